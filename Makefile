@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+# tracemill: all the verbs.  `make help` lists them.
+#
+#   BUILD=DIR       where everything goes                     (build)
+#   ALLOC=NAME      jemalloc or libc                          (jemalloc)
+#   WERROR=1        warnings are errors                       (0)
+#   OPT=FLAGS       optimisation and debugging                (-O2 -g)
+#   SANITIZE=FLAGS  -fsanitize=..., for compiler and linker   ()
+#   PREFIX, DESTDIR for `make install`                        (/usr/local)
+.DEFAULT_GOAL := all
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+
+BUILD ?= build
+CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
+ALLOC ?= jemalloc
+WERROR ?= 0
+OPT ?= -O2 -g
+SANITIZE ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wvla -Wcast-qual -Wundef -Wformat=2 -Wstrict-prototypes \
+	-Wmissing-prototypes -Wwrite-strings -Wpointer-arith -Wno-sign-conversion
+ifeq ($(WERROR),1)
+WARNINGS += -Werror
+endif
+# The fortified string functions hide errors from the address sanitizer and need optimisation.
+FORTIFY := $(if $(SANITIZE)$(filter -O0,$(OPT)),,-D_FORTIFY_SOURCE=2)
+HARDENING := -fstack-protector-strong $(FORTIFY) -fPIE
+CPPFLAGS += -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I. -I$(BUILD)/gen
+CFLAGS += -std=c11 $(OPT) $(WARNINGS) $(HARDENING) $(SANITIZE) -MMD -MP
+LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANITIZE)
+
+have = $(shell pkg-config --exists $(1) 2>/dev/null && echo yes)
+LIBS := -lz -lprotobuf-c -lcjson -lhpdf -lxxhash -lm
+ifneq ($(ISAL),0)
+ifeq ($(call have,libisal),yes)
+CPPFLAGS += -DTM_HAVE_ISAL
+LIBS += -lisal
+endif
+endif
+ifeq ($(ALLOC),jemalloc)
+CPPFLAGS += -DTM_HAVE_JEMALLOC
+LIBS += -ljemalloc
+endif
+
+SOURCES := $(sort $(wildcard pipeline/*.c pipeline/commands/*.c stages/*/*.c reports/*/*.c))
+HEADERS := $(sort $(wildcard pipeline/*.h pipeline/commands/*.h stages/*/*.h reports/*/*.h))
+GENERATED := $(patsubst schemas/%.proto,$(BUILD)/gen/%.pb-c.c,$(wildcard schemas/*.proto))
+# Files that become C (schemas, thresholds, the page's parts): each embed.mk adds its C files to GENERATED
+# and holds the rules that make them.
+-include schemas/embed.mk reports/html/embed.mk
+
+OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out pipeline/main.c,$(SOURCES))) \
+	$(patsubst $(BUILD)/gen/%.c,$(BUILD)/obj/gen/%.o,$(GENERATED))
+LIBRARY := $(BUILD)/libtracemill.a
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
+UNIT_SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/support/*.c)))
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+
+.PHONY: all help deps demo test check unit golden accept property faults peers truth-full asan valgrind fuzz \
+	lint format bench install uninstall dist clean
+all: $(BUILD)/tracemill ## build build/tracemill
+
+help: ## print this list
+	@echo 'make VERB [BUILD=DIR] [WERROR=1] [ALLOC=jemalloc|libc]'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
+
+# --- building -------------------------------------------------------------------------------------------
+# A build folder holds objects of one set of flags.  WERROR is not among them: it changes no byte of code.
+FLAGS := $(CC) | $(CPPFLAGS) | $(filter-out -Werror,$(CFLAGS)) | $(LDFLAGS) | $(LIBS)
+$(BUILD)/flags: .FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(FLAGS)' | cmp -s - $@ || printf '%s\n' '$(FLAGS)' >$@
+.PHONY: .FORCE
+.FORCE:
+
+# Names missing packages before the compiler stumbles over a header.
+$(BUILD)/.deps-checked: scripts/install-deps.sh
+	@mkdir -p $(@D)
+	@scripts/install-deps.sh --check build
+	@touch $@
+
+$(BUILD)/tracemill: $(BUILD)/obj/pipeline/main.o $(LIBRARY)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(LIBRARY): $(OBJECTS)
+	@rm -f $@
+	$(AR) rcs $@ $(OBJECTS)
+
+$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: schemas/%.proto | $(BUILD)/.deps-checked
+	@mkdir -p $(@D)
+	protoc-c -Ischemas --c_out=$(BUILD)/gen $<
+
+$(OBJECTS) $(BUILD)/obj/pipeline/main.o $(UNIT_SUPPORT): | $(GENERATED) $(BUILD)/.deps-checked
+$(OBJECTS) $(BUILD)/obj/pipeline/main.o $(UNIT_SUPPORT) $(UNIT_TESTS): $(BUILD)/flags
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -std=c11 $(OPT) -fPIE $(SANITIZE) -w -MMD -MP -c -o $@ $<
+
+$(BUILD)/unit/%: tests/unit/%.c $(UNIT_SUPPORT) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(UNIT_SUPPORT) $(LIBRARY) $(LIBS) -lcmocka
+
+clean: ## remove the build folder
+	rm -rf $(BUILD)
+
+# --- first use ------------------------------------------------------------------------------------------
+# These two install what is missing.  What was installed changes what the Makefile finds, hence a second make.
+DEMO_IN := tests/data/demo
+DEMO_OUT ?= $(BUILD)/demo
+demo: ## install what is missing, build, make the report of the recorded demo profile
+	@scripts/install-deps.sh build
+	@$(MAKE) --no-print-directory all
+	$(BUILD)/tracemill report $(DEMO_IN) -o $(DEMO_OUT)
+	@cat $(DEMO_OUT)/report.txt
+	@echo
+	@echo 'open $(DEMO_OUT)/report.html or $(DEMO_OUT)/report.pdf'
+
+test: ## install what is missing, build, run every test
+	@scripts/install-deps.sh build test
+	@$(MAKE) --no-print-directory check
+
+deps: ## install the packages for building and testing
+	@scripts/install-deps.sh build test
+
+# --- tests ----------------------------------------------------------------------------------------------
+PYTHON := $(BUILD)/venv/bin/python
+$(BUILD)/venv/.made: tests/requirements.txt
+	@mkdir -p $(@D)
+	python3 -m venv $(BUILD)/venv
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --only-binary :all: -r $<
+	@touch $@
+
+RUN_TESTS = $(PYTHON) tests/run.py --build $(BUILD)
+NEEDS := $(BUILD)/tracemill $(BUILD)/venv/.made
+check: $(NEEDS) $(UNIT_TESTS) # what `test` runs, where everything is installed
+	@$(RUN_TESTS)
+unit: $(BUILD)/venv/.made $(UNIT_TESTS) ## the unit tests (cmocka)
+	@$(RUN_TESTS) unit
+golden: $(NEEDS) ## outputs, byte by byte, against tests/golden
+	@$(RUN_TESTS) golden
+accept: $(NEEDS) ## rewrite the expected files of tests/golden: review the difference
+	@$(PYTHON) tests/golden/run.py --accept
+property: $(NEEDS) ## the same result for any memory, twice; exact small profiles
+	@$(RUN_TESTS) property
+faults: $(NEEDS) ## damaged and missing input, outputs that cannot be written
+	@$(RUN_TESTS) faults
+peers: $(NEEDS) ## exact truth, and what xprof says (needs TM_SHARED, else skipped)
+	@$(RUN_TESTS) peers
+truth-full: $(NEEDS) ## the whole matrix of generated profiles with exact truth (an hour)
+	@$(PYTHON) tests/peers/truth.py --full
+
+ASAN := BUILD=$(BUILD)/asan ALLOC=libc OPT='-O1 -g -fno-omit-frame-pointer' \
+	SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=undefined'
+asan: $(BUILD)/venv/.made ## every test under the address and undefined-behaviour sanitizers
+	@mkdir -p $(BUILD)/asan && ln -sfn ../venv $(BUILD)/asan/venv
+	@$(MAKE) --no-print-directory $(ASAN) check-asan
+.PHONY: check-asan
+check-asan: $(BUILD)/tracemill $(UNIT_TESTS)
+	@$(RUN_TESTS) --sanitized
+
+valgrind: $(BUILD)/venv/.made ## unit tests and a few reports under valgrind
+	@scripts/install-deps.sh valgrind
+	@mkdir -p $(BUILD)/libc && ln -sfn ../venv $(BUILD)/libc/venv
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/libc ALLOC=libc OPT='-O1 -g' check-valgrind
+.PHONY: check-valgrind
+check-valgrind: $(BUILD)/tracemill $(UNIT_TESTS)
+	@$(RUN_TESTS) --valgrind unit golden
+
+ifneq ($(FUZZERS),)
+FUZZ_SECONDS ?= 60
+fuzz: ## the fuzz targets, FUZZ_SECONDS each (60), from the seeds in tests/data
+	@scripts/install-deps.sh build fuzz
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang-14 ALLOC=libc OPT='-O1 -g' \
+		SANITIZE='-fsanitize=address,undefined,fuzzer-no-link' run-fuzz
+.PHONY: run-fuzz
+run-fuzz: $(FUZZERS)
+	@set -e; for fuzzer in $(FUZZERS); do scripts/run-fuzzer.sh $$fuzzer $(FUZZ_SECONDS); done
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBRARY)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(LIBRARY) $(LIBS)
+endif
+
+# --- reading the code -----------------------------------------------------------------------------------
+lint: ## includes, banned functions, headers alone, cppcheck, clang-tidy, shellcheck, codespell
+	@scripts/install-deps.sh build lint
+	@$(MAKE) --no-print-directory run-lint
+.PHONY: run-lint
+run-lint: $(GENERATED)
+	@BUILD=$(BUILD) CPPFLAGS='$(CPPFLAGS)' scripts/lint.sh
+
+format: ## clang-format over the C files (review the difference)
+	@scripts/install-deps.sh lint
+	clang-format-14 -i $(SOURCES) $(HEADERS)
+
+ifneq ($(wildcard tests/bench/run.py),)
+bench: $(NEEDS) ## time and memory of reports over generated profiles
+	@$(PYTHON) tests/bench/run.py --build $(BUILD)
+endif
+
+# --- handing out ----------------------------------------------------------------------------------------
+VERSION = $(shell sed -n 's/^.define TM_VERSION "\(.*\)"/\1/p' pipeline/*.h)
+install: $(BUILD)/tracemill ## copy program, man page and completions to $(DESTDIR)$(PREFIX)
+	install -D -m 755 $(BUILD)/tracemill $(DESTDIR)$(PREFIX)/bin/tracemill
+	@PREFIX='$(DESTDIR)$(PREFIX)' scripts/install-extras.sh $(BUILD)/tracemill
+
+uninstall: ## remove what `install` copied
+	rm -f $(DESTDIR)$(PREFIX)/bin/tracemill
+	@PREFIX='$(DESTDIR)$(PREFIX)' scripts/install-extras.sh --remove
+
+dist: ## a source archive of the last commit: build/tracemill-VERSION.tar.gz
+	@mkdir -p $(BUILD)
+	git archive --format=tar.gz --prefix=tracemill-$(VERSION)/ -o $(BUILD)/tracemill-$(VERSION).tar.gz HEAD
+	@ls -l $(BUILD)/tracemill-$(VERSION).tar.gz
+
+-include $(OBJECTS:.o=.d) $(BUILD)/obj/pipeline/main.d $(UNIT_SUPPORT:.o=.d) $(UNIT_TESTS:=.d)

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ledger behind --memory: who holds how much.  It does not refuse on its own; a structure asks
+ * for its share once and keeps inside it, which makes behaviour depend on the limit alone and not
+ * on timing. */
+#include "pipeline/budget.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Percent of the limit.  They add up to 98: the rest covers the allocator's rounding. */
+/* clang-format off */
+static const uint8_t share_pct[TM_ACCOUNT_COUNT] = {
+    [TM_ACCOUNT_INPUT] = 12,   [TM_ACCOUNT_NAMES] = 8,   [TM_ACCOUNT_METADATA] = 14,
+    [TM_ACCOUNT_LAUNCHES] = 12, [TM_ACCOUNT_STEPS] = 6,   [TM_ACCOUNT_SORT] = 14,
+    [TM_ACCOUNT_TABLES] = 16,  [TM_ACCOUNT_THREADS] = 8, [TM_ACCOUNT_MODEL] = 8,
+};
+/* clang-format on */
+
+/* clang-format off */
+const char *const tm_account_name[TM_ACCOUNT_COUNT] = {
+    [TM_ACCOUNT_INPUT] = "input",       [TM_ACCOUNT_NAMES] = "names",
+    [TM_ACCOUNT_METADATA] = "metadata", [TM_ACCOUNT_LAUNCHES] = "launches",
+    [TM_ACCOUNT_STEPS] = "steps",       [TM_ACCOUNT_SORT] = "sort",
+    [TM_ACCOUNT_TABLES] = "tables",     [TM_ACCOUNT_THREADS] = "threads",
+    [TM_ACCOUNT_MODEL] = "model",
+};
+/* clang-format on */
+
+void tm_budget_init(struct tm_budget *budget, size_t limit_bytes)
+{
+    memset(budget, 0, sizeof(*budget));
+    budget->limit_bytes = limit_bytes;
+}
+
+size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account)
+{
+    return budget->limit_bytes / 100 * share_pct[account];
+}
+
+static void note_taken(struct tm_budget *budget, enum tm_account account, size_t bytes)
+{
+    budget->used_bytes[account] += bytes;
+    if (budget->used_bytes[account] > budget->peak_bytes[account])
+        budget->peak_bytes[account] = budget->used_bytes[account];
+}
+
+static void note_given(struct tm_budget *budget, enum tm_account account, size_t bytes)
+{
+    assert(budget->used_bytes[account] >= bytes);
+    budget->used_bytes[account] -= bytes;
+}
+
+static void *refuse(enum tm_account account, size_t bytes, struct tm_error *error)
+{
+    (void)tm_fail(error, TM_ERR_LIMIT, -1, "cannot get %zu bytes of memory for the account '%s'",
+                  bytes, tm_account_name[account]);
+    tm_hint(error, "lower --memory, or give the job more memory");
+    return NULL;
+}
+
+/* For tests: is it the turn of the request that is to be refused? */
+static bool is_to_be_refused(struct tm_budget *budget)
+{
+    return budget->refuse_in != 0 && --budget->refuse_in == 0;
+}
+
+void *tm_take(struct tm_budget *budget, enum tm_account account, size_t bytes,
+              struct tm_error *error)
+{
+    void *block = is_to_be_refused(budget) ? NULL : calloc(1, bytes != 0 ? bytes : 1);
+
+    if (!block)
+        return refuse(account, bytes, error);
+    note_taken(budget, account, bytes);
+    return block;
+}
+
+void *tm_retake(struct tm_budget *budget, enum tm_account account, void *block, size_t old_bytes,
+                size_t new_bytes, struct tm_error *error)
+{
+    void *moved = is_to_be_refused(budget) ? NULL : realloc(block, new_bytes != 0 ? new_bytes : 1);
+
+    if (!moved)
+        return refuse(account, new_bytes, error);
+    /* Before the old one is counted off: a move holds both for a moment. */
+    note_taken(budget, account, new_bytes);
+    note_given(budget, account, old_bytes);
+    return moved;
+}
+
+void tm_give(struct tm_budget *budget, enum tm_account account, void *block, size_t bytes)
+{
+    if (!block)
+        return;
+    note_given(budget, account, bytes);
+    free(block);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_ANALYSIS_H
+#define TM_ANALYSIS_H
+
+#include "pipeline/doc.h"
+#include "pipeline/options.h"
+
+/* Read the inputs once and fill the whole summary, key figures, verdict and findings included.
+ *
+ * in:     options  inputs, input_count; what is chosen of them: run_name, latest, steps, skip_steps,
+ *                  window; gap_min_ps, rows, thresholds
+ * out:    summary  as schemas/SUMMARY.md says; input.partial tells whether an input was cut short or
+ *                  damaged, and then the result is still TM_OK
+ * errors: TM_ERR_INPUT where nothing could be read, TM_ERR_USAGE for thresholds, TM_ERR_OUTPUT for
+ *         spill files, TM_ERR_LIMIT */
+tm_status tm_analyze(struct tm_run *run, const struct tm_options *options,
+                     struct tm_doc *summary) TM_MUST_USE;
+
+#endif

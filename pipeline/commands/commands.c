@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one table of verbs. */
+#include "pipeline/commands/commands.h"
+
+#include <string.h>
+
+/* clang-format off */
+const struct tm_verb tm_verb_table[] = {
+    {
+        .name = "report",
+        .summary = "find out what slows a run down, and write it as HTML, PDF, text and JSON",
+        .usage = "INPUT... [-o DIR] [OPTION...]",
+        .description =
+            "Reads the profile of a run once, in bounded memory, and writes report.html,"
+            " report.pdf, report.txt and summary.json into a folder. Older files of these names"
+            " are replaced, each as a whole.\n"
+            "INPUT is a trace file (*.xplane.pb, plain or gzip), the folder of a run, or a log"
+            " directory that holds runs at any depth; with several runs, --latest or --run NAME"
+            " chooses one. Several INPUTs are the hosts of one run. What a file is, its content"
+            " tells, not its name.",
+        .examples =
+            "tracemill report logdir --latest -o report       the newest run of a log directory\n"
+            "tracemill report host.xplane.pb --format html    one file, one page\n"
+            "tracemill report logdir --run warm --json        the summary on stdout as well\n",
+        .bit = TM_FOR_REPORT,
+        .flags = TM_VERB_SPILLS,
+        .least = 1,
+        .most = SIZE_MAX,
+        .run = tm_command_report,
+    },
+    {
+        .name = "inspect",
+        .summary = "show what is in a trace, and why a report may be empty",
+        .usage = "INPUT... [OPTION...]",
+        .description =
+            "Prints the hosts, planes, lines and events of the inputs, what is damaged or"
+            " missing in them, and what to change in the way of profiling.",
+        .examples =
+            "tracemill inspect logdir --latest    the newest run of a log directory\n"
+            "tracemill inspect host.xplane.pb     one file\n",
+        .bit = TM_FOR_INSPECT,
+        .flags = TM_VERB_SPILLS | TM_VERB_PRINTS,
+        .least = 1,
+        .most = SIZE_MAX,
+        .run = tm_command_inspect,
+    },
+    {
+        .name = "list",
+        .summary = "list the runs found in log directories",
+        .usage = "LOGDIR... [--latest] [OPTION...]",
+        .description =
+            "Searches log directories at any depth for the folders of runs, and prints each"
+            " with its time, hosts and size.",
+        .examples =
+            "tracemill list logdir             all runs, oldest first\n"
+            "tracemill list logdir --latest    only the newest one\n",
+        .bit = TM_FOR_LIST,
+        .flags = TM_VERB_PRINTS,
+        .least = 1,
+        .most = SIZE_MAX,
+        .run = tm_command_list,
+    },
+    {
+        .name = "extract",
+        .summary = "copy the trace files of a run out of a log directory",
+        .usage = "LOGDIR -o DIR [--latest | --run NAME] [--force] [OPTION...]",
+        .description =
+            "Copies the trace files of one run into a folder, each as a whole or not at all."
+            " Files that are there already stay, and are an error, unless --force is given.",
+        .examples =
+            "tracemill extract logdir --latest -o newest    the files of the newest run\n",
+        .bit = TM_FOR_EXTRACT,
+        .flags = 0,
+        .least = 1,
+        .most = SIZE_MAX,
+        .run = tm_command_extract,
+    },
+    {
+        .name = "config",
+        .summary = "show every setting, its value and where it comes from",
+        .usage = "show [OPTION...]",
+        .description =
+            "Options of the command line override variables TRACEMILL_*, these override the"
+            " file that --config or TRACEMILL_CONFIG names, and that overrides the defaults. The"
+            " file is a JSON object, such as {\"memory\": \"512M\", \"strict\": true}; its keys"
+            " are the names of the settings, with '_' in place of '-'. The settings of all verbs"
+            " may be given here as options.",
+        .examples =
+            "tracemill config show                       what holds now\n"
+            "tracemill config show --config ci.json      what would hold with this file\n",
+        .words = "show",
+        .bit = TM_FOR_CONFIG,
+        .flags = TM_VERB_PRINTS,
+        .least = 1,
+        .most = 1,
+        .run = tm_command_config,
+    },
+    {
+        .name = "help",
+        .summary = "print help on a verb",
+        .usage = "[VERB]",
+        .description = "Without a verb: the verbs, and what the exit status means.",
+        .examples = "",
+        .bit = TM_FOR_WORDS,
+        .flags = TM_VERB_PRINTS | TM_VERB_NO_CONFIG,
+        .least = 0,
+        .most = 2,
+        .run = tm_command_help,
+    },
+    {
+        .name = "version",
+        .summary = "print the version, and those of the libraries",
+        .usage = "[--json]",
+        .description = "The same as 'tracemill --version'.",
+        .examples = "",
+        .bit = TM_FOR_WORDS,
+        .flags = TM_VERB_PRINTS | TM_VERB_NO_CONFIG,
+        .least = 0,
+        .most = 0,
+        .run = tm_command_version,
+    },
+    {
+        .name = "man",
+        .summary = "print the manual page as roff",
+        .usage = "",
+        .description = "For packagers: 'tracemill man > tracemill.1'.",
+        .examples = "",
+        .bit = TM_FOR_WORDS,
+        .flags = TM_VERB_HIDDEN | TM_VERB_PRINTS | TM_VERB_NO_CONFIG,
+        .least = 0,
+        .most = 0,
+        .run = tm_command_man,
+    },
+    {
+        .name = "completions",
+        .summary = "print the completions for a shell",
+        .usage = "bash|zsh|fish",
+        .description =
+            "For packagers and shell start-up files: 'source <(tracemill completions bash)'.",
+        .examples = "",
+        .words = "bash zsh fish",
+        .bit = TM_FOR_WORDS,
+        .flags = TM_VERB_HIDDEN | TM_VERB_PRINTS | TM_VERB_NO_CONFIG,
+        .least = 1,
+        .most = 1,
+        .run = tm_command_completions,
+    },
+};
+/* clang-format on */
+
+const size_t tm_verb_count = sizeof(tm_verb_table) / sizeof(tm_verb_table[0]);
+
+const struct tm_verb *tm_verb_by_name(const char *name)
+{
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        if (strcmp(tm_verb_table[i].name, name) == 0)
+            return &tm_verb_table[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_COMMANDS_H
+#define TM_COMMANDS_H
+
+#include "pipeline/options.h"
+#include "pipeline/run.h"
+
+/* What a verb does: called once, with the run ready (ledger, spill folder, progress) and the options
+ * read.
+ * errors: the status is the exit status; what failed stands in run->error, main prints it */
+typedef tm_status tm_command(struct tm_run *run, const struct tm_options *options);
+
+enum tm_verb_flag {
+    TM_VERB_HIDDEN = 1,   /* in no list: for packagers */
+    TM_VERB_SPILLS = 2,   /* needs a folder for spill files */
+    TM_VERB_PRINTS = 4,   /* writes to stdout only: a reader that went away is no failure */
+    TM_VERB_NO_CONFIG = 8 /* works whatever the environment and the configuration file say */
+};
+
+/* One row per verb: dispatch, help, manual page and completions are made from it. */
+struct tm_verb {
+    const char *name;
+    const char *summary;     /* one clause, no full stop */
+    const char *usage;       /* after "tracemill NAME " */
+    const char *description; /* a paragraph or two, for `help VERB` and the manual page */
+    const char *examples;    /* lines: command, two blanks or more, what it does; "" = none */
+    const char *words;       /* what the operands may be, by blanks; NULL = files */
+    enum tm_verb_bit bit;
+    uint32_t flags;     /* enum tm_verb_flag */
+    size_t least, most; /* operands */
+    tm_command *run;
+};
+
+extern const struct tm_verb tm_verb_table[];
+extern const size_t tm_verb_count;
+
+const struct tm_verb *tm_verb_by_name(const char *name); /* NULL if there is none */
+
+tm_command tm_command_report;      /* report.c */
+tm_command tm_command_inspect;     /* inspect.c */
+tm_command tm_command_list;        /* list.c */
+tm_command tm_command_extract;     /* extract.c */
+tm_command tm_command_config;      /* config.c */
+tm_command tm_command_help;        /* help.c */
+tm_command tm_command_man;         /* help.c */
+tm_command tm_command_completions; /* help.c */
+tm_command tm_command_version;     /* version.c */
+
+#endif

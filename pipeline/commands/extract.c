@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies the trace files of one run out of a log directory, each as a whole or not at all. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pipeline/atomic_file.h"
+#include "pipeline/commands/commands.h"
+#include "pipeline/discover.h"
+#include "pipeline/utf8.h"
+#include "reports/format/format.h"
+
+enum { COPY_BYTES = 256 * 1024, NAME_BYTES = 1024, PATH_BYTES = 4096 + NAME_BYTES };
+
+static bool is_plain(uint32_t code, bool first)
+{
+    const bool control = code < ' ' || (code >= 0x7f && code < 0xa0);
+
+    return !control && code != '%' && code != '/' && code != '\\' && !(first && code == '-');
+}
+
+/* The name for the copy: what a terminal or a script could stumble over becomes %XX, and '%' itself as well,
+ * so that two names never become one.
+ * in: length  at most NAME_MAX, so three times that fits */
+static void clean_name(char *out, const char *name, size_t length)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    size_t used = 0;
+
+    for (size_t at = 0; at < length;) {
+        uint32_t code = 0;
+        const size_t bytes = tm_utf8_next(name + at, length - at, &code);
+
+        if (used + 4 >= NAME_BYTES)
+            break;
+        if (bytes > 0 && is_plain(code, at == 0)) {
+            memcpy(out + used, name + at, bytes);
+            used += bytes;
+            at += bytes;
+        } else {
+            out[used++] = '%';
+            out[used++] = digits[(unsigned char)name[at] >> 4];
+            out[used++] = digits[(unsigned char)name[at] & 15];
+            at++;
+        }
+    }
+    out[used] = '\0';
+}
+
+static void name_copy(char *out, const struct tm_found_file *file)
+{
+    size_t length;
+    const char *const last = tm_last_part(file->path, &length);
+
+    clean_name(out, last, length);
+}
+
+/* Nothing is copied unless everything can be. */
+static tm_status check_free(struct tm_run *run, const struct tm_found_run *chosen, const char *folder)
+{
+    for (size_t i = 0; i < chosen->all_count; i++) {
+        char name[NAME_BYTES], path[PATH_BYTES];
+        struct stat info;
+
+        name_copy(name, &chosen->files[i]);
+        if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
+            return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%.200s': the path is too long",
+                           folder);
+        if (lstat(path, &info) == 0) {
+            (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "'%s' is there already", path);
+            tm_hint(&run->error, "replace it with --force, or name another folder with -o");
+            return TM_ERR_OUTPUT;
+        }
+    }
+    return TM_OK;
+}
+
+static tm_status open_source(struct tm_run *run, const char *path, int *fd)
+{
+    struct stat info;
+
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (*fd < 0)
+        return tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot open '%s': %s", path, strerror(errno));
+    if (fstat(*fd, &info) != 0 || !S_ISREG(info.st_mode))
+        return tm_fail(&run->error, TM_ERR_INPUT, -1, "'%s' is no file any more", path);
+    (void)posix_fadvise(*fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    return TM_OK;
+}
+
+static tm_status copy_bytes(struct tm_run *run, const char *path, int from, FILE *to, char *buffer)
+{
+    for (uint64_t at = 0;;) {
+        const ssize_t n = read(from, buffer, COPY_BYTES);
+
+        if (n == 0)
+            return TM_OK;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return tm_fail(&run->error, TM_ERR_INPUT, (int64_t)at, "cannot read '%s': %s", path, strerror(errno));
+        if (fwrite(buffer, 1, (size_t)n, to) != (size_t)n)
+            return tm_fail(&run->error, TM_ERR_OUTPUT, (int64_t)at, "cannot write the copy of '%s': %s", path,
+                           strerror(errno));
+        at += (uint64_t)n;
+        tm_progress_add(&run->progress, (uint64_t)n);
+    }
+}
+
+static tm_status copy_file(struct tm_run *run, const struct tm_found_file *file, const char *folder,
+                           const char *name, char *buffer)
+{
+    struct tm_atomic_file copy = { .stream = NULL };
+    int fd = -1;
+    tm_status st = open_source(run, file->path, &fd);
+
+    if (st == TM_OK)
+        st = tm_atomic_open(&copy, run, folder, name);
+    if (st == TM_OK)
+        st = copy_bytes(run, file->path, fd, copy.stream, buffer);
+    if (st == TM_OK)
+        st = tm_atomic_commit(&copy);
+    tm_atomic_abort(&copy);
+    if (fd >= 0)
+        (void)close(fd); /* it was only read */
+    return st;
+}
+
+static tm_status copy_files(struct tm_run *run, const struct tm_found_run *chosen, const char *folder)
+{
+    char *const buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, COPY_BYTES, &run->error);
+    tm_status st = buffer ? TM_OK : run->error.status;
+
+    tm_progress_phase(&run->progress, "copying", chosen->bytes);
+    for (size_t i = 0; i < chosen->all_count && st == TM_OK; i++) {
+        char name[NAME_BYTES], shown[PATH_BYTES], bytes[TM_FORMAT_BYTES];
+
+        name_copy(name, &chosen->files[i]);
+        st = copy_file(run, &chosen->files[i], folder, name, buffer);
+        if (st != TM_OK)
+            break;
+        (void)tm_format_visible(shown, sizeof(shown), folder, strlen(folder));
+        (void)printf("%s/%s  %s\n", shown, name, tm_format_bytes(bytes, (double)chosen->files[i].bytes));
+    }
+    tm_give(&run->budget, TM_ACCOUNT_INPUT, buffer, COPY_BYTES);
+    return st;
+}
+
+static tm_status check_usage(struct tm_run *run, const struct tm_options *options)
+{
+    if (!options->output) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot extract: the folder for the copies is missing");
+        tm_hint(&run->error, "name it with -o DIR");
+        return TM_ERR_USAGE;
+    }
+    for (size_t i = 0; i < options->input_count; i++) {
+        if (strcmp(options->inputs[i], "-") == 0) {
+            (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot extract from stdin");
+            tm_hint(&run->error, "give a log directory");
+            return TM_ERR_USAGE;
+        }
+    }
+    return TM_OK;
+}
+
+tm_status tm_command_extract(struct tm_run *run, const struct tm_options *options)
+{
+    const struct tm_found_run *chosen = NULL;
+    struct tm_found found = { .run = NULL };
+    tm_status st = check_usage(run, options);
+
+    if (st == TM_OK)
+        st = tm_discover_all(run, options->inputs, options->input_count, &found);
+    if (st == TM_OK)
+        st = tm_choose_run(run, &found, options->run_name, options->latest, &chosen);
+    if (st == TM_OK && !options->force)
+        st = check_free(run, chosen, options->output);
+    if (st == TM_OK)
+        st = tm_make_folder(run, options->output);
+    if (st == TM_OK)
+        st = copy_files(run, chosen, options->output);
+    tm_found_free(&found);
+    return st;
+}

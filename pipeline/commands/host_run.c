@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One host's file: open -> scan -> survey -> order -> resolve.  The verbs that need events begin here. */
+#include "pipeline/commands/host_run.h"
+
+#include <stdio.h>
+
+#include "stages/input/xspace.h"
+#include "stages/order/order.h"
+
+static tm_status make_tables(struct tm_trace *trace)
+{
+    const size_t share = tm_budget_share(&trace->run->budget, TM_ACCOUNT_METADATA);
+    const struct tm_config none = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE };
+
+    trace->tracks = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), share / 16);
+    trace->configs = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_config), share / 8);
+    trace->devices = tm_take(&trace->run->budget, TM_ACCOUNT_METADATA, TM_DEVICES_MOST * sizeof(*trace->devices),
+                             &trace->run->error);
+    if (!trace->tracks || !trace->configs || !trace->devices)
+        return trace->run->error.status;
+    return tm_rows_append(trace->configs, &none);
+}
+
+tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_names *names, const char *path,
+                       const char *host_name, uint32_t number, const struct tm_chosen_steps *choice,
+                       tm_take_warning *warn, void *to)
+{
+    const uint64_t events_before = run->events_read;
+    tm_status st;
+
+    *host = (struct tm_host_run){ .run = run, .trace = { .run = run, .host = number, .names = names } };
+    (void)snprintf(host->trace.host_name, sizeof(host->trace.host_name), "%s", host_name);
+    st = tm_input_open(&host->input, run, path);
+    if (st == TM_OK)
+        st = tm_input_require_readable(&host->input);
+    if (st == TM_OK)
+        st = make_tables(&host->trace);
+    if (st == TM_OK)
+        st = tm_xspace_scan(&host->trace, &host->input, warn, to, &host->source);
+    if (st == TM_OK)
+        st = tm_survey(host->source, choice, &host->resolver);
+    host->events = run->events_read - events_before;
+    return st == TM_OK ? st : tm_while(&run->error, "reading '%s'", path);
+}
+
+void tm_host_close(struct tm_host_run *host)
+{
+    struct tm_trace *trace = &host->trace;
+
+    if (!host->run)
+        return;
+    if (host->resolver.run)
+        tm_survey_free(&host->resolver);
+    if (host->source)
+        host->source->type->free(host->source);
+    tm_rows_free(trace->tracks);
+    tm_rows_free(trace->configs);
+    tm_rows_free(trace->steps.marks);
+    tm_rows_free(trace->steps.rows);
+    tm_give(&host->run->budget, TM_ACCOUNT_METADATA, trace->devices,
+            trace->devices ? TM_DEVICES_MOST * sizeof(*trace->devices) : 0);
+    tm_input_close(&host->input);
+    *host = (struct tm_host_run){ .run = NULL };
+}
+
+struct resolved {
+    struct tm_host_run *host;
+    tm_take_event *take;
+    void *to;
+};
+
+static tm_status take_record(void *to, const struct tm_track *track, const struct tm_raw *raw)
+{
+    const struct resolved *r = to;
+    struct tm_event event;
+    const tm_status st = tm_resolve(&r->host->resolver, track, raw, &event);
+
+    return st == TM_OK ? r->take(r->to, &event) : st;
+}
+
+tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to)
+{
+    struct resolved resolved = { host, take, to };
+
+    return tm_order(host->source, take_record, &resolved);
+}

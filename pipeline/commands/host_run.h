@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_HOST_RUN_H
+#define TM_HOST_RUN_H
+
+#include "stages/input/input_file.h"
+#include "stages/survey/survey.h"
+
+/* One host's file on its way from bytes to ordered events: opened, scanned, surveyed. */
+struct tm_host_run {
+    struct tm_run *run;
+    struct tm_input input;
+    struct tm_trace trace;
+    struct tm_source *source;
+    struct tm_resolver resolver;
+    uint64_t events; /* read from this file */
+};
+
+/* Takes what the profiler said of its own work. */
+typedef void tm_take_warning(void *to, const char *text, size_t length);
+
+/* Open, scan and survey a file.
+ * in:     names   of the whole run: texts outlive the host
+ *         choice  of the steps
+ * owns:   the caller; tm_host_close releases it, also after a failure
+ * errors: of the input: unreadable, of a kind that this version does not read; limits; spill files */
+tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_names *names, const char *path,
+                       const char *host_name, uint32_t number, const struct tm_chosen_steps *choice,
+                       tm_take_warning *warn, void *to) TM_MUST_USE;
+void tm_host_close(struct tm_host_run *host);
+
+/* Give all its events, in order and resolved, to `take`. */
+typedef tm_status tm_take_event(void *to, const struct tm_event *event);
+tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to) TM_MUST_USE;
+
+#endif

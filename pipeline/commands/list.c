@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists the runs that are in log directories, oldest first. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pipeline/commands/commands.h"
+#include "pipeline/discover.h"
+#include "pipeline/doc.h"
+#include "reports/format/format.h"
+
+static const char *kind_word(enum tm_found_kind kind)
+{
+    switch (kind) {
+    case TM_FOUND_XPLANE:
+        return "xplane";
+    case TM_FOUND_TRACE_JSON:
+        return "trace-json";
+    case TM_FOUND_PERFETTO_JSON:
+        return "perfetto-json";
+    default:
+        return "file";
+    }
+}
+
+/* Folders that were left out are said, so that a missing run is no riddle. */
+static void warn_left_out(const struct tm_run *run, const struct tm_found *found)
+{
+    if (run->quiet)
+        return;
+    if (found->unreadable > 0)
+        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " folder%s could not be read\n", found->unreadable,
+                      found->unreadable == 1 ? "" : "s");
+    if (found->too_deep > 0)
+        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " folder%s deeper than %d levels not searched\n",
+                      found->too_deep, found->too_deep == 1 ? " is" : "s are", (int)TM_DISCOVER_DEPTH_MOST);
+}
+
+/* The name comes last: its width on a terminal is not known. */
+static void print_table(const struct tm_found_run *runs, size_t count)
+{
+    (void)printf("%-23s  %5s  %5s  %10s  %-13s  %s\n", "NEWEST", "HOSTS", "FILES", "SIZE", "KIND", "RUN");
+    for (size_t i = 0; i < count; i++) {
+        const struct tm_found_run *const r = &runs[i];
+        char date[TM_FORMAT_BYTES], bytes[TM_FORMAT_BYTES], name[4096];
+
+        (void)tm_format_visible(name, sizeof(name), r->name, strlen(r->name));
+        (void)printf("%-23s  %5zu  %5zu  %10s  %-13s  %s\n", tm_format_date(date, r->mtime_ns), r->file_count,
+                     r->all_count, tm_format_bytes(bytes, (double)r->bytes), kind_word(r->files[0].kind), name);
+    }
+}
+
+static void add_run(struct tm_value *runs, const struct tm_found_run *r)
+{
+    struct tm_value *const row = tm_add_object(runs, NULL);
+    char date[TM_FORMAT_BYTES];
+
+    tm_add_text(row, "run", r->name, strlen(r->name));
+    tm_add_text(row, "folder", r->folder, strlen(r->folder));
+    tm_add_string(row, "kind", kind_word(r->files[0].kind));
+    tm_add_uint(row, "hosts", r->file_count);
+    tm_add_uint(row, "files", r->all_count);
+    tm_add_uint(row, "bytes", r->bytes);
+    tm_add_int(row, "newest_ns", r->mtime_ns);
+    tm_add_string(row, "newest", tm_format_date(date, r->mtime_ns));
+}
+
+static tm_status print_json(struct tm_run *run, const struct tm_found *found, const struct tm_found_run *runs,
+                            size_t count)
+{
+    struct tm_doc *const doc = tm_doc_new(run);
+    struct tm_value *list;
+    tm_status st;
+
+    if (!doc)
+        return run->error.status;
+    tm_add_string(tm_doc_root(doc), "schema", "tracemill.list");
+    tm_add_int(tm_doc_root(doc), "schema_version", 1);
+    tm_add_uint(tm_doc_root(doc), "folders_searched", found->folders);
+    tm_add_uint(tm_doc_root(doc), "folders_unreadable", found->unreadable);
+    tm_add_uint(tm_doc_root(doc), "folders_too_deep", found->too_deep);
+    list = tm_add_array(tm_doc_root(doc), "runs");
+    for (size_t i = 0; i < count; i++)
+        add_run(list, &runs[i]);
+    st = tm_doc_status(doc);
+    if (st == TM_OK)
+        st = tm_doc_print(doc, run, STDOUT_FILENO);
+    tm_doc_free(doc);
+    return st;
+}
+
+tm_status tm_command_list(struct tm_run *run, const struct tm_options *options)
+{
+    struct tm_found found;
+    tm_status st = tm_discover_all(run, options->inputs, options->input_count, &found);
+
+    if (st == TM_OK) {
+        const size_t first = options->latest ? found.run_count - 1 : 0;
+        const size_t count = found.run_count - first;
+
+        warn_left_out(run, &found);
+        if (options->json)
+            st = print_json(run, &found, found.runs + first, count);
+        else
+            print_table(found.runs + first, count);
+    }
+    tm_found_free(&found);
+    return st;
+}

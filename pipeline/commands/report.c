@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The main job: the summary of a run, then each wanted format of it into one folder.  All files are
+ * written under temporary names first and renamed at the end, so that a failure in one of them
+ * leaves the older report as it was. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pipeline/atomic_file.h"
+#include "pipeline/commands/analysis.h"
+#include "pipeline/commands/commands.h"
+#include "pipeline/doc.h"
+#include "pipeline/terminal.h"
+#include "reports/format/format.h"
+#include "reports/html/html.h"
+#include "reports/pdf/pdf.h"
+#include "reports/text/text.h"
+
+enum { FINDINGS_SHOWN = 3, FOLDER_BYTES = 4096, NAME_MOST = 200, LINE_BYTES = 256 };
+
+static tm_status json_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
+{
+    return tm_doc_print(doc, run, fileno(to));
+}
+
+struct output {
+    enum tm_format format;
+    const char *name;
+    tm_status (*write)(struct tm_run *run, const struct tm_doc *doc, FILE *to);
+};
+
+static const struct output outputs[] = {
+    { TM_FORMAT_JSON, "summary.json", json_write },
+    { TM_FORMAT_TEXT, "report.txt", tm_text_write },
+    { TM_FORMAT_HTML, "report.html", tm_html_write },
+    { TM_FORMAT_PDF, "report.pdf", tm_pdf_write },
+};
+
+enum { OUTPUT_COUNT = sizeof(outputs) / sizeof(outputs[0]) };
+
+/* ---- the folder ---- */
+
+/* See early that a folder can be written, before the work is done that would be lost.  Nothing is
+ * made yet: the nearest part of the path that exists is looked at. */
+static tm_status check_folder(struct tm_run *run, const char *path)
+{
+    char at[FOLDER_BYTES];
+    struct stat info;
+
+    if (strlen(path) >= sizeof(at))
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1,
+                       "cannot write into '%s': the path is too long", path);
+    memcpy(at, path, strlen(path) + 1);
+    while (stat(at, &info) != 0) {
+        char *const slash = strrchr(at, '/');
+
+        if (errno != ENOENT)
+            return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%s': %s", path,
+                           strerror(errno));
+        if (slash && slash != at)
+            *slash = '\0';
+        else
+            memcpy(at, slash ? "/" : ".", 2);
+    }
+    if (!S_ISDIR(info.st_mode)) {
+        (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1,
+                      "cannot write into '%s': '%s' is not a folder", path, at);
+        tm_hint(&run->error, "name another folder with -o");
+        return TM_ERR_OUTPUT;
+    }
+    if (access(at, W_OK | X_OK) != 0) {
+        (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%s': %s", path,
+                      strerror(errno));
+        tm_hint(&run->error, "name another folder with -o");
+        return TM_ERR_OUTPUT;
+    }
+    return TM_OK;
+}
+
+static size_t without_ending(const char *name, size_t length, const char *ending)
+{
+    const size_t cut = strlen(ending);
+
+    return length > cut && memcmp(name + length - cut, ending, cut) == 0 ? length - cut : length;
+}
+
+/* What the report is called after: the file, if it is one, else the run. */
+static const char *name_of(const struct tm_options *options, const struct tm_value *summary,
+                           size_t *length)
+{
+    const char *const input = options->inputs[0];
+    const char *const slash = strrchr(input, '/');
+    const char *name = slash ? slash + 1 : input;
+    struct stat info;
+
+    if (strcmp(input, "-") == 0)
+        name = "stdin";
+    else if (options->input_count > 1 || stat(input, &info) != 0 || S_ISDIR(info.st_mode))
+        name = tm_text(tm_path(summary, "input.run"));
+    *length = without_ending(name, strlen(name), ".gz");
+    *length = without_ending(name, *length, ".xplane.pb");
+    return name;
+}
+
+/* NAME.report in the working folder.  The name comes from a path or from a trace: it stays one
+ * plain part of a path. */
+static void default_folder(char *out, size_t out_bytes, const struct tm_options *options,
+                           const struct tm_value *summary)
+{
+    size_t length, used = 0;
+    const char *const name = name_of(options, summary, &length);
+
+    for (; used < length && used < NAME_MOST; used++) {
+        const unsigned char c = (unsigned char)name[used];
+
+        out[used] = c < 0x20 || c == 0x7f || c == '/' || (used == 0 && c == '-') ? '_' : (char)c;
+    }
+    (void)snprintf(out + used, out_bytes - used, used ? ".report" : "trace.report");
+}
+
+/* ---- the files ---- */
+
+static tm_status write_one(struct tm_run *run, const struct tm_doc *doc, const char *folder,
+                           const struct output *output, struct tm_atomic_file *file)
+{
+    tm_status st = tm_atomic_open(file, run, folder, output->name);
+
+    if (st)
+        return st;
+    st = output->write(run, doc, file->stream);
+    /* A full disk should show before the first file gets its name. */
+    if (!st && fflush(file->stream) != 0)
+        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': %s", file->path,
+                     strerror(errno));
+    if (st)
+        (void)tm_while(&run->error, "writing '%s/%s'", folder, output->name);
+    return st;
+}
+
+static tm_status write_files(struct tm_run *run, const struct tm_doc *doc, const char *folder,
+                             uint32_t formats)
+{
+    struct tm_atomic_file files[OUTPUT_COUNT] = { 0 };
+    tm_status st = tm_make_folder(run, folder);
+
+    for (size_t i = 0; i < OUTPUT_COUNT && !st; i++) {
+        if (formats & (uint32_t)outputs[i].format)
+            st = write_one(run, doc, folder, &outputs[i], &files[i]);
+    }
+    for (size_t i = 0; i < OUTPUT_COUNT && !st; i++) {
+        if (formats & (uint32_t)outputs[i].format)
+            st = tm_atomic_commit(&files[i]);
+    }
+    for (size_t i = 0; i < OUTPUT_COUNT; i++)
+        tm_atomic_abort(&files[i]);
+    return st;
+}
+
+/* ---- what is said about it ---- */
+
+static void print_clean(FILE *to, const char *text)
+{
+    char line[LINE_BYTES];
+
+    tm_clean_text(line, sizeof(line), text, strlen(text));
+    (void)fputs(line, to);
+}
+
+/* One line: which files are damaged, and how far the figures reach. */
+static void warn_partial(const struct tm_value *summary)
+{
+    const struct tm_value *const files = tm_path(summary, "input.files");
+    const struct tm_value *first = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < tm_length(files); i++) {
+        const struct tm_value *const file = tm_at(files, i);
+
+        if (!tm_is(tm_get(file, "partial")))
+            continue;
+        first = first ? first : file;
+        count++;
+    }
+    (void)fputs("tracemill: warning: the report is partial: ", stderr);
+    if (first) {
+        const char *const problem = tm_text(tm_at(tm_get(first, "problems"), 0));
+
+        (void)fputc('\'', stderr);
+        print_clean(stderr, tm_text(tm_get(first, "path")));
+        (void)fputs(problem[0] ? "': " : "' is damaged", stderr);
+        print_clean(stderr, problem);
+        if (count > 1)
+            (void)fprintf(stderr, ", and %zu more file%s", count - 1, count > 2 ? "s" : "");
+        (void)fputs("; ", stderr);
+    }
+    (void)fputs("every figure rests only on what could be read\n", stderr);
+}
+
+static const char *color_of(const char *severity)
+{
+    static const struct {
+        const char *severity, *escape;
+    } colors[] = { { "bad", "\033[31m" }, { "warning", "\033[33m" }, { "good", "\033[32m" } };
+
+    for (size_t i = 0; i < sizeof(colors) / sizeof(colors[0]); i++) {
+        if (strcmp(colors[i].severity, severity) == 0)
+            return colors[i].escape;
+    }
+    return "";
+}
+
+static void print_finding(const struct tm_value *finding, bool has_colors)
+{
+    const char *const severity = tm_text(tm_get(finding, "severity"));
+    const char *const color = has_colors ? color_of(severity) : "";
+    char text[TM_FORMAT_BYTES];
+
+    (void)printf("  %s%-8.8s%s", color, severity, color[0] ? "\033[0m" : "");
+    print_clean(stdout, tm_text(tm_get(finding, "title")));
+    if (tm_int(tm_get(finding, "at_stake_ps")) > 0) {
+        (void)printf(" (%s at stake", tm_format_time(text, tm_int(tm_get(finding, "at_stake_ps"))));
+        if (tm_has(tm_get(finding, "share_pct")))
+            (void)printf(", %s", tm_format_pct(text, tm_double(tm_get(finding, "share_pct"))));
+        (void)putchar(')');
+    }
+    (void)putchar('\n');
+}
+
+static void print_closing(const struct tm_value *summary, const char *folder,
+                          const struct tm_options *options)
+{
+    const struct tm_value *const findings = tm_get(summary, "findings");
+    const bool has_colors = tm_terminal_has_colors(options, stdout);
+    const char *const color =
+        has_colors ? color_of(tm_text(tm_path(summary, "verdict.severity"))) : "";
+    const char *comma = "";
+
+    (void)fputs(color, stdout);
+    print_clean(stdout, tm_text(tm_path(summary, "verdict.text")));
+    (void)fputs(color[0] ? "\033[0m\n" : "\n", stdout);
+    for (size_t i = 0; i < tm_length(findings) && i < FINDINGS_SHOWN; i++)
+        print_finding(tm_at(findings, i), has_colors);
+    if (tm_length(findings) > FINDINGS_SHOWN)
+        (void)printf("  and %zu more in the report\n", tm_length(findings) - FINDINGS_SHOWN);
+    (void)fputs("written to ", stdout);
+    print_clean(stdout, folder);
+    (void)fputs(": ", stdout);
+    for (size_t i = 0; i < OUTPUT_COUNT; i++) {
+        if (options->formats & (uint32_t)outputs[i].format) {
+            (void)printf("%s%s", comma, outputs[i].name);
+            comma = ", ";
+        }
+    }
+    (void)putchar('\n');
+}
+
+/* --json.  A reader that went away is no failure: the files are there. */
+static tm_status print_summary(struct tm_run *run, const struct tm_doc *doc)
+{
+    const tm_status st = tm_doc_print(doc, run, STDOUT_FILENO);
+
+    if (st == TM_ERR_OUTPUT && tm_terminal_reader_is_gone()) {
+        run->error = (struct tm_error){ .status = TM_OK };
+        return TM_OK;
+    }
+    return st;
+}
+
+/* ---- the job ---- */
+
+/* --strict: an input of which anything is missing gives no report. */
+static tm_status check_strict(struct tm_run *run, bool is_partial)
+{
+    const uint64_t losses = tm_tally_losses(&run->tallies);
+
+    if (!run->strict || (!is_partial && losses == 0))
+        return TM_OK;
+    if (losses > 0)
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
+                      "cannot report under --strict: %llu losses in the input",
+                      (unsigned long long)losses);
+    else
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
+                      "cannot report under --strict: the input is partial");
+    tm_hint(&run->error,
+            "'tracemill inspect' tells what is lost; without --strict the rest is reported");
+    return TM_ERR_INPUT;
+}
+
+static tm_status deliver(struct tm_run *run, const struct tm_options *options, struct tm_doc *doc)
+{
+    const struct tm_value *const summary = tm_doc_root(doc);
+    const bool is_partial = tm_is(tm_path(summary, "input.partial"));
+    char folder[FOLDER_BYTES];
+    tm_status st = check_strict(run, is_partial);
+
+    if (st)
+        return st;
+    if (!options->output)
+        default_folder(folder, sizeof(folder), options, summary);
+    const char *const to = options->output ? options->output : folder;
+
+    tm_progress_phase(&run->progress, "writing", 0);
+    st = write_files(run, doc, to, options->formats);
+    tm_progress_end(&run->progress);
+    if (st)
+        return st;
+    if (options->json)
+        st = print_summary(run, doc);
+    else if (!options->quiet && isatty(STDOUT_FILENO))
+        print_closing(summary, to, options);
+    if (st || !is_partial)
+        return st;
+    warn_partial(summary);
+    return TM_PARTIAL;
+}
+
+tm_status tm_command_report(struct tm_run *run, const struct tm_options *options)
+{
+    tm_status st = check_folder(run, options->output ? options->output : ".");
+
+    if (st)
+        return st;
+    struct tm_doc *const doc = tm_doc_new(run);
+
+    if (!doc)
+        return run->error.status;
+    st = tm_analyze(run, options, doc);
+    if (!st)
+        st = tm_doc_status(doc);
+    if (!st)
+        st = deliver(run, options, doc);
+    tm_doc_free(doc);
+    return st;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A tree of values as JSON (RFC 8259), written through one buffer.  Texts in the tree are valid
+ * UTF-8 already. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pipeline/doc.h"
+
+struct printer {
+    int fd;
+    int problem; /* errno of the first write that failed */
+    size_t used;
+    char buffer[16 << 10];
+};
+
+static void flush(struct printer *p)
+{
+    for (size_t done = 0; done < p->used && p->problem == 0;) {
+        const ssize_t n = write(p->fd, p->buffer + done, p->used - done);
+
+        if (n > 0)
+            done += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            p->problem = n == 0 ? EIO : errno;
+    }
+    p->used = 0;
+}
+
+static void put(struct printer *p, const char *text, size_t length)
+{
+    while (length > 0) {
+        if (p->used == sizeof(p->buffer))
+            flush(p);
+        const size_t room = sizeof(p->buffer) - p->used;
+        const size_t n = length < room ? length : room;
+
+        memcpy(p->buffer + p->used, text, n);
+        p->used += n;
+        text += n;
+        length -= n;
+    }
+}
+
+static void put_text(struct printer *p, const char *text)
+{
+    put(p, text, strlen(text));
+}
+
+static void put_line(struct printer *p, unsigned depth)
+{
+    put(p, "\n", 1);
+    for (unsigned i = 0; i < depth; i++)
+        put(p, "  ", 2);
+}
+
+/* How many bytes at `text` have to be escaped: a control character, DEL, a quote or a backslash
+ * (1), or U+2028 and U+2029 (3), which end a line in JavaScript. */
+static size_t special_bytes(const char *text)
+{
+    const unsigned char c = (unsigned char)text[0];
+
+    if (c < 0x20 || c == 0x7f || c == '"' || c == '\\')
+        return 1;
+    return c == 0xe2 && text[1] == '\x80' && (text[2] == '\xa8' || text[2] == '\xa9') ? 3 : 0;
+}
+
+static void put_special(struct printer *p, const char *text)
+{
+    static const char named[] =
+        "\"\"\\\\\bb\ff\nn\rr\tt"; /* pairs: character, letter of its escape */
+    char escape[8];
+
+    if ((unsigned char)text[0] == 0xe2) {
+        put_text(p, text[2] == '\xa8' ? "\\u2028" : "\\u2029");
+        return;
+    }
+    for (size_t i = 0; i + 1 < sizeof(named); i += 2) {
+        if (named[i] == text[0]) {
+            const char pair[2] = { '\\', named[i + 1] };
+
+            put(p, pair, 2);
+            return;
+        }
+    }
+    (void)snprintf(escape, sizeof(escape), "\\u%04x", (unsigned)(unsigned char)text[0]);
+    put_text(p, escape);
+}
+
+static void put_string(struct printer *p, const char *text)
+{
+    const char *plain = text;
+
+    put(p, "\"", 1);
+    while (*text != '\0') {
+        const size_t n = special_bytes(text);
+
+        if (n == 0) {
+            text++;
+            continue;
+        }
+        put(p, plain, (size_t)(text - plain));
+        put_special(p, text);
+        text += n;
+        plain = text;
+    }
+    put(p, plain, (size_t)(text - plain));
+    put(p, "\"", 1);
+}
+
+/* Fewest of 15 to 17 digits that read back the same.  Whatever the locale puts as decimal point (it
+ * may be several bytes) becomes one '.'. */
+static void put_double(struct printer *p, double value)
+{
+    char digits[48], out[48];
+    size_t used = 0;
+
+    for (int precision = 15; precision <= 17; precision++) {
+        (void)snprintf(digits, sizeof(digits), "%.*g", precision, value);
+        if (strtod(digits, NULL) == value)
+            break;
+    }
+    for (const char *c = digits; *c != '\0'; c++) {
+        if (strchr("+-0123456789e", *c))
+            out[used++] = *c;
+        else if (used == 0 || out[used - 1] != '.')
+            out[used++] = '.';
+    }
+    put(p, out, used);
+}
+
+static void put_int(struct printer *p, int64_t value)
+{
+    char digits[24];
+
+    (void)snprintf(digits, sizeof(digits), "%" PRId64, value);
+    put_text(p, digits);
+}
+
+static void put_value(struct printer *p, const struct tm_value *v, unsigned depth);
+
+static void put_array(struct printer *p, const struct tm_value *v, unsigned depth)
+{
+    const size_t n = tm_length(v);
+
+    put(p, "[", 1);
+    for (size_t i = 0; i < n; i++) {
+        if (i != 0)
+            put(p, ",", 1);
+        put_line(p, depth + 1);
+        put_value(p, tm_at(v, i), depth + 1);
+    }
+    if (n != 0)
+        put_line(p, depth);
+    put(p, "]", 1);
+}
+
+static void put_key(struct printer *p, const char *key, bool is_first, unsigned depth)
+{
+    if (!is_first)
+        put(p, ",", 1);
+    put_line(p, depth);
+    put_string(p, key);
+    put(p, ": ", 2);
+}
+
+/* The reasons of the nulls of an object.  An object with a member "why" of its own tells them
+ * there. */
+static void put_reasons(struct printer *p, const struct tm_value *v, unsigned depth)
+{
+    bool is_first = true;
+
+    if (tm_get(v, "why"))
+        return;
+    for (size_t i = 0; i < tm_length(v); i++) {
+        const char *why = tm_why(tm_value_at(v, i));
+
+        if (why[0] == '\0')
+            continue;
+        if (is_first) {
+            put_key(p, "why", false, depth);
+            put(p, "{", 1);
+        }
+        put_key(p, tm_key_at(v, i), is_first, depth + 1);
+        put_string(p, why);
+        is_first = false;
+    }
+    if (!is_first) {
+        put_line(p, depth);
+        put(p, "}", 1);
+    }
+}
+
+static void put_object(struct printer *p, const struct tm_value *v, unsigned depth)
+{
+    const size_t n = tm_length(v);
+
+    put(p, "{", 1);
+    for (size_t i = 0; i < n; i++) {
+        put_key(p, tm_key_at(v, i), i == 0, depth + 1);
+        put_value(p, tm_value_at(v, i), depth + 1);
+    }
+    put_reasons(p, v, depth + 1);
+    if (n != 0)
+        put_line(p, depth);
+    put(p, "}", 1);
+}
+
+static void put_value(struct printer *p, const struct tm_value *v, unsigned depth)
+{
+    switch (tm_type_of(v)) {
+    case TM_NULL:
+        put_text(p, "null");
+        break;
+    case TM_BOOL:
+        put_text(p, tm_is(v) ? "true" : "false");
+        break;
+    case TM_INT:
+        put_int(p, tm_int(v));
+        break;
+    case TM_DOUBLE:
+        put_double(p, tm_double(v));
+        break;
+    case TM_STRING:
+        put_string(p, tm_text(v));
+        break;
+    case TM_ARRAY:
+        put_array(p, v, depth);
+        break;
+    case TM_OBJECT:
+        put_object(p, v, depth);
+        break;
+    }
+}
+
+tm_status tm_doc_print(const struct tm_doc *doc, struct tm_run *run, int fd)
+{
+    struct printer p = { .fd = fd, .used = 0 };
+
+    put_value(&p, tm_doc_root(doc), 0);
+    put(&p, "\n", 1);
+    flush(&p);
+    if (p.problem != 0)
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the summary: %s",
+                       strerror(p.problem));
+    return TM_OK;
+}

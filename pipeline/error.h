@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_ERROR_H
+#define TM_ERROR_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "pipeline/attributes.h"
+
+/* The one status of the whole program.  The values are the exit statuses of the command line, so
+ * that nothing has to be translated on the way out. */
+typedef enum {
+    TM_OK = 0,
+    TM_GATE = 1,         /* a gate failed (only `check`, `compare --fail-on`, gates of `batch`) */
+    TM_ERR_USAGE = 2,    /* the command line or a configuration file is wrong */
+    TM_ERR_INPUT = 3,    /* the input is unreadable, empty or not a trace */
+    TM_PARTIAL = 4,      /* done, but the input was damaged or partial */
+    TM_ERR_OUTPUT = 5,   /* an output or a spill file could not be written */
+    TM_ERR_LIMIT = 6,    /* a limit was reached, memory included */
+} tm_status;
+
+enum { TM_ERROR_TEXT = 512, TM_ERROR_CAUSES = 6 };
+
+/* What went wrong, told once.  Fixed size: the failing path allocates nothing.  Zeroed = no error.
+ * Texts of traces are cleaned when they are put in: control characters become '?'. */
+struct tm_error {
+    tm_status status;
+    int64_t at;                                    /* byte offset in the inflated input, or -1 */
+    char what[TM_ERROR_TEXT];                      /* lower case, no full stop */
+    char while_doing[TM_ERROR_CAUSES][TM_ERROR_TEXT];
+    int causes;
+    char hint[TM_ERROR_TEXT];                      /* one concrete act, or empty */
+};
+
+/* Record the failure at the place that knows it; the first failure wins.
+ * in:     at      byte offset in the inflated input, -1 where there is none
+ * out:    status  the given one, so that `return tm_fail(...)` reads well */
+tm_status tm_fail(struct tm_error *error, tm_status status, int64_t at, const char *format, ...)
+    TM_PRINTF(4, 5);
+
+/* Add what a layer was doing when the failure passed through it (file, stage, command). */
+tm_status tm_while(struct tm_error *error, const char *format, ...) TM_PRINTF(2, 3);
+
+/* Set the hint: one act that is likely to help.  The first one stays. */
+void tm_hint(struct tm_error *error, const char *format, ...) TM_PRINTF(2, 3);
+
+/* Print the error as the user sees it: "tracemill: WHAT (byte N)", "  while ...", "hint: ...". */
+void tm_error_print(const struct tm_error *error, FILE *to);
+
+/* Copy text for a terminal: control characters (C0, DEL, C1 in UTF-8) become '?', invalid UTF-8
+ * becomes '?'; cut with "..." to fit.  out: a string, always terminated. */
+void tm_clean_text(char *out, size_t out_bytes, const char *text, size_t length);
+
+#endif

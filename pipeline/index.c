@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A map that is built once.  Rows gather in a window; if they all fit, a table of row numbers is
+ * put beside them: dense (by key) where the largest key is near the number of rows, else open
+ * addressing.  If they do not fit, they are sorted by key on disk and lie in pages: `rows` holds
+ * the rows, `firsts` the first key of each page of rows, `tops` (in memory) the first key of each
+ * page of `firsts`.  A look-up then reads at most one page of each, through their caches. */
+#include "pipeline/index.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "pipeline/hash.h"
+#include "pipeline/rows.h"
+#include "pipeline/window.h"
+
+enum {
+    SLOT_BYTES_PER_ROW = 16, /* dense: 4 slots of 4 bytes; open: 1.3 to 2.7 slots */
+    DENSE_FACTOR = 4,
+    DENSE_SPARE = 1024,
+    PAGE_BYTES = 16 << 10, /* a page is read for a look-up at random */
+    FIRSTS_PER_PAGE = PAGE_BYTES / sizeof(uint64_t),
+};
+
+enum form { GATHERING, SORTING, DENSE, OPEN, ON_DISK };
+
+struct tm_index {
+    struct tm_run *run;
+    enum tm_account account;
+    size_t row_bytes, memory_bytes;
+    enum tm_index_twins twins;
+    tm_index_replaces *replaces;
+    enum form form;
+    uint64_t count, twin_count;
+    struct tm_window window;
+    uint64_t most_key;
+    uint32_t *slots; /* row number + 1; 0 = empty */
+    size_t slots_bytes;
+    size_t dense_count; /* DENSE: how many slots */
+    uint32_t bits;      /* OPEN: 1 << bits slots */
+    uint64_t seed;
+    struct tm_sorter *sorter; /* SORTING */
+    struct tm_rows *rows;     /* ON_DISK, all below */
+    struct tm_rows *firsts;
+    uint64_t *tops;
+    size_t top_count, top_capacity;
+    uint32_t page_shift; /* 1 << page_shift rows have one entry in firsts */
+    uint64_t near_first, near_last, near_at, near_count; /* keys and rows of the page used last */
+};
+
+struct tm_index *tm_index_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
+                              size_t memory_bytes, enum tm_index_twins twins,
+                              tm_index_replaces *replaces)
+{
+    assert(row_bytes >= sizeof(uint64_t) && (twins != TM_INDEX_ASK || replaces));
+    struct tm_index *index = tm_take(&run->budget, account, sizeof(*index), &run->error);
+
+    if (!index)
+        return NULL;
+    index->run = run;
+    index->account = account;
+    index->row_bytes = row_bytes;
+    index->memory_bytes = memory_bytes - memory_bytes / 32;
+    index->twins = twins;
+    index->replaces = replaces;
+    index->seed = tm_hash_seed(index);
+    tm_window_init(&index->window, run, account, row_bytes, SLOT_BYTES_PER_ROW,
+                   index->memory_bytes);
+    return index;
+}
+
+static void give_slots(struct tm_index *index)
+{
+    tm_give(&index->run->budget, index->account, index->slots, index->slots_bytes);
+    index->slots = NULL;
+}
+
+void tm_index_free(struct tm_index *index)
+{
+    if (!index)
+        return;
+    give_slots(index);
+    tm_window_release(&index->window);
+    tm_sorter_free(index->sorter);
+    tm_rows_free(index->rows);
+    tm_rows_free(index->firsts);
+    tm_give(&index->run->budget, index->account, index->tops,
+            index->top_capacity * sizeof(uint64_t));
+    tm_give(&index->run->budget, index->account, index, sizeof(*index));
+}
+
+static inline uint64_t key_of(const void *row)
+{
+    uint64_t key;
+
+    memcpy(&key, row, sizeof(key));
+    return key;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const uint64_t x = key_of(a), y = key_of(b);
+
+    return x < y ? -1 : x > y;
+}
+
+/* Read the gathered rows back from a file and push them. */
+static tm_status push_back(struct tm_index *index, const struct tm_spill *gathered, uint8_t *buffer,
+                           size_t buffer_bytes)
+{
+    tm_status status = TM_OK;
+
+    for (uint64_t at = 0; status == TM_OK && at < gathered->bytes; at += buffer_bytes) {
+        const uint64_t left = gathered->bytes - at;
+        const size_t bytes = left < buffer_bytes ? (size_t)left : buffer_bytes;
+
+        status = tm_spill_read(gathered, buffer, bytes, at);
+        for (size_t i = 0; status == TM_OK && i < bytes; i += index->row_bytes)
+            status = tm_sorter_push(index->sorter, buffer + i);
+    }
+    return status;
+}
+
+/* The rows do not fit: from now on they go to a sorter.  They take the way through a file, since
+ * window and sorter together would hold twice the memory. */
+static tm_status start_sorting(struct tm_index *index)
+{
+    struct tm_run *run = index->run;
+    struct tm_spill gathered;
+    const size_t buffer_bytes =
+        (index->memory_bytes / 16 / index->row_bytes + 1) * index->row_bytes;
+    uint8_t *buffer = NULL;
+    tm_status status = tm_spill_open(&gathered, run);
+
+    if (status == TM_OK)
+        status = tm_spill_append(&gathered, index->window.rows,
+                                 index->window.count * index->row_bytes, NULL);
+    tm_window_release(&index->window);
+    if (status != TM_OK)
+        goto out;
+    index->form = SORTING;
+    index->sorter =
+        tm_sorter_new(run, index->account, index->row_bytes, index->memory_bytes / 4 * 3, by_key);
+    buffer = tm_take(&run->budget, index->account, buffer_bytes, &run->error);
+    status = index->sorter && buffer ? push_back(index, &gathered, buffer, buffer_bytes)
+                                     : run->error.status;
+out:
+    tm_give(&run->budget, index->account, buffer, buffer_bytes);
+    tm_spill_close(&gathered);
+    return status;
+}
+
+static tm_status make_room(struct tm_index *index)
+{
+    if (index->window.capacity < index->window.most)
+        return tm_window_grow(&index->window);
+    return start_sorting(index);
+}
+
+tm_status tm_index_put(struct tm_index *index, const void *row)
+{
+    assert(index->form == GATHERING || index->form == SORTING);
+    if (index->form == GATHERING && tm_window_is_full(&index->window)) {
+        const tm_status status = make_room(index);
+
+        if (status != TM_OK)
+            return status;
+    }
+    if (index->form == SORTING)
+        return tm_sorter_push(index->sorter, row);
+    const uint64_t key = key_of(row);
+
+    index->most_key = key > index->most_key ? key : index->most_key;
+    memcpy(tm_window_at(&index->window, index->window.count++), row, index->row_bytes);
+    return TM_OK;
+}
+
+/* True if `later` takes the place of `former`. */
+static bool gives_way(const struct tm_index *index, const void *former, const void *later)
+{
+    if (index->twins == TM_INDEX_ASK)
+        return index->replaces(former, later);
+    return index->twins == TM_INDEX_LAST;
+}
+
+static inline size_t open_slot(const struct tm_index *index, uint64_t key)
+{
+    const size_t mask = ((size_t)1 << index->bits) - 1;
+    size_t i = tm_hash_mix(key, index->seed) >> (64 - index->bits);
+
+    while (index->slots[i] != 0 && key_of(tm_window_at(&index->window, index->slots[i] - 1)) != key)
+        i = (i + 1) & mask;
+    return i;
+}
+
+/* True if a slot for each key up to the largest one is worth its memory, and fits. */
+static bool fits_dense(const struct tm_index *index)
+{
+    const size_t rows_bytes = index->window.capacity * index->row_bytes;
+
+    return index->most_key < DENSE_FACTOR * (uint64_t)index->window.count + DENSE_SPARE &&
+           rows_bytes < index->memory_bytes &&
+           index->most_key < (index->memory_bytes - rows_bytes) / sizeof(uint32_t);
+}
+
+static tm_status choose_table(struct tm_index *index)
+{
+    struct tm_run *run = index->run;
+    const uint64_t rows = index->window.count;
+
+    if (fits_dense(index)) {
+        index->form = DENSE;
+        index->dense_count = (size_t)index->most_key + 1;
+        index->slots_bytes = index->dense_count * sizeof(uint32_t);
+    } else {
+        index->form = OPEN;
+        index->bits = 4;
+        while ((UINT64_C(3) << index->bits) < 4 * rows)
+            index->bits++;
+        index->slots_bytes = sizeof(uint32_t) << index->bits;
+    }
+    index->slots = tm_take(&run->budget, index->account, index->slots_bytes, &run->error);
+    return index->slots ? TM_OK : run->error.status;
+}
+
+static tm_status build_table(struct tm_index *index)
+{
+    const tm_status status = choose_table(index);
+
+    for (size_t i = 0; status == TM_OK && i < index->window.count; i++) {
+        const uint8_t *row = tm_window_at(&index->window, i);
+        const uint64_t key = key_of(row);
+        uint32_t *slot = &index->slots[index->form == DENSE ? key : open_slot(index, key)];
+
+        if (*slot == 0) {
+            index->count++;
+            *slot = (uint32_t)i + 1;
+        } else {
+            index->twin_count++;
+            if (gives_way(index, tm_window_at(&index->window, *slot - 1), row))
+                *slot = (uint32_t)i + 1;
+        }
+    }
+    return status;
+}
+
+static tm_status add_top(struct tm_index *index, uint64_t key)
+{
+    if (index->top_count == index->top_capacity) {
+        const size_t capacity = index->top_capacity != 0 ? 2 * index->top_capacity : 16;
+        uint64_t *tops = tm_retake(&index->run->budget, index->account, index->tops,
+                                   index->top_capacity * sizeof(uint64_t),
+                                   capacity * sizeof(uint64_t), &index->run->error);
+
+        if (!tops)
+            return index->run->error.status;
+        index->tops = tops;
+        index->top_capacity = capacity;
+    }
+    index->tops[index->top_count++] = key;
+    return TM_OK;
+}
+
+/* Put one row, which no other replaces any more, at the end of the table on disk. */
+static tm_status put_on_disk(struct tm_index *index, const void *row)
+{
+    const uint64_t key = key_of(row);
+    tm_status status = TM_OK;
+
+    if ((index->count & ((UINT64_C(1) << index->page_shift) - 1)) == 0) {
+        if (tm_rows_count(index->firsts) % FIRSTS_PER_PAGE == 0)
+            status = add_top(index, key);
+        if (status == TM_OK)
+            status = tm_rows_append(index->firsts, &key);
+    }
+    if (status == TM_OK)
+        status = tm_rows_append(index->rows, row);
+    index->count++;
+    return status;
+}
+
+static tm_status open_disk(struct tm_index *index)
+{
+    struct tm_run *run = index->run;
+
+    while (index->row_bytes << (index->page_shift + 1) <= PAGE_BYTES)
+        index->page_shift++;
+    index->rows = tm_rows_new_paged(run, index->account, index->row_bytes, index->memory_bytes / 8,
+                                    PAGE_BYTES);
+    index->firsts = tm_rows_new_paged(run, index->account, sizeof(uint64_t),
+                                      index->memory_bytes / 16, PAGE_BYTES);
+    return index->rows && index->firsts ? TM_OK : run->error.status;
+}
+
+/* Go through the sorted rows; of each key one row goes on to the disk. */
+static tm_status fill_disk(struct tm_index *index, uint8_t *kept)
+{
+    bool has_kept = false;
+    tm_status status = tm_sorter_finish(index->sorter);
+
+    while (status == TM_OK) {
+        const void *row;
+
+        status = tm_sorter_next(index->sorter, &row);
+        if (status != TM_OK || !row)
+            break;
+        if (has_kept && key_of(kept) == key_of(row)) {
+            index->twin_count++;
+            if (!gives_way(index, kept, row))
+                continue;
+        } else if (has_kept) {
+            status = put_on_disk(index, kept);
+        }
+        memcpy(kept, row, index->row_bytes);
+        has_kept = true;
+    }
+    return status == TM_OK && has_kept ? put_on_disk(index, kept) : status;
+}
+
+static tm_status build_disk(struct tm_index *index)
+{
+    struct tm_run *run = index->run;
+    uint8_t *kept = tm_take(&run->budget, index->account, index->row_bytes, &run->error);
+    tm_status status = kept ? open_disk(index) : run->error.status;
+
+    if (status == TM_OK)
+        status = fill_disk(index, kept);
+    tm_give(&run->budget, index->account, kept, index->row_bytes);
+    tm_sorter_free(index->sorter);
+    index->sorter = NULL;
+    index->form = ON_DISK;
+    if (status == TM_OK) /* the memory of the sorter goes to the cache */
+        status = tm_rows_allow(index->rows, index->memory_bytes / 8 * 7);
+    return status;
+}
+
+tm_status tm_index_finish(struct tm_index *index)
+{
+    return index->form == SORTING ? build_disk(index) : build_table(index);
+}
+
+/* The last of `count` keys, `step` bytes apart, that is not above `key`; the first one is not. */
+static size_t find_not_above(const uint8_t *keys, size_t step, uint64_t count, uint64_t key)
+{
+    size_t low = 0, high = count;
+
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (key_of(keys + middle * step) <= key)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Find the page that may hold the key; near_count = 0 where the key is before all others. */
+static tm_status find_page(struct tm_index *index, uint64_t key)
+{
+    uint64_t count;
+
+    index->near_count = 0;
+    if (index->top_count == 0 || key < index->tops[0])
+        return TM_OK;
+    const uint64_t top =
+        find_not_above((const uint8_t *)index->tops, sizeof(uint64_t), index->top_count, key);
+    const uint64_t begin = top * FIRSTS_PER_PAGE;
+    const uint8_t *firsts = tm_rows_span(index->firsts, begin, &count);
+
+    if (!firsts)
+        return index->run->error.status;
+    const size_t page = find_not_above(firsts, sizeof(uint64_t), count, key);
+
+    index->near_at = (begin + page) << index->page_shift;
+    const uint8_t *rows = tm_rows_span(index->rows, index->near_at, &count);
+
+    if (!rows)
+        return index->run->error.status;
+    index->near_first = key_of(rows);
+    index->near_last = key_of(rows + (count - 1) * index->row_bytes);
+    index->near_count = count;
+    return TM_OK;
+}
+
+static tm_status get_from_disk(struct tm_index *index, uint64_t key, const void **row)
+{
+    uint64_t count;
+
+    *row = NULL;
+    if (index->near_count == 0 || key < index->near_first || key > index->near_last) {
+        const tm_status status = find_page(index, key);
+
+        if (status != TM_OK || index->near_count == 0 || key > index->near_last)
+            return status;
+    }
+    const uint8_t *rows = tm_rows_span(index->rows, index->near_at, &count);
+
+    if (!rows)
+        return index->run->error.status;
+    const uint8_t *found =
+        rows + find_not_above(rows, index->row_bytes, count, key) * index->row_bytes;
+
+    *row = key_of(found) == key ? found : NULL;
+    return TM_OK;
+}
+
+tm_status tm_index_get(struct tm_index *index, uint64_t key, const void **row)
+{
+    uint32_t number = 0;
+
+    if (index->form == DENSE)
+        number = key < index->dense_count ? index->slots[key] : 0;
+    else if (index->form == OPEN)
+        number = index->slots[open_slot(index, key)];
+    else
+        return get_from_disk(index, key, row);
+    *row = number != 0 ? tm_window_at(&index->window, number - 1) : NULL;
+    return TM_OK;
+}
+
+uint64_t tm_index_count(const struct tm_index *index)
+{
+    return index->count;
+}
+
+uint64_t tm_index_twin_count(const struct tm_index *index)
+{
+    return index->twin_count;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names by handle.  Entries (hash, place, length, traits) and bytes lie in two paged arrays that
+ * spill; an open table finds the handle of a text that was put in before.  It is bounded: full at
+ * its largest size, it is cleared and begins anew; texts that come again get a second handle. */
+#include "pipeline/names.h"
+
+#include <assert.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "pipeline/hash.h"
+#include "pipeline/rows.h"
+#include "pipeline/utf8.h"
+
+enum { FIRST_BITS = 8, TEXT_FIRST_BYTES = 256, TEXT_LEAST_BYTES = 64 << 10 };
+
+struct entry {
+    struct tm_name name;
+    uint64_t at; /* of its bytes */
+};
+
+struct slot {
+    struct tm_key hash;
+    uint32_t length;
+    tm_strid id; /* 0 = empty */
+};
+
+struct tm_names {
+    struct tm_run *run;
+    size_t memory_bytes;
+    tm_name_traits *traits;
+    struct tm_rows *entries; /* struct entry */
+    struct tm_rows *bytes;
+    struct slot *slots;
+    uint32_t bits, bits_most; /* 1 << bits slots, at most two thirds of them in use */
+    size_t used;
+    char *text; /* what tm_names_text gave out */
+    size_t text_bytes;
+    uint64_t seed;
+};
+
+/* The two arrays take a quarter each at most, the table a quarter (a half as large while it grows),
+ * the text the rest. */
+static tm_status open_parts(struct tm_names *names)
+{
+    struct tm_run *run = names->run;
+    const size_t quarter = names->memory_bytes / 4;
+
+    names->entries = tm_rows_new(run, TM_ACCOUNT_NAMES, sizeof(struct entry), quarter);
+    names->bytes = tm_rows_new(run, TM_ACCOUNT_NAMES, 1, quarter);
+    names->bits = FIRST_BITS;
+    names->bits_most = FIRST_BITS;
+    while (names->bits_most < 31 && (sizeof(struct slot) * 3 << names->bits_most) <= quarter)
+        names->bits_most++;
+    names->slots =
+        tm_take(&run->budget, TM_ACCOUNT_NAMES, sizeof(struct slot) << names->bits, &run->error);
+    names->text_bytes = TEXT_FIRST_BYTES;
+    names->text = tm_take(&run->budget, TM_ACCOUNT_NAMES, TEXT_FIRST_BYTES, &run->error);
+    if (!names->entries || !names->bytes || !names->slots || !names->text)
+        return run->error.status;
+    const XXH128_hash_t hash = XXH3_128bits("", 0);
+    const struct entry empty = {
+        .name = { .hash = { hash.high64, hash.low64 },
+                  .traits = names->traits ? names->traits("", 0) : 0 },
+    };
+
+    return tm_rows_append(names->entries, &empty);
+}
+
+struct tm_names *tm_names_new(struct tm_run *run, size_t memory_bytes, tm_name_traits *traits)
+{
+    struct tm_names *names = tm_take(&run->budget, TM_ACCOUNT_NAMES, sizeof(*names), &run->error);
+
+    if (!names)
+        return NULL;
+    names->run = run;
+    names->memory_bytes = memory_bytes;
+    names->traits = traits;
+    names->seed = tm_hash_seed(names);
+    if (open_parts(names) != TM_OK) {
+        tm_names_free(names);
+        return NULL;
+    }
+    return names;
+}
+
+void tm_names_free(struct tm_names *names)
+{
+    if (!names)
+        return;
+    struct tm_budget *budget = &names->run->budget;
+
+    tm_rows_free(names->entries);
+    tm_rows_free(names->bytes);
+    tm_give(budget, TM_ACCOUNT_NAMES, names->slots, sizeof(struct slot) << names->bits);
+    tm_give(budget, TM_ACCOUNT_NAMES, names->text, names->text_bytes);
+    tm_give(budget, TM_ACCOUNT_NAMES, names, sizeof(*names));
+}
+
+/* The slot of the text: its own, or the empty one where it belongs. */
+static inline struct slot *find_slot(const struct tm_names *names, struct tm_key hash,
+                                     uint32_t length)
+{
+    const size_t mask = ((size_t)1 << names->bits) - 1;
+    size_t i = tm_hash_mix(hash.low, names->seed) >> (64 - names->bits);
+
+    for (;; i = (i + 1) & mask) {
+        struct slot *slot = &names->slots[i];
+
+        if (slot->id == 0 ||
+            (slot->hash.low == hash.low && slot->hash.high == hash.high && slot->length == length))
+            return slot;
+    }
+}
+
+/* Twice as many slots, or the same ones, empty. */
+static tm_status widen_table(struct tm_names *names)
+{
+    struct tm_run *run = names->run;
+    struct slot *old = names->slots;
+    const size_t old_count = (size_t)1 << names->bits;
+
+    if (names->bits == names->bits_most) {
+        memset(old, 0, old_count * sizeof(*old));
+        names->used = 0;
+        return TM_OK;
+    }
+    struct slot *slots =
+        tm_take(&run->budget, TM_ACCOUNT_NAMES, 2 * old_count * sizeof(*old), &run->error);
+
+    if (!slots)
+        return run->error.status;
+    names->slots = slots;
+    names->bits++;
+    for (size_t i = 0; i < old_count; i++) {
+        if (old[i].id != 0)
+            *find_slot(names, old[i].hash, old[i].length) = old[i];
+    }
+    tm_give(&run->budget, TM_ACCOUNT_NAMES, old, old_count * sizeof(*old));
+    return TM_OK;
+}
+
+static tm_status store(struct tm_names *names, const char *text, size_t length, struct tm_key hash,
+                       tm_strid *id)
+{
+    const uint64_t count = tm_rows_count(names->entries);
+    const struct entry entry = {
+        .name = { hash, (uint32_t)length, names->traits ? names->traits(text, length) : 0 },
+        .at = tm_rows_count(names->bytes),
+    };
+
+    if (count > UINT32_MAX)
+        return tm_fail(&names->run->error, TM_ERR_LIMIT, -1,
+                       "cannot hold more than %u different names", UINT32_MAX);
+    if (!tm_utf8_is_valid(text, length))
+        tm_tally_add(&names->run->tallies, TM_TALLY_INVALID_UTF8, 1);
+    tm_status status = tm_rows_append_many(names->bytes, text, length);
+
+    if (status == TM_OK)
+        status = tm_rows_append(names->entries, &entry);
+    *id = (tm_strid)count;
+    return status;
+}
+
+tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, tm_strid *id)
+{
+    *id = 0;
+    if (length == 0)
+        return TM_OK;
+    if (length > UINT32_MAX)
+        return tm_fail(&names->run->error, TM_ERR_LIMIT, -1, "cannot hold a name of %zu bytes",
+                       length);
+    const XXH128_hash_t value = XXH3_128bits(text, length);
+    const struct tm_key hash = { value.high64, value.low64 };
+    struct slot *slot = find_slot(names, hash, (uint32_t)length);
+
+    if (slot->id != 0) {
+        *id = slot->id;
+        return TM_OK;
+    }
+    tm_status status = store(names, text, length, hash, id);
+
+    if (status == TM_OK && 3 * (names->used + 1) > (size_t)2 << names->bits) {
+        status = widen_table(names);
+        slot = find_slot(names, hash, (uint32_t)length);
+    }
+    if (status != TM_OK)
+        return status;
+    *slot = (struct slot){ hash, (uint32_t)length, *id };
+    names->used++;
+    return TM_OK;
+}
+
+tm_status tm_names_info(struct tm_names *names, tm_strid id, struct tm_name *info)
+{
+    const struct entry *entry = tm_rows_at(names->entries, id);
+
+    if (!entry)
+        return names->run->error.status;
+    *info = entry->name;
+    return TM_OK;
+}
+
+/* Room for a text and its NUL. */
+static tm_status widen_text(struct tm_names *names, size_t bytes)
+{
+    struct tm_run *run = names->run;
+    const size_t share = names->memory_bytes / 8;
+    const size_t most = share > TEXT_LEAST_BYTES ? share : TEXT_LEAST_BYTES;
+    size_t wanted = 2 * names->text_bytes;
+
+    if (bytes <= names->text_bytes)
+        return TM_OK;
+    if (bytes > most) {
+        (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot show a name of %zu bytes whole",
+                      bytes - 1);
+        tm_hint(&run->error, "raise --memory");
+        return TM_ERR_LIMIT;
+    }
+    wanted = wanted < bytes ? bytes : wanted < most ? wanted : most;
+    char *text = tm_take(&run->budget, TM_ACCOUNT_NAMES, wanted, &run->error);
+
+    if (!text)
+        return run->error.status;
+    tm_give(&run->budget, TM_ACCOUNT_NAMES, names->text, names->text_bytes);
+    names->text = text;
+    names->text_bytes = wanted;
+    return TM_OK;
+}
+
+tm_status tm_names_text(struct tm_names *names, tm_strid id, size_t most, const char **text,
+                        size_t *length)
+{
+    const struct entry *entry = tm_rows_at(names->entries, id);
+
+    if (!entry)
+        return names->run->error.status;
+    const size_t n = most != 0 && most < entry->name.length ? most : entry->name.length;
+    const uint64_t at = entry->at;
+    const tm_status status = widen_text(names, n + 1);
+
+    if (status != TM_OK)
+        return status;
+    for (size_t done = 0; done < n;) {
+        uint64_t span;
+        const void *bytes = tm_rows_span(names->bytes, at + done, &span);
+
+        if (!bytes)
+            return names->run->error.status;
+        span = span < n - done ? span : n - done;
+        memcpy(names->text + done, bytes, span);
+        done += span;
+    }
+    names->text[n] = '\0';
+    *text = names->text;
+    *length = n;
+    return TM_OK;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_NAMES_H
+#define TM_NAMES_H
+
+#include "pipeline/groups.h"
+
+/* Texts of a trace by handle: event names, op paths, string values.  Texts lie in an append-only store that
+ * spills; a bounded table finds texts that were put in before, so the same text usually has one handle, but
+ * after an overflow it may get a second one: compare by hash, never by handle. */
+typedef uint32_t tm_strid; /* 0 = the empty text */
+
+struct tm_names;
+
+/* What is known of a text without reading it again. */
+struct tm_name {
+    struct tm_key hash; /* XXH3-128 of the bytes */
+    uint32_t length;    /* bytes */
+    uint32_t traits;    /* set by whoever put it in; see stages/resolve/classes.h */
+};
+
+/* Computes the traits of a text, once per handle.  NULL = none. */
+typedef uint32_t tm_name_traits(const char *text, size_t length);
+
+struct tm_names *tm_names_new(struct tm_run *run, size_t memory_bytes, tm_name_traits *traits) TM_MUST_USE;
+void tm_names_free(struct tm_names *names);
+
+/* Put a text in, any bytes.  Texts that are not UTF-8 are tallied once per handle and kept as they are.
+ * errors: TM_ERR_LIMIT past 2^32 - 1 handles, TM_ERR_OUTPUT */
+tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, tm_strid *id) TM_MUST_USE;
+
+/* What is known of a handle; cheap, but not free once spilled. */
+tm_status tm_names_info(struct tm_names *names, tm_strid id, struct tm_name *info) TM_MUST_USE;
+
+/* The text, NUL-terminated, cut at `most` bytes (0 = whole); valid until the next tm_names_text call. */
+tm_status tm_names_text(struct tm_names *names, tm_strid id, size_t most, const char **text,
+                        size_t *length) TM_MUST_USE;
+
+#endif

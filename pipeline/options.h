@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_OPTIONS_H
+#define TM_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pipeline/error.h"
+
+struct tm_setting_set;
+
+/* The verbs, as bits: which of them take an option. */
+enum tm_verb_bit {
+    TM_FOR_REPORT = 1 << 0,
+    TM_FOR_INSPECT = 1 << 1,
+    TM_FOR_LIST = 1 << 2,
+    TM_FOR_EXTRACT = 1 << 3,
+    TM_FOR_CONFIG = 1 << 4,
+    TM_FOR_WORDS = 1 << 5, /* help, version, man, completions: only words come out */
+    TM_FOR_ALL = (1 << 6) - 1,
+};
+
+/* What `report` writes, as bits. */
+enum tm_format {
+    TM_FORMAT_HTML = 1 << 0,
+    TM_FORMAT_PDF = 1 << 1,
+    TM_FORMAT_JSON = 1 << 2,
+    TM_FORMAT_TEXT = 1 << 3,
+};
+
+enum tm_color { TM_COLOR_AUTO, TM_COLOR_ALWAYS, TM_COLOR_NEVER };
+
+/* Which steps the figures are about (METRICS "chosen steps"). */
+enum tm_step_choice {
+    TM_CHOOSE_AUTO,  /* complete steps that are not warm-up */
+    TM_CHOOSE_ALL,   /* every activity, no choice at all */
+    TM_CHOOSE_RANGE, /* steps_begin up to steps_end */
+};
+
+enum tm_window { TM_WINDOW_STEPS, TM_WINDOW_SESSION };
+
+/* Everything the command line, the environment and the configuration file say, with the defaults
+ * filled in.  Texts are borrowed: they live as long as the process.  One that nobody set is NULL. */
+struct tm_options {
+    char *const *inputs; /* the operands after the verb */
+    size_t input_count;
+
+    const char *output;     /* --output: a folder or a file */
+    const char *tmp;        /* --tmp */
+    const char *thresholds; /* --thresholds: a file */
+    const char *run_name;   /* --run */
+    const char *config;     /* --config: a file */
+    uint32_t formats;       /* enum tm_format */
+    size_t memory_bytes;    /* --memory, at least TM_MEMORY_LEAST_MIB MiB */
+    uint64_t rows;          /* cap of tables */
+    int64_t gap_min_ps;     /* shown gaps */
+
+    enum tm_step_choice steps;
+    uint64_t steps_begin, steps_end; /* of a range: ordinals from 0, [begin, end); 0 and UINT64_MAX
+                                        where an end was left open */
+    int64_t skip_steps; /* that many leading steps are warm-up; -1 = the rule decides */
+    enum tm_window window;
+    enum tm_color color;
+
+    bool latest, force, json, stats, strict, quiet, help, version;
+
+    const struct tm_setting_set *settings; /* where each value comes from; never NULL in a verb */
+};
+
+/* How the text of an option is read. */
+enum tm_option_kind {
+    TM_KIND_FLAG,    /* yes or no */
+    TM_KIND_TEXT,    /* a path or a name, not empty */
+    TM_KIND_FORMATS, /* words joined by commas */
+    TM_KIND_SIZE,    /* bytes with K M G KiB MiB GiB */
+    TM_KIND_TIME,    /* ns us ms s */
+    TM_KIND_COUNT,   /* a whole number */
+    TM_KIND_STEPS,   /* auto, all, A:B */
+    TM_KIND_SKIP,    /* auto or a whole number */
+    TM_KIND_WINDOW,  /* steps, session */
+    TM_KIND_COLOR,   /* auto, always, never */
+};
+
+/* One row per option: the command line, the environment, the configuration file, the help texts,
+ * the manual page and the completions are all made from it. */
+struct tm_option {
+    const char *name; /* after "--" */
+    char letter;      /* after "-"; 0 = none */
+    enum tm_option_kind kind;
+    const char *argument;    /* as help shows it; NULL = takes none */
+    const char *words;       /* what it may be, by blanks, for completions; NULL = anything */
+    uint32_t verbs;          /* enum tm_verb_bit */
+    const char *environment; /* TRACEMILL_*; NULL = not from there */
+    const char *key;         /* of the configuration file; NULL = not from there */
+    const char *fallback;    /* as the user would type it; NULL = not set */
+    const char *help;        /* one clause, no full stop */
+    size_t offset;           /* of its field in struct tm_options */
+};
+
+/* Rows of tm_option_table, in the order in which help shows them. */
+enum tm_option_index {
+    TM_OPTION_OUTPUT,
+    TM_OPTION_FORMAT,
+    TM_OPTION_STEPS,
+    TM_OPTION_SKIP_STEPS,
+    TM_OPTION_WINDOW,
+    TM_OPTION_GAP_MIN,
+    TM_OPTION_ROWS,
+    TM_OPTION_THRESHOLDS,
+    TM_OPTION_RUN,
+    TM_OPTION_LATEST,
+    TM_OPTION_FORCE,
+    TM_OPTION_JSON,
+    TM_OPTION_STRICT,
+    TM_OPTION_MEMORY,
+    TM_OPTION_TMP,
+    TM_OPTION_STATS,
+    TM_OPTION_QUIET,
+    TM_OPTION_COLOR,
+    TM_OPTION_CONFIG,
+    TM_OPTION_VERSION,
+    TM_OPTION_HELP,
+    TM_OPTION_COUNT
+};
+
+extern const struct tm_option tm_option_table[TM_OPTION_COUNT];
+
+/* True for options that a run can be configured with: all but help, version, config and force. */
+bool tm_option_is_setting(const struct tm_option *option);
+
+/* Read one value into its field.
+ * in:     origin  where the user would look: "--memory", "TRACEMILL_MEMORY", "'memory' in 'x.json'"
+ * owns:   *options keeps `text`
+ * errors: TM_ERR_USAGE, with the reason and what would be right */
+tm_status tm_option_read(const struct tm_option *option, const char *text, const char *origin,
+                         struct tm_options *options, struct tm_error *error) TM_MUST_USE;
+
+/* The option of this exact long name, configuration key; NULL if there is none. */
+const struct tm_option *tm_option_by_name(const char *name);
+const struct tm_option *tm_option_by_key(const char *key);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_RECORD_H
+#define TM_RECORD_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#include "pipeline/names.h"
+
+enum { TM_NONE = 0xffffffff }; /* no track, device, step */
+
+/* What an event is: the table of METRICS.md section 1, decided by stages/resolve/classes.c. */
+enum tm_class {
+    TM_CLASS_UNRESOLVED,
+    /* device side */
+    TM_CLASS_KERNEL,
+    TM_CLASS_COLLECTIVE,
+    TM_CLASS_COPY,
+    TM_CLASS_MEMSET,
+    TM_CLASS_GRAPH,
+    TM_CLASS_TPU_OP,
+    TM_CLASS_TPU_ASYNC,
+    TM_CLASS_CPU_OP,
+    TM_CLASS_DERIVED,      /* lines that repeat what other lines hold */
+    TM_CLASS_DEVICE_OTHER, /* overhead, unified memory, counters ... on a device plane */
+    /* host side */
+    TM_CLASS_STEP_MARKER,
+    TM_CLASS_ALLOC,
+    TM_CLASS_FREE,
+    TM_CLASS_SYNC,
+    TM_CLASS_LAUNCH,
+    TM_CLASS_COMPILE,
+    TM_CLASS_INPUT,
+    TM_CLASS_GC,
+    TM_CLASS_PROFILER,
+    TM_CLASS_PYTHON,
+    TM_CLASS_RUNTIME,
+    TM_CLASS_ANNOTATION,
+    TM_CLASS_FRAMEWORK_OP,
+    TM_CLASS_MODULE,
+    TM_CLASS_COUNTER,
+    TM_CLASS_INSTANT,
+    TM_CLASS_OTHER,
+    TM_CLASS_COUNT
+};
+extern const char *const tm_class_name[TM_CLASS_COUNT];
+
+enum tm_kind { TM_SPAN, TM_INSTANT };
+
+/* How a device activity ranks in the sweep of METRICS.md section 3: at every instant the lowest number that
+ * runs takes the time.  A container (while, call, conditional on a TPU) takes what its children leave. */
+enum tm_level {
+    TM_LEVEL_COMPUTE,
+    TM_LEVEL_COLLECTIVE,
+    TM_LEVEL_H2D,
+    TM_LEVEL_D2H,
+    TM_LEVEL_P2P,
+    TM_LEVEL_D2D,
+    TM_LEVEL_OTHER_COPY,
+    TM_LEVEL_CONTAINER, /* counts as compute */
+    TM_LEVEL_COUNT,
+    TM_LEVEL_NONE = TM_LEVEL_COUNT /* not an activity (host waits, overhead) */
+};
+
+enum tm_direction { TM_H2D, TM_D2H, TM_P2P, TM_D2D, TM_OTHER_DIRECTION, TM_DIRECTION_COUNT };
+extern const char *const tm_direction_name[TM_DIRECTION_COUNT]; /* "h2d", ... */
+
+/* What a TPU op is beyond its class. */
+enum tm_tpu_part { TM_TPU_PLAIN, TM_TPU_START, TM_TPU_WAIT, TM_TPU_HOST_WAIT };
+
+enum tm_record_flag {
+    TM_FLAG_KERNEL_DETAILS = 1 << 0,
+    TM_FLAG_COPY_DETAILS = 1 << 1,
+    TM_FLAG_MEMSET_DETAILS = 1 << 2,
+    TM_FLAG_HLO_OP = 1 << 3,
+    TM_FLAG_CORRELATION = 1 << 4,
+    TM_FLAG_STEP = 1 << 5,        /* stat _r or argument step_num */
+    TM_FLAG_GRAPH_EXEC = 1 << 6,  /* cuda_graph_exec_id */
+    TM_FLAG_GRAPH_NODE = 1 << 7,  /* cuda_graph_node_id */
+    TM_FLAG_RUN_ID = 1 << 8,
+    TM_FLAG_OPEN = 1 << 9,        /* begun, never ended */
+    TM_FLAG_GROUP = 1 << 10,      /* args hold its group_id: the file was grouped by a viewer */
+};
+
+/* One event, the same for every input.  A resolver fills what the input does not say. */
+struct tm_record {
+    int64_t start_ps;     /* after the host's origin; may be negative */
+    int64_t dur_ps;       /* >= 0; zero unless kind is TM_SPAN */
+    uint64_t correlation; /* joins host launch and device work; 0 = none.  TPU modules and their launches: a
+                             mix of run_id and device ordinal (tm_run_key) */
+    tm_strid name;        /* handle into the host's names */
+    uint32_t track;       /* row in the host's track table */
+    uint32_t config;      /* row of launch facts (struct tm_config); 0 = none */
+    uint32_t args_offset; /* byte offset into the batch's args block */
+    uint32_t args_length; /* bytes; 0 = no args */
+    uint8_t class;        /* enum tm_class */
+    uint8_t kind;         /* enum tm_kind */
+    uint16_t flags;       /* enum tm_record_flag */
+};
+static_assert(sizeof(struct tm_record) == 48, "batches and spill files rely on 48 bytes");
+
+/* The key that joins a TPU program's execution with the host call that enqueued it; never equal to a correlation
+ * id, which drivers count up from 1. */
+static inline uint64_t tm_run_key(int64_t run_id, int64_t ordinal)
+{
+    const uint64_t mixed = ((uint64_t)run_id ^ (uint64_t)ordinal * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
+
+    return (mixed ^ mixed >> 29) | (uint64_t)1 << 63;
+}
+
+/* Launch facts that many events share, interned: what kernel_details, memcpy_details, hlo_op and the like say.
+ * 0 or TM_NONE = not recorded. */
+struct tm_config {
+    uint64_t hash;                  /* of everything below */
+    uint32_t grid[3], block[3];
+    uint32_t registers;
+    uint32_t occupancy_milli;       /* thousandths of a percent; 0 = unknown */
+    uint64_t shared_bytes;          /* static and dynamic; AMD group_mem */
+    uint64_t copy_bytes;            /* size: of memcpy_details, num_bytes: of memset */
+    tm_strid op;                    /* stat `name` (framework path), else tf_op */
+    tm_strid hlo_op, module, details;
+    int64_t program_id;
+    uint64_t flops, bytes_accessed; /* TPU: of the event's metadata */
+    tm_strid category;              /* hlo_category */
+    uint32_t hlo_traits;            /* traits of hlo_op */
+    uint32_t graph_exec;            /* cuda_graph_exec_id; 0 = none */
+    uint32_t ordinal;               /* device_ordinal of a host event; TM_NONE = not said */
+    uint8_t direction;              /* enum tm_direction, where has_copy */
+    uint8_t has_copy, has_copy_bytes, pageable;
+    uint8_t has_kernel, has_flops, has_bytes_accessed;
+    uint8_t tpu_part;               /* enum tm_tpu_part */
+    uint8_t level;                  /* enum tm_level of a TPU op; TM_LEVEL_NONE elsewhere */
+};
+
+/* args of TM_CLASS_ALLOC and TM_CLASS_FREE. */
+struct tm_allocation {
+    tm_strid allocator, op, shape, data_type, region;
+    uint32_t has; /* bits of enum tm_allocation_has */
+    int64_t bytes_reserved, bytes_allocated, bytes_available, peak_bytes_in_use;
+    int64_t requested_bytes, allocation_bytes;
+    int64_t index_on_host; /* TPU: which device of the host, where no allocator is named */
+    uint64_t address;
+    double fragmentation;
+};
+enum tm_allocation_has {
+    TM_HAS_RESERVED = 1, TM_HAS_ALLOCATED = 2, TM_HAS_AVAILABLE = 4, TM_HAS_PEAK = 8, TM_HAS_REQUESTED = 16,
+    TM_HAS_ALLOCATION = 32, TM_HAS_ADDRESS = 64, TM_HAS_FRAGMENTATION = 128, TM_HAS_INDEX_ON_HOST = 256,
+};
+
+/* args of everything else that has some: one number (step_num of a marker, size of a TPU transfer). */
+struct tm_number {
+    int64_t value;
+};
+
+#endif

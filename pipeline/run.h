@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_RUN_H
+#define TM_RUN_H
+
+#include <stdbool.h>
+
+#include "pipeline/budget.h"
+#include "pipeline/error.h"
+#include "pipeline/progress.h"
+#include "pipeline/tally.h"
+
+/* What every part of one job shares: the limits, the ledger, the place for spill files, the tallies,
+ * the error.  One per job, owned by the verb; passed by pointer, never global. */
+struct tm_run {
+    struct tm_error error;
+    struct tm_budget budget;
+    struct tm_tallies tallies;
+    struct tm_progress progress;
+    const char *spill_dir; /* chosen folder, set by tm_spill_choose_dir */
+    bool strict;
+    bool quiet;
+    uint64_t events_read;
+    uint64_t bytes_read; /* of the input as it lies on disk */
+};
+
+#endif

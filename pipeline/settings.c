@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a command line, an environment and a configuration file to one set of effective settings:
+ * flags, then TRACEMILL_*, then the file, then the defaults.  The set keeps texts only; values are
+ * read from them in one place, so that every origin obeys the same rules.  Configuration files are
+ * small, hence whole in memory. */
+#include "pipeline/settings.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/nearest.h"
+
+/* What getopt_long returns for row i: LONG_OPTION + i, past all letters. */
+enum { LONG_OPTION = 1000 };
+
+void tm_settings_init(struct tm_setting_set *set)
+{
+    set->config_path = NULL;
+    set->config_used = 0;
+    for (size_t i = 0; i < TM_OPTION_COUNT; i++)
+        set->of[i] =
+            (struct tm_setting){ .text = tm_option_table[i].fallback, .origin = TM_ORIGIN_DEFAULT };
+}
+
+/* ---- the command line ---- */
+
+struct getopt_tables {
+    struct option longs[TM_OPTION_COUNT + 1];
+    char letters[2 + 3 * TM_OPTION_COUNT + 1];
+};
+
+static void make_tables(struct getopt_tables *tables)
+{
+    char *letter = tables->letters;
+
+    *letter++ = '-'; /* operands in their place, as option 1 */
+    *letter++ = ':'; /* a missing argument is told apart */
+    for (int i = 0; i < TM_OPTION_COUNT; i++) {
+        const struct tm_option *const row = &tm_option_table[i];
+
+        tables->longs[i] = (struct option){
+            .name = row->name,
+            .has_arg = row->kind == TM_KIND_FLAG ? optional_argument : required_argument,
+            .val = LONG_OPTION + i,
+        };
+        if (!row->letter)
+            continue;
+        *letter++ = row->letter;
+        if (row->kind != TM_KIND_FLAG)
+            *letter++ = ':';
+    }
+    *letter = '\0';
+    tables->longs[TM_OPTION_COUNT] = (struct option){ .name = NULL };
+}
+
+static tm_status refuse_unknown(const char *typed, struct tm_error *error)
+{
+    struct tm_nearest nearest = { 0 };
+    const size_t length = strcspn(typed, "=");
+    /* Without its value; what is longer is cut in a message anyway. */
+    char name[TM_ERROR_TEXT] = "";
+
+    memcpy(name, typed, length < sizeof(name) ? length : sizeof(name) - 1);
+    (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot read the command line: there is no option '%s'",
+                  name);
+    for (size_t i = 0; i < TM_OPTION_COUNT && strncmp(name, "--", 2) == 0; i++)
+        tm_nearest_offer(&nearest, name + 2, tm_option_table[i].name);
+    if (nearest.word)
+        tm_hint(error, "did you mean '--%s'?", nearest.word);
+    else
+        tm_hint(error,
+                "'tracemill help' lists the verbs, 'tracemill help VERB' the options of one");
+    return TM_ERR_USAGE;
+}
+
+/* The text of the option as it was typed, for messages. */
+static tm_status refuse_element(const char *element, int letter, struct tm_error *error)
+{
+    const char typed[] = { '-', (char)letter, '\0' };
+
+    return refuse_unknown(letter && strncmp(element, "--", 2) != 0 ? typed : element, error);
+}
+
+static int index_of_letter(int letter)
+{
+    for (int i = 0; i < TM_OPTION_COUNT; i++) {
+        if (tm_option_table[i].letter && tm_option_table[i].letter == letter)
+            return i;
+    }
+    return -1;
+}
+
+static bool is_whole_name(const char *element, const struct tm_option *row)
+{
+    const size_t length = strlen(row->name);
+
+    return strncmp(element, "--", 2) == 0 && strncmp(element + 2, row->name, length) == 0 &&
+           (element[2 + length] == '\0' || element[2 + length] == '=');
+}
+
+/* One answer of getopt_long other than an operand.
+ * in:     element  the word of the command line that it was found in */
+static tm_status take_flag(struct tm_setting_set *set, int answer, const char *element,
+                           struct tm_error *error)
+{
+    if (answer == '?')
+        return refuse_element(element, optopt, error);
+
+    const int named = answer == ':' ? optopt : answer;
+    const int index = named >= LONG_OPTION ? named - LONG_OPTION : index_of_letter(named);
+
+    if (index < 0)
+        return refuse_element(element, named, error);
+
+    const struct tm_option *const row = &tm_option_table[index];
+
+    if (named >= LONG_OPTION && !is_whole_name(element, row))
+        return refuse_unknown(element, error);
+    if (answer == ':') {
+        (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot read the command line: '--%s' lacks its %s",
+                      row->name, row->argument);
+        tm_hint(error, "write '--%s %s'", row->name, row->fallback ? row->fallback : row->argument);
+        return TM_ERR_USAGE;
+    }
+    set->of[index].text = optarg ? optarg : "yes";
+    set->of[index].origin = TM_ORIGIN_FLAG;
+    return TM_OK;
+}
+
+tm_status tm_settings_take_flags(struct tm_setting_set *set, int argc, char **argv,
+                                 size_t *operand_count, struct tm_error *error)
+{
+    struct getopt_tables tables;
+    size_t count = 0;
+
+    make_tables(&tables);
+    *operand_count = 0;
+    optind = 0; /* begin anew: glibc's way */
+    opterr = 0;
+    for (;;) {
+        const int at = optind ? optind : 1;
+
+        optopt = 0;
+        const int answer = getopt_long(argc, argv, tables.letters, tables.longs, NULL);
+
+        if (answer == -1)
+            break;
+        if (answer == 1) {
+            argv[++count] = optarg; /* never past the word that was just read */
+            continue;
+        }
+        const tm_status st = take_flag(set, answer, argv[at], error);
+
+        if (st)
+            return st;
+    }
+    for (; optind < argc; optind++)
+        argv[++count] = argv[optind];
+    *operand_count = count;
+    return TM_OK;
+}
+
+tm_status tm_settings_check_verb(const struct tm_setting_set *set, const char *verb,
+                                 enum tm_verb_bit bit, struct tm_error *error)
+{
+    for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
+        const struct tm_option *const row = &tm_option_table[i];
+        /* `config show` tells what any setting would be. */
+        const bool is_taken = (row->verbs & (uint32_t)bit) ||
+                              (bit == TM_FOR_CONFIG && tm_option_is_setting(row));
+
+        if (set->of[i].origin != TM_ORIGIN_FLAG || is_taken)
+            continue;
+        (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot read the command line: '%s' takes no '--%s'",
+                      verb, row->name);
+        tm_hint(error, "'tracemill help %s' lists its options", verb);
+        return TM_ERR_USAGE;
+    }
+    return TM_OK;
+}
+
+/* ---- the configuration file ---- */
+
+/* The copy of a text that lives as long as the set.  A decoded JSON text is never longer than its
+ * source, and whole numbers are short, so twice the file always suffices. */
+static const char *keep(struct tm_setting_set *set, const char *text)
+{
+    const size_t bytes = strlen(text) + 1;
+    char *const at = set->config_text + set->config_used;
+
+    if (bytes > sizeof(set->config_text) - set->config_used)
+        return NULL;
+    memcpy(at, text, bytes);
+    set->config_used += bytes;
+    return at;
+}
+
+static tm_status refuse_member(const char *path, const char *key, const char *reason,
+                               struct tm_error *error)
+{
+    return tm_fail(error, TM_ERR_USAGE, -1, "cannot use '%s' in '%s': %s", key, path, reason);
+}
+
+static tm_status refuse_key(const char *path, const char *key, struct tm_error *error)
+{
+    struct tm_nearest nearest = { 0 };
+
+    for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
+        if (tm_option_table[i].key)
+            tm_nearest_offer(&nearest, key, tm_option_table[i].key);
+    }
+    (void)refuse_member(path, key, "there is no such setting", error);
+    if (nearest.word)
+        tm_hint(error, "did you mean '%s'?", nearest.word);
+    else
+        tm_hint(error, "'tracemill config show' lists the settings");
+    return TM_ERR_USAGE;
+}
+
+/* ["html", "pdf"] as "html,pdf" */
+static const char *join(const cJSON *array, char *out, size_t out_bytes)
+{
+    size_t used = 0;
+    const cJSON *word;
+
+    out[0] = '\0';
+    cJSON_ArrayForEach(word, array)
+    {
+        const size_t length = cJSON_IsString(word) ? strlen(word->valuestring) : out_bytes;
+
+        if (length + 2 > out_bytes - used)
+            return NULL;
+        if (used)
+            out[used++] = ',';
+        memcpy(out + used, word->valuestring, length + 1);
+        used += length;
+    }
+    return out;
+}
+
+/* The text of a JSON value, as if it had been typed on the command line.
+ * out: NULL, with *wanted = what it should have been, where the type is wrong */
+static const char *member_text(const cJSON *member, enum tm_option_kind kind, char *scratch,
+                               size_t scratch_bytes, const char **wanted)
+{
+    const bool is_number = kind == TM_KIND_SIZE || kind == TM_KIND_COUNT || kind == TM_KIND_SKIP;
+
+    *wanted = kind == TM_KIND_FLAG      ? "it is not true or false"
+              : kind == TM_KIND_FORMATS ? "it is not a list of texts"
+              : is_number               ? "it is neither a text nor a whole number"
+                                        : "it is not a text";
+    if (kind == TM_KIND_FLAG)
+        return cJSON_IsBool(member) ? (cJSON_IsTrue(member) ? "yes" : "no") : NULL;
+    if (cJSON_IsString(member))
+        return member->valuestring;
+    if (kind == TM_KIND_FORMATS && cJSON_IsArray(member))
+        return join(member, scratch, scratch_bytes);
+    if (!is_number || !cJSON_IsNumber(member))
+        return NULL;
+
+    const double number = member->valuedouble; /* whole numbers are exact up to 2^53 */
+
+    if (!(number >= 0 && number <= 9007199254740992.0) || number != (double)(uint64_t)number)
+        return NULL;
+    (void)snprintf(scratch, scratch_bytes, "%llu", (unsigned long long)number);
+    return scratch;
+}
+
+static tm_status take_member(struct tm_setting_set *set, const cJSON *member,
+                             bool seen[TM_OPTION_COUNT], struct tm_error *error)
+{
+    const struct tm_option *const row = tm_option_by_key(member->string);
+    char scratch[256];
+    const char *wanted;
+
+    if (!row)
+        return refuse_key(set->config_path, member->string, error);
+
+    const size_t index = (size_t)(row - tm_option_table);
+
+    if (seen[index])
+        return refuse_member(set->config_path, row->key, "it is there twice", error);
+    seen[index] = true;
+    const char *text = member_text(member, row->kind, scratch, sizeof(scratch), &wanted);
+
+    if (!text)
+        return refuse_member(set->config_path, row->key, wanted, error);
+    if (set->of[index].origin > TM_ORIGIN_CONFIG)
+        return TM_OK;
+    text = keep(set, text);
+    if (!text)
+        return refuse_member(set->config_path, row->key, "the file is too long", error);
+    set->of[index] = (struct tm_setting){ .text = text, .origin = TM_ORIGIN_CONFIG };
+    return TM_OK;
+}
+
+/* Where a parser stopped, for people who look for it in an editor. */
+static tm_status refuse_syntax(const char *path, const char *text, size_t offset,
+                               struct tm_error *error)
+{
+    size_t line = 1;
+
+    for (size_t i = 0; i < offset; i++)
+        line += text[i] == '\n';
+    (void)tm_fail(error, TM_ERR_USAGE, (int64_t)offset,
+                  "cannot read the settings in '%s': line %zu is not JSON", path, line);
+    tm_hint(error, "a configuration file looks like {\"memory\": \"512M\", \"strict\": true}");
+    return TM_ERR_USAGE;
+}
+
+tm_status tm_settings_take_config(struct tm_setting_set *set, const char *path, const char *text,
+                                  size_t length, struct tm_error *error)
+{
+    bool seen[TM_OPTION_COUNT] = { false };
+    const char *end = NULL;
+    tm_status st = TM_OK;
+
+    if (length > TM_CONFIG_MOST_BYTES)
+        return tm_fail(error, TM_ERR_USAGE, -1,
+                       "cannot read the settings in '%s': it is longer than %d KiB", path,
+                       TM_CONFIG_MOST_BYTES >> 10);
+    set->config_path = path;
+    cJSON *const whole = cJSON_ParseWithLengthOpts(text, length, &end, 0);
+    const size_t stopped = end ? (size_t)(end - text) : 0;
+    const cJSON *member;
+
+    if (!whole || stopped + strspn(text + stopped, " \t\r\n") < length)
+        st = refuse_syntax(path, text, stopped < length ? stopped : length, error);
+    else if (!cJSON_IsObject(whole))
+        st = tm_fail(error, TM_ERR_USAGE, -1,
+                     "cannot read the settings in '%s': it is not a JSON object", path);
+    if (!st) {
+        cJSON_ArrayForEach(member, whole)
+        {
+            st = take_member(set, member, seen, error);
+            if (st)
+                break;
+        }
+    }
+    cJSON_Delete(whole);
+    return st;
+}
+
+static tm_status take_config_file(struct tm_setting_set *set, const char *path,
+                                  struct tm_error *error)
+{
+    static char text[TM_CONFIG_MOST_BYTES + 2];
+    FILE *const file = fopen(path, "rbe");
+
+    if (!file)
+        return tm_fail(error, TM_ERR_USAGE, -1, "cannot open the settings in '%s': %s", path,
+                       strerror(errno));
+    const size_t length = fread(text, 1, sizeof(text) - 1, file);
+    const int failed = ferror(file) ? errno : 0;
+
+    (void)fclose(file);
+    if (failed)
+        return tm_fail(error, TM_ERR_USAGE, -1, "cannot read the settings in '%s': %s", path,
+                       strerror(failed));
+    text[length] = '\0';
+    return tm_settings_take_config(set, path, text, length, error);
+}
+
+tm_status tm_settings_take_environment(struct tm_setting_set *set, struct tm_error *error)
+{
+    for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
+        const char *const name = tm_option_table[i].environment;
+        const char *const text = name ? getenv(name) : NULL;
+
+        if (text && text[0] && set->of[i].origin < TM_ORIGIN_ENVIRONMENT)
+            set->of[i] = (struct tm_setting){ .text = text, .origin = TM_ORIGIN_ENVIRONMENT };
+    }
+    const char *const config = set->of[TM_OPTION_CONFIG].text;
+
+    return config ? take_config_file(set, config, error) : TM_OK;
+}
+
+/* ---- values ---- */
+
+const char *tm_settings_place(const struct tm_setting_set *set, enum tm_option_index index,
+                              char *out, size_t out_bytes)
+{
+    const struct tm_option *const row = &tm_option_table[index];
+
+    switch (set->of[index].origin) {
+    case TM_ORIGIN_FLAG:
+        (void)snprintf(out, out_bytes, "--%s", row->name);
+        return out;
+    case TM_ORIGIN_ENVIRONMENT:
+        return row->environment;
+    case TM_ORIGIN_CONFIG:
+        return set->config_path;
+    case TM_ORIGIN_DEFAULT:
+        break;
+    }
+    return "default";
+}
+
+/* Where a wrong value is to be mended. */
+static const char *name_origin(const struct tm_setting_set *set, enum tm_option_index index,
+                               char *out, size_t out_bytes)
+{
+    if (set->of[index].origin != TM_ORIGIN_CONFIG)
+        return tm_settings_place(set, index, out, out_bytes);
+    (void)snprintf(out, out_bytes, "'%s' in '%s'", tm_option_table[index].key, set->config_path);
+    return out;
+}
+
+tm_status tm_settings_apply(const struct tm_setting_set *set, struct tm_options *options,
+                            struct tm_error *error)
+{
+    char origin[512];
+
+    options->settings = set;
+    for (int i = 0; i < TM_OPTION_COUNT; i++) {
+        if (!set->of[i].text)
+            continue;
+        const tm_status st = tm_option_read(
+            &tm_option_table[i], set->of[i].text,
+            name_origin(set, (enum tm_option_index)i, origin, sizeof(origin)), options, error);
+
+        if (st)
+            return st;
+    }
+    if (set->of[TM_OPTION_STEPS].origin == TM_ORIGIN_FLAG && options->steps != TM_CHOOSE_AUTO &&
+        set->of[TM_OPTION_SKIP_STEPS].origin == TM_ORIGIN_FLAG && options->skip_steps >= 0)
+        return tm_fail(error, TM_ERR_USAGE, -1,
+                       "cannot use '--skip-steps' with '--steps %s': both choose the steps",
+                       set->of[TM_OPTION_STEPS].text);
+    return TM_OK;
+}

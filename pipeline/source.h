@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_SOURCE_H
+#define TM_SOURCE_H
+
+#include "pipeline/trace.h"
+
+/* A trace that has been scanned: its dictionary stands, its records can be read track by track, as often as
+ * wanted.  An input format implements it; the survey and the ordering read it. */
+
+/* A record as the input gives it, with what goes along with it. */
+struct tm_raw {
+    struct tm_record record; /* class TM_CLASS_UNRESOLVED */
+    const void *args;        /* record.args_length bytes; borrowed until the next record of the cursor */
+    uint32_t traits;         /* of its name */
+};
+
+struct tm_source;
+
+/* A place in the records of one track.  Inputs embed it as the first member of their own cursor. */
+struct tm_cursor {
+    struct tm_source *source;
+    uint64_t track;
+    bool counts; /* tallies and events read are counted: set for one reading of each track */
+};
+
+struct tm_source_type {
+    const char *name; /* "xspace" */
+    /* Open the records of a track, read through a buffer of buffer_bytes.
+     * owns: the caller closes the cursor.  errors: NULL, with the error in run->error */
+    struct tm_cursor *(*open)(struct tm_source *source, uint64_t track, size_t buffer_bytes);
+    /* The next record in the order of the file; *more false at the end. */
+    tm_status (*next)(struct tm_cursor *cursor, struct tm_raw *raw, bool *more);
+    void (*close)(struct tm_cursor *cursor); /* tolerates NULL */
+    void (*free)(struct tm_source *source);
+};
+
+struct tm_source {
+    const struct tm_source_type *type;
+    struct tm_trace *trace;
+};
+
+#endif

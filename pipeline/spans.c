@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stretches of time, sorted by (lane, begin) and found by binary search.  Look-ups come mostly in the order of
+ * time, so the place of the last one is tried first. */
+#include "pipeline/spans.h"
+
+struct tm_spans {
+    struct tm_run *run;
+    enum tm_account account;
+    struct tm_sorter *sorter; /* until finish */
+    struct tm_rows *rows;     /* struct tm_span */
+    size_t memory_bytes;
+    uint64_t longest_lane;
+    uint64_t last; /* where the last look-up ended */
+};
+
+static int by_lane_and_begin(const void *a, const void *b)
+{
+    const struct tm_span *x = a, *y = b;
+
+    if (x->lane != y->lane)
+        return x->lane < y->lane ? -1 : 1;
+    if (x->begin_ps != y->begin_ps)
+        return x->begin_ps < y->begin_ps ? -1 : 1;
+    return x->end_ps == y->end_ps ? 0 : x->end_ps > y->end_ps ? -1 : 1;
+}
+
+struct tm_spans *tm_spans_new(struct tm_run *run, enum tm_account account, size_t memory_bytes)
+{
+    struct tm_spans *spans = tm_take(&run->budget, account, sizeof(*spans), &run->error);
+
+    if (!spans)
+        return NULL;
+    *spans = (struct tm_spans){ .run = run, .account = account, .memory_bytes = memory_bytes };
+    spans->sorter = tm_sorter_new(run, account, sizeof(struct tm_span), memory_bytes / 2, by_lane_and_begin);
+    spans->rows = tm_rows_new(run, account, sizeof(struct tm_span), memory_bytes / 2);
+    if (spans->sorter && spans->rows)
+        return spans;
+    tm_spans_free(spans);
+    return NULL;
+}
+
+void tm_spans_free(struct tm_spans *spans)
+{
+    if (!spans)
+        return;
+    tm_sorter_free(spans->sorter);
+    tm_rows_free(spans->rows);
+    tm_give(&spans->run->budget, spans->account, spans, sizeof(*spans));
+}
+
+tm_status tm_spans_add(struct tm_spans *spans, const struct tm_span *span)
+{
+    return tm_sorter_push(spans->sorter, span);
+}
+
+tm_status tm_spans_finish(struct tm_spans *spans)
+{
+    struct tm_span last = { .lane = UINT64_MAX };
+    tm_status st = tm_sorter_finish(spans->sorter);
+
+    while (st == TM_OK) {
+        const void *row;
+        struct tm_span span;
+
+        st = tm_sorter_next(spans->sorter, &row);
+        if (st != TM_OK || !row)
+            break;
+        span = *(const struct tm_span *)row;
+        if (span.lane == last.lane && span.end_ps <= last.end_ps)
+            continue; /* inside the one before */
+        span.ordinal = span.lane == last.lane ? last.ordinal + 1 : 0;
+        if (span.ordinal + 1 > spans->longest_lane)
+            spans->longest_lane = span.ordinal + 1;
+        last = span;
+        st = tm_rows_append(spans->rows, &span);
+    }
+    tm_sorter_free(spans->sorter);
+    spans->sorter = NULL;
+    return st;
+}
+
+uint64_t tm_spans_count(const struct tm_spans *spans)
+{
+    return tm_rows_count(spans->rows);
+}
+
+const struct tm_span *tm_spans_at(struct tm_spans *spans, uint64_t index)
+{
+    return tm_rows_at(spans->rows, index);
+}
+
+uint64_t tm_spans_longest_lane(const struct tm_spans *spans)
+{
+    return spans->longest_lane;
+}
+
+static bool begins_after(const struct tm_span *span, uint64_t lane, int64_t at_ps)
+{
+    return span->lane != lane ? span->lane > lane : span->begin_ps > at_ps;
+}
+
+/* The number of spans that begin at or before (lane, at). */
+static tm_status count_before(struct tm_spans *spans, uint64_t lane, int64_t at_ps, uint64_t *count)
+{
+    uint64_t low = 0, high = tm_rows_count(spans->rows);
+
+    /* The last place, or the one after it, is nearly always right. */
+    for (uint64_t i = spans->last; i < high && i < spans->last + 2; i++) {
+        const struct tm_span *span = tm_rows_at(spans->rows, i);
+
+        if (!span)
+            return spans->run->error.status;
+        if (begins_after(span, lane, at_ps))
+            high = i;
+        else
+            low = i + 1;
+    }
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        const struct tm_span *span = tm_rows_at(spans->rows, middle);
+
+        if (!span)
+            return spans->run->error.status;
+        if (begins_after(span, lane, at_ps))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    *count = low;
+    return TM_OK;
+}
+
+tm_status tm_spans_find(struct tm_spans *spans, uint64_t lane, int64_t at_ps, const struct tm_span **span)
+{
+    uint64_t before = 0;
+    tm_status st = count_before(spans, lane, at_ps, &before);
+
+    *span = NULL;
+    if (st != TM_OK || !before)
+        return st;
+    spans->last = before - 1;
+    *span = tm_rows_at(spans->rows, before - 1);
+    if (!*span)
+        return spans->run->error.status;
+    if ((*span)->lane != lane || at_ps > (*span)->end_ps)
+        *span = NULL;
+    return TM_OK;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_STAGE_H
+#define TM_STAGE_H
+
+#include "pipeline/doc.h"
+#include "pipeline/trace.h"
+
+/* One ordered event with everything that is known of it.  Borrowed: valid until take() returns. */
+struct tm_event {
+    struct tm_record record;           /* class decided */
+    const void *args;                  /* record.args_length bytes */
+    const struct tm_config *config;    /* never NULL: row 0 is empty */
+    uint32_t traits;                   /* of the name */
+    uint32_t device;                   /* of an activity (also cpu_op); TM_NONE elsewhere */
+    uint32_t step;                     /* ordinal of the step it belongs to; TM_NONE = none */
+    uint8_t level;                     /* enum tm_level; TM_LEVEL_NONE = not an activity */
+    uint8_t direction;                 /* enum tm_direction of a copy */
+    bool chosen;                       /* belongs to a chosen step */
+    uint32_t thread;                   /* of a host event: struct tm_track.thread */
+    uint32_t launch_track;             /* TM_NONE = no launch known */
+    uint32_t launch_thread;            /* struct tm_track.thread of it */
+    int64_t launch_start_ps, launch_dur_ps;
+};
+
+struct tm_stage; /* one opened instance */
+
+/* A stage at the end of the pipeline: takes the events of one host after the other, each host's events in
+ * the order (start, longer first, track, input order), and then puts its section into the summary.  A const
+ * record and zeroed state, no globals.  Calls come in this order; none comes after a failure but close:
+ *     open (begin_host take* end_host)* report close */
+struct tm_stage_type {
+    const char *name;    /* as in --stats: "gaps" */
+    const char *summary; /* one clause, no full stop */
+    size_t state_bytes;
+    tm_status (*open)(struct tm_stage *s);
+    tm_status (*begin_host)(struct tm_stage *s, const struct tm_trace *trace);
+    tm_status (*take)(struct tm_stage *s, const struct tm_event *events, size_t count);
+    tm_status (*end_host)(struct tm_stage *s);
+    tm_status (*report)(struct tm_stage *s, struct tm_value *summary); /* adds its section */
+    void (*close)(struct tm_stage *s); /* always, even after a half open */
+};
+
+/* Settings of the command line that stages obey. */
+struct tm_settings {
+    int64_t gap_min_ps;   /* shown gaps; default 10 us */
+    uint64_t table_rows;  /* cap of tables; default 500 */
+    bool session_window;  /* --window session: shares are of the whole profiling session */
+};
+
+struct tm_stage {
+    const struct tm_stage_type *type;
+    struct tm_run *run;
+    const struct tm_settings *settings;
+    void *state;
+};
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_TRACE_H
+#define TM_TRACE_H
+
+#include <stdbool.h>
+
+#include "pipeline/record.h"
+#include "pipeline/rows.h"
+
+/* The dictionary of one host's trace: what its records refer to.  Filled by the input (scan) and the survey
+ * before the first ordered record is given out; read-only from then on. */
+
+enum tm_side { TM_SIDE_OTHER, TM_SIDE_HOST, TM_SIDE_DEVICE };
+enum tm_device_kind { TM_DEVICE_GPU, TM_DEVICE_TPU, TM_DEVICE_CPU };
+
+/* What sort of line a track is; decides classes together with the name. */
+enum tm_line {
+    TM_LINE_HOST,      /* a host thread */
+    TM_LINE_COMPILER,  /* a host thread of the compiler (codegen, CompilerThreadPool) */
+    TM_LINE_STREAM,    /* a GPU stream */
+    TM_LINE_TPU_OPS,
+    TM_LINE_TPU_ASYNC,
+    TM_LINE_TPU_MODULES,
+    TM_LINE_TPU_STEPS,
+    TM_LINE_DERIVED,
+    TM_LINE_OVERHEAD,  /* CUPTI overhead */
+    TM_LINE_OTHER,
+};
+
+/* One line of events. */
+struct tm_track {
+    tm_strid plane_name, name;
+    int64_t id;            /* line id as in the file */
+    uint32_t device;       /* index into tm_trace.devices, or TM_NONE */
+    uint8_t side;          /* enum tm_side */
+    uint8_t line;          /* enum tm_line */
+    uint8_t has_python;    /* set by the survey */
+    uint8_t is_user;       /* set by the survey: has python, step markers or PjitFunction; annotations are told apart
+                              from the runtime's own events by it */
+    uint8_t is_unsorted;   /* set by the survey: not in the order (start, longer first) */
+    uint8_t has_cpu_ops;   /* set by the survey */
+    uint32_t thread;       /* set by the survey: number of a host thread whose doings may be asked for, because it
+                              launches or is the main thread; TM_NONE elsewhere */
+    uint64_t events;
+};
+
+struct tm_device {
+    uint32_t index;        /* position in tm_trace.devices */
+    uint8_t kind;          /* enum tm_device_kind */
+    int64_t ordinal;
+    char name[128];        /* as in the trace, cleaned and cut: "/device:GPU:0" */
+    char id[192];          /* HOST/gpu:0 */
+    char model[128];       /* gpu_device_name, device_type_string; "" = not recorded */
+    char vendor[32];
+    /* capabilities; 0 = not recorded */
+    uint64_t core_count, memory_bandwidth_bytes, memory_bytes, clock_khz;
+    uint32_t capability_major, capability_minor;
+    double peak_tflops;
+    /* from the survey */
+    uint64_t activities;
+    int64_t first_ps, last_ps;             /* of all its activities */
+    int64_t chosen_begin_ps, chosen_end_ps; /* [first, last] cut to the chosen periods; equal = nothing chosen */
+    uint64_t first_step_row;               /* its rows in tm_steps.rows */
+    bool has_collapsed_graphs;             /* graphs whose kernels were not recorded: figures are unreliable */
+};
+
+enum tm_step_source {
+    TM_STEPS_HOST, TM_STEPS_GROUP, TM_STEPS_TPU, TM_STEPS_MODULE, TM_STEPS_SESSION,
+};
+
+/* One step of one device. */
+struct tm_step_row {
+    int64_t begin_ps, end_ps;  /* its period on the device: from the end of the step before to its own last
+                                  activity's end; equal bounds = no activity or overtaken */
+    int64_t first_ps, last_ps; /* of its activities */
+    uint64_t activities;
+};
+
+/* One marker (host step marker), or the session. */
+struct tm_step_mark {
+    int64_t number; /* step_num, else its ordinal */
+    int64_t begin_ps, dur_ps;
+    uint8_t has_compile, complete, warmup, chosen;
+};
+
+struct tm_steps {
+    enum tm_step_source source;
+    tm_strid module;        /* source module: its name */
+    uint64_t count;         /* steps of the host: the most that a device has */
+    uint64_t chosen_begin, chosen_end; /* [begin, end) of the chosen ordinals */
+    uint64_t warmup, incomplete;       /* how many were left out for that */
+    bool all;               /* --steps all: every activity counts, inside steps or not */
+    struct tm_rows *marks;  /* struct tm_step_mark, `count` rows */
+    struct tm_rows *rows;   /* struct tm_step_row, device-major: device.first_step_row + ordinal */
+};
+
+/* What the file says about where and how it was made. */
+struct tm_environment {
+    char host[128];
+    char jax[64], jaxlib[64], platform_version[128], cuda[64], cuda_runtime[64], driver[64], rocm[64], libtpu[64];
+    int64_t process_id;
+    uint64_t begin_ns, end_ns; /* profile_start_time, profile_stop_time: epoch ns; 0 = not recorded */
+    char profile_options[256];
+};
+
+enum { TM_DEVICES_MOST = 1024, TM_THREADS_MOST = 65536 };
+
+struct tm_trace {
+    struct tm_run *run;
+    uint32_t host;              /* index of the host in the run, 0 ... */
+    char host_name[128];
+    struct tm_names *names;
+    struct tm_rows *tracks;     /* struct tm_track */
+    struct tm_rows *configs;    /* struct tm_config; row 0 is empty */
+    struct tm_device *devices;  /* those with an activity come to the figures; the others are `unused` */
+    uint32_t device_count;
+    struct tm_steps steps;
+    struct tm_environment environment;
+    uint32_t main_track;        /* the host's main thread, TM_NONE = no host events */
+    uint32_t main_thread;       /* the same as a thread number */
+    uint32_t thread_count;
+    bool partial;               /* the input was cut short or damaged */
+    char problem[512];          /* the first damage, in words; "" = none */
+    bool has_kernel_details;    /* some device event has them: then only those are kernels of the table */
+    uint64_t events;
+};
+
+#endif

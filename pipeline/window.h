@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_WINDOW_H
+#define TM_WINDOW_H
+
+#include "pipeline/run.h"
+
+/* Rows one after the other in one block that grows in few, large steps up to a bound: the memory
+ * part of sorters, groups and indexes.  Pointers to rows are valid until the next row is put in. */
+struct tm_window {
+    struct tm_run *run;
+    enum tm_account account;
+    size_t row_bytes;
+    size_t
+        extra_bytes; /* per row, kept free for what the owner has beside it (sort numbers, slots) */
+    size_t most;     /* rows, at most */
+    size_t capacity, count;
+    uint8_t *rows;
+};
+
+/* in:     memory_bytes  for rows, their extra bytes and the move from a smaller block to a larger
+ * one */
+void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_account account,
+                    size_t row_bytes, size_t extra_bytes, size_t memory_bytes);
+/* Make room.  Allowed only while capacity < most. */
+tm_status tm_window_grow(struct tm_window *window) TM_MUST_USE;
+/* Give the memory back; the window is empty and can be used again. */
+void tm_window_release(struct tm_window *window);
+
+static inline bool tm_window_is_full(const struct tm_window *window)
+{
+    return window->count == window->capacity;
+}
+
+static inline uint8_t *tm_window_at(const struct tm_window *window, size_t index)
+{
+    return window->rows + index * window->row_bytes;
+}
+
+/* Bring row numbers into the order of their rows; stable, and linear where they are in order
+ * already. in:     scratch  as many numbers as there are in `numbers` */
+void tm_window_sort(const struct tm_window *window, uint32_t *numbers, uint32_t *scratch,
+                    size_t count, int (*order)(const void *a, const void *b));
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first page of a printed report: facts of the run, verdict, KPI table, findings in one line
+ * each; and the table of the sections that follow.  Nothing is computed here: every figure is a
+ * member of the summary (schemas/SUMMARY.md). */
+#include "reports/body/body.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/body/cells.h"
+#include "reports/body/sections.h"
+#include "reports/format/format.h"
+
+enum { LISTED_HOSTS = 4, LIST_BYTES = 512 };
+
+const char tm_body_partial_text[] =
+    "PARTIAL: the input is damaged or cut short; the figures cover what could be read";
+
+const struct tm_section tm_sections[TM_SECTIONS] = {
+    { "Findings", tm_section_findings },
+    { "Steps", tm_section_steps },
+    { "Devices", tm_section_devices },
+    { "Idle time", tm_section_gaps },
+    { "Kernels", tm_section_kernels },
+    { "Transfers", tm_section_transfers },
+    { "Host", tm_section_host },
+    { "Compilation", tm_section_compile },
+    { "Memory", tm_section_memory },
+    { "Environment", tm_section_environment },
+    { "Data quality", tm_section_quality },
+};
+
+void tm_body_title(char *out, const struct tm_value *summary)
+{
+    const struct tm_value *hosts = tm_path(summary, "input.hosts");
+    const size_t host_count = tm_length(hosts),
+                 device_count = tm_length(tm_path(summary, "devices"));
+    const char *run = tm_text(tm_path(summary, "input.run"));
+    char host[TM_BODY_TITLE_BYTES / 2];
+
+    if (host_count == 1)
+        tm_sheet_visible(host, sizeof(host), tm_text(tm_at(hosts, 0)));
+    else
+        (void)snprintf(host, sizeof(host), "%zu hosts", host_count);
+    (void)snprintf(out, TM_BODY_TITLE_BYTES, "%.80s: %.64s, %zu %s", *run ? run : "profile", host,
+                   device_count, device_count == 1 ? "device" : "devices");
+}
+
+void tm_body_section(struct tm_body *body, const struct tm_section *section)
+{
+    body->form->heading(body->to, section->title);
+    section->write(body);
+}
+
+bool tm_body_is_partial(const struct tm_body *body)
+{
+    return tm_is(tm_of(body, "input.partial"));
+}
+
+/* Append one word to a list in words: "a, b, c". */
+static void append_word(char *list, const char *word)
+{
+    const size_t used = strlen(list);
+
+    (void)snprintf(list + used, LIST_BYTES - used, "%s%s", used ? ", " : "", word);
+}
+
+static void add_hosts(struct tm_body *body)
+{
+    const struct tm_value *hosts = tm_of(body, "input.hosts");
+    const size_t n = tm_length(hosts);
+    char list[LIST_BYTES] = "";
+    char more[48];
+
+    if (!tm_fact_has(body, "Hosts", hosts))
+        return;
+    for (size_t i = 0; i < n && i < LISTED_HOSTS; i++)
+        append_word(list, tm_text(tm_at(hosts, i)));
+    if (n > LISTED_HOSTS) {
+        (void)snprintf(more, sizeof(more), "and %zu more", n - LISTED_HOSTS);
+        append_word(list, more);
+    }
+    tm_fact_begin(body, "Hosts");
+    if (n == 0)
+        tm_sheet_text(body->sheet, "none");
+    else
+        tm_sheet_prose(body->sheet, "%zu (%s)", n, list);
+}
+
+/* "4 x NVIDIA H200, 1 x cpu". */
+static void add_devices(struct tm_body *body)
+{
+    const struct tm_value *models = tm_of(body, "environment.devices");
+    const size_t used = tm_length(tm_of(body, "devices"));
+    char list[LIST_BYTES] = "", one[160];
+
+    for (size_t i = 0; i < tm_length(models) && i < LISTED_HOSTS; i++) {
+        const struct tm_value *model = tm_at(models, i);
+        const char *name = tm_text(tm_get(model, "model"));
+
+        (void)snprintf(one, sizeof(one), "%lld x %s", (long long)tm_int(tm_get(model, "count")),
+                       *name ? name : tm_text(tm_get(model, "kind")));
+        append_word(list, one);
+    }
+    tm_fact_begin(body, "Devices");
+    if (used == 0)
+        tm_sheet_prose(body->sheet, "none with activity%s%s", *list ? " of " : "", list);
+    else
+        tm_sheet_prose(body->sheet, "%zu with activity%s%s", used, *list ? ": " : "", list);
+}
+
+static void add_files(struct tm_body *body)
+{
+    const struct tm_value *files = tm_of(body, "input.files");
+    const size_t n = tm_length(files);
+
+    if (!tm_fact_has(body, "Files", files))
+        return;
+    tm_fact_begin(body, "Files");
+    if (n == 0)
+        tm_sheet_text(body->sheet, "none");
+    else if (n == 1)
+        tm_sheet_text(body->sheet, tm_text(tm_get(tm_at(files, 0), "path")));
+    else
+        tm_sheet_prose(body->sheet, "%zu (listed under data quality)", n);
+}
+
+static void add_window(struct tm_body *body)
+{
+    const struct tm_value *total = tm_of(body, "window.total_ps");
+    char time[TM_FORMAT_BYTES];
+
+    if (!tm_fact_has(body, "Window", total))
+        return;
+    tm_format_time(time, tm_int(total));
+    tm_fact_begin(body, "Window");
+    tm_sheet_prose(body->sheet, "%s, summed over devices (mode: %s)", time,
+                   tm_text(tm_of(body, "window.mode")));
+}
+
+static void add_steps(struct tm_body *body)
+{
+    const struct tm_value *median = tm_of(body, "steps.median_ps");
+    char time[TM_FORMAT_BYTES];
+
+    if (!tm_fact_has(body, "Steps", tm_of(body, "steps.count")))
+        return;
+    tm_format_time(time, tm_int(median));
+    tm_fact_begin(body, "Steps");
+    tm_sheet_prose(body->sheet, "%lld chosen of %lld%s%s",
+                   (long long)tm_int(tm_of(body, "steps.chosen")),
+                   (long long)tm_int(tm_of(body, "steps.count")), tm_has(median) ? ", median " : "",
+                   tm_has(median) ? time : "");
+}
+
+void tm_body_facts(struct tm_body *body)
+{
+    tm_facts(body);
+    tm_fact_text(body, "Run", tm_of(body, "input.run"));
+    add_hosts(body);
+    add_devices(body);
+    add_files(body);
+    add_window(body);
+    add_steps(body);
+    tm_body_end_table(body);
+}
+
+void tm_body_verdict(struct tm_body *body)
+{
+    const struct tm_value *verdict = tm_of(body, "verdict");
+    const char *text = tm_text(tm_get(verdict, "text"));
+
+    if (*text)
+        body->form->paragraph(body->to, tm_tone_of(tm_text(tm_get(verdict, "severity"))), text);
+    else
+        (void)tm_say_missing(body, NULL, "Verdict");
+}
+
+/* A threshold of the KPI table: a text such as "> 80", or a number in the unit of the figure. */
+static void add_limit(struct tm_body *body, const struct tm_value *limit, const char *comparison)
+{
+    if (tm_type_of(limit) == TM_STRING) {
+        tm_sheet_text(body->sheet, tm_text(limit));
+    } else if (tm_has(limit) && !*comparison) {
+        tm_format_number(tm_sheet_room(body->sheet), tm_double(limit));
+    } else if (tm_has(limit)) {
+        (void)snprintf(tm_sheet_room(body->sheet), TM_CELL_BYTES, "%s %.6g", comparison,
+                       tm_double(limit));
+    } else {
+        tm_sheet_text(body->sheet, "");
+    }
+}
+
+static void add_kpi(struct tm_body *body, const struct tm_value *kpi)
+{
+    const struct tm_value *good = tm_get(kpi, "good"), *bad = tm_get(kpi, "bad");
+    const bool high_is_good = tm_double(good) > tm_double(bad);
+    const struct tm_value *value = tm_get(kpi, "value");
+    const char *band = tm_text(tm_get(kpi, "band"));
+    const char *why = tm_text(tm_get(kpi, "why"));
+
+    if (!tm_sheet_row(body->sheet))
+        return;
+    tm_cell_text(body, tm_get(kpi, "title"));
+    if (tm_has(value))
+        tm_cell_figure(body, value, tm_text(tm_get(kpi, "unit")));
+    else
+        tm_sheet_text(body->sheet, "not recorded");
+    tm_sheet_text(body->sheet, band);
+    tm_sheet_tone(body->sheet, tm_tone_of(band));
+    add_limit(body, good, tm_double(good) == tm_double(bad) ? "" : high_is_good ? ">" : "<");
+    add_limit(body, bad, high_is_good ? "<" : ">");
+    if (!*why)
+        why = tm_why(value);
+    tm_sheet_text(body->sheet, !*why && tm_has(value) ? tm_text(tm_get(kpi, "definition")) : why);
+    tm_sheet_tone(body->sheet, TM_TONE_QUIET);
+}
+
+void tm_body_kpis(struct tm_body *body)
+{
+    const struct tm_value *kpis = tm_of(body, "kpis");
+
+    if (tm_say_missing(body, kpis, "KPI table"))
+        return;
+    tm_body_table(body, true);
+    tm_sheet_column(body->sheet, "Figure", TM_COLUMN_WORD);
+    tm_sheet_column(body->sheet, "Value", TM_COLUMN_NUMBER);
+    tm_sheet_column(body->sheet, "Band", TM_COLUMN_WORD);
+    tm_sheet_column(body->sheet, "Good", TM_COLUMN_NUMBER);
+    tm_sheet_column(body->sheet, "Bad", TM_COLUMN_NUMBER);
+    tm_sheet_column(body->sheet, "What it is", TM_COLUMN_PROSE);
+    for (size_t i = 0; i < tm_length(kpis); i++)
+        add_kpi(body, tm_at(kpis, i));
+    tm_body_end_table(body);
+}
+
+void tm_body_top_findings(struct tm_body *body, int count)
+{
+    const struct tm_value *findings = tm_of(body, "findings");
+    const size_t n = tm_length(findings);
+
+    if (tm_say_missing(body, findings, "Findings"))
+        return;
+    if (n == 0) {
+        body->form->paragraph(body->to, TM_TONE_PLAIN, "No findings.");
+        return;
+    }
+    tm_body_table(body, true);
+    tm_sheet_column(body->sheet, "Severity", TM_COLUMN_WORD);
+    tm_sheet_column(body->sheet, "At stake", TM_COLUMN_NUMBER);
+    tm_sheet_column(body->sheet, "Share", TM_COLUMN_NUMBER);
+    tm_sheet_column(body->sheet, "Finding", TM_COLUMN_PROSE);
+    for (size_t i = 0; i < n && i < (size_t)count && tm_sheet_row(body->sheet); i++) {
+        const struct tm_value *finding = tm_at(findings, i);
+        const char *severity = tm_text(tm_get(finding, "severity"));
+
+        tm_sheet_text(body->sheet, severity);
+        tm_sheet_tone(body->sheet, tm_tone_of(severity));
+        tm_cell_time_or_blank(body, tm_get(finding, "at_stake_ps"));
+        tm_cell_pct_or_blank(body, tm_get(finding, "share_pct"));
+        tm_cell_text(body, tm_get(finding, "title"));
+    }
+    tm_body_end_table(body);
+    if (n > (size_t)count)
+        tm_say(body, TM_TONE_QUIET, "%zu more under findings.", n - (size_t)count);
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of the summary as cells and facts.  "Not recorded" is an answer and 0 is not, so a null
+ * never turns into a number here, and its reason is printed with the table that needed it. */
+#include "reports/body/cells.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/chart/palette.h"
+#include "reports/format/format.h"
+
+enum { SAID_BYTES = 1024, UNIT_BYTES = 24 };
+
+/* The text of a cell without a value; told by its address, since a name may be "-". */
+static const char empty_cell[] = "-";
+
+const struct tm_value *tm_of(const struct tm_body *body, const char *path)
+{
+    return tm_path(body->summary, path);
+}
+
+enum tm_tone tm_tone_of(const char *word)
+{
+    static const struct {
+        const char *word;
+        enum tm_tone tone;
+    } tones[] = {
+        { "good", TM_TONE_GOOD },       { "warning", TM_TONE_WARNING }, { "bad", TM_TONE_BAD },
+        { "unknown", TM_TONE_UNKNOWN }, { "info", TM_TONE_INFO },       { "loss", TM_TONE_WARNING },
+    };
+
+    for (size_t i = 0; i < sizeof(tones) / sizeof(tones[0]); i++)
+        if (strcmp(word, tones[i].word) == 0)
+            return tones[i].tone;
+    return TM_TONE_PLAIN;
+}
+
+void tm_say(struct tm_body *body, enum tm_tone tone, const char *format, ...)
+{
+    char text[SAID_BYTES];
+    va_list list;
+
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof(text), format, list);
+    va_end(list);
+    body->form->paragraph(body->to, tone, text);
+}
+
+void tm_say_item(struct tm_body *body, const char *label, const char *format, ...)
+{
+    char text[SAID_BYTES];
+    va_list list;
+
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof(text), format, list);
+    va_end(list);
+    body->form->item(body->to, label, text);
+}
+
+bool tm_say_missing(struct tm_body *body, const struct tm_value *section, const char *what)
+{
+    const char *why = tm_why(section);
+
+    if (tm_has(section))
+        return false;
+    tm_say(body, TM_TONE_QUIET, "%s: not recorded%s%s%s", what, *why ? " (" : "", why,
+           *why ? ")" : "");
+    return true;
+}
+
+void tm_body_table(struct tm_body *body, bool headed)
+{
+    tm_sheet_start(body->sheet, headed);
+    body->reasons = 0;
+}
+
+/* The first reason that was noted for a column, "" for none. */
+static const char *reason_of(const struct tm_body *body, const char *title)
+{
+    for (int i = 0; i < body->reasons; i++)
+        if (strcmp(body->reason[i].title, title) == 0)
+            return body->reason[i].why;
+    return "";
+}
+
+static bool is_empty_column(const struct tm_sheet *sheet, int column)
+{
+    for (int r = 0; r < sheet->rows; r++)
+        if (sheet->text[r][column] != empty_cell)
+            return false;
+    return sheet->rows > 0;
+}
+
+/* Take the columns out that no row has a value for; one sentence under the table names them. */
+static void drop_empty_columns(struct tm_body *body, char *said)
+{
+    struct tm_sheet *sheet = body->sheet;
+
+    for (int c = 1; c < sheet->columns;) {
+        const char *why = reason_of(body, sheet->title[c]);
+        const size_t used = strlen(said);
+
+        if (!is_empty_column(sheet, c)) {
+            c++;
+            continue;
+        }
+        (void)snprintf(said + used, SAID_BYTES - used, "%s%s%s%s%s", used ? ", " : "",
+                       sheet->title[c], *why ? " (" : "", why, *why ? ")" : "");
+        for (int i = 0; i < body->reasons; i++)
+            if (strcmp(body->reason[i].title, sheet->title[c]) == 0)
+                body->reason[i].why = "";
+        tm_sheet_drop(sheet, c);
+    }
+}
+
+void tm_body_end_table(struct tm_body *body)
+{
+    char dropped[SAID_BYTES] = "";
+    bool is_explained = false;
+
+    if (body->sheet->rows == 0)
+        return;
+    if (body->sheet->headed)
+        drop_empty_columns(body, dropped);
+    body->form->sheet(body->to, body->sheet);
+    if (*dropped)
+        tm_say(body, TM_TONE_QUIET, "Not recorded: %s", dropped);
+    for (int i = 0; i < body->reasons; i++) {
+        if (!*body->reason[i].why)
+            continue;
+        tm_say(body, TM_TONE_QUIET, "\"-\": %s not recorded (%s)", body->reason[i].title,
+               body->reason[i].why);
+        is_explained = true;
+    }
+    if (!is_explained && tm_sheet_has(body->sheet, empty_cell))
+        body->form->paragraph(body->to, TM_TONE_QUIET, "\"-\": not recorded");
+}
+
+/* Keep the reason of an empty cell of the column that comes next, once per column. */
+static void note_reason(struct tm_body *body, const char *why)
+{
+    const char *title = body->sheet->title[body->sheet->next];
+
+    for (int i = 0; i < body->reasons; i++)
+        if (strcmp(body->reason[i].title, title) == 0 && strcmp(body->reason[i].why, why) == 0)
+            return;
+    if (body->reasons == TM_BODY_REASONS)
+        return;
+    body->reason[body->reasons].title = title;
+    body->reason[body->reasons].why = why;
+    body->reasons++;
+}
+
+/* Write the cell of a value that is not there.  out: false when it is there */
+static bool add_empty(struct tm_body *body, const struct tm_value *value)
+{
+    const char *why = tm_why(value);
+
+    if (tm_has(value))
+        return false;
+    if (*why && body->sheet->headed)
+        note_reason(body, why);
+    tm_sheet_text(body->sheet, empty_cell);
+    tm_sheet_tone(body->sheet, TM_TONE_QUIET);
+    return true;
+}
+
+void tm_cell_time(struct tm_body *body, const struct tm_value *ps)
+{
+    if (!add_empty(body, ps))
+        tm_format_time(tm_sheet_room(body->sheet), tm_int(ps));
+}
+
+void tm_cell_moment(struct tm_body *body, const struct tm_value *ps)
+{
+    if (!add_empty(body, ps))
+        tm_format_moment(tm_sheet_room(body->sheet), tm_int(ps));
+}
+
+void tm_cell_count(struct tm_body *body, const struct tm_value *count)
+{
+    if (!add_empty(body, count))
+        tm_format_count(tm_sheet_room(body->sheet), tm_int(count));
+}
+
+void tm_cell_bytes(struct tm_body *body, const struct tm_value *bytes)
+{
+    if (!add_empty(body, bytes))
+        tm_format_bytes(tm_sheet_room(body->sheet), tm_double(bytes));
+}
+
+void tm_cell_rate(struct tm_body *body, const struct tm_value *bytes_per_s)
+{
+    if (!add_empty(body, bytes_per_s))
+        tm_format_rate(tm_sheet_room(body->sheet), tm_double(bytes_per_s));
+}
+
+void tm_cell_pct(struct tm_body *body, const struct tm_value *pct)
+{
+    if (!add_empty(body, pct))
+        tm_format_pct(tm_sheet_room(body->sheet), tm_double(pct));
+}
+
+void tm_cell_figure(struct tm_body *body, const struct tm_value *value, const char *unit)
+{
+    if (!add_empty(body, value))
+        tm_format_unit(tm_sheet_room(body->sheet), tm_double(value), unit);
+}
+
+void tm_cell_share(struct tm_body *body, const struct tm_value *part, const struct tm_value *whole)
+{
+    const double total = tm_double(whole);
+
+    if (tm_has(part) && total > 0)
+        tm_format_pct(tm_sheet_room(body->sheet), 100 * tm_double(part) / total);
+    else
+        tm_sheet_text(body->sheet, "");
+}
+
+void tm_cell_time_or_blank(struct tm_body *body, const struct tm_value *ps)
+{
+    if (tm_has(ps))
+        tm_cell_time(body, ps);
+    else
+        tm_sheet_text(body->sheet, "");
+}
+
+void tm_cell_pct_or_blank(struct tm_body *body, const struct tm_value *pct)
+{
+    if (tm_has(pct))
+        tm_cell_pct(body, pct);
+    else
+        tm_sheet_text(body->sheet, "");
+}
+
+void tm_cell_text(struct tm_body *body, const struct tm_value *text)
+{
+    if (add_empty(body, text))
+        return;
+    switch (tm_type_of(text)) {
+    case TM_STRING:
+        tm_sheet_text(body->sheet, tm_text(text));
+        break;
+    case TM_BOOL:
+        tm_sheet_text(body->sheet, tm_is(text) ? "yes" : "no");
+        break;
+    case TM_INT:
+        (void)snprintf(tm_sheet_room(body->sheet), TM_CELL_BYTES, "%lld", (long long)tm_int(text));
+        break;
+    case TM_DOUBLE:
+        tm_format_number(tm_sheet_room(body->sheet), tm_double(text));
+        break;
+    default:
+        tm_sheet_text(body->sheet, "");
+    }
+}
+
+const char *tm_cause_title(const char *cause)
+{
+    static const char prefix[] = "idle: "; /* as legends need it; a table of causes does not */
+    const enum tm_role role = tm_role_of_cause(cause);
+    const char *label = role == TM_ROLE_UNKNOWN ? cause : tm_palette[role].label;
+
+    return strncmp(label, prefix, sizeof(prefix) - 1) == 0 ? label + sizeof(prefix) - 1 : label;
+}
+
+void tm_facts(struct tm_body *body)
+{
+    tm_body_table(body, false);
+    tm_sheet_column(body->sheet, "", TM_COLUMN_WORD);
+    tm_sheet_column(body->sheet, "", TM_COLUMN_PROSE);
+}
+
+/* There is always room for a row: a table of facts that is full is printed and starts anew. */
+void tm_fact_begin(struct tm_body *body, const char *label)
+{
+    if (!tm_sheet_row(body->sheet)) {
+        tm_body_end_table(body);
+        tm_facts(body);
+        (void)tm_sheet_row(body->sheet);
+    }
+    tm_sheet_text(body->sheet, label);
+    tm_sheet_tone(body->sheet, TM_TONE_QUIET);
+}
+
+bool tm_fact_has(struct tm_body *body, const char *label, const struct tm_value *value)
+{
+    const char *why = tm_why(value);
+
+    if (tm_has(value))
+        return true;
+    tm_fact_begin(body, label);
+    tm_sheet_prose(body->sheet, "not recorded%s%s%s", *why ? " (" : "", why, *why ? ")" : "");
+    return false;
+}
+
+void tm_fact_time(struct tm_body *body, const char *label, const struct tm_value *ps)
+{
+    if (!tm_fact_has(body, label, ps))
+        return;
+    tm_fact_begin(body, label);
+    tm_cell_time(body, ps);
+}
+
+void tm_fact_count(struct tm_body *body, const char *label, const struct tm_value *count)
+{
+    if (!tm_fact_has(body, label, count))
+        return;
+    tm_fact_begin(body, label);
+    tm_cell_count(body, count);
+}
+
+void tm_fact_bytes(struct tm_body *body, const char *label, const struct tm_value *bytes)
+{
+    if (!tm_fact_has(body, label, bytes))
+        return;
+    tm_fact_begin(body, label);
+    tm_cell_bytes(body, bytes);
+}
+
+void tm_fact_pct(struct tm_body *body, const char *label, const struct tm_value *pct)
+{
+    if (!tm_fact_has(body, label, pct))
+        return;
+    tm_fact_begin(body, label);
+    tm_cell_pct(body, pct);
+}
+
+void tm_fact_text(struct tm_body *body, const char *label, const struct tm_value *text)
+{
+    if (!tm_fact_has(body, label, text))
+        return;
+    tm_fact_begin(body, label);
+    tm_cell_text(body, text);
+}

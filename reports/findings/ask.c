@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/findings/ask.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/format/format.h"
+
+const char *tm_reason_of(const struct tm_value *summary, const char *path)
+{
+    char part[128];
+    char *dot;
+
+    (void)snprintf(part, sizeof(part), "%s", path);
+    do {
+        const struct tm_value *v = tm_path(summary, part);
+        const char *why = v && tm_type_of(v) == TM_NULL ? tm_why(v) : "";
+
+        if (*why)
+            return why;
+        dot = strrchr(part, '.');
+        if (dot)
+            *dot = '\0';
+    } while (dot);
+    return "not recorded in this profile";
+}
+
+int64_t tm_ask_window_ps(const struct tm_value *summary)
+{
+    const int64_t window_ps = tm_int(tm_path(summary, "window.total_ps"));
+
+    return window_ps > 0 ? window_ps : 0;
+}
+
+double tm_share_pct(int64_t part_ps, int64_t whole_ps)
+{
+    if (part_ps <= 0 || whole_ps <= 0)
+        return 0;
+    return part_ps >= whole_ps ? 100 : 100.0 * (double)part_ps / (double)whole_ps;
+}
+
+int64_t tm_add_times(int64_t a_ps, int64_t b_ps)
+{
+    int64_t sum_ps;
+
+    if (__builtin_add_overflow(a_ps, b_ps, &sum_ps))
+        return b_ps > 0 ? INT64_MAX : INT64_MIN;
+    return sum_ps;
+}
+
+int64_t tm_whole(double value)
+{
+    if (!(value > -9e18))
+        return INT64_MIN;
+    return value < 9e18 ? (int64_t)value : INT64_MAX;
+}
+
+bool tm_ask_is_session(const struct tm_value *summary)
+{
+    return strcmp(tm_text(tm_path(summary, "steps.source")), "session") == 0;
+}
+
+bool tm_ask_is_platform(const struct tm_value *summary, const char *platform)
+{
+    return strcmp(tm_text(tm_path(summary, "environment.platform")), platform) == 0;
+}
+
+int64_t tm_ask_class_count(const struct tm_value *summary, const char *class)
+{
+    return tm_int(tm_get(tm_path(summary, "coverage.classes"), class));
+}
+
+char *tm_short_name(char *out, const char *name)
+{
+    char visible[1024]; /* of a longer name only the begin is looked at */
+    const size_t length = strnlen(name, sizeof(visible) - 1);
+
+    (void)tm_format_visible(visible, sizeof(visible), name, length);
+    (void)tm_format_middle(out, TM_SHORT_NAME_BYTES, visible, 60);
+    return out;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_ASK_H
+#define TM_ASK_H
+
+#include "pipeline/doc.h"
+
+/* What several judgements ask of the summary.  All of it tolerates sections that are null or not
+ * there. */
+
+/* Why there is no figure at `path`: the reason given there or at the nearest section around it. */
+const char *tm_reason_of(const struct tm_value *summary, const char *path);
+
+int64_t tm_ask_window_ps(const struct tm_value *summary); /* all devices; 0 = none */
+/* part / whole in percent, 0 to 100; 0 where there is no whole */
+double tm_share_pct(int64_t part_ps, int64_t whole_ps);
+/* No steps were marked: the whole session, or the chosen part of it, stands for one. */
+bool tm_ask_is_session(const struct tm_value *summary);
+bool tm_ask_is_platform(const struct tm_value *summary, const char *platform);
+/* Arithmetic on what a file may hold: ends at the largest time instead of overflowing. */
+int64_t tm_add_times(int64_t a_ps, int64_t b_ps);
+int64_t tm_whole(double value);
+
+/* Events of a class in the input; names are those of coverage.classes. */
+int64_t tm_ask_class_count(const struct tm_value *summary, const char *class);
+
+/* A name of the trace, for use inside a sentence: visible, and cut in the middle to 60 characters.
+ * out:    out   returned; at least TM_SHORT_NAME_BYTES bytes */
+enum { TM_SHORT_NAME_BYTES = 256 };
+char *tm_short_name(char *out, const char *name);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compilation (summary.compile): inside the chosen steps, the same module again, and long compiles.
+ */
+#include <string.h>
+
+#include "reports/findings/idle.h"
+
+#define PS_PER_S 1e12
+
+int64_t tm_compiles_inside_steps(const struct tm_findings *all)
+{
+    const struct tm_value *count = tm_path(all->summary, "compile.inside_steps.count");
+
+    return tm_has(count) && !tm_ask_is_session(all->summary) ? tm_int(count) : 0;
+}
+
+static void say_recompiled(struct tm_findings *all, struct tm_finding *f, int64_t least)
+{
+    const struct tm_value *rows = tm_path(all->summary, "compile.recompiled");
+    char name[TM_SHORT_NAME_BYTES];
+    int said = 0;
+
+    for (size_t i = 0; i < tm_length(rows) && said < 3; i++) {
+        const struct tm_value *row = tm_at(rows, i);
+
+        if (tm_int(tm_get(row, "count")) < least)
+            continue;
+        tm_finding_say(f, "'%s' is compiled %lld times.",
+                       tm_short_name(name, tm_text(tm_get(row, "module"))),
+                       (long long)tm_int(tm_get(row, "count")));
+        said++;
+    }
+}
+
+/* Name compiles; in_steps: only those inside a step. */
+static void say_events(struct tm_findings *all, struct tm_finding *f, bool in_steps)
+{
+    const struct tm_value *events = tm_path(all->summary, "compile.events");
+    char name[TM_SHORT_NAME_BYTES], time[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES], step[40];
+    int said = 0;
+
+    for (size_t i = 0; i < tm_length(events) && f->where_count < TM_WHERE_MOST; i++) {
+        const struct tm_value *event = tm_at(events, i), *number = tm_get(event, "step");
+        const char *module = tm_text(tm_get(event, "module"));
+
+        if (in_steps && !tm_has(number))
+            continue;
+        step[0] = '\0';
+        if (tm_has(number))
+            (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(number));
+        if (said++ < 4)
+            tm_finding_say(f, "'%s' for %s at %s%s.",
+                           *module ? tm_short_name(name, module) : "a module without name",
+                           tm_format_time(time, tm_int(tm_get(event, "dur_ps"))),
+                           tm_format_moment(begin, tm_int(tm_get(event, "begin_ps"))), step);
+        tm_finding_where(f, tm_int(tm_get(event, "begin_ps")), tm_int(tm_get(event, "dur_ps")),
+                         tm_text(tm_get(event, "host")));
+    }
+}
+
+static void fix_shapes(struct tm_finding *f)
+{
+    tm_finding_fix(
+        f,
+        "See what changed at each compile: `jax.config.update('jax_explain_cache_misses', True)`.");
+    tm_finding_fix(f, "Give the step few shapes: pad batches and sequences to one of a few sizes "
+                      "(buckets), drop the last, smaller batch, and mask instead of cutting.");
+    tm_finding_fix(
+        f, "Make jitted functions once, outside the loop: `jax.jit(lambda x: ...)` or "
+           "`functools.partial` inside of it is a new function, and a new compile, each time.");
+    tm_finding_fix(f, "Numbers that change from step to step go in as arrays, not as "
+                      "`static_argnums`; keep types steady with `jnp.asarray(x, dtype)`.");
+}
+
+/* A compile after the warm-up is never meant: at least a warning, whatever it cost here. */
+static void find_inside_steps(struct tm_findings *all)
+{
+    const int64_t count = tm_compiles_inside_steps(all);
+    const int64_t total_ps = tm_int(tm_path(all->summary, "compile.inside_steps.total_ps"));
+    const int64_t idle_ps = tm_idle_of(all, "compile");
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (count <= 0)
+        return;
+    f = tm_finding_of_time(all, "compile_in_steps", idle_ps);
+    if (f->severity < TM_WARNING)
+        f->severity = TM_WARNING;
+    tm_finding_title(f, count == 1 ? "A program is compiled inside the steps"
+                                   : "Programs are compiled inside the steps");
+    tm_finding_value(f, (double)count, "count");
+    tm_finding_limit(f, all->thresholds->kpi[TM_KPI_UNEXPECTED_COMPILES].good);
+    f->cause = "After the warm-up every program should be there already. A new shape, type, "
+               "static argument or function object makes JAX trace and compile again, and the "
+               "device waits for it.";
+    tm_finding_say(f, "%lld %s begin%s inside the chosen steps and take%s %s.", (long long)count,
+                   count == 1 ? "compile" : "compiles", count == 1 ? "s" : "",
+                   count == 1 ? "s" : "", tm_format_time(a, total_ps));
+    if (idle_ps > 0)
+        tm_finding_say(f, "The devices are idle for %s of it (%s of the window).",
+                       tm_format_time(a, idle_ps),
+                       tm_format_pct(b, tm_share_pct(idle_ps, all->window_ps)));
+    say_recompiled(all, f, 2);
+    say_events(all, f, true);
+    fix_shapes(f);
+    tm_finding_fix(f, "What must be compiled can be compiled before the loop: `step = "
+                      "jax.jit(step).lower(state, batch).compile()`.");
+}
+
+/* Time of all compiles of modules that are compiled `least` times or more, without the first of
+ * each: an estimate by their mean, as the summary has only the longest ones. */
+static int64_t again_ps(struct tm_findings *all, int64_t least, int64_t *modules, int64_t *again)
+{
+    const struct tm_value *rows = tm_path(all->summary, "compile.recompiled");
+    const int64_t count = tm_int(tm_path(all->summary, "compile.count"));
+    const double mean_ps =
+        count > 0 ? tm_double(tm_path(all->summary, "compile.total_ps")) / (double)count : 0;
+
+    *modules = *again = 0;
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const int64_t n = tm_int(tm_get(tm_at(rows, i), "count"));
+
+        if (n >= least && n > 1) {
+            ++*modules;
+            *again += n - 1;
+        }
+    }
+    return tm_whole(mean_ps * (double)*again);
+}
+
+/* Outside the steps: costs no step, but start-up time. */
+static void find_again(struct tm_findings *all)
+{
+    const int64_t least = tm_whole(tm_limit_of(all, TM_LIMIT_RECOMPILED));
+    const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_COMPILE_TIME];
+    int64_t modules, again, about_ps;
+    char time[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    about_ps = again_ps(all, least, &modules, &again);
+    if (modules == 0 || tm_compiles_inside_steps(all) > 0)
+        return;
+    f = tm_finding_of_fact(all, "compile_again",
+                           kpi->has_bands && (double)about_ps > kpi->good * PS_PER_S ? TM_WARNING
+                                                                                     : TM_INFO);
+    tm_finding_title(f, modules == 1 ? "One module is compiled again and again"
+                                     : "Modules are compiled again and again");
+    tm_finding_value(f, (double)again, "count");
+    f->cause = "The same function is called with many shapes, types or static arguments, or is "
+               "jitted anew each time; each is a compile of its own.";
+    tm_finding_say(f,
+                   "%lld compiles are of a module that was compiled before; at the mean length of "
+                   "a compile that is about %s.",
+                   (long long)again, tm_format_time(time, about_ps));
+    say_recompiled(all, f, least);
+    say_events(all, f, false);
+    fix_shapes(f);
+}
+
+static void find_long(struct tm_findings *all)
+{
+    const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_COMPILE_TIME];
+    const int64_t total_ps = tm_int(tm_path(all->summary, "compile.total_ps"));
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (!kpi->has_bands || (double)total_ps / PS_PER_S <= kpi->bad)
+        return;
+    f = tm_finding_of_fact(all, "compile_long", TM_WARNING);
+    tm_finding_title(f, "Compiling takes %s of this session", tm_format_time(a, total_ps));
+    tm_finding_value(f, (double)total_ps / PS_PER_S, "s");
+    tm_finding_limit(f, kpi->bad);
+    f->cause = "XLA compiles every program once per process. Large programs, unrolled loops and "
+               "autotuning make it long.";
+    tm_finding_say(f, "%lld compiles take %s in all, the longest %s.",
+                   (long long)tm_int(tm_path(all->summary, "compile.count")),
+                   tm_format_time(a, total_ps),
+                   tm_format_time(b, tm_int(tm_path(all->summary, "compile.longest_ps"))));
+    say_events(all, f, false);
+    tm_finding_fix(
+        f, "Keep compiled programs between runs: `jax.config.update('jax_compilation_cache_dir', "
+           "'/path/to/cache')`; every process of the job may share it.");
+    tm_finding_fix(f, "Make the program smaller: `jax.lax.scan` over equal layers instead of a "
+                      "Python loop that unrolls them.");
+    tm_finding_fix(f, "gpu|On GPUs, autotuning results are kept too with "
+                      "`jax.config.update('jax_persistent_cache_enable_xla_caches', 'all')`.");
+}
+
+void tm_find_compiles(struct tm_findings *all)
+{
+    find_inside_steps(all);
+    find_again(all);
+    find_long(all);
+}

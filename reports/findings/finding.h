@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_FINDING_H
+#define TM_FINDING_H
+
+#include "reports/findings/ask.h"
+#include "reports/findings/thresholds.h"
+#include "reports/format/format.h"
+
+/* What the rules share: one finding under construction, and the list of them.  A rule looks at the
+ * summary and, where its limit is passed, adds one finding with measured evidence.  Everything here
+ * has a fixed size; what does not fit is cut. */
+enum {
+    TM_FINDINGS_MOST = 64, /* more than there are rules times what one can give */
+    TM_TITLE_BYTES = 200,
+    TM_EVIDENCE_MOST = 8,
+    TM_EVIDENCE_BYTES = 480,
+    TM_FIXES_MOST = 6,
+    TM_WHERE_MOST = 5,
+};
+
+enum tm_severity { TM_INFO, TM_WARNING, TM_BAD };
+
+struct tm_where {
+    int64_t begin_ps, end_ps;
+    char device[192];
+};
+
+struct tm_finding {
+    const char *id; /* static text, as are unit, cause and fixes */
+    enum tm_severity severity;
+    bool is_gpu; /* advice for GPUs is fit */
+    char title[TM_TITLE_BYTES];
+    bool has_value, has_limit;
+    double value, limit;
+    const char *unit; /* of value and limit */
+    int64_t at_stake_ps;
+    const char *cause;
+    int evidence_count, fix_count, where_count;
+    char evidence[TM_EVIDENCE_MOST][TM_EVIDENCE_BYTES];
+    const char *fix[TM_FIXES_MOST];
+    struct tm_where where[TM_WHERE_MOST];
+};
+
+struct tm_findings {
+    const struct tm_value *summary;
+    const struct tm_thresholds *thresholds;
+    int64_t window_ps; /* of all devices; 0 = no device activity */
+    int count;
+    struct tm_finding
+        list[TM_FINDINGS_MOST + 1]; /* the last place takes what does not fit, and is not printed */
+};
+
+/* A group of rules: looks at the summary, adds what it finds. */
+typedef void tm_rules_fn(struct tm_findings *all);
+tm_rules_fn tm_find_idle, tm_find_transfers, tm_find_kernels, tm_find_compiles, tm_find_memory,
+    tm_find_balance, tm_find_profile;
+
+/* Begin a finding with the time that it may cost: the window is the most, and severity follows from
+ * the share. out:    never NULL; title, cause, evidence and fixes are still to be given */
+struct tm_finding *tm_finding_of_time(struct tm_findings *all, const char *id, int64_t at_stake_ps);
+/* Begin a finding that has a severity of its own and no time at stake. */
+struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id,
+                                      enum tm_severity severity);
+
+void tm_finding_title(struct tm_finding *f, const char *format, ...) TM_PRINTF(2, 3);
+void tm_finding_value(struct tm_finding *f, double value, const char *unit);
+void tm_finding_limit(struct tm_finding *f, double limit);
+/* One measured fact. */
+void tm_finding_say(struct tm_finding *f, const char *format, ...) TM_PRINTF(2, 3);
+/* One thing to do; the first one given is the first one to try.  A text that begins with "gpu|" is
+ * for GPUs only, and is left out elsewhere. */
+void tm_finding_fix(struct tm_finding *f, const char *text);
+void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, const char *device);
+
+/* Shorthand. */
+double tm_limit_of(const struct tm_findings *all, enum tm_limit which);
+/* Is this time, as a share of the window, worth a finding? */
+bool tm_is_worth_mention(const struct tm_findings *all, int64_t ps);
+/* Cut a time to what the window holds. */
+int64_t tm_clamp_to_window(const struct tm_findings *all, int64_t ps);
+
+#endif

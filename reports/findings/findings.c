@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs the rules over the summary and writes what they found.  The list has a fixed size in the
+ * account `model`; each group of rules is a file of its own. */
+#include "reports/findings/findings.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/findings/finding.h"
+
+static const char *const severity_name[] = {
+    [TM_INFO] = "info", [TM_WARNING] = "warning", [TM_BAD] = "bad"
+};
+
+double tm_limit_of(const struct tm_findings *all, enum tm_limit which)
+{
+    return all->thresholds->limit[which].value;
+}
+
+int64_t tm_clamp_to_window(const struct tm_findings *all, int64_t ps)
+{
+    if (ps < 0)
+        return 0;
+    return ps > all->window_ps ? all->window_ps : ps;
+}
+
+bool tm_is_worth_mention(const struct tm_findings *all, int64_t ps)
+{
+    return ps > 0 && all->window_ps > 0 &&
+           tm_share_pct(ps, all->window_ps) >= tm_limit_of(all, TM_LIMIT_MENTION_SHARE);
+}
+
+static enum tm_severity severity_of(const struct tm_findings *all, int64_t at_stake_ps)
+{
+    const double share = tm_share_pct(at_stake_ps, all->window_ps);
+
+    if (at_stake_ps <= 0 || share < tm_limit_of(all, TM_LIMIT_WARNING_SHARE))
+        return TM_INFO;
+    return share < tm_limit_of(all, TM_LIMIT_BAD_SHARE) ? TM_WARNING : TM_BAD;
+}
+
+struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id,
+                                      enum tm_severity severity)
+{
+    struct tm_finding *f = &all->list[all->count];
+
+    if (all->count < TM_FINDINGS_MOST)
+        all->count++;
+    memset(f, 0, sizeof(*f));
+    f->id = id;
+    f->severity = severity;
+    f->is_gpu = tm_ask_is_platform(all->summary, "gpu");
+    f->unit = "";
+    f->cause = "";
+    return f;
+}
+
+struct tm_finding *tm_finding_of_time(struct tm_findings *all, const char *id, int64_t at_stake_ps)
+{
+    const int64_t stake_ps = tm_clamp_to_window(all, at_stake_ps);
+    struct tm_finding *f = tm_finding_of_fact(all, id, severity_of(all, stake_ps));
+
+    f->at_stake_ps = stake_ps;
+    tm_finding_value(f, tm_share_pct(stake_ps, all->window_ps), "%");
+    tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_WARNING_SHARE));
+    return f;
+}
+
+void tm_finding_title(struct tm_finding *f, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(f->title, sizeof(f->title), format, args);
+    va_end(args);
+}
+
+void tm_finding_value(struct tm_finding *f, double value, const char *unit)
+{
+    f->has_value = true;
+    f->has_limit = false;
+    f->value = value;
+    f->unit = unit;
+}
+
+void tm_finding_limit(struct tm_finding *f, double limit)
+{
+    f->has_limit = true;
+    f->limit = limit;
+}
+
+void tm_finding_say(struct tm_finding *f, const char *format, ...)
+{
+    va_list args;
+
+    if (f->evidence_count == TM_EVIDENCE_MOST)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(f->evidence[f->evidence_count++], TM_EVIDENCE_BYTES, format, args);
+    va_end(args);
+}
+
+void tm_finding_fix(struct tm_finding *f, const char *text)
+{
+    if (strncmp(text, "gpu|", 4) == 0) {
+        if (!f->is_gpu)
+            return;
+        text += 4;
+    }
+    if (f->fix_count < TM_FIXES_MOST)
+        f->fix[f->fix_count++] = text;
+}
+
+void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, const char *device)
+{
+    struct tm_where *where = &f->where[f->where_count];
+
+    if (f->where_count == TM_WHERE_MOST)
+        return;
+    f->where_count++;
+    where->begin_ps = begin_ps;
+    if (__builtin_add_overflow(begin_ps, dur_ps < 0 ? 0 : dur_ps, &where->end_ps))
+        where->end_ps = begin_ps;
+    (void)snprintf(where->device, sizeof(where->device), "%s", device);
+}
+
+static int by_stake(const void *a, const void *b)
+{
+    const struct tm_finding *x = a, *y = b;
+
+    if (x->at_stake_ps != y->at_stake_ps)
+        return x->at_stake_ps < y->at_stake_ps ? 1 : -1;
+    return strcmp(x->id, y->id);
+}
+
+static void add_number_or_null(struct tm_value *to, const char *key, bool is_known, double value)
+{
+    if (is_known)
+        tm_add_double(to, key, value);
+    else
+        tm_add_null(to, key, NULL);
+}
+
+static void write_where(const struct tm_finding *f, struct tm_value *to)
+{
+    struct tm_value *list = tm_add_array(to, "where");
+
+    for (int i = 0; i < f->where_count; i++) {
+        struct tm_value *range = tm_add_object(list, NULL);
+
+        tm_add_int(range, "begin_ps", f->where[i].begin_ps);
+        tm_add_int(range, "end_ps", f->where[i].end_ps);
+        tm_add_string(range, "device", f->where[i].device);
+    }
+}
+
+static void write_finding(const struct tm_findings *all, const struct tm_finding *f,
+                          struct tm_value *to)
+{
+    struct tm_value *list;
+
+    tm_add_string(to, "id", f->id);
+    tm_add_string(to, "severity", severity_name[f->severity]);
+    tm_add_string(to, "title", f->title);
+    add_number_or_null(to, "value", f->has_value, f->value);
+    tm_add_string(to, "unit", f->unit);
+    add_number_or_null(to, "limit", f->has_limit, f->limit);
+    list = tm_add_array(to, "evidence");
+    for (int i = 0; i < f->evidence_count; i++)
+        tm_add_string(list, NULL, f->evidence[i]);
+    tm_add_int(to, "at_stake_ps", f->at_stake_ps);
+    add_number_or_null(to, "share_pct", all->window_ps > 0,
+                       tm_share_pct(f->at_stake_ps, all->window_ps));
+    tm_add_string(to, "cause", f->cause);
+    list = tm_add_array(to, "fix");
+    for (int i = 0; i < f->fix_count; i++)
+        tm_add_string(list, NULL, f->fix[i]);
+    write_where(f, to);
+}
+
+tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
+                          const struct tm_thresholds *t)
+{
+    static tm_rules_fn *const rules[] = { tm_find_idle,     tm_find_transfers, tm_find_kernels,
+                                          tm_find_compiles, tm_find_memory,    tm_find_balance,
+                                          tm_find_profile };
+    struct tm_findings *all = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*all), &run->error);
+    struct tm_value *list;
+
+    if (!all)
+        return TM_ERR_LIMIT;
+    all->summary = summary;
+    all->thresholds = t;
+    all->window_ps = tm_ask_window_ps(summary);
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        rules[i](all);
+    qsort(all->list, (size_t)all->count, sizeof(all->list[0]), by_stake);
+    list = tm_add_array(summary, "findings");
+    for (int i = 0; i < all->count; i++)
+        write_finding(all, &all->list[i], tm_add_object(list, NULL));
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, all, sizeof(*all));
+    return run->error.status;
+}

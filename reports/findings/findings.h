@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_FINDINGS_H
+#define TM_FINDINGS_H
+
+#include "reports/findings/thresholds.h"
+
+/* Write summary.findings: what costs time or spoils the profile, by time at stake, then by id.
+ * in:     summary  with all sections of the stages
+ * out:     summary.findings[], empty for a healthy run
+ * errors: TM_ERR_LIMIT no memory; those of the document, in run->error */
+tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
+                          const struct tm_thresholds *t) TM_MUST_USE;
+
+/* Write summary.verdict: one or two sentences on how busy the device is and what costs most.
+ * in:     summary  with findings */
+tm_status tm_verdict_add(struct tm_run *run, struct tm_value *summary,
+                         const struct tm_thresholds *t) TM_MUST_USE;
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why the devices had nothing to do: one finding per cause of idle time (summary.gaps.by_cause),
+ * and one for devices that begin late or end early.  Two causes are told elsewhere when they belong
+ * to something larger: compiling to compile_findings.c, short waits on the device to
+ * kernel_findings.c. */
+#include "reports/findings/idle.h"
+
+#include <string.h>
+
+struct advice {
+    const char *cause; /* as in gaps.by_cause */
+    const char *id;
+    const char *title;
+    const char *why;
+    const char *fix[TM_FIXES_MOST];
+};
+
+static const struct advice advices[] = {
+    { "input",
+      "idle_input",
+      "The device waits for input",
+      "The thread that launches the steps also loads, decodes or copies the next batch. While it "
+      "does, nothing is queued on the device.",
+      { "Load ahead in other threads or processes and keep at least two batches ready: tf.data "
+        "`.prefetch(tf.data.AUTOTUNE)`, grain `DataLoader(..., worker_count=8)`, PyTorch "
+        "`DataLoader(num_workers=8, prefetch_factor=4)`.",
+        "Bring the next batch to the device while the step runs: `nxt = jax.device_put(next(it), "
+        "sharding)` right after `state = step(state, batch)`; both return at once. For pmap code "
+        "there is `flax.jax_utils.prefetch_to_device(it, 2)`.",
+        "Time the loader alone: `for batch in it: pass`. Is it slower than a step, more workers, "
+        "cheaper decoding or a local copy of the data are the cure." } },
+    { "sync",
+      "idle_sync",
+      "The host waits for results before it launches more",
+      "JAX runs ahead of the device until the program asks for a value. `block_until_ready()`, "
+      "`float(loss)`, `np.asarray(x)`, `print(x)` or an `if` on an array inside the loop wait for "
+      "the device, and the device then waits for the next launch.",
+      { "Take the wait out of the loop: call `jax.block_until_ready(state)` once, after the last "
+        "step.",
+        "Read metrics late and seldom: keep them on the device and call `jax.device_get(metrics)` "
+        "every 50 or 100 steps, or start the copy with `loss.copy_to_host_async()` and read it "
+        "one step later.",
+        "Find hidden waits: run the loop under `with "
+        "jax.transfer_guard_device_to_host('disallow'):`; each implicit read of an array then "
+        "raises an error with its line.",
+        "Decide on the device: `jax.lax.cond` and `jax.numpy.where` instead of `if` on an "
+        "array." } },
+    { "compile",
+      "idle_compile",
+      "The device is idle while programs compile",
+      "A jitted function was called with shapes, types or static arguments that had not been "
+      "compiled yet.",
+      { "Compile before the loop: `step = jax.jit(step).lower(state, batch).compile()`.",
+        "Keep compiled programs between runs: `jax.config.update('jax_compilation_cache_dir', "
+        "'/path/to/cache')`.",
+        "See what compiles and why: `jax.config.update('jax_log_compiles', True)` and "
+        "`jax.config.update('jax_explain_cache_misses', True)`." } },
+    { "launch",
+      "idle_launch",
+      "The device waits for launches",
+      "Each launch costs the host some microseconds. Programs that are short, or operations "
+      "outside jit, finish before the next launch arrives.",
+      { "Put the whole step under one `jax.jit`: loss, gradient, optimizer update and metrics. "
+        "Operations between jitted calls are launched one by one.",
+        "Run several steps per call: `jax.lax.scan(step, state, batches)` with batches stacked "
+        "along the first axis.",
+        "Give each launch more work: a larger batch, or `jax.vmap` instead of a Python loop.",
+        "gpu|On NVIDIA GPUs let XLA record more into CUDA graphs: "
+        "`XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL`." } },
+    { "gc",
+      "idle_gc",
+      "Garbage collection stops the launches",
+      "Python's cyclic garbage collector ran on the launching thread between launches.",
+      { "Call `gc.collect(); gc.freeze(); gc.disable()` after setting up, and `gc.collect()` at "
+        "points where a pause does no harm, such as evaluation or checkpoints.",
+        "Make fewer objects per step: no lists of arrays that grow, no pytrees rebuilt in "
+        "Python." } },
+    { "host",
+      "idle_host",
+      "Python and host code run while the device is idle",
+      "The launching thread did work of its own between launches: Python code, logging, "
+      "checkpoints, or handing over arguments with very many leaves.",
+      { "See the host events named in the evidence; move what they do into the jitted step or "
+        "into another thread.",
+        "Write checkpoints and logs in the background, for example with "
+        "`orbax.checkpoint.AsyncCheckpointer`.",
+        "Launch ahead: do the host work after `state = step(state, batch)` has been called and "
+        "before its result is read; the device works meanwhile.",
+        "Mark parts of the loop so that the next profile names them: `with "
+        "jax.profiler.TraceAnnotation('logging'):`." } },
+    { "device_wait",
+      "idle_device_wait",
+      "Launched work waits on the device",
+      "The work was launched in time but could not begin: it depended on another stream, a "
+      "collective's partner or an event, or the device itself paused between two pieces of work. "
+      "The host is not at fault.",
+      { "Look at what runs before and after the gaps named here: a copy or a collective on the "
+        "other side is the one to speed up or to start earlier.",
+        "gpu|Let XLA reorder: `XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true`.",
+        "With several hosts, see whether one of them is late: the others wait for it here." } },
+    { "profiler",
+      "idle_profiler",
+      "The profiler itself holds the program up",
+      "Collecting or flushing events took time on the launching thread. Without the profiler this "
+      "time is not lost.",
+      { "Profile fewer steps: 5 to 20 are enough for every figure of this report.",
+        "Record less: `options = jax.profiler.ProfileOptions(); options.python_tracer_level = 0; "
+        "jax.profiler.start_trace(logdir, profiler_options=options)`." } },
+    { "unrecorded",
+      "idle_unrecorded",
+      "Idle time without a recorded reason",
+      "The launching thread recorded nothing in these gaps, so that their reason cannot be told "
+      "from this profile.",
+      { "Record the host in the next profile: `options = jax.profiler.ProfileOptions(); "
+        "options.host_tracer_level = 2; options.python_tracer_level = 1; "
+        "jax.profiler.start_trace(logdir, profiler_options=options)`.",
+        "Mark the parts of your loop: `with jax.profiler.TraceAnnotation('load batch'):`." } },
+};
+
+static void say_share(struct tm_findings *all, struct tm_finding *f, const struct tm_value *cause)
+{
+    const int64_t total_ps = tm_int(tm_get(cause, "total_ps")),
+                  count = tm_int(tm_get(cause, "count"));
+    char time[TM_FORMAT_BYTES], window[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES],
+        gaps[TM_FORMAT_BYTES];
+
+    tm_finding_say(f, "%s of %s of device time (%s) is idle for this reason.",
+                   tm_format_time(time, total_ps), tm_format_time(window, all->window_ps),
+                   tm_format_pct(pct, tm_share_pct(total_ps, all->window_ps)));
+    if (count > 0)
+        tm_finding_say(f, "It is the main reason of %s of %s idle gaps.",
+                       tm_format_count(gaps, count),
+                       tm_format_count(window, tm_int(tm_path(all->summary, "gaps.count"))));
+}
+
+/* How much of an average step it is, where there are steps. */
+static void say_per_step(struct tm_findings *all, struct tm_finding *f, const char *cause)
+{
+    const int64_t idle_ps = tm_int(tm_get(tm_path(all->summary, "steps.parts.idle_ps"), cause));
+    const int64_t total_ps = tm_int(tm_path(all->summary, "steps.parts.total_ps"));
+    const int64_t chosen = tm_int(tm_path(all->summary, "steps.chosen"));
+    const int64_t devices = tm_int(tm_path(all->summary, "total.devices"));
+    char idle[TM_FORMAT_BYTES], period[TM_FORMAT_BYTES];
+
+    if (chosen < 2 || devices < 1 || idle_ps <= 0 || tm_ask_is_session(all->summary))
+        return;
+    tm_finding_say(f, "That is %s of %s in an average step.",
+                   tm_format_time(idle, idle_ps / chosen / devices),
+                   tm_format_time(period, total_ps / chosen / devices));
+}
+
+static void say_gap(struct tm_finding *f, const struct tm_value *gap)
+{
+    const char *event = tm_text(tm_get(gap, "host_event")), *after = tm_text(tm_get(gap, "after"));
+    char time[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
+    char device[TM_SHORT_NAME_BYTES], step[40] = "", in[TM_SHORT_NAME_BYTES + 16] = "",
+                                      next[TM_SHORT_NAME_BYTES + 16] = "";
+
+    if (tm_has(tm_get(gap, "step")))
+        (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(gap, "step")));
+    if (*event)
+        (void)snprintf(in, sizeof(in), ", host in '%s'", tm_short_name(name, event));
+    if (*after)
+        (void)snprintf(next, sizeof(next), ", before '%s'", tm_short_name(name, after));
+    tm_finding_say(f, "Gap of %s at %s on %s%s%s%s.",
+                   tm_format_time(time, tm_int(tm_get(gap, "dur_ps"))),
+                   tm_format_moment(begin, tm_int(tm_get(gap, "begin_ps"))),
+                   tm_short_name(device, tm_text(tm_get(gap, "device"))), step, in, next);
+}
+
+void tm_idle_say_gaps(struct tm_findings *all, struct tm_finding *f, const char *cause)
+{
+    const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
+    int said = 0;
+
+    for (size_t i = 0; i < tm_length(longest); i++) {
+        const struct tm_value *gap = tm_at(longest, i);
+
+        if (strcmp(tm_text(tm_get(gap, "cause")), cause) != 0)
+            continue;
+        if (said++ < 3)
+            say_gap(f, gap);
+        tm_finding_where(f, tm_int(tm_get(gap, "begin_ps")), tm_int(tm_get(gap, "dur_ps")),
+                         tm_text(tm_get(gap, "device")));
+    }
+}
+
+int64_t tm_idle_of(const struct tm_findings *all, const char *cause)
+{
+    const int64_t ps =
+        tm_int(tm_get(tm_get(tm_path(all->summary, "gaps.by_cause"), cause), "total_ps"));
+
+    return tm_clamp_to_window(all, ps);
+}
+
+static bool is_told_elsewhere(const struct tm_findings *all, const char *cause)
+{
+    if (strcmp(cause, "compile") == 0)
+        return tm_compiles_inside_steps(all) > 0;
+    if (strcmp(cause, "device_wait") == 0)
+        return tm_has_short_kernels(all) && tm_waits_are_short(all);
+    if (strcmp(cause, "unrecorded") == 0)
+        return tm_host_was_not_recorded(all);
+    return false;
+}
+
+static void find_cause(struct tm_findings *all, const struct advice *advice)
+{
+    const struct tm_value *cause = tm_get(tm_path(all->summary, "gaps.by_cause"), advice->cause);
+    const int64_t total_ps = tm_idle_of(all, advice->cause);
+    struct tm_finding *f;
+
+    if (!tm_is_worth_mention(all, total_ps) || is_told_elsewhere(all, advice->cause))
+        return;
+    f = tm_finding_of_time(all, advice->id, total_ps);
+    if (strcmp(advice->cause, "device_wait") == 0)
+        f->severity = TM_INFO; /* how much of it could be saved is not known */
+    tm_finding_title(f, "%s", advice->title);
+    f->cause = advice->why;
+    say_share(all, f, cause);
+    say_per_step(all, f, advice->cause);
+    tm_idle_say_gaps(all, f, advice->cause);
+    for (int i = 0; i < TM_FIXES_MOST && advice->fix[i]; i++)
+        tm_finding_fix(f, advice->fix[i]);
+}
+
+/* The worst device of those that begin later or end earlier than the host's window. */
+static const struct tm_value *worst_edges(const struct tm_value *devices, int64_t *total_ps)
+{
+    const struct tm_value *worst = NULL;
+    int64_t worst_ps = 0;
+
+    *total_ps = 0;
+    for (size_t i = 0; i < tm_length(devices); i++) {
+        const struct tm_value *device = tm_at(devices, i);
+        const int64_t lead_ps = tm_int(tm_get(device, "lead_idle_ps"));
+        const int64_t trail_ps = tm_int(tm_get(device, "trail_idle_ps"));
+        const int64_t edges_ps = tm_add_times(lead_ps, trail_ps);
+
+        *total_ps = tm_add_times(*total_ps, edges_ps);
+        if (edges_ps > worst_ps) {
+            worst = device;
+            worst_ps = edges_ps;
+        }
+    }
+    return worst;
+}
+
+static void find_edges(struct tm_findings *all)
+{
+    int64_t total_ps;
+    const struct tm_value *device = worst_edges(tm_get(all->summary, "devices"), &total_ps);
+    char time[TM_FORMAT_BYTES], lead[TM_FORMAT_BYTES], trail[TM_FORMAT_BYTES],
+        name[TM_SHORT_NAME_BYTES];
+    struct tm_finding *f;
+
+    if (!device || !tm_is_worth_mention(all, total_ps))
+        return;
+    f = tm_finding_of_time(all, "idle_edges", total_ps);
+    tm_finding_title(f, "Some devices begin late or end early");
+    f->cause = "The window lasts from the first to the last activity of all devices of a host; a "
+               "device that has work for a part of it only is idle for the rest.";
+    tm_finding_say(
+        f, "Before their first and after their last activity the devices are idle for %s in all.",
+        tm_format_time(time, tm_clamp_to_window(all, total_ps)));
+    tm_finding_say(f, "Most on %s: %s before, %s after.",
+                   tm_short_name(name, tm_text(tm_get(device, "id"))),
+                   tm_format_time(lead, tm_int(tm_get(device, "lead_idle_ps"))),
+                   tm_format_time(trail, tm_int(tm_get(device, "trail_idle_ps"))));
+    tm_finding_fix(f, "See whether all devices are meant to take part: `jax.devices()`, and the "
+                      "sharding of inputs and parameters "
+                      "(`jax.debug.visualize_array_sharding(x)`).");
+    tm_finding_fix(f, "Where some devices have other work (pipeline stages, evaluation), compare "
+                      "each device by its own row of the device table instead.");
+}
+
+void tm_find_idle(struct tm_findings *all)
+{
+    for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++)
+        find_cause(all, &advices[i]);
+    find_edges(all);
+}

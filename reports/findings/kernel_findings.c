@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the kernels tell (summary.kernels): one that takes most of the time, and very many short
+ * ones.  Kernel times are of the whole profile; what is at stake of a dominant one is put into the
+ * window by its share of kernel time: what it takes beyond the limit. */
+#include "reports/findings/idle.h"
+
+enum { SHORT_KERNELS_LEAST = 100 }; /* fewer kernels than that cannot be called many */
+#define PS_PER_MS 1e9
+#define PS_PER_US 1e6
+
+bool tm_has_short_kernels(const struct tm_findings *all)
+{
+    const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_KERNEL_DURATION];
+    const struct tm_value *mean = tm_path(all->summary, "kernels.weighted_mean_ps");
+
+    return tm_has(mean) && kpi->has_bands && tm_double(mean) / PS_PER_MS < kpi->bad &&
+           tm_int(tm_path(all->summary, "kernels.count")) >= SHORT_KERNELS_LEAST;
+}
+
+bool tm_waits_are_short(const struct tm_findings *all)
+{
+    const struct tm_value *waits = tm_path(all->summary, "gaps.by_cause.device_wait");
+    const int64_t count = tm_int(tm_get(waits, "count"));
+
+    return count > 0 && tm_double(tm_get(waits, "total_ps")) / (double)count <
+                            tm_limit_of(all, TM_LIMIT_SHORT_GAP) * PS_PER_US;
+}
+
+/* The longest by total of a table of kernels. */
+static const struct tm_value *longest_of(const struct tm_value *rows)
+{
+    const struct tm_value *top = NULL;
+
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        if (!top || tm_int(tm_get(tm_at(rows, i), "total_ps")) > tm_int(tm_get(top, "total_ps")))
+            top = tm_at(rows, i);
+    }
+    return top;
+}
+
+static void say_dominant(struct tm_findings *all, struct tm_finding *f, const struct tm_value *top)
+{
+    const int64_t total_ps = tm_int(tm_path(all->summary, "kernels.total_ps"));
+    const int64_t count = tm_int(tm_get(top, "count"));
+    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES],
+        d[TM_FORMAT_BYTES];
+
+    tm_finding_say(f, "'%s' takes %s of %s of kernel time.",
+                   tm_short_name(name, tm_text(tm_get(top, "name"))),
+                   tm_format_time(a, tm_int(tm_get(top, "total_ps"))), tm_format_time(b, total_ps));
+    if (count > 0)
+        tm_finding_say(f, "It runs %s times, %s on average, %s to %s.", tm_format_count(a, count),
+                       tm_format_time(b, tm_int(tm_get(top, "total_ps")) / count),
+                       tm_format_time(c, tm_int(tm_get(top, "min_ps"))),
+                       tm_format_time(d, tm_int(tm_get(top, "max_ps"))));
+}
+
+static void find_dominant(struct tm_findings *all)
+{
+    const struct tm_value *top = longest_of(tm_path(all->summary, "kernels.by_name"));
+    const double share = tm_share_pct(tm_int(tm_get(top, "total_ps")),
+                                      tm_int(tm_path(all->summary, "kernels.total_ps")));
+    const double limit = tm_limit_of(all, TM_LIMIT_DOMINANT_KERNEL);
+    const double compute_ps = tm_double(tm_path(all->summary, "total.compute_ps"));
+    char name[TM_SHORT_NAME_BYTES], pct[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (!top || share < limit || tm_length(tm_path(all->summary, "kernels.by_name")) < 2)
+        return;
+    f = tm_finding_of_time(all, "kernel_dominant", tm_whole(compute_ps * (share - limit) / 100));
+    f->severity = TM_INFO; /* work, not loss: how much of it can be saved is not known */
+    tm_finding_title(f, "One kernel takes %s of the kernel time: %s", tm_format_pct(pct, share),
+                     tm_short_name(name, tm_text(tm_get(top, "name"))));
+    tm_finding_value(f, share, "%");
+    tm_finding_limit(f, limit);
+    f->cause = "Whatever is changed elsewhere, the run can become only a little faster; this "
+               "kernel is where work on device time pays most.";
+    say_dominant(all, f, top);
+    tm_finding_fix(
+        f,
+        "Find the line it comes from: the operation and framework path stand in the kernel table; "
+        "`with jax.named_scope('attention'):` names parts of the model.");
+    tm_finding_fix(f, "Matrix products: use bfloat16 or TF32 "
+                      "(`jax.config.update('jax_default_matmul_precision', 'tensorfloat32')`), "
+                      "and sizes that are multiples of 128.");
+    tm_finding_fix(f, "gpu|Attention: `jax.nn.dot_product_attention(q, k, v, "
+                      "implementation='cudnn')` does it in one fused kernel.");
+    tm_finding_fix(f, "A loop fusion or a reduction: it is bound by memory; store in a smaller "
+                      "type, recompute instead of reading, or write it once as a Pallas kernel.");
+}
+
+/* How much of the listed kernel time is in short ones: a lower bound, as rows past the cap are not
+ * looked at. */
+static void say_short_rows(struct tm_findings *all, struct tm_finding *f)
+{
+    const struct tm_value *rows = tm_path(all->summary, "kernels.rows");
+    const double below_ps = all->thresholds->kpi[TM_KPI_KERNEL_DURATION].bad * PS_PER_MS;
+    double count = 0, total_ps = 0;
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
+
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const struct tm_value *row = tm_at(rows, i);
+
+        if (tm_double(tm_get(row, "mean_ps")) < below_ps) {
+            count += tm_double(tm_get(row, "count"));
+            total_ps += tm_double(tm_get(row, "total_ps"));
+        }
+    }
+    if (count > 0 && total_ps > 0)
+        tm_finding_say(
+            f, "At least %s of them, with %s of the kernel time, are shorter than %s on average.",
+            tm_format_count(a, tm_whole(count)),
+            tm_format_pct(b, 100 * total_ps / tm_double(tm_path(all->summary, "kernels.total_ps"))),
+            tm_format_time(c, tm_whole(below_ps)));
+}
+
+static void find_short(struct tm_findings *all)
+{
+    const int64_t waits_ps = tm_waits_are_short(all) ? tm_idle_of(all, "device_wait") : 0;
+    const int64_t count = tm_int(tm_path(all->summary, "kernels.count"));
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (!tm_has_short_kernels(all))
+        return;
+    f = tm_finding_of_time(all, "kernel_short", waits_ps);
+    tm_finding_title(f, "Very many short kernels");
+    tm_finding_value(f, tm_double(tm_path(all->summary, "kernels.weighted_mean_ps")) / PS_PER_MS,
+                     "ms");
+    tm_finding_limit(f, all->thresholds->kpi[TM_KPI_KERNEL_DURATION].bad);
+    f->cause = "XLA did not fuse these operations, or they were run outside of jit. Each kernel "
+               "costs a launch and a pause, and its intermediate results go through device "
+               "memory.";
+    tm_finding_say(f, "%s kernels of %s on average; weighted by their time %s.",
+                   tm_format_count(a, count),
+                   tm_format_time(b, tm_int(tm_path(all->summary, "kernels.mean_ps"))),
+                   tm_format_time(c, tm_int(tm_path(all->summary, "kernels.weighted_mean_ps"))));
+    say_short_rows(all, f);
+    if (waits_ps > 0) {
+        tm_finding_say(f, "Pauses between launched kernels take %s, %s of the window.",
+                       tm_format_time(a, waits_ps),
+                       tm_format_pct(b, tm_share_pct(waits_ps, all->window_ps)));
+        tm_idle_say_gaps(all, f, "device_wait");
+    }
+    tm_finding_fix(
+        f, "Jit larger functions: one `jax.jit` around the whole step gives XLA more to fuse.");
+    tm_finding_fix(
+        f, "Replace Python loops over layers or time by `jax.lax.scan`, and loops over examples "
+           "by `jax.vmap`.");
+    tm_finding_fix(f, "Flatten small parameters for the optimizer: `optax.flatten(optimizer)` "
+                      "updates them as one array.");
+    tm_finding_fix(f, "gpu|On NVIDIA GPUs let XLA record more into CUDA graphs: "
+                      ""
+                      "`XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL`.");
+}
+
+void tm_find_kernels(struct tm_findings *all)
+{
+    find_dominant(all);
+    find_short(all);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The figures of the first page.  Each one is read from the section that defines it, or is a
+ * quotient of two of its figures; nothing is measured here.  Definitions: docs/metrics.md, "KPIs".
+ */
+#include "reports/findings/kpis.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/findings/ask.h"
+#include "reports/format/format.h"
+
+#define PS_PER_MS 1e9
+#define PS_PER_S 1e12
+
+struct figure {
+    bool is_known;
+    double value;
+    char why[256];  /* why there is no value, or no band */
+    char note[320]; /* what is shown beside the value; "" = nothing */
+};
+
+typedef void measure_fn(const struct tm_value *s, struct figure *f);
+
+static void set(struct figure *f, double value)
+{
+    f->is_known = true;
+    f->value = value;
+}
+
+static void unknown(struct figure *f, const char *why)
+{
+    (void)snprintf(f->why, sizeof(f->why), "%s", why);
+}
+
+/* The figure at `path`, divided by `unit`. */
+static void take(const struct tm_value *s, const char *path, double unit, struct figure *f)
+{
+    const struct tm_value *v = tm_path(s, path);
+
+    if (tm_has(v))
+        set(f, tm_double(v) / unit);
+    else
+        unknown(f, tm_reason_of(s, path));
+}
+
+/* The figure at `path` as a share of the window. */
+static void take_share(const struct tm_value *s, const char *path, struct figure *f)
+{
+    const int64_t window_ps = tm_ask_window_ps(s);
+    const struct tm_value *v = tm_path(s, path);
+
+    if (!tm_has(v))
+        unknown(f, tm_reason_of(s, path));
+    else if (window_ps == 0)
+        unknown(f, "the window is empty: no device activity in the chosen steps");
+    else
+        set(f, tm_share_pct(tm_int(v), window_ps));
+}
+
+static void measure_utilization(const struct tm_value *s, struct figure *f)
+{
+    char pct[TM_FORMAT_BYTES];
+
+    take(s, "total.utilization_pct", 1, f);
+    if (f->is_known)
+        (void)snprintf(f->note, sizeof(f->note), "idle %s; the aim is under 10 %%",
+                       tm_format_pct(pct, 100 - f->value));
+}
+
+static void measure_kernel_duration(const struct tm_value *s, struct figure *f)
+{
+    const struct tm_value *plain = tm_path(s, "kernels.mean_ps");
+    char mean[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
+
+    if (tm_has(tm_get(s, "kernels")) && tm_int(tm_path(s, "kernels.count")) == 0) {
+        unknown(f, tm_ask_is_platform(s, "tpu")
+                       ? "no kernels: a TPU runs operations of whole programs"
+                   : tm_ask_is_platform(s, "cpu") ? "no kernels: the program ran on the CPU"
+                                                  : "no kernels were recorded");
+        return;
+    }
+    take(s, "kernels.weighted_mean_ps", PS_PER_MS, f);
+    if (f->is_known && tm_has(plain))
+        (void)snprintf(f->note, sizeof(f->note), "plain mean %s of %s kernels",
+                       tm_format_time(mean, tm_int(plain)),
+                       tm_format_count(count, tm_int(tm_path(s, "kernels.count"))));
+}
+
+static void measure_host_overhead(const struct tm_value *s, struct figure *f)
+{
+    take(s, "host.overhead_pct", 1, f);
+}
+
+static void measure_compile_time(const struct tm_value *s, struct figure *f)
+{
+    take(s, "compile.total_ps", PS_PER_S, f);
+    if (f->is_known)
+        (void)snprintf(f->note, sizeof(f->note), "%lld compiles in the whole session",
+                       (long long)tm_int(tm_path(s, "compile.count")));
+}
+
+static void measure_unexpected_compiles(const struct tm_value *s, struct figure *f)
+{
+    if (tm_ask_is_session(s))
+        unknown(f, "no steps are marked, so that a compile inside of one cannot be told");
+    else
+        take(s, "compile.inside_steps.count", 1, f);
+}
+
+static void measure_peak_memory(const struct tm_value *s, struct figure *f)
+{
+    const struct tm_value *list = tm_path(s, "memory.allocators"), *fullest = NULL;
+    char bytes[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
+
+    for (size_t i = 0; i < tm_length(list); i++) {
+        const struct tm_value *pct = tm_get(tm_at(list, i), "peak_pct");
+
+        if (tm_has(pct) && (!fullest || tm_double(pct) > tm_double(tm_get(fullest, "peak_pct"))))
+            fullest = tm_at(list, i);
+    }
+    if (!fullest) {
+        unknown(f, tm_length(list) ? "the allocators do not tell how much they may hand out"
+                                   : tm_reason_of(s, "memory.allocators"));
+        return;
+    }
+    set(f, tm_double(tm_get(fullest, "peak_pct")));
+    (void)snprintf(f->note, sizeof(f->note), "%s in '%s'",
+                   tm_format_bytes(bytes, tm_double(tm_get(fullest, "peak_bytes"))),
+                   tm_short_name(name, tm_text(tm_get(fullest, "name"))));
+}
+
+static void measure_transfer_share(const struct tm_value *s, struct figure *f)
+{
+    if (tm_ask_is_platform(s, "cpu"))
+        unknown(f, "the program ran on the CPU: nothing is copied to or from a device");
+    else
+        take_share(s, "total.exposed_copy_ps", f);
+}
+
+static void measure_exposed_collective(const struct tm_value *s, struct figure *f)
+{
+    char total[TM_FORMAT_BYTES];
+
+    take_share(s, "total.exposed_collective_ps", f);
+    if (f->is_known)
+        (void)snprintf(f->note, sizeof(f->note), "collectives run for %s in all",
+                       tm_format_time(total, tm_int(tm_path(s, "total.collective_ps"))));
+}
+
+static void measure_imbalance(const struct tm_value *s, struct figure *f)
+{
+    const char *slowest = tm_text(tm_path(s, "balance.slowest"));
+    char name[TM_SHORT_NAME_BYTES];
+
+    take(s, "balance.imbalance_pct", 1, f);
+    if (f->is_known && *slowest)
+        (void)snprintf(f->note, sizeof(f->note), "busiest: %s", tm_short_name(name, slowest));
+}
+
+static void measure_step_time(const struct tm_value *s, struct figure *f)
+{
+    char mean[TM_FORMAT_BYTES];
+
+    if (tm_ask_is_session(s)) {
+        unknown(f, "no steps are marked in this profile");
+        return;
+    }
+    take(s, "steps.median_ps", PS_PER_MS, f);
+    if (f->is_known)
+        (void)snprintf(f->note, sizeof(f->note), "mean %s of %lld steps",
+                       tm_format_time(mean, tm_int(tm_path(s, "steps.mean_ps"))),
+                       (long long)tm_int(tm_path(s, "steps.samples")));
+}
+
+/* A figure of a section that this version does not have. */
+static void later(const struct tm_value *s, const char *section, struct figure *f)
+{
+    const char *why = tm_why(tm_get(s, section));
+
+    unknown(f, *why ? why : "not worked out by this version");
+}
+
+static void measure_small_kernels(const struct tm_value *s, struct figure *f)
+{
+    later(s, "fusion", f);
+}
+
+static void measure_bandwidth(const struct tm_value *s, struct figure *f)
+{
+    later(s, "roofline", f);
+}
+
+static void measure_occupancy(const struct tm_value *s, struct figure *f)
+{
+    later(s, "occupancy", f);
+}
+
+static void measure_top_op(const struct tm_value *s, struct figure *f)
+{
+    later(s, "ops", f);
+}
+
+static measure_fn *const measures[TM_KPI_COUNT] = {
+    [TM_KPI_DEVICE_UTILIZATION] = measure_utilization,
+    [TM_KPI_KERNEL_DURATION] = measure_kernel_duration,
+    [TM_KPI_SMALL_KERNEL_SHARE] = measure_small_kernels,
+    [TM_KPI_HOST_OVERHEAD] = measure_host_overhead,
+    [TM_KPI_MEMORY_BANDWIDTH] = measure_bandwidth,
+    [TM_KPI_COMPILE_TIME] = measure_compile_time,
+    [TM_KPI_UNEXPECTED_COMPILES] = measure_unexpected_compiles,
+    [TM_KPI_PEAK_MEMORY] = measure_peak_memory,
+    [TM_KPI_OCCUPANCY] = measure_occupancy,
+    [TM_KPI_TRANSFER_SHARE] = measure_transfer_share,
+    [TM_KPI_TOP_OP_SHARE] = measure_top_op,
+    [TM_KPI_EXPOSED_COLLECTIVE] = measure_exposed_collective,
+    [TM_KPI_IMBALANCE] = measure_imbalance,
+    [TM_KPI_STEP_TIME] = measure_step_time,
+};
+
+const char *tm_kpi_band(const struct tm_threshold *kpi, double value)
+{
+    const double sign = kpi->higher_is_better ? -1 : 1; /* from here on, lower is better */
+    const double at = sign * value, good = sign * kpi->good, bad = sign * kpi->bad;
+
+    if (!kpi->has_bands)
+        return "unknown";
+    if (at > bad)
+        return "bad";
+    return at < good || good == bad ? "good" : "warning";
+}
+
+static void add_text_or_null(struct tm_value *to, const char *key, const char *text)
+{
+    if (*text)
+        tm_add_string(to, key, text);
+    else
+        tm_add_null(to, key, NULL);
+}
+
+static void add_bands(struct tm_value *to, const struct tm_threshold *kpi)
+{
+    if (kpi->has_bands) {
+        tm_add_double(to, "good", kpi->good);
+        tm_add_double(to, "bad", kpi->bad);
+    } else {
+        tm_add_null(to, "good", NULL);
+        tm_add_null(to, "bad", NULL);
+    }
+}
+
+static void add_kpi(struct tm_value *to, const char *id, const struct tm_threshold *kpi,
+                    struct figure *f)
+{
+    if (f->is_known && !kpi->has_bands)
+        unknown(f, "no limit is set: name 'good' and 'bad' in a file for --thresholds");
+    tm_add_string(to, "id", id);
+    tm_add_string(to, "title", kpi->title);
+    if (!f->is_known)
+        tm_add_null(to, "value",
+                    NULL); /* the reason is the text `why`, not the object of that name */
+    else if (strcmp(kpi->unit, "count") == 0)
+        tm_add_int(to, "value", tm_whole(f->value));
+    else
+        tm_add_double(to, "value", f->value);
+    tm_add_string(to, "unit", kpi->unit);
+    tm_add_string(to, "band", f->is_known ? tm_kpi_band(kpi, f->value) : "unknown");
+    add_text_or_null(to, "why", f->why);
+    add_text_or_null(to, "note", f->note);
+    add_bands(to, kpi);
+    tm_add_string(to, "definition", kpi->definition);
+}
+
+tm_status tm_kpis_add(struct tm_run *run, struct tm_value *summary, const struct tm_thresholds *t)
+{
+    struct tm_value *kpis = tm_add_array(summary, "kpis");
+
+    for (int i = 0; i < TM_KPI_COUNT; i++) {
+        struct figure f = { .is_known = false };
+
+        measures[i](summary, &f);
+        add_kpi(tm_add_object(kpis, NULL), tm_kpi_id[i], &t->kpi[i], &f);
+    }
+    return run->error.status;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device memory (summary.memory): near the limit, spikes, fragmentation.  No time is at stake
+ * before memory ends, so these have severities of their own. */
+#include "reports/findings/finding.h"
+
+#define PS_PER_MS 1000000000LL
+
+static void say_holders(struct tm_finding *f, const struct tm_value *allocator)
+{
+    const struct tm_value *holders = tm_get(allocator, "holders");
+    char bytes[TM_FORMAT_BYTES], op[TM_SHORT_NAME_BYTES], shape[TM_SHORT_NAME_BYTES];
+
+    for (size_t i = 0; i < tm_length(holders) && i < 3; i++) {
+        const struct tm_value *h = tm_at(holders, i);
+        const char *name = tm_text(tm_get(h, "op")), *of = tm_text(tm_get(h, "shape"));
+
+        tm_finding_say(f, "At the peak %s are held by %s%s%s.",
+                       tm_format_bytes(bytes, tm_double(tm_get(h, "bytes"))),
+                       *name ? tm_short_name(op, name) : "a buffer without name", *of ? ", " : "",
+                       tm_short_name(shape, of));
+    }
+}
+
+static void find_near_limit(struct tm_findings *all, const struct tm_value *allocator)
+{
+    const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
+    const struct tm_value *peak_pct = tm_get(allocator, "peak_pct");
+    const double pct = tm_double(peak_pct);
+    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (!tm_has(peak_pct) || !kpi->has_bands || pct < kpi->good)
+        return;
+    f = tm_finding_of_fact(all, "memory_near_limit", pct > kpi->bad ? TM_WARNING : TM_INFO);
+    tm_finding_title(f, "Device memory is %s full at its peak", tm_format_pct(a, pct));
+    tm_finding_value(f, pct, "%");
+    tm_finding_limit(f, kpi->good);
+    f->cause = "Little is left for a larger batch, a longer sequence or a fragmented moment: the "
+               "next step up may end with RESOURCE_EXHAUSTED.";
+    tm_finding_say(f, "'%s' holds %s of %s at %s.",
+                   tm_short_name(name, tm_text(tm_get(allocator, "name"))),
+                   tm_format_bytes(a, tm_double(tm_get(allocator, "peak_bytes"))),
+                   tm_format_bytes(b, tm_double(tm_get(allocator, "capacity_bytes"))),
+                   tm_format_moment(c, tm_int(tm_get(allocator, "peak_at_ps"))));
+    say_holders(f, allocator);
+    tm_finding_where(f, tm_int(tm_get(allocator, "peak_at_ps")), PS_PER_MS,
+                     tm_text(tm_get(allocator, "host")));
+    tm_finding_fix(f, "Donate what the step replaces: `jax.jit(step, donate_argnums=0)`; "
+                      "otherwise the old and the new state are held at once.");
+    tm_finding_fix(f, "Recompute activations instead of keeping them: `jax.checkpoint(layer, "
+                      "policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable)`.");
+    tm_finding_fix(
+        f, "Smaller micro-batches with accumulated gradients: `optax.MultiSteps(optimizer, 4)`.");
+    tm_finding_fix(f, "See who holds what: "
+                      "`jax.profiler.save_device_memory_profile('memory.prof')` at the peak.");
+    tm_finding_fix(f, "gpu|JAX takes 75 % of the memory; more with `XLA_CLIENT_MEM_FRACTION=0.9` "
+                      "(older versions: XLA_PYTHON_CLIENT_MEM_FRACTION).");
+}
+
+static void find_spikes(struct tm_findings *all, const struct tm_value *allocator)
+{
+    const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
+    const struct tm_value *spikes = tm_get(allocator, "spikes"),
+                          *peak_pct = tm_get(allocator, "peak_pct");
+    const size_t count = tm_length(spikes);
+    const bool is_full = kpi->has_bands && tm_has(peak_pct) && tm_double(peak_pct) > kpi->bad;
+    char name[TM_SHORT_NAME_BYTES], bytes[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (count == 0)
+        return;
+    f = tm_finding_of_fact(all, "memory_spikes", is_full ? TM_WARNING : TM_INFO);
+    tm_finding_title(f, "Memory use jumps");
+    tm_finding_value(f, (double)count, "count");
+    f->cause = "Large temporary buffers are taken within a millisecond: the peak, not the mean, "
+               "decides what fits.";
+    tm_finding_say(f, "'%s' rises %zu time%s by more than a tenth of its capacity within 1 ms.",
+                   tm_short_name(name, tm_text(tm_get(allocator, "name"))), count,
+                   count == 1 ? "" : "s");
+    for (size_t i = 0; i < count && i < TM_WHERE_MOST; i++) {
+        const struct tm_value *spike = tm_at(spikes, i);
+
+        if (i < 3)
+            tm_finding_say(f, "By %s at %s.",
+                           tm_format_bytes(bytes, tm_double(tm_get(spike, "rise_bytes"))),
+                           tm_format_moment(begin, tm_int(tm_get(spike, "begin_ps"))));
+        tm_finding_where(f, tm_int(tm_get(spike, "begin_ps")), PS_PER_MS,
+                         tm_text(tm_get(allocator, "host")));
+    }
+    tm_finding_fix(f,
+                   "See which program needs how much: `jax.jit(step).lower(state, "
+                   "batch).compile().memory_analysis()`; temp_size is the part that jumps.");
+    tm_finding_fix(f, "Work in parts: `jax.lax.map(f, xs, batch_size=...)`, `jax.checkpoint` "
+                      "around the largest layer, or a loss over slices of the vocabulary.");
+}
+
+/* Harmless while there is room: reported for a full allocator only, or where fullness is not known.
+ */
+static void find_fragmentation(struct tm_findings *all, const struct tm_value *allocator)
+{
+    const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
+    const struct tm_value *fragmentation = tm_get(allocator, "fragmentation_pct"),
+                          *peak_pct = tm_get(allocator, "peak_pct");
+    char name[TM_SHORT_NAME_BYTES], pct[TM_FORMAT_BYTES], full[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (!tm_has(fragmentation) ||
+        tm_double(fragmentation) < tm_limit_of(all, TM_LIMIT_FRAGMENTATION) || !tm_has(peak_pct) ||
+        !kpi->has_bands || tm_double(peak_pct) < kpi->good)
+        return;
+    f = tm_finding_of_fact(all, "memory_fragmentation", TM_WARNING);
+    tm_finding_title(f, "Free device memory is fragmented");
+    tm_finding_value(f, tm_double(fragmentation), "%");
+    tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_FRAGMENTATION));
+    f->cause = "What is free lies in many small pieces, so that a large buffer may not fit "
+               "although there is room.";
+    tm_finding_say(
+        f,
+        "'%s': %s of the free memory lies outside of the largest free block; %s full at the peak.",
+        tm_short_name(name, tm_text(tm_get(allocator, "name"))),
+        tm_format_pct(pct, tm_double(fragmentation)), tm_format_pct(full, tm_double(peak_pct)));
+    tm_finding_fix(f, "Leave preallocation on (no `XLA_PYTHON_CLIENT_PREALLOCATE=false`).");
+    tm_finding_fix(f, "Donate arguments (`donate_argnums`) and use few different shapes, so that "
+                      "buffers are used again in place.");
+}
+
+/* The allocator that each rule is about: the fullest, so that 8 alike devices give one finding,
+ * not 8. */
+static const struct tm_value *worst_by(const struct tm_value *list,
+                                       double (*rank)(const struct tm_value *allocator))
+{
+    const struct tm_value *worst = NULL;
+
+    for (size_t i = 0; i < tm_length(list); i++) {
+        if (!worst || rank(tm_at(list, i)) > rank(worst))
+            worst = tm_at(list, i);
+    }
+    return worst;
+}
+
+static double rank_peak(const struct tm_value *allocator)
+{
+    const struct tm_value *pct = tm_get(allocator, "peak_pct");
+
+    return tm_has(pct) ? tm_double(pct) : -1;
+}
+
+static double rank_spikes(const struct tm_value *allocator)
+{
+    return (double)tm_length(tm_get(allocator, "spikes"));
+}
+
+static double rank_fragmentation(const struct tm_value *allocator)
+{
+    const struct tm_value *pct = tm_get(allocator, "fragmentation_pct");
+
+    /* among full ones the most fragmented */
+    return tm_has(pct) ? rank_peak(allocator) * tm_double(pct) : -1;
+}
+
+void tm_find_memory(struct tm_findings *all)
+{
+    const struct tm_value *list = tm_path(all->summary, "memory.allocators");
+
+    if (tm_length(list) == 0)
+        return;
+    find_near_limit(all, worst_by(list, rank_peak));
+    find_spikes(all, worst_by(list, rank_spikes));
+    find_fragmentation(all, worst_by(list, rank_fragmentation));
+}

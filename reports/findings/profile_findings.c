@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is wrong with the profile itself: nothing on the device, no steps, no host events, collapsed
+ * graphs, dropped or capped events, damaged input.  Each tells how to take a better one. */
+#include <string.h>
+#include <strings.h>
+
+#include "reports/findings/idle.h"
+
+enum {
+    CUPTI_EVENTS_MOST = 2097152
+}; /* 2 * 1024 * 1024: the profiler keeps that many per host by default */
+
+static const char mark_steps[] = "Mark the steps: `for i, batch in enumerate(data): with "
+                                 "jax.profiler.StepTraceAnnotation('train', step_num=i): state = "
+                                 "step(state, batch)`.";
+
+static int64_t sum_classes(const struct tm_findings *all, const char *const *classes, size_t count)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum = tm_add_times(sum, tm_ask_class_count(all->summary, classes[i]));
+    return sum;
+}
+
+/* Only what the host tracer alone records counts: driver calls come from the device tracer, and on
+ * a TPU module events come from the device. */
+bool tm_host_was_not_recorded(const struct tm_findings *all)
+{
+    static const char *const on_gpu[] = { "python",  "annotation", "step_marker", "module",
+                                          "compile", "input",      "framework_op" };
+    static const char *const on_tpu[] = { "python",  "annotation", "step_marker",
+                                          "runtime", "launch",     "sync",
+                                          "compile", "input",      "framework_op" };
+
+    if (!tm_has(tm_path(all->summary, "coverage.classes")))
+        return false;
+    if (tm_ask_is_platform(all->summary, "gpu"))
+        return sum_classes(all, on_gpu, sizeof(on_gpu) / sizeof(on_gpu[0])) == 0;
+    if (tm_ask_is_platform(all->summary, "tpu"))
+        return sum_classes(all, on_tpu, sizeof(on_tpu) / sizeof(on_tpu[0])) == 0;
+    return false;
+}
+
+static bool has_device_activity(const struct tm_findings *all)
+{
+    return tm_length(tm_get(all->summary, "devices")) > 0;
+}
+
+static void find_nothing_on_device(struct tm_findings *all)
+{
+    const size_t unused = tm_length(tm_get(all->summary, "unused"));
+    char name[TM_SHORT_NAME_BYTES], events[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (has_device_activity(all))
+        return;
+    f = tm_finding_of_fact(all, "no_device_activity", unused ? TM_BAD : TM_WARNING);
+    tm_finding_title(f, "No device activity was recorded");
+    f->cause = "JAX returns before the device has worked: a profile that is stopped at once holds "
+               "launches only. Or the program ran elsewhere, or the device tracer could not "
+               "start.";
+    tm_finding_say(
+        f, "%s events were read; none of them is a kernel, a copy or an operation of a device.",
+        tm_format_count(events, tm_int(tm_path(all->summary, "coverage.events_read"))));
+    if (unused)
+        tm_finding_say(
+            f, "%zu device%s without any activity, the first is '%s'.", unused,
+            unused == 1 ? "" : "s",
+            tm_short_name(name, tm_text(tm_get(tm_at(tm_get(all->summary, "unused"), 0), "name"))));
+    tm_finding_fix(f, "Wait for the device before the profile ends: `with "
+                      "jax.profiler.trace(logdir): out = step(state, batch); "
+                      "jax.block_until_ready(out)`.");
+    tm_finding_fix(f, "See that JAX uses the device: `print(jax.devices())`.");
+    tm_finding_fix(f, "On NVIDIA GPUs the profiler needs CUPTI of the CUDA version in use and the "
+                      "right to use it (in containers CAP_SYS_ADMIN, or "
+                      "NVreg_RestrictProfilingToAdminUsers=0); the program's log says when it "
+                      "fails.");
+}
+
+static void find_no_steps(struct tm_findings *all)
+{
+    const char *source = tm_text(tm_path(all->summary, "steps.source"));
+    const bool is_session = tm_ask_is_session(all->summary);
+    char name[TM_SHORT_NAME_BYTES];
+    struct tm_finding *f;
+
+    if (!is_session && strcmp(source, "module") != 0)
+        return;
+    f = tm_finding_of_fact(all, "no_steps", TM_INFO);
+    tm_finding_title(f, "No steps are marked");
+    f->cause = "Without step markers the profiler cannot tell one step of the loop from the next.";
+    if (is_session)
+        tm_finding_say(
+            f, "The profile has no step markers and no program that runs twice; the whole session "
+               "counts as one step, so that there are no step times, no warm-up and no unexpected "
+               "compiles.");
+    else
+        tm_finding_say(f,
+                       "Each of the %lld executions of '%s', the program with the most device "
+                       "time, counts as a step.",
+                       (long long)tm_int(tm_path(all->summary, "steps.count")),
+                       tm_short_name(name, tm_text(tm_path(all->summary, "steps.module"))));
+    tm_finding_fix(f, mark_steps);
+}
+
+static void find_one_step(struct tm_findings *all)
+{
+    struct tm_finding *f;
+
+    if (tm_ask_is_session(all->summary) || tm_int(tm_path(all->summary, "steps.chosen")) != 1)
+        return;
+    f = tm_finding_of_fact(all, "one_step", TM_INFO);
+    tm_finding_title(f, "The figures rest on a single step");
+    tm_finding_value(f, 1, "count");
+    f->cause = "One step says nothing about the spread, and may be the one in which something "
+               "unusual happened.";
+    tm_finding_say(f, "1 of %lld steps is chosen; %lld count as warm-up, %lld are incomplete.",
+                   (long long)tm_int(tm_path(all->summary, "steps.count")),
+                   (long long)tm_int(tm_path(all->summary, "steps.warmup")),
+                   (long long)tm_int(tm_path(all->summary, "steps.incomplete")));
+    tm_finding_fix(f, "Profile 10 to 20 steps after two or three that are not profiled.");
+}
+
+static void find_no_host(struct tm_findings *all)
+{
+    char time[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (!has_device_activity(all) || !tm_host_was_not_recorded(all))
+        return;
+    f = tm_finding_of_time(all, "no_host_events", tm_idle_of(all, "unrecorded"));
+    f->severity =
+        f->severity == TM_BAD ? TM_WARNING : f->severity; /* what is not known is not yet a loss */
+    tm_finding_title(f, "The host was not recorded");
+    f->cause = "The profile was taken with the host tracer off, so that idle time has no cause, "
+               "and compiles, steps and input do not show.";
+    tm_finding_say(
+        f, "There are device events, but no Python, XLA runtime or annotation events of the host.");
+    if (f->at_stake_ps > 0)
+        tm_finding_say(f, "%s of idle device time has no recorded reason.",
+                       tm_format_time(time, f->at_stake_ps));
+    tm_finding_fix(
+        f, "Switch it on: `options = jax.profiler.ProfileOptions(); options.host_tracer_level = "
+           "2; options.python_tracer_level = 1; jax.profiler.start_trace(logdir, "
+           "profiler_options=options)`.");
+}
+
+static void find_collapsed_graphs(struct tm_findings *all)
+{
+    const struct tm_value *devices = tm_get(all->summary, "devices");
+    int64_t marked = 0, graphs = 0, total_ps = 0;
+    char count[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    for (size_t i = 0; i < tm_length(devices); i++) {
+        const struct tm_value *d = tm_at(devices, i);
+
+        if (strcmp(tm_text(tm_get(d, "reliability")), "graph") != 0)
+            continue;
+        marked++;
+        graphs = tm_add_times(graphs, tm_int(tm_path(d, "graphs.count")));
+        total_ps = tm_add_times(total_ps, tm_int(tm_path(d, "graphs.total_ps")));
+    }
+    if (marked == 0)
+        return;
+    f = tm_finding_of_fact(all, "graphs_collapsed", TM_INFO);
+    tm_finding_title(f, "CUDA graphs hide their kernels");
+    tm_finding_value(f, (double)graphs, "count");
+    f->cause = "The profiler recorded graphs as one event each. What runs inside, kernels, "
+               "copies, collectives and pauses, counts as compute.";
+    tm_finding_say(f, "%s graph launches on %lld device%s take %s.", tm_format_count(count, graphs),
+                   (long long)marked, marked == 1 ? "" : "s", tm_format_time(time, total_ps));
+    tm_finding_fix(
+        f, "For one profile, run without graphs: `XLA_FLAGS=--xla_gpu_enable_command_buffer=`.");
+    tm_finding_fix(f, "Or let the profiler record the nodes: `options.advanced_configuration = "
+                      "{'gpu_enable_cupti_activity_graph_trace': False}`.");
+}
+
+static bool says_dropped(const char *warning)
+{
+    return strcasestr(warning, "drop") || strcasestr(warning, "buffer is full");
+}
+
+static void find_warnings(struct tm_findings *all)
+{
+    const struct tm_value *warnings = tm_path(all->summary, "coverage.warnings");
+    const size_t count = tm_length(warnings);
+    bool is_dropped = false;
+    char text[4 * TM_SHORT_NAME_BYTES];
+    struct tm_finding *f;
+
+    if (count == 0)
+        return;
+    for (size_t i = 0; i < count; i++)
+        is_dropped |= says_dropped(tm_text(tm_at(warnings, i)));
+    f = tm_finding_of_fact(all, "profiler_warnings", is_dropped ? TM_WARNING : TM_INFO);
+    tm_finding_title(f, is_dropped ? "The profiler dropped events" : "The profiler left warnings");
+    tm_finding_value(f, (double)count, "count");
+    f->cause = is_dropped
+                   ? "Its buffers were full. What is missing looks like idle time, and counts are "
+                     "too small."
+                   : "The profiler noted something while it recorded; figures may be incomplete.";
+    for (size_t i = 0; i < count && i < 5; i++) {
+        (void)tm_format_visible(text, TM_EVIDENCE_BYTES - 4, tm_text(tm_at(warnings, i)),
+                                strlen(tm_text(tm_at(warnings, i))));
+        tm_finding_say(f, "'%.*s'", TM_EVIDENCE_BYTES - 4, text);
+    }
+    tm_finding_fix(f, "Profile fewer steps, and not the first ones.");
+    if (is_dropped)
+        tm_finding_fix(
+            f,
+            "Give the profiler more room: `options.advanced_configuration = "
+            "{'gpu_max_activity_api_events': 8388608, 'gpu_max_callback_api_events': 8388608}`.");
+}
+
+/* Exactly as many device events as the profiler keeps, per host: the rest is missing. */
+static void find_cap(struct tm_findings *all)
+{
+    static const char *const device[] = { "kernel", "collective", "copy",
+                                          "memset", "graph",      "device_other" };
+    const int64_t events = sum_classes(all, device, sizeof(device) / sizeof(device[0]));
+    const int64_t hosts = (int64_t)tm_length(tm_path(all->summary, "input.hosts"));
+    char count[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (events == 0 || events % CUPTI_EVENTS_MOST != 0 ||
+        events / CUPTI_EVENTS_MOST > (hosts > 0 ? hosts : 1))
+        return;
+    f = tm_finding_of_fact(all, "events_capped", TM_WARNING);
+    tm_finding_title(f, "The profile ends where the profiler's limit was reached");
+    tm_finding_value(f, (double)events, "count");
+    tm_finding_limit(f, CUPTI_EVENTS_MOST);
+    f->cause = "The profiler keeps that many device events by default and drops the rest. What "
+               "comes later in time is missing and looks like idle time.";
+    tm_finding_say(
+        f, "There are exactly %s device events, a multiple of the default limit of 2,097,152.",
+        tm_format_count(count, events));
+    tm_finding_fix(f, "Profile fewer steps.");
+    tm_finding_fix(f, "Raise the limit: `options.advanced_configuration = "
+                      "{'gpu_max_activity_api_events': 8388608, 'gpu_max_callback_api_events': "
+                      "8388608}`.");
+}
+
+static void say_problems(struct tm_findings *all, struct tm_finding *f)
+{
+    const struct tm_value *files = tm_path(all->summary, "input.files");
+    char name[TM_SHORT_NAME_BYTES], problem[TM_SHORT_NAME_BYTES];
+
+    for (size_t i = 0; i < tm_length(files); i++) {
+        const struct tm_value *file = tm_at(files, i), *problems = tm_get(file, "problems");
+
+        if (!tm_is(tm_get(file, "partial")) && tm_length(problems) == 0)
+            continue;
+        tm_finding_say(f, "'%s': %s.", tm_short_name(name, tm_text(tm_get(file, "path"))),
+                       tm_length(problems) ? tm_short_name(problem, tm_text(tm_at(problems, 0)))
+                                           : "only a part of it could be read");
+    }
+}
+
+static void find_partial(struct tm_findings *all)
+{
+    char events[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (!tm_is(tm_path(all->summary, "input.partial")))
+        return;
+    f = tm_finding_of_fact(all, "input_partial", TM_WARNING);
+    tm_finding_title(f, "The input is damaged or incomplete");
+    f->cause =
+        "The profiler or a copy of the file ended early. All figures are of what could be read.";
+    tm_finding_say(f, "%s events were read.",
+                   tm_format_count(events, tm_int(tm_path(all->summary, "coverage.events_read"))));
+    say_problems(all, f);
+    tm_finding_fix(f, "Copy the file again, and compare sizes; a profile is whole once "
+                      "`jax.profiler.stop_trace()` has returned.");
+    tm_finding_fix(
+        f,
+        "Let the program end the profile also when it fails: `with jax.profiler.trace(logdir):`.");
+}
+
+/* Losses that were counted: bytes of cut messages are no events. */
+static void find_losses(struct tm_findings *all)
+{
+    const struct tm_value *tallies = tm_path(all->summary, "coverage.tallies");
+    const double events_read = tm_double(tm_path(all->summary, "coverage.events_read"));
+    char count[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES];
+    double lost = 0, share;
+    struct tm_finding *f;
+
+    for (size_t i = 0; i < tm_length(tallies); i++) {
+        const struct tm_value *tally = tm_value_at(tallies, i);
+
+        if (strcmp(tm_text(tm_get(tally, "level")), "loss") == 0 &&
+            strcmp(tm_key_at(tallies, i), "cut-short") != 0)
+            lost += tm_double(tm_get(tally, "count"));
+    }
+    share = events_read > 0 ? 100 * lost / events_read : 0;
+    if (lost <= 0 || share < tm_limit_of(all, TM_LIMIT_LOST_EVENTS))
+        return;
+    f = tm_finding_of_fact(all, "events_lost", TM_WARNING);
+    tm_finding_title(f, "Some events are missing in the figures");
+    tm_finding_value(f, share > 100 ? 100 : share, "%");
+    tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_LOST_EVENTS));
+    f->cause = "They were read but could not be used; the reasons are in the evidence.";
+    for (size_t i = 0; i < tm_length(tallies); i++) {
+        const struct tm_value *tally = tm_value_at(tallies, i);
+
+        if (strcmp(tm_text(tm_get(tally, "level")), "loss") == 0 &&
+            strcmp(tm_key_at(tallies, i), "cut-short") != 0)
+            tm_finding_say(
+                f, "%s (%s of the events): %s",
+                tm_format_count(count, tm_int(tm_get(tally, "count"))),
+                tm_format_pct(pct, 100 * tm_double(tm_get(tally, "count")) / events_read),
+                tm_text(tm_get(tally, "help")));
+    }
+    tm_finding_fix(f, "Take the profile again with the current jaxlib; if they stay, the file is "
+                      "of a kind that is not read in full yet.");
+}
+
+void tm_find_profile(struct tm_findings *all)
+{
+    find_nothing_on_device(all);
+    find_no_steps(all);
+    find_one_step(all);
+    find_no_host(all);
+    find_collapsed_graphs(all);
+    find_warnings(all);
+    find_cap(all);
+    find_partial(all);
+    find_losses(all);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies that the device waits for (summary.transfers, summary.total): per direction, repeated in
+ * every step, from pageable memory, and back and forth between host and device.  What is at stake
+ * is exposed copy time: a copy beside a kernel costs nothing that the window shows. */
+#include <string.h>
+
+#include "reports/findings/finding.h"
+
+#define BYTES_PER_MIB 1048576.0
+
+struct advice {
+    const char *direction; /* as in transfers.by_direction */
+    const char *id;
+    const char *title;
+    const char *why;
+    const char *fix[TM_FIXES_MOST];
+};
+
+static const struct advice advices[] = {
+    { "h2d",
+      "transfer_h2d",
+      "The device waits for copies from the host",
+      "Batches, constants or parameters are copied to the device when they are needed, and "
+      "nothing runs beside the copy.",
+      { "Copy the next batch while the step runs: `nxt = jax.device_put(next(it), sharding)` "
+        "right after the step has been called.",
+        "Put what does not change on the device once, before the loop: `consts = "
+        "jax.device_put(consts)`, and pass it to the jitted function; NumPy arrays among the "
+        "arguments are copied at every call.",
+        "Copy less: send uint8 images or token ids and convert on the device, make random numbers "
+        "there with `jax.random`.",
+        "Find copies you did not mean: `with jax.transfer_guard_host_to_device('disallow'):` "
+        "around the loop." } },
+    { "d2h",
+      "transfer_d2h",
+      "The device waits for copies to the host",
+      "Results are copied to the host inside the loop, and nothing runs beside the copy.",
+      { "Keep intermediate results on the device: `jax.numpy` instead of `numpy` on them, no "
+        "`np.asarray(x)` and no `.tolist()` in the loop.",
+        "Reduce before you copy: the mean of a loss, not the losses of the batch; every 50 steps, "
+        "not every step.",
+        "Start copies early and read them late: `x.copy_to_host_async()`, then `np.asarray(x)` "
+        "one step later.",
+        "Save checkpoints in the background (`orbax.checkpoint.AsyncCheckpointer`)." } },
+    { "p2p",
+      "transfer_p2p",
+      "Devices wait for copies between devices",
+      "Arrays are moved from one device to another outside of collectives, and nothing runs "
+      "beside the copy.",
+      { "See which arrays change their sharding between jitted calls: `x.sharding` before and "
+        "after; give `jax.jit(f, in_shardings=..., out_shardings=...)` the same sharding on both "
+        "sides.",
+        "Keep one layout for the whole step with `jax.lax.with_sharding_constraint`." } },
+    { "d2d",
+      "transfer_d2d",
+      "Copies inside the device are not hidden",
+      "Buffers are copied within the device: arguments that a jitted function returns changed but "
+      "may not overwrite, slices that are written back, loop state that changes its place.",
+      { "Donate what the step replaces: `jax.jit(step, donate_argnums=0)`; XLA then updates it in "
+        "place.",
+        "Keep updates inside jit: `x.at[i].set(y)` copies the whole array outside of it.",
+        "Look for copies in `jax.jit(step).lower(state, batch).compile().as_text()`: the operand "
+        "tells which array it is." } },
+    { "other",
+      "transfer_other",
+      "Copies are not hidden",
+      "Copies of a direction that the profile does not tell run while nothing else does.",
+      { "Look at the copies named here in a trace viewer: what runs before and after tells what "
+        "they belong to." } },
+};
+
+static const struct tm_value *row_of(const struct tm_findings *all, const char *direction)
+{
+    const struct tm_value *rows = tm_path(all->summary, "transfers.by_direction");
+
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        if (strcmp(tm_text(tm_get(tm_at(rows, i), "direction")), direction) == 0)
+            return tm_at(rows, i);
+    }
+    return NULL;
+}
+
+static int64_t exposed_of(const struct tm_findings *all, const char *direction)
+{
+    return tm_clamp_to_window(all, tm_int(tm_get(row_of(all, direction), "exposed_ps")));
+}
+
+/* Which way, in words. */
+static const char *way_of(const char *direction)
+{
+    if (strcmp(direction, "h2d") == 0)
+        return "to the device";
+    if (strcmp(direction, "d2h") == 0)
+        return "to the host";
+    if (strcmp(direction, "p2p") == 0)
+        return "between devices";
+    return strcmp(direction, "d2d") == 0 ? "inside the device" : "of unknown direction";
+}
+
+static void say_direction(struct tm_finding *f, const struct tm_value *row)
+{
+    const int64_t count = tm_int(tm_get(row, "count"));
+    const struct tm_value *bytes = tm_get(row, "bytes"), *rate = tm_get(row, "mean_bandwidth");
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
+
+    tm_finding_say(f, "%s of %s of copy time has nothing beside it.",
+                   tm_format_time(a, tm_int(tm_get(row, "exposed_ps"))),
+                   tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
+    if (tm_has(bytes) && count > 0)
+        tm_finding_say(f, "%s copies of %s in all, %s on average.", tm_format_count(a, count),
+                       tm_format_bytes(b, tm_double(bytes)),
+                       tm_format_bytes(c, tm_double(bytes) / (double)count));
+    else
+        tm_finding_say(f, "%s copies; their sizes are not recorded.", tm_format_count(a, count));
+    if (tm_has(rate) && tm_double(rate) > 0)
+        tm_finding_say(f, "They reach %s on average.", tm_format_rate(a, tm_double(rate)));
+}
+
+static void say_largest(struct tm_findings *all, struct tm_finding *f, const char *direction)
+{
+    const struct tm_value *largest = tm_path(all->summary, "transfers.largest");
+    char bytes[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES],
+        name[TM_SHORT_NAME_BYTES];
+    int said = 0;
+
+    for (size_t i = 0; i < tm_length(largest); i++) {
+        const struct tm_value *copy = tm_at(largest, i);
+        const char *device = tm_text(tm_get(copy, "device"));
+
+        if (strcmp(tm_text(tm_get(copy, "direction")), direction) != 0)
+            continue;
+        if (said++ < 2)
+            tm_finding_say(f, "%s in %s at %s on %s.",
+                           tm_format_bytes(bytes, tm_double(tm_get(copy, "bytes"))),
+                           tm_format_time(time, tm_int(tm_get(copy, "dur_ps"))),
+                           tm_format_moment(begin, tm_int(tm_get(copy, "begin_ps"))),
+                           tm_short_name(name, device));
+        tm_finding_where(f, tm_int(tm_get(copy, "begin_ps")), tm_int(tm_get(copy, "dur_ps")),
+                         device);
+    }
+}
+
+static void find_direction(struct tm_findings *all, const struct advice *advice)
+{
+    const int64_t exposed_ps = exposed_of(all, advice->direction);
+    struct tm_finding *f;
+
+    if (!tm_is_worth_mention(all, exposed_ps))
+        return;
+    f = tm_finding_of_time(all, advice->id, exposed_ps);
+    tm_finding_title(f, "%s", advice->title);
+    f->cause = advice->why;
+    say_direction(f, row_of(all, advice->direction));
+    say_largest(all, f, advice->direction);
+    for (int i = 0; i < TM_FIXES_MOST && advice->fix[i]; i++)
+        tm_finding_fix(f, advice->fix[i]);
+}
+
+/* Does a row of transfers.repeated count: large enough, and between host and device? */
+static bool is_repeated(const struct tm_findings *all, const struct tm_value *row,
+                        const char *direction)
+{
+    return strcmp(tm_text(tm_get(row, "direction")), direction) == 0 &&
+           tm_double(tm_get(row, "bytes")) >=
+               tm_limit_of(all, TM_LIMIT_REPEATED_SIZE) * BYTES_PER_MIB;
+}
+
+/* At stake is what the repeated copies of a direction take, but not more than is exposed there. */
+static void find_repeated(struct tm_findings *all, const char *direction, const char *id)
+{
+    const struct tm_value *rows = tm_path(all->summary, "transfers.repeated");
+    const int64_t exposed_ps = exposed_of(all, direction);
+    char count[TM_FORMAT_BYTES], bytes[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES],
+        per_step[TM_FORMAT_BYTES];
+    struct tm_finding *f = NULL;
+    int64_t total_ps = 0;
+
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        if (is_repeated(all, tm_at(rows, i), direction))
+            total_ps = tm_add_times(total_ps, tm_int(tm_get(tm_at(rows, i), "total_ps")));
+    }
+    if (!tm_is_worth_mention(all, total_ps < exposed_ps ? total_ps : exposed_ps))
+        return;
+    f = tm_finding_of_time(all, id, total_ps < exposed_ps ? total_ps : exposed_ps);
+    tm_finding_title(f, "The same sizes are copied %s in every step", way_of(direction));
+    f->cause = "Copies of one size come back in each step. Where it is the same data, only the "
+               "first one is needed.";
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const struct tm_value *row = tm_at(rows, i);
+
+        if (is_repeated(all, row, direction))
+            tm_finding_say(f, "%s copies of %s, %s per step, %s in all.",
+                           tm_format_count(count, tm_int(tm_get(row, "count"))),
+                           tm_format_bytes(bytes, tm_double(tm_get(row, "bytes"))),
+                           tm_format_number(per_step, tm_double(tm_get(row, "per_step"))),
+                           tm_format_time(time, tm_int(tm_get(row, "total_ps"))));
+    }
+    if (strcmp(direction, "h2d") == 0) {
+        tm_finding_fix(
+            f, "If it is constant data (tables, masks, frozen weights), put it on the device "
+               "once: `table = jax.device_put(table)` before the loop, and pass `table` to the "
+               "step.");
+        tm_finding_fix(f, "If it is the batch, copy it while the step before runs: `nxt = "
+                          "jax.device_put(next(it), sharding)`.");
+    } else {
+        tm_finding_fix(f, "Copy it every N steps, or a summary of it: `if i % 50 == 0: "
+                          "log(jax.device_get(metrics))`.");
+    }
+}
+
+static void find_pageable(struct tm_findings *all)
+{
+    const struct tm_value *pageable = tm_path(all->summary, "transfers.pageable");
+    const int64_t pageable_ps = tm_int(tm_get(pageable, "total_ps"));
+    const double share = tm_double(tm_get(pageable, "share_pct"));
+    const int64_t exposed_ps =
+        tm_clamp_to_window(all, tm_add_times(exposed_of(all, "h2d"), exposed_of(all, "d2h")));
+    const int64_t stake_ps = pageable_ps < exposed_ps ? pageable_ps : exposed_ps;
+    char count[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (share < tm_limit_of(all, TM_LIMIT_PAGEABLE_SHARE) || !tm_is_worth_mention(all, stake_ps))
+        return;
+    f = tm_finding_of_time(all, "transfer_pageable", stake_ps);
+    tm_finding_title(f, "Copies go through pageable memory");
+    tm_finding_value(f, share, "%");
+    tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_PAGEABLE_SHARE));
+    f->cause = "The host side of these copies is ordinary memory. The driver copies it in pieces "
+               "through a buffer of its own: slower, and not beside kernels.";
+    tm_finding_say(f, "%s copies from or to pageable memory take %s, %s of the copy time.",
+                   tm_format_count(count, tm_int(tm_get(pageable, "count"))),
+                   tm_format_time(time, pageable_ps), tm_format_pct(pct, share));
+    tm_finding_fix(f, "Hand batches over with `jax.device_put(batch, sharding)` ahead of their "
+                      "use; JAX then stages them through pinned memory where it can.");
+    tm_finding_fix(f, "Keep data that moves often in pinned memory: `jax.device_put(x, "
+                      "x.sharding.with_memory_kind('pinned_host'))`.");
+}
+
+static void find_ping_pong(struct tm_findings *all)
+{
+    const int64_t count = tm_int(tm_path(all->summary, "transfers.ping_pong.count"));
+    const int64_t chosen = tm_int(tm_path(all->summary, "steps.chosen"));
+    const double per_step = (double)count / (double)(chosen > 0 ? chosen : 1);
+    const int64_t h2d_ps = exposed_of(all, "h2d"), d2h_ps = exposed_of(all, "d2h");
+    const int64_t half_ps = h2d_ps < d2h_ps ? h2d_ps : d2h_ps; /* each trip has both halves */
+    const int64_t stake_ps = tm_clamp_to_window(all, tm_add_times(half_ps, half_ps));
+    char text[TM_FORMAT_BYTES], each[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (count < 2 || per_step < tm_limit_of(all, TM_LIMIT_PING_PONG) ||
+        !tm_is_worth_mention(all, stake_ps))
+        return;
+    f = tm_finding_of_time(all, "transfer_ping_pong", stake_ps);
+    tm_finding_title(f, "Data goes to the host and back");
+    tm_finding_value(f, per_step, "count");
+    tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_PING_PONG));
+    f->cause = "A result is copied to the host, worked on there, and copied back: NumPy in the "
+               "middle of the step, a callback, or an operation that only runs on the CPU.";
+    tm_finding_say(f,
+                   "%s times a copy to the host is answered by a copy of the same size to the "
+                   "device, %s times per step.",
+                   tm_format_count(text, count), tm_format_number(each, per_step));
+    tm_finding_say(f, "%s of copies to the host and to the device have nothing beside them.",
+                   tm_format_time(time, tm_add_times(h2d_ps, d2h_ps)));
+    tm_finding_fix(f, "Do the work in between with `jax.numpy`, inside the same jitted function.");
+    tm_finding_fix(f, "Where the host is needed, use `jax.pure_callback` on as little data as "
+                      "possible, or only every N steps under `jax.lax.cond`.");
+}
+
+void tm_find_transfers(struct tm_findings *all)
+{
+    for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++)
+        find_direction(all, &advices[i]);
+    find_repeated(all, "h2d", "transfer_repeated_h2d");
+    find_repeated(all, "d2h", "transfer_repeated_d2h");
+    find_pageable(all);
+    find_ping_pong(all);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verdict: how busy the device is, and what costs most, in one or two sentences.  It rests on
+ * time at stake: a band that is red does not make a bad run. */
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/findings/ask.h"
+#include "reports/findings/findings.h"
+#include "reports/format/format.h"
+
+enum { VERDICT_BYTES = 800 };
+
+/* Findings that are losses of time, and how the sentence names them. */
+static const struct {
+    const char *id, *words;
+} losses[] = {
+    { "collective_exposed", "collectives with nothing beside them" },
+    { "compile_in_steps", "compiling inside the steps" },
+    { "idle_compile", "compiling" },
+    { "idle_device_wait", "launched work that waits on the device" },
+    { "idle_edges", "devices that begin late or end early" },
+    { "idle_gc", "garbage collection" },
+    { "idle_host", "Python and other host code between launches" },
+    { "idle_input", "waiting for input" },
+    { "idle_launch", "waiting for launches" },
+    { "idle_profiler", "the profiler itself" },
+    { "idle_sync", "the host waiting for results before it launches more" },
+    { "idle_unrecorded", "idle time without a recorded reason" },
+    { "imbalance", "unequal work of the devices" },
+    { "kernel_short", "pauses between very many short kernels" },
+    { "no_host_events", "idle time without a recorded reason" },
+    { "slow_device", "one device that is slower than the others" },
+    { "transfer_d2d", "copies inside the device" },
+    { "transfer_d2h", "copies to the host" },
+    { "transfer_h2d", "copies to the device" },
+    { "transfer_other", "copies" },
+    { "transfer_p2p", "copies between devices" },
+};
+
+static const char *words_of(const char *id)
+{
+    for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+        if (strcmp(losses[i].id, id) == 0)
+            return losses[i].words;
+    }
+    return NULL;
+}
+
+/* The largest loss of `least_pct` of the window or more; findings are sorted by time at stake. */
+static const struct tm_value *largest_loss(const struct tm_value *findings, double least_pct)
+{
+    for (size_t i = 0; i < tm_length(findings); i++) {
+        const struct tm_value *f = tm_at(findings, i);
+
+        if (words_of(tm_text(tm_get(f, "id"))) && tm_int(tm_get(f, "at_stake_ps")) > 0 &&
+            tm_double(tm_get(f, "share_pct")) >= least_pct)
+            return f;
+    }
+    return NULL;
+}
+
+/* Is it a finding of at least a warning that is no loss of time?  Damaged input has its own sentence. */
+static bool is_fact(const struct tm_value *f)
+{
+    const char *id = tm_text(tm_get(f, "id"));
+
+    return strcmp(tm_text(tm_get(f, "severity")), "info") != 0 && strcmp(id, "input_partial") != 0 &&
+           (tm_int(tm_get(f, "at_stake_ps")) == 0 || !words_of(id)) &&
+           strncmp(id, "transfer_", strlen("transfer_")) != 0; /* parts of a loss that has words */
+}
+
+struct facts {
+    const struct tm_value *first; /* a bad one, else a warning; NULL = none */
+    int count;
+};
+
+static struct facts facts_of(const struct tm_value *findings)
+{
+    struct facts facts = { .first = NULL };
+
+    for (size_t i = 0; i < tm_length(findings); i++) {
+        const struct tm_value *f = tm_at(findings, i);
+        const bool is_bad = strcmp(tm_text(tm_get(f, "severity")), "bad") == 0;
+
+        if (!is_fact(f))
+            continue;
+        facts.count++;
+        if (!facts.first ||
+            (is_bad && strcmp(tm_text(tm_get(facts.first, "severity")), "bad") != 0))
+            facts.first = f;
+    }
+    return facts;
+}
+
+static const struct tm_value *finding_of(const struct tm_value *findings, const char *id)
+{
+    for (size_t i = 0; i < tm_length(findings); i++) {
+        if (strcmp(tm_text(tm_get(tm_at(findings, i), "id")), id) == 0)
+            return tm_at(findings, i);
+    }
+    return NULL;
+}
+
+/* "The device is", "The 8 devices are", "The CPU is" */
+static void subject(const struct tm_value *summary, char *out, size_t out_bytes)
+{
+    const long long devices = tm_int(tm_path(summary, "total.devices"));
+    const char *what = tm_ask_is_platform(summary, "cpu") ? "CPU device" : "device";
+
+    if (devices > 1)
+        (void)snprintf(out, out_bytes, "the %lld %ss are", devices, what);
+    else
+        (void)snprintf(out, out_bytes, "the %s is", what);
+}
+
+struct verdict {
+    char text[VERDICT_BYTES];
+    const char *severity;
+};
+
+static void append(struct verdict *v, const char *text)
+{
+    const size_t length = strlen(v->text);
+
+    (void)snprintf(v->text + length, sizeof(v->text) - length, "%s", text);
+}
+
+/* Append with a capital letter. */
+static void begin_sentence(struct verdict *v, const char *text)
+{
+    const size_t at = strlen(v->text);
+
+    append(v, text);
+    if (v->text[at] >= 'a' && v->text[at] <= 'z')
+        v->text[at] = (char)(v->text[at] - 'a' + 'A');
+}
+
+static void tell_loss(struct verdict *v, const struct tm_value *loss, const struct tm_thresholds *t)
+{
+    const char *id = tm_text(tm_get(loss, "id"));
+    const double share = tm_double(tm_get(loss, "share_pct"));
+    const bool is_bad = share >= t->limit[TM_LIMIT_BAD_SHARE].value;
+    char pct[TM_FORMAT_BYTES], text[300];
+
+    (void)snprintf(text, sizeof(text), "; the largest loss is %s (%s of the window).", words_of(id),
+                   tm_format_pct(pct, share));
+    append(v, text);
+    /* for what cannot be laid to a cause yet, bad is too hard a word */
+    if (strcmp(id, "idle_device_wait") == 0 || strcmp(id, "no_host_events") == 0)
+        v->severity = "warning";
+    else
+        v->severity = is_bad ? "bad" : "warning";
+}
+
+static void tell_facts(struct verdict *v, const struct facts *facts)
+{
+    char more[48] = "";
+
+    if (facts->count > 1)
+        (void)snprintf(more, sizeof(more), " (and %d more)", facts->count - 1);
+    append(v, " Look at: ");
+    append(v, tm_text(tm_get(facts->first, "title")));
+    append(v, more);
+    append(v, ".");
+    if (strcmp(v->severity, "bad") != 0)
+        v->severity = tm_text(tm_get(facts->first, "severity"));
+}
+
+/* Nothing is lost: then what the device does is where work pays. */
+static void tell_dominant(struct verdict *v, const struct tm_value *findings)
+{
+    const struct tm_value *dominant = finding_of(findings, "kernel_dominant");
+
+    if (!dominant)
+        return;
+    append(v, " ");
+    append(v, tm_text(tm_get(dominant, "title")));
+    append(v, ".");
+}
+
+static void tell_busy(struct verdict *v, const struct tm_value *summary,
+                      const struct tm_thresholds *t)
+{
+    const struct tm_value *findings = tm_get(summary, "findings");
+    const double least_pct = t->limit[TM_LIMIT_WARNING_SHARE].value;
+    const struct tm_threshold *kpi = &t->kpi[TM_KPI_DEVICE_UTILIZATION];
+    const double utilization = tm_double(tm_path(summary, "total.utilization_pct"));
+    const struct tm_value *loss = largest_loss(findings, least_pct);
+    const struct facts facts = facts_of(findings);
+    char who[80], pct[TM_FORMAT_BYTES], text[200];
+
+    subject(summary, who, sizeof(who));
+    (void)snprintf(text, sizeof(text), "%s busy %s of the time", who,
+                   tm_format_pct(pct, utilization));
+    if (!loss && !facts.first && (!kpi->has_bands || utilization >= kpi->good)) {
+        append(v, "Healthy: ");
+        append(v, text);
+    } else {
+        begin_sentence(v, text);
+    }
+    if (loss) {
+        tell_loss(v, loss, t);
+    } else {
+        (void)snprintf(text, sizeof(text), ", and no single loss reaches %s of the window.",
+                       tm_format_pct(pct, least_pct));
+        append(v, text);
+        tell_dominant(v, findings);
+    }
+    if (facts.first)
+        tell_facts(v, &facts);
+}
+
+static void tell_no_device(struct verdict *v, const struct tm_value *summary)
+{
+    const struct tm_value *f = finding_of(tm_get(summary, "findings"), "no_device_activity");
+
+    append(v, "No device activity was recorded, so that there are no device figures.");
+    v->severity = f ? tm_text(tm_get(f, "severity")) : "warning";
+}
+
+tm_status tm_verdict_add(struct tm_run *run, struct tm_value *summary,
+                         const struct tm_thresholds *t)
+{
+    struct verdict v = { .severity = "info" };
+    struct tm_value *to = tm_add_object(summary, "verdict");
+
+    if (tm_ask_window_ps(summary) == 0 || !tm_has(tm_path(summary, "total.utilization_pct")))
+        tell_no_device(&v, summary);
+    else
+        tell_busy(&v, summary, t);
+    if (tm_is(tm_path(summary, "input.partial")))
+        append(&v, " The input is damaged: this is what could be read.");
+    tm_add_string(to, "text", v.text);
+    tm_add_string(to, "severity", v.severity);
+    return run->error.status;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How figures and names look to people: the one place for units, digits and escapes, so that HTML, PDF and
+ * text say the same.  Nothing here allocates or depends on the locale or the clock. */
+#include "reports/format/format.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "pipeline/utf8.h"
+
+#define PS_PER_S INT64_C(1000000000000)
+enum { NS_PER_S = 1000000000, SECONDS_MOST = 600, MINUTE = 60, HOUR = 3600, DAY = 86400 };
+
+static uint64_t magnitude(int64_t value)
+{
+    return value < 0 ? -(uint64_t)value : (uint64_t)value;
+}
+
+static char *print_long_time(char *out, const char *sign, uint64_t seconds)
+{
+    if (seconds < HOUR)
+        (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " min %02" PRIu64 " s", sign, seconds / MINUTE,
+                       seconds % MINUTE);
+    else if (seconds < 2 * DAY)
+        (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " h %02" PRIu64 " min", sign, seconds / HOUR,
+                       seconds % HOUR / MINUTE);
+    else
+        (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " d %02" PRIu64 " h", sign, seconds / DAY,
+                       seconds % DAY / HOUR);
+    return out;
+}
+
+char *tm_format_time(char *out, int64_t ps)
+{
+    static const struct {
+        uint64_t ps;
+        const char *name;
+    } unit[] = { { 1000, "ns" }, { 1000000, "µs" }, { 1000000000, "ms" }, { PS_PER_S, "s" } };
+    const char *sign = ps < 0 ? "-" : "";
+    const uint64_t value = magnitude(ps);
+
+    if (value == 0)
+        return strcpy(out, "0 s");
+    if (value < 1000) {
+        (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " ps", sign, value);
+        return out;
+    }
+    if (value >= (uint64_t)SECONDS_MOST * PS_PER_S)
+        return print_long_time(out, sign, value / PS_PER_S);
+    for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++) {
+        uint64_t scale = 100;
+
+        /* What rounds up to 1000 of a unit is 1.00 of the next one. */
+        for (int decimals = 2; decimals >= 0; decimals--, scale /= 10) {
+            const uint64_t scaled = (value * scale + unit[i].ps / 2) / unit[i].ps;
+
+            if (scaled >= 1000)
+                continue;
+            if (decimals == 0)
+                (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " %s", sign, scaled, unit[i].name);
+            else
+                (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 ".%0*" PRIu64 " %s", sign, scaled / scale,
+                               decimals, scaled % scale, unit[i].name);
+            return out;
+        }
+        if (value < 1000 * unit[i].ps && i + 1 < sizeof(unit) / sizeof(unit[0])) {
+            (void)snprintf(out, TM_FORMAT_BYTES, "%s1.00 %s", sign, unit[i + 1].name);
+            return out;
+        }
+    }
+    return out; /* not reached: SECONDS_MOST is below 1000 */
+}
+
+char *tm_format_moment(char *out, int64_t ps)
+{
+    const uint64_t ns = (magnitude(ps) + 500) / 1000;
+
+    (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 ".%09" PRIu64 " s", ps < 0 ? "-" : "", ns / NS_PER_S,
+                   ns % NS_PER_S);
+    return out;
+}
+
+char *tm_format_date(char *out, int64_t unix_ns)
+{
+    const time_t seconds = (time_t)(unix_ns / NS_PER_S);
+    struct tm parts;
+
+    if (unix_ns < 0 || !gmtime_r(&seconds, &parts) ||
+        strftime(out, TM_FORMAT_BYTES, "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
+        out[0] = 0;
+    return out;
+}
+
+/* Three digits of a value below 1024. */
+static void print_three(char *out, double value, const char *unit)
+{
+    const double size = fabs(value);
+    const int decimals = size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
+
+    (void)snprintf(out, TM_FORMAT_BYTES, "%.*f %s", decimals, value, unit);
+}
+
+static char *print_scaled(char *out, double value, double base, const char *const *unit, size_t units)
+{
+    size_t i = 0;
+
+    if (!isfinite(value)) {
+        out[0] = 0;
+        return out;
+    }
+    while (fabs(value) >= base - 0.5 && i + 1 < units) {
+        value /= base;
+        i++;
+    }
+    if (i == 0)
+        (void)snprintf(out, TM_FORMAT_BYTES, "%.0f %s", value, unit[0]);
+    else if (fabs(value) < base)
+        print_three(out, value, unit[i]);
+    else
+        (void)snprintf(out, TM_FORMAT_BYTES, "%.3g %s", value, unit[i]);
+    return out;
+}
+
+char *tm_format_bytes(char *out, double bytes)
+{
+    static const char *const unit[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+
+    return print_scaled(out, bytes, 1024, unit, sizeof(unit) / sizeof(unit[0]));
+}
+
+char *tm_format_rate(char *out, double bytes_per_s)
+{
+    static const char *const unit[] = { "B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s" };
+
+    return print_scaled(out, bytes_per_s, 1000, unit, sizeof(unit) / sizeof(unit[0]));
+}
+
+char *tm_format_count(char *out, int64_t count)
+{
+    char digits[24];
+    const int n = snprintf(digits, sizeof(digits), "%" PRIu64, magnitude(count));
+    char *to = out;
+
+    if (count < 0)
+        *to++ = '-';
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = 0;
+    return out;
+}
+
+char *tm_format_pct(char *out, double pct)
+{
+    if (!isfinite(pct))
+        out[0] = 0;
+    else if (pct > 0 && pct < 0.05)
+        (void)snprintf(out, TM_FORMAT_BYTES, "< 0.1 %%");
+    else if (pct >= 99.95 && pct < 100)
+        (void)snprintf(out, TM_FORMAT_BYTES, "> 99.9 %%");
+    else
+        (void)snprintf(out, TM_FORMAT_BYTES, "%.1f %%", pct == 0 ? 0 : pct);
+    return out;
+}
+
+char *tm_format_number(char *out, double value)
+{
+    const double size = fabs(value);
+    int decimals = 2;
+
+    if (!isfinite(value)) {
+        out[0] = 0;
+    } else if (value == trunc(value) && size < 1e15) {
+        return tm_format_count(out, (int64_t)value);
+    } else if (size >= 999.5 && size < 1e15) {
+        return tm_format_count(out, (int64_t)round(value));
+    } else if (size >= 1e15 || size < 1e-4) {
+        (void)snprintf(out, TM_FORMAT_BYTES, "%.3g", value);
+    } else {
+        for (double limit = 0.9995; size < limit; limit /= 10)
+            decimals++;
+        decimals -= size >= 99.95 ? 2 : size >= 9.995 ? 1 : 0;
+        (void)snprintf(out, TM_FORMAT_BYTES, "%.*f", decimals, value);
+    }
+    return out;
+}
+
+char *tm_format_unit(char *out, double value, const char *unit)
+{
+    static const struct {
+        const char *name;
+        double ps;
+    } time_unit[] = { { "ps", 1 }, { "ns", 1e3 }, { "us", 1e6 }, { "µs", 1e6 }, { "ms", 1e9 }, { "s", 1e12 } };
+    char number[TM_FORMAT_BYTES];
+
+    for (size_t i = 0; i < sizeof(time_unit) / sizeof(time_unit[0]); i++) {
+        const double ps = value * time_unit[i].ps;
+
+        if (strcmp(unit, time_unit[i].name) == 0 && fabs(ps) < 9e18)
+            return tm_format_time(out, (int64_t)llround(ps));
+    }
+    if (strcmp(unit, "%") == 0)
+        return tm_format_pct(out, value);
+    if (strcmp(unit, "bytes") == 0 || strcmp(unit, "B") == 0)
+        return tm_format_bytes(out, value);
+    if (strcmp(unit, "bytes/s") == 0 || strcmp(unit, "B/s") == 0)
+        return tm_format_rate(out, value);
+    (void)tm_format_number(number, value);
+    if (unit[0] == 0 || strcmp(unit, "count") == 0)
+        return strcpy(out, number);
+    (void)snprintf(out, TM_FORMAT_BYTES, "%.30s %.16s", number, unit);
+    return out;
+}
+
+/* Characters that are not seen, that change how others are seen, or that XML and HTML refuse. */
+static bool is_invisible(uint32_t c)
+{
+    static const struct {
+        uint32_t from, to;
+    } range[] = {
+        { 0, 0x1f },        { 0x7f, 0x9f },     { 0xad, 0xad },       { 0x61c, 0x61c },     { 0x115f, 0x1160 },
+        { 0x180e, 0x180e }, { 0x200b, 0x200f }, { 0x2028, 0x202e },   { 0x2060, 0x206f },   { 0x3164, 0x3164 },
+        { 0xfe00, 0xfe0f }, { 0xfeff, 0xfeff }, { 0xfdd0, 0xfdef },   { 0xfff0, 0xfffb },   { 0xe0000, 0xe0fff },
+    };
+
+    if ((c & 0xfffe) == 0xfffe)
+        return true;
+    for (size_t i = 0; i < sizeof(range) / sizeof(range[0]); i++)
+        if (c >= range[i].from && c <= range[i].to)
+            return true;
+    return false;
+}
+
+static size_t escape(char *out, size_t room, uint32_t c)
+{
+    const char *fixed = c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : NULL;
+
+    if (fixed)
+        return (size_t)snprintf(out, room, "%s", fixed);
+    return (size_t)snprintf(out, room, c <= 0xffff ? "\\u%04x" : "\\u{%x}", c);
+}
+
+size_t tm_format_visible(char *out, size_t out_bytes, const char *text, size_t length)
+{
+    size_t used = 0;
+
+    if (out_bytes == 0)
+        return 0;
+    for (size_t i = 0; i < length;) {
+        char piece[16];
+        uint32_t c = 0;
+        size_t n = tm_utf8_next(text + i, length - i, &c), bytes = n;
+
+        if (n == 0) {
+            bytes = (size_t)snprintf(piece, sizeof(piece), "\\x%02x", (unsigned)(uint8_t)text[i]);
+            n = 1;
+        } else if (is_invisible(c)) {
+            bytes = escape(piece, sizeof(piece), c);
+        } else {
+            memcpy(piece, text + i, n);
+        }
+        if (bytes >= out_bytes - used)
+            break;
+        memcpy(out + used, piece, bytes);
+        used += bytes;
+        i += n;
+    }
+    out[used] = 0;
+    return used;
+}
+
+static bool begins_character(char c)
+{
+    return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+size_t tm_format_length(const char *text)
+{
+    size_t n = 0;
+
+    for (; *text; text++)
+        n += begins_character(*text);
+    return n;
+}
+
+bool tm_format_middle(char *out, size_t out_bytes, const char *text, size_t most)
+{
+    static const char ellipsis[] = "…";
+    const size_t length = tm_format_length(text);
+    const size_t head = (most - 1) / 2 + (most - 1) % 2, tail = (most - 1) / 2;
+    const char *end = text;
+    const char *rest = text;
+    size_t seen = 0;
+
+    if (length <= most) {
+        (void)snprintf(out, out_bytes, "%s", text);
+        return false;
+    }
+    for (const char *at = text; *at; at++) {
+        if (!begins_character(*at))
+            continue;
+        if (seen == head)
+            end = at;
+        if (seen == length - tail)
+            rest = at;
+        seen++;
+    }
+    (void)snprintf(out, out_bytes, "%.*s%s%s", (int)(end - text), text, ellipsis, rest);
+    return true;
+}

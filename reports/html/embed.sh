@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# embed.sh FOLDER PALETTE.C: print a C file with the style sheet (FOLDER/style.css and the colours of the palette)
+# and the script (FOLDER/script.js), each with its hash for the page's content security policy.
+# Needs only what every build machine has: sed, awk, od, sha256sum, base64.
+set -euo pipefail
+export LC_ALL=C
+
+folder=$1
+palette=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Rows like:  [TM_ROLE_X] = { "x", 0x0067a8, 0x4aa3dc, "label" },
+colours() {
+    sed -nE 's/^ *\[TM_ROLE_[A-Z0-9_]+\] = \{ "([a-z0-9-]+)", 0x([0-9a-f]{6}), 0x([0-9a-f]{6}), .*$/\1 \2 \3/p' "$palette"
+}
+
+variables() { # column
+    colours | awk -v column="$1" '{ printf "--c-%s:#%s;", $1, $column }'
+}
+
+# Comments and indentation are for the reader of the source.
+shorten() {
+    sed -E 's,^[[:space:]]+,,; /^\/\*.*\*\/$/d; /^\/\//d; /^$/d' "$1"
+}
+
+style() {
+    printf ':root{%s}\n' "$(variables 2)"
+    printf '@media screen and (prefers-color-scheme:dark){:root{%s}}\n' "$(variables 3)"
+    colours | awk '{ printf ".f-%s{fill:var(--c-%s)}.s-%s{stroke:var(--c-%s)}\n", $1, $1, $1, $1 }'
+    shorten "$folder/style.css"
+}
+
+hash_of() { # file
+    # shellcheck disable=SC2059  # the escapes are the text
+    printf "$(sha256sum "$1" | cut -c1-64 | sed 's/../\\x&/g')" | base64
+}
+
+c_array() { # name, file
+    printf 'static const char %s_bytes[] = {\n' "$1"
+    od -An -v -tx1 "$2" | sed -E 's/ ([0-9a-f]{2})/0x\1,/g'
+    printf '0x00,\n};\n'
+    printf 'const struct tm_asset tm_asset_%s = { %s_bytes, sizeof(%s_bytes) - 1, "sha256-%s" };\n' \
+        "$1" "$1" "$1" "$(hash_of "$2")"
+}
+
+[ "$(colours | wc -l)" -ge 20 ] || { echo "embed.sh: the rows of $palette are not in their form" >&2; exit 1; }
+style >"$work/style"
+shorten "$folder/script.js" >"$work/script"
+if grep -qi '</\(style\|script\)' "$work/style" "$work/script"; then
+    echo 'embed.sh: an end tag inside an asset' >&2
+    exit 1
+fi
+echo '/* Made by reports/html/embed.sh: do not edit. */'
+echo '#include "reports/html/assets.h"'
+c_array style "$work/style"
+c_array script "$work/script"

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_HTML_H
+#define TM_HTML_H
+
+#include <stdio.h>
+
+#include "pipeline/doc.h"
+
+/* Write report.html: one page that needs nothing else, no network and no script.
+ * in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
+ * out:    to   UTF-8; the same bytes for the same summary
+ * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
+tm_status tm_html_write(struct tm_run *run, const struct tm_doc *doc, FILE *to) TM_MUST_USE;
+
+#endif

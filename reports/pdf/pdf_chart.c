@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The PDF back end of the chart model: marks in their order, from the top left corner of the
+ * drawing. */
+#include "reports/pdf/pdf_chart.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double title_size = 10.5, caption_size = 7.8, title_room = 17, least_scale = 0.2;
+
+enum { FAR_OFF = 10000 }; /* points */
+
+struct frame {
+    struct tm_pdf *pdf;
+    const struct tm_chart *chart;
+    double x, y;  /* of the drawing on the page */
+    double scale; /* points of the page per point of the drawing */
+};
+
+static HPDF_REAL page_x(const struct frame *f, double x)
+{
+    return (HPDF_REAL)(f->x + x * f->scale);
+}
+
+static HPDF_REAL page_y(const struct frame *f, double y)
+{
+    return (HPDF_REAL)(tm_pdf_page_height - f->y - y * f->scale);
+}
+
+static void set_pen(const struct frame *f, const struct tm_mark *mark)
+{
+    static const HPDF_UINT16 dashes[] = { 3, 2 };
+    const double thickness = mark->thickness > 0 ? mark->thickness : 1;
+
+    tm_pdf_stroke(f->pdf, mark->role, thickness * f->scale);
+    (void)HPDF_Page_SetDash(f->pdf->page, mark->dashed ? dashes : NULL, mark->dashed ? 2 : 0, 0);
+}
+
+static void draw_line(const struct frame *f, const struct tm_mark *mark)
+{
+    HPDF_Page page = f->pdf->page;
+
+    set_pen(f, mark);
+    (void)HPDF_Page_MoveTo(page, page_x(f, mark->x), page_y(f, mark->y));
+    (void)HPDF_Page_LineTo(page, page_x(f, mark->x + mark->width),
+                           page_y(f, mark->y + mark->height));
+    (void)HPDF_Page_Stroke(page);
+}
+
+static void draw_path(const struct frame *f, const struct tm_mark *mark)
+{
+    const struct tm_point *point = f->chart->point + mark->point_first;
+    HPDF_Page page = f->pdf->page;
+
+    if (mark->point_count < 2)
+        return;
+    if (mark->kind == TM_MARK_POLYGON)
+        tm_pdf_fill(f->pdf, mark->role);
+    else
+        set_pen(f, mark);
+    (void)HPDF_Page_MoveTo(page, page_x(f, point[0].x), page_y(f, point[0].y));
+    for (uint32_t i = 1; i < mark->point_count; i++)
+        (void)HPDF_Page_LineTo(page, page_x(f, point[i].x), page_y(f, point[i].y));
+    if (mark->kind == TM_MARK_POLYGON)
+        (void)HPDF_Page_Fill(page);
+    else
+        (void)HPDF_Page_Stroke(page);
+}
+
+static void draw_dot(const struct frame *f, const struct tm_mark *mark)
+{
+    if (mark->width <= 0)
+        return;
+    tm_pdf_fill(f->pdf, mark->role);
+    (void)HPDF_Page_Circle(f->pdf->page, page_x(f, mark->x), page_y(f, mark->y),
+                           (HPDF_REAL)(mark->width * f->scale));
+    (void)HPDF_Page_Fill(f->pdf->page);
+}
+
+static void draw_text(const struct frame *f, const struct tm_mark *mark)
+{
+    const enum tm_pdf_face face = mark->size == TM_TEXT_STRONG ? TM_PDF_BOLD : TM_PDF_REGULAR;
+    const double size = tm_text_points[mark->size] * f->scale;
+    char *text = f->pdf->text;
+    double x = f->x + mark->x * f->scale;
+    size_t n;
+
+    tm_pdf_encode(f->pdf, text, TM_PDF_CELL_BYTES, tm_chart_text(f->chart, mark->text));
+    n = strlen(text);
+    if (mark->anchor == TM_ANCHOR_END)
+        x -= tm_pdf_width(f->pdf, face, size, text, n);
+    else if (mark->anchor == TM_ANCHOR_MIDDLE)
+        x -= tm_pdf_width(f->pdf, face, size, text, n) / 2;
+    tm_pdf_text_at(f->pdf, face, size, mark->role, x, f->y + mark->y * f->scale, text, n);
+}
+
+static void draw_mark(const struct frame *f, const struct tm_mark *mark)
+{
+    switch ((enum tm_mark_kind)mark->kind) {
+    case TM_MARK_RECT:
+        tm_pdf_rect(f->pdf, mark->role, f->x + mark->x * f->scale, f->y + mark->y * f->scale,
+                    mark->width * f->scale, mark->height * f->scale);
+        break;
+    case TM_MARK_LINE:
+        draw_line(f, mark);
+        break;
+    case TM_MARK_POLYLINE:
+    case TM_MARK_POLYGON:
+        draw_path(f, mark);
+        break;
+    case TM_MARK_DOT:
+        draw_dot(f, mark);
+        break;
+    case TM_MARK_TEXT:
+        draw_text(f, mark);
+        break;
+    case TM_MARK_OPEN: /* groups are for pointers, which paper does not have */
+    case TM_MARK_CLOSE:
+        break;
+    }
+}
+
+/* libharu writes coordinates past 32767 as garbage, so a mark that is far off every page is not
+ * drawn. */
+static bool is_near(double x)
+{
+    return isfinite(x) && fabs(x) < FAR_OFF;
+}
+
+static bool is_drawable(const struct tm_chart *chart, const struct tm_mark *mark)
+{
+    if (!is_near(mark->x) || !is_near(mark->y) || !is_near(mark->width) || !is_near(mark->height))
+        return false;
+    for (uint32_t i = 0; i < mark->point_count; i++)
+        if (!is_near(chart->point[mark->point_first + i].x) ||
+            !is_near(chart->point[mark->point_first + i].y))
+            return false;
+    return true;
+}
+
+/* Lines that the caption takes. */
+static int caption_lines(struct tm_pdf *pdf, const char *caption)
+{
+    int lines = 0;
+
+    tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), caption);
+    for (const char *rest = pdf->text; *rest; lines++) {
+        rest +=
+            tm_pdf_line_bytes(pdf, TM_PDF_REGULAR, caption_size, rest, tm_pdf_right - tm_pdf_left);
+        rest += strspn(rest, " ");
+    }
+    return lines;
+}
+
+/* Points of the title and the caption. */
+static double around_height(struct tm_pdf *pdf, const struct tm_chart *chart)
+{
+    return title_room + caption_size * 1.4 * (caption_lines(pdf, chart->caption) + 1);
+}
+
+double tm_pdf_chart_height(struct tm_pdf *pdf, const struct tm_chart *chart)
+{
+    return around_height(pdf, chart) + chart->height;
+}
+
+void tm_pdf_chart(struct tm_pdf *pdf, const struct tm_chart *chart)
+{
+    const double around = around_height(pdf, chart);
+    const double room = tm_pdf_bottom - tm_pdf_top - around;
+    struct frame f = { .pdf = pdf, .chart = chart, .x = tm_pdf_left, .scale = 1 };
+
+    if (chart->height > room)
+        f.scale = fmax(room / chart->height, least_scale);
+    tm_pdf_reserve(pdf, fmin(around + chart->height * f.scale, tm_pdf_bottom - tm_pdf_top));
+    tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), chart->title);
+    tm_pdf_wrapped(pdf, TM_PDF_BOLD, title_size, TM_ROLE_TEXT, 0, pdf->text);
+    f.y = pdf->y + 2;
+    for (size_t i = 0; i < chart->marks && tm_pdf_is_drawing(pdf); i++)
+        if (is_drawable(chart, &chart->mark[i]))
+            draw_mark(&f, &chart->mark[i]);
+    if (tm_pdf_is_drawing(pdf))
+        (void)HPDF_Page_SetDash(pdf->page, NULL, 0, 0);
+    pdf->y = f.y + chart->height * f.scale + 4;
+    tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), chart->caption);
+    tm_pdf_wrapped(pdf, TM_PDF_REGULAR, caption_size, TM_ROLE_QUIET, 0, pdf->text);
+    pdf->y += caption_size * 1.4;
+}

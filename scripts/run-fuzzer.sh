@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs one fuzz target for a while, from seeds that it makes.  The corpus stays beside the target, so that the
+# next run goes on; what breaks it is left there as crash-*, and is an error.
+#
+#   scripts/run-fuzzer.sh TARGET SECONDS
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target=${1:?} seconds=${2:?}
+corpus=$target.corpus
+mkdir -p "$corpus"
+find tests/data -name '*.xplane.pb' -size -64k -exec cp {} "$corpus/" \;
+for kind in gpu tpu cpu hostile; do
+    python3 tests/support/make_profile.py "$kind" "$corpus/$kind" --steps 2 --per-step 6
+done
+exec "$target" -max_total_time="$seconds" -max_len=65536 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix="$target.crash-" "$corpus"

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_KIND_H
+#define TM_KIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a file is, told by its first bytes and never by its name. */
+enum tm_file_kind {
+    TM_FILE_UNKNOWN,
+    TM_FILE_EMPTY,         /* no content (a gzip of nothing; an empty file is refused earlier) */
+    TM_FILE_XSPACE,
+    TM_FILE_CHROME_JSON,
+    TM_FILE_ROCPROF_JSON,  /* rocprofv3's own JSON, not trace events */
+    TM_FILE_OTHER_JSON,
+    TM_FILE_SUMMARY_JSON,  /* a summary.json of this program */
+    TM_FILE_PERFETTO,
+    TM_FILE_PPROF,
+    TM_FILE_HLO,           /* an HloProto or HloModuleProto */
+    TM_FILE_HTML,
+    TM_FILE_SQLITE,        /* also Nsight Systems and rocpd databases */
+    TM_FILE_RIEGELI,
+    TM_FILE_TENSORBOARD,   /* tfevents: TFRecord framing */
+    TM_FILE_TEXT,
+    TM_FILE_PDF,
+    TM_FILE_ELF,
+    TM_FILE_GIT_LFS,       /* a pointer instead of the file */
+    TM_FILE_GZIP,
+    TM_FILE_ZSTD,
+    TM_FILE_XZ,
+    TM_FILE_BZIP2,
+    TM_FILE_LZ4,
+    TM_FILE_TAR,
+    TM_FILE_ZIP,
+    TM_FILE_SEVEN_ZIP,
+    TM_FILE_KINDS
+};
+
+enum { TM_KIND_HEAD_BYTES = 64 * 1024 };
+
+/* Tell the kind of a file.
+ * in:     first   its first bytes (inflated, if it is a gzip); more than TM_KIND_HEAD_BYTES are not needed, and
+ *                 fewer than that are taken as the whole file
+ * errors: none: what nothing fits is TM_FILE_UNKNOWN */
+enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length);
+
+/* What a person calls it, with its article: "a Chrome trace in JSON". */
+const char *tm_kind_name(enum tm_file_kind kind);
+
+/* Whether this version reads it. */
+bool tm_kind_can_read(enum tm_file_kind kind);
+
+/* What to give instead, one act; never NULL. */
+const char *tm_kind_hint(enum tm_file_kind kind);
+
+#endif

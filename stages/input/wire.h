@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_WIRE_H
+#define TM_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* The protobuf wire format over bytes in memory (https://protobuf.dev/programming-guides/encoding/). */
+
+enum tm_wire_type { TM_WIRE_VARINT = 0, TM_WIRE_64 = 1, TM_WIRE_LEN = 2, TM_WIRE_GROUP = 3, TM_WIRE_END = 4, TM_WIRE_32 = 5 };
+
+struct tm_wire {
+    const uint8_t *at, *end;
+};
+
+/* One field: a number, or a view of its bytes (LEN; also 8 or 4 bytes of fixed fields). */
+struct tm_field {
+    uint32_t number;
+    uint32_t type; /* enum tm_wire_type */
+    uint64_t value;
+    const uint8_t *bytes;
+};
+
+/* errors: false where the bytes end inside the number or it is longer than 10 bytes */
+static inline bool tm_wire_varint(struct tm_wire *w, uint64_t *value)
+{
+    uint64_t got = 0;
+    const uint8_t *at = w->at;
+
+    if (at < w->end && *at < 0x80) {
+        *value = *at;
+        w->at = at + 1;
+        return true;
+    }
+    for (unsigned shift = 0; shift < 70 && at < w->end; shift += 7) {
+        const uint8_t byte = *at++;
+
+        if (shift < 64)
+            got |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            *value = got;
+            w->at = at;
+            return true;
+        }
+    }
+    return false;
+}
+
+static inline uint64_t tm_wire_fixed64(const uint8_t *bytes)
+{
+    uint64_t value;
+
+    memcpy(&value, bytes, sizeof(value)); /* little-endian machines only; asserted by the build */
+    return value;
+}
+
+/* Read the next field; groups are skipped as fields without value.
+ * out:    true with *field, or false at the end and on damage: w->at == w->end tells the end */
+static inline bool tm_wire_next(struct tm_wire *w, struct tm_field *field)
+{
+    uint64_t key;
+
+    if (w->at == w->end || !tm_wire_varint(w, &key) || key >> 35)
+        return false;
+    field->number = (uint32_t)(key >> 3);
+    field->type = (uint32_t)(key & 7);
+    field->bytes = w->at;
+    field->value = 0;
+    switch (field->type) {
+    case TM_WIRE_VARINT:
+        return tm_wire_varint(w, &field->value);
+    case TM_WIRE_LEN:
+        if (!tm_wire_varint(w, &field->value) || field->value > (uint64_t)(w->end - w->at))
+            return false;
+        field->bytes = w->at;
+        w->at += field->value;
+        return true;
+    case TM_WIRE_64:
+    case TM_WIRE_32: {
+        const size_t size = field->type == TM_WIRE_64 ? 8 : 4;
+
+        if ((size_t)(w->end - w->at) < size)
+            return false;
+        field->value = 0;
+        memcpy(&field->value, w->at, size);
+        w->at += size;
+        return true;
+    }
+    case TM_WIRE_GROUP:
+    case TM_WIRE_END:
+        return true; /* the fields inside a group are then read as unknown ones */
+    default:
+        return false;
+    }
+}
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_XSPACE_PRIVATE_H
+#define TM_XSPACE_PRIVATE_H
+
+#include "pipeline/index.h"
+#include "stages/input/reader.h"
+#include "stages/input/xspace.h"
+
+/* Shared by the xspace_*.c files: the tables of a scanned XSpace. */
+
+/* The statistics that mean something to us, by the name of their metadata. */
+enum tm_stat {
+    TM_STAT_UNKNOWN,
+    TM_STAT_CORRELATION_ID,
+    TM_STAT_KERNEL_DETAILS,
+    TM_STAT_MEMCPY_DETAILS,
+    TM_STAT_MEMSET_DETAILS,
+    TM_STAT_HLO_OP,
+    TM_STAT_HLO_MODULE,
+    TM_STAT_PROGRAM_ID,
+    TM_STAT_NAME,
+    TM_STAT_TF_OP,
+    TM_STAT_OCCUPANCY,
+    TM_STAT_GRAPH_EXEC,
+    TM_STAT_GRAPH_NODE,
+    TM_STAT_STEP_NUM,
+    TM_STAT_ROOT,
+    TM_STAT_GROUP_ID,
+    TM_STAT_RUN_ID,
+    TM_STAT_DEVICE_ORDINAL,
+    TM_STAT_SIZE,
+    TM_STAT_MODULE_NAME,
+    TM_STAT_HLO_CATEGORY,
+    TM_STAT_FLOPS,
+    TM_STAT_BYTES_ACCESSED,
+    TM_STAT_ALLOCATOR_NAME,
+    TM_STAT_BYTES_RESERVED,
+    TM_STAT_BYTES_ALLOCATED,
+    TM_STAT_BYTES_AVAILABLE,
+    TM_STAT_FRAGMENTATION,
+    TM_STAT_PEAK_BYTES,
+    TM_STAT_REQUESTED_BYTES,
+    TM_STAT_ALLOCATION_BYTES,
+    TM_STAT_ADDRESS,
+    TM_STAT_REGION_TYPE,
+    TM_STAT_DATA_TYPE,
+    TM_STAT_SHAPE,
+    TM_STAT_INDEX_ON_HOST,
+    TM_STAT_COUNT
+};
+enum tm_stat tm_stat_of(const char *name, size_t length);
+
+enum {
+    TM_SMALL_STATS = 512,        /* ids of statistics below this are looked up in a small table per plane */
+    TM_LARGEST_NAME = 4 << 20,   /* a longer name is cut, and tallied */
+    TM_CONFIG_CACHE_WAYS = 4,
+};
+
+struct tm_plane {
+    tm_strid name;
+    uint8_t side;         /* enum tm_side */
+    uint8_t device_kind;  /* enum tm_device_kind, device planes only */
+    uint8_t is_environment, is_metadata, is_unknown_device;
+    uint32_t device;      /* index into trace.devices, or TM_NONE */
+    uint64_t begin, end;  /* of its bytes */
+    uint8_t small_stats[TM_SMALL_STATS]; /* enum tm_stat by id */
+};
+
+struct tm_line_row {
+    uint64_t begin, end;  /* of its bytes */
+    int64_t timestamp_ns;
+    uint64_t plane;
+    uint64_t track;
+};
+
+/* A row of the statistics' table: what an id means, and its text for ref_value. */
+struct tm_stat_row {
+    uint64_t key;         /* tm_metadata_key */
+    int64_t id;
+    uint64_t plane;
+    tm_strid name;
+    uint32_t stat;        /* enum tm_stat */
+};
+
+/* A row of the events' table. */
+struct tm_event_row {
+    uint64_t key;
+    int64_t id;
+    uint64_t plane;
+    tm_strid name;
+    uint32_t traits;
+    uint32_t config;      /* TPU ops: what their metadata says; 0 = nothing */
+};
+
+struct tm_config_slot {
+    uint64_t hash;
+    uint32_t config;
+};
+
+struct tm_xspace {
+    struct tm_source source; /* first: a tm_source is cast to it */
+    const struct tm_input *input;
+    struct tm_rows *planes;  /* struct tm_plane */
+    struct tm_rows *lines;   /* struct tm_line_row; row i belongs to track i */
+    struct tm_index *stats;  /* struct tm_stat_row */
+    struct tm_index *events; /* struct tm_event_row */
+    struct tm_config_slot *config_slots; /* a cache: what falls out gets a second row */
+    size_t config_slot_count;            /* a power of two */
+    int64_t origin_ns;       /* subtracted from line times: 0 in files whose lines count from the profile's start */
+    uint8_t *scratch;        /* for names and statistics of the tables */
+    size_t scratch_bytes;
+    void (*warn)(void *to, const char *text, size_t length);
+    void *warn_to;
+};
+
+/* One key per (plane, id): ids of tables are small numbers, or 64-bit hashes. */
+static inline uint64_t tm_metadata_key(uint64_t plane, int64_t id)
+{
+    uint64_t mixed;
+
+    if (id >= 0 && id < (int64_t)1 << 40 && plane < 1 << 22)
+        return plane << 40 | (uint64_t)id;
+    mixed = ((uint64_t)id ^ plane * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
+    return (mixed ^ mixed >> 32) | (uint64_t)1 << 63;
+}
+
+/* Look up a text by ref_value.  *name = 0 where there is no such entry. */
+tm_status tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id, tm_strid *name) TM_MUST_USE;
+tm_status tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id, enum tm_stat *stat) TM_MUST_USE;
+
+/* xspace_tables.c: one entry of a table, or one statistic of a plane; the window stands at its first byte. */
+tm_status tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w) TM_MUST_USE;
+tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w) TM_MUST_USE;
+tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wire *bytes) TM_MUST_USE;
+
+/* Note damage: the trace is partial, the first text stays. */
+void tm_xspace_damage(struct tm_xspace *x, uint64_t at, const char *what);
+
+/* xspace_cursor.c */
+extern const struct tm_source_type tm_xspace_source_type;
+
+/* xspace_config.c: find or make the config row of an equal config.  hash: of what it was made from. */
+tm_status tm_config_intern(struct tm_xspace *x, uint64_t hash, const struct tm_config *config,
+                           uint32_t *row) TM_MUST_USE;
+bool tm_config_cached(const struct tm_xspace *x, uint64_t hash, uint32_t *row);
+
+#endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first reading of an XSpace: where the planes and lines lie, what the metadata tables say.
+ * Memory: one read buffer, the tables (which spill).  Each plane is walked three times, because its name decides
+ * how the rest is read and statistics are named in a table that comes last; walking skips lines by their length.
+ * source: tensorflow.profiler.XSpace; the order of fields on the wire is not relied on. */
+#include <stdio.h>
+
+#include "stages/input/xspace_private.h"
+#include "stages/resolve/classes.h"
+
+enum {
+    SCAN_BUFFER = 256 << 10,
+    SPACE_PLANE = 1, SPACE_ERRORS = 2, SPACE_WARNINGS = 3, SPACE_HOSTNAMES = 4,
+    PLANE_ID = 1, PLANE_NAME = 2, PLANE_LINE = 3, PLANE_EVENT_METADATA = 4, PLANE_STAT_METADATA = 5, PLANE_STAT = 6,
+    LINE_ID = 1, LINE_NAME = 2, LINE_TIMESTAMP = 3, LINE_EVENT = 4, LINE_DURATION = 9, LINE_DISPLAY_ID = 10,
+    LINE_DISPLAY_NAME = 11,
+};
+
+struct scan {
+    struct tm_xspace *x;
+    struct tm_run *run;
+    struct tm_trace *trace;
+    uint8_t *buffer;       /* of the windows: one at a time */
+    uint8_t *inner_buffer; /* for a walk inside a walk */
+};
+
+void tm_xspace_damage(struct tm_xspace *x, uint64_t at, const char *what)
+{
+    struct tm_trace *trace = x->source.trace;
+
+    if (!trace->partial)
+        (void)snprintf(trace->problem, sizeof(trace->problem), "%s (byte %llu)", what, (unsigned long long)at);
+    trace->partial = true;
+}
+
+/* Bytes of a short LEN field at the window's place; the window steps over them. */
+static tm_status take_bytes(struct scan *s, struct tm_reader *w, uint64_t length, struct tm_wire *view)
+{
+    const uint64_t most = length < SCAN_BUFFER ? length : SCAN_BUFFER;
+    const tm_status st = tm_reader_peek(w, (size_t)most, view);
+
+    if (st == TM_OK && most < length)
+        tm_tally_add(&s->run->tallies, TM_TALLY_LONG_VALUE, 1);
+    return st;
+}
+
+/* The next field of a part; false at its end or where it is damaged. */
+static tm_status next_field(struct scan *s, struct tm_reader *w, struct tm_head *head, const char *where, bool *more)
+{
+    bool damaged;
+    const tm_status st = tm_reader_head(w, head, more, &damaged);
+
+    if (st != TM_OK || !*more || !damaged)
+        return st;
+    tm_xspace_damage(s->x, head->offset, where);
+    tm_tally_add(&s->run->tallies, TM_TALLY_CUT_SHORT, w->end - head->offset);
+    /* A field that runs past the end still begins with what is there: its reader sees the end by itself. */
+    *more = head->type == TM_WIRE_LEN && head->value > 0 && tm_reader_offset(w) < w->end &&
+            tm_reader_offset(w) > head->offset;
+    if (*more)
+        head->value = w->end - tm_reader_offset(w);
+    return TM_OK;
+}
+
+static tm_status put_name(struct scan *s, const struct tm_wire *view, tm_strid *name)
+{
+    return tm_names_put(s->trace->names, (const char *)view->at, (size_t)(view->end - view->at), name);
+}
+
+/* Find or make the device of a plane. */
+static tm_status device_of_plane(struct scan *s, enum tm_device_kind kind, int64_t ordinal, const char *name,
+                                 size_t length, uint32_t *device)
+{
+    static const char *const short_name[] = { "gpu", "tpu", "cpu" };
+    struct tm_trace *t = s->trace;
+    struct tm_device *d;
+
+    for (uint32_t i = 0; i < t->device_count; i++)
+        if (t->devices[i].kind == kind && t->devices[i].ordinal == ordinal) {
+            *device = i;
+            return TM_OK;
+        }
+    if (t->device_count == TM_DEVICES_MOST)
+        return tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "the trace has more than %d devices", TM_DEVICES_MOST);
+    d = &t->devices[t->device_count];
+    *d = (struct tm_device){ .index = t->device_count, .kind = (uint8_t)kind, .ordinal = ordinal };
+    tm_clean_text(d->name, sizeof(d->name), name, length);
+    (void)snprintf(d->id, sizeof(d->id), "%s/%s:%lld", t->host_name, short_name[kind], (long long)ordinal);
+    *device = t->device_count++;
+    return TM_OK;
+}
+
+static tm_status read_plane_name(struct scan *s, struct tm_plane *plane)
+{
+    struct tm_reader w;
+    struct tm_head head;
+    bool more = true;
+    tm_status st = TM_OK;
+
+    tm_reader_init(&w, s->x->input, s->buffer, SCAN_BUFFER, plane->begin, plane->end);
+    plane->device = TM_NONE;
+    plane->side = TM_SIDE_OTHER;
+    while (st == TM_OK) {
+        bool damaged;
+        struct tm_wire view;
+        int64_t ordinal = 0;
+        enum tm_device_kind kind = TM_DEVICE_GPU;
+        const char *text;
+        size_t length;
+
+        st = tm_reader_head(&w, &head, &more, &damaged); /* damage is noted by the next walk */
+        if (st != TM_OK || !more || damaged)
+            break;
+        if (head.number != PLANE_NAME || head.type != TM_WIRE_LEN) {
+            if (head.type == TM_WIRE_LEN)
+                tm_reader_skip(&w, head.value);
+            continue;
+        }
+        st = take_bytes(s, &w, head.value, &view);
+        if (st != TM_OK || (st = put_name(s, &view, &plane->name)) != TM_OK)
+            break;
+        text = (const char *)view.at;
+        length = (size_t)(view.end - view.at);
+        plane->side = (uint8_t)tm_side_of_plane(text, length, &kind, &ordinal);
+        plane->device_kind = (uint8_t)kind;
+        plane->is_environment = length == 16 && !memcmp(text, "Task Environment", 16);
+        plane->is_metadata = length == 14 && !memcmp(text, "/host:metadata", 14);
+        plane->is_unknown_device = tm_unknown_device_plane(text, length);
+        if (plane->side == TM_SIDE_DEVICE)
+            st = device_of_plane(s, kind, ordinal, text, length, &plane->device);
+        tm_reader_skip(&w, head.value);
+    }
+    return st;
+}
+
+/* One line: its head, how many events it has, where it lies.  Its events are skipped by their lengths. */
+static tm_status scan_line(struct scan *s, uint64_t plane_number, uint64_t begin, uint64_t end)
+{
+    const struct tm_plane *plane = tm_rows_at(s->x->planes, plane_number);
+    struct tm_line_row line = { .begin = begin, .end = end, .plane = plane_number };
+    struct tm_track track = { .device = TM_NONE, .thread = TM_NONE };
+    struct tm_reader w;
+    tm_status st = TM_OK;
+
+    if (!plane)
+        return s->run->error.status;
+    track.plane_name = plane->name;
+    track.side = plane->side;
+    track.device = plane->device;
+    track.line = (uint8_t)tm_line_of(plane->side, plane->device_kind, "", 0, 0);
+    tm_reader_init(&w, s->x->input, s->inner_buffer, SCAN_BUFFER, begin, end);
+    for (;;) {
+        struct tm_head head;
+        struct tm_wire view;
+        bool more;
+
+        st = next_field(s, &w, &head, "the data ends inside a line", &more);
+        if (st != TM_OK || !more)
+            break;
+        if (head.type == TM_WIRE_LEN && head.number == LINE_EVENT) {
+            track.events++;
+        } else if (head.type == TM_WIRE_LEN && head.number == LINE_NAME) {
+            st = take_bytes(s, &w, head.value, &view);
+            if (st == TM_OK)
+                st = put_name(s, &view, &track.name);
+            if (st != TM_OK)
+                break;
+            track.line = (uint8_t)tm_line_of(track.side, plane->device_kind, (const char *)view.at,
+                                             (size_t)(view.end - view.at), track.id);
+        } else if (head.number == LINE_ID && head.type == TM_WIRE_VARINT) {
+            track.id = (int64_t)head.value;
+        } else if (head.number == LINE_TIMESTAMP && head.type == TM_WIRE_VARINT) {
+            line.timestamp_ns = (int64_t)head.value;
+        } else if (head.number != LINE_DURATION && head.number != LINE_DISPLAY_ID &&
+                   head.number != LINE_DISPLAY_NAME) {
+            tm_tally_add(&s->run->tallies, TM_TALLY_UNKNOWN_FIELD, 1);
+        }
+        if (head.type == TM_WIRE_LEN)
+            tm_reader_skip(&w, head.value);
+    }
+    line.track = tm_rows_count(s->trace->tracks);
+    if (st == TM_OK && line.track >= TM_NONE)
+        st = tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u lines", TM_NONE - 1);
+    s->trace->events += track.events;
+    if (st == TM_OK)
+        st = tm_rows_append(s->trace->tracks, &track);
+    return st == TM_OK ? tm_rows_append(s->x->lines, &line) : st;
+}
+
+enum walk { WALK_LINES, WALK_EVENTS };
+
+/* Walk the fields of a plane: first its lines and the names of statistics, then the rest. */
+static tm_status walk_plane(struct scan *s, uint64_t number, uint64_t begin, uint64_t end, enum walk walk)
+{
+    struct tm_reader w;
+    tm_status st = TM_OK;
+
+    tm_reader_init(&w, s->x->input, s->buffer, SCAN_BUFFER, begin, end);
+    while (st == TM_OK) {
+        struct tm_head head;
+        struct tm_wire view;
+        struct tm_reader entry;
+        bool more, damaged = false;
+
+        st = walk == WALK_LINES ? next_field(s, &w, &head, "the data ends inside a plane", &more)
+                                : tm_reader_head(&w, &head, &more, &damaged);
+        if (st != TM_OK || !more)
+            break;
+        if (damaged) { /* noted by the first walk */
+            if (head.type != TM_WIRE_LEN || tm_reader_offset(&w) == head.offset)
+                break;
+            head.value = w.end - tm_reader_offset(&w);
+        }
+        if (head.type != TM_WIRE_LEN) {
+            if (walk == WALK_LINES && head.number != PLANE_ID)
+                tm_tally_add(&s->run->tallies, TM_TALLY_UNKNOWN_FIELD, 1);
+            continue;
+        }
+        tm_reader_init(&entry, s->x->input, s->inner_buffer, SCAN_BUFFER, tm_reader_offset(&w),
+                       tm_reader_offset(&w) + head.value);
+        if (walk == WALK_LINES && head.number == PLANE_LINE)
+            st = scan_line(s, number, tm_reader_offset(&w), tm_reader_offset(&w) + head.value);
+        else if (walk == WALK_LINES && head.number == PLANE_STAT_METADATA)
+            st = tm_xspace_stat_entry(s->x, number, &entry);
+        else if (walk == WALK_EVENTS && head.number == PLANE_EVENT_METADATA)
+            st = tm_xspace_event_entry(s->x, number, &entry);
+        else if (walk == WALK_EVENTS && head.number == PLANE_STAT) {
+            st = take_bytes(s, &w, head.value, &view);
+            if (st == TM_OK)
+                st = tm_xspace_plane_stat(s->x, number, &view);
+        } else if (walk == WALK_LINES && (head.number > PLANE_STAT || head.number == PLANE_ID))
+            tm_tally_add(&s->run->tallies, TM_TALLY_UNKNOWN_FIELD, 1);
+        tm_reader_skip(&w, head.value);
+    }
+    return st;
+}
+
+static tm_status read_message(struct scan *s, struct tm_reader *w, const struct tm_head *head)
+{
+    struct tm_wire view;
+    const tm_status st = take_bytes(s, w, head->value, &view);
+
+    if (st != TM_OK)
+        return st;
+    if (head->number == SPACE_HOSTNAMES) {
+        if (!s->trace->environment.host[0])
+            tm_clean_text(s->trace->environment.host, sizeof(s->trace->environment.host), (const char *)view.at,
+                          (size_t)(view.end - view.at));
+        return TM_OK;
+    }
+    tm_tally_add(&s->run->tallies, TM_TALLY_PROFILER_WARNING, 1);
+    s->x->warn(s->x->warn_to, (const char *)view.at, (size_t)(view.end - view.at));
+    return TM_OK;
+}
+
+/* The planes of the file, and what the profiler says of itself. */
+static tm_status find_planes(struct scan *s)
+{
+    struct tm_reader w;
+    tm_status st = TM_OK;
+
+    tm_reader_init(&w, s->x->input, s->buffer, SCAN_BUFFER, 0, s->x->input->bytes);
+    while (st == TM_OK) {
+        struct tm_head head;
+        bool more;
+
+        st = next_field(s, &w, &head, "the data ends inside the file's list of planes", &more);
+        if (st != TM_OK || !more)
+            break;
+        if (head.type == TM_WIRE_LEN && head.number == SPACE_PLANE) {
+            const struct tm_plane plane = { .begin = tm_reader_offset(&w),
+                                            .end = tm_reader_offset(&w) + head.value };
+
+            st = tm_rows_append(s->x->planes, &plane);
+        } else if (head.type == TM_WIRE_LEN && head.number >= SPACE_ERRORS && head.number <= SPACE_HOSTNAMES) {
+            st = read_message(s, &w, &head);
+        } else {
+            tm_tally_add(&s->run->tallies, TM_TALLY_UNKNOWN_FIELD, 1);
+        }
+        if (head.type == TM_WIRE_LEN)
+            tm_reader_skip(&w, head.value);
+    }
+    return st;
+}
+
+static tm_status scan_planes(struct scan *s)
+{
+    const uint64_t planes = tm_rows_count(s->x->planes);
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < planes && st == TM_OK; i++) {
+        struct tm_plane *plane = tm_rows_change(s->x->planes, i);
+        uint64_t begin, end;
+
+        if (!plane)
+            return s->run->error.status;
+        st = read_plane_name(s, plane);
+        begin = plane->begin;
+        end = plane->end;
+        if (st == TM_OK)
+            st = walk_plane(s, i, begin, end, WALK_LINES);
+    }
+    if (st == TM_OK)
+        st = tm_index_finish(s->x->stats);
+    for (uint64_t i = 0; i < planes && st == TM_OK; i++) {
+        const struct tm_plane *plane = tm_rows_at(s->x->planes, i);
+
+        if (!plane)
+            return s->run->error.status;
+        st = walk_plane(s, i, plane->begin, plane->end, WALK_EVENTS);
+    }
+    return st == TM_OK ? tm_index_finish(s->x->events) : st;
+}
+
+/* Files that were not normalized count line times from the epoch: find what to subtract. */
+static tm_status find_origin(struct scan *s)
+{
+    const int64_t epoch_ns = (int64_t)1e17; /* 1973: no profile is that long */
+    const int64_t begin_ns = (int64_t)s->trace->environment.begin_ns;
+    int64_t earliest = INT64_MAX;
+
+    for (uint64_t i = 0; i < tm_rows_count(s->x->lines); i++) {
+        const struct tm_line_row *line = tm_rows_at(s->x->lines, i);
+
+        if (!line)
+            return s->run->error.status;
+        if (line->timestamp_ns < earliest && line->timestamp_ns > epoch_ns)
+            earliest = line->timestamp_ns;
+    }
+    if (earliest == INT64_MAX)
+        return TM_OK;
+    s->x->origin_ns = begin_ns > epoch_ns && begin_ns <= earliest ? begin_ns : earliest - earliest % 1000000000;
+    return TM_OK;
+}
+
+static tm_status make_tables(struct tm_xspace *x, struct tm_run *run)
+{
+    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_METADATA);
+    size_t slots = 1024;
+
+    while (slots * 2 * sizeof(struct tm_config_slot) <= share / 8 && slots < 1 << 17)
+        slots *= 2;
+    x->config_slot_count = slots;
+    x->scratch_bytes = share / 8 < TM_LARGEST_NAME ? share / 8 : TM_LARGEST_NAME;
+    x->config_slots = tm_take(&run->budget, TM_ACCOUNT_METADATA, slots * sizeof(*x->config_slots), &run->error);
+    x->scratch = tm_take(&run->budget, TM_ACCOUNT_METADATA, x->scratch_bytes, &run->error);
+    x->planes = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_plane), share / 16);
+    x->lines = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_line_row), share / 16);
+    x->stats = tm_index_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_stat_row), share / 8, TM_INDEX_LAST, NULL);
+    x->events = tm_index_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_event_row), share / 4, TM_INDEX_LAST, NULL);
+    return x->config_slots && x->scratch && x->planes && x->lines && x->stats && x->events ? TM_OK
+                                                                                           : run->error.status;
+}
+
+tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,
+                         void (*warn)(void *to, const char *text, size_t length), void *to,
+                         struct tm_source **source)
+{
+    struct tm_run *run = trace->run;
+    struct scan s = { .run = run, .trace = trace };
+    struct tm_xspace *x = tm_take(&run->budget, TM_ACCOUNT_METADATA, sizeof(*x), &run->error);
+    tm_status st;
+
+    *source = NULL;
+    if (!x)
+        return run->error.status;
+    x->source = (struct tm_source){ &tm_xspace_source_type, trace };
+    x->input = input;
+    x->warn = warn;
+    x->warn_to = to;
+    s.x = x;
+    *source = &x->source;
+    st = make_tables(x, run);
+    s.buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, SCAN_BUFFER, &run->error);
+    s.inner_buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, SCAN_BUFFER, &run->error);
+    if (st == TM_OK && (!s.buffer || !s.inner_buffer))
+        st = run->error.status;
+    if (st == TM_OK)
+        st = find_planes(&s);
+    if (st == TM_OK)
+        st = scan_planes(&s);
+    if (st == TM_OK)
+        st = find_origin(&s);
+    tm_give(&run->budget, TM_ACCOUNT_INPUT, s.buffer, SCAN_BUFFER);
+    tm_give(&run->budget, TM_ACCOUNT_INPUT, s.inner_buffer, SCAN_BUFFER);
+    if (st == TM_OK && !tm_rows_count(x->planes))
+        st = tm_fail(&run->error, TM_ERR_INPUT, 0, "not one plane of the profile can be read");
+    if (st == TM_OK)
+        tm_tally_add(&run->tallies, TM_TALLY_DUPLICATE_METADATA,
+                     tm_index_twin_count(x->stats) + tm_index_twin_count(x->events));
+    return st;
+}

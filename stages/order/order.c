@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The merge: a heap of places, one per track in order, and one for everything that had to be sorted.
+ * Memory: a read buffer per open track, the share `sort` for the rest. */
+#include "stages/order/order.h"
+
+#include <string.h>
+
+#include "pipeline/sorter.h"
+
+enum { MOST_OPEN = 255, LARGEST_BUFFER = 64 << 10, SMALLEST_BUFFER = 4 << 10 };
+
+/* A record on its way through the sort.  Arguments of up to 8 bytes go along, longer ones wait in a spill file. */
+struct sorted_row {
+    struct tm_record record;
+    uint32_t traits;
+    uint32_t unused;
+    uint64_t args; /* the bytes, or where they lie */
+};
+
+/* The next record of one place. */
+struct head {
+    struct tm_raw raw;
+    struct tm_track track;
+    struct tm_cursor *cursor; /* NULL: the sorted rest */
+};
+
+struct order {
+    struct tm_source *source;
+    struct tm_run *run;
+    struct head *heads;
+    size_t count, most;
+    size_t buffer_bytes;
+    struct tm_sorter *rest;
+    struct tm_spill rest_args;
+    uint8_t args[sizeof(struct tm_allocation)]; /* of the rest's head */
+};
+
+static int compare_records(const struct tm_record *a, const struct tm_record *b)
+{
+    if (a->start_ps != b->start_ps)
+        return a->start_ps < b->start_ps ? -1 : 1;
+    if (a->dur_ps != b->dur_ps)
+        return a->dur_ps > b->dur_ps ? -1 : 1;
+    return (a->track > b->track) - (a->track < b->track);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    return compare_records(&((const struct sorted_row *)a)->record, &((const struct sorted_row *)b)->record);
+}
+
+static tm_status push_rest(struct order *o, const struct tm_raw *raw)
+{
+    struct sorted_row row = { .record = raw->record, .traits = raw->traits };
+    tm_status st = TM_OK;
+
+    if (raw->record.args_length <= sizeof(row.args)) {
+        if (raw->record.args_length)
+            memcpy(&row.args, raw->args, raw->record.args_length);
+    } else if (raw->record.args_length <= sizeof(o->args)) {
+        if (!o->rest_args.run)
+            st = tm_spill_open(&o->rest_args, o->run);
+        if (st == TM_OK)
+            st = tm_spill_append(&o->rest_args, raw->args, raw->record.args_length, &row.args);
+    } else {
+        row.record.args_length = 0;
+    }
+    return st == TM_OK ? tm_sorter_push(o->rest, &row) : st;
+}
+
+/* Put all records of a track into the sort. */
+static tm_status sort_track(struct order *o, uint64_t number)
+{
+    const struct tm_source_type *type = o->source->type;
+    struct tm_cursor *cursor = type->open(o->source, number, LARGEST_BUFFER);
+    tm_status st = cursor ? TM_OK : o->run->error.status;
+
+    if (!o->rest) {
+        o->rest = tm_sorter_new(o->run, TM_ACCOUNT_SORT, sizeof(struct sorted_row),
+                                tm_budget_share(&o->run->budget, TM_ACCOUNT_SORT), compare_rows);
+        if (!o->rest)
+            st = o->run->error.status;
+    }
+    while (st == TM_OK) {
+        struct tm_raw raw;
+        bool more;
+
+        st = type->next(cursor, &raw, &more);
+        if (st != TM_OK || !more)
+            break;
+        st = push_rest(o, &raw);
+    }
+    type->close(cursor);
+    return st;
+}
+
+/* The next record of a place.  *more false: the place is done. */
+static tm_status advance(struct order *o, struct head *head, bool *more)
+{
+    const void *next;
+    const struct sorted_row *row;
+    const struct tm_track *track;
+    tm_status st;
+
+    if (head->cursor)
+        return o->source->type->next(head->cursor, &head->raw, more);
+    st = tm_sorter_next(o->rest, &next);
+    *more = st == TM_OK && next;
+    if (!*more)
+        return st;
+    row = next;
+    head->raw = (struct tm_raw){ .record = row->record, .args = o->args, .traits = row->traits };
+    if (row->record.args_length > sizeof(row->args))
+        st = tm_spill_read(&o->rest_args, o->args, row->record.args_length, row->args);
+    else
+        memcpy(o->args, &row->args, sizeof(row->args));
+    track = tm_rows_at(o->source->trace->tracks, row->record.track);
+    if (!track)
+        return o->run->error.status;
+    head->track = *track;
+    return st;
+}
+
+/* --- the heap: heads[0] is the earliest --- */
+
+static void sift_down(struct order *o, size_t at)
+{
+    const struct head moving = o->heads[at];
+
+    for (;;) {
+        size_t child = 2 * at + 1;
+
+        if (child >= o->count)
+            break;
+        if (child + 1 < o->count &&
+            compare_records(&o->heads[child + 1].raw.record, &o->heads[child].raw.record) < 0)
+            child++;
+        if (compare_records(&o->heads[child].raw.record, &moving.raw.record) >= 0)
+            break;
+        o->heads[at] = o->heads[child];
+        at = child;
+    }
+    o->heads[at] = moving;
+}
+
+/* Open a place and put it into the heap if it has a record. */
+static tm_status add_head(struct order *o, struct tm_cursor *cursor, const struct tm_track *track)
+{
+    struct head *head = &o->heads[o->count];
+    bool more;
+    tm_status st;
+
+    *head = (struct head){ .cursor = cursor };
+    if (track)
+        head->track = *track;
+    st = advance(o, head, &more);
+    if (st == TM_OK && more) {
+        o->count++;
+        return TM_OK;
+    }
+    if (cursor)
+        o->source->type->close(cursor);
+    return st;
+}
+
+/* Tracks shorter than this are sorted, so that not too many are open. */
+static tm_status find_cutoff(struct order *o, uint64_t *cutoff, size_t *open)
+{
+    const uint64_t tracks = tm_rows_count(o->source->trace->tracks);
+
+    for (*cutoff = 1;; *cutoff *= 2) {
+        *open = 0;
+        for (uint64_t i = 0; i < tracks; i++) {
+            const struct tm_track *track = tm_rows_at(o->source->trace->tracks, i);
+
+            if (!track)
+                return o->run->error.status;
+            *open += !track->is_unsorted && track->events >= *cutoff;
+        }
+        if (*open <= MOST_OPEN)
+            return TM_OK;
+    }
+}
+
+static tm_status open_tracks(struct order *o, uint64_t cutoff)
+{
+    const uint64_t tracks = tm_rows_count(o->source->trace->tracks);
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < tracks && st == TM_OK; i++) {
+        const struct tm_track *row = tm_rows_at(o->source->trace->tracks, i);
+        struct tm_track track;
+        struct tm_cursor *cursor;
+
+        if (!row)
+            return o->run->error.status;
+        track = *row;
+        if (!track.events)
+            continue;
+        if (track.is_unsorted || track.events < cutoff) {
+            st = sort_track(o, i);
+            continue;
+        }
+        cursor = o->source->type->open(o->source, i, o->buffer_bytes);
+        st = cursor ? add_head(o, cursor, &track) : o->run->error.status;
+    }
+    if (st == TM_OK && o->rest) {
+        st = tm_sorter_finish(o->rest);
+        if (st == TM_OK)
+            st = add_head(o, NULL, NULL);
+    }
+    for (size_t i = o->count / 2; i-- > 0;)
+        sift_down(o, i);
+    return st;
+}
+
+static tm_status merge(struct order *o, tm_take_record *take, void *to)
+{
+    tm_status st = TM_OK;
+
+    while (st == TM_OK && o->count) {
+        bool more;
+
+        st = take(to, &o->heads[0].track, &o->heads[0].raw);
+        if (st == TM_OK)
+            st = advance(o, &o->heads[0], &more);
+        if (st != TM_OK)
+            break;
+        if (!more) {
+            if (o->heads[0].cursor)
+                o->source->type->close(o->heads[0].cursor);
+            o->heads[0] = o->heads[--o->count];
+        }
+        if (o->count)
+            sift_down(o, 0);
+    }
+    return st;
+}
+
+tm_status tm_order(struct tm_source *source, tm_take_record *take, void *to)
+{
+    struct order o = { .source = source, .run = source->trace->run };
+    const size_t share = tm_budget_share(&o.run->budget, TM_ACCOUNT_INPUT);
+    uint64_t cutoff;
+    tm_status st = find_cutoff(&o, &cutoff, &o.most);
+
+    o.most++; /* the sorted rest */
+    o.buffer_bytes = share / 2 / o.most;
+    if (o.buffer_bytes > LARGEST_BUFFER)
+        o.buffer_bytes = LARGEST_BUFFER;
+    if (o.buffer_bytes < SMALLEST_BUFFER)
+        o.buffer_bytes = SMALLEST_BUFFER;
+    if (st == TM_OK) {
+        o.heads = tm_take(&o.run->budget, TM_ACCOUNT_SORT, o.most * sizeof(*o.heads), &o.run->error);
+        st = o.heads ? open_tracks(&o, cutoff) : o.run->error.status;
+    }
+    if (st == TM_OK)
+        st = merge(&o, take, to);
+    for (size_t i = 0; i < o.count; i++)
+        if (o.heads[i].cursor)
+            source->type->close(o.heads[i].cursor);
+    tm_sorter_free(o.rest);
+    if (o.rest_args.run)
+        tm_spill_close(&o.rest_args);
+    tm_give(&o.run->budget, TM_ACCOUNT_SORT, o.heads, o.heads ? o.most * sizeof(*o.heads) : 0);
+    return st;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_ORDER_H
+#define TM_ORDER_H
+
+#include "pipeline/source.h"
+
+/* Takes one record of the ordered stream.  track and raw are borrowed until it returns. */
+typedef tm_status tm_take_record(void *to, const struct tm_track *track, const struct tm_raw *raw);
+
+/* Give out all records of a scanned and surveyed source in the order (start, longer first, track, input order).
+ * Tracks that are in order, which is nearly all, are merged as they are read, 255 at most at a time; the others go
+ * through an external sort.
+ * errors: of the input, of the spill files, and whatever `take` returns, which stops at once */
+tm_status tm_order(struct tm_source *source, tm_take_record *take, void *to) TM_MUST_USE;
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_CLASSES_H
+#define TM_CLASSES_H
+
+#include "pipeline/trace.h"
+
+/* The table of METRICS.md section 1, in two steps so that a text is looked at once: traits of a name, computed
+ * when it is put into the names; then the class from traits, line and flags, per event, without any text. */
+
+enum tm_trait {
+    TM_TRAIT_PYTHON = 1 << 0,        /* begins with '$' */
+    TM_TRAIT_PJIT = 1 << 1,          /* PjitFunction(...) */
+    TM_TRAIT_COLLECTIVE_NAME = 1 << 2, /* nccl, rccl, all_?reduce ... anywhere, any case: for kernel names */
+    TM_TRAIT_COLLECTIVE_TOKEN = 1 << 3, /* is an HLO collective: all-reduce, all-gather-start.1 ... */
+    TM_TRAIT_COPY_NAME = 1 << 4,     /* ^Memcpy, MEMCPY, CopyHostTo..., __amd_rocclr_copyBuffer */
+    TM_TRAIT_MEMSET_NAME = 1 << 5,
+    TM_TRAIT_GRAPH_NAME = 1 << 6,    /* CudaGraphExec */
+    TM_TRAIT_SYNC = 1 << 7,
+    TM_TRAIT_LAUNCH = 1 << 8,        /* *Launch*Kernel*, *GraphLaunch, Memcpy*Async, Memset*Async, DoEnqueueProgram */
+    TM_TRAIT_DRIVER_CALL = 1 << 9,   /* ^(cu|cuda|hip)[A-Z] */
+    TM_TRAIT_COMPILE_WHOLE = 1 << 10, /* backend_compile(_and_load)?, the whole name */
+    TM_TRAIT_COMPILE_CLIENT = 1 << 11, /* *Client::Compile(AndLoad)? */
+    TM_TRAIT_COMPILE_XLA = 1 << 12,  /* XlaCompile* */
+    TM_TRAIT_INPUT = 1 << 13,
+    TM_TRAIT_GC = 1 << 14,           /* CollectGarbage, python gc */
+    TM_TRAIT_PROFILER = 1 << 15,     /* CUPTI overhead, buffer flush */
+    TM_TRAIT_RUNTIME = 1 << 16,      /* the table of XLA, PJRT, JAX and TF internals */
+    TM_TRAIT_ALLOC = 1 << 17,        /* MemoryAllocation */
+    TM_TRAIT_FREE = 1 << 18,         /* MemoryDeallocation */
+    TM_TRAIT_STEP_NAME = 1 << 19,    /* ProfilerStep#N */
+    TM_TRAIT_EXECUTE_THUNKS = 1 << 20, /* GpuExecutable::ExecuteThunks: an execution on a GPU */
+    TM_TRAIT_EXECUTE = 1 << 21,      /* other module executions: ExecuteHelper, TfrtCpuExecutable ... */
+    TM_TRAIT_ENQUEUE = 1 << 22,      /* DoEnqueueProgram */
+    TM_TRAIT_TPU_TO_DEVICE = 1 << 23,   /* tpu::System::TransferToDevice, exactly */
+    TM_TRAIT_TPU_FROM_DEVICE = 1 << 24, /* tpu::System::TransferFromDevice, exactly */
+    TM_TRAIT_END_MARKER = 1 << 25,   /* "end: op" */
+    TM_TRAIT_BOOKKEEPING = 1 << 26,  /* on a GPU stream, but no work: UM_*, Memory <kind>, HostRegister ... */
+    TM_TRAIT_FRAMEWORK_OP = 1 << 27, /* TensorFlow's "scope/name:Type" */
+    TM_TRAIT_DIRECTION_SHIFT = 29,   /* bits 29 to 31: enum tm_direction + 1 that the name tells, 0 = none */
+};
+
+/* Traits of any name.  in: any bytes, length bytes.  Never fails. */
+uint32_t tm_traits_of(const char *text, size_t length);
+
+/* The direction that a name tells (MemcpyH2D, CopyDeviceToHost, hipMemcpyDtoHAsync), else
+ * TM_OTHER_DIRECTION. */
+static inline enum tm_direction tm_direction_of(uint32_t traits)
+{
+    const uint32_t told = traits >> TM_TRAIT_DIRECTION_SHIFT;
+
+    return told ? (enum tm_direction)(told - 1) : TM_OTHER_DIRECTION;
+}
+
+/* What sort of plane, and what sort of line.
+ * out: side and, for device planes, kind and ordinal (unchanged elsewhere); TM_SIDE_OTHER for planes that
+ *      are neither (metadata, Task Environment, Megascale, MOSAIC, #Chip, SparseCore) */
+enum tm_side tm_side_of_plane(const char *name, size_t length, enum tm_device_kind *kind, int64_t *ordinal);
+bool tm_unknown_device_plane(const char *name, size_t length); /* /device:MTIA:0 and the like */
+enum tm_line tm_line_of(enum tm_side side, enum tm_device_kind kind, const char *name, size_t length,
+                        int64_t id);
+
+/* What the class of an event rests on. */
+struct tm_class_question {
+    uint32_t traits;         /* of the event's name */
+    uint32_t hlo_traits;     /* of its hlo_op, 0 = none: only COLLECTIVE_TOKEN counts */
+    uint16_t flags;          /* enum tm_record_flag */
+    uint8_t line;            /* enum tm_line */
+    uint8_t side;            /* enum tm_side */
+    uint8_t kind;            /* enum tm_kind */
+    uint8_t tpu_collective;  /* TPU op: its level is TM_LEVEL_COLLECTIVE */
+    bool device_has_correlation; /* some device activity bears its correlation id */
+    bool line_is_user;       /* the line also holds python or step markers */
+    bool host_has_device;    /* the host has GPU or TPU activity: cpu_op events are fallbacks, not activities */
+    bool inside_runtime;     /* it lies inside an ExecuteThunks or a compile of its thread, or is named like an
+                                hlo_op of the file: no annotation of the user's */
+};
+/* The class of an event; no text is looked at.  Beyond METRICS section 1:
+ * - A host name that no row knows is an annotation (an instant, without a length) on a line of the user's; on
+ *   other lines a framework_op if TensorFlow names ops so, else runtime: work of thread pools.
+ * - A cpu_op of a collective is a collective, but on a host with a GPU or TPU it stays a cpu_op: a fallback.
+ * - Steps of a TPU are derived: whoever wants them asks the line.  Host executions (module) lie in each other.
+ * - Driver calls and notes on a GPU stream (cuStreamSynchronize, UM_*) are device_other, not kernels.
+ * - A copy to or from the host is a copy even with the hlo_op of a collective. */
+enum tm_class tm_classify(const struct tm_class_question *question);
+
+/* The rank of an activity in the sweep; TM_LEVEL_NONE for classes that are none. */
+enum tm_level tm_level_of(enum tm_class class, enum tm_direction direction, const struct tm_config *config);
+
+/* Read kernel_details, memcpy_details, Memset_details ("key:value" tokens) into a config that is zero there.
+ * Unknown keys are left out; numbers past their field are taken as not recorded, so are copies of 0 bytes.  The
+ * direction of a copy is what the kinds of memory tell: to be used where the name tells none. */
+void tm_parse_kernel_details(const char *text, size_t length, struct tm_config *config);
+void tm_parse_copy_details(const char *text, size_t length, struct tm_config *config);
+void tm_parse_memset_details(const char *text, size_t length, struct tm_config *config);
+
+/* What a TPU op is, from its HLO text ("%name = shape opcode(...)"), which may be cut, or its hlo_category: part
+ * and level.  Copies are d2d, but h2d or d2h where a shape lies in the host's memory (space 5). */
+void tm_parse_tpu_op(const char *hlo_text, size_t length, const char *category, size_t category_length,
+                     struct tm_config *config);
+
+#endif

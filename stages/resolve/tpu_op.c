@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stages/resolve/classes.h"
+#include "stages/resolve/name_text.h"
+
+/* What an op of a TPU core does, from its HLO line:
+ *     %name = SHAPE opcode(operands), attribute=value, ...
+ * SHAPE is one word (f32[8,128]{1,0:T(8,128)S(5)}) or a tuple of shapes in parentheses, both with brackets of all
+ * sorts inside.  The line may be cut short anywhere; then, and where the event's name is only the op's name, the
+ * category decides, else the name.  Source: the HLO text syntax of XLA; checked on a TPU v6e profile. */
+
+/* What an op starts, waits for, or is. */
+enum sort { SORT_COMPUTE, SORT_COPY, SORT_COLLECTIVE, SORT_HOST, SORT_CONTAINER, SORT_ASYNC };
+
+struct hlo_line {
+    struct tm_text name;     /* without '%' */
+    struct tm_text shape;    /* of the result */
+    struct tm_text opcode;   /* empty = not found */
+    struct tm_text operands; /* from its parenthesis to the end of the line */
+};
+
+/* The length of what stands before the first blank outside of brackets. */
+static size_t shape_length(struct tm_text text)
+{
+    size_t depth = 0;
+
+    for (size_t i = 0; i < text.length; i++) {
+        switch (text.at[i]) {
+        case '(':
+        case '[':
+        case '{':
+            depth++;
+            break;
+        case ')':
+        case ']':
+        case '}':
+            depth -= depth > 0;
+            break;
+        case ' ':
+            if (!depth)
+                return i;
+            break;
+        default:
+            break;
+        }
+    }
+    return text.length;
+}
+
+static bool is_opcode_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+}
+
+static struct hlo_line read_line(struct tm_text text)
+{
+    struct hlo_line line = { .name = text };
+    const char *equals;
+    struct tm_text rest;
+    size_t n = 0;
+
+    if (tm_text_begins(line.name, "ROOT "))
+        line.name = tm_text_from(line.name, 5);
+    if (tm_text_begins(line.name, "%"))
+        line.name = tm_text_from(line.name, 1);
+    equals = line.name.length ? memmem(line.name.at, line.name.length, " = ", 3) : NULL;
+    if (!equals)
+        return line;
+    rest = tm_text_from(line.name, (size_t)(equals - line.name.at) + 3);
+    line.name.length = (size_t)(equals - line.name.at);
+    line.shape = (struct tm_text){ rest.at, shape_length(rest) };
+    rest = tm_text_from(rest, line.shape.length + 1);
+    while (n < rest.length && is_opcode_letter(rest.at[n]))
+        n++;
+    if (n && n < rest.length && rest.at[n] == '(') {
+        line.opcode = (struct tm_text){ rest.at, n };
+        line.operands = tm_text_from(rest, n);
+    }
+    return line;
+}
+
+static bool holds(struct tm_text text, const char *want)
+{
+    return text.length && memmem(text.at, text.length, want, strlen(want)) != NULL;
+}
+
+/* Whether the text of a name begins with the name of a collective: all-gather, all_gather.3, all-reduce-fusion. */
+static bool names_collective(struct tm_text text)
+{
+    size_t n = 0;
+
+    while (n < text.length && (is_opcode_letter(text.at[n])))
+        n++;
+    for (; n; n--) { /* the longest part that ends before a '-' or '_' */
+        if (n == text.length || !is_opcode_letter(text.at[n]) || text.at[n] == '-' || text.at[n] == '_') {
+            if (tm_is_collective_op(text.at, n))
+                return true;
+        }
+    }
+    return false;
+}
+
+static struct tm_text without_prefix(struct tm_text text, const char *prefix)
+{
+    return tm_text_begins(text, prefix) ? tm_text_from(text, strlen(prefix)) : text;
+}
+
+/* What an async-start wraps: "calls=%wrapped_all_gather" or the op's own name. */
+static enum sort sort_of_async(const struct hlo_line *line)
+{
+    const char *calls = line->operands.length ? memmem(line->operands.at, line->operands.length, "calls=", 6) : NULL;
+    struct tm_text called = { NULL, 0 };
+
+    if (holds(line->operands, "async_execution_thread=\"host\""))
+        return SORT_HOST;
+    if (calls) {
+        called = tm_text_from(line->operands, (size_t)(calls - line->operands.at) + 6);
+        called = without_prefix(without_prefix(without_prefix(called, "%"), "async_"), "wrapped_");
+    }
+    if (names_collective(called) || names_collective(line->name) ||
+        tm_text_begins(line->name, "async-collective"))
+        return SORT_COLLECTIVE;
+    return SORT_COPY;
+}
+
+/* The end that says "-start" or "-done"; 0 = neither. */
+static size_t async_end(struct tm_text op, enum tm_tpu_part *part)
+{
+    static const struct {
+        const char *end;
+        enum tm_tpu_part part;
+    } ends[] = { { "-start", TM_TPU_START }, { "-update", TM_TPU_START }, { "-done", TM_TPU_WAIT } };
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        if (tm_text_ends(op, ends[i].end)) {
+            *part = ends[i].part;
+            return strlen(ends[i].end);
+        }
+    }
+    return 0;
+}
+
+/* An opcode or a category, without -start and -done. */
+static enum sort sort_of(struct tm_text op, bool is_async)
+{
+    if (tm_text_is(op, "infeed") || tm_text_is(op, "outfeed") || tm_text_begins(op, "host "))
+        return SORT_HOST;
+    if (op.length && tm_is_collective_op(op.at, op.length))
+        return SORT_COLLECTIVE;
+    if (is_async && tm_text_is(op, "async-collective"))
+        return SORT_COLLECTIVE;
+    if (is_async)
+        return tm_text_is(op, "async") ? SORT_ASYNC : SORT_COPY;
+    if (tm_text_is(op, "while") || tm_text_is(op, "call") || tm_text_is(op, "conditional"))
+        return SORT_CONTAINER;
+    return SORT_COMPUTE;
+}
+
+/* Where a copy goes.  A copy's tuple is (to, from, context), that of another async op ((from, ...), to, context);
+ * a wait has the tuple as its operand.  Memory space 5 is the host's. */
+static enum tm_level copy_level(const struct hlo_line *line, enum tm_tpu_part part)
+{
+    struct tm_text tuple = part == TM_TPU_WAIT ? tm_text_from(line->operands, 1) : line->shape;
+    struct tm_text to, from;
+
+    if (!tm_text_begins(tuple, "("))
+        return TM_LEVEL_D2D;
+    tuple = tm_text_from((struct tm_text){ tuple.at, shape_length(tuple) }, 1);
+    to = (struct tm_text){ tuple.at, shape_length(tuple) };
+    tuple = tm_text_from(tuple, to.length + 1);
+    from = (struct tm_text){ tuple.at, shape_length(tuple) };
+    if (tm_text_begins(to, "(")) {
+        const struct tm_text swapped = to;
+
+        to = from;
+        from = swapped;
+    }
+    if (holds(to, "S(5)"))
+        return TM_LEVEL_D2H;
+    return holds(from, "S(5)") ? TM_LEVEL_H2D : TM_LEVEL_D2D;
+}
+
+/* Opcodes that tell nothing of what is inside; their category does. */
+static bool is_shell(struct tm_text opcode)
+{
+    return tm_text_is(opcode, "fusion") || tm_text_is(opcode, "custom-call");
+}
+
+/* "copy-done.3", "all-reduce": up to the number. */
+static struct tm_text without_number(struct tm_text name)
+{
+    const char *dot = name.length ? memchr(name.at, '.', name.length) : NULL;
+
+    if (dot)
+        name.length = (size_t)(dot - name.at);
+    return name;
+}
+
+void tm_parse_tpu_op(const char *hlo_text, size_t length, const char *category, size_t category_length,
+                     struct tm_config *config)
+{
+    const struct hlo_line line = read_line((struct tm_text){ hlo_text, length });
+    const struct tm_text told = { category, category_length };
+    enum tm_tpu_part part = TM_TPU_PLAIN;
+    struct tm_text op = line.opcode;
+    enum sort sort;
+
+    if (!op.length || (told.length && is_shell(op) && async_end(told, &part)))
+        op = told.length ? told : without_number(line.name);
+    op.length -= async_end(op, &part);
+    sort = sort_of(op, part != TM_TPU_PLAIN);
+    if (sort == SORT_ASYNC)
+        sort = sort_of_async(&line);
+    if (sort == SORT_COMPUTE && names_collective(told))
+        sort = SORT_COLLECTIVE; /* a fusion that is a collective: "all-reduce-scatter fusion" */
+    if (sort == SORT_COLLECTIVE && part == TM_TPU_PLAIN && (tm_text_is(op, "send") || tm_text_is(op, "recv")))
+        part = TM_TPU_START;
+    if (tm_text_begins(told, "host ") || holds(line.operands, "is_host_transfer=true"))
+        sort = SORT_HOST;
+
+    config->tpu_part = (uint8_t)(sort == SORT_HOST ? TM_TPU_HOST_WAIT : part);
+    switch (sort) {
+    case SORT_COPY:
+        config->level = (uint8_t)copy_level(&line, part);
+        break;
+    case SORT_COLLECTIVE:
+        config->level = TM_LEVEL_COLLECTIVE;
+        break;
+    case SORT_HOST:
+        config->level = TM_LEVEL_NONE;
+        break;
+    case SORT_CONTAINER:
+        config->level = TM_LEVEL_CONTAINER;
+        break;
+    default:
+        config->level = TM_LEVEL_COMPUTE;
+        break;
+    }
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "stages/resolve/classes.h"
+#include "stages/resolve/known_names.h"
+#include "stages/resolve/name_text.h"
+
+/* What a name tells by itself.  Runs once per distinct name and keeps nothing: a table of known names, words of
+ * input pipelines, parts of kernel names that tell a collective, and a few rules for families of names (driver
+ * calls, python functions, TensorFlow ops).  Time is linear in the length of the name. */
+
+static bool is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_alnum(char c)
+{
+    return is_lower(c) || is_upper(c) || is_digit(c);
+}
+
+static bool is_word(char c)
+{
+    return is_alnum(c) || c == '_' || c == '-';
+}
+
+static char lower(char c)
+{
+    return is_upper(c) ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Does `text` begin with `want` (lower case), whatever its case? */
+static bool begins_any_case(struct tm_text text, const char *want, size_t length)
+{
+    if (text.length < length)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (lower(text.at[i]) != want[i])
+            return false;
+    }
+    return true;
+}
+
+static bool holds(struct tm_text text, const char *want)
+{
+    return text.length && memmem(text.at, text.length, want, strlen(want)) != NULL;
+}
+
+static uint32_t known(struct tm_text text)
+{
+    uint32_t traits = 0;
+
+    for (size_t i = 0; i < tm_known_name_count; i++) {
+        const struct tm_known_name *row = &tm_known_names[i];
+        const char *at = text.at;
+
+        if (text.length < row->length || (row->how == TM_KNOWN_WHOLE && text.length != row->length))
+            continue;
+        if (row->how == TM_KNOWN_SUFFIX)
+            at += text.length - row->length;
+        if (*at == *row->text && !memcmp(at, row->text, row->length))
+            traits |= row->traits;
+    }
+    return traits;
+}
+
+/* Parts such as "all_reduce" match all_reduce, allreduce and AllReduce. */
+static bool begins_with_part(struct tm_text text, const char *part)
+{
+    for (; *part; part++) {
+        if (*part == '_' && (!text.length || *text.at != '_'))
+            continue;
+        if (!text.length || lower(*text.at) != *part)
+            return false;
+        text = tm_text_from(text, 1);
+    }
+    return true;
+}
+
+/* No part begins with another letter: most letters are passed at once. */
+static bool may_begin_part(char c)
+{
+    switch (c | 0x20) {
+    case 'a':
+    case 'c':
+    case 'm':
+    case 'n':
+    case 'r':
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool has_collective_part(struct tm_text text)
+{
+    for (; text.length; text = tm_text_from(text, 1)) {
+        if (!may_begin_part(*text.at))
+            continue;
+        for (size_t i = 0; i < tm_collective_part_count; i++) {
+            if (lower(*text.at) == *tm_collective_parts[i] && begins_with_part(text, tm_collective_parts[i]))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The opcode of a collective at the text's begin; what stands behind it is left in `rest`. */
+static bool take_collective_opcode(struct tm_text text, struct tm_text *rest)
+{
+    for (size_t i = 0; i < tm_collective_opcode_count; i++) {
+        const char *opcode = tm_collective_opcodes[i];
+        size_t n = 0;
+
+        while (n < text.length && opcode[n] && (text.at[n] == '_' ? '-' : text.at[n]) == opcode[n])
+            n++;
+        if (!opcode[n] && (n == text.length || !is_alnum(text.at[n]))) {
+            *rest = tm_text_from(text, n);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tm_is_collective_op(const char *text, size_t length)
+{
+    struct tm_text rest = { text, length };
+
+    for (size_t i = length; i-- > 1;) { /* "outer::inner": the innermost op is the one that runs */
+        if (text[i] == ':' && text[i - 1] == ':') {
+            rest = tm_text_from(rest, i + 1);
+            break;
+        }
+    }
+    if (!take_collective_opcode(rest, &rest))
+        return false;
+    if (tm_text_begins(rest, "-start") || tm_text_begins(rest, "_start"))
+        rest = tm_text_from(rest, 6);
+    else if (tm_text_begins(rest, "-done") || tm_text_begins(rest, "_done"))
+        rest = tm_text_from(rest, 5);
+    return !rest.length || *rest.at == '.';
+}
+
+/* "IteratorGetNext" anywhere, "Iterator::" at the begin of a word, or a word of the list. */
+static bool tells_input(struct tm_text text)
+{
+    static const char get_next[] = "iteratorgetnext", iterator[] = "iterator";
+
+    for (size_t i = 0; i < text.length; i++) {
+        if (lower(text.at[i]) == 'i' && begins_any_case(tm_text_from(text, i), get_next, sizeof(get_next) - 1))
+            return true;
+    }
+    while (text.length) {
+        size_t n = 0;
+
+        while (n < text.length && is_word(text.at[n]))
+            n++;
+        for (size_t i = 0; n > 5 && i < tm_input_word_count; i++) { /* no word is shorter */
+            if (lower(*text.at) == *tm_input_words[i] && strlen(tm_input_words[i]) == n &&
+                begins_any_case(text, tm_input_words[i], n))
+                return true;
+        }
+        if (n == sizeof(iterator) - 1 && begins_any_case(text, iterator, n) &&
+            tm_text_begins(tm_text_from(text, n), "::"))
+            return true;
+        text = tm_text_from(text, n ? n : 1);
+    }
+    return false;
+}
+
+/* "$file.py:12 function", "$<frozen file>:12 function", "$module function": what the function tells. */
+static uint32_t python_traits(struct tm_text text)
+{
+    const char *space = memrchr(text.at, ' ', text.length);
+    const struct tm_text function = tm_text_from(text, space ? (size_t)(space - text.at) + 1 : 1);
+    uint32_t traits = TM_TRAIT_PYTHON;
+
+    if (tm_text_ends(function, "block_until_ready") &&
+        (function.length == 17 || function.at[function.length - 18] == '.'))
+        traits |= TM_TRAIT_SYNC;
+    if (tm_text_is(text, "$gc collect") || tm_text_ends(function, "_gc_callback"))
+        traits |= TM_TRAIT_GC;
+    if (tells_input(function))
+        traits |= TM_TRAIT_INPUT;
+    return traits;
+}
+
+/* "cuMemcpyHtoDAsync_v2", "cudaGraphLaunch_v10000", "cuLaunchKernel_ptsz": without the version. */
+static struct tm_text without_version(struct tm_text call)
+{
+    for (;;) {
+        size_t n = call.length;
+
+        if (tm_text_ends(call, "_ptsz") || tm_text_ends(call, "_ptds")) {
+            call.length -= 5;
+            continue;
+        }
+        while (n && is_digit(call.at[n - 1]))
+            n--;
+        if (n == call.length || n < 2 || call.at[n - 1] != 'v' || call.at[n - 2] != '_')
+            return call;
+        call.length = n - 2;
+    }
+}
+
+static bool holds_in_order(struct tm_text text, const char *first, const char *second)
+{
+    const char *at = memmem(text.at, text.length, first, strlen(first));
+
+    return at && holds(tm_text_from(text, (size_t)(at - text.at) + strlen(first)), second);
+}
+
+/* cu, cuda or hip, then a capital, then nothing but the letters of a C name.
+ * out: the length of the prefix, 0 = no driver call */
+static size_t driver_prefix(struct tm_text text)
+{
+    const size_t n = tm_text_begins(text, "cuda")  ? 4
+                     : tm_text_begins(text, "cu")  ? 2
+                     : tm_text_begins(text, "hip") ? 3
+                                                   : 0;
+
+    if (!n || n >= text.length || !is_upper(text.at[n]))
+        return 0;
+    for (size_t i = n; i < text.length; i++) {
+        if (!is_alnum(text.at[i]) && text.at[i] != '_')
+            return 0;
+    }
+    return n;
+}
+
+static uint32_t driver_traits(struct tm_text text)
+{
+    const struct tm_text call = without_version(text);
+    const size_t prefix = driver_prefix(text);
+    const uint32_t traits = TM_TRAIT_DRIVER_CALL;
+
+    if (!prefix)
+        return 0;
+    if (tm_text_ends(call, "Synchronize"))
+        return traits | TM_TRAIT_SYNC;
+    if (holds_in_order(call, "Memcpy", "Async") || holds_in_order(call, "Memset", "Async") ||
+        holds_in_order(call, "Launch", "Kernel") || tm_text_ends(call, "GraphLaunch"))
+        return traits | TM_TRAIT_LAUNCH;
+    if (tm_text_begins(tm_text_from(call, prefix), "Memcpy"))
+        return traits | TM_TRAIT_SYNC;
+    return traits;
+}
+
+/* TensorFlow names an op "scope/name:Type"; its own plumbing has types that begin with '_' (_Send, _Arg).
+ * out: `told`, what tells more about such a name: its type; else the whole name */
+static uint32_t framework_traits(struct tm_text text, struct tm_text *told)
+{
+    const char *colon = memrchr(text.at, ':', text.length);
+    struct tm_text type;
+
+    *told = text;
+    if (!colon || colon == text.at || colon[-1] == ':')
+        return 0;
+    type = tm_text_from(text, (size_t)(colon - text.at) + 1);
+    if (type.length < 2 || !(is_upper(*type.at) || (*type.at == '_' && is_upper(type.at[1]))))
+        return 0;
+    for (const char *c = text.at; c < text.at + text.length; c++) {
+        if (!is_word(*c) && *c != '/' && *c != '.' && *c != '>' && c != colon)
+            return 0;
+    }
+    *told = type;
+    return *type.at == '_' ? TM_TRAIT_RUNTIME : TM_TRAIT_FRAMEWORK_OP;
+}
+
+/* Which side a letter of "HtoD" stands for: an array is on the device. */
+static int place(char c)
+{
+    switch (lower(c)) {
+    case 'h':
+        return 0;
+    case 'd':
+    case 'a':
+        return 1;
+    case 'p':
+        return 2;
+    default:
+        return -1;
+    }
+}
+
+static enum tm_direction between(int from, int to)
+{
+    if (from == 2 && to == 2)
+        return TM_P2P;
+    if (from == 0 && to == 1)
+        return TM_H2D;
+    if (from == 1 && to == 0)
+        return TM_D2H;
+    return from == 1 && to == 1 ? TM_D2D : TM_OTHER_DIRECTION;
+}
+
+/* "H2D", "HtoD", "HToD" at the text's begin. */
+static enum tm_direction short_direction(struct tm_text text)
+{
+    size_t n = 1;
+
+    if (text.length > 1 && text.at[1] == '2')
+        n = 2;
+    else if (text.length > 2 && lower(text.at[1]) == 't' && lower(text.at[2]) == 'o')
+        n = 3;
+    return n > 1 && text.length > n ? between(place(*text.at), place(text.at[n])) : TM_OTHER_DIRECTION;
+}
+
+/* "HostToDevice" at the text's begin. */
+static enum tm_direction long_direction(struct tm_text text)
+{
+    if (tm_text_begins(text, "HostToDevice"))
+        return TM_H2D;
+    if (tm_text_begins(text, "DeviceToHost"))
+        return TM_D2H;
+    return tm_text_begins(text, "DeviceToDevice") ? TM_D2D : TM_OTHER_DIRECTION;
+}
+
+enum tm_direction tm_direction_in(const char *text, size_t length)
+{
+    const struct tm_text whole = { text, length };
+    struct tm_text rest = whole;
+    enum tm_direction direction;
+
+    if (tm_text_begins(whole, "Copy"))
+        return long_direction(tm_text_from(whole, 4));
+    while (rest.length && !begins_any_case(rest, "memcpy", 6))
+        rest = tm_text_from(rest, 1);
+    rest = tm_text_from(rest, 6);
+    if (tm_text_begins(rest, "Peer"))
+        return TM_P2P;
+    direction = short_direction(rest);
+    if (direction == TM_OTHER_DIRECTION && rest.length && !is_alnum(*rest.at))
+        direction = short_direction(tm_text_from(rest, 1));
+    return direction;
+}
+
+uint32_t tm_traits_of(const char *text, size_t length)
+{
+    const struct tm_text name = { text, length };
+    enum tm_direction direction;
+    struct tm_text told;
+    uint32_t traits;
+
+    if (!length || *text == '%') /* "%name = shape opcode(...)": an HLO line says what it is elsewhere */
+        return 0;
+    if (*text == '$')
+        return python_traits(name);
+    traits = known(name) | driver_traits(name) | framework_traits(name, &told);
+    if (holds(name, "::"))
+        traits |= TM_TRAIT_RUNTIME;
+    if (has_collective_part(name))
+        traits |= TM_TRAIT_COLLECTIVE_NAME;
+    if (tm_is_collective_op(text, length))
+        traits |= TM_TRAIT_COLLECTIVE_TOKEN;
+    if (tells_input(told))
+        traits |= TM_TRAIT_INPUT;
+    if (!(traits & (TM_TRAIT_COPY_NAME | TM_TRAIT_DRIVER_CALL)))
+        return traits;
+    direction = tm_direction_in(text, length);
+    if (direction != TM_OTHER_DIRECTION)
+        traits |= (uint32_t)(direction + 1) << TM_TRAIT_DIRECTION_SHIFT;
+    return traits;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The survey: order of its readings, and what it owns.  See survey.h. */
+#include "stages/survey/survey_private.h"
+
+enum { SURVEY_BUFFER = 64 << 10 };
+
+static int by_module_and_lane(const void *a, const void *b)
+{
+    const struct tm_execution *x = a, *y = b;
+
+    if (x->module.high != y->module.high)
+        return x->module.high < y->module.high ? -1 : 1;
+    if (x->module.low != y->module.low)
+        return x->module.low < y->module.low ? -1 : 1;
+    if (x->lane != y->lane)
+        return x->lane < y->lane ? -1 : 1;
+    return (x->begin_ps > y->begin_ps) - (x->begin_ps < y->begin_ps);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct tm_compile_mark *x = a, *y = b;
+
+    return (x->begin_ps > y->begin_ps) - (x->begin_ps < y->begin_ps);
+}
+
+static void add_module_time(void *into, const void *from)
+{
+    struct tm_module_time *to = into;
+    const struct tm_module_time *more = from;
+
+    to->executions += more->executions;
+    to->total_ps += more->total_ps;
+}
+
+static void widen_group(void *into, const void *from)
+{
+    struct tm_group_span *to = into;
+    const struct tm_group_span *more = from;
+
+    to->begin_ps = more->begin_ps < to->begin_ps ? more->begin_ps : to->begin_ps;
+    to->end_ps = more->end_ps > to->end_ps ? more->end_ps : to->end_ps;
+}
+
+static int in_any_order(const void *a, const void *b)
+{
+    (void)a;
+    (void)b;
+    return 0;
+}
+
+/* The call that launched, of two with one id: one that says so by its name, then the earlier one. */
+static bool replaces_launch(const void *a, const void *b)
+{
+    const struct tm_launch *old = a, *new = b;
+
+    if (old->is_named != new->is_named)
+        return new->is_named;
+    return new->start_ps < old->start_ps;
+}
+
+static tm_status make_tables(struct tm_survey *s)
+{
+    struct tm_run *run = s->run;
+    struct tm_resolver *r = s->resolver;
+    const size_t launches = tm_budget_share(&run->budget, TM_ACCOUNT_LAUNCHES);
+    const size_t steps = tm_budget_share(&run->budget, TM_ACCOUNT_STEPS);
+
+    r->launches = tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_launch), launches / 2, TM_INDEX_ASK,
+                               replaces_launch);
+    r->launched = tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_id), launches / 8, TM_INDEX_FIRST, NULL);
+    r->expanded_graphs = tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_id), launches / 8, TM_INDEX_FIRST,
+                                      NULL);
+    r->programs = tm_spans_new(run, TM_ACCOUNT_LAUNCHES, launches / 4);
+    s->markers = tm_spans_new(run, TM_ACCOUNT_STEPS, steps / 8);
+    s->tpu_steps = tm_spans_new(run, TM_ACCOUNT_STEPS, steps / 8);
+    s->executions = tm_sorter_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_execution), steps / 8, by_module_and_lane);
+    s->module_times = tm_groups_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_module_time), steps / 16, add_module_time);
+    s->groups = tm_groups_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_group_span), steps / 16, widen_group);
+    s->graphs = tm_sorter_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_graph_event), steps / 16, in_any_order);
+    s->compiles = tm_sorter_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_compile_mark), steps / 16, by_begin);
+    return r->launches && r->launched && r->expanded_graphs && r->programs && s->markers && s->tpu_steps &&
+                   s->executions && s->module_times && s->compiles && s->groups && s->graphs
+               ? TM_OK
+               : run->error.status;
+}
+
+static void free_tables(struct tm_survey *s)
+{
+    if (s->resolver->steps != s->markers)
+        tm_spans_free(s->markers);
+    if (s->resolver->steps != s->tpu_steps)
+        tm_spans_free(s->tpu_steps);
+    tm_sorter_free(s->executions);
+    tm_groups_free(s->module_times);
+    tm_sorter_free(s->compiles);
+    tm_groups_free(s->groups);
+    tm_sorter_free(s->graphs);
+}
+
+/* Everything that the devices' lines tell.  Where markers tell the steps, one reading gives it all; else the
+ * source of the steps is chosen by device time, and a second reading counts activities by step. */
+static tm_status survey_devices(struct tm_survey *s)
+{
+    const bool one_reading = s->marker_count > 0;
+    tm_status st = tm_survey_program_tracks(s);
+
+    if (st == TM_OK)
+        st = tm_spans_finish(s->resolver->programs);
+    if (st == TM_OK && one_reading)
+        st = tm_survey_choose_source(s);
+    if (st == TM_OK && one_reading)
+        st = tm_survey_make_rows(s);
+    if (st == TM_OK)
+        st = tm_survey_device_tracks(s, true, one_reading);
+    if (st == TM_OK && !one_reading)
+        st = tm_survey_choose_source(s);
+    if (st == TM_OK && !one_reading)
+        st = tm_survey_make_rows(s);
+    if (st == TM_OK && !one_reading)
+        st = tm_survey_device_tracks(s, false, true);
+    return st;
+}
+
+tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choice, struct tm_resolver *resolver)
+{
+    struct tm_survey s = { .source = source, .trace = source->trace, .run = source->trace->run,
+                           .resolver = resolver, .buffer_bytes = SURVEY_BUFFER };
+    tm_status st;
+
+    *resolver = (struct tm_resolver){ .run = s.run, .trace = s.trace };
+    s.trace->main_track = TM_NONE;
+    for (uint32_t i = 0; i < s.trace->device_count; i++) {
+        s.trace->devices[i].first_ps = INT64_MAX;
+        s.trace->devices[i].last_ps = INT64_MIN;
+    }
+    st = make_tables(&s);
+    if (st == TM_OK)
+        st = tm_survey_host_tracks(&s);
+    if (st == TM_OK)
+        st = tm_index_finish(resolver->launches);
+    resolver->knows_launches = true;
+    if (st == TM_OK)
+        st = survey_devices(&s);
+    if (st == TM_OK)
+        st = tm_survey_other_tracks(&s);
+    if (st == TM_OK)
+        st = tm_survey_finish_steps(&s, choice);
+    free_tables(&s);
+    if (st == TM_OK && s.trace->thread_count) {
+        resolver->inside_until_ps = tm_take(&s.run->budget, TM_ACCOUNT_THREADS,
+                                            s.trace->thread_count * sizeof(int64_t), &s.run->error);
+        for (uint32_t i = 0; resolver->inside_until_ps && i < s.trace->thread_count; i++)
+            resolver->inside_until_ps[i] = INT64_MIN;
+        st = resolver->inside_until_ps ? TM_OK : s.run->error.status;
+    }
+    return st;
+}
+
+void tm_survey_free(struct tm_resolver *resolver)
+{
+    tm_index_free(resolver->launches);
+    tm_index_free(resolver->launched);
+    tm_index_free(resolver->expanded_graphs);
+    tm_index_free(resolver->group_steps);
+    tm_spans_free(resolver->programs);
+    tm_spans_free(resolver->steps);
+    if (resolver->inside_until_ps)
+        tm_give(&resolver->run->budget, TM_ACCOUNT_THREADS, resolver->inside_until_ps,
+                resolver->trace->thread_count * sizeof(int64_t));
+    *resolver = (struct tm_resolver){ .run = resolver->run };
+}

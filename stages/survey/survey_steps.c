@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which steps there are, how long they took on each device, and which of them count.
+ * source: docs/metrics.md, "Steps" */
+#include <stdio.h>
+
+#include "stages/survey/survey_private.h"
+
+/* --- where the steps come from --- */
+
+/* The program with the most device time of those that ran twice or more. */
+static tm_status choose_module(struct tm_survey *s, struct tm_module_time *best, bool *found)
+{
+    tm_status st = tm_groups_finish(s->module_times);
+
+    *found = false;
+    while (st == TM_OK) {
+        const void *row;
+        const struct tm_module_time *time;
+
+        st = tm_groups_next(s->module_times, &row);
+        if (st != TM_OK || !row)
+            break;
+        time = row;
+        if (time->executions >= 2 && (!*found || time->total_ps > best->total_ps)) {
+            *best = *time;
+            *found = true;
+        }
+    }
+    return st;
+}
+
+static tm_status take_executions(struct tm_survey *s, const struct tm_key *module)
+{
+    const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_STEPS);
+    tm_status st = tm_sorter_finish(s->executions);
+
+    s->resolver->steps = tm_spans_new(s->run, TM_ACCOUNT_STEPS, share / 8);
+    if (!s->resolver->steps)
+        return s->run->error.status;
+    while (st == TM_OK) {
+        const void *row;
+        const struct tm_execution *e;
+        struct tm_span span;
+
+        st = tm_sorter_next(s->executions, &row);
+        if (st != TM_OK || !row)
+            break;
+        e = row;
+        if (e->module.high != module->high || e->module.low != module->low)
+            continue;
+        span = (struct tm_span){ .lane = e->lane, .begin_ps = e->begin_ps, .end_ps = e->end_ps,
+                                 .value = (uint64_t)INT64_MIN };
+        st = tm_spans_add(s->resolver->steps, &span);
+    }
+    return st == TM_OK ? tm_spans_finish(s->resolver->steps) : st;
+}
+
+static tm_status take_groups(struct tm_survey *s)
+{
+    const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_STEPS);
+    tm_status st = tm_groups_finish(s->groups);
+    struct tm_group_step step = { .ordinal = 0 };
+
+    s->resolver->group_steps = tm_index_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct tm_group_step), share / 8,
+                                            TM_INDEX_FIRST, NULL);
+    if (!s->resolver->group_steps)
+        return s->run->error.status;
+    while (st == TM_OK) {
+        const void *row;
+
+        st = tm_groups_next(s->groups, &row);
+        if (st != TM_OK || !row)
+            break;
+        step.key = ((const struct tm_group_span *)row)->key.low;
+        st = tm_index_put(s->resolver->group_steps, &step);
+        step.ordinal++;
+    }
+    s->trace->steps.count = step.ordinal;
+    return st == TM_OK ? tm_index_finish(s->resolver->group_steps) : st;
+}
+
+tm_status tm_survey_choose_source(struct tm_survey *s)
+{
+    struct tm_steps *steps = &s->trace->steps;
+    struct tm_module_time best = { .executions = 0 };
+    bool found = false;
+    tm_status st = TM_OK;
+
+    if (s->marker_count) {
+        steps->source = TM_STEPS_HOST;
+        s->resolver->steps = s->markers;
+    } else if (s->has_groups) {
+        steps->source = TM_STEPS_GROUP;
+        return take_groups(s);
+    } else if (s->tpu_step_count) {
+        steps->source = TM_STEPS_TPU;
+        s->resolver->steps = s->tpu_steps;
+    } else {
+        st = choose_module(s, &best, &found);
+        steps->source = found ? TM_STEPS_MODULE : TM_STEPS_SESSION;
+        steps->module = best.name;
+        steps->count = 1; /* of the session */
+        if (st != TM_OK || !found)
+            return st;
+        st = take_executions(s, &best.module);
+        steps->count = st == TM_OK ? tm_spans_longest_lane(s->resolver->steps) : 0;
+        return st;
+    }
+    st = tm_spans_finish(s->resolver->steps);
+    steps->count = st == TM_OK ? tm_spans_longest_lane(s->resolver->steps) : 0;
+    return st;
+}
+
+tm_status tm_survey_make_rows(struct tm_survey *s)
+{
+    const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_STEPS);
+    struct tm_steps *steps = &s->trace->steps;
+
+    if (steps->count >= TM_NONE)
+        return tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u steps", TM_NONE - 1);
+    steps->rows = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct tm_step_row), share / 8);
+    steps->marks = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct tm_step_mark), share / 8);
+    if (!steps->rows || !steps->marks)
+        return s->run->error.status;
+    for (uint32_t i = 0; i < s->trace->device_count; i++)
+        s->trace->devices[i].first_step_row = i * steps->count;
+    return tm_rows_resize(steps->rows, s->trace->device_count * steps->count);
+}
+
+/* --- how long they took --- */
+
+/* Where the first step of a device begins: at its marker or execution, if that is earlier than its activity. */
+static tm_status first_begin(struct tm_survey *s, const struct tm_device *device, uint64_t ordinal, int64_t first_ps,
+                             int64_t *begin_ps)
+{
+    const struct tm_steps *steps = &s->trace->steps;
+    const struct tm_span *span = NULL;
+    tm_status st = TM_OK;
+
+    *begin_ps = first_ps;
+    if (steps->source == TM_STEPS_HOST) {
+        span = tm_spans_at(s->resolver->steps, ordinal);
+        if (!span)
+            return s->run->error.status;
+    } else if (device->kind == TM_DEVICE_TPU && s->resolver->steps) {
+        st = tm_spans_find(s->resolver->steps, device->index, first_ps, &span);
+    }
+    if (span && span->begin_ps < *begin_ps)
+        *begin_ps = span->begin_ps;
+    return st;
+}
+
+/* A period reaches from the end of the last activity of the steps before to that of its own: periods follow each
+ * other without a hole, so that what is summed over them adds up. */
+static tm_status make_periods(struct tm_survey *s, const struct tm_device *device)
+{
+    bool has_before = false;
+    int64_t before_ps = 0;
+
+    for (uint64_t k = 0; k < s->trace->steps.count; k++) {
+        struct tm_step_row *row = tm_rows_change(s->trace->steps.rows, device->first_step_row + k);
+        int64_t begin_ps = before_ps;
+        tm_status st;
+
+        if (!row)
+            return s->run->error.status;
+        if (!row->activities)
+            continue;
+        if (!has_before) {
+            const int64_t first_ps = row->first_ps, last_ps = row->last_ps;
+
+            st = first_begin(s, device, k, first_ps, &begin_ps);
+            if (st != TM_OK)
+                return st;
+            row = tm_rows_change(s->trace->steps.rows, device->first_step_row + k);
+            if (!row)
+                return s->run->error.status;
+            row->last_ps = last_ps;
+        }
+        row->begin_ps = begin_ps;
+        row->end_ps = row->last_ps > begin_ps ? row->last_ps : begin_ps;
+        before_ps = row->end_ps;
+        has_before = true;
+    }
+    return TM_OK;
+}
+
+/* One step over all devices: its longest period, its activities, where it begins. */
+struct step_facts {
+    int64_t begin_ps, end_ps, period_ps;
+    uint64_t activities;
+};
+
+static tm_status facts_of(struct tm_survey *s, uint64_t ordinal, struct step_facts *facts)
+{
+    *facts = (struct step_facts){ .begin_ps = INT64_MAX, .end_ps = INT64_MIN };
+    for (uint32_t i = 0; i < s->trace->device_count; i++) {
+        const struct tm_step_row *row = tm_rows_at(s->trace->steps.rows, s->trace->devices[i].first_step_row + ordinal);
+
+        if (!row)
+            return s->run->error.status;
+        if (!row->activities)
+            continue;
+        facts->activities += row->activities;
+        facts->begin_ps = row->first_ps < facts->begin_ps ? row->first_ps : facts->begin_ps;
+        facts->end_ps = row->last_ps > facts->end_ps ? row->last_ps : facts->end_ps;
+        if (row->end_ps - row->begin_ps > facts->period_ps)
+            facts->period_ps = row->end_ps - row->begin_ps;
+    }
+    return TM_OK;
+}
+
+static tm_status make_mark(struct tm_survey *s, uint64_t ordinal)
+{
+    const struct tm_steps *steps = &s->trace->steps;
+    struct tm_step_mark mark = { .number = (int64_t)ordinal, .complete = 1 };
+    struct step_facts facts;
+    tm_status st = facts_of(s, ordinal, &facts);
+
+    if (st != TM_OK)
+        return st;
+    if (steps->source == TM_STEPS_HOST) {
+        const struct tm_span *span = tm_spans_at(s->resolver->steps, ordinal);
+
+        if (!span)
+            return s->run->error.status;
+        mark.begin_ps = span->begin_ps;
+        mark.dur_ps = span->end_ps - span->begin_ps;
+        if ((int64_t)span->value != INT64_MIN)
+            mark.number = (int64_t)span->value;
+    } else {
+        mark.begin_ps = facts.activities ? facts.begin_ps : 0;
+    }
+    return tm_rows_append(steps->marks, &mark);
+}
+
+/* --- which of them count --- */
+
+/* Compilations that begin inside a host step.  Of the names that tell a compilation the best one counts. */
+static tm_status mark_compiles(struct tm_survey *s)
+{
+    const uint32_t kind = s->compile_counts[0] ? 0 : s->compile_counts[1] ? 1 : 2;
+    tm_status st = tm_sorter_finish(s->compiles);
+
+    while (st == TM_OK && s->trace->steps.source == TM_STEPS_HOST) {
+        const void *row;
+        const struct tm_compile_mark *compile;
+        const struct tm_span *span;
+
+        st = tm_sorter_next(s->compiles, &row);
+        if (st != TM_OK || !row)
+            break;
+        compile = row;
+        if (compile->kind != kind)
+            continue;
+        st = tm_spans_find(s->resolver->steps, 0, compile->begin_ps, &span);
+        if (st == TM_OK && span) {
+            struct tm_step_mark *mark = tm_rows_change(s->trace->steps.marks, span->ordinal);
+
+            if (!mark)
+                return s->run->error.status;
+            mark->has_compile = 1;
+        }
+    }
+    return st;
+}
+
+static tm_status mark_incomplete(struct tm_survey *s)
+{
+    struct tm_steps *steps = &s->trace->steps;
+    struct step_facts last, before;
+    struct tm_step_mark *mark;
+    tm_status st;
+
+    if (steps->count < 2)
+        return TM_OK;
+    st = facts_of(s, steps->count - 1, &last);
+    if (st == TM_OK)
+        st = facts_of(s, steps->count - 2, &before);
+    if (st != TM_OK || last.activities * 5 >= before.activities * 4)
+        return st;
+    mark = tm_rows_change(steps->marks, steps->count - 1);
+    if (!mark)
+        return s->run->error.status;
+    mark->complete = 0;
+    steps->incomplete = 1;
+    return TM_OK;
+}
+
+/* The length by which steps are judged: the longest period, on runs without device time the marker's. */
+static tm_status length_of(struct tm_survey *s, uint64_t ordinal, int64_t *length_ps)
+{
+    const struct tm_step_mark *mark = tm_rows_at(s->trace->steps.marks, ordinal);
+    struct step_facts facts;
+    tm_status st;
+
+    if (!mark)
+        return s->run->error.status;
+    *length_ps = mark->dur_ps;
+    if (!s->resolver->has_devices && s->trace->steps.source == TM_STEPS_HOST)
+        return TM_OK;
+    st = facts_of(s, ordinal, &facts);
+    *length_ps = facts.period_ps;
+    return st;
+}
+
+static int by_length(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The lengths of the complete steps around the middle, from which the median without one step follows. */
+struct middle {
+    int64_t at[3]; /* sorted positions p, p+1, p+2 with p = (n - 2) / 2 */
+    uint64_t count;
+};
+
+static tm_status find_middle(struct tm_survey *s, uint64_t steps, struct middle *middle)
+{
+    const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_STEPS);
+    struct tm_sorter *sorter = tm_sorter_new(s->run, TM_ACCOUNT_STEPS, sizeof(int64_t), share / 8, by_length);
+    tm_status st = sorter ? TM_OK : s->run->error.status;
+
+    *middle = (struct middle){ .count = steps };
+    for (uint64_t k = 0; k < steps && st == TM_OK; k++) {
+        int64_t length_ps;
+
+        st = length_of(s, k, &length_ps);
+        if (st == TM_OK)
+            st = tm_sorter_push(sorter, &length_ps);
+    }
+    if (st == TM_OK)
+        st = tm_sorter_finish(sorter);
+    for (uint64_t i = 0; i < steps && st == TM_OK; i++) {
+        const uint64_t from = (steps - 2) / 2;
+        const void *row;
+
+        st = tm_sorter_next(sorter, &row);
+        if (st == TM_OK && row && i >= from && i < from + 3)
+            middle->at[i - from] = *(const int64_t *)row;
+    }
+    tm_sorter_free(sorter);
+    return st;
+}
+
+/* Twice the median of all lengths but one, without rounding. */
+static int64_t twice_median_without(const struct middle *m, int64_t length_ps)
+{
+    const uint64_t others = m->count - 1;
+    const int64_t *at = m->at;
+
+    if (others % 2) /* odd: the middle one */
+        return 2 * (length_ps <= at[0] ? at[1] : at[0]);
+    /* even: the two around the middle, positions p and p + 1 of what is left */
+    return (length_ps <= at[0] ? at[1] : at[0]) + (length_ps <= at[1] ? at[2] : at[1]);
+}
+
+/* Warm-up: the leading steps up to the first one without a compilation and within twice the median of the others;
+ * none if that were more than half of the steps or left fewer than two. */
+static tm_status count_warmup(struct tm_survey *s, uint64_t complete, uint64_t *warmup)
+{
+    struct middle middle;
+    tm_status st;
+
+    *warmup = 0;
+    if (complete < 3)
+        return TM_OK;
+    st = find_middle(s, complete, &middle);
+    for (uint64_t k = 0; k < complete && st == TM_OK; k++) {
+        const struct tm_step_mark *mark = tm_rows_at(s->trace->steps.marks, k);
+        int64_t length_ps;
+        bool compiles;
+
+        if (!mark)
+            return s->run->error.status;
+        if (k > complete / 2 || complete - k < 2)
+            return TM_OK; /* the rule would take too much */
+        compiles = mark->has_compile;
+        st = length_of(s, k, &length_ps);
+        if (st == TM_OK && !compiles && length_ps <= twice_median_without(&middle, length_ps)) {
+            *warmup = k;
+            return TM_OK;
+        }
+    }
+    return st;
+}
+
+static tm_status choose_range(struct tm_survey *s, const struct tm_chosen_steps *choice)
+{
+    struct tm_steps *steps = &s->trace->steps;
+    const uint64_t complete = steps->count - steps->incomplete;
+    tm_status st = TM_OK;
+
+    steps->all = choice->all || steps->source == TM_STEPS_SESSION;
+    steps->chosen_begin = 0;
+    steps->chosen_end = steps->count;
+    if (steps->all)
+        return TM_OK;
+    if (choice->has_range) {
+        steps->chosen_begin = choice->begin < steps->count ? choice->begin : steps->count;
+        steps->chosen_end = choice->end < steps->count ? choice->end : steps->count;
+    } else {
+        steps->chosen_end = complete;
+        if (choice->has_skip)
+            steps->warmup = choice->skip < complete ? choice->skip : complete;
+        else
+            st = count_warmup(s, complete, &steps->warmup);
+        steps->chosen_begin = steps->warmup;
+    }
+    if (st == TM_OK && steps->chosen_begin >= steps->chosen_end) {
+        tm_hint(&s->run->error, "the steps are numbered from 0 to %llu; --steps all takes them all",
+                (unsigned long long)(steps->count - 1));
+        return tm_fail(&s->run->error, TM_ERR_USAGE, -1, "the choice leaves none of the %llu steps",
+                       (unsigned long long)steps->count);
+    }
+    return st;
+}
+
+/* Write the choice into the marks. */
+static tm_status mark_choice(struct tm_survey *s)
+{
+    const struct tm_steps *steps = &s->trace->steps;
+
+    for (uint64_t k = 0; k < steps->count; k++) {
+        struct tm_step_mark *mark = tm_rows_change(steps->marks, k);
+
+        if (!mark)
+            return s->run->error.status;
+        mark->warmup = k < steps->warmup;
+        mark->chosen = steps->all || (k >= steps->chosen_begin && k < steps->chosen_end);
+    }
+    return TM_OK;
+}
+
+/* The stretch of a device that counts: its activity, cut to the chosen periods. */
+static tm_status choose_window(struct tm_survey *s, struct tm_device *device)
+{
+    const struct tm_steps *steps = &s->trace->steps;
+    bool found = false;
+
+    device->chosen_begin_ps = device->first_ps;
+    device->chosen_end_ps = device->last_ps;
+    if (steps->all)
+        return TM_OK;
+    device->chosen_end_ps = device->chosen_begin_ps;
+    for (uint64_t k = steps->chosen_begin; k < steps->chosen_end; k++) {
+        const struct tm_step_row *row = tm_rows_at(steps->rows, device->first_step_row + k);
+
+        if (!row)
+            return s->run->error.status;
+        if (!row->activities)
+            continue;
+        if (!found && row->begin_ps > device->chosen_begin_ps)
+            device->chosen_begin_ps = row->begin_ps;
+        device->chosen_end_ps = row->end_ps;
+        found = true;
+    }
+    return TM_OK;
+}
+
+/* A host with one CPU device calls it by the host's name. */
+static void name_cpu_device(struct tm_trace *trace)
+{
+    struct tm_device *only = NULL;
+
+    for (uint32_t i = 0; i < trace->device_count; i++)
+        if (trace->devices[i].kind == TM_DEVICE_CPU && trace->devices[i].activities) {
+            if (only)
+                return;
+            only = &trace->devices[i];
+        }
+    if (only)
+        (void)snprintf(only->name, sizeof(only->name), "/host:CPU");
+}
+
+tm_status tm_survey_finish_steps(struct tm_survey *s, const struct tm_chosen_steps *choice)
+{
+    tm_status st = TM_OK;
+
+    for (uint32_t i = 0; i < s->trace->device_count && st == TM_OK; i++)
+        st = make_periods(s, &s->trace->devices[i]);
+    for (uint64_t k = 0; k < s->trace->steps.count && st == TM_OK; k++)
+        st = make_mark(s, k);
+    if (st == TM_OK)
+        st = mark_compiles(s);
+    if (st == TM_OK)
+        st = mark_incomplete(s);
+    if (st == TM_OK)
+        st = choose_range(s, choice);
+    if (st == TM_OK)
+        st = mark_choice(s);
+    for (uint32_t i = 0; i < s->trace->device_count && st == TM_OK; i++)
+        st = choose_window(s, &s->trace->devices[i]);
+    name_cpu_device(s->trace);
+    s->resolver->knows_steps = true;
+    return st;
+}

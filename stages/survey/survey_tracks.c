@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The readings of the survey: every record of a track, in the order of the file.  Everything gathered here is a
+ * count, a sum, a first or a last, or goes into a table that is sorted later: the order does not matter. */
+#include "stages/resolve/classes.h"
+#include "stages/survey/survey_private.h"
+
+typedef tm_status on_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw);
+
+/* Read a track.  in: counts  count its tallies: true for one reading of each track */
+static tm_status read_track(struct tm_survey *s, uint64_t number, bool counts, on_record *take, struct tm_track *track)
+{
+    const struct tm_source_type *type = s->source->type;
+    struct tm_cursor *cursor = type->open(s->source, number, s->buffer_bytes);
+    tm_status st = cursor ? TM_OK : s->run->error.status;
+
+    if (cursor)
+        cursor->counts = counts;
+    while (st == TM_OK) {
+        struct tm_raw raw;
+        bool more;
+
+        st = type->next(cursor, &raw, &more);
+        if (st != TM_OK || !more)
+            break;
+        st = take(s, track, &raw);
+    }
+    type->close(cursor);
+    return st;
+}
+
+/* Notice whether the track is in order. */
+static void check_order(struct tm_track *track, const struct tm_record *before, const struct tm_record *record)
+{
+    if (record->start_ps < before->start_ps ||
+        (record->start_ps == before->start_ps && record->dur_ps > before->dur_ps))
+        track->is_unsorted = 1;
+}
+
+/* --- the host's lines --- */
+
+struct host_reading {
+    struct tm_track track; /* first: take_host gets a pointer to it */
+    struct tm_record before;
+    bool has_before;
+    uint64_t python, pjit, markers;
+};
+
+/* Give a thread its number; past the limit its doings count as not recorded. */
+static void number_thread(struct tm_survey *s, struct tm_track *track)
+{
+    if (track->thread == TM_NONE && s->trace->thread_count < TM_THREADS_MOST)
+        track->thread = s->trace->thread_count++;
+}
+
+static tm_status keep_launch(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
+{
+    struct tm_launch launch = {
+        .key = raw->record.correlation,
+        .start_ps = raw->record.start_ps,
+        .dur_ps = raw->record.dur_ps,
+        .track = raw->record.track,
+        .is_named = (raw->traits & TM_TRAIT_LAUNCH) != 0,
+        .is_uncertain = !(raw->traits & (TM_TRAIT_LAUNCH | TM_TRAIT_SYNC)),
+        .direction = (uint8_t)tm_direction_of(raw->traits),
+    };
+
+    number_thread(s, track);
+    launch.thread = track->thread;
+    s->has_uncertain_launches |= launch.is_uncertain;
+    return tm_index_put(s->resolver->launches, &launch);
+}
+
+static tm_status keep_marker(struct tm_survey *s, const struct tm_raw *raw)
+{
+    const struct tm_record *r = &raw->record;
+    const int64_t number = r->args_length == sizeof(struct tm_number) ? ((const struct tm_number *)raw->args)->value
+                                                                      : INT64_MIN;
+    const struct tm_span span = { .begin_ps = r->start_ps, .end_ps = r->start_ps + r->dur_ps, .value = (uint64_t)number };
+
+    s->marker_count++;
+    return tm_spans_add(s->markers, &span);
+}
+
+static tm_status keep_compile(struct tm_survey *s, const struct tm_raw *raw)
+{
+    const uint32_t kind = raw->traits & TM_TRAIT_COMPILE_WHOLE ? 0 : raw->traits & TM_TRAIT_COMPILE_CLIENT ? 1 : 2;
+    const struct tm_compile_mark mark = { raw->record.start_ps, kind };
+
+    s->compile_counts[kind]++;
+    return tm_sorter_push(s->compiles, &mark);
+}
+
+/* An execution of a program on a lane; the same again in the table of programs. */
+static tm_status keep_execution(struct tm_survey *s, tm_strid module, uint64_t lane, const struct tm_record *record,
+                                bool is_device_time)
+{
+    struct tm_name info;
+    struct tm_execution execution = { .name = module, .lane = lane, .begin_ps = record->start_ps,
+                                      .end_ps = record->start_ps + record->dur_ps };
+    struct tm_module_time time = { .name = module, .executions = 1, .total_ps = is_device_time ? record->dur_ps : 0 };
+    tm_status st = tm_names_info(s->trace->names, module, &info);
+
+    execution.module = time.module = info.hash;
+    if (st == TM_OK)
+        st = tm_sorter_push(s->executions, &execution);
+    return st == TM_OK ? tm_groups_add(s->module_times, &time) : st;
+}
+
+static tm_status keep_cpu_op(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
+{
+    const struct tm_config *config = tm_rows_at(s->trace->configs, raw->record.config);
+    uint32_t device;
+    tm_status st;
+
+    if (!config)
+        return s->run->error.status;
+    st = tm_cpu_device(s->trace, config->ordinal, &device);
+    if (st == TM_OK && !s->trace->devices[device].activities && s->trace->devices[device].first_ps == 0) {
+        s->trace->devices[device].first_ps = INT64_MAX;
+        s->trace->devices[device].last_ps = INT64_MIN;
+    }
+    track->has_cpu_ops = 1;
+    s->has_cpu_ops = true;
+    return st;
+}
+
+static tm_status take_host(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
+{
+    struct host_reading *h = (struct host_reading *)track;
+    const uint32_t traits = raw->traits;
+    const struct tm_record *r = &raw->record;
+    tm_status st = TM_OK;
+
+    if (h->has_before)
+        check_order(track, &h->before, r);
+    h->before = *r;
+    h->has_before = true;
+    h->python += (traits & TM_TRAIT_PYTHON) != 0;
+    h->pjit += (traits & TM_TRAIT_PJIT) != 0;
+    if (r->flags & TM_FLAG_STEP || traits & TM_TRAIT_STEP_NAME) {
+        h->markers++;
+        st = keep_marker(s, raw);
+    }
+    if (st == TM_OK && r->correlation)
+        st = keep_launch(s, track, raw);
+    if (st == TM_OK && traits & (TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA))
+        st = keep_compile(s, raw);
+    if (st == TM_OK && traits & TM_TRAIT_EXECUTE_THUNKS && r->config) {
+        const struct tm_config *config = tm_rows_at(s->trace->configs, r->config);
+
+        if (!config)
+            return s->run->error.status;
+        st = keep_execution(s, config->module, r->track, r, false);
+    }
+    if (st == TM_OK && r->flags & TM_FLAG_HLO_OP && !(r->flags & TM_FLAG_CORRELATION) &&
+        !(traits & TM_TRAIT_END_MARKER))
+        st = keep_cpu_op(s, track, raw);
+    return st;
+}
+
+/* The main thread is the line of the step markers, else that with most python, else with most PjitFunction. */
+static void judge_main_track(struct tm_survey *s, const struct host_reading *h, uint64_t number)
+{
+    uint64_t score = h->pjit;
+
+    if (h->markers)
+        score = ((uint64_t)1 << 62) + h->markers;
+    else if (h->python)
+        score = ((uint64_t)1 << 61) + h->python;
+    if (s->trace->main_track == TM_NONE || score > s->main_score) {
+        s->main_score = score;
+        s->trace->main_track = (uint32_t)number;
+    }
+}
+
+static tm_status put_track(struct tm_survey *s, uint64_t number, const struct tm_track *track)
+{
+    struct tm_track *row = tm_rows_change(s->trace->tracks, number);
+
+    if (!row)
+        return s->run->error.status;
+    *row = *track;
+    if (track->is_unsorted)
+        tm_tally_add(&s->run->tallies, TM_TALLY_UNSORTED_LINE, 1);
+    return TM_OK;
+}
+
+static tm_status get_track(struct tm_survey *s, uint64_t number, struct tm_track *track)
+{
+    const struct tm_track *row = tm_rows_at(s->trace->tracks, number);
+
+    if (!row)
+        return s->run->error.status;
+    *track = *row;
+    return TM_OK;
+}
+
+static tm_status number_main_thread(struct tm_survey *s)
+{
+    struct tm_track *row;
+
+    s->trace->main_thread = TM_NONE;
+    if (s->trace->main_track == TM_NONE)
+        return TM_OK;
+    row = tm_rows_change(s->trace->tracks, s->trace->main_track);
+    if (!row)
+        return s->run->error.status;
+    number_thread(s, row);
+    s->trace->main_thread = row->thread;
+    return TM_OK;
+}
+
+tm_status tm_survey_host_tracks(struct tm_survey *s)
+{
+    const uint64_t count = tm_rows_count(s->trace->tracks);
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        struct host_reading h = { .has_before = false };
+
+        st = get_track(s, i, &h.track);
+        if (st != TM_OK || h.track.side != TM_SIDE_HOST)
+            continue;
+        st = read_track(s, i, true, take_host, &h.track);
+        if (st != TM_OK)
+            break;
+        h.track.has_python = h.python > 0;
+        h.track.is_user = h.python || h.markers || h.pjit;
+        if (h.track.events)
+            judge_main_track(s, &h, i);
+        st = put_track(s, i, &h.track);
+    }
+    return st == TM_OK ? number_main_thread(s) : st;
+}
+
+/* --- the devices' lines --- */
+
+struct device_reading {
+    struct tm_track track; /* first */
+    struct tm_record before;
+    bool has_before, facts, rows;
+};
+
+static tm_status take_program(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
+{
+    struct device_reading *d = (struct device_reading *)track;
+    const struct tm_record *r = &raw->record;
+    const struct tm_span span = { .lane = track->device, .begin_ps = r->start_ps, .end_ps = r->start_ps + r->dur_ps,
+                                  .value = r->correlation };
+    tm_status st;
+
+    if (d->has_before)
+        check_order(track, &d->before, r);
+    d->before = *r;
+    d->has_before = true;
+    if (track->line == TM_LINE_TPU_STEPS) {
+        s->tpu_step_count++;
+        return tm_spans_add(s->tpu_steps, &span);
+    }
+    st = tm_spans_add(s->resolver->programs, &span);
+    return st == TM_OK ? keep_execution(s, r->name, track->device, r, true) : st;
+}
+
+static bool is_program_line(const struct tm_track *track)
+{
+    return track->side == TM_SIDE_DEVICE && (track->line == TM_LINE_TPU_MODULES || track->line == TM_LINE_TPU_STEPS);
+}
+
+tm_status tm_survey_program_tracks(struct tm_survey *s)
+{
+    const uint64_t count = tm_rows_count(s->trace->tracks);
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        struct device_reading d = { .has_before = false };
+
+        st = get_track(s, i, &d.track);
+        if (st != TM_OK || !is_program_line(&d.track))
+            continue;
+        st = read_track(s, i, true, take_program, &d.track);
+        if (st == TM_OK)
+            st = put_track(s, i, &d.track);
+    }
+    return st;
+}
+
+/* An uncertain launch is one if some activity bears its id. */
+static tm_status confirm_launch(struct tm_survey *s, uint64_t key)
+{
+    const struct tm_id id = { key };
+    const void *row;
+    tm_status st;
+
+    if (!s->has_uncertain_launches || !key || key == s->last_launched_id)
+        return TM_OK;
+    s->last_launched_id = key;
+    st = tm_index_get(s->resolver->launches, key, &row);
+    if (st != TM_OK || !row || !((const struct tm_launch *)row)->is_uncertain)
+        return st;
+    return tm_index_put(s->resolver->launched, &id);
+}
+
+static tm_status keep_module_time(struct tm_survey *s, const struct tm_event *event)
+{
+    struct tm_module_time time = { .name = event->config->module, .total_ps = event->record.dur_ps };
+    struct tm_name info;
+    tm_status st;
+
+    if (s->marker_count || !event->config->module || event->record.class == TM_CLASS_TPU_OP)
+        return TM_OK;
+    st = tm_names_info(s->trace->names, event->config->module, &info);
+    time.module = info.hash;
+    return st == TM_OK ? tm_groups_add(s->module_times, &time) : st;
+}
+
+static tm_status keep_group(struct tm_survey *s, const struct tm_raw *raw)
+{
+    struct tm_group_span span = { .begin_ps = raw->record.start_ps,
+                                  .end_ps = raw->record.start_ps + raw->record.dur_ps };
+
+    if (s->marker_count || !(raw->record.flags & TM_FLAG_GROUP) || raw->record.args_length != sizeof(struct tm_number))
+        return TM_OK;
+    s->has_groups = true;
+    span.key.low = (uint64_t)((const struct tm_number *)raw->args)->value;
+    return tm_groups_add(s->groups, &span);
+}
+
+static tm_status keep_facts(struct tm_survey *s, const struct tm_raw *raw, const struct tm_event *event)
+{
+    struct tm_device *device = &s->trace->devices[event->device];
+    const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
+    tm_status st;
+
+    device->activities++;
+    if (event->record.start_ps < device->first_ps)
+        device->first_ps = event->record.start_ps;
+    if (end_ps > device->last_ps)
+        device->last_ps = end_ps;
+    if (event->record.class == TM_CLASS_GRAPH)
+        device->has_collapsed_graphs = true;
+    if (event->record.flags & TM_FLAG_KERNEL_DETAILS)
+        s->trace->has_kernel_details = true;
+    st = confirm_launch(s, event->record.correlation);
+    if (st == TM_OK)
+        st = keep_module_time(s, event);
+    return st == TM_OK ? keep_group(s, raw) : st;
+}
+
+static tm_status keep_step(struct tm_survey *s, const struct tm_event *event)
+{
+    const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
+    struct tm_step_row *row;
+
+    if (event->step == TM_NONE || event->step >= s->trace->steps.count)
+        return TM_OK;
+    row = tm_rows_change(s->trace->steps.rows, s->trace->devices[event->device].first_step_row + event->step);
+    if (!row)
+        return s->run->error.status;
+    if (!row->activities || event->record.start_ps < row->first_ps)
+        row->first_ps = event->record.start_ps;
+    if (!row->activities || end_ps > row->last_ps)
+        row->last_ps = end_ps;
+    row->activities++;
+    return TM_OK;
+}
+
+static tm_status take_activity(struct tm_survey *s, const struct device_reading *d, const struct tm_raw *raw)
+{
+    struct tm_event event;
+    tm_status st = tm_resolve(s->resolver, &d->track, raw, &event);
+
+    if (st != TM_OK || event.level == TM_LEVEL_NONE)
+        return st;
+    if (d->facts)
+        st = keep_facts(s, raw, &event);
+    return st == TM_OK && d->rows ? keep_step(s, &event) : st;
+}
+
+/* Graphs wait until it is known whether their kernels were recorded; kernels of graphs tell it. */
+static tm_status take_device(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
+{
+    struct device_reading *d = (struct device_reading *)track;
+    const struct tm_record *r = &raw->record;
+
+    if (d->has_before)
+        check_order(track, &d->before, r);
+    d->before = *r;
+    d->has_before = true;
+    if (r->flags & TM_FLAG_GRAPH_EXEC && !(r->flags & TM_FLAG_KERNEL_DETAILS)) {
+        const struct tm_graph_event graph = { .record = *r, .traits = raw->traits };
+
+        return d->facts ? tm_sorter_push(s->graphs, &graph) : TM_OK;
+    }
+    if (d->facts && r->flags & (TM_FLAG_GRAPH_NODE | TM_FLAG_GRAPH_EXEC) && r->correlation != s->last_node_id) {
+        const struct tm_id id = { r->correlation };
+        const tm_status st = tm_index_put(s->resolver->expanded_graphs, &id);
+
+        s->last_node_id = r->correlation;
+        if (st != TM_OK)
+            return st;
+    }
+    return take_activity(s, d, raw);
+}
+
+static tm_status take_cpu_op(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
+{
+    if (!(raw->record.flags & TM_FLAG_HLO_OP))
+        return TM_OK;
+    return take_activity(s, (struct device_reading *)track, raw);
+}
+
+/* The graphs that were put aside, now that the expanded ones are known. */
+static tm_status take_graphs(struct tm_survey *s, bool facts, bool rows)
+{
+    struct device_reading d = { .facts = facts, .rows = rows };
+    tm_status st = facts ? tm_index_finish(s->resolver->expanded_graphs) : TM_OK;
+
+    if (st == TM_OK && facts)
+        st = tm_sorter_finish(s->graphs);
+    if (st == TM_OK)
+        st = tm_sorter_rewind(s->graphs);
+    while (st == TM_OK) {
+        const void *row;
+        struct tm_raw raw = { .args = NULL };
+
+        st = tm_sorter_next(s->graphs, &row);
+        if (st != TM_OK || !row)
+            break;
+        raw.record = ((const struct tm_graph_event *)row)->record;
+        raw.record.args_length = 0;
+        raw.traits = ((const struct tm_graph_event *)row)->traits;
+        st = get_track(s, raw.record.track, &d.track);
+        if (st == TM_OK)
+            st = take_activity(s, &d, &raw);
+    }
+    return st;
+}
+
+static bool has_activity(const struct tm_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->device_count; i++)
+        if (trace->devices[i].activities)
+            return true;
+    return false;
+}
+
+/* Read all tracks that `wanted` names. */
+static tm_status read_devices(struct tm_survey *s, bool cpu_ops, bool facts, bool rows)
+{
+    const uint64_t count = tm_rows_count(s->trace->tracks);
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        struct device_reading d = { .facts = facts, .rows = rows };
+        bool wanted;
+
+        st = get_track(s, i, &d.track);
+        wanted = cpu_ops ? d.track.side == TM_SIDE_HOST && d.track.has_cpu_ops
+                         : d.track.side == TM_SIDE_DEVICE && !is_program_line(&d.track);
+        if (st != TM_OK || !wanted)
+            continue;
+        st = read_track(s, i, facts && !cpu_ops, cpu_ops ? take_cpu_op : take_device, &d.track);
+        if (st == TM_OK && facts && !cpu_ops)
+            st = put_track(s, i, &d.track);
+    }
+    return st;
+}
+
+tm_status tm_survey_device_tracks(struct tm_survey *s, bool facts, bool rows)
+{
+    tm_status st;
+
+    s->resolver->knows_steps = rows;
+    st = read_devices(s, false, facts, rows);
+    if (st == TM_OK)
+        st = take_graphs(s, facts, rows);
+    if (st == TM_OK && facts) {
+        s->resolver->has_devices = has_activity(s->trace);
+        st = tm_index_finish(s->resolver->launched);
+    }
+    if (st == TM_OK && !s->resolver->has_devices && s->has_cpu_ops)
+        st = read_devices(s, true, facts, rows);
+    return st;
+}
+
+/* --- what is neither: read once, so that its oddities are counted --- */
+
+static tm_status take_other(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
+{
+    struct device_reading *d = (struct device_reading *)track;
+
+    if (d->has_before)
+        check_order(track, &d->before, &raw->record);
+    d->before = raw->record;
+    d->has_before = true;
+    tm_tally_add(&s->run->tallies, TM_TALLY_UNKNOWN_PLANE, 1);
+    return TM_OK;
+}
+
+tm_status tm_survey_other_tracks(struct tm_survey *s)
+{
+    const uint64_t count = tm_rows_count(s->trace->tracks);
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        struct device_reading d = { .has_before = false };
+
+        st = get_track(s, i, &d.track);
+        if (st != TM_OK || d.track.side != TM_SIDE_OTHER)
+            continue;
+        st = read_track(s, i, true, take_other, &d.track);
+        if (st == TM_OK)
+            st = put_track(s, i, &d.track);
+    }
+    return st;
+}

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""report.html in a real browser: it shows what the summary holds, asks for nothing, runs nothing of a trace."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import make_profile  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import DEMO, Scratch, run  # noqa: E402
+
+BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+ASKING = re.compile(r"""(?:src|href|action|data)\s*=\s*["']?\s*(?!#|data:)([^"'\s>]+)""", re.IGNORECASE)
+
+
+class Balance(HTMLParser):
+    """Whether every tag that opens also closes, in order; and the ids."""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.open, self.wrong, self.ids = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.ids += [v for k, v in attributes if k == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.ids += [v for k, v in attributes if k == "id"]
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"</{tag}> at {self.getpos()}")
+
+
+def browse(page, folder, width=1280):
+    """(DOM after the scripts ran, what the browser said on stderr)."""
+    done = subprocess.run(
+        [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+         "--disable-extensions", "--disable-background-networking", f"--user-data-dir={folder / 'browser'}",
+         f"--window-size={width},900", "--enable-logging=stderr", "--virtual-time-budget=4000", "--dump-dom", page.as_uri()],
+        capture_output=True, text=True, timeout=120, check=False)
+    return done.stdout, done.stderr
+
+
+def static(tap, name, text):
+    parser = Balance()
+    parser.feed(text)
+    parser.close()
+    tap.ok(not parser.wrong and not parser.open, f"{name}: tags are balanced", parser.wrong[:5], parser.open[:5])
+    twice = sorted({i for i in parser.ids if parser.ids.count(i) > 1})
+    tap.ok(not twice, f"{name}: ids are unique", twice[:10])
+    asks = [u for u in ASKING.findall(re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL))
+            if not u.startswith("data:")]
+    tap.ok(not asks, f"{name}: no address of anything outside", asks[:10])
+    tap.ok("default-src 'none'" in html.unescape(text), f"{name}: the page forbids itself to load anything")
+
+
+def shown(tap, name, dom, errors, summary):
+    text = html.unescape(re.sub(r"<[^>]*>", " ", dom))
+    flat = " ".join(text.split())
+    tap.ok(dom.rstrip().endswith("</html>"), f"{name}: the browser shows a page", errors[-500:])
+    said = [line for line in errors.splitlines() if "CONSOLE" in line]
+    tap.ok(not said, f"{name}: the console is silent", *said[:5])
+    verdict = " ".join((summary["verdict"]["text"] or "").split())
+    tap.ok(verdict and verdict in flat, f"{name}: the verdict is on the page", verdict)
+    missing = [f["title"] for f in summary["findings"] if " ".join(f["title"].split()) not in flat]
+    tap.ok(not missing, f"{name}: every finding is on the page", *missing[:5])
+    tap.ok("<svg" in dom, f"{name}: there are charts")
+
+
+def main():
+    tap = Tap()
+    if BROWSER is None:
+        tap.skip("the page in a browser", "no chromium")
+        tap.done()
+    with Scratch() as folder:
+        inputs = {"demo": DEMO}
+        for name, make in {**make_profile.MAKERS, "hostile": make_profile.hostile}.items():
+            inputs[name] = folder / f"{name}.xplane.pb"
+            inputs[name].write_bytes(make(seed=3).encode())
+        for name, source in inputs.items():
+            out = folder / f"{name}.out"
+            result = run("report", source, "-o", out, "--format", "html,json")
+            if result.status != 0:
+                tap.ok(False, name, result)
+                continue
+            page = out / "report.html"
+            summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+            static(tap, name, page.read_text(encoding="utf-8"))
+            dom, errors = browse(page, folder)
+            shown(tap, name, dom, errors, summary)
+            if name == "hostile":
+                title = re.search(r"<title>(.*?)</title>", dom, re.DOTALL)
+                tap.ok(title and "owned" not in title.group(1), "hostile: no name of the trace runs", title)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

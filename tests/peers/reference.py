@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Real profiles: our figures against those of xprof 2.24.2, where both define the same thing.
+
+    reference.py [--case PATTERN]
+
+For each readable profile of $TM_SHARED/traces that has reference tables: kernel counts, totals, minima and maxima
+(exact, in the peer's whole nanoseconds), memory peaks and capacities (exact), step lengths where the definitions
+agree.  And for every profile: the parts of our own figures add up.  Without the folder: skipped.
+"""
+
+import argparse
+import csv
+import json
+import sys
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from differences import MISSING, Differences  # noqa: E402
+from invariants import check as check_invariants  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import SHARED, Scratch, summary_of  # noqa: E402
+
+TRACES = SHARED / "traces"
+
+# Differences that were looked into and are right: (case pattern, figure pattern, reason).
+KNOWN = ()
+
+# How the peer's kernel table differs from ours by definition, applied before the comparison:
+# - AMD: the peer prints shared memory 0 where the file says group_mem; so shared memory is no part of the key there
+# - kernels shorter than one nanosecond are not in the peer's table
+# - the peer counts in whole nanoseconds, each event cut, so rows are compared in those
+
+
+def ns_of(microseconds):
+    return round(float(microseconds) * 1000)
+
+
+def fold(rows):
+    """Rows of one key become one row.  rows: (key, count, total_ns, min_ns, max_ns)."""
+    table = {}
+    for key, count, total, least, most in rows:
+        have = table.get(key)
+        table[key] = (count, total, least, most) if have is None else (
+            have[0] + count, have[1] + total, min(have[2], least), max(have[3], most))
+    return table
+
+
+def peer_kernels(path, with_shared):
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return fold((
+        (r["kernel_name"], r["grid_dim"], r["block_dim"], int(float(r["registers_per_thread"])),
+         int(float(r["shmem_bytes"])) if with_shared else 0, r["op_name"]),
+        int(float(r["occurrences"])), ns_of(r["total_duration_us"]), ns_of(r["min_duration_us"]),
+        ns_of(r["max_duration_us"])) for r in rows)
+
+
+def our_kernels(summary, with_shared):
+    rows = [r for r in summary["kernels"]["rows"] if r["max_ps"] >= 1000]
+    return fold((
+        (r["name"], r["grid"] or "0,0,0", r["block"] or "0,0,0", r["registers"] or 0,
+         (r["shared_bytes"] or 0) if with_shared else 0, r["op"] or ""),
+        r["count"], r["total_ps"] // 1000, r["min_ps"] // 1000, r["max_ps"] // 1000) for r in rows)
+
+
+def compare_kernels(d, folder, summary):
+    path = folder / "tables" / "kernel_stats.0.csv"
+    if not path.exists():
+        return
+    vendors = {v.get("vendor") or v.get("model") or "" for v in summary["environment"]["devices"]}
+    with_shared = not any("AMD" in v or "Instinct" in v or "gfx" in v for v in vendors)
+    theirs = peer_kernels(path, with_shared)
+    if not theirs:
+        return  # a profile without kernels; CPU and TPU ops are no kernels for the peer
+    ours = our_kernels(summary, with_shared)
+    for key in sorted(set(theirs) | set(ours)):
+        label = f"kernels[{key[0][:50]} {' '.join(str(k) for k in key[1:])}]"
+        if key not in theirs or key not in ours:
+            d.equal(label, theirs.get(key, MISSING), ours.get(key, MISSING))
+            continue
+        for i, figure in enumerate(("count", "total_ns", "min_ns", "max_ns")):
+            d.equal(f"{label}.{figure}", theirs[key][i], ours[key][i])
+
+
+def compare_memory(d, folder, summary):
+    with open(folder / "memory_profile.json", encoding="utf-8") as file:
+        theirs = json.load(file).get("memoryProfilePerAllocator", {})
+    ours = {r["name"]: r for r in (summary["memory"] or {}).get("allocators", [])}
+    d.equal("memory.allocators", sorted(theirs), sorted(ours))
+    for name in sorted(set(theirs) & set(ours)):
+        profile = theirs[name]["profileSummary"]
+        peak = profile["peakStats"]
+        where = f"memory[{name}]"
+        d.equal(f"{where}.peak_bytes", int(peak["stackReservedBytes"]) + int(peak["heapAllocatedBytes"]),
+                ours[name]["peak_bytes"])
+        d.equal(f"{where}.capacity_bytes", int(profile["memoryCapacity"]), ours[name]["capacity_bytes"])
+        d.equal(f"{where}.lifetime_peak_bytes", int(profile["peakBytesUsageLifetime"]),
+                ours[name]["lifetime_peak_bytes"])
+
+
+def compare_steps(d, folder, summary):
+    """The peer's step is the device's span, or the marker on a CPU-only run; it leaves out first and last."""
+    with open(folder / "overview_page.json", encoding="utf-8") as file:
+        table = json.load(file)[1]
+    columns = [c["id"] for c in table["cols"]]
+    if "stepTimeMs" not in columns or not table.get("rows"):
+        return
+    figure = "host_span_ps" if summary["environment"]["platform"] == "cpu" else "device_span_ps"
+    listed = {r["number"]: r for r in summary["steps"]["list"]}
+    for row in table["rows"]:
+        values = dict(zip(columns, (c.get("v") if c else None for c in row["c"])))
+        number = int(str(values["stepnum"]).split()[-1])
+        want = round(values["stepTimeMs"] * 1e9)
+        d.equal(f"steps[{number}].{figure}", want, listed.get(number, {}).get(figure, MISSING))
+
+
+def cases():
+    """(name, what to report on, folder of reference tables or None)."""
+    found = []
+    for path in sorted((TRACES / "xspace").glob("*.xplane.pb")):
+        if not path.name.startswith("corrupt-"):
+            found.append((path.name.removesuffix(".xplane.pb"), path))
+    for path in sorted((TRACES / "logdir").iterdir()):
+        found.append((f"logdir-{path.name}", path))
+    for name, path in found:
+        folder = TRACES / "reference" / name
+        yield name, path, folder if folder.is_dir() else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--case", default="*", metavar="PATTERN", help="only these profiles")
+    options = parser.parse_args()
+    tap = Tap()
+    if not (TRACES / "xspace").is_dir():
+        tap.skip("real profiles against xprof", f"no profiles at {TRACES}")
+        tap.done()
+    for name, path, folder in cases():
+        if not fnmatchcase(name, options.case):
+            continue
+        with Scratch() as out:
+            result, summary = summary_of(path, out, "--steps", "all", "--rows", "100000")
+        if summary is None or result.crashed or result.status != 0:
+            tap.ok(False, name, f"report ended with {result}")
+            continue
+        d = Differences(name, KNOWN)
+        parts = [lambda diff, _, s: check_invariants(diff, s)]
+        if folder:
+            parts += [compare_kernels, compare_memory, compare_steps]
+        for part in parts:
+            try:
+                part(d, folder, summary)
+            except (KeyError, TypeError, AttributeError) as missing:
+                d.equal(f"{part.__name__}: shape of the summary", "complete", f"{type(missing).__name__} {missing}")
+        tap.ok(not d.wrong, f"{name}: {d.compared} figures{'' if folder else ', no reference'}",
+               f"{len(d.wrong)} of {d.compared} figures differ", d.report())
+        for row, figure in d.excused:
+            print(f"# known: {figure}: {row[2]}")
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,327 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every figure of generated profiles against their exact truth, to the picosecond.
+
+    truth.py [--full] [--case PATTERN]... [--events N] [--keep DIR] [--list]
+
+The generator ($TM_SHARED/tools/make_trace.py, needs numpy) writes a profile and, beside it, the figures that an
+analyser must find.  Each case is generated, reported with `--steps all`, compared, and removed.  Without the
+generator every case is skipped.
+"""
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from differences import MISSING, Differences, at  # noqa: E402
+from invariants import check as check_invariants  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import SHARED, Scratch, summary_of  # noqa: E402
+
+GENERATOR = SHARED / "tools" / "make_trace.py"
+SCENARIOS = ("mixed", "steady", "unfused", "stalled", "transfers", "dominated", "recompile", "lowocc", "imbalance",
+             "comm", "memory")
+
+# Differences that were looked into and are right: (case pattern, figure pattern, reason).
+KNOWN = ()
+
+# The figures of a device: where the truth has them, where the summary has them.  A truth of null says that the
+# generator does not know the figure for that platform; it is not compared.
+DEVICE = (
+    ("first_ps", "first_ps"),
+    ("last_ps", "last_ps"),
+    ("span_ps", "span_ps"),
+    ("busy_ps", "busy_ps"),
+    ("idle_ps", "idle_ps"),
+    ("compute_busy_ps", "compute_ps"),
+    ("collective.busy_ps", "collective_ps"),
+    ("collective.exposed_ps", "exposed_collective_ps"),
+    ("collective.count", "collectives.count"),
+    ("collective.total_ps", "collectives.total_ps"),
+    ("copy.busy_ps", "copy_ps"),
+    ("copy.exposed_ps", "exposed_copy_ps"),
+    ("copy.count", "copies.count"),
+    ("copy.total_ps", "copies.total_ps"),
+    ("copy.exposed_by_kind_ps.H2D", "exposed_by_direction_ps.h2d"),
+    ("copy.exposed_by_kind_ps.D2H", "exposed_by_direction_ps.d2h"),
+    ("copy.exposed_by_kind_ps.D2D", "exposed_by_direction_ps.d2d"),
+    ("copy.exposed_by_kind_ps.P2P", "exposed_by_direction_ps.p2p"),
+    ("memset.count", "memsets.count"),
+    ("memset.total_ps", "memsets.total_ps"),
+    ("memset.bytes", "memsets.bytes"),
+    ("graph.count", "graphs.count"),
+    ("graph.total_ps", "graphs.total_ps"),
+    ("kernels.count", "kernels.count"),
+    ("kernels.total_ps", "kernels.total_ps"),
+    ("gaps.count", "gaps.count"),
+    ("gaps.total_ps", "gaps.total_ps"),
+    ("wait_host_ps", "wait_host_ps"),
+    ("tpu.waits.copy.total_ps", "wait_copy_ps"),
+    ("tpu.waits.collective.total_ps", "wait_collective_ps"),
+    ("tpu.in_flight.busy_ps", "in_flight_ps"),
+    ("tpu.in_flight.hidden_ps", "hidden_ps"),
+)
+CAUSES = ("compile", "input", "sync", "gc", "profiler", "host", "launch", "device_wait", "unrecorded")
+STEP_LISTS = ("activities", "first_ps", "last_ps", "period_ps", "device_span_ps", "busy_ps")
+ALLOCATOR = (("allocations", "allocations"), ("deallocations", "deallocations"),
+             ("allocated_bytes", "allocated_bytes"), ("peak_bytes", "peak_bytes"), ("peak_last_ps", "peak_at_ps"))
+# Damage that the generator plants on a plane of its own, and the tally that must name it.
+DIRTY = (("aggregated", "aggregated-event"), ("negative_duration", "negative-duration"),
+         ("negative_offset", "negative-start"))
+ONE_OFF = re.compile(r"^loop_fusion_\d+_\d+$")
+
+
+class Case:
+    def __init__(self, name, *options, seed=1, events=20000):
+        self.name, self.options, self.seed, self.events = name, list(options), seed, events
+
+
+def matrix(full):
+    """The cases: the quick ones touch every platform, scenario and option once; all of them cross them."""
+    quick = [Case(f"gpu-{s}", "--scenario", s, "--devices", "2", seed=i) for i, s in enumerate(SCENARIOS, 1)]
+    quick += [
+        Case("gpu-async", "--async", "--devices", "2"),
+        Case("gpu-shuffle", "--shuffle", "--devices", "2"),
+        Case("gpu-dirty", "--dirty", "--bad-utf8"),
+        Case("gpu-hosts", "--hosts", "2", "--devices", "2", "--logdir"),
+        Case("gpu-async-hosts", "--hosts", "2", "--async", "--logdir", "--shuffle"),
+        Case("gpu-unique-names", "--unique-names", "0.3", "--devices", "2"),
+        Case("gpu-long-names", "--long-names", events=4000),
+        Case("gpu-graphs-expanded", "--graphs", "expanded", "--devices", "2"),
+        Case("gpu-graphs-collapsed", "--graphs", "collapsed", "--devices", "2"),
+        Case("gpu-odd", "--odd-devices", "--unused", "2", "--devices", "2"),
+        Case("gpu-hlo", "--hlo", "--streams", "4"),
+        Case("tpu-mixed", "--platform", "tpu", "--devices", "2"),
+        Case("tpu-async-shuffle", "--platform", "tpu", "--async", "--shuffle", "--scenario", "comm"),
+        Case("tpu-dirty-hosts", "--platform", "tpu", "--dirty", "--hosts", "2", "--logdir", "--unused", "1"),
+        Case("cpu-mixed", "--platform", "cpu"),
+        Case("cpu-shuffle-hosts", "--platform", "cpu", "--shuffle", "--hosts", "2", "--logdir", "--dirty"),
+    ]
+    if not full:
+        return quick
+    cases = list(quick)
+    variants = {"plain": [], "async": ["--async"], "shuffle": ["--shuffle"], "dirty": ["--dirty"],
+                "hosts": ["--hosts", "2", "--logdir"], "three": ["--devices", "3", "--streams", "4"],
+                "lag": ["--async", "0.3", "--shuffle", "--hosts", "2", "--logdir"]}
+    graphs = {"expanded": ["--graphs", "expanded"], "collapsed": ["--graphs", "collapsed"],
+              "collapsed-async": ["--graphs", "collapsed", "--async"], "names": ["--unique-names", "0.5"],
+              "odd": ["--odd-devices", "--unused", "1", "--shuffle"], "one": ["--streams", "1"],
+              "plain-copy": ["--no-overlap"]}
+    for platform in ("gpu", "tpu", "cpu"):
+        chosen = dict(variants, **(graphs if platform == "gpu" else {}))
+        for scenario in SCENARIOS:
+            for label, options in chosen.items():
+                for seed in (11, 12, 13):
+                    cases.append(Case(f"{platform}-{scenario}-{label}-{seed}", "--platform", platform, "--scenario",
+                                      scenario, *options, seed=seed))
+    return cases
+
+
+# --- comparing ------------------------------------------------------------------------------------------------
+
+def compare_device(d, where, truth, ours):
+    for theirs, mine in DEVICE:
+        want = at(truth, theirs)
+        if want not in (None, MISSING):
+            d.equal(f"{where}.{mine}", want, at(ours, mine))
+    longest = [[g["start_ps"], g["dur_ps"]] for g in truth["gaps"]["longest"]]
+    mine = at(ours, "gaps.longest")
+    if isinstance(mine, list):
+        mine = [[g["begin_ps"], g["dur_ps"]] for g in mine]
+    d.lists(f"{where}.gaps.longest", longest, mine)
+    if truth["gaps"]["by_cause"] is not None:
+        for cause in CAUSES:
+            for figure in ("count", "total_ps"):
+                d.equal(f"{where}.gaps.by_cause.{cause}.{figure}", truth["gaps"]["by_cause"][cause][figure],
+                        at(ours, f"gaps.by_cause.{cause}.{figure}"))
+    for name in STEP_LISTS:
+        want = truth["steps"][name][:1000]
+        d.lists(f"{where}.steps.{name}", want, at(ours, f"steps.{name}"))
+    if truth["tpu"]:
+        d.equal(f"{where}.wait_ps", truth["tpu"]["waits"]["copy"]["total_ps"]
+                + truth["tpu"]["waits"]["collective"]["total_ps"], at(ours, "wait_ps"))
+
+
+def compare_devices(d, truth, summary):
+    mine = {(v["host"], v["name"]): v for v in summary["devices"]}
+    theirs = {(h["host"], v["name"]): v for h in truth["hosts"] for v in h["devices"]}
+    d.equal("devices", sorted(theirs), sorted(mine))
+    for key in sorted(set(theirs) & set(mine)):
+        compare_device(d, "/".join(key), theirs[key], mine[key])
+    d.equal("unused", sorted((h["host"], name) for h in truth["hosts"] for name in h["unused"]),
+            sorted((v["host"], v["name"]) for v in summary["unused"]))
+
+
+def compare_kernels(d, truth, summary):
+    """By name over all devices.  One-off names are summed; what the table cuts off is in its last row."""
+    rows = summary["kernels"]["by_name"]
+    rest = summary["kernels"].get("by_name_rest") or {"rows": 0, "count": 0, "total_ps": 0}
+    d.equal("kernels.count", truth["total"]["kernel_count"], summary["kernels"]["count"])
+    d.equal("kernels.total_ps", truth["total"]["kernel_total_ps"], summary["kernels"]["total_ps"])
+    mine = {r["name"]: r for r in rows}
+    d.equal("kernels.by_name: names are distinct", len(rows), len(mine))
+    smallest = min((r["total_ps"] for r in rows), default=0)
+    for name, want in truth["total"]["kernels_by_name"].items():
+        if name not in mine:
+            d.equal(f"kernels.by_name[{name[:60]}] is missing, so it is in the rest", True,
+                    rest["rows"] > 0 and want["total_ps"] <= smallest)
+            continue
+        for figure in ("count", "total_ps", "min_ps", "max_ps"):
+            d.equal(f"kernels.by_name[{name[:60]}].{figure}", want[figure], mine[name][figure])
+    others = [r for r in rows if r["name"] not in truth["total"]["kernels_by_name"]]
+    d.equal("kernels.by_name: names that are in no kernel", [], [r["name"] for r in others if not ONE_OFF.match(r["name"])])
+    if rest["rows"] == 0:
+        unique = [v["kernels"]["unique_names"] for h in truth["hosts"] for v in h["devices"]]
+        d.equal("kernels.by_name: one-off names", [sum(u["count"] for u in unique), sum(u["total_ps"] for u in unique)],
+                [sum(r["count"] for r in others), sum(r["total_ps"] for r in others)])
+
+
+def compare_transfers(d, truth, summary):
+    devices = [v for h in truth["hosts"] for v in h["devices"] if v["copy"]["kinds"] is not None]
+    rows = {r["direction"]: r for r in (summary["transfers"] or {}).get("by_direction", [])}
+    for kind in ("H2D", "D2H", "D2D", "P2P") if devices else ():
+        want = {f: sum(v["copy"]["kinds"][kind][f] for v in devices) for f in ("count", "bytes", "total_ps")}
+        want["exposed_ps"] = sum(v["copy"]["exposed_by_kind_ps"][kind] for v in devices)
+        got = rows.get(kind.lower(), {})
+        if want["count"] == 0 and not got:
+            continue
+        for figure, value in want.items():
+            d.equal(f"transfers.{kind.lower()}.{figure}", value, got.get(figure, MISSING))
+
+
+def compare_steps(d, truth, summary):
+    listed = {(r["host"], r["number"]): r for r in summary["steps"]["list"]}
+    several = len(truth["hosts"]) > 1
+    for host in truth["hosts"]:
+        steps = host["steps"]
+        if not several:
+            d.equal("steps.count", steps["count"], summary["steps"]["count"])
+            d.equal("steps.chosen", steps["count"], summary["steps"]["chosen"])
+        for number, begin, length in list(zip(steps["step_num"], steps["begin_ps"], steps["dur_ps"]))[:1000]:
+            row = listed.get((host["host"], number))
+            if row is None:
+                d.equal(f"steps.list[{host['host']} {number}]", "a row", MISSING)
+                continue
+            d.equal(f"steps.list[{host['host']} {number}].begin_ps", begin, row["begin_ps"])
+            d.equal(f"steps.list[{host['host']} {number}].host_span_ps", length, row["host_span_ps"])
+    if not several:
+        d.lists("steps.samples_ps", samples_of(truth), summary["steps"]["samples_ps"])
+
+
+def samples_of(truth):
+    """The lengths that the statistics of the steps rest on: the slowest device's period of each step, without
+    the first one where there are three or more; on a CPU-only run the markers' own lengths."""
+    host = truth["hosts"][0]
+    if truth["options"]["platform"] == "cpu":
+        samples = list(host["steps"]["dur_ps"])
+    else:
+        periods = zip(*(v["steps"]["period_ps"] for v in host["devices"]))
+        samples = [max(p for p in step if p is not None) for step in periods if any(p is not None for p in step)]
+    return samples[1:] if len(samples) >= 3 else samples
+
+
+def compare_compiles(d, truth, summary):
+    compiles = [h["compiles"] for h in truth["hosts"]]
+    d.equal("compile.count", sum(c["count"] for c in compiles), summary["compile"]["count"])
+    d.equal("compile.total_ps", sum(c["total_ps"] for c in compiles), summary["compile"]["total_ps"])
+    for figure in ("count", "total_ps"):
+        d.equal(f"compile.inside_steps.{figure}", sum(c["inside_steps"][figure] for c in compiles),
+                summary["compile"]["inside_steps"][figure])
+    events = sorted([h["host"], e["begin_ps"], e["dur_ps"], e["step"]] for h in truth["hosts"]
+                    for e in h["compiles"]["events"])
+    if sum(c["count"] for c in compiles) <= 500:
+        d.lists("compile.events", events, sorted([e["host"], e["begin_ps"], e["dur_ps"], e["step"]]
+                                                 for e in summary["compile"]["events"]))
+
+
+def compare_memory(d, truth, summary):
+    rows = {(r["host"], r["name"]): r for r in (summary["memory"] or {}).get("allocators", [])}
+    for host in truth["hosts"]:
+        for index, device in enumerate(host["devices"]):
+            want = device["memory"]
+            if want["allocations"] + want["deallocations"] == 0:
+                continue
+            name = f"{'TPU' if device['tpu'] else 'GPU'}_{device['name'].rsplit(':', 1)[1]}_bfc"
+            row = rows.get((host["host"], name), {})
+            for theirs, mine in ALLOCATOR:
+                d.equal(f"memory[{host['host']} {name}].{mine}", want[theirs], row.get(mine, MISSING))
+
+
+def compare_coverage(d, truth, summary):
+    d.equal("coverage.events_read", truth["total"]["events_xplane"], summary["coverage"]["events_read"])
+    tallies = summary["coverage"]["tallies"]
+    for planted, tally in DIRTY:
+        count = sum((h["dirty"] or {}).get("xplane", {}).get(planted, 0) for h in truth["hosts"])
+        d.equal(f"coverage.tallies.{tally}", count, tallies.get(tally, {"count": 0})["count"])
+
+
+def compare(d, truth, summary):
+    compare_devices(d, truth, summary)
+    for part in (compare_kernels, compare_transfers, compare_steps, compare_compiles, compare_memory,
+                 compare_coverage, lambda diff, _, s: check_invariants(diff, s)):
+        try:
+            part(d, truth, summary)
+        except (KeyError, TypeError, AttributeError) as missing:
+            d.equal(f"{getattr(part, '__name__', 'part')}: shape of the summary", "complete", f"{type(missing).__name__} {missing}")
+
+
+# --- running --------------------------------------------------------------------------------------------------
+
+def run_case(tap, case, folder, events):
+    target = folder / "t"
+    command = [sys.executable, str(GENERATOR), str(target), "--events", str(events or case.events), "--seed",
+               str(case.seed), "--format", "xplane", "--quiet", *case.options]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        tap.ok(False, case.name, "the generator failed", made.stderr[-1000:])
+        return
+    is_logdir = "--logdir" in case.options
+    truth_path = target / "truth.json" if is_logdir else folder / "t.truth.json"
+    truth = json.loads(truth_path.read_text())
+    result, summary = summary_of(target if is_logdir else folder / "t.xplane.pb", folder / "out", "--steps", "all")
+    if summary is None or result.crashed or result.status != 0:
+        tap.ok(False, case.name, f"report ended with {result}")
+        return
+    d = Differences(case.name, KNOWN)
+    compare(d, truth, summary)
+    tap.ok(not d.wrong, f"{case.name}: {d.compared} figures",
+           f"{len(d.wrong)} of {d.compared} figures differ", d.report())
+    for row, figure in d.excused:
+        print(f"# known: {figure}: {row[2]}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--full", action="store_true", help="the whole matrix")
+    parser.add_argument("--case", action="append", metavar="PATTERN", help="only these cases")
+    parser.add_argument("--events", type=int, help="events of a case, instead of its own number")
+    parser.add_argument("--keep", type=Path, help="leave the files of each case in this folder")
+    parser.add_argument("--list", action="store_true", help="name the cases")
+    options = parser.parse_args()
+    cases = [c for c in matrix(options.full) if not options.case or any(fnmatchcase(c.name, p) for p in options.case)]
+    if options.list:
+        print("\n".join(f"{c.name}: {' '.join(c.options)} --seed {c.seed} --events {c.events}" for c in cases))
+        return
+    tap = Tap()
+    for case in cases:
+        if not GENERATOR.exists():
+            tap.skip(case.name, f"no generator at {GENERATOR}")
+        elif options.keep:
+            folder = options.keep / case.name
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            run_case(tap, case, folder, options.events)
+        else:
+            with Scratch() as folder:
+                run_case(tap, case, folder, options.events)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

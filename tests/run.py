@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the tests, prints one line per case, and closes with 'N passed, N failed, N skipped'.
+
+Every test is a program that prints the Test Anything Protocol: the cmocka binaries of tests/unit and the Python
+programs below tests/.  A program that dies, runs too long or says nothing is a failed case of its own.
+"""
+
+import argparse
+import concurrent.futures
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+CASE = re.compile(r"^(ok|not ok)\b\s*\d*\s*-?\s*(.*)$")
+SKIPPED = re.compile(r"^(.*?)\s*(?<!\\)#\s*SKIP\b\s*(.*)$", re.IGNORECASE)
+FOLDERS = ("golden", "cli", "property", "faults", "browser", "pdf", "peers")
+# What is not found by the rule 'test_*.py': programs with a name of their own.
+NAMED = {"golden": ["golden/run.py"],
+         "peers": ["peers/known_truth.py", "peers/reference.py", "peers/schema.py", "peers/truth.py"]}
+SECONDS = 420  # of one program; nothing here takes a third of it on two cores
+
+
+class Program:
+    def __init__(self, suite, name, command):
+        self.suite, self.name, self.command = suite, name, command
+
+
+def find(build, suite, valgrind):
+    """The programs of a suite, in the order of their names."""
+    if suite == "unit":
+        sources = sorted((HERE / "unit").glob("test_*.c"))
+        under = ["valgrind", "-q", "--error-exitcode=99", "--leak-check=full"] if valgrind else []
+        return [Program(suite, f"unit/{s.stem}", under + [str(build / "unit" / s.stem)]) for s in sources]
+    paths = [HERE / name for name in NAMED.get(suite, []) if (HERE / name).exists()]
+    paths += sorted((HERE / suite).glob("test_*.py"))
+    return [Program(suite, str(p.relative_to(HERE).with_suffix("")), [sys.executable, str(p)]) for p in paths]
+
+
+def run(program, environment):
+    began = time.monotonic()
+    try:
+        done = subprocess.run(program.command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, check=False)
+        status, output = done.returncode, done.stdout
+    except subprocess.TimeoutExpired as late:
+        status, output = f"no end after {SECONDS} s", late.stdout or b""
+    except OSError as error:
+        status, output = str(error), b""
+    return status, output.decode("utf-8", "replace"), time.monotonic() - began
+
+
+class Counts:
+    def __init__(self, verbose):
+        self.passed = self.failed = self.skipped = 0
+        self.verbose = verbose
+
+    def case(self, program, word, text):
+        skip = SKIPPED.match(text)
+        if skip:
+            self.skipped += 1
+            print(f"skip  {program.name}: {skip.group(1)} ({skip.group(2)})")
+        elif word == "ok":
+            self.passed += 1
+            print(f"pass  {program.name}: {text}")
+        else:
+            self.failed += 1
+            print(f"FAIL  {program.name}: {text}")
+
+    def program(self, program, status, output, seconds):
+        cases = failed = 0
+        for line in output.splitlines():
+            match = CASE.match(line)
+            if match:
+                cases += 1
+                before = self.failed
+                self.case(program, match.group(1), match.group(2))
+                failed += self.failed - before
+            elif line.strip() and not re.match(r"^(1\.\.\d+|TAP version.*)$", line):
+                if failed or status != 0 or self.verbose:
+                    print(f"      {line}")
+        if (status != 0 and failed == 0) or cases == 0:
+            self.failed += 1
+            print(f"FAIL  {program.name}: ended with {status} after {cases} cases")
+        print(f"      {program.name}: {cases} cases in {seconds:.1f} s", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=os.environ.get("BUILD", "build"), help="build folder")
+    parser.add_argument("--only", metavar="PATTERN", help="programs whose name matches, as peers/t*")
+    parser.add_argument("--list", action="store_true", help="name the programs")
+    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument("--verbose", action="store_true", help="what the programs say beside their cases")
+    parser.add_argument("--sanitized", action="store_true", help="the build folder is a sanitizer build")
+    parser.add_argument("--valgrind", action="store_true", help="run the C programs under valgrind")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help="unit " + " ".join(FOLDERS))
+    options = parser.parse_args()
+    build = Path(options.build).resolve()
+    known = ("unit",) + FOLDERS
+    for suite in options.suites:
+        if suite not in known:
+            parser.error(f"no suite '{suite}' ({' '.join(known)})")
+
+    environment = dict(os.environ, BUILD=str(build), LC_ALL="C.UTF-8", TZ="UTC", CMOCKA_MESSAGE_OUTPUT="TAP",
+                       SOURCE_DATE_EPOCH="1790000000", PYTHONPATH=str(HERE / "support"),
+                       PYTHONDONTWRITEBYTECODE="1")
+    environment.pop("MAKEFLAGS", None)
+    for name in [n for n in environment if n.startswith("TRACEMILL_")]:
+        del environment[name]  # a developer's settings are no part of a test
+    if options.sanitized:
+        environment["TM_SANITIZED"] = "1"
+        environment["ASAN_OPTIONS"] = "abort_on_error=1:detect_leaks=1:allocator_may_return_null=1"
+        environment["UBSAN_OPTIONS"] = "print_stacktrace=1:abort_on_error=1"
+    if options.valgrind:
+        environment["TM_UNDER"] = "valgrind -q --error-exitcode=99 --leak-check=full"
+
+    programs = [p for suite in options.suites or known for p in find(build, suite, options.valgrind)
+                if not options.only or fnmatch.fnmatch(p.name, options.only)]
+    if options.list:
+        print("\n".join(p.name for p in programs))
+        return 0
+    counts = Counts(options.verbose)
+    with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
+        running = [(p, pool.submit(run, p, environment)) for p in programs]
+        for program, future in running:
+            counts.program(program, *future.result())
+    if counts.passed + counts.failed == 0:
+        print("no test ran")
+    print(f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped")
+    return 1 if counts.failed or counts.passed == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares figures one by one and remembers which were right, wrong or known to differ."""
+
+from fnmatch import fnmatchcase
+
+MISSING = "missing"
+
+
+class Differences:
+    """known: rows (case pattern, figure pattern, reason): differences that were looked into and are right.
+    A row that matches nothing in a whole run is itself an error, see `unused`."""
+
+    def __init__(self, case, known=()):
+        self.case, self.known = case, known
+        self.compared = 0
+        self.wrong = []
+        self.excused = []
+
+    def equal(self, figure, want, got):
+        """One figure; exact, no tolerance.  True where it is equal."""
+        self.compared += 1
+        if type(want) is type(got) and want == got:
+            return True
+        if isinstance(want, (int, float)) and isinstance(got, (int, float)) and not isinstance(got, bool) and want == got:
+            return True
+        for row in self.known:
+            if fnmatchcase(self.case, row[0]) and fnmatchcase(figure, row[1]):
+                self.excused.append((row, figure))
+                return False
+        self.wrong.append((figure, want, got))
+        return False
+
+    def lists(self, figure, want, got):
+        """Two lists, element by element; tells the first difference and how many there are."""
+        if not isinstance(got, list):
+            return self.equal(figure, want, got)
+        if want == got:
+            self.compared += max(1, len(want))
+            return True
+        self.equal(f"{figure}.length", len(want), len(got))
+        bad = [i for i in range(min(len(want), len(got))) if want[i] != got[i]]
+        for i in bad[:3]:
+            self.equal(f"{figure}[{i}]", want[i], got[i])
+        if len(bad) > 3:
+            self.equal(f"{figure}[...]", f"{len(want)} equal elements", f"{len(bad)} different ones")
+        return False
+
+    def report(self, most=40):
+        lines = []
+        for figure, want, got in self.wrong[:most]:
+            tail = ""
+            if isinstance(want, int) and isinstance(got, int):
+                tail = f"  ({got - want:+})"
+            lines.append(f"{figure}: expected {want!r}, got {got!r}{tail}")
+        if len(self.wrong) > most:
+            lines.append(f"... and {len(self.wrong) - most} more figures")
+        return "\n".join(lines)
+
+
+def at(tree, path):
+    """The value at 'a.b.0.c', MISSING where there is none."""
+    for key in path.split("."):
+        if isinstance(tree, dict) and key in tree:
+            tree = tree[key]
+        elif isinstance(tree, list) and key.isdigit() and int(key) < len(tree):
+            tree = tree[int(key)]
+        else:
+            return MISSING
+    return tree

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What holds inside any summary, whatever the input: parts add up to their whole, exactly."""
+
+
+def _sum(values):
+    return sum(v for v in values if v is not None)
+
+
+def _device(differences, where, device):
+    parts = [device[k] for k in ("compute_ps", "exposed_collective_ps", "exposed_copy_ps")]
+    if device["busy_ps"] is None:
+        return
+    differences.equal(f"{where}.busy is the sum of its parts", device["busy_ps"], _sum(parts))
+    differences.equal(f"{where}.idle is span - busy", device["span_ps"] - device["busy_ps"], device["idle_ps"])
+    if device.get("exposed_by_direction_ps"):
+        differences.equal(f"{where}.exposed copy is the sum of its directions", device["exposed_copy_ps"],
+                          _sum(device["exposed_by_direction_ps"].values()))
+    gaps = device["gaps"]
+    differences.equal(f"{where}.gaps are the idle time", device["idle_ps"], gaps["total_ps"])
+    if gaps.get("by_cause"):
+        differences.equal(f"{where}.causes add up to idle", device["idle_ps"],
+                          _sum(c["total_ps"] for c in gaps["by_cause"].values()))
+        differences.equal(f"{where}.every gap has one cause", gaps["count"],
+                          _sum(c["count"] for c in gaps["by_cause"].values()))
+    for i in range(1, len(gaps["longest"])):
+        if gaps["longest"][i]["dur_ps"] > gaps["longest"][i - 1]["dur_ps"]:
+            differences.equal(f"{where}.longest gaps are in order", "descending", gaps["longest"][i])
+
+
+def _tables(differences, summary):
+    kernels = summary.get("kernels")
+    if kernels:
+        for table, rest in (("rows", "rest"), ("by_name", "by_name_rest")):
+            for figure in ("count", "total_ps"):
+                differences.equal(f"kernels.{table} and the rest add up to {figure}", kernels[figure],
+                                  _sum(r[figure] for r in kernels[table]) + ((kernels.get(rest) or {}).get(figure) or 0))
+        differences.equal("kernels.by_category adds up", kernels["total_ps"],
+                          _sum(r["total_ps"] for r in kernels["by_category"]))
+    parts = (summary.get("steps") or {}).get("parts")
+    if parts:
+        whole = parts["compute_ps"] + parts["exposed_collective_ps"] + _sum(parts["exposed_copy_ps"].values()) \
+            + _sum(parts["idle_ps"].values())
+        differences.equal("steps.parts add up", parts["total_ps"], whole)
+
+
+def check(differences, summary):
+    """Compare what must be equal within `summary`; differences: a Differences."""
+    devices = summary.get("devices") or []
+    for device in devices:
+        _device(differences, device["id"], device)
+    total = summary.get("total")
+    if total and devices:
+        differences.equal("total.devices", len(devices), total["devices"])
+        for figure in ("busy_ps", "idle_ps", "compute_ps", "collective_ps", "exposed_collective_ps", "copy_ps",
+                       "exposed_copy_ps"):
+            differences.equal(f"total.{figure}", _sum(d[figure] for d in devices), total[figure])
+    gaps = summary.get("gaps")
+    if gaps and devices:
+        differences.equal("gaps.count", _sum(d["gaps"]["count"] for d in devices), gaps["count"])
+        differences.equal("gaps.total_ps", _sum(d["gaps"]["total_ps"] for d in devices), gaps["total_ps"])
+    _tables(differences, summary)

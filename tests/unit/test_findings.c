@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/findings/findings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "reports/findings/ask.h"
+#include "reports/findings/kpis.h"
+#include "tests/support/judged.h"
+#include "tests/support/summary_json.h"
+#include "tests/support/test_run.h"
+
+#define LONG_GAP(cause) \
+    "'longest': [{'device': 'vm/gpu:1', 'begin_ps': 30000000000, 'dur_ps': 2000000000, 'before': 'fusion'," \
+    " 'after': 'gemm_a', 'step': 4, 'cause': '" cause "', 'host_event': 'what_the_host_did'," \
+    " 'parts': {'" cause "': 2000000000}}]"
+#define IDLE(cause, ps) \
+    "{'gaps': {'by_cause': {'" cause "': {'count': 40, 'total_ps': " ps "}}, " LONG_GAP(cause) "}}"
+#define COPIES(direction, exposed) \
+    "{'transfers': {'by_direction': [{'direction': '" direction "', 'count': 20, 'bytes': 2147483648," \
+    " 'total_ps': 50000000000, 'exposed_ps': " exposed ", 'mean_bandwidth': 12000000000}]}}"
+#define ALLOCATOR(fields) "{'memory': {'allocators': [{'name': 'GPU_0_bfc', 'host': 'vm', " fields "}]}}"
+
+/* A change of the healthy run, and the finding that it must give; the window is 200 ms. */
+struct rule {
+    const char *patch;
+    const char *id;       /* NULL: no finding at all */
+    const char *severity;
+    int64_t at_stake_ps;
+    const char *evidence; /* part of one of the texts */
+};
+
+static const struct rule rules[] = {
+    { "{}", NULL, NULL, 0, NULL },
+
+    /* idle time by cause: from 1 % mentioned, from 3 % a warning, from 10 % bad */
+    { IDLE("input", "1990000000"), NULL, NULL, 0, NULL },
+    { IDLE("input", "2000000000"), "idle_input", "info", 2000000000, "2.00 ms of 200 ms" },
+    { IDLE("input", "5990000000"), "idle_input", "info", 5990000000, "in step 4" },
+    { IDLE("input", "6000000000"), "idle_input", "warning", 6000000000, "what_the_host_did" },
+    { IDLE("input", "19990000000"), "idle_input", "warning", 19990000000, "vm/gpu:1" },
+    { IDLE("input", "20000000000"), "idle_input", "bad", 20000000000, "gemm_a" },
+    { IDLE("input", "900000000000"), "idle_input", "bad", 200000000000, "100.0 %" },
+    { IDLE("sync", "30000000000"), "idle_sync", "bad", 30000000000, "15.0 %" },
+    { IDLE("compile", "30000000000"), "idle_compile", "bad", 30000000000, "15.0 %" },
+    { IDLE("launch", "30000000000"), "idle_launch", "bad", 30000000000, "15.0 %" },
+    { IDLE("gc", "30000000000"), "idle_gc", "bad", 30000000000, "15.0 %" },
+    { IDLE("profiler", "30000000000"), "idle_profiler", "bad", 30000000000, "15.0 %" },
+    { IDLE("host", "30000000000"), "idle_host", "bad", 30000000000, "15.0 %" },
+    { IDLE("unrecorded", "30000000000"), "idle_unrecorded", "bad", 30000000000, "15.0 %" },
+    { IDLE("device_wait", "30000000000"), "idle_device_wait", "info", 30000000000, "15.0 %" },
+    { "{'devices': [{'id': 'vm/gpu:0', 'lead_idle_ps': 1000000000, 'trail_idle_ps': 9000000000}]}",
+      "idle_edges", "warning", 10000000000, "1.00 ms before, 9.00 ms after" },
+
+    /* copies */
+    { COPIES("h2d", "1990000000"), NULL, NULL, 0, NULL },
+    { COPIES("h2d", "30000000000"), "transfer_h2d", "bad", 30000000000, "2.00 GiB in all, 102 MiB" },
+    { COPIES("d2h", "10000000000"), "transfer_d2h", "warning", 10000000000, "12.0 GB/s" },
+    { COPIES("p2p", "10000000000"), "transfer_p2p", "warning", 10000000000, "20 copies" },
+    { COPIES("d2d", "10000000000"), "transfer_d2d", "warning", 10000000000, "10.0 ms of 50.0 ms" },
+    { COPIES("other", "10000000000"), "transfer_other", "warning", 10000000000, "20 copies" },
+    { "{'transfers': {'by_direction': [{'direction': 'h2d', 'count': 20, 'bytes': null, 'total_ps': 1,"
+      " 'exposed_ps': 30000000000}]}}",
+      "transfer_h2d", "bad", 30000000000, "sizes are not recorded" },
+
+    /* kernels */
+    { "{'kernels': {'by_name': [{'name': 'big', 'count': 100, 'total_ps': 93000000000},"
+      " {'name': 'other', 'count': 1, 'total_ps': 40000000000}]}}",
+      "kernel_dominant", "info", 37200000000, "'big' takes 93.0 ms of 186 ms" },
+    { "{'kernels': {'by_name': [{'name': 'only one', 'count': 9, 'total_ps': 186000000000}]}}", NULL, NULL, 0,
+      NULL },
+    { "{'kernels': {'weighted_mean_ps': 50000000, 'count': 20000, 'mean_ps': 9300000},"
+      " 'gaps': {'by_cause': {'device_wait': {'count': 20000, 'total_ps': 40000000000}}}}",
+      "kernel_short", "bad", 40000000000, "20,000 kernels of 9.30" },
+    { "{'kernels': {'weighted_mean_ps': 50000000, 'count': 99}}", NULL, NULL, 0, NULL },
+
+    /* compiles */
+    { "{'compile': {'count': 3, 'inside_steps': {'count': 1, 'total_ps': 1000000000}, 'events': [{'module':"
+      " 'jit_step', 'host': 'vm', 'begin_ps': 40000000000, 'dur_ps': 1000000000, 'step': 5}]}}",
+      "compile_in_steps", "warning", 0, "'jit_step' for 1.00 ms at 0.040000000 s in step 5" },
+    { "{'compile': {'count': 30, 'inside_steps': {'count': 20, 'total_ps': 60000000000}, 'recompiled':"
+      " [{'module': 'jit_step', 'count': 21}]}, 'gaps': {'by_cause': {'compile': {'count': 20,"
+      " 'total_ps': 50000000000}}}}",
+      "compile_in_steps", "bad", 50000000000, "'jit_step' is compiled 21 times" },
+    { "{'compile': {'count': 4, 'recompiled': [{'module': 'jit_f', 'count': 3}]}}", "compile_again", "info",
+      0, "2 compiles are of a module that was compiled before" },
+    { "{'compile': {'count': 4, 'recompiled': [{'module': 'jit_f', 'count': 2}]}}", NULL, NULL, 0, NULL },
+    { "{'compile': {'total_ps': 10000000000000}}", NULL, NULL, 0, NULL },
+    { "{'compile': {'total_ps': 10000000000001}}", "compile_long", "warning", 0, "10.0 s in all" },
+
+    /* memory */
+    { ALLOCATOR("'peak_pct': 79.9"), NULL, NULL, 0, NULL },
+    { ALLOCATOR("'peak_pct': 85, 'peak_bytes': 1073741824, 'capacity_bytes': 2147483648, 'peak_at_ps': 5"),
+      "memory_near_limit", "info", 0, "1.00 GiB of 2.00 GiB" },
+    { ALLOCATOR("'peak_pct': 95, 'holders': [{'op': 'dot', 'shape': 'f32[9]', 'bytes': 1048576}]"),
+      "memory_near_limit", "warning", 0, "1.00 MiB are held by dot, f32[9]" },
+    { ALLOCATOR("'peak_pct': 40, 'spikes': [{'begin_ps': 7000000000, 'rise_bytes': 1073741824}]"),
+      "memory_spikes", "info", 0, "By 1.00 GiB at 0.007000000 s" },
+    { ALLOCATOR("'peak_pct': 40, 'fragmentation_pct': 90"), NULL, NULL, 0, NULL },
+
+    /* several devices */
+    { "{'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000}}",
+      "collective_exposed", "bad", 30000000000, "30.0 ms of 40.0 ms" },
+    { "{'balance': {'imbalance_pct': 20}, 'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels':"
+      " {'count': 900}}, {'id': 'b', 'compute_ps': 60000000000, 'kernels': {'count': 600}}]}",
+      "imbalance", "bad", 30000000000, "a computes for 90.0 ms, with 900 kernels" },
+    { "{'balance': {'imbalance_pct': 20}, 'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels':"
+      " {'count': 900}}, {'id': 'b', 'compute_ps': 60000000000, 'kernels': {'count': 900}}]}",
+      "slow_device", "bad", 30000000000, "b computes for 60.0 ms" },
+    { "{'balance': {'imbalance_pct': 4.9}, 'devices': [{'id': 'a', 'compute_ps': 90000000000},"
+      " {'id': 'b', 'compute_ps': 60000000000}]}",
+      NULL, NULL, 0, NULL },
+
+    /* the profile itself */
+    { "{'devices': [], 'window': {'total_ps': 0}, 'total': {'utilization_pct': null}, 'unused':"
+      " [{'host': 'vm', 'name': '/device:GPU:0'}], 'gaps': null, 'kernels': null, 'transfers': null}",
+      "no_device_activity", "bad", 0, "/device:GPU:0" },
+    { "{'devices': [], 'window': {'total_ps': 0}, 'total': {'utilization_pct': null}, 'gaps': null,"
+      " 'kernels': null, 'transfers': null, 'environment': {'platform': 'none'}}",
+      "no_device_activity", "warning", 0, "100,000 events were read" },
+    { "{'steps': {'source': 'session', 'count': 1, 'chosen': 1}}", "no_steps", "info", 0, "whole session" },
+    { "{'steps': {'source': 'module', 'module': 'jit_step'}}", "no_steps", "info", 0,
+      "12 executions of 'jit_step'" },
+    { "{'steps': {'source': 'group'}}", NULL, NULL, 0, NULL },
+    { "{'steps': {'chosen': 1, 'count': 3}}", "one_step", "info", 0, "1 of 3 steps" },
+    { "{'devices': [{'id': 'a', 'reliability': 'graph', 'graphs': {'count': 7, 'total_ps': 3000000000}}]}",
+      "graphs_collapsed", "info", 0, "7 graph launches on 1 device take 3.00 ms" },
+    { "{'coverage': {'warnings': ['clock drift']}}", "profiler_warnings", "info", 0, "'clock drift'" },
+    { "{'coverage': {'warnings': ['17 events Dropped']}}", "profiler_warnings", "warning", 0, "Dropped" },
+    { "{'coverage': {'classes': {'kernel': 2097092}}}", "events_capped", "warning", 0, "2,097,152" },
+    { "{'coverage': {'classes': {'kernel': 2097093}}}", NULL, NULL, 0, NULL },
+    { "{'coverage': {'classes': {'kernel': 4194244}}}", NULL, NULL, 0, NULL }, /* twice that, one host */
+    { "{'input': {'partial': true, 'files': [{'path': 'a.pb', 'partial': true, 'problems': ['cut at 17']}]}}",
+      "input_partial", "warning", 0, "'a.pb': cut at 17" },
+    { "{'coverage': {'tallies': {'clock-outlier': {'count': 1000, 'level': 'loss', 'help': 'Far off.'}}}}",
+      "events_lost", "warning", 0, "1,000 (1.0 % of the events): Far off." },
+    { "{'coverage': {'tallies': {'clock-outlier': {'count': 999, 'level': 'loss', 'help': 'Far off.'}}}}", NULL,
+      NULL, 0, NULL },
+    { "{'coverage': {'tallies': {'cut-short': {'count': 90000, 'level': 'loss', 'help': 'Bytes.'}}}}", NULL,
+      NULL, 0, NULL },
+};
+
+static bool has_text(const struct tm_value *list, const char *part)
+{
+    for (size_t i = 0; i < tm_length(list); i++) {
+        if (strstr(tm_text(tm_at(list, i)), part))
+            return true;
+    }
+    return false;
+}
+
+/* What holds of every finding, whatever the summary. */
+static void check_all(const struct judged *j)
+{
+    const struct tm_value *findings = tm_get(j->summary, "findings");
+    const int64_t window_ps = tm_ask_window_ps(j->summary);
+
+    for (size_t i = 0; i < tm_length(findings); i++) {
+        const struct tm_value *f = tm_at(findings, i), *where = tm_get(f, "where");
+        const int64_t stake_ps = tm_int(tm_get(f, "at_stake_ps"));
+
+        assert_true(*tm_text(tm_get(f, "id")) && *tm_text(tm_get(f, "title")) && *tm_text(tm_get(f, "cause")));
+        assert_true(tm_length(tm_get(f, "evidence")) > 0);
+        assert_true(tm_length(tm_get(f, "fix")) > 0);
+        assert_in_range(stake_ps, 0, window_ps);
+        assert_true(tm_double(tm_get(f, "share_pct")) <= 100);
+        for (size_t k = 0; k < tm_length(where); k++)
+            assert_true(tm_int(tm_get(tm_at(where, k), "end_ps")) >= tm_int(tm_get(tm_at(where, k), "begin_ps")));
+        if (i > 0) {
+            const struct tm_value *before = tm_at(findings, i - 1);
+            const int64_t before_ps = tm_int(tm_get(before, "at_stake_ps"));
+
+            assert_true(before_ps >= stake_ps);
+            if (before_ps == stake_ps)
+                assert_true(strcmp(tm_text(tm_get(before, "id")), tm_text(tm_get(f, "id"))) < 0);
+        }
+    }
+    assert_true(*tm_text(tm_path(j->summary, "verdict.text")));
+    assert_true(*tm_text(tm_path(j->summary, "verdict.severity")));
+}
+
+static void check_rule(const struct rule *rule)
+{
+    struct judged j;
+    const struct tm_value *f;
+
+    test_judge(&j, rule->patch, NULL);
+    check_all(&j);
+    if (!rule->id) {
+        if (tm_length(tm_get(j.summary, "findings")) != 0)
+            fail_msg("%s gives '%s'", rule->patch, tm_text(tm_path(j.summary, "findings[0].id")));
+        test_judged_free(&j);
+        return;
+    }
+    f = test_finding(&j, rule->id);
+    if (!f)
+        fail_msg("%s gives no '%s'", rule->patch, rule->id);
+    if (tm_length(tm_get(j.summary, "findings")) != 1)
+        fail_msg("%s gives more than '%s'", rule->patch, rule->id);
+    if (strcmp(tm_text(tm_get(f, "severity")), rule->severity) != 0
+        || tm_int(tm_get(f, "at_stake_ps")) != rule->at_stake_ps)
+        fail_msg("%s is %s with %lld ps at stake, not %s with %lld", rule->id, tm_text(tm_get(f, "severity")),
+                 (long long)tm_int(tm_get(f, "at_stake_ps")), rule->severity, (long long)rule->at_stake_ps);
+    if (!has_text(tm_get(f, "evidence"), rule->evidence))
+        fail_msg("%s has no evidence '%s'; the first is '%s'", rule->id, rule->evidence,
+                 tm_text(tm_at(tm_get(f, "evidence"), 0)));
+    test_judged_free(&j);
+}
+
+static void each_rule_finds_what_it_is_for_and_nothing_else(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        check_rule(&rules[i]);
+}
+
+static void gaps_of_a_cause_tell_where_they_are(void **state)
+{
+    const struct tm_value *where;
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, IDLE("sync", "30000000000"), NULL);
+    where = tm_at(tm_get(test_finding(&j, "idle_sync"), "where"), 0);
+    assert_int_equal(tm_int(tm_get(where, "begin_ps")), 30000000000);
+    assert_int_equal(tm_int(tm_get(where, "end_ps")), 32000000000);
+    assert_string_equal(tm_text(tm_get(where, "device")), "vm/gpu:1");
+    test_judged_free(&j);
+}
+
+static void compiling_inside_steps_is_told_once(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j,
+               "{'compile': {'inside_steps': {'count': 4, 'total_ps': 40000000000}, 'recompiled': [{'module': 'f',"
+               " 'count': 9}]}, 'gaps': {'by_cause': {'compile': {'count': 4, 'total_ps': 40000000000}}}}",
+               NULL);
+    assert_non_null(test_finding(&j, "compile_in_steps"));
+    assert_null(test_finding(&j, "idle_compile"));
+    assert_null(test_finding(&j, "compile_again"));
+    test_judged_free(&j);
+}
+
+static void copies_that_come_back_are_told_beside_their_direction(void **state)
+{
+    static const char patch[] =
+        "{'transfers': {'by_direction': [{'direction': 'h2d', 'count': 20, 'bytes': 20, 'total_ps': 9,"
+        " 'exposed_ps': 40000000000}, {'direction': 'd2h', 'count': 20, 'bytes': 20, 'total_ps': 9,"
+        " 'exposed_ps': 10000000000}], 'repeated': [{'direction': 'h2d', 'bytes': 1048576, 'per_step': 1,"
+        " 'count': 20, 'total_ps': 60000000000}, {'direction': 'h2d', 'bytes': 1048575, 'per_step': 1,"
+        " 'count': 20, 'total_ps': 60000000000}], 'pageable': {'count': 40, 'total_ps': 45000000000,"
+        " 'share_pct': 25}, 'ping_pong': {'count': 10}}}";
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, patch, NULL);
+    check_all(&j);
+    assert_int_equal(tm_int(tm_get(test_finding(&j, "transfer_repeated_h2d"), "at_stake_ps")), 40000000000);
+    assert_int_equal(tm_length(tm_get(test_finding(&j, "transfer_repeated_h2d"), "evidence")), 1);
+    assert_int_equal(tm_int(tm_get(test_finding(&j, "transfer_pageable"), "at_stake_ps")), 45000000000);
+    assert_int_equal(tm_int(tm_get(test_finding(&j, "transfer_ping_pong"), "at_stake_ps")), 20000000000);
+    assert_null(test_finding(&j, "transfer_repeated_d2h"));
+    test_judged_free(&j);
+
+    test_judge(&j, patch, "{'limits': [{'id': 'ping_pong', 'value': 1.1}, {'id': 'pageable_share', 'value': 26}]}");
+    assert_null(test_finding(&j, "transfer_ping_pong"));
+    assert_null(test_finding(&j, "transfer_pageable"));
+    test_judged_free(&j);
+}
+
+static void a_full_and_fragmented_allocator_is_a_warning(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, ALLOCATOR("'peak_pct': 85, 'fragmentation_pct': 60"), NULL);
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "memory_fragmentation"), "severity")), "warning");
+    test_judged_free(&j);
+}
+
+#define NO_HOST \
+    "'coverage': {'classes': {'python': 0, 'annotation': 0, 'step_marker': 0, 'module': 0, 'compile': 0," \
+    " 'runtime': 0, 'launch': 0, 'input': 0}}"
+
+static void without_host_events_idle_time_is_told_as_that(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j,
+               "{" NO_HOST ", 'gaps': {'by_cause': {'unrecorded': {'count': 9, 'total_ps': 60000000000}}}}", NULL);
+    assert_non_null(test_finding(&j, "no_host_events"));
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "no_host_events"), "severity")), "warning");
+    assert_null(test_finding(&j, "idle_unrecorded"));
+    test_judged_free(&j);
+
+    test_judge(&j, "{" NO_HOST ", 'environment': {'platform': 'cpu'}}", NULL);
+    assert_null(test_finding(&j, "no_host_events"));
+    test_judged_free(&j);
+
+    test_judge(&j, "{" NO_HOST ", 'environment': {'platform': 'tpu'}}", NULL);
+    assert_non_null(test_finding(&j, "no_host_events"));
+    test_judged_free(&j);
+}
+
+static void advice_for_gpus_is_for_gpus(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, IDLE("launch", "30000000000"), NULL);
+    assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "fix"), "CUDA graphs"));
+    test_judged_free(&j);
+    test_judge(&j, "{'environment': {'platform': 'tpu'}, 'gaps': {'by_cause': {'launch': {'count': 9,"
+                   " 'total_ps': 60000000000}}}}",
+               NULL);
+    assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "fix"), "CUDA"));
+    test_judged_free(&j);
+}
+
+static void limits_of_the_user_decide(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, IDLE("input", "30000000000"),
+               "{'limits': [{'id': 'bad_share', 'value': 40}, {'id': 'warning_share', 'value': 20}]}");
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_input"), "severity")), "info");
+    test_judged_free(&j);
+}
+
+struct sentence {
+    const char *patch, *text, *severity;
+};
+
+static void the_verdict_names_the_largest_loss(void **state)
+{
+    static const struct sentence sentences[] = {
+        { "{}", "Healthy: the 2 devices are busy 95.0 % of the time, and no single loss reaches 3.0 % of the window.",
+          "info" },
+        { "{'total': {'devices': 1, 'utilization_pct': 42}, 'gaps': {'by_cause': {'input': {'count': 9,"
+          " 'total_ps': 62000000000}}}}",
+          "The device is busy 42.0 % of the time; the largest loss is waiting for input (31.0 % of the window).",
+          "bad" },
+        { "{'total': {'utilization_pct': 90}, 'gaps': {'by_cause': {'sync': {'count': 9,"
+          " 'total_ps': 8000000000}}}}",
+          "The 2 devices are busy 90.0 % of the time; the largest loss is the host waiting for results before it"
+          " launches more (4.0 % of the window).",
+          "warning" },
+        { "{'total': {'utilization_pct': 70}, 'gaps': {'by_cause': {'device_wait': {'count': 9,"
+          " 'total_ps': 50000000000}}}}",
+          "The 2 devices are busy 70.0 % of the time; the largest loss is launched work that waits on the device"
+          " (25.0 % of the window).",
+          "warning" },
+        { "{'total': {'utilization_pct': 70}}",
+          "The 2 devices are busy 70.0 % of the time, and no single loss reaches 3.0 % of the window.", "info" },
+        { "{'compile': {'total_ps': 11000000000000}}",
+          "The 2 devices are busy 95.0 % of the time, and no single loss reaches 3.0 % of the window. Look at:"
+          " Compiling takes 11.0 s of this session.",
+          "warning" },
+        { "{'input': {'partial': true, 'files': [{'path': 'a', 'partial': true}]}, 'gaps': {'by_cause': {'gc':"
+          " {'count': 1, 'total_ps': 30000000000}}}}",
+          "The 2 devices are busy 95.0 % of the time; the largest loss is garbage collection (15.0 % of the window)."
+          " The input is damaged: this is what could be read.",
+          "bad" },
+        { "{'devices': [], 'window': {'total_ps': null}, 'total': {'utilization_pct': null}, 'gaps': null,"
+          " 'transfers': null, 'kernels': null}",
+          "No device activity was recorded, so that there are no device figures.", "warning" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
+        struct judged j;
+
+        test_judge(&j, sentences[i].patch, NULL);
+        assert_string_equal(tm_text(tm_path(j.summary, "verdict.text")), sentences[i].text);
+        assert_string_equal(tm_text(tm_path(j.summary, "verdict.severity")), sentences[i].severity);
+        test_judged_free(&j);
+    }
+}
+
+/* A summary of a run in which everything failed, or of another program. */
+static void any_summary_can_be_judged(void **state)
+{
+    static const char *const summaries[] = {
+        "{}",
+        "{'window': 7, 'gaps': [], 'kernels': 'x', 'devices': {}, 'total': [1], 'steps': null, 'input': null}",
+        "{'gaps': {'by_cause': [1, 2], 'longest': {}}, 'transfers': {'by_direction': [7, null, 'x']},"
+        " 'coverage': {'tallies': [], 'classes': 7, 'warnings': [1, null]}, 'memory': {'allocators': [null]}}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(summaries) / sizeof(summaries[0]); i++) {
+        struct tm_run run = { .quiet = true };
+        struct tm_thresholds t;
+        struct tm_doc *doc;
+
+        tm_budget_init(&run.budget, (size_t)TM_MEMORY_LEAST_MIB * TM_MIB);
+        assert_int_equal(tm_thresholds_init(&t, &run.error), TM_OK);
+        doc = tm_doc_new(&run);
+        assert_non_null(doc);
+        test_summary_load(tm_doc_root(doc), summaries[i]);
+        assert_int_equal(tm_findings_add(&run, tm_doc_root(doc), &t), TM_OK);
+        assert_int_equal(tm_verdict_add(&run, tm_doc_root(doc), &t), TM_OK);
+        assert_string_equal(tm_text(tm_path(tm_doc_root(doc), "verdict.text")),
+                            "No device activity was recorded, so that there are no device figures.");
+        tm_doc_free(doc);
+    }
+}
+
+static void numbers_past_any_range_stay_in_the_window(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j,
+               "{'window': {'total_ps': 9000000000000000000}, 'gaps': {'by_cause': {'input': {'count': 1,"
+               " 'total_ps': 9.3e18}, 'sync': {'count': -5, 'total_ps': -9.3e18}}, 'longest': [{'cause': 'input',"
+               " 'begin_ps': 9.2e18, 'dur_ps': 9.2e18, 'device': 'x'}]},"
+               " 'devices': [{'id': 'a', 'lead_idle_ps': 9e18, 'trail_idle_ps': 9e18, 'compute_ps': 9e18},"
+               " {'id': 'b', 'lead_idle_ps': 9e18, 'compute_ps': 1}], 'balance': {'imbalance_pct': 900},"
+               " 'transfers': {'by_direction': [{'direction': 'h2d', 'exposed_ps': 9e18}, {'direction': 'd2h',"
+               " 'exposed_ps': 9e18}], 'ping_pong': {'count': 9e18}, 'repeated': [{'direction': 'h2d', 'bytes': 9e18,"
+               " 'total_ps': 9e18}, {'direction': 'h2d', 'bytes': 9e18, 'total_ps': 9e18}]},"
+               " 'compile': {'count': 1, 'total_ps': 9e18, 'recompiled': [{'module': 'm', 'count': 9e18}]}}",
+               NULL);
+    check_all(&j);
+    assert_non_null(test_finding(&j, "idle_input"));
+    test_judged_free(&j);
+}
+
+static void names_of_a_trace_are_shown_safely(void **state)
+{
+    const struct tm_value *f;
+    struct judged j;
+
+    (void)state;
+    test_judge(&j,
+               "{'kernels': {'by_name': [{'name': 'bad\\u001b[31m\\u202ename', 'count': 1, 'total_ps': 100000000000},"
+               " {'name': 'b', 'count': 1, 'total_ps': 1}]}}",
+               NULL);
+    f = test_finding(&j, "kernel_dominant");
+    assert_non_null(f);
+    assert_null(strchr(tm_text(tm_get(f, "title")), '\033'));
+    assert_null(strstr(tm_text(tm_get(f, "title")), "\xe2\x80\xae"));
+    test_judged_free(&j);
+}
+
+static tm_status judge_all(struct tm_run *run)
+{
+    struct tm_thresholds t;
+    struct tm_doc *doc = tm_doc_new(run);
+    tm_status st;
+
+    if (!doc)
+        return run->error.status;
+    test_summary_load_changed(tm_doc_root(doc), test_healthy_summary, IDLE("input", "30000000000"));
+    st = tm_thresholds_init(&t, &run->error);
+    if (st == TM_OK)
+        st = tm_kpis_add(run, tm_doc_root(doc), &t);
+    if (st == TM_OK)
+        st = tm_findings_add(run, tm_doc_root(doc), &t);
+    if (st == TM_OK)
+        st = tm_verdict_add(run, tm_doc_root(doc), &t);
+    tm_doc_free(doc);
+    return st;
+}
+
+static void refused_memory_is_an_error(void **state)
+{
+    (void)state;
+    refuse_each_request(judge_all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_rule_finds_what_it_is_for_and_nothing_else),
+        cmocka_unit_test(gaps_of_a_cause_tell_where_they_are),
+        cmocka_unit_test(compiling_inside_steps_is_told_once),
+        cmocka_unit_test(copies_that_come_back_are_told_beside_their_direction),
+        cmocka_unit_test(a_full_and_fragmented_allocator_is_a_warning),
+        cmocka_unit_test(without_host_events_idle_time_is_told_as_that),
+        cmocka_unit_test(advice_for_gpus_is_for_gpus),
+        cmocka_unit_test(limits_of_the_user_decide),
+        cmocka_unit_test(the_verdict_names_the_largest_loss),
+        cmocka_unit_test(any_summary_can_be_judged),
+        cmocka_unit_test(numbers_past_any_range_stay_in_the_window),
+        cmocka_unit_test(names_of_a_trace_are_shown_safely),
+        cmocka_unit_test(refused_memory_is_an_error),
+    };
+
+    return cmocka_run_group_tests_name("findings", tests, NULL, NULL);
+}

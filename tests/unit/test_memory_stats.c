@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/memory_stats.h"
+
+#include <stdlib.h>
+
+#include "tests/support/test_run.h"
+
+static void the_peak_follows_what_is_used(void **state)
+{
+    struct tm_memory_stats before, after;
+    struct tm_run run;
+    const size_t bytes = (size_t)64 << 20;
+
+    (void)state;
+    test_run_init(&run);
+    tm_memory_stats(&before);
+    assert_true(before.peak_resident_bytes > 0);
+    char *block = tm_take(&run.budget, TM_ACCOUNT_SORT, bytes, &run.error);
+
+    assert_non_null(block);
+    memset(block, 1, bytes);
+    tm_memory_stats(&after);
+    assert_true(after.peak_resident_bytes >= before.peak_resident_bytes + bytes / 2);
+#ifdef TM_HAVE_JEMALLOC
+    assert_true(after.allocated_bytes >= before.allocated_bytes + bytes);
+    assert_true(after.resident_bytes >= after.active_bytes);
+#endif
+    tm_give(&run.budget, TM_ACCOUNT_SORT, block, bytes);
+}
+
+static void the_figures_are_printed_by_account(void **state)
+{
+    struct tm_run run;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *to = open_memstream(&text, &length);
+
+    (void)state;
+    assert_non_null(to);
+    test_run_init(&run);
+    run.events_read = 3000;
+    run.bytes_read = 12345;
+    run.budget.spilled_bytes = 5 << 20;
+    run.budget.peak_bytes[TM_ACCOUNT_STEPS] = 3 << 19;
+    tm_stats_print(&run, 1.5, to);
+    assert_int_equal(fclose(to), 0);
+    assert_non_null(strstr(text, "3000\n"));
+    assert_non_null(strstr(text, "2000 (of CPU time)\n"));
+    assert_non_null(strstr(text, "12345\n"));
+    assert_non_null(strstr(text, "5.0 MiB\n"));
+    const char *steps = strstr(text, "  steps");
+
+    assert_non_null(steps);
+    assert_true(strstr(steps, "1.50") < strchr(steps, '\n'));
+    for (int i = 0; i < TM_ACCOUNT_COUNT; i++)
+        assert_non_null(strstr(text, tm_account_name[i]));
+    free(text);
+}
+
+static void no_time_gives_no_rate(void **state)
+{
+    struct tm_run run;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *to = open_memstream(&text, &length);
+
+    (void)state;
+    assert_non_null(to);
+    test_run_init(&run);
+    tm_stats_print(&run, 0, to);
+    assert_int_equal(fclose(to), 0);
+    assert_null(strstr(text, "per second"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_peak_follows_what_is_used),
+        cmocka_unit_test(the_figures_are_printed_by_account),
+        cmocka_unit_test(no_time_gives_no_rate),
+    };
+
+    return cmocka_run_group_tests_name("memory_stats", tests, NULL, NULL);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/names.h"
+
+#include <stdlib.h>
+
+#include "tests/support/test_run.h"
+
+static const size_t memories[] = { 0, 64 << 10, 1 << 20, 64 << 20 };
+enum { MEMORIES = sizeof(memories) / sizeof(memories[0]) };
+
+static uint32_t first_letter(const char *text, size_t length)
+{
+    return length != 0 ? (uint32_t)(unsigned char)text[0] : 1000;
+}
+
+static void assert_text(struct tm_names *names, tm_strid id, const char *expected)
+{
+    const char *text;
+    size_t length;
+
+    assert_int_equal(tm_names_text(names, id, 0, &text, &length), TM_OK);
+    assert_int_equal(length, strlen(expected));
+    assert_string_equal(text, expected);
+}
+
+static void the_same_text_has_the_same_handle(void **state)
+{
+    struct tm_run run;
+    tm_strid a, b, c, empty;
+
+    (void)state;
+    test_run_init(&run);
+    struct tm_names *names = tm_names_new(&run, 1 << 20, NULL);
+
+    assert_non_null(names);
+    assert_int_equal(tm_names_put(names, "fusion.1", 8, &a), TM_OK);
+    assert_int_equal(tm_names_put(names, "fusion.2", 8, &b), TM_OK);
+    assert_int_equal(tm_names_put(names, "fusion.1 and more", 8, &c), TM_OK);
+    assert_int_equal(tm_names_put(names, NULL, 0, &empty), TM_OK);
+    assert_int_equal(a, c);
+    assert_int_not_equal(a, b);
+    assert_int_equal(empty, 0);
+    assert_text(names, a, "fusion.1");
+    assert_text(names, b, "fusion.2");
+    assert_text(names, 0, "");
+    tm_names_free(names);
+    assert_ledger_is_even(&run);
+}
+
+static void handles_know_hash_length_and_traits(void **state)
+{
+    struct tm_run run;
+    struct tm_name info, other;
+    tm_strid id;
+
+    (void)state;
+    test_run_init(&run);
+    struct tm_names *names = tm_names_new(&run, 1 << 20, first_letter);
+
+    assert_non_null(names);
+    assert_int_equal(tm_names_put(names, "kernel", 6, &id), TM_OK);
+    assert_int_equal(tm_names_info(names, id, &info), TM_OK);
+    assert_int_equal(info.length, 6);
+    assert_int_equal(info.traits, 'k');
+    assert_int_equal(tm_names_info(names, 0, &other), TM_OK);
+    assert_int_equal(other.length, 0);
+    assert_int_equal(other.traits, 1000);
+    assert_true(info.hash.low != other.hash.low);
+    tm_names_free(names);
+}
+
+static void texts_are_cut_at_the_wanted_length(void **state)
+{
+    struct tm_run run;
+    const char *text;
+    size_t length;
+    tm_strid id;
+
+    (void)state;
+    test_run_init(&run);
+    struct tm_names *names = tm_names_new(&run, 1 << 20, NULL);
+
+    assert_non_null(names);
+    assert_int_equal(tm_names_put(names, "abcdef", 6, &id), TM_OK);
+    for (size_t most = 1; most < 9; most++) {
+        assert_int_equal(tm_names_text(names, id, most, &text, &length), TM_OK);
+        assert_int_equal(length, most < 6 ? most : 6);
+        assert_memory_equal(text, "abcdef", length);
+        assert_int_equal(text[length], '\0');
+    }
+    tm_names_free(names);
+}
+
+static void bytes_that_are_not_utf8_are_tallied_and_kept(void **state)
+{
+    struct tm_run run;
+    const char *text;
+    size_t length;
+    tm_strid id;
+
+    (void)state;
+    test_run_init(&run);
+    struct tm_names *names = tm_names_new(&run, 1 << 20, NULL);
+
+    assert_non_null(names);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(tm_names_put(names, "a\xff\0b", 4, &id), TM_OK);
+    assert_int_equal(run.tallies.count[TM_TALLY_INVALID_UTF8], 1);
+    assert_int_equal(tm_names_text(names, id, 0, &text, &length), TM_OK);
+    assert_int_equal(length, 4);
+    assert_memory_equal(text, "a\xff\0b", 5);
+    assert_int_equal(tm_names_put(names, "\xc3\xa9", 2, &id), TM_OK);
+    assert_int_equal(run.tallies.count[TM_TALLY_INVALID_UTF8], 1);
+    tm_names_free(names);
+}
+
+static void write_name(char *name, uint64_t i)
+{
+    (void)snprintf(name, 64, "fusion_%llu_of_%llx", (unsigned long long)i,
+                   (unsigned long long)(i * UINT64_C(0x9e3779b97f4a7c15)));
+}
+
+static void many_texts_read_back_in_every_memory(void **state)
+{
+    enum { MANY = 40000 };
+    static tm_strid ids[MANY];
+    char name[64];
+
+    (void)state;
+    for (size_t m = 0; m < MEMORIES; m++) {
+        struct tm_run run;
+        uint64_t seed = 5;
+
+        test_run_init(&run);
+        struct tm_names *names = tm_names_new(&run, memories[m], NULL);
+
+        assert_non_null(names);
+        for (uint64_t i = 0; i < MANY; i++) {
+            write_name(name, i);
+            assert_int_equal(tm_names_put(names, name, strlen(name), &ids[i]), TM_OK);
+        }
+        for (uint64_t i = 0; i < MANY; i++) {
+            const uint64_t which = next_number(&seed) % MANY;
+            struct tm_name before, after;
+            tm_strid again;
+
+            write_name(name, which);
+            assert_text(names, ids[which], name);
+            assert_int_equal(tm_names_put(names, name, strlen(name), &again), TM_OK);
+            assert_int_equal(tm_names_info(names, ids[which], &before), TM_OK);
+            assert_int_equal(tm_names_info(names, again, &after), TM_OK);
+            assert_memory_equal(&before.hash, &after.hash, sizeof(before.hash));
+            if (memories[m] > (32 << 20))
+                assert_int_equal(again, ids[which]);
+        }
+        if (memories[m] >= 1 << 20)
+            assert_true(run.budget.peak_bytes[TM_ACCOUNT_NAMES] <= memories[m]);
+        tm_names_free(names);
+        assert_ledger_is_even(&run);
+    }
+}
+
+static void a_text_longer_than_a_page_works(void **state)
+{
+    enum { LONG = 300000 };
+    struct tm_run run;
+    const char *text;
+    size_t length;
+    tm_strid id, last;
+
+    (void)state;
+    test_run_init(&run);
+    struct tm_names *names = tm_names_new(&run, 4 << 20, NULL);
+    char *name = malloc(LONG);
+
+    assert_non_null(names);
+    assert_non_null(name);
+    for (size_t i = 0; i < LONG; i++)
+        name[i] = (char)('a' + i % 23);
+    assert_int_equal(tm_names_put(names, name, LONG, &id), TM_OK);
+    for (int i = 0; i < 20; i++) { /* drive it out of the cache */
+        name[0] = (char)('A' + i);
+        assert_int_equal(tm_names_put(names, name, LONG, &last), TM_OK);
+    }
+    name[0] = 'a';
+    assert_int_equal(tm_names_text(names, id, 0, &text, &length), TM_OK);
+    assert_int_equal(length, LONG);
+    assert_memory_equal(text, name, LONG);
+    assert_int_equal(text[LONG], '\0');
+    free(name);
+    tm_names_free(names);
+    assert_ledger_is_even(&run);
+}
+
+static void a_text_too_long_for_the_memory_can_be_read_in_part(void **state)
+{
+    enum { LONG = 300000 };
+    struct tm_run run;
+    const char *text;
+    size_t length;
+    tm_strid id;
+
+    (void)state;
+    test_run_init(&run);
+    struct tm_names *names = tm_names_new(&run, 0, NULL);
+    char *name = calloc(1, LONG);
+
+    assert_non_null(names);
+    assert_non_null(name);
+    assert_int_equal(tm_names_put(names, name, LONG, &id), TM_OK);
+    free(name);
+    assert_int_equal(tm_names_text(names, id, 4096, &text, &length), TM_OK);
+    assert_int_equal(length, 4096);
+    assert_int_equal(tm_names_text(names, id, 0, &text, &length), TM_ERR_LIMIT);
+    tm_names_free(names);
+    assert_ledger_is_even(&run);
+}
+
+static void a_text_stays_while_others_are_put_in(void **state)
+{
+    struct tm_run run;
+    const char *text;
+    size_t length;
+    tm_strid id, other;
+    char name[64];
+
+    (void)state;
+    test_run_init(&run);
+    struct tm_names *names = tm_names_new(&run, 0, NULL);
+
+    assert_non_null(names);
+    assert_int_equal(tm_names_put(names, "stays", 5, &id), TM_OK);
+    assert_int_equal(tm_names_text(names, id, 0, &text, &length), TM_OK);
+    for (uint64_t i = 0; i < 20000; i++) {
+        write_name(name, i);
+        assert_int_equal(tm_names_put(names, name, strlen(name), &other), TM_OK);
+    }
+    assert_string_equal(text, "stays");
+    tm_names_free(names);
+}
+
+static tm_status use_names(struct tm_run *run)
+{
+    struct tm_names *names = tm_names_new(run, 0, NULL);
+    tm_status status = names ? TM_OK : run->error.status;
+    const char *text;
+    size_t length;
+    char name[1000];
+
+    memset(name, 'x', sizeof(name));
+    for (uint64_t i = 0; status == TM_OK && i < 5000; i++) {
+        tm_strid id;
+
+        write_name(name, i);
+        status = tm_names_put(names, name, sizeof(name), &id);
+    }
+    for (uint64_t i = 0; status == TM_OK && i < 5000; i += 100)
+        status = tm_names_text(names, (tm_strid)i, 0, &text, &length);
+    tm_names_free(names);
+    return status;
+}
+
+static void each_refused_request_ends_clean(void **state)
+{
+    (void)state;
+    refuse_each_request(use_names);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_text_has_the_same_handle),
+        cmocka_unit_test(handles_know_hash_length_and_traits),
+        cmocka_unit_test(texts_are_cut_at_the_wanted_length),
+        cmocka_unit_test(bytes_that_are_not_utf8_are_tallied_and_kept),
+        cmocka_unit_test(many_texts_read_back_in_every_memory),
+        cmocka_unit_test(a_text_longer_than_a_page_works),
+        cmocka_unit_test(a_text_too_long_for_the_memory_can_be_read_in_part),
+        cmocka_unit_test(a_text_stays_while_others_are_put_in),
+        cmocka_unit_test(each_refused_request_ends_clean),
+    };
+
+    return cmocka_run_group_tests_name("names", tests, NULL, NULL);
+}
