@@ -159,7 +159,6 @@ static void add_file(struct analysis *a, const struct tm_host_run *host, const s
         tm_add_string(problems, NULL, host->trace.problem);
     tm_add_string(a->host_list, NULL, found->host);
     a->partial |= is_partial;
-    a->run->bytes_read += host->input.disk_bytes;
 }
 
 static tm_status read_host(struct analysis *a, const struct tm_found_file *found, uint32_t number)

@@ -84,12 +84,19 @@ static const char *reason_of(const struct tm_body *body, const char *title)
     return "";
 }
 
+/* Nothing but cells without a value, and blanks such as those of a row that sums up. */
 static bool is_empty_column(const struct tm_sheet *sheet, int column)
 {
-    for (int r = 0; r < sheet->rows; r++)
-        if (sheet->text[r][column] != empty_cell)
+    bool any = false;
+
+    for (int r = 0; r < sheet->rows; r++) {
+        const char *text = sheet->text[r][column];
+
+        if (text != empty_cell && *text)
             return false;
-    return sheet->rows > 0;
+        any = any || text == empty_cell;
+    }
+    return any;
 }
 
 /* Take the columns out that no row has a value for; one sentence under the table names them. */

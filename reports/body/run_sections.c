@@ -199,8 +199,8 @@ static void say_absent(struct tm_body *body)
         const char *why = tm_why(section);
 
         if (!tm_has(section))
-            tm_say_item(body, "absent", "%s%s%s", tm_key_at(body->summary, i),
-                        *why ? ": " : "", why);
+            tm_say_item(body, "absent", "%s%s%s", tm_key_at(body->summary, i), *why ? ": " : "",
+                        why);
     }
 }
 

@@ -23,7 +23,7 @@ static double round_step(enum tm_axis_kind kind, double rough)
 void tm_axis_choose(struct tm_axis *axis, enum tm_axis_kind kind, double low, double high, int ticks, bool exact)
 {
     if (!(high > low))
-        high = low + 1;
+        high = low + fmax(1, low / 1000); /* 1 more would be nothing beside a large number */
     axis->kind = kind;
     axis->step = round_step(kind, (high - low) / ticks);
     axis->from = exact ? low : floor(low / axis->step) * axis->step;

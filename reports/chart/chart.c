@@ -229,7 +229,7 @@ static const uint16_t helvetica[95] = {
 
 double tm_chart_text_width(const char *text, enum tm_text_size size)
 {
-    enum { OTHER = 600, BOLD_PCT = 107, SLACK_PCT = 113 };
+    enum { OTHER = 600, BOLD_PCT = 107, SLACK_PCT = 120 };
     uint64_t total = 0;
 
     for (const unsigned char *at = (const unsigned char *)text; *at; at++) {

@@ -97,7 +97,7 @@ void tm_chart_cell(struct tm_chart *chart, const char *text);
 const char *tm_chart_text(const struct tm_chart *chart, uint32_t offset);
 size_t tm_chart_rows(const struct tm_chart *chart);
 
-/* Room that a text needs, in points: its width in Helvetica and an eighth more, since browsers may take a wider
+/* Room that a text needs, in points: its width in Helvetica and a fifth more, since browsers may take a wider
  * face.  What is not ASCII counts as an average character. */
 double tm_chart_text_width(const char *text, enum tm_text_size size);
 

@@ -13,7 +13,7 @@
 
 /* Up to so many steps are rows with names; more are columns. */
 enum { ROWS_MOST = 12, NAME_CHARS = 32, POINTS_MOST = 2000, DOTS_MOST = 200, STEPS_LEAST = 3 };
-static const double plot_height = 150, row_pitch = 22, row_bar = 14, axis_room = 20;
+static const double plot_height = 150, row_pitch = 22, row_bar = 14, axis_room = 22;
 
 /* Cut a name of the trace so that it fits beside a bar. */
 static void put_name(char *out, size_t out_bytes, const char *name)
@@ -169,7 +169,7 @@ static void draw_plot(struct tm_chart *chart, struct plot *plot, const struct fr
                         tm_axis_label(&plot->y, i, label));
     }
     if (frame->below)
-        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, plot->left - 5, plot->bottom + 12, frame->below);
+        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, plot->left - 5, plot->bottom + 15, frame->below);
     chart->height = plot->bottom + axis_room;
 }
 
@@ -244,7 +244,7 @@ static void draw_step_points(struct tm_chart *chart, const struct plot *plot, co
             }
             half = tm_chart_text_width(number, TM_TEXT_SMALL) / 2;
             if (x - half >= labelled && x + half <= plot->right) {
-                tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, x, plot->bottom + 12, number);
+                tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, x, plot->bottom + 15, number);
                 labelled = x + half + 24;
             }
             if (n <= DOTS_MOST) {
@@ -486,7 +486,7 @@ static void draw_gaps(struct tm_chart *chart, const struct tm_value *summary)
         width = tm_chart_text_width(text, TM_TEXT_SMALL);
         if (x < labelled || x + width > chart->width)
             continue;
-        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_START, x, plot.bottom + 12, text);
+        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_START, x, plot.bottom + 15, text);
         labelled = x + width + 6;
     }
 }
@@ -546,7 +546,7 @@ static void draw_time_axis(struct tm_chart *chart, const struct plot *plot, cons
 
         tm_chart_line(chart, TM_ROLE_GRID, at, plot->bottom, at, plot->bottom + 3);
         if (at + half <= chart->width)
-            tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, at, plot->bottom + 13, label);
+            tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, at, plot->bottom + 15, label);
     }
 }
 

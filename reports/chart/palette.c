@@ -11,7 +11,7 @@
 const struct tm_colour tm_palette[TM_ROLE_COUNT] = {
     /* clang-format off */
     [TM_ROLE_COMPUTE] = { "compute", 0x0067a8, 0x4aa3dc, "compute" },
-    [TM_ROLE_COLLECTIVE] = { "collective", 0xd98200, 0xf0a630, "exposed collective" },
+    [TM_ROLE_COLLECTIVE] = { "collective", 0xcf7a00, 0xf0a630, "exposed collective" },
     [TM_ROLE_COPY_H2D] = { "h2d", 0x00805c, 0x1fb98e, "exposed copy to device" },
     [TM_ROLE_COPY_D2H] = { "d2h", 0x4aa02c, 0x8fd16a, "exposed copy to host" },
     [TM_ROLE_COPY_P2P] = { "p2p", 0x2b9a9a, 0x66d0d0, "exposed copy between devices" },

@@ -11,7 +11,7 @@
 #include "reports/format/format.h"
 
 /* Points. */
-static const double row_pitch = 22, row_bar = 14, column_height = 190, legend_pitch = 15, axis_room = 20,
+static const double row_pitch = 22, row_bar = 14, column_height = 190, legend_pitch = 15, axis_room = 22,
                     swatch = 8, seam = 0.6;
 
 static void add_part(struct tm_parts *parts, enum tm_role role, const struct tm_value *ps)
@@ -216,7 +216,7 @@ void tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struc
         tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, left - 5, y + 3,
                         tm_axis_label(&axis, i, label));
     }
-    tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, left - 5, axis.at + 12, axis_name);
+    tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, left - 5, axis.at + 15, axis_name);
     pitch = (chart->width - left) / count;
     for (int i = 0; i < count; i++) {
         const double x = left + pitch * i + pitch * 0.12, middle = left + pitch * (i + 0.5);
@@ -225,7 +225,7 @@ void tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struc
         draw_bar(chart, &axis, &bars[i], x, pitch * 0.76);
         if ((i > 0 && middle - half < labelled) || middle + half > chart->width)
             continue; /* no room beside the label before */
-        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, middle, axis.at + 12, bars[i].label);
+        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, middle, axis.at + 15, bars[i].label);
         labelled = middle + half + 8;
     }
     chart->height = axis.at + axis_room;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several devices (summary.total, summary.devices, summary.balance): collectives that nothing
+/* Several devices (summary.total, summary.devices): collectives that nothing
  * hides, uneven work, and one device that needs longer for the same work. */
 #include <string.h>
 
@@ -132,25 +132,27 @@ static void fix_uneven(struct tm_finding *f)
         "a capacity limit.");
 }
 
+/* By compute time, not by busy time: who waits in a collective for a late device is busy too. */
 static void find_uneven(struct tm_findings *all)
 {
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_IMBALANCE];
-    const struct tm_value *pct = tm_path(all->summary, "balance.imbalance_pct");
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+    double pct;
     int64_t stake_ps;
     struct tm_finding *f;
     struct loads l;
 
     load_up(tm_get(all->summary, "devices"), &l);
-    if (!tm_has(pct) || !kpi->has_bands || tm_double(pct) < kpi->good || l.count < 2)
+    if (!kpi->has_bands || l.count < 2)
         return;
+    pct = 100 * ((double)l.most_ps * (double)l.count / l.sum_ps - 1);
     stake_ps = tm_whole((double)l.most_ps * (double)l.count - l.sum_ps);
-    if (!tm_is_worth_mention(all, stake_ps))
+    if (pct < kpi->good || !tm_is_worth_mention(all, stake_ps))
         return;
     f = tm_finding_of_time(all, is_same_work(&l) ? "slow_device" : "imbalance", stake_ps);
     tm_finding_title(f, is_same_work(&l) ? "One device needs longer for the same work"
                                          : "The devices have unequal work");
-    tm_finding_value(f, tm_double(pct), "%");
+    tm_finding_value(f, pct, "%");
     tm_finding_limit(f, kpi->good);
     f->cause = "Devices that work together go at the pace of the slowest one; the others wait for "
                "it in collectives or idle.";

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { GAPS_SAID = 3 };
+
 struct advice {
     const char *cause; /* as in gaps.by_cause */
     const char *id;
@@ -168,18 +170,33 @@ static void say_gap(struct tm_finding *f, const struct tm_value *gap)
                    tm_short_name(device, tm_text(tm_get(gap, "device"))), step, in, next);
 }
 
+/* The same event in the same step is one story, on however many devices it left a gap. */
+static bool is_alike(const struct tm_value *gap, const struct tm_value *const *said, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (tm_has(tm_get(gap, "step")) &&
+            tm_int(tm_get(gap, "step")) == tm_int(tm_get(said[i], "step")) &&
+            strcmp(tm_text(tm_get(gap, "host_event")), tm_text(tm_get(said[i], "host_event"))) == 0)
+            return true;
+    }
+    return false;
+}
+
 void tm_idle_say_gaps(struct tm_findings *all, struct tm_finding *f, const char *cause)
 {
     const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
-    int said = 0;
+    const struct tm_value *said[GAPS_SAID];
+    int count = 0;
 
     for (size_t i = 0; i < tm_length(longest); i++) {
         const struct tm_value *gap = tm_at(longest, i);
 
         if (strcmp(tm_text(tm_get(gap, "cause")), cause) != 0)
             continue;
-        if (said++ < 3)
+        if (count < GAPS_SAID && !is_alike(gap, said, count)) {
+            said[count++] = gap;
             say_gap(f, gap);
+        }
         tm_finding_where(f, tm_int(tm_get(gap, "begin_ps")), tm_int(tm_get(gap, "dur_ps")),
                          tm_text(tm_get(gap, "device")));
     }
@@ -204,17 +221,27 @@ static bool is_told_elsewhere(const struct tm_findings *all, const char *cause)
     return false;
 }
 
+/* Waits on the device are told only where they are many: pauses between kernels are in every run, and how
+ * much of them could be saved is not known. */
+static bool is_wait_worth_mention(const struct tm_findings *all, int64_t wait_ps)
+{
+    return tm_is_worth_mention(all, wait_ps) &&
+           tm_share_pct(wait_ps, all->window_ps) >= tm_limit_of(all, TM_LIMIT_BAD_SHARE);
+}
+
 static void find_cause(struct tm_findings *all, const struct advice *advice)
 {
     const struct tm_value *cause = tm_get(tm_path(all->summary, "gaps.by_cause"), advice->cause);
     const int64_t total_ps = tm_idle_of(all, advice->cause);
+    const bool is_wait = strcmp(advice->cause, "device_wait") == 0;
     struct tm_finding *f;
 
-    if (!tm_is_worth_mention(all, total_ps) || is_told_elsewhere(all, advice->cause))
+    if (!(is_wait ? is_wait_worth_mention(all, total_ps) : tm_is_worth_mention(all, total_ps)) ||
+        is_told_elsewhere(all, advice->cause))
         return;
     f = tm_finding_of_time(all, advice->id, total_ps);
-    if (strcmp(advice->cause, "device_wait") == 0)
-        f->severity = TM_INFO; /* how much of it could be saved is not known */
+    if (is_wait)
+        f->severity = TM_INFO;
     tm_finding_title(f, "%s", advice->title);
     f->cause = advice->why;
     say_share(all, f, cause);

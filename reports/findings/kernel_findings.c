@@ -149,9 +149,9 @@ static void find_short(struct tm_findings *all)
            "by `jax.vmap`.");
     tm_finding_fix(f, "Flatten small parameters for the optimizer: `optax.flatten(optimizer)` "
                       "updates them as one array.");
-    tm_finding_fix(f, "gpu|On NVIDIA GPUs let XLA record more into CUDA graphs: "
-                      ""
-                      "`XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL`.");
+    tm_finding_fix(
+        f, "gpu|On NVIDIA GPUs let XLA record more into CUDA graphs: "
+           "`XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL`.");
 }
 
 void tm_find_kernels(struct tm_findings *all)

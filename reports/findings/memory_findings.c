@@ -87,9 +87,8 @@ static void find_spikes(struct tm_findings *all, const struct tm_value *allocato
         tm_finding_where(f, tm_int(tm_get(spike, "begin_ps")), PS_PER_MS,
                          tm_text(tm_get(allocator, "host")));
     }
-    tm_finding_fix(f,
-                   "See which program needs how much: `jax.jit(step).lower(state, "
-                   "batch).compile().memory_analysis()`; temp_size is the part that jumps.");
+    tm_finding_fix(f, "See which program needs how much: `jax.jit(step).lower(state, "
+                      "batch).compile().memory_analysis()`; temp_size is the part that jumps.");
     tm_finding_fix(f, "Work in parts: `jax.lax.map(f, xs, batch_size=...)`, `jax.checkpoint` "
                       "around the largest layer, or a loss over slices of the vocabulary.");
 }

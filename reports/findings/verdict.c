@@ -46,25 +46,34 @@ static const char *words_of(const char *id)
     return NULL;
 }
 
-/* The largest loss of `least_pct` of the window or more; findings are sorted by time at stake. */
+/* The largest loss of `least_pct` of the window or more; findings are sorted by time at stake.  One that is
+ * mere information, since nobody knows how much of it could be saved, is named only where there is no other. */
 static const struct tm_value *largest_loss(const struct tm_value *findings, double least_pct)
 {
+    const struct tm_value *other = NULL;
+
     for (size_t i = 0; i < tm_length(findings); i++) {
         const struct tm_value *f = tm_at(findings, i);
 
-        if (words_of(tm_text(tm_get(f, "id"))) && tm_int(tm_get(f, "at_stake_ps")) > 0 &&
-            tm_double(tm_get(f, "share_pct")) >= least_pct)
+        if (!words_of(tm_text(tm_get(f, "id"))) || tm_int(tm_get(f, "at_stake_ps")) <= 0 ||
+            tm_double(tm_get(f, "share_pct")) < least_pct)
+            continue;
+        if (strcmp(tm_text(tm_get(f, "severity")), "info") != 0)
             return f;
+        if (!other)
+            other = f;
     }
-    return NULL;
+    return other;
 }
 
-/* Is it a finding of at least a warning that is no loss of time?  Damaged input has its own sentence. */
+/* Is it a finding of at least a warning that is no loss of time?  Damaged input has its own
+ * sentence. */
 static bool is_fact(const struct tm_value *f)
 {
     const char *id = tm_text(tm_get(f, "id"));
 
-    return strcmp(tm_text(tm_get(f, "severity")), "info") != 0 && strcmp(id, "input_partial") != 0 &&
+    return strcmp(tm_text(tm_get(f, "severity")), "info") != 0 &&
+           strcmp(id, "input_partial") != 0 &&
            (tm_int(tm_get(f, "at_stake_ps")) == 0 || !words_of(id)) &&
            strncmp(id, "transfer_", strlen("transfer_")) != 0; /* parts of a loss that has words */
 }

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /* Figures as people read them, the same in every report.  Three significant digits unless said otherwise,
- * rounded half away from zero; no locale.  Every function writes a terminated string of at most
- * TM_FORMAT_BYTES bytes and returns `out`.  The only character that is not ASCII is U+00B5 (micro), as
- * UTF-8. */
+ * rounded to the nearest; decimals as in the C locale, which the program never leaves.  Every function
+ * writes a terminated string of at most TM_FORMAT_BYTES bytes and returns `out`.  The only character that is
+ * not ASCII is U+00B5 (micro), as UTF-8. */
 enum { TM_FORMAT_BYTES = 48 };
 
 char *tm_format_time(char *out, int64_t ps);          /* "750 ps" "1.23 µs" "12.3 ms" "9.80 s" "12 min 34 s" */

@@ -235,7 +235,9 @@ static void put_verdict(struct tm_page *page)
     tm_htmlw_class(&page->w, "div", "page");
     tm_htmlw_class(&page->w, "section", class_name);
     tm_htmlw_attr(&page->w, "aria-label", "Verdict");
-    tm_htmlw_element(&page->w, "p", NULL, text);
+    tm_htmlw_open(&page->w, "p");
+    tm_page_text(page, text);
+    tm_htmlw_close(&page->w);
     tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);
 }
@@ -248,6 +250,8 @@ static void put_links(struct tm_page *page)
     for (size_t i = 0; i < tm_html_section_count; i++) {
         char href[32];
 
+        if (!tm_html_is_written(page, &tm_html_sections[i]))
+            continue;
         (void)snprintf(href, sizeof(href), "#%s", tm_html_sections[i].id);
         tm_htmlw_open(&page->w, "li");
         tm_htmlw_open(&page->w, "a");
@@ -267,6 +271,8 @@ static void put_sections(struct tm_page *page)
     for (size_t i = 0; i < tm_html_section_count; i++) {
         const struct tm_html_section *section = &tm_html_sections[i];
 
+        if (!tm_html_is_written(page, section))
+            continue;
         tm_htmlw_open(&page->w, "section");
         tm_htmlw_attr(&page->w, "id", section->id);
         tm_htmlw_element(&page->w, "h2", NULL, section->title);

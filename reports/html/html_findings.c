@@ -96,8 +96,6 @@ void tm_html_figures(struct tm_page *page)
     static const bool right[] = { false, true, false, true, true };
     const struct tm_value *kpis = tm_get(page->summary, "kpis");
 
-    if (tm_page_missing(page, kpis, "Figures"))
-        return;
     tm_htmlw_class(&page->w, "div", "scroll");
     tm_htmlw_attr(&page->w, "role", "region");
     tm_htmlw_attr(&page->w, "aria-label", "Figures and their judgements");
@@ -125,6 +123,13 @@ void tm_html_figures(struct tm_page *page)
 
 /* --- findings -------------------------------------------------------------------------------------------- */
 
+static void put_text(struct tm_page *page, const char *element, const char *text)
+{
+    tm_htmlw_open(&page->w, element);
+    tm_page_text(page, text);
+    tm_htmlw_close(&page->w);
+}
+
 static void put_list(struct tm_page *page, const char *element, const char *title, const struct tm_value *texts)
 {
     if (tm_length(texts) == 0)
@@ -132,7 +137,7 @@ static void put_list(struct tm_page *page, const char *element, const char *titl
     tm_htmlw_element(&page->w, "h4", NULL, title);
     tm_htmlw_open(&page->w, element);
     for (size_t i = 0; i < tm_length(texts); i++)
-        tm_htmlw_element(&page->w, "li", NULL, tm_text(tm_at(texts, i)));
+        put_text(page, "li", tm_text(tm_at(texts, i)));
     tm_htmlw_close(&page->w);
 }
 
@@ -196,12 +201,12 @@ static void put_finding(struct tm_page *page, const struct tm_value *finding)
 
     tm_htmlw_class(&page->w, "article",
                    strcmp(severity, "bad") == 0 ? "finding bad" : strcmp(severity, "warning") == 0 ? "finding warning" : "finding");
-    tm_htmlw_element(&page->w, "h3", NULL, tm_text(tm_get(finding, "title")));
+    put_text(page, "h3", tm_text(tm_get(finding, "title")));
     put_stake(page, finding);
     put_list(page, "ul", "Evidence", tm_get(finding, "evidence"));
     if (cause[0]) {
         tm_htmlw_element(&page->w, "h4", NULL, "Cause");
-        tm_htmlw_element(&page->w, "p", NULL, cause);
+        put_text(page, "p", cause);
     }
     put_list(page, tm_length(tm_get(finding, "fix")) > 1 ? "ol" : "ul", "What to do", tm_get(finding, "fix"));
     put_where(page, tm_get(finding, "where"));
@@ -212,8 +217,6 @@ void tm_html_findings(struct tm_page *page)
 {
     const struct tm_value *findings = tm_get(page->summary, "findings");
 
-    if (tm_page_missing(page, findings, "Findings"))
-        return;
     if (tm_length(findings) == 0)
         tm_page_note(page, "No rule found anything worth a change.");
     else
@@ -233,7 +236,9 @@ static void put_term(struct tm_page *page, const char *id, const char *term, con
         tm_htmlw_attr(&page->w, "id", id);
     tm_htmlw_text(&page->w, term);
     tm_htmlw_close(&page->w);
-    tm_htmlw_element(&page->w, "dd", NULL, text);
+    tm_htmlw_open(&page->w, "dd");
+    tm_page_text(page, text);
+    tm_htmlw_close(&page->w);
 }
 
 static void put_words(struct tm_page *page)
@@ -252,29 +257,6 @@ static void put_words(struct tm_page *page)
         put_term(page, NULL, words[i][0], words[i][1]);
 }
 
-/* Sections that the input cannot support. */
-static void put_null_sections(struct tm_page *page)
-{
-    bool first = true;
-
-    for (size_t i = 0; i < tm_length(page->summary); i++) {
-        const struct tm_value *section = tm_value_at(page->summary, i);
-
-        if (tm_has(section))
-            continue;
-        if (first) {
-            tm_page_subheading(page, "Not in this report");
-            tm_htmlw_open(&page->w, "ul");
-        }
-        tm_htmlw_open(&page->w, "li");
-        tm_htmlw_printf(&page->w, "%s%s%s", tm_key_at(page->summary, i), tm_why(section)[0] ? ": " : "", tm_why(section));
-        tm_htmlw_close_line(&page->w);
-        first = false;
-    }
-    if (!first)
-        tm_htmlw_close_line(&page->w);
-}
-
 void tm_html_definitions(struct tm_page *page)
 {
     const struct tm_value *kpis = tm_get(page->summary, "kpis");
@@ -290,5 +272,47 @@ void tm_html_definitions(struct tm_page *page)
     }
     put_words(page);
     tm_htmlw_close_line(&page->w);
-    put_null_sections(page);
+}
+
+/* --- what is not there ----------------------------------------------------------------------------------- */
+
+/* The heading of a part of the summary, where the page has one for it. */
+static const char *title_of(const char *key)
+{
+    for (size_t i = 0; i < tm_html_section_count; i++)
+        if (tm_html_sections[i].key && strcmp(tm_html_sections[i].key, key) == 0)
+            return tm_html_sections[i].title;
+    return key;
+}
+
+static void put_missing(struct tm_page *page, const char *title, const char *why)
+{
+    tm_htmlw_open(&page->w, "li");
+    tm_htmlw_printf(&page->w, "%s%s%s", title, why[0] ? ": " : "", why);
+    tm_htmlw_close_line(&page->w);
+}
+
+/* Sections that the input cannot support: null in the summary, with a reason, or not there at all. */
+void tm_html_missing(struct tm_page *page)
+{
+    bool any = false;
+
+    tm_htmlw_open(&page->w, "ul");
+    for (size_t i = 0; i < tm_length(page->summary); i++) {
+        if (tm_has(tm_value_at(page->summary, i)))
+            continue;
+        put_missing(page, title_of(tm_key_at(page->summary, i)), tm_why(tm_value_at(page->summary, i)));
+        any = true;
+    }
+    for (size_t i = 0; i < tm_html_section_count; i++) {
+        const char *key = tm_html_sections[i].key;
+
+        if (!key || tm_get(page->summary, key))
+            continue;
+        put_missing(page, tm_html_sections[i].title, "");
+        any = true;
+    }
+    if (!any)
+        put_missing(page, "Nothing: every section has its figures", "");
+    tm_htmlw_close(&page->w);
 }

@@ -102,6 +102,16 @@ void tm_page_name(struct tm_page *page, const char *name)
     put_name(page, name, CUT_CHARS);
 }
 
+void tm_page_text(struct tm_page *page, const char *text)
+{
+    char front[FULL_BYTES + 1];
+    const bool more = take_front(front, FULL_BYTES, text);
+
+    tm_htmlw_text(&page->w, front);
+    if (more)
+        tm_htmlw_text(&page->w, " …");
+}
+
 static void open_cell(struct tm_page *page, enum tm_cell cell, const struct tm_value *v, bool is_header)
 {
     char class_name[16];
@@ -137,7 +147,7 @@ static void put_value(struct tm_page *page, enum tm_cell cell, const struct tm_v
     else if (cell == TM_CELL_NAME)
         tm_page_name(page, tm_page_value(cell, v, text));
     else
-        tm_htmlw_text(&page->w, tm_page_value(cell, v, text));
+        tm_page_text(page, tm_page_value(cell, v, text));
 }
 
 void tm_page_cell(struct tm_page *page, enum tm_cell cell, const struct tm_value *v, bool is_header)
@@ -407,16 +417,6 @@ void tm_page_note(struct tm_page *page, const char *format, ...)
     (void)vsnprintf(text, sizeof(text), format, list);
     va_end(list);
     tm_htmlw_element(&page->w, "p", "note", text);
-}
-
-bool tm_page_missing(struct tm_page *page, const struct tm_value *section, const char *what)
-{
-    const char *why = tm_why(section);
-
-    if (tm_has(section))
-        return false;
-    tm_page_note(page, "%s: not recorded%s%s.", what, why[0] ? ": " : "", why);
-    return true;
 }
 
 void tm_page_band(struct tm_page *page, const char *band)

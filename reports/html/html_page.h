@@ -62,6 +62,9 @@ const char *tm_page_value(enum tm_cell cell, const struct tm_value *v, char *out
 /* A name of the trace, cut in the middle; longer ones open to the full text. */
 void tm_page_name(struct tm_page *page, const char *name);
 
+/* A sentence that may hold names of the trace, cut after 2 KiB. */
+void tm_page_text(struct tm_page *page, const char *text);
+
 /* All charts of a kind, each with its caption and its table.  out: how many there were */
 size_t tm_page_charts(struct tm_page *page, enum tm_chart_kind kind);
 
@@ -74,23 +77,23 @@ void tm_page_end_facts(struct tm_page *page);
 void tm_page_subheading(struct tm_page *page, const char *title);
 void tm_page_note(struct tm_page *page, const char *format, ...) TM_PRINTF(2, 3);
 
-/* "not recorded: why" where the section is null, absent or empty.  out: true when it was written */
-bool tm_page_missing(struct tm_page *page, const struct tm_value *section, const char *what);
-
 /* A judgement: the word in its colour, with a sign of its own shape. */
 void tm_page_band(struct tm_page *page, const char *band);
 
 /* The sections of the page in their order; each writes what lies inside its <section>. */
 struct tm_html_section {
     const char *id, *title;
+    const char *key; /* of the summary: without a value the section is only named, under "Not recorded" */
     void (*write)(struct tm_page *page);
 };
 extern const struct tm_html_section tm_html_sections[];
 extern const size_t tm_html_section_count;
+bool tm_html_is_written(const struct tm_page *page, const struct tm_html_section *section);
 
 /* Sections of html_findings.c. */
 void tm_html_figures(struct tm_page *page);
 void tm_html_findings(struct tm_page *page);
+void tm_html_missing(struct tm_page *page);
 void tm_html_definitions(struct tm_page *page);
 
 #endif

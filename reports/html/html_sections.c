@@ -58,8 +58,6 @@ static void write_steps(struct tm_page *page)
     };
     const struct tm_value *steps = of(page, "steps");
 
-    if (tm_page_missing(page, steps, "Steps"))
-        return;
     tm_page_charts(page, TM_CHART_STEPS);
     tm_page_charts(page, TM_CHART_STEP_TIMES);
     write_step_facts(page, steps);
@@ -102,8 +100,6 @@ static void write_devices(struct tm_page *page)
     };
     const struct tm_value *devices = of(page, "devices");
 
-    if (tm_page_missing(page, devices, "Devices"))
-        return;
     if (tm_length(devices) == 0)
         tm_page_note(page, "The profile holds no activity of a device.");
     tm_page_charts(page, TM_CHART_DEVICES);
@@ -157,8 +153,6 @@ static void write_kernels(struct tm_page *page)
     };
     const struct tm_value *kernels = of(page, "kernels");
 
-    if (tm_page_missing(page, kernels, "Kernels"))
-        return;
     tm_page_facts(page);
     tm_page_fact_value(page, "Kernel launches", TM_CELL_COUNT, tm_get(kernels, "count"));
     tm_page_fact_value(page, "Kernel time", TM_CELL_TIME, tm_get(kernels, "total_ps"));
@@ -190,8 +184,6 @@ static void write_gaps(struct tm_page *page)
     const struct tm_value *gaps = of(page, "gaps");
     char least[TM_FORMAT_BYTES], text[TM_FORMAT_BYTES];
 
-    if (tm_page_missing(page, gaps, "Gaps"))
-        return;
     tm_page_facts(page);
     tm_page_fact_value(page, "Gaps", TM_CELL_COUNT, tm_get(gaps, "count"));
     (void)snprintf(text, sizeof(text), "Of %.24s or more",
@@ -272,8 +264,6 @@ static void write_transfers(struct tm_page *page)
     const struct tm_value *transfers = of(page, "transfers");
     const struct tm_value *pageable = tm_get(transfers, "pageable");
 
-    if (tm_page_missing(page, transfers, "Transfers"))
-        return;
     if (tm_length(tm_get(transfers, "by_direction")) == 0)
         tm_page_note(page, "No copy on a device was recorded.");
     write_directions(page, transfers);
@@ -294,8 +284,6 @@ static void write_host(struct tm_page *page)
 {
     const struct tm_value *host = of(page, "host");
 
-    if (tm_page_missing(page, host, "Host"))
-        return;
     tm_page_facts(page);
     tm_page_fact_value(page, "Host overhead", TM_CELL_PCT, tm_get(host, "overhead_pct"));
     tm_page_fact_value(page, "Idle time laid to the host", TM_CELL_TIME, tm_get(host, "overhead_ps"));
@@ -321,8 +309,6 @@ static void write_compile(struct tm_page *page)
     };
     const struct tm_value *compile = of(page, "compile");
 
-    if (tm_page_missing(page, compile, "Compilation"))
-        return;
     tm_page_facts(page);
     tm_page_fact_value(page, "Compiles", TM_CELL_COUNT, tm_get(compile, "count"));
     tm_page_fact_value(page, "Time", TM_CELL_TIME, tm_get(compile, "total_ps"));
@@ -375,8 +361,6 @@ static void write_memory(struct tm_page *page)
     enum { HOLDER_TABLES = 16 };
     const struct tm_value *allocators = of(page, "memory.allocators");
 
-    if (tm_page_missing(page, of(page, "memory"), "Memory"))
-        return;
     if (tm_length(allocators) == 0)
         tm_page_note(page, "No allocator recorded anything.");
     tm_page_charts(page, TM_CHART_MEMORY);
@@ -410,8 +394,8 @@ static void write_environment(struct tm_page *page)
     };
     const struct tm_value *environment = of(page, "environment");
 
-    if (tm_page_missing(page, environment, "Environment"))
-        return;
+    if (tm_length(tm_get(environment, "hosts")) == 0 && tm_length(tm_get(environment, "devices")) == 0)
+        tm_page_note(page, "The profile says nothing about its hosts and devices.");
     tm_page_table(page, &(struct tm_html_table){ .caption = "Hosts and versions", COLUMNS(hosts),
                                                  .rows = tm_get(environment, "hosts") });
     tm_page_table(page, &(struct tm_html_table){ .caption = "Devices", COLUMNS(devices),
@@ -489,7 +473,7 @@ static void write_problems(struct tm_page *page, const struct tm_value *files)
             tm_htmlw_open(&page->w, "li");
             tm_page_name(page, tm_text(tm_get(tm_at(files, i), "path")));
             tm_htmlw_text(&page->w, ": ");
-            tm_htmlw_text(&page->w, tm_text(tm_at(problems, j)));
+            tm_page_text(page, tm_text(tm_at(problems, j)));
             tm_htmlw_close_line(&page->w);
         }
     }
@@ -520,8 +504,6 @@ static void write_coverage(struct tm_page *page)
 {
     const struct tm_value *coverage = of(page, "coverage");
 
-    if (tm_page_missing(page, coverage, "Coverage"))
-        return;
     tm_page_facts(page);
     tm_page_fact_value(page, "Events read", TM_CELL_COUNT, tm_get(coverage, "events_read"));
     tm_page_fact_value(page, "Events in figures", TM_CELL_COUNT, tm_get(coverage, "events_used"));
@@ -535,18 +517,24 @@ static void write_coverage(struct tm_page *page)
 }
 
 const struct tm_html_section tm_html_sections[] = {
-    { "figures", "Figures", tm_html_figures },
-    { "steps", "Steps", write_steps },
-    { "devices", "Devices", write_devices },
-    { "findings", "Findings", tm_html_findings },
-    { "kernels", "Kernels", write_kernels },
-    { "gaps", "Idle gaps", write_gaps },
-    { "transfers", "Transfers", write_transfers },
-    { "host", "Host", write_host },
-    { "compile", "Compilation", write_compile },
-    { "memory", "Memory", write_memory },
-    { "environment", "Environment", write_environment },
-    { "coverage", "Data quality", write_coverage },
-    { "definitions", "Definitions", tm_html_definitions },
+    { "figures", "Figures", "kpis", tm_html_figures },
+    { "steps", "Steps", "steps", write_steps },
+    { "devices", "Devices", "devices", write_devices },
+    { "findings", "Findings", "findings", tm_html_findings },
+    { "kernels", "Kernels", "kernels", write_kernels },
+    { "gaps", "Idle gaps", "gaps", write_gaps },
+    { "transfers", "Transfers", "transfers", write_transfers },
+    { "host", "Host", "host", write_host },
+    { "compile", "Compilation", "compile", write_compile },
+    { "memory", "Memory", "memory", write_memory },
+    { "environment", "Environment", "environment", write_environment },
+    { "coverage", "Data quality", "coverage", write_coverage },
+    { "missing", "Not recorded", NULL, tm_html_missing },
+    { "definitions", "Definitions", NULL, tm_html_definitions },
 };
 const size_t tm_html_section_count = sizeof(tm_html_sections) / sizeof(tm_html_sections[0]);
+
+bool tm_html_is_written(const struct tm_page *page, const struct tm_html_section *section)
+{
+    return !section->key || tm_has(tm_get(page->summary, section->key));
+}

@@ -274,7 +274,7 @@ static void save(struct tm_pdf *pdf, FILE *to)
         HPDF_UINT32 n = left < sizeof(piece) ? left : (HPDF_UINT32)sizeof(piece);
 
         (void)HPDF_ReadFromStream(pdf->doc, piece, &n);
-        if (n == 0)
+        if (n == 0 || n > left)
             break;
         (void)fwrite(piece, 1, n, to);
         left -= n;

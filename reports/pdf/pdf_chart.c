@@ -7,6 +7,8 @@
 #include <string.h>
 
 static const double title_size = 10.5, caption_size = 7.8, title_room = 17, least_scale = 0.2;
+/* Labels of axes may stick out a little: the makers measure texts by an estimate. */
+static const double overhang = 16;
 
 enum { FAR_OFF = 10000 }; /* points */
 
@@ -77,6 +79,16 @@ static void draw_dot(const struct frame *f, const struct tm_mark *mark)
     (void)HPDF_Page_Fill(f->pdf->page);
 }
 
+/* Points of the drawing that a text may take before it leaves it. */
+static double text_room(const struct frame *f, const struct tm_mark *mark)
+{
+    const double before = mark->x, after = f->chart->width - mark->x;
+
+    if (mark->anchor == TM_ANCHOR_START)
+        return after;
+    return mark->anchor == TM_ANCHOR_END ? before : 2 * fmin(before, after);
+}
+
 static void draw_text(const struct frame *f, const struct tm_mark *mark)
 {
     const enum tm_pdf_face face = mark->size == TM_TEXT_STRONG ? TM_PDF_BOLD : TM_PDF_REGULAR;
@@ -86,6 +98,7 @@ static void draw_text(const struct frame *f, const struct tm_mark *mark)
     size_t n;
 
     tm_pdf_encode(f->pdf, text, TM_PDF_CELL_BYTES, tm_chart_text(f->chart, mark->text));
+    tm_pdf_cut_middle(f->pdf, face, size, text, (text_room(f, mark) + overhang) * f->scale);
     n = strlen(text);
     if (mark->anchor == TM_ANCHOR_END)
         x -= tm_pdf_width(f->pdf, face, size, text, n);

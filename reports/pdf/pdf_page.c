@@ -340,7 +340,7 @@ void tm_pdf_number_pages(struct tm_pdf *pdf)
         if (pdf->is_partial)
             put_right(pdf, TM_PDF_BOLD, TM_ROLE_BAD, header_y, partial);
         tm_pdf_rule(pdf, TM_ROLE_GRID, 0.5, header_y + 6, tm_pdf_right);
-        (void)snprintf(number, sizeof(number), "%d / %d", i + 1, pdf->pages);
+        (void)snprintf(number, sizeof(number), "page %d of %d", i + 1, pdf->pages);
         put_right(pdf, TM_PDF_REGULAR, TM_ROLE_QUIET, footer_y, number);
         if (was_full && i + 1 == pdf->pages)
             tm_pdf_text_at(pdf, TM_PDF_BOLD, small, TM_ROLE_BAD, tm_pdf_left, footer_y, full,

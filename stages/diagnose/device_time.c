@@ -93,8 +93,13 @@ static tm_status add_lane(struct device_time *d, const struct tm_device *device)
     *lane = (struct lane){ .device = *device, .host = d->host_count - 1 };
     lane->begin_ps = device->chosen_begin_ps;
     lane->end_ps = device->chosen_end_ps;
-    lane->window_begin_ps = host->has_window ? host->begin_ps : lane->begin_ps;
-    lane->window_end_ps = host->has_window ? host->end_ps : lane->end_ps;
+    /* A device without activity in what counts takes no part in shares. */
+    lane->window_begin_ps = lane->begin_ps;
+    lane->window_end_ps = lane->end_ps;
+    if (host->has_window && lane->begin_ps < lane->end_ps) {
+        lane->window_begin_ps = host->begin_ps;
+        lane->window_end_ps = host->end_ps;
+    }
     lane->first_step_row = device->first_step_row;
     lane->first_parts_row = (d->lane_count - d->first_lane) * d->trace->steps.count;
     lane->kernels.min_ps = INT64_MAX;
@@ -293,8 +298,10 @@ static void count_tpu_part(struct lane *lane, const struct tm_event *event)
         break;
     case TM_TPU_HOST_WAIT:
         cover_add(&lane->wait_host, lane, r->start_ps, end_ps);
-        if (event->chosen)
+        if (event->chosen) {
             sum_add(&lane->waits[2], event, 0);
+            sum_add(&lane->kernels, event, 0); /* an op of its line, though no activity */
+        }
         break;
     case TM_TPU_START:
         if (event->chosen)
@@ -392,7 +399,7 @@ static tm_status take_one(struct device_time *d, const struct tm_event *event)
                     event->config->bytes_accessed);
         return TM_OK;
     }
-    if (event->record.class == TM_CLASS_TPU_OP)
+    if (lane->device.kind == TM_DEVICE_TPU)
         count_tpu_part(lane, event);
     return event->level == TM_LEVEL_NONE ? TM_OK : take_activity(d, lane, event);
 }

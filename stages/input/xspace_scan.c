@@ -333,6 +333,30 @@ static tm_status find_origin(struct scan *s)
     return TM_OK;
 }
 
+/* A damaged file of which not one event can be read is no profile.  Files that went through something that takes
+ * bytes for text bear the replacement character (U+FFFD) in place of what was not UTF-8. */
+static tm_status refuse_damaged(struct scan *s)
+{
+    const struct tm_trace *trace = s->trace;
+    unsigned replaced = 0;
+    size_t got = 0;
+    tm_status st;
+
+    if (!trace->partial || trace->events)
+        return TM_OK;
+    st = tm_input_read(s->x->input, s->buffer, 4096, 0, &got);
+    for (size_t i = 0; st == TM_OK && i + 3 <= got; i++)
+        replaced += !memcmp(s->buffer + i, "\xef\xbf\xbd", 3);
+    if (st != TM_OK)
+        return st;
+    if (replaced > 2)
+        tm_hint(&s->run->error, "its bytes were replaced as if they were text: copy the file again in binary mode");
+    else
+        tm_hint(&s->run->error, "copy the file again, or take the profile again");
+    return tm_fail(&s->run->error, TM_ERR_INPUT, -1, "the profile is damaged, and not one event can be read: %s",
+                   trace->problem);
+}
+
 static tm_status make_tables(struct tm_xspace *x, struct tm_run *run)
 {
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_METADATA);
@@ -379,6 +403,8 @@ tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,
         st = find_planes(&s);
     if (st == TM_OK)
         st = scan_planes(&s);
+    if (st == TM_OK)
+        st = refuse_damaged(&s);
     if (st == TM_OK)
         st = find_origin(&s);
     tm_give(&run->budget, TM_ACCOUNT_INPUT, s.buffer, SCAN_BUFFER);

@@ -128,10 +128,12 @@ static tm_status find_step(struct tm_resolver *r, const struct tm_raw *raw, stru
         return st;
     case TM_STEPS_TPU:
     case TM_STEPS_MODULE:
-        if (event->record.class == TM_CLASS_TPU_OP)
+        if (r->trace->devices[event->device].kind == TM_DEVICE_TPU)
             st = tm_spans_find(r->steps, event->device, event->record.start_ps, &span);
         else if (has_launch)
             st = tm_spans_find(r->steps, event->launch_track, event->launch_start_ps, &span);
+        if (st == TM_OK && !span && r->trace->devices[event->device].kind == TM_DEVICE_GPU)
+            st = tm_spans_find(r->steps, TM_NONE, has_launch ? event->launch_start_ps : event->record.start_ps, &span);
         break;
     case TM_STEPS_SESSION:
         event->step = 0;

@@ -33,7 +33,8 @@ struct tm_resolver {
     struct tm_index *expanded_graphs; /* struct tm_id: correlation ids of graphs whose kernels were recorded */
     struct tm_spans *programs;        /* TPU: executions by device; value = tm_run_key */
     struct tm_spans *steps;           /* markers or executions; the lane is by the source of the steps: host 0,
-                                         TPU the device, GPU executions the launching track */
+                                         TPU the device, GPU executions the launching track,
+                                         and TM_NONE for executions on any track */
     struct tm_index *group_steps;     /* struct tm_group_step; source group */
     int64_t *inside_until_ps;         /* by thread: the end of the last execution or compilation that began on it;
                                          NULL before the ordered reading */

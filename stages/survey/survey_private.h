@@ -46,7 +46,7 @@ struct tm_survey {
     uint64_t main_score;               /* of the best main track so far */
     /* gathered on the devices' lines */
     struct tm_spans *tpu_steps;
-    uint64_t tpu_step_count;
+    uint64_t tpu_step_count, tpu_programs;
     struct tm_groups *groups;          /* struct tm_group_span */
     struct tm_sorter *graphs;          /* struct tm_graph_event: looked at when it is known which are expanded */
     uint64_t last_node_id, last_launched_id;

@@ -29,14 +29,31 @@ static tm_status choose_module(struct tm_survey *s, struct tm_module_time *best,
     return st;
 }
 
-static tm_status take_executions(struct tm_survey *s, const struct tm_key *module)
+/* When the n-th execution ran on any thread: driver calls are often on lines of their own, so that a launch can be
+ * told its execution only by time. */
+static tm_status widen(struct tm_survey *s, struct tm_rows *anywhere, uint64_t ordinal, const struct tm_span *span)
 {
-    const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_STEPS);
+    struct tm_span *row;
+
+    if (ordinal == tm_rows_count(anywhere)) {
+        struct tm_span first = *span;
+
+        first.lane = TM_NONE;
+        return tm_rows_append(anywhere, &first);
+    }
+    row = tm_rows_change(anywhere, ordinal);
+    if (!row)
+        return s->run->error.status;
+    row->begin_ps = span->begin_ps < row->begin_ps ? span->begin_ps : row->begin_ps;
+    row->end_ps = span->end_ps > row->end_ps ? span->end_ps : row->end_ps;
+    return TM_OK;
+}
+
+static tm_status add_executions(struct tm_survey *s, const struct tm_key *module, struct tm_rows *anywhere)
+{
+    uint64_t lane = UINT64_MAX, ordinal = 0;
     tm_status st = tm_sorter_finish(s->executions);
 
-    s->resolver->steps = tm_spans_new(s->run, TM_ACCOUNT_STEPS, share / 8);
-    if (!s->resolver->steps)
-        return s->run->error.status;
     while (st == TM_OK) {
         const void *row;
         const struct tm_execution *e;
@@ -48,10 +65,31 @@ static tm_status take_executions(struct tm_survey *s, const struct tm_key *modul
         e = row;
         if (e->module.high != module->high || e->module.low != module->low)
             continue;
-        span = (struct tm_span){ .lane = e->lane, .begin_ps = e->begin_ps, .end_ps = e->end_ps,
+        ordinal = e->lane == lane ? ordinal + 1 : 0;
+        lane = e->lane;
+        span = (struct tm_span){ .lane = lane, .begin_ps = e->begin_ps, .end_ps = e->end_ps,
                                  .value = (uint64_t)INT64_MIN };
         st = tm_spans_add(s->resolver->steps, &span);
+        if (st == TM_OK && !s->tpu_programs)
+            st = widen(s, anywhere, ordinal, &span);
     }
+    for (uint64_t i = 0; st == TM_OK && i < tm_rows_count(anywhere); i++) {
+        const struct tm_span *span = tm_rows_at(anywhere, i);
+
+        st = span ? tm_spans_add(s->resolver->steps, span) : s->run->error.status;
+    }
+    return st;
+}
+
+static tm_status take_executions(struct tm_survey *s, const struct tm_key *module)
+{
+    const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_STEPS);
+    struct tm_rows *anywhere = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct tm_span), share / 16);
+    tm_status st;
+
+    s->resolver->steps = tm_spans_new(s->run, TM_ACCOUNT_STEPS, share / 8);
+    st = anywhere && s->resolver->steps ? add_executions(s, module, anywhere) : s->run->error.status;
+    tm_rows_free(anywhere);
     return st == TM_OK ? tm_spans_finish(s->resolver->steps) : st;
 }
 

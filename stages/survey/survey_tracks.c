@@ -257,6 +257,7 @@ static tm_status take_program(struct tm_survey *s, struct tm_track *track, const
         s->tpu_step_count++;
         return tm_spans_add(s->tpu_steps, &span);
     }
+    s->tpu_programs++;
     st = tm_spans_add(s->resolver->programs, &span);
     return st == TM_OK ? keep_execution(s, r->name, track->device, r, true) : st;
 }

@@ -25,7 +25,7 @@ def compare_devices(d, truth, summary):
         want, got = truth["devices"][name], mine[name]
         for figure in DEVICE:
             d.equal(f"{name}.{figure}", want[figure], at(got, figure))
-        for direction in ("h2d", "d2h", "p2p", "d2d"):
+        for direction in ("h2d", "d2h", "p2p", "d2d") if "GPU" in name else ():
             d.equal(f"{name}.exposed_by_direction_ps.{direction}", want["exposed_by_direction_ps"][direction],
                     at(got, f"exposed_by_direction_ps.{direction}"))
         d.equal(f"{name}.gaps.count", want["gap_count"], at(got, "gaps.count"))
@@ -33,34 +33,49 @@ def compare_devices(d, truth, summary):
         d.equal(f"{name}.activities", want["activities"], sum(n or 0 for n in at(got, "steps.activities")))
 
 
-def compare_tables(d, truth, summary):
-    kernels, copies = {}, {}
+def compare_kernels(d, truth, summary):
+    if not any(name.startswith("/device:GPU") for name in truth["devices"]):
+        return
+    kernels = {}
     for device in truth["devices"].values():
         for name, row in device["kernels"].items():
             have = kernels.get(name, (0, 0, row[2], row[3]))
             kernels[name] = (have[0] + row[0], have[1] + row[1], min(have[2], row[2]), max(have[3], row[3]))
-        for direction, row in device["copies"].items():
-            copies[direction] = tuple(a + b for a, b in zip(copies.get(direction, (0, 0, 0)), row))
     mine = {r["name"]: tuple(r[f] for f in ("count", "total_ps", "min_ps", "max_ps"))
             for r in summary["kernels"]["by_name"]}
-    if any(d.startswith("/device:GPU") for d in truth["devices"]):
-        d.equal("kernels.by_name", sorted(kernels.items()), sorted(mine.items()))
+    d.equal("kernels.by_name", sorted(kernels.items()), sorted(mine.items()))
+
+
+def compare_copies(d, truth, summary):
+    copies = {}
+    for device in truth["devices"].values():
+        for direction, row in device["copies"].items():
+            copies[direction] = tuple(a + b for a, b in zip(copies.get(direction, (0, 0, 0)), row))
     got = {r["direction"]: (r["count"], r["bytes"], r["total_ps"])
            for r in (summary["transfers"] or {}).get("by_direction", []) if r["count"]}
     for direction, want in copies.items():
         d.equal(f"transfers.{direction}", want, got.get(direction, MISSING))
 
 
-def compare_host(d, truth, summary):
+def compare_steps(d, truth, summary):
     d.equal("steps", truth["markers"], [(r["number"], r["begin_ps"], r["host_span_ps"])
                                         for r in summary["steps"]["list"]])
+
+
+def compare_compiles(d, truth, summary):
     d.equal("compile.events", [list(c) for c in truth["compiles"]],
             [[e["begin_ps"], e["dur_ps"], e["step"]] for e in summary["compile"]["events"]])
-    d.equal("coverage.events_read", truth["events"], at(summary, "coverage.events_read"))
+
+
+def compare_memory(d, truth, summary):
     allocators = {r["name"]: r for r in (summary["memory"] or {}).get("allocators", [])}
     for name, row in truth["memory"].items():
         for figure, want in row.items():
             d.equal(f"memory[{name}].{figure}", want, allocators.get(name, {}).get(figure, MISSING))
+
+
+def compare_coverage(d, truth, summary):
+    d.equal("coverage.events_read", truth["events"], at(summary, "coverage.events_read"))
 
 
 def main():
@@ -78,12 +93,10 @@ def main():
                 continue
             d = Differences(name)
             truth = make_profile.truth_of(space)
-            for part in (compare_devices, compare_tables, compare_host):
-                try:
-                    part(d, truth, summary)
-                except (KeyError, TypeError) as missing:
-                    d.equal(f"{part.__name__}: shape of the summary", "complete", repr(missing))
-            check_invariants(d, summary)
+            for part in (compare_devices, compare_kernels, compare_copies, compare_steps, compare_compiles, compare_memory,
+                         compare_coverage):
+                d.part(part, truth, summary)
+            d.part(check_invariants, summary)
             tap.ok(not d.wrong, f"{name}: {d.compared} figures", d.report())
     tap.done()
 

@@ -45,6 +45,13 @@ class Differences:
             self.equal(f"{figure}[...]", f"{len(want)} equal elements", f"{len(bad)} different ones")
         return False
 
+    def part(self, compare, *arguments):
+        """Run one part of a comparison; a section that the summary lacks is a difference, not an end."""
+        try:
+            compare(self, *arguments)
+        except (KeyError, TypeError, AttributeError, IndexError) as missing:
+            self.equal(f"{compare.__name__}: shape of the summary", "complete", f"{type(missing).__name__}: {missing}")
+
     def report(self, most=40):
         lines = []
         for figure, want, got in self.wrong[:most]:

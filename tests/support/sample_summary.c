@@ -302,7 +302,7 @@ static void fill_hostile(struct tm_value *root)
     struct tm_value *input, *files, *file, *devices, *device, *gaps, *longest, *gap, *findings, *finding, *texts;
 
     memset(long_name, 'A', sizeof(long_name) - 1);
-    memcpy(long_name + 2000, "<script>", 8);
+    memcpy(long_name + 3000, "<script>", 8);
     test_summary_load(root, gpu_head);
     input = tm_add_object(root, "input");
     tm_add_string(input, "run", attack);

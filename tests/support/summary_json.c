@@ -114,7 +114,8 @@ void test_summary_load(struct tm_value *to, const char *json)
     "500000000, 'p2p': 0,"                                                                         \
     " 'd2d': 0, 'other': 0}, 'wait_ps': 0, 'wait_copy_ps': 0, 'wait_collective_ps': 0, "           \
     "'wait_host_ps': 0,"                                                                           \
-    " 'in_flight_ps': 0, 'hidden_ps': null, 'utilization_pct': 95, 'activities': 10030,"           \
+    " 'in_flight_ps': 0, 'hidden_ps': null, 'tpu': null, 'utilization_pct': 95, 'activities': "    \
+    "10030,"                                                                                       \
     " 'gaps': {'count': 2000, 'count_min': 50, 'total_ps': 5000000000, 'by_cause': " NOTHING       \
     ", 'longest': []},"                                                                            \
     " 'kernels': {'count': 10000, 'total_ps': 93000000000, 'min_ps': 9000000, 'max_ps': "          \
@@ -181,7 +182,10 @@ const char test_healthy_summary[] =
              "'idle_ps': 10000000000,"
              " 'compute_ps': 186000000000, 'collective_ps': 8000000000, 'exposed_collective_ps': "
              "1600000000,"
-             " 'copy_ps': 5000000000, 'exposed_copy_ps': 2400000000, 'utilization_pct': 95, "
+             " 'copy_ps': 5000000000, 'exposed_copy_ps': 2400000000,"
+             " 'exposed_by_direction_ps': {'h2d': 1400000000, 'd2h': 1000000000, 'p2p': 0, 'd2d': "
+             "0, 'other': 0},"
+             " 'utilization_pct': 95, "
              "'worst_device': 'vm/gpu:0',"
              " 'worst_utilization_pct': 95},"
              "'gaps': {'count': 4000, 'count_min': 100, 'total_ps': 10000000000, 'gap_min_ps': "

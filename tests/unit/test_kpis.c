@@ -23,8 +23,8 @@ static void expect(const struct judged *j, const char *id, double value, const c
 {
     const struct tm_value *kpi = kpi_of(j, id);
 
-    if (!tm_has(tm_get(kpi, "value")) || tm_double(tm_get(kpi, "value")) != value
-        || strcmp(tm_text(tm_get(kpi, "band")), band) != 0)
+    if (!tm_has(tm_get(kpi, "value")) || tm_double(tm_get(kpi, "value")) != value ||
+        strcmp(tm_text(tm_get(kpi, "band")), band) != 0)
         fail_msg("%s is %g (%s), not %g (%s)", id, tm_double(tm_get(kpi, "value")),
                  tm_text(tm_get(kpi, "band")), value, band);
 }
@@ -83,14 +83,18 @@ static void the_plain_mean_and_idle_time_stand_beside(void **state)
 
     (void)state;
     test_judge(&j, "{}", NULL);
-    assert_non_null(strstr(tm_text(tm_get(kpi_of(&j, "kernel_duration"), "note")), "plain mean 9.30"));
-    assert_non_null(strstr(tm_text(tm_get(kpi_of(&j, "device_utilization"), "note")), "idle 5.0 %"));
+    assert_non_null(
+        strstr(tm_text(tm_get(kpi_of(&j, "kernel_duration"), "note")), "plain mean 9.30"));
+    assert_non_null(
+        strstr(tm_text(tm_get(kpi_of(&j, "device_utilization"), "note")), "idle 5.0 %"));
     test_judged_free(&j);
 }
 
 static void bands_follow_the_direction(void **state)
 {
-    const struct tm_threshold higher = { .has_bands = true, .higher_is_better = true, .good = 80, .bad = 50 };
+    const struct tm_threshold higher = {
+        .has_bands = true, .higher_is_better = true, .good = 80, .bad = 50
+    };
     const struct tm_threshold lower = { .has_bands = true, .good = 2, .bad = 10 };
     const struct tm_threshold none_allowed = { .has_bands = true, .good = 0, .bad = 0 };
     const struct tm_threshold without = { .has_bands = false };
@@ -115,12 +119,13 @@ static void what_the_input_cannot_support_is_null_with_the_reason(void **state)
     struct judged j;
 
     (void)state;
-    test_judge(&j,
-               "{'host': {'overhead_pct': null, 'why': {'overhead_pct': 'the program ran on the CPU'}},"
-               " 'memory': null, 'kernels': {'count': 0, 'weighted_mean_ps': null},"
-               " 'balance': null, 'environment': {'platform': 'cpu'},"
-               " 'why': {'memory': 'no allocator events', 'balance': 'one device'}}",
-               NULL);
+    test_judge(
+        &j,
+        "{'host': {'overhead_pct': null, 'why': {'overhead_pct': 'the program ran on the CPU'}},"
+        " 'memory': null, 'kernels': {'count': 0, 'weighted_mean_ps': null},"
+        " 'balance': null, 'environment': {'platform': 'cpu'},"
+        " 'why': {'memory': 'no allocator events', 'balance': 'one device'}}",
+        NULL);
     expect_unknown(&j, "host_overhead", "the program ran on the CPU");
     expect_unknown(&j, "peak_memory", "no allocator events");
     expect_unknown(&j, "kernel_duration", "no kernels");
@@ -171,10 +176,11 @@ static void the_fullest_allocator_counts(void **state)
     struct judged j;
 
     (void)state;
-    test_judge(&j,
-               "{'memory': {'allocators': [{'name': 'a', 'peak_bytes': 5, 'peak_pct': 20},"
-               " {'name': 'b', 'peak_bytes': 7, 'peak_pct': 95}, {'name': 'c', 'peak_pct': null}]}}",
-               NULL);
+    test_judge(
+        &j,
+        "{'memory': {'allocators': [{'name': 'a', 'peak_bytes': 5, 'peak_pct': 20},"
+        " {'name': 'b', 'peak_bytes': 7, 'peak_pct': 95}, {'name': 'c', 'peak_pct': null}]}}",
+        NULL);
     expect(&j, "peak_memory", 95, "bad");
     test_judged_free(&j);
 

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Peak resident memory stays under --memory plus 16 MiB, for growing input and for input that is hard to hold."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from tap import Tap  # noqa: E402
+from tracemill import BINARY, SANITIZED, SHARED, UNDER, Scratch  # noqa: E402
+
+GENERATOR = SHARED / "tools" / "make_trace.py"
+OVERHEAD_MIB = 16  # code and libraries
+MAKE = Path(__file__).resolve().parents[1] / "support" / "make_profile.py"
+
+# name, own generator's options, large generator's options (None = the own one is enough)
+CASES = (
+    ("a small profile", ["gpu"], None),
+    ("20,000 activities", ["gpu", "--steps", "20", "--devices", "2", "--per-step", "500"], None),
+    ("400,000 events", None, ["--events", "400000", "--devices", "4", "--async"]),
+    ("400,000 events in no order", None, ["--events", "400000", "--shuffle", "--devices", "2"]),
+    ("150,000 different names", None, ["--events", "400000", "--unique-names", "0.6", "--devices", "2"]),
+    ("long names", None, ["--events", "40000", "--long-names", "--unique-names", "0.5"]),
+    ("400,000 events of a TPU", None, ["--platform", "tpu", "--events", "400000"]),
+    ("400,000 events of a CPU", None, ["--platform", "cpu", "--events", "400000", "--steps", "5000"]),
+)
+
+
+def peak_mib(path, out, memory):
+    """(exit status, peak resident MiB).  The kernel counts the memory of this process before the program replaces
+    it, too; that is far less than what is looked for."""
+    process = subprocess.Popen([str(BINARY), "report", str(path), "-o", str(out), "--memory", f"{memory}M"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_maxrss / 1024
+
+
+def make(folder, own, large):
+    path = folder / "host0.xplane.pb"
+    if own:
+        command = [sys.executable, str(MAKE), own[0], str(path), *own[1:]]
+    else:
+        command = [sys.executable, str(GENERATOR), str(folder / "host0"), "--format", "xplane", "--quiet", *large]
+    subprocess.run(command, check=True)
+    return path
+
+
+def main():
+    tap = Tap()
+    if SANITIZED or UNDER:
+        tap.skip("peak memory", "this build has a memory of its own")
+        tap.done()
+    for name, own, large in CASES:
+        if large and not GENERATOR.exists():
+            tap.skip(name, f"no generator at {GENERATOR}")
+            continue
+        with Scratch() as folder:
+            path = make(folder, own, large)
+            size = path.stat().st_size / (1 << 20)
+            results = {}
+            for memory in (32, 256):
+                status, peak = peak_mib(path, folder / f"out{memory}", memory)
+                results[memory] = {p.name: p.read_bytes() for p in sorted((folder / f"out{memory}").glob("*"))}
+                tap.ok(status == 0 and peak <= memory + OVERHEAD_MIB,
+                       f"{name}, {size:.0f} MiB, --memory {memory}M: {peak:.0f} MiB", f"exit status {status}")
+            tap.ok(results[32] == results[256] and results[32], f"{name}: the same bytes with both",
+                   [n for n in results[256] if results[256][n] != results[32].get(n)])
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The HTML writer and the page, on summaries made by hand. */
+#include "reports/html/html.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pipeline/utf8.h"
+#include "reports/chart/palette.h"
+#include "reports/html/assets.h"
+#include "reports/html/htmlw.h"
+#include "tests/support/sample_summary.h"
+#include "tests/support/summary_json.h"
+#include "tests/support/test_run.h"
+
+/* --- the writer ------------------------------------------------------------------------------------------ */
+
+static char *text_and_attribute(const char *text)
+{
+    struct tm_htmlw w = { .depth = 0 };
+    char *page = NULL;
+    size_t bytes = 0;
+
+    w.to = open_memstream(&page, &bytes);
+    assert_non_null(w.to);
+    tm_htmlw_open(&w, "p");
+    tm_htmlw_attr(&w, "title", text);
+    tm_htmlw_text(&w, text);
+    tm_htmlw_close(&w);
+    assert_int_equal(fclose(w.to), 0);
+    return page;
+}
+
+static void texts_are_escaped_in_text_and_attribute(void **state)
+{
+    static const struct {
+        const char *from, *to;
+    } table[] = {
+        { "plain", "plain" },
+        { "a<b>&'\"", "a&lt;b&gt;&amp;&#39;&quot;" },
+        { "&amp;", "&amp;amp;" },
+        { "\xe2\x80\xae" "x\n", "\\u202ex\\n" },
+        { "\xff<", "\\xff&lt;" },
+        { "漢", "漢" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        char want[256], *page = text_and_attribute(table[i].from);
+
+        (void)snprintf(want, sizeof(want), "<p title=\"%s\">%s</p>", table[i].to, table[i].to);
+        assert_string_equal(page, want);
+        free(page);
+    }
+}
+
+static void every_byte_is_safe(void **state)
+{
+    char all[256], *page;
+
+    (void)state;
+    for (int i = 1; i < 256; i++)
+        all[i - 1] = (char)i;
+    all[255] = 0;
+    page = text_and_attribute(all);
+    assert_true(tm_utf8_is_valid(page, strlen(page)));
+    for (const char *at = page; *at; at++)
+        assert_true((unsigned char)*at >= ' ' && (unsigned char)*at != 0x7f);
+    assert_int_equal(strcspn(page, "<"), 0);
+    assert_string_equal(strrchr(page, '<'), "</p>");
+    free(page);
+}
+
+static void numbers_of_attributes_are_short(void **state)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } table[] = {
+        { 0, "0" }, { 12, "12" }, { 12.5, "12.5" }, { -0.25, "-0.25" }, { 0.004, "0" }, { 1.999, "2" }, { 1e300, "0" },
+        { -0.001, "0" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct tm_htmlw w = { .depth = 0 };
+        char want[64], *page = NULL;
+        size_t bytes = 0;
+
+        w.to = open_memstream(&page, &bytes);
+        assert_non_null(w.to);
+        tm_htmlw_open(&w, "x");
+        tm_htmlw_attr_number(&w, "n", table[i].value);
+        tm_htmlw_leaf(&w);
+        assert_int_equal(fclose(w.to), 0);
+        (void)snprintf(want, sizeof(want), "<x n=\"%s\"/>", table[i].text);
+        assert_string_equal(page, want);
+        free(page);
+    }
+}
+
+/* --- the page -------------------------------------------------------------------------------------------- */
+
+static char *page_of_doc(struct tm_run *run, const struct tm_doc *doc)
+{
+    char *page = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&page, &bytes);
+
+    assert_non_null(to);
+    assert_int_equal(tm_html_write(run, doc, to), TM_OK);
+    assert_int_equal(fclose(to), 0);
+    assert_int_equal(strlen(page), bytes); /* no NUL inside */
+    return page;
+}
+
+static char *page_of(enum tm_sample which)
+{
+    struct tm_run run;
+    struct tm_doc *doc;
+    char *page;
+
+    test_run_init(&run);
+    doc = tm_sample_summary(&run, which);
+    assert_non_null(doc);
+    page = page_of_doc(&run, doc);
+    tm_doc_free(doc);
+    assert_ledger_is_even(&run);
+    return page;
+}
+
+static char *page_of_json(const char *json)
+{
+    struct tm_run run;
+    struct tm_doc *doc;
+    char *page;
+
+    test_run_init(&run);
+    doc = tm_doc_new(&run);
+    assert_non_null(doc);
+    test_summary_load(tm_doc_root(doc), json);
+    page = page_of_doc(&run, doc);
+    tm_doc_free(doc);
+    assert_ledger_is_even(&run);
+    return page;
+}
+
+static int count(const char *page, const char *what)
+{
+    int n = 0;
+
+    for (const char *at = strstr(page, what); at; at = strstr(at + 1, what))
+        n++;
+    return n;
+}
+
+static void assert_has(const char *page, const char *what)
+{
+    if (!strstr(page, what))
+        fail_msg("the page lacks: %s", what);
+}
+
+static void assert_lacks(const char *page, const char *what)
+{
+    if (strstr(page, what))
+        fail_msg("the page has: %s", what);
+}
+
+static bool is_void(const char *name, size_t length)
+{
+    return length == 4 && memcmp(name, "meta", 4) == 0;
+}
+
+/* Every element that opens closes, in order, and every attribute value is quoted. */
+static void check_tags(const char *page)
+{
+    struct {
+        const char *name;
+        size_t length;
+    } open[64];
+    int depth = 0;
+
+    assert_int_equal(strncmp(page, "<!DOCTYPE html>\n", 16), 0);
+    for (const char *at = strchr(page + 2, '<'); at; at = strchr(at, '<')) {
+        const bool closes = at[1] == '/';
+        const char *name = at + 1 + closes, *end = name;
+        const size_t length = strcspn(name, " />");
+
+        while (*end != '>') { /* '>' inside a quoted value is escaped */
+            assert_true(*end && *end != '<');
+            end++;
+        }
+        if (closes) {
+            assert_true(depth > 0);
+            depth--;
+            assert_true(open[depth].length == length && memcmp(open[depth].name, name, length) == 0);
+        } else if (end[-1] != '/') {
+            assert_false(is_void(name, length));
+            assert_true(depth < 64);
+            open[depth].name = name;
+            open[depth++].length = length;
+        }
+        at = end;
+        if (!closes && (strncmp(name, "style", length) == 0 || strncmp(name, "script", length) == 0)) {
+            at = strstr(at, "</"); /* the program's own text; embed.sh refuses end tags inside */
+            assert_non_null(at);
+        }
+    }
+    assert_int_equal(depth, 0);
+}
+
+static void pages_are_well_formed_and_deterministic(void **state)
+{
+    (void)state;
+    for (int which = 0; which < TM_SAMPLES; which++) {
+        char *page = page_of((enum tm_sample)which), *again = page_of((enum tm_sample)which);
+
+        check_tags(page);
+        assert_string_equal(page, again);
+        assert_true(tm_utf8_is_valid(page, strlen(page)));
+        assert_true(strlen(page) < 1000000);
+        free(page);
+        free(again);
+    }
+}
+
+static void the_page_brings_everything_and_forbids_the_rest(void **state)
+{
+    char *page = page_of(TM_SAMPLE_GPU);
+
+    (void)state;
+    assert_has(page, "default-src &#39;none&#39;");
+    assert_has(page, tm_asset_style.hash);
+    assert_int_equal(strncmp(tm_asset_script.hash, "sha256-", 7), 0);
+    assert_int_equal(strlen(tm_asset_script.hash), 7 + 44);
+    assert_lacks(page, "http://");
+    assert_lacks(page, "https://");
+    assert_lacks(page, " src=");
+    assert_lacks(page, " style=");
+    assert_int_equal(count(page, "<script"), 1);
+    assert_int_equal(count(page, "<link"), 0);
+    for (const char *at = strstr(page, "href=\""); at; at = strstr(at + 1, "href=\""))
+        assert_int_equal(at[6], '#');
+    free(page);
+}
+
+static void the_style_sheet_has_the_colours_of_the_palette(void **state)
+{
+    (void)state;
+    for (int role = 0; role < TM_ROLE_COUNT; role++) {
+        char text[64];
+
+        (void)snprintf(text, sizeof(text), "--c-%s:#%06x;", tm_palette[role].name, tm_palette[role].light);
+        assert_has(tm_asset_style.bytes, text);
+        (void)snprintf(text, sizeof(text), "--c-%s:#%06x;", tm_palette[role].name, tm_palette[role].dark);
+        assert_has(tm_asset_style.bytes, text);
+        (void)snprintf(text, sizeof(text), ".f-%s{", tm_palette[role].name);
+        assert_has(tm_asset_style.bytes, text);
+    }
+}
+
+static void the_first_screen_names_run_hosts_devices_versions_and_window(void **state)
+{
+    char *page = page_of(TM_SAMPLE_GPU);
+    char *main = strstr(page, "<main");
+
+    (void)state;
+    assert_non_null(main);
+    *main = 0;
+    assert_has(page, "<h1>2026_11_20_20_37_30</h1>");
+    assert_has(page, "trainer-7");
+    assert_has(page, "2 × NVIDIA H100 80GB HBM3");
+    assert_has(page, "JAX 0.8.1, jaxlib 0.8.1, CUDA 12.8, driver 570.86.10, CUDA runtime 12080");
+    assert_has(page, "440 ms from 0.120400000 s, chosen steps");
+    assert_has(page, "30 of 31, median 14.3 ms");
+    assert_has(page, "The devices are busy for 75.0 % of the window;");
+    assert_lacks(page, "class=\"banner\"");
+    free(page);
+}
+
+static void figures_have_value_judgement_and_limits(void **state)
+{
+    char *page = page_of(TM_SAMPLE_GPU);
+
+    (void)state;
+    assert_has(page, "Device utilization</a></th><td class=\"n\"><span class=\"value\">75.0 %</span></td><td>"
+                     "<span class=\"band warning\">▲ warning</span></td><td class=\"n\">&gt; 80 %</td><td class=\"n\">&lt; 50 %</td>");
+    assert_has(page, "not recorded: the profile holds no bytes accessed</td><td><span class=\"band unknown\">○ not judged</span>");
+    assert_has(page, "<td class=\"n\">&gt; 1 ms</td><td class=\"n\">&lt; 0.1 ms</td>");
+    assert_has(page, "<td class=\"n\">0</td><td class=\"n\">&gt; 0</td>");
+    assert_has(page, "<dt id=\"definition-0\">Device utilization</dt>");
+    free(page);
+}
+
+static void findings_have_stake_evidence_fix_and_place(void **state)
+{
+    char *page = page_of(TM_SAMPLE_GPU);
+
+    (void)state;
+    assert_has(page, "<article class=\"finding warning\"><h3>Devices wait for input data</h3>");
+    assert_has(page, " · 86.0 ms at stake, 9.8 % of the window · measured 9.8 %, limit 3 %");
+    assert_has(page, "<li>the longest gap took 3.10 ms before step 12</li>");
+    assert_has(page, "<li>load data in threads or processes of their own</li>");
+    assert_has(page, "<code class=\"range\">ts between 288000000 and 291100000</code> at 0.288000000 s, for 3.10 ms, trainer-7/gpu:0");
+    assert_has(page, "ts between 301000000 and 303900001"); /* the end is rounded up */
+    free(page);
+}
+
+static void tables_keep_their_totals_with_a_row_for_the_rest(void **state)
+{
+    char *page = page_of(TM_SAMPLE_GPU);
+    const char *kernels = strstr(page, "<section id=\"kernels\">");
+
+    (void)state;
+    assert_non_null(kernels);
+    assert_has(kernels, "<tfoot><tr><th scope=\"row\">112 further rows</th>");
+    assert_has(kernels, "<td class=\"n\">1.20 ms</td>");
+    assert_has(kernels, "Not recorded: Precision (the HLO is not in the file).");
+    assert_has(kernels, "<table class=\"sortable filterable\">");
+    assert_has(kernels, "data-v=\"120000000000\">120 ms</td>");
+    free(page);
+}
+
+static void rows_past_the_cap_are_added_to_the_rest(void **state)
+{
+    static char json[32768] = "{'kernels':{'count':1,'total_ps':1,'rest':{'rows':5,'count':50,'total_ps':7000},'rows':[";
+    char *page;
+
+    (void)state;
+    for (int i = 0; i < 502; i++)
+        (void)snprintf(json + strlen(json), sizeof(json) - strlen(json), "%s{'name':'k%d','count':3,'total_ps':1000}", i ? "," : "", i);
+    strcat(json, "]}}");
+    page = page_of_json(json);
+    assert_has(page, "k499</th>");
+    assert_lacks(page, "k500</th>");
+    assert_has(page, "7 further rows</th><td class=\"n\">9.00 ns</td><td class=\"n\">56</td>");
+    free(page);
+}
+
+static void what_is_missing_is_named_with_its_reason(void **state)
+{
+    char *page = page_of(TM_SAMPLE_CPU);
+
+    (void)state;
+    assert_lacks(page, "<section id=\"kernels\">");
+    assert_lacks(page, "href=\"#kernels\"");
+    assert_has(page, "<li>Kernels: no device activity</li>");
+    assert_has(page, "<li>Memory: no allocator recorded anything</li>");
+    assert_has(page, "not recorded: no device activity");
+    free(page);
+    page = page_of(TM_SAMPLE_EMPTY);
+    assert_has(page, "<li>Steps: the profile holds no events</li>");
+    assert_has(page, "<li>Figures</li>");
+    assert_has(page, "The profile holds no activity of a device.");
+    free(page);
+}
+
+static void a_partial_input_is_said_at_the_top(void **state)
+{
+    char *page = page_of(TM_SAMPLE_HOSTILE);
+    const char *banner = strstr(page, "The input is damaged or incomplete."), *title = strstr(page, "<h1>");
+
+    (void)state;
+    assert_true(banner && title && banner < title);
+    assert_has(page, "partial files: 1 of 1");
+    assert_has(page, "the data ends inside a message (byte 913408122)");
+    free(page);
+}
+
+static void hostile_names_stay_texts(void **state)
+{
+    static const char *const never[] = { "<img", "<svg onload", "</textarea", "\x1b", "\xe2\x80\xae", "\xe2\x80\x8b" };
+    char *page = page_of(TM_SAMPLE_HOSTILE);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+        assert_lacks(page, never[i]);
+    assert_int_equal(count(page, "<script"), 1);
+    assert_int_equal(count(page, "</style"), 1);
+    assert_int_equal(count(page, "</title>"), count(page, "<title>"));
+    assert_has(page, "&lt;script&gt;document.title=&#39;owned&#39;&lt;/script&gt;");
+    assert_has(page, "\\u202egnp.exe\\u200b &amp;lt;b&amp;gt;"); /* entities of the name are text, too */
+    free(page);
+}
+
+static void long_names_open_to_a_bounded_text(void **state)
+{
+    char *page = page_of(TM_SAMPLE_HOSTILE);
+
+    (void)state;
+    assert_has(page, "… (5000 bytes in all)</span></details>");
+    assert_lacks(page, "&lt;script&gt;AAAA"); /* byte 3000 of the long name, wherever it stands */
+    free(page);
+}
+
+static void strange_values_do_no_harm(void **state)
+{
+    static const char *const jsons[] = {
+        "{}",
+        "{'steps':[],'devices':{},'kernels':7,'gaps':'x','memory':true,'kpis':{},'findings':{'a':1},'verdict':[],'input':3}",
+        "{'steps':{'list':[null,1,'x',[],{}]},'devices':[null,1,{}],'kernels':{'rows':[null,{}]},'kpis':[null,{}],"
+        "'findings':[null,{'where':[null,{}],'evidence':[null,3],'fix':{}}]}",
+        "{'steps':{'basis':'period','list':[{'number':-1,'chosen':true,'period_ps':9223372036854775807,'compute_ps':"
+        "9e18,'idle_ps':9e18},{'number':1,'chosen':true,'period_ps':0},{'number':2,'chosen':true,'period_ps':-5}]}}",
+        "{'memory':{'allocators':[{'name':'a','capacity_bytes':-1,'peak_bytes':1e300,'peak_at_ps':0,'timeline':[[0,1,2],[0]]}]}}",
+        "{'gaps':{'histogram':[{'from_ps':0,'count':1,'total_ps':1}],'by_cause':{'launch':{'total_ps':1}}}}",
+        "{'findings':[{'title':'t','where':[{'begin_ps':-9000000000000000000,'end_ps':9000000000000000000}]}]}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(jsons) / sizeof(jsons[0]); i++) {
+        char *page = page_of_json(jsons[i]);
+
+        check_tags(page);
+        assert_lacks(page, "NaN");
+        assert_lacks(page, "\"nan");
+        assert_lacks(page, "\"inf");
+        free(page);
+    }
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+    struct tm_run run;
+    struct tm_doc *doc;
+    FILE *full = fopen("/dev/full", "w");
+
+    (void)state;
+    if (!full)
+        skip();
+    test_run_init(&run);
+    doc = tm_sample_summary(&run, TM_SAMPLE_GPU);
+    assert_non_null(doc);
+    assert_int_equal(tm_html_write(&run, doc, full), TM_ERR_OUTPUT);
+    assert_non_null(strstr(run.error.what, "cannot write the HTML report"));
+    (void)fclose(full);
+    tm_doc_free(doc);
+    assert_ledger_is_even(&run);
+}
+
+static tm_status write_page(struct tm_run *run)
+{
+    struct tm_doc *doc = tm_sample_summary(run, TM_SAMPLE_GPU);
+    tm_status status = run->error.status;
+
+    if (doc) {
+        FILE *to = fopen("/dev/null", "w");
+
+        assert_non_null(to);
+        status = tm_html_write(run, doc, to);
+        (void)fclose(to);
+    }
+    tm_doc_free(doc);
+    return status;
+}
+
+static void refused_memory_is_a_clean_error(void **state)
+{
+    (void)state;
+    refuse_each_request(write_page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_are_escaped_in_text_and_attribute),
+        cmocka_unit_test(every_byte_is_safe),
+        cmocka_unit_test(numbers_of_attributes_are_short),
+        cmocka_unit_test(pages_are_well_formed_and_deterministic),
+        cmocka_unit_test(the_page_brings_everything_and_forbids_the_rest),
+        cmocka_unit_test(the_style_sheet_has_the_colours_of_the_palette),
+        cmocka_unit_test(the_first_screen_names_run_hosts_devices_versions_and_window),
+        cmocka_unit_test(figures_have_value_judgement_and_limits),
+        cmocka_unit_test(findings_have_stake_evidence_fix_and_place),
+        cmocka_unit_test(tables_keep_their_totals_with_a_row_for_the_rest),
+        cmocka_unit_test(rows_past_the_cap_are_added_to_the_rest),
+        cmocka_unit_test(what_is_missing_is_named_with_its_reason),
+        cmocka_unit_test(a_partial_input_is_said_at_the_top),
+        cmocka_unit_test(hostile_names_stay_texts),
+        cmocka_unit_test(long_names_open_to_a_bounded_text),
+        cmocka_unit_test(strange_values_do_no_harm),
+        cmocka_unit_test(a_full_disk_is_an_error),
+        cmocka_unit_test(refused_memory_is_a_clean_error),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

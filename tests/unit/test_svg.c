@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The chart model, its makers and the SVG back end, on summaries made by hand. */
+#include "reports/chart/svg.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "reports/chart/axis.h"
+#include "reports/chart/charts.h"
+#include "tests/support/sample_summary.h"
+#include "tests/support/summary_json.h"
+#include "tests/support/test_run.h"
+
+static const double width = 760;
+
+/* --- colours --------------------------------------------------------------------------------------------- */
+
+static double linear(uint32_t channel)
+{
+    const double c = channel / 255.0;
+
+    return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+}
+
+/* Relative luminance and contrast by WCAG 2.1. */
+static double luminance(uint32_t colour)
+{
+    return 0.2126 * linear(colour >> 16 & 255) + 0.7152 * linear(colour >> 8 & 255) + 0.0722 * linear(colour & 255);
+}
+
+static double contrast(uint32_t a, uint32_t b)
+{
+    const double la = luminance(a) + 0.05, lb = luminance(b) + 0.05;
+
+    return la > lb ? la / lb : lb / la;
+}
+
+static void every_role_stands_out_from_its_paper(void **state)
+{
+    const struct tm_colour *paper = &tm_palette[TM_ROLE_PAPER];
+
+    (void)state;
+    for (int role = 0; role < TM_ROLE_COUNT; role++) {
+        const struct tm_colour *colour = &tm_palette[role];
+        const bool is_text = (role >= TM_ROLE_GOOD && role <= TM_ROLE_UNKNOWN) || role == TM_ROLE_TEXT ||
+                             role == TM_ROLE_QUIET;
+        const double least = is_text ? 4.5 : 3;
+
+        assert_non_null(colour->name);
+        assert_non_null(colour->label);
+        if (role == TM_ROLE_AREA || role == TM_ROLE_GRID || role == TM_ROLE_PAPER)
+            continue; /* beside a line that carries the meaning */
+        if (contrast(colour->light, paper->light) < least || contrast(colour->dark, paper->dark) < least)
+            fail_msg("%s: contrast %.2f on light, %.2f on dark", colour->name, contrast(colour->light, paper->light),
+                     contrast(colour->dark, paper->dark));
+    }
+}
+
+static void names_of_the_summary_have_roles(void **state)
+{
+    (void)state;
+    assert_int_equal(tm_role_of_cause("device_wait"), TM_ROLE_IDLE_DEVICE_WAIT);
+    assert_int_equal(tm_role_of_cause("unrecorded"), TM_ROLE_IDLE_UNRECORDED);
+    assert_int_equal(tm_role_of_cause("no such cause"), TM_ROLE_UNKNOWN);
+    assert_int_equal(tm_role_of_direction("p2p"), TM_ROLE_COPY_P2P);
+    assert_int_equal(tm_role_of_direction(""), TM_ROLE_UNKNOWN);
+    assert_int_equal(tm_role_of_band("bad"), TM_ROLE_BAD);
+}
+
+/* --- scales ---------------------------------------------------------------------------------------------- */
+
+static void check_labels(const struct tm_axis *axis, const char *const *labels, int count)
+{
+    char text[48];
+
+    assert_int_equal(tm_axis_ticks(axis), count);
+    for (int i = 0; i < count; i++)
+        assert_string_equal(tm_axis_label(axis, i, text), labels[i]);
+}
+
+static void scales_have_round_steps(void **state)
+{
+    static const char *const ms[] = { "0", "0.5 ms", "1.0 ms", "1.5 ms", "2.0 ms" };
+    static const char *const gib[] = { "0", "32 GiB", "64 GiB", "96 GiB" };
+    static const char *const inside[] = { "100 ms", "200 ms", "300 ms", "400 ms", "500 ms" };
+    struct tm_axis axis;
+
+    (void)state;
+    tm_axis_choose(&axis, TM_AXIS_TIME, 0, 1.9e9, 4, false);
+    check_labels(&axis, ms, 5);
+    tm_axis_choose(&axis, TM_AXIS_BYTES, 0, 80e9, 4, false);
+    check_labels(&axis, gib, 4);
+    tm_axis_choose(&axis, TM_AXIS_TIME, 100e9, 563.7e9, 6, true);
+    check_labels(&axis, inside, 5);
+}
+
+static void scales_bear_any_range(void **state)
+{
+    static const double values[] = { 0, 1, 2.5, 999, 1e6, 1e12, 9.2e18, 1.8e19, 1e30 };
+    struct tm_axis axis;
+    char text[48];
+
+    (void)state;
+    for (int kind = TM_AXIS_TIME; kind <= TM_AXIS_BYTES; kind++)
+        for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+            for (size_t j = i; j < sizeof(values) / sizeof(values[0]); j++)
+                for (int exact = 0; exact < 2; exact++) {
+                    tm_axis_choose(&axis, (enum tm_axis_kind)kind, values[i], values[j], 4, exact);
+                    assert_true(tm_axis_ticks(&axis) <= 64);
+                    for (int t = 0; t < tm_axis_ticks(&axis); t++)
+                        assert_true(strlen(tm_axis_label(&axis, t, text)) < sizeof(text));
+                    assert_true(isfinite(tm_axis_place(&axis, values[j])));
+                }
+}
+
+/* --- charts ---------------------------------------------------------------------------------------------- */
+
+struct fixture {
+    struct tm_run run;
+    struct tm_doc *doc;
+    const struct tm_value *summary;
+    struct tm_chart chart;
+};
+
+static void set_up(struct fixture *f, enum tm_sample which)
+{
+    test_run_init(&f->run);
+    f->doc = tm_sample_summary(&f->run, which);
+    assert_non_null(f->doc);
+    f->summary = tm_doc_root(f->doc);
+    tm_chart_init(&f->chart, &f->run, width);
+}
+
+static void tear_down(struct fixture *f)
+{
+    assert_int_equal(tm_chart_status(&f->chart), TM_OK);
+    tm_chart_free(&f->chart);
+    tm_doc_free(f->doc);
+    assert_ledger_is_even(&f->run);
+}
+
+/* Length of all bars of a role, in points along `x` or `y`. */
+static double drawn(const struct tm_chart *chart, enum tm_role role, bool along_x)
+{
+    double sum = 0;
+    int depth = 0;
+
+    for (size_t i = 0; i < chart->marks; i++) {
+        const struct tm_mark *mark = &chart->mark[i];
+
+        depth += (mark->kind == TM_MARK_OPEN) - (mark->kind == TM_MARK_CLOSE);
+        if (mark->kind == TM_MARK_RECT && mark->role == role && depth > 0) /* not the legend */
+            sum += along_x ? mark->width : mark->height;
+    }
+    return sum;
+}
+
+static int count_marks(const struct tm_chart *chart, enum tm_mark_kind kind)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < chart->marks; i++)
+        n += chart->mark[i].kind == kind;
+    return n;
+}
+
+static void charts_without_data_are_left_out(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, TM_SAMPLE_EMPTY);
+    for (int kind = 0; kind < TM_CHART_KINDS; kind++) {
+        assert_int_equal(tm_charts_count((enum tm_chart_kind)kind, f.summary), 0);
+        assert_int_equal(tm_charts_count((enum tm_chart_kind)kind, NULL), 0);
+        tm_charts_draw(&f.chart, (enum tm_chart_kind)kind, 0, f.summary);
+        assert_int_equal(f.chart.marks, 0);
+    }
+    tear_down(&f);
+    set_up(&f, TM_SAMPLE_CPU);
+    assert_int_equal(tm_charts_count(TM_CHART_STEPS, f.summary), 0); /* parts are not recorded */
+    assert_int_equal(tm_charts_count(TM_CHART_STEP_TIMES, f.summary), 1);
+    tear_down(&f);
+    set_up(&f, TM_SAMPLE_GPU);
+    for (int kind = 0; kind < TM_CHART_KINDS; kind++)
+        assert_int_equal(tm_charts_count((enum tm_chart_kind)kind, f.summary), 1);
+    tear_down(&f);
+}
+
+static void parts_of_a_bar_have_lengths_by_their_time(void **state)
+{
+    struct fixture f;
+    double compute, idle;
+
+    (void)state;
+    set_up(&f, TM_SAMPLE_TPU);
+    tm_charts_draw(&f.chart, TM_CHART_STEPS, 0, f.summary);
+    compute = drawn(&f.chart, TM_ROLE_COMPUTE, true);
+    idle = drawn(&f.chart, TM_ROLE_IDLE_INPUT, true);
+    /* 6 ms of compute to 0.5 ms of input in each step; a bar is up to a seam of 0.6 points shorter */
+    assert_true(fabs((compute + 4 * 0.6) / (idle + 4 * 0.6) - 12) < 0.01);
+    assert_int_equal(tm_chart_rows(&f.chart), 4);
+    tear_down(&f);
+}
+
+static void bars_never_leave_the_drawing(void **state)
+{
+    (void)state;
+    for (int which = 0; which < TM_SAMPLES; which++) {
+        struct fixture f;
+
+        set_up(&f, (enum tm_sample)which);
+        for (int kind = 0; kind < TM_CHART_KINDS; kind++) {
+            const size_t count = tm_charts_count((enum tm_chart_kind)kind, f.summary);
+
+            for (size_t c = 0; c < count; c++) {
+                tm_charts_draw(&f.chart, (enum tm_chart_kind)kind, c, f.summary);
+                assert_true(f.chart.title[0] && f.chart.caption[0]);
+                assert_true(f.chart.marks > 0 && f.chart.height > 0 && tm_chart_rows(&f.chart) > 0);
+                assert_int_equal(count_marks(&f.chart, TM_MARK_OPEN), count_marks(&f.chart, TM_MARK_CLOSE));
+                for (size_t i = 0; i < f.chart.marks; i++) {
+                    const struct tm_mark *mark = &f.chart.mark[i];
+
+                    assert_true(isfinite(mark->x) && isfinite(mark->y));
+                    assert_true(mark->x >= -0.01 && mark->x <= width + 0.01);
+                    assert_true(mark->y >= -0.01 && mark->y <= f.chart.height + 0.01);
+                    if (mark->kind == TM_MARK_RECT)
+                        assert_true(mark->width > 0 && mark->height >= 0 && mark->x + mark->width <= width + 0.01 &&
+                                    mark->y + mark->height <= f.chart.height + 0.01);
+                }
+            }
+        }
+        tear_down(&f);
+    }
+}
+
+static void many_steps_are_sampled_and_the_slowest_is_kept(void **state)
+{
+    struct fixture f;
+    bool found = false;
+
+    (void)state;
+    set_up(&f, TM_SAMPLE_HOSTILE); /* 699 chosen steps; step 21 compiles */
+    tm_charts_draw(&f.chart, TM_CHART_STEPS, 0, f.summary);
+    assert_true(tm_chart_rows(&f.chart) <= TM_CHART_BARS_MOST);
+    assert_non_null(strstr(f.chart.caption, "Each bar is the slowest of 12 steps in a row, of 699 listed steps."));
+    for (size_t row = 0; row < tm_chart_rows(&f.chart); row++)
+        found |= strcmp(tm_chart_text(&f.chart, f.chart.table.cell[row * (size_t)f.chart.table.columns]), "step 21") == 0;
+    assert_true(found);
+    tear_down(&f);
+}
+
+/* Ids of the devices that the chart draws, in its order. */
+static void check_devices(const char *json, size_t rows, const char *first, const char *caption)
+{
+    struct fixture f;
+
+    test_run_init(&f.run);
+    f.doc = tm_doc_new(&f.run);
+    assert_non_null(f.doc);
+    test_summary_load(tm_doc_root(f.doc), json);
+    f.summary = tm_doc_root(f.doc);
+    tm_chart_init(&f.chart, &f.run, width);
+    tm_charts_draw(&f.chart, TM_CHART_DEVICES, 0, f.summary);
+    assert_int_equal(tm_chart_rows(&f.chart), rows);
+    assert_string_equal(tm_chart_text(&f.chart, f.chart.table.cell[0]), first);
+    if (caption)
+        assert_non_null(strstr(f.chart.caption, caption));
+    tear_down(&f);
+}
+
+static void of_many_devices_the_least_used_are_drawn(void **state)
+{
+    char json[8192] = "{'devices':[";
+
+    (void)state;
+    for (int i = 0; i < 40; i++) /* device 0 is used most */
+        (void)snprintf(json + strlen(json), sizeof(json) - strlen(json),
+                       "%s{'id':'d%d','compute_ps':%d000,'idle_ps':1000,'utilization_pct':%d}", i ? "," : "", i, 60 - i, 90 - i);
+    strcat(json, "]}");
+    check_devices(json, TM_CHART_DEVICES_MOST, "d8", "The 32 least used of 40 devices are drawn.");
+    check_devices("{'devices':[{'id':'only','compute_ps':5,'idle_ps':5,'utilization_pct':50}]}", 1, "only", NULL);
+}
+
+static void idle_that_has_no_cause_is_not_lost(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    test_run_init(&f.run);
+    f.doc = tm_doc_new(&f.run);
+    assert_non_null(f.doc);
+    test_summary_load(tm_doc_root(f.doc), "{'devices':[{'id':'d','compute_ps':100000,'idle_ps':100000,'gaps':{'by_cause':"
+                                          "{'launch':{'count':1,'total_ps':50000}}}}]}");
+    tm_chart_init(&f.chart, &f.run, width);
+    tm_charts_draw(&f.chart, TM_CHART_DEVICES, 0, tm_doc_root(f.doc));
+    assert_true(fabs(drawn(&f.chart, TM_ROLE_IDLE, true) - drawn(&f.chart, TM_ROLE_IDLE_LAUNCH, true)) < 0.01);
+    assert_true(fabs(drawn(&f.chart, TM_ROLE_COMPUTE, true) - 2 * drawn(&f.chart, TM_ROLE_IDLE, true) - 0.6) < 0.01);
+    tear_down(&f);
+}
+
+static void memory_has_its_capacity_line_and_its_peak(void **state)
+{
+    struct fixture f;
+    int dashed = 0;
+
+    (void)state;
+    set_up(&f, TM_SAMPLE_GPU);
+    tm_charts_draw(&f.chart, TM_CHART_MEMORY, 0, f.summary);
+    for (size_t i = 0; i < f.chart.marks; i++)
+        dashed += f.chart.mark[i].kind == TM_MARK_LINE && f.chart.mark[i].dashed;
+    assert_int_equal(dashed, 1);
+    assert_int_equal(count_marks(&f.chart, TM_MARK_DOT), 1);
+    assert_string_equal(f.chart.title, "Memory in use: GPU_0_bfc");
+    tear_down(&f);
+}
+
+/* --- SVG ------------------------------------------------------------------------------------------------- */
+
+static char *svg_of(const struct tm_chart *chart)
+{
+    struct tm_htmlw w = { .depth = 0 };
+    char *text = NULL;
+    size_t bytes = 0;
+
+    w.to = open_memstream(&text, &bytes);
+    assert_non_null(w.to);
+    tm_svg_write(&w, chart);
+    assert_int_equal(w.depth, 0);
+    assert_int_equal(fclose(w.to), 0);
+    return text;
+}
+
+static void each_mark_becomes_one_element(void **state)
+{
+    struct tm_run run;
+    struct tm_chart chart;
+    char *svg;
+
+    (void)state;
+    test_run_init(&run);
+    tm_chart_init(&chart, &run, 400);
+    (void)snprintf(chart.title, sizeof(chart.title), "<Title>");
+    chart.height = 100.5;
+    tm_chart_open(&chart, "a \"tip\" & more");
+    tm_chart_rect(&chart, TM_ROLE_COMPUTE, 1, 2.5, 30.256, 4);
+    tm_chart_close(&chart);
+    tm_chart_dashed(&chart, TM_ROLE_QUIET, 0, 1, 10, 1);
+    tm_chart_dot(&chart, TM_ROLE_BAD, 5, 6, 2);
+    tm_chart_path(&chart, TM_MARK_POLYLINE, TM_ROLE_SERIES, 1.2);
+    tm_chart_point(&chart, 0, 0);
+    tm_chart_point(&chart, -1.5, 2);
+    tm_chart_string(&chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_END, 7, 8, "x < y\x01");
+    svg = svg_of(&chart);
+    assert_string_equal(svg, "<svg role=\"img\" aria-label=\"&lt;Title&gt;\" viewBox=\"0,0 400,100.5 \">"
+                             "<g><title>a &quot;tip&quot; &amp; more</title>"
+                             "<rect class=\"f-compute\" x=\"1\" y=\"2.5\" width=\"30.26\" height=\"4\"/></g>"
+                             "<line class=\"s-quiet\" x1=\"0\" y1=\"1\" x2=\"10\" y2=\"1\" stroke-width=\"1\" stroke-dasharray=\"5 3\"/>"
+                             "<circle class=\"f-bad\" cx=\"5\" cy=\"6\" r=\"2\"/>"
+                             "<polyline class=\"s-series\" stroke-width=\"1.2\" points=\"0,0 -1.5,2 \"/>"
+                             "<text class=\"t-small f-text\" x=\"7\" y=\"8\" text-anchor=\"end\">x &lt; y\\u0001</text></svg>\n");
+    free(svg);
+    tm_chart_free(&chart);
+    assert_ledger_is_even(&run);
+}
+
+static void hostile_names_stay_texts_in_svg(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, TM_SAMPLE_HOSTILE);
+    for (int kind = 0; kind < TM_CHART_KINDS; kind++) {
+        char *svg;
+
+        if (tm_charts_count((enum tm_chart_kind)kind, f.summary) == 0)
+            continue;
+        tm_charts_draw(&f.chart, (enum tm_chart_kind)kind, 0, f.summary);
+        svg = svg_of(&f.chart);
+        assert_null(strstr(svg, "<img"));
+        assert_null(strstr(svg, "<script"));
+        assert_null(strstr(svg, "\x1b"));
+        free(svg);
+    }
+    tear_down(&f);
+}
+
+static tm_status draw_all(struct tm_run *run)
+{
+    struct tm_doc *doc = tm_sample_summary(run, TM_SAMPLE_GPU);
+    tm_status status = doc ? TM_OK : run->error.status;
+
+    for (int kind = 0; kind < TM_CHART_KINDS && status == TM_OK; kind++) {
+        struct tm_chart chart;
+
+        tm_chart_init(&chart, run, width);
+        tm_charts_draw(&chart, (enum tm_chart_kind)kind, 0, tm_doc_root(doc));
+        status = tm_chart_status(&chart);
+        tm_chart_free(&chart);
+    }
+    tm_doc_free(doc);
+    return status;
+}
+
+static void refused_memory_is_a_clean_error(void **state)
+{
+    (void)state;
+    refuse_each_request(draw_all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_role_stands_out_from_its_paper),
+        cmocka_unit_test(names_of_the_summary_have_roles),
+        cmocka_unit_test(scales_have_round_steps),
+        cmocka_unit_test(scales_bear_any_range),
+        cmocka_unit_test(charts_without_data_are_left_out),
+        cmocka_unit_test(parts_of_a_bar_have_lengths_by_their_time),
+        cmocka_unit_test(bars_never_leave_the_drawing),
+        cmocka_unit_test(many_steps_are_sampled_and_the_slowest_is_kept),
+        cmocka_unit_test(of_many_devices_the_least_used_are_drawn),
+        cmocka_unit_test(idle_that_has_no_cause_is_not_lost),
+        cmocka_unit_test(memory_has_its_capacity_line_and_its_peak),
+        cmocka_unit_test(each_mark_becomes_one_element),
+        cmocka_unit_test(hostile_names_stay_texts_in_svg),
+        cmocka_unit_test(refused_memory_is_a_clean_error),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

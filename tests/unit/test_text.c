@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/text/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/utf8.h"
+#include "reports/body/sheet.h"
+#include "tests/support/sample_summary.h"
+#include "tests/support/summary_json.h"
+#include "tests/support/test_run.h"
+
+/* A summary, the run it belongs to, and its report. */
+struct fixture {
+    struct tm_run run;
+    struct tm_doc *doc;
+    char *text;
+    size_t length;
+};
+
+static void start(struct fixture *f)
+{
+    memset(f, 0, sizeof(*f));
+    test_run_init(&f->run);
+    tm_budget_init(&f->run.budget, (size_t)TM_MEMORY_DEFAULT_MIB * TM_MIB);
+}
+
+static void write_report(struct fixture *f)
+{
+    FILE *to = open_memstream(&f->text, &f->length);
+
+    assert_non_null(to);
+    assert_int_equal(tm_text_write(&f->run, f->doc, to), TM_OK);
+    (void)fclose(to);
+}
+
+static void open_sample(struct fixture *f, enum tm_sample which)
+{
+    start(f);
+    f->doc = tm_sample_summary(&f->run, which);
+    assert_non_null(f->doc);
+    write_report(f);
+}
+
+static void open_json(struct fixture *f, const char *json)
+{
+    start(f);
+    f->doc = tm_doc_new(&f->run);
+    assert_non_null(f->doc);
+    test_summary_load(tm_doc_root(f->doc), json);
+    write_report(f);
+}
+
+static void finish(struct fixture *f)
+{
+    tm_doc_free(f->doc);
+    free(f->text);
+    assert_ledger_is_even(&f->run);
+}
+
+static void assert_says(const struct fixture *f, const char *what)
+{
+    if (!strstr(f->text, what))
+        fail_msg("the report does not say '%s'", what);
+}
+
+static void assert_is_silent_on(const struct fixture *f, const char *what)
+{
+    if (strstr(f->text, what))
+        fail_msg("the report says '%s'", what);
+}
+
+/* Characters that a terminal would act on, or that hide or turn the text around them. */
+static bool is_harmful(uint32_t c)
+{
+    return (c < ' ' && c != '\n') || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) ||
+           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
+}
+
+static void assert_lines_are_clean(const struct fixture *f, const char *name)
+{
+    int columns = 0, line = 1;
+
+    for (size_t i = 0; i < f->length;) {
+        uint32_t c;
+        const size_t n = tm_utf8_next(f->text + i, f->length - i, &c);
+
+        if (n == 0 || is_harmful(c))
+            fail_msg("%s: line %d holds a character that it must not", name, line);
+        if (c == '\n' && i > 0 && f->text[i - 1] == ' ')
+            fail_msg("%s: line %d ends in a space", name, line);
+        columns = c == '\n' ? 0 : columns + (c >= 0x2e80 ? 2 : 1);
+        line += c == '\n';
+        if (columns > TM_TEXT_COLUMNS)
+            fail_msg("%s: line %d is too wide", name, line);
+        i += n;
+    }
+}
+
+static void every_line_of_every_sample_is_clean_and_fits(void **state)
+{
+    (void)state;
+    for (int i = 0; i < TM_SAMPLES; i++) {
+        struct fixture f;
+
+        open_sample(&f, i);
+        assert_lines_are_clean(&f, tm_sample_name[i]);
+        finish(&f);
+    }
+}
+
+static void a_gpu_run_has_all_sections(void **state)
+{
+    static const char *const titles[] = {
+        "Verdict",   "Key figures", "Findings",     "Steps", "Devices",
+        "Idle time", "Kernels",     "Transfers",    "Host",  "Compilation",
+        "Memory",    "Environment", "Data quality",
+    };
+    struct fixture f;
+
+    (void)state;
+    open_sample(&f, TM_SAMPLE_GPU);
+    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
+        char heading[64];
+
+        (void)snprintf(heading, sizeof(heading), "\n%s\n%.*s\n", titles[i], (int)strlen(titles[i]),
+                       "--------------");
+        assert_says(&f, heading);
+    }
+    finish(&f);
+}
+
+static void figures_stand_with_their_units_and_bands(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_json(&f, test_healthy_summary);
+    assert_says(&f, "\nSteps    ");
+    assert_is_silent_on(&f, "PARTIAL");
+    finish(&f);
+    open_json(&f,
+              "{'kpis': [{'id': 'a', 'title': 'High', 'value': 75, 'unit': '%', 'band': 'warning',"
+              " 'good': 80, 'bad': 50, 'definition': 'part of the whole'},"
+              " {'id': 'b', 'title': 'Low', 'value': null, 'unit': 's', 'band': 'unknown', 'good': "
+              "2,"
+              " 'bad': 10, 'why': 'nobody looked'},"
+              " {'id': 'c', 'title': 'None', 'value': 3, 'unit': 'count', 'band': 'bad', 'good': 0,"
+              " 'bad': 0}]}");
+    assert_says(&f, "High          75.0 %  warning  > 80  < 50  part of the whole\n");
+    assert_says(&f, "Low     not recorded  unknown   < 2  > 10  nobody looked\n");
+    assert_says(&f, "None               3  bad         0   > 0\n");
+    finish(&f);
+}
+
+static void parts_of_the_steps_stand_with_their_sum(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_json(&f, "{'steps': {'parts': {'compute_ps': 600000000, 'exposed_collective_ps': 0,"
+                  " 'exposed_copy_ps': {'h2d': 100000000, 'd2h': 0}, 'idle_ps': {'input': "
+                  "300000000, 'gc': 0},"
+                  " 'total_ps': 1000000000}}}");
+    assert_says(&f, "compute                         600 \xc2\xb5s   60.0 %\n");
+    assert_says(&f, "exposed copy, host to device    100 \xc2\xb5s   10.0 %\n");
+    assert_says(&f, "idle: input                     300 \xc2\xb5s   30.0 %\n");
+    assert_says(&f, "all chosen steps, all devices  1.00 ms  100.0 %\n");
+    assert_is_silent_on(&f, "exposed collectives");
+    finish(&f);
+}
+
+static void what_is_null_says_why(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_json(&f, "{'gaps': null, 'steps': {'median_ps': null, 'count': 3, 'why': {'median_ps': "
+                  "'too few'}},"
+                  " 'why': {'gaps': 'no device activity'}, 'kernels': {'count': 1, 'rows':"
+                  " [{'name': 'k', 'count': 1, 'total_ps': null, 'why': {'total_ps': 'no clock'}},"
+                  " {'name': 'l', 'count': 1, 'total_ps': 5}]}}");
+    assert_says(&f, "Idle time: not recorded (no device activity)\n");
+    assert_says(&f, "Median              not recorded (too few)\n");
+    assert_says(&f, "\"-\": Total not recorded (no clock)\n");
+    assert_says(&f, "Not recorded: Class, Share, Mean, Min, Max\n");
+    assert_says(&f, "Transfers: not recorded\n");
+    assert_says(&f, "absent       gaps: no device activity\n");
+    finish(&f);
+}
+
+static void an_empty_summary_gives_a_report(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_json(&f, "{}");
+    assert_says(&f, "profile: 0 hosts, 0 devices\n");
+    assert_says(&f, "Kernels: not recorded\n");
+    assert_lines_are_clean(&f, "an empty summary");
+    finish(&f);
+}
+
+static void kernels_past_the_table_are_counted(void **state)
+{
+    struct fixture f;
+    struct tm_value *kernels, *rows, *rest;
+
+    (void)state;
+    start(&f);
+    f.doc = tm_doc_new(&f.run);
+    assert_non_null(f.doc);
+    kernels = tm_add_object(tm_doc_root(f.doc), "kernels");
+    tm_add_int(kernels, "count", 30 * 2 + 7);
+    tm_add_int(kernels, "total_ps", 30 * 1000000 + 5000000);
+    rows = tm_add_array(kernels, "rows");
+    for (int i = 0; i < 30; i++) {
+        struct tm_value *row = tm_add_object(rows, NULL);
+
+        tm_add_string(row, "name", "kernel");
+        tm_add_int(row, "count", 2);
+        tm_add_int(row, "total_ps", 1000000);
+    }
+    rest = tm_add_object(kernels, "rest");
+    tm_add_int(rest, "rows", 4);
+    tm_add_int(rest, "count", 7);
+    tm_add_int(rest, "total_ps", 5000000);
+    write_report(&f);
+    assert_says(&f, "14 further rows     27  15.0 \xc2\xb5s\n");
+    assert_says(&f, "all kernels         67  35.0 \xc2\xb5s\n");
+    finish(&f);
+}
+
+static void long_names_keep_both_ends(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_json(&f,
+              "{'kernels': {'rows': [{'name': 'begin_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+              "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_end', 'class':"
+              " 'kernel', 'count': 1}]}}");
+    assert_says(&f, "\nbegin_xx");
+    assert_says(&f, "x\xe2\x80\xa6x");
+    assert_says(&f, "xx_end  kernel      1\n");
+    assert_lines_are_clean(&f, "a long name");
+    finish(&f);
+}
+
+static void names_that_attack_a_terminal_are_escaped(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_json(
+        &f, "{'input': {'run': 'a\\u001b[31mb\\u202ec\\n', 'hosts': ['\\u0007'], 'partial': true},"
+            " 'findings': [{'severity': 'bad', 'title': '\\u009b2J', 'fix': ['\\u2066']}]}");
+    assert_says(&f, "a\\u001b[31mb\\u202ec\\n");
+    assert_says(&f, "1. [bad] \\u009b2J\n");
+    assert_says(&f, "\n*** PARTIAL: ");
+    assert_lines_are_clean(&f, "names with controls");
+    finish(&f);
+}
+
+static void the_same_summary_gives_the_same_bytes(void **state)
+{
+    struct fixture f, g;
+
+    (void)state;
+    open_sample(&f, TM_SAMPLE_HOSTILE);
+    open_sample(&g, TM_SAMPLE_HOSTILE);
+    assert_string_equal(f.text, g.text);
+    finish(&f);
+    finish(&g);
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+    struct fixture f;
+    FILE *full = fopen("/dev/full", "w");
+
+    (void)state;
+    if (!full)
+        skip();
+    open_sample(&f, TM_SAMPLE_CPU);
+    assert_int_equal(tm_text_write(&f.run, f.doc, full), TM_ERR_OUTPUT);
+    assert_non_null(strstr(f.run.error.what, "cannot write the text report"));
+    (void)fclose(full);
+    finish(&f);
+}
+
+static tm_status job(struct tm_run *run)
+{
+    struct tm_doc *doc = tm_doc_new(run);
+    FILE *to = fopen("/dev/null", "w");
+    tm_status st = TM_ERR_LIMIT;
+
+    assert_non_null(to);
+    if (doc) {
+        tm_add_string(tm_doc_root(doc), "schema", "tracemill.summary");
+        st = tm_doc_status(doc);
+    }
+    if (st == TM_OK)
+        st = tm_text_write(run, doc, to);
+    (void)fclose(to);
+    tm_doc_free(doc);
+    return st;
+}
+
+static void refused_memory_is_an_error(void **state)
+{
+    (void)state;
+    refuse_each_request(job);
+}
+
+/* Widths for 100 units with gaps of 2: fixed columns keep theirs, elastic ones share what is left.
+ */
+static void columns_share_the_width(void **state)
+{
+    static const struct {
+        enum tm_column_kind kind[3];
+        double natural[3], actual[3];
+    } cases[] = {
+        { { TM_COLUMN_NAME, TM_COLUMN_WORD, TM_COLUMN_NUMBER }, { 10, 10, 10 }, { 10, 10, 10 } },
+        { { TM_COLUMN_NAME, TM_COLUMN_WORD, TM_COLUMN_NUMBER }, { 500, 10, 6 }, { 80, 10, 6 } },
+        { { TM_COLUMN_NAME, TM_COLUMN_PROSE, TM_COLUMN_NUMBER }, { 500, 500, 6 }, { 45, 45, 6 } },
+        { { TM_COLUMN_NAME, TM_COLUMN_PROSE, TM_COLUMN_NUMBER }, { 500, 20, 6 }, { 70, 20, 6 } },
+        { { TM_COLUMN_WORD, TM_COLUMN_WORD, TM_COLUMN_NUMBER }, { 500, 20, 6 }, { 70, 20, 6 } },
+        { { TM_COLUMN_WORD, TM_COLUMN_NAME, TM_COLUMN_NUMBER }, { 500, 3, 6 }, { 87, 3, 6 } },
+    };
+    static struct tm_sheet sheet;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        double actual[TM_SHEET_COLUMNS];
+
+        tm_sheet_start(&sheet, true);
+        for (int c = 0; c < 3; c++)
+            tm_sheet_column(&sheet, "", cases[i].kind[c]);
+        tm_sheet_widths(&sheet, cases[i].natural, 100, 2, actual);
+        for (int c = 0; c < 3; c++)
+            if (actual[c] < cases[i].actual[c] - 0.01 || actual[c] > cases[i].actual[c] + 0.01)
+                fail_msg("case %zu, column %d: %g", i, c, actual[c]);
+    }
+}
+
+static void long_texts_keep_both_ends_of_any_bytes(void **state)
+{
+    char text[512], out[64];
+
+    (void)state;
+    memset(text, 'x', sizeof(text));
+    memcpy(text, "\xe4\xb8\xad", 3);
+    memcpy(text + sizeof(text) - 4, "\xe4\xb8\xad", 4);
+    tm_sheet_visible(out, sizeof(out), text);
+    assert_true(tm_utf8_is_valid(out, strlen(out)));
+    assert_non_null(strstr(out, "x\xe2\x80\xa6x"));
+    assert_int_equal(strncmp(out, "\xe4\xb8\xad", 3), 0);
+    assert_string_equal(out + strlen(out) - 3, "\xe4\xb8\xad");
+    memset(text, 0xff, sizeof(text) - 1);
+    text[sizeof(text) - 1] = 0;
+    tm_sheet_visible(out, sizeof(out), text);
+    assert_true(tm_utf8_is_valid(out, strlen(out)));
+    tm_sheet_visible(out, sizeof(out), "short\n");
+    assert_string_equal(out, "short\\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_line_of_every_sample_is_clean_and_fits),
+        cmocka_unit_test(a_gpu_run_has_all_sections),
+        cmocka_unit_test(figures_stand_with_their_units_and_bands),
+        cmocka_unit_test(parts_of_the_steps_stand_with_their_sum),
+        cmocka_unit_test(what_is_null_says_why),
+        cmocka_unit_test(an_empty_summary_gives_a_report),
+        cmocka_unit_test(kernels_past_the_table_are_counted),
+        cmocka_unit_test(long_names_keep_both_ends),
+        cmocka_unit_test(names_that_attack_a_terminal_are_escaped),
+        cmocka_unit_test(the_same_summary_gives_the_same_bytes),
+        cmocka_unit_test(a_full_disk_is_an_error),
+        cmocka_unit_test(refused_memory_is_an_error),
+        cmocka_unit_test(columns_share_the_width),
+        cmocka_unit_test(long_texts_keep_both_ends_of_any_bytes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
