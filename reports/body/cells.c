@@ -159,12 +159,18 @@ static void note_reason(struct tm_body *body, const char *why)
     body->reasons++;
 }
 
-/* Write the cell of a value that is not there.  out: false when it is there */
-static bool add_empty(struct tm_body *body, const struct tm_value *value)
+static bool is_number(const struct tm_value *value)
+{
+    return tm_type_of(value) == TM_INT || tm_type_of(value) == TM_DOUBLE;
+}
+
+/* Write the cell of a value that is not there, or is no number where the cell is for a figure.
+ * out: false when it is there */
+static bool add_empty(struct tm_body *body, const struct tm_value *value, bool is_figure)
 {
     const char *why = tm_why(value);
 
-    if (tm_has(value))
+    if (is_figure ? is_number(value) : tm_has(value))
         return false;
     if (*why && body->sheet->headed)
         note_reason(body, why);
@@ -175,43 +181,57 @@ static bool add_empty(struct tm_body *body, const struct tm_value *value)
 
 void tm_cell_time(struct tm_body *body, const struct tm_value *ps)
 {
-    if (!add_empty(body, ps))
+    if (!add_empty(body, ps, true))
         tm_format_time(tm_sheet_room(body->sheet), tm_int(ps));
+}
+
+void tm_cell_time_sum(struct tm_body *body, const struct tm_value *parts)
+{
+    int64_t sum = 0;
+
+    if (tm_type_of(parts) != TM_OBJECT) {
+        tm_cell_time(body, parts);
+        return;
+    }
+    for (size_t i = 0; i < tm_length(parts); i++)
+        if (__builtin_add_overflow(sum, tm_int(tm_value_at(parts, i)), &sum))
+            sum = INT64_MAX;
+    tm_format_time(tm_sheet_room(body->sheet), sum);
 }
 
 void tm_cell_moment(struct tm_body *body, const struct tm_value *ps)
 {
-    if (!add_empty(body, ps))
+    if (!add_empty(body, ps, true))
         tm_format_moment(tm_sheet_room(body->sheet), tm_int(ps));
 }
 
 void tm_cell_count(struct tm_body *body, const struct tm_value *count)
 {
-    if (!add_empty(body, count))
+    if (!add_empty(body, count, true))
         tm_format_count(tm_sheet_room(body->sheet), tm_int(count));
 }
 
 void tm_cell_bytes(struct tm_body *body, const struct tm_value *bytes)
 {
-    if (!add_empty(body, bytes))
+    if (!add_empty(body, bytes, true))
         tm_format_bytes(tm_sheet_room(body->sheet), tm_double(bytes));
 }
 
 void tm_cell_rate(struct tm_body *body, const struct tm_value *bytes_per_s)
 {
-    if (!add_empty(body, bytes_per_s))
+    if (!add_empty(body, bytes_per_s, true))
         tm_format_rate(tm_sheet_room(body->sheet), tm_double(bytes_per_s));
 }
 
 void tm_cell_pct(struct tm_body *body, const struct tm_value *pct)
 {
-    if (!add_empty(body, pct))
+    if (!add_empty(body, pct, true))
         tm_format_pct(tm_sheet_room(body->sheet), tm_double(pct));
 }
 
 void tm_cell_figure(struct tm_body *body, const struct tm_value *value, const char *unit)
 {
-    if (!add_empty(body, value))
+    if (!add_empty(body, value, true))
         tm_format_unit(tm_sheet_room(body->sheet), tm_double(value), unit);
 }
 
@@ -243,7 +263,7 @@ void tm_cell_pct_or_blank(struct tm_body *body, const struct tm_value *pct)
 
 void tm_cell_text(struct tm_body *body, const struct tm_value *text)
 {
-    if (add_empty(body, text))
+    if (add_empty(body, text, false))
         return;
     switch (tm_type_of(text)) {
     case TM_STRING:
@@ -316,14 +336,6 @@ void tm_fact_count(struct tm_body *body, const char *label, const struct tm_valu
         return;
     tm_fact_begin(body, label);
     tm_cell_count(body, count);
-}
-
-void tm_fact_bytes(struct tm_body *body, const char *label, const struct tm_value *bytes)
-{
-    if (!tm_fact_has(body, label, bytes))
-        return;
-    tm_fact_begin(body, label);
-    tm_cell_bytes(body, bytes);
 }
 
 void tm_fact_pct(struct tm_body *body, const char *label, const struct tm_value *pct)

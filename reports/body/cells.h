@@ -11,6 +11,8 @@ void tm_body_table(struct tm_body *body, bool headed); /* begin; then tm_sheet_c
 void tm_body_end_table(struct tm_body *body);          /* print it, with the reasons */
 
 void tm_cell_time(struct tm_body *body, const struct tm_value *ps);
+void tm_cell_time_sum(struct tm_body *body,
+                      const struct tm_value *parts); /* an object of times, or one time */
 void tm_cell_moment(struct tm_body *body, const struct tm_value *ps); /* a point in time */
 void tm_cell_count(struct tm_body *body, const struct tm_value *count);
 void tm_cell_bytes(struct tm_body *body, const struct tm_value *bytes);
@@ -27,7 +29,7 @@ void tm_cell_pct_or_blank(struct tm_body *body, const struct tm_value *pct);
 /* The cause of idle time in words. */
 const char *tm_cause_title(const char *cause);
 
-/* A fact: a row "label  value" of a table without titles.  A null reads "not recorded: why". */
+/* A fact: a row "label  value" of a table without titles.  A null reads "not recorded (why)". */
 void tm_facts(struct tm_body *body);                         /* begin */
 void tm_fact_begin(struct tm_body *body, const char *label); /* one cell is then to be added */
 /* false: the row was written as not recorded, nothing is to be added */
@@ -35,14 +37,13 @@ bool tm_fact_has(struct tm_body *body, const char *label, const struct tm_value 
 void tm_fact_time(struct tm_body *body, const char *label, const struct tm_value *ps);
 void tm_fact_count(struct tm_body *body, const char *label, const struct tm_value *count);
 void tm_fact_text(struct tm_body *body, const char *label, const struct tm_value *text);
-void tm_fact_bytes(struct tm_body *body, const char *label, const struct tm_value *bytes);
 void tm_fact_pct(struct tm_body *body, const char *label, const struct tm_value *pct);
 
 /* A paragraph, formatted, cut at 1 KiB. */
 void tm_say(struct tm_body *body, enum tm_tone tone, const char *format, ...) TM_PRINTF(3, 4);
 void tm_say_item(struct tm_body *body, const char *label, const char *format, ...) TM_PRINTF(3, 4);
 
-/* "not recorded: why" as a paragraph.  out: true when the section is null or not there */
+/* "What: not recorded (why)" as a paragraph.  out: true when the section is null or not there */
 bool tm_say_missing(struct tm_body *body, const struct tm_value *section, const char *what);
 
 /* Shorthand. */

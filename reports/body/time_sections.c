@@ -117,7 +117,7 @@ static void say_slowest(struct tm_body *body)
     for (int row = 0; row < n && tm_sheet_row(body->sheet); row++) {
         tm_cell_text(body, tm_get(picked[row], "number"));
         for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-            tm_cell_time(body, tm_get(picked[row], keys[i]));
+            tm_cell_time_sum(body, tm_get(picked[row], keys[i]));
         tm_sheet_text(body->sheet, tm_is(tm_get(picked[row], "compile")) ? "yes" : "");
     }
     tm_body_end_table(body);

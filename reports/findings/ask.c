@@ -60,9 +60,19 @@ bool tm_ask_is_session(const struct tm_value *summary)
     return strcmp(tm_text(tm_path(summary, "steps.source")), "session") == 0;
 }
 
+const char *tm_ask_platform(const struct tm_value *summary)
+{
+    const char *platform = tm_text(tm_path(summary, "environment.platform"));
+    const char *kind = tm_text(tm_path(summary, "devices[0].kind"));
+
+    if (*platform)
+        return platform;
+    return *kind ? kind : "none";
+}
+
 bool tm_ask_is_platform(const struct tm_value *summary, const char *platform)
 {
-    return strcmp(tm_text(tm_path(summary, "environment.platform")), platform) == 0;
+    return strcmp(tm_ask_platform(summary), platform) == 0;
 }
 
 int64_t tm_ask_class_count(const struct tm_value *summary, const char *class)

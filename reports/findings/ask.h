@@ -15,6 +15,8 @@ int64_t tm_ask_window_ps(const struct tm_value *summary); /* all devices; 0 = no
 double tm_share_pct(int64_t part_ps, int64_t whole_ps);
 /* No steps were marked: the whole session, or the chosen part of it, stands for one. */
 bool tm_ask_is_session(const struct tm_value *summary);
+/* "gpu", "tpu", "cpu" or "none" */
+const char *tm_ask_platform(const struct tm_value *summary);
 bool tm_ask_is_platform(const struct tm_value *summary, const char *platform);
 /* Arithmetic on what a file may hold: ends at the largest time instead of overflowing. */
 int64_t tm_add_times(int64_t a_ps, int64_t b_ps);

@@ -41,18 +41,15 @@ static void find_exposed(struct tm_findings *all)
                    tm_format_time(a, exposed_ps), tm_format_time(b, total_ps),
                    tm_format_pct(c, 100 - tm_share_pct(exposed_ps, total_ps)));
     say_worst_exposed(all, f);
-    if (tm_ask_is_platform(all->summary, "tpu")) {
-        tm_finding_fix(f, "See in the compiled program whether the collectives are asynchronous "
-                          "(pairs of -start and -done) and what stands between the two: "
-                          "`compiled.as_text()`.");
-    } else {
-        tm_finding_fix(f, "Let XLA put compute between begin and end of collectives: "
-                          "`XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true`.");
-        tm_finding_fix(f, "Join small collectives: "
-                          "`XLA_FLAGS=\"--xla_gpu_all_reduce_combine_threshold_bytes=134217728 "
-                          "--xla_gpu_all_gather_combine_threshold_bytes=134217728 "
-                          "--xla_gpu_reduce_scatter_combine_threshold_bytes=134217728\"`.");
-    }
+    tm_finding_fix(
+        f, "tpu|See in the compiled program whether the collectives are asynchronous (pairs of "
+           "-start and -done) and what stands between the two: `compiled.as_text()`.");
+    tm_finding_fix(f, "gpu|Let XLA put compute between begin and end of collectives: "
+                      "`XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true`.");
+    tm_finding_fix(f, "gpu|Join small collectives: "
+                      "`XLA_FLAGS=\"--xla_gpu_all_reduce_combine_threshold_bytes=134217728 "
+                      "--xla_gpu_all_gather_combine_threshold_bytes=134217728 "
+                      "--xla_gpu_reduce_scatter_combine_threshold_bytes=134217728\"`.");
     tm_finding_fix(f, "Exchange less often: accumulate gradients over micro-batches "
                       "(`optax.MultiSteps`), or reduce them in bfloat16.");
     tm_finding_fix(

@@ -16,6 +16,7 @@ enum {
     TM_EVIDENCE_BYTES = 480,
     TM_FIXES_MOST = 6,
     TM_WHERE_MOST = 5,
+    TM_STAKE_LEAST_PS = 10000000, /* 10 us: less is no loss, however short the profile is */
 };
 
 enum tm_severity { TM_INFO, TM_WARNING, TM_BAD };
@@ -28,7 +29,7 @@ struct tm_where {
 struct tm_finding {
     const char *id; /* static text, as are unit, cause and fixes */
     enum tm_severity severity;
-    bool is_gpu; /* advice for GPUs is fit */
+    const char *platform; /* decides which advice is fit */
     char title[TM_TITLE_BYTES];
     bool has_value, has_limit;
     double value, limit;
@@ -67,8 +68,8 @@ void tm_finding_value(struct tm_finding *f, double value, const char *unit);
 void tm_finding_limit(struct tm_finding *f, double limit);
 /* One measured fact. */
 void tm_finding_say(struct tm_finding *f, const char *format, ...) TM_PRINTF(2, 3);
-/* One thing to do; the first one given is the first one to try.  A text that begins with "gpu|" is
- * for GPUs only, and is left out elsewhere. */
+/* One thing to do; the first one given is the first one to try.  A text that begins with "gpu|" or
+ * "tpu|" is for that platform only. */
 void tm_finding_fix(struct tm_finding *f, const char *text);
 void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, const char *device);
 

@@ -27,7 +27,7 @@ int64_t tm_clamp_to_window(const struct tm_findings *all, int64_t ps)
 
 bool tm_is_worth_mention(const struct tm_findings *all, int64_t ps)
 {
-    return ps > 0 && all->window_ps > 0 &&
+    return ps >= TM_STAKE_LEAST_PS && all->window_ps > 0 &&
            tm_share_pct(ps, all->window_ps) >= tm_limit_of(all, TM_LIMIT_MENTION_SHARE);
 }
 
@@ -50,7 +50,7 @@ struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id,
     memset(f, 0, sizeof(*f));
     f->id = id;
     f->severity = severity;
-    f->is_gpu = tm_ask_is_platform(all->summary, "gpu");
+    f->platform = tm_ask_platform(all->summary);
     f->unit = "";
     f->cause = "";
     return f;
@@ -103,8 +103,8 @@ void tm_finding_say(struct tm_finding *f, const char *format, ...)
 
 void tm_finding_fix(struct tm_finding *f, const char *text)
 {
-    if (strncmp(text, "gpu|", 4) == 0) {
-        if (!f->is_gpu)
+    if (strncmp(text, "gpu|", 4) == 0 || strncmp(text, "tpu|", 4) == 0) {
+        if (strncmp(text, f->platform, 3) != 0)
             return;
         text += 4;
     }

@@ -221,8 +221,8 @@ static bool is_told_elsewhere(const struct tm_findings *all, const char *cause)
     return false;
 }
 
-/* Waits on the device are told only where they are many: pauses between kernels are in every run, and how
- * much of them could be saved is not known. */
+/* Waits on the device are told only where they are many: pauses between kernels are in every run,
+ * and how much of them could be saved is not known. */
 static bool is_wait_worth_mention(const struct tm_findings *all, int64_t wait_ps)
 {
     return tm_is_worth_mention(all, wait_ps) &&

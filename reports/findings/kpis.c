@@ -143,7 +143,7 @@ static void measure_exposed_collective(const struct tm_value *s, struct figure *
     char total[TM_FORMAT_BYTES];
 
     take_share(s, "total.exposed_collective_ps", f);
-    if (f->is_known)
+    if (f->is_known && tm_int(tm_path(s, "total.collective_ps")) > 0)
         (void)snprintf(f->note, sizeof(f->note), "collectives run for %s in all",
                        tm_format_time(total, tm_int(tm_path(s, "total.collective_ps"))));
 }

@@ -2,6 +2,7 @@
 /* Copies that the device waits for (summary.transfers, summary.total): per direction, repeated in
  * every step, from pageable memory, and back and forth between host and device.  What is at stake
  * is exposed copy time: a copy beside a kernel costs nothing that the window shows. */
+#include <assert.h>
 #include <string.h>
 
 #include "reports/findings/finding.h"
@@ -69,6 +70,54 @@ static const struct advice advices[] = {
         "they belong to." } },
 };
 
+/* On a TPU a copy beside the core is asynchronous, and what shows is the core waiting for its end.
+ */
+static const struct advice tpu_advices[] = {
+    { "h2d",
+      "transfer_h2d",
+      "The cores wait for data from host memory",
+      "Operations need arrays that lie in host memory (offloaded parameters, activations or "
+      "optimizer state), and the copies are not there in time.",
+      { "Keep in device memory what every step needs: `jax.device_put(x, "
+        "x.sharding.with_memory_kind('device'))`.",
+        "Offload only what is needed late, so that other layers hide the copy: "
+        "`jax.checkpoint_policies.save_and_offload_only_these_names(...)`, or optimizer state "
+        "alone.",
+        "See in `compiled.as_text()` how much work stands between the -start and the -done of "
+        "these copies." } },
+    { "d2h",
+      "transfer_d2h",
+      "The cores wait for data to reach host memory",
+      "Results, or activations that are offloaded, are copied to host memory, and the program "
+      "waits for the end of the copy.",
+      { "Offload less, or smaller types: bfloat16 instead of float32 halves the time.",
+        "Bring results to the host every N steps, and read them one step later with "
+        "`x.copy_to_host_async()`.",
+        "See in `compiled.as_text()` how much work stands between the -start and the -done of "
+        "these copies." } },
+    { "p2p",
+      "transfer_p2p",
+      "The cores wait for copies between devices",
+      "Arrays are moved from one device to another outside of collectives, and nothing runs "
+      "beside the copy.",
+      { "See which arrays change their sharding: `jax.debug.visualize_array_sharding(x)`, and "
+        "keep one layout with `jax.lax.with_sharding_constraint`." } },
+    { "d2d",
+      "transfer_d2d",
+      "The cores wait for copies between their memories",
+      "Data did not arrive in on-chip memory before it was needed: these operations are bound by "
+      "memory bandwidth, or too little work stands between the begin of the copy and its use.",
+      { "Read less: smaller types, larger batches per operation, recomputing instead of reading.",
+        "In Pallas kernels overlap copies and work with `pltpu.emit_pipeline`." } },
+    { "other",
+      "transfer_other",
+      "The cores wait for copies",
+      "The program waits for copies whose direction its text does not tell.",
+      { "See in `compiled.as_text()` what the -done operations named here belong to." } },
+};
+
+static_assert(sizeof(advices) == sizeof(tpu_advices), "a row per direction in both");
+
 static const struct tm_value *row_of(const struct tm_findings *all, const char *direction)
 {
     const struct tm_value *rows = tm_path(all->summary, "transfers.by_direction");
@@ -80,9 +129,15 @@ static const struct tm_value *row_of(const struct tm_findings *all, const char *
     return NULL;
 }
 
+/* The sweep's figure, which there is without a table of copies too. */
 static int64_t exposed_of(const struct tm_findings *all, const char *direction)
 {
-    return tm_clamp_to_window(all, tm_int(tm_get(row_of(all, direction), "exposed_ps")));
+    const struct tm_value *swept =
+        tm_get(tm_path(all->summary, "total.exposed_by_direction_ps"), direction);
+
+    if (!tm_has(swept))
+        swept = tm_get(row_of(all, direction), "exposed_ps");
+    return tm_clamp_to_window(all, tm_int(swept));
 }
 
 /* Which way, in words. */
@@ -97,23 +152,33 @@ static const char *way_of(const char *direction)
     return strcmp(direction, "d2d") == 0 ? "inside the device" : "of unknown direction";
 }
 
-static void say_direction(struct tm_finding *f, const struct tm_value *row)
+static void say_copies(struct tm_finding *f, const struct tm_value *row)
 {
     const int64_t count = tm_int(tm_get(row, "count"));
     const struct tm_value *bytes = tm_get(row, "bytes"), *rate = tm_get(row, "mean_bandwidth");
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
 
-    tm_finding_say(f, "%s of %s of copy time has nothing beside it.",
-                   tm_format_time(a, tm_int(tm_get(row, "exposed_ps"))),
-                   tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
-    if (tm_has(bytes) && count > 0)
-        tm_finding_say(f, "%s copies of %s in all, %s on average.", tm_format_count(a, count),
-                       tm_format_bytes(b, tm_double(bytes)),
+    if (count <= 0)
+        return;
+    if (tm_has(tm_get(row, "total_ps")))
+        tm_finding_say(f, "%s copies take %s in all.", tm_format_count(a, count),
+                       tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
+    if (tm_has(bytes))
+        tm_finding_say(f, "They move %s, %s each on average.", tm_format_bytes(b, tm_double(bytes)),
                        tm_format_bytes(c, tm_double(bytes) / (double)count));
     else
-        tm_finding_say(f, "%s copies; their sizes are not recorded.", tm_format_count(a, count));
+        tm_finding_say(f, "Their sizes are not recorded.");
     if (tm_has(rate) && tm_double(rate) > 0)
         tm_finding_say(f, "They reach %s on average.", tm_format_rate(a, tm_double(rate)));
+}
+
+static void say_exposed(struct tm_findings *all, struct tm_finding *f)
+{
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES];
+
+    tm_finding_say(f, "In %s of %s of device time (%s) nothing but these copies runs.",
+                   tm_format_time(a, f->at_stake_ps), tm_format_time(b, all->window_ps),
+                   tm_format_pct(pct, tm_share_pct(f->at_stake_ps, all->window_ps)));
 }
 
 static void say_largest(struct tm_findings *all, struct tm_finding *f, const char *direction)
@@ -150,7 +215,8 @@ static void find_direction(struct tm_findings *all, const struct advice *advice)
     f = tm_finding_of_time(all, advice->id, exposed_ps);
     tm_finding_title(f, "%s", advice->title);
     f->cause = advice->why;
-    say_direction(f, row_of(all, advice->direction));
+    say_exposed(all, f);
+    say_copies(f, row_of(all, advice->direction));
     say_largest(all, f, advice->direction);
     for (int i = 0; i < TM_FIXES_MOST && advice->fix[i]; i++)
         tm_finding_fix(f, advice->fix[i]);
@@ -269,8 +335,10 @@ static void find_ping_pong(struct tm_findings *all)
 
 void tm_find_transfers(struct tm_findings *all)
 {
+    const bool is_tpu = tm_ask_is_platform(all->summary, "tpu");
+
     for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++)
-        find_direction(all, &advices[i]);
+        find_direction(all, is_tpu ? &tpu_advices[i] : &advices[i]);
     find_repeated(all, "h2d", "transfer_repeated_h2d");
     find_repeated(all, "d2h", "transfer_repeated_d2h");
     find_pageable(all);

@@ -46,8 +46,9 @@ static const char *words_of(const char *id)
     return NULL;
 }
 
-/* The largest loss of `least_pct` of the window or more; findings are sorted by time at stake.  One that is
- * mere information, since nobody knows how much of it could be saved, is named only where there is no other. */
+/* The largest loss of `least_pct` of the window or more; findings are sorted by time at stake.  One
+ * that is mere information, since nobody knows how much of it could be saved, is named only where
+ * there is no other. */
 static const struct tm_value *largest_loss(const struct tm_value *findings, double least_pct)
 {
     const struct tm_value *other = NULL;

@@ -12,7 +12,7 @@
 #include "reports/html/assets.h"
 #include "reports/html/html_page.h"
 
-enum { CHART_WIDTH = 760, FULL_NAMES_BYTES = 384 << 10, TEXT_BYTES = 512 };
+enum { CHART_WIDTH = 760, FULL_NAMES_BYTES = 320 << 10, TEXT_BYTES = 512 };
 
 /* Append to a text of fixed size; what does not fit is cut. */
 static void TM_PRINTF(2, 3) append(char *text, const char *format, ...)
@@ -209,7 +209,10 @@ static void put_top(struct tm_page *page)
     tm_page_facts(page);
     put_hosts(page);
     put_devices(page);
-    tm_page_fact(page, "Platform", platform[0] && strcmp(platform, "none") != 0 ? platform : "no device");
+    if (strcmp(platform, "none") == 0)
+        tm_page_fact(page, "Platform", "no device");
+    else
+        tm_page_fact_value(page, "Platform", TM_CELL_WORD, tm_path(page->summary, "environment.platform"));
     put_versions(page);
     put_window(page);
     put_step_fact(page);

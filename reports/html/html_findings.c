@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the summary says about itself: the figures with their judgements, the findings, the definitions. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -130,14 +131,36 @@ static void put_text(struct tm_page *page, const char *element, const char *text
     tm_htmlw_close(&page->w);
 }
 
-static void put_list(struct tm_page *page, const char *element, const char *title, const struct tm_value *texts)
+/* Advice of the program: what stands between backticks is code. */
+static void put_advice(struct tm_page *page, const char *element, const char *text)
+{
+    tm_htmlw_open(&page->w, element);
+    for (bool code = false; *text; code = !code) {
+        const size_t length = strcspn(text, "`");
+        const bool closed = text[length] != 0;
+
+        if (code && closed) {
+            tm_htmlw_open(&page->w, "code");
+            tm_htmlw_printf(&page->w, "%.*s", (int)length, text);
+            tm_htmlw_close(&page->w);
+        } else if (length > 0 || code) {
+            tm_htmlw_printf(&page->w, "%s%.*s", code ? "`" : "", (int)length, text);
+        }
+        text += length + closed;
+    }
+    tm_htmlw_close(&page->w);
+}
+
+typedef void put_fn(struct tm_page *page, const char *element, const char *text);
+
+static void put_list(struct tm_page *page, const char *element, const char *title, const struct tm_value *texts, put_fn *put)
 {
     if (tm_length(texts) == 0)
         return;
     tm_htmlw_element(&page->w, "h4", NULL, title);
     tm_htmlw_open(&page->w, element);
     for (size_t i = 0; i < tm_length(texts); i++)
-        put_text(page, "li", tm_text(tm_at(texts, i)));
+        put(page, "li", tm_text(tm_at(texts, i)));
     tm_htmlw_close(&page->w);
 }
 
@@ -180,6 +203,7 @@ static void put_stake(struct tm_page *page, const struct tm_value *finding)
     const struct tm_value *stake = tm_get(finding, "at_stake_ps"), *share = tm_get(finding, "share_pct");
     const struct tm_value *value = tm_get(finding, "value"), *limit = tm_get(finding, "limit");
     const char *unit = tm_text(tm_get(finding, "unit"));
+    const bool repeats = strcmp(unit, "%") == 0 && fabs(tm_double(value) - tm_double(share)) < 0.05;
     char text[TM_FORMAT_BYTES];
 
     tm_htmlw_class(&page->w, "p", "stake");
@@ -188,7 +212,7 @@ static void put_stake(struct tm_page *page, const struct tm_value *finding)
         tm_htmlw_printf(&page->w, " · %s at stake", tm_format_time(text, tm_int(stake)));
     if (tm_int(stake) > 0 && tm_has(share))
         tm_htmlw_printf(&page->w, ", %s of the window", tm_format_pct(text, tm_double(share)));
-    if (tm_has(value))
+    if (tm_has(value) && !repeats)
         tm_htmlw_printf(&page->w, " · measured %s", tm_format_unit(text, tm_double(value), unit));
     if (tm_has(value) && tm_has(limit))
         tm_htmlw_printf(&page->w, ", limit %s", limit_text(text, tm_double(limit), unit));
@@ -203,12 +227,12 @@ static void put_finding(struct tm_page *page, const struct tm_value *finding)
                    strcmp(severity, "bad") == 0 ? "finding bad" : strcmp(severity, "warning") == 0 ? "finding warning" : "finding");
     put_text(page, "h3", tm_text(tm_get(finding, "title")));
     put_stake(page, finding);
-    put_list(page, "ul", "Evidence", tm_get(finding, "evidence"));
+    put_list(page, "ul", "Evidence", tm_get(finding, "evidence"), put_text);
     if (cause[0]) {
         tm_htmlw_element(&page->w, "h4", NULL, "Cause");
-        put_text(page, "p", cause);
+        put_advice(page, "p", cause);
     }
-    put_list(page, tm_length(tm_get(finding, "fix")) > 1 ? "ol" : "ul", "What to do", tm_get(finding, "fix"));
+    put_list(page, tm_length(tm_get(finding, "fix")) > 1 ? "ol" : "ul", "What to do", tm_get(finding, "fix"), put_advice);
     put_where(page, tm_get(finding, "where"));
     tm_htmlw_close_line(&page->w);
 }

@@ -11,7 +11,7 @@
 #include "reports/format/format.h"
 
 /* Names: up to so many characters as they are; the full text up to FULL_BYTES. */
-enum { CUT_CHARS = 64, FACT_CHARS = 200, FULL_BYTES = 2048, CUT_BYTES = 256 };
+enum { CUT_CHARS = 64, FACT_CHARS = 200, FULL_BYTES = 2048 };
 
 static const char none[] = "–";
 
@@ -74,19 +74,29 @@ static bool take_front(char *out, size_t most, const char *text)
     return cut;
 }
 
+/* Length of a text with its entities; the longest has six characters. */
+static size_t written_bytes(const char *text)
+{
+    size_t n = 0;
+
+    for (; *text; text++)
+        n += strchr("&<>\"'", *text) ? 6 : 1;
+    return n;
+}
+
 static void put_name(struct tm_page *page, const char *name, size_t chars)
 {
     char full[FULL_BYTES + 1], seen[FULL_BYTES + 1], cut[FACT_CHARS * 4 + 1];
-    size_t most = page->full_bytes_left >= FULL_BYTES ? FULL_BYTES : CUT_BYTES, used;
-    bool more = take_front(full, most, name);
+    const bool more = take_front(full, FULL_BYTES, name);
+    size_t bytes;
 
-    /* Escapes can be six times as long: what is shown is bounded too. */
-    used = tm_format_visible(seen, sizeof(seen), full, strlen(full));
-    if (!tm_format_middle(cut, sizeof(cut), seen, chars)) {
-        tm_htmlw_text(&page->w, seen);
+    (void)tm_format_visible(seen, sizeof(seen), full, strlen(full));
+    bytes = written_bytes(seen);
+    if (!tm_format_middle(cut, sizeof(cut), seen, chars) || bytes > page->full_bytes_left) {
+        tm_htmlw_text(&page->w, cut);
         return;
     }
-    page->full_bytes_left -= used < page->full_bytes_left ? used : page->full_bytes_left;
+    page->full_bytes_left -= bytes;
     tm_htmlw_open(&page->w, "details");
     tm_htmlw_element(&page->w, "summary", NULL, cut);
     tm_htmlw_class(&page->w, "span", "full");

@@ -59,7 +59,7 @@ void tm_page_cell(struct tm_page *page, enum tm_cell cell, const struct tm_value
 /* A value as a text of its kind.  out: out has TM_FORMAT_BYTES; "" where there is none */
 const char *tm_page_value(enum tm_cell cell, const struct tm_value *v, char *out);
 
-/* A name of the trace, cut in the middle; longer ones open to the full text. */
+/* A name of the trace, cut in the middle; longer ones open to the full text, as long as the page has room. */
 void tm_page_name(struct tm_page *page, const char *name);
 
 /* A sentence that may hold names of the trace, cut after 2 KiB. */

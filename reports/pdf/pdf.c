@@ -261,28 +261,27 @@ static void set_info(struct tm_pdf *pdf, const struct tm_value *summary)
 static void save(struct tm_pdf *pdf, FILE *to)
 {
     uint8_t piece[SAVE_BYTES];
-    HPDF_UINT32 left;
+    size_t size, done = 0;
 
     if (pdf->status != TM_OK)
         return;
     (void)HPDF_SaveToStream(pdf->doc);
     if (pdf->status != TM_OK)
         return;
-    left = HPDF_GetStreamSize(pdf->doc);
+    size = HPDF_GetStreamSize(pdf->doc);
     (void)HPDF_ResetStream(pdf->doc);
-    while (left > 0 && pdf->status == TM_OK) {
-        HPDF_UINT32 n = left < sizeof(piece) ? left : (HPDF_UINT32)sizeof(piece);
+    while (done < size && pdf->status == TM_OK) {
+        const size_t wanted = size - done < sizeof(piece) ? size - done : sizeof(piece);
+        HPDF_UINT32 n = (HPDF_UINT32)wanted;
 
         (void)HPDF_ReadFromStream(pdf->doc, piece, &n);
-        if (n == 0 || n > left)
+        if (n != wanted || fwrite(piece, 1, wanted, to) != wanted)
             break;
-        (void)fwrite(piece, 1, n, to);
-        left -= n;
+        done += wanted;
     }
-    if (pdf->status == TM_OK && (left > 0 || fflush(to) != 0 || ferror(to)))
-        pdf->status =
-            tm_fail(&pdf->run->error, TM_ERR_OUTPUT, -1, "cannot write the PDF report: %s",
-                    left > 0 ? "it was not made whole" : strerror(errno));
+    if (pdf->status == TM_OK && (done < size || fflush(to) != 0 || ferror(to)))
+        pdf->status = tm_fail(&pdf->run->error, TM_ERR_OUTPUT, -1,
+                              "cannot write the PDF report: %s", strerror(errno));
 }
 
 static void make(struct tm_pdf *pdf, const struct tm_value *summary)

@@ -5,7 +5,6 @@
  * are asked of libharu once per character, so that measuring neither allocates nor fails. */
 #include "reports/pdf/pdf_page.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -33,6 +33,7 @@ struct open_gap {
     bool is_open;
     int64_t begin_ps, end_ps;
     uint64_t step;            /* TM_NONE = in no period */
+    bool is_inside_run;       /* CPU: the same execution goes on behind it */
     bool has_launch;
     int64_t launch_start_ps, launch_dur_ps;
     uint32_t launch_thread;
@@ -67,6 +68,7 @@ struct lane {
     struct sum waits[3], starts[2], flights[2]; /* TPU: copy, collective, host */
     struct open_gap gap;
     tm_strid last_name;                 /* of the activity that ends last */
+    uint64_t last_run;                  /* CPU: the execution it belongs to */
     int64_t last_end_ps;
     uint64_t gap_count, gap_count_min;
     int64_t gap_total_ps;

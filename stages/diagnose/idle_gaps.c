@@ -12,6 +12,10 @@ void note_activity_at_gap(struct lane *lane, const struct tm_event *event)
         return;
     if (!gap->after)
         gap->after = event->record.name;
+    /* CPU ops have no launch of their own; the ops of an execution that has begun wait for each other, not for the
+     * host. */
+    gap->is_inside_run |= lane->device.kind == TM_DEVICE_CPU && event->record.correlation &&
+                          event->record.correlation == lane->last_run;
     if (event->launch_track == TM_NONE || (gap->has_launch && event->launch_start_ps >= gap->launch_start_ps))
         return;
     gap->has_launch = true;
@@ -48,6 +52,10 @@ static tm_status split(struct device_time *d, const struct open_gap *gap, int64_
     int64_t until_ps = gap->end_ps;
     tm_status st;
 
+    if (gap->is_inside_run) {
+        parts[TM_CAUSE_DEVICE_WAIT] = length_ps;
+        return TM_OK;
+    }
     if (gap->has_launch && gap->launch_start_ps < gap->begin_ps) {
         const bool is_waiting = gap->launch_start_ps + gap->launch_dur_ps <= gap->begin_ps;
 

@@ -174,6 +174,9 @@ static tm_status take_stats(struct xspace_cursor *c, uint32_t op_config, struct 
     else if (r->flags & TM_FLAG_RUN_ID && raw->traits & TM_TRAIT_ENQUEUE)
         r->correlation = tm_run_key(e->ints[TM_STAT_RUN_ID],
                                     tm_xevent_has(e, TM_STAT_DEVICE_ORDINAL) ? e->ints[TM_STAT_DEVICE_ORDINAL] : 0);
+    else if (r->flags & TM_FLAG_RUN_ID && on_host && r->flags & TM_FLAG_HLO_OP) /* a CPU op: its execution */
+        r->correlation = tm_run_key(e->ints[TM_STAT_RUN_ID],
+                                    tm_xevent_has(e, TM_STAT_DEVICE_ORDINAL) ? e->ints[TM_STAT_DEVICE_ORDINAL] : 0);
     if (r->flags & TM_FLAG_STEP && on_host) {
         if (tm_xevent_has(e, TM_STAT_STEP_NUM))
             take_number(c, TM_STAT_STEP_NUM, raw);

@@ -72,7 +72,7 @@ static tm_status decide_class(struct tm_resolver *r, const struct tm_track *trac
     };
     tm_status st = TM_OK;
 
-    if (track->side == TM_SIDE_HOST && record->correlation && !(raw->traits & (TM_TRAIT_LAUNCH | TM_TRAIT_SYNC)))
+    if (track->side == TM_SIDE_HOST && record->flags & TM_FLAG_CORRELATION && !(raw->traits & (TM_TRAIT_LAUNCH | TM_TRAIT_SYNC)))
         st = contains(r->launched, record->correlation, &question.device_has_correlation);
     event->record.class = (uint8_t)tm_classify(&question);
     note_runtime(r, track, raw);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The readings of the survey: every record of a track, in the order of the file.  Everything gathered here is a
  * count, a sum, a first or a last, or goes into a table that is sorted later: the order does not matter. */
+#include <stdlib.h>
+
 #include "stages/resolve/classes.h"
 #include "stages/survey/survey_private.h"
 
@@ -141,7 +143,7 @@ static tm_status take_host(struct tm_survey *s, struct tm_track *track, const st
         h->markers++;
         st = keep_marker(s, raw);
     }
-    if (st == TM_OK && r->correlation)
+    if (st == TM_OK && r->correlation && (r->flags & TM_FLAG_CORRELATION || traits & TM_TRAIT_ENQUEUE))
         st = keep_launch(s, track, raw);
     if (st == TM_OK && traits & (TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA))
         st = keep_compile(s, raw);
@@ -195,6 +197,26 @@ static tm_status get_track(struct tm_survey *s, uint64_t number, struct tm_track
     return TM_OK;
 }
 
+static int by_ordinal(const void *a, const void *b)
+{
+    const struct tm_device *x = a, *y = b;
+
+    return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
+}
+
+/* CPU devices were made in the order in which their ops were met; people expect that of their numbers.  Nothing
+ * refers to them by index yet. */
+static void sort_cpu_devices(struct tm_trace *trace)
+{
+    uint32_t first = 0;
+
+    while (first < trace->device_count && trace->devices[first].kind != TM_DEVICE_CPU)
+        first++;
+    qsort(trace->devices + first, trace->device_count - first, sizeof(*trace->devices), by_ordinal);
+    for (uint32_t i = first; i < trace->device_count; i++)
+        trace->devices[i].index = i;
+}
+
 static tm_status number_main_thread(struct tm_survey *s)
 {
     struct tm_track *row;
@@ -230,6 +252,7 @@ tm_status tm_survey_host_tracks(struct tm_survey *s)
             judge_main_track(s, &h, i);
         st = put_track(s, i, &h.track);
     }
+    sort_cpu_devices(s->trace);
     return st == TM_OK ? number_main_thread(s) : st;
 }
 

@@ -141,7 +141,7 @@ def main():
         if not fnmatchcase(name, options.case):
             continue
         with Scratch() as out:
-            result, summary = summary_of(path, out, "--steps", "all", "--rows", "100000")
+            result, summary = summary_of(path, out, "--steps", "all", "--rows", "10000")
         if summary is None or result.crashed or result.status != 0:
             tap.ok(False, name, f"report ended with {result}")
             continue

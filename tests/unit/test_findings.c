@@ -24,9 +24,10 @@
     "{'gaps': {'by_cause': {'" cause "': {'count': 40, 'total_ps': " ps "}}, " LONG_GAP(cause) "}" \
                                                                                                "}"
 #define COPIES(direction, exposed)                                                                 \
-    "{'transfers': {'by_direction': [{'direction': '" direction                                    \
-    "', 'count': 20, 'bytes': 2147483648,"                                                         \
-    " 'total_ps': 50000000000, 'exposed_ps': " exposed ", 'mean_bandwidth': 12000000000}]}}"
+    "{'total': {'exposed_by_direction_ps': {'" direction "': " exposed                             \
+    "}}, 'transfers': {'by_direction':"                                                            \
+    " [{'direction': '" direction "', 'count': 20, 'bytes': 2147483648, 'total_ps': 50000000000,"  \
+    " 'exposed_ps': " exposed ", 'mean_bandwidth': 12000000000}]}}"
 #define ALLOCATOR(fields)                                                                          \
     "{'memory': {'allocators': [{'name': 'GPU_0_bfc', 'host': 'vm', " fields "}]}}"
 
@@ -63,16 +64,25 @@ static const struct rule rules[] = {
     { "{'devices': [{'id': 'vm/gpu:0', 'lead_idle_ps': 1000000000, 'trail_idle_ps': 9000000000}]}",
       "idle_edges", "warning", 10000000000, "1.00 ms before, 9.00 ms after" },
 
+    { "{'window': {'total_ps': 50000000}, 'gaps': {'by_cause': {'gc': {'count': 1, 'total_ps': 9999999}}}, 'total':"
+      " null, 'kernels': null, 'transfers': null, 'balance': null, 'devices': [{'id': 'a'}]}",
+      NULL, NULL, 0, NULL }, /* 20 %, but under 10 us */
+
     /* copies */
     { COPIES("h2d", "3990000000"), NULL, NULL, 0, NULL },
-    { COPIES("h2d", "30000000000"), "transfer_h2d", "bad", 30000000000, "2.00 GiB in all, 102 MiB" },
+    { COPIES("h2d", "30000000000"), "transfer_h2d", "bad", 30000000000, "2.00 GiB, 102 MiB each" },
     { COPIES("d2h", "10000000000"), "transfer_d2h", "warning", 10000000000, "12.0 GB/s" },
-    { COPIES("p2p", "10000000000"), "transfer_p2p", "warning", 10000000000, "20 copies" },
-    { COPIES("d2d", "10000000000"), "transfer_d2d", "warning", 10000000000, "10.0 ms of 50.0 ms" },
+    { COPIES("p2p", "10000000000"), "transfer_p2p", "warning", 10000000000, "20 copies take 50.0 ms" },
+    { COPIES("d2d", "10000000000"), "transfer_d2d", "warning", 10000000000, "10.0 ms of 200 ms of device time (5.0 %)" },
     { COPIES("other", "10000000000"), "transfer_other", "warning", 10000000000, "20 copies" },
-    { "{'transfers': {'by_direction': [{'direction': 'h2d', 'count': 20, 'bytes': null, 'total_ps': 1,"
-      " 'exposed_ps': 30000000000}]}}",
+    { "{'total': {'exposed_by_direction_ps': {'h2d': 30000000000}}, 'transfers': {'by_direction': [{'direction':"
+      " 'h2d', 'count': 20, 'bytes': null, 'total_ps': 1}]}}",
       "transfer_h2d", "bad", 30000000000, "sizes are not recorded" },
+    { "{'total': {'exposed_by_direction_ps': {'h2d': 30000000000}}, 'transfers': null}", "transfer_h2d", "bad",
+      30000000000, "30.0 ms of 200 ms" },
+    { "{'total': {'exposed_by_direction_ps': null}, 'transfers': {'by_direction': [{'direction': 'h2d',"
+      " 'exposed_ps': 30000000000}]}}",
+      "transfer_h2d", "bad", 30000000000, "30.0 ms of 200 ms" },
 
     /* kernels */
     { "{'kernels': {'by_name': [{'name': 'big', 'count': 100, 'total_ps': 93000000000},"
@@ -242,6 +252,31 @@ static void gaps_of_a_cause_tell_where_they_are(void **state)
     test_judged_free(&j);
 }
 
+#define GAP(device, step, event)                                                                   \
+    "{'device': '" device "', 'begin_ps': 1, 'dur_ps': 5, 'step': " step                           \
+    ", 'cause': 'input', 'host_event':"                                                            \
+    " '" event "'}"
+
+static void one_wait_of_several_devices_is_told_once(void **state)
+{
+    const struct tm_value *f;
+    struct judged j;
+
+    (void)state;
+    test_judge(
+        &j,
+        "{'gaps': {'by_cause': {'input': {'count': 6, 'total_ps': 30000000000}}, 'longest': "
+        "[" GAP("a", "1", "load") "," GAP("b", "1", "load") "," GAP("a", "1", "decode") "," GAP(
+            "a", "2", "load") "," GAP("a", "3", "load") "," GAP("a", "null", "load") "]}}",
+        NULL);
+    f = test_finding(&j, "idle_input");
+    assert_int_equal(tm_length(tm_get(f, "evidence")), 6); /* share, count, per step, 3 gaps */
+    assert_non_null(strstr(tm_text(tm_at(tm_get(f, "evidence"), 4)), "decode"));
+    assert_non_null(strstr(tm_text(tm_at(tm_get(f, "evidence"), 5)), "step 2"));
+    assert_int_equal(tm_length(tm_get(f, "where")), 5);
+    test_judged_free(&j);
+}
+
 static void compiling_inside_steps_is_told_once(void **state)
 {
     struct judged j;
@@ -262,7 +297,8 @@ static void compiling_inside_steps_is_told_once(void **state)
 static void copies_that_come_back_are_told_beside_their_direction(void **state)
 {
     static const char patch[] =
-        "{'transfers': {'by_direction': [{'direction': 'h2d', 'count': 20, 'bytes': 20, "
+        "{'total': {'exposed_by_direction_ps': null}, 'transfers': {'by_direction': [{'direction': "
+        "'h2d', 'count': 20, 'bytes': 20, "
         "'total_ps': 9,"
         " 'exposed_ps': 40000000000}, {'direction': 'd2h', 'count': 20, 'bytes': 20, 'total_ps': 9,"
         " 'exposed_ps': 10000000000}], 'repeated': [{'direction': 'h2d', 'bytes': 1048576, "
@@ -347,6 +383,22 @@ static void advice_for_gpus_is_for_gpus(void **state)
                " 'total_ps': 60000000000}}}}",
                NULL);
     assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "fix"), "CUDA"));
+    assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "fix"), "|"));
+    test_judged_free(&j);
+}
+
+static void on_a_tpu_the_cores_wait(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j,
+               "{'environment': {'platform': 'tpu'}, 'total': {'exposed_by_direction_ps': {'h2d': "
+               "90000000000}},"
+               " 'transfers': null}",
+               NULL);
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "transfer_h2d"), "title")),
+                        "The cores wait for data from host memory");
     test_judged_free(&j);
 }
 
@@ -391,6 +443,11 @@ static void the_verdict_names_the_largest_loss(void **state)
           "on the device"
           " (25.0 % of the window).",
           "warning" },
+        { "{'total': {'utilization_pct': 50}, 'gaps': {'by_cause': {'device_wait': {'count': 9,"
+          " 'total_ps': 50000000000}, 'gc': {'count': 9, 'total_ps': 30000000000}}}}",
+          "The 2 devices are busy 50.0 % of the time; the largest loss is garbage collection"
+          " (15.0 % of the window).",
+          "bad" },
         { "{'total': {'utilization_pct': 70}}",
           "The 2 devices are busy 70.0 % of the time, and no single loss reaches 3.0 % of the "
           "window.",
@@ -475,7 +532,8 @@ static void numbers_past_any_range_stay_in_the_window(void **state)
     (void)state;
     test_judge(
         &j,
-        "{'window': {'total_ps': 9000000000000000000}, 'gaps': {'by_cause': {'input': {'count': 1,"
+        "{'window': {'total_ps': 9000000000000000000}, 'total': {'exposed_by_direction_ps': null}, "
+        "'gaps': {'by_cause': {'input': {'count': 1,"
         " 'total_ps': 9.3e18}, 'sync': {'count': -5, 'total_ps': -9.3e18}}, 'longest': [{'cause': "
         "'input',"
         " 'begin_ps': 9.2e18, 'dur_ps': 9.2e18, 'device': 'x'}]},"
@@ -543,11 +601,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rule_finds_what_it_is_for_and_nothing_else),
         cmocka_unit_test(gaps_of_a_cause_tell_where_they_are),
+        cmocka_unit_test(one_wait_of_several_devices_is_told_once),
         cmocka_unit_test(compiling_inside_steps_is_told_once),
         cmocka_unit_test(copies_that_come_back_are_told_beside_their_direction),
         cmocka_unit_test(a_full_and_fragmented_allocator_is_a_warning),
         cmocka_unit_test(without_host_events_idle_time_is_told_as_that),
         cmocka_unit_test(advice_for_gpus_is_for_gpus),
+        cmocka_unit_test(on_a_tpu_the_cores_wait),
         cmocka_unit_test(limits_of_the_user_decide),
         cmocka_unit_test(the_verdict_names_the_largest_loss),
         cmocka_unit_test(any_summary_can_be_judged),

@@ -304,7 +304,7 @@ static void findings_have_stake_evidence_fix_and_place(void **state)
 
     (void)state;
     assert_has(page, "<article class=\"finding warning\"><h3>Devices wait for input data</h3>");
-    assert_has(page, " · 86.0 ms at stake, 9.8 % of the window · measured 9.8 %, limit 3 %");
+    assert_has(page, " · 86.0 ms at stake, 9.8 % of the window, limit 3 %");
     assert_has(page, "<li>the longest gap took 3.10 ms before step 12</li>");
     assert_has(page, "<li>load data in threads or processes of their own</li>");
     assert_has(page, "<code class=\"range\">ts between 288000000 and 291100000</code> at 0.288000000 s, for 3.10 ms, trainer-7/gpu:0");

@@ -171,6 +171,21 @@ static void parts_of_the_steps_stand_with_their_sum(void **state)
     finish(&f);
 }
 
+static void the_slowest_steps_stand_first_with_their_sums(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_json(&f, "{'steps': {'basis': 'period', 'list': ["
+                  "{'number': 1, 'period_ps': 3000, 'idle_ps': {'gc': 5000, 'input': 7000}, "
+                  "'chosen': true},"
+                  "{'number': 2, 'period_ps': 9000, 'idle_ps': null, 'chosen': true},"
+                  "{'number': 3, 'period_ps': 99000, 'idle_ps': {'gc': 1000}, 'chosen': false},"
+                  "{'number': 4, 'period_ps': 4000, 'idle_ps': {'gc': 1000}, 'chosen': true}]}}");
+    assert_says(&f, "   2  9.00 ns        -\n   4  4.00 ns  1.00 ns\n   1  3.00 ns  12.0 ns\n");
+    finish(&f);
+}
+
 static void what_is_null_says_why(void **state)
 {
     struct fixture f;
@@ -373,6 +388,7 @@ int main(void)
         cmocka_unit_test(a_gpu_run_has_all_sections),
         cmocka_unit_test(figures_stand_with_their_units_and_bands),
         cmocka_unit_test(parts_of_the_steps_stand_with_their_sum),
+        cmocka_unit_test(the_slowest_steps_stand_first_with_their_sums),
         cmocka_unit_test(what_is_null_says_why),
         cmocka_unit_test(an_empty_summary_gives_a_report),
         cmocka_unit_test(kernels_past_the_table_are_counted),

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Categories, precision and matrix units out of names.  The names are those of cuBLAS, cuDNN, CUTLASS, rocBLAS and
+ * hipBLASLt (Tensile), MIOpen, Composable Kernel, Eigen and of XLA's own fusions; looked at without case and only
+ * up to a length: the templates behind it tell of types.  A name is a hint and no proof: where nothing matches the
+ * answer is "other" or "unknown". */
+#include "stages/diagnose/kernel_category.h"
+
+#include "stages/resolve/name_text.h"
+
+enum { LOOKED_AT_BYTES = 1024 };
+
+const char *const tm_category_name[TM_CATEGORY_COUNT] = {
+    [TM_CATEGORY_GEMM] = "gemm/dot",
+    [TM_CATEGORY_CONVOLUTION] = "convolution",
+    [TM_CATEGORY_ATTENTION] = "attention",
+    [TM_CATEGORY_ELEMENTWISE] = "elementwise fusion",
+    [TM_CATEGORY_REDUCTION] = "reduction",
+    [TM_CATEGORY_COPY] = "copy/transpose",
+    [TM_CATEGORY_COLLECTIVE] = "collective",
+    [TM_CATEGORY_CUSTOM] = "custom",
+    [TM_CATEGORY_OTHER] = "other",
+};
+
+/* The begin of a text in small letters. */
+struct lowered {
+    char bytes[LOOKED_AT_BYTES];
+    struct tm_text text;
+};
+
+static struct tm_text lower(struct lowered *to, const char *text, size_t length)
+{
+    const size_t n = length < LOOKED_AT_BYTES ? length : LOOKED_AT_BYTES;
+
+    for (size_t i = 0; i < n; i++)
+        to->bytes[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] - 'A' + 'a' : text[i]);
+    to->text = (struct tm_text){ to->bytes, n };
+    return to->text;
+}
+
+static bool is_letter(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* How a part has to stand in the text. */
+enum where {
+    ANYWHERE,
+    BEGINS,   /* at the begin of the text */
+    WORD,     /* neither letters before nor behind */
+    TYPE,     /* no letter before, no digit behind: s8, but not tiles8 or s884 */
+};
+
+static bool stands(struct tm_text text, size_t at, size_t length, enum where where)
+{
+    const char before = at ? text.at[at - 1] : '_';
+    const char behind = at + length < text.length ? text.at[at + length] : '_';
+
+    switch (where) {
+    case BEGINS:
+        return at == 0;
+    case WORD:
+        return !is_letter(before) && !is_letter(behind);
+    case TYPE:
+        return !is_letter(before) && !is_digit(behind);
+    default:
+        return true;
+    }
+}
+
+static bool has(struct tm_text text, const char *part, enum where where)
+{
+    const size_t n = strlen(part);
+
+    for (size_t at = 0; at + n <= text.length; at++) {
+        const char *found = memmem(text.at + at, text.length - at, part, n);
+
+        if (!found)
+            return false;
+        at = (size_t)(found - text.at);
+        if (stands(text, at, n, where))
+            return true;
+    }
+    return false;
+}
+
+/* --- category --- */
+
+struct pattern {
+    const char *part;
+    enum where where;
+    enum tm_category category;
+};
+
+/* In this order: a convolution as implicit GEMM is a convolution, attention is made of both. */
+static const struct pattern kernel_patterns[] = {
+    { "flash", ANYWHERE, TM_CATEGORY_ATTENTION },
+    { "fmha", ANYWHERE, TM_CATEGORY_ATTENTION },
+    { "attention", ANYWHERE, TM_CATEGORY_ATTENTION },
+    { "attn", ANYWHERE, TM_CATEGORY_ATTENTION },
+    { "sdpa", ANYWHERE, TM_CATEGORY_ATTENTION },
+    { "implicit_gemm", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "igemm", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "convolution", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "convolve", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "conv", WORD, TM_CATEGORY_CONVOLUTION },
+    { "wgrad", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "dgrad", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "fprop", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "winograd", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "im2col", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "im2d2col", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "im3d2col", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "gemm", ANYWHERE, TM_CATEGORY_GEMM },
+    { "gemv", ANYWHERE, TM_CATEGORY_GEMM },
+    { "cijk_", BEGINS, TM_CATEGORY_GEMM },
+    { "nvjet", ANYWHERE, TM_CATEGORY_GEMM },
+    { "cutlass", ANYWHERE, TM_CATEGORY_GEMM },
+    { "xmma", ANYWHERE, TM_CATEGORY_GEMM },
+    { "cublas", ANYWHERE, TM_CATEGORY_GEMM },
+    { "splitk", ANYWHERE, TM_CATEGORY_GEMM },
+    { "matmul", ANYWHERE, TM_CATEGORY_GEMM },
+    { "dot", WORD, TM_CATEGORY_GEMM },
+    { "einsum", WORD, TM_CATEGORY_GEMM },
+    { "reduce-precision", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
+    { "reduce_precision", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
+    { "reduce", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "reduction", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "softmax", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "layer_norm", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "layernorm", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "rms_norm", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "rmsnorm", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "argmax", WORD, TM_CATEGORY_REDUCTION },
+    { "argmin", WORD, TM_CATEGORY_REDUCTION },
+};
+
+/* For what is no fusion of XLA's. */
+static const struct pattern plain_patterns[] = {
+    { "custom-call", ANYWHERE, TM_CATEGORY_CUSTOM },
+    { "custom_call", ANYWHERE, TM_CATEGORY_CUSTOM },
+    { "custom fusion", ANYWHERE, TM_CATEGORY_CUSTOM },
+    { "pallas", ANYWHERE, TM_CATEGORY_CUSTOM },
+    { "ffi", WORD, TM_CATEGORY_CUSTOM },
+    { "transpose", ANYWHERE, TM_CATEGORY_COPY },
+    { "copy", ANYWHERE, TM_CATEGORY_COPY },
+    { "shuffling", ANYWHERE, TM_CATEGORY_COPY },
+    { "data formatting", BEGINS, TM_CATEGORY_COPY },
+    { "concat", ANYWHERE, TM_CATEGORY_COPY },
+    { "elementwise", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
+    { "pointwise", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
+    { "cwise", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
+    { "eigenmetakernel", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
+};
+
+/* Ops that only move what is there. */
+static const char *const moving_words[] = {
+    "transpose", "copy", "concatenate", "slice", "pad", "reshape", "bitcast", "reverse",
+};
+
+/* Ops that work on one element at a time, as HLO and JAX call them. */
+static const char *const element_words[] = {
+    "abs",   "add",    "add_any", "and",    "broadcast", "ceil",   "clamp",    "compare", "convert",  "cos",
+    "cosine", "div",   "divide",  "eq",     "erf",       "exp",    "exp2",     "expm1",   "exponential", "floor",
+    "ge",    "gelu",   "gt",      "integer_pow", "iota", "le",     "log",      "log1p",   "logistic", "lt",
+    "max",   "maximum", "min",    "minimum", "mul",      "multiply", "ne",     "neg",     "negate",   "not",
+    "or",    "pow",    "power",   "rem",    "remainder", "relu",   "round",    "rsqrt",   "select",   "select_n",
+    "sign",  "sin",    "sine",    "sqrt",   "square",    "sub",    "subtract", "tanh",    "where",    "xor",
+};
+
+static enum tm_category first_match(struct tm_text text, const struct pattern *patterns, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (has(text, patterns[i].part, patterns[i].where))
+            return patterns[i].category;
+    return TM_CATEGORY_SILENT;
+}
+
+static bool is_one_of(struct tm_text word, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (tm_text_is(word, words[i]))
+            return true;
+    return false;
+}
+
+/* The next word between '_', '-', '.' and the like; empty at the end. */
+static struct tm_text take_word(struct tm_text *rest)
+{
+    struct tm_text word;
+    size_t n = 0;
+
+    while (rest->length && !is_letter(*rest->at))
+        *rest = tm_text_from(*rest, 1);
+    while (n < rest->length && is_letter(rest->at[n]))
+        n++;
+    word = (struct tm_text){ rest->at, n };
+    *rest = tm_text_from(*rest, n);
+    return word;
+}
+
+/* Of XLA's fusions: "loop_add_multiply_fusion.3", "input_transpose_fusion", "wrapped_convert".  One of kind input
+ * with a transpose in it is a transpose through shared memory, whatever else it does. */
+static enum tm_category category_of_fusion(struct tm_text name)
+{
+    static const char *const frame[] = { "loop", "input", "wrapped", "fusion", "fused", "kd", "dynamic", "update" };
+    const bool is_input = tm_text_begins(name, "input_");
+    bool moves = false, works = false;
+
+    for (struct tm_text word = take_word(&name); word.length; word = take_word(&name)) {
+        if (is_input && tm_text_is(word, "transpose"))
+            return TM_CATEGORY_COPY;
+        if (is_one_of(word, moving_words, sizeof(moving_words) / sizeof(moving_words[0])))
+            moves = true;
+        else if (!is_one_of(word, frame, sizeof(frame) / sizeof(frame[0])))
+            works = true;
+    }
+    return moves && !works ? TM_CATEGORY_COPY : TM_CATEGORY_ELEMENTWISE;
+}
+
+static bool is_fusion(struct tm_text name)
+{
+    return tm_text_begins(name, "loop_") || tm_text_begins(name, "input_") || tm_text_begins(name, "wrapped_") ||
+           has(name, "fusion", WORD) || has(name, "fused", WORD);
+}
+
+/* An HLO op or a primitive alone: "add.17", "dynamic-slice.2", "select_n". */
+static enum tm_category category_of_op(struct tm_text name)
+{
+    static const char *const movers[] = { "dynamic", "bitcast" };
+    struct tm_text word, rest = name;
+    size_t n = 0;
+
+    while (n < name.length && (is_letter(name.at[n]) || name.at[n] == '_' || (n && is_digit(name.at[n]))))
+        n++;
+    if (is_one_of((struct tm_text){ name.at, n }, element_words, sizeof(element_words) / sizeof(element_words[0])))
+        return TM_CATEGORY_ELEMENTWISE;
+    word = take_word(&rest);
+    if (word.at != name.at || has(name, " ", ANYWHERE)) /* a function with its arguments is not an op */
+        return TM_CATEGORY_SILENT;
+    if (is_one_of(word, moving_words, sizeof(moving_words) / sizeof(moving_words[0])) ||
+        is_one_of(word, movers, sizeof(movers) / sizeof(movers[0])))
+        return TM_CATEGORY_COPY;
+    return is_one_of(word, element_words, sizeof(element_words) / sizeof(element_words[0])) ? TM_CATEGORY_ELEMENTWISE
+                                                                                           : TM_CATEGORY_SILENT;
+}
+
+enum tm_category tm_category_in(const char *text, size_t length)
+{
+    struct lowered lowered;
+    struct tm_text name = lower(&lowered, text, length);
+    enum tm_category category;
+
+    if (tm_text_begins(name, "%"))
+        name = tm_text_from(name, 1);
+    category = first_match(name, kernel_patterns, sizeof(kernel_patterns) / sizeof(kernel_patterns[0]));
+    if (category != TM_CATEGORY_SILENT)
+        return category;
+    if (is_fusion(name) && !has(name, "custom", WORD))
+        return category_of_fusion(name);
+    category = first_match(name, plain_patterns, sizeof(plain_patterns) / sizeof(plain_patterns[0]));
+    return category != TM_CATEGORY_SILENT ? category : category_of_op(name);
+}
+
+/* A text of the names, read by tm_category_in; only its last part behind '/' where it is a path. */
+static tm_status ask(struct tm_names *names, tm_strid id, bool is_path, enum tm_category *category)
+{
+    const char *text, *slash;
+    size_t length;
+    tm_status st;
+
+    *category = TM_CATEGORY_SILENT;
+    if (!id)
+        return TM_OK;
+    st = tm_names_text(names, id, is_path ? 4 * LOOKED_AT_BYTES : LOOKED_AT_BYTES, &text, &length);
+    if (st != TM_OK)
+        return st;
+    slash = is_path ? memrchr(text, '/', length) : NULL;
+    if (slash) {
+        length -= (size_t)(slash + 1 - text);
+        text = slash + 1;
+    }
+    *category = tm_category_in(text, length);
+    return TM_OK;
+}
+
+/* What the class and the level decide without any text. */
+static enum tm_category category_of_class(const struct tm_category_question *q)
+{
+    switch (q->class) {
+    case TM_CLASS_COLLECTIVE:
+        return TM_CATEGORY_COLLECTIVE;
+    case TM_CLASS_COPY:
+    case TM_CLASS_MEMSET:
+        return TM_CATEGORY_COPY;
+    case TM_CLASS_TPU_OP:
+        if (q->level == TM_LEVEL_CONTAINER)
+            return TM_CATEGORY_OTHER;
+        return q->level == TM_LEVEL_COMPUTE ? TM_CATEGORY_SILENT : TM_CATEGORY_COPY;
+    default:
+        return TM_CATEGORY_SILENT;
+    }
+}
+
+tm_status tm_category_of(struct tm_names *names, const struct tm_category_question *q, enum tm_category *category)
+{
+    const struct {
+        tm_strid text;
+        bool is_path;
+    } sources[] = { { q->category, false }, { q->name, false }, { q->hlo_op, false }, { q->op, true } };
+    enum tm_category weak = TM_CATEGORY_SILENT;
+
+    *category = category_of_class(q);
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]) && *category == TM_CATEGORY_SILENT; i++) {
+        enum tm_category told;
+        const tm_status st = ask(names, sources[i].text, sources[i].is_path, &told);
+
+        if (st != TM_OK)
+            return st;
+        if (told == TM_CATEGORY_CONVOLUTION && q->category)
+            weak = told; /* the TPU compiler calls dots convolutions: another text may know better */
+        else if (told == TM_CATEGORY_CUSTOM && weak == TM_CATEGORY_SILENT)
+            weak = told; /* a custom call may be anything */
+        else if (told != TM_CATEGORY_CUSTOM && (weak != TM_CATEGORY_CONVOLUTION || told == TM_CATEGORY_GEMM))
+            *category = told;
+    }
+    if (*category == TM_CATEGORY_SILENT)
+        *category = weak == TM_CATEGORY_SILENT ? TM_CATEGORY_OTHER : weak;
+    return TM_OK;
+}
+
+/* --- precision --- */
+
+struct precision {
+    const char *part;
+    enum where where;
+    const char *precision;
+};
+
+/* In this order: what the operands have stands before what sums are kept in. */
+static const struct precision precisions[] = {
+    { "fp8", ANYWHERE, "fp8" },     { "e4m3", ANYWHERE, "fp8" },     { "e5m2", ANYWHERE, "fp8" },
+    { "bf16", ANYWHERE, "bf16" },   { "bfloat16", ANYWHERE, "bf16" }, { "tf32", ANYWHERE, "tf32" },
+    { "f16", ANYWHERE, "f16" },     { "fp16", ANYWHERE, "f16" },     { "half", WORD, "f16" },
+    { "float16", ANYWHERE, "f16" }, { "hgemm", ANYWHERE, "f16" },    { "h884", ANYWHERE, "f16" },
+    { "h1688", ANYWHERE, "f16" },   { "h16816", ANYWHERE, "f16" },   { "s8", TYPE, "s8" },
+    { "int8", ANYWHERE, "s8" },     { "i8816", ANYWHERE, "s8" },     { "i16832", ANYWHERE, "s8" },
+    { "f64", ANYWHERE, "f64" },     { "fp64", ANYWHERE, "f64" },     { "dgemm", ANYWHERE, "f64" },
+    { "double", WORD, "f64" },      { "f32", ANYWHERE, "f32" },      { "fp32", ANYWHERE, "f32" },
+    { "sgemm", ANYWHERE, "f32" },   { "float", WORD, "f32" },
+};
+
+/* Tensile: "Cijk_Ailk_Bljk_BBS_BH_...": the types of inputs, output and sums stand third, "S_B" in newer ones. */
+static const char *precision_of_tensile(struct tm_text name)
+{
+    for (int i = 0; i < 3; i++) {
+        const char *bar = name.length ? memchr(name.at, '_', name.length) : NULL;
+
+        if (!bar)
+            return NULL;
+        name = tm_text_from(name, (size_t)(bar - name.at) + 1);
+    }
+    if (tm_text_begins(name, "f8") || tm_text_begins(name, "b8"))
+        return "fp8";
+    if (tm_text_begins(name, "i8") || tm_text_begins(name, "4xi8"))
+        return "s8";
+    switch (name.length ? *name.at : ' ') {
+    case 'b':
+        return "bf16";
+    case 'h':
+        return "f16";
+    case 's':
+        return "f32";
+    case 'd':
+        return "f64";
+    default:
+        return NULL;
+    }
+}
+
+/* cuBLAS: "nvjet_hsh_...", "nvjet_tst_...", "nvjet_qqtst_...": the letters of the types. */
+static const char *precision_of_nvjet(struct tm_text name)
+{
+    const char *bar = memchr(name.at, '_', name.length);
+    const struct tm_text types = tm_text_from(name, bar ? (size_t)(bar - name.at) + 1 : name.length);
+
+    switch (types.length ? *types.at : ' ') {
+    case 'h':
+        return "f16";
+    case 't':
+        return "bf16";
+    case 'q':
+        return "fp8";
+    default:
+        return NULL;
+    }
+}
+
+const char *tm_precision_in(const char *text, size_t length)
+{
+    struct lowered lowered;
+    const struct tm_text name = lower(&lowered, text, length);
+
+    if (tm_text_begins(name, "cijk_"))
+        return precision_of_tensile(name);
+    if (tm_text_begins(name, "nvjet"))
+        return precision_of_nvjet(name);
+    for (size_t i = 0; i < sizeof(precisions) / sizeof(precisions[0]); i++)
+        if (has(name, precisions[i].part, precisions[i].where))
+            return precisions[i].precision;
+    return NULL;
+}
+
+const char *tm_precision_of_hlo(const char *text, size_t length)
+{
+    static const struct {
+        const char *type, *precision;
+    } types[] = {
+        { "bf16[", "bf16" }, { "f16[", "f16" }, { "f32[", "f32" }, { "f64[", "f64" }, { "s8[", "s8" },
+        { "f8e4m3", "fp8" }, { "f8e5m2", "fp8" },
+    };
+    const char *equals = length ? memmem(text, length, " = ", 3) : NULL;
+    struct tm_text shape;
+
+    if (!equals)
+        return NULL;
+    shape = tm_text_from((struct tm_text){ text, length }, (size_t)(equals - text) + 3);
+    while (tm_text_begins(shape, "("))
+        shape = tm_text_from(shape, 1);
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (tm_text_begins(shape, types[i].type))
+            return types[i].precision;
+    return NULL;
+}
+
+/* --- matrix units --- */
+
+int tm_tensor_core_in(const char *text, size_t length)
+{
+    static const struct {
+        const char *part;
+        enum where where;
+    } parts[] = {
+        { "gemm_fusion_dot", ANYWHERE }, { "nvjet", ANYWHERE },    { "wgmma", ANYWHERE },  { "tensorop", ANYWHERE },
+        { "cijk_", BEGINS },             { "flash", ANYWHERE },    { "fmha", ANYWHERE },   { "xmma", ANYWHERE },
+        { "hmma", ANYWHERE },            { "imma", WORD },         { "dmma", WORD },       { "mma", WORD },
+        { "16816", ANYWHERE },           { "16832", ANYWHERE },    { "s1688", ANYWHERE },  { "h1688", ANYWHERE },
+        { "s884", ANYWHERE },            { "h884", ANYWHERE },     { "i8816", ANYWHERE },
+    };
+    struct lowered lowered;
+    const struct tm_text name = lower(&lowered, text, length);
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (has(name, parts[i].part, parts[i].where))
+            return 1;
+    if (has(name, "sgemm", ANYWHERE) || has(name, "simt", ANYWHERE))
+        return 0;
+    return tm_text_begins(name, "loop_") || tm_text_begins(name, "input_") || tm_text_begins(name, "wrapped_") ? 0 : -1;
+}

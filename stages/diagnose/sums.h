@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_SUMS_H
+#define TM_SUMS_H
+
+#include <stdint.h>
+
+/* Sums that stay at the largest number instead of passing it: a hostile input may hold any lengths and sizes.
+ * Staying there does not depend on the order of the parts. */
+
+static inline uint64_t tm_sum_counts(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* Of times that are not negative. */
+static inline int64_t tm_sum_times(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+/* A 128-bit sum, for products of two numbers. */
+struct tm_wide {
+    uint64_t high, low;
+};
+
+static inline unsigned __int128 tm_wide_value(struct tm_wide wide)
+{
+    return (unsigned __int128)wide.high << 64 | wide.low;
+}
+
+static inline struct tm_wide tm_sum_wide(struct tm_wide wide, unsigned __int128 more)
+{
+    unsigned __int128 sum;
+
+    if (__builtin_add_overflow(tm_wide_value(wide), more, &sum))
+        sum = ~(unsigned __int128)0;
+    return (struct tm_wide){ (uint64_t)(sum >> 64), (uint64_t)sum };
+}
+
+#endif
