@@ -6,6 +6,7 @@
 #   WERROR=1        warnings are errors                       (0)
 #   OPT=FLAGS       optimisation and debugging                (-O2 -g)
 #   SANITIZE=FLAGS  -fsanitize=..., for compiler and linker   ()
+#   V=1             show the commands
 #   PREFIX, DESTDIR for `make install`                        (/usr/local)
 .DEFAULT_GOAL := all
 SHELL := /bin/bash
@@ -67,6 +68,9 @@ help: ## print this list
 	@echo 'make VERB [BUILD=DIR] [WERROR=1] [ALLOC=jemalloc|libc]'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
 
+Q := $(if $(V),,@)
+say = @$(if $(V),:,printf '  %-5s %s\n' $(1) $@)
+
 # --- building -------------------------------------------------------------------------------------------
 # A build folder holds objects of one set of flags.  WERROR is not among them: it changes no byte of code.
 FLAGS := $(CC) | $(CPPFLAGS) | $(filter-out -Werror,$(CFLAGS)) | $(LDFLAGS) | $(LIBS)
@@ -83,30 +87,36 @@ $(BUILD)/.deps-checked: scripts/install-deps.sh
 	@touch $@
 
 $(BUILD)/tracemill: $(BUILD)/obj/pipeline/main.o $(LIBRARY)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,link)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(LIBRARY): $(OBJECTS)
 	@rm -f $@
-	$(AR) rcs $@ $(OBJECTS)
+	$(call say,ar)
+	$(Q)$(AR) rcs $@ $(OBJECTS)
 
 $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: schemas/%.proto | $(BUILD)/.deps-checked
 	@mkdir -p $(@D)
-	protoc-c -Ischemas --c_out=$(BUILD)/gen $<
+	$(call say,proto)
+	$(Q)protoc-c -Ischemas --c_out=$(BUILD)/gen $<
 
 $(OBJECTS) $(BUILD)/obj/pipeline/main.o $(UNIT_SUPPORT): | $(GENERATED) $(BUILD)/.deps-checked
 $(OBJECTS) $(BUILD)/obj/pipeline/main.o $(UNIT_SUPPORT) $(UNIT_TESTS): $(BUILD)/flags
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+	$(call say,cc)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -std=c11 $(OPT) -fPIE $(SANITIZE) -w -MMD -MP -c -o $@ $<
+	$(call say,cc)
+	$(Q)$(CC) $(CPPFLAGS) -std=c11 $(OPT) -fPIE $(SANITIZE) -w -MMD -MP -c -o $@ $<
 
 $(BUILD)/unit/%: tests/unit/%.c $(UNIT_SUPPORT) $(LIBRARY)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(UNIT_SUPPORT) $(LIBRARY) $(LIBS) -lcmocka
+	$(call say,link)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(UNIT_SUPPORT) $(LIBRARY) $(LIBS) -lcmocka
 
 clean: ## remove the build folder
 	rm -rf $(BUILD)
@@ -134,8 +144,9 @@ deps: ## install the packages for building and testing
 PYTHON := $(BUILD)/venv/bin/python
 $(BUILD)/venv/.made: tests/requirements.txt
 	@mkdir -p $(@D)
-	python3 -m venv $(BUILD)/venv
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --only-binary :all: -r $<
+	$(call say,venv)
+	$(Q)python3 -m venv $(BUILD)/venv
+	$(Q)$(PYTHON) -m pip install --quiet --disable-pip-version-check --only-binary :all: -r $<
 	@touch $@
 
 RUN_TESTS = $(PYTHON) tests/run.py --build $(BUILD)
@@ -186,7 +197,8 @@ run-fuzz: $(FUZZERS)
 	@set -e; for fuzzer in $(FUZZERS); do scripts/run-fuzzer.sh $$fuzzer $(FUZZ_SECONDS); done
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBRARY)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(LIBRARY) $(LIBS)
+	$(call say,link)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(LIBRARY) $(LIBS)
 endif
 
 # --- reading the code -----------------------------------------------------------------------------------

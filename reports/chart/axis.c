@@ -20,7 +20,8 @@ static double round_step(enum tm_axis_kind kind, double rough)
     return power * (times <= 1 ? 1 : times <= 2 ? 2 : times <= 5 ? 5 : 10);
 }
 
-void tm_axis_choose(struct tm_axis *axis, enum tm_axis_kind kind, double low, double high, int ticks, bool exact)
+void tm_axis_choose(struct tm_axis *axis, enum tm_axis_kind kind, double low, double high,
+                    int ticks, bool exact)
 {
     if (!(high > low))
         high = low + fmax(1, low / 1000); /* 1 more would be nothing beside a large number */
@@ -56,9 +57,12 @@ struct unit {
     double size;
 };
 
-static const struct unit time_units[] = { { "ps", 1 }, { "ns", 1e3 }, { "µs", 1e6 }, { "ms", 1e9 }, { "s", 1e12 } };
+static const struct unit time_units[] = {
+    { "ps", 1 }, { "ns", 1e3 }, { "µs", 1e6 }, { "ms", 1e9 }, { "s", 1e12 }
+};
 static const struct unit byte_units[] = {
-    { "B", 1 }, { "KiB", 0x1p10 }, { "MiB", 0x1p20 }, { "GiB", 0x1p30 }, { "TiB", 0x1p40 }, { "PiB", 0x1p50 },
+    { "B", 1 },        { "KiB", 0x1p10 }, { "MiB", 0x1p20 },
+    { "GiB", 0x1p30 }, { "TiB", 0x1p40 }, { "PiB", 0x1p50 },
 };
 
 /* All labels of an axis have one unit, the largest one that its end reaches. */
@@ -77,8 +81,10 @@ char *tm_axis_label(const struct tm_axis *axis, int index, char *out)
         (void)snprintf(out, TM_FORMAT_BYTES, "0");
         return out;
     }
-    for (double step = axis->step / units[chosen].size; decimals < 9 && fabs(step - round(step)) > 1e-6; step *= 10)
+    for (double step = axis->step / units[chosen].size;
+         decimals < 9 && fabs(step - round(step)) > 1e-6; step *= 10)
         decimals++;
-    (void)snprintf(out, TM_FORMAT_BYTES, "%.*f %s", decimals, value / units[chosen].size, units[chosen].name);
+    (void)snprintf(out, TM_FORMAT_BYTES, "%.*f %s", decimals, value / units[chosen].size,
+                   units[chosen].name);
     return out;
 }

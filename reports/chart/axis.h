@@ -11,16 +11,18 @@ enum tm_axis_kind { TM_AXIS_TIME, TM_AXIS_BYTES };
 
 struct tm_axis {
     enum tm_axis_kind kind;
-    double from, to;   /* the ends of the scale; both are ticks unless the scale is exact */
+    double from, to; /* the ends of the scale; both are ticks unless the scale is exact */
     double step;
-    double at, length; /* where `from` lies on the page, and how far away `to` lies (negative: upwards) */
+    double at,
+        length; /* where `from` lies on the page, and how far away `to` lies (negative: upwards) */
 };
 
 /* Choose the ends and the step.
  * in:     low, high  of the data, 0 <= low <= high
  *         ticks      about how many steps
  *         exact      the scale ends at low and high; ticks lie inside */
-void tm_axis_choose(struct tm_axis *axis, enum tm_axis_kind kind, double low, double high, int ticks, bool exact);
+void tm_axis_choose(struct tm_axis *axis, enum tm_axis_kind kind, double low, double high,
+                    int ticks, bool exact);
 
 /* Where a value lies on the page. */
 double tm_axis_place(const struct tm_axis *axis, double value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The drawing in memory: four growing arrays (marks, points, texts, table cells) in the account `model`.  A
- * report draws one chart at a time into the same arrays; the makers cap what they draw, so a chart stays below a
- * few hundred kilobytes whatever the trace holds. */
+/* The drawing in memory: four growing arrays (marks, points, texts, table cells) in the account
+ * `model`.  A report draws one chart at a time into the same arrays; the makers cap what they draw,
+ * so a chart stays below a few hundred kilobytes whatever the trace holds. */
 #include "reports/chart/chart.h"
 
 #include <assert.h>
@@ -38,7 +38,8 @@ void tm_chart_free(struct tm_chart *chart)
     if (chart->texts)
         tm_give(budget, TM_ACCOUNT_MODEL, chart->texts, chart->text_room);
     if (chart->table.cell)
-        tm_give(budget, TM_ACCOUNT_MODEL, chart->table.cell, chart->table.cells_room * sizeof(*chart->table.cell));
+        tm_give(budget, TM_ACCOUNT_MODEL, chart->table.cell,
+                chart->table.cells_room * sizeof(*chart->table.cell));
     *chart = (struct tm_chart){ .run = NULL };
 }
 
@@ -72,7 +73,8 @@ static bool make_room(struct tm_chart *chart, void **items, size_t *room, size_t
         next *= 2;
     grown = *items ? tm_retake(&chart->run->budget, TM_ACCOUNT_MODEL, *items, *room * item_bytes,
                                next * item_bytes, &chart->run->error)
-                   : tm_take(&chart->run->budget, TM_ACCOUNT_MODEL, next * item_bytes, &chart->run->error);
+                   : tm_take(&chart->run->budget, TM_ACCOUNT_MODEL, next * item_bytes,
+                             &chart->run->error);
     if (!grown) {
         chart->failed = true;
         return false;
@@ -91,7 +93,8 @@ static uint32_t put_text(struct tm_chart *chart, const char *text)
     void *texts = chart->texts;
     uint32_t at;
 
-    if ((bytes == 1 && !first) || !make_room(chart, &texts, &chart->text_room, chart->text_bytes, bytes + first, 1))
+    if ((bytes == 1 && !first) ||
+        !make_room(chart, &texts, &chart->text_room, chart->text_bytes, bytes + first, 1))
         return 0;
     chart->texts = texts;
     if (first)
@@ -117,41 +120,58 @@ static void put_mark(struct tm_chart *chart, struct tm_mark mark)
     chart->mark[chart->marks++] = mark;
 }
 
-void tm_chart_rect(struct tm_chart *chart, enum tm_role role, double x, double y, double width, double height)
+void tm_chart_rect(struct tm_chart *chart, enum tm_role role, double x, double y, double width,
+                   double height)
 {
-    put_mark(chart, (struct tm_mark){ .kind = TM_MARK_RECT, .role = (uint8_t)role, .x = x, .y = y,
-                                      .width = width, .height = height });
+    put_mark(chart, (struct tm_mark){ .kind = TM_MARK_RECT,
+                                      .role = (uint8_t)role,
+                                      .x = x,
+                                      .y = y,
+                                      .width = width,
+                                      .height = height });
 }
 
 static void put_line(struct tm_chart *chart, enum tm_role role, bool dashed, struct tm_point from,
                      struct tm_point to)
 {
-    put_mark(chart, (struct tm_mark){ .kind = TM_MARK_LINE, .role = (uint8_t)role, .dashed = dashed,
-                                      .x = from.x, .y = from.y, .width = to.x - from.x,
-                                      .height = to.y - from.y, .thickness = dashed ? 1 : 0.6 });
+    put_mark(chart, (struct tm_mark){ .kind = TM_MARK_LINE,
+                                      .role = (uint8_t)role,
+                                      .dashed = dashed,
+                                      .x = from.x,
+                                      .y = from.y,
+                                      .width = to.x - from.x,
+                                      .height = to.y - from.y,
+                                      .thickness = dashed ? 1 : 0.6 });
 }
 
-void tm_chart_line(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2, double y2)
+void tm_chart_line(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2,
+                   double y2)
 {
     put_line(chart, role, false, (struct tm_point){ x1, y1 }, (struct tm_point){ x2, y2 });
 }
 
-void tm_chart_dashed(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2, double y2)
+void tm_chart_dashed(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2,
+                     double y2)
 {
     put_line(chart, role, true, (struct tm_point){ x1, y1 }, (struct tm_point){ x2, y2 });
 }
 
 void tm_chart_dot(struct tm_chart *chart, enum tm_role role, double x, double y, double radius)
 {
-    put_mark(chart, (struct tm_mark){ .kind = TM_MARK_DOT, .role = (uint8_t)role, .x = x, .y = y,
-                                      .width = radius });
+    put_mark(chart,
+             (struct tm_mark){
+                 .kind = TM_MARK_DOT, .role = (uint8_t)role, .x = x, .y = y, .width = radius });
 }
 
-void tm_chart_string(struct tm_chart *chart, enum tm_role role, enum tm_text_size size, enum tm_anchor anchor,
-                     double x, double y, const char *text)
+void tm_chart_string(struct tm_chart *chart, enum tm_role role, enum tm_text_size size,
+                     enum tm_anchor anchor, double x, double y, const char *text)
 {
-    put_mark(chart, (struct tm_mark){ .kind = TM_MARK_TEXT, .role = (uint8_t)role, .size = (uint8_t)size,
-                                      .anchor = (uint8_t)anchor, .x = x, .y = y,
+    put_mark(chart, (struct tm_mark){ .kind = TM_MARK_TEXT,
+                                      .role = (uint8_t)role,
+                                      .size = (uint8_t)size,
+                                      .anchor = (uint8_t)anchor,
+                                      .x = x,
+                                      .y = y,
                                       .text = put_text(chart, text) });
 }
 
@@ -171,10 +191,13 @@ void tm_chart_close(struct tm_chart *chart)
     put_mark(chart, (struct tm_mark){ .kind = TM_MARK_CLOSE });
 }
 
-void tm_chart_path(struct tm_chart *chart, enum tm_mark_kind kind, enum tm_role role, double thickness)
+void tm_chart_path(struct tm_chart *chart, enum tm_mark_kind kind, enum tm_role role,
+                   double thickness)
 {
     assert(kind == TM_MARK_POLYLINE || kind == TM_MARK_POLYGON);
-    put_mark(chart, (struct tm_mark){ .kind = (uint8_t)kind, .role = (uint8_t)role, .thickness = thickness,
+    put_mark(chart, (struct tm_mark){ .kind = (uint8_t)kind,
+                                      .role = (uint8_t)role,
+                                      .thickness = thickness,
                                       .point_first = (uint32_t)chart->points });
 }
 
@@ -217,14 +240,14 @@ size_t tm_chart_rows(const struct tm_chart *chart)
     return chart->table.columns > 0 ? chart->table.cells / (size_t)chart->table.columns : 0;
 }
 
-/* Widths of Helvetica in thousandths of the font size, from the space on (Adobe's font metrics of the standard
- * 14 fonts).  Browsers set Arial or a near relative of the same widths. */
+/* Widths of Helvetica in thousandths of the font size, from the space on (Adobe's font metrics of
+ * the standard 14 fonts).  Browsers set Arial or a near relative of the same widths. */
 static const uint16_t helvetica[95] = {
-    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
+    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333,  278, 278, 556, 556, 556,
     556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
-    611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667,
-    667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500,
-    222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
+    611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667,  611, 722, 667, 944, 667,
+    667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278,  556, 556, 222, 222, 500,
+    222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500,  500, 334, 260, 334, 584,
 };
 
 double tm_chart_text_width(const char *text, enum tm_text_size size)
@@ -240,5 +263,5 @@ double tm_chart_text_width(const char *text, enum tm_text_size size)
     }
     if (size == TM_TEXT_STRONG)
         total = total * BOLD_PCT / 100;
-    return (double)(total * SLACK_PCT / 100) * tm_text_points[size] / THOUSAND;
+    return (double)(total * SLACK_PCT) / 100 * tm_text_points[size] / THOUSAND;
 }

@@ -10,13 +10,14 @@
 #include "pipeline/run.h"
 #include "reports/chart/palette.h"
 
-/* A drawing that does not know its page: marks in points (1/72 inch), origin at the top left, y downwards.
- * The makers (charts.h) put marks in, the back ends (svg.h, the PDF writer) walk them in order, later marks
- * above earlier ones.  Beside the drawing a chart has a title, a caption and the table of the same figures.
- * Texts may hold names of a trace: valid UTF-8 without control characters, to be escaped by the back end. */
+/* A drawing that does not know its page: marks in points (1/72 inch), origin at the top left, y
+ * downwards. The makers (charts.h) put marks in, the back ends (svg.h, the PDF writer) walk them in
+ * order, later marks above earlier ones.  Beside the drawing a chart has a title, a caption and the
+ * table of the same figures. Texts may hold names of a trace: valid UTF-8 without control
+ * characters, to be escaped by the back end. */
 enum tm_mark_kind {
-    TM_MARK_RECT,     /* x, y = top left; width, height; filled with role */
-    TM_MARK_LINE,     /* from x, y to x + width, y + height; stroked, `thickness` wide; dashed or not */
+    TM_MARK_RECT, /* x, y = top left; width, height; filled with role */
+    TM_MARK_LINE, /* from x, y to x + width, y + height; stroked, `thickness` wide; dashed or not */
     TM_MARK_POLYLINE, /* point_count points from point_first; stroked */
     TM_MARK_POLYGON,  /* likewise; filled and closed */
     TM_MARK_DOT,      /* centre x, y; radius = width; filled */
@@ -37,11 +38,13 @@ struct tm_mark {
     uint8_t anchor; /* enum tm_anchor */
     bool dashed;
     double x, y, width, height, thickness;
-    uint32_t text;  /* offset into texts: tm_chart_text */
+    uint32_t text; /* offset into texts: tm_chart_text */
     uint32_t point_first, point_count;
 };
 
-struct tm_point { double x, y; };
+struct tm_point {
+    double x, y;
+};
 
 enum { TM_CHART_TITLE = 160, TM_CHART_CAPTION = 768, TM_CHART_COLUMNS = 24 };
 
@@ -58,7 +61,8 @@ struct tm_chart {
     struct tm_run *run;
     double width, height;           /* of the drawing; width is given, height is the maker's */
     char title[TM_CHART_TITLE];     /* "Device time": the heading, not part of the drawing */
-    char caption[TM_CHART_CAPTION]; /* what is drawn, of how many, what was left out: below the drawing */
+    char caption[TM_CHART_CAPTION]; /* what is drawn, of how many, what was left out: below the
+                                       drawing */
     struct tm_mark *mark;
     size_t marks, marks_room;
     struct tm_point *point;
@@ -66,7 +70,7 @@ struct tm_chart {
     char *texts;
     size_t text_bytes, text_room;
     struct tm_chart_table table;
-    bool failed;                    /* run->error tells; further calls do nothing */
+    bool failed; /* run->error tells; further calls do nothing */
 };
 
 /* Start an empty chart.  in: width  points, at least 300; memory comes from the account `model` */
@@ -77,16 +81,20 @@ void tm_chart_clear(struct tm_chart *chart);
 tm_status tm_chart_status(const struct tm_chart *chart) TM_MUST_USE;
 
 /* Putting marks in.  Texts are copied, made visible (format.h) and cut at 1 KiB. */
-void tm_chart_rect(struct tm_chart *chart, enum tm_role role, double x, double y, double width, double height);
-void tm_chart_line(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2, double y2);
-void tm_chart_dashed(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2, double y2);
+void tm_chart_rect(struct tm_chart *chart, enum tm_role role, double x, double y, double width,
+                   double height);
+void tm_chart_line(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2,
+                   double y2);
+void tm_chart_dashed(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2,
+                     double y2);
 void tm_chart_dot(struct tm_chart *chart, enum tm_role role, double x, double y, double radius);
-void tm_chart_string(struct tm_chart *chart, enum tm_role role, enum tm_text_size size, enum tm_anchor anchor,
-                     double x, double y, const char *text);
+void tm_chart_string(struct tm_chart *chart, enum tm_role role, enum tm_text_size size,
+                     enum tm_anchor anchor, double x, double y, const char *text);
 void tm_chart_open(struct tm_chart *chart, const char *format, ...) TM_PRINTF(2, 3);
 void tm_chart_close(struct tm_chart *chart);
 /* A polyline or polygon: begin it, then give its points. */
-void tm_chart_path(struct tm_chart *chart, enum tm_mark_kind kind, enum tm_role role, double thickness);
+void tm_chart_path(struct tm_chart *chart, enum tm_mark_kind kind, enum tm_role role,
+                   double thickness);
 void tm_chart_point(struct tm_chart *chart, double x, double y);
 
 /* The table beside the drawing: columns first, then cells row by row. */
@@ -97,8 +105,8 @@ void tm_chart_cell(struct tm_chart *chart, const char *text);
 const char *tm_chart_text(const struct tm_chart *chart, uint32_t offset);
 size_t tm_chart_rows(const struct tm_chart *chart);
 
-/* Room that a text needs, in points: its width in Helvetica and a fifth more, since browsers may take a wider
- * face.  What is not ASCII counts as an average character. */
+/* Room that a text needs, in points: its width in Helvetica and a fifth more, since browsers may
+ * take a wider face.  What is not ASCII counts as an average character. */
 double tm_chart_text_width(const char *text, enum tm_text_size size);
 
 #endif

@@ -5,10 +5,9 @@
 #include "pipeline/doc.h"
 #include "reports/chart/chart.h"
 
-/* The charts of a report, drawn from the summary alone.  A chart without data is not drawn: its count is 0.
- * The usual way:
- *     for (size_t i = 0; i < tm_charts_count(TM_CHART_DEVICES, summary); i++) {
- *         tm_charts_draw(&chart, TM_CHART_DEVICES, i, summary);
+/* The charts of a report, drawn from the summary alone.  A chart without data is not drawn: its
+ * count is 0. The usual way: for (size_t i = 0; i < tm_charts_count(TM_CHART_DEVICES, summary);
+ * i++) { tm_charts_draw(&chart, TM_CHART_DEVICES, i, summary);
  *         ... hand &chart to the back end ...
  *     } */
 enum tm_chart_kind {

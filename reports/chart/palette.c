@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The colours of all reports, one row per meaning.  reports/html/embed.sh reads the rows of the table to write the
- * style sheet, so each row stays on one line in this form.  The hues are those that Okabe and Ito chose for
- * colour-blind eyes ("Color universal design", 2008), made darker or lighter until every part stands out from its
- * paper by 3:1 and every text by 4.5:1 (WCAG 2.1, 1.4.11 and 1.4.3); tests/unit/test_svg.c measures it. */
+/* The colours of all reports, one row per meaning.  reports/html/embed.sh reads the rows of the
+ * table to write the style sheet, so each row stays on one line in this form.  The hues are those
+ * that Okabe and Ito chose for colour-blind eyes ("Color universal design", 2008), made darker or
+ * lighter until every part stands out from its paper by 3:1 and every text by 4.5:1
+ * (WCAG 2.1, 1.4.11 and 1.4.3); tests/unit/test_svg.c measures it. */
 #include "reports/chart/palette.h"
 
 #include <stddef.h>
@@ -56,10 +57,14 @@ static enum tm_role look_up(const struct word *words, size_t count, const char *
 enum tm_role tm_role_of_cause(const char *cause)
 {
     static const struct word words[] = {
-        { "device_wait", TM_ROLE_IDLE_DEVICE_WAIT }, { "launch", TM_ROLE_IDLE_LAUNCH },
-        { "compile", TM_ROLE_IDLE_COMPILE },         { "input", TM_ROLE_IDLE_INPUT },
-        { "sync", TM_ROLE_IDLE_SYNC },               { "gc", TM_ROLE_IDLE_GC },
-        { "profiler", TM_ROLE_IDLE_PROFILER },       { "host", TM_ROLE_IDLE_HOST },
+        { "device_wait", TM_ROLE_IDLE_DEVICE_WAIT },
+        { "launch", TM_ROLE_IDLE_LAUNCH },
+        { "compile", TM_ROLE_IDLE_COMPILE },
+        { "input", TM_ROLE_IDLE_INPUT },
+        { "sync", TM_ROLE_IDLE_SYNC },
+        { "gc", TM_ROLE_IDLE_GC },
+        { "profiler", TM_ROLE_IDLE_PROFILER },
+        { "host", TM_ROLE_IDLE_HOST },
         { "unrecorded", TM_ROLE_IDLE_UNRECORDED },
     };
 
@@ -79,7 +84,9 @@ enum tm_role tm_role_of_direction(const char *direction)
 enum tm_role tm_role_of_band(const char *band_or_severity)
 {
     static const struct word words[] = {
-        { "good", TM_ROLE_GOOD }, { "warning", TM_ROLE_WARNING }, { "bad", TM_ROLE_BAD },
+        { "good", TM_ROLE_GOOD },
+        { "warning", TM_ROLE_WARNING },
+        { "bad", TM_ROLE_BAD },
         { "info", TM_ROLE_UNKNOWN },
     };
 

@@ -4,8 +4,9 @@
 
 #include <stdint.h>
 
-/* What a colour means.  Charts name roles; the back ends look the colour up (PDF) or name a class of the
- * style sheet (SVG, HTML: "f-compute" fills, "s-compute" strokes), so that light, dark and print stay one drawing. */
+/* What a colour means.  Charts name roles; the back ends look the colour up (PDF) or name a class
+ * of the style sheet (SVG, HTML: "f-compute" fills, "s-compute" strokes), so that light, dark and
+ * print stay one drawing. */
 enum tm_role {
     /* Parts of device time, in the order of stacking. */
     TM_ROLE_COMPUTE,
@@ -35,9 +36,9 @@ enum tm_role {
     TM_ROLE_SERIES, /* one series of data without a meaning of its own */
     TM_ROLE_AREA,   /* the area below that series */
     TM_ROLE_TEXT,
-    TM_ROLE_QUIET,  /* axis labels, notes */
-    TM_ROLE_GRID,   /* axes and grid lines */
-    TM_ROLE_PAPER,  /* background; gaps between parts */
+    TM_ROLE_QUIET, /* axis labels, notes */
+    TM_ROLE_GRID,  /* axes and grid lines */
+    TM_ROLE_PAPER, /* background; gaps between parts */
     TM_ROLE_COUNT
 };
 
@@ -51,8 +52,8 @@ struct tm_colour {
 /* Indexed by the enum. */
 extern const struct tm_colour tm_palette[TM_ROLE_COUNT];
 
-/* The role of a part of the summary: "device_wait" ... "unrecorded"; "h2d" ... "other"; "good", "info" ...
- * out:    the role, TM_ROLE_UNKNOWN for a word that is not known */
+/* The role of a part of the summary: "device_wait" ... "unrecorded"; "h2d" ... "other"; "good",
+ * "info" ... out:    the role, TM_ROLE_UNKNOWN for a word that is not known */
 enum tm_role tm_role_of_cause(const char *cause);
 enum tm_role tm_role_of_direction(const char *direction);
 enum tm_role tm_role_of_band(const char *band_or_severity);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stacked bars of device time, for steps and for devices.  The order of the parts is the order of the roles, so
- * every bar and legend of a report stacks the same way.  Only parts that occur are in the legend and the table. */
+/* Stacked bars of device time, for steps and for devices.  The order of the parts is the order of
+ * the roles, so every bar and legend of a report stacks the same way.  Only parts that occur are in
+ * the legend and the table. */
 #include "reports/chart/parts.h"
 
 #include <math.h>
@@ -11,8 +12,8 @@
 #include "reports/format/format.h"
 
 /* Points. */
-static const double row_pitch = 22, row_bar = 14, column_height = 190, legend_pitch = 15, axis_room = 22,
-                    swatch = 8, seam = 0.6;
+static const double row_pitch = 22, row_bar = 14, column_height = 190, legend_pitch = 15,
+                    axis_room = 22, swatch = 8, seam = 0.6;
 
 static void add_part(struct tm_parts *parts, enum tm_role role, const struct tm_value *ps)
 {
@@ -33,12 +34,15 @@ static void add_directions(struct tm_parts *parts, const struct tm_value *copies
     for (size_t i = 0; i < tm_length(copies); i++) {
         const enum tm_role role = tm_role_of_direction(tm_key_at(copies, i));
 
-        add_part(parts, role == TM_ROLE_UNKNOWN ? TM_ROLE_COPY_OTHER : role, tm_value_at(copies, i));
+        add_part(parts, role == TM_ROLE_UNKNOWN ? TM_ROLE_COPY_OTHER : role,
+                 tm_value_at(copies, i));
     }
 }
 
-/* Idle time by cause: {cause: ps} or {cause: {"total_ps": ps}}.  What the causes leave over stays plain idle. */
-static void add_idle(struct tm_parts *parts, const struct tm_value *causes, const struct tm_value *idle)
+/* Idle time by cause: {cause: ps} or {cause: {"total_ps": ps}}.  What the causes leave over stays
+ * plain idle. */
+static void add_idle(struct tm_parts *parts, const struct tm_value *causes,
+                     const struct tm_value *idle)
 {
     const int64_t before = parts->total_ps;
 
@@ -109,7 +113,8 @@ static double draw_legend(struct tm_chart *chart, const bool *used)
             y += legend_pitch;
         }
         tm_chart_rect(chart, (enum tm_role)role, x, y + 1, swatch, swatch);
-        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, x + swatch + 4, y + swatch, label);
+        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, x + swatch + 4,
+                        y + swatch, label);
         x += width;
     }
     return y + legend_pitch + 6;
@@ -127,8 +132,8 @@ static double longest(const struct tm_bar *bars, int count)
 
 /* Draw the parts of one bar along its scale.
  * in:     across, thick  where the bar lies across the scale */
-static void draw_bar(struct tm_chart *chart, const struct tm_axis *axis, const struct tm_bar *bar, double across,
-                     double thick)
+static void draw_bar(struct tm_chart *chart, const struct tm_axis *axis, const struct tm_bar *bar,
+                     double across, double thick)
 {
     char part_text[TM_FORMAT_BYTES], total_text[TM_FORMAT_BYTES];
     const bool upwards = axis->length < 0;
@@ -179,22 +184,24 @@ void tm_parts_rows(struct tm_chart *chart, const struct tm_bar *bars, int count)
         const double x = tm_axis_place(&axis, tm_axis_tick(&axis, i));
 
         tm_chart_line(chart, TM_ROLE_GRID, x, top, x, top + count * row_pitch);
-        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, i ? TM_ANCHOR_MIDDLE : TM_ANCHOR_START, x,
-                        top + count * row_pitch + 11, tm_axis_label(&axis, i, label));
+        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, i ? TM_ANCHOR_MIDDLE : TM_ANCHOR_START,
+                        x, top + count * row_pitch + 11, tm_axis_label(&axis, i, label));
     }
     for (int i = 0; i < count; i++) {
         const double y = top + i * row_pitch + (row_pitch - row_bar) / 2;
         const double end = tm_axis_place(&axis, (double)bars[i].parts.total_ps);
 
-        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_NORMAL, TM_ANCHOR_END, names - 8, y + row_bar - 3.5,
-                        bars[i].name);
+        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_NORMAL, TM_ANCHOR_END, names - 8,
+                        y + row_bar - 3.5, bars[i].name);
         draw_bar(chart, &axis, &bars[i], y, row_bar);
-        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, end + 6, y + row_bar - 4, bars[i].note);
+        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, end + 6,
+                        y + row_bar - 4, bars[i].note);
     }
     chart->height = top + count * row_pitch + axis_room;
 }
 
-void tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struct tm_bar *bars, int count)
+void tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struct tm_bar *bars,
+                      int count)
 {
     struct tm_axis axis;
     bool used[TM_PARTS_MOST];
@@ -216,7 +223,8 @@ void tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struc
         tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, left - 5, y + 3,
                         tm_axis_label(&axis, i, label));
     }
-    tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, left - 5, axis.at + 15, axis_name);
+    tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, left - 5, axis.at + 15,
+                    axis_name);
     pitch = (chart->width - left) / count;
     for (int i = 0; i < count; i++) {
         const double x = left + pitch * i + pitch * 0.12, middle = left + pitch * (i + 0.5);
@@ -225,7 +233,8 @@ void tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struc
         draw_bar(chart, &axis, &bars[i], x, pitch * 0.76);
         if ((i > 0 && middle - half < labelled) || middle + half > chart->width)
             continue; /* no room beside the label before */
-        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, middle, axis.at + 15, bars[i].label);
+        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, middle, axis.at + 15,
+                        bars[i].label);
         labelled = middle + half + 8;
     }
     chart->height = axis.at + axis_room;

@@ -5,14 +5,14 @@
 #include "pipeline/doc.h"
 #include "reports/chart/chart.h"
 
-/* The parts of a stretch of device time, as a step or a device of the summary has them: what was done, what
- * was exposed, and why it was idle. */
+/* The parts of a stretch of device time, as a step or a device of the summary has them: what was
+ * done, what was exposed, and why it was idle. */
 enum { TM_PARTS_MOST = TM_ROLE_IDLE + 1 }; /* one per role from compute to idle */
 
 struct tm_parts {
     int64_t ps[TM_PARTS_MOST]; /* by role */
     int64_t total_ps;
-    bool present;              /* the summary has them */
+    bool present; /* the summary has them */
 };
 
 void tm_parts_of_step(struct tm_parts *parts, const struct tm_value *step);
@@ -20,17 +20,19 @@ void tm_parts_of_device(struct tm_parts *parts, const struct tm_value *device);
 
 /* One stacked bar as it is to be drawn. */
 struct tm_bar {
-    char name[96];      /* beside the bar: "step 7", "vm/gpu:0" */
-    char label[32];     /* below it, where it is a column: "7" */
-    char note[64];      /* at its other end: "12.3 ms" */
+    char name[96];  /* beside the bar: "step 7", "vm/gpu:0" */
+    char label[32]; /* below it, where it is a column: "7" */
+    char note[64];  /* at its other end: "12.3 ms" */
     struct tm_parts parts;
 };
 
 /* Bars as rows, with a scale in time below and names on the left; good for few. */
 void tm_parts_rows(struct tm_chart *chart, const struct tm_bar *bars, int count);
 /* Bars as columns, with a scale in time on the left; axis names the columns: "step". */
-void tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struct tm_bar *bars, int count);
+void tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struct tm_bar *bars,
+                      int count);
 /* The figures of the bars as the chart's table; first names the column of bar names. */
-void tm_parts_table(struct tm_chart *chart, const char *first, const struct tm_bar *bars, int count);
+void tm_parts_table(struct tm_chart *chart, const char *first, const struct tm_bar *bars,
+                    int count);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SVG back end of the chart model: one element per mark, in the order of the marks.  Source: SVG 1.1, chapters 9
- * (shapes) and 10 (text), as embedded in HTML. */
+/* SVG back end of the chart model: one element per mark, in the order of the marks.  Source:
+ * SVG 1.1, chapters 9 (shapes) and 10 (text), as embedded in HTML. */
 #include "reports/chart/svg.h"
 
 #include <stdio.h>
@@ -73,7 +73,8 @@ static void put_string(struct tm_htmlw *w, const struct tm_chart *chart, const s
     static const char *const anchor[] = { NULL, "middle", "end" };
     char name[48];
 
-    (void)snprintf(name, sizeof(name), "%s f-%s", size_class[mark->size], tm_palette[mark->role].name);
+    (void)snprintf(name, sizeof(name), "%s f-%s", size_class[mark->size],
+                   tm_palette[mark->role].name);
     tm_htmlw_class(w, "text", name);
     tm_htmlw_attr_number(w, "x", mark->x);
     tm_htmlw_attr_number(w, "y", mark->y);

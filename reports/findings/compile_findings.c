@@ -49,8 +49,8 @@ static void say_events(struct tm_findings *all, struct tm_finding *f, bool in_st
         if (tm_has(number))
             (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(number));
         if (said++ < 4)
-            tm_finding_say(f, "'%s' for %s at %s%s.",
-                           *module ? tm_short_name(name, module) : "a module without name",
+            tm_finding_say(f, *module ? "'%s' for %s at %s%s." : "%s for %s at %s%s.",
+                           *module ? tm_short_name(name, module) : "A module without a name",
                            tm_format_time(time, tm_int(tm_get(event, "dur_ps"))),
                            tm_format_moment(begin, tm_int(tm_get(event, "begin_ps"))), step);
         tm_finding_where(f, tm_int(tm_get(event, "begin_ps")), tm_int(tm_get(event, "dur_ps")),

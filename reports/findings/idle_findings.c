@@ -151,21 +151,26 @@ static void say_per_step(struct tm_findings *all, struct tm_finding *f, const ch
                    tm_format_time(period, total_ps / chosen / devices));
 }
 
-static void say_gap(struct tm_finding *f, const struct tm_value *gap)
+/* part_ps: how much of the gap is meant, where that is not all of it. */
+static void say_gap(struct tm_finding *f, const struct tm_value *gap, int64_t part_ps)
 {
     const char *event = tm_text(tm_get(gap, "host_event")), *after = tm_text(tm_get(gap, "after"));
-    char time[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
-    char device[TM_SHORT_NAME_BYTES], step[40] = "", in[TM_SHORT_NAME_BYTES + 16] = "",
-                                      next[TM_SHORT_NAME_BYTES + 16] = "";
+    const int64_t dur_ps = tm_int(tm_get(gap, "dur_ps"));
+    char time[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES],
+        device[TM_SHORT_NAME_BYTES];
+    char part[TM_FORMAT_BYTES + 8] = "", step[40] = "";
+    char in[TM_SHORT_NAME_BYTES + 16] = "", next[TM_SHORT_NAME_BYTES + 16] = "";
 
+    if (part_ps < dur_ps)
+        (void)snprintf(part, sizeof(part), "%s in a ", tm_format_time(time, part_ps));
     if (tm_has(tm_get(gap, "step")))
         (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(gap, "step")));
     if (*event)
         (void)snprintf(in, sizeof(in), ", host in '%s'", tm_short_name(name, event));
     if (*after)
         (void)snprintf(next, sizeof(next), ", before '%s'", tm_short_name(name, after));
-    tm_finding_say(f, "Gap of %s at %s on %s%s%s%s.",
-                   tm_format_time(time, tm_int(tm_get(gap, "dur_ps"))),
+    tm_finding_say(f, "%s%s of %s at %s on %s%s%s%s.", part, *part ? "gap" : "Gap",
+                   tm_format_time(time, dur_ps),
                    tm_format_moment(begin, tm_int(tm_get(gap, "begin_ps"))),
                    tm_short_name(device, tm_text(tm_get(gap, "device"))), step, in, next);
 }
@@ -182,7 +187,9 @@ static bool is_alike(const struct tm_value *gap, const struct tm_value *const *s
     return false;
 }
 
-void tm_idle_say_gaps(struct tm_findings *all, struct tm_finding *f, const char *cause)
+/* Gaps of which the cause is the largest part, or of which it is another part. */
+static int say_gaps(struct tm_findings *all, struct tm_finding *f, const char *cause,
+                    bool is_largest)
 {
     const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
     const struct tm_value *said[GAPS_SAID];
@@ -190,16 +197,25 @@ void tm_idle_say_gaps(struct tm_findings *all, struct tm_finding *f, const char 
 
     for (size_t i = 0; i < tm_length(longest); i++) {
         const struct tm_value *gap = tm_at(longest, i);
+        const int64_t part_ps = tm_int(tm_get(tm_get(gap, "parts"), cause));
 
-        if (strcmp(tm_text(tm_get(gap, "cause")), cause) != 0)
+        if ((strcmp(tm_text(tm_get(gap, "cause")), cause) == 0) != is_largest ||
+            (!is_largest && part_ps < TM_STAKE_LEAST_PS))
             continue;
         if (count < GAPS_SAID && !is_alike(gap, said, count)) {
             said[count++] = gap;
-            say_gap(f, gap);
+            say_gap(f, gap, is_largest ? INT64_MAX : part_ps);
         }
         tm_finding_where(f, tm_int(tm_get(gap, "begin_ps")), tm_int(tm_get(gap, "dur_ps")),
                          tm_text(tm_get(gap, "device")));
     }
+    return count;
+}
+
+void tm_idle_say_gaps(struct tm_findings *all, struct tm_finding *f, const char *cause)
+{
+    if (say_gaps(all, f, cause, true) == 0)
+        (void)say_gaps(all, f, cause, false);
 }
 
 int64_t tm_idle_of(const struct tm_findings *all, const char *cause)

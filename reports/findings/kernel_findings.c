@@ -8,12 +8,19 @@ enum { SHORT_KERNELS_LEAST = 100 }; /* fewer kernels than that cannot be called 
 #define PS_PER_MS 1e9
 #define PS_PER_US 1e6
 
+/* On a TPU or a CPU the table holds operations, which are not launched one by one. */
+static bool has_kernels(const struct tm_findings *all)
+{
+    return !tm_ask_is_platform(all->summary, "tpu") && !tm_ask_is_platform(all->summary, "cpu");
+}
+
 bool tm_has_short_kernels(const struct tm_findings *all)
 {
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_KERNEL_DURATION];
     const struct tm_value *mean = tm_path(all->summary, "kernels.weighted_mean_ps");
 
-    return tm_has(mean) && kpi->has_bands && tm_double(mean) / PS_PER_MS < kpi->bad &&
+    return tm_has(mean) && kpi->has_bands && has_kernels(all) &&
+           tm_double(mean) / PS_PER_MS < kpi->bad &&
            tm_int(tm_path(all->summary, "kernels.count")) >= SHORT_KERNELS_LEAST;
 }
 
@@ -45,9 +52,10 @@ static void say_dominant(struct tm_findings *all, struct tm_finding *f, const st
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES],
         d[TM_FORMAT_BYTES];
 
-    tm_finding_say(f, "'%s' takes %s of %s of kernel time.",
+    tm_finding_say(f, "'%s' takes %s of %s of all %s.",
                    tm_short_name(name, tm_text(tm_get(top, "name"))),
-                   tm_format_time(a, tm_int(tm_get(top, "total_ps"))), tm_format_time(b, total_ps));
+                   tm_format_time(a, tm_int(tm_get(top, "total_ps"))), tm_format_time(b, total_ps),
+                   has_kernels(all) ? "kernels" : "operations");
     if (count > 0)
         tm_finding_say(f, "It runs %s times, %s on average, %s to %s.", tm_format_count(a, count),
                        tm_format_time(b, tm_int(tm_get(top, "total_ps")) / count),
@@ -62,14 +70,17 @@ static void find_dominant(struct tm_findings *all)
                                       tm_int(tm_path(all->summary, "kernels.total_ps")));
     const double limit = tm_limit_of(all, TM_LIMIT_DOMINANT_KERNEL);
     const double compute_ps = tm_double(tm_path(all->summary, "total.compute_ps"));
+    const int64_t stake_ps = tm_whole(compute_ps * (share - limit) / 100);
     char name[TM_SHORT_NAME_BYTES], pct[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (!top || share < limit || tm_length(tm_path(all->summary, "kernels.by_name")) < 2)
+    if (!tm_is_worth_mention(all, stake_ps) ||
+        tm_length(tm_path(all->summary, "kernels.by_name")) < 2)
         return;
-    f = tm_finding_of_time(all, "kernel_dominant", tm_whole(compute_ps * (share - limit) / 100));
+    f = tm_finding_of_time(all, "kernel_dominant", stake_ps);
     f->severity = TM_INFO; /* work, not loss: how much of it can be saved is not known */
-    tm_finding_title(f, "One kernel takes %s of the kernel time: %s", tm_format_pct(pct, share),
+    tm_finding_title(f, "One %s takes %s of the time of all: %s",
+                     has_kernels(all) ? "kernel" : "operation", tm_format_pct(pct, share),
                      tm_short_name(name, tm_text(tm_get(top, "name"))));
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, limit);
@@ -114,6 +125,14 @@ static void say_short_rows(struct tm_findings *all, struct tm_finding *f)
             tm_format_time(c, tm_whole(below_ps)));
 }
 
+/* A device that is busy in spite of short kernels is no bad case. */
+static bool is_busy(const struct tm_findings *all)
+{
+    const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_DEVICE_UTILIZATION];
+
+    return kpi->has_bands && tm_double(tm_path(all->summary, "total.utilization_pct")) > kpi->good;
+}
+
 static void find_short(struct tm_findings *all)
 {
     const int64_t waits_ps = tm_waits_are_short(all) ? tm_idle_of(all, "device_wait") : 0;
@@ -124,6 +143,8 @@ static void find_short(struct tm_findings *all)
     if (!tm_has_short_kernels(all))
         return;
     f = tm_finding_of_time(all, "kernel_short", waits_ps);
+    if (is_busy(all))
+        f->severity = TM_INFO;
     tm_finding_title(f, "Very many short kernels");
     tm_finding_value(f, tm_double(tm_path(all->summary, "kernels.weighted_mean_ps")) / PS_PER_MS,
                      "ms");

@@ -57,27 +57,29 @@ static void find_near_limit(struct tm_findings *all, const struct tm_value *allo
                       "(older versions: XLA_PYTHON_CLIENT_MEM_FRACTION).");
 }
 
+/* Harmless while there is room. */
 static void find_spikes(struct tm_findings *all, const struct tm_value *allocator)
 {
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
     const struct tm_value *spikes = tm_get(allocator, "spikes"),
                           *peak_pct = tm_get(allocator, "peak_pct");
-    const size_t count = tm_length(spikes);
-    const bool is_full = kpi->has_bands && tm_has(peak_pct) && tm_double(peak_pct) > kpi->bad;
+    const int64_t count = tm_int(tm_get(allocator, "spike_count")); /* the list has the largest */
     char name[TM_SHORT_NAME_BYTES], bytes[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (count == 0)
+    if (tm_length(spikes) == 0 || !tm_has(peak_pct) || !kpi->has_bands ||
+        tm_double(peak_pct) < kpi->good)
         return;
-    f = tm_finding_of_fact(all, "memory_spikes", is_full ? TM_WARNING : TM_INFO);
+    f = tm_finding_of_fact(all, "memory_spikes",
+                           tm_double(peak_pct) > kpi->bad ? TM_WARNING : TM_INFO);
     tm_finding_title(f, "Memory use jumps");
     tm_finding_value(f, (double)count, "count");
     f->cause = "Large temporary buffers are taken within a millisecond: the peak, not the mean, "
                "decides what fits.";
-    tm_finding_say(f, "'%s' rises %zu time%s by more than a tenth of its capacity within 1 ms.",
-                   tm_short_name(name, tm_text(tm_get(allocator, "name"))), count,
+    tm_finding_say(f, "'%s' rises %lld time%s by more than a tenth of its capacity within 1 ms.",
+                   tm_short_name(name, tm_text(tm_get(allocator, "name"))), (long long)count,
                    count == 1 ? "" : "s");
-    for (size_t i = 0; i < count && i < TM_WHERE_MOST; i++) {
+    for (size_t i = 0; i < tm_length(spikes) && i < TM_WHERE_MOST; i++) {
         const struct tm_value *spike = tm_at(spikes, i);
 
         if (i < 3)
@@ -93,8 +95,7 @@ static void find_spikes(struct tm_findings *all, const struct tm_value *allocato
                       "around the largest layer, or a loss over slices of the vocabulary.");
 }
 
-/* Harmless while there is room: reported for a full allocator only, or where fullness is not known.
- */
+/* The same: reported for a full allocator only. */
 static void find_fragmentation(struct tm_findings *all, const struct tm_value *allocator)
 {
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
@@ -146,7 +147,7 @@ static double rank_peak(const struct tm_value *allocator)
 
 static double rank_spikes(const struct tm_value *allocator)
 {
-    return (double)tm_length(tm_get(allocator, "spikes"));
+    return tm_length(tm_get(allocator, "spikes")) ? rank_peak(allocator) : -1;
 }
 
 static double rank_fragmentation(const struct tm_value *allocator)

@@ -47,24 +47,26 @@ static const char *words_of(const char *id)
 }
 
 /* The largest loss of `least_pct` of the window or more; findings are sorted by time at stake.  One
- * that is mere information, since nobody knows how much of it could be saved, is named only where
- * there is no other. */
-static const struct tm_value *largest_loss(const struct tm_value *findings, double least_pct)
+ * that is mere information, since nobody knows how much of it could be saved, gives way to a loss
+ * with a cause, unless that is under half of it; of a busy device it is not named at all. */
+static const struct tm_value *largest_loss(const struct tm_value *findings, double least_pct,
+                                           bool is_busy)
 {
-    const struct tm_value *other = NULL;
+    const struct tm_value *vague = NULL;
 
     for (size_t i = 0; i < tm_length(findings); i++) {
         const struct tm_value *f = tm_at(findings, i);
+        const int64_t stake_ps = tm_int(tm_get(f, "at_stake_ps"));
 
-        if (!words_of(tm_text(tm_get(f, "id"))) || tm_int(tm_get(f, "at_stake_ps")) <= 0 ||
+        if (!words_of(tm_text(tm_get(f, "id"))) || stake_ps <= 0 ||
             tm_double(tm_get(f, "share_pct")) < least_pct)
             continue;
         if (strcmp(tm_text(tm_get(f, "severity")), "info") != 0)
-            return f;
-        if (!other)
-            other = f;
+            return vague && stake_ps < tm_int(tm_get(vague, "at_stake_ps")) / 2 ? vague : f;
+        if (!vague && !is_busy)
+            vague = f;
     }
-    return other;
+    return vague;
 }
 
 /* Is it a finding of at least a warning that is no loss of time?  Damaged input has its own
@@ -195,14 +197,15 @@ static void tell_busy(struct verdict *v, const struct tm_value *summary,
     const double least_pct = t->limit[TM_LIMIT_WARNING_SHARE].value;
     const struct tm_threshold *kpi = &t->kpi[TM_KPI_DEVICE_UTILIZATION];
     const double utilization = tm_double(tm_path(summary, "total.utilization_pct"));
-    const struct tm_value *loss = largest_loss(findings, least_pct);
+    const bool is_busy = !kpi->has_bands || utilization > kpi->good;
+    const struct tm_value *loss = largest_loss(findings, least_pct, is_busy);
     const struct facts facts = facts_of(findings);
     char who[80], pct[TM_FORMAT_BYTES], text[200];
 
     subject(summary, who, sizeof(who));
     (void)snprintf(text, sizeof(text), "%s busy %s of the time", who,
                    tm_format_pct(pct, utilization));
-    if (!loss && !facts.first && (!kpi->has_bands || utilization >= kpi->good)) {
+    if (!loss && !facts.first && is_busy) {
         append(v, "Healthy: ");
         append(v, text);
     } else {
@@ -211,7 +214,8 @@ static void tell_busy(struct verdict *v, const struct tm_value *summary,
     if (loss) {
         tell_loss(v, loss, t);
     } else {
-        (void)snprintf(text, sizeof(text), ", and no single loss reaches %s of the window.",
+        (void)snprintf(text, sizeof(text),
+                       ", and no single avoidable loss reaches %s of the window.",
                        tm_format_pct(pct, least_pct));
         append(v, text);
         tell_dominant(v, findings);

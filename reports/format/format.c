@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How figures and names look to people: the one place for units, digits and escapes, so that HTML, PDF and
- * text say the same.  Nothing here allocates or depends on the locale or the clock. */
+/* How figures and names look to people: the one place for units, digits and escapes, so that HTML,
+ * PDF and text say the same.  Nothing here allocates or depends on the locale or the clock. */
 #include "reports/format/format.h"
 
 #include <inttypes.h>
@@ -22,11 +22,11 @@ static uint64_t magnitude(int64_t value)
 static char *print_long_time(char *out, const char *sign, uint64_t seconds)
 {
     if (seconds < HOUR)
-        (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " min %02" PRIu64 " s", sign, seconds / MINUTE,
-                       seconds % MINUTE);
+        (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " min %02" PRIu64 " s", sign,
+                       seconds / MINUTE, seconds % MINUTE);
     else if (seconds < 2 * DAY)
-        (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " h %02" PRIu64 " min", sign, seconds / HOUR,
-                       seconds % HOUR / MINUTE);
+        (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " h %02" PRIu64 " min", sign,
+                       seconds / HOUR, seconds % HOUR / MINUTE);
     else
         (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " d %02" PRIu64 " h", sign, seconds / DAY,
                        seconds % DAY / HOUR);
@@ -43,7 +43,7 @@ char *tm_format_time(char *out, int64_t ps)
     const uint64_t value = magnitude(ps);
 
     if (value == 0)
-        return strcpy(out, "0 s");
+        return memcpy(out, "0 s", sizeof("0 s"));
     if (value < 1000) {
         (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " ps", sign, value);
         return out;
@@ -60,10 +60,11 @@ char *tm_format_time(char *out, int64_t ps)
             if (scaled >= 1000)
                 continue;
             if (decimals == 0)
-                (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " %s", sign, scaled, unit[i].name);
+                (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " %s", sign, scaled,
+                               unit[i].name);
             else
-                (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 ".%0*" PRIu64 " %s", sign, scaled / scale,
-                               decimals, scaled % scale, unit[i].name);
+                (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 ".%0*" PRIu64 " %s", sign,
+                               scaled / scale, decimals, scaled % scale, unit[i].name);
             return out;
         }
         if (value < 1000 * unit[i].ps && i + 1 < sizeof(unit) / sizeof(unit[0])) {
@@ -78,8 +79,8 @@ char *tm_format_moment(char *out, int64_t ps)
 {
     const uint64_t ns = (magnitude(ps) + 500) / 1000;
 
-    (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 ".%09" PRIu64 " s", ps < 0 ? "-" : "", ns / NS_PER_S,
-                   ns % NS_PER_S);
+    (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 ".%09" PRIu64 " s", ps < 0 ? "-" : "",
+                   ns / NS_PER_S, ns % NS_PER_S);
     return out;
 }
 
@@ -103,7 +104,8 @@ static void print_three(char *out, double value, const char *unit)
     (void)snprintf(out, TM_FORMAT_BYTES, "%.*f %s", decimals, value, unit);
 }
 
-static char *print_scaled(char *out, double value, double base, const char *const *unit, size_t units)
+static char *print_scaled(char *out, double value, double base, const char *const *unit,
+                          size_t units)
 {
     size_t i = 0;
 
@@ -171,7 +173,6 @@ char *tm_format_pct(char *out, double pct)
 char *tm_format_number(char *out, double value)
 {
     const double size = fabs(value);
-    int decimals = 2;
 
     if (!isfinite(value)) {
         out[0] = 0;
@@ -182,9 +183,9 @@ char *tm_format_number(char *out, double value)
     } else if (size >= 1e15 || size < 1e-4) {
         (void)snprintf(out, TM_FORMAT_BYTES, "%.3g", value);
     } else {
-        for (double limit = 0.9995; size < limit; limit /= 10)
-            decimals++;
-        decimals -= size >= 99.95 ? 2 : size >= 9.995 ? 1 : 0;
+        /* 0.9995 is the least that rounds up to the next power of ten */
+        const int decimals = 2 - (int)floor(log10(size / 0.9995));
+
         (void)snprintf(out, TM_FORMAT_BYTES, "%.*f", decimals, value);
     }
     return out;
@@ -195,7 +196,8 @@ char *tm_format_unit(char *out, double value, const char *unit)
     static const struct {
         const char *name;
         double ps;
-    } time_unit[] = { { "ps", 1 }, { "ns", 1e3 }, { "us", 1e6 }, { "µs", 1e6 }, { "ms", 1e9 }, { "s", 1e12 } };
+    } time_unit[] = { { "ps", 1 },   { "ns", 1e3 }, { "us", 1e6 },
+                      { "µs", 1e6 }, { "ms", 1e9 }, { "s", 1e12 } };
     char number[TM_FORMAT_BYTES];
 
     for (size_t i = 0; i < sizeof(time_unit) / sizeof(time_unit[0]); i++) {
@@ -212,7 +214,7 @@ char *tm_format_unit(char *out, double value, const char *unit)
         return tm_format_rate(out, value);
     (void)tm_format_number(number, value);
     if (unit[0] == 0 || strcmp(unit, "count") == 0)
-        return strcpy(out, number);
+        return memcpy(out, number, sizeof(number));
     (void)snprintf(out, TM_FORMAT_BYTES, "%.30s %.16s", number, unit);
     return out;
 }
@@ -223,9 +225,10 @@ static bool is_invisible(uint32_t c)
     static const struct {
         uint32_t from, to;
     } range[] = {
-        { 0, 0x1f },        { 0x7f, 0x9f },     { 0xad, 0xad },       { 0x61c, 0x61c },     { 0x115f, 0x1160 },
-        { 0x180e, 0x180e }, { 0x200b, 0x200f }, { 0x2028, 0x202e },   { 0x2060, 0x206f },   { 0x3164, 0x3164 },
-        { 0xfe00, 0xfe0f }, { 0xfeff, 0xfeff }, { 0xfdd0, 0xfdef },   { 0xfff0, 0xfffb },   { 0xe0000, 0xe0fff },
+        { 0, 0x1f },        { 0x7f, 0x9f },     { 0xad, 0xad },       { 0x61c, 0x61c },
+        { 0x115f, 0x1160 }, { 0x180e, 0x180e }, { 0x200b, 0x200f },   { 0x2028, 0x202e },
+        { 0x2060, 0x206f }, { 0x3164, 0x3164 }, { 0xfe00, 0xfe0f },   { 0xfeff, 0xfeff },
+        { 0xfdd0, 0xfdef }, { 0xfff0, 0xfffb }, { 0xe0000, 0xe0fff },
     };
 
     if ((c & 0xfffe) == 0xfffe)

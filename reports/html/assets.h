@@ -4,8 +4,9 @@
 
 #include <stddef.h>
 
-/* Style sheet and script of the page, made of style.css, script.js and the palette by embed.sh.  Each has the
- * hash that the page's content security policy names: "sha256-" and base64 of the bytes between the tags. */
+/* Style sheet and script of the page, made of style.css, script.js and the palette by embed.sh.
+ * Each has the hash that the page's content security policy names: "sha256-" and base64 of the
+ * bytes between the tags. */
 struct tm_asset {
     const char *bytes;
     size_t length;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.html: the frame of the page, its top, and the walk over the sections.  The page carries everything it needs;
- * its content security policy allows its own style and script by hash and nothing else, so that even a text that
- * slipped through the writer could neither run nor load anything. */
+/* report.html: the frame of the page, its top, and the walk over the sections.  The page carries
+ * everything it needs; its content security policy allows its own style and script by hash and
+ * nothing else, so that even a text that slipped through the writer could neither run nor load
+ * anything. */
 #include "reports/html/html.h"
 
 #include <errno.h>
@@ -29,8 +30,10 @@ static void put_policy(struct tm_page *page)
 {
     char policy[TEXT_BYTES] = "";
 
-    append(policy, "default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'",
-           tm_asset_style.hash, tm_asset_script.hash);
+    append(
+        policy,
+        "default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'",
+        tm_asset_style.hash, tm_asset_script.hash);
     tm_htmlw_open(&page->w, "meta");
     tm_htmlw_attr(&page->w, "http-equiv", "Content-Security-Policy");
     tm_htmlw_attr(&page->w, "content", policy);
@@ -71,7 +74,7 @@ static void put_head(struct tm_page *page)
     tm_htmlw_close_line(&page->w);
 }
 
-/* --- the top --------------------------------------------------------------------------------------------- */
+/* --- the top --- */
 
 static void put_banner(struct tm_page *page)
 {
@@ -116,7 +119,8 @@ static void put_devices(struct tm_page *page)
         const struct tm_value *model = tm_at(models, i), *name = tm_get(model, "model");
         const struct tm_value *used = tm_get(model, "used"), *all = tm_get(model, "count");
 
-        append(text, "%s%s × %.100s", i ? ", " : "", tm_format_count(count, tm_int(tm_has(used) ? used : all)),
+        append(text, "%s%s × %.100s", i ? ", " : "",
+               tm_format_count(count, tm_int(tm_has(used) ? used : all)),
                tm_has(name) ? tm_text(name) : tm_text(tm_get(model, "kind")));
         if (tm_has(used) && tm_has(all) && tm_int(used) != tm_int(all))
             append(text, " (of %s)", tm_format_count(count, tm_int(all)));
@@ -129,8 +133,13 @@ static void put_devices(struct tm_page *page)
 static void put_versions(struct tm_page *page)
 {
     static const char *const versions[][2] = {
-        { "jax", "JAX" },     { "jaxlib", "jaxlib" }, { "cuda", "CUDA" }, { "driver", "driver" },
-        { "rocm", "ROCm" },   { "libtpu", "libtpu" }, { "cuda_runtime", "CUDA runtime" },
+        { "jax", "JAX" },
+        { "jaxlib", "jaxlib" },
+        { "cuda", "CUDA" },
+        { "driver", "driver" },
+        { "rocm", "ROCm" },
+        { "libtpu", "libtpu" },
+        { "cuda_runtime", "CUDA runtime" },
     };
     const struct tm_value *host = tm_path(page->summary, "environment.hosts[0]");
     char text[TEXT_BYTES] = "", value[TM_FORMAT_BYTES];
@@ -147,7 +156,8 @@ static void put_versions(struct tm_page *page)
 
 static void put_window(struct tm_page *page)
 {
-    const struct tm_value *window = tm_get(page->summary, "window"), *hosts = tm_get(window, "hosts");
+    const struct tm_value *window = tm_get(page->summary, "window"),
+                          *hosts = tm_get(window, "hosts");
     const struct tm_value *first = tm_at(hosts, 0);
     const char *mode = tm_text(tm_get(window, "mode"));
     char text[TEXT_BYTES] = "", begin[TM_FORMAT_BYTES], span[TM_FORMAT_BYTES];
@@ -171,11 +181,14 @@ static void put_window(struct tm_page *page)
 
 static void put_step_fact(struct tm_page *page)
 {
-    const struct tm_value *steps = tm_get(page->summary, "steps"), *median = tm_get(steps, "median_ps");
-    char text[TEXT_BYTES] = "", chosen[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES];
+    const struct tm_value *steps = tm_get(page->summary, "steps"),
+                          *median = tm_get(steps, "median_ps");
+    char text[TEXT_BYTES] = "", chosen[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES],
+         time[TM_FORMAT_BYTES];
 
     if (!tm_has(tm_get(steps, "count"))) {
-        tm_page_fact_value(page, "Steps", TM_CELL_COUNT, tm_has(steps) ? tm_get(steps, "count") : steps);
+        tm_page_fact_value(page, "Steps", TM_CELL_COUNT,
+                           tm_has(steps) ? tm_get(steps, "count") : steps);
         return;
     }
     append(text, "%s of %s", tm_format_count(chosen, tm_int(tm_get(steps, "chosen"))),
@@ -212,7 +225,8 @@ static void put_top(struct tm_page *page)
     if (strcmp(platform, "none") == 0)
         tm_page_fact(page, "Platform", "no device");
     else
-        tm_page_fact_value(page, "Platform", TM_CELL_WORD, tm_path(page->summary, "environment.platform"));
+        tm_page_fact_value(page, "Platform", TM_CELL_WORD,
+                           tm_path(page->summary, "environment.platform"));
     put_versions(page);
     put_window(page);
     put_step_fact(page);
@@ -221,13 +235,14 @@ static void put_top(struct tm_page *page)
     tm_htmlw_close_line(&page->w);
 }
 
-/* --- verdict, links, sections ---------------------------------------------------------------------------- */
+/* --- verdict, links, sections --- */
 
 static void put_verdict(struct tm_page *page)
 {
     static const char *const severities[] = { "good", "warning", "bad" };
     const struct tm_value *verdict = tm_get(page->summary, "verdict");
-    const char *text = tm_text(tm_get(verdict, "text")), *severity = tm_text(tm_get(verdict, "severity"));
+    const char *text = tm_text(tm_get(verdict, "text")),
+               *severity = tm_text(tm_get(verdict, "severity"));
     char class_name[32] = "verdict";
 
     if (!text[0])
@@ -287,20 +302,25 @@ static void put_sections(struct tm_page *page)
 
 static void put_footer(struct tm_page *page)
 {
-    const struct tm_value *tool = tm_get(page->summary, "tool"), *gap_min = tm_path(page->summary, "gaps.gap_min_ps");
+    const struct tm_value *tool = tm_get(page->summary, "tool"),
+                          *gap_min = tm_path(page->summary, "gaps.gap_min_ps");
     const char *mode = tm_text(tm_path(page->summary, "window.mode"));
     char text[TM_FORMAT_BYTES];
 
     tm_htmlw_class(&page->w, "footer", "page");
     tm_htmlw_open(&page->w, "p");
-    tm_htmlw_printf(&page->w, "Made by %s %s from the summary %s, version %s.", tm_text(tm_get(tool, "name")),
-                    tm_text(tm_get(tool, "version")), tm_text(tm_get(page->summary, "schema")),
+    tm_htmlw_printf(&page->w, "Made by %s %s from the summary %s, version %s.",
+                    tm_text(tm_get(tool, "name")), tm_text(tm_get(tool, "version")),
+                    tm_text(tm_get(page->summary, "schema")),
                     tm_format_count(text, tm_int(tm_get(page->summary, "schema_version"))));
     if (mode[0])
         tm_htmlw_printf(&page->w, " Window: %s.", mode);
     if (tm_has(gap_min))
-        tm_htmlw_printf(&page->w, " Gaps are listed from %s.", tm_format_time(text, tm_int(gap_min)));
-    tm_htmlw_text(&page->w, " Every figure is in summary.json, in exact units, with the thresholds that were used.");
+        tm_htmlw_printf(&page->w, " Gaps are listed from %s.",
+                        tm_format_time(text, tm_int(gap_min)));
+    tm_htmlw_text(
+        &page->w,
+        " Every figure is in summary.json, in exact units, with the thresholds that were used.");
     tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);
 }
@@ -330,7 +350,9 @@ static void put_page(struct tm_page *page)
 
 tm_status tm_html_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
 {
-    struct tm_page page = { .w.to = to, .run = run, .summary = tm_doc_root(doc), .full_bytes_left = FULL_NAMES_BYTES };
+    struct tm_page page = {
+        .w.to = to, .run = run, .summary = tm_doc_root(doc), .full_bytes_left = FULL_NAMES_BYTES
+    };
     tm_status status;
 
     tm_chart_init(&page.chart, run, CHART_WIDTH);
@@ -338,6 +360,7 @@ tm_status tm_html_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
     status = tm_chart_status(&page.chart);
     tm_chart_free(&page.chart);
     if (status == TM_OK && (fflush(to) != 0 || ferror(to)))
-        status = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the HTML report: %s", strerror(errno));
+        status = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the HTML report: %s",
+                         strerror(errno));
     return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the summary says about itself: the figures with their judgements, the findings, the definitions. */
+/* What the summary says about itself: the figures with their judgements, the findings, the
+ * definitions. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static char *definition_id(char *out, size_t kpi)
     return out;
 }
 
-/* --- figures --------------------------------------------------------------------------------------------- */
+/* --- figures --- */
 
 /* A limit as the threshold table has it: "80 %", "0.1 ms", "0". */
 static char *limit_text(char *out, double limit, const char *unit)
@@ -27,10 +28,12 @@ static char *limit_text(char *out, double limit, const char *unit)
     return out;
 }
 
-/* "> 80 %" where more is better, "< 25 %" where less is; a limit at which both meet stands alone for good. */
+/* "> 80 %" where more is better, "< 25 %" where less is; a limit at which both meet stands alone
+ * for good. */
 static void put_limit(struct tm_page *page, const struct tm_value *kpi, const char *key)
 {
-    const struct tm_value *good = tm_get(kpi, "good"), *bad = tm_get(kpi, "bad"), *limit = tm_get(kpi, key);
+    const struct tm_value *good = tm_get(kpi, "good"), *bad = tm_get(kpi, "bad"),
+                          *limit = tm_get(kpi, key);
     const bool is_good = limit == good, more_is_better = tm_double(good) > tm_double(bad);
     char text[TM_FORMAT_BYTES];
     const char *sign = is_good == more_is_better ? "> " : "< ";
@@ -102,7 +105,9 @@ void tm_html_figures(struct tm_page *page)
     tm_htmlw_attr(&page->w, "aria-label", "Figures and their judgements");
     tm_htmlw_attr_int(&page->w, "tabindex", 0);
     tm_htmlw_class(&page->w, "table", "kpis");
-    tm_htmlw_element(&page->w, "caption", NULL, "Figures of the chosen steps; each links to its definition. Between good and bad lies warning.");
+    tm_htmlw_element(&page->w, "caption", NULL,
+                     "Figures of the chosen steps; each links to its definition. Between good and "
+                     "bad lies warning.");
     tm_htmlw_open(&page->w, "thead");
     tm_htmlw_open(&page->w, "tr");
     for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
@@ -122,7 +127,7 @@ void tm_html_figures(struct tm_page *page)
         tm_htmlw_close(&page->w);
 }
 
-/* --- findings -------------------------------------------------------------------------------------------- */
+/* --- findings --- */
 
 static void put_text(struct tm_page *page, const char *element, const char *text)
 {
@@ -153,7 +158,8 @@ static void put_advice(struct tm_page *page, const char *element, const char *te
 
 typedef void put_fn(struct tm_page *page, const char *element, const char *text);
 
-static void put_list(struct tm_page *page, const char *element, const char *title, const struct tm_value *texts, put_fn *put)
+static void put_list(struct tm_page *page, const char *element, const char *title,
+                     const struct tm_value *texts, put_fn *put)
 {
     if (tm_length(texts) == 0)
         return;
@@ -176,19 +182,24 @@ static void put_where(struct tm_page *page, const struct tm_value *where)
 
     if (tm_length(where) == 0)
         return;
-    tm_htmlw_element(&page->w, "h4", NULL, "Where to look (the condition is for Perfetto's SQL page; nanoseconds)");
+    tm_htmlw_element(&page->w, "h4", NULL,
+                     "Where to look (the condition is for Perfetto's SQL page; nanoseconds)");
     tm_htmlw_class(&page->w, "ul", "where");
     for (size_t i = 0; i < tm_length(where) && i < WHERE_MOST; i++) {
         const struct tm_value *range = tm_at(where, i);
-        const int64_t from = tm_int(tm_get(range, "begin_ps")), to = tm_int(tm_get(range, "end_ps"));
+        const int64_t from = tm_int(tm_get(range, "begin_ps")),
+                      to = tm_int(tm_get(range, "end_ps"));
         const char *device = tm_text(tm_get(range, "device"));
 
         tm_htmlw_open(&page->w, "li");
         tm_htmlw_class(&page->w, "code", "range");
-        tm_htmlw_printf(&page->w, "ts between %lld and %lld", (long long)to_ns(from), (long long)to_ns(to) + (to % 1000 > 0));
+        tm_htmlw_printf(&page->w, "ts between %lld and %lld", (long long)to_ns(from),
+                        (long long)to_ns(to) + (to % 1000 > 0));
         tm_htmlw_close(&page->w);
         tm_htmlw_printf(&page->w, " at %s, for %s%s", tm_format_moment(begin, from),
-                        to >= from && (from >= 0 || to < INT64_MAX + from) ? tm_format_time(length, to - from) : "?",
+                        to >= from && (from >= 0 || to < INT64_MAX + from)
+                            ? tm_format_time(length, to - from)
+                            : "?",
                         device[0] ? ", " : "");
         tm_page_name(page, device);
         tm_htmlw_close_line(&page->w);
@@ -200,7 +211,8 @@ static void put_where(struct tm_page *page, const struct tm_value *where)
 
 static void put_stake(struct tm_page *page, const struct tm_value *finding)
 {
-    const struct tm_value *stake = tm_get(finding, "at_stake_ps"), *share = tm_get(finding, "share_pct");
+    const struct tm_value *stake = tm_get(finding, "at_stake_ps"),
+                          *share = tm_get(finding, "share_pct");
     const struct tm_value *value = tm_get(finding, "value"), *limit = tm_get(finding, "limit");
     const char *unit = tm_text(tm_get(finding, "unit"));
     const bool repeats = strcmp(unit, "%") == 0 && fabs(tm_double(value) - tm_double(share)) < 0.05;
@@ -221,10 +233,13 @@ static void put_stake(struct tm_page *page, const struct tm_value *finding)
 
 static void put_finding(struct tm_page *page, const struct tm_value *finding)
 {
-    const char *severity = tm_text(tm_get(finding, "severity")), *cause = tm_text(tm_get(finding, "cause"));
+    const char *severity = tm_text(tm_get(finding, "severity")),
+               *cause = tm_text(tm_get(finding, "cause"));
 
     tm_htmlw_class(&page->w, "article",
-                   strcmp(severity, "bad") == 0 ? "finding bad" : strcmp(severity, "warning") == 0 ? "finding warning" : "finding");
+                   strcmp(severity, "bad") == 0       ? "finding bad"
+                   : strcmp(severity, "warning") == 0 ? "finding warning"
+                                                      : "finding");
     put_text(page, "h3", tm_text(tm_get(finding, "title")));
     put_stake(page, finding);
     put_list(page, "ul", "Evidence", tm_get(finding, "evidence"), put_text);
@@ -232,7 +247,8 @@ static void put_finding(struct tm_page *page, const struct tm_value *finding)
         tm_htmlw_element(&page->w, "h4", NULL, "Cause");
         put_advice(page, "p", cause);
     }
-    put_list(page, tm_length(tm_get(finding, "fix")) > 1 ? "ol" : "ul", "What to do", tm_get(finding, "fix"), put_advice);
+    put_list(page, tm_length(tm_get(finding, "fix")) > 1 ? "ol" : "ul", "What to do",
+             tm_get(finding, "fix"), put_advice);
     put_where(page, tm_get(finding, "where"));
     tm_htmlw_close_line(&page->w);
 }
@@ -244,14 +260,16 @@ void tm_html_findings(struct tm_page *page)
     if (tm_length(findings) == 0)
         tm_page_note(page, "No rule found anything worth a change.");
     else
-        tm_page_note(page, "By time at stake: the most that removing the cause could save. Findings may overlap.");
+        tm_page_note(
+            page,
+            "By time at stake: the most that removing the cause could save. Findings may overlap.");
     for (size_t i = 0; i < tm_length(findings) && i < FINDINGS_MOST; i++)
         put_finding(page, tm_at(findings, i));
     if (tm_length(findings) > FINDINGS_MOST)
         tm_page_note(page, "%zu more in summary.json.", tm_length(findings) - FINDINGS_MOST);
 }
 
-/* --- definitions ----------------------------------------------------------------------------------------- */
+/* --- definitions --- */
 
 static void put_term(struct tm_page *page, const char *id, const char *term, const char *text)
 {
@@ -268,13 +286,20 @@ static void put_term(struct tm_page *page, const char *id, const char *term, con
 static void put_words(struct tm_page *page)
 {
     static const char *const words[][2] = {
-        { "Window", "From the first to the last activity of a host's devices within the chosen steps." },
-        { "Chosen steps", "Complete steps that are not warm-up. What was left out is listed with the steps." },
-        { "Period of a step", "From the end of the last activity of the step before to the end of its own last activity on the device." },
-        { "Busy and idle", "Busy is the time in which at least one activity ran; idle is the rest of the device's span. Both add up to the span." },
-        { "Exposed", "Time of a collective or a copy during which nothing computed on that device." },
-        { "Gap", "A maximal stretch without activity on a device. Its time is laid to what the launching thread of the host did meanwhile." },
-        { "Not recorded", "The profile does not hold what the figure needs; the reason stands beside it. It does not mean 0." },
+        { "Window",
+          "From the first to the last activity of a host's devices within the chosen steps." },
+        { "Chosen steps",
+          "Complete steps that are not warm-up. What was left out is listed with the steps." },
+        { "Period of a step", "From the end of the last activity of the step before to the end of "
+                              "its own last activity on the device." },
+        { "Busy and idle", "Busy is the time in which at least one activity ran; idle is the rest "
+                           "of the device's span. Both add up to the span." },
+        { "Exposed",
+          "Time of a collective or a copy during which nothing computed on that device." },
+        { "Gap", "A maximal stretch without activity on a device. Its time is laid to what the "
+                 "launching thread of the host did meanwhile." },
+        { "Not recorded", "The profile does not hold what the figure needs; the reason stands "
+                          "beside it. It does not mean 0." },
     };
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -298,7 +323,7 @@ void tm_html_definitions(struct tm_page *page)
     tm_htmlw_close_line(&page->w);
 }
 
-/* --- what is not there ----------------------------------------------------------------------------------- */
+/* --- what is not there --- */
 
 /* The heading of a part of the summary, where the page has one for it. */
 static const char *title_of(const char *key)
@@ -316,7 +341,8 @@ static void put_missing(struct tm_page *page, const char *title, const char *why
     tm_htmlw_close_line(&page->w);
 }
 
-/* Sections that the input cannot support: null in the summary, with a reason, or not there at all. */
+/* Sections that the input cannot support: null in the summary, with a reason, or not there at all.
+ */
 void tm_html_missing(struct tm_page *page)
 {
     bool any = false;
@@ -325,7 +351,8 @@ void tm_html_missing(struct tm_page *page)
     for (size_t i = 0; i < tm_length(page->summary); i++) {
         if (tm_has(tm_value_at(page->summary, i)))
             continue;
-        put_missing(page, title_of(tm_key_at(page->summary, i)), tm_why(tm_value_at(page->summary, i)));
+        put_missing(page, title_of(tm_key_at(page->summary, i)),
+                    tm_why(tm_value_at(page->summary, i)));
         any = true;
     }
     for (size_t i = 0; i < tm_html_section_count; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pieces that every section of the page is built of.  Nothing is computed here: values of the summary get a form.
- * A value that is null becomes a dash whose reason is said once, below its table. */
+/* The pieces that every section of the page is built of.  Nothing is computed here: values of the
+ * summary get a form. A value that is null becomes a dash whose reason is said once, below its
+ * table. */
 #include "reports/html/html_page.h"
 
 #include <inttypes.h>
@@ -57,10 +58,14 @@ static bool is_number(enum tm_cell cell)
 
 static const char *class_of(enum tm_cell cell)
 {
-    return is_number(cell) ? "n" : cell == TM_CELL_NAME ? "name" : cell == TM_CELL_PROSE ? "prose" : "word";
+    return is_number(cell)         ? "n"
+           : cell == TM_CELL_NAME  ? "name"
+           : cell == TM_CELL_PROSE ? "prose"
+                                   : "word";
 }
 
-/* Cut a text at most `most` bytes into it, between characters.  out: true when something was left out */
+/* Cut a text at most `most` bytes into it, between characters.  out: true when something was left
+ * out */
 static bool take_front(char *out, size_t most, const char *text)
 {
     size_t n = strlen(text);
@@ -122,14 +127,16 @@ void tm_page_text(struct tm_page *page, const char *text)
         tm_htmlw_text(&page->w, " …");
 }
 
-static void open_cell(struct tm_page *page, enum tm_cell cell, const struct tm_value *v, bool is_header)
+static void open_cell(struct tm_page *page, enum tm_cell cell, const struct tm_value *v,
+                      bool is_header)
 {
     char class_name[16];
 
     tm_htmlw_open(&page->w, is_header ? "th" : "td");
     if (is_header)
         tm_htmlw_attr(&page->w, "scope", "row");
-    (void)snprintf(class_name, sizeof(class_name), "%s%s", class_of(cell), tm_has(v) ? "" : " none");
+    (void)snprintf(class_name, sizeof(class_name), "%s%s", class_of(cell),
+                   tm_has(v) ? "" : " none");
     tm_htmlw_attr(&page->w, "class", class_name);
 }
 
@@ -167,7 +174,7 @@ void tm_page_cell(struct tm_page *page, enum tm_cell cell, const struct tm_value
     tm_htmlw_close(&page->w);
 }
 
-/* --- tables ---------------------------------------------------------------------------------------------- */
+/* --- tables --- */
 
 struct shown {
     bool column[TM_HTML_COLUMNS]; /* some row has a value */
@@ -189,7 +196,8 @@ static void look_at(const struct tm_html_table *table, struct shown *shown)
     }
 }
 
-static void put_head(struct tm_page *page, const struct tm_html_table *table, const struct shown *shown)
+static void put_head(struct tm_page *page, const struct tm_html_table *table,
+                     const struct shown *shown)
 {
     tm_htmlw_open(&page->w, "thead");
     tm_htmlw_open(&page->w, "tr");
@@ -207,8 +215,8 @@ static void put_head(struct tm_page *page, const struct tm_html_table *table, co
     tm_htmlw_close_line(&page->w);
 }
 
-static void put_row(struct tm_page *page, const struct tm_html_table *table, const struct shown *shown,
-                    const struct tm_value *row)
+static void put_row(struct tm_page *page, const struct tm_html_table *table,
+                    const struct shown *shown, const struct tm_value *row)
 {
     tm_htmlw_open(&page->w, "tr");
     for (int c = 0; c < table->columns; c++) {
@@ -227,9 +235,11 @@ static void put_row(struct tm_page *page, const struct tm_html_table *table, con
 }
 
 /* Rows that are not shown, of the list and of the summary's own rest, as one row. */
-static void put_rest(struct tm_page *page, const struct tm_html_table *table, const struct shown *shown)
+static void put_rest(struct tm_page *page, const struct tm_html_table *table,
+                     const struct shown *shown)
 {
-    int64_t rows = tm_int(tm_get(table->rest, "rows")), count = tm_int(tm_get(table->rest, "count"));
+    int64_t rows = tm_int(tm_get(table->rest, "rows")),
+            count = tm_int(tm_get(table->rest, "count"));
     int64_t total = tm_int(tm_get(table->rest, "total_ps"));
     char text[TM_FORMAT_BYTES];
 
@@ -251,7 +261,8 @@ static void put_rest(struct tm_page *page, const struct tm_html_table *table, co
         if (is_number(table->column[c].cell))
             tm_htmlw_attr(&page->w, "class", "n");
         if (c == 0)
-            tm_htmlw_printf(&page->w, "%s further %s", tm_format_count(text, rows), rows == 1 ? "row" : "rows");
+            tm_htmlw_printf(&page->w, "%s further %s", tm_format_count(text, rows),
+                            rows == 1 ? "row" : "rows");
         else if (strcmp(table->column[c].key, "count") == 0)
             tm_htmlw_text(&page->w, tm_format_count(text, count));
         else if (strcmp(table->column[c].key, "total_ps") == 0)
@@ -263,7 +274,8 @@ static void put_rest(struct tm_page *page, const struct tm_html_table *table, co
 }
 
 /* Name what has no value at all, and why. */
-static void put_left_out(struct tm_page *page, const struct tm_html_table *table, const struct shown *shown)
+static void put_left_out(struct tm_page *page, const struct tm_html_table *table,
+                         const struct shown *shown)
 {
     bool first = true;
 
@@ -276,8 +288,8 @@ static void put_left_out(struct tm_page *page, const struct tm_html_table *table
             tm_htmlw_class(&page->w, "p", "note");
             tm_htmlw_text(&page->w, "Not recorded: ");
         }
-        tm_htmlw_printf(&page->w, "%s%s%s%s%s", first ? "" : "; ", table->column[c].title, why[0] ? " (" : "", why,
-                        why[0] ? ")" : "");
+        tm_htmlw_printf(&page->w, "%s%s%s%s%s", first ? "" : "; ", table->column[c].title,
+                        why[0] ? " (" : "", why, why[0] ? ")" : "");
         first = false;
     }
     if (!first) {
@@ -317,7 +329,7 @@ void tm_page_table(struct tm_page *page, const struct tm_html_table *table)
     put_left_out(page, table, &shown);
 }
 
-/* --- charts ---------------------------------------------------------------------------------------------- */
+/* --- charts --- */
 
 static void put_twin(struct tm_page *page, const struct tm_chart *chart)
 {
@@ -345,7 +357,8 @@ static void put_twin(struct tm_page *page, const struct tm_chart *chart)
 
         if (c == 0)
             tm_htmlw_open(&page->w, "tr");
-        tm_htmlw_element(&page->w, "td", table->is_number[c] ? "n" : NULL, tm_chart_text(chart, table->cell[i]));
+        tm_htmlw_element(&page->w, "td", table->is_number[c] ? "n" : NULL,
+                         tm_chart_text(chart, table->cell[i]));
         if (c == table->columns - 1)
             tm_htmlw_close_line(&page->w);
     }
@@ -375,7 +388,7 @@ size_t tm_page_charts(struct tm_page *page, enum tm_chart_kind kind)
     return count;
 }
 
-/* --- small pieces ---------------------------------------------------------------------------------------- */
+/* --- small pieces --- */
 
 void tm_page_facts(struct tm_page *page)
 {
@@ -392,7 +405,8 @@ void tm_page_fact(struct tm_page *page, const char *label, const char *text)
     tm_htmlw_close_line(&page->w);
 }
 
-void tm_page_fact_value(struct tm_page *page, const char *label, enum tm_cell cell, const struct tm_value *v)
+void tm_page_fact_value(struct tm_page *page, const char *label, enum tm_cell cell,
+                        const struct tm_value *v)
 {
     char text[TM_FORMAT_BYTES], missing[320];
     const char *why = tm_why(v);
@@ -434,7 +448,10 @@ void tm_page_band(struct tm_page *page, const char *band)
     static const struct {
         const char *band, *shown;
     } bands[] = {
-        { "good", "● good" }, { "warning", "▲ warning" }, { "bad", "■ bad" }, { "info", "○ info" },
+        { "good", "● good" },
+        { "warning", "▲ warning" },
+        { "bad", "■ bad" },
+        { "info", "○ info" },
     };
     const char *shown = "○ not judged";
     char class_name[32] = "band unknown";

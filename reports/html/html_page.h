@@ -7,13 +7,15 @@
 #include "reports/chart/svg.h"
 #include "reports/html/htmlw.h"
 
-/* What the sections of the page share: the writer, tables made of rows of the summary, charts, names. */
+/* What the sections of the page share: the writer, tables made of rows of the summary, charts,
+ * names. */
 struct tm_page {
     struct tm_htmlw w;
     struct tm_run *run;
     const struct tm_value *summary;
     struct tm_chart chart;
-    size_t full_bytes_left; /* of names shown in full beside their cut form: hostile names must not fill the page */
+    size_t full_bytes_left; /* of names shown in full beside their cut form: hostile names must not
+                               fill the page */
 };
 
 /* What a column holds, and so how it looks. */
@@ -25,7 +27,7 @@ enum tm_cell {
     TM_CELL_MOMENT, /* a point in time, picoseconds */
     TM_CELL_COUNT,
     TM_CELL_BYTES,
-    TM_CELL_RATE,   /* bytes per second */
+    TM_CELL_RATE, /* bytes per second */
     TM_CELL_PCT,
     TM_CELL_NUMBER,
 };
@@ -38,28 +40,32 @@ struct tm_html_column {
 
 enum { TM_HTML_COLUMNS = 24, TM_HTML_ROWS_MOST = 500 };
 
-/* A table of rows of the summary.  Columns that no row has a value for are left out and named below, with the
- * reason that the summary gives. */
+/* A table of rows of the summary.  Columns that no row has a value for are left out and named
+ * below, with the reason that the summary gives. */
 struct tm_html_table {
     const char *caption;
     const struct tm_html_column *column;
     int columns;
     const struct tm_value *rows;
-    size_t most;                 /* rows shown; 0 = TM_HTML_ROWS_MOST */
-    const struct tm_value *rest; /* {"rows", "count", "total_ps"} of rows that the summary does not list, or NULL */
+    size_t most; /* rows shown; 0 = TM_HTML_ROWS_MOST */
+    const struct tm_value
+        *rest; /* {"rows", "count", "total_ps"} of rows that the summary does not list, or NULL */
     bool sortable, filterable;
 };
 
 /* Nothing is written for a table without rows. */
 void tm_page_table(struct tm_page *page, const struct tm_html_table *table);
 
-/* One cell, <td> or the <th> of its row.  in: v  may be null; why: then shown where the summary gives it */
-void tm_page_cell(struct tm_page *page, enum tm_cell cell, const struct tm_value *v, bool is_header);
+/* One cell, <td> or the <th> of its row.  in: v  may be null; why: then shown where the summary
+ * gives it */
+void tm_page_cell(struct tm_page *page, enum tm_cell cell, const struct tm_value *v,
+                  bool is_header);
 
 /* A value as a text of its kind.  out: out has TM_FORMAT_BYTES; "" where there is none */
 const char *tm_page_value(enum tm_cell cell, const struct tm_value *v, char *out);
 
-/* A name of the trace, cut in the middle; longer ones open to the full text, as long as the page has room. */
+/* A name of the trace, cut in the middle; longer ones open to the full text, as long as the page
+ * has room. */
 void tm_page_name(struct tm_page *page, const char *name);
 
 /* A sentence that may hold names of the trace, cut after 2 KiB. */
@@ -71,7 +77,8 @@ size_t tm_page_charts(struct tm_page *page, enum tm_chart_kind kind);
 /* A list of facts, "label: value". */
 void tm_page_facts(struct tm_page *page);
 void tm_page_fact(struct tm_page *page, const char *label, const char *text);
-void tm_page_fact_value(struct tm_page *page, const char *label, enum tm_cell cell, const struct tm_value *v);
+void tm_page_fact_value(struct tm_page *page, const char *label, enum tm_cell cell,
+                        const struct tm_value *v);
 void tm_page_end_facts(struct tm_page *page);
 
 void tm_page_subheading(struct tm_page *page, const char *title);
@@ -83,7 +90,8 @@ void tm_page_band(struct tm_page *page, const char *band);
 /* The sections of the page in their order; each writes what lies inside its <section>. */
 struct tm_html_section {
     const char *id, *title;
-    const char *key; /* of the summary: without a value the section is only named, under "Not recorded" */
+    const char
+        *key; /* of the summary: without a value the section is only named, under "Not recorded" */
     void (*write)(struct tm_page *page);
 };
 extern const struct tm_html_section tm_html_sections[];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sections with the figures, in the order of the page.  Mostly lists of columns: which values of the summary
- * are shown, under which name and in which form. */
+/* The sections with the figures, in the order of the page.  Mostly lists of columns: which values
+ * of the summary are shown, under which name and in which form. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static const struct tm_value *of(const struct tm_page *page, const char *path)
     return tm_path(page->summary, path);
 }
 
-/* --- steps ----------------------------------------------------------------------------------------------- */
+/* --- steps --- */
 
 static const char *source_text(const char *source)
 {
@@ -63,12 +63,14 @@ static void write_steps(struct tm_page *page)
     write_step_facts(page, steps);
     if (tm_length(tm_get(steps, "skipped")) > 0) {
         tm_page_subheading(page, "Steps left out");
-        tm_page_table(page, &(struct tm_html_table){ .caption = "Steps that are in no figure", COLUMNS(skipped),
-                                                     .rows = tm_get(steps, "skipped"), .most = 100 });
+        tm_page_table(page, &(struct tm_html_table){ .caption = "Steps that are in no figure",
+                                                     COLUMNS(skipped),
+                                                     .rows = tm_get(steps, "skipped"),
+                                                     .most = 100 });
     }
 }
 
-/* --- devices --------------------------------------------------------------------------------------------- */
+/* --- devices --- */
 
 static void write_device_table(struct tm_page *page)
 {
@@ -88,8 +90,10 @@ static void write_device_table(struct tm_page *page)
         { "Rests on", "reliability", TM_CELL_WORD },
     };
 
-    tm_page_table(page, &(struct tm_html_table){ .caption = "Device time in the chosen steps", COLUMNS(columns),
-                                                 .rows = of(page, "devices"), .sortable = true });
+    tm_page_table(page, &(struct tm_html_table){ .caption = "Device time in the chosen steps",
+                                                 COLUMNS(columns),
+                                                 .rows = of(page, "devices"),
+                                                 .sortable = true });
 }
 
 static void write_devices(struct tm_page *page)
@@ -105,11 +109,13 @@ static void write_devices(struct tm_page *page)
     tm_page_charts(page, TM_CHART_DEVICES);
     write_device_table(page);
     if (tm_length(of(page, "unused")) > 0)
-        tm_page_table(page, &(struct tm_html_table){ .caption = "Devices that did nothing", COLUMNS(unused),
-                                                     .rows = of(page, "unused"), .most = 64 });
+        tm_page_table(page, &(struct tm_html_table){ .caption = "Devices that did nothing",
+                                                     COLUMNS(unused),
+                                                     .rows = of(page, "unused"),
+                                                     .most = 64 });
 }
 
-/* --- kernels --------------------------------------------------------------------------------------------- */
+/* --- kernels --- */
 
 static void write_kernel_table(struct tm_page *page, const struct tm_value *kernels)
 {
@@ -137,10 +143,14 @@ static void write_kernel_table(struct tm_page *page, const struct tm_value *kern
     };
     const struct tm_value *rows = tm_get(kernels, "rows");
 
-    tm_page_table(page, &(struct tm_html_table){ .caption = "Kernels by total time; launches with other grids, blocks, "
-                                                            "registers, memory or ops are rows of their own",
-                                                 COLUMNS(columns), .rows = rows, .rest = tm_get(kernels, "rest"),
-                                                 .sortable = true, .filterable = tm_length(rows) > 10 });
+    tm_page_table(page, &(struct tm_html_table){
+                            .caption = "Kernels by total time; launches with other grids, blocks, "
+                                       "registers, memory or ops are rows of their own",
+                            COLUMNS(columns),
+                            .rows = rows,
+                            .rest = tm_get(kernels, "rest"),
+                            .sortable = true,
+                            .filterable = tm_length(rows) > 10 });
 }
 
 static void write_kernels(struct tm_page *page)
@@ -158,12 +168,15 @@ static void write_kernels(struct tm_page *page)
     tm_page_fact_value(page, "Kernel time", TM_CELL_TIME, tm_get(kernels, "total_ps"));
     tm_page_fact_value(page, "Different kernels", TM_CELL_COUNT, tm_get(kernels, "distinct"));
     tm_page_fact_value(page, "Mean length", TM_CELL_TIME, tm_get(kernels, "mean_ps"));
-    tm_page_fact_value(page, "Mean length, weighted by time", TM_CELL_TIME, tm_get(kernels, "weighted_mean_ps"));
+    tm_page_fact_value(page, "Mean length, weighted by time", TM_CELL_TIME,
+                       tm_get(kernels, "weighted_mean_ps"));
     tm_page_end_facts(page);
     if (tm_length(tm_get(kernels, "by_category")) > 0) {
         tm_page_subheading(page, "By category");
-        tm_page_table(page, &(struct tm_html_table){ .caption = "Kernel time by category", COLUMNS(by_category),
-                                                     .rows = tm_get(kernels, "by_category"), .sortable = true });
+        tm_page_table(page, &(struct tm_html_table){ .caption = "Kernel time by category",
+                                                     COLUMNS(by_category),
+                                                     .rows = tm_get(kernels, "by_category"),
+                                                     .sortable = true });
     }
     if (tm_length(tm_get(kernels, "rows")) == 0)
         return;
@@ -171,15 +184,15 @@ static void write_kernels(struct tm_page *page)
     write_kernel_table(page, kernels);
 }
 
-/* --- gaps ------------------------------------------------------------------------------------------------ */
+/* --- gaps --- */
 
 static void write_gaps(struct tm_page *page)
 {
     static const struct tm_html_column columns[] = {
-        { "Device", "device", TM_CELL_NAME },   { "Begin", "begin_ps", TM_CELL_MOMENT },
-        { "Length", "dur_ps", TM_CELL_TIME },   { "Step", "step", TM_CELL_COUNT },
-        { "Cause", "cause", TM_CELL_WORD },     { "On the host", "host_event", TM_CELL_NAME },
-        { "Before", "before", TM_CELL_NAME },   { "After", "after", TM_CELL_NAME },
+        { "Device", "device", TM_CELL_NAME }, { "Begin", "begin_ps", TM_CELL_MOMENT },
+        { "Length", "dur_ps", TM_CELL_TIME }, { "Step", "step", TM_CELL_COUNT },
+        { "Cause", "cause", TM_CELL_WORD },   { "On the host", "host_event", TM_CELL_NAME },
+        { "Before", "before", TM_CELL_NAME }, { "After", "after", TM_CELL_NAME },
     };
     const struct tm_value *gaps = of(page, "gaps");
     char least[TM_FORMAT_BYTES], text[TM_FORMAT_BYTES];
@@ -187,8 +200,9 @@ static void write_gaps(struct tm_page *page)
     tm_page_facts(page);
     tm_page_fact_value(page, "Gaps", TM_CELL_COUNT, tm_get(gaps, "count"));
     (void)snprintf(text, sizeof(text), "Of %.24s or more",
-                   tm_has(tm_get(gaps, "gap_min_ps")) ? tm_format_time(least, tm_int(tm_get(gaps, "gap_min_ps")))
-                                                      : "the least length");
+                   tm_has(tm_get(gaps, "gap_min_ps"))
+                       ? tm_format_time(least, tm_int(tm_get(gaps, "gap_min_ps")))
+                       : "the least length");
     tm_page_fact_value(page, text, TM_CELL_COUNT, tm_get(gaps, "count_min"));
     tm_page_fact_value(page, "Idle time in gaps", TM_CELL_TIME, tm_get(gaps, "total_ps"));
     tm_page_end_facts(page);
@@ -197,12 +211,15 @@ static void write_gaps(struct tm_page *page)
     if (tm_length(tm_get(gaps, "longest")) == 0)
         return;
     tm_page_subheading(page, "Longest gaps");
-    tm_page_table(page, &(struct tm_html_table){ .caption = "The longest gaps and what the host did meanwhile",
-                                                 COLUMNS(columns), .rows = tm_get(gaps, "longest"), .most = 50,
-                                                 .sortable = true });
+    tm_page_table(page, &(struct tm_html_table){
+                            .caption = "The longest gaps and what the host did meanwhile",
+                            COLUMNS(columns),
+                            .rows = tm_get(gaps, "longest"),
+                            .most = 50,
+                            .sortable = true });
 }
 
-/* --- transfers ------------------------------------------------------------------------------------------- */
+/* --- transfers --- */
 
 static void write_directions(struct tm_page *page, const struct tm_value *transfers)
 {
@@ -219,24 +236,29 @@ static void write_directions(struct tm_page *page, const struct tm_value *transf
         { "Time outside", "outside.total_ps", TM_CELL_TIME },
     };
 
-    tm_page_table(page, &(struct tm_html_table){ .caption = "Copies on devices by direction: h2d to the device, d2h to the host, "
-                                                            "p2p between devices, d2d on one device",
-                                                 COLUMNS(columns), .rows = tm_get(transfers, "by_direction") });
+    tm_page_table(
+        page, &(struct tm_html_table){
+                  .caption = "Copies on devices by direction: h2d to the device, d2h to the host, "
+                             "p2p between devices, d2d on one device",
+                  COLUMNS(columns),
+                  .rows = tm_get(transfers, "by_direction") });
 }
 
 static void write_transfer_lists(struct tm_page *page, const struct tm_value *transfers)
 {
     static const struct tm_html_column pairs[] = {
-        { "From", "from", TM_CELL_NAME },   { "To", "to", TM_CELL_NAME },       { "Count", "count", TM_CELL_COUNT },
-        { "Bytes", "bytes", TM_CELL_BYTES }, { "Time", "total_ps", TM_CELL_TIME },
+        { "From", "from", TM_CELL_NAME },     { "To", "to", TM_CELL_NAME },
+        { "Count", "count", TM_CELL_COUNT },  { "Bytes", "bytes", TM_CELL_BYTES },
+        { "Time", "total_ps", TM_CELL_TIME },
     };
     static const struct tm_html_column sizes[] = {
-        { "From", "from_bytes", TM_CELL_BYTES }, { "To", "to_bytes", TM_CELL_BYTES }, { "Count", "count", TM_CELL_COUNT },
-        { "Bytes", "bytes", TM_CELL_BYTES },     { "Time", "total_ps", TM_CELL_TIME },
+        { "From", "from_bytes", TM_CELL_BYTES }, { "To", "to_bytes", TM_CELL_BYTES },
+        { "Count", "count", TM_CELL_COUNT },     { "Bytes", "bytes", TM_CELL_BYTES },
+        { "Time", "total_ps", TM_CELL_TIME },
     };
     static const struct tm_html_column largest[] = {
-        { "Device", "device", TM_CELL_NAME },     { "Direction", "direction", TM_CELL_WORD },
-        { "Bytes", "bytes", TM_CELL_BYTES },      { "Begin", "begin_ps", TM_CELL_MOMENT },
+        { "Device", "device", TM_CELL_NAME }, { "Direction", "direction", TM_CELL_WORD },
+        { "Bytes", "bytes", TM_CELL_BYTES },  { "Begin", "begin_ps", TM_CELL_MOMENT },
         { "Length", "dur_ps", TM_CELL_TIME },
     };
     static const struct tm_html_column repeated[] = {
@@ -245,14 +267,31 @@ static void write_transfer_lists(struct tm_page *page, const struct tm_value *tr
         { "Time", "total_ps", TM_CELL_TIME },
     };
     static const struct tm_html_column tpu[] = {
-        { "Direction", "direction", TM_CELL_WORD }, { "Count", "count", TM_CELL_COUNT }, { "Bytes", "bytes", TM_CELL_BYTES },
+        { "Direction", "direction", TM_CELL_WORD },
+        { "Count", "count", TM_CELL_COUNT },
+        { "Bytes", "bytes", TM_CELL_BYTES },
     };
     const struct tm_html_table tables[] = {
-        { .caption = "Copies by pair of devices", COLUMNS(pairs), .rows = tm_get(transfers, "by_pair"), .most = 100 },
-        { .caption = "Copies of one size that repeat in every step", COLUMNS(repeated), .rows = tm_get(transfers, "repeated"), .most = 100 },
-        { .caption = "Copies by size", COLUMNS(sizes), .rows = tm_get(transfers, "sizes"), .most = 64 },
-        { .caption = "The largest copies", COLUMNS(largest), .rows = tm_get(transfers, "largest"), .most = 20, .sortable = true },
-        { .caption = "Transfers that the host recorded, without device time", COLUMNS(tpu), .rows = tm_get(transfers, "tpu_host") },
+        { .caption = "Copies by pair of devices",
+          COLUMNS(pairs),
+          .rows = tm_get(transfers, "by_pair"),
+          .most = 100 },
+        { .caption = "Copies of one size that repeat in every step",
+          COLUMNS(repeated),
+          .rows = tm_get(transfers, "repeated"),
+          .most = 100 },
+        { .caption = "Copies by size",
+          COLUMNS(sizes),
+          .rows = tm_get(transfers, "sizes"),
+          .most = 64 },
+        { .caption = "The largest copies",
+          COLUMNS(largest),
+          .rows = tm_get(transfers, "largest"),
+          .most = 20,
+          .sortable = true },
+        { .caption = "Transfers that the host recorded, without device time",
+          COLUMNS(tpu),
+          .rows = tm_get(transfers, "tpu_host") },
     };
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
@@ -267,18 +306,21 @@ static void write_transfers(struct tm_page *page)
     if (tm_length(tm_get(transfers, "by_direction")) == 0)
         tm_page_note(page, "No copy on a device was recorded.");
     write_directions(page, transfers);
-    if (tm_int(tm_get(pageable, "count")) > 0 || tm_int(tm_path(transfers, "ping_pong.count")) > 0) {
+    if (tm_int(tm_get(pageable, "count")) > 0 ||
+        tm_int(tm_path(transfers, "ping_pong.count")) > 0) {
         tm_page_facts(page);
-        tm_page_fact_value(page, "Copies of pageable host memory", TM_CELL_COUNT, tm_get(pageable, "count"));
+        tm_page_fact_value(page, "Copies of pageable host memory", TM_CELL_COUNT,
+                           tm_get(pageable, "count"));
         tm_page_fact_value(page, "Their time", TM_CELL_TIME, tm_get(pageable, "total_ps"));
         tm_page_fact_value(page, "Share of copy time", TM_CELL_PCT, tm_get(pageable, "share_pct"));
-        tm_page_fact_value(page, "Copies to the host and back", TM_CELL_COUNT, tm_path(transfers, "ping_pong.count"));
+        tm_page_fact_value(page, "Copies to the host and back", TM_CELL_COUNT,
+                           tm_path(transfers, "ping_pong.count"));
         tm_page_end_facts(page);
     }
     write_transfer_lists(page, transfers);
 }
 
-/* --- host and compilation -------------------------------------------------------------------------------- */
+/* --- host and compilation --- */
 
 static void write_host(struct tm_page *page)
 {
@@ -286,21 +328,23 @@ static void write_host(struct tm_page *page)
 
     tm_page_facts(page);
     tm_page_fact_value(page, "Host overhead", TM_CELL_PCT, tm_get(host, "overhead_pct"));
-    tm_page_fact_value(page, "Idle time laid to the host", TM_CELL_TIME, tm_get(host, "overhead_ps"));
+    tm_page_fact_value(page, "Idle time laid to the host", TM_CELL_TIME,
+                       tm_get(host, "overhead_ps"));
     tm_page_fact_value(page, "Launches", TM_CELL_COUNT, tm_get(host, "launches"));
-    tm_page_fact_value(page, "Launch to begin, median", TM_CELL_TIME, tm_path(host, "launch_delay.p50_ps"));
-    tm_page_fact_value(page, "Launch to begin, 95th percentile", TM_CELL_TIME, tm_path(host, "launch_delay.p95_ps"));
-    tm_page_fact_value(page, "Begun before their launch (clock skew)", TM_CELL_COUNT, tm_path(host, "launch_delay.negative"));
+    tm_page_fact_value(page, "Launch to begin, median", TM_CELL_TIME,
+                       tm_path(host, "launch_delay.p50_ps"));
+    tm_page_fact_value(page, "Launch to begin, 95th percentile", TM_CELL_TIME,
+                       tm_path(host, "launch_delay.p95_ps"));
+    tm_page_fact_value(page, "Begun before their launch (clock skew)", TM_CELL_COUNT,
+                       tm_path(host, "launch_delay.negative"));
     tm_page_end_facts(page);
 }
 
 static void write_compile(struct tm_page *page)
 {
     static const struct tm_html_column events[] = {
-        { "Module", "module", TM_CELL_NAME },
-        { "Host", "host", TM_CELL_NAME },
-        { "Begin", "begin_ps", TM_CELL_MOMENT },
-        { "Length", "dur_ps", TM_CELL_TIME },
+        { "Module", "module", TM_CELL_NAME },    { "Host", "host", TM_CELL_NAME },
+        { "Begin", "begin_ps", TM_CELL_MOMENT }, { "Length", "dur_ps", TM_CELL_TIME },
         { "Step", "step", TM_CELL_COUNT },
     };
     static const struct tm_html_column again[] = {
@@ -313,17 +357,23 @@ static void write_compile(struct tm_page *page)
     tm_page_fact_value(page, "Compiles", TM_CELL_COUNT, tm_get(compile, "count"));
     tm_page_fact_value(page, "Time", TM_CELL_TIME, tm_get(compile, "total_ps"));
     tm_page_fact_value(page, "Longest", TM_CELL_TIME, tm_get(compile, "longest_ps"));
-    tm_page_fact_value(page, "Inside chosen steps", TM_CELL_COUNT, tm_path(compile, "inside_steps.count"));
-    tm_page_fact_value(page, "Time inside chosen steps", TM_CELL_TIME, tm_path(compile, "inside_steps.total_ps"));
+    tm_page_fact_value(page, "Inside chosen steps", TM_CELL_COUNT,
+                       tm_path(compile, "inside_steps.count"));
+    tm_page_fact_value(page, "Time inside chosen steps", TM_CELL_TIME,
+                       tm_path(compile, "inside_steps.total_ps"));
     tm_page_fact_value(page, "Counted by the events of", TM_CELL_WORD, tm_get(compile, "source"));
     tm_page_end_facts(page);
-    tm_page_table(page, &(struct tm_html_table){ .caption = "Modules compiled more than once", COLUMNS(again),
-                                                 .rows = tm_get(compile, "recompiled"), .most = 100 });
-    tm_page_table(page, &(struct tm_html_table){ .caption = "Compiles in the order of time", COLUMNS(events),
-                                                 .rows = tm_get(compile, "events"), .sortable = true });
+    tm_page_table(page, &(struct tm_html_table){ .caption = "Modules compiled more than once",
+                                                 COLUMNS(again),
+                                                 .rows = tm_get(compile, "recompiled"),
+                                                 .most = 100 });
+    tm_page_table(page, &(struct tm_html_table){ .caption = "Compiles in the order of time",
+                                                 COLUMNS(events),
+                                                 .rows = tm_get(compile, "events"),
+                                                 .sortable = true });
 }
 
-/* --- memory ---------------------------------------------------------------------------------------------- */
+/* --- memory --- */
 
 static void write_holders(struct tm_page *page, const struct tm_value *allocator)
 {
@@ -338,8 +388,10 @@ static void write_holders(struct tm_page *page, const struct tm_value *allocator
                             strlen(tm_text(tm_get(allocator, "name"))));
     (void)tm_format_middle(name, sizeof(name), seen, 40);
     (void)snprintf(caption, sizeof(caption), "Largest buffers alive at the peak of %s", name);
-    tm_page_table(page, &(struct tm_html_table){ .caption = caption, COLUMNS(columns),
-                                                 .rows = tm_get(allocator, "holders"), .most = 20 });
+    tm_page_table(page, &(struct tm_html_table){ .caption = caption,
+                                                 COLUMNS(columns),
+                                                 .rows = tm_get(allocator, "holders"),
+                                                 .most = 20 });
 }
 
 static void write_memory(struct tm_page *page)
@@ -364,22 +416,30 @@ static void write_memory(struct tm_page *page)
     if (tm_length(allocators) == 0)
         tm_page_note(page, "No allocator recorded anything.");
     tm_page_charts(page, TM_CHART_MEMORY);
-    tm_page_table(page, &(struct tm_html_table){ .caption = "Allocators", COLUMNS(columns), .rows = allocators,
-                                                 .most = 64, .sortable = true });
+    tm_page_table(page, &(struct tm_html_table){ .caption = "Allocators",
+                                                 COLUMNS(columns),
+                                                 .rows = allocators,
+                                                 .most = 64,
+                                                 .sortable = true });
     for (size_t i = 0; i < tm_length(allocators) && i < HOLDER_TABLES; i++)
         write_holders(page, tm_at(allocators, i));
 }
 
-/* --- environment ----------------------------------------------------------------------------------------- */
+/* --- environment --- */
 
 static void write_environment(struct tm_page *page)
 {
     static const struct tm_html_column hosts[] = {
-        { "Host", "host", TM_CELL_NAME },          { "JAX", "jax", TM_CELL_WORD },
-        { "jaxlib", "jaxlib", TM_CELL_WORD },      { "Platform version", "platform_version", TM_CELL_NAME },
-        { "CUDA", "cuda", TM_CELL_WORD },          { "CUDA runtime", "cuda_runtime", TM_CELL_WORD },
-        { "Driver", "driver", TM_CELL_WORD },      { "ROCm", "rocm", TM_CELL_WORD },
-        { "libtpu", "libtpu", TM_CELL_WORD },      { "Process", "process_id", TM_CELL_WORD },
+        { "Host", "host", TM_CELL_NAME },
+        { "JAX", "jax", TM_CELL_WORD },
+        { "jaxlib", "jaxlib", TM_CELL_WORD },
+        { "Platform version", "platform_version", TM_CELL_NAME },
+        { "CUDA", "cuda", TM_CELL_WORD },
+        { "CUDA runtime", "cuda_runtime", TM_CELL_WORD },
+        { "Driver", "driver", TM_CELL_WORD },
+        { "ROCm", "rocm", TM_CELL_WORD },
+        { "libtpu", "libtpu", TM_CELL_WORD },
+        { "Process", "process_id", TM_CELL_WORD },
     };
     static const struct tm_html_column devices[] = {
         { "Device model", "model", TM_CELL_NAME },
@@ -394,25 +454,31 @@ static void write_environment(struct tm_page *page)
     };
     const struct tm_value *environment = of(page, "environment");
 
-    if (tm_length(tm_get(environment, "hosts")) == 0 && tm_length(tm_get(environment, "devices")) == 0)
+    if (tm_length(tm_get(environment, "hosts")) == 0 &&
+        tm_length(tm_get(environment, "devices")) == 0)
         tm_page_note(page, "The profile says nothing about its hosts and devices.");
-    tm_page_table(page, &(struct tm_html_table){ .caption = "Hosts and versions", COLUMNS(hosts),
+    tm_page_table(page, &(struct tm_html_table){ .caption = "Hosts and versions",
+                                                 COLUMNS(hosts),
                                                  .rows = tm_get(environment, "hosts") });
-    tm_page_table(page, &(struct tm_html_table){ .caption = "Devices", COLUMNS(devices),
+    tm_page_table(page, &(struct tm_html_table){ .caption = "Devices",
+                                                 COLUMNS(devices),
                                                  .rows = tm_get(environment, "devices") });
 }
 
-/* --- coverage -------------------------------------------------------------------------------------------- */
+/* --- coverage --- */
 
 static void write_tallies(struct tm_page *page, const struct tm_value *tallies)
 {
     static const char *const titles[] = { "Tally", "Level", "Count", "Meaning" };
-    static const enum tm_cell cells[] = { TM_CELL_WORD, TM_CELL_WORD, TM_CELL_COUNT, TM_CELL_PROSE };
+    static const enum tm_cell cells[] = { TM_CELL_WORD, TM_CELL_WORD, TM_CELL_COUNT,
+                                          TM_CELL_PROSE };
     static const char *const keys[] = { NULL, "level", "count", "help" };
 
     tm_htmlw_class(&page->w, "div", "scroll");
     tm_htmlw_open(&page->w, "table");
-    tm_htmlw_element(&page->w, "caption", NULL, "What was read but is in no figure, or was repaired; a loss may make figures smaller");
+    tm_htmlw_element(
+        &page->w, "caption", NULL,
+        "What was read but is in no figure, or was repaired; a loss may make figures smaller");
     tm_htmlw_open(&page->w, "thead");
     tm_htmlw_open(&page->w, "tr");
     for (int c = 0; c < 4; c++) {
@@ -439,7 +505,8 @@ static void write_tallies(struct tm_page *page, const struct tm_value *tallies)
         tm_htmlw_close(&page->w);
 }
 
-static void write_texts(struct tm_page *page, const char *title, const struct tm_value *texts, size_t most)
+static void write_texts(struct tm_page *page, const char *title, const struct tm_value *texts,
+                        size_t most)
 {
     if (tm_length(texts) == 0)
         return;
@@ -486,15 +553,17 @@ static void write_problems(struct tm_page *page, const struct tm_value *files)
 static void write_files(struct tm_page *page)
 {
     static const struct tm_html_column columns[] = {
-        { "File", "path", TM_CELL_NAME },         { "Kind", "kind", TM_CELL_WORD },
-        { "Host", "host", TM_CELL_NAME },         { "Size", "bytes", TM_CELL_BYTES },
-        { "Events", "events", TM_CELL_COUNT },    { "Partial", "partial", TM_CELL_WORD },
+        { "File", "path", TM_CELL_NAME },      { "Kind", "kind", TM_CELL_WORD },
+        { "Host", "host", TM_CELL_NAME },      { "Size", "bytes", TM_CELL_BYTES },
+        { "Events", "events", TM_CELL_COUNT }, { "Partial", "partial", TM_CELL_WORD },
         { "XXH3", "xxh3", TM_CELL_WORD },
     };
     enum { FILES_MOST = 100 };
     const struct tm_value *files = of(page, "input.files");
 
-    tm_page_table(page, &(struct tm_html_table){ .caption = "Input", COLUMNS(columns), .rows = files, .most = FILES_MOST });
+    tm_page_table(page,
+                  &(struct tm_html_table){
+                      .caption = "Input", COLUMNS(columns), .rows = files, .most = FILES_MOST });
     if (tm_length(files) > FILES_MOST)
         tm_page_note(page, "%zu more files in summary.json.", tm_length(files) - FILES_MOST);
     write_problems(page, files);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HTML writer: a stack of open elements and one escaping function.  It allocates nothing; texts of any length
- * pass through a small window.  Escapes: HTML Living Standard, 13.1.2.3 (attribute values) and 13.3. */
+/* The HTML writer: a stack of open elements and one escaping function.  It allocates nothing; texts
+ * of any length pass through a small window.  Escapes: HTML Living Standard, 13.1.2.3 (attribute
+ * values) and 13.3. */
 #include "reports/html/htmlw.h"
 
 #include <assert.h>
@@ -24,7 +25,8 @@ static void end_tag(struct tm_htmlw *w)
     w->in_tag = false;
 }
 
-/* The one place where a text enters the page.  The same escapes serve text and quoted attribute values. */
+/* The one place where a text enters the page.  The same escapes serve text and quoted attribute
+ * values. */
 static void put_escaped(struct tm_htmlw *w, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -128,7 +130,8 @@ void tm_htmlw_attr_int(struct tm_htmlw *w, const char *name, int64_t value)
     (void)fprintf(w->to, "%" PRId64 "\"", value);
 }
 
-/* Shortest form of a number to 1/100: "12", "12.5", "-0.25".  Integers only, so no locale can put a comma. */
+/* Shortest form of a number to 1/100: "12", "12.5", "-0.25".  Integers only, so no locale can put a
+ * comma. */
 static void put_number(struct tm_htmlw *w, double value)
 {
     const long long hundredths = isfinite(value) && fabs(value) < 1e12 ? llround(value * 100) : 0;
@@ -165,7 +168,8 @@ void tm_htmlw_printf(struct tm_htmlw *w, const char *format, ...)
     tm_htmlw_text(w, text);
 }
 
-void tm_htmlw_element(struct tm_htmlw *w, const char *name, const char *class_name, const char *text)
+void tm_htmlw_element(struct tm_htmlw *w, const char *name, const char *class_name,
+                      const char *text)
 {
     tm_htmlw_open(w, name);
     if (class_name)

@@ -17,11 +17,13 @@ struct tm_wire {
 
 /* One field: a number, or a view of its bytes (LEN; also 8 or 4 bytes of fixed fields). */
 struct tm_field {
-    uint32_t number;
-    uint32_t type; /* enum tm_wire_type */
+    uint64_t key;   /* number << 3 | type, as on the wire: one comparison tells both */
     uint64_t value;
     const uint8_t *bytes;
 };
+
+enum { TM_WIRE_TYPE_BITS = 3 };
+#define TM_WIRE_KEY(number, type) ((uint64_t)(number) << TM_WIRE_TYPE_BITS | (type))
 
 /* errors: false where the bytes end inside the number or it is longer than 10 bytes */
 static inline bool tm_wire_varint(struct tm_wire *w, uint64_t *value)
@@ -60,15 +62,11 @@ static inline uint64_t tm_wire_fixed64(const uint8_t *bytes)
  * out:    true with *field, or false at the end and on damage: w->at == w->end tells the end */
 static inline bool tm_wire_next(struct tm_wire *w, struct tm_field *field)
 {
-    uint64_t key;
-
-    if (w->at == w->end || !tm_wire_varint(w, &key) || key >> 35)
+    if (w->at == w->end || !tm_wire_varint(w, &field->key) || field->key >> 35)
         return false;
-    field->number = (uint32_t)(key >> 3);
-    field->type = (uint32_t)(key & 7);
     field->bytes = w->at;
     field->value = 0;
-    switch (field->type) {
+    switch (field->key & 7) {
     case TM_WIRE_VARINT:
         return tm_wire_varint(w, &field->value);
     case TM_WIRE_LEN:
@@ -79,7 +77,7 @@ static inline bool tm_wire_next(struct tm_wire *w, struct tm_field *field)
         return true;
     case TM_WIRE_64:
     case TM_WIRE_32: {
-        const size_t size = field->type == TM_WIRE_64 ? 8 : 4;
+        const size_t size = (field->key & 7) == TM_WIRE_64 ? 8 : 4;
 
         if ((size_t)(w->end - w->at) < size)
             return false;

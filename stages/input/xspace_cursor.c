@@ -139,24 +139,6 @@ static void take_number(struct xspace_cursor *c, enum tm_stat stat, struct tm_ra
     raw->record.args_length = sizeof(c->args.number);
 }
 
-static uint16_t flags_of(const struct tm_xevent *event)
-{
-    static const struct { enum tm_stat stat; uint16_t flag; } flags[] = {
-        { TM_STAT_KERNEL_DETAILS, TM_FLAG_KERNEL_DETAILS }, { TM_STAT_MEMCPY_DETAILS, TM_FLAG_COPY_DETAILS },
-        { TM_STAT_MEMSET_DETAILS, TM_FLAG_MEMSET_DETAILS }, { TM_STAT_HLO_OP, TM_FLAG_HLO_OP },
-        { TM_STAT_CORRELATION_ID, TM_FLAG_CORRELATION },    { TM_STAT_ROOT, TM_FLAG_STEP },
-        { TM_STAT_STEP_NUM, TM_FLAG_STEP },                 { TM_STAT_GRAPH_EXEC, TM_FLAG_GRAPH_EXEC },
-        { TM_STAT_GRAPH_NODE, TM_FLAG_GRAPH_NODE },         { TM_STAT_RUN_ID, TM_FLAG_RUN_ID },
-        { TM_STAT_GROUP_ID, TM_FLAG_GROUP },
-    };
-    uint16_t got = 0;
-
-    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-        if (tm_xevent_has(event, flags[i].stat))
-            got |= flags[i].flag;
-    return got;
-}
-
 /* Everything of an event that its statistics tell. */
 static tm_status take_stats(struct xspace_cursor *c, uint32_t op_config, struct tm_raw *raw)
 {
@@ -164,7 +146,7 @@ static tm_status take_stats(struct xspace_cursor *c, uint32_t op_config, struct 
     struct tm_record *r = &raw->record;
     const bool on_host = c->track.side == TM_SIDE_HOST;
 
-    r->flags = flags_of(e);
+    r->flags = e->flags;
     if (on_host && raw->traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE))
         return take_allocation(c, raw);
     if (r->flags & TM_FLAG_CORRELATION)

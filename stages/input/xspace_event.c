@@ -30,38 +30,80 @@ static double double_of(uint64_t bits)
     return value;
 }
 
+/* The flag of a record that a statistic sets. */
+static const uint16_t stat_flags[TM_STAT_COUNT] = {
+    [TM_STAT_KERNEL_DETAILS] = TM_FLAG_KERNEL_DETAILS, [TM_STAT_MEMCPY_DETAILS] = TM_FLAG_COPY_DETAILS,
+    [TM_STAT_MEMSET_DETAILS] = TM_FLAG_MEMSET_DETAILS, [TM_STAT_HLO_OP] = TM_FLAG_HLO_OP,
+    [TM_STAT_CORRELATION_ID] = TM_FLAG_CORRELATION,    [TM_STAT_ROOT] = TM_FLAG_STEP,
+    [TM_STAT_STEP_NUM] = TM_FLAG_STEP,                 [TM_STAT_GRAPH_EXEC] = TM_FLAG_GRAPH_EXEC,
+    [TM_STAT_GRAPH_NODE] = TM_FLAG_GRAPH_NODE,         [TM_STAT_RUN_ID] = TM_FLAG_RUN_ID,
+    [TM_STAT_GROUP_ID] = TM_FLAG_GROUP,
+};
+
+/* What a config is made from. */
+#define BIT(stat) ((uint64_t)1 << (stat))
+static const uint64_t config_stats =
+    BIT(TM_STAT_KERNEL_DETAILS) | BIT(TM_STAT_MEMCPY_DETAILS) | BIT(TM_STAT_MEMSET_DETAILS) | BIT(TM_STAT_HLO_OP) |
+    BIT(TM_STAT_HLO_MODULE) | BIT(TM_STAT_PROGRAM_ID) | BIT(TM_STAT_NAME) | BIT(TM_STAT_TF_OP) |
+    BIT(TM_STAT_OCCUPANCY) | BIT(TM_STAT_GRAPH_EXEC) | BIT(TM_STAT_DEVICE_ORDINAL) | BIT(TM_STAT_MODULE_NAME);
+#undef BIT
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
 /* Put one statistic into the event. */
 static void keep_stat(struct tm_xevent *event, enum tm_stat stat, const struct tm_field *value)
 {
     struct tm_xtext *text = &event->texts[stat];
+    uint64_t hashed = value->value;
 
     event->has |= (uint64_t)1 << stat;
+    event->flags |= stat_flags[stat];
     event->ints[stat] = 0;
     event->doubles[stat] = 0;
     text->kind = TM_XTEXT_NONE;
-    switch (value->number) {
-    case STAT_DOUBLE:
+    switch (value->key) { /* another wire type than the field's has no value */
+    case TM_WIRE_KEY(STAT_DOUBLE, TM_WIRE_64):
         event->doubles[stat] = double_of(value->value);
         if (event->doubles[stat] > -9e18 && event->doubles[stat] < 9e18)
             event->ints[stat] = (int64_t)event->doubles[stat];
         break;
-    case STAT_UINT:
-    case STAT_INT:
+    case TM_WIRE_KEY(STAT_UINT, TM_WIRE_VARINT):
+    case TM_WIRE_KEY(STAT_INT, TM_WIRE_VARINT):
         event->ints[stat] = (int64_t)value->value;
         event->doubles[stat] = (double)event->ints[stat];
         break;
-    case STAT_REF:
+    case TM_WIRE_KEY(STAT_REF, TM_WIRE_VARINT):
         text->kind = TM_XTEXT_REF;
         text->ref = value->value;
         break;
-    case STAT_STR:
-    case STAT_BYTES:
+    case TM_WIRE_KEY(STAT_STR, TM_WIRE_LEN):
+    case TM_WIRE_KEY(STAT_BYTES, TM_WIRE_LEN):
         text->kind = TM_XTEXT_BYTES;
         text->bytes = value->bytes;
         text->length = (size_t)value->value;
+        hashed = XXH3_64bits(text->bytes, text->length);
         break;
     default:
         break;
+    }
+    if (config_stats >> stat & 1)
+        event->config_hash = mix(event->config_hash, hashed ^ (uint64_t)stat << 56 ^ value->key << 48);
+}
+
+/* The fields of a statistic, whatever their order. */
+static void read_stat_fields(struct tm_wire *w, int64_t *id, struct tm_field *value)
+{
+    struct tm_field field;
+
+    while (tm_wire_next(w, &field)) {
+        if (field.key == TM_WIRE_KEY(STAT_ID, TM_WIRE_VARINT))
+            *id = (int64_t)field.value;
+        else
+            *value = field;
     }
 }
 
@@ -69,17 +111,15 @@ static tm_status read_stat(struct tm_xspace *x, const struct tm_plane *plane, ui
                            const struct tm_field *bytes, struct tm_xevent *event, bool *damaged)
 {
     struct tm_wire w = { bytes->bytes, bytes->bytes + bytes->value };
-    struct tm_field field, value = { .number = 0 };
+    struct tm_field value = { .key = 0 };
     int64_t id = 0;
     enum tm_stat stat;
     tm_status st;
 
-    while (tm_wire_next(&w, &field)) {
-        if (field.number == STAT_ID && field.type == TM_WIRE_VARINT)
-            id = (int64_t)field.value;
-        else if (field.number >= STAT_DOUBLE && field.number <= STAT_REF)
-            value = field;
-    }
+    /* Nearly all begin with a small id: those of no meaning to us are done with here. */
+    if (bytes->value > 2 && w.at[0] == STAT_ID << 3 && w.at[1] < 0x80 && !plane->small_stats[w.at[1]])
+        return TM_OK;
+    read_stat_fields(&w, &id, &value);
     if (w.at != w.end)
         *damaged = true;
     st = stat_known(x, plane, plane_number, id, &stat);
@@ -98,22 +138,28 @@ tm_status tm_xevent_read(struct tm_xspace *x, const struct tm_plane *plane, uint
     event->is_aggregated = false;
     event->unknown_fields = 0;
     event->has = 0;
+    event->flags = 0;
+    event->config_hash = mix(0x74726163656d696cu, plane_number);
     *damaged = false;
     while (st == TM_OK && tm_wire_next(&bytes, &field)) {
-        if (field.number == EVENT_STATS && field.type == TM_WIRE_LEN) {
+        switch (field.key) {
+        case TM_WIRE_KEY(EVENT_STATS, TM_WIRE_LEN):
             st = read_stat(x, plane, plane_number, &field, event, damaged);
-        } else if (field.type != TM_WIRE_VARINT) {
-            event->unknown_fields++;
-        } else if (field.number == EVENT_METADATA_ID) {
+            break;
+        case TM_WIRE_KEY(EVENT_METADATA_ID, TM_WIRE_VARINT):
             event->metadata_id = (int64_t)field.value;
-        } else if (field.number == EVENT_OFFSET) {
+            break;
+        case TM_WIRE_KEY(EVENT_OFFSET, TM_WIRE_VARINT):
             event->offset_ps = (int64_t)field.value;
             event->is_aggregated = false;
-        } else if (field.number == EVENT_DURATION) {
+            break;
+        case TM_WIRE_KEY(EVENT_DURATION, TM_WIRE_VARINT):
             event->duration_ps = (int64_t)field.value;
-        } else if (field.number == EVENT_OCCURRENCES) {
+            break;
+        case TM_WIRE_KEY(EVENT_OCCURRENCES, TM_WIRE_VARINT):
             event->is_aggregated = true;
-        } else {
+            break;
+        default:
             event->unknown_fields++;
         }
     }
@@ -130,42 +176,6 @@ tm_status tm_xevent_text(struct tm_xspace *x, uint64_t plane_number, const struc
     if (text->kind == TM_XTEXT_BYTES)
         return tm_names_put(x->source.trace->names, (const char *)text->bytes, text->length, name);
     return TM_OK;
-}
-
-/* What a config is made from. */
-static const enum tm_stat config_stats[] = {
-    TM_STAT_KERNEL_DETAILS, TM_STAT_MEMCPY_DETAILS, TM_STAT_MEMSET_DETAILS, TM_STAT_HLO_OP,
-    TM_STAT_HLO_MODULE,     TM_STAT_PROGRAM_ID,     TM_STAT_NAME,           TM_STAT_TF_OP,
-    TM_STAT_OCCUPANCY,      TM_STAT_GRAPH_EXEC,     TM_STAT_DEVICE_ORDINAL, TM_STAT_MODULE_NAME,
-};
-enum { CONFIG_STATS = sizeof(config_stats) / sizeof(config_stats[0]) };
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 32;
-}
-
-static uint64_t hash_of(uint64_t plane_number, const struct tm_xevent *event, uint32_t op_config)
-{
-    uint64_t hash = mix(0x74726163656d696cu, plane_number);
-
-    hash = mix(hash, op_config);
-    for (size_t i = 0; i < CONFIG_STATS; i++) {
-        const enum tm_stat stat = config_stats[i];
-        const struct tm_xtext *text = &event->texts[stat];
-        uint64_t value;
-
-        if (!tm_xevent_has(event, stat))
-            continue;
-        if (text->kind == TM_XTEXT_BYTES)
-            value = XXH3_64bits(text->bytes, text->length);
-        else
-            value = text->kind == TM_XTEXT_REF ? text->ref : (uint64_t)event->ints[stat] ^ (uint64_t)(event->doubles[stat] * 1024);
-        hash = mix(hash, (uint64_t)stat);
-        hash = mix(hash, value);
-    }
-    return hash;
 }
 
 typedef void parse_details(const char *text, size_t length, struct tm_config *config);
@@ -243,15 +253,12 @@ tm_status tm_xevent_config(struct tm_xspace *x, uint64_t plane_number, const str
                            uint32_t op_config, uint32_t *row)
 {
     struct tm_config config = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE };
-    uint64_t used = 0, hash;
+    const uint64_t hash = mix(event->config_hash, op_config);
     tm_status st;
 
-    for (size_t i = 0; i < CONFIG_STATS; i++)
-        used |= (uint64_t)1 << config_stats[i];
     *row = op_config;
-    if (!(event->has & used))
+    if (!(event->has & config_stats))
         return TM_OK;
-    hash = hash_of(plane_number, event, op_config);
     if (tm_config_cached(x, hash, row))
         return TM_OK;
     if (op_config) {

@@ -18,6 +18,8 @@ struct tm_xevent {
     bool is_aggregated;
     uint32_t unknown_fields;
     uint64_t has;                           /* bit 1 << enum tm_stat */
+    uint16_t flags;                         /* enum tm_record_flag */
+    uint64_t config_hash;                   /* of the statistics that make a config, in their order */
     int64_t ints[TM_STAT_COUNT];            /* of those that are numbers */
     double doubles[TM_STAT_COUNT];          /* occupancy and fragmentation */
     struct tm_xtext texts[TM_STAT_COUNT];   /* of those that are texts */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Summaries made by hand: fixed parts as JSON, long lists by loops.  The figures of a sample fit together (parts add
- * up to their wholes), so that a reader of a rendered page may check it with a pencil. */
+/* Summaries made by hand: fixed parts as JSON, long lists by loops.  The figures of a sample fit
+ * together (parts add up to their wholes), so that a reader of a rendered page may check it with a
+ * pencil. */
 #include "tests/support/sample_summary.h"
 
 #include <stdint.h>
@@ -14,79 +15,140 @@
 
 const char *const tm_sample_name[TM_SAMPLES] = { "gpu", "tpu", "cpu", "empty", "hostile" };
 
-/* --- the GPU run ----------------------------------------------------------------------------------------- */
+/* --- the GPU run --- */
 
 static const char gpu_head[] =
-    "{'schema':'tracemill.summary','schema_version':1,'tool':{'name':'tracemill','version':'0.1.0'},"
+    "{'schema':'tracemill.summary','schema_version':1,'tool':{'name':'tracemill','version':'0.1.0'}"
+    ","
     "'input':{'run':'2026_11_20_20_37_30','hosts':['trainer-7'],'partial':false,'files':[{'path':"
-    "'plugins/profile/2026_11_20_20_37_30/trainer-7.xplane.pb','kind':'xspace','bytes':48211920,'xxh3':"
+    "'plugins/profile/2026_11_20_20_37_30/"
+    "trainer-7.xplane.pb','kind':'xspace','bytes':48211920,'xxh3':"
     "'90f3c1d4a7be2210','host':'trainer-7','events':914233,'partial':false,'problems':[]}]},"
     "'environment':{'platform':'gpu','hosts':[{'host':'trainer-7','jax':'0.8.1','jaxlib':'0.8.1',"
-    "'platform_version':'PJRT C API','cuda':'12.8','cuda_runtime':12080,'driver':'570.86.10','rocm':null,"
+    "'platform_version':'PJRT C "
+    "API','cuda':'12.8','cuda_runtime':12080,'driver':'570.86.10','rocm':null,"
     "'libtpu':null,'process_id':3120,'begin_ns':1795207050123456789,'end_ns':1795207052123456789,"
-    "'profile_options':null,'why':{'rocm':'not an AMD device','libtpu':'not a TPU'}}],'devices':[{'model':"
+    "'profile_options':null,'why':{'rocm':'not an AMD device','libtpu':'not a "
+    "TPU'}}],'devices':[{'model':"
     "'NVIDIA H100 80GB HBM3','vendor':'NVIDIA','kind':'gpu','count':2,'used':2,'core_count':132,"
     "'memory_bytes':85520809984,'memory_bandwidth_bytes':3352000000000,'peak_tflops':null}]},"
-    "'coverage':{'events_read':914233,'events_used':901822,'classes':{'kernel':48211,'copy':930,'launch':49500},"
-    "'tallies':{'derived':{'count':12011,'level':'note','help':'events of lines that viewers add; they are "
-    "counted and in no figure'},'negative-duration':{'count':3,'level':'loss','help':'the duration was below "
-    "zero; the event was kept with length 0'}},'warnings':['the profiler reported: CUPTI buffers were flushed late']},"
-    "'window':{'mode':'steps','hosts':[{'host':'trainer-7','begin_ps':120400000000,'end_ps':560400000000,"
+    "'coverage':{'events_read':914233,'events_used':901822,'classes':{'kernel':48211,'copy':930,'"
+    "launch':49500},"
+    "'tallies':{'derived':{'count':12011,'level':'note','help':'events of lines that viewers add; "
+    "they are "
+    "counted and in no figure'},'negative-duration':{'count':3,'level':'loss','help':'the duration "
+    "was below "
+    "zero; the event was kept with length 0'}},'warnings':['the profiler reported: CUPTI buffers "
+    "were flushed late']},"
+    "'window':{'mode':'steps','hosts':[{'host':'trainer-7','begin_ps':120400000000,'end_ps':"
+    "560400000000,"
     "'span_ps':440000000000}],'total_ps':880000000000}}";
 
 static const char gpu_tail[] =
-    "{'unused':[],'total':{'devices':2,'window_ps':880000000000,'busy_ps':660000000000,'idle_ps':220000000000,"
-    "'compute_ps':580000000000,'collective_ps':90000000000,'exposed_collective_ps':54000000000,'copy_ps':40000000000,"
-    "'exposed_copy_ps':26000000000,'utilization_pct':75.0,'worst_device':'trainer-7/gpu:1','worst_utilization_pct':70.5},"
-    "'fusion':null,'occupancy':null,'why':{'fusion':'not part of this version','occupancy':'not part of this version'},"
-    "'transfers':{'by_direction':[{'direction':'h2d','count':620,'bytes':21474836480,'total_ps':31000000000,"
-    "'exposed_ps':22000000000,'mean_bandwidth':24.1e9,'max_bandwidth':26.3e9,'unknown_bytes_count':0,'outside':"
-    "{'count':12,'bytes':1048576,'total_ps':120000000}},{'direction':'d2h','count':310,'bytes':40960,'total_ps':"
-    "9000000000,'exposed_ps':4000000000,'mean_bandwidth':4.5e6,'max_bandwidth':9.1e6,'unknown_bytes_count':0,'outside':"
-    "{'count':0,'bytes':0,'total_ps':0}}],'by_pair':[{'from':'trainer-7','to':'trainer-7/gpu:0','count':310,"
-    "'bytes':10737418240,'total_ps':15500000000}],'sizes':[{'from_bytes':64,'to_bytes':128,'count':310,'bytes':"
-    "40960,'total_ps':9000000000},{'from_bytes':33554432,'to_bytes':67108864,'count':620,'bytes':21474836480,"
-    "'total_ps':31000000000}],'pageable':{'count':620,'total_ps':31000000000,'share_pct':77.5},'largest':[{'device':"
-    "'trainer-7/gpu:0','direction':'h2d','bytes':34636833,'begin_ps':130400123000,'dur_ps':1440000000}],'repeated':"
-    "[{'direction':'h2d','bytes':34636833,'per_step':20.7,'count':620,'total_ps':31000000000}],'ping_pong':"
+    "{'unused':[],'total':{'devices':2,'window_ps':880000000000,'busy_ps':660000000000,'idle_ps':"
+    "220000000000,"
+    "'compute_ps':580000000000,'collective_ps':90000000000,'exposed_collective_ps':54000000000,'"
+    "copy_ps':40000000000,"
+    "'exposed_copy_ps':26000000000,'utilization_pct':75.0,'worst_device':'trainer-7/"
+    "gpu:1','worst_utilization_pct':70.5},"
+    "'fusion':null,'occupancy':null,'why':{'fusion':'not part of this version','occupancy':'not "
+    "part of this version'},"
+    "'transfers':{'by_direction':[{'direction':'h2d','count':620,'bytes':21474836480,'total_ps':"
+    "31000000000,"
+    "'exposed_ps':22000000000,'mean_bandwidth':24.1e9,'max_bandwidth':26.3e9,'unknown_bytes_count':"
+    "0,'outside':"
+    "{'count':12,'bytes':1048576,'total_ps':120000000}},{'direction':'d2h','count':310,'bytes':"
+    "40960,'total_ps':"
+    "9000000000,'exposed_ps':4000000000,'mean_bandwidth':4.5e6,'max_bandwidth':9.1e6,'unknown_"
+    "bytes_count':0,'outside':"
+    "{'count':0,'bytes':0,'total_ps':0}}],'by_pair':[{'from':'trainer-7','to':'trainer-7/"
+    "gpu:0','count':310,"
+    "'bytes':10737418240,'total_ps':15500000000}],'sizes':[{'from_bytes':64,'to_bytes':128,'count':"
+    "310,'bytes':"
+    "40960,'total_ps':9000000000},{'from_bytes':33554432,'to_bytes':67108864,'count':620,'bytes':"
+    "21474836480,"
+    "'total_ps':31000000000}],'pageable':{'count':620,'total_ps':31000000000,'share_pct':77.5},'"
+    "largest':[{'device':"
+    "'trainer-7/"
+    "gpu:0','direction':'h2d','bytes':34636833,'begin_ps':130400123000,'dur_ps':1440000000}],'"
+    "repeated':"
+    "[{'direction':'h2d','bytes':34636833,'per_step':20.7,'count':620,'total_ps':31000000000}],'"
+    "ping_pong':"
     "{'count':0},'tpu_host':[]},'ops':null,'scopes':null,'collectives':null,"
-    "'host':{'overhead_pct':18.2,'overhead_ps':160000000000,'launches':48900,'launch_delay':{'count':48900,"
-    "'p50_ps':8400000,'p95_ps':41000000,'negative':0}},'compile':{'count':3,'total_ps':1820000000000,'longest_ps':"
-    "1500000000000,'inside_steps':{'count':1,'total_ps':48000000000},'source':'backend_compile','recompiled':"
-    "[{'module':'jit_train_step','count':2}],'events':[{'module':'jit_train_step','host':'trainer-7','begin_ps':"
-    "1000000000,'dur_ps':1500000000000,'step':0},{'module':'jit_train_step','host':'trainer-7','begin_ps':"
+    "'host':{'overhead_pct':18.2,'overhead_ps':160000000000,'launches':48900,'launch_delay':{'"
+    "count':48900,"
+    "'p50_ps':8400000,'p95_ps':41000000,'negative':0}},'compile':{'count':3,'total_ps':"
+    "1820000000000,'longest_ps':"
+    "1500000000000,'inside_steps':{'count':1,'total_ps':48000000000},'source':'backend_compile','"
+    "recompiled':"
+    "[{'module':'jit_train_step','count':2}],'events':[{'module':'jit_train_step','host':'trainer-"
+    "7','begin_ps':"
+    "1000000000,'dur_ps':1500000000000,'step':0},{'module':'jit_train_step','host':'trainer-7','"
+    "begin_ps':"
     "410000000000,'dur_ps':48000000000,'step':21}]},'roofline':null,"
-    "'balance':{'devices':2,'imbalance_pct':6.4,'slowest':'trainer-7/gpu:1','busy':[]},'fallback':null,"
-    "'kpis':[{'id':'device_utilization','title':'Device utilization','value':75.0,'unit':'%','band':'warning',"
-    "'good':80,'bad':50,'definition':'Busy time of all devices as a share of their windows.'},{'id':'kernel_duration',"
-    "'title':'Kernel length, weighted by time','value':0.412,'unit':'ms','band':'warning','good':1,'bad':0.1,"
-    "'definition':'Mean length of kernels, each weighted by its own time; the plain mean stands beside it.'},{'id':"
-    "'small_kernel_share','title':'Time in small kernels','value':22.4,'unit':'%','band':'good','good':25,"
-    "'bad':60,'definition':'Share of kernel time in kernels shorter than 0.1 ms.'},{'id':'host_overhead','title':"
-    "'Host overhead','value':18.2,'unit':'%','band':'warning','good':10,'bad':20,'definition':'Idle time for "
-    "causes of the host as a share of the periods of all steps.'},{'id':'memory_bandwidth','title':'Memory bandwidth',"
-    "'value':null,'unit':'%','band':'unknown','why':'the profile holds no bytes accessed','good':60,'bad':40,"
-    "'definition':'Bytes accessed per busy time as a share of the device peak.'},{'id':'compile_time','title':"
-    "'Compile time','value':1.82,'unit':'s','band':'good','good':2,'bad':10,'definition':'Time in compiles "
-    "over the whole session.'},{'id':'unexpected_compiles','title':'Compiles inside steps','value':1,'unit':"
-    "'count','band':'bad','good':0,'bad':0,'definition':'Compiles that begin inside a chosen step.'},{'id':"
-    "'peak_memory','title':'Peak memory','value':84.6,'unit':'%','band':'warning','good':80,'bad':90,"
-    "'definition':'Highest use of an allocator as a share of its capacity.'},{'id':'step_time','title':'Step time',"
-    "'value':14.31,'unit':'ms','band':'unknown','good':null,'bad':null,'definition':'Median period of the chosen "
-    "steps.'}],'verdict':{'text':'The devices are busy for 75.0 % of the window; the largest loss is input: 86.0 ms of "
-    "idle time while the host prepared data.','severity':'warning'},'findings':[{'id':'idle_input','severity':'warning',"
-    "'title':'Devices wait for input data','value':9.8,'unit':'%','limit':3,'evidence':['86.0 ms of idle time in 61 "
-    "gaps while the host was inside next_batch','the longest gap took 3.10 ms before step 12'],'at_stake_ps':86000000000,"
-    "'share_pct':9.77,'cause':'The training loop fetches the next batch only after the step before has been launched, on "
-    "the thread that launches.','fix':['prefetch batches to the device: jax.device_put of the next batch before the step "
-    "runs','load data in threads or processes of their own'],'where':[{'begin_ps':288000000000,'end_ps':291100000000,"
-    "'device':'trainer-7/gpu:0'},{'begin_ps':301000000000,'end_ps':303900000500,'device':'trainer-7/gpu:1'}]},{'id':"
-    "'compile_in_step','severity':'bad','title':'A step compiles again','value':1,'unit':'count','limit':0,'evidence':"
-    "['jit_train_step was compiled again in step 21: 48.0 ms'],'at_stake_ps':48000000000,'share_pct':5.45,'cause':'The "
-    "shapes of the arguments changed.','fix':['pad or bucket the batches so that shapes repeat'],'where':[{'begin_ps':"
-    "410000000000,'end_ps':458000000000,'device':'trainer-7/gpu:0'}]},{'id':'memory_near_limit','severity':'info',"
-    "'title':'Memory comes close to its limit','value':84.6,'unit':'%','limit':80,'evidence':['peak 63.0 GiB of 74.5 GiB'],"
-    "'at_stake_ps':0,'share_pct':0,'cause':null,'fix':['donate buffers of the train state'],'where':[]}],"
+    "'balance':{'devices':2,'imbalance_pct':6.4,'slowest':'trainer-7/"
+    "gpu:1','busy':[]},'fallback':null,"
+    "'kpis':[{'id':'device_utilization','title':'Device "
+    "utilization','value':75.0,'unit':'%','band':'warning',"
+    "'good':80,'bad':50,'definition':'Busy time of all devices as a share of their "
+    "windows.'},{'id':'kernel_duration',"
+    "'title':'Kernel length, weighted by "
+    "time','value':0.412,'unit':'ms','band':'warning','good':1,'bad':0.1,"
+    "'definition':'Mean length of kernels, each weighted by its own time; the plain mean stands "
+    "beside it.'},{'id':"
+    "'small_kernel_share','title':'Time in small "
+    "kernels','value':22.4,'unit':'%','band':'good','good':25,"
+    "'bad':60,'definition':'Share of kernel time in kernels shorter than 0.1 "
+    "ms.'},{'id':'host_overhead','title':"
+    "'Host "
+    "overhead','value':18.2,'unit':'%','band':'warning','good':10,'bad':20,'definition':'Idle time "
+    "for "
+    "causes of the host as a share of the periods of all "
+    "steps.'},{'id':'memory_bandwidth','title':'Memory bandwidth',"
+    "'value':null,'unit':'%','band':'unknown','why':'the profile holds no bytes "
+    "accessed','good':60,'bad':40,"
+    "'definition':'Bytes accessed per busy time as a share of the device "
+    "peak.'},{'id':'compile_time','title':"
+    "'Compile time','value':1.82,'unit':'s','band':'good','good':2,'bad':10,'definition':'Time in "
+    "compiles "
+    "over the whole session.'},{'id':'unexpected_compiles','title':'Compiles inside "
+    "steps','value':1,'unit':"
+    "'count','band':'bad','good':0,'bad':0,'definition':'Compiles that begin inside a chosen "
+    "step.'},{'id':"
+    "'peak_memory','title':'Peak "
+    "memory','value':84.6,'unit':'%','band':'warning','good':80,'bad':90,"
+    "'definition':'Highest use of an allocator as a share of its "
+    "capacity.'},{'id':'step_time','title':'Step time',"
+    "'value':14.31,'unit':'ms','band':'unknown','good':null,'bad':null,'definition':'Median period "
+    "of the chosen "
+    "steps.'}],'verdict':{'text':'The devices are busy for 75.0 % of the window; the largest loss "
+    "is input: 86.0 ms of "
+    "idle time while the host prepared "
+    "data.','severity':'warning'},'findings':[{'id':'idle_input','severity':'warning',"
+    "'title':'Devices wait for input data','value':9.8,'unit':'%','limit':3,'evidence':['86.0 ms "
+    "of idle time in 61 "
+    "gaps while the host was inside next_batch','the longest gap took 3.10 ms before step "
+    "12'],'at_stake_ps':86000000000,"
+    "'share_pct':9.77,'cause':'The training loop fetches the next batch only after the step before "
+    "has been launched, on "
+    "the thread that launches.','fix':['prefetch batches to the device: jax.device_put of the next "
+    "batch before the step "
+    "runs','load data in threads or processes of their "
+    "own'],'where':[{'begin_ps':288000000000,'end_ps':291100000000,"
+    "'device':'trainer-7/"
+    "gpu:0'},{'begin_ps':301000000000,'end_ps':303900000500,'device':'trainer-7/gpu:1'}]},{'id':"
+    "'compile_in_step','severity':'bad','title':'A step compiles "
+    "again','value':1,'unit':'count','limit':0,'evidence':"
+    "['jit_train_step was compiled again in step 21: 48.0 "
+    "ms'],'at_stake_ps':48000000000,'share_pct':5.45,'cause':'The "
+    "shapes of the arguments changed.','fix':['pad or bucket the batches so that shapes "
+    "repeat'],'where':[{'begin_ps':"
+    "410000000000,'end_ps':458000000000,'device':'trainer-7/"
+    "gpu:0'}]},{'id':'memory_near_limit','severity':'info',"
+    "'title':'Memory comes close to its "
+    "limit','value':84.6,'unit':'%','limit':80,'evidence':['peak 63.0 GiB of 74.5 GiB'],"
+    "'at_stake_ps':0,'share_pct':0,'cause':null,'fix':['donate buffers of the train "
+    "state'],'where':[]}],"
     "'thresholds':{}}";
 
 static void add_step(struct tm_value *list, int number)
@@ -94,9 +156,12 @@ static void add_step(struct tm_value *list, int number)
     struct tm_value *step = tm_add_object(list, NULL), *copy, *idle;
     const int64_t wobble = (number * 7919 % 13) * 90 * US;
     const bool compiles = number == 0 || number == 21;
-    const int64_t compute = 9400 * US + wobble, collective = 900 * US, h2d = 360 * US, d2h = 65 * US;
-    const int64_t input = number % 4 == 0 ? 2300 * US : 700 * US, launch = 800 * US + wobble / 3, wait = 1200 * US;
-    const int64_t compile = compiles ? 48 * MS / (number ? 2 : 1) : 0, host = number % 9 == 5 ? 1500 * US : 150 * US;
+    const int64_t compute = 9400 * US + wobble, collective = 900 * US, h2d = 360 * US,
+                  d2h = 65 * US;
+    const int64_t input = number % 4 == 0 ? 2300 * US : 700 * US, launch = 800 * US + wobble / 3,
+                  wait = 1200 * US;
+    const int64_t compile = compiles ? 48 * MS / (number ? 2 : 1) : 0,
+                  host = number % 9 == 5 ? 1500 * US : 150 * US;
     const int64_t idle_ps = input + launch + wait + compile + host;
 
     tm_add_int(step, "number", number);
@@ -127,10 +192,13 @@ static void add_gpu_steps(struct tm_value *root, int count)
 {
     struct tm_value *steps = tm_add_object(root, "steps"), *list;
 
-    test_summary_load(steps, "{'source':'host','module':null,'count':31,'chosen':30,'warmup':1,'incomplete':0,'skipped':"
-                    "[{'number':0,'reason':'warm-up: it compiles'}],'basis':'period','samples':29,'mean_ps':15310000000,"
-                    "'median_ps':14310000000,'p90_ps':16900000000,'p95_ps':17800000000,'stddev_ps':4200000000,"
-                    "'min_ps':13575000000,'max_ps':37900000000,'samples_ps':[]}");
+    test_summary_load(
+        steps,
+        "{'source':'host','module':null,'count':31,'chosen':30,'warmup':1,'incomplete':0,'skipped':"
+        "[{'number':0,'reason':'warm-up: it "
+        "compiles'}],'basis':'period','samples':29,'mean_ps':15310000000,"
+        "'median_ps':14310000000,'p90_ps':16900000000,'p95_ps':17800000000,'stddev_ps':4200000000,"
+        "'min_ps':13575000000,'max_ps':37900000000,'samples_ps':[]}");
     tm_add_int(steps, "count", count);
     tm_add_int(steps, "chosen", count - 1);
     list = tm_add_array(steps, "list");
@@ -141,8 +209,10 @@ static void add_gpu_steps(struct tm_value *root, int count)
 static void add_gpu_device(struct tm_value *devices, int number)
 {
     struct tm_value *device = tm_add_object(devices, NULL), *causes;
-    static const char *const cause[] = { "device_wait", "launch", "compile", "input", "sync", "gc", "profiler", "host", "unrecorded" };
-    static const int64_t idle_ms[2][9] = { { 30, 18, 0, 40, 0, 0, 0, 4, 3 }, { 34, 24, 4, 46, 4, 1, 2, 6, 4 } };
+    static const char *const cause[] = { "device_wait", "launch",   "compile", "input",     "sync",
+                                         "gc",          "profiler", "host",    "unrecorded" };
+    static const int64_t idle_ms[2][9] = { { 30, 18, 0, 40, 0, 0, 0, 4, 3 },
+                                           { 34, 24, 4, 46, 4, 1, 2, 6, 4 } };
     const int64_t idle = number ? 125 * MS : 95 * MS, compute = number ? 280 * MS : 300 * MS;
     char id[32];
 
@@ -158,10 +228,12 @@ static void add_gpu_device(struct tm_value *devices, int number)
     tm_add_int(device, "collective_ps", 45 * MS);
     tm_add_int(device, "exposed_collective_ps", number ? 22 * MS : 32 * MS);
     tm_add_int(device, "exposed_copy_ps", 13 * MS);
-    test_summary_load(tm_add_object(device, "exposed_by_direction_ps"), "{'h2d':11000000000,'d2h':2000000000,'p2p':0,'d2d':0,'other':0}");
+    test_summary_load(tm_add_object(device, "exposed_by_direction_ps"),
+                      "{'h2d':11000000000,'d2h':2000000000,'p2p':0,'d2d':0,'other':0}");
     tm_add_null(device, "wait_ps", "only a TPU records waits");
     tm_add_null(device, "hidden_ps", "only a TPU records it");
-    tm_add_double(device, "utilization_pct", 100.0 * (double)(440 * MS - idle) / (double)(440 * MS));
+    tm_add_double(device, "utilization_pct",
+                  100.0 * (double)(440 * MS - idle) / (double)(440 * MS));
     tm_add_int(device, "activities", 24571);
     tm_add_string(device, "reliability", "full");
     causes = tm_add_object(device, "gaps");
@@ -179,18 +251,31 @@ static void add_gaps(struct tm_value *root)
 {
     struct tm_value *gaps = tm_add_object(root, "gaps"), *list;
 
-    test_summary_load(gaps, "{'count':2408,'count_min':611,'total_ps':220000000000,'gap_min_ps':10000000,'by_cause':{"
-                   "'device_wait':{'count':1100,'total_ps':64000000000,'share_pct':29.1},'launch':{'count':800,'total_ps':"
-                   "42000000000,'share_pct':19.1},'compile':{'count':1,'total_ps':4000000000,'share_pct':1.8},'input':{'count':61,"
-                   "'total_ps':86000000000,'share_pct':39.1},'sync':{'count':31,'total_ps':4000000000,'share_pct':1.8},'gc':"
-                   "{'count':2,'total_ps':1000000000,'share_pct':0.5},'profiler':{'count':4,'total_ps':2000000000,'share_pct':0.9},"
-                   "'host':{'count':309,'total_ps':10000000000,'share_pct':4.5},'unrecorded':{'count':100,'total_ps':"
-                   "7000000000,'share_pct':3.2}},'longest':[{'device':'trainer-7/gpu:0','begin_ps':288000000000,'dur_ps':"
-                   "3100000000,'before':'loop_add_fusion_12','after':'MemcpyH2D','step':12,'cause':'input','host_event':"
-                   "'$loader.py:118 next_batch','parts':{'input':3000000000,'launch':100000000}},{'device':'trainer-7/gpu:1',"
-                   "'begin_ps':301000000000,'dur_ps':2900000000,'before':'void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_"
-                   "relu_bf16_256x128_64x3_tn_align8>(cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_64x3_tn_align8::Params)',"
-                   "'after':'input_transpose_fusion','step':13,'cause':'launch','host_event':'PjitFunction(train_step)','parts':{}}]}");
+    test_summary_load(
+        gaps,
+        "{'count':2408,'count_min':611,'total_ps':220000000000,'gap_min_ps':10000000,'by_cause':{"
+        "'device_wait':{'count':1100,'total_ps':64000000000,'share_pct':29.1},'launch':{'count':"
+        "800,'total_ps':"
+        "42000000000,'share_pct':19.1},'compile':{'count':1,'total_ps':4000000000,'share_pct':1.8},"
+        "'input':{'count':61,"
+        "'total_ps':86000000000,'share_pct':39.1},'sync':{'count':31,'total_ps':4000000000,'share_"
+        "pct':1.8},'gc':"
+        "{'count':2,'total_ps':1000000000,'share_pct':0.5},'profiler':{'count':4,'total_ps':"
+        "2000000000,'share_pct':0.9},"
+        "'host':{'count':309,'total_ps':10000000000,'share_pct':4.5},'unrecorded':{'count':100,'"
+        "total_ps':"
+        "7000000000,'share_pct':3.2}},'longest':[{'device':'trainer-7/"
+        "gpu:0','begin_ps':288000000000,'dur_ps':"
+        "3100000000,'before':'loop_add_fusion_12','after':'MemcpyH2D','step':12,'cause':'input','"
+        "host_event':"
+        "'$loader.py:118 "
+        "next_batch','parts':{'input':3000000000,'launch':100000000}},{'device':'trainer-7/gpu:1',"
+        "'begin_ps':301000000000,'dur_ps':2900000000,'before':'void "
+        "cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_"
+        "relu_bf16_256x128_64x3_tn_align8>(cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_"
+        "64x3_tn_align8::Params)',"
+        "'after':'input_transpose_fusion','step':13,'cause':'launch','host_event':'PjitFunction("
+        "train_step)','parts':{}}]}");
     list = tm_add_array(gaps, "histogram");
     for (int i = 0; i < 11; i++) {
         struct tm_value *row = tm_add_object(list, NULL);
@@ -207,16 +292,25 @@ static void add_gaps(struct tm_value *root)
 static void add_kernels(struct tm_value *root, int rows, const char *name)
 {
     struct tm_value *kernels = tm_add_object(root, "kernels"), *list;
-    static const char *const names[] = { "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_64x3_nn", "loop_add_fusion",
-                                         "input_reduce_fusion", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
-                                         "void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, cutlass::bfloat16_t>, true, false>(Flash_fwd_params)" };
+    static const char *const names[] = {
+        "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_64x3_nn", "loop_add_fusion",
+        "input_reduce_fusion",
+        "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+        "void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, "
+        "cutlass::bfloat16_t>, true, false>(Flash_fwd_params)"
+    };
     static const char *const classes[] = { "kernel", "kernel", "kernel", "collective", "kernel" };
-    static const char *const categories[] = { "gemm/dot", "elementwise fusion", "reduction", "collective", "attention" };
+    static const char *const categories[] = { "gemm/dot", "elementwise fusion", "reduction",
+                                              "collective", "attention" };
 
-    test_summary_load(kernels, "{'count':48211,'total_ps':648000000000,'distinct':612,'rest':{'rows':112,'count':900,'total_ps':"
-                      "1200000000},'weighted_mean_ps':412000000,'mean_ps':13441000,'by_category':[{'category':'gemm/dot','count':"
-                      "9100,'total_ps':380000000000,'share_pct':58.6},{'category':'attention','count':3100,'total_ps':120000000000,"
-                      "'share_pct':18.5},{'category':'elementwise fusion','count':36011,'total_ps':148000000000,'share_pct':22.8}]}");
+    test_summary_load(kernels, "{'count':48211,'total_ps':648000000000,'distinct':612,'rest':{'"
+                               "rows':112,'count':900,'total_ps':"
+                               "1200000000},'weighted_mean_ps':412000000,'mean_ps':13441000,'by_"
+                               "category':[{'category':'gemm/dot','count':"
+                               "9100,'total_ps':380000000000,'share_pct':58.6},{'category':'"
+                               "attention','count':3100,'total_ps':120000000000,"
+                               "'share_pct':18.5},{'category':'elementwise "
+                               "fusion','count':36011,'total_ps':148000000000,'share_pct':22.8}]}");
     list = tm_add_array(kernels, "rows");
     for (int i = 0; i < rows; i++) {
         struct tm_value *row = tm_add_object(list, NULL);
@@ -226,7 +320,8 @@ static void add_kernels(struct tm_value *root, int rows, const char *name)
         (void)snprintf(text, sizeof(text), i < 5 ? "%s" : "%s_%d", name ? name : names[i % 5], i);
         tm_add_string(row, "name", text);
         tm_add_string(row, "class", classes[i % 5]);
-        (void)snprintf(text, sizeof(text), "jit(train_step)/transformer/layer_%d/%s", i % 12, i % 2 ? "mlp/dot_general" : "attention/add");
+        (void)snprintf(text, sizeof(text), "jit(train_step)/transformer/layer_%d/%s", i % 12,
+                       i % 2 ? "mlp/dot_general" : "attention/add");
         tm_add_string(row, "op", text);
         (void)snprintf(text, sizeof(text), "fusion.%d", i);
         tm_add_string(row, "hlo_op", text);
@@ -259,16 +354,22 @@ static void add_memory(struct tm_value *root, const char *name, const char *mode
 
     tm_add_string(allocator, "name", name);
     tm_add_string(allocator, "host", model);
-    test_summary_load(allocator, "{'capacity_bytes':80000000000,'peak_bytes':67645734912,'peak_at_ps':410200000000,'lifetime_peak_bytes':"
-                        "67645734912,'fragmentation_pct':4.1,'allocations':21811,'deallocations':21790,'allocated_bytes':"
-                        "991231231231,'small_allocations':8121,'peak_pct':84.6,'holders':[{'op':'fusion.118','shape':"
-                        "'bf16[16,2048,8192]','bytes':536870912,'address':140204},{'op':'param_4','shape':'f32[8192,8192]',"
-                        "'bytes':268435456,'address':99}],'spikes':[]}");
+    test_summary_load(allocator, "{'capacity_bytes':80000000000,'peak_bytes':67645734912,'peak_at_"
+                                 "ps':410200000000,'lifetime_peak_bytes':"
+                                 "67645734912,'fragmentation_pct':4.1,'allocations':21811,'"
+                                 "deallocations':21790,'allocated_bytes':"
+                                 "991231231231,'small_allocations':8121,'peak_pct':84.6,'holders':["
+                                 "{'op':'fusion.118','shape':"
+                                 "'bf16[16,2048,8192]','bytes':536870912,'address':140204},{'op':'"
+                                 "param_4','shape':'f32[8192,8192]',"
+                                 "'bytes':268435456,'address':99}],'spikes':[]}");
     timeline = tm_add_array(allocator, "timeline");
     for (int i = 0; i < 300; i++) {
         struct tm_value *point = tm_add_array(timeline, NULL);
-        const int64_t base = INT64_C(30) << 30, wave = (i % 20 < 12 ? i % 20 : 24 - i % 20 * 5 / 4) * (INT64_C(5) << 29);
-        const int64_t bytes = i == 200 ? INT64_C(67645734912) : base + wave / 2 + (i > 150 ? INT64_C(8) << 30 : 0);
+        const int64_t base = INT64_C(30) << 30,
+                      wave = (i % 20 < 12 ? i % 20 : 24 - i % 20 * 5 / 4) * (INT64_C(5) << 29);
+        const int64_t bytes =
+            i == 200 ? INT64_C(67645734912) : base + wave / 2 + (i > 150 ? INT64_C(8) << 30 : 0);
 
         tm_add_int(point, NULL, 100 * MS + i * 1551 * US);
         tm_add_int(point, NULL, bytes);
@@ -291,15 +392,19 @@ static void fill_gpu(struct tm_value *root)
     test_summary_load(root, gpu_tail);
 }
 
-/* --- names that attack ----------------------------------------------------------------------------------- */
+/* --- names that attack --- */
 
-static const char *const attack = "\"><img src=x onerror=alert(1)><script>document.title='owned'</script>'`${7*7}]]>--></style></title>"
-                           "</textarea>\x1b[31m\xe2\x80\xae" "gnp.exe\xe2\x80\x8b &lt;b&gt; javascript:alert(2)";
+static const char *const attack =
+    "\"><img src=x "
+    "onerror=alert(1)><script>document.title='owned'</script>'`${7*7}]]>--></style></title>"
+    "</textarea>\x1b[31m\xe2\x80\xae"
+    "gnp.exe\xe2\x80\x8b &lt;b&gt; javascript:alert(2)";
 
 static void fill_hostile(struct tm_value *root)
 {
     static char long_name[5001];
-    struct tm_value *input, *files, *file, *devices, *device, *gaps, *longest, *gap, *findings, *finding, *texts;
+    struct tm_value *input, *files, *file, *devices, *device, *gaps, *longest, *gap, *findings,
+        *finding, *texts;
 
     memset(long_name, 'A', sizeof(long_name) - 1);
     memcpy(long_name + 3000, "<script>", 8);
@@ -315,7 +420,8 @@ static void fill_hostile(struct tm_value *root)
     tm_add_string(file, "host", attack);
     tm_add_int(file, "bytes", 1234);
     tm_add_bool(file, "partial", true);
-    tm_add_string(tm_add_array(file, "problems"), NULL, "the data ends inside a message (byte 913408122)");
+    tm_add_string(tm_add_array(file, "problems"), NULL,
+                  "the data ends inside a message (byte 913408122)");
     add_gpu_steps(root, 700);
     devices = tm_add_array(root, "devices");
     for (int i = 0; i < 40; i++) {
@@ -327,7 +433,8 @@ static void fill_hostile(struct tm_value *root)
     }
     gaps = tm_add_object(root, "gaps");
     tm_add_int(gaps, "count", -5);
-    test_summary_load(tm_add_object(gaps, "by_cause"), "{'<svg onload=alert(3)>':{'count':1,'total_ps':5,'share_pct':1e300}}");
+    test_summary_load(tm_add_object(gaps, "by_cause"),
+                      "{'<svg onload=alert(3)>':{'count':1,'total_ps':5,'share_pct':1e300}}");
     longest = tm_add_array(gaps, "longest");
     gap = tm_add_object(longest, NULL);
     tm_add_string(gap, "device", long_name);
@@ -346,39 +453,57 @@ static void fill_hostile(struct tm_value *root)
     tm_add_string(texts, NULL, long_name);
 }
 
-/* --- the others ------------------------------------------------------------------------------------------ */
+/* --- the others --- */
 
 static void fill_tpu(struct tm_value *root)
 {
     struct tm_value *steps, *list;
 
     test_summary_load(root, gpu_head);
-    test_summary_load(tm_add_object(root, "environment"), "{'platform':'tpu','hosts':[{'host':'t1v-n-0','jax':'0.8.1','libtpu':'0.0.24'}],"
-                                                 "'devices':[{'model':'TPU v5e','kind':'tpu','count':1,'used':1}]}");
-    test_summary_load(root, "{'input':{'run':'tpu_run','hosts':['t1v-n-0'],'partial':false,'files':[]},'window':{'mode':'steps',"
-                   "'hosts':[{'host':'t1v-n-0','begin_ps':0,'end_ps':32000000000,'span_ps':32000000000}],'total_ps':32000000000}}");
+    test_summary_load(
+        tm_add_object(root, "environment"),
+        "{'platform':'tpu','hosts':[{'host':'t1v-n-0','jax':'0.8.1','libtpu':'0.0.24'}],"
+        "'devices':[{'model':'TPU v5e','kind':'tpu','count':1,'used':1}]}");
+    test_summary_load(root, "{'input':{'run':'tpu_run','hosts':['t1v-n-0'],'partial':false,'files':"
+                            "[]},'window':{'mode':'steps',"
+                            "'hosts':[{'host':'t1v-n-0','begin_ps':0,'end_ps':32000000000,'span_ps'"
+                            ":32000000000}],'total_ps':32000000000}}");
     steps = tm_add_object(root, "steps");
-    test_summary_load(steps, "{'source':'tpu','module':'jit_step','count':4,'chosen':4,'warmup':0,'incomplete':0,'skipped':[],'basis':"
-                    "'period','samples':4,'mean_ps':8000000000,'median_ps':8000000000,'p90_ps':8200000000,'p95_ps':8300000000,"
-                    "'stddev_ps':100000000,'min_ps':7800000000,'max_ps':8300000000}");
+    test_summary_load(steps, "{'source':'tpu','module':'jit_step','count':4,'chosen':4,'warmup':0,'"
+                             "incomplete':0,'skipped':[],'basis':"
+                             "'period','samples':4,'mean_ps':8000000000,'median_ps':8000000000,'"
+                             "p90_ps':8200000000,'p95_ps':8300000000,"
+                             "'stddev_ps':100000000,'min_ps':7800000000,'max_ps':8300000000}");
     list = tm_add_array(steps, "list");
     for (int i = 0; i < 4; i++) {
         struct tm_value *step = tm_add_object(list, NULL);
 
-        test_summary_load(step, "{'host_span_ps':null,'period_ps':8000000000,'compute_ps':6000000000,'exposed_collective_ps':500000000,"
-                       "'exposed_copy_ps':{'h2d':0,'d2d':300000000},'idle_ps':{'device_wait':700000000,'input':500000000},"
-                       "'complete':true,'chosen':true,'why':{'host_span_ps':'steps of a device'}}");
+        test_summary_load(
+            step, "{'host_span_ps':null,'period_ps':8000000000,'compute_ps':6000000000,'exposed_"
+                  "collective_ps':500000000,"
+                  "'exposed_copy_ps':{'h2d':0,'d2d':300000000},'idle_ps':{'device_wait':700000000,'"
+                  "input':500000000},"
+                  "'complete':true,'chosen':true,'why':{'host_span_ps':'steps of a device'}}");
         tm_add_int(step, "number", i);
     }
-    test_summary_load(root, "{'devices':[{'id':'t1v-n-0/tpu:0','host':'t1v-n-0','kind':'tpu','model':'TPU v5e','span_ps':32000000000,"
-                   "'busy_ps':27200000000,'idle_ps':4800000000,'compute_ps':24000000000,'exposed_collective_ps':2000000000,"
-                   "'exposed_copy_ps':1200000000,'exposed_by_direction_ps':{'d2d':1200000000},'wait_ps':2600000000,'hidden_ps':"
-                   "900000000,'utilization_pct':76.9,'activities':4000,'reliability':'full','gaps':{'count':12,'by_cause':{'device_wait':"
-                   "{'count':8,'total_ps':2800000000},'input':{'count':4,'total_ps':2000000000}}}}],'unused':[{'host':'t1v-n-0','name':"
-                   "'/device:TPU:1'}],'kernels':null,'why':{'kernels':'a TPU has no kernels'},'gaps':null,'compile':{'count':0,'total_ps':0},"
-                   "'memory':null,'kpis':[{'id':'device_utilization','title':'Device utilization','value':76.9,'unit':'%','band':'warning',"
-                   "'good':80,'bad':50,'definition':'Busy time without waits as a share of the window.'}],'verdict':{'text':'The device is busy "
-                   "for 76.9 % of the window.','severity':'warning'},'findings':[]}");
+    test_summary_load(
+        root, "{'devices':[{'id':'t1v-n-0/tpu:0','host':'t1v-n-0','kind':'tpu','model':'TPU "
+              "v5e','span_ps':32000000000,"
+              "'busy_ps':27200000000,'idle_ps':4800000000,'compute_ps':24000000000,'exposed_"
+              "collective_ps':2000000000,"
+              "'exposed_copy_ps':1200000000,'exposed_by_direction_ps':{'d2d':1200000000},'wait_ps':"
+              "2600000000,'hidden_ps':"
+              "900000000,'utilization_pct':76.9,'activities':4000,'reliability':'full','gaps':{'"
+              "count':12,'by_cause':{'device_wait':"
+              "{'count':8,'total_ps':2800000000},'input':{'count':4,'total_ps':2000000000}}}}],'"
+              "unused':[{'host':'t1v-n-0','name':"
+              "'/device:TPU:1'}],'kernels':null,'why':{'kernels':'a TPU has no "
+              "kernels'},'gaps':null,'compile':{'count':0,'total_ps':0},"
+              "'memory':null,'kpis':[{'id':'device_utilization','title':'Device "
+              "utilization','value':76.9,'unit':'%','band':'warning',"
+              "'good':80,'bad':50,'definition':'Busy time without waits as a share of the "
+              "window.'}],'verdict':{'text':'The device is busy "
+              "for 76.9 % of the window.','severity':'warning'},'findings':[]}");
 }
 
 static void fill_cpu(struct tm_value *root)
@@ -386,12 +511,17 @@ static void fill_cpu(struct tm_value *root)
     struct tm_value *steps, *list;
 
     test_summary_load(root, gpu_head);
-    test_summary_load(root, "{'input':{'run':'cpu_run','hosts':['laptop'],'partial':false,'files':[]},'environment':{'platform':'cpu','hosts':"
-                   "[{'host':'laptop','jax':'0.8.1','jaxlib':'0.8.1'}],'devices':[]},'window':{'mode':'all','hosts':[{'host':"
-                   "'laptop','begin_ps':null,'end_ps':null,'span_ps':null,'why':{'span_ps':'no device activity'}}],'total_ps':null}}");
+    test_summary_load(root, "{'input':{'run':'cpu_run','hosts':['laptop'],'partial':false,'files':["
+                            "]},'environment':{'platform':'cpu','hosts':"
+                            "[{'host':'laptop','jax':'0.8.1','jaxlib':'0.8.1'}],'devices':[]},'"
+                            "window':{'mode':'all','hosts':[{'host':"
+                            "'laptop','begin_ps':null,'end_ps':null,'span_ps':null,'why':{'span_ps'"
+                            ":'no device activity'}}],'total_ps':null}}");
     steps = tm_add_object(root, "steps");
-    test_summary_load(steps, "{'source':'host','count':5,'chosen':5,'warmup':0,'basis':'host_span','samples':5,'mean_ps':3100000,"
-                   "'median_ps':3000000,'p95_ps':3500000,'min_ps':2900000,'max_ps':3500000}");
+    test_summary_load(steps,
+                      "{'source':'host','count':5,'chosen':5,'warmup':0,'basis':'host_span','"
+                      "samples':5,'mean_ps':3100000,"
+                      "'median_ps':3000000,'p95_ps':3500000,'min_ps':2900000,'max_ps':3500000}");
     list = tm_add_array(steps, "list");
     for (int i = 0; i < 5; i++) {
         struct tm_value *step = tm_add_object(list, NULL);
@@ -403,32 +533,47 @@ static void fill_cpu(struct tm_value *root)
         tm_add_null(step, "idle_ps", "no device activity");
         tm_add_bool(step, "chosen", true);
     }
-    test_summary_load(root, "{'devices':[],'unused':[],'gaps':null,'kernels':null,'transfers':null,'host':{'overhead_pct':null,'overhead_ps':"
-                   "null,'launches':0,'why':{'overhead_pct':'no device'}},'compile':{'count':1,'total_ps':120000000000,'longest_ps':"
-                   "120000000000,'inside_steps':{'count':0,'total_ps':0},'source':'client','recompiled':[],'events':[{'module':'jit_f',"
-                   "'host':'laptop','begin_ps':5000000,'dur_ps':120000000000,'step':null}]},'memory':null,'kpis':[{'id':"
-                   "'device_utilization','title':'Device utilization','value':null,'unit':'%','band':'unknown','why':"
-                   "'no device activity','good':80,'bad':50,'definition':'Busy time as a share of the window.'},{'id':'compile_time',"
-                   "'title':'Compile time','value':0.12,'unit':'s','band':'good','good':2,'bad':10,'definition':'Time in compiles.'}],"
-                   "'verdict':{'text':'No device was profiled; the median step takes 3.00 us on the host.','severity':'info'},'findings':[],"
-                   "'why':{'gaps':'no device activity','kernels':'no device activity','transfers':'no device activity','memory':"
-                   "'no allocator recorded anything'}}");
+    test_summary_load(root, "{'devices':[],'unused':[],'gaps':null,'kernels':null,'transfers':null,"
+                            "'host':{'overhead_pct':null,'overhead_ps':"
+                            "null,'launches':0,'why':{'overhead_pct':'no "
+                            "device'}},'compile':{'count':1,'total_ps':120000000000,'longest_ps':"
+                            "120000000000,'inside_steps':{'count':0,'total_ps':0},'source':'client'"
+                            ",'recompiled':[],'events':[{'module':'jit_f',"
+                            "'host':'laptop','begin_ps':5000000,'dur_ps':120000000000,'step':null}]"
+                            "},'memory':null,'kpis':[{'id':"
+                            "'device_utilization','title':'Device "
+                            "utilization','value':null,'unit':'%','band':'unknown','why':"
+                            "'no device activity','good':80,'bad':50,'definition':'Busy time as a "
+                            "share of the window.'},{'id':'compile_time',"
+                            "'title':'Compile "
+                            "time','value':0.12,'unit':'s','band':'good','good':2,'bad':10,'"
+                            "definition':'Time in compiles.'}],"
+                            "'verdict':{'text':'No device was profiled; the median step takes 3.00 "
+                            "us on the host.','severity':'info'},'findings':[],"
+                            "'why':{'gaps':'no device activity','kernels':'no device "
+                            "activity','transfers':'no device activity','memory':"
+                            "'no allocator recorded anything'}}");
 }
 
 static void fill_empty(struct tm_value *root)
 {
-    test_summary_load(root, "{'schema':'tracemill.summary','schema_version':1,'tool':{'name':'tracemill','version':'0.1.0'},'input':{'run':"
-                   "'empty','hosts':[],'partial':false,'files':[]},'environment':{'platform':'none','hosts':[],'devices':[]},"
-                   "'coverage':{'events_read':0,'events_used':0,'classes':{},'tallies':{},'warnings':[]},'steps':null,'devices':[],"
-                   "'kernels':null,'why':{'steps':'the profile holds no events','kernels':'no device activity'},'verdict':{'text':"
-                   "'Nothing was recorded on a device.','severity':'bad'},'findings':[]}");
+    test_summary_load(root, "{'schema':'tracemill.summary','schema_version':1,'tool':{'name':'"
+                            "tracemill','version':'0.1.0'},'input':{'run':"
+                            "'empty','hosts':[],'partial':false,'files':[]},'environment':{'"
+                            "platform':'none','hosts':[],'devices':[]},"
+                            "'coverage':{'events_read':0,'events_used':0,'classes':{},'tallies':{},"
+                            "'warnings':[]},'steps':null,'devices':[],"
+                            "'kernels':null,'why':{'steps':'the profile holds no "
+                            "events','kernels':'no device activity'},'verdict':{'text':"
+                            "'Nothing was recorded on a device.','severity':'bad'},'findings':[]}");
 }
 
 struct tm_doc *tm_sample_summary(struct tm_run *run, enum tm_sample which)
 {
-    static void (*const fill[TM_SAMPLES])(struct tm_value *root) = {
-        [TM_SAMPLE_GPU] = fill_gpu,     [TM_SAMPLE_TPU] = fill_tpu,         [TM_SAMPLE_CPU] = fill_cpu,
-        [TM_SAMPLE_EMPTY] = fill_empty, [TM_SAMPLE_HOSTILE] = fill_hostile,
+    static void (*const fill[TM_SAMPLES])(struct tm_value * root) = {
+        [TM_SAMPLE_GPU] = fill_gpu,         [TM_SAMPLE_TPU] = fill_tpu,
+        [TM_SAMPLE_CPU] = fill_cpu,         [TM_SAMPLE_EMPTY] = fill_empty,
+        [TM_SAMPLE_HOSTILE] = fill_hostile,
     };
     struct tm_doc *doc = tm_doc_new(run);
 

@@ -234,7 +234,7 @@ const char test_healthy_summary[] =
              "'compile': {'count': 2, 'total_ps': 1500000000000, 'longest_ps': 1000000000000, "
              "'inside_steps': {'count': 0,"
              " 'total_ps': 0}, 'source': 'backend_compile', 'recompiled': [], 'events': []},"
-             "'memory': {'allocators': [{'name': 'GPU_0_bfc', 'host': 'vm', 'capacity_bytes': "
+             "'memory': {'small_below_bytes': 1024, 'allocators': [{'name': 'GPU_0_bfc', 'host': 'vm', 'capacity_bytes': "
              "60000000000,"
              " 'peak_bytes': 30000000000, 'peak_at_ps': 50000000000, 'lifetime_peak_bytes': "
              "30000000000,"

@@ -16,6 +16,8 @@ BINARY = Path(os.environ.get("TM_BINARY", BUILD / "tracemill"))
 SANITIZED = bool(os.environ.get("TM_SANITIZED"))
 SHARED = Path(os.environ.get("TM_SHARED", ROOT.parent / "shared"))
 DEMO = ROOT / "tests" / "data" / "demo"
+if not BINARY.exists():
+    raise SystemExit(f"no program at {BINARY}: 'make' builds it")
 UNDER = shlex.split(os.environ.get("TM_UNDER", ""))
 SANITIZER = re.compile(rb"(Address|Leak|UndefinedBehavior|Memory|Thread)Sanitizer|runtime error:|==\d+==")
 

@@ -64,8 +64,10 @@ static const struct rule rules[] = {
     { "{'devices': [{'id': 'vm/gpu:0', 'lead_idle_ps': 1000000000, 'trail_idle_ps': 9000000000}]}",
       "idle_edges", "warning", 10000000000, "1.00 ms before, 9.00 ms after" },
 
-    { "{'window': {'total_ps': 50000000}, 'gaps': {'by_cause': {'gc': {'count': 1, 'total_ps': 9999999}}}, 'total':"
-      " null, 'kernels': null, 'transfers': null, 'balance': null, 'devices': [{'id': 'a'}]}",
+    { "{'window': {'total_ps': 50000000}, 'gaps': {'by_cause': {'gc': {'count': 1, 'total_ps': "
+      "9999999}, 'device_wait': null, 'launch': null, 'input': null, 'sync': null, 'host': null, "
+      "'unrecorded': null, 'profiler': null}}, 'total': null, 'kernels': null, 'transfers': null, "
+      "'devices': [{'id': 'a'}]}",
       NULL, NULL, 0, NULL }, /* 20 %, but under 10 us */
 
     /* copies */
@@ -75,33 +77,42 @@ static const struct rule rules[] = {
     { COPIES("p2p", "10000000000"), "transfer_p2p", "warning", 10000000000, "20 copies take 50.0 ms" },
     { COPIES("d2d", "10000000000"), "transfer_d2d", "warning", 10000000000, "10.0 ms of 200 ms of device time (5.0 %)" },
     { COPIES("other", "10000000000"), "transfer_other", "warning", 10000000000, "20 copies" },
-    { "{'total': {'exposed_by_direction_ps': {'h2d': 30000000000}}, 'transfers': {'by_direction': [{'direction':"
-      " 'h2d', 'count': 20, 'bytes': null, 'total_ps': 1}]}}",
+    { "{'total': {'exposed_by_direction_ps': {'h2d': 30000000000}}, 'transfers': {'by_direction': "
+      "[{'direction': 'h2d', 'count': 20, 'bytes': null, 'total_ps': 1}]}}",
       "transfer_h2d", "bad", 30000000000, "sizes are not recorded" },
     { "{'total': {'exposed_by_direction_ps': {'h2d': 30000000000}}, 'transfers': null}", "transfer_h2d", "bad",
       30000000000, "30.0 ms of 200 ms" },
-    { "{'total': {'exposed_by_direction_ps': null}, 'transfers': {'by_direction': [{'direction': 'h2d',"
-      " 'exposed_ps': 30000000000}]}}",
+    { "{'total': {'exposed_by_direction_ps': null}, 'transfers': {'by_direction': [{'direction': "
+      "'h2d', 'exposed_ps': 30000000000}]}}",
       "transfer_h2d", "bad", 30000000000, "30.0 ms of 200 ms" },
 
     /* kernels */
-    { "{'kernels': {'by_name': [{'name': 'big', 'count': 100, 'total_ps': 93000000000},"
-      " {'name': 'other', 'count': 1, 'total_ps': 40000000000}]}}",
-      "kernel_dominant", "info", 37200000000, "'big' takes 93.0 ms of 186 ms" },
+    { "{'kernels': {'by_name': [{'name': 'big', 'count': 100, 'total_ps': 93000000000}, {'name': "
+      "'other', 'count': 1, 'total_ps': 40000000000}]}}",
+      "kernel_dominant", "info", 37200000000, "'big' takes 93.0 ms of 186 ms of all kernels" },
     { "{'kernels': {'by_name': [{'name': 'only one', 'count': 9, 'total_ps': 186000000000}]}}", NULL, NULL, 0,
       NULL },
-    { "{'kernels': {'weighted_mean_ps': 50000000, 'count': 20000, 'mean_ps': 9300000},"
-      " 'gaps': {'by_cause': {'device_wait': {'count': 20000, 'total_ps': 40000000000}}}}",
+    { "{'kernels': {'weighted_mean_ps': 50000000, 'count': 20000, 'mean_ps': 9300000}, 'total': "
+      "{'utilization_pct': 80}, 'gaps': {'by_cause': {'device_wait': {'count': 20000, 'total_ps': "
+      "40000000000}}}}",
       "kernel_short", "bad", 40000000000, "20,000 kernels of 9.30" },
+    { "{'kernels': {'weighted_mean_ps': 50000000, 'count': 20000, 'mean_ps': 9300000}, 'total': "
+      "{'utilization_pct': 81}, 'gaps': {'by_cause': {'device_wait': {'count': 20000, 'total_ps': "
+      "40000000000}}}}",
+      "kernel_short", "info", 40000000000, "20,000 kernels of 9.30" },
+    { "{'kernels': {'weighted_mean_ps': 50000000, 'count': 20000, 'mean_ps': 9300000}, "
+      "'environment': {'platform': 'tpu'}}",
+      NULL, NULL, 0, NULL },
     { "{'kernels': {'weighted_mean_ps': 50000000, 'count': 99}}", NULL, NULL, 0, NULL },
 
     /* compiles */
-    { "{'compile': {'count': 3, 'inside_steps': {'count': 1, 'total_ps': 1000000000}, 'events': [{'module':"
-      " 'jit_step', 'host': 'vm', 'begin_ps': 40000000000, 'dur_ps': 1000000000, 'step': 5}]}}",
+    { "{'compile': {'count': 3, 'inside_steps': {'count': 1, 'total_ps': 1000000000}, 'events': "
+      "[{'module': 'jit_step', 'host': 'vm', 'begin_ps': 40000000000, 'dur_ps': 1000000000, "
+      "'step': 5}]}}",
       "compile_in_steps", "warning", 0, "'jit_step' for 1.00 ms at 0.040000000 s in step 5" },
-    { "{'compile': {'count': 30, 'inside_steps': {'count': 20, 'total_ps': 60000000000}, 'recompiled':"
-      " [{'module': 'jit_step', 'count': 21}]}, 'gaps': {'by_cause': {'compile': {'count': 20,"
-      " 'total_ps': 50000000000}}}}",
+    { "{'compile': {'count': 30, 'inside_steps': {'count': 20, 'total_ps': 60000000000}, "
+      "'recompiled': [{'module': 'jit_step', 'count': 21}]}, 'gaps': {'by_cause': {'compile': "
+      "{'count': 20, 'total_ps': 50000000000}}}}",
       "compile_in_steps", "bad", 50000000000, "'jit_step' is compiled 21 times" },
     { "{'compile': {'count': 4, 'recompiled': [{'module': 'jit_f', 'count': 3}]}}", "compile_again", "info",
       0, "2 compiles are of a module that was compiled before" },
@@ -115,28 +126,29 @@ static const struct rule rules[] = {
       "memory_near_limit", "info", 0, "1.00 GiB of 2.00 GiB" },
     { ALLOCATOR("'peak_pct': 95, 'holders': [{'op': 'dot', 'shape': 'f32[9]', 'bytes': 1048576}]"),
       "memory_near_limit", "warning", 0, "1.00 MiB are held by dot, f32[9]" },
-    { ALLOCATOR("'peak_pct': 40, 'spikes': [{'begin_ps': 7000000000, 'rise_bytes': 1073741824}]"),
-      "memory_spikes", "info", 0, "By 1.00 GiB at 0.007000000 s" },
+    { ALLOCATOR("'peak_pct': 79, 'spike_count': 1, 'spikes': [{'begin_ps': 7, 'rise_bytes': 1073741824}]"), NULL,
+      NULL, 0, NULL },
     { ALLOCATOR("'peak_pct': 40, 'fragmentation_pct': 90"), NULL, NULL, 0, NULL },
 
     /* several devices */
     { "{'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000}}",
       "collective_exposed", "bad", 30000000000, "30.0 ms of 40.0 ms" },
-    { "{'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels':"
-      " {'count': 900}}, {'id': 'b', 'compute_ps': 60000000000, 'kernels': {'count': 600}}]}",
+    { "{'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
+      "'b', 'compute_ps': 60000000000, 'kernels': {'count': 600}}]}",
       "imbalance", "bad", 30000000000, "a computes for 90.0 ms, with 900 kernels" },
-    { "{'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels':"
-      " {'count': 900}}, {'id': 'b', 'compute_ps': 60000000000, 'kernels': {'count': 900}}]}",
+    { "{'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
+      "'b', 'compute_ps': 60000000000, 'kernels': {'count': 900}}]}",
       "slow_device", "bad", 30000000000, "b computes for 60.0 ms" },
     { "{'devices': [{'id': 'a', 'compute_ps': 62900000000}, {'id': 'b', 'compute_ps': 57100000000}]}",
       NULL, NULL, 0, NULL },
 
     /* the profile itself */
-    { "{'devices': [], 'window': {'total_ps': 0}, 'total': {'utilization_pct': null}, 'unused':"
-      " [{'host': 'vm', 'name': '/device:GPU:0'}], 'gaps': null, 'kernels': null, 'transfers': null}",
+    { "{'devices': [], 'window': {'total_ps': 0}, 'total': {'utilization_pct': null}, 'unused': "
+      "[{'host': 'vm', 'name': '/device:GPU:0'}], 'gaps': null, 'kernels': null, 'transfers': "
+      "null}",
       "no_device_activity", "bad", 0, "/device:GPU:0" },
-    { "{'devices': [], 'window': {'total_ps': 0}, 'total': {'utilization_pct': null}, 'gaps': null,"
-      " 'kernels': null, 'transfers': null, 'environment': {'platform': 'none'}}",
+    { "{'devices': [], 'window': {'total_ps': 0}, 'total': {'utilization_pct': null}, 'gaps': "
+      "null, 'kernels': null, 'transfers': null, 'environment': {'platform': 'none'}}",
       "no_device_activity", "warning", 0, "100,000 events were read" },
     { "{'steps': {'source': 'session', 'count': 1, 'chosen': 1}}", "no_steps", "info", 0, "whole session" },
     { "{'steps': {'source': 'module', 'module': 'jit_step'}}", "no_steps", "info", 0,
@@ -277,17 +289,50 @@ static void one_wait_of_several_devices_is_told_once(void **state)
     test_judged_free(&j);
 }
 
+static void long_waits_are_no_pauses_between_short_kernels(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j,
+               "{'kernels': {'weighted_mean_ps': 50000000}, 'total': {'utilization_pct': 70}, "
+               "'gaps': {'by_cause': {'device_wait': {'count': 4000, 'total_ps': 40000000000}}}}",
+               NULL);
+    assert_int_equal(tm_int(tm_get(test_finding(&j, "kernel_short"), "at_stake_ps")), 0);
+    assert_int_equal(tm_int(tm_get(test_finding(&j, "idle_device_wait"), "at_stake_ps")),
+                     40000000000);
+    test_judged_free(&j);
+}
+
+static void a_cause_that_is_never_the_largest_part_is_told_too(void **state)
+{
+    const struct tm_value *f;
+    struct judged j;
+
+    (void)state;
+    test_judge(&j,
+               "{'gaps': {'by_cause': {'sync': {'count': 0, 'total_ps': 30000000000}}, 'longest': "
+               "[{'device': 'a', 'begin_ps': 1, 'dur_ps': 5000000000, 'step': 1, 'cause': "
+               "'input', 'parts': {'input': 3000000000, 'sync': 2000000000}}, {'device': 'a', "
+               "'begin_ps': 9, 'dur_ps': 4000000000, 'step': 2, 'cause': 'input', 'parts': "
+               "{'input': 4000000000}}]}}",
+               NULL);
+    f = test_finding(&j, "idle_sync");
+    assert_true(has_text(tm_get(f, "evidence"), "2.00 ms in a gap of 5.00 ms"));
+    assert_int_equal(tm_length(tm_get(f, "where")), 1);
+    test_judged_free(&j);
+}
+
 static void compiling_inside_steps_is_told_once(void **state)
 {
     struct judged j;
 
     (void)state;
-    test_judge(
-        &j,
-        "{'compile': {'inside_steps': {'count': 4, 'total_ps': 40000000000}, 'recompiled': "
-        "[{'module': 'f',"
-        " 'count': 9}]}, 'gaps': {'by_cause': {'compile': {'count': 4, 'total_ps': 40000000000}}}}",
-        NULL);
+    test_judge(&j,
+               "{'compile': {'inside_steps': {'count': 4, 'total_ps': 40000000000}, 'recompiled': "
+               "[{'module': 'f', 'count': 9}]}, 'gaps': {'by_cause': {'compile': {'count': 4, "
+               "'total_ps': 40000000000}}}}",
+               NULL);
     assert_non_null(test_finding(&j, "compile_in_steps"));
     assert_null(test_finding(&j, "idle_compile"));
     assert_null(test_finding(&j, "compile_again"));
@@ -297,17 +342,13 @@ static void compiling_inside_steps_is_told_once(void **state)
 static void copies_that_come_back_are_told_beside_their_direction(void **state)
 {
     static const char patch[] =
-        "{'total': {'exposed_by_direction_ps': null}, 'transfers': {'by_direction': [{'direction': "
-        "'h2d', 'count': 20, 'bytes': 20, "
-        "'total_ps': 9,"
-        " 'exposed_ps': 40000000000}, {'direction': 'd2h', 'count': 20, 'bytes': 20, 'total_ps': 9,"
-        " 'exposed_ps': 10000000000}], 'repeated': [{'direction': 'h2d', 'bytes': 1048576, "
-        "'per_step': 1,"
-        " 'count': 20, 'total_ps': 60000000000}, {'direction': 'h2d', 'bytes': 1048575, "
-        "'per_step': 1,"
-        " 'count': 20, 'total_ps': 60000000000}], 'pageable': {'count': 40, 'total_ps': "
-        "45000000000,"
-        " 'share_pct': 25}, 'ping_pong': {'count': 10}}}";
+        "{'total': {'exposed_by_direction_ps': null}, 'transfers': {'by_direction': "
+        "[{'direction': 'h2d', 'count': 20, 'bytes': 20, 'total_ps': 9, 'exposed_ps': "
+        "40000000000}, {'direction': 'd2h', 'count': 20, 'bytes': 20, 'total_ps': 9, "
+        "'exposed_ps': 10000000000}], 'repeated': [{'direction': 'h2d', 'bytes': 1048576, "
+        "'per_step': 1, 'count': 20, 'total_ps': 60000000000}, {'direction': 'h2d', 'bytes': "
+        "1048575, 'per_step': 1, 'count': 20, 'total_ps': 60000000000}], 'pageable': {'count': "
+        "40, 'total_ps': 45000000000, 'share_pct': 25}, 'ping_pong': {'count': 10}}}";
     struct judged j;
 
     (void)state;
@@ -328,6 +369,22 @@ static void copies_that_come_back_are_told_beside_their_direction(void **state)
         "{'limits': [{'id': 'ping_pong', 'value': 1.1}, {'id': 'pageable_share', 'value': 26}]}");
     assert_null(test_finding(&j, "transfer_ping_pong"));
     assert_null(test_finding(&j, "transfer_pageable"));
+    test_judged_free(&j);
+}
+
+static void jumps_of_a_full_allocator_are_told(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j,
+               ALLOCATOR("'peak_pct': 95, 'spike_count': 30, 'spikes': [{'begin_ps': 7000000000, "
+                         "'rise_bytes': 1073741824}]"),
+               NULL);
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "memory_spikes"), "severity")), "warning");
+    assert_true(has_text(tm_get(test_finding(&j, "memory_spikes"), "evidence"), "rises 30 times"));
+    assert_true(has_text(tm_get(test_finding(&j, "memory_spikes"), "evidence"),
+                         "By 1.00 GiB at 0.007000000 s"));
     test_judged_free(&j);
 }
 
@@ -379,8 +436,8 @@ static void advice_for_gpus_is_for_gpus(void **state)
     assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "fix"), "CUDA graphs"));
     test_judged_free(&j);
     test_judge(&j,
-               "{'environment': {'platform': 'tpu'}, 'gaps': {'by_cause': {'launch': {'count': 9,"
-               " 'total_ps': 60000000000}}}}",
+               "{'environment': {'platform': 'tpu'}, 'gaps': {'by_cause': {'launch': {'count': 9, "
+               "'total_ps': 60000000000}}}}",
                NULL);
     assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "fix"), "CUDA"));
     assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "fix"), "|"));
@@ -394,8 +451,7 @@ static void on_a_tpu_the_cores_wait(void **state)
     (void)state;
     test_judge(&j,
                "{'environment': {'platform': 'tpu'}, 'total': {'exposed_by_direction_ps': {'h2d': "
-               "90000000000}},"
-               " 'transfers': null}",
+               "90000000000}}, 'transfers': null}",
                NULL);
     assert_string_equal(tm_text(tm_get(test_finding(&j, "transfer_h2d"), "title")),
                         "The cores wait for data from host memory");
@@ -422,51 +478,49 @@ static void the_verdict_names_the_largest_loss(void **state)
 {
     static const struct sentence sentences[] = {
         { "{}",
-          "Healthy: the 2 devices are busy 95.0 % of the time, and no single loss reaches 3.0 % of "
-          "the window.",
+          "Healthy: the 2 devices are busy 95.0 % of the time, and no single avoidable loss "
+          "reaches 3.0 % of the window.",
           "info" },
         { "{'total': {'devices': 1, 'utilization_pct': 42}, 'gaps': {'by_cause': {'input': "
-          "{'count': 9,"
-          " 'total_ps': 62000000000}}}}",
-          "The device is busy 42.0 % of the time; the largest loss is waiting for input (31.0 % of "
-          "the window).",
+          "{'count': 9, 'total_ps': 62000000000}}}}",
+          "The device is busy 42.0 % of the time; the largest loss is waiting for input (31.0 % "
+          "of the window).",
           "bad" },
-        { "{'total': {'utilization_pct': 90}, 'gaps': {'by_cause': {'sync': {'count': 9,"
-          " 'total_ps': 8000000000}}}}",
+        { "{'total': {'utilization_pct': 90}, 'gaps': {'by_cause': {'sync': {'count': 9, "
+          "'total_ps': 8000000000}}}}",
           "The 2 devices are busy 90.0 % of the time; the largest loss is the host waiting for "
-          "results before it"
-          " launches more (4.0 % of the window).",
+          "results before it launches more (4.0 % of the window).",
           "warning" },
-        { "{'total': {'utilization_pct': 70}, 'gaps': {'by_cause': {'device_wait': {'count': 9,"
-          " 'total_ps': 50000000000}}}}",
-          "The 2 devices are busy 70.0 % of the time; the largest loss is launched work that waits "
-          "on the device"
-          " (25.0 % of the window).",
+        { "{'total': {'utilization_pct': 70}, 'gaps': {'by_cause': {'device_wait': {'count': 9, "
+          "'total_ps': 50000000000}}}}",
+          "The 2 devices are busy 70.0 % of the time; the largest loss is launched work that "
+          "waits on the device (25.0 % of the window).",
           "warning" },
-        { "{'total': {'utilization_pct': 50}, 'gaps': {'by_cause': {'device_wait': {'count': 9,"
-          " 'total_ps': 50000000000}, 'gc': {'count': 9, 'total_ps': 30000000000}}}}",
-          "The 2 devices are busy 50.0 % of the time; the largest loss is garbage collection"
-          " (15.0 % of the window).",
+        { "{'total': {'utilization_pct': 50}, 'gaps': {'by_cause': {'device_wait': {'count': 9, "
+          "'total_ps': 70000000000}, 'gc': {'count': 9, 'total_ps': 30000000000}}}}",
+          "The 2 devices are busy 50.0 % of the time; the largest loss is launched work that "
+          "waits on the device (35.0 % of the window).",
+          "warning" },
+        { "{'total': {'utilization_pct': 50}, 'gaps': {'by_cause': {'device_wait': {'count': 9, "
+          "'total_ps': 50000000000}, 'gc': {'count': 9, 'total_ps': 30000000000}}}}",
+          "The 2 devices are busy 50.0 % of the time; the largest loss is garbage collection "
+          "(15.0 % of the window).",
           "bad" },
         { "{'total': {'utilization_pct': 70}}",
-          "The 2 devices are busy 70.0 % of the time, and no single loss reaches 3.0 % of the "
-          "window.",
+          "The 2 devices are busy 70.0 % of the time, and no single avoidable loss reaches 3.0 % "
+          "of the window.",
           "info" },
         { "{'compile': {'total_ps': 11000000000000}}",
-          "The 2 devices are busy 95.0 % of the time, and no single loss reaches 3.0 % of the "
-          "window. Look at:"
-          " Compiling takes 11.0 s of this session.",
+          "The 2 devices are busy 95.0 % of the time, and no single avoidable loss reaches 3.0 % "
+          "of the window. Look at: Compiling takes 11.0 s of this session.",
           "warning" },
         { "{'input': {'partial': true, 'files': [{'path': 'a', 'partial': true}]}, 'gaps': "
-          "{'by_cause': {'gc':"
-          " {'count': 1, 'total_ps': 30000000000}}}}",
-          "The 2 devices are busy 95.0 % of the time; the largest loss is garbage collection (15.0 "
-          "% of the window)."
-          " The input is damaged: this is what could be read.",
+          "{'by_cause': {'gc': {'count': 1, 'total_ps': 30000000000}}}}",
+          "The 2 devices are busy 95.0 % of the time; the largest loss is garbage collection "
+          "(15.0 % of the window). The input is damaged: this is what could be read.",
           "bad" },
         { "{'devices': [], 'window': {'total_ps': null}, 'total': {'utilization_pct': null}, "
-          "'gaps': null,"
-          " 'transfers': null, 'kernels': null}",
+          "'gaps': null, 'transfers': null, 'kernels': null}",
           "No device activity was recorded, so that there are no device figures.", "warning" },
     };
 
@@ -489,8 +543,7 @@ static void any_summary_can_be_judged(void **state)
         "{'window': 7, 'gaps': [], 'kernels': 'x', 'devices': {}, 'total': [1], 'steps': null, "
         "'input': null}",
         "{'gaps': {'by_cause': [1, 2], 'longest': {}}, 'transfers': {'by_direction': [7, null, "
-        "'x']},"
-        " 'coverage': {'tallies': [], 'classes': 7, 'warnings': [1, null]}, 'memory': "
+        "'x']}, 'coverage': {'tallies': [], 'classes': 7, 'warnings': [1, null]}, 'memory': "
         "{'allocators': [null]}}",
     };
 
@@ -532,20 +585,16 @@ static void numbers_past_any_range_stay_in_the_window(void **state)
     (void)state;
     test_judge(
         &j,
-        "{'window': {'total_ps': 9000000000000000000}, 'total': {'exposed_by_direction_ps': null}, "
-        "'gaps': {'by_cause': {'input': {'count': 1,"
-        " 'total_ps': 9.3e18}, 'sync': {'count': -5, 'total_ps': -9.3e18}}, 'longest': [{'cause': "
-        "'input',"
-        " 'begin_ps': 9.2e18, 'dur_ps': 9.2e18, 'device': 'x'}]},"
-        " 'devices': [{'id': 'a', 'lead_idle_ps': 9e18, 'trail_idle_ps': 9e18, 'compute_ps': 9e18},"
-        " {'id': 'b', 'lead_idle_ps': 9e18, 'compute_ps': 1}], 'balance': {'imbalance_pct': 900},"
-        " 'transfers': {'by_direction': [{'direction': 'h2d', 'exposed_ps': 9e18}, {'direction': "
-        "'d2h',"
-        " 'exposed_ps': 9e18}], 'ping_pong': {'count': 9e18}, 'repeated': [{'direction': 'h2d', "
-        "'bytes': 9e18,"
-        " 'total_ps': 9e18}, {'direction': 'h2d', 'bytes': 9e18, 'total_ps': 9e18}]},"
-        " 'compile': {'count': 1, 'total_ps': 9e18, 'recompiled': [{'module': 'm', 'count': "
-        "9e18}]}}",
+        "{'window': {'total_ps': 9000000000000000000}, 'total': {'exposed_by_direction_ps': "
+        "null}, 'gaps': {'by_cause': {'input': {'count': 1, 'total_ps': 9.3e18}, 'sync': "
+        "{'count': -5, 'total_ps': -9.3e18}}, 'longest': [{'cause': 'input', 'begin_ps': 9.2e18, "
+        "'dur_ps': 9.2e18, 'device': 'x'}]}, 'devices': [{'id': 'a', 'lead_idle_ps': 9e18, "
+        "'trail_idle_ps': 9e18, 'compute_ps': 9e18}, {'id': 'b', 'lead_idle_ps': 9e18, "
+        "'compute_ps': 1}], 'balance': {'imbalance_pct': 900}, 'transfers': {'by_direction': "
+        "[{'direction': 'h2d', 'exposed_ps': 9e18}, {'direction': 'd2h', 'exposed_ps': 9e18}], "
+        "'ping_pong': {'count': 9e18}, 'repeated': [{'direction': 'h2d', 'bytes': 9e18, "
+        "'total_ps': 9e18}, {'direction': 'h2d', 'bytes': 9e18, 'total_ps': 9e18}]}, 'compile': "
+        "{'count': 1, 'total_ps': 9e18, 'recompiled': [{'module': 'm', 'count': 9e18}]}}",
         NULL);
     check_all(&j);
     assert_non_null(test_finding(&j, "idle_input"));
@@ -560,8 +609,7 @@ static void names_of_a_trace_are_shown_safely(void **state)
     (void)state;
     test_judge(&j,
                "{'kernels': {'by_name': [{'name': 'bad\\u001b[31m\\u202ename', 'count': 1, "
-               "'total_ps': 100000000000},"
-               " {'name': 'b', 'count': 1, 'total_ps': 1}]}}",
+               "'total_ps': 100000000000}, {'name': 'b', 'count': 1, 'total_ps': 1}]}}",
                NULL);
     f = test_finding(&j, "kernel_dominant");
     assert_non_null(f);
@@ -602,8 +650,11 @@ int main(void)
         cmocka_unit_test(each_rule_finds_what_it_is_for_and_nothing_else),
         cmocka_unit_test(gaps_of_a_cause_tell_where_they_are),
         cmocka_unit_test(one_wait_of_several_devices_is_told_once),
+        cmocka_unit_test(long_waits_are_no_pauses_between_short_kernels),
+        cmocka_unit_test(a_cause_that_is_never_the_largest_part_is_told_too),
         cmocka_unit_test(compiling_inside_steps_is_told_once),
         cmocka_unit_test(copies_that_come_back_are_told_beside_their_direction),
+        cmocka_unit_test(jumps_of_a_full_allocator_are_told),
         cmocka_unit_test(a_full_and_fragmented_allocator_is_a_warning),
         cmocka_unit_test(without_host_events_idle_time_is_told_as_that),
         cmocka_unit_test(advice_for_gpus_is_for_gpus),

@@ -66,7 +66,8 @@ static void dates_are_in_utc(void **state)
     char out[TM_FORMAT_BYTES];
 
     (void)state;
-    assert_string_equal(tm_format_date(out, INT64_C(1790000000999999999)), "2026-09-21 14:13:20 UTC");
+    assert_string_equal(tm_format_date(out, INT64_C(1790000000999999999)),
+                        "2026-09-21 14:13:20 UTC");
     assert_string_equal(tm_format_date(out, 0), "1970-01-01 00:00:00 UTC");
     assert_string_equal(tm_format_date(out, -1), "");
     assert_string_equal(tm_format_date(out, INT64_MAX), "2262-04-11 23:47:16 UTC");
@@ -147,7 +148,8 @@ static void units_choose_the_form(void **state)
     assert_string_equal(tm_format_unit(out, 2048, "bytes"), "2.00 KiB");
     assert_string_equal(tm_format_unit(out, 2.5, "TFLOP/s"), "2.50 TFLOP/s");
     assert_string_equal(tm_format_unit(out, 1e300, "s"), "1e+300 s");
-    assert_true(strlen(tm_format_unit(out, -1e14, "a unit that is much longer than any unit")) < TM_FORMAT_BYTES);
+    assert_true(strlen(tm_format_unit(out, -1e14, "a unit that is much longer than any unit")) <
+                TM_FORMAT_BYTES);
 }
 
 static void what_cannot_be_seen_becomes_an_escape(void **state)
@@ -159,14 +161,18 @@ static void what_cannot_be_seen_becomes_an_escape(void **state)
         { "größe 漢字 😀", "größe 漢字 😀" },
         { "a\nb\tc\rd", "a\\nb\\tc\\rd" },
         { "\x1b[31m\x7f", "\\u001b[31m\\u007f" },
-        { "\xc2\x85", "\\u0085" },                 /* a C1 control */
-        { "\xe2\x80\xae" "exe", "\\u202eexe" },    /* right-to-left override */
-        { "a\xe2\x80\x8b" "b", "a\\u200bb" },      /* zero width space */
+        { "\xc2\x85", "\\u0085" }, /* a C1 control */
+        { "\xe2\x80\xae"
+          "exe",
+          "\\u202eexe" }, /* right-to-left override */
+        { "a\xe2\x80\x8b"
+          "b",
+          "a\\u200bb" }, /* zero width space */
         { "\xef\xbb\xbf", "\\ufeff" },
-        { "\xf3\xa0\x81\x81", "\\u{e0041}" },      /* a tag character */
+        { "\xf3\xa0\x81\x81", "\\u{e0041}" }, /* a tag character */
         { "\xef\xbf\xbf", "\\uffff" },
         { "ab\xff\xc3(", "ab\\xff\\xc3(" },
-        { "\xed\xa0\x80", "\\xed\\xa0\\x80" },     /* a surrogate */
+        { "\xed\xa0\x80", "\\xed\\xa0\\x80" }, /* a surrogate */
     };
     char out[128];
 

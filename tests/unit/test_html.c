@@ -19,7 +19,7 @@
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
 
-/* --- the writer ------------------------------------------------------------------------------------------ */
+/* --- the writer --- */
 
 static char *text_and_attribute(const char *text)
 {
@@ -45,7 +45,9 @@ static void texts_are_escaped_in_text_and_attribute(void **state)
         { "plain", "plain" },
         { "a<b>&'\"", "a&lt;b&gt;&amp;&#39;&quot;" },
         { "&amp;", "&amp;amp;" },
-        { "\xe2\x80\xae" "x\n", "\\u202ex\\n" },
+        { "\xe2\x80\xae"
+          "x\n",
+          "\\u202ex\\n" },
         { "\xff<", "\\xff&lt;" },
         { "漢", "漢" },
     };
@@ -83,8 +85,8 @@ static void numbers_of_attributes_are_short(void **state)
         double value;
         const char *text;
     } table[] = {
-        { 0, "0" }, { 12, "12" }, { 12.5, "12.5" }, { -0.25, "-0.25" }, { 0.004, "0" }, { 1.999, "2" }, { 1e300, "0" },
-        { -0.001, "0" },
+        { 0, "0" },     { 12, "12" },   { 12.5, "12.5" }, { -0.25, "-0.25" },
+        { 0.004, "0" }, { 1.999, "2" }, { 1e300, "0" },   { -0.001, "0" },
     };
 
     (void)state;
@@ -105,7 +107,7 @@ static void numbers_of_attributes_are_short(void **state)
     }
 }
 
-/* --- the page -------------------------------------------------------------------------------------------- */
+/* --- the page --- */
 
 static char *page_of_doc(struct tm_run *run, const struct tm_doc *doc)
 {
@@ -199,7 +201,8 @@ static void check_tags(const char *page)
         if (closes) {
             assert_true(depth > 0);
             depth--;
-            assert_true(open[depth].length == length && memcmp(open[depth].name, name, length) == 0);
+            assert_true(open[depth].length == length &&
+                        memcmp(open[depth].name, name, length) == 0);
         } else if (end[-1] != '/') {
             assert_false(is_void(name, length));
             assert_true(depth < 64);
@@ -207,7 +210,8 @@ static void check_tags(const char *page)
             open[depth++].length = length;
         }
         at = end;
-        if (!closes && (strncmp(name, "style", length) == 0 || strncmp(name, "script", length) == 0)) {
+        if (!closes &&
+            (strncmp(name, "style", length) == 0 || strncmp(name, "script", length) == 0)) {
             at = strstr(at, "</"); /* the program's own text; embed.sh refuses end tags inside */
             assert_non_null(at);
         }
@@ -256,9 +260,11 @@ static void the_style_sheet_has_the_colours_of_the_palette(void **state)
     for (int role = 0; role < TM_ROLE_COUNT; role++) {
         char text[64];
 
-        (void)snprintf(text, sizeof(text), "--c-%s:#%06x;", tm_palette[role].name, tm_palette[role].light);
+        (void)snprintf(text, sizeof(text), "--c-%s:#%06x;", tm_palette[role].name,
+                       tm_palette[role].light);
         assert_has(tm_asset_style.bytes, text);
-        (void)snprintf(text, sizeof(text), "--c-%s:#%06x;", tm_palette[role].name, tm_palette[role].dark);
+        (void)snprintf(text, sizeof(text), "--c-%s:#%06x;", tm_palette[role].name,
+                       tm_palette[role].dark);
         assert_has(tm_asset_style.bytes, text);
         (void)snprintf(text, sizeof(text), ".f-%s{", tm_palette[role].name);
         assert_has(tm_asset_style.bytes, text);
@@ -289,9 +295,13 @@ static void figures_have_value_judgement_and_limits(void **state)
     char *page = page_of(TM_SAMPLE_GPU);
 
     (void)state;
-    assert_has(page, "Device utilization</a></th><td class=\"n\"><span class=\"value\">75.0 %</span></td><td>"
-                     "<span class=\"band warning\">▲ warning</span></td><td class=\"n\">&gt; 80 %</td><td class=\"n\">&lt; 50 %</td>");
-    assert_has(page, "not recorded: the profile holds no bytes accessed</td><td><span class=\"band unknown\">○ not judged</span>");
+    assert_has(
+        page,
+        "Device utilization</a></th><td class=\"n\"><span class=\"value\">75.0 %</span></td><td>"
+        "<span class=\"band warning\">▲ warning</span></td><td class=\"n\">&gt; 80 %</td><td "
+        "class=\"n\">&lt; 50 %</td>");
+    assert_has(page, "not recorded: the profile holds no bytes accessed</td><td><span class=\"band "
+                     "unknown\">○ not judged</span>");
     assert_has(page, "<td class=\"n\">&gt; 1 ms</td><td class=\"n\">&lt; 0.1 ms</td>");
     assert_has(page, "<td class=\"n\">0</td><td class=\"n\">&gt; 0</td>");
     assert_has(page, "<dt id=\"definition-0\">Device utilization</dt>");
@@ -307,7 +317,8 @@ static void findings_have_stake_evidence_fix_and_place(void **state)
     assert_has(page, " · 86.0 ms at stake, 9.8 % of the window, limit 3 %");
     assert_has(page, "<li>the longest gap took 3.10 ms before step 12</li>");
     assert_has(page, "<li>load data in threads or processes of their own</li>");
-    assert_has(page, "<code class=\"range\">ts between 288000000 and 291100000</code> at 0.288000000 s, for 3.10 ms, trainer-7/gpu:0");
+    assert_has(page, "<code class=\"range\">ts between 288000000 and 291100000</code> at "
+                     "0.288000000 s, for 3.10 ms, trainer-7/gpu:0");
     assert_has(page, "ts between 301000000 and 303900001"); /* the end is rounded up */
     free(page);
 }
@@ -329,12 +340,14 @@ static void tables_keep_their_totals_with_a_row_for_the_rest(void **state)
 
 static void rows_past_the_cap_are_added_to_the_rest(void **state)
 {
-    static char json[32768] = "{'kernels':{'count':1,'total_ps':1,'rest':{'rows':5,'count':50,'total_ps':7000},'rows':[";
+    static char json[32768] =
+        "{'kernels':{'count':1,'total_ps':1,'rest':{'rows':5,'count':50,'total_ps':7000},'rows':[";
     char *page;
 
     (void)state;
     for (int i = 0; i < 502; i++)
-        (void)snprintf(json + strlen(json), sizeof(json) - strlen(json), "%s{'name':'k%d','count':3,'total_ps':1000}", i ? "," : "", i);
+        (void)snprintf(json + strlen(json), sizeof(json) - strlen(json),
+                       "%s{'name':'k%d','count':3,'total_ps':1000}", i ? "," : "", i);
     strcat(json, "]}}");
     page = page_of_json(json);
     assert_has(page, "k499</th>");
@@ -364,7 +377,8 @@ static void what_is_missing_is_named_with_its_reason(void **state)
 static void a_partial_input_is_said_at_the_top(void **state)
 {
     char *page = page_of(TM_SAMPLE_HOSTILE);
-    const char *banner = strstr(page, "The input is damaged or incomplete."), *title = strstr(page, "<h1>");
+    const char *banner = strstr(page, "The input is damaged or incomplete."),
+               *title = strstr(page, "<h1>");
 
     (void)state;
     assert_true(banner && title && banner < title);
@@ -375,7 +389,8 @@ static void a_partial_input_is_said_at_the_top(void **state)
 
 static void hostile_names_stay_texts(void **state)
 {
-    static const char *const never[] = { "<img", "<svg onload", "</textarea", "\x1b", "\xe2\x80\xae", "\xe2\x80\x8b" };
+    static const char *const never[] = { "<img", "<svg onload",  "</textarea",
+                                         "\x1b", "\xe2\x80\xae", "\xe2\x80\x8b" };
     char *page = page_of(TM_SAMPLE_HOSTILE);
 
     (void)state;
@@ -385,7 +400,8 @@ static void hostile_names_stay_texts(void **state)
     assert_int_equal(count(page, "</style"), 1);
     assert_int_equal(count(page, "</title>"), count(page, "<title>"));
     assert_has(page, "&lt;script&gt;document.title=&#39;owned&#39;&lt;/script&gt;");
-    assert_has(page, "\\u202egnp.exe\\u200b &amp;lt;b&amp;gt;"); /* entities of the name are text, too */
+    assert_has(page,
+               "\\u202egnp.exe\\u200b &amp;lt;b&amp;gt;"); /* entities of the name are text, too */
     free(page);
 }
 
@@ -403,14 +419,21 @@ static void strange_values_do_no_harm(void **state)
 {
     static const char *const jsons[] = {
         "{}",
-        "{'steps':[],'devices':{},'kernels':7,'gaps':'x','memory':true,'kpis':{},'findings':{'a':1},'verdict':[],'input':3}",
-        "{'steps':{'list':[null,1,'x',[],{}]},'devices':[null,1,{}],'kernels':{'rows':[null,{}]},'kpis':[null,{}],"
+        "{'steps':[],'devices':{},'kernels':7,'gaps':'x','memory':true,'kpis':{},'findings':{'a':1}"
+        ",'verdict':[],'input':3}",
+        "{'steps':{'list':[null,1,'x',[],{}]},'devices':[null,1,{}],'kernels':{'rows':[null,{}]},'"
+        "kpis':[null,{}],"
         "'findings':[null,{'where':[null,{}],'evidence':[null,3],'fix':{}}]}",
-        "{'steps':{'basis':'period','list':[{'number':-1,'chosen':true,'period_ps':9223372036854775807,'compute_ps':"
-        "9e18,'idle_ps':9e18},{'number':1,'chosen':true,'period_ps':0},{'number':2,'chosen':true,'period_ps':-5}]}}",
-        "{'memory':{'allocators':[{'name':'a','capacity_bytes':-1,'peak_bytes':1e300,'peak_at_ps':0,'timeline':[[0,1,2],[0]]}]}}",
-        "{'gaps':{'histogram':[{'from_ps':0,'count':1,'total_ps':1}],'by_cause':{'launch':{'total_ps':1}}}}",
-        "{'findings':[{'title':'t','where':[{'begin_ps':-9000000000000000000,'end_ps':9000000000000000000}]}]}",
+        "{'steps':{'basis':'period','list':[{'number':-1,'chosen':true,'period_ps':"
+        "9223372036854775807,'compute_ps':"
+        "9e18,'idle_ps':9e18},{'number':1,'chosen':true,'period_ps':0},{'number':2,'chosen':true,'"
+        "period_ps':-5}]}}",
+        "{'memory':{'allocators':[{'name':'a','capacity_bytes':-1,'peak_bytes':1e300,'peak_at_ps':"
+        "0,'timeline':[[0,1,2],[0]]}]}}",
+        "{'gaps':{'histogram':[{'from_ps':0,'count':1,'total_ps':1}],'by_cause':{'launch':{'total_"
+        "ps':1}}}}",
+        "{'findings':[{'title':'t','where':[{'begin_ps':-9000000000000000000,'end_ps':"
+        "9000000000000000000}]}]}",
     };
 
     (void)state;

@@ -121,16 +121,26 @@ static void what_the_input_cannot_support_is_null_with_the_reason(void **state)
     (void)state;
     test_judge(
         &j,
-        "{'host': {'overhead_pct': null, 'why': {'overhead_pct': 'the program ran on the CPU'}},"
-        " 'memory': null, 'kernels': {'count': 0, 'weighted_mean_ps': null},"
-        " 'balance': null, 'environment': {'platform': 'cpu'},"
-        " 'why': {'memory': 'no allocator events', 'balance': 'one device'}}",
+        "{'host': {'overhead_pct': null, 'why': {'overhead_pct': 'the program ran on the CPU'}}, "
+        "'memory': null, 'kernels': {'count': 0, 'weighted_mean_ps': null}, 'balance': null, "
+        "'environment': {'platform': 'cpu'}, 'why': {'memory': 'no allocator events', 'balance': "
+        "'one device'}}",
         NULL);
     expect_unknown(&j, "host_overhead", "the program ran on the CPU");
     expect_unknown(&j, "peak_memory", "no allocator events");
-    expect_unknown(&j, "kernel_duration", "no kernels");
+    expect_unknown(&j, "kernel_duration", "only GPUs launch kernels");
     expect_unknown(&j, "imbalance", "one device");
     expect_unknown(&j, "transfer_share", "ran on the CPU");
+    test_judged_free(&j);
+}
+
+static void a_gpu_run_without_kernels_has_no_kernel_duration(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, "{'kernels': {'count': 0, 'weighted_mean_ps': null}}", NULL);
+    expect_unknown(&j, "kernel_duration", "no kernels were recorded");
     test_judged_free(&j);
 }
 
@@ -140,9 +150,9 @@ static void without_device_activity_device_figures_are_null(void **state)
 
     (void)state;
     test_judge(&j,
-               "{'devices': [], 'window': {'total_ps': 0}, 'total': {'utilization_pct': null,"
-               " 'exposed_copy_ps': null, 'exposed_collective_ps': null,"
-               " 'why': {'utilization_pct': 'no device activity'}}}",
+               "{'devices': [], 'window': {'total_ps': 0}, 'total': {'utilization_pct': null, "
+               "'exposed_copy_ps': null, 'exposed_collective_ps': null, 'why': "
+               "{'utilization_pct': 'no device activity'}}}",
                NULL);
     expect_unknown(&j, "device_utilization", "no device activity");
     expect_unknown(&j, "transfer_share", "not recorded");
@@ -178,8 +188,8 @@ static void the_fullest_allocator_counts(void **state)
     (void)state;
     test_judge(
         &j,
-        "{'memory': {'allocators': [{'name': 'a', 'peak_bytes': 5, 'peak_pct': 20},"
-        " {'name': 'b', 'peak_bytes': 7, 'peak_pct': 95}, {'name': 'c', 'peak_pct': null}]}}",
+        "{'memory': {'allocators': [{'name': 'a', 'peak_bytes': 5, 'peak_pct': 20}, {'name': 'b', "
+        "'peak_bytes': 7, 'peak_pct': 95}, {'name': 'c', 'peak_pct': null}]}}",
         NULL);
     expect(&j, "peak_memory", 95, "bad");
     test_judged_free(&j);
@@ -229,6 +239,7 @@ int main(void)
         cmocka_unit_test(the_plain_mean_and_idle_time_stand_beside),
         cmocka_unit_test(bands_follow_the_direction),
         cmocka_unit_test(what_the_input_cannot_support_is_null_with_the_reason),
+        cmocka_unit_test(a_gpu_run_without_kernels_has_no_kernel_duration),
         cmocka_unit_test(without_device_activity_device_figures_are_null),
         cmocka_unit_test(without_steps_there_is_no_step_time),
         cmocka_unit_test(a_limit_of_the_user_gives_step_time_a_band),

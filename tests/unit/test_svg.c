@@ -21,7 +21,7 @@
 
 static const double width = 760;
 
-/* --- colours --------------------------------------------------------------------------------------------- */
+/* --- colours --- */
 
 static double linear(uint32_t channel)
 {
@@ -33,7 +33,8 @@ static double linear(uint32_t channel)
 /* Relative luminance and contrast by WCAG 2.1. */
 static double luminance(uint32_t colour)
 {
-    return 0.2126 * linear(colour >> 16 & 255) + 0.7152 * linear(colour >> 8 & 255) + 0.0722 * linear(colour & 255);
+    return 0.2126 * linear(colour >> 16 & 255) + 0.7152 * linear(colour >> 8 & 255) +
+           0.0722 * linear(colour & 255);
 }
 
 static double contrast(uint32_t a, uint32_t b)
@@ -50,17 +51,18 @@ static void every_role_stands_out_from_its_paper(void **state)
     (void)state;
     for (int role = 0; role < TM_ROLE_COUNT; role++) {
         const struct tm_colour *colour = &tm_palette[role];
-        const bool is_text = (role >= TM_ROLE_GOOD && role <= TM_ROLE_UNKNOWN) || role == TM_ROLE_TEXT ||
-                             role == TM_ROLE_QUIET;
+        const bool is_text = (role >= TM_ROLE_GOOD && role <= TM_ROLE_UNKNOWN) ||
+                             role == TM_ROLE_TEXT || role == TM_ROLE_QUIET;
         const double least = is_text ? 4.5 : 3;
 
         assert_non_null(colour->name);
         assert_non_null(colour->label);
         if (role == TM_ROLE_AREA || role == TM_ROLE_GRID || role == TM_ROLE_PAPER)
             continue; /* beside a line that carries the meaning */
-        if (contrast(colour->light, paper->light) < least || contrast(colour->dark, paper->dark) < least)
-            fail_msg("%s: contrast %.2f on light, %.2f on dark", colour->name, contrast(colour->light, paper->light),
-                     contrast(colour->dark, paper->dark));
+        if (contrast(colour->light, paper->light) < least ||
+            contrast(colour->dark, paper->dark) < least)
+            fail_msg("%s: contrast %.2f on light, %.2f on dark", colour->name,
+                     contrast(colour->light, paper->light), contrast(colour->dark, paper->dark));
     }
 }
 
@@ -75,7 +77,7 @@ static void names_of_the_summary_have_roles(void **state)
     assert_int_equal(tm_role_of_band("bad"), TM_ROLE_BAD);
 }
 
-/* --- scales ---------------------------------------------------------------------------------------------- */
+/* --- scales --- */
 
 static void check_labels(const struct tm_axis *axis, const char *const *labels, int count)
 {
@@ -121,7 +123,7 @@ static void scales_bear_any_range(void **state)
                 }
 }
 
-/* --- charts ---------------------------------------------------------------------------------------------- */
+/* --- charts --- */
 
 struct fixture {
     struct tm_run run;
@@ -205,7 +207,8 @@ static void parts_of_a_bar_have_lengths_by_their_time(void **state)
     tm_charts_draw(&f.chart, TM_CHART_STEPS, 0, f.summary);
     compute = drawn(&f.chart, TM_ROLE_COMPUTE, true);
     idle = drawn(&f.chart, TM_ROLE_IDLE_INPUT, true);
-    /* 6 ms of compute to 0.5 ms of input in each step; a bar is up to a seam of 0.6 points shorter */
+    /* 6 ms of compute to 0.5 ms of input in each step; a bar is up to a seam of 0.6 points shorter
+     */
     assert_true(fabs((compute + 4 * 0.6) / (idle + 4 * 0.6) - 12) < 0.01);
     assert_int_equal(tm_chart_rows(&f.chart), 4);
     tear_down(&f);
@@ -225,7 +228,8 @@ static void bars_never_leave_the_drawing(void **state)
                 tm_charts_draw(&f.chart, (enum tm_chart_kind)kind, c, f.summary);
                 assert_true(f.chart.title[0] && f.chart.caption[0]);
                 assert_true(f.chart.marks > 0 && f.chart.height > 0 && tm_chart_rows(&f.chart) > 0);
-                assert_int_equal(count_marks(&f.chart, TM_MARK_OPEN), count_marks(&f.chart, TM_MARK_CLOSE));
+                assert_int_equal(count_marks(&f.chart, TM_MARK_OPEN),
+                                 count_marks(&f.chart, TM_MARK_CLOSE));
                 for (size_t i = 0; i < f.chart.marks; i++) {
                     const struct tm_mark *mark = &f.chart.mark[i];
 
@@ -233,7 +237,8 @@ static void bars_never_leave_the_drawing(void **state)
                     assert_true(mark->x >= -0.01 && mark->x <= width + 0.01);
                     assert_true(mark->y >= -0.01 && mark->y <= f.chart.height + 0.01);
                     if (mark->kind == TM_MARK_RECT)
-                        assert_true(mark->width > 0 && mark->height >= 0 && mark->x + mark->width <= width + 0.01 &&
+                        assert_true(mark->width > 0 && mark->height >= 0 &&
+                                    mark->x + mark->width <= width + 0.01 &&
                                     mark->y + mark->height <= f.chart.height + 0.01);
                 }
             }
@@ -251,9 +256,12 @@ static void many_steps_are_sampled_and_the_slowest_is_kept(void **state)
     set_up(&f, TM_SAMPLE_HOSTILE); /* 699 chosen steps; step 21 compiles */
     tm_charts_draw(&f.chart, TM_CHART_STEPS, 0, f.summary);
     assert_true(tm_chart_rows(&f.chart) <= TM_CHART_BARS_MOST);
-    assert_non_null(strstr(f.chart.caption, "Each bar is the slowest of 12 steps in a row, of 699 listed steps."));
+    assert_non_null(strstr(f.chart.caption,
+                           "Each bar is the slowest of 12 steps in a row, of 699 listed steps."));
     for (size_t row = 0; row < tm_chart_rows(&f.chart); row++)
-        found |= strcmp(tm_chart_text(&f.chart, f.chart.table.cell[row * (size_t)f.chart.table.columns]), "step 21") == 0;
+        found |=
+            strcmp(tm_chart_text(&f.chart, f.chart.table.cell[row * (size_t)f.chart.table.columns]),
+                   "step 21") == 0;
     assert_true(found);
     tear_down(&f);
 }
@@ -284,10 +292,12 @@ static void of_many_devices_the_least_used_are_drawn(void **state)
     (void)state;
     for (int i = 0; i < 40; i++) /* device 0 is used most */
         (void)snprintf(json + strlen(json), sizeof(json) - strlen(json),
-                       "%s{'id':'d%d','compute_ps':%d000,'idle_ps':1000,'utilization_pct':%d}", i ? "," : "", i, 60 - i, 90 - i);
+                       "%s{'id':'d%d','compute_ps':%d000,'idle_ps':1000,'utilization_pct':%d}",
+                       i ? "," : "", i, 60 - i, 90 - i);
     strcat(json, "]}");
     check_devices(json, TM_CHART_DEVICES_MOST, "d8", "The 32 least used of 40 devices are drawn.");
-    check_devices("{'devices':[{'id':'only','compute_ps':5,'idle_ps':5,'utilization_pct':50}]}", 1, "only", NULL);
+    check_devices("{'devices':[{'id':'only','compute_ps':5,'idle_ps':5,'utilization_pct':50}]}", 1,
+                  "only", NULL);
 }
 
 static void idle_that_has_no_cause_is_not_lost(void **state)
@@ -298,12 +308,16 @@ static void idle_that_has_no_cause_is_not_lost(void **state)
     test_run_init(&f.run);
     f.doc = tm_doc_new(&f.run);
     assert_non_null(f.doc);
-    test_summary_load(tm_doc_root(f.doc), "{'devices':[{'id':'d','compute_ps':100000,'idle_ps':100000,'gaps':{'by_cause':"
-                                          "{'launch':{'count':1,'total_ps':50000}}}}]}");
+    test_summary_load(
+        tm_doc_root(f.doc),
+        "{'devices':[{'id':'d','compute_ps':100000,'idle_ps':100000,'gaps':{'by_cause':"
+        "{'launch':{'count':1,'total_ps':50000}}}}]}");
     tm_chart_init(&f.chart, &f.run, width);
     tm_charts_draw(&f.chart, TM_CHART_DEVICES, 0, tm_doc_root(f.doc));
-    assert_true(fabs(drawn(&f.chart, TM_ROLE_IDLE, true) - drawn(&f.chart, TM_ROLE_IDLE_LAUNCH, true)) < 0.01);
-    assert_true(fabs(drawn(&f.chart, TM_ROLE_COMPUTE, true) - 2 * drawn(&f.chart, TM_ROLE_IDLE, true) - 0.6) < 0.01);
+    assert_true(fabs(drawn(&f.chart, TM_ROLE_IDLE, true) -
+                     drawn(&f.chart, TM_ROLE_IDLE_LAUNCH, true)) < 0.01);
+    assert_true(fabs(drawn(&f.chart, TM_ROLE_COMPUTE, true) -
+                     2 * drawn(&f.chart, TM_ROLE_IDLE, true) - 0.6) < 0.01);
     tear_down(&f);
 }
 
@@ -323,7 +337,9 @@ static void memory_has_its_capacity_line_and_its_peak(void **state)
     tear_down(&f);
 }
 
-/* --- SVG ------------------------------------------------------------------------------------------------- */
+/* --- SVG
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static char *svg_of(const struct tm_chart *chart)
 {
@@ -360,13 +376,16 @@ static void each_mark_becomes_one_element(void **state)
     tm_chart_point(&chart, -1.5, 2);
     tm_chart_string(&chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_END, 7, 8, "x < y\x01");
     svg = svg_of(&chart);
-    assert_string_equal(svg, "<svg role=\"img\" aria-label=\"&lt;Title&gt;\" viewBox=\"0,0 400,100.5 \">"
-                             "<g><title>a &quot;tip&quot; &amp; more</title>"
-                             "<rect class=\"f-compute\" x=\"1\" y=\"2.5\" width=\"30.26\" height=\"4\"/></g>"
-                             "<line class=\"s-quiet\" x1=\"0\" y1=\"1\" x2=\"10\" y2=\"1\" stroke-width=\"1\" stroke-dasharray=\"5 3\"/>"
-                             "<circle class=\"f-bad\" cx=\"5\" cy=\"6\" r=\"2\"/>"
-                             "<polyline class=\"s-series\" stroke-width=\"1.2\" points=\"0,0 -1.5,2 \"/>"
-                             "<text class=\"t-small f-text\" x=\"7\" y=\"8\" text-anchor=\"end\">x &lt; y\\u0001</text></svg>\n");
+    assert_string_equal(
+        svg, "<svg role=\"img\" aria-label=\"&lt;Title&gt;\" viewBox=\"0,0 400,100.5 \">"
+             "<g><title>a &quot;tip&quot; &amp; more</title>"
+             "<rect class=\"f-compute\" x=\"1\" y=\"2.5\" width=\"30.26\" height=\"4\"/></g>"
+             "<line class=\"s-quiet\" x1=\"0\" y1=\"1\" x2=\"10\" y2=\"1\" stroke-width=\"1\" "
+             "stroke-dasharray=\"5 3\"/>"
+             "<circle class=\"f-bad\" cx=\"5\" cy=\"6\" r=\"2\"/>"
+             "<polyline class=\"s-series\" stroke-width=\"1.2\" points=\"0,0 -1.5,2 \"/>"
+             "<text class=\"t-small f-text\" x=\"7\" y=\"8\" text-anchor=\"end\">x &lt; "
+             "y\\u0001</text></svg>\n");
     free(svg);
     tm_chart_free(&chart);
     assert_ledger_is_even(&run);

@@ -85,9 +85,9 @@ static void a_file_replaces_only_what_it_names(void **state)
 
     (void)state;
     assert_int_equal(apply(&t,
-                           "{'kpis': [{'id': 'step_time', 'good': 12.5, 'bad': 15},"
-                           " {'id': 'compile_time', 'bad': 30}],"
-                           " 'limits': [{'id': 'bad_share', 'value': 20}]}",
+                           "{'kpis': [{'id': 'step_time', 'good': 12.5, 'bad': 15}, {'id': "
+                           "'compile_time', 'bad': 30}], 'limits': [{'id': 'bad_share', 'value': "
+                           "20}]}",
                            &error),
                      TM_OK);
     assert_true(t.kpi[TM_KPI_STEP_TIME].has_bands);

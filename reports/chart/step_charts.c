@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The charts of steps: where the time of each step goes, and how long each step takes. */
+#include "reports/chart/makers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/chart/parts.h"
+#include "reports/format/format.h"
+
+/* Up to so many steps are rows with names; more are columns. */
+enum { ROWS_MOST = 12, POINTS_MOST = 2000, DOTS_MOST = 200, STEPS_LEAST = 3 };
+
+static bool is_drawn(const struct tm_value *step)
+{
+    return tm_is(tm_get(step, "chosen"));
+}
+
+/* Length of a step by the basis that the summary names.  out: below 0 where it has none */
+static int64_t step_length(const struct tm_value *steps, const struct tm_value *step)
+{
+    const bool host = strcmp(tm_text(tm_get(steps, "basis")), "host_span") == 0;
+    const struct tm_value *ps = tm_get(step, host ? "host_span_ps" : "period_ps");
+
+    return tm_has(ps) ? tm_int(ps) : -1;
+}
+
+static bool has_parts(const struct tm_value *step)
+{
+    struct tm_parts parts;
+
+    if (!is_drawn(step))
+        return false;
+    tm_parts_of_step(&parts, step);
+    return parts.present && parts.total_ps > 0;
+}
+
+static size_t count_steps(const struct tm_value *summary, bool with_parts)
+{
+    const struct tm_value *steps = tm_get(summary, "steps");
+    const struct tm_value *list = tm_get(steps, "list");
+    size_t n = 0;
+
+    for (size_t i = 0; i < tm_length(list); i++) {
+        const struct tm_value *step = tm_at(list, i);
+
+        n += with_parts ? has_parts(step) : is_drawn(step) && step_length(steps, step) >= 0;
+    }
+    return n;
+}
+
+/* Fill one bar per run of `each` steps with the slowest of the run.  out: number of bars */
+static int fill_step_bars(struct tm_bar *bars, const struct tm_value *list, size_t each)
+{
+    size_t seen = 0;
+    int count = 0;
+
+    for (size_t i = 0; i < tm_length(list); i++) {
+        const struct tm_value *step = tm_at(list, i);
+        struct tm_parts parts;
+        char number[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES];
+
+        if (!has_parts(step))
+            continue;
+        tm_parts_of_step(&parts, step);
+        if (seen++ % each == 0)
+            bars[count++].parts.total_ps = -1;
+        if (parts.total_ps <= bars[count - 1].parts.total_ps)
+            continue;
+        bars[count - 1].parts = parts;
+        (void)snprintf(bars[count - 1].name, sizeof(bars[0].name), "step %s",
+                       tm_format_count(number, tm_int(tm_get(step, "number"))));
+        (void)snprintf(bars[count - 1].label, sizeof(bars[0].label), "%.20s", number);
+        (void)snprintf(bars[count - 1].note, sizeof(bars[0].note), "%s%s",
+                       tm_format_time(time, parts.total_ps),
+                       tm_is(tm_get(step, "compile")) ? ", compiles" : "");
+    }
+    return count;
+}
+
+static size_t count_chosen(const struct tm_value *list)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < tm_length(list); i++)
+        n += is_drawn(tm_at(list, i));
+    return n;
+}
+
+/* Say how many steps are not drawn, and why.  in: drawn  steps of the list that have what the chart
+ * shows */
+static void add_left_out(struct tm_chart *chart, const struct tm_value *steps, size_t drawn)
+{
+    const int64_t others = tm_int(tm_get(steps, "count")) - tm_int(tm_get(steps, "chosen"));
+    const size_t without = count_chosen(tm_get(steps, "list")) - drawn;
+    char number[TM_FORMAT_BYTES];
+
+    if (others == 1)
+        tm_chart_add_caption(
+            chart, " One step of the profile (warm-up, incomplete or not chosen) is not drawn.");
+    else if (others > 1)
+        tm_chart_add_caption(
+            chart, " %s steps of the profile (warm-up, incomplete or not chosen) are not drawn.",
+            tm_format_count(number, others));
+    if (without > 0)
+        tm_chart_add_caption(chart, " Chosen steps without a figure to draw: %s.",
+                             tm_format_count(number, (int64_t)without));
+}
+
+size_t tm_count_steps(const struct tm_value *summary)
+{
+    return count_steps(summary, true) > 0;
+}
+
+void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+{
+    const struct tm_value *steps = tm_get(summary, "steps");
+    const size_t total = count_steps(summary, true);
+    const size_t each = (total + TM_CHART_BARS_MOST - 1) / TM_CHART_BARS_MOST;
+    struct tm_bar bars[TM_CHART_BARS_MOST];
+    char number[TM_FORMAT_BYTES];
+    const int count = each > 0 ? fill_step_bars(bars, tm_get(steps, "list"), each) : 0;
+
+    (void)index;
+
+    (void)snprintf(chart->title, sizeof(chart->title), "Where the time of each step goes");
+    if (each > 1)
+        (void)snprintf(chart->caption, sizeof(chart->caption),
+                       "Each bar is the slowest of %zu steps in a row, of %s listed steps.", each,
+                       tm_format_count(number, (int64_t)total));
+    else
+        (void)snprintf(chart->caption, sizeof(chart->caption),
+                       "One bar per step; its parts add up to its length.");
+    if (tm_length(tm_get(summary, "devices")) > 1)
+        tm_chart_add_caption(chart, " Of several devices the slowest one is shown.");
+    add_left_out(chart, steps, total);
+    if (count <= ROWS_MOST)
+        tm_parts_rows(chart, bars, count);
+    else
+        tm_parts_columns(chart, "step", bars, count);
+    tm_parts_table(chart, "step", bars, count);
+}
+
+static void find_range(const struct tm_value *steps, double *low, double *high)
+{
+    const struct tm_value *list = tm_get(steps, "list");
+
+    *low = INFINITY;
+    *high = 0;
+    for (size_t i = 0; i < tm_length(list); i++) {
+        const double length = (double)step_length(steps, tm_at(list, i));
+
+        if (!is_drawn(tm_at(list, i)) || length < 0)
+            continue;
+        *low = fmin(*low, length);
+        *high = fmax(*high, length);
+    }
+    *high = fmax(*high, tm_double(tm_get(steps, "p95_ps")));
+    if (*low < *high / 2)
+        *low = 0;
+}
+
+/* Draw line and dots, and fill the table, which holds what is drawn. */
+static void draw_step_points(struct tm_chart *chart, const struct tm_plot *plot,
+                             const struct tm_value *steps, size_t total)
+{
+    const struct tm_value *list = tm_get(steps, "list");
+    const double pitch = (plot->right - plot->left) / (double)total;
+    const bool dots = total <= DOTS_MOST;
+    double labelled = plot->left;
+
+    for (int pass = 0; pass < 2; pass++) { /* the line below the dots */
+        size_t n = 0;
+
+        if (pass == 0)
+            tm_chart_path(chart, TM_MARK_POLYLINE, TM_ROLE_SERIES, dots ? 1 : 0.8);
+        for (size_t i = 0; i < tm_length(list) && n < total; i++) {
+            const struct tm_value *step = tm_at(list, i);
+            const int64_t length = step_length(steps, step);
+            const double x = plot->left + pitch * ((double)n + 0.5),
+                         y = tm_axis_place(&plot->y, (double)length);
+            char number[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES];
+            double half;
+
+            if (!is_drawn(step) || length < 0)
+                continue;
+            n++;
+            if (pass == 0) {
+                tm_chart_point(chart, x, y);
+                continue;
+            }
+            tm_format_count(number, tm_int(tm_get(step, "number")));
+            tm_format_time(time, length);
+            if (dots) {
+                tm_chart_open(chart, "step %s: %s", number, time);
+                tm_chart_dot(chart, TM_ROLE_SERIES, x, y, 2.2);
+                tm_chart_close(chart);
+            }
+            half = tm_chart_text_width(number, TM_TEXT_SMALL) / 2;
+            if (x - half >= labelled && x + half <= plot->right) {
+                tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, x,
+                                plot->bottom + TM_PLOT_LABELS_BELOW, number);
+                labelled = x + half + 24;
+            }
+            if (n <= DOTS_MOST) {
+                tm_chart_cell(chart, number);
+                tm_chart_cell(chart, time);
+            }
+        }
+    }
+}
+
+size_t tm_count_step_times(const struct tm_value *summary)
+{
+    return count_steps(summary, false) >= STEPS_LEAST;
+}
+
+void tm_draw_step_times(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+{
+    const struct tm_value *steps = tm_get(summary, "steps");
+    const size_t all = count_steps(summary, false), total = all < POINTS_MOST ? all : POINTS_MOST;
+    char p95[80], median[80], time[TM_FORMAT_BYTES];
+    double low, high, lowest_label = 0;
+    struct tm_plot plot;
+
+    (void)index;
+    (void)snprintf(p95, sizeof(p95), "p95 %s",
+                   tm_format_time(time, tm_int(tm_get(steps, "p95_ps"))));
+    (void)snprintf(median, sizeof(median), "median %s",
+                   tm_format_time(time, tm_int(tm_get(steps, "median_ps"))));
+    find_range(steps, &low, &high);
+    tm_plot_begin(chart, &plot,
+                  &(struct tm_plot_frame){
+                      .kind = TM_AXIS_TIME,
+                      .low = low,
+                      .high = high,
+                      .below = "step",
+                      .right_room = 8 + fmax(tm_chart_text_width(p95, TM_TEXT_SMALL),
+                                             tm_chart_text_width(median, TM_TEXT_SMALL)) });
+    tm_chart_column(chart, "step", false);
+    tm_chart_column(chart, "length", true);
+    if (tm_has(tm_get(steps, "p95_ps")))
+        tm_plot_level(chart, &plot, p95, tm_double(tm_get(steps, "p95_ps")), &lowest_label);
+    if (tm_has(tm_get(steps, "median_ps")))
+        tm_plot_level(chart, &plot, median, tm_double(tm_get(steps, "median_ps")), &lowest_label);
+    draw_step_points(chart, &plot, steps, total);
+    (void)snprintf(chart->title, sizeof(chart->title), "Length of each step");
+    (void)snprintf(chart->caption, sizeof(chart->caption),
+                   "%s by step number, with median and 95th percentile.%s%s",
+                   strcmp(tm_text(tm_get(steps, "basis")), "host_span") == 0
+                       ? "Time between begin and end of the step on the host"
+                       : "Period of the step on the device",
+                   plot.y.from > 0 ? " The scale does not begin at 0." : "",
+                   all > DOTS_MOST ? " The table holds the first 200." : "");
+    add_left_out(chart, steps, all);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The overview: hosts, devices by model, events by class, tallies.  Memory: a fixed table of models; hosts and unused
+ * planes spill. */
+#include "stages/diagnose/overview.h"
+
+#include <string.h>
+
+#include "pipeline/rows.h"
+
+enum {
+    MODELS_MOST = 64,    /* sorts of devices; the others share the last row */
+    UNUSED_LISTED = 1000,
+};
+
+static const char *const kind_name[] = {
+    [TM_DEVICE_GPU] = "gpu", [TM_DEVICE_TPU] = "tpu", [TM_DEVICE_CPU] = "cpu",
+};
+enum { KIND_COUNT = sizeof(kind_name) / sizeof(kind_name[0]) };
+
+/* Devices that are alike. */
+struct model {
+    struct tm_device device; /* one of them */
+    uint64_t count, used;
+};
+
+struct host_row {
+    char name[128];
+    struct tm_environment environment;
+};
+
+struct unused_row {
+    uint32_t host;
+    char name[128];
+};
+
+struct overview {
+    struct tm_run *run;
+    struct tm_rows *hosts;  /* struct host_row */
+    struct tm_rows *unused; /* struct unused_row */
+    struct model *models;
+    uint32_t model_count;
+    uint64_t used_devices[KIND_COUNT];
+    uint64_t classes[TM_CLASS_COUNT];
+    uint64_t used;
+};
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct overview *o = s->state;
+    const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_MODEL);
+
+    o->run = s->run;
+    o->hosts = tm_rows_new(s->run, TM_ACCOUNT_MODEL, sizeof(struct host_row), share / 16);
+    o->unused = tm_rows_new(s->run, TM_ACCOUNT_MODEL, sizeof(struct unused_row), share / 16);
+    o->models = tm_take(&s->run->budget, TM_ACCOUNT_MODEL, MODELS_MOST * sizeof(*o->models), &s->run->error);
+    return o->hosts && o->unused && o->models ? TM_OK : s->run->error.status;
+}
+
+static bool is_same_model(const struct tm_device *a, const struct tm_device *b)
+{
+    return a->kind == b->kind && !strcmp(a->model, b->model) && !strcmp(a->vendor, b->vendor) &&
+           a->core_count == b->core_count && a->memory_bytes == b->memory_bytes &&
+           a->memory_bandwidth_bytes == b->memory_bandwidth_bytes && a->peak_tflops == b->peak_tflops;
+}
+
+static void count_device(struct overview *o, const struct tm_device *device)
+{
+    uint32_t at = 0;
+
+    while (at < o->model_count && !is_same_model(&o->models[at].device, device))
+        at++;
+    if (at == MODELS_MOST)
+        at = MODELS_MOST - 1;
+    if (at == o->model_count)
+        o->models[o->model_count++].device = *device;
+    o->models[at].count++;
+    o->models[at].used += device->activities > 0;
+    o->used_devices[device->kind] += device->activities > 0;
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct overview *o = s->state;
+    struct host_row host = { .environment = trace->environment };
+    tm_status st;
+
+    memcpy(host.name, trace->host_name, sizeof(host.name));
+    st = tm_rows_append(o->hosts, &host);
+    for (uint32_t i = 0; i < trace->device_count && st == TM_OK; i++) {
+        const struct tm_device *device = &trace->devices[i];
+        struct unused_row unused = { .host = (uint32_t)tm_rows_count(o->hosts) - 1 };
+
+        /* A CPU is a device only where programs ran on it. */
+        if (device->kind == TM_DEVICE_CPU && !device->activities)
+            continue;
+        count_device(o, device);
+        if (device->activities)
+            continue;
+        memcpy(unused.name, device->name, sizeof(unused.name));
+        st = tm_rows_append(o->unused, &unused);
+    }
+    return st;
+}
+
+bool tm_overview_is_used(const struct tm_event *event)
+{
+    if (event->level != TM_LEVEL_NONE)
+        return true;
+    switch ((enum tm_class)event->record.class) {
+    case TM_CLASS_TPU_ASYNC:
+    case TM_CLASS_TPU_OP: /* waits for the host */
+    case TM_CLASS_STEP_MARKER:
+    case TM_CLASS_ALLOC:
+    case TM_CLASS_FREE:
+    case TM_CLASS_LAUNCH:
+    case TM_CLASS_COMPILE:
+    case TM_CLASS_MODULE:
+        return true;
+    case TM_CLASS_CPU_OP:
+    case TM_CLASS_COLLECTIVE:
+    case TM_CLASS_SYNC:
+    case TM_CLASS_INPUT:
+    case TM_CLASS_GC:
+    case TM_CLASS_PROFILER:
+    case TM_CLASS_PYTHON:
+    case TM_CLASS_RUNTIME:
+    case TM_CLASS_ANNOTATION:
+    case TM_CLASS_FRAMEWORK_OP:
+        /* What a thread does tells causes of idle time, if it launches or is the main one. */
+        return event->thread != TM_NONE && event->record.dur_ps > 0;
+    default:
+        return false;
+    }
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
+{
+    struct overview *o = s->state;
+
+    for (size_t i = 0; i < count; i++) {
+        o->classes[events[i].record.class < TM_CLASS_COUNT ? events[i].record.class : TM_CLASS_OTHER]++;
+        o->used += tm_overview_is_used(&events[i]);
+    }
+    return TM_OK;
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    (void)s;
+    return TM_OK;
+}
+
+/* --- the sections --- */
+
+static const char *const not_recorded = "not recorded";
+
+static void add_text_or(struct tm_value *to, const char *key, const char *text)
+{
+    if (text[0])
+        tm_add_text(to, key, text, strlen(text));
+    else
+        tm_add_null(to, key, not_recorded);
+}
+
+static void add_number_or(struct tm_value *to, const char *key, uint64_t value)
+{
+    if (value)
+        tm_add_uint(to, key, value);
+    else
+        tm_add_null(to, key, not_recorded);
+}
+
+static tm_status add_hosts(struct overview *o, struct tm_value *environment)
+{
+    struct tm_value *list = tm_add_array(environment, "hosts");
+
+    for (uint64_t i = 0; i < tm_rows_count(o->hosts); i++) {
+        const struct host_row *host = tm_rows_at(o->hosts, i);
+        const struct tm_environment *e;
+        struct tm_value *to;
+
+        if (!host)
+            return o->run->error.status;
+        e = &host->environment;
+        to = tm_add_object(list, NULL);
+        tm_add_string(to, "host", host->name);
+        add_text_or(to, "jax", e->jax);
+        add_text_or(to, "jaxlib", e->jaxlib);
+        add_text_or(to, "platform_version", e->platform_version);
+        add_text_or(to, "cuda", e->cuda);
+        add_text_or(to, "cuda_runtime", e->cuda_runtime);
+        add_text_or(to, "driver", e->driver);
+        add_text_or(to, "rocm", e->rocm);
+        add_text_or(to, "libtpu", e->libtpu);
+        if (e->process_id)
+            tm_add_int(to, "process_id", e->process_id);
+        else
+            tm_add_null(to, "process_id", not_recorded);
+        add_number_or(to, "begin_ns", e->begin_ns);
+        add_number_or(to, "end_ns", e->end_ns);
+        add_text_or(to, "profile_options", e->profile_options);
+    }
+    return TM_OK;
+}
+
+static void add_devices(const struct overview *o, struct tm_value *environment)
+{
+    struct tm_value *list = tm_add_array(environment, "devices");
+
+    for (uint32_t i = 0; i < o->model_count; i++) {
+        const struct model *model = &o->models[i];
+        const struct tm_device *device = &model->device;
+        struct tm_value *to = tm_add_object(list, NULL);
+
+        add_text_or(to, "model", device->model);
+        add_text_or(to, "vendor", device->vendor);
+        tm_add_string(to, "kind", kind_name[device->kind]);
+        tm_add_uint(to, "count", model->count);
+        tm_add_uint(to, "used", model->used);
+        add_number_or(to, "core_count", device->core_count);
+        add_number_or(to, "memory_bytes", device->memory_bytes);
+        add_number_or(to, "memory_bandwidth_bytes", device->memory_bandwidth_bytes);
+        if (device->peak_tflops > 0)
+            tm_add_double(to, "peak_tflops", device->peak_tflops);
+        else
+            tm_add_null(to, "peak_tflops", not_recorded);
+    }
+}
+
+static const char *platform_of(const struct overview *o)
+{
+    static const enum tm_device_kind order[] = { TM_DEVICE_GPU, TM_DEVICE_TPU, TM_DEVICE_CPU };
+
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+        if (o->used_devices[order[i]])
+            return kind_name[order[i]];
+    return "none";
+}
+
+static void add_coverage(const struct overview *o, struct tm_value *summary)
+{
+    struct tm_value *coverage = tm_add_object(summary, "coverage"), *classes, *tallies;
+
+    tm_add_uint(coverage, "events_read", o->run->events_read);
+    tm_add_uint(coverage, "events_used", o->used);
+    classes = tm_add_object(coverage, "classes");
+    for (int i = 0; i < TM_CLASS_COUNT; i++)
+        if (o->classes[i])
+            tm_add_uint(classes, tm_class_name[i], o->classes[i]);
+    tallies = tm_add_object(coverage, "tallies");
+    for (int i = 0; i < TM_TALLY_COUNT; i++) {
+        const struct tm_tally_info *info = &tm_tally_info[i];
+        struct tm_value *to;
+
+        if (!o->run->tallies.count[i])
+            continue;
+        to = tm_add_object(tallies, info->name);
+        tm_add_uint(to, "count", o->run->tallies.count[i]);
+        tm_add_string(to, "level", info->level == TM_TALLY_LOSS ? "loss" : "note");
+        tm_add_string(to, "help", info->help);
+    }
+}
+
+static tm_status add_unused(struct overview *o, struct tm_value *summary)
+{
+    struct tm_value *list = tm_add_array(summary, "unused");
+
+    for (uint64_t i = 0; i < tm_rows_count(o->unused) && i < UNUSED_LISTED; i++) {
+        const struct unused_row *unused = tm_rows_at(o->unused, i);
+        const struct host_row *host = unused ? tm_rows_at(o->hosts, unused->host) : NULL;
+        struct tm_value *to;
+
+        if (!host)
+            return o->run->error.status;
+        to = tm_add_object(list, NULL);
+        tm_add_string(to, "host", host->name);
+        tm_add_string(to, "name", unused->name);
+    }
+    return TM_OK;
+}
+
+static tm_status report(struct tm_stage *s, struct tm_value *summary)
+{
+    struct overview *o = s->state;
+    struct tm_value *environment = tm_add_object(summary, "environment");
+    tm_status st;
+
+    tm_add_string(environment, "platform", platform_of(o));
+    st = add_hosts(o, environment);
+    add_devices(o, environment);
+    add_coverage(o, summary);
+    return st == TM_OK ? add_unused(o, summary) : st;
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct overview *o = s->state;
+
+    tm_rows_free(o->hosts);
+    tm_rows_free(o->unused);
+    tm_give(&s->run->budget, TM_ACCOUNT_MODEL, o->models, o->models ? MODELS_MOST * sizeof(*o->models) : 0);
+}
+
+const struct tm_stage_type tm_overview_stage = {
+    .name = "overview",
+    .summary = "where the trace was made and what of it is in the figures",
+    .state_bytes = sizeof(struct overview),
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .end_host = end_host,
+    .report = report,
+    .close = close_stage,
+};

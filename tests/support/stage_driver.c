@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/stage_driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void bench_devices(struct bench *b, uint32_t count, enum tm_device_kind kind, int64_t begin_ps, int64_t end_ps)
+{
+    static const char *const kinds[] = { "gpu", "tpu", "cpu" };
+
+    for (uint32_t i = 0; i < count; i++) {
+        b->devices[i] = (struct tm_device){ .index = i, .kind = (uint8_t)kind, .ordinal = i, .activities = 1,
+                                            .first_ps = begin_ps, .last_ps = end_ps, .chosen_begin_ps = begin_ps,
+                                            .chosen_end_ps = end_ps };
+        (void)snprintf(b->devices[i].id, sizeof(b->devices[i].id), "h%u/%s:%u", b->trace.host, kinds[kind], i);
+    }
+    b->trace.devices = b->devices;
+    b->trace.device_count = count;
+}
+
+tm_status bench_open(struct bench *b, struct tm_run *run, const struct tm_stage_type *type)
+{
+    memset(b, 0, sizeof(*b));
+    b->run = run;
+    b->settings = (struct tm_settings){ .gap_min_ps = 10000000, .table_rows = 500 };
+    b->stage = (struct tm_stage){ .type = type, .run = run, .settings = &b->settings };
+    b->trace.run = run;
+    b->trace.steps = (struct tm_steps){ .source = TM_STEPS_HOST, .count = BENCH_STEPS, .chosen_end = BENCH_STEPS };
+    bench_devices(b, 1, TM_DEVICE_GPU, 0, INT64_MAX);
+    b->doc = tm_doc_new(run);
+    if (!b->doc)
+        return run->error.status;
+    b->trace.names = tm_names_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES), NULL);
+    b->stage.state = calloc(1, type->state_bytes);
+    if (!b->trace.names || !b->stage.state)
+        return run->error.status;
+    return type->open(&b->stage);
+}
+
+tm_status bench_begin(struct bench *b)
+{
+    return b->stage.type->begin_host(&b->stage, &b->trace);
+}
+
+tm_status bench_end(struct bench *b)
+{
+    const tm_status st = b->stage.type->end_host(&b->stage);
+
+    b->trace.host++;
+    return st;
+}
+
+tm_status bench_report(struct bench *b)
+{
+    const tm_status st = b->stage.type->report(&b->stage, tm_doc_root(b->doc));
+
+    return st == TM_OK ? tm_doc_status(b->doc) : st;
+}
+
+void bench_close(struct bench *b)
+{
+    if (b->stage.state)
+        b->stage.type->close(&b->stage);
+    free(b->stage.state);
+    tm_names_free(b->trace.names);
+    tm_doc_free(b->doc);
+}
+
+tm_strid bench_name(struct bench *b, const char *text)
+{
+    tm_strid id = 0;
+
+    if (tm_names_put(b->trace.names, text, strlen(text), &id) != TM_OK)
+        return 0;
+    return id;
+}
+
+struct tm_event bench_event(tm_strid name, enum tm_class class, const struct tm_config *config, int64_t start_ps,
+                            int64_t dur_ps)
+{
+    static const enum tm_level level_of[TM_DIRECTION_COUNT] = {
+        [TM_H2D] = TM_LEVEL_H2D, [TM_D2H] = TM_LEVEL_D2H, [TM_P2P] = TM_LEVEL_P2P, [TM_D2D] = TM_LEVEL_D2D,
+        [TM_OTHER_DIRECTION] = TM_LEVEL_OTHER_COPY,
+    };
+    struct tm_event event = {
+        .record = { .start_ps = start_ps, .dur_ps = dur_ps, .name = name, .class = (uint8_t)class },
+        .config = config,
+        .direction = config->has_copy ? config->direction : TM_OTHER_DIRECTION,
+        .chosen = true,
+        .thread = TM_NONE,
+        .launch_track = TM_NONE,
+        .launch_thread = TM_NONE,
+    };
+
+    event.level = TM_LEVEL_COMPUTE;
+    if (class == TM_CLASS_COPY)
+        event.level = (uint8_t)level_of[event.direction];
+    else if (class == TM_CLASS_COLLECTIVE)
+        event.level = TM_LEVEL_COLLECTIVE;
+    else if (class == TM_CLASS_TPU_OP)
+        event.level = config->level;
+    return event;
+}
+
+tm_status bench_take(struct bench *b, const struct tm_event *event)
+{
+    return b->stage.type->take(&b->stage, event, 1);
+}
+
+const struct tm_value *bench_get(const struct bench *b, const char *path)
+{
+    return tm_path(tm_doc_root(b->doc), path);
+}
+
+char *bench_print(struct bench *b)
+{
+    FILE *file = tmpfile();
+    char *text = NULL;
+    long length = -1;
+
+    if (!file)
+        return NULL;
+    if (tm_doc_print(b->doc, b->run, fileno(file)) == TM_OK && fseek(file, 0, SEEK_END) == 0)
+        length = ftell(file);
+    text = length >= 0 ? calloc(1, (size_t)length + 1) : NULL;
+    if (text && pread(fileno(file), text, (size_t)length, 0) != length) {
+        free(text);
+        text = NULL;
+    }
+    (void)fclose(file);
+    return text;
+}
