@@ -165,7 +165,7 @@ static void say_gap(struct tm_finding *f, const struct tm_value *gap, int64_t pa
         (void)snprintf(part, sizeof(part), "%s in a ", tm_format_time(time, part_ps));
     if (tm_has(tm_get(gap, "step")))
         (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(gap, "step")));
-    if (*event)
+    if (*event && !*part) /* the event is that of the largest part */
         (void)snprintf(in, sizeof(in), ", host in '%s'", tm_short_name(name, event));
     if (*after)
         (void)snprintf(next, sizeof(next), ", before '%s'", tm_short_name(name, after));

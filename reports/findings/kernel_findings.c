@@ -71,6 +71,7 @@ static void find_dominant(struct tm_findings *all)
     const double limit = tm_limit_of(all, TM_LIMIT_DOMINANT_KERNEL);
     const double compute_ps = tm_double(tm_path(all->summary, "total.compute_ps"));
     const int64_t stake_ps = tm_whole(compute_ps * (share - limit) / 100);
+    const char *word = has_kernels(all) ? "kernel" : "operation";
     char name[TM_SHORT_NAME_BYTES], pct[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
@@ -79,8 +80,7 @@ static void find_dominant(struct tm_findings *all)
         return;
     f = tm_finding_of_time(all, "kernel_dominant", stake_ps);
     f->severity = TM_INFO; /* work, not loss: how much of it can be saved is not known */
-    tm_finding_title(f, "One %s takes %s of the time of all: %s",
-                     has_kernels(all) ? "kernel" : "operation", tm_format_pct(pct, share),
+    tm_finding_title(f, "One %s takes %s of all %s time: %s", word, tm_format_pct(pct, share), word,
                      tm_short_name(name, tm_text(tm_get(top, "name"))));
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, limit);

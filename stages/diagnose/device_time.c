@@ -272,6 +272,8 @@ static void count_activity(const struct device_time *d, struct lane *lane, const
     case TM_CLASS_CPU_OP:
         if (event->level == TM_LEVEL_COLLECTIVE)
             sum_add(&lane->collectives, event, 0);
+        else if (event->level >= TM_LEVEL_H2D && event->level <= TM_LEVEL_OTHER_COPY)
+            sum_add(&lane->copies, event, 0);
         sum_add(&lane->kernels, event, 0);
         return;
     default:
@@ -402,6 +404,8 @@ static tm_status take_one(struct device_time *d, const struct tm_event *event)
     }
     if (lane->device.kind == TM_DEVICE_TPU)
         count_tpu_part(lane, event);
+    if (event->record.class == TM_CLASS_GRAPH && event->level == TM_LEVEL_NONE && event->chosen)
+        sum_add(&lane->graphs, event, 0); /* the frame of kernels that count themselves */
     return event->level == TM_LEVEL_NONE ? TM_OK : take_activity(d, lane, event);
 }
 

@@ -99,8 +99,10 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 /* As in device_time.c: what a device's sum `kernels` holds. */
 static bool is_kernel(const struct kernels *k, const struct tm_event *event)
 {
-    if (!event->chosen || event->level == TM_LEVEL_NONE || event->device >= k->number_count ||
-        k->numbers[event->device] == TM_NONE)
+    if (!event->chosen || event->device >= k->number_count || k->numbers[event->device] == TM_NONE)
+        return false;
+    /* A TPU op that waits for the host is no activity, but an op of its line. */
+    if (event->level == TM_LEVEL_NONE && event->record.class != TM_CLASS_TPU_OP)
         return false;
     switch (event->record.class) {
     case TM_CLASS_TPU_ASYNC:
