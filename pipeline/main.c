@@ -154,8 +154,10 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run,
         run->error = (struct tm_error){ .status = TM_OK };
         st = TM_OK;
     }
-    if (st == TM_OK)
+    if (st == TM_OK || st == TM_PARTIAL)
         warn_losses(&run->tallies);
+    if (st == TM_OK && tm_tally_losses(&run->tallies) > 0)
+        st = TM_PARTIAL;
     if (options->stats)
         tm_stats_print(run, cpu_seconds(), stderr);
     return st;

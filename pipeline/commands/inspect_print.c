@@ -14,6 +14,8 @@ static void print_text(FILE *to, const char *text, size_t most, size_t width)
     char visible[VISIBLE_BYTES], cut[CUT_BYTES];
     size_t length;
 
+    if (!text[0])
+        text = "(no name)";
     (void)tm_format_visible(visible, sizeof(visible), text, strlen(text));
     (void)tm_format_middle(cut, sizeof(cut), visible, most);
     (void)fputs(cut, to);

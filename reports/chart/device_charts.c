@@ -67,25 +67,24 @@ void tm_draw_devices(struct tm_chart *chart, const struct tm_value *summary, siz
     (void)index;
     for (size_t i = 0; i < tm_length(devices) && count < TM_CHART_DEVICES_MOST; i++) {
         const struct tm_value *device = tm_at(devices, i), *use = tm_get(device, "utilization_pct");
-        char pct[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES];
+        char pct[TM_FORMAT_BYTES];
         struct tm_bar *bar = &bars[count];
 
         if (!device_has_parts(device) || tm_double(use) > limit)
             continue;
         tm_parts_of_device(&bar->parts, device);
         tm_chart_cut_name(bar->name, sizeof(bar->name), tm_text(tm_get(device, "id")));
-        tm_format_time(time, bar->parts.total_ps);
+        bar->note[0] = 0;
         if (tm_has(use))
-            (void)snprintf(bar->note, sizeof(bar->note), "%s of %s",
-                           tm_format_pct(pct, tm_double(use)), time);
-        else
-            (void)snprintf(bar->note, sizeof(bar->note), "%s", time);
+            (void)snprintf(bar->note, sizeof(bar->note), "%s used",
+                           tm_format_pct(pct, tm_double(use)));
         count++;
     }
     (void)snprintf(chart->title, sizeof(chart->title), "What each device did");
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "Time from the first to the last activity of the device in the chosen steps; "
-                   "the parts add up to it. Beside it: utilization.");
+    (void)snprintf(
+        chart->caption, sizeof(chart->caption),
+        "The window of the chosen steps on each device; the parts add up to it. Beside it: "
+        "utilization.");
     if (total > (size_t)count)
         tm_chart_add_caption(chart, " The %d least used of %s devices are drawn.", count,
                              tm_format_count(number, (int64_t)total));

@@ -5,6 +5,7 @@
 
 #include "reports/findings/idle.h"
 
+enum { EVENTS_SAID = 4 };
 #define PS_PER_S 1e12
 
 int64_t tm_compiles_inside_steps(const struct tm_findings *all)
@@ -32,29 +33,51 @@ static void say_recompiled(struct tm_findings *all, struct tm_finding *f, int64_
     }
 }
 
-/* Name compiles; in_steps: only those inside a step. */
+static void say_event(struct tm_finding *f, const struct tm_value *event)
+{
+    const struct tm_value *number = tm_get(event, "step");
+    const char *module = tm_text(tm_get(event, "module"));
+    char name[TM_SHORT_NAME_BYTES], time[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES], step[40] = "";
+
+    if (tm_has(number))
+        (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(number));
+    tm_finding_say(f, *module ? "'%s' for %s at %s%s." : "%s for %s at %s%s.",
+                   *module ? tm_short_name(name, module) : "A module without a name",
+                   tm_format_time(time, tm_int(tm_get(event, "dur_ps"))),
+                   tm_format_moment(begin, tm_int(tm_get(event, "begin_ps"))), step);
+    tm_finding_where(f, tm_int(tm_get(event, "begin_ps")), tm_int(tm_get(event, "dur_ps")),
+                     tm_text(tm_get(event, "host")));
+}
+
+/* Does `a` come before `b` when the longest come first?  Of equal ones the earlier in the list. */
+static bool is_longer(const struct tm_value *events, size_t a, size_t b)
+{
+    const int64_t a_ps = tm_int(tm_get(tm_at(events, a), "dur_ps"));
+    const int64_t b_ps = tm_int(tm_get(tm_at(events, b), "dur_ps"));
+
+    return a_ps != b_ps ? a_ps > b_ps : a < b;
+}
+
+/* Name the longest compiles; in_steps: only those inside a step. */
 static void say_events(struct tm_findings *all, struct tm_finding *f, bool in_steps)
 {
     const struct tm_value *events = tm_path(all->summary, "compile.events");
-    char name[TM_SHORT_NAME_BYTES], time[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES], step[40];
-    int said = 0;
+    const size_t none = tm_length(events);
+    size_t said = none;
 
-    for (size_t i = 0; i < tm_length(events) && f->where_count < TM_WHERE_MOST; i++) {
-        const struct tm_value *event = tm_at(events, i), *number = tm_get(event, "step");
-        const char *module = tm_text(tm_get(event, "module"));
+    for (int n = 0; n < EVENTS_SAID; n++) {
+        size_t next = none;
 
-        if (in_steps && !tm_has(number))
-            continue;
-        step[0] = '\0';
-        if (tm_has(number))
-            (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(number));
-        if (said++ < 4)
-            tm_finding_say(f, *module ? "'%s' for %s at %s%s." : "%s for %s at %s%s.",
-                           *module ? tm_short_name(name, module) : "A module without a name",
-                           tm_format_time(time, tm_int(tm_get(event, "dur_ps"))),
-                           tm_format_moment(begin, tm_int(tm_get(event, "begin_ps"))), step);
-        tm_finding_where(f, tm_int(tm_get(event, "begin_ps")), tm_int(tm_get(event, "dur_ps")),
-                         tm_text(tm_get(event, "host")));
+        for (size_t i = 0; i < none; i++) {
+            if ((!in_steps || tm_has(tm_get(tm_at(events, i), "step"))) &&
+                (said == none || is_longer(events, said, i)) &&
+                (next == none || is_longer(events, i, next)))
+                next = i;
+        }
+        if (next == none)
+            return;
+        say_event(f, tm_at(events, next));
+        said = next;
     }
 }
 

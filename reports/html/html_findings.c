@@ -65,7 +65,7 @@ static void put_kpi_value(struct tm_page *page, const struct tm_value *kpi)
     if (why[0] == 0)
         why = tm_why(value);
     tm_htmlw_class(&page->w, "td", "prose none");
-    tm_htmlw_printf(&page->w, "not recorded%s%s", why[0] ? ": " : "", why);
+    tm_page_not_recorded(page, why);
     tm_htmlw_close(&page->w);
 }
 

@@ -12,7 +12,7 @@
 #include "reports/format/format.h"
 
 /* Names: up to so many characters as they are; the full text up to FULL_BYTES. */
-enum { CUT_CHARS = 64, FACT_CHARS = 200, FULL_BYTES = 2048 };
+enum { CUT_CHARS = 64, NARROW_CHARS = 44, FACT_CHARS = 200, FULL_BYTES = 2048 };
 
 static const char none[] = "–";
 
@@ -155,14 +155,15 @@ static void put_key(struct tm_page *page, enum tm_cell cell, const struct tm_val
     tm_htmlw_attr(&page->w, "data-v", text);
 }
 
-static void put_value(struct tm_page *page, enum tm_cell cell, const struct tm_value *v)
+static void put_value(struct tm_page *page, enum tm_cell cell, const struct tm_value *v,
+                      size_t name_chars)
 {
     char text[TM_FORMAT_BYTES];
 
     if (!tm_has(v) || (tm_type_of(v) == TM_STRING && tm_text(v)[0] == 0))
         tm_htmlw_text(&page->w, none);
     else if (cell == TM_CELL_NAME)
-        tm_page_name(page, tm_page_value(cell, v, text));
+        put_name(page, tm_page_value(cell, v, text), name_chars);
     else
         tm_page_text(page, tm_page_value(cell, v, text));
 }
@@ -170,7 +171,7 @@ static void put_value(struct tm_page *page, enum tm_cell cell, const struct tm_v
 void tm_page_cell(struct tm_page *page, enum tm_cell cell, const struct tm_value *v, bool is_header)
 {
     open_cell(page, cell, v, is_header);
-    put_value(page, cell, v);
+    put_value(page, cell, v, CUT_CHARS);
     tm_htmlw_close(&page->w);
 }
 
@@ -228,7 +229,7 @@ static void put_row(struct tm_page *page, const struct tm_html_table *table,
         open_cell(page, cell, v, c == 0 && !is_number(cell));
         if (table->sortable)
             put_key(page, cell, v);
-        put_value(page, cell, v);
+        put_value(page, cell, v, c == 0 ? CUT_CHARS : NARROW_CHARS);
         tm_htmlw_close(&page->w);
     }
     tm_htmlw_close_line(&page->w);
@@ -405,20 +406,28 @@ void tm_page_fact(struct tm_page *page, const char *label, const char *text)
     tm_htmlw_close_line(&page->w);
 }
 
+void tm_page_not_recorded(struct tm_page *page, const char *why)
+{
+    /* "not worked out by this version" says it all */
+    if (strncmp(why, "not ", 4) != 0)
+        tm_htmlw_printf(&page->w, "not recorded%s", why[0] ? ": " : "");
+    tm_htmlw_text(&page->w, why);
+}
+
 void tm_page_fact_value(struct tm_page *page, const char *label, enum tm_cell cell,
                         const struct tm_value *v)
 {
-    char text[TM_FORMAT_BYTES], missing[320];
-    const char *why = tm_why(v);
+    char text[TM_FORMAT_BYTES];
 
     if (tm_has(v)) {
         tm_page_fact(page, label, tm_page_value(cell, v, text));
         return;
     }
-    (void)snprintf(missing, sizeof(missing), "not recorded%s%s", why[0] ? ": " : "", why);
     tm_htmlw_open(&page->w, "div");
     tm_htmlw_element(&page->w, "dt", NULL, label);
-    tm_htmlw_element(&page->w, "dd", "none", missing);
+    tm_htmlw_class(&page->w, "dd", "none");
+    tm_page_not_recorded(page, tm_why(v));
+    tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);
 }
 

@@ -74,6 +74,9 @@ void tm_page_text(struct tm_page *page, const char *text);
 /* All charts of a kind, each with its caption and its table.  out: how many there were */
 size_t tm_page_charts(struct tm_page *page, enum tm_chart_kind kind);
 
+/* "not recorded: why". */
+void tm_page_not_recorded(struct tm_page *page, const char *why);
+
 /* A list of facts, "label: value". */
 void tm_page_facts(struct tm_page *page);
 void tm_page_fact(struct tm_page *page, const char *label, const char *text);

@@ -344,6 +344,7 @@ static tm_status take_activity(struct device_time *d, struct lane *lane, const s
         lane->last_end_ps = end_ps;
         lane->last_name = r->name;
         lane->last_run = r->correlation;
+        lane->last_step = event->step;
     }
     if (event->chosen)
         count_activity(d, lane, event);

@@ -43,7 +43,8 @@ struct open_gap {
 /* One of the longest gaps. */
 struct listed_gap {
     int64_t begin_ps, dur_ps;
-    uint64_t step;
+    uint64_t step;       /* ordinal; TM_NONE = in no step */
+    int64_t step_number; /* as its marker says */
     uint32_t lane;
     tm_strid before, after, host_event;
     enum tm_cause cause;
@@ -69,6 +70,7 @@ struct lane {
     struct open_gap gap;
     tm_strid last_name;                 /* of the activity that ends last */
     uint64_t last_run;                  /* CPU: the execution it belongs to */
+    uint32_t last_step;                 /* its step */
     int64_t last_end_ps;
     uint64_t gap_count, gap_count_min;
     int64_t gap_total_ps;

@@ -268,6 +268,8 @@ static void add_host_section(const struct device_time *d, const struct totals *t
     const bool is_cpu = d->lane_count && d->lanes[0].device.kind == TM_DEVICE_CPU;
     int64_t overhead_ps = 0;
 
+    tm_add_null(host, "launches", "not worked out by this version");
+    tm_add_null(host, "launch_delay", "not worked out by this version");
     for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
         overhead_ps += t->parts.idle_ps[causes[i]];
     if (is_cpu || !d->lane_count) {
@@ -281,6 +283,7 @@ static void add_host_section(const struct device_time *d, const struct totals *t
     add_share(host, "overhead_pct", overhead_ps, t->span_ps);
 }
 
+/* Balance is of the compute time: a device that waits inside a collective for a slower one is busy, too. */
 static void add_balance(const struct device_time *d, struct tm_value *summary)
 {
     struct tm_value *balance = tm_add_object(summary, "balance"), *list;
@@ -291,17 +294,17 @@ static void add_balance(const struct device_time *d, struct tm_value *summary)
     list = tm_add_array(balance, "busy");
     for (uint32_t i = 0; i < d->lane_count; i++) {
         const struct lane *lane = &d->lanes[i];
-        const int64_t busy_ps = busy_of(&lane->parts);
         struct tm_value *row;
 
         if (!lane->parts.compute_ps)
             continue;
         row = tm_add_object(list, NULL);
         tm_add_string(row, "device", lane->device.id);
-        tm_add_int(row, "busy_ps", busy_ps);
-        sum_ps += busy_ps;
+        tm_add_int(row, "busy_ps", busy_of(&lane->parts));
+        tm_add_int(row, "compute_ps", lane->parts.compute_ps);
+        sum_ps += lane->parts.compute_ps;
         count++;
-        if (!slowest || busy_ps > busy_of(&slowest->parts))
+        if (!slowest || lane->parts.compute_ps > slowest->parts.compute_ps)
             slowest = lane;
     }
     tm_add_uint(balance, "devices", count);
@@ -313,7 +316,7 @@ static void add_balance(const struct device_time *d, struct tm_value *summary)
         return;
     }
     tm_add_double(balance, "imbalance_pct",
-                  100.0 * ((double)busy_of(&slowest->parts) * (double)count / (double)sum_ps - 1.0));
+                  100.0 * ((double)slowest->parts.compute_ps * (double)count / (double)sum_ps - 1.0));
     tm_add_string(balance, "slowest", slowest->device.id);
 }
 

@@ -32,7 +32,7 @@ static tm_status add_listed(struct device_time *d, const struct listed_gap *gap,
     if (st == TM_OK)
         st = add_name(d, to, "after", gap->after);
     if (gap->step != TM_NONE)
-        tm_add_uint(to, "step", gap->step);
+        tm_add_int(to, "step", gap->step_number);
     else
         tm_add_null(to, "step", "in no step");
     tm_add_string(to, "cause", tm_cause_name[gap->cause]);

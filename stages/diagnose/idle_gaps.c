@@ -15,7 +15,7 @@ void note_activity_at_gap(struct lane *lane, const struct tm_event *event)
     /* CPU ops have no launch of their own; the ops of an execution that has begun wait for each other, not for the
      * host. */
     gap->is_inside_run |= lane->device.kind == TM_DEVICE_CPU && event->record.correlation &&
-                          event->record.correlation == lane->last_run;
+                          event->record.correlation == lane->last_run && event->step == lane->last_step;
     if (event->launch_track == TM_NONE || (gap->has_launch && event->launch_start_ps >= gap->launch_start_ps))
         return;
     gap->has_launch = true;
@@ -92,19 +92,25 @@ static void list_of_lane(struct lane *lane, int64_t begin_ps, int64_t dur_ps)
     lane->longest[at] = (struct short_gap){ begin_ps, dur_ps };
 }
 
-static void list_of_run(struct device_time *d, const struct listed_gap *gap)
+static tm_status list_of_run(struct device_time *d, const struct listed_gap *gap)
 {
     uint32_t at = d->longest_count;
+    const struct tm_step_mark *mark;
 
     while (at && is_longer(gap->dur_ps, gap->begin_ps, d->longest[at - 1].dur_ps, d->longest[at - 1].begin_ps))
         at--;
     if (at == RUN_GAPS)
-        return;
+        return TM_OK;
+    mark = gap->step == TM_NONE ? NULL : tm_rows_at(d->trace->steps.marks, gap->step);
+    if (!mark && gap->step != TM_NONE)
+        return d->run->error.status;
     if (d->longest_count < RUN_GAPS)
         d->longest_count++;
     for (uint32_t i = d->longest_count - 1; i > at; i--)
         d->longest[i] = d->longest[i - 1];
     d->longest[at] = *gap;
+    d->longest[at].step_number = mark ? mark->number : 0;
+    return TM_OK;
 }
 
 static enum tm_cause largest(const int64_t parts[TM_CAUSE_COUNT])
@@ -118,7 +124,7 @@ static enum tm_cause largest(const int64_t parts[TM_CAUSE_COUNT])
 }
 
 /* A gap inside what counts of the device: into its sums, the histogram, the lists. */
-static void count_gap(struct device_time *d, struct lane *lane, struct listed_gap *gap)
+static tm_status count_gap(struct device_time *d, struct lane *lane, const struct listed_gap *gap)
 {
     unsigned bucket = 0;
 
@@ -129,13 +135,13 @@ static void count_gap(struct device_time *d, struct lane *lane, struct listed_ga
         lane->parts.idle_ps[i] += gap->parts[i];
     list_of_lane(lane, gap->begin_ps, gap->dur_ps);
     if (gap->dur_ps < d->settings->gap_min_ps)
-        return;
+        return TM_OK;
     lane->gap_count_min++;
     while (bucket + 1 < HISTOGRAM_ROWS && gap->dur_ps >> (bucket + 1))
         bucket++;
     d->histogram[bucket].count++;
     d->histogram[bucket].total_ps += gap->dur_ps;
-    list_of_run(d, gap);
+    return list_of_run(d, gap);
 }
 
 tm_status close_gap(struct device_time *d, struct lane *lane)
@@ -159,7 +165,7 @@ tm_status close_gap(struct device_time *d, struct lane *lane)
         for (int i = 0; i < TM_CAUSE_COUNT; i++)
             row->idle_ps[i] += listed.parts[i];
     }
-    if (gap->begin_ps >= lane->begin_ps && gap->end_ps <= lane->end_ps)
-        count_gap(d, lane, &listed);
-    return TM_OK;
+    if (gap->begin_ps < lane->begin_ps || gap->end_ps > lane->end_ps)
+        return TM_OK;
+    return count_gap(d, lane, &listed);
 }

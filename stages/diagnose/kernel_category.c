@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Categories, precision and matrix units out of names.  The names are those of cuBLAS, cuDNN, CUTLASS, rocBLAS and
- * hipBLASLt (Tensile), MIOpen, Composable Kernel, Eigen and of XLA's own fusions; looked at without case and only
- * up to a length: the templates behind it tell of types.  A name is a hint and no proof: where nothing matches the
- * answer is "other" or "unknown". */
+/* Categories, precision and matrix units out of names.  The names are those of cuBLAS, cuDNN,
+ * CUTLASS, rocBLAS and hipBLASLt (Tensile), MIOpen, Composable Kernel, Eigen and of XLA's own
+ * fusions; looked at without case and only up to a length: the templates behind it tell of types.
+ * A name is a hint and no proof: where nothing matches the answer is "other" or "unknown". */
 #include "stages/diagnose/kernel_category.h"
 
 #include "stages/resolve/name_text.h"
@@ -10,14 +10,10 @@
 enum { LOOKED_AT_BYTES = 1024 };
 
 const char *const tm_category_name[TM_CATEGORY_COUNT] = {
-    [TM_CATEGORY_GEMM] = "gemm/dot",
-    [TM_CATEGORY_CONVOLUTION] = "convolution",
-    [TM_CATEGORY_ATTENTION] = "attention",
-    [TM_CATEGORY_ELEMENTWISE] = "elementwise fusion",
-    [TM_CATEGORY_REDUCTION] = "reduction",
-    [TM_CATEGORY_COPY] = "copy/transpose",
-    [TM_CATEGORY_COLLECTIVE] = "collective",
-    [TM_CATEGORY_CUSTOM] = "custom",
+    [TM_CATEGORY_GEMM] = "gemm/dot",         [TM_CATEGORY_CONVOLUTION] = "convolution",
+    [TM_CATEGORY_ATTENTION] = "attention",   [TM_CATEGORY_ELEMENTWISE] = "elementwise fusion",
+    [TM_CATEGORY_REDUCTION] = "reduction",   [TM_CATEGORY_COPY] = "copy/transpose",
+    [TM_CATEGORY_COLLECTIVE] = "collective", [TM_CATEGORY_CUSTOM] = "custom",
     [TM_CATEGORY_OTHER] = "other",
 };
 
@@ -50,9 +46,9 @@ static bool is_digit(char c)
 /* How a part has to stand in the text. */
 enum where {
     ANYWHERE,
-    BEGINS,   /* at the begin of the text */
-    WORD,     /* neither letters before nor behind */
-    TYPE,     /* no letter before, no digit behind: s8, but not tiles8 or s884 */
+    BEGINS, /* at the begin of the text */
+    WORD,   /* neither letters before nor behind */
+    TYPE,   /* no letter before, no digit behind: s8, but not tiles8 or s884 */
 };
 
 static bool stands(struct tm_text text, size_t at, size_t length, enum where where)
@@ -97,6 +93,7 @@ struct pattern {
 };
 
 /* In this order: a convolution as implicit GEMM is a convolution, attention is made of both. */
+/* clang-format off */
 static const struct pattern kernel_patterns[] = {
     { "flash", ANYWHERE, TM_CATEGORY_ATTENTION },
     { "fmha", ANYWHERE, TM_CATEGORY_ATTENTION },
@@ -138,8 +135,10 @@ static const struct pattern kernel_patterns[] = {
     { "argmax", WORD, TM_CATEGORY_REDUCTION },
     { "argmin", WORD, TM_CATEGORY_REDUCTION },
 };
+/* clang-format on */
 
 /* For what is no fusion of XLA's. */
+/* clang-format off */
 static const struct pattern plain_patterns[] = {
     { "custom-call", ANYWHERE, TM_CATEGORY_CUSTOM },
     { "custom_call", ANYWHERE, TM_CATEGORY_CUSTOM },
@@ -156,23 +155,29 @@ static const struct pattern plain_patterns[] = {
     { "cwise", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
     { "eigenmetakernel", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
 };
+/* clang-format on */
 
 /* Ops that only move what is there. */
+/* clang-format off */
 static const char *const moving_words[] = {
     "transpose", "copy", "concatenate", "slice", "pad", "reshape", "bitcast", "reverse",
 };
+/* clang-format on */
 
 /* Ops that work on one element at a time, as HLO and JAX call them. */
+/* clang-format off */
 static const char *const element_words[] = {
-    "abs",   "add",    "add_any", "and",    "broadcast", "ceil",   "clamp",    "compare", "convert",  "cos",
-    "cosine", "div",   "divide",  "eq",     "erf",       "exp",    "exp2",     "expm1",   "exponential", "floor",
-    "ge",    "gelu",   "gt",      "integer_pow", "iota", "le",     "log",      "log1p",   "logistic", "lt",
-    "max",   "maximum", "min",    "minimum", "mul",      "multiply", "ne",     "neg",     "negate",   "not",
-    "or",    "pow",    "power",   "rem",    "remainder", "relu",   "round",    "rsqrt",   "select",   "select_n",
-    "sign",  "sin",    "sine",    "sqrt",   "square",    "sub",    "subtract", "tanh",    "where",    "xor",
+    "abs", "add", "add_any", "and", "broadcast", "ceil", "clamp", "compare", "convert", "cos",
+    "cosine", "div", "divide", "eq", "erf", "exp", "exp2", "expm1", "exponential", "floor", "ge",
+    "gelu", "gt", "integer_pow", "iota", "le", "log", "log1p", "logistic", "lt", "max", "maximum",
+    "min", "minimum", "mul", "multiply", "ne", "neg", "negate", "not", "or", "pow", "power", "rem",
+    "remainder", "relu", "round", "rsqrt", "select", "select_n", "sign", "sin", "sine", "sqrt",
+    "square", "sub", "subtract", "tanh", "where", "xor",
 };
+/* clang-format on */
 
-static enum tm_category first_match(struct tm_text text, const struct pattern *patterns, size_t count)
+static enum tm_category first_match(struct tm_text text, const struct pattern *patterns,
+                                    size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (has(text, patterns[i].part, patterns[i].where))
@@ -203,11 +208,13 @@ static struct tm_text take_word(struct tm_text *rest)
     return word;
 }
 
-/* Of XLA's fusions: "loop_add_multiply_fusion.3", "input_transpose_fusion", "wrapped_convert".  One of kind input
- * with a transpose in it is a transpose through shared memory, whatever else it does. */
+/* Of XLA's fusions: "loop_add_multiply_fusion.3", "input_transpose_fusion", "wrapped_convert".  One
+ * of kind input with a transpose in it is a transpose through shared memory, whatever else it does.
+ */
 static enum tm_category category_of_fusion(struct tm_text name)
 {
-    static const char *const frame[] = { "loop", "input", "wrapped", "fusion", "fused", "kd", "dynamic", "update" };
+    static const char *const frame[] = { "loop",  "input", "wrapped", "fusion",
+                                         "fused", "kd",    "dynamic", "update" };
     const bool is_input = tm_text_begins(name, "input_");
     bool moves = false, works = false;
 
@@ -224,8 +231,9 @@ static enum tm_category category_of_fusion(struct tm_text name)
 
 static bool is_fusion(struct tm_text name)
 {
-    return tm_text_begins(name, "loop_") || tm_text_begins(name, "input_") || tm_text_begins(name, "wrapped_") ||
-           has(name, "fusion", WORD) || has(name, "fused", WORD);
+    return tm_text_begins(name, "loop_") || tm_text_begins(name, "input_") ||
+           tm_text_begins(name, "wrapped_") || has(name, "fusion", WORD) ||
+           has(name, "fused", WORD);
 }
 
 /* An HLO op or a primitive alone: "add.17", "dynamic-slice.2", "select_n". */
@@ -235,18 +243,22 @@ static enum tm_category category_of_op(struct tm_text name)
     struct tm_text word, rest = name;
     size_t n = 0;
 
-    while (n < name.length && (is_letter(name.at[n]) || name.at[n] == '_' || (n && is_digit(name.at[n]))))
+    while (n < name.length &&
+           (is_letter(name.at[n]) || name.at[n] == '_' || (n && is_digit(name.at[n]))))
         n++;
-    if (is_one_of((struct tm_text){ name.at, n }, element_words, sizeof(element_words) / sizeof(element_words[0])))
+    if (is_one_of((struct tm_text){ name.at, n }, element_words,
+                  sizeof(element_words) / sizeof(element_words[0])))
         return TM_CATEGORY_ELEMENTWISE;
     word = take_word(&rest);
-    if (word.at != name.at || has(name, " ", ANYWHERE)) /* a function with its arguments is not an op */
+    if (word.at != name.at ||
+        has(name, " ", ANYWHERE)) /* a function with its arguments is not an op */
         return TM_CATEGORY_SILENT;
     if (is_one_of(word, moving_words, sizeof(moving_words) / sizeof(moving_words[0])) ||
         is_one_of(word, movers, sizeof(movers) / sizeof(movers[0])))
         return TM_CATEGORY_COPY;
-    return is_one_of(word, element_words, sizeof(element_words) / sizeof(element_words[0])) ? TM_CATEGORY_ELEMENTWISE
-                                                                                           : TM_CATEGORY_SILENT;
+    return is_one_of(word, element_words, sizeof(element_words) / sizeof(element_words[0]))
+               ? TM_CATEGORY_ELEMENTWISE
+               : TM_CATEGORY_SILENT;
 }
 
 enum tm_category tm_category_in(const char *text, size_t length)
@@ -257,12 +269,14 @@ enum tm_category tm_category_in(const char *text, size_t length)
 
     if (tm_text_begins(name, "%"))
         name = tm_text_from(name, 1);
-    category = first_match(name, kernel_patterns, sizeof(kernel_patterns) / sizeof(kernel_patterns[0]));
+    category =
+        first_match(name, kernel_patterns, sizeof(kernel_patterns) / sizeof(kernel_patterns[0]));
     if (category != TM_CATEGORY_SILENT)
         return category;
     if (is_fusion(name) && !has(name, "custom", WORD))
         return category_of_fusion(name);
-    category = first_match(name, plain_patterns, sizeof(plain_patterns) / sizeof(plain_patterns[0]));
+    category =
+        first_match(name, plain_patterns, sizeof(plain_patterns) / sizeof(plain_patterns[0]));
     return category != TM_CATEGORY_SILENT ? category : category_of_op(name);
 }
 
@@ -298,7 +312,8 @@ static enum tm_category category_of_class(const struct tm_category_question *q)
     case TM_CLASS_MEMSET:
         return TM_CATEGORY_COPY;
     case TM_CLASS_TPU_OP:
-        if (q->level == TM_LEVEL_CONTAINER)
+        if (q->level == TM_LEVEL_CONTAINER ||
+            q->level == TM_LEVEL_NONE) /* or it waits for the host */
             return TM_CATEGORY_OTHER;
         return q->level == TM_LEVEL_COMPUTE ? TM_CATEGORY_SILENT : TM_CATEGORY_COPY;
     default:
@@ -306,26 +321,32 @@ static enum tm_category category_of_class(const struct tm_category_question *q)
     }
 }
 
-tm_status tm_category_of(struct tm_names *names, const struct tm_category_question *q, enum tm_category *category)
+tm_status tm_category_of(struct tm_names *names, const struct tm_category_question *q,
+                         enum tm_category *category)
 {
     const struct {
         tm_strid text;
         bool is_path;
-    } sources[] = { { q->category, false }, { q->name, false }, { q->hlo_op, false }, { q->op, true } };
+    } sources[] = {
+        { q->category, false }, { q->name, false }, { q->hlo_op, false }, { q->op, true }
+    };
     enum tm_category weak = TM_CATEGORY_SILENT;
 
     *category = category_of_class(q);
-    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]) && *category == TM_CATEGORY_SILENT; i++) {
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]) && *category == TM_CATEGORY_SILENT;
+         i++) {
         enum tm_category told;
         const tm_status st = ask(names, sources[i].text, sources[i].is_path, &told);
 
         if (st != TM_OK)
             return st;
         if (told == TM_CATEGORY_CONVOLUTION && q->category)
-            weak = told; /* the TPU compiler calls dots convolutions: another text may know better */
+            weak =
+                told; /* the TPU compiler calls dots convolutions: another text may know better */
         else if (told == TM_CATEGORY_CUSTOM && weak == TM_CATEGORY_SILENT)
             weak = told; /* a custom call may be anything */
-        else if (told != TM_CATEGORY_CUSTOM && (weak != TM_CATEGORY_CONVOLUTION || told == TM_CATEGORY_GEMM))
+        else if (told != TM_CATEGORY_CUSTOM &&
+                 (weak != TM_CATEGORY_CONVOLUTION || told == TM_CATEGORY_GEMM))
             *category = told;
     }
     if (*category == TM_CATEGORY_SILENT)
@@ -342,6 +363,7 @@ struct precision {
 };
 
 /* In this order: what the operands have stands before what sums are kept in. */
+/* clang-format off */
 static const struct precision precisions[] = {
     { "fp8", ANYWHERE, "fp8" },     { "e4m3", ANYWHERE, "fp8" },     { "e5m2", ANYWHERE, "fp8" },
     { "bf16", ANYWHERE, "bf16" },   { "bfloat16", ANYWHERE, "bf16" }, { "tf32", ANYWHERE, "tf32" },
@@ -353,8 +375,10 @@ static const struct precision precisions[] = {
     { "double", WORD, "f64" },      { "f32", ANYWHERE, "f32" },      { "fp32", ANYWHERE, "f32" },
     { "sgemm", ANYWHERE, "f32" },   { "float", WORD, "f32" },
 };
+/* clang-format on */
 
-/* Tensile: "Cijk_Ailk_Bljk_BBS_BH_...": the types of inputs, output and sums stand third, "S_B" in newer ones. */
+/* Tensile: "Cijk_Ailk_Bljk_BBS_BH_...": the types of inputs, output and sums stand third, "S_B" in
+ * newer ones. */
 static const char *precision_of_tensile(struct tm_text name)
 {
     for (int i = 0; i < 3; i++) {
@@ -386,7 +410,8 @@ static const char *precision_of_tensile(struct tm_text name)
 static const char *precision_of_nvjet(struct tm_text name)
 {
     const char *bar = memchr(name.at, '_', name.length);
-    const struct tm_text types = tm_text_from(name, bar ? (size_t)(bar - name.at) + 1 : name.length);
+    const struct tm_text types =
+        tm_text_from(name, bar ? (size_t)(bar - name.at) + 1 : name.length);
 
     switch (types.length ? *types.at : ' ') {
     case 'h':
@@ -417,12 +442,14 @@ const char *tm_precision_in(const char *text, size_t length)
 
 const char *tm_precision_of_hlo(const char *text, size_t length)
 {
+    /* clang-format off */
     static const struct {
         const char *type, *precision;
     } types[] = {
-        { "bf16[", "bf16" }, { "f16[", "f16" }, { "f32[", "f32" }, { "f64[", "f64" }, { "s8[", "s8" },
-        { "f8e4m3", "fp8" }, { "f8e5m2", "fp8" },
+        { "bf16[", "bf16" }, { "f16[", "f16" }, { "f32[", "f32" }, { "f64[", "f64" },
+        { "s8[", "s8" }, { "f8e4m3", "fp8" }, { "f8e5m2", "fp8" },
     };
+    /* clang-format on */
     const char *equals = length ? memmem(text, length, " = ", 3) : NULL;
     struct tm_text shape;
 
@@ -441,16 +468,18 @@ const char *tm_precision_of_hlo(const char *text, size_t length)
 
 int tm_tensor_core_in(const char *text, size_t length)
 {
+    /* clang-format off */
     static const struct {
         const char *part;
         enum where where;
     } parts[] = {
-        { "gemm_fusion_dot", ANYWHERE }, { "nvjet", ANYWHERE },    { "wgmma", ANYWHERE },  { "tensorop", ANYWHERE },
-        { "cijk_", BEGINS },             { "flash", ANYWHERE },    { "fmha", ANYWHERE },   { "xmma", ANYWHERE },
-        { "hmma", ANYWHERE },            { "imma", WORD },         { "dmma", WORD },       { "mma", WORD },
-        { "16816", ANYWHERE },           { "16832", ANYWHERE },    { "s1688", ANYWHERE },  { "h1688", ANYWHERE },
-        { "s884", ANYWHERE },            { "h884", ANYWHERE },     { "i8816", ANYWHERE },
+        { "gemm_fusion_dot", ANYWHERE }, { "nvjet", ANYWHERE }, { "wgmma", ANYWHERE },
+        { "tensorop", ANYWHERE }, { "cijk_", BEGINS }, { "flash", ANYWHERE }, { "fmha", ANYWHERE },
+        { "xmma", ANYWHERE }, { "hmma", ANYWHERE }, { "imma", WORD }, { "dmma", WORD },
+        { "mma", WORD }, { "16816", ANYWHERE }, { "16832", ANYWHERE }, { "s1688", ANYWHERE },
+        { "h1688", ANYWHERE }, { "s884", ANYWHERE }, { "h884", ANYWHERE }, { "i8816", ANYWHERE },
     };
+    /* clang-format on */
     struct lowered lowered;
     const struct tm_text name = lower(&lowered, text, length);
 
@@ -459,5 +488,8 @@ int tm_tensor_core_in(const char *text, size_t length)
             return 1;
     if (has(name, "sgemm", ANYWHERE) || has(name, "simt", ANYWHERE))
         return 0;
-    return tm_text_begins(name, "loop_") || tm_text_begins(name, "input_") || tm_text_begins(name, "wrapped_") ? 0 : -1;
+    return tm_text_begins(name, "loop_") || tm_text_begins(name, "input_") ||
+                   tm_text_begins(name, "wrapped_")
+               ? 0
+               : -1;
 }

@@ -4,7 +4,8 @@
 
 #include "pipeline/record.h"
 
-/* What sort of work a kernel or an op does, in which precision, and whether on matrix units: told from names. */
+/* What sort of work a kernel or an op does, in which precision, and whether on matrix units: told
+ * from names. */
 enum tm_category {
     TM_CATEGORY_GEMM,
     TM_CATEGORY_CONVOLUTION,
@@ -20,26 +21,28 @@ enum tm_category {
 };
 extern const char *const tm_category_name[TM_CATEGORY_COUNT]; /* as in summary.json: "gemm/dot" */
 
-/* What is asked about: class and level of the event, and the texts that are known of it; 0 = none. */
+/* What is asked about: class and level of the event, and the texts that are known of it; 0 = none.
+ */
 struct tm_category_question {
     tm_strid name, hlo_op, op, category; /* category: hlo_category of a TPU op */
     uint8_t class;                       /* enum tm_class */
     uint8_t level;                       /* enum tm_level */
 };
 
-/* Decide by the class, then by the first text that tells: hlo_category (of the compiler, so it is asked first),
- * the name, the HLO op, the last part of the framework path. */
+/* Decide by the class, then by the first text that tells: hlo_category (of the compiler, so it is
+ * asked first), the name, the HLO op, the last part of the framework path. */
 tm_status tm_category_of(struct tm_names *names, const struct tm_category_question *question,
                          enum tm_category *category) TM_MUST_USE;
 
 /* What one text tells: a kernel's name, an HLO op or opcode, a category of the TPU compiler. */
 enum tm_category tm_category_in(const char *text, size_t length);
 
-/* The precision that a kernel's name tells: "bf16", "f16", "f32", "f64", "tf32", "fp8", "s8"; NULL = it does not. */
+/* The precision that a kernel's name tells: "bf16", "f16", "f32", "f64", "tf32", "fp8", "s8"; NULL
+ * = it does not. */
 const char *tm_precision_in(const char *name, size_t length);
 
-/* The type of an op's result in its HLO line ("%name = bf16[8,128]{...} ..."), in the same words; NULL = none of
- * them. */
+/* The type of an op's result in its HLO line ("%name = bf16[8,128]{...} ..."), in the same words;
+ * NULL = none of them. */
 const char *tm_precision_of_hlo(const char *text, size_t length);
 
 /* Whether a kernel works on matrix units: 1 yes, 0 no, -1 the name does not tell. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The section kernels out of the groups.  One pass over the kernels picks the longest ones, folds them by name, and
- * sets down what categories need in the order of the names, so that texts which were spilled are read one after the
- * other.  A second pass, over the lengths, finds the quantiles of the rows that are listed. */
+/* The section kernels out of the groups.  One pass over the kernels picks the longest ones, folds
+ * them by name, and sets down what categories need in the order of the names, so that texts which
+ * were spilled are read one after the other.  A second pass, over the lengths, finds the quantiles
+ * of the rows that are listed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,16 @@
 #include "stages/diagnose/kernels_private.h"
 #include "stages/diagnose/top_rows.h"
 
-/* Texts are given whole up to TEXT_WHOLE_BYTES while there is room for them, else cut at TEXT_CUT_BYTES.  The room
- * depends on the number of rows alone, so that the summary does not depend on the memory. */
-enum { TEXT_WHOLE_BYTES = 8192, TEXT_CUT_BYTES = 256, ROOM_PER_ROW = 512, ROOM_ROWS_MOST = 1 << 20,
-       TIE_BYTES = 512 };
+/* Texts are given whole up to TEXT_WHOLE_BYTES while there is room for them, else cut at
+ * TEXT_CUT_BYTES.  The room depends on the number of rows alone, so that the summary does not
+ * depend on the memory. */
+enum {
+    TEXT_WHOLE_BYTES = 8192,
+    TEXT_CUT_BYTES = 256,
+    ROOM_PER_ROW = 512,
+    ROOM_ROWS_MOST = 1 << 20,
+    TIE_BYTES = 512
+};
 
 static const char not_recorded[] = "the profile does not tell";
 
@@ -153,18 +160,26 @@ static tm_status open_tables(struct report *r)
                               longest_row_first);
     r->by_name = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct kernel_name_row),
                                kernels_memory(run, KERNELS_NAMES), merge_names);
-    r->categories = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct work), kernels_memory(run, KERNELS_SORT),
-                                  by_text_number);
+    r->categories = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct work),
+                                  kernels_memory(run, KERNELS_SORT), by_text_number);
     return r->rows && r->by_name && r->categories ? TM_OK : run->error.status;
 }
 
 static tm_status add_row(struct report *r, const struct kernel_row *row)
 {
-    const struct kernel_name_row name = { .key = row->name_hash, .count = row->count, .total_ps = row->total_ps,
-                                          .min_ps = row->min_ps, .max_ps = row->max_ps, .name = row->name };
+    const struct kernel_name_row name = { .key = row->name_hash,
+                                          .count = row->count,
+                                          .total_ps = row->total_ps,
+                                          .min_ps = row->min_ps,
+                                          .max_ps = row->max_ps,
+                                          .name = row->name };
     const struct work work = {
-        .question = { .name = row->name, .hlo_op = row->hlo_op, .op = row->op, .category = row->category,
-                      .class = row->class, .level = row->level },
+        .question = { .name = row->name,
+                      .hlo_op = row->hlo_op,
+                      .op = row->op,
+                      .category = row->category,
+                      .class = row->class,
+                      .level = row->level },
         .count = row->count,
         .total_ps = row->total_ps,
     };
@@ -197,8 +212,9 @@ static tm_status read_names(struct report *r)
     const void *row = NULL;
     tm_status st = tm_groups_finish(r->by_name);
 
-    r->names = tm_top_rows_new(r->run, TM_ACCOUNT_TABLES, sizeof(struct kernel_name_row), r->table_rows,
-                               kernels_memory(r->run, KERNELS_TOP), longest_name_first);
+    r->names =
+        tm_top_rows_new(r->run, TM_ACCOUNT_TABLES, sizeof(struct kernel_name_row), r->table_rows,
+                        kernels_memory(r->run, KERNELS_TOP), longest_name_first);
     if (!r->names)
         return r->run->error.status;
     do {
@@ -209,7 +225,8 @@ static tm_status read_names(struct report *r)
         r->distinct_names++;
         st = tm_top_rows_add(r->names, row);
     } while (st == TM_OK);
-    return st == TM_OK ? list_in_order(r, r->names, sizeof(struct kernel_name_row), name_as_listed) : st;
+    return st == TM_OK ? list_in_order(r, r->names, sizeof(struct kernel_name_row), name_as_listed)
+                       : st;
 }
 
 /* --- values --- */
@@ -269,7 +286,8 @@ static tm_status add_precision(struct report *r, struct tm_value *to, const stru
     const char *precision, *text;
     size_t length;
     int tensor_core = -1;
-    tm_status st = tm_names_text(r->k->names, is_op ? row->details : row->name, TEXT_WHOLE_BYTES, &text, &length);
+    tm_status st = tm_names_text(r->k->names, is_op ? row->details : row->name, TEXT_WHOLE_BYTES,
+                                 &text, &length);
 
     if (st != TM_OK)
         return st;
@@ -285,7 +303,8 @@ static tm_status add_precision(struct report *r, struct tm_value *to, const stru
     if (tensor_core >= 0)
         tm_add_bool(to, "tensor_core", tensor_core == 1);
     else
-        tm_add_null(to, "tensor_core", is_op ? "only kernels of GPUs are told apart" : "the name does not tell");
+        tm_add_null(to, "tensor_core",
+                    is_op ? "only kernels of GPUs are told apart" : "the name does not tell");
     return TM_OK;
 }
 
@@ -330,8 +349,11 @@ static int64_t mean_of(int64_t total, uint64_t count)
 static tm_status add_kernel(struct report *r, struct tm_value *rows, const struct kernel_row *row,
                             const struct quantile_row *q)
 {
-    const struct tm_category_question question = { .name = row->name, .hlo_op = row->hlo_op, .op = row->op,
-                                                   .category = row->category, .class = row->class,
+    const struct tm_category_question question = { .name = row->name,
+                                                   .hlo_op = row->hlo_op,
+                                                   .op = row->op,
+                                                   .category = row->category,
+                                                   .class = row->class,
                                                    .level = row->level };
     struct tm_value *to = tm_add_object(rows, NULL);
     enum tm_category category;
@@ -374,16 +396,19 @@ static int by_index(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* The place of the smallest value that at least `per_mille` of the values do not pass (nearest rank), from 0. */
+/* The place of the smallest value that at least `per_mille` of the values do not pass (nearest
+ * rank), from 0. */
 static uint64_t rank_of(uint64_t count, unsigned per_mille)
 {
     return (uint64_t)(((unsigned __int128)count * per_mille + 999) / 1000) - 1;
 }
 
-static void count_length(struct report *r, struct quantile_row *q, const struct kernel_length *length)
+static void count_length(struct report *r, struct quantile_row *q,
+                         const struct kernel_length *length)
 {
     const struct kernel_row *row = tm_top_rows_at(r->rows, q->index);
-    const uint64_t p50 = rank_of(row->count, 500), p95 = rank_of(row->count, 950), until = q->seen + length->count;
+    const uint64_t p50 = rank_of(row->count, 500), p95 = rank_of(row->count, 950),
+                   until = q->seen + length->count;
 
     if (p50 >= q->seen && p50 < until)
         q->p50_ps = (int64_t)length->key.low;
@@ -414,6 +439,31 @@ static tm_status read_lengths(struct report *r, struct quantile_row *q, uint64_t
     return st;
 }
 
+static tm_status find_quantiles(struct report *r, struct quantile_row *q, uint64_t count)
+{
+    tm_status st;
+
+    for (uint64_t i = 0; i < count; i++) {
+        const struct kernel_row *row = tm_top_rows_at(r->rows, i);
+
+        q[i] = (struct quantile_row){ .key = row->key.low, .index = i };
+    }
+    qsort(q, count, sizeof(*q), by_row_key);
+    st = read_lengths(r, q, count);
+    qsort(q, count, sizeof(*q), by_index);
+    return st;
+}
+
+static void add_rest(struct tm_value *kernels, const char *key, uint64_t rows, uint64_t count,
+                     int64_t total_ps)
+{
+    struct tm_value *rest = tm_add_object(kernels, key);
+
+    tm_add_uint(rest, "rows", rows);
+    tm_add_uint(rest, "count", count);
+    tm_add_int(rest, "total_ps", total_ps);
+}
+
 static tm_status add_rows(struct report *r, struct tm_value *kernels)
 {
     const uint64_t count = tm_top_rows_count(r->rows);
@@ -422,17 +472,11 @@ static tm_status add_rows(struct report *r, struct tm_value *kernels)
     struct tm_value *rows = tm_add_array(kernels, "rows");
     uint64_t listed = 0;
     int64_t listed_ps = 0;
-    tm_status st = q ? TM_OK : r->run->error.status;
+    tm_status st;
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++)
-        q[i] = (struct quantile_row){ .key = ((const struct kernel_row *)tm_top_rows_at(r->rows, i))->key.low,
-                                      .index = i };
-    if (st == TM_OK && count)
-        qsort(q, count, sizeof(*q), by_row_key);
-    if (st == TM_OK)
-        st = read_lengths(r, q, count);
-    if (st == TM_OK && count)
-        qsort(q, count, sizeof(*q), by_index);
+    if (!q)
+        return r->run->error.status;
+    st = find_quantiles(r, q, count);
     for (uint64_t i = 0; i < count && st == TM_OK; i++) {
         const struct kernel_row *row = tm_top_rows_at(r->rows, i);
 
@@ -441,13 +485,8 @@ static tm_status add_rows(struct report *r, struct tm_value *kernels)
         st = add_kernel(r, rows, row, &q[i]);
     }
     tm_give(&r->run->budget, TM_ACCOUNT_TABLES, q, bytes);
-    if (st == TM_OK) {
-        struct tm_value *rest = tm_add_object(kernels, "rest");
-
-        tm_add_uint(rest, "rows", r->distinct - count);
-        tm_add_uint(rest, "count", r->k->count - listed);
-        tm_add_int(rest, "total_ps", r->k->total_ps - listed_ps);
-    }
+    add_rest(kernels, "rest", r->distinct - count, r->k->count - listed,
+             r->k->total_ps - listed_ps);
     return st;
 }
 
@@ -460,7 +499,8 @@ static int64_t weighted_mean_of(const struct kernels *k)
 
     if (!k->total_ps)
         return 0;
-    mean = mean / (uint64_t)k->total_ps + (mean % (uint64_t)k->total_ps * 2 >= (uint64_t)k->total_ps);
+    mean =
+        mean / (uint64_t)k->total_ps + (mean % (uint64_t)k->total_ps * 2 >= (uint64_t)k->total_ps);
     return mean > INT64_MAX ? INT64_MAX : (int64_t)mean;
 }
 
@@ -540,7 +580,7 @@ static tm_status add_categories(struct report *r, struct tm_value *kernels)
 
 static tm_status add_names(struct report *r, struct tm_value *kernels)
 {
-    struct tm_value *list = tm_add_array(kernels, "by_name"), *rest;
+    struct tm_value *list = tm_add_array(kernels, "by_name");
     const uint64_t rows = tm_top_rows_count(r->names);
     uint64_t listed = 0;
     int64_t listed_ps = 0;
@@ -558,10 +598,8 @@ static tm_status add_names(struct report *r, struct tm_value *kernels)
         listed += row->count;
         listed_ps = tm_sum_times(listed_ps, row->total_ps);
     }
-    rest = tm_add_object(kernels, "by_name_rest");
-    tm_add_uint(rest, "rows", r->distinct_names - rows);
-    tm_add_uint(rest, "count", r->k->count - listed);
-    tm_add_int(rest, "total_ps", r->k->total_ps - listed_ps);
+    add_rest(kernels, "by_name_rest", r->distinct_names - rows, r->k->count - listed,
+             r->k->total_ps - listed_ps);
     return st;
 }
 

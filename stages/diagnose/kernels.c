@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels, the stage: folds launches by key and counts their lengths, for exact quantiles.  Memory: the hash of a
- * name is remembered in a table of fixed size; groups spill.  What counts is what device_time.c counts as kernels of
- * a device, so that the table and the devices agree. */
+/* Kernels, the stage: folds launches by key and counts their lengths, for exact quantiles.  Memory:
+ * the hash of a name is remembered in a table of fixed size; groups spill.  What counts is what
+ * device_time.c counts as kernels of a device, so that the table and the devices agree. */
 #include "stages/diagnose/kernels.h"
 
 #include <string.h>
@@ -17,7 +17,8 @@ static bool is_earlier(const struct kernel_row *a, const struct kernel_row *b)
 {
     if (a->first_host != b->first_host)
         return a->first_host < b->first_host;
-    return a->first_ps != b->first_ps ? a->first_ps < b->first_ps : a->first_device < b->first_device;
+    return a->first_ps != b->first_ps ? a->first_ps < b->first_ps
+                                      : a->first_device < b->first_device;
 }
 
 static void merge_rows(void *into, const void *from)
@@ -60,7 +61,8 @@ static tm_status open_stage(struct tm_stage *s)
     k->front_count = 64;
     while (k->front_count < 1u << 20 && 2 * k->front_count * sizeof(*k->front) <= front)
         k->front_count *= 2;
-    k->front = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, k->front_count * sizeof(*k->front), &s->run->error);
+    k->front = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, k->front_count * sizeof(*k->front),
+                       &s->run->error);
     k->by_key = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct kernel_row),
                               kernels_memory(s->run, KERNELS_BY_KEY), merge_rows);
     k->lengths = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct kernel_length),
@@ -84,8 +86,8 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     k->trace = trace;
     k->names = trace->names;
     memset(k->front, 0, k->front_count * sizeof(*k->front));
-    k->numbers = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*k->numbers),
-                         &s->run->error);
+    k->numbers = tm_take(&s->run->budget, TM_ACCOUNT_TABLES,
+                         trace->device_count * sizeof(*k->numbers), &s->run->error);
     if (!k->numbers)
         return s->run->error.status;
     k->number_count = trace->device_count;
@@ -127,7 +129,8 @@ struct key_text {
 };
 static_assert(sizeof(struct key_text) == 72, "hashed as bytes");
 
-static tm_status find_key(struct kernels *k, const struct tm_event *event, struct kernel_front *front)
+static tm_status find_key(struct kernels *k, const struct tm_event *event,
+                          struct kernel_front *front)
 {
     const struct tm_config *c = event->config;
     struct key_text text = { .shared_bytes = c->shared_bytes, .registers = c->registers };
@@ -144,26 +147,43 @@ static tm_status find_key(struct kernels *k, const struct tm_event *event, struc
     memcpy(text.grid, c->grid, sizeof(text.grid));
     memcpy(text.block, c->block, sizeof(text.block));
     hash = XXH3_128bits(&text, sizeof(text));
-    *front = (struct kernel_front){ .key = { hash.high64, hash.low64 }, .name_hash = name.hash,
-                                    .name = event->record.name, .config = event->record.config, .is_used = true };
+    *front = (struct kernel_front){ .key = { hash.high64, hash.low64 },
+                                    .name_hash = name.hash,
+                                    .name = event->record.name,
+                                    .config = event->record.config,
+                                    .is_used = true };
     return TM_OK;
 }
 
-static tm_status add_kernel(struct kernels *k, const struct tm_event *event, const struct kernel_front *front)
+static tm_status add_kernel(struct kernels *k, const struct tm_event *event,
+                            const struct kernel_front *front)
 {
     const struct tm_config *c = event->config;
     const int64_t dur_ps = event->record.dur_ps;
     const uint32_t number = k->numbers[event->device];
     struct kernel_row row = {
-        .key = front->key, .name_hash = front->name_hash, .count = 1,
-        .total_ps = dur_ps, .min_ps = dur_ps, .max_ps = dur_ps,
+        .key = front->key,
+        .name_hash = front->name_hash,
+        .count = 1,
+        .total_ps = dur_ps,
+        .min_ps = dur_ps,
+        .max_ps = dur_ps,
         .devices = UINT64_C(1) << number % 64,
-        .first_ps = event->record.start_ps, .first_host = k->trace->host, .first_device = number,
-        .hlo_op = c->hlo_op, .category = c->category, .details = c->details,
-        .class = event->record.class, .level = event->level, .has_kernel = c->has_kernel,
-        .name = event->record.name, .op = c->op,
-        .grid = { c->grid[0], c->grid[1], c->grid[2] }, .block = { c->block[0], c->block[1], c->block[2] },
-        .registers = c->registers, .shared_bytes = c->shared_bytes,
+        .first_ps = event->record.start_ps,
+        .first_host = k->trace->host,
+        .first_device = number,
+        .hlo_op = c->hlo_op,
+        .category = c->category,
+        .details = c->details,
+        .class = event->record.class,
+        .level = event->level,
+        .has_kernel = c->has_kernel,
+        .name = event->record.name,
+        .op = c->op,
+        .grid = { c->grid[0], c->grid[1], c->grid[2] },
+        .block = { c->block[0], c->block[1], c->block[2] },
+        .registers = c->registers,
+        .shared_bytes = c->shared_bytes,
     };
     const struct kernel_length length = { .key = { front->key.low, (uint64_t)dur_ps }, .count = 1 };
     tm_status st;
@@ -181,10 +201,12 @@ static tm_status add_kernel(struct kernels *k, const struct tm_event *event, con
 
 static tm_status take_kernel(struct kernels *k, const struct tm_event *event)
 {
-    const uint64_t mixed = tm_hash_mix((uint64_t)event->record.name << 32 | event->record.config, 0);
+    const uint64_t mixed =
+        tm_hash_mix((uint64_t)event->record.name << 32 | event->record.config, 0);
     struct kernel_front *front = &k->front[mixed & (k->front_count - 1)];
 
-    if (!front->is_used || front->name != event->record.name || front->config != event->record.config) {
+    if (!front->is_used || front->name != event->record.name ||
+        front->config != event->record.config) {
         const tm_status st = find_key(k, event, front);
 
         if (st != TM_OK)

@@ -7,13 +7,14 @@
 
 /* Launches of one kernel in one configuration by one op. */
 struct kernel_row {
-    struct tm_key key;        /* of name, grid, block, registers, shared memory, op */
+    struct tm_key key; /* of name, grid, block, registers, shared memory, op */
     struct tm_key name_hash;
-    struct tm_wide occupancy; /* thousandths of a percent times ps, of the launches where it is known */
-    int64_t occupancy_ps;     /* how long those took */
+    struct tm_wide
+        occupancy;        /* thousandths of a percent times ps, of the launches where it is known */
+    int64_t occupancy_ps; /* how long those took */
     uint64_t count;
     int64_t total_ps, min_ps, max_ps;
-    uint64_t devices;         /* bit n: a device with the number n modulo 64 */
+    uint64_t devices; /* bit n: a device with the number n modulo 64 */
     /* of the first launch: of the first host that has one, there the earliest one */
     int64_t first_ps;
     uint32_t first_host, first_device;
@@ -26,7 +27,8 @@ struct kernel_row {
     uint64_t shared_bytes;
 };
 
-/* How often a kernel took so long: the lengths of a kernel follow one another in the order of the key. */
+/* How often a kernel took so long: the lengths of a kernel follow one another in the order of the
+ * key. */
 struct kernel_length {
     struct tm_key key; /* high: the low half of the kernel's key; low: picoseconds */
     uint64_t count;
@@ -51,20 +53,28 @@ struct kernel_front {
 struct kernels {
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
-    struct tm_groups *by_key;     /* struct kernel_row */
-    struct tm_groups *lengths;    /* struct kernel_length */
+    struct tm_groups *by_key;  /* struct kernel_row */
+    struct tm_groups *lengths; /* struct kernel_length */
     struct kernel_front *front;
-    uint32_t front_count;         /* a power of two */
-    uint32_t *numbers;            /* of the present host's devices by index: the number in the run; TM_NONE = idle */
+    uint32_t front_count; /* a power of two */
+    uint32_t *
+        numbers; /* of the present host's devices by index: the number in the run; TM_NONE = idle */
     uint32_t number_count;
-    uint32_t active_devices;      /* of the run so far */
+    uint32_t active_devices; /* of the run so far */
     uint64_t count;
     int64_t total_ps;
-    struct tm_wide squares;       /* sum of squared lengths */
+    struct tm_wide squares; /* sum of squared lengths */
 };
 
 /* Parts of what the tables of this stage may take, in thirty-seconds. */
-enum { KERNELS_BY_KEY = 10, KERNELS_LENGTHS = 10, KERNELS_FRONT = 1, KERNELS_NAMES = 3, KERNELS_SORT = 2, KERNELS_TOP = 4 };
+enum {
+    KERNELS_BY_KEY = 10,
+    KERNELS_LENGTHS = 10,
+    KERNELS_FRONT = 1,
+    KERNELS_NAMES = 3,
+    KERNELS_SORT = 2,
+    KERNELS_TOP = 4
+};
 
 static inline size_t kernels_memory(struct tm_run *run, int parts)
 {

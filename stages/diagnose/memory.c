@@ -521,6 +521,7 @@ static void close_stage(struct tm_stage *s)
 {
     struct memory *m = s->state;
 
+    m->run = s->run; /* of one that was not opened */
     free_host(m);
     tm_rows_free(m->hosts);
     tm_rows_free(m->facts);

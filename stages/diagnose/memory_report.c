@@ -2,6 +2,7 @@
 /* The section memory. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "stages/diagnose/memory_private.h"
 
@@ -52,17 +53,28 @@ static tm_status add_text(struct memory *m, struct tm_value *to, const char *key
         return TM_OK;
     }
     st = tm_names_text(m->names, name, MEMORY_TEXT_BYTES, &text, &length);
-    if (st == TM_OK)
+    if (st != TM_OK)
+        return st;
+    if (length == 6 && !memcmp(text, "(null)", 6)) /* how some writers print that they know no name */
+        tm_add_null(to, key, "not recorded");
+    else
         tm_add_text(to, key, text, length);
-    return st;
+    return TM_OK;
 }
 
 static tm_status add_name(struct memory *m, const struct memory_facts *f, struct tm_value *to)
 {
     char number[24];
+    const char *text;
+    size_t length;
+    tm_status st = TM_OK;
 
-    if (f->has_name)
-        return add_text(m, to, "name", f->name);
+    if (f->has_name) {
+        st = tm_names_text(m->names, f->name, MEMORY_TEXT_BYTES, &text, &length);
+        if (st == TM_OK)
+            tm_add_text(to, "name", text, length);
+        return st;
+    }
     (void)snprintf(number, sizeof(number), "%lld", (long long)f->index);
     tm_add_string(to, "name", f->has_index ? number : "unnamed");
     return TM_OK;

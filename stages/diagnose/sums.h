@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Sums that stay at the largest number instead of passing it: a hostile input may hold any lengths and sizes.
- * Staying there does not depend on the order of the parts. */
+/* Sums that stay at the largest number instead of passing it: a hostile input may hold any lengths
+ * and sizes. Staying there does not depend on the order of the parts. */
 
 static inline uint64_t tm_sum_counts(uint64_t a, uint64_t b)
 {

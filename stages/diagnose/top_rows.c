@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A heap with the last of the kept rows on top: a new row either goes behind it, which costs one comparison, or
- * takes its place. */
+/* A heap with the last of the kept rows on top: a new row either goes behind it, which costs one
+ * comparison, or takes its place. */
 #include "stages/diagnose/top_rows.h"
 
 #include <stdlib.h>
@@ -19,15 +19,19 @@ struct tm_top_rows {
     uint64_t count, capacity;
 };
 
-struct tm_top_rows *tm_top_rows_new(struct tm_run *run, enum tm_account account, size_t row_bytes, uint64_t most,
-                                    size_t memory_bytes, tm_row_order *order)
+struct tm_top_rows *tm_top_rows_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
+                                    uint64_t most, size_t memory_bytes, tm_row_order *order)
 {
     struct tm_top_rows *top = tm_take(&run->budget, account, sizeof(*top), &run->error);
 
     if (!top)
         return NULL;
-    *top = (struct tm_top_rows){ .run = run, .account = account, .row_bytes = row_bytes, .most = most,
-                                 .memory_bytes = memory_bytes, .order = order };
+    *top = (struct tm_top_rows){ .run = run,
+                                 .account = account,
+                                 .row_bytes = row_bytes,
+                                 .most = most,
+                                 .memory_bytes = memory_bytes,
+                                 .order = order };
     return top;
 }
 
@@ -59,7 +63,8 @@ static tm_status grow(struct tm_top_rows *top)
     capacity = capacity < top->most ? capacity : top->most;
     capacity = capacity < fit ? capacity : fit;
     if (capacity <= top->capacity) {
-        (void)tm_fail(&top->run->error, TM_ERR_LIMIT, -1, "cannot list more than %llu rows of a table in this memory",
+        (void)tm_fail(&top->run->error, TM_ERR_LIMIT, -1,
+                      "cannot list more than %llu rows of a table in this memory",
                       (unsigned long long)top->capacity);
         tm_hint(&top->run->error, "raise --memory, or lower --rows");
         return TM_ERR_LIMIT;

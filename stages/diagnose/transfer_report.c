@@ -26,7 +26,8 @@ static void add_rate(struct tm_value *to, const char *key, double rate, uint64_t
         tm_add_null(to, key, count ? no_size : none);
 }
 
-static void add_direction(const struct transfers *t, enum tm_direction direction, struct tm_value *list)
+static void add_direction(const struct transfers *t, enum tm_direction direction,
+                          struct tm_value *list)
 {
     const struct copy_direction *d = &t->directions[direction];
     const struct copy_sum *sum = &d->inside;
@@ -40,8 +41,8 @@ static void add_direction(const struct transfers *t, enum tm_direction direction
     add_bytes(to, sum);
     tm_add_int(to, "total_ps", sum->total_ps);
     tm_add_int(to, "exposed_ps", d->exposed_ps);
-    add_rate(to, "mean_bandwidth", sum->known_ps > 0 ? (double)sum->bytes * 1e12 / (double)sum->known_ps : 0,
-             sum->count);
+    add_rate(to, "mean_bandwidth",
+             sum->known_ps > 0 ? (double)sum->bytes * 1e12 / (double)sum->known_ps : 0, sum->count);
     add_rate(to, "max_bandwidth", d->best_rate, sum->count);
     tm_add_uint(to, "unknown_bytes_count", sum->unknown_count);
     outside = tm_add_object(to, "outside");
@@ -95,8 +96,9 @@ static tm_status add_pair(struct transfers *t, const struct copy_pair *pair, str
 
 static tm_status add_pairs(struct transfers *t, uint64_t most, struct tm_value *transfers)
 {
-    struct tm_top_rows *top = tm_top_rows_new(t->run, TM_ACCOUNT_TABLES, sizeof(struct copy_pair), most,
-                                              transfers_memory(t->run, TRANSFERS_TOP), longest_pair_first);
+    struct tm_top_rows *top =
+        tm_top_rows_new(t->run, TM_ACCOUNT_TABLES, sizeof(struct copy_pair), most,
+                        transfers_memory(t->run, TRANSFERS_TOP), longest_pair_first);
     struct tm_value *list = tm_add_array(transfers, "by_pair");
     tm_status st = top ? TM_OK : t->run->error.status;
 
@@ -175,7 +177,8 @@ static int longest_repeated_first(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-static tm_status end_repeated(const struct transfers *t, struct tm_top_rows *top, const struct repeated *repeated)
+static tm_status end_repeated(const struct transfers *t, struct tm_top_rows *top,
+                              const struct repeated *repeated)
 {
     if (repeated->steps < REPEATED_STEPS ||
         repeated->steps < (t->chosen_steps * REPEATED_PCT + 99) / 100)
@@ -214,8 +217,9 @@ static tm_status fold_repeats(struct transfers *t, struct tm_top_rows *top)
 
 static tm_status add_repeated(struct transfers *t, uint64_t most, struct tm_value *transfers)
 {
-    struct tm_top_rows *top = tm_top_rows_new(t->run, TM_ACCOUNT_TABLES, sizeof(struct repeated), most,
-                                              transfers_memory(t->run, TRANSFERS_TOP), longest_repeated_first);
+    struct tm_top_rows *top =
+        tm_top_rows_new(t->run, TM_ACCOUNT_TABLES, sizeof(struct repeated), most,
+                        transfers_memory(t->run, TRANSFERS_TOP), longest_repeated_first);
     struct tm_value *list = tm_add_array(transfers, "repeated");
     const tm_status st = top ? fold_repeats(t, top) : t->run->error.status;
 
@@ -237,12 +241,14 @@ static tm_status add_repeated(struct transfers *t, uint64_t most, struct tm_valu
 
 /* --- the rest --- */
 
-static void add_pageable(const struct transfers *t, uint64_t count, int64_t total_ps, struct tm_value *transfers)
+static void add_pageable(const struct transfers *t, uint64_t count, int64_t total_ps,
+                         struct tm_value *transfers)
 {
     struct tm_value *to;
 
     if (count && !t->copies_of_known_kind) {
-        tm_add_null(transfers, "pageable", "the profile does not tell the kind of the host's memory");
+        tm_add_null(transfers, "pageable",
+                    "the profile does not tell the kind of the host's memory");
         return;
     }
     to = tm_add_object(transfers, "pageable");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transfers, the stage: sums by direction, size and device; a sweep per device tells which copies nothing hides.
- * Memory: fixed per device of the present host; sizes by step spill. */
+/* Transfers, the stage: sums by direction, size and device; a sweep per device tells which copies
+ * nothing hides. Memory: fixed per device of the present host; sizes by step spill. */
 #include "stages/diagnose/transfers.h"
 
 #include <string.h>
@@ -41,8 +41,8 @@ static tm_status open_stage(struct tm_stage *s)
     struct tm_run *run = s->run;
 
     t->run = run;
-    t->ids = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct device_id), transfers_memory(run, TRANSFERS_IDS),
-                               8 << 10);
+    t->ids = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct device_id),
+                               transfers_memory(run, TRANSFERS_IDS), 8 << 10);
     t->pairs = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct copy_pair),
                                  transfers_memory(run, TRANSFERS_PAIRS), 8 << 10);
     t->repeats = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct copy_repeat),
@@ -85,7 +85,8 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     tm_status st = TM_OK;
 
     t->trace = trace;
-    t->lanes = tm_take(&t->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*t->lanes), &t->run->error);
+    t->lanes = tm_take(&t->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*t->lanes),
+                       &t->run->error);
     if (!t->lanes)
         return t->run->error.status;
     t->lane_count = trace->device_count;
@@ -122,23 +123,25 @@ static void add_size(struct transfers *t, uint64_t bytes, int64_t dur_ps)
 }
 
 /* A copy back to the device, of the size of an earlier copy to the host in the same step. */
-static void note_ping_pong(struct transfers *t, struct copy_lane *lane, const struct tm_event *event)
+static void note_ping_pong(struct transfers *t, struct copy_lane *lane,
+                           const struct tm_event *event, enum tm_direction which)
 {
     const struct tm_record *r = &event->record;
     const uint64_t bytes = event->config->copy_bytes;
 
     if (event->step == TM_NONE)
         return;
-    if (event->direction == TM_D2H) {
-        lane->recent[lane->next_recent] = (struct recent_copy){ bytes, tm_sum_times(r->start_ps, r->dur_ps),
-                                                                event->step };
+    if (which == TM_D2H) {
+        lane->recent[lane->next_recent] =
+            (struct recent_copy){ bytes, tm_sum_times(r->start_ps, r->dur_ps), event->step };
         lane->next_recent = (lane->next_recent + 1) % RECENT;
         return;
     }
-    for (int i = 0; i < RECENT && event->direction == TM_H2D; i++) {
+    for (int i = 0; i < RECENT && which == TM_H2D; i++) {
         struct recent_copy *recent = &lane->recent[i];
 
-        if (recent->step == event->step && recent->bytes == bytes && recent->end_ps <= r->start_ps) {
+        if (recent->step == event->step && recent->bytes == bytes &&
+            recent->end_ps <= r->start_ps) {
             t->ping_pongs++;
             recent->step = TM_NONE;
             return;
@@ -147,15 +150,19 @@ static void note_ping_pong(struct transfers *t, struct copy_lane *lane, const st
 }
 
 /* Copies whose size is known. */
-static tm_status add_known(struct transfers *t, struct copy_lane *lane, const struct tm_event *event)
+static tm_status add_known(struct transfers *t, struct copy_lane *lane,
+                           const struct tm_event *event, enum tm_direction which)
 {
     const uint64_t bytes = event->config->copy_bytes, bytes_most = UINT64_MAX >> 3;
     const int64_t dur_ps = event->record.dur_ps;
-    struct copy_direction *direction = &t->directions[event->direction];
-    const struct large_copy large = { .bytes = bytes, .begin_ps = event->record.start_ps, .dur_ps = dur_ps,
-                                      .number = lane->number, .direction = event->direction };
+    struct copy_direction *direction = &t->directions[which];
+    const struct large_copy large = { .bytes = bytes,
+                                      .begin_ps = event->record.start_ps,
+                                      .dur_ps = dur_ps,
+                                      .number = lane->number,
+                                      .direction = which };
     const struct copy_repeat repeat = {
-        .key = { (uint64_t)event->direction << 61 | (bytes < bytes_most ? bytes : bytes_most),
+        .key = { (uint64_t)which << 61 | (bytes < bytes_most ? bytes : bytes_most),
                  (uint64_t)t->trace->host << 32 | event->step },
         .count = 1,
         .total_ps = dur_ps,
@@ -166,26 +173,61 @@ static tm_status add_known(struct transfers *t, struct copy_lane *lane, const st
     if (rate > direction->best_rate)
         direction->best_rate = rate;
     add_size(t, bytes, dur_ps);
-    note_ping_pong(t, lane, event);
+    note_ping_pong(t, lane, event, which);
     st = tm_top_rows_add(t->largest, &large);
     return st == TM_OK && event->step != TM_NONE ? tm_groups_add(t->repeats, &repeat) : st;
 }
 
-static tm_status take_copy(struct transfers *t, struct copy_lane *lane, const struct tm_event *event)
+static bool is_copy_level(unsigned level)
+{
+    return level >= TM_LEVEL_H2D && level <= TM_LEVEL_OTHER_COPY;
+}
+
+static_assert(TM_LEVEL_OTHER_COPY - TM_LEVEL_H2D == TM_OTHER_DIRECTION - TM_H2D,
+              "levels of copies are in the order of directions");
+
+static enum tm_direction direction_of(enum tm_level copy_level)
+{
+    return (enum tm_direction)(copy_level - TM_LEVEL_H2D + TM_H2D);
+}
+
+/* A copy, also one that works for a collective; on a TPU a copy op, or the wait for one that was
+ * started before. out: its direction */
+static bool is_copy(const struct tm_event *event, enum tm_direction *direction)
+{
+    *direction = event->direction < TM_DIRECTION_COUNT ? (enum tm_direction)event->direction
+                                                       : TM_OTHER_DIRECTION;
+    switch (event->record.class) {
+    case TM_CLASS_COPY:
+        return true;
+    case TM_CLASS_COLLECTIVE:
+        return event->config->has_copy;
+    case TM_CLASS_TPU_OP:
+        if (!is_copy_level(event->level) || event->config->tpu_part == TM_TPU_START)
+            return false;
+        *direction = direction_of((enum tm_level)event->level);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static tm_status take_copy(struct transfers *t, struct copy_lane *lane,
+                           const struct tm_event *event, enum tm_direction which)
 {
     const struct tm_config *c = event->config;
-    struct copy_direction *direction = &t->directions[event->direction];
+    struct copy_direction *direction = &t->directions[which];
 
     if (!event->chosen) {
         add_to_sum(&direction->outside, c, event->record.dur_ps);
         return TM_OK;
     }
     add_to_sum(&direction->inside, c, event->record.dur_ps);
-    add_to_sum(&lane->sums[event->direction], c, event->record.dur_ps);
+    add_to_sum(&lane->sums[which], c, event->record.dur_ps);
     if (c->pageable)
         add_to_sum(&t->pageable, c, event->record.dur_ps);
     t->copies_of_known_kind += c->pageable || (c->has_copy && c->direction != TM_OTHER_DIRECTION);
-    return c->has_copy_bytes ? add_known(t, lane, event) : TM_OK;
+    return c->has_copy_bytes ? add_known(t, lane, event, which) : TM_OK;
 }
 
 struct told {
@@ -195,24 +237,20 @@ struct told {
 
 static tm_status take_stretch(void *to, enum tm_level level, int64_t begin_ps, int64_t end_ps)
 {
-    static const uint8_t direction_of[TM_LEVEL_COUNT] = {
-        [TM_LEVEL_H2D] = TM_H2D, [TM_LEVEL_D2H] = TM_D2H, [TM_LEVEL_P2P] = TM_P2P, [TM_LEVEL_D2D] = TM_D2D,
-        [TM_LEVEL_OTHER_COPY] = TM_OTHER_DIRECTION,
-    };
     struct told *told = to;
     const int64_t from_ps = begin_ps > told->lane->begin_ps ? begin_ps : told->lane->begin_ps;
     const int64_t to_ps = end_ps < told->lane->end_ps ? end_ps : told->lane->end_ps;
 
-    if (level >= TM_LEVEL_H2D && level <= TM_LEVEL_OTHER_COPY && from_ps < to_ps) {
-        struct copy_direction *direction = &told->t->directions[direction_of[level]];
+    if (is_copy_level(level) && from_ps < to_ps) {
+        struct copy_direction *direction = &told->t->directions[direction_of(level)];
 
         direction->exposed_ps = tm_sum_times(direction->exposed_ps, to_ps - from_ps);
     }
     return TM_OK;
 }
 
-/* TPU: the host records what it hands over, without device time.  All of the profile counts: such events belong to
- * no step. */
+/* TPU: the host records what it hands over, without device time.  All of the profile counts: such
+ * events belong to no step. */
 static void take_tpu_host(struct transfers *t, const struct tm_event *event)
 {
     struct copy_sum *sum = &t->tpu_host[event->traits & TM_TRAIT_TPU_FROM_DEVICE ? 1 : 0];
@@ -230,10 +268,12 @@ static void take_tpu_host(struct transfers *t, const struct tm_event *event)
 static tm_status take_one(struct transfers *t, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;
+    enum tm_direction direction;
     struct copy_lane *lane;
     tm_status st = TM_OK;
 
-    if (event->traits & (TM_TRAIT_TPU_TO_DEVICE | TM_TRAIT_TPU_FROM_DEVICE) && event->device == TM_NONE) {
+    if (event->traits & (TM_TRAIT_TPU_TO_DEVICE | TM_TRAIT_TPU_FROM_DEVICE) &&
+        event->device == TM_NONE) {
         take_tpu_host(t, event);
         return TM_OK;
     }
@@ -244,11 +284,11 @@ static tm_status take_one(struct transfers *t, const struct tm_event *event)
         struct told told = { t, lane };
 
         st = tm_sweep_to(&lane->sweep, r->start_ps, take_stretch, &told);
-        tm_sweep_add(&lane->sweep, (enum tm_level)event->level, r->start_ps, tm_sum_times(r->start_ps, r->dur_ps));
+        tm_sweep_add(&lane->sweep, (enum tm_level)event->level, r->start_ps,
+                     tm_sum_times(r->start_ps, r->dur_ps));
     }
-    if (st == TM_OK && event->direction < TM_DIRECTION_COUNT &&
-        (r->class == TM_CLASS_COPY || (r->class == TM_CLASS_COLLECTIVE && event->config->has_copy)))
-        st = take_copy(t, lane, event);
+    if (st == TM_OK && is_copy(event, &direction))
+        st = take_copy(t, lane, event, direction);
     return st;
 }
 

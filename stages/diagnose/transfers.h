@@ -4,8 +4,8 @@
 
 #include "pipeline/stage.h"
 
-/* Copies from, to, between and inside devices: how many, how large, how fast, how much of them nothing hides.
- * Writes the section transfers.  source: docs/metrics.md, "Transfers" */
+/* Copies from, to, between and inside devices: how many, how large, how fast, how much of them
+ * nothing hides. Writes the section transfers.  source: docs/metrics.md, "Transfers" */
 extern const struct tm_stage_type tm_transfers_stage;
 
 #endif

@@ -7,7 +7,8 @@
 #include "stages/diagnose/top_rows.h"
 #include "stages/diagnose/transfers.h"
 
-/* SIZE_ROWS: powers of two of a 64-bit size.  RECENT: copies to the host that may still be answered. */
+/* SIZE_ROWS: powers of two of a 64-bit size.  RECENT: copies to the host that may still be
+ * answered. */
 enum { SIZE_ROWS = 64, LARGEST_ROWS = 20, RECENT = 4 };
 
 struct copy_sum {
@@ -18,7 +19,7 @@ struct copy_sum {
 struct copy_direction {
     struct copy_sum inside, outside; /* of the chosen steps */
     int64_t exposed_ps;
-    double best_rate;                /* bytes per second; 0 = none known */
+    double best_rate; /* bytes per second; 0 = none known */
 };
 
 struct copy_size {
@@ -35,8 +36,8 @@ struct recent_copy {
 
 /* One device of the present host. */
 struct copy_lane {
-    uint32_t number;                /* in the run */
-    int64_t begin_ps, end_ps;       /* what counts of it */
+    uint32_t number;          /* in the run */
+    int64_t begin_ps, end_ps; /* what counts of it */
     struct tm_sweep sweep;
     struct copy_sum sums[TM_DIRECTION_COUNT];
     struct recent_copy recent[RECENT];
@@ -71,16 +72,16 @@ struct copy_repeat {
 struct transfers {
     struct tm_run *run;
     const struct tm_trace *trace; /* of the present host */
-    struct copy_lane *lanes;      /* of the present host, by the device's index; number TM_NONE = idle */
+    struct copy_lane *lanes; /* of the present host, by the device's index; number TM_NONE = idle */
     uint32_t lane_count;
-    struct tm_rows *ids;          /* struct device_id, by number */
-    struct tm_rows *pairs;        /* struct copy_pair */
-    struct tm_groups *repeats;    /* struct copy_repeat */
-    struct tm_top_rows *largest;  /* struct large_copy */
+    struct tm_rows *ids;         /* struct device_id, by number */
+    struct tm_rows *pairs;       /* struct copy_pair */
+    struct tm_groups *repeats;   /* struct copy_repeat */
+    struct tm_top_rows *largest; /* struct large_copy */
     struct copy_direction directions[TM_DIRECTION_COUNT];
     struct copy_size sizes[SIZE_ROWS];
     struct copy_sum pageable;
-    struct copy_sum tpu_host[2];  /* to the device, from it */
+    struct copy_sum tpu_host[2];   /* to the device, from it */
     uint64_t copies_of_known_kind; /* the profile tells whether they are pageable */
     uint64_t ping_pongs;
     uint64_t chosen_steps;

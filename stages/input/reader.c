@@ -54,7 +54,8 @@ void tm_reader_skip(struct tm_reader *w, uint64_t bytes)
     w->base = bytes > w->end - w->base ? w->end : w->base + bytes;
 }
 
-tm_status tm_reader_head(struct tm_reader *w, struct tm_head *head, bool *more, bool *damaged)
+/* A head as it stands there: of a group the first or last key alone. */
+static tm_status read_head(struct tm_reader *w, struct tm_head *head, bool *more, bool *damaged)
 {
     struct tm_wire view = { NULL, NULL };
     const uint8_t *first;
@@ -98,7 +99,44 @@ tm_status tm_reader_head(struct tm_reader *w, struct tm_head *head, bool *more, 
     if (*damaged)
         return TM_OK;
     tm_reader_skip(w, (uint64_t)(view.at - first));
-    if (head->type == TM_WIRE_LEN && head->value > w->end - tm_reader_offset(w))
-        *damaged = true;
+    *damaged = head->type == TM_WIRE_LEN && head->value > w->end - tm_reader_offset(w);
+    return TM_OK;
+}
+
+/* Step over what is left of a group after its first key; groups in it are counted, not entered. */
+static tm_status skip_group(struct tm_reader *w, uint32_t number, bool *damaged)
+{
+    uint64_t depth = 1;
+
+    while (depth) {
+        struct tm_head head;
+        bool more;
+        const tm_status st = read_head(w, &head, &more, damaged);
+
+        if (st != TM_OK)
+            return st;
+        if (!more)
+            *damaged = true;
+        if (*damaged)
+            return TM_OK;
+        if (head.type == TM_WIRE_LEN)
+            tm_reader_skip(w, head.value);
+        else if (head.type == TM_WIRE_GROUP)
+            depth++;
+        else if (head.type == TM_WIRE_END)
+            *damaged = !--depth && head.number != number;
+    }
+    return TM_OK;
+}
+
+tm_status tm_reader_head(struct tm_reader *w, struct tm_head *head, bool *more, bool *damaged)
+{
+    const tm_status st = read_head(w, head, more, damaged);
+
+    if (st != TM_OK || !*more || *damaged)
+        return st;
+    if (head->type == TM_WIRE_GROUP)
+        return skip_group(w, head->number, damaged);
+    *damaged = head->type == TM_WIRE_END; /* of no group */
     return TM_OK;
 }

@@ -15,7 +15,7 @@ struct tm_reader {
     uint64_t end;              /* offset in the input where the part ends */
 };
 
-/* owns: the buffer stays the caller's; at least 64 bytes */
+/* owns: the buffer stays the caller's; at least 20 bytes, the longest head */
 void tm_reader_init(struct tm_reader *w, const struct tm_input *input, uint8_t *buffer, size_t buffer_bytes,
                     uint64_t offset, uint64_t end);
 
@@ -53,8 +53,8 @@ struct tm_head {
     uint64_t offset; /* of the field's first byte */
 };
 
-/* Read a field's head and step over it (numbers wholly; LEN up to its bytes, which lie at the place of the
- * window then).
+/* Read a field's head and step over it (numbers and groups wholly; LEN up to its bytes, which lie at the place of
+ * the window then).
  * out: *more false at the end of the part.  *damaged true where the bytes are no field, or a LEN runs past
  *      the end of the part (head is filled in that case: what is there can still be read) */
 tm_status tm_reader_head(struct tm_reader *w, struct tm_head *head, bool *more, bool *damaged) TM_MUST_USE;

@@ -58,11 +58,15 @@ static inline uint64_t tm_wire_fixed64(const uint8_t *bytes)
     return value;
 }
 
-/* Read the next field; groups are skipped as fields without value.
+/* Step over what is left of a group after its first key, up to its end.
+ * errors: false where it does not end, or not as the group of this number */
+bool tm_wire_skip_group(struct tm_wire *w, uint32_t number);
+
+/* Read the next field; a group is one field without a value.
  * out:    true with *field, or false at the end and on damage: w->at == w->end tells the end */
 static inline bool tm_wire_next(struct tm_wire *w, struct tm_field *field)
 {
-    if (w->at == w->end || !tm_wire_varint(w, &field->key) || field->key >> 35)
+    if (w->at == w->end || !tm_wire_varint(w, &field->key) || field->key >> 35 || field->key < TM_WIRE_KEY(1, 0))
         return false;
     field->bytes = w->at;
     field->value = 0;
@@ -87,8 +91,7 @@ static inline bool tm_wire_next(struct tm_wire *w, struct tm_field *field)
         return true;
     }
     case TM_WIRE_GROUP:
-    case TM_WIRE_END:
-        return true; /* the fields inside a group are then read as unknown ones */
+        return tm_wire_skip_group(w, (uint32_t)(field->key >> TM_WIRE_TYPE_BITS));
     default:
         return false;
     }

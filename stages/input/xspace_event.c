@@ -102,7 +102,7 @@ static void read_stat_fields(struct tm_wire *w, int64_t *id, struct tm_field *va
     while (tm_wire_next(w, &field)) {
         if (field.key == TM_WIRE_KEY(STAT_ID, TM_WIRE_VARINT))
             *id = (int64_t)field.value;
-        else
+        else if (field.key < TM_WIRE_KEY(STAT_REF + 1, 0)) /* what comes later in the format is no value */
             *value = field;
     }
 }

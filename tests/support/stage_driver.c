@@ -6,15 +6,22 @@
 #include <string.h>
 #include <unistd.h>
 
-void bench_devices(struct bench *b, uint32_t count, enum tm_device_kind kind, int64_t begin_ps, int64_t end_ps)
+void bench_devices(struct bench *b, uint32_t count, enum tm_device_kind kind, int64_t begin_ps,
+                   int64_t end_ps)
 {
     static const char *const kinds[] = { "gpu", "tpu", "cpu" };
 
     for (uint32_t i = 0; i < count; i++) {
-        b->devices[i] = (struct tm_device){ .index = i, .kind = (uint8_t)kind, .ordinal = i, .activities = 1,
-                                            .first_ps = begin_ps, .last_ps = end_ps, .chosen_begin_ps = begin_ps,
+        b->devices[i] = (struct tm_device){ .index = i,
+                                            .kind = (uint8_t)kind,
+                                            .ordinal = i,
+                                            .activities = 1,
+                                            .first_ps = begin_ps,
+                                            .last_ps = end_ps,
+                                            .chosen_begin_ps = begin_ps,
                                             .chosen_end_ps = end_ps };
-        (void)snprintf(b->devices[i].id, sizeof(b->devices[i].id), "h%u/%s:%u", b->trace.host, kinds[kind], i);
+        (void)snprintf(b->devices[i].id, sizeof(b->devices[i].id), "h%u/%s:%u", b->trace.host,
+                       kinds[kind], i);
     }
     b->trace.devices = b->devices;
     b->trace.device_count = count;
@@ -27,7 +34,9 @@ tm_status bench_open(struct bench *b, struct tm_run *run, const struct tm_stage_
     b->settings = (struct tm_settings){ .gap_min_ps = 10000000, .table_rows = 500 };
     b->stage = (struct tm_stage){ .type = type, .run = run, .settings = &b->settings };
     b->trace.run = run;
-    b->trace.steps = (struct tm_steps){ .source = TM_STEPS_HOST, .count = BENCH_STEPS, .chosen_end = BENCH_STEPS };
+    b->trace.steps = (struct tm_steps){ .source = TM_STEPS_HOST,
+                                        .count = BENCH_STEPS,
+                                        .chosen_end = BENCH_STEPS };
     bench_devices(b, 1, TM_DEVICE_GPU, 0, INT64_MAX);
     b->doc = tm_doc_new(run);
     if (!b->doc)
@@ -77,15 +86,21 @@ tm_strid bench_name(struct bench *b, const char *text)
     return id;
 }
 
-struct tm_event bench_event(tm_strid name, enum tm_class class, const struct tm_config *config, int64_t start_ps,
-                            int64_t dur_ps)
+struct tm_event bench_event(tm_strid name, enum tm_class class, const struct tm_config *config,
+                            int64_t start_ps, int64_t dur_ps)
 {
     static const enum tm_level level_of[TM_DIRECTION_COUNT] = {
-        [TM_H2D] = TM_LEVEL_H2D, [TM_D2H] = TM_LEVEL_D2H, [TM_P2P] = TM_LEVEL_P2P, [TM_D2D] = TM_LEVEL_D2D,
+        [TM_H2D] = TM_LEVEL_H2D,
+        [TM_D2H] = TM_LEVEL_D2H,
+        [TM_P2P] = TM_LEVEL_P2P,
+        [TM_D2D] = TM_LEVEL_D2D,
         [TM_OTHER_DIRECTION] = TM_LEVEL_OTHER_COPY,
     };
     struct tm_event event = {
-        .record = { .start_ps = start_ps, .dur_ps = dur_ps, .name = name, .class = (uint8_t)class },
+        .record = { .start_ps = start_ps,
+                    .dur_ps = dur_ps,
+                    .name = name,
+                    .class = (uint8_t) class },
         .config = config,
         .direction = config->has_copy ? config->direction : TM_OTHER_DIRECTION,
         .chosen = true,

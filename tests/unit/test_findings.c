@@ -323,6 +323,28 @@ static void a_cause_that_is_never_the_largest_part_is_told_too(void **state)
     test_judged_free(&j);
 }
 
+static void the_longest_compiles_are_named_first(void **state)
+{
+    const struct tm_value *f;
+    struct judged j;
+
+    (void)state;
+    test_judge(&j,
+               "{'compile': {'inside_steps': {'count': 5, 'total_ps': 1}, 'events': [{'module': "
+               "'a', 'dur_ps': 1000000, 'step': 1}, {'module': 'b', 'dur_ps': 3000000, 'step': "
+               "2},{'module': 'c', 'dur_ps': 9000000, 'step': null}, {'module': 'd', 'dur_ps': "
+               "3000000, 'step': 3},{'module': 'e', 'dur_ps': 2000000, 'step': 4}, {'module': "
+               "null, 'dur_ps': 1000001, 'step': 4}]}}",
+               NULL);
+    f = tm_get(test_finding(&j, "compile_in_steps"), "evidence");
+    assert_int_equal(tm_length(f), 5);
+    assert_non_null(strstr(tm_text(tm_at(f, 1)), "'b' for 3.00"));
+    assert_non_null(strstr(tm_text(tm_at(f, 2)), "'d' for 3.00"));
+    assert_non_null(strstr(tm_text(tm_at(f, 3)), "'e' for 2.00"));
+    assert_non_null(strstr(tm_text(tm_at(f, 4)), "A module without a name for 1.00"));
+    test_judged_free(&j);
+}
+
 static void compiling_inside_steps_is_told_once(void **state)
 {
     struct judged j;
@@ -652,6 +674,7 @@ int main(void)
         cmocka_unit_test(one_wait_of_several_devices_is_told_once),
         cmocka_unit_test(long_waits_are_no_pauses_between_short_kernels),
         cmocka_unit_test(a_cause_that_is_never_the_largest_part_is_told_too),
+        cmocka_unit_test(the_longest_compiles_are_named_first),
         cmocka_unit_test(compiling_inside_steps_is_told_once),
         cmocka_unit_test(copies_that_come_back_are_told_beside_their_direction),
         cmocka_unit_test(jumps_of_a_full_allocator_are_told),

@@ -32,7 +32,8 @@ static void close_bench(struct bench *b)
     assert_ledger_is_even(b->run);
 }
 
-static struct tm_event kernel(tm_strid name, const struct tm_config *config, int64_t start_ps, int64_t dur_ps)
+static struct tm_event kernel(tm_strid name, const struct tm_config *config, int64_t start_ps,
+                              int64_t dur_ps)
 {
     struct tm_event event = bench_event(name, TM_CLASS_KERNEL, config, start_ps, dur_ps);
 
@@ -40,7 +41,8 @@ static struct tm_event kernel(tm_strid name, const struct tm_config *config, int
     return event;
 }
 
-static void take_kernel(struct bench *b, const char *name, const struct tm_config *config, int64_t dur_ps)
+static void take_kernel(struct bench *b, const char *name, const struct tm_config *config,
+                        int64_t dur_ps)
 {
     struct tm_event event = kernel(bench_name(b, name), config, 0, dur_ps);
 
@@ -63,10 +65,18 @@ static const char *text(const struct bench *b, const char *path)
 
 static void launches_of_one_configuration_are_a_row(void **state)
 {
-    static const struct tm_config small = { .grid = { 132, 1, 1 }, .block = { 256, 1, 1 }, .registers = 32,
-                                            .shared_bytes = 1024, .has_kernel = 1, .occupancy_milli = 50000 };
-    static const struct tm_config large = { .grid = { 132, 1, 1 }, .block = { 256, 1, 1 }, .registers = 64,
-                                            .shared_bytes = 1024, .has_kernel = 1, .occupancy_milli = 25000 };
+    static const struct tm_config small = { .grid = { 132, 1, 1 },
+                                            .block = { 256, 1, 1 },
+                                            .registers = 32,
+                                            .shared_bytes = 1024,
+                                            .has_kernel = 1,
+                                            .occupancy_milli = 50000 };
+    static const struct tm_config large = { .grid = { 132, 1, 1 },
+                                            .block = { 256, 1, 1 },
+                                            .registers = 64,
+                                            .shared_bytes = 1024,
+                                            .has_kernel = 1,
+                                            .occupancy_milli = 25000 };
     struct tm_run run;
     struct bench b;
 
@@ -142,6 +152,7 @@ static void equal_names_of_two_handles_are_one_kernel(void **state)
 static void what_counts_is_what_the_devices_count(void **state)
 {
     static const struct tm_config plain = { .has_kernel = 1 };
+    /* clang-format off */
     static const struct {
         enum tm_class class;
         uint16_t flags;
@@ -159,6 +170,7 @@ static void what_counts_is_what_the_devices_count(void **state)
         { TM_CLASS_CPU_OP, 0, true, true },
         { TM_CLASS_TPU_ASYNC, 0, false, false },
     };
+    /* clang-format on */
 
     (void)state;
     for (size_t i = 0; i < 2 * sizeof(table) / sizeof(table[0]); i++) {
@@ -176,8 +188,9 @@ static void what_counts_is_what_the_devices_count(void **state)
         event.chosen = false; /* outside of the chosen steps */
         OK(bench_take(&b, &event));
         event.chosen = true;
-        event.level = TM_LEVEL_NONE; /* not an activity */
-        OK(bench_take(&b, &event));
+        event.level = TM_LEVEL_NONE; /* not an activity, on a TPU an op that waits for the host */
+        if (table[i / 2].class != TM_CLASS_TPU_OP)
+            OK(bench_take(&b, &event));
         event.level = TM_LEVEL_COMPUTE;
         event.device = 1; /* not there */
         OK(bench_take(&b, &event));
@@ -188,6 +201,28 @@ static void what_counts_is_what_the_devices_count(void **state)
                          with_details ? table[i / 2].with_details : table[i / 2].without_details);
         close_bench(&b);
     }
+}
+
+static void tpu_ops_that_wait_for_the_host_are_rows(void **state)
+{
+    static const struct tm_config wait = { .tpu_part = TM_TPU_HOST_WAIT, .level = TM_LEVEL_NONE };
+    struct tm_run run;
+    struct bench b;
+    struct tm_event event;
+
+    (void)state;
+    open_bench(&b, &run);
+    b.trace.has_kernel_details = false;
+    bench_devices(&b, 1, TM_DEVICE_TPU, 0, US);
+    OK(bench_begin(&b));
+    event = bench_event(bench_name(&b, "infeed.1"), TM_CLASS_TPU_OP, &wait, 0, 5);
+    OK(bench_take(&b, &event));
+    report_bench(&b);
+    assert_int_equal(integer(&b, "kernels.total_ps"), 5);
+    assert_string_equal(text(&b, "kernels.rows[0].class"), "tpu_op");
+    assert_string_equal(text(&b, "kernels.rows[0].category"), "other");
+    assert_false(tm_has(bench_get(&b, "kernels.rows[0].tensor_core")));
+    close_bench(&b);
 }
 
 static void without_active_devices_there_is_no_table(void **state)
@@ -288,7 +323,8 @@ static void quantiles_are_of_the_sorted_lengths(void **state)
 
 /* --- many, large, hostile --- */
 
-static const char *const names_of_work[] = { "gemm_%u", "loop_add_fusion_%u", "input_reduce_fusion_%u", "k%u" };
+static const char *const names_of_work[] = { "gemm_%u", "loop_add_fusion_%u",
+                                             "input_reduce_fusion_%u", "k%u" };
 
 /* Kernels with so many names, each launched twice by two hosts. */
 static tm_status many_names(struct bench *b, struct tm_run *run, unsigned names, char **json)
@@ -299,12 +335,15 @@ static tm_status many_names(struct bench *b, struct tm_run *run, unsigned names,
         bench_devices(b, 8, TM_DEVICE_GPU, 0, US);
         st = bench_begin(b);
         for (unsigned i = 0; i < names && st == TM_OK; i++) {
-            struct tm_config config = { .has_kernel = 1, .registers = 32, .occupancy_milli = 33333 };
+            struct tm_config config = { .has_kernel = 1,
+                                        .registers = 32,
+                                        .occupancy_milli = 33333 };
             struct tm_event event;
             char name[64];
 
             (void)snprintf(name, sizeof(name), names_of_work[i % 4], i);
-            event = kernel(bench_name(b, name), &config, (int64_t)i * 10, (int64_t)(i % 9973 + 1) * NS + host);
+            event = kernel(bench_name(b, name), &config, (int64_t)i * 10,
+                           (int64_t)(i % 9973 + 1) * NS + host);
             event.device = i % 8;
             st = bench_take(b, &event);
         }
@@ -320,7 +359,7 @@ static tm_status many_names(struct bench *b, struct tm_run *run, unsigned names,
 
 static void many_names_keep_to_the_memory_and_to_the_result(void **state)
 {
-    static const size_t memories[] = { 32, 1024 };
+    static const size_t memories[] = { 32, 4096 };
     char *json[2] = { NULL, NULL };
     enum { NAMES = 300000 };
 
@@ -360,7 +399,9 @@ static void rows_and_rest_add_up(void **state)
     for (int table = 0; table < 2; table++) {
         const struct tm_value *rows = bench_get(&b, table ? "kernels.by_name" : "kernels.rows");
         int64_t count = integer(&b, table ? "kernels.by_name_rest.count" : "kernels.rest.count");
-        int64_t total = integer(&b, table ? "kernels.by_name_rest.total_ps" : "kernels.rest.total_ps"), before = -1;
+        int64_t total =
+                    integer(&b, table ? "kernels.by_name_rest.total_ps" : "kernels.rest.total_ps"),
+                before = -1;
 
         for (size_t i = 0; i < tm_length(rows); i++) {
             const int64_t ps = tm_int(tm_get(tm_at(rows, i), "total_ps"));
@@ -399,14 +440,17 @@ static void rows_of_equal_time_are_in_the_order_of_their_names(void **state)
 
         assert_int_equal(tm_length(rows), 20);
         for (size_t i = 1; i < 20; i++)
-            assert_true(strcmp(tm_text(tm_get(tm_at(rows, i - 1), "name")), tm_text(tm_get(tm_at(rows, i), "name"))) < 0);
+            assert_true(strcmp(tm_text(tm_get(tm_at(rows, i - 1), "name")),
+                               tm_text(tm_get(tm_at(rows, i), "name"))) < 0);
     }
     close_bench(&b);
 }
 
 static void lengths_past_all_measure_do_no_harm(void **state)
 {
-    static const struct tm_config plain = { .has_kernel = 1, .occupancy_milli = UINT32_MAX, .registers = UINT32_MAX,
+    static const struct tm_config plain = { .has_kernel = 1,
+                                            .occupancy_milli = UINT32_MAX,
+                                            .registers = UINT32_MAX,
                                             .shared_bytes = UINT64_MAX };
     struct tm_run run;
     struct bench b;
@@ -495,6 +539,7 @@ static void each_refused_request_ends_clean(void **state)
 
 static void names_tell_the_category(void **state)
 {
+    /* clang-format off */
     static const struct {
         const char *name, *category;
     } table[] = {
@@ -502,7 +547,8 @@ static void names_tell_the_category(void **state)
         { "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_cublas", "gemm/dot" },
         { "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_NNT", "gemm/dot" },
         { "gemm_fusion_dot_general_1.kd", "gemm/dot" },
-        { "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16>(Params)", "gemm/dot" },
+        { "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16>(Params)",
+          "gemm/dot" },
         { "void splitKreduce_kernel<32, 16, int, float>(...)", "gemm/dot" },
         { "dot.3", "gemm/dot" },
         { "%dot_general.17", "gemm/dot" },
@@ -510,9 +556,11 @@ static void names_tell_the_category(void **state)
         { "Im3d2Col.kd", "convolution" },
         { "convolution.4", "convolution" },
         { "cudnn-conv-bias-activation.2", "convolution" },
-        { "void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128>>(Flash_fwd_params)", "attention" },
+        { "void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128>>(Flash_fwd_params)",
+          "attention" },
         { "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16", "attention" },
-        { "void ck_tile::kentry<ck_tile::gfx950_t, 1, ck_tile::FmhaBwdDQDKDVKernel<...>>", "attention" },
+        { "void ck_tile::kentry<ck_tile::gfx950_t, 1, ck_tile::FmhaBwdDQDKDVKernel<...>>",
+          "attention" },
         { "transformer_engine::fused_attn_rocm::populate_rng_state_kernel(long*)", "attention" },
         { "loop_add_fusion", "elementwise fusion" },
         { "loop_convert_fusion_3", "elementwise fusion" },
@@ -523,7 +571,8 @@ static void names_tell_the_category(void **state)
         { "loop fusion", "elementwise fusion" },
         { "tanh.5", "elementwise fusion" },
         { "void at::native::vectorized_elementwise_kernel<4>", "elementwise fusion" },
-        { "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<TensorCwiseBinaryOp<...", "elementwise fusion" },
+        { "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<TensorCwiseBinaryOp<...",
+          "elementwise fusion" },
         { "input_reduce_fusion_1.kd", "reduction" },
         { "triton_softmax_3", "reduction" },
         { "void cub::DeviceReduceKernel<...>", "reduction" },
@@ -544,6 +593,7 @@ static void names_tell_the_category(void **state)
         { "void my_kernel(float*)", NULL },
         { "convert_to_magic_numbers_we_do_not_know", "elementwise fusion" },
     };
+    /* clang-format on */
 
     (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -560,26 +610,45 @@ static void names_tell_the_category(void **state)
 
 static void other_texts_help_where_the_name_does_not_tell(void **state)
 {
+    /* clang-format off */
     static const struct {
         const char *name, *hlo_op, *op, *category;
         enum tm_class class;
         enum tm_level level;
         enum tm_category want;
     } table[] = {
-        { "k", "custom-call.1", "jit(f)/dot_general", "", TM_CLASS_KERNEL, TM_LEVEL_COMPUTE, TM_CATEGORY_GEMM },
-        { "k", "custom-call.1", "jit(f)/pallas_call", "", TM_CLASS_KERNEL, TM_LEVEL_COMPUTE, TM_CATEGORY_CUSTOM },
-        { "k", "", "jit(f)/transpose(jvp(x))/reduce_sum", "", TM_CLASS_KERNEL, TM_LEVEL_COMPUTE, TM_CATEGORY_REDUCTION },
-        { "k", "", "", "", TM_CLASS_KERNEL, TM_LEVEL_COMPUTE, TM_CATEGORY_OTHER },
-        { "gemm", "", "", "", TM_CLASS_COPY, TM_LEVEL_D2D, TM_CATEGORY_COPY },
-        { "ncclKernel", "", "", "", TM_CLASS_COLLECTIVE, TM_LEVEL_COLLECTIVE, TM_CATEGORY_COLLECTIVE },
-        { "fusion.1", "", "jit(f)/dot_general", "convolution fusion", TM_CLASS_TPU_OP, TM_LEVEL_COMPUTE, TM_CATEGORY_GEMM },
-        { "fusion.1", "", "jit(f)/conv_general_dilated", "convolution fusion", TM_CLASS_TPU_OP, TM_LEVEL_COMPUTE, TM_CATEGORY_CONVOLUTION },
-        { "fusion.1", "", "jit(f)/add", "convolution fusion", TM_CLASS_TPU_OP, TM_LEVEL_COMPUTE, TM_CATEGORY_CONVOLUTION },
-        { "fusion.2", "", "", "loop fusion", TM_CLASS_TPU_OP, TM_LEVEL_COMPUTE, TM_CATEGORY_ELEMENTWISE },
-        { "while.2", "", "", "while", TM_CLASS_TPU_OP, TM_LEVEL_CONTAINER, TM_CATEGORY_OTHER },
-        { "copy-done", "", "", "copy-done", TM_CLASS_TPU_OP, TM_LEVEL_D2D, TM_CATEGORY_COPY },
-        { "dot.3", "dot.3", "", "", TM_CLASS_CPU_OP, TM_LEVEL_COMPUTE, TM_CATEGORY_GEMM },
+        { "k", "custom-call.1", "jit(f)/dot_general", "", TM_CLASS_KERNEL, TM_LEVEL_COMPUTE,
+          TM_CATEGORY_GEMM },
+        { "k", "custom-call.1", "jit(f)/pallas_call", "", TM_CLASS_KERNEL, TM_LEVEL_COMPUTE,
+          TM_CATEGORY_CUSTOM },
+        { "k", "", "jit(f)/transpose(jvp(x))/reduce_sum", "", TM_CLASS_KERNEL, TM_LEVEL_COMPUTE,
+          TM_CATEGORY_REDUCTION },
+        { "k", "", "", "", TM_CLASS_KERNEL, TM_LEVEL_COMPUTE,
+          TM_CATEGORY_OTHER },
+        { "gemm", "", "", "", TM_CLASS_COPY, TM_LEVEL_D2D,
+          TM_CATEGORY_COPY },
+        { "ncclKernel", "", "", "", TM_CLASS_COLLECTIVE, TM_LEVEL_COLLECTIVE,
+          TM_CATEGORY_COLLECTIVE },
+        { "fusion.1", "", "jit(f)/dot_general", "convolution fusion",
+          TM_CLASS_TPU_OP, TM_LEVEL_COMPUTE,
+          TM_CATEGORY_GEMM },
+        { "fusion.1", "", "jit(f)/conv_general_dilated", "convolution fusion",
+          TM_CLASS_TPU_OP, TM_LEVEL_COMPUTE,
+          TM_CATEGORY_CONVOLUTION },
+        { "fusion.1", "", "jit(f)/add", "convolution fusion", TM_CLASS_TPU_OP, TM_LEVEL_COMPUTE,
+          TM_CATEGORY_CONVOLUTION },
+        { "fusion.2", "", "", "loop fusion", TM_CLASS_TPU_OP, TM_LEVEL_COMPUTE,
+          TM_CATEGORY_ELEMENTWISE },
+        { "infeed", "", "", "infeed", TM_CLASS_TPU_OP, TM_LEVEL_NONE,
+          TM_CATEGORY_OTHER },
+        { "while.2", "", "", "while", TM_CLASS_TPU_OP, TM_LEVEL_CONTAINER,
+          TM_CATEGORY_OTHER },
+        { "copy-done", "", "", "copy-done", TM_CLASS_TPU_OP, TM_LEVEL_D2D,
+          TM_CATEGORY_COPY },
+        { "dot.3", "dot.3", "", "", TM_CLASS_CPU_OP, TM_LEVEL_COMPUTE,
+          TM_CATEGORY_GEMM },
     };
+    /* clang-format on */
     struct tm_run run;
     struct bench b;
 
@@ -587,9 +656,12 @@ static void other_texts_help_where_the_name_does_not_tell(void **state)
     open_bench(&b, &run);
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         const struct tm_category_question question = {
-            .name = bench_name(&b, table[i].name), .hlo_op = bench_name(&b, table[i].hlo_op),
-            .op = bench_name(&b, table[i].op), .category = bench_name(&b, table[i].category),
-            .class = (uint8_t)table[i].class, .level = (uint8_t)table[i].level,
+            .name = bench_name(&b, table[i].name),
+            .hlo_op = bench_name(&b, table[i].hlo_op),
+            .op = bench_name(&b, table[i].op),
+            .category = bench_name(&b, table[i].category),
+            .class = (uint8_t)table[i].class,
+            .level = (uint8_t)table[i].level,
         };
         enum tm_category category;
 
@@ -601,6 +673,7 @@ static void other_texts_help_where_the_name_does_not_tell(void **state)
 
 static void names_tell_precision_and_matrix_units(void **state)
 {
+    /* clang-format off */
     static const struct {
         const char *name, *precision;
         int tensor_core;
@@ -627,6 +700,7 @@ static void names_tell_precision_and_matrix_units(void **state)
         { "ck_tile::FmhaFwd<std::bfloat16_t, float>", "bf16", 1 },
         { "", NULL, -1 },
     };
+    /* clang-format on */
 
     (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -638,9 +712,11 @@ static void names_tell_precision_and_matrix_units(void **state)
         } else {
             assert_null(precision);
         }
-        assert_int_equal(tm_tensor_core_in(table[i].name, strlen(table[i].name)), table[i].tensor_core);
+        assert_int_equal(tm_tensor_core_in(table[i].name, strlen(table[i].name)),
+                         table[i].tensor_core);
     }
-    assert_string_equal(tm_precision_of_hlo("%f = (bf16[8]{0}, u32[]) fusion(f32[8] %x)", 42), "bf16");
+    assert_string_equal(tm_precision_of_hlo("%f = (bf16[8]{0}, u32[]) fusion(f32[8] %x)", 42),
+                        "bf16");
     assert_null(tm_precision_of_hlo("%f = u32[8]", 11));
     assert_null(tm_precision_of_hlo("%f = ", 5));
     assert_null(tm_precision_of_hlo("", 0));
@@ -658,7 +734,8 @@ static void top_rows_are_the_first_of_all(void **state)
     for (size_t m = 0; m < sizeof(mosts) / sizeof(mosts[0]); m++) {
         enum { ROWS = 3000 };
         static int64_t all[ROWS];
-        struct tm_top_rows *top = tm_top_rows_new(&run, TM_ACCOUNT_TABLES, sizeof(int64_t), mosts[m], 100000, by_value);
+        struct tm_top_rows *top =
+            tm_top_rows_new(&run, TM_ACCOUNT_TABLES, sizeof(int64_t), mosts[m], 100000, by_value);
         const uint64_t want = mosts[m] < ROWS ? mosts[m] : ROWS;
         uint64_t seed = m;
 
@@ -683,6 +760,7 @@ int main(void)
         cmocka_unit_test(launches_of_one_configuration_are_a_row),
         cmocka_unit_test(equal_names_of_two_handles_are_one_kernel),
         cmocka_unit_test(what_counts_is_what_the_devices_count),
+        cmocka_unit_test(tpu_ops_that_wait_for_the_host_are_rows),
         cmocka_unit_test(without_active_devices_there_is_no_table),
         cmocka_unit_test(the_first_launch_tells_the_op),
         cmocka_unit_test(quantiles_are_of_the_sorted_lengths),
