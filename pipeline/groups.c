@@ -212,6 +212,8 @@ tm_status tm_groups_add(struct tm_groups *groups, const void *row)
 
 tm_status tm_groups_finish(struct tm_groups *groups)
 {
+    if (groups->is_finished)
+        return tm_groups_rewind(groups);
     groups->is_finished = true;
     if (!groups->runs) {
         sort_rows(groups);

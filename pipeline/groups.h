@@ -24,6 +24,7 @@ void tm_groups_free(struct tm_groups *groups);
 
 /* Fold one row in (it is copied). */
 tm_status tm_groups_add(struct tm_groups *groups, const void *row) TM_MUST_USE;
+/* No more rows.  Once finished, finishing again begins with the first group again. */
 tm_status tm_groups_finish(struct tm_groups *groups) TM_MUST_USE;
 /* *row = next group in the order of the key, valid until the next call; NULL at the end. */
 tm_status tm_groups_next(struct tm_groups *groups, const void **row) TM_MUST_USE;

@@ -3,6 +3,7 @@
 #define TM_STAGE_H
 
 #include "pipeline/doc.h"
+#include "pipeline/partial.h"
 #include "pipeline/trace.h"
 
 /* One ordered event with everything that is known of it.  Borrowed: valid until take() returns. */
@@ -27,7 +28,9 @@ struct tm_stage; /* one opened instance */
 /* A stage at the end of the pipeline: takes the events of one host after the other, each host's events in
  * the order (start, longer first, track, input order), and then puts its section into the summary.  A const
  * record and zeroed state, no globals.  Calls come in this order; none comes after a failure but close:
- *     open (begin_host take* end_host)* report close */
+ *     open (begin_host take* end_host | load)* save? report close
+ * What a stage holds between two hosts has to be a pure merge of what each host gave: loading what was saved in
+ * another process is then the same as reading the hosts here. */
 struct tm_stage_type {
     const char *name;    /* as in --stats: "gaps" */
     const char *summary; /* one clause, no full stop */
@@ -37,6 +40,9 @@ struct tm_stage_type {
     tm_status (*take)(struct tm_stage *s, const struct tm_event *events, size_t count);
     tm_status (*end_host)(struct tm_stage *s);
     tm_status (*report)(struct tm_stage *s, struct tm_value *summary); /* adds its section */
+    /* Write and read what it holds, inside a section that is open; save changes nothing for report. */
+    tm_status (*save)(struct tm_stage *s, struct tm_partial_writer *w);
+    tm_status (*load)(struct tm_stage *s, struct tm_partial_reader *r);
     void (*close)(struct tm_stage *s); /* always, even after a half open */
 };
 

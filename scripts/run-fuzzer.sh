@@ -9,9 +9,9 @@ cd "$(dirname "$0")/.."
 target=${1:?} seconds=${2:?}
 corpus=$target.corpus
 mkdir -p "$corpus"
-find tests/data -name '*.xplane.pb' -size -64k -exec cp {} "$corpus/" \;
+find tests/data -name '*.xplane.pb' -size -16k -exec cp {} "$corpus/" \;
 for kind in gpu tpu cpu hostile; do
     python3 tests/support/make_profile.py "$kind" "$corpus/$kind" --steps 2 --per-step 6
 done
-exec "$target" -max_total_time="$seconds" -max_len=65536 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+exec "$target" -max_total_time="$seconds" -max_len=16384 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$target.crash-" "$corpus"

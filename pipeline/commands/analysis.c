@@ -7,15 +7,15 @@
 #include <string.h>
 
 #include "pipeline/commands/host_run.h"
+#include "pipeline/commands/inputs.h"
 #include "pipeline/commands/registry.h"
-#include "pipeline/discover.h"
 #include "pipeline/version.h"
 #include "reports/findings/findings.h"
 #include "reports/findings/kpis.h"
 #include "reports/findings/thresholds.h"
 #include "stages/resolve/classes.h"
 
-enum { STAGES_MOST = 16, WARNINGS_MOST = 100, WARNING_BYTES = 512, FILES_MOST = 100000 };
+enum { STAGES_MOST = 16, WARNINGS_MOST = 100, WARNING_BYTES = 512 };
 
 /* The sections of the summary, in its order. */
 static const char *const sections[] = {
@@ -37,58 +37,13 @@ struct analysis {
     struct tm_settings settings;
     struct tm_chosen_steps choice;
     struct tm_names *names;
-    struct tm_found *found;           /* one per input */
-    struct tm_found_file **files;     /* of the chosen runs */
-    size_t file_count;
-    const char *run_name;
+    struct tm_inputs inputs;
     struct tm_stage stages[STAGES_MOST];
     size_t stage_count;               /* that were opened, the last one perhaps half */
     struct warnings *warnings;
     struct tm_value *file_list, *host_list;
     bool partial;
 };
-
-/* --- which files --- */
-
-static tm_status add_files(struct analysis *a, const struct tm_found_run *chosen)
-{
-    const size_t row = sizeof(struct tm_found_file *);
-    struct tm_found_file **files;
-
-    if (chosen->file_count > FILES_MOST - a->file_count)
-        return tm_fail(&a->run->error, TM_ERR_LIMIT, -1, "the run has more than %d files", FILES_MOST);
-    files = tm_retake(&a->run->budget, TM_ACCOUNT_MODEL, a->files, a->file_count * row,
-                      (a->file_count + chosen->file_count) * row, &a->run->error);
-    if (!files)
-        return a->run->error.status;
-    a->files = files;
-    for (size_t i = 0; i < chosen->file_count; i++)
-        a->files[a->file_count++] = &chosen->files[i];
-    return TM_OK;
-}
-
-/* Every input is the run, a host of it, or a folder to choose a run from. */
-static tm_status find_files(struct analysis *a)
-{
-    tm_status st = TM_OK;
-
-    a->found = tm_take(&a->run->budget, TM_ACCOUNT_MODEL, a->options->input_count * sizeof(*a->found),
-                       &a->run->error);
-    if (!a->found)
-        return a->run->error.status;
-    for (size_t i = 0; i < a->options->input_count && st == TM_OK; i++) {
-        const struct tm_found_run *chosen;
-
-        st = tm_discover(a->run, a->options->inputs[i], &a->found[i]);
-        if (st == TM_OK)
-            st = tm_choose_run(a->run, &a->found[i], a->options->run_name, a->options->latest, &chosen);
-        if (st == TM_OK)
-            st = add_files(a, chosen);
-        if (st == TM_OK && !i)
-            a->run_name = chosen->name;
-    }
-    return st == TM_OK ? tm_distinct_hosts(a->run, a->files, a->file_count) : st;
-}
 
 /* --- stages --- */
 
@@ -192,7 +147,7 @@ static void begin_summary(struct analysis *a)
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
         tm_add_null(a->root, sections[i], "not worked out by this version");
     input = tm_add_object(a->root, "input");
-    tm_add_string(input, "run", a->run_name);
+    tm_add_string(input, "run", a->inputs.run_name);
     a->host_list = tm_add_array(input, "hosts");
     a->file_list = tm_add_array(input, "files");
 }
@@ -239,7 +194,7 @@ static tm_status work(struct analysis *a)
     tm_status st = read_settings(a);
 
     if (st == TM_OK)
-        st = find_files(a);
+        st = tm_inputs_find(&a->inputs, run, a->options);
     if (st != TM_OK)
         return st;
     a->names = tm_names_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES), tm_traits_of);
@@ -248,8 +203,8 @@ static tm_status work(struct analysis *a)
         return run->error.status;
     begin_summary(a);
     st = open_stages(a);
-    for (size_t i = 0; i < a->file_count && st == TM_OK; i++)
-        st = read_host(a, a->files[i], (uint32_t)i);
+    for (size_t i = 0; i < a->inputs.file_count && st == TM_OK; i++)
+        st = read_host(a, a->inputs.files[i], (uint32_t)i);
     return st == TM_OK ? finish_summary(a) : st;
 }
 
@@ -260,10 +215,7 @@ tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struc
 
     close_stages(&a);
     tm_names_free(a.names);
-    for (size_t i = 0; a.found && i < options->input_count; i++)
-        tm_found_free(&a.found[i]);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, a.found, a.found ? options->input_count * sizeof(*a.found) : 0);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, a.files, a.file_count * sizeof(*a.files));
+    tm_inputs_free(&a.inputs);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a.warnings, a.warnings ? sizeof(*a.warnings) : 0);
     return st == TM_OK ? tm_doc_status(summary) : st;
 }

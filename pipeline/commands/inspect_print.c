@@ -139,7 +139,8 @@ static void print_lines(FILE *to, const struct tm_value *host)
     char text[TM_FORMAT_BYTES];
 
     if (tm_length(lines))
-        (void)fprintf(to, "\n  %-28s  %12s  %16s  %16s  %-15s  %s\n", "PLANE", "EVENTS", "FIRST", "LAST", "KIND", "LINE");
+        (void)fprintf(to, "\n  %-28s  %12s  %16s  %16s  %-15s  %s\n", "PLANE", "EVENTS", "FIRST", "LAST", "KIND",
+                      "LINE");
     for (size_t i = 0; i < tm_length(lines); i++) {
         const struct tm_value *line = tm_at(lines, i);
         const bool has_time = tm_has(tm_get(line, "first_ps"));
@@ -200,10 +201,12 @@ static void print_coverage(FILE *to, const struct tm_value *coverage)
     char read[TM_FORMAT_BYTES], used[TM_FORMAT_BYTES];
     const char *comma = "  ";
 
-    (void)fprintf(to, "\n%s events read, %s of them used\n", tm_format_count(read, tm_int(tm_get(coverage, "events_read"))),
+    (void)fprintf(to, "\n%s events read, %s of them used\n",
+                  tm_format_count(read, tm_int(tm_get(coverage, "events_read"))),
                   tm_format_count(used, tm_int(tm_get(coverage, "events_used"))));
     for (size_t i = 0; i < tm_length(classes); i++) {
-        (void)fprintf(to, "%s%s %s", comma, tm_key_at(classes, i), tm_format_count(read, tm_int(tm_value_at(classes, i))));
+        (void)fprintf(to, "%s%s %s", comma, tm_key_at(classes, i),
+                      tm_format_count(read, tm_int(tm_value_at(classes, i))));
         comma = i % 6 == 5 ? ",\n  " : ", ";
     }
     if (tm_length(classes))
@@ -234,7 +237,8 @@ void tm_inspect_print(const struct tm_value *found, FILE *to)
         print_whole(to, tm_text(tm_at(warnings, i)));
         (void)fputc('\n', to);
     }
-    (void)fputs(tm_length(advice) ? "\nwhat to change in the profiling\n" : "\nthe profile has all that the figures need\n",
+    (void)fputs(tm_length(advice) ? "\nwhat to change in the profiling\n"
+                                  : "\nthe profile has all that the figures need\n",
                 to);
     for (size_t i = 0; i < tm_length(advice); i++)
         (void)fprintf(to, "  - %s\n    %s\n", tm_text(tm_get(tm_at(advice, i), "what")),

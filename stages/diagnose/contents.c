@@ -344,9 +344,11 @@ static void add_steps(const struct host_row *host, struct tm_value *to)
 /* What each of `hosts` may show of `total`. */
 static uint64_t room_of(uint64_t most, uint64_t total, uint64_t hosts)
 {
-    if (most * hosts <= total)
+    const uint64_t each = hosts ? total / hosts : most;
+
+    if (each >= most)
         return most;
-    return total / hosts ? total / hosts : 1;
+    return each ? each : 1;
 }
 
 static tm_status report(struct tm_stage *s, struct tm_value *summary)

@@ -157,6 +157,15 @@ static inline int64_t busy_of(const struct time_parts *parts)
 /* idle_gaps.c */
 void note_activity_at_gap(struct lane *lane, const struct tm_event *event);
 tm_status close_gap(struct device_time *d, struct lane *lane) TM_MUST_USE;
+void list_gap(struct device_time *d, const struct listed_gap *gap); /* among the longest ones of the run */
+
+/* device_time.c */
+struct lane *new_lane(struct device_time *d);       /* zeroed; NULL: error in run->error */
+struct host_facts *new_host(struct device_time *d); /* the same */
+
+/* device_time_partial.c */
+tm_status save_device_time(struct tm_stage *s, struct tm_partial_writer *w) TM_MUST_USE;
+tm_status load_device_time(struct tm_stage *s, struct tm_partial_reader *r) TM_MUST_USE;
 
 /* device_time_report.c, step_report.c, gap_report.c */
 tm_status report_devices(struct device_time *d, struct tm_value *summary) TM_MUST_USE;

@@ -92,24 +92,43 @@ static void list_of_lane(struct lane *lane, int64_t begin_ps, int64_t dur_ps)
     lane->longest[at] = (struct short_gap){ begin_ps, dur_ps };
 }
 
-static tm_status list_of_run(struct device_time *d, const struct listed_gap *gap)
+/* Where a gap goes among the longest ones of the run; RUN_GAPS = nowhere. */
+static uint32_t place_in_run(const struct device_time *d, const struct listed_gap *gap)
 {
     uint32_t at = d->longest_count;
-    const struct tm_step_mark *mark;
 
     while (at && is_longer(gap->dur_ps, gap->begin_ps, d->longest[at - 1].dur_ps, d->longest[at - 1].begin_ps))
         at--;
+    return at;
+}
+
+void list_gap(struct device_time *d, const struct listed_gap *gap)
+{
+    const uint32_t at = place_in_run(d, gap);
+
     if (at == RUN_GAPS)
-        return TM_OK;
-    mark = gap->step == TM_NONE ? NULL : tm_rows_at(d->trace->steps.marks, gap->step);
-    if (!mark && gap->step != TM_NONE)
-        return d->run->error.status;
+        return;
     if (d->longest_count < RUN_GAPS)
         d->longest_count++;
     for (uint32_t i = d->longest_count - 1; i > at; i--)
         d->longest[i] = d->longest[i - 1];
     d->longest[at] = *gap;
-    d->longest[at].step_number = mark ? mark->number : 0;
+}
+
+static tm_status list_of_run(struct device_time *d, const struct listed_gap *gap)
+{
+    struct listed_gap listed = *gap;
+
+    if (place_in_run(d, gap) == RUN_GAPS)
+        return TM_OK;
+    if (gap->step != TM_NONE) {
+        const struct tm_step_mark *mark = tm_rows_at(d->trace->steps.marks, gap->step);
+
+        if (!mark)
+            return d->run->error.status;
+        listed.step_number = mark->number;
+    }
+    list_gap(d, &listed);
     return TM_OK;
 }
 

@@ -67,10 +67,9 @@ static tm_status add_name(struct memory *m, const struct memory_facts *f, struct
     char number[24];
     const char *text;
     size_t length;
-    tm_status st = TM_OK;
 
     if (f->has_name) {
-        st = tm_names_text(m->names, f->name, MEMORY_TEXT_BYTES, &text, &length);
+        const tm_status st = tm_names_text(m->names, f->name, MEMORY_TEXT_BYTES, &text, &length);
         if (st == TM_OK)
             tm_add_text(to, "name", text, length);
         return st;
@@ -254,32 +253,33 @@ static void add_to_rest(struct memory_facts *rest, const struct memory_facts *f)
         rest->allocated_bytes = UINT64_MAX;
 }
 
-/* Rows of the fullest allocators; the others are summed up.
- * out: *count  in: the most that may be chosen; out: how many were */
-static tm_status choose(struct memory *m, uint64_t *rows, uint64_t *count, struct memory_facts *rest)
+static tm_status rank_all(struct memory *m, struct tm_sorter *sorter, struct memory_facts *rest)
 {
-    const size_t share = tm_budget_share(&m->run->budget, TM_ACCOUNT_TABLES);
-    struct tm_sorter *sorter = tm_sorter_new(m->run, TM_ACCOUNT_TABLES, sizeof(struct rank), share / 32,
-                                             fullest_first);
-    const uint64_t most = *count;
-    tm_status st = sorter ? TM_OK : m->run->error.status;
+    tm_status st = TM_OK;
 
-    *count = 0;
     for (uint64_t i = 0; i < tm_rows_count(m->facts) && st == TM_OK; i++) {
         const struct memory_facts *f = tm_rows_at(m->facts, i);
         struct rank rank = { .row = i };
 
         if (!f)
-            st = m->run->error.status;
-        else if (f->is_rest)
+            return m->run->error.status;
+        if (f->is_rest) {
             add_to_rest(rest, f);
-        else
-            rank.peak_pct = peak_pct(f);
-        if (st == TM_OK && !f->is_rest)
-            st = tm_sorter_push(sorter, &rank);
+            continue;
+        }
+        rank.peak_pct = peak_pct(f);
+        st = tm_sorter_push(sorter, &rank);
     }
-    if (st == TM_OK)
-        st = tm_sorter_finish(sorter);
+    return st == TM_OK ? tm_sorter_finish(sorter) : st;
+}
+
+/* Rows of the fullest allocators, at most `most`; the others are summed up. */
+static tm_status choose(struct memory *m, struct tm_sorter *sorter, uint64_t *rows, uint64_t most, uint64_t *count,
+                        struct memory_facts *rest)
+{
+    tm_status st = rank_all(m, sorter, rest);
+
+    *count = 0;
     while (st == TM_OK) {
         const struct memory_facts *f;
         const void *row;
@@ -292,14 +292,11 @@ static tm_status choose(struct memory *m, uint64_t *rows, uint64_t *count, struc
             continue;
         }
         f = tm_rows_at(m->facts, ((const struct rank *)row)->row);
-        if (f)
-            add_to_rest(rest, f);
-        else
-            st = m->run->error.status;
+        if (!f)
+            return m->run->error.status;
+        add_to_rest(rest, f);
     }
-    tm_sorter_free(sorter);
-    if (*count)
-        qsort(rows, *count, sizeof(*rows), by_row);
+    qsort(rows, *count, sizeof(*rows), by_row);
     return st;
 }
 
@@ -312,28 +309,37 @@ static const char *why_nothing(const struct memory *m)
     return "no allocator recorded anything: host tracing was too low, or the allocator is one that does not tell";
 }
 
-/* What each of `count` allocators may show of its points and holders. */
-static struct room room_for(uint64_t count)
+static uint64_t room_of(uint64_t most, uint64_t total, uint64_t count)
 {
-    struct room room = { MEMORY_POINTS, MEMORY_HOLDERS };
+    const uint64_t each = count ? total / count : most;
 
-    if (count * room.points > MEMORY_POINTS_TOTAL)
-        room.points = MEMORY_POINTS_TOTAL / count ? MEMORY_POINTS_TOTAL / count : 1;
-    if (count * room.holders > MEMORY_HOLDERS_TOTAL)
-        room.holders = MEMORY_HOLDERS_TOTAL / count ? MEMORY_HOLDERS_TOTAL / count : 1;
-    return room;
+    if (each >= most)
+        return most;
+    return each ? each : 1;
+}
+
+static tm_status add_all(struct memory *m, const uint64_t *rows, uint64_t count, struct tm_value *list)
+{
+    const struct room room = { room_of(MEMORY_POINTS, MEMORY_POINTS_TOTAL, count),
+                               room_of(MEMORY_HOLDERS, MEMORY_HOLDERS_TOTAL, count) };
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++)
+        st = add_allocator(m, rows[i], &room, list);
+    return st;
 }
 
 tm_status report_memory(struct memory *m, struct tm_value *summary)
 {
+    const size_t share = tm_budget_share(&m->run->budget, TM_ACCOUNT_TABLES);
     const uint64_t known = tm_rows_count(m->facts);
-    uint64_t count = known < m->settings->table_rows ? known : m->settings->table_rows;
-    const size_t bytes = (size_t)count * sizeof(uint64_t);
+    const uint64_t most = known < m->settings->table_rows ? known : m->settings->table_rows;
+    const size_t bytes = (size_t)(most + 1) * sizeof(uint64_t);
     struct memory_facts rest = { .is_rest = 1 };
     struct tm_value *section, *list;
-    uint64_t *rows = NULL;
-    struct room room;
-    tm_status st = TM_OK;
+    struct tm_sorter *sorter;
+    uint64_t *rows, count = 0;
+    tm_status st;
 
     if (!known) {
         tm_add_null(summary, "memory", why_nothing(m));
@@ -342,17 +348,14 @@ tm_status report_memory(struct memory *m, struct tm_value *summary)
     section = tm_add_object(summary, "memory");
     tm_add_int(section, "small_below_bytes", TM_SMALL_ALLOCATION_BYTES);
     list = tm_add_array(section, "allocators");
-    if (count) {
-        rows = tm_take(&m->run->budget, TM_ACCOUNT_TABLES, bytes, &m->run->error);
-        st = rows ? TM_OK : m->run->error.status;
-    }
+    rows = tm_take(&m->run->budget, TM_ACCOUNT_TABLES, bytes, &m->run->error);
+    sorter = tm_sorter_new(m->run, TM_ACCOUNT_TABLES, sizeof(struct rank), share / 32, fullest_first);
+    st = rows && sorter ? choose(m, sorter, rows, most, &count, &rest) : m->run->error.status;
     if (st == TM_OK)
-        st = choose(m, rows, &count, &rest);
-    room = room_for(count);
-    for (uint64_t i = 0; i < count && st == TM_OK; i++)
-        st = add_allocator(m, rows[i], &room, list);
+        st = add_all(m, rows, count, list);
     if (rest.allocations || rest.deallocations)
         add_rest(&rest, list);
+    tm_sorter_free(sorter);
     tm_give(&m->run->budget, TM_ACCOUNT_TABLES, rows, rows ? bytes : 0);
     return st;
 }

@@ -63,38 +63,48 @@ static inline uint64_t tm_wire_fixed64(const uint8_t *bytes)
 bool tm_wire_skip_group(struct tm_wire *w, uint32_t number);
 
 /* Read the next field; a group is one field without a value.
- * out:    true with *field, or false at the end and on damage: w->at == w->end tells the end */
+ * out:    true with *field, or false at the end and on damage; w->at == w->end tells the end, on damage it stays at
+ *         the field */
 static inline bool tm_wire_next(struct tm_wire *w, struct tm_field *field)
 {
-    if (w->at == w->end || !tm_wire_varint(w, &field->key) || field->key >> 35 || field->key < TM_WIRE_KEY(1, 0))
-        return false;
-    field->bytes = w->at;
-    field->value = 0;
-    switch (field->key & 7) {
-    case TM_WIRE_VARINT:
-        return tm_wire_varint(w, &field->value);
-    case TM_WIRE_LEN:
-        if (!tm_wire_varint(w, &field->value) || field->value > (uint64_t)(w->end - w->at))
-            return false;
-        field->bytes = w->at;
-        w->at += field->value;
-        return true;
-    case TM_WIRE_64:
-    case TM_WIRE_32: {
-        const size_t size = (field->key & 7) == TM_WIRE_64 ? 8 : 4;
+    const uint8_t *const first = w->at;
+    bool whole = false;
 
-        if ((size_t)(w->end - w->at) < size)
-            return false;
-        field->value = 0;
-        memcpy(&field->value, w->at, size);
-        w->at += size;
-        return true;
-    }
-    case TM_WIRE_GROUP:
-        return tm_wire_skip_group(w, (uint32_t)(field->key >> TM_WIRE_TYPE_BITS));
-    default:
+    if (w->at == w->end)
         return false;
+    if (tm_wire_varint(w, &field->key) && !(field->key >> 35) && field->key >= TM_WIRE_KEY(1, 0)) {
+        const size_t left = (size_t)(w->end - w->at);
+
+        field->bytes = w->at;
+        field->value = 0;
+        switch (field->key & 7) {
+        case TM_WIRE_VARINT:
+            whole = tm_wire_varint(w, &field->value);
+            break;
+        case TM_WIRE_LEN:
+            whole = tm_wire_varint(w, &field->value) && field->value <= (uint64_t)(w->end - w->at);
+            field->bytes = w->at;
+            w->at += whole ? field->value : 0;
+            break;
+        case TM_WIRE_64:
+        case TM_WIRE_32: {
+            const size_t size = (field->key & 7) == TM_WIRE_64 ? 8 : 4;
+
+            whole = left >= size;
+            memcpy(&field->value, w->at, whole ? size : 0);
+            w->at += whole ? size : 0;
+            break;
+        }
+        case TM_WIRE_GROUP:
+            whole = tm_wire_skip_group(w, (uint32_t)(field->key >> TM_WIRE_TYPE_BITS));
+            break;
+        default:
+            break;
+        }
     }
+    if (!whole)
+        w->at = first;
+    return whole;
 }
 
 #endif

@@ -244,6 +244,7 @@ struct event {
 struct entry {
     char *name, *display_name;
     int64_t id;
+    struct stats stats;
 };
 
 struct table {
@@ -294,20 +295,21 @@ struct xb_space *xb_space_new(void)
     return space;
 }
 
-static void free_table(struct table *table)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        free(table->at[i].name);
-        free(table->at[i].display_name);
-    }
-    free(table->at);
-}
-
 static void free_stats(struct stats *stats)
 {
     for (size_t i = 0; i < stats->count; i++)
         free(stats->at[i].text);
     free(stats->at);
+}
+
+static void free_table(struct table *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        free(table->at[i].name);
+        free(table->at[i].display_name);
+        free_stats(&table->at[i].stats);
+    }
+    free(table->at);
 }
 
 static void free_line(struct xb_line *line)
@@ -403,6 +405,18 @@ static void add_stat(struct xb_plane *plane, struct stats *stats, const char *na
     stat.id = entry_of(&plane->stat_names, name)->id;
     stats->at = grown(stats->at, (stats->count + 1) * sizeof(*stats->at));
     stats->at[stats->count++] = stat;
+}
+
+void xb_name_text(struct xb_plane *plane, const char *event_name, const char *stat, const char *text)
+{
+    add_stat(plane, &entry_of(&plane->event_names, event_name)->stats, stat,
+             (struct stat){ .kind = STAT_STR, .text = copy_of(text) });
+}
+
+void xb_name_number(struct xb_plane *plane, const char *event_name, const char *stat, uint64_t number)
+{
+    add_stat(plane, &entry_of(&plane->event_names, event_name)->stats, stat,
+             (struct stat){ .kind = STAT_UINT, .number = number });
 }
 
 void xb_plane_text(struct xb_plane *plane, const char *stat, const char *text)
@@ -552,6 +566,19 @@ static void put_line(struct message *parent, const struct xb_line *line)
     put_message(parent, 3, &m);
 }
 
+/* Of planes and names.  Without groups: protobuf-c, which reads these, knows none. */
+static void put_table_stats(struct message *m, uint32_t field, const struct stats *stats)
+{
+    const struct xb_style *const style = m->style;
+    struct xb_style without = *style;
+
+    without.groups = false;
+    m->style = &without;
+    for (size_t i = 0; i < stats->count; i++)
+        put_stat(m, field, &stats->at[i]);
+    m->style = style;
+}
+
 static void put_entry(struct message *parent, uint32_t field, const struct entry *entry, const char *name)
 {
     struct message m = message_of(parent), value = message_of(parent);
@@ -560,6 +587,7 @@ static void put_entry(struct message *parent, uint32_t field, const struct entry
     put_text(&value, 2, name);
     if (entry->display_name)
         put_text(&value, 4, entry->display_name);
+    put_table_stats(&value, 5, &entry->stats);
     put_number(&m, 1, (uint64_t)entry->id);
     put_message(&m, 2, &value);
     put_message(parent, field, &m);
@@ -580,19 +608,6 @@ static void put_tables(struct message *m, const struct xb_plane *plane)
     put_table(m, 5, &plane->stat_names);
 }
 
-/* Without groups: protobuf-c, which reads these, knows none. */
-static void put_plane_stats(struct message *m, const struct xb_plane *plane)
-{
-    const struct xb_style *const style = m->style;
-    struct xb_style without = *style;
-
-    without.groups = false;
-    m->style = &without;
-    for (size_t i = 0; i < plane->stats.count; i++)
-        put_stat(m, 6, &plane->stats.at[i]);
-    m->style = style;
-}
-
 static void put_plane(struct message *parent, const struct xb_plane *plane)
 {
     struct message m = message_of(parent);
@@ -606,7 +621,7 @@ static void put_plane(struct message *parent, const struct xb_plane *plane)
         put_line(&m, plane->lines[i]);
     if (!m.style->metadata_first)
         put_tables(&m, plane);
-    put_plane_stats(&m, plane);
+    put_table_stats(&m, 6, &plane->stats);
     if (m.style->names_last)
         put_text(&m, 2, plane->name);
     put_message(parent, 1, &m);

@@ -42,6 +42,9 @@ struct xb_plane *xb_plane(struct xb_space *space, const char *name);
 void xb_event_id(struct xb_plane *plane, const char *name, int64_t id);
 void xb_stat_id(struct xb_plane *plane, const char *name, int64_t id);
 void xb_display_name(struct xb_plane *plane, const char *event_name, const char *display_name);
+/* Statistics of all events of a name. */
+void xb_name_text(struct xb_plane *plane, const char *event_name, const char *stat, const char *text);
+void xb_name_number(struct xb_plane *plane, const char *event_name, const char *stat, uint64_t number);
 /* Statistics of the plane. */
 void xb_plane_text(struct xb_plane *plane, const char *stat, const char *text);
 void xb_plane_number(struct xb_plane *plane, const char *stat, uint64_t number);

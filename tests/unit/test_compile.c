@@ -45,7 +45,8 @@ static void close_bench(struct bench *b)
     bench_close(b);
 }
 
-static tm_status give(struct bench *b, uint32_t track, const char *name, uint32_t traits, int64_t begin_ps, int64_t dur_ps)
+static tm_status give(struct bench *b, uint32_t track, const char *name, uint32_t traits, int64_t begin_ps,
+                      int64_t dur_ps)
 {
     const bool is_compile = traits & (TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA);
     struct tm_event event = bench_event(bench_name(b, name), is_compile ? TM_CLASS_COMPILE : TM_CLASS_RUNTIME,

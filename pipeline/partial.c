@@ -1,0 +1,729 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The container of partials.  A text is written where it is named first, and by its number from then on; so neither
+ * side needs all texts at once, and a reader goes through the file once.  Memory: a buffer on either side, the
+ * numbers of texts in arrays that spill, and the one text that is read. */
+#include "pipeline/partial.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "pipeline/rows.h"
+
+enum { BUFFER_BYTES = 64 << 10, CHECKSUM_BYTES = 8, SECTION_NAME_MOST = 63, NUMBERS_PAGE_BYTES = 8 << 10 };
+static_assert(sizeof(TM_PARTIAL_MAGIC) - 1 == TM_PARTIAL_MAGIC_BYTES, "as the header says");
+
+static void encode(uint8_t *to, uint64_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(value >> 8 * i);
+}
+
+static uint64_t decode(const uint8_t *from, int bytes)
+{
+    uint64_t value = 0;
+
+    for (int i = bytes - 1; i >= 0; i--)
+        value = value << 8 | from[i];
+    return value;
+}
+
+/* What the numbers of texts may take. */
+static size_t numbers_memory(struct tm_run *run)
+{
+    return tm_budget_share(&run->budget, TM_ACCOUNT_INPUT) / 2;
+}
+
+/* --- writing --- */
+
+struct tm_partial_writer {
+    struct tm_run *run;
+    struct tm_names *names;
+    tm_partial_host *host;
+    const void *of;
+    struct tm_spill spill;
+    uint8_t *buffer;
+    size_t used;
+    struct tm_rows *numbers; /* uint32_t by handle: number of the text, 0 = not written yet */
+    uint32_t texts;
+    uint64_t length_at;      /* of the present section: where its length goes */
+    tm_status status;
+};
+
+struct tm_partial_writer *tm_partial_writer_new(struct tm_run *run, struct tm_names *names, tm_partial_host *host,
+                                                const void *of)
+{
+    struct tm_partial_writer *w = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*w), &run->error);
+
+    if (!w)
+        return NULL;
+    *w = (struct tm_partial_writer){ .run = run, .names = names, .host = host, .of = of, .spill.fd = -1 };
+    w->buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, BUFFER_BYTES, &run->error);
+    if (w->buffer)
+        w->numbers = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(uint32_t), numbers_memory(run),
+                                       NUMBERS_PAGE_BYTES);
+    if (w->numbers && tm_spill_open(&w->spill, run) == TM_OK)
+        return w;
+    tm_partial_writer_free(w);
+    return NULL;
+}
+
+void tm_partial_writer_free(struct tm_partial_writer *w)
+{
+    if (!w)
+        return;
+    tm_rows_free(w->numbers);
+    tm_spill_close(&w->spill);
+    tm_give(&w->run->budget, TM_ACCOUNT_INPUT, w->buffer, BUFFER_BYTES);
+    tm_give(&w->run->budget, TM_ACCOUNT_INPUT, w, sizeof(*w));
+}
+
+static void flush(struct tm_partial_writer *w)
+{
+    if (w->status == TM_OK && w->used)
+        w->status = tm_spill_append(&w->spill, w->buffer, w->used, NULL);
+    w->used = 0;
+}
+
+/* Room for up to BUFFER_BYTES more. */
+static uint8_t *room_for(struct tm_partial_writer *w, size_t bytes)
+{
+    uint8_t *at;
+
+    if (w->used + bytes > BUFFER_BYTES)
+        flush(w);
+    at = w->buffer + w->used;
+    w->used += bytes;
+    return at;
+}
+
+static void put_number(struct tm_partial_writer *w, uint64_t value, int bytes)
+{
+    encode(room_for(w, (size_t)bytes), value, bytes);
+}
+
+void tm_partial_put_u8(struct tm_partial_writer *w, unsigned value)
+{
+    assert(value <= UINT8_MAX);
+    put_number(w, value, 1);
+}
+
+void tm_partial_put_u32(struct tm_partial_writer *w, uint32_t value)
+{
+    put_number(w, value, 4);
+}
+
+void tm_partial_put_u64(struct tm_partial_writer *w, uint64_t value)
+{
+    put_number(w, value, 8);
+}
+
+void tm_partial_put_i64(struct tm_partial_writer *w, int64_t value)
+{
+    put_number(w, (uint64_t)value, 8);
+}
+
+void tm_partial_put_double(struct tm_partial_writer *w, double value)
+{
+    tm_partial_put_words(w, &value, 1);
+}
+
+void tm_partial_put_words(struct tm_partial_writer *w, const void *first, size_t count)
+{
+    const uint8_t *from = first;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t word;
+
+        memcpy(&word, from + i * sizeof(word), sizeof(word));
+        put_number(w, word, 8);
+    }
+}
+
+void tm_partial_put_text(struct tm_partial_writer *w, const char *text)
+{
+    const size_t length = strlen(text);
+
+    tm_partial_put_u32(w, (uint32_t)length);
+    for (size_t at = 0; at < length;) {
+        const size_t n = length - at < BUFFER_BYTES ? length - at : BUFFER_BYTES;
+
+        memcpy(room_for(w, n), text + at, n);
+        at += n;
+    }
+}
+
+/* The text behind a handle, as long as it is. */
+static void put_whole_name(struct tm_partial_writer *w, tm_strid name)
+{
+    struct tm_name info;
+
+    w->status = tm_names_info(w->names, name, &info);
+    if (w->status != TM_OK)
+        return;
+    tm_partial_put_u32(w, info.length);
+    for (uint64_t at = 0; at < info.length && w->status == TM_OK;) {
+        const uint64_t left = info.length - at;
+        const size_t n = left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES;
+        uint8_t *to = room_for(w, n);
+
+        if (w->status == TM_OK)
+            w->status = tm_names_copy(w->names, name, at, to, n);
+        at += n;
+    }
+}
+
+void tm_partial_put_name(struct tm_partial_writer *w, tm_strid name)
+{
+    uint32_t *number;
+
+    if (w->status != TM_OK)
+        return;
+    if (name == 0) {
+        tm_partial_put_u32(w, 0);
+        return;
+    }
+    if (name >= tm_rows_count(w->numbers))
+        w->status = tm_rows_resize(w->numbers, (uint64_t)name + 1);
+    number = w->status == TM_OK ? tm_rows_change(w->numbers, name) : NULL;
+    if (!number) {
+        w->status = w->run->error.status;
+        return;
+    }
+    if (*number != 0) {
+        tm_partial_put_u32(w, *number);
+        return;
+    }
+    *number = ++w->texts; /* there are no more texts than handles */
+    tm_partial_put_u32(w, w->texts);
+    put_whole_name(w, name);
+}
+
+void tm_partial_put_id(struct tm_partial_writer *w, uint32_t host, const char *id)
+{
+    const char *const name = w->host(w->of, host);
+    const size_t length = strlen(name);
+    const bool has_host = strncmp(id, name, length) == 0;
+
+    tm_partial_put_u8(w, has_host);
+    tm_partial_put_text(w, has_host ? id + length : id);
+}
+
+void tm_partial_begin(struct tm_partial_writer *w, const char *section)
+{
+    assert(strlen(section) <= SECTION_NAME_MOST);
+    tm_partial_put_text(w, section);
+    flush(w);
+    w->length_at = w->spill.bytes;
+    tm_partial_put_u64(w, 0);
+}
+
+tm_status tm_partial_end(struct tm_partial_writer *w)
+{
+    uint8_t length[8];
+
+    flush(w);
+    if (w->status != TM_OK)
+        return w->status;
+    encode(length, w->spill.bytes - w->length_at - sizeof(length), sizeof(length));
+    w->status = tm_spill_write(&w->spill, length, sizeof(length), w->length_at);
+    return w->status;
+}
+
+static tm_status refuse_output(struct tm_run *run)
+{
+    return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the partial: %s", strerror(errno));
+}
+
+static tm_status copy_sections(struct tm_partial_writer *w, FILE *to, XXH3_state_t *hash)
+{
+    uint8_t checksum[CHECKSUM_BYTES];
+
+    if (fwrite(TM_PARTIAL_MAGIC, 1, TM_PARTIAL_MAGIC_BYTES, to) != TM_PARTIAL_MAGIC_BYTES)
+        return refuse_output(w->run);
+    (void)XXH3_64bits_reset(hash);
+    (void)XXH3_64bits_update(hash, TM_PARTIAL_MAGIC, TM_PARTIAL_MAGIC_BYTES);
+    for (uint64_t at = 0; at < w->spill.bytes;) {
+        const uint64_t left = w->spill.bytes - at;
+        const size_t n = left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES;
+        const tm_status st = tm_spill_read(&w->spill, w->buffer, n, at);
+
+        if (st != TM_OK)
+            return st;
+        (void)XXH3_64bits_update(hash, w->buffer, n);
+        if (fwrite(w->buffer, 1, n, to) != n)
+            return refuse_output(w->run);
+        at += n;
+    }
+    encode(checksum, XXH3_64bits_digest(hash), CHECKSUM_BYTES);
+    return fwrite(checksum, 1, CHECKSUM_BYTES, to) == CHECKSUM_BYTES ? TM_OK : refuse_output(w->run);
+}
+
+tm_status tm_partial_write(struct tm_partial_writer *w, FILE *to)
+{
+    XXH3_state_t *hash = XXH3_createState();
+    tm_status st = w->status;
+
+    assert(w->used == 0); /* the last section has ended */
+    if (!hash)
+        return tm_fail(&w->run->error, TM_ERR_LIMIT, -1, "cannot write the partial: no memory left");
+    if (st == TM_OK)
+        st = copy_sections(w, to, hash);
+    (void)XXH3_freeState(hash);
+    return st;
+}
+
+/* --- reading --- */
+
+struct tm_partial_reader {
+    struct tm_run *run;
+    struct tm_names *names;
+    tm_partial_host *host;
+    const void *of;
+    uint32_t first_host, host_count;
+    int fd;
+    uint64_t end;            /* of the sections */
+    uint8_t *buffer;
+    uint64_t base;           /* of the buffer in the file */
+    size_t have, used;       /* bytes in the buffer, and those already taken */
+    uint64_t section_end;    /* of the present section; of the file's sections between two */
+    struct tm_rows *handles; /* tm_strid by number of the text, less 1 */
+    char *text;              /* of a name */
+    size_t text_bytes;
+    char name[320];          /* of the file, for messages */
+    tm_status status;
+};
+
+static uint64_t place(const struct tm_partial_reader *r)
+{
+    return r->base + r->used;
+}
+
+tm_status tm_partial_damaged(struct tm_partial_reader *r, const char *what)
+{
+    if (r->status != TM_OK)
+        return r->status;
+    r->status = tm_fail(&r->run->error, TM_ERR_INPUT, (int64_t)place(r), "the partial %s is damaged: %s", r->name,
+                        what);
+    tm_hint(&r->run->error, "make it again from the profile, or copy it again from where it was made");
+    return r->status;
+}
+
+bool tm_partial_is_ok(const struct tm_partial_reader *r)
+{
+    return r->status == TM_OK;
+}
+
+tm_status tm_partial_status(const struct tm_partial_reader *r)
+{
+    return r->status;
+}
+
+/* Fill the buffer from where it ends. */
+static void refill(struct tm_partial_reader *r)
+{
+    const uint64_t at = r->base + r->have;
+    const uint64_t left = r->end - at;
+    const size_t wanted = left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES;
+    size_t got = 0;
+
+    r->base = at;
+    r->have = r->used = 0;
+    while (got < wanted) {
+        const ssize_t n = pread(r->fd, r->buffer + got, wanted - got, (off_t)(at + got));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            r->status = tm_fail(&r->run->error, TM_ERR_INPUT, (int64_t)(at + got), "cannot read %s: %s", r->name,
+                                strerror(errno));
+        else if (n == 0)
+            (void)tm_partial_damaged(r, "it became shorter while it was read");
+        if (n <= 0)
+            return;
+        got += (size_t)n;
+    }
+    r->have = got;
+    tm_progress_add(&r->run->progress, got);
+}
+
+static void take_bytes(struct tm_partial_reader *r, void *to, uint64_t bytes)
+{
+    uint8_t *out = to;
+
+    if (r->status == TM_OK && bytes > r->section_end - place(r))
+        (void)tm_partial_damaged(r, "a section ends too early");
+    while (r->status == TM_OK && bytes > 0) {
+        size_t n = r->have - r->used;
+
+        if (n == 0) {
+            refill(r);
+            continue;
+        }
+        n = bytes < n ? (size_t)bytes : n;
+        memcpy(out, r->buffer + r->used, n);
+        r->used += n;
+        out += n;
+        bytes -= n;
+    }
+}
+
+static uint64_t take_number(struct tm_partial_reader *r, int bytes)
+{
+    uint8_t number[8] = { 0 };
+
+    take_bytes(r, number, (uint64_t)bytes);
+    return r->status == TM_OK ? decode(number, bytes) : 0;
+}
+
+/* --- opening --- */
+
+bool tm_partial_is(const char *path)
+{
+    char magic[TM_PARTIAL_MAGIC_BYTES];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat info;
+    bool is;
+
+    if (fd < 0)
+        return false;
+    is = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+         pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+         memcmp(magic, TM_PARTIAL_MAGIC, sizeof(magic)) == 0;
+    (void)close(fd);
+    return is;
+}
+
+static tm_status open_file(struct tm_partial_reader *r, const char *path)
+{
+    struct stat info;
+
+    r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (r->fd < 0 || fstat(r->fd, &info) != 0)
+        return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot open %s: %s", r->name, strerror(errno));
+    if (!S_ISREG(info.st_mode))
+        return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "%s is not a file", r->name);
+    if (info.st_size < TM_PARTIAL_MAGIC_BYTES + CHECKSUM_BYTES)
+        return tm_partial_damaged(r, "it is cut short");
+    r->end = (uint64_t)info.st_size;
+    r->run->bytes_read += r->end;
+    tm_progress_phase(&r->run->progress, "opening", 2 * r->end);
+    return TM_OK;
+}
+
+static tm_status check_magic(struct tm_partial_reader *r)
+{
+    char magic[TM_PARTIAL_MAGIC_BYTES];
+
+    r->section_end = r->end;
+    take_bytes(r, magic, sizeof(magic));
+    if (r->status != TM_OK || memcmp(magic, TM_PARTIAL_MAGIC, sizeof(magic)) == 0)
+        return r->status;
+    r->status = tm_fail(&r->run->error, TM_ERR_INPUT, 0, "%s is no partial of a version that this program reads",
+                        r->name);
+    tm_hint(&r->run->error, "make it again from the profile, with this version");
+    return r->status;
+}
+
+/* One look at all of it. */
+static tm_status check_sum(struct tm_partial_reader *r)
+{
+    XXH3_state_t *hash = XXH3_createState();
+    const uint64_t end = r->end - CHECKSUM_BYTES;
+    uint8_t checksum[CHECKSUM_BYTES];
+
+    if (!hash)
+        return tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "cannot open %s: no memory left", r->name);
+    (void)XXH3_64bits_reset(hash);
+    r->base = r->have = r->used = 0;
+    while (r->status == TM_OK && r->base + r->have < r->end) {
+        refill(r);
+        if (r->base < end)
+            (void)XXH3_64bits_update(hash, r->buffer, r->base + r->have < end ? r->have : (size_t)(end - r->base));
+        r->used = r->have;
+    }
+    r->base = end;
+    r->have = r->used = 0;
+    take_bytes(r, checksum, sizeof(checksum));
+    if (r->status == TM_OK && decode(checksum, CHECKSUM_BYTES) != XXH3_64bits_digest(hash)) {
+        r->used = 0; /* where the checksum is */
+        (void)tm_partial_damaged(r, "its checksum does not fit its content");
+    }
+    (void)XXH3_freeState(hash);
+    r->end = end;
+    r->section_end = end;
+    r->base = TM_PARTIAL_MAGIC_BYTES;
+    r->have = r->used = 0;
+    return r->status;
+}
+
+tm_status tm_partial_open(struct tm_partial_reader **reader, struct tm_run *run, const char *path)
+{
+    struct tm_partial_reader *r = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*r), &run->error);
+    char clean[sizeof(r->name) - 3];
+
+    *reader = NULL;
+    if (!r)
+        return run->error.status;
+    r->run = run;
+    r->fd = -1;
+    tm_clean_text(clean, sizeof(clean), path, strlen(path));
+    (void)snprintf(r->name, sizeof(r->name), "'%s'", clean);
+    r->buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, BUFFER_BYTES, &run->error);
+    if (r->buffer)
+        r->handles = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(tm_strid), numbers_memory(run),
+                                       NUMBERS_PAGE_BYTES);
+    r->status = r->handles ? TM_OK : run->error.status;
+    if (r->status == TM_OK)
+        r->status = open_file(r, path);
+    if (r->status == TM_OK)
+        r->status = check_magic(r);
+    if (r->status == TM_OK)
+        r->status = check_sum(r);
+    if (r->status == TM_OK) {
+        *reader = r;
+        return TM_OK;
+    }
+    tm_partial_close(r);
+    return run->error.status;
+}
+
+void tm_partial_close(struct tm_partial_reader *r)
+{
+    if (!r)
+        return;
+    if (r->fd >= 0)
+        (void)close(r->fd); /* it was only read */
+    tm_rows_free(r->handles);
+    tm_give(&r->run->budget, TM_ACCOUNT_INPUT, r->buffer, BUFFER_BYTES);
+    tm_give(&r->run->budget, TM_ACCOUNT_METADATA, r->text, r->text_bytes);
+    tm_give(&r->run->budget, TM_ACCOUNT_INPUT, r, sizeof(*r));
+}
+
+/* --- what it belongs to --- */
+
+void tm_partial_bind(struct tm_partial_reader *r, struct tm_names *names, tm_partial_host *host, const void *of,
+                     uint32_t first, uint32_t count)
+{
+    r->names = names;
+    r->host = host;
+    r->of = of;
+    r->first_host = first;
+    r->host_count = count;
+}
+
+struct tm_names *tm_partial_names(const struct tm_partial_reader *r)
+{
+    return r->names;
+}
+
+uint32_t tm_partial_first_host(const struct tm_partial_reader *r)
+{
+    return r->first_host;
+}
+
+uint32_t tm_partial_host_count(const struct tm_partial_reader *r)
+{
+    return r->host_count;
+}
+
+const char *tm_partial_host_name(const struct tm_partial_reader *r, uint32_t host)
+{
+    assert(host < r->host_count);
+    return r->host(r->of, r->first_host + host);
+}
+
+void tm_partial_copy_host(const struct tm_partial_reader *r, uint32_t host, char *to, size_t to_bytes)
+{
+    (void)snprintf(to, to_bytes, "%s", tm_partial_host_name(r, host));
+}
+
+/* --- sections --- */
+
+tm_status tm_partial_enter(struct tm_partial_reader *r, const char *section)
+{
+    char name[SECTION_NAME_MOST + 1], what[SECTION_NAME_MOST + 64];
+    uint64_t length;
+
+    tm_partial_text(r, name, sizeof(name));
+    if (r->status == TM_OK && strcmp(name, section) != 0) {
+        (void)snprintf(what, sizeof(what), "the section '%s' is not where it should be", section);
+        return tm_partial_damaged(r, what);
+    }
+    length = tm_partial_u64(r);
+    if (r->status == TM_OK && length > r->end - place(r))
+        return tm_partial_damaged(r, "a section is longer than the file");
+    if (r->status == TM_OK)
+        r->section_end = place(r) + length;
+    return r->status;
+}
+
+tm_status tm_partial_leave(struct tm_partial_reader *r)
+{
+    if (r->status == TM_OK && place(r) != r->section_end)
+        return tm_partial_damaged(r, "a section is longer than what is in it");
+    r->section_end = r->end;
+    return r->status;
+}
+
+/* --- values --- */
+
+uint32_t tm_partial_u32(struct tm_partial_reader *r)
+{
+    return (uint32_t)take_number(r, 4);
+}
+
+uint64_t tm_partial_u64(struct tm_partial_reader *r)
+{
+    return take_number(r, 8);
+}
+
+int64_t tm_partial_i64(struct tm_partial_reader *r)
+{
+    return (int64_t)take_number(r, 8);
+}
+
+double tm_partial_double(struct tm_partial_reader *r)
+{
+    double value;
+
+    tm_partial_words(r, &value, 1);
+    return value;
+}
+
+static uint64_t take_below(struct tm_partial_reader *r, int bytes, uint64_t limit)
+{
+    const uint64_t value = take_number(r, bytes);
+
+    if (r->status == TM_OK && value >= limit)
+        (void)tm_partial_damaged(r, "a number is out of its range");
+    return r->status == TM_OK ? value : 0;
+}
+
+bool tm_partial_bool(struct tm_partial_reader *r)
+{
+    return take_below(r, 1, 2) != 0;
+}
+
+int64_t tm_partial_time(struct tm_partial_reader *r)
+{
+    return (int64_t)take_below(r, 8, (uint64_t)INT64_MAX + 1);
+}
+
+uint8_t tm_partial_below_u8(struct tm_partial_reader *r, uint32_t limit)
+{
+    return (uint8_t)take_below(r, 1, limit);
+}
+
+uint32_t tm_partial_below_u32(struct tm_partial_reader *r, uint64_t limit)
+{
+    return (uint32_t)take_below(r, 4, limit);
+}
+
+uint64_t tm_partial_below_u64(struct tm_partial_reader *r, uint64_t limit)
+{
+    return take_below(r, 8, limit);
+}
+
+void tm_partial_words(struct tm_partial_reader *r, void *first, size_t count)
+{
+    uint8_t *to = first;
+
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t word = take_number(r, 8);
+
+        memcpy(to + i * sizeof(word), &word, sizeof(word));
+    }
+}
+
+void tm_partial_text(struct tm_partial_reader *r, char *to, size_t to_bytes)
+{
+    const uint32_t length = tm_partial_u32(r);
+
+    to[0] = '\0';
+    if (r->status == TM_OK && length >= to_bytes)
+        (void)tm_partial_damaged(r, "a text is longer than it may be");
+    take_bytes(r, to, length);
+    if (r->status == TM_OK && memchr(to, '\0', length))
+        (void)tm_partial_damaged(r, "a text has a zero in it");
+    to[r->status == TM_OK ? length : 0] = '\0';
+}
+
+/* Room for a name, of what tables of metadata may hold: there are none while a partial is read. */
+static tm_status widen_text(struct tm_partial_reader *r, size_t bytes)
+{
+    struct tm_run *run = r->run;
+    const size_t most = tm_budget_share(&run->budget, TM_ACCOUNT_METADATA) / 2;
+    size_t wanted = r->text_bytes ? 2 * r->text_bytes : 4096;
+
+    if (bytes <= r->text_bytes)
+        return TM_OK;
+    if (bytes > most) {
+        (void)tm_fail(&run->error, TM_ERR_LIMIT, (int64_t)place(r), "cannot hold a name of %zu bytes", bytes);
+        tm_hint(&run->error, "raise --memory");
+        return TM_ERR_LIMIT;
+    }
+    wanted = wanted < bytes ? bytes : wanted < most ? wanted : most;
+    tm_give(&run->budget, TM_ACCOUNT_METADATA, r->text, r->text_bytes);
+    r->text_bytes = 0;
+    r->text = tm_take(&run->budget, TM_ACCOUNT_METADATA, wanted, &run->error);
+    if (!r->text)
+        return run->error.status;
+    r->text_bytes = wanted;
+    return TM_OK;
+}
+
+/* The text of a number that was not there yet. */
+static tm_strid take_new_name(struct tm_partial_reader *r)
+{
+    const uint32_t length = tm_partial_u32(r);
+    tm_strid id = 0;
+
+    if (r->status == TM_OK && length > r->section_end - place(r))
+        (void)tm_partial_damaged(r, "a text is longer than its section");
+    if (r->status == TM_OK)
+        r->status = widen_text(r, length);
+    take_bytes(r, r->text, length);
+    if (r->status == TM_OK)
+        r->status = tm_names_put(r->names, r->text, length, &id);
+    if (r->status == TM_OK)
+        r->status = tm_rows_append(r->handles, &id);
+    return r->status == TM_OK ? id : 0;
+}
+
+tm_strid tm_partial_name(struct tm_partial_reader *r)
+{
+    const uint64_t known = tm_rows_count(r->handles);
+    const uint32_t number = tm_partial_u32(r);
+    const tm_strid *id;
+
+    if (r->status != TM_OK || number == 0)
+        return 0;
+    if (number == known + 1)
+        return take_new_name(r);
+    if (number > known) {
+        (void)tm_partial_damaged(r, "a name is used before it is told");
+        return 0;
+    }
+    id = tm_rows_at(r->handles, number - 1);
+    if (!id)
+        r->status = r->run->error.status;
+    return id ? *id : 0;
+}
+
+void tm_partial_id(struct tm_partial_reader *r, uint32_t host, char *to, size_t to_bytes)
+{
+    const bool has_host = tm_partial_bool(r);
+    size_t length = 0;
+
+    to[0] = '\0';
+    if (r->status == TM_OK && has_host) {
+        tm_partial_copy_host(r, host, to, to_bytes);
+        length = strlen(to);
+    }
+    tm_partial_text(r, to + length, to_bytes - length);
+}

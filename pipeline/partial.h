@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_PARTIAL_H
+#define TM_PARTIAL_H
+
+#include <stdbool.h>
+
+#include "pipeline/names.h"
+
+/* The partial of a run: what the stages hold once its hosts are read, uncapped, so that partials of hosts and shards
+ * merge to exactly what one process gives.  A file of sections in a fixed order, closed by a checksum.
+ * source: schemas/PARTIAL.md */
+#define TM_PARTIAL_MAGIC "TRACEMILL PARTIAL 1\n"
+enum { TM_PARTIAL_MAGIC_BYTES = 20 };
+
+/* The name of a host of the run, by its number. */
+typedef const char *tm_partial_host(const void *of, uint32_t host);
+
+/* --- writing --- */
+
+/* Sections gather in a spill file: their lengths are known at their end.  Failures are remembered, and what comes
+ * after one is ignored: check tm_partial_end. */
+struct tm_partial_writer;
+
+/* in:     names    of the run: handles are written as texts, each text once
+ *         host, of names of hosts; they have to live as long as the writer
+ * owns:   the caller owns the result, tm_partial_writer_free releases it (NULL allowed)
+ * errors: NULL, with the error in run->error */
+struct tm_partial_writer *tm_partial_writer_new(struct tm_run *run, struct tm_names *names, tm_partial_host *host,
+                                                const void *of) TM_MUST_USE;
+void tm_partial_writer_free(struct tm_partial_writer *w);
+
+void tm_partial_begin(struct tm_partial_writer *w, const char *section);
+tm_status tm_partial_end(struct tm_partial_writer *w) TM_MUST_USE;
+
+void tm_partial_put_u8(struct tm_partial_writer *w, unsigned value); /* below 256 */
+void tm_partial_put_u32(struct tm_partial_writer *w, uint32_t value);
+void tm_partial_put_u64(struct tm_partial_writer *w, uint64_t value);
+void tm_partial_put_i64(struct tm_partial_writer *w, int64_t value);
+void tm_partial_put_double(struct tm_partial_writer *w, double value);
+/* A struct or array of 64-bit numbers, of so many. */
+void tm_partial_put_words(struct tm_partial_writer *w, const void *first, size_t count);
+void tm_partial_put_text(struct tm_partial_writer *w, const char *text); /* shorter than 4 GiB */
+void tm_partial_put_name(struct tm_partial_writer *w, tm_strid name);
+/* An id that begins with the name of its host, which may have another name where it is read. */
+void tm_partial_put_id(struct tm_partial_writer *w, uint32_t host, const char *id);
+
+/* Copy all sections, between the magic number and the checksum.
+ * errors: TM_ERR_OUTPUT */
+tm_status tm_partial_write(struct tm_partial_writer *w, FILE *to) TM_MUST_USE;
+
+/* --- reading --- */
+
+struct tm_partial_reader;
+
+/* Whether a file begins as a partial does; false also where it cannot be read. */
+bool tm_partial_is(const char *path);
+
+/* Open a partial and see that it is whole.
+ * out:    reader  stands before the first section; NULL after a failure
+ * owns:   the caller owns the result, tm_partial_close releases it (NULL allowed)
+ * errors: TM_ERR_INPUT  cannot be read, of another version, damaged; TM_ERR_LIMIT */
+tm_status tm_partial_open(struct tm_partial_reader **reader, struct tm_run *run, const char *path) TM_MUST_USE;
+void tm_partial_close(struct tm_partial_reader *r);
+
+/* Where names go, and which hosts of the run the partial holds: `first` and the ones after it. */
+void tm_partial_bind(struct tm_partial_reader *r, struct tm_names *names, tm_partial_host *host, const void *of,
+                     uint32_t first, uint32_t count);
+struct tm_names *tm_partial_names(const struct tm_partial_reader *r);
+uint32_t tm_partial_first_host(const struct tm_partial_reader *r);
+uint32_t tm_partial_host_count(const struct tm_partial_reader *r);
+const char *tm_partial_host_name(const struct tm_partial_reader *r, uint32_t host); /* counted in the partial */
+/* Copied, cut and terminated, into a field of fixed size. */
+void tm_partial_copy_host(const struct tm_partial_reader *r, uint32_t host, char *to, size_t to_bytes);
+
+/* The next section has to be the named one, and has to be read to its end.  errors: TM_ERR_INPUT */
+tm_status tm_partial_enter(struct tm_partial_reader *r, const char *section) TM_MUST_USE;
+tm_status tm_partial_leave(struct tm_partial_reader *r) TM_MUST_USE;
+
+/* What is read is untrusted.  After a failure everything reads as 0 or "", so that one check after a row is enough. */
+bool tm_partial_is_ok(const struct tm_partial_reader *r);
+tm_status tm_partial_status(const struct tm_partial_reader *r);
+/* errors: TM_ERR_INPUT with the place; the first failure wins */
+tm_status tm_partial_damaged(struct tm_partial_reader *r, const char *what);
+
+uint32_t tm_partial_u32(struct tm_partial_reader *r);
+uint64_t tm_partial_u64(struct tm_partial_reader *r);
+int64_t tm_partial_i64(struct tm_partial_reader *r);
+double tm_partial_double(struct tm_partial_reader *r);
+bool tm_partial_bool(struct tm_partial_reader *r);
+int64_t tm_partial_time(struct tm_partial_reader *r); /* a length of time: not negative */
+/* An index, enumerator or count of 8, 32 or 64 bits: below `limit`, else the partial is damaged. */
+uint8_t tm_partial_below_u8(struct tm_partial_reader *r, uint32_t limit);
+uint32_t tm_partial_below_u32(struct tm_partial_reader *r, uint64_t limit);
+uint64_t tm_partial_below_u64(struct tm_partial_reader *r, uint64_t limit);
+void tm_partial_words(struct tm_partial_reader *r, void *first, size_t count);
+/* A string of less than to_bytes bytes. */
+void tm_partial_text(struct tm_partial_reader *r, char *to, size_t to_bytes);
+tm_strid tm_partial_name(struct tm_partial_reader *r);
+void tm_partial_id(struct tm_partial_reader *r, uint32_t host, char *to, size_t to_bytes);
+
+#endif
