@@ -195,10 +195,11 @@ fuzz: ## the fuzz targets, FUZZ_SECONDS each (60), from the seeds in tests/data
 .PHONY: run-fuzz
 run-fuzz: $(FUZZERS)
 	@set -e; for fuzzer in $(FUZZERS); do scripts/run-fuzzer.sh $$fuzzer $(FUZZ_SECONDS); done
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBRARY)
+FUZZ_SUPPORT := $(BUILD)/obj/tests/support/xspace_builder.o
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZ_SUPPORT) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,link)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(LIBRARY) $(LIBS)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_SUPPORT) $(LIBRARY) $(LIBS)
 endif
 
 # --- reading the code -----------------------------------------------------------------------------------

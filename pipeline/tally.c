@@ -13,7 +13,7 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
         "A field had a wire type that does not fit it and was skipped." },
     [TM_TALLY_CLOCK_OUTLIER] = {
         "clock-outlier", TM_TALLY_LOSS,
-        "An event over 100 days from the start of the profile was left out." },
+        "An event over 100 days after the start of the profile, or over 5 days before it, was left out." },
     [TM_TALLY_CUT_SHORT] = {
         "cut-short", TM_TALLY_LOSS,
         "The input ends in the middle of a message; the bytes of that message were not read." },

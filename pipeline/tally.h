@@ -11,7 +11,7 @@ enum tm_tally_level { TM_TALLY_NOTE, TM_TALLY_LOSS };
 enum tm_tally {
     TM_TALLY_AGGREGATED_EVENT,    /* num_occurrences instead of a start: no place in time */
     TM_TALLY_BAD_FIELD,           /* a wire type that does not fit its field: skipped */
-    TM_TALLY_CLOCK_OUTLIER,       /* over 100 days from the origin */
+    TM_TALLY_CLOCK_OUTLIER,       /* over 100 days after the origin, or over 5 before it */
     TM_TALLY_CUT_SHORT,           /* bytes after the point where a truncated input ends */
     TM_TALLY_DERIVED,             /* events of lines that viewers add: counted, in no figure */
     TM_TALLY_DUPLICATE_METADATA,  /* two entries of one id: the last one counts */

@@ -22,19 +22,26 @@ static tm_status open_stage(struct tm_stage *s)
 
 /* --- a host begins --- */
 
-static tm_status add_host(struct device_time *d, const struct tm_trace *trace)
+struct host_facts *new_host(struct device_time *d)
 {
     const size_t row = sizeof(*d->hosts);
     struct host_facts *hosts = tm_retake(&d->run->budget, TM_ACCOUNT_MODEL, d->hosts, d->host_count * row,
                                          (d->host_count + 1) * row, &d->run->error);
-    struct host_facts *host;
-    const struct tm_environment *e = &trace->environment;
 
     if (!hosts)
-        return d->run->error.status;
+        return NULL;
     d->hosts = hosts;
-    host = &d->hosts[d->host_count++];
-    *host = (struct host_facts){ .begin_ps = INT64_MAX, .end_ps = INT64_MIN };
+    d->hosts[d->host_count] = (struct host_facts){ .begin_ps = INT64_MAX, .end_ps = INT64_MIN };
+    return &d->hosts[d->host_count++];
+}
+
+static tm_status add_host(struct device_time *d, const struct tm_trace *trace)
+{
+    struct host_facts *host = new_host(d);
+    const struct tm_environment *e = &trace->environment;
+
+    if (!host)
+        return d->run->error.status;
     memcpy(host->name, trace->host_name, sizeof(host->name));
     for (uint32_t i = 0; i < trace->device_count; i++) {
         const struct tm_device *device = &trace->devices[i];
@@ -74,23 +81,31 @@ static tm_status find_period(struct device_time *d, struct lane *lane)
     return TM_OK;
 }
 
-static tm_status add_lane(struct device_time *d, const struct tm_device *device)
+struct lane *new_lane(struct device_time *d)
 {
-    const struct host_facts *host = &d->hosts[d->host_count - 1];
-    struct lane *lane;
-
     if (d->lane_count == d->lane_most) {
         const uint32_t most = d->lane_most ? d->lane_most * 2 : 8;
         struct lane *lanes = tm_retake(&d->run->budget, TM_ACCOUNT_MODEL, d->lanes, d->lane_most * sizeof(*lanes),
                                        most * sizeof(*lanes), &d->run->error);
 
         if (!lanes)
-            return d->run->error.status;
+            return NULL;
         d->lanes = lanes;
         d->lane_most = most;
     }
-    lane = &d->lanes[d->lane_count];
-    *lane = (struct lane){ .device = *device, .host = d->host_count - 1 };
+    d->lanes[d->lane_count] = (struct lane){ .host = 0 };
+    return &d->lanes[d->lane_count++];
+}
+
+static tm_status add_lane(struct device_time *d, const struct tm_device *device)
+{
+    const struct host_facts *host = &d->hosts[d->host_count - 1];
+    struct lane *lane = new_lane(d);
+
+    if (!lane)
+        return d->run->error.status;
+    lane->device = *device;
+    lane->host = d->host_count - 1;
     lane->begin_ps = device->chosen_begin_ps;
     lane->end_ps = device->chosen_end_ps;
     /* A device without activity in what counts takes no part in shares. */
@@ -101,10 +116,9 @@ static tm_status add_lane(struct device_time *d, const struct tm_device *device)
         lane->window_end_ps = host->end_ps;
     }
     lane->first_step_row = device->first_step_row;
-    lane->first_parts_row = (d->lane_count - d->first_lane) * d->trace->steps.count;
+    lane->first_parts_row = (d->lane_count - 1 - d->first_lane) * d->trace->steps.count;
     lane->kernels.min_ps = INT64_MAX;
     lane->last_end_ps = INT64_MIN;
-    d->lane_count++;
     return find_period(d, lane);
 }
 
@@ -546,5 +560,7 @@ const struct tm_stage_type tm_device_time_stage = {
     .take = take,
     .end_host = end_host,
     .report = report,
+    .save = save_device_time,
+    .load = load_device_time,
     .close = close_stage,
 };

@@ -251,5 +251,7 @@ const struct tm_stage_type tm_kernels_stage = {
     .take = take,
     .end_host = end_host,
     .report = tm_kernels_report,
+    .save = tm_kernels_save,
+    .load = tm_kernels_load,
     .close = close_stage,
 };

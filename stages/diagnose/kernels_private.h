@@ -84,4 +84,8 @@ static inline size_t kernels_memory(struct tm_run *run, int parts)
 /* kernel_report.c */
 tm_status tm_kernels_report(struct tm_stage *s, struct tm_value *summary) TM_MUST_USE;
 
+/* kernel_partial.c */
+tm_status tm_kernels_save(struct tm_stage *s, struct tm_partial_writer *w) TM_MUST_USE;
+tm_status tm_kernels_load(struct tm_stage *s, struct tm_partial_reader *r) TM_MUST_USE;
+
 #endif

@@ -537,5 +537,7 @@ const struct tm_stage_type tm_memory_stage = {
     .take = take,
     .end_host = end_host,
     .report = report,
+    .save = save_memory,
+    .load = load_memory,
     .close = close_stage,
 };

@@ -72,4 +72,8 @@ struct memory {
 /* memory_report.c */
 tm_status report_memory(struct memory *m, struct tm_value *summary) TM_MUST_USE;
 
+/* memory_partial.c */
+tm_status save_memory(struct tm_stage *s, struct tm_partial_writer *w) TM_MUST_USE;
+tm_status load_memory(struct tm_stage *s, struct tm_partial_reader *r) TM_MUST_USE;
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The overview: hosts, devices by model, events by class, tallies.  Memory: a fixed table of models; hosts and unused
- * planes spill. */
+/* The overview: hosts, devices by model, events by class, tallies.  Memory: hosts, devices and unused planes spill; a
+ * fixed table of models is made from the devices in the end, so that it does not matter which hosts came together. */
 #include "stages/diagnose/overview.h"
 
 #include <string.h>
@@ -17,9 +17,17 @@ static const char *const kind_name[] = {
 };
 enum { KIND_COUNT = sizeof(kind_name) / sizeof(kind_name[0]) };
 
+/* What is told of a device. */
+struct device_row {
+    char model[128], vendor[32];
+    uint64_t core_count, memory_bytes, memory_bandwidth_bytes;
+    double peak_tflops;
+    uint8_t kind, is_used;
+};
+
 /* Devices that are alike. */
 struct model {
-    struct tm_device device; /* one of them */
+    struct device_row device; /* one of them */
     uint64_t count, used;
 };
 
@@ -37,6 +45,7 @@ struct overview {
     struct tm_run *run;
     struct tm_rows *hosts;  /* struct host_row */
     struct tm_rows *unused; /* struct unused_row */
+    struct tm_rows *devices; /* struct device_row */
     struct model *models;
     uint32_t model_count;
     uint64_t used_devices[KIND_COUNT];
@@ -52,18 +61,19 @@ static tm_status open_stage(struct tm_stage *s)
     o->run = s->run;
     o->hosts = tm_rows_new(s->run, TM_ACCOUNT_MODEL, sizeof(struct host_row), share / 16);
     o->unused = tm_rows_new(s->run, TM_ACCOUNT_MODEL, sizeof(struct unused_row), share / 16);
+    o->devices = tm_rows_new(s->run, TM_ACCOUNT_MODEL, sizeof(struct device_row), share / 16);
     o->models = tm_take(&s->run->budget, TM_ACCOUNT_MODEL, MODELS_MOST * sizeof(*o->models), &s->run->error);
-    return o->hosts && o->unused && o->models ? TM_OK : s->run->error.status;
+    return o->hosts && o->unused && o->devices && o->models ? TM_OK : s->run->error.status;
 }
 
-static bool is_same_model(const struct tm_device *a, const struct tm_device *b)
+static bool is_same_model(const struct device_row *a, const struct device_row *b)
 {
     return a->kind == b->kind && !strcmp(a->model, b->model) && !strcmp(a->vendor, b->vendor) &&
            a->core_count == b->core_count && a->memory_bytes == b->memory_bytes &&
            a->memory_bandwidth_bytes == b->memory_bandwidth_bytes && a->peak_tflops == b->peak_tflops;
 }
 
-static void count_device(struct overview *o, const struct tm_device *device)
+static void count_device(struct overview *o, const struct device_row *device)
 {
     uint32_t at = 0;
 
@@ -74,8 +84,20 @@ static void count_device(struct overview *o, const struct tm_device *device)
     if (at == o->model_count)
         o->models[o->model_count++].device = *device;
     o->models[at].count++;
-    o->models[at].used += device->activities > 0;
-    o->used_devices[device->kind] += device->activities > 0;
+    o->models[at].used += device->is_used;
+    o->used_devices[device->kind] += device->is_used;
+}
+
+static tm_status keep_device(struct overview *o, const struct tm_device *device)
+{
+    struct device_row row = { .core_count = device->core_count, .memory_bytes = device->memory_bytes,
+                              .memory_bandwidth_bytes = device->memory_bandwidth_bytes,
+                              .peak_tflops = device->peak_tflops, .kind = device->kind,
+                              .is_used = device->activities > 0 };
+
+    memcpy(row.model, device->model, sizeof(row.model));
+    memcpy(row.vendor, device->vendor, sizeof(row.vendor));
+    return tm_rows_append(o->devices, &row);
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
@@ -93,8 +115,8 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
         /* A CPU is a device only where programs ran on it. */
         if (device->kind == TM_DEVICE_CPU && !device->activities)
             continue;
-        count_device(o, device);
-        if (device->activities)
+        st = keep_device(o, device);
+        if (st != TM_OK || device->activities)
             continue;
         memcpy(unused.name, device->name, sizeof(unused.name));
         st = tm_rows_append(o->unused, &unused);
@@ -209,7 +231,7 @@ static void add_devices(const struct overview *o, struct tm_value *environment)
 
     for (uint32_t i = 0; i < o->model_count; i++) {
         const struct model *model = &o->models[i];
-        const struct tm_device *device = &model->device;
+        const struct device_row *device = &model->device;
         struct tm_value *to = tm_add_object(list, NULL);
 
         add_text_or(to, "model", device->model);
@@ -279,17 +301,179 @@ static tm_status add_unused(struct overview *o, struct tm_value *summary)
     return TM_OK;
 }
 
+static tm_status count_devices(struct overview *o)
+{
+    for (uint64_t i = 0; i < tm_rows_count(o->devices); i++) {
+        const struct device_row *device = tm_rows_at(o->devices, i);
+
+        if (!device)
+            return o->run->error.status;
+        count_device(o, device);
+    }
+    return TM_OK;
+}
+
 static tm_status report(struct tm_stage *s, struct tm_value *summary)
 {
     struct overview *o = s->state;
     struct tm_value *environment = tm_add_object(summary, "environment");
-    tm_status st;
+    tm_status st = count_devices(o);
 
+    if (st != TM_OK)
+        return st;
     tm_add_string(environment, "platform", platform_of(o));
     st = add_hosts(o, environment);
     add_devices(o, environment);
     add_coverage(o, summary);
     return st == TM_OK ? add_unused(o, summary) : st;
+}
+
+/* --- partials --- */
+
+static void save_environment(struct tm_partial_writer *w, const struct tm_environment *e)
+{
+    tm_partial_put_text(w, e->host);
+    tm_partial_put_text(w, e->jax);
+    tm_partial_put_text(w, e->jaxlib);
+    tm_partial_put_text(w, e->platform_version);
+    tm_partial_put_text(w, e->cuda);
+    tm_partial_put_text(w, e->cuda_runtime);
+    tm_partial_put_text(w, e->driver);
+    tm_partial_put_text(w, e->rocm);
+    tm_partial_put_text(w, e->libtpu);
+    tm_partial_put_i64(w, e->process_id);
+    tm_partial_put_u64(w, e->begin_ns);
+    tm_partial_put_u64(w, e->end_ns);
+    tm_partial_put_text(w, e->profile_options);
+}
+
+static tm_status save_devices(const struct overview *o, struct tm_partial_writer *w)
+{
+    const uint64_t count = tm_rows_count(o->devices);
+
+    tm_partial_put_u64(w, count);
+    for (uint64_t i = 0; i < count; i++) {
+        const struct device_row *row = tm_rows_at(o->devices, i);
+
+        if (!row)
+            return o->run->error.status;
+        tm_partial_put_text(w, row->model);
+        tm_partial_put_text(w, row->vendor);
+        tm_partial_put_u64(w, row->core_count);
+        tm_partial_put_u64(w, row->memory_bytes);
+        tm_partial_put_u64(w, row->memory_bandwidth_bytes);
+        tm_partial_put_double(w, row->peak_tflops);
+        tm_partial_put_u8(w, row->kind);
+        tm_partial_put_u8(w, row->is_used);
+    }
+    return TM_OK;
+}
+
+static tm_status save_unused(const struct overview *o, struct tm_partial_writer *w)
+{
+    const uint64_t count = tm_rows_count(o->unused);
+
+    tm_partial_put_u64(w, count);
+    for (uint64_t i = 0; i < count; i++) {
+        const struct unused_row *row = tm_rows_at(o->unused, i);
+
+        if (!row)
+            return o->run->error.status;
+        tm_partial_put_u32(w, row->host);
+        tm_partial_put_text(w, row->name);
+    }
+    return TM_OK;
+}
+
+static tm_status save(struct tm_stage *s, struct tm_partial_writer *w)
+{
+    const struct overview *o = s->state;
+    tm_status st;
+
+    tm_partial_put_u64(w, o->used);
+    tm_partial_put_words(w, o->classes, TM_CLASS_COUNT);
+    for (uint64_t i = 0; i < tm_rows_count(o->hosts); i++) {
+        const struct host_row *host = tm_rows_at(o->hosts, i);
+
+        if (!host)
+            return o->run->error.status;
+        save_environment(w, &host->environment);
+    }
+    st = save_devices(o, w);
+    return st == TM_OK ? save_unused(o, w) : st;
+}
+
+static void load_environment(struct tm_partial_reader *r, struct tm_environment *e)
+{
+    tm_partial_text(r, e->host, sizeof(e->host));
+    tm_partial_text(r, e->jax, sizeof(e->jax));
+    tm_partial_text(r, e->jaxlib, sizeof(e->jaxlib));
+    tm_partial_text(r, e->platform_version, sizeof(e->platform_version));
+    tm_partial_text(r, e->cuda, sizeof(e->cuda));
+    tm_partial_text(r, e->cuda_runtime, sizeof(e->cuda_runtime));
+    tm_partial_text(r, e->driver, sizeof(e->driver));
+    tm_partial_text(r, e->rocm, sizeof(e->rocm));
+    tm_partial_text(r, e->libtpu, sizeof(e->libtpu));
+    e->process_id = tm_partial_i64(r);
+    e->begin_ns = tm_partial_u64(r);
+    e->end_ns = tm_partial_u64(r);
+    tm_partial_text(r, e->profile_options, sizeof(e->profile_options));
+}
+
+static tm_status load_devices(struct overview *o, struct tm_partial_reader *r)
+{
+    const uint64_t count = tm_partial_u64(r);
+    tm_status st = tm_partial_status(r);
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        struct device_row row = { .kind = 0 };
+
+        tm_partial_text(r, row.model, sizeof(row.model));
+        tm_partial_text(r, row.vendor, sizeof(row.vendor));
+        row.core_count = tm_partial_u64(r);
+        row.memory_bytes = tm_partial_u64(r);
+        row.memory_bandwidth_bytes = tm_partial_u64(r);
+        row.peak_tflops = tm_partial_double(r);
+        row.kind = tm_partial_below_u8(r, KIND_COUNT);
+        row.is_used = tm_partial_bool(r);
+        st = tm_partial_is_ok(r) ? tm_rows_append(o->devices, &row) : tm_partial_status(r);
+    }
+    return st;
+}
+
+static tm_status load_unused(struct overview *o, struct tm_partial_reader *r, uint32_t first_host)
+{
+    const uint64_t count = tm_partial_u64(r);
+    tm_status st = tm_partial_status(r);
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        struct unused_row row = { .host = first_host + tm_partial_below_u32(r, tm_partial_host_count(r)) };
+
+        tm_partial_text(r, row.name, sizeof(row.name));
+        st = tm_partial_is_ok(r) ? tm_rows_append(o->unused, &row) : tm_partial_status(r);
+    }
+    return st;
+}
+
+static tm_status load(struct tm_stage *s, struct tm_partial_reader *r)
+{
+    struct overview *o = s->state;
+    const uint32_t first_host = (uint32_t)tm_rows_count(o->hosts);
+    tm_status st = TM_OK;
+
+    o->used += tm_partial_u64(r);
+    for (int i = 0; i < TM_CLASS_COUNT; i++)
+        o->classes[i] += tm_partial_u64(r);
+    for (uint32_t i = 0; i < tm_partial_host_count(r) && st == TM_OK; i++) {
+        struct host_row host = { .name = "" };
+
+        tm_partial_copy_host(r, i, host.name, sizeof(host.name));
+        load_environment(r, &host.environment);
+        st = tm_partial_is_ok(r) ? tm_rows_append(o->hosts, &host) : tm_partial_status(r);
+    }
+    if (st == TM_OK)
+        st = load_devices(o, r);
+    return st == TM_OK ? load_unused(o, r, first_host) : st;
 }
 
 static void close_stage(struct tm_stage *s)
@@ -298,6 +482,7 @@ static void close_stage(struct tm_stage *s)
 
     tm_rows_free(o->hosts);
     tm_rows_free(o->unused);
+    tm_rows_free(o->devices);
     tm_give(&s->run->budget, TM_ACCOUNT_MODEL, o->models, o->models ? MODELS_MOST * sizeof(*o->models) : 0);
 }
 
@@ -310,5 +495,7 @@ const struct tm_stage_type tm_overview_stage = {
     .take = take,
     .end_host = end_host,
     .report = report,
+    .save = save,
+    .load = load,
     .close = close_stage,
 };

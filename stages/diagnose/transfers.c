@@ -72,6 +72,7 @@ static tm_status open_lane(struct transfers *t, const struct tm_device *device)
     for (int i = 0; i < RECENT; i++)
         lane->recent[i].step = TM_NONE;
     memcpy(id.id, device->id, sizeof(id.id));
+    id.host = t->trace->host;
     if (device->kind == TM_DEVICE_CPU)
         t->has_cpu = true;
     else
@@ -349,5 +350,7 @@ const struct tm_stage_type tm_transfers_stage = {
     .take = take,
     .end_host = end_host,
     .report = tm_transfers_report,
+    .save = tm_transfers_save,
+    .load = tm_transfers_load,
     .close = close_stage,
 };

@@ -46,6 +46,7 @@ struct copy_lane {
 
 struct device_id {
     char id[192];
+    uint32_t host; /* in the run */
 };
 
 /* The copies of one device and one direction. */
@@ -98,5 +99,9 @@ static inline size_t transfers_memory(struct tm_run *run, int parts)
 
 /* transfer_report.c */
 tm_status tm_transfers_report(struct tm_stage *s, struct tm_value *summary) TM_MUST_USE;
+
+/* transfer_partial.c */
+tm_status tm_transfers_save(struct tm_stage *s, struct tm_partial_writer *w) TM_MUST_USE;
+tm_status tm_transfers_load(struct tm_stage *s, struct tm_partial_reader *r) TM_MUST_USE;
 
 #endif

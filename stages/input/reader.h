@@ -19,6 +19,14 @@ struct tm_reader {
 void tm_reader_init(struct tm_reader *w, const struct tm_input *input, uint8_t *buffer, size_t buffer_bytes,
                     uint64_t offset, uint64_t end);
 
+/* The part ends earlier.  in: end  not before the window's place, not behind the end that there was */
+static inline void tm_reader_end_at(struct tm_reader *w, uint64_t end)
+{
+    w->end = end;
+    if (w->have > end - w->base)
+        w->have = (size_t)(end - w->base);
+}
+
 /* Where the next byte lies in the input. */
 static inline uint64_t tm_reader_offset(const struct tm_reader *w)
 {

@@ -3,8 +3,13 @@
 #include "stages/input/xspace_event.h"
 #include "stages/resolve/classes.h"
 
-enum { LINE_EVENT = 4 };
-static const int64_t outlier_ps = (int64_t)100 * 86400 * 1000000000000; /* 100 days */
+enum {
+    LINE_EVENT = 4,
+    LARGEST_EVENT = 64 << 10, /* of a longer one the beginning is read, whatever the buffer */
+    LEAST_BUFFER = 64,
+};
+/* Times after the origin: 100 days, and 5 days before it, so that every distance of two of them fits in 64 bits. */
+static const int64_t last_ps = (int64_t)100 * 86400 * 1000000000000, first_ps = (int64_t)-5 * 86400 * 1000000000000;
 
 struct xspace_cursor {
     struct tm_cursor base; /* first: a tm_cursor is cast to it */
@@ -12,6 +17,7 @@ struct xspace_cursor {
     struct tm_plane plane;
     uint64_t plane_number;
     struct tm_track track;
+    uint64_t next_part;    /* row of more_lines, plus one; 0 = none */
     int64_t line_ps;       /* what offsets count from */
     bool line_is_outlier;  /* line_ps does not fit */
     struct tm_reader window;
@@ -35,26 +41,48 @@ static void count(struct xspace_cursor *c, enum tm_tally tally)
     count_some(c, tally, 1);
 }
 
+/* Go to a part of the track's timeline. */
+static tm_status open_part(struct xspace_cursor *c, const struct tm_line_row *line)
+{
+    const struct tm_plane *plane = tm_rows_at(c->x->planes, line->plane);
+    const int64_t line_ns = line->timestamp_ns - (line->timestamp_ns >= c->x->origin_ns ? c->x->origin_ns : 0);
+
+    if (!plane)
+        return c->x->source.trace->run->error.status;
+    c->plane = *plane;
+    c->plane_number = line->plane;
+    c->next_part = line->next;
+    c->line_is_outlier = __builtin_mul_overflow(line_ns, (int64_t)1000, &c->line_ps);
+    tm_reader_init(&c->window, c->x->input, c->buffer, c->buffer_bytes, line->begin, line->end);
+    return TM_OK;
+}
+
+static tm_status open_next_part(struct xspace_cursor *c)
+{
+    const struct tm_line_row *row = tm_rows_at(c->x->more_lines, c->next_part - 1);
+    struct tm_line_row line;
+
+    if (!row)
+        return c->x->source.trace->run->error.status;
+    line = *row;
+    return open_part(c, &line);
+}
+
 static tm_status set_up(struct xspace_cursor *c, uint64_t track)
 {
     struct tm_run *run = c->x->source.trace->run;
-    const struct tm_line_row *line = tm_rows_at(c->x->lines, track);
     const struct tm_track *row = tm_rows_at(c->x->source.trace->tracks, track);
-    const struct tm_plane *plane = line ? tm_rows_at(c->x->planes, line->plane) : NULL;
-    int64_t line_ns;
+    const struct tm_line_row *first = tm_rows_at(c->x->lines, track);
+    struct tm_line_row line;
 
-    if (!line || !row || !plane)
+    if (!first || !row)
         return run->error.status;
+    line = *first;
     c->track = *row;
-    c->plane = *plane;
-    c->plane_number = line->plane;
-    c->line_is_outlier = __builtin_sub_overflow(line->timestamp_ns, c->x->origin_ns, &line_ns) ||
-                         __builtin_mul_overflow(line_ns, (int64_t)1000, &c->line_ps);
+    if (c->buffer_bytes > line.longest)
+        c->buffer_bytes = line.longest > LEAST_BUFFER ? (size_t)line.longest : LEAST_BUFFER;
     c->buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, c->buffer_bytes, &run->error);
-    if (!c->buffer)
-        return run->error.status;
-    tm_reader_init(&c->window, c->x->input, c->buffer, c->buffer_bytes, line->begin, line->end);
-    return TM_OK;
+    return c->buffer ? open_part(c, &line) : run->error.status;
 }
 
 static void close_cursor(struct tm_cursor *cursor)
@@ -189,8 +217,7 @@ static bool take_times(struct xspace_cursor *c, struct tm_record *r)
         r->dur_ps = 0;
     }
     if (c->line_is_outlier || __builtin_add_overflow(c->line_ps, c->event.offset_ps, &r->start_ps) ||
-        __builtin_add_overflow(r->start_ps, r->dur_ps, &end_ps) || r->start_ps > outlier_ps ||
-        r->start_ps < -outlier_ps || end_ps > outlier_ps) {
+        __builtin_add_overflow(r->start_ps, r->dur_ps, &end_ps) || r->start_ps < first_ps || end_ps > last_ps) {
         count(c, TM_TALLY_CLOCK_OUTLIER);
         return false;
     }
@@ -227,14 +254,27 @@ static tm_status make_record(struct xspace_cursor *c, struct tm_raw *raw, bool *
     return c->event.has ? take_stats(c, op_config, raw) : TM_OK;
 }
 
-/* Read an event of `length` bytes at the window's place.  Of one larger than the buffer only the fields and
- * statistics at its beginning are read: numbers come first. */
+/* The bytes of an event: in the window, or in the scratch memory where it is larger than the buffer. */
+static tm_status event_bytes(struct xspace_cursor *c, size_t length, struct tm_wire *view)
+{
+    size_t got = 0;
+    tm_status st;
+
+    if (length <= c->buffer_bytes)
+        return tm_reader_peek(&c->window, length, view);
+    st = tm_input_read(c->x->input, c->x->scratch, length, tm_reader_offset(&c->window), &got);
+    *view = (struct tm_wire){ c->x->scratch, c->x->scratch + got };
+    return st;
+}
+
+/* Read an event of `length` bytes at the window's place.  Of a very long one only the fields and statistics at its
+ * beginning are read: numbers come first. */
 static tm_status read_event(struct xspace_cursor *c, uint64_t length)
 {
-    const bool is_cut = length > c->buffer_bytes;
+    const bool is_cut = length > LARGEST_EVENT;
     struct tm_wire view;
     bool damaged = false;
-    tm_status st = tm_reader_peek(&c->window, is_cut ? c->buffer_bytes : (size_t)length, &view);
+    tm_status st = event_bytes(c, is_cut ? LARGEST_EVENT : (size_t)length, &view);
 
     if (st == TM_OK)
         st = tm_xevent_read(c->x, &c->plane, c->plane_number, view, &c->event, &damaged);
@@ -258,11 +298,15 @@ static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool 
         bool damaged;
         tm_status st = tm_reader_head(&c->window, &head, more, &damaged);
 
-        if (st != TM_OK || !*more)
+        if (st != TM_OK)
             return st;
-        if (damaged) { /* noted by the scan: what remains of the line cannot be trusted */
-            *more = false;
-            return TM_OK;
+        /* Damage was noted by the scan: what remains of that line cannot be trusted. */
+        if (!*more || damaged) {
+            *more = c->next_part != 0;
+            st = *more ? open_next_part(c) : TM_OK;
+            if (st != TM_OK || !*more)
+                return st;
+            continue;
         }
         if (head.type != TM_WIRE_LEN)
             continue;
@@ -290,6 +334,8 @@ static void free_source(struct tm_source *source)
     budget = &source->trace->run->budget;
     tm_rows_free(x->planes);
     tm_rows_free(x->lines);
+    tm_rows_free(x->more_lines);
+    tm_give(budget, TM_ACCOUNT_METADATA, x->timelines, x->timelines ? TM_TIMELINE_SLOTS * sizeof(*x->timelines) : 0);
     tm_index_free(x->stats);
     tm_index_free(x->events);
     tm_give(budget, TM_ACCOUNT_METADATA, x->config_slots, x->config_slot_count * sizeof(*x->config_slots));

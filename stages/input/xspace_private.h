@@ -54,6 +54,7 @@ enum {
     TM_SMALL_STATS = 512,        /* ids of statistics below this are looked up in a small table per plane */
     TM_LARGEST_NAME = 4 << 20,   /* a longer name is cut, and tallied */
     TM_CONFIG_CACHE_WAYS = 4,
+    TM_TIMELINE_SLOTS = 8192,    /* a power of two */
 };
 
 struct tm_plane {
@@ -70,7 +71,15 @@ struct tm_line_row {
     uint64_t begin, end;  /* of its bytes */
     int64_t timestamp_ns;
     uint64_t plane;
-    uint64_t track;
+    uint64_t next;        /* the part that follows: row of more_lines, plus one; 0 = none */
+    uint64_t last;        /* of the first part: the last one, likewise */
+    uint64_t longest;     /* of the first part: the most bytes that a part has */
+};
+
+/* Where a timeline was seen first. */
+struct tm_timeline_slot {
+    uint64_t hash;
+    uint64_t track; /* plus one; 0 = empty */
 };
 
 /* A row of the statistics' table: what an id means, and its text for ref_value. */
@@ -101,12 +110,15 @@ struct tm_xspace {
     struct tm_source source; /* first: a tm_source is cast to it */
     const struct tm_input *input;
     struct tm_rows *planes;  /* struct tm_plane */
-    struct tm_rows *lines;   /* struct tm_line_row; row i belongs to track i */
+    struct tm_rows *lines;   /* struct tm_line_row; row i is the first part of track i */
+    struct tm_rows *more_lines; /* struct tm_line_row: further lines of the same plane name, id and name, which
+                                   are one timeline */
+    struct tm_timeline_slot *timelines; /* a cache: what falls out of it stays a track of its own */
     struct tm_index *stats;  /* struct tm_stat_row */
     struct tm_index *events; /* struct tm_event_row */
     struct tm_config_slot *config_slots; /* a cache: what falls out gets a second row */
     size_t config_slot_count;            /* a power of two */
-    int64_t origin_ns;       /* subtracted from line times: 0 in files whose lines count from the profile's start */
+    int64_t origin_ns;       /* subtracted from line times from it on: 0 where lines count from the profile's start */
     uint8_t *scratch;        /* for names and statistics of the tables */
     size_t scratch_bytes;
     void (*warn)(void *to, const char *text, size_t length);

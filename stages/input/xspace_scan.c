@@ -4,17 +4,22 @@
  * how the rest is read and statistics are named in a table that comes last; walking skips lines by their length.
  * source: tensorflow.profiler.XSpace; the order of fields on the wire is not relied on. */
 #include <stdio.h>
+#include <xxhash.h>
 
 #include "stages/input/xspace_private.h"
 #include "stages/resolve/classes.h"
 
 enum {
     SCAN_BUFFER = 256 << 10,
+    PLANES_MOST = 1 << 16, /* a row of half a KiB each; real profiles have under a hundred */
     SPACE_PLANE = 1, SPACE_ERRORS = 2, SPACE_WARNINGS = 3, SPACE_HOSTNAMES = 4,
     PLANE_ID = 1, PLANE_NAME = 2, PLANE_LINE = 3, PLANE_EVENT_METADATA = 4, PLANE_STAT_METADATA = 5, PLANE_STAT = 6,
     LINE_ID = 1, LINE_NAME = 2, LINE_TIMESTAMP = 3, LINE_EVENT = 4, LINE_DURATION = 9, LINE_DISPLAY_ID = 10,
     LINE_DISPLAY_NAME = 11,
+    LINE_NAME_MOST = 4096, /* of a name, to tell the sort of its line */
 };
+
+static const int64_t epoch_ns = (int64_t)1e17; /* 1973: no profile is that long */
 
 struct scan {
     struct tm_xspace *x;
@@ -22,6 +27,7 @@ struct scan {
     struct tm_trace *trace;
     uint8_t *buffer;       /* of the windows: one at a time */
     uint8_t *inner_buffer; /* for a walk inside a walk */
+    bool is_cut;           /* the field that was read last runs past the end of its part */
 };
 
 void tm_xspace_damage(struct tm_xspace *x, uint64_t at, const char *what)
@@ -50,6 +56,7 @@ static tm_status next_field(struct scan *s, struct tm_reader *w, struct tm_head 
     bool damaged;
     const tm_status st = tm_reader_head(w, head, more, &damaged);
 
+    s->is_cut = damaged;
     if (st != TM_OK || !*more || !damaged)
         return st;
     tm_xspace_damage(s->x, head->offset, where);
@@ -133,6 +140,76 @@ static tm_status read_plane_name(struct scan *s, struct tm_plane *plane)
     return st;
 }
 
+/* What sort of line it is, when its name and its id are known: they come in any order. */
+static tm_status tell_line(struct scan *s, const struct tm_plane *plane, struct tm_track *track)
+{
+    const char *text;
+    size_t length;
+    const tm_status st = tm_names_text(s->trace->names, track->name, LINE_NAME_MOST, &text, &length);
+
+    if (st == TM_OK)
+        track->line = (uint8_t)tm_line_of(track->side, plane->device_kind, text, length, track->id);
+    return st;
+}
+
+/* Lines of the same id and name in planes of the same name are one timeline: a writer may give it in parts.  The
+ * slot of a timeline, and the track in it if it is this one's. */
+static tm_status find_timeline(struct scan *s, const struct tm_track *track, struct tm_timeline_slot **slot, bool *found)
+{
+    const uint64_t parts[3] = { track->plane_name, track->name, (uint64_t)track->id };
+    const uint64_t hash = XXH3_64bits(parts, sizeof(parts));
+    const struct tm_track *row;
+
+    *slot = &s->x->timelines[hash & (TM_TIMELINE_SLOTS - 1)];
+    *found = false;
+    if ((*slot)->track && (*slot)->hash == hash) {
+        row = tm_rows_at(s->trace->tracks, (*slot)->track - 1);
+        if (!row)
+            return s->run->error.status;
+        *found = row->plane_name == track->plane_name && row->name == track->name && row->id == track->id;
+    }
+    (*slot)->hash = hash;
+    return TM_OK;
+}
+
+/* Hang a further part behind the last one of its track. */
+static tm_status chain_line(struct scan *s, uint64_t number, const struct tm_track *track, const struct tm_line_row *line)
+{
+    const uint64_t added = tm_rows_count(s->x->more_lines) + 1;
+    struct tm_line_row *first = tm_rows_change(s->x->lines, number), *last;
+    struct tm_track *row = tm_rows_change(s->trace->tracks, number);
+
+    if (!first || !row)
+        return s->run->error.status;
+    row->events += track->events;
+    last = first->last ? tm_rows_change(s->x->more_lines, first->last - 1) : first;
+    if (!last)
+        return s->run->error.status;
+    last->next = added;
+    first->last = added;
+    if (line->end - line->begin > first->longest)
+        first->longest = line->end - line->begin;
+    return tm_rows_append(s->x->more_lines, line);
+}
+
+static tm_status add_line(struct scan *s, const struct tm_track *track, struct tm_line_row *line)
+{
+    const uint64_t number = tm_rows_count(s->trace->tracks);
+    struct tm_timeline_slot *slot;
+    bool found;
+    tm_status st = find_timeline(s, track, &slot, &found);
+
+    s->trace->events += track->events;
+    if (st != TM_OK || found)
+        return st == TM_OK ? chain_line(s, slot->track - 1, track, line) : st;
+    if (number >= TM_NONE)
+        return tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u lines", TM_NONE - 1);
+    slot->track = number + 1;
+    line->longest = line->end - line->begin;
+    st = tm_rows_append(s->trace->tracks, track);
+    return st == TM_OK ? tm_rows_append(s->x->lines, line) : st;
+}
+
 /* One line: its head, how many events it has, where it lies.  Its events are skipped by their lengths. */
 static tm_status scan_line(struct scan *s, uint64_t plane_number, uint64_t begin, uint64_t end)
 {
@@ -147,7 +224,6 @@ static tm_status scan_line(struct scan *s, uint64_t plane_number, uint64_t begin
     track.plane_name = plane->name;
     track.side = plane->side;
     track.device = plane->device;
-    track.line = (uint8_t)tm_line_of(plane->side, plane->device_kind, "", 0, 0);
     tm_reader_init(&w, s->x->input, s->inner_buffer, SCAN_BUFFER, begin, end);
     for (;;) {
         struct tm_head head;
@@ -158,15 +234,13 @@ static tm_status scan_line(struct scan *s, uint64_t plane_number, uint64_t begin
         if (st != TM_OK || !more)
             break;
         if (head.type == TM_WIRE_LEN && head.number == LINE_EVENT) {
-            track.events++;
+            track.events += !s->is_cut; /* of one that is cut nothing can be trusted */
         } else if (head.type == TM_WIRE_LEN && head.number == LINE_NAME) {
             st = take_bytes(s, &w, head.value, &view);
             if (st == TM_OK)
                 st = put_name(s, &view, &track.name);
             if (st != TM_OK)
                 break;
-            track.line = (uint8_t)tm_line_of(track.side, plane->device_kind, (const char *)view.at,
-                                             (size_t)(view.end - view.at), track.id);
         } else if (head.number == LINE_ID && head.type == TM_WIRE_VARINT) {
             track.id = (int64_t)head.value;
         } else if (head.number == LINE_TIMESTAMP && head.type == TM_WIRE_VARINT) {
@@ -178,13 +252,9 @@ static tm_status scan_line(struct scan *s, uint64_t plane_number, uint64_t begin
         if (head.type == TM_WIRE_LEN)
             tm_reader_skip(&w, head.value);
     }
-    line.track = tm_rows_count(s->trace->tracks);
-    if (st == TM_OK && line.track >= TM_NONE)
-        st = tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u lines", TM_NONE - 1);
-    s->trace->events += track.events;
     if (st == TM_OK)
-        st = tm_rows_append(s->trace->tracks, &track);
-    return st == TM_OK ? tm_rows_append(s->x->lines, &line) : st;
+        st = tell_line(s, plane, &track);
+    return st == TM_OK ? add_line(s, &track, &line) : st;
 }
 
 enum walk { WALK_LINES, WALK_EVENTS };
@@ -271,7 +341,11 @@ static tm_status find_planes(struct scan *s)
             const struct tm_plane plane = { .begin = tm_reader_offset(&w),
                                             .end = tm_reader_offset(&w) + head.value };
 
-            st = tm_rows_append(s->x->planes, &plane);
+            if (tm_rows_count(s->x->planes) == PLANES_MOST)
+                st = tm_fail(&s->run->error, TM_ERR_LIMIT, (int64_t)head.offset, "the profile has more than %d planes",
+                             PLANES_MOST);
+            else if (head.value) /* one without bytes holds nothing */
+                st = tm_rows_append(s->x->planes, &plane);
         } else if (head.type == TM_WIRE_LEN && head.number >= SPACE_ERRORS && head.number <= SPACE_HOSTNAMES) {
             st = read_message(s, &w, &head);
         } else {
@@ -312,25 +386,35 @@ static tm_status scan_planes(struct scan *s)
     return st == TM_OK ? tm_index_finish(s->x->events) : st;
 }
 
-/* Files that were not normalized count line times from the epoch: find what to subtract. */
-static tm_status find_origin(struct scan *s)
+/* Files that were not normalized count line times from the epoch: find what to subtract from times after it. */
+static tm_status find_times(struct scan *s, struct tm_rows *lines, int64_t *earliest, int64_t *latest)
 {
-    const int64_t epoch_ns = (int64_t)1e17; /* 1973: no profile is that long */
-    const int64_t begin_ns = (int64_t)s->trace->environment.begin_ns;
-    int64_t earliest = INT64_MAX;
-
-    for (uint64_t i = 0; i < tm_rows_count(s->x->lines); i++) {
-        const struct tm_line_row *line = tm_rows_at(s->x->lines, i);
+    for (uint64_t i = 0; i < tm_rows_count(lines); i++) {
+        const struct tm_line_row *line = tm_rows_at(lines, i);
 
         if (!line)
             return s->run->error.status;
-        if (line->timestamp_ns < earliest && line->timestamp_ns > epoch_ns)
-            earliest = line->timestamp_ns;
+        if (line->timestamp_ns < *earliest && line->timestamp_ns > epoch_ns)
+            *earliest = line->timestamp_ns;
+        if (line->timestamp_ns > *latest)
+            *latest = line->timestamp_ns;
     }
-    if (earliest == INT64_MAX)
-        return TM_OK;
-    s->x->origin_ns = begin_ns > epoch_ns && begin_ns <= earliest ? begin_ns : earliest - earliest % 1000000000;
     return TM_OK;
+}
+
+static tm_status find_origin(struct scan *s)
+{
+    const int64_t begin_ns = (int64_t)s->trace->environment.begin_ns;
+    int64_t earliest = INT64_MAX, latest = INT64_MIN;
+    tm_status st = find_times(s, s->x->lines, &earliest, &latest);
+
+    if (st == TM_OK)
+        st = find_times(s, s->x->more_lines, &earliest, &latest);
+    if (earliest != INT64_MAX)
+        s->x->origin_ns = begin_ns > epoch_ns && begin_ns <= earliest ? begin_ns : earliest - earliest % 1000000000;
+    else if (begin_ns > 0 && begin_ns <= latest) /* a clock that does not count from the epoch */
+        s->x->origin_ns = begin_ns;
+    return st;
 }
 
 /* A damaged file of which not one event can be read is no profile.  Files that went through something that takes
@@ -365,14 +449,16 @@ static tm_status make_tables(struct tm_xspace *x, struct tm_run *run)
     while (slots * 2 * sizeof(struct tm_config_slot) <= share / 8 && slots < 1 << 17)
         slots *= 2;
     x->config_slot_count = slots;
-    x->scratch_bytes = share / 8 < TM_LARGEST_NAME ? share / 8 : TM_LARGEST_NAME;
+    x->scratch_bytes = share / 8 < TM_LARGEST_NAME ? share / 8 : TM_LARGEST_NAME; /* 64 KiB at the very least */
     x->config_slots = tm_take(&run->budget, TM_ACCOUNT_METADATA, slots * sizeof(*x->config_slots), &run->error);
     x->scratch = tm_take(&run->budget, TM_ACCOUNT_METADATA, x->scratch_bytes, &run->error);
     x->planes = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_plane), share / 16);
     x->lines = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_line_row), share / 16);
+    x->more_lines = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_line_row), share / 32);
+    x->timelines = tm_take(&run->budget, TM_ACCOUNT_METADATA, TM_TIMELINE_SLOTS * sizeof(*x->timelines), &run->error);
     x->stats = tm_index_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_stat_row), share / 8, TM_INDEX_LAST, NULL);
     x->events = tm_index_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_event_row), share / 4, TM_INDEX_LAST, NULL);
-    return x->config_slots && x->scratch && x->planes && x->lines && x->stats && x->events ? TM_OK
+    return x->config_slots && x->scratch && x->planes && x->lines && x->more_lines && x->timelines && x->stats && x->events ? TM_OK
                                                                                            : run->error.status;
 }
 

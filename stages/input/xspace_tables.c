@@ -52,31 +52,41 @@ static tm_status name_bytes(struct tm_xspace *x, struct tm_reader *w, uint64_t l
     return st;
 }
 
-/* Step to the value of a map entry.  *found is false where there is none. */
+/* Step to the value of a map entry and leave out what is behind it: key and value come in any order.
+ * out: *found false where there is no value */
 static tm_status enter_value(struct tm_reader *w, int64_t *key, bool *found)
 {
-    struct tm_head head;
-    bool more = true, damaged = false;
-    tm_status st = TM_OK;
+    uint64_t begin = 0, end = 0;
+    bool has_key = false;
 
     *key = 0;
     *found = false;
-    while (st == TM_OK) {
-        st = tm_reader_head(w, &head, &more, &damaged);
-        if (st != TM_OK || !more)
-            break;
-        if (head.number == ENTRY_KEY && head.type == TM_WIRE_VARINT)
+    for (;;) {
+        struct tm_head head;
+        bool more, damaged;
+        const tm_status st = tm_reader_head(w, &head, &more, &damaged);
+
+        if (st != TM_OK)
+            return st;
+        if (more && head.number == ENTRY_KEY && head.type == TM_WIRE_VARINT && !damaged) {
             *key = (int64_t)head.value;
-        if (head.number == ENTRY_VALUE && head.type == TM_WIRE_LEN) {
-            *found = true;
-            break;
+            has_key = true;
         }
-        if (damaged)
+        if (more && head.number == ENTRY_VALUE && head.type == TM_WIRE_LEN && !*found) {
+            *found = true;
+            begin = tm_reader_offset(w);
+            end = damaged ? w->end : begin + head.value;
+        }
+        if (!more || damaged || (*found && has_key))
             break;
         if (head.type == TM_WIRE_LEN)
             tm_reader_skip(w, head.value);
     }
-    return st;
+    if (*found && begin != tm_reader_offset(w)) /* the key came behind it */
+        tm_reader_init(w, w->input, w->buffer, w->buffer_bytes, begin, end);
+    else if (*found)
+        tm_reader_end_at(w, end);
+    return TM_OK;
 }
 
 static tm_status finish_stat(struct tm_xspace *x, uint64_t plane, struct tm_stat_row *row)

@@ -241,15 +241,14 @@ tm_status tm_survey_host_tracks(struct tm_survey *s)
         struct host_reading h = { .has_before = false };
 
         st = get_track(s, i, &h.track);
-        if (st != TM_OK || h.track.side != TM_SIDE_HOST)
+        if (st != TM_OK || h.track.side != TM_SIDE_HOST || !h.track.events)
             continue;
         st = read_track(s, i, true, take_host, &h.track);
         if (st != TM_OK)
             break;
         h.track.has_python = h.python > 0;
         h.track.is_user = h.python || h.markers || h.pjit;
-        if (h.track.events)
-            judge_main_track(s, &h, i);
+        judge_main_track(s, &h, i);
         st = put_track(s, i, &h.track);
     }
     sort_cpu_devices(s->trace);
@@ -299,7 +298,7 @@ tm_status tm_survey_program_tracks(struct tm_survey *s)
         struct device_reading d = { .has_before = false };
 
         st = get_track(s, i, &d.track);
-        if (st != TM_OK || !is_program_line(&d.track))
+        if (st != TM_OK || !is_program_line(&d.track) || !d.track.events)
             continue;
         st = read_track(s, i, true, take_program, &d.track);
         if (st == TM_OK)
@@ -481,7 +480,7 @@ static tm_status read_devices(struct tm_survey *s, bool cpu_ops, bool facts, boo
         st = get_track(s, i, &d.track);
         wanted = cpu_ops ? d.track.side == TM_SIDE_HOST && d.track.has_cpu_ops
                          : d.track.side == TM_SIDE_DEVICE && !is_program_line(&d.track);
-        if (st != TM_OK || !wanted)
+        if (st != TM_OK || !wanted || !d.track.events)
             continue;
         st = read_track(s, i, facts && !cpu_ops, cpu_ops ? take_cpu_op : take_device, &d.track);
         if (st == TM_OK && facts && !cpu_ops)
@@ -530,7 +529,7 @@ tm_status tm_survey_other_tracks(struct tm_survey *s)
         struct device_reading d = { .has_before = false };
 
         st = get_track(s, i, &d.track);
-        if (st != TM_OK || d.track.side != TM_SIDE_OTHER)
+        if (st != TM_OK || d.track.side != TM_SIDE_OTHER || !d.track.events)
             continue;
         st = read_track(s, i, true, take_other, &d.track);
         if (st == TM_OK)

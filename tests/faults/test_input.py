@@ -33,11 +33,13 @@ def problem_of(result, out, allowed, all_formats=False):
         if left != (FILES if all_formats else ["summary.json"]):
             return f"exit status {result.status} and the files {left}"
         try:
-            partial = json.loads((out / "summary.json").read_text(encoding="utf-8"))["input"]["partial"]
-        except (ValueError, KeyError) as error:
+            summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+            lost = [t for t, row in summary["coverage"]["tallies"].items() if row["level"] == "loss" and row["count"]]
+            partial = summary["input"]["partial"]
+        except (ValueError, KeyError, TypeError) as error:
             return f"summary.json: {error!r}"
-        if partial != (result.status == 4):
-            return f"exit status {result.status} and partial = {partial}"
+        if (partial or bool(lost)) != (result.status == 4):
+            return f"exit status {result.status}, partial = {partial}, losses {lost}"
     elif left:
         return f"exit status {result.status} and yet the files {left}"
     if result.status != 0 and "tracemill: " not in result.err:

@@ -9,6 +9,8 @@
 #include "stages/resolve/classes.h"
 #include "tests/support/test_run.h"
 
+enum { TEXT_MOST = 4096 };
+
 static void keep_warning(void *to, const char *text, size_t length)
 {
     struct xspace_run *const x = to;
@@ -108,7 +110,7 @@ const char *xspace_text(struct xspace_run *x, tm_strid id)
     const char *text;
     size_t length;
 
-    assert_int_equal(tm_names_text(x->names, id, 0, &text, &length), TM_OK);
+    assert_int_equal(tm_names_text(x->names, id, TEXT_MOST, &text, &length), TM_OK);
     return text;
 }
 

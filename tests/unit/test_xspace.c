@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "stages/input/wire.h"
 #include "tests/support/test_run.h"
 #include "tests/support/xspace_run.h"
 
