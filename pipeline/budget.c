@@ -11,6 +11,8 @@
 
 /* Percent of the limit.  They add up to 98: the rest covers the allocator's rounding. */
 /* clang-format off */
+enum { MODEL_LEAST_BYTES = 7 << 20 };
+
 static const uint8_t share_pct[TM_ACCOUNT_COUNT] = {
     [TM_ACCOUNT_INPUT] = 12,   [TM_ACCOUNT_NAMES] = 8,   [TM_ACCOUNT_METADATA] = 14,
     [TM_ACCOUNT_LAUNCHES] = 12, [TM_ACCOUNT_STEPS] = 6,   [TM_ACCOUNT_SORT] = 14,
@@ -36,7 +38,16 @@ void tm_budget_init(struct tm_budget *budget, size_t limit_bytes)
 
 size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account)
 {
-    return budget->limit_bytes / 100 * share_pct[account];
+    const size_t limit = budget->limit_bytes;
+    /* The summary's tables are capped, and do not shrink with the limit: what they lack the others give. */
+    const size_t least = limit / 4 < MODEL_LEAST_BYTES ? limit / 4 : MODEL_LEAST_BYTES;
+    size_t model = limit / 100 * share_pct[TM_ACCOUNT_MODEL];
+
+    if (model < least)
+        model = least;
+    if (account == TM_ACCOUNT_MODEL)
+        return model;
+    return (limit - model) / (100 - share_pct[TM_ACCOUNT_MODEL]) * share_pct[account];
 }
 
 static void note_taken(struct tm_budget *budget, enum tm_account account, size_t bytes)

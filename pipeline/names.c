@@ -21,9 +21,11 @@ struct entry {
 
 struct slot {
     struct tm_key hash;
-    uint32_t length;
+    uint32_t length : 30, is_invalid : 1, is_tallied : 1; /* not UTF-8; tallied for the present host */
     tm_strid id; /* 0 = empty */
 };
+
+enum { LENGTH_MOST = (1 << 30) - 1 };
 
 struct tm_names {
     struct tm_run *run;
@@ -152,8 +154,6 @@ static tm_status store(struct tm_names *names, const char *text, size_t length, 
     if (count > UINT32_MAX)
         return tm_fail(&names->run->error, TM_ERR_LIMIT, -1,
                        "cannot hold more than %u different names", UINT32_MAX);
-    if (!tm_utf8_is_valid(text, length))
-        tm_tally_add(&names->run->tallies, TM_TALLY_INVALID_UTF8, 1);
     tm_status status = tm_rows_append_many(names->bytes, text, length);
 
     if (status == TM_OK)
@@ -162,12 +162,26 @@ static tm_status store(struct tm_names *names, const char *text, size_t length, 
     return status;
 }
 
+void tm_names_begin_host(struct tm_names *names)
+{
+    for (size_t i = 0; i < (size_t)1 << names->bits; i++)
+        names->slots[i].is_tallied = 0;
+}
+
+static void tally_text(struct tm_names *names, struct slot *slot)
+{
+    if (!slot->is_invalid || slot->is_tallied)
+        return;
+    slot->is_tallied = 1;
+    tm_tally_add(&names->run->tallies, TM_TALLY_INVALID_UTF8, 1);
+}
+
 tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, tm_strid *id)
 {
     *id = 0;
     if (length == 0)
         return TM_OK;
-    if (length > UINT32_MAX)
+    if (length > LENGTH_MOST)
         return tm_fail(&names->run->error, TM_ERR_LIMIT, -1, "cannot hold a name of %zu bytes",
                        length);
     const XXH128_hash_t value = XXH3_128bits(text, length);
@@ -176,6 +190,7 @@ tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, 
 
     if (slot->id != 0) {
         *id = slot->id;
+        tally_text(names, slot);
         return TM_OK;
     }
     tm_status status = store(names, text, length, hash, id);
@@ -186,7 +201,9 @@ tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, 
     }
     if (status != TM_OK)
         return status;
-    *slot = (struct slot){ hash, (uint32_t)length, *id };
+    *slot = (struct slot){ .hash = hash, .length = (uint32_t)length & LENGTH_MOST,
+                           .is_invalid = !tm_utf8_is_valid(text, length), .id = *id };
+    tally_text(names, slot);
     names->used++;
     return TM_OK;
 }

@@ -24,9 +24,12 @@ typedef uint32_t tm_name_traits(const char *text, size_t length);
 struct tm_names *tm_names_new(struct tm_run *run, size_t memory_bytes, tm_name_traits *traits) TM_MUST_USE;
 void tm_names_free(struct tm_names *names);
 
-/* Put a text in, any bytes.  Texts that are not UTF-8 are tallied once per handle and kept as they are.
+/* Put a text in, any bytes.  Texts that are not UTF-8 are tallied once per handle and host, and kept as they are.
  * errors: TM_ERR_LIMIT past 2^32 - 1 handles, TM_ERR_OUTPUT */
 tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, tm_strid *id) TM_MUST_USE;
+
+/* A new host begins: texts that are not UTF-8 are tallied for each host that has them, as if it were alone. */
+void tm_names_begin_host(struct tm_names *names);
 
 /* What is known of a handle; cheap, but not free once spilled. */
 tm_status tm_names_info(struct tm_names *names, tm_strid id, struct tm_name *info) TM_MUST_USE;

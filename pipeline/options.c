@@ -26,7 +26,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "where to write; report: a folder, NAME.report/ in the working folder if not given",
         offsetof(struct tm_options, output) },
     [TM_OPTION_FORMAT] = {
-        "format", 0, TM_KIND_FORMATS, "LIST", "html pdf json text", TM_FOR_REPORT,
+        "format", 0, TM_KIND_FORMATS, "LIST", "html pdf json text partial", TM_FOR_REPORT,
         "TRACEMILL_FORMAT", "format", "html,pdf,json,text",
         "which files to write, joined by commas",
         offsetof(struct tm_options, formats) },

@@ -27,6 +27,7 @@ enum tm_format {
     TM_FORMAT_PDF = 1 << 1,
     TM_FORMAT_JSON = 1 << 2,
     TM_FORMAT_TEXT = 1 << 3,
+    TM_FORMAT_PARTIAL = 1 << 4, /* schemas/PARTIAL.md */
 };
 
 enum tm_color { TM_COLOR_AUTO, TM_COLOR_ALWAYS, TM_COLOR_NEVER };

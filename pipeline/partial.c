@@ -14,7 +14,8 @@
 
 #include "pipeline/rows.h"
 
-enum { BUFFER_BYTES = 64 << 10, CHECKSUM_BYTES = 8, SECTION_NAME_MOST = 63, NUMBERS_PAGE_BYTES = 8 << 10 };
+enum { BUFFER_BYTES = 64 << 10, CHECKSUM_BYTES = 8, SECTION_NAME_MOST = 63, NUMBERS_PAGE_BYTES = 8 << 10,
+       ANY_VERSION_BYTES = 18 };
 static_assert(sizeof(TM_PARTIAL_MAGIC) - 1 == TM_PARTIAL_MAGIC_BYTES, "as the header says");
 
 static void encode(uint8_t *to, uint64_t value, int bytes)
@@ -393,7 +394,7 @@ bool tm_partial_is(const char *path)
         return false;
     is = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
          pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
-         memcmp(magic, TM_PARTIAL_MAGIC, sizeof(magic)) == 0;
+         memcmp(magic, TM_PARTIAL_MAGIC, ANY_VERSION_BYTES) == 0;
     (void)close(fd);
     return is;
 }
@@ -410,7 +411,6 @@ static tm_status open_file(struct tm_partial_reader *r, const char *path)
     if (info.st_size < TM_PARTIAL_MAGIC_BYTES + CHECKSUM_BYTES)
         return tm_partial_damaged(r, "it is cut short");
     r->end = (uint64_t)info.st_size;
-    r->run->bytes_read += r->end;
     tm_progress_phase(&r->run->progress, "opening", 2 * r->end);
     return TM_OK;
 }
@@ -567,6 +567,13 @@ tm_status tm_partial_leave(struct tm_partial_reader *r)
     if (r->status == TM_OK && place(r) != r->section_end)
         return tm_partial_damaged(r, "a section is longer than what is in it");
     r->section_end = r->end;
+    return r->status;
+}
+
+tm_status tm_partial_finish(struct tm_partial_reader *r)
+{
+    if (r->status == TM_OK && place(r) != r->end)
+        return tm_partial_damaged(r, "there is more behind the last section");
     return r->status;
 }
 

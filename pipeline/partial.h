@@ -52,7 +52,7 @@ tm_status tm_partial_write(struct tm_partial_writer *w, FILE *to) TM_MUST_USE;
 
 struct tm_partial_reader;
 
-/* Whether a file begins as a partial does; false also where it cannot be read. */
+/* Whether a file begins as a partial of any version does; false also where it cannot be read. */
 bool tm_partial_is(const char *path);
 
 /* Open a partial and see that it is whole.
@@ -75,6 +75,7 @@ void tm_partial_copy_host(const struct tm_partial_reader *r, uint32_t host, char
 /* The next section has to be the named one, and has to be read to its end.  errors: TM_ERR_INPUT */
 tm_status tm_partial_enter(struct tm_partial_reader *r, const char *section) TM_MUST_USE;
 tm_status tm_partial_leave(struct tm_partial_reader *r) TM_MUST_USE;
+tm_status tm_partial_finish(struct tm_partial_reader *r) TM_MUST_USE; /* there are no more sections */
 
 /* What is read is untrusted.  After a failure everything reads as 0 or "", so that one check after a row is enough. */
 bool tm_partial_is_ok(const struct tm_partial_reader *r);

@@ -8,6 +8,7 @@
 
 #include "pipeline/commands/host_run.h"
 #include "pipeline/commands/inputs.h"
+#include "pipeline/commands/partial_run.h"
 #include "pipeline/commands/registry.h"
 #include "pipeline/version.h"
 #include "reports/findings/findings.h"
@@ -15,18 +16,13 @@
 #include "reports/findings/thresholds.h"
 #include "stages/resolve/classes.h"
 
-enum { STAGES_MOST = 16, WARNINGS_MOST = 100, WARNING_BYTES = 512 };
+enum { STAGES_MOST = 16 };
 
 /* The sections of the summary, in its order. */
 static const char *const sections[] = {
     "input", "environment", "coverage", "window", "steps", "devices", "unused", "total", "gaps", "kernels", "fusion",
     "occupancy", "transfers", "ops", "scopes", "collectives", "host", "compile", "memory", "roofline", "balance",
     "fallback", "kpis", "verdict", "findings", "thresholds",
-};
-
-struct warnings {
-    char text[WARNINGS_MOST][WARNING_BYTES];
-    uint32_t count;
 };
 
 struct analysis {
@@ -40,8 +36,10 @@ struct analysis {
     struct tm_inputs inputs;
     struct tm_stage stages[STAGES_MOST];
     size_t stage_count;               /* that were opened, the last one perhaps half */
-    struct warnings *warnings;
+    struct tm_warnings *warnings;
     struct tm_value *file_list, *host_list;
+    struct tm_partial_file *loaded;   /* the file of a partial that is being read; NULL = no partial yet */
+    struct tm_partial_writer **saved; /* NULL = not wanted */
     bool partial;
 };
 
@@ -89,8 +87,8 @@ static void keep_warning(void *to, const char *text, size_t length)
 {
     struct analysis *a = to;
 
-    if (a->warnings->count < WARNINGS_MOST)
-        tm_clean_text(a->warnings->text[a->warnings->count++], WARNING_BYTES, text, length);
+    if (a->warnings->count < TM_WARNINGS_MOST)
+        tm_clean_text(a->warnings->text[a->warnings->count++], TM_WARNING_BYTES, text, length);
 }
 
 static void add_file(struct analysis *a, const struct tm_host_run *host, const struct tm_found_file *found)
@@ -119,7 +117,10 @@ static void add_file(struct analysis *a, const struct tm_host_run *host, const s
 static tm_status read_host(struct analysis *a, const struct tm_found_file *found, uint32_t number)
 {
     struct tm_host_run host;
-    tm_status st = tm_host_open(&host, a->run, a->names, found->path, found->host, number, &a->choice, keep_warning, a);
+    tm_status st;
+
+    tm_names_begin_host(a->names);
+    st = tm_host_open(&host, a->run, a->names, found->path, found->host, number, &a->choice, keep_warning, a);
 
     for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
         st = a->stages[i].type->begin_host(&a->stages[i], &host.trace);
@@ -131,6 +132,138 @@ static tm_status read_host(struct analysis *a, const struct tm_found_file *found
         add_file(a, &host, found);
     tm_host_close(&host);
     return st;
+}
+
+/* --- partials --- */
+
+static const char *name_of_host(const void *of, uint32_t host)
+{
+    const struct tm_inputs *inputs = of;
+
+    return inputs->hosts[host]->host;
+}
+
+static void add_loaded_file(struct analysis *a, uint32_t number)
+{
+    const struct tm_partial_file *file = a->loaded;
+    struct tm_value *to = tm_add_object(a->file_list, NULL), *problems;
+
+    tm_add_string(to, "path", file->path);
+    tm_add_string(to, "kind", "xspace");
+    tm_add_uint(to, "bytes", file->bytes);
+    tm_add_string(to, "xxh3", file->xxh3);
+    tm_add_string(to, "host", name_of_host(&a->inputs, number));
+    tm_add_uint(to, "events", file->events);
+    tm_add_bool(to, "partial", file->is_partial);
+    problems = tm_add_array(to, "problems");
+    for (uint32_t i = 0; i < file->problem_count; i++)
+        tm_add_string(problems, NULL, file->problems[i]);
+    tm_add_string(a->host_list, NULL, name_of_host(&a->inputs, number));
+    a->partial |= file->is_partial;
+}
+
+static tm_status load_files(struct analysis *a, struct tm_partial_reader *r, const struct tm_input_part *part)
+{
+    uint32_t count;
+    tm_status st = tm_partial_load_file_count(r, &count);
+
+    if (st == TM_OK && count != part->host_count)
+        return tm_partial_damaged(r, "it has changed since it was opened");
+    if (st == TM_OK && !a->loaded)
+        a->loaded = tm_take(&a->run->budget, TM_ACCOUNT_MODEL, sizeof(*a->loaded), &a->run->error);
+    if (!a->loaded)
+        return a->run->error.status;
+    for (uint32_t i = 0; i < count && st == TM_OK; i++) {
+        st = tm_partial_load_file(r, a->loaded);
+        if (st == TM_OK)
+            add_loaded_file(a, part->first_host + i);
+    }
+    return st == TM_OK ? tm_partial_leave(r) : st;
+}
+
+/* What the stages put into the tables was tallied where the profile was read. */
+static tm_status load_stages(struct analysis *a, struct tm_partial_reader *r)
+{
+    const struct tm_tallies tallies = a->run->tallies;
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < a->stage_count && st == TM_OK; i++) {
+        struct tm_stage *stage = &a->stages[i];
+
+        st = tm_partial_enter(r, stage->type->name);
+        if (st == TM_OK)
+            st = stage->type->load(stage, r);
+        if (st == TM_OK)
+            st = tm_partial_leave(r);
+    }
+    a->run->tallies = tallies;
+    return st;
+}
+
+static tm_status load_partial(struct analysis *a, const struct tm_found_file *found, const struct tm_input_part *part)
+{
+    struct tm_run *run = a->run;
+    struct tm_partial_reader *r;
+    char run_name[sizeof(a->inputs.partial_run_name)];
+    tm_status st = tm_partial_open(&r, run, found->path);
+
+    if (st != TM_OK)
+        return st;
+    run->bytes_read += found->bytes;
+    tm_partial_bind(r, a->names, name_of_host, &a->inputs, part->first_host, part->host_count);
+    st = tm_partial_load_settings(r, run, found->path, a->options, run_name, sizeof(run_name));
+    if (st == TM_OK)
+        st = load_files(a, r, part);
+    if (st == TM_OK)
+        st = load_stages(a, r);
+    if (st == TM_OK)
+        st = tm_partial_load_coverage(r, run, a->warnings);
+    if (st == TM_OK)
+        st = tm_partial_finish(r);
+    tm_partial_close(r);
+    return st == TM_OK ? st : tm_while(&run->error, "reading '%s'", found->path);
+}
+
+static tm_status save_stages(struct analysis *a, struct tm_partial_writer *w)
+{
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < a->stage_count && st == TM_OK; i++) {
+        struct tm_stage *stage = &a->stages[i];
+
+        tm_partial_begin(w, stage->type->name);
+        st = stage->type->save(stage, w);
+        if (st == TM_OK)
+            st = tm_partial_end(w);
+    }
+    return st;
+}
+
+static tm_status save_partial(struct analysis *a)
+{
+    struct tm_partial_writer *w = tm_partial_writer_new(a->run, a->names, name_of_host, &a->inputs);
+    tm_status st;
+
+    if (!w)
+        return a->run->error.status;
+    *a->saved = w;
+    st = tm_partial_save_settings(w, a->options, a->inputs.run_name);
+    if (st == TM_OK)
+        st = tm_partial_save_files(w, a->file_list, a->inputs.plain_hosts);
+    if (st == TM_OK)
+        st = save_stages(a, w);
+    if (st == TM_OK)
+        st = tm_partial_save_coverage(w, a->run, a->warnings);
+    return st == TM_OK ? st : tm_while(&a->run->error, "making the partial");
+}
+
+static tm_status read_file(struct analysis *a, size_t number)
+{
+    const struct tm_input_part *part = &a->inputs.parts[number];
+
+    if (part->is_partial)
+        return load_partial(a, a->inputs.files[number], part);
+    return read_host(a, a->inputs.files[number], part->first_host);
 }
 
 /* --- the summary --- */
@@ -204,18 +337,31 @@ static tm_status work(struct analysis *a)
     begin_summary(a);
     st = open_stages(a);
     for (size_t i = 0; i < a->inputs.file_count && st == TM_OK; i++)
-        st = read_host(a, a->inputs.files[i], (uint32_t)i);
+        st = read_file(a, i);
+    if (st == TM_OK && a->saved)
+        st = save_partial(a);
     return st == TM_OK ? finish_summary(a) : st;
 }
 
-tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struct tm_doc *summary)
+tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struct tm_doc *summary,
+                     struct tm_partial_writer **partial)
 {
-    struct analysis a = { .run = run, .options = options, .root = tm_doc_root(summary) };
-    tm_status st = work(&a);
+    struct analysis a = { .run = run, .options = options, .root = tm_doc_root(summary), .saved = partial };
+    tm_status st;
 
+    if (partial)
+        *partial = NULL;
+    st = work(&a);
     close_stages(&a);
     tm_names_free(a.names);
     tm_inputs_free(&a.inputs);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, a.loaded, a.loaded ? sizeof(*a.loaded) : 0);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a.warnings, a.warnings ? sizeof(*a.warnings) : 0);
-    return st == TM_OK ? tm_doc_status(summary) : st;
+    if (st == TM_OK)
+        st = tm_doc_status(summary);
+    if (st != TM_OK && partial) {
+        tm_partial_writer_free(*partial);
+        *partial = NULL;
+    }
+    return st;
 }

@@ -4,6 +4,7 @@
 
 #include "pipeline/doc.h"
 #include "pipeline/options.h"
+#include "pipeline/partial.h"
 
 /* Read the inputs once and fill the whole summary, key figures, verdict and findings included.
  *
@@ -11,9 +12,11 @@
  *                  window; gap_min_ps, rows, thresholds
  * out:    summary  as schemas/SUMMARY.md says; input.partial tells whether an input was cut short or
  *                  damaged, and then the result is still TM_OK
+ *         partial  NULL = not wanted; else what goes into the partial of the run, complete: for tm_partial_write
+ * owns:   the caller owns *partial, which tm_partial_writer_free releases; NULL after a failure
  * errors: TM_ERR_INPUT where nothing could be read, TM_ERR_USAGE for thresholds, TM_ERR_OUTPUT for
  *         spill files, TM_ERR_LIMIT */
 tm_status tm_analyze(struct tm_run *run, const struct tm_options *options,
-                     struct tm_doc *summary) TM_MUST_USE;
+                     struct tm_doc *summary, struct tm_partial_writer **partial) TM_MUST_USE;
 
 #endif

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From operands to the files of one run. */
+/* From operands to the files of one run, and from files to its hosts. */
 #include "pipeline/commands/inputs.h"
+
+#include <string.h>
+
+#include "pipeline/commands/partial_run.h"
 
 static tm_status add_files(struct tm_inputs *inputs, const struct tm_found_run *chosen)
 {
@@ -20,11 +24,11 @@ static tm_status add_files(struct tm_inputs *inputs, const struct tm_found_run *
     return TM_OK;
 }
 
-tm_status tm_inputs_find(struct tm_inputs *inputs, struct tm_run *run, const struct tm_options *options)
+static tm_status find_files(struct tm_inputs *inputs, const struct tm_options *options)
 {
+    struct tm_run *run = inputs->run;
     tm_status st = TM_OK;
 
-    *inputs = (struct tm_inputs){ .run = run, .run_name = "" };
     inputs->found = tm_take(&run->budget, TM_ACCOUNT_MODEL, options->input_count * sizeof(*inputs->found), &run->error);
     if (!inputs->found)
         return run->error.status;
@@ -40,16 +44,150 @@ tm_status tm_inputs_find(struct tm_inputs *inputs, struct tm_run *run, const str
         if (st == TM_OK && !i)
             inputs->run_name = chosen->name;
     }
-    return st == TM_OK ? tm_distinct_hosts(run, inputs->files, inputs->file_count) : st;
+    return st;
+}
+
+/* --- hosts --- */
+
+static char *copy_text(struct tm_run *run, const char *text)
+{
+    const size_t bytes = strlen(text) + 1;
+    char *copy = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
+
+    if (copy)
+        memcpy(copy, text, bytes);
+    return copy;
+}
+
+static void give_text(struct tm_run *run, char *text)
+{
+    if (text)
+        tm_give(&run->budget, TM_ACCOUNT_MODEL, text, strlen(text) + 1);
+}
+
+static tm_status add_loaded(struct tm_inputs *inputs, const char *host)
+{
+    struct tm_run *run = inputs->run;
+    const size_t row = sizeof(*inputs->loaded);
+
+    if (inputs->loaded_count == inputs->loaded_most) {
+        const uint32_t most = inputs->loaded_most ? 2 * inputs->loaded_most : 8;
+        struct tm_found_file *loaded = tm_retake(&run->budget, TM_ACCOUNT_MODEL, inputs->loaded,
+                                                 inputs->loaded_most * row, most * row, &run->error);
+
+        if (!loaded)
+            return run->error.status;
+        inputs->loaded = loaded;
+        inputs->loaded_most = most;
+    }
+    inputs->loaded[inputs->loaded_count] = (struct tm_found_file){ .host = copy_text(run, host) };
+    return inputs->loaded[inputs->loaded_count++].host ? TM_OK : run->error.status;
+}
+
+/* The hosts that a partial holds, and that it was made as the options say. */
+static tm_status look_into(struct tm_inputs *inputs, size_t at, const struct tm_options *options)
+{
+    struct tm_run *run = inputs->run;
+    const char *path = inputs->files[at]->path;
+    struct tm_partial_file *file = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*file), &run->error);
+    char run_name[sizeof(inputs->partial_run_name)];
+    struct tm_partial_reader *r = NULL;
+    tm_status st = file ? tm_partial_open(&r, run, path) : run->error.status;
+    uint32_t count = 0;
+
+    if (st == TM_OK)
+        st = tm_partial_load_settings(r, run, path, options, run_name, sizeof(run_name));
+    if (st == TM_OK)
+        st = tm_partial_load_file_count(r, &count);
+    for (uint32_t i = 0; i < count && st == TM_OK; i++) {
+        st = tm_partial_load_file(r, file);
+        if (st == TM_OK && inputs->loaded_count >= TM_INPUT_FILES_MOST)
+            st = tm_fail(&run->error, TM_ERR_LIMIT, -1, "the run has more than %d files", TM_INPUT_FILES_MOST);
+        if (st == TM_OK)
+            st = add_loaded(inputs, file->host);
+    }
+    if (st == TM_OK && at == 0) {
+        memcpy(inputs->partial_run_name, run_name, sizeof(run_name));
+        inputs->run_name = inputs->partial_run_name;
+    }
+    inputs->parts[at].is_partial = true;
+    inputs->parts[at].host_count = count;
+    tm_partial_close(r);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, file, file ? sizeof(*file) : 0);
+    return st;
+}
+
+/* Which hosts each file holds. */
+static tm_status find_parts(struct tm_inputs *inputs, const struct tm_options *options)
+{
+    struct tm_run *run = inputs->run;
+    tm_status st = TM_OK;
+
+    inputs->parts = tm_take(&run->budget, TM_ACCOUNT_MODEL, inputs->file_count * sizeof(*inputs->parts), &run->error);
+    if (!inputs->parts)
+        return run->error.status;
+    for (size_t i = 0; i < inputs->file_count && st == TM_OK; i++) {
+        const struct tm_found_file *file = inputs->files[i];
+
+        inputs->parts[i] = (struct tm_input_part){ .first_host = inputs->host_count, .host_count = 1 };
+        if (file->kind == TM_FOUND_FILE && strcmp(file->path, "-") != 0 && tm_partial_is(file->path))
+            st = look_into(inputs, i, options);
+        inputs->host_count += inputs->parts[i].host_count;
+    }
+    return st;
+}
+
+static tm_status name_hosts(struct tm_inputs *inputs)
+{
+    struct tm_run *run = inputs->run;
+    struct tm_found_file *loaded = inputs->loaded;
+    const size_t bytes = inputs->host_count * sizeof(*inputs->hosts);
+    uint32_t n = 0;
+
+    inputs->hosts = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
+    inputs->plain_hosts = inputs->hosts ? tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error) : NULL;
+    if (!inputs->plain_hosts)
+        return run->error.status;
+    for (size_t i = 0; i < inputs->file_count; i++)
+        for (uint32_t k = 0; k < inputs->parts[i].host_count; k++)
+            inputs->hosts[n++] = inputs->parts[i].is_partial ? loaded++ : inputs->files[i];
+    for (uint32_t i = 0; i < n; i++) {
+        inputs->plain_hosts[i] = copy_text(run, inputs->hosts[i]->host);
+        if (!inputs->plain_hosts[i])
+            return run->error.status;
+    }
+    return tm_distinct_hosts(run, inputs->hosts, inputs->host_count);
+}
+
+tm_status tm_inputs_find(struct tm_inputs *inputs, struct tm_run *run, const struct tm_options *options)
+{
+    tm_status st;
+
+    *inputs = (struct tm_inputs){ .run = run, .run_name = "" };
+    st = find_files(inputs, options);
+    if (st == TM_OK)
+        st = find_parts(inputs, options);
+    return st == TM_OK ? name_hosts(inputs) : st;
 }
 
 void tm_inputs_free(struct tm_inputs *inputs)
 {
-    if (!inputs->run)
+    struct tm_run *run = inputs->run;
+    const size_t hosts_bytes = inputs->host_count * sizeof(*inputs->hosts);
+
+    if (!run)
         return;
+    for (uint32_t i = 0; inputs->plain_hosts && i < inputs->host_count; i++)
+        give_text(run, inputs->plain_hosts[i]);
+    for (uint32_t i = 0; i < inputs->loaded_count; i++)
+        give_text(run, inputs->loaded[i].host);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->plain_hosts, hosts_bytes);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->hosts, hosts_bytes);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->loaded, inputs->loaded_most * sizeof(*inputs->loaded));
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->parts, inputs->file_count * sizeof(*inputs->parts));
     for (size_t i = 0; i < inputs->found_count; i++)
         tm_found_free(&inputs->found[i]);
-    tm_give(&inputs->run->budget, TM_ACCOUNT_MODEL, inputs->found, inputs->found_count * sizeof(*inputs->found));
-    tm_give(&inputs->run->budget, TM_ACCOUNT_MODEL, inputs->files, inputs->file_count * sizeof(*inputs->files));
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->found, inputs->found_count * sizeof(*inputs->found));
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->files, inputs->file_count * sizeof(*inputs->files));
     *inputs = (struct tm_inputs){ .run = NULL };
 }

@@ -5,21 +5,37 @@
 #include "pipeline/discover.h"
 #include "pipeline/options.h"
 
+/* The hosts that a file holds: a profile one, a partial one or more. */
+struct tm_input_part {
+    bool is_partial;
+    uint32_t first_host, host_count; /* in tm_inputs.hosts */
+};
+
 /* The files of one run, found behind the operands of a verb. */
 struct tm_inputs {
     struct tm_run *run;
     struct tm_found *found;        /* one per operand */
     size_t found_count;
-    struct tm_found_file **files;  /* of the chosen runs; their hosts are distinct */
+    struct tm_found_file **files;  /* of the chosen runs */
+    struct tm_input_part *parts;   /* of each file */
     size_t file_count;
+    struct tm_found_file **hosts;  /* of all files, in their order; their names are distinct */
+    char **plain_hosts;            /* their names before they were made distinct */
+    uint32_t host_count;
     const char *run_name;
+    /* private */
+    struct tm_found_file *loaded;  /* hosts of partials */
+    uint32_t loaded_count, loaded_most;
+    char partial_run_name[4096];
 };
 
 enum { TM_INPUT_FILES_MOST = 100000 };
 
-/* Every operand is the run, a host of it, or a folder to choose a run from by options->run_name and latest.
+/* Every operand is the run, a host of it, a partial of some of its hosts, or a folder to choose a run from by
+ * options->run_name and latest.
  * owns:   the caller; tm_inputs_free releases it, also after a failure
- * errors: as of tm_discover and tm_choose_run; TM_ERR_LIMIT past TM_INPUT_FILES_MOST files */
+ * errors: as of tm_discover and tm_choose_run; TM_ERR_LIMIT past TM_INPUT_FILES_MOST files; of a partial: damaged,
+ *         made with other choices */
 tm_status tm_inputs_find(struct tm_inputs *inputs, struct tm_run *run, const struct tm_options *options) TM_MUST_USE;
 void tm_inputs_free(struct tm_inputs *inputs); /* tolerates a zeroed one */
 

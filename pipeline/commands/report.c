@@ -28,7 +28,13 @@ static tm_status json_write(struct tm_run *run, const struct tm_doc *doc, FILE *
 struct output {
     enum tm_format format;
     const char *name;
-    tm_status (*write)(struct tm_run *run, const struct tm_doc *doc, FILE *to);
+    tm_status (*write)(struct tm_run *run, const struct tm_doc *doc, FILE *to); /* NULL: the partial */
+};
+
+/* What there is to write. */
+struct result {
+    struct tm_doc *doc;
+    struct tm_partial_writer *partial; /* NULL = not wanted */
 };
 
 static const struct output outputs[] = {
@@ -36,6 +42,7 @@ static const struct output outputs[] = {
     { TM_FORMAT_TEXT, "report.txt", tm_text_write },
     { TM_FORMAT_HTML, "report.html", tm_html_write },
     { TM_FORMAT_PDF, "report.pdf", tm_pdf_write },
+    { TM_FORMAT_PARTIAL, "run.partial", NULL },
 };
 
 enum { OUTPUT_COUNT = sizeof(outputs) / sizeof(outputs[0]) };
@@ -122,14 +129,15 @@ static void default_folder(char *out, size_t out_bytes, const struct tm_options 
 
 /* ---- the files ---- */
 
-static tm_status write_one(struct tm_run *run, const struct tm_doc *doc, const char *folder,
+static tm_status write_one(struct tm_run *run, const struct result *result, const char *folder,
                            const struct output *output, struct tm_atomic_file *file)
 {
     tm_status st = tm_atomic_open(file, run, folder, output->name);
 
     if (st)
         return st;
-    st = output->write(run, doc, file->stream);
+    st = output->write ? output->write(run, result->doc, file->stream) :
+                         tm_partial_write(result->partial, file->stream);
     /* A full disk should show before the first file gets its name. */
     if (!st && fflush(file->stream) != 0)
         st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': %s", file->path,
@@ -139,7 +147,7 @@ static tm_status write_one(struct tm_run *run, const struct tm_doc *doc, const c
     return st;
 }
 
-static tm_status write_files(struct tm_run *run, const struct tm_doc *doc, const char *folder,
+static tm_status write_files(struct tm_run *run, const struct result *result, const char *folder,
                              uint32_t formats)
 {
     struct tm_atomic_file files[OUTPUT_COUNT] = { 0 };
@@ -147,7 +155,7 @@ static tm_status write_files(struct tm_run *run, const struct tm_doc *doc, const
 
     for (size_t i = 0; i < OUTPUT_COUNT && !st; i++) {
         if (formats & (uint32_t)outputs[i].format)
-            st = write_one(run, doc, folder, &outputs[i], &files[i]);
+            st = write_one(run, result, folder, &outputs[i], &files[i]);
     }
     for (size_t i = 0; i < OUTPUT_COUNT && !st; i++) {
         if (formats & (uint32_t)outputs[i].format)
@@ -289,8 +297,9 @@ static tm_status check_strict(struct tm_run *run, bool is_partial)
     return TM_ERR_INPUT;
 }
 
-static tm_status deliver(struct tm_run *run, const struct tm_options *options, struct tm_doc *doc)
+static tm_status deliver(struct tm_run *run, const struct tm_options *options, const struct result *result)
 {
+    const struct tm_doc *const doc = result->doc;
     const struct tm_value *const summary = tm_doc_root(doc);
     const bool is_partial = tm_is(tm_path(summary, "input.partial"));
     char folder[FOLDER_BYTES];
@@ -303,7 +312,7 @@ static tm_status deliver(struct tm_run *run, const struct tm_options *options, s
     const char *const to = options->output ? options->output : folder;
 
     tm_progress_phase(&run->progress, "writing", 0);
-    st = write_files(run, doc, to, options->formats);
+    st = write_files(run, result, to, options->formats);
     tm_progress_end(&run->progress);
     if (st)
         return st;
@@ -323,15 +332,16 @@ tm_status tm_command_report(struct tm_run *run, const struct tm_options *options
 
     if (st)
         return st;
-    struct tm_doc *const doc = tm_doc_new(run);
+    struct result result = { .doc = tm_doc_new(run) };
 
-    if (!doc)
+    if (!result.doc)
         return run->error.status;
-    st = tm_analyze(run, options, doc);
+    st = tm_analyze(run, options, result.doc, options->formats & TM_FORMAT_PARTIAL ? &result.partial : NULL);
     if (!st)
-        st = tm_doc_status(doc);
+        st = tm_doc_status(result.doc);
     if (!st)
-        st = deliver(run, options, doc);
-    tm_doc_free(doc);
+        st = deliver(run, options, &result);
+    tm_partial_writer_free(result.partial);
+    tm_doc_free(result.doc);
     return st;
 }

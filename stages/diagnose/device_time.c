@@ -208,13 +208,15 @@ struct told {
     struct lane *lane;
 };
 
+/* in:     the lane's period is the one in which the gap begins, or the first one after that */
 static void open_gap(struct device_time *d, struct lane *lane, int64_t begin_ps, int64_t end_ps)
 {
-    const bool is_inside = lane->has_period && begin_ps >= lane->period_begin_ps && begin_ps < lane->period_end_ps;
-
-    lane->gap = (struct open_gap){ .is_open = true, .begin_ps = begin_ps, .end_ps = end_ps,
-                                   .step = is_inside ? lane->period : TM_NONE, .before = lane->last_name,
-                                   .launch_thread = TM_NONE };
+    lane->gap = (struct open_gap){ .is_open = true, .begin_ps = begin_ps, .end_ps = end_ps, .step = TM_NONE,
+                                   .before = lane->last_name, .launch_thread = TM_NONE };
+    if (lane->has_period && end_ps > lane->period_begin_ps && begin_ps < lane->period_end_ps) {
+        lane->gap.step = lane->period;
+        lane->gap.step_begin_ps = begin_ps > lane->period_begin_ps ? begin_ps : lane->period_begin_ps;
+    }
     if (!d->open_gaps++ || end_ps < d->open_gap_end_ps)
         d->open_gap_end_ps = end_ps;
 }
@@ -229,7 +231,8 @@ static tm_status take_stretch(void *to, enum tm_level level, int64_t begin_ps, i
 
     if (level != TM_LEVEL_NONE && to_ps > from_ps)
         add_part(&lane->parts, level, to_ps - from_ps);
-    /* A border between periods is the end of an activity: a gap begins at one at the earliest, and is in one. */
+    /* A border between periods is the end of an activity: a gap begins at one at the earliest, and is in one period;
+     * only the first one may begin in the middle of a gap. */
     st = add_to_periods(told->d, lane, level, begin_ps, level == TM_LEVEL_NONE ? begin_ps + 1 : end_ps);
     if (st == TM_OK && level == TM_LEVEL_NONE)
         open_gap(told->d, lane, begin_ps, end_ps);
@@ -254,8 +257,8 @@ static void cover_add(struct cover *cover, const struct lane *lane, int64_t star
 static void sum_add(struct sum *sum, const struct tm_event *event, uint64_t bytes)
 {
     sum->count++;
-    sum->bytes += bytes;
-    sum->total_ps += event->record.dur_ps;
+    sum->bytes = tm_sum_counts(sum->bytes, bytes);
+    sum->total_ps = tm_sum_times(sum->total_ps, event->record.dur_ps);
     if (event->record.dur_ps < sum->min_ps)
         sum->min_ps = event->record.dur_ps;
     if (event->record.dur_ps > sum->max_ps)
@@ -345,6 +348,9 @@ static tm_status take_activity(struct device_time *d, struct lane *lane, const s
 
     if (st != TM_OK)
         return st;
+    /* The device's first step may begin at its marker: until the first activity it is idle. */
+    if (!lane->sweep.has_begun && lane->has_period && lane->period_begin_ps < r->start_ps)
+        open_gap(d, lane, lane->period_begin_ps, r->start_ps);
     if (lane->gap.is_open)
         note_activity_at_gap(lane, event);
     tm_sweep_add(&lane->sweep, (enum tm_level)event->level, r->start_ps, end_ps);
@@ -386,6 +392,8 @@ static tm_status close_gaps(struct device_time *d, int64_t now_ps)
             const int64_t from_ps = lane->gap.is_open ? lane->gap.begin_ps : lane->sweep.at_ps;
 
             horizon_ps = from_ps < horizon_ps ? from_ps : horizon_ps;
+        } else if (!lane->sweep.has_begun && lane->has_period && lane->period_begin_ps < horizon_ps) {
+            horizon_ps = lane->period_begin_ps;
         }
     }
     d->open_gap_end_ps = earliest_ps;

@@ -6,6 +6,7 @@
 #include "stages/diagnose/causes.h"
 #include "stages/diagnose/device_time.h"
 #include "stages/diagnose/host_threads.h"
+#include "stages/diagnose/sums.h"
 #include "stages/diagnose/sweep.h"
 
 enum { LANE_GAPS = 20, RUN_GAPS = 50, HISTOGRAM_ROWS = 64, LISTED_STEPS = 1000 };
@@ -32,7 +33,8 @@ struct sum {
 struct open_gap {
     bool is_open;
     int64_t begin_ps, end_ps;
-    uint64_t step;            /* TM_NONE = in no period */
+    uint64_t step;            /* in whose period it ends; TM_NONE = in none */
+    int64_t step_begin_ps;    /* its part in that period: of a device's first period it may begin before it */
     bool is_inside_run;       /* CPU: the same execution goes on behind it */
     bool has_launch;
     int64_t launch_start_ps, launch_dur_ps;
@@ -136,7 +138,7 @@ static inline int64_t idle_of(const struct time_parts *parts)
     int64_t sum = 0;
 
     for (int i = 0; i < TM_CAUSE_COUNT; i++)
-        sum += parts->idle_ps[i];
+        sum = tm_sum_times(sum, parts->idle_ps[i]);
     return sum;
 }
 
@@ -145,13 +147,24 @@ static inline int64_t exposed_copy_of(const struct time_parts *parts)
     int64_t sum = 0;
 
     for (int i = 0; i < TM_DIRECTION_COUNT; i++)
-        sum += parts->exposed_copy_ps[i];
+        sum = tm_sum_times(sum, parts->exposed_copy_ps[i]);
     return sum;
 }
 
 static inline int64_t busy_of(const struct time_parts *parts)
 {
-    return parts->compute_ps + parts->exposed_collective_ps + exposed_copy_of(parts);
+    return tm_sum_times(tm_sum_times(parts->compute_ps, parts->exposed_collective_ps), exposed_copy_of(parts));
+}
+
+/* Parts of one more device. */
+static inline void add_all_parts(struct time_parts *to, const struct time_parts *more)
+{
+    to->compute_ps = tm_sum_times(to->compute_ps, more->compute_ps);
+    to->exposed_collective_ps = tm_sum_times(to->exposed_collective_ps, more->exposed_collective_ps);
+    for (int i = 0; i < TM_DIRECTION_COUNT; i++)
+        to->exposed_copy_ps[i] = tm_sum_times(to->exposed_copy_ps[i], more->exposed_copy_ps[i]);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        to->idle_ps[i] = tm_sum_times(to->idle_ps[i], more->idle_ps[i]);
 }
 
 /* idle_gaps.c */

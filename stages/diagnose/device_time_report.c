@@ -191,7 +191,7 @@ static void add_window(struct device_time *d, struct tm_value *summary)
         }
     }
     for (uint32_t i = 0; i < d->lane_count; i++)
-        total_ps += window_of(&d->lanes[i]);
+        total_ps = tm_sum_times(total_ps, window_of(&d->lanes[i]));
     if (d->lane_count)
         tm_add_int(window, "total_ps", total_ps);
     else
@@ -217,17 +217,12 @@ static struct totals add_up(const struct device_time *d)
     for (uint32_t i = 0; i < d->lane_count; i++) {
         const struct lane *lane = &d->lanes[i];
 
-        t.parts.compute_ps += lane->parts.compute_ps;
-        t.parts.exposed_collective_ps += lane->parts.exposed_collective_ps;
-        for (int k = 0; k < TM_DIRECTION_COUNT; k++)
-            t.parts.exposed_copy_ps[k] += lane->parts.exposed_copy_ps[k];
-        for (int k = 0; k < TM_CAUSE_COUNT; k++)
-            t.parts.idle_ps[k] += lane->parts.idle_ps[k];
-        t.window_ps += window_of(lane);
-        t.span_ps += lane->end_ps - lane->begin_ps;
-        t.collective_ps += lane->collective.total_ps;
-        t.copy_ps += lane->copy.total_ps;
-        t.wait_ps += lane->wait.total_ps;
+        add_all_parts(&t.parts, &lane->parts);
+        t.window_ps = tm_sum_times(t.window_ps, window_of(lane));
+        t.span_ps = tm_sum_times(t.span_ps, lane->end_ps - lane->begin_ps);
+        t.collective_ps = tm_sum_times(t.collective_ps, lane->collective.total_ps);
+        t.copy_ps = tm_sum_times(t.copy_ps, lane->copy.total_ps);
+        t.wait_ps = tm_sum_times(t.wait_ps, lane->wait.total_ps);
         if (!t.worst || utilization(lane) < utilization(t.worst))
             t.worst = lane;
     }
@@ -271,7 +266,7 @@ static void add_host_section(const struct device_time *d, const struct totals *t
     tm_add_null(host, "launches", "not worked out by this version");
     tm_add_null(host, "launch_delay", "not worked out by this version");
     for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
-        overhead_ps += t->parts.idle_ps[causes[i]];
+        overhead_ps = tm_sum_times(overhead_ps, t->parts.idle_ps[causes[i]]);
     if (is_cpu || !d->lane_count) {
         const char *why = is_cpu ? "the host is the device" : no_device;
 
@@ -302,7 +297,7 @@ static void add_balance(const struct device_time *d, struct tm_value *summary)
         tm_add_string(row, "device", lane->device.id);
         tm_add_int(row, "busy_ps", busy_of(&lane->parts));
         tm_add_int(row, "compute_ps", lane->parts.compute_ps);
-        sum_ps += lane->parts.compute_ps;
+        sum_ps = tm_sum_times(sum_ps, lane->parts.compute_ps);
         count++;
         if (!slowest || lane->parts.compute_ps > slowest->parts.compute_ps)
             slowest = lane;

@@ -51,7 +51,7 @@ static void add_causes(const struct device_time *d, struct tm_value *gaps)
     int64_t idle_ps = 0;
 
     for (uint32_t i = 0; i < d->lane_count; i++)
-        idle_ps += idle_of(&d->lanes[i].parts);
+        idle_ps = tm_sum_times(idle_ps, idle_of(&d->lanes[i].parts));
     for (int c = 0; c < TM_CAUSE_COUNT; c++) {
         struct tm_value *cause = tm_add_object(by_cause, tm_cause_name[c]);
         uint64_t count = 0;
@@ -59,7 +59,7 @@ static void add_causes(const struct device_time *d, struct tm_value *gaps)
 
         for (uint32_t i = 0; i < d->lane_count; i++) {
             count += d->lanes[i].cause_counts[c];
-            total_ps += d->lanes[i].parts.idle_ps[c];
+            total_ps = tm_sum_times(total_ps, d->lanes[i].parts.idle_ps[c]);
         }
         tm_add_uint(cause, "count", count);
         tm_add_int(cause, "total_ps", total_ps);
@@ -99,7 +99,7 @@ tm_status report_gaps(struct device_time *d, struct tm_value *summary)
     for (uint32_t i = 0; i < d->lane_count; i++) {
         count += d->lanes[i].gap_count;
         count_min += d->lanes[i].gap_count_min;
-        total_ps += d->lanes[i].gap_total_ps;
+        total_ps = tm_sum_times(total_ps, d->lanes[i].gap_total_ps);
     }
     tm_add_uint(gaps, "count", count);
     tm_add_uint(gaps, "count_min", count_min);

@@ -27,14 +27,14 @@ void note_activity_at_gap(struct lane *lane, const struct tm_event *event)
 
 /* The stretch before the launch belongs to what the launching thread did; where it recorded less than half of it,
  * or no launch is known, to what the main thread did. */
-static tm_status split_before(struct device_time *d, const struct open_gap *gap, int64_t until_ps,
+static tm_status split_before(struct device_time *d, const struct open_gap *gap, int64_t from_ps, int64_t until_ps,
                               int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT])
 {
-    const int64_t length_ps = until_ps - gap->begin_ps;
+    const int64_t length_ps = until_ps - from_ps;
     tm_status st;
 
     if (gap->has_launch) {
-        st = tm_host_threads_ask(d->threads, gap->launch_thread, gap->begin_ps, until_ps, parts, names);
+        st = tm_host_threads_ask(d->threads, gap->launch_thread, from_ps, until_ps, parts, names);
         if (st != TM_OK || parts[TM_CAUSE_UNRECORDED] <= length_ps - parts[TM_CAUSE_UNRECORDED])
             return st;
         for (int i = 0; i < TM_CAUSE_COUNT; i++) {
@@ -42,13 +42,14 @@ static tm_status split_before(struct device_time *d, const struct open_gap *gap,
             names[i] = 0;
         }
     }
-    return tm_host_threads_ask(d->threads, d->trace->main_thread, gap->begin_ps, until_ps, parts, names);
+    return tm_host_threads_ask(d->threads, d->trace->main_thread, from_ps, until_ps, parts, names);
 }
 
-static tm_status split(struct device_time *d, const struct open_gap *gap, int64_t parts[TM_CAUSE_COUNT],
+/* The causes of a gap from a time in it on. */
+static tm_status split(struct device_time *d, const struct open_gap *gap, int64_t from_ps, int64_t parts[TM_CAUSE_COUNT],
                        tm_strid names[TM_CAUSE_COUNT])
 {
-    const int64_t length_ps = gap->end_ps - gap->begin_ps;
+    const int64_t length_ps = gap->end_ps - from_ps;
     int64_t until_ps = gap->end_ps;
     tm_status st;
 
@@ -62,11 +63,9 @@ static tm_status split(struct device_time *d, const struct open_gap *gap, int64_
         parts[is_waiting ? TM_CAUSE_DEVICE_WAIT : TM_CAUSE_LAUNCH] = length_ps;
         return TM_OK;
     }
-    if (gap->has_launch && gap->launch_start_ps > gap->end_ps)
-        tm_tally_add(&d->run->tallies, TM_TALLY_WRONG_CLOCK, 1);
     if (gap->has_launch && gap->launch_start_ps < until_ps)
-        until_ps = gap->launch_start_ps;
-    st = split_before(d, gap, until_ps, parts, names);
+        until_ps = gap->launch_start_ps > from_ps ? gap->launch_start_ps : from_ps;
+    st = split_before(d, gap, from_ps, until_ps, parts, names);
     parts[TM_CAUSE_LAUNCH] += gap->end_ps - until_ps;
     return st;
 }
@@ -159,32 +158,53 @@ static tm_status count_gap(struct device_time *d, struct lane *lane, const struc
     while (bucket + 1 < HISTOGRAM_ROWS && gap->dur_ps >> (bucket + 1))
         bucket++;
     d->histogram[bucket].count++;
-    d->histogram[bucket].total_ps += gap->dur_ps;
+    d->histogram[bucket].total_ps = tm_sum_times(d->histogram[bucket].total_ps, gap->dur_ps);
     return list_of_run(d, gap);
+}
+
+/* What a gap costs from a time in it on. */
+static tm_status cost_from(struct device_time *d, const struct lane *lane, int64_t from_ps, struct listed_gap *listed)
+{
+    const struct open_gap *gap = &lane->gap;
+    tm_strid names[TM_CAUSE_COUNT] = { 0 };
+    tm_status st;
+
+    *listed = (struct listed_gap){ .begin_ps = from_ps, .dur_ps = gap->end_ps - from_ps, .step = gap->step,
+                                   .lane = (uint32_t)(lane - d->lanes), .before = gap->before, .after = gap->after };
+    st = split(d, gap, from_ps, listed->parts, names);
+    listed->cause = largest(listed->parts);
+    listed->host_event = names[listed->cause];
+    return st;
+}
+
+static tm_status add_to_step(struct device_time *d, const struct lane *lane, const struct listed_gap *part)
+{
+    struct time_parts *row = tm_rows_change(d->parts, lane->first_parts_row + part->step);
+
+    if (!row)
+        return d->run->error.status;
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        row->idle_ps[i] += part->parts[i];
+    return TM_OK;
 }
 
 tm_status close_gap(struct device_time *d, struct lane *lane)
 {
     struct open_gap *gap = &lane->gap;
-    struct listed_gap listed = { .begin_ps = gap->begin_ps, .dur_ps = gap->end_ps - gap->begin_ps, .step = gap->step,
-                                 .lane = (uint32_t)(lane - d->lanes), .before = gap->before, .after = gap->after };
-    tm_strid names[TM_CAUSE_COUNT] = { 0 };
-    tm_status st = split(d, gap, listed.parts, names);
+    const int64_t from_ps = gap->begin_ps > lane->begin_ps ? gap->begin_ps : lane->begin_ps;
+    const bool counts = from_ps < gap->end_ps && gap->end_ps <= lane->end_ps;
+    const bool has_step = gap->step != TM_NONE;
+    struct listed_gap listed;
+    tm_status st = TM_OK;
 
     gap->is_open = false;
-    if (st != TM_OK)
-        return st;
-    listed.cause = largest(listed.parts);
-    listed.host_event = names[listed.cause];
-    if (gap->step != TM_NONE) {
-        struct time_parts *row = tm_rows_change(d->parts, lane->first_parts_row + gap->step);
-
-        if (!row)
-            return d->run->error.status;
-        for (int i = 0; i < TM_CAUSE_COUNT; i++)
-            row->idle_ps[i] += listed.parts[i];
-    }
-    if (gap->begin_ps < lane->begin_ps || gap->end_ps > lane->end_ps)
-        return TM_OK;
-    return count_gap(d, lane, &listed);
+    if (gap->has_launch && gap->launch_start_ps > gap->end_ps)
+        tm_tally_add(&d->run->tallies, TM_TALLY_WRONG_CLOCK, 1);
+    if (has_step)
+        st = cost_from(d, lane, gap->step_begin_ps, &listed);
+    if (st == TM_OK && has_step)
+        st = add_to_step(d, lane, &listed);
+    if (st == TM_OK && counts && (!has_step || gap->step_begin_ps != from_ps))
+        st = cost_from(d, lane, from_ps, &listed);
+    return st == TM_OK && counts ? count_gap(d, lane, &listed) : st;
 }

@@ -5,7 +5,7 @@
 
 #include "stages/diagnose/device_time_private.h"
 
-enum { SAMPLES_MOST = 4096, SKIPPED_MOST = 100 };
+enum { SAMPLES_MOST = 4096, SKIPPED_MOST = 100, DEVICE_STEPS_MOST = 16384 /* listed, over all devices */ };
 
 static const char *const source_name[] = {
     [TM_STEPS_HOST] = "host", [TM_STEPS_GROUP] = "group", [TM_STEPS_TPU] = "tpu",
@@ -70,6 +70,8 @@ tm_status report_device_steps(struct device_time *d, const struct lane *lane, st
     uint64_t count;
     const uint64_t first = first_row(d, lane, &count);
 
+    if (count > DEVICE_STEPS_MOST / d->lane_count)
+        count = DEVICE_STEPS_MOST / d->lane_count;
     array = tm_add_array(steps, "activities");
     for (size_t f = 0; f <= sizeof(figures) / sizeof(figures[0]); f++) {
         if (f)
@@ -376,23 +378,15 @@ static void add_parts_of_run(const struct device_time *d, struct tm_value *steps
     struct time_parts sum = { .compute_ps = 0 };
     struct tm_value *parts;
 
-    for (uint32_t i = 0; i < d->lane_count; i++) {
-        const struct time_parts *p = &d->lanes[i].parts;
-
-        sum.compute_ps += p->compute_ps;
-        sum.exposed_collective_ps += p->exposed_collective_ps;
-        for (int k = 0; k < TM_DIRECTION_COUNT; k++)
-            sum.exposed_copy_ps[k] += p->exposed_copy_ps[k];
-        for (int k = 0; k < TM_CAUSE_COUNT; k++)
-            sum.idle_ps[k] += p->idle_ps[k];
-    }
+    for (uint32_t i = 0; i < d->lane_count; i++)
+        add_all_parts(&sum, &d->lanes[i].parts);
     if (!d->lane_count) {
         tm_add_null(steps, "parts", "no device activity was recorded");
         return;
     }
     parts = tm_add_object(steps, "parts");
     add_parts(parts, &sum);
-    tm_add_int(parts, "total_ps", busy_of(&sum) + idle_of(&sum));
+    tm_add_int(parts, "total_ps", tm_sum_times(busy_of(&sum), idle_of(&sum)));
 }
 
 tm_status report_steps(struct device_time *d, struct tm_value *summary)

@@ -31,6 +31,7 @@ static const struct kind_row kind_rows[TM_FILE_KINDS] = {
                                "give the .xplane.pb file that jax.profiler.trace() wrote" },
     [TM_FILE_OTHER_JSON] = { "JSON, but no trace", GIVE_XPLANE },
     [TM_FILE_SUMMARY_JSON] = { "a summary of tracemill", "give the trace that it was made from" },
+    [TM_FILE_PARTIAL] = { "a partial of tracemill", "give it to 'tracemill report', as a file that is not compressed" },
     [TM_FILE_PERFETTO] = { "a Perfetto trace", GIVE_XPLANE },
     [TM_FILE_PPROF] = { "a device memory profile (pprof)",
                         "it holds no times; give the .xplane.pb file of jax.profiler.trace(), and open this one "
@@ -97,6 +98,7 @@ static const struct magic magics[] = {
     { 0, 8, TM_FILE_RIEGELI, "\x83\xaf\x70\xd1\x0d\x88\x4a\x3f" },
     { 0, 5, TM_FILE_PDF, "%PDF-" },
     { 0, 4, TM_FILE_ELF, "\x7f" "ELF" },
+    { 0, 18, TM_FILE_PARTIAL, "TRACEMILL PARTIAL " },
     { 0, 24, TM_FILE_GIT_LFS, "version https://git-lfs." },
 };
 

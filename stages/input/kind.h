@@ -15,6 +15,7 @@ enum tm_file_kind {
     TM_FILE_ROCPROF_JSON,  /* rocprofv3's own JSON, not trace events */
     TM_FILE_OTHER_JSON,
     TM_FILE_SUMMARY_JSON,  /* a summary.json of this program */
+    TM_FILE_PARTIAL,       /* a partial of this program, of any version */
     TM_FILE_PERFETTO,
     TM_FILE_PPROF,
     TM_FILE_HLO,           /* an HloProto or HloModuleProto */

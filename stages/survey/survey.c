@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The survey: order of its readings, and what it owns.  See survey.h. */
+#include "stages/diagnose/sums.h"
 #include "stages/survey/survey_private.h"
 
 enum { SURVEY_BUFFER = 64 << 10 };
@@ -30,7 +31,7 @@ static void add_module_time(void *into, const void *from)
     const struct tm_module_time *more = from;
 
     to->executions += more->executions;
-    to->total_ps += more->total_ps;
+    to->total_ps = tm_sum_times(to->total_ps, more->total_ps);
 }
 
 static void widen_group(void *into, const void *from)

@@ -3,6 +3,7 @@
  * source: docs/metrics.md, "Steps" */
 #include <stdio.h>
 
+#include "stages/diagnose/sums.h"
 #include "stages/survey/survey_private.h"
 
 /* --- where the steps come from --- */
@@ -388,11 +389,10 @@ static int64_t twice_median_without(const struct middle *m, int64_t length_ps)
 {
     const uint64_t others = m->count - 1;
     const int64_t *at = m->at;
+    const int64_t low_ps = length_ps <= at[0] ? at[1] : at[0]; /* positions p and p + 1 of what is left */
+    const int64_t high_ps = length_ps <= at[1] ? at[2] : at[1];
 
-    if (others % 2) /* odd: the middle one */
-        return 2 * (length_ps <= at[0] ? at[1] : at[0]);
-    /* even: the two around the middle, positions p and p + 1 of what is left */
-    return (length_ps <= at[0] ? at[1] : at[0]) + (length_ps <= at[1] ? at[2] : at[1]);
+    return tm_sum_times(low_ps, others % 2 ? low_ps : high_ps);
 }
 
 /* Warm-up: the leading steps up to the first one without a compilation and within twice the median of the others;
