@@ -29,7 +29,7 @@ SCENARIOS = ("mixed", "steady", "unfused", "stalled", "transfers", "dominated", 
              "comm", "memory")
 
 # Differences that were looked into and are right: (case pattern, figure pattern, reason).
-BEFORE_FIRST = "an infeed before the first op lies outside the device's span: no part of its idle time, nor of this figure"
+BEFORE_FIRST = "a host wait before the first op lies outside the device's span: no part of its idle time, nor of this figure"
 KNOWN = (
     ("tpu-unfused-three-11", "host0//device:TPU:2.wait_host_ps", BEFORE_FIRST),
     ("tpu-dominated-three-13", "host0//device:TPU:2.wait_host_ps", BEFORE_FIRST),
