@@ -38,9 +38,9 @@ void tm_budget_init(struct tm_budget *budget, size_t limit_bytes)
 
 size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account)
 {
-    const size_t limit = budget->limit_bytes;
+    const size_t limit = budget->limit_bytes / 100 * 100;
     /* The summary's tables are capped, and do not shrink with the limit: what they lack the others give. */
-    const size_t quarter = limit / 100 * 25;
+    const size_t quarter = limit / 4;
     const size_t least = quarter < MODEL_LEAST_BYTES ? quarter : MODEL_LEAST_BYTES;
     size_t model = limit / 100 * share_pct[TM_ACCOUNT_MODEL];
 

@@ -17,7 +17,7 @@ GENERATED = {
     "gpu, damaged": ["--dirty", "--bad-utf8"],
     "gpu, allocations": ["--scenario", "memory"],
     "gpu, compilations": ["--scenario", "recompile"],
-    "gpu, copies": ["--scenario", "transfers", "--async"],
+    "gpu, copies": ["--scenario", "transfers", "--async", "0.7"],
     "tpu": ["--platform", "tpu", "--devices", "2", "--unused", "1"],
     "cpu": ["--platform", "cpu"],
 }

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/partial.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "tests/support/test_run.h"
+
+enum { FILE_MOST = 4096 };
+
+static const char *const hosts[] = { "alpha", "beta" };
+
+static const char *name_of_host(const void *of, uint32_t host)
+{
+    return ((const char *const *)of)[host];
+}
+
+struct file {
+    char path[64];
+    uint8_t bytes[FILE_MOST];
+    size_t length;
+};
+
+static void write_bytes(struct file *file, const uint8_t *bytes, size_t length)
+{
+    FILE *to = fopen(file->path, "wb");
+
+    assert_non_null(to);
+    assert_int_equal(fwrite(bytes, 1, length, to), length);
+    assert_int_equal(fclose(to), 0);
+}
+
+static int make_file(void **state)
+{
+    struct file *file = calloc(1, sizeof(*file));
+    int fd;
+
+    if (!file)
+        return -1;
+    memcpy(file->path, "/var/tmp/test-partial-XXXXXX", 29);
+    fd = mkstemp(file->path);
+    if (fd < 0)
+        return -1;
+    *state = file;
+    return close(fd);
+}
+
+static int remove_file(void **state)
+{
+    struct file *file = *state;
+    const int status = unlink(file->path);
+
+    free(file);
+    return status;
+}
+
+/* Two sections with a value of every kind. */
+static tm_status put_sections(struct tm_partial_writer *w, struct tm_names *names)
+{
+    const int64_t words[3] = { -1, 0, INT64_MAX };
+    tm_strid name = 0;
+    tm_status st = tm_names_put(names, "fusion.12", 9, &name);
+
+    if (st != TM_OK)
+        return st;
+    tm_partial_begin(w, "first");
+    tm_partial_put_u8(w, 1);
+    tm_partial_put_u32(w, 70000);
+    tm_partial_put_u64(w, UINT64_C(1) << 60);
+    tm_partial_put_i64(w, -5);
+    tm_partial_put_double(w, 0.25);
+    tm_partial_put_words(w, words, 3);
+    tm_partial_put_text(w, "a text");
+    tm_partial_put_name(w, name);
+    tm_partial_put_name(w, 0);
+    st = tm_partial_end(w);
+    tm_partial_begin(w, "second");
+    tm_partial_put_name(w, name);
+    tm_partial_put_id(w, 0, "alpha/gpu:0");
+    tm_partial_put_id(w, 0, "elsewhere");
+    tm_partial_put_u32(w, 3);
+    return st == TM_OK ? tm_partial_end(w) : st;
+}
+
+static tm_status write_partial(struct tm_run *run, const char *path)
+{
+    struct tm_names *names = tm_names_new(run, 1 << 20, NULL);
+    struct tm_partial_writer *w = names ? tm_partial_writer_new(run, names, name_of_host, hosts) : NULL;
+    FILE *to = NULL;
+    tm_status st = w ? put_sections(w, names) : run->error.status;
+
+    if (st == TM_OK) {
+        to = fopen(path, "wb");
+        assert_non_null(to);
+        st = tm_partial_write(w, to);
+        assert_int_equal(fclose(to), 0);
+    }
+    tm_partial_writer_free(w);
+    tm_names_free(names);
+    return st;
+}
+
+struct content {
+    bool flag;
+    uint32_t small, below;
+    uint64_t large;
+    int64_t negative, words[3];
+    double number;
+    char text[16], id[32], plain[32];
+    tm_strid name, none, again;
+};
+
+static tm_status take_sections(struct tm_partial_reader *r, struct content *c)
+{
+    tm_status st = tm_partial_enter(r, "first");
+
+    c->flag = tm_partial_bool(r);
+    c->small = tm_partial_u32(r);
+    c->large = tm_partial_u64(r);
+    c->negative = tm_partial_i64(r);
+    c->number = tm_partial_double(r);
+    tm_partial_words(r, c->words, 3);
+    tm_partial_text(r, c->text, sizeof(c->text));
+    c->name = tm_partial_name(r);
+    c->none = tm_partial_name(r);
+    if (st == TM_OK)
+        st = tm_partial_leave(r);
+    if (st == TM_OK)
+        st = tm_partial_enter(r, "second");
+    c->again = tm_partial_name(r);
+    tm_partial_id(r, 0, c->id, sizeof(c->id));
+    tm_partial_id(r, 0, c->plain, sizeof(c->plain));
+    c->below = tm_partial_below_u32(r, 4);
+    if (st == TM_OK)
+        st = tm_partial_leave(r);
+    return st == TM_OK ? tm_partial_finish(r) : st;
+}
+
+/* The hosts are loaded as the second one of the run. */
+static tm_status read_partial(struct tm_run *run, const char *path, struct content *c)
+{
+    struct tm_names *names = tm_names_new(run, 1 << 20, NULL);
+    struct tm_partial_reader *r = NULL;
+    tm_status st = names ? tm_partial_open(&r, run, path) : run->error.status;
+
+    memset(c, 0, sizeof(*c));
+    if (st == TM_OK) {
+        tm_partial_bind(r, names, name_of_host, hosts, 1, 1);
+        st = take_sections(r, c);
+    }
+    tm_partial_close(r);
+    tm_names_free(names);
+    return st;
+}
+
+static void make_partial(struct file *file)
+{
+    struct tm_run run;
+    FILE *in;
+
+    test_run_init(&run);
+    assert_int_equal(write_partial(&run, file->path), TM_OK);
+    assert_ledger_is_even(&run);
+    in = fopen(file->path, "rb");
+    assert_non_null(in);
+    file->length = fread(file->bytes, 1, sizeof(file->bytes), in);
+    assert_true(file->length > TM_PARTIAL_MAGIC_BYTES && file->length < sizeof(file->bytes));
+    (void)fclose(in);
+}
+
+static void what_is_written_is_read_again(void **state)
+{
+    struct file *file = *state;
+    struct content c;
+    struct tm_run run;
+
+    make_partial(file);
+    test_run_init(&run);
+    assert_true(tm_partial_is(file->path));
+    assert_int_equal(read_partial(&run, file->path, &c), TM_OK);
+    assert_true(c.flag && c.small == 70000 && c.large == UINT64_C(1) << 60 && c.negative == -5 && c.below == 3);
+    assert_true(c.number > 0.2499 && c.number < 0.2501);
+    assert_true(c.words[0] == -1 && c.words[1] == 0 && c.words[2] == INT64_MAX);
+    assert_string_equal(c.text, "a text");
+    assert_true(c.name != 0 && c.none == 0 && c.again == c.name);
+    assert_string_equal(c.id, "beta/gpu:0"); /* the host has another number here */
+    assert_string_equal(c.plain, "elsewhere");
+    assert_ledger_is_even(&run);
+}
+
+static void numbers_are_little_endian(void **state)
+{
+    static const uint8_t begin[] = { 5, 0, 0, 0, 'f', 'i', 'r', 's', 't' };
+    static const uint8_t values[] = { 1, 0x70, 0x11, 1, 0 };
+    struct file *file = *state;
+
+    make_partial(file);
+    assert_memory_equal(file->bytes, TM_PARTIAL_MAGIC, TM_PARTIAL_MAGIC_BYTES);
+    assert_memory_equal(file->bytes + TM_PARTIAL_MAGIC_BYTES, begin, sizeof(begin));
+    assert_memory_equal(file->bytes + TM_PARTIAL_MAGIC_BYTES + sizeof(begin) + 8, values, sizeof(values));
+}
+
+/* Reading the file has to fail as an input does: said where, with a hint, and nothing left over. */
+static void assert_refused(const struct file *file)
+{
+    struct content c;
+    struct tm_run run;
+
+    test_run_init(&run);
+    assert_int_equal(read_partial(&run, file->path, &c), TM_ERR_INPUT);
+    assert_int_equal(run.error.status, TM_ERR_INPUT);
+    assert_true(run.error.what[0] && run.error.hint[0] && run.error.at >= 0);
+    assert_ledger_is_even(&run);
+}
+
+static void every_changed_byte_is_found(void **state)
+{
+    struct file *file = *state;
+
+    make_partial(file);
+    for (size_t i = 0; i < file->length; i++) {
+        file->bytes[i] ^= 0x41;
+        write_bytes(file, file->bytes, file->length);
+        assert_refused(file);
+        file->bytes[i] ^= 0x41;
+    }
+}
+
+static void every_cut_is_found(void **state)
+{
+    struct file *file = *state;
+
+    make_partial(file);
+    for (size_t length = 0; length < file->length; length++) {
+        write_bytes(file, file->bytes, length);
+        assert_refused(file);
+    }
+}
+
+/* A file that somebody meant to be wrong has the right checksum. */
+static void put_checksum(struct file *file)
+{
+    const uint64_t sum = XXH3_64bits(file->bytes, file->length - 8);
+
+    for (int i = 0; i < 8; i++)
+        file->bytes[file->length - 8 + (size_t)i] = (uint8_t)(sum >> 8 * i);
+    write_bytes(file, file->bytes, file->length);
+}
+
+static void changes_under_a_right_checksum_do_no_harm(void **state)
+{
+    static const uint8_t values[] = { 0, 1, 0x7f, 0xff };
+    struct file *file = *state;
+    unsigned refused = 0;
+
+    make_partial(file);
+    for (size_t i = TM_PARTIAL_MAGIC_BYTES; i < file->length - 8; i++) {
+        const uint8_t before = file->bytes[i];
+
+        for (size_t k = 0; k < sizeof(values); k++) {
+            struct content c;
+            struct tm_run run;
+
+            file->bytes[i] = values[k];
+            put_checksum(file);
+            test_run_init(&run);
+            if (read_partial(&run, file->path, &c) != TM_OK) {
+                assert_int_equal(run.error.status, TM_ERR_INPUT);
+                refused++;
+            }
+            assert_ledger_is_even(&run);
+        }
+        file->bytes[i] = before;
+    }
+    assert_true(refused > 100);
+}
+
+static tm_status refusable_job(struct tm_run *run)
+{
+    static const char path[] = "/var/tmp/test-partial-refused";
+    struct content c;
+    tm_status st = write_partial(run, path);
+
+    if (st == TM_OK)
+        st = read_partial(run, path, &c);
+    (void)unlink(path);
+    return st;
+}
+
+static void refused_memory_ends_cleanly(void **state)
+{
+    (void)state;
+    refuse_each_request(refusable_job);
+}
+
+static void long_names_go_through_whole(void **state)
+{
+    enum { LONG = 300000 };
+    struct file *file = *state;
+    char *text = calloc(1, LONG), *back = calloc(1, LONG);
+    struct tm_run run;
+    struct tm_names *names;
+    struct tm_partial_writer *w;
+    struct tm_partial_reader *r;
+    struct tm_name info;
+    tm_strid id;
+    FILE *to;
+
+    assert_true(text && back);
+    for (size_t i = 0; i < LONG; i++)
+        text[i] = (char)('a' + i % 23);
+    test_run_init(&run);
+    names = tm_names_new(&run, 4 << 20, NULL);
+    assert_int_equal(tm_names_put(names, text, LONG, &id), TM_OK);
+    w = tm_partial_writer_new(&run, names, name_of_host, hosts);
+    tm_partial_begin(w, "names");
+    tm_partial_put_name(w, id);
+    assert_int_equal(tm_partial_end(w), TM_OK);
+    to = fopen(file->path, "wb");
+    assert_int_equal(tm_partial_write(w, to), TM_OK);
+    assert_int_equal(fclose(to), 0);
+    tm_partial_writer_free(w);
+    tm_names_free(names);
+    names = tm_names_new(&run, 4 << 20, NULL);
+    assert_int_equal(tm_partial_open(&r, &run, file->path), TM_OK);
+    tm_partial_bind(r, names, name_of_host, hosts, 0, 1);
+    assert_int_equal(tm_partial_enter(r, "names"), TM_OK);
+    id = tm_partial_name(r);
+    assert_int_equal(tm_partial_leave(r), TM_OK);
+    assert_int_equal(tm_partial_finish(r), TM_OK);
+    assert_int_equal(tm_names_info(names, id, &info), TM_OK);
+    assert_int_equal(info.length, LONG);
+    assert_int_equal(tm_names_copy(names, id, 0, back, LONG), TM_OK);
+    assert_memory_equal(text, back, LONG);
+    tm_partial_close(r);
+    tm_names_free(names);
+    assert_ledger_is_even(&run);
+    free(text);
+    free(back);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_written_is_read_again, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(numbers_are_little_endian, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(every_changed_byte_is_found, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(every_cut_is_found, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(changes_under_a_right_checksum_do_no_harm, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(long_names_go_through_whole, make_file, remove_file),
+        cmocka_unit_test(refused_memory_ends_cleanly),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
