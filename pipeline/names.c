@@ -39,6 +39,7 @@ struct tm_names {
     char *text; /* what tm_names_text gave out */
     size_t text_bytes;
     uint64_t seed;
+    bool have_twins; /* the table was cleared */
 };
 
 /* The two arrays take a quarter each at most, the table a quarter (a half as large while it grows),
@@ -125,6 +126,7 @@ static tm_status widen_table(struct tm_names *names)
     if (names->bits == names->bits_most) {
         memset(old, 0, old_count * sizeof(*old));
         names->used = 0;
+        names->have_twins = true;
         return TM_OK;
     }
     struct slot *slots =
@@ -206,6 +208,16 @@ tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, 
     tally_text(names, slot);
     names->used++;
     return TM_OK;
+}
+
+uint64_t tm_names_count(const struct tm_names *names)
+{
+    return tm_rows_count(names->entries);
+}
+
+bool tm_names_have_twins(const struct tm_names *names)
+{
+    return names->have_twins;
 }
 
 tm_status tm_names_info(struct tm_names *names, tm_strid id, struct tm_name *info)

@@ -38,6 +38,10 @@ tm_status tm_names_info(struct tm_names *names, tm_strid id, struct tm_name *inf
 tm_status tm_names_text(struct tm_names *names, tm_strid id, size_t most, const char **text,
                         size_t *length) TM_MUST_USE;
 
+/* Handles go from 0 to count - 1.  Without twins every text has one handle. */
+uint64_t tm_names_count(const struct tm_names *names);
+bool tm_names_have_twins(const struct tm_names *names);
+
 /* Copy bytes [at, at + bytes) of a text, however long it is. */
 tm_status tm_names_copy(struct tm_names *names, tm_strid id, uint64_t at, void *to, size_t bytes) TM_MUST_USE;
 

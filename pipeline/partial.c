@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "pipeline/index.h"
 #include "pipeline/rows.h"
 
 enum { BUFFER_BYTES = 64 << 10, CHECKSUM_BYTES = 8, SECTION_NAME_MOST = 63, NUMBERS_PAGE_BYTES = 8 << 10,
@@ -33,10 +34,12 @@ static uint64_t decode(const uint8_t *from, int bytes)
     return value;
 }
 
-/* What the numbers of texts may take. */
-static size_t numbers_memory(struct tm_run *run)
+/* What the numbers of texts may take, in quarters of an account that nobody else uses meanwhile. */
+enum { NUMBERS_QUARTERS = 2, TWINS_QUARTERS = 1 };
+
+static size_t quarters(struct tm_run *run, int count)
 {
-    return tm_budget_share(&run->budget, TM_ACCOUNT_INPUT) / 2;
+    return tm_budget_share(&run->budget, TM_ACCOUNT_INPUT) / 4 * (size_t)count;
 }
 
 /* --- writing --- */
@@ -51,9 +54,48 @@ struct tm_partial_writer {
     size_t used;
     struct tm_rows *numbers; /* uint32_t by handle: number of the text, 0 = not written yet */
     uint32_t texts;
+    struct tm_index *twins;  /* struct twin: the first handle of each text; NULL = every text has one */
     uint64_t length_at;      /* of the present section: where its length goes */
     tm_status status;
 };
+
+/* A text may have several handles, and which ones depends on the memory.  The first one stands for all. */
+struct twin {
+    uint64_t low, high; /* of the hash */
+    uint64_t handle;
+};
+
+static tm_status find_twins(struct tm_partial_writer *w)
+{
+    tm_status st = TM_OK;
+
+    w->twins = tm_index_new(w->run, TM_ACCOUNT_INPUT, sizeof(struct twin), quarters(w->run, TWINS_QUARTERS),
+                            TM_INDEX_FIRST, NULL);
+    if (!w->twins)
+        return w->run->error.status;
+    for (uint64_t i = 1; i < tm_names_count(w->names) && st == TM_OK; i++) {
+        struct tm_name info;
+
+        st = tm_names_info(w->names, (tm_strid)i, &info);
+        if (st == TM_OK)
+            st = tm_index_put(w->twins, &(struct twin){ info.hash.low, info.hash.high, i });
+    }
+    return st == TM_OK ? tm_index_finish(w->twins) : st;
+}
+
+static tm_status first_twin(struct tm_partial_writer *w, tm_strid name, tm_strid *first)
+{
+    struct tm_name info;
+    const void *row = NULL;
+    tm_status st = w->twins ? tm_names_info(w->names, name, &info) : TM_OK;
+
+    *first = name;
+    if (st == TM_OK && w->twins)
+        st = tm_index_get(w->twins, info.hash.low, &row);
+    if (st == TM_OK && row && ((const struct twin *)row)->high == info.hash.high)
+        *first = (tm_strid)((const struct twin *)row)->handle;
+    return st;
+}
 
 struct tm_partial_writer *tm_partial_writer_new(struct tm_run *run, struct tm_names *names, tm_partial_host *host,
                                                 const void *of)
@@ -65,9 +107,10 @@ struct tm_partial_writer *tm_partial_writer_new(struct tm_run *run, struct tm_na
     *w = (struct tm_partial_writer){ .run = run, .names = names, .host = host, .of = of, .spill.fd = -1 };
     w->buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, BUFFER_BYTES, &run->error);
     if (w->buffer)
-        w->numbers = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(uint32_t), numbers_memory(run),
+        w->numbers = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(uint32_t), quarters(run, NUMBERS_QUARTERS),
                                        NUMBERS_PAGE_BYTES);
-    if (w->numbers && tm_spill_open(&w->spill, run) == TM_OK)
+    if (w->numbers && tm_rows_resize(w->numbers, tm_names_count(names)) == TM_OK &&
+        (!tm_names_have_twins(names) || find_twins(w) == TM_OK) && tm_spill_open(&w->spill, run) == TM_OK)
         return w;
     tm_partial_writer_free(w);
     return NULL;
@@ -78,6 +121,7 @@ void tm_partial_writer_free(struct tm_partial_writer *w)
     if (!w)
         return;
     tm_rows_free(w->numbers);
+    tm_index_free(w->twins);
     tm_spill_close(&w->spill);
     tm_give(&w->run->budget, TM_ACCOUNT_INPUT, w->buffer, BUFFER_BYTES);
     tm_give(&w->run->budget, TM_ACCOUNT_INPUT, w, sizeof(*w));
@@ -180,17 +224,18 @@ static void put_whole_name(struct tm_partial_writer *w, tm_strid name)
 
 void tm_partial_put_name(struct tm_partial_writer *w, tm_strid name)
 {
-    uint32_t *number;
+    tm_strid first = 0;
+    uint32_t *number = NULL;
 
+    if (w->status == TM_OK && name != 0)
+        w->status = first_twin(w, name, &first);
     if (w->status != TM_OK)
         return;
     if (name == 0) {
         tm_partial_put_u32(w, 0);
         return;
     }
-    if (name >= tm_rows_count(w->numbers))
-        w->status = tm_rows_resize(w->numbers, (uint64_t)name + 1);
-    number = w->status == TM_OK ? tm_rows_change(w->numbers, name) : NULL;
+    number = tm_rows_change(w->numbers, first);
     if (!number) {
         w->status = w->run->error.status;
         return;
@@ -201,7 +246,7 @@ void tm_partial_put_name(struct tm_partial_writer *w, tm_strid name)
     }
     *number = ++w->texts; /* there are no more texts than handles */
     tm_partial_put_u32(w, w->texts);
-    put_whole_name(w, name);
+    put_whole_name(w, first);
 }
 
 void tm_partial_put_id(struct tm_partial_writer *w, uint32_t host, const char *id)
@@ -475,7 +520,7 @@ tm_status tm_partial_open(struct tm_partial_reader **reader, struct tm_run *run,
     (void)snprintf(r->name, sizeof(r->name), "'%s'", clean);
     r->buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, BUFFER_BYTES, &run->error);
     if (r->buffer)
-        r->handles = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(tm_strid), numbers_memory(run),
+        r->handles = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(tm_strid), quarters(run, NUMBERS_QUARTERS),
                                        NUMBERS_PAGE_BYTES);
     r->status = r->handles ? TM_OK : run->error.status;
     if (r->status == TM_OK)

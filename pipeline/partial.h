@@ -21,8 +21,9 @@ typedef const char *tm_partial_host(const void *of, uint32_t host);
  * after one is ignored: check tm_partial_end. */
 struct tm_partial_writer;
 
-/* in:     names    of the run: handles are written as texts, each text once
- *         host, of names of hosts; they have to live as long as the writer
+/* in:     names    of the run: handles are written as texts, each text once; no more come while sections are written
+ *         host, of names of hosts
+ *         names and hosts have to live until the last section has ended
  * owns:   the caller owns the result, tm_partial_writer_free releases it (NULL allowed)
  * errors: NULL, with the error in run->error */
 struct tm_partial_writer *tm_partial_writer_new(struct tm_run *run, struct tm_names *names, tm_partial_host *host,

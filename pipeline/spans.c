@@ -55,7 +55,8 @@ tm_status tm_spans_add(struct tm_spans *spans, const struct tm_span *span)
 
 tm_status tm_spans_finish(struct tm_spans *spans)
 {
-    struct tm_span last = { .lane = UINT64_MAX };
+    struct tm_span last = { .lane = 0 };
+    bool has_last = false;
     tm_status st = tm_sorter_finish(spans->sorter);
 
     while (st == TM_OK) {
@@ -66,12 +67,14 @@ tm_status tm_spans_finish(struct tm_spans *spans)
         if (st != TM_OK || !row)
             break;
         span = *(const struct tm_span *)row;
-        if (span.lane == last.lane && span.end_ps <= last.end_ps)
+        has_last &= span.lane == last.lane;
+        if (has_last && span.end_ps <= last.end_ps)
             continue; /* inside the one before */
-        span.ordinal = span.lane == last.lane ? last.ordinal + 1 : 0;
+        span.ordinal = has_last ? last.ordinal + 1 : 0;
         if (span.ordinal + 1 > spans->longest_lane)
             spans->longest_lane = span.ordinal + 1;
         last = span;
+        has_last = true;
         st = tm_rows_append(spans->rows, &span);
     }
     tm_sorter_free(spans->sorter);

@@ -103,7 +103,7 @@ struct tm_environment {
     char profile_options[256];
 };
 
-enum { TM_DEVICES_MOST = 1024, TM_THREADS_MOST = 65536 };
+enum { TM_DEVICES_MOST = 1024, TM_THREADS_MOST = 4096 };
 
 struct tm_trace {
     struct tm_run *run;

@@ -69,6 +69,7 @@ static tm_status add_loaded(struct tm_inputs *inputs, const char *host)
 {
     struct tm_run *run = inputs->run;
     const size_t row = sizeof(*inputs->loaded);
+    char *copy;
 
     if (inputs->loaded_count == inputs->loaded_most) {
         const uint32_t most = inputs->loaded_most ? 2 * inputs->loaded_most : 8;
@@ -80,8 +81,11 @@ static tm_status add_loaded(struct tm_inputs *inputs, const char *host)
         inputs->loaded = loaded;
         inputs->loaded_most = most;
     }
-    inputs->loaded[inputs->loaded_count] = (struct tm_found_file){ .host = copy_text(run, host) };
-    return inputs->loaded[inputs->loaded_count++].host ? TM_OK : run->error.status;
+    copy = copy_text(run, host);
+    if (!copy)
+        return run->error.status;
+    inputs->loaded[inputs->loaded_count++] = (struct tm_found_file){ .host = copy };
+    return TM_OK;
 }
 
 /* The hosts that a partial holds, and that it was made as the options say. */
@@ -92,9 +96,12 @@ static tm_status look_into(struct tm_inputs *inputs, size_t at, const struct tm_
     struct tm_partial_file *file = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*file), &run->error);
     char run_name[sizeof(inputs->partial_run_name)];
     struct tm_partial_reader *r = NULL;
-    tm_status st = file ? tm_partial_open(&r, run, path) : run->error.status;
     uint32_t count = 0;
+    tm_status st;
 
+    if (!file)
+        return run->error.status;
+    st = tm_partial_open(&r, run, path);
     if (st == TM_OK)
         st = tm_partial_load_settings(r, run, path, options, run_name, sizeof(run_name));
     if (st == TM_OK)
@@ -113,7 +120,7 @@ static tm_status look_into(struct tm_inputs *inputs, size_t at, const struct tm_
     inputs->parts[at].is_partial = true;
     inputs->parts[at].host_count = count;
     tm_partial_close(r);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, file, file ? sizeof(*file) : 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, file, sizeof(*file));
     return st;
 }
 

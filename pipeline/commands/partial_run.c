@@ -8,8 +8,6 @@
 
 #include "pipeline/version.h"
 
-enum { PROBLEMS_MOST = sizeof(((struct tm_partial_file *)0)->problems) / sizeof(((struct tm_partial_file *)0)->problems[0]) };
-
 /* --- settings --- */
 
 /* What was chosen, as numbers; a choice that says nothing of an end or a count leaves 0 there. */
@@ -174,7 +172,7 @@ tm_status tm_partial_load_file(struct tm_partial_reader *r, struct tm_partial_fi
     file->bytes = tm_partial_u64(r);
     file->events = tm_partial_u64(r);
     file->is_partial = tm_partial_bool(r);
-    file->problem_count = tm_partial_below_u32(r, PROBLEMS_MOST + 1);
+    file->problem_count = tm_partial_below_u32(r, TM_PROBLEMS_MOST + 1);
     for (uint32_t i = 0; i < file->problem_count; i++)
         tm_partial_text(r, file->problems[i], sizeof(file->problems[i]));
     if (tm_partial_is_ok(r) && !file->host[0])

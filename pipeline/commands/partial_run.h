@@ -8,7 +8,7 @@
 
 /* What a partial holds of its run beside the stages: how it was made, its files, what was read. */
 
-enum { TM_WARNINGS_MOST = 100, TM_WARNING_BYTES = 512 };
+enum { TM_WARNINGS_MOST = 100, TM_WARNING_BYTES = 512, TM_PROBLEMS_MOST = 4 };
 
 /* What the profilers said of their own work; the first ones of the run. */
 struct tm_warnings {
@@ -21,7 +21,7 @@ struct tm_partial_file {
     char host[128];      /* before hosts of other files were looked at */
     char path[16384];
     char xxh3[20];
-    char problems[4][2048];
+    char problems[TM_PROBLEMS_MOST][2048];
     uint32_t problem_count;
     uint64_t bytes, events;
     bool is_partial;     /* cut short or damaged */

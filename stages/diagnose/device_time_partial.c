@@ -196,6 +196,15 @@ static void load_parts(struct tm_partial_reader *r, struct time_parts *parts)
     memcpy(parts, words, sizeof(*parts));
 }
 
+/* Two moments whose distance is a time. */
+static void check_span(struct tm_partial_reader *r, int64_t begin_ps, int64_t end_ps)
+{
+    int64_t span_ps;
+
+    if (__builtin_sub_overflow(end_ps, begin_ps, &span_ps))
+        (void)tm_partial_damaged(r, "moments that are too far apart");
+}
+
 static tm_status load_hosts(struct device_time *d, struct tm_partial_reader *r)
 {
     for (uint32_t i = 0; i < tm_partial_host_count(r); i++) {
@@ -208,6 +217,8 @@ static tm_status load_hosts(struct device_time *d, struct tm_partial_reader *r)
         host->end_ps = tm_partial_i64(r);
         host->has_device = tm_partial_bool(r);
         host->has_window = tm_partial_bool(r);
+        if (host->has_window)
+            check_span(r, host->begin_ps, host->end_ps);
         if (!tm_partial_is_ok(r))
             break;
     }
@@ -230,6 +241,10 @@ static void load_device(const struct loading *l, struct lane *lane)
     lane->end_ps = tm_partial_i64(r);
     lane->window_begin_ps = tm_partial_i64(r);
     lane->window_end_ps = tm_partial_i64(r);
+    check_span(r, lane->begin_ps, lane->end_ps);
+    check_span(r, lane->window_begin_ps, lane->window_end_ps);
+    check_span(r, lane->window_begin_ps, lane->begin_ps);
+    check_span(r, lane->end_ps, lane->window_end_ps);
 }
 
 static void load_lane(struct tm_partial_reader *r, struct lane *lane)
@@ -260,6 +275,7 @@ static tm_status load_device_steps(const struct loading *l, struct lane *lane)
         struct device_step step;
 
         tm_partial_words(l->r, &step, STEP_WORDS);
+        check_span(l->r, step.first_ps, step.last_ps);
         st = tm_partial_is_ok(l->r) ? tm_rows_append(l->d->device_steps, &step) : tm_partial_status(l->r);
     }
     lane->device_steps_end = tm_rows_count(l->d->device_steps);

@@ -1,35 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What host threads did.  Per thread a stack of the events that are open and a log of the stretches that are past.
  * Memory: the log is kept in chunks; chunks before the horizon are dropped, and where the rest does not fit in the
- * share the oldest ones are spilled.  The stack is bounded; deeper events are tallied and count as their parents. */
+ * share the oldest ones of all threads are spilled.  The stacks are bounded; deeper events are tallied and count as
+ * their parents. */
 #include "stages/diagnose/host_threads.h"
 
 #include <string.h>
 
 enum {
-    CHUNK_STRETCHES = 250,
+    CHUNK_STRETCHES = 60, /* about 1 KiB: there may be a chunk per thread */
     DEEPEST_STACK = 4096,
-    FIRST_STACK = 16,
+    FIRST_STACK = 4,
+    OPEN_MOST = 1 << 14,  /* of all stacks together: half a MiB, whatever the share */
 };
 
 /* From begin to the begin of the next one. */
 struct stretch {
     int64_t begin_ps;
-    tm_strid name; /* of the longest piece of it */
+    tm_strid name; /* of the event that gives the cause, else of the innermost one */
     uint32_t cause;
 };
 
 struct chunk {
-    struct chunk *next;
-    uint32_t count;
+    struct chunk *before, *next;   /* of its thread */
+    struct chunk *older, *younger; /* of all threads */
+    uint32_t thread, count;
     struct stretch stretches[CHUNK_STRETCHES];
 };
 
 /* A chunk that was written out. */
 struct spilled {
-    int64_t begin_ps, end_ps;
+    int64_t end_ps;
     uint64_t before; /* the one before it of its thread, plus one; 0 = none */
-    struct chunk chunk;
+    uint32_t count;
+    struct stretch stretches[CHUNK_STRETCHES];
 };
 
 /* An open event.  Cause and name are those of the innermost event with a cause, seen from here. */
@@ -47,15 +51,15 @@ struct thread {
     struct chunk *first, *last; /* in memory, in the order of time */
     uint64_t spilled;           /* row of its last spilled chunk, plus one; 0 = none */
     struct stretch current;     /* the stretch that is being written */
-    int64_t longest_piece_ps, piece_begin_ps;
-    tm_strid piece_name;
 };
 
 struct tm_host_threads {
     struct tm_run *run;
     struct thread *threads;
     uint32_t count;
+    uint32_t open_most;         /* entries that all stacks have room for */
     size_t share_bytes, used_bytes;
+    struct chunk *oldest, *youngest;
     int64_t horizon_ps;
     struct tm_rows *spilled;    /* struct spilled, of all threads; NULL = none */
 };
@@ -77,8 +81,24 @@ struct tm_host_threads *tm_host_threads_new(struct tm_run *run, const struct tm_
     return NULL;
 }
 
-static void give_chunk(struct tm_host_threads *t, struct chunk *chunk)
+/* Give the first chunk of a thread back. */
+static void drop_first(struct tm_host_threads *t, struct thread *thread)
 {
+    struct chunk *chunk = thread->first;
+
+    thread->first = chunk->next;
+    if (chunk->next)
+        chunk->next->before = NULL;
+    else
+        thread->last = NULL;
+    if (chunk->older)
+        chunk->older->younger = chunk->younger;
+    else
+        t->oldest = chunk->younger;
+    if (chunk->younger)
+        chunk->younger->older = chunk->older;
+    else
+        t->youngest = chunk->older;
     tm_give(&t->run->budget, TM_ACCOUNT_THREADS, chunk, sizeof(*chunk));
     t->used_bytes -= sizeof(*chunk);
 }
@@ -90,12 +110,8 @@ void tm_host_threads_free(struct tm_host_threads *t)
     for (uint32_t i = 0; t->threads && i < t->count; i++) {
         struct thread *thread = &t->threads[i];
 
-        while (thread->first) {
-            struct chunk *next = thread->first->next;
-
-            give_chunk(t, thread->first);
-            thread->first = next;
-        }
+        while (thread->first)
+            drop_first(t, thread);
         tm_give(&t->run->budget, TM_ACCOUNT_THREADS, thread->stack, thread->stack_size * sizeof(*thread->stack));
     }
     tm_rows_free(t->spilled);
@@ -105,87 +121,67 @@ void tm_host_threads_free(struct tm_host_threads *t)
 
 /* --- the log --- */
 
-static int64_t end_of_first(const struct thread *thread)
+static int64_t end_of(const struct thread *thread, const struct chunk *chunk)
 {
-    const struct chunk *next = thread->first->next;
-
-    return next && next->count ? next->stretches[0].begin_ps : thread->current.begin_ps;
-}
-
-static void unlink_first(struct thread *thread)
-{
-    thread->first = thread->first->next;
-    if (!thread->first)
-        thread->last = NULL;
+    return chunk->next && chunk->next->count ? chunk->next->stretches[0].begin_ps : thread->current.begin_ps;
 }
 
 static void drop_before_horizon(struct tm_host_threads *t, struct thread *thread)
 {
-    while (thread->first && thread->first != thread->last && end_of_first(thread) <= t->horizon_ps) {
-        struct chunk *old = thread->first;
-
-        unlink_first(thread);
-        give_chunk(t, old);
-    }
+    while (thread->first && thread->first != thread->last && end_of(thread, thread->first) <= t->horizon_ps)
+        drop_first(t, thread);
 }
 
-/* Write the oldest chunk out. */
-static tm_status spill_first(struct tm_host_threads *t, struct thread *thread)
+/* Write the oldest chunk of all threads out: it is the first of its own. */
+static tm_status spill_oldest(struct tm_host_threads *t)
 {
-    struct chunk *old = thread->first;
-    const struct spilled row = { .begin_ps = old->stretches[0].begin_ps, .end_ps = end_of_first(thread),
-                                 .before = thread->spilled, .chunk = *old };
+    const struct chunk *old = t->oldest;
+    struct thread *thread = &t->threads[old->thread];
+    struct spilled row = { .end_ps = end_of(thread, old), .before = thread->spilled, .count = old->count };
     tm_status st;
 
     if (!t->spilled)
-        t->spilled = tm_rows_new(t->run, TM_ACCOUNT_THREADS, sizeof(row), t->share_bytes / 4);
+        t->spilled = tm_rows_new(t->run, TM_ACCOUNT_THREADS, sizeof(row), t->share_bytes / 8);
     if (!t->spilled)
         return t->run->error.status;
+    memcpy(row.stretches, old->stretches, sizeof(row.stretches));
     st = tm_rows_append(t->spilled, &row);
+    if (st != TM_OK)
+        return st;
     thread->spilled = tm_rows_count(t->spilled);
-    unlink_first(thread);
-    give_chunk(t, old);
-    return st;
+    drop_first(t, thread);
+    return TM_OK;
 }
 
 static tm_status new_chunk(struct tm_host_threads *t, struct thread *thread)
 {
     struct chunk *chunk;
-    tm_status st = TM_OK;
 
     drop_before_horizon(t, thread);
-    if (t->used_bytes + sizeof(*chunk) > t->share_bytes / 2 && thread->first && thread->first != thread->last)
-        st = spill_first(t, thread);
-    if (st != TM_OK)
-        return st;
+    while (t->oldest && t->used_bytes + sizeof(*chunk) > t->share_bytes / 4) {
+        const tm_status st = spill_oldest(t);
+
+        if (st != TM_OK)
+            return st;
+    }
     chunk = tm_take(&t->run->budget, TM_ACCOUNT_THREADS, sizeof(*chunk), &t->run->error);
     if (!chunk)
         return t->run->error.status;
     t->used_bytes += sizeof(*chunk);
-    if (thread->last)
-        thread->last->next = chunk;
-    else
-        thread->first = chunk;
-    thread->last = chunk;
+    chunk->thread = (uint32_t)(thread - t->threads);
+    chunk->before = thread->last;
+    chunk->older = t->youngest;
+    *(thread->last ? &thread->last->next : &thread->first) = chunk;
+    *(t->youngest ? &t->youngest->younger : &t->oldest) = chunk;
+    thread->last = t->youngest = chunk;
     return TM_OK;
 }
 
-static void end_piece(struct thread *thread, int64_t at_ps)
-{
-    if (at_ps - thread->piece_begin_ps > thread->longest_piece_ps) {
-        thread->longest_piece_ps = at_ps - thread->piece_begin_ps;
-        thread->current.name = thread->piece_name;
-    }
-    thread->piece_begin_ps = at_ps;
-}
-
-/* From at_ps on the thread does this.  Stretches of one cause are one. */
+/* From at_ps on the thread does this. */
 static tm_status begin_stretch(struct tm_host_threads *t, struct thread *thread, int64_t at_ps, uint32_t cause,
                                tm_strid name)
 {
-    end_piece(thread, at_ps);
-    thread->piece_name = name;
-    if (thread->has_begun && cause == thread->current.cause)
+    if (thread->has_begun && cause == thread->current.cause && name == thread->current.name)
         return TM_OK;
     if (thread->has_begun && thread->current.begin_ps < at_ps) {
         if (!thread->last || thread->last->count == CHUNK_STRETCHES) {
@@ -198,7 +194,6 @@ static tm_status begin_stretch(struct tm_host_threads *t, struct thread *thread,
     }
     thread->has_begun = true;
     thread->current = (struct stretch){ .begin_ps = at_ps, .name = name, .cause = cause };
-    thread->longest_piece_ps = 0;
     return TM_OK;
 }
 
@@ -227,7 +222,9 @@ static void inherit(struct thread *thread, uint32_t from)
     for (uint32_t i = from; i-- > 0;) {
         const struct open_event *below = &thread->stack[i];
 
-        if (below->cause == TM_CAUSE_HOST || below->cause_end_ps <= at_ps)
+        if (below->cause == TM_CAUSE_HOST) /* it found none below itself either, and none has begun there since */
+            break;
+        if (below->cause_end_ps <= at_ps)
             continue;
         event->cause = below->cause;
         event->cause_end_ps = below->cause_end_ps;
@@ -248,30 +245,37 @@ static tm_status advance(struct tm_host_threads *t, struct thread *thread, int64
         if (change_ps > to_ps)
             break;
         thread->at_ps = change_ps > thread->at_ps ? change_ps : thread->at_ps;
-        if (top->end_ps > thread->at_ps)
+        while (thread->depth && thread->stack[thread->depth - 1].end_ps <= thread->at_ps)
+            thread->depth--;
+        /* What is on top now may have inherited from an event that has ended in the meantime. */
+        if (thread->depth && thread->stack[thread->depth - 1].cause_end_ps <= thread->at_ps)
             inherit(thread, thread->depth - 1);
         st = settle(t, thread, thread->at_ps);
-        /* What is on top now may have inherited from an event that has ended in the meantime. */
-        if (thread->depth && thread->stack[thread->depth - 1].cause_end_ps <= thread->at_ps) {
-            inherit(thread, thread->depth - 1);
-            if (st == TM_OK)
-                st = settle(t, thread, thread->at_ps);
-        }
     }
     if (to_ps > thread->at_ps)
         thread->at_ps = to_ps;
     return st;
 }
 
-static tm_status grow_stack(struct tm_host_threads *t, struct thread *thread)
+/* Room for one more open event.  *found false: there is none. */
+static tm_status make_room(struct tm_host_threads *t, struct thread *thread, bool *found)
 {
     const uint32_t size = thread->stack_size ? thread->stack_size * 2 : FIRST_STACK;
-    void *stack = tm_retake(&t->run->budget, TM_ACCOUNT_THREADS, thread->stack,
-                            thread->stack_size * sizeof(*thread->stack), size * sizeof(*thread->stack),
-                            &t->run->error);
+    void *stack;
 
+    *found = true;
+    if (thread->depth < thread->stack_size)
+        return TM_OK;
+    *found = size <= DEEPEST_STACK && t->open_most + (size - thread->stack_size) <= OPEN_MOST;
+    if (!*found) {
+        tm_tally_add(&t->run->tallies, TM_TALLY_DEEP_NESTING, 1);
+        return TM_OK;
+    }
+    stack = tm_retake(&t->run->budget, TM_ACCOUNT_THREADS, thread->stack, thread->stack_size * sizeof(*thread->stack),
+                      size * sizeof(*thread->stack), &t->run->error);
     if (!stack)
         return t->run->error.status;
+    t->open_most += size - thread->stack_size;
     thread->stack = stack;
     thread->stack_size = size;
     return TM_OK;
@@ -280,29 +284,25 @@ static tm_status grow_stack(struct tm_host_threads *t, struct thread *thread)
 tm_status tm_host_threads_take(struct tm_host_threads *t, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;
-    const enum tm_cause cause = tm_cause_of_class((enum tm_class)r->class);
-    struct open_event open = { .end_ps = r->start_ps + r->dur_ps, .own_name = r->name,
-                               .name = r->name, .cause = cause };
+    const int64_t end_ps = r->start_ps + r->dur_ps;
+    const struct open_event open = { .end_ps = end_ps, .cause_end_ps = end_ps, .own_name = r->name, .name = r->name,
+                                     .cause = tm_cause_of_class((enum tm_class)r->class) };
     struct thread *thread;
+    bool found;
     tm_status st;
 
     if (event->thread >= t->count || !r->dur_ps)
         return TM_OK;
     thread = &t->threads[event->thread];
     if (!thread->has_begun)
-        thread->at_ps = thread->piece_begin_ps = r->start_ps;
+        thread->at_ps = r->start_ps;
     st = advance(t, thread, r->start_ps);
-    if (st == TM_OK && thread->depth == DEEPEST_STACK) {
-        tm_tally_add(&t->run->tallies, TM_TALLY_DEEP_NESTING, 1);
-        return TM_OK;
-    }
-    if (st == TM_OK && thread->depth == thread->stack_size)
-        st = grow_stack(t, thread);
-    if (st != TM_OK)
+    if (st == TM_OK)
+        st = make_room(t, thread, &found);
+    if (st != TM_OK || !found)
         return st;
-    open.cause_end_ps = open.end_ps;
     thread->stack[thread->depth++] = open;
-    if (cause == TM_CAUSE_HOST)
+    if (open.cause == TM_CAUSE_HOST)
         inherit(thread, thread->depth - 1);
     return settle(t, thread, r->start_ps);
 }
@@ -317,30 +317,33 @@ void tm_host_threads_forget(struct tm_host_threads *t, int64_t horizon_ps)
 struct answer {
     int64_t begin_ps, end_ps, seen_ps;
     int64_t *parts;
-    int64_t longest_ps[TM_CAUSE_COUNT];
+    int64_t longest_ps[TM_CAUSE_COUNT], longest_begin_ps[TM_CAUSE_COUNT];
     tm_strid *names;
 };
 
+/* Stretches may come in any order: chunks are looked at from the last one back. */
 static void add_stretch(struct answer *a, const struct stretch *stretch, int64_t until_ps)
 {
     const int64_t from_ps = stretch->begin_ps > a->begin_ps ? stretch->begin_ps : a->begin_ps;
     const int64_t to_ps = until_ps < a->end_ps ? until_ps : a->end_ps;
+    const uint32_t cause = stretch->cause;
 
     if (to_ps <= from_ps)
         return;
-    a->parts[stretch->cause] += to_ps - from_ps;
+    a->parts[cause] += to_ps - from_ps;
     a->seen_ps += to_ps - from_ps;
-    if (a->names && to_ps - from_ps > a->longest_ps[stretch->cause]) {
-        a->longest_ps[stretch->cause] = to_ps - from_ps;
-        a->names[stretch->cause] = stretch->name;
+    if (a->names && (to_ps - from_ps > a->longest_ps[cause] ||
+                     (to_ps - from_ps == a->longest_ps[cause] && from_ps < a->longest_begin_ps[cause]))) {
+        a->longest_ps[cause] = to_ps - from_ps;
+        a->longest_begin_ps[cause] = from_ps;
+        a->names[cause] = stretch->name;
     }
 }
 
-static void add_chunk(struct answer *a, const struct chunk *chunk, int64_t chunk_end_ps)
+static void add_stretches(struct answer *a, const struct stretch *stretches, uint32_t count, int64_t end_ps)
 {
-    for (uint32_t i = 0; i < chunk->count; i++)
-        add_stretch(a, &chunk->stretches[i],
-                    i + 1 < chunk->count ? chunk->stretches[i + 1].begin_ps : chunk_end_ps);
+    for (uint32_t i = 0; i < count; i++)
+        add_stretch(a, &stretches[i], i + 1 < count ? stretches[i + 1].begin_ps : end_ps);
 }
 
 /* What was spilled, from the latest chunk back. */
@@ -353,8 +356,8 @@ static tm_status add_spilled(struct tm_host_threads *t, const struct thread *thr
             return t->run->error.status;
         if (row->end_ps <= a->begin_ps)
             break;
-        if (row->begin_ps < a->end_ps)
-            add_chunk(a, &row->chunk, row->end_ps);
+        if (row->stretches[0].begin_ps < a->end_ps)
+            add_stretches(a, row->stretches, row->count, row->end_ps);
         at = row->before;
     }
     return TM_OK;
@@ -365,21 +368,16 @@ tm_status tm_host_threads_ask(struct tm_host_threads *t, uint32_t number, int64_
 {
     struct answer a = { .begin_ps = begin_ps, .end_ps = end_ps, .parts = parts, .names = names };
     struct thread *thread = number < t->count ? &t->threads[number] : NULL;
+    const struct chunk *chunk;
     tm_status st = TM_OK;
 
     if (thread && thread->has_begun) {
         st = advance(t, thread, end_ps);
-        end_piece(thread, thread->at_ps);
-        if (st == TM_OK)
-            st = add_spilled(t, thread, &a);
-        for (const struct chunk *chunk = thread->first; chunk; chunk = chunk->next) {
-            const int64_t chunk_end_ps = chunk->next && chunk->next->count ? chunk->next->stretches[0].begin_ps
-                                                                           : thread->current.begin_ps;
-
-            if (chunk_end_ps > begin_ps)
-                add_chunk(&a, chunk, chunk_end_ps);
-        }
         add_stretch(&a, &thread->current, end_ps);
+        for (chunk = thread->last; chunk && end_of(thread, chunk) > begin_ps; chunk = chunk->before)
+            add_stretches(&a, chunk->stretches, chunk->count, end_of(thread, chunk));
+        if (st == TM_OK && !chunk)
+            st = add_spilled(t, thread, &a);
     }
     parts[TM_CAUSE_UNRECORDED] += end_ps - begin_ps - a.seen_ps;
     return st;

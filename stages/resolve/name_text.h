@@ -18,7 +18,8 @@ static inline struct tm_text tm_text_from(struct tm_text text, size_t offset)
 {
     const size_t skipped = offset < text.length ? offset : text.length;
 
-    return (struct tm_text){ text.at + skipped, text.length - skipped };
+    /* nothing may be added to the NULL of an empty view */
+    return (struct tm_text){ skipped ? text.at + skipped : text.at, text.length - skipped };
 }
 
 static inline bool tm_text_is(struct tm_text text, const char *want)

@@ -48,9 +48,9 @@ struct host_reading {
 };
 
 /* Give a thread its number; past the limit its doings count as not recorded. */
-static void number_thread(struct tm_survey *s, struct tm_track *track)
+static void number_thread(struct tm_survey *s, struct tm_track *track, uint32_t most)
 {
-    if (track->thread == TM_NONE && s->trace->thread_count < TM_THREADS_MOST)
+    if (track->thread == TM_NONE && s->trace->thread_count < most)
         track->thread = s->trace->thread_count++;
 }
 
@@ -66,7 +66,7 @@ static tm_status keep_launch(struct tm_survey *s, struct tm_track *track, const 
         .direction = (uint8_t)tm_direction_of(raw->traits),
     };
 
-    number_thread(s, track);
+    number_thread(s, track, TM_THREADS_MOST - 1); /* one is for the main thread */
     launch.thread = track->thread;
     s->has_uncertain_launches |= launch.is_uncertain;
     return tm_index_put(s->resolver->launches, &launch);
@@ -227,7 +227,7 @@ static tm_status number_main_thread(struct tm_survey *s)
     row = tm_rows_change(s->trace->tracks, s->trace->main_track);
     if (!row)
         return s->run->error.status;
-    number_thread(s, row);
+    number_thread(s, row, TM_THREADS_MOST);
     s->trace->main_thread = row->thread;
     return TM_OK;
 }

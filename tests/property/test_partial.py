@@ -13,7 +13,7 @@ from tracemill import SHARED, Scratch, run  # noqa: E402
 
 GENERATOR = SHARED / "tools" / "make_trace.py"
 GENERATED = {
-    "gpu, names of one launch": ["--unique-names", "0.3", "--devices", "2"],
+    "gpu, more names than are looked up": ["--unique-names", "0.9", "--devices", "2", "--events", "60000"],
     "gpu, damaged": ["--dirty", "--bad-utf8"],
     "gpu, allocations": ["--scenario", "memory"],
     "gpu, compilations": ["--scenario", "recompile"],
@@ -66,6 +66,7 @@ def check(tap, folder, name, profiles, *options):
     maker.same("two partials with 32M", whole, partials, "--memory", "32M", *options)
     small = maker.report([first], "partial", "--memory", "32M", *options)[0]
     if small:
+        tap.ok(small.read_bytes() == partials[0].read_bytes(), f"{name}: the partial has the same bytes with 32M")
         maker.same("a partial made with 32M", whole, [small, second], *options)
     merged = maker.report(partials, "partial", *options)[0]
     if merged:
@@ -109,8 +110,8 @@ def generated(tap, folder):
             continue
         place = folder / name.replace(", ", "-").replace(" ", "-")
         place.mkdir()
-        done = subprocess.run([sys.executable, str(GENERATOR), "--quiet", "--events", "20000", "--hosts", "2",
-                               "--format", "xplane", "--logdir", *options, str(place / "log")],
+        done = subprocess.run([sys.executable, str(GENERATOR), "--quiet", "--events", "20000", *options, "--hosts", "2",
+                               "--format", "xplane", "--logdir", str(place / "log")],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         profiles = sorted(place.glob("log/**/*.xplane.pb"))
         if done.returncode != 0 or len(profiles) != 2:

@@ -56,14 +56,11 @@ static int remove_file(void **state)
 }
 
 /* Two sections with a value of every kind. */
-static tm_status put_sections(struct tm_partial_writer *w, struct tm_names *names)
+static tm_status put_sections(struct tm_partial_writer *w, tm_strid name)
 {
     const int64_t words[3] = { -1, 0, INT64_MAX };
-    tm_strid name = 0;
-    tm_status st = tm_names_put(names, "fusion.12", 9, &name);
+    tm_status st;
 
-    if (st != TM_OK)
-        return st;
     tm_partial_begin(w, "first");
     tm_partial_put_u8(w, 1);
     tm_partial_put_u32(w, 70000);
@@ -86,9 +83,15 @@ static tm_status put_sections(struct tm_partial_writer *w, struct tm_names *name
 static tm_status write_partial(struct tm_run *run, const char *path)
 {
     struct tm_names *names = tm_names_new(run, 1 << 20, NULL);
-    struct tm_partial_writer *w = names ? tm_partial_writer_new(run, names, name_of_host, hosts) : NULL;
+    struct tm_partial_writer *w = NULL;
+    tm_strid name = 0;
     FILE *to = NULL;
-    tm_status st = w ? put_sections(w, names) : run->error.status;
+    tm_status st = names ? tm_names_put(names, "fusion.12", 9, &name) : run->error.status;
+
+    if (st == TM_OK) {
+        w = tm_partial_writer_new(run, names, name_of_host, hosts);
+        st = w ? put_sections(w, name) : run->error.status;
+    }
 
     if (st == TM_OK) {
         to = fopen(path, "wb");

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stages/diagnose/host_threads.h"
+
+#include <stdlib.h>
+
+#include "tests/support/test_run.h"
+
+/* Against the plainest calculation: for every picosecond the events that are open, from the innermost one out. */
+enum { LENGTH = 600, EVENTS = 120, THREADS = 3 };
+
+struct plain_event {
+    int64_t start_ps, end_ps;
+    uint32_t thread;
+    enum tm_class class;
+    tm_strid name;
+};
+
+struct moment {
+    enum tm_cause cause;
+    tm_strid name;
+};
+
+struct plain {
+    struct plain_event events[EVENTS];
+    size_t count;
+};
+
+static int in_stream_order(const void *a, const void *b)
+{
+    const struct plain_event *x = a, *y = b;
+
+    if (x->start_ps != y->start_ps)
+        return x->start_ps < y->start_ps ? -1 : 1;
+    if (x->end_ps != y->end_ps)
+        return x->end_ps > y->end_ps ? -1 : 1;
+    return (x->name > y->name) - (x->name < y->name);
+}
+
+static struct moment moment_of(const struct plain *plain, uint32_t thread, int64_t at_ps)
+{
+    struct moment moment = { TM_CAUSE_UNRECORDED, 0 };
+
+    for (size_t i = plain->count; i-- > 0;) { /* the innermost one began last */
+        const struct plain_event *const e = &plain->events[i];
+        const enum tm_cause cause = tm_cause_of_class(e->class);
+
+        if (e->thread != thread || e->start_ps > at_ps || e->end_ps <= at_ps)
+            continue;
+        if (cause != TM_CAUSE_HOST)
+            return (struct moment){ cause, e->name };
+        if (moment.cause == TM_CAUSE_UNRECORDED)
+            moment = (struct moment){ TM_CAUSE_HOST, e->name };
+    }
+    return moment;
+}
+
+static void ask_plainly(const struct plain *plain, uint32_t thread, int64_t begin_ps, int64_t end_ps,
+                        int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT])
+{
+    int64_t longest_ps[TM_CAUSE_COUNT] = { 0 };
+
+    for (int64_t at = begin_ps; at < end_ps;) {
+        const struct moment moment = moment_of(plain, thread, at);
+        int64_t until = at + 1;
+
+        while (until < end_ps) {
+            const struct moment next = moment_of(plain, thread, until);
+
+            if (next.cause != moment.cause || next.name != moment.name)
+                break;
+            until++;
+        }
+        parts[moment.cause] += until - at;
+        if (until - at > longest_ps[moment.cause]) {
+            longest_ps[moment.cause] = until - at;
+            names[moment.cause] = moment.name;
+        }
+        at = until;
+    }
+}
+
+/* Events that nest as calls do, or lie over each other in any way. */
+static void make_events(struct plain *plain, uint64_t *seed, bool nested)
+{
+    static const enum tm_class classes[] = { TM_CLASS_PYTHON, TM_CLASS_PYTHON, TM_CLASS_RUNTIME, TM_CLASS_ANNOTATION,
+                                             TM_CLASS_LAUNCH, TM_CLASS_COMPILE, TM_CLASS_SYNC, TM_CLASS_INPUT,
+                                             TM_CLASS_GC, TM_CLASS_PROFILER, TM_CLASS_STEP_MARKER };
+    const size_t count = 1 + next_number(seed) % EVENTS;
+
+    for (plain->count = 0; plain->count < count; plain->count++) {
+        struct plain_event *const e = &plain->events[plain->count];
+
+        e->thread = (uint32_t)(next_number(seed) % THREADS);
+        e->class = classes[next_number(seed) % (sizeof(classes) / sizeof(classes[0]))];
+        e->name = (tm_strid)plain->count + 1;
+        if (nested) { /* halves of halves */
+            const int64_t size = LENGTH >> next_number(seed) % 7;
+
+            e->start_ps = (int64_t)(next_number(seed) % (uint64_t)(LENGTH / size)) * size;
+            e->end_ps = e->start_ps + size;
+        } else {
+            e->start_ps = (int64_t)(next_number(seed) % LENGTH);
+            e->end_ps = e->start_ps + (int64_t)(next_number(seed) % 90);
+        }
+    }
+    qsort(plain->events, plain->count, sizeof(*plain->events), in_stream_order);
+}
+
+static struct tm_event event_of(const struct plain_event *e)
+{
+    return (struct tm_event){ .record = { .start_ps = e->start_ps, .dur_ps = e->end_ps - e->start_ps, .name = e->name,
+                                          .class = (uint8_t)e->class },
+                              .thread = e->thread };
+}
+
+static void compare(struct tm_host_threads *threads, const struct plain *plain, uint32_t thread, int64_t begin_ps,
+                    int64_t end_ps)
+{
+    int64_t parts[TM_CAUSE_COUNT] = { 0 }, expected[TM_CAUSE_COUNT] = { 0 };
+    tm_strid names[TM_CAUSE_COUNT] = { 0 }, expected_names[TM_CAUSE_COUNT] = { 0 };
+
+    ask_plainly(plain, thread, begin_ps, end_ps, expected, expected_names);
+    assert_int_equal(tm_host_threads_ask(threads, thread, begin_ps, end_ps, parts, names), TM_OK);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        if (parts[i] != expected[i] || names[i] != expected_names[i])
+            fail_msg("thread %u [%lld, %lld): %s is %lld of event %u instead of %lld of event %u", thread,
+                     (long long)begin_ps, (long long)end_ps, tm_cause_name[i], (long long)parts[i], names[i],
+                     (long long)expected[i], expected_names[i]);
+}
+
+static void check_random(uint64_t seed, bool nested)
+{
+    const struct tm_trace trace = { .thread_count = THREADS };
+    struct plain plain;
+    struct tm_run run;
+    struct tm_host_threads *threads;
+    int64_t horizon_ps = 0;
+
+    test_run_init(&run);
+    make_events(&plain, &seed, nested);
+    threads = tm_host_threads_new(&run, &trace);
+    assert_non_null(threads);
+    for (size_t i = 0; i < plain.count; i++) {
+        const int64_t now_ps = plain.events[i].start_ps;
+        const struct tm_event event = event_of(&plain.events[i]);
+
+        /* Before an event at this time is taken, up to it everything is known. */
+        if (now_ps > horizon_ps && next_number(&seed) % 3 == 0) {
+            const int64_t begin_ps = horizon_ps + (int64_t)(next_number(&seed) % (uint64_t)(now_ps - horizon_ps));
+            const int64_t end_ps = begin_ps + (int64_t)(next_number(&seed) % (uint64_t)(now_ps - begin_ps + 1));
+
+            compare(threads, &plain, (uint32_t)(next_number(&seed) % THREADS), begin_ps, end_ps);
+            if (next_number(&seed) % 4 == 0)
+                tm_host_threads_forget(threads, horizon_ps = begin_ps);
+        }
+        assert_int_equal(tm_host_threads_take(threads, &event), TM_OK);
+    }
+    for (uint32_t thread = 0; thread < THREADS; thread++)
+        compare(threads, &plain, thread, horizon_ps, LENGTH + 200);
+    tm_host_threads_free(threads);
+    assert_ledger_is_even(&run);
+}
+
+static void nested_events_give_the_cause_of_every_moment(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 400; seed++)
+        check_random(seed, true);
+}
+
+static void overlapping_events_give_the_cause_of_every_moment(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 400; seed++)
+        check_random(seed, false);
+}
+
+/* --- long logs --- */
+
+enum { MANY = 60000 };
+
+/* Two threads that call, sync and wait for ever; names tell the event.  Returns the stream's end. */
+static int64_t put_calls(struct tm_host_threads *threads)
+{
+    for (int i = 0; i < MANY; i++) {
+        struct tm_event event = { .record = { .start_ps = 10 * i, .dur_ps = 1 + i % 7, .name = (tm_strid)i + 1,
+                                              .class = i % 3 ? TM_CLASS_PYTHON : TM_CLASS_SYNC },
+                                  .thread = (uint32_t)(i & 1) };
+
+        assert_int_equal(tm_host_threads_take(threads, &event), TM_OK);
+    }
+    return 10 * MANY;
+}
+
+static void check_calls(struct tm_host_threads *threads, uint32_t thread, int first, int last)
+{
+    int64_t parts[TM_CAUSE_COUNT] = { 0 }, host_ps = 0, sync_ps = 0, longest_ps = 0;
+    tm_strid names[TM_CAUSE_COUNT] = { 0 }, name = 0;
+
+    for (int i = first; i < last; i++) {
+        if ((i & 1) != (int)thread)
+            continue;
+        *(i % 3 ? &host_ps : &sync_ps) += 1 + i % 7;
+        if (i % 3 && 1 + i % 7 > longest_ps) {
+            longest_ps = 1 + i % 7;
+            name = (tm_strid)i + 1;
+        }
+    }
+    assert_int_equal(tm_host_threads_ask(threads, thread, 10 * first, 10 * last, parts, names), TM_OK);
+    assert_int_equal(parts[TM_CAUSE_HOST], host_ps);
+    assert_int_equal(parts[TM_CAUSE_SYNC], sync_ps);
+    assert_int_equal(parts[TM_CAUSE_UNRECORDED], 10 * (last - first) - host_ps - sync_ps);
+    assert_int_equal(names[TM_CAUSE_HOST], name);
+}
+
+static void a_log_that_is_spilled_answers_alike(void **state)
+{
+    static const size_t limits_mib[] = { 1, 32, 256 };
+    const struct tm_trace trace = { .thread_count = 2 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(limits_mib) / sizeof(limits_mib[0]); i++) {
+        struct tm_run run;
+        struct tm_host_threads *threads;
+
+        test_run_init(&run);
+        tm_budget_init(&run.budget, limits_mib[i] * TM_MIB);
+        threads = tm_host_threads_new(&run, &trace);
+        assert_non_null(threads);
+        (void)put_calls(threads);
+        assert_true(limits_mib[i] == 256 || run.budget.spilled_bytes > 0);
+        for (int first = 0; first < MANY - 100; first += 5003) {
+            check_calls(threads, 0, first, first + 60);
+            check_calls(threads, 1, first, first + 1);
+        }
+        check_calls(threads, 1, 0, MANY);
+        check_calls(threads, 0, MANY - 5, MANY);
+        tm_host_threads_free(threads);
+        assert_true(run.budget.peak_bytes[TM_ACCOUNT_THREADS] <= tm_budget_share(&run.budget, TM_ACCOUNT_THREADS) + (256 << 10));
+        assert_ledger_is_even(&run);
+    }
+}
+
+static void what_was_forgotten_takes_no_memory(void **state)
+{
+    const struct tm_trace trace = { .thread_count = 2 };
+    struct tm_run run;
+    struct tm_host_threads *threads;
+
+    (void)state;
+    test_run_init(&run);
+    threads = tm_host_threads_new(&run, &trace);
+    assert_non_null(threads);
+    for (int i = 0; i < MANY; i++) {
+        const struct tm_event event = { .record = { .start_ps = 10 * i, .dur_ps = 5, .name = (tm_strid)i + 1,
+                                                    .class = TM_CLASS_PYTHON },
+                                        .thread = (uint32_t)(i & 1) };
+
+        tm_host_threads_forget(threads, 10 * i - 100);
+        assert_int_equal(tm_host_threads_take(threads, &event), TM_OK);
+    }
+    assert_true(run.budget.peak_bytes[TM_ACCOUNT_THREADS] < 64 << 10);
+    assert_int_equal(run.budget.spilled_bytes, 0);
+    tm_host_threads_free(threads);
+    assert_ledger_is_even(&run);
+}
+
+/* As many threads as there may be, each doing a little in turn: the memory stays in its share. */
+static void many_threads_keep_to_the_share(void **state)
+{
+    const struct tm_trace trace = { .thread_count = TM_THREADS_MOST };
+    struct tm_run run;
+    struct tm_host_threads *threads;
+    int64_t parts[TM_CAUSE_COUNT] = { 0 };
+    int64_t at_ps = 0;
+
+    (void)state;
+    test_run_init(&run);
+    threads = tm_host_threads_new(&run, &trace);
+    assert_non_null(threads);
+    for (int turn = 0; turn < 6; turn++)
+        for (uint32_t i = 0; i < TM_THREADS_MOST; i++, at_ps += 2) {
+            const struct tm_event event = { .record = { .start_ps = at_ps, .dur_ps = 1 + turn, .name = i + 1,
+                                                        .class = TM_CLASS_PYTHON },
+                                            .thread = i };
+
+            assert_int_equal(tm_host_threads_take(threads, &event), TM_OK);
+        }
+    assert_int_equal(tm_host_threads_ask(threads, 77, 0, at_ps, parts, NULL), TM_OK);
+    assert_int_equal(parts[TM_CAUSE_HOST], 1 + 2 + 3 + 4 + 5 + 6);
+    tm_host_threads_free(threads);
+    assert_true(run.budget.peak_bytes[TM_ACCOUNT_THREADS] <= tm_budget_share(&run.budget, TM_ACCOUNT_THREADS));
+    assert_int_equal(run.tallies.count[TM_TALLY_DEEP_NESTING], 0);
+    assert_ledger_is_even(&run);
+}
+
+/* --- deep stacks --- */
+
+static void events_nested_too_deeply_count_as_their_parents(void **state)
+{
+    enum { DEEP = 5000, LIMIT = 4096 };
+    const struct tm_trace trace = { .thread_count = 1 };
+    struct tm_run run;
+    struct tm_host_threads *threads;
+    int64_t parts[TM_CAUSE_COUNT] = { 0 };
+    tm_strid names[TM_CAUSE_COUNT] = { 0 };
+
+    (void)state;
+    test_run_init(&run);
+    threads = tm_host_threads_new(&run, &trace);
+    assert_non_null(threads);
+    for (int i = 0; i < DEEP; i++) {
+        const struct tm_event event = { .record = { .start_ps = i, .dur_ps = 100000 - 2 * i, .name = (tm_strid)i + 1,
+                                                    .class = i == DEEP - 1 ? TM_CLASS_SYNC : TM_CLASS_PYTHON } };
+
+        assert_int_equal(tm_host_threads_take(threads, &event), TM_OK);
+    }
+    assert_int_equal(run.tallies.count[TM_TALLY_DEEP_NESTING], DEEP - LIMIT);
+    assert_int_equal(tm_host_threads_ask(threads, 0, DEEP, DEEP + 10, parts, names), TM_OK);
+    assert_int_equal(parts[TM_CAUSE_HOST], 10);
+    assert_int_equal(names[TM_CAUSE_HOST], LIMIT);
+    tm_host_threads_free(threads);
+    assert_ledger_is_even(&run);
+}
+
+/* Many threads with deep stacks: what all of them may hold is bounded, too. */
+static void all_stacks_together_are_bounded(void **state)
+{
+    enum { STACKS = 400, DEEP = 300 };
+    const struct tm_trace trace = { .thread_count = STACKS };
+    struct tm_run run;
+    struct tm_host_threads *threads;
+
+    (void)state;
+    test_run_init(&run);
+    threads = tm_host_threads_new(&run, &trace);
+    assert_non_null(threads);
+    for (int i = 0; i < DEEP; i++)
+        for (uint32_t thread = 0; thread < STACKS; thread++) {
+            const struct tm_event event = { .record = { .start_ps = i, .dur_ps = 100000, .name = 1,
+                                                        .class = TM_CLASS_PYTHON },
+                                            .thread = thread };
+
+            assert_int_equal(tm_host_threads_take(threads, &event), TM_OK);
+        }
+    assert_true(run.tallies.count[TM_TALLY_DEEP_NESTING] > 0);
+    assert_true(run.budget.peak_bytes[TM_ACCOUNT_THREADS] <= tm_budget_share(&run.budget, TM_ACCOUNT_THREADS));
+    tm_host_threads_free(threads);
+    assert_ledger_is_even(&run);
+}
+
+/* --- what is not there --- */
+
+static void what_nobody_recorded_is_unrecorded(void **state)
+{
+    const struct tm_trace trace = { .thread_count = 2 };
+    const struct tm_event instant = { .record = { .start_ps = 5, .class = TM_CLASS_SYNC, .name = 1 } };
+    const struct tm_event elsewhere = { .record = { .start_ps = 6, .dur_ps = 100, .class = TM_CLASS_SYNC, .name = 2 },
+                                        .thread = TM_NONE };
+    static const uint32_t numbers[] = { 0, 1, 2, TM_NONE };
+    struct tm_run run;
+    struct tm_host_threads *threads;
+
+    (void)state;
+    test_run_init(&run);
+    threads = tm_host_threads_new(&run, &trace);
+    assert_non_null(threads);
+    assert_int_equal(tm_host_threads_take(threads, &instant), TM_OK);
+    assert_int_equal(tm_host_threads_take(threads, &elsewhere), TM_OK);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        int64_t parts[TM_CAUSE_COUNT] = { 0 };
+        tm_strid names[TM_CAUSE_COUNT] = { 0 };
+
+        assert_int_equal(tm_host_threads_ask(threads, numbers[i], -50, 50, parts, names), TM_OK);
+        assert_int_equal(parts[TM_CAUSE_UNRECORDED], 100);
+        assert_int_equal(names[TM_CAUSE_UNRECORDED], 0);
+    }
+    tm_host_threads_free(threads);
+    tm_host_threads_free(NULL);
+    assert_ledger_is_even(&run);
+}
+
+static tm_status job(struct tm_run *run)
+{
+    const struct tm_trace trace = { .thread_count = 2 };
+    struct tm_host_threads *threads;
+    int64_t parts[TM_CAUSE_COUNT] = { 0 };
+    tm_status st;
+
+    run->budget.limit_bytes = TM_MIB;
+    threads = tm_host_threads_new(run, &trace);
+    st = threads ? TM_OK : run->error.status;
+    for (int i = 0; i < 5000 && st == TM_OK; i++) {
+        const struct tm_event event = { .record = { .start_ps = 10 * i, .dur_ps = 50 - i % 40, .name = (tm_strid)i + 1,
+                                                    .class = i % 3 ? TM_CLASS_PYTHON : TM_CLASS_SYNC },
+                                        .thread = (uint32_t)(i & 1) };
+
+        st = tm_host_threads_take(threads, &event);
+    }
+    if (st == TM_OK)
+        st = tm_host_threads_ask(threads, 1, 0, 40000, parts, NULL);
+    tm_host_threads_free(threads);
+    return st;
+}
+
+static void each_refused_request_ends_clean(void **state)
+{
+    (void)state;
+    refuse_each_request(job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nested_events_give_the_cause_of_every_moment),
+        cmocka_unit_test(overlapping_events_give_the_cause_of_every_moment),
+        cmocka_unit_test(a_log_that_is_spilled_answers_alike),
+        cmocka_unit_test(what_was_forgotten_takes_no_memory),
+        cmocka_unit_test(many_threads_keep_to_the_share),
+        cmocka_unit_test(events_nested_too_deeply_count_as_their_parents),
+        cmocka_unit_test(all_stacks_together_are_bounded),
+        cmocka_unit_test(what_nobody_recorded_is_unrecorded),
+        cmocka_unit_test(each_refused_request_ends_clean),
+    };
+
+    return cmocka_run_group_tests_name("host threads", tests, NULL, NULL);
+}
