@@ -6,6 +6,8 @@
 #include "stages/diagnose/sums.h"
 #include "stages/survey/survey_private.h"
 
+enum { STEP_ROWS_MOST = 1 << 26 }; /* devices times steps: some gigabytes of spill file */
+
 /* --- where the steps come from --- */
 
 /* The program with the most device time of those that ran twice or more. */
@@ -157,6 +159,9 @@ tm_status tm_survey_make_rows(struct tm_survey *s)
 
     if (steps->count >= TM_NONE)
         return tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u steps", TM_NONE - 1);
+    if (s->trace->device_count * steps->count > STEP_ROWS_MOST)
+        return tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "%llu steps on %u devices are more than %d rows",
+                       (unsigned long long)steps->count, s->trace->device_count, STEP_ROWS_MOST);
     steps->rows = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct tm_step_row), share / 8);
     steps->marks = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct tm_step_mark), share / 8);
     if (!steps->rows || !steps->marks)
