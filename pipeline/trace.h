@@ -103,7 +103,8 @@ struct tm_environment {
     char profile_options[256];
 };
 
-enum { TM_DEVICES_MOST = 1024, TM_THREADS_MOST = 4096 };
+enum { TM_DEVICES_MOST = 1024, TM_THREADS_MOST = 4096,
+       TM_STEP_ROWS_MOST = 1 << 26 /* devices times steps: a few GiB of spilled rows */ };
 
 struct tm_trace {
     struct tm_run *run;

@@ -269,7 +269,7 @@ tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane_number, stru
     struct tm_names *names = x->source.trace->names;
     struct tm_name info = { .length = 0 };
     tm_strid display = 0;
-    bool found;
+    bool found = false;
     tm_status st = plane ? enter_value(w, &row.id, &found) : x->source.trace->run->error.status;
 
     while (st == TM_OK && found) {

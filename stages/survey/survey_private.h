@@ -63,6 +63,7 @@ struct tm_graph_event {
     struct tm_record record;
     uint32_t traits;
     uint32_t unused;
+    struct tm_number number; /* its arguments, where record.args_length says so */
 };
 
 /* survey_tracks.c: one reading of all tracks of one side. */

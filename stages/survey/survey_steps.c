@@ -157,8 +157,9 @@ tm_status tm_survey_make_rows(struct tm_survey *s)
     const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_STEPS);
     struct tm_steps *steps = &s->trace->steps;
 
-    if (steps->count >= TM_NONE)
-        return tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u steps", TM_NONE - 1);
+    if (steps->count > TM_STEP_ROWS_MOST || s->trace->device_count * steps->count > TM_STEP_ROWS_MOST)
+        return tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "%llu steps of %u devices are more than %d rows",
+                       (unsigned long long)steps->count, s->trace->device_count, TM_STEP_ROWS_MOST);
     if (s->trace->device_count * steps->count > STEP_ROWS_MOST)
         return tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "%llu steps on %u devices are more than %d rows",
                        (unsigned long long)steps->count, s->trace->device_count, STEP_ROWS_MOST);
@@ -239,8 +240,12 @@ static tm_status facts_of(struct tm_survey *s, uint64_t ordinal, struct step_fac
 {
     *facts = (struct step_facts){ .begin_ps = INT64_MAX, .end_ps = INT64_MIN };
     for (uint32_t i = 0; i < s->trace->device_count; i++) {
-        const struct tm_step_row *row = tm_rows_at(s->trace->steps.rows, s->trace->devices[i].first_step_row + ordinal);
+        const struct tm_device *device = &s->trace->devices[i];
+        const struct tm_step_row *row;
 
+        if (!device->activities)
+            continue;
+        row = tm_rows_at(s->trace->steps.rows, device->first_step_row + ordinal);
         if (!row)
             return s->run->error.status;
         if (!row->activities)
@@ -413,7 +418,7 @@ static tm_status count_warmup(struct tm_survey *s, uint64_t complete, uint64_t *
     st = find_middle(s, complete, &middle);
     for (uint64_t k = 0; k < complete && st == TM_OK; k++) {
         const struct tm_step_mark *mark = tm_rows_at(s->trace->steps.marks, k);
-        int64_t length_ps;
+        int64_t length_ps = 0;
         bool compiles;
 
         if (!mark)
@@ -483,9 +488,9 @@ static tm_status choose_window(struct tm_survey *s, struct tm_device *device)
     const struct tm_steps *steps = &s->trace->steps;
     bool found = false;
 
-    device->chosen_begin_ps = device->first_ps;
-    device->chosen_end_ps = device->last_ps;
-    if (steps->all)
+    device->chosen_begin_ps = device->activities ? device->first_ps : 0;
+    device->chosen_end_ps = device->activities ? device->last_ps : 0;
+    if (steps->all || !device->activities)
         return TM_OK;
     device->chosen_end_ps = device->chosen_begin_ps;
     for (uint64_t k = steps->chosen_begin; k < steps->chosen_end; k++) {
@@ -523,7 +528,8 @@ tm_status tm_survey_finish_steps(struct tm_survey *s, const struct tm_chosen_ste
     tm_status st = TM_OK;
 
     for (uint32_t i = 0; i < s->trace->device_count && st == TM_OK; i++)
-        st = make_periods(s, &s->trace->devices[i]);
+        if (s->trace->devices[i].activities)
+            st = make_periods(s, &s->trace->devices[i]);
     for (uint64_t k = 0; k < s->trace->steps.count && st == TM_OK; k++)
         st = make_mark(s, k);
     if (st == TM_OK)

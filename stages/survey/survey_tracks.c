@@ -2,6 +2,7 @@
 /* The readings of the survey: every record of a track, in the order of the file.  Everything gathered here is a
  * count, a sum, a first or a last, or goes into a table that is sorted later: the order does not matter. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "stages/resolve/classes.h"
 #include "stages/survey/survey_private.h"
@@ -410,8 +411,10 @@ static tm_status take_device(struct tm_survey *s, struct tm_track *track, const 
     d->before = *r;
     d->has_before = true;
     if (r->flags & TM_FLAG_GRAPH_EXEC && !(r->flags & TM_FLAG_KERNEL_DETAILS)) {
-        const struct tm_graph_event graph = { .record = *r, .traits = raw->traits };
+        struct tm_graph_event graph = { .record = *r, .traits = raw->traits };
 
+        if (r->args_length == sizeof(graph.number))
+            memcpy(&graph.number, raw->args, sizeof(graph.number));
         return d->facts ? tm_sorter_push(s->graphs, &graph) : TM_OK;
     }
     if (d->facts && r->flags & (TM_FLAG_GRAPH_NODE | TM_FLAG_GRAPH_EXEC) && r->correlation != s->last_node_id) {
@@ -444,14 +447,16 @@ static tm_status take_graphs(struct tm_survey *s, bool facts, bool rows)
         st = tm_sorter_rewind(s->graphs);
     while (st == TM_OK) {
         const void *row;
-        struct tm_raw raw = { .args = NULL };
+        struct tm_graph_event graph;
+        struct tm_raw raw;
 
         st = tm_sorter_next(s->graphs, &row);
         if (st != TM_OK || !row)
             break;
-        raw.record = ((const struct tm_graph_event *)row)->record;
-        raw.record.args_length = 0;
-        raw.traits = ((const struct tm_graph_event *)row)->traits;
+        graph = *(const struct tm_graph_event *)row;
+        raw = (struct tm_raw){ .record = graph.record, .args = &graph.number, .traits = graph.traits };
+        if (raw.record.args_length != sizeof(graph.number))
+            raw.record.args_length = 0;
         st = get_track(s, raw.record.track, &d.track);
         if (st == TM_OK)
             st = take_activity(s, &d, &raw);
