@@ -58,53 +58,32 @@ static inline uint64_t tm_wire_fixed64(const uint8_t *bytes)
     return value;
 }
 
-/* Step over what is left of a group after its first key, up to its end.
- * errors: false where it does not end, or not as the group of this number */
-bool tm_wire_skip_group(struct tm_wire *w, uint32_t number);
+/* Any field, at any place; tm_wire_next is the same for the common ones at once. */
+bool tm_wire_any(struct tm_wire *w, struct tm_field *field);
 
 /* Read the next field; a group is one field without a value.
  * out:    true with *field, or false at the end and on damage; w->at == w->end tells the end, on damage it stays at
  *         the field */
 static inline bool tm_wire_next(struct tm_wire *w, struct tm_field *field)
 {
-    const uint8_t *const first = w->at;
-    bool whole = false;
+    struct tm_wire next = *w;
 
-    if (w->at == w->end)
-        return false;
-    if (tm_wire_varint(w, &field->key) && !(field->key >> 35) && field->key >= TM_WIRE_KEY(1, 0)) {
-        const size_t left = (size_t)(w->end - w->at);
+    if (next.at < next.end && *next.at >= TM_WIRE_KEY(1, 0) && *next.at < 0x80) {
+        const unsigned type = *next.at & 7;
 
-        field->bytes = w->at;
-        field->value = 0;
-        switch (field->key & 7) {
-        case TM_WIRE_VARINT:
-            whole = tm_wire_varint(w, &field->value);
-            break;
-        case TM_WIRE_LEN:
-            whole = tm_wire_varint(w, &field->value) && field->value <= (uint64_t)(w->end - w->at);
-            field->bytes = w->at;
-            w->at += whole ? field->value : 0;
-            break;
-        case TM_WIRE_64:
-        case TM_WIRE_32: {
-            const size_t size = (field->key & 7) == TM_WIRE_64 ? 8 : 4;
+        field->key = *next.at++;
+        field->bytes = next.at;
+        if ((type == TM_WIRE_VARINT || type == TM_WIRE_LEN) && tm_wire_varint(&next, &field->value)) {
+            const uint64_t length = type == TM_WIRE_LEN ? field->value : 0;
 
-            whole = left >= size;
-            memcpy(&field->value, w->at, whole ? size : 0);
-            w->at += whole ? size : 0;
-            break;
-        }
-        case TM_WIRE_GROUP:
-            whole = tm_wire_skip_group(w, (uint32_t)(field->key >> TM_WIRE_TYPE_BITS));
-            break;
-        default:
-            break;
+            if (length <= (uint64_t)(next.end - next.at)) {
+                field->bytes = next.at;
+                w->at = next.at + length;
+                return true;
+            }
         }
     }
-    if (!whole)
-        w->at = first;
-    return whole;
+    return tm_wire_any(w, field);
 }
 
 #endif

@@ -385,6 +385,37 @@ static void aggregated_events_are_tallied(void **state)
     xb_space_free(space);
 }
 
+/* Start and number of occurrences exclude each other: the one that is written last holds. */
+static void of_start_and_occurrences_the_last_one_holds(void **state)
+{
+    static const struct { const char *event; bool is_aggregated; } rows[] = {
+        { "\x28\x05\x10\x07\x18\x02", false },
+        { "\x10\x07\x28\x05\x18\x02", true },
+        { "\x28\x05\x10\x07\x28\x05", true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct xb_bytes line = { .length = 0 }, plane = { .length = 0 }, bytes = { .length = 0 };
+        struct read_record records[READ_MOST];
+        struct xspace_run x;
+
+        xb_chunk(&line, 4, rows[i].event, 6);
+        xb_chunk(&plane, 2, "/host:CPU", 9);
+        xb_chunk(&plane, 3, line.at, line.length);
+        xb_chunk(&bytes, 1, plane.at, plane.length);
+        assert_int_equal(xspace_scan(&x, &bytes, TM_MEMORY_LEAST_MIB), TM_OK);
+        assert_int_equal(read_line(&x, "", BUFFER, records), !rows[i].is_aggregated);
+        if (!rows[i].is_aggregated)
+            assert_int_equal(records[0].record.start_ps, 7);
+        assert_int_equal(x.run.tallies.count[TM_TALLY_AGGREGATED_EVENT], rows[i].is_aggregated);
+        xspace_close(&x);
+        xb_free(&line);
+        xb_free(&plane);
+        xb_free(&bytes);
+    }
+}
+
 /* Times of one event, on a line with a time of its own. */
 struct timed {
     const char *what;
@@ -984,6 +1015,7 @@ int main(void)
         cmocka_unit_test(ids_of_any_size_and_sign_find_their_names),
         cmocka_unit_test(an_id_without_an_entry_gives_an_event_without_a_name),
         cmocka_unit_test(aggregated_events_are_tallied),
+        cmocka_unit_test(of_start_and_occurrences_the_last_one_holds),
         cmocka_unit_test(times_are_kept_or_tallied),
         cmocka_unit_test(distances_of_kept_times_fit),
         cmocka_unit_test(epoch_times_become_times_of_the_profile),

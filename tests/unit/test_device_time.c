@@ -1,0 +1,863 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stages/diagnose/device_time.h"
+
+#include <stdlib.h>
+
+#include "stages/diagnose/causes.h"
+#include "tests/support/test_run.h"
+#include "tests/support/xspace_run.h"
+
+/* --- a profile through the stage --- */
+
+struct timed {
+    struct xspace_run x;
+    struct tm_stage stage;
+    struct tm_doc *doc;
+};
+
+static tm_status take_event(void *to, const struct tm_event *event)
+{
+    struct tm_stage *const stage = to;
+
+    return stage->type->take(stage, event, 1);
+}
+
+static void run_stage(struct timed *t, const struct tm_settings *settings)
+{
+    struct tm_stage *const stage = &t->stage;
+
+    *stage = (struct tm_stage){ .type = &tm_device_time_stage, .run = &t->x.run, .settings = settings };
+    stage->state = tm_take(&t->x.run.budget, TM_ACCOUNT_MODEL, stage->type->state_bytes, &t->x.run.error);
+    assert_non_null(stage->state);
+    assert_int_equal(stage->type->open(stage), TM_OK);
+    assert_int_equal(stage->type->begin_host(stage, &t->x.host.trace), TM_OK);
+    assert_int_equal(tm_host_events(&t->x.host, take_event, stage), TM_OK);
+    assert_int_equal(stage->type->end_host(stage), TM_OK);
+    t->doc = tm_doc_new(&t->x.run);
+    assert_non_null(t->doc);
+    assert_int_equal(stage->type->report(stage, tm_doc_root(t->doc)), TM_OK);
+    assert_int_equal(tm_doc_status(t->doc), TM_OK);
+}
+
+/* Work out the device time of a profile.  Frees the space. */
+static void work_out(struct timed *t, struct xb_space *space, const struct tm_chosen_steps *choice)
+{
+    static const struct tm_settings settings = { .gap_min_ps = 0, .table_rows = 500 };
+
+    assert_int_equal(xspace_scan_space(&t->x, space, NULL), TM_OK);
+    xb_space_free(space);
+    assert_int_equal(xspace_survey(&t->x, choice), TM_OK);
+    run_stage(t, &settings);
+}
+
+static void tear_down(struct timed *t)
+{
+    tm_doc_free(t->doc);
+    t->stage.type->close(&t->stage);
+    tm_give(&t->x.run.budget, TM_ACCOUNT_MODEL, t->stage.state, t->stage.type->state_bytes);
+    xspace_close(&t->x);
+}
+
+static const struct tm_value *value_at(const struct timed *t, const char *path)
+{
+    const struct tm_value *const value = tm_path(tm_doc_root(t->doc), path);
+
+    if (!value)
+        fail_msg("no '%s' in the summary", path);
+    return value;
+}
+
+static int64_t number_at(const struct timed *t, const char *path)
+{
+    const struct tm_value *const value = value_at(t, path);
+
+    if (!tm_has(value))
+        fail_msg("'%s' is null: %s", path, tm_why(value));
+    return tm_int(value);
+}
+
+static void assert_number(const struct timed *t, const char *path, int64_t expected)
+{
+    const int64_t number = number_at(t, path);
+
+    if (number != expected)
+        fail_msg("%s is %lld instead of %lld", path, (long long)number, (long long)expected);
+}
+
+/* --- gap causes, one by one --- */
+
+static const struct tm_chosen_steps all_steps = { .all = true };
+
+/* Two kernels [0, 100) and [200, 300) with the launch of the second one somewhere, and a host that does something. */
+struct gap_case {
+    const char *what;
+    bool has_launch;
+    int64_t launch_ps, launch_dur_ps;
+    struct { const char *name; int64_t begin_ps, end_ps; bool on_main; } events[4];
+    int64_t parts[TM_CAUSE_COUNT]; /* expected; together 100 */
+    const char *host_event;        /* expected; NULL = none */
+};
+
+static struct xb_space *space_of(const struct gap_case *c)
+{
+    struct xb_space *const space = xb_space_new();
+    struct xb_plane *const host = xb_plane(space, "/host:CPU");
+    struct xb_line *const main_line = xb_line(host, 1, "python", 0), *const driver = xb_line(host, 2, "driver", 0);
+    struct xb_line *const stream = xb_line(xb_plane(space, "/device:GPU:0"), 7, "Stream #7", 0);
+
+    xb_event(main_line, "$main", -2000, 10);
+    for (size_t i = 0; i < 4 && c->events[i].name; i++)
+        xb_event(c->events[i].on_main ? main_line : driver, c->events[i].name, c->events[i].begin_ps,
+                 c->events[i].end_ps - c->events[i].begin_ps);
+    if (c->has_launch) {
+        xb_event(driver, "cuLaunchKernel", c->launch_ps, c->launch_dur_ps);
+        xb_int(driver, "correlation_id", 2);
+    }
+    xb_event(stream, "first", 0, 100);
+    xb_event(stream, "second", 200, 100);
+    xb_int(stream, "correlation_id", 2);
+    return space;
+}
+
+static void check_gap(const struct gap_case *c)
+{
+    int64_t largest_ps = 0;
+    int cause = 0;
+    struct timed t;
+    char path[80];
+
+    work_out(&t, space_of(c), &all_steps);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++) {
+        (void)snprintf(path, sizeof(path), "devices[0].gaps.by_cause.%s.total_ps", tm_cause_name[i]);
+        if (number_at(&t, path) != c->parts[i])
+            fail_msg("%s: %s is %lld instead of %lld", c->what, tm_cause_name[i], (long long)number_at(&t, path),
+                     (long long)c->parts[i]);
+        if (c->parts[i] > largest_ps) {
+            largest_ps = c->parts[i];
+            cause = i;
+        }
+    }
+    assert_number(&t, "gaps.count", 1);
+    assert_number(&t, "gaps.total_ps", 100);
+    assert_number(&t, "gaps.longest[0].begin_ps", 100);
+    assert_number(&t, "gaps.longest[0].dur_ps", 100);
+    assert_string_equal(tm_text(value_at(&t, "gaps.longest[0].cause")), tm_cause_name[cause]);
+    assert_string_equal(tm_text(value_at(&t, "gaps.longest[0].before")), "first");
+    assert_string_equal(tm_text(value_at(&t, "gaps.longest[0].after")), "second");
+    if (c->host_event)
+        assert_string_equal(tm_text(value_at(&t, "gaps.longest[0].host_event")), c->host_event);
+    else
+        assert_false(tm_has(value_at(&t, "gaps.longest[0].host_event")));
+    assert_int_equal(t.x.run.tallies.count[TM_TALLY_WRONG_CLOCK], c->has_launch && c->launch_ps > 200);
+    tear_down(&t);
+}
+
+static void each_rule_gives_its_causes(void **state)
+{
+    static const struct gap_case cases[] = {
+        /* 1: the launch was there before the gap */
+        { "a launch that ended before the gap", true, 20, 30, { { "$busy", 0, 300, false } },
+          { [TM_CAUSE_DEVICE_WAIT] = 100 }, NULL },
+        { "a launch that ended as the gap began", true, 50, 50, { { "$busy", 0, 300, true } },
+          { [TM_CAUSE_DEVICE_WAIT] = 100 }, NULL },
+        { "a launch that ended inside the gap", true, 50, 51, { { NULL } }, { [TM_CAUSE_LAUNCH] = 100 }, NULL },
+        { "a launch that ended behind the gap", true, 50, 500, { { NULL } }, { [TM_CAUSE_LAUNCH] = 100 }, NULL },
+        /* 2: what the launching thread did until it launched */
+        { "a launch at the gap's begin", true, 100, 10, { { "$busy", 0, 300, false } }, { [TM_CAUSE_LAUNCH] = 100 }, NULL },
+        { "python until the launch", true, 170, 10, { { "$outer", 0, 400, false }, { "$inner", 110, 160, false } },
+          { [TM_CAUSE_HOST] = 70, [TM_CAUSE_LAUNCH] = 30 }, "$inner" },
+        { "a sync, and a little python", true, 190, 5,
+          { { "$outer", 0, 400, false }, { "BlockHostUntilReady", 90, 180, false } },
+          { [TM_CAUSE_SYNC] = 80, [TM_CAUSE_HOST] = 10, [TM_CAUSE_LAUNCH] = 10 }, "BlockHostUntilReady" },
+        { "passes and python inside a compilation are compilation", true, 190, 5,
+          { { "backend_compile", 50, 185, false }, { "$pass", 60, 150, false }, { "codegen pass", 70, 140, false } },
+          { [TM_CAUSE_COMPILE] = 85, [TM_CAUSE_UNRECORDED] = 5, [TM_CAUSE_LAUNCH] = 10 }, "backend_compile" },
+        { "input inside python", true, 200, 5, { { "$outer", 0, 400, false }, { "data_loading", 120, 195, false } },
+          { [TM_CAUSE_INPUT] = 75, [TM_CAUSE_HOST] = 25 }, "data_loading" },
+        { "garbage collection", true, 180, 5, { { "$outer", 0, 400, false }, { "CollectGarbage", 100, 180, false } },
+          { [TM_CAUSE_GC] = 80, [TM_CAUSE_LAUNCH] = 20 }, "CollectGarbage" },
+        { "the profiler", true, 180, 5, { { "$outer", 0, 400, false }, { "BUFFER_FLUSH", 100, 180, false } },
+          { [TM_CAUSE_PROFILER] = 80, [TM_CAUSE_LAUNCH] = 20 }, "BUFFER_FLUSH" },
+        { "the launching thread has no record of a part", true, 200, 5,
+          { { "$step", 140, 200, false }, { "BlockHostUntilReady", 0, 400, true } },
+          { [TM_CAUSE_HOST] = 60, [TM_CAUSE_UNRECORDED] = 40 }, "$step" },
+        { "half of it is enough", true, 200, 5, { { "$step", 150, 200, false }, { "BlockHostUntilReady", 0, 400, true } },
+          { [TM_CAUSE_HOST] = 50, [TM_CAUSE_UNRECORDED] = 50 }, "$step" },
+        /* 3: the main thread */
+        { "under half of it", true, 200, 5, { { "$step", 151, 200, false }, { "BlockHostUntilReady", 0, 400, true } },
+          { [TM_CAUSE_SYNC] = 100 }, "BlockHostUntilReady" },
+        { "the main thread up to the launch", true, 160, 5, { { "BlockHostUntilReady", 0, 400, true } },
+          { [TM_CAUSE_SYNC] = 60, [TM_CAUSE_LAUNCH] = 40 }, "BlockHostUntilReady" },
+        { "no launch known: the main thread to the gap's end", false, 0, 0,
+          { { "$train", 0, 130, true }, { "BlockHostUntilReady", 150, 400, true } },
+          { [TM_CAUSE_HOST] = 30, [TM_CAUSE_SYNC] = 50, [TM_CAUSE_UNRECORDED] = 20 }, "BlockHostUntilReady" },
+        { "nothing known", false, 0, 0, { { NULL } }, { [TM_CAUSE_UNRECORDED] = 100 }, NULL },
+        { "nothing recorded anywhere", true, 170, 5, { { NULL } },
+          { [TM_CAUSE_UNRECORDED] = 70, [TM_CAUSE_LAUNCH] = 30 }, NULL },
+        { "a launch behind the activity: clocks differ", true, 250, 5, { { "$outer", 0, 400, false } },
+          { [TM_CAUSE_HOST] = 100 }, "$outer" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        check_gap(&cases[i]);
+}
+
+/* The host event of a gap is one that ran in it, whatever the thread did long before and after. */
+static void a_gap_is_named_by_what_ran_in_it(void **state)
+{
+    struct gap_case c = { "named", true, 200, 5,
+                          { { "$long_before", -1900, 90, false }, { "$in_it", 90, 205, false },
+                            { "$long_after", 205, 9000, false } },
+                          { [TM_CAUSE_HOST] = 100 }, "$in_it" };
+
+    (void)state;
+    check_gap(&c);
+}
+
+/* --- the window --- */
+
+/* What counts begins inside a gap: only what lies in it counts of the gap. */
+static void a_gap_is_cut_at_the_begin_of_what_counts(void **state)
+{
+    struct xb_space *const space = xb_space_new();
+    struct xb_plane *const host = xb_plane(space, "/host:CPU");
+    struct xb_line *const python = xb_line(host, 1, "python", 0);
+    struct xb_line *const stream = xb_line(xb_plane(space, "/device:GPU:0"), 7, "Stream #7", 0);
+    struct timed t;
+
+    (void)state;
+    xb_event(stream, "before all steps", 0, 100);
+    xb_event(python, "train", 150, 500);
+    xb_int(python, "_r", 1);
+    xb_event(python, "$sub", 150, 100);
+    xb_event(python, "cuLaunchKernel", 180, 5);
+    xb_int(python, "correlation_id", 1);
+    xb_event(stream, "k", 200, 40);
+    xb_int(stream, "correlation_id", 1);
+    xb_event(stream, "k", 300, 10); /* its launch is not known */
+    work_out(&t, space, NULL);
+    assert_number(&t, "devices[0].first_ps", 150);
+    assert_number(&t, "devices[0].span_ps", 160);
+    assert_number(&t, "devices[0].busy_ps", 50);
+    assert_number(&t, "devices[0].idle_ps", 110);
+    assert_number(&t, "devices[0].gaps.count", 2);
+    assert_number(&t, "devices[0].gaps.by_cause.host.total_ps", 30 + 60);
+    assert_number(&t, "devices[0].gaps.by_cause.launch.total_ps", 20);
+    assert_number(&t, "steps.list[0].period_ps", 160);
+    assert_number(&t, "steps.list[0].busy_ps", 50);
+    assert_number(&t, "steps.list[0].idle_ps.host", 90);
+    tear_down(&t);
+}
+
+/* The first step of a device begins at its marker: its parts add up to its period all the same. */
+static void the_time_before_the_first_activity_belongs_to_the_first_step(void **state)
+{
+    struct xb_space *const space = xb_space_new();
+    struct xb_line *const python = xb_line(xb_plane(space, "/host:CPU"), 1, "python", 0);
+    struct xb_line *const stream = xb_line(xb_plane(space, "/device:GPU:0"), 7, "Stream #7", 0);
+    struct timed t;
+
+    (void)state;
+    xb_event(python, "train", 100, 900);
+    xb_int(python, "_r", 1);
+    xb_event(python, "backend_compile", 100, 300);
+    xb_event(python, "cuLaunchKernel", 450, 20);
+    xb_int(python, "correlation_id", 1);
+    xb_event(stream, "k", 500, 200);
+    xb_int(stream, "correlation_id", 1);
+    work_out(&t, space, NULL);
+    assert_number(&t, "steps.list[0].period_ps", 600);
+    assert_number(&t, "steps.list[0].compute_ps", 200);
+    assert_number(&t, "steps.list[0].idle_ps.compile", 300);
+    assert_number(&t, "steps.list[0].idle_ps.host", 50);
+    assert_number(&t, "steps.list[0].idle_ps.launch", 50);
+    /* Before the device's first activity there is no gap. */
+    assert_number(&t, "devices[0].span_ps", 200);
+    assert_number(&t, "devices[0].idle_ps", 0);
+    assert_number(&t, "gaps.count", 0);
+    tear_down(&t);
+}
+
+/* Of a device that begins late, too, though the log of the host was needed for other gaps long after. */
+static void the_log_of_the_host_reaches_back_to_the_begin_of_a_step(void **state)
+{
+    enum { CALLS = 3000 };
+    struct xb_space *const space = xb_space_new();
+    struct xb_line *const python = xb_line(xb_plane(space, "/host:CPU"), 1, "python", 0);
+    struct xb_line *const early = xb_line(xb_plane(space, "/device:GPU:0"), 7, "Stream #7", 0);
+    struct xb_line *const late = xb_line(xb_plane(space, "/device:GPU:1"), 7, "Stream #7", 0);
+    struct timed t;
+
+    (void)state;
+    xb_event(python, "train", 0, 100 * CALLS);
+    xb_int(python, "_r", 1);
+    for (int i = 0; i < CALLS; i++) {
+        xb_event(python, "BlockHostUntilReady", 100 * i + 10, 60);
+        xb_event(early, "k", 100 * i, 10);
+    }
+    xb_event(late, "k", 100 * CALLS - 50, 400);
+    work_out(&t, space, NULL);
+    assert_number(&t, "steps.list[0].period_ps", 100 * CALLS + 350);
+    assert_string_equal(tm_text(value_at(&t, "steps.list[0].device")), "host/gpu:1");
+    assert_number(&t, "steps.list[0].idle_ps.sync", 60 * (CALLS - 1) + 40);
+    assert_number(&t, "steps.list[0].idle_ps.host", 40 * (CALLS - 1) + 10);
+    assert_number(&t, "steps.list[0].compute_ps", 400);
+    tear_down(&t);
+}
+
+static void the_window_of_a_host_holds_all_its_devices(void **state)
+{
+    struct xb_space *const space = xb_space_new();
+    struct xb_line *const first = xb_line(xb_plane(space, "/device:GPU:0"), 7, "Stream #7", 0);
+    struct xb_line *const second = xb_line(xb_plane(space, "/device:GPU:1"), 7, "Stream #7", 0);
+    struct timed t;
+
+    (void)state;
+    xb_event(first, "k", 100, 50);
+    xb_event(first, "k", 250, 50);
+    xb_event(second, "k", 40, 10);
+    xb_event(second, "k", 260, 30);
+    work_out(&t, space, NULL);
+    assert_number(&t, "window.hosts[0].begin_ps", 40);
+    assert_number(&t, "window.hosts[0].end_ps", 300);
+    assert_number(&t, "window.total_ps", 520);
+    assert_number(&t, "devices[0].lead_idle_ps", 60);
+    assert_number(&t, "devices[0].trail_idle_ps", 0);
+    assert_number(&t, "devices[1].lead_idle_ps", 0);
+    assert_number(&t, "devices[1].trail_idle_ps", 10);
+    assert_number(&t, "total.window_ps", 520);
+    assert_number(&t, "total.busy_ps", 140);
+    assert_true(tm_double(value_at(&t, "total.utilization_pct")) > 26.9);
+    assert_true(tm_double(value_at(&t, "total.utilization_pct")) < 27.0);
+    tear_down(&t);
+}
+
+/* --- any profile, against the plainest calculation --- */
+
+enum { LENGTH = 1500, HOST_EVENTS = 60, ACTIVITIES = 60, STEPS = 6, HOST_LINES = 3 };
+
+struct made_host_event {
+    int line;
+    int64_t begin_ps, end_ps;
+    enum tm_cause cause;
+    int number; /* in the order of the file */
+};
+
+struct made_activity {
+    int64_t begin_ps, end_ps, launch_ps, launch_end_ps;
+    int launch_line; /* -1 = no launch known */
+    int step;        /* -1 = none */
+    int level;       /* 0 compute, 1 collective, 2 copy to the device */
+};
+
+/* A host with a line of markers and two of driver calls, and one GPU with two streams. */
+struct made {
+    struct made_host_event host[HOST_EVENTS];
+    int host_count;
+    struct made_activity activities[ACTIVITIES];
+    int activity_count;
+    struct { int64_t begin_ps, end_ps; } markers[STEPS];
+    int marker_count;
+};
+
+/* What the figures are, by looking at every picosecond. */
+struct plain {
+    struct { int64_t begin_ps, end_ps; bool has_activity; } periods[STEPS];
+    int64_t begin_ps, end_ps; /* of what counts */
+};
+
+static int64_t below(uint64_t *seed, int64_t limit)
+{
+    return (int64_t)(next_number(seed) % (uint64_t)limit);
+}
+
+static void add_host_event(struct made *m, int line, int64_t begin_ps, int64_t end_ps, enum tm_cause cause)
+{
+    if (m->host_count < HOST_EVENTS && begin_ps < end_ps) {
+        /* Launches are written behind the others of their line. */
+        m->host[m->host_count] = (struct made_host_event){
+            line, begin_ps, end_ps, cause, m->host_count + (cause == TM_CAUSE_LAUNCH ? HOST_EVENTS : 0) };
+        m->host_count++;
+    }
+}
+
+static void make_markers(struct made *m, uint64_t *seed)
+{
+    const int count = (int)below(seed, STEPS + 1);
+    int64_t at_ps = below(seed, 300);
+
+    for (m->marker_count = 0; m->marker_count < count; m->marker_count++) {
+        m->markers[m->marker_count].begin_ps = at_ps;
+        m->markers[m->marker_count].end_ps = at_ps + 1 + below(seed, 200);
+        add_host_event(m, 0, at_ps, m->markers[m->marker_count].end_ps, TM_CAUSE_HOST);
+        at_ps = m->markers[m->marker_count].end_ps + 1 + below(seed, 60);
+    }
+}
+
+/* In whose marker a time lies: the last that begins at or before it, if it has not ended. */
+static int step_at(const struct made *m, int64_t at_ps)
+{
+    for (int k = m->marker_count; k-- > 0;)
+        if (m->markers[k].begin_ps <= at_ps)
+            return at_ps <= m->markers[k].end_ps ? k : -1;
+    return m->marker_count ? -1 : 0;
+}
+
+static void make_activities(struct made *m, uint64_t *seed)
+{
+    const int count = 1 + (int)below(seed, ACTIVITIES - 1);
+    const int64_t longest_ps = 5 + below(seed, 80);
+
+    for (m->activity_count = 0; m->activity_count < count; m->activity_count++) {
+        struct made_activity *const a = &m->activities[m->activity_count];
+
+        *a = (struct made_activity){ .begin_ps = below(seed, LENGTH - 200), .launch_line = -1,
+                                     .level = (int)below(seed, 3) };
+        a->end_ps = a->begin_ps + 1 + below(seed, longest_ps);
+        if (below(seed, 4)) {
+            a->launch_line = 1 + (int)below(seed, 2);
+            a->launch_ps = a->begin_ps + 10 - below(seed, 150);
+            if (a->launch_ps < 0)
+                a->launch_ps = 0;
+            a->launch_end_ps = a->launch_ps + 1 + below(seed, 30);
+            add_host_event(m, a->launch_line, a->launch_ps, a->launch_end_ps, TM_CAUSE_LAUNCH);
+            if (m->host[m->host_count - 1].begin_ps != a->launch_ps || m->host[m->host_count - 1].cause != TM_CAUSE_LAUNCH)
+                a->launch_line = -1; /* no room for it */
+        }
+        a->step = step_at(m, a->launch_line >= 0 ? a->launch_ps : a->begin_ps);
+    }
+}
+
+static void make_host(struct made *m, uint64_t *seed)
+{
+    static const enum tm_cause causes[] = { TM_CAUSE_HOST, TM_CAUSE_HOST, TM_CAUSE_SYNC, TM_CAUSE_COMPILE,
+                                            TM_CAUSE_INPUT, TM_CAUSE_GC };
+
+    for (int64_t i = below(seed, 25); i > 0; i--) {
+        const int64_t begin_ps = below(seed, LENGTH - 100);
+
+        add_host_event(m, (int)below(seed, HOST_LINES), begin_ps, begin_ps + 1 + below(seed, 300), causes[below(seed, 6)]);
+    }
+}
+
+static const char *name_of(enum tm_cause cause)
+{
+    static const char *const names[TM_CAUSE_COUNT] = {
+        [TM_CAUSE_HOST] = "$python", [TM_CAUSE_SYNC] = "BlockHostUntilReady", [TM_CAUSE_COMPILE] = "backend_compile",
+        [TM_CAUSE_INPUT] = "data_loading", [TM_CAUSE_GC] = "CollectGarbage", [TM_CAUSE_LAUNCH] = "cuLaunchKernel",
+    };
+
+    return names[cause];
+}
+
+static bool is_marker(const struct made *m, const struct made_host_event *e)
+{
+    return e->number < m->marker_count;
+}
+
+static void put_activity(struct xb_line *stream, const struct made_activity *a, int number)
+{
+    xb_event(stream, a->level == 0 ? "kernel" : a->level == 1 ? "ncclKernel" : "MemcpyH2D", a->begin_ps,
+             a->end_ps - a->begin_ps);
+    if (a->launch_line >= 0)
+        xb_int(stream, "correlation_id", number + 1);
+}
+
+static struct xb_space *space_of_made(const struct made *m)
+{
+    struct xb_space *const space = xb_space_new();
+    struct xb_plane *const host = xb_plane(space, "/host:CPU"), *const gpu = xb_plane(space, "/device:GPU:0");
+    struct xb_line *lines[HOST_LINES], *streams[2];
+
+    for (int i = 0; i < HOST_LINES; i++)
+        lines[i] = xb_line(host, i + 1, i ? i == 1 ? "driver 1" : "driver 2" : "main", 0);
+    for (int i = 0; i <= HOST_EVENTS; i++) /* the most python: it is the main thread, with or without markers */
+        xb_event(lines[0], "$first", -500 + 2 * i, 1);
+    for (int i = 0; i < m->host_count; i++) {
+        const struct made_host_event *const e = &m->host[i];
+
+        if (e->cause == TM_CAUSE_LAUNCH)
+            continue;
+        xb_event(lines[e->line], is_marker(m, e) ? "train" : name_of(e->cause), e->begin_ps, e->end_ps - e->begin_ps);
+        if (is_marker(m, e))
+            xb_int(lines[e->line], "_r", 1);
+    }
+    for (int i = 0; i < m->activity_count; i++)
+        if (m->activities[i].launch_line >= 0) {
+            xb_event(lines[m->activities[i].launch_line], "cuLaunchKernel", m->activities[i].launch_ps,
+                     m->activities[i].launch_end_ps - m->activities[i].launch_ps);
+            xb_int(lines[m->activities[i].launch_line], "correlation_id", i + 1);
+        }
+    for (int i = 0; i < 2; i++)
+        streams[i] = xb_line(gpu, i + 7, i ? "Stream #8" : "Stream #7", 0);
+    for (int i = 0; i < m->activity_count; i++)
+        put_activity(streams[i % 2], &m->activities[i], i);
+    return space;
+}
+
+/* Of two that are open at once the one that began later, the shorter one, the later one in the file. */
+static bool is_inside(const struct made_host_event *a, const struct made_host_event *b)
+{
+    if (a->begin_ps != b->begin_ps)
+        return a->begin_ps > b->begin_ps;
+    return a->end_ps != b->end_ps ? a->end_ps < b->end_ps : a->number > b->number;
+}
+
+/* What a line did at a time: the innermost event with a cause, else host, else nothing. */
+static enum tm_cause doing(const struct made *m, int line, int64_t at_ps)
+{
+    const struct made_host_event *innermost = NULL;
+
+    for (int i = 0; i < m->host_count; i++) {
+        const struct made_host_event *const e = &m->host[i];
+
+        if (e->line != line || e->cause == TM_CAUSE_HOST || e->begin_ps > at_ps || e->end_ps <= at_ps)
+            continue;
+        if (!innermost || is_inside(e, innermost))
+            innermost = e;
+    }
+    if (innermost)
+        return innermost->cause;
+    for (int i = 0; i < m->host_count; i++)
+        if (m->host[i].line == line && m->host[i].begin_ps <= at_ps && m->host[i].end_ps > at_ps)
+            return TM_CAUSE_HOST;
+    return TM_CAUSE_UNRECORDED;
+}
+
+static int level_at(const struct made *m, int64_t at_ps)
+{
+    int level = 3;
+
+    for (int i = 0; i < m->activity_count; i++)
+        if (m->activities[i].begin_ps <= at_ps && m->activities[i].end_ps > at_ps && m->activities[i].level < level)
+            level = m->activities[i].level;
+    return level;
+}
+
+/* The rules of docs/metrics.md for the part of a gap from a time on. */
+static void cost_plainly(const struct made *m, int64_t begin_ps, int64_t end_ps, int64_t from_ps, int64_t parts[TM_CAUSE_COUNT])
+{
+    const struct made_activity *ends = NULL;
+    int64_t until_ps = end_ps, recorded_ps = 0;
+    int line = 0;
+
+    for (int i = 0; i < m->activity_count; i++) {
+        const struct made_activity *const a = &m->activities[i];
+
+        if (a->begin_ps == end_ps && a->launch_line >= 0 && (!ends || a->launch_ps < ends->launch_ps))
+            ends = a;
+    }
+    if (ends && ends->launch_ps < begin_ps) {
+        parts[ends->launch_end_ps <= begin_ps ? TM_CAUSE_DEVICE_WAIT : TM_CAUSE_LAUNCH] += end_ps - from_ps;
+        return;
+    }
+    if (ends && ends->launch_ps < end_ps)
+        until_ps = ends->launch_ps > from_ps ? ends->launch_ps : from_ps;
+    for (int64_t at = from_ps; ends && at < until_ps; at++)
+        recorded_ps += doing(m, ends->launch_line, at) != TM_CAUSE_UNRECORDED;
+    if (ends && 2 * recorded_ps >= until_ps - from_ps)
+        line = ends->launch_line;
+    for (int64_t at = from_ps; at < until_ps; at++)
+        parts[doing(m, line, at)]++;
+    parts[TM_CAUSE_LAUNCH] += end_ps - until_ps;
+}
+
+/* Parts of [from, to): busy by level, idle by cause. */
+static void parts_plainly(const struct made *m, int64_t from_ps, int64_t to_ps, int64_t levels[3],
+                          int64_t causes[TM_CAUSE_COUNT])
+{
+    for (int64_t at = from_ps; at < to_ps;) {
+        const int level = level_at(m, at);
+        int64_t begin_ps = at, end_ps = at;
+
+        if (level < 3) {
+            levels[level]++;
+            at++;
+            continue;
+        }
+        while (level_at(m, end_ps) == 3 && end_ps < LENGTH)
+            end_ps++;
+        while (begin_ps > -1000 && level_at(m, begin_ps - 1) == 3)
+            begin_ps--;
+        if (begin_ps <= -1000) /* before the first activity: from the marker on */
+            begin_ps = from_ps;
+        cost_plainly(m, begin_ps, end_ps, at, causes);
+        at = end_ps;
+    }
+}
+
+static void periods_plainly(const struct made *m, struct plain *p)
+{
+    int64_t before_ps = INT64_MIN;
+
+    memset(p, 0, sizeof(*p));
+    for (int k = 0; k < (m->marker_count ? m->marker_count : 1); k++) {
+        int64_t first_ps = INT64_MAX, last_ps = INT64_MIN;
+
+        for (int i = 0; i < m->activity_count; i++) {
+            if (m->activities[i].step != k)
+                continue;
+            first_ps = m->activities[i].begin_ps < first_ps ? m->activities[i].begin_ps : first_ps;
+            last_ps = m->activities[i].end_ps > last_ps ? m->activities[i].end_ps : last_ps;
+        }
+        if (last_ps == INT64_MIN)
+            continue;
+        if (before_ps == INT64_MIN)
+            before_ps = m->marker_count && m->markers[k].begin_ps < first_ps ? m->markers[k].begin_ps : first_ps;
+        p->periods[k].has_activity = true;
+        p->periods[k].begin_ps = before_ps;
+        p->periods[k].end_ps = last_ps > before_ps ? last_ps : before_ps;
+        before_ps = p->periods[k].end_ps;
+    }
+}
+
+static void check_device(const struct timed *t, const struct made *m, const struct plain *p)
+{
+    int64_t levels[3] = { 0 }, causes[TM_CAUSE_COUNT] = { 0 }, idle_ps = 0;
+    char path[80];
+
+    parts_plainly(m, p->begin_ps, p->end_ps, levels, causes);
+    assert_number(t, "devices[0].first_ps", p->begin_ps);
+    assert_number(t, "devices[0].last_ps", p->end_ps);
+    assert_number(t, "devices[0].compute_ps", levels[0]);
+    assert_number(t, "devices[0].exposed_collective_ps", levels[1]);
+    assert_number(t, "devices[0].exposed_copy_ps", levels[2]);
+    assert_number(t, "devices[0].busy_ps", levels[0] + levels[1] + levels[2]);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++) {
+        (void)snprintf(path, sizeof(path), "devices[0].gaps.by_cause.%s.total_ps", tm_cause_name[i]);
+        assert_number(t, path, causes[i]);
+        idle_ps += causes[i];
+    }
+    assert_number(t, "devices[0].idle_ps", idle_ps);
+    assert_number(t, "devices[0].gaps.total_ps", idle_ps);
+    assert_int_equal(number_at(t, "devices[0].busy_ps") + idle_ps, p->end_ps - p->begin_ps);
+    assert_number(t, "steps.parts.total_ps", p->end_ps - p->begin_ps);
+}
+
+/* The parts of every step's period, and that periods follow each other. */
+static void check_steps(const struct timed *t, const struct made *m, const struct plain *p)
+{
+    const struct tm_value *const list = value_at(t, "steps.list");
+
+    assert_int_equal(tm_length(list), m->marker_count ? m->marker_count : 1);
+    for (size_t k = 0; k < tm_length(list); k++) {
+        const struct tm_value *const step = tm_at(list, k);
+        int64_t levels[3] = { 0 }, causes[TM_CAUSE_COUNT] = { 0 }, sum_ps = 0;
+
+        assert_int_equal(tm_has(tm_get(step, "period_ps")), p->periods[k].has_activity);
+        if (!p->periods[k].has_activity)
+            continue;
+        parts_plainly(m, p->periods[k].begin_ps, p->periods[k].end_ps, levels, causes);
+        assert_int_equal(tm_int(tm_get(step, "period_ps")), p->periods[k].end_ps - p->periods[k].begin_ps);
+        assert_int_equal(tm_int(tm_get(step, "compute_ps")), levels[0]);
+        assert_int_equal(tm_int(tm_get(step, "exposed_collective_ps")), levels[1]);
+        assert_int_equal(tm_int(tm_path(step, "exposed_copy_ps.h2d")), levels[2]);
+        assert_int_equal(tm_int(tm_get(step, "busy_ps")), levels[0] + levels[1] + levels[2]);
+        for (int i = 0; i < TM_CAUSE_COUNT; i++) {
+            assert_int_equal(tm_int(tm_get(tm_get(step, "idle_ps"), tm_cause_name[i])), causes[i]);
+            sum_ps += causes[i];
+        }
+        assert_int_equal(tm_int(tm_get(step, "busy_ps")) + sum_ps, tm_int(tm_get(step, "period_ps")));
+    }
+}
+
+static void check_random(uint64_t seed)
+{
+    const uint64_t number = seed;
+    struct made m = { .host_count = 0 };
+    struct plain p;
+    struct timed t;
+    struct tm_chosen_steps choice;
+    int64_t first_ps = INT64_MAX, last_ps = INT64_MIN;
+    bool is_all, found = false;
+
+    make_markers(&m, &seed);
+    make_activities(&m, &seed);
+    make_host(&m, &seed);
+    is_all = !m.marker_count || number % 2;
+    choice = (struct tm_chosen_steps){ .all = is_all, .has_range = !is_all, .begin = number % 3 ? 0 : 1, .end = UINT64_MAX };
+    if (!is_all && (int)choice.begin >= m.marker_count)
+        choice.begin = 0;
+    periods_plainly(&m, &p);
+    for (int i = 0; i < m.activity_count; i++) {
+        first_ps = m.activities[i].begin_ps < first_ps ? m.activities[i].begin_ps : first_ps;
+        last_ps = m.activities[i].end_ps > last_ps ? m.activities[i].end_ps : last_ps;
+    }
+    p.begin_ps = first_ps;
+    p.end_ps = is_all ? last_ps : first_ps;
+    for (int k = (int)choice.begin; !is_all && k < m.marker_count; k++) {
+        if (!p.periods[k].has_activity)
+            continue;
+        if (!found && p.periods[k].begin_ps > first_ps)
+            p.begin_ps = p.periods[k].begin_ps;
+        p.end_ps = p.periods[k].end_ps;
+        found = true;
+    }
+    work_out(&t, space_of_made(&m), &choice);
+    check_device(&t, &m, &p);
+    check_steps(&t, &m, &p);
+    tear_down(&t);
+}
+
+static void any_profile_adds_up_as_calculated_plainly(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 400; seed++)
+        check_random(seed);
+}
+
+/* Several devices, activities without length, times of any size: the parts still add up. */
+static void check_sums(uint64_t seed)
+{
+    static const int64_t scales[] = { 1, 1000, (int64_t)86400 * 10000000000 };
+    struct xb_space *const space = xb_space_new();
+    struct xb_line *const python = xb_line(xb_plane(space, "/host:CPU"), 1, "python", 0);
+    const int64_t scale = scales[seed % 3];
+    const int devices = 1 + (int)(seed % 4);
+    int64_t busy_ps = 0, idle_ps = 0, span_ps = 0;
+    struct timed t;
+    char path[80];
+
+    for (int k = 0; k < (int)(seed % 5); k++) {
+        xb_event(python, "train", scale * (100 + 150 * k), scale * 140);
+        xb_int(python, "_r", 1);
+    }
+    for (int i = 0; i < devices; i++) {
+        struct xb_line *stream;
+
+        (void)snprintf(path, sizeof(path), "/device:GPU:%d", i);
+        stream = xb_line(xb_plane(space, path), 1, "Stream #1", 0);
+        for (int k = 0; k < 30; k++)
+            xb_event(stream, k % 3 ? "k" : "MemcpyD2H", scale * below(&seed, 1000), scale * below(&seed, 3) * below(&seed, 20));
+    }
+    work_out(&t, space, seed % 2 ? &all_steps : NULL);
+    for (int i = 0; i < devices; i++) {
+        int64_t sum_ps = 0;
+
+        for (int c = 0; c < TM_CAUSE_COUNT; c++) {
+            (void)snprintf(path, sizeof(path), "devices[%d].gaps.by_cause.%s.total_ps", i, tm_cause_name[c]);
+            sum_ps += number_at(&t, path);
+        }
+        (void)snprintf(path, sizeof(path), "devices[%d].idle_ps", i);
+        assert_number(&t, path, sum_ps);
+        idle_ps += sum_ps;
+        (void)snprintf(path, sizeof(path), "devices[%d].busy_ps", i);
+        busy_ps += number_at(&t, path);
+        sum_ps += number_at(&t, path);
+        (void)snprintf(path, sizeof(path), "devices[%d].span_ps", i);
+        assert_number(&t, path, sum_ps);
+        span_ps += sum_ps;
+    }
+    assert_number(&t, "total.busy_ps", busy_ps);
+    assert_number(&t, "total.idle_ps", idle_ps);
+    assert_number(&t, "gaps.total_ps", idle_ps);
+    assert_number(&t, "steps.parts.total_ps", span_ps);
+    tear_down(&t);
+}
+
+static void sums_hold_for_any_devices_and_times(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 300; seed++)
+        check_sums(seed);
+}
+
+/* Sums past 64 bits stay at the largest number. */
+static void sums_that_do_not_fit_stay_at_the_largest_number(void **state)
+{
+    const int64_t day_ps = (int64_t)86400 * 1000000000000;
+    struct xb_space *const space = xb_space_new();
+    struct timed t;
+    char path[80];
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct xb_line *stream;
+
+        (void)snprintf(path, sizeof(path), "/device:GPU:%d", i);
+        stream = xb_line(xb_plane(space, path), 1, "Stream #1", 0);
+        for (int k = 0; k < 4; k++)
+            xb_event(stream, "k", -4 * day_ps, 90 * day_ps);
+        xb_event(stream, "k", 99 * day_ps, day_ps);
+    }
+    work_out(&t, space, NULL);
+    for (int i = 0; i < 3; i++) {
+        (void)snprintf(path, sizeof(path), "devices[%d].busy_ps", i);
+        assert_number(&t, path, 91 * day_ps);
+        (void)snprintf(path, sizeof(path), "devices[%d].idle_ps", i);
+        assert_number(&t, path, 13 * day_ps);
+        (void)snprintf(path, sizeof(path), "devices[%d].kernels.total_ps", i);
+        assert_number(&t, path, INT64_MAX);
+    }
+    assert_number(&t, "total.busy_ps", INT64_MAX);
+    assert_number(&t, "steps.parts.total_ps", INT64_MAX);
+    tear_down(&t);
+}
+
+/* --- TPU --- */
+
+/* Waits are exposed, and named beside the device's use; what is in flight beside compute is hidden. */
+static void waits_of_a_tpu_are_told_apart(void **state)
+{
+    struct xb_space *const space = xb_space_new();
+    struct xb_plane *const tpu = xb_plane(space, "/device:TPU:0");
+    struct xb_line *const ops = xb_line(tpu, 3, "XLA Ops", 0), *const flight = xb_line(tpu, 4, "Async XLA Ops", 0);
+    struct timed t;
+
+    (void)state;
+    xb_event(ops, "%add.1 = f32[8]{0} add(f32[8]{0} %a, f32[8]{0} %b)", 0, 100);
+    xb_event(ops, "%all-reduce-done.1 = f32[8]{0} all-reduce-done(f32[8]{0} %all-reduce-start.1)", 100, 40);
+    xb_event(ops, "%copy-done.1 = f32[8]{0} copy-done((f32[8]{0}, f32[8]{0}, u32[]) %copy-start.1)", 140, 10);
+    xb_event(ops, "%add.2 = f32[8]{0} add(f32[8]{0} %a, f32[8]{0} %b)", 150, 50);
+    xb_event(flight, "%all-reduce-start.1 = f32[8]{0} all-reduce-start(f32[8]{0} %a)", 60, 80);
+    work_out(&t, space, NULL);
+    assert_number(&t, "devices[0].compute_ps", 150);
+    assert_number(&t, "devices[0].exposed_collective_ps", 40);
+    assert_number(&t, "devices[0].exposed_copy_ps", 10);
+    assert_number(&t, "devices[0].busy_ps", 200);
+    assert_number(&t, "devices[0].wait_ps", 50);
+    assert_number(&t, "devices[0].wait_collective_ps", 40);
+    assert_number(&t, "devices[0].wait_copy_ps", 10);
+    assert_number(&t, "devices[0].in_flight_ps", 80);
+    assert_number(&t, "devices[0].hidden_ps", 40);
+    assert_true(tm_double(value_at(&t, "devices[0].utilization_pct")) == 75.0);
+    tear_down(&t);
+}
+
+/* Nested ops count by what their children leave: together they are the time of the outer one. */
+static void nested_ops_of_a_tpu_are_counted_once(void **state)
+{
+    struct xb_space *const space = xb_space_new();
+    struct xb_line *const ops = xb_line(xb_plane(space, "/device:TPU:0"), 3, "XLA Ops", 0);
+    struct timed t;
+
+    (void)state;
+    xb_event(ops, "%while.1 = (s32[]) while((s32[]) %t), condition=%c, body=%b", 0, 100);
+    xb_event(ops, "%add.1 = f32[8]{0} add(f32[8]{0} %a, f32[8]{0} %b)", 10, 20);
+    xb_event(ops, "%all-reduce.1 = f32[8]{0} all-reduce(f32[8]{0} %a), to_apply=%s", 50, 30);
+    work_out(&t, space, NULL);
+    assert_number(&t, "devices[0].busy_ps", 100);
+    assert_number(&t, "devices[0].compute_ps", 70);
+    assert_number(&t, "devices[0].exposed_collective_ps", 30);
+    tear_down(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_rule_gives_its_causes),
+        cmocka_unit_test(a_gap_is_named_by_what_ran_in_it),
+        cmocka_unit_test(a_gap_is_cut_at_the_begin_of_what_counts),
+        cmocka_unit_test(the_time_before_the_first_activity_belongs_to_the_first_step),
+        cmocka_unit_test(the_log_of_the_host_reaches_back_to_the_begin_of_a_step),
+        cmocka_unit_test(the_window_of_a_host_holds_all_its_devices),
+        cmocka_unit_test(any_profile_adds_up_as_calculated_plainly),
+        cmocka_unit_test(sums_hold_for_any_devices_and_times),
+        cmocka_unit_test(sums_that_do_not_fit_stay_at_the_largest_number),
+        cmocka_unit_test(waits_of_a_tpu_are_told_apart),
+        cmocka_unit_test(nested_ops_of_a_tpu_are_counted_once),
+    };
+
+    return cmocka_run_group_tests_name("device time", tests, NULL, NULL);
+}
