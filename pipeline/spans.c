@@ -97,40 +97,61 @@ uint64_t tm_spans_longest_lane(const struct tm_spans *spans)
     return spans->longest_lane;
 }
 
-static bool begins_after(const struct tm_span *span, uint64_t lane, int64_t at_ps)
+/* Whether a span begins at or before (lane, at). */
+static tm_status probe(struct tm_spans *spans, uint64_t index, uint64_t lane, int64_t at_ps, bool *is_before)
 {
-    return span->lane != lane ? span->lane > lane : span->begin_ps > at_ps;
+    const struct tm_span *span = tm_rows_at(spans->rows, index);
+
+    if (!span)
+        return spans->run->error.status;
+    *is_before = span->lane != lane ? span->lane < lane : span->begin_ps <= at_ps;
+    return TM_OK;
 }
 
-/* The number of spans that begin at or before (lane, at). */
+/* Bounds of the number of spans that begin at or before (lane, at), from where the last look-up ended: the next one
+ * is mostly near it, and pages far away need not be read. */
+static tm_status narrow(struct tm_spans *spans, uint64_t lane, int64_t at_ps, uint64_t *low, uint64_t *high)
+{
+    bool goes_up = true, is_before = true;
+    uint64_t at = spans->last;
+
+    *low = 0;
+    *high = tm_rows_count(spans->rows);
+    for (uint64_t stride = 1; at < *high && *low < *high; stride *= 2) {
+        const tm_status st = probe(spans, at, lane, at_ps, &is_before);
+
+        if (st != TM_OK)
+            return st;
+        if (is_before)
+            *low = at + 1;
+        else
+            *high = at;
+        if (stride == 1)
+            goes_up = is_before;
+        else if (is_before != goes_up)
+            break;
+        at = goes_up ? at + stride : at - (stride < at - *low ? stride : at - *low);
+    }
+    return TM_OK;
+}
+
 static tm_status count_before(struct tm_spans *spans, uint64_t lane, int64_t at_ps, uint64_t *count)
 {
-    uint64_t low = 0, high = tm_rows_count(spans->rows);
+    uint64_t low, high;
+    tm_status st = narrow(spans, lane, at_ps, &low, &high);
 
-    /* The last place, or the one after it, is nearly always right. */
-    for (uint64_t i = spans->last; i < high && i < spans->last + 2; i++) {
-        const struct tm_span *span = tm_rows_at(spans->rows, i);
-
-        if (!span)
-            return spans->run->error.status;
-        if (begins_after(span, lane, at_ps))
-            high = i;
-        else
-            low = i + 1;
-    }
-    while (low < high) {
+    while (st == TM_OK && low < high) {
         const uint64_t middle = low + (high - low) / 2;
-        const struct tm_span *span = tm_rows_at(spans->rows, middle);
+        bool is_before = false;
 
-        if (!span)
-            return spans->run->error.status;
-        if (begins_after(span, lane, at_ps))
-            high = middle;
-        else
+        st = probe(spans, middle, lane, at_ps, &is_before);
+        if (is_before)
             low = middle + 1;
+        else
+            high = middle;
     }
     *count = low;
-    return TM_OK;
+    return st;
 }
 
 tm_status tm_spans_find(struct tm_spans *spans, uint64_t lane, int64_t at_ps, const struct tm_span **span)

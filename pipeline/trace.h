@@ -91,7 +91,8 @@ struct tm_steps {
     uint64_t warmup, incomplete;       /* how many were left out for that */
     bool all;               /* --steps all: every activity counts, inside steps or not */
     struct tm_rows *marks;  /* struct tm_step_mark, `count` rows */
-    struct tm_rows *rows;   /* struct tm_step_row, device-major: device.first_step_row + ordinal */
+    struct tm_rows *rows;   /* struct tm_step_row, device-major: device.first_step_row + ordinal.  Pages are small:
+                               one step of all devices lies in as many places as there are devices */
 };
 
 /* What the file says about where and how it was made. */

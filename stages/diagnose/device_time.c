@@ -8,6 +8,8 @@
 
 #include "stages/diagnose/device_time_private.h"
 
+enum { PARTS_PAGE = 4 << 10 }; /* every device goes through its own stretch of the rows */
+
 static tm_status open_stage(struct tm_stage *s)
 {
     struct device_time *d = s->state;
@@ -131,15 +133,19 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     d->trace = trace;
     d->names = trace->names;
     d->first_lane = d->lane_count;
+    memset(d->lane_by_device, 0xff, sizeof(d->lane_by_device)); /* TM_NONE */
     d->source = trace->steps.source;
     d->all = trace->steps.all;
     d->module = trace->steps.module;
     d->threads = tm_host_threads_new(s->run, trace);
-    d->parts = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct time_parts), share / 8);
+    d->parts = tm_rows_new_paged(s->run, TM_ACCOUNT_STEPS, sizeof(struct time_parts), share / 8, PARTS_PAGE);
     st = d->threads && d->parts ? add_host(d, trace) : s->run->error.status;
-    for (uint32_t i = 0; i < trace->device_count && st == TM_OK; i++)
-        if (trace->devices[i].activities)
-            st = add_lane(d, &trace->devices[i]);
+    for (uint32_t i = 0; i < trace->device_count && st == TM_OK; i++) {
+        if (!trace->devices[i].activities)
+            continue;
+        d->lane_by_device[i] = d->lane_count;
+        st = add_lane(d, &trace->devices[i]);
+    }
     if (st == TM_OK)
         st = tm_rows_resize(d->parts, (d->lane_count - d->first_lane) * trace->steps.count);
     return st;
@@ -217,8 +223,8 @@ static void open_gap(struct device_time *d, struct lane *lane, int64_t begin_ps,
         lane->gap.step = lane->period;
         lane->gap.step_begin_ps = begin_ps > lane->period_begin_ps ? begin_ps : lane->period_begin_ps;
     }
-    if (!d->open_gaps++ || end_ps < d->open_gap_end_ps)
-        d->open_gap_end_ps = end_ps;
+    d->open_lanes[d->open_gaps++] = (uint32_t)(lane - d->lanes);
+    d->open_gap_end_ps = end_ps;
 }
 
 static tm_status take_stretch(void *to, enum tm_level level, int64_t begin_ps, int64_t end_ps)
@@ -333,10 +339,9 @@ static void count_tpu_part(struct lane *lane, const struct tm_event *event)
 
 static struct lane *lane_of(struct device_time *d, uint32_t device)
 {
-    for (uint32_t i = d->first_lane; i < d->lane_count; i++)
-        if (d->lanes[i].device.index == device)
-            return &d->lanes[i];
-    return NULL;
+    const uint32_t lane = device < TM_DEVICES_MOST ? d->lane_by_device[device] : TM_NONE;
+
+    return lane != TM_NONE ? &d->lanes[lane] : NULL;
 }
 
 static tm_status take_activity(struct device_time *d, struct lane *lane, const struct tm_event *event)
@@ -371,23 +376,14 @@ static tm_status take_activity(struct device_time *d, struct lane *lane, const s
     return TM_OK;
 }
 
-/* Gaps whose end has passed are complete: nothing more can begin there. */
-static tm_status close_gaps(struct device_time *d, int64_t now_ps)
+/* Before this time no lane has a gap that is not closed yet. */
+static int64_t find_horizon(const struct device_time *d, int64_t now_ps)
 {
-    int64_t earliest_ps = INT64_MAX, horizon_ps = INT64_MAX;
+    int64_t horizon_ps = now_ps;
 
     for (uint32_t i = d->first_lane; i < d->lane_count; i++) {
-        struct lane *lane = &d->lanes[i];
+        const struct lane *lane = &d->lanes[i];
 
-        if (lane->gap.is_open && lane->gap.end_ps < now_ps) {
-            const tm_status st = close_gap(d, lane);
-
-            if (st != TM_OK)
-                return st;
-            d->open_gaps--;
-        }
-        if (lane->gap.is_open && lane->gap.end_ps < earliest_ps)
-            earliest_ps = lane->gap.end_ps;
         if (lane->sweep.has_begun && tm_sweep_busy_until(&lane->sweep) < lane->device.last_ps) {
             const int64_t from_ps = lane->gap.is_open ? lane->gap.begin_ps : lane->sweep.at_ps;
 
@@ -396,8 +392,24 @@ static tm_status close_gaps(struct device_time *d, int64_t now_ps)
             horizon_ps = lane->period_begin_ps;
         }
     }
-    d->open_gap_end_ps = earliest_ps;
-    tm_host_threads_forget(d->threads, horizon_ps < now_ps ? horizon_ps : now_ps);
+    return horizon_ps;
+}
+
+/* Gaps whose end has passed are complete: nothing more can begin there.  The horizon moves once for as many times as
+ * there are lanes, so that its cost does not depend on their number. */
+static tm_status close_gaps(struct device_time *d, int64_t now_ps)
+{
+    for (uint32_t i = 0; i < d->open_gaps; i++) {
+        const tm_status st = close_gap(d, &d->lanes[d->open_lanes[i]]);
+
+        if (st != TM_OK)
+            return st;
+    }
+    d->open_gaps = 0;
+    if (++d->closings >= d->lane_count - d->first_lane) {
+        d->closings = 0;
+        tm_host_threads_forget(d->threads, find_horizon(d, now_ps));
+    }
     return TM_OK;
 }
 

@@ -282,6 +282,6 @@ tm_status tm_xevent_config(struct tm_xspace *x, uint64_t plane_number, const str
         event->ints[TM_STAT_DEVICE_ORDINAL] < TM_NONE)
         config.ordinal = (uint32_t)event->ints[TM_STAT_DEVICE_ORDINAL];
     config.hash = 0;
-    config.hash = XXH3_64bits(&config, sizeof(config));
+    config.hash = tm_config_hash(&config);
     return tm_config_intern(x, hash, &config, row);
 }

@@ -2,6 +2,8 @@
 #ifndef TM_XSPACE_PRIVATE_H
 #define TM_XSPACE_PRIVATE_H
 
+#include <xxhash.h>
+
 #include "pipeline/index.h"
 #include "stages/input/reader.h"
 #include "stages/input/xspace.h"
@@ -154,6 +156,13 @@ extern const struct tm_source_type tm_xspace_source_type;
 /* xspace_config.c: find or make the config row of an equal config.  hash: of what it was made from. */
 tm_status tm_config_intern(struct tm_xspace *x, uint64_t hash, const struct tm_config *config,
                            uint32_t *row) TM_MUST_USE;
+/* Of a config whose hash is 0; without the bytes behind the last member, which may hold anything. */
+static inline uint64_t tm_config_hash(const struct tm_config *config)
+{
+    return XXH3_64bits(config, offsetof(struct tm_config, level) + sizeof(config->level));
+}
+static_assert(offsetof(struct tm_config, level) == offsetof(struct tm_config, ordinal) + sizeof(uint32_t) + 8,
+              "the members lie side by side: what is hashed has no holes");
 bool tm_config_cached(const struct tm_xspace *x, uint64_t hash, uint32_t *row);
 
 #endif

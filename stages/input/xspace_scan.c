@@ -152,24 +152,47 @@ static tm_status tell_line(struct scan *s, const struct tm_plane *plane, struct 
     return st;
 }
 
+/* What tells a timeline: texts by their hashes, because a text may have several handles. */
+struct timeline {
+    struct tm_key plane_name, name;
+    int64_t id;
+};
+
+static tm_status timeline_of(struct scan *s, const struct tm_track *track, struct timeline *timeline)
+{
+    struct tm_name plane_name, name;
+    const int64_t id = track->id;
+    const tm_strid line = track->name;
+    tm_status st = tm_names_info(s->trace->names, track->plane_name, &plane_name);
+
+    if (st == TM_OK)
+        st = tm_names_info(s->trace->names, line, &name);
+    if (st == TM_OK)
+        *timeline = (struct timeline){ plane_name.hash, name.hash, id };
+    return st;
+}
+
 /* Lines of the same id and name in planes of the same name are one timeline: a writer may give it in parts.  The
  * slot of a timeline, and the track in it if it is this one's. */
 static tm_status find_timeline(struct scan *s, const struct tm_track *track, struct tm_timeline_slot **slot, bool *found)
 {
-    const uint64_t parts[3] = { track->plane_name, track->name, (uint64_t)track->id };
-    const uint64_t hash = XXH3_64bits(parts, sizeof(parts));
-    const struct tm_track *row;
+    struct timeline own, other;
+    uint64_t hash;
+    tm_status st = timeline_of(s, track, &own);
 
-    *slot = &s->x->timelines[hash & (TM_TIMELINE_SLOTS - 1)];
     *found = false;
+    if (st != TM_OK)
+        return st;
+    hash = XXH3_64bits(&own, sizeof(own));
+    *slot = &s->x->timelines[hash & (TM_TIMELINE_SLOTS - 1)];
     if ((*slot)->track && (*slot)->hash == hash) {
-        row = tm_rows_at(s->trace->tracks, (*slot)->track - 1);
-        if (!row)
-            return s->run->error.status;
-        *found = row->plane_name == track->plane_name && row->name == track->name && row->id == track->id;
+        const struct tm_track *row = tm_rows_at(s->trace->tracks, (*slot)->track - 1);
+
+        st = row ? timeline_of(s, row, &other) : s->run->error.status;
+        *found = st == TM_OK && !memcmp(&own, &other, sizeof(own));
     }
     (*slot)->hash = hash;
-    return TM_OK;
+    return st;
 }
 
 /* Hang a further part behind the last one of its track. */

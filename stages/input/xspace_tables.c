@@ -9,6 +9,8 @@
 #include "stages/resolve/classes.h"
 #include "xplane.pb-c.h"
 
+/* A statistic is unpacked as a whole, at up to 50 times its size: a larger one is a serialized message. */
+enum { LARGEST_STAT = 64 << 10 };
 enum { ENTRY_KEY = 1, ENTRY_VALUE = 2, VALUE_ID = 1, VALUE_NAME = 2, VALUE_DISPLAY_NAME = 4, VALUE_STATS = 5 };
 
 tm_status tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id, enum tm_stat *stat)
@@ -225,7 +227,7 @@ static tm_status unpack_op_stat(struct tm_xspace *x, uint64_t plane, struct tm_r
     Tracemill__Stat *stat;
     tm_status st;
 
-    if (length > w->buffer_bytes) /* a serialized message: nothing that is looked at here */
+    if (length > LARGEST_STAT || length > w->buffer_bytes) /* nothing that is looked at here */
         return TM_OK;
     st = tm_reader_peek(w, (size_t)length, &view);
     if (st != TM_OK)
@@ -256,7 +258,7 @@ static tm_status add_op_config(struct tm_xspace *x, const struct tm_plane *plane
         return st;
     tm_parse_tpu_op(text, length, facts->category, strlen(facts->category), config);
     config->details = hlo_text;
-    config->hash = XXH3_64bits(config, sizeof(*config));
+    config->hash = tm_config_hash(config);
     return tm_config_intern(x, config->hash, config, row);
 }
 
@@ -397,6 +399,10 @@ tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane_number, const
         return trace->run->error.status;
     if (!is_device && !plane->is_environment && !plane->is_metadata && plane->side != TM_SIDE_HOST)
         return TM_OK;
+    if (bytes->end - bytes->at > LARGEST_STAT) {
+        tm_tally_add(&trace->run->tallies, TM_TALLY_LONG_VALUE, 1);
+        return TM_OK;
+    }
     stat = tracemill__stat__unpack(NULL, (size_t)(bytes->end - bytes->at), bytes->at);
     if (!stat) {
         tm_tally_add(&trace->run->tallies, TM_TALLY_BAD_FIELD, 1);

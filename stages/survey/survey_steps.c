@@ -6,7 +6,7 @@
 #include "stages/diagnose/sums.h"
 #include "stages/survey/survey_private.h"
 
-enum { STEP_ROWS_MOST = 1 << 26 }; /* devices times steps: some gigabytes of spill file */
+enum { ROWS_PAGE = 4 << 10 };
 
 /* --- where the steps come from --- */
 
@@ -160,10 +160,7 @@ tm_status tm_survey_make_rows(struct tm_survey *s)
     if (steps->count > TM_STEP_ROWS_MOST || s->trace->device_count * steps->count > TM_STEP_ROWS_MOST)
         return tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "%llu steps of %u devices are more than %d rows",
                        (unsigned long long)steps->count, s->trace->device_count, TM_STEP_ROWS_MOST);
-    if (s->trace->device_count * steps->count > STEP_ROWS_MOST)
-        return tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "%llu steps on %u devices are more than %d rows",
-                       (unsigned long long)steps->count, s->trace->device_count, STEP_ROWS_MOST);
-    steps->rows = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct tm_step_row), share / 8);
+    steps->rows = tm_rows_new_paged(s->run, TM_ACCOUNT_STEPS, sizeof(struct tm_step_row), share / 8, ROWS_PAGE);
     steps->marks = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct tm_step_mark), share / 8);
     if (!steps->rows || !steps->marks)
         return s->run->error.status;

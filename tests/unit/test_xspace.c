@@ -385,6 +385,40 @@ static void aggregated_events_are_tallied(void **state)
     xb_space_free(space);
 }
 
+/* A writer may give a line, and its plane, in parts: they are one timeline, each with the names of its plane. */
+static void parts_of_a_line_are_one_timeline(void **state)
+{
+    enum { PARTS = 4 };
+    struct xb_space *const space = xb_space_new();
+    struct read_record records[READ_MOST];
+    struct xspace_run x;
+    char name[32];
+
+    (void)state;
+    for (int i = 0; i < PARTS; i++) {
+        struct xb_plane *const plane = xb_plane(space, "/host:CPU");
+        struct xb_line *line = xb_line(plane, 1, "thread", i); /* counts from a time of its own */
+
+        (void)snprintf(name, sizeof(name), "event %d", i);
+        xb_event(line, name, 10 + i, 1);
+        (void)xb_line(plane, 1, "thread", 900); /* nothing in it */
+        xb_event(xb_line(plane, 2, "thread", 0), "of another id", 5, 1);
+        xb_event(xb_line(plane, 1, "other", 0), "of another name", 5, 1);
+    }
+    assert_int_equal(xspace_scan_space(&x, space, NULL), TM_OK);
+    assert_int_equal(tm_rows_count(x.host.trace.tracks), 3);
+    assert_int_equal(read_line(&x, "thread", LEAST_BUFFER, records), PARTS);
+    for (int i = 0; i < PARTS; i++) {
+        (void)snprintf(name, sizeof(name), "event %d", i);
+        assert_string_equal(records[i].name, name);
+        assert_int_equal(records[i].record.start_ps, 1000 * i + 10 + i);
+        assert_int_equal(records[i].record.track, 0);
+    }
+    assert_int_equal(read_line(&x, "other", LEAST_BUFFER, records), PARTS);
+    xspace_close(&x);
+    xb_space_free(space);
+}
+
 /* Start and number of occurrences exclude each other: the one that is written last holds. */
 static void of_start_and_occurrences_the_last_one_holds(void **state)
 {
@@ -1015,6 +1049,7 @@ int main(void)
         cmocka_unit_test(ids_of_any_size_and_sign_find_their_names),
         cmocka_unit_test(an_id_without_an_entry_gives_an_event_without_a_name),
         cmocka_unit_test(aggregated_events_are_tallied),
+        cmocka_unit_test(parts_of_a_line_are_one_timeline),
         cmocka_unit_test(of_start_and_occurrences_the_last_one_holds),
         cmocka_unit_test(times_are_kept_or_tallied),
         cmocka_unit_test(distances_of_kept_times_fit),
