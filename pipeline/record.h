@@ -40,12 +40,20 @@ enum tm_class {
     TM_CLASS_MODULE,
     TM_CLASS_COUNTER,
     TM_CLASS_INSTANT,
+    TM_CLASS_FLOW,  /* an arrow between two events */
+    TM_CLASS_ASYNC, /* a span on no thread */
     TM_CLASS_OTHER,
     TM_CLASS_COUNT
 };
 extern const char *const tm_class_name[TM_CLASS_COUNT];
 
-enum tm_kind { TM_SPAN, TM_INSTANT };
+enum tm_kind {
+    TM_SPAN,
+    TM_INSTANT,
+    TM_COUNTER,
+    TM_FLOW_BEGIN, TM_FLOW_STEP, TM_FLOW_END,
+    TM_BEGIN, TM_END, /* half a span: only inside an input, which makes spans of them */
+};
 
 /* How a device activity ranks in the sweep of METRICS.md section 3: at every instant the lowest number that
  * runs takes the time.  A container (while, call, conditional on a TPU) takes what its children leave. */
@@ -93,8 +101,8 @@ struct tm_record {
     uint32_t config;      /* row of launch facts (struct tm_config); 0 = none */
     uint32_t args_offset; /* byte offset into the batch's args block */
     uint32_t args_length; /* bytes; 0 = no args */
-    uint8_t class;        /* enum tm_class */
-    uint8_t kind;         /* enum tm_kind */
+    uint8_t class;        /* enum tm_class; from an input: what its own category says, else TM_CLASS_UNRESOLVED */
+    uint8_t kind;         /* enum tm_kind: a span, an instant, a counter or a flow */
     uint16_t flags;       /* enum tm_record_flag */
 };
 static_assert(sizeof(struct tm_record) == 48, "batches and spill files rely on 48 bytes");
@@ -122,6 +130,7 @@ struct tm_config {
     int64_t program_id;
     uint64_t flops, bytes_accessed; /* TPU: of the event's metadata */
     tm_strid category;              /* hlo_category */
+    uint32_t message;               /* row of tm_trace.messages; 0 = none */
     uint32_t hlo_traits;            /* traits of hlo_op */
     uint32_t graph_exec;            /* cuda_graph_exec_id; 0 = none */
     uint32_t ordinal;               /* device_ordinal of a host event; TM_NONE = not said */
@@ -130,6 +139,18 @@ struct tm_config {
     uint8_t has_kernel, has_flops, has_bytes_accessed;
     uint8_t tpu_part;               /* enum tm_tpu_part */
     uint8_t level;                  /* enum tm_level of a TPU op; TM_LEVEL_NONE elsewhere */
+};
+
+/* What a collective's kernel says of the message that it moved (PyTorch: the arguments of its NCCL kernels).
+ * 0 = not recorded. */
+struct tm_message {
+    uint64_t elements_in, elements_out;
+    uint32_t element_bytes;  /* of the data type; 0 = of an unknown one */
+    uint32_t group_size;
+    tm_strid operation;      /* "allreduce", "_allgather_base" */
+    tm_strid data_type;      /* "BFloat16" */
+    tm_strid group;          /* the communicator's name */
+    tm_strid group_ranks;    /* "[0, 1, 2, 3]", perhaps shortened by the writer */
 };
 
 /* args of TM_CLASS_ALLOC and TM_CLASS_FREE. */

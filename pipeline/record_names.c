@@ -31,6 +31,8 @@ const char *const tm_class_name[TM_CLASS_COUNT] = {
     [TM_CLASS_MODULE] = "module",
     [TM_CLASS_COUNTER] = "counter",
     [TM_CLASS_INSTANT] = "instant",
+    [TM_CLASS_FLOW] = "flow",
+    [TM_CLASS_ASYNC] = "async",
     [TM_CLASS_OTHER] = "other",
 };
 /* clang-format on */

@@ -59,6 +59,81 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
     [TM_TALLY_UNSORTED_LINE] = {
         "unsorted-line", TM_TALLY_NOTE,
         "The events of a line were not in the order of time and were sorted." },
+    [TM_TALLY_EMPTY_OBJECT] = {
+        "empty-object", TM_TALLY_NOTE, "An object without any member stood among the events." },
+    [TM_TALLY_CLOSING_OBJECT] = {
+        "closing-object", TM_TALLY_NOTE, "The list of events ends with an empty object, as JAX writes it." },
+    [TM_TALLY_NOT_AN_OBJECT] = {
+        "not-an-object", TM_TALLY_LOSS, "Something that is no object stood among the events and was left out." },
+    [TM_TALLY_MISSING_PHASE] = {
+        "missing-phase", TM_TALLY_LOSS, "An event without a phase (ph) was left out." },
+    [TM_TALLY_UNKNOWN_PHASE] = {
+        "unknown-phase", TM_TALLY_LOSS, "An event with a phase that the format does not define was left out." },
+    [TM_TALLY_MISSING_TIME] = {
+        "missing-time", TM_TALLY_LOSS, "An event without a time (ts) was left out." },
+    [TM_TALLY_MISSING_DURATION] = {
+        "missing-duration", TM_TALLY_LOSS, "A complete event without a duration was kept with length 0." },
+    [TM_TALLY_MISSING_NAME] = {
+        "missing-name", TM_TALLY_NOTE, "An event without a name was kept." },
+    [TM_TALLY_MISSING_PROCESS] = {
+        "missing-process", TM_TALLY_NOTE, "An event without a process was kept on process 0." },
+    [TM_TALLY_MISSING_THREAD] = {
+        "missing-thread", TM_TALLY_NOTE, "An event without a thread was kept on the thread numbered as its process." },
+    [TM_TALLY_BAD_NUMBER] = {
+        "bad-number", TM_TALLY_LOSS, "A time or duration was no number and was taken as missing." },
+    [TM_TALLY_NAN_NUMBER] = {
+        "nan-number", TM_TALLY_NOTE, "NaN or Infinity stood where a number should and was taken as missing." },
+    [TM_TALLY_STRING_NUMBER] = {
+        "string-number", TM_TALLY_NOTE, "A time or duration was written as text and was read as the number." },
+    [TM_TALLY_EXPONENT_NUMBER] = {
+        "exponent-number", TM_TALLY_NOTE, "A time or duration was written with an exponent and was read exactly." },
+    [TM_TALLY_UNICODE_NAME] = {
+        "unicode-name", TM_TALLY_NOTE, "A name has characters beyond ASCII." },
+    [TM_TALLY_CONTROL_CHARACTER] = {
+        "control-character", TM_TALLY_NOTE, "A name has control characters; reports show them escaped." },
+    [TM_TALLY_LONE_SURROGATE] = {
+        "lone-surrogate", TM_TALLY_NOTE, "A name has half of a surrogate pair; it was kept, and is shown escaped." },
+    [TM_TALLY_NESTED_ARGUMENT] = {
+        "nested-argument", TM_TALLY_NOTE, "An event has objects inside its arguments." },
+    [TM_TALLY_REPEATED_KEY] = {
+        "repeated-key", TM_TALLY_NOTE, "An event has a key twice; the last one counts." },
+    [TM_TALLY_METADATA_EVENT] = {
+        "metadata-event", TM_TALLY_NOTE, "Metadata events name processes and threads; they take no time." },
+    [TM_TALLY_BEGIN_END_EVENT] = {
+        "begin-end-event", TM_TALLY_NOTE, "Begin and end events were joined to spans." },
+    [TM_TALLY_INSTANT_EVENT] = {
+        "instant-event", TM_TALLY_NOTE, "Instant events have no length." },
+    [TM_TALLY_COUNTER_EVENT] = {
+        "counter-event", TM_TALLY_NOTE, "Counter events are read, and are in no figure." },
+    [TM_TALLY_FLOW_EVENT] = {
+        "flow-event", TM_TALLY_NOTE, "Flow events are read, and are in no figure." },
+    [TM_TALLY_ASYNC_EVENT] = {
+        "async-event", TM_TALLY_NOTE, "Asynchronous events are read, and are in no figure." },
+    [TM_TALLY_OTHER_PHASE] = {
+        "other-phase", TM_TALLY_NOTE, "Objects, samples, marks and memory dumps were left out: they hold no time." },
+    [TM_TALLY_UNMATCHED_BEGIN] = {
+        "unmatched-begin", TM_TALLY_NOTE, "A span that begins and never ends was kept with length 0." },
+    [TM_TALLY_UNMATCHED_END] = {
+        "unmatched-end", TM_TALLY_LOSS, "The end of a span that never began was left out." },
+    [TM_TALLY_UNMATCHED_FLOW] = {
+        "unmatched-flow", TM_TALLY_NOTE, "A flow has no end, or no begin." },
+    [TM_TALLY_REUSED_FLOW_ID] = {
+        "reused-flow-id", TM_TALLY_NOTE, "A flow begins under the id of one that has ended." },
+    [TM_TALLY_OVERLAPPING_SPAN] = {
+        "overlapping-span", TM_TALLY_NOTE, "A span begins inside another one of its thread and ends after it." },
+    [TM_TALLY_REPEATED_EVENT] = {
+        "repeated-event", TM_TALLY_NOTE, "An event equals the one before it in time, length and name; both count." },
+    [TM_TALLY_RENAMED] = {
+        "renamed", TM_TALLY_NOTE, "A process or thread was given another name; the last one counts." },
+    [TM_TALLY_EVENT_CAP] = {
+        "event-cap", TM_TALLY_LOSS,
+        "The file has exactly as many events as JAX writes at most: the end of the run is missing." },
+    [TM_TALLY_BYTE_ORDER_MARK] = {
+        "byte-order-mark", TM_TALLY_NOTE, "The file begins with a byte order mark." },
+    [TM_TALLY_ZERO_PADDING] = {
+        "zero-padding", TM_TALLY_NOTE, "Zero bytes follow the end of the JSON." },
+    [TM_TALLY_OPEN_ARRAY] = {
+        "open-array", TM_TALLY_NOTE, "The list of events is not closed, which the format allows." },
 };
 /* clang-format on */
 

@@ -27,6 +27,46 @@ enum tm_tally {
     TM_TALLY_WRONG_CLOCK,         /* a launch that begins after its device work */
     TM_TALLY_PROFILER_WARNING,    /* warnings and errors that the profiler left in the file */
     TM_TALLY_UNSORTED_LINE,       /* lines not in the order of time: sorted by us */
+    /* Chrome JSON: what an event is made of */
+    TM_TALLY_EMPTY_OBJECT,        /* {} among the events */
+    TM_TALLY_CLOSING_OBJECT,      /* {} as the last one, as JAX writes it */
+    TM_TALLY_NOT_AN_OBJECT,       /* null, a number, a text, a list among the events */
+    TM_TALLY_MISSING_PHASE,       /* no ph: left out */
+    TM_TALLY_UNKNOWN_PHASE,       /* a ph that the format does not define: left out */
+    TM_TALLY_MISSING_TIME,        /* no ts: left out */
+    TM_TALLY_MISSING_DURATION,    /* X without dur: kept with length 0 */
+    TM_TALLY_MISSING_NAME,        /* kept without a name */
+    TM_TALLY_MISSING_PROCESS,     /* no pid: kept on process 0 */
+    TM_TALLY_MISSING_THREAD,      /* no tid: kept on the thread of the process' number */
+    TM_TALLY_BAD_NUMBER,          /* a ts or dur that is no number, or NaN, or Infinity: taken as missing */
+    TM_TALLY_NAN_NUMBER,          /* NaN or Infinity elsewhere: taken as not there */
+    TM_TALLY_STRING_NUMBER,       /* ts or dur written as a text: read as the number */
+    TM_TALLY_EXPONENT_NUMBER,     /* ts or dur with an exponent: read exactly */
+    TM_TALLY_UNICODE_NAME,        /* a name with letters beyond ASCII */
+    TM_TALLY_CONTROL_CHARACTER,   /* a name with control characters, escaped or raw */
+    TM_TALLY_LONE_SURROGATE,      /* half a pair of \u escapes in a name: kept as three bytes */
+    TM_TALLY_NESTED_ARGUMENT,     /* events with objects or lists of objects or lists in their arguments */
+    TM_TALLY_REPEATED_KEY,        /* a key twice in one event: the last one counts */
+    /* Chrome JSON: what events are to each other */
+    TM_TALLY_METADATA_EVENT,      /* names of processes and threads */
+    TM_TALLY_BEGIN_END_EVENT,     /* B and E: halves of spans */
+    TM_TALLY_INSTANT_EVENT,
+    TM_TALLY_COUNTER_EVENT,       /* kept, in no figure */
+    TM_TALLY_FLOW_EVENT,          /* likewise */
+    TM_TALLY_ASYNC_EVENT,         /* likewise */
+    TM_TALLY_OTHER_PHASE,         /* objects, samples, marks, memory dumps: left out */
+    TM_TALLY_UNMATCHED_BEGIN,     /* begun, never ended: kept with length 0, marked as open */
+    TM_TALLY_UNMATCHED_END,       /* ended, never begun: left out */
+    TM_TALLY_UNMATCHED_FLOW,      /* a flow that begins and never ends, or ends and never began */
+    TM_TALLY_REUSED_FLOW_ID,      /* a flow that begins under an id whose flow has ended */
+    TM_TALLY_OVERLAPPING_SPAN,    /* begins inside another of its thread and ends after it: kept as it is */
+    TM_TALLY_REPEATED_EVENT,      /* the same time, length and name as the one before on its thread: both kept */
+    TM_TALLY_RENAMED,             /* a process or thread that gets another name: the last one counts */
+    TM_TALLY_EVENT_CAP,           /* files with exactly the number of events at which JAX stops writing */
+    /* Chrome JSON: the document */
+    TM_TALLY_BYTE_ORDER_MARK,
+    TM_TALLY_ZERO_PADDING,        /* files with zero bytes after the end */
+    TM_TALLY_OPEN_ARRAY,          /* the list of events is not closed, which its format allows */
     TM_TALLY_COUNT
 };
 

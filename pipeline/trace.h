@@ -100,6 +100,8 @@ struct tm_environment {
     char host[128];
     char jax[64], jaxlib[64], platform_version[128], cuda[64], cuda_runtime[64], driver[64], rocm[64], libtpu[64];
     int64_t process_id;
+    int64_t rank, world_size;  /* of a distributed job; -1 = not recorded */
+    char framework[32];        /* "jax", "pytorch"; "" = not told by the input */
     uint64_t begin_ns, end_ns; /* profile_start_time, profile_stop_time: epoch ns; 0 = not recorded */
     char profile_options[256];
 };
@@ -114,6 +116,7 @@ struct tm_trace {
     struct tm_names *names;
     struct tm_rows *tracks;     /* struct tm_track */
     struct tm_rows *configs;    /* struct tm_config; row 0 is empty */
+    struct tm_rows *messages;   /* struct tm_message; row 0 is empty */
     struct tm_device *devices;  /* those with an activity come to the figures; the others are `unused` */
     uint32_t device_count;
     struct tm_steps steps;

@@ -11,14 +11,18 @@ static tm_status make_tables(struct tm_trace *trace)
 {
     const size_t share = tm_budget_share(&trace->run->budget, TM_ACCOUNT_METADATA);
     const struct tm_config none = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE };
+    const struct tm_message no_message = { .elements_in = 0 };
+    tm_status st;
 
     trace->tracks = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), share / 16);
     trace->configs = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_config), share / 8);
+    trace->messages = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_message), share / 16);
     trace->devices = tm_take(&trace->run->budget, TM_ACCOUNT_METADATA, TM_DEVICES_MOST * sizeof(*trace->devices),
                              &trace->run->error);
-    if (!trace->tracks || !trace->configs || !trace->devices)
+    if (!trace->tracks || !trace->configs || !trace->messages || !trace->devices)
         return trace->run->error.status;
-    return tm_rows_append(trace->configs, &none);
+    st = tm_rows_append(trace->configs, &none);
+    return st == TM_OK ? tm_rows_append(trace->messages, &no_message) : st;
 }
 
 tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_names *names, const char *path,
@@ -28,13 +32,16 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
     const uint64_t events_before = run->events_read;
     tm_status st;
 
-    *host = (struct tm_host_run){ .run = run, .trace = { .run = run, .host = number, .names = names } };
+    *host = (struct tm_host_run){ .run = run, .trace = { .run = run, .host = number, .names = names,
+                                                         .environment = { .rank = -1, .world_size = -1 } } };
     (void)snprintf(host->trace.host_name, sizeof(host->trace.host_name), "%s", host_name);
     st = tm_input_open(&host->input, run, path);
     if (st == TM_OK)
         st = tm_input_require_readable(&host->input);
     if (st == TM_OK)
         st = make_tables(&host->trace);
+    if (st == TM_OK)
+        st = tm_input_hold(&host->input);
     if (st == TM_OK)
         st = tm_xspace_scan(&host->trace, &host->input, warn, to, &host->source);
     if (st == TM_OK)
@@ -55,6 +62,7 @@ void tm_host_close(struct tm_host_run *host)
         host->source->type->free(host->source);
     tm_rows_free(trace->tracks);
     tm_rows_free(trace->configs);
+    tm_rows_free(trace->messages);
     tm_rows_free(trace->steps.marks);
     tm_rows_free(trace->steps.rows);
     tm_give(&host->run->budget, TM_ACCOUNT_METADATA, trace->devices,

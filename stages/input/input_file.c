@@ -419,6 +419,20 @@ tm_status tm_input_read(const struct tm_input *in, void *to, size_t bytes, uint6
     return st;
 }
 
+tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got)
+{
+    const tm_status st = tm_input_read(in, to, bytes, in->next_at, got);
+
+    in->next_at += *got;
+    return st;
+}
+
+tm_status tm_input_hold(struct tm_input *in)
+{
+    (void)in;
+    return TM_OK;
+}
+
 void tm_input_close(struct tm_input *in)
 {
     if (!in->run)

@@ -33,6 +33,7 @@ struct tm_input {
     int64_t modified_ns;      /* of the file, since the epoch; 0 = not a file */
     uint64_t problem_at;      /* byte of the file on disk, where `partial` */
     char problem[512];        /* what is wrong: "the gzip is damaged: ..."; "" = nothing.  Goes to the summary. */
+    uint64_t next_at;         /* of the stream */
 };
 
 /* Open an input, tell its kind, inflate it, and take its fingerprint; a plain file is read once for that.
@@ -51,6 +52,13 @@ tm_status tm_input_open_with(struct tm_input *in, struct tm_run *run, const char
 /* Refuse what this version does not read: says what the file is and what to give instead.
  * errors: TM_ERR_INPUT */
 tm_status tm_input_require_readable(const struct tm_input *in) TM_MUST_USE;
+
+/* Stream: the next bytes of the content, in order.
+ * out:    got     1 to `bytes` bytes; 0 at the end of the content */
+tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got) TM_MUST_USE;
+
+/* Hold: make every place of the content readable. */
+tm_status tm_input_hold(struct tm_input *in) TM_MUST_USE;
 
 /* Read the content at a place.
  * out:    got     bytes read: fewer than asked for only at the end of the content; 0 past it
