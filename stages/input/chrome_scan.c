@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stages/input/chrome_private.h"
+#include "stages/input/chrome_maker.h"
 #include "stages/input/pairs.h"
 #include "stages/input/record_source.h"
 

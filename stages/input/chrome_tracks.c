@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stages/input/chrome_private.h"
+#include "stages/input/chrome_maker.h"
 #include "stages/resolve/classes.h"
 
 enum { KEY_MOST = 512, NAME_MOST = 4096 };

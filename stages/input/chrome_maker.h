@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TM_CHROME_PRIVATE_H
-#define TM_CHROME_PRIVATE_H
+#ifndef TM_CHROME_MAKER_H
+#define TM_CHROME_MAKER_H
 
 #include "stages/input/chrome_reader.h"
 #include "stages/input/record_store.h"
