@@ -14,7 +14,7 @@ enum tm_chrome_sort {
     TM_CHROME_UNKNOWN_DEVICE,
     TM_CHROME_LOOSE,   /* of a process: instants on no thread, and what says nothing of its thread */
     TM_CHROME_ASYNC,   /* of a process */
-    TM_CHROME_FLOW,
+    TM_CHROME_FLOW,    /* of the whole file: flows lead from one process to another */
     TM_CHROME_COUNTER,
 };
 
