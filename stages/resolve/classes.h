@@ -67,6 +67,7 @@ struct tm_class_question {
     uint8_t line;            /* enum tm_line */
     uint8_t side;            /* enum tm_side */
     uint8_t kind;            /* enum tm_kind */
+    uint8_t given;           /* enum tm_class that the event's own category says, TM_CLASS_UNRESOLVED = none */
     uint8_t tpu_collective;  /* TPU op: its level is TM_LEVEL_COLLECTIVE */
     bool device_has_correlation; /* some device activity bears its correlation id */
     bool line_is_user;       /* the line also holds python or step markers */
@@ -80,7 +81,9 @@ struct tm_class_question {
  * - A cpu_op of a collective is a collective, but on a host with a GPU or TPU it stays a cpu_op: a fallback.
  * - Steps of a TPU are derived: whoever wants them asks the line.  Host executions (module) lie in each other.
  * - Driver calls and notes on a GPU stream (cuStreamSynchronize, UM_*) are device_other, not kernels.
- * - A copy to or from the host is a copy even with the hlo_op of a collective. */
+ * - A copy to or from the host is a copy even with the hlo_op of a collective.
+ * - Where a category is given, it decides, but for what only a name tells: a collective among kernels; on the host
+ *   markers, waits, launches, input and garbage collection. */
 enum tm_class tm_classify(const struct tm_class_question *question);
 
 /* The rank of an activity in the sweep; TM_LEVEL_NONE for classes that are none. */
