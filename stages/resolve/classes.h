@@ -86,12 +86,21 @@ enum tm_class tm_classify(const struct tm_class_question *question);
 /* The rank of an activity in the sweep; TM_LEVEL_NONE for classes that are none. */
 enum tm_level tm_level_of(enum tm_class class, enum tm_direction direction, const struct tm_config *config);
 
+/* A copy that says it is larger (256 TiB) is not believed. */
+#define TM_COPY_BYTES_MOST (UINT64_C(1) << 48)
+
 /* Read kernel_details, memcpy_details, Memset_details ("key:value" tokens) into a config that is zero there.
  * Unknown keys are left out; numbers past their field are taken as not recorded, so are copies of 0 bytes.  The
  * direction of a copy is what the kinds of memory tell: to be used where the name tells none. */
 void tm_parse_kernel_details(const char *text, size_t length, struct tm_config *config);
 void tm_parse_copy_details(const char *text, size_t length, struct tm_config *config);
 void tm_parse_memset_details(const char *text, size_t length, struct tm_config *config);
+
+/* The same of a copy by its name in PyTorch, "Memcpy HtoD (Pageable -> Device)". */
+void tm_parse_copy_name(const char *text, size_t length, struct tm_config *config);
+
+/* "[x, y, z]": all or nothing. */
+void tm_parse_shape(const char *text, size_t length, uint32_t shape[3]);
 
 /* What a TPU op is, from its HLO text ("%name = shape opcode(...)"), which may be cut, or its hlo_category: part
  * and level.  Copies are d2d, but h2d or d2h where a shape lies in the host's memory (space 5). */
