@@ -159,13 +159,10 @@ static inline const uint8_t *read_name(struct tm_chrome_reader *r, const uint8_t
  * out:    NULL where this is not for us */
 static inline const uint8_t *read_short_time(const uint8_t *at, struct tm_json_time *time)
 {
-    const bool negative = *at == '-';
     uint64_t us;
     uint32_t ps = 0;
-    unsigned count;
+    const unsigned count = tm_short_digits(at, &us);
 
-    at += negative;
-    count = tm_short_digits(at, &us);
     if (!count)
         return NULL;
     at += count;
@@ -174,7 +171,7 @@ static inline const uint8_t *read_short_time(const uint8_t *at, struct tm_json_t
             return NULL;
         at = tm_short_fraction(at + 1, &ps);
     }
-    if (!tm_ends_number(*at) || negative)
+    if (!tm_ends_number(*at))
         return NULL;
     us += ps == 1000000;
     *time = (struct tm_json_time){ .us = (int64_t)us, .ps = ps == 1000000 ? 0 : (int32_t)ps };

@@ -54,6 +54,7 @@ struct tm_chrome_reader {
     struct tm_chrome_keys keys;
     uint8_t *side;               /* texts of the event that are not in the window as they are wanted; padded */
     size_t side_used;
+    size_t moved_by;             /* the last time */
     struct tm_json_decimal decimal;
 
     /* The document. */
@@ -104,6 +105,12 @@ void tm_chrome_outgrown(void *reader);
 /* An event begins, and has ended: its tallies. */
 void tm_chrome_event_begin(struct tm_chrome_reader *reader, const uint8_t *at);
 void tm_chrome_event_end(struct tm_chrome_reader *reader);
+
+/* The number in reader->decimal as a fact; one that is too large for a double is none. */
+void tm_chrome_put_number(struct tm_chrome_reader *reader, enum tm_stat stat);
+/* What came before under the same key no longer counts. */
+void tm_chrome_drop_fact(struct tm_chrome_reader *reader, enum tm_stat stat);
+void tm_chrome_drop_args(struct tm_chrome_reader *reader);
 
 /* A member of the document beside traceEvents.
  * in:     key  its name; at: its value */

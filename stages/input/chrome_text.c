@@ -46,8 +46,11 @@ static uint32_t hex4(const uint8_t *at)
 {
     uint32_t value = 0;
 
-    for (int i = 0; i < 4; i++)
-        value = value << 4 | (at[i] <= '9' ? at[i] - '0' : (uint32_t)(at[i] | 0x20) - 'a' + 10);
+    for (int i = 0; i < 4; i++) {
+        const uint32_t digit = at[i] <= '9' ? at[i] - (uint32_t)'0' : (at[i] | 0x20u) - 'a' + 10;
+
+        value = value << 4 | digit;
+    }
     return value;
 }
 

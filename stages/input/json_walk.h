@@ -91,6 +91,7 @@ static inline const uint8_t *take_key(struct tm_chrome_reader *r, uint32_t *leng
 {
     const uint8_t *key = r->window.token;
 
+    r->key_is_cut = false;
     *length = r->key_length;
     if (r->text_traits & TM_TEXT_ESCAPED || r->key_length > tm_json_longest(&r->window))
         key = tm_chrome_escaped_key(r, length);
