@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 CASE = re.compile(r"^(ok|not ok)\b\s*\d*\s*-?\s*(.*)$")
 SKIPPED = re.compile(r"^(.*?)\s*(?<!\\)#\s*SKIP\b\s*(.*)$", re.IGNORECASE)
-FOLDERS = ("golden", "cli", "property", "faults", "browser", "pdf", "peers")
+FOLDERS = ("golden", "cli", "property", "faults", "browser", "pdf", "peers", "bench")
 # What is not found by the rule 'test_*.py': programs with a name of their own.
 NAMED = {"golden": ["golden/run.py"],
          "peers": ["peers/known_truth.py", "peers/reference.py", "peers/schema.py", "peers/truth.py"]}
