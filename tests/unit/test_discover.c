@@ -132,7 +132,7 @@ static void runs_are_found_at_any_depth(void **state)
     assert_string_equal(found.runs[1].files[0].host, "a");
     assert_int_equal(found.runs[1].files[0].bytes, 10);
     assert_string_equal(found.runs[1].files[1].host, "b");
-    assert_int_equal(found.runs[1].files[2].kind, TM_FOUND_TRACE_JSON);
+    assert_int_equal(found.runs[1].files[2].kind, TM_FOUND_COPY);
 
     assert_string_equal(found.runs[2].name, "2026_11_21_00_00_00");
     assert_int_equal(found.runs[2].files[0].kind, TM_FOUND_PERFETTO_JSON);
@@ -383,13 +383,13 @@ static void several_inputs_make_one_list(void **state)
     inputs[1] = strdup(below_root("b"));
     inputs[2] = strdup(below_root("missing"));
     test_run_init(&run);
-    assert_int_equal(tm_discover_all(&run, inputs, 2, &found), TM_OK);
+    assert_int_equal(tm_discover_all(&run, inputs, 2, tm_discover, &found), TM_OK);
     assert_int_equal(found.run_count, 3);
     assert_string_equal(found.runs[0].name, "2026_01_01_00_00_00");
     assert_string_equal(found.runs[1].name, below_root("a/2026_01_02_03_04_05"));
     assert_string_equal(found.runs[2].name, below_root("b/2026_01_02_03_04_05"));
     forget();
-    assert_int_equal(tm_discover_all(&run, inputs, 3, &found), TM_ERR_INPUT);
+    assert_int_equal(tm_discover_all(&run, inputs, 3, tm_discover, &found), TM_ERR_INPUT);
     forget();
     for (int i = 0; i < 3; i++)
         free(inputs[i]);
