@@ -16,8 +16,6 @@ zlib.h*                | stages/input/inflate* pipeline/commands/version.c
 isa-l*                 | stages/input/inflate* pipeline/commands/version.c
 protobuf-c/*           | *_pb.c stages/input/xspace* pipeline/commands/version.c
 hpdf*                  | reports/pdf/* pipeline/commands/version.c
-archive.h              | stages/input/archive* pipeline/commands/version.c
-archive_entry.h        | stages/input/archive*
 cjson/*                | pipeline/settings.c reports/findings/thresholds.c pipeline/commands/version.c
 jemalloc/*             | pipeline/budget* pipeline/memory_stats* pipeline/commands/version.c
 getopt.h               | pipeline/options* pipeline/settings.c

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The version, and those of the libraries that are in use at this moment (asked of the libraries
  * themselves; ISA-L can only be asked of its header). */
-#include <archive.h>
 #include <cjson/cJSON.h>
 #include <hpdf.h>
 #include <protobuf-c/protobuf-c.h>
@@ -51,7 +50,6 @@ static const char *jemalloc_version(void)
 static size_t list_libraries(struct library *libraries)
 {
     const unsigned xxhash = XXH_versionNumber();
-    const int archive = archive_version_number();
     char text[VERSION_BYTES];
     size_t count = 0;
 
@@ -70,8 +68,6 @@ static size_t list_libraries(struct library *libraries)
     (void)snprintf(text, sizeof(text), "%u.%u.%u", xxhash / 10000, xxhash / 100 % 100,
                    xxhash % 100);
     set_version(&libraries[count++], "xxHash", text);
-    (void)snprintf(text, sizeof(text), "%d.%d.%d", archive / 1000000, archive / 1000 % 1000, archive % 1000);
-    set_version(&libraries[count++], "libarchive", text);
     return count;
 }
 
@@ -99,7 +95,7 @@ static tm_status print_json(struct tm_run *run, const struct library *libraries,
 
 tm_status tm_command_version(struct tm_run *run, const struct tm_options *options)
 {
-    struct library libraries[9];
+    struct library libraries[8];
     const size_t count = list_libraries(libraries);
 
     if (options->json)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads archives with libarchive, of which only tar and zip are switched on.  It reads through a window of 256 KiB
- * that begins small after each jump, so that members which are passed over cost one small read each.
+/* Reads archives with libarchive, of which only tar and zip are switched on: what a tar is wrapped in is unwrapped
+ * here, under the ledger.  It reads through a window of 256 KiB that begins small after each jump, so that members
+ * which are passed over cost one small read each where nothing is wrapped.
  * A zip is read by the directory at its end; where that is missing or damaged, by the headers before the members. */
 #include "stages/input/archive.h"
 
@@ -15,54 +16,78 @@
 #include <unistd.h>
 
 #include "stages/input/kind.h"
+#include "stages/input/unwrap.h"
+#include "stages/input/unzstd.h"
 
 enum { BLOCK_BYTES = 256 * 1024, STEP_LEAST = 4096, SHOWN = 200 };
 
 /* The file of the archive, as libarchive sees it through its callbacks. */
 struct source {
     int fd;
-    uint64_t at, end;
-    size_t step;      /* of the next read */
+    uint64_t at, end;         /* where it is not wrapped */
+    size_t step;              /* of the next read */
     uint8_t *block;
-    uint64_t heading; /* bytes read before the first header: the directory of a zip, which is held */
-    bool counts;      /* heading is counted */
-    int reason;       /* errno of a read that failed */
-    bool too_long;    /* heading is past its limit */
+    struct tm_unwrap *unwrap; /* NULL = not wrapped */
+    uint64_t heading;         /* bytes read before the first header: the directory of a zip, which is held */
+    bool counts;              /* heading is counted */
+    int reason;               /* errno of a read that failed */
+    tm_status failed;         /* of the unwrapping; the error is in the run */
+    bool too_long;            /* heading is past its limit */
 };
 
 struct reader {
     struct tm_run *run;
     const char *path;
+    char shown[SHOWN + 3]; /* for messages, in quotes */
     struct source source;
     struct archive *archive;
-    locale_t locale;   /* names of zip and pax are UTF-8, and are to stay that */
-    bool is_zip;
-    bool in_order;     /* a zip that is read without its directory */
-    uint64_t number;   /* of the present member, from 1 */
+    locale_t locale;       /* names of zip and pax are UTF-8, and are to stay that */
+    bool is_zip, is_wrapped;
+    bool in_order;         /* a zip that is read without its directory */
+    uint64_t number;       /* of the present member, from 1 */
 };
 
 enum advance { ADVANCE_MEMBER, ADVANCE_END, ADVANCE_DAMAGED };
 
 /* --- callbacks --- */
 
-static la_ssize_t read_source(struct archive *a, void *of, const void **block)
+/* The next bytes on disk into the block.  out: 0 at the end, -1 where they cannot be read */
+static ssize_t read_block(struct source *s)
 {
-    struct source *const s = of;
     const uint64_t left = s->end - s->at;
     const size_t want = left < s->step ? (size_t)left : s->step;
     ssize_t n;
 
-    *block = s->block;
     do
         n = pread(s->fd, s->block, want, (off_t)s->at);
     while (n < 0 && errno == EINTR);
     if (n < 0) {
         s->reason = errno;
-        archive_set_error(a, s->reason, "%s", strerror(s->reason));
         return -1;
     }
     s->at += (uint64_t)n;
     s->step = s->step < BLOCK_BYTES / 4 ? s->step * 4 : BLOCK_BYTES;
+    return n;
+}
+
+static ssize_t read_unwrapped(struct source *s)
+{
+    size_t got = 0;
+
+    s->failed = tm_unwrap_next(s->unwrap, s->block, BLOCK_BYTES, &got);
+    return s->failed == TM_OK ? (ssize_t)got : -1;
+}
+
+static la_ssize_t read_source(struct archive *a, void *of, const void **block)
+{
+    struct source *const s = of;
+    const ssize_t n = s->unwrap ? read_unwrapped(s) : read_block(s);
+
+    *block = s->block;
+    if (n < 0) {
+        archive_set_error(a, s->reason, "it cannot be read");
+        return -1;
+    }
     s->heading += s->counts ? (uint64_t)n : 0;
     s->too_long = s->heading > TM_ARCHIVE_DIRECTORY_MOST + 2 * BLOCK_BYTES;
     return s->too_long ? -1 : (la_ssize_t)n;
@@ -98,7 +123,7 @@ static la_int64_t seek_source(struct archive *a, void *of, la_int64_t offset, in
 
 static tm_status refuse_memory(struct reader *r)
 {
-    return tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "cannot open '%.*s': no memory left", SHOWN, r->path);
+    return tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "cannot open %s: no memory left", r->shown);
 }
 
 static void end_archive(struct reader *r)
@@ -106,37 +131,58 @@ static void end_archive(struct reader *r)
     if (r->archive)
         (void)archive_read_free(r->archive);
     r->archive = NULL;
+    tm_unwrap_free(r->source.unwrap);
+    r->source.unwrap = NULL;
 }
 
 static void close_reader(struct reader *r)
 {
+    struct source *const s = &r->source;
+
     end_archive(r);
     if (r->locale)
         freelocale(r->locale);
     r->locale = (locale_t)0;
-    tm_give(&r->run->budget, TM_ACCOUNT_INPUT, r->source.block, r->source.block ? BLOCK_BYTES : 0);
-    r->source.block = NULL;
-    if (r->source.fd >= 0)
-        (void)close(r->source.fd); /* it was only read */
-    r->source.fd = -1;
+    tm_give(&r->run->budget, TM_ACCOUNT_INPUT, s->block, s->block ? BLOCK_BYTES : 0);
+    s->block = NULL;
+    if (s->fd >= 0)
+        (void)close(s->fd); /* it was only read */
+    s->fd = -1;
 }
 
-/* Formats and filters are what this program is tested with, and nothing that starts another program. */
-static bool choose_formats(const struct reader *r)
+/* Formats are what this program is tested with, and no filter, which might be another program.  A zip is read at any
+ * place, a tar in order, passing over what is not wanted unless it is wrapped. */
+static bool set_up(struct reader *r)
 {
     struct archive *const a = r->archive;
+    int result;
 
     if (r->is_zip)
-        return (r->in_order ? archive_read_support_format_zip_streamable(a) :
-                              archive_read_support_format_zip_seekable(a)) == ARCHIVE_OK;
-    return archive_read_support_format_tar(a) == ARCHIVE_OK && archive_read_support_filter_gzip(a) == ARCHIVE_OK &&
-           archive_read_support_filter_zstd(a) == ARCHIVE_OK;
+        result = r->in_order ? archive_read_support_format_zip_streamable(a) :
+                               archive_read_support_format_zip_seekable(a);
+    else
+        result = archive_read_support_format_tar(a);
+    if (result != ARCHIVE_OK || archive_read_set_read_callback(a, read_source) != ARCHIVE_OK ||
+        archive_read_set_callback_data(a, &r->source) != ARCHIVE_OK)
+        return false;
+    return r->is_wrapped || (archive_read_set_skip_callback(a, skip_source) == ARCHIVE_OK &&
+                             archive_read_set_seek_callback(a, seek_source) == ARCHIVE_OK);
+}
+
+static tm_status begin_unwrapping(struct reader *r)
+{
+    const struct tm_raw raw = { .type = &tm_raw_file, .run = r->run, .name = r->shown, .fd = r->source.fd,
+                                .size = r->source.end };
+
+    r->source.unwrap = tm_unwrap_new(&raw, TM_INFLATE_DEFAULT, 0);
+    return r->source.unwrap ? TM_OK : r->run->error.status;
 }
 
 /* Begin, or begin again, with the first member.  Damage shows when the first header is read. */
 static tm_status begin_archive(struct reader *r)
 {
     struct source *const s = &r->source;
+    tm_status st = TM_OK;
 
     end_archive(r);
     s->at = 0;
@@ -144,31 +190,49 @@ static tm_status begin_archive(struct reader *r)
     s->heading = 0;
     s->counts = true;
     r->number = 0;
+    if (r->is_wrapped)
+        st = begin_unwrapping(r);
+    if (st != TM_OK)
+        return st;
     r->archive = archive_read_new();
-    if (!r->archive || !choose_formats(r) || archive_read_set_read_callback(r->archive, read_source) != ARCHIVE_OK ||
-        archive_read_set_skip_callback(r->archive, skip_source) != ARCHIVE_OK ||
-        archive_read_set_seek_callback(r->archive, seek_source) != ARCHIVE_OK ||
-        archive_read_set_callback_data(r->archive, s) != ARCHIVE_OK)
-        return refuse_memory(r);
+    return r->archive && set_up(r) ? TM_OK : refuse_memory(r);
+}
+
+static tm_status open_file(struct reader *r)
+{
+    struct source *const s = &r->source;
+    struct stat info;
+    uint8_t first[4];
+    ssize_t got;
+
+    s->fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (s->fd < 0 || fstat(s->fd, &info) != 0)
+        return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot open %s: %s", r->shown, strerror(errno));
+    if (!S_ISREG(info.st_mode))
+        return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "%s is not a file", r->shown);
+    s->end = (uint64_t)info.st_size;
+    got = pread(s->fd, first, sizeof(first), 0);
+    if (got != sizeof(first))
+        return TM_OK; /* no archive: the first header says so */
+    r->is_zip = memcmp(first, "PK", 2) == 0;
+    r->is_wrapped = memcmp(first, "\x1f\x8b", 2) == 0 || tm_unzstd_is_zstd(first, sizeof(first));
     return TM_OK;
 }
 
 static tm_status open_reader(struct reader *r, struct tm_run *run, const char *path)
 {
-    struct stat info;
-    uint8_t magic[2];
+    char clean[SHOWN + 1];
+    tm_status st;
 
     *r = (struct reader){ .run = run, .path = path };
-    r->source.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (r->source.fd < 0 || fstat(r->source.fd, &info) != 0)
-        return tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot open '%.*s': %s", SHOWN, path, strerror(errno));
-    if (!S_ISREG(info.st_mode))
-        return tm_fail(&run->error, TM_ERR_INPUT, -1, "'%.*s' is not a file", SHOWN, path);
-    r->source.end = (uint64_t)info.st_size;
+    tm_clean_text(clean, sizeof(clean), path, strlen(path));
+    (void)snprintf(r->shown, sizeof(r->shown), "'%s'", clean);
+    st = open_file(r);
+    if (st != TM_OK)
+        return st;
     r->source.block = tm_take(&run->budget, TM_ACCOUNT_INPUT, BLOCK_BYTES, &run->error);
     if (!r->source.block)
         return run->error.status;
-    r->is_zip = pread(r->source.fd, magic, sizeof(magic), 0) == sizeof(magic) && memcmp(magic, "PK", 2) == 0;
     r->locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0); /* without it some names cannot be told */
     return begin_archive(r);
 }
@@ -188,14 +252,16 @@ static int next_header(struct reader *r, struct archive_entry **entry)
 /* What no other try would change. */
 static tm_status refuse_source(const struct reader *r)
 {
+    if (r->source.failed != TM_OK)
+        return r->source.failed;
     if (r->source.too_long) {
-        (void)tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "the directory of '%.*s' takes more than %d MiB", SHOWN,
-                      r->path, (int)(TM_ARCHIVE_DIRECTORY_MOST >> 20));
+        (void)tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "the directory of %s takes more than %d MiB",
+                      r->shown, (int)(TM_ARCHIVE_DIRECTORY_MOST >> 20));
         tm_hint(&r->run->error, "unpack the part that holds the profiles, and give its folder");
         return TM_ERR_LIMIT;
     }
     if (r->source.reason != 0)
-        return tm_fail(&r->run->error, TM_ERR_INPUT, (int64_t)r->source.at, "cannot read '%.*s': %s", SHOWN, r->path,
+        return tm_fail(&r->run->error, TM_ERR_INPUT, (int64_t)r->source.at, "cannot read %s: %s", r->shown,
                        strerror(r->source.reason));
     return TM_OK;
 }
@@ -204,7 +270,7 @@ static tm_status check_count(const struct reader *r)
 {
     if (r->number <= TM_ARCHIVE_MEMBERS_MOST)
         return TM_OK;
-    (void)tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "'%.*s' has more than %d members", SHOWN, r->path,
+    (void)tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "%s has more than %d members", r->shown,
                   (int)TM_ARCHIVE_MEMBERS_MOST);
     tm_hint(&r->run->error, "unpack the part that holds the profiles, and give its folder");
     return TM_ERR_LIMIT;
@@ -232,11 +298,19 @@ static tm_status go_on(struct reader *r, struct archive_entry **entry, enum adva
     return st == TM_OK ? check_count(r) : st;
 }
 
-static const char *reason_of(const struct reader *r)
+/* Why it goes no further: what is wrong with the wrapping explains what is wrong inside. */
+static void tell_reason(const struct reader *r, char *reason, size_t bytes)
 {
-    const char *const text = archive_error_string(r->archive);
+    const char *text = archive_error_string(r->archive);
+    struct tm_unwrapped all = { .bytes = 0 };
 
-    return text ? text : "its structure is lost";
+    if (r->source.unwrap)
+        tm_unwrap_tell(r->source.unwrap, &all);
+    if (all.problem[0])
+        text = all.problem;
+    else if (!text)
+        text = "its structure is lost";
+    tm_clean_text(reason, bytes, text, strlen(text));
 }
 
 /* --- members --- */
@@ -290,27 +364,46 @@ static tm_status take_member(const struct reader *r, struct archive_entry *entry
     return TM_OK;
 }
 
-/* The end of the list: why it ended there. */
-static tm_status end_list(const struct reader *r, enum advance how, struct tm_listing *listing)
+/* A tar ends before its wrapping does: the rest of that holds the check.  out: whether it is damaged */
+static tm_status read_rest(struct reader *r, bool *damaged)
 {
-    char clean[128];
+    struct source *const s = &r->source;
+    struct tm_unwrapped all;
+    ssize_t n = 1;
 
-    if (how == ADVANCE_DAMAGED && r->number == 0) {
-        (void)tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot read the archive '%.*s': %s", SHOWN, r->path,
-                      reason_of(r));
-        tm_hint(&r->run->error, "copy the archive again, or take it from where it was written");
-        return TM_ERR_INPUT;
-    }
-    if (how == ADVANCE_DAMAGED) {
-        tm_clean_text(clean, sizeof(clean), reason_of(r), strlen(reason_of(r)));
-        (void)snprintf(listing->problem, sizeof(listing->problem),
-                       "the archive is damaged after its member %llu, and what follows is not covered: %s",
-                       (unsigned long long)r->number, clean);
-    } else if (r->in_order) {
-        (void)snprintf(listing->problem, sizeof(listing->problem),
-                       "the archive is damaged: the directory at its end is missing or damaged, and what follows "
-                       "member %llu is not covered", (unsigned long long)r->number);
-    }
+    if (!s->unwrap)
+        return TM_OK;
+    while (n > 0)
+        n = read_unwrapped(s);
+    tm_unwrap_tell(s->unwrap, &all);
+    *damaged = all.problem[0] != '\0';
+    return s->failed;
+}
+
+static tm_status refuse_damaged(const struct reader *r, const char *reason)
+{
+    (void)tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot read the archive %s: %s", r->shown, reason);
+    tm_hint(&r->run->error, "copy the archive again, or take it from where it was written");
+    return TM_ERR_INPUT;
+}
+
+/* The end of the list: why it ended there. */
+static tm_status end_list(struct reader *r, enum advance how, struct tm_listing *listing)
+{
+    bool damaged = how == ADVANCE_DAMAGED;
+    const tm_status st = damaged ? TM_OK : read_rest(r, &damaged);
+    char reason[128];
+
+    if (st != TM_OK || (!damaged && !r->in_order))
+        return st;
+    tell_reason(r, reason, sizeof(reason));
+    if (damaged && r->number == 0)
+        return refuse_damaged(r, reason);
+    if (r->in_order)
+        (void)snprintf(reason, sizeof(reason), "the directory at its end is missing or damaged");
+    (void)snprintf(listing->problem, sizeof(listing->problem),
+                   "the archive is damaged, and what may follow its member %llu is not covered: %s",
+                   (unsigned long long)r->number, reason);
     return TM_OK;
 }
 
@@ -423,9 +516,9 @@ static tm_status check_entry(const struct reader *r, struct archive_entry *entry
     const char *const found = name_of(r, entry);
 
     if (!found || strcmp(found, name) != 0 || !is_regular(entry))
-        return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "'%.*s' has changed since it was listed", SHOWN, r->path);
+        return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "%s has changed since it was listed", r->shown);
     if (archive_entry_is_data_encrypted(entry) || archive_entry_is_metadata_encrypted(entry)) {
-        (void)tm_fail(&r->run->error, TM_ERR_INPUT, -1, "'%.*s' in '%.*s' is encrypted", SHOWN, name, SHOWN, r->path);
+        (void)tm_fail(&r->run->error, TM_ERR_INPUT, -1, "'%.*s' in %s is encrypted", SHOWN, name, r->shown);
         tm_hint(&r->run->error, "unpack the archive with its password, and give the folder");
         return TM_ERR_INPUT;
     }
@@ -496,17 +589,16 @@ static tm_status end_damaged(struct tm_archive_member *m, int result)
 {
     struct reader *const r = &m->reader;
     const tm_status st = refuse_source(r);
-    char clean[128];
+    char reason[128];
 
     m->ended = true;
     if (st != TM_OK)
         return st;
+    tell_reason(r, reason, sizeof(reason));
     if (result == ARCHIVE_FAILED && m->at == 0)
-        return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot unpack a member of '%.*s': %s", SHOWN, r->path,
-                       reason_of(r));
-    tm_clean_text(clean, sizeof(clean), reason_of(r), strlen(reason_of(r)));
-    (void)snprintf(m->problem, sizeof(m->problem), "the archive is damaged in this member: %s (byte %llu of it)", clean,
-                   (unsigned long long)m->at);
+        return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot unpack a member of %s: %s", r->shown, reason);
+    (void)snprintf(m->problem, sizeof(m->problem), "the archive is damaged in this member, after %llu bytes of it: %s",
+                   (unsigned long long)m->at, reason);
     return TM_OK;
 }
 

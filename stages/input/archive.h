@@ -5,9 +5,10 @@
 #include "pipeline/discover.h"
 
 /* Members of tar and zip archives, read in place: nothing is extracted, no name of an archive becomes a path, and
- * links are not followed.  A tar may be wrapped in gzip or zstd.
- * What libarchive holds is outside the ledger: for a tar about 0.3 MiB and at most 1 MiB for a long name; for a zip
- * its directory, about three times what it takes in the file, at most TM_ARCHIVE_DIRECTORY_MOST of it.
+ * links are not followed.  A tar may be wrapped in gzip or zstd, which is read from its begin for each member.
+ * Buffers and decoders are of the account `input`: 0.3 MiB; 0.8 MiB for a gzip; 1 MiB and the window for a zstd.  What
+ * libarchive holds is outside the ledger: for a tar under 0.1 MiB, and at most 1 MiB for a long name; for a zip 0.3 MiB
+ * and its directory, about three times what it takes in the file, at most TM_ARCHIVE_DIRECTORY_MOST of it.
  * source: POSIX pax (ustar, pax interchange), GNU tar manual (long names), PKWARE APPNOTE 6.3 (zip) */
 enum { TM_ARCHIVE_MEMBERS_MOST = 1000000, TM_ARCHIVE_DIRECTORY_MOST = 16 << 20, TM_MEMBER_NAME_MOST = 4095 };
 
