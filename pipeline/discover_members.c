@@ -154,7 +154,8 @@ static tm_status make_runs(struct gathering *g, struct tm_found *found)
     const size_t count = g->files.all_count;
     tm_status st = TM_OK;
 
-    qsort(files, count, sizeof(*files), by_folder);
+    if (count > 0)
+        qsort(files, count, sizeof(*files), by_folder);
     for (size_t i = 0; i < count && st == TM_OK; i++) {
         const char *const name = tm_member_path(files[i].member);
         const char *const next = i + 1 < count ? tm_member_path(files[i + 1].member) : NULL;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "stages/input/input_file.h"
 #include "tests/support/test_run.h"
 
 /* ---- archives ---- */
@@ -579,7 +580,7 @@ static void a_long_directory_is_a_limit(void **state)
     memset(name, 'n', sizeof(name) - 1);
     open_it(a);
     for (int i = 0; i < 4600; i++) {
-        (void)snprintf(name, 8, "%d", i);
+        (void)snprintf(name, 16, "%d", i);
         name[strlen(name)] = '/';
         put(a, name, "", 0);
     }
@@ -587,6 +588,200 @@ static void a_long_directory_is_a_limit(void **state)
     assert_int_equal(list(), TM_ERR_LIMIT);
     assert_true(run.error.hint[0] != '\0');
     assert_ledger_is_even(&run);
+}
+
+/* A million members and one more, of 512 bytes each, as a gzip of many equal members. */
+static void more_members_than_the_most_are_a_limit(void **state)
+{
+    enum { HEADERS = 1000, HEADER = 512 };
+    static uint8_t headers[HEADERS * HEADER], packed[64 * 1024];
+    struct archive *a = begin(&forms[0]);
+    size_t packed_bytes = 0;
+    FILE *file;
+
+    (void)state;
+    open_it(a);
+    put(a, "a.txt", "", 0);
+    end(a);
+    file = fopen(path, "rbe");
+    assert_non_null(file);
+    assert_int_equal(fread(headers, 1, HEADER, file), HEADER);
+    assert_int_equal(fclose(file), 0);
+    for (size_t i = 1; i < HEADERS; i++)
+        memcpy(headers + i * HEADER, headers, HEADER);
+    a = begin(&(struct form){ "raw", archive_write_set_format_raw, archive_write_add_filter_gzip, false });
+    assert_int_equal(archive_write_set_bytes_per_block(a, 0), ARCHIVE_OK);
+    assert_int_equal(archive_write_open_memory(a, packed, sizeof(packed), &packed_bytes), ARCHIVE_OK);
+    put(a, "data", headers, sizeof(headers));
+    end(a);
+    file = fopen(path, "wbe");
+    assert_non_null(file);
+    for (size_t i = 0; i <= TM_ARCHIVE_MEMBERS_MOST / HEADERS; i++)
+        assert_int_equal(fwrite(packed, 1, packed_bytes, file), packed_bytes);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(list(), TM_ERR_LIMIT);
+    assert_non_null(strstr(run.error.what, "more than 1000000 members"));
+    assert_true(run.error.hint[0] != '\0');
+    assert_int_equal(count, TM_ARCHIVE_MEMBERS_MOST);
+    assert_ledger_is_even(&run);
+}
+
+/* ---- members as inputs ---- */
+
+static struct tm_input in;
+
+static void open_member(const char *name, uint64_t position)
+{
+    const struct tm_input_options options = { .member = name, .position = position };
+
+    test_run_init(&run);
+    if (tm_input_open_with(&in, &run, path, &options) != TM_OK)
+        fail_msg("%s", run.error.what);
+}
+
+static void close_input(void)
+{
+    tm_input_close(&in);
+    assert_ledger_is_even(&run);
+}
+
+/* A gzip of `big` in packed; out: its length */
+static size_t pack(uint8_t *packed, size_t room)
+{
+    struct archive *const a = begin(&(struct form){ "raw", archive_write_set_format_raw,
+                                                    archive_write_add_filter_gzip, false });
+    size_t bytes = 0;
+
+    assert_int_equal(archive_write_open_memory(a, packed, room, &bytes), ARCHIVE_OK);
+    put(a, "data", big, BIG);
+    end(a);
+    return bytes;
+}
+
+static void a_member_is_an_input(void **state)
+{
+    static uint8_t packed[BIG + 1000];
+    const size_t packed_bytes = pack(packed, sizeof(packed));
+
+    (void)state;
+    for (size_t i = 0; i < FORMS; i++) {
+        struct archive *const a = begin(&forms[i]);
+        uint64_t xxh3[2];
+        size_t got, all = 0;
+
+        open_it(a);
+        put(a, "run/a.xplane.pb", "first", 5);
+        put(a, "run/b.json.gz", packed, packed_bytes); /* wrapped by itself */
+        end(a);
+        open_member("run/b.json.gz", 2);
+        assert_int_equal(in.wrapping, TM_GZIP);
+        assert_non_null(strstr(in.name, "(run/b.json.gz)"));
+        do {
+            assert_int_equal(tm_input_next(&in, content + all, 7919, &got), TM_OK);
+            all += got;
+        } while (got > 0);
+        assert_int_equal(all, BIG);
+        assert_memory_equal(content, big, BIG);
+        assert_int_equal(in.disk_bytes, packed_bytes);
+        assert_int_equal(in.bytes, BIG);
+        assert_int_equal(in.modified_ns, 1000 * INT64_C(1000000000));
+        assert_false(in.partial);
+        xxh3[0] = in.xxh3;
+        close_input();
+        open_member("run/b.json.gz", 0);
+        assert_int_equal(tm_input_hold(&in), TM_OK);
+        assert_int_equal(tm_input_read(&in, content, 1000, BIG - 1000, &got), TM_OK);
+        assert_int_equal(got, 1000);
+        assert_memory_equal(content, big + BIG - 1000, 1000);
+        xxh3[1] = in.xxh3;
+        assert_true(xxh3[0] == xxh3[1]);
+        close_input();
+    }
+}
+
+static void a_damaged_member_is_a_partial_input(void **state)
+{
+    static const int wrapped[] = { PAX, GZIP, ZIP };
+    size_t got;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        make_usual(&forms[wrapped[i]]);
+        assert_int_equal(truncate(path, (off_t)file_bytes() / 2), 0);
+        open_member("run/b.xplane.pb", 2);
+        assert_int_equal(tm_input_hold(&in), TM_OK);
+        assert_true(in.partial);
+        assert_non_null(strstr(in.problem, "the archive is damaged in this member"));
+        assert_true(in.bytes > 0 && in.bytes < BIG);
+        assert_int_equal(tm_input_read(&in, content, BIG, 0, &got), TM_OK);
+        assert_int_equal(got, in.bytes);
+        assert_memory_equal(content, big, got);
+        close_input();
+    }
+}
+
+/* Damage in the gzip of the member: it is read again with zlib, from the archive's begin. */
+static void a_damaged_gzip_in_an_archive_is_read_again(void **state)
+{
+    static uint8_t packed[BIG + 1000];
+    const size_t packed_bytes = pack(packed, sizeof(packed));
+    uint64_t bytes[2];
+
+    (void)state;
+    packed[packed_bytes / 2] ^= 0x55;
+    for (size_t i = 0; i < 2; i++) {
+        const struct form *const form = &forms[i ? GZIP : ZIP];
+        struct archive *const a = begin(form);
+
+        open_it(a);
+        put(a, "b.json.gz", packed, packed_bytes);
+        end(a);
+        open_member("b.json.gz", 1);
+        assert_int_equal(tm_input_hold(&in), TM_OK);
+        assert_true(in.partial);
+        assert_non_null(strstr(in.problem, "the gzip is damaged"));
+        assert_int_equal(in.disk_bytes, packed_bytes);
+        bytes[i] = in.bytes;
+        close_input();
+    }
+    assert_true(bytes[0] == bytes[1]);
+}
+
+static void an_input_that_is_no_member_is_an_error(void **state)
+{
+    const struct tm_input_options missing = { .member = "run/z" }, empty = { .member = "empty", .position = 2 };
+    struct archive *const a = begin(&forms[GNU]);
+
+    (void)state;
+    open_it(a);
+    put(a, "some", "bytes", 5);
+    put(a, "empty", "", 0);
+    end(a);
+    test_run_init(&run);
+    assert_int_equal(tm_input_open_with(&in, &run, path, &missing), TM_ERR_INPUT);
+    close_input();
+    test_run_init(&run);
+    assert_int_equal(tm_input_open_with(&in, &run, path, &empty), TM_ERR_INPUT);
+    assert_non_null(strstr(run.error.what, "is empty"));
+    close_input();
+}
+
+static tm_status hold_member(struct tm_run *one)
+{
+    const struct tm_input_options options = { .member = "run/b.xplane.pb", .position = 2 };
+    tm_status st = tm_input_open_with(&in, one, path, &options);
+
+    if (st == TM_OK)
+        st = tm_input_hold(&in);
+    tm_input_close(&in);
+    return st;
+}
+
+static void memory_refused_for_a_member_is_a_clean_error(void **state)
+{
+    (void)state;
+    make_usual(&forms[GZIP]);
+    refuse_each_request(hold_member);
 }
 
 static tm_status refuse_third(void *to, const struct tm_member *member)
@@ -647,6 +842,12 @@ int main(void)
         cmocka_unit_test(holes_are_zeros),
         cmocka_unit_test(what_is_passed_over_is_not_read),
         cmocka_unit_test(a_long_directory_is_a_limit),
+        cmocka_unit_test(more_members_than_the_most_are_a_limit),
+        cmocka_unit_test(a_member_is_an_input),
+        cmocka_unit_test(a_damaged_member_is_a_partial_input),
+        cmocka_unit_test(a_damaged_gzip_in_an_archive_is_read_again),
+        cmocka_unit_test(an_input_that_is_no_member_is_an_error),
+        cmocka_unit_test(memory_refused_for_a_member_is_a_clean_error),
         cmocka_unit_test(who_takes_members_may_stop),
         cmocka_unit_test(refused_memory_is_a_clean_error),
     };
