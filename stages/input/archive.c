@@ -276,6 +276,19 @@ static tm_status check_count(const struct reader *r)
     return TM_ERR_LIMIT;
 }
 
+/* The directory of a zip is no good: begin again without it. */
+static tm_status rescue_zip(struct reader *r, struct archive_entry **entry, int *result)
+{
+    tm_status st;
+
+    r->in_order = true;
+    st = begin_archive(r);
+    if (st != TM_OK)
+        return st;
+    *result = next_header(r, entry);
+    return refuse_source(r);
+}
+
 /* Go to the next member.  Names are read under a locale of UTF-8, of this thread and only here. */
 static tm_status go_on(struct reader *r, struct archive_entry **entry, enum advance *how)
 {
@@ -283,17 +296,14 @@ static tm_status go_on(struct reader *r, struct archive_entry **entry, enum adva
     int result = next_header(r, entry);
     tm_status st = refuse_source(r);
 
-    if (result < ARCHIVE_WARN && st == TM_OK && r->is_zip && !r->in_order && r->number == 0) {
-        r->in_order = true;
-        st = begin_archive(r);
-        result = st == TM_OK ? next_header(r, entry) : result;
-        st = st == TM_OK ? refuse_source(r) : st;
-    }
+    if (st == TM_OK && result < ARCHIVE_WARN && r->is_zip && !r->in_order && r->number == 0)
+        st = rescue_zip(r, entry, &result);
     if (before)
         (void)uselocale(before);
-    *how = result == ARCHIVE_OK || result == ARCHIVE_WARN ? ADVANCE_MEMBER :
-           result == ARCHIVE_EOF                          ? ADVANCE_END :
-                                                            ADVANCE_DAMAGED;
+    if (result == ARCHIVE_EOF)
+        *how = ADVANCE_END;
+    else
+        *how = result < ARCHIVE_WARN ? ADVANCE_DAMAGED : ADVANCE_MEMBER;
     r->number += *how == ADVANCE_MEMBER;
     return st == TM_OK ? check_count(r) : st;
 }
