@@ -51,8 +51,8 @@ static const struct kind_row kind_rows[TM_FILE_KINDS] = {
     [TM_FILE_XZ] = { "compressed with xz", "decompress it with 'xz -d'" },
     [TM_FILE_BZIP2] = { "compressed with bzip2", "decompress it with 'bzip2 -d'" },
     [TM_FILE_LZ4] = { "compressed with lz4", "decompress it with 'lz4 -d'" },
-    [TM_FILE_TAR] = { "a tar archive", "unpack it with 'tar -xf' and give the folder" },
-    [TM_FILE_ZIP] = { "a zip archive", "unpack it with 'unzip' and give the folder" },
+    [TM_FILE_TAR] = { "a tar archive", "give it by its path, as it is; one inside another archive has to be unpacked" },
+    [TM_FILE_ZIP] = { "a zip archive", "give it by its path, as it is; one inside another file has to be unpacked" },
     [TM_FILE_SEVEN_ZIP] = { "a 7z archive", "unpack it with '7z x' and give the folder" },
 };
 
@@ -534,6 +534,8 @@ enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length)
         return kind;
     if (head == 0)
         return TM_FILE_EMPTY;
+    if (is_old_tar(first, head)) /* its checksum tells more than how a protobuf may begin */
+        return TM_FILE_TAR;
     if (is_json(first, head, begin))
         return json_kind(first, head, begin);
     if (begins_with(first, head, begin, "<!doctype html") || begins_with(first, head, begin, "<html"))
@@ -543,7 +545,5 @@ enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length)
         return kind;
     if (is_tensorboard(first, head))
         return TM_FILE_TENSORBOARD;
-    if (is_old_tar(first, head))
-        return TM_FILE_TAR;
     return is_text(first, head) ? TM_FILE_TEXT : TM_FILE_UNKNOWN;
 }
