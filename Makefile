@@ -34,7 +34,7 @@ CFLAGS += -std=c11 $(OPT) $(WARNINGS) $(HARDENING) $(SANITIZE) -MMD -MP
 LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANITIZE)
 
 have = $(shell pkg-config --exists $(1) 2>/dev/null && echo yes)
-LIBS := -lz -lprotobuf-c -lcjson -lhpdf -lxxhash -lm
+LIBS := -lz -lzstd -larchive -lprotobuf-c -lcjson -lhpdf -lxxhash -lm
 ifneq ($(ISAL),0)
 ifeq ($(call have,libisal),yes)
 CPPFLAGS += -DTM_HAVE_ISAL

@@ -80,6 +80,8 @@ static void keep_warning(void *to, const char *text, size_t length)
         tm_add_text(n->warnings, NULL, text, length < 512 ? length : 512);
 }
 
+static const char *const wrappings[] = { [TM_PLAIN] = "none", [TM_GZIP] = "gzip", [TM_ZSTD] = "zstd" };
+
 static void add_file(struct inspection *n, const struct tm_host_run *host, const struct tm_found_file *found)
 {
     const bool is_partial = host->input.partial || host->trace.partial || found->problem;
@@ -88,7 +90,6 @@ static void add_file(struct inspection *n, const struct tm_host_run *host, const
     const char *const name = tm_found_name(found, text);
 
     n->is_partial |= is_partial;
-    n->run->bytes_read += host->input.disk_bytes;
     if (!is_partial && tm_length(n->files) >= FILES_LISTED)
         return;
     (void)snprintf(fingerprint, sizeof(fingerprint), "%016llx", (unsigned long long)host->input.xxh3);
@@ -97,7 +98,8 @@ static void add_file(struct inspection *n, const struct tm_host_run *host, const
     tm_add_string(file, "host", found->host);
     tm_add_string(file, "kind", "xspace");
     tm_add_uint(file, "bytes", host->input.disk_bytes);
-    tm_add_bool(file, "gzip", host->input.gzip);
+    tm_add_bool(file, "gzip", host->input.wrapping == TM_GZIP);
+    tm_add_string(file, "wrapping", wrappings[host->input.wrapping]);
     tm_add_uint(file, "inflated_bytes", host->input.bytes);
     tm_add_string(file, "xxh3", fingerprint);
     tm_add_uint(file, "events", host->events);

@@ -24,9 +24,9 @@ struct kind_row {
 static const struct kind_row kind_rows[TM_FILE_KINDS] = {
     [TM_FILE_UNKNOWN] = { "of a kind that is not known",
                           "give the .xplane.pb file that jax.profiler.trace() wrote" },
-    [TM_FILE_EMPTY] = { "empty once it is inflated", "profile again with block_until_ready() inside the trace" },
+    [TM_FILE_EMPTY] = { "empty once it is unwrapped", "profile again with block_until_ready() inside the trace" },
     [TM_FILE_XSPACE] = { "a profile of JAX or XLA (XSpace)", "" },
-    [TM_FILE_CHROME_JSON] = { "a Chrome trace in JSON", GIVE_XPLANE },
+    [TM_FILE_CHROME_JSON] = { "a Chrome trace in JSON", "" },
     [TM_FILE_ROCPROF_JSON] = { "the JSON of rocprofv3, which holds no trace events",
                                "give the .xplane.pb file that jax.profiler.trace() wrote" },
     [TM_FILE_OTHER_JSON] = { "JSON, but no trace", GIVE_XPLANE },
@@ -46,8 +46,10 @@ static const struct kind_row kind_rows[TM_FILE_KINDS] = {
     [TM_FILE_PDF] = { "a PDF document", "give the trace that it was made from" },
     [TM_FILE_ELF] = { "a program or library (ELF)", "give the .xplane.pb file that jax.profiler.trace() wrote" },
     [TM_FILE_GIT_LFS] = { "a Git LFS pointer, not the file itself", "fetch the file with 'git lfs pull'" },
-    [TM_FILE_GZIP] = { "a gzip inside a gzip", "inflate it once with 'gunzip'" },
-    [TM_FILE_ZSTD] = { "compressed with zstd", "decompress it with 'zstd -d'" },
+    [TM_FILE_GZIP] = { "compressed twice, with gzip inside",
+                        "unwrap it once, with 'gunzip' or 'zstd -d'" },
+    [TM_FILE_ZSTD] = { "compressed twice, with zstd inside",
+                        "unwrap it once, with 'gunzip' or 'zstd -d'" },
     [TM_FILE_XZ] = { "compressed with xz", "decompress it with 'xz -d'" },
     [TM_FILE_BZIP2] = { "compressed with bzip2", "decompress it with 'bzip2 -d'" },
     [TM_FILE_LZ4] = { "compressed with lz4", "decompress it with 'lz4 -d'" },
@@ -70,7 +72,7 @@ const char *tm_kind_hint(enum tm_file_kind kind)
 
 bool tm_kind_can_read(enum tm_file_kind kind)
 {
-    return kind == TM_FILE_XSPACE;
+    return kind == TM_FILE_XSPACE || kind == TM_FILE_CHROME_JSON;
 }
 
 /* ---- magic numbers ------------------------------------------------------------------------------------ */
