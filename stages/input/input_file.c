@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "stages/input/raw_member.h"
 #include "stages/input/unwrap.h"
 
 #define HINT_EMPTY "the profiler stopped before it wrote; profile again with block_until_ready() inside the trace"
@@ -143,11 +144,12 @@ static tm_status open_path(struct tm_input *in)
 /* Nothing at all, a wrapping of nothing, or one of which nothing came out. */
 static tm_status refuse_hollow(const struct tm_input *in, const struct tm_unwrapped *all)
 {
-    if (all->disk_bytes == 0)
+    if (all->disk_bytes == 0 && !all->problem[0])
         return refuse_empty(in);
     if (all->problem[0]) {
         (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "cannot %s %s: %s",
-                      in->wrapping == TM_ZSTD ? "decompress" : "inflate", in->name, all->problem);
+                      in->wrapping == TM_ZSTD ? "decompress" : in->wrapping == TM_GZIP ? "inflate" : "read", in->name,
+                      all->problem);
         tm_hint(error_of(in), "copy the file again, or take it from where it was written");
     } else {
         (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "%s is empty once it is %s (0 bytes)", in->name,
@@ -231,6 +233,21 @@ static tm_status open_file(struct tm_input *in, const struct tm_input_options *o
     return st == TM_OK ? begin_content(in, &raw, options) : st;
 }
 
+static tm_status open_member(struct tm_input *in, const struct tm_input_options *options)
+{
+    const struct tm_member_place place = { in->path, in->member, options->position };
+    struct tm_member_facts facts;
+    struct tm_raw raw;
+    const tm_status st = tm_raw_member_open(&raw, in->run, &place, &facts);
+
+    if (st != TM_OK)
+        return st;
+    raw.name = in->name;
+    in->disk_bytes = facts.bytes; /* until it is known */
+    in->modified_ns = facts.modified_ns;
+    return begin_content(in, &raw, options);
+}
+
 tm_status tm_input_open_with(struct tm_input *in, struct tm_run *run, const char *path,
                              const struct tm_input_options *options)
 {
@@ -242,9 +259,7 @@ tm_status tm_input_open_with(struct tm_input *in, struct tm_run *run, const char
     make_name(in);
     if (strlen(path) >= sizeof(in->path) || strlen(member) >= sizeof(in->member))
         return refuse_open(in, ENAMETOOLONG);
-    if (in->member[0])
-        return tm_fail(error_of(in), TM_ERR_INPUT, -1, "cannot open %s: it is not an archive", in->name);
-    return open_file(in, options);
+    return in->member[0] ? open_member(in, options) : open_file(in, options);
 }
 
 tm_status tm_input_open(struct tm_input *in, struct tm_run *run, const char *path)

@@ -7,7 +7,7 @@
 #include "pipeline/run.h"
 
 /* The bytes of an input as they lie on disk, in order, whatever holds them, and their fingerprint.  What holds them
- * is a type: a file, a stream; another one, such as a member of an archive, is one more tm_raw_type. */
+ * is a type: a file, a stream, a member of an archive (raw_member.h). */
 struct tm_raw;
 
 struct tm_raw_type {
@@ -17,6 +17,8 @@ struct tm_raw_type {
     tm_status (*read)(struct tm_raw *raw, uint8_t *to, size_t bytes, size_t *got);
     /* Make the next read begin at the first byte again.  NULL = the bytes come only once.  errors: TM_ERR_INPUT */
     tm_status (*restart)(struct tm_raw *raw);
+    /* What is wrong with what holds the bytes, known at their end; NULL = nothing.  NULL itself = never anything. */
+    const char *(*problem)(const struct tm_raw *raw);
     /* Give back what `own` holds.  NULL = nothing. */
     void (*close)(struct tm_raw *raw);
 };

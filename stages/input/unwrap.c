@@ -217,6 +217,8 @@ const uint8_t *tm_unwrap_head(const struct tm_unwrap *stream, size_t *length)
 
 void tm_unwrap_tell(const struct tm_unwrap *stream, struct tm_unwrapped *all)
 {
+    const struct tm_raw *const raw = &stream->raw;
+    const char *const problem = raw->type->problem ? raw->type->problem(raw) : NULL;
     const struct tm_decoder *const d = stream->decoder;
 
     *all = (struct tm_unwrapped){
@@ -226,6 +228,11 @@ void tm_unwrap_tell(const struct tm_unwrap *stream, struct tm_unwrapped *all)
         .xxh3 = tm_raw_xxh3(&stream->raw),
         .members = d ? d->members : 0,
     };
+    if (problem) { /* explains damage of the wrapping, too */
+        all->problem_at = stream->raw.at;
+        (void)snprintf(all->problem, sizeof(all->problem), "%s", problem);
+        return;
+    }
     if (!d || !d->problem[0])
         return;
     all->problem_at = d->problem_at;
