@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stack is an array that is never cut; entries of the same bucket (a hash of the name) are chained from the
- * innermost outwards.  One that is taken from the middle leaves its chain at once and the stack when it comes to lie
+ * innermost outwards; the buckets become more as the stack grows, up to a quarter of the memory.  One that is taken from the middle leaves its chain at once and the stack when it comes to lie
  * on top, so that the top is always open. */
 #include "stages/input/open_begins.h"
 
 #include "pipeline/hash.h"
 
-enum { BUCKET_BITS = 12, BUCKETS = 1 << BUCKET_BITS };
+enum { FIRST_BUCKET_BITS = 6, STACK_PAGE_BYTES = 8 << 10 };
 
 struct entry {
     struct tm_open_begin begin;
@@ -20,8 +20,14 @@ struct tm_open_begins {
     struct tm_rows *stack; /* struct entry; those from `depth` on are old */
     uint64_t depth;
     uint64_t seed;
-    uint64_t inner[BUCKETS]; /* the innermost open entry of each bucket, plus one; 0 = none */
+    uint64_t *inner;         /* the innermost open entry of each bucket, plus one; 0 = none */
+    uint32_t bucket_bits, most_bucket_bits;
 };
+
+static size_t bucket_bytes(uint32_t bits)
+{
+    return sizeof(uint64_t) << bits;
+}
 
 struct tm_open_begins *tm_open_begins_new(struct tm_run *run, enum tm_account account, size_t memory_bytes)
 {
@@ -32,8 +38,12 @@ struct tm_open_begins *tm_open_begins_new(struct tm_run *run, enum tm_account ac
     open->run = run;
     open->account = account;
     open->seed = tm_hash_seed(open);
-    open->stack = tm_rows_new_paged(run, account, sizeof(struct entry), memory_bytes, 8 << 10);
-    if (open->stack)
+    open->bucket_bits = open->most_bucket_bits = FIRST_BUCKET_BITS;
+    while (bucket_bytes(open->most_bucket_bits + 1) <= memory_bytes / 4)
+        open->most_bucket_bits++;
+    open->inner = tm_take(&run->budget, account, bucket_bytes(open->bucket_bits), &run->error);
+    open->stack = tm_rows_new_paged(run, account, sizeof(struct entry), memory_bytes / 4 * 3, STACK_PAGE_BYTES);
+    if (open->inner && open->stack)
         return open;
     tm_open_begins_free(open);
     return NULL;
@@ -44,33 +54,71 @@ void tm_open_begins_free(struct tm_open_begins *open)
     if (!open)
         return;
     tm_rows_free(open->stack);
+    tm_give(&open->run->budget, open->account, open->inner, open->inner ? bucket_bytes(open->bucket_bits) : 0);
     tm_give(&open->run->budget, open->account, open, sizeof(*open));
 }
 
 static uint64_t *bucket_of(struct tm_open_begins *open, const struct tm_key *name)
 {
-    return &open->inner[tm_hash_mix(name->high ^ name->low, open->seed) >> (64 - BUCKET_BITS)];
+    return &open->inner[tm_hash_mix(name->high ^ name->low, open->seed) >> (64 - open->bucket_bits)];
+}
+
+/* Make the buckets more; the entries are chained anew from the outermost inwards. */
+static tm_status widen(struct tm_open_begins *open)
+{
+    const size_t old_bytes = bucket_bytes(open->bucket_bits);
+    const uint32_t bits = open->bucket_bits + 2 < open->most_bucket_bits ? open->bucket_bits + 2 : open->most_bucket_bits;
+    uint64_t *const inner = tm_take(&open->run->budget, open->account, bucket_bytes(bits), &open->run->error);
+
+    if (!inner)
+        return open->run->error.status;
+    tm_give(&open->run->budget, open->account, open->inner, old_bytes);
+    open->inner = inner;
+    open->bucket_bits = bits;
+    for (uint64_t at = 1; at <= open->depth; at++) {
+        struct entry *const entry = tm_rows_change(open->stack, at - 1);
+        uint64_t *bucket;
+
+        if (!entry)
+            return open->run->error.status;
+        if (entry->is_taken)
+            continue;
+        bucket = bucket_of(open, &entry->begin.name);
+        entry->outer = *bucket;
+        *bucket = at;
+    }
+    return TM_OK;
+}
+
+static tm_status put_on_top(struct tm_open_begins *open, const struct entry *new)
+{
+    struct entry *old;
+
+    if (open->depth == tm_rows_count(open->stack))
+        return tm_rows_append(open->stack, new);
+    old = tm_rows_change(open->stack, open->depth);
+    if (!old)
+        return open->run->error.status;
+    *old = *new;
+    return TM_OK;
 }
 
 tm_status tm_open_begins_push(struct tm_open_begins *open, const struct tm_open_begin *begin)
 {
-    uint64_t *const bucket = bucket_of(open, &begin->name);
-    const struct entry new = { .begin = *begin, .outer = *bucket };
+    struct entry new = { .begin = *begin };
+    uint64_t *bucket;
+    tm_status st = TM_OK;
 
-    if (open->depth == tm_rows_count(open->stack)) {
-        const tm_status st = tm_rows_append(open->stack, &new);
-
-        if (st != TM_OK)
-            return st;
-    } else {
-        struct entry *old = tm_rows_change(open->stack, open->depth);
-
-        if (!old)
-            return open->run->error.status;
-        *old = new;
-    }
-    *bucket = ++open->depth;
-    return TM_OK;
+    if (open->depth >> open->bucket_bits && open->bucket_bits < open->most_bucket_bits)
+        st = widen(open);
+    if (st != TM_OK)
+        return st;
+    bucket = bucket_of(open, &begin->name);
+    new.outer = *bucket;
+    st = put_on_top(open, &new);
+    if (st == TM_OK)
+        *bucket = ++open->depth;
+    return st;
 }
 
 /* Nothing that was taken lies on top. */
