@@ -207,7 +207,7 @@ static enum memory named_memory(struct tm_text kind)
 void tm_parse_copy_name(const char *text, size_t length, struct tm_config *config)
 {
     const char *open = length ? memchr(text, '(', length) : NULL;
-    struct tm_text from = { text, 0 }, to;
+    struct tm_text from, to;
     const char *arrow;
 
     config->has_copy = 1;
