@@ -71,6 +71,7 @@ static void settle_empty(struct tm_chrome_reader *r, enum tm_tally which)
 static const uint8_t *end_list(struct tm_chrome_reader *r, const uint8_t *at)
 {
     settle_empty(r, TM_TALLY_CLOSING_OBJECT);
+    r->is_first = false; /* of the members, which go on */
     r->state = r->header.is_list ? TM_DOCUMENT_TAIL : TM_DOCUMENT_MEMBERS;
     return at;
 }

@@ -101,7 +101,7 @@ static inline const uint8_t *read_optional_text(struct tm_chrome_reader *r, cons
     return *has ? read_text(r, at, text) : skip_value(r, at);
 }
 
-/* A text of one character: that; 0 where it is none. */
+/* A text of one character of ASCII: that; another text: '?'; no text: 0. */
 static inline const uint8_t *read_letter(struct tm_chrome_reader *r, const uint8_t *at, char *letter)
 {
     struct tm_json_text text;
@@ -113,8 +113,8 @@ static inline const uint8_t *read_letter(struct tm_chrome_reader *r, const uint8
     }
     at = read_optional_text(r, at, &has, &text);
     *letter = 0;
-    if (at && has)
-        *letter = text.length == 1 && text.at[0] ? text.at[0] : '?';
+    if (at && has) /* a byte above 0x7f is no character */
+        *letter = text.length == 1 && (uint8_t)(text.at[0] - 1) < 0x7f ? text.at[0] : '?';
     return at;
 }
 

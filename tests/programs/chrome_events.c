@@ -3,10 +3,11 @@
  * problem: what tests compare with another reader of JSON.  Times are whole picoseconds, texts are bytes in
  * hexadecimal, so that nothing is rounded or replaced.
  *
- *   chrome_events [-e plain|sse2|avx2|best] [-w WINDOW_BYTES] [-r READ_BYTES] FILE
+ *   chrome_events [-e plain|sse2|avx2|best] [-w WINDOW_BYTES] [-r READ_BYTES] FILE...
  *   chrome_events -t ... FILE       prints only how many events there are, and what reading them cost
  *   chrome_events -R 1-4096 ... FILE   prints the sizes of reads, or (-W) of windows, with which the lines would be
- *                                      others than without */
+ *                                      others than without
+ *   chrome_events -k KEY...         prints the number of the argument that each key names */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,6 +194,8 @@ static int64_t read_file(struct job *job)
             print_event(job->out, event);
     }
     job->seconds = cpu_seconds() - job->seconds;
+    if (st != TM_OK && job->out)
+        (void)fputs("{\"refused\":true}\n", job->out);
     if (st == TM_OK && job->out)
         print_end(job->out, &run, reader);
     if (st != TM_OK)
@@ -255,6 +258,23 @@ static enum tm_json_engine engine_of(const char *name)
     exit(77);
 }
 
+static int print_keys(char **keys)
+{
+    for (; *keys; keys++)
+        (void)printf("%d\n", tm_argument_of(*keys, strlen(*keys)));
+    return 0;
+}
+
+static int print_files(struct job *job, char **paths)
+{
+    for (; *paths; paths++) {
+        job->path = *paths;
+        (void)printf("{\"file\":true}\n");
+        (void)read_file(job);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct job job = { .out = stdout };
@@ -262,7 +282,7 @@ int main(int argc, char **argv)
     bool measures = false;
     int option;
 
-    while ((option = getopt(argc, argv, "e:w:r:tR:W:")) != -1) {
+    while ((option = getopt(argc, argv, "e:w:r:tkR:W:")) != -1) {
         if (option == 'e')
             job.options.engine = engine_of(optarg);
         else if (option == 'w')
@@ -273,10 +293,12 @@ int main(int argc, char **argv)
             reads = optarg;
         else if (option == 'W')
             windows = optarg;
+        else if (option == 'k')
+            return print_keys(argv + optind);
         else
             measures = true;
     }
-    if (optind + 1 != argc)
+    if (optind >= argc)
         return 2;
     job.path = argv[optind];
     if (reads)
@@ -287,5 +309,5 @@ int main(int argc, char **argv)
         job.out = NULL;
         return measure(&job);
     }
-    return read_file(&job) < 0;
+    return print_files(&job, argv + optind);
 }
