@@ -11,8 +11,6 @@ for ranks that are one run.  Without the folder: skipped.
 
 import argparse
 import bisect
-import gzip
-import json
 import re
 import sys
 from collections import Counter, defaultdict
@@ -21,6 +19,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from chrome_json import compare_phases, content_of, document_of  # noqa: E402
 from differences import MISSING, Differences, at  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -47,8 +46,6 @@ BLOCKS = re.compile(r"^(cu|cuda|hip)\w*Synchronize$|^(cuda|hip)Memcpy(?!.*Async)
 LAUNCHES = re.compile(r"Launch.*Kernel|GraphLaunch$|Memcpy.*Async|Memset.*Async")
 STEP = re.compile(r"^ProfilerStep#(\d+)$")
 DIRECTIONS = (("h2d", "HtoD"), ("d2h", "DtoH"), ("p2p", "PtoP"), ("d2d", "DtoD"))
-PHASES = {"metadata-event": "M", "instant-event": "iI", "flow-event": "stf", "counter-event": "C",
-          "async-event": "bne", "begin-end-event": "BE"}
 
 
 def exact_ps(microseconds):
@@ -94,11 +91,7 @@ class Profile:
     """What one file holds, as lists."""
 
     def __init__(self, path):
-        data = path.read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-        self.document = json.loads(data, parse_float=Decimal)
-        self.events = [e for e in self.document["traceEvents"] if e]
+        self.document, self.events = document_of(content_of(path))
         self.origin = self._origin()
         self.activities = [Activity(e, self.origin) for e in self.events if e.get("cat") in DEVICE_SIDE]
         self.activities.sort(key=lambda a: (a.begin, a.end))
@@ -441,12 +434,19 @@ def compare_coverage(d, profiles, summary):
     want = sum((Counter(classes_of(p)) for p in profiles), Counter())
     for name in ("kernel", "collective", "copy", "memset", "step_marker", "launch", "sync"):
         d.equal(f"coverage.classes.{name}", want[name], coverage["classes"].get(name, 0))
-    d.equal("coverage.events_read", sum(len(p.events) for p in profiles), coverage["events_read"])
-    for tally, phases in PHASES.items():
-        d.equal(f"coverage.tallies.{tally}", sum(e.get("ph", " ") in phases for p in profiles for e in p.events),
-                coverage["tallies"].get(tally, {"count": 0})["count"])
+    compare_phases(d, [e for p in profiles for e in p.events], coverage)
     late = sum(p.launches.get(a.correlation, a.begin) > a.begin for p in profiles for a in p.activities)
     d.equal("coverage.tallies.wrong-clock", late, coverage["tallies"].get("wrong-clock", {"count": 0})["count"])
+
+
+def compare_environment(d, profiles, summary):
+    """The rank of each host.  Hosts are in no order that the files give."""
+    told = [p.document.get("distributedInfo", {}) for p in profiles]
+    hosts = summary["environment"]["hosts"]
+    d.equal("environment: frameworks", ["pytorch"] * len(profiles), [h["framework"] for h in hosts])
+    for figure in ("rank", "world_size"):
+        d.equal(f"environment: {figure}", sorted(map(str, (t.get(figure) for t in told))),
+                sorted(str(h[figure]) for h in hosts))
 
 
 def compare_total(d, profiles, summary):
@@ -476,6 +476,7 @@ def compare_all(d, profiles, summary):
         d.part(compare_kernels, profiles, summary)
         d.part(compare_transfers, profiles, summary)
     d.part(compare_coverage, profiles, summary)
+    d.part(compare_environment, profiles, summary)
     d.part(check_invariants, summary)
     if len(profiles) == 1:
         d.part(compare_steps, profiles[0], summary)
