@@ -12,6 +12,7 @@ for ranks that are one run.  Without the folder: skipped.
 import argparse
 import bisect
 import re
+import statistics
 import sys
 from collections import Counter, defaultdict
 from decimal import Decimal
@@ -226,6 +227,23 @@ def periods(profile, device):
     return found
 
 
+def chosen_steps(profile):
+    """Which steps are chosen when nothing is said: not the last one with under 80 % of the activities of the one
+    before it, and none of the leading ones that are over twice as long as the median of the others, unless those
+    were over half of the steps or left fewer than two.  (No profile here has a compilation.)"""
+    lists = device_steps(profile, profile.devices[0]) if profile.devices else None
+    lengths = [p or 0 for p in lists["period_ps"]] if lists else [length for _, _, length in profile.steps]
+    counts = lists["activities"] if lists else []
+    whole = len(lengths) - (len(counts) > 1 and counts[-1] < 0.8 * counts[-2])
+    first = 0
+    while first < whole and len(lengths) > 1 \
+            and lengths[first] > 2 * statistics.median(lengths[:first] + lengths[first + 1:]):
+        first += 1
+    if first > len(lengths) / 2 or whole - first < 2:
+        first = 0
+    return [first <= i < whole for i in range(len(lengths))]
+
+
 def rows_by(key, activities):
     table = defaultdict(list)
     for a in activities:
@@ -296,11 +314,9 @@ def known_bytes(activities, figure, value):
     return None if figure == "bytes" and activities and all(a.bytes is None for a in activities) else value
 
 
-def compare_chosen(d, profile, device, row, steps):
-    """With a choice of steps: the time of the device from the first to the last chosen period.  Which steps are
-    chosen is taken from the summary; they are in one piece."""
-    chosen = [s["chosen"] for s in sorted(steps, key=lambda s: s["begin_ps"])]
-    spans = [p for p, is_chosen in zip(periods(profile, device), chosen) if p and is_chosen]
+def compare_chosen(d, profile, device, row):
+    """With a choice of steps: the time of the device from the first to the last chosen period."""
+    spans = [p for p, is_chosen in zip(periods(profile, device), chosen_steps(profile)) if p and is_chosen]
     mine = profile.of(device)
     if spans:
         begin = max(spans[0][0], min(a.begin for a in mine))
@@ -488,9 +504,11 @@ def compare_all(d, profiles, summary):
 def compare_default(d, profile, summary):
     """The steps that are chosen when nothing is said."""
     d.part(compare_steps, profile, summary)
+    rows = sorted(summary["steps"]["list"], key=lambda r: r["begin_ps"])
+    d.lists("steps.list: chosen", chosen_steps(profile), [r["chosen"] for r in rows])
     for row in summary["devices"]:
         d.part(compare_device, profile, ordinal_of(row), row, "auto")
-        d.part(compare_chosen, profile, ordinal_of(row), row, summary["steps"]["list"])
+        d.part(compare_chosen, profile, ordinal_of(row), row)
 
 
 # --- running --------------------------------------------------------------------------------------------------
