@@ -3,6 +3,7 @@
 #define TM_RECORD_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pipeline/names.h"
@@ -106,6 +107,17 @@ struct tm_record {
     uint16_t flags;       /* enum tm_record_flag */
 };
 static_assert(sizeof(struct tm_record) == 48, "batches and spill files rely on 48 bytes");
+
+/* Whether times after the origin can be kept: from 5 days before it to 100 days after, so that every distance of
+ * two of them fits in 64 bits. */
+static inline bool tm_time_fits(int64_t start_ps, int64_t dur_ps)
+{
+    const int64_t ps_per_day = (int64_t)86400 * 1000000000000;
+    int64_t end_ps;
+
+    return start_ps >= -5 * ps_per_day && !__builtin_add_overflow(start_ps, dur_ps, &end_ps) &&
+           end_ps <= 100 * ps_per_day;
+}
 
 /* The key that joins a TPU program's execution with the host call that enqueued it; never equal to a correlation
  * id, which drivers count up from 1. */

@@ -99,7 +99,7 @@ static void add_file(struct analysis *a, const struct tm_host_run *host, const s
 
     (void)snprintf(fingerprint, sizeof(fingerprint), "%016llx", (unsigned long long)host->input.xxh3);
     tm_add_string(file, "path", found->path);
-    tm_add_string(file, "kind", "xspace");
+    tm_add_string(file, "kind", tm_host_format(host));
     tm_add_uint(file, "bytes", host->input.disk_bytes);
     tm_add_string(file, "xxh3", fingerprint);
     tm_add_string(file, "host", found->host);
@@ -149,7 +149,7 @@ static void add_loaded_file(struct analysis *a, uint32_t number)
     struct tm_value *to = tm_add_object(a->file_list, NULL), *problems;
 
     tm_add_string(to, "path", file->path);
-    tm_add_string(to, "kind", "xspace");
+    tm_add_string(to, "kind", file->format);
     tm_add_uint(to, "bytes", file->bytes);
     tm_add_string(to, "xxh3", file->xxh3);
     tm_add_string(to, "host", name_of_host(&a->inputs, number));

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "stages/input/chrome.h"
 #include "stages/input/xspace.h"
 #include "stages/order/order.h"
 
@@ -25,6 +26,22 @@ static tm_status make_tables(struct tm_trace *trace)
     return st == TM_OK ? tm_rows_append(trace->messages, &no_message) : st;
 }
 
+/* The input's records by track, whatever its format. */
+static tm_status scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
+{
+    tm_status st = TM_OK;
+
+    if (host->input.kind == TM_FILE_CHROME_JSON)
+        return tm_chrome_scan(&host->trace, &host->input, warn, to, &host->source);
+    st = tm_input_hold(&host->input);
+    return st == TM_OK ? tm_xspace_scan(&host->trace, &host->input, warn, to, &host->source) : st;
+}
+
+const char *tm_host_format(const struct tm_host_run *host)
+{
+    return host->input.kind == TM_FILE_CHROME_JSON ? "chrome_json" : "xspace";
+}
+
 tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_names *names, const char *path,
                        const char *host_name, uint32_t number, const struct tm_chosen_steps *choice,
                        tm_take_warning *warn, void *to)
@@ -41,9 +58,7 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
     if (st == TM_OK)
         st = make_tables(&host->trace);
     if (st == TM_OK)
-        st = tm_input_hold(&host->input);
-    if (st == TM_OK)
-        st = tm_xspace_scan(&host->trace, &host->input, warn, to, &host->source);
+        st = scan(host, warn, to);
     if (st == TM_OK)
         st = tm_survey(host->source, choice, &host->resolver);
     host->events = run->events_read - events_before;

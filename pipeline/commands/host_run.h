@@ -28,6 +28,9 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
                        tm_take_warning *warn, void *to) TM_MUST_USE;
 void tm_host_close(struct tm_host_run *host);
 
+/* What its file is, as the summary calls it: "xspace", "chrome_json". */
+const char *tm_host_format(const struct tm_host_run *host);
+
 /* Give all its events, in order and resolved, to `take`. */
 typedef tm_status tm_take_event(void *to, const struct tm_event *event);
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to) TM_MUST_USE;

@@ -94,7 +94,7 @@ static void add_file(struct inspection *n, const struct tm_host_run *host, const
     file = tm_add_object(n->files, NULL);
     tm_add_text(file, "path", found->path, strlen(found->path));
     tm_add_string(file, "host", found->host);
-    tm_add_string(file, "kind", "xspace");
+    tm_add_string(file, "kind", tm_host_format(host));
     tm_add_uint(file, "bytes", host->input.disk_bytes);
     tm_add_bool(file, "gzip", host->input.gzip);
     tm_add_uint(file, "inflated_bytes", host->input.bytes);

@@ -143,6 +143,7 @@ tm_status tm_partial_save_files(struct tm_partial_writer *w, const struct tm_val
 
         tm_partial_put_text(w, hosts[i]);
         tm_partial_put_text(w, tm_text(tm_get(file, "path")));
+        tm_partial_put_text(w, tm_text(tm_get(file, "kind")));
         tm_partial_put_text(w, tm_text(tm_get(file, "xxh3")));
         tm_partial_put_i64(w, tm_int(tm_get(file, "bytes")));
         tm_partial_put_i64(w, tm_int(tm_get(file, "events")));
@@ -168,6 +169,7 @@ tm_status tm_partial_load_file(struct tm_partial_reader *r, struct tm_partial_fi
 {
     tm_partial_text(r, file->host, sizeof(file->host));
     tm_partial_text(r, file->path, sizeof(file->path));
+    tm_partial_text(r, file->format, sizeof(file->format));
     tm_partial_text(r, file->xxh3, sizeof(file->xxh3));
     file->bytes = tm_partial_u64(r);
     file->events = tm_partial_u64(r);

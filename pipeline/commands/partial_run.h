@@ -20,6 +20,7 @@ struct tm_warnings {
 struct tm_partial_file {
     char host[128];      /* before hosts of other files were looked at */
     char path[16384];
+    char format[16];     /* as tm_host_format tells it */
     char xxh3[20];
     char problems[TM_PROBLEMS_MOST][2048];
     uint32_t problem_count;

@@ -14,6 +14,9 @@ static void add_host(struct tm_body *body, const struct tm_value *host)
     static const struct {
         const char *key, *label;
     } facts[] = {
+        { "framework", "framework" },
+        { "rank", "rank" },
+        { "world_size", "ranks" },
         { "jax", "jax" },
         { "jaxlib", "jaxlib" },
         { "platform_version", "platform" },

@@ -192,6 +192,14 @@ static void add_number_or(struct tm_value *to, const char *key, uint64_t value)
         tm_add_null(to, key, not_recorded);
 }
 
+static void add_rank_or(struct tm_value *to, const char *key, int64_t value)
+{
+    if (value >= 0)
+        tm_add_int(to, key, value);
+    else
+        tm_add_null(to, key, "no distributed job is recorded");
+}
+
 static tm_status add_hosts(struct overview *o, struct tm_value *environment)
 {
     struct tm_value *list = tm_add_array(environment, "hosts");
@@ -206,6 +214,9 @@ static tm_status add_hosts(struct overview *o, struct tm_value *environment)
         e = &host->environment;
         to = tm_add_object(list, NULL);
         tm_add_string(to, "host", host->name);
+        add_text_or(to, "framework", e->framework);
+        add_rank_or(to, "rank", e->rank);
+        add_rank_or(to, "world_size", e->world_size);
         add_text_or(to, "jax", e->jax);
         add_text_or(to, "jaxlib", e->jaxlib);
         add_text_or(to, "platform_version", e->platform_version);
@@ -333,6 +344,9 @@ static tm_status report(struct tm_stage *s, struct tm_value *summary)
 static void save_environment(struct tm_partial_writer *w, const struct tm_environment *e)
 {
     tm_partial_put_text(w, e->host);
+    tm_partial_put_text(w, e->framework);
+    tm_partial_put_i64(w, e->rank);
+    tm_partial_put_i64(w, e->world_size);
     tm_partial_put_text(w, e->jax);
     tm_partial_put_text(w, e->jaxlib);
     tm_partial_put_text(w, e->platform_version);
@@ -406,6 +420,9 @@ static tm_status save(struct tm_stage *s, struct tm_partial_writer *w)
 static void load_environment(struct tm_partial_reader *r, struct tm_environment *e)
 {
     tm_partial_text(r, e->host, sizeof(e->host));
+    tm_partial_text(r, e->framework, sizeof(e->framework));
+    e->rank = tm_partial_i64(r);
+    e->world_size = tm_partial_i64(r);
     tm_partial_text(r, e->jax, sizeof(e->jax));
     tm_partial_text(r, e->jaxlib, sizeof(e->jaxlib));
     tm_partial_text(r, e->platform_version, sizeof(e->platform_version));

@@ -518,6 +518,8 @@ tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,
         st = find_origin(&s);
     tm_give(&run->budget, TM_ACCOUNT_INPUT, s.buffer, SCAN_BUFFER);
     tm_give(&run->budget, TM_ACCOUNT_INPUT, s.inner_buffer, SCAN_BUFFER);
+    if (st == TM_OK && trace->environment.jax[0])
+        (void)snprintf(trace->environment.framework, sizeof(trace->environment.framework), "jax");
     if (st == TM_OK && !tm_rows_count(x->planes))
         st = tm_fail(&run->error, TM_ERR_INPUT, 0, "not one plane of the profile can be read");
     if (st == TM_OK)
