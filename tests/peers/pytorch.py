@@ -354,6 +354,28 @@ def compare_kernels(d, profiles, summary):
             d.equal(f"kernels.{where}[{k[0][:50]} {k[1:]}]: {figures}", sorted(want.get(k, [])), sorted(got.get(k, [])))
 
 
+def compare_row_facts(d, profiles, summary):
+    """Occupancy and devices of the rows whose name and launch facts no other row shows."""
+    rows, want = Counter(), defaultdict(list)
+    names = {r["name"] for r in summary["kernels"]["rows"]}
+    for r in summary["kernels"]["rows"]:
+        rows[(r["name"], r["grid"], r["block"], r["registers"] or None, r["shared_bytes"] or None)] += 1
+    for host, p in enumerate(profiles):
+        for a in p.activities:
+            if a.sort == KERNEL:
+                want[(shown(a.name, names), *a.launch_facts)].append((host, a))
+    for r in summary["kernels"]["rows"]:
+        key = (r["name"], r["grid"], r["block"], r["registers"] or None, r["shared_bytes"] or None)
+        mine = want[key]
+        if rows[key] != 1 or r["class"] not in ("kernel", "collective"):
+            continue
+        where = f"kernels.rows[{key[0][:50]} {key[1:]}]"
+        d.equal(f"{where}.device_count", len({(host, a.device) for host, a in mine}), r["device_count"])
+        told = {a.args.get("est. achieved occupancy %") or None for _, a in mine}
+        if len(told) == 1:
+            d.equal(f"{where}.occupancy_pct", told.pop(), r["occupancy_pct"])
+
+
 def compare_transfers(d, profiles, summary):
     copies = [a for p in profiles for a in p.activities if a.sort == COPY]
     rows = {r["direction"]: r for r in (summary["transfers"] or {}).get("by_direction", [])}
@@ -490,6 +512,7 @@ def compare_all(d, profiles, summary):
     if rows:
         d.part(compare_total, profiles, summary)
         d.part(compare_kernels, profiles, summary)
+        d.part(compare_row_facts, profiles, summary)
         d.part(compare_transfers, profiles, summary)
     d.part(compare_coverage, profiles, summary)
     d.part(compare_environment, profiles, summary)
