@@ -9,7 +9,7 @@
 
 /* A record as the input gives it, with what goes along with it. */
 struct tm_raw {
-    struct tm_record record; /* class TM_CLASS_UNRESOLVED */
+    struct tm_record record; /* class: what its own category says, else TM_CLASS_UNRESOLVED */
     const void *args;        /* record.args_length bytes; borrowed until the next record of the cursor */
     uint32_t traits;         /* of its name */
 };

@@ -89,7 +89,7 @@ static bool has(struct tm_text text, const char *part, enum where where)
 struct pattern {
     const char *part;
     enum where where;
-    enum tm_category category;
+    enum tm_kernel_category category;
 };
 
 /* In this order: a convolution as implicit GEMM is a convolution, attention is made of both. */
@@ -176,7 +176,7 @@ static const char *const element_words[] = {
 };
 /* clang-format on */
 
-static enum tm_category first_match(struct tm_text text, const struct pattern *patterns,
+static enum tm_kernel_category first_match(struct tm_text text, const struct pattern *patterns,
                                     size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -211,7 +211,7 @@ static struct tm_text take_word(struct tm_text *rest)
 /* Of XLA's fusions: "loop_add_multiply_fusion.3", "input_transpose_fusion", "wrapped_convert".  One
  * of kind input with a transpose in it is a transpose through shared memory, whatever else it does.
  */
-static enum tm_category category_of_fusion(struct tm_text name)
+static enum tm_kernel_category category_of_fusion(struct tm_text name)
 {
     static const char *const frame[] = { "loop",  "input", "wrapped", "fusion",
                                          "fused", "kd",    "dynamic", "update" };
@@ -237,7 +237,7 @@ static bool is_fusion(struct tm_text name)
 }
 
 /* An HLO op or a primitive alone: "add.17", "dynamic-slice.2", "select_n". */
-static enum tm_category category_of_op(struct tm_text name)
+static enum tm_kernel_category category_of_op(struct tm_text name)
 {
     static const char *const movers[] = { "dynamic", "bitcast" };
     struct tm_text word, rest = name;
@@ -261,11 +261,11 @@ static enum tm_category category_of_op(struct tm_text name)
                : TM_CATEGORY_SILENT;
 }
 
-enum tm_category tm_category_in(const char *text, size_t length)
+enum tm_kernel_category tm_category_in(const char *text, size_t length)
 {
     struct lowered lowered;
     struct tm_text name = lower(&lowered, text, length);
-    enum tm_category category;
+    enum tm_kernel_category category;
 
     if (tm_text_begins(name, "%"))
         name = tm_text_from(name, 1);
@@ -281,7 +281,7 @@ enum tm_category tm_category_in(const char *text, size_t length)
 }
 
 /* A text of the names, read by tm_category_in; only its last part behind '/' where it is a path. */
-static tm_status ask(struct tm_names *names, tm_strid id, bool is_path, enum tm_category *category)
+static tm_status ask(struct tm_names *names, tm_strid id, bool is_path, enum tm_kernel_category *category)
 {
     const char *text, *slash;
     size_t length;
@@ -303,7 +303,7 @@ static tm_status ask(struct tm_names *names, tm_strid id, bool is_path, enum tm_
 }
 
 /* What the class and the level decide without any text. */
-static enum tm_category category_of_class(const struct tm_category_question *q)
+static enum tm_kernel_category category_of_class(const struct tm_category_question *q)
 {
     switch (q->class) {
     case TM_CLASS_COLLECTIVE:
@@ -321,8 +321,8 @@ static enum tm_category category_of_class(const struct tm_category_question *q)
     }
 }
 
-tm_status tm_category_of(struct tm_names *names, const struct tm_category_question *q,
-                         enum tm_category *category)
+tm_status tm_kernel_category_of(struct tm_names *names, const struct tm_category_question *q,
+                         enum tm_kernel_category *category)
 {
     const struct {
         tm_strid text;
@@ -330,12 +330,12 @@ tm_status tm_category_of(struct tm_names *names, const struct tm_category_questi
     } sources[] = {
         { q->category, false }, { q->name, false }, { q->hlo_op, false }, { q->op, true }
     };
-    enum tm_category weak = TM_CATEGORY_SILENT;
+    enum tm_kernel_category weak = TM_CATEGORY_SILENT;
 
     *category = category_of_class(q);
     for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]) && *category == TM_CATEGORY_SILENT;
          i++) {
-        enum tm_category told;
+        enum tm_kernel_category told;
         const tm_status st = ask(names, sources[i].text, sources[i].is_path, &told);
 
         if (st != TM_OK)

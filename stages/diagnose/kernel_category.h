@@ -6,7 +6,7 @@
 
 /* What sort of work a kernel or an op does, in which precision, and whether on matrix units: told
  * from names. */
-enum tm_category {
+enum tm_kernel_category {
     TM_CATEGORY_GEMM,
     TM_CATEGORY_CONVOLUTION,
     TM_CATEGORY_ATTENTION,
@@ -31,11 +31,11 @@ struct tm_category_question {
 
 /* Decide by the class, then by the first text that tells: hlo_category (of the compiler, so it is
  * asked first), the name, the HLO op, the last part of the framework path. */
-tm_status tm_category_of(struct tm_names *names, const struct tm_category_question *question,
-                         enum tm_category *category) TM_MUST_USE;
+tm_status tm_kernel_category_of(struct tm_names *names, const struct tm_category_question *question,
+                         enum tm_kernel_category *category) TM_MUST_USE;
 
 /* What one text tells: a kernel's name, an HLO op or opcode, a category of the TPU compiler. */
-enum tm_category tm_category_in(const char *text, size_t length);
+enum tm_kernel_category tm_category_in(const char *text, size_t length);
 
 /* The precision that a kernel's name tells: "bf16", "f16", "f32", "f64", "tf32", "fp8", "s8"; NULL
  * = it does not. */

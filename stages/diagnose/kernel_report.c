@@ -356,7 +356,7 @@ static tm_status add_kernel(struct report *r, struct tm_value *rows, const struc
                                                    .class = row->class,
                                                    .level = row->level };
     struct tm_value *to = tm_add_object(rows, NULL);
-    enum tm_category category;
+    enum tm_kernel_category category;
     tm_status st = add_name(r, to, "name", row->name);
 
     tm_add_string(to, "class", tm_class_name[row->class]);
@@ -365,7 +365,7 @@ static tm_status add_kernel(struct report *r, struct tm_value *rows, const struc
     if (st == TM_OK)
         st = add_known_name(r, to, "hlo_op", row->hlo_op);
     if (st == TM_OK)
-        st = tm_category_of(r->k->names, &question, &category);
+        st = tm_kernel_category_of(r->k->names, &question, &category);
     if (st != TM_OK)
         return st;
     tm_add_string(to, "category", tm_category_name[category]);
@@ -519,7 +519,7 @@ static void add_means(struct report *r, struct tm_value *kernels)
 }
 
 struct category_sum {
-    enum tm_category category;
+    enum tm_kernel_category category;
     uint64_t count;
     int64_t total_ps;
 };
@@ -540,13 +540,13 @@ static tm_status sum_categories(struct report *r, struct category_sum sums[TM_CA
 
     while (st == TM_OK) {
         const struct work *work;
-        enum tm_category category;
+        enum tm_kernel_category category;
 
         st = tm_sorter_next(r->categories, &row);
         if (st != TM_OK || !row)
             break;
         work = row;
-        st = tm_category_of(r->k->names, &work->question, &category);
+        st = tm_kernel_category_of(r->k->names, &work->question, &category);
         if (st != TM_OK)
             break;
         sums[category].count += work->count;
@@ -562,7 +562,7 @@ static tm_status add_categories(struct report *r, struct tm_value *kernels)
     const tm_status st = sum_categories(r, sums);
 
     for (int i = 0; i < TM_CATEGORY_COUNT; i++)
-        sums[i].category = (enum tm_category)i;
+        sums[i].category = (enum tm_kernel_category)i;
     qsort(sums, TM_CATEGORY_COUNT, sizeof(sums[0]), longest_category_first);
     for (int i = 0; i < TM_CATEGORY_COUNT && st == TM_OK; i++) {
         struct tm_value *to;

@@ -2,97 +2,127 @@
 #ifndef TM_CHROME_PRIVATE_H
 #define TM_CHROME_PRIVATE_H
 
+#include "stages/input/chrome_keys.h"
 #include "stages/input/chrome_reader.h"
-#include "stages/input/record_store.h"
+#include "stages/input/json_number.h"
+#include "stages/input/json_window.h"
 
-/* Shared by chrome_scan.c, chrome_record.c and chrome_tracks.c: whose event is it. */
+/* Shared by the files of the Chrome reader.
+ * Whoever walks the text takes where he is and gives back where he ends, or NULL: damage, told by tm_chrome_fail. */
 
-/* What lies on one track of ours.  Spans of threads must nest, so that nothing else lies between them. */
-enum tm_chrome_sort {
-    TM_CHROME_THREAD,  /* of a process */
-    TM_CHROME_DEVICE,  /* a stream: PyTorch's device is an argument of the event, its process may be any */
-    TM_CHROME_UNKNOWN_DEVICE,
-    TM_CHROME_LOOSE,   /* of a process: instants on no thread, and what says nothing of its thread */
-    TM_CHROME_ASYNC,   /* of a process */
-    TM_CHROME_FLOW,
-    TM_CHROME_COUNTER,
+enum { TM_JSON_DEEPEST = 4096 }; /* lists and objects in one another */
+
+enum tm_text_trait {
+    TM_TEXT_ESCAPED = 1 << 0,
+    TM_TEXT_CONTROL = 1 << 1,   /* characters below 0x20, and 0x7f */
+    TM_TEXT_UNICODE = 1 << 2,   /* beyond ASCII */
+    TM_TEXT_SURROGATE = 1 << 3, /* half of a pair */
 };
 
-/* A process as the file names it; names come at any place, also after its events. */
-struct tm_chrome_process {
-    tm_strid name, labels;
-    struct tm_json_id id; /* without its text */
-    tm_strid id_text;     /* 0 = the id is a number */
-    uint32_t device;      /* set at the end: index into trace.devices, or TM_NONE */
-    uint8_t side;         /* set at the end: enum tm_side */
-    uint8_t device_kind;  /* set at the end: enum tm_device_kind */
-    uint8_t is_unknown_device, is_plane; /* set at the end; is_plane: named like a plane of an XSpace */
+/* A ts or dur as it came. */
+struct tm_chrome_time {
+    bool is_there, is_bad, is_long, was_text, had_exponent;
 };
 
-/* What belongs to a track beside its row in trace->tracks, which has the same number. */
-struct tm_chrome_track {
-    uint64_t process;     /* row of processes; of a device's stream: the one of its first event */
-    struct tm_json_id thread; /* without its text */
-    tm_strid thread_text; /* 0 = the id is a number */
-    tm_strid name;        /* as thread_name says */
-    int64_t ordinal;      /* of the device */
-    uint8_t sort;         /* enum tm_chrome_sort */
-    uint8_t has_halves;   /* begins, ends or flows: to be joined */
-};
+/* Of `id`, the first that is there. */
+enum tm_id_source { TM_ID_OWN, TM_ID_LOCAL, TM_ID_GLOBAL, TM_ID_BIND, TM_ID_SOURCES };
 
-enum { TM_CHROME_NEAR = 64 }; /* a power of two */
+struct tm_chrome_engine;
 
-/* The tracks that events meet one after the other are few. */
-struct tm_near_track {
-    uint64_t hash; /* of what tells the track; 0 = empty */
-    uint32_t track;
-};
-
-struct tm_chrome_tracks {
+struct tm_chrome_reader {
+    struct tm_json_window window;
     struct tm_run *run;
-    struct tm_trace *trace;
-    struct tm_names *process_numbers; /* what tells a process, as text -> its row plus one */
-    struct tm_names *track_numbers;
-    struct tm_rows *processes;        /* struct tm_chrome_process */
-    struct tm_rows *tracks;           /* struct tm_chrome_track */
-    struct tm_near_track near[TM_CHROME_NEAR];
-    bool has_planes;                  /* set at the end: the file comes from JAX's or TensorFlow's writer */
-    uint64_t unknown_device_events;
+    const struct tm_chrome_engine *engine;
+    const uint8_t *at; /* between two calls */
+
+    /* The walk. */
+    uint32_t text_traits;        /* of the last text: ESCAPED and CONTROL, the latter where it stands as it is */
+    bool key_is_cut;             /* the last key was too long to be known */
+    uint32_t key_length;
+    bool skipped_nested;         /* what was skipped last had a list or an object inside */
+    uint64_t not_numbers;        /* NaN and Infinity, in the present event or member */
+    uint64_t is_object[TM_JSON_DEEPEST / 64]; /* bit of a level: an object, else a list */
+
+    /* The event. */
+    struct tm_chrome_event event;
+    struct tm_chrome_time ts, dur;
+    struct tm_json_id ids[TM_ID_SOURCES];
+    uint32_t name_traits;
+    uint32_t seen;               /* members of enum event_member */
+    bool is_outgrown;            /* it is larger than the window: what is to stay is copied */
+    bool has_long_value, has_repeated_key, has_nested_argument;
+    struct tm_chrome_keys keys;
+    uint8_t *side;               /* texts of the event that are not in the window as they are wanted; padded */
+    size_t side_used;
+    size_t moved_by;             /* the last time */
+    struct tm_json_decimal decimal;
+
+    /* The document. */
+    enum { TM_DOCUMENT_BEGIN, TM_DOCUMENT_MEMBERS, TM_DOCUMENT_LIST, TM_DOCUMENT_TAIL, TM_DOCUMENT_END } state;
+    bool in_event;
+    bool is_first;               /* nothing of the present list or of the document's members has been seen */
+    bool has_events;             /* a member traceEvents has been seen */
+    bool waits_empty;            /* the last element was {}: what follows tells of which kind */
+    struct tm_chrome_header header;
+    uint32_t device_capacity;
+    const char *problem;
+    uint64_t problem_at;
 };
 
-tm_status tm_chrome_tracks_open(struct tm_chrome_tracks *t, struct tm_trace *trace) TM_MUST_USE;
-void tm_chrome_tracks_close(struct tm_chrome_tracks *t); /* tolerates a zeroed one */
-
-/* The track of an event, found or made.
- * in: ordinal  of the device, for TM_CHROME_DEVICE and _UNKNOWN_DEVICE */
-tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_event *event,
-                             enum tm_chrome_sort sort, int64_t ordinal, uint32_t *track) TM_MUST_USE;
-/* The track will need its halves joined. */
-tm_status tm_chrome_has_halves(struct tm_chrome_tracks *t, uint32_t track) TM_MUST_USE;
-/* A metadata event: names of processes and threads; others say nothing to us. */
-tm_status tm_chrome_take_metadata(struct tm_chrome_tracks *t, const struct tm_chrome_event *event) TM_MUST_USE;
-/* All names are known: sides, devices, lines and names of all tracks. */
-tm_status tm_chrome_tracks_finish(struct tm_chrome_tracks *t, const struct tm_chrome_header *header) TM_MUST_USE;
-
-/* chrome_record.c: what an event becomes. */
-struct tm_chrome_maker {
-    struct tm_run *run;
-    struct tm_trace *trace;
-    struct tm_chrome_tracks *tracks;
-    struct tm_record_store *store;
-    struct tm_configs *configs;
-    bool has_origin;
-    int64_t origin_us;       /* subtracted from every time */
-    uint64_t complete;       /* X events */
-    union {
-        struct tm_allocation allocation;
-        struct tm_number number;
-    } args;
+/* What is compiled for each kind of processor. */
+struct tm_chrome_engine {
+    /* An object of the list, from its brace on.  out: reader->event */
+    const uint8_t *(*event)(struct tm_chrome_reader *reader, const uint8_t *at);
+    /* Any value, checked and stepped over. */
+    const uint8_t *(*skip)(struct tm_chrome_reader *reader, const uint8_t *at);
 };
+extern const struct tm_chrome_engine tm_chrome_engine_plain;
+#ifdef __x86_64__
+extern const struct tm_chrome_engine tm_chrome_engine_sse2, tm_chrome_engine_avx2;
+#endif
 
-/* Put an event into the store, or into a tally. */
-tm_status tm_chrome_take_event(struct tm_chrome_maker *m, const struct tm_chrome_event *event) TM_MUST_USE;
-/* What waited for the names of planes: as tm_record_source_new wants it.  to: the trace */
-void tm_chrome_finish_record(void *to, const struct tm_track *track, struct tm_raw *raw);
+/* What is wrong, and where: the end of the content, or this byte.  The first one stays.
+ * out:    NULL */
+const uint8_t *tm_chrome_fail(struct tm_chrome_reader *reader, const uint8_t *at, const char *what);
+
+/* The rest of a text that is not plain; see json_walk.h. */
+const uint8_t *tm_chrome_text_rest(struct tm_chrome_reader *reader, const uint8_t *at);
+const uint8_t *tm_chrome_number(struct tm_chrome_reader *reader, const uint8_t *at); /* to reader->decimal */
+const uint8_t *tm_chrome_word(struct tm_chrome_reader *reader, const uint8_t *at);   /* true, null, NaN ... */
+
+/* A text that has just been walked becomes what it says: without escapes, cut where it is too long, copied aside
+ * where it cannot stay in the window. */
+void tm_chrome_keep_text(struct tm_chrome_reader *reader, struct tm_json_text *text);
+/* The key that has just been walked: at window.token, key_length bytes of it.
+ * out:    *length  TM_KEY_BYTES can be loaded; a key that is too long to be known has the length it is written with */
+const uint8_t *tm_chrome_escaped_key(struct tm_chrome_reader *reader, uint32_t *length);
+uint32_t tm_chrome_text_traits(struct tm_json_text text);
+
+/* The window's calls. */
+void tm_chrome_moved(void *reader, size_t by);
+void tm_chrome_outgrown(void *reader);
+
+/* An event begins, and has ended: its tallies. */
+void tm_chrome_event_begin(struct tm_chrome_reader *reader, const uint8_t *at);
+void tm_chrome_event_end(struct tm_chrome_reader *reader);
+
+/* The number in reader->decimal as a fact; one that is too large for a double is none. */
+void tm_chrome_put_number(struct tm_chrome_reader *reader, enum tm_stat stat);
+/* What came before under the same key no longer counts. */
+void tm_chrome_drop_fact(struct tm_chrome_reader *reader, enum tm_stat stat);
+void tm_chrome_drop_args(struct tm_chrome_reader *reader);
+
+/* A member of the document beside traceEvents.
+ * in:     key  its name; at: its value */
+const uint8_t *tm_chrome_header_member(struct tm_chrome_reader *reader, const char *key, size_t length,
+                                       const uint8_t *at);
+
+/* The document: goes on to the next event, or to the end. */
+bool tm_chrome_document_next(struct tm_chrome_reader *reader);
+
+/* Without the escapes of JSON.  A text that ends inside an escape ends before it.
+ * in:     to       as many bytes as `length`; may be `from`
+ * out:    *traits  UNICODE, CONTROL and SURROGATE of what was escaped; returns the bytes */
+size_t tm_json_unescape(uint8_t *to, const uint8_t *from, size_t length, uint32_t *traits);
 
 #endif

@@ -88,6 +88,7 @@ struct tm_chrome_reader;
 /* For tests.  Zeroed = the defaults. */
 struct tm_chrome_options {
     size_t window_bytes; /* of the window on the text; 0 = 256 KiB.  The longest text that is kept whole is half */
+    size_t read_bytes;   /* read at most so many at once; 0 = what there is room for */
     enum tm_json_engine { TM_JSON_BEST, TM_JSON_PLAIN, TM_JSON_SSE2, TM_JSON_AVX2 } engine;
 };
 bool tm_json_engine_works(enum tm_json_engine engine); /* on this processor, in this build */

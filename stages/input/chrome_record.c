@@ -4,7 +4,7 @@
  * source: Trace Event Format (phases); categories: stages/resolve/categories.c */
 #include <string.h>
 
-#include "stages/input/chrome_private.h"
+#include "stages/input/chrome_maker.h"
 #include "stages/resolve/categories.h"
 #include "stages/resolve/classes.h"
 

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stages/input/chrome_private.h"
-#include "stages/input/pairs.h"
+#include "stages/input/chrome_maker.h"
 #include "stages/input/record_source.h"
+#include "stages/input/track_order.h"
 
 struct scan {
     struct tm_run *run;
@@ -30,7 +30,7 @@ static tm_status open_parts(struct scan *s)
     if (st != TM_OK)
         return st;
     *m = (struct tm_chrome_maker){ .run = s->run, .trace = s->trace, .tracks = &s->tracks };
-    m->store = tm_record_store_new(s->trace);
+    m->store = tm_record_store_new(s->run);
     m->configs = tm_configs_new(s->trace);
     s->reader = tm_chrome_reader_new(s->run, s->input, NULL);
     return m->store && m->configs && s->reader ? TM_OK : s->run->error.status;
@@ -128,23 +128,23 @@ static void take_header(struct scan *s)
         (void)snprintf(e->framework, sizeof(e->framework), "pytorch");
 }
 
-/* Begins and ends become spans; then it is known how much each track holds. */
-static tm_status join_halves(struct scan *s)
+/* Begins and ends become spans, and every track is in order; then it is known how much each holds. */
+static tm_status order_tracks(struct scan *s)
 {
     tm_status st = TM_OK;
 
     for (uint64_t i = 0; i < tm_rows_count(s->trace->tracks) && st == TM_OK; i++) {
         const struct tm_chrome_track *row = tm_rows_at(s->tracks.tracks, i);
         struct tm_track *track;
+        bool is_sorted;
 
         if (!row)
             return s->run->error.status;
-        if (row->has_halves)
-            st = tm_pairs_join(s->maker.store, s->trace, i);
+        st = tm_track_put_in_order(s->maker.store, s->trace, i, row->has_halves);
         track = st == TM_OK ? tm_rows_change(s->trace->tracks, i) : NULL;
         if (!track)
             return s->run->error.status;
-        track->events = tm_record_store_count(s->maker.store, i);
+        st = tm_record_store_facts(s->maker.store, i, &track->events, &is_sorted);
         s->trace->events += track->events;
     }
     return st;
@@ -173,7 +173,7 @@ static tm_status scan(struct scan *s)
     if (st != TM_OK)
         return st;
     tell_damage(s);
-    st = join_halves(s);
+    st = order_tracks(s);
     if (st == TM_OK)
         st = tm_chrome_tracks_finish(&s->tracks, tm_chrome_header(s->reader));
     if (st != TM_OK)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stages/input/chrome_private.h"
+#include "stages/input/chrome_maker.h"
 #include "stages/resolve/classes.h"
 
 enum { KEY_MOST = 512, NAME_MOST = 4096 };
@@ -122,7 +122,7 @@ static tm_status find_track(struct tm_chrome_tracks *t, const struct tm_chrome_e
 
     if (has_device(sort))
         used += snprintf(key + used, sizeof(key) - (size_t)used, "%" PRId64 " ", ordinal);
-    else
+    else if (sort != TM_CHROME_FLOW)
         used += put_id(key + used, sizeof(key) - (size_t)used, &event->pid);
     if (has_thread(sort)) {
         key[used++] = ' ';
@@ -151,7 +151,9 @@ static uint64_t hash_of_id(const struct tm_json_id *id)
 tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_event *event,
                              enum tm_chrome_sort sort, int64_t ordinal, uint32_t *track)
 {
-    const uint64_t device = has_device(sort) ? (uint64_t)ordinal : hash_of_id(&event->pid);
+    const uint64_t device = has_device(sort) ? (uint64_t)ordinal
+                            : sort == TM_CHROME_FLOW ? 0
+                                                     : hash_of_id(&event->pid);
     const uint64_t thread = has_thread(sort) ? hash_of_id(thread_of(event)) : 0;
     const uint64_t hash = mix(mix(device, thread), (uint64_t)sort + 1) | 1;
     struct tm_near_track *near = &t->near[hash >> 32 & (TM_CHROME_NEAR - 1)];

@@ -13,7 +13,8 @@
  * again, which is why configs are compared by their content's hash and never by their row. */
 struct tm_configs;
 
-/* errors: NULL, with the error in run->error */
+/* in:     trace  its configs made; must outlive the cache
+ * errors: NULL, with the error in run->error */
 struct tm_configs *tm_configs_new(struct tm_trace *trace) TM_MUST_USE;
 void tm_configs_free(struct tm_configs *configs); /* tolerates NULL */
 

@@ -70,7 +70,7 @@ const char *tm_kind_hint(enum tm_file_kind kind)
 
 bool tm_kind_can_read(enum tm_file_kind kind)
 {
-    return kind == TM_FILE_XSPACE;
+    return kind == TM_FILE_XSPACE || kind == TM_FILE_CHROME_JSON;
 }
 
 /* ---- magic numbers ------------------------------------------------------------------------------------ */

@@ -24,6 +24,7 @@ struct xspace_cursor {
     uint8_t *buffer;
     size_t buffer_bytes;
     struct tm_xevent event;
+    struct tm_fact_maker maker;
     union {
         struct tm_allocation allocation;
         struct tm_number number;
@@ -41,6 +42,11 @@ static void count(struct xspace_cursor *c, enum tm_tally tally)
     count_some(c, tally, 1);
 }
 
+static tm_status find_ref(void *to, uint64_t plane, uint64_t ref, tm_strid *name)
+{
+    return tm_xspace_ref(to, plane, (int64_t)ref, name);
+}
+
 /* Go to a part of the track's timeline. */
 static tm_status open_part(struct xspace_cursor *c, const struct tm_line_row *line)
 {
@@ -50,7 +56,7 @@ static tm_status open_part(struct xspace_cursor *c, const struct tm_line_row *li
     if (!plane)
         return c->x->source.trace->run->error.status;
     c->plane = *plane;
-    c->plane_number = line->plane;
+    c->plane_number = c->maker.plane = line->plane;
     c->next_part = line->next;
     c->line_is_outlier = __builtin_mul_overflow(line_ns, (int64_t)1000, &c->line_ps);
     tm_reader_init(&c->window, c->x->input, c->buffer, c->buffer_bytes, line->begin, line->end);
@@ -106,6 +112,7 @@ static struct tm_cursor *open_cursor(struct tm_source *source, uint64_t track, s
         return NULL;
     c->base = (struct tm_cursor){ .source = source, .track = track };
     c->x = (struct tm_xspace *)source;
+    c->maker = (struct tm_fact_maker){ .trace = source->trace, .configs = c->x->configs, .ref = find_ref, .to = c->x };
     c->buffer_bytes = buffer_bytes;
     if (set_up(c, track) == TM_OK)
         return &c->base;
@@ -113,93 +120,60 @@ static struct tm_cursor *open_cursor(struct tm_source *source, uint64_t track, s
     return NULL;
 }
 
-/* The allocator's values, as a MemoryAllocation or MemoryDeallocation bears them. */
-static tm_status take_allocation(struct xspace_cursor *c, struct tm_raw *raw)
-{
-    static const struct { enum tm_stat stat; uint32_t has; size_t offset; } numbers[] = {
-        { TM_STAT_BYTES_RESERVED, TM_HAS_RESERVED, offsetof(struct tm_allocation, bytes_reserved) },
-        { TM_STAT_BYTES_ALLOCATED, TM_HAS_ALLOCATED, offsetof(struct tm_allocation, bytes_allocated) },
-        { TM_STAT_BYTES_AVAILABLE, TM_HAS_AVAILABLE, offsetof(struct tm_allocation, bytes_available) },
-        { TM_STAT_PEAK_BYTES, TM_HAS_PEAK, offsetof(struct tm_allocation, peak_bytes_in_use) },
-        { TM_STAT_REQUESTED_BYTES, TM_HAS_REQUESTED, offsetof(struct tm_allocation, requested_bytes) },
-        { TM_STAT_ALLOCATION_BYTES, TM_HAS_ALLOCATION, offsetof(struct tm_allocation, allocation_bytes) },
-        { TM_STAT_ADDRESS, TM_HAS_ADDRESS, offsetof(struct tm_allocation, address) },
-    };
-    static const struct { enum tm_stat stat; size_t offset; } texts[] = {
-        { TM_STAT_ALLOCATOR_NAME, offsetof(struct tm_allocation, allocator) },
-        { TM_STAT_TF_OP, offsetof(struct tm_allocation, op) },
-        { TM_STAT_SHAPE, offsetof(struct tm_allocation, shape) },
-        { TM_STAT_REGION_TYPE, offsetof(struct tm_allocation, region) },
-    };
-    struct tm_allocation *a = &c->args.allocation;
-    tm_status st = TM_OK;
-
-    *a = (struct tm_allocation){ .has = 0 };
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        if (tm_xevent_has(&c->event, numbers[i].stat)) {
-            a->has |= numbers[i].has;
-            memcpy((char *)a + numbers[i].offset, &c->event.ints[numbers[i].stat], sizeof(int64_t));
-        }
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && st == TM_OK; i++) {
-        tm_strid name = 0;
-
-        if (tm_xevent_has(&c->event, texts[i].stat))
-            st = tm_xevent_text(c->x, c->plane_number, &c->event.texts[texts[i].stat], &name);
-        memcpy((char *)a + texts[i].offset, &name, sizeof(name));
-    }
-    if (tm_xevent_has(&c->event, TM_STAT_FRAGMENTATION)) {
-        a->has |= TM_HAS_FRAGMENTATION;
-        a->fragmentation = c->event.doubles[TM_STAT_FRAGMENTATION];
-    }
-    if (tm_xevent_has(&c->event, TM_STAT_INDEX_ON_HOST)) {
-        a->has |= TM_HAS_INDEX_ON_HOST;
-        a->index_on_host = c->event.ints[TM_STAT_INDEX_ON_HOST];
-    }
-    raw->args = a;
-    raw->record.args_length = sizeof(*a);
-    return st;
-}
-
 static void take_number(struct xspace_cursor *c, enum tm_stat stat, struct tm_raw *raw)
 {
-    c->args.number.value = c->event.ints[stat];
+    c->args.number.value = c->event.facts.ints[stat];
     raw->args = &c->args.number;
     raw->record.args_length = sizeof(c->args.number);
+}
+
+/* What joins an event with others: a driver's id, or the key of a run. */
+static uint64_t correlation_of(const struct xspace_cursor *c, uint32_t traits)
+{
+    const struct tm_facts *facts = &c->event.facts;
+    const int64_t ordinal =
+        tm_facts_have(facts, TM_STAT_DEVICE_ORDINAL) ? facts->ints[TM_STAT_DEVICE_ORDINAL] : 0;
+
+    if (facts->flags & TM_FLAG_CORRELATION)
+        return (uint64_t)facts->ints[TM_STAT_CORRELATION_ID];
+    if (!(facts->flags & TM_FLAG_RUN_ID))
+        return 0;
+    if (c->track.line == TM_LINE_TPU_MODULES)
+        return tm_run_key(facts->ints[TM_STAT_RUN_ID], c->x->source.trace->devices[c->track.device].ordinal);
+    if (traits & TM_TRAIT_ENQUEUE)
+        return tm_run_key(facts->ints[TM_STAT_RUN_ID], ordinal);
+    if (c->track.side == TM_SIDE_HOST && facts->flags & TM_FLAG_HLO_OP) /* a CPU op: its execution */
+        return tm_run_key(facts->ints[TM_STAT_RUN_ID], ordinal);
+    return 0;
 }
 
 /* Everything of an event that its statistics tell. */
 static tm_status take_stats(struct xspace_cursor *c, uint32_t op_config, struct tm_raw *raw)
 {
-    const struct tm_xevent *e = &c->event;
+    const struct tm_facts *facts = &c->event.facts;
     struct tm_record *r = &raw->record;
     const bool on_host = c->track.side == TM_SIDE_HOST;
 
-    r->flags = e->flags;
-    if (on_host && raw->traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE))
-        return take_allocation(c, raw);
-    if (r->flags & TM_FLAG_CORRELATION)
-        r->correlation = (uint64_t)e->ints[TM_STAT_CORRELATION_ID];
-    else if (r->flags & TM_FLAG_RUN_ID && c->track.line == TM_LINE_TPU_MODULES)
-        r->correlation = tm_run_key(e->ints[TM_STAT_RUN_ID], c->x->source.trace->devices[c->track.device].ordinal);
-    else if (r->flags & TM_FLAG_RUN_ID && raw->traits & TM_TRAIT_ENQUEUE)
-        r->correlation = tm_run_key(e->ints[TM_STAT_RUN_ID],
-                                    tm_xevent_has(e, TM_STAT_DEVICE_ORDINAL) ? e->ints[TM_STAT_DEVICE_ORDINAL] : 0);
-    else if (r->flags & TM_FLAG_RUN_ID && on_host && r->flags & TM_FLAG_HLO_OP) /* a CPU op: its execution */
-        r->correlation = tm_run_key(e->ints[TM_STAT_RUN_ID],
-                                    tm_xevent_has(e, TM_STAT_DEVICE_ORDINAL) ? e->ints[TM_STAT_DEVICE_ORDINAL] : 0);
+    r->flags = facts->flags;
+    if (on_host && raw->traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE)) {
+        raw->args = &c->args.allocation;
+        r->args_length = sizeof(c->args.allocation);
+        return tm_facts_allocation(&c->maker, facts, &c->args.allocation);
+    }
+    r->correlation = correlation_of(c, raw->traits);
     if (r->flags & TM_FLAG_STEP && on_host) {
-        if (tm_xevent_has(e, TM_STAT_STEP_NUM))
+        if (tm_facts_have(facts, TM_STAT_STEP_NUM))
             take_number(c, TM_STAT_STEP_NUM, raw);
     } else if (r->flags & TM_FLAG_GROUP) {
         take_number(c, TM_STAT_GROUP_ID, raw);
-    } else if (tm_xevent_has(e, TM_STAT_SIZE) && e->texts[TM_STAT_SIZE].kind == TM_XTEXT_NONE) {
+    } else if (tm_facts_have(facts, TM_STAT_SIZE) && facts->texts[TM_STAT_SIZE].kind == TM_FACT_NO_TEXT) {
         take_number(c, TM_STAT_SIZE, raw);
     }
     /* Of host events only CPU ops and executions are told apart by more than their name. */
     if (on_host && (r->flags & TM_FLAG_CORRELATION || !(r->flags & TM_FLAG_HLO_OP)) &&
-        !tm_xevent_has(e, TM_STAT_MODULE_NAME))
+        !tm_facts_have(facts, TM_STAT_MODULE_NAME))
         return TM_OK;
-    return tm_xevent_config(c->x, c->plane_number, e, op_config, &r->config);
+    return tm_facts_config(&c->maker, facts, op_config, &r->config);
 }
 
 /* Place the event in time.  false: it has no place, and is in a tally. */
@@ -251,7 +225,7 @@ static tm_status make_record(struct xspace_cursor *c, struct tm_raw *raw, bool *
         count(c, TM_TALLY_NO_METADATA);
     }
     raw->record.config = op_config;
-    return c->event.has ? take_stats(c, op_config, raw) : TM_OK;
+    return c->event.facts.has ? take_stats(c, op_config, raw) : TM_OK;
 }
 
 /* The bytes of an event: in the window, or in the scratch memory where it is larger than the buffer. */
@@ -338,7 +312,7 @@ static void free_source(struct tm_source *source)
     tm_give(budget, TM_ACCOUNT_METADATA, x->timelines, x->timelines ? TM_TIMELINE_SLOTS * sizeof(*x->timelines) : 0);
     tm_index_free(x->stats);
     tm_index_free(x->events);
-    tm_give(budget, TM_ACCOUNT_METADATA, x->config_slots, x->config_slot_count * sizeof(*x->config_slots));
+    tm_configs_free(x->configs);
     tm_give(budget, TM_ACCOUNT_METADATA, x->scratch, x->scratch_bytes);
     tm_give(budget, TM_ACCOUNT_METADATA, x, sizeof(*x));
 }

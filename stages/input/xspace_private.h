@@ -2,60 +2,16 @@
 #ifndef TM_XSPACE_PRIVATE_H
 #define TM_XSPACE_PRIVATE_H
 
-#include <xxhash.h>
-
 #include "pipeline/index.h"
+#include "stages/input/facts.h"
 #include "stages/input/reader.h"
 #include "stages/input/xspace.h"
 
 /* Shared by the xspace_*.c files: the tables of a scanned XSpace. */
 
-/* The statistics that mean something to us, by the name of their metadata. */
-enum tm_stat {
-    TM_STAT_UNKNOWN,
-    TM_STAT_CORRELATION_ID,
-    TM_STAT_KERNEL_DETAILS,
-    TM_STAT_MEMCPY_DETAILS,
-    TM_STAT_MEMSET_DETAILS,
-    TM_STAT_HLO_OP,
-    TM_STAT_HLO_MODULE,
-    TM_STAT_PROGRAM_ID,
-    TM_STAT_NAME,
-    TM_STAT_TF_OP,
-    TM_STAT_OCCUPANCY,
-    TM_STAT_GRAPH_EXEC,
-    TM_STAT_GRAPH_NODE,
-    TM_STAT_STEP_NUM,
-    TM_STAT_ROOT,
-    TM_STAT_GROUP_ID,
-    TM_STAT_RUN_ID,
-    TM_STAT_DEVICE_ORDINAL,
-    TM_STAT_SIZE,
-    TM_STAT_MODULE_NAME,
-    TM_STAT_HLO_CATEGORY,
-    TM_STAT_FLOPS,
-    TM_STAT_BYTES_ACCESSED,
-    TM_STAT_ALLOCATOR_NAME,
-    TM_STAT_BYTES_RESERVED,
-    TM_STAT_BYTES_ALLOCATED,
-    TM_STAT_BYTES_AVAILABLE,
-    TM_STAT_FRAGMENTATION,
-    TM_STAT_PEAK_BYTES,
-    TM_STAT_REQUESTED_BYTES,
-    TM_STAT_ALLOCATION_BYTES,
-    TM_STAT_ADDRESS,
-    TM_STAT_REGION_TYPE,
-    TM_STAT_DATA_TYPE,
-    TM_STAT_SHAPE,
-    TM_STAT_INDEX_ON_HOST,
-    TM_STAT_COUNT
-};
-enum tm_stat tm_stat_of(const char *name, size_t length);
-
 enum {
     TM_SMALL_STATS = 512,        /* ids of statistics below this are looked up in a small table per plane */
     TM_LARGEST_NAME = 4 << 20,   /* a longer name is cut, and tallied */
-    TM_CONFIG_CACHE_WAYS = 4,
     TM_TIMELINE_SLOTS = 8192,    /* a power of two */
 };
 
@@ -103,11 +59,6 @@ struct tm_event_row {
     uint32_t config;      /* TPU ops: what their metadata says; 0 = nothing */
 };
 
-struct tm_config_slot {
-    uint64_t hash;
-    uint32_t config;
-};
-
 struct tm_xspace {
     struct tm_source source; /* first: a tm_source is cast to it */
     const struct tm_input *input;
@@ -118,8 +69,7 @@ struct tm_xspace {
     struct tm_timeline_slot *timelines; /* a cache: what falls out of it stays a track of its own */
     struct tm_index *stats;  /* struct tm_stat_row */
     struct tm_index *events; /* struct tm_event_row */
-    struct tm_config_slot *config_slots; /* a cache: what falls out gets a second row */
-    size_t config_slot_count;            /* a power of two */
+    struct tm_configs *configs;
     int64_t origin_ns;       /* subtracted from line times from it on: 0 where lines count from the profile's start */
     uint8_t *scratch;        /* for names and statistics of the tables */
     size_t scratch_bytes;
@@ -152,17 +102,5 @@ void tm_xspace_damage(struct tm_xspace *x, uint64_t at, const char *what);
 
 /* xspace_cursor.c */
 extern const struct tm_source_type tm_xspace_source_type;
-
-/* xspace_config.c: find or make the config row of an equal config.  hash: of what it was made from. */
-tm_status tm_config_intern(struct tm_xspace *x, uint64_t hash, const struct tm_config *config,
-                           uint32_t *row) TM_MUST_USE;
-/* Of a config whose hash is 0; without the bytes behind the last member, which may hold anything. */
-static inline uint64_t tm_config_hash(const struct tm_config *config)
-{
-    return XXH3_64bits(config, offsetof(struct tm_config, level) + sizeof(config->level));
-}
-static_assert(offsetof(struct tm_config, level) == offsetof(struct tm_config, ordinal) + sizeof(uint32_t) + 8,
-              "the members lie side by side: what is hashed has no holes");
-bool tm_config_cached(const struct tm_xspace *x, uint64_t hash, uint32_t *row);
 
 #endif

@@ -467,13 +467,9 @@ static tm_status refuse_damaged(struct scan *s)
 static tm_status make_tables(struct tm_xspace *x, struct tm_run *run)
 {
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_METADATA);
-    size_t slots = 1024;
 
-    while (slots * 2 * sizeof(struct tm_config_slot) <= share / 8 && slots < 1 << 17)
-        slots *= 2;
-    x->config_slot_count = slots;
     x->scratch_bytes = share / 8 < TM_LARGEST_NAME ? share / 8 : TM_LARGEST_NAME; /* 64 KiB at the very least */
-    x->config_slots = tm_take(&run->budget, TM_ACCOUNT_METADATA, slots * sizeof(*x->config_slots), &run->error);
+    x->configs = tm_configs_new(x->source.trace);
     x->scratch = tm_take(&run->budget, TM_ACCOUNT_METADATA, x->scratch_bytes, &run->error);
     x->planes = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_plane), share / 16);
     x->lines = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_line_row), share / 16);
@@ -481,8 +477,9 @@ static tm_status make_tables(struct tm_xspace *x, struct tm_run *run)
     x->timelines = tm_take(&run->budget, TM_ACCOUNT_METADATA, TM_TIMELINE_SLOTS * sizeof(*x->timelines), &run->error);
     x->stats = tm_index_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_stat_row), share / 8, TM_INDEX_LAST, NULL);
     x->events = tm_index_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_event_row), share / 4, TM_INDEX_LAST, NULL);
-    return x->config_slots && x->scratch && x->planes && x->lines && x->more_lines && x->timelines && x->stats && x->events ? TM_OK
-                                                                                           : run->error.status;
+    return x->configs && x->scratch && x->planes && x->lines && x->more_lines && x->timelines && x->stats && x->events
+               ? TM_OK
+               : run->error.status;
 }
 
 tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,

@@ -259,7 +259,7 @@ static tm_status add_op_config(struct tm_xspace *x, const struct tm_plane *plane
     tm_parse_tpu_op(text, length, facts->category, strlen(facts->category), config);
     config->details = hlo_text;
     config->hash = tm_config_hash(config);
-    return tm_config_intern(x, config->hash, config, row);
+    return tm_configs_put(x->configs, config->hash, config, row);
 }
 
 tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane_number, struct tm_reader *w)

@@ -3,19 +3,10 @@
  * Memory: a read buffer per open track, the share `sort` for the rest. */
 #include "stages/order/order.h"
 
-#include <string.h>
-
+#include "pipeline/kept_record.h"
 #include "pipeline/sorter.h"
 
 enum { MOST_OPEN = 255, LARGEST_BUFFER = 64 << 10, SMALLEST_BUFFER = 4 << 10 };
-
-/* A record on its way through the sort.  Arguments of up to 8 bytes go along, longer ones wait in a spill file. */
-struct sorted_row {
-    struct tm_record record;
-    uint32_t traits;
-    uint32_t unused;
-    uint64_t args; /* the bytes, or where they lie */
-};
 
 /* The next record of one place. */
 struct head {
@@ -31,7 +22,7 @@ struct order {
     size_t count, most;
     size_t buffer_bytes;
     struct tm_sorter *rest;
-    struct tm_spill rest_args;
+    struct tm_kept_args rest_args;
     uint8_t args[sizeof(struct tm_allocation)]; /* of the rest's head */
 };
 
@@ -46,25 +37,14 @@ static int compare_records(const struct tm_record *a, const struct tm_record *b)
 
 static int compare_rows(const void *a, const void *b)
 {
-    return compare_records(&((const struct sorted_row *)a)->record, &((const struct sorted_row *)b)->record);
+    return compare_records(&((const struct tm_kept_record *)a)->record, &((const struct tm_kept_record *)b)->record);
 }
 
 static tm_status push_rest(struct order *o, const struct tm_raw *raw)
 {
-    struct sorted_row row = { .record = raw->record, .traits = raw->traits };
-    tm_status st = TM_OK;
+    struct tm_kept_record row;
+    const tm_status st = tm_keep_record(&o->rest_args, o->run, raw, &row);
 
-    if (raw->record.args_length <= sizeof(row.args)) {
-        if (raw->record.args_length)
-            memcpy(&row.args, raw->args, raw->record.args_length);
-    } else if (raw->record.args_length <= sizeof(o->args)) {
-        if (!o->rest_args.run)
-            st = tm_spill_open(&o->rest_args, o->run);
-        if (st == TM_OK)
-            st = tm_spill_append(&o->rest_args, raw->args, raw->record.args_length, &row.args);
-    } else {
-        row.record.args_length = 0;
-    }
     return st == TM_OK ? tm_sorter_push(o->rest, &row) : st;
 }
 
@@ -76,7 +56,7 @@ static tm_status sort_track(struct order *o, uint64_t number)
     tm_status st = cursor ? TM_OK : o->run->error.status;
 
     if (!o->rest) {
-        o->rest = tm_sorter_new(o->run, TM_ACCOUNT_SORT, sizeof(struct sorted_row),
+        o->rest = tm_sorter_new(o->run, TM_ACCOUNT_SORT, sizeof(struct tm_kept_record),
                                 tm_budget_share(&o->run->budget, TM_ACCOUNT_SORT), compare_rows);
         if (!o->rest)
             st = o->run->error.status;
@@ -98,7 +78,6 @@ static tm_status sort_track(struct order *o, uint64_t number)
 static tm_status advance(struct order *o, struct head *head, bool *more)
 {
     const void *next;
-    const struct sorted_row *row;
     const struct tm_track *track;
     tm_status st;
 
@@ -108,13 +87,10 @@ static tm_status advance(struct order *o, struct head *head, bool *more)
     *more = st == TM_OK && next;
     if (!*more)
         return st;
-    row = next;
-    head->raw = (struct tm_raw){ .record = row->record, .args = o->args, .traits = row->traits };
-    if (row->record.args_length > sizeof(row->args))
-        st = tm_spill_read(&o->rest_args, o->args, row->record.args_length, row->args);
-    else
-        memcpy(o->args, &row->args, sizeof(row->args));
-    track = tm_rows_at(o->source->trace->tracks, row->record.track);
+    st = tm_unkeep_record(&o->rest_args, next, o->args, &head->raw);
+    if (st != TM_OK)
+        return st;
+    track = tm_rows_at(o->source->trace->tracks, head->raw.record.track);
     if (!track)
         return o->run->error.status;
     head->track = *track;
@@ -260,8 +236,7 @@ tm_status tm_order(struct tm_source *source, tm_take_record *take, void *to)
         if (o.heads[i].cursor)
             source->type->close(o.heads[i].cursor);
     tm_sorter_free(o.rest);
-    if (o.rest_args.run)
-        tm_spill_close(&o.rest_args);
+    tm_kept_args_free(&o.rest_args);
     tm_give(&o.run->budget, TM_ACCOUNT_SORT, o.heads, o.heads ? o.most * sizeof(*o.heads) : 0);
     return st;
 }

@@ -154,8 +154,20 @@ static enum tm_class classify_gpu(const struct tm_class_question *q)
                                                                           : TM_CLASS_DEVICE_OTHER;
 }
 
+/* On a device the category tells all but collectives.  Waits are drawn on streams, but are the host's. */
+static enum tm_class classify_given_on_device(const struct tm_class_question *q)
+{
+    if (q->given == TM_CLASS_KERNEL && q->traits & (TM_TRAIT_COLLECTIVE_NAME | TM_TRAIT_COLLECTIVE_TOKEN))
+        return TM_CLASS_COLLECTIVE;
+    if (q->given == TM_CLASS_RUNTIME && q->traits & TM_TRAIT_SYNC)
+        return TM_CLASS_SYNC;
+    return (enum tm_class)q->given;
+}
+
 static enum tm_class classify_device(const struct tm_class_question *q)
 {
+    if (q->given)
+        return classify_given_on_device(q);
     switch (q->line) {
     case TM_LINE_DERIVED:
     case TM_LINE_TPU_STEPS:
@@ -191,6 +203,32 @@ static enum tm_class classify_unknown(const struct tm_class_question *q)
     return q->traits & TM_TRAIT_FRAMEWORK_OP ? TM_CLASS_FRAMEWORK_OP : TM_CLASS_RUNTIME;
 }
 
+/* What is a counter, a flow and the like is so whatever its name. */
+static bool is_shape(enum tm_class given)
+{
+    return given == TM_CLASS_COUNTER || given == TM_CLASS_FLOW || given == TM_CLASS_ASYNC;
+}
+
+static enum tm_class classify_given_on_host(const struct tm_class_question *q)
+{
+    const enum tm_class given = (enum tm_class)q->given;
+    const bool is_call = given == TM_CLASS_RUNTIME;
+
+    if (is_shape(given) || given == TM_CLASS_DERIVED || given == TM_CLASS_ALLOC || given == TM_CLASS_FREE)
+        return given;
+    if ((q->flags & TM_FLAG_STEP) || (q->traits & TM_TRAIT_STEP_NAME))
+        return TM_CLASS_STEP_MARKER;
+    if (q->traits & TM_TRAIT_SYNC && (is_call || given == TM_CLASS_PYTHON))
+        return TM_CLASS_SYNC;
+    if (is_call && is_launch(q))
+        return TM_CLASS_LAUNCH;
+    if (q->traits & TM_TRAIT_GC)
+        return TM_CLASS_GC;
+    if (q->traits & TM_TRAIT_INPUT && given != TM_CLASS_PROFILER)
+        return TM_CLASS_INPUT;
+    return given;
+}
+
 static enum tm_class classify_host(const struct tm_class_question *q)
 {
     const uint32_t traits = q->traits;
@@ -201,6 +239,8 @@ static enum tm_class classify_host(const struct tm_class_question *q)
 
     if (q->line == TM_LINE_DERIVED)
         return TM_CLASS_DERIVED;
+    if (q->given)
+        return classify_given_on_host(q);
     if ((q->flags & TM_FLAG_STEP) || (traits & TM_TRAIT_STEP_NAME))
         return TM_CLASS_STEP_MARKER;
     if (traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE))
@@ -233,7 +273,9 @@ enum tm_class tm_classify(const struct tm_class_question *question)
 {
     if (question->side == TM_SIDE_DEVICE)
         return classify_device(question);
-    return question->side == TM_SIDE_HOST ? classify_host(question) : TM_CLASS_OTHER;
+    if (question->side == TM_SIDE_HOST)
+        return classify_host(question);
+    return question->given ? (enum tm_class)question->given : TM_CLASS_OTHER;
 }
 
 enum tm_level tm_level_of(enum tm_class class, enum tm_direction direction, const struct tm_config *config)

@@ -67,6 +67,7 @@ struct tm_class_question {
     uint8_t line;            /* enum tm_line */
     uint8_t side;            /* enum tm_side */
     uint8_t kind;            /* enum tm_kind */
+    uint8_t given;           /* enum tm_class that the event's own category says, TM_CLASS_UNRESOLVED = none */
     uint8_t tpu_collective;  /* TPU op: its level is TM_LEVEL_COLLECTIVE */
     bool device_has_correlation; /* some device activity bears its correlation id */
     bool line_is_user;       /* the line also holds python or step markers */
@@ -80,11 +81,16 @@ struct tm_class_question {
  * - A cpu_op of a collective is a collective, but on a host with a GPU or TPU it stays a cpu_op: a fallback.
  * - Steps of a TPU are derived: whoever wants them asks the line.  Host executions (module) lie in each other.
  * - Driver calls and notes on a GPU stream (cuStreamSynchronize, UM_*) are device_other, not kernels.
- * - A copy to or from the host is a copy even with the hlo_op of a collective. */
+ * - A copy to or from the host is a copy even with the hlo_op of a collective.
+ * - Where a category is given, it decides, but for what only a name tells: a collective among kernels; on the host
+ *   markers, waits, launches, input and garbage collection. */
 enum tm_class tm_classify(const struct tm_class_question *question);
 
 /* The rank of an activity in the sweep; TM_LEVEL_NONE for classes that are none. */
 enum tm_level tm_level_of(enum tm_class class, enum tm_direction direction, const struct tm_config *config);
+
+/* A copy that says it is larger (256 TiB) is not believed. */
+#define TM_COPY_BYTES_MOST (UINT64_C(1) << 48)
 
 /* Read kernel_details, memcpy_details, Memset_details ("key:value" tokens) into a config that is zero there.
  * Unknown keys are left out; numbers past their field are taken as not recorded, so are copies of 0 bytes.  The
@@ -92,6 +98,12 @@ enum tm_level tm_level_of(enum tm_class class, enum tm_direction direction, cons
 void tm_parse_kernel_details(const char *text, size_t length, struct tm_config *config);
 void tm_parse_copy_details(const char *text, size_t length, struct tm_config *config);
 void tm_parse_memset_details(const char *text, size_t length, struct tm_config *config);
+
+/* The same of a copy by its name in PyTorch, "Memcpy HtoD (Pageable -> Device)". */
+void tm_parse_copy_name(const char *text, size_t length, struct tm_config *config);
+
+/* "[x, y, z]": all or nothing. */
+void tm_parse_shape(const char *text, size_t length, uint32_t shape[3]);
 
 /* What a TPU op is, from its HLO text ("%name = shape opcode(...)"), which may be cut, or its hlo_category: part
  * and level.  Copies are d2d, but h2d or d2h where a shape lies in the host's memory (space 5). */

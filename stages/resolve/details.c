@@ -7,9 +7,6 @@
  * grid:... block:..."; AMD: " grid:... block:... private_mem:B group_mem:B occ_pct:P".  Old files have fields of
  * a wrong union in them: a number past its field means that the figure was not recorded. */
 
-/* A copy larger than that (256 TiB) is no copy. */
-static const uint64_t copy_bytes_most = UINT64_C(1) << 48;
-
 static struct tm_text take_token(struct tm_text *rest)
 {
     struct tm_text token;
@@ -71,6 +68,32 @@ static void read_shape(struct tm_text text, uint32_t shape[3])
             return;
         text = tm_text_from(text, 1);
     }
+    for (int i = 0; i < 3; i++)
+        shape[i] = (uint32_t)size[i];
+}
+
+static struct tm_text without_blanks(struct tm_text text)
+{
+    while (text.length && *text.at == ' ')
+        text = tm_text_from(text, 1);
+    return text;
+}
+
+void tm_parse_shape(const char *text, size_t length, uint32_t shape[3])
+{
+    struct tm_text rest = without_blanks((struct tm_text){ text, length });
+    uint64_t size[3];
+
+    for (int i = 0; i < 3; i++) {
+        if (!tm_text_begins(rest, i ? "," : "["))
+            return;
+        rest = without_blanks(tm_text_from(rest, 1));
+        if (!take_number(&rest, UINT32_MAX, &size[i]))
+            return;
+        rest = without_blanks(rest);
+    }
+    if (!tm_text_begins(rest, "]"))
+        return;
     for (int i = 0; i < 3; i++)
         shape[i] = (uint32_t)size[i];
 }
@@ -143,7 +166,7 @@ static void read_bytes(struct tm_text value, struct tm_config *config)
 {
     uint64_t number;
 
-    if (!whole_number(value, copy_bytes_most, &number) || !number)
+    if (!whole_number(value, TM_COPY_BYTES_MOST, &number) || !number)
         return; /* ROCm writes 0 where it does not know */
     config->copy_bytes = number;
     config->has_copy_bytes = 1;
@@ -171,6 +194,36 @@ void tm_parse_copy_details(const char *text, size_t length, struct tm_config *co
             config->pageable = 1;
     }
     config->direction = (uint8_t)direction_of(from, to);
+}
+
+/* As PyTorch's profiler names them. */
+static enum memory named_memory(struct tm_text kind)
+{
+    if (tm_text_is(kind, "Pageable") || tm_text_is(kind, "Pinned") || tm_text_is(kind, "Host"))
+        return MEMORY_HOST;
+    return tm_text_is(kind, "Device") || tm_text_is(kind, "Array") ? MEMORY_DEVICE : MEMORY_UNKNOWN;
+}
+
+void tm_parse_copy_name(const char *text, size_t length, struct tm_config *config)
+{
+    const char *open = length ? memchr(text, '(', length) : NULL;
+    struct tm_text from = { text, 0 }, to;
+    const char *arrow;
+
+    config->has_copy = 1;
+    config->pageable = 0;
+    config->direction = TM_OTHER_DIRECTION;
+    if (!open)
+        return;
+    to = tm_text_from((struct tm_text){ text, length }, (size_t)(open - text) + 1);
+    arrow = to.length ? memmem(to.at, to.length, " -> ", 4) : NULL;
+    if (!arrow || to.at[to.length - 1] != ')')
+        return;
+    from = (struct tm_text){ to.at, (size_t)(arrow - to.at) };
+    to = tm_text_from(to, from.length + 4);
+    to.length--;
+    config->pageable = tm_text_is(from, "Pageable") || tm_text_is(to, "Pageable");
+    config->direction = (uint8_t)direction_of(named_memory(from), named_memory(to));
 }
 
 void tm_parse_memset_details(const char *text, size_t length, struct tm_config *config)

@@ -44,6 +44,9 @@ const struct tm_known_name tm_known_names[] = {
     SUFFIX("Buffer::Await", TM_TRAIT_SYNC),
     WHOLE("np.asarray(jax.Array)", TM_TRAIT_SYNC),
     WHOLE("block_until_ready", TM_TRAIT_SYNC),
+    WHOLE("Context Sync", TM_TRAIT_SYNC), /* PyTorch, of category cuda_sync */
+    WHOLE("Stream Sync", TM_TRAIT_SYNC),
+    WHOLE("Event Sync", TM_TRAIT_SYNC),
 
     WHOLE("DoEnqueueProgram", TM_TRAIT_LAUNCH | TM_TRAIT_ENQUEUE),
     WHOLE("tpu::System::TransferToDevice", TM_TRAIT_TPU_TO_DEVICE),

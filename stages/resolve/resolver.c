@@ -65,6 +65,7 @@ static tm_status decide_class(struct tm_resolver *r, const struct tm_track *trac
         .line = track->line,
         .side = track->side,
         .kind = record->kind,
+        .given = record->class,
         .tpu_collective = event->config->level == TM_LEVEL_COLLECTIVE,
         .line_is_user = track->is_user,
         .inside_runtime = is_inside_runtime(r, track, record),

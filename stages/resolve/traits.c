@@ -195,6 +195,36 @@ static uint32_t python_traits(struct tm_text text)
     return traits;
 }
 
+/* PyTorch's frames, "torch/utils/data/dataloader.py(633): __next__": the function behind the line, and the file.
+ * out: *file  without its folders */
+static bool is_python_frame(struct tm_text text, struct tm_text *file, struct tm_text *function)
+{
+    const char *at = memmem(text.at, text.length, ".py(", 4);
+    const char *slash;
+    size_t n = 0;
+
+    if (!at)
+        return false;
+    *function = tm_text_from(text, (size_t)(at - text.at) + 4);
+    while (n < function->length && is_digit(function->at[n]))
+        n++;
+    *function = tm_text_from(*function, n);
+    if (!n || !tm_text_begins(*function, "): "))
+        return false;
+    *function = tm_text_from(*function, 3);
+    *file = (struct tm_text){ text.at, (size_t)(at - text.at) };
+    slash = memrchr(file->at, '/', file->length);
+    if (slash)
+        *file = tm_text_from(*file, (size_t)(slash - file->at) + 1);
+    return true;
+}
+
+/* Of a frame the function tells; of an iterator, whose function is called alike everywhere, its file. */
+static bool frame_tells_input(struct tm_text file, struct tm_text function)
+{
+    return tells_input(function) || (tm_text_is(function, "__next__") && tells_input(file));
+}
+
 /* "cuMemcpyHtoDAsync_v2", "cudaGraphLaunch_v10000", "cuLaunchKernel_ptsz": without the version. */
 static struct tm_text without_version(struct tm_text call)
 {
@@ -349,7 +379,7 @@ uint32_t tm_traits_of(const char *text, size_t length)
 {
     const struct tm_text name = { text, length };
     enum tm_direction direction;
-    struct tm_text told;
+    struct tm_text told, file, function;
     uint32_t traits;
 
     if (!length || *text == '%') /* "%name = shape opcode(...)": an HLO line says what it is elsewhere */
@@ -363,7 +393,7 @@ uint32_t tm_traits_of(const char *text, size_t length)
         traits |= TM_TRAIT_COLLECTIVE_NAME;
     if (tm_is_collective_op(text, length))
         traits |= TM_TRAIT_COLLECTIVE_TOKEN;
-    if (tells_input(told))
+    if (is_python_frame(name, &file, &function) ? frame_tells_input(file, function) : tells_input(told))
         traits |= TM_TRAIT_INPUT;
     if (!(traits & (TM_TRAIT_COPY_NAME | TM_TRAIT_DRIVER_CALL)))
         return traits;

@@ -138,7 +138,7 @@ static tm_status take_host(struct tm_survey *s, struct tm_track *track, const st
         check_order(track, &h->before, r);
     h->before = *r;
     h->has_before = true;
-    h->python += (traits & TM_TRAIT_PYTHON) != 0;
+    h->python += traits & TM_TRAIT_PYTHON || r->class == TM_CLASS_PYTHON;
     h->pjit += (traits & TM_TRAIT_PJIT) != 0;
     if (r->flags & TM_FLAG_STEP || traits & TM_TRAIT_STEP_NAME) {
         h->markers++;

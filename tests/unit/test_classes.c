@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "stages/resolve/categories.h"
 #include "stages/resolve/classes.h"
 
 /* The class table: row by row with names from real profiles (tests/data/class_rows.tsv, another folder by
@@ -120,6 +121,17 @@ static const char *value_of(const char *fact, const char *key)
     return !strncmp(fact, key, n) ? fact + n : NULL;
 }
 
+/* "cat=kernel": what PyTorch's category says of class and side. */
+static void take_category(const char *cat, struct tm_class_question *q)
+{
+    struct tm_category category;
+
+    if (!tm_category_of(cat, strlen(cat), &category))
+        fail_msg("unknown category '%s'", cat);
+    q->given = (uint8_t)category.class;
+    q->side = (uint8_t)category.side;
+}
+
 static void take_fact(const char *fact, struct tm_class_question *q, const char **category)
 {
     static const struct {
@@ -142,6 +154,8 @@ static void take_fact(const char *fact, struct tm_class_question *q, const char 
     if ((value = value_of(fact, "hlo_op="))) {
         q->flags |= TM_FLAG_HLO_OP;
         q->hlo_traits = traits(value);
+    } else if ((value = value_of(fact, "cat="))) {
+        take_category(value, q);
     } else if ((value = value_of(fact, "category="))) {
         *category = value;
     } else if (!strcmp(fact, "launched")) {
@@ -349,6 +363,85 @@ static void host_rules_hold_in_their_order(void **state)
     check_rows("/host:CPU", rows, COUNT(rows));
 }
 
+/* What an input gives stays, whatever the name would say. */
+static void what_a_category_gives_decides(void **state)
+{
+    static const struct {
+        enum tm_side side;
+        enum tm_class given;
+        const char *name;
+        uint16_t flags;
+        enum tm_class class;
+    } rows[] = {
+        { TM_SIDE_DEVICE, TM_CLASS_KERNEL, "Memset (Device)", 0, TM_CLASS_KERNEL },
+        { TM_SIDE_DEVICE, TM_CLASS_KERNEL, "triton_memset_0", 0, TM_CLASS_KERNEL },
+        { TM_SIDE_DEVICE, TM_CLASS_KERNEL, "__amd_rocclr_copyBuffer", 0, TM_CLASS_KERNEL },
+        { TM_SIDE_DEVICE, TM_CLASS_KERNEL, "any", TM_FLAG_GRAPH_EXEC, TM_CLASS_KERNEL },
+        { TM_SIDE_DEVICE, TM_CLASS_COPY, "nccl_copy", 0, TM_CLASS_COPY },
+        { TM_SIDE_DEVICE, TM_CLASS_DERIVED, "ncclKernel_AllReduce", 0, TM_CLASS_DERIVED },
+        { TM_SIDE_DEVICE, TM_CLASS_COUNTER, "Memcpy", 0, TM_CLASS_COUNTER },
+        { TM_SIDE_DEVICE, TM_CLASS_RUNTIME, "Event Sync", TM_FLAG_CORRELATION, TM_CLASS_SYNC },
+        { TM_SIDE_DEVICE, TM_CLASS_RUNTIME, "Event Query", TM_FLAG_CORRELATION, TM_CLASS_RUNTIME },
+        { TM_SIDE_HOST, TM_CLASS_FRAMEWORK_OP, "aten::add", 0, TM_CLASS_FRAMEWORK_OP },
+        { TM_SIDE_HOST, TM_CLASS_FRAMEWORK_OP, "cudaMemcpy", 0, TM_CLASS_FRAMEWORK_OP },
+        { TM_SIDE_HOST, TM_CLASS_FRAMEWORK_OP, "cudaLaunchKernel", 0, TM_CLASS_FRAMEWORK_OP },
+        { TM_SIDE_HOST, TM_CLASS_FRAMEWORK_OP, "ProfilerStep#16", 0, TM_CLASS_STEP_MARKER },
+        { TM_SIDE_HOST, TM_CLASS_ANNOTATION, "train", TM_FLAG_STEP, TM_CLASS_STEP_MARKER },
+        { TM_SIDE_HOST, TM_CLASS_ANNOTATION, "ns::scope", 0, TM_CLASS_ANNOTATION },
+        { TM_SIDE_HOST, TM_CLASS_ANNOTATION, "## data_load ##", 0, TM_CLASS_INPUT },
+        { TM_SIDE_HOST, TM_CLASS_ALLOC, "[memory]", 0, TM_CLASS_ALLOC },
+        { TM_SIDE_HOST, TM_CLASS_FREE, "[memory]", 0, TM_CLASS_FREE },
+        { TM_SIDE_HOST, TM_CLASS_COUNTER, "prefetch", 0, TM_CLASS_COUNTER },
+        { TM_SIDE_HOST, TM_CLASS_FLOW, "cudaLaunchKernel", TM_FLAG_CORRELATION, TM_CLASS_FLOW },
+        { TM_SIDE_HOST, TM_CLASS_ASYNC, "ProfilerStep#3", 0, TM_CLASS_ASYNC },
+        { TM_SIDE_HOST, TM_CLASS_INSTANT, "Record Window End", 0, TM_CLASS_INSTANT },
+        { TM_SIDE_HOST, TM_CLASS_PROFILER, "prefetch", 0, TM_CLASS_PROFILER },
+        { TM_SIDE_HOST, TM_CLASS_PYTHON, "$gc collect", 0, TM_CLASS_GC },
+        { TM_SIDE_OTHER, TM_CLASS_COUNTER, "any", 0, TM_CLASS_COUNTER },
+        { TM_SIDE_OTHER, TM_CLASS_UNRESOLVED, "any", 0, TM_CLASS_OTHER },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct tm_class_question q = { .traits = traits(rows[i].name), .flags = rows[i].flags,
+                                             .side = (uint8_t)rows[i].side, .given = (uint8_t)rows[i].given,
+                                             .line = TM_LINE_STREAM };
+
+        if (tm_classify(&q) != rows[i].class)
+            fail_msg("%s given as %s: %s", rows[i].name, tm_class_name[rows[i].given],
+                     tm_class_name[tm_classify(&q)]);
+    }
+}
+
+static void flows_and_the_unknown_are_no_categories(void **state)
+{
+    static const char *const names[] = { "", "ac2g", "async", "async_gpu", "fwdbwd", "kernels", "gpu_memcp", "KERNEL" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        struct tm_category category = { .class = TM_CLASS_COUNT };
+
+        assert_false(tm_category_of(names[i], strlen(names[i]), &category));
+        assert_int_equal(category.class, TM_CLASS_COUNT);
+    }
+}
+
+static void devices_that_nobody_knows_are_told_by_their_categories(void **state)
+{
+    static const struct { const char *name; bool is_unknown; } rows[] = {
+        { "mtia_ccp_events", true }, { "mtia_insight", true }, { "hpu_op", true }, { "collective_comm", true },
+        { "kernel", false }, { "mtia_runtime", false }, { "cuda_event", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct tm_category category;
+
+        assert_true(tm_category_of(rows[i].name, strlen(rows[i].name), &category));
+        assert_int_equal(category.is_unknown_device, rows[i].is_unknown);
+    }
+}
+
 static void names_tell_the_direction_of_a_copy(void **state)
 {
     static const struct {
@@ -453,6 +546,9 @@ int main(void)
         cmocka_unit_test(names_of_real_profiles_have_their_classes),
         cmocka_unit_test(gpu_lines_hold_more_than_kernels),
         cmocka_unit_test(host_rules_hold_in_their_order),
+        cmocka_unit_test(what_a_category_gives_decides),
+        cmocka_unit_test(flows_and_the_unknown_are_no_categories),
+        cmocka_unit_test(devices_that_nobody_knows_are_told_by_their_categories),
         cmocka_unit_test(names_tell_the_direction_of_a_copy),
         cmocka_unit_test(hlo_names_tell_collectives),
         cmocka_unit_test(classes_have_their_levels),

@@ -597,7 +597,7 @@ static void names_tell_the_category(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        const enum tm_category category = tm_category_in(table[i].name, strlen(table[i].name));
+        const enum tm_kernel_category category = tm_category_in(table[i].name, strlen(table[i].name));
 
         if (!table[i].category)
             assert_int_equal(category, TM_CATEGORY_SILENT);
@@ -615,7 +615,7 @@ static void other_texts_help_where_the_name_does_not_tell(void **state)
         const char *name, *hlo_op, *op, *category;
         enum tm_class class;
         enum tm_level level;
-        enum tm_category want;
+        enum tm_kernel_category want;
     } table[] = {
         { "k", "custom-call.1", "jit(f)/dot_general", "", TM_CLASS_KERNEL, TM_LEVEL_COMPUTE,
           TM_CATEGORY_GEMM },
@@ -663,9 +663,9 @@ static void other_texts_help_where_the_name_does_not_tell(void **state)
             .class = (uint8_t)table[i].class,
             .level = (uint8_t)table[i].level,
         };
-        enum tm_category category;
+        enum tm_kernel_category category;
 
-        OK(tm_category_of(b.trace.names, &question, &category));
+        OK(tm_kernel_category_of(b.trace.names, &question, &category));
         assert_int_equal(category, table[i].want);
     }
     close_bench(&b);
