@@ -28,7 +28,8 @@ from tracemill import SHARED, Scratch, summary_of  # noqa: E402
 
 PROFILES = SHARED / "traces" / "kineto"
 ONE_RUN = "astra-sim-workload-megatron-tp8-megatron_kineto_*.json"
-ROWS = "100000"
+UNKNOWN_DEVICE = "*mtia*"  # its events are left out, and told as a loss
+ROWS = "10000"
 CUT_BYTES = 256  # of a name in a table
 EPOCH_US = 100 * 86400 * 10**6  # times from here on are of a calendar, and count from a whole second
 
@@ -261,10 +262,10 @@ def compare_device(d, profile, device, summary_device, mode):
     """What does not depend on the choice of steps, and with all steps chosen the device's time."""
     where = f"gpu:{device}"
     mine = profile.of(device)
-    d.equal(f"{where}.activities", len(mine), summary_device["activities"])
     d.equal(f"{where}.name of the model", model_of(profile, device), summary_device["model"])
     if mode == "all":
         begin, end = min(a.begin for a in mine), max(a.end for a in mine)
+        d.equal(f"{where}.activities", len(mine), summary_device["activities"])
         d.equal(f"{where}.first_ps", begin, summary_device["first_ps"])
         d.equal(f"{where}.last_ps", end, summary_device["last_ps"])
         compare_time(d, where, device_time(mine, begin, end), summary_device)
@@ -372,7 +373,7 @@ def compare_row_facts(d, profiles, summary):
         where = f"kernels.rows[{key[0][:50]} {key[1:]}]"
         d.equal(f"{where}.device_count", len({(host, a.device) for host, a in mine}), r["device_count"])
         told = {a.args.get("est. achieved occupancy %") or None for _, a in mine}
-        if len(told) == 1:
+        if len(told) == 1 and r["total_ps"] > 0:  # it is weighted by time
             d.equal(f"{where}.occupancy_pct", told.pop(), r["occupancy_pct"])
 
 
@@ -537,9 +538,10 @@ def compare_default(d, profile, summary):
 # --- running --------------------------------------------------------------------------------------------------
 
 def report_on(tap, name, paths, *options):
+    wanted = 4 if any(fnmatchcase(p.name, UNKNOWN_DEVICE) for p in paths) else 0
     with Scratch() as folder:
         result, summary = summary_of(paths, folder, "--rows", ROWS, *options)
-    if summary is None or result.crashed or result.status != 0:
+    if summary is None or result.crashed or result.status != wanted:
         tap.ok(False, name, f"report ended with {result}")
         return None
     return summary
