@@ -11,6 +11,7 @@ for ranks that are one run.  Without the folder: skipped.
 
 import argparse
 import bisect
+import functools
 import re
 import statistics
 import sys
@@ -125,6 +126,7 @@ class Profile:
             return None
         return at_or_before
 
+    @functools.cache
     def of(self, device):
         return [a for a in self.activities if a.device == device]
 
@@ -186,6 +188,13 @@ def device_time(activities, begin, end):
     }
 
 
+@functools.cache
+def whole_time(profile, device):
+    """From the first to the last activity of the device."""
+    mine = profile.of(device)
+    return device_time(mine, min(a.begin for a in mine), max(a.end for a in mine))
+
+
 def sums(activities, with_bytes=False):
     found = {"count": len(activities), "total_ps": sum(a.length for a in activities)}
     if with_bytes:
@@ -193,6 +202,7 @@ def sums(activities, with_bytes=False):
     return found
 
 
+@functools.cache
 def device_steps(profile, device):
     """Lists over the steps, as devices[].steps; null where a step has no activity on the device."""
     inside = defaultdict(list)
@@ -268,7 +278,7 @@ def compare_device(d, profile, device, summary_device, mode):
         d.equal(f"{where}.activities", len(mine), summary_device["activities"])
         d.equal(f"{where}.first_ps", begin, summary_device["first_ps"])
         d.equal(f"{where}.last_ps", end, summary_device["last_ps"])
-        compare_time(d, where, device_time(mine, begin, end), summary_device)
+        compare_time(d, where, whole_time(profile, device), summary_device)
         compare_gaps(d, where, gaps(mine), summary_device["gaps"])
         compare_sorts(d, where, mine, summary_device)
     if profile.steps:
@@ -392,9 +402,7 @@ def compare_transfers(d, profiles, summary):
         exposed = 0
         for p in profiles:
             for device in p.devices:
-                mine = p.of(device)
-                time = device_time(mine, min(a.begin for a in mine), max(a.end for a in mine))
-                exposed += time["exposed_by_direction_ps"][direction]
+                exposed += whole_time(p, device)["exposed_by_direction_ps"][direction]
         d.equal(f"transfers.{direction}.exposed_ps", exposed, row.get("exposed_ps", MISSING))
     if copies:
         pageable = [a for a in copies if "Pageable" in a.name]
@@ -493,9 +501,7 @@ def compare_total(d, profiles, summary):
     want = Counter()
     for p in profiles:
         for device in p.devices:
-            mine = p.of(device)
-            time = device_time(mine, min(a.begin for a in mine), max(a.end for a in mine))
-            want.update({f: v for f, v in time.items() if isinstance(v, int)})
+            want.update({f: v for f, v in whole_time(p, device).items() if isinstance(v, int)})
     d.equal("total.devices", sum(len(p.devices) for p in profiles), summary["total"]["devices"])
     for figure in ("busy_ps", "idle_ps", "compute_ps", "collective_ps", "exposed_collective_ps", "copy_ps",
                    "exposed_copy_ps"):
@@ -583,6 +589,8 @@ def main():
         tap.skip("PyTorch's profiles", f"no profiles at {PROFILES}")
     for name, files in cases:
         run_case(tap, name, files)
+        for cached in (Profile.of, whole_time, device_steps):
+            cached.cache_clear()  # a profile is large
     tap.done()
 
 
