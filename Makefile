@@ -34,7 +34,7 @@ CFLAGS += -std=c11 $(OPT) $(WARNINGS) $(HARDENING) $(SANITIZE) -MMD -MP
 LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANITIZE)
 
 have = $(shell pkg-config --exists $(1) 2>/dev/null && echo yes)
-LIBS := -lz -lprotobuf-c -lcjson -lhpdf -lxxhash -lm
+LIBS := -lz -lzstd -larchive -lprotobuf-c -lcjson -lhpdf -lxxhash -lm
 ifneq ($(ISAL),0)
 ifeq ($(call have,libisal),yes)
 CPPFLAGS += -DTM_HAVE_ISAL
@@ -58,6 +58,7 @@ OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out pipeline/main.c,$(SOURCE
 LIBRARY := $(BUILD)/libtracemill.a
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
 UNIT_SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/support/*.c)))
+BENCH_TOOLS := $(BUILD)/bench/decode $(BUILD)/bench/measure
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 
 .PHONY: all help deps demo test check unit golden accept property faults peers truth-full asan valgrind fuzz \
@@ -101,7 +102,7 @@ $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: schemas/%.proto | $(BUILD)/.deps-ch
 	$(Q)protoc-c -Ischemas --c_out=$(BUILD)/gen $<
 
 $(OBJECTS) $(BUILD)/obj/pipeline/main.o $(UNIT_SUPPORT): | $(GENERATED) $(BUILD)/.deps-checked
-$(OBJECTS) $(BUILD)/obj/pipeline/main.o $(UNIT_SUPPORT) $(UNIT_TESTS): $(BUILD)/flags
+$(OBJECTS) $(BUILD)/obj/pipeline/main.o $(UNIT_SUPPORT) $(UNIT_TESTS) $(BENCH_TOOLS): $(BUILD)/flags
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -222,10 +223,22 @@ format: ## clang-format over the C files (review the difference)
 	@scripts/install-deps.sh lint
 	clang-format-14 -i $(SOURCES) $(HEADERS)
 
-ifneq ($(wildcard tests/bench/run.py),)
-bench: $(NEEDS) ## time and memory of reports over generated profiles
-	@BUILD=$(BUILD) $(PYTHON) tests/bench/run.py
-endif
+# Baselines that are missing are shown as such: no reason to stop.
+BENCH ?=
+bench: ## time and memory beside igzip, gzip, zstd and Python's json; BENCH='--quick --json FILE'
+	@scripts/install-deps.sh bench || true
+	@$(MAKE) --no-print-directory run-bench
+.PHONY: run-bench
+run-bench: $(NEEDS) $(BENCH_TOOLS)
+	@BUILD=$(BUILD) $(PYTHON) tests/bench/run.py $(BENCH)
+$(BUILD)/bench/decode: tests/bench/decode.c $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,link)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(LIBRARY) $(LIBS)
+$(BUILD)/bench/measure: tests/bench/measure.c
+	@mkdir -p $(@D)
+	$(call say,link)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $<
 
 # --- handing out ----------------------------------------------------------------------------------------
 VERSION = $(shell sed -n 's/^.define TM_VERSION "\(.*\)"/\1/p' pipeline/*.h)
@@ -242,4 +255,5 @@ dist: ## a source archive of the last commit: build/tracemill-VERSION.tar.gz
 	git archive --format=tar.gz --prefix=tracemill-$(VERSION)/ -o $(BUILD)/tracemill-$(VERSION).tar.gz HEAD
 	@ls -l $(BUILD)/tracemill-$(VERSION).tar.gz
 
--include $(OBJECTS:.o=.d) $(BUILD)/obj/pipeline/main.d $(UNIT_SUPPORT:.o=.d) $(UNIT_TESTS:=.d) $(TEST_PROGRAMS:=.d)
+-include $(OBJECTS:.o=.d) $(BUILD)/obj/pipeline/main.d $(UNIT_SUPPORT:.o=.d) $(UNIT_TESTS:=.d) \
+	$(TEST_PROGRAMS:=.d) $(BENCH_TOOLS:=.d)

@@ -6,20 +6,25 @@
 
 #include "pipeline/run.h"
 
-/* Finds what an INPUT argument means: a file, a run folder, or a log directory that holds run folders at any
- * depth.  A run folder is one that holds trace files by their names:
- *     HOST.xplane.pb[.gz], *.trace.json[.gz], perfetto_trace.json[.gz]
+/* Finds what an INPUT argument means: a file, a run folder, a log directory that holds run folders at any depth, or
+ * an archive of one of these.  A run folder is one that holds trace files by their names, each also with .gz or .zst:
+ *     HOST.xplane.pb, HOST.trace.json, WORKER.TIME.pt.trace.json, perfetto_trace.json
+ * Of each host the best file is read: xplane.pb, which is exact, else trace.json; perfetto_trace.json, which JAX
+ * writes from the trace.json of the only host, where it is alone.
  * Everything found lives in the account `model`. */
 enum tm_found_kind { /* the better ones first */
     TM_FOUND_XPLANE,
     TM_FOUND_TRACE_JSON,
     TM_FOUND_PERFETTO_JSON,
-    TM_FOUND_COPY, /* a .gz beside the same file uncompressed: never to be read as well */
-    TM_FOUND_FILE, /* named itself: its content decides */
+    TM_FOUND_COPY, /* holds the same as one that is read, compressed or with losses: never to be read as well */
+    TM_FOUND_FILE, /* named itself, or alone in an archive: its content decides */
 };
 
 struct tm_found_file {
-    char *path; /* for opening */
+    char *path;   /* for opening: the file, or the archive that it lies in */
+    char *member; /* its name in the archive at `path`; NULL = the file at `path` itself */
+    uint64_t position; /* of the member in its archive, from 1; 0 = not a member */
+    char *problem;     /* of its archive, told with one file of each run; NULL = none */
     char *host; /* file name without its ending, cleaned; at most TM_HOST_MOST bytes; one of its kind in the run */
     uint64_t bytes;
     int64_t mtime_ns;
@@ -32,9 +37,9 @@ struct tm_found_run {
     int64_t when_ns;   /* of the date in its name (YYYY_MM_DD_hh_mm_ss), else mtime_ns: gives the order */
     int64_t mtime_ns;  /* of its newest file */
     uint64_t bytes;    /* of all its files */
-    struct tm_found_file *files; /* by kind, host, path (bytewise) */
+    struct tm_found_file *files; /* by kind, host, name (bytewise) */
     size_t all_count;  /* of files */
-    size_t file_count; /* the first ones, of the best kind that is there: those to be read */
+    size_t file_count; /* the first ones: those to be read */
     size_t capacity;   /* private */
 };
 
@@ -45,6 +50,8 @@ struct tm_found {
     uint64_t folders;    /* that were searched */
     uint64_t unreadable; /* folders that could not be */
     uint64_t too_deep;   /* folders below TM_DISCOVER_DEPTH_MOST, which were not searched */
+    uint64_t unnamed;    /* members of archives whose names are too long or cannot be told */
+    uint64_t damaged;    /* archives of which only the begin could be read */
     size_t capacity;     /* private */
 };
 
@@ -58,8 +65,39 @@ enum { TM_DISCOVER_DEPTH_MOST = 32, TM_DISCOVER_ENTRIES_MOST = 1000000, TM_HOST_
  * errors: TM_ERR_INPUT  nothing there, or a folder without any profile (says what was searched)
  *         TM_ERR_LIMIT  more than TM_DISCOVER_ENTRIES_MOST entries, or the account's share is used up */
 tm_status tm_discover(struct tm_run *run, const char *input, struct tm_found *found) TM_MUST_USE;
+
+/* A member of an archive, as a list of its members tells it. */
+struct tm_member {
+    const char *name;  /* as it stands in the archive; not a path of this machine */
+    uint64_t position; /* among all members, from 1 */
+    uint64_t bytes;    /* unpacked, as the archive tells */
+    int64_t mtime_ns;
+    bool is_regular;   /* a file with content of its own: no folder, link or device */
+};
+typedef tm_status tm_take_member(void *to, const struct tm_member *member);
+
+/* What a list says at its end. */
+struct tm_listing {
+    uint64_t members;
+    uint64_t unnamed;  /* of them: not given, for want of a name that can be used */
+    char problem[256]; /* the archive is damaged: there may have been more; "" = it is whole */
+};
+typedef tm_status tm_list_members(struct tm_run *run, const char *path, tm_take_member *take, void *to,
+                                  struct tm_listing *listing);
+
+/* Find the runs in an archive.  Names are compared as they are, without dots and slashes at their begin; of several
+ * members of one name the last one counts; what lies in folders whose name begins with a dot is left out.
+ * in:     list  gives the members of an archive
+ * out:    found  as of tm_discover; an archive of one file only, with no folder or of another name: that file
+ * errors: TM_ERR_INPUT  no profile is in it (says how many members were looked at); those of `list` */
+tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_members *list,
+                              struct tm_found *found) TM_MUST_USE;
+
+/* What finds the runs of one argument: tm_discover, or one that knows archives too. */
+typedef tm_status tm_discover_one(struct tm_run *run, const char *input, struct tm_found *found);
+
 /* The runs behind several arguments, in one list; runs of one name are called by their whole path. */
-tm_status tm_discover_all(struct tm_run *run, char *const *inputs, size_t count,
+tm_status tm_discover_all(struct tm_run *run, char *const *inputs, size_t count, tm_discover_one *discover,
                           struct tm_found *found) TM_MUST_USE;
 void tm_found_free(struct tm_found *found); /* tolerates a zeroed one */
 
@@ -74,6 +112,13 @@ tm_status tm_choose_run(struct tm_run *run, const struct tm_found *found, const 
 /* Make the hosts of files from several places distinct: the second file of one host gets "host#2", the number
  * being its place among the files.  The first one keeps its name. */
 tm_status tm_distinct_hosts(struct tm_run *run, struct tm_found_file *const *files, size_t count) TM_MUST_USE;
+
+/* What a file is called: its path, or that of the archive and then the member's: a view into either argument. */
+enum { TM_FOUND_NAME_BYTES = 8192 + 8 };
+const char *tm_found_name(const struct tm_found_file *file, char name[TM_FOUND_NAME_BYTES]);
+
+/* A member's name without "./" and "/" at its begin: a view into it. */
+const char *tm_member_path(const char *name);
 
 /* The last part of a path, without slashes at its end: a view into it, with its length. */
 const char *tm_last_part(const char *path, size_t *length);

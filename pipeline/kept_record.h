@@ -2,28 +2,33 @@
 #ifndef TM_KEPT_RECORD_H
 #define TM_KEPT_RECORD_H
 
+#include "pipeline/rows.h"
 #include "pipeline/source.h"
-#include "pipeline/spill.h"
 
 /* A record on its way through a sort or a store: a row of fixed size.  Arguments of up to 8 bytes go along, longer
- * ones wait in a spill file. */
+ * ones wait in slots beside. */
 struct tm_kept_record {
     struct tm_record record;
     uint32_t traits;
     uint32_t unused;
-    uint64_t args; /* the bytes, or where they lie */
+    uint64_t args; /* the bytes, or the number of their slot */
 };
 static_assert(sizeof(struct tm_kept_record) == 64, "a cache line, and 64 to a page of 4 KiB");
 
-/* Where longer arguments wait.  Zeroed = none yet. */
+/* Where longer arguments wait: slots of sizeof(struct tm_allocation) bytes, TM_KEPT_ARGS_BYTES of them in memory, the
+ * others in a spill file.  Zeroed but for the account = none yet. */
 struct tm_kept_args {
-    struct tm_spill file;
+    enum tm_account account; /* which pays for the memory */
+    struct tm_run *run;
+    struct tm_rows *slots;
 };
+enum { TM_KEPT_ARGS_BYTES = 64 << 10 };
 
-/* errors: TM_ERR_OUTPUT from the spill file.  Arguments longer than a struct tm_allocation are left out. */
+/* in:     row  written; need not be zeroed
+ * errors: as of tm_rows.  Arguments longer than a struct tm_allocation are left out. */
 tm_status tm_keep_record(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw *raw,
                          struct tm_kept_record *row) TM_MUST_USE;
-/* in: buffer  at least sizeof(struct tm_allocation) bytes; raw->args points to it afterwards */
+/* in: buffer  at least sizeof(struct tm_allocation) bytes, aligned as one; raw->args points to it afterwards */
 tm_status tm_unkeep_record(const struct tm_kept_args *args, const struct tm_kept_record *row, void *buffer,
                            struct tm_raw *raw) TM_MUST_USE;
 void tm_kept_args_free(struct tm_kept_args *args); /* tolerates a zeroed one */

@@ -199,10 +199,15 @@ static tm_status free_frame(struct tm_rows *rows, uint32_t *which)
     if (frame->dirty) {
         tm_status status = TM_OK;
 
-        if (at + rows->page_bytes > rows->spill.bytes)
-            status = tm_spill_resize(&rows->spill, at + rows->page_bytes);
-        if (status == TM_OK)
-            status = tm_spill_write(&rows->spill, frame->data, rows->page_bytes, at);
+        /* Pages mostly go out in the order in which they were made: one call instead of two. */
+        if (at == rows->spill.bytes) {
+            status = tm_spill_append(&rows->spill, frame->data, rows->page_bytes, NULL);
+        } else {
+            if (at > rows->spill.bytes)
+                status = tm_spill_resize(&rows->spill, at + rows->page_bytes);
+            if (status == TM_OK)
+                status = tm_spill_write(&rows->spill, frame->data, rows->page_bytes, at);
+        }
         if (status != TM_OK)
             return status;
         frame->dirty = false;

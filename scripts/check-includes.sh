@@ -14,6 +14,8 @@ cd "$(dirname "$0")/.."
 libraries='
 zlib.h*                | stages/input/inflate* pipeline/commands/version.c
 isa-l*                 | stages/input/inflate* pipeline/commands/version.c
+zstd*.h                | stages/input/unzstd* pipeline/commands/version.c
+archive*.h             | stages/input/archive* pipeline/commands/version.c
 protobuf-c/*           | *_pb.c stages/input/xspace* pipeline/commands/version.c
 hpdf*                  | reports/pdf/* pipeline/commands/version.c
 cjson/*                | pipeline/settings.c reports/findings/thresholds.c pipeline/commands/version.c

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that a group of verbs needs, if any is missing.
 #
-#   scripts/install-deps.sh [--check] GROUP...      groups: build test lint fuzz valgrind
+#   scripts/install-deps.sh [--check] GROUP...      groups: build test lint fuzz valgrind bench
 #
 # Where everything is there it does nothing and needs no network.  --check installs nothing: it names what
 # is missing and fails.
@@ -11,13 +11,14 @@ set -euo pipefail
 packages_of() {
     case "$1" in
         build) echo build-essential pkg-config zlib1g-dev libisal-dev libprotobuf-c-dev protobuf-c-compiler \
-            libcjson-dev libhpdf-dev libjemalloc-dev libxxhash-dev ;;
+            libcjson-dev libhpdf-dev libjemalloc-dev libxxhash-dev libzstd-dev libarchive-dev ;;
         test) echo libcmocka-dev python3-venv qpdf poppler-utils chromium fonts-dejavu-core ;;
         lint) echo cppcheck clang-tidy-14 clang-format-14 shellcheck codespell pmccabe ;;
         fuzz) echo clang-14 libclang-rt-14-dev ;;
         valgrind) echo valgrind libc6-dbg ;;
+        bench) echo isal zstd ;;
         *)
-            echo "install-deps: no group '$1' (build test lint fuzz valgrind)" >&2
+            echo "install-deps: no group '$1' (build test lint fuzz valgrind bench)" >&2
             return 2
             ;;
     esac

@@ -93,12 +93,12 @@ static void keep_warning(void *to, const char *text, size_t length)
 
 static void add_file(struct analysis *a, const struct tm_host_run *host, const struct tm_found_file *found)
 {
-    const bool is_partial = host->input.partial || host->trace.partial;
+    const bool is_partial = host->input.partial || host->trace.partial || found->problem;
     struct tm_value *file = tm_add_object(a->file_list, NULL), *problems;
-    char fingerprint[20];
+    char fingerprint[20], name[TM_FOUND_NAME_BYTES];
 
     (void)snprintf(fingerprint, sizeof(fingerprint), "%016llx", (unsigned long long)host->input.xxh3);
-    tm_add_string(file, "path", found->path);
+    tm_add_string(file, "path", tm_found_name(found, name));
     tm_add_string(file, "kind", tm_host_format(host));
     tm_add_uint(file, "bytes", host->input.disk_bytes);
     tm_add_string(file, "xxh3", fingerprint);
@@ -108,6 +108,8 @@ static void add_file(struct analysis *a, const struct tm_host_run *host, const s
     problems = tm_add_array(file, "problems");
     if (host->input.problem[0])
         tm_add_string(problems, NULL, host->input.problem);
+    if (found->problem)
+        tm_add_string(problems, NULL, found->problem);
     if (host->trace.problem[0])
         tm_add_string(problems, NULL, host->trace.problem);
     tm_add_string(a->host_list, NULL, found->host);
@@ -120,7 +122,7 @@ static tm_status read_host(struct analysis *a, const struct tm_found_file *found
     tm_status st;
 
     tm_names_begin_host(a->names);
-    st = tm_host_open(&host, a->run, a->names, found->path, found->host, number, &a->choice, keep_warning, a);
+    st = tm_host_open(&host, a->run, a->names, found, number, &a->choice, keep_warning, a);
 
     for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
         st = a->stages[i].type->begin_host(&a->stages[i], &host.trace);

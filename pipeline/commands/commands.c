@@ -14,9 +14,9 @@ const struct tm_verb tm_verb_table[] = {
             "Reads the profile of a run once, in bounded memory, and writes report.html,"
             " report.pdf, report.txt and summary.json into a folder. Older files of these names"
             " are replaced, each as a whole.\n"
-            "INPUT is a trace file (*.xplane.pb, plain or gzip), the folder of a run, or a log"
-            " directory that holds runs at any depth; with several runs, --latest or --run NAME"
-            " chooses one. Several INPUTs are the hosts of one run. What a file is, its content"
+            "INPUT is a trace file (*.xplane.pb, plain or gzip), the folder of a run, a log"
+            " directory that holds runs at any depth, or a .tar, .tar.gz, .tar.zst or .zip of one,"
+            " which is read as it is; with several runs, --latest or --run NAME chooses one. Several INPUTs are the hosts of one run. What a file is, its content"
             " tells, not its name.",
         .examples =
             "tracemill report logdir --latest -o report       the newest run of a log directory\n"
@@ -49,11 +49,12 @@ const struct tm_verb tm_verb_table[] = {
         .summary = "list the runs found in log directories",
         .usage = "LOGDIR... [--latest] [OPTION...]",
         .description =
-            "Searches log directories at any depth for the folders of runs, and prints each"
-            " with its time, hosts and size.",
+            "Searches log directories, or archives of them, at any depth for the folders of runs,"
+            " and prints each with its time, hosts and size.",
         .examples =
             "tracemill list logdir             all runs, oldest first\n"
-            "tracemill list logdir --latest    only the newest one\n",
+            "tracemill list logdir --latest    only the newest one\n"
+            "tracemill list logdir.tar.gz      what is in an archive\n",
         .bit = TM_FOR_LIST,
         .flags = TM_VERB_PRINTS,
         .least = 1,
@@ -65,7 +66,8 @@ const struct tm_verb tm_verb_table[] = {
         .summary = "copy the trace files of a run out of a log directory",
         .usage = "LOGDIR -o DIR [--latest | --run NAME] [--force] [OPTION...]",
         .description =
-            "Copies the trace files of one run into a folder, each as a whole or not at all."
+            "Copies the trace files of one run out of a log directory, or an archive of one, into"
+            " a folder, each as a whole or not at all."
             " Files that are there already stay, and are an error, unless --force is given.",
         .examples =
             "tracemill extract logdir --latest -o newest    the files of the newest run\n",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies the trace files of one run out of a log directory, each as a whole or not at all. */
+/* Copies the trace files of one run out of a log directory or an archive, each as a whole or not at all. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,9 +9,10 @@
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/commands/commands.h"
-#include "pipeline/discover.h"
+#include "pipeline/commands/inputs.h"
 #include "pipeline/utf8.h"
 #include "reports/format/format.h"
+#include "stages/input/archive.h"
 
 enum { COPY_BYTES = 256 * 1024, NAME_BYTES = 1024, PATH_BYTES = 4096 + NAME_BYTES };
 
@@ -53,7 +54,7 @@ static void clean_name(char *out, const char *name, size_t length)
 static void name_copy(char *out, const struct tm_found_file *file)
 {
     size_t length;
-    const char *const last = tm_last_part(file->path, &length);
+    const char *const last = tm_last_part(file->member ? file->member : file->path, &length);
 
     clean_name(out, last, length);
 }
@@ -78,54 +79,98 @@ static tm_status check_free(struct tm_run *run, const struct tm_found_run *chose
     return TM_OK;
 }
 
-static tm_status open_source(struct tm_run *run, const char *path, int *fd)
+/* A file that is read once: of a folder, or of an archive. */
+struct original {
+    struct tm_run *run;
+    const char *name;                 /* for messages */
+    int fd;                           /* -1 = not open */
+    struct tm_archive_member *member; /* NULL = not of an archive */
+    uint64_t at;                      /* bytes read so far */
+};
+
+static tm_status open_original(struct original *o, const struct tm_found_file *file)
 {
+    struct tm_error *const error = &o->run->error;
     struct stat info;
 
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (*fd < 0)
-        return tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot open '%s': %s", path, strerror(errno));
-    if (fstat(*fd, &info) != 0 || !S_ISREG(info.st_mode))
-        return tm_fail(&run->error, TM_ERR_INPUT, -1, "'%s' is no file any more", path);
-    (void)posix_fadvise(*fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    if (file->member)
+        return tm_archive_open(&o->member, o->run, file->path, file->member, file->position);
+    o->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (o->fd < 0)
+        return tm_fail(error, TM_ERR_INPUT, -1, "cannot open '%s': %s", o->name, strerror(errno));
+    if (fstat(o->fd, &info) != 0 || !S_ISREG(info.st_mode))
+        return tm_fail(error, TM_ERR_INPUT, -1, "'%s' is no file any more", o->name);
+    (void)posix_fadvise(o->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     return TM_OK;
 }
 
-static tm_status copy_bytes(struct tm_run *run, const char *path, int from, FILE *to, char *buffer)
+static void close_original(struct original *o)
 {
-    for (uint64_t at = 0;;) {
-        const ssize_t n = read(from, buffer, COPY_BYTES);
+    tm_archive_close(o->member);
+    if (o->fd >= 0)
+        (void)close(o->fd); /* it was only read */
+}
 
-        if (n == 0)
-            return TM_OK;
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return tm_fail(&run->error, TM_ERR_INPUT, (int64_t)at, "cannot read '%s': %s", path, strerror(errno));
-        if (fwrite(buffer, 1, (size_t)n, to) != (size_t)n)
-            return tm_fail(&run->error, TM_ERR_OUTPUT, (int64_t)at, "cannot write the copy of '%s': %s", path,
+/* What is damaged is not copied: the copy would look whole. */
+static tm_status read_member(struct original *o, char *buffer, size_t *got)
+{
+    const char *problem;
+    tm_status st = tm_archive_read(o->member, buffer, COPY_BYTES, got);
+
+    problem = tm_archive_problem(o->member);
+    if (st == TM_OK && problem)
+        st = tm_fail(&o->run->error, TM_ERR_INPUT, -1, "cannot copy '%s': %s", o->name, problem);
+    return st;
+}
+
+static tm_status read_original(struct original *o, char *buffer, size_t *got)
+{
+    ssize_t n;
+
+    if (o->member)
+        return read_member(o, buffer, got);
+    do
+        n = read(o->fd, buffer, COPY_BYTES);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return tm_fail(&o->run->error, TM_ERR_INPUT, (int64_t)o->at, "cannot read '%s': %s", o->name,
+                       strerror(errno));
+    *got = (size_t)n;
+    return TM_OK;
+}
+
+static tm_status copy_bytes(struct original *o, FILE *to, char *buffer)
+{
+    for (;;) {
+        size_t got = 0;
+        const tm_status st = read_original(o, buffer, &got);
+
+        if (st != TM_OK || got == 0)
+            return st;
+        if (fwrite(buffer, 1, got, to) != got)
+            return tm_fail(&o->run->error, TM_ERR_OUTPUT, (int64_t)o->at, "cannot write the copy of '%s': %s", o->name,
                            strerror(errno));
-        at += (uint64_t)n;
-        tm_progress_add(&run->progress, (uint64_t)n);
+        o->at += got;
+        tm_progress_add(&o->run->progress, got);
     }
 }
 
 static tm_status copy_file(struct tm_run *run, const struct tm_found_file *file, const char *folder,
                            const char *name, char *buffer)
 {
+    char text[TM_FOUND_NAME_BYTES];
+    struct original original = { .run = run, .name = tm_found_name(file, text), .fd = -1 };
     struct tm_atomic_file copy = { .stream = NULL };
-    int fd = -1;
-    tm_status st = open_source(run, file->path, &fd);
+    tm_status st = open_original(&original, file);
 
     if (st == TM_OK)
         st = tm_atomic_open(&copy, run, folder, name);
     if (st == TM_OK)
-        st = copy_bytes(run, file->path, fd, copy.stream, buffer);
+        st = copy_bytes(&original, copy.stream, buffer);
     if (st == TM_OK)
         st = tm_atomic_commit(&copy);
     tm_atomic_abort(&copy);
-    if (fd >= 0)
-        (void)close(fd); /* it was only read */
+    close_original(&original);
     return st;
 }
 
@@ -159,7 +204,7 @@ static tm_status check_usage(struct tm_run *run, const struct tm_options *option
     for (size_t i = 0; i < options->input_count; i++) {
         if (strcmp(options->inputs[i], "-") == 0) {
             (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot extract from stdin");
-            tm_hint(&run->error, "give a log directory");
+            tm_hint(&run->error, "give a log directory, or an archive of one");
             return TM_ERR_USAGE;
         }
     }
@@ -173,7 +218,7 @@ tm_status tm_command_extract(struct tm_run *run, const struct tm_options *option
     tm_status st = check_usage(run, options);
 
     if (st == TM_OK)
-        st = tm_discover_all(run, options->inputs, options->input_count, &found);
+        st = tm_discover_all(run, options->inputs, options->input_count, tm_find_operand, &found);
     if (st == TM_OK)
         st = tm_choose_run(run, &found, options->run_name, options->latest, &chosen);
     if (st == TM_OK && !options->force)

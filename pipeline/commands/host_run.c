@@ -42,17 +42,19 @@ const char *tm_host_format(const struct tm_host_run *host)
     return host->input.kind == TM_FILE_CHROME_JSON ? "chrome_json" : "xspace";
 }
 
-tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_names *names, const char *path,
-                       const char *host_name, uint32_t number, const struct tm_chosen_steps *choice,
+tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_names *names,
+                       const struct tm_found_file *found, uint32_t number, const struct tm_chosen_steps *choice,
                        tm_take_warning *warn, void *to)
 {
+    const struct tm_input_options input = { .member = found->member, .position = found->position };
     const uint64_t events_before = run->events_read;
+    char name[TM_FOUND_NAME_BYTES];
     tm_status st;
 
     *host = (struct tm_host_run){ .run = run, .trace = { .run = run, .host = number, .names = names,
                                                          .environment = { .rank = -1, .world_size = -1 } } };
-    (void)snprintf(host->trace.host_name, sizeof(host->trace.host_name), "%s", host_name);
-    st = tm_input_open(&host->input, run, path);
+    (void)snprintf(host->trace.host_name, sizeof(host->trace.host_name), "%s", found->host);
+    st = tm_input_open_with(&host->input, run, found->path, &input);
     if (st == TM_OK)
         st = tm_input_require_readable(&host->input);
     if (st == TM_OK)
@@ -62,7 +64,7 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
     if (st == TM_OK)
         st = tm_survey(host->source, choice, &host->resolver);
     host->events = run->events_read - events_before;
-    return st == TM_OK ? st : tm_while(&run->error, "reading '%s'", path);
+    return st == TM_OK ? st : tm_while(&run->error, "reading '%s'", tm_found_name(found, name));
 }
 
 void tm_host_close(struct tm_host_run *host)

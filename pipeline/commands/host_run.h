@@ -2,6 +2,7 @@
 #ifndef TM_HOST_RUN_H
 #define TM_HOST_RUN_H
 
+#include "pipeline/discover.h"
 #include "stages/input/input_file.h"
 #include "stages/survey/survey.h"
 
@@ -18,13 +19,13 @@ struct tm_host_run {
 /* Takes what the profiler said of its own work. */
 typedef void tm_take_warning(void *to, const char *text, size_t length);
 
-/* Open, scan and survey a file.
+/* Open, scan and survey a file, or a member of an archive.
  * in:     names   of the whole run: texts outlive the host
  *         choice  of the steps
  * owns:   the caller; tm_host_close releases it, also after a failure
  * errors: of the input: unreadable, of a kind that this version does not read; limits; spill files */
-tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_names *names, const char *path,
-                       const char *host_name, uint32_t number, const struct tm_chosen_steps *choice,
+tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_names *names,
+                       const struct tm_found_file *found, uint32_t number, const struct tm_chosen_steps *choice,
                        tm_take_warning *warn, void *to) TM_MUST_USE;
 void tm_host_close(struct tm_host_run *host);
 

@@ -5,6 +5,20 @@
 #include <string.h>
 
 #include "pipeline/commands/partial_run.h"
+#include "stages/input/archive.h"
+
+tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found *found)
+{
+    bool is_archive = false;
+    tm_status st = TM_OK;
+
+    *found = (struct tm_found){ .run = NULL };
+    if (strcmp(input, "-") != 0)
+        st = tm_archive_is(run, input, &is_archive);
+    if (st != TM_OK)
+        return st;
+    return is_archive ? tm_discover_members(run, input, tm_archive_list, found) : tm_discover(run, input, found);
+}
 
 static tm_status add_files(struct tm_inputs *inputs, const struct tm_found_run *chosen)
 {
@@ -36,7 +50,7 @@ static tm_status find_files(struct tm_inputs *inputs, const struct tm_options *o
     for (size_t i = 0; i < inputs->found_count && st == TM_OK; i++) {
         const struct tm_found_run *chosen;
 
-        st = tm_discover(run, options->inputs[i], &inputs->found[i]);
+        st = tm_find_operand(run, options->inputs[i], &inputs->found[i]);
         if (st == TM_OK)
             st = tm_choose_run(run, &inputs->found[i], options->run_name, options->latest, &chosen);
         if (st == TM_OK)
@@ -137,7 +151,7 @@ static tm_status find_parts(struct tm_inputs *inputs, const struct tm_options *o
         const struct tm_found_file *file = inputs->files[i];
 
         inputs->parts[i] = (struct tm_input_part){ .first_host = inputs->host_count, .host_count = 1 };
-        if (file->kind == TM_FOUND_FILE && strcmp(file->path, "-") != 0 && tm_partial_is(file->path))
+        if (file->kind == TM_FOUND_FILE && !file->member && strcmp(file->path, "-") != 0 && tm_partial_is(file->path))
             st = look_into(inputs, i, options);
         inputs->host_count += inputs->parts[i].host_count;
     }

@@ -31,10 +31,15 @@ struct tm_inputs {
 
 enum { TM_INPUT_FILES_MOST = 100000 };
 
-/* Every operand is the run, a host of it, a partial of some of its hosts, or a folder to choose a run from by
- * options->run_name and latest.
+/* Find the runs of one operand: a file, a folder, or an archive of folders, told by its content.
+ * owns:   the caller; tm_found_free releases it, also after a failure
+ * errors: as of tm_discover, tm_discover_members, tm_archive_is and tm_archive_list */
+tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found *found) TM_MUST_USE;
+
+/* Every operand is the run, a host of it, a partial of some of its hosts, or a folder or archive to choose a run
+ * from by options->run_name and latest.
  * owns:   the caller; tm_inputs_free releases it, also after a failure
- * errors: as of tm_discover and tm_choose_run; TM_ERR_LIMIT past TM_INPUT_FILES_MOST files; of a partial: damaged,
+ * errors: as of tm_find_operand and tm_choose_run; TM_ERR_LIMIT past TM_INPUT_FILES_MOST files; of a partial: damaged,
  *         made with other choices */
 tm_status tm_inputs_find(struct tm_inputs *inputs, struct tm_run *run, const struct tm_options *options) TM_MUST_USE;
 void tm_inputs_free(struct tm_inputs *inputs); /* tolerates a zeroed one */

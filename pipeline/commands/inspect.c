@@ -80,23 +80,26 @@ static void keep_warning(void *to, const char *text, size_t length)
         tm_add_text(n->warnings, NULL, text, length < 512 ? length : 512);
 }
 
+static const char *const wrappings[] = { [TM_PLAIN] = "none", [TM_GZIP] = "gzip", [TM_ZSTD] = "zstd" };
+
 static void add_file(struct inspection *n, const struct tm_host_run *host, const struct tm_found_file *found)
 {
-    const bool is_partial = host->input.partial || host->trace.partial;
+    const bool is_partial = host->input.partial || host->trace.partial || found->problem;
     struct tm_value *file, *problems;
-    char fingerprint[20];
+    char fingerprint[20], text[TM_FOUND_NAME_BYTES];
+    const char *const name = tm_found_name(found, text);
 
     n->is_partial |= is_partial;
-    n->run->bytes_read += host->input.disk_bytes;
     if (!is_partial && tm_length(n->files) >= FILES_LISTED)
         return;
     (void)snprintf(fingerprint, sizeof(fingerprint), "%016llx", (unsigned long long)host->input.xxh3);
     file = tm_add_object(n->files, NULL);
-    tm_add_text(file, "path", found->path, strlen(found->path));
+    tm_add_text(file, "path", name, strlen(name));
     tm_add_string(file, "host", found->host);
     tm_add_string(file, "kind", tm_host_format(host));
     tm_add_uint(file, "bytes", host->input.disk_bytes);
-    tm_add_bool(file, "gzip", host->input.gzip);
+    tm_add_bool(file, "gzip", host->input.wrapping == TM_GZIP);
+    tm_add_string(file, "wrapping", wrappings[host->input.wrapping]);
     tm_add_uint(file, "inflated_bytes", host->input.bytes);
     tm_add_string(file, "xxh3", fingerprint);
     tm_add_uint(file, "events", host->events);
@@ -104,6 +107,8 @@ static void add_file(struct inspection *n, const struct tm_host_run *host, const
     problems = tm_add_array(file, "problems");
     if (host->input.problem[0])
         tm_add_text(problems, NULL, host->input.problem, strlen(host->input.problem));
+    if (found->problem)
+        tm_add_text(problems, NULL, found->problem, strlen(found->problem));
     if (host->trace.problem[0])
         tm_add_text(problems, NULL, host->trace.problem, strlen(host->trace.problem));
 }
@@ -112,7 +117,7 @@ static tm_status read_host(struct inspection *n, const struct tm_found_file *fou
 {
     const struct tm_chosen_steps choice = { .all = false };
     struct tm_host_run host;
-    tm_status st = tm_host_open(&host, n->run, n->names, found->path, found->host, number, &choice, keep_warning, n);
+    tm_status st = tm_host_open(&host, n->run, n->names, found, number, &choice, keep_warning, n);
 
     for (size_t i = 0; i < STAGES && st == TM_OK; i++)
         st = n->stages[i].type->begin_host(&n->stages[i], &host.trace);

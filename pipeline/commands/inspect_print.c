@@ -42,12 +42,13 @@ static void print_right(FILE *to, const char *text, size_t width)
 static void print_file(FILE *to, const struct tm_value *file)
 {
     const struct tm_value *problems = tm_get(file, "problems");
+    const char *const wrapping = tm_text(tm_get(file, "wrapping"));
     char bytes[TM_FORMAT_BYTES], inflated[TM_FORMAT_BYTES], events[TM_FORMAT_BYTES];
 
     print_whole(to, tm_text(tm_get(file, "path")));
     (void)fprintf(to, "\n  XSpace, %s", tm_format_bytes(bytes, tm_double(tm_get(file, "bytes"))));
-    if (tm_is(tm_get(file, "gzip")))
-        (void)fprintf(to, " (gzip of %s)", tm_format_bytes(inflated, tm_double(tm_get(file, "inflated_bytes"))));
+    if (strcmp(wrapping, "none") != 0)
+        (void)fprintf(to, " (%s of %s)", wrapping, tm_format_bytes(inflated, tm_double(tm_get(file, "inflated_bytes"))));
     (void)fprintf(to, ", %s events, host ", tm_format_count(events, tm_int(tm_get(file, "events"))));
     print_whole(to, tm_text(tm_get(file, "host")));
     (void)fputs(tm_is(tm_get(file, "partial")) ? ", PARTIAL\n" : "\n", to);

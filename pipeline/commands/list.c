@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists the runs that are in log directories, oldest first. */
+/* Lists the runs that are in log directories or archives of them, oldest first. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "pipeline/commands/commands.h"
-#include "pipeline/discover.h"
+#include "pipeline/commands/inputs.h"
 #include "pipeline/doc.h"
 #include "reports/format/format.h"
 
@@ -24,7 +24,7 @@ static const char *kind_word(enum tm_found_kind kind)
     }
 }
 
-/* Folders that were left out are said, so that a missing run is no riddle. */
+/* What was left out is said, so that a missing run is no riddle. */
 static void warn_left_out(const struct tm_run *run, const struct tm_found *found)
 {
     if (run->quiet)
@@ -35,6 +35,12 @@ static void warn_left_out(const struct tm_run *run, const struct tm_found *found
     if (found->too_deep > 0)
         (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " folder%s deeper than %d levels not searched\n",
                       found->too_deep, found->too_deep == 1 ? " is" : "s are", (int)TM_DISCOVER_DEPTH_MOST);
+    if (found->unnamed > 0)
+        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " member%s left out, whose names cannot be used\n",
+                      found->unnamed, found->unnamed == 1 ? " is" : "s are");
+    if (found->damaged > 0)
+        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " archive%s damaged: runs and files may be missing\n",
+                      found->damaged, found->damaged == 1 ? " is" : "s are");
 }
 
 /* The name comes last: its width on a terminal is not known. */
@@ -80,6 +86,8 @@ static tm_status print_json(struct tm_run *run, const struct tm_found *found, co
     tm_add_uint(tm_doc_root(doc), "folders_searched", found->folders);
     tm_add_uint(tm_doc_root(doc), "folders_unreadable", found->unreadable);
     tm_add_uint(tm_doc_root(doc), "folders_too_deep", found->too_deep);
+    tm_add_uint(tm_doc_root(doc), "members_left_out", found->unnamed);
+    tm_add_uint(tm_doc_root(doc), "archives_damaged", found->damaged);
     list = tm_add_array(tm_doc_root(doc), "runs");
     for (size_t i = 0; i < count; i++)
         add_run(list, &runs[i]);
@@ -93,7 +101,7 @@ static tm_status print_json(struct tm_run *run, const struct tm_found *found, co
 tm_status tm_command_list(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_found found;
-    tm_status st = tm_discover_all(run, options->inputs, options->input_count, &found);
+    tm_status st = tm_discover_all(run, options->inputs, options->input_count, tm_find_operand, &found);
 
     if (st == TM_OK) {
         const size_t first = options->latest ? found.run_count - 1 : 0;

@@ -97,6 +97,7 @@ static size_t without_ending(const char *name, size_t length, const char *ending
 static const char *name_of(const struct tm_options *options, const struct tm_value *summary,
                            size_t *length)
 {
+    static const char *const endings[] = { ".gz", ".zst", ".tgz", ".tar", ".zip", ".xplane.pb" };
     const char *const input = options->inputs[0];
     const char *const slash = strrchr(input, '/');
     const char *name = slash ? slash + 1 : input;
@@ -106,8 +107,9 @@ static const char *name_of(const struct tm_options *options, const struct tm_val
         name = "stdin";
     else if (options->input_count > 1 || stat(input, &info) != 0 || S_ISDIR(info.st_mode))
         name = tm_text(tm_path(summary, "input.run"));
-    *length = without_ending(name, strlen(name), ".gz");
-    *length = without_ending(name, *length, ".xplane.pb");
+    *length = strlen(name);
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+        *length = without_ending(name, *length, endings[i]);
     return name;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The version, and those of the libraries that are in use at this moment (asked of the libraries
  * themselves; ISA-L can only be asked of its header). */
+#include <archive.h>
 #include <cjson/cJSON.h>
 #include <hpdf.h>
 #include <protobuf-c/protobuf-c.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <xxhash.h>
 #include <zlib.h>
+#include <zstd.h>
 #ifdef TM_HAVE_ISAL
 #include <isa-l.h>
 #endif
@@ -19,7 +21,7 @@
 #include "pipeline/doc.h"
 #include "pipeline/version.h"
 
-enum { VERSION_BYTES = 64 };
+enum { VERSION_BYTES = 64, LIBRARIES_MOST = 9 };
 
 struct library {
     const char *name;
@@ -50,6 +52,7 @@ static const char *jemalloc_version(void)
 static size_t list_libraries(struct library *libraries)
 {
     const unsigned xxhash = XXH_versionNumber();
+    const int archive = archive_version_number();
     char text[VERSION_BYTES];
     size_t count = 0;
 
@@ -59,6 +62,9 @@ static size_t list_libraries(struct library *libraries)
                    ISAL_PATCH_VERSION);
     set_version(&libraries[count++], "ISA-L", text);
 #endif
+    set_version(&libraries[count++], "zstd", ZSTD_versionString());
+    (void)snprintf(text, sizeof(text), "%d.%d.%d", archive / 1000000, archive / 1000 % 1000, archive % 1000);
+    set_version(&libraries[count++], "libarchive", text);
     set_version(&libraries[count++], "protobuf-c", protobuf_c_version());
     set_version(&libraries[count++], "cJSON", cJSON_Version());
     set_version(&libraries[count++], "libharu", HPDF_GetVersion());
@@ -95,7 +101,7 @@ static tm_status print_json(struct tm_run *run, const struct library *libraries,
 
 tm_status tm_command_version(struct tm_run *run, const struct tm_options *options)
 {
-    struct library libraries[8];
+    struct library libraries[LIBRARIES_MOST];
     const size_t count = list_libraries(libraries);
 
     if (options->json)

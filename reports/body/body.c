@@ -23,6 +23,7 @@ const struct tm_section tm_sections[TM_SECTIONS] = {
     { "Idle time", tm_section_gaps },
     { "Kernels", tm_section_kernels },
     { "Transfers", tm_section_transfers },
+    { "Collectives", tm_section_collectives },
     { "Host", tm_section_host },
     { "Compilation", tm_section_compile },
     { "Memory", tm_section_memory },

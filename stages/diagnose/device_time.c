@@ -491,7 +491,7 @@ static tm_status keep_step(struct device_time *d, uint64_t ordinal)
     line.warmup = mark->warmup;
     line.complete = mark->complete;
     line.chosen = mark->chosen;
-    line.is_first = ordinal == 0;
+    line.is_first = ordinal == 0 && steps->chosen_end - steps->chosen_begin >= 3;
     d->chosen_count += mark->chosen;
     for (uint32_t i = d->first_lane; i < d->lane_count; i++) {
         const struct lane *lane = &d->lanes[i];

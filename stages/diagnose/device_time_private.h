@@ -90,7 +90,8 @@ struct lane {
 struct step_line {
     int64_t number, begin_ps, host_span_ps, device_span_ps, period_ps;
     uint32_t host, lane;                /* lane: of the longest period; TM_NONE = no activity */
-    uint8_t has_host_span, has_compile, warmup, complete, chosen, has_activity, is_first;
+    uint8_t has_host_span, has_compile, warmup, complete, chosen, has_activity;
+    uint8_t is_first;                   /* of its host, which has three or more chosen ones: it has no step before it */
     struct time_parts parts;
 };
 

@@ -78,7 +78,7 @@ enum {
 
 static inline size_t kernels_memory(struct tm_run *run, int parts)
 {
-    return tm_budget_share(&run->budget, TM_ACCOUNT_TABLES) / 4 * 3 / 32 * (size_t)parts;
+    return tm_budget_share(&run->budget, TM_ACCOUNT_TABLES) / 16 * 11 / 32 * (size_t)parts;
 }
 
 /* kernel_report.c */

@@ -114,8 +114,8 @@ static bool uses_host_span(const struct device_time *d)
     return d->source == TM_STEPS_HOST && (!d->lane_count || d->lanes[0].device.kind == TM_DEVICE_CPU);
 }
 
-/* The length of a step if it is a sample: chosen, with activity; the first one of three or more has no step before
- * it to count from. */
+/* The length of a step if it is a sample: chosen, with activity, not the first one of a host with three or more,
+ * which has no step before it to count from. */
 static bool sample_of(const struct device_time *d, const struct step_line *line, int64_t *length_ps)
 {
     const bool by_host = uses_host_span(d);
@@ -123,7 +123,7 @@ static bool sample_of(const struct device_time *d, const struct step_line *line,
     *length_ps = by_host ? line->host_span_ps : line->period_ps;
     if (!line->chosen || (!by_host && !line->has_activity))
         return false;
-    return by_host || !line->is_first || d->chosen_count < 3;
+    return by_host || !line->is_first;
 }
 
 /* The smallest value that at least `per_mille` of the values do not pass (nearest rank). */

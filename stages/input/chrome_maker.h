@@ -37,7 +37,6 @@ struct tm_chrome_track {
     tm_strid name;        /* as thread_name says */
     int64_t ordinal;      /* of the device */
     uint8_t sort;         /* enum tm_chrome_sort */
-    uint8_t has_halves;   /* begins, ends or flows: to be joined */
 };
 
 enum { TM_CHROME_NEAR = 64 }; /* a power of two */
@@ -67,8 +66,6 @@ void tm_chrome_tracks_close(struct tm_chrome_tracks *t); /* tolerates a zeroed o
  * in: ordinal  of the device, for TM_CHROME_DEVICE and _UNKNOWN_DEVICE */
 tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_event *event,
                              enum tm_chrome_sort sort, int64_t ordinal, uint32_t *track) TM_MUST_USE;
-/* The track will need its halves joined. */
-tm_status tm_chrome_has_halves(struct tm_chrome_tracks *t, uint32_t track) TM_MUST_USE;
 /* A metadata event: names of processes and threads; others say nothing to us. */
 tm_status tm_chrome_take_metadata(struct tm_chrome_tracks *t, const struct tm_chrome_event *event) TM_MUST_USE;
 /* All names are known: sides, devices, lines and names of all tracks. */

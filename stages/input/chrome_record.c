@@ -266,11 +266,6 @@ static tm_status put_name(struct tm_chrome_maker *m, const struct tm_chrome_even
     return st;
 }
 
-static bool has_halves(enum tm_kind kind)
-{
-    return kind == TM_BEGIN || kind == TM_END || kind == TM_FLOW_BEGIN || kind == TM_FLOW_STEP || kind == TM_FLOW_END;
-}
-
 static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *e, enum phase phase)
 {
     struct tm_raw raw = { .record = { .kind = phase_rows[phase].kind, .class = phase_rows[phase].class } };
@@ -296,8 +291,6 @@ static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *
         r->class = TM_CLASS_INSTANT;
     if (st == TM_OK)
         st = tm_chrome_track_of(m->tracks, e, sort, ordinal_of(e), &r->track);
-    if (st == TM_OK && has_halves((enum tm_kind)r->kind))
-        st = tm_chrome_has_halves(m->tracks, r->track);
     return st == TM_OK ? tm_record_store_add(m->store, &raw) : st;
 }
 

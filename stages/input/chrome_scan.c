@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "stages/input/chrome_maker.h"
+#include "stages/input/pairs.h"
 #include "stages/input/record_source.h"
-#include "stages/input/track_order.h"
 
 struct scan {
     struct tm_run *run;
@@ -30,7 +30,7 @@ static tm_status open_parts(struct scan *s)
     if (st != TM_OK)
         return st;
     *m = (struct tm_chrome_maker){ .run = s->run, .trace = s->trace, .tracks = &s->tracks };
-    m->store = tm_record_store_new(s->run);
+    m->store = tm_record_store_new(s->trace);
     m->configs = tm_configs_new(s->trace);
     s->reader = tm_chrome_reader_new(s->run, s->input, NULL);
     return m->store && m->configs && s->reader ? TM_OK : s->run->error.status;
@@ -134,18 +134,17 @@ static tm_status order_tracks(struct scan *s)
     tm_status st = TM_OK;
 
     for (uint64_t i = 0; i < tm_rows_count(s->trace->tracks) && st == TM_OK; i++) {
-        const struct tm_chrome_track *row = tm_rows_at(s->tracks.tracks, i);
+        struct tm_stored_track stored;
         struct tm_track *track;
-        bool is_sorted;
 
-        if (!row)
-            return s->run->error.status;
-        st = tm_track_put_in_order(s->maker.store, s->trace, i, row->has_halves);
+        st = tm_pairs_join(s->maker.store, s->trace, i);
+        if (st == TM_OK)
+            st = tm_record_store_track(s->maker.store, i, &stored);
         track = st == TM_OK ? tm_rows_change(s->trace->tracks, i) : NULL;
         if (!track)
             return s->run->error.status;
-        st = tm_record_store_facts(s->maker.store, i, &track->events, &is_sorted);
-        s->trace->events += track->events;
+        track->events = stored.count;
+        s->trace->events += stored.count;
     }
     return st;
 }
@@ -197,8 +196,7 @@ tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input,
         st = scan(&s);
     if (st == TM_OK) {
         st = tm_record_source_new(trace, s.maker.store, tm_chrome_finish_record, trace, source);
-        if (st == TM_OK)
-            s.maker.store = NULL; /* it is the source's now */
+        s.maker.store = NULL; /* it is the source's now */
     }
     close_parts(&s);
     return st;

@@ -169,22 +169,6 @@ tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_
     return st;
 }
 
-tm_status tm_chrome_has_halves(struct tm_chrome_tracks *t, uint32_t track)
-{
-    const struct tm_chrome_track *row = tm_rows_at(t->tracks, track);
-    struct tm_chrome_track *change;
-
-    if (!row)
-        return t->run->error.status;
-    if (row->has_halves)
-        return TM_OK;
-    change = tm_rows_change(t->tracks, track);
-    if (!change)
-        return t->run->error.status;
-    change->has_halves = 1;
-    return TM_OK;
-}
-
 /* --- names --- */
 
 static bool is(struct tm_json_text text, const char *wanted)

@@ -24,9 +24,9 @@ struct kind_row {
 static const struct kind_row kind_rows[TM_FILE_KINDS] = {
     [TM_FILE_UNKNOWN] = { "of a kind that is not known",
                           "give the .xplane.pb file that jax.profiler.trace() wrote" },
-    [TM_FILE_EMPTY] = { "empty once it is inflated", "profile again with block_until_ready() inside the trace" },
+    [TM_FILE_EMPTY] = { "empty once it is unwrapped", "profile again with block_until_ready() inside the trace" },
     [TM_FILE_XSPACE] = { "a profile of JAX or XLA (XSpace)", "" },
-    [TM_FILE_CHROME_JSON] = { "a Chrome trace in JSON", GIVE_XPLANE },
+    [TM_FILE_CHROME_JSON] = { "a Chrome trace in JSON", "" },
     [TM_FILE_ROCPROF_JSON] = { "the JSON of rocprofv3, which holds no trace events",
                                "give the .xplane.pb file that jax.profiler.trace() wrote" },
     [TM_FILE_OTHER_JSON] = { "JSON, but no trace", GIVE_XPLANE },
@@ -46,13 +46,15 @@ static const struct kind_row kind_rows[TM_FILE_KINDS] = {
     [TM_FILE_PDF] = { "a PDF document", "give the trace that it was made from" },
     [TM_FILE_ELF] = { "a program or library (ELF)", "give the .xplane.pb file that jax.profiler.trace() wrote" },
     [TM_FILE_GIT_LFS] = { "a Git LFS pointer, not the file itself", "fetch the file with 'git lfs pull'" },
-    [TM_FILE_GZIP] = { "a gzip inside a gzip", "inflate it once with 'gunzip'" },
-    [TM_FILE_ZSTD] = { "compressed with zstd", "decompress it with 'zstd -d'" },
+    [TM_FILE_GZIP] = { "compressed twice, with gzip inside",
+                        "unwrap it once, with 'gunzip' or 'zstd -d'" },
+    [TM_FILE_ZSTD] = { "compressed twice, with zstd inside",
+                        "unwrap it once, with 'gunzip' or 'zstd -d'" },
     [TM_FILE_XZ] = { "compressed with xz", "decompress it with 'xz -d'" },
     [TM_FILE_BZIP2] = { "compressed with bzip2", "decompress it with 'bzip2 -d'" },
     [TM_FILE_LZ4] = { "compressed with lz4", "decompress it with 'lz4 -d'" },
-    [TM_FILE_TAR] = { "a tar archive", "unpack it with 'tar -xf' and give the folder" },
-    [TM_FILE_ZIP] = { "a zip archive", "unpack it with 'unzip' and give the folder" },
+    [TM_FILE_TAR] = { "a tar archive", "give it by its path, as it is; one inside another archive has to be unpacked" },
+    [TM_FILE_ZIP] = { "a zip archive", "give it by its path, as it is; one inside another file has to be unpacked" },
     [TM_FILE_SEVEN_ZIP] = { "a 7z archive", "unpack it with '7z x' and give the folder" },
 };
 
@@ -534,6 +536,8 @@ enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length)
         return kind;
     if (head == 0)
         return TM_FILE_EMPTY;
+    if (is_old_tar(first, head)) /* its checksum tells more than how a protobuf may begin */
+        return TM_FILE_TAR;
     if (is_json(first, head, begin))
         return json_kind(first, head, begin);
     if (begins_with(first, head, begin, "<!doctype html") || begins_with(first, head, begin, "<html"))
@@ -543,7 +547,5 @@ enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length)
         return kind;
     if (is_tensorboard(first, head))
         return TM_FILE_TENSORBOARD;
-    if (is_old_tar(first, head))
-        return TM_FILE_TAR;
     return is_text(first, head) ? TM_FILE_TEXT : TM_FILE_UNKNOWN;
 }

@@ -9,7 +9,7 @@
 /* What a file is, told by its first bytes and never by its name. */
 enum tm_file_kind {
     TM_FILE_UNKNOWN,
-    TM_FILE_EMPTY,         /* no content (a gzip of nothing; an empty file is refused earlier) */
+    TM_FILE_EMPTY,         /* no content (an empty file, or a wrapping of nothing, is refused earlier) */
     TM_FILE_XSPACE,
     TM_FILE_CHROME_JSON,
     TM_FILE_ROCPROF_JSON,  /* rocprofv3's own JSON, not trace events */
@@ -41,7 +41,7 @@ enum tm_file_kind {
 enum { TM_KIND_HEAD_BYTES = 64 * 1024 };
 
 /* Tell the kind of a file.
- * in:     first   its first bytes (inflated, if it is a gzip); more than TM_KIND_HEAD_BYTES are not needed, and
+ * in:     first   its first bytes (unwrapped, of a gzip or zstd); more than TM_KIND_HEAD_BYTES are not needed, and
  *                 fewer than that are taken as the whole file
  * errors: none: what nothing fits is TM_FILE_UNKNOWN */
 enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length);

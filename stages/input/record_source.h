@@ -4,16 +4,20 @@
 
 #include "stages/input/record_store.h"
 
-/* The tracks of a store as a source of records.  The first reading of each track also counts what its order tells:
- * spans that overlap without nesting, and events that stand there twice. */
+/* A source of records over a store that was filled while the file was read.  Its tracks have to be in the order of
+ * time (tm_pairs_join sees to that): the reading that counts also tallies OVERLAPPING_SPAN and REPEATED_EVENT, which
+ * is cheap where the order is known and only here can be, since these tallies tell of untidy writers of JSON and are
+ * of no interest in formats whose lines are what the profiler's own buffers held.  Events read were counted when the
+ * file was read. */
 
-/* Completes a record that is given out: what was not known when it was put in.  to: as given below */
+/* Fills what depends on things that come late in a file, as the names of its tracks.  raw->args may be changed to
+ * point elsewhere, but must be valid until the next call. */
 typedef void tm_finish_record(void *to, const struct tm_track *track, struct tm_raw *raw);
 
-/* in:     store   its tracks are rows of trace->tracks, each in order
- * owns:   *source is the caller's, freed by (*source)->type->free; the store is then the source's
- * errors: of memory; the store stays the caller's */
-tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *store, tm_finish_record *finish,
-                               void *to, struct tm_source **source) TM_MUST_USE;
+/* in:     finish  called with every record that is given out; may be NULL
+ * owns:   store, also where it fails; *source is the caller's, freed by (*source)->type->free; trace must outlive it
+ * errors: TM_ERR_LIMIT */
+tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *store, tm_finish_record *finish, void *to,
+                               struct tm_source **source) TM_MUST_USE;
 
 #endif

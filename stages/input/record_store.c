@@ -1,52 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chains of blocks.  The block that was written last is kept at hand, since events of one track often follow each
- * other.  Memory: half of the share `input`, the rest spills. */
+/* The store: blocks of 2 KiB, chained per track, in one array that spills; a table with the ends of each chain.  The
+ * chain and the last block of the track that was added to last are at hand, since formats write runs of events of
+ * one track.  Pages are small enough that a thousand tracks can grow side by side, whatever --memory is. */
 #include "stages/input/record_store.h"
 
 #include <string.h>
 
-enum { BLOCK_ROWS = 31, PAGE_BYTES = 16 << 10 };
+enum {
+    BLOCK_ROWS = TM_RECORD_PLACE_BYTES / sizeof(struct tm_kept_record),
+    PAGES_WANTED = 1024,
+    LEAST_PAGE_BYTES = 2 << 10,
+    MOST_PAGE_BYTES = 64 << 10,
+    CHAIN_PAGE_BYTES = 4 << 10,
+};
 
-struct tm_record_block {
-    uint64_t next; /* plus one; 0 = the last of its chain */
+struct block {
+    uint64_t next; /* plus one; 0 = the last one of its track */
     uint32_t count;
     uint32_t unused[13];
     struct tm_kept_record rows[BLOCK_ROWS];
 };
-static_assert(sizeof(struct tm_record_block) == 2048, "eight blocks to a page");
+static_assert(sizeof(struct block) == 2048, "a power of two, so that pages hold blocks without a rest");
 
+/* The blocks of one track, and what is known of its records. */
 struct chain {
-    uint64_t first, last; /* blocks plus one; 0 = none */
+    uint64_t first, last; /* plus one; 0 = none */
     uint64_t count;
-    int64_t start_ps, dur_ps; /* of the record that was put in last */
-    bool is_unsorted;
+    int64_t start_ps, dur_ps; /* of the record added last */
+    uint32_t traits;
+    uint32_t unused;
 };
+
+static const uint64_t NO_TRACK = UINT64_MAX;
 
 struct tm_record_store {
     struct tm_run *run;
-    struct tm_rows *blocks; /* struct tm_record_block */
-    struct tm_rows *chains; /* struct chain, by track */
-    uint64_t unused;        /* chain of blocks that were given back; plus one */
+    struct tm_rows *blocks;  /* struct block */
+    struct tm_rows *chains;  /* struct chain; row = track */
     struct tm_kept_args args;
-    uint64_t open_track;    /* its last block is at hand, if open is not NULL */
-    struct tm_record_block *open;
-    struct chain open_chain; /* of it; goes back to its row when another one is opened */
+    uint64_t spare;          /* plus one: first of a chain of blocks that tracks gave up */
+    uint64_t track;          /* whose chain is at hand, or NO_TRACK; its row of `chains` is older */
+    struct chain chain;
+    struct block *block;     /* the last one of that chain, or NULL; valid until the next call on `blocks` */
 };
 
-struct tm_record_store *tm_record_store_new(struct tm_run *run)
+struct tm_record_store *tm_record_store_new(struct tm_trace *trace)
 {
-    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_INPUT);
-    struct tm_record_store *s = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*s), &run->error);
+    struct tm_run *run = trace->run;
+    const size_t memory = tm_budget_share(&run->budget, TM_ACCOUNT_INPUT) / 2 - TM_KEPT_ARGS_BYTES;
+    const size_t blocks = memory - memory / 8;
+    struct tm_record_store *store = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*store), &run->error);
+    size_t page = blocks / PAGES_WANTED;
 
-    if (!s)
+    if (!store)
         return NULL;
-    s->run = run;
-    s->blocks = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(struct tm_record_block), share / 2, PAGE_BYTES);
-    s->chains = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct chain),
-                            tm_budget_share(&run->budget, TM_ACCOUNT_METADATA) / 32);
-    if (s->blocks && s->chains)
-        return s;
-    tm_record_store_free(s);
+    page = page < LEAST_PAGE_BYTES ? LEAST_PAGE_BYTES : page;
+    page = page > MOST_PAGE_BYTES ? MOST_PAGE_BYTES : page;
+    store->run = run;
+    store->args.account = TM_ACCOUNT_INPUT;
+    store->track = NO_TRACK;
+    store->blocks = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(struct block), blocks, page);
+    store->chains = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(struct chain), memory / 8, CHAIN_PAGE_BYTES);
+    if (store->blocks && store->chains)
+        return store;
+    tm_record_store_free(store);
     return NULL;
 }
 
@@ -60,196 +77,255 @@ void tm_record_store_free(struct tm_record_store *store)
     tm_give(&store->run->budget, TM_ACCOUNT_INPUT, store, sizeof(*store));
 }
 
-/* The chain at hand goes back to its row. */
-static tm_status put_back(struct tm_record_store *s)
-{
-    struct chain *chain;
+/* --- adding --- */
 
-    if (!s->open)
-        return TM_OK;
-    s->open = NULL;
-    chain = tm_rows_change(s->chains, s->open_track);
-    if (!chain)
-        return s->run->error.status;
-    *chain = s->open_chain;
+/* Take the chain of a track to hand. */
+static tm_status turn_to(struct tm_record_store *store, uint64_t track)
+{
+    struct chain *row;
+    tm_status st = TM_OK;
+
+    if (store->track != NO_TRACK) {
+        row = tm_rows_change(store->chains, store->track);
+        if (!row)
+            return store->run->error.status;
+        *row = store->chain;
+    }
+    store->track = NO_TRACK;
+    store->block = NULL;
+    if (track >= tm_rows_count(store->chains))
+        st = tm_rows_resize(store->chains, track + 1);
+    if (st != TM_OK)
+        return st;
+    row = tm_rows_change(store->chains, track);
+    if (!row)
+        return store->run->error.status;
+    store->chain = *row;
+    store->track = track;
     return TM_OK;
 }
 
-/* A block that nobody uses, empty; *block is its number plus one. */
-static tm_status make_block(struct tm_record_store *s, uint64_t *block, struct tm_record_block **at)
+/* A block that nobody uses; its contents are whatever they were.  out: *number plus one */
+static tm_status find_block(struct tm_record_store *store, uint64_t *number)
+{
+    const struct block *spare;
+
+    if (!store->spare) {
+        *number = tm_rows_count(store->blocks) + 1;
+        return tm_rows_resize(store->blocks, *number);
+    }
+    *number = store->spare;
+    spare = tm_rows_at(store->blocks, *number - 1);
+    if (!spare)
+        return store->run->error.status;
+    store->spare = spare->next;
+    return TM_OK;
+}
+
+/* Put an empty block at the end of the chain at hand. */
+static tm_status lengthen_chain(struct tm_record_store *store)
+{
+    struct chain *const chain = &store->chain;
+    uint64_t number;
+    tm_status st = find_block(store, &number);
+
+    store->block = NULL;
+    if (st == TM_OK && chain->last) {
+        struct block *last = tm_rows_change(store->blocks, chain->last - 1);
+
+        if (last)
+            last->next = number;
+        st = last ? TM_OK : store->run->error.status;
+    }
+    if (st != TM_OK)
+        return st;
+    store->block = tm_rows_change(store->blocks, number - 1);
+    if (!store->block)
+        return store->run->error.status;
+    store->block->next = 0;
+    store->block->count = 0;
+    chain->first = chain->first ? chain->first : number;
+    chain->last = number;
+    return TM_OK;
+}
+
+/* The last block of the chain at hand, with room for a row. */
+static tm_status open_block(struct tm_record_store *store)
+{
+    if (!store->block && store->chain.last) {
+        store->block = tm_rows_change(store->blocks, store->chain.last - 1);
+        if (!store->block)
+            return store->run->error.status;
+    }
+    return store->block && store->block->count < BLOCK_ROWS ? TM_OK : lengthen_chain(store);
+}
+
+static inline tm_status make_room(struct tm_record_store *store, uint64_t track)
 {
     tm_status st = TM_OK;
 
-    *block = s->unused;
-    if (!*block) {
-        st = tm_rows_resize(s->blocks, tm_rows_count(s->blocks) + 1);
-        *block = tm_rows_count(s->blocks);
-    }
-    *at = st == TM_OK ? tm_rows_change(s->blocks, *block - 1) : NULL;
-    if (!*at)
-        return s->run->error.status;
-    if (s->unused)
-        s->unused = (*at)->next;
-    (*at)->next = 0;
-    (*at)->count = 0;
-    return TM_OK;
-}
-
-/* Hang a new block behind the chain at hand. */
-static tm_status lengthen(struct tm_record_store *s)
-{
-    struct chain *chain = &s->open_chain;
-    struct tm_record_block *block, *last;
-    uint64_t number;
-    tm_status st = make_block(s, &number, &block);
-
-    if (st == TM_OK && chain->last) {
-        last = tm_rows_change(s->blocks, chain->last - 1);
-        if (!last)
-            return s->run->error.status;
-        last->next = number;
-        block = tm_rows_change(s->blocks, number - 1);
-        if (!block)
-            return s->run->error.status;
-    }
-    if (!chain->first)
-        chain->first = number;
-    chain->last = number;
-    s->open = block;
+    if (track != store->track)
+        st = turn_to(store, track);
+    if (st == TM_OK && (!store->block || store->block->count == BLOCK_ROWS))
+        st = open_block(store);
     return st;
 }
 
-static tm_status open_chain(struct tm_record_store *s, uint64_t track)
+/* The row after the last one has been written. */
+static inline void count_row(struct tm_record_store *store, const struct tm_record *r)
 {
-    const struct chain *chain;
-    tm_status st = put_back(s);
+    static const uint8_t of_kind[] = {
+        [TM_FLOW_BEGIN] = TM_STORED_FLOWS, [TM_FLOW_STEP] = TM_STORED_FLOWS, [TM_FLOW_END] = TM_STORED_FLOWS,
+        [TM_BEGIN] = TM_STORED_HALVES,     [TM_END] = TM_STORED_HALVES,
+    };
+    struct chain *const chain = &store->chain;
 
-    if (st == TM_OK && track >= tm_rows_count(s->chains))
-        st = tm_rows_resize(s->chains, track + 1);
-    chain = st == TM_OK ? tm_rows_at(s->chains, track) : NULL;
-    if (!chain)
-        return s->run->error.status;
-    s->open_chain = *chain;
-    s->open_track = track;
-    if (!s->open_chain.last)
-        return lengthen(s);
-    s->open = tm_rows_change(s->blocks, s->open_chain.last - 1);
-    return s->open ? TM_OK : s->run->error.status;
-}
-
-static void note_order(struct chain *chain, const struct tm_record *record)
-{
-    if (chain->count && (record->start_ps < chain->start_ps ||
-                         (record->start_ps == chain->start_ps && record->dur_ps > chain->dur_ps)))
-        chain->is_unsorted = true;
-    chain->start_ps = record->start_ps;
-    chain->dur_ps = record->dur_ps;
+    chain->traits |= of_kind[r->kind];
+    if (chain->count && r->start_ps <= chain->start_ps) {
+        if (r->start_ps < chain->start_ps)
+            chain->traits |= TM_STORED_BACK | TM_STORED_UNSORTED;
+        else if (r->dur_ps > chain->dur_ps)
+            chain->traits |= TM_STORED_UNSORTED;
+    }
+    chain->start_ps = r->start_ps;
+    chain->dur_ps = r->dur_ps;
     chain->count++;
+    store->block->count++;
 }
 
 tm_status tm_record_store_add(struct tm_record_store *store, const struct tm_raw *raw)
 {
-    tm_status st = TM_OK;
+    tm_status st = make_room(store, raw->record.track);
 
-    if (!store->open || store->open_track != raw->record.track)
-        st = open_chain(store, raw->record.track);
-    if (st == TM_OK && store->open->count == BLOCK_ROWS)
-        st = lengthen(store);
-    if (st != TM_OK)
-        return st;
-    note_order(&store->open_chain, &raw->record);
-    return tm_keep_record(&store->args, store->run, raw, &store->open->rows[store->open->count++]);
+    if (st == TM_OK)
+        st = tm_keep_record(&store->args, store->run, raw, &store->block->rows[store->block->count]);
+    if (st == TM_OK)
+        count_row(store, &raw->record);
+    return st;
 }
 
-/* A track's chain; a track that nothing was put into has none. */
-static tm_status look_at(struct tm_record_store *s, uint64_t track, struct chain *chain)
+tm_status tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept_record *row)
 {
-    const struct chain *row;
-    const tm_status st = put_back(s);
+    const tm_status st = make_room(store, row->record.track);
 
-    *chain = (struct chain){ .first = 0 };
-    if (st != TM_OK || track >= tm_rows_count(s->chains))
+    if (st != TM_OK)
         return st;
-    row = tm_rows_at(s->chains, track);
-    if (!row)
-        return s->run->error.status;
-    *chain = *row;
+    store->block->rows[store->block->count] = *row;
+    count_row(store, &row->record);
     return TM_OK;
 }
 
-tm_status tm_record_store_facts(struct tm_record_store *store, uint64_t track, uint64_t *count, bool *is_sorted)
+/* --- what is there --- */
+
+static tm_status find_chain(const struct tm_record_store *store, uint64_t track, struct chain *chain)
+{
+    const struct chain *row;
+
+    *chain = (struct chain){ .count = 0 };
+    if (track == store->track) {
+        *chain = store->chain;
+    } else if (track < tm_rows_count(store->chains)) {
+        row = tm_rows_at(store->chains, track);
+        if (!row)
+            return store->run->error.status;
+        *chain = *row;
+    }
+    return TM_OK;
+}
+
+tm_status tm_record_store_track(const struct tm_record_store *store, uint64_t track, struct tm_stored_track *known)
 {
     struct chain chain;
-    const tm_status st = look_at(store, track, &chain);
+    const tm_status st = find_chain(store, track, &chain);
 
-    *count = chain.count;
-    *is_sorted = !chain.is_unsorted;
+    *known = (struct tm_stored_track){ .count = chain.count, .traits = chain.traits };
     return st;
+}
+
+uint64_t tm_record_store_count(const struct tm_record_store *store, uint64_t track)
+{
+    struct tm_stored_track known;
+
+    return tm_record_store_track(store, track, &known) == TM_OK ? known.count : 0;
 }
 
 tm_status tm_record_store_clear(struct tm_record_store *store, uint64_t track)
 {
-    struct tm_record_block *last;
-    struct chain chain, *row;
-    const tm_status st = look_at(store, track, &chain);
+    tm_status st = track == store->track ? TM_OK : turn_to(store, track);
 
-    if (st != TM_OK || !chain.first)
-        return st;
-    last = tm_rows_change(store->blocks, chain.last - 1);
-    row = last ? tm_rows_change(store->chains, track) : NULL;
-    if (!row)
-        return store->run->error.status;
-    last->next = store->unused;
-    store->unused = chain.first;
-    *row = (struct chain){ .first = 0 };
-    return TM_OK;
-}
+    if (st == TM_OK && store->chain.last) {
+        struct block *last = tm_rows_change(store->blocks, store->chain.last - 1);
 
-/* Copy a block to the place: other places, and additions, do not touch it then. */
-static tm_status copy_block(struct tm_record_place *place, uint64_t number)
-{
-    const struct tm_record_block *block = tm_rows_at(place->store->blocks, number - 1);
-
-    if (!block)
-        return place->store->run->error.status;
-    memcpy(place->block, block, offsetof(struct tm_record_block, rows) + block->count * sizeof(block->rows[0]));
-    place->row = 0;
-    return TM_OK;
-}
-
-tm_status tm_record_store_begin(struct tm_record_store *store, uint64_t track, struct tm_record_place *place)
-{
-    struct tm_run *run = store->run;
-    struct chain chain;
-    tm_status st = look_at(store, track, &chain);
-
-    *place = (struct tm_record_place){ .store = store };
-    place->block = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*place->block), &run->error);
-    if (!place->block)
-        return run->error.status;
-    if (st == TM_OK && chain.first)
-        st = copy_block(place, chain.first);
+        if (!last)
+            return store->run->error.status;
+        last->next = store->spare;
+        store->spare = store->chain.first;
+    }
+    if (st == TM_OK)
+        store->chain = (struct chain){ .count = 0 };
+    store->block = NULL;
     return st;
 }
 
-tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw *raw, bool *more)
+/* --- reading --- */
+
+tm_status tm_record_store_begin(struct tm_record_store *store, uint64_t track, struct tm_record_place *place)
 {
-    struct tm_record_block *block = place->block;
+    struct chain chain;
+    tm_status st;
 
-    if (place->row == block->count && block->next) {
-        const tm_status st = put_back(place->store);
-        const tm_status copied = st == TM_OK ? copy_block(place, block->next) : st;
-
-        if (copied != TM_OK)
-            return copied;
-    }
-    *more = place->row < block->count;
-    return *more ? tm_unkeep_record(&place->store->args, &block->rows[place->row++], &place->args, raw) : TM_OK;
+    *place = (struct tm_record_place){ .store = store };
+    st = find_chain(store, track, &chain);
+    if (st != TM_OK)
+        return st;
+    place->next_block = chain.first;
+    place->rows = tm_take(&store->run->budget, TM_ACCOUNT_INPUT, TM_RECORD_PLACE_BYTES, &store->run->error);
+    return place->rows ? TM_OK : store->run->error.status;
 }
 
 void tm_record_store_end(struct tm_record_place *place)
 {
-    if (place->store)
-        tm_give(&place->store->run->budget, TM_ACCOUNT_INPUT, place->block, place->block ? sizeof(*place->block) : 0);
-    *place = (struct tm_record_place){ .store = NULL };
+    if (place->rows)
+        tm_give(&place->store->run->budget, TM_ACCOUNT_INPUT, place->rows, TM_RECORD_PLACE_BYTES);
+    place->rows = NULL;
+}
+
+static tm_status copy_block(struct tm_record_place *place)
+{
+    struct tm_record_store *const store = place->store;
+    const struct block *const block = tm_rows_at(store->blocks, place->next_block - 1);
+
+    store->block = NULL; /* its page may have gone */
+    if (!block)
+        return store->run->error.status;
+    memcpy(place->rows, block->rows, block->count * sizeof(block->rows[0]));
+    place->count = block->count;
+    place->at = 0;
+    place->next_block = block->next;
+    return TM_OK;
+}
+
+tm_status tm_record_store_next_row(struct tm_record_place *place, const struct tm_kept_record **row)
+{
+    *row = NULL;
+    if (place->at == place->count) {
+        tm_status st;
+
+        if (!place->next_block)
+            return TM_OK;
+        st = copy_block(place);
+        if (st != TM_OK)
+            return st;
+    }
+    *row = &place->rows[place->at++];
+    return TM_OK;
+}
+
+tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw *raw, bool *more)
+{
+    const struct tm_kept_record *row;
+    const tm_status st = tm_record_store_next_row(place, &row);
+
+    *more = st == TM_OK && row;
+    return *more ? tm_unkeep_record(&place->store->args, row, &place->args, raw) : st;
 }

@@ -7,37 +7,59 @@
 
 /* Records by track, for formats that are read in one go with the events of all tracks mixed: they are put in as
  * they come, and read again track by track, in the order in which they were put in.  A chain of blocks per track,
- * in pages that spill. */
+ * in pages that spill; the memory of half the share `input`. */
 struct tm_record_store;
 
-/* in:     run, which must outlive the store
+/* in:     trace   its run and tracks; must outlive the store
  * errors: NULL, with the error in run->error */
-struct tm_record_store *tm_record_store_new(struct tm_run *run) TM_MUST_USE;
+struct tm_record_store *tm_record_store_new(struct tm_trace *trace) TM_MUST_USE;
 void tm_record_store_free(struct tm_record_store *store); /* tolerates NULL */
 
-/* Put a record at the end of its track: raw->record.track, any number below TM_NONE. */
+/* Put a record at the end of its track (raw->record.track, a row of trace->tracks or one that will be). */
 tm_status tm_record_store_add(struct tm_record_store *store, const struct tm_raw *raw) TM_MUST_USE;
 
-/* out: count      records of a track
- *      is_sorted  they were put in in the order (start, longer first) */
-tm_status tm_record_store_facts(struct tm_record_store *store, uint64_t track, uint64_t *count,
-                                bool *is_sorted) TM_MUST_USE;
+/* What is known of a track without reading it. */
+enum tm_stored_trait {
+    TM_STORED_HALVES = 1 << 0,   /* TM_BEGIN or TM_END */
+    TM_STORED_FLOWS = 1 << 1,    /* TM_FLOW_BEGIN, _STEP or _END */
+    TM_STORED_UNSORTED = 1 << 2, /* not in the order (start, longer first) */
+    TM_STORED_BACK = 1 << 3,     /* some start lies before the one before it: unsorted whatever the lengths are */
+};
+struct tm_stored_track {
+    uint64_t count;  /* records */
+    uint32_t traits; /* enum tm_stored_trait */
+};
+/* A track that holds nothing, or that was never heard of, is all 0. */
+tm_status tm_record_store_track(const struct tm_record_store *store, uint64_t track,
+                                struct tm_stored_track *known) TM_MUST_USE;
+/* Of tm_record_store_track the count; 0 with the error in run->error where the spill file fails. */
+uint64_t tm_record_store_count(const struct tm_record_store *store, uint64_t track);
 
-/* Forget what a track holds, so that it can be filled anew. */
+/* Forget what a track holds, so that it can be filled anew.  Its blocks go to whoever needs one next; long arguments
+ * stay until the store is freed.  Not while a place in it is open. */
 tm_status tm_record_store_clear(struct tm_record_store *store, uint64_t track) TM_MUST_USE;
 
-/* A place in a track; holds a copy of one block.  Records may be added to other tracks meanwhile. */
+/* A place in a track.  Records may be added to other tracks meanwhile.  It holds a copy of a block, so that many
+ * places are cheap side by side however little memory the pages have. */
 struct tm_record_place {
     struct tm_record_store *store;
-    struct tm_record_block *block; /* the copy */
-    uint32_t row;
-    union { struct tm_allocation allocation; struct tm_number number; } args;
+    struct tm_kept_record *rows; /* TM_RECORD_PLACE_BYTES of the account `input`; NULL = not begun, or ended */
+    uint32_t at, count;          /* of rows */
+    uint64_t next_block;         /* plus one; 0 = these rows are the last */
+    struct tm_allocation args;   /* of the record given out last, or what it has instead */
 };
-/* owns: tm_record_store_end releases what the place holds, also after a failure */
+enum { TM_RECORD_PLACE_BYTES = 31 * sizeof(struct tm_kept_record) };
+
+/* owns: every place that was begun, even in vain, is ended */
 tm_status tm_record_store_begin(struct tm_record_store *store, uint64_t track,
                                 struct tm_record_place *place) TM_MUST_USE;
 /* raw->args points into the place. */
 tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw *raw, bool *more) TM_MUST_USE;
 void tm_record_store_end(struct tm_record_place *place); /* tolerates a zeroed one */
+
+/* The same as rows: to take records out, and put them back in another order or changed, without a look at their
+ * arguments.  *row is valid until the next call on the place; NULL at the end. */
+tm_status tm_record_store_next_row(struct tm_record_place *place, const struct tm_kept_record **row) TM_MUST_USE;
+tm_status tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept_record *row) TM_MUST_USE;
 
 #endif

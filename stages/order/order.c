@@ -23,7 +23,7 @@ struct order {
     size_t buffer_bytes;
     struct tm_sorter *rest;
     struct tm_kept_args rest_args;
-    uint8_t args[sizeof(struct tm_allocation)]; /* of the rest's head */
+    struct tm_allocation args; /* of the rest's head, or what it has instead */
 };
 
 static int compare_records(const struct tm_record *a, const struct tm_record *b)
@@ -37,7 +37,9 @@ static int compare_records(const struct tm_record *a, const struct tm_record *b)
 
 static int compare_rows(const void *a, const void *b)
 {
-    return compare_records(&((const struct tm_kept_record *)a)->record, &((const struct tm_kept_record *)b)->record);
+    const struct tm_kept_record *x = a, *y = b;
+
+    return compare_records(&x->record, &y->record);
 }
 
 static tm_status push_rest(struct order *o, const struct tm_raw *raw)
@@ -57,7 +59,7 @@ static tm_status sort_track(struct order *o, uint64_t number)
 
     if (!o->rest) {
         o->rest = tm_sorter_new(o->run, TM_ACCOUNT_SORT, sizeof(struct tm_kept_record),
-                                tm_budget_share(&o->run->budget, TM_ACCOUNT_SORT), compare_rows);
+                                tm_budget_share(&o->run->budget, TM_ACCOUNT_SORT) - TM_KEPT_ARGS_BYTES, compare_rows);
         if (!o->rest)
             st = o->run->error.status;
     }
@@ -78,6 +80,7 @@ static tm_status sort_track(struct order *o, uint64_t number)
 static tm_status advance(struct order *o, struct head *head, bool *more)
 {
     const void *next;
+    const struct tm_kept_record *row;
     const struct tm_track *track;
     tm_status st;
 
@@ -87,10 +90,9 @@ static tm_status advance(struct order *o, struct head *head, bool *more)
     *more = st == TM_OK && next;
     if (!*more)
         return st;
-    st = tm_unkeep_record(&o->rest_args, next, o->args, &head->raw);
-    if (st != TM_OK)
-        return st;
-    track = tm_rows_at(o->source->trace->tracks, head->raw.record.track);
+    row = next;
+    st = tm_unkeep_record(&o->rest_args, row, &o->args, &head->raw);
+    track = tm_rows_at(o->source->trace->tracks, row->record.track);
     if (!track)
         return o->run->error.status;
     head->track = *track;
@@ -215,7 +217,7 @@ static tm_status merge(struct order *o, tm_take_record *take, void *to)
 
 tm_status tm_order(struct tm_source *source, tm_take_record *take, void *to)
 {
-    struct order o = { .source = source, .run = source->trace->run };
+    struct order o = { .source = source, .run = source->trace->run, .rest_args.account = TM_ACCOUNT_SORT };
     const size_t share = tm_budget_share(&o.run->budget, TM_ACCOUNT_INPUT);
     uint64_t cutoff;
     tm_status st = find_cutoff(&o, &cutoff, &o.most);

@@ -110,4 +110,7 @@ void tm_parse_shape(const char *text, size_t length, uint32_t shape[3]);
 void tm_parse_tpu_op(const char *hlo_text, size_t length, const char *category, size_t category_length,
                      struct tm_config *config);
 
+/* The opcode in an HLO text: a view into it, of no length where there is none. */
+void tm_hlo_opcode(const char *hlo_text, size_t length, const char **opcode, size_t *opcode_length);
+
 #endif

@@ -185,6 +185,14 @@ static bool is_shell(struct tm_text opcode)
     return tm_text_is(opcode, "fusion") || tm_text_is(opcode, "custom-call");
 }
 
+void tm_hlo_opcode(const char *hlo_text, size_t length, const char **opcode, size_t *opcode_length)
+{
+    const struct hlo_line line = read_line((struct tm_text){ hlo_text, length });
+
+    *opcode = line.opcode.at;
+    *opcode_length = line.opcode.length;
+}
+
 /* "copy-done.3", "all-reduce": up to the number. */
 static struct tm_text without_number(struct tm_text name)
 {

@@ -521,7 +521,8 @@ static tm_status take_other(struct tm_survey *s, struct tm_track *track, const s
         check_order(track, &d->before, &raw->record);
     d->before = raw->record;
     d->has_before = true;
-    tm_tally_add(&s->run->tallies, TM_TALLY_UNKNOWN_PLANE, 1);
+    if (raw->record.class == TM_CLASS_UNRESOLVED) /* what its input knows has a tally there */
+        tm_tally_add(&s->run->tallies, TM_TALLY_UNKNOWN_PLANE, 1);
     return TM_OK;
 }
 

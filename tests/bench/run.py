@@ -1,67 +1,239 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Time and memory of `report` over generated profiles.
+"""Time and memory of the program beside programs that everybody has, on the same files in the same minutes.
 
-    run.py [--events N] [--repeat N] [--memory SIZE]
+    run.py [--events N] [--quick] [--rounds N] [--memory SIZE] [--generator auto|own|shared] [--only chrome|xspace]
+           [--json FILE]
 
-Prints a row per profile: size, events, the best of a few runs in seconds of CPU, events and MiB per second, peak
-resident memory.  With $TM_SHARED's generator profiles of N events; without it, the largest that the small generator
-of the tests makes in reasonable time.
+Every row runs once unmeasured, then once per round, one row after the other, so that what else the machine does
+meets all rows alike.  CPU is user and system time of the whole process; peak is the largest resident memory of all
+rounds; rates, ns and ratios come from the least CPU time.  A ratio compares CPU time per byte of JSON; XSpace, another
+content, has none.  Nothing is asserted: ratios hold for a machine, and its load stands in the head.
 """
 
 import argparse
 import json
 import os
+import shutil
+import statistics
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from tracemill import BINARY, SHARED, Scratch  # noqa: E402
+from tracemill import BINARY, BUILD, SHARED  # noqa: E402
+from traces import HERE, Store, Trace  # noqa: E402
 
-GENERATOR = SHARED / "tools" / "make_trace.py"
-MAKE = Path(__file__).resolve().parents[1] / "support" / "make_profile.py"
-KINDS = {"gpu": ["--devices", "4"], "gpu, no order": ["--devices", "4", "--shuffle"],
-         "gpu, own names": ["--devices", "4", "--unique-names", "0.5"], "tpu": ["--platform", "tpu"],
-         "cpu": ["--platform", "cpu"]}
+FOLDER = BUILD / "bench"
+MEASURE, DECODE = FOLDER / "measure", FOLDER / "decode"
+SHARED_GENERATOR = SHARED / "tools" / "make_trace.py"
+QUICK_EVENTS = 250_000
+PYTHON_EVENTS = 250_000  # a loader that holds everything: 1.7 KB of memory per event
+BASELINES = ("igzip -dc", "gzip -dc")
+VERSIONS = {"igzip": "--version", "gzip": "--version", "zstd": "--version"}
+HEAD = f"{'':30}{'CPU s':>8}{'median':>8}{'clock s':>9}{'peak MiB':>10}{'ns/event':>10}{'MB/s':>8}" + \
+    "".join(f"{'x ' + name.split()[0]:>9}" for name in BASELINES)
 
 
-def measure(path, out, memory):
-    """(seconds of CPU, seconds of the clock, peak MiB, events)."""
-    before = os.times().elapsed
-    process = subprocess.Popen([str(BINARY), "report", str(path), "-o", str(out), "--memory", memory],
-                               stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        sys.exit(f"bench: report ended with {process.returncode}")
-    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
-    return (usage.ru_utime + usage.ru_stime, os.times().elapsed - before, usage.ru_maxrss / 1024,
-            summary["coverage"]["events_read"])
+@dataclass
+class Row:
+    name: str
+    trace: Trace
+    command: list
+    out: Path = None     # of a report: where it goes
+    rounds: list = field(default_factory=list)
+    problem: str = ""    # why there are no figures
+
+    def __post_init__(self):
+        self.command = [str(word) for word in self.command]
+        if not shutil.which(self.command[0]):
+            self.problem = "missing"
+
+    def cpu_s(self):
+        return [(r["user_us"] + r["system_us"]) / 1e6 for r in self.rounds]
+
+    def cost(self):
+        """Seconds of CPU per byte of content."""
+        return min(self.cpu_s()) / self.trace.bytes
+
+    def figures(self, baselines):
+        """baselines: rows by their name."""
+        if self.problem:
+            return {"problem": self.problem}
+        cpu = self.cpu_s()
+        ratios = {name: round(self.cost() / row.cost(), 4) for name, row in baselines.items()
+                  if self.trace.gz and not row.problem}
+        return {"cpu_s": round(min(cpu), 6), "cpu_median_s": round(statistics.median(cpu), 6),
+                "clock_s": min(r["clock_us"] for r in self.rounds) / 1e6,
+                "peak_mib": round(max(r["peak_kib"] for r in self.rounds) / 1024, 2),
+                "ns_per_event": round(min(cpu) / self.trace.events * 1e9, 2) if self.trace.events else None,
+                "mb_per_s": round(1e-6 / self.cost(), 2) if min(cpu) > 0 else None, "ratios": ratios}
+
+    def line(self, baselines):
+        f = self.figures(baselines)
+        if self.problem:
+            return f"{self.name:30}  {self.problem}"
+        ns = f"{f['ns_per_event']:10.1f}" if f["ns_per_event"] is not None else f"{'-':>10}"
+        rate = f"{f['mb_per_s']:8.0f}" if f["mb_per_s"] is not None else f"{'-':>8}"
+        return f"{self.name:30}{f['cpu_s']:8.3f}{f['cpu_median_s']:8.3f}{f['clock_s']:9.3f}{f['peak_mib']:10.1f}" + \
+            ns + rate + "".join(f"{f['ratios'][b]:9.2f}" if b in f["ratios"] else f"{'-':>9}" for b in BASELINES)
+
+
+def run(row):
+    """Run a row once.  out: what it cost; None where it failed, and why in row.problem."""
+    result = FOLDER / "result.json"
+    done = subprocess.run([str(MEASURE), str(result), *row.command], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        message = said[0].replace(f"{FOLDER}/", "") if said else "no message"
+        row.problem = f"failed with {done.returncode}: {message}"
+        return None
+    return json.loads(result.read_text(encoding="utf-8"))
+
+
+def run_all(rows, rounds):
+    """One unmeasured round, which also tells the events of what only a report can count; then the others."""
+    for number in range(rounds + 1):
+        for index, row in enumerate(rows):
+            if sys.stderr.isatty():
+                print(f"\r\033[Kbench: round {number} of {rounds}, row {index + 1} of {len(rows)}", end="",
+                      file=sys.stderr, flush=True)
+            cost = None if row.problem else run(row)
+            if cost and number > 0:
+                row.rounds.append(cost)
+            elif cost and row.out and not row.trace.events:
+                summary = json.loads((row.out / "summary.json").read_text(encoding="utf-8"))
+                row.trace.events = summary["coverage"]["events_read"]
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def report_row(name, trace, path, memory, formats):
+    out = FOLDER / "out" / "".join(c if c.isalnum() else "-" for c in f"{trace.title} {name}")
+    return Row(name, trace, [BINARY, "report", path, "-o", out, "--format", formats, "--memory", memory, "--quiet"],
+               out)
+
+
+def chrome_rows(store, options):
+    trace = store.chrome(options.events)
+    small = trace if options.events <= PYTHON_EVENTS else store.chrome(PYTHON_EVENTS)
+    rows = [Row("igzip -dc", trace, ["igzip", "-dc", trace.gz]), Row("gzip -dc", trace, ["gzip", "-dc", trace.gz]),
+            Row("zstd -dc", trace, ["zstd", "-q", "-dc", trace.zst]),
+            Row(f"python json, {small.events:,}", small, [sys.executable, HERE / "count_names.py", small.gz])]
+    rows += [Row(f"decode bytes{path.suffix}", trace, [DECODE, "bytes", path]) for path in (trace.gz, trace.plain)]
+    rows += [Row(f"decode events{path.suffix}", trace, [DECODE, "events", path]) for path in (trace.gz, trace.plain)]
+    rows.append(Row("inspect .gz", trace, [BINARY, "inspect", trace.gz, "--memory", options.memory]))
+    rows += [report_row("report json .gz", trace, trace.gz, options.memory, "json"),
+             report_row("report json .json", trace, trace.plain, options.memory, "json"),
+             report_row("report all formats .gz", trace, trace.gz, options.memory, "html,pdf,json,text")]
+    return rows
+
+
+def xspace_rows(store, options):
+    return [report_row("report all formats", trace, trace.plain, options.memory, "html,pdf,json,text")
+            for trace in store.profiles(options.events // 2)]
+
+
+def machine():
+    """What the figures hold for."""
+    cpu = "unknown"
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            cpu = next((line.partition(":")[2].strip() for line in file if line.startswith("model name")), cpu)
+    except OSError:
+        pass
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    programs = {"tracemill": first_line([str(BINARY), "--version"])}
+    programs.update({name: first_line([name, option]) for name, option in VERSIONS.items()})
+    return {"cpu": cpu, "cores": os.cpu_count(), "memory_gib": round(memory / (1 << 30), 1), "programs": programs}
+
+
+def first_line(command):
+    if not shutil.which(command[0]):
+        return "not installed"
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False)
+    return done.stdout.decode("utf-8", "replace").partition("\n")[0].strip("* ")
+
+
+def print_scaled(small, trace):
+    """What a row on a part of the events would cost on all of them."""
+    times = trace.bytes / small.trace.bytes
+    peak = max(r["peak_kib"] for r in small.rounds) / 1024
+    print(f"{small.name}: scaled by bytes to {trace.events:,}: {min(small.cpu_s()) * times:.1f} s, "
+          f"{peak * times:.0f} MiB")
+
+
+def print_rows(rows, baselines):
+    """A table for each trace; rows on a part of it (a trace of the same title) stand in its table."""
+    tables = {}
+    for row in rows:
+        tables.setdefault(row.trace.title, []).append(row)
+    for table in tables.values():
+        trace = max((row.trace for row in table), key=lambda trace: trace.bytes)
+        print(f"\n{trace.describe()}\n{HEAD}")
+        for row in table:
+            print(row.line(baselines))
+        for row in table:
+            if row.rounds and row.trace.bytes < trace.bytes:
+                print_scaled(row, trace)
+
+
+def print_head(head):
+    place, begin, end = head["machine"], head["load_begin"][0], head["load_end"][0]
+    print(f"{place['cpu']}, {place['cores']} cores, {place['memory_gib']} GiB; load {begin:.2f} before, {end:.2f} "
+          f"after; {head['rounds']} rounds")
+    print("; ".join(f"{name}: {said}" for name, said in place["programs"].items()))
+
+
+def write_json(path, head, rows, baselines):
+    listed = [{"name": row.name, "trace": row.trace.title, "events": row.trace.events, "bytes": row.trace.bytes,
+               **row.figures(baselines), "rounds": row.rounds} for row in rows]
+    Path(path).write_text(json.dumps({**head, "rows": listed}, indent=1) + "\n", encoding="utf-8")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--events", type=int, default=2_000_000, help="of the JSON; the XSpace profiles have half")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK_EVENTS:,} events")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--memory", default="256M", help="--memory of the reports")
+    parser.add_argument("--generator", choices=("auto", "own", "shared"), default="auto",
+                        help="auto: that of $TM_SHARED where it is there")
+    parser.add_argument("--only", choices=("chrome", "xspace"))
+    parser.add_argument("--json", metavar="FILE", help="everything, each round too")
+    options = parser.parse_args()
+    if options.quick:
+        options.events = QUICK_EVENTS
+    if options.rounds < 1 or options.events < 1000:
+        parser.error("at least one round and 1000 events")
+    return options
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--events", type=int, default=1_000_000)
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--memory", default="256M")
-    options = parser.parse_args()
-    print(f"{'profile':16}{'MiB':>8}{'events':>10}{'CPU s':>9}{'clock s':>9}{'events/s':>12}{'MiB/s':>8}{'peak MiB':>10}")
-    for name, more in KINDS.items():
-        with Scratch() as folder:
-            path = folder / "host0.xplane.pb"
-            if GENERATOR.exists():
-                command = [str(GENERATOR), str(folder / "host0"), "--format", "xplane", "--quiet", "--events",
-                           str(options.events), *more]
-            else:
-                command = [str(MAKE), name[:3], str(path), "--steps", "50", "--per-step", "500"]
-            subprocess.run([sys.executable, *command], check=True)
-            runs = [measure(path, folder / f"out{i}", options.memory) for i in range(options.repeat)]
-            cpu, clock, _, events = min(runs)
-            size = path.stat().st_size / (1 << 20)
-            print(f"{name:16}{size:8.1f}{events:10}{cpu:9.2f}{clock:9.2f}{events / cpu:12.0f}{size / cpu:8.1f}"
-                  f"{max(r[2] for r in runs):10.0f}")
+    options = arguments()
+    if not MEASURE.exists():
+        sys.exit(f"bench: no {MEASURE}: 'make bench' builds it")
+    shared = SHARED_GENERATOR if SHARED_GENERATOR.exists() and options.generator != "own" else None
+    if options.generator == "shared" and not shared:
+        sys.exit(f"bench: no {SHARED_GENERATOR}")
+    store, rows = Store(FOLDER / "data", shared), []
+    if options.only != "xspace":
+        rows += chrome_rows(store, options)
+    if options.only != "chrome":
+        rows += xspace_rows(store, options)
+    head = {"machine": machine(), "rounds": options.rounds, "memory": options.memory, "load_begin": os.getloadavg()}
+    run_all(rows, options.rounds)
+    head["load_end"] = os.getloadavg()
+    print_head(head)
+    baselines = {row.name: row for row in rows if row.name in BASELINES}
+    print_rows(rows, baselines)
+    if options.json:
+        write_json(options.json, head, rows, baselines)
+    return any(row.problem and row.command[0] in (str(BINARY), str(DECODE)) for row in rows)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -47,6 +47,8 @@ static tm_status open_bytes(struct xspace_run *x, const struct xb_bytes *bytes)
     assert_int_equal(write(fd, bytes->at, bytes->length), (ssize_t)bytes->length);
     (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     st = tm_input_open(&x->host.input, &x->run, path);
+    if (st == TM_OK)
+        st = tm_input_hold(&x->host.input);
     (void)close(fd);
     return st;
 }

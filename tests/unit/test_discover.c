@@ -132,7 +132,7 @@ static void runs_are_found_at_any_depth(void **state)
     assert_string_equal(found.runs[1].files[0].host, "a");
     assert_int_equal(found.runs[1].files[0].bytes, 10);
     assert_string_equal(found.runs[1].files[1].host, "b");
-    assert_int_equal(found.runs[1].files[2].kind, TM_FOUND_TRACE_JSON);
+    assert_int_equal(found.runs[1].files[2].kind, TM_FOUND_COPY);
 
     assert_string_equal(found.runs[2].name, "2026_11_21_00_00_00");
     assert_int_equal(found.runs[2].files[0].kind, TM_FOUND_PERFETTO_JSON);
@@ -383,13 +383,13 @@ static void several_inputs_make_one_list(void **state)
     inputs[1] = strdup(below_root("b"));
     inputs[2] = strdup(below_root("missing"));
     test_run_init(&run);
-    assert_int_equal(tm_discover_all(&run, inputs, 2, &found), TM_OK);
+    assert_int_equal(tm_discover_all(&run, inputs, 2, tm_discover, &found), TM_OK);
     assert_int_equal(found.run_count, 3);
     assert_string_equal(found.runs[0].name, "2026_01_01_00_00_00");
     assert_string_equal(found.runs[1].name, below_root("a/2026_01_02_03_04_05"));
     assert_string_equal(found.runs[2].name, below_root("b/2026_01_02_03_04_05"));
     forget();
-    assert_int_equal(tm_discover_all(&run, inputs, 3, &found), TM_ERR_INPUT);
+    assert_int_equal(tm_discover_all(&run, inputs, 3, tm_discover, &found), TM_ERR_INPUT);
     forget();
     for (int i = 0; i < 3; i++)
         free(inputs[i]);
@@ -409,6 +409,304 @@ static void more_than_the_share_is_a_limit(void **state)
     assert_int_equal(tm_discover(&run, root, &found), TM_ERR_LIMIT);
     assert_true(run.budget.peak_bytes[TM_ACCOUNT_MODEL] <
                 2 * tm_budget_share(&run.budget, TM_ACCOUNT_MODEL) + 4096);
+    forget();
+}
+
+/* ---- which files of a run are read ---- */
+
+static const struct tm_found_file *file_called(const char *name)
+{
+    const struct tm_found_run *const r = &found.runs[0];
+
+    for (size_t i = 0; i < r->all_count; i++) {
+        size_t length;
+
+        if (strcmp(tm_last_part(r->files[i].member ? r->files[i].member : r->files[i].path, &length), name) == 0)
+            return &r->files[i];
+    }
+    fail_msg("no file '%s'", name);
+    return NULL;
+}
+
+static void assert_read(const char *name, const char *host, enum tm_found_kind kind)
+{
+    const struct tm_found_file *const file = file_called(name);
+
+    assert_int_equal(file->kind, kind);
+    assert_string_equal(file->host, host);
+    assert_true((size_t)(file - found.runs[0].files) < found.runs[0].file_count);
+}
+
+static void assert_copy(const char *name)
+{
+    const struct tm_found_file *const file = file_called(name);
+
+    assert_int_equal(file->kind, TM_FOUND_COPY);
+    assert_true((size_t)(file - found.runs[0].files) >= found.runs[0].file_count);
+}
+
+static void of_each_host_the_best_file_is_read(void **state)
+{
+    (void)state;
+    make_file("run/a.trace.json.gz", 10, 1000);
+    make_file("run/a.xplane.pb.zst", 10, 1000);
+    make_file("run/b.trace.json", 10, 1000);
+    make_file("run/b.trace.json.gz", 10, 1000);
+    make_file("run/b.trace.json.zst", 10, 1000);
+    make_file("run/c.xplane.pb", 10, 1000);
+    make_file("run/perfetto_trace.json.gz", 10, 1000);
+    discover(root);
+    assert_int_equal(found.runs[0].file_count, 3);
+    assert_int_equal(found.runs[0].all_count, 7);
+    assert_read("a.xplane.pb.zst", "a", TM_FOUND_XPLANE);
+    assert_read("b.trace.json", "b", TM_FOUND_TRACE_JSON);
+    assert_read("c.xplane.pb", "c", TM_FOUND_XPLANE);
+    assert_copy("a.trace.json.gz");
+    assert_copy("b.trace.json.gz");
+    assert_copy("b.trace.json.zst");
+    assert_copy("perfetto_trace.json.gz");
+    forget();
+}
+
+static void the_perfetto_json_is_read_where_it_is_alone(void **state)
+{
+    (void)state;
+    make_file("run/perfetto_trace.json.gz", 10, 1000);
+    make_file("run/perfetto_trace.json.zst", 10, 1000);
+    discover(root);
+    assert_int_equal(found.runs[0].file_count, 1);
+    assert_read("perfetto_trace.json.gz", "perfetto_trace", TM_FOUND_PERFETTO_JSON);
+    assert_copy("perfetto_trace.json.zst");
+    forget();
+    make_file("run/vm.trace.json.gz", 10, 1000); /* the same data, as JAX wrote it first */
+    discover(root);
+    assert_int_equal(found.runs[0].file_count, 1);
+    assert_read("vm.trace.json.gz", "vm", TM_FOUND_TRACE_JSON);
+    assert_copy("perfetto_trace.json.gz");
+    forget();
+}
+
+static void files_of_pytorch_are_the_ranks_of_a_run(void **state)
+{
+    (void)state;
+    make_file("log/worker0.1623143566756.pt.trace.json.gz", 10, 1000);
+    make_file("log/worker0.1623143999999.pt.trace.json.gz", 10, 1000); /* a second cycle */
+    make_file("log/worker1.1623143566999.pt.trace.json", 10, 1000);
+    make_file("log/worker1.1623143566999.pt.trace.json.gz", 10, 1000);
+    make_file("log/vm_1234.pt.trace.json", 10, 1000);
+    make_file("log/77.pt.trace.json", 10, 1000);
+    discover(root);
+    assert_int_equal(found.run_count, 1);
+    assert_string_equal(found.runs[0].name, "log");
+    assert_int_equal(found.runs[0].file_count, 5);
+    assert_read("worker0.1623143566756.pt.trace.json.gz", "worker0", TM_FOUND_TRACE_JSON);
+    assert_read("worker0.1623143999999.pt.trace.json.gz", "worker0#4", TM_FOUND_TRACE_JSON);
+    assert_read("worker1.1623143566999.pt.trace.json", "worker1", TM_FOUND_TRACE_JSON);
+    assert_read("vm_1234.pt.trace.json", "vm_1234", TM_FOUND_TRACE_JSON);
+    assert_read("77.pt.trace.json", "77", TM_FOUND_TRACE_JSON);
+    assert_copy("worker1.1623143566999.pt.trace.json.gz");
+    forget();
+    discover(below_root("log/worker1.1623143566999.pt.trace.json.gz"));
+    assert_string_equal(found.runs[0].files[0].host, "worker1");
+    forget();
+}
+
+/* ---- members of archives ---- */
+
+static const char *members[64];     /* names; NULL = the end; a folder or link begins with '>' */
+static const char *members_problem; /* NULL = none */
+
+static tm_status list_members(struct tm_run *one, const char *path, tm_take_member *take, void *to,
+                              struct tm_listing *listing)
+{
+    tm_status st = TM_OK;
+
+    (void)one;
+    (void)path;
+    *listing = (struct tm_listing){ .unnamed = 2 };
+    for (size_t i = 0; members[i] && st == TM_OK; i++) {
+        const bool is_regular = members[i][0] != '>';
+        const struct tm_member m = { .name = members[i] + !is_regular, .position = i + 1, .bytes = 10 + i,
+                                     .mtime_ns = 1000 + (int64_t)i, .is_regular = is_regular };
+
+        listing->members++;
+        st = take(to, &m);
+    }
+    if (members_problem)
+        (void)snprintf(listing->problem, sizeof(listing->problem), "%s", members_problem);
+    return st;
+}
+
+/* in: names  ended by NULL */
+static tm_status discover_in(const char *const *names)
+{
+    size_t i = 0;
+
+    for (; names[i]; i++)
+        members[i] = names[i];
+    members[i] = NULL;
+    test_run_init(&run);
+    return tm_discover_members(&run, "dir/logs.tar.gz", list_members, &found);
+}
+
+#define discovered(...) assert_int_equal(discover_in((const char *const[]){ __VA_ARGS__, NULL }), TM_OK)
+
+static void runs_are_found_in_an_archive(void **state)
+{
+    char name[TM_FOUND_NAME_BYTES];
+
+    (void)state;
+    discovered("./logs/plugins/profile/2026_11_20_20_37_30/b.xplane.pb", ">./logs/plugins/", "./logs/notes.txt",
+               "./logs/plugins/profile/2026_11_20_20_37_31/a.xplane.pb",
+               "./logs/plugins/profile/2026_11_20_20_37_30/a.xplane.pb",
+               "./logs/plugins/profile/2026_11_20_20_37_30/a.trace.json.gz", "top.xplane.pb",
+               "./logs/plugins/profile/2026_11_20_20_37_30/.a.xplane.pb", "__MACOSX/._vm.xplane.pb",
+               ".hidden/run/a.xplane.pb", ">logs/link/a.xplane.pb");
+    assert_int_equal(found.run_count, 3);
+    assert_int_equal(found.unnamed, 2);
+    assert_int_equal(found.damaged, 0);
+    assert_string_equal(found.runs[0].name, "logs"); /* what lies beside the folders */
+    assert_string_equal(found.runs[0].folder, "dir/logs.tar.gz");
+    assert_string_equal(found.runs[1].name, "2026_11_20_20_37_30");
+    assert_string_equal(found.runs[1].folder, "dir/logs.tar.gz/logs/plugins/profile/2026_11_20_20_37_30");
+    assert_int_equal(found.runs[1].file_count, 2);
+    assert_int_equal(found.runs[1].all_count, 3);
+    assert_string_equal(found.runs[1].files[1].host, "b");
+    assert_string_equal(found.runs[1].files[1].path, "dir/logs.tar.gz");
+    assert_string_equal(found.runs[1].files[1].member, "./logs/plugins/profile/2026_11_20_20_37_30/b.xplane.pb");
+    assert_string_equal(tm_found_name(&found.runs[1].files[1], name),
+                        "dir/logs.tar.gz/logs/plugins/profile/2026_11_20_20_37_30/b.xplane.pb");
+    assert_int_equal(found.runs[1].files[1].position, 1);
+    assert_int_equal(found.runs[1].files[0].position, 5);
+    assert_int_equal(found.runs[1].files[0].bytes, 14);
+    assert_null(found.runs[1].files[0].problem);
+    assert_int_equal(found.runs[1].mtime_ns, 1005);
+    forget();
+}
+
+static void in_an_archive_the_last_of_a_name_counts(void **state)
+{
+    (void)state;
+    discovered("run/a.xplane.pb", "run/b/c.xplane.pb", "./run/a.xplane.pb", "run/b.xplane.pb", "/run/a.xplane.pb");
+    assert_int_equal(found.run_count, 2);
+    assert_string_equal(found.runs[1].name, "run");
+    assert_int_equal(found.runs[1].all_count, 2);
+    assert_int_equal(found.runs[1].files[0].position, 5);
+    forget();
+}
+
+static void names_that_lead_out_of_an_archive_stay_names(void **state)
+{
+    char name[TM_FOUND_NAME_BYTES];
+
+    (void)state;
+    discovered("../../etc/a.xplane.pb", "/etc/b.xplane.pb");
+    assert_int_equal(found.run_count, 2);
+    assert_string_equal(tm_found_name(&found.runs[0].files[0], name), "dir/logs.tar.gz/../../etc/a.xplane.pb");
+    assert_string_equal(tm_found_name(&found.runs[1].files[0], name), "dir/logs.tar.gz/etc/b.xplane.pb");
+    forget();
+}
+
+static void an_archive_of_one_file_is_that_file(void **state)
+{
+    (void)state;
+    discovered("vm.xplane.pb");
+    assert_int_equal(found.runs[0].files[0].kind, TM_FOUND_FILE);
+    assert_string_equal(found.runs[0].name, "vm");
+    assert_string_equal(found.runs[0].files[0].member, "vm.xplane.pb");
+    forget();
+    discovered(">out/", "out/trace.json", "./out/trace.json"); /* put in twice */
+    assert_int_equal(found.run_count, 1);
+    assert_int_equal(found.runs[0].files[0].kind, TM_FOUND_FILE);
+    assert_string_equal(found.runs[0].files[0].host, "trace");
+    assert_int_equal(found.runs[0].files[0].position, 3);
+    forget();
+    discovered("out/2026_01_02_03_04_05/odd.pb");
+    assert_string_equal(found.runs[0].name, "2026_01_02_03_04_05");
+    forget();
+    discovered("run/vm.xplane.pb"); /* a run folder */
+    assert_int_equal(found.runs[0].files[0].kind, TM_FOUND_XPLANE);
+    assert_string_equal(found.runs[0].name, "run");
+    forget();
+}
+
+static void an_archive_without_a_profile_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(discover_in((const char *const[]){ "a.txt", ">b/", "b/c.txt", NULL }), TM_ERR_INPUT);
+    assert_non_null(strstr(run.error.what, "no profile in 'dir/logs.tar.gz'"));
+    assert_non_null(strstr(run.error.what, "among 3 members"));
+    assert_true(run.error.hint[0] != '\0');
+    forget();
+    assert_int_equal(discover_in((const char *const[]){ NULL }), TM_ERR_INPUT);
+    forget();
+}
+
+static void a_damaged_archive_is_told_with_each_run(void **state)
+{
+    (void)state;
+    members_problem = "the archive is damaged";
+    discovered("one/a.xplane.pb", "one/b.xplane.pb", "two/a.xplane.pb");
+    assert_int_equal(found.damaged, 1);
+    for (size_t i = 0; i < 2; i++)
+        assert_string_equal(found.runs[i].files[0].problem, members_problem);
+    assert_null(found.runs[0].files[1].problem);
+    forget();
+    discovered("vm.xplane.pb");
+    assert_string_equal(found.runs[0].files[0].problem, members_problem);
+    forget();
+    assert_int_equal(discover_in((const char *const[]){ "a.txt", "b.txt", NULL }), TM_ERR_INPUT);
+    assert_non_null(strstr(run.error.what, members_problem));
+    forget();
+    members_problem = NULL;
+}
+
+static tm_status discover_members_once(struct tm_run *one)
+{
+    struct tm_found all;
+    const tm_status st = tm_discover_members(one, "x.zip", list_members, &all);
+
+    tm_found_free(&all);
+    return st;
+}
+
+static void memory_refused_for_members_is_a_clean_error(void **state)
+{
+    (void)state;
+    members_problem = "damaged";
+    discovered("one/a\x01.xplane.pb", "one/a\x02.xplane.pb", "two/a.xplane.pb", "two/a.xplane.pb", "two/one/b.xplane.pb");
+    forget();
+    refuse_each_request(discover_members_once);
+    discovered("vm.xplane.pb");
+    forget();
+    refuse_each_request(discover_members_once);
+    members_problem = NULL;
+}
+
+static tm_status list_many(struct tm_run *one, const char *path, tm_take_member *take, void *to,
+                           struct tm_listing *listing)
+{
+    tm_status st = TM_OK;
+
+    (void)one;
+    (void)path;
+    *listing = (struct tm_listing){ .members = 1000000 };
+    for (uint64_t i = 0; i < 1000000 && st == TM_OK; i++) {
+        char name[64];
+        const struct tm_member m = { .name = name, .position = i + 1, .is_regular = true };
+
+        (void)snprintf(name, sizeof(name), "run%llu/vm.xplane.pb", (unsigned long long)i);
+        st = take(to, &m);
+    }
+    return st;
+}
+
+static void more_members_than_the_share_is_a_limit(void **state)
+{
+    (void)state;
+    test_run_init(&run);
+    assert_int_equal(tm_discover_members(&run, "x.zip", list_many, &found), TM_ERR_LIMIT);
+    assert_true(run.budget.peak_bytes[TM_ACCOUNT_MODEL] < 3 * tm_budget_share(&run.budget, TM_ACCOUNT_MODEL));
     forget();
 }
 
@@ -450,6 +748,17 @@ int main(void)
         in_a_folder(several_inputs_make_one_list),
         in_a_folder(more_than_the_share_is_a_limit),
         in_a_folder(refused_memory_is_a_clean_error),
+        in_a_folder(of_each_host_the_best_file_is_read),
+        in_a_folder(the_perfetto_json_is_read_where_it_is_alone),
+        in_a_folder(files_of_pytorch_are_the_ranks_of_a_run),
+        cmocka_unit_test(runs_are_found_in_an_archive),
+        cmocka_unit_test(in_an_archive_the_last_of_a_name_counts),
+        cmocka_unit_test(names_that_lead_out_of_an_archive_stay_names),
+        cmocka_unit_test(an_archive_of_one_file_is_that_file),
+        cmocka_unit_test(an_archive_without_a_profile_is_refused),
+        cmocka_unit_test(a_damaged_archive_is_told_with_each_run),
+        cmocka_unit_test(memory_refused_for_members_is_a_clean_error),
+        cmocka_unit_test(more_members_than_the_share_is_a_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

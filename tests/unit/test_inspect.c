@@ -9,7 +9,7 @@
 
 /* A run of a GPU that has everything. */
 static const char whole[] =
-    "{'files':[{'path':'log/h0.xplane.pb','host':'h0','bytes':2048,'gzip':true,'inflated_bytes':8192,'events':12,"
+    "{'files':[{'path':'log/h0.xplane.pb','host':'h0','bytes':2048,'gzip':true,'wrapping':'gzip','inflated_bytes':8192,'events':12,"
     "'partial':false,'problems':[]}],'file_count':1,'partial':false,'warnings':[],'environment':{'platform':'gpu',"
     "'hosts':[{'host':'h0','jax':'0.8.1','begin_ns':1790000000000000000,'end_ns':1790000001000000000}]},'coverage':"
     "{'events_read':1234567,'events_used':1200000,'classes':{'kernel':5,'python':3,'compile':1,'step_marker':3,"

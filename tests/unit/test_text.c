@@ -114,7 +114,7 @@ static void a_gpu_run_has_all_sections(void **state)
 {
     static const char *const titles[] = {
         "Verdict",   "Key figures", "Findings",     "Steps", "Devices",
-        "Idle time", "Kernels",     "Transfers",    "Host",  "Compilation",
+        "Idle time", "Kernels",     "Transfers",    "Collectives", "Host",  "Compilation",
         "Memory",    "Environment", "Data quality",
     };
     struct fixture f;
@@ -201,6 +201,7 @@ static void what_is_null_says_why(void **state)
     assert_says(&f, "\"-\": Total not recorded (no clock)\n");
     assert_says(&f, "Not recorded: Class, Share, Mean, Min, Max\n");
     assert_says(&f, "Transfers: not recorded\n");
+    assert_says(&f, "Collectives: not recorded\n");
     assert_says(&f, "absent       gaps: no device activity\n");
     finish(&f);
 }

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files of one folder become a run: which of them are to be read, whose hosts they are, what the run is called. */
+#include "pipeline/discover_private.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- memory ------------------------------------------------------------------------------------------- */
+
+static tm_status check_share(struct tm_run *run)
+{
+    const struct tm_budget *const b = &run->budget;
+
+    if (b->used_bytes[TM_ACCOUNT_MODEL] <= tm_budget_share(b, TM_ACCOUNT_MODEL))
+        return TM_OK;
+    (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "there are too many folders or profiles to hold in memory");
+    tm_hint(&run->error, "name a folder further down, or raise --memory");
+    return TM_ERR_LIMIT;
+}
+
+void *tm_find_take(struct tm_run *run, size_t bytes)
+{
+    void *const block = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
+
+    if (block && check_share(run) != TM_OK) {
+        tm_give(&run->budget, TM_ACCOUNT_MODEL, block, bytes);
+        return NULL;
+    }
+    return block;
+}
+
+void tm_find_give(struct tm_run *run, char *text)
+{
+    if (text)
+        tm_give(&run->budget, TM_ACCOUNT_MODEL, text, strlen(text) + 1);
+}
+
+char *tm_find_copy(struct tm_run *run, const char *text, size_t length)
+{
+    char *const copy = tm_find_take(run, length + 1);
+
+    if (copy)
+        memcpy(copy, text, length); /* the zero is there: blocks come zeroed */
+    return copy;
+}
+
+tm_status tm_find_grow(struct tm_run *run, void **rows, size_t count, size_t *capacity, size_t row_bytes)
+{
+    const size_t wanted = *capacity ? *capacity * 2 : 8; /* the share ends long before this overflows */
+    void *moved;
+
+    if (count < *capacity)
+        return TM_OK;
+    moved = tm_retake(&run->budget, TM_ACCOUNT_MODEL, *rows, *capacity * row_bytes, wanted * row_bytes,
+                      &run->error);
+    if (!moved)
+        return run->error.status;
+    *rows = moved;
+    *capacity = wanted;
+    return check_share(run);
+}
+
+void tm_found_file_free(struct tm_run *run, struct tm_found_file *file)
+{
+    tm_find_give(run, file->path);
+    tm_find_give(run, file->member);
+    tm_find_give(run, file->host);
+    tm_find_give(run, file->problem);
+    *file = (struct tm_found_file){ .path = NULL };
+}
+
+void tm_run_free(struct tm_run *run, struct tm_found_run *r)
+{
+    for (size_t i = 0; i < r->all_count; i++)
+        tm_found_file_free(run, &r->files[i]);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, r->files, r->capacity * sizeof(*r->files));
+    tm_find_give(run, r->name);
+    tm_find_give(run, r->folder);
+    *r = (struct tm_found_run){ 0 };
+}
+
+void tm_found_free(struct tm_found *found)
+{
+    if (!found->run)
+        return;
+    for (size_t i = 0; i < found->run_count; i++)
+        tm_run_free(found->run, &found->runs[i]);
+    tm_give(&found->run->budget, TM_ACCOUNT_MODEL, found->runs, found->capacity * sizeof(*found->runs));
+    *found = (struct tm_found){ 0 };
+}
+
+/* ---- names -------------------------------------------------------------------------------------------- */
+
+const char *tm_found_name(const struct tm_found_file *file, char name[TM_FOUND_NAME_BYTES])
+{
+    const char *below = file->member;
+
+    if (!below)
+        return file->path;
+    (void)snprintf(name, TM_FOUND_NAME_BYTES, "%s/%s", file->path, tm_member_path(below));
+    return name;
+}
+
+/* The last part of it, which tells what the file is. */
+static const char *last_of(const struct tm_found_file *file)
+{
+    size_t length;
+
+    return tm_last_part(file->member ? file->member : file->path, &length);
+}
+
+/* ---- which files are read ----------------------------------------------------------------------------- */
+
+/* A file with what its name tells; only while the files of one folder are put in order. */
+static int by_data(const void *a, const void *b)
+{
+    const struct tm_found_file *const one = a, *const other = b;
+    const char *const name = last_of(one), *const name2 = last_of(other);
+    struct tm_trace_name told = { .data_length = 0 }, told2 = told;
+    size_t shorter;
+    int data;
+
+    (void)tm_trace_name_read(name, &told);
+    (void)tm_trace_name_read(name2, &told2);
+    shorter = told.data_length < told2.data_length ? told.data_length : told2.data_length;
+    data = memcmp(name, name2, shorter);
+    if (data)
+        return data;
+    if (told.data_length != told2.data_length)
+        return told.data_length < told2.data_length ? -1 : 1;
+    if (one->kind != other->kind)
+        return one->kind < other->kind ? -1 : 1;
+    if (told.compressed != told2.compressed)
+        return told.compressed ? 1 : -1;
+    return strcmp(name, name2);
+}
+
+static bool same_data(const struct tm_found_file *one, const struct tm_found_file *other)
+{
+    const char *const name = last_of(one), *const name2 = last_of(other);
+    struct tm_trace_name told, told2;
+
+    return tm_trace_name_read(name, &told) && tm_trace_name_read(name2, &told2) &&
+           told.data_length == told2.data_length && memcmp(name, name2, told.data_length) == 0;
+}
+
+/* One profile may lie there several times: xplane.pb and trace.json of one host, each of them compressed as well.
+ * The best one is read, the others would count twice.  perfetto_trace.json is that of a host which it does not
+ * name, so it is read only where it is alone. */
+static void mark_copies(struct tm_found_run *r)
+{
+    struct tm_found_file *best = NULL;
+    bool others = false;
+
+    qsort(r->files, r->all_count, sizeof(*r->files), by_data);
+    for (size_t i = 0; i < r->all_count; i++)
+        others |= r->files[i].kind != TM_FOUND_PERFETTO_JSON;
+    for (size_t i = 0; i < r->all_count; i++) {
+        struct tm_found_file *const file = &r->files[i];
+        const bool copy = best && same_data(best, file);
+
+        if (!copy)
+            best = file;
+        if (copy || (others && file->kind == TM_FOUND_PERFETTO_JSON))
+            file->kind = TM_FOUND_COPY;
+    }
+}
+
+static int by_kind_and_host(const void *a, const void *b)
+{
+    const struct tm_found_file *const one = a, *const other = b;
+    const int hosts = strcmp(one->host, other->host);
+
+    if (one->kind != other->kind)
+        return one->kind < other->kind ? -1 : 1;
+    return hosts ? hosts : strcmp(last_of(one), last_of(other));
+}
+
+/* Hosts of the files to read may not share a name. */
+static tm_status make_hosts_distinct(struct tm_run *run, struct tm_found_run *r)
+{
+    struct tm_found_file **const files = tm_find_take(run, r->file_count * sizeof(*files));
+    tm_status st;
+
+    if (!files)
+        return run->error.status;
+    for (size_t i = 0; i < r->file_count; i++)
+        files[i] = &r->files[i];
+    st = tm_distinct_hosts(run, files, r->file_count);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, files, r->file_count * sizeof(*files));
+    return st;
+}
+
+/* ---- runs --------------------------------------------------------------------------------------------- */
+
+tm_status tm_run_add(struct tm_run *run, struct tm_found_run *r, const struct tm_found_file *file)
+{
+    struct tm_found_file copy = *file;
+    void *rows = r->files;
+
+    if (!file->path || !file->host ||
+        tm_find_grow(run, &rows, r->all_count, &r->capacity, sizeof(*file)) != TM_OK) {
+        r->files = rows;
+        tm_found_file_free(run, &copy);
+        return run->error.status;
+    }
+    r->files = rows;
+    r->files[r->all_count++] = *file;
+    r->bytes += file->bytes;
+    if (r->all_count == 1 || file->mtime_ns > r->mtime_ns)
+        r->mtime_ns = file->mtime_ns;
+    return TM_OK;
+}
+
+static tm_status move_run(struct tm_found *found, struct tm_found_run *r)
+{
+    void *rows = found->runs;
+    const tm_status st = tm_find_grow(found->run, &rows, found->run_count, &found->capacity, sizeof(*r));
+
+    found->runs = rows;
+    if (st != TM_OK)
+        return st;
+    found->runs[found->run_count++] = *r;
+    *r = (struct tm_found_run){ .name = NULL };
+    return TM_OK;
+}
+
+tm_status tm_run_keep(struct tm_found *found, struct tm_found_run *r, const char *folder, char *name)
+{
+    struct tm_run *const run = found->run;
+    tm_status st;
+
+    r->name = name;
+    mark_copies(r);
+    qsort(r->files, r->all_count, sizeof(*r->files), by_kind_and_host);
+    while (r->file_count < r->all_count && r->files[r->file_count].kind != TM_FOUND_COPY)
+        r->file_count++;
+    st = make_hosts_distinct(run, r);
+    if (st != TM_OK)
+        return st;
+    r->folder = tm_find_copy(run, folder, strlen(folder));
+    if (!r->folder || !r->name)
+        return run->error.status;
+    if (!tm_run_date(r->name, strlen(r->name), &r->when_ns))
+        r->when_ns = r->mtime_ns;
+    return move_run(found, r);
+}
+
+/* The name of the run that a single file is: that of its run folder, if the path tells it, else its own. */
+static char *copy_run_name(struct tm_run *run, const char *path, const char *host)
+{
+    size_t length, parent_length;
+    const char *const last = tm_last_part(path, &length);
+    char parent[PATH_MAX];
+    int64_t when;
+
+    if (last > path && (size_t)(last - path) < sizeof(parent)) {
+        const char *name;
+
+        memcpy(parent, path, (size_t)(last - path));
+        parent[last - path] = '\0';
+        name = tm_last_part(parent, &parent_length);
+        if (tm_run_date(name, parent_length, &when))
+            return tm_find_copy(run, name, parent_length);
+    }
+    return tm_find_copy(run, host, strlen(host));
+}
+
+tm_status tm_run_keep_file(struct tm_found *found, struct tm_found_run *r)
+{
+    struct tm_run *const run = found->run;
+    char text[TM_FOUND_NAME_BYTES];
+    const char *const path = tm_found_name(&r->files[0], text);
+
+    r->file_count = 1;
+    r->when_ns = r->mtime_ns;
+    r->folder = tm_find_copy(run, path, strlen(path));
+    r->name = r->folder ? copy_run_name(run, path, r->files[0].host) : NULL;
+    return r->name ? move_run(found, r) : run->error.status;
+}
+
+/* ---- the order of runs -------------------------------------------------------------------------------- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct tm_found_run *const one = a, *const other = b;
+
+    if (one->when_ns != other->when_ns)
+        return one->when_ns < other->when_ns ? -1 : 1;
+    return strcmp(one->folder, other->folder);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct tm_found_run *const one = a, *const other = b;
+    const int names = strcmp(one->name, other->name);
+
+    return names ? names : strcmp(one->folder, other->folder);
+}
+
+/* A folder's path below the root; the whole of it where there is none. */
+static const char *below(const char *folder, const char *root)
+{
+    const size_t length = strlen(root);
+    const char *rest = folder + length;
+
+    if (length == 0 || strncmp(folder, root, length) != 0)
+        return folder;
+    while (*rest == '/')
+        rest++;
+    return rest;
+}
+
+static tm_status rename_run(struct tm_run *run, struct tm_found_run *r, const char *root)
+{
+    const char *const path = below(r->folder, root);
+    char *const name = path[0] ? tm_find_copy(run, path, strlen(path)) : NULL;
+
+    if (path[0] && !name)
+        return run->error.status;
+    if (!name)
+        return TM_OK; /* the root itself keeps its name: the others have more of the path now */
+    tm_find_give(run, r->name);
+    r->name = name;
+    return TM_OK;
+}
+
+/* Runs that share a name are called by their path below the root.  Then all are put in the order of time.
+ * The name changes only after its group is complete, so the order by name stays true meanwhile. */
+tm_status tm_runs_order(struct tm_found *found, const char *root)
+{
+    struct tm_found_run *const runs = found->runs;
+    const size_t count = found->run_count;
+    tm_status st = TM_OK;
+    size_t end;
+
+    qsort(runs, count, sizeof(*runs), by_name);
+    for (size_t begin = 0; begin < count; begin = end) {
+        for (end = begin + 1; end < count && strcmp(runs[end].name, runs[begin].name) == 0; end++)
+            ;
+        for (size_t i = begin; i < end && end - begin > 1 && st == TM_OK; i++)
+            st = rename_run(found->run, &runs[i], root);
+    }
+    qsort(runs, count, sizeof(*runs), by_time);
+    return st;
+}

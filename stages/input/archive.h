@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_ARCHIVE_H
+#define TM_ARCHIVE_H
+
+#include "pipeline/discover.h"
+
+/* Members of tar and zip archives, read in place: nothing is extracted, no name of an archive becomes a path, and
+ * links are not followed.  A tar may be wrapped in gzip or zstd, which is read from its begin for each member.
+ * Buffers and decoders are of the account `input`: 0.3 MiB; 0.8 MiB for a gzip; 1.1 MiB and the window for a zstd.  What
+ * libarchive holds is outside the ledger: for a tar under 0.1 MiB, and at most 1 MiB for a long name; for a zip 0.3 MiB
+ * and its directory, about three times what it takes in the file, at most TM_ARCHIVE_DIRECTORY_MOST of it.
+ * source: POSIX pax (ustar, pax interchange), GNU tar manual (long names), PKWARE APPNOTE 6.3 (zip) */
+enum { TM_ARCHIVE_MEMBERS_MOST = 1000000, TM_ARCHIVE_DIRECTORY_MOST = 16 << 20, TM_MEMBER_NAME_MOST = 4095 };
+
+/* Whether a file is an archive, told by its content: a tar, perhaps wrapped, or a zip.
+ * out:    is_archive  false also for what is no file or cannot be opened: whoever reads it says so
+ * errors: TM_ERR_LIMIT where there is no memory */
+tm_status tm_archive_is(struct tm_run *run, const char *path, bool *is_archive) TM_MUST_USE;
+
+/* Give all members to `take`, in order.  A tm_list_members for tm_discover_members.
+ * out:    listing  a damaged archive gives the members before the damage, and listing->problem says so
+ * errors: TM_ERR_INPUT  not a member could be read
+ *         TM_ERR_LIMIT  more than TM_ARCHIVE_MEMBERS_MOST members, or a longer directory
+ *         and whatever `take` returns, which ends it */
+tm_status tm_archive_list(struct tm_run *run, const char *path, tm_take_member *take, void *to,
+                          struct tm_listing *listing) TM_MUST_USE;
+
+/* A member that is read once from its begin to its end. */
+struct tm_archive_member;
+
+/* Open a member.
+ * in:     path      has to live until it is closed
+ *         name      as tm_archive_list gave it
+ *         position  as well; 0 = not known: the last one of that name, for which the archive is read twice
+ * owns:   the caller owns *member, tm_archive_close releases it; NULL after a failure
+ * errors: TM_ERR_INPUT  no such member, not a regular file, encrypted, or the archive cannot be read so far;
+ *         TM_ERR_LIMIT */
+tm_status tm_archive_open(struct tm_archive_member **member, struct tm_run *run, const char *path, const char *name,
+                          uint64_t position) TM_MUST_USE;
+
+/* The next bytes of the member, as they were put into the archive.
+ * out:    got     1 to `bytes`; 0 at the end, which damage may bring early: see tm_archive_problem
+ * errors: TM_ERR_INPUT  the archive cannot be read, or packs the member in a way that is not known */
+tm_status tm_archive_read(struct tm_archive_member *member, void *to, size_t bytes, size_t *got) TM_MUST_USE;
+
+/* What is wrong with the member, known at its end; NULL = nothing. */
+const char *tm_archive_problem(const struct tm_archive_member *member);
+int64_t tm_archive_modified_ns(const struct tm_archive_member *member);
+uint64_t tm_archive_bytes(const struct tm_archive_member *member); /* as the archive tells, which may be wrong */
+void tm_archive_close(struct tm_archive_member *member);           /* NULL allowed */
+
+#endif

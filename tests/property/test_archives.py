@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A log directory in an archive gives the same as the directory itself, but for the paths; what is hostile or damaged
+in an archive does no harm and is said."""
+
+import difflib
+import gzip
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import make_profile  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import DEMO, Scratch, run, summary_of  # noqa: E402
+
+PROFILE = next(DEMO.rglob("*.xplane.pb"))
+
+
+def files_below(folder):
+    return [(str(p.relative_to(folder.parent)), p.read_bytes()) for p in sorted(folder.rglob("*")) if p.is_file()]
+
+
+def tar_of(members, mode="w", **options):
+    """members: (name, bytes) or tarfile.TarInfo.  out: the bytes of the archive"""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode=mode, **options) as tar:
+        for member in members:
+            if isinstance(member, tarfile.TarInfo):
+                tar.addfile(member)
+                continue
+            info = tarfile.TarInfo(member[0])
+            info.size, info.mtime = len(member[1]), 1_790_000_000
+            tar.addfile(info, io.BytesIO(member[1]))
+    return out.getvalue()
+
+
+def zip_of(members, compression=zipfile.ZIP_DEFLATED):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", compression) as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def zst_of(data):
+    if not shutil.which("zstd"):
+        return None
+    return subprocess.run(["zstd", "-q", "-c"], input=data, capture_output=True, check=True).stdout
+
+
+def archives_of(members):
+    plain = tar_of(members)
+    packed = [(f"{name}.gz", gzip.compress(data, mtime=0)) for name, data in members]
+    return {
+        "logs.tar": plain,
+        "gnu.tar": tar_of(members, format=tarfile.GNU_FORMAT),
+        "dotted.tar": tar_of([(f"./{name}", data) for name, data in members]),
+        "logs.tar.gz": gzip.compress(plain, mtime=0),
+        "members.tgz": gzip.compress(plain[:5000], mtime=0) + gzip.compress(plain[5000:], mtime=0),
+        "logs.tar.zst": zst_of(plain),
+        "logs.zip": zip_of(members),
+        "stored.zip": zip_of(members, zipfile.ZIP_STORED),
+        "packed.tar.gz": gzip.compress(tar_of(packed), mtime=0),  # each file a gzip, too
+        "misnamed.txt": plain,
+    }
+
+
+def without_paths(summary):
+    files = summary["input"].pop("files")
+    kept = ("kind", "host", "events", "partial", "problems")
+    return summary, [{key: file[key] for key in kept} for file in files], [file["path"] for file in files]
+
+
+def lines_without_paths(text):
+    return [line for line in text.splitlines() if ".xplane.pb" not in line]
+
+
+def same_as_the_folder(tap):
+    with Scratch() as folder:
+        log = folder / "log"
+        shutil.copytree(DEMO, log)
+        result, summary = summary_of("log", folder / "usual", "--format", "json,text", cwd=folder)
+        usual, usual_files, _ = without_paths(summary)
+        text = (folder / "usual" / "report.txt").read_text(encoding="utf-8")
+        for name, data in archives_of(files_below(log)).items():
+            if data is None:
+                tap.skip(f"{name}: as the folder", "there is no zstd")
+                continue
+            path = folder / name
+            path.write_bytes(data)
+            out = folder / f"{name}.out"
+            result, summary = summary_of(name, out, "--format", "json,text", cwd=folder)
+            if result.status != 0 or summary is None:
+                tap.ok(False, f"{name}: as the folder", result)
+                continue
+            figures, files, paths = without_paths(summary)
+            where = str(PROFILE.relative_to(DEMO)) + (".gz" if name.startswith("packed") else "")
+            tap.ok(figures == usual and files == usual_files, f"{name}: the figures of the folder")
+            tap.ok(paths == [f"{name}/log/{where}"], f"{name}: the path of the member", paths)
+            mine = (out / "report.txt").read_text(encoding="utf-8")
+            tap.ok(lines_without_paths(mine) == lines_without_paths(text), f"{name}: the text of the folder",
+                   *difflib.unified_diff(text.splitlines(), mine.splitlines(), lineterm=""))
+            left = sorted(p.name for p in folder.iterdir())
+            tap.ok("plugins" not in left, f"{name}: nothing is unpacked", left)
+            os.unlink(path)
+
+
+def several_hosts(tap):
+    """All hosts of a run, read from any place of the archive."""
+    profiles = {f"run/host{i}.xplane.pb": make_profile.gpu(seed=i + 1).encode() for i in range(3)}
+    with Scratch() as folder:
+        for name, data in profiles.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_bytes(data)
+        _, usual = summary_of(folder / "run", folder / "usual")
+        usual.pop("input")
+        for name, data in archives_of(list(reversed(profiles.items()))).items():
+            if data is None:
+                continue
+            (folder / name).write_bytes(data)
+            result, summary = summary_of(folder / name, folder / f"{name}.out", "--memory", "32M")
+            hosts = summary["input"].pop("hosts") if summary else None
+            if summary:
+                summary.pop("input")
+            tap.ok(result.status == 0 and hosts == ["host0", "host1", "host2"] and summary == usual,
+                   f"{name}: three hosts", result)
+
+
+def hostile(tap):
+    data = PROFILE.read_bytes()
+    link = tarfile.TarInfo("run/linked.xplane.pb")
+    link.type, link.linkname = tarfile.SYMTYPE, str(PROFILE)
+    hard = tarfile.TarInfo("run/hard.xplane.pb")
+    hard.type, hard.linkname = tarfile.LNKTYPE, "../../../etc/passwd"
+    device = tarfile.TarInfo("run/device.xplane.pb")
+    device.type = tarfile.CHRTYPE
+    for label, members in {
+        "names that climb": [("../../etc/passwd", b"x"), ("../../../run/vm.xplane.pb", data)],
+        "absolute names": [("/etc/passwd", b"x"), ("/run/vm.xplane.pb", data)],
+        "links and devices": [link, hard, device, ("run/vm.xplane.pb", data)],
+        "an older one of the same name": [("run/vm.xplane.pb", b"old"), ("run/vm.xplane.pb", data)],
+        "control characters": [("run/\x1b[31mvm.xplane.pb", data)],
+    }.items():
+        with Scratch() as folder:
+            (folder / "x.tar").write_bytes(tar_of(members))
+            result, summary = summary_of(folder / "x.tar", folder / "out")
+            ok = result.status == 0 and summary and len(summary["input"]["files"]) == 1
+            tap.ok(ok, f"{label}: the profile is read", result)
+            result = run("extract", folder / "x.tar", "-o", folder / "copies")
+            copies = sorted(p for p in folder.rglob("*.xplane.pb"))
+            ok = result.status == 0 and len(copies) == 1 and copies[0].parent == folder / "copies" and \
+                copies[0].read_bytes() == data and "\x1b" not in result.out
+            tap.ok(ok, f"{label}: the copy is the profile, in its folder", result, copies)
+
+
+def damaged(tap):
+    data = make_profile.gpu(seed=1).encode()
+    members = [("run/a.xplane.pb", data), ("run/b.xplane.pb", data), ("run/c.xplane.pb", data)]
+    plain = tar_of(members)
+    second = 2 * (512 + (len(data) + 511) // 512 * 512)
+    cases = {
+        "cut between members.tar": (plain[:second + 100], ["a", "b"]),
+        "cut inside a member.tar": (plain[:second + 512 + len(data) // 2], ["a", "b", "c"]),
+        "cut gzip.tar.gz": (gzip.compress(plain, mtime=0)[:-2000], None),
+        "no directory.zip": (zip_of(members, zipfile.ZIP_STORED)[:-60], ["a", "b", "c"]),
+    }
+    for name, (cut, hosts) in cases.items():
+        with Scratch() as folder:
+            (folder / name).write_bytes(cut)
+            result, summary = summary_of(folder / name, folder / "out")
+            ok = result.status == 4 and summary["input"]["partial"] and \
+                any("archive is damaged" in p for f in summary["input"]["files"] for p in f["problems"])
+            tap.ok(ok and hosts in (None, summary["input"]["hosts"]), f"{name}: what is left, and it is said", result)
+            strict, summary = summary_of(folder / name, folder / "strict", "--strict")
+            tap.ok(strict.status == 3 and summary is None, f"{name}: refused under --strict", strict)
+            listed = run("list", folder / name)
+            tap.ok(listed.status == 0 and "damaged" in listed.err, f"{name}: the list warns", listed)
+
+
+def refused(tap):
+    encrypted = bytearray(zip_of([("run/a.xplane.pb", PROFILE.read_bytes())]))
+    encrypted[6] |= 1  # the flag of the member, and that in the directory
+    encrypted[encrypted.index(b"PK\x01\x02") + 8] |= 1
+    cases = {
+        "no profile.zip": (zip_of([("a.txt", b"a"), ("b.txt", b"b")]), "no profile in"),
+        "empty.zip": (zip_of([]), "no profile in"),
+        "encrypted.zip": (bytes(encrypted), "is encrypted"),
+        "only a table of contents.tar": (tar_of([("run/a.xplane.pb", b"")]), "is empty"),
+        "several.zip": (zip_of([(f"{r}/a.xplane.pb", PROFILE.read_bytes()) for r in ("one", "two")]), "there are 2 runs"),
+    }
+    for name, (data, words) in cases.items():
+        with Scratch() as folder:
+            (folder / name).write_bytes(data)
+            result, summary = summary_of(folder / name, folder / "out")
+            status = 2 if words.startswith("there") else 3
+            tap.ok(result.status == status and summary is None and words in result.err and "hint:" in result.err, name,
+                   result)
+    with Scratch() as folder:
+        (folder / "several.zip").write_bytes(cases["several.zip"][0])
+        for option in (["--run", "one"], ["--latest"]):
+            result, summary = summary_of(folder / "several.zip", folder / option[0], *option)
+            tap.ok(result.status == 0 and summary, f"several runs and {option[0]}", result)
+        listed = run("list", folder / "several.zip", "--json")
+        runs = [r["run"] for r in json.loads(listed.out)["runs"]] if listed.status == 0 else []
+        tap.ok(sorted(runs) == ["one", "two"], "several runs are listed", listed)
+
+
+def one_file(tap):
+    with Scratch() as folder:
+        (folder / "x.tar.gz").write_bytes(gzip.compress(tar_of([("out/trace", PROFILE.read_bytes())]), mtime=0))
+        result, summary = summary_of(folder / "x.tar.gz", folder / "out")
+        tap.ok(result.status == 0 and summary["input"]["hosts"] == ["trace"], "an archive of one file", result)
+        result = run("report", folder / "x.tar.gz", "--format", "json", cwd=folder)
+        tap.ok(result.status == 0 and (folder / "x.report").is_dir(), "the report is called after the archive", result)
+
+
+def main():
+    tap = Tap()
+    same_as_the_folder(tap)
+    several_hosts(tap)
+    hostile(tap)
+    damaged(tap)
+    refused(tap)
+    one_file(tap)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

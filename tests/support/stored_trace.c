@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/stored_trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char kind_letters[] = "XiCstfBE"; /* in the order of enum tm_kind */
+
+void stored_trace_init(struct stored_trace *stored, struct tm_run *run, uint64_t tracks)
+{
+    const uint64_t refuse_in = run->budget.refuse_in;
+
+    run->budget.refuse_in = 0;
+    *stored = (struct stored_trace){ .run = run, .trace = { .run = run } };
+    stored->trace.names = tm_names_new(run, 1 << 20, NULL);
+    stored->trace.tracks = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), 1 << 20);
+    assert_non_null(stored->trace.names);
+    assert_non_null(stored->trace.tracks);
+    for (uint64_t i = 0; i < tracks; i++) {
+        const struct tm_track track = { .id = (int64_t)i * 3 };
+
+        assert_int_equal(tm_rows_append(stored->trace.tracks, &track), TM_OK);
+    }
+    run->budget.refuse_in = refuse_in;
+    stored->store = tm_record_store_new(&stored->trace);
+}
+
+void stored_trace_free(struct stored_trace *stored)
+{
+    tm_record_store_free(stored->store);
+    tm_rows_free(stored->trace.tracks);
+    tm_names_free(stored->trace.names);
+}
+
+tm_strid stored_name(struct stored_trace *stored, const char *name)
+{
+    tm_strid id;
+
+    assert_int_equal(tm_names_put(stored->trace.names, name, strlen(name), &id), TM_OK);
+    return id;
+}
+
+/* Read one line of the notation. */
+static void read_line(struct stored_trace *stored, char *line, struct tm_record *record)
+{
+    char *rest = NULL;
+    const char *letter;
+
+    line += strspn(line, " ");
+    letter = strchr(kind_letters, line[0]);
+    assert_non_null(letter);
+    record->kind = (uint8_t)(letter - kind_letters);
+    record->start_ps = strtoll(line + 1, &rest, 10);
+    if (*rest == '+')
+        record->dur_ps = strtoll(rest + 1, &rest, 10);
+    for (char *word = strtok_r(NULL, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        if (word[0] == '#')
+            record->correlation = strtoull(word + 1, NULL, 10);
+        else
+            record->name = stored_name(stored, word);
+    }
+}
+
+void stored_add(struct stored_trace *stored, uint32_t track, const char *lines)
+{
+    char copy[4096];
+    char *rest = copy;
+
+    assert_true(strlen(lines) < sizeof(copy));
+    memcpy(copy, lines, strlen(lines) + 1);
+    for (char *line = strsep(&rest, ";"); line; line = strsep(&rest, ";")) {
+        struct tm_raw raw = { .record = { .track = track } };
+
+        read_line(stored, line, &raw.record);
+        assert_int_equal(tm_record_store_add(stored->store, &raw), TM_OK);
+    }
+}
+
+static int print_record(struct stored_trace *stored, const struct tm_record *r, char *to, size_t size)
+{
+    char key[24] = "", name[64] = "", dur[24] = "";
+    const char *text;
+    size_t length;
+
+    if (r->name) {
+        assert_int_equal(tm_names_text(stored->trace.names, r->name, 0, &text, &length), TM_OK);
+        (void)snprintf(name, sizeof(name), " %s", text);
+    }
+    if (r->correlation)
+        (void)snprintf(key, sizeof(key), " #%llu", (unsigned long long)r->correlation);
+    if (r->kind == TM_SPAN)
+        (void)snprintf(dur, sizeof(dur), "+%lld%s", (long long)r->dur_ps, r->flags & TM_FLAG_OPEN ? "!" : "");
+    return snprintf(to, size, "%c%lld%s%s%s", kind_letters[r->kind], (long long)r->start_ps, dur, name, key);
+}
+
+void assert_stored(struct stored_trace *stored, uint32_t track, const char *expected)
+{
+    struct tm_record_place place;
+    char text[4096] = "";
+    size_t at = 0;
+
+    assert_int_equal(tm_record_store_begin(stored->store, track, &place), TM_OK);
+    for (;;) {
+        struct tm_raw raw;
+        bool more;
+
+        assert_int_equal(tm_record_store_next(&place, &raw, &more), TM_OK);
+        if (!more)
+            break;
+        assert_int_equal(raw.record.track, track);
+        assert_true(at + 200 < sizeof(text));
+        if (at)
+            text[at++] = ';';
+        at += (size_t)print_record(stored, &raw.record, text + at, sizeof(text) - at);
+    }
+    tm_record_store_end(&place);
+    assert_string_equal(text, expected);
+}

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stages/diagnose/collectives.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "pipeline/partial.h"
+#include "stages/diagnose/collective_kind.h"
+#include "stages/resolve/classes.h"
+#include "tests/support/stage_driver.h"
+#include "tests/support/test_run.h"
+
+enum { US = 1000000 };
+
+#define OK(call) assert_int_equal(call, TM_OK)
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A host of two devices, with one message more than it has operations. */
+struct rig {
+    struct tm_run run;
+    struct bench bench;
+};
+
+static const struct tm_config no_config = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE };
+
+static tm_status try_rig(struct rig *r)
+{
+    const struct tm_message none = { .group_size = 0 };
+    struct bench *b = &r->bench;
+    tm_status st = bench_open(b, &r->run, &tm_collectives_stage);
+
+    if (st != TM_OK)
+        return st;
+    b->trace.messages = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(none), 1 << 16);
+    if (!b->trace.messages)
+        return r->run.error.status;
+    bench_devices(b, 2, TM_DEVICE_GPU, 0, INT64_MAX);
+    st = tm_rows_append(b->trace.messages, &none);
+    return st == TM_OK ? bench_begin(b) : st;
+}
+
+static void open_rig(struct rig *r)
+{
+    test_run_init(&r->run);
+    OK(try_rig(r));
+}
+
+static void close_rig(struct rig *r)
+{
+    tm_rows_free(r->bench.trace.messages);
+    bench_close(&r->bench);
+}
+
+static void report_rig(struct rig *r)
+{
+    OK(bench_end(&r->bench));
+    OK(bench_report(&r->bench));
+}
+
+static void end_rig(struct rig *r)
+{
+    close_rig(r);
+    assert_ledger_is_even(&r->run);
+}
+
+/* A configuration whose message is of `operation`, so many elements in and out, of 4 bytes each. */
+static struct tm_config message_of(struct rig *r, const char *operation, uint64_t in, uint64_t out)
+{
+    const struct tm_message message = { .elements_in = in,
+                                        .elements_out = out,
+                                        .element_bytes = 4,
+                                        .group_size = 8,
+                                        .operation = bench_name(&r->bench, operation),
+                                        .data_type = bench_name(&r->bench, "Float") };
+    struct tm_config config = no_config;
+
+    config.message = (uint32_t)tm_rows_count(r->bench.trace.messages);
+    OK(tm_rows_append(r->bench.trace.messages, &message));
+    return config;
+}
+
+/* number: of the configuration, as the trace's table would have it */
+static void take(struct rig *r, const char *name, const struct tm_config *config, uint32_t number, int64_t dur_us)
+{
+    struct tm_event event =
+        bench_event(bench_name(&r->bench, name), TM_CLASS_COLLECTIVE, config, 0, dur_us * US);
+
+    event.record.config = number;
+    OK(bench_take(&r->bench, &event));
+}
+
+static int64_t integer(const struct rig *r, const char *path)
+{
+    if (!tm_has(bench_get(&r->bench, path)))
+        fail_msg("%s is missing", path);
+    return tm_int(bench_get(&r->bench, path));
+}
+
+static const char *text(const struct rig *r, const char *path)
+{
+    return tm_text(bench_get(&r->bench, path));
+}
+
+static bool has(const struct rig *r, const char *path)
+{
+    return tm_has(bench_get(&r->bench, path));
+}
+
+static void names_of_every_sort_tell_the_kind(void **state)
+{
+    static const struct { const char *name; enum tm_collective_kind kind; } rows[] = {
+        { "allreduce", TM_ALL_REDUCE }, { "allreduce_coalesced", TM_ALL_REDUCE }, { "all-reduce-start.1", TM_ALL_REDUCE },
+        { "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)", TM_ALL_REDUCE },
+        { "ncclDevKernel_AllReduce_Sum_f16_RING_LL(ncclDevComm*, unsigned long, ncclWork*)", TM_ALL_REDUCE },
+        { "void vllm::cross_device_reduce_1stage<float>(float*)", TM_ALL_REDUCE },
+        { "_allgather_base", TM_ALL_GATHER }, { "all_gather.3", TM_ALL_GATHER }, { "MultimemAllGather", TM_ALL_GATHER },
+        { "_reduce_scatter_base", TM_REDUCE_SCATTER }, { "all-reduce-scatter fusion", TM_REDUCE_SCATTER },
+        { "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL", TM_REDUCE_SCATTER },
+        { "all_to_allv", TM_ALL_TO_ALL }, { "ragged-all-to-all.4", TM_ALL_TO_ALL }, { "nccl_all2all", TM_ALL_TO_ALL },
+        { "ncclKernel_Broadcast_RING_LL_Sum_int8_t", TM_BROADCAST }, { "collective-broadcast", TM_BROADCAST },
+        { "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t", TM_SEND_RECV }, { "recv-done.3", TM_SEND_RECV },
+        { "collective-permute-start.1", TM_PERMUTE }, { "ncclDevKernel_Generic", TM_OTHER_COLLECTIVE },
+        { "barrier", TM_OTHER_COLLECTIVE }, { "all_red", TM_OTHER_COLLECTIVE }, { "", TM_OTHER_COLLECTIVE },
+        { "all___reduce", TM_ALL_REDUCE }, { "_-_-", TM_OTHER_COLLECTIVE },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (tm_collective_kind_in(rows[i].name, strlen(rows[i].name)) != rows[i].kind)
+            fail_msg("'%s' is %s", rows[i].name,
+                     tm_collective_kind_name[tm_collective_kind_in(rows[i].name, strlen(rows[i].name))]);
+}
+
+static void messages_are_rows_by_kind_and_size(void **state)
+{
+    struct rig r;
+    struct tm_config small, large, gather;
+
+    (void)state;
+    open_rig(&r);
+    small = message_of(&r, "allreduce", 256, 256);
+    large = message_of(&r, "allreduce", 1024, 1024);
+    gather = message_of(&r, "_allgather_base", 1024, 8192);
+    take(&r, "ncclDevKernel_Generic", &small, 1, 10);
+    take(&r, "ncclDevKernel_Generic", &small, 1, 15);
+    take(&r, "ncclDevKernel_Generic", &large, 2, 100);
+    take(&r, "ncclDevKernel_Generic", &gather, 3, 50);
+    report_rig(&r);
+    assert_int_equal(integer(&r, "collectives.total.count"), 4);
+    assert_int_equal(integer(&r, "collectives.total.total_ps"), 175 * US);
+    assert_int_equal(integer(&r, "collectives.total.bytes"), 2 * 1024 + 4096 + 32768);
+    assert_int_equal(integer(&r, "collectives.total.unknown_bytes_count"), 0);
+    assert_int_equal(tm_length(bench_get(&r.bench, "collectives.rows")), 3);
+    assert_string_equal(text(&r, "collectives.rows[0].kind"), "all-reduce");
+    assert_int_equal(integer(&r, "collectives.rows[0].message_bytes"), 4096);
+    assert_string_equal(text(&r, "collectives.rows[1].kind"), "all-gather");
+    assert_int_equal(integer(&r, "collectives.rows[1].message_bytes"), 32768); /* the output of it */
+    assert_int_equal(integer(&r, "collectives.rows[2].message_bytes"), 1024);
+    assert_int_equal(integer(&r, "collectives.rows[2].count"), 2);
+    assert_int_equal(integer(&r, "collectives.rows[2].bytes"), 2048);
+    assert_int_equal(integer(&r, "collectives.rows[2].total_ps"), 25 * US);
+    assert_int_equal(integer(&r, "collectives.rows[2].mean_ps"), 12500000);
+    assert_int_equal(integer(&r, "collectives.rows[2].group_size"), 8);
+    assert_string_equal(text(&r, "collectives.rows[2].data_type"), "Float");
+    end_rig(&r);
+}
+
+static void without_a_message_sizes_are_null(void **state)
+{
+    struct rig r;
+    struct tm_config op = no_config;
+
+    (void)state;
+    open_rig(&r);
+    op.hlo_op = bench_name(&r.bench, "all-gather-start.2");
+    take(&r, "ncclDevKernel_Generic", &op, 1, 10);
+    take(&r, "ncclDevKernel_ReduceScatter_Sum_f32_RING_LL", &no_config, 0, 20);
+    report_rig(&r);
+    assert_string_equal(text(&r, "collectives.rows[0].kind"), "reduce-scatter");
+    assert_string_equal(text(&r, "collectives.rows[1].kind"), "all-gather");
+    assert_false(has(&r, "collectives.rows[0].message_bytes"));
+    assert_false(has(&r, "collectives.rows[0].bytes"));
+    assert_false(has(&r, "collectives.rows[0].group_size"));
+    assert_false(has(&r, "collectives.rows[0].data_type"));
+    assert_false(has(&r, "collectives.total.bytes"));
+    assert_int_equal(integer(&r, "collectives.total.unknown_bytes_count"), 2);
+    end_rig(&r);
+}
+
+static void a_message_past_all_measure_has_no_size(void **state)
+{
+    struct rig r;
+    struct tm_config huge;
+
+    (void)state;
+    open_rig(&r);
+    huge = message_of(&r, "allreduce", UINT64_MAX, 1);
+    take(&r, "k", &huge, 1, INT64_MAX / US);
+    take(&r, "k", &huge, 1, INT64_MAX / US);
+    huge = message_of(&r, "allreduce", UINT64_MAX / 4, 1);
+    take(&r, "k", &huge, 2, 1);
+    take(&r, "k", &huge, 2, 1);
+    report_rig(&r);
+    assert_false(has(&r, "collectives.rows[0].message_bytes"));
+    assert_true(tm_int(bench_get(&r.bench, "collectives.total.total_ps")) > 0);
+    assert_int_equal(integer(&r, "collectives.total.count"), 4);
+    assert_int_equal(integer(&r, "collectives.total.unknown_bytes_count"), 2);
+    end_rig(&r);
+}
+
+static void what_is_no_collective_of_a_chosen_step_does_not_count(void **state)
+{
+    struct rig r;
+    struct tm_event event;
+
+    (void)state;
+    open_rig(&r);
+    event = bench_event(bench_name(&r.bench, "ncclKernel_AllReduce"), TM_CLASS_COLLECTIVE, &no_config, 0, US);
+    event.chosen = false;
+    OK(bench_take(&r.bench, &event));
+    event = bench_event(bench_name(&r.bench, "gemm"), TM_CLASS_KERNEL, &no_config, 0, US);
+    OK(bench_take(&r.bench, &event));
+    event = bench_event(bench_name(&r.bench, "all-reduce"), TM_CLASS_COLLECTIVE, &no_config, 0, US);
+    event.device = TM_NONE;
+    OK(bench_take(&r.bench, &event));
+    report_rig(&r);
+    assert_int_equal(integer(&r, "collectives.total.count"), 0);
+    assert_int_equal(integer(&r, "collectives.total.bytes"), 0);
+    assert_int_equal(tm_length(bench_get(&r.bench, "collectives.rows")), 0);
+    end_rig(&r);
+}
+
+static void ops_of_a_tpu_are_told_by_opcode_and_counted_at_their_wait(void **state)
+{
+    static const struct { const char *text, *category; enum tm_tpu_part part; int64_t dur_us; } ops[] = {
+        { "%async-collective-done.1 = f32[8] reduce-scatter-done(f32[8] %all-reduce.1)", "", TM_TPU_WAIT, 40 },
+        { "%async-collective-start.1 = f32[8] reduce-scatter-start(f32[8] %all-reduce.1)", "", TM_TPU_START, 2 },
+        { "%x.1 = f32[8] async-done(f32[8] %y), calls=%wrapped_all_gather, other=%all-reduce", "", TM_TPU_WAIT, 30 },
+        { "%fusion.7 = f32[8] fusion(f32[8] %all-to-all.1)", "all-reduce fusion", TM_TPU_PLAIN, 20 },
+    };
+    struct rig r;
+
+    (void)state;
+    open_rig(&r);
+    for (uint32_t i = 0; i < COUNT(ops); i++) {
+        const struct tm_config config = { .level = TM_LEVEL_COLLECTIVE,
+                                          .tpu_part = (uint8_t)ops[i].part,
+                                          .details = bench_name(&r.bench, ops[i].text),
+                                          .category = bench_name(&r.bench, ops[i].category) };
+
+        take(&r, "op.1", &config, i + 1, ops[i].dur_us);
+    }
+    report_rig(&r);
+    assert_int_equal(integer(&r, "collectives.total.count"), 3);
+    assert_int_equal(tm_length(bench_get(&r.bench, "collectives.rows")), 3);
+    assert_string_equal(text(&r, "collectives.rows[0].kind"), "reduce-scatter");
+    assert_int_equal(integer(&r, "collectives.rows[0].count"), 1);
+    assert_int_equal(integer(&r, "collectives.rows[0].total_ps"), 42 * US);
+    assert_string_equal(text(&r, "collectives.rows[1].kind"), "all-gather");
+    assert_string_equal(text(&r, "collectives.rows[2].kind"), "all-reduce");
+    end_rig(&r);
+}
+
+static void a_start_without_its_wait_has_no_mean(void **state)
+{
+    const struct tm_config start = { .level = TM_LEVEL_COLLECTIVE, .tpu_part = TM_TPU_START };
+    struct rig r;
+
+    (void)state;
+    open_rig(&r);
+    take(&r, "send.1", &start, 1, 5);
+    report_rig(&r);
+    assert_string_equal(text(&r, "collectives.rows[0].kind"), "send-recv");
+    assert_int_equal(integer(&r, "collectives.rows[0].count"), 0);
+    assert_false(has(&r, "collectives.rows[0].mean_ps"));
+    end_rig(&r);
+}
+
+static void rows_past_the_cap_are_the_rest(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r);
+    r.bench.settings.table_rows = 2;
+    for (uint32_t i = 1; i <= 5; i++) {
+        const struct tm_config config = message_of(&r, "allreduce", i, i);
+
+        take(&r, "k", &config, i, i);
+    }
+    report_rig(&r);
+    assert_int_equal(tm_length(bench_get(&r.bench, "collectives.rows")), 2);
+    assert_int_equal(integer(&r, "collectives.rows[0].message_bytes"), 20);
+    assert_int_equal(integer(&r, "collectives.rest.rows"), 3);
+    assert_int_equal(integer(&r, "collectives.rest.count"), 3);
+    assert_int_equal(integer(&r, "collectives.rest.total_ps"), 6 * US);
+    end_rig(&r);
+}
+
+static void a_profile_without_a_device_has_none(void **state)
+{
+    struct tm_run run;
+    struct bench b;
+
+    (void)state;
+    test_run_init(&run);
+    OK(bench_open(&b, &run, &tm_collectives_stage));
+    bench_devices(&b, 0, TM_DEVICE_GPU, 0, 0);
+    OK(bench_begin(&b));
+    OK(bench_end(&b));
+    OK(bench_report(&b));
+    assert_false(tm_has(bench_get(&b, "collectives")));
+    bench_close(&b);
+    assert_ledger_is_even(&run);
+}
+
+/* --- partials --- */
+
+static const char *name_of_host(const void *of, uint32_t host)
+{
+    (void)host;
+    return of;
+}
+
+static void save(struct rig *r, const char *path)
+{
+    struct tm_partial_writer *w = tm_partial_writer_new(&r->run, r->bench.trace.names, name_of_host, "h0");
+    FILE *to = fopen(path, "wb");
+
+    assert_non_null(w);
+    assert_non_null(to);
+    tm_partial_begin(w, "collectives");
+    OK(tm_collectives_stage.save(&r->bench.stage, w));
+    OK(tm_partial_end(w));
+    OK(tm_partial_write(w, to));
+    assert_int_equal(fclose(to), 0);
+    tm_partial_writer_free(w);
+}
+
+static void load(struct bench *b, const char *path)
+{
+    struct tm_partial_reader *reader;
+
+    OK(tm_partial_open(&reader, b->run, path));
+    tm_partial_bind(reader, b->trace.names, name_of_host, "h0", 0, 1);
+    OK(tm_partial_enter(reader, "collectives"));
+    OK(tm_collectives_stage.load(&b->stage, reader));
+    OK(tm_partial_leave(reader));
+    OK(tm_partial_finish(reader));
+    tm_partial_close(reader);
+}
+
+static void what_was_saved_is_read_again(void **state)
+{
+    char path[] = "/var/tmp/test-collectives-XXXXXX";
+    const int fd = mkstemp(path);
+    struct tm_config config;
+    struct rig r;
+    struct tm_run run;
+    struct bench again;
+
+    (void)state;
+    assert_true(fd >= 0);
+    (void)close(fd);
+    open_rig(&r);
+    config = message_of(&r, "_reduce_scatter_base", 8192, 1024);
+    take(&r, "k", &config, 1, 7);
+    take(&r, "k", &config, 1, 8);
+    take(&r, "ncclKernel_Broadcast", &no_config, 0, 1);
+    OK(bench_end(&r.bench));
+    save(&r, path);
+    end_rig(&r);
+
+    test_run_init(&run);
+    OK(bench_open(&again, &run, &tm_collectives_stage));
+    load(&again, path);
+    load(&again, path); /* another host of the same: folds into the same rows */
+    OK(bench_report(&again));
+    assert_int_equal(tm_int(bench_get(&again, "collectives.total.count")), 6);
+    assert_int_equal(tm_int(bench_get(&again, "collectives.total.bytes")), 4 * 32768);
+    assert_int_equal(tm_int(bench_get(&again, "collectives.total.unknown_bytes_count")), 2);
+    assert_int_equal(tm_length(bench_get(&again, "collectives.rows")), 2);
+    assert_string_equal(tm_text(bench_get(&again, "collectives.rows[0].kind")), "reduce-scatter");
+    assert_string_equal(tm_text(bench_get(&again, "collectives.rows[0].data_type")), "Float");
+    assert_int_equal(tm_int(bench_get(&again, "collectives.rows[0].count")), 4);
+    assert_int_equal(tm_int(bench_get(&again, "collectives.rows[0].group_size")), 8);
+    bench_close(&again);
+    assert_ledger_is_even(&run);
+    (void)unlink(path);
+}
+
+/* --- memory --- */
+
+static tm_status many_sizes(struct rig *r)
+{
+    tm_status st = try_rig(r);
+
+    for (uint32_t i = 0; i < 20000 && st == TM_OK; i++) {
+        const struct tm_message message = { .elements_in = i + 1, .element_bytes = 1 };
+        struct tm_config config = no_config;
+        struct tm_event event = bench_event(0, TM_CLASS_COLLECTIVE, &config, 0, US);
+
+        config.message = i + 1;
+        event.record.config = i + 1;
+        st = tm_rows_append(r->bench.trace.messages, &message);
+        if (st == TM_OK)
+            st = bench_take(&r->bench, &event);
+    }
+    if (st == TM_OK)
+        st = bench_end(&r->bench);
+    return st == TM_OK ? bench_report(&r->bench) : st;
+}
+
+static void many_sizes_keep_to_the_memory(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    test_run_init(&r.run);
+    OK(many_sizes(&r));
+    assert_int_equal(integer(&r, "collectives.total.count"), 20000);
+    assert_int_equal(integer(&r, "collectives.rest.rows"), 19500);
+    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <=
+                tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 16);
+    end_rig(&r);
+}
+
+static tm_status whole_job(struct tm_run *run)
+{
+    struct rig r = { .run = *run };
+    const tm_status st = many_sizes(&r);
+
+    close_rig(&r);
+    *run = r.run;
+    return st == TM_OK ? run->error.status : st;
+}
+
+static void each_refused_request_ends_clean(void **state)
+{
+    (void)state;
+    refuse_each_request(whole_job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_of_every_sort_tell_the_kind),
+        cmocka_unit_test(messages_are_rows_by_kind_and_size),
+        cmocka_unit_test(without_a_message_sizes_are_null),
+        cmocka_unit_test(a_message_past_all_measure_has_no_size),
+        cmocka_unit_test(what_is_no_collective_of_a_chosen_step_does_not_count),
+        cmocka_unit_test(ops_of_a_tpu_are_told_by_opcode_and_counted_at_their_wait),
+        cmocka_unit_test(a_start_without_its_wait_has_no_mean),
+        cmocka_unit_test(rows_past_the_cap_are_the_rest),
+        cmocka_unit_test(a_profile_without_a_device_has_none),
+        cmocka_unit_test(what_was_saved_is_read_again),
+        cmocka_unit_test(many_sizes_keep_to_the_memory),
+        cmocka_unit_test(each_refused_request_ends_clean),
+    };
+
+    return cmocka_run_group_tests_name("collectives", tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stages/input/record_source.h"
+
+#include "stages/input/pairs.h"
+#include "stages/order/order.h"
+#include "tests/support/stored_trace.h"
+
+/* Everything that `finish` was asked. */
+struct finished {
+    uint64_t calls;
+    uint32_t traits;
+};
+
+static void finish(void *to, const struct tm_track *track, struct tm_raw *raw)
+{
+    struct finished *const f = to;
+
+    assert_int_equal(track->id, (int64_t)raw->record.track * 3);
+    f->calls++;
+    raw->traits |= f->traits;
+}
+
+static struct tm_source *begin_test(struct tm_run *run, struct stored_trace *s, const char *const *tracks,
+                                    struct finished *finished)
+{
+    struct tm_source *source;
+    uint32_t count = 0;
+
+    test_run_init(run);
+    while (tracks[count])
+        count++;
+    stored_trace_init(s, run, count);
+    assert_non_null(s->store);
+    for (uint32_t i = 0; i < count; i++) {
+        if (tracks[i][0])
+            stored_add(s, i, tracks[i]);
+        assert_int_equal(tm_pairs_join(s->store, &s->trace, i), TM_OK);
+        ((struct tm_track *)tm_rows_change(s->trace.tracks, i))->events = tm_record_store_count(s->store, i);
+    }
+    assert_int_equal(tm_record_source_new(&s->trace, s->store, finished ? finish : NULL, finished, &source), TM_OK);
+    assert_ptr_equal(source->trace, &s->trace);
+    return source;
+}
+
+static void end_test(struct tm_run *run, struct stored_trace *s, struct tm_source *source)
+{
+    source->type->free(source);
+    s->store = NULL;
+    stored_trace_free(s);
+    assert_ledger_is_even(run);
+}
+
+/* Read a track; the sum of its starts. */
+static int64_t read_track(struct tm_source *source, uint64_t track, bool counts, uint32_t traits)
+{
+    struct tm_cursor *const cursor = source->type->open(source, track, 4096);
+    int64_t sum = 0;
+
+    assert_non_null(cursor);
+    assert_ptr_equal(cursor->source, source);
+    assert_int_equal(cursor->track, track);
+    assert_false(cursor->counts);
+    cursor->counts = counts;
+    for (;;) {
+        struct tm_raw raw;
+        bool more;
+
+        assert_int_equal(source->type->next(cursor, &raw, &more), TM_OK);
+        if (!more)
+            break;
+        assert_int_equal(raw.record.track, track);
+        assert_int_equal(raw.traits, traits);
+        sum += raw.record.start_ps;
+    }
+    source->type->close(cursor);
+    return sum;
+}
+
+static void tracks_are_read_as_often_as_wanted(void **state)
+{
+    static const char *const tracks[] = { "X1+1 a;X2+2 b;X3+3 c", "", "X100+1 a", NULL };
+    struct tm_run run;
+    struct stored_trace s;
+    struct tm_source *const source = begin_test(&run, &s, tracks, NULL);
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(read_track(source, 0, false, 0), 6);
+        assert_int_equal(read_track(source, 1, false, 0), 0);
+        assert_int_equal(read_track(source, 2, false, 0), 100);
+    }
+    source->type->close(NULL);
+    assert_int_equal(run.events_read, 0);
+    end_test(&run, &s, source);
+}
+
+static void each_record_is_finished(void **state)
+{
+    static const char *const tracks[] = { "X1+1 a;X2+2 b;X3+3 c", "X1+1 a", NULL };
+    struct finished finished = { .traits = 0x40 };
+    struct tm_run run;
+    struct stored_trace s;
+    struct tm_source *const source = begin_test(&run, &s, tracks, &finished);
+
+    (void)state;
+    assert_int_equal(read_track(source, 0, false, 0x40), 6);
+    assert_int_equal(finished.calls, 3);
+    assert_int_equal(read_track(source, 1, true, 0x40), 1);
+    assert_int_equal(finished.calls, 4);
+    end_test(&run, &s, source);
+}
+
+static void the_reading_that_counts_tallies_what_spans_are_to_each_other(void **state)
+{
+    static const char *const tracks[] = { "X207+1 c;X205+10 b;X200+10 a;i205 m",    /* out of order in the file */
+                                          "X300+5 twin;X300+5 twin;X301+2 b", /* the same again is not for another track */
+                                          "X300+5 twin", "B1 a;B5 b;E8 a;E9 b", NULL };
+    struct tm_run run;
+    struct stored_trace s;
+    struct tm_source *const source = begin_test(&run, &s, tracks, NULL);
+    const uint64_t *const count = run.tallies.count;
+
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++)
+        (void)read_track(source, i, false, 0);
+    assert_int_equal(count[TM_TALLY_OVERLAPPING_SPAN] + count[TM_TALLY_REPEATED_EVENT], 0);
+    for (uint64_t i = 0; i < 4; i++)
+        (void)read_track(source, i, true, 0);
+    assert_int_equal(count[TM_TALLY_OVERLAPPING_SPAN], 2);
+    assert_int_equal(count[TM_TALLY_REPEATED_EVENT], 1);
+    assert_int_equal(run.events_read, 0);
+    end_test(&run, &s, source);
+}
+
+struct taken {
+    int64_t last_ps;
+    uint64_t count;
+};
+
+static tm_status take(void *to, const struct tm_track *track, const struct tm_raw *raw)
+{
+    struct taken *const t = to;
+
+    assert_int_equal(track->id, (int64_t)raw->record.track * 3);
+    assert_true(raw->record.start_ps >= t->last_ps);
+    t->last_ps = raw->record.start_ps;
+    t->count++;
+    return TM_OK;
+}
+
+static void records_come_in_the_order_of_time(void **state)
+{
+    static const char *const tracks[] = { "X9+1 a;X2+2 b;X5+3 c", "B1 a;B2 b;E3 b;E9 a", "f7 #4;s6 #4;s1 #9",
+                                          "X4+1 a", "", NULL };
+    struct taken taken = { .last_ps = INT64_MIN };
+    struct tm_run run;
+    struct stored_trace s;
+    struct tm_source *const source = begin_test(&run, &s, tracks, NULL);
+
+    (void)state;
+    assert_int_equal(tm_order(source, take, &taken), TM_OK);
+    assert_int_equal(taken.count, 9);
+    assert_int_equal(taken.last_ps, 9);
+    end_test(&run, &s, source);
+}
+
+static tm_status read_first(struct tm_source *source)
+{
+    struct tm_cursor *const cursor = source->type->open(source, 0, 4096);
+    struct tm_raw raw;
+    bool more;
+    tm_status st;
+
+    if (!cursor)
+        return source->trace->run->error.status;
+    cursor->counts = true;
+    st = source->type->next(cursor, &raw, &more);
+    assert_true(st != TM_OK || more);
+    source->type->close(cursor);
+    return st;
+}
+
+static tm_status job(struct tm_run *run)
+{
+    const uint64_t refuse_in = run->budget.refuse_in;
+    struct stored_trace s;
+    struct tm_source *source;
+    tm_status st;
+
+    run->budget.refuse_in = 0;
+    stored_trace_init(&s, run, 1);
+    stored_add(&s, 0, "X1+1 a;X2+1 b");
+    run->budget.refuse_in = refuse_in;
+    st = tm_record_source_new(&s.trace, s.store, NULL, NULL, &source);
+    if (st == TM_OK)
+        st = read_first(source);
+    if (source)
+        source->type->free(source);
+    s.store = NULL; /* the source's, whatever became of it */
+    stored_trace_free(&s);
+    return st;
+}
+
+static void each_refused_request_ends_clean(void **state)
+{
+    (void)state;
+    refuse_each_request(job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tracks_are_read_as_often_as_wanted),
+        cmocka_unit_test(each_record_is_finished),
+        cmocka_unit_test(the_reading_that_counts_tallies_what_spans_are_to_each_other),
+        cmocka_unit_test(records_come_in_the_order_of_time),
+        cmocka_unit_test(each_refused_request_ends_clean),
+    };
+
+    return cmocka_run_group_tests_name("record_source", tests, NULL, NULL);
+}

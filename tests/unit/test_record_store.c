@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/stored_trace.h"
+
+/* Everything of a record follows from its track and its place there. */
+static struct tm_raw made(uint32_t track, uint64_t at, struct tm_allocation *args)
+{
+    const uint64_t mix = track * UINT64_C(1000003) + at;
+
+    memset(args, (int)(mix % 251), sizeof(*args));
+    return (struct tm_raw){
+        .record = { .start_ps = (int64_t)mix, .dur_ps = (int64_t)(mix % 97), .correlation = mix, .track = track,
+                    .args_length = mix % 10 == 0 ? sizeof(*args) : mix % 3 == 0 ? 8 : 0 },
+        .args = args,
+        .traits = (uint32_t)mix ^ 0x5a5a,
+    };
+}
+
+static tm_status add(struct stored_trace *s, uint32_t track, uint64_t at)
+{
+    struct tm_allocation args;
+    const struct tm_raw raw = made(track, at, &args);
+
+    return tm_record_store_add(s->store, &raw);
+}
+
+/* Read the next record of a place; false at the end. */
+static bool check_next(struct tm_record_place *place, uint32_t track, uint64_t at)
+{
+    struct tm_allocation args;
+    const struct tm_raw expected = made(track, at, &args);
+    struct tm_raw raw;
+    bool more;
+
+    assert_int_equal(tm_record_store_next(place, &raw, &more), TM_OK);
+    if (!more)
+        return false;
+    assert_memory_equal(&raw.record, &expected.record, sizeof(raw.record));
+    assert_int_equal(raw.traits, expected.traits);
+    assert_memory_equal(raw.args, expected.args, expected.record.args_length);
+    return true;
+}
+
+static void check_track(struct stored_trace *s, uint32_t track, uint64_t count)
+{
+    struct tm_record_place place;
+
+    assert_int_equal(tm_record_store_count(s->store, track), count);
+    assert_int_equal(tm_record_store_begin(s->store, track, &place), TM_OK);
+    for (uint64_t i = 0; i < count; i++)
+        assert_true(check_next(&place, track, i));
+    assert_false(check_next(&place, track, count));
+    assert_false(check_next(&place, track, count));
+    tm_record_store_end(&place);
+    tm_record_store_end(&place);
+}
+
+static void begin_test(struct tm_run *run, struct stored_trace *s)
+{
+    test_run_init(run);
+    stored_trace_init(s, run, 4);
+    assert_non_null(s->store);
+}
+
+static void end_test(struct tm_run *run, struct stored_trace *s)
+{
+    /* Half of the share, the places apart. */
+    assert_true(run->budget.peak_bytes[TM_ACCOUNT_INPUT] <= tm_budget_share(&run->budget, TM_ACCOUNT_INPUT) / 4 * 3);
+    stored_trace_free(s);
+    assert_ledger_is_even(run);
+}
+
+static void tracks_of_every_length_come_back_in_order(void **state)
+{
+    struct tm_run run;
+    struct stored_trace s;
+
+    (void)state;
+    begin_test(&run, &s);
+    for (uint32_t track = 0; track < 70; track++)
+        for (uint64_t i = 0; i < track * 2; i++)
+            assert_int_equal(add(&s, track, i), TM_OK);
+    for (uint32_t track = 0; track < 70; track++)
+        check_track(&s, track, track * 2);
+    check_track(&s, 70, 0);
+    check_track(&s, 1 << 30, 0);
+    assert_int_equal(run.budget.spilled_bytes, 0);
+    end_test(&run, &s);
+}
+
+/* Records of all tracks mixed at random, more than the memory holds. */
+static void mixed_tracks_spill_and_come_back(void **state)
+{
+    enum { TRACKS = 300, RECORDS = 200000 };
+    static uint64_t counts[TRACKS];
+    struct tm_run run;
+    struct stored_trace s;
+    uint64_t seed = 3;
+
+    (void)state;
+    begin_test(&run, &s);
+    memset(counts, 0, sizeof(counts));
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        const uint64_t dice = next_number(&seed);
+        const uint32_t track = (uint32_t)(dice % TRACKS % (dice >> 32 & 1 ? TRACKS : 7));
+
+        assert_int_equal(add(&s, track, counts[track]++), TM_OK);
+    }
+    assert_true(run.budget.spilled_bytes > 0);
+    for (uint32_t track = 0; track < TRACKS; track++)
+        check_track(&s, track, counts[track]);
+    end_test(&run, &s);
+}
+
+static void very_many_tracks_stay_in_bounds(void **state)
+{
+    enum { TRACKS = 100000 };
+    struct tm_run run;
+    struct stored_trace s;
+
+    (void)state;
+    begin_test(&run, &s);
+    for (uint64_t i = 0; i < 2; i++)
+        for (uint32_t track = 0; track < TRACKS; track++)
+            assert_int_equal(add(&s, track, i), TM_OK);
+    for (uint32_t track = 0; track < TRACKS; track++)
+        check_track(&s, track, 2);
+    end_test(&run, &s);
+}
+
+static void many_places_read_side_by_side(void **state)
+{
+    enum { TRACKS = 255, EACH = 400 };
+    static struct tm_record_place places[TRACKS];
+    struct tm_run run;
+    struct stored_trace s;
+    size_t before;
+
+    (void)state;
+    begin_test(&run, &s);
+    for (uint64_t i = 0; i < EACH; i++)
+        for (uint32_t track = 0; track < TRACKS; track++)
+            assert_int_equal(add(&s, track, i), TM_OK);
+    assert_true(run.budget.spilled_bytes > 0);
+    for (uint32_t track = 0; track < TRACKS; track++)
+        assert_int_equal(tm_record_store_begin(s.store, track, &places[track]), TM_OK);
+    before = run.budget.used_bytes[TM_ACCOUNT_INPUT];
+    for (uint64_t i = 0; i <= EACH; i++)
+        for (uint32_t track = 0; track < TRACKS; track++)
+            assert_int_equal(check_next(&places[track], track, i), i < EACH);
+    assert_int_equal(run.budget.used_bytes[TM_ACCOUNT_INPUT], before);
+    for (uint32_t track = 0; track < TRACKS; track++)
+        tm_record_store_end(&places[track]);
+    end_test(&run, &s);
+}
+
+static void records_are_added_to_other_tracks_while_one_is_read(void **state)
+{
+    enum { EACH = 20000 };
+    struct tm_run run;
+    struct stored_trace s;
+    struct tm_record_place place;
+
+    (void)state;
+    begin_test(&run, &s);
+    for (uint64_t i = 0; i < EACH; i++)
+        assert_int_equal(add(&s, 0, i), TM_OK);
+    assert_int_equal(tm_record_store_begin(s.store, 0, &place), TM_OK);
+    for (uint64_t i = 0; i < EACH; i++) {
+        assert_true(check_next(&place, 0, i));
+        assert_int_equal(add(&s, 1, i), TM_OK);
+        if (i % 100 == 0)
+            assert_int_equal(add(&s, 2, i / 100), TM_OK);
+    }
+    assert_false(check_next(&place, 0, EACH));
+    tm_record_store_end(&place);
+    assert_true(run.budget.spilled_bytes > 0);
+    check_track(&s, 0, EACH);
+    check_track(&s, 1, EACH);
+    check_track(&s, 2, EACH / 100);
+    end_test(&run, &s);
+}
+
+static void a_cleared_track_is_filled_anew_in_the_same_room(void **state)
+{
+    enum { EACH = 9000, TIMES = 20 };
+    struct tm_run run;
+    struct stored_trace s;
+    size_t used = 0;
+
+    (void)state;
+    begin_test(&run, &s);
+    assert_int_equal(tm_record_store_clear(s.store, 1), TM_OK);
+    for (uint64_t i = 0; i < 50; i++)
+        assert_int_equal(add(&s, 2, i), TM_OK);
+    for (int time = 0; time < TIMES; time++) {
+        for (uint64_t i = 0; i < EACH; i++)
+            assert_int_equal(add(&s, 1, i), TM_OK);
+        check_track(&s, 1, EACH);
+        assert_int_equal(tm_record_store_clear(s.store, 1), TM_OK);
+        check_track(&s, 1, 0);
+        used = used ? used : run.budget.used_bytes[TM_ACCOUNT_INPUT];
+    }
+    /* Long arguments alone are new. */
+    assert_true(run.budget.used_bytes[TM_ACCOUNT_INPUT] <= used + TM_KEPT_ARGS_BYTES);
+    check_track(&s, 2, 50);
+    assert_int_equal(add(&s, 1, 0), TM_OK);
+    check_track(&s, 1, 1);
+    end_test(&run, &s);
+}
+
+static void blocks_of_a_cleared_track_go_to_others(void **state)
+{
+    enum { EACH = 3000 };
+    struct tm_run run;
+    struct stored_trace s;
+    size_t used;
+
+    (void)state;
+    begin_test(&run, &s);
+    for (uint32_t track = 0; track < 2; track++)
+        for (uint64_t i = 0; i < EACH; i++)
+            assert_int_equal(add(&s, track, i), TM_OK);
+    used = run.budget.used_bytes[TM_ACCOUNT_INPUT];
+    for (uint32_t track = 0; track < 2; track++)
+        assert_int_equal(tm_record_store_clear(s.store, track), TM_OK);
+    for (uint64_t i = 0; i < EACH * 2; i++)
+        assert_int_equal(add(&s, 2, i), TM_OK);
+    /* Long arguments alone are new. */
+    assert_true(run.budget.used_bytes[TM_ACCOUNT_INPUT] <= used + TM_KEPT_ARGS_BYTES);
+    check_track(&s, 2, EACH * 2);
+    check_track(&s, 0, 0);
+    end_test(&run, &s);
+}
+
+static void rows_are_put_back_as_they_are(void **state)
+{
+    enum { EACH = 500 };
+    struct tm_run run;
+    struct stored_trace s;
+    struct tm_record_place place;
+    const struct tm_kept_record *row;
+    static struct tm_kept_record rows[EACH];
+
+    (void)state;
+    begin_test(&run, &s);
+    for (uint64_t i = 0; i < EACH; i++)
+        assert_int_equal(add(&s, 3, i), TM_OK);
+    assert_int_equal(tm_record_store_begin(s.store, 3, &place), TM_OK);
+    for (uint64_t i = 0; i < EACH; i++) {
+        assert_int_equal(tm_record_store_next_row(&place, &row), TM_OK);
+        assert_non_null(row);
+        rows[i] = *row;
+    }
+    assert_int_equal(tm_record_store_next_row(&place, &row), TM_OK);
+    assert_null(row);
+    tm_record_store_end(&place);
+    assert_int_equal(tm_record_store_clear(s.store, 3), TM_OK);
+    for (uint64_t i = 0; i < EACH; i++)
+        assert_int_equal(tm_record_store_add_row(s.store, &rows[i]), TM_OK);
+    check_track(&s, 3, EACH);
+    end_test(&run, &s);
+}
+
+static void what_a_track_holds_is_known(void **state)
+{
+    static const struct {
+        const char *lines;
+        uint32_t traits;
+    } rows[] = {
+        { "X1+5 a;X1+5 a;X1+4 b;X2+9 c;i2 d", 0 },
+        { "X1+4 a;X1+5 b", TM_STORED_UNSORTED },
+        { "X2+4 a;X1+5 b;X7+1 c", TM_STORED_UNSORTED | TM_STORED_BACK },
+        { "B1 a", TM_STORED_HALVES },
+        { "X0+1 b;E1 a", TM_STORED_HALVES },
+        { "s1 a", TM_STORED_FLOWS },
+        { "t1 a", TM_STORED_FLOWS },
+        { "i1;C2;f3 a;E2", TM_STORED_FLOWS | TM_STORED_HALVES | TM_STORED_UNSORTED | TM_STORED_BACK },
+    };
+    const uint32_t count = sizeof(rows) / sizeof(rows[0]);
+    struct tm_stored_track known;
+    struct tm_run run;
+    struct stored_trace s;
+
+    (void)state;
+    begin_test(&run, &s);
+    for (uint32_t i = 0; i < count; i++)
+        stored_add(&s, i, rows[i].lines);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(tm_record_store_track(s.store, i, &known), TM_OK);
+        assert_int_equal(known.traits, rows[i].traits);
+        assert_stored(&s, i, rows[i].lines);
+    }
+    assert_int_equal(tm_record_store_clear(s.store, count - 1), TM_OK);
+    assert_int_equal(tm_record_store_track(s.store, count - 1, &known), TM_OK);
+    assert_int_equal(known.traits, 0);
+    stored_add(&s, count - 1, "X0+3"); /* before all that was there */
+    assert_int_equal(tm_record_store_track(s.store, count - 1, &known), TM_OK);
+    assert_int_equal(known.traits, 0);
+    end_test(&run, &s);
+}
+
+/* Places that are begun in vain are ended all the same. */
+static tm_status fill_and_read(struct stored_trace *s)
+{
+    struct tm_record_place place;
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < 2000 && st == TM_OK; i++)
+        for (uint32_t track = 0; track < 30 && st == TM_OK; track++)
+            st = add(s, track * 50, i);
+    if (st != TM_OK)
+        return st;
+    st = tm_record_store_begin(s->store, 50, &place);
+    for (uint64_t i = 0; i < 2000 && st == TM_OK; i++)
+        assert_true(check_next(&place, 50, i));
+    tm_record_store_end(&place);
+    return st == TM_OK ? tm_record_store_clear(s->store, 50) : st;
+}
+
+static tm_status job(struct tm_run *run)
+{
+    struct stored_trace s;
+    tm_status st;
+
+    stored_trace_init(&s, run, 1);
+    st = s.store ? fill_and_read(&s) : run->error.status;
+    stored_trace_free(&s);
+    return st;
+}
+
+static void each_refused_request_ends_clean(void **state)
+{
+    (void)state;
+    refuse_each_request(job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tracks_of_every_length_come_back_in_order),
+        cmocka_unit_test(mixed_tracks_spill_and_come_back),
+        cmocka_unit_test(very_many_tracks_stay_in_bounds),
+        cmocka_unit_test(many_places_read_side_by_side),
+        cmocka_unit_test(records_are_added_to_other_tracks_while_one_is_read),
+        cmocka_unit_test(a_cleared_track_is_filled_anew_in_the_same_room),
+        cmocka_unit_test(blocks_of_a_cleared_track_go_to_others),
+        cmocka_unit_test(rows_are_put_back_as_they_are),
+        cmocka_unit_test(what_a_track_holds_is_known),
+        cmocka_unit_test(each_refused_request_ends_clean),
+    };
+
+    return cmocka_run_group_tests_name("record_store", tests, NULL, NULL);
+}
