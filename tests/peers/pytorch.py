@@ -48,6 +48,9 @@ COLLECTIVE = re.compile(r"nccl|rccl|nvshmem|msccl|all_?reduce|all_?gather|reduce
 BLOCKS = re.compile(r"^(cu|cuda|hip)\w*Synchronize$|^(cuda|hip)Memcpy(?!.*Async)")
 LAUNCHES = re.compile(r"Launch.*Kernel|GraphLaunch$|Memcpy.*Async|Memset.*Async")
 STEP = re.compile(r"^ProfilerStep#(\d+)$")
+COLLECTIVE_KINDS = (("all-reduce", "all_?reduce"), ("all-gather", "all_?gather"), ("broadcast", "broadcast"),
+                    ("reduce-scatter", "reduce_?scatter"), ("all-to-all", "all_?to_?all"), ("send-recv", "send_?recv"))
+ELEMENT_BYTES = {"Float": 4, "BFloat16": 2, "Half": 2, "Long": 8, "Int": 4, "Double": 8, "Byte": 1, "Char": 1}
 DIRECTIONS = (("h2d", "HtoD"), ("d2h", "DtoH"), ("p2p", "PtoP"), ("d2d", "DtoD"))
 
 
@@ -387,6 +390,39 @@ def compare_row_facts(d, profiles, summary):
             d.equal(f"{where}.occupancy_pct", told.pop(), r["occupancy_pct"])
 
 
+def message_of(a):
+    """(kind, bytes, group size, data type) of a collective; null is what its event does not tell.  The operation that
+    is named goes before the name of the kernel."""
+    told = a.args.get("Collective name") or a.name
+    kind = next((k for k, words in COLLECTIVE_KINDS if re.search(words, told, re.IGNORECASE)), "other")
+    elements = max(a.args.get("In msg nelems") or 0, a.args.get("Out msg nelems") or 0)
+    size = elements * ELEMENT_BYTES[a.args["dtype"]] if elements else None
+    return kind, size, a.args.get("Group size"), a.args.get("dtype")
+
+
+def compare_collectives(d, profiles, summary):
+    """By kind and message."""
+    collectives = [a for p in profiles for a in p.activities if a.is_collective]
+    if not collectives:
+        d.equal("collectives", None, summary["collectives"])
+        return
+    got = {(r["kind"], r["message_bytes"], r["group_size"], r["data_type"]): r for r in summary["collectives"]["rows"]}
+    want = rows_by(message_of, collectives)
+    for key in set(want) | set(got):
+        row = want.get(key, [MISSING, MISSING])
+        where = f"collectives.rows[{key}]"
+        d.equal(f"{where}.count", row[0], got.get(key, {}).get("count", MISSING))
+        d.equal(f"{where}.total_ps", row[1], got.get(key, {}).get("total_ps", MISSING))
+        d.equal(f"{where}.bytes", row[0] * key[1] if key[1] else None, got.get(key, {}).get("bytes", MISSING))
+    sized = [key[1] * row[0] for key, row in want.items() if key[1]]
+    total = summary["collectives"]["total"]
+    for figure, value in sums(collectives).items():
+        d.equal(f"collectives.total.{figure}", value, total[figure])
+    d.equal("collectives.total.bytes", sum(sized) if sized else None, total["bytes"])
+    d.equal("collectives.total.unknown_bytes_count", sum(not message_of(a)[1] for a in collectives),
+            total["unknown_bytes_count"])
+
+
 def compare_transfers(d, profiles, summary):
     copies = [a for p in profiles for a in p.activities if a.sort == COPY]
     rows = {r["direction"]: r for r in (summary["transfers"] or {}).get("by_direction", [])}
@@ -521,6 +557,7 @@ def compare_all(d, profiles, summary):
         d.part(compare_kernels, profiles, summary)
         d.part(compare_row_facts, profiles, summary)
         d.part(compare_transfers, profiles, summary)
+        d.part(compare_collectives, profiles, summary)
     d.part(compare_coverage, profiles, summary)
     d.part(compare_environment, profiles, summary)
     d.part(check_invariants, summary)

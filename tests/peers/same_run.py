@@ -38,6 +38,7 @@ LOST = (
     ("*", "coverage.classes.*", OTHER, FEWER),
     ("*", "coverage.tallies.*", OTHER, FEWER),
     ("*", "coverage.warnings.*", OTHER, "the loss is told"),
+    ("xla-*", "environment.hosts.0.framework", OTHER, "the JSON has the shape of JAX's; the profile does not tell"),
     ("*", "environment.hosts.0.*", NULL, NO_PLANE),
     ("*", "environment.devices.*", OTHER, NO_PLANE),
     ("*", "devices.*.model", NULL, NO_PLANE),
@@ -45,7 +46,6 @@ LOST = (
     ("*tpu*", "devices.*.in_flight_ps", NULL, NO_ASYNC),
     ("*tpu*", "devices.*.hidden_ps", NULL, NO_ASYNC),
     ("*", "kpis.peak_memory.*", OTHER, NO_ALLOCATOR),
-    ("xla-*", "environment.hosts.0.framework", OTHER, "the JSON has the shape of JAX's; the profile does not tell"),
     *(("xla-gtx1080ti", f"kernels.rows.*.{fact}", NULL, "this writer left kernel_details out of the JSON")
       for fact in ("grid", "block", "registers", "shared_bytes")),
 )
