@@ -23,7 +23,8 @@ SKIPPED = re.compile(r"^(.*?)\s*(?<!\\)#\s*SKIP\b\s*(.*)$", re.IGNORECASE)
 FOLDERS = ("golden", "cli", "property", "faults", "browser", "pdf", "peers", "bench")
 # What is not found by the rule 'test_*.py': programs with a name of their own.
 NAMED = {"golden": ["golden/run.py"],
-         "peers": ["peers/known_truth.py", "peers/reference.py", "peers/schema.py", "peers/truth.py"]}
+         "peers": [f"peers/{name}.py" for name in (
+             "catalog", "event_cap", "known_truth", "pytorch", "reference", "same_run", "schema", "truth")]}
 SECONDS = 420  # of one program; nothing here takes a third of it on two cores
 
 

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""One run, read from its xplane.pb and from the JSON that the profiler wrote beside it: the same summary.
+
+    same_run.py [--case PATTERN] [--list]
+
+Real pairs of $TM_SHARED/traces, and generated ones.  Summaries are compared value by value; what the JSON does not
+hold is a row of LOST, with its reason, and nothing else may differ.  Without the folder: skipped.
+"""
+
+import argparse
+import subprocess
+import sys
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from differences import MISSING, Differences  # noqa: E402
+from invariants import check as check_invariants  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import SHARED, Scratch, summary_of  # noqa: E402
+
+TRACES = SHARED / "traces"
+GENERATOR = SHARED / "tools" / "make_trace.py"
+
+# What may differ: (case pattern, path pattern, how the JSON's value must be, reason).
+# null: null, and the `why` beside it tells the reason.  other: whatever; the reason says why that is right.
+NULL, OTHER = "null", "other"
+FILE = "of the file, not of the run"
+NO_PLANE = "the JSON has no statistics of planes: no versions, no capabilities, no begin and end of the session"
+NO_ALLOCATOR = "the writer leaves allocator events out of the JSON"
+NO_ASYNC = "the writer leaves the line Async XLA Ops out of the JSON"
+FEWER = "fewer events: those of allocators, of asynchronous lines and of planes without a name are not there"
+LOST = (
+    ("*", "input.files.0.*", OTHER, FILE),
+    ("*", "coverage.events_read", OTHER, FEWER),
+    ("*", "coverage.events_used", OTHER, FEWER),
+    ("*", "coverage.classes.*", OTHER, FEWER),
+    ("*", "coverage.tallies.*", OTHER, FEWER),
+    ("*", "coverage.warnings.*", OTHER, "the loss is told"),
+    ("xla-*", "environment.hosts.0.framework", OTHER, "the JSON has the shape of JAX's; the profile does not tell"),
+    ("*", "environment.hosts.0.*", NULL, NO_PLANE),
+    ("*", "environment.devices.*", OTHER, NO_PLANE),
+    ("*", "devices.*.model", NULL, NO_PLANE),
+    ("*", "memory", NULL, NO_ALLOCATOR),
+    ("*tpu*", "devices.*.in_flight_ps", NULL, NO_ASYNC),
+    ("*tpu*", "devices.*.hidden_ps", NULL, NO_ASYNC),
+    ("*", "kpis.peak_memory.*", OTHER, NO_ALLOCATOR),
+    *(("xla-gtx1080ti", f"kernels.rows.*.{fact}", NULL, "this writer left kernel_details out of the JSON")
+      for fact in ("grid", "block", "registers", "shared_bytes")),
+)
+
+
+class Pair:
+    """paths: of the xplane.pb and of the JSON; both get the same name for the comparison."""
+
+    def __init__(self, name, xplane, trace, host="vm"):
+        self.name, self.xplane, self.trace, self.host = name, xplane, trace, host
+
+
+def real_pairs():
+    for path in sorted((TRACES / "logdir").glob("*/plugins/profile/*/*.xplane.pb")):
+        run = path.relative_to(TRACES / "logdir").parts[0]
+        yield Pair(f"logdir-{run}", path, path.with_name("vm.trace.json.gz"))
+        yield Pair(f"logdir-{run}-perfetto", path, path.with_name("perfetto_trace.json.gz"))
+    for name in ("xla-gtx1080ti", "xla-cpu"):
+        yield Pair(name, TRACES / "xspace" / f"{name}.xplane.pb", TRACES / "jax-json" / f"{name}.trace.json.gz")
+
+
+MADE = (
+    ("made-gpu", ["--devices", "2"]),
+    ("made-gpu-async", ["--devices", "2", "--async", "--shuffle"]),
+    ("made-gpu-stalled", ["--scenario", "stalled"]),
+    ("made-gpu-graphs", ["--graphs", "collapsed"]),
+    ("made-tpu", ["--platform", "tpu", "--devices", "2"]),
+    ("made-cpu", ["--platform", "cpu"]),
+)
+
+
+# --- comparing ------------------------------------------------------------------------------------------------
+
+def keyed(path, value):
+    """Lists whose rows have names are compared by them, so that one row more does not shift the others."""
+    for figure, name in (("kpis", "id"), ("findings", "id")):
+        if path == figure:
+            return {row[name]: row for row in value}
+    return value
+
+
+def differences(one, other, path=""):
+    """(path, one's value, other's value) of every value that differs; reasons are no values."""
+    one, other = keyed(path, one), keyed(path, other)
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in [*one, *(k for k in other if k not in one)]:
+            if key != "why":
+                where = f"{path}.{key}" if path else key
+                yield from differences(one.get(key, MISSING), other.get(key, MISSING), where)
+    elif isinstance(one, list) and isinstance(other, list):
+        if len(one) != len(other):
+            yield f"{path}.length", len(one), len(other)
+        for i, (a, b) in enumerate(zip(one, other)):
+            yield from differences(a, b, f"{path}.{i}")
+    elif type(one) is not type(other) or one != other:
+        yield path, one, other
+
+
+def section_of(summary, path):
+    """What holds the value at `path`, and the value's key."""
+    *parents, key = path.split(".")
+    for name in parents:
+        summary = summary[int(name)] if isinstance(summary, list) else summary[name]
+    return summary, key
+
+
+def is_lost_rightly(row, summary, path, value):
+    if row[2] == OTHER:
+        return True
+    section, key = section_of(summary, path)
+    return value is None and isinstance(section.get("why", {}).get(key), str)
+
+
+def compare(d, pair, one, other, used):
+    for path, a, b in differences(one, other):
+        row = next((r for r in LOST if fnmatchcase(pair.name, r[0]) and fnmatchcase(path, r[1])), None)
+        if row and is_lost_rightly(row, other, path, b):
+            used.add(row)
+        else:
+            d.equal(path, short(a), short(b))
+    d.compared += values(one)
+
+
+def short(value):
+    text = str(value)
+    return text if len(text) < 200 else text[:200] + "..."
+
+
+def values(tree):
+    """How many values a summary has."""
+    if isinstance(tree, (dict, list)):
+        return sum(map(values, tree.values() if isinstance(tree, dict) else tree))
+    return 1
+
+
+# --- running --------------------------------------------------------------------------------------------------
+
+def report_on(folder, source, ending, host):
+    """The two files get one name, so that run and host are named alike."""
+    (folder / ending).mkdir()
+    path = folder / ending / f"{host}.{ending}"
+    path.symlink_to(source)
+    return summary_of(path, folder / ending / "out", "--rows", "10000")
+
+
+def run_pair(tap, pair, folder, used):
+    results = [report_on(folder, pair.xplane, "xplane.pb", pair.host),
+               report_on(folder, pair.trace, "trace.json.gz", pair.host)]
+    for result, summary in results:
+        if summary is None or result.crashed or result.status != 0:
+            tap.ok(False, pair.name, f"report ended with {result}")
+            return
+    d = Differences(pair.name)
+    one, other = (summary for _, summary in results)
+    compare(d, pair, one, other, used)
+    d.part(check_invariants, other)
+    tap.ok(not d.wrong, f"{pair.name}: {d.compared} values", f"{len(d.wrong)} values differ", d.report(60))
+
+
+def run_made(tap, name, options, used):
+    with Scratch() as folder:
+        command = [sys.executable, str(GENERATOR), str(folder / "made"), "--events", "12000", "--seed", "21", "--format",
+                   "xplane,json,perfetto", "--quiet", *options]
+        made = subprocess.run(command, capture_output=True, text=True, check=False)
+        if made.returncode != 0:
+            tap.ok(False, name, "the generator failed", made.stderr[-1000:])
+            return
+        for ending in ("trace.json.gz", "perfetto_trace.json.gz"):
+            label = name if ending[0] == "t" else f"{name}-perfetto"
+            with Scratch() as out:
+                run_pair(tap, Pair(label, folder / "made.xplane.pb", folder / f"made.{ending}"), out, used)
+
+
+def check_one_file_of_a_run(tap, folder):
+    """A folder that holds both is one run, read from its xplane.pb alone."""
+    with Scratch() as out:
+        result, summary = summary_of(folder, out)
+    files = [Path(f["path"]).name for f in summary["input"]["files"]] if summary else str(result)
+    tap.ok(files == ["vm.xplane.pb"], "a folder with both files of a run", f"read: {files}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--case", default="*", metavar="PATTERN", help="only these pairs")
+    parser.add_argument("--list", action="store_true", help="name the pairs")
+    options = parser.parse_args()
+    tap = Tap()
+    pairs = [p for p in real_pairs() if fnmatchcase(p.name, options.case)] if TRACES.is_dir() else []
+    made = [m for m in MADE if fnmatchcase(m[0], options.case)]
+    if options.list:
+        print("\n".join([p.name for p in pairs] + [name for name, _ in made]))
+        return
+    used = set()
+    for pair in pairs:
+        with Scratch() as folder:
+            run_pair(tap, pair, folder, used)
+    for name, more in made:
+        if GENERATOR.exists():
+            run_made(tap, name, more, used)
+        else:
+            tap.skip(name, f"no generator at {GENERATOR}")
+    if pairs and options.case == "*":
+        check_one_file_of_a_run(tap, TRACES / "logdir" / "train")
+        for row in LOST:
+            if row not in used:
+                tap.ok(False, f"lost in JSON: {row[0]} {row[1]}", "it is lost no longer: take the row out")
+    if not pairs:
+        tap.skip("real pairs of files", f"no profiles at {TRACES}")
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
