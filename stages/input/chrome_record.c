@@ -199,12 +199,14 @@ static bool needs_config(const struct tm_record *r)
 /* Everything that the arguments tell. */
 static tm_status take_facts(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_raw *raw)
 {
-    const struct tm_fact_maker maker = { .trace = m->trace, .configs = m->configs };
     const struct tm_facts *f = &e->facts;
     struct tm_record *r = &raw->record;
+    const struct tm_fact_maker maker = { .trace = m->trace, .configs = m->configs,
+                                         .given = (enum tm_class)r->class, .name = e->name.at,
+                                         .name_length = e->name.length };
     int64_t number;
 
-    r->flags = f->flags;
+    r->flags = tm_facts_flags(f, (enum tm_class)r->class);
     if (r->class == TM_CLASS_ALLOC || r->class == TM_CLASS_FREE || raw->traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE))
         return take_allocation(m, e, raw);
     if (r->flags & TM_FLAG_CORRELATION)
