@@ -41,10 +41,13 @@ struct tm_chrome_track {
 
 enum { TM_CHROME_NEAR = 64 }; /* a power of two */
 
-/* The tracks that events meet one after the other are few. */
+/* The tracks that events meet one after the other are few.  What tells one; of texts their hash. */
 struct tm_near_track {
-    uint64_t hash; /* of what tells the track; 0 = empty */
+    uint64_t process, thread;
+    int64_t ordinal;
+    uint32_t sorts; /* of ids and of the track */
     uint32_t track;
+    bool is_used;
 };
 
 struct tm_chrome_tracks {

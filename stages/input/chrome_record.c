@@ -127,14 +127,19 @@ static bool take_times(struct tm_chrome_maker *m, const struct tm_chrome_event *
 
 /* --- what it says of itself --- */
 
-static uint64_t key_of_id(const struct tm_chrome_event *e)
+/* What joins halves: async spans by category and id, flows also by their name.
+ * source: Trace Event Format, "Async Events", "Flow events" */
+static uint64_t key_of_id(const struct tm_chrome_event *e, enum tm_chrome_sort sort)
 {
     const struct tm_json_id *id = &e->id;
-    const uint64_t own = id->kind == TM_JSON_TEXT ? XXH3_64bits(id->text.at, id->text.length) : (uint64_t)id->number;
-    const uint64_t parts[2] = { own, (uint64_t)id->kind };
-    const uint64_t category = XXH3_64bits(e->cat.at, e->has & TM_CHROME_CAT ? e->cat.length : 0);
+    const uint64_t parts[] = {
+        id->kind == TM_JSON_TEXT ? XXH3_64bits(id->text.at, id->text.length) : (uint64_t)id->number,
+        (uint64_t)id->kind,
+        e->has & TM_CHROME_CAT ? XXH3_64bits(e->cat.at, e->cat.length) : 0,
+        sort == TM_CHROME_FLOW && e->has & TM_CHROME_NAME ? XXH3_64bits(e->name.at, e->name.length) : 0,
+    };
 
-    return XXH3_64bits_withSeed(parts, sizeof(parts), category);
+    return XXH3_64bits(parts, sizeof(parts));
 }
 
 static void put_number(struct tm_chrome_maker *m, int64_t value, struct tm_raw *raw)
@@ -194,12 +199,14 @@ static bool needs_config(const struct tm_record *r)
 /* Everything that the arguments tell. */
 static tm_status take_facts(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_raw *raw)
 {
-    const struct tm_fact_maker maker = { .trace = m->trace, .configs = m->configs };
     const struct tm_facts *f = &e->facts;
     struct tm_record *r = &raw->record;
+    const struct tm_fact_maker maker = { .trace = m->trace, .configs = m->configs,
+                                         .given = (enum tm_class)r->class, .name = e->name.at,
+                                         .name_length = e->name.length };
     int64_t number;
 
-    r->flags = f->flags;
+    r->flags = tm_facts_flags(f, (enum tm_class)r->class);
     if (r->class == TM_CLASS_ALLOC || r->class == TM_CLASS_FREE || raw->traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE))
         return take_allocation(m, e, raw);
     if (r->flags & TM_FLAG_CORRELATION)
@@ -286,7 +293,7 @@ static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *
     if (st == TM_OK && on_thread)
         st = take_facts(m, e, &raw);
     else
-        r->correlation = key_of_id(e);
+        r->correlation = key_of_id(e, sort);
     if (st == TM_OK && phase == PHASE_INSTANT && r->class == TM_CLASS_UNRESOLVED)
         r->class = TM_CLASS_INSTANT;
     if (st == TM_OK)

@@ -135,38 +135,43 @@ static tm_status find_track(struct tm_chrome_tracks *t, const struct tm_chrome_e
     return st;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static uint64_t number_of_id(const struct tm_json_id *id)
 {
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
+    return id->kind == TM_JSON_TEXT ? XXH3_64bits(id->text.at, id->text.length) : (uint64_t)id->number;
 }
 
-static uint64_t hash_of_id(const struct tm_json_id *id)
+static uint32_t sort_of_id(const struct tm_json_id *id)
 {
-    const uint64_t value = id->kind == TM_JSON_TEXT ? XXH3_64bits(id->text.at, id->text.length) : (uint64_t)id->number;
-
-    return mix(value, (uint64_t)id->kind << 1 | id->is_unsigned);
+    return (uint32_t)id->kind << 1 | id->is_unsigned;
 }
 
 tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_event *event,
                              enum tm_chrome_sort sort, int64_t ordinal, uint32_t *track)
 {
-    const uint64_t device = has_device(sort) ? (uint64_t)ordinal
-                            : sort == TM_CHROME_FLOW ? 0
-                                                     : hash_of_id(&event->pid);
-    const uint64_t thread = has_thread(sort) ? hash_of_id(thread_of(event)) : 0;
-    const uint64_t hash = mix(mix(device, thread), (uint64_t)sort + 1) | 1;
-    struct tm_near_track *near = &t->near[hash >> 32 & (TM_CHROME_NEAR - 1)];
+    const struct tm_json_id *thread = thread_of(event);
+    const struct tm_near_track wanted = {
+        .process = number_of_id(&event->pid),
+        .thread = number_of_id(thread),
+        .ordinal = has_device(sort) ? ordinal : 0,
+        .sorts = sort_of_id(&event->pid) << 16 | sort_of_id(thread) << 8 | (uint32_t)sort,
+    };
+    const uint64_t mixed = (wanted.thread ^ wanted.process << 8 ^ (uint64_t)wanted.sorts << 32) * 0x9e3779b97f4a7c15u;
+    struct tm_near_track *near = &t->near[mixed >> 58];
     tm_status st;
 
-    if (near->hash == hash) {
+    static_assert(TM_CHROME_NEAR == 1 << (64 - 58), "the place is the highest bits of the hash");
+    if (near->is_used && near->process == wanted.process && near->thread == wanted.thread &&
+        near->ordinal == wanted.ordinal && near->sorts == wanted.sorts) {
         *track = near->track;
         return TM_OK;
     }
     st = find_track(t, event, sort, ordinal, track);
-    if (st == TM_OK)
-        *near = (struct tm_near_track){ hash, *track };
-    return st;
+    if (st != TM_OK)
+        return st;
+    *near = wanted;
+    near->track = *track;
+    near->is_used = true;
+    return TM_OK;
 }
 
 /* --- names --- */

@@ -56,5 +56,7 @@ const uint8_t *tm_chrome_number(struct tm_chrome_reader *reader, const uint8_t *
     at = tm_json_walk_number(&reader->window, at, &reader->decimal);
     if (reader->decimal.state == TM_DECIMAL_MINUS && *at == 'I')
         return tm_chrome_word(reader, at);
-    return tm_json_decimal_is_whole(&reader->decimal) ? at : tm_chrome_fail(reader, at, "a number is not one of JSON");
+    if (!tm_json_decimal_is_whole(&reader->decimal) || (*at >= '0' && *at <= '9')) /* 01 */
+        return tm_chrome_fail(reader, at, "a number is not one of JSON");
+    return at;
 }

@@ -72,9 +72,10 @@ static void read_shape(struct tm_text text, uint32_t shape[3])
         shape[i] = (uint32_t)size[i];
 }
 
+/* Files that were written again by another program hold a number per line. */
 static struct tm_text without_blanks(struct tm_text text)
 {
-    while (text.length && *text.at == ' ')
+    while (text.length && (*text.at == ' ' || *text.at == '\n' || *text.at == '\t' || *text.at == '\r'))
         text = tm_text_from(text, 1);
     return text;
 }

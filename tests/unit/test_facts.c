@@ -230,7 +230,7 @@ static void a_kernel_of_pytorch_has_its_launch(void **state)
     bed_make(&b);
     say(&b, TM_CLASS_KERNEL, "ampere_fp16_s1688gemm_fp16_256x64_ldg8_f2f_tn");
     put(&b, TM_STAT_GRID, "[8, 32, 32]");
-    put(&b, TM_STAT_BLOCK, "[128,1,1]");
+    put(&b, TM_STAT_BLOCK, "[\r\n\t128,\n 1,1\n]");
     tm_facts_put_int(&b.facts, TM_STAT_REGISTERS, 234);
     tm_facts_put_int(&b.facts, TM_STAT_SHARED_MEMORY, 40960);
     tm_facts_put_int(&b.facts, TM_STAT_OCCUPANCY, 13);
