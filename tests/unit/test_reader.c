@@ -25,7 +25,7 @@ struct part {
 
 static void open_bytes(struct tm_input *in, struct tm_run *run, const uint8_t *bytes, size_t length)
 {
-    *in = (struct tm_input){ .run = run, .fd = memfd_create("part", MFD_CLOEXEC), .bytes = length };
+    *in = (struct tm_input){ .run = run, .fd = memfd_create("part", MFD_CLOEXEC), .bytes = length, .held = true };
     assert_true(in->fd >= 0);
     assert_int_equal(write(in->fd, bytes, length), (ssize_t)length);
 }
