@@ -11,6 +11,7 @@
 
 #include <xxhash.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include "tests/support/test_run.h"
 
@@ -67,6 +68,24 @@ static size_t pack(const uint8_t *from, size_t length)
     return z.total_out;
 }
 
+/* A zstd of one frame in `packed`. */
+static size_t pack_zstd(const uint8_t *from, size_t length)
+{
+    const size_t bytes = ZSTD_compress(packed, sizeof(packed), from, length, 1);
+
+    assert_false(ZSTD_isError(bytes));
+    return bytes;
+}
+
+/* Open and hold. */
+static tm_status hold_with(struct tm_input *in, struct tm_run *run, const char *path,
+                           const struct tm_input_options *options)
+{
+    const tm_status st = tm_input_open_with(in, run, path, options);
+
+    return st == TM_OK ? tm_input_hold(in) : st;
+}
+
 /* Every place of the content can be read, across blocks and at the end. */
 static void assert_content(const struct tm_input *in, const uint8_t *wanted, size_t length)
 {
@@ -96,8 +115,9 @@ static void a_plain_file_is_read_in_place(void **state)
     (void)state;
     test_run_init(&run);
     write_file("plain", text, LONG);
-    assert_int_equal(tm_input_open(&in, &run, path_of("plain")), TM_OK);
-    assert_false(in.spilled || in.gzip || in.partial);
+    assert_int_equal(hold_with(&in, &run, path_of("plain"), NULL), TM_OK);
+    assert_false(in.spilled || in.partial);
+    assert_int_equal(in.wrapping, TM_PLAIN);
     assert_int_equal(in.disk_bytes, LONG);
     assert_int_equal(in.xxh3, XXH3_64bits(text, LONG));
     assert_int_equal(run.bytes_read, LONG);
@@ -124,8 +144,9 @@ static void a_gzip_is_inflated_first(void **state)
         if (!tm_inflate_has(engine))
             continue;
         test_run_init(&run);
-        assert_int_equal(tm_input_open_with(&in, &run, path_of("gzip"), &options), TM_OK);
-        assert_true(in.spilled && in.gzip);
+        assert_int_equal(hold_with(&in, &run, path_of("gzip"), &options), TM_OK);
+        assert_true(in.spilled);
+        assert_int_equal(in.wrapping, TM_GZIP);
         assert_false(in.partial);
         assert_int_equal(in.members, 1);
         assert_int_equal(in.disk_bytes, length);
@@ -162,7 +183,7 @@ static void a_damaged_gzip_gives_what_could_be_inflated(void **state)
             const struct tm_input_options options = { .engine = i ? TM_INFLATE_DEFAULT : TM_INFLATE_ZLIB };
 
             test_run_init(&runs[i]);
-            st[i] = tm_input_open_with(&in[i], &runs[i], path_of("damaged"), &options);
+            st[i] = hold_with(&in[i], &runs[i], path_of("damaged"), &options);
         }
         assert_int_equal(st[0], st[1]);
         assert_string_equal(runs[0].error.what, runs[1].error.what);
@@ -269,7 +290,7 @@ static void a_file_that_shrinks_is_an_error(void **state)
     (void)state;
     test_run_init(&run);
     write_file("shrinks", text, 5000);
-    assert_int_equal(tm_input_open(&in, &run, path_of("shrinks")), TM_OK);
+    assert_int_equal(hold_with(&in, &run, path_of("shrinks"), NULL), TM_OK);
     assert_int_equal(truncate(path_of("shrinks"), 4050), 0);
     assert_int_equal(tm_input_read(&in, got, 50, 4000, &n), TM_OK);
     assert_int_equal(tm_input_read(&in, got, 100, 4000, &n), TM_ERR_INPUT);
@@ -306,7 +327,7 @@ static void a_file_that_grows_is_partial(void **state)
     assert_int_equal(truncate(path_of("grows"), 64 << 20), 0); /* long enough for the other thread's turn */
     writing = 1;
     assert_int_equal(pthread_create(&writer, NULL, write_on, NULL), 0);
-    assert_int_equal(tm_input_open(&in, &run, path_of("grows")), TM_OK);
+    assert_int_equal(hold_with(&in, &run, path_of("grows"), NULL), TM_OK);
     writing = 0;
     assert_int_equal(pthread_join(writer, &failed), 0);
     assert_null(failed);
@@ -342,6 +363,7 @@ static void stdin_is_read_from_a_file_in_place(void **state)
     (void)state;
     write_file("in", text, LONG);
     assert_int_equal(open_stdin(&in, &run, open(path_of("in"), O_RDONLY)), TM_OK);
+    assert_int_equal(tm_input_hold(&in), TM_OK);
     assert_false(in.spilled);
     assert_string_equal(in.name, "stdin");
     assert_content(&in, text, LONG);
@@ -366,8 +388,9 @@ static void stdin_is_kept_where_it_is_a_pipe(void **state)
             assert_int_equal(write(ends[1], text, 20000), 20000);
         assert_int_equal(close(ends[1]), 0);
         assert_int_equal(open_stdin(&in, &run, ends[0]), TM_OK);
+        assert_int_equal(tm_input_hold(&in), TM_OK);
         assert_true(in.spilled);
-        assert_int_equal(in.gzip, zipped);
+        assert_int_equal(in.wrapping, zipped ? TM_GZIP : TM_PLAIN);
         assert_int_equal(in.disk_bytes, zipped ? length : 20000);
         assert_int_equal(in.xxh3, zipped ? XXH3_64bits(packed, length) : XXH3_64bits(text, 20000));
         assert_content(&in, text, 20000);
@@ -393,46 +416,471 @@ static void an_empty_stdin_is_refused(void **state)
     tm_input_close(&in);
 }
 
+/* ---- the stream --------------------------------------------------------------------------------------- */
+
+/* What came out of an input, and all that is known of it. */
+struct read_out {
+    uint8_t *at;
+    size_t length;
+    tm_status status;
+    struct tm_input in; /* closed */
+    char error[TM_ERROR_TEXT];
+};
+
+static void assert_same_content(const struct read_out *a, const struct read_out *b)
+{
+    assert_int_equal(a->status, b->status);
+    assert_string_equal(a->error, b->error);
+    assert_int_equal(a->length, b->length);
+    assert_memory_equal(a->at, b->at, a->length);
+    assert_int_equal(a->in.kind, b->in.kind);
+    assert_int_equal(a->in.wrapping, b->in.wrapping);
+    assert_int_equal(a->in.partial, b->in.partial);
+    assert_int_equal(a->in.bytes, b->in.bytes);
+    assert_int_equal(a->in.disk_bytes, b->in.disk_bytes);
+    assert_int_equal(a->in.members, b->in.members);
+    assert_true(a->in.xxh3 == b->in.xxh3);
+    assert_int_equal(a->in.problem_at, b->in.problem_at);
+    assert_string_equal(a->in.problem, b->in.problem);
+}
+
+/* Stream to the end, `room` bytes at a time; each buffer is as long as it says. */
+static tm_status stream_all(struct tm_input *in, size_t room, size_t read_most, struct read_out *to)
+{
+    uint8_t *const buffer = malloc(room);
+    size_t got;
+    tm_status st;
+
+    assert_non_null(buffer);
+    do {
+        st = tm_input_next(in, buffer, room, &got);
+        assert_true(got <= room && (read_most == 0 || got <= read_most));
+        assert_true(to->length + got <= MOST);
+        if (got > 0)
+            memcpy(to->at + to->length, buffer, got);
+        to->length += got;
+    } while (st == TM_OK && got > 0);
+    if (st == TM_OK) {
+        assert_int_equal(tm_input_next(in, buffer, room, &got), TM_OK); /* the end stays the end */
+        assert_int_equal(got, 0);
+        assert_int_equal(in->bytes, to->length);
+    }
+    assert_int_equal(in->run->budget.spilled_bytes, 0);
+    free(buffer);
+    return st;
+}
+
+static tm_status read_held(struct tm_input *in, struct read_out *to)
+{
+    tm_status st = tm_input_hold(in);
+
+    if (st == TM_OK)
+        st = tm_input_read(in, to->at, MOST, 0, &to->length);
+    return st;
+}
+
+static struct read_out end_read(struct read_out o, struct tm_run *run, struct tm_input *in)
+{
+    (void)snprintf(o.error, sizeof(o.error), "%s", run->error.what);
+    assert_int_equal(run->error.status, o.status);
+    assert_int_equal(run->bytes_read, o.status == TM_OK ? in->disk_bytes : 0);
+    tm_input_close(in);
+    assert_ledger_is_even(run);
+    o.in = *in;
+    return o;
+}
+
+/* room 0 = held. */
+static struct read_out read_file_whole(const char *name, size_t room, const struct tm_input_options *options)
+{
+    struct read_out o = { .at = malloc(MOST) };
+    struct tm_run run;
+    struct tm_input in;
+
+    assert_non_null(o.at);
+    test_run_init(&run);
+    o.status = tm_input_open_with(&in, &run, path_of(name), options);
+    if (o.status == TM_OK)
+        o.status = room ? stream_all(&in, room, options ? options->read_most : 0, &o) : read_held(&in, &o);
+    return end_read(o, &run, &in);
+}
+
+/* The two ends of a pipe that is filled by a thread. */
+struct filled_pipe {
+    pthread_t writer;
+    int from, to;
+    const uint8_t *bytes;
+    size_t length;
+};
+
+static void *fill_pipe(void *of)
+{
+    struct filled_pipe *const p = of;
+    size_t done = 0;
+
+    while (done < p->length) {
+        const ssize_t n = write(p->to, p->bytes + done, p->length - done);
+
+        if (n <= 0)
+            break;
+        done += (size_t)n;
+    }
+    return close(p->to) == 0 && done == p->length ? NULL : p;
+}
+
+static struct read_out read_pipe_whole(const uint8_t *bytes, size_t length, size_t room)
+{
+    struct filled_pipe p = { .bytes = bytes, .length = length };
+    struct read_out o = { .at = malloc(MOST) };
+    struct tm_run run;
+    struct tm_input in;
+    void *failed;
+    int ends[2];
+
+    assert_non_null(o.at);
+    assert_int_equal(pipe(ends), 0);
+    p.from = ends[0];
+    p.to = ends[1];
+    assert_int_equal(pthread_create(&p.writer, NULL, fill_pipe, &p), 0);
+    o.status = open_stdin(&in, &run, p.from);
+    if (o.status == TM_OK)
+        o.status = room ? stream_all(&in, room, 0, &o) : read_held(&in, &o);
+    assert_int_equal(pthread_join(p.writer, &failed), 0);
+    assert_null(failed);
+    return end_read(o, &run, &in);
+}
+
+/* The bytes of a file, streamed in every way and held, by either engine, give the same content. */
+static struct read_out read_each_way(const uint8_t *bytes, size_t length)
+{
+    static const struct {
+        size_t room, most;
+    } ways[] = { { 1 << 20, 0 }, { 1 << 20, 1 }, { 7, 0 }, { 65536, 4096 }, { 100003, 0 }, { 4099, 4095 }, { 0, 0 } };
+    struct read_out first, other;
+
+    write_file("each", bytes, length);
+    first = read_file_whole("each", 0, &(struct tm_input_options){ .engine = TM_INFLATE_ZLIB });
+    for (enum tm_inflate_engine engine = TM_INFLATE_DEFAULT; engine <= TM_INFLATE_ZLIB; engine++) {
+        for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+            const struct tm_input_options options = { .engine = engine, .read_most = ways[i].most };
+
+            other = read_file_whole("each", ways[i].room, &options);
+            assert_same_content(&first, &other);
+            free(other.at);
+        }
+    }
+    for (size_t room = 0; room <= 60000; room += 20000) {
+        other = read_pipe_whole(bytes, length, room);
+        assert_same_content(&first, &other);
+        free(other.at);
+    }
+    assert_int_equal(unlink(path_of("each")), 0);
+    assert_int_equal(first.status, TM_OK);
+    assert_int_equal(first.in.disk_bytes, length);
+    assert_true(first.in.xxh3 == XXH3_64bits(bytes, length));
+    return first;
+}
+
+static void assert_each_way(const uint8_t *bytes, size_t length, enum tm_wrapping wrapping, uint64_t members,
+                            const char *problem)
+{
+    struct read_out o = read_each_way(bytes, length);
+
+    assert_int_equal(o.in.wrapping, wrapping);
+    assert_int_equal(o.in.members, members);
+    if (!strstr(o.in.problem, problem) || (problem[0] == 0) != (o.in.problem[0] == 0))
+        fail_msg("'%s' has no '%s'", o.in.problem, problem);
+    assert_int_equal(o.length, LONG);
+    assert_memory_equal(o.at, text, LONG);
+    free(o.at);
+}
+
+static void a_stream_gives_what_is_held(void **state)
+{
+    size_t length;
+
+    (void)state;
+    assert_each_way(text, LONG, TM_PLAIN, 0, "");
+    length = pack(text, LONG);
+    assert_each_way(packed, length, TM_GZIP, 1, "");
+    length = pack_zstd(text, LONG);
+    assert_each_way(packed, length, TM_ZSTD, 1, "");
+}
+
+/* Three pieces of the text, wrapped one after the other, in a file that the caller frees. */
+static uint8_t *pack_three(size_t (*pack_one)(const uint8_t *, size_t), size_t *length, size_t *first_end)
+{
+    static const size_t ends[] = { 0, 300001, 300001, LONG };
+    uint8_t *const file = calloc(1, MOST);
+
+    assert_non_null(file);
+    *length = 0;
+    for (size_t i = 0; i < 3; i++) {
+        const size_t bytes = pack_one(text + ends[i], ends[i + 1] - ends[i]);
+
+        assert_true(*length + bytes < MOST - 1000);
+        memcpy(file + *length, packed, bytes);
+        *length += bytes;
+        if (i == 0)
+            *first_end = *length;
+    }
+    return file;
+}
+
+static void members_and_frames_follow_one_another(void **state)
+{
+    size_t length, first_end;
+    uint8_t *file = pack_three(pack, &length, &first_end);
+
+    (void)state;
+    assert_each_way(file, length, TM_GZIP, 3, "");
+    assert_each_way(file, length + 700, TM_GZIP, 3, ""); /* zeros */
+    file[length + 300] = 'x';
+    assert_each_way(file, length + 700, TM_GZIP, 3, "after member 3 follow bytes");
+    file[length + 300] = 0;
+    file[first_end - 5] ^= 1; /* the CRC: no byte is lost */
+    assert_each_way(file, length, TM_GZIP, 3, "check (CRC) of member 1 fails");
+    free(file);
+    file = pack_three(pack_zstd, &length, &first_end);
+    assert_each_way(file, length, TM_ZSTD, 3, "");
+    assert_each_way(file, length + 10, TM_ZSTD, 3, "after frame 3 follow bytes");
+    free(file);
+}
+
+/* Streamed by both engines, whole and a byte at a time, a damaged file gives what zlib alone gives. */
+static void assert_streams_agree(const uint8_t *bytes, size_t length, size_t room)
+{
+    struct read_out held, streamed;
+
+    write_file("agree", bytes, length);
+    held = read_file_whole("agree", 0, &(struct tm_input_options){ .engine = TM_INFLATE_ZLIB });
+    for (enum tm_inflate_engine engine = TM_INFLATE_DEFAULT; engine <= TM_INFLATE_ZLIB; engine++) {
+        const struct tm_input_options options = { .engine = engine };
+
+        streamed = read_file_whole("agree", room, &options);
+        assert_same_content(&held, &streamed);
+        free(streamed.at);
+    }
+    free(held.at);
+    assert_int_equal(unlink(path_of("agree")), 0);
+}
+
+static void a_file_cut_anywhere_streams_what_came_before(void **state)
+{
+    static uint8_t file[MOST];
+
+    (void)state;
+    for (int wrapping = 0; wrapping < 2; wrapping++) {
+        const size_t length = wrapping ? pack(text, 1500) : pack_zstd(text, 1500);
+
+        memcpy(file, packed, length);
+        for (size_t cut = 4; cut < length; cut++)
+            assert_streams_agree(file, cut, 1 + cut % 200);
+    }
+}
+
+static void a_file_damaged_anywhere_streams_what_came_before(void **state)
+{
+    static uint8_t file[MOST];
+
+    (void)state;
+    for (int wrapping = 0; wrapping < 2; wrapping++) {
+        const size_t length = wrapping ? pack(text, 1500) : pack_zstd(text, 1500);
+
+        memcpy(file, packed, length);
+        for (size_t at = 4; at < length; at++) {
+            file[at] ^= (uint8_t)(1u << at % 8);
+            assert_streams_agree(file, length, 1 + at % 200);
+            file[at] ^= (uint8_t)(1u << at % 8);
+        }
+    }
+}
+
+/* Damage long after the head, when bytes have been given out.  The fast engine may have given out a little more
+ * than zlib would; what is held never has more. */
+static void damage_far_inside_is_met_while_streaming(void **state)
+{
+    static const size_t rooms[] = { 1 << 20, 65536, 1000, 3 };
+    const size_t length = pack(text, LONG);
+    static uint8_t file[MOST];
+    uint64_t seed = 11;
+
+    (void)state;
+    memcpy(file, packed, length);
+    for (int turn = 0; turn < 40; turn++) {
+        const size_t at = length / 4 + next_number(&seed) % (length / 2);
+        const uint8_t flip = (uint8_t)(1u << next_number(&seed) % 8);
+        struct read_out zlib, fast, held;
+
+        file[at] ^= flip;
+        write_file("far", file, length);
+        zlib = read_file_whole("far", rooms[0], &(struct tm_input_options){ .engine = TM_INFLATE_ZLIB });
+        held = read_file_whole("far", 0, NULL);
+        fast = read_file_whole("far", rooms[turn % 4], NULL);
+        assert_true(zlib.in.partial && zlib.length > 65536);
+        assert_same_content(&zlib, &held);
+        assert_true(fast.length >= zlib.length && fast.length < zlib.length + 10000);
+        assert_memory_equal(fast.at, zlib.at, zlib.length);
+        assert_string_equal(fast.in.problem, zlib.in.problem);
+        assert_true(fast.in.xxh3 == zlib.in.xxh3);
+        free(zlib.at);
+        free(held.at);
+        free(fast.at);
+        file[at] ^= flip;
+        assert_streams_agree(file, at, rooms[turn % 4]); /* cut there: always the same */
+    }
+    assert_int_equal(unlink(path_of("far")), 0);
+}
+
+static void a_file_that_changes_is_noticed_while_streaming(void **state)
+{
+    struct tm_run run;
+    struct tm_input in;
+    static uint8_t got[1 << 20];
+    size_t n;
+
+    (void)state;
+    for (int grows = 0; grows < 2; grows++) {
+        test_run_init(&run);
+        write_file("changes", text, LONG);
+        assert_int_equal(tm_input_open(&in, &run, path_of("changes")), TM_OK);
+        assert_int_equal(in.disk_bytes, LONG);
+        assert_int_equal(tm_input_next(&in, got, 100, &n), TM_OK);
+        assert_int_equal(truncate(path_of("changes"), grows ? LONG + 5 : LONG - 5), 0);
+        while (tm_input_next(&in, got, sizeof(got), &n) == TM_OK && n > 0)
+            ;
+        if (grows)
+            assert_non_null(strstr(in.problem, "the file grew while it was read: from 900000 to 900005 bytes"));
+        else
+            assert_non_null(strstr(run.error.what, "became shorter while it was read (it had 900000 bytes)"));
+        assert_int_equal(in.partial, grows);
+        assert_int_equal(run.error.at, grows ? 0 : LONG - 5);
+        tm_input_close(&in);
+        assert_ledger_is_even(&run);
+    }
+    assert_int_equal(unlink(path_of("changes")), 0);
+}
+
+static void kinds_are_told_through_the_wrapping(void **state)
+{
+    static const char json[] = "{\"traceEvents\": []}", space[] = "\x0a\x0b\x12\x09/host:CPU";
+    struct read_out o;
+    uint8_t once[200];
+    size_t length;
+
+    (void)state;
+    write_file("kind", packed, pack_zstd((const uint8_t *)json, sizeof(json) - 1));
+    o = read_file_whole("kind", 9, NULL);
+    assert_int_equal(o.in.kind, TM_FILE_CHROME_JSON);
+    free(o.at);
+    write_file("kind", packed, pack_zstd((const uint8_t *)space, sizeof(space) - 1));
+    o = read_file_whole("kind", 0, NULL);
+    assert_int_equal(o.in.kind, TM_FILE_XSPACE);
+    free(o.at);
+    length = pack((const uint8_t *)json, sizeof(json) - 1);
+    memcpy(once, packed, length);
+    write_file("kind", packed, pack_zstd(once, length)); /* a gzip in a zstd */
+    o = read_file_whole("kind", 0, NULL);
+    assert_int_equal(o.in.kind, TM_FILE_GZIP);
+    free(o.at);
+    length = pack_zstd((const uint8_t *)json, sizeof(json) - 1);
+    memcpy(once, packed, length);
+    write_file("kind", packed, pack(once, length));
+    o = read_file_whole("kind", 0, NULL);
+    assert_int_equal(o.in.kind, TM_FILE_ZSTD);
+    assert_int_equal(tm_kind_can_read(o.in.kind), false);
+    free(o.at);
+    assert_int_equal(unlink(path_of("kind")), 0);
+}
+
+static void a_zstd_without_content_is_refused(void **state)
+{
+    const size_t length = pack_zstd(text, 0);
+
+    (void)state;
+    write_file("hollow", packed, length);
+    open_refused(path_of("hollow"), "is empty once it is decompressed (0 bytes)", "block_until_ready()");
+    write_file("hollow", packed, 5);
+    open_refused(path_of("hollow"), "cut short inside frame 1 (byte 5)", "copy the file again");
+    assert_int_equal(unlink(path_of("hollow")), 0);
+}
+
 static void other_kinds_are_refused_with_what_to_give(void **state)
 {
-    static const char chrome[] = "{\"traceEvents\": []}";
+    static const char *const readable[] = { "\x0a\x0b\x12\x09/host:CPU", "{\"traceEvents\": []}" };
     struct tm_run run;
     struct tm_input in;
 
     (void)state;
     test_run_init(&run);
-    write_file("trace.json", chrome, sizeof(chrome) - 1);
+    write_file("trace.json", "<html>", 6);
     assert_int_equal(tm_input_open(&in, &run, path_of("trace.json")), TM_OK);
-    assert_int_equal(in.kind, TM_FILE_CHROME_JSON);
+    assert_int_equal(in.kind, TM_FILE_HTML);
     assert_int_equal(tm_input_require_readable(&in), TM_ERR_INPUT);
-    assert_non_null(strstr(run.error.what, "is a Chrome trace in JSON, which this version does not read"));
-    assert_non_null(strstr(run.error.hint, ".xplane.pb"));
+    assert_non_null(strstr(run.error.what, "is a web page (HTML), which this version does not read"));
+    assert_non_null(strstr(run.error.hint, "download the file itself"));
     tm_input_close(&in);
-    test_run_init(&run);
-    write_file("trace.json", "\x0a\x0b\x12\x09/host:CPU", 13);
-    assert_int_equal(tm_input_open(&in, &run, path_of("trace.json")), TM_OK);
-    assert_int_equal(tm_input_require_readable(&in), TM_OK);
-    tm_input_close(&in);
+    for (size_t i = 0; i < 2; i++) {
+        test_run_init(&run);
+        write_file("trace.json", readable[i], strlen(readable[i]));
+        assert_int_equal(tm_input_open(&in, &run, path_of("trace.json")), TM_OK);
+        assert_int_equal(tm_input_require_readable(&in), TM_OK);
+        tm_input_close(&in);
+    }
     assert_int_equal(unlink(path_of("trace.json")), 0);
 }
 
-static tm_status open_once(struct tm_run *run)
+static void a_member_of_what_is_no_archive_is_refused(void **state)
+{
+    const struct tm_input_options options = { .member = "run1/host.xplane.pb" };
+    struct tm_run run;
+    struct tm_input in;
+
+    (void)state;
+    test_run_init(&run);
+    write_file("plain", text, 100);
+    assert_int_equal(tm_input_open_with(&in, &run, path_of("plain"), &options), TM_ERR_INPUT);
+    assert_non_null(strstr(run.error.what, "/plain' (run1/host.xplane.pb): it is not an archive"));
+    tm_input_close(&in);
+    assert_ledger_is_even(&run);
+    assert_int_equal(unlink(path_of("plain")), 0);
+}
+
+static tm_status hold_once(struct tm_run *run)
 {
     struct tm_input in;
-    const tm_status st = tm_input_open(&in, run, path_of("gzip"));
+    const tm_status st = hold_with(&in, run, path_of("wrapped"), NULL);
 
+    tm_input_close(&in);
+    return st;
+}
+
+static tm_status stream_once(struct tm_run *run)
+{
+    struct tm_input in;
+    uint8_t got[4096];
+    size_t n = 1;
+    tm_status st = tm_input_open(&in, run, path_of("wrapped"));
+
+    while (st == TM_OK && n > 0)
+        st = tm_input_next(&in, got, sizeof(got), &n);
     tm_input_close(&in);
     return st;
 }
 
 static void refused_memory_is_a_clean_error(void **state)
 {
-    const size_t length = pack(text, 5000);
+    size_t length = pack(text, 100000);
 
     (void)state;
-    write_file("gzip", packed, length - 5); /* damaged: every way is gone */
-    refuse_each_request(open_once);
-    assert_int_equal(unlink(path_of("gzip")), 0);
+    write_file("wrapped", packed, length - 5); /* damaged: every way is gone */
+    refuse_each_request(hold_once);
+    refuse_each_request(stream_once);
+    length = pack_zstd(text, 100000);
+    write_file("wrapped", packed, length);
+    refuse_each_request(hold_once);
+    refuse_each_request(stream_once);
+    assert_int_equal(unlink(path_of("wrapped")), 0);
 }
 
 int main(void)
@@ -449,6 +897,15 @@ int main(void)
         cmocka_unit_test(stdin_is_read_from_a_file_in_place),
         cmocka_unit_test(stdin_is_kept_where_it_is_a_pipe),
         cmocka_unit_test(an_empty_stdin_is_refused),
+        cmocka_unit_test(a_stream_gives_what_is_held),
+        cmocka_unit_test(members_and_frames_follow_one_another),
+        cmocka_unit_test(a_file_cut_anywhere_streams_what_came_before),
+        cmocka_unit_test(a_file_damaged_anywhere_streams_what_came_before),
+        cmocka_unit_test(damage_far_inside_is_met_while_streaming),
+        cmocka_unit_test(a_file_that_changes_is_noticed_while_streaming),
+        cmocka_unit_test(kinds_are_told_through_the_wrapping),
+        cmocka_unit_test(a_zstd_without_content_is_refused),
+        cmocka_unit_test(a_member_of_what_is_no_archive_is_refused),
         cmocka_unit_test(other_kinds_are_refused_with_what_to_give),
         cmocka_unit_test(refused_memory_is_a_clean_error),
     };
