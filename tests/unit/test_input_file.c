@@ -840,7 +840,7 @@ static void a_member_of_what_is_no_archive_is_refused(void **state)
     test_run_init(&run);
     write_file("plain", text, 100);
     assert_int_equal(tm_input_open_with(&in, &run, path_of("plain"), &options), TM_ERR_INPUT);
-    assert_non_null(strstr(run.error.what, "/plain' (run1/host.xplane.pb): it is not an archive"));
+    assert_non_null(strstr(run.error.what, "cannot read the archive '"));
     tm_input_close(&in);
     assert_ledger_is_even(&run);
     assert_int_equal(unlink(path_of("plain")), 0);
