@@ -39,8 +39,10 @@ static void add_sum(struct tm_value *to, const char *key, const struct sum *sum,
     struct tm_value *object = tm_add_object(to, key);
 
     tm_add_uint(object, "count", sum->count);
-    if (has_bytes)
+    if (has_bytes && (sum->bytes || !sum->count))
         tm_add_uint(object, "bytes", sum->bytes);
+    else if (has_bytes)
+        tm_add_null(object, "bytes", "no event tells its size");
     tm_add_int(object, "total_ps", sum->total_ps);
 }
 
@@ -99,8 +101,14 @@ static void add_tpu(struct tm_value *to, const struct lane *lane)
     tm_add_int(to, "wait_copy_ps", lane->wait_copy.total_ps);
     tm_add_int(to, "wait_collective_ps", lane->wait_collective.total_ps);
     tm_add_int(to, "wait_host_ps", lane->wait_host.total_ps);
-    tm_add_int(to, "in_flight_ps", lane->flight.total_ps);
-    tm_add_int(to, "hidden_ps", lane->flight.total_ps + lane->compute.total_ps - lane->flight_or_compute.total_ps);
+    if (lane->flights[0].count || lane->flights[1].count) {
+        tm_add_int(to, "in_flight_ps", lane->flight.total_ps);
+        tm_add_int(to, "hidden_ps",
+                   lane->flight.total_ps + lane->compute.total_ps - lane->flight_or_compute.total_ps);
+    } else {
+        tm_add_null(to, "in_flight_ps", "no asynchronous operations are recorded");
+        tm_add_null(to, "hidden_ps", "no asynchronous operations are recorded");
+    }
     tpu = tm_add_object(to, "tpu");
     waits = tm_add_object(tpu, "waits");
     for (int i = 0; i < 3; i++)

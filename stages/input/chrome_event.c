@@ -177,7 +177,8 @@ static void count_rare(struct tm_chrome_reader *reader, struct tm_tallies *talli
 {
     const uint32_t traits = reader->name_traits;
 
-    tm_tally_add(tallies, TM_TALLY_UNICODE_NAME, (traits & TM_TEXT_UNICODE) != 0);
+    /* half a pair is no letter */
+    tm_tally_add(tallies, TM_TALLY_UNICODE_NAME, (traits & (TM_TEXT_UNICODE | TM_TEXT_SURROGATE)) == TM_TEXT_UNICODE);
     tm_tally_add(tallies, TM_TALLY_CONTROL_CHARACTER, (traits & TM_TEXT_CONTROL) != 0);
     tm_tally_add(tallies, TM_TALLY_LONE_SURROGATE, (traits & TM_TEXT_SURROGATE) != 0);
     tm_tally_add(tallies, TM_TALLY_LONG_VALUE, reader->has_long_value);

@@ -176,6 +176,10 @@ struct tm_fact_maker {
 /* The handle of a text; 0 = none. */
 tm_status tm_facts_text(const struct tm_fact_maker *maker, const struct tm_facts *facts, enum tm_stat stat,
                         tm_strid *name) TM_MUST_USE;
+/* The framework path that tf_op tells: "a/b:Add" ends with a type, which goes where it is empty ("a/b:"); "XlaModule:"
+ * is no path, *path = 0. */
+tm_status tm_path_of_tf_op(struct tm_names *names, tm_strid tf_op, tm_strid *path) TM_MUST_USE;
+
 /* The config of an event; op_config where nothing of it is recorded.  op_config: what the event's metadata says.
  * Bytes are of a copy or memset only where the category says that it is one.  A long name that is an HLO text makes
  * a TPU op, a collective's arguments make a message. */

@@ -34,28 +34,31 @@ static tm_status take_details(const struct tm_fact_maker *maker, const struct tm
     return st;
 }
 
-/* The framework path of an op: `name`, else tf_op without its type.  "XlaModule:" is no path. */
-static tm_status take_op(const struct tm_fact_maker *maker, const struct tm_facts *facts, struct tm_config *config)
+tm_status tm_path_of_tf_op(struct tm_names *names, tm_strid tf_op, tm_strid *path)
 {
-    struct tm_names *names = maker->trace->names;
     const char *text;
     size_t length;
+    const tm_status st = tm_names_text(names, tf_op, DETAILS_MOST, &text, &length);
+
+    *path = tf_op;
+    if (st != TM_OK || !length || text[length - 1] != ':')
+        return st;
+    *path = 0;
+    return length == 10 && !memcmp(text, "XlaModule:", 10) ? TM_OK : tm_names_put(names, text, length - 1, path);
+}
+
+/* The framework path of an op: `name`, else tf_op. */
+static tm_status take_op(const struct tm_fact_maker *maker, const struct tm_facts *facts, struct tm_config *config)
+{
+    tm_strid tf_op;
     tm_status st;
 
     if (tm_facts_have(facts, TM_STAT_NAME))
         return tm_facts_text(maker, facts, TM_STAT_NAME, &config->op);
     if (!tm_facts_have(facts, TM_STAT_TF_OP))
         return TM_OK;
-    st = tm_facts_text(maker, facts, TM_STAT_TF_OP, &config->op);
-    if (st == TM_OK)
-        st = tm_names_text(names, config->op, DETAILS_MOST, &text, &length);
-    if (st != TM_OK || !length || text[length - 1] != ':')
-        return st;
-    if (length == 10 && !memcmp(text, "XlaModule:", 10)) {
-        config->op = 0;
-        return TM_OK;
-    }
-    return tm_names_put(names, text, length - 1, &config->op);
+    st = tm_facts_text(maker, facts, TM_STAT_TF_OP, &tf_op);
+    return st == TM_OK ? tm_path_of_tf_op(maker->trace->names, tf_op, &config->op) : st;
 }
 
 static tm_status take_texts(const struct tm_fact_maker *maker, const struct tm_facts *facts,

@@ -180,7 +180,7 @@ static tm_status copy_text(struct tm_xspace *x, tm_strid name, char *to, size_t 
 struct op_facts {
     struct tm_config config;
     char category[64];
-    bool any;
+    bool any, has_name;
 };
 
 static tm_status take_op_stat(struct tm_xspace *x, uint64_t plane, const Tracemill__Stat *stat, struct op_facts *facts)
@@ -207,10 +207,12 @@ static tm_status take_op_stat(struct tm_xspace *x, uint64_t plane, const Tracemi
         config->bytes_accessed = (uint64_t)stat_int(stat);
         config->has_bytes_accessed = 1;
         break;
-    case TM_STAT_TF_OP:
     case TM_STAT_NAME:
         config->op = text;
+        facts->has_name = true;
         break;
+    case TM_STAT_TF_OP:
+        return facts->has_name ? TM_OK : tm_path_of_tf_op(x->source.trace->names, text, &config->op);
     case TM_STAT_PROGRAM_ID:
         config->program_id = stat_int(stat);
         break;
