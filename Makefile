@@ -118,6 +118,14 @@ $(BUILD)/unit/%: tests/unit/%.c $(UNIT_SUPPORT) $(LIBRARY)
 	$(call say,link)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(UNIT_SUPPORT) $(LIBRARY) $(LIBS) -lcmocka
 
+# Programs that tests run.
+TEST_PROGRAMS := $(patsubst tests/programs/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/programs/*.c)))
+$(TEST_PROGRAMS): $(BUILD)/flags
+$(BUILD)/tests/%: tests/programs/%.c $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,link)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(LIBRARY) $(LIBS)
+
 clean: ## remove the build folder
 	rm -rf $(BUILD)
 
@@ -150,7 +158,7 @@ $(BUILD)/venv/.made: tests/requirements.txt
 	@touch $@
 
 RUN_TESTS = $(PYTHON) tests/run.py --build $(BUILD)
-NEEDS := $(BUILD)/tracemill $(BUILD)/venv/.made
+NEEDS := $(BUILD)/tracemill $(BUILD)/venv/.made $(TEST_PROGRAMS)
 check: $(NEEDS) $(UNIT_TESTS) # what `test` runs, where everything is installed
 	@$(RUN_TESTS)
 unit: $(BUILD)/venv/.made $(UNIT_TESTS) ## the unit tests (cmocka)
@@ -175,7 +183,7 @@ asan: $(BUILD)/venv/.made ## every test under the address and undefined-behaviou
 	@mkdir -p $(BUILD)/asan && ln -sfn ../venv $(BUILD)/asan/venv
 	@$(MAKE) --no-print-directory $(ASAN) check-asan
 .PHONY: check-asan
-check-asan: $(BUILD)/tracemill $(UNIT_TESTS)
+check-asan: $(BUILD)/tracemill $(UNIT_TESTS) $(TEST_PROGRAMS)
 	@$(RUN_TESTS) --sanitized
 
 valgrind: $(BUILD)/venv/.made ## unit tests and a few reports under valgrind
@@ -234,4 +242,4 @@ dist: ## a source archive of the last commit: build/tracemill-VERSION.tar.gz
 	git archive --format=tar.gz --prefix=tracemill-$(VERSION)/ -o $(BUILD)/tracemill-$(VERSION).tar.gz HEAD
 	@ls -l $(BUILD)/tracemill-$(VERSION).tar.gz
 
--include $(OBJECTS:.o=.d) $(BUILD)/obj/pipeline/main.d $(UNIT_SUPPORT:.o=.d) $(UNIT_TESTS:=.d)
+-include $(OBJECTS:.o=.d) $(BUILD)/obj/pipeline/main.d $(UNIT_SUPPORT:.o=.d) $(UNIT_TESTS:=.d) $(TEST_PROGRAMS:=.d)

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_JSON_TEXT_H
+#define TM_JSON_TEXT_H
+
+#include <stdint.h>
+
+/* The two searches that a JSON scanner spends its time in, over 32, 16 or 1 bytes at a time.  A file that is compiled
+ * for a processor of its own sets TM_JSON_STRIDE first.  Both may load TM_JSON_PADDING bytes from where they end. */
+#ifndef TM_JSON_STRIDE
+#ifdef __SSE2__
+#define TM_JSON_STRIDE 16
+#else
+#define TM_JSON_STRIDE 1
+#endif
+#endif
+
+#if TM_JSON_STRIDE > 1
+#include <immintrin.h>
+#endif
+
+#if TM_JSON_STRIDE > 1
+
+static inline uint32_t tm_text_stops_16(const uint8_t *at)
+{
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+    const __m128i quotes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+    const __m128i escapes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+    const __m128i controls = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
+
+    return (uint32_t)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quotes, escapes), controls));
+}
+
+static inline uint32_t tm_other_than_space(const uint8_t *at)
+{
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+    const __m128i blanks =
+        _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(' ')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\t')));
+    const __m128i breaks =
+        _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\n')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\r')));
+
+    return (uint32_t)_mm_movemask_epi8(_mm_or_si128(blanks, breaks)) ^ 0xffffu;
+}
+
+#endif
+
+#if TM_JSON_STRIDE == 32
+
+static inline uint32_t tm_text_stops(const uint8_t *at)
+{
+    const __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)at);
+    const __m256i quotes = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('"'));
+    const __m256i escapes = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\\'));
+    const __m256i controls = _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(0x1f)), bytes);
+
+    return (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(_mm256_or_si256(quotes, escapes), controls));
+}
+
+#elif TM_JSON_STRIDE == 16
+
+static inline uint32_t tm_text_stops(const uint8_t *at)
+{
+    return tm_text_stops_16(at);
+}
+
+#else
+
+static inline uint32_t tm_text_stops(const uint8_t *at)
+{
+    return *at == '"' || *at == '\\' || *at < 0x20;
+}
+
+static inline uint32_t tm_other_than_space(const uint8_t *at)
+{
+    return *at != ' ' && *at != '\n' && *at != '\r' && *at != '\t';
+}
+
+#endif
+
+/* The next quote, backslash or control character; the zero byte behind the window is one.  Most texts are shorter
+ * than 16 bytes, which 32 at once do not make faster. */
+static inline const uint8_t *tm_text_stop(const uint8_t *at)
+{
+    uint32_t stops;
+
+#if TM_JSON_STRIDE == 32
+    stops = tm_text_stops_16(at);
+    if (stops)
+        return at + __builtin_ctz(stops);
+    at += 16;
+#endif
+    while (!(stops = tm_text_stops(at)))
+        at += TM_JSON_STRIDE;
+    return at + __builtin_ctz(stops);
+}
+
+/* The next byte that is no white space, of which there is little in a row. */
+static inline const uint8_t *tm_space_end(const uint8_t *at)
+{
+    uint32_t others;
+
+    while (!(others = tm_other_than_space(at)))
+        at += TM_JSON_STRIDE > 1 ? 16 : 1;
+    return at + __builtin_ctz(others);
+}
+
+#endif

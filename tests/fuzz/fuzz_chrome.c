@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes as a Chrome trace, read twice: by the fastest engine at once, and byte by byte in small reads.  The window
+ * follows from the length.  Beside what the sanitizers see: two results, times and texts that cannot be, and memory
+ * that is not given back.
+ * Seeds: small documents, written into the folder $TM_FUZZ_SEEDS before the first input. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "stages/input/chrome_reader.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* --- seeds --- */
+
+static const char *const seeds[] = {
+    "{\"displayTimeUnit\":\"ns\",\"metadata\":{\"highres-ticks\":true},\"traceEvents\":[{\"ph\":\"M\",\"pid\":3,\"name\":"
+    "\"process_name\",\"args\":{\"name\":\"/device:TPU:0\"}},{\"ph\":\"X\",\"pid\":3,\"tid\":2,\"ts\":962334.41700000002,"
+    "\"dur\":9.9999999999999995e-07,\"name\":\"fusion.1\",\"args\":{\"correlation_id\":\"100\",\"hlo_op\":\"a\"}},{}]}",
+    "\n{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {\n      \"id\": 0, \"name\": \"A100\", \"totalGlobalMem\": "
+    "85174583296,\n \"computeMajor\": 8, \"numSms\": 108}\n  ],\n \"distributedInfo\": {\"rank\": 0, \"backend\": \"nccl\"},\n"
+    "\"traceEvents\": [\n  {\n    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"ncclKernel\", \"pid\": 0, \"tid\": \"stream 7\",\n"
+    "\"ts\": 1623143093498246, \"dur\": 78,\n \"args\": {\n \"device\": 0, \"grid\": [1, 2, 3], \"Input Dims\": [[3], []], "
+    "\"est. achieved occupancy %\": 12.5}\n  }\n], \"traceName\": \"t\"}",
+    "[{\"ph\":\"b\",\"id2\":{\"local\":\"0x1\"},\"ts\":\"1.5\",\"name\":\"\\ud83d\\ude00\\ud83d\\n\"},null,{\"s\":\"g\",\"bp\":\"e\",\"bind_id\":1e3},",
+    "[{\"args\":{\"a\":[NaN,-Infinity,true,false,null,-1.5E+10,{}],\"bytes\":-5,\"bytes\":null},\"args\":{}}]\0\0",
+};
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    const char *const folder = getenv("TM_FUZZ_SEEDS");
+    char path[4096];
+
+    (void)argc;
+    (void)argv;
+    for (size_t i = 0; folder && i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+        FILE *to;
+
+        (void)snprintf(path, sizeof(path), "%s/chrome-%zu", folder, i);
+        to = fopen(path, "wb");
+        if (to) {
+            (void)fwrite(seeds[i], 1, strlen(seeds[i]), to);
+            (void)fclose(to);
+        }
+    }
+    return 0;
+}
+
+/* --- one input --- */
+
+static uint64_t mix_text(uint64_t hash, struct tm_json_text text)
+{
+    return tm_fact_mix(hash, text.length ? XXH3_64bits(text.at, text.length) : 0);
+}
+
+static uint64_t mix_id(uint64_t hash, const struct tm_json_id *id)
+{
+    hash = tm_fact_mix(hash, id->kind);
+    return id->kind == TM_JSON_TEXT ? mix_text(hash, id->text) : tm_fact_mix(hash, (uint64_t)id->number);
+}
+
+static uint64_t mix_facts(uint64_t hash, const struct tm_facts *facts)
+{
+    for (int stat = 0; stat < TM_STAT_COUNT; stat++) {
+        const struct tm_fact_text *const text = &facts->texts[stat];
+
+        if (!tm_facts_have(facts, (enum tm_stat)stat))
+            continue;
+        if (text->kind == TM_FACT_BYTES && text->length)
+            hash = tm_fact_mix(hash, XXH3_64bits(text->bytes, text->length));
+        else
+            hash = tm_fact_mix(hash, (uint64_t)facts->ints[stat]);
+    }
+    return tm_fact_mix(hash, facts->has ^ facts->config_hash);
+}
+
+static uint64_t mix_event(uint64_t hash, const struct tm_chrome_event *event)
+{
+    if (event->ts.ps < 0 || event->ts.ps > 999999 || event->dur.ps < 0 || event->dur.ps > 999999)
+        abort();
+    hash = tm_fact_mix(hash, event->offset ^ (uint64_t)event->has << 40 ^ (uint64_t)(uint8_t)event->phase << 56);
+    hash = tm_fact_mix(hash, (uint64_t)event->ts.us ^ (uint64_t)event->ts.ps << 32);
+    hash = tm_fact_mix(hash, (uint64_t)event->dur.us ^ (uint64_t)event->dur.ps << 32);
+    hash = mix_id(mix_id(mix_id(hash, &event->pid), &event->tid), &event->id);
+    hash = mix_text(mix_text(mix_text(hash, event->name), event->cat), event->args);
+    return mix_facts(hash, &event->facts);
+}
+
+static uint64_t read_trace(const char *path, const struct tm_chrome_options *options)
+{
+    struct tm_run run = { .quiet = true, .spill_dir = "/tmp" };
+    struct tm_input input = { .fd = -1 };
+    struct tm_chrome_reader *reader = NULL;
+    const struct tm_chrome_event *event = NULL;
+    uint64_t hash = 0, at;
+
+    tm_budget_init(&run.budget, (size_t)TM_MEMORY_LEAST_MIB * TM_MIB);
+    tm_progress_init(&run.progress, true);
+    if (tm_input_open(&input, &run, path) == TM_OK)
+        reader = tm_chrome_reader_new(&run, &input, options);
+    while (reader && tm_chrome_next(reader, &event) == TM_OK && event)
+        hash = mix_event(hash, event);
+    if (reader) {
+        const struct tm_chrome_header *const header = tm_chrome_header(reader);
+
+        hash = tm_fact_mix(hash, tm_chrome_problem(reader, &at) ? at : UINT64_MAX);
+        hash = tm_fact_mix(hash, XXH3_64bits(&run.tallies, sizeof(run.tallies)));
+        hash = tm_fact_mix(hash, XXH3_64bits(header, offsetof(struct tm_chrome_header, devices)));
+    }
+    tm_chrome_reader_free(reader);
+    tm_input_close(&input);
+    for (int i = 0; i < TM_ACCOUNT_COUNT; i++)
+        if (run.budget.used_bytes[i])
+            abort(); /* not given back */
+    return hash;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const int fd = memfd_create("input", MFD_CLOEXEC);
+    const struct tm_chrome_options fast = { .window_bytes = size % 3 ? 256 + size % 200 : 0 };
+    const struct tm_chrome_options slow = { .window_bytes = fast.window_bytes, .read_bytes = 1 + size % 61,
+                                            .engine = TM_JSON_PLAIN };
+    char path[64];
+
+    if (fd < 0)
+        return 0;
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    if (write(fd, data, size) == (ssize_t)size && read_trace(path, &fast) != read_trace(path, &slow))
+        abort(); /* two results */
+    (void)close(fd);
+    return 0;
+}
