@@ -39,7 +39,7 @@ static const uint8_t *begin_document(struct tm_chrome_reader *r, const uint8_t *
         return tm_chrome_fail(r, at, "it does not begin as JSON with events does");
     r->is_first = true;
     r->state = r->header.is_list ? TM_DOCUMENT_LIST : TM_DOCUMENT_MEMBERS;
-    return at + 1;
+    return r->header.is_list ? at + 1 : at; /* the members begin with their brace */
 }
 
 /* Nothing but white space and zero bytes may follow. */
@@ -161,15 +161,9 @@ static const uint8_t *read_document_member(struct tm_chrome_reader *r, const uin
 {
     bool ended;
 
-    at = r->is_first ? walk_space(r, at) : next_member(r, at, &ended);
+    at = r->is_first ? first_member(r, at, &ended) : next_member(r, at, &ended);
     if (!at)
         return NULL;
-    if (r->is_first && *at == '}') {
-        ended = true;
-        at++;
-    } else if (r->is_first) {
-        ended = false;
-    }
     r->is_first = false;
     if (ended) {
         r->state = TM_DOCUMENT_TAIL;

@@ -52,9 +52,9 @@ static const struct field device_fields[] = {
 
 static const struct field *find_field(struct fields fields, const char *key, size_t length)
 {
-    for (size_t i = 0; i < fields.count; i++) {
-        if (strlen(fields.at[i].key) == length && memcmp(fields.at[i].key, key, length) == 0)
-            return &fields.at[i];
+    for (const struct field *field = fields.at; field < fields.at + fields.count; field++) {
+        if (strlen(field->key) == length && memcmp(field->key, key, length) == 0)
+            return field;
     }
     return NULL;
 }

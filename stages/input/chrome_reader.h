@@ -46,16 +46,18 @@ enum tm_chrome_has {
 };
 
 /* One event as it stands in the file.  What a member's value cannot be (a list as name, a dur of true) counts as
- * missing. */
+ * missing.  A text that is longer than half the window keeps its first part; an event that is larger than the window
+ * is read to its end, but what is kept of it is at most as large as the window, without the text of its args: both
+ * are tallied as a long value. */
 struct tm_chrome_event {
     uint64_t offset;               /* of its first byte in the content */
     uint32_t has;                  /* enum tm_chrome_has */
-    char phase;                    /* ph; 0 = missing; a longer text: '?' */
+    char phase;                    /* ph; 0 = missing; any text but one character of ASCII: '?' */
     char scope;                    /* s: g, p, t */
     struct tm_json_time ts, dur;
     struct tm_json_id pid, tid, id; /* id: of id, else id2.local, else id2.global, else bind_id */
     struct tm_json_text name, cat;
-    struct tm_json_text args;      /* the text of the args object; cut to nothing where the event is too large */
+    struct tm_json_text args;      /* the text of the args object; nothing where the event outgrows the window */
     struct tm_facts facts;         /* of args: keys of tm_argument_of, at the first level.  Numbers that are written
                                       as text are both; lists of numbers are their JSON text */
 };

@@ -18,37 +18,9 @@
 #include <immintrin.h>
 #endif
 
-static inline bool tm_is_json_space(uint8_t c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
+#if TM_JSON_STRIDE > 1
 
-#if TM_JSON_STRIDE == 32
-
-static inline uint32_t tm_text_stops(const uint8_t *at)
-{
-    const __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)at);
-    const __m256i quotes = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('"'));
-    const __m256i escapes = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\\'));
-    const __m256i controls = _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(0x1f)), bytes);
-
-    return (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(_mm256_or_si256(quotes, escapes), controls));
-}
-
-static inline uint32_t tm_other_than_space(const uint8_t *at)
-{
-    const __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)at);
-    const __m256i blanks = _mm256_or_si256(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(' ')),
-                                           _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\t')));
-    const __m256i breaks = _mm256_or_si256(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\n')),
-                                           _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\r')));
-
-    return ~(uint32_t)_mm256_movemask_epi8(_mm256_or_si256(blanks, breaks));
-}
-
-#elif TM_JSON_STRIDE == 16
-
-static inline uint32_t tm_text_stops(const uint8_t *at)
+static inline uint32_t tm_text_stops_16(const uint8_t *at)
 {
     const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
     const __m128i quotes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
@@ -69,6 +41,27 @@ static inline uint32_t tm_other_than_space(const uint8_t *at)
     return (uint32_t)_mm_movemask_epi8(_mm_or_si128(blanks, breaks)) ^ 0xffffu;
 }
 
+#endif
+
+#if TM_JSON_STRIDE == 32
+
+static inline uint32_t tm_text_stops(const uint8_t *at)
+{
+    const __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)at);
+    const __m256i quotes = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('"'));
+    const __m256i escapes = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\\'));
+    const __m256i controls = _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(0x1f)), bytes);
+
+    return (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(_mm256_or_si256(quotes, escapes), controls));
+}
+
+#elif TM_JSON_STRIDE == 16
+
+static inline uint32_t tm_text_stops(const uint8_t *at)
+{
+    return tm_text_stops_16(at);
+}
+
 #else
 
 static inline uint32_t tm_text_stops(const uint8_t *at)
@@ -78,28 +71,35 @@ static inline uint32_t tm_text_stops(const uint8_t *at)
 
 static inline uint32_t tm_other_than_space(const uint8_t *at)
 {
-    return !tm_is_json_space(*at);
+    return *at != ' ' && *at != '\n' && *at != '\r' && *at != '\t';
 }
 
 #endif
 
-/* The next quote, backslash or control character; the zero byte behind the window is one. */
+/* The next quote, backslash or control character; the zero byte behind the window is one.  Most texts are shorter
+ * than 16 bytes, which 32 at once do not make faster. */
 static inline const uint8_t *tm_text_stop(const uint8_t *at)
 {
     uint32_t stops;
 
+#if TM_JSON_STRIDE == 32
+    stops = tm_text_stops_16(at);
+    if (stops)
+        return at + __builtin_ctz(stops);
+    at += 16;
+#endif
     while (!(stops = tm_text_stops(at)))
         at += TM_JSON_STRIDE;
     return at + __builtin_ctz(stops);
 }
 
-/* The next byte that is no white space. */
+/* The next byte that is no white space, of which there is little in a row. */
 static inline const uint8_t *tm_space_end(const uint8_t *at)
 {
     uint32_t others;
 
     while (!(others = tm_other_than_space(at)))
-        at += TM_JSON_STRIDE;
+        at += TM_JSON_STRIDE > 1 ? 16 : 1;
     return at + __builtin_ctz(others);
 }
 

@@ -15,6 +15,8 @@ static inline const uint8_t *walk_space(struct tm_chrome_reader *r, const uint8_
 {
     if (TM_LIKELY(*at > ' '))
         return at;
+    if (*at == ' ' && at[1] > ' ')
+        return at + 1;
     do {
         at = tm_space_end(at);
         if (at != r->window.end)
@@ -208,7 +210,7 @@ static inline const uint8_t *next_nested(struct tm_chrome_reader *r, const uint8
 static inline const uint8_t *skip_nested(struct tm_chrome_reader *r, const uint8_t *at)
 {
     uint32_t depth = 0;
-    bool goes_in;
+    bool goes_in = false;
 
     r->skipped_nested = false;
     do {
