@@ -126,6 +126,7 @@ struct tm_trace {
     uint32_t thread_count;
     bool partial;               /* the input was cut short or damaged */
     char problem[512];          /* the first damage, in words; "" = none */
+    char note[512];             /* what the format lacks, in words; "" = nothing */
     bool has_kernel_details;    /* some device event has them: then only those are kernels of the table */
     uint64_t events;
 };

@@ -94,7 +94,7 @@ static void keep_warning(void *to, const char *text, size_t length)
 static void add_file(struct analysis *a, const struct tm_host_run *host, const struct tm_found_file *found)
 {
     const bool is_partial = host->input.partial || host->trace.partial || found->problem;
-    struct tm_value *file = tm_add_object(a->file_list, NULL), *problems;
+    struct tm_value *file = tm_add_object(a->file_list, NULL), *problems, *notes;
     char fingerprint[20], name[TM_FOUND_NAME_BYTES];
 
     (void)snprintf(fingerprint, sizeof(fingerprint), "%016llx", (unsigned long long)host->input.xxh3);
@@ -112,6 +112,9 @@ static void add_file(struct analysis *a, const struct tm_host_run *host, const s
         tm_add_string(problems, NULL, found->problem);
     if (host->trace.problem[0])
         tm_add_string(problems, NULL, host->trace.problem);
+    notes = tm_add_array(file, "notes");
+    if (host->trace.note[0])
+        tm_add_string(notes, NULL, host->trace.note);
     tm_add_string(a->host_list, NULL, found->host);
     a->partial |= is_partial;
 }
@@ -148,7 +151,7 @@ static const char *name_of_host(const void *of, uint32_t host)
 static void add_loaded_file(struct analysis *a, uint32_t number)
 {
     const struct tm_partial_file *file = a->loaded;
-    struct tm_value *to = tm_add_object(a->file_list, NULL), *problems;
+    struct tm_value *to = tm_add_object(a->file_list, NULL), *problems, *notes;
 
     tm_add_string(to, "path", file->path);
     tm_add_string(to, "kind", file->format);
@@ -160,6 +163,9 @@ static void add_loaded_file(struct analysis *a, uint32_t number)
     problems = tm_add_array(to, "problems");
     for (uint32_t i = 0; i < file->problem_count; i++)
         tm_add_string(problems, NULL, file->problems[i]);
+    notes = tm_add_array(to, "notes");
+    if (file->note[0])
+        tm_add_string(notes, NULL, file->note);
     tm_add_string(a->host_list, NULL, name_of_host(&a->inputs, number));
     a->partial |= file->is_partial;
 }

@@ -32,7 +32,7 @@ static tm_status scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
     tm_status st = TM_OK;
 
     if (host->input.kind == TM_FILE_CHROME_JSON)
-        return tm_chrome_scan(&host->trace, &host->input, warn, to, &host->source);
+        return tm_chrome_scan(&host->trace, &host->input, &host->source);
     st = tm_input_hold(&host->input);
     return st == TM_OK ? tm_xspace_scan(&host->trace, &host->input, warn, to, &host->source) : st;
 }

@@ -85,7 +85,7 @@ static const char *const wrappings[] = { [TM_PLAIN] = "none", [TM_GZIP] = "gzip"
 static void add_file(struct inspection *n, const struct tm_host_run *host, const struct tm_found_file *found)
 {
     const bool is_partial = host->input.partial || host->trace.partial || found->problem;
-    struct tm_value *file, *problems;
+    struct tm_value *file, *problems, *notes;
     char fingerprint[20], text[TM_FOUND_NAME_BYTES];
     const char *const name = tm_found_name(found, text);
 
@@ -111,6 +111,9 @@ static void add_file(struct inspection *n, const struct tm_host_run *host, const
         tm_add_text(problems, NULL, found->problem, strlen(found->problem));
     if (host->trace.problem[0])
         tm_add_text(problems, NULL, host->trace.problem, strlen(host->trace.problem));
+    notes = tm_add_array(file, "notes");
+    if (host->trace.note[0])
+        tm_add_text(notes, NULL, host->trace.note, strlen(host->trace.note));
 }
 
 static tm_status read_host(struct inspection *n, const struct tm_found_file *found, uint32_t number)

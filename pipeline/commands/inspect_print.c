@@ -39,9 +39,17 @@ static void print_right(FILE *to, const char *text, size_t width)
     (void)fputs(text, to);
 }
 
+static void print_list(FILE *to, const char *what, const struct tm_value *texts)
+{
+    for (size_t i = 0; i < tm_length(texts); i++) {
+        (void)fprintf(to, "  %s: ", what);
+        print_whole(to, tm_text(tm_at(texts, i)));
+        (void)fputc('\n', to);
+    }
+}
+
 static void print_file(FILE *to, const struct tm_value *file)
 {
-    const struct tm_value *problems = tm_get(file, "problems");
     const char *const wrapping = tm_text(tm_get(file, "wrapping"));
     char bytes[TM_FORMAT_BYTES], inflated[TM_FORMAT_BYTES], events[TM_FORMAT_BYTES];
 
@@ -52,11 +60,8 @@ static void print_file(FILE *to, const struct tm_value *file)
     (void)fprintf(to, ", %s events, host ", tm_format_count(events, tm_int(tm_get(file, "events"))));
     print_whole(to, tm_text(tm_get(file, "host")));
     (void)fputs(tm_is(tm_get(file, "partial")) ? ", PARTIAL\n" : "\n", to);
-    for (size_t i = 0; i < tm_length(problems); i++) {
-        (void)fputs("  problem: ", to);
-        print_whole(to, tm_text(tm_at(problems, i)));
-        (void)fputc('\n', to);
-    }
+    print_list(to, "problem", tm_get(file, "problems"));
+    print_list(to, "note", tm_get(file, "notes"));
 }
 
 /* What the host says of the software and the session. */

@@ -23,6 +23,7 @@ struct tm_partial_file {
     char format[16];     /* as tm_host_format tells it */
     char xxh3[20];
     char problems[TM_PROBLEMS_MOST][2048];
+    char note[512];
     uint32_t problem_count;
     uint64_t bytes, events;
     bool is_partial;     /* cut short or damaged */

@@ -164,23 +164,24 @@ static void say_files(struct tm_body *body)
         tm_say(body, TM_TONE_QUIET, "%zu more files in summary.json.", n - FILE_ROWS);
 }
 
-static void say_problems(struct tm_body *body)
+/* The texts that files have under a key. */
+static void say_of_files(struct tm_body *body, const char *key, const char *label)
 {
     const struct tm_value *files = tm_of(body, "input.files");
     size_t said = 0, left_out = 0;
 
     for (size_t i = 0; i < tm_length(files); i++) {
-        const struct tm_value *problems = tm_get(tm_at(files, i), "problems");
+        const struct tm_value *texts = tm_get(tm_at(files, i), key);
 
-        for (size_t k = 0; k < tm_length(problems); k++) {
+        for (size_t k = 0; k < tm_length(texts); k++) {
             if (said++ < PROBLEM_ROWS)
-                body->form->item(body->to, "problem", tm_text(tm_at(problems, k)));
+                body->form->item(body->to, label, tm_text(tm_at(texts, k)));
             else
                 left_out++;
         }
     }
     if (left_out > 0)
-        tm_say_item(body, "problem", "and %zu more in summary.json", left_out);
+        tm_say_item(body, label, "and %zu more in summary.json", left_out);
 }
 
 static void say_warnings(struct tm_body *body)
@@ -223,6 +224,7 @@ void tm_section_quality(struct tm_body *body)
     }
     say_warnings(body);
     say_files(body);
-    say_problems(body);
+    say_of_files(body, "problems", "problem");
+    say_of_files(body, "notes", "note");
     say_absent(body);
 }

@@ -545,32 +545,33 @@ static void write_texts(struct tm_page *page, const char *title, const struct tm
         tm_page_note(page, "%zu more in summary.json.", tm_length(texts) - most);
 }
 
-static void write_problems(struct tm_page *page, const struct tm_value *files)
+/* The texts that files have under a key. */
+static void write_of_files(struct tm_page *page, const struct tm_value *files, const char *key, const char *heading)
 {
-    enum { PROBLEMS_MOST = 50 };
+    enum { TEXTS_MOST = 50 };
     size_t n = 0;
 
     for (size_t i = 0; i < tm_length(files); i++) {
-        const struct tm_value *problems = tm_get(tm_at(files, i), "problems");
+        const struct tm_value *texts = tm_get(tm_at(files, i), key);
 
-        for (size_t j = 0; j < tm_length(problems); j++, n++) {
+        for (size_t j = 0; j < tm_length(texts); j++, n++) {
             if (n == 0) {
-                tm_page_subheading(page, "Problems of the input");
+                tm_page_subheading(page, heading);
                 tm_htmlw_open(&page->w, "ul");
             }
-            if (n >= PROBLEMS_MOST)
+            if (n >= TEXTS_MOST)
                 continue;
             tm_htmlw_open(&page->w, "li");
             tm_page_name(page, tm_text(tm_get(tm_at(files, i), "path")));
             tm_htmlw_text(&page->w, ": ");
-            tm_page_text(page, tm_text(tm_at(problems, j)));
+            tm_page_text(page, tm_text(tm_at(texts, j)));
             tm_htmlw_close_line(&page->w);
         }
     }
     if (n > 0)
         tm_htmlw_close_line(&page->w);
-    if (n > PROBLEMS_MOST)
-        tm_page_note(page, "%zu more in summary.json.", n - PROBLEMS_MOST);
+    if (n > TEXTS_MOST)
+        tm_page_note(page, "%zu more in summary.json.", n - TEXTS_MOST);
 }
 
 static void write_files(struct tm_page *page)
@@ -589,7 +590,8 @@ static void write_files(struct tm_page *page)
                       .caption = "Input", COLUMNS(columns), .rows = files, .most = FILES_MOST });
     if (tm_length(files) > FILES_MOST)
         tm_page_note(page, "%zu more files in summary.json.", tm_length(files) - FILES_MOST);
-    write_problems(page, files);
+    write_of_files(page, files, "problems", "Problems of the input");
+    write_of_files(page, files, "notes", "What the input lacks");
 }
 
 static void write_coverage(struct tm_page *page)

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "stages/input/chrome_maker.h"
 #include "stages/input/pairs.h"
@@ -18,8 +17,6 @@ struct scan {
     struct tm_chrome_reader *reader;
     struct tm_chrome_tracks tracks;
     struct tm_chrome_maker maker;
-    void (*warn)(void *to, const char *text, size_t length);
-    void *to;
 };
 
 static tm_status open_parts(struct scan *s)
@@ -58,11 +55,6 @@ static tm_status read_events(struct scan *s)
     }
 }
 
-static void say(struct scan *s, const char *text)
-{
-    s->warn(s->to, text, strlen(text));
-}
-
 /* JAX's writer keeps the first so many events and leaves out the rest in silence.
  * source: XLA's trace viewer export, GetTraceViewerMaxEvents; jax-ml/jax issue 21295 */
 static void tell_cap(struct scan *s)
@@ -96,10 +88,11 @@ static void tell_damage(struct scan *s)
 
 static void tell_losses(struct scan *s)
 {
-    if (!s->tracks.has_planes)
-        return;
-    say(s, "read from JSON, a lossy copy of the profile: it lacks allocator events, asynchronous TPU lines, program "
-           "ids, device capabilities, HLO and the profiler's warnings; the .xplane.pb file of the run has them");
+    if (s->tracks.has_planes)
+        (void)snprintf(s->trace->note, sizeof(s->trace->note),
+                       "read from JSON, a lossy copy of the profile: it lacks allocator events, asynchronous TPU lines, "
+                       "program ids, device capabilities, HLO and the profiler's warnings; the .xplane.pb file of the "
+                       "run has them");
 }
 
 static void put_version(char *to, size_t room, int64_t version)
@@ -184,11 +177,9 @@ static tm_status scan(struct scan *s)
     return s->run->events_read == events_before ? refuse_bare(s) : TM_OK;
 }
 
-tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input,
-                         void (*warn)(void *to, const char *text, size_t length), void *to,
-                         struct tm_source **source)
+tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct tm_source **source)
 {
-    struct scan s = { .run = trace->run, .trace = trace, .input = input, .warn = warn, .to = to };
+    struct scan s = { .run = trace->run, .trace = trace, .input = input };
     tm_status st = open_parts(&s);
 
     *source = NULL;
