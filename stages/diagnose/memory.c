@@ -64,6 +64,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     struct memory_host host;
 
     m->names = trace->names;
+    m->origins |= 1u << trace->origin;
     m->has_host_events |= trace->main_track != TM_NONE;
     for (uint32_t i = 0; i < trace->device_count; i++)
         m->has_accelerator |= trace->devices[i].kind != TM_DEVICE_CPU;

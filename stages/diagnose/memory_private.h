@@ -61,6 +61,7 @@ struct memory {
     struct tm_rows *facts;     /* struct memory_facts, of the hosts that are done */
     struct tm_rows *points;    /* struct memory_point, of the hosts that are done */
     bool has_host_events, has_accelerator;
+    uint32_t origins;          /* of the hosts: 1 << enum tm_origin */
     /* of the present host */
     struct allocator *allocators;
     uint32_t count, most, last;

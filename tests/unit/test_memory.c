@@ -393,11 +393,15 @@ static void nothing_recorded_is_null_with_a_reason(void **state)
     static const struct {
         uint32_t main_track;
         enum tm_device_kind kind;
+        enum tm_origin origin;
         const char *why;
     } rows[] = {
-        { TM_NONE, TM_DEVICE_GPU, "no host events" },
-        { 0, TM_DEVICE_CPU, "the CPU" },
-        { 0, TM_DEVICE_GPU, "no allocator" },
+        { TM_NONE, TM_DEVICE_GPU, TM_ORIGIN_XSPACE, "no host events" },
+        { 0, TM_DEVICE_CPU, TM_ORIGIN_XSPACE, "the CPU" },
+        { 0, TM_DEVICE_GPU, TM_ORIGIN_XSPACE, "host tracing was too low" },
+        { 0, TM_DEVICE_GPU, TM_ORIGIN_JSON_COPY, ".xplane.pb" },
+        { 0, TM_DEVICE_GPU, TM_ORIGIN_PYTORCH, "profile_memory=True" },
+        { 0, TM_DEVICE_GPU, TM_ORIGIN_OTHER, "no events of an allocator" },
     };
 
     (void)state;
@@ -407,6 +411,7 @@ static void nothing_recorded_is_null_with_a_reason(void **state)
         test_run_init(&f.run);
         assert_int_equal(bench_open(&f.b, &f.run, &tm_memory_stage), TM_OK);
         f.b.trace.main_track = rows[i].main_track;
+        f.b.trace.origin = rows[i].origin;
         bench_devices(&f.b, 1, rows[i].kind, 0, 1);
         assert_int_equal(bench_begin(&f.b), TM_OK);
         end(&f);
