@@ -63,6 +63,7 @@ struct memory {
     bool has_host_events, has_accelerator;
     uint32_t origins;          /* of the hosts: 1 << enum tm_origin */
     /* of the present host */
+    const struct tm_trace *trace;
     struct allocator *allocators;
     uint32_t count, most, last;
     struct tm_rows *live_points; /* struct memory_point: CURVE_MOST rows per allocator */
