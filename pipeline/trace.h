@@ -27,6 +27,15 @@ enum tm_line {
     TM_LINE_OTHER,
 };
 
+/* Who wrote the file, as far as it tells: what can be in it depends on that. */
+enum tm_origin {
+    TM_ORIGIN_XSPACE,    /* JAX's profile */
+    TM_ORIGIN_JSON_COPY, /* the JSON that JAX writes beside it, which lacks much */
+    TM_ORIGIN_PYTORCH,
+    TM_ORIGIN_OTHER,     /* another Chrome trace */
+    TM_ORIGIN_COUNT
+};
+
 /* One line of events. */
 struct tm_track {
     tm_strid plane_name, name;
@@ -124,6 +133,7 @@ struct tm_trace {
     uint32_t main_track;        /* the host's main thread, TM_NONE = no host events */
     uint32_t main_thread;       /* the same as a thread number */
     uint32_t thread_count;
+    enum tm_origin origin;
     bool partial;               /* the input was cut short or damaged */
     char problem[512];          /* the first damage, in words; "" = none */
     char note[512];             /* what the format lacks, in words; "" = nothing */

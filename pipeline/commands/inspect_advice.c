@@ -3,16 +3,39 @@
 #include <string.h>
 
 #include "pipeline/commands/inspect.h"
+#include "reports/findings/ask.h"
+#include "reports/findings/audience.h"
 
-enum { CUPTI_EVENTS_MOST = 2097152 }; /* the profiler keeps that many device events per host by default */
+enum { TEXTS_MOST = 3 };
+enum { CUPTI_EVENTS_MOST = 2097152 }; /* JAX's profiler keeps that many device events per host by default */
 
-static void advise(struct tm_value *list, const char *id, const char *what, const char *fix)
+/* What is advised: texts may begin with the runs that they are for (reports/findings/audience.h), and the first that
+ * is for this run holds. */
+struct advice {
+    const char *id;
+    const char *what[TEXTS_MOST];
+    const char *fix[TEXTS_MOST];
+};
+
+static const char *first_for(unsigned audience, const char *const texts[TEXTS_MOST])
 {
+    for (int i = 0; i < TEXTS_MOST && texts[i]; i++) {
+        const char *const fit = tm_text_for(audience, texts[i]);
+
+        if (fit)
+            return fit;
+    }
+    return "";
+}
+
+static void advise(const struct tm_value *found, struct tm_value *list, const struct advice *advice)
+{
+    const unsigned audience = tm_audience_of(found);
     struct tm_value *row = tm_add_object(list, NULL);
 
-    tm_add_string(row, "id", id);
-    tm_add_string(row, "what", what);
-    tm_add_string(row, "fix", fix);
+    tm_add_string(row, "id", advice->id);
+    tm_add_string(row, "what", first_for(audience, advice->what));
+    tm_add_string(row, "fix", first_for(audience, advice->fix));
 }
 
 static int64_t count_of(const struct tm_value *found, const char *const *classes, size_t count)
@@ -57,53 +80,151 @@ static bool has_collapsed_graphs(const struct tm_value *found)
     return false;
 }
 
+static const struct advice no_events = {
+    "no-events",
+    { "nothing was recorded at all" },
+    { "jax|run the program between jax.profiler.start_trace(logdir) and jax.profiler.stop_trace()",
+      "torch|run the program inside of 'with torch.profiler.profile() as prof:'", "take the trace again" },
+};
+
+static const struct advice partial = {
+    "partial",
+    { "a file is damaged or cut short: only a part of it could be read" },
+    { "jax|copy it again; a profile is whole once jax.profiler.stop_trace() has returned",
+      "torch|copy it again; a profile is whole once prof.export_chrome_trace(path) has returned", "copy it again" },
+};
+
+static const struct advice idle_devices = {
+    "no-device-activity",
+    { "there are devices, but none of them did anything while it was recorded" },
+    { "jax|wait for the device before the profile ends: call jax.block_until_ready(out) inside of it; and see that the"
+      " device tracer may run (CUPTI of the right version, CAP_SYS_ADMIN in containers)",
+      "torch|record the device: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]; and see that its tracer may"
+      " run (CUPTI of the right version, CAP_SYS_ADMIN in containers)",
+      "take the trace while the devices work, with their events" },
+};
+
+static const struct advice no_device = {
+    "no-device-activity",
+    { "jax|no device was recorded, and no operation of XLA on the CPU", "no device was recorded" },
+    { "jax|call jax.block_until_ready(out) inside the profile, and see with jax.devices() where the program runs",
+      "torch|record the device: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] in torch.profiler.profile();"
+      " of a program on the CPU only the host can be told",
+      "give a profile of JAX or PyTorch: of other traces only what the host did can be told" },
+};
+
+static const struct advice collapsed_graphs = {
+    "graphs-collapsed",
+    { "CUDA graphs were recorded as one event each: their kernels are not there" },
+    { "jax|for one profile, run with XLA_FLAGS=--xla_gpu_enable_command_buffer=",
+      "torch|for one profile, run without graphs: torch.compile without mode=\"reduce-overhead\"",
+      "for one profile, run without graphs" },
+};
+
+static const struct advice capped = {
+    "events-capped",
+    { "the number of device events is exactly the profiler's limit: later ones were dropped" },
+    { "profile fewer steps, or raise gpu_max_activity_api_events in ProfileOptions.advanced_configuration" },
+};
+
+static const struct advice no_host = {
+    "no-host-events",
+    { "jax|the host tracer was off: causes of idle time, compiles and steps do not show",
+      "the host was not recorded: causes of idle time and steps do not show" },
+    { "jax|set host_tracer_level = 2 in jax.profiler.ProfileOptions()",
+      "torch|add ProfilerActivity.CPU to the activities of torch.profiler.profile()", "record the host's threads" },
+};
+
+static const struct advice no_python = {
+    "no-python",
+    { "Python calls were not recorded: what the host does has few names" },
+    { "jax|set python_tracer_level = 1 in jax.profiler.ProfileOptions(), if its cost can be borne",
+      "give with_stack=True to torch.profiler.profile(), if its cost can be borne" },
+};
+
+static const struct advice no_memory = {
+    "no-memory-events",
+    { "no allocator recorded anything: there are no memory figures" },
+    { "jax|keep host_tracer_level = 2 and JAX's own allocator (no XLA_PYTHON_CLIENT_ALLOCATOR=platform)",
+      "give profile_memory=True to torch.profiler.profile()" },
+};
+
+static const struct advice no_steps = {
+    "no-steps",
+    { "no steps are marked: the whole session counts as one" },
+    { "jax|mark them: with jax.profiler.StepTraceAnnotation('train', step_num=i): state = step(state, batch)",
+      "torch|mark them: call prof.step() at the end of each pass of the loop, with schedule=torch.profiler.schedule("
+      "wait=1, warmup=2, active=10)",
+      "give a profile of JAX or PyTorch whose steps are marked" },
+};
+
+static const struct advice steps_of_module = {
+    "no-steps",
+    { "no steps are marked: executions of the largest program count as steps" },
+    { "mark them: with jax.profiler.StepTraceAnnotation('train', step_num=i): state = step(state, batch)" },
+};
+
+static const struct advice one_step = {
+    "one-step",
+    { "only one step is left after warm-up: nothing can be said of the spread" },
+    { "torch|record 10 to 20 steps: schedule=torch.profiler.schedule(wait=1, warmup=2, active=10)",
+      "profile 10 to 20 steps after two or three that are not profiled" },
+};
+
+static const struct advice json_copy = {
+    "json-copy",
+    { "the file is the JSON copy of a profile: memory, asynchronous TPU operations and more are not in it" },
+    { "read the .xplane.pb file of the run" },
+};
+
+static const struct advice warned = {
+    "profiler-warnings",
+    { "the profiler left warnings: events may be missing" },
+    { "profile fewer steps, and not the first ones" },
+};
+
 static void advise_device(const struct tm_value *found, struct tm_value *list)
 {
-    if (tm_length(tm_get(found, "unused")) && is_platform(found, "none"))
-        advise(list, "no-device-activity", "there are devices, but none of them did anything while it was recorded",
-               "wait for the device before the profile ends: call jax.block_until_ready(out) inside of it; and see"
-               " that the device tracer may run (CUPTI of the right version, CAP_SYS_ADMIN in containers)");
-    else if (is_platform(found, "none"))
-        advise(list, "no-device-activity", "no device was recorded, and no operation of XLA on the CPU",
-               "call jax.block_until_ready(out) inside the profile, and see with jax.devices() where the program"
-               " runs");
+    if (is_platform(found, "none"))
+        advise(found, list, tm_length(tm_get(found, "unused")) ? &idle_devices : &no_device);
     if (has_collapsed_graphs(found))
-        advise(list, "graphs-collapsed", "CUDA graphs were recorded as one event each: their kernels are not there",
-               "for one profile, run with XLA_FLAGS=--xla_gpu_enable_command_buffer=");
-    if (is_platform(found, "gpu")) {
+        advise(found, list, &collapsed_graphs);
+    if (is_platform(found, "gpu") && tm_audience_of(found) & TM_FOR_JAX) {
         const int64_t events = COUNT(found, "kernel", "collective", "copy", "memset", "graph", "device_other");
 
         if (events && events % CUPTI_EVENTS_MOST == 0)
-            advise(list, "events-capped", "the number of device events is exactly the profiler's limit: later ones"
-                   " were dropped",
-                   "profile fewer steps, or raise gpu_max_activity_api_events in"
-                   " ProfileOptions.advanced_configuration");
+            advise(found, list, &capped);
     }
 }
 
+static bool has_host_events(const struct tm_value *found)
+{
+    if (tm_audience_of(found) & TM_FOR_TORCH) /* calls of CUDA are recorded with the device */
+        return COUNT(found, "python", "annotation", "step_marker", "framework_op", "input") > 0;
+    if (is_platform(found, "gpu"))
+        return COUNT(found, "python", "annotation", "step_marker", "module", "compile", "input") > 0;
+    return COUNT(found, "python", "annotation", "step_marker", "runtime", "launch", "compile", "module", "input",
+                 "cpu_op") > 0;
+}
+
+/* What a profiler could have recorded of the host; of other traces nobody knows. */
 static void advise_host(const struct tm_value *found, struct tm_value *list)
 {
-    const bool has_host = is_platform(found, "gpu")
-                              ? COUNT(found, "python", "annotation", "step_marker", "module", "compile", "input")
-                              : COUNT(found, "python", "annotation", "step_marker", "runtime", "launch", "compile",
-                                      "module", "input", "cpu_op");
+    const bool is_json_copy = tm_audience_of(found) & TM_FOR_JAX && tm_ask_is_json(found);
+    const bool has_host = has_host_events(found);
 
-    if (!has_host) {
-        advise(list, "no-host-events", "the host tracer was off: causes of idle time, compiles and steps do not show",
-               "set host_tracer_level = 2 in jax.profiler.ProfileOptions()");
-    } else if (!COUNT(found, "python")) {
-        advise(list, "no-python", "Python calls were not recorded: what the host does has few names",
-               "set python_tracer_level = 1 in jax.profiler.ProfileOptions(), if its cost can be borne");
-    }
-    if ((is_platform(found, "gpu") || is_platform(found, "tpu")) && has_host && !COUNT(found, "alloc", "free"))
-        advise(list, "no-memory-events", "no allocator recorded anything: there are no memory figures",
-               "keep host_tracer_level = 2 and JAX's own allocator (no XLA_PYTHON_CLIENT_ALLOCATOR=platform)");
+    if (!has_host)
+        advise(found, list, &no_host);
+    if (!has_host || tm_audience_of(found) & TM_FOR_OTHER)
+        return;
+    if (!COUNT(found, "python"))
+        advise(found, list, &no_python);
+    if ((is_platform(found, "gpu") || is_platform(found, "tpu")) && !is_json_copy && !COUNT(found, "alloc", "free"))
+        advise(found, list, &no_memory);
 }
 
 static void advise_steps(const struct tm_value *found, struct tm_value *list)
 {
-    static const char *const mark = "mark them: with jax.profiler.StepTraceAnnotation('train', step_num=i): state ="
-                                    " step(state, batch)";
     const struct tm_value *hosts = tm_get(found, "contents");
     int64_t most = 0;
 
@@ -113,12 +234,11 @@ static void advise_steps(const struct tm_value *found, struct tm_value *list)
         most = chosen > most ? chosen : most;
     }
     if (has_steps_from(found, "session"))
-        advise(list, "no-steps", "no steps are marked: the whole session counts as one", mark);
+        advise(found, list, &no_steps);
     else if (has_steps_from(found, "module"))
-        advise(list, "no-steps", "no steps are marked: executions of the largest program count as steps", mark);
+        advise(found, list, &steps_of_module);
     else if (most == 1)
-        advise(list, "one-step", "only one step is left after warm-up: nothing can be said of the spread",
-               "profile 10 to 20 steps after two or three that are not profiled");
+        advise(found, list, &one_step);
 }
 
 void tm_inspect_advise(struct tm_value *found)
@@ -126,17 +246,14 @@ void tm_inspect_advise(struct tm_value *found)
     struct tm_value *list = tm_add_array(found, "advice");
 
     if (!tm_int(tm_path(found, "coverage.events_read"))) {
-        advise(list, "no-events", "nothing was recorded at all",
-               "run the program between jax.profiler.start_trace(logdir) and jax.profiler.stop_trace()");
+        advise(found, list, &no_events);
         return;
     }
     if (tm_is(tm_get(found, "partial")))
-        advise(list, "partial", "a file is damaged or cut short: only a part of it could be read",
-               "copy it again; a profile is whole once jax.profiler.stop_trace() has returned");
+        advise(found, list, &partial);
     advise_device(found, list);
     advise_host(found, list);
     advise_steps(found, list);
     if (tm_length(tm_get(found, "warnings")))
-        advise(list, "profiler-warnings", "the profiler left warnings: events may be missing",
-               "profile fewer steps, and not the first ones");
+        advise(found, list, tm_ask_is_json(found) ? &json_copy : &warned);
 }

@@ -48,13 +48,33 @@ static void print_list(FILE *to, const char *what, const struct tm_value *texts)
     }
 }
 
-static void print_file(FILE *to, const struct tm_value *file)
+/* What a file is: its format, and of Chrome JSON who wrote it. */
+static const char *format_of(const struct tm_value *found, const struct tm_value *file)
+{
+    const struct tm_value *hosts = tm_path(found, "environment.hosts");
+
+    if (strcmp(tm_text(tm_get(file, "kind")), "chrome_json") != 0)
+        return "XSpace";
+    for (size_t i = 0; i < tm_length(hosts); i++) {
+        const struct tm_value *host = tm_at(hosts, i);
+        const char *framework = tm_text(tm_get(host, "framework"));
+
+        if (strcmp(tm_text(tm_get(host, "host")), tm_text(tm_get(file, "host"))) != 0)
+            continue;
+        if (!strcmp(framework, "pytorch"))
+            return "Chrome JSON (PyTorch)";
+        return !strcmp(framework, "jax") ? "Chrome JSON (JAX)" : "Chrome JSON";
+    }
+    return "Chrome JSON";
+}
+
+static void print_file(FILE *to, const struct tm_value *found, const struct tm_value *file)
 {
     const char *const wrapping = tm_text(tm_get(file, "wrapping"));
     char bytes[TM_FORMAT_BYTES], inflated[TM_FORMAT_BYTES], events[TM_FORMAT_BYTES];
 
     print_whole(to, tm_text(tm_get(file, "path")));
-    (void)fprintf(to, "\n  XSpace, %s", tm_format_bytes(bytes, tm_double(tm_get(file, "bytes"))));
+    (void)fprintf(to, "\n  %s, %s", format_of(found, file), tm_format_bytes(bytes, tm_double(tm_get(file, "bytes"))));
     if (strcmp(wrapping, "none") != 0)
         (void)fprintf(to, " (%s of %s)", wrapping, tm_format_bytes(inflated, tm_double(tm_get(file, "inflated_bytes"))));
     (void)fprintf(to, ", %s events, host ", tm_format_count(events, tm_int(tm_get(file, "events"))));
@@ -232,7 +252,7 @@ void tm_inspect_print(const struct tm_value *found, FILE *to)
     const size_t more = (size_t)tm_int(tm_get(found, "file_count")) - tm_length(files);
 
     for (size_t i = 0; i < tm_length(files); i++)
-        print_file(to, tm_at(files, i));
+        print_file(to, found, tm_at(files, i));
     if (more)
         (void)fprintf(to, "and %zu more file%s\n", more, more == 1 ? "" : "s");
     for (size_t i = 0; i < tm_length(tm_get(found, "contents")); i++)

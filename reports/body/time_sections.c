@@ -201,7 +201,7 @@ static void say_waits(struct tm_body *body, const struct tm_value *devices)
     bool any = false;
 
     for (size_t i = 0; i < n; i++)
-        any = any || tm_has(tm_get(tm_at(devices, i), "hidden_ps"));
+        any = any || tm_has(tm_get(tm_at(devices, i), "wait_ps"));
     if (!any)
         return;
     body->form->subheading(body->to, "Waits inside the busy time");

@@ -75,6 +75,32 @@ bool tm_ask_is_platform(const struct tm_value *summary, const char *platform)
     return strcmp(tm_ask_platform(summary), platform) == 0;
 }
 
+bool tm_ask_is_json(const struct tm_value *summary)
+{
+    const struct tm_value *input = tm_get(summary, "input");
+    const struct tm_value *files = tm_get(tm_has(input) ? input : summary, "files");
+
+    for (size_t i = 0; i < tm_length(files); i++) {
+        if (strcmp(tm_text(tm_get(tm_at(files, i), "kind")), "chrome_json") != 0)
+            return false;
+    }
+    return tm_length(files) > 0;
+}
+
+const char *tm_ask_framework(const struct tm_value *summary)
+{
+    const struct tm_value *hosts = tm_path(summary, "environment.hosts");
+    const char *all = tm_text(tm_get(tm_at(hosts, 0), "framework"));
+
+    for (size_t i = 1; i < tm_length(hosts); i++) {
+        if (strcmp(tm_text(tm_get(tm_at(hosts, i), "framework")), all) != 0)
+            all = "";
+    }
+    if (*all)
+        return all;
+    return tm_ask_is_json(summary) ? "" : "jax";
+}
+
 int64_t tm_ask_class_count(const struct tm_value *summary, const char *class)
 {
     return tm_int(tm_get(tm_path(summary, "coverage.classes"), class));

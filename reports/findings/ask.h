@@ -18,6 +18,11 @@ bool tm_ask_is_session(const struct tm_value *summary);
 /* "gpu", "tpu", "cpu" or "none" */
 const char *tm_ask_platform(const struct tm_value *summary);
 bool tm_ask_is_platform(const struct tm_value *summary, const char *platform);
+/* "jax" or "pytorch"; "" = not known, or several.  Where the hosts do not agree, XSpace files speak
+ * for JAX. in:     summary  or what `inspect` found */
+const char *tm_ask_framework(const struct tm_value *summary);
+/* All files are Chrome JSON, which JAX writes as a lossy copy of the profile. */
+bool tm_ask_is_json(const struct tm_value *summary);
 /* Arithmetic on what a file may hold: ends at the largest time instead of overflowing. */
 int64_t tm_add_times(int64_t a_ps, int64_t b_ps);
 int64_t tm_whole(double value);

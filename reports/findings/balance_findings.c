@@ -24,6 +24,35 @@ static void say_worst_exposed(struct tm_findings *all, struct tm_finding *f)
                        tm_format_count(b, tm_int(tm_path(worst, "collectives.count"))));
 }
 
+static const char *const overlap[TM_FIXES_OFFERED] = {
+    "tpu,jax|See in the compiled program whether the collectives are asynchronous (pairs of -start "
+    "and -done) and what stands between the two: `compiled.as_text()`.",
+    "gpu,jax|Let XLA put compute between begin and end of collectives: "
+    "`XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true`.",
+    "gpu,jax|Join small collectives: "
+    "`XLA_FLAGS=\"--xla_gpu_all_reduce_combine_threshold_bytes=134217728 "
+    "--xla_gpu_all_gather_combine_threshold_bytes=134217728 "
+    "--xla_gpu_reduce_scatter_combine_threshold_bytes=134217728\"`.",
+    "jax|Exchange less often: accumulate gradients over micro-batches (`optax.MultiSteps`), or "
+    "reduce them in bfloat16.",
+    "jax|Lay the mesh so that the axis with most traffic lies inside one node: the last axes of "
+    "`jax.make_mesh((nodes, per_node), ('data', 'model'))`.",
+    "torch|DDP sends gradients in buckets while the backward pass runs: try other sizes, "
+    "`DistributedDataParallel(model, bucket_cap_mb=100)` (25 if not given), and "
+    "`gradient_as_bucket_view=True`.",
+    "torch|FSDP: fetch parameters ahead, `FullyShardedDataParallel(model, forward_prefetch=True, "
+    "backward_prefetch=BackwardPrefetch.BACKWARD_PRE)`; with `fully_shard`: "
+    "`layer.set_modules_to_forward_prefetch([next_layer])`.",
+    "torch|Begin your own collectives early and wait late: `work = dist.all_reduce(x, "
+    "async_op=True)`, other work, then `work.wait()`.",
+    "torch|Exchange less: accumulate gradients under `with model.no_sync():`, or send them in "
+    "bfloat16: `model.register_comm_hook(None, default_hooks.bf16_compress_hook)`.",
+    "torch|Lay the mesh so that the group with most traffic lies inside one node: the last "
+    "dimension of `init_device_mesh('cuda', (nodes, per_node), mesh_dim_names=('data', "
+    "'model'))`.",
+    "Compare the devices: where one is late, the others wait in the collective.",
+};
+
 static void find_exposed(struct tm_findings *all)
 {
     const int64_t exposed_ps = tm_int(tm_path(all->summary, "total.exposed_collective_ps"));
@@ -41,21 +70,7 @@ static void find_exposed(struct tm_findings *all)
                    tm_format_time(a, exposed_ps), tm_format_time(b, total_ps),
                    tm_format_pct(c, 100 - tm_share_pct(exposed_ps, total_ps)));
     say_worst_exposed(all, f);
-    tm_finding_fix(
-        f, "tpu|See in the compiled program whether the collectives are asynchronous (pairs of "
-           "-start and -done) and what stands between the two: `compiled.as_text()`.");
-    tm_finding_fix(f, "gpu|Let XLA put compute between begin and end of collectives: "
-                      "`XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true`.");
-    tm_finding_fix(f, "gpu|Join small collectives: "
-                      "`XLA_FLAGS=\"--xla_gpu_all_reduce_combine_threshold_bytes=134217728 "
-                      "--xla_gpu_all_gather_combine_threshold_bytes=134217728 "
-                      "--xla_gpu_reduce_scatter_combine_threshold_bytes=134217728\"`.");
-    tm_finding_fix(f, "Exchange less often: accumulate gradients over micro-batches "
-                      "(`optax.MultiSteps`), or reduce them in bfloat16.");
-    tm_finding_fix(
-        f, "Lay the mesh so that the axis with most traffic lies inside one node: the last axes "
-           "of `jax.make_mesh((nodes, per_node), ('data', 'model'))`.");
-    tm_finding_fix(f, "Compare the devices: where one is late, the others wait in the collective.");
+    tm_finding_fixes(f, overlap);
 }
 
 /* Compute times of the devices that compute. */
@@ -119,7 +134,7 @@ static void fix_slow(struct tm_finding *f)
 
 static void fix_uneven(struct tm_finding *f)
 {
-    tm_finding_fix(f, "See how the arrays lie: `jax.debug.visualize_array_sharding(x)`, and shard "
+    tm_finding_fix(f, "jax|See how the arrays lie: `jax.debug.visualize_array_sharding(x)`, and shard "
                       "along an axis that divides evenly; XLA pads the rest.");
     tm_finding_fix(f, "Balance the data: equal token counts per device (packing), not equal "
                       "numbers of examples.");

@@ -83,15 +83,17 @@ static void say_events(struct tm_findings *all, struct tm_finding *f, bool in_st
 
 static void fix_shapes(struct tm_finding *f)
 {
-    tm_finding_fix(
-        f,
-        "See what changed at each compile: `jax.config.update('jax_explain_cache_misses', True)`.");
+    tm_finding_fix(f, "jax|See what changed at each compile: "
+                      "`jax.config.update('jax_explain_cache_misses', True)`.");
+    tm_finding_fix(f, "torch|See what changed at each compile: run with `TORCH_LOGS=recompiles`.");
     tm_finding_fix(f, "Give the step few shapes: pad batches and sequences to one of a few sizes "
                       "(buckets), drop the last, smaller batch, and mask instead of cutting.");
     tm_finding_fix(
-        f, "Make jitted functions once, outside the loop: `jax.jit(lambda x: ...)` or "
+        f, "jax|Make jitted functions once, outside the loop: `jax.jit(lambda x: ...)` or "
            "`functools.partial` inside of it is a new function, and a new compile, each time.");
-    tm_finding_fix(f, "Numbers that change from step to step go in as arrays, not as "
+    tm_finding_fix(f, "torch|Compile once for many shapes: `torch.compile(model, dynamic=True)`, or "
+                      "`torch._dynamo.mark_dynamic(x, 0)`.");
+    tm_finding_fix(f, "jax|Numbers that change from step to step go in as arrays, not as "
                       "`static_argnums`; keep types steady with `jnp.asarray(x, dtype)`.");
 }
 
@@ -113,9 +115,11 @@ static void find_inside_steps(struct tm_findings *all)
                                    : "Programs are compiled inside the steps");
     tm_finding_value(f, (double)count, "count");
     tm_finding_limit(f, all->thresholds->kpi[TM_KPI_UNEXPECTED_COMPILES].good);
-    f->cause = "After the warm-up every program should be there already. A new shape, type, "
-               "static argument or function object makes JAX trace and compile again, and the "
-               "device waits for it.";
+    tm_finding_cause(f, "jax|After the warm-up every program should be there already. A new shape, "
+                        "type, static argument or function object makes JAX trace and compile "
+                        "again, and the device waits for it.");
+    tm_finding_cause(f, "After the warm-up every program should be there already. A new shape or "
+                        "type makes it compile again, and the device waits for it.");
     tm_finding_say(f, "%lld %s begin%s inside the chosen steps and take%s %s.", (long long)count,
                    count == 1 ? "compile" : "compiles", count == 1 ? "s" : "",
                    count == 1 ? "s" : "", tm_format_time(a, total_ps));
@@ -126,7 +130,7 @@ static void find_inside_steps(struct tm_findings *all)
     say_recompiled(all, f, 2);
     say_events(all, f, true);
     fix_shapes(f);
-    tm_finding_fix(f, "What must be compiled can be compiled before the loop: `step = "
+    tm_finding_fix(f, "jax|What must be compiled can be compiled before the loop: `step = "
                       "jax.jit(step).lower(state, batch).compile()`.");
 }
 
@@ -169,8 +173,10 @@ static void find_again(struct tm_findings *all)
     tm_finding_title(f, modules == 1 ? "One module is compiled again and again"
                                      : "Modules are compiled again and again");
     tm_finding_value(f, (double)again, "count");
-    f->cause = "The same function is called with many shapes, types or static arguments, or is "
-               "jitted anew each time; each is a compile of its own.";
+    tm_finding_cause(f, "jax|The same function is called with many shapes, types or static "
+                        "arguments, or is jitted anew each time; each is a compile of its own.");
+    tm_finding_cause(f, "The same function is called with many shapes or types; each is a compile "
+                        "of its own.");
     tm_finding_say(f,
                    "%lld compiles are of a module that was compiled before; at the mean length of "
                    "a compile that is about %s.",
@@ -193,20 +199,24 @@ static void find_long(struct tm_findings *all)
     tm_finding_title(f, "Compiling takes %s of this session", tm_format_time(a, total_ps));
     tm_finding_value(f, (double)total_ps / PS_PER_S, "s");
     tm_finding_limit(f, kpi->bad);
-    f->cause = "XLA compiles every program once per process. Large programs, unrolled loops and "
-               "autotuning make it long.";
+    tm_finding_cause(f, "jax|XLA compiles every program once per process. Large programs, unrolled "
+                        "loops and autotuning make it long.");
+    tm_finding_cause(f, "Every program is compiled once per process. Large programs, unrolled loops "
+                        "and autotuning make it long.");
     tm_finding_say(f, "%lld compiles take %s in all, the longest %s.",
                    (long long)tm_int(tm_path(all->summary, "compile.count")),
                    tm_format_time(a, total_ps),
                    tm_format_time(b, tm_int(tm_path(all->summary, "compile.longest_ps"))));
     say_events(all, f, false);
     tm_finding_fix(
-        f, "Keep compiled programs between runs: `jax.config.update('jax_compilation_cache_dir', "
+        f, "jax|Keep compiled programs between runs: `jax.config.update('jax_compilation_cache_dir', "
            "'/path/to/cache')`; every process of the job may share it.");
-    tm_finding_fix(f, "Make the program smaller: `jax.lax.scan` over equal layers instead of a "
+    tm_finding_fix(f, "jax|Make the program smaller: `jax.lax.scan` over equal layers instead of a "
                       "Python loop that unrolls them.");
-    tm_finding_fix(f, "gpu|On GPUs, autotuning results are kept too with "
+    tm_finding_fix(f, "gpu,jax|On GPUs, autotuning results are kept too with "
                       "`jax.config.update('jax_persistent_cache_enable_xla_caches', 'all')`.");
+    tm_finding_fix(f, "torch,other|Keep compiled programs between runs, and compile parts that "
+                      "repeat (layers) once instead of the whole.");
 }
 
 void tm_find_compiles(struct tm_findings *all)

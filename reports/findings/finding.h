@@ -3,6 +3,7 @@
 #define TM_FINDING_H
 
 #include "reports/findings/ask.h"
+#include "reports/findings/audience.h"
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
 
@@ -15,6 +16,8 @@ enum {
     TM_EVIDENCE_MOST = 8,
     TM_EVIDENCE_BYTES = 480,
     TM_FIXES_MOST = 6,
+    TM_FIXES_OFFERED = 12, /* of a table: those of all audiences */
+    TM_CAUSES_OFFERED = 3,
     TM_WHERE_MOST = 5,
     TM_STAKE_LEAST_PS = 10000000, /* 10 us: less is no loss, however short the profile is */
 };
@@ -29,7 +32,7 @@ struct tm_where {
 struct tm_finding {
     const char *id; /* static text, as are unit, cause and fixes */
     enum tm_severity severity;
-    const char *platform; /* decides which advice is fit */
+    unsigned audience; /* decides which texts are fit */
     char title[TM_TITLE_BYTES];
     bool has_value, has_limit;
     double value, limit;
@@ -46,6 +49,7 @@ struct tm_findings {
     const struct tm_value *summary;
     const struct tm_thresholds *thresholds;
     int64_t window_ps; /* of all devices; 0 = no device activity */
+    unsigned audience; /* of the run */
     int count;
     struct tm_finding
         list[TM_FINDINGS_MOST + 1]; /* the last place takes what does not fit, and is not printed */
@@ -68,9 +72,14 @@ void tm_finding_value(struct tm_finding *f, double value, const char *unit);
 void tm_finding_limit(struct tm_finding *f, double limit);
 /* One measured fact. */
 void tm_finding_say(struct tm_finding *f, const char *format, ...) TM_PRINTF(2, 3);
-/* One thing to do; the first one given is the first one to try.  A text that begins with "gpu|" or
- * "tpu|" is for that platform only. */
+/* Why it is so: of several texts the first that is for this run. */
+void tm_finding_cause(struct tm_finding *f, const char *text);
+/* One thing to do, if it is for this run (audience.h); the first one given is the first one to
+ * try. */
 void tm_finding_fix(struct tm_finding *f, const char *text);
+/* The same for the texts of a table, which end with NULL. */
+void tm_finding_causes(struct tm_finding *f, const char *const texts[TM_CAUSES_OFFERED]);
+void tm_finding_fixes(struct tm_finding *f, const char *const texts[TM_FIXES_OFFERED]);
 void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, const char *device);
 
 /* Shorthand. */

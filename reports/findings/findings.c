@@ -50,7 +50,7 @@ struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id,
     memset(f, 0, sizeof(*f));
     f->id = id;
     f->severity = severity;
-    f->platform = tm_ask_platform(all->summary);
+    f->audience = all->audience;
     f->unit = "";
     f->cause = "";
     return f;
@@ -103,13 +103,30 @@ void tm_finding_say(struct tm_finding *f, const char *format, ...)
 
 void tm_finding_fix(struct tm_finding *f, const char *text)
 {
-    if (strncmp(text, "gpu|", 4) == 0 || strncmp(text, "tpu|", 4) == 0) {
-        if (strncmp(text, f->platform, 3) != 0)
-            return;
-        text += 4;
-    }
-    if (f->fix_count < TM_FIXES_MOST)
-        f->fix[f->fix_count++] = text;
+    const char *fit = tm_text_for(f->audience, text);
+
+    if (fit && f->fix_count < TM_FIXES_MOST)
+        f->fix[f->fix_count++] = fit;
+}
+
+void tm_finding_fixes(struct tm_finding *f, const char *const texts[TM_FIXES_OFFERED])
+{
+    for (int i = 0; i < TM_FIXES_OFFERED && texts[i]; i++)
+        tm_finding_fix(f, texts[i]);
+}
+
+void tm_finding_cause(struct tm_finding *f, const char *text)
+{
+    const char *fit = tm_text_for(f->audience, text);
+
+    if (fit && !*f->cause)
+        f->cause = fit;
+}
+
+void tm_finding_causes(struct tm_finding *f, const char *const texts[TM_CAUSES_OFFERED])
+{
+    for (int i = 0; i < TM_CAUSES_OFFERED && texts[i]; i++)
+        tm_finding_cause(f, texts[i]);
 }
 
 void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, const char *device)
@@ -193,6 +210,7 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
     all->summary = summary;
     all->thresholds = t;
     all->window_ps = tm_ask_window_ps(summary);
+    all->audience = tm_audience_of(summary);
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         rules[i](all);
     qsort(all->list, (size_t)all->count, sizeof(all->list[0]), by_stake);

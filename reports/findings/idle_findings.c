@@ -13,110 +13,166 @@ struct advice {
     const char *cause; /* as in gaps.by_cause */
     const char *id;
     const char *title;
-    const char *why;
-    const char *fix[TM_FIXES_MOST];
+    const char *why[TM_CAUSES_OFFERED];
+    const char *fix[TM_FIXES_OFFERED];
 };
 
 static const struct advice advices[] = {
     { "input",
       "idle_input",
       "The device waits for input",
-      "The thread that launches the steps also loads, decodes or copies the next batch. While it "
-      "does, nothing is queued on the device.",
-      { "Load ahead in other threads or processes and keep at least two batches ready: tf.data "
+      { "The thread that launches the steps also loads, decodes or copies the next batch. While it "
+        "does, nothing is queued on the device." },
+      { "jax|Load ahead in other threads or processes and keep at least two batches ready: tf.data "
         "`.prefetch(tf.data.AUTOTUNE)`, grain `DataLoader(..., worker_count=8)`, PyTorch "
         "`DataLoader(num_workers=8, prefetch_factor=4)`.",
-        "Bring the next batch to the device while the step runs: `nxt = jax.device_put(next(it), "
-        "sharding)` right after `state = step(state, batch)`; both return at once. For pmap code "
-        "there is `flax.jax_utils.prefetch_to_device(it, 2)`.",
+        "jax|Bring the next batch to the device while the step runs: `nxt = "
+        "jax.device_put(next(it), sharding)` right after `state = step(state, batch)`; both return "
+        "at once. For pmap code there is `flax.jax_utils.prefetch_to_device(it, 2)`.",
+        "torch|Load in other processes and ahead: `DataLoader(dataset, num_workers=8, "
+        "prefetch_factor=4, persistent_workers=True, pin_memory=True)`; with `num_workers=0` the "
+        "training thread itself loads.",
+        "torch|Copy the batch without waiting for it: `batch = batch.to('cuda', "
+        "non_blocking=True)`, from pinned memory (`pin_memory=True`).",
+        "other|Load ahead in other threads or processes and keep at least two batches ready.",
         "Time the loader alone: `for batch in it: pass`. Is it slower than a step, more workers, "
         "cheaper decoding or a local copy of the data are the cure." } },
     { "sync",
       "idle_sync",
       "The host waits for results before it launches more",
-      "JAX runs ahead of the device until the program asks for a value. `block_until_ready()`, "
-      "`float(loss)`, `np.asarray(x)`, `print(x)` or an `if` on an array inside the loop wait for "
-      "the device, and the device then waits for the next launch.",
-      { "Take the wait out of the loop: call `jax.block_until_ready(state)` once, after the last "
-        "step.",
-        "Read metrics late and seldom: keep them on the device and call `jax.device_get(metrics)` "
-        "every 50 or 100 steps, or start the copy with `loss.copy_to_host_async()` and read it "
-        "one step later.",
-        "Find hidden waits: run the loop under `with "
+      { "jax|JAX runs ahead of the device until the program asks for a value. "
+        "`block_until_ready()`, `float(loss)`, `np.asarray(x)`, `print(x)` or an `if` on an array "
+        "inside the loop wait for the device, and the device then waits for the next launch.",
+        "torch|PyTorch runs ahead of the device until the program asks for a value. `.item()`, "
+        "`.cpu()`, `.tolist()`, `print(x)`, an `if` on a tensor or `torch.cuda.synchronize()` "
+        "inside the loop wait for the device, and the device then waits for the next launch.",
+        "The program asks for a value, or for the end of the device's work, inside the loop; the "
+        "device then waits for the next launch." },
+      { "jax|Take the wait out of the loop: call `jax.block_until_ready(state)` once, after the "
+        "last step.",
+        "jax|Read metrics late and seldom: keep them on the device and call "
+        "`jax.device_get(metrics)` every 50 or 100 steps, or start the copy with "
+        "`loss.copy_to_host_async()` and read it one step later.",
+        "jax|Find hidden waits: run the loop under `with "
         "jax.transfer_guard_device_to_host('disallow'):`; each implicit read of an array then "
         "raises an error with its line.",
-        "Decide on the device: `jax.lax.cond` and `jax.numpy.where` instead of `if` on an "
-        "array." } },
+        "jax|Decide on the device: `jax.lax.cond` and `jax.numpy.where` instead of `if` on an "
+        "array.",
+        "torch|Take `torch.cuda.synchronize()`, `.item()` and `.cpu()` out of the loop.",
+        "torch|Read metrics late and seldom: add up `loss.detach()` on the device, and call "
+        "`.item()` every 50 or 100 steps.",
+        "torch|Find hidden waits: call `torch.cuda.set_sync_debug_mode('warn')` before the loop; "
+        "operations that wait for the device then warn with their line.",
+        "torch|Decide on the device: `torch.where` instead of `if` on a tensor; `x[mask]` and "
+        "`torch.nonzero` have to wait for the size of their result.",
+        "other|Take the wait out of the loop: read results late, and every 50 or 100 steps." } },
     { "compile",
       "idle_compile",
       "The device is idle while programs compile",
-      "A jitted function was called with shapes, types or static arguments that had not been "
-      "compiled yet.",
-      { "Compile before the loop: `step = jax.jit(step).lower(state, batch).compile()`.",
-        "Keep compiled programs between runs: `jax.config.update('jax_compilation_cache_dir', "
+      { "jax|A jitted function was called with shapes, types or static arguments that had not been "
+        "compiled yet.",
+        "A function was called with shapes or types that it had not been compiled for yet." },
+      { "jax|Compile before the loop: `step = jax.jit(step).lower(state, batch).compile()`.",
+        "jax|Keep compiled programs between runs: `jax.config.update('jax_compilation_cache_dir', "
         "'/path/to/cache')`.",
-        "See what compiles and why: `jax.config.update('jax_log_compiles', True)` and "
-        "`jax.config.update('jax_explain_cache_misses', True)`." } },
+        "jax|See what compiles and why: `jax.config.update('jax_log_compiles', True)` and "
+        "`jax.config.update('jax_explain_cache_misses', True)`.",
+        "torch|See what is compiled anew and why: run with `TORCH_LOGS=recompiles`; "
+        "`torch.compile(model, dynamic=True)` compiles once for many shapes.",
+        "torch,other|Compile before the loop: run a step of each shape first." } },
     { "launch",
       "idle_launch",
       "The device waits for launches",
-      "Each launch costs the host some microseconds. Programs that are short, or operations "
-      "outside jit, finish before the next launch arrives.",
-      { "Put the whole step under one `jax.jit`: loss, gradient, optimizer update and metrics. "
+      { "jax|Each launch costs the host some microseconds. Programs that are short, or operations "
+        "outside jit, finish before the next launch arrives.",
+        "torch|Each launch costs the host some microseconds. Without `torch.compile` each operation "
+        "is launched by itself; short ones finish before the next launch arrives.",
+        "Each launch costs the host some microseconds. Short pieces of work finish before the next "
+        "launch arrives." },
+      { "jax|Put the whole step under one `jax.jit`: loss, gradient, optimizer update and metrics. "
         "Operations between jitted calls are launched one by one.",
-        "Run several steps per call: `jax.lax.scan(step, state, batches)` with batches stacked "
+        "jax|Run several steps per call: `jax.lax.scan(step, state, batches)` with batches stacked "
         "along the first axis.",
-        "Give each launch more work: a larger batch, or `jax.vmap` instead of a Python loop.",
-        "gpu|On NVIDIA GPUs let XLA record more into CUDA graphs: "
-        "`XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL`." } },
+        "jax|Give each launch more work: a larger batch, or `jax.vmap` instead of a Python loop.",
+        "gpu,jax|On NVIDIA GPUs let XLA record more into CUDA graphs: "
+        "`XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL`.",
+        "torch|Launch fewer and longer kernels: `model = torch.compile(model)`.",
+        "gpu,torch|Launch graphs instead of kernels: `torch.compile(model, "
+        "mode=\"reduce-overhead\")`, or `torch.cuda.make_graphed_callables` for parts of fixed "
+        "shape.",
+        "torch|Update all parameters in few kernels: `torch.optim.AdamW(params, fused=True)`.",
+        "torch,other|Give each launch more work: a larger batch, one operation on many rows "
+        "instead of a loop." } },
     { "gc",
       "idle_gc",
       "Garbage collection stops the launches",
-      "Python's cyclic garbage collector ran on the launching thread between launches.",
+      { "Python's cyclic garbage collector ran on the launching thread between launches." },
       { "Call `gc.collect(); gc.freeze(); gc.disable()` after setting up, and `gc.collect()` at "
         "points where a pause does no harm, such as evaluation or checkpoints.",
-        "Make fewer objects per step: no lists of arrays that grow, no pytrees rebuilt in "
-        "Python." } },
+        "jax|Make fewer objects per step: no lists of arrays that grow, no pytrees rebuilt in "
+        "Python.",
+        "torch|Make fewer objects per step: no lists of tensors that grow, and `total += "
+        "loss.detach()` instead of sums that keep each step's graph." } },
     { "host",
       "idle_host",
       "Python and host code run while the device is idle",
-      "The launching thread did work of its own between launches: Python code, logging, "
-      "checkpoints, or handing over arguments with very many leaves.",
-      { "See the host events named in the evidence; move what they do into the jitted step or "
+      { "jax|The launching thread did work of its own between launches: Python code, logging, "
+        "checkpoints, or handing over arguments with very many leaves.",
+        "torch|The launching thread did work of its own between launches: Python code, the "
+        "dispatch of operations, logging or checkpoints.",
+        "The launching thread did work of its own between launches." },
+      { "jax|See the host events named in the evidence; move what they do into the jitted step or "
         "into another thread.",
-        "Write checkpoints and logs in the background, for example with "
+        "jax|Write checkpoints and logs in the background, for example with "
         "`orbax.checkpoint.AsyncCheckpointer`.",
-        "Launch ahead: do the host work after `state = step(state, batch)` has been called and "
+        "jax|Launch ahead: do the host work after `state = step(state, batch)` has been called and "
         "before its result is read; the device works meanwhile.",
-        "Mark parts of the loop so that the next profile names them: `with "
-        "jax.profiler.TraceAnnotation('logging'):`." } },
+        "jax|Mark parts of the loop so that the next profile names them: `with "
+        "jax.profiler.TraceAnnotation('logging'):`.",
+        "torch,other|See the host events named in the evidence; move what they do out of the loop "
+        "or into another thread.",
+        "torch|Where they are operations (`aten::...`), their dispatch is what takes time: `model "
+        "= torch.compile(model)`, on GPUs with CUDA graphs: `mode=\"reduce-overhead\"`.",
+        "torch|Let the host run ahead of the device: no `.item()`, `.cpu()` or `print` of tensors "
+        "between launches, so that its work falls into times when the device is busy.",
+        "torch|Write checkpoints in the background: `torch.distributed.checkpoint.async_save`.",
+        "torch|Mark parts of the loop so that the next profile names them: `with "
+        "torch.profiler.record_function('logging'):`." } },
     { "device_wait",
       "idle_device_wait",
       "Launched work waits on the device",
-      "The work was launched in time but could not begin: it depended on another stream, a "
-      "collective's partner or an event, or the device itself paused between two pieces of work. "
-      "The host is not at fault.",
+      { "The work was launched in time but could not begin: it depended on another stream, a "
+        "collective's partner or an event, or the device itself paused between two pieces of work. "
+        "The host is not at fault." },
       { "Look at what runs before and after the gaps named here: a copy or a collective on the "
         "other side is the one to speed up or to start earlier.",
-        "gpu|Let XLA reorder: `XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true`.",
+        "gpu,jax|Let XLA reorder: `XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true`.",
+        "torch|Let other streams begin early: copies from pinned memory with `non_blocking=True`, "
+        "collectives with `async_op=True`.",
         "With several hosts, see whether one of them is late: the others wait for it here." } },
     { "profiler",
       "idle_profiler",
       "The profiler itself holds the program up",
-      "Collecting or flushing events took time on the launching thread. Without the profiler this "
-      "time is not lost.",
+      { "Collecting or flushing events took time on the launching thread. Without the profiler "
+        "this time is not lost." },
       { "Profile fewer steps: 5 to 20 are enough for every figure of this report.",
-        "Record less: `options = jax.profiler.ProfileOptions(); options.python_tracer_level = 0; "
-        "jax.profiler.start_trace(logdir, profiler_options=options)`." } },
+        "jax|Record less: `options = jax.profiler.ProfileOptions(); options.python_tracer_level = "
+        "0; jax.profiler.start_trace(logdir, profiler_options=options)`.",
+        "torch|Record less: `torch.profiler.profile(..., with_stack=False, record_shapes=False, "
+        "profile_memory=False)`." } },
     { "unrecorded",
       "idle_unrecorded",
       "Idle time without a recorded reason",
-      "The launching thread recorded nothing in these gaps, so that their reason cannot be told "
-      "from this profile.",
-      { "Record the host in the next profile: `options = jax.profiler.ProfileOptions(); "
+      { "The launching thread recorded nothing in these gaps, so that their reason cannot be told "
+        "from this profile." },
+      { "jax|Record the host in the next profile: `options = jax.profiler.ProfileOptions(); "
         "options.host_tracer_level = 2; options.python_tracer_level = 1; "
         "jax.profiler.start_trace(logdir, profiler_options=options)`.",
-        "Mark the parts of your loop: `with jax.profiler.TraceAnnotation('load batch'):`." } },
+        "jax|Mark the parts of your loop: `with jax.profiler.TraceAnnotation('load batch'):`.",
+        "torch|Record the host's Python in the next profile: `torch.profiler.profile(activities="
+        "[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`.",
+        "torch|Mark the parts of your loop: `with torch.profiler.record_function('load batch'):`.",
+        "other|Record the host's threads in the next profile, and mark the parts of the loop." } },
 };
 
 static void say_share(struct tm_findings *all, struct tm_finding *f, const struct tm_value *cause)
@@ -259,12 +315,11 @@ static void find_cause(struct tm_findings *all, const struct advice *advice)
     if (is_wait)
         f->severity = TM_INFO;
     tm_finding_title(f, "%s", advice->title);
-    f->cause = advice->why;
+    tm_finding_causes(f, advice->why);
     say_share(all, f, cause);
     say_per_step(all, f, advice->cause);
     tm_idle_say_gaps(all, f, advice->cause);
-    for (int i = 0; i < TM_FIXES_MOST && advice->fix[i]; i++)
-        tm_finding_fix(f, advice->fix[i]);
+    tm_finding_fixes(f, advice->fix);
 }
 
 /* The worst device of those that begin later or end earlier than the host's window. */
@@ -310,9 +365,12 @@ static void find_edges(struct tm_findings *all)
                    tm_short_name(name, tm_text(tm_get(device, "id"))),
                    tm_format_time(lead, tm_int(tm_get(device, "lead_idle_ps"))),
                    tm_format_time(trail, tm_int(tm_get(device, "trail_idle_ps"))));
-    tm_finding_fix(f, "See whether all devices are meant to take part: `jax.devices()`, and the "
+    tm_finding_fix(f, "jax|See whether all devices are meant to take part: `jax.devices()`, and the "
                       "sharding of inputs and parameters "
                       "(`jax.debug.visualize_array_sharding(x)`).");
+    tm_finding_fix(f, "torch|See whether all devices are meant to take part, and whether all ranks "
+                      "record the same steps: give `torch.profiler.schedule(...)` the same numbers "
+                      "on each.");
     tm_finding_fix(f, "Where some devices have other work (pipeline stages, evaluation), compare "
                       "each device by its own row of the device table instead.");
 }

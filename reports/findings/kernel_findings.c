@@ -63,6 +63,29 @@ static void say_dominant(struct tm_findings *all, struct tm_finding *f, const st
                        tm_format_time(d, tm_int(tm_get(top, "max_ps"))));
 }
 
+static const char *const faster_kernels[TM_FIXES_OFFERED] = {
+    "jax|Find the line it comes from: the operation and framework path stand in the kernel table; "
+    "`with jax.named_scope('attention'):` names parts of the model.",
+    "jax|Matrix products: use bfloat16 or TF32 (`jax.config.update('jax_default_matmul_precision', "
+    "'tensorfloat32')`), and sizes that are multiples of 128.",
+    "gpu,jax|Attention: `jax.nn.dot_product_attention(q, k, v, implementation='cudnn')` does it in "
+    "one fused kernel.",
+    "jax|A loop fusion or a reduction: it is bound by memory; store in a smaller type, recompute "
+    "instead of reading, or write it once as a Pallas kernel.",
+    "torch|Find the line it comes from: record with `with_stack=True`; `with "
+    "torch.profiler.record_function('attention'):` names parts of the model.",
+    "torch|Matrix products: `torch.autocast('cuda', dtype=torch.bfloat16)`, or TF32 "
+    "(`torch.set_float32_matmul_precision('high')`), and sizes that are multiples of 128.",
+    "torch|Attention: `torch.nn.functional.scaled_dot_product_attention(q, k, v)` does it in one "
+    "fused kernel.",
+    "torch|Elementwise work and reductions are bound by memory: `torch.compile(model)` fuses them.",
+    "torch|A collective: its time holds the wait for the last rank; see the findings on "
+    "collectives.",
+    "other|Find where it is launched from: what the host does at that time stands in the trace "
+    "viewer.",
+    "other|Use a smaller type, or fuse it with what runs before and after.",
+};
+
 static void find_dominant(struct tm_findings *all)
 {
     const struct tm_value *top = longest_of(tm_path(all->summary, "kernels.by_name"));
@@ -87,17 +110,7 @@ static void find_dominant(struct tm_findings *all)
     f->cause = "Whatever is changed elsewhere, the run can become only a little faster; this "
                "kernel is where work on device time pays most.";
     say_dominant(all, f, top);
-    tm_finding_fix(
-        f,
-        "Find the line it comes from: the operation and framework path stand in the kernel table; "
-        "`with jax.named_scope('attention'):` names parts of the model.");
-    tm_finding_fix(f, "Matrix products: use bfloat16 or TF32 "
-                      "(`jax.config.update('jax_default_matmul_precision', 'tensorfloat32')`), "
-                      "and sizes that are multiples of 128.");
-    tm_finding_fix(f, "gpu|Attention: `jax.nn.dot_product_attention(q, k, v, "
-                      "implementation='cudnn')` does it in one fused kernel.");
-    tm_finding_fix(f, "A loop fusion or a reduction: it is bound by memory; store in a smaller "
-                      "type, recompute instead of reading, or write it once as a Pallas kernel.");
+    tm_finding_fixes(f, faster_kernels);
 }
 
 /* How much of the listed kernel time is in short ones: a lower bound, as rows past the cap are not
@@ -133,6 +146,22 @@ static bool is_busy(const struct tm_findings *all)
     return kpi->has_bands && tm_double(tm_path(all->summary, "total.utilization_pct")) > kpi->good;
 }
 
+static const char *const fewer_kernels[TM_FIXES_OFFERED] = {
+    "jax|Jit larger functions: one `jax.jit` around the whole step gives XLA more to fuse.",
+    "jax|Replace Python loops over layers or time by `jax.lax.scan`, and loops over examples by "
+    "`jax.vmap`.",
+    "jax|Flatten small parameters for the optimizer: `optax.flatten(optimizer)` updates them as one "
+    "array.",
+    "gpu,jax|On NVIDIA GPUs let XLA record more into CUDA graphs: "
+    "`XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL`.",
+    "torch|Fuse operations: `model = torch.compile(model)`.",
+    "gpu,torch|Replay them as CUDA graphs: `torch.compile(model, mode=\"reduce-overhead\")`, or "
+    "`torch.cuda.make_graphed_callables` for parts of fixed shape.",
+    "torch|Update all parameters in few kernels: `torch.optim.AdamW(params, fused=True)`.",
+    "torch,other|Give each kernel more work: a larger batch, one operation on many rows instead of "
+    "a loop.",
+};
+
 static void find_short(struct tm_findings *all)
 {
     const int64_t waits_ps = tm_waits_are_short(all) ? tm_idle_of(all, "device_wait") : 0;
@@ -149,9 +178,14 @@ static void find_short(struct tm_findings *all)
     tm_finding_value(f, tm_double(tm_path(all->summary, "kernels.weighted_mean_ps")) / PS_PER_MS,
                      "ms");
     tm_finding_limit(f, all->thresholds->kpi[TM_KPI_KERNEL_DURATION].bad);
-    f->cause = "XLA did not fuse these operations, or they were run outside of jit. Each kernel "
-               "costs a launch and a pause, and its intermediate results go through device "
-               "memory.";
+    tm_finding_cause(f, "jax|XLA did not fuse these operations, or they were run outside of jit. "
+                        "Each kernel costs a launch and a pause, and its intermediate results go "
+                        "through device memory.");
+    tm_finding_cause(f, "torch|Without `torch.compile` each operation is a kernel or several. Each "
+                        "costs a launch and a pause, and its intermediate results go through "
+                        "device memory.");
+    tm_finding_cause(f, "Each kernel costs a launch and a pause, and its intermediate results go "
+                        "through device memory.");
     tm_finding_say(f, "%s kernels of %s on average; weighted by their time %s.",
                    tm_format_count(a, count),
                    tm_format_time(b, tm_int(tm_path(all->summary, "kernels.mean_ps"))),
@@ -163,16 +197,7 @@ static void find_short(struct tm_findings *all)
                        tm_format_pct(b, tm_share_pct(waits_ps, all->window_ps)));
         tm_idle_say_gaps(all, f, "device_wait");
     }
-    tm_finding_fix(
-        f, "Jit larger functions: one `jax.jit` around the whole step gives XLA more to fuse.");
-    tm_finding_fix(
-        f, "Replace Python loops over layers or time by `jax.lax.scan`, and loops over examples "
-           "by `jax.vmap`.");
-    tm_finding_fix(f, "Flatten small parameters for the optimizer: `optax.flatten(optimizer)` "
-                      "updates them as one array.");
-    tm_finding_fix(
-        f, "gpu|On NVIDIA GPUs let XLA record more into CUDA graphs: "
-           "`XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL`.");
+    tm_finding_fixes(f, fewer_kernels);
 }
 
 void tm_find_kernels(struct tm_findings *all)

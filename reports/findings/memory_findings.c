@@ -21,6 +21,27 @@ static void say_holders(struct tm_finding *f, const struct tm_value *allocator)
     }
 }
 
+static const char *const save_memory[TM_FIXES_OFFERED] = {
+    "jax|Donate what the step replaces: `jax.jit(step, donate_argnums=0)`; otherwise the old and "
+    "the new state are held at once.",
+    "jax|Recompute activations instead of keeping them: `jax.checkpoint(layer, "
+    "policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable)`.",
+    "jax|Smaller micro-batches with accumulated gradients: `optax.MultiSteps(optimizer, 4)`.",
+    "jax|See who holds what: `jax.profiler.save_device_memory_profile('memory.prof')` at the peak.",
+    "gpu,jax|JAX takes 75 % of the memory; more with `XLA_CLIENT_MEM_FRACTION=0.9` (older versions: "
+    "XLA_PYTHON_CLIENT_MEM_FRACTION).",
+    "torch|Recompute activations instead of keeping them: `torch.utils.checkpoint.checkpoint(layer, "
+    "x, use_reentrant=False)`.",
+    "torch|Smaller micro-batches with accumulated gradients, and activations in bfloat16: "
+    "`torch.autocast('cuda', dtype=torch.bfloat16)`.",
+    "torch|Share parameters, gradients and optimizer state among the ranks: "
+    "`torch.distributed.fsdp.fully_shard(model)`.",
+    "gpu,torch|See who holds what: `torch.cuda.memory._record_memory_history()`, and at the peak "
+    "`torch.cuda.memory._dump_snapshot('memory.pickle')`.",
+    "gpu,torch|Lose less to fragments: `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.",
+    "other|Work in smaller batches, or recompute results instead of keeping them.",
+};
+
 static void find_near_limit(struct tm_findings *all, const struct tm_value *allocator)
 {
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
@@ -35,8 +56,10 @@ static void find_near_limit(struct tm_findings *all, const struct tm_value *allo
     tm_finding_title(f, "Device memory is %s full at its peak", tm_format_pct(a, pct));
     tm_finding_value(f, pct, "%");
     tm_finding_limit(f, kpi->good);
-    f->cause = "Little is left for a larger batch, a longer sequence or a fragmented moment: the "
-               "next step up may end with RESOURCE_EXHAUSTED.";
+    tm_finding_cause(f, "jax|Little is left for a larger batch, a longer sequence or a fragmented "
+                        "moment: the next step up may end with RESOURCE_EXHAUSTED.");
+    tm_finding_cause(f, "Little is left for a larger batch, a longer sequence or a fragmented "
+                        "moment: the next step up may run out of memory.");
     tm_finding_say(f, "'%s' holds %s of %s at %s.",
                    tm_short_name(name, tm_text(tm_get(allocator, "name"))),
                    tm_format_bytes(a, tm_double(tm_get(allocator, "peak_bytes"))),
@@ -45,16 +68,7 @@ static void find_near_limit(struct tm_findings *all, const struct tm_value *allo
     say_holders(f, allocator);
     tm_finding_where(f, tm_int(tm_get(allocator, "peak_at_ps")), PS_PER_MS,
                      tm_text(tm_get(allocator, "host")));
-    tm_finding_fix(f, "Donate what the step replaces: `jax.jit(step, donate_argnums=0)`; "
-                      "otherwise the old and the new state are held at once.");
-    tm_finding_fix(f, "Recompute activations instead of keeping them: `jax.checkpoint(layer, "
-                      "policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable)`.");
-    tm_finding_fix(
-        f, "Smaller micro-batches with accumulated gradients: `optax.MultiSteps(optimizer, 4)`.");
-    tm_finding_fix(f, "See who holds what: "
-                      "`jax.profiler.save_device_memory_profile('memory.prof')` at the peak.");
-    tm_finding_fix(f, "gpu|JAX takes 75 % of the memory; more with `XLA_CLIENT_MEM_FRACTION=0.9` "
-                      "(older versions: XLA_PYTHON_CLIENT_MEM_FRACTION).");
+    tm_finding_fixes(f, save_memory);
 }
 
 /* Harmless while there is room. */
@@ -89,10 +103,16 @@ static void find_spikes(struct tm_findings *all, const struct tm_value *allocato
         tm_finding_where(f, tm_int(tm_get(spike, "begin_ps")), PS_PER_MS,
                          tm_text(tm_get(allocator, "host")));
     }
-    tm_finding_fix(f, "See which program needs how much: `jax.jit(step).lower(state, "
+    tm_finding_fix(f, "jax|See which program needs how much: `jax.jit(step).lower(state, "
                       "batch).compile().memory_analysis()`; temp_size is the part that jumps.");
-    tm_finding_fix(f, "Work in parts: `jax.lax.map(f, xs, batch_size=...)`, `jax.checkpoint` "
+    tm_finding_fix(f, "jax|Work in parts: `jax.lax.map(f, xs, batch_size=...)`, `jax.checkpoint` "
                       "around the largest layer, or a loss over slices of the vocabulary.");
+    tm_finding_fix(f, "gpu,torch|See which line takes how much: "
+                      "`torch.cuda.memory._record_memory_history()`, then "
+                      "`torch.cuda.memory._dump_snapshot('memory.pickle')`.");
+    tm_finding_fix(f, "torch|Work in parts: `torch.utils.checkpoint.checkpoint` around the largest "
+                      "layer, or a loss over slices of the vocabulary (`torch.split`).");
+    tm_finding_fix(f, "other|Work in parts: smaller batches where the buffers are largest.");
 }
 
 /* The same: reported for a full allocator only. */
@@ -119,9 +139,12 @@ static void find_fragmentation(struct tm_findings *all, const struct tm_value *a
         "'%s': %s of the free memory lies outside of the largest free block; %s full at the peak.",
         tm_short_name(name, tm_text(tm_get(allocator, "name"))),
         tm_format_pct(pct, tm_double(fragmentation)), tm_format_pct(full, tm_double(peak_pct)));
-    tm_finding_fix(f, "Leave preallocation on (no `XLA_PYTHON_CLIENT_PREALLOCATE=false`).");
-    tm_finding_fix(f, "Donate arguments (`donate_argnums`) and use few different shapes, so that "
-                      "buffers are used again in place.");
+    tm_finding_fix(f, "jax|Leave preallocation on (no `XLA_PYTHON_CLIENT_PREALLOCATE=false`).");
+    tm_finding_fix(f, "jax|Donate arguments (`donate_argnums`) and use few different shapes, so "
+                      "that buffers are used again in place.");
+    tm_finding_fix(f, "gpu,torch|Let segments grow instead of breaking up: "
+                      "`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.");
+    tm_finding_fix(f, "torch,other|Use few different shapes, so that blocks fit again.");
 }
 
 /* The allocator that each rule is about: the fullest, so that 8 alike devices give one finding,

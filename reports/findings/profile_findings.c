@@ -10,9 +10,15 @@ enum {
     CUPTI_EVENTS_MOST = 2097152
 }; /* 2 * 1024 * 1024: the profiler keeps that many per host by default */
 
-static const char mark_steps[] = "Mark the steps: `for i, batch in enumerate(data): with "
-                                 "jax.profiler.StepTraceAnnotation('train', step_num=i): state = "
-                                 "step(state, batch)`.";
+static const char *const mark_steps[TM_FIXES_OFFERED] = {
+    "jax|Mark the steps: `for i, batch in enumerate(data): with "
+    "jax.profiler.StepTraceAnnotation('train', step_num=i): state = step(state, batch)`.",
+    "torch|Mark the steps: `with torch.profiler.profile(schedule=torch.profiler.schedule(wait=1, "
+    "warmup=2, active=10), on_trace_ready=...) as prof:`, and `prof.step()` at the end of each "
+    "pass of the loop.",
+    "other|Where the program is one of JAX or PyTorch, mark its steps with that one's profiler; "
+    "marks of other programs are not known.",
+};
 
 static int64_t sum_classes(const struct tm_findings *all, const char *const *classes, size_t count)
 {
@@ -47,6 +53,21 @@ static bool has_device_activity(const struct tm_findings *all)
     return tm_length(tm_get(all->summary, "devices")) > 0;
 }
 
+static const char *const record_device[TM_FIXES_OFFERED] = {
+    "jax|Wait for the device before the profile ends: `with jax.profiler.trace(logdir): out = "
+    "step(state, batch); jax.block_until_ready(out)`.",
+    "jax|See that JAX uses the device: `print(jax.devices())`.",
+    "torch|Record the device: `torch.profiler.profile(activities=[ProfilerActivity.CPU, "
+    "ProfilerActivity.CUDA])`, and call `torch.cuda.synchronize()` before the profile ends.",
+    "torch|See that the program uses the device: `torch.cuda.is_available()`, "
+    "`next(model.parameters()).device`.",
+    "jax,torch|On NVIDIA GPUs the profiler needs CUPTI of the CUDA version in use and the right to "
+    "use it (in containers CAP_SYS_ADMIN, or NVreg_RestrictProfilingToAdminUsers=0); the program's "
+    "log says when it fails.",
+    "other|Give a profile of JAX (the .xplane.pb file of the run) or of PyTorch "
+    "(`prof.export_chrome_trace`): of other traces only what the host did can be told.",
+};
+
 static void find_nothing_on_device(struct tm_findings *all)
 {
     const size_t unused = tm_length(tm_get(all->summary, "unused"));
@@ -57,9 +78,13 @@ static void find_nothing_on_device(struct tm_findings *all)
         return;
     f = tm_finding_of_fact(all, "no_device_activity", unused ? TM_BAD : TM_WARNING);
     tm_finding_title(f, "No device activity was recorded");
-    f->cause = "JAX returns before the device has worked: a profile that is stopped at once holds "
-               "launches only. Or the program ran elsewhere, or the device tracer could not "
-               "start.";
+    tm_finding_cause(f, "jax|JAX returns before the device has worked: a profile that is stopped at "
+                        "once holds launches only. Or the program ran elsewhere, or the device "
+                        "tracer could not start.");
+    tm_finding_cause(f, "torch|The program ran on the CPU, or the profile was taken without the "
+                        "device's activities, or the device tracer could not start.");
+    tm_finding_cause(f, "The trace is one of the host alone, or of a program whose device events "
+                        "are not known here.");
     tm_finding_say(
         f, "%s events were read; none of them is a kernel, a copy or an operation of a device.",
         tm_format_count(events, tm_int(tm_path(all->summary, "coverage.events_read"))));
@@ -68,14 +93,7 @@ static void find_nothing_on_device(struct tm_findings *all)
             f, "%zu device%s without any activity, the first is '%s'.", unused,
             unused == 1 ? "" : "s",
             tm_short_name(name, tm_text(tm_get(tm_at(tm_get(all->summary, "unused"), 0), "name"))));
-    tm_finding_fix(f, "Wait for the device before the profile ends: `with "
-                      "jax.profiler.trace(logdir): out = step(state, batch); "
-                      "jax.block_until_ready(out)`.");
-    tm_finding_fix(f, "See that JAX uses the device: `print(jax.devices())`.");
-    tm_finding_fix(f, "On NVIDIA GPUs the profiler needs CUPTI of the CUDA version in use and the "
-                      "right to use it (in containers CAP_SYS_ADMIN, or "
-                      "NVreg_RestrictProfilingToAdminUsers=0); the program's log says when it "
-                      "fails.");
+    tm_finding_fixes(f, record_device);
 }
 
 static void find_no_steps(struct tm_findings *all)
@@ -101,7 +119,7 @@ static void find_no_steps(struct tm_findings *all)
                        "time, counts as a step.",
                        (long long)tm_int(tm_path(all->summary, "steps.count")),
                        tm_short_name(name, tm_text(tm_path(all->summary, "steps.module"))));
-    tm_finding_fix(f, mark_steps);
+    tm_finding_fixes(f, mark_steps);
 }
 
 static void find_one_step(struct tm_findings *all)
@@ -120,6 +138,8 @@ static void find_one_step(struct tm_findings *all)
                    (long long)tm_int(tm_path(all->summary, "steps.warmup")),
                    (long long)tm_int(tm_path(all->summary, "steps.incomplete")));
     tm_finding_fix(f, "Profile 10 to 20 steps after two or three that are not profiled.");
+    tm_finding_fix(f, "torch|In numbers: `schedule=torch.profiler.schedule(wait=1, warmup=2, "
+                      "active=10)`.");
 }
 
 static void find_no_host(struct tm_findings *all)
@@ -135,15 +155,20 @@ static void find_no_host(struct tm_findings *all)
     tm_finding_title(f, "The host was not recorded");
     f->cause = "The profile was taken with the host tracer off, so that idle time has no cause, "
                "and compiles, steps and input do not show.";
-    tm_finding_say(
-        f, "There are device events, but no Python, XLA runtime or annotation events of the host.");
+    tm_finding_say(f,
+                   "There are device events, but no Python, %sruntime or annotation events of the "
+                   "host.",
+                   all->audience & TM_FOR_JAX ? "XLA " : "");
     if (f->at_stake_ps > 0)
         tm_finding_say(f, "%s of idle device time has no recorded reason.",
                        tm_format_time(time, f->at_stake_ps));
     tm_finding_fix(
-        f, "Switch it on: `options = jax.profiler.ProfileOptions(); options.host_tracer_level = "
+        f, "jax|Switch it on: `options = jax.profiler.ProfileOptions(); options.host_tracer_level = "
            "2; options.python_tracer_level = 1; jax.profiler.start_trace(logdir, "
            "profiler_options=options)`.");
+    tm_finding_fix(f, "torch|Switch it on: `torch.profiler.profile(activities="
+                      "[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`.");
+    tm_finding_fix(f, "other|Record the host's threads in the next profile.");
 }
 
 static void find_collapsed_graphs(struct tm_findings *all)
@@ -172,8 +197,12 @@ static void find_collapsed_graphs(struct tm_findings *all)
     tm_finding_say(f, "%s graph launches on %lld device%s take %s.", tm_format_count(count, graphs),
                    (long long)marked, marked == 1 ? "" : "s", tm_format_time(time, total_ps));
     tm_finding_fix(
-        f, "For one profile, run without graphs: `XLA_FLAGS=--xla_gpu_enable_command_buffer=`.");
-    tm_finding_fix(f, "Or let the profiler record the nodes: `options.advanced_configuration = "
+        f,
+        "jax|For one profile, run without graphs: `XLA_FLAGS=--xla_gpu_enable_command_buffer=`.");
+    tm_finding_fix(f, "torch|For one profile, run without graphs: `torch.compile(model)` without "
+                      "`mode=\"reduce-overhead\"`.");
+    tm_finding_fix(f, "other|For one profile, run without graphs.");
+    tm_finding_fix(f, "jax|Or let the profiler record the nodes: `options.advanced_configuration = "
                       "{'gpu_enable_cupti_activity_graph_trace': False}`.");
 }
 
@@ -190,7 +219,7 @@ static void find_warnings(struct tm_findings *all)
     char text[4 * TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
 
-    if (count == 0)
+    if (count == 0 || tm_ask_is_json(all->summary))
         return;
     for (size_t i = 0; i < count; i++)
         is_dropped |= says_dropped(tm_text(tm_at(warnings, i)));
@@ -210,11 +239,31 @@ static void find_warnings(struct tm_findings *all)
     if (is_dropped)
         tm_finding_fix(
             f,
-            "Give the profiler more room: `options.advanced_configuration = "
+            "jax|Give the profiler more room: `options.advanced_configuration = "
             "{'gpu_max_activity_api_events': 8388608, 'gpu_max_callback_api_events': 8388608}`.");
 }
 
-/* Exactly as many device events as the profiler keeps, per host: the rest is missing. */
+/* JAX's JSON is a copy of the profile that lacks much of it; its warnings too, so that what stands
+ * among them is what the copy lacks. */
+static void find_json_copy(struct tm_findings *all)
+{
+    const struct tm_value *warnings = tm_path(all->summary, "coverage.warnings");
+    char text[TM_EVIDENCE_BYTES - 16];
+    struct tm_finding *f;
+
+    if (tm_length(warnings) == 0 || !tm_ask_is_json(all->summary))
+        return;
+    f = tm_finding_of_fact(all, "json_copy", TM_INFO);
+    tm_finding_title(f, "The input is a copy that lacks parts of the profile");
+    tm_finding_cause(f, "JAX writes the whole profile as XSpace (.xplane.pb), and beside it a copy "
+                        "as JSON for viewers.");
+    (void)tm_format_visible(text, sizeof(text), tm_text(tm_at(warnings, 0)),
+                            strlen(tm_text(tm_at(warnings, 0))));
+    tm_finding_say(f, "On reading: %s.", text);
+    tm_finding_fix(f, "Give the .xplane.pb file of the run, or its folder, instead of the JSON.");
+}
+
+/* Exactly as many device events as JAX's profiler keeps, per host: the rest is missing. */
 static void find_cap(struct tm_findings *all)
 {
     static const char *const device[] = { "kernel", "collective", "copy",
@@ -224,7 +273,7 @@ static void find_cap(struct tm_findings *all)
     char count[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (events == 0 || events % CUPTI_EVENTS_MOST != 0 ||
+    if (!(all->audience & TM_FOR_JAX) || events == 0 || events % CUPTI_EVENTS_MOST != 0 ||
         events / CUPTI_EVENTS_MOST > (hosts > 0 ? hosts : 1))
         return;
     f = tm_finding_of_fact(all, "events_capped", TM_WARNING);
@@ -237,7 +286,7 @@ static void find_cap(struct tm_findings *all)
         f, "There are exactly %s device events, a multiple of the default limit of 2,097,152.",
         tm_format_count(count, events));
     tm_finding_fix(f, "Profile fewer steps.");
-    tm_finding_fix(f, "Raise the limit: `options.advanced_configuration = "
+    tm_finding_fix(f, "jax|Raise the limit: `options.advanced_configuration = "
                       "{'gpu_max_activity_api_events': 8388608, 'gpu_max_callback_api_events': "
                       "8388608}`.");
 }
@@ -272,11 +321,14 @@ static void find_partial(struct tm_findings *all)
     tm_finding_say(f, "%s events were read.",
                    tm_format_count(events, tm_int(tm_path(all->summary, "coverage.events_read"))));
     say_problems(all, f);
-    tm_finding_fix(f, "Copy the file again, and compare sizes; a profile is whole once "
+    tm_finding_fix(f, "jax|Copy the file again, and compare sizes; a profile is whole once "
                       "`jax.profiler.stop_trace()` has returned.");
-    tm_finding_fix(
-        f,
-        "Let the program end the profile also when it fails: `with jax.profiler.trace(logdir):`.");
+    tm_finding_fix(f, "jax|Let the program end the profile also when it fails: `with "
+                      "jax.profiler.trace(logdir):`.");
+    tm_finding_fix(f, "torch|Copy the file again, and compare sizes; a profile is whole once "
+                      "`prof.export_chrome_trace(path)`, or the handler given as `on_trace_ready`, "
+                      "has returned.");
+    tm_finding_fix(f, "other|Copy the file again, and compare sizes.");
 }
 
 /* Losses that were counted: bytes of cut messages are no events. */
@@ -314,8 +366,12 @@ static void find_losses(struct tm_findings *all)
                 tm_format_pct(pct, 100 * tm_double(tm_get(tally, "count")) / events_read),
                 tm_text(tm_get(tally, "help")));
     }
-    tm_finding_fix(f, "Take the profile again with the current jaxlib; if they stay, the file is "
+    tm_finding_fix(f, "jax|Take the profile again with the current jaxlib; if they stay, the file is "
                       "of a kind that is not read in full yet.");
+    tm_finding_fix(f, "torch|Take the profile again with the current PyTorch; if they stay, the file "
+                      "is of a kind that is not read in full yet.");
+    tm_finding_fix(f, "other|Take the trace again; if they stay, the file is of a kind that is not "
+                      "read in full.");
 }
 
 void tm_find_profile(struct tm_findings *all)
@@ -326,6 +382,7 @@ void tm_find_profile(struct tm_findings *all)
     find_no_host(all);
     find_collapsed_graphs(all);
     find_warnings(all);
+    find_json_copy(all);
     find_cap(all);
     find_partial(all);
     find_losses(all);

@@ -144,6 +144,8 @@ static void put_versions(struct tm_page *page)
     const struct tm_value *host = tm_path(page->summary, "environment.hosts[0]");
     char text[TEXT_BYTES] = "", value[TM_FORMAT_BYTES];
 
+    if (strcmp(tm_text(tm_get(host, "framework")), "pytorch") == 0)
+        append(text, "PyTorch (its version is not recorded)");
     for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
         if (tm_has(tm_get(host, versions[i][0])))
             append(text, "%s%s %.60s", text[0] ? ", " : "", versions[i][1],

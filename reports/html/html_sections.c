@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reports/findings/ask.h"
 #include "reports/format/format.h"
 #include "reports/html/html_page.h"
 
@@ -452,6 +453,15 @@ static void write_memory(struct tm_page *page)
 
 static void write_environment(struct tm_page *page)
 {
+    static const struct tm_html_column others[] = {
+        { "Host", "host", TM_CELL_NAME },
+        { "Framework", "framework", TM_CELL_WORD },
+        { "Rank", "rank", TM_CELL_WORD },
+        { "Ranks", "world_size", TM_CELL_WORD },
+        { "CUDA runtime", "cuda_runtime", TM_CELL_WORD },
+        { "Driver", "driver", TM_CELL_WORD },
+        { "ROCm", "rocm", TM_CELL_WORD },
+    };
     static const struct tm_html_column hosts[] = {
         { "Host", "host", TM_CELL_NAME },
         { "JAX", "jax", TM_CELL_WORD },
@@ -480,9 +490,14 @@ static void write_environment(struct tm_page *page)
     if (tm_length(tm_get(environment, "hosts")) == 0 &&
         tm_length(tm_get(environment, "devices")) == 0)
         tm_page_note(page, "The profile says nothing about its hosts and devices.");
-    tm_page_table(page, &(struct tm_html_table){ .caption = "Hosts and versions",
-                                                 COLUMNS(hosts),
-                                                 .rows = tm_get(environment, "hosts") });
+    if (strcmp(tm_ask_framework(page->summary), "jax") == 0)
+        tm_page_table(page, &(struct tm_html_table){ .caption = "Hosts and versions",
+                                                     COLUMNS(hosts),
+                                                     .rows = tm_get(environment, "hosts") });
+    else
+        tm_page_table(page, &(struct tm_html_table){ .caption = "Hosts",
+                                                     COLUMNS(others),
+                                                     .rows = tm_get(environment, "hosts") });
     tm_page_table(page, &(struct tm_html_table){ .caption = "Devices",
                                                  COLUMNS(devices),
                                                  .rows = tm_get(environment, "devices") });

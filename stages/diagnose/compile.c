@@ -79,6 +79,7 @@ struct compiles {
     uint32_t call_count, last_call;
     uint64_t found[SORT_COUNT];
     bool has_host_events, has_host_steps;
+    uint32_t origins; /* of the hosts: 1 << enum tm_origin */
 };
 
 static tm_status open_stage(struct tm_stage *s)
@@ -104,6 +105,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     c->names = trace->names;
     c->any_track = (struct track_ends){ .has = { 0 } };
     c->call_count = c->last_call = 0;
+    c->origins |= 1u << trace->origin;
     c->has_host_events |= trace->main_track != TM_NONE;
     c->has_host_steps |= trace->steps.source == TM_STEPS_HOST;
     memcpy(name.text, trace->host_name, sizeof(name.text));
@@ -510,6 +512,16 @@ static void add_totals(const struct compiles *c, const struct totals *t, enum so
         tm_add_null(section, "source", "nothing was compiled");
 }
 
+/* NULL where compiles would show; profiles of JAX alone have them. */
+static const char *why_nothing(const struct compiles *c)
+{
+    if (c->origins == 1u << TM_ORIGIN_PYTORCH)
+        return "the profiler of PyTorch does not record compiles";
+    if (c->origins && !(c->origins & (1u << TM_ORIGIN_XSPACE | 1u << TM_ORIGIN_JSON_COPY)))
+        return "the trace has no events of a compiler that are known";
+    return c->has_host_events ? NULL : "no host events were recorded";
+}
+
 static tm_status report(struct tm_stage *s, struct tm_value *summary)
 {
     struct compiles *c = s->state;
@@ -521,8 +533,8 @@ static tm_status report(struct tm_stage *s, struct tm_value *summary)
     struct tm_value *section;
     tm_status st;
 
-    if (!c->has_host_events) {
-        tm_add_null(summary, "compile", "no host events were recorded");
+    if (why_nothing(c)) {
+        tm_add_null(summary, "compile", why_nothing(c));
         return TM_OK;
     }
     section = tm_add_object(summary, "compile");
@@ -546,6 +558,7 @@ static tm_status save_compiles(struct tm_stage *s, struct tm_partial_writer *w)
     const struct compiles *c = s->state;
     const uint64_t count = tm_rows_count(c->rows);
 
+    tm_partial_put_u32(w, c->origins);
     tm_partial_put_u8(w, c->has_host_events);
     tm_partial_put_u8(w, c->has_host_steps);
     tm_partial_put_words(w, c->found, SORT_COUNT);
@@ -597,6 +610,7 @@ static tm_status load_compiles(struct tm_stage *s, struct tm_partial_reader *r)
         tm_partial_copy_host(r, i, name.text, sizeof(name.text));
         st = tm_rows_append(c->hosts, &name);
     }
+    c->origins |= tm_partial_below_u32(r, 1 << TM_ORIGIN_COUNT);
     c->has_host_events |= tm_partial_bool(r);
     c->has_host_steps |= tm_partial_bool(r);
     for (int i = 0; i < SORT_COUNT; i++)

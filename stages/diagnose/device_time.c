@@ -45,6 +45,7 @@ static tm_status add_host(struct device_time *d, const struct tm_trace *trace)
     if (!host)
         return d->run->error.status;
     memcpy(host->name, trace->host_name, sizeof(host->name));
+    host->is_json_copy = trace->origin == TM_ORIGIN_JSON_COPY;
     for (uint32_t i = 0; i < trace->device_count; i++) {
         const struct tm_device *device = &trace->devices[i];
 

@@ -170,6 +170,7 @@ tm_status save_device_time(struct tm_stage *s, struct tm_partial_writer *w)
         tm_partial_put_i64(w, d->hosts[i].end_ps);
         tm_partial_put_u8(w, d->hosts[i].has_device);
         tm_partial_put_u8(w, d->hosts[i].has_window);
+        tm_partial_put_u8(w, d->hosts[i].is_json_copy);
     }
     st = save_lanes(d, w);
     if (st == TM_OK)
@@ -217,6 +218,7 @@ static tm_status load_hosts(struct device_time *d, struct tm_partial_reader *r)
         host->end_ps = tm_partial_i64(r);
         host->has_device = tm_partial_bool(r);
         host->has_window = tm_partial_bool(r);
+        host->is_json_copy = tm_partial_bool(r);
         if (host->has_window)
             check_span(r, host->begin_ps, host->end_ps);
         if (!tm_partial_is_ok(r))

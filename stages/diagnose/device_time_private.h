@@ -104,7 +104,7 @@ struct device_step {
 struct host_facts {
     char name[128];
     int64_t begin_ps, end_ps;
-    bool has_device, has_window;
+    bool has_device, has_window, is_json_copy;
 };
 
 struct device_time {

@@ -84,7 +84,21 @@ static void add_gaps(struct tm_value *to, const struct lane *lane)
     }
 }
 
-static void add_tpu(struct tm_value *to, const struct lane *lane)
+/* What runs beside the cores; in the JSON copy of a profile the lines of it are missing. */
+static void add_flight(struct tm_value *to, const struct lane *lane, bool is_json_copy)
+{
+    static const char *const why = "asynchronous operations are not in a JSON trace; the .xplane.pb of the run has them";
+
+    if (is_json_copy && !lane->flight.total_ps) {
+        tm_add_null(to, "in_flight_ps", why);
+        tm_add_null(to, "hidden_ps", why);
+        return;
+    }
+    tm_add_int(to, "in_flight_ps", lane->flight.total_ps);
+    tm_add_int(to, "hidden_ps", lane->flight.total_ps + lane->compute.total_ps - lane->flight_or_compute.total_ps);
+}
+
+static void add_tpu(struct tm_value *to, const struct lane *lane, bool is_json_copy)
 {
     static const char *const sorts[] = { "copy", "collective", "host" };
     struct tm_value *tpu, *waits, *starts, *flights;
@@ -101,14 +115,7 @@ static void add_tpu(struct tm_value *to, const struct lane *lane)
     tm_add_int(to, "wait_copy_ps", lane->wait_copy.total_ps);
     tm_add_int(to, "wait_collective_ps", lane->wait_collective.total_ps);
     tm_add_int(to, "wait_host_ps", lane->wait_host.total_ps);
-    if (lane->flights[0].count || lane->flights[1].count) {
-        tm_add_int(to, "in_flight_ps", lane->flight.total_ps);
-        tm_add_int(to, "hidden_ps",
-                   lane->flight.total_ps + lane->compute.total_ps - lane->flight_or_compute.total_ps);
-    } else {
-        tm_add_null(to, "in_flight_ps", "no asynchronous operations are recorded");
-        tm_add_null(to, "hidden_ps", "no asynchronous operations are recorded");
-    }
+    add_flight(to, lane, is_json_copy);
     tpu = tm_add_object(to, "tpu");
     waits = tm_add_object(tpu, "waits");
     for (int i = 0; i < 3; i++)
@@ -163,7 +170,7 @@ static tm_status add_device(struct device_time *d, struct lane *lane, struct tm_
     tm_add_int(to, "copy_ps", lane->copy.total_ps);
     tm_add_int(to, "exposed_copy_ps", exposed_copy_of(&lane->parts));
     add_directions(to, "exposed_by_direction_ps", lane->parts.exposed_copy_ps);
-    add_tpu(to, lane);
+    add_tpu(to, lane, d->hosts[lane->host].is_json_copy);
     add_share(to, "utilization_pct", busy_ps - lane->wait.total_ps, window_of(lane));
     tm_add_uint(to, "activities", lane->activities.count);
     add_gaps(to, lane);

@@ -63,7 +63,9 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     struct memory *m = s->state;
     struct memory_host host;
 
+    m->trace = trace;
     m->names = trace->names;
+    m->origins |= 1u << trace->origin;
     m->has_host_events |= trace->main_track != TM_NONE;
     for (uint32_t i = 0; i < trace->device_count; i++)
         m->has_accelerator |= trace->devices[i].kind != TM_DEVICE_CPU;
@@ -494,6 +496,29 @@ static void free_host(struct memory *m)
     m->count = m->most = m->last = 0;
 }
 
+/* What PyTorch's allocator may hand out is its device's memory: its events tell only how much of it is reserved.
+ * Allocators are named after their devices, "gpu:0". */
+static tm_status take_capacity_from_device(const struct memory *m, struct memory_facts *f)
+{
+    const char *text = "";
+    size_t length = 0;
+    char name[32];
+    const tm_status st = f->has_name ? tm_names_text(m->names, f->name, sizeof(name), &text, &length) : TM_OK;
+
+    f->has_capacity = 0;
+    for (uint32_t i = 0; i < m->trace->device_count && st == TM_OK; i++) {
+        const struct tm_device *device = &m->trace->devices[i];
+
+        (void)snprintf(name, sizeof(name), "gpu:%lld", (long long)device->ordinal);
+        if (device->kind != TM_DEVICE_GPU || length != strlen(name) || memcmp(text, name, length) != 0 ||
+            !device->memory_bytes || device->memory_bytes > INT64_MAX)
+            continue;
+        f->has_capacity = 1;
+        f->capacity = (int64_t)device->memory_bytes;
+    }
+    return st;
+}
+
 static tm_status end_host(struct tm_stage *s)
 {
     struct memory *m = s->state;
@@ -504,7 +529,10 @@ static tm_status end_host(struct tm_stage *s)
 
         if (a->has_spike)
             keep_spike(&a->facts, &a->spike);
-        st = keep_curve(m, a);
+        if (m->trace->origin == TM_ORIGIN_PYTORCH && a->facts.has_capacity)
+            st = take_capacity_from_device(m, &a->facts);
+        if (st == TM_OK)
+            st = keep_curve(m, a);
         if (st == TM_OK)
             st = tm_rows_append(m->facts, &a->facts);
     }

@@ -67,6 +67,7 @@ tm_status save_memory(struct tm_stage *s, struct tm_partial_writer *w)
 
     tm_partial_put_u8(w, m->has_host_events);
     tm_partial_put_u8(w, m->has_accelerator);
+    tm_partial_put_u32(w, m->origins);
     tm_partial_put_u64(w, count);
     for (uint64_t i = 0; i < count && st == TM_OK; i++) {
         const struct memory_facts *f = tm_rows_at(m->facts, i);
@@ -169,6 +170,7 @@ tm_status load_memory(struct tm_stage *s, struct tm_partial_reader *r)
     m->names = tm_partial_names(r);
     m->has_host_events |= tm_partial_bool(r);
     m->has_accelerator |= tm_partial_bool(r);
+    m->origins |= tm_partial_below_u32(r, 1 << TM_ORIGIN_COUNT);
     count = tm_partial_u64(r);
     if (st == TM_OK)
         st = tm_partial_status(r);

@@ -61,7 +61,9 @@ struct memory {
     struct tm_rows *facts;     /* struct memory_facts, of the hosts that are done */
     struct tm_rows *points;    /* struct memory_point, of the hosts that are done */
     bool has_host_events, has_accelerator;
+    uint32_t origins;          /* of the hosts: 1 << enum tm_origin */
     /* of the present host */
+    const struct tm_trace *trace;
     struct allocator *allocators;
     uint32_t count, most, last;
     struct tm_rows *live_points; /* struct memory_point: CURVE_MOST rows per allocator */

@@ -302,6 +302,12 @@ static tm_status choose(struct memory *m, struct tm_sorter *sorter, uint64_t *ro
 
 static const char *why_nothing(const struct memory *m)
 {
+    if (m->origins == 1u << TM_ORIGIN_JSON_COPY)
+        return "allocator events are not in a JSON trace; the .xplane.pb of the run has them";
+    if (m->origins == 1u << TM_ORIGIN_PYTORCH)
+        return "no allocator recorded anything: profile_memory=True was not given";
+    if (m->origins == 1u << TM_ORIGIN_OTHER)
+        return "the trace has no events of an allocator that are known";
     if (!m->has_host_events)
         return "no host events were recorded, and allocators tell their doings there";
     if (!m->has_accelerator)

@@ -34,6 +34,7 @@ struct model {
 struct host_row {
     char name[128];
     struct tm_environment environment;
+    enum tm_origin origin;
 };
 
 struct unused_row {
@@ -103,7 +104,7 @@ static tm_status keep_device(struct overview *o, const struct tm_device *device)
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 {
     struct overview *o = s->state;
-    struct host_row host = { .environment = trace->environment };
+    struct host_row host = { .environment = trace->environment, .origin = trace->origin };
     tm_status st;
 
     memcpy(host.name, trace->host_name, sizeof(host.name));
@@ -175,21 +176,22 @@ static tm_status end_host(struct tm_stage *s)
 /* --- the sections --- */
 
 static const char *const not_recorded = "not recorded";
+static const char *const not_in_copy = "not in a JSON trace; the .xplane.pb of the run has it";
 
-static void add_text_or(struct tm_value *to, const char *key, const char *text)
+static void add_text_or(struct tm_value *to, const char *key, const char *text, const char *why)
 {
     if (text[0])
         tm_add_text(to, key, text, strlen(text));
     else
-        tm_add_null(to, key, not_recorded);
+        tm_add_null(to, key, why);
 }
 
-static void add_number_or(struct tm_value *to, const char *key, uint64_t value)
+static void add_number_or(struct tm_value *to, const char *key, uint64_t value, const char *why)
 {
     if (value)
         tm_add_uint(to, key, value);
     else
-        tm_add_null(to, key, not_recorded);
+        tm_add_null(to, key, why);
 }
 
 static void add_rank_or(struct tm_value *to, const char *key, int64_t value)
@@ -207,31 +209,33 @@ static tm_status add_hosts(struct overview *o, struct tm_value *environment)
     for (uint64_t i = 0; i < tm_rows_count(o->hosts); i++) {
         const struct host_row *host = tm_rows_at(o->hosts, i);
         const struct tm_environment *e;
+        const char *why;
         struct tm_value *to;
 
         if (!host)
             return o->run->error.status;
         e = &host->environment;
+        why = host->origin == TM_ORIGIN_JSON_COPY ? not_in_copy : not_recorded;
         to = tm_add_object(list, NULL);
         tm_add_string(to, "host", host->name);
-        add_text_or(to, "framework", e->framework);
+        add_text_or(to, "framework", e->framework, not_recorded);
         add_rank_or(to, "rank", e->rank);
         add_rank_or(to, "world_size", e->world_size);
-        add_text_or(to, "jax", e->jax);
-        add_text_or(to, "jaxlib", e->jaxlib);
-        add_text_or(to, "platform_version", e->platform_version);
-        add_text_or(to, "cuda", e->cuda);
-        add_text_or(to, "cuda_runtime", e->cuda_runtime);
-        add_text_or(to, "driver", e->driver);
-        add_text_or(to, "rocm", e->rocm);
-        add_text_or(to, "libtpu", e->libtpu);
+        add_text_or(to, "jax", e->jax, why);
+        add_text_or(to, "jaxlib", e->jaxlib, why);
+        add_text_or(to, "platform_version", e->platform_version, why);
+        add_text_or(to, "cuda", e->cuda, why);
+        add_text_or(to, "cuda_runtime", e->cuda_runtime, why);
+        add_text_or(to, "driver", e->driver, why);
+        add_text_or(to, "rocm", e->rocm, why);
+        add_text_or(to, "libtpu", e->libtpu, why);
         if (e->process_id)
             tm_add_int(to, "process_id", e->process_id);
         else
-            tm_add_null(to, "process_id", not_recorded);
-        add_number_or(to, "begin_ns", e->begin_ns);
-        add_number_or(to, "end_ns", e->end_ns);
-        add_text_or(to, "profile_options", e->profile_options);
+            tm_add_null(to, "process_id", why);
+        add_number_or(to, "begin_ns", e->begin_ns, why);
+        add_number_or(to, "end_ns", e->end_ns, why);
+        add_text_or(to, "profile_options", e->profile_options, why);
     }
     return TM_OK;
 }
@@ -245,14 +249,14 @@ static void add_devices(const struct overview *o, struct tm_value *environment)
         const struct device_row *device = &model->device;
         struct tm_value *to = tm_add_object(list, NULL);
 
-        add_text_or(to, "model", device->model);
-        add_text_or(to, "vendor", device->vendor);
+        add_text_or(to, "model", device->model, not_recorded);
+        add_text_or(to, "vendor", device->vendor, not_recorded);
         tm_add_string(to, "kind", kind_name[device->kind]);
         tm_add_uint(to, "count", model->count);
         tm_add_uint(to, "used", model->used);
-        add_number_or(to, "core_count", device->core_count);
-        add_number_or(to, "memory_bytes", device->memory_bytes);
-        add_number_or(to, "memory_bandwidth_bytes", device->memory_bandwidth_bytes);
+        add_number_or(to, "core_count", device->core_count, not_recorded);
+        add_number_or(to, "memory_bytes", device->memory_bytes, not_recorded);
+        add_number_or(to, "memory_bandwidth_bytes", device->memory_bandwidth_bytes, not_recorded);
         if (device->peak_tflops > 0)
             tm_add_double(to, "peak_tflops", device->peak_tflops);
         else
@@ -412,6 +416,7 @@ static tm_status save(struct tm_stage *s, struct tm_partial_writer *w)
         if (!host)
             return o->run->error.status;
         save_environment(w, &host->environment);
+        tm_partial_put_u8(w, (uint8_t)host->origin);
     }
     st = save_devices(o, w);
     return st == TM_OK ? save_unused(o, w) : st;
@@ -486,6 +491,7 @@ static tm_status load(struct tm_stage *s, struct tm_partial_reader *r)
 
         tm_partial_copy_host(r, i, host.name, sizeof(host.name));
         load_environment(r, &host.environment);
+        host.origin = (enum tm_origin)tm_partial_below_u8(r, TM_ORIGIN_COUNT);
         st = tm_partial_is_ok(r) ? tm_rows_append(o->hosts, &host) : tm_partial_status(r);
     }
     if (st == TM_OK)

@@ -115,10 +115,14 @@ static void take_header(struct scan *s)
     put_version(e->cuda_runtime, sizeof(e->cuda_runtime), h->cuda_runtime);
     put_version(e->rocm, sizeof(e->rocm), h->hip_runtime);
     (void)snprintf(e->host, sizeof(e->host), "%s", h->host);
-    if (s->tracks.has_planes)
+    s->trace->origin = TM_ORIGIN_OTHER;
+    if (s->tracks.has_planes) {
+        s->trace->origin = TM_ORIGIN_JSON_COPY;
         (void)snprintf(e->framework, sizeof(e->framework), "jax");
-    else if (h->has_schema_version)
+    } else if (h->has_schema_version) {
+        s->trace->origin = TM_ORIGIN_PYTORCH;
         (void)snprintf(e->framework, sizeof(e->framework), "pytorch");
+    }
 }
 
 /* Begins and ends become spans, and every track is in order; then it is known how much each holds. */

@@ -276,6 +276,37 @@ static void nothing_compiled_is_zero_and_nothing_recorded_is_null(void **state)
     finish(&f);
 }
 
+static void what_a_profiler_cannot_tell_is_null(void **state)
+{
+    static const struct {
+        enum tm_origin origin;
+        const char *why; /* NULL: a figure */
+    } rows[] = {
+        { TM_ORIGIN_XSPACE, NULL },
+        { TM_ORIGIN_JSON_COPY, NULL },
+        { TM_ORIGIN_PYTORCH, "the profiler of PyTorch does not record compiles" },
+        { TM_ORIGIN_OTHER, "the trace has no events of a compiler that are known" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+
+        test_run_init(&f.run);
+        assert_int_equal(bench_open(&f.b, &f.run, &tm_compile_stage), TM_OK);
+        f.b.trace.origin = rows[i].origin;
+        f.b.trace.main_track = 0;
+        f.b.trace.tracks = tm_rows_new(&f.run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), 1 << 17);
+        assert_non_null(f.b.trace.tracks);
+        assert_int_equal(bench_begin(&f.b), TM_OK);
+        end(&f);
+        assert_int_equal(tm_has(bench_get(&f.b, "compile")), !rows[i].why);
+        if (rows[i].why)
+            assert_string_equal(tm_why(bench_get(&f.b, "compile")), rows[i].why);
+        finish(&f);
+    }
+}
+
 static tm_status whole_job(struct tm_run *run)
 {
     struct bench b;
@@ -311,6 +342,7 @@ int main(void)
         cmocka_unit_test(calls_past_the_limits_only_cost_names),
         cmocka_unit_test(the_longest_are_listed_in_the_order_of_time),
         cmocka_unit_test(nothing_compiled_is_zero_and_nothing_recorded_is_null),
+        cmocka_unit_test(what_a_profiler_cannot_tell_is_null),
         cmocka_unit_test(refused_memory_ends_cleanly),
     };
 

@@ -825,6 +825,27 @@ static void waits_of_a_tpu_are_told_apart(void **state)
     tear_down(&t);
 }
 
+/* The JSON copy has no lines of what is in flight: that is not nothing in flight. */
+static void what_is_in_flight_is_not_known_of_a_copy(void **state)
+{
+    static const struct tm_settings settings = { .gap_min_ps = 0, .table_rows = 500 };
+    struct xb_space *const space = xb_space_new();
+    struct timed t;
+
+    (void)state;
+    xb_event(xb_line(xb_plane(space, "/device:TPU:0"), 3, "XLA Ops", 0),
+             "%add.1 = f32[8]{0} add(f32[8]{0} %a, f32[8]{0} %b)", 0, 100);
+    assert_int_equal(xspace_scan_space(&t.x, space, NULL), TM_OK);
+    xb_space_free(space);
+    t.x.host.trace.origin = TM_ORIGIN_JSON_COPY;
+    assert_int_equal(xspace_survey(&t.x, NULL), TM_OK);
+    run_stage(&t, &settings);
+    assert_false(tm_has(value_at(&t, "devices[0].in_flight_ps")));
+    assert_non_null(strstr(tm_why(value_at(&t, "devices[0].hidden_ps")), ".xplane.pb"));
+    assert_number(&t, "devices[0].wait_ps", 0);
+    tear_down(&t);
+}
+
 /* Nested ops count by what their children leave: together they are the time of the outer one. */
 static void nested_ops_of_a_tpu_are_counted_once(void **state)
 {
@@ -856,6 +877,7 @@ int main(void)
         cmocka_unit_test(sums_hold_for_any_devices_and_times),
         cmocka_unit_test(sums_that_do_not_fit_stay_at_the_largest_number),
         cmocka_unit_test(waits_of_a_tpu_are_told_apart),
+        cmocka_unit_test(what_is_in_flight_is_not_known_of_a_copy),
         cmocka_unit_test(nested_ops_of_a_tpu_are_counted_once),
     };
 

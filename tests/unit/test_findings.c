@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "reports/findings/ask.h"
+#include "reports/findings/audience.h"
 #include "reports/findings/kpis.h"
 #include "tests/support/judged.h"
 #include "tests/support/summary_json.h"
@@ -466,6 +467,158 @@ static void advice_for_gpus_is_for_gpus(void **state)
     test_judged_free(&j);
 }
 
+#define OF_FRAMEWORK(framework)                                                                    \
+    "{'environment': {'platform': 'gpu', 'hosts': [{'host': 'vm', 'framework': " framework "}]}, " \
+    "'input': {'files': [{'path': 'a.json', 'kind': 'chrome_json', 'host': 'vm'}]}, "
+
+static void advice_is_of_the_framework(void **state)
+{
+    static const struct {
+        const char *framework, *in_fix, *not_in_fix, *in_cause;
+    } rows[] = {
+        { OF_FRAMEWORK("'jax'"), "jax.jit", "torch", "outside jit" },
+        { OF_FRAMEWORK("'pytorch'"), "reduce-overhead", "jax", "torch.compile" },
+        { OF_FRAMEWORK("null"), "a larger batch", "torch", "Short pieces of work" },
+        { "{'environment': {'hosts': [{'framework': null}]}, ", "jax.jit", "torch", "outside jit" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct tm_value *f;
+        char patch[1024];
+        struct judged j;
+
+        (void)snprintf(patch, sizeof(patch), "%s%s", rows[i].framework,
+                       &IDLE("launch", "30000000000")[1]);
+        test_judge(&j, patch, NULL);
+        f = test_finding(&j, "idle_launch");
+        assert_non_null(f);
+        assert_true(has_text(tm_get(f, "fix"), rows[i].in_fix));
+        assert_false(has_text(tm_get(f, "fix"), rows[i].not_in_fix));
+        assert_false(has_text(tm_get(f, "fix"), "|"));
+        assert_non_null(strstr(tm_text(tm_get(f, "cause")), rows[i].in_cause));
+        test_judged_free(&j);
+    }
+}
+
+/* Whatever is found, runs of PyTorch and of unknown programs get some advice, and none for JAX. */
+static void no_rule_speaks_of_jax_to_others(void **state)
+{
+    static const char *const frameworks[] = { OF_FRAMEWORK("'pytorch'"), OF_FRAMEWORK("null") };
+    static const char *const words[] = { "jax", "JAX", "XLA", "xla", "optax", "jit" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+        for (size_t k = 0; k < 2; k++) {
+            const struct tm_value *f;
+            char patch[2048];
+            struct judged j;
+
+            if (!rules[i].id || strstr(rules[i].patch, "'environment'") ||
+                strstr(rules[i].patch, "'input': {") || strcmp(rules[i].id, "events_capped") == 0 ||
+                strcmp(rules[i].id, "profiler_warnings") == 0)
+                continue;
+            (void)snprintf(patch, sizeof(patch), "%s%s", frameworks[k], &rules[i].patch[1]);
+            test_judge(&j, patch, NULL);
+            check_all(&j);
+            f = test_finding(&j, rules[i].id);
+            assert_non_null(f);
+            for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
+                const bool is_where_to_find_it = strcmp(rules[i].id, "no_device_activity") == 0 ||
+                                                 strcmp(rules[i].id, "no_steps") == 0;
+
+                if (has_text(tm_get(f, "fix"), words[w]) && !(k == 1 && is_where_to_find_it))
+                    fail_msg("the advice of %s holds '%s'", rules[i].id, words[w]);
+                if (strstr(tm_text(tm_get(f, "cause")), words[w]))
+                    fail_msg("the cause of %s holds '%s'", rules[i].id, words[w]);
+            }
+            test_judged_free(&j);
+        }
+    }
+}
+
+static void the_limit_of_jax_is_no_limit_of_others(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, OF_FRAMEWORK("'pytorch'") "'coverage': {'classes': {'kernel': 2097092}}}", NULL);
+    assert_null(test_finding(&j, "events_capped"));
+    test_judged_free(&j);
+}
+
+static void the_json_of_jax_is_told_to_be_a_copy(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, OF_FRAMEWORK("'jax'") "'coverage': {'warnings': ['it lacks HLO']}}", NULL);
+    assert_null(test_finding(&j, "profiler_warnings"));
+    assert_true(has_text(tm_get(test_finding(&j, "json_copy"), "evidence"), "it lacks HLO"));
+    assert_true(has_text(tm_get(test_finding(&j, "json_copy"), "fix"), ".xplane.pb"));
+    test_judged_free(&j);
+}
+
+static void a_text_is_for_the_runs_that_it_names(void **state)
+{
+    static const struct {
+        unsigned audience;
+        const char *text, *fit; /* NULL: for others */
+    } rows[] = {
+        { TM_FOR_GPU | TM_FOR_JAX, "for all", "for all" },
+        { TM_FOR_GPU | TM_FOR_JAX, "gpu|a", "a" },
+        { TM_FOR_TPU | TM_FOR_JAX, "gpu|a", NULL },
+        { TM_FOR_JAX, "gpu|a", NULL },
+        { TM_FOR_GPU | TM_FOR_JAX, "gpu,jax|a", "a" },
+        { TM_FOR_GPU | TM_FOR_TORCH, "gpu,jax|a", NULL },
+        { TM_FOR_TPU | TM_FOR_JAX, "gpu,jax|a", NULL },
+        { TM_FOR_TPU | TM_FOR_JAX, "gpu,tpu,jax|a", "a" },
+        { TM_FOR_OTHER, "torch,other|a", "a" },
+        { TM_FOR_TORCH, "torch,other|a", "a" },
+        { TM_FOR_JAX, "torch,other|a", NULL },
+        { TM_FOR_JAX, "gpu", "gpu" },
+        { TM_FOR_JAX, "torch, or `a|b`", "torch, or `a|b`" },
+        { TM_FOR_JAX, "jax|a|b", "a|b" },
+        { TM_FOR_JAX, "|a", "|a" },
+        { TM_FOR_JAX, "", "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *fit = tm_text_for(rows[i].audience, rows[i].text);
+
+        if ((fit == NULL) != (rows[i].fit == NULL) || (fit && strcmp(fit, rows[i].fit) != 0))
+            fail_msg("row %zu, '%s' gives '%s'", i, rows[i].text, fit ? fit : "nothing");
+    }
+}
+
+static void frameworks_that_differ_are_none(void **state)
+{
+    static const struct {
+        const char *hosts, *files, *framework;
+    } rows[] = {
+        { "{'framework': 'pytorch'}, {'framework': 'pytorch'}", "{'kind': 'chrome_json'}", "pytorch" },
+        { "{'framework': 'pytorch'}, {'framework': null}", "{'kind': 'chrome_json'}", "" },
+        { "{'framework': 'pytorch'}, {'framework': 'jax'}",
+          "{'kind': 'chrome_json'}, {'kind': 'xspace'}", "jax" },
+        { "{'framework': null}", "{'kind': 'xspace'}", "jax" },
+        { "{'framework': null}", "{'kind': 'chrome_json'}", "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char patch[512];
+        struct judged j;
+
+        (void)snprintf(patch, sizeof(patch),
+                       "{'environment': {'hosts': [%s]}, 'input': {'files': [%s]}}", rows[i].hosts,
+                       rows[i].files);
+        test_judge(&j, patch, NULL);
+        assert_string_equal(tm_ask_framework(j.summary), rows[i].framework);
+        test_judged_free(&j);
+    }
+}
+
 static void on_a_tpu_the_cores_wait(void **state)
 {
     struct judged j;
@@ -681,6 +834,12 @@ int main(void)
         cmocka_unit_test(a_full_and_fragmented_allocator_is_a_warning),
         cmocka_unit_test(without_host_events_idle_time_is_told_as_that),
         cmocka_unit_test(advice_for_gpus_is_for_gpus),
+        cmocka_unit_test(advice_is_of_the_framework),
+        cmocka_unit_test(no_rule_speaks_of_jax_to_others),
+        cmocka_unit_test(the_limit_of_jax_is_no_limit_of_others),
+        cmocka_unit_test(the_json_of_jax_is_told_to_be_a_copy),
+        cmocka_unit_test(a_text_is_for_the_runs_that_it_names),
+        cmocka_unit_test(frameworks_that_differ_are_none),
         cmocka_unit_test(on_a_tpu_the_cores_wait),
         cmocka_unit_test(limits_of_the_user_decide),
         cmocka_unit_test(the_verdict_names_the_largest_loss),

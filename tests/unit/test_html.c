@@ -290,6 +290,21 @@ static void the_first_screen_names_run_hosts_devices_versions_and_window(void **
     free(page);
 }
 
+static void a_run_of_pytorch_has_no_columns_of_jax(void **state)
+{
+    char *page = page_of_json(
+        "{'environment': {'hosts': [{'host': 'h', 'framework': 'pytorch', 'rank': 3, 'world_size': "
+        "8, 'driver': '12.4', 'jax': null, 'jaxlib': null}]}, 'input': {'files': [{'path': 'a', "
+        "'kind': 'chrome_json'}]}}");
+
+    (void)state;
+    assert_has(page, "PyTorch (its version is not recorded), driver 12.4");
+    assert_has(page, "Framework");
+    assert_lacks(page, "jaxlib");
+    assert_lacks(page, "libtpu");
+    free(page);
+}
+
 static void figures_have_value_judgement_and_limits(void **state)
 {
     char *page = page_of(TM_SAMPLE_GPU);
@@ -499,6 +514,7 @@ int main(void)
         cmocka_unit_test(the_page_brings_everything_and_forbids_the_rest),
         cmocka_unit_test(the_style_sheet_has_the_colours_of_the_palette),
         cmocka_unit_test(the_first_screen_names_run_hosts_devices_versions_and_window),
+        cmocka_unit_test(a_run_of_pytorch_has_no_columns_of_jax),
         cmocka_unit_test(figures_have_value_judgement_and_limits),
         cmocka_unit_test(findings_have_stake_evidence_fix_and_place),
         cmocka_unit_test(tables_keep_their_totals_with_a_row_for_the_rest),

@@ -97,6 +97,77 @@ static void what_is_missing_is_advised(void **state)
     }
 }
 
+#define TORCH "{'files':[{'path':'a.json','host':'h0','kind':'chrome_json'}],'environment':{'platform':'gpu','hosts':" \
+              "[{'host':'h0','framework':'pytorch'}]},"
+#define COPY "{'files':[{'path':'a.json','host':'h0','kind':'chrome_json'}],'environment':{'platform':'gpu','hosts':" \
+             "[{'host':'h0','framework':'jax'}]},"
+#define FOREIGN "{'files':[{'path':'a.json','host':'h0','kind':'chrome_json'}],'environment':{'platform':'none','hosts':" \
+                "[{'host':'h0','framework':null}]},"
+
+static void advice_is_of_the_framework(void **state)
+{
+    static const struct {
+        const char *patch, *id, *fix; /* fix NULL: no such advice */
+    } rows[] = {
+        { TORCH "'coverage':{'classes':{'python':0,'framework_op':9}}}", "no-python", "with_stack=True" },
+        { TORCH "'coverage':{'classes':{'alloc':0,'free':0}}}", "no-memory-events", "profile_memory=True" },
+        { TORCH "'coverage':{'classes':{'kernel':5,'launch':9,'python':0,'step_marker':0,'compile':0}}}",
+          "no-host-events", "ProfilerActivity.CPU" },
+        { TORCH "'coverage':{'classes':{'kernel':2097152}}}", "events-capped", NULL },
+        { TORCH "'contents':[{'steps':{'source':'session','count':1,'chosen':1}}]}", "no-steps", "prof.step()" },
+        { TORCH "'contents':[{'steps':{'source':'host','count':2,'chosen':1}}]}", "one-step", "torch.profiler.schedule" },
+        { TORCH "'partial':true}", "partial", "export_chrome_trace" },
+        { COPY "'coverage':{'classes':{'alloc':0,'free':0}}}", "no-memory-events", NULL },
+        { COPY "'warnings':['it lacks HLO']}", "json-copy", ".xplane.pb" },
+        { FOREIGN "'coverage':{'classes':{'python':0,'runtime':9}}}", "no-python", NULL },
+        { FOREIGN "'unused':[]}", "no-device-activity", "JAX or PyTorch" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct tm_value *advice;
+        const char *fix = NULL;
+        struct fixture f;
+
+        begin(&f, rows[i].patch);
+        advice = tm_get(tm_doc_root(f.doc), "advice");
+        for (size_t k = 0; k < tm_length(advice); k++) {
+            const char *text = tm_text(tm_get(tm_at(advice, k), "fix"));
+
+            if (!strcmp(tm_text(tm_get(tm_at(advice, k), "id")), rows[i].id))
+                fix = text;
+            assert_true(*text && *tm_text(tm_get(tm_at(advice, k), "what")));
+            assert_null(strchr(text, '|'));
+        }
+        if (!fix != !rows[i].fix || (fix && !strstr(fix, rows[i].fix)))
+            fail_msg("%s: the fix of %s is '%s'", rows[i].patch, rows[i].id, fix ? fix : "not there");
+        finish(&f);
+    }
+}
+
+static void a_file_is_called_what_it_is(void **state)
+{
+    static const struct { const char *patch, *words; } rows[] = {
+        { "{}", "XSpace, 2.00 KiB (gzip of 8.00 KiB)" },
+        { TORCH "'unused':[]}", "Chrome JSON (PyTorch), " },
+        { COPY "'unused':[]}", "Chrome JSON (JAX), " },
+        { FOREIGN "'unused':[]}", "Chrome JSON, " },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+        char *text;
+
+        begin(&f, rows[i].patch);
+        text = printed(&f);
+        if (!strstr(text, rows[i].words))
+            fail_msg("'%s' is not in\n%s", rows[i].words, text);
+        free(text);
+        finish(&f);
+    }
+}
+
 static void everything_that_was_found_is_printed(void **state)
 {
     static const char *const parts[] = {
@@ -142,6 +213,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_missing_is_advised),
+        cmocka_unit_test(advice_is_of_the_framework),
+        cmocka_unit_test(a_file_is_called_what_it_is),
         cmocka_unit_test(everything_that_was_found_is_printed),
         cmocka_unit_test(texts_of_the_trace_cannot_write_to_the_terminal),
     };

@@ -388,16 +388,55 @@ static void values_that_cannot_be_are_not_recorded(void **state)
     finish(&f);
 }
 
+/* Its events tell what is reserved; only the device tells how much there is. */
+static void an_allocator_of_pytorch_may_hand_out_its_device(void **state)
+{
+    static const struct {
+        const char *allocator;
+        uint64_t device_bytes;
+        int64_t capacity; /* 0 = not known */
+    } rows[] = {
+        { "gpu:0", 8 * CAPACITY, 8 * CAPACITY },
+        { "gpu:0", 0, 0 },
+        { "gpu:1", 8 * CAPACITY, 0 },
+        { "cpu", 8 * CAPACITY, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+
+        test_run_init(&f.run);
+        assert_int_equal(bench_open(&f.b, &f.run, &tm_memory_stage), TM_OK);
+        f.b.trace.origin = TM_ORIGIN_PYTORCH;
+        bench_devices(&f.b, 1, TM_DEVICE_GPU, 0, 1);
+        f.b.devices[0].memory_bytes = rows[i].device_bytes;
+        assert_int_equal(bench_begin(&f.b), TM_OK);
+        take(&f, true, 10, buffer_of(bench_name(&f.b, rows[i].allocator), 600000, 1, 600000));
+        end(&f);
+        assert_figure(&f, "peak_bytes", 600000);
+        if (rows[i].capacity)
+            assert_figure(&f, "capacity_bytes", rows[i].capacity);
+        assert_int_equal(tm_has(get(&f, "capacity_bytes")), rows[i].capacity != 0);
+        assert_int_equal(tm_has(get(&f, "peak_pct")), rows[i].capacity != 0);
+        finish(&f);
+    }
+}
+
 static void nothing_recorded_is_null_with_a_reason(void **state)
 {
     static const struct {
         uint32_t main_track;
         enum tm_device_kind kind;
+        enum tm_origin origin;
         const char *why;
     } rows[] = {
-        { TM_NONE, TM_DEVICE_GPU, "no host events" },
-        { 0, TM_DEVICE_CPU, "the CPU" },
-        { 0, TM_DEVICE_GPU, "no allocator" },
+        { TM_NONE, TM_DEVICE_GPU, TM_ORIGIN_XSPACE, "no host events" },
+        { 0, TM_DEVICE_CPU, TM_ORIGIN_XSPACE, "the CPU" },
+        { 0, TM_DEVICE_GPU, TM_ORIGIN_XSPACE, "host tracing was too low" },
+        { 0, TM_DEVICE_GPU, TM_ORIGIN_JSON_COPY, ".xplane.pb" },
+        { 0, TM_DEVICE_GPU, TM_ORIGIN_PYTORCH, "profile_memory=True" },
+        { 0, TM_DEVICE_GPU, TM_ORIGIN_OTHER, "no events of an allocator" },
     };
 
     (void)state;
@@ -407,6 +446,7 @@ static void nothing_recorded_is_null_with_a_reason(void **state)
         test_run_init(&f.run);
         assert_int_equal(bench_open(&f.b, &f.run, &tm_memory_stage), TM_OK);
         f.b.trace.main_track = rows[i].main_track;
+        f.b.trace.origin = rows[i].origin;
         bench_devices(&f.b, 1, rows[i].kind, 0, 1);
         assert_int_equal(bench_begin(&f.b), TM_OK);
         end(&f);
@@ -488,6 +528,7 @@ int main(void)
         cmocka_unit_test(allocators_are_told_apart_by_name_number_and_host),
         cmocka_unit_test(more_allocators_than_fit_share_a_row),
         cmocka_unit_test(values_that_cannot_be_are_not_recorded),
+        cmocka_unit_test(an_allocator_of_pytorch_may_hand_out_its_device),
         cmocka_unit_test(nothing_recorded_is_null_with_a_reason),
         cmocka_unit_test(refused_memory_ends_cleanly),
         cmocka_unit_test(the_result_does_not_depend_on_the_memory),

@@ -67,6 +67,21 @@ static void what_the_host_says_of_itself_is_passed_on(void **state)
     finish(&f);
 }
 
+static void what_a_copy_lacks_is_said_to_be_elsewhere(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    f.b.trace.origin = TM_ORIGIN_JSON_COPY;
+    (void)snprintf(f.b.trace.environment.framework, sizeof(f.b.trace.environment.framework), "jax");
+    assert_int_equal(bench_begin(&f.b), TM_OK);
+    end(&f);
+    assert_non_null(strstr(tm_why(bench_get(&f.b, "environment.hosts[0].jaxlib")), ".xplane.pb"));
+    assert_string_equal(text(&f, "environment.hosts[0].framework"), "jax");
+    finish(&f);
+}
+
 static void alike_devices_are_one_row_and_idle_ones_are_unused(void **state)
 {
     struct fixture f;
@@ -209,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_host_says_of_itself_is_passed_on),
+        cmocka_unit_test(what_a_copy_lacks_is_said_to_be_elsewhere),
         cmocka_unit_test(alike_devices_are_one_row_and_idle_ones_are_unused),
         cmocka_unit_test(many_sorts_of_devices_stay_bounded),
         cmocka_unit_test(a_cpu_is_a_device_where_programs_ran_on_it),

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/findings/audience.h"
+
+#include <string.h>
+
+#include "reports/findings/ask.h"
+
+enum {
+    PLATFORMS = TM_FOR_GPU | TM_FOR_TPU,
+    FRAMEWORKS = TM_FOR_JAX | TM_FOR_TORCH | TM_FOR_OTHER,
+};
+
+static const struct {
+    const char *word;
+    size_t length;
+    unsigned bit;
+} words[] = {
+    { "gpu", 3, TM_FOR_GPU },     { "tpu", 3, TM_FOR_TPU },     { "jax", 3, TM_FOR_JAX },
+    { "torch", 5, TM_FOR_TORCH }, { "other", 5, TM_FOR_OTHER },
+};
+
+static unsigned bit_of(const char *word, size_t length)
+{
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (words[i].length == length && memcmp(words[i].word, word, length) == 0)
+            return words[i].bit;
+    }
+    return 0;
+}
+
+unsigned tm_audience_of(const struct tm_value *summary)
+{
+    const char *platform = tm_ask_platform(summary), *framework = tm_ask_framework(summary);
+    const unsigned set = bit_of(platform, strlen(platform)) & PLATFORMS;
+
+    if (strcmp(framework, "jax") == 0)
+        return set | TM_FOR_JAX;
+    return set | (strcmp(framework, "pytorch") == 0 ? TM_FOR_TORCH : TM_FOR_OTHER);
+}
+
+const char *tm_text_for(unsigned audience, const char *text)
+{
+    const char *at = text;
+    unsigned named = 0;
+
+    for (;;) {
+        const size_t length = strcspn(at, ",|");
+        const unsigned bit = bit_of(at, length);
+
+        if (!bit || !at[length])
+            return text; /* no list of runs: the text itself has begun */
+        named |= bit;
+        at += length + 1;
+        if (at[-1] == '|')
+            break;
+    }
+    if ((named & PLATFORMS && !(named & PLATFORMS & audience)) ||
+        (named & FRAMEWORKS && !(named & FRAMEWORKS & audience)))
+        return NULL;
+    return at;
+}
