@@ -45,16 +45,17 @@ static void who_wrote_a_trace_is_told_by_its_content(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const int fd = memfd_create("trace", MFD_CLOEXEC);
         struct tm_host_run host;
+        char path[64], name[] = "h0";
+        const struct tm_found_file found = { .path = path, .host = name };
         struct tm_names *names;
         struct tm_run run;
-        char path[64];
 
         write_whole(fd, rows[i].json);
         (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         test_run_init(&run);
         names = tm_names_new(&run, tm_budget_share(&run.budget, TM_ACCOUNT_NAMES), tm_traits_of);
         assert_non_null(names);
-        assert_int_equal(tm_host_open(&host, &run, names, path, "h0", 0, &choice, ignore_warning, NULL), TM_OK);
+        assert_int_equal(tm_host_open(&host, &run, names, &found, 0, &choice, ignore_warning, NULL), TM_OK);
         assert_int_equal(host.trace.origin, rows[i].origin);
         assert_string_equal(host.trace.environment.framework, rows[i].framework);
         tm_host_close(&host);
