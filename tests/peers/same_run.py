@@ -37,7 +37,6 @@ LOST = (
     ("*", "coverage.events_used", OTHER, FEWER),
     ("*", "coverage.classes.*", OTHER, FEWER),
     ("*", "coverage.tallies.*", OTHER, FEWER),
-    ("*", "coverage.warnings.*", OTHER, "the loss is told"),
     ("xla-*", "environment.hosts.0.framework", OTHER, "the JSON has the shape of JAX's; the profile does not tell"),
     ("*", "environment.hosts.0.*", NULL, NO_PLANE),
     ("*", "environment.devices.*", OTHER, NO_PLANE),

@@ -93,6 +93,7 @@ DIRTY_JSON = (
     ("unicode-name", {"unicode_name": 1, "raw_utf8_name": 1}),
     ("control-character", {"control_character_escape": 1}),
     ("lone-surrogate", {"lone_surrogate": 1}),
+    ("invalid-utf8", {"lone_surrogate": 1}),             # kept as three bytes that are not UTF-8
     ("overlapping-span", {"overlap": 1 / 3}),            # a and b overlap; c lies inside both
     ("repeated-event", {"same_slice_twice": 1 / 2}),     # the second one repeats the first
     ("begin-end-event", {"begin_end_pair": 1, "begin_without_end": 1, "end_without_begin": 1}),

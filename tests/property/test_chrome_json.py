@@ -270,9 +270,10 @@ def nests(value):
 
 
 def tally_name(name, text, tallies):
-    tallies["unicode-name"] += any(b >= 0x80 for b in name)
+    has_half = any(0xD800 <= ord(c) < 0xE000 for c in text)
+    tallies["unicode-name"] += any(b >= 0x80 for b in name) and not has_half
     tallies["control-character"] += any(b < 0x20 or b == 0x7F for b in name)
-    tallies["lone-surrogate"] += any(0xD800 <= ord(c) < 0xE000 for c in text)
+    tallies["lone-surrogate"] += has_half
 
 
 def event_of(pairs, tallies):
