@@ -9,6 +9,7 @@
 enum {
     BLOCK_ROWS = TM_RECORD_PLACE_BYTES / sizeof(struct tm_kept_record),
     PAGES_WANTED = 1024,
+    OTHERS_BYTES = 2 << 20, /* of the share: windows, decoders, places */
     LEAST_PAGE_BYTES = 2 << 10,
     MOST_PAGE_BYTES = 64 << 10,
     CHAIN_PAGE_BYTES = 4 << 10,
@@ -47,7 +48,8 @@ struct tm_record_store {
 struct tm_record_store *tm_record_store_new(struct tm_trace *trace)
 {
     struct tm_run *run = trace->run;
-    const size_t memory = tm_budget_share(&run->budget, TM_ACCOUNT_INPUT) / 2 - TM_KEPT_ARGS_BYTES;
+    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_INPUT), others = OTHERS_BYTES;
+    const size_t memory = (share - share / 2 > others ? share - others : share / 2) - TM_KEPT_ARGS_BYTES;
     const size_t blocks = memory - memory / 8;
     struct tm_record_store *store = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*store), &run->error);
     size_t page = blocks / PAGES_WANTED;

@@ -7,7 +7,7 @@
 
 /* Records by track, for formats that are read in one go with the events of all tracks mixed: they are put in as
  * they come, and read again track by track, in the order in which they were put in.  A chain of blocks per track,
- * in pages that spill; the memory of half the share `input`. */
+ * in pages that spill; most of the share `input`, at the least half of it. */
 struct tm_record_store;
 
 /* in:     trace   its run and tracks; must outlive the store
