@@ -638,7 +638,7 @@ def compare_real(tap, engine_names):
     if not files:
         tap.skip("real files", "TM_SHARED has none")
         return
-    largest = 24 << 20 if not SANITIZED else 4 << 20  # Python takes a second for 10 MB
+    largest = 64 << 20 if not SANITIZED else 4 << 20  # Python takes a second for 10 MB
     skipped = 0
     for i, path in enumerate(files):
         data = path.read_bytes()
