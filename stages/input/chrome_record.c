@@ -8,8 +8,9 @@
 #include "stages/resolve/categories.h"
 #include "stages/resolve/classes.h"
 
-enum { MOST_US = 100 * 86400 }; /* seconds: times beyond that are counted from the first event's whole second */
 static const int64_t ps_per_us = 1000000, us_per_s = 1000000;
+/* Clocks that read more than that do not count from the begin of the profile. */
+static const int64_t longest_profile_us = (int64_t)100 * 86400 * 1000000;
 
 /* What a phase is to us. */
 enum phase {
@@ -93,7 +94,7 @@ static void set_origin(struct tm_chrome_maker *m, const struct tm_json_time *fir
     if (m->has_origin)
         return;
     m->has_origin = true;
-    if (first->us >= MOST_US * us_per_s || first->us <= -MOST_US * us_per_s)
+    if (first->us >= longest_profile_us || first->us <= -longest_profile_us)
         m->origin_us = first->us < INT64_MIN + us_per_s ? 0 : whole_second(first->us);
 }
 

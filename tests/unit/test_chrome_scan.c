@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the events of a Chrome trace become: tracks, records, devices, tallies. */
+#include "stages/input/chrome.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "pipeline/commands/host_run.h"
+#include "stages/resolve/classes.h"
+#include "tests/support/test_run.h"
+
+struct opened {
+    struct tm_run run;
+    struct tm_names *names;
+    struct tm_host_run host;
+    int fd;
+};
+
+static void ignore_warning(void *to, const char *text, size_t length)
+{
+    (void)to;
+    (void)text;
+    (void)length;
+}
+
+static tm_status open_trace(struct opened *o, const char *json)
+{
+    const struct tm_chosen_steps choice = { .all = true };
+    char path[64], name[] = "h0";
+    const struct tm_found_file found = { .path = path, .host = name };
+    const uint64_t refuse_in = o->run.budget.refuse_in;
+
+    test_run_init(&o->run);
+    o->run.budget.refuse_in = refuse_in;
+    o->fd = memfd_create("trace", MFD_CLOEXEC);
+    assert_true(o->fd >= 0);
+    assert_int_equal(write(o->fd, json, strlen(json)), (ssize_t)strlen(json));
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", o->fd);
+    o->host = (struct tm_host_run){ .run = NULL };
+    o->names = tm_names_new(&o->run, tm_budget_share(&o->run.budget, TM_ACCOUNT_NAMES), tm_traits_of);
+    if (!o->names)
+        return o->run.error.status;
+    return tm_host_open(&o->host, &o->run, o->names, &found, 0, &choice, ignore_warning, NULL);
+}
+
+static void close_trace(struct opened *o)
+{
+    tm_host_close(&o->host);
+    tm_names_free(o->names);
+    (void)close(o->fd);
+    assert_ledger_is_even(&o->run);
+}
+
+static void put_name(struct opened *o, FILE *to, tm_strid id)
+{
+    const char *text;
+    size_t length;
+
+    assert_int_equal(tm_names_text(o->names, id, 64, &text, &length), TM_OK);
+    (void)fwrite(text, 1, length, to);
+}
+
+/* "kind class start+dur name" of every record of a track, each behind a blank and a semicolon. */
+static void put_records(struct opened *o, FILE *to, uint64_t track)
+{
+    static const char *const kinds[] = { "span", "instant", "counter", "s", "t", "f", "B", "E" };
+    struct tm_source *source = o->host.source;
+    struct tm_cursor *cursor = source->type->open(source, track, 4096);
+
+    assert_non_null(cursor);
+    for (;;) {
+        struct tm_raw raw;
+        bool more;
+
+        assert_int_equal(source->type->next(cursor, &raw, &more), TM_OK);
+        if (!more)
+            break;
+        (void)fprintf(to, " %s %s %" PRId64 "+%" PRId64 " ", kinds[raw.record.kind],
+                      tm_class_name[raw.record.class], raw.record.start_ps, raw.record.dur_ps);
+        put_name(o, to, raw.record.name);
+        if (raw.record.flags & TM_FLAG_OPEN)
+            (void)fputs(" open", to);
+        if (raw.record.args_length == sizeof(struct tm_number))
+            (void)fprintf(to, " =%" PRId64, ((const struct tm_number *)raw.args)->value);
+        if (raw.record.flags & TM_FLAG_CORRELATION)
+            (void)fprintf(to, " #%" PRIu64, raw.record.correlation);
+        (void)fputc(';', to);
+    }
+    source->type->close(cursor);
+}
+
+/* Every track that has records: "[plane/line side device]" and its records. */
+static void assert_tracks(const char *json, const char *expected)
+{
+    static const char *const sides[] = { "other", "host", "device" };
+    char text[4096] = "";
+    FILE *to = fmemopen(text, sizeof(text), "w");
+    struct opened o = { .fd = -1 };
+
+    assert_non_null(to);
+    assert_int_equal(open_trace(&o, json), TM_OK);
+    for (uint64_t i = 0; i < tm_rows_count(o.host.trace.tracks); i++) {
+        const struct tm_track *row = tm_rows_at(o.host.trace.tracks, i);
+        struct tm_track track;
+
+        assert_non_null(row);
+        track = *row;
+        if (!track.events)
+            continue;
+        (void)fputc('[', to);
+        put_name(&o, to, track.plane_name);
+        (void)fputc('|', to);
+        put_name(&o, to, track.name);
+        (void)fprintf(to, "|%s", sides[track.side]);
+        if (track.device != TM_NONE)
+            (void)fprintf(to, "|%s", o.host.trace.devices[track.device].id);
+        (void)fputc(']', to);
+        put_records(&o, to, i);
+    }
+    (void)fclose(to);
+    close_trace(&o);
+    assert_string_equal(text, expected);
+}
+
+#define EVENT(ph, rest) "{\"ph\":\"" ph "\",\"pid\":1,\"tid\":2,\"name\":\"a\"" rest "}"
+#define NAMED(ph, name, rest) "{\"ph\":\"" ph "\",\"pid\":1,\"tid\":2,\"name\":\"" name "\"" rest "}"
+#define META(what, pid, rest, name) \
+    "{\"ph\":\"M\",\"pid\":" pid rest ",\"name\":\"" what "\",\"args\":{\"name\":\"" name "\"}}"
+
+static void phases_become_records(void **state)
+{
+    static const struct {
+        const char *events, *expected;
+    } rows[] = {
+        { EVENT("X", ",\"ts\":1.5,\"dur\":2"), "[process 1|thread 2|host] span unresolved 1500000+2000000 a;" },
+        { EVENT("X", ",\"ts\":1"), "[process 1|thread 2|host] instant unresolved 1000000+0 a;" },
+        { EVENT("X", ",\"ts\":1,\"dur\":-4"), "[process 1|thread 2|host] instant unresolved 1000000+0 a;" },
+        { EVENT("X", ",\"ts\":1,\"dur\":1e-6"), "[process 1|thread 2|host] instant unresolved 1000000+0 a;" },
+        { EVENT("X", ",\"cat\":\"x\",\"ts\":1,\"dur\":1e-6"), "[process 1|thread 2|host] span unresolved 1000000+1 a;" },
+        { EVENT("B", ",\"ts\":1") "," EVENT("E", ",\"ts\":3"),
+          "[process 1|thread 2|host] span unresolved 1000000+2000000 a;" },
+        { EVENT("E", ",\"ts\":3") "," EVENT("B", ",\"ts\":1"),
+          "[process 1|thread 2|host] span unresolved 1000000+2000000 a;" },
+        { EVENT("B", ",\"ts\":1"), "[process 1|thread 2|host] span unresolved 1000000+0 a open;" },
+        { EVENT("i", ",\"ts\":1,\"s\":\"t\""), "[process 1|thread 2|host] instant instant 1000000+0 a;" },
+        { EVENT("I", ",\"ts\":1,\"s\":\"p\""), "[process 1|(no thread)|other] instant instant 1000000+0 a;" },
+        { EVENT("C", ",\"ts\":1,\"args\":{\"v\":3}"), "[process 1|(counters)|other] counter counter 1000000+0 a;" },
+        { EVENT("s", ",\"ts\":1,\"id\":7") "," EVENT("f", ",\"ts\":2,\"id\":7"),
+          "[process 1|(flows)|other] s flow 1000000+0 a; f flow 2000000+0 a;" },
+        { EVENT("b", ",\"ts\":1,\"id\":7") "," EVENT("b", ",\"ts\":2,\"id\":8") "," EVENT("e", ",\"ts\":4,\"id\":7") ","
+          EVENT("e", ",\"ts\":5,\"id\":8"),
+          "[process 1|(async)|other] span async 1000000+3000000 a; span async 2000000+3000000 a;" },
+        { EVENT("X", ",\"ts\":5,\"dur\":1") "," EVENT("X", ",\"ts\":1,\"dur\":1"),
+          "[process 1|thread 2|host] span unresolved 1000000+1000000 a; span unresolved 5000000+1000000 a;" },
+    };
+    char json[1024];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        (void)snprintf(json, sizeof(json), "[%s]", rows[i].events);
+        assert_tracks(json, rows[i].expected);
+    }
+}
+
+#define X(pid, tid, more) "{\"ph\":\"X\",\"pid\":" pid ",\"tid\":" tid ",\"name\":\"a\",\"ts\":1,\"dur\":1" more "}"
+#define ONE "span unresolved 1000000+1000000 a;"
+
+static void threads_are_told_apart_by_process_and_number(void **state)
+{
+    static const struct {
+        const char *events, *expected;
+    } rows[] = {
+        { X("1", "2", "") "," X("1", "3", "") "," X("2", "2", ""),
+          "[process 1|thread 2|host] " ONE "[process 1|thread 3|host] " ONE "[process 2|thread 2|host] " ONE },
+        { X("1", "2", "") "," X("\"1\"", "\"2\"", ""), "[process 1|thread 2|host] " ONE " " ONE },
+        { X("1", "\"main\"", ""), "[process 1|main|host] " ONE },
+        { X("1", "18446744073709551615", "") "," X("1", "-1", ""),
+          "[process 1|thread 18446744073709551615|host] " ONE "[process 1|thread -1|host] " ONE },
+        { X("1", "9007199254740993", "") "," X("1", "9007199254740992", ""),
+          "[process 1|thread 9007199254740993|host] " ONE "[process 1|thread 9007199254740992|host] " ONE },
+        { "{\"ph\":\"X\",\"pid\":4,\"name\":\"a\",\"ts\":1,\"dur\":1}", "[process 4|thread 4|host] " ONE },
+    };
+    char json[1024];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        (void)snprintf(json, sizeof(json), "[%s]", rows[i].events);
+        assert_tracks(json, rows[i].expected);
+    }
+}
+
+static void names_may_come_last(void **state)
+{
+    static const char *const events = X("701", "5", "") "," X("1", "9", ",\"args\":{\"kernel_details\":\"regs:4\"}");
+    static const char *const names = META("process_name", "1", "", "/device:GPU:0") "," META("thread_name", "1", ",\"tid\":9", "Stream #9(Compute)")
+        "," META("process_name", "701", "", "/host:CPU") "," META("thread_name", "701", ",\"tid\":5", "python");
+    char json[2048];
+    const char *expected = "[/host:CPU|python|host] " ONE "[/device:GPU:0|Stream #9(Compute)|device|h0/gpu:0] " ONE;
+
+    (void)state;
+    (void)snprintf(json, sizeof(json), "{\"traceEvents\":[%s,%s]}", events, names);
+    assert_tracks(json, expected);
+}
+
+/* JAX's writer puts the planes of its profile into the processes; whatever else is there is not the profile's. */
+static void beside_planes_other_processes_are_no_hosts(void **state)
+{
+    (void)state;
+    assert_tracks("[" X("1", "2", "") "," X("3", "4", "") "," META("process_name", "1", "", "/host:CPU") "]",
+                  "[/host:CPU|thread 2|host] " ONE "[process 3|thread 4|other] " ONE);
+}
+
+static void pytorch_is_told_by_its_categories(void **state)
+{
+    static const char *const json =
+        "{\"schemaVersion\":1,\"deviceProperties\":[{\"id\":3,\"name\":\"GPU X\",\"totalGlobalMem\":1024,\"numSms\":8}],"
+        "\"traceEvents\":["
+        "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#12\",\"pid\":8,\"tid\":8,\"ts\":1,\"dur\":9},"
+        "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":8,\"tid\":8,\"ts\":2,\"dur\":1,\"args\":{\"correlation\":5}},"
+        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm\",\"pid\":0,\"tid\":7,\"ts\":4,\"dur\":2,\"args\":{\"device\":3,\"correlation\":5}},"
+        "{\"ph\":\"X\",\"cat\":\"Memcpy\",\"name\":\"Memcpy HtoD (Pageable -> Device)\",\"pid\":0,\"tid\":\"stream 7\",\"ts\":6,\"dur\":1,\"args\":{\"device\":3,\"bytes\":64}},"
+        "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"ProfilerStep#12\",\"pid\":0,\"tid\":7,\"ts\":4,\"dur\":2,\"args\":{\"device\":3}}]}";
+    struct opened o = { .fd = -1 };
+
+    (void)state;
+    assert_tracks(json,
+                  "[process 8|thread 8|host] span annotation 1000000+9000000 ProfilerStep#12 =12;"
+                  " span runtime 2000000+1000000 cudaLaunchKernel #5;"
+                  "[GPU 3|stream 7|device|h0/gpu:3] span kernel 4000000+2000000 gemm #5;"
+                  " span derived 4000000+2000000 ProfilerStep#12 =12;"
+                  "[GPU 3|stream 7|device|h0/gpu:3] span copy 6000000+1000000 Memcpy HtoD (Pageable -> Device);");
+    assert_int_equal(open_trace(&o, json), TM_OK);
+    assert_int_equal(o.host.trace.device_count, 1);
+    assert_string_equal(o.host.trace.devices[0].model, "GPU X");
+    assert_int_equal(o.host.trace.devices[0].core_count, 8);
+    assert_int_equal(o.host.trace.devices[0].activities, 2);
+    assert_int_equal(o.host.trace.steps.source, TM_STEPS_HOST);
+    close_trace(&o);
+}
+
+/* A clock that counts from 1970 keeps its picoseconds: it is counted from the whole second of the first event. */
+static void epochs_keep_their_fractions(void **state)
+{
+    (void)state;
+    assert_tracks("[" NAMED("X", "a", ",\"ts\":1666382280874284.123456,\"dur\":1") ","
+                  NAMED("X", "b", ",\"ts\":1666382279999999.5,\"dur\":1") "]",
+                  "[process 1|thread 2|host] span unresolved -500000+1000000 b; span unresolved 874284123456+1000000 a;");
+    assert_tracks("[" NAMED("X", "a", ",\"ts\":5000000.25,\"dur\":1") "]",
+                  "[process 1|thread 2|host] span unresolved 5000000250000+1000000 a;");
+}
+
+static uint64_t tally_of(const char *events, enum tm_tally tally)
+{
+    struct opened o = { .fd = -1 };
+    char json[2048];
+    uint64_t count;
+
+    (void)snprintf(json, sizeof(json), "[%s,%s]", X("1", "1", ""), events);
+    assert_int_equal(open_trace(&o, json), TM_OK);
+    count = o.run.tallies.count[tally];
+    close_trace(&o);
+    return count;
+}
+
+static void oddities_are_tallied_by_name(void **state)
+{
+    static const struct {
+        enum tm_tally tally;
+        uint64_t count;
+        const char *events;
+    } rows[] = {
+        { TM_TALLY_MISSING_PHASE, 1, "{\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,\"name\":\"a\"}" },
+        { TM_TALLY_UNKNOWN_PHASE, 2, EVENT("Z", ",\"ts\":1") "," EVENT("XX", ",\"ts\":1") },
+        { TM_TALLY_OTHER_PHASE, 2, EVENT("N", ",\"ts\":1") "," EVENT("v", ",\"ts\":1") },
+        { TM_TALLY_MISSING_TIME, 1, EVENT("X", ",\"dur\":1") },
+        { TM_TALLY_MISSING_DURATION, 1, EVENT("X", ",\"ts\":1") },
+        { TM_TALLY_NEGATIVE_DURATION, 1, EVENT("X", ",\"ts\":1,\"dur\":-0.001") },
+        { TM_TALLY_MISSING_NAME, 1, "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1}" },
+        { TM_TALLY_MISSING_NAME, 0, EVENT("B", ",\"ts\":1") ",{\"ph\":\"E\",\"pid\":1,\"tid\":2,\"ts\":2}" },
+        { TM_TALLY_MISSING_PROCESS, 1, "{\"ph\":\"X\",\"tid\":1,\"ts\":1,\"dur\":1,\"name\":\"a\"}" },
+        { TM_TALLY_MISSING_PROCESS, 0, "{\"ph\":\"i\",\"s\":\"g\",\"ts\":1,\"name\":\"a\"}" },
+        { TM_TALLY_MISSING_THREAD, 1, "{\"ph\":\"X\",\"pid\":1,\"ts\":1,\"dur\":1,\"name\":\"a\"}" },
+        { TM_TALLY_METADATA_EVENT, 1, META("process_name", "1", "", "p") },
+        { TM_TALLY_RENAMED, 1, META("process_name", "1", "", "p") "," META("process_name", "1", "", "q") ","
+                               META("process_name", "1", "", "q") },
+        { TM_TALLY_RENAMED, 1, META("thread_name", "1", ",\"tid\":1", "p") "," META("thread_name", "1", ",\"tid\":1", "q") },
+        { TM_TALLY_CLOCK_OUTLIER, 2, EVENT("X", ",\"ts\":8640001000000,\"dur\":1") ","
+                                     EVENT("X", ",\"ts\":1,\"dur\":1e300") },
+        { TM_TALLY_BEGIN_END_EVENT, 2, EVENT("B", ",\"ts\":1") "," EVENT("E", ",\"ts\":2") },
+        { TM_TALLY_UNMATCHED_BEGIN, 1, EVENT("B", ",\"ts\":1") },
+        { TM_TALLY_UNMATCHED_END, 1, EVENT("E", ",\"ts\":1") },
+        { TM_TALLY_COUNTER_EVENT, 1, EVENT("C", ",\"ts\":1") },
+        { TM_TALLY_INSTANT_EVENT, 1, EVENT("i", ",\"ts\":1") },
+        { TM_TALLY_FLOW_EVENT, 1, EVENT("s", ",\"ts\":1,\"id\":1") },
+        { TM_TALLY_UNMATCHED_FLOW, 1, EVENT("s", ",\"ts\":1,\"id\":1") },
+        { TM_TALLY_ASYNC_EVENT, 1, EVENT("n", ",\"ts\":1,\"id\":1") },
+        { TM_TALLY_UNKNOWN_DEVICE, 1, EVENT("X", ",\"cat\":\"mtia_ccp_events\",\"ts\":1,\"dur\":1") },
+        { TM_TALLY_OVERLAPPING_SPAN, 1, EVENT("X", ",\"ts\":1,\"dur\":4") "," EVENT("X", ",\"ts\":3,\"dur\":4") },
+        { TM_TALLY_REPEATED_EVENT, 1, EVENT("X", ",\"ts\":1,\"dur\":4") "," EVENT("X", ",\"ts\":1,\"dur\":4") },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const uint64_t count = tally_of(rows[i].events, rows[i].tally);
+
+        if (count != rows[i].count)
+            fail_msg("row %zu: %s is %" PRIu64 ", not %" PRIu64, i, tm_tally_info[rows[i].tally].name, count, rows[i].count);
+    }
+}
+
+static void the_execution_of_a_tpu_bears_its_device(void **state)
+{
+    static const char *const json =
+        "[{\"ph\":\"X\",\"pid\":2,\"tid\":1,\"ts\":1,\"dur\":5,\"name\":\"jit_f\",\"args\":{\"run_id\":\"77\"}},"
+        "{\"ph\":\"X\",\"pid\":701,\"tid\":1,\"ts\":0,\"dur\":1,\"name\":\"DoEnqueueProgram\",\"args\":{\"run_id\":\"77\",\"device_ordinal\":\"1\"}},"
+        META("process_name", "2", "", "/device:TPU:1") "," META("thread_name", "2", ",\"tid\":1", "XLA Modules") ","
+        META("process_name", "701", "", "/host:CPU") "]";
+    struct opened o = { .fd = -1 };
+
+    (void)state;
+    assert_int_equal(open_trace(&o, json), TM_OK);
+    for (uint64_t i = 0; i < 2; i++) {
+        struct tm_cursor *cursor = o.host.source->type->open(o.host.source, i, 4096);
+        struct tm_raw raw;
+        bool more;
+
+        assert_int_equal(o.host.source->type->next(cursor, &raw, &more), TM_OK);
+        assert_true(more);
+        assert_int_equal(raw.record.correlation, tm_run_key(77, 1));
+        o.host.source->type->close(cursor);
+    }
+    close_trace(&o);
+}
+
+static void a_trace_without_events_is_refused(void **state)
+{
+    static const char *const traces[] = {
+        "{\"traceEvents\":[]}", "{\"traceEvents\":[{}]}", "{\"traceEvents\":[" META("process_name", "1", "", "p") "]}",
+        "{\"traceEvents\":[{\"ph\":",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
+        struct opened o = { .fd = -1 };
+
+        assert_int_equal(open_trace(&o, traces[i]), TM_ERR_INPUT);
+        assert_non_null(strstr(o.run.error.what, i < 3 ? "no events" : "damaged"));
+        assert_true(o.run.error.hint[0] != '\0');
+        close_trace(&o);
+    }
+}
+
+static void what_came_before_damage_counts(void **state)
+{
+    struct opened o = { .fd = -1 };
+
+    (void)state;
+    assert_int_equal(open_trace(&o, "{\"traceEvents\":[" X("1", "1", "") ",{\"ph\":\"X\",}]}"), TM_OK);
+    assert_true(o.host.trace.partial);
+    assert_non_null(strstr(o.host.trace.problem, "(byte "));
+    assert_int_equal(o.host.trace.events, 1);
+    close_trace(&o);
+}
+
+static const char *const wide =
+    "{\"traceEvents\":[" EVENT("B", ",\"ts\":1") "," EVENT("E", ",\"ts\":2") "," EVENT("s", ",\"ts\":1,\"id\":1") ","
+    X("1", "3", ",\"cat\":\"kernel\",\"args\":{\"device\":1,\"grid\":[1,2,3],\"Collective name\":\"allreduce\"}") ","
+    META("process_name", "1", "", "p") "]}";
+
+static tm_status read_wide(struct tm_run *run)
+{
+    struct opened o = { .fd = -1 };
+    tm_status st;
+
+    o.run.budget.refuse_in = run->budget.refuse_in;
+    st = open_trace(&o, wide);
+    run->error = o.run.error;
+    run->budget.refuse_in = o.run.budget.refuse_in;
+    close_trace(&o);
+    return st;
+}
+
+static void each_refused_request_ends_clean(void **state)
+{
+    (void)state;
+    refuse_each_request(read_wide);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(phases_become_records),
+        cmocka_unit_test(threads_are_told_apart_by_process_and_number),
+        cmocka_unit_test(names_may_come_last),
+        cmocka_unit_test(beside_planes_other_processes_are_no_hosts),
+        cmocka_unit_test(pytorch_is_told_by_its_categories),
+        cmocka_unit_test(epochs_keep_their_fractions),
+        cmocka_unit_test(oddities_are_tallied_by_name),
+        cmocka_unit_test(the_execution_of_a_tpu_bears_its_device),
+        cmocka_unit_test(a_trace_without_events_is_refused),
+        cmocka_unit_test(what_came_before_damage_counts),
+        cmocka_unit_test(each_refused_request_ends_clean),
+    };
+
+    return cmocka_run_group_tests_name("chrome_scan", tests, NULL, NULL);
+}
