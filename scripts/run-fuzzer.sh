@@ -10,9 +10,7 @@ target=${1:?} seconds=${2:?}
 corpus=$target.corpus
 mkdir -p "$corpus"
 find tests/data -name '*.xplane.pb' -size -16k -exec cp {} "$corpus/" \;
-for kind in gpu tpu cpu hostile; do
-    python3 tests/support/make_profile.py "$kind" "$corpus/$kind" --steps 2 --per-step 6
-done
+python3 tests/fuzz/make_seeds.py "$corpus"
 # Targets that build seeds of their own put them there, too.
 export TM_FUZZ_SEEDS=$corpus
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
