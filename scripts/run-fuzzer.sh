@@ -14,5 +14,5 @@ python3 tests/fuzz/make_seeds.py "$corpus"
 # Targets that build seeds of their own put them there, too.
 export TM_FUZZ_SEEDS=$corpus
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-exec "$target" -max_total_time="$seconds" -max_len=16384 -entropic=0 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
-    -artifact_prefix="$target.crash-" "$corpus"
+exec "$target" -max_total_time="$seconds" -max_len=16384 -entropic=0 -timeout=20 -rss_limit_mb=2048 \
+    -print_final_stats=1 -artifact_prefix="$target.crash-" "$corpus"

@@ -48,7 +48,8 @@ def jax_trace():
 
 
 def pytorch_trace():
-    events = [name_of("process_labels", 7, "CPU"), {"ph": "M", "pid": 0, "name": "process_name", "args": {"labels": "GPU 0"}}]
+    events = [name_of("process_name", 7, "python"), name_of("process_name", 0, "python"),
+              {"ph": "M", "pid": 0, "name": "process_labels", "args": {"labels": "GPU 0"}}]
     for step in range(3):
         at = 1623143093498246 + 900 * step
         joined = {"correlation": 80 + step, "External id": step}
@@ -68,7 +69,8 @@ def pytorch_trace():
             {"ph": "s", "id": step, "pid": 7, "tid": 7, "ts": at + 9, "name": "ac2g", "cat": "ac2g"},
             {"ph": "f", "id": step, "pid": 0, "tid": 7, "ts": at + 60, "name": "ac2g", "cat": "ac2g", "bp": "e"},
         ]
-    devices = [{"id": 0, "name": "A100", "totalGlobalMem": 85174583296, "computeMajor": 8, "computeMinor": 0, "numSms": 108}]
+    devices = [{"id": 0, "name": "A100", "totalGlobalMem": 85174583296, "computeMajor": 8, "computeMinor": 0,
+                "numSms": 108}]
     return {"schemaVersion": 1, "deviceProperties": devices, "distributedInfo": {"backend": "nccl", "rank": 0},
             "baseTimeNanoseconds": 1623143000000000000, "traceEvents": events, "traceName": "worker0.pt.trace.json"}
 
