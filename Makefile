@@ -197,7 +197,7 @@ check-valgrind: $(BUILD)/tracemill $(UNIT_TESTS)
 
 ifneq ($(FUZZERS),)
 FUZZ_SECONDS ?= 60
-fuzz: ## the fuzz targets, FUZZ_SECONDS each (60), from the seeds in tests/data
+fuzz: ## the fuzz targets, FUZZ_SECONDS each (60), from the seeds of tests/fuzz/make_seeds.py
 	@scripts/install-deps.sh build fuzz
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz WERROR=0 CC=clang-14 ALLOC=libc OPT='-O1 -g' \
 		SANITIZE='-fsanitize=address,undefined,fuzzer-no-link' run-fuzz
@@ -256,4 +256,4 @@ dist: ## a source archive of the last commit: build/tracemill-VERSION.tar.gz
 	@ls -l $(BUILD)/tracemill-$(VERSION).tar.gz
 
 -include $(OBJECTS:.o=.d) $(BUILD)/obj/pipeline/main.d $(UNIT_SUPPORT:.o=.d) $(UNIT_TESTS:=.d) \
-	$(TEST_PROGRAMS:=.d) $(BENCH_TOOLS:=.d)
+	$(TEST_PROGRAMS:=.d) $(BENCH_TOOLS:=.d) $(FUZZERS:=.d)

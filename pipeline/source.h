@@ -14,6 +14,27 @@ struct tm_raw {
     uint32_t traits;         /* of its name */
 };
 
+/* What args may be; whoever makes records has room for one. */
+union tm_args {
+    struct tm_allocation allocation;
+    struct tm_number number;
+};
+
+static inline void tm_raw_number(struct tm_raw *raw, union tm_args *args, int64_t value)
+{
+    args->number.value = value;
+    raw->args = &args->number;
+    raw->record.args_length = sizeof(args->number);
+}
+
+/* out:    the allocation, for the caller to fill */
+static inline struct tm_allocation *tm_raw_allocation(struct tm_raw *raw, union tm_args *args)
+{
+    raw->args = &args->allocation;
+    raw->record.args_length = sizeof(args->allocation);
+    return &args->allocation;
+}
+
 struct tm_source;
 
 /* A place in the records of one track.  Inputs embed it as the first member of their own cursor. */

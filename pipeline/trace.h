@@ -12,6 +12,7 @@
 
 enum tm_side { TM_SIDE_OTHER, TM_SIDE_HOST, TM_SIDE_DEVICE };
 enum tm_device_kind { TM_DEVICE_GPU, TM_DEVICE_TPU, TM_DEVICE_CPU };
+extern const char *const tm_device_kind_name[]; /* "gpu", "tpu", "cpu" */
 
 /* What sort of line a track is; decides classes together with the name. */
 enum tm_line {
@@ -140,5 +141,12 @@ struct tm_trace {
     bool has_kernel_details;    /* some device event has them: then only those are kernels of the table */
     uint64_t events;
 };
+
+/* Find the device of a kind and an ordinal, or make it.
+ * in:     name  length bytes, as the trace has it; of the first that comes
+ * out:    *index  into trace->devices, which has room for TM_DEVICES_MOST
+ * errors: TM_ERR_LIMIT  there are more */
+tm_status tm_trace_device(struct tm_trace *trace, enum tm_device_kind kind, int64_t ordinal, const char *name,
+                          size_t length, uint32_t *index) TM_MUST_USE;
 
 #endif

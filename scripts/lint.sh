@@ -7,7 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 build=${BUILD:-build}
 read -r -a flags <<<"${CPPFLAGS:--D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I. -I$build/gen}"
-mapfile -t sources < <(find pipeline stages reports -name '*.c' | sort)
+mapfile -t sources < <(find pipeline stages reports tests/bench tests/fuzz tests/programs -name '*.c' | sort)
 mapfile -t headers < <(find pipeline stages reports -name '*.h' | sort)
 mapfile -t scripts < <(find scripts .ci reports schemas tests -type f \( -name '*.sh' -o -path '.ci/run' \) | sort)
 jobs=$(nproc)

@@ -10,11 +10,9 @@ target=${1:?} seconds=${2:?}
 corpus=$target.corpus
 mkdir -p "$corpus"
 find tests/data -name '*.xplane.pb' -size -16k -exec cp {} "$corpus/" \;
-for kind in gpu tpu cpu hostile; do
-    python3 tests/support/make_profile.py "$kind" "$corpus/$kind" --steps 2 --per-step 6
-done
+python3 tests/fuzz/make_seeds.py "$corpus"
 # Targets that build seeds of their own put them there, too.
 export TM_FUZZ_SEEDS=$corpus
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-exec "$target" -max_total_time="$seconds" -max_len=16384 -entropic=0 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
-    -artifact_prefix="$target.crash-" "$corpus"
+exec "$target" -max_total_time="$seconds" -max_len=16384 -entropic=0 -timeout=20 -rss_limit_mb=2048 \
+    -print_final_stats=1 -artifact_prefix="$target.crash-" "$corpus"

@@ -16,8 +16,8 @@ const struct tm_verb tm_verb_table[] = {
             " are replaced, each as a whole.\n"
             "INPUT is a trace file (*.xplane.pb, plain or gzip), the folder of a run, a log"
             " directory that holds runs at any depth, or a .tar, .tar.gz, .tar.zst or .zip of one,"
-            " which is read as it is; with several runs, --latest or --run NAME chooses one. Several INPUTs are the hosts of one run. What a file is, its content"
-            " tells, not its name.",
+            " which is read as it is; with several runs, --latest or --run NAME chooses one."
+            " Several INPUTs are the hosts of one run. What a file is, its content tells, not its name.",
         .examples =
             "tracemill report logdir --latest -o report       the newest run of a log directory\n"
             "tracemill report host.xplane.pb --format html    one file, one page\n"

@@ -88,8 +88,9 @@ static void print_file(FILE *to, const struct tm_value *found, const struct tm_v
 static void print_environment(FILE *to, const struct tm_value *e)
 {
     static const struct { const char *key, *title; } facts[] = {
-        { "framework", "framework" }, { "jax", "JAX" }, { "jaxlib", "jaxlib" }, { "platform_version", "platform" }, { "cuda", "CUDA" },
-        { "cuda_runtime", "CUDA runtime" }, { "driver", "driver" }, { "rocm", "ROCm" }, { "libtpu", "libtpu" },
+        { "framework", "framework" }, { "jax", "JAX" }, { "jaxlib", "jaxlib" }, { "platform_version", "platform" },
+        { "cuda", "CUDA" }, { "cuda_runtime", "CUDA runtime" }, { "driver", "driver" }, { "rocm", "ROCm" },
+        { "libtpu", "libtpu" },
     };
     const int64_t begin_ns = tm_int(tm_get(e, "begin_ns")), end_ns = tm_int(tm_get(e, "end_ns"));
     const char *comma = "  software: ";

@@ -273,8 +273,7 @@ static const char *const once_to_device[TM_FIXES_OFFERED] = {
 };
 
 static const char *const seldom_to_host[TM_FIXES_OFFERED] = {
-    "jax|Copy it every N steps, or a summary of it: `if i % 50 == 0: "
-    "log(jax.device_get(metrics))`.",
+    "jax|Copy it every N steps, or a summary of it: `if i % 50 == 0: log(jax.device_get(metrics))`.",
     "torch|Copy it every N steps, or a summary of it: `if i % 50 == 0: log(loss.item())`.",
     "other|Copy it every N steps, or a summary of it.",
 };

@@ -2,7 +2,6 @@
 /* The sections window, devices, total, host and balance out of the lanes. */
 #include "stages/diagnose/device_time_private.h"
 
-static const char *const kind_name[] = { "gpu", "tpu", "cpu" };
 static const char no_device[] = "no device activity was recorded";
 
 /* What share of a whole, in percent; null where the whole is nothing. */
@@ -152,7 +151,7 @@ static tm_status add_device(struct device_time *d, struct lane *lane, struct tm_
     tm_add_string(to, "id", lane->device.id);
     tm_add_string(to, "host", d->hosts[lane->host].name);
     tm_add_string(to, "name", lane->device.name);
-    tm_add_string(to, "kind", kind_name[lane->device.kind]);
+    tm_add_string(to, "kind", tm_device_kind_name[lane->device.kind]);
     if (lane->device.model[0])
         tm_add_string(to, "model", lane->device.model);
     else

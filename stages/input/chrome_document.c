@@ -145,16 +145,12 @@ static const uint8_t *begin_events(struct tm_chrome_reader *r, const uint8_t *at
 
 static const uint8_t *read_value(struct tm_chrome_reader *r, const uint8_t *at)
 {
-    char key[32];
-    uint32_t length;
-    const uint8_t *const name = take_key(r, &length);
+    struct tm_json_text key;
 
-    if (r->key_is_cut || length > sizeof(key))
+    key.at = (const char *)take_key(r, &key.length);
+    if (r->key_is_cut)
         return r->engine->skip(r, at);
-    memcpy(key, name, length);
-    if (length == 11 && memcmp(key, "traceEvents", 11) == 0)
-        return begin_events(r, at);
-    return tm_chrome_header_member(r, key, length, at);
+    return tm_json_text_is(key, "traceEvents") ? begin_events(r, at) : tm_chrome_header_member(r, key, at);
 }
 
 static const uint8_t *read_document_member(struct tm_chrome_reader *r, const uint8_t *at)

@@ -220,21 +220,28 @@ static inline const uint8_t *read_time(struct tm_chrome_reader *r, const uint8_t
     return TM_LIKELY(end != NULL) ? end : read_long_time(r, at, how, time);
 }
 
+/* What was walked from window.token on, as it is written, to stay until the event ends. */
+static inline struct tm_json_text take_written(struct tm_chrome_reader *r, const uint8_t *end)
+{
+    struct tm_json_text text = { (const char *)r->window.token, (uint32_t)(end - r->window.token) };
+
+    r->text_traits = 0;
+    if (r->is_outgrown || text.length > tm_json_longest(&r->window))
+        tm_chrome_keep_text(r, &text);
+    r->window.token = NULL;
+    return text;
+}
+
 static inline const uint8_t *read_long_id(struct tm_chrome_reader *r, const uint8_t *at, struct tm_json_id *id)
 {
     const uint64_t not_numbers = r->not_numbers;
-    struct tm_json_text text = { .at = NULL };
+    struct tm_json_text text;
 
     r->window.token = at;
     at = tm_chrome_number(r, at);
     if (!at)
         return NULL;
-    text.at = (const char *)r->window.token;
-    text.length = (uint32_t)(at - r->window.token);
-    r->text_traits = 0;
-    if (r->is_outgrown || text.length > tm_json_longest(&r->window))
-        tm_chrome_keep_text(r, &text);
-    r->window.token = NULL;
+    text = take_written(r, at);
     if (r->not_numbers == not_numbers)
         tm_json_id_of_number(&r->decimal, text, id);
     return at;
@@ -305,12 +312,7 @@ static inline const uint8_t *read_list_fact(struct tm_chrome_reader *r, const ui
     at = skip_nested(r, at);
     if (!at)
         return NULL;
-    text.at = (const char *)r->window.token;
-    text.length = (uint32_t)(at - r->window.token);
-    r->text_traits = 0;
-    if (r->is_outgrown || text.length > tm_json_longest(&r->window))
-        tm_chrome_keep_text(r, &text);
-    r->window.token = NULL;
+    text = take_written(r, at);
     r->has_nested_argument |= r->skipped_nested;
     tm_facts_put_text(&r->event.facts, stat, text.at, text.length);
     return at;

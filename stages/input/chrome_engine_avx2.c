@@ -6,9 +6,9 @@
 #include "stages/input/chrome_private.h"
 
 #ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,lzcnt"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2"))), apply_to = function)
 #else
-#pragma GCC target("avx2,bmi,bmi2,lzcnt")
+#pragma GCC target("avx2,bmi,bmi2")
 #endif
 #define TM_JSON_STRIDE 32
 #include "stages/input/chrome_engine.h"

@@ -50,10 +50,10 @@ static const struct field device_fields[] = {
 
 #define FIELDS(table) ((struct fields){ table, sizeof(table) / sizeof((table)[0]) })
 
-static const struct field *find_field(struct fields fields, const char *key, size_t length)
+static const struct field *find_field(struct fields fields, struct tm_json_text key)
 {
     for (const struct field *field = fields.at; field < fields.at + fields.count; field++) {
-        if (strlen(field->key) == length && memcmp(field->key, key, length) == 0)
+        if (tm_json_text_is(key, field->key))
             return field;
     }
     return NULL;
@@ -145,7 +145,7 @@ static const uint8_t *read_fields(struct tm_chrome_reader *r, const uint8_t *at,
         if (!at)
             return NULL;
         key = take_key(r, &length);
-        field = r->key_is_cut ? NULL : find_field(fields, (const char *)key, length);
+        field = r->key_is_cut ? NULL : find_field(fields, (struct tm_json_text){ (const char *)key, length });
         at = field ? read_field(r, at, field, base) : skip_value(r, at);
         if (at)
             at = next_member(r, at, &ended);
@@ -209,24 +209,18 @@ static const uint8_t *read_devices(struct tm_chrome_reader *r, const uint8_t *at
 
 /* --- the document's members --- */
 
-static bool is_word(const char *key, size_t length, const char *word)
+const uint8_t *tm_chrome_header_member(struct tm_chrome_reader *reader, struct tm_json_text key, const uint8_t *at)
 {
-    return strlen(word) == length && memcmp(key, word, length) == 0;
-}
-
-const uint8_t *tm_chrome_header_member(struct tm_chrome_reader *reader, const char *key, size_t length,
-                                       const uint8_t *at)
-{
-    const struct field *const field = find_field(FIELDS(document_fields), key, length);
+    const struct field *const field = find_field(FIELDS(document_fields), key);
     char *const base = (char *)&reader->header;
 
     if (field)
         return read_field(reader, at, field, base);
-    if (is_word(key, length, "deviceProperties"))
+    if (tm_json_text_is(key, "deviceProperties"))
         return read_devices(reader, at);
-    if (*at == '{' && is_word(key, length, "metadata"))
+    if (*at == '{' && tm_json_text_is(key, "metadata"))
         return read_fields(reader, at, FIELDS(metadata_fields), base);
-    if (*at == '{' && is_word(key, length, "distributedInfo"))
+    if (*at == '{' && tm_json_text_is(key, "distributedInfo"))
         return read_fields(reader, at, FIELDS(distributed_fields), base);
     return reader->engine->skip(reader, at);
 }

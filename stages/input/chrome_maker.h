@@ -59,7 +59,6 @@ struct tm_chrome_tracks {
     struct tm_rows *tracks;           /* struct tm_chrome_track */
     struct tm_near_track near[TM_CHROME_NEAR];
     bool has_planes;                  /* set at the end: the file comes from JAX's or TensorFlow's writer */
-    uint64_t unknown_device_events;
 };
 
 tm_status tm_chrome_tracks_open(struct tm_chrome_tracks *t, struct tm_trace *trace) TM_MUST_USE;
@@ -84,10 +83,7 @@ struct tm_chrome_maker {
     bool has_origin;
     int64_t origin_us;       /* subtracted from every time */
     uint64_t complete;       /* X events */
-    union {
-        struct tm_allocation allocation;
-        struct tm_number number;
-    } args;
+    union tm_args args;
 };
 
 /* Put an event into the store, or into a tally. */

@@ -113,9 +113,8 @@ void tm_chrome_drop_fact(struct tm_chrome_reader *reader, enum tm_stat stat);
 void tm_chrome_drop_args(struct tm_chrome_reader *reader);
 
 /* A member of the document beside traceEvents.
- * in:     key  its name; at: its value */
-const uint8_t *tm_chrome_header_member(struct tm_chrome_reader *reader, const char *key, size_t length,
-                                       const uint8_t *at);
+ * in:     key  its name, until the window moves; at: its value */
+const uint8_t *tm_chrome_header_member(struct tm_chrome_reader *reader, struct tm_json_text key, const uint8_t *at);
 
 /* The document: goes on to the next event, or to the end. */
 bool tm_chrome_document_next(struct tm_chrome_reader *reader);

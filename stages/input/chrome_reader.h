@@ -2,6 +2,8 @@
 #ifndef TM_CHROME_READER_H
 #define TM_CHROME_READER_H
 
+#include <string.h>
+
 #include "stages/input/facts.h"
 #include "stages/input/input_file.h"
 
@@ -33,6 +35,17 @@ struct tm_json_id {
     int64_t number;
     struct tm_json_text text;
 };
+
+static inline bool tm_json_text_is(struct tm_json_text text, const char *wanted)
+{
+    return text.length == strlen(wanted) && memcmp(text.at, wanted, text.length) == 0;
+}
+
+/* An id in 64 bits, which others may share: a text is its hash. */
+static inline uint64_t tm_json_id_number(const struct tm_json_id *id)
+{
+    return id->kind == TM_JSON_TEXT ? XXH3_64bits(id->text.at, id->text.length) : (uint64_t)id->number;
+}
 
 enum tm_chrome_has {
     TM_CHROME_TS = 1 << 0,

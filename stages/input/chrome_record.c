@@ -132,22 +132,14 @@ static bool take_times(struct tm_chrome_maker *m, const struct tm_chrome_event *
  * source: Trace Event Format, "Async Events", "Flow events" */
 static uint64_t key_of_id(const struct tm_chrome_event *e, enum tm_chrome_sort sort)
 {
-    const struct tm_json_id *id = &e->id;
     const uint64_t parts[] = {
-        id->kind == TM_JSON_TEXT ? XXH3_64bits(id->text.at, id->text.length) : (uint64_t)id->number,
-        (uint64_t)id->kind,
+        tm_json_id_number(&e->id),
+        (uint64_t)e->id.kind,
         e->has & TM_CHROME_CAT ? XXH3_64bits(e->cat.at, e->cat.length) : 0,
         sort == TM_CHROME_FLOW && e->has & TM_CHROME_NAME ? XXH3_64bits(e->name.at, e->name.length) : 0,
     };
 
     return XXH3_64bits(parts, sizeof(parts));
-}
-
-static void put_number(struct tm_chrome_maker *m, int64_t value, struct tm_raw *raw)
-{
-    m->args.number.value = value;
-    raw->args = &m->args.number;
-    raw->record.args_length = sizeof(m->args.number);
 }
 
 /* "ProfilerStep#12" */
@@ -168,20 +160,10 @@ static bool number_in_name(const struct tm_json_text *name, int64_t *number)
     return true;
 }
 
-static tm_status take_allocation(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_raw *raw)
-{
-    const struct tm_fact_maker maker = { .trace = m->trace, .configs = m->configs };
-    const tm_status st = tm_facts_allocation(&maker, &e->facts, &m->args.allocation);
-
-    raw->args = &m->args.allocation;
-    raw->record.args_length = sizeof(m->args.allocation);
-    return st;
-}
-
 /* PyTorch's caching allocator: a size below 0 gives back. */
 static bool is_torch_memory(const struct tm_chrome_event *e)
 {
-    return e->name.length == 8 && !memcmp(e->name.at, "[memory]", 8) && tm_facts_have(&e->facts, TM_STAT_BYTES);
+    return tm_json_text_is(e->name, "[memory]") && tm_facts_have(&e->facts, TM_STAT_BYTES);
 }
 
 static bool needs_config(const struct tm_record *r)
@@ -209,19 +191,19 @@ static tm_status take_facts(struct tm_chrome_maker *m, const struct tm_chrome_ev
 
     r->flags = tm_facts_flags(f, (enum tm_class)r->class);
     if (r->class == TM_CLASS_ALLOC || r->class == TM_CLASS_FREE || raw->traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE))
-        return take_allocation(m, e, raw);
+        return tm_facts_allocation(&maker, f, tm_raw_allocation(raw, &m->args));
     if (r->flags & TM_FLAG_CORRELATION)
         r->correlation = (uint64_t)f->ints[TM_STAT_CORRELATION_ID];
     else if (r->flags & TM_FLAG_RUN_ID)
         r->correlation = (uint64_t)f->ints[TM_STAT_RUN_ID]; /* mixed with the device later */
     if (tm_facts_have(f, TM_STAT_STEP_NUM))
-        put_number(m, f->ints[TM_STAT_STEP_NUM], raw);
+        tm_raw_number(raw, &m->args, f->ints[TM_STAT_STEP_NUM]);
     else if (raw->traits & TM_TRAIT_STEP_NAME && number_in_name(&e->name, &number))
-        put_number(m, number, raw);
+        tm_raw_number(raw, &m->args, number);
     else if (r->flags & TM_FLAG_GROUP)
-        put_number(m, f->ints[TM_STAT_GROUP_ID], raw);
+        tm_raw_number(raw, &m->args, f->ints[TM_STAT_GROUP_ID]);
     else if (tm_facts_have(f, TM_STAT_SIZE))
-        put_number(m, f->ints[TM_STAT_SIZE], raw);
+        tm_raw_number(raw, &m->args, f->ints[TM_STAT_SIZE]);
     return needs_config(r) ? tm_facts_config(&maker, f, 0, &r->config) : TM_OK;
 }
 

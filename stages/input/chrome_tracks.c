@@ -135,11 +135,6 @@ static tm_status find_track(struct tm_chrome_tracks *t, const struct tm_chrome_e
     return st;
 }
 
-static uint64_t number_of_id(const struct tm_json_id *id)
-{
-    return id->kind == TM_JSON_TEXT ? XXH3_64bits(id->text.at, id->text.length) : (uint64_t)id->number;
-}
-
 static uint32_t sort_of_id(const struct tm_json_id *id)
 {
     return (uint32_t)id->kind << 1 | id->is_unsigned;
@@ -150,8 +145,8 @@ tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_
 {
     const struct tm_json_id *thread = thread_of(event);
     const struct tm_near_track wanted = {
-        .process = number_of_id(&event->pid),
-        .thread = number_of_id(thread),
+        .process = tm_json_id_number(&event->pid),
+        .thread = tm_json_id_number(thread),
         .ordinal = has_device(sort) ? ordinal : 0,
         .sorts = sort_of_id(&event->pid) << 16 | sort_of_id(thread) << 8 | (uint32_t)sort,
     };
@@ -175,11 +170,6 @@ tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_
 }
 
 /* --- names --- */
-
-static bool is(struct tm_json_text text, const char *wanted)
-{
-    return text.length == strlen(wanted) && !memcmp(text.at, wanted, text.length);
-}
 
 /* Another name than before is told; the same again is not. */
 static void set_name(struct tm_chrome_tracks *t, tm_strid *name, tm_strid wanted)
@@ -237,36 +227,14 @@ static tm_status name_thread(struct tm_chrome_tracks *t, const struct tm_chrome_
 tm_status tm_chrome_take_metadata(struct tm_chrome_tracks *t, const struct tm_chrome_event *event)
 {
     tm_tally_add(&t->run->tallies, TM_TALLY_METADATA_EVENT, 1);
-    if (is(event->name, "process_name"))
+    if (tm_json_text_is(event->name, "process_name"))
         return name_process(t, event, TM_STAT_NAME);
-    if (is(event->name, "process_labels"))
+    if (tm_json_text_is(event->name, "process_labels"))
         return name_process(t, event, TM_STAT_LABELS);
-    return is(event->name, "thread_name") ? name_thread(t, event) : TM_OK;
+    return tm_json_text_is(event->name, "thread_name") ? name_thread(t, event) : TM_OK;
 }
 
 /* --- the end: what is what --- */
-
-static tm_status device_of(struct tm_chrome_tracks *t, enum tm_device_kind kind, int64_t ordinal, const char *name,
-                           size_t length, uint32_t *device)
-{
-    static const char *const short_name[] = { "gpu", "tpu", "cpu" };
-    struct tm_trace *trace = t->trace;
-    struct tm_device *d;
-
-    for (uint32_t i = 0; i < trace->device_count; i++)
-        if (trace->devices[i].kind == kind && trace->devices[i].ordinal == ordinal) {
-            *device = i;
-            return TM_OK;
-        }
-    if (trace->device_count == TM_DEVICES_MOST)
-        return tm_fail(&t->run->error, TM_ERR_LIMIT, -1, "the trace has more than %d devices", TM_DEVICES_MOST);
-    d = &trace->devices[trace->device_count];
-    *d = (struct tm_device){ .index = trace->device_count, .kind = (uint8_t)kind, .ordinal = ordinal };
-    tm_clean_text(d->name, sizeof(d->name), name, length);
-    (void)snprintf(d->id, sizeof(d->id), "%s/%s:%" PRId64, trace->host_name, short_name[kind], ordinal);
-    *device = trace->device_count++;
-    return TM_OK;
-}
 
 static tm_status finish_process(struct tm_chrome_tracks *t, uint64_t number)
 {
@@ -290,7 +258,7 @@ static tm_status finish_process(struct tm_chrome_tracks *t, uint64_t number)
     process.is_unknown_device = process.is_plane && tm_unknown_device_plane(text, length);
     t->has_planes |= process.is_plane && process.side != TM_SIDE_OTHER;
     if (process.side == TM_SIDE_DEVICE)
-        st = device_of(t, kind, ordinal, text, length, &process.device);
+        st = tm_trace_device(t->trace, kind, ordinal, text, length, &process.device);
     row = st == TM_OK ? tm_rows_change(t->processes, number) : NULL;
     if (row)
         *row = process;
@@ -332,7 +300,9 @@ static tm_status finish_stream(struct tm_chrome_tracks *t, const struct tm_chrom
         return st;
     track->side = TM_SIDE_DEVICE;
     track->line = TM_LINE_STREAM;
-    return st == TM_OK ? device_of(t, TM_DEVICE_GPU, row->ordinal, text, (size_t)length, &track->device) : st;
+    if (st == TM_OK)
+        st = tm_trace_device(t->trace, TM_DEVICE_GPU, row->ordinal, text, (size_t)length, &track->device);
+    return st;
 }
 
 static tm_status finish_thread(struct tm_chrome_tracks *t, const struct tm_chrome_track *row,

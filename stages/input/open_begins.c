@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stack is an array that is never cut; entries of the same bucket (a hash of the name) are chained from the
- * innermost outwards; the buckets become more as the stack grows, up to a quarter of the memory.  One that is taken from the middle leaves its chain at once and the stack when it comes to lie
- * on top, so that the top is always open. */
+ * innermost outwards; the buckets become more as the stack grows, up to a quarter of the memory.  One that is taken
+ * from the middle leaves its chain at once and the stack when it comes to lie on top, so that the top is always open. */
 #include "stages/input/open_begins.h"
 
 #include "pipeline/hash.h"

@@ -9,7 +9,9 @@
 
 /* The protobuf wire format over bytes in memory (https://protobuf.dev/programming-guides/encoding/). */
 
-enum tm_wire_type { TM_WIRE_VARINT = 0, TM_WIRE_64 = 1, TM_WIRE_LEN = 2, TM_WIRE_GROUP = 3, TM_WIRE_END = 4, TM_WIRE_32 = 5 };
+enum tm_wire_type {
+    TM_WIRE_VARINT = 0, TM_WIRE_64 = 1, TM_WIRE_LEN = 2, TM_WIRE_GROUP = 3, TM_WIRE_END = 4, TM_WIRE_32 = 5,
+};
 
 struct tm_wire {
     const uint8_t *at, *end;

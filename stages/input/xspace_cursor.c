@@ -8,8 +8,6 @@ enum {
     LARGEST_EVENT = 64 << 10, /* of a longer one the beginning is read, whatever the buffer */
     LEAST_BUFFER = 64,
 };
-/* Times after the origin: 100 days, and 5 days before it, so that every distance of two of them fits in 64 bits. */
-static const int64_t last_ps = (int64_t)100 * 86400 * 1000000000000, first_ps = (int64_t)-5 * 86400 * 1000000000000;
 
 struct xspace_cursor {
     struct tm_cursor base; /* first: a tm_cursor is cast to it */
@@ -25,10 +23,7 @@ struct xspace_cursor {
     size_t buffer_bytes;
     struct tm_xevent event;
     struct tm_fact_maker maker;
-    union {
-        struct tm_allocation allocation;
-        struct tm_number number;
-    } args;
+    union tm_args args;
 };
 
 static void count_some(struct xspace_cursor *c, enum tm_tally tally, uint64_t n)
@@ -120,13 +115,6 @@ static struct tm_cursor *open_cursor(struct tm_source *source, uint64_t track, s
     return NULL;
 }
 
-static void take_number(struct xspace_cursor *c, enum tm_stat stat, struct tm_raw *raw)
-{
-    c->args.number.value = c->event.facts.ints[stat];
-    raw->args = &c->args.number;
-    raw->record.args_length = sizeof(c->args.number);
-}
-
 /* What joins an event with others: a driver's id, or the key of a run. */
 static uint64_t correlation_of(const struct xspace_cursor *c, uint32_t traits)
 {
@@ -155,19 +143,16 @@ static tm_status take_stats(struct xspace_cursor *c, uint32_t op_config, struct 
     const bool on_host = c->track.side == TM_SIDE_HOST;
 
     r->flags = facts->flags;
-    if (on_host && raw->traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE)) {
-        raw->args = &c->args.allocation;
-        r->args_length = sizeof(c->args.allocation);
-        return tm_facts_allocation(&c->maker, facts, &c->args.allocation);
-    }
+    if (on_host && raw->traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE))
+        return tm_facts_allocation(&c->maker, facts, tm_raw_allocation(raw, &c->args));
     r->correlation = correlation_of(c, raw->traits);
     if (r->flags & TM_FLAG_STEP && on_host) {
         if (tm_facts_have(facts, TM_STAT_STEP_NUM))
-            take_number(c, TM_STAT_STEP_NUM, raw);
+            tm_raw_number(raw, &c->args, facts->ints[TM_STAT_STEP_NUM]);
     } else if (r->flags & TM_FLAG_GROUP) {
-        take_number(c, TM_STAT_GROUP_ID, raw);
+        tm_raw_number(raw, &c->args, facts->ints[TM_STAT_GROUP_ID]);
     } else if (tm_facts_have(facts, TM_STAT_SIZE) && facts->texts[TM_STAT_SIZE].kind == TM_FACT_NO_TEXT) {
-        take_number(c, TM_STAT_SIZE, raw);
+        tm_raw_number(raw, &c->args, facts->ints[TM_STAT_SIZE]);
     }
     /* Of host events only CPU ops and executions are told apart by more than their name. */
     if (on_host && (r->flags & TM_FLAG_CORRELATION || !(r->flags & TM_FLAG_HLO_OP)) &&
@@ -179,8 +164,6 @@ static tm_status take_stats(struct xspace_cursor *c, uint32_t op_config, struct 
 /* Place the event in time.  false: it has no place, and is in a tally. */
 static bool take_times(struct xspace_cursor *c, struct tm_record *r)
 {
-    int64_t end_ps;
-
     if (c->event.is_aggregated) {
         count(c, TM_TALLY_AGGREGATED_EVENT);
         return false;
@@ -191,7 +174,7 @@ static bool take_times(struct xspace_cursor *c, struct tm_record *r)
         r->dur_ps = 0;
     }
     if (c->line_is_outlier || __builtin_add_overflow(c->line_ps, c->event.offset_ps, &r->start_ps) ||
-        __builtin_add_overflow(r->start_ps, r->dur_ps, &end_ps) || r->start_ps < first_ps || end_ps > last_ps) {
+        !tm_time_fits(r->start_ps, r->dur_ps)) {
         count(c, TM_TALLY_CLOCK_OUTLIER);
         return false;
     }

@@ -74,29 +74,6 @@ static tm_status put_name(struct scan *s, const struct tm_wire *view, tm_strid *
     return tm_names_put(s->trace->names, (const char *)view->at, (size_t)(view->end - view->at), name);
 }
 
-/* Find or make the device of a plane. */
-static tm_status device_of_plane(struct scan *s, enum tm_device_kind kind, int64_t ordinal, const char *name,
-                                 size_t length, uint32_t *device)
-{
-    static const char *const short_name[] = { "gpu", "tpu", "cpu" };
-    struct tm_trace *t = s->trace;
-    struct tm_device *d;
-
-    for (uint32_t i = 0; i < t->device_count; i++)
-        if (t->devices[i].kind == kind && t->devices[i].ordinal == ordinal) {
-            *device = i;
-            return TM_OK;
-        }
-    if (t->device_count == TM_DEVICES_MOST)
-        return tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "the trace has more than %d devices", TM_DEVICES_MOST);
-    d = &t->devices[t->device_count];
-    *d = (struct tm_device){ .index = t->device_count, .kind = (uint8_t)kind, .ordinal = ordinal };
-    tm_clean_text(d->name, sizeof(d->name), name, length);
-    (void)snprintf(d->id, sizeof(d->id), "%s/%s:%lld", t->host_name, short_name[kind], (long long)ordinal);
-    *device = t->device_count++;
-    return TM_OK;
-}
-
 static tm_status read_plane_name(struct scan *s, struct tm_plane *plane)
 {
     struct tm_reader w;
@@ -134,7 +111,7 @@ static tm_status read_plane_name(struct scan *s, struct tm_plane *plane)
         plane->is_metadata = length == 14 && !memcmp(text, "/host:metadata", 14);
         plane->is_unknown_device = tm_unknown_device_plane(text, length);
         if (plane->side == TM_SIDE_DEVICE)
-            st = device_of_plane(s, kind, ordinal, text, length, &plane->device);
+            st = tm_trace_device(s->trace, kind, ordinal, text, length, &plane->device);
         tm_reader_skip(&w, head.value);
     }
     return st;

@@ -47,7 +47,8 @@ static bool is_inside_runtime(struct tm_resolver *r, const struct tm_track *trac
 static void note_runtime(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw)
 {
     const int64_t end_ps = raw->record.start_ps + raw->record.dur_ps;
-    const uint32_t opens = TM_TRAIT_EXECUTE_THUNKS | TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA;
+    const uint32_t opens =
+        TM_TRAIT_EXECUTE_THUNKS | TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA;
 
     if (raw->traits & opens && r->inside_until_ps && track->thread < r->trace->thread_count &&
         end_ps > r->inside_until_ps[track->thread])
@@ -73,7 +74,8 @@ static tm_status decide_class(struct tm_resolver *r, const struct tm_track *trac
     };
     tm_status st = TM_OK;
 
-    if (track->side == TM_SIDE_HOST && record->flags & TM_FLAG_CORRELATION && !(raw->traits & (TM_TRAIT_LAUNCH | TM_TRAIT_SYNC)))
+    if (track->side == TM_SIDE_HOST && record->flags & TM_FLAG_CORRELATION &&
+        !(raw->traits & (TM_TRAIT_LAUNCH | TM_TRAIT_SYNC)))
         st = contains(r->launched, record->correlation, &question.device_has_correlation);
     event->record.class = (uint8_t)tm_classify(&question);
     note_runtime(r, track, raw);

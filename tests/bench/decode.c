@@ -23,7 +23,7 @@ struct counts {
 
 static tm_status read_bytes(struct tm_run *run, struct tm_input *input, struct counts *counts)
 {
-    tm_status st;
+    tm_status st = TM_OK;
     size_t got = 0;
     void *const buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, READ_BYTES, &run->error);
 

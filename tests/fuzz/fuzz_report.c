@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes through the whole of `report`: open, walk, figures, summary, text and page.  What comes out is thrown
  * away; what is looked for are errors that the sanitizers see, endless loops, and memory that is kept.
- * Seeds: the recorded profiles and small made ones, see scripts/run-fuzzer.sh. */
+ * Seeds: the recorded profiles, and what tests/fuzz/make_seeds.py makes. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>

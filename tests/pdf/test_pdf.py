@@ -56,11 +56,7 @@ def main():
         tap.skip("the PDF through other readers", f"not installed: {' '.join(absent)}")
         tap.done()
     with Scratch() as folder:
-        inputs = {"demo": DEMO}
-        for name, make in {**make_profile.MAKERS, "hostile": make_profile.hostile}.items():
-            inputs[name] = folder / f"{name}.xplane.pb"
-            inputs[name].write_bytes(make(seed=3).encode())
-        for name, source in inputs.items():
+        for name, source in {"demo": DEMO, **make_profile.write_all(folder, seed=3)}.items():
             out = folder / f"{name}.out"
             result = run("report", source, "-o", out, "--format", "pdf,json")
             if result.status != 0:

@@ -77,3 +77,21 @@ void assert_same(const struct outcome *a, const struct outcome *b)
     assert_int_equal(a->out.length, b->out.length);
     assert_memory_equal(a->out.at, b->out.at, a->out.length);
 }
+
+void assert_came_out(struct outcome outcome, const uint8_t *text, size_t length, uint64_t members)
+{
+    assert_string_equal(outcome.problem, "");
+    assert_int_equal(outcome.members, members);
+    assert_int_equal(outcome.out.length, length);
+    assert_memory_equal(outcome.out.at, text, length);
+    free(outcome.out.at);
+}
+
+void assert_damaged(struct outcome outcome, const char *words, uint64_t at, size_t out_length)
+{
+    if (!strstr(outcome.problem, words))
+        fail_msg("'%s' has no '%s'", outcome.problem, words);
+    assert_int_equal(outcome.at, at);
+    assert_int_equal(outcome.out.length, out_length);
+    free(outcome.out.at);
+}

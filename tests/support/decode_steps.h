@@ -29,5 +29,8 @@ struct outcome decode_in_steps(struct tm_run *run, struct tm_decoder *decoder, c
                                size_t room);
 
 void assert_same(const struct outcome *a, const struct outcome *b);
+/* All of a text came out; or some bytes, and then damage at a place.  Both free the outcome. */
+void assert_came_out(struct outcome outcome, const uint8_t *text, size_t length, uint64_t members);
+void assert_damaged(struct outcome outcome, const char *words, uint64_t at, size_t out_length);
 
 #endif

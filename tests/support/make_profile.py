@@ -481,12 +481,20 @@ def hostile(seed=1, steps=5, devices=1, host="<b>host</b>", per_step=60):
 
 
 MAKERS = {"gpu": gpu, "tpu": tpu, "cpu": cpu}
+ALL_MAKERS = {**MAKERS, "hostile": hostile}
+
+
+def write_all(folder, seed):
+    """One profile of each maker into a folder.  out: name -> path"""
+    paths = {name: folder / f"{name}.xplane.pb" for name in ALL_MAKERS}
+    for name, path in paths.items():
+        path.write_bytes(ALL_MAKERS[name](seed=seed).encode())
+    return paths
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    makers = dict(MAKERS, hostile=hostile)
-    parser.add_argument("kind", choices=makers)
+    parser.add_argument("kind", choices=ALL_MAKERS)
     parser.add_argument("out")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--steps", type=int, default=5)
@@ -495,8 +503,8 @@ def main():
     parser.add_argument("--host", default="host0", help="not used for `hostile`")
     options = parser.parse_args()
     more = {} if options.kind == "hostile" else {"host": options.host}
-    space = makers[options.kind](seed=options.seed, steps=options.steps, devices=options.devices,
-                                 per_step=options.per_step, **more)
+    space = ALL_MAKERS[options.kind](seed=options.seed, steps=options.steps, devices=options.devices,
+                                     per_step=options.per_step, **more)
     with open(options.out, "wb") as file:
         file.write(space.encode())
 

@@ -85,24 +85,12 @@ static struct outcome decode_each_way(const struct bytes *file)
 
 static void assert_whole(const struct bytes *file, const uint8_t *text, size_t length, uint64_t frames)
 {
-    struct outcome o = decode_each_way(file);
-
-    assert_string_equal(o.problem, "");
-    assert_int_equal(o.members, frames);
-    assert_int_equal(o.out.length, length);
-    assert_memory_equal(o.out.at, text, length);
-    free(o.out.at);
+    assert_came_out(decode_each_way(file), text, length, frames);
 }
 
 static void assert_problem(const struct bytes *file, const char *words, uint64_t at, size_t out_length)
 {
-    struct outcome o = decode_each_way(file);
-
-    if (!strstr(o.problem, words))
-        fail_msg("'%s' has no '%s'", o.problem, words);
-    assert_int_equal(o.at, at);
-    assert_int_equal(o.out.length, out_length);
-    free(o.out.at);
+    assert_damaged(decode_each_way(file), words, at, out_length);
 }
 
 static void any_frame_is_decompressed(void **state)

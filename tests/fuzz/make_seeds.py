@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The seeds of the fuzz targets: small profiles and Chrome traces, as they are, compressed, and in archives.
+
+    make_seeds.py FOLDER
+"""
+
+import gzip
+import io
+import json
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import make_profile  # noqa: E402
+
+LARGEST = 16 << 10  # what the targets take
+
+
+def span(pid, tid, ts, dur, name, **more):
+    return {"ph": "X", "pid": pid, "tid": tid, "ts": ts, "dur": dur, "name": name, **more}
+
+
+def name_of(what, pid, name, **more):
+    return {"ph": "M", "pid": pid, "name": what, "args": {"name": name}, **more}
+
+
+def jax_trace():
+    """The JSON that JAX writes beside a profile."""
+    events = [name_of("process_name", 1, "/device:GPU:0"), name_of("thread_name", 1, "Stream #13(Compute)", tid=13),
+              name_of("process_name", 2, "/device:TPU:0"), name_of("thread_name", 2, "XLA Ops", tid=3),
+              name_of("process_name", 701, "/host:CPU"), name_of("thread_name", 701, "python", tid=5)]
+    for step in range(3):
+        at = 1000.125 * step
+        events += [
+            span(701, 5, at, 900, "train", args={"step_num": str(step), "_r": "1"}),
+            span(701, 5, at + 1, 20, "PjitFunction(f)", args={}),
+            span(701, 5, at + 3, 9, "cuLaunchKernel", args={"correlation_id": str(step + 7)}),
+            span(1, 13, at + 40, 300.000001, "loop_add_fusion",
+                 args={"correlation_id": str(step + 7), "hlo_op": "fusion.1", "hlo_module": "jit_f",
+                       "kernel_details": "regs:32 static_shared:0 dynamic_shared:0 grid:8,1,1 block:64,1,1 occ_pct:50"}),
+            span(1, 13, at + 400, 7, "MemcpyD2H", args={"memcpy_details": "kind_src:device kind_dst:host size:64"}),
+            span(2, 3, at + 50, 8, "%all-reduce.2 = f32[8]{0} all-reduce(f32[8]{0} %a)", args={}),
+        ]
+    return {"displayTimeUnit": "ns", "metadata": {"highres-ticks": True}, "traceEvents": events + [{}]}
+
+
+def pytorch_trace():
+    events = [name_of("process_name", 7, "python"), name_of("process_name", 0, "python"),
+              {"ph": "M", "pid": 0, "name": "process_labels", "args": {"labels": "GPU 0"}}]
+    for step in range(3):
+        at = 1623143093498246 + 900 * step
+        joined = {"correlation": 80 + step, "External id": step}
+        events += [
+            span(7, 7, at, 800, f"ProfilerStep#{step}", cat="user_annotation"),
+            span(7, 7, at + 2, 30, "aten::mm", cat="cpu_op", args={"Input Dims": [[3, 4], [4, 5]], **joined}),
+            span(7, 7, at + 9, 4, "cudaLaunchKernel", cat="cuda_runtime", args=joined),
+            span(0, 7, at + 60, 200, "sgemm", cat="kernel",
+                 args={"device": 0, "stream": 7, "grid": [8, 1, 1], "block": [64, 1, 1], "registers per thread": 32,
+                       "est. achieved occupancy %": 50, **joined}),
+            span(0, 9, at + 90, 100, "ncclDevKernel_AllReduce", cat="kernel",
+                 args={"device": 0, "stream": 9, "Collective name": "allreduce", "dtype": "BFloat16",
+                       "In msg nelems": 8, "Out msg nelems": 8, "Group size": 2, "Process Group Ranks": "[0, 1]"}),
+            span(0, 7, at + 300, 5, "Memcpy DtoH (Device -> Pinned)", cat="gpu_memcpy", args={"bytes": 64, "device": 0}),
+            {"ph": "i", "s": "t", "pid": 7, "tid": 7, "ts": at + 5, "name": "[memory]", "cat": "cpu_instant_event",
+             "args": {"Bytes": 512, "Addr": 4096, "Total Allocated": 512, "Device Type": 1, "Device Id": 0}},
+            {"ph": "s", "id": step, "pid": 7, "tid": 7, "ts": at + 9, "name": "ac2g", "cat": "ac2g"},
+            {"ph": "f", "id": step, "pid": 0, "tid": 7, "ts": at + 60, "name": "ac2g", "cat": "ac2g", "bp": "e"},
+        ]
+    devices = [{"id": 0, "name": "A100", "totalGlobalMem": 85174583296, "computeMajor": 8, "computeMinor": 0,
+                "numSms": 108}]
+    return {"schemaVersion": 1, "deviceProperties": devices, "distributedInfo": {"backend": "nccl", "rank": 0},
+            "baseTimeNanoseconds": 1623143000000000000, "traceEvents": events, "traceName": "worker0.pt.trace.json"}
+
+
+def other_trace():
+    """A bare list: halves of spans, async spans, counters, instants."""
+    return [{"ph": "B", "pid": 1, "tid": "main", "ts": "10", "name": "a"},
+            {"ph": "b", "pid": 1, "id2": {"local": "0x1"}, "ts": 11, "name": "load", "cat": "io"},
+            {"ph": "i", "pid": 1, "tid": "main", "ts": 12.5, "s": "g", "name": "mark"},
+            {"ph": "C", "pid": 1, "ts": 13, "name": "memory", "args": {"used": 5}},
+            {"ph": "e", "pid": 1, "id2": {"local": "0x1"}, "ts": 14, "name": "load", "cat": "io"},
+            {"ph": "E", "pid": 1, "tid": "main", "ts": 1.5e1}]
+
+
+def tar_of(members):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        for name, data in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+def zip_of(members, how):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", how) as archive:
+        for name, data in members:
+            archive.writestr(zipfile.ZipInfo(name), data, how)
+    return out.getvalue()
+
+
+def main():
+    folder = Path(sys.argv[1])
+    seeds = {kind: make(steps=2, devices=2, per_step=6).encode() for kind, make in make_profile.ALL_MAKERS.items()}
+    for name, trace in (("jax", jax_trace()), ("pytorch", pytorch_trace()), ("other", other_trace())):
+        seeds[f"{name}.json"] = json.dumps(trace, separators=(",", ":")).encode()
+    seeds["indented.json"] = json.dumps(pytorch_trace(), indent=1).encode()
+    run = "logs/plugins/profile/2026_01_02_03_04_05/host0"
+    members = [(f"{run}.xplane.pb", seeds["cpu"]), (f"{run}.trace.json.gz", gzip.compress(seeds["jax.json"], mtime=0))]
+    for name in ("gpu", "pytorch.json"):
+        seeds[f"{name}.gz"] = gzip.compress(seeds[name], mtime=0)
+    seeds["tar"] = tar_of(members)
+    seeds["tar.gz"] = gzip.compress(seeds["tar"], mtime=0)
+    seeds["zip"] = zip_of(members, zipfile.ZIP_DEFLATED)
+    seeds["stored.zip"] = zip_of([("a/worker0.pt.trace.json", seeds["pytorch.json"])], zipfile.ZIP_STORED)
+    for name, data in seeds.items():
+        (folder / f"made-{name}").write_bytes(data[:LARGEST])
+
+
+if __name__ == "__main__":
+    main()
