@@ -16,7 +16,7 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
         "An event over 100 days after the start of the profile, or over 5 days before it, was left out." },
     [TM_TALLY_CUT_SHORT] = {
         "cut-short", TM_TALLY_LOSS,
-        "The input ends in the middle of a message; the bytes of that message were not read." },
+        "The input ends in the middle of a message or an event, whose bytes were not read." },
     [TM_TALLY_DERIVED] = {
         "derived", TM_TALLY_NOTE,
         "Events on lines that repeat what other lines hold are counted, but are in no figure." },
@@ -94,7 +94,7 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
     [TM_TALLY_LONE_SURROGATE] = {
         "lone-surrogate", TM_TALLY_NOTE, "A name has half of a surrogate pair; it was kept, and is shown escaped." },
     [TM_TALLY_NESTED_ARGUMENT] = {
-        "nested-argument", TM_TALLY_NOTE, "An event has objects inside its arguments." },
+        "nested-argument", TM_TALLY_NOTE, "An event has objects, or lists of lists, in its arguments." },
     [TM_TALLY_REPEATED_KEY] = {
         "repeated-key", TM_TALLY_NOTE, "An event has a key twice; the last one counts." },
     [TM_TALLY_METADATA_EVENT] = {

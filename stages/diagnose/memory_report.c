@@ -302,7 +302,7 @@ static tm_status choose(struct memory *m, struct tm_sorter *sorter, uint64_t *ro
 
 static const char *why_nothing(const struct memory *m)
 {
-    if (m->origins == 1u << TM_ORIGIN_JSON_COPY)
+    if (m->origins == 1u << TM_ORIGIN_JSON_COPY && m->has_accelerator)
         return "allocator events are not in a JSON trace; the .xplane.pb of the run has them";
     if (m->origins == 1u << TM_ORIGIN_PYTORCH)
         return "no allocator recorded anything: profile_memory=True was not given";

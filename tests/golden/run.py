@@ -6,7 +6,7 @@
 
 A case is a folder: `cmd`, a shell script; `exit`, its status (0 where there is none); `stdout`, `stderr` and
 `out/`, what it must leave.  The script runs in
-an empty folder with `tracemill` and `make_profile` as commands and $DATA for tests/data.  A PDF is compared by its
+an empty folder with `tracemill`, `make_profile` and `make_pytorch` as commands and $DATA for tests/data.  A PDF is compared by its
 text, everything else by its bytes.  --accept rewrites what is stored; read the difference before you commit it.
 """
 
@@ -26,6 +26,7 @@ from tracemill import BINARY, UNDER, Scratch  # noqa: E402
 PRELUDE = """
 tracemill() {{ {under} '{binary}' "$@"; }}
 make_profile() {{ '{python}' '{support}/make_profile.py' "$@"; }}
+make_pytorch() {{ '{python}' '{support}/make_pytorch.py' "$@"; }}
 DATA='{data}'
 """
 

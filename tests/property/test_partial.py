@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
+import make_pytorch  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, run  # noqa: E402
 
@@ -88,6 +89,21 @@ def made(tap, folder):
     check(tap, folder, "all steps of the session", paths, "--steps", "all", "--window", "session", "--gap-min", "1us")
 
 
+def ranks(tap, folder):
+    """JSONs, whose devices, steps and allocators are told in another way."""
+    for label, old in (("two ranks", False), ("two ranks, old", True)):
+        place = folder / label.replace(", ", "-").replace(" ", "-")
+        place.mkdir()
+        paths = [place / f"rank{rank}.pt.trace.json" for rank in range(2)]
+        for rank, path in enumerate(paths):
+            path.write_bytes(make_pytorch.rank_of(rank=rank, steps=8, old=old))
+        check(tap, place, f"PyTorch, {label}", paths)
+    paths = [folder / "a.trace.json", folder / "b.xplane.pb"]
+    paths[0].write_bytes(make_profile.chrome_json(make_profile.tpu(seed=1, steps=8, host="a")))
+    paths[1].write_bytes(make_profile.tpu(seed=2, steps=8, host="b").encode())
+    check(tap, folder, "JAX, a JSON and a profile", paths)
+
+
 def three_of_one_name(tap, folder):
     """The names that hosts get do not depend on which of them came as a partial."""
     paths = []
@@ -146,7 +162,7 @@ def refused(tap, folder):
 
 def main():
     tap = Tap()
-    for part in (made, three_of_one_name, generated, refused):
+    for part in (made, ranks, three_of_one_name, generated, refused):
         with Scratch() as folder:
             part(tap, folder)
     tap.done()

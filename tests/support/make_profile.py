@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small profiles as the JAX profiler writes them, and what is true of them.
 
-    make_profile.py gpu|tpu|cpu|hostile OUT.xplane.pb [--seed N] [--steps N] [--devices N] [--host NAME]
+    make_profile.py gpu|tpu|cpu|hostile OUT.xplane.pb|OUT.trace.json [--seed N] [--steps N] [--devices N] [--host NAME]
 
 Pure Python.  A profile is a Space of planes, lines and events; encode() writes it as XSpace bytes, in any of the
-ways that the format allows for the same content (see Encoding).  truth_of() works its figures out again from the
+ways that the format allows for the same content (see Encoding), chrome_json() the lossy copy that lies beside them.  truth_of() works its figures out again from the
 events by the plainest means, one elementary stretch of time after the other: slow, and unlike the program.
 Field numbers: schemas/xplane.proto.
 """
 
 import argparse
+import json
 import random
 import struct
 from dataclasses import dataclass, field
@@ -172,6 +173,43 @@ class Space:
                 lines = lines[:1]
             out.append(encode_plane(plane, lines, how))
         return b"".join(out) + chunk(4, self.host)
+
+
+# --- the copy for trace viewers -------------------------------------------------------------------------------
+
+NOT_COPIED = ("MemoryAllocation", "MemoryDeallocation")  # events
+INTERNAL = ("_r", "program_id")                          # stats
+
+
+def microseconds(ps):
+    """Exact, as the writer prints it: 1234567 -> 1.234567."""
+    return f"{ps // US}.{ps % US:06}".rstrip("0").rstrip(".")
+
+
+def chrome_event(pid, tid, event):
+    facts = {**event.facts, **event.stats}
+    args = {k: v if isinstance(v, str) else str(v) for k, v in facts.items() if k not in INTERNAL}
+    if event.display:
+        args["long_name"] = event.name
+    text = json.dumps({"name": event.display or event.name, **({"args": args} if args else {})})
+    return f'{{"ph":"X","pid":{pid},"tid":{tid},"ts":{microseconds(event.start_ps)},' \
+           f'"dur":{microseconds(max(event.dur_ps, 1))},{text[1:]}'
+
+
+def chrome_json(space):
+    """The JSON that the profiler writes beside the XSpace, for the planes of devices that ran and of the host."""
+    names, events = [], []
+    for plane in space.planes:
+        pid = 701 if plane.name == "/host:CPU" else plane.id + 1
+        if not plane.lines:
+            continue
+        names.append(json.dumps({"ph": "M", "pid": pid, "name": "process_name", "args": {"name": plane.name}}))
+        for line in plane.lines:
+            tid = line.id % (1 << 32)
+            names.append(json.dumps({"ph": "M", "pid": pid, "tid": tid, "name": "thread_name", "args": {"name": line.name}}))
+            events += [chrome_event(pid, tid, e) for e in line.events if e.name not in NOT_COPIED]
+    return ('{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":['
+            + ",".join([*names, *events, "{}"]) + "]}").encode("utf-8")
 
 
 # --- what runs ------------------------------------------------------------------------------------------------
@@ -506,7 +544,7 @@ def main():
     space = ALL_MAKERS[options.kind](seed=options.seed, steps=options.steps, devices=options.devices,
                                      per_step=options.per_step, **more)
     with open(options.out, "wb") as file:
-        file.write(space.encode())
+        file.write(chrome_json(space) if options.out.endswith(".json") else space.encode())
 
 
 if __name__ == "__main__":

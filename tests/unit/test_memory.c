@@ -435,6 +435,7 @@ static void nothing_recorded_is_null_with_a_reason(void **state)
         { 0, TM_DEVICE_CPU, TM_ORIGIN_XSPACE, "the CPU" },
         { 0, TM_DEVICE_GPU, TM_ORIGIN_XSPACE, "host tracing was too low" },
         { 0, TM_DEVICE_GPU, TM_ORIGIN_JSON_COPY, ".xplane.pb" },
+        { 0, TM_DEVICE_CPU, TM_ORIGIN_JSON_COPY, "the CPU" },
         { 0, TM_DEVICE_GPU, TM_ORIGIN_PYTORCH, "profile_memory=True" },
         { 0, TM_DEVICE_GPU, TM_ORIGIN_OTHER, "no events of an allocator" },
     };
