@@ -12,11 +12,11 @@ cd "$(dirname "$0")/.."
 
 # header (a pattern) | files that may include it (patterns)
 libraries='
-zlib.h*                | stages/input/inflate* pipeline/commands/version.c
-isa-l*                 | stages/input/inflate* pipeline/commands/version.c
-zstd*.h                | stages/input/unzstd* pipeline/commands/version.c
-archive*.h             | stages/input/archive* pipeline/commands/version.c
-protobuf-c/*           | *_pb.c stages/input/xspace* pipeline/commands/version.c
+zlib.h*                | stages/input/bytes/inflate* pipeline/commands/version.c
+isa-l*                 | stages/input/bytes/inflate* pipeline/commands/version.c
+zstd*.h                | stages/input/bytes/unzstd* pipeline/commands/version.c
+archive*.h             | stages/input/bytes/archive* pipeline/commands/version.c
+protobuf-c/*           | *_pb.c stages/input/xspace/* pipeline/commands/version.c
 hpdf*                  | reports/pdf/* pipeline/commands/version.c
 cjson/*                | pipeline/settings.c reports/findings/thresholds.c pipeline/commands/version.c
 jemalloc/*             | pipeline/budget* pipeline/memory_stats* pipeline/commands/version.c

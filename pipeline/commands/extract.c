@@ -12,7 +12,7 @@
 #include "pipeline/commands/inputs.h"
 #include "pipeline/utf8.h"
 #include "reports/format/format.h"
-#include "stages/input/archive.h"
+#include "stages/input/bytes/archive.h"
 
 enum { COPY_BYTES = 256 * 1024, NAME_BYTES = 1024, PATH_BYTES = 4096 + NAME_BYTES };
 

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "stages/input/chrome.h"
-#include "stages/input/xspace.h"
+#include "stages/input/chrome/chrome.h"
+#include "stages/input/xspace/xspace.h"
 #include "stages/order/order.h"
 
 static tm_status make_tables(struct tm_trace *trace)

@@ -3,7 +3,7 @@
 #define TM_HOST_RUN_H
 
 #include "pipeline/discover.h"
-#include "stages/input/input_file.h"
+#include "stages/input/bytes/input_file.h"
 #include "stages/survey/survey.h"
 
 /* One host's file on its way from bytes to ordered events: opened, scanned, surveyed. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "pipeline/commands/partial_run.h"
-#include "stages/input/archive.h"
+#include "stages/input/bytes/archive.h"
 
 tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found *found)
 {

@@ -17,7 +17,7 @@
 
 #include <xxhash.h>
 
-#include "stages/input/chrome_reader.h"
+#include "stages/input/chrome/chrome_reader.h"
 
 struct job {
     const char *path;

@@ -4,7 +4,7 @@
 
 /* For the unit tests of what lies between a reader of mixed tracks and the survey: a trace with a record store, and
  * lines of short notation put into it. */
-#include "stages/input/record_store.h"
+#include "stages/input/records/record_store.h"
 #include "tests/support/test_run.h"
 
 struct stored_trace {

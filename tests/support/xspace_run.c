@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "stages/input/xspace.h"
+#include "stages/input/xspace/xspace.h"
 #include "stages/resolve/classes.h"
 #include "tests/support/test_run.h"
 

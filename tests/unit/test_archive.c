@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/archive.h"
+#include "stages/input/bytes/archive.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "stages/input/input_file.h"
+#include "stages/input/bytes/input_file.h"
 #include "tests/support/test_run.h"
 
 /* ---- archives ---- */

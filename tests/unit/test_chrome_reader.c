@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/chrome_reader.h"
+#include "stages/input/chrome/chrome_reader.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

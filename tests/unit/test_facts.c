@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "stages/input/facts.h"
+#include "stages/input/records/facts.h"
 #include "stages/resolve/classes.h"
 #include "tests/support/test_run.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/input_file.h"
+#include "stages/input/bytes/input_file.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/reader.h"
+#include "stages/input/xspace/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

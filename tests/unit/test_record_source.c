@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/record_source.h"
+#include "stages/input/records/record_source.h"
 
-#include "stages/input/pairs.h"
+#include "stages/input/records/pairs.h"
 #include "stages/order/order.h"
 #include "tests/support/stored_trace.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/xspace.h"
+#include "stages/input/xspace/xspace.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-#include "stages/input/wire.h"
+#include "stages/input/xspace/wire.h"
 #include "tests/support/test_run.h"
 #include "tests/support/xspace_run.h"
 

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inflate of gzip.  The wrapper (headers, trailers, padding, several members) is read here, a byte at a time,
+ * so that both engines tell the same of it; the engines see raw deflate data only and write right to where the
+ * bytes are wanted.  One block of memory, of a fixed size.  Format: RFC 1952; deflate: RFC 1951. */
+#include "stages/input/bytes/inflate.h"
+
+#include <assert.h>
+
+#include <zlib.h>
+#ifdef TM_HAVE_ISAL
+#include <isa-l/crc.h>
+#include <isa-l/igzip_lib.h>
+#endif
+
+enum {
+    POOL_BYTES = 64 * 1024, /* zlib takes 7 KiB and its window of 32 KiB, once */
+    HEAD_BYTES = 10,
+    TRAILER_BYTES = 8,
+    FLAG_HEAD_CRC = 2,
+    FLAG_EXTRA = 4,
+    FLAG_NAME = 8,
+    FLAG_COMMENT = 16,
+    FLAGS_RESERVED = 0xe0,
+    METHOD_DEFLATE = 8,
+};
+
+/* The part of the file that the next byte belongs to. */
+enum part { HEAD, EXTRA_LENGTH, EXTRA, NAME, COMMENT, HEAD_CRC, BODY, TRAILER, BETWEEN, PADDING, LOST };
+
+struct inflate {
+    struct tm_decoder base; /* first: the decoder that others see */
+    enum tm_inflate_engine engine;
+    enum part part;
+    uint64_t member_at; /* where the member begins */
+    uint8_t small[HEAD_BYTES]; /* a piece of the wrapper that is being put together */
+    size_t small_have;
+    uint8_t flags;
+    size_t extra_left;
+    uint32_t head_crc;
+    uint32_t crc, length; /* of the member's data; length modulo 2^32, as in the trailer */
+    z_stream zlib;
+    size_t pool_used;
+#ifdef TM_HAVE_ISAL
+    struct inflate_state isal;
+#endif
+    _Alignas(16) uint8_t pool[POOL_BYTES];
+};
+
+bool tm_inflate_has(enum tm_inflate_engine engine)
+{
+#ifdef TM_HAVE_ISAL
+    return engine == TM_INFLATE_DEFAULT || engine == TM_INFLATE_ZLIB || engine == TM_INFLATE_ISAL;
+#else
+    return engine == TM_INFLATE_DEFAULT || engine == TM_INFLATE_ZLIB;
+#endif
+}
+
+/* zlib allocates when it is set up and when it first needs its window, and gives nothing back before the
+ * end: a pool that only grows serves it, and no memory is outside the ledger. */
+static voidpf pool_take(voidpf opaque, uInt items, uInt size)
+{
+    struct inflate *const f = opaque;
+    const uint64_t bytes = ((uint64_t)items * size + 15) & ~(uint64_t)15;
+
+    if (bytes > POOL_BYTES - f->pool_used)
+        return Z_NULL;
+    f->pool_used += (size_t)bytes;
+    return f->pool + f->pool_used - bytes;
+}
+
+static void pool_give(voidpf opaque, voidpf block)
+{
+    (void)opaque;
+    (void)block;
+}
+
+static tm_status start_engine(struct inflate *f)
+{
+#ifdef TM_HAVE_ISAL
+    if (f->engine == TM_INFLATE_ISAL) {
+        isal_inflate_init(&f->isal);
+        return TM_OK;
+    }
+#endif
+    f->zlib.zalloc = pool_take;
+    f->zlib.zfree = pool_give;
+    f->zlib.opaque = f;
+    if (inflateInit2(&f->zlib, -MAX_WBITS) != Z_OK)
+        return tm_fail(&f->base.run->error, TM_ERR_LIMIT, -1, "cannot set up zlib: its memory is too small");
+    return TM_OK;
+}
+
+/* The first byte after a member that is neither padding nor the next member. */
+static void note_garbage(struct inflate *f, uint64_t at)
+{
+    tm_decoder_note(&f->base, at, "after member %llu follow bytes that are neither a gzip member nor padding",
+                    (unsigned long long)f->base.members);
+    f->part = LOST;
+}
+
+/* Something is wrong with data that no check has confirmed: only zlib's word counts. */
+static void doubt(struct inflate *f)
+{
+    f->base.doubtful |= f->engine != TM_INFLATE_ZLIB;
+}
+
+static uint32_t checksum(const struct inflate *f, uint32_t crc, const uint8_t *bytes, size_t length)
+{
+#ifdef TM_HAVE_ISAL
+    if (f->engine == TM_INFLATE_ISAL)
+        return crc32_gzip_refl(crc, bytes, length);
+#else
+    (void)f;
+#endif
+    return (uint32_t)crc32_z(crc, bytes, length);
+}
+
+/* Count what an engine has just written. */
+static void account(struct inflate *f, struct tm_flow *flow, size_t used, size_t fresh)
+{
+    f->crc = checksum(f, f->crc, flow->out, fresh);
+    f->length += (uint32_t)fresh; /* modulo 2^32, as the trailer has it */
+    f->base.at += used;
+    flow->in += used;
+    flow->in_left -= used;
+    flow->out += fresh;
+    flow->out_left -= fresh;
+}
+
+enum body { BODY_MORE, BODY_END, BODY_DAMAGED, BODY_FAILED };
+
+/* The engines count in 32 bits. */
+static uint32_t step_of(size_t bytes)
+{
+    enum { STEP_MOST = 1 << 30 };
+
+    return bytes < STEP_MOST ? (uint32_t)bytes : STEP_MOST;
+}
+
+static enum body run_zlib(struct inflate *f, struct tm_flow *flow)
+{
+    const uint32_t length = step_of(flow->in_left), room = step_of(flow->out_left);
+    z_stream *const z = &f->zlib;
+    int result;
+
+    z->next_in = (z_const Bytef *)(uintptr_t)flow->in;
+    z->avail_in = length;
+    z->next_out = flow->out;
+    z->avail_out = room;
+    result = inflate(z, Z_SYNC_FLUSH);
+    account(f, flow, length - z->avail_in, room - z->avail_out);
+    if (result == Z_STREAM_END) {
+        f->small_have = 0;
+        return BODY_END;
+    }
+    if (result == Z_OK || result == Z_BUF_ERROR)
+        return BODY_MORE;
+    return result == Z_MEM_ERROR ? BODY_FAILED : BODY_DAMAGED;
+}
+
+#ifdef TM_HAVE_ISAL
+/* ISA-L reads up to 7 bytes past the end of the data into its bit buffer, perhaps from an earlier chunk: they
+ * are the begin of the trailer. */
+static void take_back(struct inflate *f)
+{
+    struct inflate_state *const s = &f->isal;
+    uint64_t bits = s->read_in >> (s->read_in_length % 8);
+
+    f->small_have = 0;
+    for (int32_t left = s->read_in_length / 8; left > 0 && f->small_have < TRAILER_BYTES; left--) {
+        f->small[f->small_have++] = (uint8_t)bits;
+        bits >>= 8;
+    }
+}
+
+static enum body run_isal(struct inflate *f, struct tm_flow *flow)
+{
+    const uint32_t length = step_of(flow->in_left), room = step_of(flow->out_left);
+    struct inflate_state *const s = &f->isal;
+    int result;
+
+    s->next_in = (uint8_t *)(uintptr_t)flow->in;
+    s->avail_in = length;
+    s->next_out = flow->out;
+    s->avail_out = room;
+    result = isal_inflate(s);
+    account(f, flow, length - s->avail_in, room - s->avail_out);
+    if (result < 0)
+        return BODY_DAMAGED;
+    if (s->block_state != ISAL_BLOCK_FINISH)
+        return BODY_MORE;
+    take_back(f);
+    return BODY_END;
+}
+#endif
+
+static enum body run_engine(struct inflate *f, struct tm_flow *flow)
+{
+#ifdef TM_HAVE_ISAL
+    if (f->engine == TM_INFLATE_ISAL)
+        return run_isal(f, flow);
+#endif
+    return run_zlib(f, flow);
+}
+
+static void begin_body(struct inflate *f)
+{
+    f->part = BODY;
+    f->crc = 0;
+    f->length = 0;
+#ifdef TM_HAVE_ISAL
+    if (f->engine == TM_INFLATE_ISAL) {
+        isal_inflate_reset(&f->isal);
+        f->isal.crc_flag = ISAL_DEFLATE;
+        return;
+    }
+#endif
+    (void)inflateReset(&f->zlib);
+}
+
+/* Take compressed data until they end, the chunk does, or there is no more room. */
+static tm_status take_body(struct inflate *f, struct tm_flow *flow)
+{
+    enum body now;
+
+    do {
+        now = run_engine(f, flow);
+    } while (now == BODY_MORE && flow->in_left > 0 && flow->out_left > 0);
+    if (now == BODY_FAILED)
+        return tm_fail(&f->base.run->error, TM_ERR_LIMIT, -1, "cannot inflate: the memory of zlib is too small");
+    if (now == BODY_END) {
+        f->part = TRAILER;
+    } else if (now == BODY_DAMAGED) {
+        doubt(f);
+        tm_decoder_note(&f->base, f->base.at, "the compressed data of member %llu are damaged",
+                        tm_decoder_member(&f->base));
+        f->part = LOST;
+    }
+    return TM_OK;
+}
+
+/* The parts of a header that follow the fixed one, as its flags say, in this order. */
+static void next_head_part(struct inflate *f, enum part after)
+{
+    f->small_have = 0;
+    if (after < EXTRA_LENGTH && (f->flags & FLAG_EXTRA))
+        f->part = EXTRA_LENGTH;
+    else if (after < NAME && (f->flags & FLAG_NAME))
+        f->part = NAME;
+    else if (after < COMMENT && (f->flags & FLAG_COMMENT))
+        f->part = COMMENT;
+    else if (after < HEAD_CRC && (f->flags & FLAG_HEAD_CRC))
+        f->part = HEAD_CRC;
+    else
+        begin_body(f);
+}
+
+static void check_head(struct inflate *f)
+{
+    if (f->small[2] != METHOD_DEFLATE || (f->small[3] & FLAGS_RESERVED)) {
+        tm_decoder_note(&f->base, f->member_at, "the header of member %llu is damaged", tm_decoder_member(&f->base));
+        f->part = LOST;
+        return;
+    }
+    f->flags = f->small[3];
+    next_head_part(f, HEAD);
+}
+
+/* A byte of the fixed header. */
+static void take_head(struct inflate *f, uint8_t byte)
+{
+    static const uint8_t magic[2] = { 0x1f, 0x8b };
+
+    if (f->small_have == 0) {
+        f->member_at = f->base.at;
+        f->head_crc = 0;
+    }
+    if (f->small_have < sizeof(magic) && byte != magic[f->small_have]) {
+        if (f->base.members > 0) {
+            note_garbage(f, f->member_at);
+        } else {
+            tm_decoder_note(&f->base, f->member_at, "it does not begin as a gzip does");
+            f->part = LOST;
+        }
+        return;
+    }
+    f->small[f->small_have++] = byte;
+    f->head_crc = (uint32_t)crc32_z(f->head_crc, &byte, 1);
+    if (f->small_have == HEAD_BYTES)
+        check_head(f);
+}
+
+/* A byte of the optional parts of the header. */
+static void take_head_part(struct inflate *f, uint8_t byte)
+{
+    const enum part part = f->part;
+
+    if (part == HEAD_CRC) {
+        f->small[f->small_have++] = byte;
+        if (f->small_have < 2)
+            return;
+        if ((f->small[0] | f->small[1] << 8) != (int)(f->head_crc & 0xffff))
+            tm_decoder_note(&f->base, f->member_at, "the check of the header of member %llu fails",
+                            tm_decoder_member(&f->base));
+        next_head_part(f, part);
+        return;
+    }
+    f->head_crc = (uint32_t)crc32_z(f->head_crc, &byte, 1);
+    if (part == EXTRA_LENGTH) {
+        f->small[f->small_have++] = byte;
+        if (f->small_have < 2)
+            return;
+        f->extra_left = (size_t)f->small[0] | (size_t)f->small[1] << 8;
+        f->part = EXTRA;
+        if (f->extra_left == 0)
+            next_head_part(f, EXTRA);
+    } else if (part == EXTRA) {
+        if (--f->extra_left == 0)
+            next_head_part(f, EXTRA);
+    } else if (byte == 0) { /* NAME and COMMENT end with a zero */
+        next_head_part(f, part);
+    }
+}
+
+static uint32_t little_endian(const uint8_t *at)
+{
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+/* The trailer is there: check it.  After a failed check the structure still holds, so reading goes on. */
+static void check_trailer(struct inflate *f)
+{
+    const uint64_t begin = f->base.at - TRAILER_BYTES;
+    const uint32_t crc = little_endian(f->small);
+    const uint32_t length = little_endian(f->small + 4);
+
+    if (crc != f->crc || length != f->length)
+        doubt(f);
+    if (crc != f->crc)
+        tm_decoder_note(&f->base, begin, "the check (CRC) of member %llu fails: its data are damaged",
+                        tm_decoder_member(&f->base));
+    else if (length != f->length)
+        tm_decoder_note(&f->base, begin, "member %llu inflates to another length than it says",
+                        tm_decoder_member(&f->base));
+    f->base.members++;
+    f->small_have = 0;
+    f->part = BETWEEN;
+}
+
+static void take_between(struct inflate *f, uint8_t byte)
+{
+    if (byte == 0x1f) {
+        f->part = HEAD;
+        take_head(f, byte);
+    } else if (byte == 0) {
+        f->part = PADDING;
+    } else {
+        note_garbage(f, f->base.at);
+    }
+}
+
+/* Any byte outside the compressed data.  f->base.at is its place. */
+static void take_byte(struct inflate *f, uint8_t byte)
+{
+    switch (f->part) {
+    case HEAD:
+        take_head(f, byte);
+        break;
+    case TRAILER:
+        f->small[f->small_have++] = byte;
+        break;
+    case BETWEEN:
+        take_between(f, byte);
+        break;
+    case PADDING:
+        if (byte != 0)
+            note_garbage(f, f->base.at);
+        break;
+    default:
+        take_head_part(f, byte);
+        break;
+    }
+    f->base.at++;
+    if (f->part == TRAILER && f->small_have == TRAILER_BYTES)
+        check_trailer(f);
+}
+
+static tm_status run(struct tm_decoder *decoder, struct tm_flow *flow)
+{
+    struct inflate *const f = (struct inflate *)decoder;
+
+    for (;;) {
+        if (f->part == BODY) {
+            const tm_status st = flow->out_left > 0 ? take_body(f, flow) : TM_OK;
+
+            if (st != TM_OK || f->part == BODY)
+                return st;
+        } else if (f->part == LOST) {
+            tm_decoder_skip(decoder, flow);
+            return TM_OK;
+        } else if (flow->in_left == 0) {
+            return TM_OK;
+        } else {
+            take_byte(f, *flow->in);
+            flow->in++;
+            flow->in_left--;
+        }
+    }
+}
+
+static void finish(struct tm_decoder *decoder)
+{
+    struct inflate *const f = (struct inflate *)decoder;
+
+    if (f->part == BETWEEN || f->part == PADDING || f->part == LOST)
+        return;
+    if (f->part == BODY || f->part == TRAILER)
+        doubt(f);
+    tm_decoder_note(decoder, decoder->at, "it is cut short inside member %llu", tm_decoder_member(decoder));
+    f->part = LOST;
+}
+
+static void free_inflate(struct tm_decoder *decoder)
+{
+    struct inflate *const f = (struct inflate *)decoder;
+
+    if (f->engine == TM_INFLATE_ZLIB)
+        (void)inflateEnd(&f->zlib);
+    tm_give(&decoder->run->budget, TM_ACCOUNT_INPUT, f, sizeof(*f));
+}
+
+static const struct tm_decoder_type inflate_type = {
+    .wrapping = "gzip",
+    .run = run,
+    .finish = finish,
+    .free = free_inflate,
+};
+
+struct tm_decoder *tm_inflate_new(struct tm_run *of, enum tm_inflate_engine engine)
+{
+    struct inflate *const f = tm_take(&of->budget, TM_ACCOUNT_INPUT, sizeof(*f), &of->error);
+
+    assert(tm_inflate_has(engine));
+    if (!f)
+        return NULL;
+    if (engine == TM_INFLATE_DEFAULT)
+        engine = tm_inflate_has(TM_INFLATE_ISAL) ? TM_INFLATE_ISAL : TM_INFLATE_ZLIB;
+    f->base = (struct tm_decoder){ .type = &inflate_type, .run = of };
+    f->engine = engine;
+    f->part = HEAD;
+    if (start_engine(f) != TM_OK) {
+        free_inflate(&f->base);
+        return NULL;
+    }
+    return &f->base;
+}

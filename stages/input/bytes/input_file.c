@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens one input, and hands on its content: streamed as it is unwrapped, or held for reading at any place, in the
+ * file itself or in a spill file.  Memory: that of the stream, given back at its end; holding takes a buffer of
+ * 256 KiB meanwhile. */
+#include "stages/input/bytes/input_file.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stages/input/bytes/raw_member.h"
+#include "stages/input/bytes/unwrap.h"
+
+#define HINT_EMPTY "the profiler stopped before it wrote; profile again with block_until_ready() inside the trace"
+
+static struct tm_error *error_of(const struct tm_input *in)
+{
+    return &in->run->error;
+}
+
+/* The end of a text that has at most `most` bytes, not beginning inside a letter; "..." goes before it where it is
+ * not the whole. */
+static void clean_end(char *out, size_t out_bytes, const char *text)
+{
+    enum { DOTS = 3 };
+    const size_t length = strlen(text), most = out_bytes - DOTS - 1;
+    const char *from = text;
+
+    if (length > most) {
+        from += length - most;
+        while (((unsigned char)*from & 0xc0) == 0x80)
+            from++;
+        memcpy(out, "...", DOTS);
+        out += DOTS;
+        out_bytes -= DOTS;
+    }
+    tm_clean_text(out, out_bytes, from, strlen(from));
+}
+
+/* "'run7/vm.xplane.pb'", or "'...3/vm.xplane.pb'" where the whole would fill the message; of a member
+ * "'logs.tar.gz' (run7/vm.xplane.pb)". */
+static void make_name(struct tm_input *in)
+{
+    enum { MOST = sizeof(in->name), HALF = MOST / 2 - 4 /* quotes or brackets, a blank, the end */ };
+    char path[MOST - 2], short_path[HALF], member[HALF];
+
+    if (strcmp(in->path, "-") == 0) {
+        (void)snprintf(in->name, sizeof(in->name), "stdin");
+    } else if (in->member[0]) {
+        clean_end(short_path, sizeof(short_path), in->path);
+        clean_end(member, sizeof(member), in->member);
+        (void)snprintf(in->name, sizeof(in->name), "'%s' (%s)", short_path, member);
+    } else {
+        clean_end(path, sizeof(path), in->path);
+        (void)snprintf(in->name, sizeof(in->name), "'%s'", path);
+    }
+}
+
+static tm_status refuse_stat(const struct tm_input *in, const struct stat *info)
+{
+    if (S_ISDIR(info->st_mode)) {
+        (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "%s is a folder, not a file", in->name);
+        tm_hint(error_of(in), "'tracemill list DIR' shows the profiles that are in a folder");
+    } else if (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode)) {
+        (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "%s is a pipe, not a file", in->name);
+        tm_hint(error_of(in), "give '-' as the input and redirect the pipe to stdin");
+    } else {
+        (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "%s is a device, not a file", in->name);
+        tm_hint(error_of(in), "give the .xplane.pb file that jax.profiler.trace() wrote");
+    }
+    return TM_ERR_INPUT;
+}
+
+static tm_status refuse_empty(const struct tm_input *in)
+{
+    (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "%s is empty (0 bytes)", in->name);
+    tm_hint(error_of(in), HINT_EMPTY);
+    return TM_ERR_INPUT;
+}
+
+static tm_status refuse_open(const struct tm_input *in, int reason)
+{
+    (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "cannot open %s: %s", in->name, strerror(reason));
+    if (reason == ENOENT || reason == ENOTDIR)
+        tm_hint(error_of(in), "check the path; 'tracemill list DIR' shows the profiles that are in a folder");
+    else if (reason == EACCES || reason == EPERM)
+        tm_hint(error_of(in), "check who may read it: 'ls -l' shows its owner and permissions");
+    return TM_ERR_INPUT;
+}
+
+/* A regular file at in->fd: what it is to be read of it. */
+static tm_status take_file(struct tm_input *in, const struct stat *info)
+{
+    in->disk_bytes = (uint64_t)info->st_size;
+    in->modified_ns = (int64_t)info->st_mtim.tv_sec * 1000000000 + info->st_mtim.tv_nsec;
+    if (in->disk_bytes == 0)
+        return refuse_empty(in);
+    (void)posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* only advice */
+    return TM_OK;
+}
+
+/* stdin: a redirected file is one; anything else comes only once. */
+static tm_status open_stdin(struct tm_input *in)
+{
+    struct stat info;
+
+    if (isatty(STDIN_FILENO)) {
+        (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "stdin is a terminal, not a trace");
+        tm_hint(error_of(in), "redirect a file or a pipe: 'tracemill report - < FILE'");
+        return TM_ERR_INPUT;
+    }
+    in->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (in->fd < 0 || fstat(in->fd, &info) != 0)
+        return refuse_open(in, errno);
+    if (S_ISDIR(info.st_mode))
+        return refuse_stat(in, &info);
+    if (S_ISREG(info.st_mode) && lseek(in->fd, 0, SEEK_CUR) == 0)
+        return take_file(in, &info);
+    return TM_OK;
+}
+
+static tm_status open_path(struct tm_input *in)
+{
+    struct stat info;
+
+    /* without waiting: opening a pipe that nobody writes to would never return */
+    in->fd = open(in->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (in->fd < 0 || fstat(in->fd, &info) != 0) {
+        const int reason = errno;
+
+        if (reason == ENXIO && stat(in->path, &info) == 0) /* a socket */
+            return refuse_stat(in, &info);
+        return refuse_open(in, reason);
+    }
+    if (!S_ISREG(info.st_mode))
+        return refuse_stat(in, &info);
+    return take_file(in, &info);
+}
+
+/* Nothing at all, a wrapping of nothing, or one of which nothing came out. */
+static tm_status refuse_hollow(const struct tm_input *in, const struct tm_unwrapped *all)
+{
+    if (all->disk_bytes == 0 && !all->problem[0])
+        return refuse_empty(in);
+    if (all->problem[0]) {
+        (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "cannot %s %s: %s",
+                      in->wrapping == TM_ZSTD ? "decompress" : in->wrapping == TM_GZIP ? "inflate" : "read", in->name,
+                      all->problem);
+        tm_hint(error_of(in), "copy the file again, or take it from where it was written");
+    } else {
+        (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "%s is empty once it is %s (0 bytes)", in->name,
+                      in->wrapping == TM_ZSTD ? "decompressed" : "inflated");
+        tm_hint(error_of(in), HINT_EMPTY);
+    }
+    return TM_ERR_INPUT;
+}
+
+/* A file that the profiler is still writing: what there was at first is read, and it is said. */
+static void note_growth(struct tm_input *in)
+{
+    struct stat info;
+
+    if (in->modified_ns == 0 || fstat(in->fd, &info) != 0 || (uint64_t)info.st_size <= in->disk_bytes)
+        return;
+    in->partial = true;
+    if (in->problem[0])
+        return;
+    in->problem_at = in->disk_bytes;
+    (void)snprintf(in->problem, sizeof(in->problem),
+                   "the file grew while it was read: from %llu to %llu bytes; only the first ones are covered",
+                   (unsigned long long)in->disk_bytes, (unsigned long long)info.st_size);
+}
+
+/* All of it has been read. */
+static void end_content(struct tm_input *in)
+{
+    struct tm_unwrapped all;
+
+    tm_unwrap_tell(in->unwrap, &all);
+    in->bytes = all.bytes;
+    in->disk_bytes = all.disk_bytes;
+    in->xxh3 = all.xxh3;
+    in->members = all.members;
+    in->partial = all.problem[0] != 0;
+    in->problem_at = all.problem_at;
+    memcpy(in->problem, all.problem, sizeof(in->problem));
+    note_growth(in);
+    in->run->bytes_read += in->disk_bytes;
+    if (in->spilled) /* what is held can be taken back */
+        in->bytes -= all.surplus;
+    tm_unwrap_free(in->unwrap);
+    in->unwrap = NULL;
+}
+
+/* The first bytes tell the wrapping and, unwrapped, the kind. */
+static tm_status begin_content(struct tm_input *in, const struct tm_raw *raw, const struct tm_input_options *options)
+{
+    const enum tm_inflate_engine engine = options ? options->engine : TM_INFLATE_DEFAULT;
+    struct tm_unwrapped all;
+    const uint8_t *head;
+    size_t length;
+
+    tm_progress_phase(&in->run->progress, "opening", in->disk_bytes);
+    in->unwrap = tm_unwrap_new(raw, engine, options ? options->read_most : 0);
+    if (!in->unwrap)
+        return error_of(in)->status;
+    in->wrapping = tm_unwrap_wrapping(in->unwrap);
+    head = tm_unwrap_head(in->unwrap, &length);
+    if (length == 0) {
+        tm_unwrap_tell(in->unwrap, &all);
+        return refuse_hollow(in, &all);
+    }
+    in->kind = tm_kind_of(head, length);
+    return TM_OK;
+}
+
+/* A file or a stream. */
+static tm_status open_file(struct tm_input *in, const struct tm_input_options *options)
+{
+    const tm_status st = strcmp(in->path, "-") == 0 ? open_stdin(in) : open_path(in);
+    const struct tm_raw raw = {
+        .type = in->disk_bytes ? &tm_raw_file : &tm_raw_stream,
+        .run = in->run,
+        .name = in->name,
+        .fd = in->fd,
+        .size = in->disk_bytes,
+    };
+
+    return st == TM_OK ? begin_content(in, &raw, options) : st;
+}
+
+static tm_status open_member(struct tm_input *in, const struct tm_input_options *options)
+{
+    const struct tm_member_place place = { in->path, in->member, options->position };
+    struct tm_member_facts facts;
+    struct tm_raw raw;
+    const tm_status st = tm_raw_member_open(&raw, in->run, &place, &facts);
+
+    if (st != TM_OK)
+        return st;
+    raw.name = in->name;
+    in->disk_bytes = facts.bytes; /* until it is known */
+    in->modified_ns = facts.modified_ns;
+    return begin_content(in, &raw, options);
+}
+
+tm_status tm_input_open_with(struct tm_input *in, struct tm_run *run, const char *path,
+                             const struct tm_input_options *options)
+{
+    const char *const member = options && options->member ? options->member : "";
+
+    *in = (struct tm_input){ .run = run, .fd = -1, .content.fd = -1 };
+    (void)snprintf(in->path, sizeof(in->path), "%s", path);
+    (void)snprintf(in->member, sizeof(in->member), "%s", member);
+    make_name(in);
+    if (strlen(path) >= sizeof(in->path) || strlen(member) >= sizeof(in->member))
+        return refuse_open(in, ENAMETOOLONG);
+    return in->member[0] ? open_member(in, options) : open_file(in, options);
+}
+
+tm_status tm_input_open(struct tm_input *in, struct tm_run *run, const char *path)
+{
+    return tm_input_open_with(in, run, path, NULL);
+}
+
+tm_status tm_input_require_readable(const struct tm_input *in)
+{
+    if (tm_kind_can_read(in->kind))
+        return TM_OK;
+    (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "%s is %s, which this version does not read", in->name,
+                  tm_kind_name(in->kind));
+    tm_hint(error_of(in), "%s", tm_kind_hint(in->kind));
+    return TM_ERR_INPUT;
+}
+
+tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got)
+{
+    tm_status st;
+
+    assert(!in->held);
+    *got = 0;
+    if (!in->unwrap) /* the end was reached before */
+        return TM_OK;
+    st = tm_unwrap_next(in->unwrap, to, bytes, got);
+    if (st == TM_OK && *got == 0)
+        end_content(in);
+    return st;
+}
+
+/* Read all of it, into the spill file if there is one. */
+static tm_status hold_all(struct tm_input *in, uint8_t *block)
+{
+    size_t got;
+    tm_status st;
+
+    do {
+        st = tm_unwrap_next(in->unwrap, block, TM_RAW_BLOCK_BYTES, &got);
+        if (st == TM_OK && got > 0 && in->spilled)
+            st = tm_spill_append(&in->content, block, got, NULL);
+    } while (st == TM_OK && got > 0);
+    return st;
+}
+
+tm_status tm_input_hold(struct tm_input *in)
+{
+    uint8_t *block;
+    tm_status st;
+
+    assert(in->unwrap && !in->held);
+    in->spilled = !tm_unwrap_is_file(in->unwrap);
+    st = in->spilled ? tm_spill_open(&in->content, in->run) : TM_OK;
+    if (st != TM_OK)
+        return st;
+    block = tm_take(&in->run->budget, TM_ACCOUNT_INPUT, TM_RAW_BLOCK_BYTES, error_of(in));
+    if (!block)
+        return error_of(in)->status;
+    st = hold_all(in, block);
+    tm_give(&in->run->budget, TM_ACCOUNT_INPUT, block, TM_RAW_BLOCK_BYTES);
+    if (st != TM_OK)
+        return st;
+    end_content(in);
+    in->held = true;
+    return in->spilled ? tm_spill_resize(&in->content, in->bytes) : TM_OK;
+}
+
+tm_status tm_input_read(const struct tm_input *in, void *to, size_t bytes, uint64_t at, size_t *got)
+{
+    const uint64_t left = at < in->bytes ? in->bytes - at : 0;
+    const size_t want = left < bytes ? (size_t)left : bytes;
+    tm_status st;
+
+    assert(in->held);
+    *got = 0;
+    if (want == 0)
+        return TM_OK;
+    tm_progress_add(&in->run->progress, want);
+    if (in->spilled) {
+        st = tm_spill_read(&in->content, to, want, at);
+        *got = st == TM_OK ? want : 0;
+        return st;
+    }
+    st = tm_raw_read_at(in->run, in->name, in->fd, to, want, at, got);
+    if (st == TM_OK && *got < want)
+        st = tm_raw_refuse_short(in->run, in->name, in->disk_bytes, at + *got);
+    return st;
+}
+
+void tm_input_close(struct tm_input *in)
+{
+    if (!in->run)
+        return;
+    tm_unwrap_free(in->unwrap);
+    in->unwrap = NULL;
+    if (in->fd >= 0)
+        (void)close(in->fd); /* it was only read */
+    in->fd = -1;
+    tm_spill_close(&in->content);
+}

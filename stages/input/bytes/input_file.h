@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_INPUT_FILE_H
+#define TM_INPUT_FILE_H
+
+#include <stdbool.h>
+
+#include "pipeline/spill.h"
+#include "stages/input/bytes/inflate.h"
+#include "stages/input/bytes/kind.h"
+
+/* What the bytes of a file are wrapped in; told by their first bytes. */
+enum tm_wrapping { TM_PLAIN, TM_GZIP, TM_ZSTD };
+
+/* One input.  It is opened, which tells what it is; then its content is either streamed once from its begin to its
+ * end (formats that are read in one go), or held, after which any place of it can be read, as often as wanted.
+ * Zeroed = not open. */
+struct tm_input {
+    struct tm_run *run;
+    char path[4096];          /* as given; "-" = stdin */
+    char member[4096];        /* of the archive at `path`; "" = the file itself */
+    char name[320];           /* for messages: in quotes, cleaned, a long one cut at the front; "stdin" for "-";
+                                 'logs.tar.gz' (run1/host.xplane.pb) for a member */
+    enum tm_file_kind kind;   /* of the content */
+    enum tm_wrapping wrapping;
+    bool partial;             /* the wrapping was cut short or damaged (the content is what could be unwrapped), or
+                                 the file grew while it was read.  Complete when all of it has been read */
+    uint64_t bytes;           /* of the content, unwrapped.  From here on: known when all of it has been read */
+    uint64_t disk_bytes;      /* as it lies on disk; of a member: as it lies in the archive, unpacked */
+    uint64_t members;         /* of the gzip, or frames of the zstd */
+    uint64_t xxh3;            /* XXH3-64 of the bytes as they lie on disk (of a member: of its bytes) */
+    int64_t modified_ns;      /* of the file or member, since the epoch; 0 = not a file */
+    uint64_t problem_at;      /* byte of the file on disk, where `partial` */
+    char problem[512];        /* what is wrong: "the gzip is damaged: ..."; "" = nothing.  Goes to the summary. */
+    /* private */
+    int fd;                   /* -1 = not open; the file itself, or the archive */
+    struct tm_unwrap *unwrap; /* while the content is streamed */
+    bool held, spilled;       /* spilled: the content lies in `content`, not in `fd` */
+    struct tm_spill content;
+};
+
+/* How an input is opened.  Zeroed = the defaults. */
+struct tm_input_options {
+    const char *member;            /* of the archive at `path`, by its name there; NULL = the file itself */
+    uint64_t position;             /* of it, as a list of the archive told; 0 = not known: the last one of that name */
+    enum tm_inflate_engine engine; /* TM_INFLATE_DEFAULT: the fastest that was built in */
+    size_t read_most;              /* bytes that one tm_input_next gives at most, for tests; 0 = no limit */
+};
+
+/* Open an input and tell its kind from its first bytes, unwrapped.
+ * in:     path     a file, or "-" for stdin.  options may be NULL
+ * owns:   the caller owns it, and tm_input_close releases it, also after a failure
+ * errors: TM_ERR_INPUT   missing, unreadable, empty, a folder, no such member, or a wrapping of which not a byte
+ *                        could be unwrapped
+ *         kinds that cannot be read are no error here: see tm_input_require */
+tm_status tm_input_open(struct tm_input *in, struct tm_run *run, const char *path) TM_MUST_USE;
+tm_status tm_input_open_with(struct tm_input *in, struct tm_run *run, const char *path,
+                             const struct tm_input_options *options) TM_MUST_USE;
+
+/* Refuse what this version does not read: says what the file is and what to give instead.
+ * errors: TM_ERR_INPUT */
+tm_status tm_input_require_readable(const struct tm_input *in) TM_MUST_USE;
+
+/* Stream: the next bytes of the content, in order; the fingerprint is taken on the way.  Nothing is spilled.
+ * out:    got     1 to `bytes` bytes; 0 at the end of the content.  After that everything in `in` is known:
+ *                 partial and problem where the wrapping is damaged (whether that is an error, --strict, is the
+ *                 caller's decision)
+ * errors: TM_ERR_INPUT  the file cannot be read, or changed while it was read */
+tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got) TM_MUST_USE;
+
+/* Hold: make every place of the content readable.  A plain file is read once for its fingerprint; what is wrapped,
+ * lies in an archive or comes through a pipe goes to a spill file.  Not after tm_input_next.
+ * errors: as tm_input_next; TM_ERR_OUTPUT the spill file could not be written */
+tm_status tm_input_hold(struct tm_input *in) TM_MUST_USE;
+
+/* Read the content at a place; only after tm_input_hold.
+ * out:    got     bytes read: fewer than asked for only at the end of the content; 0 past it
+ * errors: TM_ERR_INPUT with the path and the byte where the file cannot be read or has become shorter;
+ *         TM_ERR_OUTPUT where the spill file cannot */
+tm_status tm_input_read(const struct tm_input *in, void *to, size_t bytes, uint64_t at, size_t *got) TM_MUST_USE;
+
+void tm_input_close(struct tm_input *in); /* tolerates a zeroed or closed one */
+
+#endif

@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tells what a file is.  Most formats have a magic number; JSON is told by its keys.  Protobuf has no magic
+ * number and four formats begin alike, so the head is walked once as each of them (shape tables: which field
+ * has which wire type), and the one that explains most of it wins.  Nothing is allocated.
+ * Formats: schemas/xplane.proto; Perfetto's trace_packet.proto, pprof's profile.proto, XLA's hlo.proto, of
+ * which the tables hold the numbers and types of the fields that occur early. */
+#include "stages/input/bytes/kind.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <string.h>
+
+#include "pipeline/utf8.h"
+
+/* ---- names -------------------------------------------------------------------------------------------- */
+
+struct kind_row {
+    const char *name;
+    const char *hint;
+};
+
+#define GIVE_XPLANE "give the .xplane.pb file that lies beside it"
+
+static const struct kind_row kind_rows[TM_FILE_KINDS] = {
+    [TM_FILE_UNKNOWN] = { "of a kind that is not known",
+                          "give the .xplane.pb file that jax.profiler.trace() wrote" },
+    [TM_FILE_EMPTY] = { "empty once it is unwrapped", "profile again with block_until_ready() inside the trace" },
+    [TM_FILE_XSPACE] = { "a profile of JAX or XLA (XSpace)", "" },
+    [TM_FILE_CHROME_JSON] = { "a Chrome trace in JSON", "" },
+    [TM_FILE_ROCPROF_JSON] = { "the JSON of rocprofv3, which holds no trace events",
+                               "give the .xplane.pb file that jax.profiler.trace() wrote" },
+    [TM_FILE_OTHER_JSON] = { "JSON, but no trace", GIVE_XPLANE },
+    [TM_FILE_SUMMARY_JSON] = { "a summary of tracemill", "give the trace that it was made from" },
+    [TM_FILE_PARTIAL] = { "a partial of tracemill", "give it to 'tracemill report', as a file that is not compressed" },
+    [TM_FILE_PERFETTO] = { "a Perfetto trace", GIVE_XPLANE },
+    [TM_FILE_PPROF] = { "a device memory profile (pprof)",
+                        "it holds no times; give the .xplane.pb file of jax.profiler.trace(), and open this one "
+                        "with 'pprof'" },
+    [TM_FILE_HLO] = { "an HLO module of XLA", "give the .xplane.pb file of the run, not the program" },
+    [TM_FILE_HTML] = { "a web page (HTML)", "download the file itself, not the page that shows it" },
+    [TM_FILE_SQLITE] = { "an SQLite database", "profile with jax.profiler.trace() and give its .xplane.pb file" },
+    [TM_FILE_RIEGELI] = { "a Riegeli file", GIVE_XPLANE },
+    [TM_FILE_TENSORBOARD] = { "a TensorBoard event file",
+                              "the profile lies beside it, in plugins/profile/: give the log directory" },
+    [TM_FILE_TEXT] = { "plain text", "give the .xplane.pb file that jax.profiler.trace() wrote" },
+    [TM_FILE_PDF] = { "a PDF document", "give the trace that it was made from" },
+    [TM_FILE_ELF] = { "a program or library (ELF)", "give the .xplane.pb file that jax.profiler.trace() wrote" },
+    [TM_FILE_GIT_LFS] = { "a Git LFS pointer, not the file itself", "fetch the file with 'git lfs pull'" },
+    [TM_FILE_GZIP] = { "compressed twice, with gzip inside",
+                        "unwrap it once, with 'gunzip' or 'zstd -d'" },
+    [TM_FILE_ZSTD] = { "compressed twice, with zstd inside",
+                        "unwrap it once, with 'gunzip' or 'zstd -d'" },
+    [TM_FILE_XZ] = { "compressed with xz", "decompress it with 'xz -d'" },
+    [TM_FILE_BZIP2] = { "compressed with bzip2", "decompress it with 'bzip2 -d'" },
+    [TM_FILE_LZ4] = { "compressed with lz4", "decompress it with 'lz4 -d'" },
+    [TM_FILE_TAR] = { "a tar archive", "give it by its path, as it is; one inside another archive has to be unpacked" },
+    [TM_FILE_ZIP] = { "a zip archive", "give it by its path, as it is; one inside another file has to be unpacked" },
+    [TM_FILE_SEVEN_ZIP] = { "a 7z archive", "unpack it with '7z x' and give the folder" },
+};
+
+const char *tm_kind_name(enum tm_file_kind kind)
+{
+    assert((unsigned)kind < TM_FILE_KINDS);
+    return kind_rows[kind].name;
+}
+
+const char *tm_kind_hint(enum tm_file_kind kind)
+{
+    assert((unsigned)kind < TM_FILE_KINDS);
+    return kind_rows[kind].hint;
+}
+
+bool tm_kind_can_read(enum tm_file_kind kind)
+{
+    return kind == TM_FILE_XSPACE || kind == TM_FILE_CHROME_JSON;
+}
+
+/* ---- magic numbers ------------------------------------------------------------------------------------ */
+
+struct magic {
+    uint16_t at;
+    uint8_t length;
+    uint8_t kind;
+    const char *bytes;
+};
+
+static const struct magic magics[] = {
+    { 0, 2, TM_FILE_GZIP, "\x1f\x8b" },
+    { 0, 4, TM_FILE_ZSTD, "\x28\xb5\x2f\xfd" },
+    { 0, 6, TM_FILE_XZ, "\xfd" "7zXZ\0" },
+    { 4, 6, TM_FILE_BZIP2, "\x31\x41\x59\x26\x53\x59" }, /* a block of data */
+    { 4, 6, TM_FILE_BZIP2, "\x17\x72\x45\x38\x50\x90" }, /* the end of an empty file */
+    { 0, 4, TM_FILE_LZ4, "\x04\x22\x4d\x18" },
+    { 0, 4, TM_FILE_ZIP, "PK\x03\x04" },
+    { 0, 4, TM_FILE_ZIP, "PK\x05\x06" }, /* an empty one */
+    { 0, 4, TM_FILE_ZIP, "PK\x07\x08" }, /* a part of several */
+    { 0, 6, TM_FILE_SEVEN_ZIP, "7z\xbc\xaf\x27\x1c" },
+    { 257, 5, TM_FILE_TAR, "ustar" },
+    { 0, 16, TM_FILE_SQLITE, "SQLite format 3\0" },
+    { 0, 8, TM_FILE_RIEGELI, "\x83\xaf\x70\xd1\x0d\x88\x4a\x3f" },
+    { 0, 5, TM_FILE_PDF, "%PDF-" },
+    { 0, 4, TM_FILE_ELF, "\x7f" "ELF" },
+    { 0, 18, TM_FILE_PARTIAL, "TRACEMILL PARTIAL " },
+    { 0, 24, TM_FILE_GIT_LFS, "version https://git-lfs." },
+};
+
+static enum tm_file_kind by_magic(const uint8_t *first, size_t length)
+{
+    for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
+        const struct magic *const m = &magics[i];
+
+        if (length >= (size_t)m->at + m->length && memcmp(first + m->at, m->bytes, m->length) == 0)
+            return m->kind;
+    }
+    return TM_FILE_UNKNOWN;
+}
+
+/* A tar from before the magic number: the header's checksum, in octal, is the sum of its bytes with the
+ * checksum's own field taken as blanks. */
+static bool is_old_tar(const uint8_t *first, size_t length)
+{
+    enum { HEADER = 512, SUM_AT = 148, SUM_BYTES = 8 };
+    unsigned sum = 0, told = 0, digits = 0;
+
+    if (length < HEADER || first[0] == 0)
+        return false;
+    for (size_t i = 0; i < HEADER; i++)
+        sum += i >= SUM_AT && i < SUM_AT + SUM_BYTES ? ' ' : first[i];
+    for (size_t i = SUM_AT; i < SUM_AT + SUM_BYTES; i++) {
+        if (first[i] >= '0' && first[i] <= '7') {
+            told = told * 8 + (first[i] - '0');
+            digits++;
+        } else if (digits > 0) {
+            break;
+        }
+    }
+    return digits > 0 && told == sum;
+}
+
+/* TFRecord: length (8 bytes), its check (4), then the first event, which names the version of the format. */
+static bool is_tensorboard(const uint8_t *first, size_t length)
+{
+    static const char version[] = "brain.Event:";
+    const size_t end = length < 64 ? length : 64;
+
+    if (length < 24 || memcmp(first + 2, "\0\0\0\0\0\0", 6) != 0)
+        return false;
+    return memmem(first + 12, end - 12, version, sizeof(version) - 1) != NULL;
+}
+
+/* ---- JSON and other text ------------------------------------------------------------------------------ */
+
+static size_t skip_blanks(const uint8_t *first, size_t length, size_t at)
+{
+    while (at < length && (first[at] == ' ' || (first[at] >= '\t' && first[at] <= '\r')))
+        at++;
+    return at;
+}
+
+static size_t text_begin(const uint8_t *first, size_t length)
+{
+    const size_t mark = length >= 3 && memcmp(first, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+    return skip_blanks(first, length, mark);
+}
+
+#define TM_SUMMARY_SCHEMA "tracemill.summary"
+
+/* What the keys of a JSON text tell. */
+struct json_keys {
+    bool trace_events, phase, kineto, rocprof, summary;
+};
+
+static bool is_key(const uint8_t *key, size_t length, const char *wanted)
+{
+    return length == strlen(wanted) && memcmp(key, wanted, length) == 0;
+}
+
+static void take_key(struct json_keys *keys, const uint8_t *key, size_t length, size_t depth)
+{
+    static const char rocprof[] = "rocprofiler-sdk";
+
+    if (depth == 1) {
+        keys->trace_events |= is_key(key, length, "traceEvents");
+        keys->kineto |= is_key(key, length, "deviceProperties") || is_key(key, length, "displayTimeUnit") ||
+                        is_key(key, length, "traceName");
+        keys->rocprof |= length >= sizeof(rocprof) - 1 && memcmp(key, rocprof, sizeof(rocprof) - 1) == 0;
+        keys->summary |= is_key(key, length, TM_SUMMARY_SCHEMA);
+    } else if (depth == 2) {
+        keys->phase |= is_key(key, length, "ph");
+    }
+}
+
+/* The end of the string that begins after `at`; `length` where it does not end. */
+static size_t string_end(const uint8_t *first, size_t length, size_t at)
+{
+    while (at < length && first[at] != '"')
+        at += first[at] == '\\' ? 2 : 1;
+    return at < length ? at : length;
+}
+
+/* One walk over the text, without a tree: strings that a colon follows are keys.  The name of our own format is
+ * a value, and nothing else is called so. */
+static struct json_keys read_keys(const uint8_t *first, size_t length, size_t at)
+{
+    struct json_keys keys = { 0 };
+    size_t depth = 0;
+
+    while (at < length) {
+        const uint8_t c = first[at++];
+
+        if (c == '{' || c == '[') {
+            depth++;
+        } else if (c == '}' || c == ']') {
+            depth -= depth > 0;
+        } else if (c == '"') {
+            const size_t end = string_end(first, length, at);
+            const size_t after = end < length ? skip_blanks(first, length, end + 1) : length;
+            const bool key = after < length && first[after] == ':';
+
+            if (key || is_key(first + at, end - at, TM_SUMMARY_SCHEMA))
+                take_key(&keys, first + at, end - at, depth);
+            at = end < length ? end + 1 : length;
+        }
+    }
+    return keys;
+}
+
+static enum tm_file_kind json_kind(const uint8_t *first, size_t length, size_t at)
+{
+    const struct json_keys keys = read_keys(first, length, at);
+
+    if (keys.rocprof)
+        return TM_FILE_ROCPROF_JSON;
+    if (keys.summary)
+        return TM_FILE_SUMMARY_JSON;
+    if (keys.trace_events || keys.kineto || (first[at] == '[' && keys.phase))
+        return TM_FILE_CHROME_JSON;
+    return TM_FILE_OTHER_JSON;
+}
+
+/* '{' or '[' and then what JSON allows there, without control characters: a protobuf may begin with the same
+ * bytes. */
+static bool is_json(const uint8_t *first, size_t length, size_t at)
+{
+    const size_t near = length - at < 64 ? length : at + 64;
+    size_t next;
+
+    if (at >= length || (first[at] != '{' && first[at] != '['))
+        return false;
+    for (size_t i = at; i < near; i++) {
+        if (first[i] < ' ' && !(first[i] >= '\t' && first[i] <= '\r'))
+            return false;
+    }
+    next = skip_blanks(first, length, at + 1);
+    if (next >= length)
+        return true;
+    return first[at] == '{' ? first[next] == '"' || first[next] == '}' :
+                              strchr("{[\"]-0123456789tfn", first[next]) != NULL && first[next] != 0;
+}
+
+static bool begins_with(const uint8_t *first, size_t length, size_t at, const char *word)
+{
+    for (; *word; word++, at++) {
+        if (at >= length || tolower(first[at]) != *word)
+            return false;
+    }
+    return true;
+}
+
+static bool is_text(const uint8_t *first, size_t length)
+{
+    size_t at = 0;
+
+    while (at < length) {
+        uint32_t code;
+        const size_t bytes = tm_utf8_next((const char *)first + at, length - at, &code);
+
+        if (bytes == 0)
+            return length - at < 4 && length >= TM_KIND_HEAD_BYTES; /* a letter that the head cuts */
+        if ((code < ' ' && !(code >= '\t' && code <= '\r') && code != 0x1b) || code == 0x7f)
+            return false;
+        at += bytes;
+    }
+    return true;
+}
+
+/* ---- protobuf ----------------------------------------------------------------------------------------- */
+
+enum { VARINT = 0, FIXED64 = 1, LEN = 2, FIXED32 = 5, TEXT = 8 /* LEN that holds text */ };
+
+/* A field of a message: its wire type, and what is inside. */
+struct field_shape {
+    uint16_t number;
+    uint8_t type;
+    const struct shape *inside; /* NULL = not looked into */
+};
+
+struct shape {
+    const struct field_shape *fields;
+    size_t count;
+};
+
+#define SHAPE(name, ...) \
+    static const struct field_shape name##_fields[] = { __VA_ARGS__ }; \
+    static const struct shape name = { name##_fields, sizeof(name##_fields) / sizeof(name##_fields[0]) }
+
+SHAPE(x_stat, { 1, VARINT, NULL }, { 2, FIXED64, NULL }, { 3, VARINT, NULL }, { 4, VARINT, NULL },
+      { 5, LEN, NULL }, { 6, LEN, NULL }, { 7, VARINT, NULL });
+SHAPE(x_event, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL }, { 4, LEN, &x_stat },
+      { 5, VARINT, NULL });
+SHAPE(x_line, { 1, VARINT, NULL }, { 2, LEN, NULL }, { 3, VARINT, NULL }, { 4, LEN, &x_event },
+      { 9, VARINT, NULL }, { 10, VARINT, NULL }, { 11, LEN, NULL });
+SHAPE(x_map_entry, { 1, VARINT, NULL }, { 2, LEN, NULL });
+SHAPE(x_plane, { 1, VARINT, NULL }, { 2, LEN, NULL }, { 3, LEN, &x_line }, { 4, LEN, &x_map_entry },
+      { 5, LEN, &x_map_entry }, { 6, LEN, &x_stat });
+SHAPE(x_space, { 1, LEN, &x_plane }, { 2, TEXT, NULL }, { 3, TEXT, NULL }, { 4, TEXT, NULL });
+
+SHAPE(perfetto_packet, { 1, LEN, NULL }, { 2, LEN, NULL }, { 3, VARINT, NULL }, { 5, LEN, NULL },
+      { 6, LEN, NULL }, { 7, LEN, NULL }, { 8, VARINT, NULL }, { 9, LEN, NULL }, { 10, VARINT, NULL },
+      { 11, LEN, NULL }, { 12, LEN, NULL }, { 13, VARINT, NULL }, { 33, LEN, NULL }, { 35, LEN, NULL },
+      { 36, LEN, NULL }, { 37, LEN, NULL }, { 38, LEN, NULL }, { 39, LEN, NULL }, { 41, VARINT, NULL },
+      { 42, VARINT, NULL }, { 43, LEN, NULL }, { 44, LEN, NULL }, { 45, LEN, NULL }, { 46, LEN, NULL },
+      { 48, LEN, NULL }, { 52, LEN, NULL }, { 53, LEN, NULL }, { 54, LEN, NULL }, { 56, LEN, NULL },
+      { 58, VARINT, NULL }, { 59, LEN, NULL }, { 60, LEN, NULL }, { 64, LEN, NULL }, { 67, LEN, NULL },
+      { 69, LEN, NULL }, { 73, LEN, NULL }, { 75, LEN, NULL }, { 76, VARINT, NULL }, { 79, VARINT, NULL },
+      { 87, VARINT, NULL }, { 89, LEN, NULL }, { 98, VARINT, NULL });
+SHAPE(perfetto, { 1, LEN, &perfetto_packet });
+
+SHAPE(pprof_type, { 1, VARINT, NULL }, { 2, VARINT, NULL });
+SHAPE(pprof_label, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL }, { 4, VARINT, NULL });
+SHAPE(pprof_sample, { 1, LEN, NULL }, { 2, LEN, NULL }, { 3, LEN, &pprof_label });
+SHAPE(pprof_mapping, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL }, { 4, VARINT, NULL },
+      { 5, VARINT, NULL }, { 6, VARINT, NULL }, { 7, VARINT, NULL }, { 8, VARINT, NULL },
+      { 9, VARINT, NULL }, { 10, VARINT, NULL });
+SHAPE(pprof_line, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL });
+SHAPE(pprof_location, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL }, { 4, LEN, &pprof_line },
+      { 5, VARINT, NULL });
+SHAPE(pprof_function, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL }, { 4, VARINT, NULL },
+      { 5, VARINT, NULL });
+SHAPE(pprof, { 1, LEN, &pprof_type }, { 2, LEN, &pprof_sample }, { 3, LEN, &pprof_mapping },
+      { 4, LEN, &pprof_location }, { 5, LEN, &pprof_function }, { 6, TEXT, NULL }, { 7, VARINT, NULL },
+      { 8, VARINT, NULL }, { 9, VARINT, NULL }, { 10, VARINT, NULL }, { 11, LEN, &pprof_type },
+      { 12, VARINT, NULL }, { 13, LEN, NULL }, { 14, VARINT, NULL });
+
+SHAPE(hlo_instruction, { 1, TEXT, NULL }, { 2, TEXT, NULL }, { 3, LEN, NULL }, { 7, LEN, NULL },
+      { 8, LEN, NULL }, { 9, VARINT, NULL }, { 35, VARINT, NULL }, { 36, LEN, NULL }, { 38, LEN, NULL });
+SHAPE(hlo_computation, { 1, TEXT, NULL }, { 2, LEN, &hlo_instruction }, { 4, LEN, NULL }, { 5, VARINT, NULL },
+      { 6, VARINT, NULL }, { 7, VARINT, NULL }, { 8, TEXT, NULL });
+SHAPE(hlo_module, { 1, TEXT, NULL }, { 2, TEXT, NULL }, { 3, LEN, &hlo_computation }, { 4, LEN, NULL },
+      { 5, VARINT, NULL }, { 6, VARINT, NULL }, { 7, LEN, NULL }, { 8, LEN, NULL }, { 9, LEN, NULL },
+      { 10, LEN, NULL }, { 11, VARINT, NULL });
+SHAPE(hlo_proto, { 1, LEN, &hlo_module }, { 3, LEN, NULL });
+
+/* How well a shape explains the head. */
+struct fit {
+    size_t known;  /* fields that the shape has, of the right type */
+    size_t doubts; /* fields it has not, text that is none */
+    size_t wrong;  /* fields of another type, and the place where the structure is lost */
+};
+
+/* The bytes [at, end); cut = there may be more after the end. */
+struct span {
+    const uint8_t *at, *end;
+    bool cut;
+};
+
+enum token { TOKEN_OK, TOKEN_END, TOKEN_BAD };
+
+static enum token read_varint(struct span *s, uint64_t *value)
+{
+    *value = 0;
+    for (unsigned shift = 0; shift < 70; shift += 7) {
+        uint8_t byte;
+
+        if (s->at == s->end)
+            return s->cut ? TOKEN_END : TOKEN_BAD;
+        byte = *s->at++;
+        if (shift == 63 && byte > 1)
+            return TOKEN_BAD;
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            return TOKEN_OK;
+    }
+    return TOKEN_BAD;
+}
+
+/* A field's number and type, and its bytes where it is LEN; steps over it. */
+static enum token read_field(struct span *s, uint64_t *number, unsigned *type, struct span *inside)
+{
+    uint64_t tag, length = 0;
+    enum token token = read_varint(s, &tag);
+
+    if (token != TOKEN_OK)
+        return token;
+    *number = tag >> 3;
+    *type = tag & 7;
+    if (*number == 0 || *number > 0x1fffffff)
+        return TOKEN_BAD;
+    if (*type == FIXED64 || *type == FIXED32)
+        length = *type == FIXED64 ? 8 : 4;
+    else if (*type != VARINT && *type != LEN)
+        return TOKEN_BAD;
+    else if ((token = read_varint(s, &length)) != TOKEN_OK)
+        return token;
+    *inside = (struct span){ .at = s->at, .end = s->at };
+    if (*type == VARINT)
+        return TOKEN_OK;
+    if (length > (uint64_t)(s->end - s->at)) {
+        if (!s->cut || length > INT64_MAX)
+            return TOKEN_BAD;
+        inside->cut = true;
+        length = (uint64_t)(s->end - s->at);
+    }
+    s->at += length;
+    inside->end = s->at;
+    return TOKEN_OK;
+}
+
+static const struct field_shape *find_field(const struct shape *shape, uint64_t number)
+{
+    for (size_t i = 0; i < shape->count; i++) {
+        if (shape->fields[i].number == number)
+            return &shape->fields[i];
+    }
+    return NULL;
+}
+
+static bool has_controls(const struct span *text)
+{
+    for (const uint8_t *at = text->at; at < text->end; at++) {
+        if (*at < ' ' && !(*at >= '\t' && *at <= '\r'))
+            return true;
+    }
+    return false;
+}
+
+/* Walk a message as `shape`.  As deep as the tables are: space, plane, line, event, stat.
+ * out: false where the structure is lost: the caller stops as well */
+static bool walk(const struct shape *shape, struct span s, struct fit *fit)
+{
+    while (s.at < s.end) {
+        const struct field_shape *field;
+        struct span inside = { 0 };
+        uint64_t number = 0;
+        unsigned type = 0;
+        const enum token token = read_field(&s, &number, &type, &inside);
+
+        if (token == TOKEN_END)
+            return true;
+        if (token == TOKEN_BAD) {
+            fit->wrong++;
+            return false;
+        }
+        field = find_field(shape, number);
+        if (!field) {
+            fit->doubts++;
+            continue;
+        }
+        if (type != (field->type == TEXT ? LEN : field->type)) {
+            fit->wrong++;
+            continue;
+        }
+        fit->known++;
+        if (field->type == TEXT)
+            fit->doubts += has_controls(&inside);
+        if (field->inside && !walk(field->inside, inside, fit))
+            return false;
+    }
+    return true;
+}
+
+/* One wrong field outweighs this many right ones: random bytes are read as right fields now and then. */
+enum { WRONG_WEIGHT = 8, DOUBT_WEIGHT = 2, CLEAN_LEAST = 8 };
+
+static int64_t score(const struct fit *fit)
+{
+    return (int64_t)fit->known - WRONG_WEIGHT * (int64_t)fit->wrong - DOUBT_WEIGHT * (int64_t)fit->doubts;
+}
+
+/* The name of a plane as every writer of XSpace has it, right after its tag and length: tells a damaged file. */
+static bool has_plane_name(const uint8_t *first, size_t length)
+{
+    static const char *const names[] = {
+        "/host:CPU", "/host:metadata", "/host:", "/device:GPU:", "/device:TPU:", "/device:", "Task Environment",
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const size_t bytes = strlen(names[i]);
+        const uint8_t *at = first;
+
+        while ((at = memmem(at, (size_t)(first + length - at), names[i], bytes)) != NULL) {
+            if (at - first >= 2 && at[-2] == 0x12)
+                return true;
+            at++;
+        }
+    }
+    return false;
+}
+
+static enum tm_file_kind protobuf_kind(const uint8_t *first, size_t length)
+{
+    static const struct {
+        const struct shape *shape;
+        enum tm_file_kind kind;
+    } candidates[] = { /* of equals, the first one */
+        { &x_space, TM_FILE_XSPACE },   { &perfetto, TM_FILE_PERFETTO }, { &pprof, TM_FILE_PPROF },
+        { &hlo_proto, TM_FILE_HLO }, { &hlo_module, TM_FILE_HLO },
+    };
+    const struct span all = { .at = first, .end = first + length, .cut = true };
+    enum tm_file_kind kind = TM_FILE_UNKNOWN;
+    bool clean = false;
+    int64_t best = 0;
+
+    for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
+        struct fit fit = { 0 };
+
+        (void)walk(candidates[i].shape, all, &fit);
+        if (score(&fit) > best) {
+            best = score(&fit);
+            clean = fit.wrong == 0 && best >= CLEAN_LEAST && candidates[i].kind != TM_FILE_HLO;
+            kind = candidates[i].kind;
+        }
+    }
+    /* a damaged XSpace may look a little like something else, and a Perfetto trace may name a track so */
+    return !clean && has_plane_name(first, length) ? TM_FILE_XSPACE : kind;
+}
+
+enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length)
+{
+    const size_t head = length < TM_KIND_HEAD_BYTES ? length : TM_KIND_HEAD_BYTES;
+    const size_t begin = text_begin(first, head);
+    enum tm_file_kind kind = by_magic(first, head);
+
+    if (kind != TM_FILE_UNKNOWN)
+        return kind;
+    if (head == 0)
+        return TM_FILE_EMPTY;
+    if (is_old_tar(first, head)) /* its checksum tells more than how a protobuf may begin */
+        return TM_FILE_TAR;
+    if (is_json(first, head, begin))
+        return json_kind(first, head, begin);
+    if (begins_with(first, head, begin, "<!doctype html") || begins_with(first, head, begin, "<html"))
+        return TM_FILE_HTML;
+    kind = protobuf_kind(first, head);
+    if (kind != TM_FILE_UNKNOWN)
+        return kind;
+    if (is_tensorboard(first, head))
+        return TM_FILE_TENSORBOARD;
+    return is_text(first, head) ? TM_FILE_TEXT : TM_FILE_UNKNOWN;
+}

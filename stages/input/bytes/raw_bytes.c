@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bytes of an input as they lie on disk: out of a file with pread, out of a stream with read.  No memory but
+ * the state of the fingerprint (576 bytes of xxHash). */
+#include "stages/input/bytes/raw_bytes.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <xxhash.h>
+
+tm_status tm_raw_read_at(struct tm_run *run, const char *name, int fd, void *to, size_t bytes, uint64_t at,
+                         size_t *got)
+{
+    *got = 0;
+    while (*got < bytes) {
+        const ssize_t n = pread(fd, (uint8_t *)to + *got, bytes - *got, (off_t)(at + *got));
+
+        if (n == 0)
+            return TM_OK;
+        if (n > 0)
+            *got += (size_t)n;
+        else if (errno != EINTR)
+            return tm_fail(&run->error, TM_ERR_INPUT, (int64_t)(at + *got), "cannot read %s: %s", name,
+                           strerror(errno));
+    }
+    return TM_OK;
+}
+
+tm_status tm_raw_refuse_short(struct tm_run *run, const char *name, uint64_t size, uint64_t at)
+{
+    (void)tm_fail(&run->error, TM_ERR_INPUT, (int64_t)at, "%s became shorter while it was read (it had %llu bytes)",
+                  name, (unsigned long long)size);
+    tm_hint(&run->error, "wait until the profiler has finished writing, or copy the file first");
+    return TM_ERR_INPUT;
+}
+
+static tm_status read_file(struct tm_raw *raw, uint8_t *to, size_t bytes, size_t *got)
+{
+    const uint64_t left = raw->size - raw->at;
+    const size_t want = left < bytes ? (size_t)left : bytes;
+    const tm_status st = tm_raw_read_at(raw->run, raw->name, raw->fd, to, want, raw->at, got);
+
+    if (st != TM_OK || *got == want)
+        return st;
+    return tm_raw_refuse_short(raw->run, raw->name, raw->size, raw->at + *got);
+}
+
+static tm_status restart_file(struct tm_raw *raw)
+{
+    (void)raw; /* read_file goes by the place alone */
+    return TM_OK;
+}
+
+static tm_status read_stream(struct tm_raw *raw, uint8_t *to, size_t bytes, size_t *got)
+{
+    *got = 0;
+    while (*got < bytes) {
+        const ssize_t n = read(raw->fd, to + *got, bytes - *got);
+
+        if (n == 0)
+            return TM_OK;
+        if (n > 0)
+            *got += (size_t)n;
+        else if (errno != EINTR)
+            return tm_fail(&raw->run->error, TM_ERR_INPUT, (int64_t)(raw->at + *got), "cannot read %s: %s", raw->name,
+                           strerror(errno));
+    }
+    return TM_OK;
+}
+
+const struct tm_raw_type tm_raw_file = { .read = read_file, .restart = restart_file };
+const struct tm_raw_type tm_raw_stream = { .read = read_stream };
+
+tm_status tm_raw_open(struct tm_raw *raw)
+{
+    raw->hash = XXH3_createState();
+    if (!raw->hash || XXH3_64bits_reset(raw->hash) != XXH_OK)
+        return tm_fail(&raw->run->error, TM_ERR_LIMIT, -1, "cannot open %s: no memory left", raw->name);
+    return TM_OK;
+}
+
+/* What was not seen before a restart is new. */
+static tm_status take_new(struct tm_raw *raw, const uint8_t *bytes, size_t length)
+{
+    const uint64_t end = raw->at + length;
+    const uint64_t fresh = end > raw->seen ? end - raw->seen : 0;
+
+    raw->at = end;
+    if (fresh == 0)
+        return TM_OK;
+    raw->seen = end;
+    tm_progress_add(&raw->run->progress, fresh);
+    if (XXH3_64bits_update(raw->hash, bytes + length - fresh, fresh) != XXH_OK)
+        return tm_fail(&raw->run->error, TM_ERR_LIMIT, -1, "cannot take the fingerprint of %s", raw->name);
+    return TM_OK;
+}
+
+tm_status tm_raw_read(struct tm_raw *raw, void *to, size_t bytes, size_t *got)
+{
+    const tm_status st = raw->type->read(raw, to, bytes, got);
+
+    return st == TM_OK ? take_new(raw, to, *got) : st;
+}
+
+bool tm_raw_can_restart(const struct tm_raw *raw)
+{
+    return raw->type->restart != NULL;
+}
+
+tm_status tm_raw_restart(struct tm_raw *raw)
+{
+    raw->at = 0;
+    return raw->type->restart(raw);
+}
+
+uint64_t tm_raw_xxh3(const struct tm_raw *raw)
+{
+    return XXH3_64bits_digest(raw->hash);
+}
+
+void tm_raw_close(struct tm_raw *raw)
+{
+    if (!raw->type)
+        return;
+    if (raw->type->close)
+        raw->type->close(raw);
+    (void)XXH3_freeState(raw->hash);
+    *raw = (struct tm_raw){ .fd = -1 };
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_UNWRAP_H
+#define TM_UNWRAP_H
+
+#include "stages/input/bytes/input_file.h"
+#include "stages/input/bytes/raw_bytes.h"
+
+/* The content of an input as a stream: raw bytes, unwrapped on the way right into the caller's buffer.  Its memory,
+ * of the account `input`: 320 KiB for the block that is read and the head that tells the kind, and the decoder.
+ *
+ * Damage in a gzip: the fast engine may stop elsewhere in damaged data than zlib does, and what is read must not
+ * depend on what was built in.  So where that engine meets damage, what the present call produced is dropped, the
+ * file is read again from its begin with zlib, what was given out before is skipped, and it goes on from there. */
+struct tm_unwrap;
+
+/* Tell the wrapping from the first bytes, and unwrap the head.
+ * in:     raw     as filled for tm_raw_open
+ *         engine  TM_INFLATE_DEFAULT: the fastest, but zlib where the bytes come only once
+ *         read_most  bytes that one tm_unwrap_next gives at most; 0 = no limit
+ * owns:   raw, from now on, also after a failure
+ * errors: NULL, with the error in run->error */
+struct tm_unwrap *tm_unwrap_new(const struct tm_raw *raw, enum tm_inflate_engine engine,
+                                size_t read_most) TM_MUST_USE;
+void tm_unwrap_free(struct tm_unwrap *stream); /* tolerates NULL */
+
+enum tm_wrapping tm_unwrap_wrapping(const struct tm_unwrap *stream);
+bool tm_unwrap_is_file(const struct tm_unwrap *stream); /* the content is a regular file as it lies on disk */
+
+/* The first bytes of the content: TM_KIND_HEAD_BYTES, fewer only where there are no more; 0 = no content. */
+const uint8_t *tm_unwrap_head(const struct tm_unwrap *stream, size_t *length);
+
+/* The next bytes of the content, from its first.
+ * out:    got     as many as fit, 0 at the end
+ * errors: as tm_raw_read; TM_ERR_LIMIT where the decoder gets no memory, or a zstd needs too large a window */
+tm_status tm_unwrap_next(struct tm_unwrap *stream, void *to, size_t bytes, size_t *got) TM_MUST_USE;
+
+/* What is known when the end has been reached. */
+struct tm_unwrapped {
+    uint64_t bytes;      /* of the content, as it was given out */
+    uint64_t surplus;    /* the last ones of these, given out before the damage was met: zlib alone would not */
+    uint64_t disk_bytes;
+    uint64_t xxh3;
+    uint64_t members;
+    char problem[512];   /* "the gzip is damaged: ... (byte N)"; "" = nothing is wrong */
+    uint64_t problem_at; /* byte on disk */
+};
+void tm_unwrap_tell(const struct tm_unwrap *stream, struct tm_unwrapped *all);
+
+#endif

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_CHROME_ENGINE_H
+#define TM_CHROME_ENGINE_H
+
+#include "stages/input/chrome/json_walk.h"
+
+/* One event of a Chrome trace, read where it stands.  This is where the time goes: chrome_engine_*.c compile it for
+ * each kind of processor. */
+
+enum event_member {
+    MEMBER_OTHER,
+    MEMBER_PH,
+    MEMBER_TS,
+    MEMBER_DUR,
+    MEMBER_PID,
+    MEMBER_TID,
+    MEMBER_ID,
+    MEMBER_ID2,
+    MEMBER_BIND_ID,
+    MEMBER_CAT,
+    MEMBER_NAME,
+    MEMBER_S,
+    MEMBER_BP,
+    MEMBER_ARGS,
+};
+
+/* --- keys --- */
+
+static inline bool key_is(const uint8_t *key, const char *word, uint32_t length)
+{
+    return memcmp(key, word, length) == 0;
+}
+
+static inline enum event_member member_of_two(const uint8_t *key)
+{
+    if (key_is(key, "ph", 2))
+        return MEMBER_PH;
+    if (key_is(key, "ts", 2))
+        return MEMBER_TS;
+    if (key_is(key, "id", 2))
+        return MEMBER_ID;
+    return key_is(key, "bp", 2) ? MEMBER_BP : MEMBER_OTHER;
+}
+
+static inline enum event_member member_of_three(const uint8_t *key)
+{
+    if (key_is(key, "pid", 3))
+        return MEMBER_PID;
+    if (key_is(key, "tid", 3))
+        return MEMBER_TID;
+    if (key_is(key, "dur", 3))
+        return MEMBER_DUR;
+    if (key_is(key, "cat", 3))
+        return MEMBER_CAT;
+    return key_is(key, "id2", 3) ? MEMBER_ID2 : MEMBER_OTHER;
+}
+
+static inline enum event_member member_of(const uint8_t *key, uint32_t length)
+{
+    switch (length) {
+    case 1:
+        return *key == 's' ? MEMBER_S : MEMBER_OTHER;
+    case 2:
+        return member_of_two(key);
+    case 3:
+        return member_of_three(key);
+    case 4:
+        if (key_is(key, "name", 4))
+            return MEMBER_NAME;
+        return key_is(key, "args", 4) ? MEMBER_ARGS : MEMBER_OTHER;
+    case 7:
+        return key_is(key, "bind_id", 7) ? MEMBER_BIND_ID : MEMBER_OTHER;
+    default:
+        return MEMBER_OTHER;
+    }
+}
+
+/* Which member the key that was just read names; and whether the event has it twice. */
+static inline enum event_member take_event_key(struct tm_chrome_reader *r)
+{
+    uint32_t length;
+    const uint8_t *const key = take_key(r, &length);
+    const enum event_member member = member_of(key, length);
+
+    if (member != MEMBER_OTHER)
+        r->has_repeated_key |= r->seen >> member & 1;
+    else if (!r->key_is_cut)
+        (void)tm_chrome_key(&r->keys, key, length, TM_KEY_OF_EVENT, &r->has_repeated_key);
+    r->seen |= 1u << member;
+    return member;
+}
+
+/* --- values --- */
+
+/* A text, or nothing where it is none. */
+static inline const uint8_t *read_optional_text(struct tm_chrome_reader *r, const uint8_t *at, bool *has,
+                                                struct tm_json_text *text)
+{
+    *text = (struct tm_json_text){ .at = NULL };
+    *has = *at == '"';
+    return *has ? read_text(r, at, text) : skip_value(r, at);
+}
+
+/* A text of one character of ASCII: that; another text: '?'; no text: 0. */
+static inline const uint8_t *read_letter(struct tm_chrome_reader *r, const uint8_t *at, char *letter)
+{
+    struct tm_json_text text;
+    bool has;
+
+    if (at[0] == '"' && at[1] >= ' ' && at[1] < 0x7f && at[1] != '"' && at[1] != '\\' && at[2] == '"') {
+        *letter = (char)at[1];
+        return at + 3;
+    }
+    at = read_optional_text(r, at, &has, &text);
+    *letter = 0;
+    if (at && has) /* a byte above 0x7f is no character */
+        *letter = text.length == 1 && (uint8_t)(text.at[0] - 1) < 0x7f ? text.at[0] : '?';
+    return at;
+}
+
+static inline void set_has(struct tm_chrome_reader *r, uint32_t what, bool has)
+{
+    r->event.has = has ? r->event.has | what : r->event.has & ~what;
+}
+
+/* Whether a text is ASCII without control characters, but for those that its walk has seen. */
+static inline bool is_plain_ascii(struct tm_json_text text)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint8_t *const at = (const uint8_t *)text.at;
+    uint64_t seen = 0;
+    uint32_t i = 0;
+
+    for (; i + 8 <= text.length; i += 8)
+        seen |= tm_load_word(at + i) | (tm_load_word(at + i) + ones); /* 0x7f and above */
+    if (i < text.length) {
+        const uint64_t word = tm_key_head(at + i, text.length - i);
+
+        seen |= word | (word + ones);
+    }
+    return !(seen & ones << 7);
+}
+
+static inline const uint8_t *read_name(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    bool has;
+
+    at = read_optional_text(r, at, &has, &r->event.name);
+    if (!at)
+        return NULL;
+    set_has(r, TM_CHROME_NAME, has);
+    r->name_traits = 0;
+    if (has && (r->text_traits || !is_plain_ascii(r->event.name)))
+        r->name_traits = tm_chrome_text_traits(r->event.name) | (r->text_traits & TM_TEXT_SURROGATE);
+    return at;
+}
+
+/* A time at a glance: digits, a point, digits.
+ * out:    NULL where this is not for us */
+static inline const uint8_t *read_short_time(const uint8_t *at, struct tm_json_time *time)
+{
+    uint64_t us;
+    uint32_t ps = 0;
+    const unsigned count = tm_short_digits(at, &us);
+
+    if (!count)
+        return NULL;
+    at += count;
+    if (*at == '.') {
+        if (at[1] < '0' || at[1] > '9')
+            return NULL;
+        at = tm_short_fraction(at + 1, &ps);
+    }
+    if (!tm_ends_number(*at))
+        return NULL;
+    us += ps == 1000000;
+    *time = (struct tm_json_time){ .us = (int64_t)us, .ps = ps == 1000000 ? 0 : (int32_t)ps };
+    return at;
+}
+
+static inline void take_decimal_time(const struct tm_json_decimal *decimal, struct tm_chrome_time *how,
+                                     struct tm_json_time *time)
+{
+    how->is_there = true;
+    how->had_exponent = decimal->has_exponent;
+    how->is_long = !tm_json_time_of(decimal, time);
+}
+
+/* A time in any other way. */
+static inline const uint8_t *read_long_time(struct tm_chrome_reader *r, const uint8_t *at, struct tm_chrome_time *how,
+                                            struct tm_json_time *time)
+{
+    const uint64_t not_numbers = r->not_numbers;
+    struct tm_json_text text;
+    bool is_number;
+
+    if (*at == '"') {
+        at = read_text(r, at, &text);
+        if (at && tm_json_decimal_of(text.at, text.length, &r->decimal)) {
+            take_decimal_time(&r->decimal, how, time);
+            how->was_text = true;
+        }
+    } else {
+        is_number = *at == '-' || (*at >= '0' && *at <= '9');
+        at = is_number ? tm_chrome_number(r, at) : skip_value(r, at);
+        if (at && is_number && r->not_numbers == not_numbers)
+            take_decimal_time(&r->decimal, how, time);
+        r->not_numbers = not_numbers;
+    }
+    how->is_bad = !how->is_there;
+    return at;
+}
+
+static inline const uint8_t *read_time(struct tm_chrome_reader *r, const uint8_t *at, struct tm_chrome_time *how,
+                                       struct tm_json_time *time)
+{
+    const uint8_t *const end = read_short_time(at, time);
+
+    *how = (struct tm_chrome_time){ .is_there = end != NULL };
+    return TM_LIKELY(end != NULL) ? end : read_long_time(r, at, how, time);
+}
+
+/* What was walked from window.token on, as it is written, to stay until the event ends. */
+static inline struct tm_json_text take_written(struct tm_chrome_reader *r, const uint8_t *end)
+{
+    struct tm_json_text text = { (const char *)r->window.token, (uint32_t)(end - r->window.token) };
+
+    r->text_traits = 0;
+    if (r->is_outgrown || text.length > tm_json_longest(&r->window))
+        tm_chrome_keep_text(r, &text);
+    r->window.token = NULL;
+    return text;
+}
+
+static inline const uint8_t *read_long_id(struct tm_chrome_reader *r, const uint8_t *at, struct tm_json_id *id)
+{
+    const uint64_t not_numbers = r->not_numbers;
+    struct tm_json_text text;
+
+    r->window.token = at;
+    at = tm_chrome_number(r, at);
+    if (!at)
+        return NULL;
+    text = take_written(r, at);
+    if (r->not_numbers == not_numbers)
+        tm_json_id_of_number(&r->decimal, text, id);
+    return at;
+}
+
+static inline const uint8_t *read_id(struct tm_chrome_reader *r, const uint8_t *at, struct tm_json_id *id)
+{
+    struct tm_json_text text;
+    const uint8_t *end;
+
+    *id = (struct tm_json_id){ .kind = TM_JSON_NO_ID };
+    if (*at == '"') {
+        at = read_text(r, at, &text);
+        if (at)
+            tm_json_id_of_text(text, id);
+        return at;
+    }
+    if (*at != '-' && (*at < '0' || *at > '9'))
+        return skip_value(r, at);
+    end = tm_short_integer(at, &id->number);
+    if (!end)
+        return read_long_id(r, at, id);
+    id->kind = TM_JSON_NUMBER;
+    return end;
+}
+
+static inline const uint8_t *read_id_members(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    bool ended;
+
+    at = first_member(r, at, &ended);
+    while (at && !ended) {
+        const uint8_t *key;
+        uint32_t length;
+
+        at = read_key(r, at);
+        if (!at)
+            return NULL;
+        key = take_key(r, &length);
+        if (!r->key_is_cut)
+            (void)tm_chrome_key(&r->keys, key, length, TM_KEY_OF_ID, &r->has_repeated_key);
+        if (length == 5 && key_is(key, "local", 5))
+            at = read_id(r, at, &r->ids[TM_ID_LOCAL]);
+        else if (length == 6 && key_is(key, "global", 6))
+            at = read_id(r, at, &r->ids[TM_ID_GLOBAL]);
+        else
+            at = skip_value(r, at);
+        if (at)
+            at = next_member(r, at, &ended);
+    }
+    return at;
+}
+
+static inline const uint8_t *read_id2(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    r->ids[TM_ID_LOCAL].kind = r->ids[TM_ID_GLOBAL].kind = TM_JSON_NO_ID;
+    return *at == '{' ? read_id_members(r, at) : skip_value(r, at);
+}
+
+/* --- arguments --- */
+
+/* A list is taken as it is written. */
+static inline const uint8_t *read_list_fact(struct tm_chrome_reader *r, const uint8_t *at, enum tm_stat stat)
+{
+    struct tm_json_text text;
+
+    r->window.token = at;
+    at = skip_nested(r, at);
+    if (!at)
+        return NULL;
+    text = take_written(r, at);
+    r->has_nested_argument |= r->skipped_nested;
+    tm_facts_put_text(&r->event.facts, stat, text.at, text.length);
+    return at;
+}
+
+static inline const uint8_t *read_long_fact(struct tm_chrome_reader *r, const uint8_t *at, enum tm_stat stat)
+{
+    const uint64_t not_numbers = r->not_numbers;
+
+    at = tm_chrome_number(r, at);
+    if (at && r->not_numbers == not_numbers)
+        tm_chrome_put_number(r, stat);
+    return at;
+}
+
+/* A value of no argument that we know, or that cannot be one. */
+static inline const uint8_t *skip_argument(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    if (*at != '{' && *at != '[')
+        return skip_simple(r, at);
+    r->has_nested_argument |= *at == '{';
+    at = skip_nested(r, at);
+    r->has_nested_argument |= r->skipped_nested;
+    return at;
+}
+
+static inline const uint8_t *read_fact(struct tm_chrome_reader *r, const uint8_t *at, enum tm_stat stat)
+{
+    struct tm_json_text text;
+    const uint8_t *end;
+    int64_t number;
+
+    if (*at == '"') {
+        at = read_text(r, at, &text);
+        if (at)
+            tm_facts_put_number_text(&r->event.facts, stat, text.at, text.length);
+        return at;
+    }
+    if (*at == '[')
+        return read_list_fact(r, at, stat);
+    if (*at != '-' && (*at < '0' || *at > '9'))
+        return skip_argument(r, at);
+    end = tm_short_integer(at, &number);
+    if (!end)
+        return read_long_fact(r, at, stat);
+    tm_facts_put_int(&r->event.facts, stat, number);
+    return end;
+}
+
+/* in:     at  the value of the key that was just read */
+static inline const uint8_t *read_argument(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    bool repeated = false;
+    uint32_t length;
+    const uint8_t *const key = take_key(r, &length);
+    enum tm_stat stat = TM_STAT_UNKNOWN;
+
+    if (!r->key_is_cut)
+        stat = tm_chrome_key(&r->keys, key, length, TM_KEY_OF_ARGUMENTS, &repeated);
+    if (stat == TM_STAT_UNKNOWN) {
+        r->has_repeated_key |= repeated;
+        return skip_argument(r, at);
+    }
+    if (repeated) {
+        r->has_repeated_key = true;
+        tm_chrome_drop_fact(r, stat);
+    }
+    return read_fact(r, at, stat);
+}
+
+static inline const uint8_t *read_args(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    bool ended;
+
+    r->event.args = (struct tm_json_text){ .at = (const char *)at };
+    at = first_member(r, at, &ended);
+    while (at && !ended) {
+        at = read_key(r, at);
+        if (at)
+            at = read_argument(r, at);
+        if (at)
+            at = next_member(r, at, &ended);
+    }
+    if (!at)
+        return NULL;
+    if (r->is_outgrown)
+        r->event.args.at = NULL;
+    else
+        r->event.args.length = (uint32_t)(at - (const uint8_t *)r->event.args.at);
+    return at;
+}
+
+static inline const uint8_t *read_arguments(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    const bool is_object = *at == '{';
+
+    if (r->event.has & TM_CHROME_ARGS)
+        tm_chrome_drop_args(r);
+    set_has(r, TM_CHROME_ARGS, is_object);
+    return is_object ? read_args(r, at) : skip_value(r, at);
+}
+
+/* --- the event --- */
+
+static inline const uint8_t *read_scope(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    at = read_letter(r, at, &r->event.scope);
+    if (r->event.scope != 'g' && r->event.scope != 'p' && r->event.scope != 't')
+        r->event.scope = 0;
+    set_has(r, TM_CHROME_SCOPE, r->event.scope != 0);
+    return at;
+}
+
+static inline const uint8_t *read_binding(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    char letter;
+
+    at = read_letter(r, at, &letter);
+    set_has(r, TM_CHROME_BIND_ENCLOSING, letter == 'e');
+    return at;
+}
+
+static inline const uint8_t *read_category(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    bool has;
+
+    at = read_optional_text(r, at, &has, &r->event.cat);
+    set_has(r, TM_CHROME_CAT, has);
+    return at;
+}
+
+static inline const uint8_t *read_member(struct tm_chrome_reader *r, const uint8_t *at, enum event_member member)
+{
+    switch (member) {
+    case MEMBER_PH:
+        return read_letter(r, at, &r->event.phase);
+    case MEMBER_TS:
+        return read_time(r, at, &r->ts, &r->event.ts);
+    case MEMBER_DUR:
+        return read_time(r, at, &r->dur, &r->event.dur);
+    case MEMBER_PID:
+        return read_id(r, at, &r->event.pid);
+    case MEMBER_TID:
+        return read_id(r, at, &r->event.tid);
+    case MEMBER_ID:
+        return read_id(r, at, &r->ids[TM_ID_OWN]);
+    case MEMBER_ID2:
+        return read_id2(r, at);
+    case MEMBER_BIND_ID:
+        return read_id(r, at, &r->ids[TM_ID_BIND]);
+    case MEMBER_CAT:
+        return read_category(r, at);
+    case MEMBER_NAME:
+        return read_name(r, at);
+    case MEMBER_S:
+        return read_scope(r, at);
+    case MEMBER_BP:
+        return read_binding(r, at);
+    case MEMBER_ARGS:
+        return read_arguments(r, at);
+    default:
+        return skip_value(r, at);
+    }
+}
+
+static const uint8_t *read_event(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    bool ended;
+
+    tm_chrome_event_begin(r, at);
+    at = first_member(r, at, &ended);
+    while (at && !ended) {
+        at = read_key(r, at);
+        if (at)
+            at = read_member(r, at, take_event_key(r));
+        if (at)
+            at = next_member(r, at, &ended);
+    }
+    if (at)
+        tm_chrome_event_end(r);
+    return at;
+}
+
+static const uint8_t *skip_any(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    return skip_value(r, at);
+}
+
+#endif

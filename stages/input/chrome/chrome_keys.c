@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of keys: open, probed in steps of one. */
+#include "stages/input/chrome/chrome_keys.h"
+
+#include <xxhash.h>
+
+void tm_chrome_keys_begin(struct tm_chrome_keys *keys)
+{
+    if (keys->used > TM_KEYS_ENOUGH || keys->event == UINT32_MAX)
+        memset(keys, 0, sizeof(*keys));
+    keys->event++;
+}
+
+void tm_chrome_key_hash(const uint8_t *key, struct tm_key_name *name)
+{
+    const XXH128_hash_t hash = XXH3_128bits(key, name->length - 1);
+
+    name->words[0] = hash.low64;
+    name->words[1] = hash.high64;
+}
+
+static enum tm_stat argument_of(const uint8_t *key, const struct tm_key_name *name)
+{
+    return name->place == TM_KEY_OF_ARGUMENTS ? tm_argument_of((const char *)key, name->length - 1) : TM_STAT_UNKNOWN;
+}
+
+enum tm_stat tm_chrome_key_slow(struct tm_chrome_keys *keys, const uint8_t *key, struct tm_key_name *name,
+                                bool *repeated)
+{
+    uint32_t at = tm_key_first_slot(name);
+    struct tm_key_slot *slot;
+
+    for (slot = &keys->slots[at]; slot->name.length; slot = &keys->slots[at]) {
+        if (tm_key_names_equal(&slot->name, name)) {
+            if (slot->event == keys->event)
+                *repeated = true;
+            slot->event = keys->event;
+            return (enum tm_stat)slot->stat;
+        }
+        at = (at + 1) & (TM_KEY_SLOTS - 1);
+    }
+    if (keys->used == TM_KEYS_MOST)
+        return argument_of(key, name);
+    keys->used++;
+    *slot = (struct tm_key_slot){ .name = *name, .event = keys->event, .stat = argument_of(key, name) };
+    return (enum tm_stat)slot->stat;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_CHROME_MAKER_H
+#define TM_CHROME_MAKER_H
+
+#include "stages/input/chrome/chrome_reader.h"
+#include "stages/input/records/record_store.h"
+
+/* Shared by chrome_scan.c, chrome_record.c and chrome_tracks.c: whose event is it. */
+
+/* What lies on one track of ours.  Spans of threads must nest, so that nothing else lies between them. */
+enum tm_chrome_sort {
+    TM_CHROME_THREAD,  /* of a process */
+    TM_CHROME_DEVICE,  /* a stream: PyTorch's device is an argument of the event, its process may be any */
+    TM_CHROME_UNKNOWN_DEVICE,
+    TM_CHROME_LOOSE,   /* of a process: instants on no thread, and what says nothing of its thread */
+    TM_CHROME_ASYNC,   /* of a process */
+    TM_CHROME_FLOW,    /* of the whole file: flows lead from one process to another */
+    TM_CHROME_COUNTER,
+};
+
+/* A process as the file names it; names come at any place, also after its events. */
+struct tm_chrome_process {
+    tm_strid name, labels;
+    struct tm_json_id id; /* without its text */
+    tm_strid id_text;     /* 0 = the id is a number */
+    uint32_t device;      /* set at the end: index into trace.devices, or TM_NONE */
+    uint8_t side;         /* set at the end: enum tm_side */
+    uint8_t device_kind;  /* set at the end: enum tm_device_kind */
+    uint8_t is_unknown_device, is_plane; /* set at the end; is_plane: named like a plane of an XSpace */
+};
+
+/* What belongs to a track beside its row in trace->tracks, which has the same number. */
+struct tm_chrome_track {
+    uint64_t process;     /* row of processes; of a device's stream: the one of its first event */
+    struct tm_json_id thread; /* without its text */
+    tm_strid thread_text; /* 0 = the id is a number */
+    tm_strid name;        /* as thread_name says */
+    int64_t ordinal;      /* of the device */
+    uint8_t sort;         /* enum tm_chrome_sort */
+};
+
+enum { TM_CHROME_NEAR = 64 }; /* a power of two */
+
+/* The tracks that events meet one after the other are few.  What tells one; of texts their hash. */
+struct tm_near_track {
+    uint64_t process, thread;
+    int64_t ordinal;
+    uint32_t sorts; /* of ids and of the track */
+    uint32_t track;
+    bool is_used;
+};
+
+struct tm_chrome_tracks {
+    struct tm_run *run;
+    struct tm_trace *trace;
+    struct tm_names *process_numbers; /* what tells a process, as text -> its row plus one */
+    struct tm_names *track_numbers;
+    struct tm_rows *processes;        /* struct tm_chrome_process */
+    struct tm_rows *tracks;           /* struct tm_chrome_track */
+    struct tm_near_track near[TM_CHROME_NEAR];
+    bool has_planes;                  /* set at the end: the file comes from JAX's or TensorFlow's writer */
+};
+
+tm_status tm_chrome_tracks_open(struct tm_chrome_tracks *t, struct tm_trace *trace) TM_MUST_USE;
+void tm_chrome_tracks_close(struct tm_chrome_tracks *t); /* tolerates a zeroed one */
+
+/* The track of an event, found or made.
+ * in: ordinal  of the device, for TM_CHROME_DEVICE and _UNKNOWN_DEVICE */
+tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_event *event,
+                             enum tm_chrome_sort sort, int64_t ordinal, uint32_t *track) TM_MUST_USE;
+/* A metadata event: names of processes and threads; others say nothing to us. */
+tm_status tm_chrome_take_metadata(struct tm_chrome_tracks *t, const struct tm_chrome_event *event) TM_MUST_USE;
+/* All names are known: sides, devices, lines and names of all tracks. */
+tm_status tm_chrome_tracks_finish(struct tm_chrome_tracks *t, const struct tm_chrome_header *header) TM_MUST_USE;
+
+/* chrome_record.c: what an event becomes. */
+struct tm_chrome_maker {
+    struct tm_run *run;
+    struct tm_trace *trace;
+    struct tm_chrome_tracks *tracks;
+    struct tm_record_store *store;
+    struct tm_configs *configs;
+    bool has_origin;
+    int64_t origin_us;       /* subtracted from every time */
+    uint64_t complete;       /* X events */
+    union tm_args args;
+};
+
+/* Put an event into the store, or into a tally. */
+tm_status tm_chrome_take_event(struct tm_chrome_maker *m, const struct tm_chrome_event *event) TM_MUST_USE;
+/* What waited for the names of planes: as tm_record_source_new wants it.  to: the trace */
+void tm_chrome_finish_record(void *to, const struct tm_track *track, struct tm_raw *raw);
+
+#endif

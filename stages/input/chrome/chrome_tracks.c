@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes and threads of a Chrome trace, and which plane, device and line each is.  Their names may come after
+ * their events, so events are put on numbered tracks, and what a track is, is told at the end.
+ * source: docs/classes.md; the processes of JAX's writer are the planes of its XSpace (XPlane names) */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stages/input/chrome/chrome_maker.h"
+#include "stages/resolve/classes.h"
+
+enum { KEY_MOST = 512, NAME_MOST = 4096 };
+
+tm_status tm_chrome_tracks_open(struct tm_chrome_tracks *t, struct tm_trace *trace)
+{
+    struct tm_run *run = trace->run;
+    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_METADATA);
+
+    *t = (struct tm_chrome_tracks){ .run = run, .trace = trace };
+    t->process_numbers = tm_names_new(run, share / 16, NULL);
+    t->track_numbers = tm_names_new(run, share / 8, NULL);
+    t->processes = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_chrome_process), share / 32);
+    t->tracks = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_chrome_track), share / 16);
+    return t->process_numbers && t->track_numbers && t->processes && t->tracks ? TM_OK : run->error.status;
+}
+
+void tm_chrome_tracks_close(struct tm_chrome_tracks *t)
+{
+    if (!t->run)
+        return;
+    tm_names_free(t->process_numbers);
+    tm_names_free(t->track_numbers);
+    tm_rows_free(t->processes);
+    tm_rows_free(t->tracks);
+    *t = (struct tm_chrome_tracks){ .run = NULL };
+}
+
+/* --- numbers of processes and tracks --- */
+
+/* An id as text that tells it from every other id; a text of any length by its hash. */
+static int put_id(char *to, size_t room, const struct tm_json_id *id)
+{
+    XXH128_hash_t hash;
+
+    switch (id->kind) {
+    case TM_JSON_NUMBER:
+        return snprintf(to, room, "%c%" PRId64, id->is_unsigned ? 'u' : 'n', id->number);
+    case TM_JSON_TEXT:
+        hash = XXH3_128bits(id->text.at, id->text.length);
+        return snprintf(to, room, "t%016" PRIx64 "%016" PRIx64, (uint64_t)hash.high64, (uint64_t)hash.low64);
+    default:
+        return snprintf(to, room, "-");
+    }
+}
+
+static tm_status put_id_text(struct tm_chrome_tracks *t, const struct tm_json_id *id, tm_strid *text)
+{
+    *text = 0;
+    return id->kind == TM_JSON_TEXT ? tm_names_put(t->trace->names, id->text.at, id->text.length, text) : TM_OK;
+}
+
+static struct tm_json_id without_text(const struct tm_json_id *id)
+{
+    return (struct tm_json_id){ .kind = id->kind, .is_unsigned = id->is_unsigned, .number = id->number };
+}
+
+static tm_status process_of(struct tm_chrome_tracks *t, const struct tm_json_id *id, uint64_t *process)
+{
+    struct tm_chrome_process row = { .id = without_text(id), .device = TM_NONE };
+    char key[KEY_MOST];
+    tm_strid number;
+    tm_status st = tm_names_put(t->process_numbers, key, (size_t)put_id(key, sizeof(key), id), &number);
+
+    *process = number - 1;
+    if (st != TM_OK || *process < tm_rows_count(t->processes))
+        return st;
+    st = put_id_text(t, id, &row.id_text);
+    return st == TM_OK ? tm_rows_append(t->processes, &row) : st;
+}
+
+/* A thread that is not named is the one that bears the number of its process: so do viewers. */
+static const struct tm_json_id *thread_of(const struct tm_chrome_event *event)
+{
+    return event->tid.kind ? &event->tid : &event->pid;
+}
+
+static bool has_thread(enum tm_chrome_sort sort)
+{
+    return sort == TM_CHROME_THREAD || sort == TM_CHROME_DEVICE || sort == TM_CHROME_UNKNOWN_DEVICE;
+}
+
+static bool has_device(enum tm_chrome_sort sort)
+{
+    return sort == TM_CHROME_DEVICE || sort == TM_CHROME_UNKNOWN_DEVICE;
+}
+
+static tm_status make_track(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
+                            int64_t ordinal)
+{
+    const struct tm_track track = { .device = TM_NONE, .thread = TM_NONE };
+    struct tm_chrome_track row = { .ordinal = ordinal, .sort = (uint8_t)sort };
+    tm_status st = process_of(t, &event->pid, &row.process);
+
+    if (st == TM_OK && has_thread(sort)) {
+        row.thread = without_text(thread_of(event));
+        st = put_id_text(t, thread_of(event), &row.thread_text);
+    }
+    if (st == TM_OK && tm_rows_count(t->tracks) >= TM_NONE)
+        st = tm_fail(&t->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u tracks", TM_NONE - 1);
+    if (st == TM_OK)
+        st = tm_rows_append(t->tracks, &row);
+    return st == TM_OK ? tm_rows_append(t->trace->tracks, &track) : st;
+}
+
+static tm_status find_track(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
+                            int64_t ordinal, uint32_t *track)
+{
+    char key[KEY_MOST];
+    int used = snprintf(key, sizeof(key), "%d ", (int)sort);
+    tm_strid number;
+    tm_status st;
+
+    if (has_device(sort))
+        used += snprintf(key + used, sizeof(key) - (size_t)used, "%" PRId64 " ", ordinal);
+    else if (sort != TM_CHROME_FLOW)
+        used += put_id(key + used, sizeof(key) - (size_t)used, &event->pid);
+    if (has_thread(sort)) {
+        key[used++] = ' ';
+        used += put_id(key + used, sizeof(key) - (size_t)used, thread_of(event));
+    }
+    st = tm_names_put(t->track_numbers, key, (size_t)used, &number);
+    *track = number - 1;
+    if (st == TM_OK && *track == tm_rows_count(t->tracks))
+        st = make_track(t, event, sort, ordinal);
+    return st;
+}
+
+static uint32_t sort_of_id(const struct tm_json_id *id)
+{
+    return (uint32_t)id->kind << 1 | id->is_unsigned;
+}
+
+tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_event *event,
+                             enum tm_chrome_sort sort, int64_t ordinal, uint32_t *track)
+{
+    const struct tm_json_id *thread = thread_of(event);
+    const struct tm_near_track wanted = {
+        .process = tm_json_id_number(&event->pid),
+        .thread = tm_json_id_number(thread),
+        .ordinal = has_device(sort) ? ordinal : 0,
+        .sorts = sort_of_id(&event->pid) << 16 | sort_of_id(thread) << 8 | (uint32_t)sort,
+    };
+    const uint64_t mixed = (wanted.thread ^ wanted.process << 8 ^ (uint64_t)wanted.sorts << 32) * 0x9e3779b97f4a7c15u;
+    struct tm_near_track *near = &t->near[mixed >> 58];
+    tm_status st;
+
+    static_assert(TM_CHROME_NEAR == 1 << (64 - 58), "the place is the highest bits of the hash");
+    if (near->is_used && near->process == wanted.process && near->thread == wanted.thread &&
+        near->ordinal == wanted.ordinal && near->sorts == wanted.sorts) {
+        *track = near->track;
+        return TM_OK;
+    }
+    st = find_track(t, event, sort, ordinal, track);
+    if (st != TM_OK)
+        return st;
+    *near = wanted;
+    near->track = *track;
+    near->is_used = true;
+    return TM_OK;
+}
+
+/* --- names --- */
+
+/* Another name than before is told; the same again is not. */
+static void set_name(struct tm_chrome_tracks *t, tm_strid *name, tm_strid wanted)
+{
+    if (*name && *name != wanted)
+        tm_tally_add(&t->run->tallies, TM_TALLY_RENAMED, 1);
+    *name = wanted;
+}
+
+static tm_status put_fact(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_stat stat,
+                          tm_strid *name)
+{
+    const struct tm_fact_maker maker = { .trace = t->trace };
+
+    *name = 0;
+    return tm_facts_have(&event->facts, stat) ? tm_facts_text(&maker, &event->facts, stat, name) : TM_OK;
+}
+
+static tm_status name_process(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_stat stat)
+{
+    struct tm_chrome_process *process;
+    uint64_t number;
+    tm_strid name;
+    tm_status st = put_fact(t, event, stat, &name);
+
+    if (st == TM_OK)
+        st = process_of(t, &event->pid, &number);
+    if (st != TM_OK || !name)
+        return st;
+    process = tm_rows_change(t->processes, number);
+    if (!process)
+        return t->run->error.status;
+    set_name(t, stat == TM_STAT_NAME ? &process->name : &process->labels, name);
+    return TM_OK;
+}
+
+static tm_status name_thread(struct tm_chrome_tracks *t, const struct tm_chrome_event *event)
+{
+    struct tm_chrome_track *row;
+    uint32_t track;
+    tm_strid name;
+    tm_status st = put_fact(t, event, TM_STAT_NAME, &name);
+
+    if (st == TM_OK)
+        st = tm_chrome_track_of(t, event, TM_CHROME_THREAD, 0, &track);
+    if (st != TM_OK || !name)
+        return st;
+    row = tm_rows_change(t->tracks, track);
+    if (!row)
+        return t->run->error.status;
+    set_name(t, &row->name, name);
+    return TM_OK;
+}
+
+tm_status tm_chrome_take_metadata(struct tm_chrome_tracks *t, const struct tm_chrome_event *event)
+{
+    tm_tally_add(&t->run->tallies, TM_TALLY_METADATA_EVENT, 1);
+    if (tm_json_text_is(event->name, "process_name"))
+        return name_process(t, event, TM_STAT_NAME);
+    if (tm_json_text_is(event->name, "process_labels"))
+        return name_process(t, event, TM_STAT_LABELS);
+    return tm_json_text_is(event->name, "thread_name") ? name_thread(t, event) : TM_OK;
+}
+
+/* --- the end: what is what --- */
+
+static tm_status finish_process(struct tm_chrome_tracks *t, uint64_t number)
+{
+    struct tm_chrome_process *row = tm_rows_change(t->processes, number);
+    struct tm_chrome_process process;
+    enum tm_device_kind kind = TM_DEVICE_GPU;
+    int64_t ordinal = 0;
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    if (!row)
+        return t->run->error.status;
+    process = *row;
+    st = tm_names_text(t->trace->names, process.name, NAME_MOST, &text, &length);
+    if (st != TM_OK)
+        return st;
+    process.is_plane = length && (text[0] == '/' || text[0] == '#');
+    process.side = (uint8_t)(process.is_plane ? tm_side_of_plane(text, length, &kind, &ordinal) : TM_SIDE_HOST);
+    process.device_kind = (uint8_t)kind;
+    process.is_unknown_device = process.is_plane && tm_unknown_device_plane(text, length);
+    t->has_planes |= process.is_plane && process.side != TM_SIDE_OTHER;
+    if (process.side == TM_SIDE_DEVICE)
+        st = tm_trace_device(t->trace, kind, ordinal, text, length, &process.device);
+    row = st == TM_OK ? tm_rows_change(t->processes, number) : NULL;
+    if (row)
+        *row = process;
+    return row ? TM_OK : t->run->error.status;
+}
+
+/* A name for what the file leaves without one. */
+static tm_status name_after_id(struct tm_chrome_tracks *t, const char *what, const struct tm_json_id *id,
+                               tm_strid id_text, tm_strid *name)
+{
+    char text[64];
+    int used;
+
+    if (*name || id_text) {
+        *name = *name ? *name : id_text;
+        return TM_OK;
+    }
+    used = id->is_unsigned ? snprintf(text, sizeof(text), "%s %" PRIu64, what, (uint64_t)id->number)
+                           : snprintf(text, sizeof(text), "%s %" PRId64, what, id->number);
+    return tm_names_put(t->trace->names, text, (size_t)used, name);
+}
+
+static tm_status put_text(struct tm_chrome_tracks *t, const char *text, tm_strid *name)
+{
+    return tm_names_put(t->trace->names, text, strlen(text), name);
+}
+
+/* A stream of a device that is told by its events (PyTorch): "GPU 0", "stream 7". */
+static tm_status finish_stream(struct tm_chrome_tracks *t, const struct tm_chrome_track *row, struct tm_track *track)
+{
+    char text[64];
+    const int length = snprintf(text, sizeof(text), "GPU %" PRId64, row->ordinal);
+    tm_status st = tm_names_put(t->trace->names, text, (size_t)length, &track->plane_name);
+
+    track->name = row->name;
+    if (st == TM_OK)
+        st = name_after_id(t, "stream", &row->thread, row->thread_text, &track->name);
+    if (row->sort == TM_CHROME_UNKNOWN_DEVICE)
+        return st;
+    track->side = TM_SIDE_DEVICE;
+    track->line = TM_LINE_STREAM;
+    if (st == TM_OK)
+        st = tm_trace_device(t->trace, TM_DEVICE_GPU, row->ordinal, text, (size_t)length, &track->device);
+    return st;
+}
+
+static tm_status finish_thread(struct tm_chrome_tracks *t, const struct tm_chrome_track *row,
+                               const struct tm_chrome_process *process, struct tm_track *track)
+{
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    track->name = row->name;
+    track->side = t->has_planes && !process->is_plane ? TM_SIDE_OTHER : process->side;
+    track->device = process->device;
+    st = name_after_id(t, "thread", &row->thread, row->thread_text, &track->name);
+    if (st == TM_OK)
+        st = tm_names_text(t->trace->names, track->name, NAME_MOST, &text, &length);
+    if (st == TM_OK)
+        track->line = (uint8_t)tm_line_of((enum tm_side)track->side, (enum tm_device_kind)process->device_kind, text,
+                                          length, track->id);
+    return st;
+}
+
+static tm_status finish_track(struct tm_chrome_tracks *t, uint64_t number)
+{
+    static const char *const names[] = {
+        [TM_CHROME_LOOSE] = "(no thread)", [TM_CHROME_ASYNC] = "(async)", [TM_CHROME_FLOW] = "(flows)",
+        [TM_CHROME_COUNTER] = "(counters)",
+    };
+    const struct tm_chrome_track *at = tm_rows_at(t->tracks, number);
+    struct tm_track track = { .device = TM_NONE, .thread = TM_NONE, .side = TM_SIDE_OTHER, .line = TM_LINE_OTHER };
+    const struct tm_chrome_process *process;
+    struct tm_chrome_process owner;
+    struct tm_chrome_track row;
+    struct tm_track *to;
+    tm_status st;
+
+    if (!at)
+        return t->run->error.status;
+    row = *at;
+    process = tm_rows_at(t->processes, row.process);
+    if (!process)
+        return t->run->error.status;
+    owner = *process;
+    track.id = row.thread.number;
+    track.plane_name = owner.name;
+    st = name_after_id(t, "process", &owner.id, owner.id_text, &track.plane_name);
+    if (st == TM_OK && row.sort == TM_CHROME_THREAD)
+        st = finish_thread(t, &row, &owner, &track);
+    else if (st == TM_OK)
+        st = has_device((enum tm_chrome_sort)row.sort) ? finish_stream(t, &row, &track)
+                                                       : put_text(t, names[row.sort], &track.name);
+    to = st == TM_OK ? tm_rows_change(t->trace->tracks, number) : NULL;
+    if (!to)
+        return st == TM_OK ? t->run->error.status : st;
+    track.events = to->events;
+    *to = track;
+    if (row.sort == TM_CHROME_UNKNOWN_DEVICE || owner.is_unknown_device)
+        tm_tally_add(&t->run->tallies, TM_TALLY_UNKNOWN_DEVICE, track.events);
+    return TM_OK;
+}
+
+/* What the document says of a device, put to that of its ordinal. */
+static void take_properties(struct tm_trace *trace, const struct tm_chrome_device *from)
+{
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        struct tm_device *d = &trace->devices[i];
+
+        if (d->kind != TM_DEVICE_GPU || d->ordinal != from->id)
+            continue;
+        (void)snprintf(d->model, sizeof(d->model), "%s", from->name);
+        d->memory_bytes = from->memory_bytes;
+        d->core_count = from->core_count;
+        d->capability_major = from->capability_major;
+        d->capability_minor = from->capability_minor;
+    }
+}
+
+tm_status tm_chrome_tracks_finish(struct tm_chrome_tracks *t, const struct tm_chrome_header *header)
+{
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < tm_rows_count(t->processes) && st == TM_OK; i++)
+        st = finish_process(t, i);
+    for (uint64_t i = 0; i < tm_rows_count(t->tracks) && st == TM_OK; i++)
+        st = finish_track(t, i);
+    for (uint32_t i = 0; i < header->device_count && st == TM_OK; i++)
+        take_properties(t->trace, &header->devices[i]);
+    return st;
+}

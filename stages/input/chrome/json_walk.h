@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_JSON_WALK_H
+#define TM_JSON_WALK_H
+
+#include "stages/input/chrome/chrome_private.h"
+#include "stages/input/chrome/json_text.h"
+
+/* The steps of the walk over JSON, compiled with the searches of json_text.h: each takes where it begins and gives
+ * where it ends, or NULL where the text is damaged.  What is rare is done elsewhere, once for all. */
+
+#define TM_LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+/* out:    the next byte that is no white space; window.end at the end of the content */
+static inline const uint8_t *walk_space(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    if (TM_LIKELY(*at > ' '))
+        return at;
+    if (*at == ' ' && at[1] > ' ')
+        return at + 1;
+    do {
+        at = tm_space_end(at);
+        if (at != r->window.end)
+            return at;
+        at = tm_json_read_on(&r->window, at);
+    } while (at != r->window.end);
+    return at;
+}
+
+/* in:     at  behind the quote
+ * out:    the other quote; reader->text_traits */
+static inline const uint8_t *walk_text(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    r->text_traits = 0;
+    for (;;) {
+        at = tm_text_stop(at);
+        if (TM_LIKELY(*at == '"'))
+            return at;
+        at = tm_chrome_text_rest(r, at);
+        if (!at)
+            return NULL;
+    }
+}
+
+/* A text that stays until its event ends.
+ * in:     at  the quote */
+static inline const uint8_t *read_text(struct tm_chrome_reader *r, const uint8_t *at, struct tm_json_text *text)
+{
+    r->window.token = at + 1;
+    at = walk_text(r, at + 1);
+    if (!at)
+        return NULL;
+    text->at = (const char *)r->window.token;
+    text->length = (uint32_t)(at - r->window.token);
+    if (r->text_traits & TM_TEXT_ESCAPED || r->is_outgrown || text->length > tm_json_longest(&r->window))
+        tm_chrome_keep_text(r, text);
+    r->window.token = NULL;
+    return at + 1;
+}
+
+/* A key that nobody asks for.
+ * out:    the value */
+static inline const uint8_t *skip_key(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    if (*at != '"')
+        return tm_chrome_fail(r, at, "a key is missing");
+    at = walk_text(r, at + 1);
+    if (!at)
+        return NULL;
+    at = walk_space(r, at + 1);
+    if (*at != ':')
+        return tm_chrome_fail(r, at, "a colon is missing");
+    return walk_space(r, at + 1);
+}
+
+/* A key: it stands at window.token until that is set to NULL. */
+static inline const uint8_t *read_key(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    if (*at != '"')
+        return tm_chrome_fail(r, at, "a key is missing");
+    r->window.token = at + 1;
+    at = walk_text(r, at + 1);
+    if (!at)
+        return NULL;
+    r->key_length = (uint32_t)(at - r->window.token);
+    at = walk_space(r, at + 1);
+    if (*at != ':')
+        return tm_chrome_fail(r, at, "a colon is missing");
+    return walk_space(r, at + 1);
+}
+
+/* What key was read.  TM_KEY_BYTES can be loaded; it is there until the window moves. */
+static inline const uint8_t *take_key(struct tm_chrome_reader *r, uint32_t *length)
+{
+    const uint8_t *key = r->window.token;
+
+    r->key_is_cut = false;
+    *length = r->key_length;
+    if (r->text_traits & TM_TEXT_ESCAPED || r->key_length > tm_json_longest(&r->window))
+        key = tm_chrome_escaped_key(r, length);
+    r->window.token = NULL;
+    return key;
+}
+
+/* After a member of an object.
+ * out:    *ended  the object has ended: behind it; else at the next key */
+static inline const uint8_t *next_member(struct tm_chrome_reader *r, const uint8_t *at, bool *ended)
+{
+    at = walk_space(r, at);
+    *ended = *at == '}';
+    if (*ended)
+        return at + 1;
+    if (*at != ',')
+        return tm_chrome_fail(r, at, "a comma is missing");
+    return walk_space(r, at + 1);
+}
+
+/* in:     at  the brace
+ * out:    as next_member */
+static inline const uint8_t *first_member(struct tm_chrome_reader *r, const uint8_t *at, bool *ended)
+{
+    at = walk_space(r, at + 1);
+    *ended = *at == '}';
+    return at + *ended;
+}
+
+static inline const uint8_t *skip_digits(const uint8_t *at)
+{
+    while (*at >= '0' && *at <= '9')
+        at++;
+    return at;
+}
+
+/* A plain number at a glance; what is more than that, or may go on behind the window, is read digit by digit. */
+static inline const uint8_t *skip_number(struct tm_chrome_reader *r, const uint8_t *begin)
+{
+    const uint8_t *at = begin + (*begin == '-'), *const digits = at;
+
+    at = skip_digits(at);
+    if (at == digits || (*digits == '0' && at > digits + 1))
+        return tm_chrome_number(r, begin);
+    if (*at == '.') {
+        const uint8_t *const fraction = at + 1;
+
+        at = skip_digits(fraction);
+        if (at == fraction)
+            return tm_chrome_number(r, begin);
+    }
+    return tm_ends_number(*at) ? at : tm_chrome_number(r, begin);
+}
+
+/* A value that is no list and no object. */
+static inline const uint8_t *skip_simple(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    if (*at == '"') {
+        at = walk_text(r, at + 1);
+        return at ? at + 1 : NULL;
+    }
+    if (*at == '-' || (*at >= '0' && *at <= '9'))
+        return skip_number(r, at);
+    return tm_chrome_word(r, at);
+}
+
+static inline bool is_object_at(const struct tm_chrome_reader *r, uint32_t depth)
+{
+    return r->is_object[(depth - 1) / 64] >> (depth - 1) % 64 & 1;
+}
+
+/* in:     at  a brace or bracket
+ * out:    the first value; *empty: the closing one */
+static inline const uint8_t *open_nested(struct tm_chrome_reader *r, const uint8_t *at, uint32_t *depth, bool *empty)
+{
+    const bool is_object = *at == '{';
+    uint64_t *word;
+    uint64_t bit;
+
+    *empty = false;
+    if (*depth == TM_JSON_DEEPEST)
+        return tm_chrome_fail(r, at, "it is nested too deeply");
+    word = &r->is_object[*depth / 64];
+    bit = UINT64_C(1) << *depth % 64;
+    *word = is_object ? *word | bit : *word & ~bit;
+    r->skipped_nested = r->skipped_nested || *depth > 0;
+    ++*depth;
+    at = walk_space(r, at + 1);
+    *empty = *at == (is_object ? '}' : ']');
+    return is_object && !*empty ? skip_key(r, at) : at;
+}
+
+/* After a value inside lists and objects: those that end here, and on to the next value.
+ * out:    behind the outermost one where *depth is 0 */
+static inline const uint8_t *next_nested(struct tm_chrome_reader *r, const uint8_t *at, uint32_t *depth)
+{
+    while (*depth > 0) {
+        const bool is_object = is_object_at(r, *depth);
+
+        at = walk_space(r, at);
+        if (*at == ',') {
+            at = walk_space(r, at + 1);
+            return is_object ? skip_key(r, at) : at;
+        }
+        if (*at != (is_object ? '}' : ']'))
+            return tm_chrome_fail(r, at, "a comma is missing");
+        at++;
+        --*depth;
+    }
+    return at;
+}
+
+/* A list or an object.  out: reader->skipped_nested */
+static inline const uint8_t *skip_nested(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    uint32_t depth = 0;
+    bool goes_in = false;
+
+    r->skipped_nested = false;
+    do {
+        goes_in = *at == '{' || *at == '[';
+        if (goes_in) {
+            bool empty;
+
+            at = open_nested(r, at, &depth, &empty);
+            goes_in = !empty;
+        } else {
+            at = skip_simple(r, at);
+        }
+        if (at && !goes_in)
+            at = next_nested(r, at, &depth);
+    } while (at && depth > 0);
+    return at;
+}
+
+static inline const uint8_t *skip_value(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    return *at == '{' || *at == '[' ? skip_nested(r, at) : skip_simple(r, at);
+}
+
+#endif

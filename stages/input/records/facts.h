@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_FACTS_H
+#define TM_FACTS_H
+
+#include "stages/input/records/configs.h"
+
+/* What one event says of itself beside its name and time: the statistics of an XSpace event, the arguments of a
+ * Chrome event.  Those that mean something to us are picked out by number; the same code then makes the launch
+ * facts, the correlation and the arguments of the record, whatever the format. */
+enum tm_stat {
+    TM_STAT_UNKNOWN,
+    TM_STAT_CORRELATION_ID, /* PyTorch: correlation */
+    TM_STAT_KERNEL_DETAILS,
+    TM_STAT_MEMCPY_DETAILS,
+    TM_STAT_MEMSET_DETAILS,
+    TM_STAT_HLO_OP,
+    TM_STAT_HLO_MODULE,
+    TM_STAT_PROGRAM_ID,
+    TM_STAT_NAME,
+    TM_STAT_TF_OP,
+    TM_STAT_OCCUPANCY, /* PyTorch: est. achieved occupancy %, where 0 is not recorded */
+    TM_STAT_GRAPH_EXEC,
+    TM_STAT_GRAPH_NODE,
+    TM_STAT_STEP_NUM,
+    TM_STAT_ROOT,
+    TM_STAT_GROUP_ID,
+    TM_STAT_RUN_ID,
+    TM_STAT_DEVICE_ORDINAL,
+    TM_STAT_SIZE,
+    TM_STAT_MODULE_NAME,
+    TM_STAT_HLO_CATEGORY,
+    TM_STAT_FLOPS, /* JSON: model_flops */
+    TM_STAT_BYTES_ACCESSED,
+    TM_STAT_ALLOCATOR_NAME,
+    TM_STAT_BYTES_RESERVED,
+    TM_STAT_BYTES_ALLOCATED,
+    TM_STAT_BYTES_AVAILABLE,
+    TM_STAT_FRAGMENTATION,
+    TM_STAT_PEAK_BYTES,
+    TM_STAT_REQUESTED_BYTES,
+    TM_STAT_ALLOCATION_BYTES,
+    TM_STAT_ADDRESS,
+    TM_STAT_REGION_TYPE,
+    TM_STAT_DATA_TYPE,
+    TM_STAT_SHAPE,
+    TM_STAT_INDEX_ON_HOST,
+    /* Chrome JSON only */
+    TM_STAT_LONG_NAME,     /* JAX: the name where `name` is the short one (TPU: the HLO text) */
+    TM_STAT_LABELS,        /* of metadata: process_labels */
+    TM_STAT_DEVICE,        /* PyTorch: device */
+    TM_STAT_GRID,          /* [x,y,z], as text */
+    TM_STAT_BLOCK,
+    TM_STAT_REGISTERS,
+    TM_STAT_SHARED_MEMORY,
+    TM_STAT_BYTES,         /* of a copy, a memset; signed: of an allocation (below 0: freed) */
+    TM_STAT_TOTAL_ALLOCATED,
+    TM_STAT_TOTAL_RESERVED,
+    TM_STAT_DEVICE_TYPE,   /* 0 CPU, 1 CUDA; c10::DeviceType */
+    TM_STAT_DEVICE_ID,
+    TM_STAT_COLLECTIVE,    /* Collective name */
+    TM_STAT_ELEMENTS_IN,   /* In msg nelems */
+    TM_STAT_ELEMENTS_OUT,
+    TM_STAT_GROUP_SIZE,
+    TM_STAT_ELEMENT_TYPE,  /* dtype */
+    TM_STAT_GROUP_NAME,    /* Process Group Name */
+    TM_STAT_GROUP_RANKS,
+    TM_STAT_COUNT
+};
+static_assert(TM_STAT_COUNT <= 64, "statistics are bits of a 64-bit set");
+
+/* The number of a statistic by its name; of an argument of a Chrome event by its key: JAX names them as statistics,
+ * and there are PyTorch's own.  Asked for every key of every event. */
+enum tm_stat tm_stat_of(const char *name, size_t length);
+enum tm_stat tm_argument_of(const char *key, size_t length);
+
+/* A text as an event holds it: by reference into a table of its plane, or its bytes. */
+struct tm_fact_text {
+    enum { TM_FACT_NO_TEXT, TM_FACT_REF, TM_FACT_BYTES } kind;
+    uint64_t ref;
+    const uint8_t *bytes;
+    size_t length;
+};
+
+struct tm_facts {
+    uint64_t has;                              /* bit 1 << enum tm_stat */
+    uint16_t flags;                            /* enum tm_record_flag */
+    uint64_t config_hash;                      /* of the statistics that make a config, in their order */
+    int64_t ints[TM_STAT_COUNT];               /* of those that are numbers */
+    double doubles[TM_STAT_COUNT];             /* occupancy and fragmentation */
+    struct tm_fact_text texts[TM_STAT_COUNT];  /* of those that are texts */
+};
+
+static inline bool tm_facts_have(const struct tm_facts *facts, enum tm_stat stat)
+{
+    return facts->has >> stat & 1;
+}
+
+/* Nothing is known.  Only members whose bit is set in `has` are written later.
+ * seed: of config_hash; events whose texts refer to different tables need different ones */
+void tm_facts_begin(struct tm_facts *facts, uint64_t seed);
+
+/* What a config is made from. */
+#define TM_FACT_BIT(stat) ((uint64_t)1 << (stat))
+static const uint64_t tm_config_facts =
+    TM_FACT_BIT(TM_STAT_KERNEL_DETAILS) | TM_FACT_BIT(TM_STAT_MEMCPY_DETAILS) | TM_FACT_BIT(TM_STAT_MEMSET_DETAILS) |
+    TM_FACT_BIT(TM_STAT_HLO_OP) | TM_FACT_BIT(TM_STAT_HLO_MODULE) | TM_FACT_BIT(TM_STAT_PROGRAM_ID) |
+    TM_FACT_BIT(TM_STAT_NAME) | TM_FACT_BIT(TM_STAT_TF_OP) | TM_FACT_BIT(TM_STAT_OCCUPANCY) |
+    TM_FACT_BIT(TM_STAT_GRAPH_EXEC) | TM_FACT_BIT(TM_STAT_DEVICE_ORDINAL) | TM_FACT_BIT(TM_STAT_MODULE_NAME) |
+    TM_FACT_BIT(TM_STAT_LONG_NAME) | TM_FACT_BIT(TM_STAT_GRID) | TM_FACT_BIT(TM_STAT_BLOCK) |
+    TM_FACT_BIT(TM_STAT_REGISTERS) | TM_FACT_BIT(TM_STAT_SHARED_MEMORY) | TM_FACT_BIT(TM_STAT_BYTES) |
+    TM_FACT_BIT(TM_STAT_COLLECTIVE) | TM_FACT_BIT(TM_STAT_ELEMENTS_IN) | TM_FACT_BIT(TM_STAT_ELEMENTS_OUT) |
+    TM_FACT_BIT(TM_STAT_GROUP_SIZE) | TM_FACT_BIT(TM_STAT_ELEMENT_TYPE) | TM_FACT_BIT(TM_STAT_GROUP_NAME) |
+    TM_FACT_BIT(TM_STAT_GROUP_RANKS);
+
+static inline uint64_t tm_fact_mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
+extern const uint16_t tm_fact_flags[TM_STAT_COUNT]; /* of a record, that a fact sets */
+enum tm_fact_kind { TM_FACT_INT, TM_FACT_DOUBLE, TM_FACT_TEXT, TM_FACT_TEXT_REF }; /* 5 and "5" are told apart */
+
+/* That a fact is there.  hashed: what it says, as a number. */
+static inline void tm_facts_note(struct tm_facts *facts, enum tm_stat stat, enum tm_fact_kind kind, uint64_t hashed)
+{
+    facts->has |= TM_FACT_BIT(stat);
+    facts->flags |= tm_fact_flags[stat];
+    if (tm_config_facts >> stat & 1)
+        facts->config_hash =
+            tm_fact_mix(facts->config_hash, hashed ^ (uint64_t)stat << 56 ^ (uint64_t)kind << 48);
+}
+
+/* Put one in; the same again replaces what was there.  text may be borrowed until the facts are used. */
+static inline void tm_facts_put_int(struct tm_facts *facts, enum tm_stat stat, int64_t value)
+{
+    facts->ints[stat] = value;
+    facts->doubles[stat] = (double)value;
+    facts->texts[stat].kind = TM_FACT_NO_TEXT;
+    tm_facts_note(facts, stat, TM_FACT_INT, (uint64_t)value);
+}
+
+static inline void tm_facts_put_ref(struct tm_facts *facts, enum tm_stat stat, uint64_t ref)
+{
+    facts->ints[stat] = 0;
+    facts->doubles[stat] = 0;
+    facts->texts[stat].kind = TM_FACT_REF;
+    facts->texts[stat].ref = ref;
+    tm_facts_note(facts, stat, TM_FACT_TEXT_REF, ref);
+}
+
+void tm_facts_put_double(struct tm_facts *facts, enum tm_stat stat, double value);
+void tm_facts_put_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length);
+/* A number that is written as text (JAX's JSON has only texts): both are kept, the number where it is one.
+ * A decimal fraction goes to doubles, and cut to ints. */
+void tm_facts_put_number_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length);
+
+/* The flags of a record whose category says that it is a kernel, a copy or a memset: as if its statistics did. */
+uint16_t tm_facts_flags(const struct tm_facts *facts, enum tm_class given);
+
+/* What is needed to make something of facts. */
+struct tm_fact_maker {
+    struct tm_trace *trace;
+    struct tm_configs *configs;
+    /* Looks up a text by reference; NULL where the format has none.  *name = 0 where there is no such entry */
+    tm_status (*ref)(void *to, uint64_t plane, uint64_t ref, tm_strid *name);
+    void *to;
+    uint64_t plane;
+    /* Of the event at hand, in Chrome JSON only: what its category says it is (TM_CLASS_UNRESOLVED: nothing), and
+     * its name, of which a copy's kinds of memory are read, and the HLO text of a TPU op that has no long name */
+    enum tm_class given;
+    const char *name;
+    size_t name_length;
+};
+
+/* The handle of a text; 0 = none. */
+tm_status tm_facts_text(const struct tm_fact_maker *maker, const struct tm_facts *facts, enum tm_stat stat,
+                        tm_strid *name) TM_MUST_USE;
+/* The framework path that tf_op tells: "a/b:Add" ends with a type, which goes where it is empty ("a/b:"); "XlaModule:"
+ * is no path, *path = 0. */
+tm_status tm_path_of_tf_op(struct tm_names *names, tm_strid tf_op, tm_strid *path) TM_MUST_USE;
+
+/* The config of an event; op_config where nothing of it is recorded.  op_config: what the event's metadata says.
+ * Bytes are of a copy or memset only where the category says that it is one.  A long name that is an HLO text makes
+ * a TPU op, a collective's arguments make a message. */
+tm_status tm_facts_config(const struct tm_fact_maker *maker, const struct tm_facts *facts, uint32_t op_config,
+                          uint32_t *row) TM_MUST_USE;
+/* The values of an allocator.  JAX: MemoryAllocation.  PyTorch: [memory], where the allocator is named after the
+ * device, "gpu:0"; available is what it has reserved but not given out; a freed block's size, which is written below
+ * 0, becomes its length.  Older files have no totals: then only the size is known. */
+tm_status tm_facts_allocation(const struct tm_fact_maker *maker, const struct tm_facts *facts,
+                              struct tm_allocation *allocation) TM_MUST_USE;
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The records of a track are taken out; halves and flows go through a sort by key and time, so that there is one
+ * stack and one flow at a time whatever the number of keys; then everything goes through a sort by time back into the
+ * track.  Each row knows its place in the file, which decides between equal times. */
+#include "stages/input/records/pairs.h"
+
+#include "pipeline/sorter.h"
+#include "stages/input/records/open_begins.h"
+
+struct ordered_row {
+    struct tm_kept_record kept;
+    uint64_t order; /* its place among the records of the track */
+};
+
+/* The flow of the present key that was begun last. */
+struct flow {
+    bool is_any;     /* the key has flows */
+    bool has_begun;
+    bool has_ended;
+};
+
+struct join {
+    struct tm_run *run;
+    struct tm_names *names;
+    bool has_twins;
+    struct tm_sorter *by_key, *by_time; /* struct ordered_row */
+    struct tm_open_begins *open;        /* of the present key */
+    uint64_t key;
+    struct flow flow;                   /* of the present key */
+    bool is_keyed;                      /* the track holds keys: it is no line of the file */
+};
+
+static uint64_t key_of(const struct tm_record *r)
+{
+    return r->flags & (TM_FLAG_CORRELATION | TM_FLAG_RUN_ID) ? 0 : r->correlation;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct tm_record *const x = &((const struct ordered_row *)a)->kept.record;
+    const struct tm_record *const y = &((const struct ordered_row *)b)->kept.record;
+    const uint64_t i = key_of(x), j = key_of(y);
+
+    if (i != j)
+        return i < j ? -1 : 1;
+    return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const struct ordered_row *const x = a, *const y = b;
+    const struct tm_record *const r = &x->kept.record, *const s = &y->kept.record;
+
+    if (r->start_ps != s->start_ps)
+        return r->start_ps < s->start_ps ? -1 : 1;
+    if (r->dur_ps != s->dur_ps)
+        return r->dur_ps > s->dur_ps ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+/* --- begins and ends --- */
+
+/* What names are compared by: the handle, or where a name may have several, its hash. */
+static tm_status name_key(const struct join *j, tm_strid name, struct tm_key *key)
+{
+    struct tm_name info;
+    tm_status st;
+
+    *key = (struct tm_key){ .low = name };
+    if (!j->has_twins)
+        return TM_OK;
+    st = tm_names_info(j->names, name, &info);
+    *key = info.hash;
+    return st;
+}
+
+static tm_status push_begin(struct join *j, const struct ordered_row *row)
+{
+    struct tm_open_begin begin = { .kept = row->kept, .order = row->order };
+    const tm_status st = name_key(j, row->kept.record.name, &begin.name);
+
+    return st == TM_OK ? tm_open_begins_push(j->open, &begin) : st;
+}
+
+static tm_status push_span(struct join *j, const struct tm_open_begin *begin, int64_t dur_ps)
+{
+    struct ordered_row row = { .kept = begin->kept, .order = begin->order };
+
+    row.kept.record.kind = TM_SPAN;
+    row.kept.record.dur_ps = dur_ps;
+    return tm_sorter_push(j->by_time, &row);
+}
+
+static tm_status join_end(struct join *j, const struct tm_record *end)
+{
+    struct tm_open_begin begin;
+    struct tm_key name;
+    int64_t dur_ps;
+    bool found;
+    tm_status st = end->name ? name_key(j, end->name, &name) : TM_OK;
+
+    if (st == TM_OK)
+        st = tm_open_begins_pop(j->open, end->name ? &name : NULL, &begin, &found);
+    if (st != TM_OK)
+        return st;
+    if (!found) {
+        tm_tally_add(&j->run->tallies, TM_TALLY_UNMATCHED_END, 1);
+        return TM_OK;
+    }
+    if (__builtin_sub_overflow(end->start_ps, begin.kept.record.start_ps, &dur_ps))
+        dur_ps = INT64_MAX;
+    return push_span(j, &begin, dur_ps);
+}
+
+/* Everything that is still open was never ended. */
+static tm_status push_open_ones(struct join *j)
+{
+    for (;;) {
+        struct tm_open_begin begin;
+        bool found;
+        tm_status st = tm_open_begins_pop(j->open, NULL, &begin, &found);
+
+        if (st != TM_OK || !found)
+            return st;
+        begin.kept.record.flags |= TM_FLAG_OPEN;
+        tm_tally_add(&j->run->tallies, TM_TALLY_UNMATCHED_BEGIN, 1);
+        st = push_span(j, &begin, 0);
+        if (st != TM_OK)
+            return st;
+    }
+}
+
+/* --- flows --- */
+
+static void end_flow(struct join *j)
+{
+    if (j->flow.is_any && !(j->flow.has_begun && j->flow.has_ended))
+        tm_tally_add(&j->run->tallies, TM_TALLY_UNMATCHED_FLOW, 1);
+}
+
+static void follow_flow(struct join *j, enum tm_kind kind)
+{
+    struct flow *const flow = &j->flow;
+
+    if (kind == TM_FLOW_BEGIN && flow->has_begun) {
+        if (flow->has_ended)
+            tm_tally_add(&j->run->tallies, TM_TALLY_REUSED_FLOW_ID, 1);
+        end_flow(j);
+        flow->has_ended = false;
+    }
+    flow->is_any = true;
+    flow->has_begun |= kind == TM_FLOW_BEGIN;
+    flow->has_ended |= kind == TM_FLOW_END;
+}
+
+/* --- the readings --- */
+
+static tm_status turn_to(struct join *j, uint64_t key)
+{
+    end_flow(j);
+    j->flow = (struct flow){ .is_any = false };
+    j->key = key;
+    return push_open_ones(j);
+}
+
+static tm_status take_row(struct join *j, const struct ordered_row *row)
+{
+    const struct tm_record *const r = &row->kept.record;
+    tm_status st = TM_OK;
+
+    if (key_of(r) != j->key)
+        st = turn_to(j, key_of(r));
+    if (st != TM_OK)
+        return st;
+    if (r->kind == TM_BEGIN)
+        return push_begin(j, row);
+    if (r->kind == TM_END)
+        return join_end(j, r);
+    follow_flow(j, r->kind);
+    return tm_sorter_push(j->by_time, row);
+}
+
+/* Take everything out of the track: what needs a key's care goes one way, the rest another. */
+static tm_status read_track(struct join *j, struct tm_record_store *store, uint64_t track)
+{
+    struct ordered_row row = { .order = 0 };
+    struct tm_record_place place;
+    tm_status st = tm_record_store_begin(store, track, &place);
+
+    while (st == TM_OK) {
+        const struct tm_kept_record *kept;
+        bool is_plain;
+
+        st = tm_record_store_next_row(&place, &kept);
+        if (st != TM_OK || !kept)
+            break;
+        is_plain = kept->record.kind < TM_FLOW_BEGIN;
+        row.kept = *kept;
+        row.order++;
+        j->is_keyed |= !is_plain && (key_of(&kept->record) || kept->record.kind < TM_BEGIN);
+        st = tm_sorter_push(is_plain ? j->by_time : j->by_key, &row);
+    }
+    tm_record_store_end(&place);
+    return st == TM_OK ? tm_record_store_clear(store, track) : st;
+}
+
+static tm_status take_keys(struct join *j)
+{
+    tm_status st = tm_sorter_finish(j->by_key);
+
+    while (st == TM_OK) {
+        const void *row;
+
+        st = tm_sorter_next(j->by_key, &row);
+        if (st != TM_OK || !row)
+            break;
+        st = take_row(j, row);
+    }
+    return st == TM_OK ? turn_to(j, 0) : st;
+}
+
+static tm_status refill_track(struct join *j, struct tm_record_store *store)
+{
+    tm_status st = tm_sorter_finish(j->by_time);
+
+    while (st == TM_OK) {
+        const void *row;
+
+        st = tm_sorter_next(j->by_time, &row);
+        if (st != TM_OK || !row)
+            break;
+        st = tm_record_store_add_row(store, &((const struct ordered_row *)row)->kept);
+    }
+    return st;
+}
+
+/* in: memory_bytes  of both sorts and the stack; a track without halves and flows needs one sort only */
+static tm_status make_tables(struct join *j, size_t memory_bytes, bool is_joined)
+{
+    struct tm_run *const run = j->run;
+    const size_t sort = is_joined ? memory_bytes / 16 * 7 : memory_bytes;
+
+    j->by_time = tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct ordered_row), sort, compare_times);
+    if (!j->by_time || !is_joined)
+        return j->by_time ? TM_OK : run->error.status;
+    j->by_key = tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct ordered_row), sort, compare_keys);
+    j->open = tm_open_begins_new(run, TM_ACCOUNT_SORT, memory_bytes / 8);
+    return j->by_key && j->open ? TM_OK : run->error.status;
+}
+
+static tm_status sort_and_join(struct join *j, struct tm_record_store *store, uint64_t track, bool is_joined)
+{
+    tm_status st = make_tables(j, tm_budget_share(&j->run->budget, TM_ACCOUNT_SORT), is_joined);
+
+    if (st == TM_OK)
+        st = read_track(j, store, track);
+    if (st == TM_OK && is_joined)
+        st = take_keys(j);
+    if (st == TM_OK)
+        st = refill_track(j, store);
+    tm_sorter_free(j->by_time);
+    tm_sorter_free(j->by_key);
+    tm_open_begins_free(j->open);
+    return st;
+}
+
+tm_status tm_pairs_join(struct tm_record_store *store, struct tm_trace *trace, uint64_t track)
+{
+    struct join j = { .run = trace->run, .names = trace->names, .has_twins = tm_names_have_twins(trace->names) };
+    struct tm_stored_track known;
+    bool is_joined, is_unsorted;
+    tm_status st = tm_record_store_track(store, track, &known);
+
+    is_joined = known.traits & (TM_STORED_HALVES | TM_STORED_FLOWS);
+    /* The lengths of spans in halves are not known before they are joined. */
+    is_unsorted = known.traits & (is_joined ? TM_STORED_BACK : TM_STORED_UNSORTED);
+    if (st != TM_OK || (!is_joined && !is_unsorted))
+        return st;
+    st = sort_and_join(&j, store, track, is_joined);
+    if (st == TM_OK && is_unsorted && !j.is_keyed)
+        tm_tally_add(&j.run->tallies, TM_TALLY_UNSORTED_LINE, 1);
+    return st;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A cursor is a place in the store.  The one that counts holds what is known of the spans before as well. */
+#include "stages/input/records/record_source.h"
+
+#include "stages/input/records/span_order.h"
+
+struct record_source {
+    struct tm_source source; /* first: a tm_source is cast to it */
+    struct tm_record_store *store;
+    tm_finish_record *finish;
+    void *to;
+};
+
+struct record_cursor {
+    struct tm_cursor base; /* first */
+    struct tm_record_place place;
+    struct tm_track track;
+    struct tm_span_order *order; /* NULL until it is known that the cursor counts */
+};
+
+static void close_track(struct tm_cursor *cursor)
+{
+    struct record_cursor *const c = (struct record_cursor *)cursor;
+
+    if (!c)
+        return;
+    struct tm_budget *const budget = &cursor->source->trace->run->budget;
+
+    tm_record_store_end(&c->place);
+    tm_give(budget, TM_ACCOUNT_INPUT, c->order, c->order ? sizeof(*c->order) : 0);
+    tm_give(budget, TM_ACCOUNT_INPUT, c, sizeof(*c));
+}
+
+static struct tm_cursor *open_track(struct tm_source *source, uint64_t track, size_t buffer_bytes)
+{
+    const struct record_source *const s = (const struct record_source *)source;
+    struct tm_run *const run = source->trace->run;
+    struct record_cursor *const c = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*c), &run->error);
+    const struct tm_track *row;
+
+    (void)buffer_bytes; /* a place has its own */
+    if (!c)
+        return NULL;
+    c->base = (struct tm_cursor){ .source = source, .track = track };
+    row = tm_rows_at(source->trace->tracks, track);
+    if (row)
+        c->track = *row;
+    if (row && tm_record_store_begin(s->store, track, &c->place) == TM_OK)
+        return &c->base;
+    close_track(&c->base);
+    return NULL;
+}
+
+static tm_status count(struct record_cursor *c, const struct tm_record *record)
+{
+    struct tm_trace *const trace = c->base.source->trace;
+
+    if (!c->order)
+        c->order = tm_take(&trace->run->budget, TM_ACCOUNT_INPUT, sizeof(*c->order), &trace->run->error);
+    return c->order ? tm_span_order_take(c->order, trace, record) : trace->run->error.status;
+}
+
+static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool *more)
+{
+    struct record_cursor *const c = (struct record_cursor *)cursor;
+    const struct record_source *const s = (const struct record_source *)cursor->source;
+    const tm_status st = tm_record_store_next(&c->place, raw, more);
+
+    if (st != TM_OK || !*more)
+        return st;
+    if (s->finish)
+        s->finish(s->to, &c->track, raw);
+    return cursor->counts ? count(c, &raw->record) : TM_OK;
+}
+
+static void free_source(struct tm_source *source)
+{
+    struct record_source *const s = (struct record_source *)source;
+
+    tm_record_store_free(s->store);
+    tm_give(&source->trace->run->budget, TM_ACCOUNT_INPUT, s, sizeof(*s));
+}
+
+static const struct tm_source_type record_source_type = {
+    .name = "records",
+    .open = open_track,
+    .next = next_record,
+    .close = close_track,
+    .free = free_source,
+};
+
+tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *store, tm_finish_record *finish, void *to,
+                               struct tm_source **source)
+{
+    struct tm_run *const run = trace->run;
+    struct record_source *const s = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*s), &run->error);
+
+    *source = NULL;
+    if (!s) {
+        tm_record_store_free(store);
+        return run->error.status;
+    }
+    *s = (struct record_source){ .source = { &record_source_type, trace }, .store = store, .finish = finish, .to = to };
+    *source = &s->source;
+    return TM_OK;
+}

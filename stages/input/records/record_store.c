@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store: blocks of 2 KiB, chained per track, in one array that spills; a table with the ends of each chain.  The
+ * chain and the last block of the track that was added to last are at hand, since formats write runs of events of
+ * one track.  Pages are small enough that a thousand tracks can grow side by side, whatever --memory is. */
+#include "stages/input/records/record_store.h"
+
+#include <string.h>
+
+enum {
+    BLOCK_ROWS = TM_RECORD_PLACE_BYTES / sizeof(struct tm_kept_record),
+    PAGES_WANTED = 1024,
+    OTHERS_BYTES = 2 << 20, /* of the share: windows, decoders, places */
+    LEAST_PAGE_BYTES = 2 << 10,
+    MOST_PAGE_BYTES = 64 << 10,
+    CHAIN_PAGE_BYTES = 4 << 10,
+};
+
+struct block {
+    uint64_t next; /* plus one; 0 = the last one of its track */
+    uint32_t count;
+    uint32_t unused[13];
+    struct tm_kept_record rows[BLOCK_ROWS];
+};
+static_assert(sizeof(struct block) == 2048, "a power of two, so that pages hold blocks without a rest");
+
+/* The blocks of one track, and what is known of its records. */
+struct chain {
+    uint64_t first, last; /* plus one; 0 = none */
+    uint64_t count;
+    int64_t start_ps, dur_ps; /* of the record added last */
+    uint32_t traits;
+    uint32_t unused;
+};
+
+static const uint64_t NO_TRACK = UINT64_MAX;
+
+struct tm_record_store {
+    struct tm_run *run;
+    struct tm_rows *blocks;  /* struct block */
+    struct tm_rows *chains;  /* struct chain; row = track */
+    struct tm_kept_args args;
+    uint64_t spare;          /* plus one: first of a chain of blocks that tracks gave up */
+    uint64_t track;          /* whose chain is at hand, or NO_TRACK; its row of `chains` is older */
+    struct chain chain;
+    struct block *block;     /* the last one of that chain, or NULL; valid until the next call on `blocks` */
+};
+
+struct tm_record_store *tm_record_store_new(struct tm_trace *trace)
+{
+    struct tm_run *run = trace->run;
+    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_INPUT), others = OTHERS_BYTES;
+    const size_t memory = (share - share / 2 > others ? share - others : share / 2) - TM_KEPT_ARGS_BYTES;
+    const size_t blocks = memory - memory / 8;
+    struct tm_record_store *store = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*store), &run->error);
+    size_t page = blocks / PAGES_WANTED;
+
+    if (!store)
+        return NULL;
+    page = page < LEAST_PAGE_BYTES ? LEAST_PAGE_BYTES : page;
+    page = page > MOST_PAGE_BYTES ? MOST_PAGE_BYTES : page;
+    store->run = run;
+    store->args.account = TM_ACCOUNT_INPUT;
+    store->track = NO_TRACK;
+    store->blocks = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(struct block), blocks, page);
+    store->chains = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(struct chain), memory / 8, CHAIN_PAGE_BYTES);
+    if (store->blocks && store->chains)
+        return store;
+    tm_record_store_free(store);
+    return NULL;
+}
+
+void tm_record_store_free(struct tm_record_store *store)
+{
+    if (!store)
+        return;
+    tm_rows_free(store->blocks);
+    tm_rows_free(store->chains);
+    tm_kept_args_free(&store->args);
+    tm_give(&store->run->budget, TM_ACCOUNT_INPUT, store, sizeof(*store));
+}
+
+/* --- adding --- */
+
+/* Take the chain of a track to hand. */
+static tm_status turn_to(struct tm_record_store *store, uint64_t track)
+{
+    struct chain *row;
+    tm_status st = TM_OK;
+
+    if (store->track != NO_TRACK) {
+        row = tm_rows_change(store->chains, store->track);
+        if (!row)
+            return store->run->error.status;
+        *row = store->chain;
+    }
+    store->track = NO_TRACK;
+    store->block = NULL;
+    if (track >= tm_rows_count(store->chains))
+        st = tm_rows_resize(store->chains, track + 1);
+    if (st != TM_OK)
+        return st;
+    row = tm_rows_change(store->chains, track);
+    if (!row)
+        return store->run->error.status;
+    store->chain = *row;
+    store->track = track;
+    return TM_OK;
+}
+
+/* A block that nobody uses; its contents are whatever they were.  out: *number plus one */
+static tm_status find_block(struct tm_record_store *store, uint64_t *number)
+{
+    const struct block *spare;
+
+    if (!store->spare) {
+        *number = tm_rows_count(store->blocks) + 1;
+        return tm_rows_resize(store->blocks, *number);
+    }
+    *number = store->spare;
+    spare = tm_rows_at(store->blocks, *number - 1);
+    if (!spare)
+        return store->run->error.status;
+    store->spare = spare->next;
+    return TM_OK;
+}
+
+/* Put an empty block at the end of the chain at hand. */
+static tm_status lengthen_chain(struct tm_record_store *store)
+{
+    struct chain *const chain = &store->chain;
+    uint64_t number;
+    tm_status st = find_block(store, &number);
+
+    store->block = NULL;
+    if (st == TM_OK && chain->last) {
+        struct block *last = tm_rows_change(store->blocks, chain->last - 1);
+
+        if (last)
+            last->next = number;
+        st = last ? TM_OK : store->run->error.status;
+    }
+    if (st != TM_OK)
+        return st;
+    store->block = tm_rows_change(store->blocks, number - 1);
+    if (!store->block)
+        return store->run->error.status;
+    store->block->next = 0;
+    store->block->count = 0;
+    chain->first = chain->first ? chain->first : number;
+    chain->last = number;
+    return TM_OK;
+}
+
+/* The last block of the chain at hand, with room for a row. */
+static tm_status open_block(struct tm_record_store *store)
+{
+    if (!store->block && store->chain.last) {
+        store->block = tm_rows_change(store->blocks, store->chain.last - 1);
+        if (!store->block)
+            return store->run->error.status;
+    }
+    return store->block && store->block->count < BLOCK_ROWS ? TM_OK : lengthen_chain(store);
+}
+
+static inline tm_status make_room(struct tm_record_store *store, uint64_t track)
+{
+    tm_status st = TM_OK;
+
+    if (track != store->track)
+        st = turn_to(store, track);
+    if (st == TM_OK && (!store->block || store->block->count == BLOCK_ROWS))
+        st = open_block(store);
+    return st;
+}
+
+/* The row after the last one has been written. */
+static inline void count_row(struct tm_record_store *store, const struct tm_record *r)
+{
+    static const uint8_t of_kind[] = {
+        [TM_FLOW_BEGIN] = TM_STORED_FLOWS, [TM_FLOW_STEP] = TM_STORED_FLOWS, [TM_FLOW_END] = TM_STORED_FLOWS,
+        [TM_BEGIN] = TM_STORED_HALVES,     [TM_END] = TM_STORED_HALVES,
+    };
+    struct chain *const chain = &store->chain;
+
+    chain->traits |= of_kind[r->kind];
+    if (chain->count && r->start_ps <= chain->start_ps) {
+        if (r->start_ps < chain->start_ps)
+            chain->traits |= TM_STORED_BACK | TM_STORED_UNSORTED;
+        else if (r->dur_ps > chain->dur_ps)
+            chain->traits |= TM_STORED_UNSORTED;
+    }
+    chain->start_ps = r->start_ps;
+    chain->dur_ps = r->dur_ps;
+    chain->count++;
+    store->block->count++;
+}
+
+tm_status tm_record_store_add(struct tm_record_store *store, const struct tm_raw *raw)
+{
+    tm_status st = make_room(store, raw->record.track);
+
+    if (st == TM_OK)
+        st = tm_keep_record(&store->args, store->run, raw, &store->block->rows[store->block->count]);
+    if (st == TM_OK)
+        count_row(store, &raw->record);
+    return st;
+}
+
+tm_status tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept_record *row)
+{
+    const tm_status st = make_room(store, row->record.track);
+
+    if (st != TM_OK)
+        return st;
+    store->block->rows[store->block->count] = *row;
+    count_row(store, &row->record);
+    return TM_OK;
+}
+
+/* --- what is there --- */
+
+static tm_status find_chain(const struct tm_record_store *store, uint64_t track, struct chain *chain)
+{
+    const struct chain *row;
+
+    *chain = (struct chain){ .count = 0 };
+    if (track == store->track) {
+        *chain = store->chain;
+    } else if (track < tm_rows_count(store->chains)) {
+        row = tm_rows_at(store->chains, track);
+        if (!row)
+            return store->run->error.status;
+        *chain = *row;
+    }
+    return TM_OK;
+}
+
+tm_status tm_record_store_track(const struct tm_record_store *store, uint64_t track, struct tm_stored_track *known)
+{
+    struct chain chain;
+    const tm_status st = find_chain(store, track, &chain);
+
+    *known = (struct tm_stored_track){ .count = chain.count, .traits = chain.traits };
+    return st;
+}
+
+uint64_t tm_record_store_count(const struct tm_record_store *store, uint64_t track)
+{
+    struct tm_stored_track known;
+
+    return tm_record_store_track(store, track, &known) == TM_OK ? known.count : 0;
+}
+
+tm_status tm_record_store_clear(struct tm_record_store *store, uint64_t track)
+{
+    tm_status st = track == store->track ? TM_OK : turn_to(store, track);
+
+    if (st == TM_OK && store->chain.last) {
+        struct block *last = tm_rows_change(store->blocks, store->chain.last - 1);
+
+        if (!last)
+            return store->run->error.status;
+        last->next = store->spare;
+        store->spare = store->chain.first;
+    }
+    if (st == TM_OK)
+        store->chain = (struct chain){ .count = 0 };
+    store->block = NULL;
+    return st;
+}
+
+/* --- reading --- */
+
+tm_status tm_record_store_begin(struct tm_record_store *store, uint64_t track, struct tm_record_place *place)
+{
+    struct chain chain;
+    tm_status st;
+
+    *place = (struct tm_record_place){ .store = store };
+    st = find_chain(store, track, &chain);
+    if (st != TM_OK)
+        return st;
+    place->next_block = chain.first;
+    place->rows = tm_take(&store->run->budget, TM_ACCOUNT_INPUT, TM_RECORD_PLACE_BYTES, &store->run->error);
+    return place->rows ? TM_OK : store->run->error.status;
+}
+
+void tm_record_store_end(struct tm_record_place *place)
+{
+    if (place->rows)
+        tm_give(&place->store->run->budget, TM_ACCOUNT_INPUT, place->rows, TM_RECORD_PLACE_BYTES);
+    place->rows = NULL;
+}
+
+static tm_status copy_block(struct tm_record_place *place)
+{
+    struct tm_record_store *const store = place->store;
+    const struct block *const block = tm_rows_at(store->blocks, place->next_block - 1);
+
+    store->block = NULL; /* its page may have gone */
+    if (!block)
+        return store->run->error.status;
+    memcpy(place->rows, block->rows, block->count * sizeof(block->rows[0]));
+    place->count = block->count;
+    place->at = 0;
+    place->next_block = block->next;
+    return TM_OK;
+}
+
+tm_status tm_record_store_next_row(struct tm_record_place *place, const struct tm_kept_record **row)
+{
+    *row = NULL;
+    if (place->at == place->count) {
+        tm_status st;
+
+        if (!place->next_block)
+            return TM_OK;
+        st = copy_block(place);
+        if (st != TM_OK)
+            return st;
+    }
+    *row = &place->rows[place->at++];
+    return TM_OK;
+}
+
+tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw *raw, bool *more)
+{
+    const struct tm_kept_record *row;
+    const tm_status st = tm_record_store_next_row(place, &row);
+
+    *more = st == TM_OK && row;
+    return *more ? tm_unkeep_record(&place->store->args, row, &place->args, raw) : st;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A moving window on an input: one buffer, read forwards.  See reader.h. */
+#include "stages/input/xspace/reader.h"
+
+#include <assert.h>
+
+enum { LONGEST_HEAD = 20 }; /* a key and a number, ten bytes each */
+
+void tm_reader_init(struct tm_reader *w, const struct tm_input *input, uint8_t *buffer, size_t buffer_bytes,
+                    uint64_t offset, uint64_t end)
+{
+    *w = (struct tm_reader){ .input = input,
+                             .buffer = buffer,
+                             .buffer_bytes = buffer_bytes,
+                             .base = offset,
+                             .end = end < input->bytes ? end : input->bytes };
+    if (w->base > w->end)
+        w->base = w->end;
+}
+
+tm_status tm_reader_fill(struct tm_reader *w, size_t bytes)
+{
+    const size_t left = w->have - w->used;
+    uint64_t at, want;
+    size_t got = 0;
+    tm_status st;
+
+    assert(bytes <= w->buffer_bytes);
+    if (left && w->used)
+        memmove(w->buffer, w->buffer + w->used, left);
+    w->base += w->used;
+    w->used = 0;
+    w->have = left;
+    at = w->base + left;
+    want = w->end - at;
+    if (want > w->buffer_bytes - left)
+        want = w->buffer_bytes - left;
+    if (!want)
+        return TM_OK;
+    st = tm_input_read(w->input, w->buffer + left, (size_t)want, at, &got);
+    w->have += got;
+    return st;
+}
+
+void tm_reader_skip(struct tm_reader *w, uint64_t bytes)
+{
+    if (bytes <= w->have - w->used) {
+        w->used += (size_t)bytes;
+        return;
+    }
+    bytes -= w->have - w->used;
+    w->base += w->have;
+    w->have = w->used = 0;
+    w->base = bytes > w->end - w->base ? w->end : w->base + bytes;
+}
+
+/* A head as it stands there: of a group the first or last key alone. */
+static tm_status read_head(struct tm_reader *w, struct tm_head *head, bool *more, bool *damaged)
+{
+    struct tm_wire view = { NULL, NULL };
+    const uint8_t *first;
+    uint64_t key = 0;
+    tm_status st = tm_reader_peek(w, LONGEST_HEAD, &view);
+
+    *more = st == TM_OK && view.at < view.end;
+    *damaged = false;
+    *head = (struct tm_head){ .type = TM_WIRE_END, .offset = tm_reader_offset(w) };
+    if (!*more)
+        return st;
+    first = view.at;
+    *damaged = !tm_wire_varint(&view, &key) || key >> 35 || !(key >> 3);
+    if (*damaged)
+        return TM_OK;
+    head->number = (uint32_t)(key >> 3);
+    head->type = (uint32_t)(key & 7);
+    head->value = 0;
+    switch (head->type) {
+    case TM_WIRE_VARINT:
+    case TM_WIRE_LEN:
+        *damaged = !tm_wire_varint(&view, &head->value);
+        break;
+    case TM_WIRE_64:
+    case TM_WIRE_32: {
+        const size_t size = head->type == TM_WIRE_64 ? 8 : 4;
+
+        *damaged = (size_t)(view.end - view.at) < size;
+        if (!*damaged) {
+            memcpy(&head->value, view.at, size);
+            view.at += size;
+        }
+        break;
+    }
+    case TM_WIRE_GROUP:
+    case TM_WIRE_END:
+        break;
+    default:
+        *damaged = true;
+    }
+    if (*damaged)
+        return TM_OK;
+    tm_reader_skip(w, (uint64_t)(view.at - first));
+    *damaged = head->type == TM_WIRE_LEN && head->value > w->end - tm_reader_offset(w);
+    return TM_OK;
+}
+
+/* Step over what is left of a group after its first key; groups in it are counted, not entered. */
+static tm_status skip_group(struct tm_reader *w, uint32_t number, bool *damaged)
+{
+    uint64_t depth = 1;
+
+    while (depth) {
+        struct tm_head head;
+        bool more;
+        const tm_status st = read_head(w, &head, &more, damaged);
+
+        if (st != TM_OK)
+            return st;
+        if (!more)
+            *damaged = true;
+        if (*damaged)
+            return TM_OK;
+        if (head.type == TM_WIRE_LEN)
+            tm_reader_skip(w, head.value);
+        else if (head.type == TM_WIRE_GROUP)
+            depth++;
+        else if (head.type == TM_WIRE_END)
+            *damaged = !--depth && head.number != number;
+    }
+    return TM_OK;
+}
+
+tm_status tm_reader_head(struct tm_reader *w, struct tm_head *head, bool *more, bool *damaged)
+{
+    const tm_status st = read_head(w, head, more, damaged);
+
+    if (st != TM_OK || !*more || *damaged)
+        return st;
+    if (head->type == TM_WIRE_GROUP)
+        return skip_group(w, head->number, damaged);
+    *damaged = head->type == TM_WIRE_END; /* of no group */
+    return TM_OK;
+}

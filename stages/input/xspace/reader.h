@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_READER_H
+#define TM_READER_H
+
+#include "stages/input/bytes/input_file.h"
+#include "stages/input/xspace/wire.h"
+
+/* A moving window on part of an input: the bytes [offset, end) are read in order through one buffer. */
+struct tm_reader {
+    const struct tm_input *input;
+    uint8_t *buffer;
+    size_t buffer_bytes, have; /* have: valid bytes in the buffer */
+    size_t used;               /* of them, already consumed */
+    uint64_t base;             /* offset in the input of buffer[0] */
+    uint64_t end;              /* offset in the input where the part ends */
+};
+
+/* owns: the buffer stays the caller's; at least 20 bytes, the longest head */
+void tm_reader_init(struct tm_reader *w, const struct tm_input *input, uint8_t *buffer, size_t buffer_bytes,
+                    uint64_t offset, uint64_t end);
+
+/* The part ends earlier.  in: end  not before the window's place, not behind the end that there was */
+static inline void tm_reader_end_at(struct tm_reader *w, uint64_t end)
+{
+    w->end = end;
+    if (w->have > end - w->base)
+        w->have = (size_t)(end - w->base);
+}
+
+/* Where the next byte lies in the input. */
+static inline uint64_t tm_reader_offset(const struct tm_reader *w)
+{
+    return w->base + w->used;
+}
+
+/* Refill so that at least `bytes` can be seen, or all that is left. */
+tm_status tm_reader_fill(struct tm_reader *w, size_t bytes) TM_MUST_USE;
+
+/* Look at the next bytes: *view is valid until the next call; its length is min(bytes, what is left).
+ * in: bytes  at most the size of the buffer */
+static inline tm_status tm_reader_peek(struct tm_reader *w, size_t bytes, struct tm_wire *view)
+{
+    if (w->have - w->used < bytes) {
+        const tm_status st = tm_reader_fill(w, bytes);
+
+        if (st != TM_OK)
+            return st;
+    }
+    view->at = w->buffer + w->used;
+    view->end = view->at + (w->have - w->used < bytes ? w->have - w->used : bytes);
+    return TM_OK;
+}
+
+/* Go on, also past what the buffer holds. */
+void tm_reader_skip(struct tm_reader *w, uint64_t bytes);
+
+/* The head of a field at the place of the window. */
+struct tm_head {
+    uint32_t number, type;
+    uint64_t value;  /* of a number; the length of LEN */
+    uint64_t offset; /* of the field's first byte */
+};
+
+/* Read a field's head and step over it (numbers and groups wholly; LEN up to its bytes, which lie at the place of
+ * the window then).
+ * out: *more false at the end of the part.  *damaged true where the bytes are no field, or a LEN runs past
+ *      the end of the part (head is filled in that case: what is there can still be read) */
+tm_status tm_reader_head(struct tm_reader *w, struct tm_head *head, bool *more, bool *damaged) TM_MUST_USE;
+
+#endif

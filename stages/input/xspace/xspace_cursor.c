@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A place in one line of an XSpace: events on the wire become records.  Memory: one read buffer per cursor. */
+#include "stages/input/xspace/xspace_event.h"
+#include "stages/resolve/classes.h"
+
+enum {
+    LINE_EVENT = 4,
+    LARGEST_EVENT = 64 << 10, /* of a longer one the beginning is read, whatever the buffer */
+    LEAST_BUFFER = 64,
+};
+
+struct xspace_cursor {
+    struct tm_cursor base; /* first: a tm_cursor is cast to it */
+    struct tm_xspace *x;
+    struct tm_plane plane;
+    uint64_t plane_number;
+    struct tm_track track;
+    uint64_t next_part;    /* row of more_lines, plus one; 0 = none */
+    int64_t line_ps;       /* what offsets count from */
+    bool line_is_outlier;  /* line_ps does not fit */
+    struct tm_reader window;
+    uint8_t *buffer;
+    size_t buffer_bytes;
+    struct tm_xevent event;
+    struct tm_fact_maker maker;
+    union tm_args args;
+};
+
+static void count_some(struct xspace_cursor *c, enum tm_tally tally, uint64_t n)
+{
+    if (c->base.counts && n)
+        tm_tally_add(&c->x->source.trace->run->tallies, tally, n);
+}
+
+static void count(struct xspace_cursor *c, enum tm_tally tally)
+{
+    count_some(c, tally, 1);
+}
+
+static tm_status find_ref(void *to, uint64_t plane, uint64_t ref, tm_strid *name)
+{
+    return tm_xspace_ref(to, plane, (int64_t)ref, name);
+}
+
+/* Go to a part of the track's timeline. */
+static tm_status open_part(struct xspace_cursor *c, const struct tm_line_row *line)
+{
+    const struct tm_plane *plane = tm_rows_at(c->x->planes, line->plane);
+    const int64_t line_ns = line->timestamp_ns - (line->timestamp_ns >= c->x->origin_ns ? c->x->origin_ns : 0);
+
+    if (!plane)
+        return c->x->source.trace->run->error.status;
+    c->plane = *plane;
+    c->plane_number = c->maker.plane = line->plane;
+    c->next_part = line->next;
+    c->line_is_outlier = __builtin_mul_overflow(line_ns, (int64_t)1000, &c->line_ps);
+    tm_reader_init(&c->window, c->x->input, c->buffer, c->buffer_bytes, line->begin, line->end);
+    return TM_OK;
+}
+
+static tm_status open_next_part(struct xspace_cursor *c)
+{
+    const struct tm_line_row *row = tm_rows_at(c->x->more_lines, c->next_part - 1);
+    struct tm_line_row line;
+
+    if (!row)
+        return c->x->source.trace->run->error.status;
+    line = *row;
+    return open_part(c, &line);
+}
+
+static tm_status set_up(struct xspace_cursor *c, uint64_t track)
+{
+    struct tm_run *run = c->x->source.trace->run;
+    const struct tm_track *row = tm_rows_at(c->x->source.trace->tracks, track);
+    const struct tm_line_row *first = tm_rows_at(c->x->lines, track);
+    struct tm_line_row line;
+
+    if (!first || !row)
+        return run->error.status;
+    line = *first;
+    c->track = *row;
+    if (c->buffer_bytes > line.longest)
+        c->buffer_bytes = line.longest > LEAST_BUFFER ? (size_t)line.longest : LEAST_BUFFER;
+    c->buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, c->buffer_bytes, &run->error);
+    return c->buffer ? open_part(c, &line) : run->error.status;
+}
+
+static void close_cursor(struct tm_cursor *cursor)
+{
+    struct xspace_cursor *c = (struct xspace_cursor *)cursor;
+    struct tm_budget *budget;
+
+    if (!c)
+        return;
+    budget = &c->x->source.trace->run->budget;
+    tm_give(budget, TM_ACCOUNT_INPUT, c->buffer, c->buffer_bytes);
+    tm_give(budget, TM_ACCOUNT_INPUT, c, sizeof(*c));
+}
+
+static struct tm_cursor *open_cursor(struct tm_source *source, uint64_t track, size_t buffer_bytes)
+{
+    struct tm_run *run = source->trace->run;
+    struct xspace_cursor *c = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*c), &run->error);
+
+    if (!c)
+        return NULL;
+    c->base = (struct tm_cursor){ .source = source, .track = track };
+    c->x = (struct tm_xspace *)source;
+    c->maker = (struct tm_fact_maker){ .trace = source->trace, .configs = c->x->configs, .ref = find_ref, .to = c->x };
+    c->buffer_bytes = buffer_bytes;
+    if (set_up(c, track) == TM_OK)
+        return &c->base;
+    close_cursor(&c->base);
+    return NULL;
+}
+
+/* What joins an event with others: a driver's id, or the key of a run. */
+static uint64_t correlation_of(const struct xspace_cursor *c, uint32_t traits)
+{
+    const struct tm_facts *facts = &c->event.facts;
+    const int64_t ordinal =
+        tm_facts_have(facts, TM_STAT_DEVICE_ORDINAL) ? facts->ints[TM_STAT_DEVICE_ORDINAL] : 0;
+
+    if (facts->flags & TM_FLAG_CORRELATION)
+        return (uint64_t)facts->ints[TM_STAT_CORRELATION_ID];
+    if (!(facts->flags & TM_FLAG_RUN_ID))
+        return 0;
+    if (c->track.line == TM_LINE_TPU_MODULES)
+        return tm_run_key(facts->ints[TM_STAT_RUN_ID], c->x->source.trace->devices[c->track.device].ordinal);
+    if (traits & TM_TRAIT_ENQUEUE)
+        return tm_run_key(facts->ints[TM_STAT_RUN_ID], ordinal);
+    if (c->track.side == TM_SIDE_HOST && facts->flags & TM_FLAG_HLO_OP) /* a CPU op: its execution */
+        return tm_run_key(facts->ints[TM_STAT_RUN_ID], ordinal);
+    return 0;
+}
+
+/* Everything of an event that its statistics tell. */
+static tm_status take_stats(struct xspace_cursor *c, uint32_t op_config, struct tm_raw *raw)
+{
+    const struct tm_facts *facts = &c->event.facts;
+    struct tm_record *r = &raw->record;
+    const bool on_host = c->track.side == TM_SIDE_HOST;
+
+    r->flags = facts->flags;
+    if (on_host && raw->traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE))
+        return tm_facts_allocation(&c->maker, facts, tm_raw_allocation(raw, &c->args));
+    r->correlation = correlation_of(c, raw->traits);
+    if (r->flags & TM_FLAG_STEP && on_host) {
+        if (tm_facts_have(facts, TM_STAT_STEP_NUM))
+            tm_raw_number(raw, &c->args, facts->ints[TM_STAT_STEP_NUM]);
+    } else if (r->flags & TM_FLAG_GROUP) {
+        tm_raw_number(raw, &c->args, facts->ints[TM_STAT_GROUP_ID]);
+    } else if (tm_facts_have(facts, TM_STAT_SIZE) && facts->texts[TM_STAT_SIZE].kind == TM_FACT_NO_TEXT) {
+        tm_raw_number(raw, &c->args, facts->ints[TM_STAT_SIZE]);
+    }
+    /* Of host events only CPU ops and executions are told apart by more than their name. */
+    if (on_host && (r->flags & TM_FLAG_CORRELATION || !(r->flags & TM_FLAG_HLO_OP)) &&
+        !tm_facts_have(facts, TM_STAT_MODULE_NAME))
+        return TM_OK;
+    return tm_facts_config(&c->maker, facts, op_config, &r->config);
+}
+
+/* Place the event in time.  false: it has no place, and is in a tally. */
+static bool take_times(struct xspace_cursor *c, struct tm_record *r)
+{
+    if (c->event.is_aggregated) {
+        count(c, TM_TALLY_AGGREGATED_EVENT);
+        return false;
+    }
+    r->dur_ps = c->event.duration_ps;
+    if (r->dur_ps < 0) {
+        count(c, TM_TALLY_NEGATIVE_DURATION);
+        r->dur_ps = 0;
+    }
+    if (c->line_is_outlier || __builtin_add_overflow(c->line_ps, c->event.offset_ps, &r->start_ps) ||
+        !tm_time_fits(r->start_ps, r->dur_ps)) {
+        count(c, TM_TALLY_CLOCK_OUTLIER);
+        return false;
+    }
+    if (r->start_ps < 0)
+        count(c, TM_TALLY_NEGATIVE_START);
+    r->kind = r->dur_ps ? TM_SPAN : TM_INSTANT;
+    return true;
+}
+
+/* Turn the event that was read into a record.  *kept false: it is in a tally instead. */
+static tm_status make_record(struct xspace_cursor *c, struct tm_raw *raw, bool *kept)
+{
+    const void *row;
+    const struct tm_event_row *metadata;
+    uint32_t op_config = 0;
+    tm_status st;
+
+    *raw = (struct tm_raw){ .record = { .track = (uint32_t)c->base.track } };
+    *kept = take_times(c, &raw->record);
+    if (!*kept)
+        return TM_OK;
+    st = tm_index_get(c->x->events, tm_metadata_key(c->plane_number, c->event.metadata_id), &row);
+    if (st != TM_OK)
+        return st;
+    metadata = row;
+    if (metadata && metadata->id == c->event.metadata_id && metadata->plane == c->plane_number) {
+        raw->record.name = metadata->name;
+        raw->traits = metadata->traits;
+        op_config = metadata->config;
+    } else {
+        count(c, TM_TALLY_NO_METADATA);
+    }
+    raw->record.config = op_config;
+    return c->event.facts.has ? take_stats(c, op_config, raw) : TM_OK;
+}
+
+/* The bytes of an event: in the window, or in the scratch memory where it is larger than the buffer. */
+static tm_status event_bytes(struct xspace_cursor *c, size_t length, struct tm_wire *view)
+{
+    size_t got = 0;
+    tm_status st;
+
+    if (length <= c->buffer_bytes)
+        return tm_reader_peek(&c->window, length, view);
+    st = tm_input_read(c->x->input, c->x->scratch, length, tm_reader_offset(&c->window), &got);
+    *view = (struct tm_wire){ c->x->scratch, c->x->scratch + got };
+    return st;
+}
+
+/* Read an event of `length` bytes at the window's place.  Of a very long one only the fields and statistics at its
+ * beginning are read: numbers come first. */
+static tm_status read_event(struct xspace_cursor *c, uint64_t length)
+{
+    const bool is_cut = length > LARGEST_EVENT;
+    struct tm_wire view;
+    bool damaged = false;
+    tm_status st = event_bytes(c, is_cut ? LARGEST_EVENT : (size_t)length, &view);
+
+    if (st == TM_OK)
+        st = tm_xevent_read(c->x, &c->plane, c->plane_number, view, &c->event, &damaged);
+    if (is_cut)
+        count(c, TM_TALLY_LONG_VALUE);
+    else if (damaged)
+        count(c, TM_TALLY_BAD_FIELD);
+    count_some(c, TM_TALLY_UNKNOWN_FIELD, c->event.unknown_fields);
+    if (c->base.counts)
+        c->x->source.trace->run->events_read++;
+    return st;
+}
+
+static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool *more)
+{
+    struct xspace_cursor *c = (struct xspace_cursor *)cursor;
+    bool kept = false;
+
+    while (!kept) {
+        struct tm_head head;
+        bool damaged;
+        tm_status st = tm_reader_head(&c->window, &head, more, &damaged);
+
+        if (st != TM_OK)
+            return st;
+        /* Damage was noted by the scan: what remains of that line cannot be trusted. */
+        if (!*more || damaged) {
+            *more = c->next_part != 0;
+            st = *more ? open_next_part(c) : TM_OK;
+            if (st != TM_OK || !*more)
+                return st;
+            continue;
+        }
+        if (head.type != TM_WIRE_LEN)
+            continue;
+        if (head.number != LINE_EVENT) {
+            tm_reader_skip(&c->window, head.value);
+            continue;
+        }
+        st = read_event(c, head.value);
+        if (st == TM_OK)
+            st = make_record(c, raw, &kept);
+        if (st != TM_OK)
+            return st;
+        tm_reader_skip(&c->window, head.value);
+    }
+    return TM_OK;
+}
+
+static void free_source(struct tm_source *source)
+{
+    struct tm_xspace *x = (struct tm_xspace *)source;
+    struct tm_budget *budget;
+
+    if (!x)
+        return;
+    budget = &source->trace->run->budget;
+    tm_rows_free(x->planes);
+    tm_rows_free(x->lines);
+    tm_rows_free(x->more_lines);
+    tm_give(budget, TM_ACCOUNT_METADATA, x->timelines, x->timelines ? TM_TIMELINE_SLOTS * sizeof(*x->timelines) : 0);
+    tm_index_free(x->stats);
+    tm_index_free(x->events);
+    tm_configs_free(x->configs);
+    tm_give(budget, TM_ACCOUNT_METADATA, x->scratch, x->scratch_bytes);
+    tm_give(budget, TM_ACCOUNT_METADATA, x, sizeof(*x));
+}
+
+const struct tm_source_type tm_xspace_source_type = {
+    .name = "xspace",
+    .open = open_cursor,
+    .next = next_record,
+    .close = close_cursor,
+    .free = free_source,
+};

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_XSPACE_PRIVATE_H
+#define TM_XSPACE_PRIVATE_H
+
+#include "pipeline/index.h"
+#include "stages/input/records/facts.h"
+#include "stages/input/xspace/reader.h"
+#include "stages/input/xspace/xspace.h"
+
+/* Shared by the xspace_*.c files: the tables of a scanned XSpace. */
+
+enum {
+    TM_SMALL_STATS = 512,        /* ids of statistics below this are looked up in a small table per plane */
+    TM_LARGEST_NAME = 4 << 20,   /* a longer name is cut, and tallied */
+    TM_TIMELINE_SLOTS = 8192,    /* a power of two */
+};
+
+struct tm_plane {
+    tm_strid name;
+    uint8_t side;         /* enum tm_side */
+    uint8_t device_kind;  /* enum tm_device_kind, device planes only */
+    uint8_t is_environment, is_metadata, is_unknown_device;
+    uint32_t device;      /* index into trace.devices, or TM_NONE */
+    uint64_t begin, end;  /* of its bytes */
+    uint8_t small_stats[TM_SMALL_STATS]; /* enum tm_stat by id */
+};
+
+struct tm_line_row {
+    uint64_t begin, end;  /* of its bytes */
+    int64_t timestamp_ns;
+    uint64_t plane;
+    uint64_t next;        /* the part that follows: row of more_lines, plus one; 0 = none */
+    uint64_t last;        /* of the first part: the last one, likewise */
+    uint64_t longest;     /* of the first part: the most bytes that a part has */
+};
+
+/* Where a timeline was seen first. */
+struct tm_timeline_slot {
+    uint64_t hash;
+    uint64_t track; /* plus one; 0 = empty */
+};
+
+/* A row of the statistics' table: what an id means, and its text for ref_value. */
+struct tm_stat_row {
+    uint64_t key;         /* tm_metadata_key */
+    int64_t id;
+    uint64_t plane;
+    tm_strid name;
+    uint32_t stat;        /* enum tm_stat */
+};
+
+/* A row of the events' table. */
+struct tm_event_row {
+    uint64_t key;
+    int64_t id;
+    uint64_t plane;
+    tm_strid name;
+    uint32_t traits;
+    uint32_t config;      /* TPU ops: what their metadata says; 0 = nothing */
+};
+
+struct tm_xspace {
+    struct tm_source source; /* first: a tm_source is cast to it */
+    const struct tm_input *input;
+    struct tm_rows *planes;  /* struct tm_plane */
+    struct tm_rows *lines;   /* struct tm_line_row; row i is the first part of track i */
+    struct tm_rows *more_lines; /* struct tm_line_row: further lines of the same plane name, id and name, which
+                                   are one timeline */
+    struct tm_timeline_slot *timelines; /* a cache: what falls out of it stays a track of its own */
+    struct tm_index *stats;  /* struct tm_stat_row */
+    struct tm_index *events; /* struct tm_event_row */
+    struct tm_configs *configs;
+    int64_t origin_ns;       /* subtracted from line times from it on: 0 where lines count from the profile's start */
+    uint8_t *scratch;        /* for names and statistics of the tables */
+    size_t scratch_bytes;
+    void (*warn)(void *to, const char *text, size_t length);
+    void *warn_to;
+};
+
+/* One key per (plane, id): ids of tables are small numbers, or 64-bit hashes. */
+static inline uint64_t tm_metadata_key(uint64_t plane, int64_t id)
+{
+    uint64_t mixed;
+
+    if (id >= 0 && id < (int64_t)1 << 40 && plane < 1 << 22)
+        return plane << 40 | (uint64_t)id;
+    mixed = ((uint64_t)id ^ plane * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
+    return (mixed ^ mixed >> 32) | (uint64_t)1 << 63;
+}
+
+/* Look up a text by ref_value.  *name = 0 where there is no such entry. */
+tm_status tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id, tm_strid *name) TM_MUST_USE;
+tm_status tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id, enum tm_stat *stat) TM_MUST_USE;
+
+/* xspace_tables.c: one entry of a table, or one statistic of a plane; the window stands at its first byte. */
+tm_status tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w) TM_MUST_USE;
+tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w) TM_MUST_USE;
+tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wire *bytes) TM_MUST_USE;
+
+/* Note damage: the trace is partial, the first text stays. */
+void tm_xspace_damage(struct tm_xspace *x, uint64_t at, const char *what);
+
+/* xspace_cursor.c */
+extern const struct tm_source_type tm_xspace_source_type;
+
+#endif

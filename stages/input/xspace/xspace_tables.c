@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The metadata tables of an XSpace, an entry at a time: texts of statistics, names of events, what the profiler
+ * says of a plane.  Entries are walked on the wire, because an entry may hold a whole compiled program; the small
+ * messages inside are unpacked by protobuf-c. */
+#include <stdio.h>
+#include <xxhash.h>
+
+#include "stages/input/xspace/xspace_private.h"
+#include "stages/resolve/classes.h"
+#include "xplane.pb-c.h"
+
+/* A statistic is unpacked as a whole, at up to 50 times its size: a larger one is a serialized message. */
+enum { LARGEST_STAT = 64 << 10 };
+enum { ENTRY_KEY = 1, ENTRY_VALUE = 2, VALUE_ID = 1, VALUE_NAME = 2, VALUE_DISPLAY_NAME = 4, VALUE_STATS = 5 };
+
+tm_status tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id, enum tm_stat *stat)
+{
+    const void *row;
+    const tm_status st = tm_index_get(x->stats, tm_metadata_key(plane, id), &row);
+    const struct tm_stat_row *found = row;
+
+    *stat = st == TM_OK && found && found->id == id && found->plane == plane ? (enum tm_stat)found->stat
+                                                                             : TM_STAT_UNKNOWN;
+    return st;
+}
+
+tm_status tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id, tm_strid *name)
+{
+    const void *row;
+    const tm_status st = tm_index_get(x->stats, tm_metadata_key(plane, id), &row);
+    const struct tm_stat_row *found = row;
+
+    *name = st == TM_OK && found && found->id == id && found->plane == plane ? found->name : 0;
+    return st;
+}
+
+/* The bytes of a name at the window's place: a view into the window or the scratch memory. */
+static tm_status name_bytes(struct tm_xspace *x, struct tm_reader *w, uint64_t length, struct tm_wire *view)
+{
+    struct tm_run *run = x->source.trace->run;
+    size_t got = 0;
+    tm_status st;
+
+    if (length > w->end - tm_reader_offset(w))
+        length = w->end - tm_reader_offset(w);
+    if (length <= w->buffer_bytes)
+        return tm_reader_peek(w, (size_t)length, view);
+    if (length > x->scratch_bytes) {
+        tm_tally_add(&run->tallies, TM_TALLY_LONG_VALUE, 1);
+        length = x->scratch_bytes;
+    }
+    st = tm_input_read(x->input, x->scratch, (size_t)length, tm_reader_offset(w), &got);
+    *view = (struct tm_wire){ x->scratch, x->scratch + got };
+    return st;
+}
+
+/* Step to the value of a map entry and leave out what is behind it: key and value come in any order.
+ * out: *found false where there is no value */
+static tm_status enter_value(struct tm_reader *w, int64_t *key, bool *found)
+{
+    uint64_t begin = 0, end = 0;
+    bool has_key = false;
+
+    *key = 0;
+    *found = false;
+    for (;;) {
+        struct tm_head head;
+        bool more, damaged;
+        const tm_status st = tm_reader_head(w, &head, &more, &damaged);
+
+        if (st != TM_OK)
+            return st;
+        if (more && head.number == ENTRY_KEY && head.type == TM_WIRE_VARINT && !damaged) {
+            *key = (int64_t)head.value;
+            has_key = true;
+        }
+        if (more && head.number == ENTRY_VALUE && head.type == TM_WIRE_LEN && !*found) {
+            *found = true;
+            begin = tm_reader_offset(w);
+            end = damaged ? w->end : begin + head.value;
+        }
+        if (!more || damaged || (*found && has_key))
+            break;
+        if (head.type == TM_WIRE_LEN)
+            tm_reader_skip(w, head.value);
+    }
+    if (*found && begin != tm_reader_offset(w)) /* the key came behind it */
+        tm_reader_init(w, w->input, w->buffer, w->buffer_bytes, begin, end);
+    else if (*found)
+        tm_reader_end_at(w, end);
+    return TM_OK;
+}
+
+static tm_status finish_stat(struct tm_xspace *x, uint64_t plane, struct tm_stat_row *row)
+{
+    row->plane = plane;
+    row->key = tm_metadata_key(plane, row->id);
+    if (row->id >= 0 && row->id < TM_SMALL_STATS) {
+        struct tm_plane *p = tm_rows_change(x->planes, plane);
+
+        if (!p)
+            return x->source.trace->run->error.status;
+        p->small_stats[row->id] = (uint8_t)row->stat;
+    }
+    return tm_index_put(x->stats, row);
+}
+
+tm_status tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w)
+{
+    struct tm_stat_row row = { .stat = TM_STAT_UNKNOWN };
+    bool found;
+    tm_status st = enter_value(w, &row.id, &found);
+
+    while (st == TM_OK && found) {
+        struct tm_head head;
+        struct tm_wire view;
+        bool more, damaged;
+
+        st = tm_reader_head(w, &head, &more, &damaged);
+        if (st != TM_OK || !more || (damaged && head.type != TM_WIRE_LEN))
+            break;
+        if (head.number == VALUE_NAME && head.type == TM_WIRE_LEN) {
+            st = name_bytes(x, w, head.value, &view);
+            if (st != TM_OK)
+                break;
+            row.stat = tm_stat_of((const char *)view.at, (size_t)(view.end - view.at));
+            st = tm_names_put(x->source.trace->names, (const char *)view.at, (size_t)(view.end - view.at), &row.name);
+        }
+        if (damaged)
+            break;
+        if (head.type == TM_WIRE_LEN)
+            tm_reader_skip(w, head.value);
+    }
+    return st == TM_OK && found ? finish_stat(x, plane, &row) : st;
+}
+
+/* A whole number from any of the number types: writers changed them over the years. */
+static int64_t stat_int(const Tracemill__Stat *stat)
+{
+    switch (stat->value_case) {
+    case TRACEMILL__STAT__VALUE_UINT64_VALUE:
+        return (int64_t)stat->uint64_value;
+    case TRACEMILL__STAT__VALUE_INT64_VALUE:
+        return stat->int64_value;
+    case TRACEMILL__STAT__VALUE_DOUBLE_VALUE:
+        return stat->double_value > -9e18 && stat->double_value < 9e18 ? (int64_t)stat->double_value : 0;
+    default:
+        return 0;
+    }
+}
+
+static double stat_double(const Tracemill__Stat *stat)
+{
+    return stat->value_case == TRACEMILL__STAT__VALUE_DOUBLE_VALUE ? stat->double_value : (double)stat_int(stat);
+}
+
+/* The text of a statistic, interned; 0 = it is no text. */
+static tm_status stat_text(struct tm_xspace *x, uint64_t plane, const Tracemill__Stat *stat, tm_strid *name)
+{
+    *name = 0;
+    if (stat->value_case == TRACEMILL__STAT__VALUE_STR_VALUE)
+        return tm_names_put(x->source.trace->names, (const char *)stat->str_value.data, stat->str_value.len, name);
+    if (stat->value_case == TRACEMILL__STAT__VALUE_REF_VALUE)
+        return tm_xspace_ref(x, plane, (int64_t)stat->ref_value, name);
+    return TM_OK;
+}
+
+static tm_status copy_text(struct tm_xspace *x, tm_strid name, char *to, size_t bytes)
+{
+    const char *text;
+    size_t length;
+    const tm_status st = tm_names_text(x->source.trace->names, name, bytes, &text, &length);
+
+    if (st == TM_OK)
+        tm_clean_text(to, bytes, text, length);
+    return st;
+}
+
+/* What a TPU op's metadata says of all its events. */
+struct op_facts {
+    struct tm_config config;
+    char category[64];
+    bool any, has_name;
+};
+
+static tm_status take_op_stat(struct tm_xspace *x, uint64_t plane, const Tracemill__Stat *stat, struct op_facts *facts)
+{
+    struct tm_config *config = &facts->config;
+    enum tm_stat what;
+    tm_strid text = 0;
+    tm_status st = tm_xspace_stat(x, plane, stat->metadata_id, &what);
+
+    if (st == TM_OK)
+        st = stat_text(x, plane, stat, &text);
+    if (st != TM_OK)
+        return st;
+    facts->any = true;
+    switch (what) {
+    case TM_STAT_HLO_CATEGORY:
+        config->category = text;
+        return copy_text(x, text, facts->category, sizeof(facts->category));
+    case TM_STAT_FLOPS:
+        config->flops = (uint64_t)stat_int(stat);
+        config->has_flops = 1;
+        break;
+    case TM_STAT_BYTES_ACCESSED:
+        config->bytes_accessed = (uint64_t)stat_int(stat);
+        config->has_bytes_accessed = 1;
+        break;
+    case TM_STAT_NAME:
+        config->op = text;
+        facts->has_name = true;
+        break;
+    case TM_STAT_TF_OP:
+        return facts->has_name ? TM_OK : tm_path_of_tf_op(x->source.trace->names, text, &config->op);
+    case TM_STAT_PROGRAM_ID:
+        config->program_id = stat_int(stat);
+        break;
+    default:
+        break;
+    }
+    return TM_OK;
+}
+
+static tm_status unpack_op_stat(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, uint64_t length,
+                                struct op_facts *facts)
+{
+    struct tm_wire view;
+    Tracemill__Stat *stat;
+    tm_status st;
+
+    if (length > LARGEST_STAT || length > w->buffer_bytes) /* nothing that is looked at here */
+        return TM_OK;
+    st = tm_reader_peek(w, (size_t)length, &view);
+    if (st != TM_OK)
+        return st;
+    stat = tracemill__stat__unpack(NULL, (size_t)(view.end - view.at), view.at);
+    if (!stat) {
+        tm_tally_add(&x->source.trace->run->tallies, TM_TALLY_BAD_FIELD, 1);
+        return TM_OK;
+    }
+    st = take_op_stat(x, plane, stat, facts);
+    tracemill__stat__free_unpacked(stat, NULL);
+    return st;
+}
+
+/* The config of a TPU op, made once from its metadata. */
+static tm_status add_op_config(struct tm_xspace *x, const struct tm_plane *plane, tm_strid hlo_text,
+                               struct op_facts *facts, uint32_t *row)
+{
+    struct tm_config *config = &facts->config;
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    if (plane->side != TM_SIDE_DEVICE || plane->device_kind != TM_DEVICE_TPU)
+        return TM_OK;
+    st = tm_names_text(x->source.trace->names, hlo_text, 64 << 10, &text, &length);
+    if (st != TM_OK)
+        return st;
+    tm_parse_tpu_op(text, length, facts->category, strlen(facts->category), config);
+    config->details = hlo_text;
+    config->hash = tm_config_hash(config);
+    return tm_configs_put(x->configs, config->hash, config, row);
+}
+
+tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane_number, struct tm_reader *w)
+{
+    struct tm_event_row row = { .plane = plane_number };
+    struct op_facts facts = { .config = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE } };
+    const struct tm_plane *plane = tm_rows_at(x->planes, plane_number);
+    const bool is_tpu = plane && plane->side == TM_SIDE_DEVICE && plane->device_kind == TM_DEVICE_TPU;
+    struct tm_names *names = x->source.trace->names;
+    struct tm_name info = { .length = 0 };
+    tm_strid display = 0;
+    bool found = false;
+    tm_status st = plane ? enter_value(w, &row.id, &found) : x->source.trace->run->error.status;
+
+    while (st == TM_OK && found) {
+        struct tm_head head;
+        struct tm_wire view;
+        bool more, damaged;
+
+        st = tm_reader_head(w, &head, &more, &damaged);
+        if (st != TM_OK || !more || (damaged && head.type != TM_WIRE_LEN))
+            break;
+        if (head.type == TM_WIRE_LEN && (head.number == VALUE_NAME || head.number == VALUE_DISPLAY_NAME)) {
+            st = name_bytes(x, w, head.value, &view);
+            if (st == TM_OK)
+                st = tm_names_put(names, (const char *)view.at, (size_t)(view.end - view.at),
+                                  head.number == VALUE_NAME ? &row.name : &display);
+        } else if (head.type == TM_WIRE_LEN && head.number == VALUE_STATS && is_tpu && !damaged) {
+            st = unpack_op_stat(x, plane_number, w, head.value, &facts);
+        }
+        if (damaged)
+            break;
+        if (head.type == TM_WIRE_LEN)
+            tm_reader_skip(w, head.value);
+    }
+    if (st != TM_OK || !found)
+        return st;
+    plane = tm_rows_at(x->planes, plane_number);
+    st = plane ? add_op_config(x, plane, row.name, &facts, &row.config) : x->source.trace->run->error.status;
+    if (st == TM_OK && row.name)
+        st = tm_names_info(names, row.name, &info);
+    row.traits = info.traits;
+    if (is_tpu && display) /* the name of a TPU op is its whole HLO text; this is what people call it */
+        row.name = display;
+    row.key = tm_metadata_key(plane_number, row.id);
+    return st == TM_OK ? tm_index_put(x->events, &row) : st;
+}
+
+/* Facts about a device or the software, by the name of the statistic. */
+enum fact_kind { FACT_TEXT, FACT_U64, FACT_U32, FACT_I64, FACT_DOUBLE, FACT_GIGABYTES };
+struct fact {
+    const char *name;
+    size_t offset, bytes;
+    enum fact_kind kind;
+};
+#define MEMBER(type, member) offsetof(struct type, member), sizeof(((struct type *)0)->member)
+static const struct fact device_facts[] = {
+    { "device_vendor", MEMBER(tm_device, vendor), FACT_TEXT },
+    { "gpu_device_name", MEMBER(tm_device, model), FACT_TEXT },
+    { "device_type_string", MEMBER(tm_device, model), FACT_TEXT },
+    { "core_count", MEMBER(tm_device, core_count), FACT_U64 },
+    { "clock_rate", MEMBER(tm_device, clock_khz), FACT_U64 },
+    { "memory_bandwidth", MEMBER(tm_device, memory_bandwidth_bytes), FACT_U64 },
+    { "memory_size", MEMBER(tm_device, memory_bytes), FACT_U64 },
+    { "compute_cap_major", MEMBER(tm_device, capability_major), FACT_U32 },
+    { "compute_cap_minor", MEMBER(tm_device, capability_minor), FACT_U32 },
+    { "peak_teraflops_per_second", MEMBER(tm_device, peak_tflops), FACT_DOUBLE },
+    { "peak_hbm_bw_gigabytes_per_second", MEMBER(tm_device, memory_bandwidth_bytes), FACT_GIGABYTES },
+};
+static const struct fact environment_facts[] = {
+    { "jax_version", MEMBER(tm_environment, jax), FACT_TEXT },
+    { "jaxlib_version", MEMBER(tm_environment, jaxlib), FACT_TEXT },
+    { "cuda_version", MEMBER(tm_environment, cuda), FACT_TEXT },
+    { "cuda_runtime_version", MEMBER(tm_environment, cuda_runtime), FACT_TEXT },
+    { "cuda_driver_version", MEMBER(tm_environment, driver), FACT_TEXT },
+    { "rocm_version", MEMBER(tm_environment, rocm), FACT_TEXT },
+    { "libtpu_version", MEMBER(tm_environment, libtpu), FACT_TEXT },
+    { "cpu_version", MEMBER(tm_environment, platform_version), FACT_TEXT },
+    { "gpu_version", MEMBER(tm_environment, platform_version), FACT_TEXT },
+    { "tpu_version", MEMBER(tm_environment, platform_version), FACT_TEXT },
+    { "process_id", MEMBER(tm_environment, process_id), FACT_I64 },
+    { "profile_start_time", MEMBER(tm_environment, begin_ns), FACT_U64 },
+    { "profile_stop_time", MEMBER(tm_environment, end_ns), FACT_U64 },
+};
+#undef MEMBER
+
+static tm_status put_fact(struct tm_xspace *x, uint64_t plane, const Tracemill__Stat *stat, const struct fact *fact,
+                          void *to_struct)
+{
+    void *to = (char *)to_struct + fact->offset;
+    const int64_t whole = stat_int(stat);
+    const double gigabytes = stat_double(stat);
+    tm_strid text;
+    tm_status st;
+
+    switch (fact->kind) {
+    case FACT_TEXT:
+        st = stat_text(x, plane, stat, &text);
+        if (st == TM_OK && text)
+            return copy_text(x, text, to, fact->bytes);
+        if (st == TM_OK && whole)
+            (void)snprintf(to, fact->bytes, "%lld", (long long)whole);
+        return st;
+    case FACT_U64:
+    case FACT_I64:
+        memcpy(to, &whole, sizeof(whole));
+        break;
+    case FACT_U32:
+        *(uint32_t *)to = whole > 0 && whole < UINT32_MAX ? (uint32_t)whole : 0;
+        break;
+    case FACT_DOUBLE:
+        *(double *)to = stat_double(stat);
+        break;
+    case FACT_GIGABYTES:
+        *(uint64_t *)to = gigabytes > 0 && gigabytes < 1e9 ? (uint64_t)(gigabytes * 1e9) : 0;
+        break;
+    }
+    return TM_OK;
+}
+
+tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane_number, const struct tm_wire *bytes)
+{
+    const struct tm_plane *plane = tm_rows_at(x->planes, plane_number);
+    struct tm_trace *trace = x->source.trace;
+    const bool is_device = plane && plane->device != TM_NONE;
+    const struct fact *facts = is_device ? device_facts : environment_facts;
+    const size_t count = is_device ? sizeof(device_facts) / sizeof(device_facts[0])
+                                   : sizeof(environment_facts) / sizeof(environment_facts[0]);
+    void *to = is_device ? (void *)&trace->devices[plane->device] : (void *)&trace->environment;
+    Tracemill__Stat *stat;
+    const char *name;
+    size_t length;
+    tm_strid name_id;
+    tm_status st;
+
+    if (!plane)
+        return trace->run->error.status;
+    if (!is_device && !plane->is_environment && !plane->is_metadata && plane->side != TM_SIDE_HOST)
+        return TM_OK;
+    if (bytes->end - bytes->at > LARGEST_STAT) {
+        tm_tally_add(&trace->run->tallies, TM_TALLY_LONG_VALUE, 1);
+        return TM_OK;
+    }
+    stat = tracemill__stat__unpack(NULL, (size_t)(bytes->end - bytes->at), bytes->at);
+    if (!stat) {
+        tm_tally_add(&trace->run->tallies, TM_TALLY_BAD_FIELD, 1);
+        return TM_OK;
+    }
+    st = tm_xspace_ref(x, plane_number, stat->metadata_id, &name_id);
+    if (st == TM_OK)
+        st = tm_names_text(trace->names, name_id, 64, &name, &length);
+    for (size_t i = 0; st == TM_OK && i < count; i++)
+        if (!strcmp(name, facts[i].name)) {
+            st = put_fact(x, plane_number, stat, &facts[i], to);
+            break;
+        }
+    tracemill__stat__free_unpacked(stat, NULL);
+    return st;
+}
