@@ -135,6 +135,7 @@ struct tm_trace {
     uint32_t main_thread;       /* the same as a thread number */
     uint32_t thread_count;
     enum tm_origin origin;
+    int64_t origin_us;          /* what the file's clock reads at time 0; 0 where it counts from the profile's begin */
     bool partial;               /* the input was cut short or damaged */
     char problem[512];          /* the first damage, in words; "" = none */
     char note[512];             /* what the format lacks, in words; "" = nothing */

@@ -104,6 +104,7 @@ static void add_file(struct analysis *a, const struct tm_host_run *host, const s
     tm_add_string(file, "xxh3", fingerprint);
     tm_add_string(file, "host", found->host);
     tm_add_uint(file, "events", host->events);
+    tm_add_int(file, "origin_us", host->trace.origin_us);
     tm_add_bool(file, "partial", is_partial);
     problems = tm_add_array(file, "problems");
     if (host->input.problem[0])
@@ -159,6 +160,7 @@ static void add_loaded_file(struct analysis *a, uint32_t number)
     tm_add_string(to, "xxh3", file->xxh3);
     tm_add_string(to, "host", name_of_host(&a->inputs, number));
     tm_add_uint(to, "events", file->events);
+    tm_add_int(to, "origin_us", file->origin_us);
     tm_add_bool(to, "partial", file->is_partial);
     problems = tm_add_array(to, "problems");
     for (uint32_t i = 0; i < file->problem_count; i++)

@@ -147,6 +147,7 @@ tm_status tm_partial_save_files(struct tm_partial_writer *w, const struct tm_val
         tm_partial_put_text(w, tm_text(tm_get(file, "xxh3")));
         tm_partial_put_i64(w, tm_int(tm_get(file, "bytes")));
         tm_partial_put_i64(w, tm_int(tm_get(file, "events")));
+        tm_partial_put_i64(w, tm_int(tm_get(file, "origin_us")));
         tm_partial_put_u8(w, tm_is(tm_get(file, "partial")));
         tm_partial_put_text(w, tm_text(tm_at(tm_get(file, "notes"), 0)));
         tm_partial_put_u32(w, (uint32_t)tm_length(problems));
@@ -174,6 +175,7 @@ tm_status tm_partial_load_file(struct tm_partial_reader *r, struct tm_partial_fi
     tm_partial_text(r, file->xxh3, sizeof(file->xxh3));
     file->bytes = tm_partial_u64(r);
     file->events = tm_partial_u64(r);
+    file->origin_us = tm_partial_i64(r);
     file->is_partial = tm_partial_bool(r);
     tm_partial_text(r, file->note, sizeof(file->note));
     file->problem_count = tm_partial_below_u32(r, TM_PROBLEMS_MOST + 1);

@@ -26,6 +26,7 @@ struct tm_partial_file {
     char note[512];
     uint32_t problem_count;
     uint64_t bytes, events;
+    int64_t origin_us;
     bool is_partial;     /* cut short or damaged */
 };
 

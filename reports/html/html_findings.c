@@ -175,15 +175,30 @@ static int64_t to_ns(int64_t ps)
     return ps / 1000 - (ps % 1000 < 0);
 }
 
+/* What has to be added to times so that they are those of the file; false: of several files with clocks of their own. */
+static bool clock_of(const struct tm_page *page, int64_t *origin_ns)
+{
+    const struct tm_value *files = tm_path(page->summary, "input.files");
+    const int64_t first_us = tm_int(tm_get(tm_at(files, 0), "origin_us"));
+    const int64_t most_ns = INT64_MAX / 2; /* year 2116 */
+
+    for (size_t i = 1; i < tm_length(files); i++)
+        if (tm_int(tm_get(tm_at(files, i), "origin_us")) != first_us)
+            return false;
+    return !__builtin_mul_overflow(first_us, (int64_t)1000, origin_ns) && *origin_ns < most_ns && *origin_ns > -most_ns;
+}
+
 /* Time ranges, as people read them and as a condition for the SQL page of Perfetto. */
 static void put_where(struct tm_page *page, const struct tm_value *where)
 {
     char begin[TM_FORMAT_BYTES], length[TM_FORMAT_BYTES];
+    int64_t origin_ns = 0;
+    const bool has_clock = clock_of(page, &origin_ns);
 
     if (tm_length(where) == 0)
         return;
     tm_htmlw_element(&page->w, "h4", NULL,
-                     "Where to look (the condition is for Perfetto's SQL page; nanoseconds)");
+                     has_clock ? "Where to look (the condition is for Perfetto's SQL page; nanoseconds)" : "Where to look");
     tm_htmlw_class(&page->w, "ul", "where");
     for (size_t i = 0; i < tm_length(where) && i < WHERE_MOST; i++) {
         const struct tm_value *range = tm_at(where, i);
@@ -192,11 +207,14 @@ static void put_where(struct tm_page *page, const struct tm_value *where)
         const char *device = tm_text(tm_get(range, "device"));
 
         tm_htmlw_open(&page->w, "li");
-        tm_htmlw_class(&page->w, "code", "range");
-        tm_htmlw_printf(&page->w, "ts between %lld and %lld", (long long)to_ns(from),
-                        (long long)to_ns(to) + (to % 1000 > 0));
-        tm_htmlw_close(&page->w);
-        tm_htmlw_printf(&page->w, " at %s, for %s%s", tm_format_moment(begin, from),
+        if (has_clock) {
+            tm_htmlw_class(&page->w, "code", "range");
+            tm_htmlw_printf(&page->w, "ts between %lld and %lld", (long long)(origin_ns + to_ns(from)),
+                            (long long)(origin_ns + to_ns(to) + (to % 1000 > 0)));
+            tm_htmlw_close(&page->w);
+            tm_htmlw_text(&page->w, " ");
+        }
+        tm_htmlw_printf(&page->w, "at %s, for %s%s", tm_format_moment(begin, from),
                         to >= from && (from >= 0 || to < INT64_MAX + from)
                             ? tm_format_time(length, to - from)
                             : "?",

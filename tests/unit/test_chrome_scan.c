@@ -191,6 +191,47 @@ static void threads_are_told_apart_by_process_and_number(void **state)
     }
 }
 
+static void processes_are_called_by_name_label_or_id(void **state)
+{
+    static const struct {
+        const char *events, *expected;
+    } rows[] = {
+        { X("\"\"", "2", ""), "[process \"\"|thread 2|host] " ONE },
+        { X("1", "2", "") "," META("process_name", "1", "", "python"), "[python|thread 2|host] " ONE },
+        { X("1", "2", "") "," META("process_name", "1", "", "python")
+          ",{\"ph\":\"M\",\"pid\":1,\"name\":\"process_labels\",\"args\":{\"labels\":\"GPU 0\"}}",
+          "[python (GPU 0)|thread 2|host] " ONE },
+    };
+    char json[1024];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        (void)snprintf(json, sizeof(json), "[%s]", rows[i].events);
+        assert_tracks(json, rows[i].expected);
+    }
+}
+
+#define KERNEL(device) \
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":1,\"dur\":1,\"args\":{\"device\":" device "}}"
+
+static void devices_stand_in_the_order_of_their_numbers(void **state)
+{
+    struct opened o = { .fd = -1 };
+
+    (void)state;
+    assert_tracks("[" KERNEL("2") "," KERNEL("0") "," KERNEL("1") "]",
+                  "[GPU 2|stream 7|device|h0/gpu:2] span kernel 1000000+1000000 k;"
+                  "[GPU 0|stream 7|device|h0/gpu:0] span kernel 1000000+1000000 k;"
+                  "[GPU 1|stream 7|device|h0/gpu:1] span kernel 1000000+1000000 k;");
+    assert_int_equal(open_trace(&o, "[" KERNEL("2") "," KERNEL("0") "," KERNEL("1") "]"), TM_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(o.host.trace.devices[i].ordinal, i);
+        assert_int_equal(o.host.trace.devices[i].index, i);
+        assert_int_equal(o.host.trace.devices[i].activities, 1);
+    }
+    close_trace(&o);
+}
+
 static void names_may_come_last(void **state)
 {
     static const char *const events = X("701", "5", "") "," X("1", "9", ",\"args\":{\"kernel_details\":\"regs:4\"}");
@@ -249,6 +290,8 @@ static void epochs_keep_their_fractions(void **state)
                   "[process 1|thread 2|host] span unresolved -500000+1000000 b; span unresolved 874284123456+1000000 a;");
     assert_tracks("[" NAMED("X", "a", ",\"ts\":5000000.25,\"dur\":1") "]",
                   "[process 1|thread 2|host] span unresolved 5000000250000+1000000 a;");
+    assert_tracks("[" NAMED("X", "a", ",\"ts\":3600000000.25,\"dur\":1") "]",
+                  "[process 1|thread 2|host] span unresolved 250000+1000000 a;");
 }
 
 static uint64_t tally_of(const char *events, enum tm_tally tally)
@@ -393,6 +436,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phases_become_records),
         cmocka_unit_test(threads_are_told_apart_by_process_and_number),
+        cmocka_unit_test(processes_are_called_by_name_label_or_id),
+        cmocka_unit_test(devices_stand_in_the_order_of_their_numbers),
         cmocka_unit_test(names_may_come_last),
         cmocka_unit_test(beside_planes_other_processes_are_no_hosts),
         cmocka_unit_test(pytorch_is_told_by_its_categories),

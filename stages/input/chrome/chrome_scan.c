@@ -175,6 +175,7 @@ static tm_status scan(struct scan *s)
     if (st != TM_OK)
         return st;
     take_header(s);
+    s->trace->origin_us = s->maker.origin_us;
     if (s->tracks.has_planes)
         tell_cap(s);
     tell_losses(s);

@@ -4,6 +4,7 @@
  * source: docs/classes.md; the processes of JAX's writer are the planes of its XSpace (XPlane names) */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "stages/input/chrome/chrome_maker.h"
@@ -276,7 +277,10 @@ static tm_status name_after_id(struct tm_chrome_tracks *t, const char *what, con
         *name = *name ? *name : id_text;
         return TM_OK;
     }
-    used = id->is_unsigned ? snprintf(text, sizeof(text), "%s %" PRIu64, what, (uint64_t)id->number)
+    if (id->kind == TM_JSON_TEXT)
+        used = snprintf(text, sizeof(text), "%s \"\"", what);
+    else
+        used = id->is_unsigned ? snprintf(text, sizeof(text), "%s %" PRIu64, what, (uint64_t)id->number)
                            : snprintf(text, sizeof(text), "%s %" PRId64, what, id->number);
     return tm_names_put(t->trace->names, text, (size_t)used, name);
 }
@@ -284,6 +288,31 @@ static tm_status name_after_id(struct tm_chrome_tracks *t, const char *what, con
 static tm_status put_text(struct tm_chrome_tracks *t, const char *text, tm_strid *name)
 {
     return tm_names_put(t->trace->names, text, strlen(text), name);
+}
+
+/* PyTorch calls all processes alike, and labels them: "python (GPU 0)". */
+static tm_status name_plane(struct tm_chrome_tracks *t, const struct tm_chrome_process *process, tm_strid *name)
+{
+    char text[2 * NAME_MOST];
+    const char *part;
+    size_t length, used;
+    tm_status st;
+
+    *name = process->name;
+    if (!process->name || !process->labels)
+        return name_after_id(t, "process", &process->id, process->id_text, name);
+    st = tm_names_text(t->trace->names, process->name, NAME_MOST / 2, &part, &length);
+    if (st != TM_OK)
+        return st;
+    memcpy(text, part, length);
+    memcpy(text + length, " (", 2);
+    used = length + 2;
+    st = tm_names_text(t->trace->names, process->labels, NAME_MOST / 2, &part, &length);
+    if (st != TM_OK)
+        return st;
+    memcpy(text + used, part, length);
+    text[used + length] = ')';
+    return tm_names_put(t->trace->names, text, used + length + 1, name);
 }
 
 /* A stream of a device that is told by its events (PyTorch): "GPU 0", "stream 7". */
@@ -346,8 +375,7 @@ static tm_status finish_track(struct tm_chrome_tracks *t, uint64_t number)
         return t->run->error.status;
     owner = *process;
     track.id = row.thread.number;
-    track.plane_name = owner.name;
-    st = name_after_id(t, "process", &owner.id, owner.id_text, &track.plane_name);
+    st = name_plane(t, &owner, &track.plane_name);
     if (st == TM_OK && row.sort == TM_CHROME_THREAD)
         st = finish_thread(t, &row, &owner, &track);
     else if (st == TM_OK)
@@ -379,6 +407,42 @@ static void take_properties(struct tm_trace *trace, const struct tm_chrome_devic
     }
 }
 
+static int by_ordinal(const void *a, const void *b)
+{
+    const struct tm_device *x = a, *y = b;
+
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
+}
+
+/* Devices were made in the order in which they were met; people expect that of their numbers. */
+static tm_status sort_devices(struct tm_chrome_tracks *t)
+{
+    struct tm_trace *trace = t->trace;
+    uint32_t place[TM_DEVICES_MOST];
+
+    qsort(trace->devices, trace->device_count, sizeof(*trace->devices), by_ordinal);
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        place[trace->devices[i].index] = i;
+        trace->devices[i].index = i;
+    }
+    for (uint64_t i = 0; i < tm_rows_count(trace->tracks); i++) {
+        const struct tm_track *row = tm_rows_at(trace->tracks, i);
+        struct tm_track *track;
+
+        if (!row)
+            return t->run->error.status;
+        if (row->device == TM_NONE || place[row->device] == row->device)
+            continue;
+        track = tm_rows_change(trace->tracks, i);
+        if (!track)
+            return t->run->error.status;
+        track->device = place[track->device];
+    }
+    return TM_OK;
+}
+
 tm_status tm_chrome_tracks_finish(struct tm_chrome_tracks *t, const struct tm_chrome_header *header)
 {
     tm_status st = TM_OK;
@@ -387,6 +451,8 @@ tm_status tm_chrome_tracks_finish(struct tm_chrome_tracks *t, const struct tm_ch
         st = finish_process(t, i);
     for (uint64_t i = 0; i < tm_rows_count(t->tracks) && st == TM_OK; i++)
         st = finish_track(t, i);
+    if (st == TM_OK)
+        st = sort_devices(t);
     for (uint32_t i = 0; i < header->device_count && st == TM_OK; i++)
         take_properties(t->trace, &header->devices[i]);
     return st;
