@@ -291,6 +291,8 @@ static void epochs_keep_their_fractions(void **state)
     assert_tracks("[" NAMED("X", "a", ",\"ts\":5000000.25,\"dur\":1") "]",
                   "[process 1|thread 2|host] span unresolved 5000000250000+1000000 a;");
     assert_tracks("[" NAMED("X", "a", ",\"ts\":3600000000.25,\"dur\":1") "]",
+                  "[process 1|thread 2|host] span unresolved 3600000000250000+1000000 a;");
+    assert_tracks("{\"schemaVersion\":1,\"traceEvents\":[" NAMED("X", "a", ",\"ts\":3600000000.25,\"dur\":1") "]}",
                   "[process 1|thread 2|host] span unresolved 250000+1000000 a;");
 }
 

@@ -9,8 +9,9 @@
 #include "stages/resolve/classes.h"
 
 static const int64_t ps_per_us = 1000000, us_per_s = 1000000;
-/* A clock that reads more than an hour does not count from the begin of the profile. */
-static const int64_t latest_first_us = (int64_t)3600 * 1000000;
+/* A clock that reads more does not count from the begin of the profile.  PyTorch's counts from a date or from when the
+ * machine was started, the same for all events; of other writers it may be several clocks, which must all fit. */
+static const int64_t latest_first_us = (int64_t)100 * 86400 * 1000000, latest_torch_us = (int64_t)3600 * 1000000;
 
 /* What a phase is to us. */
 enum phase {
@@ -91,10 +92,12 @@ static int64_t whole_second(int64_t us)
 /* Clocks that count from an epoch would not fit in 64 bits of picoseconds, and nobody reads them. */
 static void set_origin(struct tm_chrome_maker *m, const struct tm_json_time *first)
 {
+    const int64_t latest_us = m->header->has_schema_version ? latest_torch_us : latest_first_us;
+
     if (m->has_origin)
         return;
     m->has_origin = true;
-    if (first->us >= latest_first_us || first->us <= -latest_first_us)
+    if (first->us >= latest_us || first->us <= -latest_us)
         m->origin_us = first->us < INT64_MIN + us_per_s ? 0 : whole_second(first->us);
 }
 
