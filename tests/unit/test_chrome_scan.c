@@ -292,8 +292,8 @@ static void epochs_keep_their_fractions(void **state)
                   "[process 1|thread 2|host] span unresolved 5000000250000+1000000 a;");
     assert_tracks("[" NAMED("X", "a", ",\"ts\":3600000000.25,\"dur\":1") "]",
                   "[process 1|thread 2|host] span unresolved 3600000000250000+1000000 a;");
-    assert_tracks("{\"schemaVersion\":1,\"traceEvents\":[" NAMED("X", "a", ",\"ts\":3600000000.25,\"dur\":1") "]}",
-                  "[process 1|thread 2|host] span unresolved 250000+1000000 a;");
+    assert_tracks("[" NAMED("X", "a", ",\"cat\":\"cpu_op\",\"ts\":3600000000.25,\"dur\":1") "]",
+                  "[process 1|thread 2|host] span framework_op 250000+1000000 a;");
 }
 
 static uint64_t tally_of(const char *events, enum tm_tally tally)

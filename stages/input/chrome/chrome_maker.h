@@ -80,7 +80,6 @@ struct tm_chrome_maker {
     struct tm_chrome_tracks *tracks;
     struct tm_record_store *store;
     struct tm_configs *configs;
-    const struct tm_chrome_header *header; /* as far as it has been read */
     bool has_origin;
     int64_t origin_us;       /* subtracted from every time */
     uint64_t complete;       /* X events */

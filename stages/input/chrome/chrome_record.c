@@ -90,12 +90,13 @@ static int64_t whole_second(int64_t us)
 }
 
 /* Clocks that count from an epoch would not fit in 64 bits of picoseconds, and nobody reads them. */
-static void set_origin(struct tm_chrome_maker *m, const struct tm_json_time *first)
+static void set_origin(struct tm_chrome_maker *m, const struct tm_chrome_event *event)
 {
-    const int64_t latest_us = m->header->has_schema_version ? latest_torch_us : latest_first_us;
+    const struct tm_json_time *first = &event->ts;
+    struct tm_category category;
+    const bool is_torch = event->has & TM_CHROME_CAT && tm_category_of(event->cat.at, event->cat.length, &category);
+    const int64_t latest_us = is_torch ? latest_torch_us : latest_first_us;
 
-    if (m->has_origin)
-        return;
     m->has_origin = true;
     if (first->us >= latest_us || first->us <= -latest_us)
         m->origin_us = first->us < INT64_MIN + us_per_s ? 0 : whole_second(first->us);
@@ -108,7 +109,8 @@ static bool take_times(struct tm_chrome_maker *m, const struct tm_chrome_event *
         count(m, TM_TALLY_MISSING_TIME);
         return false;
     }
-    set_origin(m, &e->ts);
+    if (!m->has_origin)
+        set_origin(m, e);
     if (r->kind == TM_SPAN) {
         if (!(e->has & TM_CHROME_DUR))
             count(m, TM_TALLY_MISSING_DURATION);

@@ -30,10 +30,7 @@ static tm_status open_parts(struct scan *s)
     m->store = tm_record_store_new(s->trace);
     m->configs = tm_configs_new(s->trace);
     s->reader = tm_chrome_reader_new(s->run, s->input, NULL);
-    if (!m->store || !m->configs || !s->reader)
-        return s->run->error.status;
-    m->header = tm_chrome_header(s->reader);
-    return TM_OK;
+    return m->store && m->configs && s->reader ? TM_OK : s->run->error.status;
 }
 
 static void close_parts(struct scan *s)
