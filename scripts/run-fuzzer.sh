@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs one fuzz target for a while, from seeds that it makes.  The corpus stays beside the target, so that the
-# next run goes on; what breaks it is left there as crash-*, and is an error.
+# next run goes on; what breaks it is left there as TARGET.crash-*, and is an error.
 #
 #   scripts/run-fuzzer.sh TARGET SECONDS
 set -euo pipefail
@@ -15,4 +15,4 @@ python3 tests/fuzz/make_seeds.py "$corpus"
 export TM_FUZZ_SEEDS=$corpus
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 exec "$target" -max_total_time="$seconds" -max_len=16384 -entropic=0 -timeout=20 -rss_limit_mb=2048 \
-    -print_final_stats=1 -artifact_prefix="$target.crash-" "$corpus"
+    -print_final_stats=1 -artifact_prefix="$target." "$corpus"

@@ -321,6 +321,24 @@ static tm_status make_one(struct tm_run *run)
     return d ? TM_OK : run->error.status;
 }
 
+/* A distance too far back, where ISA-L says that it has read more than it was given.  Found by fuzzing. */
+static void damage_at_the_end_of_a_chunk_is_inside_the_file(void **state)
+{
+    static uint8_t data[] = { 0x1f, 0x8b, 8,    0,    0xb9, 0xb9, 0xb9, 0,    0,    0,    0xd3, 0,    2,    0x7b, 0x0a,
+                              3,    0xb6, 0x20, 0x22, 0x73, 0xe3, 0x58, 0x6b, 1,    0x3f, 0x6b, 0xd7, 0x46, 0x14, 0xfd };
+    const struct bytes file = { data, sizeof(data) };
+
+    (void)state;
+    for (enum tm_inflate_engine engine = TM_INFLATE_DEFAULT; engine <= TM_INFLATE_ISAL; engine++) {
+        for (size_t step = 1; step <= sizeof(data) && tm_inflate_has(engine); step++) {
+            struct outcome o = inflate_in_steps(engine, &file, step, MOST);
+
+            assert_string_equal(o.problem, "the compressed data of member 1 are damaged");
+            free(o.out.at);
+        }
+    }
+}
+
 static void refused_memory_is_a_clean_error(void **state)
 {
     (void)state;
@@ -341,6 +359,7 @@ int main(void)
         cmocka_unit_test(a_wrong_check_is_told_and_the_data_are_kept),
         cmocka_unit_test(a_file_cut_anywhere_gives_what_came_before),
         cmocka_unit_test(a_file_damaged_anywhere_is_read_without_harm),
+        cmocka_unit_test(damage_at_the_end_of_a_chunk_is_inside_the_file),
         cmocka_unit_test(refused_memory_is_a_clean_error),
     };
 

@@ -184,7 +184,8 @@ static enum body run_isal(struct inflate *f, struct tm_flow *flow)
     s->next_out = flow->out;
     s->avail_out = room;
     result = isal_inflate(s);
-    account(f, flow, length - s->avail_in, room - s->avail_out);
+    /* After an error avail_in is not what next_in says, and may be more than there was (version 2.30). */
+    account(f, flow, (size_t)(s->next_in - flow->in), room - s->avail_out);
     if (result < 0)
         return BODY_DAMAGED;
     if (s->block_state != ISAL_BLOCK_FINISH)
