@@ -3,7 +3,7 @@
 # Runs one fuzz target for a while, from seeds that it makes.  The corpus stays beside the target, so that the
 # next run goes on; what breaks it is left there as TARGET.crash-*, and is an error.
 #
-#   scripts/run-fuzzer.sh TARGET SECONDS
+#   [FUZZ_SEED=N] scripts/run-fuzzer.sh TARGET SECONDS      N fixed: the same run again
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${1:?} seconds=${2:?}
@@ -15,4 +15,4 @@ python3 tests/fuzz/make_seeds.py "$corpus"
 export TM_FUZZ_SEEDS=$corpus
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 exec "$target" -max_total_time="$seconds" -max_len=16384 -entropic=0 -timeout=20 -rss_limit_mb=2048 \
-    -print_final_stats=1 -artifact_prefix="$target." "$corpus"
+    -seed="${FUZZ_SEED:-0}" -print_final_stats=1 -artifact_prefix="$target." "$corpus"
