@@ -397,6 +397,23 @@ static void a_trace_without_events_is_refused(void **state)
     }
 }
 
+/* The events of a long document may lie behind everything that its kind is told by. */
+static void events_may_come_after_a_long_head(void **state)
+{
+    static char json[TM_KIND_HEAD_BYTES + 4096];
+    struct opened o = { .fd = -1 };
+
+    (void)state;
+    (void)snprintf(json, sizeof(json), "{\"other\":\"%*s\",\"traceEvents\":[%s]}", TM_KIND_HEAD_BYTES, "", X("1", "1", ""));
+    assert_int_equal(open_trace(&o, json), TM_OK);
+    assert_int_equal(o.host.trace.events, 1);
+    close_trace(&o);
+    (void)snprintf(json, sizeof(json), "{\"other\":\"%*s\"}", TM_KIND_HEAD_BYTES, "");
+    assert_int_equal(open_trace(&o, json), TM_ERR_INPUT);
+    assert_non_null(strstr(o.run.error.what, "no member traceEvents"));
+    close_trace(&o);
+}
+
 static void what_came_before_damage_counts(void **state)
 {
     struct opened o = { .fd = -1 };
@@ -447,6 +464,7 @@ int main(void)
         cmocka_unit_test(oddities_are_tallied_by_name),
         cmocka_unit_test(the_execution_of_a_tpu_bears_its_device),
         cmocka_unit_test(a_trace_without_events_is_refused),
+        cmocka_unit_test(events_may_come_after_a_long_head),
         cmocka_unit_test(what_came_before_damage_counts),
         cmocka_unit_test(each_refused_request_ends_clean),
     };

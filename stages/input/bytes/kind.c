@@ -226,15 +226,17 @@ static struct json_keys read_keys(const uint8_t *first, size_t length, size_t at
     return keys;
 }
 
+/* An object that is longer than the head may have its events behind: whoever reads it will see. */
 static enum tm_file_kind json_kind(const uint8_t *first, size_t length, size_t at)
 {
     const struct json_keys keys = read_keys(first, length, at);
+    const bool is_cut = length >= TM_KIND_HEAD_BYTES;
 
     if (keys.rocprof)
         return TM_FILE_ROCPROF_JSON;
     if (keys.summary)
         return TM_FILE_SUMMARY_JSON;
-    if (keys.trace_events || keys.kineto || (first[at] == '[' && keys.phase))
+    if (keys.trace_events || keys.kineto || (first[at] == '[' ? keys.phase : is_cut))
         return TM_FILE_CHROME_JSON;
     return TM_FILE_OTHER_JSON;
 }

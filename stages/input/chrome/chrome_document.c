@@ -136,9 +136,9 @@ static const uint8_t *begin_events(struct tm_chrome_reader *r, const uint8_t *at
 {
     if (*at != '[')
         return tm_chrome_fail(r, at, "traceEvents is not a list");
-    if (r->has_events)
+    if (r->header.has_events)
         count(r, TM_TALLY_REPEATED_KEY);
-    r->has_events = r->is_first = true;
+    r->header.has_events = r->is_first = true;
     r->state = TM_DOCUMENT_LIST;
     return at + 1;
 }

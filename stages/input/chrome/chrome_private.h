@@ -61,7 +61,6 @@ struct tm_chrome_reader {
     enum { TM_DOCUMENT_BEGIN, TM_DOCUMENT_MEMBERS, TM_DOCUMENT_LIST, TM_DOCUMENT_TAIL, TM_DOCUMENT_END } state;
     bool in_event;
     bool is_first;               /* nothing of the present list or of the document's members has been seen */
-    bool has_events;             /* a member traceEvents has been seen */
     bool waits_empty;            /* the last element was {}: what follows tells of which kind */
     struct tm_chrome_header header;
     uint32_t device_capacity;

@@ -86,6 +86,7 @@ struct tm_chrome_device {
 /* What the document says beside its events: complete when the last event has been given out. */
 struct tm_chrome_header {
     bool is_list;                /* the bare list */
+    bool has_events;             /* a member traceEvents has been seen */
     bool has_highres_ticks;      /* metadata.highres-ticks: as JAX's writer does */
     bool has_schema_version;     /* schemaVersion: as PyTorch's writer does */
     int64_t base_time_ns;        /* baseTimeNanoseconds: of ts 0, epoch; 0 = not told */

@@ -148,12 +148,16 @@ static tm_status order_tracks(struct scan *s)
 
 static tm_status refuse_bare(struct scan *s)
 {
+    const struct tm_chrome_header *header = tm_chrome_header(s->reader);
     struct tm_error *error = &s->run->error;
 
     if (s->trace->partial) {
         (void)tm_fail(error, TM_ERR_INPUT, -1, "the trace is damaged, and not one event can be read: %s",
                       s->trace->problem);
         tm_hint(error, "copy the file again, or take the profile again");
+    } else if (!header->is_list && !header->has_events) {
+        (void)tm_fail(error, TM_ERR_INPUT, -1, "it is %s: it has no member traceEvents", tm_kind_name(TM_FILE_OTHER_JSON));
+        tm_hint(error, "%s", tm_kind_hint(TM_FILE_OTHER_JSON));
     } else {
         (void)tm_fail(error, TM_ERR_INPUT, -1, "the trace has no events");
         tm_hint(error, "take it again: run a few steps and block_until_ready() inside the trace");
