@@ -188,6 +188,14 @@ static bool clock_of(const struct tm_page *page, int64_t *origin_ns)
     return !__builtin_mul_overflow(first_us, (int64_t)1000, origin_ns) && *origin_ns < most_ns && *origin_ns > -most_ns;
 }
 
+static void put_condition(struct tm_page *page, int64_t begin_ns, int64_t end_ns)
+{
+    tm_htmlw_class(&page->w, "code", "range");
+    tm_htmlw_printf(&page->w, "ts between %lld and %lld", (long long)begin_ns, (long long)end_ns);
+    tm_htmlw_close(&page->w);
+    tm_htmlw_text(&page->w, " ");
+}
+
 /* Time ranges, as people read them and as a condition for the SQL page of Perfetto. */
 static void put_where(struct tm_page *page, const struct tm_value *where)
 {
@@ -207,13 +215,8 @@ static void put_where(struct tm_page *page, const struct tm_value *where)
         const char *device = tm_text(tm_get(range, "device"));
 
         tm_htmlw_open(&page->w, "li");
-        if (has_clock) {
-            tm_htmlw_class(&page->w, "code", "range");
-            tm_htmlw_printf(&page->w, "ts between %lld and %lld", (long long)(origin_ns + to_ns(from)),
-                            (long long)(origin_ns + to_ns(to) + (to % 1000 > 0)));
-            tm_htmlw_close(&page->w);
-            tm_htmlw_text(&page->w, " ");
-        }
+        if (has_clock)
+            put_condition(page, origin_ns + to_ns(from), origin_ns + to_ns(to) + (to % 1000 > 0));
         tm_htmlw_printf(&page->w, "at %s, for %s%s", tm_format_moment(begin, from),
                         to >= from && (from >= 0 || to < INT64_MAX + from)
                             ? tm_format_time(length, to - from)

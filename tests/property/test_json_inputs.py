@@ -5,6 +5,7 @@
 import gzip
 import json
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -89,6 +90,19 @@ def in_any_order(tap, folder, name, data):
         tap.ok(summary["coverage"][figure] == usual["coverage"][figure], f"{name}: in any order: {figure}")
 
 
+def ranges_are_of_the_file(tap, folder, name, data):
+    """Where the page says to look, in the clock of the file: that is what its viewer shows."""
+    path = folder / "clock.json"
+    path.write_bytes(data)
+    result = run("report", path, "-o", folder / "clock", "--format", "html")
+    page = (folder / "clock" / "report.html").read_text(encoding="utf-8")
+    ranges = [[int(n) for n in pair] for pair in re.findall(r"ts between (-?\d+) and (-?\d+)", page)]
+    times = [event["ts"] for event in json.loads(data)["traceEvents"] if "dur" in event]
+    first, last = min(times) * 1000 - 10**9, max(times) * 1000 + 10**9
+    tap.ok(result.status == 0 and ranges and all(first <= a <= b <= last for a, b in ranges), f"{name}: ranges",
+           f"{ranges[:3]} are not within {first} and {last}")
+
+
 def main():
     tap = Tap()
     if not ZSTD:
@@ -99,6 +113,8 @@ def main():
         with Scratch() as folder:
             check(tap, folder, name, data)
             in_any_order(tap, folder, name, data)
+            if name.startswith("PyTorch"):
+                ranges_are_of_the_file(tap, folder, name, data)
     tap.done()
 
 
