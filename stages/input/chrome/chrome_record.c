@@ -273,7 +273,7 @@ static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *
         take_category(e, r, &sort);
     if (phase == PHASE_INSTANT && (!e->tid.kind || e->scope == 'g' || e->scope == 'p'))
         sort = TM_CHROME_LOOSE;
-    if (is_torch_memory(e))
+    if (phase == PHASE_INSTANT && is_torch_memory(e))
         r->class = e->facts.ints[TM_STAT_BYTES] < 0 ? TM_CLASS_FREE : TM_CLASS_ALLOC;
     if (!take_times(m, e, r))
         return TM_OK;
