@@ -147,6 +147,10 @@ static void phases_become_records(void **state)
         { EVENT("i", ",\"ts\":1,\"s\":\"t\""), "[process 1|thread 2|host] instant instant 1000000+0 a;" },
         { EVENT("I", ",\"ts\":1,\"s\":\"p\""), "[process 1|(no thread)|other] instant instant 1000000+0 a;" },
         { EVENT("C", ",\"ts\":1,\"args\":{\"v\":3}"), "[process 1|(counters)|other] counter counter 1000000+0 a;" },
+        { NAMED("i", "[memory]", ",\"ts\":1,\"s\":\"t\",\"args\":{\"Bytes\":-8}"),
+          "[process 1|thread 2|host] instant free 1000000+0 [memory];" },
+        { NAMED("C", "[memory]", ",\"ts\":1,\"args\":{\"Bytes\":8}"),
+          "[process 1|(counters)|other] counter counter 1000000+0 [memory];" },
         { EVENT("s", ",\"ts\":1,\"id\":7") "," EVENT("f", ",\"ts\":2,\"id\":7"),
           "[process 1|(flows)|other] s flow 1000000+0 a; f flow 2000000+0 a;" },
         { EVENT("b", ",\"ts\":1,\"id\":7") "," EVENT("b", ",\"ts\":2,\"id\":8") "," EVENT("e", ",\"ts\":4,\"id\":7") ","
