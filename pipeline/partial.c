@@ -189,6 +189,23 @@ void tm_partial_put_words(struct tm_partial_writer *w, const void *first, size_t
     }
 }
 
+tm_status tm_partial_put_groups(struct tm_partial_writer *w, struct tm_groups *groups, tm_partial_put_row *put)
+{
+    const void *row = NULL;
+    tm_status st = tm_groups_finish(groups);
+
+    do {
+        if (st == TM_OK)
+            st = tm_groups_next(groups, &row);
+        if (st != TM_OK)
+            return st;
+        tm_partial_put_u8(w, row != NULL);
+        if (row)
+            put(w, row);
+    } while (row);
+    return TM_OK;
+}
+
 void tm_partial_put_text(struct tm_partial_writer *w, const char *text)
 {
     const size_t length = strlen(text);

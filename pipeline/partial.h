@@ -40,6 +40,11 @@ void tm_partial_put_i64(struct tm_partial_writer *w, int64_t value);
 void tm_partial_put_double(struct tm_partial_writer *w, double value);
 /* A struct or array of 64-bit numbers, of so many. */
 void tm_partial_put_words(struct tm_partial_writer *w, const void *first, size_t count);
+/* A table of groups, which are finished by it: a 1 before each row, which `put` writes, and a 0 at the end.
+ * errors: as of tm_groups_finish and tm_groups_next */
+typedef void tm_partial_put_row(struct tm_partial_writer *w, const void *row);
+tm_status tm_partial_put_groups(struct tm_partial_writer *w, struct tm_groups *groups,
+                                tm_partial_put_row *put) TM_MUST_USE;
 void tm_partial_put_text(struct tm_partial_writer *w, const char *text); /* shorter than 4 GiB */
 void tm_partial_put_name(struct tm_partial_writer *w, tm_strid name);
 /* An id that begins with the name of its host, which may have another name where it is read. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The devices of a trace: a table of fixed size, in the order in which an input comes upon them. */
+/* The devices of a trace, a table of fixed size, and its damage. */
 #include "pipeline/trace.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 const char *const tm_device_kind_name[] = { [TM_DEVICE_GPU] = "gpu", [TM_DEVICE_TPU] = "tpu", [TM_DEVICE_CPU] = "cpu" };
 
@@ -26,4 +28,35 @@ tm_status tm_trace_device(struct tm_trace *trace, enum tm_device_kind kind, int6
                    ordinal);
     *index = trace->device_count++;
     return TM_OK;
+}
+
+static int by_ordinal(const void *a, const void *b)
+{
+    const struct tm_device *x = a, *y = b;
+
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
+}
+
+void tm_trace_sort_devices(struct tm_trace *trace, uint32_t first, uint32_t *place)
+{
+    qsort(trace->devices + first, trace->device_count - first, sizeof(*trace->devices), by_ordinal);
+    for (uint32_t i = first; i < trace->device_count; i++) {
+        if (place)
+            place[trace->devices[i].index] = i;
+        trace->devices[i].index = i;
+    }
+}
+
+void tm_trace_damage(struct tm_trace *trace, const char *format, ...)
+{
+    va_list args;
+
+    if (trace->partial)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(trace->problem, sizeof(trace->problem), format, args);
+    va_end(args);
+    trace->partial = true;
 }

@@ -150,4 +150,11 @@ struct tm_trace {
 tm_status tm_trace_device(struct tm_trace *trace, enum tm_device_kind kind, int64_t ordinal, const char *name,
                           size_t length, uint32_t *index) TM_MUST_USE;
 
+/* Put the devices from `first` on in the order of kind and ordinal, and number them so.
+ * out: place  where each stands now, by its number before; NULL where nothing refers to them yet */
+void tm_trace_sort_devices(struct tm_trace *trace, uint32_t first, uint32_t *place);
+
+/* Note damage: the trace is partial, and the first text stays. */
+void tm_trace_damage(struct tm_trace *trace, const char *format, ...) TM_PRINTF(2, 3);
+
 #endif

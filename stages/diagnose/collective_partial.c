@@ -4,8 +4,10 @@
 
 /* --- saving --- */
 
-static void save_row(struct tm_partial_writer *w, const struct collective_row *row)
+static void save_row(struct tm_partial_writer *w, const void *of)
 {
+    const struct collective_row *row = of;
+
     tm_partial_put_words(w, &row->key, 2);
     tm_partial_put_u64(w, row->count);
     tm_partial_put_i64(w, row->total_ps);
@@ -15,28 +17,16 @@ static void save_row(struct tm_partial_writer *w, const struct collective_row *r
     tm_partial_put_u8(w, row->kind);
 }
 
-/* A row follows each 1; a 0 ends the table. */
 tm_status tm_collectives_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct collectives *c = s->state;
-    const void *row = NULL;
-    tm_status st = tm_groups_finish(c->groups);
 
     tm_partial_put_u64(w, c->count);
     tm_partial_put_u64(w, c->sized_count);
     tm_partial_put_u64(w, c->bytes);
     tm_partial_put_i64(w, c->total_ps);
     tm_partial_put_u8(w, c->has_device);
-    do {
-        if (st == TM_OK)
-            st = tm_groups_next(c->groups, &row);
-        if (st != TM_OK)
-            return st;
-        tm_partial_put_u8(w, row != NULL);
-        if (row)
-            save_row(w, row);
-    } while (row);
-    return TM_OK;
+    return tm_partial_put_groups(w, c->groups, save_row);
 }
 
 /* --- loading --- */

@@ -7,8 +7,10 @@
 
 /* --- saving --- */
 
-static void save_row(struct tm_partial_writer *w, const struct kernel_row *row)
+static void save_row(struct tm_partial_writer *w, const void *of)
 {
+    const struct kernel_row *row = of;
+
     tm_partial_put_words(w, &row->key, 2);
     tm_partial_put_words(w, &row->occupancy, 2);
     tm_partial_put_i64(w, row->occupancy_ps);
@@ -36,44 +38,12 @@ static void save_row(struct tm_partial_writer *w, const struct kernel_row *row)
     tm_partial_put_u64(w, row->shared_bytes);
 }
 
-/* A row follows each 1; a 0 ends the table. */
-static tm_status save_rows(struct kernels *k, struct tm_partial_writer *w)
+static void save_length(struct tm_partial_writer *w, const void *of)
 {
-    const void *row = NULL;
-    tm_status st = tm_groups_finish(k->by_key);
+    const struct kernel_length *length = of;
 
-    do {
-        if (st == TM_OK)
-            st = tm_groups_next(k->by_key, &row);
-        if (st != TM_OK)
-            return st;
-        tm_partial_put_u8(w, row != NULL);
-        if (row)
-            save_row(w, row);
-    } while (row);
-    return TM_OK;
-}
-
-static tm_status save_lengths(struct kernels *k, struct tm_partial_writer *w)
-{
-    const void *row = NULL;
-    tm_status st = tm_groups_finish(k->lengths);
-
-    do {
-        const struct kernel_length *length;
-
-        if (st == TM_OK)
-            st = tm_groups_next(k->lengths, &row);
-        if (st != TM_OK)
-            return st;
-        length = row;
-        tm_partial_put_u8(w, row != NULL);
-        if (length) {
-            tm_partial_put_words(w, &length->key, 2);
-            tm_partial_put_u64(w, length->count);
-        }
-    } while (row);
-    return TM_OK;
+    tm_partial_put_words(w, &length->key, 2);
+    tm_partial_put_u64(w, length->count);
 }
 
 tm_status tm_kernels_save(struct tm_stage *s, struct tm_partial_writer *w)
@@ -85,8 +55,8 @@ tm_status tm_kernels_save(struct tm_stage *s, struct tm_partial_writer *w)
     tm_partial_put_u64(w, k->count);
     tm_partial_put_i64(w, k->total_ps);
     tm_partial_put_words(w, &k->squares, 2);
-    st = save_rows(k, w);
-    return st == TM_OK ? save_lengths(k, w) : st;
+    st = tm_partial_put_groups(w, k->by_key, save_row);
+    return st == TM_OK ? tm_partial_put_groups(w, k->lengths, save_length) : st;
 }
 
 /* --- loading --- */

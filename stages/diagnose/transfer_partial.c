@@ -35,28 +35,13 @@ static tm_status save_devices(struct transfers *t, struct tm_partial_writer *w)
     return TM_OK;
 }
 
-/* A row follows each 1; a 0 ends the table. */
-static tm_status save_repeats(struct transfers *t, struct tm_partial_writer *w)
+static void save_repeat(struct tm_partial_writer *w, const void *of)
 {
-    const void *row = NULL;
-    tm_status st = tm_groups_finish(t->repeats);
+    const struct copy_repeat *repeat = of;
 
-    do {
-        const struct copy_repeat *repeat;
-
-        if (st == TM_OK)
-            st = tm_groups_next(t->repeats, &row);
-        if (st != TM_OK)
-            return st;
-        repeat = row;
-        tm_partial_put_u8(w, row != NULL);
-        if (repeat) {
-            tm_partial_put_words(w, &repeat->key, 2);
-            tm_partial_put_u64(w, repeat->count);
-            tm_partial_put_i64(w, repeat->total_ps);
-        }
-    } while (row);
-    return TM_OK;
+    tm_partial_put_words(w, &repeat->key, 2);
+    tm_partial_put_u64(w, repeat->count);
+    tm_partial_put_i64(w, repeat->total_ps);
 }
 
 static void save_largest(struct transfers *t, struct tm_partial_writer *w)
@@ -95,7 +80,7 @@ tm_status tm_transfers_save(struct tm_stage *s, struct tm_partial_writer *w)
     tm_partial_put_u8(w, t->has_cpu);
     st = save_devices(t, w);
     if (st == TM_OK)
-        st = save_repeats(t, w);
+        st = tm_partial_put_groups(w, t->repeats, save_repeat);
     save_largest(t, w);
     return st;
 }

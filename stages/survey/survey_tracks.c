@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The readings of the survey: every record of a track, in the order of the file.  Everything gathered here is a
  * count, a sum, a first or a last, or goes into a table that is sorted later: the order does not matter. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "stages/resolve/classes.h"
@@ -198,13 +197,6 @@ static tm_status get_track(struct tm_survey *s, uint64_t number, struct tm_track
     return TM_OK;
 }
 
-static int by_ordinal(const void *a, const void *b)
-{
-    const struct tm_device *x = a, *y = b;
-
-    return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
-}
-
 /* CPU devices were made in the order in which their ops were met; people expect that of their numbers.  Nothing
  * refers to them by index yet. */
 static void sort_cpu_devices(struct tm_trace *trace)
@@ -213,9 +205,7 @@ static void sort_cpu_devices(struct tm_trace *trace)
 
     while (first < trace->device_count && trace->devices[first].kind != TM_DEVICE_CPU)
         first++;
-    qsort(trace->devices + first, trace->device_count - first, sizeof(*trace->devices), by_ordinal);
-    for (uint32_t i = first; i < trace->device_count; i++)
-        trace->devices[i].index = i;
+    tm_trace_sort_devices(trace, first, NULL);
 }
 
 static tm_status number_main_thread(struct tm_survey *s)

@@ -59,31 +59,21 @@ static tm_status read_events(struct scan *s)
  * source: XLA's trace viewer export, GetTraceViewerMaxEvents; jax-ml/jax issue 21295 */
 static void tell_cap(struct scan *s)
 {
-    struct tm_trace *trace = s->trace;
-
     if (s->maker.complete != 1000000 && s->maker.complete != 5000000)
         return;
     tm_tally_add(&s->run->tallies, TM_TALLY_EVENT_CAP, 1);
-    if (!trace->partial)
-        (void)snprintf(trace->problem, sizeof(trace->problem),
-                       "the file holds exactly %" PRIu64 " events, where JAX stops writing: the end of the run is "
-                       "missing, and figures cover only what is there",
-                       s->maker.complete);
-    trace->partial = true;
+    tm_trace_damage(s->trace, "the file holds exactly %" PRIu64 " events, where JAX stops writing: the end of the run is "
+                              "missing, and figures cover only what is there", s->maker.complete);
 }
 
 /* Damage of the text; what came before it has been read. */
 static void tell_damage(struct scan *s)
 {
-    struct tm_trace *trace = s->trace;
     uint64_t at;
     const char *problem = tm_chrome_problem(s->reader, &at);
 
-    if (!problem)
-        return;
-    if (!trace->partial)
-        (void)snprintf(trace->problem, sizeof(trace->problem), "%s (byte %" PRIu64 ")", problem, at);
-    trace->partial = true;
+    if (problem)
+        tm_trace_damage(s->trace, "%s (byte %" PRIu64 ")", problem, at);
 }
 
 static void tell_losses(struct scan *s)

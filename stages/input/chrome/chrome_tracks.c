@@ -4,7 +4,6 @@
  * source: docs/classes.md; the processes of JAX's writer are the planes of its XSpace (XPlane names) */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "stages/input/chrome/chrome_maker.h"
@@ -285,11 +284,6 @@ static tm_status name_after_id(struct tm_chrome_tracks *t, const char *what, con
     return tm_names_put(t->trace->names, text, (size_t)used, name);
 }
 
-static tm_status put_text(struct tm_chrome_tracks *t, const char *text, tm_strid *name)
-{
-    return tm_names_put(t->trace->names, text, strlen(text), name);
-}
-
 /* PyTorch calls all processes alike, and labels them: "python (GPU 0)". */
 static tm_status name_plane(struct tm_chrome_tracks *t, const struct tm_chrome_process *process, tm_strid *name)
 {
@@ -322,7 +316,6 @@ static tm_status finish_stream(struct tm_chrome_tracks *t, const struct tm_chrom
     const int length = snprintf(text, sizeof(text), "GPU %" PRId64, row->ordinal);
     tm_status st = tm_names_put(t->trace->names, text, (size_t)length, &track->plane_name);
 
-    track->name = row->name;
     if (st == TM_OK)
         st = name_after_id(t, "stream", &row->thread, row->thread_text, &track->name);
     if (row->sort == TM_CHROME_UNKNOWN_DEVICE)
@@ -375,12 +368,14 @@ static tm_status finish_track(struct tm_chrome_tracks *t, uint64_t number)
         return t->run->error.status;
     owner = *process;
     track.id = row.thread.number;
-    st = name_plane(t, &owner, &track.plane_name);
+    if (has_device((enum tm_chrome_sort)row.sort))
+        st = finish_stream(t, &row, &track);
+    else
+        st = name_plane(t, &owner, &track.plane_name);
     if (st == TM_OK && row.sort == TM_CHROME_THREAD)
         st = finish_thread(t, &row, &owner, &track);
-    else if (st == TM_OK)
-        st = has_device((enum tm_chrome_sort)row.sort) ? finish_stream(t, &row, &track)
-                                                       : put_text(t, names[row.sort], &track.name);
+    else if (st == TM_OK && names[row.sort])
+        st = tm_names_put(t->trace->names, names[row.sort], strlen(names[row.sort]), &track.name);
     to = st == TM_OK ? tm_rows_change(t->trace->tracks, number) : NULL;
     if (!to)
         return st == TM_OK ? t->run->error.status : st;
@@ -407,26 +402,13 @@ static void take_properties(struct tm_trace *trace, const struct tm_chrome_devic
     }
 }
 
-static int by_ordinal(const void *a, const void *b)
-{
-    const struct tm_device *x = a, *y = b;
-
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
-}
-
 /* Devices were made in the order in which they were met; people expect that of their numbers. */
 static tm_status sort_devices(struct tm_chrome_tracks *t)
 {
     struct tm_trace *trace = t->trace;
     uint32_t place[TM_DEVICES_MOST];
 
-    qsort(trace->devices, trace->device_count, sizeof(*trace->devices), by_ordinal);
-    for (uint32_t i = 0; i < trace->device_count; i++) {
-        place[trace->devices[i].index] = i;
-        trace->devices[i].index = i;
-    }
+    tm_trace_sort_devices(trace, 0, place);
     for (uint64_t i = 0; i < tm_rows_count(trace->tracks); i++) {
         const struct tm_track *row = tm_rows_at(trace->tracks, i);
         struct tm_track *track;

@@ -97,9 +97,6 @@ tm_status tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_re
 tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w) TM_MUST_USE;
 tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wire *bytes) TM_MUST_USE;
 
-/* Note damage: the trace is partial, the first text stays. */
-void tm_xspace_damage(struct tm_xspace *x, uint64_t at, const char *what);
-
 /* xspace_cursor.c */
 extern const struct tm_source_type tm_xspace_source_type;
 

@@ -30,15 +30,6 @@ struct scan {
     bool is_cut;           /* the field that was read last runs past the end of its part */
 };
 
-void tm_xspace_damage(struct tm_xspace *x, uint64_t at, const char *what)
-{
-    struct tm_trace *trace = x->source.trace;
-
-    if (!trace->partial)
-        (void)snprintf(trace->problem, sizeof(trace->problem), "%s (byte %llu)", what, (unsigned long long)at);
-    trace->partial = true;
-}
-
 /* Bytes of a short LEN field at the window's place; the window steps over them. */
 static tm_status take_bytes(struct scan *s, struct tm_reader *w, uint64_t length, struct tm_wire *view)
 {
@@ -59,7 +50,7 @@ static tm_status next_field(struct scan *s, struct tm_reader *w, struct tm_head 
     s->is_cut = damaged;
     if (st != TM_OK || !*more || !damaged)
         return st;
-    tm_xspace_damage(s->x, head->offset, where);
+    tm_trace_damage(s->trace, "%s (byte %llu)", where, (unsigned long long)head->offset);
     tm_tally_add(&s->run->tallies, TM_TALLY_CUT_SHORT, w->end - head->offset);
     /* A field that runs past the end still begins with what is there: its reader sees the end by itself. */
     *more = head->type == TM_WIRE_LEN && head->value > 0 && tm_reader_offset(w) < w->end &&
