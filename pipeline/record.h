@@ -142,6 +142,8 @@ struct tm_config {
     int64_t program_id;
     uint64_t flops, bytes_accessed; /* TPU: of the event's metadata */
     tm_strid category;              /* hlo_category */
+    tm_strid source;                /* "file.py:12" */
+    uint32_t hlo;                   /* row of tm_trace.hlo_ops: what the program's HLO says of hlo_op; 0 = not known */
     uint32_t message;               /* row of tm_trace.messages; 0 = none */
     uint32_t hlo_traits;            /* traits of hlo_op */
     uint32_t graph_exec;            /* cuda_graph_exec_id; 0 = none */
@@ -163,6 +165,46 @@ struct tm_message {
     tm_strid data_type;      /* "BFloat16" */
     tm_strid group;          /* the communicator's name */
     tm_strid group_ranks;    /* "[0, 1, 2, 3]", perhaps shortened by the writer */
+};
+
+/* The type that an op computes in. */
+enum tm_precision {
+    TM_PRECISION_UNKNOWN,
+    TM_F64, TM_F32, TM_TF32, TM_BF16, TM_F16, TM_F8, TM_INT8, TM_INT4,
+    TM_OTHER_PRECISION, /* integers, booleans, complex numbers */
+    TM_PRECISION_COUNT
+};
+extern const char *const tm_precision_name[TM_PRECISION_COUNT]; /* "bf16", ...; "unknown", "other" */
+
+/* What a program's HLO says of one of its instructions.  0 = not told.  source: XPROF.md 3.6 */
+struct tm_hlo_op {
+    tm_strid name, opcode;
+    tm_strid module;         /* the program's name, "jit_step" */
+    tm_strid path;           /* op_name: the framework path, "jit(step)/layer_0/dot_general" */
+    tm_strid source;         /* "file.py:12" */
+    tm_strid target;         /* of a custom call */
+    tm_strid groups;         /* of a collective: "{{0,1},{2,3}}" */
+    int64_t program_id;
+    uint64_t flops;          /* of one execution, where has_flops */
+    uint64_t bytes;          /* read and written in device memory, where has_bytes */
+    uint64_t message_bytes;  /* of a collective, as tm_message counts them: the most that a rank sends or receives */
+    uint32_t group_size;     /* ranks that take part */
+    uint8_t precision;       /* enum tm_precision: of the operands of its matrix products, else of its result */
+    uint8_t has_flops, has_bytes;
+    uint8_t has_matrix;      /* it is, or its fusion holds, a dot or a convolution (also as a custom call) */
+    uint8_t has_softmax;     /* its fusion holds an exponential and a division or a reduction, or it is part of one */
+    uint8_t is_batched;      /* a dot with batch dimensions */
+    uint8_t is_host;         /* runs on the host or calls back to it: a callback's custom call, a host transfer */
+    uint8_t is_fusion;
+};
+
+/* A program whose HLO is in the file. */
+struct tm_hlo_module {
+    tm_strid name;           /* "jit_step" */
+    tm_strid shapes;         /* of the parameters of its entry: "f32[8,128], s32[]" */
+    tm_strid why;            /* why its ops have no costs, in words; 0 = they have */
+    int64_t program_id;
+    uint64_t instructions;
 };
 
 /* args of TM_CLASS_ALLOC and TM_CLASS_FREE. */

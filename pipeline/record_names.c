@@ -38,6 +38,12 @@ const char *const tm_class_name[TM_CLASS_COUNT] = {
 /* clang-format on */
 
 /* clang-format off */
+const char *const tm_precision_name[TM_PRECISION_COUNT] = {
+    [TM_PRECISION_UNKNOWN] = "unknown", [TM_F64] = "f64",   [TM_F32] = "f32", [TM_TF32] = "tf32", [TM_BF16] = "bf16",
+    [TM_F16] = "f16",                   [TM_F8] = "fp8",    [TM_INT8] = "s8", [TM_INT4] = "s4",
+    [TM_OTHER_PRECISION] = "other",
+};
+
 const char *const tm_direction_name[TM_DIRECTION_COUNT] = {
     [TM_H2D] = "h2d",
     [TM_D2H] = "d2h",

@@ -127,6 +127,8 @@ struct tm_trace {
     struct tm_rows *tracks;     /* struct tm_track */
     struct tm_rows *configs;    /* struct tm_config; row 0 is empty */
     struct tm_rows *messages;   /* struct tm_message; row 0 is empty */
+    struct tm_rows *hlo_ops;    /* struct tm_hlo_op; row 0 is empty */
+    struct tm_rows *hlo_modules; /* struct tm_hlo_module */
     struct tm_device *devices;  /* those with an activity come to the figures; the others are `unused` */
     uint32_t device_count;
     struct tm_steps steps;

@@ -16,7 +16,7 @@
 #include "reports/findings/thresholds.h"
 #include "stages/resolve/classes.h"
 
-enum { STAGES_MOST = 16 };
+enum { STAGES_MOST = 24 };
 
 /* The sections of the summary, in its order. */
 static const char *const sections[] = {

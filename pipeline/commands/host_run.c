@@ -13,17 +13,23 @@ static tm_status make_tables(struct tm_trace *trace)
     const size_t share = tm_budget_share(&trace->run->budget, TM_ACCOUNT_METADATA);
     const struct tm_config none = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE };
     const struct tm_message no_message = { .elements_in = 0 };
+    const struct tm_hlo_op no_op = { .name = 0 };
     tm_status st;
 
     trace->tracks = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), share / 16);
     trace->configs = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_config), share / 8);
-    trace->messages = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_message), share / 16);
+    trace->messages = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_message), share / 32);
+    trace->hlo_ops = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_op), share / 16);
+    trace->hlo_modules = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_module), share / 32);
     trace->devices = tm_take(&trace->run->budget, TM_ACCOUNT_METADATA, TM_DEVICES_MOST * sizeof(*trace->devices),
                              &trace->run->error);
-    if (!trace->tracks || !trace->configs || !trace->messages || !trace->devices)
+    if (!trace->tracks || !trace->configs || !trace->messages || !trace->hlo_ops || !trace->hlo_modules ||
+        !trace->devices)
         return trace->run->error.status;
     st = tm_rows_append(trace->configs, &none);
-    return st == TM_OK ? tm_rows_append(trace->messages, &no_message) : st;
+    if (st == TM_OK)
+        st = tm_rows_append(trace->messages, &no_message);
+    return st == TM_OK ? tm_rows_append(trace->hlo_ops, &no_op) : st;
 }
 
 /* The input's records by track, whatever its format. */
@@ -80,6 +86,8 @@ void tm_host_close(struct tm_host_run *host)
     tm_rows_free(trace->tracks);
     tm_rows_free(trace->configs);
     tm_rows_free(trace->messages);
+    tm_rows_free(trace->hlo_ops);
+    tm_rows_free(trace->hlo_modules);
     tm_rows_free(trace->steps.marks);
     tm_rows_free(trace->steps.rows);
     tm_give(&host->run->budget, TM_ACCOUNT_METADATA, trace->devices,

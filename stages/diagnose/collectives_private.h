@@ -5,6 +5,7 @@
 #include "pipeline/groups.h"
 #include "stages/diagnose/collective_kind.h"
 #include "stages/diagnose/collectives.h"
+#include "stages/diagnose/shares.h"
 #include "stages/diagnose/sums.h"
 
 /* Collectives of one kind with messages of one size, type and group. */
@@ -45,7 +46,7 @@ enum { COLLECTIVES_GROUPS = 8, COLLECTIVES_TOP = 4 };
 
 static inline size_t collectives_memory(struct tm_run *run, int parts)
 {
-    return tm_budget_share(&run->budget, TM_ACCOUNT_TABLES) / 16 / 16 * (size_t)parts;
+    return tm_tables_memory(run, TM_TABLES_COLLECTIVES, 16, (unsigned)parts);
 }
 
 /* collective_report.c */

@@ -3,6 +3,7 @@
 #define TM_KERNELS_PRIVATE_H
 
 #include "stages/diagnose/kernels.h"
+#include "stages/diagnose/shares.h"
 #include "stages/diagnose/sums.h"
 
 /* Launches of one kernel in one configuration by one op. */
@@ -78,7 +79,7 @@ enum {
 
 static inline size_t kernels_memory(struct tm_run *run, int parts)
 {
-    return tm_budget_share(&run->budget, TM_ACCOUNT_TABLES) / 16 * 11 / 32 * (size_t)parts;
+    return tm_tables_memory(run, TM_TABLES_KERNELS, 32, (unsigned)parts);
 }
 
 /* kernel_report.c */

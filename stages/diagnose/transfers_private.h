@@ -2,6 +2,7 @@
 #ifndef TM_TRANSFERS_PRIVATE_H
 #define TM_TRANSFERS_PRIVATE_H
 
+#include "stages/diagnose/shares.h"
 #include "stages/diagnose/sums.h"
 #include "stages/diagnose/sweep.h"
 #include "stages/diagnose/top_rows.h"
@@ -94,7 +95,7 @@ enum { TRANSFERS_IDS = 2, TRANSFERS_PAIRS = 2, TRANSFERS_REPEATS = 4, TRANSFERS_
 
 static inline size_t transfers_memory(struct tm_run *run, int parts)
 {
-    return tm_budget_share(&run->budget, TM_ACCOUNT_TABLES) / 4 / 16 * (size_t)parts;
+    return tm_tables_memory(run, TM_TABLES_TRANSFERS, 16, (unsigned)parts);
 }
 
 /* transfer_report.c */

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_SHARES_H
+#define TM_SHARES_H
+
+#include "pipeline/run.h"
+
+/* How the stages divide the account of tables, in 64ths: all of them together are at most 64.  Each divides its own
+ * part among its tables. */
+enum tm_tables_part {
+    TM_TABLES_KERNELS = 18,
+    TM_TABLES_TRANSFERS = 6,
+    TM_TABLES_COLLECTIVES = 7,
+    TM_TABLES_COMPILE = 5,
+    TM_TABLES_BALANCE = 3,
+    TM_TABLES_FUSION = 4,
+    TM_TABLES_OCCUPANCY = 2,
+    TM_TABLES_OPS = 7,
+    TM_TABLES_SCOPES = 5,
+    TM_TABLES_HOST = 4,
+    TM_TABLES_FALLBACK = 2,
+};
+
+/* in:     part   what the stage has
+ *         of     into how many equal shares it divides it, and
+ *         shares how many of them a table gets
+ * out:    bytes */
+static inline size_t tm_tables_memory(const struct tm_run *run, enum tm_tables_part part, unsigned of, unsigned shares)
+{
+    return tm_budget_share(&run->budget, TM_ACCOUNT_TABLES) / 64 * (size_t)part / of * shares;
+}
+
+#endif
