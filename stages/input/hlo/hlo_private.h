@@ -111,9 +111,11 @@ struct tm_hlo {
     uint64_t instructions;        /* of all programs so far */
 };
 
+/* Ids are small numbers, or a computation's and a small number side by side: the module's number is spread over all
+ * bits, or those of two modules would meet. */
 static inline uint64_t tm_hlo_key(uint64_t module, int64_t id)
 {
-    return tm_hash_mix((uint64_t)id, module);
+    return tm_hash_mix((uint64_t)id, (module + 1) * UINT64_C(0xd1342543de82ef95));
 }
 
 /* hlo_walk.c: one program. */
