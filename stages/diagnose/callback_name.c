@@ -47,7 +47,7 @@ static const struct {
 
 /* Files of JAX that lie between the call and the user's function. */
 static const char *const plumbing[] = { "callback.py", "debugging.py", "profiler.py", "tree_util.py", "mlir.py",
-                                        "array.py",    "api.py",       "dtypes.py" };
+                                        "array.py",    "api.py",       "dtypes.py",   "contextlib.py" };
 
 static struct tm_callback_name of_python(struct view text)
 {

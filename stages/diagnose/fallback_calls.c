@@ -97,6 +97,10 @@ static void learn(struct open_callback *open, const struct tm_event *event, stru
         open->kind = about.kind;
     if (about.role == TM_ROLE_CALLS)
         open->is_calling = true;
+    if (about.kind == TM_DEBUG_PRINT) { /* JAX's own function, behind helpers of others */
+        open->function = 0;
+        open->is_calling = false;
+    }
     if (about.role == TM_ROLE_FUNCTION && open->is_calling && !open->function)
         open->function = event->record.name;
 }
