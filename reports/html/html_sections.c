@@ -344,25 +344,7 @@ static void write_collectives(struct tm_page *page)
                                                  .sortable = true });
 }
 
-/* --- host and compilation --- */
-
-static void write_host(struct tm_page *page)
-{
-    const struct tm_value *host = of(page, "host");
-
-    tm_page_facts(page);
-    tm_page_fact_value(page, "Host overhead", TM_CELL_PCT, tm_get(host, "overhead_pct"));
-    tm_page_fact_value(page, "Idle time laid to the host", TM_CELL_TIME,
-                       tm_get(host, "overhead_ps"));
-    tm_page_fact_value(page, "Launches", TM_CELL_COUNT, tm_get(host, "launches"));
-    tm_page_fact_value(page, "Launch to begin, median", TM_CELL_TIME,
-                       tm_path(host, "launch_delay.p50_ps"));
-    tm_page_fact_value(page, "Launch to begin, 95th percentile", TM_CELL_TIME,
-                       tm_path(host, "launch_delay.p95_ps"));
-    tm_page_fact_value(page, "Begun before their launch (clock skew)", TM_CELL_COUNT,
-                       tm_path(host, "launch_delay.negative"));
-    tm_page_end_facts(page);
-}
+/* --- compilation --- */
 
 static void write_compile(struct tm_page *page)
 {
@@ -634,7 +616,8 @@ const struct tm_html_section tm_html_sections[] = {
     { "gaps", "Idle gaps", "gaps", write_gaps },
     { "transfers", "Transfers", "transfers", write_transfers },
     { "collectives", "Collectives", "collectives", write_collectives },
-    { "host", "Host", "host", write_host },
+    { "host", "Host", "host", tm_html_host },
+    { "fallback", "CPU fallback", "fallback", tm_html_fallback },
     { "compile", "Compilation", "compile", write_compile },
     { "memory", "Memory", "memory", write_memory },
     { "environment", "Environment", "environment", write_environment },
