@@ -212,7 +212,8 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
     all->window_ps = tm_ask_window_ps(summary);
     all->audience = tm_audience_of(summary);
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-        rules[i](all);
+        if (rules[i] == tm_find_memory || tm_ask_has_trace(summary))
+            rules[i](all);
     qsort(all->list, (size_t)all->count, sizeof(all->list[0]), by_stake);
     list = tm_add_array(summary, "findings");
     for (int i = 0; i < all->count; i++)

@@ -51,9 +51,9 @@ static tm_status open_bytes(struct xspace_run *x, const struct xb_bytes *bytes)
     assert_true(fd >= 0);
     assert_int_equal(write(fd, bytes->at, bytes->length), (ssize_t)bytes->length);
     (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    st = tm_input_open(&x->host.input, &x->run, path);
+    st = tm_input_open(x->host.input, &x->run, path);
     if (st == TM_OK)
-        st = tm_input_hold(&x->host.input);
+        st = tm_input_hold(x->host.input);
     (void)close(fd);
     return st;
 }
@@ -67,12 +67,13 @@ static tm_status scan(struct xspace_run *x, const struct xb_bytes *bytes, size_t
     tm_budget_init(&x->run.budget, memory_mib * TM_MIB);
     x->run.budget.refuse_in = refuse_in;
     x->host.run = &x->run;
-    x->host.input.fd = -1;
+    x->host.own.fd = -1;
+    x->host.input = &x->host.own;
     st = make_tables(x);
     if (st == TM_OK)
         st = open_bytes(x, bytes);
     if (st == TM_OK)
-        st = tm_xspace_scan(&x->host.trace, &x->host.input, keep_warning, x, &x->host.source);
+        st = tm_xspace_scan(&x->host.trace, x->host.input, keep_warning, x, &x->host.source);
     return st;
 }
 
