@@ -35,6 +35,7 @@ static uint8_t wider(uint8_t a, uint8_t b)
 static void take_first(struct op_row *a, const struct op_row *b)
 {
     a->first_ps = b->first_ps;
+    a->first_dur_ps = b->first_dur_ps;
     a->first_host = b->first_host;
     a->first_device = b->first_device;
     a->first_tie = b->first_tie;
@@ -115,6 +116,7 @@ static tm_status add_op(struct ops *o, const struct op_front *front, const struc
     row.self_ps = span->self_ps;
     row.total_ps = row.min_ps = row.max_ps = span->dur_ps;
     row.first_ps = span->start_ps;
+    row.first_dur_ps = span->dur_ps;
     row.first_host = o->trace->host;
     row.first_device = lane->number;
     row.devices = UINT64_C(1) << lane->number % 64;

@@ -24,6 +24,7 @@ static void save_row(struct tm_partial_writer *w, const void *of)
     tm_partial_put_i64(w, row->max_ps);
     tm_partial_put_u64(w, row->devices);
     tm_partial_put_i64(w, row->first_ps);
+    tm_partial_put_i64(w, row->first_dur_ps);
     tm_partial_put_u64(w, row->first_tie);
     tm_partial_put_u32(w, row->first_host);
     tm_partial_put_u32(w, row->first_device);
@@ -120,6 +121,7 @@ static void load_row(struct tm_partial_reader *r, struct op_row *row)
     row->max_ps = tm_partial_time(r);
     row->devices = tm_partial_u64(r);
     row->first_ps = tm_partial_i64(r);
+    row->first_dur_ps = tm_partial_time(r);
     row->first_tie = tm_partial_u64(r);
     row->first_host = tm_partial_below_u32(r, tm_partial_host_count(r));
     row->first_device = tm_partial_u32(r);

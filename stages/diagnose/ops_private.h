@@ -27,7 +27,7 @@ struct op_row {
     int64_t self_ps, total_ps, min_ps, max_ps;
     uint64_t devices; /* bit n: a device with the number n modulo 64 */
     /* of the first event: of the first host that has one, there the earliest one */
-    int64_t first_ps;
+    int64_t first_ps, first_dur_ps;
     uint64_t first_tie; /* of two at one instant: a hash of what is told of the event */
     uint32_t first_host, first_device;
     tm_strid name, module;             /* module 0 = not told */

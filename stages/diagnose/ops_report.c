@@ -222,9 +222,23 @@ static tm_status add_texts(struct report *r, struct tm_value *to, const struct o
     return st;
 }
 
+/* Where it can be found in the trace: its first event. */
+static tm_status add_first(struct ops *o, struct tm_value *to, const struct op_row *row)
+{
+    const struct op_device *device = tm_rows_at(o->devices, row->first_device);
+    struct tm_value *first = tm_add_object(to, "first");
+
+    if (!device)
+        return o->run->error.status;
+    tm_add_string(first, "device", device->id);
+    tm_add_int(first, "begin_ps", row->first_ps);
+    tm_add_int(first, "dur_ps", row->first_dur_ps);
+    return TM_OK;
+}
+
 static tm_status add_row(struct report *r, struct tm_value *to, const struct op_row *row, const struct op_roof *roof)
 {
-    const tm_status st = add_texts(r, to, row);
+    tm_status st = add_texts(r, to, row);
 
     if (row->precision)
         tm_add_string(to, "precision", tm_precision_name[row->precision]);
@@ -233,7 +247,7 @@ static tm_status add_row(struct report *r, struct tm_value *to, const struct op_
     add_times(to, row);
     tm_add_double(to, "self_share_pct", share_of((double)row->self_ps, r->o->self_ps));
     add_roof(to, row, roof);
-    return st;
+    return st == TM_OK ? add_first(r->o, to, row) : st;
 }
 
 /* --- the section --- */
