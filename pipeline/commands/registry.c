@@ -9,12 +9,22 @@
 #include "stages/diagnose/host.h"
 #include "stages/diagnose/kernels.h"
 #include "stages/diagnose/memory.h"
+#include "stages/diagnose/ops.h"
 #include "stages/diagnose/overview.h"
 #include "stages/diagnose/transfers.h"
 
+/* clang-format off */
 const struct tm_stage_type *const tm_registry[] = {
-    &tm_overview_stage,    &tm_device_time_stage, &tm_kernels_stage, &tm_transfers_stage,
-    &tm_collectives_stage, &tm_compile_stage,     &tm_memory_stage,
-    &tm_host_stage,        &tm_fallback_stage,
+    &tm_overview_stage,
+    &tm_device_time_stage,
+    &tm_kernels_stage,
+    &tm_transfers_stage,
+    &tm_collectives_stage,
+    &tm_compile_stage,
+    &tm_memory_stage,
+    &tm_host_stage,
+    &tm_fallback_stage,
+    &tm_ops_stage,
 };
+/* clang-format on */
 const size_t tm_registry_count = sizeof(tm_registry) / sizeof(tm_registry[0]);

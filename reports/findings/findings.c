@@ -199,9 +199,19 @@ static void write_finding(const struct tm_findings *all, const struct tm_finding
 tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
                           const struct tm_thresholds *t)
 {
-    static tm_rules_fn *const rules[] = { tm_find_idle,     tm_find_transfers, tm_find_kernels,
-                                          tm_find_compiles, tm_find_memory,    tm_find_balance,
-                                          tm_find_host_work,     tm_find_profile };
+    /* clang-format off */
+    static tm_rules_fn *const rules[] = {
+        tm_find_idle,
+        tm_find_transfers,
+        tm_find_kernels,
+        tm_find_compiles,
+        tm_find_memory,
+        tm_find_balance,
+        tm_find_profile,
+        tm_find_host_work,
+        tm_find_ops,
+    };
+    /* clang-format on */
     struct tm_findings *all = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*all), &run->error);
     struct tm_value *list;
 
