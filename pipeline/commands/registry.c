@@ -5,6 +5,7 @@
 #include "stages/diagnose/collectives.h"
 #include "stages/diagnose/compile.h"
 #include "stages/diagnose/device_time.h"
+#include "stages/diagnose/fusion.h"
 #include "stages/diagnose/kernels.h"
 #include "stages/diagnose/memory.h"
 #include "stages/diagnose/overview.h"
@@ -13,5 +14,6 @@
 const struct tm_stage_type *const tm_registry[] = {
     &tm_overview_stage,    &tm_device_time_stage, &tm_kernels_stage, &tm_transfers_stage,
     &tm_collectives_stage, &tm_compile_stage,     &tm_memory_stage,
+    &tm_fusion_stage,
 };
 const size_t tm_registry_count = sizeof(tm_registry) / sizeof(tm_registry[0]);
