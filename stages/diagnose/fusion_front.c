@@ -9,6 +9,7 @@
 #include "pipeline/hash.h"
 #include "stages/diagnose/fusion_private.h"
 #include "stages/diagnose/kernel_category.h"
+#include "stages/diagnose/short_name.h"
 #include "stages/resolve/name_text.h"
 
 enum { TEXT_MOST = 1024 }; /* bytes of a text that are looked at */
@@ -34,26 +35,6 @@ tm_status fusion_key(struct fusion *f, struct fusion_op *row)
     hash = XXH3_128bits(&text, sizeof(text));
     row->key = (struct tm_key){ hash.high64, hash.low64 };
     return TM_OK;
-}
-
-/* The name without the number that XLA puts behind it: "loop_add_fusion_12", "input_reduce_fusion.3". */
-static tm_status shorten(struct fusion *f, tm_strid name, tm_strid *to)
-{
-    char copy[TEXT_MOST];
-    const char *text;
-    size_t length, n;
-    tm_status st = tm_names_text(f->names, name, TEXT_MOST, &text, &length);
-
-    *to = name;
-    if (st != TM_OK || length >= TEXT_MOST)
-        return st;
-    n = length;
-    while (n && isdigit((unsigned char)text[n - 1]))
-        n--;
-    if (n == length || n < 2 || (text[n - 1] != '_' && text[n - 1] != '.'))
-        return TM_OK;
-    memcpy(copy, text, n - 1); /* the text does not outlive the next call */
-    return tm_names_put(f->names, copy, n - 1, to);
 }
 
 /* --- the role in an attention --- */
@@ -232,7 +213,7 @@ static tm_status fill_front(struct fusion *f, const struct tm_event *event, stru
     if (st == TM_OK)
         st = tm_kernel_category_of(f->names, &question, &category);
     if (st == TM_OK)
-        st = shorten(f, event->record.name, &name);
+        st = tm_short_kernel_name(f->names, event->record.name, &name);
     if (st != TM_OK)
         return st;
     op = config->op || !hlo ? config->op : hlo->path;
