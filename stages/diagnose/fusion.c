@@ -5,6 +5,7 @@
 #include "stages/diagnose/fusion.h"
 
 #include <string.h>
+#include <strings.h>
 #include <xxhash.h>
 
 #include "stages/diagnose/fusion_private.h"
@@ -40,6 +41,15 @@ static bool has_marked_steps(const struct tm_trace *trace)
     return trace->steps.source != TM_STEPS_SESSION;
 }
 
+bool fusion_has_matrix_units(const struct tm_device *device)
+{
+    enum { CDNA_CORES = 100 }; /* the largest GCN of the same capability has 64 */
+
+    if (strncasecmp(device->vendor, "amd", 3) == 0)
+        return device->capability_major == 9 && (device->capability_minor >= 4 || device->core_count >= CDNA_CORES);
+    return device->capability_major >= 7;
+}
+
 static void count_devices(struct fusion *f, const struct tm_trace *trace)
 {
     const uint64_t chosen = trace->steps.chosen_end - trace->steps.chosen_begin;
@@ -52,6 +62,7 @@ static void count_devices(struct fusion *f, const struct tm_trace *trace)
             continue;
         gpus += device->kind == TM_DEVICE_GPU;
         f->has_other_device |= device->kind != TM_DEVICE_GPU;
+        f->has_matrix_units |= device->kind == TM_DEVICE_GPU && fusion_has_matrix_units(device);
     }
     f->has_gpu |= gpus != 0;
     if (has_marked_steps(trace) && gpus) {
@@ -94,14 +105,27 @@ static tm_status count_in_step(struct fusion *f, const struct tm_event *event, c
     return tm_groups_add(f->step_ops, &row);
 }
 
-static tm_status take_copy(struct fusion *f, const struct fusion_front *front, int64_t dur_ps)
+static tm_status add_op(struct fusion *f, const struct fusion_op *op, enum fusion_sum_id sum, int64_t dur_ps)
 {
-    struct fusion_op row = front->layout;
+    struct fusion_op row = *op;
 
-    fusion_add(&f->sums[FUSION_LAYOUT], dur_ps);
+    fusion_add(&f->sums[sum], dur_ps);
     row.count = 1;
     row.total_ps = dur_ps;
     return tm_groups_add(f->ops, &row);
+}
+
+/* What is a copy for the sake of a layout, or a product beside the matrix units. */
+static tm_status take_sort(struct fusion *f, const struct tm_event *event, const struct fusion_front *front)
+{
+    const int64_t dur_ps = event->record.dur_ps;
+
+    if (front->is_copy && !front->has_op)
+        return add_op(f, &front->layout, FUSION_LAYOUT, dur_ps);
+    if (!front->is_matrix || !fusion_has_matrix_units(&f->trace->devices[event->device]))
+        return TM_OK;
+    fusion_add(&f->sums[FUSION_MATRIX], dur_ps);
+    return front->is_f32 ? add_op(f, &front->f32, FUSION_F32, dur_ps) : TM_OK;
 }
 
 static tm_status take_kernel(struct fusion *f, const struct tm_event *event)
@@ -122,8 +146,7 @@ static tm_status take_kernel(struct fusion *f, const struct tm_event *event)
         fusion_add(&f->sums[FUSION_SMALL], dur_ps);
     if (dur_ps < FUSION_TINY_PS)
         fusion_add(&f->sums[FUSION_TINY], dur_ps);
-    if (front->is_copy && !front->has_op)
-        st = take_copy(f, front, dur_ps);
+    st = take_sort(f, event, front);
     if (st == TM_OK && is_in_step && dur_ps < FUSION_SMALL_PS)
         st = count_in_step(f, event, front);
     return st == TM_OK ? fusion_take_in_row(f, event, front) : st;

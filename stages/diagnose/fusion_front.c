@@ -155,6 +155,28 @@ static tm_status find_role(struct fusion *f, const struct tm_event *event, const
     return TM_OK;
 }
 
+/* --- precision --- */
+
+/* A product of 32-bit floats that does not run on matrix units.  The HLO tells the type, but not whether it was cut
+ * to TF32: that the kernel's name tells, and where it does not, nothing is claimed. */
+static tm_status find_f32(struct fusion *f, const struct tm_event *event, const struct tm_hlo_op *hlo, bool *is_f32)
+{
+    const char *text, *precision;
+    size_t length;
+    const tm_status st = tm_names_text(f->names, event->record.name, TEXT_MOST, &text, &length);
+
+    *is_f32 = false;
+    if (st != TM_OK || tm_tensor_core_in(text, length) != 0)
+        return st;
+    if (hlo && hlo->precision != TM_PRECISION_UNKNOWN) {
+        *is_f32 = hlo->precision == TM_F32;
+        return TM_OK;
+    }
+    precision = tm_precision_in(text, length);
+    *is_f32 = precision && strcmp(precision, "f32") == 0;
+    return TM_OK;
+}
+
 /* --- looking up --- */
 
 static tm_status find_hlo(struct fusion *f, const struct tm_config *config, struct tm_hlo_op *copy,
@@ -181,11 +203,14 @@ static tm_status fill_rows(struct fusion *f, struct fusion_front *front, tm_stri
     front->repeated = (struct fusion_op){ .kind = FUSION_REPEATED_OP, .name = name, .op = op };
     front->attention = (struct fusion_op){ .kind = FUSION_ATTENTION_OP, .name = op ? 0 : name, .op = op };
     front->layout = (struct fusion_op){ .kind = FUSION_LAYOUT_OP, .name = name };
+    front->f32 = (struct fusion_op){ .kind = FUSION_F32_OP, .name = name, .op = op };
     st = fusion_key(f, &front->repeated);
     if (st == TM_OK)
         st = fusion_key(f, &front->attention);
     if (st == TM_OK)
         st = fusion_key(f, &front->layout);
+    if (st == TM_OK)
+        st = fusion_key(f, &front->f32);
     if (st == TM_OK)
         st = tm_names_info(f->names, name, &info);
     if (st == TM_OK)
@@ -207,6 +232,7 @@ static tm_status fill_front(struct fusion *f, const struct tm_event *event, stru
     struct tm_hlo_op copy;
     const struct tm_hlo_op *hlo;
     tm_strid name = 0, op = 0;
+    bool is_f32 = false;
     tm_status st = find_hlo(f, config, &copy, &hlo);
 
     front->is_used = false;
@@ -219,6 +245,8 @@ static tm_status fill_front(struct fusion *f, const struct tm_event *event, stru
     op = config->op || !hlo ? config->op : hlo->path;
     st = find_role(f, event, hlo, category, op, &role);
     if (st == TM_OK)
+        st = find_f32(f, event, hlo, &is_f32);
+    if (st == TM_OK)
         st = fill_rows(f, front, name, op);
     if (st != TM_OK)
         return st;
@@ -227,6 +255,8 @@ static tm_status fill_front(struct fusion *f, const struct tm_event *event, stru
     front->role = (uint8_t)role;
     front->has_op = op != 0;
     front->is_copy = category == TM_CATEGORY_COPY;
+    front->is_matrix = category == TM_CATEGORY_GEMM || category == TM_CATEGORY_CONVOLUTION || (hlo && hlo->has_matrix);
+    front->is_f32 = front->is_matrix && is_f32;
     front->is_used = true;
     return TM_OK;
 }

@@ -47,6 +47,7 @@ tm_status tm_fusion_save(struct tm_stage *s, struct tm_partial_writer *w)
     tm_partial_put_u8(w, f->has_gpu);
     tm_partial_put_u8(w, f->has_other_device);
     tm_partial_put_u8(w, f->has_steps);
+    tm_partial_put_u8(w, f->has_matrix_units);
     tm_top_rows_sort(f->longest);
     tm_partial_put_u64(w, tm_top_rows_count(f->longest));
     for (uint64_t i = 0; i < tm_top_rows_count(f->longest); i++)
@@ -71,6 +72,7 @@ static void load_sums(struct fusion *f, struct tm_partial_reader *r)
     f->has_gpu |= tm_partial_bool(r);
     f->has_other_device |= tm_partial_bool(r);
     f->has_steps |= tm_partial_bool(r);
+    f->has_matrix_units |= tm_partial_bool(r);
 }
 
 static void load_run(struct tm_partial_reader *r, struct fusion_run *run)

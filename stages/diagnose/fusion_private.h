@@ -39,6 +39,8 @@ enum fusion_sum_id {
     FUSION_OF_OPS,            /* kernels whose framework op is known */
     FUSION_ATTENTION,         /* patterns, and the kernels between their products */
     FUSION_LAYOUT,
+    FUSION_MATRIX, /* products and convolutions on devices with matrix units */
+    FUSION_F32,    /* those of them in 32 bits beside the matrix units */
     FUSION_SUMS
 };
 
@@ -54,7 +56,7 @@ struct fusion_runs {
 };
 
 /* What a row of the tables is about. */
-enum fusion_kind { FUSION_REPEATED_OP, FUSION_ATTENTION_OP, FUSION_LAYOUT_OP, FUSION_KINDS };
+enum fusion_kind { FUSION_REPEATED_OP, FUSION_ATTENTION_OP, FUSION_LAYOUT_OP, FUSION_F32_OP, FUSION_KINDS };
 
 struct fusion_op {
     struct tm_key key; /* of kind, name and op; inside a host of step and device too */
@@ -89,9 +91,10 @@ struct fusion_front {
     struct fusion_op repeated;  /* as rows, without count and length */
     struct fusion_op attention; /* of a softmax */
     struct fusion_op layout;
+    struct fusion_op f32;
     uint64_t name_hash; /* of the short name */
     uint8_t role;       /* enum fusion_role */
-    bool has_op, is_copy, is_used;
+    bool has_op, is_copy, is_matrix, is_f32, is_used;
 };
 
 /* One stream of the present host.  All zero: nothing has run. */
@@ -122,7 +125,7 @@ struct fusion {
     struct fusion_sum sums[FUSION_SUMS];
     struct fusion_runs runs;
     uint64_t step_devices; /* chosen steps times devices, over the hosts with marked steps */
-    bool has_gpu, has_other_device, has_steps;
+    bool has_gpu, has_other_device, has_steps, has_matrix_units;
 };
 
 static inline void fusion_add(struct fusion_sum *sum, int64_t dur_ps)
@@ -130,6 +133,9 @@ static inline void fusion_add(struct fusion_sum *sum, int64_t dur_ps)
     sum->count = tm_sum_counts(sum->count, 1);
     sum->total_ps = tm_sum_times(sum->total_ps, dur_ps);
 }
+
+/* Whether a GPU has matrix units: tensor cores from compute capability 7.0 on, CDNA of AMD. */
+bool fusion_has_matrix_units(const struct tm_device *device);
 
 /* fusion_front.c: what the texts and the HLO tell of a kernel */
 tm_status fusion_key(struct fusion *f, struct fusion_op *row) TM_MUST_USE; /* from its kind, name and op */

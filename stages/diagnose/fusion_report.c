@@ -2,12 +2,13 @@
 /* The section fusion out of the sums, the groups and the longest runs. */
 #include "stages/diagnose/fusion_private.h"
 
-enum { REPEATED_ROWS = 50, ATTENTION_ROWS = 20, LAYOUT_ROWS = 20, NAME_MOST = 512 };
+enum { REPEATED_ROWS = 50, ATTENTION_ROWS = 20, LAYOUT_ROWS = 20, F32_ROWS = 20, NAME_MOST = 512 };
 
 static const char no_device[] = "no device activity was recorded";
 static const char no_kernels[] = "no kernels were recorded in the chosen steps";
 static const char no_gpu[] = "only GPUs launch kernels one by one; here a device runs whole programs";
 static const char no_steps[] = "no steps are marked in this profile";
+static const char no_units[] = "no device is known to have matrix units";
 static const char no_ops[] = "the profile does not tell which framework op a kernel is of";
 
 static int longest_first(const void *a, const void *b)
@@ -131,7 +132,7 @@ struct tables {
 
 static tm_status choose_rows(struct fusion *f, struct tables *t)
 {
-    static const uint64_t most[FUSION_KINDS] = { REPEATED_ROWS, ATTENTION_ROWS, LAYOUT_ROWS };
+    static const uint64_t most[FUSION_KINDS] = { REPEATED_ROWS, ATTENTION_ROWS, LAYOUT_ROWS, F32_ROWS };
     const void *next = NULL;
     tm_status st = TM_OK;
 
@@ -243,6 +244,35 @@ static tm_status add_layout(struct fusion *f, struct tables *t, struct tm_value 
     return st;
 }
 
+static tm_status add_matrix(struct fusion *f, struct tables *t, struct tm_value *section)
+{
+    struct tm_value *to, *f32, *list;
+    tm_status st = TM_OK;
+
+    if (!f->has_matrix_units) {
+        tm_add_null(section, "matrix", no_units);
+        return TM_OK;
+    }
+    to = tm_add_object(section, "matrix");
+    add_sum(to, &f->sums[FUSION_MATRIX]);
+    add_share(f, to, f->sums[FUSION_MATRIX].total_ps);
+    f32 = tm_add_object(to, "f32");
+    add_sum(f32, &f->sums[FUSION_F32]);
+    list = tm_add_array(f32, "rows");
+    for (uint64_t i = 0; i < tm_top_rows_count(t->top[FUSION_F32_OP]) && st == TM_OK; i++) {
+        const struct fusion_op *row = tm_top_rows_at(t->top[FUSION_F32_OP], i);
+        struct tm_value *of = tm_add_object(list, NULL);
+
+        st = add_name(f, of, "name", row->name, "without a name");
+        if (st == TM_OK)
+            st = add_name(f, of, "op", row->op, no_ops);
+        tm_add_uint(of, "count", row->count);
+        tm_add_int(of, "total_ps", row->total_ps);
+    }
+    add_rest(t, FUSION_F32_OP, &f->sums[FUSION_F32], f32);
+    return st;
+}
+
 tm_status tm_fusion_report(struct tm_stage *s, struct tm_value *summary)
 {
     struct fusion *f = s->state;
@@ -269,6 +299,8 @@ tm_status tm_fusion_report(struct tm_stage *s, struct tm_value *summary)
         st = add_attention(f, &t, section);
     if (st == TM_OK)
         st = add_layout(f, &t, section);
+    if (st == TM_OK)
+        st = add_matrix(f, &t, section);
     for (int kind = 0; kind < FUSION_KINDS; kind++)
         tm_top_rows_free(t.top[kind]);
     return st;
