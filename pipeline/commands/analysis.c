@@ -23,7 +23,7 @@ enum { STAGES_MOST = 24 };
 /* The sections of the summary, in its order. */
 static const char *const sections[] = {
     "input", "environment", "coverage", "window", "steps", "devices", "unused", "total", "gaps", "kernels", "fusion",
-    "occupancy", "transfers", "ops", "scopes", "collectives", "host", "compile", "memory", "roofline", "balance",
+    "occupancy", "programs", "transfers", "ops", "scopes", "collectives", "host", "compile", "memory", "roofline", "balance",
     "fallback", "kpis", "verdict", "findings", "thresholds",
 };
 

@@ -6,11 +6,14 @@
 #include "stages/diagnose/compile.h"
 #include "stages/diagnose/device_time.h"
 #include "stages/diagnose/fallback.h"
+#include "stages/diagnose/fusion.h"
 #include "stages/diagnose/host.h"
 #include "stages/diagnose/kernels.h"
 #include "stages/diagnose/memory.h"
+#include "stages/diagnose/occupancy.h"
 #include "stages/diagnose/ops.h"
 #include "stages/diagnose/overview.h"
+#include "stages/diagnose/programs.h"
 #include "stages/diagnose/transfers.h"
 
 /* clang-format off */
@@ -25,6 +28,9 @@ const struct tm_stage_type *const tm_registry[] = {
     &tm_host_stage,
     &tm_fallback_stage,
     &tm_ops_stage,
+    &tm_fusion_stage,
+    &tm_occupancy_stage,
+    &tm_programs_stage,
 };
 /* clang-format on */
 const size_t tm_registry_count = sizeof(tm_registry) / sizeof(tm_registry[0]);
