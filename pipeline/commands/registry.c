@@ -2,6 +2,7 @@
 /* The registry of stages. */
 #include "pipeline/commands/registry.h"
 
+#include "stages/diagnose/balance.h"
 #include "stages/diagnose/collectives.h"
 #include "stages/diagnose/compile.h"
 #include "stages/diagnose/device_time.h"
@@ -14,5 +15,6 @@
 const struct tm_stage_type *const tm_registry[] = {
     &tm_overview_stage,    &tm_device_time_stage, &tm_kernels_stage, &tm_transfers_stage,
     &tm_collectives_stage, &tm_skew_stage,        &tm_compile_stage, &tm_memory_stage,
+    &tm_balance_stage,
 };
 const size_t tm_registry_count = sizeof(tm_registry) / sizeof(tm_registry[0]);
