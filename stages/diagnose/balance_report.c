@@ -36,7 +36,9 @@ struct shared_ops {
 /* 100 x (max / mean - 1) */
 static double spread_pct(int64_t max_ps, int64_t sum_ps, uint32_t devices)
 {
-    return sum_ps > 0 ? 100.0 * ((double)max_ps * (double)devices / (double)sum_ps - 1.0) : 0;
+    const double pct = sum_ps > 0 ? 100.0 * ((double)max_ps * (double)devices / (double)sum_ps - 1.0) : 0;
+
+    return pct > 0 ? pct : 0;
 }
 
 /* --- ops --- */
