@@ -15,6 +15,7 @@
 #include "stages/diagnose/ops.h"
 #include "stages/diagnose/overview.h"
 #include "stages/diagnose/programs.h"
+#include "stages/diagnose/scopes.h"
 #include "stages/diagnose/skew.h"
 #include "stages/diagnose/transfers.h"
 
@@ -35,6 +36,7 @@ const struct tm_stage_type *const tm_registry[] = {
     &tm_programs_stage,
     &tm_skew_stage,
     &tm_balance_stage,
+    &tm_scopes_stage,
 };
 /* clang-format on */
 const size_t tm_registry_count = sizeof(tm_registry) / sizeof(tm_registry[0]);
