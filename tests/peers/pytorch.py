@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from chrome_json import compare_phases, content_of, document_of  # noqa: E402
 from differences import MISSING, Differences, at  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
+from slow_time import cut, device_time, gaps, union  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, summary_of  # noqa: E402
 
@@ -136,66 +137,15 @@ class Profile:
 
 # --- working out ----------------------------------------------------------------------------------------------
 
-def union(spans):
-    """Length that is covered."""
-    covered, reached = 0, None
-    for begin, end in sorted(spans):
-        if reached is None or begin > reached:
-            covered, reached = covered + end - begin, end
-        elif end > reached:
-            covered, reached = covered + end - reached, end
-    return covered
-
-
-def gaps(activities):
-    """(begin, length) of the maximal stretches without an activity, in the order of time."""
-    found, reached = [], None
-    for a in activities:
-        if reached is not None and a.begin > reached:
-            found.append((reached, a.begin - reached))
-        reached = a.end if reached is None else max(reached, a.end)
-    return found
-
-
-def cut(activities, begin, end):
-    """(rank, begin, end) of what lies in [begin, end)."""
-    spans = ((a.rank, max(a.begin, begin), min(a.end, end)) for a in activities)
-    return [s for s in spans if s[2] > s[1]]
-
-
-def sweep(spans):
-    """Time by rank: at every instant the lowest rank that runs takes it.  spans: (rank, begin, end)."""
-    edges = sorted([(b, 1, r) for r, b, _ in spans] + [(e, -1, r) for r, _, e in spans])
-    running, taken, before = [0] * 7, [0] * 7, None
-    for moment, change, rank in edges:
-        top = next((r for r in range(7) if running[r]), None)
-        if top is not None:
-            taken[top] += moment - before
-        running[rank] += change
-        before = moment
-    return taken
-
-
-def device_time(activities, begin, end):
-    """The figures of a stretch of a device's time, named as in the summary."""
-    spans = cut(activities, begin, end)
-    taken = sweep(spans)
-    covered = union([(b, e) for _, b, e in spans])
-    return {
-        "span_ps": end - begin, "busy_ps": covered, "idle_ps": end - begin - covered,
-        "compute_ps": union([(b, e) for r, b, e in spans if r == 0]),
-        "collective_ps": union([(b, e) for r, b, e in spans if r == 1]),
-        "copy_ps": union([(b, e) for r, b, e in spans if r >= 2]),
-        "exposed_collective_ps": taken[1], "exposed_copy_ps": sum(taken[2:]),
-        "exposed_by_direction_ps": dict(zip(("h2d", "d2h", "p2p", "d2d", "other"), taken[2:])),
-    }
+def ranked(activities):
+    return [(a.rank, a.begin, a.end) for a in activities]
 
 
 @functools.cache
 def whole_time(profile, device):
     """From the first to the last activity of the device."""
     mine = profile.of(device)
-    return device_time(mine, min(a.begin for a in mine), max(a.end for a in mine))
+    return device_time(ranked(mine), min(a.begin for a in mine), max(a.end for a in mine))
 
 
 def sums(activities, with_bytes=False):
@@ -221,7 +171,7 @@ def device_steps(profile, device):
             start = min(begin, first) if reached is None else reached
             reached = max(last, start)
             row.update(first_ps=first, last_ps=last, device_span_ps=last - first, period_ps=reached - start,
-                       busy_ps=union([(b, e) for _, b, e in cut(profile.of(device), start, reached)]))
+                       busy_ps=union([(b, e) for _, b, e in cut(ranked(profile.of(device)), start, reached)]))
         for name, values in lists.items():
             values.append(row.get(name))
     return lists
@@ -282,7 +232,7 @@ def compare_device(d, profile, device, summary_device, mode):
         d.equal(f"{where}.first_ps", begin, summary_device["first_ps"])
         d.equal(f"{where}.last_ps", end, summary_device["last_ps"])
         compare_time(d, where, whole_time(profile, device), summary_device)
-        compare_gaps(d, where, gaps(mine), summary_device["gaps"])
+        compare_gaps(d, where, gaps([(a.begin, a.end) for a in mine]), summary_device["gaps"])
         compare_sorts(d, where, mine, summary_device)
     if profile.steps:
         for name, want in device_steps(profile, device).items():
@@ -335,7 +285,7 @@ def compare_chosen(d, profile, device, row):
     if spans:
         begin = max(spans[0][0], min(a.begin for a in mine))
         end = min(spans[-1][1], max(a.end for a in mine))
-        compare_time(d, f"gpu:{device}", device_time(mine, begin, end), row)
+        compare_time(d, f"gpu:{device}", device_time(ranked(mine), begin, end), row)
 
 
 def shown(name, rows):
