@@ -4,7 +4,7 @@ collectives, host waits inside a device's span, events per host line."""
 
 import functools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 from slow_time import union
 from xspace import planes_of
@@ -13,7 +13,6 @@ SMALL_PS = 100 * 10**6
 DEVICE = re.compile(r"^/device:(GPU|TPU):\d+$")
 HOST_WAIT = re.compile(r"^(infeed|outfeed)\.")
 TPU_COLLECTIVE = re.compile(r"^(all-reduce|all-gather|reduce-scatter|async-collective)")
-SYNC = ("cuStreamSynchronize", "BlockHostUntilReady")
 
 
 class Row:
@@ -84,6 +83,16 @@ class Facts:
     @functools.cached_property
     def collective_ops(self):
         return {op for _, op, is_collective, _ in self.work if is_collective}
+
+    @functools.cached_property
+    def instants(self):
+        """How many events without a length each thread of a host has."""
+        counts = Counter()
+        for path, planes in self.planes:
+            for plane in planes:
+                for line in plane.lines if plane.name == "/host:CPU" else ():
+                    counts[(path.name.split(".")[0], line.name)] += sum(not e.length for e in line.events)
+        return counts
 
     def host_waits_ps(self, host, device, first, last):
         """TPU: the host waits of a device between its first and its last activity."""
