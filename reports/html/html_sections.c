@@ -653,6 +653,25 @@ static void write_files(struct tm_page *page)
     write_of_files(page, files, "notes", "What the input lacks");
 }
 
+/* What the letters beside figures and headings mean; the letters link here. */
+static void write_marks(struct tm_page *page, const struct tm_value *marks)
+{
+    if (tm_length(marks) == 0)
+        return;
+    tm_page_subheading(page, "What the losses of the input touch");
+    tm_htmlw_open(&page->w, "ul");
+    for (size_t i = 0; i < tm_length(marks) && i < TM_MARKS_SHOWN; i++) {
+        char id[TM_MARK_ID_BYTES];
+
+        tm_htmlw_open(&page->w, "li");
+        tm_htmlw_attr(&page->w, "id", tm_page_mark_id(id, i));
+        tm_htmlw_printf(&page->w, "[%c] ", tm_mark_letter(i));
+        tm_page_text(page, tm_text(tm_get(tm_at(marks, i), "text")));
+        tm_htmlw_close_line(&page->w);
+    }
+    tm_htmlw_close_line(&page->w);
+}
+
 static void write_coverage(struct tm_page *page)
 {
     const struct tm_value *coverage = of(page, "coverage");
@@ -661,6 +680,7 @@ static void write_coverage(struct tm_page *page)
     tm_page_fact_value(page, "Events read", TM_CELL_COUNT, tm_get(coverage, "events_read"));
     tm_page_fact_value(page, "Events in figures", TM_CELL_COUNT, tm_get(coverage, "events_used"));
     tm_page_end_facts(page);
+    write_marks(page, tm_get(coverage, "marks"));
     write_files(page);
     if (tm_length(tm_get(coverage, "tallies")) > 0)
         write_tallies(page, tm_get(coverage, "tallies"));

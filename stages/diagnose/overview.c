@@ -35,6 +35,7 @@ struct host_row {
     char name[128];
     struct tm_environment environment;
     enum tm_origin origin;
+    uint64_t device_events; /* of its devices' lines, those that repeat others left out: what profilers cap */
 };
 
 struct unused_row {
@@ -52,6 +53,7 @@ struct overview {
     uint64_t used_devices[KIND_COUNT];
     uint64_t classes[TM_CLASS_COUNT];
     uint64_t used;
+    uint64_t device_events; /* of the present host */
 };
 
 static tm_status open_stage(struct tm_stage *s)
@@ -108,6 +110,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     tm_status st;
 
     memcpy(host.name, trace->host_name, sizeof(host.name));
+    o->device_events = 0;
     st = tm_rows_append(o->hosts, &host);
     for (uint32_t i = 0; i < trace->device_count && st == TM_OK; i++) {
         const struct tm_device *device = &trace->devices[i];
@@ -156,6 +159,11 @@ bool tm_overview_is_used(const struct tm_event *event)
     }
 }
 
+static bool is_device_event(uint8_t class)
+{
+    return class == TM_CLASS_DEVICE_OTHER || (class >= TM_CLASS_KERNEL && class <= TM_CLASS_GRAPH);
+}
+
 static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
 {
     struct overview *o = s->state;
@@ -163,13 +171,19 @@ static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t 
     for (size_t i = 0; i < count; i++) {
         o->classes[events[i].record.class < TM_CLASS_COUNT ? events[i].record.class : TM_CLASS_OTHER]++;
         o->used += tm_overview_is_used(&events[i]);
+        o->device_events += is_device_event(events[i].record.class);
     }
     return TM_OK;
 }
 
 static tm_status end_host(struct tm_stage *s)
 {
-    (void)s;
+    struct overview *o = s->state;
+    struct host_row *host = tm_rows_change(o->hosts, tm_rows_count(o->hosts) - 1);
+
+    if (!host)
+        return o->run->error.status;
+    host->device_events = o->device_events;
     return TM_OK;
 }
 
@@ -236,6 +250,7 @@ static tm_status add_hosts(struct overview *o, struct tm_value *environment)
         add_number_or(to, "begin_ns", e->begin_ns, why);
         add_number_or(to, "end_ns", e->end_ns, why);
         add_text_or(to, "profile_options", e->profile_options, why);
+        tm_add_uint(to, "device_events", host->device_events);
     }
     return TM_OK;
 }
@@ -417,6 +432,7 @@ static tm_status save(struct tm_stage *s, struct tm_partial_writer *w)
             return o->run->error.status;
         save_environment(w, &host->environment);
         tm_partial_put_u8(w, (uint8_t)host->origin);
+        tm_partial_put_u64(w, host->device_events);
     }
     st = save_devices(o, w);
     return st == TM_OK ? save_unused(o, w) : st;
@@ -492,6 +508,7 @@ static tm_status load(struct tm_stage *s, struct tm_partial_reader *r)
         tm_partial_copy_host(r, i, host.name, sizeof(host.name));
         load_environment(r, &host.environment);
         host.origin = (enum tm_origin)tm_partial_below_u8(r, TM_ORIGIN_COUNT);
+        host.device_events = tm_partial_u64(r);
         st = tm_partial_is_ok(r) ? tm_rows_append(o->hosts, &host) : tm_partial_status(r);
     }
     if (st == TM_OK)
