@@ -471,6 +471,8 @@ static void write_memory(struct tm_page *page)
         { "Frees", "deallocations", TM_CELL_COUNT },
         { "Allocated in all", "allocated_bytes", TM_CELL_BYTES },
         { "Small allocations", "small_allocations", TM_CELL_COUNT },
+        { "Allocations a second", "allocations_per_s", TM_CELL_NUMBER },
+        { "Allocated a second", "allocated_bytes_per_s", TM_CELL_RATE },
     };
     enum { HOLDER_TABLES = 16, PROFILE_TABLES = 8 };
     const struct tm_value *allocators = of(page, "memory.allocators");
