@@ -142,8 +142,8 @@ static void tell_graphs(const struct tm_value *summary, char text[TEXT_BYTES])
     for (size_t i = 0; i < tm_length(devices); i++)
         count += !strcmp(tm_text(tm_get(tm_at(devices, i), "reliability")), "graph");
     if (count)
-        append(text, "graphs on %zu device%s were recorded as one event each: their kernels, and the pauses between them, "
-                     "count as computing",
+        append(text, "graphs on %zu device%s were recorded as one event each: their kernels, and the pauses between "
+                     "them, count as computing",
                count, count == 1 ? "" : "s");
 }
 
@@ -195,7 +195,8 @@ static void tell_nesting(const struct tm_value *summary, char text[TEXT_BYTES])
     char count[TM_FORMAT_BYTES];
 
     if (tally_of(summary, "deep-nesting") > 0)
-        append(text, "%s spans lay too deep in others to be followed: causes and self times may be of those around them",
+        append(text, "%s spans lay too deep in others to be followed: causes and self times may be of those around "
+                     "them",
                tm_format_count(count, tally_of(summary, "deep-nesting")));
 }
 

@@ -288,8 +288,8 @@ static void find_json_cap(struct tm_findings *all)
         return;
     f = tm_finding_of_fact(all, "json_capped", TM_WARNING);
     tm_finding_title(f, "The JSON ends where its writer's limit was reached");
-    tm_finding_cause(f, "JAX writes at most 1,000,000 events (with a changed setting 5,000,000) into a JSON; the profile "
-                        "itself, the .xplane.pb file of the run, holds all of them.");
+    tm_finding_cause(f, "JAX writes at most 1,000,000 events (with a changed setting 5,000,000) into a JSON; the "
+                        "profile itself, the .xplane.pb file of the run, holds all of them.");
     for (size_t i = 0; i < tm_length(files); i++) {
         const char *text = tm_text(tm_at(tm_get(tm_at(files, i), "problems"), 0));
 
@@ -318,8 +318,8 @@ static void find_no_paths(struct tm_findings *all)
         return;
     f = tm_finding_of_fact(all, "no_framework_paths", TM_INFO);
     tm_finding_title(f, "Kernels are not laid to operations of the program");
-    f->cause = "The profile holds neither framework paths of the kernels nor the HLO that has them, so that there are no "
-               "scopes, no layers and no costs.";
+    f->cause = "The profile holds neither framework paths of the kernels nor the HLO that has them, so that there are "
+               "no scopes, no layers and no costs.";
     tm_finding_say(f, "None of %s sorts of kernels has a path.",
                    tm_format_count(count, tm_int(tm_path(all->summary, "kernels.distinct"))));
     tm_finding_fix(f, "Let the profiler keep the programs: `options.enable_hlo_proto = True`, which is the default of "

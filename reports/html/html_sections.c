@@ -446,9 +446,12 @@ static void write_profile(struct tm_page *page, const struct tm_value *profile)
     tm_page_fact_value(page, "Held in all", TM_CELL_BYTES, tm_get(profile, "total_bytes"));
     tm_page_fact_value(page, "Allocations", TM_CELL_COUNT, tm_get(profile, "total_count"));
     tm_page_end_facts(page);
-    tm_page_table(page, &(struct tm_html_table){ .caption = "By kind", COLUMNS(labels), .rows = tm_get(profile, "kinds") });
-    tm_page_table(page,
-                  &(struct tm_html_table){ .caption = "By device", COLUMNS(devices), .rows = tm_get(profile, "devices") });
+    tm_page_table(page, &(struct tm_html_table){ .caption = "By kind",
+                                                 COLUMNS(labels),
+                                                 .rows = tm_get(profile, "kinds") });
+    tm_page_table(page, &(struct tm_html_table){ .caption = "By device",
+                                                 COLUMNS(devices),
+                                                 .rows = tm_get(profile, "devices") });
     tm_page_table(page, &(struct tm_html_table){ .caption = "By place of the code",
                                                  COLUMNS(sites),
                                                  .rows = tm_get(profile, "sites"),
