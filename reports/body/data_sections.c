@@ -332,6 +332,7 @@ static void add_allocator(struct tm_body *body, const struct tm_value *allocator
     tm_cell_bytes(body, tm_get(allocator, "lifetime_peak_bytes"));
     tm_cell_pct(body, tm_get(allocator, "fragmentation_pct"));
     tm_cell_count(body, tm_get(allocator, "allocations"));
+    tm_cell_rate(body, tm_get(allocator, "allocated_bytes_per_s"));
 }
 
 static void say_holders(struct tm_body *body, const struct tm_value *allocator)
@@ -420,7 +421,7 @@ static void say_device_profiles(struct tm_body *body)
 static void say_allocators(struct tm_body *body)
 {
     static const char *const titles[] = { "Capacity",      "Peak",   "Of it", "Peak at",
-                                          "Lifetime peak", "Fragm.", "Allocs" };
+                                          "Lifetime peak", "Fragm.", "Allocs", "Rate" };
     const struct tm_value *allocators = tm_of(body, "memory.allocators");
     const size_t n = tm_length(allocators);
 

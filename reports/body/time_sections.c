@@ -163,11 +163,17 @@ static void add_device(struct tm_body *body, const struct tm_value *device)
 {
     static const char *const keys[] = { "busy_ps", "idle_ps", "compute_ps", "exposed_collective_ps",
                                         "exposed_copy_ps" };
+    /* graphs that hide their kernels hide their pauses too */
+    const bool is_unreliable = strcmp(tm_text(tm_get(device, "reliability")), "graph") == 0;
 
     tm_cell_text(body, tm_get(device, "id"));
     tm_cell_pct(body, tm_get(device, "utilization_pct"));
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-        tm_cell_time(body, tm_get(device, keys[i]));
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (is_unreliable && strcmp(keys[i], "idle_ps") == 0)
+            tm_sheet_text(body->sheet, "unreliable");
+        else
+            tm_cell_time(body, tm_get(device, keys[i]));
+    }
     tm_cell_count(body, tm_get(device, "activities"));
     tm_cell_count(body, tm_path(device, "gaps.count_min"));
 }

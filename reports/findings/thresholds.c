@@ -408,6 +408,13 @@ tm_status tm_thresholds_read(struct tm_thresholds *t, const char *path, struct t
     return st == TM_OK ? tm_thresholds_apply(t, path, text, length, error) : st;
 }
 
+bool tm_threshold_equals(const struct tm_threshold *a, const struct tm_threshold *b)
+{
+    return a->has_bands == b->has_bands && a->higher_is_better == b->higher_is_better && a->good == b->good &&
+           a->bad == b->bad && a->value == b->value && strcmp(a->title, b->title) == 0 &&
+           strcmp(a->unit, b->unit) == 0 && strcmp(a->definition, b->definition) == 0;
+}
+
 static void add_texts(struct tm_value *to, const char *id, const struct tm_threshold *row)
 {
     tm_add_string(to, "id", id);

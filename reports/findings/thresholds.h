@@ -96,6 +96,9 @@ tm_status tm_thresholds_read(struct tm_thresholds *t, const char *path,
 tm_status tm_thresholds_apply(struct tm_thresholds *t, const char *name, const char *text,
                               size_t length, struct tm_error *error) TM_MUST_USE;
 
+/* Do two rows judge alike, and say the same of themselves? */
+bool tm_threshold_equals(const struct tm_threshold *a, const struct tm_threshold *b);
+
 /* Write the effective table to summary.thresholds, in the form of the file, so that it can be cut
  * out and used as one. */
 void tm_thresholds_add(const struct tm_thresholds *t, struct tm_value *summary);

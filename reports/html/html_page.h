@@ -5,6 +5,7 @@
 #include "pipeline/doc.h"
 #include "reports/chart/charts.h"
 #include "reports/chart/svg.h"
+#include "reports/format/mark_signs.h"
 #include "reports/html/htmlw.h"
 
 /* What the sections of the page share: the writer, tables made of rows of the summary, charts,
@@ -73,6 +74,14 @@ void tm_page_text(struct tm_page *page, const char *text);
 
 /* All charts of a kind, each with its caption and its table.  out: how many there were */
 size_t tm_page_charts(struct tm_page *page, enum tm_chart_kind kind);
+
+/* Letters of the marks of a section, or of a key figure: each a link to its text, which also is its title.  Nothing
+ * where there are none. */
+void tm_page_section_marks(struct tm_page *page, const char *section);
+void tm_page_kpi_marks(struct tm_page *page, const struct tm_value *kpi);
+/* The id of the place that tells what a letter means.  out: returned; TM_MARK_ID_BYTES */
+enum { TM_MARK_ID_BYTES = 32 };
+char *tm_page_mark_id(char *out, size_t at);
 
 /* "not recorded: why". */
 void tm_page_not_recorded(struct tm_page *page, const char *why);

@@ -428,9 +428,12 @@ static void write_profile(struct tm_page *page, const struct tm_value *profile)
     tm_page_fact_value(page, "Held in all", TM_CELL_BYTES, tm_get(profile, "total_bytes"));
     tm_page_fact_value(page, "Allocations", TM_CELL_COUNT, tm_get(profile, "total_count"));
     tm_page_end_facts(page);
-    tm_page_table(page, &(struct tm_html_table){ .caption = "By kind", COLUMNS(labels), .rows = tm_get(profile, "kinds") });
-    tm_page_table(page,
-                  &(struct tm_html_table){ .caption = "By device", COLUMNS(devices), .rows = tm_get(profile, "devices") });
+    tm_page_table(page, &(struct tm_html_table){ .caption = "By kind",
+                                                 COLUMNS(labels),
+                                                 .rows = tm_get(profile, "kinds") });
+    tm_page_table(page, &(struct tm_html_table){ .caption = "By device",
+                                                 COLUMNS(devices),
+                                                 .rows = tm_get(profile, "devices") });
     tm_page_table(page, &(struct tm_html_table){ .caption = "By place of the code",
                                                  COLUMNS(sites),
                                                  .rows = tm_get(profile, "sites"),
@@ -453,6 +456,8 @@ static void write_memory(struct tm_page *page)
         { "Frees", "deallocations", TM_CELL_COUNT },
         { "Allocated in all", "allocated_bytes", TM_CELL_BYTES },
         { "Small allocations", "small_allocations", TM_CELL_COUNT },
+        { "Allocations a second", "allocations_per_s", TM_CELL_NUMBER },
+        { "Allocated a second", "allocated_bytes_per_s", TM_CELL_RATE },
     };
     enum { HOLDER_TABLES = 16, PROFILE_TABLES = 8 };
     const struct tm_value *allocators = of(page, "memory.allocators");
@@ -635,6 +640,25 @@ static void write_files(struct tm_page *page)
     write_of_files(page, files, "notes", "What the input lacks");
 }
 
+/* What the letters beside figures and headings mean; the letters link here. */
+static void write_marks(struct tm_page *page, const struct tm_value *marks)
+{
+    if (tm_length(marks) == 0)
+        return;
+    tm_page_subheading(page, "What the losses of the input touch");
+    tm_htmlw_open(&page->w, "ul");
+    for (size_t i = 0; i < tm_length(marks) && i < TM_MARKS_SHOWN; i++) {
+        char id[TM_MARK_ID_BYTES];
+
+        tm_htmlw_open(&page->w, "li");
+        tm_htmlw_attr(&page->w, "id", tm_page_mark_id(id, i));
+        tm_htmlw_printf(&page->w, "[%c] ", tm_mark_letter(i));
+        tm_page_text(page, tm_text(tm_get(tm_at(marks, i), "text")));
+        tm_htmlw_close_line(&page->w);
+    }
+    tm_htmlw_close_line(&page->w);
+}
+
 static void write_coverage(struct tm_page *page)
 {
     const struct tm_value *coverage = of(page, "coverage");
@@ -643,6 +667,7 @@ static void write_coverage(struct tm_page *page)
     tm_page_fact_value(page, "Events read", TM_CELL_COUNT, tm_get(coverage, "events_read"));
     tm_page_fact_value(page, "Events in figures", TM_CELL_COUNT, tm_get(coverage, "events_used"));
     tm_page_end_facts(page);
+    write_marks(page, tm_get(coverage, "marks"));
     write_files(page);
     if (tm_length(tm_get(coverage, "tallies")) > 0)
         write_tallies(page, tm_get(coverage, "tallies"));

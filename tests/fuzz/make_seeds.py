@@ -14,6 +14,7 @@ import zipfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import make_pprof  # noqa: E402
 import make_profile  # noqa: E402
 
 LARGEST = 16 << 10  # what the targets take
@@ -106,6 +107,7 @@ def zip_of(members, how):
 def main():
     folder = Path(sys.argv[1])
     seeds = {kind: make(steps=2, devices=2, per_step=6).encode() for kind, make in make_profile.ALL_MAKERS.items()}
+    seeds["pprof"] = make_pprof.encode(make_pprof.some(samples=8))
     for name, trace in (("jax", jax_trace()), ("pytorch", pytorch_trace()), ("other", other_trace())):
         seeds[f"{name}.json"] = json.dumps(trace, separators=(",", ":")).encode()
     seeds["indented.json"] = json.dumps(pytorch_trace(), indent=1).encode()
