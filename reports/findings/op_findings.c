@@ -12,6 +12,8 @@ enum {
     LISTED_OPS = 3,
     LISTED_KERNELS = 3,
     NAMES_BYTES = 512,
+    PLACE_BYTES = 512,
+    PLACE_SHOWN = 120, /* characters */
     SHORT_OP_PS = 20000000, /* 20 us: shorter ones are all launch and tail, whatever they do */
 };
 #define PS_PER_MS 1e9
@@ -29,15 +31,25 @@ static int64_t self_of(const struct tm_value *op)
 
 /* --- evidence --- */
 
+/* A framework path or a place in a source file: longer than a name, as its middle tells as much as its ends. */
+static char *place_name(char out[PLACE_BYTES], const char *text)
+{
+    char visible[PLACE_BYTES];
+
+    (void)tm_format_visible(visible, sizeof(visible), text, strnlen(text, sizeof(visible) - 1));
+    (void)tm_format_middle(out, PLACE_BYTES, visible, PLACE_SHOWN);
+    return out;
+}
+
 static void say_origin(struct tm_finding *f, const struct tm_value *op)
 {
     const char *path = tm_text(tm_get(op, "op")), *source = tm_text(tm_get(op, "source"));
-    char a[TM_SHORT_NAME_BYTES], b[TM_SHORT_NAME_BYTES];
+    char a[PLACE_BYTES], b[PLACE_BYTES];
 
     if (*path && *source)
-        tm_finding_say(f, "It comes from %s, %s.", tm_short_name(a, source), tm_short_name(b, path));
+        tm_finding_say(f, "It comes from %s, %s.", place_name(a, source), place_name(b, path));
     else if (*path || *source)
-        tm_finding_say(f, "It comes from %s.", tm_short_name(a, *path ? path : source));
+        tm_finding_say(f, "It comes from %s.", place_name(a, *path ? path : source));
 }
 
 /* The kernels of an operation, as far as the table of kernels lists them; it is sorted by time. */
@@ -47,6 +59,8 @@ static void say_kernels(struct tm_findings *all, struct tm_finding *f, const str
     char names[NAMES_BYTES] = "", name[TM_SHORT_NAME_BYTES], time[TM_FORMAT_BYTES];
     int listed = 0;
 
+    if (!is_gpu(all)) /* there the table of kernels holds the operations */
+        return;
     for (size_t i = 0; i < tm_length(rows) && listed < LISTED_KERNELS; i++) {
         const struct tm_value *row = tm_at(rows, i);
         const size_t used = strlen(names);
@@ -175,6 +189,23 @@ static const char *const *fixes_of(const struct tm_value *op)
 
 /* --- one operation that takes most of the time --- */
 
+/* Whether an operation does much less than it could, and for no other reason than itself. */
+static bool is_far(const struct tm_findings *all, const struct tm_value *op)
+{
+    const double roof = tm_double(tm_get(op, "roof_pct"));
+
+    return tm_has(tm_get(op, "roof_pct")) && roof >= ROOF_LEAST_PCT && roof < tm_limit_of(all, TM_LIMIT_ROOF_FAR) &&
+           tm_int(tm_get(op, "mean_ps")) >= SHORT_OP_PS;
+}
+
+/* What an operation would save if it came as near to its roof as good kernels do. */
+static int64_t within_reach(const struct tm_findings *all, const struct tm_value *op)
+{
+    const double reach = tm_limit_of(all, TM_LIMIT_ROOF_REACH), roof = tm_double(tm_get(op, "roof_pct"));
+
+    return roof < reach ? tm_whole((double)self_of(op) * (1 - roof / reach)) : 0;
+}
+
 /* What takes beyond the limit of the computing time of all devices. */
 static int64_t beyond_limit(const struct tm_findings *all, double share_pct)
 {
@@ -192,17 +223,21 @@ static const struct tm_value *top_op(const struct tm_value *rows)
     return NULL;
 }
 
-static void find_dominant_op(struct tm_findings *all)
+/* out: the operation, if there is one; no other finding is to tell of it again */
+static const struct tm_value *find_dominant_op(struct tm_findings *all)
 {
     const struct tm_value *rows = tm_path(all->summary, "ops.rows"), *top = top_op(rows);
     const int64_t compute_ps = tm_int(tm_path(all->summary, "roofline.compute_ps"));
     const double share = tm_share_pct(self_of(top), compute_ps);
-    const int64_t stake_ps = beyond_limit(all, share), count = tm_int(tm_get(top, "executions"));
+    const int64_t count = tm_int(tm_get(top, "executions"));
+    int64_t stake_ps = beyond_limit(all, share);
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!tm_is_worth_mention(all, stake_ps) || tm_length(rows) < 2)
-        return;
+        return NULL;
+    if (is_far(all, top) && within_reach(all, top) > stake_ps)
+        stake_ps = within_reach(all, top);
     f = tm_finding_of_time(all, "op_dominant", stake_ps);
     tm_short_name(name, tm_text(tm_get(top, "name")));
     tm_finding_title(f, "One operation takes %s of the computing time: %s", tm_format_pct(a, share), name);
@@ -219,6 +254,7 @@ static void find_dominant_op(struct tm_findings *all)
     say_targets(all, f);
     show_first(f, top);
     tm_finding_fixes(f, fixes_of(top));
+    return top;
 }
 
 /* --- one kernel, where operations are not told --- */
@@ -302,27 +338,11 @@ static void find_dominant_kernel(struct tm_findings *all)
 
 /* --- far from the roof --- */
 
-static bool is_far(const struct tm_findings *all, const struct tm_value *op, const char *bound)
-{
-    const double roof = tm_double(tm_get(op, "roof_pct"));
-
-    return strcmp(tm_text(tm_get(op, "bound")), bound) == 0 && roof >= ROOF_LEAST_PCT &&
-           roof < tm_limit_of(all, TM_LIMIT_ROOF_FAR) && tm_int(tm_get(op, "mean_ps")) >= SHORT_OP_PS;
-}
-
-/* What an operation would save if it came as near to its roof as good kernels do. */
-static int64_t within_reach(const struct tm_findings *all, const struct tm_value *op)
-{
-    const double reach = tm_limit_of(all, TM_LIMIT_ROOF_REACH), roof = tm_double(tm_get(op, "roof_pct"));
-
-    return roof < reach ? tm_whole((double)self_of(op) * (1 - roof / reach)) : 0;
-}
-
 static void say_far(struct tm_finding *f, const struct tm_value *op, bool is_memory)
 {
     const char *source = tm_text(tm_get(op, "source")), *path = tm_text(tm_get(op, "op"));
     const char *from = *source ? source : path;
-    char name[TM_SHORT_NAME_BYTES], place[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES],
+    char name[TM_SHORT_NAME_BYTES], place[PLACE_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES],
         c[TM_FORMAT_BYTES];
 
     if (is_memory)
@@ -330,7 +350,7 @@ static void say_far(struct tm_finding *f, const struct tm_value *op, bool is_mem
     else
         (void)snprintf(c, sizeof(c), "%.3g TFLOP/s", tm_double(tm_get(op, "flop_rate")) / 1e12);
     tm_finding_say(f, "'%s'%s%s: %s at %s, %s of its roof.", tm_short_name(name, tm_text(tm_get(op, "name"))),
-                   *from ? " of " : "", *from ? tm_short_name(place, from) : "", tm_format_time(a, self_of(op)), c,
+                   *from ? " of " : "", *from ? place_name(place, from) : "", tm_format_time(a, self_of(op)), c,
                    tm_format_pct(b, tm_double(tm_get(op, "roof_pct"))));
 }
 
@@ -344,8 +364,16 @@ static const char *const faster_memory[TM_FIXES_OFFERED] = {
     "torch|`torch.compile(model)`, and `.contiguous()` before what reads across strides.",
 };
 
-static void find_far(struct tm_findings *all, const char *id, bool is_memory)
+static bool is_same_op(const struct tm_value *a, const struct tm_value *b)
 {
+    return a && strcmp(tm_text(tm_get(a, "name")), tm_text(tm_get(b, "name"))) == 0 &&
+           strcmp(tm_text(tm_get(a, "module")), tm_text(tm_get(b, "module"))) == 0;
+}
+
+/* in: told  an operation that another finding is about; NULL = none */
+static void find_far(struct tm_findings *all, const char *id, bool is_memory, const struct tm_value *told)
+{
+    const char *bound = is_memory ? "memory" : "compute";
     const struct tm_value *rows = tm_path(all->summary, "roofline.far");
     const struct tm_value *found[LISTED_OPS] = { NULL };
     int64_t stake_ps = 0;
@@ -356,7 +384,7 @@ static void find_far(struct tm_findings *all, const char *id, bool is_memory)
     for (size_t i = 0; i < tm_length(rows); i++) {
         const struct tm_value *op = tm_at(rows, i);
 
-        if (!is_far(all, op, is_memory ? "memory" : "compute"))
+        if (!is_far(all, op) || is_same_op(told, op) || strcmp(tm_text(tm_get(op, "bound")), bound) != 0)
             continue;
         stake_ps = tm_add_times(stake_ps, within_reach(all, op));
         if (count < LISTED_OPS)
@@ -431,11 +459,13 @@ static void find_low_intensity(struct tm_findings *all)
 
 void tm_find_ops(struct tm_findings *all)
 {
+    const struct tm_value *told = NULL;
+
     if (strcmp(tm_text(tm_path(all->summary, "ops.basis")), "hlo_op") == 0)
-        find_dominant_op(all);
+        told = find_dominant_op(all);
     else
         find_dominant_kernel(all);
-    find_far(all, "op_memory_far", true);
-    find_far(all, "op_compute_far", false);
+    find_far(all, "op_memory_far", true, told);
+    find_far(all, "op_compute_far", false, told);
     find_low_intensity(all);
 }

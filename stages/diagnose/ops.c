@@ -362,6 +362,16 @@ static tm_status end_host(struct tm_stage *s)
     return st;
 }
 
+void tm_ops_end_events(struct ops *o)
+{
+    tm_give(&o->run->budget, TM_ACCOUNT_TABLES, o->front, o->front ? o->front_count * sizeof(*o->front) : 0);
+    tm_rows_free(o->streams);
+    tm_nesting_free(o->nesting);
+    o->front = NULL;
+    o->streams = NULL;
+    o->nesting = NULL;
+}
+
 static void close_stage(struct tm_stage *s)
 {
     struct ops *o = s->state;
@@ -369,11 +379,9 @@ static void close_stage(struct tm_stage *s)
     if (!o->run)
         return;
     give_lanes(o);
-    tm_give(&o->run->budget, TM_ACCOUNT_TABLES, o->front, o->front ? o->front_count * sizeof(*o->front) : 0);
+    tm_ops_end_events(o);
     tm_groups_free(o->groups);
-    tm_rows_free(o->streams);
     tm_rows_free(o->devices);
-    tm_nesting_free(o->nesting);
 }
 
 const struct tm_stage_type tm_ops_stage = {
