@@ -348,7 +348,7 @@ static void say_far(struct tm_finding *f, const struct tm_value *op, bool is_mem
     if (is_memory)
         tm_format_rate(c, tm_double(tm_get(op, "bandwidth")));
     else
-        (void)snprintf(c, sizeof(c), "%.3g TFLOP/s", tm_double(tm_get(op, "flop_rate")) / 1e12);
+        tm_format_flop_rate(c, tm_double(tm_get(op, "flop_rate")));
     tm_finding_say(f, "'%s'%s%s: %s at %s, %s of its roof.", tm_short_name(name, tm_text(tm_get(op, "name"))),
                    *from ? " of " : "", *from ? place_name(place, from) : "", tm_format_time(a, self_of(op)), c,
                    tm_format_pct(b, tm_double(tm_get(op, "roof_pct"))));
