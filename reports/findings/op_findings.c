@@ -402,8 +402,9 @@ static void find_far(struct tm_findings *all, const char *id, bool is_memory, co
                            "scattered accesses, a layout that does not fit, or too little work in flight."
                          : "They do enough for each byte, but matrix units stay idle: sizes that do not fill them, a "
                            "slow algorithm, or a type that they do not compute in.";
-    tm_finding_say(f, "%zu operations; near their roofs they would take %s less.", count,
-                   tm_format_time(time, stake_ps));
+    tm_finding_say(f, count == 1 ? "%zu operation; near its roof it would take %s less."
+                                 : "%zu operations; near their roofs they would take %s less.",
+                   count, tm_format_time(time, stake_ps));
     for (size_t i = 0; i < LISTED_OPS && found[i]; i++) {
         say_far(f, found[i], is_memory);
         show_first(f, found[i]);
