@@ -162,8 +162,16 @@ static bool is_same_key(struct tm_key a, struct tm_key b)
     return a.high == b.high && a.low == b.low;
 }
 
+/* Whether what the execution began with comes again.  Fills prepare for a kernel, and often come several times. */
+static bool comes_again(const struct op_stream *stream, const struct tm_record *record)
+{
+    if (record->class == TM_CLASS_MEMSET)
+        return stream->first_kernel && stream->first == record->name;
+    return stream->first_kernel == record->name;
+}
+
 /* Whether a kernel begins an execution of its operation: another operation ran on the stream before, or another step
- * has begun, or the kernel that the execution began with comes again. */
+ * has begun, or what the execution began with comes again. */
 static tm_status begins_execution(struct ops *o, const struct tm_event *event, const struct op_front *front,
                                   bool *begins)
 {
@@ -183,9 +191,11 @@ static tm_status begins_execution(struct ops *o, const struct tm_event *event, c
     if (!stream)
         return o->run->error.status;
     *begins = !is_same_key(stream->key, front->row.key) || stream->step != event->step ||
-              stream->first == event->record.name;
+              comes_again(stream, &event->record);
     if (*begins)
-        *stream = (struct op_stream){ front->row.key, event->record.name, event->step };
+        *stream = (struct op_stream){ .key = front->row.key, .first = event->record.name, .step = event->step };
+    if (!stream->first_kernel && event->record.class != TM_CLASS_MEMSET)
+        stream->first_kernel = event->record.name;
     return TM_OK;
 }
 

@@ -88,7 +88,8 @@ struct op_span {
 /* The operation that ran last on a stream. */
 struct op_stream {
     struct tm_key key;
-    tm_strid first; /* the kernel that its execution began with */
+    tm_strid first; /* what its execution began with */
+    tm_strid first_kernel; /* the same without fills; 0 = there was none yet */
     uint32_t step;
 };
 

@@ -249,11 +249,16 @@ static void loops_count_by_self_time(void **state)
 /* Kernels follow one another on a stream: what tells one execution from the next. */
 static void an_operation_of_several_kernels_costs_once(void **state)
 {
-    static const struct { const char *op, *kernel; uint32_t track, step; int64_t executions; } events[] = {
-        { "conv.1", "im2col", 0, 0, 1 }, { "conv.1", "gemm", 0, 0, 1 },   { "other", "k", 0, 0, 1 },
-        { "conv.1", "im2col", 0, 0, 2 }, { "conv.1", "gemm", 0, 0, 2 },   { "conv.1", "im2col", 0, 0, 3 },
-        { "conv.1", "gemm", 0, 0, 3 },   { "conv.1", "gemm", 0, 1, 4 },   { "conv.1", "reduce", 0, 1, 4 },
-        { "conv.1", "reduce", 1, 1, 5 }, { "", "not of the program", 1, 1, 5 }, { "conv.1", "gemm", 1, 1, 5 },
+    static const struct { const char *op, *kernel; uint32_t track, step; } events[] = {
+        { "conv.1", "im2col", 0, 0 }, { "conv.1", "gemm", 0, 0 },           /* 1 */
+        { "other", "k", 0, 0 },
+        { "conv.1", "im2col", 0, 0 }, { "conv.1", "gemm", 0, 0 },           /* 2: after another operation */
+        { "conv.1", "im2col", 0, 0 }, { "conv.1", "gemm", 0, 0 },           /* 3: its first kernel again */
+        { "conv.1", "gemm", 0, 1 },   { "conv.1", "reduce", 0, 1 },         /* 4: in another step */
+        { "conv.1", "reduce", 1, 1 }, { "", "of no program", 1, 1 }, { "conv.1", "gemm", 1, 1 }, /* 5: elsewhere */
+        { "other", "k", 1, 1 },
+        { "conv.1", "fill", 1, 1 },   { "conv.1", "fill", 1, 1 },   { "conv.1", "gemm", 1, 1 },  /* 6: fills before */
+        { "conv.1", "fill", 1, 1 },   { "conv.1", "gemm", 1, 1 },           /* 7 */
     };
     struct rig r;
     struct tm_config conv, other;
@@ -268,7 +273,8 @@ static void an_operation_of_several_kernels_costs_once(void **state)
     numbers[1] = add_config(&r, &other);
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
         const struct tm_config *config = !*events[i].op ? &no_config : events[i].op[0] == 'c' ? &conv : &other;
-        struct tm_event event = bench_event(bench_name(&r.bench, events[i].kernel), TM_CLASS_KERNEL, config,
+        struct tm_event event = bench_event(bench_name(&r.bench, events[i].kernel),
+                                            *events[i].kernel == 'f' ? TM_CLASS_MEMSET : TM_CLASS_KERNEL, config,
                                             (int64_t)i * US, US);
 
         event.record.config = config == &no_config ? 0 : numbers[config == &other];
@@ -278,11 +284,11 @@ static void an_operation_of_several_kernels_costs_once(void **state)
     }
     report_rig(&r);
     assert_string_equal(text(&r, "ops.rows[0].name"), "conv.1");
-    assert_int_equal(integer(&r, "ops.rows[0].count"), 10);
-    assert_int_equal(integer(&r, "ops.rows[0].executions"), 5);
-    assert_int_equal(integer(&r, "ops.rows[0].flops"), 500);
-    assert_int_equal(integer(&r, "ops.rows[0].bytes"), 50);
-    near(&r, "ops.rows[0].flop_rate", 500 / (10 * US * S_PER_PS));
+    assert_int_equal(integer(&r, "ops.rows[0].count"), 15);
+    assert_int_equal(integer(&r, "ops.rows[0].executions"), 7);
+    assert_int_equal(integer(&r, "ops.rows[0].flops"), 700);
+    assert_int_equal(integer(&r, "ops.rows[0].bytes"), 70);
+    near(&r, "ops.rows[0].flop_rate", 700 / (15 * US * S_PER_PS));
     end_rig(&r);
 }
 
