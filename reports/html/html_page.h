@@ -106,6 +106,10 @@ bool tm_html_is_written(const struct tm_page *page, const struct tm_html_section
 void tm_html_ops(struct tm_page *page);
 void tm_html_roofline(struct tm_page *page);
 
+/* Sections of html_host.c. */
+void tm_html_host(struct tm_page *page);
+void tm_html_fallback(struct tm_page *page);
+
 /* Sections of html_findings.c. */
 void tm_html_figures(struct tm_page *page);
 void tm_html_findings(struct tm_page *page);
