@@ -19,22 +19,21 @@ static void add_op(struct tm_body *body, const struct tm_value *op)
     tm_cell_time(body, tm_get(op, "self_ps"));
     tm_cell_pct(body, tm_get(op, "self_share_pct"));
     tm_cell_pct(body, tm_get(op, "cumulative_pct"));
-    tm_cell_time(body, tm_get(op, "mean_ps"));
     tm_cell_text(body, tm_get(op, "bound"));
     tm_cell_pct(body, tm_get(op, "roof_pct"));
 }
 
 static void say_op_table(struct tm_body *body, const struct tm_value *rows)
 {
-    static const char *const titles[] = { "Runs", "Self time", "Share", "Sum", "Mean" };
+    static const char *const titles[] = { "Runs", "Self time", "Share", "Sum" };
 
     tm_body_table(body, true);
     tm_sheet_column(body->sheet, "Operation", TM_COLUMN_NAME);
     tm_sheet_column(body->sheet, "Category", TM_COLUMN_WORD);
     for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
         tm_sheet_column(body->sheet, titles[i], TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Bound by", TM_COLUMN_WORD);
-    tm_sheet_column(body->sheet, "Of its roof", TM_COLUMN_NUMBER);
+    tm_sheet_column(body->sheet, "Bound", TM_COLUMN_WORD);
+    tm_sheet_column(body->sheet, "Of roof", TM_COLUMN_NUMBER);
     for (size_t i = 0; i < tm_length(rows) && i < OP_ROWS && tm_sheet_row(body->sheet); i++)
         add_op(body, tm_at(rows, i));
     tm_body_end_table(body);
@@ -173,10 +172,10 @@ static void say_far(struct tm_body *body, const struct tm_value *rows)
     tm_body_table(body, true);
     tm_sheet_column(body->sheet, "Operation", TM_COLUMN_NAME);
     tm_sheet_column(body->sheet, "Self time", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Above its roof", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Bound by", TM_COLUMN_WORD);
-    tm_sheet_column(body->sheet, "Of its roof", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "FLOP per byte", TM_COLUMN_NUMBER);
+    tm_sheet_column(body->sheet, "Lost", TM_COLUMN_NUMBER);
+    tm_sheet_column(body->sheet, "Bound", TM_COLUMN_WORD);
+    tm_sheet_column(body->sheet, "Of roof", TM_COLUMN_NUMBER);
+    tm_sheet_column(body->sheet, "FLOP/byte", TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "Computing", TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "Memory", TM_COLUMN_NUMBER);
     for (size_t i = 0; i < tm_length(rows) && i < FAR_ROWS && tm_sheet_row(body->sheet); i++) {

@@ -132,8 +132,8 @@ static const char *const faster_products[TM_FIXES_OFFERED] = {
     "`jax.config.update('jax_default_matmul_precision', 'bfloat16')`); on GPUs 'tensorfloat32' keeps f32 storage.",
     "jax|Make all sizes of the product multiples of 128 (of 8 at the least), and the batch larger: small or odd ones "
     "leave matrix units idle.",
-    "gpu,jax|Let XLA try more algorithms: `XLA_FLAGS=--xla_gpu_autotune_level=4`, and "
-    "`--xla_gpu_enable_triton_gemm=true`.",
+    "gpu,jax|Let XLA try more algorithms: `XLA_FLAGS=--xla_gpu_autotune_level=4`; where the kernel is XLA's own "
+    "(gemm_fusion), compare the library's: `--xla_gpu_enable_triton_gemm=false`.",
     "gpu,torch|Compute products in bfloat16: `torch.autocast('cuda', dtype=torch.bfloat16)`, or TF32: "
     "`torch.set_float32_matmul_precision('high')`, with sizes that are multiples of 128.",
     "Profile it alone, in a loop of its own, before and after the change.",

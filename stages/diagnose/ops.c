@@ -13,8 +13,13 @@ enum { SMALL_PAGE_BYTES = 4096 };
 
 /* --- folding --- */
 
+/* What an operation is, is told by its kernels, not by the fills that prepare for them. */
 static bool is_earlier(const struct op_row *a, const struct op_row *b)
 {
+    const bool a_fills = a->class == TM_CLASS_MEMSET, b_fills = b->class == TM_CLASS_MEMSET;
+
+    if (a_fills != b_fills)
+        return b_fills;
     if (a->first_host != b->first_host)
         return a->first_host < b->first_host;
     if (a->first_ps != b->first_ps)

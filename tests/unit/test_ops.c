@@ -304,6 +304,8 @@ static void each_operation_is_measured_by_its_lower_roof(void **state)
                                 .bytes_accessed = 2000000 };
     struct tm_config silent = { .level = TM_LEVEL_COMPUTE };
     struct tm_config wait = { .level = TM_LEVEL_D2D, .tpu_part = TM_TPU_WAIT, .has_bytes_accessed = 1, .bytes_accessed = 7 };
+    struct tm_config start = { .level = TM_LEVEL_D2D, .tpu_part = TM_TPU_START, .has_bytes_accessed = 1,
+                               .bytes_accessed = 7 }; /* counted where it is waited for */
 
     (void)state;
     open_rig(&r, TM_DEVICE_TPU);
@@ -313,6 +315,7 @@ static void each_operation_is_measured_by_its_lower_roof(void **state)
     take(&r, &stream, add_config(&r, &stream), &(struct span){ "fusion.2", TM_CLASS_TPU_OP, 0, 0, 10, 8 });
     take(&r, &silent, add_config(&r, &silent), &(struct span){ "fusion.3", TM_CLASS_TPU_OP, 0, 0, 18, 6 });
     take(&r, &wait, add_config(&r, &wait), &(struct span){ "copy-done.4", TM_CLASS_TPU_OP, 0, 0, 24, 1 });
+    take(&r, &start, add_config(&r, &start), &(struct span){ "copy-start.4", TM_CLASS_TPU_OP, 0, 0, 25, 0 });
     report_rig(&r);
     assert_string_equal(text(&r, "ops.rows[0].bound"), "compute");
     near(&r, "ops.rows[0].roof_pct", 50);
