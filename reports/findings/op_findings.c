@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the operations tell (summary.ops, summary.roofline): one that takes most of the time, operations far below what
  * their device could do, and a program that memory limits.  Where the profile does not tell operations, the kernel that
- * takes most of the time is named instead.  Times of operations are sums over devices and streams; what is at stake of a
- * dominant one is put into the window by its share. */
+ * takes most of the time is named instead.  Times of operations are sums over devices and streams; what is at stake of
+ * a dominant one is put into the window by its share. */
 #include <stdio.h>
 #include <string.h>
 
@@ -155,7 +155,8 @@ static const char *const faster_convolutions[TM_FIXES_OFFERED] = {
 };
 static const char *const fewer_bytes[TM_FIXES_OFFERED] = {
     "jax|Store it in a smaller type: bfloat16 for activations, f32 only where sums need it.",
-    "jax|Keep what belongs together in one `jax.jit`, so that XLA fuses it and intermediate results never reach memory.",
+    "jax|Keep what belongs together in one `jax.jit`, so that XLA fuses it and intermediate results never reach "
+    "memory.",
     "jax|Recompute instead of reading: `jax.checkpoint` with a policy that saves only products.",
     "jax|Write a chain that XLA does not fuse once, as a Pallas kernel.",
     "torch|`torch.compile(model)` fuses elementwise work and reductions; autocast to bfloat16 halves the bytes.",
@@ -355,8 +356,8 @@ static void say_far(struct tm_finding *f, const struct tm_value *op, bool is_mem
 }
 
 static const char *const faster_memory[TM_FIXES_OFFERED] = {
-    "Look at its access pattern first: reads along the innermost dimension, no gathers of single elements, no transpose "
-    "in the same kernel.",
+    "Look at its access pattern first: reads along the innermost dimension, no gathers of single elements, no "
+    "transpose in the same kernel.",
     "jax|Move a transpose or a reshape to where the array is made, or choose the layout with which the next product "
     "wants it.",
     "jax|Replace `x[indices]` with many small rows by a one-hot product or a sorted gather.",
@@ -450,9 +451,11 @@ static void find_low_intensity(struct tm_findings *all)
     tm_finding_say(f, "Operations near the roof of the memory take %s of %s of computing time.",
                    tm_format_time(a, memory_ps), tm_format_time(b, compute_ps));
     if (tm_has(tm_get(roofline, "flops")) && tm_has(tm_get(device, "peak_flops")))
-        tm_finding_say(f, "The run does %.3g operations for each byte; from %.3g on the device's arithmetic (%s) is the "
-                          "limit.",
-                       tm_double(tm_get(roofline, "flops")) / bytes, tm_double(tm_get(device, "peak_flops")) / bandwidth,
+        tm_finding_say(f,
+                       "The run does %.3g operations for each byte; from %.3g on the device's arithmetic (%s) is the "
+                       "limit.",
+                       tm_double(tm_get(roofline, "flops")) / bytes,
+                       tm_double(tm_get(device, "peak_flops")) / bandwidth,
                        tm_text(tm_get(device, "peak_precision")));
     show_first(f, top_op(tm_path(all->summary, "ops.rows")));
     tm_finding_fixes(f, fewer_bytes);

@@ -26,7 +26,8 @@ TRACES = SHARED / "traces"
 
 # Differences that were looked into and are right: (case pattern, figure pattern, reason).
 FROM_HLO = "the peer takes the op from the module's HLO, ours is the event's stat `name`; this version reads no HLO"
-CORE_CLOCK = "the peer takes lengths by the core's own clock (device_duration_ps); ours are those of the line, whose clock modules, transfers and host share"
+CORE_CLOCK = ("the peer takes lengths by the core's own clock (device_duration_ps); ours are those of the line, whose clock "
+              "modules, transfers and host share")
 ELEMENTS = "the peer's cost model gives each elementwise operation 3 FLOP per element, ours 1"
 KNOWN = (
     ("jax-mi355-fused-attention", "kernels[[]*].op", FROM_HLO),
@@ -232,7 +233,8 @@ def main():
             continue
         d = Differences(name, KNOWN)
         d.part(check_invariants, summary)
-        for part in (compare_kernels, compare_ops, compare_memory_rate, compare_memory, compare_steps) if folder else ():
+        parts = (compare_kernels, compare_ops, compare_memory_rate, compare_memory, compare_steps)
+        for part in parts if folder else ():
             d.part(part, folder, summary)
         tap.ok(not d.wrong, f"{name}: {d.compared} figures{'' if folder else ', no reference'}",
                f"{len(d.wrong)} of {d.compared} figures differ", d.report())

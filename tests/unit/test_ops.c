@@ -303,7 +303,8 @@ static void each_operation_is_measured_by_its_lower_roof(void **state)
     struct tm_config stream = { .level = TM_LEVEL_COMPUTE, .has_flops = 1, .flops = 2000000, .has_bytes_accessed = 1,
                                 .bytes_accessed = 2000000 };
     struct tm_config silent = { .level = TM_LEVEL_COMPUTE };
-    struct tm_config wait = { .level = TM_LEVEL_D2D, .tpu_part = TM_TPU_WAIT, .has_bytes_accessed = 1, .bytes_accessed = 7 };
+    struct tm_config wait = { .level = TM_LEVEL_D2D, .tpu_part = TM_TPU_WAIT, .has_bytes_accessed = 1,
+                              .bytes_accessed = 7 };
     struct tm_config start = { .level = TM_LEVEL_D2D, .tpu_part = TM_TPU_START, .has_bytes_accessed = 1,
                                .bytes_accessed = 7 }; /* counted where it is waited for */
 
