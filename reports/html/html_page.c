@@ -43,6 +43,8 @@ const char *tm_page_value(enum tm_cell cell, const struct tm_value *v, char *out
         return tm_format_bytes(out, tm_double(v));
     case TM_CELL_RATE:
         return tm_format_rate(out, tm_double(v));
+    case TM_CELL_FLOP_RATE:
+        return tm_format_flop_rate(out, tm_double(v));
     case TM_CELL_PCT:
         return tm_format_pct(out, tm_double(v));
     case TM_CELL_NUMBER:

@@ -29,6 +29,7 @@ enum tm_cell {
     TM_CELL_COUNT,
     TM_CELL_BYTES,
     TM_CELL_RATE, /* bytes per second */
+    TM_CELL_FLOP_RATE,
     TM_CELL_PCT,
     TM_CELL_NUMBER,
 };
@@ -109,6 +110,10 @@ struct tm_html_section {
 extern const struct tm_html_section tm_html_sections[];
 extern const size_t tm_html_section_count;
 bool tm_html_is_written(const struct tm_page *page, const struct tm_html_section *section);
+
+/* Sections of html_ops.c. */
+void tm_html_ops(struct tm_page *page);
+void tm_html_roofline(struct tm_page *page);
 
 /* Sections of html_host.c. */
 void tm_html_host(struct tm_page *page);

@@ -682,6 +682,8 @@ const struct tm_html_section tm_html_sections[] = {
     { "devices", "Devices", "devices", write_devices },
     { "findings", "Findings", "findings", tm_html_findings },
     { "kernels", "Kernels", "kernels", write_kernels },
+    { "ops", "Operations", "ops", tm_html_ops },
+    { "roofline", "Roofline", "roofline", tm_html_roofline },
     { "gaps", "Idle gaps", "gaps", write_gaps },
     { "transfers", "Transfers", "transfers", write_transfers },
     { "collectives", "Collectives", "collectives", write_collectives },

@@ -242,6 +242,8 @@ static void cut_middle(char *text, int width)
     head = head_bytes(text, width / 2);
     for (tail = 0; left > after && text[tail]; left -= columns)
         tail += character(text + tail, &columns);
+    if (tail < head + sizeof(ellipsis) - 1) /* the sign takes three bytes, and may replace two */
+        head = head_bytes(text, width / 2 - 1);
     if (width < LEAST_CUT || tail < head + sizeof(ellipsis) - 1) {
         text[head_bytes(text, width)] = 0;
         return;

@@ -32,6 +32,14 @@
 #define ALLOCATOR(fields)                                                                          \
     "{'memory': {'allocators': [{'name': 'GPU_0_bfc', 'host': 'vm', " fields "}]}}"
 
+/* An operation with its self time and its share of its roof; a change of the healthy run that has operations. */
+#define OP(name, self, bound, roof)                                                                                    \
+    "{'name': '" name "', 'module': 'jit_f', 'op': 'jit(f)/mlp/dot', 'source': 'model.py:12', 'category': "            \
+    "'elementwise fusion', 'executions': 100, 'self_ps': " self ", 'mean_ps': 300000000, 'bound': '" bound             \
+    "', 'roof_pct': " roof ", 'bandwidth': 500000000000, 'flop_rate': 90000000000000, 'first': {'device': "            \
+    "'vm/gpu:1', 'begin_ps': 30000000000, 'dur_ps': 1000000}}"
+#define OPS(roofline, rows) "{" roofline ", 'ops': {'basis': 'hlo_op', 'rows': [" rows "]}}"
+
 /* A change of the healthy run, and the finding that it must give; the window is 200 ms. */
 struct rule {
     const char *patch;
@@ -105,6 +113,41 @@ static const struct rule rules[] = {
       "'environment': {'platform': 'tpu'}}",
       NULL, NULL, 0, NULL },
     { "{'kernels': {'weighted_mean_ps': 50000000, 'count': 99}}", NULL, NULL, 0, NULL },
+
+    /* operations: compute_ps of the healthy run is the sum that shares are of */
+    { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "50000000000", "memory", "70") ", "
+          OP("fusion.2", "30000000000", "unknown", "null")),
+      "op_dominant", "bad", 37200000000, "'fusion.1' takes 50.0 ms of 100 ms" },
+    { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "50000000000", "memory", "70") ", "
+          OP("fusion.2", "30000000000", "unknown", "null")),
+      "op_dominant", "bad", 37200000000, "It comes from model.py:12, jit(f)/mlp/dot." },
+    { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "50000000000", "memory", "70") ", "
+          OP("fusion.2", "30000000000", "unknown", "null")),
+      "op_dominant", "bad", 37200000000, "50 ms or more: 1; of 10 ms or more: 2" },
+    /* a wait is no work, and one operation alone is the whole run */
+    { OPS("'roofline': {'compute_ps': 100000000000}", OP("copy-done.1", "90000000000", "none", "null") ", "
+          OP("fusion.2", "20000000000", "unknown", "null")), NULL, NULL, 0, NULL },
+    { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "100000000000", "unknown", "null")), NULL, NULL, 0,
+      NULL },
+    /* far from its roof: what would be saved at 80 % of it */
+    { OPS("'roofline': {'compute_ps': 500000000000, 'far': [" OP("fusion.3", "40000000000", "memory", "20") "]}",
+          OP("fusion.4", "1", "unknown", "null")),
+      "op_memory_far", "bad", 30000000000, "40.0 ms at 500 GB/s, 20.0 % of its roof" },
+    { OPS("'roofline': {'compute_ps': 500000000000, 'far': [" OP("fusion.3", "8000000000", "compute", "20") "]}",
+          OP("fusion.4", "1", "unknown", "null")),
+      "op_compute_far", "warning", 6000000000, "8.00 ms at 90.0 TFLOP/s" },
+    { OPS("'roofline': {'compute_ps': 500000000000, 'far': [" OP("fusion.3", "40000000000", "memory", "26") ", "
+          OP("fusion.5", "40000000000", "memory", "1.9") "]}", OP("fusion.4", "1", "unknown", "null")),
+      NULL, NULL, 0, NULL },
+    /* the dominant one is told of once, with what it could save */
+    { OPS("'roofline': {'compute_ps': 100000000000, 'far': [" OP("fusion.1", "60000000000", "memory", "10") "]}",
+          OP("fusion.1", "60000000000", "memory", "10") ", " OP("fusion.2", "30000000000", "unknown", "null")),
+      "op_dominant", "bad", 55800000000, "10.0 % of what the device can do" },
+    /* near the roof of the memory: fewer bytes, not a better kernel */
+    { OPS("'roofline': {'compute_ps': 400000000000, 'bytes': 1000, 'flops': 2000, 'devices': [{'peak_flops': 100, "
+          "'peak_bandwidth': 10, 'peak_precision': 'bf16'}]}",
+          OP("fusion.1", "110000000000", "memory", "90") ", " OP("fusion.2", "100000000000", "memory", "40")),
+      "low_intensity", "info", 0, "2 operations for each byte; from 10 on" },
 
     /* compiles */
     { "{'compile': {'count': 3, 'inside_steps': {'count': 1, 'total_ps': 1000000000}, 'events': "
