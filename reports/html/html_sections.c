@@ -55,6 +55,7 @@ static void write_steps(struct tm_page *page)
 {
     static const struct tm_html_column skipped[] = {
         { "Step", "number", TM_CELL_WORD },
+        { "Host", "host", TM_CELL_NAME },
         { "Left out because", "reason", TM_CELL_PROSE },
     };
     const struct tm_value *steps = of(page, "steps");
