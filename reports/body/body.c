@@ -24,6 +24,7 @@ const struct tm_section tm_sections[TM_SECTIONS] = {
     { "Kernels", tm_section_kernels },
     { "Transfers", tm_section_transfers },
     { "Collectives", tm_section_collectives },
+    { "Balance", tm_section_balance },
     { "Host", tm_section_host },
     { "Compilation", tm_section_compile },
     { "Memory", tm_section_memory },

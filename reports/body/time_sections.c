@@ -235,17 +235,6 @@ static void say_unused(struct tm_body *body)
         tm_say_item(body, "unused", "and %zu more", n - LISTED_UNUSED);
 }
 
-static void say_balance(struct tm_body *body)
-{
-    const struct tm_value *imbalance = tm_of(body, "balance.imbalance_pct");
-    char pct[TM_FORMAT_BYTES];
-
-    if (tm_has(imbalance))
-        tm_say(body, TM_TONE_PLAIN, "Imbalance over %lld devices: %s, slowest %s.",
-               (long long)tm_int(tm_of(body, "balance.devices")),
-               tm_format_pct(pct, tm_double(imbalance)), tm_text(tm_of(body, "balance.slowest")));
-}
-
 void tm_section_devices(struct tm_body *body)
 {
     const struct tm_value *devices = tm_of(body, "devices");
@@ -257,7 +246,6 @@ void tm_section_devices(struct tm_body *body)
     else
         say_device_table(body, devices);
     say_waits(body, devices);
-    say_balance(body);
     say_unused(body);
 }
 

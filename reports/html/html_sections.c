@@ -6,6 +6,7 @@
 
 #include "reports/findings/ask.h"
 #include "reports/format/format.h"
+#include "reports/html/html_collectives.h"
 #include "reports/html/html_page.h"
 
 #define COLUMNS(list) .column = (list), .columns = sizeof(list) / sizeof((list)[0])
@@ -322,29 +323,6 @@ static void write_transfers(struct tm_page *page)
     write_transfer_lists(page, transfers);
 }
 
-/* --- collectives --- */
-
-static void write_collectives(struct tm_page *page)
-{
-    static const struct tm_html_column columns[] = {
-        { "Kind", "kind", TM_CELL_WORD },           { "Message", "message_bytes", TM_CELL_BYTES },
-        { "Type", "data_type", TM_CELL_WORD },      { "Devices", "group_size", TM_CELL_COUNT },
-        { "Count", "count", TM_CELL_COUNT },        { "Bytes", "bytes", TM_CELL_BYTES },
-        { "Time", "total_ps", TM_CELL_TIME },       { "Mean", "mean_ps", TM_CELL_TIME },
-    };
-    const struct tm_value *rows = tm_get(of(page, "collectives"), "rows");
-
-    if (tm_length(rows) == 0) {
-        tm_page_note(page, "No collective ran in the chosen steps.");
-        return;
-    }
-    tm_page_table(page, &(struct tm_html_table){ .caption = "Collectives by kind, size and group",
-                                                 COLUMNS(columns),
-                                                 .rows = rows,
-                                                 .most = 100,
-                                                 .sortable = true });
-}
-
 /* --- host and compilation --- */
 
 static void write_host(struct tm_page *page)
@@ -634,7 +612,8 @@ const struct tm_html_section tm_html_sections[] = {
     { "kernels", "Kernels", "kernels", write_kernels },
     { "gaps", "Idle gaps", "gaps", write_gaps },
     { "transfers", "Transfers", "transfers", write_transfers },
-    { "collectives", "Collectives", "collectives", write_collectives },
+    { "collectives", "Collectives", "collectives", tm_html_collectives },
+    { "balance", "Balance", "balance", tm_html_balance },
     { "host", "Host", "host", write_host },
     { "compile", "Compilation", "compile", write_compile },
     { "memory", "Memory", "memory", write_memory },
