@@ -134,7 +134,8 @@ static void say_skew(struct tm_body *body, const struct tm_value *skew)
         say_clock(body, tm_get(skew, "clock"));
         return;
     }
-    tm_say(body, TM_TONE_PLAIN, "%s collectives of several devices were put together; %s of one device have no counterpart. "
+    tm_say(body, TM_TONE_PLAIN,
+           "%s collectives of several devices were put together; %s of one device have no counterpart. "
            "The last device comes %s after the first one (median), at most %s.",
            tm_format_count(matched, tm_int(tm_get(skew, "matched"))),
            tm_format_count(unmatched, tm_int(tm_get(skew, "unmatched"))),

@@ -81,11 +81,14 @@ static void say_same_work(struct tm_finding *f, const struct tm_value *same)
                        tm_format_time(c, least_ps));
 }
 
-/* The op with the largest excess. */
-static void say_worst_op(struct tm_finding *f, const struct tm_value *op)
+/* The op with the largest excess; of a slow device one that all run equally often. */
+static void say_worst_op(struct tm_finding *f, const struct tm_value *ops, bool is_slow)
 {
+    const struct tm_value *op = tm_at(ops, 0);
     char name[TM_SHORT_NAME_BYTES], device[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
+    for (size_t i = 1; is_slow && op && strcmp(tm_text(tm_get(op, "kind")), "all") != 0; i++)
+        op = tm_at(ops, i);
     if (tm_int(tm_get(op, "excess_ps")) > 0)
         tm_finding_say(f, "Most in '%s': %s on %s, %s on average.", tm_short_name(name, tm_text(tm_get(op, "name"))),
                        tm_format_time(a, tm_int(tm_get(op, "max_ps"))),
@@ -175,7 +178,7 @@ static void find_uneven(struct tm_findings *all)
                    tm_format_time(a, tm_whole(l.sum_ps / (double)l.count)));
     if (is_slow)
         say_same_work(f, tm_path(all->summary, "balance.same_work"));
-    say_worst_op(f, tm_at(tm_path(all->summary, "balance.ops"), 0));
+    say_worst_op(f, tm_path(all->summary, "balance.ops"), is_slow);
     say_worst_step(all, f);
     if (is_slow)
         fix_slow(f);

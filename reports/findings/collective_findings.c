@@ -137,8 +137,8 @@ static const char *const join[TM_FIXES_OFFERED] = {
     "gpu,jax|Let XLA join them: `XLA_FLAGS=\"--xla_gpu_all_reduce_combine_threshold_bytes=134217728 "
     "--xla_gpu_all_gather_combine_threshold_bytes=134217728 "
     "--xla_gpu_reduce_scatter_combine_threshold_bytes=134217728\"`.",
-    "jax|Reduce a whole tree at once: one `jax.lax.psum(grads, axis)` over the tree of gradients, not one for each leaf "
-    "in a loop; metrics in one array.",
+    "jax|Reduce a whole tree at once: one `jax.lax.psum(grads, axis)` over the tree of gradients, not one for each "
+    "leaf in a loop; metrics in one array.",
     "torch|Larger buckets: `DistributedDataParallel(model, bucket_cap_mb=100)`, and for FSDP wrap larger blocks "
     "(`size_based_auto_wrap_policy`, or a layer at a time instead of each module).",
     "torch|Send many tensors at once: `torch.distributed.all_reduce_coalesced`, or one flat buffer; reduce metrics in "
@@ -198,9 +198,10 @@ static void find_small(struct tm_findings *all)
 static const char *const links[TM_FIXES_OFFERED] = {
     "Look at the late arrivals first: a device that waits inside a collective makes it look slow. Profile all ranks at "
     "once, so that it can be told.",
-    "gpu|See which way the data go: `NCCL_DEBUG=INFO` prints the transport of each pair (P2P, SHM, NET), `nvidia-smi topo "
-    "-m` the links; PCIe or TCP in place of NVLink or InfiniBand is 5 to 50 times slower.",
-    "gpu|Measure the links alone with nccl-tests (`all_reduce_perf -b 1M -e 1G -f 2`): is it the same without the program?",
+    "gpu|See which way the data go: `NCCL_DEBUG=INFO` prints the transport of each pair (P2P, SHM, NET), `nvidia-smi "
+    "topo -m` the links; PCIe or TCP in place of NVLink or InfiniBand is 5 to 50 times slower.",
+    "gpu|Measure the links alone with nccl-tests (`all_reduce_perf -b 1M -e 1G -f 2`): is it the same without the "
+    "program?",
     "gpu,jax|Lay the mesh so that the axis with most traffic lies inside one node.",
     "gpu,torch|Keep the group with most traffic inside one node: the last dimension of `init_device_mesh`.",
     "tpu|Lay the mesh after the torus: `jax.make_mesh` does, an own order of `jax.devices()` may not.",
@@ -233,8 +234,8 @@ static void find_slow(struct tm_findings *all)
         return;
     f = tm_finding_of_time(all, "collective_slow", stake_ps);
     tm_finding_title(f, "Large collectives move their data slowly");
-    f->cause = "The links between the devices are slow, or a device comes late and the others wait inside the collective: "
-               "its time counts as theirs.";
+    f->cause = "The links between the devices are slow, or a device comes late and the others wait inside the "
+               "collective: its time counts as theirs.";
     tm_finding_say(f, "%s of %s: %s on the bus, in %s of them.", tm_text(tm_get(worst, "kind")),
                    tm_format_bytes(a, tm_double(tm_get(worst, "message_bytes"))),
                    tm_format_rate(b, tm_double(tm_get(worst, "bus_bandwidth"))),
@@ -246,8 +247,8 @@ static void find_slow(struct tm_findings *all)
 /* --- stragglers --- */
 
 static const char *const hurry[TM_FIXES_OFFERED] = {
-    "Look at what the late device does before these collectives (the times below, in its own profile): input, host code, "
-    "launches.",
+    "Look at what the late device does before these collectives (the times below, in its own profile): input, host "
+    "code, launches.",
     "torch|Take work that only one rank does out of the step (logging, `loss.item()`, checkpoints, progress bars): all "
     "others wait for it.",
     "jax|Take work that only one process does out of the step (`if jax.process_index() == 0`: logging, checkpoints, "
@@ -359,8 +360,8 @@ static void find_straggler(struct tm_findings *all)
         return;
     f = tm_finding_of_time(all, "straggler", stake_ps);
     tm_finding_title(f, "The others wait for %s", tm_short_name(name, straggler));
-    f->cause = "Nobody can leave a collective before the last one has come. The others wait in it, and their collectives "
-               "look long although their links are not slow.";
+    f->cause = "Nobody can leave a collective before the last one has come. The others wait in it, and their "
+               "collectives look long although their links are not slow.";
     say_lateness(f, late, &others);
     point_at_arrivals(f, tm_get(skew, "worst"), straggler);
     tm_finding_fixes(f, hurry);

@@ -31,7 +31,8 @@
     " 'exposed_ps': " exposed ", 'mean_bandwidth': 12000000000}]}}"
 #define ALLOCATOR(fields)                                                                          \
     "{'memory': {'allocators': [{'name': 'GPU_0_bfc', 'host': 'vm', " fields "}]}}"
-#define COLLECTIVES(fields) "{'steps': {'chosen': 30}, 'devices': [{'id': 'a'}, {'id': 'b'}], 'collectives': {" fields "}}"
+#define COLLECTIVES(fields)                                                                        \
+    "{'steps': {'chosen': 30}, 'devices': [{'id': 'a'}, {'id': 'b'}], 'collectives': {" fields "}}"
 #define EXPOSED(fields)                                                                            \
     "{'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000}, 'collectives': {" fields "}}"
 #define STRAGGLER(late, others)                                                                    \
@@ -152,8 +153,8 @@ static const struct rule rules[] = {
       "collective_small", "bad", 30000000000, "600 collectives with messages under 256 KiB take 40.0 ms" },
     { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 262144, 'count': 600, 'exposed_ps': 30000000000}]"),
       NULL, NULL, 0, NULL },
-    { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 4, 'count': 599, 'exposed_ps': 30000000000}]"), NULL,
-      NULL, 0, NULL },
+    { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 4, 'count': 599, 'exposed_ps': 30000000000}]"),
+      NULL, NULL, 0, NULL },
     { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 1048576, 'count': 6, 'exposed_ps': 40000000000, "
                   "'bus_bandwidth': 2500000000}]"),
       "collective_slow", "bad", 30000000000, "all-reduce of 1.00 MiB: 2.50 GB/s on the bus, in 6 of them" },
