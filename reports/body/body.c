@@ -17,7 +17,7 @@ enum { LISTED_HOSTS = 4, LIST_BYTES = 512 };
 const char tm_body_partial_text[] =
     "PARTIAL: the input is damaged or cut short; the figures cover what could be read";
 
-const struct tm_section tm_sections[TM_SECTIONS] = {
+const struct tm_section tm_sections[] = {
     { "Findings", tm_section_findings },
     { "Steps", tm_section_steps },
     { "Devices", tm_section_devices },
@@ -27,6 +27,7 @@ const struct tm_section tm_sections[TM_SECTIONS] = {
     { "Roofline", tm_section_roofline },
     { "Transfers", tm_section_transfers },
     { "Collectives", tm_section_collectives },
+    { "Balance", tm_section_balance },
     { "Host", tm_section_host },
     { "CPU fallback", tm_section_fallback },
     { "Compilation", tm_section_compile },
@@ -34,6 +35,7 @@ const struct tm_section tm_sections[TM_SECTIONS] = {
     { "Environment", tm_section_environment },
     { "Data quality", tm_section_quality },
 };
+const size_t tm_section_count = sizeof(tm_sections) / sizeof(tm_sections[0]);
 
 void tm_body_title(char *out, const struct tm_value *summary)
 {

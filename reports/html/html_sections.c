@@ -6,6 +6,7 @@
 
 #include "reports/findings/ask.h"
 #include "reports/format/format.h"
+#include "reports/html/html_collectives.h"
 #include "reports/html/html_page.h"
 
 #define COLUMNS(list) .column = (list), .columns = sizeof(list) / sizeof((list)[0])
@@ -55,6 +56,7 @@ static void write_steps(struct tm_page *page)
 {
     static const struct tm_html_column skipped[] = {
         { "Step", "number", TM_CELL_WORD },
+        { "Host", "host", TM_CELL_NAME },
         { "Left out because", "reason", TM_CELL_PROSE },
     };
     const struct tm_value *steps = of(page, "steps");
@@ -319,29 +321,6 @@ static void write_transfers(struct tm_page *page)
         tm_page_end_facts(page);
     }
     write_transfer_lists(page, transfers);
-}
-
-/* --- collectives --- */
-
-static void write_collectives(struct tm_page *page)
-{
-    static const struct tm_html_column columns[] = {
-        { "Kind", "kind", TM_CELL_WORD },           { "Message", "message_bytes", TM_CELL_BYTES },
-        { "Type", "data_type", TM_CELL_WORD },      { "Devices", "group_size", TM_CELL_COUNT },
-        { "Count", "count", TM_CELL_COUNT },        { "Bytes", "bytes", TM_CELL_BYTES },
-        { "Time", "total_ps", TM_CELL_TIME },       { "Mean", "mean_ps", TM_CELL_TIME },
-    };
-    const struct tm_value *rows = tm_get(of(page, "collectives"), "rows");
-
-    if (tm_length(rows) == 0) {
-        tm_page_note(page, "No collective ran in the chosen steps.");
-        return;
-    }
-    tm_page_table(page, &(struct tm_html_table){ .caption = "Collectives by kind, size and group",
-                                                 COLUMNS(columns),
-                                                 .rows = rows,
-                                                 .most = 100,
-                                                 .sortable = true });
 }
 
 /* --- compilation --- */
@@ -686,7 +665,8 @@ const struct tm_html_section tm_html_sections[] = {
     { "roofline", "Roofline", "roofline", tm_html_roofline },
     { "gaps", "Idle gaps", "gaps", write_gaps },
     { "transfers", "Transfers", "transfers", write_transfers },
-    { "collectives", "Collectives", "collectives", write_collectives },
+    { "collectives", "Collectives", "collectives", tm_html_collectives },
+    { "balance", "Balance", "balance", tm_html_balance },
     { "host", "Host", "host", tm_html_host },
     { "fallback", "CPU fallback", "fallback", tm_html_fallback },
     { "compile", "Compilation", "compile", write_compile },

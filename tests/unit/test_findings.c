@@ -31,6 +31,16 @@
     " 'exposed_ps': " exposed ", 'mean_bandwidth': 12000000000}]}}"
 #define ALLOCATOR(fields)                                                                          \
     "{'memory': {'allocators': [{'name': 'GPU_0_bfc', 'host': 'vm', " fields "}]}}"
+#define COLLECTIVES(fields)                                                                        \
+    "{'steps': {'chosen': 30}, 'devices': [{'id': 'a'}, {'id': 'b'}], 'collectives': {" fields "}}"
+#define EXPOSED(fields)                                                                            \
+    "{'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000}, 'collectives': {" fields "}}"
+#define STRAGGLER(late, others)                                                                    \
+    "{'devices': [{'id': 'a'}, {'id': 'b', 'exposed_collective_ps': 40000000000}], 'collectives': {'skew': "    \
+    "{'straggler': 'a', 'members': [{'device': 'a', 'count': 80, 'last_count': 60, 'late_ps': " late ", "       \
+    "'caused_ps': " late ", 'collective_ps': 1000000000}, {'device': 'b', 'count': 80, 'late_ps': " others ", " \
+    "'collective_ps': 70000000000}], 'worst': [{'kind': 'all-reduce', 'name': 'psum', 'step': 7, 'ordinal': 2, " \
+    "'skew_ps': 2000000000, 'last': 'a', 'begin_ps': 5000000000, 'first': 'b'}]}}}"
 
 /* An operation with its self time and its share of its roof; a change of the healthy run that has operations. */
 #define OP(name, self, bound, roof)                                                                                    \
@@ -177,6 +187,41 @@ static const struct rule rules[] = {
     /* several devices */
     { "{'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000}}",
       "collective_exposed", "bad", 30000000000, "30.0 ms of 40.0 ms" },
+    { EXPOSED("'rows': [{'kind': 'all-gather', 'message_bytes': 8388608, 'count': 4, 'exposed_ps': 20000000000, "
+              "'mean_ps': 6000000000, 'overlap_pct': 16.7, 'bus_bandwidth': 20000000000}]"),
+      "collective_exposed", "bad", 30000000000,
+      "Most in all-gather of 8.00 MiB: 20.0 ms exposed in 4, 6.00 ms each, 16.7 % overlap, 20.0 GB/s on the bus." },
+    { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 262143, 'count': 600, 'exposed_ps': 30000000000, "
+                  "'total_ps': 40000000000, 'mean_ps': 66000000}]"),
+      "collective_small", "bad", 30000000000, "600 collectives with messages under 256 KiB take 40.0 ms" },
+    { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 262144, 'count': 600, 'exposed_ps': 30000000000}]"),
+      NULL, NULL, 0, NULL },
+    { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 4, 'count': 599, 'exposed_ps': 30000000000}]"),
+      NULL, NULL, 0, NULL },
+    { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 1048576, 'count': 6, 'exposed_ps': 40000000000, "
+                  "'bus_bandwidth': 2500000000}]"),
+      "collective_slow", "bad", 30000000000, "all-reduce of 1.00 MiB: 2.50 GB/s on the bus, in 6 of them" },
+    { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 1048576, 'count': 6, 'exposed_ps': 40000000000, "
+                  "'bus_bandwidth': 10000000000}]"),
+      NULL, NULL, 0, NULL },
+    { STRAGGLER("30000000000", "9000000000"), "straggler", "bad", 30000000000,
+      "a comes last in 60 of 80 collectives, in all 30.0 ms after the first one; the others 9.00 ms on average." },
+    { STRAGGLER("30000000000", "9000000000"), "straggler", "bad", 30000000000,
+      "It spends 1.00 ms in collectives, the others 70.0 ms to 70.0 ms: who comes last waits least." },
+    { STRAGGLER("30000000000", "9000000000"), "straggler", "bad", 30000000000,
+      "all-reduce 'psum' number 2 in step 7: 2.00 ms after b, at 0.005000000 s." },
+    { STRAGGLER("90000000000", "9000000000"), "straggler", "bad", 40000000000, "" }, /* no more than is exposed */
+    { STRAGGLER("30000000000", "16000000000"), NULL, NULL, 0, NULL },                /* not twice as late */
+    { "{'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
+      "'b', 'compute_ps': 60000000000, 'kernels': {'count': 600}}], 'balance': {'same_work': {'ops': 9, 'devices': "
+      "[{'device': 'a', 'total_ps': 9000000000}, {'device': 'b', 'total_ps': 5000000000}], 'spread_pct': 28, "
+      "'slowest': 'a'}}}",
+      "slow_device", "bad", 30000000000,
+      "For the 9 operations that all devices run equally often a needs 9.00 ms, the fastest one 5.00 ms." },
+    { "{'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
+      "'b', 'compute_ps': 60000000000, 'kernels': {'count': 600}}], 'balance': {'ops': [{'name': 'dot', 'max_ps': "
+      "9000000000, 'mean_ps': 5000000000, 'slowest': 'a', 'excess_ps': 8000000000}]}}",
+      "imbalance", "bad", 30000000000, "Most in 'dot': 9.00 ms on a, 5.00 ms on average." },
     { "{'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
       "'b', 'compute_ps': 60000000000, 'kernels': {'count': 600}}]}",
       "imbalance", "bad", 30000000000, "a computes for 90.0 ms, with 900 kernels" },
