@@ -63,8 +63,8 @@ tm_status tm_hlo_add(struct tm_hlo *hlo, const struct tm_hlo_program *program)
 {
     const struct hlo_module module = { .program = *program };
 
-    if (tm_rows_count(hlo->modules) == HLO_PROGRAMS_MOST)
-        return TM_OK;
+    if (tm_rows_count(hlo->modules) == UINT32_MAX)
+        return tm_fail(&hlo->run->error, TM_ERR_LIMIT, -1, "the profile has more than %u programs", UINT32_MAX);
     return tm_rows_append(hlo->modules, &module);
 }
 

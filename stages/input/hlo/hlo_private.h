@@ -17,7 +17,6 @@
 enum {
     HLO_BUFFER = 256 << 10,        /* an instruction that is larger is read without its large fields */
     HLO_OPERANDS_MOST = 16 << 10,  /* of one instruction */
-    HLO_PROGRAMS_MOST = 1 << 16,
     HLO_INSTRUCTIONS_MOST = 4 << 20, /* of a host's programs; those past it are not read.  The largest programs that
                                         are known have about a million */
     HLO_TEXT_MOST = 4096,          /* bytes of a name or path */
