@@ -330,7 +330,7 @@ static void write_compile(struct tm_page *page)
     static const struct tm_html_column events[] = {
         { "Module", "module", TM_CELL_NAME },    { "Host", "host", TM_CELL_NAME },
         { "Begin", "begin_ps", TM_CELL_MOMENT }, { "Length", "dur_ps", TM_CELL_TIME },
-        { "Step", "step", TM_CELL_COUNT },
+        { "Step", "step", TM_CELL_COUNT },       { "Shapes", "shapes", TM_CELL_NAME },
     };
     static const struct tm_html_column again[] = {
         { "Module compiled again", "module", TM_CELL_NAME },

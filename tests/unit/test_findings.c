@@ -170,6 +170,19 @@ static const struct rule rules[] = {
       "compile_in_steps", "bad", 50000000000, "'jit_step' is compiled 21 times" },
     { "{'compile': {'count': 4, 'recompiled': [{'module': 'jit_f', 'count': 3}]}}", "compile_again", "info",
       0, "2 compiles are of a module that was compiled before" },
+    { "{'compile': {'count': 4, 'recompiled': [{'module': 'f', 'count': 4}], 'events': [{'module': 'f', 'shapes': "
+      "'f32[8], f32[8,128]'}, {'module': 'g', 'shapes': 's8[]'}, {'module': 'f', 'shapes': 'f32[8], f32[9,128]'}, "
+      "{'module': 'f', 'shapes': null}, {'module': 'f', 'shapes': 'f32[8], f32[10,128]'}]}}",
+      "compile_again", "info", 0, "'f' is compiled 4 times: f32[8,128] -> f32[9,128] -> f32[10,128]." },
+    { "{'compile': {'count': 4, 'recompiled': [{'module': 'f', 'count': 4}], 'events': [{'module': 'f', 'shapes': "
+      "'(f32[8], s32[]), s8[1]'}, {'module': 'f', 'shapes': '(f32[9], s32[]), s8[2]'}]}}",
+      "compile_again", "info", 0, "4 times: (f32[8], s32[]) -> (f32[9], s32[]) (and 1 more argument)." },
+    { "{'compile': {'count': 4, 'recompiled': [{'module': 'f', 'count': 4}], 'events': [{'module': 'f', 'shapes': "
+      "'f32[8]'}, {'module': 'f', 'shapes': 'f32[8]'}]}}",
+      "compile_again", "info", 0, "4 times: always for the same shapes" },
+    { "{'compile': {'count': 4, 'recompiled': [{'module': 'f', 'count': 4}], 'events': [{'module': 'f', 'shapes': "
+      "'f32[8]'}, {'module': 'f', 'shapes': 'f32[8], f32[8]'}]}}",
+      "compile_again", "info", 0, "4 times: with another number of arguments" },
     { "{'compile': {'count': 4, 'recompiled': [{'module': 'jit_f', 'count': 2}]}}", NULL, NULL, 0, NULL },
     { "{'compile': {'total_ps': 10000000000000}}", NULL, NULL, 0, NULL },
     { "{'compile': {'total_ps': 10000000000001}}", "compile_long", "warning", 0, "10.0 s in all" },
