@@ -22,6 +22,8 @@ const struct tm_section tm_sections[TM_SECTIONS] = {
     { "Devices", tm_section_devices },
     { "Idle time", tm_section_gaps },
     { "Kernels", tm_section_kernels },
+    { "Fusion", tm_section_fusion },
+    { "Occupancy", tm_section_occupancy },
     { "Transfers", tm_section_transfers },
     { "Collectives", tm_section_collectives },
     { "Host", tm_section_host },

@@ -10,6 +10,8 @@ void tm_section_steps(struct tm_body *body);
 void tm_section_devices(struct tm_body *body);
 void tm_section_gaps(struct tm_body *body);
 void tm_section_kernels(struct tm_body *body);
+void tm_section_fusion(struct tm_body *body);
+void tm_section_occupancy(struct tm_body *body);
 void tm_section_transfers(struct tm_body *body);
 void tm_section_collectives(struct tm_body *body);
 void tm_section_host(struct tm_body *body);

@@ -157,11 +157,13 @@ static void say_programs(struct tm_findings *all, struct tm_finding *f)
     const struct tm_value *programs = tm_get(all->summary, "programs"), *pauses = tm_get(programs, "pauses");
     const struct tm_value *longest = tm_get(pauses, "longest");
     const int64_t operations = tm_int(tm_get(programs, "operations")), count = tm_int(tm_get(pauses, "count"));
+    const int64_t executions = tm_int(tm_get(programs, "count"));
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], x[TM_SHORT_NAME_BYTES], y[TM_SHORT_NAME_BYTES];
 
     if (operations > 0)
-        tm_finding_say(f, "%.1f programs per step on each device; their operations take %s on average.",
+        tm_finding_say(f, "%.1f programs per step on each device, of %.1f operations each, which take %s on average.",
                        tm_double(tm_get(programs, "per_step")),
+                       (double)operations / (double)(executions > 0 ? executions : 1),
                        tm_format_time(b, tm_int(tm_get(programs, "operation_ps")) / operations));
     if (count > 0)
         tm_finding_say(f, "%s pauses between two programs take %s, %s each.", tm_format_count(a, count),
