@@ -149,7 +149,7 @@ static const char *const larger_programs[TM_FIXES_OFFERED] = {
     "jax|Keep Python out of it: `jax.lax.scan` or `jax.vmap` instead of loops over layers or examples.",
     "jax|Look for `jnp` calls on the results of the step (metrics, norms, learning rates) and move them inside.",
     "jax|`jax.jit(step, donate_argnums=...)` then also updates parameters in place.",
-    "other|Compile the whole step as one program.",
+    "torch,other|Compile the whole step as one program.",
 };
 
 static void say_programs(struct tm_findings *all, struct tm_finding *f)
@@ -191,7 +191,7 @@ static void find_programs(struct tm_findings *all)
     if (per_step < tm_limit_of(all, TM_LIMIT_PROGRAMS_PER_STEP) || !tm_is_worth_mention(all, stake_ps))
         return;
     f = tm_finding_of_time(all, "op_short", stake_ps);
-    tm_finding_title(f, "A step is very many small programs, which XLA cannot fuse");
+    tm_finding_title(f, "A step is very many small programs");
     tm_finding_value(f, per_step, "count");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_PROGRAMS_PER_STEP));
     tm_finding_causes(f, program_causes);
@@ -312,6 +312,8 @@ static const char *const fewer_copies[TM_FIXES_OFFERED] = {
     "what they convert from and to.",
     "jax|Sizes that are multiples of 8 (16-bit types: 64 or 128) need no padded copies.",
     "torch|`model.to(memory_format=torch.channels_last)` for convolutions; look for `.contiguous()` calls.",
+    "torch,other|Keep one order of axes from layer to layer: channels last for convolutions, the contracted axis last "
+    "for products.",
 };
 
 static void find_layout(struct tm_findings *all)

@@ -31,7 +31,7 @@ static int64_t low_stake(const struct tm_findings *all, const struct tm_value *r
 
     if (is_product(row) || is_limited_by(row, "grid") || occupancy >= aim)
         return 0;
-    return tm_whole(tm_double(tm_get(row, "total_ps")) * (1 - occupancy / aim));
+    return tm_whole(tm_double(tm_get(row, "total_ps")) * (aim - occupancy) / aim);
 }
 
 static const char *words_of(const struct tm_value *row)
