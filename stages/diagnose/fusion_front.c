@@ -270,7 +270,7 @@ static tm_status fill_front(struct fusion *f, const struct tm_event *event, stru
 tm_status fusion_look_up(struct fusion *f, const struct tm_event *event, const struct fusion_front **front)
 {
     const uint64_t mixed = tm_hash_mix((uint64_t)event->record.name << 32 | event->record.config, 0);
-    struct fusion_front *place = &f->front[mixed & (FUSION_FRONT - 1)];
+    struct fusion_front *place = &f->front[mixed & (f->front_count - 1)];
 
     *front = place;
     if (place->is_used && place->name == event->record.name && place->config == event->record.config)
