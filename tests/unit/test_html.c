@@ -281,6 +281,9 @@ static void the_first_screen_names_run_hosts_devices_versions_and_window(void **
     *main = 0;
     assert_has(page, "<h1>2026_11_20_20_37_30</h1>");
     assert_has(page, "trainer-7");
+    assert_has(page, "The longest runs of small kernels on a stream");
+    assert_has(page, "Kernels under 50 % that take 1 % of the kernel time or more");
+    assert_has(page, "jit_train_step");
     assert_has(page, "2 × NVIDIA H100 80GB HBM3");
     assert_has(page, "JAX 0.8.1, jaxlib 0.8.1, CUDA 12.8, driver 570.86.10, CUDA runtime 12080");
     assert_has(page, "440 ms from 0.120400000 s, chosen steps");
