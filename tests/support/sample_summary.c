@@ -51,8 +51,6 @@ static const char gpu_tail[] =
     "copy_ps':40000000000,"
     "'exposed_copy_ps':26000000000,'utilization_pct':75.0,'worst_device':'trainer-7/"
     "gpu:1','worst_utilization_pct':70.5},"
-    "'fusion':null,'occupancy':null,'why':{'fusion':'not part of this version','occupancy':'not "
-    "part of this version'},"
     "'transfers':{'by_direction':[{'direction':'h2d','count':620,'bytes':21474836480,'total_ps':"
     "31000000000,"
     "'exposed_ps':22000000000,'mean_bandwidth':24.1e9,'max_bandwidth':26.3e9,'unknown_bytes_count':"
@@ -439,10 +437,10 @@ static void fill_gpu(struct tm_value *root)
     add_gpu_device(devices, 1);
     add_gaps(root);
     add_kernels(root, 500, NULL);
-    add_fusion(root, NULL);
-    add_occupancy(root, NULL);
     add_memory(root, "GPU_0_bfc", "trainer-7");
     test_summary_load(root, gpu_tail);
+    add_fusion(root, NULL);
+    add_occupancy(root, NULL);
 }
 
 /* --- names that attack --- */
