@@ -180,6 +180,7 @@ void tm_section_occupancy(struct tm_body *body)
     tm_fact_time(body, "Lost to last waves of blocks", tm_get(tail, "lost_ps"));
     tm_fact_time(body, "Multiprocessors without a block", tm_get(tail, "idle_multiprocessors_ps"));
     tm_body_end_table(body);
-    say_occupancy_rows(body, "Kernels under 50 % that take 1 % of the time or more", tm_get(occupancy, "low"), LOW_ROWS);
+    say_occupancy_rows(body, "Kernels under 50 % that take 1 % of the time or more", tm_get(occupancy, "low"),
+                       LOW_ROWS);
     say_occupancy_rows(body, "Last waves that lose most", tm_get(tail, "rows"), TAIL_ROWS);
 }

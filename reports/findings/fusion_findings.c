@@ -234,7 +234,8 @@ static void say_repeated(struct tm_finding *f, const struct tm_value *row)
     tm_finding_say(f, "'%s'%s%s: %.0f times in a step, %s each, %s in all.",
                    tm_short_name(name, tm_text(tm_get(row, "name"))), tm_has(op) ? " of " : "",
                    tm_has(op) ? tm_short_name(path, tm_text(op)) : "", tm_double(tm_get(row, "per_step")),
-                   tm_format_time(a, tm_int(tm_get(row, "mean_ps"))), tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
+                   tm_format_time(a, tm_int(tm_get(row, "mean_ps"))),
+                   tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
 }
 
 static void find_repeated(struct tm_findings *all)

@@ -203,13 +203,13 @@ static void measure_bandwidth(const struct tm_value *s, struct figure *f)
 static void measure_occupancy(const struct tm_value *s, struct figure *f)
 {
     const int64_t known_ps = tm_int(tm_path(s, "occupancy.known_ps"));
+    const int64_t all_ps = tm_add_times(known_ps, tm_int(tm_path(s, "occupancy.unknown_ps")));
     char pct[TM_FORMAT_BYTES];
 
     take(s, "occupancy.mean_pct", 1, f);
-    if (f->is_known && tm_int(tm_path(s, "occupancy.unknown_ps")) > 0)
-        (void)snprintf(
-            f->note, sizeof(f->note), "known of %s of the kernel time",
-            tm_format_pct(pct, tm_share_pct(known_ps, tm_add_times(known_ps, tm_int(tm_path(s, "occupancy.unknown_ps"))))));
+    if (f->is_known && all_ps > known_ps)
+        (void)snprintf(f->note, sizeof(f->note), "known of %s of the kernel time",
+                       tm_format_pct(pct, tm_share_pct(known_ps, all_ps)));
 }
 
 static void measure_top_op(const struct tm_value *s, struct figure *f)

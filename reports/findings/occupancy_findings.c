@@ -59,7 +59,8 @@ static void say_low(struct tm_finding *f, const struct tm_value *row)
     tm_finding_say(f, "'%s'%s%s: %s, %s of the kernel time, occupancy %s%s (block %s, %lld registers, %lld bytes of "
                       "shared memory).",
                    tm_short_name(name, tm_text(tm_get(row, "name"))), tm_has(op) ? " of " : "",
-                   tm_has(op) ? tm_short_name(path, tm_text(op)) : "", tm_format_time(a, tm_int(tm_get(row, "total_ps"))),
+                   tm_has(op) ? tm_short_name(path, tm_text(op)) : "",
+                   tm_format_time(a, tm_int(tm_get(row, "total_ps"))),
                    tm_format_pct(b, tm_double(tm_get(row, "share_pct"))),
                    tm_format_pct(c, tm_double(tm_get(row, "occupancy_pct"))), words_of(row),
                    tm_has(tm_get(row, "block")) ? tm_text(tm_get(row, "block")) : "not recorded",
@@ -136,7 +137,8 @@ static void say_waves(struct tm_finding *f, const struct tm_value *row)
     tm_finding_say(f, "'%s': %.2f waves of blocks (grid %s), %s of its %s lost, %s.",
                    tm_short_name(name, tm_text(tm_get(row, "name"))), tm_double(tm_get(row, "waves")),
                    tm_text(tm_get(row, "grid")), tm_format_pct(a, tm_double(tm_get(row, "tail_pct"))),
-                   tm_format_time(b, tm_int(tm_get(row, "total_ps"))), tm_format_time(c, tm_int(tm_get(row, "lost_ps"))));
+                   tm_format_time(b, tm_int(tm_get(row, "total_ps"))),
+                   tm_format_time(c, tm_int(tm_get(row, "lost_ps"))));
 }
 
 static void find_tail(struct tm_findings *all)
@@ -183,7 +185,8 @@ static void find_small_grid(struct tm_findings *all)
     f = tm_finding_of_time(all, "occupancy_small_grid", idle_ps);
     tm_finding_title(f, "Kernels have fewer blocks than the device has multiprocessors");
     f->cause = "A block runs on one multiprocessor; those that get none are idle, though the device counts as busy.";
-    tm_finding_say(f, "Multiprocessors without a block: as much as %s of the whole device.", tm_format_time(a, idle_ps));
+    tm_finding_say(f, "Multiprocessors without a block: as much as %s of the whole device.",
+                   tm_format_time(a, idle_ps));
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
         const struct tm_value *row = tm_at(rows, i);
 

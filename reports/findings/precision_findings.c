@@ -7,7 +7,8 @@ enum { ROWS_NAMED = 4 };
 static const char *const narrower[TM_FIXES_OFFERED] = {
     "jax|Compute in bfloat16: cast parameters and inputs of the products, and keep sums and the optimizer in float32.",
     "jax|Or keep float32 arrays and let the products use TF32 (NVIDIA, compute capability 8.0 or later): "
-    "`jax.config.update('jax_default_matmul_precision', 'tensorfloat32')`; look for `precision='highest'` in the model.",
+    "`jax.config.update('jax_default_matmul_precision', 'tensorfloat32')`; look for `precision='highest'` in the "
+    "model.",
     "torch|Mixed precision: `with torch.autocast('cuda', dtype=torch.bfloat16):` (before compute capability 8.0 "
     "`torch.float16`, with a gradient scaler).",
     "torch|Or TF32 (compute capability 8.0 or later): `torch.set_float32_matmul_precision('high')`, and "

@@ -24,7 +24,8 @@ static void write_counts(struct tm_page *page, const struct tm_value *fusion)
     tm_page_fact_value(page, "At stake in runs", TM_CELL_TIME, tm_path(fusion, "runs.at_stake_ps"));
     tm_page_fact_value(page, "Softmax between two products", TM_CELL_COUNT, tm_path(fusion, "attention_unfused.count"));
     tm_page_fact_value(page, "Layout copies", TM_CELL_PCT, tm_path(fusion, "layout_copies.share_pct"));
-    tm_page_fact_value(page, "32-bit products beside matrix units", TM_CELL_TIME, tm_path(fusion, "matrix.f32.total_ps"));
+    tm_page_fact_value(page, "32-bit products beside matrix units", TM_CELL_TIME,
+                       tm_path(fusion, "matrix.f32.total_ps"));
     tm_page_end_facts(page);
 }
 

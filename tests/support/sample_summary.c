@@ -320,14 +320,15 @@ static void add_occupancy(struct tm_value *root, const char *name)
     struct tm_value *row;
 
     test_summary_load(tm_add_object(root, "occupancy"),
-                      "{'mean_pct':44.1,'known_ps':590000000000,'unknown_ps':10000000000,'with_collectives':{'mean_pct':"
-                      "44,'known_ps':600000000000},'histogram':[{'from_pct':40,'to_pct':50,'count':30000,'total_ps':"
+                      "{'mean_pct':44.1,'known_ps':590000000000,'unknown_ps':10000000000,'with_collectives':{"
+                      "'mean_pct':44,'known_ps':600000000000},'histogram':[{'from_pct':40,'to_pct':50,'count':30000,'total_ps':"
                       "590000000000}],'limiters':{'registers':400000000000,'shared_memory':90000000000,'block_size':0,"
                       "'grid':50000000000,'none':40000000000,'unknown':10000000000},'tail':{'known_ps':580000000000,"
                       "'lost_ps':3000000000,'below_one_wave_ps':1000000000,'idle_multiprocessors_ps':500000000,'rows':"
                       "[]}}");
     row = tm_add_object(tm_add_array(tm_member(root, "occupancy"), "low"), NULL);
-    test_summary_load(row, "{'op':'jit(train_step)/dot_general','category':'gemm/dot','variants':12,'occupancy_pct':12.5,"
+    test_summary_load(row, "{'op':'jit(train_step)/dot_general','category':'gemm/dot','variants':12,"
+                           "'occupancy_pct':12.5,"
                            "'limiter':'registers','grid':'132,1,1','block':'384,1,1','registers':168,'shared_bytes':"
                            "65536,'waves':1,'tail_pct':0,'lost_ps':0,'count':9100,'total_ps':380000000000,'share_pct':"
                            "63.3}");

@@ -466,7 +466,8 @@ static void numbers_of_xla_are_no_part_of_a_name(void **state)
 {
     static const struct { const char *name, *want; } rows[] = {
         { "loop_add_fusion_12", "loop_add_fusion" }, { "fusion.3", "fusion" }, { "gemm_fusion_dot", "gemm_fusion_dot" },
-        { "kernel2", "kernel2" }, { "_7", "_7" }, { "a_7", "a" }, { "12", "12" }, { "", "" }, { "f<float>_3", "f<float>" },
+        { "kernel2", "kernel2" }, { "_7", "_7" }, { "a_7", "a" }, { "12", "12" }, { "", "" },
+        { "f<float>_3", "f<float>" },
     };
     struct rig r;
 
