@@ -23,6 +23,8 @@ const struct tm_section tm_sections[] = {
     { "Devices", tm_section_devices },
     { "Idle time", tm_section_gaps },
     { "Kernels", tm_section_kernels },
+    { "Fusion", tm_section_fusion },
+    { "Occupancy", tm_section_occupancy },
     { "Operations", tm_section_ops },
     { "Roofline", tm_section_roofline },
     { "Transfers", tm_section_transfers },

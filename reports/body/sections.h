@@ -12,6 +12,8 @@ void tm_section_gaps(struct tm_body *body);
 void tm_section_kernels(struct tm_body *body);
 void tm_section_ops(struct tm_body *body);
 void tm_section_roofline(struct tm_body *body);
+void tm_section_fusion(struct tm_body *body);
+void tm_section_occupancy(struct tm_body *body);
 void tm_section_transfers(struct tm_body *body);
 void tm_section_collectives(struct tm_body *body);
 void tm_section_balance(struct tm_body *body);

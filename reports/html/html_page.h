@@ -125,4 +125,9 @@ void tm_html_findings(struct tm_page *page);
 void tm_html_missing(struct tm_page *page);
 void tm_html_definitions(struct tm_page *page);
 
+/* Sections of html_fusion.c. */
+void tm_html_fusion(struct tm_page *page);
+void tm_html_occupancy(struct tm_page *page);
+void tm_html_programs(struct tm_page *page);
+
 #endif
