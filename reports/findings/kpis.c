@@ -178,14 +178,6 @@ static void measure_step_time(const struct tm_value *s, struct figure *f)
                        (long long)tm_int(tm_path(s, "steps.samples")));
 }
 
-/* A figure of a section that this version does not have. */
-static void later(const struct tm_value *s, const char *section, struct figure *f)
-{
-    const char *why = tm_why(tm_get(s, section));
-
-    unknown(f, *why ? why : "not worked out by this version");
-}
-
 static void measure_small_kernels(const struct tm_value *s, struct figure *f)
 {
     char small[TM_FORMAT_BYTES], all[TM_FORMAT_BYTES];
