@@ -68,6 +68,11 @@ class Activity:
         return RANKS[self.rank]
 
     @property
+    def is_kernel(self):
+        """What the table of kernels counts."""
+        return self.sort not in ("copy", "memset") or "kernel_details" in self.span.stats
+
+    @property
     def op_is_start(self):
         """The begin of an asynchronous operation of a TPU."""
         return self.part == "start"
@@ -149,12 +154,13 @@ def copy_direction(span, launch):
 
 
 def of_gpu(span, launches):
-    """An event of a stream as an activity; None where it is a graph's envelope."""
+    """An event of a stream as an activity; None where it is a graph's envelope.  A kernel of no operation is named
+    after itself."""
     stats = span.stats
     op, path = str(stats.get("hlo_op") or ""), str(stats.get("name") or stats.get("tf_op") or "")
     is_copy = "memcpy_details" in stats or bool(COPY.search(span.name))
     if is_op_collective(op) or (KERNEL_COLLECTIVE.search(span.name) and not is_copy):
-        return Activity(span, "collective", COLLECTIVE_RANK, op, path)
+        return Activity(span, "collective", COLLECTIVE_RANK, op or span.name, path)
     if is_copy:
         way = copy_direction(span, launches.get(str(stats.get("correlation_id"))))
         return Activity(span, "copy", RANKS.index(way), op, path)
@@ -162,7 +168,7 @@ def of_gpu(span, launches):
         return Activity(span, "memset", COMPUTE, op, path)
     if "cuda_graph_exec_id" in stats and "kernel_details" not in stats:
         return None
-    return Activity(span, "kernel", COMPUTE, op, path)
+    return Activity(span, "kernel", COMPUTE, op or span.name, path)
 
 
 def balanced(text):
@@ -353,7 +359,7 @@ class Run:
 
     def is_op(self, activity):
         """What the tables of operations and scopes count."""
-        return self.kind != "gpu" or bool(activity.op)
+        return self.kind != "gpu" or bool(activity.op) or activity.is_kernel
 
     def of(self, device):
         return self.devices[device]
@@ -392,6 +398,11 @@ WRAPPER = re.compile(r"^(jit|pjit|pmap|vmap|jvp|vjp|transpose|linearize|checkpoi
                      r"custom_vjp|shard_map|xmap|named_call|xla_call|xla_pmap|core_call|soft_pmap)\((.*)\)$")
 
 
+ADDED = ("closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "checkpoint", "remat", "remat2",
+         "rematted_computation", "shard_map", "xmap", "pjit")
+BRANCH = re.compile(r"^(while/(body|cond)|cond/branch_\w+)$")
+
+
 def split_path(path):
     """The parts between '/' that stand in no bracket."""
     parts, depth, begin = [], 0, 0
@@ -408,15 +419,20 @@ def pass_of(path):
 
 
 def scope_of(path):
-    """(scope, pass) of an operation's path: its last part is the operation itself, transforms are taken off.  An
-    empty scope: the operation lies in none."""
+    """(scope, pass) of an operation's path: its last part is the operation itself where no transform is around it,
+    transforms are taken off, and so are the parts that JAX adds for control flow and calls.  An empty scope: the
+    operation lies in none."""
     parts = split_path(path.rstrip(":"))
     scope = []
-    for part in parts[:-1]:
-        while match := WRAPPER.match(part):
-            part = match[2]
-        if part and part != "main" and (not scope or scope[-1] != part):
-            scope.append(part)
+    for i, part in enumerate(parts):
+        inner = part
+        while match := WRAPPER.match(inner):
+            inner = match[2]
+        is_plain = inner == part
+        is_added = is_plain and (part in ADDED or (i and BRANCH.match(f"{parts[i - 1]}/{part}"))
+                                 or (i + 1 < len(parts) and BRANCH.match(f"{part}/{parts[i + 1]}")))
+        is_main = inner == "main" and i and WRAPPER.match(parts[i - 1]) and not is_plain
+        is_again = not is_plain and scope and scope[-1] == inner
+        if inner and not is_added and not is_main and not is_again and not (is_plain and i + 1 == len(parts)):
+            scope.append(inner)
     return "/".join(scope), pass_of(path)
-
-
