@@ -2,6 +2,7 @@
 /* The registry of stages. */
 #include "pipeline/commands/registry.h"
 
+#include "stages/diagnose/balance.h"
 #include "stages/diagnose/collectives.h"
 #include "stages/diagnose/compile.h"
 #include "stages/diagnose/device_time.h"
@@ -14,6 +15,8 @@
 #include "stages/diagnose/ops.h"
 #include "stages/diagnose/overview.h"
 #include "stages/diagnose/programs.h"
+#include "stages/diagnose/scopes.h"
+#include "stages/diagnose/skew.h"
 #include "stages/diagnose/transfers.h"
 
 /* clang-format off */
@@ -31,6 +34,9 @@ const struct tm_stage_type *const tm_registry[] = {
     &tm_fusion_stage,
     &tm_occupancy_stage,
     &tm_programs_stage,
+    &tm_skew_stage,
+    &tm_balance_stage,
+    &tm_scopes_stage,
 };
 /* clang-format on */
 const size_t tm_registry_count = sizeof(tm_registry) / sizeof(tm_registry[0]);

@@ -310,6 +310,8 @@ static void add_balance(const struct device_time *d, struct tm_value *summary)
         tm_add_string(row, "device", lane->device.id);
         tm_add_int(row, "busy_ps", busy_of(&lane->parts));
         tm_add_int(row, "compute_ps", lane->parts.compute_ps);
+        tm_add_int(row, "exposed_collective_ps", lane->parts.exposed_collective_ps);
+        tm_add_uint(row, "kernels", lane->kernels.count);
         sum_ps = tm_sum_times(sum_ps, lane->parts.compute_ps);
         count++;
         if (!slowest || lane->parts.compute_ps > slowest->parts.compute_ps)

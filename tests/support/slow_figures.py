@@ -12,7 +12,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 
 from chrome_json import content_of, document_of
 from slow_time import RANKS
-from xspace import planes_of
+from xspace import fields, planes_of, text_of
 
 NOTHING = None  # rank of what takes nobody's time: a wait for the host
 COMPUTE, COLLECTIVE_RANK = 0, 1
@@ -30,6 +30,8 @@ MEMSET = re.compile(r"^Memset|__amd_rocclr_fillBuffer")
 TO_HOST = re.compile(r"D2H|DtoH|DeviceToHost")
 TO_DEVICE = re.compile(r"H2D|HtoD|HostToDevice")
 COMPILE = re.compile(r"^backend_compile(_and_load)?$")
+MASK = (1 << 64) - 1  # of a program's id, which is written with and without a sign
+NO_PATH = "XlaModule:"
 HOST_SPACE = "S(5)"  # of a TPU's shape: the host's memory
 STEP_STATS = ("_r", "step_num")
 
@@ -107,6 +109,33 @@ def tracks_of_profile(path):
             yield plane.name, line.shown or line.name, line.id, [
                 Span(e.name, e.label, e.begin, e.length, functools.partial(getattr, e, "stats"))
                 for e in line.events if not e.is_aggregated]
+
+
+def paths_of_programs(path):
+    """program id -> instruction -> framework path, out of the programs that the profile holds (xla/service/hlo.proto)."""
+    found = {}
+    for plane in planes_of(path):
+        for key in plane.names if plane.name == "/host:metadata" else ():
+            for proto in plane.metadata_stats(key).values():
+                if isinstance(proto, bytes):
+                    found[key & MASK] = dict(instructions_of(proto))
+    return found
+
+
+def inside(data, span, number):
+    """The messages that a message holds under a number."""
+    return [value for n, value in fields(data, *span) if n == number]
+
+
+def instructions_of(proto):
+    """(name, framework path) of every instruction of an HloProto."""
+    for module in inside(proto, (0, len(proto)), 1):
+        for computation in inside(proto, module, 3):
+            for instruction in inside(proto, computation, 2):
+                name = "".join(text_of(proto, t) for t in inside(proto, instruction, 1))
+                notes = [text for note in inside(proto, instruction, 7) for text in inside(proto, note, 2)]
+                if notes:
+                    yield name, text_of(proto, notes[-1])
 
 
 def tracks_of_json(path):
@@ -269,6 +298,7 @@ class Run:
                 self._add_line(f"{match[1].lower()}:{match[2]}", match[1], line, number, spans)
         if not self.devices:
             self._add_cpu()
+        self._add_paths({} if self.is_json else paths_of_programs(path))
         for found in self.devices.values():
             found.sort(key=lambda a: (a.begin, a.end))
         self.steps = self._steps()
@@ -321,6 +351,14 @@ class Run:
                 found[ordinal].extend(mine)
         for ordinal, mine in found.items():
             self.devices[f"cpu:{ordinal}"] = mine
+
+    def _add_paths(self, programs):
+        """Where an event does not tell where it comes from, its program does."""
+        for a in [a for mine in self.devices.values() for a in mine]:
+            if a.path and a.path != NO_PATH:
+                continue
+            program = a.span.stats.get("program_id")
+            a.path = programs.get(int(program) & MASK, {}).get(a.op, "") if program is not None else ""
 
     def _steps(self):
         """(number, begin, length) of the host's markers, in the order of time."""
