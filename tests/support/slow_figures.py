@@ -115,10 +115,11 @@ def paths_of_programs(path):
     """program id -> instruction -> framework path, out of the programs that the profile holds (xla/service/hlo.proto)."""
     found = {}
     for plane in planes_of(path):
-        for key in plane.names if plane.name == "/host:metadata" else ():
+        for key, (name, _) in plane.names.items() if plane.name == "/host:metadata" else ():
+            program = re.search(r"\((-?\d+)\)$", name)  # jit_train_step(12)
             for proto in plane.metadata_stats(key).values():
-                if isinstance(proto, bytes):
-                    found[key & MASK] = dict(instructions_of(proto))
+                if program and isinstance(proto, bytes):
+                    found[int(program[1]) & MASK] = dict(instructions_of(proto))
     return found
 
 
