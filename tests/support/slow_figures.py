@@ -461,7 +461,7 @@ def scope_of(path):
     """(scope, pass) of an operation's path: its last part is the operation itself where no transform is around it,
     transforms are taken off, and so are the parts that JAX adds for control flow and calls.  An empty scope: the
     operation lies in none."""
-    parts = split_path(path.rstrip(":"))
+    parts = split_path(path.partition(";")[0].rstrip(":"))  # of several, where XLA made one operation of them, the first
     scope = []
     for i, part in enumerate(parts):
         inner = part
