@@ -22,6 +22,7 @@ const struct tm_section tm_sections[TM_SECTIONS] = {
     { "Devices", tm_section_devices },
     { "Idle time", tm_section_gaps },
     { "Kernels", tm_section_kernels },
+    { "Scopes", tm_section_scopes },
     { "Transfers", tm_section_transfers },
     { "Collectives", tm_section_collectives },
     { "Host", tm_section_host },

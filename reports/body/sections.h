@@ -12,6 +12,7 @@ void tm_section_gaps(struct tm_body *body);
 void tm_section_kernels(struct tm_body *body);
 void tm_section_transfers(struct tm_body *body);
 void tm_section_collectives(struct tm_body *body);
+void tm_section_scopes(struct tm_body *body);
 void tm_section_host(struct tm_body *body);
 void tm_section_compile(struct tm_body *body);
 void tm_section_memory(struct tm_body *body);

@@ -631,6 +631,7 @@ const struct tm_html_section tm_html_sections[] = {
     { "devices", "Devices", "devices", write_devices },
     { "findings", "Findings", "findings", tm_html_findings },
     { "kernels", "Kernels", "kernels", write_kernels },
+    { "scopes", "Scopes", "scopes", tm_html_scopes },
     { "gaps", "Idle gaps", "gaps", write_gaps },
     { "transfers", "Transfers", "transfers", write_transfers },
     { "collectives", "Collectives", "collectives", write_collectives },
