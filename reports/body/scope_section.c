@@ -13,10 +13,11 @@ enum { SCOPE_ROWS = 30, LAYER_ROWS = 24, ANNOTATION_ROWS = 16, NAME_BYTES = 256,
 static void add_tree_name(struct tm_body *body, const struct tm_value *row)
 {
     const int64_t depth = tm_int(tm_get(row, "depth"));
+    const int indented = depth < 0 ? 0 : depth < INDENTED_MOST ? (int)depth : INDENTED_MOST;
     char name[NAME_BYTES];
 
     tm_sheet_visible(name, sizeof(name), tm_text(tm_get(row, "name")));
-    tm_sheet_prose(body->sheet, "%*s%s", (int)(depth < INDENTED_MOST ? 2 * depth : 2 * INDENTED_MOST), "", name);
+    tm_sheet_prose(body->sheet, "%*s%s", 2 * indented, "", name);
 }
 
 static void say_more(struct tm_body *body, size_t shown, const struct tm_value *rows, const struct tm_value *rest)
@@ -31,12 +32,18 @@ static void say_more(struct tm_body *body, size_t shown, const struct tm_value *
                tm_format_count(more, tm_int(tm_get(rest, "rows"))));
 }
 
+/* Of a training step, whose passes are told apart. */
+static bool has_passes(const struct tm_value *scopes)
+{
+    return tm_int(tm_path(scopes, "passes.backward")) > 0 || tm_int(tm_path(scopes, "passes.forward")) > 0;
+}
+
 static void say_facts(struct tm_body *body, const struct tm_value *scopes)
 {
     tm_facts(body);
     tm_fact_time(body, "Time in scopes", tm_get(scopes, "self_ps"));
     tm_fact_time(body, "Without a scope", tm_path(scopes, "unscoped.self_ps"));
-    if (tm_int(tm_path(scopes, "passes.backward")) > 0 || tm_int(tm_path(scopes, "passes.forward")) > 0) {
+    if (has_passes(scopes)) {
         tm_fact_time(body, "Forward", tm_path(scopes, "passes.forward"));
         tm_fact_time(body, "Backward", tm_path(scopes, "passes.backward"));
         tm_fact_time(body, "Neither", tm_path(scopes, "passes.other"));
@@ -74,6 +81,8 @@ static void say_tree(struct tm_body *body, const struct tm_value *scopes)
         tm_cell_pct(body, tm_get(row, "share_pct"));
         tm_cell_time(body, tm_get(row, "self_ps"));
     }
+    if (!has_passes(scopes))
+        tm_sheet_drop(body->sheet, 1);
     tm_body_end_table(body);
     say_more(body, shown, rows, tm_get(scopes, "rest"));
 }

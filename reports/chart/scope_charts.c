@@ -3,6 +3,7 @@
  * in it.  What of a box has nothing below it are its own operations. */
 #include "reports/chart/makers.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,11 +12,12 @@
 enum { LEVELS_MOST = 8, BOXES_MOST = 400, TABLE_ROWS = 60, NAME_BYTES = 160, SCOPE_DEPTH_MOST = 64 };
 static const double box_height = 19, box_gap = 1, narrowest = 1.5, legend_room = 22;
 
-/* Where the next box of each level begins, and where the box around it ends. */
+/* Where the next box of each level begins. */
 struct icicle {
     struct tm_chart *chart;
     double per_ps;
     double next_x[SCOPE_DEPTH_MOST + 1];
+    bool has_passes;  /* a training step: colours tell them apart */
     int64_t levels;
     int boxes, narrow; /* narrow: too narrow to be drawn, or past the limits */
 };
@@ -56,13 +58,14 @@ static void fit_name(char *out, size_t out_bytes, const char *name, double room)
 
 static void draw_box(struct icicle *p, const struct tm_value *row, double x, double width, int64_t depth)
 {
-    const enum tm_role role = role_of_pass(tm_text(tm_get(row, "pass")));
+    const enum tm_role role = p->has_passes ? role_of_pass(tm_text(tm_get(row, "pass"))) : TM_ROLE_SERIES;
     const double y = (double)depth * (box_height + box_gap);
     char name[TM_CHART_NAME_BYTES], seen[NAME_BYTES], time[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES];
     const char *path = tm_text(tm_get(row, "path"));
 
     (void)tm_format_visible(seen, sizeof(seen), path, strlen(path));
-    tm_chart_open(p->chart, "%s, %s: %s, %s", seen, tm_palette[role].label,
+    tm_chart_open(p->chart, "%s%s%s: %s, %s", seen, p->has_passes ? ", " : "",
+                  p->has_passes ? tm_palette[role].label : "",
                   tm_format_time(time, tm_int(tm_get(row, "total_ps"))),
                   tm_format_pct(pct, tm_double(tm_get(row, "share_pct"))));
     tm_chart_rect(p->chart, role, x, y, width - (width > 2 * box_gap ? box_gap : 0), box_height);
@@ -89,12 +92,12 @@ static void add_table_row(struct tm_chart *chart, const struct tm_value *row)
 static void draw_row(struct icicle *p, const struct tm_value *row)
 {
     const int64_t depth = tm_int(tm_get(row, "depth"));
-    const double width = tm_double(tm_get(row, "total_ps")) * p->per_ps;
-    double x;
+    double width = tm_double(tm_get(row, "total_ps")) * p->per_ps, x;
 
     if (depth < 0 || depth >= SCOPE_DEPTH_MOST)
         return;
     x = p->next_x[depth];
+    width = fmin(fmax(width, 0), p->chart->width - x); /* of a damaged summary */
     p->next_x[depth] = x + width;
     p->next_x[depth + 1] = x;
     if (depth >= LEVELS_MOST || width < narrowest || p->boxes >= BOXES_MOST) {
@@ -139,16 +142,19 @@ void tm_draw_scopes(struct tm_chart *chart, const struct tm_value *summary, size
     (void)index;
     (void)snprintf(chart->title, sizeof(chart->title), "Where device time comes from");
     (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "Device time by framework scope, all devices together; below each scope what is in it. A scope has "
-                   "a box for each pass.");
+                   "Device time by framework scope, all devices together; below each scope what is in it.");
+    p.has_passes = tm_double(tm_path(scopes, "passes.forward")) + tm_double(tm_path(scopes, "passes.backward")) > 0;
     tm_chart_column(chart, "scope", false);
     tm_chart_column(chart, "pass", false);
     tm_chart_column(chart, "time", true);
     tm_chart_column(chart, "share", true);
     for (size_t i = 0; i < tm_length(rows); i++)
         draw_row(&p, tm_at(rows, i));
-    chart->height = (double)p.levels * (box_height + box_gap) + legend_room;
-    draw_legend(chart, tm_get(scopes, "passes"), chart->height - 6);
+    chart->height = (double)p.levels * (box_height + box_gap) + (p.has_passes ? legend_room : 2);
+    if (p.has_passes) {
+        draw_legend(chart, tm_get(scopes, "passes"), chart->height - 6);
+        tm_chart_add_caption(chart, " A scope has a box for each pass.");
+    }
     if (unscoped > 0)
         tm_chart_add_caption(chart, " Blank at the right: operations in no scope, %s.",
                              tm_format_pct(pct, 100 * unscoped / whole_of(scopes)));

@@ -201,7 +201,7 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
 {
     static tm_rules_fn *const rules[] = { tm_find_idle,     tm_find_transfers, tm_find_kernels,
                                           tm_find_compiles, tm_find_memory,    tm_find_balance,
-                                          tm_find_profile };
+                                          tm_find_scopes,   tm_find_profile };
     struct tm_findings *all = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*all), &run->error);
     struct tm_value *list;
 

@@ -39,6 +39,7 @@ const char *const tm_limit_id[TM_LIMIT_COUNT] = {
     [TM_LIMIT_REPEATED_SIZE] = "repeated_size", [TM_LIMIT_PING_PONG] = "ping_pong",
     [TM_LIMIT_RECOMPILED] = "recompiled",       [TM_LIMIT_FRAGMENTATION] = "fragmentation",
     [TM_LIMIT_LOST_EVENTS] = "lost_events",
+    [TM_LIMIT_SLOW_LAYER] = "slow_layer",
 };
 
 static_assert(TM_KPI_COUNT <= 32 && TM_LIMIT_COUNT <= 32, "what was seen is a bit per row");

@@ -51,7 +51,8 @@ static void write_row(struct tm_page *page, const struct tree *tree, const struc
     struct tm_htmlw *w = &page->w;
     char class_name[CLASS_BYTES];
 
-    (void)snprintf(class_name, sizeof(class_name), "tree d%d", (int)(depth < INDENTED_MOST ? depth : INDENTED_MOST));
+    (void)snprintf(class_name, sizeof(class_name), "tree d%d",
+                   depth < 0 ? 0 : depth < INDENTED_MOST ? (int)depth : INDENTED_MOST);
     tm_htmlw_open(w, "tr");
     tm_htmlw_class(w, "th", class_name);
     tm_htmlw_attr(w, "scope", "row");
@@ -90,12 +91,18 @@ static void write_tree(struct tm_page *page, const struct tree *tree)
         tm_page_note(page, "%s more were left out of the summary (--rows).", tm_format_count(more, unlisted));
 }
 
+/* Of a training step, whose passes are told apart. */
+static bool has_passes(const struct tm_value *scopes)
+{
+    return tm_int(tm_path(scopes, "passes.backward")) > 0 || tm_int(tm_path(scopes, "passes.forward")) > 0;
+}
+
 static void write_facts(struct tm_page *page, const struct tm_value *scopes)
 {
     tm_page_facts(page);
     tm_page_fact_value(page, "Device time in scopes", TM_CELL_TIME, tm_get(scopes, "self_ps"));
     tm_page_fact_value(page, "Without a scope", TM_CELL_TIME, tm_path(scopes, "unscoped.self_ps"));
-    if (tm_int(tm_path(scopes, "passes.backward")) > 0 || tm_int(tm_path(scopes, "passes.forward")) > 0) {
+    if (has_passes(scopes)) {
         tm_page_fact_value(page, "Forward", TM_CELL_TIME, tm_path(scopes, "passes.forward"));
         tm_page_fact_value(page, "Backward", TM_CELL_TIME, tm_path(scopes, "passes.backward"));
         tm_page_fact_value(page, "Neither", TM_CELL_TIME, tm_path(scopes, "passes.other"));
@@ -109,8 +116,8 @@ static void write_facts(struct tm_page *page, const struct tm_value *scopes)
 static void write_scope_tree(struct tm_page *page, const struct tm_value *scopes)
 {
     static const struct tm_html_column columns[] = {
-        { "Pass", "pass", TM_CELL_WORD },       { "Count", "count", TM_CELL_COUNT },
-        { "Total", "total_ps", TM_CELL_TIME },  { "Share", "share_pct", TM_CELL_PCT },
+        { "Pass", "pass", TM_CELL_WORD },      { "Count", "count", TM_CELL_COUNT },
+        { "Total", "total_ps", TM_CELL_TIME }, { "Share", "share_pct", TM_CELL_PCT },
         { "Itself", "self_ps", TM_CELL_TIME },
     };
     static const struct tm_html_column layers[] = {
@@ -124,7 +131,8 @@ static void write_scope_tree(struct tm_page *page, const struct tm_value *scopes
     write_tree(page, &(struct tree){ .caption = "Device time by scope: a scope, then what is in it",
                                      .name = "Scope",
                                      .key = "total_ps",
-                                     COLUMNS(columns),
+                                     .column = columns + !has_passes(scopes),
+                                     .columns = (int)(sizeof(columns) / sizeof(columns[0])) - !has_passes(scopes),
                                      .most = SCOPE_ROWS,
                                      .rows = tm_get(scopes, "rows"),
                                      .rest = tm_get(scopes, "rest") });

@@ -56,6 +56,10 @@ static void paths_of_every_sort_tell_their_scopes(void **state)
         /* TensorFlow */
         { "model/dense/MatMul:MatMul", "model/dense", TM_PASS_OTHER, false },
         { "gradient_tape/model/dense/MatMul/MatMul_1:MatMul", "model/dense/MatMul", TM_PASS_BACKWARD, false },
+        /* ops that XLA made one of */
+        { "jit(f)/a/reshape;jit(f)/b/c/reshape", "f/a", TM_PASS_OTHER, false },
+        { "jit(f)/a/reshape;jit(f)/transpose(jvp(b))/c/reshape", "f/a", TM_PASS_OTHER, false },
+        { "jit(f)/a;b/reshape", "f/a;b", TM_PASS_OTHER, false },
         /* only an op */
         { "dot_general", "", TM_PASS_OTHER, false },
         { "p['params']['a/b']['kernel']", "", TM_PASS_OTHER, false },
