@@ -20,6 +20,8 @@ enum tm_found_kind { /* the better ones first */
     TM_FOUND_FILE, /* named itself, or alone in an archive: its content decides */
 };
 
+struct tm_input; /* stages/input/bytes/input_file.h */
+
 struct tm_found_file {
     char *path;   /* for opening: the file, or the archive that it lies in */
     char *member; /* its name in the archive at `path`; NULL = the file at `path` itself */
@@ -29,6 +31,7 @@ struct tm_found_file {
     uint64_t bytes;
     int64_t mtime_ns;
     enum tm_found_kind kind;
+    struct tm_input *opened; /* stdin, which comes only once, where its kind was looked at; borrowed; NULL = open it */
 };
 
 struct tm_found_run {

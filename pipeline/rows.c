@@ -95,7 +95,7 @@ void tm_rows_free(struct tm_rows *rows)
 
 uint64_t tm_rows_count(const struct tm_rows *rows)
 {
-    return rows->count;
+    return rows ? rows->count : 0;
 }
 
 static uint32_t *head_of(const struct tm_rows *rows, uint64_t page)

@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-VOCABULARY, WIDTH, HEADS, LAYERS, LENGTH, BATCH = 256, 64, 4, 1, 64, 32
+VOCABULARY, WIDTH, HEADS, LAYERS, LENGTH, BATCH = 256, 64, 4, 2, 64, 32
 STEPS, SHORT_BATCH_AT = 9, 5
 
 
@@ -76,11 +76,11 @@ def next_batch(generator, step):
     return generator.integers(0, VOCABULARY, (rows, LENGTH + 1), dtype=np.int32)
 
 
-def profile(logdir, steps):
+def profile(logdir, steps, hlo):
     """Run `steps` (a function) under the profiler.  The options keep the file small."""
     options = jax.profiler.ProfileOptions()
     options.python_tracer_level = 0
-    options.enable_hlo_proto = False
+    options.enable_hlo_proto = hlo
     jax.profiler.start_trace(logdir, profiler_options=options)
     steps()
     jax.profiler.stop_trace()
@@ -103,7 +103,7 @@ def demo(logdir):
                     print(f"step {step}: loss {float(loss):.3f}")
         jax.block_until_ready(parameters)
 
-    profile(logdir, steps)
+    profile(logdir, steps, hlo=True)
 
 
 def tiny(logdir):
@@ -115,13 +115,15 @@ def tiny(logdir):
             with jax.profiler.StepTraceAnnotation("train", step_num=step):
                 jax.block_until_ready(square(x))
 
-    profile(logdir, steps)
+    profile(logdir, steps, hlo=False)
 
 
 def main():
     arguments = [a for a in sys.argv[1:] if a != "--tiny"]
     if len(arguments) != 1:
         sys.exit(__doc__)
+    # The programs in the profile name lines of this script: by the file's name alone.
+    jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/")
     (tiny if "--tiny" in sys.argv else demo)(arguments[0])
 
 

@@ -24,8 +24,20 @@ FOLDERS = ("golden", "cli", "property", "faults", "browser", "pdf", "peers", "be
 # What is not found by the rule 'test_*.py': programs with a name of their own.
 NAMED = {"golden": ["golden/run.py"],
          "peers": [f"peers/{name}.py" for name in (
-             "catalog", "event_cap", "known_truth", "pytorch", "reference", "same_run", "schema", "scopes",
-             "truth")]}
+             "catalog",
+             "definitions",
+             "event_cap",
+             "known_truth",
+             "named_runs",
+             "pprof",
+             "pytorch",
+             "reference",
+             "same_run",
+             "scenarios",
+             "schema",
+             "scopes",
+             "truth",
+         )]}
 SECONDS = 420  # of one program; nothing here takes a third of it on two cores
 
 

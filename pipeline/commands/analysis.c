@@ -8,6 +8,7 @@
 
 #include "pipeline/commands/host_run.h"
 #include "pipeline/commands/inputs.h"
+#include "pipeline/commands/memory_file.h"
 #include "pipeline/commands/partial_run.h"
 #include "pipeline/commands/registry.h"
 #include "pipeline/version.h"
@@ -17,11 +18,12 @@
 #include "stages/resolve/classes.h"
 
 enum { STAGES_MOST = 24 };
+#define PROFILES_SECTION "device-profiles" /* of a partial */
 
 /* The sections of the summary, in its order. */
 static const char *const sections[] = {
     "input", "environment", "coverage", "window", "steps", "devices", "unused", "total", "gaps", "kernels", "fusion",
-    "occupancy", "transfers", "ops", "scopes", "collectives", "host", "compile", "memory", "roofline", "balance",
+    "occupancy", "programs", "transfers", "ops", "scopes", "collectives", "host", "compile", "memory", "roofline", "balance",
     "fallback", "kpis", "verdict", "findings", "thresholds",
 };
 
@@ -38,7 +40,8 @@ struct analysis {
     size_t stage_count;               /* that were opened, the last one perhaps half */
     struct tm_warnings *warnings;
     struct tm_value *file_list, *host_list;
-    struct tm_partial_file *loaded;   /* the file of a partial that is being read; NULL = no partial yet */
+    struct tm_file_facts *file;       /* of the file that is being read */
+    struct tm_device_profiles *profiles;
     struct tm_partial_writer **saved; /* NULL = not wanted */
     bool partial;
 };
@@ -91,33 +94,13 @@ static void keep_warning(void *to, const char *text, size_t length)
         tm_clean_text(a->warnings->text[a->warnings->count++], TM_WARNING_BYTES, text, length);
 }
 
-static void add_file(struct analysis *a, const struct tm_host_run *host, const struct tm_found_file *found)
+/* The file that was read goes to the list, and its host, if it is of one. */
+static void add_file(struct analysis *a)
 {
-    const bool is_partial = host->input.partial || host->trace.partial || found->problem;
-    struct tm_value *file = tm_add_object(a->file_list, NULL), *problems, *notes;
-    char fingerprint[20], name[TM_FOUND_NAME_BYTES];
-
-    (void)snprintf(fingerprint, sizeof(fingerprint), "%016llx", (unsigned long long)host->input.xxh3);
-    tm_add_string(file, "path", tm_found_name(found, name));
-    tm_add_string(file, "kind", tm_host_format(host));
-    tm_add_uint(file, "bytes", host->input.disk_bytes);
-    tm_add_string(file, "xxh3", fingerprint);
-    tm_add_string(file, "host", found->host);
-    tm_add_uint(file, "events", host->events);
-    tm_add_int(file, "origin_us", host->trace.origin_us);
-    tm_add_bool(file, "partial", is_partial);
-    problems = tm_add_array(file, "problems");
-    if (host->input.problem[0])
-        tm_add_string(problems, NULL, host->input.problem);
-    if (found->problem)
-        tm_add_string(problems, NULL, found->problem);
-    if (host->trace.problem[0])
-        tm_add_string(problems, NULL, host->trace.problem);
-    notes = tm_add_array(file, "notes");
-    if (host->trace.note[0])
-        tm_add_string(notes, NULL, host->trace.note);
-    tm_add_string(a->host_list, NULL, found->host);
-    a->partial |= is_partial;
+    tm_file_facts_add(a->file, TM_FACTS_SUMMARY, a->file_list);
+    if (a->file->host[0])
+        tm_add_string(a->host_list, NULL, a->file->host);
+    a->partial |= a->file->is_partial;
 }
 
 static tm_status read_host(struct analysis *a, const struct tm_found_file *found, uint32_t number)
@@ -134,9 +117,20 @@ static tm_status read_host(struct analysis *a, const struct tm_found_file *found
         st = tm_host_events(&host, take_event, a);
     for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
         st = a->stages[i].type->end_host(&a->stages[i]);
-    if (st == TM_OK)
-        add_file(a, &host, found);
+    if (st == TM_OK) {
+        tm_file_facts_take(a->file, host.input, found, &host.trace, host.events);
+        add_file(a);
+    }
     tm_host_close(&host);
+    return st;
+}
+
+static tm_status read_memory_profile(struct analysis *a, const struct tm_found_file *found)
+{
+    const tm_status st = tm_memory_file_read(a->run, a->names, found, a->profiles, a->file);
+
+    if (st == TM_OK)
+        add_file(a);
     return st;
 }
 
@@ -149,45 +143,22 @@ static const char *name_of_host(const void *of, uint32_t host)
     return inputs->hosts[host]->host;
 }
 
-static void add_loaded_file(struct analysis *a, uint32_t number)
-{
-    const struct tm_partial_file *file = a->loaded;
-    struct tm_value *to = tm_add_object(a->file_list, NULL), *problems, *notes;
-
-    tm_add_string(to, "path", file->path);
-    tm_add_string(to, "kind", file->format);
-    tm_add_uint(to, "bytes", file->bytes);
-    tm_add_string(to, "xxh3", file->xxh3);
-    tm_add_string(to, "host", name_of_host(&a->inputs, number));
-    tm_add_uint(to, "events", file->events);
-    tm_add_int(to, "origin_us", file->origin_us);
-    tm_add_bool(to, "partial", file->is_partial);
-    problems = tm_add_array(to, "problems");
-    for (uint32_t i = 0; i < file->problem_count; i++)
-        tm_add_string(problems, NULL, file->problems[i]);
-    notes = tm_add_array(to, "notes");
-    if (file->note[0])
-        tm_add_string(notes, NULL, file->note);
-    tm_add_string(a->host_list, NULL, name_of_host(&a->inputs, number));
-    a->partial |= file->is_partial;
-}
-
 static tm_status load_files(struct analysis *a, struct tm_partial_reader *r, const struct tm_input_part *part)
 {
-    uint32_t count;
+    uint32_t count, host = part->first_host;
     tm_status st = tm_partial_load_file_count(r, &count);
 
-    if (st == TM_OK && count != part->host_count)
-        return tm_partial_damaged(r, "it has changed since it was opened");
-    if (st == TM_OK && !a->loaded)
-        a->loaded = tm_take(&a->run->budget, TM_ACCOUNT_MODEL, sizeof(*a->loaded), &a->run->error);
-    if (!a->loaded)
-        return a->run->error.status;
     for (uint32_t i = 0; i < count && st == TM_OK; i++) {
-        st = tm_partial_load_file(r, a->loaded);
+        st = tm_partial_load_file(r, a->file);
+        if (st == TM_OK && (count != part->file_count || (a->file->host[0] && host == a->inputs.host_count)))
+            return tm_partial_damaged(r, "it has changed since it was opened");
+        if (st == TM_OK && a->file->host[0])
+            (void)snprintf(a->file->host, sizeof(a->file->host), "%s", name_of_host(&a->inputs, host++));
         if (st == TM_OK)
-            add_loaded_file(a, part->first_host + i);
+            add_file(a);
     }
+    if (st == TM_OK && host != part->first_host + part->host_count)
+        return tm_partial_damaged(r, "it has changed since it was opened");
     return st == TM_OK ? tm_partial_leave(r) : st;
 }
 
@@ -227,11 +198,26 @@ static tm_status load_partial(struct analysis *a, const struct tm_found_file *fo
     if (st == TM_OK)
         st = load_stages(a, r);
     if (st == TM_OK)
+        st = tm_partial_enter(r, PROFILES_SECTION);
+    if (st == TM_OK)
+        st = tm_device_profiles_load(a->profiles, r);
+    if (st == TM_OK)
+        st = tm_partial_leave(r);
+    if (st == TM_OK)
         st = tm_partial_load_coverage(r, run, a->warnings);
     if (st == TM_OK)
         st = tm_partial_finish(r);
     tm_partial_close(r);
     return st == TM_OK ? st : tm_while(&run->error, "reading '%s'", found->path);
+}
+
+static tm_status save_profiles(struct analysis *a, struct tm_partial_writer *w)
+{
+    tm_status st;
+
+    tm_partial_begin(w, PROFILES_SECTION);
+    st = tm_device_profiles_save(a->profiles, w);
+    return st == TM_OK ? tm_partial_end(w) : st;
 }
 
 static tm_status save_stages(struct analysis *a, struct tm_partial_writer *w)
@@ -263,6 +249,8 @@ static tm_status save_partial(struct analysis *a)
     if (st == TM_OK)
         st = save_stages(a, w);
     if (st == TM_OK)
+        st = save_profiles(a, w);
+    if (st == TM_OK)
         st = tm_partial_save_coverage(w, a->run, a->warnings);
     return st == TM_OK ? st : tm_while(&a->run->error, "making the partial");
 }
@@ -271,8 +259,10 @@ static tm_status read_file(struct analysis *a, size_t number)
 {
     const struct tm_input_part *part = &a->inputs.parts[number];
 
-    if (part->is_partial)
+    if (part->kind == TM_PART_PARTIAL)
         return load_partial(a, a->inputs.files[number], part);
+    if (part->kind == TM_PART_MEMORY)
+        return read_memory_profile(a, a->inputs.files[number]);
     return read_host(a, a->inputs.files[number], part->first_host);
 }
 
@@ -288,21 +278,49 @@ static void begin_summary(struct analysis *a)
     tm_add_string(tool, "name", "tracemill");
     tm_add_string(tool, "version", TM_VERSION);
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-        tm_add_null(a->root, sections[i], "not worked out by this version");
+        tm_add_null(a->root, sections[i],
+                    a->inputs.host_count ? "not worked out by this version" : "no trace was given");
     input = tm_add_object(a->root, "input");
     tm_add_string(input, "run", a->inputs.run_name);
     a->host_list = tm_add_array(input, "hosts");
     a->file_list = tm_add_array(input, "files");
 }
 
+/* Device memory profiles stand in the section of memory, also where no allocator told anything. */
+static tm_status report_profiles(struct analysis *a)
+{
+    struct tm_value *section = tm_member(a->root, "memory");
+    char why[256];
+
+    if (tm_type_of(section) != TM_OBJECT) {
+        if (!tm_device_profiles_count(a->profiles))
+            return TM_OK;
+        (void)snprintf(why, sizeof(why), "%s", tm_why(section));
+        section = tm_add_object(a->root, "memory");
+        tm_add_null(section, "small_below_bytes", why);
+        tm_add_null(section, "allocators", why);
+    }
+    return tm_device_profiles_report(a->profiles, section);
+}
+
+/* Without a trace only the first stage, which tells what was read, has something to say. */
+static tm_status report_stages(struct analysis *a)
+{
+    const size_t count = a->inputs.host_count ? a->stage_count : 1;
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < count && st == TM_OK; i++)
+        st = a->stages[i].type->report(&a->stages[i], a->root);
+    return st == TM_OK ? report_profiles(a) : st;
+}
+
 static tm_status finish_summary(struct analysis *a)
 {
     struct tm_value *coverage, *warnings;
-    tm_status st = TM_OK;
+    tm_status st;
 
     tm_add_bool(tm_member(a->root, "input"), "partial", a->partial);
-    for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
-        st = a->stages[i].type->report(&a->stages[i], a->root);
+    st = report_stages(a);
     coverage = tm_member(a->root, "coverage");
     warnings = tm_add_array(coverage, "warnings");
     for (uint32_t i = 0; i < a->warnings->count; i++)
@@ -342,7 +360,9 @@ static tm_status work(struct analysis *a)
         return st;
     a->names = tm_names_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES), tm_traits_of);
     a->warnings = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*a->warnings), &run->error);
-    if (!a->names || !a->warnings)
+    a->file = a->warnings ? tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*a->file), &run->error) : NULL;
+    a->profiles = a->names && a->file ? tm_device_profiles_new(run, a->names) : NULL;
+    if (!a->profiles)
         return run->error.status;
     begin_summary(a);
     st = open_stages(a);
@@ -363,9 +383,10 @@ tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struc
         *partial = NULL;
     st = work(&a);
     close_stages(&a);
+    tm_device_profiles_free(a.profiles);
     tm_names_free(a.names);
     tm_inputs_free(&a.inputs);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, a.loaded, a.loaded ? sizeof(*a.loaded) : 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, a.file, a.file ? sizeof(*a.file) : 0);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a.warnings, a.warnings ? sizeof(*a.warnings) : 0);
     if (st == TM_OK)
         st = tm_doc_status(summary);

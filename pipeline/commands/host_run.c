@@ -37,22 +37,34 @@ static tm_status scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
 {
     tm_status st = TM_OK;
 
-    if (host->input.kind == TM_FILE_CHROME_JSON)
-        return tm_chrome_scan(&host->trace, &host->input, &host->source);
-    st = tm_input_hold(&host->input);
-    return st == TM_OK ? tm_xspace_scan(&host->trace, &host->input, warn, to, &host->source) : st;
+    if (host->input->kind == TM_FILE_CHROME_JSON)
+        return tm_chrome_scan(&host->trace, host->input, &host->source);
+    st = tm_input_hold(host->input);
+    return st == TM_OK ? tm_xspace_scan(&host->trace, host->input, warn, to, &host->source) : st;
 }
 
-const char *tm_host_format(const struct tm_host_run *host)
+static tm_status open_input(struct tm_host_run *host, const struct tm_found_file *found)
 {
-    return host->input.kind == TM_FILE_CHROME_JSON ? "chrome_json" : "xspace";
+    const struct tm_input_options options = { .member = found->member, .position = found->position };
+    tm_status st = TM_OK;
+
+    host->input = found->opened ? found->opened : &host->own;
+    if (!found->opened)
+        st = tm_input_open_with(&host->own, host->run, found->path, &options);
+    if (st == TM_OK)
+        st = tm_input_require_readable(host->input);
+    if (st != TM_OK || host->input->kind != TM_FILE_PPROF)
+        return st;
+    (void)tm_fail(&host->run->error, TM_ERR_INPUT, -1, "%s is %s, but has the name of a trace", host->input->name,
+                  tm_kind_name(host->input->kind));
+    tm_hint(&host->run->error, "give it by its own path");
+    return TM_ERR_INPUT;
 }
 
 tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_names *names,
                        const struct tm_found_file *found, uint32_t number, const struct tm_chosen_steps *choice,
                        tm_take_warning *warn, void *to)
 {
-    const struct tm_input_options input = { .member = found->member, .position = found->position };
     const uint64_t events_before = run->events_read;
     char name[TM_FOUND_NAME_BYTES];
     tm_status st;
@@ -60,9 +72,7 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
     *host = (struct tm_host_run){ .run = run, .trace = { .run = run, .host = number, .names = names,
                                                          .environment = { .rank = -1, .world_size = -1 } } };
     (void)snprintf(host->trace.host_name, sizeof(host->trace.host_name), "%s", found->host);
-    st = tm_input_open_with(&host->input, run, found->path, &input);
-    if (st == TM_OK)
-        st = tm_input_require_readable(&host->input);
+    st = open_input(host, found);
     if (st == TM_OK)
         st = make_tables(&host->trace);
     if (st == TM_OK)
@@ -92,7 +102,7 @@ void tm_host_close(struct tm_host_run *host)
     tm_rows_free(trace->steps.rows);
     tm_give(&host->run->budget, TM_ACCOUNT_METADATA, trace->devices,
             trace->devices ? TM_DEVICES_MOST * sizeof(*trace->devices) : 0);
-    tm_input_close(&host->input);
+    tm_input_close(&host->own);
     *host = (struct tm_host_run){ .run = NULL };
 }
 

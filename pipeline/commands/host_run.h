@@ -9,7 +9,8 @@
 /* One host's file on its way from bytes to ordered events: opened, scanned, surveyed. */
 struct tm_host_run {
     struct tm_run *run;
-    struct tm_input input;
+    struct tm_input *input; /* `own`, or one that was opened before */
+    struct tm_input own;
     struct tm_trace trace;
     struct tm_source *source;
     struct tm_resolver resolver;
@@ -28,9 +29,6 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
                        const struct tm_found_file *found, uint32_t number, const struct tm_chosen_steps *choice,
                        tm_take_warning *warn, void *to) TM_MUST_USE;
 void tm_host_close(struct tm_host_run *host);
-
-/* What its file is, as the summary calls it: "xspace", "chrome_json". */
-const char *tm_host_format(const struct tm_host_run *host);
 
 /* Give all its events, in order and resolved, to `take`. */
 typedef tm_status tm_take_event(void *to, const struct tm_event *event);

@@ -6,6 +6,7 @@
 
 #include "pipeline/commands/partial_run.h"
 #include "stages/input/bytes/archive.h"
+#include "stages/input/bytes/input_file.h"
 
 tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found *found)
 {
@@ -107,7 +108,7 @@ static tm_status look_into(struct tm_inputs *inputs, size_t at, const struct tm_
 {
     struct tm_run *run = inputs->run;
     const char *path = inputs->files[at]->path;
-    struct tm_partial_file *file = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*file), &run->error);
+    struct tm_file_facts *file = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*file), &run->error);
     char run_name[sizeof(inputs->partial_run_name)];
     struct tm_partial_reader *r = NULL;
     uint32_t count = 0;
@@ -124,17 +125,58 @@ static tm_status look_into(struct tm_inputs *inputs, size_t at, const struct tm_
         st = tm_partial_load_file(r, file);
         if (st == TM_OK && inputs->loaded_count >= TM_INPUT_FILES_MOST)
             st = tm_fail(&run->error, TM_ERR_LIMIT, -1, "the run has more than %d files", TM_INPUT_FILES_MOST);
-        if (st == TM_OK)
+        if (st == TM_OK && file->host[0]) {
             st = add_loaded(inputs, file->host);
+            inputs->parts[at].host_count++;
+        }
     }
     if (st == TM_OK && at == 0) {
         memcpy(inputs->partial_run_name, run_name, sizeof(run_name));
         inputs->run_name = inputs->partial_run_name;
     }
-    inputs->parts[at].is_partial = true;
-    inputs->parts[at].host_count = count;
+    inputs->parts[at].file_count = count;
     tm_partial_close(r);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, file, sizeof(*file));
+    return st;
+}
+
+/* Open a file for its kind.
+ * owns:   *input is the caller's, also after a failure
+ * errors: of stdin, which can be read only once, and of memory; else *known is false: reading it will tell why */
+static tm_status open_for_kind(struct tm_run *run, const struct tm_found_file *file, struct tm_input *input, bool *known)
+{
+    const struct tm_input_options options = { .member = file->member, .position = file->position };
+    const tm_status st = tm_input_open_with(input, run, file->path, &options);
+
+    *known = st == TM_OK;
+    if (st == TM_OK)
+        return st;
+    if (st == TM_ERR_LIMIT || strcmp(file->path, "-") == 0)
+        return tm_while(&run->error, "reading '%s'", file->path);
+    run->error = (struct tm_error){ .status = TM_OK };
+    return TM_OK;
+}
+
+/* Tell a device memory profile from a trace. */
+static tm_status look_at_kind(struct tm_inputs *inputs, size_t at)
+{
+    struct tm_run *run = inputs->run;
+    struct tm_found_file *file = inputs->files[at];
+    struct tm_input *input = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*input), &run->error);
+    bool known = false;
+    tm_status st = input ? open_for_kind(run, file, input, &known) : run->error.status;
+
+    if (st == TM_OK && known && input->kind == TM_FILE_PPROF) {
+        inputs->parts[at].kind = TM_PART_MEMORY;
+        inputs->parts[at].host_count = 0;
+    }
+    if (st == TM_OK && strcmp(file->path, "-") == 0 && !inputs->standard_input) {
+        inputs->standard_input = file->opened = input;
+        return TM_OK;
+    }
+    if (input)
+        tm_input_close(input);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, input, input ? sizeof(*input) : 0);
     return st;
 }
 
@@ -149,10 +191,18 @@ static tm_status find_parts(struct tm_inputs *inputs, const struct tm_options *o
         return run->error.status;
     for (size_t i = 0; i < inputs->file_count && st == TM_OK; i++) {
         const struct tm_found_file *file = inputs->files[i];
+        struct tm_input_part *part = &inputs->parts[i];
 
-        inputs->parts[i] = (struct tm_input_part){ .first_host = inputs->host_count, .host_count = 1 };
-        if (file->kind == TM_FOUND_FILE && !file->member && strcmp(file->path, "-") != 0 && tm_partial_is(file->path))
+        *part = (struct tm_input_part){ .first_host = inputs->host_count, .host_count = 1, .file_count = 1 };
+        if (file->kind != TM_FOUND_FILE) {
+            st = TM_OK; /* its name says what it is */
+        } else if (!file->member && strcmp(file->path, "-") != 0 && tm_partial_is(file->path)) {
+            part->kind = TM_PART_PARTIAL;
+            part->host_count = 0;
             st = look_into(inputs, i, options);
+        } else {
+            st = look_at_kind(inputs, i);
+        }
         inputs->host_count += inputs->parts[i].host_count;
     }
     return st;
@@ -171,7 +221,7 @@ static tm_status name_hosts(struct tm_inputs *inputs)
         return run->error.status;
     for (size_t i = 0; i < inputs->file_count; i++)
         for (uint32_t k = 0; k < inputs->parts[i].host_count; k++)
-            inputs->hosts[n++] = inputs->parts[i].is_partial ? loaded++ : inputs->files[i];
+            inputs->hosts[n++] = inputs->parts[i].kind == TM_PART_PARTIAL ? loaded++ : inputs->files[i];
     for (uint32_t i = 0; i < n; i++) {
         inputs->plain_hosts[i] = copy_text(run, inputs->hosts[i]->host);
         if (!inputs->plain_hosts[i])
@@ -206,6 +256,10 @@ void tm_inputs_free(struct tm_inputs *inputs)
     tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->hosts, hosts_bytes);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->loaded, inputs->loaded_most * sizeof(*inputs->loaded));
     tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->parts, inputs->file_count * sizeof(*inputs->parts));
+    if (inputs->standard_input)
+        tm_input_close(inputs->standard_input);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->standard_input,
+            inputs->standard_input ? sizeof(*inputs->standard_input) : 0);
     for (size_t i = 0; i < inputs->found_count; i++)
         tm_found_free(&inputs->found[i]);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->found, inputs->found_count * sizeof(*inputs->found));

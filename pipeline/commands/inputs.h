@@ -5,10 +5,13 @@
 #include "pipeline/discover.h"
 #include "pipeline/options.h"
 
-/* The hosts that a file holds: a profile one, a partial one or more. */
+enum tm_part_kind { TM_PART_TRACE, TM_PART_PARTIAL, TM_PART_MEMORY };
+
+/* What a file holds: a trace one host, a partial any number of them, a device memory profile none. */
 struct tm_input_part {
-    bool is_partial;
+    enum tm_part_kind kind;
     uint32_t first_host, host_count; /* in tm_inputs.hosts */
+    uint32_t file_count;             /* files that it stands for: 1, of a partial those that it was made of */
 };
 
 /* The files of one run, found behind the operands of a verb. */
@@ -19,7 +22,7 @@ struct tm_inputs {
     struct tm_found_file **files;  /* of the chosen runs */
     struct tm_input_part *parts;   /* of each file */
     size_t file_count;
-    struct tm_found_file **hosts;  /* of all files, in their order; their names are distinct */
+    struct tm_found_file **hosts;  /* of all files, in their order; their names are distinct; may be none */
     char **plain_hosts;            /* their names before they were made distinct */
     uint32_t host_count;
     const char *run_name;
@@ -27,6 +30,7 @@ struct tm_inputs {
     struct tm_found_file *loaded;  /* hosts of partials */
     uint32_t loaded_count, loaded_most;
     char partial_run_name[4096];
+    struct tm_input *standard_input; /* where it was looked at */
 };
 
 enum { TM_INPUT_FILES_MOST = 100000 };

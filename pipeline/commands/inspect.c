@@ -10,6 +10,7 @@
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/host_run.h"
 #include "pipeline/commands/inputs.h"
+#include "pipeline/commands/memory_file.h"
 #include "pipeline/version.h"
 #include "stages/diagnose/contents.h"
 #include "stages/diagnose/overview.h"
@@ -25,6 +26,8 @@ struct inspection {
     const struct tm_options *options;
     struct tm_inputs inputs;
     struct tm_names *names;
+    struct tm_file_facts *file;  /* that is being read */
+    struct tm_device_profiles *profiles;
     struct tm_settings settings;
     struct tm_stage stages[STAGES];
     struct tm_value *root, *files, *warnings;
@@ -80,40 +83,20 @@ static void keep_warning(void *to, const char *text, size_t length)
         tm_add_text(n->warnings, NULL, text, length < 512 ? length : 512);
 }
 
-static const char *const wrappings[] = { [TM_PLAIN] = "none", [TM_GZIP] = "gzip", [TM_ZSTD] = "zstd" };
-
-static void add_file(struct inspection *n, const struct tm_host_run *host, const struct tm_found_file *found)
+static void add_file(struct inspection *n)
 {
-    const bool is_partial = host->input.partial || host->trace.partial || found->problem;
-    struct tm_value *file, *problems, *notes;
-    char fingerprint[20], text[TM_FOUND_NAME_BYTES];
-    const char *const name = tm_found_name(found, text);
+    n->is_partial |= n->file->is_partial;
+    if (n->file->is_partial || tm_length(n->files) < FILES_LISTED)
+        tm_file_facts_add(n->file, TM_FACTS_INSPECT, n->files);
+}
 
-    n->is_partial |= is_partial;
-    if (!is_partial && tm_length(n->files) >= FILES_LISTED)
-        return;
-    (void)snprintf(fingerprint, sizeof(fingerprint), "%016llx", (unsigned long long)host->input.xxh3);
-    file = tm_add_object(n->files, NULL);
-    tm_add_text(file, "path", name, strlen(name));
-    tm_add_string(file, "host", found->host);
-    tm_add_string(file, "kind", tm_host_format(host));
-    tm_add_uint(file, "bytes", host->input.disk_bytes);
-    tm_add_bool(file, "gzip", host->input.wrapping == TM_GZIP);
-    tm_add_string(file, "wrapping", wrappings[host->input.wrapping]);
-    tm_add_uint(file, "inflated_bytes", host->input.bytes);
-    tm_add_string(file, "xxh3", fingerprint);
-    tm_add_uint(file, "events", host->events);
-    tm_add_bool(file, "partial", is_partial);
-    problems = tm_add_array(file, "problems");
-    if (host->input.problem[0])
-        tm_add_text(problems, NULL, host->input.problem, strlen(host->input.problem));
-    if (found->problem)
-        tm_add_text(problems, NULL, found->problem, strlen(found->problem));
-    if (host->trace.problem[0])
-        tm_add_text(problems, NULL, host->trace.problem, strlen(host->trace.problem));
-    notes = tm_add_array(file, "notes");
-    if (host->trace.note[0])
-        tm_add_text(notes, NULL, host->trace.note, strlen(host->trace.note));
+static tm_status read_memory_profile(struct inspection *n, const struct tm_found_file *found)
+{
+    const tm_status st = tm_memory_file_read(n->run, n->names, found, n->profiles, n->file);
+
+    if (st == TM_OK)
+        add_file(n);
+    return st;
 }
 
 static tm_status read_host(struct inspection *n, const struct tm_found_file *found, uint32_t number)
@@ -128,8 +111,10 @@ static tm_status read_host(struct inspection *n, const struct tm_found_file *fou
         st = tm_host_events(&host, take_event, n);
     for (size_t i = 0; i < STAGES && st == TM_OK; i++)
         st = n->stages[i].type->end_host(&n->stages[i]);
-    if (st == TM_OK)
-        add_file(n, &host, found);
+    if (st == TM_OK) {
+        tm_file_facts_take(n->file, host.input, found, &host.trace, host.events);
+        add_file(n);
+    }
     tm_host_close(&host);
     return st;
 }
@@ -143,7 +128,9 @@ static tm_status gather(struct inspection *n)
     if (st != TM_OK)
         return st;
     n->names = tm_names_new(n->run, tm_budget_share(&n->run->budget, TM_ACCOUNT_NAMES), tm_traits_of);
-    if (!n->names)
+    n->profiles = n->names ? tm_device_profiles_new(n->run, n->names) : NULL;
+    n->file = n->profiles ? tm_take(&n->run->budget, TM_ACCOUNT_MODEL, sizeof(*n->file), &n->run->error) : NULL;
+    if (!n->file)
         return n->run->error.status;
     tm_add_string(n->root, "schema", "tracemill.inspect");
     tm_add_int(n->root, "schema_version", 1);
@@ -153,10 +140,16 @@ static tm_status gather(struct inspection *n)
     n->files = tm_add_array(n->root, "files");
     n->warnings = tm_add_array(n->root, "warnings");
     st = open_stages(n);
-    for (size_t i = 0; i < n->inputs.file_count && st == TM_OK; i++)
-        st = read_host(n, n->inputs.files[i], (uint32_t)i);
+    for (size_t i = 0; i < n->inputs.file_count && st == TM_OK; i++) {
+        if (n->inputs.parts[i].kind == TM_PART_MEMORY)
+            st = read_memory_profile(n, n->inputs.files[i]);
+        else
+            st = read_host(n, n->inputs.files[i], n->inputs.parts[i].first_host);
+    }
     for (size_t i = 0; i < STAGES && st == TM_OK; i++)
         st = n->stages[i].type->report(&n->stages[i], n->root);
+    if (st == TM_OK)
+        st = tm_device_profiles_report(n->profiles, n->root);
     tm_add_bool(n->root, "partial", n->is_partial);
     if (st == TM_OK)
         tm_inspect_advise(n->root);
@@ -181,6 +174,8 @@ tm_status tm_command_inspect(struct tm_run *run, const struct tm_options *option
     tm_status st = doc ? gather(&n) : run->error.status;
 
     close_stages(&n);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, n.file, n.file ? sizeof(*n.file) : 0);
+    tm_device_profiles_free(n.profiles);
     tm_names_free(n.names);
     tm_inputs_free(&n.inputs);
     tm_progress_end(&run->progress);

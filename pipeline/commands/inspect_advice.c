@@ -245,6 +245,8 @@ void tm_inspect_advise(struct tm_value *found)
 {
     struct tm_value *list = tm_add_array(found, "advice");
 
+    if (!tm_length(tm_get(found, "contents"))) /* no trace was given */
+        return;
     if (!tm_int(tm_path(found, "coverage.events_read"))) {
         advise(found, list, &no_events);
         return;

@@ -53,6 +53,8 @@ static const char *format_of(const struct tm_value *found, const struct tm_value
 {
     const struct tm_value *hosts = tm_path(found, "environment.hosts");
 
+    if (!strcmp(tm_text(tm_get(file, "kind")), "pprof"))
+        return "pprof";
     if (strcmp(tm_text(tm_get(file, "kind")), "chrome_json") != 0)
         return "XSpace";
     for (size_t i = 0; i < tm_length(hosts); i++) {
@@ -68,6 +70,36 @@ static const char *format_of(const struct tm_value *found, const struct tm_value
     return "Chrome JSON";
 }
 
+/* What one device memory profile tells. */
+static void print_profile(FILE *to, const struct tm_value *profile)
+{
+    const struct tm_value *site = tm_at(tm_get(profile, "sites"), 0);
+    char bytes[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES], share[TM_FORMAT_BYTES];
+
+    (void)fprintf(to, "  device memory profile: %s in %s allocations\n",
+                  tm_format_bytes(bytes, tm_double(tm_get(profile, "total_bytes"))),
+                  tm_format_count(count, tm_int(tm_get(profile, "total_count"))));
+    if (!tm_has(tm_get(site, "share_pct")))
+        return;
+    (void)fprintf(to, "  most is held by (%s, %s): ", tm_format_bytes(bytes, tm_double(tm_get(site, "bytes"))),
+                  tm_format_pct(share, tm_double(tm_get(site, "share_pct"))));
+    print_text(to, tm_text(tm_get(site, "function")), NAME_CHARS, 0);
+    (void)fputs(" at ", to);
+    print_whole(to, tm_text(tm_get(site, "source")));
+    (void)fputc('\n', to);
+}
+
+/* The profile that a file is. */
+static const struct tm_value *profile_of(const struct tm_value *found, const struct tm_value *file)
+{
+    const struct tm_value *profiles = tm_get(found, "device_profiles");
+
+    for (size_t i = 0; i < tm_length(profiles); i++)
+        if (!strcmp(tm_text(tm_get(tm_at(profiles, i), "file")), tm_text(tm_get(file, "path"))))
+            return tm_at(profiles, i);
+    return NULL;
+}
+
 static void print_file(FILE *to, const struct tm_value *found, const struct tm_value *file)
 {
     const char *const wrapping = tm_text(tm_get(file, "wrapping"));
@@ -77,9 +109,13 @@ static void print_file(FILE *to, const struct tm_value *found, const struct tm_v
     (void)fprintf(to, "\n  %s, %s", format_of(found, file), tm_format_bytes(bytes, tm_double(tm_get(file, "bytes"))));
     if (strcmp(wrapping, "none") != 0)
         (void)fprintf(to, " (%s of %s)", wrapping, tm_format_bytes(inflated, tm_double(tm_get(file, "inflated_bytes"))));
-    (void)fprintf(to, ", %s events, host ", tm_format_count(events, tm_int(tm_get(file, "events"))));
-    print_whole(to, tm_text(tm_get(file, "host")));
+    if (tm_has(tm_get(file, "host"))) {
+        (void)fprintf(to, ", %s events, host ", tm_format_count(events, tm_int(tm_get(file, "events"))));
+        print_whole(to, tm_text(tm_get(file, "host")));
+    }
     (void)fputs(tm_is(tm_get(file, "partial")) ? ", PARTIAL\n" : "\n", to);
+    if (profile_of(found, file))
+        print_profile(to, profile_of(found, file));
     print_list(to, "problem", tm_get(file, "problems"));
     print_list(to, "note", tm_get(file, "notes"));
 }
@@ -264,6 +300,8 @@ void tm_inspect_print(const struct tm_value *found, FILE *to)
         print_whole(to, tm_text(tm_at(warnings, i)));
         (void)fputc('\n', to);
     }
+    if (!tm_length(tm_get(found, "contents")))
+        return;
     (void)fputs(tm_length(advice) ? "\nwhat to change in the profiling\n"
                                   : "\nthe profile has all that the figures need\n",
                 to);

@@ -139,20 +139,9 @@ tm_status tm_partial_save_files(struct tm_partial_writer *w, const struct tm_val
     tm_partial_begin(w, "files");
     tm_partial_put_u32(w, (uint32_t)tm_length(files));
     for (size_t i = 0; i < tm_length(files); i++) {
-        const struct tm_value *file = tm_at(files, i), *problems = tm_get(file, "problems");
+        const struct tm_value *file = tm_at(files, i);
 
-        tm_partial_put_text(w, hosts[i]);
-        tm_partial_put_text(w, tm_text(tm_get(file, "path")));
-        tm_partial_put_text(w, tm_text(tm_get(file, "kind")));
-        tm_partial_put_text(w, tm_text(tm_get(file, "xxh3")));
-        tm_partial_put_i64(w, tm_int(tm_get(file, "bytes")));
-        tm_partial_put_i64(w, tm_int(tm_get(file, "events")));
-        tm_partial_put_i64(w, tm_int(tm_get(file, "origin_us")));
-        tm_partial_put_u8(w, tm_is(tm_get(file, "partial")));
-        tm_partial_put_text(w, tm_text(tm_at(tm_get(file, "notes"), 0)));
-        tm_partial_put_u32(w, (uint32_t)tm_length(problems));
-        for (size_t k = 0; k < tm_length(problems); k++)
-            tm_partial_put_text(w, tm_text(tm_at(problems, k)));
+        tm_file_facts_save(w, file, tm_has(tm_get(file, "host")) ? *hosts++ : NULL);
     }
     return tm_partial_end(w);
 }
@@ -167,23 +156,13 @@ tm_status tm_partial_load_file_count(struct tm_partial_reader *r, uint32_t *coun
     return tm_partial_status(r);
 }
 
-tm_status tm_partial_load_file(struct tm_partial_reader *r, struct tm_partial_file *file)
+tm_status tm_partial_load_file(struct tm_partial_reader *r, struct tm_file_facts *file)
 {
-    tm_partial_text(r, file->host, sizeof(file->host));
-    tm_partial_text(r, file->path, sizeof(file->path));
-    tm_partial_text(r, file->format, sizeof(file->format));
-    tm_partial_text(r, file->xxh3, sizeof(file->xxh3));
-    file->bytes = tm_partial_u64(r);
-    file->events = tm_partial_u64(r);
-    file->origin_us = tm_partial_i64(r);
-    file->is_partial = tm_partial_bool(r);
-    tm_partial_text(r, file->note, sizeof(file->note));
-    file->problem_count = tm_partial_below_u32(r, TM_PROBLEMS_MOST + 1);
-    for (uint32_t i = 0; i < file->problem_count; i++)
-        tm_partial_text(r, file->problems[i], sizeof(file->problems[i]));
-    if (tm_partial_is_ok(r) && !file->host[0])
+    const tm_status st = tm_file_facts_load(r, file);
+
+    if (st == TM_OK && !file->host[0] && strcmp(file->format, "pprof") != 0)
         return tm_partial_damaged(r, "a host without a name");
-    return tm_partial_status(r);
+    return st;
 }
 
 /* --- coverage --- */

@@ -2,18 +2,41 @@
 /* The registry of stages. */
 #include "pipeline/commands/registry.h"
 
+#include "stages/diagnose/balance.h"
 #include "stages/diagnose/collectives.h"
 #include "stages/diagnose/compile.h"
 #include "stages/diagnose/device_time.h"
+#include "stages/diagnose/fallback.h"
+#include "stages/diagnose/fusion.h"
+#include "stages/diagnose/host.h"
 #include "stages/diagnose/kernels.h"
 #include "stages/diagnose/memory.h"
+#include "stages/diagnose/occupancy.h"
+#include "stages/diagnose/ops.h"
 #include "stages/diagnose/overview.h"
+#include "stages/diagnose/programs.h"
 #include "stages/diagnose/scopes.h"
+#include "stages/diagnose/skew.h"
 #include "stages/diagnose/transfers.h"
 
+/* clang-format off */
 const struct tm_stage_type *const tm_registry[] = {
-    &tm_overview_stage,    &tm_device_time_stage, &tm_kernels_stage, &tm_transfers_stage,
-    &tm_collectives_stage, &tm_compile_stage,     &tm_memory_stage,
+    &tm_overview_stage,
+    &tm_device_time_stage,
+    &tm_kernels_stage,
+    &tm_transfers_stage,
+    &tm_collectives_stage,
+    &tm_compile_stage,
+    &tm_memory_stage,
+    &tm_host_stage,
+    &tm_fallback_stage,
+    &tm_ops_stage,
+    &tm_fusion_stage,
+    &tm_occupancy_stage,
+    &tm_programs_stage,
+    &tm_skew_stage,
+    &tm_balance_stage,
     &tm_scopes_stage,
 };
+/* clang-format on */
 const size_t tm_registry_count = sizeof(tm_registry) / sizeof(tm_registry[0]);

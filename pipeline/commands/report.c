@@ -97,7 +97,7 @@ static size_t without_ending(const char *name, size_t length, const char *ending
 static const char *name_of(const struct tm_options *options, const struct tm_value *summary,
                            size_t *length)
 {
-    static const char *const endings[] = { ".gz", ".zst", ".tgz", ".tar", ".zip", ".xplane.pb" };
+    static const char *const endings[] = { ".gz", ".zst", ".tgz", ".tar", ".zip", ".xplane.pb", ".prof" };
     const char *const input = options->inputs[0];
     const char *const slash = strrchr(input, '/');
     const char *name = slash ? slash + 1 : input;

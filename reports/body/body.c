@@ -26,6 +26,7 @@ const struct tm_section tm_sections[TM_SECTIONS] = {
     { "Transfers", tm_section_transfers },
     { "Collectives", tm_section_collectives },
     { "Host", tm_section_host },
+    { "CPU fallback", tm_section_fallback },
     { "Compilation", tm_section_compile },
     { "Memory", tm_section_memory },
     { "Environment", tm_section_environment },

@@ -58,7 +58,7 @@ struct tm_section {
     void (*write)(struct tm_body *body);
 };
 
-enum { TM_SECTIONS = 13 };
+enum { TM_SECTIONS = 14 };
 extern const struct tm_section tm_sections[TM_SECTIONS];
 
 void tm_body_section(struct tm_body *body, const struct tm_section *section);

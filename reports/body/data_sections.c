@@ -14,7 +14,7 @@ enum {
     COMPILE_ROWS = 15,
     RECOMPILED_ROWS = 10
 };
-enum { ALLOCATOR_ROWS = 24, HOLDER_ALLOCATORS = 4, HOLDER_ROWS = 8 };
+enum { ALLOCATOR_ROWS = 24, HOLDER_ALLOCATORS = 4, HOLDER_ROWS = 8, PROFILES_SHOWN = 4, SITE_ROWS = 12 };
 
 static void add_kernel(struct tm_body *body, const struct tm_value *kernel)
 {
@@ -356,15 +356,75 @@ static void say_holders(struct tm_body *body, const struct tm_value *allocator)
     tm_body_end_table(body);
 }
 
-void tm_section_memory(struct tm_body *body)
+static void say_sites(struct tm_body *body, const struct tm_value *profile)
+{
+    const struct tm_value *sites = tm_get(profile, "sites");
+    const size_t n = tm_length(sites), more = (size_t)tm_int(tm_path(profile, "rest.sites.rows"));
+
+    tm_body_table(body, true);
+    tm_sheet_column(body->sheet, "Held by", TM_COLUMN_NAME);
+    tm_sheet_column(body->sheet, "Source", TM_COLUMN_NAME);
+    tm_sheet_column(body->sheet, "Kind", TM_COLUMN_WORD);
+    tm_sheet_column(body->sheet, "Count", TM_COLUMN_NUMBER);
+    tm_sheet_column(body->sheet, "Bytes", TM_COLUMN_NUMBER);
+    tm_sheet_column(body->sheet, "Share", TM_COLUMN_NUMBER);
+    for (size_t i = 0; i < n && i < SITE_ROWS && tm_sheet_row(body->sheet); i++) {
+        const struct tm_value *site = tm_at(sites, i);
+
+        tm_cell_text(body, tm_get(site, "function"));
+        tm_cell_text(body, tm_get(site, "source"));
+        tm_cell_text(body, tm_get(site, "kind"));
+        tm_cell_count(body, tm_get(site, "count"));
+        tm_cell_bytes(body, tm_get(site, "bytes"));
+        tm_cell_pct(body, tm_get(site, "share_pct"));
+    }
+    tm_body_end_table(body);
+    if (n + more > SITE_ROWS)
+        tm_say(body, TM_TONE_QUIET, "%zu more places in summary.json.", n + more - SITE_ROWS);
+}
+
+/* "buffer: 4 of 31.3 KiB; executable: ..." */
+static void say_kinds(struct tm_body *body, const struct tm_value *profile)
+{
+    const struct tm_value *kinds = tm_get(profile, "kinds");
+
+    for (size_t i = 0; i < tm_length(kinds) && i < HOLDER_ROWS; i++) {
+        const struct tm_value *kind = tm_at(kinds, i);
+        char count[TM_FORMAT_BYTES], bytes[TM_FORMAT_BYTES];
+
+        tm_say_item(body, tm_has(tm_get(kind, "kind")) ? tm_text(tm_get(kind, "kind")) : "no label", "%s, %s",
+                    tm_format_count(count, tm_int(tm_get(kind, "count"))),
+                    tm_format_bytes(bytes, tm_double(tm_get(kind, "bytes"))));
+    }
+}
+
+static void say_device_profiles(struct tm_body *body)
+{
+    const struct tm_value *profiles = tm_of(body, "memory.device_profiles");
+    const size_t n = tm_length(profiles);
+    char bytes[TM_FORMAT_BYTES];
+
+    for (size_t i = 0; i < n && i < PROFILES_SHOWN; i++) {
+        const struct tm_value *profile = tm_at(profiles, i);
+
+        tm_say(body, TM_TONE_PLAIN, "Device memory profile %s: %s", tm_text(tm_get(profile, "file")),
+               tm_format_bytes(bytes, tm_double(tm_get(profile, "total_bytes"))));
+        say_kinds(body, profile);
+        if (tm_length(tm_get(profile, "sites")) > 0)
+            say_sites(body, profile);
+    }
+    if (n > PROFILES_SHOWN)
+        tm_say(body, TM_TONE_QUIET, "%zu more device memory profiles in summary.json.", n - PROFILES_SHOWN);
+}
+
+static void say_allocators(struct tm_body *body)
 {
     static const char *const titles[] = { "Capacity",      "Peak",   "Of it", "Peak at",
                                           "Lifetime peak", "Fragm.", "Allocs" };
     const struct tm_value *allocators = tm_of(body, "memory.allocators");
     const size_t n = tm_length(allocators);
 
-    if (tm_say_missing(body, tm_of(body, "memory"), "Memory") ||
-        tm_say_missing(body, allocators, "Memory"))
+    if (tm_say_missing(body, allocators, "Allocators"))
         return;
     if (n == 0) {
         body->form->paragraph(body->to, TM_TONE_PLAIN, "No allocator recorded anything.");
@@ -382,4 +442,12 @@ void tm_section_memory(struct tm_body *body)
         tm_say(body, TM_TONE_QUIET, "%zu more allocators in summary.json.", n - ALLOCATOR_ROWS);
     for (size_t i = 0; i < n && i < HOLDER_ALLOCATORS; i++)
         say_holders(body, tm_at(allocators, i));
+}
+
+void tm_section_memory(struct tm_body *body)
+{
+    if (tm_say_missing(body, tm_of(body, "memory"), "Memory"))
+        return;
+    say_allocators(body);
+    say_device_profiles(body);
 }

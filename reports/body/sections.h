@@ -14,6 +14,7 @@ void tm_section_transfers(struct tm_body *body);
 void tm_section_collectives(struct tm_body *body);
 void tm_section_scopes(struct tm_body *body);
 void tm_section_host(struct tm_body *body);
+void tm_section_fallback(struct tm_body *body);
 void tm_section_compile(struct tm_body *body);
 void tm_section_memory(struct tm_body *body);
 void tm_section_environment(struct tm_body *body);

@@ -322,22 +322,3 @@ void tm_section_gaps(struct tm_body *body)
                tm_format_time(least, tm_int(tm_get(gaps, "gap_min_ps"))));
     say_longest_gaps(body, tm_get(gaps, "longest"));
 }
-
-void tm_section_host(struct tm_body *body)
-{
-    const struct tm_value *host = tm_of(body, "host");
-    const struct tm_value *delay = tm_get(host, "launch_delay");
-
-    if (tm_say_missing(body, host, "Host"))
-        return;
-    tm_facts(body);
-    tm_fact_pct(body, "Host overhead", tm_get(host, "overhead_pct"));
-    tm_fact_time(body, "Host overhead, time", tm_get(host, "overhead_ps"));
-    tm_fact_count(body, "Launches", tm_get(host, "launches"));
-    if (tm_fact_has(body, "Launch delay", delay)) {
-        tm_fact_time(body, "Launch delay, median", tm_get(delay, "p50_ps"));
-        tm_fact_time(body, "Launch delay, 95th percentile", tm_get(delay, "p95_ps"));
-        tm_fact_count(body, "Launches after their work", tm_get(delay, "negative"));
-    }
-    tm_body_end_table(body);
-}

@@ -60,6 +60,11 @@ bool tm_ask_is_session(const struct tm_value *summary)
     return strcmp(tm_text(tm_path(summary, "steps.source")), "session") == 0;
 }
 
+bool tm_ask_has_trace(const struct tm_value *summary)
+{
+    return tm_length(tm_path(summary, "input.hosts")) > 0;
+}
+
 const char *tm_ask_platform(const struct tm_value *summary)
 {
     const char *platform = tm_text(tm_path(summary, "environment.platform"));
@@ -104,6 +109,13 @@ const char *tm_ask_framework(const struct tm_value *summary)
 int64_t tm_ask_class_count(const struct tm_value *summary, const char *class)
 {
     return tm_int(tm_get(tm_path(summary, "coverage.classes"), class));
+}
+
+const char *tm_file_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
 }
 
 char *tm_short_name(char *out, const char *name)

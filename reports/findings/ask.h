@@ -15,6 +15,8 @@ int64_t tm_ask_window_ps(const struct tm_value *summary); /* all devices; 0 = no
 double tm_share_pct(int64_t part_ps, int64_t whole_ps);
 /* No steps were marked: the whole session, or the chosen part of it, stands for one. */
 bool tm_ask_is_session(const struct tm_value *summary);
+/* A trace was read, and not a device memory profile alone. */
+bool tm_ask_has_trace(const struct tm_value *summary);
 /* "gpu", "tpu", "cpu" or "none" */
 const char *tm_ask_platform(const struct tm_value *summary);
 bool tm_ask_is_platform(const struct tm_value *summary, const char *platform);
@@ -29,6 +31,9 @@ int64_t tm_whole(double value);
 
 /* Events of a class in the input; names are those of coverage.classes. */
 int64_t tm_ask_class_count(const struct tm_value *summary, const char *class);
+
+/* The last part of a path: a view into it. */
+const char *tm_file_of(const char *path);
 
 /* A name of the trace, for use inside a sentence: visible, and cut in the middle to 60 characters.
  * out:    out   returned; at least TM_SHORT_NAME_BYTES bytes */

@@ -57,8 +57,16 @@ struct tm_findings {
 
 /* A group of rules: looks at the summary, adds what it finds. */
 typedef void tm_rules_fn(struct tm_findings *all);
-tm_rules_fn tm_find_idle, tm_find_transfers, tm_find_kernels, tm_find_compiles, tm_find_memory,
-    tm_find_balance, tm_find_scopes, tm_find_profile;
+extern tm_rules_fn tm_find_idle;
+extern tm_rules_fn tm_find_transfers;
+extern tm_rules_fn tm_find_kernels;
+extern tm_rules_fn tm_find_compiles;
+extern tm_rules_fn tm_find_memory;
+extern tm_rules_fn tm_find_balance;
+extern tm_rules_fn tm_find_profile;
+extern tm_rules_fn tm_find_host_work;
+extern tm_rules_fn tm_find_ops;
+extern tm_rules_fn tm_find_scopes;
 
 /* Begin a finding with the time that it may cost: the window is the most, and severity follows from
  * the share. out:    never NULL; title, cause, evidence and fixes are still to be given */

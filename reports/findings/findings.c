@@ -199,9 +199,20 @@ static void write_finding(const struct tm_findings *all, const struct tm_finding
 tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
                           const struct tm_thresholds *t)
 {
-    static tm_rules_fn *const rules[] = { tm_find_idle,     tm_find_transfers, tm_find_kernels,
-                                          tm_find_compiles, tm_find_memory,    tm_find_balance,
-                                          tm_find_scopes,   tm_find_profile };
+    /* clang-format off */
+    static tm_rules_fn *const rules[] = {
+        tm_find_idle,
+        tm_find_transfers,
+        tm_find_kernels,
+        tm_find_compiles,
+        tm_find_memory,
+        tm_find_balance,
+        tm_find_profile,
+        tm_find_host_work,
+        tm_find_ops,
+        tm_find_scopes,
+    };
+    /* clang-format on */
     struct tm_findings *all = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*all), &run->error);
     struct tm_value *list;
 
@@ -212,7 +223,8 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
     all->window_ps = tm_ask_window_ps(summary);
     all->audience = tm_audience_of(summary);
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-        rules[i](all);
+        if (rules[i] == tm_find_memory || tm_ask_has_trace(summary))
+            rules[i](all);
     qsort(all->list, (size_t)all->count, sizeof(all->list[0]), by_stake);
     list = tm_add_array(summary, "findings");
     for (int i = 0; i < all->count; i++)

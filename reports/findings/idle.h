@@ -15,4 +15,9 @@ bool tm_has_short_kernels(const struct tm_findings *all);
 bool tm_waits_are_short(const struct tm_findings *all); /* gaps of cause device_wait, on average */
 bool tm_host_was_not_recorded(const struct tm_findings *all);
 
+/* Evidence of what the host did, in all of the chosen steps: waits, launches, Python functions. */
+void tm_host_say_waits(struct tm_findings *all, struct tm_finding *f);
+void tm_host_say_launches(struct tm_findings *all, struct tm_finding *f);
+void tm_host_say_functions(struct tm_findings *all, struct tm_finding *f);
+
 #endif

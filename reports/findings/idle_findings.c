@@ -301,6 +301,17 @@ static bool is_wait_worth_mention(const struct tm_findings *all, int64_t wait_ps
            tm_share_pct(wait_ps, all->window_ps) >= tm_limit_of(all, TM_LIMIT_BAD_SHARE);
 }
 
+/* What the host did where it is the cause: names that the gaps alone do not tell. */
+static void say_host(struct tm_findings *all, struct tm_finding *f, const char *cause)
+{
+    if (strcmp(cause, "sync") == 0)
+        tm_host_say_waits(all, f);
+    else if (strcmp(cause, "launch") == 0)
+        tm_host_say_launches(all, f);
+    else if (strcmp(cause, "host") == 0 || strcmp(cause, "input") == 0)
+        tm_host_say_functions(all, f);
+}
+
 static void find_cause(struct tm_findings *all, const struct advice *advice)
 {
     const struct tm_value *cause = tm_get(tm_path(all->summary, "gaps.by_cause"), advice->cause);
@@ -319,6 +330,7 @@ static void find_cause(struct tm_findings *all, const struct advice *advice)
     say_share(all, f, cause);
     say_per_step(all, f, advice->cause);
     tm_idle_say_gaps(all, f, advice->cause);
+    say_host(all, f, advice->cause);
     tm_finding_fixes(f, advice->fix);
 }
 

@@ -13,6 +13,8 @@
 #define PS_PER_MS 1e9
 #define PS_PER_S 1e12
 
+enum { KNOWN_LEAST_PCT = 50 };
+
 struct figure {
     bool is_known;
     double value;
@@ -189,9 +191,25 @@ static void measure_small_kernels(const struct tm_value *s, struct figure *f)
     later(s, "fusion", f);
 }
 
+/* Of a run whose costs are mostly not known there is no share: what is known would pass for the whole. */
 static void measure_bandwidth(const struct tm_value *s, struct figure *f)
 {
-    later(s, "roofline", f);
+    const double known = tm_double(tm_path(s, "roofline.known_pct"));
+    char rate[TM_FORMAT_BYTES], peak[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES];
+
+    if (tm_has(tm_path(s, "roofline.memory_pct")) && known < KNOWN_LEAST_PCT) {
+        (void)snprintf(f->why, sizeof(f->why), "the bytes of only %s of the computing time are known",
+                       tm_format_pct(pct, known));
+        return;
+    }
+    take(s, "roofline.memory_pct", 1, f);
+    if (!f->is_known)
+        return;
+    (void)snprintf(f->note, sizeof(f->note), "%s of %s per device; bytes known of %s of the computing time%s",
+                   tm_format_rate(rate, tm_double(tm_path(s, "roofline.bandwidth"))),
+                   tm_format_rate(peak, tm_double(tm_path(s, "roofline.devices[0].peak_bandwidth"))),
+                   tm_format_pct(pct, known),
+                   f->value > 100 ? "; over 100 %: caches serve part of them, or the cost model counts too much" : "");
 }
 
 static void measure_occupancy(const struct tm_value *s, struct figure *f)
@@ -201,7 +219,14 @@ static void measure_occupancy(const struct tm_value *s, struct figure *f)
 
 static void measure_top_op(const struct tm_value *s, struct figure *f)
 {
-    later(s, "ops", f);
+    char name[TM_SHORT_NAME_BYTES];
+
+    take(s, "ops.top_share_pct", 1, f);
+    if (f->is_known)
+        (void)snprintf(f->note, sizeof(f->note), "%s; %lld of %lld operations take 80 %%",
+                       tm_short_name(name, tm_text(tm_path(s, "ops.rows[0].name"))),
+                       (long long)tm_int(tm_path(s, "ops.rows_for_80_pct")),
+                       (long long)tm_int(tm_path(s, "ops.distinct")));
 }
 
 static measure_fn *const measures[TM_KPI_COUNT] = {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Device memory (summary.memory): near the limit, spikes, fragmentation.  No time is at stake
  * before memory ends, so these have severities of their own. */
+#include <string.h>
+
 #include "reports/findings/finding.h"
 
 #define PS_PER_MS 1000000000LL
@@ -181,9 +183,79 @@ static double rank_fragmentation(const struct tm_value *allocator)
     return tm_has(pct) ? rank_peak(allocator) * tm_double(pct) : -1;
 }
 
+static const char *const free_buffers[TM_FIXES_OFFERED] = {
+    "Look at this line first: what it makes stays alive as long as something refers to it; `del` what is not needed any "
+    "more, and keep no results of earlier steps in lists.",
+    "Donate what a step replaces: `jax.jit(step, donate_argnums=0)`.",
+    "Keep only numbers of a history: `float(loss)` instead of the array, every so many steps.",
+};
+
+static const char *const free_programs[TM_FIXES_OFFERED] = {
+    "Programs that are compiled anew for each shape are all kept: pad or bucket shapes, so that few are compiled.",
+    "Free what is not called any more: `jax.clear_caches()`, or `jitted.clear_cache()` of one function.",
+};
+
+static bool is_near_limit(const struct tm_findings *all)
+{
+    const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
+    const struct tm_value *fullest = worst_by(tm_path(all->summary, "memory.allocators"), rank_peak);
+
+    return fullest && kpi->has_bands && rank_peak(fullest) > kpi->bad;
+}
+
+static void say_site(struct tm_finding *f, const struct tm_value *site)
+{
+    char name[TM_SHORT_NAME_BYTES], place[TM_SHORT_NAME_BYTES], bytes[TM_FORMAT_BYTES], share[TM_FORMAT_BYTES];
+    char count[TM_FORMAT_BYTES];
+
+    tm_finding_say(f, "%s (%s) in %s %s%s at %s, %s.", tm_format_bytes(bytes, tm_double(tm_get(site, "bytes"))),
+                   tm_format_pct(share, tm_double(tm_get(site, "share_pct"))),
+                   tm_format_count(count, tm_int(tm_get(site, "count"))),
+                   strcmp(tm_text(tm_get(site, "kind")), "executable") ? "buffer" : "program",
+                   tm_int(tm_get(site, "count")) == 1 ? "" : "s",
+                   tm_short_name(name, tm_text(tm_get(site, "function"))),
+                   tm_short_name(place, tm_text(tm_get(site, "source"))));
+}
+
+/* Who holds the most of a device memory profile.  It is no fault; it matters where memory is short. */
+static void find_holders(struct tm_findings *all, const struct tm_value *profile)
+{
+    const struct tm_value *sites = tm_get(profile, "sites"), *first = tm_at(sites, 0);
+    const bool is_program = strcmp(tm_text(tm_get(first, "kind")), "executable") == 0;
+    char name[TM_SHORT_NAME_BYTES], place[TM_SHORT_NAME_BYTES], share[TM_FORMAT_BYTES], total[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (!tm_has(tm_get(first, "share_pct")))
+        return;
+    f = tm_finding_of_fact(all, "memory_holders", is_near_limit(all) ? TM_WARNING : TM_INFO);
+    tm_finding_title(f, "%s of the device memory profile is held by %s%s (%.80s)",
+                     tm_format_pct(share, tm_double(tm_get(first, "share_pct"))),
+                     is_program ? "programs compiled for " : "", tm_short_name(name, tm_text(tm_get(first, "function"))),
+                     tm_short_name(place, tm_file_of(tm_text(tm_get(first, "source")))));
+    tm_finding_value(f, tm_double(tm_get(first, "share_pct")), "%");
+    f->cause = is_program ? "Each program that is compiled stays on the device, and there is one for every shape."
+                          : "An array stays on the device as long as the program holds a reference to it.";
+    tm_finding_say(f, "%s are held in all, by %s places of the code.",
+                   tm_format_bytes(total, tm_double(tm_get(profile, "total_bytes"))),
+                   tm_format_count(share, (int64_t)tm_length(sites) + tm_int(tm_path(profile, "rest.sites.rows"))));
+    for (size_t i = 0; i < tm_length(sites) && i < 3; i++)
+        say_site(f, tm_at(sites, i));
+    tm_finding_fixes(f, is_program ? free_programs : free_buffers);
+}
+
+/* The profile that holds the most. */
+static double rank_profile(const struct tm_value *profile)
+{
+    return tm_double(tm_get(profile, "total_bytes"));
+}
+
 void tm_find_memory(struct tm_findings *all)
 {
     const struct tm_value *list = tm_path(all->summary, "memory.allocators");
+    const struct tm_value *profiles = tm_path(all->summary, "memory.device_profiles");
+
+    if (tm_length(profiles) > 0)
+        find_holders(all, worst_by(profiles, rank_profile));
 
     if (tm_length(list) == 0)
         return;

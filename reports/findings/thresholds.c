@@ -35,6 +35,9 @@ const char *const tm_kpi_id[TM_KPI_COUNT] = {
 const char *const tm_limit_id[TM_LIMIT_COUNT] = {
     [TM_LIMIT_BAD_SHARE] = "bad_share",         [TM_LIMIT_WARNING_SHARE] = "warning_share",
     [TM_LIMIT_MENTION_SHARE] = "mention_share", [TM_LIMIT_DOMINANT_KERNEL] = "dominant_kernel",
+    [TM_LIMIT_TARGET_OP] = "target_op",         [TM_LIMIT_TARGET_OP_LONG] = "target_op_long",
+    [TM_LIMIT_ROOF_FAR] = "roof_far",           [TM_LIMIT_ROOF_REACH] = "roof_reach",
+    [TM_LIMIT_MEMORY_BOUND] = "memory_bound",
     [TM_LIMIT_SHORT_GAP] = "short_gap",         [TM_LIMIT_PAGEABLE_SHARE] = "pageable_share",
     [TM_LIMIT_REPEATED_SIZE] = "repeated_size", [TM_LIMIT_PING_PONG] = "ping_pong",
     [TM_LIMIT_RECOMPILED] = "recompiled",       [TM_LIMIT_FRAGMENTATION] = "fragmentation",

@@ -232,13 +232,35 @@ static void tell_no_device(struct verdict *v, const struct tm_value *summary)
     v->severity = f ? tm_text(tm_get(f, "severity")) : "warning";
 }
 
+/* A device memory profile alone. */
+static void tell_memory(struct verdict *v, const struct tm_value *summary)
+{
+    const struct tm_value *profile = tm_path(summary, "memory.device_profiles[0]");
+    const struct tm_value *site = tm_path(profile, "sites[0]");
+    char bytes[TM_FORMAT_BYTES], share[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], text[400];
+
+    (void)snprintf(text, sizeof(text), "No trace was given. %s of device memory is held",
+                   tm_format_bytes(bytes, tm_double(tm_get(profile, "total_bytes"))));
+    append(v, text);
+    if (tm_has(tm_get(site, "share_pct"))) {
+        (void)snprintf(text, sizeof(text), ", %s of it by %s (%.100s)",
+                       tm_format_pct(share, tm_double(tm_get(site, "share_pct"))),
+                       tm_short_name(name, tm_text(tm_get(site, "function"))),
+                       tm_file_of(tm_text(tm_get(site, "source"))));
+        append(v, text);
+    }
+    append(v, ".");
+}
+
 tm_status tm_verdict_add(struct tm_run *run, struct tm_value *summary,
                          const struct tm_thresholds *t)
 {
     struct verdict v = { .severity = "info" };
     struct tm_value *to = tm_add_object(summary, "verdict");
 
-    if (tm_ask_window_ps(summary) == 0 || !tm_has(tm_path(summary, "total.utilization_pct")))
+    if (!tm_ask_has_trace(summary))
+        tell_memory(&v, summary);
+    else if (tm_ask_window_ps(summary) == 0 || !tm_has(tm_path(summary, "total.utilization_pct")))
         tell_no_device(&v, summary);
     else
         tell_busy(&v, summary, t);

@@ -101,8 +101,12 @@ extern const struct tm_html_section tm_html_sections[];
 extern const size_t tm_html_section_count;
 bool tm_html_is_written(const struct tm_page *page, const struct tm_html_section *section);
 
-/* Sections in files of their own. */
+/* Section of html_scopes.c. */
 void tm_html_scopes(struct tm_page *page);
+
+/* Sections of html_host.c. */
+void tm_html_host(struct tm_page *page);
+void tm_html_fallback(struct tm_page *page);
 
 /* Sections of html_findings.c. */
 void tm_html_figures(struct tm_page *page);

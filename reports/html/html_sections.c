@@ -344,25 +344,7 @@ static void write_collectives(struct tm_page *page)
                                                  .sortable = true });
 }
 
-/* --- host and compilation --- */
-
-static void write_host(struct tm_page *page)
-{
-    const struct tm_value *host = of(page, "host");
-
-    tm_page_facts(page);
-    tm_page_fact_value(page, "Host overhead", TM_CELL_PCT, tm_get(host, "overhead_pct"));
-    tm_page_fact_value(page, "Idle time laid to the host", TM_CELL_TIME,
-                       tm_get(host, "overhead_ps"));
-    tm_page_fact_value(page, "Launches", TM_CELL_COUNT, tm_get(host, "launches"));
-    tm_page_fact_value(page, "Launch to begin, median", TM_CELL_TIME,
-                       tm_path(host, "launch_delay.p50_ps"));
-    tm_page_fact_value(page, "Launch to begin, 95th percentile", TM_CELL_TIME,
-                       tm_path(host, "launch_delay.p95_ps"));
-    tm_page_fact_value(page, "Begun before their launch (clock skew)", TM_CELL_COUNT,
-                       tm_path(host, "launch_delay.negative"));
-    tm_page_end_facts(page);
-}
+/* --- compilation --- */
 
 static void write_compile(struct tm_page *page)
 {
@@ -418,6 +400,44 @@ static void write_holders(struct tm_page *page, const struct tm_value *allocator
                                                  .most = 20 });
 }
 
+/* Who holds what of one device memory profile. */
+static void write_profile(struct tm_page *page, const struct tm_value *profile)
+{
+    static const struct tm_html_column labels[] = {
+        { "Kind", "kind", TM_CELL_WORD },
+        { "Count", "count", TM_CELL_COUNT },
+        { "Bytes", "bytes", TM_CELL_BYTES },
+        { "Share", "share_pct", TM_CELL_PCT },
+    };
+    static const struct tm_html_column devices[] = {
+        { "Device", "device", TM_CELL_NAME },
+        { "Count", "count", TM_CELL_COUNT },
+        { "Bytes", "bytes", TM_CELL_BYTES },
+        { "Share", "share_pct", TM_CELL_PCT },
+    };
+    static const struct tm_html_column sites[] = {
+        { "Held by", "function", TM_CELL_NAME }, { "Source", "source", TM_CELL_NAME },
+        { "Kind", "kind", TM_CELL_WORD },        { "Called there", "stack[0]", TM_CELL_NAME },
+        { "Count", "count", TM_CELL_COUNT },     { "Bytes", "bytes", TM_CELL_BYTES },
+        { "Share", "share_pct", TM_CELL_PCT },
+    };
+
+    tm_page_subheading(page, "Device memory profile");
+    tm_page_facts(page);
+    tm_page_fact_value(page, "File", TM_CELL_NAME, tm_get(profile, "file"));
+    tm_page_fact_value(page, "Held in all", TM_CELL_BYTES, tm_get(profile, "total_bytes"));
+    tm_page_fact_value(page, "Allocations", TM_CELL_COUNT, tm_get(profile, "total_count"));
+    tm_page_end_facts(page);
+    tm_page_table(page, &(struct tm_html_table){ .caption = "By kind", COLUMNS(labels), .rows = tm_get(profile, "kinds") });
+    tm_page_table(page,
+                  &(struct tm_html_table){ .caption = "By device", COLUMNS(devices), .rows = tm_get(profile, "devices") });
+    tm_page_table(page, &(struct tm_html_table){ .caption = "By place of the code",
+                                                 COLUMNS(sites),
+                                                 .rows = tm_get(profile, "sites"),
+                                                 .sortable = true,
+                                                 .filterable = true });
+}
+
 static void write_memory(struct tm_page *page)
 {
     static const struct tm_html_column columns[] = {
@@ -434,10 +454,14 @@ static void write_memory(struct tm_page *page)
         { "Allocated in all", "allocated_bytes", TM_CELL_BYTES },
         { "Small allocations", "small_allocations", TM_CELL_COUNT },
     };
-    enum { HOLDER_TABLES = 16 };
+    enum { HOLDER_TABLES = 16, PROFILE_TABLES = 8 };
     const struct tm_value *allocators = of(page, "memory.allocators");
 
-    if (tm_length(allocators) == 0)
+    const struct tm_value *profiles = of(page, "memory.device_profiles");
+
+    if (!tm_has(allocators))
+        tm_page_not_recorded(page, tm_why(allocators));
+    else if (tm_length(allocators) == 0)
         tm_page_note(page, "No allocator recorded anything.");
     tm_page_charts(page, TM_CHART_MEMORY);
     tm_page_table(page, &(struct tm_html_table){ .caption = "Allocators",
@@ -447,6 +471,8 @@ static void write_memory(struct tm_page *page)
                                                  .sortable = true });
     for (size_t i = 0; i < tm_length(allocators) && i < HOLDER_TABLES; i++)
         write_holders(page, tm_at(allocators, i));
+    for (size_t i = 0; i < tm_length(profiles) && i < PROFILE_TABLES; i++)
+        write_profile(page, tm_at(profiles, i));
 }
 
 /* --- environment --- */
@@ -635,7 +661,8 @@ const struct tm_html_section tm_html_sections[] = {
     { "gaps", "Idle gaps", "gaps", write_gaps },
     { "transfers", "Transfers", "transfers", write_transfers },
     { "collectives", "Collectives", "collectives", write_collectives },
-    { "host", "Host", "host", write_host },
+    { "host", "Host", "host", tm_html_host },
+    { "fallback", "CPU fallback", "fallback", tm_html_fallback },
     { "compile", "Compilation", "compile", write_compile },
     { "memory", "Memory", "memory", write_memory },
     { "environment", "Environment", "environment", write_environment },

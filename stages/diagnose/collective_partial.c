@@ -11,6 +11,9 @@ static void save_row(struct tm_partial_writer *w, const void *of)
     tm_partial_put_words(w, &row->key, 2);
     tm_partial_put_u64(w, row->count);
     tm_partial_put_i64(w, row->total_ps);
+    tm_partial_put_i64(w, row->exposed_ps);
+    tm_partial_put_u64(w, row->moved_count);
+    tm_partial_put_i64(w, row->moved_ps);
     tm_partial_put_u64(w, row->message_bytes);
     tm_partial_put_u32(w, row->group_size);
     tm_partial_put_name(w, row->data_type);
@@ -36,6 +39,9 @@ static void load_row(struct tm_partial_reader *r, struct collective_row *row)
     tm_partial_words(r, &row->key, 2);
     row->count = tm_partial_u64(r);
     row->total_ps = tm_partial_time(r);
+    row->exposed_ps = tm_partial_time(r);
+    row->moved_count = tm_partial_u64(r);
+    row->moved_ps = tm_partial_time(r);
     row->message_bytes = tm_partial_u64(r);
     row->group_size = tm_partial_u32(r);
     row->data_type = tm_partial_name(r);

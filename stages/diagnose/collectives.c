@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collectives, the stage: folds them by kind, size of their message, data type and size of the group.  What counts is
  * what the devices count as collectives.  Memory: a table of fixed size remembers what names and configurations tell;
- * groups spill. */
+ * fixed per device what runs on it; groups spill. */
 #include "stages/diagnose/collectives.h"
 
 #include <string.h>
@@ -9,9 +9,6 @@
 
 #include "pipeline/hash.h"
 #include "stages/diagnose/collectives_private.h"
-#include "stages/resolve/classes.h"
-
-enum { TEXT_MOST = 4096 }; /* bytes of a text that are looked at */
 
 static void merge_rows(void *into, const void *from)
 {
@@ -20,6 +17,9 @@ static void merge_rows(void *into, const void *from)
 
     a->count = tm_sum_counts(a->count, b->count);
     a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+    a->exposed_ps = tm_sum_times(a->exposed_ps, b->exposed_ps);
+    a->moved_count = tm_sum_counts(a->moved_count, b->moved_count);
+    a->moved_ps = tm_sum_times(a->moved_ps, b->moved_ps);
 }
 
 static tm_status open_stage(struct tm_stage *s)
@@ -41,71 +41,20 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     c->trace = trace;
     c->names = trace->names;
     memset(c->front, 0, COLLECTIVES_FRONT * sizeof(*c->front));
-    for (uint32_t i = 0; i < trace->device_count; i++)
-        c->has_device |= trace->devices[i].activities != 0;
-    return TM_OK;
-}
-
-/* --- what an event is about --- */
-
-/* What a text of the names tells; *kind changes only where it tells something. */
-static tm_status ask(struct tm_names *names, tm_strid id, enum tm_collective_kind *kind)
-{
-    const char *text;
-    size_t length;
-    tm_status st;
-
-    if (!id || *kind != TM_OTHER_COLLECTIVE)
+    if (!trace->device_count)
         return TM_OK;
-    st = tm_names_text(names, id, TEXT_MOST, &text, &length);
-    if (st == TM_OK)
-        *kind = tm_collective_kind_in(text, length);
-    return st;
-}
+    c->exposures = tm_take(&c->run->budget, TM_ACCOUNT_MODEL, trace->device_count * sizeof(*c->exposures),
+                           &c->run->error);
+    if (!c->exposures)
+        return c->run->error.status;
+    c->exposure_count = trace->device_count;
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        const struct tm_device *device = &trace->devices[i];
 
-/* The same of an op's HLO text: the opcode, else what an async op calls.  Operands tell nothing of it. */
-static tm_status ask_hlo(struct tm_names *names, tm_strid id, enum tm_collective_kind *kind)
-{
-    const char *text, *opcode, *calls;
-    size_t length, opcode_length;
-    tm_status st;
-
-    if (!id || *kind != TM_OTHER_COLLECTIVE)
-        return TM_OK;
-    st = tm_names_text(names, id, TEXT_MOST, &text, &length);
-    if (st != TM_OK)
-        return st;
-    tm_hlo_opcode(text, length, &opcode, &opcode_length);
-    *kind = tm_collective_kind_in(opcode, opcode_length);
-    calls = length ? memmem(text, length, "calls=", 6) : NULL;
-    if (*kind == TM_OTHER_COLLECTIVE && calls)
-        *kind = tm_collective_kind_in(calls, strcspn(calls, ", "));
+        c->has_device |= device->activities != 0;
+        init_exposure(&c->exposures[i], device->chosen_begin_ps, device->chosen_end_ps);
+    }
     return TM_OK;
-}
-
-/* The most that a rank sends or receives: an all-gather's output, a reduce-scatter's input. */
-static uint64_t bytes_of(const struct tm_message *message)
-{
-    const uint64_t elements =
-        message->elements_in > message->elements_out ? message->elements_in : message->elements_out;
-    uint64_t bytes;
-
-    return __builtin_mul_overflow(elements, (uint64_t)message->element_bytes, &bytes) ? 0 : bytes;
-}
-
-static tm_status find_kind(struct collectives *c, const struct tm_event *event, const struct tm_message *message,
-                           enum tm_collective_kind *kind)
-{
-    const struct tm_config *config = event->config;
-    tm_status st = ask(c->names, message->operation, kind);
-
-    if (st == TM_OK)
-        st = ask(c->names, config->hlo_op, kind);
-    if (st == TM_OK)
-        st = ask_hlo(c->names, config->details, kind);
-    if (st == TM_OK)
-        st = ask(c->names, config->category, kind);
-    return st == TM_OK ? ask(c->names, event->record.name, kind) : st;
 }
 
 /* What the key of a row is made of; no gaps in it. */
@@ -118,35 +67,24 @@ static_assert(sizeof(struct key_text) == 32, "hashed as bytes");
 
 static tm_status fill_front(struct collectives *c, const struct tm_event *event, struct collective_front *front)
 {
-    const uint32_t number = event->config->message;
-    struct tm_message message = { .group_size = 0 };
-    enum tm_collective_kind kind = TM_OTHER_COLLECTIVE;
+    struct tm_collective_facts facts;
     struct key_text text;
     struct tm_name type;
     XXH128_hash_t hash;
-    tm_status st;
+    tm_status st = tm_collective_facts(c->trace, event, &facts);
 
-    if (number) {
-        const struct tm_message *row = tm_rows_at(c->trace->messages, number);
-
-        if (!row)
-            return c->run->error.status;
-        message = *row;
-    }
-    st = find_kind(c, event, &message, &kind);
     if (st == TM_OK)
-        st = tm_names_info(c->names, message.data_type, &type);
+        st = tm_names_info(c->names, facts.data_type, &type);
     if (st != TM_OK)
         return st;
-    text = (struct key_text){ type.hash, bytes_of(&message), message.group_size, kind };
+    text = (struct key_text){ type.hash, facts.message_bytes, facts.group_size, facts.kind };
     hash = XXH3_128bits(&text, sizeof(text));
     *front = (struct collective_front){
         .row = { .key = { hash.high64, hash.low64 },
-                 .count = event->config->tpu_part != TM_TPU_START, /* one that is waited for is counted there */
-                 .message_bytes = text.message_bytes,
-                 .group_size = message.group_size,
-                 .data_type = message.data_type,
-                 .kind = (uint8_t)kind },
+                 .message_bytes = facts.message_bytes,
+                 .group_size = facts.group_size,
+                 .data_type = facts.data_type,
+                 .kind = (uint8_t)facts.kind },
         .name = event->record.name,
         .config = event->record.config,
         .is_used = true,
@@ -154,22 +92,33 @@ static tm_status fill_front(struct collectives *c, const struct tm_event *event,
     return TM_OK;
 }
 
-/* --- events --- */
-
-static tm_status take_collective(struct collectives *c, const struct tm_event *event)
+/* The row of an event without what it counts. */
+static tm_status find_row(struct collectives *c, const struct tm_event *event, struct collective_row *row)
 {
     const uint64_t mixed = tm_hash_mix((uint64_t)event->record.name << 32 | event->record.config, 0);
     struct collective_front *front = &c->front[mixed & (COLLECTIVES_FRONT - 1)];
-    struct collective_row row;
+    tm_status st = TM_OK;
 
-    if (!front->is_used || front->name != event->record.name || front->config != event->record.config) {
-        const tm_status st = fill_front(c, event, front);
+    if (!front->is_used || front->name != event->record.name || front->config != event->record.config)
+        st = fill_front(c, event, front);
+    *row = front->row;
+    return st;
+}
 
-        if (st != TM_OK)
-            return st;
-    }
-    row = front->row;
+/* --- events --- */
+
+/* A collective in a chosen step.  An asynchronous one of a TPU is counted where it is waited for, and its bytes move
+ * while it is in flight. */
+static tm_status count_collective(struct collectives *c, const struct tm_event *event, struct collective_row row)
+{
+    const enum tm_tpu_part part = (enum tm_tpu_part)event->config->tpu_part;
+
+    row.count = part != TM_TPU_START;
     row.total_ps = event->record.dur_ps;
+    if (part == TM_TPU_PLAIN) {
+        row.moved_count = 1;
+        row.moved_ps = row.total_ps;
+    }
     c->count = tm_sum_counts(c->count, row.count);
     c->total_ps = tm_sum_times(c->total_ps, row.total_ps);
     if (row.message_bytes) {
@@ -179,24 +128,75 @@ static tm_status take_collective(struct collectives *c, const struct tm_event *e
     return tm_groups_add(c->groups, &row);
 }
 
+static tm_status take_collective(struct collectives *c, struct exposure *e, const struct tm_event *event)
+{
+    const struct tm_record *r = &event->record;
+    struct collective_row row;
+    tm_status st = find_row(c, event, &row);
+
+    if (st == TM_OK)
+        expose_collective(e, r->start_ps, r->start_ps + r->dur_ps, &row);
+    return st == TM_OK && event->chosen ? count_collective(c, event, row) : st;
+}
+
+static tm_status take_flight(struct collectives *c, const struct tm_event *event)
+{
+    struct collective_row row;
+    const tm_status st = find_row(c, event, &row);
+
+    row.moved_count = 1;
+    row.moved_ps = event->record.dur_ps;
+    return st == TM_OK ? tm_groups_add(c->groups, &row) : st;
+}
+
+static tm_status take_one(struct collectives *c, const struct tm_event *event)
+{
+    const struct tm_record *r = &event->record;
+    struct exposure *e;
+    tm_status st;
+
+    if (event->device >= c->exposure_count)
+        return TM_OK;
+    if (r->class == TM_CLASS_TPU_ASYNC)
+        return event->config->level == TM_LEVEL_COLLECTIVE && (event->chosen || c->trace->steps.all)
+                   ? take_flight(c, event)
+                   : TM_OK;
+    if (event->level != TM_LEVEL_COMPUTE && event->level != TM_LEVEL_COLLECTIVE)
+        return TM_OK;
+    e = &c->exposures[event->device];
+    st = expose_to(e, r->start_ps, c->groups);
+    if (st == TM_OK && event->level == TM_LEVEL_COLLECTIVE)
+        return take_collective(c, e, event);
+    expose_compute(e, r->start_ps + r->dur_ps);
+    return st;
+}
+
 static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
 {
-    struct collectives *c = s->state;
     tm_status st = TM_OK;
 
-    for (size_t i = 0; i < count && st == TM_OK; i++) {
-        if (events[i].chosen && events[i].level == TM_LEVEL_COLLECTIVE && events[i].device < c->trace->device_count)
-            st = take_collective(c, &events[i]);
-    }
+    for (size_t i = 0; i < count && st == TM_OK; i++)
+        st = take_one(s->state, &events[i]);
     return st;
+}
+
+static void free_exposures(struct collectives *c)
+{
+    tm_give(&c->run->budget, TM_ACCOUNT_MODEL, c->exposures, c->exposure_count * sizeof(*c->exposures));
+    c->exposures = NULL;
+    c->exposure_count = 0;
 }
 
 static tm_status end_host(struct tm_stage *s)
 {
     struct collectives *c = s->state;
+    tm_status st = TM_OK;
 
+    for (uint32_t i = 0; i < c->exposure_count && st == TM_OK; i++)
+        st = expose_to(&c->exposures[i], INT64_MAX, c->groups);
+    free_exposures(c);
     c->trace = NULL;
-    return TM_OK;
+    return st;
 }
 
 static void close_stage(struct tm_stage *s)
@@ -207,6 +207,7 @@ static void close_stage(struct tm_stage *s)
         return;
     tm_give(&c->run->budget, TM_ACCOUNT_TABLES, c->front, c->front ? COLLECTIVES_FRONT * sizeof(*c->front) : 0);
     tm_groups_free(c->groups);
+    free_exposures(c);
 }
 
 const struct tm_stage_type tm_collectives_stage = {

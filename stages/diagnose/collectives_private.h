@@ -3,7 +3,7 @@
 #define TM_COLLECTIVES_PRIVATE_H
 
 #include "pipeline/groups.h"
-#include "stages/diagnose/collective_kind.h"
+#include "stages/diagnose/collective_facts.h"
 #include "stages/diagnose/collectives.h"
 #include "stages/diagnose/shares.h"
 #include "stages/diagnose/sums.h"
@@ -12,7 +12,9 @@
 struct collective_row {
     struct tm_key key; /* of all that is not summed */
     uint64_t count;
-    int64_t total_ps;
+    int64_t total_ps, exposed_ps;
+    uint64_t moved_count;   /* of those whose transfer was timed, and how long it took: on a TPU the time in flight of */
+    int64_t moved_ps;       /* asynchronous ones, not that of the waits for them */
     uint64_t message_bytes; /* 0 = not recorded */
     uint32_t group_size;    /* 0 = not recorded */
     tm_strid data_type;
@@ -27,6 +29,21 @@ struct collective_front {
     bool is_used;
 };
 
+/* A collective that runs on a device: until when, and its row with the exposed time that it has so far. */
+struct exposed {
+    struct collective_row row;
+    int64_t end_ps;
+    bool is_there;
+};
+
+/* The exposed time of a device. */
+struct exposure {
+    int64_t begin_ps, end_ps; /* what counts of the device */
+    int64_t at_ps;            /* everything before is shared out */
+    int64_t computes_until_ps;
+    struct exposed owner, next; /* next: of those that end after the owner the one with the latest end */
+};
+
 struct collectives {
     struct tm_run *run;
     const struct tm_settings *settings;
@@ -34,20 +51,31 @@ struct collectives {
     struct tm_names *names;
     struct tm_groups *groups; /* struct collective_row */
     struct collective_front *front;
+    struct exposure *exposures; /* of the present host, by device */
+    uint32_t exposure_count;
     uint64_t count, bytes, sized_count; /* bytes: of the sized ones, whose messages' sizes are known */
-    int64_t total_ps;
+    int64_t total_ps, exposed_ps;
     bool has_device;
 };
 
-enum { COLLECTIVES_FRONT = 1024 }; /* a power of two: a program has few of them */
+enum { COLLECTIVES_FRONT = 256 }; /* a power of two: a program has few of them */
 
-/* Parts of what the tables of this stage may take, in sixteenths. */
-enum { COLLECTIVES_GROUPS = 8, COLLECTIVES_TOP = 4 };
+/* Parts of what the tables of collectives may take, in 32nds; what is left is for the front and for the stage skew. */
+enum { COLLECTIVES_GROUPS = 8, COLLECTIVES_TOP = 8 };
 
 static inline size_t collectives_memory(struct tm_run *run, int parts)
 {
-    return tm_tables_memory(run, TM_TABLES_COLLECTIVES, 16, (unsigned)parts);
+    return tm_tables_memory(run, TM_TABLES_COLLECTIVES, 32, (unsigned)parts);
 }
+
+/* collective_exposure.c */
+void init_exposure(struct exposure *e, int64_t begin_ps, int64_t end_ps);
+/* Bring it up to a time: the begin of the next activity, or INT64_MAX at the end.  Collectives that end until then and
+ * have exposed time are put into the groups. */
+tm_status expose_to(struct exposure *e, int64_t to_ps, struct tm_groups *groups) TM_MUST_USE;
+/* Activities in the order of their begins, each after expose_to(begin). */
+void expose_compute(struct exposure *e, int64_t end_ps);
+void expose_collective(struct exposure *e, int64_t start_ps, int64_t end_ps, const struct collective_row *row);
 
 /* collective_report.c */
 tm_status tm_collectives_report(struct tm_stage *s, struct tm_value *summary) TM_MUST_USE;

@@ -268,7 +268,8 @@ static void add_total(const struct device_time *d, const struct totals *t, struc
     add_share(total, "worst_utilization_pct", busy_of(&t->worst->parts) - t->worst->wait.total_ps, window_of(t->worst));
 }
 
-/* How much of the devices' time the host cost: docs/metrics.md, "Host overhead". */
+/* How much of the devices' time the host cost; the stage host adds the rest of the section.
+ * source: docs/metrics.md, "Host" */
 static void add_host_section(const struct device_time *d, const struct totals *t, struct tm_value *summary)
 {
     static const enum tm_cause causes[] = { TM_CAUSE_LAUNCH, TM_CAUSE_INPUT, TM_CAUSE_SYNC,
@@ -277,8 +278,6 @@ static void add_host_section(const struct device_time *d, const struct totals *t
     const bool is_cpu = d->lane_count && d->lanes[0].device.kind == TM_DEVICE_CPU;
     int64_t overhead_ps = 0;
 
-    tm_add_null(host, "launches", "not worked out by this version");
-    tm_add_null(host, "launch_delay", "not worked out by this version");
     for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
         overhead_ps = tm_sum_times(overhead_ps, t->parts.idle_ps[causes[i]]);
     if (is_cpu || !d->lane_count) {
@@ -311,6 +310,8 @@ static void add_balance(const struct device_time *d, struct tm_value *summary)
         tm_add_string(row, "device", lane->device.id);
         tm_add_int(row, "busy_ps", busy_of(&lane->parts));
         tm_add_int(row, "compute_ps", lane->parts.compute_ps);
+        tm_add_int(row, "exposed_collective_ps", lane->parts.exposed_collective_ps);
+        tm_add_uint(row, "kernels", lane->kernels.count);
         sum_ps = tm_sum_times(sum_ps, lane->parts.compute_ps);
         count++;
         if (!slowest || lane->parts.compute_ps > slowest->parts.compute_ps)

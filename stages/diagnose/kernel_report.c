@@ -9,18 +9,10 @@
 
 #include "stages/diagnose/kernel_category.h"
 #include "stages/diagnose/kernels_private.h"
+#include "stages/diagnose/listed_text.h"
 #include "stages/diagnose/top_rows.h"
 
-/* Texts are given whole up to TEXT_WHOLE_BYTES while there is room for them, else cut at
- * TEXT_CUT_BYTES.  The room depends on the number of rows alone, so that the summary does not
- * depend on the memory. */
-enum {
-    TEXT_WHOLE_BYTES = 8192,
-    TEXT_CUT_BYTES = 256,
-    ROOM_PER_ROW = 512,
-    ROOM_ROWS_MOST = 1 << 20,
-    TIE_BYTES = 512
-};
+enum { TEXT_WHOLE_BYTES = 8192, TIE_BYTES = 512 };
 
 static const char not_recorded[] = "the profile does not tell";
 
@@ -28,7 +20,7 @@ struct report {
     struct tm_run *run;
     struct kernels *k;
     uint64_t table_rows;
-    size_t room_bytes;            /* left for whole texts */
+    struct tm_listed_texts texts;
     struct tm_top_rows *rows;     /* struct kernel_row */
     struct tm_groups *by_name;    /* struct kernel_name_row */
     struct tm_top_rows *names;    /* struct kernel_name_row */
@@ -236,35 +228,14 @@ static double share_of(int64_t part, int64_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* A text that is whole, or is cut between two characters and ends in "...". */
 static tm_status add_name(struct report *r, struct tm_value *to, const char *key, tm_strid id)
 {
-    char cut[TEXT_CUT_BYTES + 3];
-    const char *text;
-    size_t length, n = TEXT_CUT_BYTES;
-    const tm_status st = tm_names_text(r->k->names, id, TEXT_WHOLE_BYTES + 1, &text, &length);
-
-    if (st != TM_OK)
-        return st;
-    if (length <= TEXT_CUT_BYTES || (length <= TEXT_WHOLE_BYTES && length <= r->room_bytes)) {
-        r->room_bytes -= length <= TEXT_CUT_BYTES ? 0 : length;
-        tm_add_text(to, key, text, length);
-        return TM_OK;
-    }
-    while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
-        n--;
-    memcpy(cut, text, n);
-    memcpy(cut + n, "...", 3);
-    tm_add_text(to, key, cut, n + 3);
-    return TM_OK;
+    return tm_listed_text_add(&r->texts, to, key, id);
 }
 
 static tm_status add_known_name(struct report *r, struct tm_value *to, const char *key, tm_strid id)
 {
-    if (id)
-        return add_name(r, to, key, id);
-    tm_add_null(to, key, not_recorded);
-    return TM_OK;
+    return tm_listed_text_or(&r->texts, to, key, id, not_recorded);
 }
 
 static void add_shape(struct tm_value *to, const char *key, const uint32_t shape[3])
@@ -605,19 +576,19 @@ static tm_status add_names(struct report *r, struct tm_value *kernels)
 
 static tm_status add_section(struct report *r, struct tm_value *summary)
 {
-    const uint64_t rows = r->table_rows < ROOM_ROWS_MOST ? r->table_rows : ROOM_ROWS_MOST;
     struct tm_value *kernels = tm_add_object(summary, "kernels");
     tm_status st;
 
     tm_add_uint(kernels, "count", r->k->count);
     tm_add_int(kernels, "total_ps", r->k->total_ps);
     tm_add_uint(kernels, "distinct", r->distinct);
-    r->room_bytes = rows * ROOM_PER_ROW;
+    r->texts = tm_listed_texts(r->k->names, r->table_rows);
     st = add_rows(r, kernels);
     add_means(r, kernels);
     if (st == TM_OK)
         st = add_categories(r, kernels);
-    r->room_bytes = rows * ROOM_PER_ROW / 2;
+    r->texts = tm_listed_texts(r->k->names, r->table_rows);
+    r->texts.room_bytes /= 2;
     return st == TM_OK ? add_names(r, kernels) : st;
 }
 

@@ -269,6 +269,20 @@ tm_status tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps,
     return TM_OK;
 }
 
+tm_status tm_nesting_around(struct tm_nesting *n, uint64_t lane, int64_t at_ps, const void **payload)
+{
+    struct place *place = find_place(n, lane);
+    tm_status st = TM_OK;
+
+    *payload = NULL;
+    if (!place->is_used)
+        return TM_OK;
+    st = close_until(n, place, at_ps);
+    if (st == TM_OK && place->inner != NO_NODE)
+        *payload = payload_of(n, place->inner);
+    return st;
+}
+
 tm_status tm_nesting_end(struct tm_nesting *n)
 {
     tm_status st = TM_OK;

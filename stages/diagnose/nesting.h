@@ -33,6 +33,10 @@ struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, s
                                   uint32_t most, tm_nested_told *told, void *to) TM_MUST_USE;
 void tm_nesting_free(struct tm_nesting *n);
 
+/* The payload of the innermost span of a lane that is open at a time, which is not before the last one given; NULL =
+ * none.  Spans that have ended by then are told.  out: *payload  valid until the next call */
+tm_status tm_nesting_around(struct tm_nesting *n, uint64_t lane, int64_t at_ps, const void **payload) TM_MUST_USE;
+
 /* in: dur_ps  not negative; an instant has no children and takes nothing from its parent */
 tm_status tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps,
                           const void *payload) TM_MUST_USE;

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "pipeline/rows.h"
+#include "stages/diagnose/backward.h"
+#include "stages/resolve/classes.h"
 
 enum {
     MODELS_MOST = 64,    /* sorts of devices; the others share the last row */
@@ -35,6 +37,7 @@ struct host_row {
     char name[128];
     struct tm_environment environment;
     enum tm_origin origin;
+    enum tm_backward backward;
 };
 
 struct unused_row {
@@ -52,6 +55,9 @@ struct overview {
     uint64_t used_devices[KIND_COUNT];
     uint64_t classes[TM_CLASS_COUNT];
     uint64_t used;
+    const struct tm_trace *trace; /* of the present host */
+    enum tm_backward backward;    /* what its events tell */
+    uint64_t operators_before;    /* of the hosts before it */
 };
 
 static tm_status open_stage(struct tm_stage *s)
@@ -107,6 +113,9 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     struct host_row host = { .environment = trace->environment, .origin = trace->origin };
     tm_status st;
 
+    o->trace = trace;
+    o->backward = TM_BACKWARD_UNKNOWN;
+    o->operators_before = o->classes[TM_CLASS_FRAMEWORK_OP];
     memcpy(host.name, trace->host_name, sizeof(host.name));
     st = tm_rows_append(o->hosts, &host);
     for (uint32_t i = 0; i < trace->device_count && st == TM_OK; i++) {
@@ -163,14 +172,24 @@ static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t 
     for (size_t i = 0; i < count; i++) {
         o->classes[events[i].record.class < TM_CLASS_COUNT ? events[i].record.class : TM_CLASS_OTHER]++;
         o->used += tm_overview_is_used(&events[i]);
+        if (events[i].traits & TM_TRAIT_BACKWARD)
+            o->backward = TM_BACKWARD_YES;
     }
     return TM_OK;
 }
 
 static tm_status end_host(struct tm_stage *s)
 {
-    (void)s;
-    return TM_OK;
+    struct overview *o = s->state;
+    struct host_row *host = tm_rows_change(o->hosts, tm_rows_count(o->hosts) - 1);
+    /* PyTorch's profiler records operators and the autograd engine together. */
+    const bool has_operators = o->trace->origin == TM_ORIGIN_PYTORCH &&
+                               o->classes[TM_CLASS_FRAMEWORK_OP] > o->operators_before;
+
+    if (!host)
+        return o->run->error.status;
+    host->backward = o->backward == TM_BACKWARD_UNKNOWN && has_operators ? TM_BACKWARD_NO : o->backward;
+    return tm_backward_in_paths(o->trace, &host->backward);
 }
 
 /* --- the sections --- */
@@ -219,6 +238,10 @@ static tm_status add_hosts(struct overview *o, struct tm_value *environment)
         to = tm_add_object(list, NULL);
         tm_add_string(to, "host", host->name);
         add_text_or(to, "framework", e->framework, not_recorded);
+        if (host->backward == TM_BACKWARD_UNKNOWN)
+            tm_add_null(to, "backward", "no framework paths and no operators are in the profile");
+        else
+            tm_add_bool(to, "backward", host->backward == TM_BACKWARD_YES);
         add_rank_or(to, "rank", e->rank);
         add_rank_or(to, "world_size", e->world_size);
         add_text_or(to, "jax", e->jax, why);
@@ -417,6 +440,7 @@ static tm_status save(struct tm_stage *s, struct tm_partial_writer *w)
             return o->run->error.status;
         save_environment(w, &host->environment);
         tm_partial_put_u8(w, (uint8_t)host->origin);
+        tm_partial_put_u8(w, (uint8_t)host->backward);
     }
     st = save_devices(o, w);
     return st == TM_OK ? save_unused(o, w) : st;
@@ -492,6 +516,7 @@ static tm_status load(struct tm_stage *s, struct tm_partial_reader *r)
         tm_partial_copy_host(r, i, host.name, sizeof(host.name));
         load_environment(r, &host.environment);
         host.origin = (enum tm_origin)tm_partial_below_u8(r, TM_ORIGIN_COUNT);
+        host.backward = (enum tm_backward)tm_partial_below_u8(r, TM_BACKWARD_COUNT);
         st = tm_partial_is_ok(r) ? tm_rows_append(o->hosts, &host) : tm_partial_status(r);
     }
     if (st == TM_OK)

@@ -18,6 +18,7 @@ enum tm_tables_part {
     TM_TABLES_SCOPES = 5,
     TM_TABLES_HOST = 4,
     TM_TABLES_FALLBACK = 2,
+    TM_TABLES_PROFILES = 1,
 };
 
 /* in:     part   what the stage has

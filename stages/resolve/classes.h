@@ -36,6 +36,7 @@ enum tm_trait {
     TM_TRAIT_END_MARKER = 1 << 25,   /* "end: op" */
     TM_TRAIT_BOOKKEEPING = 1 << 26,  /* on a GPU stream, but no work: UM_*, Memory <kind>, HostRegister ... */
     TM_TRAIT_FRAMEWORK_OP = 1 << 27, /* TensorFlow's "scope/name:Type" */
+    TM_TRAIT_BACKWARD = 1 << 28,     /* of a backward pass or an optimizer: JAX's transpose(jvp(..)), PyTorch's autograd */
     TM_TRAIT_DIRECTION_SHIFT = 29,   /* bits 29 to 31: enum tm_direction + 1 that the name tells, 0 = none */
 };
 

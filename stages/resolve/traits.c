@@ -375,6 +375,13 @@ enum tm_direction tm_direction_in(const char *text, size_t length)
     return direction;
 }
 
+/* Of a backward pass: JAX's framework path, PyTorch's host events. */
+static bool is_backward(struct tm_text name)
+{
+    return holds(name, "transpose(jvp(") || tm_text_begins(name, "autograd::engine::evaluate_function") ||
+           tm_text_begins(name, "Optimizer.step#");
+}
+
 uint32_t tm_traits_of(const char *text, size_t length)
 {
     const struct tm_text name = { text, length };
@@ -389,6 +396,8 @@ uint32_t tm_traits_of(const char *text, size_t length)
     traits = known(name) | driver_traits(name) | framework_traits(name, &told);
     if (holds(name, "::"))
         traits |= TM_TRAIT_RUNTIME;
+    if (is_backward(name))
+        traits |= TM_TRAIT_BACKWARD;
     if (has_collective_part(name))
         traits |= TM_TRAIT_COLLECTIVE_NAME;
     if (tm_is_collective_op(text, length))

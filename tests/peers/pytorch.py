@@ -10,10 +10,8 @@ for ranks that are one run.  Without the folder: skipped.
 """
 
 import argparse
-import bisect
 import functools
 import re
-import statistics
 import sys
 from collections import Counter, defaultdict
 from decimal import Decimal
@@ -24,6 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from chrome_json import compare_phases, content_of, document_of  # noqa: E402
 from differences import MISSING, Differences, at  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
+from slow_steps import chosen_steps, chosen_time, device_steps, forget, whole_time  # noqa: E402
+from slow_time import gaps  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, summary_of  # noqa: E402
 
@@ -121,13 +121,14 @@ class Profile:
                  and STEP.match(e["name"])]
         return sorted(found, key=lambda s: s[1])
 
-    def step_of(self, activity):
-        """Index of the step that the launch, without one the activity, began in; None = in none."""
-        moment = self.launches.get(activity.correlation, activity.begin)
-        at_or_before = bisect.bisect_right([s[1] for s in self.steps], moment) - 1
-        if at_or_before < 0 or moment >= self.steps[at_or_before][1] + self.steps[at_or_before][2]:
-            return None
-        return at_or_before
+    is_cpu, compiles = False, ()  # no profile here has a compilation
+
+    def moment_of(self, activity):
+        """When it was launched; where that is not known, when it began."""
+        return self.launches.get(activity.correlation, activity.begin)
+
+    def ranked(self, device):
+        return [(a.rank, a.begin, a.end) for a in self.of(device)]
 
     @functools.cache
     def of(self, device):
@@ -136,126 +137,11 @@ class Profile:
 
 # --- working out ----------------------------------------------------------------------------------------------
 
-def union(spans):
-    """Length that is covered."""
-    covered, reached = 0, None
-    for begin, end in sorted(spans):
-        if reached is None or begin > reached:
-            covered, reached = covered + end - begin, end
-        elif end > reached:
-            covered, reached = covered + end - reached, end
-    return covered
-
-
-def gaps(activities):
-    """(begin, length) of the maximal stretches without an activity, in the order of time."""
-    found, reached = [], None
-    for a in activities:
-        if reached is not None and a.begin > reached:
-            found.append((reached, a.begin - reached))
-        reached = a.end if reached is None else max(reached, a.end)
-    return found
-
-
-def cut(activities, begin, end):
-    """(rank, begin, end) of what lies in [begin, end)."""
-    spans = ((a.rank, max(a.begin, begin), min(a.end, end)) for a in activities)
-    return [s for s in spans if s[2] > s[1]]
-
-
-def sweep(spans):
-    """Time by rank: at every instant the lowest rank that runs takes it.  spans: (rank, begin, end)."""
-    edges = sorted([(b, 1, r) for r, b, _ in spans] + [(e, -1, r) for r, _, e in spans])
-    running, taken, before = [0] * 7, [0] * 7, None
-    for moment, change, rank in edges:
-        top = next((r for r in range(7) if running[r]), None)
-        if top is not None:
-            taken[top] += moment - before
-        running[rank] += change
-        before = moment
-    return taken
-
-
-def device_time(activities, begin, end):
-    """The figures of a stretch of a device's time, named as in the summary."""
-    spans = cut(activities, begin, end)
-    taken = sweep(spans)
-    covered = union([(b, e) for _, b, e in spans])
-    return {
-        "span_ps": end - begin, "busy_ps": covered, "idle_ps": end - begin - covered,
-        "compute_ps": union([(b, e) for r, b, e in spans if r == 0]),
-        "collective_ps": union([(b, e) for r, b, e in spans if r == 1]),
-        "copy_ps": union([(b, e) for r, b, e in spans if r >= 2]),
-        "exposed_collective_ps": taken[1], "exposed_copy_ps": sum(taken[2:]),
-        "exposed_by_direction_ps": dict(zip(("h2d", "d2h", "p2p", "d2d", "other"), taken[2:])),
-    }
-
-
-@functools.cache
-def whole_time(profile, device):
-    """From the first to the last activity of the device."""
-    mine = profile.of(device)
-    return device_time(mine, min(a.begin for a in mine), max(a.end for a in mine))
-
-
 def sums(activities, with_bytes=False):
     found = {"count": len(activities), "total_ps": sum(a.length for a in activities)}
     if with_bytes:
         found["bytes"] = sum(a.bytes for a in activities if a.bytes is not None)
     return found
-
-
-@functools.cache
-def device_steps(profile, device):
-    """Lists over the steps, as devices[].steps; null where a step has no activity on the device."""
-    inside = defaultdict(list)
-    for a in profile.of(device):
-        inside[profile.step_of(a)].append(a)
-    lists = {name: [] for name in ("activities", "first_ps", "last_ps", "device_span_ps", "period_ps", "busy_ps")}
-    reached = None
-    for index, (_, begin, _) in enumerate(profile.steps):
-        mine = inside[index]
-        row = {"activities": len(mine)}
-        if mine:
-            first, last = min(a.begin for a in mine), max(a.end for a in mine)
-            start = min(begin, first) if reached is None else reached
-            reached = max(last, start)
-            row.update(first_ps=first, last_ps=last, device_span_ps=last - first, period_ps=reached - start,
-                       busy_ps=union([(b, e) for _, b, e in cut(profile.of(device), start, reached)]))
-        for name, values in lists.items():
-            values.append(row.get(name))
-    return lists
-
-
-def periods(profile, device):
-    """(begin, end) of each step's period on the device."""
-    lists = device_steps(profile, device)
-    reached, found = None, []
-    for length, last in zip(lists["period_ps"], lists["last_ps"]):
-        if length is None:
-            found.append(None)
-            continue
-        end = last if reached is None else max(last, reached)
-        found.append((end - length, end))
-        reached = end
-    return found
-
-
-def chosen_steps(profile):
-    """Which steps are chosen when nothing is said: not the last one with under 80 % of the activities of the one
-    before it, and none of the leading ones that are over twice as long as the median of the others, unless those
-    were over half of the steps or left fewer than two.  (No profile here has a compilation.)"""
-    lists = device_steps(profile, profile.devices[0]) if profile.devices else None
-    lengths = [p or 0 for p in lists["period_ps"]] if lists else [length for _, _, length in profile.steps]
-    counts = lists["activities"] if lists else []
-    whole = len(lengths) - (len(counts) > 1 and counts[-1] < 0.8 * counts[-2])
-    first = 0
-    while first < whole and len(lengths) > 1 \
-            and lengths[first] > 2 * statistics.median(lengths[:first] + lengths[first + 1:]):
-        first += 1
-    if first > len(lengths) / 2 or whole - first < 2:
-        first = 0
-    return [first <= i < whole for i in range(len(lengths))]
 
 
 def rows_by(key, activities):
@@ -282,7 +168,7 @@ def compare_device(d, profile, device, summary_device, mode):
         d.equal(f"{where}.first_ps", begin, summary_device["first_ps"])
         d.equal(f"{where}.last_ps", end, summary_device["last_ps"])
         compare_time(d, where, whole_time(profile, device), summary_device)
-        compare_gaps(d, where, gaps(mine), summary_device["gaps"])
+        compare_gaps(d, where, gaps([(a.begin, a.end) for a in mine]), summary_device["gaps"])
         compare_sorts(d, where, mine, summary_device)
     if profile.steps:
         for name, want in device_steps(profile, device).items():
@@ -330,12 +216,9 @@ def known_bytes(activities, figure, value):
 
 def compare_chosen(d, profile, device, row):
     """With a choice of steps: the time of the device from the first to the last chosen period."""
-    spans = [p for p, is_chosen in zip(periods(profile, device), chosen_steps(profile)) if p and is_chosen]
-    mine = profile.of(device)
-    if spans:
-        begin = max(spans[0][0], min(a.begin for a in mine))
-        end = min(spans[-1][1], max(a.end for a in mine))
-        compare_time(d, f"gpu:{device}", device_time(mine, begin, end), row)
+    time = chosen_time(profile, device)
+    if time:
+        compare_time(d, f"gpu:{device}", time, row)
 
 
 def shown(name, rows):
@@ -623,8 +506,8 @@ def main():
         tap.skip("PyTorch's profiles", f"no profiles at {PROFILES}")
     for name, files in cases:
         run_case(tap, name, files)
-        for cached in (Profile.of, whole_time, device_steps):
-            cached.cache_clear()  # a profile is large
+        Profile.of.cache_clear()
+        forget()
     tap.done()
 
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import make_pprof  # noqa: E402
 import make_profile  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import DEMO, ROOT, SHARED, Scratch, summary_of  # noqa: E402
@@ -53,6 +54,9 @@ def main():
             cut = folder / f"{name}-cut.xplane.pb"
             cut.write_bytes(path.read_bytes()[:-path.stat().st_size // 3])
             check(tap, validator, f"{name} profile, cut", cut, folder, statuses=(0, 4))
+        prof = make_pprof.write(folder / "memory.prof", make_pprof.some())
+        check(tap, validator, "a device memory profile alone", prof, folder)
+        check(tap, validator, "a device memory profile beside the demo", [DEMO, prof], folder)
         paths = sorted((SHARED / "traces" / "xspace").glob("*.xplane.pb"))
         if not paths:
             tap.skip("summaries of real profiles", f"no profiles at {SHARED}")

@@ -4,9 +4,10 @@
 
     truth.py [--full] [--case PATTERN]... [--events N] [--keep DIR] [--list]
 
-The generator ($TM_SHARED/tools/make_trace.py, needs numpy) writes a profile and, beside it, the figures that an
-analyser must find.  Each case is generated, reported with `--steps all`, compared, and removed.  Without the
-generator every case is skipped.
+The generator ($TM_SHARED/tools/make_trace.py, needs numpy) writes a profile, the JSON that belongs to it, and the
+figures that an analyser must find.  Each profile is generated once, reported with `--steps all` from each of its
+files, compared, and removed.  Without the generator every case is skipped.  What the truth file does not hold is
+counted from the profile by a reader of its own (made_facts.py).
 
 The same figures must come out of the JSON that the profiler writes beside the profile, but for those that it leaves
 out: these are null, with the reason.  What is odd in a JSON is counted in tallies, exactly.
@@ -14,30 +15,24 @@ out: these are null, with the reason.  What is odd in a JSON is counted in talli
 
 import argparse
 import gzip
-import json
 import re
 import shutil
-import subprocess
 import sys
+from collections import Counter
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from differences import MISSING, Differences, at  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
+from made import ENDINGS, GENERATOR, SCENARIOS, Made  # noqa: E402
+from made_facts import Facts  # noqa: E402
 from tap import Tap  # noqa: E402
-from tracemill import SHARED, Scratch, summary_of  # noqa: E402
-
-GENERATOR = SHARED / "tools" / "make_trace.py"
-SCENARIOS = ("mixed", "steady", "unfused", "stalled", "transfers", "dominated", "recompile", "lowocc", "imbalance",
-             "comm", "memory")
+from tracemill import Scratch, summary_of  # noqa: E402
+from truth_sections import SECTIONS, null_with_reason  # noqa: E402
 
 # Differences that were looked into and are right: (case pattern, figure pattern, reason).
-BEFORE_FIRST = "a host wait before the first op lies outside the device's span: no part of its idle time, nor of this figure"
-KNOWN = (
-    ("tpu-unfused-three-11", "host0//device:TPU:2.wait_host_ps", BEFORE_FIRST),
-    ("tpu-dominated-three-13", "host0//device:TPU:2.wait_host_ps", BEFORE_FIRST),
-)
+KNOWN = ()
 
 # The figures of a device: where the truth has them, where the summary has them.  A truth of null says that the
 # generator does not know the figure for that platform; it is not compared.
@@ -69,7 +64,6 @@ DEVICE = (
     ("kernels.total_ps", "kernels.total_ps"),
     ("gaps.count", "gaps.count"),
     ("gaps.total_ps", "gaps.total_ps"),
-    ("wait_host_ps", "wait_host_ps"),
     ("tpu.waits.copy.total_ps", "wait_copy_ps"),
     ("tpu.waits.collective.total_ps", "wait_collective_ps"),
     ("tpu.in_flight.busy_ps", "in_flight_ps"),
@@ -121,7 +115,6 @@ DIRTY_JSON = (
 )
 # Planted with an exponent and printed without one by the writer of the other JSON.
 EXPONENTS_REPRINTED = {"perfetto": -1}
-ENDINGS = {"xplane": "xplane.pb", "json": "trace.json.gz", "perfetto": "perfetto_trace.json.gz"}
 # What a JSON cannot support (the profiler does not write it there): null in each device, with a reason.
 NOT_IN_JSON = ("in_flight_ps", "hidden_ps")
 EXPONENT = re.compile(rb'"(?:ts|dur)": ?"?-?[0-9.]+[eE]')
@@ -130,100 +123,84 @@ ONE_OFF = re.compile(r"^loop_fusion_\d+_\d+$")
 
 
 class Case:
-    def __init__(self, name, *options, seed=1, events=20000, form="xplane"):
-        self.name, self.options, self.seed, self.events, self.form = name, list(options), seed, events, form
+    """One file of a generated profile."""
+
+    def __init__(self, made, form, facts):
+        self.made, self.form, self._facts, self.exponents = made, form, facts, 0
+        self.name = f"{made.name}-{form}"
+        self.platform, self.is_dirty, self.is_json = made.platform, made.is_dirty, form != "xplane"
 
     @property
-    def is_json(self):
-        return self.form != "xplane"
+    def facts(self):
+        return self._facts()
 
-    @property
-    def is_dirty(self):
-        return "--dirty" in self.options
+
+# Options that are crossed with the scenarios: the quick run gives each scenario those at its place, a full run all.
+VARIANTS = {
+    "gpu": {
+        "hlo": ["--devices", "2", "--hlo"],
+        "async": ["--async", "--devices", "2", "--hlo"],
+        "graphs-expanded": ["--graphs", "expanded", "--devices", "2", "--hlo"],
+        "shuffle": ["--shuffle", "--devices", "2"],
+        "graphs-collapsed": ["--graphs", "collapsed", "--hlo"],
+        "dirty": ["--dirty", "--bad-utf8", "--hlo"],
+        "hosts": ["--hosts", "2", "--devices", "2", "--logdir"],
+        "lag": ["--async", "0.3", "--shuffle", "--hosts", "2", "--logdir"],
+        "three": ["--devices", "3", "--streams", "4"],
+        "graphs-async": ["--graphs", "collapsed", "--async", "--devices", "2", "--hlo"],
+        "dirty-shuffle": ["--dirty", "--shuffle", "--async"],
+        "names": ["--unique-names", "0.5", "--devices", "2"],
+        "odd": ["--odd-devices", "--unused", "2", "--devices", "2", "--shuffle"],
+        "one": ["--streams", "1", "--hlo"],
+        "no-overlap": ["--no-overlap", "--devices", "2"],
+    },
+    "tpu": {
+        "hlo": ["--devices", "2", "--hlo"],
+        "async": ["--async", "--devices", "2", "--hlo"],
+        "shuffle": ["--shuffle"],
+        "dirty": ["--dirty", "--hlo"],
+        "three": ["--devices", "3", "--shuffle", "--hlo"],
+        "hosts": ["--hosts", "2", "--logdir", "--unused", "1"],
+        "lag": ["--async", "0.3", "--shuffle", "--hosts", "2", "--logdir"],
+        "dirty-async": ["--dirty", "--async"],
+    },
+    "cpu": {
+        "plain": [],
+        "shuffle": ["--shuffle"],
+        "dirty": ["--dirty"],
+        "hosts": ["--hosts", "2", "--logdir"],
+        "dirty-hosts": ["--dirty", "--shuffle", "--hosts", "2", "--logdir"],
+        "threads": ["--streams", "8"],
+    },
+}
+SEEDS = (11, 12, 13)
 
 
 def matrix(full):
-    """The cases: the quick ones touch every platform, scenario and option once; all of them cross them."""
-    quick = [Case(f"gpu-{s}", "--scenario", s, "--devices", "2", seed=i) for i, s in enumerate(SCENARIOS, 1)]
-    quick += [
-        Case("gpu-async", "--async", "--devices", "2"),
-        Case("gpu-shuffle", "--shuffle", "--devices", "2"),
-        Case("gpu-dirty", "--dirty", "--bad-utf8"),
-        Case("gpu-hosts", "--hosts", "2", "--devices", "2", "--logdir"),
-        Case("gpu-async-hosts", "--hosts", "2", "--async", "--logdir", "--shuffle"),
-        Case("gpu-unique-names", "--unique-names", "0.3", "--devices", "2"),
-        Case("gpu-long-names", "--long-names", events=4000),
-        Case("gpu-graphs-expanded", "--graphs", "expanded", "--devices", "2"),
-        Case("gpu-graphs-collapsed", "--graphs", "collapsed", "--devices", "2"),
-        Case("gpu-odd", "--odd-devices", "--unused", "2", "--devices", "2"),
-        Case("gpu-hlo", "--hlo", "--streams", "4"),
-        Case("tpu-mixed", "--platform", "tpu", "--devices", "2"),
-        Case("tpu-async-shuffle", "--platform", "tpu", "--async", "--shuffle", "--scenario", "comm"),
-        Case("tpu-dirty-hosts", "--platform", "tpu", "--dirty", "--hosts", "2", "--logdir", "--unused", "1"),
-        Case("cpu-mixed", "--platform", "cpu"),
-        Case("cpu-shuffle-hosts", "--platform", "cpu", "--shuffle", "--hosts", "2", "--logdir", "--dirty"),
+    """The profiles: the quick ones touch every platform, scenario and option once; all of them cross them."""
+    rows = []
+    for platform, variants in VARIANTS.items():
+        names = list(variants)
+        for i, scenario in enumerate(SCENARIOS):
+            for name in names if full else [names[i % len(names)]]:
+                rows.append((platform, scenario, name, SEEDS if full else (1 + i,)))
+        rows += [(platform, "mixed", name, (21,)) for name in names[len(SCENARIOS):] if not full]
+    profiles = [Made(f"{platform}-{scenario}-{name}-{seed}", "--platform", platform, "--scenario", scenario,
+                     *VARIANTS[platform][name], seed=seed) for platform, scenario, name, seeds in rows for seed in seeds]
+    profiles += [
+        Made("gpu-long-names", "--long-names", events=4000, forms=("xplane", "json", "perfetto")),
+        Made("gpu-one-off-names", "--unique-names", "1", "--devices", "2"),
+        Made("gpu-perfetto-dirty", "--dirty", "--scenario", "mixed", seed=9, forms=("xplane", "perfetto")),
+        Made("tpu-perfetto", "--platform", "tpu", "--scenario", "mixed", seed=9, forms=("xplane", "perfetto")),
+        Made("cpu-perfetto", "--platform", "cpu", "--scenario", "mixed", seed=9, forms=("xplane", "perfetto")),
     ]
-    quick += json_matrix()
-    if not full:
-        return quick
-    cases = list(quick)
-    variants = {"plain": [], "async": ["--async"], "shuffle": ["--shuffle"], "dirty": ["--dirty"],
-                "hosts": ["--hosts", "2", "--logdir"], "three": ["--devices", "3", "--streams", "4"],
-                "lag": ["--async", "0.3", "--shuffle", "--hosts", "2", "--logdir"]}
-    graphs = {"expanded": ["--graphs", "expanded"], "collapsed": ["--graphs", "collapsed"],
-              "collapsed-async": ["--graphs", "collapsed", "--async"], "names": ["--unique-names", "0.5"],
-              "odd": ["--odd-devices", "--unused", "1", "--shuffle"], "one": ["--streams", "1"],
-              "plain-copy": ["--no-overlap"]}
-    for platform in ("gpu", "tpu", "cpu"):
-        chosen = dict(variants, **(graphs if platform == "gpu" else {}))
-        for scenario in SCENARIOS:
-            for label, options in chosen.items():
-                for seed in (11, 12, 13):
-                    cases.append(Case(f"{platform}-{scenario}-{label}-{seed}", "--platform", platform, "--scenario",
-                                      scenario, *options, seed=seed))
-                cases.append(Case(f"json-{platform}-{scenario}-{label}", "--platform", platform, "--scenario",
-                                  scenario, *options, seed=14, form="json"))
-    return cases
-
-
-def json_matrix():
-    """Cases of what the profiler writes as JSON, and of the same that it prints again for Perfetto."""
-    rows = [(f"gpu-{s}", ["--scenario", s, "--devices", "2"], 20000) for s in SCENARIOS]
-    rows += [
-        ("gpu-async", ["--async", "--devices", "2"], 20000),
-        ("gpu-shuffle", ["--shuffle", "--devices", "2"], 20000),
-        ("gpu-dirty", ["--dirty", "--bad-utf8"], 20000),
-        ("gpu-dirty-shuffle", ["--dirty", "--shuffle", "--async"], 8000),
-        ("gpu-hosts", ["--hosts", "2", "--devices", "2", "--logdir"], 20000),
-        ("gpu-dirty-hosts", ["--hosts", "2", "--dirty", "--logdir"], 8000),
-        ("gpu-unique-names", ["--unique-names", "1", "--devices", "2"], 20000),
-        ("gpu-long-names", ["--long-names"], 4000),
-        ("gpu-graphs-expanded", ["--graphs", "expanded", "--devices", "2"], 20000),
-        ("gpu-graphs-collapsed", ["--graphs", "collapsed", "--devices", "2"], 20000),
-        ("gpu-odd", ["--odd-devices", "--unused", "2", "--devices", "2"], 20000),
-        ("tpu-mixed", ["--platform", "tpu", "--devices", "2"], 20000),
-        ("tpu-async-shuffle", ["--platform", "tpu", "--async", "--shuffle", "--scenario", "comm"], 20000),
-        ("cpu-mixed", ["--platform", "cpu"], 20000),
-        ("cpu-shuffle-dirty", ["--platform", "cpu", "--shuffle", "--dirty"], 8000),
-    ]
-    cases = [Case(f"json-{name}", *options, seed=i, events=events, form="json")
-             for i, (name, options, events) in enumerate(rows, 1)]
-    for name in ("gpu-mixed", "gpu-dirty", "tpu-mixed", "cpu-mixed", "gpu-long-names"):
-        _, options, events = next(row for row in rows if row[0] == name)
-        cases.append(Case(f"perfetto-{name}", *options, seed=9, events=min(events, 8000), form="perfetto"))
-    return cases
+    return profiles
 
 
 # --- comparing ------------------------------------------------------------------------------------------------
 
-def null_with_reason(d, where, section, name):
-    """The figure is null, and the section says why."""
-    d.equal(f"{where}{name}", None, section.get(name, MISSING))
-    why = at(section, f"why.{name}")
-    d.equal(f"{where}why.{name} is a text", True, isinstance(why, str) and len(why) > 10)
-
-
-def compare_device(d, where, truth, ours, is_json):
+def compare_device(d, where, truth, ours, case):
+    is_json = case.is_json
     for theirs, mine in DEVICE:
         want = at(truth, theirs)
         if want not in (None, MISSING) and not (is_json and mine in NOT_IN_JSON):
@@ -243,9 +220,20 @@ def compare_device(d, where, truth, ours, is_json):
     for name in STEP_LISTS:
         want = truth["steps"][name][:1000]
         d.lists(f"{where}.steps.{name}", want, at(ours, f"steps.{name}"))
+    d.equal(f"{where}: compute and exposed collectives", truth["kernel_busy_ps"],
+            ours["compute_ps"] + ours["exposed_collective_ps"])
     if truth["tpu"]:
+        compare_waits(d, where, truth, ours, case)
         d.equal(f"{where}.wait_ps", truth["tpu"]["waits"]["copy"]["total_ps"]
                 + truth["tpu"]["waits"]["collective"]["total_ps"], at(ours, "wait_ps"))
+
+
+def compare_waits(d, where, truth, ours, case):
+    """Host waits: the truth knows all of them; what lies before the first activity or behind the last one is no part
+    of the device's span."""
+    inside = case.facts.host_waits_ps(*where.split("/", 1), truth["first_ps"], truth["last_ps"])
+    d.equal(f"{where}: host waits inside of its span", True, inside <= truth["wait_host_ps"])
+    d.equal(f"{where}.wait_host_ps", inside, ours["wait_host_ps"])
 
 
 def compare_devices(d, truth, summary, case):
@@ -253,7 +241,7 @@ def compare_devices(d, truth, summary, case):
     theirs = {(h["host"], v["name"]): v for h in truth["hosts"] for v in h["devices"]}
     d.equal("devices", sorted(theirs), sorted(mine))
     for key in sorted(set(theirs) & set(mine)):
-        compare_device(d, "/".join(key), theirs[key], mine[key], case.is_json)
+        compare_device(d, "/".join(key), theirs[key], mine[key], case)
 
 
 def compare_unused(d, truth, summary, case):
@@ -410,7 +398,7 @@ def compare_json_coverage(d, truth, tallies, events_read, case):
 
 def compare(d, truth, summary, case):
     for part in (compare_devices, compare_unused, compare_kernels, compare_transfers, compare_steps, compare_compiles,
-                 compare_memory, compare_coverage, compare_invariants):
+                 compare_memory, compare_coverage, compare_invariants, *SECTIONS):
         d.part(part, truth, summary, case)
 
 
@@ -430,62 +418,66 @@ def check_page(d, folder):
     d.equal("report.html: a name of the trace as markup", False, b"</script><script>alert" in page or b"<img src=x" in page)
 
 
-def run_case(tap, case, folder, events):
-    target = folder / "host0"  # the file's name is the host's
-    command = [sys.executable, str(GENERATOR), str(target), "--events", str(events or case.events), "--seed",
-               str(case.seed), "--format", case.form, "--quiet", *case.options]
-    made = subprocess.run(command, capture_output=True, text=True, check=False)
-    if made.returncode != 0:
-        tap.ok(False, case.name, "the generator failed", made.stderr[-1000:])
+def run_profile(tap, made, folder, events, waiting):
+    """Generates a profile and checks the report on each of its files."""
+    failed = made.generate(folder, events)
+    if failed:
+        tap.ok(False, made.name, "the generator failed", failed)
         return
-    is_logdir = "--logdir" in case.options
-    truth_path = target / "truth.json" if is_logdir else folder / "host0.truth.json"
-    truth = json.loads(truth_path.read_text())
-    source = target if is_logdir else folder / f"host0.{ENDINGS[case.form]}"
-    if case.form == "perfetto":  # the real one bears no host's name
-        source = source.rename(folder / f"host0.{ENDINGS['json']}")
+    facts = Facts(made.platform, made.files("xplane"))  # from its profile, whatever the report is made on
+    for form in made.forms:
+        case = Case(made, form, lambda: facts)
+        run_case(tap, case, folder / f"out-{form}", waiting)
+
+
+def run_case(tap, case, out, waiting):
+    source = case.made.source(case.form)
+    if case.is_json:
+        case.exponents = sum(exponents_of(p) for p in source.rglob("*.gz")) if source.is_dir() else exponents_of(source)
     formats = ["--format", "json,html"] if case.is_json and case.is_dirty else []
-    result, summary = summary_of(source, folder / "out", "--steps", "all", *formats)
+    result, summary = summary_of(source, out, "--steps", "all", *formats)
     wanted = 4 if case.is_dirty else 0  # what was planted is a loss, and told as one
     if summary is None or result.crashed or result.status != wanted:
         tap.ok(False, case.name, f"report ended with {result}")
         return
     d = Differences(case.name, KNOWN)
-    if case.is_json:
-        case.exponents = sum(exponents_of(p) for p in folder.rglob(f"*.{ENDINGS['json']}"))
-    compare(d, truth, summary, case)
+    compare(d, case.made.truth, summary, case)
     if formats:
-        check_page(d, folder / "out")
+        check_page(d, out)
     tap.ok(not d.wrong, f"{case.name}: {d.compared} figures",
            f"{len(d.wrong)} of {d.compared} figures differ", d.report())
     for row, figure in d.excused:
         print(f"# known: {figure}: {row[2]}")
+    waiting.update(set(d.waiting))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true", help="the whole matrix")
-    parser.add_argument("--case", action="append", metavar="PATTERN", help="only these cases")
-    parser.add_argument("--events", type=int, help="events of a case, instead of its own number")
-    parser.add_argument("--keep", type=Path, help="leave the files of each case in this folder")
-    parser.add_argument("--list", action="store_true", help="name the cases")
+    parser.add_argument("--case", action="append", metavar="PATTERN", help="only these profiles")
+    parser.add_argument("--events", type=int, help="events of a profile, instead of its own number")
+    parser.add_argument("--keep", type=Path, help="leave the files of each profile in this folder")
+    parser.add_argument("--list", action="store_true", help="name the profiles")
     options = parser.parse_args()
-    cases = [c for c in matrix(options.full) if not options.case or any(fnmatchcase(c.name, p) for p in options.case)]
+    profiles = [m for m in matrix(options.full)
+                if not options.case or any(fnmatchcase(m.name, p) for p in options.case)]
     if options.list:
-        print("\n".join(f"{c.name}: {' '.join(c.options)} --seed {c.seed} --events {c.events}" for c in cases))
+        print("\n".join(f"{m.name}: {' '.join(m.options)} --seed {m.seed} --events {m.events}" for m in profiles))
         return
-    tap = Tap()
-    for case in cases:
+    tap, waiting = Tap(), Counter()
+    for made in profiles:
         if not GENERATOR.exists():
-            tap.skip(case.name, f"no generator at {GENERATOR}")
+            tap.skip(made.name, f"no generator at {GENERATOR}")
         elif options.keep:
-            folder = options.keep / case.name
+            folder = options.keep / made.name
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            run_case(tap, case, folder, options.events)
+            run_profile(tap, made, folder, options.events, waiting)
         else:
             with Scratch() as folder:
-                run_case(tap, case, folder, options.events)
+                run_profile(tap, made, folder, options.events, waiting)
+    for figure, count in sorted(waiting.items()):
+        tap.skip(figure, f"it waits for a later version, in {count} cases")
     tap.done()
 
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "stages/resolve/classes.h"
+
 void bench_devices(struct bench *b, uint32_t count, enum tm_device_kind kind, int64_t begin_ps,
                    int64_t end_ps)
 {
@@ -41,7 +43,7 @@ tm_status bench_open(struct bench *b, struct tm_run *run, const struct tm_stage_
     b->doc = tm_doc_new(run);
     if (!b->doc)
         return run->error.status;
-    b->trace.names = tm_names_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES), NULL);
+    b->trace.names = tm_names_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES), tm_traits_of);
     b->stage.state = calloc(1, type->state_bytes);
     if (!b->trace.names || !b->stage.state)
         return run->error.status;

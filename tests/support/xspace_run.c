@@ -22,6 +22,7 @@ static void keep_warning(void *to, const char *text, size_t length)
 static tm_status make_tables(struct xspace_run *x)
 {
     const struct tm_config none = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE };
+    const struct tm_hlo_op no_op = { .name = 0 };
     struct tm_trace *const trace = &x->host.trace;
     struct tm_budget *const budget = &x->run.budget;
     const size_t share = tm_budget_share(budget, TM_ACCOUNT_METADATA);
@@ -30,8 +31,12 @@ static tm_status make_tables(struct xspace_run *x)
     *trace = (struct tm_trace){ .run = &x->run, .names = x->names, .host_name = "host" };
     trace->tracks = tm_rows_new(&x->run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), share / 16);
     trace->configs = tm_rows_new(&x->run, TM_ACCOUNT_METADATA, sizeof(struct tm_config), share / 8);
+    trace->hlo_ops = tm_rows_new(&x->run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_op), share / 16);
+    trace->hlo_modules = tm_rows_new(&x->run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_module), share / 32);
     trace->devices = tm_take(budget, TM_ACCOUNT_METADATA, TM_DEVICES_MOST * sizeof(*trace->devices), &x->run.error);
-    if (!x->names || !trace->tracks || !trace->configs || !trace->devices)
+    if (!x->names || !trace->tracks || !trace->configs || !trace->hlo_ops || !trace->hlo_modules || !trace->devices)
+        return x->run.error.status;
+    if (tm_rows_append(trace->hlo_ops, &no_op) != TM_OK)
         return x->run.error.status;
     return tm_rows_append(trace->configs, &none);
 }
@@ -46,9 +51,9 @@ static tm_status open_bytes(struct xspace_run *x, const struct xb_bytes *bytes)
     assert_true(fd >= 0);
     assert_int_equal(write(fd, bytes->at, bytes->length), (ssize_t)bytes->length);
     (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    st = tm_input_open(&x->host.input, &x->run, path);
+    st = tm_input_open(x->host.input, &x->run, path);
     if (st == TM_OK)
-        st = tm_input_hold(&x->host.input);
+        st = tm_input_hold(x->host.input);
     (void)close(fd);
     return st;
 }
@@ -62,12 +67,13 @@ static tm_status scan(struct xspace_run *x, const struct xb_bytes *bytes, size_t
     tm_budget_init(&x->run.budget, memory_mib * TM_MIB);
     x->run.budget.refuse_in = refuse_in;
     x->host.run = &x->run;
-    x->host.input.fd = -1;
+    x->host.own.fd = -1;
+    x->host.input = &x->host.own;
     st = make_tables(x);
     if (st == TM_OK)
         st = open_bytes(x, bytes);
     if (st == TM_OK)
-        st = tm_xspace_scan(&x->host.trace, &x->host.input, keep_warning, x, &x->host.source);
+        st = tm_xspace_scan(&x->host.trace, x->host.input, keep_warning, x, &x->host.source);
     return st;
 }
 

@@ -120,7 +120,7 @@ static void every_name_that_means_something_is_known(void **state)
         BOTH("device_ordinal", TM_STAT_DEVICE_ORDINAL), BOTH("flops", TM_STAT_FLOPS),
         BOTH("fragmentation", TM_STAT_FRAGMENTATION), BOTH("group_id", TM_STAT_GROUP_ID),
         BOTH("hlo_category", TM_STAT_HLO_CATEGORY), BOTH("hlo_module", TM_STAT_HLO_MODULE),
-        BOTH("hlo_op", TM_STAT_HLO_OP), BOTH("index_on_host", TM_STAT_INDEX_ON_HOST),
+        BOTH("hlo_op", TM_STAT_HLO_OP), BOTH("index_on_host", TM_STAT_INDEX_ON_HOST), BOTH("source", TM_STAT_SOURCE),
         BOTH("kernel_details", TM_STAT_KERNEL_DETAILS), BOTH("memcpy_details", TM_STAT_MEMCPY_DETAILS),
         BOTH("memset_details", TM_STAT_MEMSET_DETAILS), BOTH("module_name", TM_STAT_MODULE_NAME),
         BOTH("name", TM_STAT_NAME), BOTH("peak_bytes_in_use", TM_STAT_PEAK_BYTES),

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "stages/resolve/classes.h"
 #include "tests/support/stage_driver.h"
 
 static const struct tm_config no_config = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE };
@@ -80,6 +81,55 @@ static void what_a_copy_lacks_is_said_to_be_elsewhere(void **state)
     assert_non_null(strstr(tm_why(bench_get(&f.b, "environment.hosts[0].jaxlib")), ".xplane.pb"));
     assert_string_equal(text(&f, "environment.hosts[0].framework"), "jax");
     finish(&f);
+}
+
+/* Whether a host computes gradients: by the paths of its launch facts, by its programs, by PyTorch's events. */
+static void a_backward_pass_is_told(void **state)
+{
+    static const struct {
+        const char *path, *hlo_path, *event;
+        enum tm_origin origin;
+        int told; /* -1 = not known */
+    } rows[] = {
+        { NULL, NULL, "loop_fusion", TM_ORIGIN_XSPACE, -1 },
+        { "jit(f)/layer_0/dot_general", NULL, "loop_fusion", TM_ORIGIN_XSPACE, 0 },
+        { "jit(f)/transpose(jvp(layer_0))/dot_general", NULL, "loop_fusion", TM_ORIGIN_XSPACE, 1 },
+        { "jit(f)/add", "jit(f)/transpose(jvp(layer_0))/mul", "loop_fusion", TM_ORIGIN_XSPACE, 1 },
+        { NULL, "jit(f)/transpose", "loop_fusion", TM_ORIGIN_XSPACE, 0 },
+        { NULL, NULL, "autograd::engine::evaluate_function: MulBackward0", TM_ORIGIN_PYTORCH, 1 },
+        { NULL, NULL, "Optimizer.step#SGD.step", TM_ORIGIN_PYTORCH, 1 },
+        { NULL, NULL, "aten::mul", TM_ORIGIN_PYTORCH, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+        struct tm_config config = no_config;
+        struct tm_hlo_op op = { .name = 0 };
+        struct tm_event event;
+
+        begin(&f);
+        f.b.trace.configs = tm_rows_new(&f.run, TM_ACCOUNT_METADATA, sizeof(config), 1 << 17);
+        f.b.trace.hlo_ops = tm_rows_new(&f.run, TM_ACCOUNT_METADATA, sizeof(op), 1 << 17);
+        assert_true(f.b.trace.configs && f.b.trace.hlo_ops);
+        assert_int_equal(tm_rows_append(f.b.trace.configs, &config), TM_OK);
+        assert_int_equal(tm_rows_append(f.b.trace.hlo_ops, &op), TM_OK);
+        config.op = rows[i].path ? bench_name(&f.b, rows[i].path) : 0;
+        op.path = rows[i].hlo_path ? bench_name(&f.b, rows[i].hlo_path) : 0;
+        assert_int_equal(tm_rows_append(f.b.trace.configs, &config), TM_OK);
+        assert_int_equal(tm_rows_append(f.b.trace.hlo_ops, &op), TM_OK);
+        f.b.trace.origin = rows[i].origin;
+        assert_int_equal(bench_begin(&f.b), TM_OK);
+        event = bench_event(bench_name(&f.b, rows[i].event), TM_CLASS_FRAMEWORK_OP, &no_config, 0, 10);
+        event.traits = tm_traits_of(rows[i].event, strlen(rows[i].event));
+        assert_int_equal(bench_take(&f.b, &event), TM_OK);
+        end(&f);
+        assert_int_equal(tm_has(bench_get(&f.b, "environment.hosts[0].backward")), rows[i].told >= 0);
+        assert_int_equal(tm_is(bench_get(&f.b, "environment.hosts[0].backward")), rows[i].told > 0);
+        tm_rows_free(f.b.trace.configs);
+        tm_rows_free(f.b.trace.hlo_ops);
+        finish(&f);
+    }
 }
 
 static void alike_devices_are_one_row_and_idle_ones_are_unused(void **state)
@@ -225,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_host_says_of_itself_is_passed_on),
         cmocka_unit_test(what_a_copy_lacks_is_said_to_be_elsewhere),
+        cmocka_unit_test(a_backward_pass_is_told),
         cmocka_unit_test(alike_devices_are_one_row_and_idle_ones_are_unused),
         cmocka_unit_test(many_sorts_of_devices_stay_bounded),
         cmocka_unit_test(a_cpu_is_a_device_where_programs_ran_on_it),

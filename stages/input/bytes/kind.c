@@ -33,9 +33,7 @@ static const struct kind_row kind_rows[TM_FILE_KINDS] = {
     [TM_FILE_SUMMARY_JSON] = { "a summary of tracemill", "give the trace that it was made from" },
     [TM_FILE_PARTIAL] = { "a partial of tracemill", "give it to 'tracemill report', as a file that is not compressed" },
     [TM_FILE_PERFETTO] = { "a Perfetto trace", GIVE_XPLANE },
-    [TM_FILE_PPROF] = { "a device memory profile (pprof)",
-                        "it holds no times; give the .xplane.pb file of jax.profiler.trace(), and open this one "
-                        "with 'pprof'" },
+    [TM_FILE_PPROF] = { "a device memory profile (pprof)", "" },
     [TM_FILE_HLO] = { "an HLO module of XLA", "give the .xplane.pb file of the run, not the program" },
     [TM_FILE_HTML] = { "a web page (HTML)", "download the file itself, not the page that shows it" },
     [TM_FILE_SQLITE] = { "an SQLite database", "profile with jax.profiler.trace() and give its .xplane.pb file" },
@@ -72,7 +70,7 @@ const char *tm_kind_hint(enum tm_file_kind kind)
 
 bool tm_kind_can_read(enum tm_file_kind kind)
 {
-    return kind == TM_FILE_XSPACE || kind == TM_FILE_CHROME_JSON;
+    return kind == TM_FILE_XSPACE || kind == TM_FILE_CHROME_JSON || kind == TM_FILE_PPROF;
 }
 
 /* ---- magic numbers ------------------------------------------------------------------------------------ */
@@ -289,7 +287,8 @@ static bool is_text(const uint8_t *first, size_t length)
 
 /* ---- protobuf ----------------------------------------------------------------------------------------- */
 
-enum { VARINT = 0, FIXED64 = 1, LEN = 2, FIXED32 = 5, TEXT = 8 /* LEN that holds text */ };
+enum { VARINT = 0, FIXED64 = 1, LEN = 2, FIXED32 = 5, TEXT = 8 /* LEN that holds text */,
+       NUMBERS = 9 /* repeated: LEN, or VARINT where each stands alone */ };
 
 /* A field of a message: its wire type, and what is inside. */
 struct field_shape {
@@ -331,7 +330,7 @@ SHAPE(perfetto, { 1, LEN, &perfetto_packet });
 
 SHAPE(pprof_type, { 1, VARINT, NULL }, { 2, VARINT, NULL });
 SHAPE(pprof_label, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL }, { 4, VARINT, NULL });
-SHAPE(pprof_sample, { 1, LEN, NULL }, { 2, LEN, NULL }, { 3, LEN, &pprof_label });
+SHAPE(pprof_sample, { 1, NUMBERS, NULL }, { 2, NUMBERS, NULL }, { 3, LEN, &pprof_label });
 SHAPE(pprof_mapping, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL }, { 4, VARINT, NULL },
       { 5, VARINT, NULL }, { 6, VARINT, NULL }, { 7, VARINT, NULL }, { 8, VARINT, NULL },
       { 9, VARINT, NULL }, { 10, VARINT, NULL });
@@ -437,6 +436,13 @@ static bool has_controls(const struct span *text)
     return false;
 }
 
+static bool has_type(const struct field_shape *field, unsigned type)
+{
+    if (field->type == NUMBERS)
+        return type == LEN || type == VARINT;
+    return type == (field->type == TEXT ? LEN : field->type);
+}
+
 /* Walk a message as `shape`.  As deep as the tables are: space, plane, line, event, stat.
  * out: false where the structure is lost: the caller stops as well */
 static bool walk(const struct shape *shape, struct span s, struct fit *fit)
@@ -459,7 +465,7 @@ static bool walk(const struct shape *shape, struct span s, struct fit *fit)
             fit->doubts++;
             continue;
         }
-        if (type != (field->type == TEXT ? LEN : field->type)) {
+        if (!has_type(field, type)) {
             fit->wrong++;
             continue;
         }

@@ -44,6 +44,7 @@ enum tm_stat {
     TM_STAT_DATA_TYPE,
     TM_STAT_SHAPE,
     TM_STAT_INDEX_ON_HOST,
+    TM_STAT_SOURCE,        /* "file.py:12" */
     /* Chrome JSON only */
     TM_STAT_LONG_NAME,     /* JAX: the name where `name` is the short one (TPU: the HLO text) */
     TM_STAT_LABELS,        /* of metadata: process_labels */
@@ -110,7 +111,7 @@ static const uint64_t tm_config_facts =
     TM_FACT_BIT(TM_STAT_REGISTERS) | TM_FACT_BIT(TM_STAT_SHARED_MEMORY) | TM_FACT_BIT(TM_STAT_BYTES) |
     TM_FACT_BIT(TM_STAT_COLLECTIVE) | TM_FACT_BIT(TM_STAT_ELEMENTS_IN) | TM_FACT_BIT(TM_STAT_ELEMENTS_OUT) |
     TM_FACT_BIT(TM_STAT_GROUP_SIZE) | TM_FACT_BIT(TM_STAT_ELEMENT_TYPE) | TM_FACT_BIT(TM_STAT_GROUP_NAME) |
-    TM_FACT_BIT(TM_STAT_GROUP_RANKS);
+    TM_FACT_BIT(TM_STAT_GROUP_RANKS) | TM_FACT_BIT(TM_STAT_SOURCE);
 
 static inline uint64_t tm_fact_mix(uint64_t hash, uint64_t value)
 {
@@ -158,6 +159,8 @@ void tm_facts_put_number_text(struct tm_facts *facts, enum tm_stat stat, const c
 /* The flags of a record whose category says that it is a kernel, a copy or a memset: as if its statistics did. */
 uint16_t tm_facts_flags(const struct tm_facts *facts, enum tm_class given);
 
+struct tm_hlo;
+
 /* What is needed to make something of facts. */
 struct tm_fact_maker {
     struct tm_trace *trace;
@@ -171,6 +174,7 @@ struct tm_fact_maker {
     enum tm_class given;
     const char *name;
     size_t name_length;
+    struct tm_hlo *hlo; /* the programs of the file; NULL where the format has none */
 };
 
 /* The handle of a text; 0 = none. */

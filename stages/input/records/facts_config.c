@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pipeline/run.h"
+#include "stages/input/hlo/hlo.h"
 #include "stages/input/records/facts.h"
 #include "stages/resolve/classes.h"
 
@@ -79,6 +80,8 @@ static tm_status take_texts(const struct tm_fact_maker *maker, const struct tm_f
         st = tm_facts_text(maker, facts, TM_STAT_HLO_MODULE, &config->module);
     if (st == TM_OK && tm_facts_have(facts, TM_STAT_MODULE_NAME))
         st = tm_facts_text(maker, facts, TM_STAT_MODULE_NAME, &config->module);
+    if (st == TM_OK && tm_facts_have(facts, TM_STAT_SOURCE))
+        st = tm_facts_text(maker, facts, TM_STAT_SOURCE, &config->source);
     if (st == TM_OK && config->hlo_op) {
         st = tm_names_info(maker->trace->names, config->hlo_op, &info);
         config->hlo_traits = st == TM_OK ? info.traits : 0;
@@ -246,7 +249,8 @@ static bool make_a_config(const struct tm_fact_maker *maker, const struct tm_fac
 {
     const bool is_copy = maker->given == TM_CLASS_COPY || maker->given == TM_CLASS_MEMSET;
 
-    return is_copy || (facts->has & tm_config_facts & ~TM_FACT_BIT(TM_STAT_BYTES)) ||
+    return is_copy ||
+           (facts->has & tm_config_facts & ~(TM_FACT_BIT(TM_STAT_BYTES) | TM_FACT_BIT(TM_STAT_SOURCE))) ||
            (maker->name_length && *maker->name == '%');
 }
 
@@ -279,6 +283,8 @@ tm_status tm_facts_config(const struct tm_fact_maker *maker, const struct tm_fac
     hlo = hlo_text_of(maker, facts);
     if (hlo.kind == TM_FACT_BYTES)
         st = take_tpu_op(maker, facts, &hlo, &config);
+    if (st == TM_OK && maker->hlo)
+        st = tm_hlo_join(maker->hlo, &config);
     config.hash = 0;
     config.hash = tm_config_hash(&config);
     /* the same message may have several rows */

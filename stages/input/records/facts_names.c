@@ -55,6 +55,7 @@ static const struct known known_names[SLOTS] = {
     [SLOT(6, 'r', 'u', '_', 'd')] = { "run_id", 6, TM_STAT_RUN_ID, true },
     [SLOT(5, 's', 'h', 'p', 'e')] = { "shape", 5, TM_STAT_SHAPE, true },
     [SLOT(4, 's', 'i', 'z', 'e')] = { "size", 4, TM_STAT_SIZE, true },
+    [SLOT(6, 's', 'o', 'r', 'e')] = { "source", 6, TM_STAT_SOURCE, true },
     [SLOT(8, 's', 'e', 'n', 'm')] = { "step_num", 8, TM_STAT_STEP_NUM, true },
     [SLOT(5, 't', 'f', 'o', 'p')] = { "tf_op", 5, TM_STAT_TF_OP, true },
     [SLOT(25, 't', 't', 'u', 't')] = { "theoretical_occupancy_pct", 25, TM_STAT_OCCUPANCY, true },

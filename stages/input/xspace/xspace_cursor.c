@@ -107,7 +107,7 @@ static struct tm_cursor *open_cursor(struct tm_source *source, uint64_t track, s
         return NULL;
     c->base = (struct tm_cursor){ .source = source, .track = track };
     c->x = (struct tm_xspace *)source;
-    c->maker = (struct tm_fact_maker){ .trace = source->trace, .configs = c->x->configs, .ref = find_ref, .to = c->x };
+    c->maker = (struct tm_fact_maker){ .trace = source->trace, .configs = c->x->configs, .ref = find_ref, .to = c->x, .hlo = c->x->hlo };
     c->buffer_bytes = buffer_bytes;
     if (set_up(c, track) == TM_OK)
         return &c->base;
@@ -296,6 +296,7 @@ static void free_source(struct tm_source *source)
     tm_index_free(x->stats);
     tm_index_free(x->events);
     tm_configs_free(x->configs);
+    tm_hlo_free(x->hlo);
     tm_give(budget, TM_ACCOUNT_METADATA, x->scratch, x->scratch_bytes);
     tm_give(budget, TM_ACCOUNT_METADATA, x, sizeof(*x));
 }

@@ -3,6 +3,7 @@
 #define TM_XSPACE_PRIVATE_H
 
 #include "pipeline/index.h"
+#include "stages/input/hlo/hlo.h"
 #include "stages/input/records/facts.h"
 #include "stages/input/xspace/reader.h"
 #include "stages/input/xspace/xspace.h"
@@ -70,6 +71,7 @@ struct tm_xspace {
     struct tm_index *stats;  /* struct tm_stat_row */
     struct tm_index *events; /* struct tm_event_row */
     struct tm_configs *configs;
+    struct tm_hlo *hlo;      /* the programs that the file holds */
     int64_t origin_ns;       /* subtracted from line times from it on: 0 where lines count from the profile's start */
     uint8_t *scratch;        /* for names and statistics of the tables */
     size_t scratch_bytes;
@@ -96,6 +98,17 @@ tm_status tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id, enum t
 tm_status tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w) TM_MUST_USE;
 tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w) TM_MUST_USE;
 tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wire *bytes) TM_MUST_USE;
+
+/* xspace_programs.c: a compiled program in an entry of the plane /host:metadata; it is not read here. */
+struct tm_program_entry {
+    struct tm_hlo_program program;
+    bool found;
+};
+/* One statistic of the entry.  in: begin, end  of its bytes */
+tm_status tm_xspace_program_stat(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
+                                 struct tm_program_entry *entry) TM_MUST_USE;
+/* All of the entry is known: note the program.  in: name  of the entry, "jit_step(12)" */
+tm_status tm_xspace_add_program(struct tm_xspace *x, tm_strid name, struct tm_program_entry *entry) TM_MUST_USE;
 
 /* xspace_cursor.c */
 extern const struct tm_source_type tm_xspace_source_type;

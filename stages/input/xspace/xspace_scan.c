@@ -438,6 +438,7 @@ static tm_status make_tables(struct tm_xspace *x, struct tm_run *run)
 
     x->scratch_bytes = share / 8 < TM_LARGEST_NAME ? share / 8 : TM_LARGEST_NAME; /* 64 KiB at the very least */
     x->configs = tm_configs_new(x->source.trace);
+    x->hlo = tm_hlo_new(x->source.trace, x->input);
     x->scratch = tm_take(&run->budget, TM_ACCOUNT_METADATA, x->scratch_bytes, &run->error);
     x->planes = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_plane), share / 16);
     x->lines = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_line_row), share / 16);
@@ -445,7 +446,7 @@ static tm_status make_tables(struct tm_xspace *x, struct tm_run *run)
     x->timelines = tm_take(&run->budget, TM_ACCOUNT_METADATA, TM_TIMELINE_SLOTS * sizeof(*x->timelines), &run->error);
     x->stats = tm_index_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_stat_row), share / 8, TM_INDEX_LAST, NULL);
     x->events = tm_index_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_event_row), share / 4, TM_INDEX_LAST, NULL);
-    return x->configs && x->scratch && x->planes && x->lines && x->more_lines && x->timelines && x->stats && x->events
+    return x->configs && x->hlo && x->scratch && x->planes && x->lines && x->more_lines && x->timelines && x->stats && x->events
                ? TM_OK
                : run->error.status;
 }
@@ -483,6 +484,10 @@ tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,
         st = find_origin(&s);
     tm_give(&run->budget, TM_ACCOUNT_INPUT, s.buffer, SCAN_BUFFER);
     tm_give(&run->budget, TM_ACCOUNT_INPUT, s.inner_buffer, SCAN_BUFFER);
+    if (st == TM_OK)
+        st = tm_hlo_read(x->hlo);
+    if (st == TM_OK)
+        st = tm_hlo_join_all(x->hlo);
     if (st == TM_OK && trace->environment.jax[0])
         (void)snprintf(trace->environment.framework, sizeof(trace->environment.framework), "jax");
     if (st == TM_OK && !tm_rows_count(x->planes))

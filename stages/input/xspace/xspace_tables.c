@@ -216,6 +216,9 @@ static tm_status take_op_stat(struct tm_xspace *x, uint64_t plane, const Tracemi
     case TM_STAT_PROGRAM_ID:
         config->program_id = stat_int(stat);
         break;
+    case TM_STAT_SOURCE:
+        config->source = text;
+        break;
     default:
         break;
     }
@@ -270,8 +273,10 @@ tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane_number, stru
     struct op_facts facts = { .config = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE } };
     const struct tm_plane *plane = tm_rows_at(x->planes, plane_number);
     const bool is_tpu = plane && plane->side == TM_SIDE_DEVICE && plane->device_kind == TM_DEVICE_TPU;
+    const bool holds_programs = plane && plane->is_metadata;
     struct tm_names *names = x->source.trace->names;
     struct tm_name info = { .length = 0 };
+    struct tm_program_entry program = { .found = false };
     tm_strid display = 0;
     bool found = false;
     tm_status st = plane ? enter_value(w, &row.id, &found) : x->source.trace->run->error.status;
@@ -291,12 +296,17 @@ tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane_number, stru
                                   head.number == VALUE_NAME ? &row.name : &display);
         } else if (head.type == TM_WIRE_LEN && head.number == VALUE_STATS && is_tpu && !damaged) {
             st = unpack_op_stat(x, plane_number, w, head.value, &facts);
+        } else if (head.type == TM_WIRE_LEN && head.number == VALUE_STATS && holds_programs) {
+            st = tm_xspace_program_stat(x, plane_number, tm_reader_offset(w),
+                                   damaged ? w->end : tm_reader_offset(w) + head.value, &program);
         }
         if (damaged)
             break;
         if (head.type == TM_WIRE_LEN)
             tm_reader_skip(w, head.value);
     }
+    if (st == TM_OK && program.found)
+        st = tm_xspace_add_program(x, row.name, &program);
     if (st != TM_OK || !found)
         return st;
     plane = tm_rows_at(x->planes, plane_number);

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the operations tell (summary.ops, summary.roofline): one that takes most of the time, operations far below what
+ * their device could do, and a program that memory limits.  Where the profile does not tell operations, the kernel that
+ * takes most of the time is named instead.  Times of operations are sums over devices and streams; what is at stake of a
+ * dominant one is put into the window by its share. */
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/findings/finding.h"
+
+enum {
+    LISTED_OPS = 3,
+    LISTED_KERNELS = 3,
+    NAMES_BYTES = 512,
+    SHORT_OP_PS = 20000000, /* 20 us: shorter ones are all launch and tail, whatever they do */
+};
+#define PS_PER_MS 1e9
+#define ROOF_LEAST_PCT 2.0 /* under it neither computing nor memory is what an operation waits for */
+
+static bool is_gpu(const struct tm_findings *all)
+{
+    return !tm_ask_is_platform(all->summary, "tpu") && !tm_ask_is_platform(all->summary, "cpu");
+}
+
+static int64_t self_of(const struct tm_value *op)
+{
+    return tm_int(tm_get(op, "self_ps"));
+}
+
+/* --- evidence --- */
+
+static void say_origin(struct tm_finding *f, const struct tm_value *op)
+{
+    const char *path = tm_text(tm_get(op, "op")), *source = tm_text(tm_get(op, "source"));
+    char a[TM_SHORT_NAME_BYTES], b[TM_SHORT_NAME_BYTES];
+
+    if (*path && *source)
+        tm_finding_say(f, "It comes from %s, %s.", tm_short_name(a, source), tm_short_name(b, path));
+    else if (*path || *source)
+        tm_finding_say(f, "It comes from %s.", tm_short_name(a, *path ? path : source));
+}
+
+/* The kernels of an operation, as far as the table of kernels lists them; it is sorted by time. */
+static void say_kernels(struct tm_findings *all, struct tm_finding *f, const struct tm_value *op)
+{
+    const struct tm_value *rows = tm_path(all->summary, "kernels.rows");
+    char names[NAMES_BYTES] = "", name[TM_SHORT_NAME_BYTES], time[TM_FORMAT_BYTES];
+    int listed = 0;
+
+    for (size_t i = 0; i < tm_length(rows) && listed < LISTED_KERNELS; i++) {
+        const struct tm_value *row = tm_at(rows, i);
+        const size_t used = strlen(names);
+
+        if (strcmp(tm_text(tm_get(row, "hlo_op")), tm_text(tm_get(op, "name"))) != 0)
+            continue;
+        (void)snprintf(names + used, sizeof(names) - used, "%s'%s' (%s)", listed ? ", " : "",
+                       tm_short_name(name, tm_text(tm_get(row, "name"))),
+                       tm_format_time(time, tm_int(tm_get(row, "total_ps"))));
+        listed++;
+    }
+    if (listed)
+        tm_finding_say(f, "Its kernels: %s.", names);
+}
+
+static void say_roof(struct tm_finding *f, const struct tm_value *op)
+{
+    const struct tm_value *pct = tm_get(op, "roof_pct");
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+
+    if (tm_has(pct))
+        tm_finding_say(f, "%s limits it, and it reaches %s of what the device can do there%s%s.",
+                       strcmp(tm_text(tm_get(op, "bound")), "compute") == 0 ? "Computing" : "Memory",
+                       tm_format_pct(a, tm_double(pct)), tm_has(tm_get(op, "precision")) ? ", in " : "",
+                       tm_text(tm_get(op, "precision")));
+    if (tm_has(pct) && tm_double(pct) > 100)
+        tm_finding_say(f, "More than 100 %% cannot be: caches serve part of its bytes, or its cost is counted too "
+                          "high; %s a second are claimed.",
+                       tm_format_bytes(b, tm_double(tm_get(op, "bandwidth"))));
+}
+
+/* How many operations are worth a look: the rows are sorted by self time. */
+static void say_targets(struct tm_findings *all, struct tm_finding *f)
+{
+    const struct tm_value *rows = tm_path(all->summary, "ops.rows");
+    const double long_ms = tm_limit_of(all, TM_LIMIT_TARGET_OP_LONG), least_ms = tm_limit_of(all, TM_LIMIT_TARGET_OP);
+    size_t long_count = 0, count = 0;
+    char names[NAMES_BYTES] = "", name[TM_SHORT_NAME_BYTES];
+
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const double ms = (double)self_of(tm_at(rows, i)) / PS_PER_MS;
+        const size_t used = strlen(names);
+
+        long_count += ms >= long_ms;
+        count += ms >= least_ms;
+        if (ms >= least_ms && i < LISTED_OPS)
+            (void)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
+                           tm_short_name(name, tm_text(tm_get(tm_at(rows, i), "name"))));
+    }
+    if (count)
+        tm_finding_say(f, "Operations with self time of %.4g ms or more: %zu; of %.4g ms or more: %zu. The first: %s.",
+                       long_ms, long_count, least_ms, count, names);
+}
+
+static void show_first(struct tm_finding *f, const struct tm_value *op)
+{
+    const struct tm_value *first = tm_get(op, "first");
+
+    if (first && f->where_count < TM_WHERE_MOST)
+        tm_finding_where(f, tm_int(tm_get(first, "begin_ps")), tm_int(tm_get(first, "dur_ps")),
+                         tm_text(tm_get(first, "device")));
+}
+
+/* --- what to do --- */
+
+/* By the sort of work; each table ends with NULL. */
+static const char *const faster_products[TM_FIXES_OFFERED] = {
+    "jax|Compute products in bfloat16 (cast parameters and inputs, or "
+    "`jax.config.update('jax_default_matmul_precision', 'bfloat16')`); on GPUs 'tensorfloat32' keeps f32 storage.",
+    "jax|Make all sizes of the product multiples of 128 (of 8 at the least), and the batch larger: small or odd ones "
+    "leave matrix units idle.",
+    "gpu,jax|Let XLA try more algorithms: `XLA_FLAGS=--xla_gpu_autotune_level=4`, and "
+    "`--xla_gpu_enable_triton_gemm=true`.",
+    "gpu,torch|Compute products in bfloat16: `torch.autocast('cuda', dtype=torch.bfloat16)`, or TF32: "
+    "`torch.set_float32_matmul_precision('high')`, with sizes that are multiples of 128.",
+    "Profile it alone, in a loop of its own, before and after the change.",
+};
+static const char *const faster_attention[TM_FIXES_OFFERED] = {
+    "gpu,jax|Use one fused kernel: `jax.nn.dot_product_attention(q, k, v, implementation='cudnn')`.",
+    "tpu,jax|Use the fused kernels of `jax.experimental.pallas.ops.tpu.splash_attention`; try other block sizes.",
+    "gpu,torch|Use one fused kernel: `torch.nn.functional.scaled_dot_product_attention(q, k, v)`.",
+    "Fewer key and value heads (grouped queries) or a local window do less work in the first place.",
+    "Profile it alone, in a loop of its own, before and after the change.",
+};
+static const char *const faster_convolutions[TM_FIXES_OFFERED] = {
+    "jax|Convolve in bfloat16, with channels last (NHWC) and channel counts that are multiples of 8 (GPU) or 128 "
+    "(TPU).",
+    "gpu,jax|Let XLA try more algorithms: `XLA_FLAGS=--xla_gpu_autotune_level=4`.",
+    "gpu,torch|`torch.backends.cudnn.benchmark = True`, `model.to(memory_format=torch.channels_last)`, and autocast to "
+    "bfloat16.",
+    "Profile it alone, in a loop of its own, before and after the change.",
+};
+static const char *const fewer_bytes[TM_FIXES_OFFERED] = {
+    "jax|Store it in a smaller type: bfloat16 for activations, f32 only where sums need it.",
+    "jax|Keep what belongs together in one `jax.jit`, so that XLA fuses it and intermediate results never reach memory.",
+    "jax|Recompute instead of reading: `jax.checkpoint` with a policy that saves only products.",
+    "jax|Write a chain that XLA does not fuse once, as a Pallas kernel.",
+    "torch|`torch.compile(model)` fuses elementwise work and reductions; autocast to bfloat16 halves the bytes.",
+    "A larger batch reads the weights less often for each example.",
+};
+static const char *const any_work[TM_FIXES_OFFERED] = {
+    "jax|Find the line it comes from; `with jax.named_scope('attention'):` names parts of the model.",
+    "torch|Find the line it comes from: record with `with_stack=True`; `with "
+    "torch.profiler.record_function('attention'):` names parts of the model.",
+    "Profile it alone, in a loop of its own: another algorithm, a library kernel (cuBLAS, cuDNN), or a fused one of "
+    "your own.",
+};
+
+static const char *const *fixes_of(const struct tm_value *op)
+{
+    static const struct {
+        const char *category;
+        const char *const *fixes;
+    } rows[] = {
+        { "gemm/dot", faster_products },       { "convolution", faster_convolutions },
+        { "attention", faster_attention },     { "elementwise fusion", fewer_bytes },
+        { "reduction", fewer_bytes },          { "copy/transpose", fewer_bytes },
+    };
+    const char *category = tm_text(tm_get(op, "category"));
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (strcmp(rows[i].category, category) == 0)
+            return rows[i].fixes;
+    return any_work;
+}
+
+/* --- one operation that takes most of the time --- */
+
+/* What takes beyond the limit of the computing time of all devices. */
+static int64_t beyond_limit(const struct tm_findings *all, double share_pct)
+{
+    const double compute_ps = tm_double(tm_path(all->summary, "total.compute_ps"));
+
+    return tm_whole(compute_ps * (share_pct - tm_limit_of(all, TM_LIMIT_DOMINANT_KERNEL)) / 100);
+}
+
+/* The longest one that computes: a wait or a transfer has findings of its own. */
+static const struct tm_value *top_op(const struct tm_value *rows)
+{
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (strcmp(tm_text(tm_get(tm_at(rows, i), "bound")), "none") != 0)
+            return tm_at(rows, i);
+    return NULL;
+}
+
+static void find_dominant_op(struct tm_findings *all)
+{
+    const struct tm_value *rows = tm_path(all->summary, "ops.rows"), *top = top_op(rows);
+    const int64_t compute_ps = tm_int(tm_path(all->summary, "roofline.compute_ps"));
+    const double share = tm_share_pct(self_of(top), compute_ps);
+    const int64_t stake_ps = beyond_limit(all, share), count = tm_int(tm_get(top, "executions"));
+    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (!tm_is_worth_mention(all, stake_ps) || tm_length(rows) < 2)
+        return;
+    f = tm_finding_of_time(all, "op_dominant", stake_ps);
+    tm_short_name(name, tm_text(tm_get(top, "name")));
+    tm_finding_title(f, "One operation takes %s of the computing time: %s", tm_format_pct(a, share), name);
+    tm_finding_value(f, share, "%");
+    tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_DOMINANT_KERNEL));
+    f->cause = "Whatever is changed elsewhere, the run can become only a little faster; this operation is where work "
+               "on device time pays most.";
+    tm_finding_say(f, "'%s' takes %s of %s of all computing operations, in %s executions of %s on average.", name,
+                   tm_format_time(a, self_of(top)), tm_format_time(b, compute_ps), tm_format_count(c, count),
+                   tm_format_time(d, count > 0 ? self_of(top) / count : 0));
+    say_origin(f, top);
+    say_kernels(all, f, top);
+    say_roof(f, top);
+    say_targets(all, f);
+    show_first(f, top);
+    tm_finding_fixes(f, fixes_of(top));
+}
+
+/* --- one kernel, where operations are not told --- */
+
+static const struct tm_value *longest_of(const struct tm_value *rows)
+{
+    const struct tm_value *top = NULL;
+
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        if (!top || tm_int(tm_get(tm_at(rows, i), "total_ps")) > tm_int(tm_get(top, "total_ps")))
+            top = tm_at(rows, i);
+    }
+    return top;
+}
+
+static void say_dominant_kernel(struct tm_findings *all, struct tm_finding *f, const struct tm_value *top)
+{
+    const int64_t total_ps = tm_int(tm_path(all->summary, "kernels.total_ps"));
+    const int64_t count = tm_int(tm_get(top, "count"));
+    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
+
+    tm_finding_say(f, "'%s' takes %s of %s of all %s.", tm_short_name(name, tm_text(tm_get(top, "name"))),
+                   tm_format_time(a, tm_int(tm_get(top, "total_ps"))), tm_format_time(b, total_ps),
+                   is_gpu(all) ? "kernels" : "operations");
+    if (count > 0)
+        tm_finding_say(f, "It runs %s times, %s on average, %s to %s.", tm_format_count(a, count),
+                       tm_format_time(b, tm_int(tm_get(top, "total_ps")) / count),
+                       tm_format_time(c, tm_int(tm_get(top, "min_ps"))),
+                       tm_format_time(d, tm_int(tm_get(top, "max_ps"))));
+}
+
+static const char *const faster_kernels[TM_FIXES_OFFERED] = {
+    "jax|Find the line it comes from: the operation and framework path stand in the kernel table; "
+    "`with jax.named_scope('attention'):` names parts of the model.",
+    "jax|Matrix products: use bfloat16 or TF32 (`jax.config.update('jax_default_matmul_precision', "
+    "'tensorfloat32')`), and sizes that are multiples of 128.",
+    "gpu,jax|Attention: `jax.nn.dot_product_attention(q, k, v, implementation='cudnn')` does it in "
+    "one fused kernel.",
+    "jax|A loop fusion or a reduction: it is bound by memory; store in a smaller type, recompute "
+    "instead of reading, or write it once as a Pallas kernel.",
+    "torch|Find the line it comes from: record with `with_stack=True`; `with "
+    "torch.profiler.record_function('attention'):` names parts of the model.",
+    "torch|Matrix products: `torch.autocast('cuda', dtype=torch.bfloat16)`, or TF32 "
+    "(`torch.set_float32_matmul_precision('high')`), and sizes that are multiples of 128.",
+    "torch|Attention: `torch.nn.functional.scaled_dot_product_attention(q, k, v)` does it in one "
+    "fused kernel.",
+    "torch|Elementwise work and reductions are bound by memory: `torch.compile(model)` fuses them.",
+    "torch|A collective: its time holds the wait for the last rank; see the findings on "
+    "collectives.",
+    "other|Find where it is launched from: what the host does at that time stands in the trace "
+    "viewer.",
+    "other|Use a smaller type, or fuse it with what runs before and after.",
+};
+
+static void find_dominant_kernel(struct tm_findings *all)
+{
+    const struct tm_value *top = longest_of(tm_path(all->summary, "kernels.by_name"));
+    const double share = tm_share_pct(tm_int(tm_get(top, "total_ps")),
+                                      tm_int(tm_path(all->summary, "kernels.total_ps")));
+    const double limit = tm_limit_of(all, TM_LIMIT_DOMINANT_KERNEL);
+    const double compute_ps = tm_double(tm_path(all->summary, "total.compute_ps"));
+    const int64_t stake_ps = tm_whole(compute_ps * (share - limit) / 100);
+    const char *word = is_gpu(all) ? "kernel" : "operation";
+    char name[TM_SHORT_NAME_BYTES], pct[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (!tm_is_worth_mention(all, stake_ps) ||
+        tm_length(tm_path(all->summary, "kernels.by_name")) < 2)
+        return;
+    f = tm_finding_of_time(all, "kernel_dominant", stake_ps);
+    f->severity = TM_INFO; /* work, not loss: how much of it can be saved is not known */
+    tm_finding_title(f, "One %s takes %s of all %s time: %s", word, tm_format_pct(pct, share), word,
+                     tm_short_name(name, tm_text(tm_get(top, "name"))));
+    tm_finding_value(f, share, "%");
+    tm_finding_limit(f, limit);
+    f->cause = "Whatever is changed elsewhere, the run can become only a little faster; this "
+               "kernel is where work on device time pays most.";
+    say_dominant_kernel(all, f, top);
+    tm_finding_fixes(f, faster_kernels);
+}
+
+/* --- far from the roof --- */
+
+static bool is_far(const struct tm_findings *all, const struct tm_value *op, const char *bound)
+{
+    const double roof = tm_double(tm_get(op, "roof_pct"));
+
+    return strcmp(tm_text(tm_get(op, "bound")), bound) == 0 && roof >= ROOF_LEAST_PCT &&
+           roof < tm_limit_of(all, TM_LIMIT_ROOF_FAR) && tm_int(tm_get(op, "mean_ps")) >= SHORT_OP_PS;
+}
+
+/* What an operation would save if it came as near to its roof as good kernels do. */
+static int64_t within_reach(const struct tm_findings *all, const struct tm_value *op)
+{
+    const double reach = tm_limit_of(all, TM_LIMIT_ROOF_REACH), roof = tm_double(tm_get(op, "roof_pct"));
+
+    return roof < reach ? tm_whole((double)self_of(op) * (1 - roof / reach)) : 0;
+}
+
+static void say_far(struct tm_finding *f, const struct tm_value *op, bool is_memory)
+{
+    const char *source = tm_text(tm_get(op, "source")), *path = tm_text(tm_get(op, "op"));
+    const char *from = *source ? source : path;
+    char name[TM_SHORT_NAME_BYTES], place[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES],
+        c[TM_FORMAT_BYTES];
+
+    if (is_memory)
+        tm_format_rate(c, tm_double(tm_get(op, "bandwidth")));
+    else
+        (void)snprintf(c, sizeof(c), "%.3g TFLOP/s", tm_double(tm_get(op, "flop_rate")) / 1e12);
+    tm_finding_say(f, "'%s'%s%s: %s at %s, %s of its roof.", tm_short_name(name, tm_text(tm_get(op, "name"))),
+                   *from ? " of " : "", *from ? tm_short_name(place, from) : "", tm_format_time(a, self_of(op)), c,
+                   tm_format_pct(b, tm_double(tm_get(op, "roof_pct"))));
+}
+
+static const char *const faster_memory[TM_FIXES_OFFERED] = {
+    "Look at its access pattern first: reads along the innermost dimension, no gathers of single elements, no transpose "
+    "in the same kernel.",
+    "jax|Move a transpose or a reshape to where the array is made, or choose the layout with which the next product "
+    "wants it.",
+    "jax|Replace `x[indices]` with many small rows by a one-hot product or a sorted gather.",
+    "jax|Write it as a Pallas kernel with blocks that fit on the chip.",
+    "torch|`torch.compile(model)`, and `.contiguous()` before what reads across strides.",
+};
+
+static void find_far(struct tm_findings *all, const char *id, bool is_memory)
+{
+    const struct tm_value *rows = tm_path(all->summary, "roofline.far");
+    const struct tm_value *found[LISTED_OPS] = { NULL };
+    int64_t stake_ps = 0;
+    size_t count = 0;
+    struct tm_finding *f;
+    char time[TM_FORMAT_BYTES];
+
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const struct tm_value *op = tm_at(rows, i);
+
+        if (!is_far(all, op, is_memory ? "memory" : "compute"))
+            continue;
+        stake_ps = tm_add_times(stake_ps, within_reach(all, op));
+        if (count < LISTED_OPS)
+            found[count] = op;
+        count++;
+    }
+    if (!tm_is_worth_mention(all, stake_ps))
+        return;
+    f = tm_finding_of_time(all, id, stake_ps);
+    tm_finding_title(f, is_memory ? "Operations that memory limits are far from what memory can do"
+                                  : "Matrix products are far from what the device can compute");
+    tm_finding_value(f, tm_double(tm_get(found[0], "roof_pct")), "%");
+    tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_ROOF_FAR));
+    f->cause = is_memory ? "They move few bytes for each operation, but not even those at the pace of the memory: "
+                           "scattered accesses, a layout that does not fit, or too little work in flight."
+                         : "They do enough for each byte, but matrix units stay idle: sizes that do not fill them, a "
+                           "slow algorithm, or a type that they do not compute in.";
+    tm_finding_say(f, "%zu operations; near their roofs they would take %s less.", count,
+                   tm_format_time(time, stake_ps));
+    for (size_t i = 0; i < LISTED_OPS && found[i]; i++) {
+        say_far(f, found[i], is_memory);
+        show_first(f, found[i]);
+    }
+    tm_finding_fixes(f, is_memory ? faster_memory : faster_products);
+}
+
+/* --- low intensity --- */
+
+/* Time of listed operations that memory limits and that do what memory can do: only fewer bytes help them. */
+static int64_t limited_by_memory(const struct tm_findings *all)
+{
+    const struct tm_value *rows = tm_path(all->summary, "ops.rows");
+    const double reach = tm_limit_of(all, TM_LIMIT_ROOF_REACH) / 2;
+    int64_t sum_ps = 0;
+
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const struct tm_value *op = tm_at(rows, i);
+
+        if (strcmp(tm_text(tm_get(op, "bound")), "memory") == 0 && tm_double(tm_get(op, "roof_pct")) >= reach)
+            sum_ps = tm_add_times(sum_ps, self_of(op));
+    }
+    return sum_ps;
+}
+
+static void find_low_intensity(struct tm_findings *all)
+{
+    const struct tm_value *roofline = tm_get(all->summary, "roofline"), *device = tm_path(roofline, "devices[0]");
+    const int64_t compute_ps = tm_int(tm_get(roofline, "compute_ps")), memory_ps = limited_by_memory(all);
+    const double share = tm_share_pct(memory_ps, compute_ps), bytes = tm_double(tm_get(roofline, "bytes"));
+    const double bandwidth = tm_double(tm_get(device, "peak_bandwidth"));
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (compute_ps <= 0 || share < tm_limit_of(all, TM_LIMIT_MEMORY_BOUND) || !(bytes > 0) || !(bandwidth > 0))
+        return;
+    f = tm_finding_of_fact(all, "low_intensity", TM_INFO); /* how many of the bytes are needed is not known */
+    tm_finding_title(f, "Memory limits the run: few operations for each byte");
+    tm_finding_value(f, share, "%");
+    tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_MEMORY_BOUND));
+    f->cause = "Its operations move data as fast as the memory does, so that a faster chip would not help: fewer bytes "
+               "would.";
+    tm_finding_say(f, "Operations near the roof of the memory take %s of %s of computing time.",
+                   tm_format_time(a, memory_ps), tm_format_time(b, compute_ps));
+    if (tm_has(tm_get(roofline, "flops")) && tm_has(tm_get(device, "peak_flops")))
+        tm_finding_say(f, "The run does %.3g operations for each byte; from %.3g on the device's arithmetic (%s) is the "
+                          "limit.",
+                       tm_double(tm_get(roofline, "flops")) / bytes, tm_double(tm_get(device, "peak_flops")) / bandwidth,
+                       tm_text(tm_get(device, "peak_precision")));
+    show_first(f, top_op(tm_path(all->summary, "ops.rows")));
+    tm_finding_fixes(f, fewer_bytes);
+}
+
+void tm_find_ops(struct tm_findings *all)
+{
+    if (strcmp(tm_text(tm_path(all->summary, "ops.basis")), "hlo_op") == 0)
+        find_dominant_op(all);
+    else
+        find_dominant_kernel(all);
+    find_far(all, "op_memory_far", true);
+    find_far(all, "op_compute_far", false);
+    find_low_intensity(all);
+}

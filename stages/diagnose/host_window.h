@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_HOST_WINDOW_H
+#define TM_HOST_WINDOW_H
+
+#include "pipeline/stage.h"
+
+/* What of a host's own time counts: its threads run on before, between and after the steps.
+ * source: docs/metrics.md, "Host" */
+enum tm_host_basis {
+    TM_HOST_STEPS,   /* from the begin of the first chosen step marker to the end of the last one */
+    TM_HOST_DEVICES, /* no markers on the host: from the first to the last chosen activity of its devices */
+    TM_HOST_ALL,     /* neither, or all steps or the session were asked for */
+    TM_HOST_BASIS_COUNT
+};
+extern const char *const tm_host_basis_name[TM_HOST_BASIS_COUNT]; /* "steps", "devices", "all" */
+
+struct tm_host_window {
+    int64_t begin_ps, end_ps; /* of everything: INT64_MIN and INT64_MAX */
+    enum tm_host_basis basis;
+};
+
+/* errors: of reading the steps' rows */
+tm_status tm_find_host_window(const struct tm_trace *trace, const struct tm_settings *settings,
+                              struct tm_host_window *window) TM_MUST_USE;
+
+/* Cut a span to the window.  out: false where nothing of it lies in it */
+bool tm_cut_to_window(const struct tm_host_window *window, int64_t *begin_ps, int64_t *end_ps);
+
+/* A span of a host's thread: no counter, arrow, allocation or span of no thread.  out: false elsewhere */
+bool tm_is_host_span(const struct tm_event *event);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_SM_LIMITS_H
+#define TM_SM_LIMITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What one multiprocessor of an NVIDIA GPU holds, and how many blocks of a kernel fit on it by that. */
+struct tm_sm_limits {
+    uint32_t threads, blocks, registers; /* at most, resident at once */
+    uint32_t shared_bytes;
+    uint32_t shared_reserved_bytes; /* of each block, by the driver */
+    uint32_t shared_unit_bytes;     /* shared memory is given out in such units */
+};
+
+/* What keeps more blocks from running at once on a multiprocessor. */
+enum tm_occupancy_limiter {
+    TM_LIMITER_REGISTERS,
+    TM_LIMITER_SHARED_MEMORY,
+    TM_LIMITER_BLOCK_SIZE, /* threads of a block do not divide those of the multiprocessor, or are too few */
+    TM_LIMITER_GRID,       /* there are no more blocks */
+    TM_LIMITER_NONE,       /* it is full */
+    TM_LIMITER_UNKNOWN,
+    TM_LIMITER_COUNT
+};
+extern const char *const tm_limiter_name[TM_LIMITER_COUNT];
+
+/* A launch, as far as it matters for occupancy. */
+struct tm_launch_shape {
+    uint64_t blocks;            /* of the grid */
+    uint32_t threads;           /* of a block */
+    uint32_t registers;         /* of a thread */
+    uint64_t shared_bytes;      /* of a block */
+    uint64_t multiprocessors;   /* of the device; 0 = not known */
+    uint32_t major, minor;      /* compute capability; 0 = not known */
+    uint32_t recorded_milli;    /* occupancy, thousandths of a percent */
+};
+
+/* How a launch fills the device. */
+struct tm_occupancy {
+    enum tm_occupancy_limiter limiter;
+    uint32_t resident; /* blocks at once on a multiprocessor; 0 = not known */
+};
+
+/* The limits of a compute capability.  out: false where the table does not have it */
+bool tm_sm_limits_of(uint32_t major, uint32_t minor, struct tm_sm_limits *limits);
+
+/* Work the occupancy out by the rules of CUDA's occupancy calculator, and hold it against what was recorded: where
+ * the two differ, neither limiter nor resident blocks are claimed. */
+struct tm_occupancy tm_occupancy_of(const struct tm_launch_shape *shape);
+
+#endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One HloInstructionProto on the wire: views of the parts that costs and names are made of.
+ * source: xla/service/hlo.proto, xla/xla_data.proto (OpMetadata) */
+#include "stages/input/hlo/hlo_instruction.h"
+
+#include <stdlib.h>
+
+enum {
+    IN_NAME = 1, IN_OPCODE = 2, IN_SHAPE = 3, IN_METADATA = 7, IN_PARAMETER = 9, IN_CONVOLUTION = 16, IN_CHANNEL = 26,
+    IN_TARGET = 28, IN_DOT = 30, IN_ID = 35, IN_OPERANDS = 36, IN_CALLED = 38, IN_CONFIG = 43, IN_HOST_TRANSFER = 47,
+    IN_PRECISION = 51, IN_DEVICES = 87,
+    META_PATH = 2, META_FILE = 3, META_LINE = 4, META_FRAME = 15,
+};
+
+/* In the order of their names.  source: xla/hlo/ir/hlo_opcode.h */
+static const struct tm_hlo_opcode opcodes[] = {
+    { "abs", TM_HLO_ELEMENTWISE, 0 },
+    { "add", TM_HLO_ELEMENTWISE, 0 },
+    { "add-dependency", TM_HLO_MOVES, 0 },
+    { "after-all", TM_HLO_MOVES, TM_HLO_SILENT },
+    { "all-gather", TM_HLO_COLLECTIVE, 0 },
+    { "all-gather-done", TM_HLO_COLLECTIVE, TM_HLO_DONE },
+    { "all-gather-start", TM_HLO_COLLECTIVE, TM_HLO_START },
+    { "all-reduce", TM_HLO_COLLECTIVE, 0 },
+    { "all-reduce-done", TM_HLO_COLLECTIVE, TM_HLO_DONE },
+    { "all-reduce-start", TM_HLO_COLLECTIVE, 0 }, /* its result is that of an all-reduce */
+    { "all-to-all", TM_HLO_COLLECTIVE, 0 },
+    { "and", TM_HLO_ELEMENTWISE, 0 },
+    { "async-done", TM_HLO_OTHER, TM_HLO_DONE },
+    { "async-start", TM_HLO_CALLS, TM_HLO_START },
+    { "async-update", TM_HLO_OTHER, TM_HLO_DONE },
+    { "atan2", TM_HLO_ELEMENTWISE, 0 },
+    { "bitcast", TM_HLO_MOVES, TM_HLO_SILENT },
+    { "bitcast-convert", TM_HLO_MOVES, 0 },
+    { "broadcast", TM_HLO_MOVES, 0 },
+    { "call", TM_HLO_CALLS, 0 },
+    { "cbrt", TM_HLO_ELEMENTWISE, 0 },
+    { "ceil", TM_HLO_ELEMENTWISE, 0 },
+    { "clamp", TM_HLO_ELEMENTWISE, 0 },
+    { "collective-broadcast", TM_HLO_COLLECTIVE, 0 },
+    { "collective-permute", TM_HLO_COLLECTIVE, TM_HLO_PERMUTES },
+    { "collective-permute-done", TM_HLO_COLLECTIVE, TM_HLO_PERMUTES | TM_HLO_DONE },
+    { "collective-permute-start", TM_HLO_COLLECTIVE, TM_HLO_PERMUTES | TM_HLO_START },
+    { "compare", TM_HLO_ELEMENTWISE, 0 },
+    { "complex", TM_HLO_ELEMENTWISE, 0 },
+    { "concatenate", TM_HLO_MOVES, 0 },
+    { "conditional", TM_HLO_OTHER, TM_HLO_CONTAINER },
+    { "constant", TM_HLO_MOVES, TM_HLO_SILENT },
+    { "convert", TM_HLO_ELEMENTWISE, 0 },
+    { "convolution", TM_HLO_CONVOLUTION, 0 },
+    { "copy", TM_HLO_MOVES, 0 },
+    { "copy-done", TM_HLO_MOVES, TM_HLO_DONE },
+    { "copy-start", TM_HLO_MOVES, TM_HLO_START },
+    { "cosine", TM_HLO_ELEMENTWISE, 0 },
+    { "count-leading-zeros", TM_HLO_ELEMENTWISE, 0 },
+    { "custom-call", TM_HLO_CUSTOM, 0 },
+    { "divide", TM_HLO_ELEMENTWISE, TM_HLO_DIVIDES },
+    { "domain", TM_HLO_MOVES, TM_HLO_SILENT },
+    { "dot", TM_HLO_DOT, 0 },
+    { "dynamic-reshape", TM_HLO_MOVES, 0 },
+    { "dynamic-slice", TM_HLO_MOVES, TM_HLO_SLICES },
+    { "dynamic-update-slice", TM_HLO_MOVES, TM_HLO_UPDATES },
+    { "erf", TM_HLO_ELEMENTWISE, 0 },
+    { "exponential", TM_HLO_ELEMENTWISE, TM_HLO_EXPONENTIAL },
+    { "exponential-minus-one", TM_HLO_ELEMENTWISE, 0 },
+    { "floor", TM_HLO_ELEMENTWISE, 0 },
+    { "fusion", TM_HLO_CALLS, TM_HLO_IS_FUSION },
+    { "gather", TM_HLO_MOVES, TM_HLO_SLICES },
+    { "get-dimension-size", TM_HLO_MOVES, 0 },
+    { "get-tuple-element", TM_HLO_MOVES, TM_HLO_SILENT },
+    { "imag", TM_HLO_ELEMENTWISE, 0 },
+    { "infeed", TM_HLO_MOVES, TM_HLO_HOST },
+    { "iota", TM_HLO_MOVES, 0 },
+    { "is-finite", TM_HLO_ELEMENTWISE, 0 },
+    { "log", TM_HLO_ELEMENTWISE, 0 },
+    { "log-plus-one", TM_HLO_ELEMENTWISE, 0 },
+    { "logistic", TM_HLO_ELEMENTWISE, 0 },
+    { "maximum", TM_HLO_ELEMENTWISE, 0 },
+    { "minimum", TM_HLO_ELEMENTWISE, 0 },
+    { "multiply", TM_HLO_ELEMENTWISE, 0 },
+    { "negate", TM_HLO_ELEMENTWISE, 0 },
+    { "not", TM_HLO_ELEMENTWISE, 0 },
+    { "opt-barrier", TM_HLO_MOVES, TM_HLO_SILENT },
+    { "or", TM_HLO_ELEMENTWISE, 0 },
+    { "outfeed", TM_HLO_MOVES, TM_HLO_HOST },
+    { "pad", TM_HLO_MOVES, 0 },
+    { "parameter", TM_HLO_MOVES, TM_HLO_SILENT | TM_HLO_PARAMETER },
+    { "partition-id", TM_HLO_MOVES, 0 },
+    { "popcnt", TM_HLO_ELEMENTWISE, 0 },
+    { "power", TM_HLO_ELEMENTWISE, 0 },
+    { "ragged-all-to-all", TM_HLO_COLLECTIVE, 0 },
+    { "real", TM_HLO_ELEMENTWISE, 0 },
+    { "recv", TM_HLO_COLLECTIVE, TM_HLO_PERMUTES },
+    { "recv-done", TM_HLO_COLLECTIVE, TM_HLO_PERMUTES | TM_HLO_DONE },
+    { "reduce", TM_HLO_OTHER, TM_HLO_REDUCES },
+    { "reduce-precision", TM_HLO_ELEMENTWISE, 0 },
+    { "reduce-scatter", TM_HLO_COLLECTIVE, 0 },
+    { "reduce-window", TM_HLO_OTHER, TM_HLO_REDUCES },
+    { "remainder", TM_HLO_ELEMENTWISE, 0 },
+    { "replica-id", TM_HLO_MOVES, 0 },
+    { "reshape", TM_HLO_MOVES, 0 },
+    { "reverse", TM_HLO_MOVES, 0 },
+    { "round-nearest-afz", TM_HLO_ELEMENTWISE, 0 },
+    { "round-nearest-even", TM_HLO_ELEMENTWISE, 0 },
+    { "rsqrt", TM_HLO_ELEMENTWISE, 0 },
+    { "select", TM_HLO_ELEMENTWISE, 0 },
+    { "send", TM_HLO_COLLECTIVE, TM_HLO_PERMUTES },
+    { "send-done", TM_HLO_COLLECTIVE, TM_HLO_PERMUTES | TM_HLO_DONE },
+    { "set-dimension-size", TM_HLO_MOVES, 0 },
+    { "shift-left", TM_HLO_ELEMENTWISE, 0 },
+    { "shift-right-arithmetic", TM_HLO_ELEMENTWISE, 0 },
+    { "shift-right-logical", TM_HLO_ELEMENTWISE, 0 },
+    { "sign", TM_HLO_ELEMENTWISE, 0 },
+    { "sine", TM_HLO_ELEMENTWISE, 0 },
+    { "slice", TM_HLO_MOVES, TM_HLO_SLICES },
+    { "sqrt", TM_HLO_ELEMENTWISE, 0 },
+    { "stochastic-convert", TM_HLO_ELEMENTWISE, 0 },
+    { "subtract", TM_HLO_ELEMENTWISE, 0 },
+    { "tan", TM_HLO_ELEMENTWISE, 0 },
+    { "tanh", TM_HLO_ELEMENTWISE, 0 },
+    { "transpose", TM_HLO_MOVES, 0 },
+    { "tuple", TM_HLO_MOVES, TM_HLO_SILENT },
+    { "while", TM_HLO_OTHER, TM_HLO_CONTAINER },
+    { "xor", TM_HLO_ELEMENTWISE, 0 },
+};
+static const struct tm_hlo_opcode unknown_opcode = { "", TM_HLO_OTHER, 0 };
+
+static int by_name(const void *key, const void *entry)
+{
+    const struct tm_text *text = key;
+    const char *name = ((const struct tm_hlo_opcode *)entry)->name;
+    const size_t length = strlen(name), shorter = text->length < length ? text->length : length;
+    const int difference = shorter ? memcmp(text->at, name, shorter) : 0;
+
+    return difference ? difference : (text->length > length) - (text->length < length);
+}
+
+const struct tm_hlo_opcode *tm_hlo_opcode_of(struct tm_text opcode)
+{
+    const struct tm_hlo_opcode *found =
+        bsearch(&opcode, opcodes, sizeof(opcodes) / sizeof(opcodes[0]), sizeof(opcodes[0]), by_name);
+
+    return found ? found : &unknown_opcode;
+}
+
+struct tm_hlo_numbers tm_hlo_numbers_of(struct tm_wire message, uint32_t number)
+{
+    return (struct tm_hlo_numbers){ .fields = message, .packed = { message.at, message.at }, .number = number };
+}
+
+bool tm_hlo_next_number(struct tm_hlo_numbers *numbers, uint64_t *value)
+{
+    struct tm_field field;
+
+    if (numbers->packed.at < numbers->packed.end && tm_wire_varint(&numbers->packed, value))
+        return true;
+    while (tm_wire_next(&numbers->fields, &field)) {
+        if (field.key == TM_WIRE_KEY(numbers->number, TM_WIRE_VARINT)) {
+            *value = field.value;
+            return true;
+        }
+        if (field.key != TM_WIRE_KEY(numbers->number, TM_WIRE_LEN))
+            continue;
+        numbers->packed = (struct tm_wire){ field.bytes, field.bytes + field.value };
+        if (numbers->packed.at < numbers->packed.end && tm_wire_varint(&numbers->packed, value))
+            return true;
+    }
+    return false;
+}
+
+static struct tm_text text_of(const struct tm_field *field)
+{
+    return (struct tm_text){ (const char *)field->bytes, (size_t)field->value };
+}
+
+static struct tm_wire bytes_of(const struct tm_field *field)
+{
+    return (struct tm_wire){ field->bytes, field->bytes + field->value };
+}
+
+static void take_metadata(struct tm_hlo_instruction *in, struct tm_wire w)
+{
+    struct tm_field field;
+
+    while (tm_wire_next(&w, &field)) {
+        switch (field.key) {
+        case TM_WIRE_KEY(META_PATH, TM_WIRE_LEN):
+            in->path = text_of(&field);
+            break;
+        case TM_WIRE_KEY(META_FILE, TM_WIRE_LEN):
+            in->source_file = text_of(&field);
+            break;
+        case TM_WIRE_KEY(META_LINE, TM_WIRE_VARINT):
+            in->source_line = (int64_t)field.value;
+            break;
+        case TM_WIRE_KEY(META_FRAME, TM_WIRE_VARINT):
+            in->stack_frame = (int64_t)field.value;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Leave out what came before.  Lists are short, but for tuples and the like: those are sorted, as their order tells
+ * nothing. */
+static void drop_repeats(struct tm_hlo_instruction *in)
+{
+    const bool is_long = in->operand_count > 64;
+    uint32_t kept = 0;
+
+    if (is_long)
+        qsort(in->operands, in->operand_count, sizeof(*in->operands), by_value);
+    for (uint32_t i = 0; i < in->operand_count; i++) {
+        bool again = is_long && kept && in->operands[kept - 1] == in->operands[i];
+
+        for (uint32_t k = 0; !is_long && !again && k < kept; k++)
+            again = in->operands[k] == in->operands[i];
+        if (!again)
+            in->operands[kept++] = in->operands[i];
+    }
+    in->operand_count = kept;
+}
+
+static void put_operand(struct tm_hlo_instruction *in, uint64_t id)
+{
+    if (in->operand_count < in->operand_room)
+        in->operands[in->operand_count++] = id;
+    else
+        in->is_cut = true;
+}
+
+static void take_operands(struct tm_hlo_instruction *in, struct tm_wire packed)
+{
+    uint64_t id;
+
+    while (packed.at < packed.end && tm_wire_varint(&packed, &id))
+        put_operand(in, id);
+}
+
+static void take_called(struct tm_hlo_instruction *in, struct tm_wire packed)
+{
+    if (!in->has_called && packed.at < packed.end)
+        in->has_called = tm_wire_varint(&packed, &in->called);
+}
+
+static void take_field(struct tm_hlo_instruction *in, const struct tm_field *field)
+{
+    switch (field->key) {
+    case TM_WIRE_KEY(IN_NAME, TM_WIRE_LEN):
+        in->name = text_of(field);
+        break;
+    case TM_WIRE_KEY(IN_OPCODE, TM_WIRE_LEN):
+        in->opcode = text_of(field);
+        break;
+    case TM_WIRE_KEY(IN_SHAPE, TM_WIRE_LEN):
+        in->shape = bytes_of(field);
+        break;
+    case TM_WIRE_KEY(IN_METADATA, TM_WIRE_LEN):
+        take_metadata(in, bytes_of(field));
+        break;
+    case TM_WIRE_KEY(IN_PARAMETER, TM_WIRE_VARINT):
+        in->parameter = (int64_t)field->value;
+        break;
+    case TM_WIRE_KEY(IN_CONVOLUTION, TM_WIRE_LEN):
+        in->convolution = bytes_of(field);
+        break;
+    case TM_WIRE_KEY(IN_CHANNEL, TM_WIRE_VARINT):
+        in->channel = (int64_t)field->value;
+        break;
+    case TM_WIRE_KEY(IN_TARGET, TM_WIRE_LEN):
+        in->target = text_of(field);
+        break;
+    case TM_WIRE_KEY(IN_DOT, TM_WIRE_LEN):
+        in->dot = bytes_of(field);
+        break;
+    case TM_WIRE_KEY(IN_ID, TM_WIRE_VARINT):
+        in->id = (int64_t)field->value;
+        break;
+    case TM_WIRE_KEY(IN_OPERANDS, TM_WIRE_LEN):
+        take_operands(in, bytes_of(field));
+        break;
+    case TM_WIRE_KEY(IN_OPERANDS, TM_WIRE_VARINT):
+        put_operand(in, field->value);
+        break;
+    case TM_WIRE_KEY(IN_CALLED, TM_WIRE_LEN):
+        take_called(in, bytes_of(field));
+        break;
+    case TM_WIRE_KEY(IN_CALLED, TM_WIRE_VARINT):
+        in->called = in->has_called ? in->called : field->value;
+        in->has_called = true;
+        break;
+    case TM_WIRE_KEY(IN_CONFIG, TM_WIRE_LEN):
+        in->config = bytes_of(field);
+        break;
+    case TM_WIRE_KEY(IN_HOST_TRANSFER, TM_WIRE_VARINT):
+        in->is_host_transfer = field->value != 0;
+        break;
+    case TM_WIRE_KEY(IN_PRECISION, TM_WIRE_LEN):
+        in->precision = bytes_of(field);
+        break;
+    case TM_WIRE_KEY(IN_DEVICES, TM_WIRE_LEN):
+        in->devices = bytes_of(field);
+        break;
+    default:
+        break;
+    }
+}
+
+void tm_hlo_instruction_read(struct tm_wire bytes, struct tm_hlo_instruction *in)
+{
+    uint64_t *const operands = in->operands;
+    const uint32_t room = in->operand_room;
+    struct tm_wire w = bytes;
+    struct tm_field field;
+
+    memset(in, 0, sizeof(*in));
+    in->operands = operands;
+    in->operand_room = room;
+    in->all = bytes;
+    while (tm_wire_next(&w, &field))
+        take_field(in, &field);
+    in->is_damaged = w.at != w.end;
+    in->known = tm_hlo_opcode_of(in->opcode);
+    drop_repeats(in);
+}

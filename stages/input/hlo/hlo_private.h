@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_HLO_PRIVATE_H
+#define TM_HLO_PRIVATE_H
+
+#include "pipeline/hash.h"
+#include "pipeline/index.h"
+#include "pipeline/rows.h"
+#include "pipeline/run.h"
+#include "stages/input/hlo/hlo.h"
+#include "stages/input/hlo/hlo_instruction.h"
+#include "stages/input/hlo/hlo_shape.h"
+#include "stages/input/xspace/reader.h"
+
+/* Shared by the hlo_*.c files.  All programs are walked twice: the first walk notes the shape of every instruction
+ * and the computations, the second one works out costs; then sums go from computations to what calls them. */
+
+enum {
+    HLO_BUFFER = 256 << 10,        /* an instruction that is larger is read without its large fields */
+    HLO_OPERANDS_MOST = 16 << 10,  /* of one instruction */
+    HLO_PROGRAMS_MOST = 1 << 16,
+    HLO_INSTRUCTIONS_MOST = 4 << 20, /* of a host's programs; those past it are not read.  The largest programs that
+                                        are known have about a million */
+    HLO_TEXT_MOST = 4096,          /* bytes of a name or path */
+};
+
+/* A program, beside its row of trace->hlo_modules, which has the same number. */
+struct hlo_module {
+    struct tm_hlo_program program;
+    uint64_t first_computation, computations;
+    uint64_t first_file, files, first_location, locations, first_frame, frames; /* of the stack frames */
+    uint64_t replicas, partitions; /* of the device assignment; 0 = not told */
+    uint8_t is_skipped, is_damaged, is_cut;
+};
+
+/* What a computation comes to: of its own instructions at first, then also of what it calls. */
+struct hlo_sums {
+    uint64_t flops;
+    uint64_t message_bytes;
+    uint32_t group_size;
+    tm_strid groups, path, source;
+    uint16_t traits;       /* enum tm_hlo_trait, of any instruction */
+    uint8_t lacks_flops;   /* of some instruction they are not known */
+    uint8_t has_matrix, precision, is_batched;
+};
+
+struct hlo_computation {
+    struct hlo_sums sums;
+    uint64_t first_call;   /* row of `calls` once they are sorted by what is called */
+    uint64_t calls;        /* how many call it */
+    uint64_t pending;      /* calls in it whose sums are not known yet */
+    uint8_t is_fusion, is_host;
+};
+
+/* Where a computation is found: by module and id. */
+struct hlo_place {
+    uint64_t key;
+    int64_t id;
+    uint64_t row;
+    uint32_t module;
+};
+
+/* The shape of an instruction: by module and id. */
+struct hlo_result {
+    uint64_t key;
+    int64_t id;
+    uint64_t shape_at;     /* of its ShapeProto in the input */
+    uint64_t bytes;        /* where has_bytes */
+    uint64_t elements;     /* of its first array, where has_elements */
+    uint32_t module;
+    uint32_t shape_bytes;
+    uint8_t element;
+    uint8_t has_bytes, has_elements;
+};
+
+struct hlo_call {
+    uint64_t callee, caller; /* rows of `computations` */
+    uint32_t op;             /* row of trace->hlo_ops; 0 = inside a fusion: none */
+};
+
+struct hlo_location {
+    uint64_t file;         /* number of a file, from 1 */
+    int64_t line;
+};
+
+/* Rows of the join: the last part of an op's name in a program, or in any program. */
+struct hlo_join {
+    uint64_t key;
+    struct tm_key name;
+    int64_t program_id;
+    uint32_t op;
+    uint8_t any_program;
+};
+
+struct tm_hlo {
+    struct tm_trace *trace;
+    struct tm_run *run;
+    const struct tm_input *input;
+    struct tm_rows *modules;      /* struct hlo_module */
+    struct tm_index *joins;       /* struct hlo_join; NULL until all is read */
+    /* while it reads */
+    uint8_t *buffer, *compact;    /* HLO_BUFFER each */
+    uint64_t *operands;           /* HLO_OPERANDS_MOST */
+    struct tm_index *results;     /* struct hlo_result */
+    struct tm_index *places;      /* struct hlo_place */
+    struct tm_rows *computations; /* struct hlo_computation */
+    struct tm_rows *calls;        /* struct hlo_call, sorted */
+    struct tm_sorter *sorter;     /* struct hlo_call */
+    struct tm_rows *files;        /* tm_strid */
+    struct tm_rows *locations;    /* struct hlo_location */
+    struct tm_rows *frames;       /* uint64_t: number of a location, from 1 */
+    uint64_t instructions;        /* of all programs so far */
+};
+
+/* Ids are small numbers, or a computation's and a small number side by side: the module's number is spread over all
+ * bits, or those of two modules would meet. */
+static inline uint64_t tm_hlo_key(uint64_t module, int64_t id)
+{
+    return tm_hash_mix((uint64_t)id, (module + 1) * UINT64_C(0xd1342543de82ef95));
+}
+
+/* hlo_walk.c: one program. */
+enum hlo_pass { HLO_PASS_SHAPES, HLO_PASS_COSTS };
+tm_status tm_hlo_walk(struct tm_hlo *hlo, uint32_t module, enum hlo_pass pass) TM_MUST_USE;
+
+/* hlo_frames.c: where ops stand in the source. */
+tm_status tm_hlo_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm_reader *w, uint64_t end) TM_MUST_USE;
+tm_status tm_hlo_source(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
+                        tm_strid *source) TM_MUST_USE;
+
+/* hlo_cost.c: what is known of an instruction by itself. */
+struct hlo_cost {
+    struct tm_hlo_shape shape;
+    uint64_t flops, bytes, operand_bytes;
+    bool has_flops, has_bytes, has_operand_bytes;
+    bool has_matrix, is_batched, is_host;
+    uint8_t precision;
+};
+tm_status tm_hlo_cost(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
+                      struct hlo_cost *cost) TM_MUST_USE;
+tm_status tm_hlo_result(struct tm_hlo *hlo, uint32_t module, uint64_t id, const struct hlo_result **result) TM_MUST_USE;
+
+/* hlo_collective.c: who takes part, and how much each sends. */
+tm_status tm_hlo_collective(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
+                            const struct hlo_cost *cost, struct tm_hlo_op *op) TM_MUST_USE;
+
+/* hlo_sums.c */
+struct tm_sorter *tm_hlo_calls_new(struct tm_hlo *hlo, size_t memory_bytes) TM_MUST_USE;
+tm_status tm_hlo_note_call(struct tm_hlo *hlo, uint32_t module, uint64_t caller, const struct tm_hlo_instruction *in,
+                           uint32_t op) TM_MUST_USE;
+void tm_hlo_add_sums(struct hlo_sums *into, const struct hlo_sums *from);
+tm_status tm_hlo_sum_up(struct tm_hlo *hlo) TM_MUST_USE;
+
+/* hlo_join.c */
+tm_status tm_hlo_index(struct tm_hlo *hlo) TM_MUST_USE;
+
+#endif

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a run was made to suffer from is what its report says first.
+
+    scenarios.py [--case PATTERN] [--list]
+
+Each scenario of the generator ($TM_SHARED/tools/make_trace.py) plants one thing in an otherwise healthy run.  On every
+platform, from the profile and from its JSON: the finding that the scenario was made for comes first by time at stake,
+or is the one that is told where it costs no time that can be told; a healthy run raises no warning.  And of all findings:
+they are in order, their severity follows from their time at stake, and nothing more is at stake than there is.
+Without the generator: skipped.
+"""
+
+import argparse
+import sys
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from findings import about_the_run, first_by_stake, problems_of  # noqa: E402
+from made import GENERATOR, Made  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import Scratch, summary_of  # noqa: E402
+
+# What is accepted as the first finding.  QUIET: nothing of severity warning or bad; FACT: one of MEMORY_FACTS is told,
+# which cost no time that can be told; PAUSES: only pauses between operations are left of the scenario, which is told,
+# and no other finding is a warning.
+QUIET, FACT, PAUSES = "quiet", "a fact of its memory", "pauses"
+SMALL = ("kernel_short", "small_kernels")
+WAITS = ("idle_device_wait",)
+EVERYWHERE = ("gpu", "tpu", "cpu")
+PLANTED = {
+    # scenario: (platforms, what is expected, what the generator plants)
+    "steady": ((EVERYWHERE, QUIET, "nothing"),),
+    "unfused": ((("gpu", "cpu"), SMALL, "kernels of 4 us, 45 % of the time between them idle"),
+                (("tpu",), PAUSES, "the same, but operations of a TPU are not launched one by one")),
+    "stalled": ((EVERYWHERE, ("idle_input",), "45 % of each step on the host, most of it in data_loading"),),
+    "transfers": ((("gpu",), ("transfer_h2d", "transfer_repeated_h2d"), "a copy for every fourth kernel, 60 % of them H2D"),
+                  (("tpu", "cpu"), PAUSES, "TPU: 2 % of the time waits for copies, CPU: no copies; only pauses are left")),
+    "dominated": ((EVERYWHERE, ("op_dominant", "kernel_dominant"), "every fiftieth kernel is one of 3.6 ms"),),
+    "recompile": ((EVERYWHERE, ("compile_in_steps",), "180 ms of compiling in 60 % of the steps"),),
+    "lowocc": ((("gpu",), ("occupancy_low",), "a fifth of the occupancy; times as in steady"),
+               (("tpu", "cpu"), QUIET, "nothing: occupancy is a GPU's")),
+    "imbalance": ((("gpu", "tpu"), ("imbalance",), "the last device has 45 % of the first one's work"),
+                  (("cpu",), QUIET, "nothing: one device")),
+    "comm": ((("gpu", "tpu"), ("collective_exposed",), "a collective of 260 us for every twelfth kernel"),
+             (("cpu",), PAUSES, "no collectives on a CPU; only pauses are left")),
+    "memory": ((("gpu", "tpu"), FACT, "an allocator event for every second kernel, 5 % of small buffers never freed"),
+               (("cpu",), QUIET, "nothing: no allocator events")),
+}
+MEMORY_FACTS = ("memory_allocations", "memory_churn", "memory_small_allocations", "memory_growth", "memory_leak")
+FORMS = ("xplane", "json")
+ALONE = ("memory",)  # on one device: what two have to tell each other is near the limit of a warning
+# The generator gives a healthy run some 3 % of each step on the host before its devices begin, and some 3 % of exposed
+# collectives on a TPU: with this seed both are below the 3 % from which on a finding is a warning.
+EVENTS, SEED = 20000, 3
+
+
+def expectation(scenario, platform, form):
+    """(what is expected, what is planted)"""
+    for platforms, expected, planted in PLANTED[scenario]:
+        if platform in platforms:
+            if expected is FACT and form != "xplane":
+                return QUIET, "nothing: a JSON has no allocator events"
+            return expected, planted
+    raise KeyError(scenario)
+
+
+def warnings_of(findings):
+    return [f"{f['id']}: {f['severity']}, {f['share_pct']} %" for f in findings if f["severity"] != "info"]
+
+
+def told(findings):
+    """All findings in one line."""
+    return "  ".join(f"{f['id']} ({f['severity']}, {f['share_pct']:.1f} %)" if f["share_pct"] else
+                     f"{f['id']} ({f['severity']})" for f in findings)
+
+
+def wrong(expected, findings):
+    """What is not as expected, None where all is."""
+    if expected == QUIET:
+        loud = warnings_of(findings)
+        return f"expected no warning, got {loud}" if loud else None
+    if expected == FACT:
+        facts = [f["id"] for f in findings if not f["at_stake_ps"] and f["id"] in MEMORY_FACTS]
+        return None if facts else f"expected one of {MEMORY_FACTS}"
+    if expected == PAUSES:
+        others = [line for line in warnings_of(findings) if not line.startswith(WAITS)]
+        is_told = any(f["id"] in WAITS for f in findings)
+        return None if is_told and not others else f"expected {WAITS[0]} and no other warning"
+    first = first_by_stake(findings)
+    if first is None or first["id"] not in expected:
+        return f"expected {' or '.join(expected)} first, got {first['id'] if first else 'nothing'}"
+    return None if first["severity"] != "info" else f"{first['id']} is first, but no more than a remark"
+
+
+def run_case(tap, scenario, platform, form, summary):
+    expected, planted = expectation(scenario, platform, form)
+    findings = about_the_run(summary["findings"])
+    problem = wrong(expected, findings)
+    tap.ok(problem is None, f"{platform}-{scenario}-{form}: {expected if isinstance(expected, str) else ' or '.join(expected)}",
+           problem, f"planted: {planted}", f"told: {told(findings)}")
+
+
+def run_profile(tap, platform, scenario, offences):
+    devices = [] if platform == "cpu" or scenario in ALONE else ["--devices", "2"]
+    made = Made(f"{platform}-{scenario}", "--platform", platform, "--scenario", scenario, *devices, seed=SEED,
+                events=EVENTS, forms=FORMS)
+    with Scratch() as folder:
+        failed = made.generate(folder)
+        if failed:
+            tap.ok(False, made.name, "the generator failed", failed)
+            return
+        for form in FORMS:
+            result, summary = summary_of(made.source(form), folder / f"out-{form}")
+            if summary is None or result.status != 0:
+                tap.ok(False, f"{made.name}-{form}", f"report ended with {result}")
+                continue
+            run_case(tap, scenario, platform, form, summary)
+            for rule, lines in problems_of(summary).items():
+                offences.setdefault(rule, []).extend(f"{made.name}-{form}: {line}" for line in lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--case", default="*", metavar="PATTERN", help="only these, as gpu-steady")
+    parser.add_argument("--list", action="store_true", help="name the cases")
+    options = parser.parse_args()
+    cases = [(p, s) for p in EVERYWHERE for s in PLANTED if fnmatchcase(f"{p}-{s}", options.case)]
+    if options.list:
+        print("\n".join(f"{p}-{s}: {expectation(s, p, 'xplane')}" for p, s in cases))
+        return
+    tap, offences = Tap(), {}
+    for platform, scenario in cases:
+        if GENERATOR.exists():
+            run_profile(tap, platform, scenario, offences)
+        else:
+            tap.skip(f"{platform}-{scenario}", f"no generator at {GENERATOR}")
+    for rule, lines in offences.items():
+        tap.ok(not lines, rule, *lines[:12], *([f"... and {len(lines) - 12} more"] if len(lines) > 12 else []))
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small kernels and occupancy, from lists of kernels; the sections of a summary against them."""
+
+from fractions import Fraction
+
+SMALL_PS, TINY_PS = 100 * 10**6, 10 * 10**6
+
+
+def compare_fusion(d, kernels, kind, summary):
+    """kernels: (name, length) of each event of class kernel, on a CPU and a TPU of each operation."""
+    if kind != "gpu" and summary["fusion"] is None:
+        d.equal("fusion: there is a reason", True, len(summary["why"]["fusion"]) > 10)
+        return
+    fusion = d.worked_out(summary, "fusion")
+    if fusion is None:
+        return
+    lengths = [length for _, length in kernels]
+    for name, below in (("kernels", None), ("small", SMALL_PS), ("tiny", TINY_PS)):
+        chosen = [n for n in lengths if below is None or n < below]
+        d.equal(f"fusion.{name}.count", len(chosen), fusion[name]["count"])
+        d.equal(f"fusion.{name}.total_ps", sum(chosen), fusion[name]["total_ps"])
+        if below:
+            d.equal(f"fusion.{name}.below_ps", below, fusion[name]["below_ps"])
+            d.near(f"fusion.{name}.share_pct", 100 * sum(chosen) / sum(lengths) if sum(lengths) else None,
+                   fusion[name]["share_pct"])
+
+
+def thousandths(percent):
+    """A recorded occupancy, to the nearest thousandth of a percent; None where it is 0, over 100, or not there."""
+    if percent is None:
+        return None
+    value = round(Fraction(str(percent)) * 1000)
+    return value if 0 < value <= 100000 else None
+
+
+def compare_occupancy(d, kernels, summary):
+    """kernels: (length, occupancy in percent or None) of each event of class kernel."""
+    known = [(length, thousandths(percent)) for length, percent in kernels if thousandths(percent)]
+    if not known:
+        d.equal("occupancy is null, or nothing is known", True,
+                summary["occupancy"] is None or summary["occupancy"]["mean_pct"] is None)
+        return
+    occupancy = d.worked_out(summary, "occupancy")
+    if occupancy is None:
+        return
+    time = sum(length for length, _ in known)
+    d.equal("occupancy.known_ps", time, occupancy["known_ps"])
+    d.equal("occupancy.unknown_ps", sum(length for length, _ in kernels) - time, occupancy["unknown_ps"])
+    mean = Fraction(sum(length * value for length, value in known), time * 1000) if time else None
+    d.near("occupancy.mean_pct", float(mean) if time else None, occupancy["mean_pct"])
+    for row in occupancy["histogram"]:
+        inside = [length for length, value in known if row["from_pct"] * 1000 <= value < row["to_pct"] * 1000
+                  or value == row["to_pct"] * 1000 == 100000]
+        d.equal(f"occupancy.histogram[{row['from_pct']}].count", len(inside), row["count"])
+        d.equal(f"occupancy.histogram[{row['from_pct']}].total_ps", sum(inside), row["total_ps"])

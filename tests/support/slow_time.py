@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device time from lists, the slow and plain way (docs/metrics.md): unions, gaps, the sweep by priority.
+
+A span is (begin, end); a ranked one (rank, begin, end), where the lower rank takes the time that two share.
+"""
+
+RANKS = ("compute", "collective", "h2d", "d2h", "p2p", "d2d", "other")
+DIRECTIONS = RANKS[2:]
+
+
+def union(spans):
+    """Length that is covered."""
+    covered, reached = 0, None
+    for begin, end in sorted(spans):
+        if reached is None or begin > reached:
+            covered, reached = covered + end - begin, end
+        elif end > reached:
+            covered, reached = covered + end - reached, end
+    return covered
+
+
+def gaps(spans):
+    """(begin, length) of the maximal stretches without a span, in the order of time."""
+    found, reached = [], None
+    for begin, end in sorted(spans):
+        if reached is not None and begin > reached:
+            found.append((reached, begin - reached))
+        reached = end if reached is None else max(reached, end)
+    return found
+
+
+def cut(ranked, begin, end):
+    """What lies in [begin, end)."""
+    spans = ((r, max(b, begin), min(e, end)) for r, b, e in ranked)
+    return [s for s in spans if s[2] > s[1]]
+
+
+def sweep(ranked):
+    """Time by rank: at every instant the lowest rank that runs takes it."""
+    edges = sorted([(b, 1, r) for r, b, _ in ranked] + [(e, -1, r) for r, _, e in ranked])
+    running, taken, before = [0] * len(RANKS), [0] * len(RANKS), None
+    for moment, change, rank in edges:
+        top = next((r for r in range(len(RANKS)) if running[r]), None)
+        if top is not None:
+            taken[top] += moment - before
+        running[rank] += change
+        before = moment
+    return taken
+
+
+def device_time(ranked, begin, end):
+    """The figures of a stretch of a device's time, named as in the summary."""
+    spans = cut(ranked, begin, end)
+    taken = sweep(spans)
+    covered = union([(b, e) for _, b, e in spans])
+    return {
+        "span_ps": end - begin, "busy_ps": covered, "idle_ps": end - begin - covered,
+        "compute_ps": union([(b, e) for r, b, e in spans if r == 0]),
+        "collective_ps": union([(b, e) for r, b, e in spans if r == 1]),
+        "copy_ps": union([(b, e) for r, b, e in spans if r >= 2]),
+        "exposed_collective_ps": taken[1], "exposed_copy_ps": sum(taken[2:]),
+        "exposed_by_direction_ps": dict(zip(DIRECTIONS, taken[2:])),
+    }
