@@ -114,8 +114,8 @@ static void find_slow_layers(struct tm_findings *all, struct layers *l)
     say_slow_layers(f, l, limit_pct);
     tm_finding_fix(f, "Compare its kernels with those of a layer next to it: in `summary.json`, rows of kernels and "
                       "ops whose `op` begins with its path.");
-    tm_finding_fix(f, "jax|Print shapes and types on the way through the layers (`jax.eval_shape`), and see that all of "
-                      "them have the same sharding (`jax.debug.inspect_array_sharding`).");
+    tm_finding_fix(f, "jax|Print shapes and types on the way through the layers (`jax.eval_shape`), and see that all "
+                      "of them have the same sharding (`jax.debug.inspect_array_sharding`).");
     tm_finding_fix(f, "gpu,jax|Where another kernel was chosen for the same shapes, let XLA try more of them: "
                       "`XLA_FLAGS=--xla_gpu_autotune_level=4`.");
     tm_finding_fix(f, "jax|Layers that are alike can be one `jax.lax.scan` (Flax: `nn.scan`): one kernel for all of "

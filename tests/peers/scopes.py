@@ -26,8 +26,7 @@ from tracemill import SHARED, Scratch, summary_of  # noqa: E402
 
 TRACES = SHARED / "traces"
 GENERATOR = SHARED / "tools" / "make_trace.py"
-ROWS = "10000"
-CUT_BYTES = 256
+ROWS = "2000"
 
 # --- paths ----------------------------------------------------------------------------------------------------
 
@@ -157,7 +156,8 @@ def compare_pytorch(d, path, summary):
              if e.get("cat") in DRIVER and "correlation" in e.get("args", {})}
     spans, launches = defaultdict(list), defaultdict(list)
     for e in events:
-        begin, end = (exact_ps(e["ts"]), exact_ps(e["ts"]) + exact_ps(e["dur"])) if e.get("ph") == "X" else (0, 0)
+        begin = exact_ps(e["ts"]) if e.get("ph") == "X" else 0
+        end = begin + exact_ps(e["dur"]) if e.get("ph") == "X" else 0
         if e.get("cat") == "user_annotation" and not MARKED.match(e["name"]) and not NOT_THE_USERS.search(e["name"]):
             spans[e["pid"], e["tid"]].append((begin, end, e["name"]))
         if e.get("cat") in DEVICE and e["args"].get("correlation") in calls:

@@ -38,7 +38,8 @@
 #define LAYERS(a, b, c, d)                                                                         \
     "{'scopes': {'layers': [" LAYER("0", a) ", " LAYER("1", b) ", " LAYER("2", c) ", " LAYER("3", d) "]}}"
 #define RECOMPUTED(ps, memory)                                                                     \
-    "{'scopes': {'recomputed': {'count': 30, 'self_ps': " ps "}, 'passes': {'backward': 80000000000}}, 'memory': " memory "}"
+    "{'scopes': {'recomputed': {'count': 30, 'self_ps': " ps                                       \
+    "}, 'passes': {'backward': 80000000000}}, 'memory': " memory "}"
 
 /* A change of the healthy run, and the finding that it must give; the window is 200 ms. */
 struct rule {
