@@ -38,6 +38,7 @@ NAMED = {"golden": ["golden/run.py"],
              "same_run",
              "scenarios",
              "schema",
+             "scopes",
              "skew",
              "truth",
          )]}

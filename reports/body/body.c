@@ -27,6 +27,7 @@ const struct tm_section tm_sections[] = {
     { "Occupancy", tm_section_occupancy },
     { "Operations", tm_section_ops },
     { "Roofline", tm_section_roofline },
+    { "Scopes", tm_section_scopes },
     { "Transfers", tm_section_transfers },
     { "Collectives", tm_section_collectives },
     { "Balance", tm_section_balance },

@@ -17,6 +17,7 @@ void tm_section_occupancy(struct tm_body *body);
 void tm_section_transfers(struct tm_body *body);
 void tm_section_collectives(struct tm_body *body);
 void tm_section_balance(struct tm_body *body);
+void tm_section_scopes(struct tm_body *body);
 void tm_section_host(struct tm_body *body);
 void tm_section_fallback(struct tm_body *body);
 void tm_section_compile(struct tm_body *body);

@@ -69,6 +69,7 @@ extern tm_rules_fn tm_find_collectives;
 extern tm_rules_fn tm_find_fusion;
 extern tm_rules_fn tm_find_occupancy;
 extern tm_rules_fn tm_find_precision;
+extern tm_rules_fn tm_find_scopes;
 
 /* Begin a finding with the time that it may cost: the window is the most, and severity follows from
  * the share. out:    never NULL; title, cause, evidence and fixes are still to be given */

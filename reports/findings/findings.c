@@ -213,6 +213,7 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
         tm_find_fusion,
         tm_find_occupancy,
         tm_find_precision,
+        tm_find_scopes,
     };
     /* clang-format on */
     struct tm_findings *all = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*all), &run->error);

@@ -666,6 +666,7 @@ const struct tm_html_section tm_html_sections[] = {
     { "fusion", "Fusion", "fusion", tm_html_fusion },
     { "occupancy", "Occupancy", "occupancy", tm_html_occupancy },
     { "programs", "Programs", "programs", tm_html_programs },
+    { "scopes", "Scopes", "scopes", tm_html_scopes },
     { "gaps", "Idle gaps", "gaps", write_gaps },
     { "transfers", "Transfers", "transfers", write_transfers },
     { "collectives", "Collectives", "collectives", tm_html_collectives },

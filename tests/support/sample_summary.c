@@ -72,7 +72,25 @@ static const char gpu_tail[] =
     "repeated':"
     "[{'direction':'h2d','bytes':34636833,'per_step':20.7,'count':620,'total_ps':31000000000}],'"
     "ping_pong':"
-    "{'count':0},'tpu_host':[]},'ops':null,'scopes':null,'collectives':{'total':{'count':400,"
+    "{'count':0},'tpu_host':[]},'ops':null,"
+    "'scopes':{'self_ps':1000000000000,'unscoped':{'count':40,'self_ps':50000000000,'share_pct':4.8},"
+    "'passes':{'forward':300000000000,'backward':650000000000,'other':50000000000},"
+    "'recomputed':{'count':10,'self_ps':20000000000,'share_pct':1.9},'rows':["
+    "{'path':'step','name':'step','depth':0,'pass':'backward','count':900,'self_ps':0,'total_ps':650000000000,"
+    "'share_pct':61.9},{'path':'step/layer_0','name':'layer_0','depth':1,'pass':'backward','count':900,'self_ps':"
+    "650000000000,'total_ps':650000000000,'share_pct':61.9},{'path':'step','name':'step','depth':0,'pass':'forward',"
+    "'count':500,'self_ps':0,'total_ps':300000000000,'share_pct':28.6},{'path':'step/layer_0','name':'layer_0',"
+    "'depth':1,'pass':'forward','count':500,'self_ps':300000000000,'total_ps':300000000000,'share_pct':28.6},"
+    "{'path':'step','name':'step','depth':0,'pass':'other','count':9,'self_ps':50000000000,'total_ps':50000000000,"
+    "'share_pct':4.8}],'rest':{'rows':3,'self_ps':0},'layers':["
+    "{'layer':'layer_0','path':'step/layer_0','family':'step/layer_','count':700,'forward_ps':150000000000,"
+    "'backward_ps':325000000000,'other_ps':0,'total_ps':475000000000},{'layer':'layer_1','path':'step/layer_1',"
+    "'family':'step/layer_','count':700,'forward_ps':150000000000,'backward_ps':325000000000,'other_ps':0,'total_ps':"
+    "475000000000}],'layers_rest':{'rows':0,'total_ps':0},'annotations':[{'path':'data_loading','name':'data_loading',"
+    "'depth':0,'count':30,'host_ps':9000000000,'host_self_ps':8000000000,'device_ps':0,'activities':0},{'path':"
+    "'data_loading/decode','name':'decode','depth':1,'count':30,'host_ps':1000000000,'host_self_ps':1000000000,"
+    "'device_ps':0,'activities':0}],'annotations_rest':{'rows':0,'host_self_ps':0,'device_ps':0}},"
+    "'collectives':{'total':{'count':400,"
     "'total_ps':90000000000,'bytes':2298656000,'unknown_bytes_count':0},'rows':[{'kind':'all-"
     "reduce','message_bytes':5746640,'count':400,'total_ps':90000000000,'mean_ps':225000000,"
     "'bytes':2298656000,'group_size':8,'data_type':'BFloat16'}],'rest':{'rows':0,'count':0,"
@@ -470,6 +488,27 @@ static const char *const attack =
     "</textarea>\x1b[31m\xe2\x80\xae"
     "gnp.exe\xe2\x80\x8b &lt;b&gt; javascript:alert(2)";
 
+/* Trees that are none, of names that attack the page. */
+static void add_scopes(struct tm_value *root, const char *long_name)
+{
+    static const int64_t depths[] = { 5, -7, INT64_MAX, 0, INT64_MIN, 63 };
+    struct tm_value *scopes = tm_add_object(root, "scopes"), *rows = tm_add_array(scopes, "rows"), *row;
+    struct tm_value *annotations = tm_add_array(scopes, "annotations");
+
+    tm_add_int(scopes, "self_ps", 3);
+    for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+        row = tm_add_object(rows, NULL);
+        tm_add_string(row, "path", i % 2 ? attack : long_name);
+        tm_add_string(row, "name", i % 2 ? long_name : attack);
+        tm_add_string(row, "pass", attack);
+        tm_add_int(row, "depth", depths[i]);
+        tm_add_int(row, "total_ps", i % 2 ? INT64_MAX : INT64_MIN);
+        row = tm_add_object(annotations, NULL);
+        tm_add_string(row, "name", attack);
+        tm_add_int(row, "depth", depths[i]);
+    }
+}
+
 static void fill_hostile(struct tm_value *root)
 {
     static char long_name[5001];
@@ -515,6 +554,7 @@ static void fill_hostile(struct tm_value *root)
     add_occupancy(root, attack);
     add_memory(root, attack, long_name);
     test_summary_load(root, gpu_tail);
+    add_scopes(root, long_name);
     tm_add_string(tm_add_object(root, "verdict"), "text", attack);
     findings = tm_add_array(root, "findings");
     finding = tm_add_object(findings, NULL);

@@ -75,6 +75,15 @@
     "'9,1,1', 'waves': " waves ", 'tail_pct': " pct ", 'lost_ps': " lost ", 'total_ps': "           \
     "20000000000}]}}}"
 
+#define LAYER(number, ps)                                                                          \
+    "{'layer': 'layer_" number "', 'path': 'step/layer_" number "', 'family': 'step/layer_', "     \
+    "'count': 50, 'forward_ps': " ps ", 'backward_ps': 0, 'other_ps': 0, 'total_ps': " ps "}"
+#define LAYERS(a, b, c, d)                                                                         \
+    "{'scopes': {'layers': [" LAYER("0", a) ", " LAYER("1", b) ", " LAYER("2", c) ", " LAYER("3", d) "]}}"
+#define RECOMPUTED(ps, memory)                                                                     \
+    "{'scopes': {'recomputed': {'count': 30, 'self_ps': " ps                                       \
+    "}, 'passes': {'backward': 80000000000}}, 'memory': " memory "}"
+
 /* A change of the healthy run, and the finding that it must give; the window is 200 ms. */
 struct rule {
     const char *patch;
@@ -343,6 +352,20 @@ static const struct rule rules[] = {
       "events_lost", "warning", 0, "1,000 (1.0 % of the events): Far off." },
     { "{'coverage': {'tallies': {'clock-outlier': {'count': 999, 'level': 'loss', 'help': 'Far off.'}}}}", NULL,
       NULL, 0, NULL },
+    { LAYERS("10000000000", "10000000000", "10000000000", "16000000000"), "layer_slow", "warning", 6000000000,
+      "'step/layer_3' takes 16.0 ms (forward 16.0 ms" },
+    { LAYERS("10000000000", "9000000000", "11000000000", "40000000000"), "layer_slow", "bad", 29000000000,
+      "The median of the 4 layers 'step/layer_#' takes 11.0 ms" },
+    { LAYERS("10000000000", "10000000000", "10000000000", "15000000000"), NULL, NULL, 0, NULL },
+    { LAYERS("10000000000", "20000000000", "40000000000", "80000000000"), NULL, NULL, 0, NULL }, /* no equals */
+    { LAYERS("0", "0", "0", "40000000000"), NULL, NULL, 0, NULL },
+    { LAYERS("100000000", "100000000", "100000000", "1000000000"), NULL, NULL, 0, NULL }, /* not worth it */
+    { RECOMPUTED("20000000000", "{'allocators': [{'name': 'a', 'peak_pct': 40}]}"), "recomputed", "bad", 20000000000,
+      "used up to 40.0 %" },
+    { RECOMPUTED("20000000000", "{'allocators': [{'name': 'a', 'peak_pct': 40}, {'name': 'b', 'peak_pct': 80}]}"),
+      "memory_near_limit", "info", 0, "" },
+    { RECOMPUTED("20000000000", "null"), "recomputed", "info", 0, "25.0 % of the backward pass" },
+    { RECOMPUTED("3990000000", "null"), NULL, NULL, 0, NULL },
     { "{'coverage': {'tallies': {'cut-short': {'count': 90000, 'level': 'loss', 'help': 'Bytes.'}}}}", NULL,
       NULL, 0, NULL },
 };

@@ -384,6 +384,18 @@ static void rows_past_the_cap_are_added_to_the_rest(void **state)
     free(page);
 }
 
+static void scopes_are_indented_below_what_is_around_them(void **state)
+{
+    char *page = page_of(TM_SAMPLE_GPU);
+
+    (void)state;
+    assert_has(page, "<th class=\"tree d0\" scope=\"row\">step</th>");
+    assert_has(page, "<th class=\"tree d1\" scope=\"row\">layer_0</th>");
+    assert_has(page, "<th class=\"tree d1\" scope=\"row\">decode</th>");
+    assert_has(page, "step/layer_1");
+    free(page);
+}
+
 static void what_is_missing_is_named_with_its_reason(void **state)
 {
     char *page = page_of(TM_SAMPLE_CPU);
@@ -533,6 +545,7 @@ int main(void)
         cmocka_unit_test(findings_have_stake_evidence_fix_and_place),
         cmocka_unit_test(tables_keep_their_totals_with_a_row_for_the_rest),
         cmocka_unit_test(rows_past_the_cap_are_added_to_the_rest),
+        cmocka_unit_test(scopes_are_indented_below_what_is_around_them),
         cmocka_unit_test(what_is_missing_is_named_with_its_reason),
         cmocka_unit_test(a_partial_input_is_said_at_the_top),
         cmocka_unit_test(hostile_names_stay_texts),

@@ -209,6 +209,21 @@ static void what_is_null_says_why(void **state)
     finish(&f);
 }
 
+static void scopes_are_indented_below_what_is_around_them(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_sample(&f, TM_SAMPLE_GPU);
+    assert_says(&f, "\nstep ");
+    assert_says(&f, "\n  layer_0 ");
+    assert_says(&f, "\nstep/layer_1 ");
+    assert_says(&f, "\ndata_loading ");
+    assert_says(&f, "\n  decode ");
+    assert_says(&f, "Computed again");
+    finish(&f);
+}
+
 static void an_empty_summary_gives_a_report(void **state)
 {
     struct fixture f;
@@ -394,6 +409,7 @@ int main(void)
         cmocka_unit_test(parts_of_the_steps_stand_with_their_sum),
         cmocka_unit_test(the_slowest_steps_stand_first_with_their_sums),
         cmocka_unit_test(what_is_null_says_why),
+        cmocka_unit_test(scopes_are_indented_below_what_is_around_them),
         cmocka_unit_test(an_empty_summary_gives_a_report),
         cmocka_unit_test(kernels_past_the_table_are_counted),
         cmocka_unit_test(long_names_keep_both_ends),
