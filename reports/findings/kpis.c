@@ -178,17 +178,15 @@ static void measure_step_time(const struct tm_value *s, struct figure *f)
                        (long long)tm_int(tm_path(s, "steps.samples")));
 }
 
-/* A figure of a section that this version does not have. */
-static void later(const struct tm_value *s, const char *section, struct figure *f)
-{
-    const char *why = tm_why(tm_get(s, section));
-
-    unknown(f, *why ? why : "not worked out by this version");
-}
-
 static void measure_small_kernels(const struct tm_value *s, struct figure *f)
 {
-    later(s, "fusion", f);
+    char small[TM_FORMAT_BYTES], all[TM_FORMAT_BYTES];
+
+    take(s, "fusion.small.share_pct", 1, f);
+    if (f->is_known)
+        (void)snprintf(f->note, sizeof(f->note), "%s of %s kernels",
+                       tm_format_count(small, tm_int(tm_path(s, "fusion.small.count"))),
+                       tm_format_count(all, tm_int(tm_path(s, "fusion.kernels.count"))));
 }
 
 /* Of a run whose costs are mostly not known there is no share: what is known would pass for the whole. */
@@ -214,7 +212,14 @@ static void measure_bandwidth(const struct tm_value *s, struct figure *f)
 
 static void measure_occupancy(const struct tm_value *s, struct figure *f)
 {
-    later(s, "occupancy", f);
+    const int64_t known_ps = tm_int(tm_path(s, "occupancy.known_ps"));
+    const int64_t all_ps = tm_add_times(known_ps, tm_int(tm_path(s, "occupancy.unknown_ps")));
+    char pct[TM_FORMAT_BYTES];
+
+    take(s, "occupancy.mean_pct", 1, f);
+    if (f->is_known && all_ps > known_ps)
+        (void)snprintf(f->note, sizeof(f->note), "known of %s of the kernel time",
+                       tm_format_pct(pct, tm_share_pct(known_ps, all_ps)));
 }
 
 static void measure_top_op(const struct tm_value *s, struct figure *f)
@@ -277,8 +282,22 @@ static void add_bands(struct tm_value *to, const struct tm_threshold *kpi)
     }
 }
 
+/* The marks that touch a figure, if it has a value. */
+static void add_marks(struct tm_value *to, const char *id, bool is_known, const struct tm_value *all)
+{
+    struct tm_value *ids = tm_add_array(to, "marks");
+
+    for (size_t i = 0; i < tm_length(all) && is_known; i++) {
+        const struct tm_value *touched = tm_get(tm_at(all, i), "kpis");
+
+        for (size_t k = 0; k < tm_length(touched); k++)
+            if (strcmp(tm_text(tm_at(touched, k)), id) == 0)
+                tm_add_string(ids, NULL, tm_text(tm_get(tm_at(all, i), "id")));
+    }
+}
+
 static void add_kpi(struct tm_value *to, const char *id, const struct tm_threshold *kpi,
-                    struct figure *f)
+                    struct figure *f, const struct tm_value *marks)
 {
     if (f->is_known && !kpi->has_bands)
         unknown(f, "no limit is set: name 'good' and 'bad' in a file for --thresholds");
@@ -296,6 +315,7 @@ static void add_kpi(struct tm_value *to, const char *id, const struct tm_thresho
     add_text_or_null(to, "why", f->why);
     add_text_or_null(to, "note", f->note);
     add_bands(to, kpi);
+    add_marks(to, id, f->is_known, marks);
     tm_add_string(to, "definition", kpi->definition);
 }
 
@@ -307,7 +327,8 @@ tm_status tm_kpis_add(struct tm_run *run, struct tm_value *summary, const struct
         struct figure f = { .is_known = false };
 
         measures[i](summary, &f);
-        add_kpi(tm_add_object(kpis, NULL), tm_kpi_id[i], &t->kpi[i], &f);
+        add_kpi(tm_add_object(kpis, NULL), tm_kpi_id[i], &t->kpi[i], &f,
+                tm_path(summary, "coverage.marks"));
     }
     return run->error.status;
 }

@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from chrome_json import compare_phases, content_of, document_of  # noqa: E402
 from differences import MISSING, Differences, at  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
+from slow_sections import compare_fusion, compare_occupancy  # noqa: E402
 from slow_steps import chosen_steps, chosen_time, device_steps, forget, whole_time  # noqa: E402
 from slow_time import gaps  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -30,7 +31,7 @@ from tracemill import SHARED, Scratch, summary_of  # noqa: E402
 PROFILES = SHARED / "traces" / "kineto"
 ONE_RUN = "astra-sim-workload-megatron-tp8-megatron_kineto_*.json"
 UNKNOWN_DEVICE = "*mtia*"  # its events are left out, and told as a loss
-ROWS = "10000"
+ROWS = ("--rows", "10000", "--memory", "2GiB")
 CUT_BYTES = 256  # of a name in a table
 EPOCH_US = 3600 * 10**6  # a clock that reads more does not count from the begin: times are of its whole second on
 
@@ -303,6 +304,13 @@ def compare_collectives(d, profiles, summary):
             total["unknown_bytes_count"])
 
 
+def compare_plain_kernels(d, profiles, summary):
+    """Short ones and occupancy; a collective is no plain kernel."""
+    kernels = [a for p in profiles for a in p.activities if a.sort == KERNEL and not a.is_collective]
+    d.part(compare_fusion, [(a.name, a.length) for a in kernels], "gpu", summary)
+    d.part(compare_occupancy, [(a.length, a.args.get("est. achieved occupancy %")) for a in kernels], summary)
+
+
 def compare_transfers(d, profiles, summary):
     copies = [a for p in profiles for a in p.activities if a.sort == COPY]
     rows = {r["direction"]: r for r in (summary["transfers"] or {}).get("by_direction", [])}
@@ -438,6 +446,7 @@ def compare_all(d, profiles, summary):
         d.part(compare_row_facts, profiles, summary)
         d.part(compare_transfers, profiles, summary)
         d.part(compare_collectives, profiles, summary)
+        d.part(compare_plain_kernels, profiles, summary)
     d.part(compare_coverage, profiles, summary)
     d.part(compare_environment, profiles, summary)
     d.part(check_invariants, summary)
@@ -463,7 +472,7 @@ def compare_default(d, profile, summary):
 def report_on(tap, name, paths, *options):
     wanted = 4 if any(fnmatchcase(p.name, UNKNOWN_DEVICE) for p in paths) else 0
     with Scratch() as folder:
-        result, summary = summary_of(paths, folder, "--rows", ROWS, *options)
+        result, summary = summary_of(paths, folder, *ROWS, *options)
     if summary is None or result.crashed or result.status != wanted:
         tap.ok(False, name, f"report ended with {result}")
         return None

@@ -3,7 +3,7 @@
 
 # About the profile: what it lacks, not what the run suffers from.
 OF_THE_PROFILE = ("no_device_activity", "no_steps", "one_step", "no_host_events", "graphs_collapsed", "profiler_warnings",
-                  "json_copy", "events_capped", "input_partial", "events_lost")
+                  "json_copy", "json_capped", "events_capped", "input_partial", "events_lost", "no_framework_paths")
 WARNING_PCT, BAD_PCT = 3.0, 10.0
 
 

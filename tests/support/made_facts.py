@@ -12,6 +12,7 @@ from xspace import planes_of
 SMALL_PS = 100 * 10**6
 DEVICE = re.compile(r"^/device:(GPU|TPU):\d+$")
 HOST_WAIT = re.compile(r"^(infeed|outfeed)\.")
+BEGIN = re.compile(r"-start(\.\d+)?$")
 TPU_COLLECTIVE = re.compile(r"^(all-reduce|all-gather|reduce-scatter|async-collective)")
 
 
@@ -73,6 +74,10 @@ class Facts:
         for event, op, _, path in self.work:
             rows[op].add(event, path)
         return rows
+
+    def cost(self, stat):
+        """TPU: a statistic summed over all operations; of an asynchronous one its end counts, not its begin too."""
+        return sum(e.stats.get(stat, 0) for e, op, _, _ in self.work if not BEGIN.search(op))
 
     @functools.cached_property
     def small_collectives(self):

@@ -51,8 +51,6 @@ static const char gpu_tail[] =
     "copy_ps':40000000000,"
     "'exposed_copy_ps':26000000000,'utilization_pct':75.0,'worst_device':'trainer-7/"
     "gpu:1','worst_utilization_pct':70.5},"
-    "'fusion':null,'occupancy':null,'why':{'fusion':'not part of this version','occupancy':'not "
-    "part of this version'},"
     "'transfers':{'by_direction':[{'direction':'h2d','count':620,'bytes':21474836480,'total_ps':"
     "31000000000,"
     "'exposed_ps':22000000000,'mean_bandwidth':24.1e9,'max_bandwidth':26.3e9,'unknown_bytes_count':"
@@ -97,10 +95,22 @@ static const char gpu_tail[] =
     "reduce','message_bytes':5746640,'count':400,'total_ps':90000000000,'mean_ps':225000000,"
     "'bytes':2298656000,'group_size':8,'data_type':'BFloat16'}],'rest':{'rows':0,'count':0,"
     "'total_ps':0}},"
-    "'host':{'overhead_pct':18.2,'overhead_ps':160000000000,'launches':48900,'launch_delay':{'"
-    "count':48900,"
-    "'p50_ps':8400000,'p95_ps':41000000,'negative':0}},'compile':{'count':3,'total_ps':"
-    "1820000000000,'longest_ps':"
+    "'host':{'overhead_pct':18.2,'overhead_ps':160000000000,'launches':{'count':48900,'per_step':1630,"
+    "'unknown_count':12},'launch_delay':{'count':48900,'p50_ps':8400000,'p95_ps':41000000,'max_ps':97000000,"
+    "'negative':0},'queue_empty':{'count':61,'total_ps':110000000000,'share_pct':12.5,'longest':[{'device':"
+    "'trainer-7/gpu:1','begin_ps':211000000000,'dur_ps':9000000000}]},'windows':[{'host':'trainer-7','basis':"
+    "'steps','begin_ps':120000000000,'end_ps':560000000000}],'sync':{'count':30,'total_ps':48000000000,'rows':[{"
+    "'name':'$array.py:331 block_until_ready','caller':'$train.py:88 log_metrics','annotation':'logging','count':30,"
+    "'total_ps':48000000000,'host':'trainer-7','longest_begin_ps':411000000000,'longest_ps':2400000000}],'rest':"
+    "{'rows':0,'count':0,'total_ps':0}},'python':[{'name':'$train.py:61 next_batch','count':30,'self_ps':21000000000,"
+    "'total_ps':33000000000},{'name':'$train.py:88 log_metrics','count':30,'self_ps':1200000000,'total_ps':"
+    "49000000000}],'python_rest':{'rows':412,'count':81233,'self_ps':9000000000},'annotations':[{'name':'logging',"
+    "'count':30,'self_ps':900000000,'total_ps':50000000000}],'annotations_rest':{'rows':0,'count':0,'self_ps':0},"
+    "'threads':[{'host':'trainer-7','name':'python','events':91000,'busy_ps':430000000000,'share_pct':97.7,'first_ps':"
+    "120000000000,'last_ps':560000000000,'ops':0,'op_ps':0,'is_main':true},{'host':'trainer-7','name':"
+    "'tf_pjrt_thread_pool/77','events':1200,'busy_ps':21000000000,'share_pct':4.8,'first_ps':121000000000,'last_ps':"
+    "559000000000,'ops':0,'op_ps':0,'is_main':false}],'threads_rest':{'rows':0,'events':0,'busy_ps':0}},"
+    "'compile':{'count':3,'total_ps':1820000000000,'longest_ps':"
     "1500000000000,'inside_steps':{'count':1,'total_ps':48000000000},'source':'backend_compile','"
     "recompiled':"
     "[{'module':'jit_train_step','count':2}],'events':[{'module':'jit_train_step','host':'trainer-"
@@ -109,7 +119,13 @@ static const char gpu_tail[] =
     "begin_ps':"
     "410000000000,'dur_ps':48000000000,'step':21}]},'roofline':null,"
     "'balance':{'devices':2,'imbalance_pct':6.4,'slowest':'trainer-7/"
-    "gpu:1','busy':[]},'fallback':null,"
+    "gpu:1','busy':[]},"
+    "'fallback':{'callbacks':{'count':30,'total_ps':12000000000,'rows':[{'name':'$train.py:40 host_fn','kind':"
+    "'pure_callback','op':null,'count':30,'total_ps':12000000000,'begin_ps':233000000000,'longest_ps':500000000}],"
+    "'rest':{'rows':0,'count':0,'total_ps':0}},'cpu_ops':{'count':0,'total_ps':0,'rows':[],'rest':{'rows':0,"
+    "'count':0,'total_ps':0}},'host_ops':{'count':0,'total_ps':0,'rows':[],'rest':{'rows':0,'count':0,'total_ps':0}},"
+    "'round_trips':{'count':30,'host_ps':6000000000,'bytes':245760,'longest':[{'device':'trainer-7/gpu:0',"
+    "'begin_ps':233100000000,'dur_ps':300000000,'bytes':8192,'host_event':'$train.py:40 host_fn'}]}},"
     "'kpis':[{'id':'device_utilization','title':'Device "
     "utilization','value':75.0,'unit':'%','band':'warning',"
     "'good':80,'bad':50,'definition':'Busy time of all devices as a share of their "
@@ -311,6 +327,54 @@ static void add_gaps(struct tm_value *root)
     }
 }
 
+static void add_fusion(struct tm_value *root, const char *name)
+{
+    struct tm_value *row;
+
+    test_summary_load(
+        tm_add_object(root, "fusion"),
+        "{'kernels':{'count':40000,'total_ps':600000000000},'per_step':1333.3,'small':{'below_ps':100000000,'count':"
+        "30000,'total_ps':134400000000,'share_pct':22.4,'collectives':{'count':3,'total_ps':90000000}},'tiny':{"
+        "'below_ps':10000000,'count':9000,'total_ps':40000000000,'share_pct':6.7},'runs':{'gap_below_ps':10000000,"
+        "'launch_ps':5000000,'count':410,'kernels':21000,'kernel_ps':90000000000,'gap_ps':2000000000,'at_stake_ps':"
+        "9000000000,'longest':[{'device':'vm/gpu:0','track':'Stream #13','begin_ps':51000000000,'dur_ps':900000000,"
+        "'kernels':61,'kernel_ps':800000000,'gap_ps':100000000,'at_stake_ps':400000000,'step':7,'names':["
+        "'loop_add_fusion']}]},'repeated_total':{'count':900,'total_ps':8000000000},'attention_unfused':{'count':48,"
+        "'total_ps':5000000000,'rows':[{'op':'jit(train_step)/layer_0/softmax','count':48,'total_ps':5000000000}],"
+        "'rest':{'rows':0,'count':0,'total_ps':0}},'layout_copies':{'count':96,'total_ps':6000000000,'share_pct':1,"
+        "'rows':[{'name':'input_transpose_fusion','count':96,'total_ps':6000000000}],'rest':{'rows':0,'count':0,"
+        "'total_ps':0}},'matrix':{'count':9100,'total_ps':380000000000,'share_pct':63.3,'f32':{'count':0,'total_ps':0,"
+        "'rows':[],'rest':{'rows':0,'count':0,'total_ps':0}}}}");
+    row = tm_add_object(tm_add_array(tm_member(root, "fusion"), "repeated"), NULL);
+    test_summary_load(row, "{'op':'jit(train_step)/mask','per_step':30,'steps':30,'count':900,'total_ps':8000000000,"
+                           "'mean_ps':8888889}");
+    tm_add_string(row, "name", name ? name : "loop_compare_fusion");
+}
+
+static void add_occupancy(struct tm_value *root, const char *name)
+{
+    struct tm_value *row;
+
+    test_summary_load(tm_add_object(root, "occupancy"),
+                      "{'mean_pct':44.1,'known_ps':590000000000,'unknown_ps':10000000000,'with_collectives':{"
+                      "'mean_pct':44,'known_ps':600000000000},'histogram':[{'from_pct':40,'to_pct':50,'count':30000,'total_ps':"
+                      "590000000000}],'limiters':{'registers':400000000000,'shared_memory':90000000000,'block_size':0,"
+                      "'grid':50000000000,'none':40000000000,'unknown':10000000000},'tail':{'known_ps':580000000000,"
+                      "'lost_ps':3000000000,'below_one_wave_ps':1000000000,'idle_multiprocessors_ps':500000000,'rows':"
+                      "[]}}");
+    row = tm_add_object(tm_add_array(tm_member(root, "occupancy"), "low"), NULL);
+    test_summary_load(row, "{'op':'jit(train_step)/dot_general','category':'gemm/dot','variants':12,"
+                           "'occupancy_pct':12.5,"
+                           "'limiter':'registers','grid':'132,1,1','block':'384,1,1','registers':168,'shared_bytes':"
+                           "65536,'waves':1,'tail_pct':0,'lost_ps':0,'count':9100,'total_ps':380000000000,'share_pct':"
+                           "63.3}");
+    tm_add_string(row, "name", name ? name : "sm90_xmma_gemm_bf16");
+    test_summary_load(tm_add_object(root, "programs"),
+                      "{'count':60,'per_step':1,'operations':40000,'operation_ps':600000000000,'pauses':{'below_ps':"
+                      "100000000,'count':1,'total_ps':20000000,'longest':[{'device':'vm/gpu:0','begin_ps':51000000000,"
+                      "'dur_ps':20000000,'step':7,'before':'jit_loss','after':'jit_train_step'}]}}");
+}
+
 static void add_kernels(struct tm_value *root, int rows, const char *name)
 {
     struct tm_value *kernels = tm_add_object(root, "kernels"), *list;
@@ -412,6 +476,8 @@ static void fill_gpu(struct tm_value *root)
     add_kernels(root, 500, NULL);
     add_memory(root, "GPU_0_bfc", "trainer-7");
     test_summary_load(root, gpu_tail);
+    add_fusion(root, NULL);
+    add_occupancy(root, NULL);
 }
 
 /* --- names that attack --- */
@@ -484,6 +550,8 @@ static void fill_hostile(struct tm_value *root)
     tm_add_string(gap, "host_event", attack);
     tm_add_int(gap, "dur_ps", INT64_MIN);
     add_kernels(root, 400, attack);
+    add_fusion(root, attack);
+    add_occupancy(root, attack);
     add_memory(root, attack, long_name);
     test_summary_load(root, gpu_tail);
     add_scopes(root, long_name);
@@ -579,8 +647,9 @@ static void fill_cpu(struct tm_value *root)
     }
     test_summary_load(root, "{'devices':[],'unused':[],'gaps':null,'kernels':null,'transfers':null,"
                             "'host':{'overhead_pct':null,'overhead_ps':"
-                            "null,'launches':0,'why':{'overhead_pct':'no "
-                            "device'}},'compile':{'count':1,'total_ps':120000000000,'longest_ps':"
+                            "null,'launches':null,'launch_delay':null,'queue_empty':null,'sync':null,"
+                            "'why':{'overhead_pct':'no device','overhead_ps':'no device','launches':'no device',"
+                            "'launch_delay':'no device','queue_empty':'no device','sync':'no device'}},'compile':{'count':1,'total_ps':120000000000,'longest_ps':"
                             "120000000000,'inside_steps':{'count':0,'total_ps':0},'source':'client'"
                             ",'recompiled':[],'events':[{'module':'jit_f',"
                             "'host':'laptop','begin_ps':5000000,'dur_ps':120000000000,'step':null}]"

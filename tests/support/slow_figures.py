@@ -12,7 +12,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 
 from chrome_json import content_of, document_of
 from slow_time import RANKS
-from xspace import planes_of
+from xspace import fields, planes_of, text_of
 
 NOTHING = None  # rank of what takes nobody's time: a wait for the host
 COMPUTE, COLLECTIVE_RANK = 0, 1
@@ -30,6 +30,8 @@ MEMSET = re.compile(r"^Memset|__amd_rocclr_fillBuffer")
 TO_HOST = re.compile(r"D2H|DtoH|DeviceToHost")
 TO_DEVICE = re.compile(r"H2D|HtoD|HostToDevice")
 COMPILE = re.compile(r"^backend_compile(_and_load)?$")
+MASK = (1 << 64) - 1  # of a program's id, which is written with and without a sign
+NO_PATH = "XlaModule:"
 HOST_SPACE = "S(5)"  # of a TPU's shape: the host's memory
 STEP_STATS = ("_r", "step_num")
 
@@ -68,6 +70,11 @@ class Activity:
         return RANKS[self.rank]
 
     @property
+    def is_kernel(self):
+        """What the table of kernels counts."""
+        return self.sort not in ("copy", "memset") or "kernel_details" in self.span.stats
+
+    @property
     def op_is_start(self):
         """The begin of an asynchronous operation of a TPU."""
         return self.part == "start"
@@ -102,6 +109,34 @@ def tracks_of_profile(path):
             yield plane.name, line.shown or line.name, line.id, [
                 Span(e.name, e.label, e.begin, e.length, functools.partial(getattr, e, "stats"))
                 for e in line.events if not e.is_aggregated]
+
+
+def paths_of_programs(path):
+    """program id -> instruction -> framework path, out of the programs that the profile holds (xla/service/hlo.proto)."""
+    found = {}
+    for plane in planes_of(path):
+        for key, (name, _) in plane.names.items() if plane.name == "/host:metadata" else ():
+            program = re.search(r"\((-?\d+)\)$", name)  # jit_train_step(12)
+            for proto in plane.metadata_stats(key).values():
+                if program and isinstance(proto, bytes):
+                    found[int(program[1]) & MASK] = dict(instructions_of(proto))
+    return found
+
+
+def inside(data, span, number):
+    """The messages that a message holds under a number."""
+    return [value for n, value in fields(data, *span) if n == number]
+
+
+def instructions_of(proto):
+    """(name, framework path) of every instruction of an HloProto."""
+    for module in inside(proto, (0, len(proto)), 1):
+        for computation in inside(proto, module, 3):
+            for instruction in inside(proto, computation, 2):
+                name = "".join(text_of(proto, t) for t in inside(proto, instruction, 1))
+                notes = [text for note in inside(proto, instruction, 7) for text in inside(proto, note, 2)]
+                if notes:
+                    yield name, text_of(proto, notes[-1])
 
 
 def tracks_of_json(path):
@@ -149,12 +184,13 @@ def copy_direction(span, launch):
 
 
 def of_gpu(span, launches):
-    """An event of a stream as an activity; None where it is a graph's envelope."""
+    """An event of a stream as an activity; None where it is a graph's envelope.  A kernel of no operation is named
+    after itself."""
     stats = span.stats
     op, path = str(stats.get("hlo_op") or ""), str(stats.get("name") or stats.get("tf_op") or "")
     is_copy = "memcpy_details" in stats or bool(COPY.search(span.name))
     if is_op_collective(op) or (KERNEL_COLLECTIVE.search(span.name) and not is_copy):
-        return Activity(span, "collective", COLLECTIVE_RANK, op, path)
+        return Activity(span, "collective", COLLECTIVE_RANK, op or span.name, path)
     if is_copy:
         way = copy_direction(span, launches.get(str(stats.get("correlation_id"))))
         return Activity(span, "copy", RANKS.index(way), op, path)
@@ -162,7 +198,7 @@ def of_gpu(span, launches):
         return Activity(span, "memset", COMPUTE, op, path)
     if "cuda_graph_exec_id" in stats and "kernel_details" not in stats:
         return None
-    return Activity(span, "kernel", COMPUTE, op, path)
+    return Activity(span, "kernel", COMPUTE, op or span.name, path)
 
 
 def balanced(text):
@@ -263,6 +299,7 @@ class Run:
                 self._add_line(f"{match[1].lower()}:{match[2]}", match[1], line, number, spans)
         if not self.devices:
             self._add_cpu()
+        self._add_paths({} if self.is_json else paths_of_programs(path))
         for found in self.devices.values():
             found.sort(key=lambda a: (a.begin, a.end))
         self.steps = self._steps()
@@ -316,6 +353,14 @@ class Run:
         for ordinal, mine in found.items():
             self.devices[f"cpu:{ordinal}"] = mine
 
+    def _add_paths(self, programs):
+        """Where an event does not tell where it comes from, its program does."""
+        for a in [a for mine in self.devices.values() for a in mine]:
+            if a.path and a.path != NO_PATH:
+                continue
+            program = a.span.stats.get("program_id")
+            a.path = programs.get(int(program) & MASK, {}).get(a.op, "") if program is not None else ""
+
     def _steps(self):
         """(number, begin, length) of the host's markers, in the order of time."""
         found = []
@@ -353,7 +398,7 @@ class Run:
 
     def is_op(self, activity):
         """What the tables of operations and scopes count."""
-        return self.kind != "gpu" or bool(activity.op)
+        return self.kind != "gpu" or bool(activity.op) or activity.is_kernel
 
     def of(self, device):
         return self.devices[device]
@@ -378,11 +423,11 @@ def spans_of(activities):
 
 
 def self_times(activities):
-    """op -> [count, self, total]"""
+    """op -> [count, self, total]; a kernel of no operation stands for itself"""
     table = defaultdict(lambda: [0, 0, 0])
     for a in activities:
         for i, value in enumerate((1, a.self_time, a.length)):
-            table[a.op][i] += value
+            table[a.op or (a.name if a.sort in ("kernel", "collective") else "")][i] += value
     return dict(table)
 
 
@@ -390,6 +435,11 @@ def self_times(activities):
 
 WRAPPER = re.compile(r"^(jit|pjit|pmap|vmap|jvp|vjp|transpose|linearize|checkpoint|remat|rematted_computation|custom_jvp|"
                      r"custom_vjp|shard_map|xmap|named_call|xla_call|xla_pmap|core_call|soft_pmap)\((.*)\)$")
+
+
+ADDED = ("closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "checkpoint", "remat", "remat2",
+         "rematted_computation", "shard_map", "xmap", "pjit")
+BRANCH = re.compile(r"^(while/(body|cond)|cond/branch_\w+)$")
 
 
 def split_path(path):
@@ -408,15 +458,20 @@ def pass_of(path):
 
 
 def scope_of(path):
-    """(scope, pass) of an operation's path: its last part is the operation itself, transforms are taken off.  An
-    empty scope: the operation lies in none."""
-    parts = split_path(path.rstrip(":"))
+    """(scope, pass) of an operation's path: its last part is the operation itself where no transform is around it,
+    transforms are taken off, and so are the parts that JAX adds for control flow and calls.  An empty scope: the
+    operation lies in none."""
+    parts = split_path(path.partition(";")[0].rstrip(":"))  # of several, where XLA made one operation of them, the first
     scope = []
-    for part in parts[:-1]:
-        while match := WRAPPER.match(part):
-            part = match[2]
-        if part and part != "main" and (not scope or scope[-1] != part):
-            scope.append(part)
+    for i, part in enumerate(parts):
+        inner = part
+        while match := WRAPPER.match(inner):
+            inner = match[2]
+        is_plain = inner == part
+        is_added = is_plain and (part in ADDED or (i and BRANCH.match(f"{parts[i - 1]}/{part}"))
+                                 or (i + 1 < len(parts) and BRANCH.match(f"{part}/{parts[i + 1]}")))
+        is_main = inner == "main" and i and WRAPPER.match(parts[i - 1]) and not is_plain
+        is_again = not is_plain and scope and scope[-1] == inner
+        if inner and not is_added and not is_main and not is_again and not (is_plain and i + 1 == len(parts)):
+            scope.append(inner)
     return "/".join(scope), pass_of(path)
-
-

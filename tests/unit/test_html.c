@@ -271,6 +271,19 @@ static void the_style_sheet_has_the_colours_of_the_palette(void **state)
     }
 }
 
+static void kernels_that_could_be_fused_or_fuller_are_listed(void **state)
+{
+    char *page = page_of(TM_SAMPLE_GPU);
+
+    (void)state;
+    assert_has(page, "The longest runs of small kernels on a stream");
+    assert_has(page, "Small ops that come more than 10 times in a step");
+    assert_has(page, "Kernels under 50 % that take 1 % of the kernel time or more");
+    assert_has(page, "The longest pauses between two programs");
+    assert_has(page, "jit(train_step)/layer_0/softmax");
+    free(page);
+}
+
 static void the_first_screen_names_run_hosts_devices_versions_and_window(void **state)
 {
     char *page = page_of(TM_SAMPLE_GPU);
@@ -525,6 +538,7 @@ int main(void)
         cmocka_unit_test(pages_are_well_formed_and_deterministic),
         cmocka_unit_test(the_page_brings_everything_and_forbids_the_rest),
         cmocka_unit_test(the_style_sheet_has_the_colours_of_the_palette),
+        cmocka_unit_test(kernels_that_could_be_fused_or_fuller_are_listed),
         cmocka_unit_test(the_first_screen_names_run_hosts_devices_versions_and_window),
         cmocka_unit_test(a_run_of_pytorch_has_no_columns_of_jax),
         cmocka_unit_test(figures_have_value_judgement_and_limits),

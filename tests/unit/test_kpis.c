@@ -63,6 +63,29 @@ static void a_healthy_run_has_every_figure_of_this_version(void **state)
     test_judged_free(&j);
 }
 
+static void bandwidth_is_told_where_most_costs_are_known(void **state)
+{
+    static const char run[] = "{'roofline': {'memory_pct': 130, 'bandwidth': 1300000000, 'known_pct': %s, 'devices': "
+                              "[{'peak_bandwidth': 1000000000}]}, 'ops': {'top_share_pct': 40, 'rows_for_80_pct': 3, "
+                              "'distinct': 9, 'rows': [{'name': 'fusion.7'}]}}";
+    char patch[512];
+    struct judged j;
+
+    (void)state;
+    (void)snprintf(patch, sizeof(patch), run, "50");
+    test_judge(&j, patch, NULL);
+    expect(&j, "memory_bandwidth", 130, "good");
+    assert_non_null(strstr(tm_text(tm_path(j.summary, "kpis[memory_bandwidth].note")), "over 100 %"));
+    expect(&j, "top_op_share", 40, "warning");
+    assert_string_equal(tm_text(tm_path(j.summary, "kpis[top_op_share].note")),
+                        "fusion.7; 3 of 9 operations take 80 %");
+    test_judged_free(&j);
+    (void)snprintf(patch, sizeof(patch), run, "49");
+    test_judge(&j, patch, NULL);
+    expect_unknown(&j, "memory_bandwidth", "the bytes of only 49.0 % of the computing time are known");
+    test_judged_free(&j);
+}
+
 static void they_stand_in_the_order_of_the_definition(void **state)
 {
     const struct tm_value *kpis;
@@ -231,10 +254,33 @@ static void every_kpi_has_an_anchor_in_the_documentation(void **state)
     }
 }
 
+static void kernels_tell_their_share_and_occupancy(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j,
+               "{'fusion': {'kernels': {'count': 4000}, 'small': {'share_pct': 61, 'count': 3000}}, 'occupancy': {"
+               "'mean_pct': 24, 'known_ps': 90, 'unknown_ps': 10}}",
+               NULL);
+    expect(&j, "small_kernel_share", 61, "bad");
+    expect(&j, "occupancy", 24, "bad");
+    assert_string_equal(tm_text(tm_get(kpi_of(&j, "small_kernel_share"), "note")), "3,000 of 4,000 kernels");
+    assert_string_equal(tm_text(tm_get(kpi_of(&j, "occupancy"), "note")), "known of 90.0 % of the kernel time");
+    test_judged_free(&j);
+    test_judge(&j, "{'fusion': {'small': {'share_pct': 24}}, 'occupancy': {'mean_pct': 51, 'unknown_ps': 0}}", NULL);
+    expect(&j, "small_kernel_share", 24, "good");
+    expect(&j, "occupancy", 51, "good");
+    assert_false(tm_has(tm_get(kpi_of(&j, "occupancy"), "note")));
+    test_judged_free(&j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_tell_their_share_and_occupancy),
         cmocka_unit_test(a_healthy_run_has_every_figure_of_this_version),
+        cmocka_unit_test(bandwidth_is_told_where_most_costs_are_known),
         cmocka_unit_test(they_stand_in_the_order_of_the_definition),
         cmocka_unit_test(the_plain_mean_and_idle_time_stand_beside),
         cmocka_unit_test(bands_follow_the_direction),

@@ -114,7 +114,7 @@ static void a_gpu_run_has_all_sections(void **state)
 {
     static const char *const titles[] = {
         "Verdict",   "Key figures", "Findings",     "Steps", "Devices",
-        "Idle time", "Kernels",     "Transfers",    "Collectives", "Host",  "Compilation",
+        "Idle time", "Kernels",     "Fusion",       "Occupancy", "Transfers",    "Collectives", "Host",  "Compilation",
         "Memory",    "Environment", "Data quality",
     };
     struct fixture f;
@@ -128,6 +128,9 @@ static void a_gpu_run_has_all_sections(void **state)
                        "--------------");
         assert_says(&f, heading);
     }
+    assert_says(&f, "30,000, 134 ms, 22.4 % of kernel time");
+    assert_says(&f, "Pauses between programs");
+    assert_says(&f, "Kernels under 50 % that take 1 % of the time or more:");
     finish(&f);
 }
 
