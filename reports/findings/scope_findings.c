@@ -112,8 +112,8 @@ static void find_slow_layers(struct tm_findings *all, struct layers *l)
                "longer has other shapes or types, another kernel was chosen for it, or it holds what the others do "
                "not: a copy, a transposition, a collective.";
     say_slow_layers(f, l, limit_pct);
-    tm_finding_fix(f, "Compare its kernels with those of a layer next to it: in `summary.json`, rows of kernels and "
-                      "ops whose `op` begins with its path.");
+    tm_finding_fix(f, "Compare its operations with those of a layer next to it: in `summary.json`, the rows of ops "
+                      "and kernels whose `op` holds its name.");
     tm_finding_fix(f, "jax|Print shapes and types on the way through the layers (`jax.eval_shape`), and see that all "
                       "of them have the same sharding (`jax.debug.inspect_array_sharding`).");
     tm_finding_fix(f, "gpu,jax|Where another kernel was chosen for the same shapes, let XLA try more of them: "
