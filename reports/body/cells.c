@@ -9,6 +9,7 @@
 
 #include "reports/chart/palette.h"
 #include "reports/format/format.h"
+#include "reports/format/shown_names.h"
 
 enum { SAID_BYTES = 1024, UNIT_BYTES = 24 };
 
@@ -172,7 +173,7 @@ static bool add_empty(struct tm_body *body, const struct tm_value *value, bool i
 
     if (is_figure ? is_number(value) : tm_has(value))
         return false;
-    if (*why && body->sheet->headed)
+    if (*why && strcmp(why, "not recorded") != 0 && body->sheet->headed)
         note_reason(body, why);
     tm_sheet_text(body->sheet, empty_cell);
     tm_sheet_tone(body->sheet, TM_TONE_QUIET);
@@ -287,6 +288,23 @@ void tm_cell_text(struct tm_body *body, const struct tm_value *text)
     default:
         tm_sheet_text(body->sheet, "");
     }
+}
+
+void tm_cell_device(struct tm_body *body, const struct tm_value *id)
+{
+    if (!add_empty(body, id, false))
+        tm_sheet_text(body->sheet, tm_shown_device(body->summary, tm_text(id)));
+}
+
+void tm_cell_host(struct tm_body *body, const struct tm_value *host)
+{
+    if (!add_empty(body, host, false))
+        tm_sheet_text(body->sheet, tm_shown_host(body->summary, tm_text(host)));
+}
+
+bool tm_body_has_hosts(const struct tm_body *body)
+{
+    return tm_length(tm_of(body, "input.hosts")) > 1;
 }
 
 const char *tm_cause_title(const char *cause)
