@@ -100,6 +100,15 @@ static bool is_empty_column(const struct tm_sheet *sheet, int column)
     return any;
 }
 
+/* Blank in all rows: none has what the column is for. */
+static bool is_blank_column(const struct tm_sheet *sheet, int column)
+{
+    for (int r = 0; r < sheet->rows; r++)
+        if (*sheet->text[r][column])
+            return false;
+    return true;
+}
+
 /* Take the columns out that no row has a value for; one sentence under the table names them. */
 static void drop_empty_columns(struct tm_body *body, char *said)
 {
@@ -109,6 +118,10 @@ static void drop_empty_columns(struct tm_body *body, char *said)
         const char *why = reason_of(body, sheet->title[c]);
         const size_t used = strlen(said);
 
+        if (is_blank_column(sheet, c)) {
+            tm_sheet_drop(sheet, c);
+            continue;
+        }
         if (!is_empty_column(sheet, c)) {
             c++;
             continue;

@@ -8,20 +8,29 @@
 
 #include "reports/format/format.h"
 
-enum { DOTS_MOST = 200, NAMED = 5, TABLE_ROWS = 60, DECADES_MOST = 7, TICKS_MOST = 9, LABEL_BYTES = 32 };
+enum { DOTS_MOST = 200, LOOKED_AT = 400, NAMED = 5, TABLE_ROWS = 60, DECADES_MOST = 7, TICKS_MOST = 9, LABEL_BYTES = 32 };
+#define ROOM_ABOVE 0.25 /* of a decade */
 static const double left_room = 74, right_room = 14, top_room = 16, bottom_room = 32, plot_height = 250;
 static const double dot_least = 2, dot_most = 8, label_height = 10;
 
 /* The roof of one device, and the decades that are drawn. */
 struct roof {
     double flops, bandwidth; /* FLOP/s, bytes/s */
-    int x_from, x_to, y_from, y_to;
+    int x_from, x_to, y_from;
+    double y_to;
     double left, right, top, bottom;
 };
 
-/* A label that was put down; others keep away from it. */
+/* A dot, with its radius as width, or a label that was put down. */
 struct box {
     double x, y, width;
+};
+
+/* What is drawn inside the plot. */
+struct marks {
+    struct box dot[DOTS_MOST], label[NAMED];
+    const struct tm_value *op[DOTS_MOST];
+    int dots, labels;
 };
 
 static bool has_roof(const struct tm_value *device)
@@ -60,7 +69,7 @@ size_t tm_count_roofline(const struct tm_value *summary)
 {
     const struct tm_value *rows = tm_path(summary, "ops.rows"), *device = device_of(summary);
 
-    for (size_t i = 0; device && i < tm_length(rows); i++)
+    for (size_t i = 0; device && i < tm_length(rows) && i < LOOKED_AT; i++)
         if (is_drawn(tm_at(rows, i), device))
             return 1;
     return 0;
@@ -80,9 +89,9 @@ static double y_of(const struct roof *r, double log_y)
 static void choose_decades(struct roof *r, const struct tm_value *device, const struct tm_value *rows)
 {
     const double flops = log10(r->flops), ridge = flops - log10(r->bandwidth);
-    double x_low = ridge - 1, x_high = ridge + 1, y_low = flops - 1, y_high = flops + 0.1;
+    double x_low = ridge - 1, x_high = ridge + 1, y_low = flops - 1, y_high = flops + ROOM_ABOVE;
 
-    for (size_t i = 0; i < tm_length(rows) && i < DOTS_MOST; i++) {
+    for (size_t i = 0; i < tm_length(rows) && i < LOOKED_AT; i++) {
         const struct tm_value *op = tm_at(rows, i);
 
         if (!is_drawn(op, device))
@@ -95,7 +104,7 @@ static void choose_decades(struct roof *r, const struct tm_value *device, const 
     r->x_from = (int)floor(x_low);
     r->x_to = (int)ceil(x_high);
     r->y_from = (int)floor(y_low);
-    r->y_to = (int)ceil(y_high);
+    r->y_to = y_high;
 }
 
 /* "10 GFLOP/s" */
@@ -113,7 +122,7 @@ static const char *rate_label(char out[LABEL_BYTES], int decade)
 
 static void draw_scales(struct tm_chart *chart, const struct roof *r)
 {
-    const int x_each = (r->x_to - r->x_from) / TICKS_MOST + 1, y_each = (r->y_to - r->y_from) / TICKS_MOST + 1;
+    const int x_each = (r->x_to - r->x_from) / TICKS_MOST + 1, y_each = ((int)r->y_to - r->y_from) / TICKS_MOST + 1;
     char label[LABEL_BYTES];
 
     for (int d = r->y_from; d <= r->y_to; d += y_each) {
@@ -146,20 +155,39 @@ static void draw_roof(struct tm_chart *chart, const struct roof *r, const char *
                     y_of(r, flops) - 5 < r->top ? r->top : y_of(r, flops) - 5, tm_format_rate(rate, r->bandwidth));
 }
 
-/* Beside its dot, at the side where there is room; not over another name. */
-static void name_dot(struct tm_chart *chart, const struct roof *r, const char *name, const struct box *dot,
-                     struct box *boxes, int *count)
+static bool covers(const struct box *label, const struct marks *m)
 {
-    const double width = tm_chart_text_width(name, TM_TEXT_SMALL);
-    const bool is_right = dot->x + dot->width + 4 + width <= r->right;
-    const struct box box = { is_right ? dot->x + dot->width + 4 : dot->x - dot->width - 4 - width, dot->y + 3, width };
+    for (int i = 0; i < m->labels; i++)
+        if (fabs(m->label[i].y - label->y) < label_height && label->x < m->label[i].x + m->label[i].width &&
+            m->label[i].x < label->x + label->width)
+            return true;
+    for (int i = 0; i < m->dots; i++) {
+        const struct box *dot = &m->dot[i];
 
-    for (int i = 0; i < *count; i++)
-        if (fabs(boxes[i].y - box.y) < label_height && box.x < boxes[i].x + boxes[i].width &&
-            boxes[i].x < box.x + box.width)
-            return;
-    boxes[(*count)++] = box;
-    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, box.x, box.y, name);
+        if (dot->x + dot->width > label->x && dot->x - dot->width < label->x + label->width &&
+            dot->y + dot->width > label->y - label_height && dot->y - dot->width < label->y)
+            return true;
+    }
+    return false;
+}
+
+/* Beside its dot, where there is room and nothing else stands. */
+static void name_dot(struct tm_chart *chart, const struct roof *r, struct marks *m, int at)
+{
+    const struct box *dot = &m->dot[at];
+    char name[TM_CHART_NAME_BYTES];
+    struct box label;
+
+    tm_chart_cut_name(name, sizeof(name), tm_text(tm_get(m->op[at], "name")));
+    label = (struct box){ .y = dot->y + 3, .width = tm_chart_text_width(name, TM_TEXT_SMALL) };
+    for (int side = 0; side < 2; side++) {
+        label.x = side == 0 ? dot->x + dot->width + 3 : dot->x - dot->width - 3 - label.width;
+        if (label.x < r->left || label.x + label.width > r->right || covers(&label, m))
+            continue;
+        m->label[m->labels++] = label;
+        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, label.x, label.y, name);
+        return;
+    }
 }
 
 static struct box draw_dot(struct tm_chart *chart, const struct roof *r, const struct tm_value *op)
@@ -192,28 +220,21 @@ static void add_table_row(struct tm_chart *chart, const struct tm_value *op)
     tm_chart_cell(chart, tm_format_time(text, tm_int(tm_get(op, "self_ps"))));
 }
 
-/* out: how many operations were drawn */
-static int draw_dots(struct tm_chart *chart, const struct roof *r, const struct tm_value *device,
-                     const struct tm_value *rows)
+static void draw_dots(struct tm_chart *chart, const struct roof *r, struct marks *m, const struct tm_value *device,
+                      const struct tm_value *rows)
 {
-    struct box boxes[NAMED];
-    int count = 0, named = 0;
-
-    for (size_t i = 0; i < tm_length(rows) && i < DOTS_MOST; i++) {
+    for (size_t i = 0; i < tm_length(rows) && i < LOOKED_AT && m->dots < DOTS_MOST; i++) {
         const struct tm_value *op = tm_at(rows, i);
-        char name[TM_CHART_NAME_BYTES];
-        struct box dot;
 
         if (!is_drawn(op, device))
             continue;
-        dot = draw_dot(chart, r, op);
-        tm_chart_cut_name(name, sizeof(name), tm_text(tm_get(op, "name")));
-        if (count < NAMED)
-            name_dot(chart, r, name, &dot, boxes, &named);
-        if (count++ < TABLE_ROWS)
+        m->op[m->dots] = op;
+        m->dot[m->dots] = draw_dot(chart, r, op);
+        if (m->dots++ < TABLE_ROWS)
             add_table_row(chart, op);
     }
-    return count;
+    for (int i = 0; i < m->dots && i < NAMED; i++) /* those that take most time */
+        name_dot(chart, r, m, i);
 }
 
 void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary, size_t index)
@@ -225,7 +246,7 @@ void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary, si
                       .right = chart->width - right_room,
                       .top = top_room,
                       .bottom = top_room + plot_height };
-    int drawn;
+    struct marks marks = { .dots = 0 };
 
     (void)index;
     choose_decades(&r, device, rows);
@@ -237,10 +258,10 @@ void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary, si
     tm_chart_column(chart, "self time", true);
     draw_scales(chart, &r);
     draw_roof(chart, &r, tm_text(tm_get(device, "peak_precision")));
-    drawn = draw_dots(chart, &r, device, rows);
+    draw_dots(chart, &r, &marks, device, rows);
     (void)snprintf(chart->title, sizeof(chart->title), "Operations under the roof");
     (void)snprintf(chart->caption, sizeof(chart->caption),
                    "%d operation%s whose cost is known, larger dots for more time; the roof is what a device can do: left of its "
                    "corner the memory limits it, right of it computing.",
-                   drawn, drawn == 1 ? "" : "s");
+                   marks.dots, marks.dots == 1 ? "" : "s");
 }

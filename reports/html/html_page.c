@@ -385,7 +385,7 @@ static void put_same(struct tm_page *page, const struct tm_html_table *table, co
             continue;
         tm_htmlw_class(&page->w, "p", "note");
         tm_htmlw_printf(&page->w, "%s in all rows: ", table->column[c].title);
-        tm_page_name(page, shown_value(page, table->column[c].cell, v, text));
+        tm_page_text(page, shown_value(page, table->column[c].cell, v, text));
         tm_htmlw_close_line(&page->w);
     }
 }
