@@ -10,7 +10,7 @@
 
 enum { WIDTH = 96, OPTION_COLUMN = 33, VERB_COLUMN = 12 };
 
-static const char tagline[] = "find out what slows a JAX/XLA run down, from its profiler traces";
+static const char tagline[] = "find out what slows a run down, from profiler traces of JAX, PyTorch and others";
 
 static const struct {
     int status;

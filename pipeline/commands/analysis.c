@@ -14,6 +14,7 @@
 #include "pipeline/version.h"
 #include "reports/findings/findings.h"
 #include "reports/findings/kpis.h"
+#include "reports/findings/marks.h"
 #include "reports/findings/thresholds.h"
 #include "stages/resolve/classes.h"
 
@@ -325,6 +326,8 @@ static tm_status finish_summary(struct analysis *a)
     warnings = tm_add_array(coverage, "warnings");
     for (uint32_t i = 0; i < a->warnings->count; i++)
         tm_add_string(warnings, NULL, a->warnings->text[i]);
+    if (st == TM_OK)
+        st = tm_marks_add(a->run, a->root);
     if (st == TM_OK)
         st = tm_kpis_add(a->run, a->root, &a->thresholds);
     if (st == TM_OK)

@@ -79,7 +79,7 @@ const struct tm_verb tm_verb_table[] = {
     },
     {
         .name = "config",
-        .summary = "show every setting, its value and where it comes from",
+        .summary = "show every setting and threshold, its value and where it comes from",
         .usage = "show [OPTION...]",
         .description =
             "Options of the command line override variables TRACEMILL_*, these override the"
@@ -89,7 +89,8 @@ const struct tm_verb tm_verb_table[] = {
             " may be given here as options.",
         .examples =
             "tracemill config show                       what holds now\n"
-            "tracemill config show --config ci.json      what would hold with this file\n",
+            "tracemill config show --config ci.json      what would hold with this file\n"
+            "tracemill config show --thresholds my.json  which thresholds it changes\n",
         .words = "show",
         .bit = TM_FOR_CONFIG,
         .flags = TM_VERB_PRINTS,

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `config show`: every setting, its value, and where it comes from. */
+/* `config show`: every setting, its value, and where it comes from; and the thresholds that hold. */
 #include <stdio.h>
 #include <string.h>
 
 #include "pipeline/commands/commands.h"
+#include "pipeline/commands/config_thresholds.h"
 #include "pipeline/doc.h"
 #include "pipeline/settings.h"
 
 /* Longer values are cut in the table for people; --json prints them whole. */
 enum { VALUE_BYTES = 256 };
 
-static tm_status print_json(struct tm_run *run, const struct tm_setting_set *set)
+static tm_status print_json(struct tm_run *run, const struct tm_setting_set *set,
+                            const struct tm_effective_thresholds *thresholds)
 {
     struct tm_doc *const doc = tm_doc_new(run);
     tm_status st = run->error.status;
@@ -33,6 +35,7 @@ static tm_status print_json(struct tm_run *run, const struct tm_setting_set *set
                       tm_settings_place(set, (enum tm_option_index)i, place, sizeof(place)));
         tm_add_string(to, "environment", row->environment);
     }
+    tm_effective_thresholds_add(thresholds, tm_doc_root(doc));
     st = tm_doc_status(doc);
     if (!st)
         st = tm_doc_print(doc, run, fileno(stdout));
@@ -67,8 +70,14 @@ tm_status tm_command_config(struct tm_run *run, const struct tm_options *options
         tm_hint(&run->error, "write 'tracemill config show'");
         return TM_ERR_USAGE;
     }
+    struct tm_effective_thresholds thresholds;
+    const tm_status st = tm_effective_thresholds_read(&thresholds, options->thresholds, &run->error);
+
+    if (st)
+        return st;
     if (options->json)
-        return print_json(run, options->settings);
+        return print_json(run, options->settings, &thresholds);
     print_table(options->settings);
+    tm_effective_thresholds_print(&thresholds);
     return TM_OK;
 }

@@ -143,7 +143,8 @@ static tm_status look_into(struct tm_inputs *inputs, size_t at, const struct tm_
 /* Open a file for its kind.
  * owns:   *input is the caller's, also after a failure
  * errors: of stdin, which can be read only once, and of memory; else *known is false: reading it will tell why */
-static tm_status open_for_kind(struct tm_run *run, const struct tm_found_file *file, struct tm_input *input, bool *known)
+static tm_status open_for_kind(struct tm_run *run, const struct tm_found_file *file, struct tm_input *input,
+                               bool *known)
 {
     const struct tm_input_options options = { .member = file->member, .position = file->position };
     const tm_status st = tm_input_open_with(input, run, file->path, &options);

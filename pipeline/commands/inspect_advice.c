@@ -7,7 +7,6 @@
 #include "reports/findings/audience.h"
 
 enum { TEXTS_MOST = 3 };
-enum { CUPTI_EVENTS_MOST = 2097152 }; /* JAX's profiler keeps that many device events per host by default */
 
 /* What is advised: texts may begin with the runs that they are for (reports/findings/audience.h), and the first that
  * is for this run holds. */
@@ -189,12 +188,8 @@ static void advise_device(const struct tm_value *found, struct tm_value *list)
         advise(found, list, tm_length(tm_get(found, "unused")) ? &idle_devices : &no_device);
     if (has_collapsed_graphs(found))
         advise(found, list, &collapsed_graphs);
-    if (is_platform(found, "gpu") && tm_audience_of(found) & TM_FOR_JAX) {
-        const int64_t events = COUNT(found, "kernel", "collective", "copy", "memset", "graph", "device_other");
-
-        if (events && events % CUPTI_EVENTS_MOST == 0)
-            advise(found, list, &capped);
-    }
+    if (tm_ask_capped_host(found))
+        advise(found, list, &capped);
 }
 
 static bool has_host_events(const struct tm_value *found)
@@ -256,6 +251,8 @@ void tm_inspect_advise(struct tm_value *found)
     advise_device(found, list);
     advise_host(found, list);
     advise_steps(found, list);
+    if (tm_ask_copy_note(found))
+        advise(found, list, &json_copy);
     if (tm_length(tm_get(found, "warnings")))
-        advise(found, list, tm_ask_is_json(found) ? &json_copy : &warned);
+        advise(found, list, &warned);
 }

@@ -10,20 +10,24 @@
 #include "reports/body/cells.h"
 #include "reports/body/sections.h"
 #include "reports/format/format.h"
+#include "reports/format/mark_signs.h"
 
 enum { LISTED_HOSTS = 4, LIST_BYTES = 512 };
 
 const char tm_body_partial_text[] =
     "PARTIAL: the input is damaged or cut short; the figures cover what could be read";
 
-const struct tm_section tm_sections[TM_SECTIONS] = {
+const struct tm_section tm_sections[] = {
     { "Findings", tm_section_findings },
     { "Steps", tm_section_steps },
     { "Devices", tm_section_devices },
     { "Idle time", tm_section_gaps },
     { "Kernels", tm_section_kernels },
+    { "Operations", tm_section_ops },
+    { "Roofline", tm_section_roofline },
     { "Transfers", tm_section_transfers },
     { "Collectives", tm_section_collectives },
+    { "Balance", tm_section_balance },
     { "Host", tm_section_host },
     { "CPU fallback", tm_section_fallback },
     { "Compilation", tm_section_compile },
@@ -31,6 +35,7 @@ const struct tm_section tm_sections[TM_SECTIONS] = {
     { "Environment", tm_section_environment },
     { "Data quality", tm_section_quality },
 };
+const size_t tm_section_count = sizeof(tm_sections) / sizeof(tm_sections[0]);
 
 void tm_body_title(char *out, const struct tm_value *summary)
 {
@@ -48,10 +53,59 @@ void tm_body_title(char *out, const struct tm_value *summary)
                    device_count, device_count == 1 ? "device" : "devices");
 }
 
+/* Sections whose title is not the name that the summary has for them. */
+static const struct {
+    const char *title, *key;
+} section_keys[] = {
+    { "Idle time", "gaps" },
+    { "Compilation", "compile" },
+    { "CPU fallback", "fallback" },
+    { "Operations", "ops" },
+    { "Poor fusion", "fusion" },
+};
+
+/* What the summary calls a section.  out: TM_CELL_BYTES */
+static const char *key_of_section(const char *title, char *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof(section_keys) / sizeof(section_keys[0]); i++)
+        if (strcmp(section_keys[i].title, title) == 0)
+            return section_keys[i].key;
+    for (; title[n] && n + 1 < TM_CELL_BYTES; n++)
+        out[n] = title[n] >= 'A' && title[n] <= 'Z' ? (char)(title[n] - 'A' + 'a') : title[n];
+    out[n] = '\0';
+    return out;
+}
+
+static void say_mark(struct tm_body *body, const struct tm_value *mark, size_t at)
+{
+    tm_say(body, TM_TONE_QUIET, "[%c] %s", tm_mark_letter(at), tm_text(tm_get(mark, "text")));
+}
+
+/* What the letters in the heading of a section mean, at its end. */
+static void say_section_marks(struct tm_body *body, const char *key)
+{
+    const struct tm_value *marks = tm_of(body, "coverage.marks");
+
+    for (size_t i = 0; i < tm_length(marks) && i < TM_MARKS_SHOWN; i++)
+        if (tm_mark_is_of_section(tm_at(marks, i), key))
+            say_mark(body, tm_at(marks, i), i);
+}
+
+/* Sections without figures have no marks. */
 void tm_body_section(struct tm_body *body, const struct tm_section *section)
 {
-    body->form->heading(body->to, section->title);
+    char title[2 * TM_CELL_BYTES], sign[TM_SIGN_BYTES], lower[TM_CELL_BYTES];
+    const char *key = key_of_section(section->title, lower);
+    const bool has_figures = tm_has(tm_get(body->summary, key));
+
+    (void)snprintf(title, sizeof(title), "%s%s", section->title,
+                   has_figures ? tm_sign_of_section(sign, body->summary, key) : "");
+    body->form->heading(body->to, title);
     section->write(body);
+    if (has_figures)
+        say_section_marks(body, key);
 }
 
 bool tm_body_is_partial(const struct tm_body *body)
@@ -193,6 +247,31 @@ static void add_limit(struct tm_body *body, const struct tm_value *limit, const 
     }
 }
 
+/* A value with the letters of its marks. */
+static void add_marked(struct tm_body *body, const struct tm_value *value, const struct tm_value *kpi)
+{
+    char text[TM_FORMAT_BYTES], sign[TM_SIGN_BYTES];
+
+    tm_format_unit(text, tm_double(value), tm_text(tm_get(kpi, "unit")));
+    (void)snprintf(tm_sheet_room(body->sheet), TM_CELL_BYTES, "%.28s%s", text,
+                   tm_sign_of_kpi(sign, body->summary, kpi));
+}
+
+/* What the letters in the KPI table mean. */
+static void say_kpi_marks(struct tm_body *body, const struct tm_value *kpis)
+{
+    const struct tm_value *marks = tm_of(body, "coverage.marks");
+
+    for (size_t i = 0; i < tm_length(marks) && i < TM_MARKS_SHOWN; i++) {
+        bool is_shown = false;
+
+        for (size_t k = 0; k < tm_length(kpis); k++)
+            is_shown |= tm_mark_is_of_kpi(tm_at(marks, i), tm_at(kpis, k));
+        if (is_shown)
+            say_mark(body, tm_at(marks, i), i);
+    }
+}
+
 static void add_kpi(struct tm_body *body, const struct tm_value *kpi)
 {
     const struct tm_value *good = tm_get(kpi, "good"), *bad = tm_get(kpi, "bad");
@@ -205,7 +284,7 @@ static void add_kpi(struct tm_body *body, const struct tm_value *kpi)
         return;
     tm_cell_text(body, tm_get(kpi, "title"));
     if (tm_has(value))
-        tm_cell_figure(body, value, tm_text(tm_get(kpi, "unit")));
+        add_marked(body, value, kpi);
     else
         tm_sheet_text(body->sheet, "not recorded");
     tm_sheet_text(body->sheet, band);
@@ -234,6 +313,7 @@ void tm_body_kpis(struct tm_body *body)
     for (size_t i = 0; i < tm_length(kpis); i++)
         add_kpi(body, tm_at(kpis, i));
     tm_body_end_table(body);
+    say_kpi_marks(body, kpis);
 }
 
 void tm_body_top_findings(struct tm_body *body, int count)

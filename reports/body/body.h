@@ -58,8 +58,8 @@ struct tm_section {
     void (*write)(struct tm_body *body);
 };
 
-enum { TM_SECTIONS = 13 };
-extern const struct tm_section tm_sections[TM_SECTIONS];
+extern const struct tm_section tm_sections[];
+extern const size_t tm_section_count;
 
 void tm_body_section(struct tm_body *body, const struct tm_section *section);
 

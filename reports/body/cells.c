@@ -223,6 +223,12 @@ void tm_cell_rate(struct tm_body *body, const struct tm_value *bytes_per_s)
         tm_format_rate(tm_sheet_room(body->sheet), tm_double(bytes_per_s));
 }
 
+void tm_cell_flop_rate(struct tm_body *body, const struct tm_value *flop_per_s)
+{
+    if (!add_empty(body, flop_per_s, true))
+        tm_format_flop_rate(tm_sheet_room(body->sheet), tm_double(flop_per_s));
+}
+
 void tm_cell_pct(struct tm_body *body, const struct tm_value *pct)
 {
     if (!add_empty(body, pct, true))

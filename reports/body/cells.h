@@ -17,6 +17,7 @@ void tm_cell_moment(struct tm_body *body, const struct tm_value *ps); /* a point
 void tm_cell_count(struct tm_body *body, const struct tm_value *count);
 void tm_cell_bytes(struct tm_body *body, const struct tm_value *bytes);
 void tm_cell_rate(struct tm_body *body, const struct tm_value *bytes_per_s);
+void tm_cell_flop_rate(struct tm_body *body, const struct tm_value *flop_per_s);
 void tm_cell_pct(struct tm_body *body, const struct tm_value *pct);
 void tm_cell_text(struct tm_body *body, const struct tm_value *text); /* also a number or a bool */
 void tm_cell_figure(struct tm_body *body, const struct tm_value *value, const char *unit);

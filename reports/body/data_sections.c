@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sections on what ran and what it moved: kernels, transfers, collectives, compilation, memory. */
+/* The sections on what ran and what it moved: kernels, transfers, compilation, memory. */
 #include <stdio.h>
 
 #include "reports/body/cells.h"
@@ -9,7 +9,6 @@
 enum {
     CATEGORY_ROWS = 16,
     PAIR_ROWS = 16,
-    COLLECTIVE_ROWS = 16,
     REPEATED_ROWS = 8,
     COMPILE_ROWS = 15,
     RECOMPILED_ROWS = 10
@@ -234,41 +233,6 @@ void tm_section_transfers(struct tm_body *body)
     say_tpu_transfers(body, tm_get(transfers, "tpu_host"));
 }
 
-void tm_section_collectives(struct tm_body *body)
-{
-    const struct tm_value *collectives = tm_of(body, "collectives"), *rows = tm_get(collectives, "rows");
-    const size_t n = tm_length(rows);
-
-    if (tm_say_missing(body, collectives, "Collectives"))
-        return;
-    if (n == 0) {
-        body->form->paragraph(body->to, TM_TONE_PLAIN, "No collectives in the chosen steps.");
-        return;
-    }
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Kind", TM_COLUMN_WORD);
-    tm_sheet_column(body->sheet, "Message", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Type", TM_COLUMN_WORD);
-    tm_sheet_column(body->sheet, "Devices", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Count", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Time", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Mean", TM_COLUMN_NUMBER);
-    for (size_t i = 0; i < n && i < COLLECTIVE_ROWS && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *row = tm_at(rows, i);
-
-        tm_cell_text(body, tm_get(row, "kind"));
-        tm_cell_bytes(body, tm_get(row, "message_bytes"));
-        tm_cell_text(body, tm_get(row, "data_type"));
-        tm_cell_count(body, tm_get(row, "group_size"));
-        tm_cell_count(body, tm_get(row, "count"));
-        tm_cell_time(body, tm_get(row, "total_ps"));
-        tm_cell_time(body, tm_get(row, "mean_ps"));
-    }
-    tm_body_end_table(body);
-    if (n > COLLECTIVE_ROWS)
-        tm_say(body, TM_TONE_QUIET, "%zu more rows in summary.json.", n - COLLECTIVE_ROWS);
-}
-
 /* The first compiles in the order of time; the summary holds the longest ones. */
 static void say_compile_events(struct tm_body *body, const struct tm_value *events)
 {
@@ -332,6 +296,7 @@ static void add_allocator(struct tm_body *body, const struct tm_value *allocator
     tm_cell_bytes(body, tm_get(allocator, "lifetime_peak_bytes"));
     tm_cell_pct(body, tm_get(allocator, "fragmentation_pct"));
     tm_cell_count(body, tm_get(allocator, "allocations"));
+    tm_cell_rate(body, tm_get(allocator, "allocated_bytes_per_s"));
 }
 
 static void say_holders(struct tm_body *body, const struct tm_value *allocator)
@@ -420,7 +385,7 @@ static void say_device_profiles(struct tm_body *body)
 static void say_allocators(struct tm_body *body)
 {
     static const char *const titles[] = { "Capacity",      "Peak",   "Of it", "Peak at",
-                                          "Lifetime peak", "Fragm.", "Allocs" };
+                                          "Lifetime peak", "Fragm.", "Allocs", "Rate" };
     const struct tm_value *allocators = tm_of(body, "memory.allocators");
     const size_t n = tm_length(allocators);
 

@@ -103,6 +103,7 @@ static void say_slowest(struct tm_body *body)
                                           "Exp. copy", "Idle", "Host span" };
     const struct tm_value *picked[SLOWEST_STEPS];
     const bool by_host = strcmp(tm_text(tm_of(body, "steps.basis")), "host_span") == 0;
+    const bool has_hosts = tm_length(tm_of(body, "input.hosts")) > 1;
     const int n =
         pick_slowest(tm_of(body, "steps.list"), by_host ? "host_span_ps" : "period_ps", picked);
 
@@ -111,11 +112,15 @@ static void say_slowest(struct tm_body *body)
     body->form->subheading(body->to, "Slowest chosen steps");
     tm_body_table(body, true);
     tm_sheet_column(body->sheet, "Step", TM_COLUMN_NUMBER);
+    if (has_hosts)
+        tm_sheet_column(body->sheet, "Host", TM_COLUMN_NAME);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         tm_sheet_column(body->sheet, titles[i], TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "Compiles", TM_COLUMN_WORD);
     for (int row = 0; row < n && tm_sheet_row(body->sheet); row++) {
         tm_cell_text(body, tm_get(picked[row], "number"));
+        if (has_hosts)
+            tm_cell_text(body, tm_get(picked[row], "host"));
         for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
             tm_cell_time_sum(body, tm_get(picked[row], keys[i]));
         tm_sheet_text(body->sheet, tm_is(tm_get(picked[row], "compile")) ? "yes" : "");
@@ -163,11 +168,17 @@ static void add_device(struct tm_body *body, const struct tm_value *device)
 {
     static const char *const keys[] = { "busy_ps", "idle_ps", "compute_ps", "exposed_collective_ps",
                                         "exposed_copy_ps" };
+    /* graphs that hide their kernels hide their pauses too */
+    const bool is_unreliable = strcmp(tm_text(tm_get(device, "reliability")), "graph") == 0;
 
     tm_cell_text(body, tm_get(device, "id"));
     tm_cell_pct(body, tm_get(device, "utilization_pct"));
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-        tm_cell_time(body, tm_get(device, keys[i]));
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (is_unreliable && strcmp(keys[i], "idle_ps") == 0)
+            tm_sheet_text(body->sheet, "unreliable");
+        else
+            tm_cell_time(body, tm_get(device, keys[i]));
+    }
     tm_cell_count(body, tm_get(device, "activities"));
     tm_cell_count(body, tm_path(device, "gaps.count_min"));
 }
@@ -230,17 +241,6 @@ static void say_unused(struct tm_body *body)
         tm_say_item(body, "unused", "and %zu more", n - LISTED_UNUSED);
 }
 
-static void say_balance(struct tm_body *body)
-{
-    const struct tm_value *imbalance = tm_of(body, "balance.imbalance_pct");
-    char pct[TM_FORMAT_BYTES];
-
-    if (tm_has(imbalance))
-        tm_say(body, TM_TONE_PLAIN, "Imbalance over %lld devices: %s, slowest %s.",
-               (long long)tm_int(tm_of(body, "balance.devices")),
-               tm_format_pct(pct, tm_double(imbalance)), tm_text(tm_of(body, "balance.slowest")));
-}
-
 void tm_section_devices(struct tm_body *body)
 {
     const struct tm_value *devices = tm_of(body, "devices");
@@ -252,7 +252,6 @@ void tm_section_devices(struct tm_body *body)
     else
         say_device_table(body, devices);
     say_waits(body, devices);
-    say_balance(body);
     say_unused(body);
 }
 

@@ -50,16 +50,33 @@ static size_t count_steps(const struct tm_value *summary, bool with_parts)
     return n;
 }
 
-/* Fill one bar per run of `each` steps with the slowest of the run.  out: number of bars */
-static int fill_step_bars(struct tm_bar *bars, const struct tm_value *list, size_t each)
+static bool has_several_hosts(const struct tm_value *summary)
 {
+    return tm_length(tm_path(summary, "input.hosts")) > 1;
+}
+
+/* "12", of several hosts "12 on vm1". */
+static const char *name_step(char *out, size_t out_bytes, const struct tm_value *step, bool with_host)
+{
+    char number[TM_FORMAT_BYTES];
+
+    tm_format_count(number, tm_int(tm_get(step, "number")));
+    (void)snprintf(out, out_bytes, with_host ? "%s on %.40s" : "%s", number, tm_text(tm_get(step, "host")));
+    return out;
+}
+
+/* Fill one bar per run of `each` steps with the slowest of the run.  out: number of bars */
+static int fill_step_bars(struct tm_bar *bars, const struct tm_value *summary, size_t each)
+{
+    const struct tm_value *list = tm_path(summary, "steps.list");
+    const bool has_hosts = has_several_hosts(summary);
     size_t seen = 0;
     int count = 0;
 
     for (size_t i = 0; i < tm_length(list); i++) {
         const struct tm_value *step = tm_at(list, i);
         struct tm_parts parts;
-        char number[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES];
+        char name[96], time[TM_FORMAT_BYTES];
 
         if (!has_parts(step))
             continue;
@@ -70,8 +87,9 @@ static int fill_step_bars(struct tm_bar *bars, const struct tm_value *list, size
             continue;
         bars[count - 1].parts = parts;
         (void)snprintf(bars[count - 1].name, sizeof(bars[0].name), "step %s",
-                       tm_format_count(number, tm_int(tm_get(step, "number"))));
-        (void)snprintf(bars[count - 1].label, sizeof(bars[0].label), "%.20s", number);
+                       name_step(name, sizeof(name), step, has_hosts));
+        (void)snprintf(bars[count - 1].label, sizeof(bars[0].label), "%.20s",
+                       tm_format_count(name, tm_int(tm_get(step, "number"))));
         (void)snprintf(bars[count - 1].note, sizeof(bars[0].note), "%s%s",
                        tm_format_time(time, parts.total_ps),
                        tm_is(tm_get(step, "compile")) ? ", compiles" : "");
@@ -120,7 +138,7 @@ void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary, size_
     const size_t each = (total + TM_CHART_BARS_MOST - 1) / TM_CHART_BARS_MOST;
     struct tm_bar bars[TM_CHART_BARS_MOST];
     char number[TM_FORMAT_BYTES];
-    const int count = each > 0 ? fill_step_bars(bars, tm_get(steps, "list"), each) : 0;
+    const int count = each > 0 ? fill_step_bars(bars, summary, each) : 0;
 
     (void)index;
 
@@ -163,9 +181,10 @@ static void find_range(const struct tm_value *steps, double *low, double *high)
 
 /* Draw line and dots, and fill the table, which holds what is drawn. */
 static void draw_step_points(struct tm_chart *chart, const struct tm_plot *plot,
-                             const struct tm_value *steps, size_t total)
+                             const struct tm_value *summary, size_t total)
 {
-    const struct tm_value *list = tm_get(steps, "list");
+    const struct tm_value *steps = tm_get(summary, "steps"), *list = tm_get(steps, "list");
+    const bool has_hosts = has_several_hosts(summary);
     const double pitch = (plot->right - plot->left) / (double)total;
     const bool dots = total <= DOTS_MOST;
     double labelled = plot->left;
@@ -180,7 +199,7 @@ static void draw_step_points(struct tm_chart *chart, const struct tm_plot *plot,
             const int64_t length = step_length(steps, step);
             const double x = plot->left + pitch * ((double)n + 0.5),
                          y = tm_axis_place(&plot->y, (double)length);
-            char number[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES];
+            char number[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], name[96];
             double half;
 
             if (!is_drawn(step) || length < 0)
@@ -192,8 +211,9 @@ static void draw_step_points(struct tm_chart *chart, const struct tm_plot *plot,
             }
             tm_format_count(number, tm_int(tm_get(step, "number")));
             tm_format_time(time, length);
+            name_step(name, sizeof(name), step, has_hosts);
             if (dots) {
-                tm_chart_open(chart, "step %s: %s", number, time);
+                tm_chart_open(chart, "step %s: %s", name, time);
                 tm_chart_dot(chart, TM_ROLE_SERIES, x, y, 2.2);
                 tm_chart_close(chart);
             }
@@ -204,7 +224,7 @@ static void draw_step_points(struct tm_chart *chart, const struct tm_plot *plot,
                 labelled = x + half + 24;
             }
             if (n <= DOTS_MOST) {
-                tm_chart_cell(chart, number);
+                tm_chart_cell(chart, name);
                 tm_chart_cell(chart, time);
             }
         }
@@ -244,7 +264,7 @@ void tm_draw_step_times(struct tm_chart *chart, const struct tm_value *summary, 
         tm_plot_level(chart, &plot, p95, tm_double(tm_get(steps, "p95_ps")), &lowest_label);
     if (tm_has(tm_get(steps, "median_ps")))
         tm_plot_level(chart, &plot, median, tm_double(tm_get(steps, "median_ps")), &lowest_label);
-    draw_step_points(chart, &plot, steps, total);
+    draw_step_points(chart, &plot, summary, total);
     (void)snprintf(chart->title, sizeof(chart->title), "Length of each step");
     (void)snprintf(chart->caption, sizeof(chart->caption),
                    "%s by step number, with median and 95th percentile.%s%s",

@@ -62,7 +62,8 @@ bool tm_ask_is_session(const struct tm_value *summary)
 
 bool tm_ask_has_trace(const struct tm_value *summary)
 {
-    return tm_length(tm_path(summary, "input.hosts")) > 0;
+    return tm_length(tm_path(summary, "input.hosts")) > 0 ||
+           tm_length(tm_path(summary, "memory.device_profiles")) == 0;
 }
 
 const char *tm_ask_platform(const struct tm_value *summary)
@@ -109,6 +110,43 @@ const char *tm_ask_framework(const struct tm_value *summary)
 int64_t tm_ask_class_count(const struct tm_value *summary, const char *class)
 {
     return tm_int(tm_get(tm_path(summary, "coverage.classes"), class));
+}
+
+bool tm_ask_says_dropped(const char *warning)
+{
+    return strcasestr(warning, "drop") || strcasestr(warning, "buffer is full");
+}
+
+const struct tm_value *tm_ask_capped_host(const struct tm_value *summary)
+{
+    /* XLA's default with CUPTI and with ROCm, and that of its newer ROCm tracer */
+    static const int64_t caps[] = { 2097152, 4194304 };
+    const struct tm_value *hosts = tm_path(summary, "environment.hosts");
+
+    for (size_t i = 0; i < tm_length(hosts); i++) {
+        const struct tm_value *host = tm_at(hosts, i);
+
+        if (strcmp(tm_text(tm_get(host, "framework")), "pytorch") == 0)
+            continue;
+        for (size_t k = 0; k < sizeof(caps) / sizeof(caps[0]); k++)
+            if (tm_int(tm_get(host, "device_events")) == caps[k])
+                return host;
+    }
+    return NULL;
+}
+
+const char *tm_ask_copy_note(const struct tm_value *summary)
+{
+    const struct tm_value *input = tm_path(summary, "input.files");
+    const struct tm_value *files = input ? input : tm_get(summary, "files"); /* the summary, or what `inspect` found */
+
+    for (size_t i = 0; i < tm_length(files); i++) {
+        const struct tm_value *notes = tm_get(tm_at(files, i), "notes");
+
+        if (tm_length(notes) > 0 && strcmp(tm_text(tm_get(tm_at(files, i), "kind")), "chrome_json") == 0)
+            return tm_text(tm_at(notes, 0));
+    }
+    return NULL;
 }
 
 const char *tm_file_of(const char *path)

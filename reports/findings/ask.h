@@ -35,6 +35,14 @@ int64_t tm_ask_class_count(const struct tm_value *summary, const char *class);
 /* The last part of a path: a view into it. */
 const char *tm_file_of(const char *path);
 
+/* Does a warning of the profiler tell that events were dropped? */
+bool tm_ask_says_dropped(const char *warning);
+/* The host whose device events are exactly as many as the profiler keeps at most: an element of environment.hosts;
+ * NULL = none.  Profilers of JAX and TensorFlow end so, PyTorch's does not. */
+const struct tm_value *tm_ask_capped_host(const struct tm_value *summary);
+/* What the first file that is JAX's JSON copy lacks, in words; NULL = there is none. */
+const char *tm_ask_copy_note(const struct tm_value *summary);
+
 /* A name of the trace, for use inside a sentence: visible, and cut in the middle to 60 characters.
  * out:    out   returned; at least TM_SHORT_NAME_BYTES bytes */
 enum { TM_SHORT_NAME_BYTES = 256 };

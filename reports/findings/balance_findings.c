@@ -1,77 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several devices (summary.total, summary.devices): collectives that nothing
- * hides, uneven work, and one device that needs longer for the same work. */
+/* Several devices (summary.devices, summary.balance): uneven work, and one device that needs longer for the same
+ * work. */
 #include <string.h>
 
 #include "reports/findings/finding.h"
-
-static void say_worst_exposed(struct tm_findings *all, struct tm_finding *f)
-{
-    const struct tm_value *devices = tm_get(all->summary, "devices"), *worst = NULL;
-    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
-
-    for (size_t i = 0; i < tm_length(devices); i++) {
-        const struct tm_value *d = tm_at(devices, i);
-
-        if (!worst || tm_int(tm_get(d, "exposed_collective_ps")) >
-                          tm_int(tm_get(worst, "exposed_collective_ps")))
-            worst = d;
-    }
-    if (worst && tm_length(devices) > 1)
-        tm_finding_say(f, "Most on %s: %s in %s collectives.",
-                       tm_short_name(name, tm_text(tm_get(worst, "id"))),
-                       tm_format_time(a, tm_int(tm_get(worst, "exposed_collective_ps"))),
-                       tm_format_count(b, tm_int(tm_path(worst, "collectives.count"))));
-}
-
-static const char *const overlap[TM_FIXES_OFFERED] = {
-    "tpu,jax|See in the compiled program whether the collectives are asynchronous (pairs of -start "
-    "and -done) and what stands between the two: `compiled.as_text()`.",
-    "gpu,jax|Let XLA put compute between begin and end of collectives: "
-    "`XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true`.",
-    "gpu,jax|Join small collectives: "
-    "`XLA_FLAGS=\"--xla_gpu_all_reduce_combine_threshold_bytes=134217728 "
-    "--xla_gpu_all_gather_combine_threshold_bytes=134217728 "
-    "--xla_gpu_reduce_scatter_combine_threshold_bytes=134217728\"`.",
-    "jax|Exchange less often: accumulate gradients over micro-batches (`optax.MultiSteps`), or "
-    "reduce them in bfloat16.",
-    "jax|Lay the mesh so that the axis with most traffic lies inside one node: the last axes of "
-    "`jax.make_mesh((nodes, per_node), ('data', 'model'))`.",
-    "torch|DDP sends gradients in buckets while the backward pass runs: try other sizes, "
-    "`DistributedDataParallel(model, bucket_cap_mb=100)` (25 if not given), and "
-    "`gradient_as_bucket_view=True`.",
-    "torch|FSDP: fetch parameters ahead, `FullyShardedDataParallel(model, forward_prefetch=True, "
-    "backward_prefetch=BackwardPrefetch.BACKWARD_PRE)`; with `fully_shard`: "
-    "`layer.set_modules_to_forward_prefetch([next_layer])`.",
-    "torch|Begin your own collectives early and wait late: `work = dist.all_reduce(x, "
-    "async_op=True)`, other work, then `work.wait()`.",
-    "torch|Exchange less: accumulate gradients under `with model.no_sync():`, or send them in "
-    "bfloat16: `model.register_comm_hook(None, default_hooks.bf16_compress_hook)`.",
-    "torch|Lay the mesh so that the group with most traffic lies inside one node: the last "
-    "dimension of `init_device_mesh('cuda', (nodes, per_node), mesh_dim_names=('data', "
-    "'model'))`.",
-    "Compare the devices: where one is late, the others wait in the collective.",
-};
-
-static void find_exposed(struct tm_findings *all)
-{
-    const int64_t exposed_ps = tm_int(tm_path(all->summary, "total.exposed_collective_ps"));
-    const int64_t total_ps = tm_int(tm_path(all->summary, "total.collective_ps"));
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
-    struct tm_finding *f;
-
-    if (!tm_is_worth_mention(all, exposed_ps))
-        return;
-    f = tm_finding_of_time(all, "collective_exposed", exposed_ps);
-    tm_finding_title(f, "Collectives run with nothing beside them");
-    f->cause = "The devices exchange data (gradients, activations, parameters) and have no other "
-               "work meanwhile; or they wait in the collective for the last one to arrive.";
-    tm_finding_say(f, "%s of %s of collective time has no compute beside it; %s overlap.",
-                   tm_format_time(a, exposed_ps), tm_format_time(b, total_ps),
-                   tm_format_pct(c, 100 - tm_share_pct(exposed_ps, total_ps)));
-    say_worst_exposed(all, f);
-    tm_finding_fixes(f, overlap);
-}
 
 /* Compute times of the devices that compute. */
 struct loads {
@@ -120,12 +52,78 @@ static bool is_same_work(const struct loads *l)
     return own > 0 && own <= others * 1.01 && own >= others * 0.99;
 }
 
+/* Does the device with most compute also need as much longer for the ops that all run equally often? */
+static bool is_slow_at_same_work(const struct tm_value *summary, const struct loads *l, double pct)
+{
+    const struct tm_value *same = tm_path(summary, "balance.same_work");
+
+    return strcmp(tm_text(tm_get(same, "slowest")), tm_text(tm_get(l->most, "id"))) == 0 &&
+           tm_double(tm_get(same, "spread_pct")) >= pct;
+}
+
+/* The time of each device in ops that all of them run equally often. */
+static void say_same_work(struct tm_finding *f, const struct tm_value *same)
+{
+    const struct tm_value *devices = tm_get(same, "devices");
+    int64_t most_ps = 0, least_ps = INT64_MAX;
+    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
+
+    for (size_t i = 0; i < tm_length(devices); i++) {
+        const int64_t ps = tm_int(tm_get(tm_at(devices, i), "total_ps"));
+
+        most_ps = ps > most_ps ? ps : most_ps;
+        least_ps = ps < least_ps ? ps : least_ps;
+    }
+    if (tm_length(devices) > 1)
+        tm_finding_say(f, "For the %s operations that all devices run equally often %s needs %s, the fastest one %s.",
+                       tm_format_count(a, tm_int(tm_get(same, "ops"))),
+                       tm_short_name(name, tm_text(tm_get(same, "slowest"))), tm_format_time(b, most_ps),
+                       tm_format_time(c, least_ps));
+}
+
+/* The op with the largest excess; of a slow device one that all run equally often. */
+static void say_worst_op(struct tm_finding *f, const struct tm_value *ops, bool is_slow)
+{
+    const struct tm_value *op = tm_at(ops, 0);
+    char name[TM_SHORT_NAME_BYTES], device[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+
+    for (size_t i = 1; is_slow && op && strcmp(tm_text(tm_get(op, "kind")), "all") != 0; i++)
+        op = tm_at(ops, i);
+    if (tm_int(tm_get(op, "excess_ps")) > 0)
+        tm_finding_say(f, "Most in '%s': %s on %s, %s on average.", tm_short_name(name, tm_text(tm_get(op, "name"))),
+                       tm_format_time(a, tm_int(tm_get(op, "max_ps"))),
+                       tm_short_name(device, tm_text(tm_get(op, "slowest"))),
+                       tm_format_time(b, tm_int(tm_get(op, "mean_ps"))));
+}
+
+/* The step in which the devices differ most, and its place. */
+static void say_worst_step(struct tm_findings *all, struct tm_finding *f)
+{
+    const struct tm_value *balance = tm_path(all->summary, "balance.steps");
+    const struct tm_value *steps = tm_path(all->summary, "steps.list");
+    const int64_t number = tm_int(tm_get(balance, "worst_step"));
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+
+    if (!tm_has(balance))
+        return;
+    tm_finding_say(f, "By step the slowest device computes %s longer than the mean (median), at most %s in step %lld.",
+                   tm_format_pct(a, tm_double(tm_get(balance, "spread_median_pct"))),
+                   tm_format_pct(b, tm_double(tm_get(balance, "spread_max_pct"))), (long long)number);
+    for (size_t i = 0; i < tm_length(steps); i++) {
+        const struct tm_value *step = tm_at(steps, i);
+
+        if (tm_int(tm_get(step, "number")) == number && tm_is(tm_get(step, "chosen")))
+            tm_finding_where(f, tm_int(tm_get(step, "begin_ps")), tm_int(tm_get(step, "period_ps")),
+                             tm_text(tm_get(step, tm_has(tm_get(step, "device")) ? "device" : "host")));
+    }
+}
+
 static void fix_slow(struct tm_finding *f)
 {
-    tm_finding_fix(f, "Look at that device while the job runs: clocks, power limit, temperature "
+    tm_finding_fix(f, "gpu|Look at that device while the job runs: clocks, power limit, temperature "
                       "and other processes (`nvidia-smi -q -d CLOCK,PERFORMANCE,POWER`, or the "
                       "tools of your vendor).");
-    tm_finding_fix(f, "Run the same job with the device left out (`CUDA_VISIBLE_DEVICES`), or "
+    tm_finding_fix(f, "gpu|Run the same job with the device left out (`CUDA_VISIBLE_DEVICES`), or "
                       "with devices exchanged: does the slow place move with the device, or stay "
                       "with the rank?");
     tm_finding_fix(
@@ -151,6 +149,7 @@ static void find_uneven(struct tm_findings *all)
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     double pct;
     int64_t stake_ps;
+    bool is_slow;
     struct tm_finding *f;
     struct loads l;
 
@@ -161,9 +160,9 @@ static void find_uneven(struct tm_findings *all)
     stake_ps = tm_whole((double)l.most_ps * (double)l.count - l.sum_ps);
     if (pct < kpi->good || !tm_is_worth_mention(all, stake_ps))
         return;
-    f = tm_finding_of_time(all, is_same_work(&l) ? "slow_device" : "imbalance", stake_ps);
-    tm_finding_title(f, is_same_work(&l) ? "One device needs longer for the same work"
-                                         : "The devices have unequal work");
+    is_slow = is_same_work(&l) || is_slow_at_same_work(all->summary, &l, pct);
+    f = tm_finding_of_time(all, is_slow ? "slow_device" : "imbalance", stake_ps);
+    tm_finding_title(f, is_slow ? "One device needs longer for the same work" : "The devices have unequal work");
     tm_finding_value(f, pct, "%");
     tm_finding_limit(f, kpi->good);
     f->cause = "Devices that work together go at the pace of the slowest one; the others wait for "
@@ -177,7 +176,11 @@ static void find_uneven(struct tm_findings *all)
                    tm_format_time(a, l.least_ps), tm_format_count(b, work_of(l.least)));
     tm_finding_say(f, "The %lld devices compute for %s on average.", (long long)l.count,
                    tm_format_time(a, tm_whole(l.sum_ps / (double)l.count)));
-    if (is_same_work(&l))
+    if (is_slow)
+        say_same_work(f, tm_path(all->summary, "balance.same_work"));
+    say_worst_op(f, tm_path(all->summary, "balance.ops"), is_slow);
+    say_worst_step(all, f);
+    if (is_slow)
         fix_slow(f);
     else
         fix_uneven(f);
@@ -185,6 +188,5 @@ static void find_uneven(struct tm_findings *all)
 
 void tm_find_balance(struct tm_findings *all)
 {
-    find_exposed(all);
     find_uneven(all);
 }

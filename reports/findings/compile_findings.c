@@ -3,9 +3,10 @@
  */
 #include <string.h>
 
+#include "reports/findings/compile_shapes.h"
 #include "reports/findings/idle.h"
 
-enum { EVENTS_SAID = 4 };
+enum { EVENTS_SAID = 4, SHAPES_BYTES = 512 };
 #define PS_PER_S 1e12
 
 int64_t tm_compiles_inside_steps(const struct tm_findings *all)
@@ -18,7 +19,7 @@ int64_t tm_compiles_inside_steps(const struct tm_findings *all)
 static void say_recompiled(struct tm_findings *all, struct tm_finding *f, int64_t least)
 {
     const struct tm_value *rows = tm_path(all->summary, "compile.recompiled");
-    char name[TM_SHORT_NAME_BYTES];
+    char name[TM_SHORT_NAME_BYTES], shapes[SHAPES_BYTES];
     int said = 0;
 
     for (size_t i = 0; i < tm_length(rows) && said < 3; i++) {
@@ -26,9 +27,11 @@ static void say_recompiled(struct tm_findings *all, struct tm_finding *f, int64_
 
         if (tm_int(tm_get(row, "count")) < least)
             continue;
-        tm_finding_say(f, "'%s' is compiled %lld times.",
+        tm_compile_shapes(tm_path(all->summary, "compile.events"), tm_text(tm_get(row, "module")),
+                          shapes, sizeof(shapes));
+        tm_finding_say(f, "'%s' is compiled %lld times%s%s.",
                        tm_short_name(name, tm_text(tm_get(row, "module"))),
-                       (long long)tm_int(tm_get(row, "count")));
+                       (long long)tm_int(tm_get(row, "count")), *shapes ? ":" : "", shapes);
         said++;
     }
 }

@@ -66,6 +66,7 @@ extern tm_rules_fn tm_find_balance;
 extern tm_rules_fn tm_find_profile;
 extern tm_rules_fn tm_find_host_work;
 extern tm_rules_fn tm_find_ops;
+extern tm_rules_fn tm_find_collectives;
 
 /* Begin a finding with the time that it may cost: the window is the most, and severity follows from
  * the share. out:    never NULL; title, cause, evidence and fixes are still to be given */

@@ -210,6 +210,7 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
         tm_find_profile,
         tm_find_host_work,
         tm_find_ops,
+        tm_find_collectives,
     };
     /* clang-format on */
     struct tm_findings *all = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*all), &run->error);

@@ -105,7 +105,7 @@ static void find_empty_queue(struct tm_findings *all)
     char time[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES], of_idle[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (!tm_is_worth_mention(all, empty_ps) || share < limit)
+    if (idle_ps <= 0 || !tm_is_worth_mention(all, empty_ps) || share < limit)
         return;
     f = tm_finding_of_fact(all, "queue_empty", TM_INFO);
     tm_finding_title(f, "The devices run out of launched work");

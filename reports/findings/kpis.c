@@ -277,8 +277,22 @@ static void add_bands(struct tm_value *to, const struct tm_threshold *kpi)
     }
 }
 
+/* The marks that touch a figure, if it has a value. */
+static void add_marks(struct tm_value *to, const char *id, bool is_known, const struct tm_value *all)
+{
+    struct tm_value *ids = tm_add_array(to, "marks");
+
+    for (size_t i = 0; i < tm_length(all) && is_known; i++) {
+        const struct tm_value *touched = tm_get(tm_at(all, i), "kpis");
+
+        for (size_t k = 0; k < tm_length(touched); k++)
+            if (strcmp(tm_text(tm_at(touched, k)), id) == 0)
+                tm_add_string(ids, NULL, tm_text(tm_get(tm_at(all, i), "id")));
+    }
+}
+
 static void add_kpi(struct tm_value *to, const char *id, const struct tm_threshold *kpi,
-                    struct figure *f)
+                    struct figure *f, const struct tm_value *marks)
 {
     if (f->is_known && !kpi->has_bands)
         unknown(f, "no limit is set: name 'good' and 'bad' in a file for --thresholds");
@@ -296,6 +310,7 @@ static void add_kpi(struct tm_value *to, const char *id, const struct tm_thresho
     add_text_or_null(to, "why", f->why);
     add_text_or_null(to, "note", f->note);
     add_bands(to, kpi);
+    add_marks(to, id, f->is_known, marks);
     tm_add_string(to, "definition", kpi->definition);
 }
 
@@ -307,7 +322,8 @@ tm_status tm_kpis_add(struct tm_run *run, struct tm_value *summary, const struct
         struct figure f = { .is_known = false };
 
         measures[i](summary, &f);
-        add_kpi(tm_add_object(kpis, NULL), tm_kpi_id[i], &t->kpi[i], &f);
+        add_kpi(tm_add_object(kpis, NULL), tm_kpi_id[i], &t->kpi[i], &f,
+                tm_path(summary, "coverage.marks"));
     }
     return run->error.status;
 }

@@ -184,8 +184,8 @@ static double rank_fragmentation(const struct tm_value *allocator)
 }
 
 static const char *const free_buffers[TM_FIXES_OFFERED] = {
-    "Look at this line first: what it makes stays alive as long as something refers to it; `del` what is not needed any "
-    "more, and keep no results of earlier steps in lists.",
+    "Look at this line first: what it makes stays alive as long as something refers to it; `del` what is not needed "
+    "any more, and keep no results of earlier steps in lists.",
     "Donate what a step replaces: `jax.jit(step, donate_argnums=0)`.",
     "Keep only numbers of a history: `float(loss)` instead of the array, every so many steps.",
 };
@@ -230,7 +230,8 @@ static void find_holders(struct tm_findings *all, const struct tm_value *profile
     f = tm_finding_of_fact(all, "memory_holders", is_near_limit(all) ? TM_WARNING : TM_INFO);
     tm_finding_title(f, "%s of the device memory profile is held by %s%s (%.80s)",
                      tm_format_pct(share, tm_double(tm_get(first, "share_pct"))),
-                     is_program ? "programs compiled for " : "", tm_short_name(name, tm_text(tm_get(first, "function"))),
+                     is_program ? "programs compiled for " : "",
+                     tm_short_name(name, tm_text(tm_get(first, "function"))),
                      tm_short_name(place, tm_file_of(tm_text(tm_get(first, "source")))));
     tm_finding_value(f, tm_double(tm_get(first, "share_pct")), "%");
     f->cause = is_program ? "Each program that is compiled stays on the device, and there is one for every shape."

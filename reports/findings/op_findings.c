@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the operations tell (summary.ops, summary.roofline): one that takes most of the time, operations far below what
  * their device could do, and a program that memory limits.  Where the profile does not tell operations, the kernel that
- * takes most of the time is named instead.  Times of operations are sums over devices and streams; what is at stake of a
- * dominant one is put into the window by its share. */
+ * takes most of the time is named instead.  Times of operations are sums over devices and streams; what is at stake of
+ * a dominant one is put into the window by its share. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +12,8 @@ enum {
     LISTED_OPS = 3,
     LISTED_KERNELS = 3,
     NAMES_BYTES = 512,
+    PLACE_BYTES = 512,
+    PLACE_SHOWN = 120, /* characters */
     SHORT_OP_PS = 20000000, /* 20 us: shorter ones are all launch and tail, whatever they do */
 };
 #define PS_PER_MS 1e9
@@ -29,15 +31,25 @@ static int64_t self_of(const struct tm_value *op)
 
 /* --- evidence --- */
 
+/* A framework path or a place in a source file: longer than a name, as its middle tells as much as its ends. */
+static char *place_name(char out[PLACE_BYTES], const char *text)
+{
+    char visible[PLACE_BYTES];
+
+    (void)tm_format_visible(visible, sizeof(visible), text, strnlen(text, sizeof(visible) - 1));
+    (void)tm_format_middle(out, PLACE_BYTES, visible, PLACE_SHOWN);
+    return out;
+}
+
 static void say_origin(struct tm_finding *f, const struct tm_value *op)
 {
     const char *path = tm_text(tm_get(op, "op")), *source = tm_text(tm_get(op, "source"));
-    char a[TM_SHORT_NAME_BYTES], b[TM_SHORT_NAME_BYTES];
+    char a[PLACE_BYTES], b[PLACE_BYTES];
 
     if (*path && *source)
-        tm_finding_say(f, "It comes from %s, %s.", tm_short_name(a, source), tm_short_name(b, path));
+        tm_finding_say(f, "It comes from %s, %s.", place_name(a, source), place_name(b, path));
     else if (*path || *source)
-        tm_finding_say(f, "It comes from %s.", tm_short_name(a, *path ? path : source));
+        tm_finding_say(f, "It comes from %s.", place_name(a, *path ? path : source));
 }
 
 /* The kernels of an operation, as far as the table of kernels lists them; it is sorted by time. */
@@ -47,6 +59,8 @@ static void say_kernels(struct tm_findings *all, struct tm_finding *f, const str
     char names[NAMES_BYTES] = "", name[TM_SHORT_NAME_BYTES], time[TM_FORMAT_BYTES];
     int listed = 0;
 
+    if (!is_gpu(all)) /* there the table of kernels holds the operations */
+        return;
     for (size_t i = 0; i < tm_length(rows) && listed < LISTED_KERNELS; i++) {
         const struct tm_value *row = tm_at(rows, i);
         const size_t used = strlen(names);
@@ -118,8 +132,8 @@ static const char *const faster_products[TM_FIXES_OFFERED] = {
     "`jax.config.update('jax_default_matmul_precision', 'bfloat16')`); on GPUs 'tensorfloat32' keeps f32 storage.",
     "jax|Make all sizes of the product multiples of 128 (of 8 at the least), and the batch larger: small or odd ones "
     "leave matrix units idle.",
-    "gpu,jax|Let XLA try more algorithms: `XLA_FLAGS=--xla_gpu_autotune_level=4`, and "
-    "`--xla_gpu_enable_triton_gemm=true`.",
+    "gpu,jax|Let XLA try more algorithms: `XLA_FLAGS=--xla_gpu_autotune_level=4`; where the kernel is XLA's own "
+    "(gemm_fusion), compare the library's: `--xla_gpu_enable_triton_gemm=false`.",
     "gpu,torch|Compute products in bfloat16: `torch.autocast('cuda', dtype=torch.bfloat16)`, or TF32: "
     "`torch.set_float32_matmul_precision('high')`, with sizes that are multiples of 128.",
     "Profile it alone, in a loop of its own, before and after the change.",
@@ -141,7 +155,8 @@ static const char *const faster_convolutions[TM_FIXES_OFFERED] = {
 };
 static const char *const fewer_bytes[TM_FIXES_OFFERED] = {
     "jax|Store it in a smaller type: bfloat16 for activations, f32 only where sums need it.",
-    "jax|Keep what belongs together in one `jax.jit`, so that XLA fuses it and intermediate results never reach memory.",
+    "jax|Keep what belongs together in one `jax.jit`, so that XLA fuses it and intermediate results never reach "
+    "memory.",
     "jax|Recompute instead of reading: `jax.checkpoint` with a policy that saves only products.",
     "jax|Write a chain that XLA does not fuse once, as a Pallas kernel.",
     "torch|`torch.compile(model)` fuses elementwise work and reductions; autocast to bfloat16 halves the bytes.",
@@ -175,6 +190,23 @@ static const char *const *fixes_of(const struct tm_value *op)
 
 /* --- one operation that takes most of the time --- */
 
+/* Whether an operation does much less than it could, and for no other reason than itself. */
+static bool is_far(const struct tm_findings *all, const struct tm_value *op)
+{
+    const double roof = tm_double(tm_get(op, "roof_pct"));
+
+    return tm_has(tm_get(op, "roof_pct")) && roof >= ROOF_LEAST_PCT && roof < tm_limit_of(all, TM_LIMIT_ROOF_FAR) &&
+           tm_int(tm_get(op, "mean_ps")) >= SHORT_OP_PS;
+}
+
+/* What an operation would save if it came as near to its roof as good kernels do. */
+static int64_t within_reach(const struct tm_findings *all, const struct tm_value *op)
+{
+    const double reach = tm_limit_of(all, TM_LIMIT_ROOF_REACH), roof = tm_double(tm_get(op, "roof_pct"));
+
+    return roof < reach ? tm_whole((double)self_of(op) * (1 - roof / reach)) : 0;
+}
+
 /* What takes beyond the limit of the computing time of all devices. */
 static int64_t beyond_limit(const struct tm_findings *all, double share_pct)
 {
@@ -192,17 +224,21 @@ static const struct tm_value *top_op(const struct tm_value *rows)
     return NULL;
 }
 
-static void find_dominant_op(struct tm_findings *all)
+/* out: the operation, if there is one; no other finding is to tell of it again */
+static const struct tm_value *find_dominant_op(struct tm_findings *all)
 {
     const struct tm_value *rows = tm_path(all->summary, "ops.rows"), *top = top_op(rows);
     const int64_t compute_ps = tm_int(tm_path(all->summary, "roofline.compute_ps"));
     const double share = tm_share_pct(self_of(top), compute_ps);
-    const int64_t stake_ps = beyond_limit(all, share), count = tm_int(tm_get(top, "executions"));
+    const int64_t count = tm_int(tm_get(top, "executions"));
+    int64_t stake_ps = beyond_limit(all, share);
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!tm_is_worth_mention(all, stake_ps) || tm_length(rows) < 2)
-        return;
+        return NULL;
+    if (is_far(all, top) && within_reach(all, top) > stake_ps)
+        stake_ps = within_reach(all, top);
     f = tm_finding_of_time(all, "op_dominant", stake_ps);
     tm_short_name(name, tm_text(tm_get(top, "name")));
     tm_finding_title(f, "One operation takes %s of the computing time: %s", tm_format_pct(a, share), name);
@@ -219,6 +255,7 @@ static void find_dominant_op(struct tm_findings *all)
     say_targets(all, f);
     show_first(f, top);
     tm_finding_fixes(f, fixes_of(top));
+    return top;
 }
 
 /* --- one kernel, where operations are not told --- */
@@ -302,41 +339,25 @@ static void find_dominant_kernel(struct tm_findings *all)
 
 /* --- far from the roof --- */
 
-static bool is_far(const struct tm_findings *all, const struct tm_value *op, const char *bound)
-{
-    const double roof = tm_double(tm_get(op, "roof_pct"));
-
-    return strcmp(tm_text(tm_get(op, "bound")), bound) == 0 && roof >= ROOF_LEAST_PCT &&
-           roof < tm_limit_of(all, TM_LIMIT_ROOF_FAR) && tm_int(tm_get(op, "mean_ps")) >= SHORT_OP_PS;
-}
-
-/* What an operation would save if it came as near to its roof as good kernels do. */
-static int64_t within_reach(const struct tm_findings *all, const struct tm_value *op)
-{
-    const double reach = tm_limit_of(all, TM_LIMIT_ROOF_REACH), roof = tm_double(tm_get(op, "roof_pct"));
-
-    return roof < reach ? tm_whole((double)self_of(op) * (1 - roof / reach)) : 0;
-}
-
 static void say_far(struct tm_finding *f, const struct tm_value *op, bool is_memory)
 {
     const char *source = tm_text(tm_get(op, "source")), *path = tm_text(tm_get(op, "op"));
     const char *from = *source ? source : path;
-    char name[TM_SHORT_NAME_BYTES], place[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES],
+    char name[TM_SHORT_NAME_BYTES], place[PLACE_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES],
         c[TM_FORMAT_BYTES];
 
     if (is_memory)
         tm_format_rate(c, tm_double(tm_get(op, "bandwidth")));
     else
-        (void)snprintf(c, sizeof(c), "%.3g TFLOP/s", tm_double(tm_get(op, "flop_rate")) / 1e12);
+        tm_format_flop_rate(c, tm_double(tm_get(op, "flop_rate")));
     tm_finding_say(f, "'%s'%s%s: %s at %s, %s of its roof.", tm_short_name(name, tm_text(tm_get(op, "name"))),
-                   *from ? " of " : "", *from ? tm_short_name(place, from) : "", tm_format_time(a, self_of(op)), c,
+                   *from ? " of " : "", *from ? place_name(place, from) : "", tm_format_time(a, self_of(op)), c,
                    tm_format_pct(b, tm_double(tm_get(op, "roof_pct"))));
 }
 
 static const char *const faster_memory[TM_FIXES_OFFERED] = {
-    "Look at its access pattern first: reads along the innermost dimension, no gathers of single elements, no transpose "
-    "in the same kernel.",
+    "Look at its access pattern first: reads along the innermost dimension, no gathers of single elements, no "
+    "transpose in the same kernel.",
     "jax|Move a transpose or a reshape to where the array is made, or choose the layout with which the next product "
     "wants it.",
     "jax|Replace `x[indices]` with many small rows by a one-hot product or a sorted gather.",
@@ -344,8 +365,16 @@ static const char *const faster_memory[TM_FIXES_OFFERED] = {
     "torch|`torch.compile(model)`, and `.contiguous()` before what reads across strides.",
 };
 
-static void find_far(struct tm_findings *all, const char *id, bool is_memory)
+static bool is_same_op(const struct tm_value *a, const struct tm_value *b)
 {
+    return a && strcmp(tm_text(tm_get(a, "name")), tm_text(tm_get(b, "name"))) == 0 &&
+           strcmp(tm_text(tm_get(a, "module")), tm_text(tm_get(b, "module"))) == 0;
+}
+
+/* in: told  an operation that another finding is about; NULL = none */
+static void find_far(struct tm_findings *all, const char *id, bool is_memory, const struct tm_value *told)
+{
+    const char *bound = is_memory ? "memory" : "compute";
     const struct tm_value *rows = tm_path(all->summary, "roofline.far");
     const struct tm_value *found[LISTED_OPS] = { NULL };
     int64_t stake_ps = 0;
@@ -356,7 +385,7 @@ static void find_far(struct tm_findings *all, const char *id, bool is_memory)
     for (size_t i = 0; i < tm_length(rows); i++) {
         const struct tm_value *op = tm_at(rows, i);
 
-        if (!is_far(all, op, is_memory ? "memory" : "compute"))
+        if (!is_far(all, op) || is_same_op(told, op) || strcmp(tm_text(tm_get(op, "bound")), bound) != 0)
             continue;
         stake_ps = tm_add_times(stake_ps, within_reach(all, op));
         if (count < LISTED_OPS)
@@ -374,8 +403,9 @@ static void find_far(struct tm_findings *all, const char *id, bool is_memory)
                            "scattered accesses, a layout that does not fit, or too little work in flight."
                          : "They do enough for each byte, but matrix units stay idle: sizes that do not fill them, a "
                            "slow algorithm, or a type that they do not compute in.";
-    tm_finding_say(f, "%zu operations; near their roofs they would take %s less.", count,
-                   tm_format_time(time, stake_ps));
+    tm_finding_say(f, count == 1 ? "%zu operation; near its roof it would take %s less."
+                                 : "%zu operations; near their roofs they would take %s less.",
+                   count, tm_format_time(time, stake_ps));
     for (size_t i = 0; i < LISTED_OPS && found[i]; i++) {
         say_far(f, found[i], is_memory);
         show_first(f, found[i]);
@@ -421,9 +451,11 @@ static void find_low_intensity(struct tm_findings *all)
     tm_finding_say(f, "Operations near the roof of the memory take %s of %s of computing time.",
                    tm_format_time(a, memory_ps), tm_format_time(b, compute_ps));
     if (tm_has(tm_get(roofline, "flops")) && tm_has(tm_get(device, "peak_flops")))
-        tm_finding_say(f, "The run does %.3g operations for each byte; from %.3g on the device's arithmetic (%s) is the "
-                          "limit.",
-                       tm_double(tm_get(roofline, "flops")) / bytes, tm_double(tm_get(device, "peak_flops")) / bandwidth,
+        tm_finding_say(f,
+                       "The run does %.3g operations for each byte; from %.3g on the device's arithmetic (%s) is the "
+                       "limit.",
+                       tm_double(tm_get(roofline, "flops")) / bytes,
+                       tm_double(tm_get(device, "peak_flops")) / bandwidth,
                        tm_text(tm_get(device, "peak_precision")));
     show_first(f, top_op(tm_path(all->summary, "ops.rows")));
     tm_finding_fixes(f, fewer_bytes);
@@ -431,11 +463,13 @@ static void find_low_intensity(struct tm_findings *all)
 
 void tm_find_ops(struct tm_findings *all)
 {
+    const struct tm_value *told = NULL;
+
     if (strcmp(tm_text(tm_path(all->summary, "ops.basis")), "hlo_op") == 0)
-        find_dominant_op(all);
+        told = find_dominant_op(all);
     else
         find_dominant_kernel(all);
-    find_far(all, "op_memory_far", true);
-    find_far(all, "op_compute_far", false);
+    find_far(all, "op_memory_far", true, told);
+    find_far(all, "op_compute_far", false, told);
     find_low_intensity(all);
 }

@@ -2,13 +2,8 @@
 /* What is wrong with the profile itself: nothing on the device, no steps, no host events, collapsed
  * graphs, dropped or capped events, damaged input.  Each tells how to take a better one. */
 #include <string.h>
-#include <strings.h>
 
 #include "reports/findings/idle.h"
-
-enum {
-    CUPTI_EVENTS_MOST = 2097152
-}; /* 2 * 1024 * 1024: the profiler keeps that many per host by default */
 
 static const char *const mark_steps[TM_FIXES_OFFERED] = {
     "jax|Mark the steps: `for i, batch in enumerate(data): with "
@@ -206,11 +201,6 @@ static void find_collapsed_graphs(struct tm_findings *all)
                       "{'gpu_enable_cupti_activity_graph_trace': False}`.");
 }
 
-static bool says_dropped(const char *warning)
-{
-    return strcasestr(warning, "drop") || strcasestr(warning, "buffer is full");
-}
-
 static void find_warnings(struct tm_findings *all)
 {
     const struct tm_value *warnings = tm_path(all->summary, "coverage.warnings");
@@ -219,10 +209,10 @@ static void find_warnings(struct tm_findings *all)
     char text[4 * TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
 
-    if (count == 0 || tm_ask_is_json(all->summary))
+    if (count == 0)
         return;
     for (size_t i = 0; i < count; i++)
-        is_dropped |= says_dropped(tm_text(tm_at(warnings, i)));
+        is_dropped |= tm_ask_says_dropped(tm_text(tm_at(warnings, i)));
     f = tm_finding_of_fact(all, "profiler_warnings", is_dropped ? TM_WARNING : TM_INFO);
     tm_finding_title(f, is_dropped ? "The profiler dropped events" : "The profiler left warnings");
     tm_finding_value(f, (double)count, "count");
@@ -243,52 +233,98 @@ static void find_warnings(struct tm_findings *all)
             "{'gpu_max_activity_api_events': 8388608, 'gpu_max_callback_api_events': 8388608}`.");
 }
 
-/* JAX's JSON is a copy of the profile that lacks much of it; its warnings too, so that what stands
- * among them is what the copy lacks. */
 static void find_json_copy(struct tm_findings *all)
 {
-    const struct tm_value *warnings = tm_path(all->summary, "coverage.warnings");
+    const char *note = tm_ask_copy_note(all->summary);
     char text[TM_EVIDENCE_BYTES - 16];
     struct tm_finding *f;
 
-    if (tm_length(warnings) == 0 || !tm_ask_is_json(all->summary))
+    if (!note)
         return;
     f = tm_finding_of_fact(all, "json_copy", TM_INFO);
     tm_finding_title(f, "The input is a copy that lacks parts of the profile");
     tm_finding_cause(f, "JAX writes the whole profile as XSpace (.xplane.pb), and beside it a copy "
                         "as JSON for viewers.");
-    (void)tm_format_visible(text, sizeof(text), tm_text(tm_at(warnings, 0)),
-                            strlen(tm_text(tm_at(warnings, 0))));
+    (void)tm_format_visible(text, sizeof(text), note, strlen(note));
     tm_finding_say(f, "On reading: %s.", text);
     tm_finding_fix(f, "Give the .xplane.pb file of the run, or its folder, instead of the JSON.");
 }
 
+static const char *const raise_limit[TM_FIXES_OFFERED] = {
+    "Profile fewer steps, and not the first ones.",
+    "jax|Raise the limit: `options.advanced_configuration = {'gpu_max_activity_api_events': 8388608, "
+    "'gpu_max_callback_api_events': 8388608}`.",
+};
+
 /* Exactly as many device events as JAX's profiler keeps, per host: the rest is missing. */
-static void find_cap(struct tm_findings *all)
+static void find_device_cap(struct tm_findings *all)
 {
-    static const char *const device[] = { "kernel", "collective", "copy",
-                                          "memset", "graph",      "device_other" };
-    const int64_t events = sum_classes(all, device, sizeof(device) / sizeof(device[0]));
-    const int64_t hosts = (int64_t)tm_length(tm_path(all->summary, "input.hosts"));
-    char count[TM_FORMAT_BYTES];
+    const struct tm_value *host = tm_ask_capped_host(all->summary);
+    const int64_t events = tm_int(tm_get(host, "device_events"));
+    char count[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
 
-    if (!(all->audience & TM_FOR_JAX) || events == 0 || events % CUPTI_EVENTS_MOST != 0 ||
-        events / CUPTI_EVENTS_MOST > (hosts > 0 ? hosts : 1))
+    if (!host)
         return;
     f = tm_finding_of_fact(all, "events_capped", TM_WARNING);
     tm_finding_title(f, "The profile ends where the profiler's limit was reached");
     tm_finding_value(f, (double)events, "count");
-    tm_finding_limit(f, CUPTI_EVENTS_MOST);
+    tm_finding_limit(f, (double)events);
     f->cause = "The profiler keeps that many device events by default and drops the rest. What "
                "comes later in time is missing and looks like idle time.";
-    tm_finding_say(
-        f, "There are exactly %s device events, a multiple of the default limit of 2,097,152.",
-        tm_format_count(count, events));
+    tm_finding_say(f, "Host '%s' has exactly %s device events, which is a default limit of the profiler.",
+                   tm_short_name(name, tm_text(tm_get(host, "host"))), tm_format_count(count, events));
+    tm_finding_fixes(f, raise_limit);
+}
+
+/* Exactly as many events as JAX writes into a JSON. */
+static void find_json_cap(struct tm_findings *all)
+{
+    const struct tm_value *files = tm_path(all->summary, "input.files");
+    char name[TM_SHORT_NAME_BYTES], problem[TM_EVIDENCE_BYTES / 2];
+    struct tm_finding *f;
+
+    if (!tm_has(tm_get(tm_path(all->summary, "coverage.tallies"), "event-cap")))
+        return;
+    f = tm_finding_of_fact(all, "json_capped", TM_WARNING);
+    tm_finding_title(f, "The JSON ends where its writer's limit was reached");
+    tm_finding_cause(f, "JAX writes at most 1,000,000 events (with a changed setting 5,000,000) into a JSON; the "
+                        "profile itself, the .xplane.pb file of the run, holds all of them.");
+    for (size_t i = 0; i < tm_length(files); i++) {
+        const char *text = tm_text(tm_at(tm_get(tm_at(files, i), "problems"), 0));
+
+        if (strstr(text, "where JAX stops writing")) {
+            (void)tm_format_visible(problem, sizeof(problem), text, strlen(text));
+            tm_finding_say(f, "'%s': %s.", tm_short_name(name, tm_text(tm_get(tm_at(files, i), "path"))), problem);
+        }
+    }
+    tm_finding_fix(f, "Give the .xplane.pb file of the run, or its folder, instead of the JSON.");
     tm_finding_fix(f, "Profile fewer steps.");
-    tm_finding_fix(f, "jax|Raise the limit: `options.advanced_configuration = "
-                      "{'gpu_max_activity_api_events': 8388608, 'gpu_max_callback_api_events': "
-                      "8388608}`.");
+}
+
+/* No kernel knows which line of the program it is of. */
+static void find_no_paths(struct tm_findings *all)
+{
+    const struct tm_value *rows = tm_path(all->summary, "kernels.rows");
+    char count[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (!(all->audience & TM_FOR_JAX) || !tm_ask_is_platform(all->summary, "gpu") || tm_ask_copy_note(all->summary))
+        return;
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (tm_has(tm_get(tm_at(rows, i), "op")))
+            return;
+    if (tm_length(rows) == 0)
+        return;
+    f = tm_finding_of_fact(all, "no_framework_paths", TM_INFO);
+    tm_finding_title(f, "Kernels are not laid to operations of the program");
+    f->cause = "The profile holds neither framework paths of the kernels nor the HLO that has them, so that there are "
+               "no scopes, no layers and no costs.";
+    tm_finding_say(f, "None of %s sorts of kernels has a path.",
+                   tm_format_count(count, tm_int(tm_path(all->summary, "kernels.distinct"))));
+    tm_finding_fix(f, "Let the profiler keep the programs: `options.enable_hlo_proto = True`, which is the default of "
+                      "jax.profiler.ProfileOptions().");
+    tm_finding_fix(f, "Name the parts of the model: `with jax.named_scope('attention'):`.");
 }
 
 static void say_problems(struct tm_findings *all, struct tm_finding *f)
@@ -383,7 +419,9 @@ void tm_find_profile(struct tm_findings *all)
     find_collapsed_graphs(all);
     find_warnings(all);
     find_json_copy(all);
-    find_cap(all);
+    find_device_cap(all);
+    find_json_cap(all);
+    find_no_paths(all);
     find_partial(all);
     find_losses(all);
 }

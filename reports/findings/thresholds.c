@@ -42,6 +42,9 @@ const char *const tm_limit_id[TM_LIMIT_COUNT] = {
     [TM_LIMIT_REPEATED_SIZE] = "repeated_size", [TM_LIMIT_PING_PONG] = "ping_pong",
     [TM_LIMIT_RECOMPILED] = "recompiled",       [TM_LIMIT_FRAGMENTATION] = "fragmentation",
     [TM_LIMIT_LOST_EVENTS] = "lost_events",
+    [TM_LIMIT_STRAGGLER] = "straggler",
+    [TM_LIMIT_SMALL_MESSAGE] = "small_message",
+    [TM_LIMIT_BUS_BANDWIDTH] = "bus_bandwidth",
 };
 
 static_assert(TM_KPI_COUNT <= 32 && TM_LIMIT_COUNT <= 32, "what was seen is a bit per row");
@@ -406,6 +409,13 @@ tm_status tm_thresholds_read(struct tm_thresholds *t, const char *path, struct t
     if (file)
         (void)fclose(file);
     return st == TM_OK ? tm_thresholds_apply(t, path, text, length, error) : st;
+}
+
+bool tm_threshold_equals(const struct tm_threshold *a, const struct tm_threshold *b)
+{
+    return a->has_bands == b->has_bands && a->higher_is_better == b->higher_is_better && a->good == b->good &&
+           a->bad == b->bad && a->value == b->value && strcmp(a->title, b->title) == 0 &&
+           strcmp(a->unit, b->unit) == 0 && strcmp(a->definition, b->definition) == 0;
 }
 
 static void add_texts(struct tm_value *to, const char *id, const struct tm_threshold *row)

@@ -46,6 +46,9 @@ enum tm_limit {
     TM_LIMIT_RECOMPILED,
     TM_LIMIT_FRAGMENTATION,
     TM_LIMIT_LOST_EVENTS,
+    TM_LIMIT_STRAGGLER,
+    TM_LIMIT_SMALL_MESSAGE,
+    TM_LIMIT_BUS_BANDWIDTH,
     TM_LIMIT_COUNT
 };
 
@@ -95,6 +98,9 @@ tm_status tm_thresholds_read(struct tm_thresholds *t, const char *path,
 /* The same for a text in memory; `name` is what messages call it. */
 tm_status tm_thresholds_apply(struct tm_thresholds *t, const char *name, const char *text,
                               size_t length, struct tm_error *error) TM_MUST_USE;
+
+/* Do two rows judge alike, and say the same of themselves? */
+bool tm_threshold_equals(const struct tm_threshold *a, const struct tm_threshold *b);
 
 /* Write the effective table to summary.thresholds, in the form of the file, so that it can be cut
  * out and used as one. */

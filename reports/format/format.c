@@ -140,6 +140,13 @@ char *tm_format_rate(char *out, double bytes_per_s)
     return print_scaled(out, bytes_per_s, 1000, unit, sizeof(unit) / sizeof(unit[0]));
 }
 
+char *tm_format_flop_rate(char *out, double flop_per_s)
+{
+    static const char *const unit[] = { "FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s" };
+
+    return print_scaled(out, flop_per_s, 1000, unit, sizeof(unit) / sizeof(unit[0]));
+}
+
 char *tm_format_count(char *out, int64_t count)
 {
     char digits[24];

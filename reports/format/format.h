@@ -19,6 +19,7 @@ char *tm_format_date(char *out, int64_t unix_ns); /* "2026-11-20 20:37:30 UTC"; 
 char *tm_format_bytes(char *out, double bytes);   /* "512 B" "3.20 GiB" */
 char *tm_format_rate(char *out,
                      double bytes_per_s); /* "12.3 GB/s", powers of 1000 as data sheets have */
+char *tm_format_flop_rate(char *out, double flop_per_s); /* "61.9 TFLOP/s" */
 char *tm_format_count(char *out, int64_t count); /* all digits: "12,345" */
 char *tm_format_pct(char *out, double pct);      /* one decimal: "45.2 %"; "< 0.1 %" for what would
                                                     read 0.0 and is not 0; "> 99.9 %" likewise */

@@ -295,7 +295,10 @@ static void put_sections(struct tm_page *page)
             continue;
         tm_htmlw_open(&page->w, "section");
         tm_htmlw_attr(&page->w, "id", section->id);
-        tm_htmlw_element(&page->w, "h2", NULL, section->title);
+        tm_htmlw_open(&page->w, "h2");
+        tm_htmlw_text(&page->w, section->title);
+        tm_page_section_marks(page, section->key);
+        tm_htmlw_close(&page->w);
         section->write(page);
         tm_htmlw_close_line(&page->w);
     }

@@ -59,6 +59,7 @@ static void put_kpi_value(struct tm_page *page, const struct tm_value *kpi)
         tm_htmlw_class(&page->w, "td", "n");
         tm_htmlw_element(&page->w, "span", "value",
                          tm_format_unit(text, tm_double(value), tm_text(tm_get(kpi, "unit"))));
+        tm_page_kpi_marks(page, kpi);
         tm_htmlw_close(&page->w);
         return;
     }

@@ -43,6 +43,8 @@ const char *tm_page_value(enum tm_cell cell, const struct tm_value *v, char *out
         return tm_format_bytes(out, tm_double(v));
     case TM_CELL_RATE:
         return tm_format_rate(out, tm_double(v));
+    case TM_CELL_FLOP_RATE:
+        return tm_format_flop_rate(out, tm_double(v));
     case TM_CELL_PCT:
         return tm_format_pct(out, tm_double(v));
     case TM_CELL_NUMBER:
@@ -471,4 +473,44 @@ void tm_page_band(struct tm_page *page, const char *band)
             (void)snprintf(class_name, sizeof(class_name), "band %s", bands[i].band);
         }
     tm_htmlw_element(&page->w, "span", class_name, shown);
+}
+
+/* --- marks --- */
+
+char *tm_page_mark_id(char *out, size_t at)
+{
+    (void)snprintf(out, TM_MARK_ID_BYTES, "mark-%zu", at);
+    return out;
+}
+
+static void put_mark(struct tm_page *page, const struct tm_value *mark, size_t at)
+{
+    char href[TM_MARK_ID_BYTES + 1] = "#";
+
+    (void)tm_page_mark_id(href + 1, at);
+    tm_htmlw_open(&page->w, "sup");
+    tm_htmlw_open(&page->w, "a");
+    tm_htmlw_attr(&page->w, "href", href);
+    tm_htmlw_attr(&page->w, "title", tm_text(tm_get(mark, "text")));
+    tm_htmlw_printf(&page->w, "[%c]", tm_mark_letter(at));
+    tm_htmlw_close(&page->w);
+    tm_htmlw_close(&page->w);
+}
+
+void tm_page_section_marks(struct tm_page *page, const char *section)
+{
+    const struct tm_value *marks = tm_path(page->summary, "coverage.marks");
+
+    for (size_t i = 0; i < tm_length(marks) && i < TM_MARKS_SHOWN; i++)
+        if (tm_mark_is_of_section(tm_at(marks, i), section))
+            put_mark(page, tm_at(marks, i), i);
+}
+
+void tm_page_kpi_marks(struct tm_page *page, const struct tm_value *kpi)
+{
+    const struct tm_value *marks = tm_path(page->summary, "coverage.marks");
+
+    for (size_t i = 0; i < tm_length(marks) && i < TM_MARKS_SHOWN; i++)
+        if (tm_mark_is_of_kpi(tm_at(marks, i), kpi))
+            put_mark(page, tm_at(marks, i), i);
 }

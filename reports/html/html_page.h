@@ -5,6 +5,7 @@
 #include "pipeline/doc.h"
 #include "reports/chart/charts.h"
 #include "reports/chart/svg.h"
+#include "reports/format/mark_signs.h"
 #include "reports/html/htmlw.h"
 
 /* What the sections of the page share: the writer, tables made of rows of the summary, charts,
@@ -28,6 +29,7 @@ enum tm_cell {
     TM_CELL_COUNT,
     TM_CELL_BYTES,
     TM_CELL_RATE, /* bytes per second */
+    TM_CELL_FLOP_RATE,
     TM_CELL_PCT,
     TM_CELL_NUMBER,
 };
@@ -74,6 +76,14 @@ void tm_page_text(struct tm_page *page, const char *text);
 /* All charts of a kind, each with its caption and its table.  out: how many there were */
 size_t tm_page_charts(struct tm_page *page, enum tm_chart_kind kind);
 
+/* Letters of the marks of a section, or of a key figure: each a link to its text, which also is its title.  Nothing
+ * where there are none. */
+void tm_page_section_marks(struct tm_page *page, const char *section);
+void tm_page_kpi_marks(struct tm_page *page, const struct tm_value *kpi);
+/* The id of the place that tells what a letter means.  out: returned; TM_MARK_ID_BYTES */
+enum { TM_MARK_ID_BYTES = 32 };
+char *tm_page_mark_id(char *out, size_t at);
+
 /* "not recorded: why". */
 void tm_page_not_recorded(struct tm_page *page, const char *why);
 
@@ -100,6 +110,10 @@ struct tm_html_section {
 extern const struct tm_html_section tm_html_sections[];
 extern const size_t tm_html_section_count;
 bool tm_html_is_written(const struct tm_page *page, const struct tm_html_section *section);
+
+/* Sections of html_ops.c. */
+void tm_html_ops(struct tm_page *page);
+void tm_html_roofline(struct tm_page *page);
 
 /* Sections of html_host.c. */
 void tm_html_host(struct tm_page *page);

@@ -6,6 +6,7 @@
 
 #include "reports/findings/ask.h"
 #include "reports/format/format.h"
+#include "reports/html/html_collectives.h"
 #include "reports/html/html_page.h"
 
 #define COLUMNS(list) .column = (list), .columns = sizeof(list) / sizeof((list)[0])
@@ -55,6 +56,7 @@ static void write_steps(struct tm_page *page)
 {
     static const struct tm_html_column skipped[] = {
         { "Step", "number", TM_CELL_WORD },
+        { "Host", "host", TM_CELL_NAME },
         { "Left out because", "reason", TM_CELL_PROSE },
     };
     const struct tm_value *steps = of(page, "steps");
@@ -321,29 +323,6 @@ static void write_transfers(struct tm_page *page)
     write_transfer_lists(page, transfers);
 }
 
-/* --- collectives --- */
-
-static void write_collectives(struct tm_page *page)
-{
-    static const struct tm_html_column columns[] = {
-        { "Kind", "kind", TM_CELL_WORD },           { "Message", "message_bytes", TM_CELL_BYTES },
-        { "Type", "data_type", TM_CELL_WORD },      { "Devices", "group_size", TM_CELL_COUNT },
-        { "Count", "count", TM_CELL_COUNT },        { "Bytes", "bytes", TM_CELL_BYTES },
-        { "Time", "total_ps", TM_CELL_TIME },       { "Mean", "mean_ps", TM_CELL_TIME },
-    };
-    const struct tm_value *rows = tm_get(of(page, "collectives"), "rows");
-
-    if (tm_length(rows) == 0) {
-        tm_page_note(page, "No collective ran in the chosen steps.");
-        return;
-    }
-    tm_page_table(page, &(struct tm_html_table){ .caption = "Collectives by kind, size and group",
-                                                 COLUMNS(columns),
-                                                 .rows = rows,
-                                                 .most = 100,
-                                                 .sortable = true });
-}
-
 /* --- compilation --- */
 
 static void write_compile(struct tm_page *page)
@@ -351,7 +330,7 @@ static void write_compile(struct tm_page *page)
     static const struct tm_html_column events[] = {
         { "Module", "module", TM_CELL_NAME },    { "Host", "host", TM_CELL_NAME },
         { "Begin", "begin_ps", TM_CELL_MOMENT }, { "Length", "dur_ps", TM_CELL_TIME },
-        { "Step", "step", TM_CELL_COUNT },
+        { "Step", "step", TM_CELL_COUNT },       { "Shapes", "shapes", TM_CELL_NAME },
     };
     static const struct tm_html_column again[] = {
         { "Module compiled again", "module", TM_CELL_NAME },
@@ -428,9 +407,12 @@ static void write_profile(struct tm_page *page, const struct tm_value *profile)
     tm_page_fact_value(page, "Held in all", TM_CELL_BYTES, tm_get(profile, "total_bytes"));
     tm_page_fact_value(page, "Allocations", TM_CELL_COUNT, tm_get(profile, "total_count"));
     tm_page_end_facts(page);
-    tm_page_table(page, &(struct tm_html_table){ .caption = "By kind", COLUMNS(labels), .rows = tm_get(profile, "kinds") });
-    tm_page_table(page,
-                  &(struct tm_html_table){ .caption = "By device", COLUMNS(devices), .rows = tm_get(profile, "devices") });
+    tm_page_table(page, &(struct tm_html_table){ .caption = "By kind",
+                                                 COLUMNS(labels),
+                                                 .rows = tm_get(profile, "kinds") });
+    tm_page_table(page, &(struct tm_html_table){ .caption = "By device",
+                                                 COLUMNS(devices),
+                                                 .rows = tm_get(profile, "devices") });
     tm_page_table(page, &(struct tm_html_table){ .caption = "By place of the code",
                                                  COLUMNS(sites),
                                                  .rows = tm_get(profile, "sites"),
@@ -453,6 +435,8 @@ static void write_memory(struct tm_page *page)
         { "Frees", "deallocations", TM_CELL_COUNT },
         { "Allocated in all", "allocated_bytes", TM_CELL_BYTES },
         { "Small allocations", "small_allocations", TM_CELL_COUNT },
+        { "Allocations a second", "allocations_per_s", TM_CELL_NUMBER },
+        { "Allocated a second", "allocated_bytes_per_s", TM_CELL_RATE },
     };
     enum { HOLDER_TABLES = 16, PROFILE_TABLES = 8 };
     const struct tm_value *allocators = of(page, "memory.allocators");
@@ -635,6 +619,25 @@ static void write_files(struct tm_page *page)
     write_of_files(page, files, "notes", "What the input lacks");
 }
 
+/* What the letters beside figures and headings mean; the letters link here. */
+static void write_marks(struct tm_page *page, const struct tm_value *marks)
+{
+    if (tm_length(marks) == 0)
+        return;
+    tm_page_subheading(page, "What the losses of the input touch");
+    tm_htmlw_open(&page->w, "ul");
+    for (size_t i = 0; i < tm_length(marks) && i < TM_MARKS_SHOWN; i++) {
+        char id[TM_MARK_ID_BYTES];
+
+        tm_htmlw_open(&page->w, "li");
+        tm_htmlw_attr(&page->w, "id", tm_page_mark_id(id, i));
+        tm_htmlw_printf(&page->w, "[%c] ", tm_mark_letter(i));
+        tm_page_text(page, tm_text(tm_get(tm_at(marks, i), "text")));
+        tm_htmlw_close_line(&page->w);
+    }
+    tm_htmlw_close_line(&page->w);
+}
+
 static void write_coverage(struct tm_page *page)
 {
     const struct tm_value *coverage = of(page, "coverage");
@@ -643,6 +646,7 @@ static void write_coverage(struct tm_page *page)
     tm_page_fact_value(page, "Events read", TM_CELL_COUNT, tm_get(coverage, "events_read"));
     tm_page_fact_value(page, "Events in figures", TM_CELL_COUNT, tm_get(coverage, "events_used"));
     tm_page_end_facts(page);
+    write_marks(page, tm_get(coverage, "marks"));
     write_files(page);
     if (tm_length(tm_get(coverage, "tallies")) > 0)
         write_tallies(page, tm_get(coverage, "tallies"));
@@ -657,9 +661,12 @@ const struct tm_html_section tm_html_sections[] = {
     { "devices", "Devices", "devices", write_devices },
     { "findings", "Findings", "findings", tm_html_findings },
     { "kernels", "Kernels", "kernels", write_kernels },
+    { "ops", "Operations", "ops", tm_html_ops },
+    { "roofline", "Roofline", "roofline", tm_html_roofline },
     { "gaps", "Idle gaps", "gaps", write_gaps },
     { "transfers", "Transfers", "transfers", write_transfers },
-    { "collectives", "Collectives", "collectives", write_collectives },
+    { "collectives", "Collectives", "collectives", tm_html_collectives },
+    { "balance", "Balance", "balance", tm_html_balance },
     { "host", "Host", "host", tm_html_host },
     { "fallback", "CPU fallback", "fallback", tm_html_fallback },
     { "compile", "Compilation", "compile", write_compile },

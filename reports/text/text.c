@@ -242,6 +242,8 @@ static void cut_middle(char *text, int width)
     head = head_bytes(text, width / 2);
     for (tail = 0; left > after && text[tail]; left -= columns)
         tail += character(text + tail, &columns);
+    if (tail < head + sizeof(ellipsis) - 1) /* the sign takes three bytes, and may replace two */
+        head = head_bytes(text, width / 2 - 1);
     if (width < LEAST_CUT || tail < head + sizeof(ellipsis) - 1) {
         text[head_bytes(text, width)] = 0;
         return;
@@ -377,7 +379,7 @@ static void put_report(struct text *t, struct tm_body *body)
     tm_body_verdict(body);
     put_heading(t, "Key figures");
     tm_body_kpis(body);
-    for (size_t i = 0; i < TM_SECTIONS; i++)
+    for (size_t i = 0; i < tm_section_count; i++)
         tm_body_section(body, &tm_sections[i]);
     put_maker(t, tm_text(tm_path(body->summary, "tool.version")));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Balance, the stage: folds what the devices compute by op and device, and by step and device.  Memory: a table of fixed
- * size remembers what names and configurations tell; fixed per device what runs on it; groups spill. */
+/* Balance, the stage: folds what the devices compute by op and device, and by step and device.  Memory: a table of
+ * fixed size remembers what names and configurations tell; fixed per device what runs on it; groups spill. */
 #include <string.h>
 #include <xxhash.h>
 

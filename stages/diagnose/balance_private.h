@@ -8,8 +8,8 @@
 #include "stages/diagnose/shares.h"
 #include "stages/diagnose/sums.h"
 
-/* An op on a device.  The key is a hash of the op in its upper 96 bits and the device in its lower 32: the rows of an op
- * come one after the other, in the order of the devices. */
+/* An op on a device.  The key is a hash of the op in its upper 96 bits and the device in its lower 32: the rows of an
+ * op come one after the other, in the order of the devices. */
 struct op_row {
     struct tm_key key;
     uint64_t count;

@@ -13,8 +13,8 @@ struct collective_row {
     struct tm_key key; /* of all that is not summed */
     uint64_t count;
     int64_t total_ps, exposed_ps;
-    uint64_t moved_count;   /* of those whose transfer was timed, and how long it took: on a TPU the time in flight of */
-    int64_t moved_ps;       /* asynchronous ones, not that of the waits for them */
+    uint64_t moved_count;   /* of those whose transfer was timed */
+    int64_t moved_ps;       /* how long it took: of a TPU's asynchronous ones the time in flight, not that of the waits */
     uint64_t message_bytes; /* 0 = not recorded */
     uint32_t group_size;    /* 0 = not recorded */
     tm_strid data_type;

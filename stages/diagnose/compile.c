@@ -10,6 +10,7 @@
 
 #include "pipeline/groups.h"
 #include "pipeline/sorter.h"
+#include "stages/diagnose/compile_programs.h"
 #include "stages/resolve/classes.h"
 
 enum {
@@ -28,6 +29,7 @@ struct compile {
     int64_t begin_ps, dur_ps, step_number;
     uint32_t host;
     tm_strid module;
+    tm_strid shapes; /* of the program that it made; 0 = not known.  Set by the report */
     uint8_t sort, has_step, in_chosen;
 };
 
@@ -75,6 +77,7 @@ struct compiles {
     struct tm_rows *hosts;          /* struct host_name */
     struct tm_rows *tracks;         /* struct track_ends of the present host */
     struct track_ends any_track;
+    struct tm_programs *programs;   /* those whose HLO is there */
     struct call_stack *calls;       /* CALL_THREADS of them */
     uint32_t call_count, last_call;
     uint64_t found[SORT_COUNT];
@@ -90,9 +93,10 @@ static tm_status open_stage(struct tm_stage *s)
     c->run = s->run;
     c->settings = s->settings;
     c->rows = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct compile), share / 32);
-    c->hosts = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct host_name), share / 64);
+    c->hosts = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct host_name), share / 128);
+    c->programs = tm_programs_new(s->run, share / 128);
     c->calls = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, CALL_THREADS * sizeof(*c->calls), &s->run->error);
-    return c->rows && c->hosts && c->calls ? TM_OK : s->run->error.status;
+    return c->rows && c->hosts && c->programs && c->calls ? TM_OK : s->run->error.status;
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
@@ -278,11 +282,12 @@ static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t 
 static tm_status end_host(struct tm_stage *s)
 {
     struct compiles *c = s->state;
+    const tm_status st = tm_programs_take(c->programs, c->trace, (uint32_t)tm_rows_count(c->hosts) - 1);
 
     tm_rows_free(c->tracks);
     c->tracks = NULL;
     c->trace = NULL;
-    return TM_OK;
+    return st;
 }
 
 /* --- the section --- */
@@ -456,6 +461,49 @@ static tm_status add_event(struct compiles *c, uint64_t at, struct tm_value *lis
         tm_add_int(to, "step", compile.step_number);
     else
         tm_add_null(to, "step", "it begins in no step of the host");
+    if (st == TM_OK && compile.shapes)
+        return tm_programs_add_shapes(c->names, compile.shapes, to);
+    tm_add_null(to, "shapes",
+                tm_programs_count(c->programs) ? "nothing tells which of the programs in the profile it made"
+                                               : "the HLO is not in the profile");
+    return st;
+}
+
+static tm_status set_shapes(void *to, uint64_t row, tm_strid shapes)
+{
+    struct compiles *c = to;
+    struct compile *compile = tm_rows_change(c->rows, row);
+
+    if (!compile)
+        return c->run->error.status;
+    compile->shapes = shapes;
+    return TM_OK;
+}
+
+/* Find the programs that the compiles of the sort that counts made. */
+static tm_status find_programs(struct compiles *c, enum sort sort)
+{
+    const size_t share = tm_budget_share(&c->run->budget, TM_ACCOUNT_TABLES);
+    struct tm_rows *made = tm_rows_new(c->run, TM_ACCOUNT_TABLES, sizeof(struct tm_made), share / 64);
+    tm_status st = made ? TM_OK : c->run->error.status;
+
+    for (uint64_t i = 0; i < tm_rows_count(c->rows) && st == TM_OK; i++) {
+        const struct compile *compile = tm_rows_at(c->rows, i);
+        struct tm_made row = { .row = i };
+
+        if (!compile) {
+            st = c->run->error.status;
+            break;
+        }
+        row.begin_ps = compile->begin_ps;
+        row.module = compile->module;
+        row.host = compile->host;
+        if (compile->sort == sort && compile->module)
+            st = tm_rows_append(made, &row);
+    }
+    if (st == TM_OK)
+        st = tm_programs_match(c->programs, c->names, made, set_shapes, c);
+    tm_rows_free(made);
     return st;
 }
 
@@ -545,7 +593,11 @@ static tm_status report(struct tm_stage *s, struct tm_value *summary)
     if (st == TM_OK)
         st = add_recompiled(c, modules, section);
     if (st == TM_OK)
+        st = find_programs(c, sort);
+    if (st == TM_OK)
         st = add_events(c, longest, section);
+    if (st == TM_OK)
+        st = tm_programs_add_list(c->programs, c->names, c->settings->table_rows, section);
     tm_groups_free(modules);
     tm_sorter_free(longest);
     return st;
@@ -577,7 +629,7 @@ static tm_status save_compiles(struct tm_stage *s, struct tm_partial_writer *w)
         tm_partial_put_u8(w, row->has_step);
         tm_partial_put_u8(w, row->in_chosen);
     }
-    return TM_OK;
+    return tm_programs_save(c->programs, w);
 }
 
 static void load_compile(struct tm_partial_reader *r, struct compile *row)
@@ -623,6 +675,8 @@ static tm_status load_compiles(struct tm_stage *s, struct tm_partial_reader *r)
         row.host += first_host;
         st = tm_partial_is_ok(r) ? tm_rows_append(c->rows, &row) : tm_partial_status(r);
     }
+    if (st == TM_OK)
+        st = tm_programs_load(c->programs, r, first_host);
     return st == TM_OK ? tm_partial_status(r) : st;
 }
 
@@ -633,6 +687,7 @@ static void close_stage(struct tm_stage *s)
     tm_rows_free(c->rows);
     tm_rows_free(c->hosts);
     tm_rows_free(c->tracks);
+    tm_programs_free(c->programs);
     tm_give(&s->run->budget, TM_ACCOUNT_TABLES, c->calls, c->calls ? CALL_THREADS * sizeof(*c->calls) : 0);
 }
 

@@ -37,6 +37,26 @@ struct host_facts *new_host(struct device_time *d)
     return &d->hosts[d->host_count++];
 }
 
+static void widen_window(struct host_facts *host, int64_t begin_ps, int64_t end_ps)
+{
+    host->has_window = true;
+    host->begin_ps = begin_ps < host->begin_ps ? begin_ps : host->begin_ps;
+    host->end_ps = end_ps > host->end_ps ? end_ps : host->end_ps;
+}
+
+/* A session whose begin and end are not recorded reaches from the first event to the end of the last one. */
+static void end_session(struct device_time *d)
+{
+    const struct host_facts *host = &d->hosts[d->host_count - 1];
+
+    for (uint32_t i = d->first_lane; i < d->lane_count && d->measures_session; i++) {
+        if (d->lanes[i].begin_ps >= d->lanes[i].end_ps)
+            continue;
+        d->lanes[i].window_begin_ps = host->begin_ps;
+        d->lanes[i].window_end_ps = host->end_ps;
+    }
+}
+
 static tm_status add_host(struct device_time *d, const struct tm_trace *trace)
 {
     struct host_facts *host = new_host(d);
@@ -55,11 +75,11 @@ static tm_status add_host(struct device_time *d, const struct tm_trace *trace)
         host->begin_ps = device->chosen_begin_ps < host->begin_ps ? device->chosen_begin_ps : host->begin_ps;
         host->end_ps = device->chosen_end_ps > host->end_ps ? device->chosen_end_ps : host->end_ps;
     }
+    d->session |= d->settings->session_window;
+    d->measures_session = d->settings->session_window;
     if (d->settings->session_window && e->end_ns > e->begin_ns && e->end_ns - e->begin_ns < 8640000000000000u) {
-        host->has_window = true;
-        host->begin_ps = 0;
-        host->end_ps = (int64_t)(e->end_ns - e->begin_ns) * 1000;
-        d->session = true;
+        widen_window(host, 0, (int64_t)(e->end_ns - e->begin_ns) * 1000);
+        d->measures_session = false;
     }
     return TM_OK;
 }
@@ -419,6 +439,9 @@ static tm_status take_one(struct device_time *d, const struct tm_event *event)
     struct lane *lane;
     tm_status st = TM_OK;
 
+    if (d->measures_session)
+        widen_window(&d->hosts[d->host_count - 1], event->record.start_ps,
+                     event->record.start_ps + event->record.dur_ps);
     if (d->open_gaps && event->record.start_ps > d->open_gap_end_ps)
         st = close_gaps(d, event->record.start_ps);
     if (st == TM_OK && event->thread != TM_NONE)
@@ -538,6 +561,7 @@ static tm_status end_host(struct tm_stage *s)
         if (st == TM_OK)
             st = keep_device_steps(d, &d->lanes[i]);
     }
+    end_session(d);
     d->step_count += d->trace->steps.count;
     d->warmup_count += d->trace->steps.warmup;
     d->incomplete_count += d->trace->steps.incomplete;

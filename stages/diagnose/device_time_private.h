@@ -133,6 +133,7 @@ struct device_time {
     /* what the steps were */
     enum tm_step_source source;
     bool all, session;
+    bool measures_session;              /* of the present host: its begin and end are not recorded */
     tm_strid module;
     uint64_t step_count, chosen_count, warmup_count, incomplete_count;
 };

@@ -163,7 +163,7 @@ tm_status fallback_take_span(struct fallback *f, const struct tm_event *event)
 
     if (f->open_count)
         st = fallback_close_callbacks(f, begin_ps);
-    if (st != TM_OK || !event->record.dur_ps || !tm_is_host_span(event) || !f->trace->tracks ||
+    if (st != TM_OK || !tm_is_host_span(event) || !f->trace->tracks ||
         event->record.track >= tm_rows_count(f->trace->tracks) || !tm_cut_to_window(&f->window, &begin_ps, &end_ps))
         return st;
     track = tm_rows_at(f->trace->tracks, event->record.track);

@@ -186,8 +186,6 @@ tm_status host_take_span(struct host *h, const struct tm_event *event)
         h->seen_begin_ps = begin_ps;
     if (end_ps > h->seen_end_ps)
         h->seen_end_ps = end_ps;
-    if (begin_ps == end_ps)
-        return TM_OK;
     st = tm_nesting_around(h->nesting, track, begin_ps, &around);
     if (st == TM_OK)
         st = describe(h, event, around, &about);

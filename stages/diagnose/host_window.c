@@ -56,13 +56,11 @@ tm_status tm_find_host_window(const struct tm_trace *trace, const struct tm_sett
 
 bool tm_cut_to_window(const struct tm_host_window *window, int64_t *begin_ps, int64_t *end_ps)
 {
-    const bool is_instant = *begin_ps == *end_ps;
-
     if (*begin_ps < window->begin_ps)
         *begin_ps = window->begin_ps;
     if (*end_ps > window->end_ps)
         *end_ps = window->end_ps;
-    return is_instant ? *begin_ps == *end_ps : *begin_ps < *end_ps;
+    return *begin_ps < *end_ps;
 }
 
 bool tm_is_host_span(const struct tm_event *event)
@@ -78,6 +76,6 @@ bool tm_is_host_span(const struct tm_event *event)
     case TM_CLASS_DEVICE_OTHER:
         return false;
     default:
-        return event->record.kind == TM_SPAN;
+        return event->record.kind == TM_SPAN && event->record.dur_ps > 0;
     }
 }

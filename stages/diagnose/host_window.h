@@ -26,7 +26,7 @@ tm_status tm_find_host_window(const struct tm_trace *trace, const struct tm_sett
 /* Cut a span to the window.  out: false where nothing of it lies in it */
 bool tm_cut_to_window(const struct tm_host_window *window, int64_t *begin_ps, int64_t *end_ps);
 
-/* A span of a host's thread: no counter, arrow, allocation or span of no thread.  out: false elsewhere */
+/* A span of a host's thread, with a length: no counter, arrow, allocation or span of no thread. */
 bool tm_is_host_span(const struct tm_event *event);
 
 #endif

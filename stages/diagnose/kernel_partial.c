@@ -27,6 +27,8 @@ static void save_row(struct tm_partial_writer *w, const void *of)
     tm_partial_put_name(w, row->details);
     tm_partial_put_u8(w, row->class);
     tm_partial_put_u8(w, row->level);
+    tm_partial_put_u8(w, row->precision);
+    tm_partial_put_u8(w, row->matrix);
     tm_partial_put_u8(w, row->has_kernel);
     tm_partial_put_name(w, row->name);
     tm_partial_put_name(w, row->op);
@@ -87,6 +89,8 @@ static void load_row(struct tm_partial_reader *r, struct kernel_row *row)
     row->details = tm_partial_name(r);
     row->class = tm_partial_below_u8(r, TM_CLASS_COUNT);
     row->level = tm_partial_below_u8(r, TM_LEVEL_NONE + 1);
+    row->precision = tm_partial_below_u8(r, TM_PRECISION_COUNT);
+    row->matrix = tm_partial_below_u8(r, KERNEL_MATRIX_COUNT);
     row->has_kernel = tm_partial_bool(r);
     row->name = tm_partial_name(r);
     row->op = tm_partial_name(r);

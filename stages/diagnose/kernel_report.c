@@ -250,23 +250,54 @@ static void add_shape(struct tm_value *to, const char *key, const uint32_t shape
     tm_add_string(to, key, text);
 }
 
-/* Precision, and whether it runs on matrix units, from the kernel's name or the op's HLO line. */
+/* The precision by the op's HLO, else by the kernel's name or the op's HLO line.  That a product of f32 is made in tf32
+ * only the kernel knows. */
+static const char *precision_of(const struct kernel_row *row, bool is_op, const char *text, size_t length)
+{
+    const char *told = is_op ? tm_precision_of_hlo(text, length) : tm_precision_in(text, length);
+
+    if (!row->precision || (row->precision == TM_F32 && told && !strcmp(told, "tf32")))
+        return told;
+    return tm_precision_name[row->precision];
+}
+
+/* Whether it works on matrix units: 1 yes, 0 no, -1 not known.  Without a matrix product it does not; with one the
+ * name tells, else the type: narrow ones are multiplied nowhere else. */
+static int tensor_core_of(const struct kernel_row *row, const char *name, size_t length)
+{
+    const int told = tm_tensor_core_in(name, length);
+
+    if (row->class == TM_CLASS_COPY || row->class == TM_CLASS_MEMSET || row->matrix == KERNEL_WITHOUT_MATRIX)
+        return 0;
+    if (told >= 0 || row->matrix != KERNEL_WITH_MATRIX)
+        return told;
+    switch ((enum tm_precision)row->precision) {
+    case TM_TF32:
+    case TM_BF16:
+    case TM_F16:
+    case TM_F8:
+    case TM_INT8:
+    case TM_INT4:
+        return 1;
+    default:
+        return -1;
+    }
+}
+
+/* Precision, and whether it runs on matrix units. */
 static tm_status add_precision(struct report *r, struct tm_value *to, const struct kernel_row *row)
 {
     const bool is_op = row->class == TM_CLASS_TPU_OP || row->class == TM_CLASS_CPU_OP;
     const char *precision, *text;
     size_t length;
-    int tensor_core = -1;
+    int tensor_core;
     tm_status st = tm_names_text(r->k->names, is_op ? row->details : row->name, TEXT_WHOLE_BYTES,
                                  &text, &length);
 
     if (st != TM_OK)
         return st;
-    precision = is_op ? tm_precision_of_hlo(text, length) : tm_precision_in(text, length);
-    if (row->class == TM_CLASS_COPY || row->class == TM_CLASS_MEMSET)
-        tensor_core = 0;
-    else if (!is_op)
-        tensor_core = tm_tensor_core_in(text, length);
+    precision = precision_of(row, is_op, text, length);
+    tensor_core = is_op ? -1 : tensor_core_of(row, text, length);
     if (precision)
         tm_add_string(to, "precision", precision);
     else

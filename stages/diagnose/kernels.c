@@ -44,6 +44,8 @@ static void merge_rows(void *into, const void *from)
     a->details = b->details;
     a->class = b->class;
     a->level = b->level;
+    a->precision = b->precision;
+    a->matrix = b->matrix;
 }
 
 static void merge_lengths(void *into, const void *from)
@@ -129,6 +131,24 @@ struct key_text {
 };
 static_assert(sizeof(struct key_text) == 72, "hashed as bytes");
 
+/* What the HLO says of the kernel's op.  Of a custom call that is no product it tells nothing: any kernels
+ * may be in it. */
+static tm_status find_hlo(struct kernels *k, const struct tm_config *config, struct kernel_front *front)
+{
+    const struct tm_hlo_op *op;
+
+    if (!config->hlo)
+        return TM_OK;
+    op = tm_rows_at(k->trace->hlo_ops, config->hlo);
+    if (!op)
+        return k->trace->run->error.status;
+    if (!op->has_matrix && op->target)
+        return TM_OK;
+    front->precision = op->precision;
+    front->matrix = op->has_matrix ? KERNEL_WITH_MATRIX : KERNEL_WITHOUT_MATRIX;
+    return TM_OK;
+}
+
 static tm_status find_key(struct kernels *k, const struct tm_event *event,
                           struct kernel_front *front)
 {
@@ -152,7 +172,7 @@ static tm_status find_key(struct kernels *k, const struct tm_event *event,
                                     .name = event->record.name,
                                     .config = event->record.config,
                                     .is_used = true };
-    return TM_OK;
+    return find_hlo(k, c, front);
 }
 
 static tm_status add_kernel(struct kernels *k, const struct tm_event *event,
@@ -177,6 +197,8 @@ static tm_status add_kernel(struct kernels *k, const struct tm_event *event,
         .details = c->details,
         .class = event->record.class,
         .level = event->level,
+        .precision = front->precision,
+        .matrix = front->matrix,
         .has_kernel = c->has_kernel,
         .name = event->record.name,
         .op = c->op,

@@ -6,6 +6,9 @@
 #include "stages/diagnose/shares.h"
 #include "stages/diagnose/sums.h"
 
+/* What the HLO of its op tells of matrix products. */
+enum kernel_matrix { KERNEL_MATRIX_UNKNOWN, KERNEL_WITHOUT_MATRIX, KERNEL_WITH_MATRIX, KERNEL_MATRIX_COUNT };
+
 /* Launches of one kernel in one configuration by one op. */
 struct kernel_row {
     struct tm_key key; /* of name, grid, block, registers, shared memory, op */
@@ -21,6 +24,8 @@ struct kernel_row {
     uint32_t first_host, first_device;
     tm_strid hlo_op, category, details;
     uint8_t class, level;
+    uint8_t precision; /* enum tm_precision, by the HLO; 0 = not known */
+    uint8_t matrix;    /* enum kernel_matrix */
     /* the same for all */
     uint8_t has_kernel;
     tm_strid name, op;
@@ -48,6 +53,7 @@ struct kernel_front {
     struct tm_key key, name_hash;
     tm_strid name;
     uint32_t config;
+    uint8_t precision, matrix;
     bool is_used;
 };
 

@@ -320,10 +320,13 @@ static void note_peak(struct memory *m, struct memory_facts *f, const struct mem
     f->fragmentation = a->fragmentation;
 }
 
-static void count_event(struct memory_facts *f, const struct tm_allocation *a, bool is_allocation)
+static void count_event(struct memory_facts *f, const struct tm_allocation *a, int64_t at_ps, bool is_allocation)
 {
     const bool has_bytes = a->has & TM_HAS_ALLOCATION && a->allocation_bytes >= 0;
 
+    if (!f->allocations && !f->deallocations)
+        f->first_ps = at_ps; /* events come in the order of time */
+    f->last_ps = at_ps;
     if (!is_allocation) {
         f->deallocations++;
         return;
@@ -389,7 +392,7 @@ static tm_status take_one(struct memory *m, const struct tm_event *event)
         return st;
     a = &m->allocators[m->last];
     m->touch_count++;
-    count_event(&a->facts, &allocation, is_allocation);
+    count_event(&a->facts, &allocation, event->record.start_ps, is_allocation);
     st = keep_touch(m, &allocation, is_allocation);
     if (st != TM_OK || a->facts.is_rest)
         return st;

@@ -26,6 +26,8 @@ static void save_facts(struct tm_partial_writer *w, const struct memory_facts *f
     tm_partial_put_u64(w, f->small_allocations);
     tm_partial_put_u64(w, f->allocated_bytes);
     tm_partial_put_u64(w, f->spike_count);
+    tm_partial_put_i64(w, f->first_ps);
+    tm_partial_put_i64(w, f->last_ps);
 }
 
 static void save_lists(struct tm_partial_writer *w, const struct memory_facts *f)
@@ -105,6 +107,8 @@ static void load_facts(struct tm_partial_reader *r, struct memory_facts *f)
     f->small_allocations = tm_partial_u64(r);
     f->allocated_bytes = tm_partial_u64(r);
     f->spike_count = tm_partial_u64(r);
+    f->first_ps = tm_partial_i64(r);
+    f->last_ps = tm_partial_i64(r);
 }
 
 static void load_lists(struct tm_partial_reader *r, struct memory_facts *f)

@@ -43,6 +43,7 @@ struct memory_facts {
     uint64_t peak_touch;       /* number of the event at the peak */
     double fragmentation;
     uint64_t allocations, deallocations, small_allocations, allocated_bytes, spike_count;
+    int64_t first_ps, last_ps; /* of its allocations and deallocations */
     uint64_t first_point, point_count; /* in memory.points */
     struct memory_spike spikes[MEMORY_SPIKES]; /* the largest ones, in the order of time */
     struct memory_holder holders[MEMORY_HOLDERS]; /* the largest ones first */

@@ -189,6 +189,21 @@ static void add_levels(const struct memory_facts *f, struct tm_value *to)
         tm_add_null(to, "peak_pct", no_capacity);
 }
 
+/* Per second of the time between the allocator's first and last event. */
+static void add_rates(const struct memory_facts *f, struct tm_value *to)
+{
+    static const char *const too_short = "the allocator told of one moment only";
+    int64_t span_ps;
+
+    if (__builtin_sub_overflow(f->last_ps, f->first_ps, &span_ps) || span_ps <= 0) {
+        tm_add_null(to, "allocations_per_s", too_short);
+        tm_add_null(to, "allocated_bytes_per_s", too_short);
+        return;
+    }
+    tm_add_double(to, "allocations_per_s", (double)f->allocations * 1e12 / (double)span_ps);
+    tm_add_double(to, "allocated_bytes_per_s", (double)f->allocated_bytes * 1e12 / (double)span_ps);
+}
+
 static void add_counts(const struct memory_facts *f, struct tm_value *to)
 {
     tm_add_uint(to, "allocations", f->allocations);
@@ -216,6 +231,7 @@ static tm_status add_allocator(struct memory *m, uint64_t row, const struct room
     tm_add_string(to, "host", host->name);
     add_levels(&f, to);
     add_counts(&f, to);
+    add_rates(&f, to);
     if (st == TM_OK)
         st = add_timeline(m, &f, room->points, to);
     if (st == TM_OK)
@@ -227,6 +243,7 @@ static tm_status add_allocator(struct memory *m, uint64_t row, const struct room
 /* Those that are not listed, in one row, so that the counts add up. */
 static void add_rest(const struct memory_facts *rest, struct tm_value *list)
 {
+    static const char *const several = "several allocators that are not listed";
     static const char *const levels[] = { "capacity_bytes",      "peak_bytes",        "peak_at_ps",
                                           "lifetime_peak_bytes", "fragmentation_pct", "peak_pct" };
     struct tm_value *to = tm_add_object(list, NULL);
@@ -234,8 +251,10 @@ static void add_rest(const struct memory_facts *rest, struct tm_value *list)
     tm_add_string(to, "name", "(others)");
     tm_add_string(to, "host", "");
     for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
-        tm_add_null(to, levels[i], "several allocators that are not listed");
+        tm_add_null(to, levels[i], several);
     add_counts(rest, to);
+    tm_add_null(to, "allocations_per_s", several);
+    tm_add_null(to, "allocated_bytes_per_s", several);
     (void)tm_add_array(to, "timeline");
     (void)tm_add_array(to, "holders");
     add_spikes(rest, to);

@@ -127,16 +127,15 @@ static tm_status ask_line(struct ops *o, struct op_row *row)
 
 /* --- costs --- */
 
-/* What lies in it has costs of its own. */
-static bool is_container(const struct op_row *row)
+/* What has costs of its own: not what other operations lie in, nor the start of one that is counted where it is
+ * waited for. */
+static bool has_cost(const struct op_row *row, const struct tm_config *config)
 {
-    return row->level == TM_LEVEL_CONTAINER;
+    return row->level != TM_LEVEL_CONTAINER && config->tpu_part != TM_TPU_START;
 }
 
 static void take_stats(const struct tm_config *config, struct op_front *front)
 {
-    if (is_container(&front->row))
-        return;
     front->has_flops = config->has_flops;
     front->has_bytes = config->has_bytes_accessed;
     front->flops = front->has_flops ? config->flops : 0;
@@ -144,7 +143,8 @@ static void take_stats(const struct tm_config *config, struct op_front *front)
     front->has_stats = front->has_flops || front->has_bytes;
 }
 
-static void take_hlo(const struct tm_hlo_op *op, struct op_front *front)
+/* in: is_own  it has a cost of its own */
+static void take_hlo(const struct tm_hlo_op *op, bool is_own, struct op_front *front)
 {
     struct op_row *row = &front->row;
 
@@ -155,7 +155,7 @@ static void take_hlo(const struct tm_hlo_op *op, struct op_front *front)
     row->precision = op->precision < TM_PRECISION_COUNT ? op->precision : TM_OTHER_PRECISION;
     row->has_matrix = op->has_matrix;
     row->is_opaque = op->target != 0;
-    if (is_container(row) || front->has_stats)
+    if (!is_own || front->has_stats)
         return;
     front->has_flops = op->has_flops;
     front->has_bytes = op->has_bytes;
@@ -184,13 +184,14 @@ tm_status tm_op_facts(struct ops *o, const struct op_span *span, const struct tm
         .name = span->name,
         .config = span->config,
     };
-    take_stats(config, front);
+    if (has_cost(row, config))
+        take_stats(config, front);
     if (config->hlo) {
         const struct tm_hlo_op *op = tm_rows_at(o->trace->hlo_ops, config->hlo);
 
         if (!op)
             return o->run->error.status;
-        take_hlo(op, front);
+        take_hlo(op, has_cost(row, config), front);
     }
     st = find_key(o, config, kind, row);
     if (st == TM_OK)

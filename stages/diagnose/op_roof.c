@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two roofs of an operation: what its device computes, and what its memory moves.  The lower one, at the operation's
- * intensity, is what it can reach; docs/metrics.md, "Roofline". */
+/* The two roofs of an operation: what its device computes, and what its memory moves.  The lower one, at its own
+ * intensity, is what it can reach: docs/metrics.md, "Roofline". */
 #include "stages/diagnose/ops_private.h"
 
 #define PS_PER_S 1e12

@@ -13,8 +13,13 @@ enum { SMALL_PAGE_BYTES = 4096 };
 
 /* --- folding --- */
 
+/* What an operation is, is told by its kernels, not by the fills that prepare for them. */
 static bool is_earlier(const struct op_row *a, const struct op_row *b)
 {
+    const bool a_fills = a->class == TM_CLASS_MEMSET, b_fills = b->class == TM_CLASS_MEMSET;
+
+    if (a_fills != b_fills)
+        return b_fills;
     if (a->first_host != b->first_host)
         return a->first_host < b->first_host;
     if (a->first_ps != b->first_ps)
@@ -162,8 +167,16 @@ static bool is_same_key(struct tm_key a, struct tm_key b)
     return a.high == b.high && a.low == b.low;
 }
 
+/* Whether what the execution began with comes again.  Fills prepare for a kernel, and often come several times. */
+static bool comes_again(const struct op_stream *stream, const struct tm_record *record)
+{
+    if (record->class == TM_CLASS_MEMSET)
+        return stream->first_kernel && stream->first == record->name;
+    return stream->first_kernel == record->name;
+}
+
 /* Whether a kernel begins an execution of its operation: another operation ran on the stream before, or another step
- * has begun, or the kernel that the execution began with comes again. */
+ * has begun, or what the execution began with comes again. */
 static tm_status begins_execution(struct ops *o, const struct tm_event *event, const struct op_front *front,
                                   bool *begins)
 {
@@ -183,9 +196,11 @@ static tm_status begins_execution(struct ops *o, const struct tm_event *event, c
     if (!stream)
         return o->run->error.status;
     *begins = !is_same_key(stream->key, front->row.key) || stream->step != event->step ||
-              stream->first == event->record.name;
+              comes_again(stream, &event->record);
     if (*begins)
-        *stream = (struct op_stream){ front->row.key, event->record.name, event->step };
+        *stream = (struct op_stream){ .key = front->row.key, .first = event->record.name, .step = event->step };
+    if (!stream->first_kernel && event->record.class != TM_CLASS_MEMSET)
+        stream->first_kernel = event->record.name;
     return TM_OK;
 }
 
@@ -362,6 +377,16 @@ static tm_status end_host(struct tm_stage *s)
     return st;
 }
 
+void tm_ops_end_events(struct ops *o)
+{
+    tm_give(&o->run->budget, TM_ACCOUNT_TABLES, o->front, o->front ? o->front_count * sizeof(*o->front) : 0);
+    tm_rows_free(o->streams);
+    tm_nesting_free(o->nesting);
+    o->front = NULL;
+    o->streams = NULL;
+    o->nesting = NULL;
+}
+
 static void close_stage(struct tm_stage *s)
 {
     struct ops *o = s->state;
@@ -369,11 +394,9 @@ static void close_stage(struct tm_stage *s)
     if (!o->run)
         return;
     give_lanes(o);
-    tm_give(&o->run->budget, TM_ACCOUNT_TABLES, o->front, o->front ? o->front_count * sizeof(*o->front) : 0);
+    tm_ops_end_events(o);
     tm_groups_free(o->groups);
-    tm_rows_free(o->streams);
     tm_rows_free(o->devices);
-    tm_nesting_free(o->nesting);
 }
 
 const struct tm_stage_type tm_ops_stage = {

@@ -88,7 +88,8 @@ struct op_span {
 /* The operation that ran last on a stream. */
 struct op_stream {
     struct tm_key key;
-    tm_strid first; /* the kernel that its execution began with */
+    tm_strid first; /* what its execution began with */
+    tm_strid first_kernel; /* the same without fills; 0 = there was none yet */
     uint32_t step;
 };
 
@@ -114,8 +115,9 @@ struct ops {
     bool has_hlo, costs_of_stats, costs_of_hlo;
 };
 
-/* Parts of what the tables of this stage may take, in sixty-fourths. */
-enum { OPS_GROUPS = 22, OPS_TOP = 8, OPS_FAR = 2, OPS_SORT = 6, OPS_FRONT = 6, OPS_STREAMS = 4 };
+/* Parts of what the tables of this stage may take, in sixty-fourths.  Those of the report take the place of what only
+ * events need. */
+enum { OPS_GROUPS = 22, OPS_FRONT = 6, OPS_STREAMS = 4, OPS_TOP = 30, OPS_FAR = 2, OPS_SORT = 6 };
 enum { OPS_OPEN_MOST = 1024 }; /* spans that are open at once: they take a quarter of it */
 
 static inline size_t ops_memory(struct tm_run *run, int parts)
@@ -136,6 +138,9 @@ static inline void tm_op_add_cost(struct op_cost *a, const struct op_cost *b)
     a->flops_ps = tm_sum_times(a->flops_ps, b->flops_ps);
     a->bytes_ps = tm_sum_times(a->bytes_ps, b->bytes_ps);
 }
+
+/* ops.c: give back what only events need. */
+void tm_ops_end_events(struct ops *o);
 
 /* op_facts.c: what a name and a configuration tell of an op of a device of a kind.
  * errors: as of tm_names_text and tm_rows_at */

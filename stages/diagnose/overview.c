@@ -38,6 +38,7 @@ struct host_row {
     struct tm_environment environment;
     enum tm_origin origin;
     enum tm_backward backward;
+    uint64_t device_events; /* of its devices' lines, those that repeat others left out: what profilers cap */
 };
 
 struct unused_row {
@@ -58,6 +59,7 @@ struct overview {
     const struct tm_trace *trace; /* of the present host */
     enum tm_backward backward;    /* what its events tell */
     uint64_t operators_before;    /* of the hosts before it */
+    uint64_t device_events; /* of the present host */
 };
 
 static tm_status open_stage(struct tm_stage *s)
@@ -117,6 +119,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     o->backward = TM_BACKWARD_UNKNOWN;
     o->operators_before = o->classes[TM_CLASS_FRAMEWORK_OP];
     memcpy(host.name, trace->host_name, sizeof(host.name));
+    o->device_events = 0;
     st = tm_rows_append(o->hosts, &host);
     for (uint32_t i = 0; i < trace->device_count && st == TM_OK; i++) {
         const struct tm_device *device = &trace->devices[i];
@@ -165,6 +168,11 @@ bool tm_overview_is_used(const struct tm_event *event)
     }
 }
 
+static bool is_device_event(uint8_t class)
+{
+    return class == TM_CLASS_DEVICE_OTHER || (class >= TM_CLASS_KERNEL && class <= TM_CLASS_GRAPH);
+}
+
 static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
 {
     struct overview *o = s->state;
@@ -174,6 +182,7 @@ static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t 
         o->used += tm_overview_is_used(&events[i]);
         if (events[i].traits & TM_TRAIT_BACKWARD)
             o->backward = TM_BACKWARD_YES;
+        o->device_events += is_device_event(events[i].record.class);
     }
     return TM_OK;
 }
@@ -189,6 +198,7 @@ static tm_status end_host(struct tm_stage *s)
     if (!host)
         return o->run->error.status;
     host->backward = o->backward == TM_BACKWARD_UNKNOWN && has_operators ? TM_BACKWARD_NO : o->backward;
+    host->device_events = o->device_events;
     return tm_backward_in_paths(o->trace, &host->backward);
 }
 
@@ -259,6 +269,7 @@ static tm_status add_hosts(struct overview *o, struct tm_value *environment)
         add_number_or(to, "begin_ns", e->begin_ns, why);
         add_number_or(to, "end_ns", e->end_ns, why);
         add_text_or(to, "profile_options", e->profile_options, why);
+        tm_add_uint(to, "device_events", host->device_events);
     }
     return TM_OK;
 }
@@ -441,6 +452,7 @@ static tm_status save(struct tm_stage *s, struct tm_partial_writer *w)
         save_environment(w, &host->environment);
         tm_partial_put_u8(w, (uint8_t)host->origin);
         tm_partial_put_u8(w, (uint8_t)host->backward);
+        tm_partial_put_u64(w, host->device_events);
     }
     st = save_devices(o, w);
     return st == TM_OK ? save_unused(o, w) : st;
@@ -517,6 +529,7 @@ static tm_status load(struct tm_stage *s, struct tm_partial_reader *r)
         load_environment(r, &host.environment);
         host.origin = (enum tm_origin)tm_partial_below_u8(r, TM_ORIGIN_COUNT);
         host.backward = (enum tm_backward)tm_partial_below_u8(r, TM_BACKWARD_COUNT);
+        host.device_events = tm_partial_u64(r);
         st = tm_partial_is_ok(r) ? tm_rows_append(o->hosts, &host) : tm_partial_status(r);
     }
     if (st == TM_OK)

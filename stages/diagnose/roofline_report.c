@@ -8,6 +8,7 @@
 
 #define PS_PER_S 1e12
 
+enum { WHY_BYTES = 256 };
 enum { FAR_LEAST_PER_MILLE = 10 }; /* of the computing time: less is not listed */
 #define FAR_BELOW_PCT 50.0
 
@@ -66,6 +67,7 @@ struct sums {
     struct tm_wide all_flops, all_bytes;
     double flops, bytes;                                /* of devices whose peak is known */
     double flops_in_busy, flops_in_span, bytes_in_busy; /* at the peak */
+    char no_flops[WHY_BYTES], no_bandwidth[WHY_BYTES];  /* why the last one without a peak has none */
 };
 
 /* The type that its matrix products compute in most of the time; TM_PRECISION_UNKNOWN = none is known. */
@@ -139,6 +141,14 @@ static void add_peaks(struct tm_value *to, const struct tm_peaks *peaks, double 
         tm_add_null(to, "bandwidth_source", peaks->bandwidth_source);
 }
 
+static void note_why(struct sums *sums, const char *no_flops, const char *no_bandwidth)
+{
+    if (*no_flops)
+        (void)snprintf(sums->no_flops, sizeof(sums->no_flops), "%s", no_flops);
+    if (*no_bandwidth)
+        (void)snprintf(sums->no_bandwidth, sizeof(sums->no_bandwidth), "%s", no_bandwidth);
+}
+
 static void add_device(const struct ops *o, const struct op_device *device, const struct tm_peaks *peaks,
                        struct tm_value *list, struct sums *sums)
 {
@@ -164,6 +174,7 @@ static void add_device(const struct ops *o, const struct op_device *device, cons
     sums->busy_ps = tm_sum_times(sums->busy_ps, device->busy_ps);
     sums->all_flops = tm_sum_wide(sums->all_flops, tm_wide_value(device->flops));
     sums->all_bytes = tm_sum_wide(sums->all_bytes, tm_wide_value(device->bytes));
+    note_why(sums, peak > 0 ? "" : why, peaks->bandwidth > 0 ? "" : peaks->bandwidth_source);
     if (peak > 0) {
         sums->flops += flops;
         sums->flops_in_busy += peak * busy_s;
@@ -205,7 +216,6 @@ static void add_rates(const struct ops *o, struct tm_value *to, const struct sum
     const double flops = op_number(sums->all_flops), bytes = op_number(sums->all_bytes);
     const double busy_s = (double)sums->busy_ps / PS_PER_S;
     const bool has_flops = o->cost.flops_ps > 0 && busy_s > 0, has_bytes = o->cost.bytes_ps > 0 && busy_s > 0;
-    const char *no_peak = "the peaks of the devices are not known: roofline.devices tells why";
 
     add_number(to, "flops", flops, o->cost.flops_ps > 0, why);
     add_number(to, "bytes", bytes, o->cost.bytes_ps > 0, why);
@@ -213,11 +223,11 @@ static void add_rates(const struct ops *o, struct tm_value *to, const struct sum
     add_number(to, "flop_rate", has_flops ? flops / busy_s : 0, has_flops, why);
     add_number(to, "bandwidth", has_bytes ? bytes / busy_s : 0, has_bytes, why);
     add_number(to, "flops_pct", share_of(sums->flops, sums->flops_in_busy), has_flops && sums->flops_in_busy > 0,
-               has_flops ? no_peak : why);
+               has_flops ? sums->no_flops : why);
     add_number(to, "memory_pct", share_of(sums->bytes, sums->bytes_in_busy), has_bytes && sums->bytes_in_busy > 0,
-               has_bytes ? no_peak : why);
+               has_bytes ? sums->no_bandwidth : why);
     add_number(to, "mfu_pct", share_of(sums->flops, sums->flops_in_span), has_flops && sums->flops_in_span > 0,
-               has_flops ? no_peak : why);
+               has_flops ? sums->no_flops : why);
 }
 
 static double pct_of(int64_t part, int64_t whole)
@@ -319,7 +329,7 @@ tm_status tm_op_roofline(struct ops *o, struct op_roofs *roofs, struct tm_value 
 {
     struct tm_value *to = tm_add_object(summary, "roofline");
     struct sums sums = { .busy_ps = 0 };
-    char why[256];
+    char why[WHY_BYTES];
     tm_status st = find_why(o, why, sizeof(why));
 
     if (st != TM_OK)

@@ -111,8 +111,9 @@ struct matches {
 tm_status match_arrivals(struct skew *k, struct matches *m) TM_MUST_USE;
 void free_matches(struct matches *m);
 
-/* skew_groups.c: the group of each device in "{{0,1},{2,3}}", of a run of so many devices: their numbers are taken for those of the
- * text.  out: groups[count]; TM_NONE = in none, or the text has other numbers */
+/* skew_groups.c: the group of each device in "{{0,1},{2,3}}", of a run of so many devices: their numbers
+ * are taken for those of the text.
+ * out: groups[count]; TM_NONE = in none, or the text has other numbers */
 void find_subgroups(const char *text, uint32_t *groups, uint32_t count);
 
 /* --- figures: skew_sums.c --- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Late arrivals out of the collectives that were matched.  Nobody can leave an all-reduce before the last one has come:
- * collectives of this sort that do not overlap on all their devices are not the same one, or the clocks differ.  By that
- * the clocks of several hosts are checked first; where they do not agree, only devices of one host are compared.  Where
- * these do not overlap either, nothing is said of them. */
+/* Late arrivals out of the collectives that were matched.  Nobody can leave an all-reduce before the last one has
+ * come: collectives of this sort that do not overlap on all their devices are not the same one, or the clocks differ.
+ * By that the clocks of several hosts are checked first; where they do not agree, only devices of one host are
+ * compared.  Where these do not overlap either, nothing is said of them. */
 #include <string.h>
 
 #include "stages/diagnose/skew_private.h"

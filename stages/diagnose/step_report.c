@@ -350,6 +350,7 @@ static tm_status add_skipped(struct device_time *d, struct tm_value *steps)
             continue;
         row = tm_add_object(skipped, NULL);
         tm_add_int(row, "number", line->number);
+        tm_add_string(row, "host", d->hosts[line->host].name);
         tm_add_string(row, "reason", !line->complete ? "incomplete" : line->warmup ? "warm-up" : "not asked for");
         added++;
     }

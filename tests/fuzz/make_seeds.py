@@ -14,7 +14,9 @@ import zipfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import make_pprof  # noqa: E402
 import make_profile  # noqa: E402
+from make_profile import chunk, number, varint  # noqa: E402
 
 LARGEST = 16 << 10  # what the targets take
 
@@ -85,6 +87,34 @@ def other_trace():
             {"ph": "E", "pid": 1, "tid": "main", "ts": 1.5e1}]
 
 
+def packed(tag, *values):
+    return chunk(tag, b"".join(varint(v) for v in values))
+
+
+def instruction(id, name, opcode, dims, operands=(), more=b""):
+    shape = number(2, 11) + (packed(3, *dims) if dims else b"")
+    return chunk(2, chunk(1, name) + chunk(2, opcode) + chunk(3, shape) + more + number(35, id)
+                 + (packed(36, *operands) if operands else b""))
+
+
+def program():
+    """A profile's plane with a compiled program: a fusion, a dot, a collective, a place in the source."""
+    fused = instruction(20, "p", "parameter", (8, 8)) + instruction(21, "s", "dynamic-slice", (1, 8), (20,))
+    fused += instruction(22, "e", "exponential", (1, 8), (21,))
+    entry = instruction(1, "p", "parameter", (8, 8), (), number(9, 0))
+    entry += instruction(2, "fusion.1", "fusion", (1, 8), (1,), packed(38, 2) + chunk(7, chunk(2, "a/b") + number(15, 1)))
+    entry += instruction(3, "dot.1", "dot", (8, 8), (1, 1), chunk(30, packed(1, 1) + packed(2, 0)))
+    grid = number(1, 2) + number(2, 2) + packed(3, 2, 2) + packed(4, 1, 0)
+    entry += instruction(4, "all-reduce.1", "all-reduce", (8, 8), (3,), chunk(87, chunk(2, grid)))
+    frames = chunk(1, "a.py") + chunk(3, number(1, 1) + number(3, 9)) + chunk(4, number(1, 1))
+    module = chunk(1, "jit_f") + chunk(3, fused + number(5, 2) + number(6, 22) + number(7, 1))
+    module += chunk(3, entry + number(5, 1) + number(6, 4)) + chunk(4, chunk(1, number(2, 11) + packed(3, 8, 8)))
+    module += number(5, 7) + chunk(15, number(1, 2) + number(2, 2)) + chunk(17, frames)
+    value = number(1, 7) + chunk(2, "jit_f(7)") + chunk(5, number(1, 1) + chunk(6, chunk(1, module)))
+    names = chunk(5, number(1, 1) + chunk(2, number(1, 1) + chunk(2, "Hlo Proto")))
+    return chunk(1, chunk(2, "/host:metadata") + chunk(4, number(1, 7) + chunk(2, value)) + names)
+
+
 def tar_of(members):
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
@@ -106,6 +136,8 @@ def zip_of(members, how):
 def main():
     folder = Path(sys.argv[1])
     seeds = {kind: make(steps=2, devices=2, per_step=6).encode() for kind, make in make_profile.ALL_MAKERS.items()}
+    seeds["pprof"] = make_pprof.encode(make_pprof.some(samples=8))
+    seeds["program"] = program() + seeds["gpu"]
     for name, trace in (("jax", jax_trace()), ("pytorch", pytorch_trace()), ("other", other_trace())):
         seeds[f"{name}.json"] = json.dumps(trace, separators=(",", ":")).encode()
     seeds["indented.json"] = json.dumps(pytorch_trace(), indent=1).encode()

@@ -103,7 +103,7 @@ def shown(name, names):
 
 
 def compare_ops(d, run, summary):
-    """By name; what bears no operation's name is in no row."""
+    """By name; copies that bear no operation's name are in no row."""
     table = d.worked_out(summary, "ops")
     if table is None:
         return

@@ -26,6 +26,9 @@ TRACES = SHARED / "traces"
 
 # Differences that were looked into and are right: (case pattern, figure pattern, reason).
 FROM_HLO = "the peer takes the op from the module's HLO, ours is the event's stat `name`; this version reads no HLO"
+CORE_CLOCK = ("the peer takes lengths by the core's own clock (device_duration_ps); ours are those of the line, whose clock "
+              "modules, transfers and host share")
+ELEMENTS = "the peer's cost model gives each elementwise operation 3 FLOP per element, ours 1"
 KNOWN = (
     ("jax-mi355-fused-attention", "kernels[[]*].op", FROM_HLO),
     ("xla-gtx1080ti", "kernels[[]loop_add_multiply_fusion*].op", FROM_HLO),
@@ -33,6 +36,10 @@ KNOWN = (
      "the event has the stat `name` and no tf_op; without HLO the peer looks at tf_op alone"),
     ("xprof-gpu-v100-multi-worker", "memory[[]GPU_4_bfc].lifetime_peak_bytes",
      "the peer shows what the event that it read last says, less than its own peak; ours is the largest value"),
+    ("xprof-tpu-v6e-inference", "ops[[]*].self_ps", CORE_CLOCK),
+    ("jax-mi300-conv-8gpu", "ops[[]cudnn-conv.1].flops", "the peer leaves out the products with padding"),
+    ("jax-mi355-fused-attention", "ops[[]wrapped_convert*].flops", ELEMENTS),
+    ("xla-gtx1080ti", "ops[[]loop_add_multiply_fusion].flops", ELEMENTS),
 )
 
 # How the peer's kernel table differs from ours by definition, applied before the comparison:
@@ -105,6 +112,63 @@ def compare_rows(d, theirs, ours):
                     ours.get(key, [MISSING] * 4)[i])
 
 
+def peer_ops(path):
+    """op -> [kernels, self time (ps), FLOP, bytes].  Rates are per self time; bytes are in GiB a second."""
+    table = {}
+    with open(path, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            seconds = float(row["total_self_time"]) / 1e6
+            values = (int(float(row["occurrences"])), round(seconds * 1e12),
+                      float(row["model_flop_rate"]) * 1e9 * seconds, float(row["measured_memory_bw"]) * 2**30 * seconds)
+            table[row["hlo_op_name"]] = [a + b for a, b in zip(table.get(row["hlo_op_name"], [0] * 4), values)]
+    return table
+
+
+def our_ops(summary):
+    """The same, and executions; FLOP and bytes are None where they are not known of all that ran."""
+    table = {}
+    for row in summary["ops"]["rows"]:
+        values = [row[k] for k in ("count", "self_ps", "flops", "bytes", "executions")]
+        have = table.get(row["name"])
+        table[row["name"]] = values if have is None else [
+            None if a is None or b is None else a + b for a, b in zip(have, values)]
+    return table
+
+
+def digits(number):
+    """Six of them: the peer's rates are rounded."""
+    return float(f"{number:.6g}")
+
+
+def compare_ops(d, folder, summary):
+    """Kernels and self time of each operation; what it costs, where both sides know.  The peer counts the cost of an
+    operation once for each of its kernels, ours once for each execution."""
+    path = folder / "tables" / "hlo_stats.0.csv"
+    if not path.exists() or summary["ops"] is None:
+        return
+    ours = our_ops(summary)
+    for name, (count, self_ps, flops, size) in sorted(peer_ops(path).items()):
+        mine = ours.get(name, [MISSING] * 4 + [count])
+        d.equal(f"ops[{name}].count", count, mine[0])
+        d.equal(f"ops[{name}].self_ps", self_ps, mine[1])
+        for figure, theirs, figures in (("flops", flops, mine[2]), ("bytes", size, mine[3])):
+            if theirs > 0 and figures not in (None, 0, MISSING):
+                d.equal(f"ops[{name}].{figure}", digits(theirs * mine[4] / count), digits(figures))
+
+
+def compare_memory_rate(d, folder, summary):
+    """The whole program's bytes of device memory, of a TPU, whose events tell them."""
+    path = folder / "tables" / "roofline_model.0.csv"
+    if summary["environment"]["platform"] != "tpu" or not path.exists():
+        return
+    with open(path, newline="", encoding="utf-8") as file:
+        program = next(csv.DictReader(file))
+    seconds = float(program["total_time"]) / 1e6
+    d.equal("roofline.bytes", digits(float(program["hbm_bw"]) * 2**30 * seconds), digits(summary["roofline"]["bytes"]))
+    d.equal("roofline.flops", digits(float(program["model_flop_rate"]) * 1e9 * seconds),
+            digits(summary["roofline"]["flops"]))
+
+
 def compare_memory(d, folder, summary):
     with open(folder / "memory_profile.json", encoding="utf-8") as file:
         theirs = json.load(file).get("memoryProfilePerAllocator", {})
@@ -169,7 +233,8 @@ def main():
             continue
         d = Differences(name, KNOWN)
         d.part(check_invariants, summary)
-        for part in (compare_kernels, compare_memory, compare_steps) if folder else ():
+        parts = (compare_kernels, compare_ops, compare_memory_rate, compare_memory, compare_steps)
+        for part in parts if folder else ():
             d.part(part, folder, summary)
         tap.ok(not d.wrong, f"{name}: {d.compared} figures{'' if folder else ', no reference'}",
                f"{len(d.wrong)} of {d.compared} figures differ", d.report())

@@ -30,6 +30,7 @@ FILE = "of the file, not of the run"
 NO_PLANE = "the JSON has no statistics of planes: no versions, no capabilities, no begin and end of the session"
 NO_ALLOCATOR = "the writer leaves allocator events out of the JSON"
 NO_ASYNC = "the writer leaves the line Async XLA Ops out of the JSON"
+NO_HLO = "the JSON has no HLO: types and shapes are told by names alone, or not at all"
 FEWER = "fewer events: those of allocators, of asynchronous lines and of planes without a name are not there"
 LOST = (
     ("*", "input.files.0.*", OTHER, FILE),
@@ -45,6 +46,11 @@ LOST = (
     ("*tpu*", "devices.*.in_flight_ps", NULL, NO_ASYNC),
     ("*tpu*", "devices.*.hidden_ps", NULL, NO_ASYNC),
     ("*", "kpis.peak_memory.*", OTHER, NO_ALLOCATOR),
+    ("*", "kernels.rows.*.precision", NULL, NO_HLO),
+    ("*", "kernels.rows.*.tensor_core", NULL, NO_HLO),
+    ("*", "compile.events.*.shapes", NULL, NO_HLO),
+    ("*", "compile.programs.length", OTHER, NO_HLO),
+    ("logdir-compile*", "findings.compile_in_steps.evidence.2", OTHER, NO_HLO),
     *(("xla-gtx1080ti", f"kernels.rows.*.{fact}", NULL, "this writer left kernel_details out of the JSON")
       for fact in ("grid", "block", "registers", "shared_bytes")),
 )

@@ -43,6 +43,26 @@ def _tables(differences, summary):
         differences.equal("steps.parts add up", parts["total_ps"], whole)
 
 
+def _operations(differences, summary):
+    """Operations and the roofline: of a version that has them."""
+    ops, roofline = summary.get("ops"), summary.get("roofline")
+    if not ops or not roofline:
+        return
+    for figure in ("count", "self_ps", "total_ps"):
+        differences.equal(f"ops.rows and the rest add up to {figure}", ops[figure],
+                          _sum(r[figure] for r in ops["rows"]) + ops["rest"][figure])
+    differences.equal("ops.rows are in order", sorted((-r["self_ps"] for r in ops["rows"])),
+                      [-r["self_ps"] for r in ops["rows"]])
+    differences.equal("roofline.bound_ps adds up", roofline["compute_ps"], _sum(roofline["bound_ps"].values()))
+    differences.equal("roofline.precisions add up", roofline["compute_ps"],
+                      _sum(r["total_ps"] for r in roofline["precisions"]))
+    differences.equal("roofline.busy_ps is the devices'", roofline["busy_ps"],
+                      _sum(r["busy_ps"] for r in roofline["devices"]))
+    if summary["steps"] and summary["steps"]["chosen"] == summary["steps"]["count"]:
+        differences.equal("roofline.devices are as busy as the devices", [d["busy_ps"] for d in summary["devices"]],
+                          [r["busy_ps"] for r in roofline["devices"]])
+
+
 def check(differences, summary):
     """Compare what must be equal within `summary`; differences: a Differences."""
     devices = summary.get("devices") or []
@@ -59,3 +79,4 @@ def check(differences, summary):
         differences.equal("gaps.count", _sum(d["gaps"]["count"] for d in devices), gaps["count"])
         differences.equal("gaps.total_ps", _sum(d["gaps"]["total_ps"] for d in devices), gaps["total_ps"])
     _tables(differences, summary)
+    _operations(differences, summary)

@@ -423,11 +423,11 @@ def spans_of(activities):
 
 
 def self_times(activities):
-    """op -> [count, self, total]"""
+    """op -> [count, self, total]; a kernel of no operation stands for itself"""
     table = defaultdict(lambda: [0, 0, 0])
     for a in activities:
         for i, value in enumerate((1, a.self_time, a.length)):
-            table[a.op][i] += value
+            table[a.op or (a.name if a.sort in ("kernel", "collective") else "")][i] += value
     return dict(table)
 
 

@@ -115,7 +115,7 @@ def compare_costs(d, truth, summary, case):
 
 
 def compare_roofline(d, truth, summary, case):
-    """Sums over what the HLO knows of."""
+    """Sums over what the HLO knows of.  Events of a TPU tell costs themselves, also of what the HLO has no formula for."""
     if case.is_json or not any(host["hlo"] for host in truth["hosts"]):
         return
     roofline = d.worked_out(summary, "roofline")

@@ -419,6 +419,16 @@ void xb_name_number(struct xb_plane *plane, const char *event_name, const char *
              (struct stat){ .kind = STAT_UINT, .number = number });
 }
 
+void xb_name_bytes(struct xb_plane *plane, const char *event_name, const char *stat, const struct xb_bytes *bytes)
+{
+    char *const copy = grown(NULL, bytes->length + 1);
+
+    if (bytes->length)
+        memcpy(copy, bytes->at, bytes->length);
+    add_stat(plane, &entry_of(&plane->event_names, event_name)->stats, stat,
+             (struct stat){ .kind = STAT_BYTES, .number = bytes->length, .text = copy });
+}
+
 void xb_plane_text(struct xb_plane *plane, const char *stat, const char *text)
 {
     add_stat(plane, &plane->stats, stat, (struct stat){ .kind = STAT_STR, .text = copy_of(text) });
@@ -522,7 +532,10 @@ static void put_stat(struct message *parent, uint32_t field, const struct stat *
         put_text(&m, 5, stat->text);
         break;
     case STAT_BYTES:
-        put_blob(&m, 6, (size_t)stat->number);
+        if (stat->text)
+            put_chunk(&m, 6, stat->text, (size_t)stat->number);
+        else
+            put_blob(&m, 6, (size_t)stat->number);
         break;
     case STAT_UINT:
     case STAT_INT:

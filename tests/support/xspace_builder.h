@@ -45,6 +45,7 @@ void xb_display_name(struct xb_plane *plane, const char *event_name, const char 
 /* Statistics of all events of a name. */
 void xb_name_text(struct xb_plane *plane, const char *event_name, const char *stat, const char *text);
 void xb_name_number(struct xb_plane *plane, const char *event_name, const char *stat, uint64_t number);
+void xb_name_bytes(struct xb_plane *plane, const char *event_name, const char *stat, const struct xb_bytes *bytes);
 /* Statistics of the plane. */
 void xb_plane_text(struct xb_plane *plane, const char *stat, const char *text);
 void xb_plane_number(struct xb_plane *plane, const char *stat, uint64_t number);

@@ -315,6 +315,137 @@ static void a_profile_without_a_device_has_none(void **state)
     assert_ledger_is_even(&run);
 }
 
+/* --- exposed time and bandwidth --- */
+
+static void take_at(struct rig *r, const char *name, enum tm_class class, int64_t begin_us, int64_t end_us)
+{
+    const struct tm_event event = bench_event(bench_name(&r->bench, name), class, &no_config, begin_us * US,
+                                              (end_us - begin_us) * US);
+
+    OK(bench_take(&r->bench, &event));
+}
+
+static int64_t exposed(const struct rig *r, const char *kind)
+{
+    const struct tm_value *rows = bench_get(&r->bench, "collectives.rows");
+
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (strcmp(tm_text(tm_get(tm_at(rows, i), "kind")), kind) == 0)
+            return tm_int(tm_get(tm_at(rows, i), "exposed_ps"));
+    return -1;
+}
+
+static void exposed_time_belongs_to_one_of_those_that_run(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r);
+    take_at(&r, "all_reduce", TM_CLASS_COLLECTIVE, 0, 10);     /* keeps [0, 10) */
+    take_at(&r, "broadcast", TM_CLASS_COLLECTIVE, 2, 30);      /* the latest end: [10, 30) but for compute */
+    take_at(&r, "all_gather", TM_CLASS_COLLECTIVE, 3, 25);     /* nothing */
+    take_at(&r, "kernel", TM_CLASS_KERNEL, 12, 20);
+    take_at(&r, "reduce_scatter", TM_CLASS_COLLECTIVE, 30, 40); /* covered from its begin to 35 */
+    take_at(&r, "kernel", TM_CLASS_KERNEL, 30, 35);
+    take_at(&r, "all_to_all", TM_CLASS_COLLECTIVE, 50, 50);    /* no length */
+    report_rig(&r);
+    assert_int_equal(exposed(&r, "all-reduce"), 10 * US);
+    assert_int_equal(exposed(&r, "broadcast"), 12 * US);
+    assert_int_equal(exposed(&r, "all-gather"), 0);
+    assert_int_equal(exposed(&r, "reduce-scatter"), 5 * US);
+    assert_int_equal(integer(&r, "collectives.total.exposed_ps"), 27 * US);
+    assert_int_equal(integer(&r, "collectives.rest.exposed_ps"), 0);
+    end_rig(&r);
+}
+
+static void exposed_time_is_cut_to_what_counts_of_the_device(void **state)
+{
+    struct tm_event event;
+    struct rig r;
+
+    (void)state;
+    test_run_init(&r.run);
+    OK(try_rig(&r));
+    OK(bench_end(&r.bench));
+    bench_devices(&r.bench, 2, TM_DEVICE_GPU, 5 * US, 40 * US);
+    OK(bench_begin(&r.bench));
+    take_at(&r, "all_reduce", TM_CLASS_COLLECTIVE, 0, 10); /* 5 of 10 */
+    event = bench_event(bench_name(&r.bench, "broadcast"), TM_CLASS_COLLECTIVE, &no_config, 20 * US, 30 * US);
+    event.chosen = false; /* but between the steps, in the device's span: 20 of 30 */
+    OK(bench_take(&r.bench, &event));
+    report_rig(&r);
+    assert_int_equal(exposed(&r, "all-reduce"), 5 * US);
+    assert_int_equal(exposed(&r, "broadcast"), 20 * US);
+    assert_int_equal(integer(&r, "collectives.total.count"), 1);
+    assert_int_equal(integer(&r, "collectives.rows[1].count"), 0);
+    assert_string_equal(tm_why(bench_get(&r.bench, "collectives.rows[1].overlap_pct")),
+                        "no time in the chosen steps");
+    end_rig(&r);
+}
+
+static bool is_near(const struct rig *r, const char *path, double value)
+{
+    const double is = tm_double(bench_get(&r->bench, path));
+
+    return is > value - 1 && is < value + 1;
+}
+
+static void bandwidth_is_what_nccl_tests_call_it(void **state)
+{
+    static const struct { const char *operation; double factor; } rows[] = {
+        { "allreduce", 2 * 7.0 / 8 }, { "_allgather_base", 7.0 / 8 }, { "_reduce_scatter_base", 7.0 / 8 },
+        { "all_to_allv", 7.0 / 8 },   { "broadcast", 1 },             { "send", 1 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct tm_config config;
+        struct rig r;
+
+        open_rig(&r);
+        config = message_of(&r, rows[i].operation, 1000000, 1000000); /* 4 MB in 10 us and in 30 us */
+        take(&r, "nccl", &config, 1, 10);
+        take(&r, "nccl", &config, 1, 30);
+        report_rig(&r);
+        assert_true(is_near(&r, "collectives.rows[0].algorithm_bandwidth", 2e11));
+        assert_true(is_near(&r, "collectives.rows[0].bus_bandwidth", 2e11 * rows[i].factor));
+        end_rig(&r);
+    }
+}
+
+static void the_hlo_tells_what_the_event_does_not(void **state)
+{
+    const struct tm_hlo_op ops[] = { { .group_size = 0 }, { .message_bytes = 4096, .group_size = 2 } };
+    struct tm_config config = no_config;
+    struct tm_event event;
+    struct rig r;
+
+    (void)state;
+    open_rig(&r);
+    r.bench.trace.hlo_ops = tm_rows_new(&r.run, TM_ACCOUNT_METADATA, sizeof(ops[0]), 1 << 16);
+    assert_non_null(r.bench.trace.hlo_ops);
+    OK(tm_rows_append_many(r.bench.trace.hlo_ops, ops, 2));
+    config.hlo = 1;
+    config.level = TM_LEVEL_COLLECTIVE;
+    config.tpu_part = TM_TPU_WAIT;
+    event = bench_event(bench_name(&r.bench, "all-reduce-done"), TM_CLASS_TPU_OP, &config, 90 * US, 10 * US);
+    event.record.config = 1;
+    OK(bench_take(&r.bench, &event));
+    config.tpu_part = TM_TPU_PLAIN;
+    event = bench_event(bench_name(&r.bench, "all-reduce"), TM_CLASS_TPU_ASYNC, &config, 0, 100 * US);
+    event.level = TM_LEVEL_NONE;
+    event.record.config = 2;
+    OK(bench_take(&r.bench, &event));
+    report_rig(&r);
+    assert_int_equal(tm_length(bench_get(&r.bench, "collectives.rows")), 1);
+    assert_int_equal(integer(&r, "collectives.rows[0].count"), 1);
+    assert_int_equal(integer(&r, "collectives.rows[0].total_ps"), 10 * US);
+    assert_int_equal(integer(&r, "collectives.rows[0].message_bytes"), 4096);
+    assert_true(is_near(&r, "collectives.rows[0].bus_bandwidth", 40960000)); /* in flight */
+    tm_rows_free(r.bench.trace.hlo_ops);
+    end_rig(&r);
+}
+
 /* --- partials --- */
 
 static const char *name_of_host(const void *of, uint32_t host)
@@ -384,6 +515,8 @@ static void what_was_saved_is_read_again(void **state)
     assert_string_equal(tm_text(bench_get(&again, "collectives.rows[0].kind")), "reduce-scatter");
     assert_string_equal(tm_text(bench_get(&again, "collectives.rows[0].data_type")), "Float");
     assert_int_equal(tm_int(bench_get(&again, "collectives.rows[0].count")), 4);
+    assert_true(tm_has(bench_get(&again, "collectives.rows[0].bus_bandwidth")));
+    assert_int_equal(tm_int(bench_get(&again, "collectives.total.exposed_ps")), 2 * 8 * US); /* all begin at once */
     assert_int_equal(tm_int(bench_get(&again, "collectives.rows[0].group_size")), 8);
     bench_close(&again);
     assert_ledger_is_even(&run);
@@ -454,6 +587,10 @@ int main(void)
         cmocka_unit_test(a_start_without_its_wait_has_no_mean),
         cmocka_unit_test(rows_past_the_cap_are_the_rest),
         cmocka_unit_test(a_profile_without_a_device_has_none),
+        cmocka_unit_test(exposed_time_belongs_to_one_of_those_that_run),
+        cmocka_unit_test(exposed_time_is_cut_to_what_counts_of_the_device),
+        cmocka_unit_test(bandwidth_is_what_nccl_tests_call_it),
+        cmocka_unit_test(the_hlo_tells_what_the_event_does_not),
         cmocka_unit_test(what_was_saved_is_read_again),
         cmocka_unit_test(many_sizes_keep_to_the_memory),
         cmocka_unit_test(each_refused_request_ends_clean),

@@ -23,7 +23,8 @@ static tm_status open_bench(struct bench *b, struct tm_run *run)
     (void)snprintf(b->trace.host_name, sizeof(b->trace.host_name), "h0");
     b->trace.tracks = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), 1 << 17);
     b->trace.steps.marks = tm_rows_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_step_mark), 1 << 17);
-    if (!b->trace.tracks || !b->trace.steps.marks)
+    b->trace.hlo_modules = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_module), 1 << 17);
+    if (!b->trace.tracks || !b->trace.steps.marks || !b->trace.hlo_modules)
         return run->error.status;
     for (uint32_t i = 0; i < TRACKS && st == TM_OK; i++) {
         const struct tm_track track = { .side = TM_SIDE_HOST, .is_user = i == MAIN || i == USER, .events = 1 };
@@ -42,7 +43,18 @@ static void close_bench(struct bench *b)
 {
     tm_rows_free(b->trace.tracks);
     tm_rows_free(b->trace.steps.marks);
+    tm_rows_free(b->trace.hlo_modules);
     bench_close(b);
+}
+
+/* A program of the present host. */
+static tm_status program(struct bench *b, const char *name, int64_t id, const char *shapes)
+{
+    const struct tm_hlo_module module = {
+        .name = bench_name(b, name), .shapes = bench_name(b, shapes), .program_id = id
+    };
+
+    return tm_rows_append(b->trace.hlo_modules, &module);
 }
 
 static tm_status give(struct bench *b, uint32_t track, const char *name, uint32_t traits, int64_t begin_ps,
@@ -307,11 +319,92 @@ static void what_a_profiler_cannot_tell_is_null(void **state)
     }
 }
 
+/* A compile of a function, called from the main thread. */
+static void compile_of(struct fixture *f, const char *function, int64_t begin_ps)
+{
+    assert_int_equal(call(&f->b, MAIN, function, begin_ps, 9), TM_OK);
+    assert_int_equal(compile(&f->b, MAIN, begin_ps + 1, 5), TM_OK);
+}
+
+static void the_last_programs_are_what_was_compiled(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    assert_int_equal(program(&f.b, "jit_step", 14, "f32[10]"), TM_OK);
+    assert_int_equal(program(&f.b, "jit__lambda_", 3, "s32[]"), TM_OK);
+    assert_int_equal(program(&f.b, "jit_step", 2, "f32[8]"), TM_OK); /* before the profile began */
+    assert_int_equal(program(&f.b, "jit_step", 4, "f32[9]"), TM_OK);
+    compile_of(&f, "PjitFunction(step)", 10);
+    compile_of(&f, "PjitFunction(<lambda>)", 30);
+    compile_of(&f, "PjitFunction(step)", 50);
+    compile_of(&f, "PjitFunction(other)", 70);
+    end(&f);
+    assert_string_equal(tm_text(bench_get(&f.b, "compile.events[0].shapes")), "f32[9]");
+    assert_string_equal(tm_text(bench_get(&f.b, "compile.events[1].shapes")), "s32[]");
+    assert_string_equal(tm_text(bench_get(&f.b, "compile.events[2].shapes")), "f32[10]");
+    assert_string_equal(tm_why(bench_get(&f.b, "compile.events[3].shapes")),
+                        "nothing tells which of the programs in the profile it made");
+    assert_int_equal(tm_length(bench_get(&f.b, "compile.programs")), 3);
+    assert_int_equal(number(&f, "compile.programs[0].program_id"), 2);
+    assert_string_equal(tm_text(bench_get(&f.b, "compile.programs[1].module")), "jit_step");
+    assert_string_equal(tm_text(bench_get(&f.b, "compile.programs[2].shapes")), "f32[10]");
+    finish(&f);
+}
+
+static void programs_without_an_order_tell_no_shapes(void **state)
+{
+    static const struct {
+        int64_t first, second;
+        int compiles;
+        bool known;
+    } rows[] = { { 1, 2, 2, true }, { 1, 2, 3, false }, { -6255983156473747731, 9, 2, false }, { 5, INT64_MAX, 1, false } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+
+        begin(&f);
+        assert_int_equal(program(&f.b, "jit_f", rows[i].first, "f32[1]"), TM_OK);
+        assert_int_equal(program(&f.b, "jit_f", rows[i].second, "f32[2]"), TM_OK);
+        for (int n = 0; n < rows[i].compiles; n++)
+            compile_of(&f, "PjitFunction(f)", 10 * n);
+        end(&f);
+        assert_int_equal(tm_has(bench_get(&f.b, "compile.events[0].shapes")), rows[i].known);
+        assert_int_equal(tm_length(bench_get(&f.b, "compile.programs")), 2);
+        finish(&f);
+    }
+}
+
+static void long_lists_of_shapes_keep_both_ends(void **state)
+{
+    char shapes[4096] = "f32[1]";
+    struct fixture f;
+    const char *said;
+
+    (void)state;
+    for (size_t n = 6; n + 16 < sizeof(shapes); n += 11)
+        (void)snprintf(shapes + n, sizeof(shapes) - n, ", bf16[128]");
+    memcpy(shapes + strlen(shapes) - 4, "256]", 4);
+    begin(&f);
+    assert_int_equal(program(&f.b, "jit_f", 1, shapes), TM_OK);
+    compile_of(&f, "PjitFunction(f)", 10);
+    end(&f);
+    said = tm_text(bench_get(&f.b, "compile.events[0].shapes"));
+    assert_true(strlen(said) < 1024);
+    assert_memory_equal(said, "f32[1], bf16[128]", 17);
+    assert_string_equal(said + strlen(said) - 9, "bf16[256]");
+    finish(&f);
+}
+
 static tm_status whole_job(struct tm_run *run)
 {
     struct bench b;
     tm_status st = open_bench(&b, run);
 
+    for (int i = 0; i < 20 && st == TM_OK; i++)
+        st = program(&b, i % 3 ? "jit_f" : "jit_g", i, "f32[8,128]");
     for (int i = 0; i < 40 && st == TM_OK; i++) {
         st = call(&b, MAIN, i % 3 ? "PjitFunction(f)" : "PjitFunction(g)", 20 * i, 19);
         if (st == TM_OK)
@@ -343,6 +436,9 @@ int main(void)
         cmocka_unit_test(the_longest_are_listed_in_the_order_of_time),
         cmocka_unit_test(nothing_compiled_is_zero_and_nothing_recorded_is_null),
         cmocka_unit_test(what_a_profiler_cannot_tell_is_null),
+        cmocka_unit_test(the_last_programs_are_what_was_compiled),
+        cmocka_unit_test(programs_without_an_order_tell_no_shapes),
+        cmocka_unit_test(long_lists_of_shapes_keep_both_ends),
         cmocka_unit_test(refused_memory_ends_cleanly),
     };
 

@@ -63,6 +63,50 @@ static const char *text(const struct bench *b, const char *path)
 
 /* --- the table --- */
 
+static void the_hlo_tells_precision_and_matrix_units(void **state)
+{
+    /* what the HLO says, what the kernel is called, and what is told: 1 yes, 0 no, -1 nothing */
+    static const struct {
+        struct tm_hlo_op op;
+        const char *name, *precision;
+        int tensor_core;
+    } rows[] = {
+        { { .precision = TM_BF16, .has_matrix = 1 }, "custom_kernel_0", "bf16", 1 },
+        { { .precision = TM_F32, .has_matrix = 1 }, "custom_kernel_1", "f32", -1 },
+        { { .precision = TM_F32, .has_matrix = 1 }, "sm80_xmma_gemm_tf32f32_tn_n", "tf32", 1 },
+        { { .precision = TM_BF16, .has_matrix = 1 }, "ampere_sgemm_128x64_tn", "bf16", 0 },
+        { { .precision = TM_F16 }, "flash_lookalike", "f16", 0 },
+        { { .precision = TM_F16, .target = 1 }, "custom_kernel_2", NULL, -1 }, /* a custom call: anything */
+        { { .precision = TM_OTHER_PRECISION }, "loop_select_fusion", "other", 0 },
+    };
+    enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+    struct tm_run run;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, &run);
+    b.trace.hlo_ops = tm_rows_new(&run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_op), 1 << 17);
+    assert_non_null(b.trace.hlo_ops);
+    OK(tm_rows_append(b.trace.hlo_ops, &(struct tm_hlo_op){ .name = 0 }));
+    OK(bench_begin(&b));
+    for (uint32_t i = 0; i < ROWS; i++) {
+        const struct tm_config config = { .has_kernel = 1, .hlo = i + 1 };
+
+        OK(tm_rows_append(b.trace.hlo_ops, &rows[i].op));
+        take_kernel(&b, rows[i].name, &config, (int64_t)(ROWS - i) * US);
+    }
+    report_bench(&b);
+    for (int i = 0; i < ROWS; i++) {
+        const struct tm_value *row = tm_at(bench_get(&b, "kernels.rows"), (size_t)i);
+
+        assert_string_equal(tm_text(tm_get(row, "precision")), rows[i].precision ? rows[i].precision : "");
+        assert_int_equal(tm_has(tm_get(row, "tensor_core")), rows[i].tensor_core >= 0);
+        assert_int_equal(tm_is(tm_get(row, "tensor_core")), rows[i].tensor_core == 1);
+    }
+    tm_rows_free(b.trace.hlo_ops);
+    close_bench(&b);
+}
+
 static void launches_of_one_configuration_are_a_row(void **state)
 {
     static const struct tm_config small = { .grid = { 132, 1, 1 },
@@ -757,6 +801,7 @@ static void top_rows_are_the_first_of_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_hlo_tells_precision_and_matrix_units),
         cmocka_unit_test(launches_of_one_configuration_are_a_row),
         cmocka_unit_test(equal_names_of_two_handles_are_one_kernel),
         cmocka_unit_test(what_counts_is_what_the_devices_count),

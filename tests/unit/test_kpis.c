@@ -63,6 +63,29 @@ static void a_healthy_run_has_every_figure_of_this_version(void **state)
     test_judged_free(&j);
 }
 
+static void bandwidth_is_told_where_most_costs_are_known(void **state)
+{
+    static const char run[] = "{'roofline': {'memory_pct': 130, 'bandwidth': 1300000000, 'known_pct': %s, 'devices': "
+                              "[{'peak_bandwidth': 1000000000}]}, 'ops': {'top_share_pct': 40, 'rows_for_80_pct': 3, "
+                              "'distinct': 9, 'rows': [{'name': 'fusion.7'}]}}";
+    char patch[512];
+    struct judged j;
+
+    (void)state;
+    (void)snprintf(patch, sizeof(patch), run, "50");
+    test_judge(&j, patch, NULL);
+    expect(&j, "memory_bandwidth", 130, "good");
+    assert_non_null(strstr(tm_text(tm_path(j.summary, "kpis[memory_bandwidth].note")), "over 100 %"));
+    expect(&j, "top_op_share", 40, "warning");
+    assert_string_equal(tm_text(tm_path(j.summary, "kpis[top_op_share].note")),
+                        "fusion.7; 3 of 9 operations take 80 %");
+    test_judged_free(&j);
+    (void)snprintf(patch, sizeof(patch), run, "49");
+    test_judge(&j, patch, NULL);
+    expect_unknown(&j, "memory_bandwidth", "the bytes of only 49.0 % of the computing time are known");
+    test_judged_free(&j);
+}
+
 static void they_stand_in_the_order_of_the_definition(void **state)
 {
     const struct tm_value *kpis;
@@ -235,6 +258,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_healthy_run_has_every_figure_of_this_version),
+        cmocka_unit_test(bandwidth_is_told_where_most_costs_are_known),
         cmocka_unit_test(they_stand_in_the_order_of_the_definition),
         cmocka_unit_test(the_plain_mean_and_idle_time_stand_beside),
         cmocka_unit_test(bands_follow_the_direction),

@@ -124,6 +124,8 @@ static void peak_capacity_and_counts_are_those_of_the_events(void **state)
     assert_figure(&f, "small_allocations", 1);
     assert_true(tm_double(get(&f, "fragmentation_pct")) == 25);
     assert_true(tm_double(get(&f, "peak_pct")) == 60);
+    assert_true(tm_double(get(&f, "allocations_per_s")) == 3 * 1e12 / 40); /* from 10 to 50 ps */
+    assert_true(tm_double(get(&f, "allocated_bytes_per_s")) == (600000 + TM_SMALL_ALLOCATION_BYTES - 1) * 1e12 / 40);
     assert_int_equal(tm_length(get(&f, "timeline")), 5);
     assert_int_equal(tm_int(bench_get(&f.b, "memory.small_below_bytes")), TM_SMALL_ALLOCATION_BYTES);
     finish(&f);

@@ -208,6 +208,38 @@ static tm_status nest_many(struct tm_run *run)
     return st;
 }
 
+/* What lies around a time is told, and what has ended by then is told first. */
+static void test_around(void **state)
+{
+    const uint32_t numbers[] = { 0, 1 };
+    struct told told = { .count = 0 };
+    const void *payload;
+    struct tm_nesting *n;
+    struct tm_run run;
+
+    (void)state;
+    test_run_init(&run);
+    n = tm_nesting_new(&run, TM_ACCOUNT_TABLES, sizeof(uint32_t), 64, keep, &told);
+    assert_non_null(n);
+    assert_int_equal(tm_nesting_around(n, 7, 0, &payload), TM_OK);
+    assert_null(payload);
+    assert_int_equal(tm_nesting_take(n, 7, 0, 100, &numbers[0]), TM_OK);
+    assert_int_equal(tm_nesting_take(n, 7, 10, 20, &numbers[1]), TM_OK);
+    assert_int_equal(tm_nesting_around(n, 7, 20, &payload), TM_OK);
+    assert_memory_equal(payload, &numbers[1], sizeof(numbers[1]));
+    assert_int_equal(told.count, 0);
+    assert_int_equal(tm_nesting_around(n, 7, 30, &payload), TM_OK);
+    assert_memory_equal(payload, &numbers[0], sizeof(numbers[0]));
+    assert_true(told.seen[1]);
+    assert_int_equal(tm_nesting_around(n, 8, 30, &payload), TM_OK);
+    assert_null(payload);
+    assert_int_equal(tm_nesting_around(n, 7, 100, &payload), TM_OK);
+    assert_null(payload);
+    assert_int_equal(told.count, 2);
+    tm_nesting_free(n);
+    assert_ledger_is_even(&run);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -218,7 +250,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls), cmocka_unit_test(test_overlap), cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_room), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_room), cmocka_unit_test(test_around), cmocka_unit_test(test_refusals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

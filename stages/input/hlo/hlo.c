@@ -27,7 +27,10 @@ static void free_reading(struct tm_hlo *hlo)
 
     tm_give(budget, TM_ACCOUNT_INPUT, hlo->buffer, hlo->buffer ? HLO_BUFFER : 0);
     tm_give(budget, TM_ACCOUNT_INPUT, hlo->compact, hlo->compact ? HLO_BUFFER : 0);
-    tm_give(budget, TM_ACCOUNT_INPUT, hlo->operands, hlo->operands ? HLO_OPERANDS_MOST * sizeof(uint64_t) : 0);
+    tm_give(budget, TM_ACCOUNT_INPUT, hlo->operands, hlo->operands ? HLO_OPERANDS_MOST * sizeof(*hlo->operands) : 0);
+    tm_give(budget, TM_ACCOUNT_INPUT, hlo->sorted, hlo->sorted ? HLO_OPERANDS_MOST * sizeof(*hlo->sorted) : 0);
+    tm_hlo_reads_free(hlo->run, hlo->reads);
+    tm_index_free(hlo->partial_reads);
     tm_index_free(hlo->results);
     tm_index_free(hlo->places);
     tm_rows_free(hlo->computations);
@@ -38,6 +41,9 @@ static void free_reading(struct tm_hlo *hlo)
     tm_rows_free(hlo->frames);
     hlo->buffer = hlo->compact = NULL;
     hlo->operands = NULL;
+    hlo->sorted = NULL;
+    hlo->reads = NULL;
+    hlo->partial_reads = NULL;
     hlo->results = hlo->places = NULL;
     hlo->computations = hlo->calls = hlo->files = hlo->locations = hlo->frames = NULL;
     hlo->sorter = NULL;
@@ -57,8 +63,8 @@ tm_status tm_hlo_add(struct tm_hlo *hlo, const struct tm_hlo_program *program)
 {
     const struct hlo_module module = { .program = *program };
 
-    if (tm_rows_count(hlo->modules) == HLO_PROGRAMS_MOST)
-        return TM_OK;
+    if (tm_rows_count(hlo->modules) == UINT32_MAX)
+        return tm_fail(&hlo->run->error, TM_ERR_LIMIT, -1, "the profile has more than %u programs", UINT32_MAX);
     return tm_rows_append(hlo->modules, &module);
 }
 
@@ -69,7 +75,11 @@ static tm_status make_tables(struct tm_hlo *hlo)
 
     hlo->buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, HLO_BUFFER, &run->error);
     hlo->compact = tm_take(&run->budget, TM_ACCOUNT_INPUT, HLO_BUFFER, &run->error);
-    hlo->operands = tm_take(&run->budget, TM_ACCOUNT_INPUT, HLO_OPERANDS_MOST * sizeof(uint64_t), &run->error);
+    hlo->operands = tm_take(&run->budget, TM_ACCOUNT_INPUT, HLO_OPERANDS_MOST * sizeof(*hlo->operands), &run->error);
+    hlo->sorted = tm_take(&run->budget, TM_ACCOUNT_INPUT, HLO_OPERANDS_MOST * sizeof(*hlo->sorted), &run->error);
+    hlo->reads = tm_hlo_reads_new(run);
+    hlo->partial_reads =
+        tm_index_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_read), share / 16, TM_INDEX_FIRST, NULL);
     hlo->results =
         tm_index_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_result), share / 4, TM_INDEX_FIRST, NULL);
     hlo->places = tm_index_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_place), share / 8, TM_INDEX_FIRST, NULL);
@@ -79,7 +89,7 @@ static tm_status make_tables(struct tm_hlo *hlo)
     hlo->files = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(tm_strid), share / 64);
     hlo->locations = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_location), share / 32);
     hlo->frames = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(uint64_t), share / 64);
-    return hlo->buffer && hlo->compact && hlo->operands && hlo->results && hlo->places && hlo->computations &&
+    return hlo->buffer && hlo->compact && hlo->operands && hlo->sorted && hlo->reads && hlo->partial_reads && hlo->results && hlo->places && hlo->computations &&
                    hlo->calls && hlo->sorter && hlo->files && hlo->locations && hlo->frames
                ? TM_OK
                : run->error.status;
@@ -127,6 +137,8 @@ tm_status tm_hlo_read(struct tm_hlo *hlo)
         st = tm_index_finish(hlo->results);
     if (st == TM_OK)
         st = tm_index_finish(hlo->places);
+    if (st == TM_OK)
+        st = tm_index_finish(hlo->partial_reads);
     if (st == TM_OK)
         st = walk_all(hlo, HLO_PASS_COSTS);
     if (st == TM_OK)

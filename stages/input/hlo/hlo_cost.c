@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one instruction costs.  Floating-point operations: a dot 2 for each element of its result and each contracted
  * one, a convolution 2 for each element of its result and each of the window and input features that meet there,
- * elementwise ops one for each element.  Bytes: each operand once, and the result.
+ * elementwise ops one for each element.
  * source: DotDimensionNumbers {lhs_contracting 1, lhs_batch 3}, ConvolutionDimensionNumbers {kernel_output_feature 4},
  *         PrecisionConfig {algorithm 2} of xla/xla_data.proto; GemmBackendConfig of xla/service/gpu */
 #include "stages/input/hlo/hlo_private.h"
@@ -31,8 +31,6 @@ static tm_status operand_shape(struct tm_hlo *hlo, uint32_t module, const struct
     tm_status st = TM_OK;
 
     memset(shape, 0, sizeof(*shape));
-    if (n >= in->operand_count && in->operand_count == 1) /* the same one twice */
-        n = 0;
     if (n < in->operand_count)
         st = tm_hlo_result(hlo, module, in->operands[n], &result);
     if (st != TM_OK || !result || result->shape_bytes > sizeof(bytes))
@@ -254,63 +252,6 @@ static tm_status take_custom(struct tm_hlo *hlo, uint32_t module, const struct t
     return TM_OK;
 }
 
-/* --- bytes --- */
-
-static tm_status add_operands(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint32_t from,
-                              struct hlo_cost *cost)
-{
-    cost->operand_bytes = 0;
-    cost->has_operand_bytes = !in->is_cut;
-    for (uint32_t i = from; i < in->operand_count; i++) {
-        const struct hlo_result *result;
-        const tm_status st = tm_hlo_result(hlo, module, in->operands[i], &result);
-
-        if (st != TM_OK)
-            return st;
-        if (!result || !result->has_bytes ||
-            __builtin_add_overflow(cost->operand_bytes, result->bytes, &cost->operand_bytes))
-            cost->has_operand_bytes = false;
-    }
-    return TM_OK;
-}
-
-static void set_bytes(struct hlo_cost *cost, bool known, uint64_t a, uint64_t b)
-{
-    cost->has_bytes = known && !__builtin_add_overflow(a, b, &cost->bytes);
-}
-
-/* What it reads and writes: each operand once, and the result.  A slice reads as much as it gives, an update writes
- * what it reads; what is begun here holds its operands in its result; libraries' working memory is not moved. */
-static tm_status take_bytes(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
-                            struct hlo_cost *cost)
-{
-    const uint16_t traits = in->known->traits;
-    const bool is_library = tm_text_begins(in->target, "__cublas$") || tm_text_begins(in->target, "__cudnn$");
-    const bool is_part = (traits & (TM_HLO_SLICES | TM_HLO_UPDATES)) != 0;
-    const struct tm_hlo_shape *shape = &cost->shape;
-    const struct hlo_result *update = NULL;
-    tm_status st;
-
-    if (traits & (TM_HLO_CONTAINER | TM_HLO_DONE | TM_HLO_SILENT))
-        return TM_OK;
-    st = add_operands(hlo, module, in, is_part, cost);
-    if (st == TM_OK && (traits & TM_HLO_UPDATES) && in->operand_count > 1)
-        st = tm_hlo_result(hlo, module, in->operands[1], &update);
-    if (st != TM_OK)
-        return st;
-    if (traits & TM_HLO_START && shape->is_tuple)
-        set_bytes(cost, shape->has_bytes, shape->bytes, 0);
-    else if (traits & TM_HLO_UPDATES)
-        set_bytes(cost, cost->has_operand_bytes && update && update->has_bytes, cost->operand_bytes,
-                  update ? update->bytes : 0);
-    else
-        set_bytes(cost, cost->has_operand_bytes && shape->has_bytes, cost->operand_bytes,
-                  is_library && shape->is_tuple ? shape->part[0] : shape->bytes);
-    if (traits & TM_HLO_SLICES)
-        set_bytes(cost, cost->has_bytes, cost->bytes, shape->bytes);
-    return TM_OK;
-}
-
 tm_status tm_hlo_cost(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, struct hlo_cost *cost)
 {
     tm_status st = TM_OK;
@@ -341,5 +282,5 @@ tm_status tm_hlo_cost(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_i
     }
     if (!cost->has_flops)
         cost->flops = 0;
-    return st == TM_OK ? take_bytes(hlo, module, in, cost) : st;
+    return st == TM_OK ? tm_hlo_bytes(hlo, module, in, cost) : st;
 }

@@ -202,33 +202,6 @@ static void take_metadata(struct tm_hlo_instruction *in, struct tm_wire w)
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Leave out what came before.  Lists are short, but for tuples and the like: those are sorted, as their order tells
- * nothing. */
-static void drop_repeats(struct tm_hlo_instruction *in)
-{
-    const bool is_long = in->operand_count > 64;
-    uint32_t kept = 0;
-
-    if (is_long)
-        qsort(in->operands, in->operand_count, sizeof(*in->operands), by_value);
-    for (uint32_t i = 0; i < in->operand_count; i++) {
-        bool again = is_long && kept && in->operands[kept - 1] == in->operands[i];
-
-        for (uint32_t k = 0; !is_long && !again && k < kept; k++)
-            again = in->operands[k] == in->operands[i];
-        if (!again)
-            in->operands[kept++] = in->operands[i];
-    }
-    in->operand_count = kept;
-}
-
 static void put_operand(struct tm_hlo_instruction *in, uint64_t id)
 {
     if (in->operand_count < in->operand_room)
@@ -329,5 +302,4 @@ void tm_hlo_instruction_read(struct tm_wire bytes, struct tm_hlo_instruction *in
         take_field(in, &field);
     in->is_damaged = w.at != w.end;
     in->known = tm_hlo_opcode_of(in->opcode);
-    drop_repeats(in);
 }

@@ -50,7 +50,7 @@ struct tm_hlo_instruction {
     const struct tm_hlo_opcode *known;
     int64_t id, channel, source_line, stack_frame, parameter;
     uint64_t called;        /* id of the first computation that it calls, where has_called */
-    uint64_t *operands;     /* ids, each once, in order; room is the caller's */
+    uint64_t *operands;     /* ids; room is the caller's */
     uint32_t operand_count;
     uint32_t operand_room;
     bool has_called, is_host_transfer;

@@ -131,7 +131,7 @@ static struct tm_text name_in_hlo(struct tm_text text)
 
 static tm_status name_of(struct tm_hlo *hlo, const struct tm_config *config, struct tm_key *name, bool *has_name)
 {
-    const bool is_tpu = config->level != TM_LEVEL_NONE && config->details;
+    const bool is_tpu = config->details != 0; /* its HLO text */
     struct tm_text text;
     XXH128_hash_t hash;
     tm_status st;

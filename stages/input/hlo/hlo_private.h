@@ -17,7 +17,6 @@
 enum {
     HLO_BUFFER = 256 << 10,        /* an instruction that is larger is read without its large fields */
     HLO_OPERANDS_MOST = 16 << 10,  /* of one instruction */
-    HLO_PROGRAMS_MOST = 1 << 16,
     HLO_INSTRUCTIONS_MOST = 4 << 20, /* of a host's programs; those past it are not read.  The largest programs that
                                         are known have about a million */
     HLO_TEXT_MOST = 4096,          /* bytes of a name or path */
@@ -48,6 +47,8 @@ struct hlo_computation {
     uint64_t first_call;   /* row of `calls` once they are sorted by what is called */
     uint64_t calls;        /* how many call it */
     uint64_t pending;      /* calls in it whose sums are not known yet */
+    uint64_t written;      /* bytes of its result that are written, where has_written */
+    uint8_t has_written;
     uint8_t is_fusion, is_host;
 };
 
@@ -70,6 +71,20 @@ struct hlo_result {
     uint32_t shape_bytes;
     uint8_t element;
     uint8_t has_bytes, has_elements;
+};
+
+/* A parameter of a fusion of which only slices are read: by computation and number. */
+struct hlo_read {
+    uint64_t key;
+    uint64_t computation;
+    int64_t number;
+    uint64_t bytes;
+};
+
+/* An operand, for telling those that come twice. */
+struct hlo_operand {
+    uint64_t id;
+    uint32_t position;
 };
 
 struct hlo_call {
@@ -100,6 +115,9 @@ struct tm_hlo {
     /* while it reads */
     uint8_t *buffer, *compact;    /* HLO_BUFFER each */
     uint64_t *operands;           /* HLO_OPERANDS_MOST */
+    struct hlo_operand *sorted;   /* likewise */
+    struct hlo_reads *reads;      /* of the present computation */
+    struct tm_index *partial_reads; /* struct hlo_read */
     struct tm_index *results;     /* struct hlo_result */
     struct tm_index *places;      /* struct hlo_place */
     struct tm_rows *computations; /* struct hlo_computation */
@@ -127,6 +145,17 @@ tm_status tm_hlo_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm
 tm_status tm_hlo_source(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
                         tm_strid *source) TM_MUST_USE;
 
+/* hlo_reads.c: what a fusion reads and writes.  First walk: begin, note each instruction, end.  Second walk: ask. */
+struct hlo_reads *tm_hlo_reads_new(struct tm_run *run) TM_MUST_USE;
+void tm_hlo_reads_free(struct tm_run *run, struct hlo_reads *reads); /* tolerates NULL */
+void tm_hlo_reads_begin(struct hlo_reads *reads);
+void tm_hlo_reads_note(struct hlo_reads *reads, const struct tm_hlo_instruction *in, const struct hlo_result *result);
+tm_status tm_hlo_reads_end(struct tm_hlo *hlo, uint64_t number, int64_t root_id,
+                           struct hlo_computation *computation) TM_MUST_USE;
+/* out: *is_part  false: all of the parameter is read */
+tm_status tm_hlo_read_of(struct tm_hlo *hlo, uint64_t computation, uint32_t number, bool *is_part,
+                         uint64_t *bytes) TM_MUST_USE;
+
 /* hlo_cost.c: what is known of an instruction by itself. */
 struct hlo_cost {
     struct tm_hlo_shape shape;
@@ -143,7 +172,14 @@ tm_status tm_hlo_result(struct tm_hlo *hlo, uint32_t module, uint64_t id, const 
 tm_status tm_hlo_collective(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
                             const struct hlo_cost *cost, struct tm_hlo_op *op) TM_MUST_USE;
 
+/* hlo_bytes.c: cost->bytes and operand_bytes. */
+tm_status tm_hlo_bytes(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
+                       struct hlo_cost *cost) TM_MUST_USE;
+
 /* hlo_sums.c */
+/* The computation that an instruction calls, by its row; *found false where there is none of that id. */
+tm_status tm_hlo_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint64_t *row,
+                        bool *found) TM_MUST_USE;
 struct tm_sorter *tm_hlo_calls_new(struct tm_hlo *hlo, size_t memory_bytes) TM_MUST_USE;
 tm_status tm_hlo_note_call(struct tm_hlo *hlo, uint32_t module, uint64_t caller, const struct tm_hlo_instruction *in,
                            uint32_t op) TM_MUST_USE;

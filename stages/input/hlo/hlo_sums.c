@@ -4,28 +4,37 @@
  * computations; those in a circle are never known, and their calls keep no flops. */
 #include "stages/input/hlo/hlo_private.h"
 
+tm_status tm_hlo_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint64_t *row,
+                        bool *found)
+{
+    const void *at = NULL;
+    const tm_status st =
+        in->has_called ? tm_index_get(hlo->places, tm_hlo_key(module, (int64_t)in->called), &at) : TM_OK;
+    const struct hlo_place *place = at;
+
+    *found = st == TM_OK && place && place->id == (int64_t)in->called && place->module == module;
+    *row = *found ? place->row : 0;
+    return st;
+}
+
 tm_status tm_hlo_note_call(struct tm_hlo *hlo, uint32_t module, uint64_t caller, const struct tm_hlo_instruction *in,
                            uint32_t op)
 {
     struct hlo_call call = { .caller = caller, .op = op };
     struct hlo_computation *computation = tm_rows_change(hlo->computations, caller);
-    const struct hlo_place *place = NULL;
-    const void *row = NULL;
-    tm_status st = TM_OK;
+    bool found;
+    tm_status st;
 
     if (!computation)
         return hlo->run->error.status;
-    if (in->has_called)
-        st = tm_index_get(hlo->places, tm_hlo_key(module, (int64_t)in->called), &row);
-    place = row;
+    st = tm_hlo_called(hlo, module, in, &call.callee, &found);
     if (st != TM_OK)
         return st;
-    if (!place || place->id != (int64_t)in->called || place->module != module) {
+    if (!found) {
         computation->sums.lacks_flops = 1;
         return TM_OK;
     }
     computation->pending++;
-    call.callee = place->row;
     return tm_sorter_push(hlo->sorter, &call);
 }
 

@@ -2,14 +2,14 @@
 /* One program on the wire: module, computations, instructions, through one window that only goes forward.  Each level
  * checks its fields against its own end, and leaves what is damaged by its length.
  * source: HloProto {hlo_module 1}, HloModuleProto {name 1, computations 3, host_program_shape 4, id 5,
- *         device_assignment 15, stack_frame_index 17}, HloComputationProto {instructions 2, id 5,
+ *         device_assignment 15, stack_frame_index 17}, HloComputationProto {instructions 2, id 5, root_id 6,
  *         is_fusion_computation 7, execution_thread 8}; xla/service/hlo.proto */
 #include "stages/input/hlo/hlo_private.h"
 
 enum {
     PROTO_MODULE = 1,
     MODULE_NAME = 1, MODULE_COMPUTATION = 3, MODULE_SHAPE = 4, MODULE_ID = 5, MODULE_DEVICES = 15, MODULE_FRAMES = 17,
-    COMPUTATION_INSTRUCTION = 2, COMPUTATION_ID = 5, COMPUTATION_FUSION = 7, COMPUTATION_THREAD = 8,
+    COMPUTATION_INSTRUCTION = 2, COMPUTATION_ID = 5, COMPUTATION_ROOT = 6, COMPUTATION_FUSION = 7, COMPUTATION_THREAD = 8,
     SHAPE_PARAMETER = 1, DEVICES_REPLICAS = 1, DEVICES_PARTITIONS = 2,
     IN_SHAPE = 3, IN_LITERAL = 8, IN_CONFIG = 43,
     SMALL_FIELD = 32 << 10, /* of an instruction that is larger than the window */
@@ -139,6 +139,7 @@ static tm_status note_result(struct walk *k, const struct tm_hlo_instruction *in
     row.element = shape.element;
     row.has_bytes = shape.has_bytes;
     row.has_elements = shape.has_elements;
+    tm_hlo_reads_note(hlo->reads, in, &row);
     return tm_index_put(hlo->results, &row);
 }
 
@@ -277,6 +278,7 @@ static tm_status begin_computation(struct walk *k)
     k->module.computations++;
     if (k->pass == HLO_PASS_SHAPES) {
         k->computation = tm_rows_count(k->hlo->computations);
+        tm_hlo_reads_begin(k->hlo->reads);
         return tm_rows_append(k->hlo->computations, &none);
     }
     k->computation = k->module.first_computation + k->module.computations - 1;
@@ -289,18 +291,26 @@ static tm_status begin_computation(struct walk *k)
 }
 
 /* What the computation itself says: behind its instructions on the wire, so it is kept for the second walk. */
-static tm_status end_computation(struct walk *k, int64_t id, bool is_fusion, bool is_host)
+struct computation_end {
+    int64_t id, root_id;
+    bool is_fusion, is_host;
+};
+
+static tm_status end_computation(struct walk *k, const struct computation_end *end)
 {
     struct hlo_computation *row;
+    tm_status st = TM_OK;
 
     if (k->pass != HLO_PASS_SHAPES)
         return TM_OK;
     row = tm_rows_change(k->hlo->computations, k->computation);
     if (!row)
         return k->hlo->run->error.status;
-    row->is_fusion = is_fusion;
-    row->is_host = is_host;
-    return put_place(k, id);
+    row->is_fusion = end->is_fusion;
+    row->is_host = end->is_host;
+    if (end->is_fusion)
+        st = tm_hlo_reads_end(k->hlo, k->computation, end->root_id, row);
+    return st == TM_OK ? put_place(k, end->id) : st;
 }
 
 /* Whether an instruction more may be read. */
@@ -318,8 +328,8 @@ static bool take_from_budget(struct walk *k)
 
 static tm_status walk_computation(struct walk *k, uint64_t end)
 {
-    int64_t id = 0;
-    bool is_fusion = false, is_host = false, more = true;
+    struct computation_end last = { .id = 0 };
+    bool more = true;
     tm_status st = begin_computation(k);
 
     while (st == TM_OK) {
@@ -339,17 +349,19 @@ static tm_status walk_computation(struct walk *k, uint64_t end)
             continue;
         }
         if (head.number == COMPUTATION_ID && head.type == TM_WIRE_VARINT)
-            id = (int64_t)head.value;
+            last.id = (int64_t)head.value;
+        if (head.number == COMPUTATION_ROOT && head.type == TM_WIRE_VARINT)
+            last.root_id = (int64_t)head.value;
         if (head.number == COMPUTATION_FUSION && head.type == TM_WIRE_VARINT)
-            is_fusion = head.value != 0;
+            last.is_fusion = head.value != 0;
         if (head.number == COMPUTATION_THREAD && head.type == TM_WIRE_LEN && head.value == 4) {
             st = tm_reader_peek(&k->w, 4, &view);
-            is_host = st == TM_OK && view.end - view.at == 4 && !memcmp(view.at, "host", 4);
+            last.is_host = st == TM_OK && view.end - view.at == 4 && !memcmp(view.at, "host", 4);
         }
         if (head.type == TM_WIRE_LEN)
             tm_reader_skip(&k->w, head.value);
     }
-    return st == TM_OK ? end_computation(k, id, is_fusion, is_host) : st;
+    return st == TM_OK ? end_computation(k, &last) : st;
 }
 
 /* --- the module --- */

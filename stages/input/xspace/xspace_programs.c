@@ -5,7 +5,7 @@
  * source: XStat {metadata_id 1, values 2 to 7} */
 #include "stages/input/xspace/xspace_private.h"
 
-enum { STAT_ID = 1, NAME_MOST = 4096 };
+enum { STAT_ID = 1, STAT_REF = 7 /* the last of the values */, NAME_MOST = 4096 };
 
 /* A statistic's name and where its value lies. */
 struct program_stat {
@@ -30,7 +30,7 @@ static tm_status read_stat(struct tm_xspace *x, uint64_t begin, uint64_t end, st
             return st;
         if (head.number == STAT_ID && head.type == TM_WIRE_VARINT && !damaged) {
             stat->id = (int64_t)head.value;
-        } else if (head.type == TM_WIRE_LEN || !damaged) { /* of one that is cut, what is there */
+        } else if (head.number <= STAT_REF && (head.type == TM_WIRE_LEN || !damaged)) { /* of one that is cut, what is there */
             stat->value = head;
             stat->value_at = tm_reader_offset(&w);
             if (damaged)

@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives of several devices against a slow calculation of its own, in whole picoseconds.
+
+    skew.py [--case PATTERN]
+
+Late arrivals of ranks that are one run, and whose the exposed time of each device is, from the raw JSON after the
+definitions of docs/metrics.md.  Ranks by a generator here; PyTorch's profiles and the ranks of one Megatron job of
+$TM_SHARED, and profiles of its generator with their truth.  Without the folder these are skipped.
+"""
+
+import argparse
+import gzip
+import json
+import random
+import re
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from tap import Tap  # noqa: E402
+from tracemill import SHARED, Scratch, summary_of  # noqa: E402
+
+KINETO = SHARED / "traces" / "kineto"
+GENERATOR = SHARED / "tools" / "make_trace.py"
+MEGATRON = "astra-sim-workload-megatron-tp8-megatron_kineto_*.json"
+REAL = ("holistictrac-data-nccl_parser_config-nccl_data.json.gz", "tracelens-traces-mi300-resnet_act_checkpoint.json.gz",
+        "tracelens-traces-b200-eager_trace.json.gz", "holistictrac-data-trace_filter-sampled_rank-0.json.gz",
+        "holistictrac-data-df_index_resolver-df_index_resolver.json.gz")
+GENERATED = {
+    "gpu, comm": ["--devices", "2", "--scenario", "comm"],
+    "gpu, imbalance": ["--devices", "4", "--scenario", "imbalance"],
+    "gpu, four streams and a slow device": ["--devices", "3", "--streams", "4", "--slow-device", "2=1.3"],
+    "gpu, asynchronous dispatch": ["--devices", "2", "--scenario", "comm", "--async"],
+    "tpu, comm": ["--platform", "tpu", "--devices", "2", "--scenario", "comm", "--async"],
+}
+COLLECTIVE = re.compile(r"nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|cross_device_reduce",
+                        re.IGNORECASE)
+KINDS = (("reduce-scatter", "reduce_?scatter"), ("all-reduce", "all_?reduce|cross_device_reduce"),
+         ("all-gather", "all_?gather"), ("all-to-all", "all_?to_?all"), ("broadcast", "broadcast"),
+         ("send-recv", "send|recv"))
+TOGETHER = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")
+ELEMENT_BYTES = {"Float": 4, "BFloat16": 2, "Half": 2, "Long": 8, "Int": 4, "Double": 8, "Byte": 1, "Char": 1}
+COMPUTE_CATEGORIES = ("kernel", "Kernel", "gpu_memset", "Memset")
+
+
+def exact_ps(microseconds):
+    return int(Decimal(microseconds).scaleb(6))
+
+
+class Event:
+    """A kernel or a memset of a device."""
+
+    def __init__(self, raw):
+        args = raw.get("args", {})
+        self.name, self.device = raw["name"], args.get("device", 0)
+        self.begin = exact_ps(raw["ts"])
+        self.end = self.begin + exact_ps(raw.get("dur", 0))
+        self.is_collective = raw["cat"].lower() == "kernel" and bool(COLLECTIVE.search(self.name))
+        self.operation = args.get("Collective name", "")
+        self.group = (args.get("Process Group Name", ""), args.get("Process Group Ranks", ""))
+        self.size = args.get("Group size") or None
+        elements = max(int(args.get("In msg nelems", 0)), int(args.get("Out msg nelems", 0)))
+        self.bytes = elements * ELEMENT_BYTES.get(args.get("dtype", ""), 0) or None
+        self.kind = next((kind for text in (self.operation, self.name) for kind, words in KINDS
+                          if re.search(words, text, re.IGNORECASE)), "other")
+
+    def communicator(self):
+        if not self.operation:
+            return self.kind, self.name
+        return self.kind, self.operation, str(self.group), None if self.kind == "all-to-all" else self.bytes
+
+
+def events_of(path):
+    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else open(path, encoding="utf-8")
+    with opened as file:
+        document = json.load(file, parse_float=Decimal)
+    raw = document["traceEvents"] if isinstance(document, dict) else document
+    return [Event(e) for e in raw if e.get("ph") == "X" and e.get("cat") in COMPUTE_CATEGORIES]
+
+
+# --- late arrivals --------------------------------------------------------------------------------------------
+
+
+def match(ranks):
+    """The collectives of several ranks, as lists of (rank, event), and how many have no counterpart."""
+    by_communicator, unmatched, instances = defaultdict(lambda: defaultdict(list)), 0, []
+    for rank, events in enumerate(ranks):
+        for event in (e for e in events if e.is_collective):
+            if event.kind == "send-recv":
+                unmatched += 1
+            else:
+                by_communicator[event.communicator()][rank].append(event)
+    for members in by_communicator.values():
+        shared = Counter(len(events) for events in members.values())
+        count = max(shared, key=lambda n: (shared[n], n))
+        taken = [rank for rank, events in members.items() if len(events) == count and shared[count] > 1]
+        unmatched += sum(len(events) for rank, events in members.items() if rank not in taken)
+        for n in range(count if taken else 0):
+            instance = [(rank, sorted(members[rank], key=lambda e: (e.begin, -e.end))[n]) for rank in sorted(taken)]
+            begin, end = max(e.begin for _, e in instance), min(e.end for _, e in instance)
+            if instance[0][1].kind in TOGETHER and begin >= end:
+                unmatched += len(instance)
+            else:
+                instances.append(instance)
+    return instances, unmatched
+
+
+def skew_of(ranks):
+    """The figures of collectives.skew."""
+    instances, unmatched = match(ranks)
+    members = [Counter() for _ in ranks]
+    lengths = []
+    for instance in instances:
+        begins = sorted(e.begin for _, e in instance)
+        lengths.append(begins[-1] - begins[0])
+        for rank, event in instance:
+            member = members[rank]
+            member["count"] += 1
+            member["late_ps"] += event.begin - begins[0]
+            member["late_max_ps"] = max(member["late_max_ps"], event.begin - begins[0])
+            member["wait_ps"] += begins[-1] - event.begin
+        if begins[-1] > begins[0]:
+            last = next(rank for rank, e in instance if e.begin == begins[-1])
+            members[last]["last_count"] += 1
+            members[last]["caused_ps"] += (begins[-1] - begins[-2]) * (len(begins) - 1)
+    for member, events in zip(members, ranks):
+        member["collective_ps"] = sum(e.end - e.begin for e in events if e.is_collective)
+    lengths.sort()
+    rank_of = lambda pct: lengths[-(-len(lengths) * pct // 100) - 1]  # noqa: E731
+    return {"matched": len(instances), "unmatched": unmatched, "late_ps": sum(lengths),
+            "wait_ps": sum(m["wait_ps"] for m in members), "max_ps": lengths[-1], "p50_ps": rank_of(50),
+            "p95_ps": rank_of(95)}, members
+
+
+def check_skew(tap, name, paths, folder, *options):
+    result, summary = summary_of(paths, folder / "skew", *options)
+    if summary is None:
+        tap.ok(False, f"{name}: a report is made", result)
+        return None
+    skew = summary["collectives"]["skew"]
+    whole, members = skew_of([events_of(p) for p in paths])
+    wrong = [f"{key} is {skew[key]}, not {value}" for key, value in whole.items() if skew[key] != value]
+    for row, member in zip(skew["members"], members):
+        wrong += [f"{key} of {row['device']} is {row[key]}, not {member[key]}" for key in row
+                  if key != "device" and row[key] != member[key]]
+    tap.ok(not wrong and len(skew["members"]) == len(members), f"{name}: late arrivals", *wrong[:8])
+    return skew
+
+
+# --- exposed time ---------------------------------------------------------------------------------------------
+
+
+def exposed_by_row(events):
+    """Exposed time by row of one device, instant by instant."""
+    rows, owner = Counter(), None
+    collectives = sorted((e for e in events if e.is_collective and e.end > e.begin), key=lambda e: (e.begin, -e.end))
+    compute = [e for e in events if not e.is_collective and e.end > e.begin]
+    borders = sorted({t for e in collectives + compute for t in (e.begin, e.end)})
+    begins, ends = defaultdict(list), defaultdict(list)
+    for event in collectives + compute:
+        begins[event.begin].append(event)
+        ends[event.end].append(event)
+    running = []
+    for begin, end in zip(borders, borders[1:]):
+        running = [e for e in running if e.end > begin] + begins[begin]
+        now = [e for e in running if e.is_collective]
+        if not now:
+            continue
+        if owner not in now:  # the first to begin, or the one that ends last
+            old = [e for e in now if e.begin < begin]
+            owner = max(old, key=lambda e: (e.end, -collectives.index(e))) if old else \
+                min(now, key=collectives.index)
+        if len(now) == len(running):
+            rows[owner.kind, owner.bytes, owner.size] += end - begin
+    return rows
+
+
+def check_exposed(tap, name, path, folder):
+    result, summary = summary_of(path, folder / "exposed", "--steps", "all", "--rows", "10000")
+    if summary is None:
+        tap.ok(False, f"{name}: a report is made", result)
+        return
+    by_device = defaultdict(list)
+    for event in events_of(path):
+        by_device[event.device].append(event)
+    wanted = Counter()
+    for events in by_device.values():
+        wanted.update(exposed_by_row(events))
+    found = Counter()
+    for row in summary["collectives"]["rows"]:
+        found[row["kind"], row["message_bytes"], row["group_size"]] += row["exposed_ps"]
+    wrong = [f"{key}: {found[key]}, not {wanted[key]}" for key in set(found) | set(wanted) if found[key] != wanted[key]]
+    tap.ok(not wrong, f"{name}: exposed time by row", *wrong[:8])
+    check_sums(tap, name, summary)
+
+
+def check_sums(tap, name, summary):
+    """Rows add up to the devices, and bandwidths to what NCCL's tests call so."""
+    collectives = summary["collectives"]
+    rows = sum(r["exposed_ps"] for r in collectives["rows"]) + collectives["rest"]["exposed_ps"]
+    devices = sum(d["exposed_collective_ps"] for d in summary["devices"])
+    tap.ok(rows == devices == collectives["total"]["exposed_ps"], f"{name}: rows add up to the devices",
+           f"{rows} of rows, {devices} of devices")
+    wrong = []
+    for row in collectives["rows"]:
+        n, rate = row["group_size"], row["algorithm_bandwidth"]
+        if rate is None or row["bus_bandwidth"] is None:
+            continue
+        factor = {"all-reduce": lambda: 2 * (n - 1) / n, "all-gather": lambda: (n - 1) / n,
+                  "reduce-scatter": lambda: (n - 1) / n, "all-to-all": lambda: (n - 1) / n}
+        bus = rate * factor.get(row["kind"], lambda: 1)()
+        right = row["bytes"] / (row["total_ps"] * 1e-12)
+        if abs(rate - right) > 1e-9 * right or abs(row["bus_bandwidth"] - bus) > 1e-9 * bus:
+            wrong.append(f"{row['kind']} of {row['message_bytes']}: {rate}, {row['bus_bandwidth']}")
+    if summary["environment"]["platform"] == "gpu":
+        tap.ok(not wrong, f"{name}: bandwidths", *wrong[:4])
+
+
+# --- made-up ranks --------------------------------------------------------------------------------------------
+
+
+def make_ranks(folder, seed, count=4, shift_us=0):
+    """Ranks of one job that come to their collectives at different times, and leave together."""
+    dice, events, now = random.Random(seed), [[] for _ in range(count)], 1_700_000_000_000_000
+    groups = [list(range(count)), list(range(count // 2)), list(range(count // 2, count))]
+    for i in range(120):
+        group, kind = dice.choice(groups), dice.choice(("allreduce", "_allgather_base", "_reduce_scatter_base"))
+        arrivals = {rank: now + dice.randrange(0, 400) + (200 if rank == 1 else 0) for rank in group}
+        end = max(arrivals.values()) + dice.randrange(20, 90)
+        for rank, begin in arrivals.items():
+            args = {"device": 0, "stream": 20, "Collective name": kind, "In msg nelems": 1 << (16 + i % 3), "dtype": "Float",
+                    "Out msg nelems": 1 << 16, "Group size": len(group), "Process Group Name": str(group[0]),
+                    "Process Group Ranks": str(group)}
+            events[rank].append({"ph": "X", "cat": "kernel", "name": "ncclDevKernel_Generic", "pid": 0, "tid": 20,
+                                 "ts": begin + Decimal(dice.randrange(1000)) / 1000, "dur": end - begin + 1, "args": args})
+            events[rank].append({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7,
+                                 "ts": begin + dice.randrange(0, 60), "dur": dice.randrange(5, 50),
+                                 "args": {"device": 0, "stream": 7}})
+        now = end + dice.randrange(10, 50)
+    paths = []
+    for rank, own in enumerate(events):
+        for event in own:
+            event["ts"] = float(event["ts"] + (shift_us if rank else 0))
+        path = folder / f"rank{rank}.json"
+        path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA A100"}],
+                                    "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": count},
+                                    "traceEvents": own}), encoding="utf-8")
+        paths.append(path)
+    return paths
+
+
+def check_made(tap, folder):
+    for seed in (1, 2, 3):
+        place = folder / f"made-{seed}"
+        place.mkdir()
+        paths = make_ranks(place, seed)
+        skew = check_skew(tap, f"made-up ranks, seed {seed}", paths, place)
+        if skew:
+            tap.ok(skew["clock"]["aligned"] is True and skew["straggler"] == "rank1/gpu:0",
+                   f"made-up ranks, seed {seed}: rank 1 is the straggler", skew["straggler"], skew["clock"])
+        check_exposed(tap, f"made-up rank, seed {seed}", paths[0], place)
+    place = folder / "shifted"
+    place.mkdir()
+    _, summary = summary_of(make_ranks(place, 4, shift_us=700_000), place / "out")
+    skew = summary and summary["collectives"]["skew"]
+    tap.ok(skew and skew["clock"]["aligned"] is False and all(m["device"] != "rank0/gpu:0" or m["count"] == 0
+                                                              for m in skew["members"]),
+           "ranks whose clocks differ are not compared", skew and skew["clock"])
+
+
+# --- cases ----------------------------------------------------------------------------------------------------
+
+
+def check_megatron(tap, folder):
+    paths = sorted(KINETO.glob(MEGATRON))
+    if len(paths) < 4:
+        tap.skip("ranks of a Megatron job", f"no profiles at {KINETO}")
+        return
+    skew = check_skew(tap, "Megatron, four ranks", paths, folder)
+    if skew:
+        tap.ok(skew["straggler"] == paths[0].stem + "/gpu:0" and skew["clock"]["aligned"] is True,
+               "Megatron: the others wait for rank 0", skew["straggler"], skew["clock"])
+        least = min(skew["members"], key=lambda m: m["collective_ps"])
+        tap.ok(least["device"] == skew["straggler"], "Megatron: who comes last is the shortest inside", least)
+    check_exposed(tap, "Megatron, rank 1", paths[1], folder)
+
+
+def check_generated(tap, folder, name, options):
+    prefix = folder / "t"
+    made = subprocess.run([sys.executable, GENERATOR, prefix, "--events", "12000", "--quiet", *options],
+                          capture_output=True, text=True, check=False)
+    if made.returncode:
+        tap.skip(name, made.stderr.strip().splitlines()[-1] if made.stderr else "the generator failed")
+        return
+    result, summary = summary_of(f"{prefix}.xplane.pb", folder / "out", "--steps", "all")
+    if summary is None:
+        tap.ok(False, f"{name}: a report is made", result)
+        return
+    truth = json.loads(Path(f"{prefix}.truth.json").read_text(encoding="utf-8"))
+    wanted = [d["collective"]["exposed_ps"] for h in truth["hosts"] for d in h["devices"]]
+    tap.ok([d["exposed_collective_ps"] for d in summary["devices"]] == wanted, f"{name}: exposed time of the devices")
+    tap.ok(summary["collectives"]["total"]["count"] >= 1 and sum(wanted) ==
+           summary["collectives"]["total"]["exposed_ps"], f"{name}: exposed time of all rows")
+    check_sums(tap, name, summary)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--case", default="*", metavar="PATTERN")
+    pattern = parser.parse_args().case
+    tap = Tap()
+    with Scratch() as folder:
+        if fnmatchcase("made-up", pattern):
+            check_made(tap, folder)
+        if fnmatchcase("megatron", pattern):
+            (folder / "megatron").mkdir()
+            check_megatron(tap, folder / "megatron")
+        for file in (f for f in REAL if fnmatchcase(f, pattern)):
+            (folder / file).mkdir()
+            if (KINETO / file).exists():
+                check_exposed(tap, file, KINETO / file, folder / file)
+            else:
+                tap.skip(file, f"no profile at {KINETO}")
+        for name, options in GENERATED.items():
+            if fnmatchcase(name, pattern) and GENERATOR.exists():
+                (folder / name.replace(", ", "-").replace(" ", "-")).mkdir()
+                check_generated(tap, folder / name.replace(", ", "-").replace(" ", "-"), name, options)
+            elif fnmatchcase(name, pattern):
+                tap.skip(name, f"no generator at {GENERATOR}")
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,632 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stages/diagnose/skew.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "pipeline/partial.h"
+#include "stages/diagnose/skew_private.h"
+#include "tests/support/stage_driver.h"
+#include "tests/support/test_run.h"
+
+enum { US = 1000000 };
+
+#define OK(call) assert_int_equal(call, TM_OK)
+
+/* Hosts of GPUs, with steps numbered 100 ... */
+struct rig {
+    struct tm_run run;
+    struct bench bench;
+    uint32_t devices; /* per host */
+};
+
+static const struct tm_config no_config = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE };
+
+static tm_status begin(struct rig *r)
+{
+    bench_devices(&r->bench, r->devices, TM_DEVICE_GPU, 0, INT64_MAX);
+    return bench_begin(&r->bench);
+}
+
+static tm_status try_rig(struct rig *r, uint32_t devices)
+{
+    const struct tm_message none = { .group_size = 0 };
+    const struct tm_hlo_op no_op = { .group_size = 0 };
+    struct bench *b = &r->bench;
+    tm_status st = bench_open(b, &r->run, &tm_skew_stage);
+
+    r->devices = devices;
+    if (st != TM_OK)
+        return st;
+    b->trace.origin = TM_ORIGIN_PYTORCH;
+    b->trace.origin_us = 5000;
+    b->trace.messages = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(none), 1 << 16);
+    b->trace.hlo_ops = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(no_op), 1 << 16);
+    b->trace.steps.marks = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_step_mark), 1 << 16);
+    if (!b->trace.messages || !b->trace.hlo_ops || !b->trace.steps.marks)
+        return r->run.error.status;
+    st = tm_rows_append(b->trace.messages, &none);
+    if (st == TM_OK)
+        st = tm_rows_append(b->trace.hlo_ops, &no_op);
+    for (int64_t i = 0; i < BENCH_STEPS && st == TM_OK; i++)
+        st = tm_rows_append(b->trace.steps.marks, &(struct tm_step_mark){ .number = 100 + i });
+    return st == TM_OK ? begin(r) : st;
+}
+
+static void open_rig(struct rig *r, uint32_t devices)
+{
+    test_run_init(&r->run);
+    OK(try_rig(r, devices));
+}
+
+static void close_rig(struct rig *r)
+{
+    tm_rows_free(r->bench.trace.messages);
+    tm_rows_free(r->bench.trace.hlo_ops);
+    tm_rows_free(r->bench.trace.steps.marks);
+    bench_close(&r->bench);
+}
+
+static tm_status try_report(struct rig *r)
+{
+    (void)tm_add_object(tm_doc_root(r->bench.doc), "collectives");
+    return bench_report(&r->bench);
+}
+
+static void report_rig(struct rig *r)
+{
+    OK(bench_end(&r->bench));
+    OK(try_report(r));
+}
+
+static void end_rig(struct rig *r)
+{
+    close_rig(r);
+    assert_ledger_is_even(&r->run);
+}
+
+/* A collective of a device, in microseconds. */
+static struct tm_event collective(struct rig *r, const char *name, uint32_t device, int64_t begin_us, int64_t end_us)
+{
+    struct tm_event event = bench_event(bench_name(&r->bench, name), TM_CLASS_COLLECTIVE, &no_config, begin_us * US,
+                                        (end_us - begin_us) * US);
+
+    event.device = device;
+    return event;
+}
+
+static void take(struct rig *r, const char *name, uint32_t device, int64_t begin_us, int64_t end_us)
+{
+    const struct tm_event event = collective(r, name, device, begin_us, end_us);
+
+    OK(bench_take(&r->bench, &event));
+}
+
+static int64_t integer(const struct rig *r, const char *path)
+{
+    char whole[128];
+
+    (void)snprintf(whole, sizeof(whole), "collectives.skew.%s", path);
+    if (!tm_has(bench_get(&r->bench, whole)))
+        fail_msg("%s is missing", whole);
+    return tm_int(bench_get(&r->bench, whole));
+}
+
+static const char *text(const struct rig *r, const char *path)
+{
+    char whole[128];
+
+    (void)snprintf(whole, sizeof(whole), "collectives.skew.%s", path);
+    return tm_text(bench_get(&r->bench, whole));
+}
+
+static const char *why(const struct rig *r, const char *path)
+{
+    char whole[128];
+
+    (void)snprintf(whole, sizeof(whole), "collectives.skew%s%s", *path ? "." : "", path);
+    return tm_why(bench_get(&r->bench, whole));
+}
+
+/* --- one host --- */
+
+static void the_last_one_is_late_and_the_others_wait(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 3);
+    take(&r, "nccl_AllReduce", 0, 0, 100);
+    take(&r, "nccl_AllReduce", 1, 10, 100);
+    take(&r, "nccl_AllReduce", 2, 90, 100);
+    take(&r, "nccl_AllReduce", 1, 200, 220);
+    take(&r, "nccl_AllReduce", 0, 205, 220);
+    take(&r, "nccl_AllReduce", 2, 210, 220);
+    report_rig(&r);
+    assert_int_equal(integer(&r, "communicators"), 1);
+    assert_int_equal(integer(&r, "matched"), 2);
+    assert_int_equal(integer(&r, "unmatched"), 0);
+    assert_int_equal(integer(&r, "late_ps"), (90 + 10) * US);
+    assert_int_equal(integer(&r, "wait_ps"), (90 + 80 + 10 + 5) * US);
+    assert_int_equal(integer(&r, "p50_ps"), 10 * US);
+    assert_int_equal(integer(&r, "p95_ps"), 90 * US);
+    assert_int_equal(integer(&r, "max_ps"), 90 * US);
+    assert_string_equal(text(&r, "straggler"), "h0/gpu:2");
+    assert_int_equal(integer(&r, "members[2].last_count"), 2);
+    assert_int_equal(integer(&r, "members[2].late_ps"), 100 * US);
+    assert_int_equal(integer(&r, "members[2].late_max_ps"), 90 * US);
+    assert_int_equal(integer(&r, "members[2].wait_ps"), 0);
+    assert_int_equal(integer(&r, "members[2].caused_ps"), (2 * 80 + 2 * 5) * US);
+    assert_int_equal(integer(&r, "members[2].collective_ps"), 20 * US);
+    assert_int_equal(integer(&r, "members[0].wait_ps"), 95 * US);
+    assert_int_equal(integer(&r, "members[0].late_ps"), 5 * US);
+    assert_int_equal(integer(&r, "worst[0].ordinal"), 1);
+    assert_int_equal(integer(&r, "worst[0].step"), 100);
+    assert_int_equal(integer(&r, "worst[0].begin_ps"), 90 * US);
+    assert_int_equal(integer(&r, "worst[0].first_begin_ps"), 0);
+    assert_string_equal(text(&r, "worst[0].last"), "h0/gpu:2");
+    assert_string_equal(text(&r, "worst[0].first"), "h0/gpu:0");
+    assert_string_equal(text(&r, "worst[0].kind"), "all-reduce");
+    end_rig(&r);
+}
+
+static void those_who_take_turns_are_no_stragglers(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 2);
+    take(&r, "all-reduce", 0, 0, 50);
+    take(&r, "all-reduce", 1, 40, 50);
+    take(&r, "all-reduce", 1, 100, 150);
+    take(&r, "all-reduce", 0, 115, 150);
+    report_rig(&r);
+    assert_int_equal(integer(&r, "matched"), 2);
+    assert_string_equal(why(&r, "straggler"), "no device stands out"); /* later by far, but last once only */
+    end_rig(&r);
+}
+
+static void where_the_numbers_differ_most_devices_win(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 3);
+    for (uint32_t device = 0; device < 3; device++) {
+        take(&r, "all-reduce", device, 0 + device, 50);
+        if (device != 1)
+            take(&r, "all-reduce", device, 60 + device, 90);
+    }
+    report_rig(&r);
+    assert_int_equal(integer(&r, "matched"), 2);
+    assert_int_equal(integer(&r, "unmatched"), 1);
+    assert_int_equal(integer(&r, "members[1].count"), 0);
+    assert_int_equal(integer(&r, "late_ps"), 4 * US);
+    end_rig(&r);
+}
+
+static void steps_are_matched_by_their_numbers(void **state)
+{
+    struct tm_event event;
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 2);
+    event = collective(&r, "all-reduce", 0, 0, 10);
+    OK(bench_take(&r.bench, &event)); /* the other device has none in this step */
+    event = collective(&r, "all-reduce", 0, 20, 30);
+    event.step = 3;
+    OK(bench_take(&r.bench, &event));
+    event = collective(&r, "all-reduce", 1, 22, 30);
+    event.step = 3;
+    OK(bench_take(&r.bench, &event));
+    report_rig(&r);
+    assert_int_equal(integer(&r, "matched"), 1);
+    assert_int_equal(integer(&r, "unmatched"), 1);
+    assert_int_equal(integer(&r, "worst[0].step"), 103);
+    assert_int_equal(integer(&r, "late_ps"), 2 * US);
+    end_rig(&r);
+}
+
+static void what_does_not_overlap_is_not_one_collective(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 2);
+    take(&r, "all-gather", 0, 0, 10);
+    take(&r, "all-gather", 1, 10, 20);
+    report_rig(&r);
+    assert_int_equal(integer(&r, "matched"), 0);
+    assert_int_equal(integer(&r, "unmatched"), 2);
+    assert_int_equal(integer(&r, "checked"), 1);
+    assert_string_equal(why(&r, "late_ps"),
+                        "what the devices ran at the same place does not overlap: it is not the same collective");
+    end_rig(&r);
+}
+
+static void sends_do_not_tell_who_takes_part(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 2);
+    take(&r, "ncclKernel_SendRecv", 0, 0, 10);
+    take(&r, "ncclKernel_SendRecv", 1, 0, 10);
+    report_rig(&r);
+    assert_int_equal(integer(&r, "unmatched"), 2);
+    assert_string_equal(why(&r, "max_ps"), "sends and receives do not tell who takes part");
+    end_rig(&r);
+}
+
+static void one_device_waits_for_nobody(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 2);
+    take(&r, "all-reduce", 1, 0, 10);
+    report_rig(&r);
+    assert_string_equal(why(&r, ""), "one device ran collectives");
+    end_rig(&r);
+}
+
+/* --- communicators --- */
+
+static void groups_of_a_message_are_told_apart(void **state)
+{
+    static const char *const ranks[] = { "[0, 1]", "[0, 1]", "[2, 3]", "[2, 3]" };
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct tm_message message = { .elements_in = 8,
+                                            .element_bytes = 4,
+                                            .operation = bench_name(&r.bench, "allreduce"),
+                                            .group_ranks = bench_name(&r.bench, ranks[i]) };
+        struct tm_config config = no_config;
+        struct tm_event event = collective(&r, "ncclDevKernel_Generic", i, i * 10, 100);
+
+        config.message = (uint32_t)tm_rows_count(r.bench.trace.messages);
+        OK(tm_rows_append(r.bench.trace.messages, &message));
+        event.config = &config;
+        event.record.config = i + 1;
+        OK(bench_take(&r.bench, &event));
+    }
+    report_rig(&r);
+    assert_int_equal(integer(&r, "communicators"), 2);
+    assert_int_equal(integer(&r, "matched"), 2);
+    assert_int_equal(integer(&r, "late_ps"), 20 * US);
+    assert_string_equal(text(&r, "worst[0].name"), "allreduce");
+    end_rig(&r);
+}
+
+static void replica_groups_are_told_apart(void **state)
+{
+    struct tm_config config = no_config;
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 4);
+    config.hlo_op = bench_name(&r.bench, "all-reduce.1");
+    config.module = bench_name(&r.bench, "jit_step");
+    config.hlo = 1;
+    OK(tm_rows_append(r.bench.trace.hlo_ops, &(struct tm_hlo_op){ .groups = bench_name(&r.bench, "{{0,2},{1,3}}") }));
+    for (uint32_t i = 0; i < 4; i++) {
+        struct tm_event event = collective(&r, "nccl", i, i * 10, 100);
+
+        event.config = &config;
+        event.record.config = 1;
+        OK(bench_take(&r.bench, &event));
+    }
+    report_rig(&r);
+    assert_int_equal(integer(&r, "matched"), 2);
+    assert_int_equal(integer(&r, "late_ps"), 40 * US);
+    assert_int_equal(integer(&r, "members[0].wait_ps"), 20 * US);
+    end_rig(&r);
+}
+
+static void groups_are_read_as_xla_prints_them(void **state)
+{
+    static const struct {
+        const char *text;
+        uint32_t groups[4];
+    } rows[] = {
+        { "", { 0, 0, 0, 0 } },
+        { "{}", { 0, 0, 0, 0 } },
+        { "{{0,1,2,3,4,5,6,7}}", { 0, 0, 0, 0 } }, /* some of one large group */
+        { "{{0,1},{2,3}}", { 0, 0, 1, 1 } },
+        { "{{3, 0}, {1, 2}}", { 0, 1, 1, 0 } },
+        { "{{0},{1},{2},{3}}", { 0, 1, 2, 3 } },
+        { "{{0,1},{2,4}}", { TM_NONE, TM_NONE, TM_NONE, TM_NONE } },
+        { "{{0,1},{2}}", { TM_NONE, TM_NONE, TM_NONE, TM_NONE } },
+        { "{{0,1},{1,2}}", { TM_NONE, TM_NONE, TM_NONE, TM_NONE } },
+        { "{{0,1},{2,99999999999999999999}}", { TM_NONE, TM_NONE, TM_NONE, TM_NONE } },
+        { "[2,2]<=[4]", { TM_NONE, TM_NONE, TM_NONE, TM_NONE } },
+        { "{{0,1},{2,3}", { TM_NONE, TM_NONE, TM_NONE, TM_NONE } },
+        { "{{{0,1},{2,3}}}", { TM_NONE, TM_NONE, TM_NONE, TM_NONE } },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        uint32_t groups[4];
+
+        find_subgroups(rows[i].text, groups, 4);
+        if (memcmp(groups, rows[i].groups, sizeof(groups)) != 0)
+            fail_msg("'%s' is %u %u %u %u", rows[i].text, groups[0], groups[1], groups[2], groups[3]);
+    }
+}
+
+/* --- hosts --- */
+
+/* Ten collectives of two hosts of one device each: the second one comes 30 us late to all of them.  Its times count
+ * from shift_us later, and its file says that it is told_us. */
+static void two_hosts(struct rig *r, int64_t shift_us, int64_t told_us, enum tm_origin origin)
+{
+    for (int i = 0; i < 10; i++)
+        take(r, "all-reduce", 0, i * 100, i * 100 + 50);
+    OK(bench_end(&r->bench));
+    r->bench.trace.origin = (uint8_t)origin;
+    r->bench.trace.origin_us += told_us;
+    OK(begin(r));
+    for (int i = 0; i < 10; i++)
+        take(r, "all-reduce", 0, i * 100 + 30 - shift_us, i * 100 + 50 - shift_us);
+    report_rig(r);
+}
+
+static void hosts_are_brought_together_by_their_clock(void **state)
+{
+    static const int64_t shifts_us[] = { 0, 20000, -5000 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(shifts_us) / sizeof(shifts_us[0]); i++) {
+        struct rig r;
+
+        open_rig(&r, 1);
+        two_hosts(&r, shifts_us[i], shifts_us[i], TM_ORIGIN_PYTORCH);
+        assert_int_equal(integer(&r, "matched"), 10);
+        assert_string_equal(text(&r, "straggler"), "h1/gpu:0");
+        assert_int_equal(integer(&r, "late_ps"), 300 * US);
+        assert_int_equal(integer(&r, "worst[0].begin_ps"), (30 - shifts_us[i]) * US);
+        assert_int_equal(integer(&r, "clock.hosts"), 2);
+        assert_int_equal(integer(&r, "clock.checked"), 10);
+        assert_true(tm_is(bench_get(&r.bench, "collectives.skew.clock.aligned")));
+        end_rig(&r);
+    }
+}
+
+static void clocks_that_do_not_agree_are_refused(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 1);
+    two_hosts(&r, 0, 60, TM_ORIGIN_PYTORCH);
+    assert_int_equal(integer(&r, "matched"), 0);
+    assert_int_equal(integer(&r, "unmatched"), 20);
+    assert_false(tm_is(bench_get(&r.bench, "collectives.skew.clock.aligned")));
+    assert_int_equal(integer(&r, "clock.overlapping_pct"), 0);
+    assert_string_equal(why(&r, "late_ps"),
+                        "the clocks of the hosts do not agree: collectives of several hosts do not overlap");
+    assert_string_equal(why(&r, "straggler"), why(&r, "late_ps"));
+    end_rig(&r);
+}
+
+static void hosts_without_a_clock_are_not_compared(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 1);
+    two_hosts(&r, 0, 0, TM_ORIGIN_JSON_COPY);
+    assert_string_equal(why(&r, "clock.aligned"), "the profiles do not tell by one clock when they began");
+    assert_string_equal(why(&r, "p95_ps"), "the profiles do not tell by one clock when they began");
+    end_rig(&r);
+
+    open_rig(&r, 1);
+    two_hosts(&r, 0, (int64_t)2 * 86400 * US, TM_ORIGIN_PYTORCH);
+    assert_string_equal(why(&r, "clock.aligned"), "the profiles begin more than a day apart");
+    end_rig(&r);
+}
+
+static void devices_of_a_host_are_compared_where_hosts_are_not(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 2);
+    for (uint32_t host = 0; host < 2; host++) {
+        take(&r, "all-reduce", 0, 0, 50);
+        take(&r, "all-reduce", 1, 20, 50);
+        OK(bench_end(&r.bench));
+        r.bench.trace.origin = TM_ORIGIN_OTHER;
+        if (host == 0)
+            OK(begin(&r));
+    }
+    OK(try_report(&r));
+    assert_int_equal(integer(&r, "matched"), 2);
+    assert_int_equal(integer(&r, "late_ps"), 40 * US);
+    assert_false(tm_has(bench_get(&r.bench, "collectives.skew.clock.aligned")));
+    end_rig(&r);
+}
+
+/* --- TPU --- */
+
+static void an_asynchronous_one_counts_by_its_start(void **state)
+{
+    struct tm_config start = no_config, wait = no_config;
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 2);
+    start.tpu_part = TM_TPU_START;
+    wait.tpu_part = TM_TPU_WAIT;
+    for (uint32_t device = 0; device < 2; device++) {
+        struct tm_event event = collective(&r, "all-reduce-start", device, device * 7, device * 7 + 1);
+
+        event.config = &start;
+        event.record.config = 1;
+        OK(bench_take(&r.bench, &event));
+        event = collective(&r, "all-reduce-done", device, 50, 60);
+        event.config = &wait;
+        event.record.config = 2;
+        OK(bench_take(&r.bench, &event));
+    }
+    report_rig(&r);
+    assert_int_equal(integer(&r, "matched"), 1);
+    assert_int_equal(integer(&r, "checked"), 0);
+    assert_int_equal(integer(&r, "late_ps"), 7 * US);
+    assert_int_equal(integer(&r, "members[0].collective_ps"), 11 * US);
+    end_rig(&r);
+}
+
+/* --- partials --- */
+
+static const char *name_of_host(const void *of, uint32_t host)
+{
+    (void)of;
+    return host ? "h1" : "h0";
+}
+
+static void save(struct rig *r, const char *path)
+{
+    struct tm_partial_writer *w = tm_partial_writer_new(&r->run, r->bench.trace.names, name_of_host, NULL);
+    FILE *to = fopen(path, "wb");
+
+    assert_non_null(w);
+    assert_non_null(to);
+    tm_partial_begin(w, "skew");
+    OK(tm_skew_stage.save(&r->bench.stage, w));
+    OK(tm_partial_end(w));
+    OK(tm_partial_write(w, to));
+    assert_int_equal(fclose(to), 0);
+    tm_partial_writer_free(w);
+}
+
+static void load(struct bench *b, const char *path, uint32_t host)
+{
+    struct tm_partial_reader *reader;
+
+    OK(tm_partial_open(&reader, b->run, path));
+    tm_partial_bind(reader, b->trace.names, name_of_host, NULL, host, 1);
+    OK(tm_partial_enter(reader, "skew"));
+    OK(tm_skew_stage.load(&b->stage, reader));
+    OK(tm_partial_leave(reader));
+    OK(tm_partial_finish(reader));
+    tm_partial_close(reader);
+}
+
+static void partials_of_two_hosts_are_compared(void **state)
+{
+    char path[] = "/var/tmp/test-skew-XXXXXX";
+    const int fd = mkstemp(path);
+    struct rig r;
+    struct tm_run run;
+    struct bench again;
+
+    (void)state;
+    assert_true(fd >= 0);
+    (void)close(fd);
+    open_rig(&r, 2);
+    take(&r, "all-reduce", 0, 0, 50);
+    take(&r, "all-reduce", 1, 20, 50);
+    OK(bench_end(&r.bench));
+    save(&r, path);
+    OK(try_report(&r)); /* saving changes nothing */
+    assert_int_equal(integer(&r, "late_ps"), 20 * US);
+    end_rig(&r);
+
+    test_run_init(&run);
+    OK(bench_open(&again, &run, &tm_skew_stage));
+    load(&again, path, 0);
+    load(&again, path, 1); /* another host of the same */
+    (void)tm_add_object(tm_doc_root(again.doc), "collectives");
+    OK(bench_report(&again));
+    assert_int_equal(tm_int(bench_get(&again, "collectives.skew.matched")), 1);
+    assert_int_equal(tm_int(bench_get(&again, "collectives.skew.late_ps")), 20 * US);
+    assert_int_equal(tm_int(bench_get(&again, "collectives.skew.wait_ps")), 40 * US);
+    assert_int_equal(tm_length(bench_get(&again, "collectives.skew.members")), 4);
+    assert_string_equal(tm_text(bench_get(&again, "collectives.skew.members[3].device")), "h1/gpu:1");
+    bench_close(&again);
+    assert_ledger_is_even(&run);
+    (void)unlink(path);
+}
+
+/* --- memory --- */
+
+static tm_status many(struct rig *r, uint32_t count)
+{
+    tm_status st = try_rig(r, 4);
+
+    for (uint32_t i = 0; i < count && st == TM_OK; i++) {
+        for (uint32_t device = 0; device < 4 && st == TM_OK; device++) {
+            struct tm_event event = collective(r, i % 2 ? "all-reduce.1" : "all-reduce.2", device,
+                                               i * 100 + (device + i) % 4, i * 100 + 50);
+
+            event.step = i % BENCH_STEPS;
+            st = bench_take(&r->bench, &event);
+        }
+    }
+    if (st == TM_OK)
+        st = bench_end(&r->bench);
+    return st == TM_OK ? try_report(r) : st;
+}
+
+static void many_collectives_keep_to_the_memory(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    test_run_init(&r.run);
+    OK(many(&r, 20000));
+    assert_int_equal(integer(&r, "matched"), 20000);
+    assert_int_equal(integer(&r, "late_ps"), (int64_t)20000 * 3 * US);
+    assert_int_equal(integer(&r, "members[0].last_count"), 5000);
+    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <=
+                tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 16);
+    end_rig(&r);
+}
+
+static tm_status whole_job(struct tm_run *run)
+{
+    struct rig r = { .run = *run };
+    const tm_status st = many(&r, 1000);
+
+    close_rig(&r);
+    *run = r.run;
+    return st == TM_OK ? run->error.status : st;
+}
+
+static void each_refused_request_ends_clean(void **state)
+{
+    (void)state;
+    refuse_each_request(whole_job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_last_one_is_late_and_the_others_wait),
+        cmocka_unit_test(those_who_take_turns_are_no_stragglers),
+        cmocka_unit_test(where_the_numbers_differ_most_devices_win),
+        cmocka_unit_test(steps_are_matched_by_their_numbers),
+        cmocka_unit_test(what_does_not_overlap_is_not_one_collective),
+        cmocka_unit_test(sends_do_not_tell_who_takes_part),
+        cmocka_unit_test(one_device_waits_for_nobody),
+        cmocka_unit_test(groups_of_a_message_are_told_apart),
+        cmocka_unit_test(replica_groups_are_told_apart),
+        cmocka_unit_test(groups_are_read_as_xla_prints_them),
+        cmocka_unit_test(hosts_are_brought_together_by_their_clock),
+        cmocka_unit_test(clocks_that_do_not_agree_are_refused),
+        cmocka_unit_test(hosts_without_a_clock_are_not_compared),
+        cmocka_unit_test(devices_of_a_host_are_compared_where_hosts_are_not),
+        cmocka_unit_test(an_asynchronous_one_counts_by_its_start),
+        cmocka_unit_test(partials_of_two_hosts_are_compared),
+        cmocka_unit_test(many_collectives_keep_to_the_memory),
+        cmocka_unit_test(each_refused_request_ends_clean),
+    };
+
+    return cmocka_run_group_tests_name("skew", tests, NULL, NULL);
+}
