@@ -24,8 +24,8 @@ enum { STAGES_MOST = 24 };
 /* The sections of the summary, in its order. */
 static const char *const sections[] = {
     "input", "environment", "coverage", "window", "steps", "devices", "unused", "total", "gaps", "kernels", "fusion",
-    "occupancy", "programs", "transfers", "ops", "scopes", "collectives", "host", "compile", "memory", "roofline", "balance",
-    "fallback", "kpis", "verdict", "findings", "thresholds",
+    "occupancy", "programs", "transfers", "ops", "scopes", "collectives", "host", "compile", "memory", "roofline",
+    "balance", "fallback", "kpis", "verdict", "findings", "thresholds",
 };
 
 struct analysis {

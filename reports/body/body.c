@@ -18,22 +18,25 @@ const char tm_body_partial_text[] =
     "PARTIAL: the input is damaged or cut short; the figures cover what could be read";
 
 const struct tm_section tm_sections[] = {
-    { "Findings", tm_section_findings },
-    { "Steps", tm_section_steps },
-    { "Devices", tm_section_devices },
-    { "Idle time", tm_section_gaps },
-    { "Kernels", tm_section_kernels },
-    { "Operations", tm_section_ops },
-    { "Roofline", tm_section_roofline },
-    { "Transfers", tm_section_transfers },
-    { "Collectives", tm_section_collectives },
-    { "Balance", tm_section_balance },
-    { "Host", tm_section_host },
-    { "CPU fallback", tm_section_fallback },
-    { "Compilation", tm_section_compile },
-    { "Memory", tm_section_memory },
-    { "Environment", tm_section_environment },
-    { "Data quality", tm_section_quality },
+    { "Findings", "findings", tm_section_findings },
+    { "Steps", "steps", tm_section_steps },
+    { "Devices", "devices", tm_section_devices },
+    { "Idle time", "gaps", tm_section_gaps },
+    { "Operations", "ops", tm_section_ops },
+    { "Scopes", "scopes", tm_section_scopes },
+    { "Kernels", "kernels", tm_section_kernels },
+    { "Fusion", "fusion", tm_section_fusion },
+    { "Occupancy", "occupancy", tm_section_occupancy },
+    { "Roofline", "roofline", tm_section_roofline },
+    { "Transfers", "transfers", tm_section_transfers },
+    { "Collectives", "collectives", tm_section_collectives },
+    { "Balance", "balance", tm_section_balance },
+    { "Host", "host", tm_section_host },
+    { "CPU fallback", "fallback", tm_section_fallback },
+    { "Compilation", "compile", tm_section_compile },
+    { "Memory", "memory", tm_section_memory },
+    { "Environment", "environment", tm_section_environment },
+    { "Data quality", "coverage", tm_section_quality },
 };
 const size_t tm_section_count = sizeof(tm_sections) / sizeof(tm_sections[0]);
 
@@ -51,31 +54,6 @@ void tm_body_title(char *out, const struct tm_value *summary)
         (void)snprintf(host, sizeof(host), "%zu hosts", host_count);
     (void)snprintf(out, TM_BODY_TITLE_BYTES, "%.80s: %.64s, %zu %s", *run ? run : "profile", host,
                    device_count, device_count == 1 ? "device" : "devices");
-}
-
-/* Sections whose title is not the name that the summary has for them. */
-static const struct {
-    const char *title, *key;
-} section_keys[] = {
-    { "Idle time", "gaps" },
-    { "Compilation", "compile" },
-    { "CPU fallback", "fallback" },
-    { "Operations", "ops" },
-    { "Poor fusion", "fusion" },
-};
-
-/* What the summary calls a section.  out: TM_CELL_BYTES */
-static const char *key_of_section(const char *title, char *out)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < sizeof(section_keys) / sizeof(section_keys[0]); i++)
-        if (strcmp(section_keys[i].title, title) == 0)
-            return section_keys[i].key;
-    for (; title[n] && n + 1 < TM_CELL_BYTES; n++)
-        out[n] = title[n] >= 'A' && title[n] <= 'Z' ? (char)(title[n] - 'A' + 'a') : title[n];
-    out[n] = '\0';
-    return out;
 }
 
 static void say_mark(struct tm_body *body, const struct tm_value *mark, size_t at)
@@ -96,8 +74,8 @@ static void say_section_marks(struct tm_body *body, const char *key)
 /* Sections without figures have no marks. */
 void tm_body_section(struct tm_body *body, const struct tm_section *section)
 {
-    char title[2 * TM_CELL_BYTES], sign[TM_SIGN_BYTES], lower[TM_CELL_BYTES];
-    const char *key = key_of_section(section->title, lower);
+    char title[2 * TM_CELL_BYTES], sign[TM_SIGN_BYTES];
+    const char *key = section->key;
     const bool has_figures = tm_has(tm_get(body->summary, key));
 
     (void)snprintf(title, sizeof(title), "%s%s", section->title,

@@ -54,7 +54,7 @@ void tm_body_top_findings(struct tm_body *body, int count); /* one line each */
 
 /* The sections, each with its heading. */
 struct tm_section {
-    const char *title;
+    const char *title, *key; /* key: of the summary; what touches it is marked */
     void (*write)(struct tm_body *body);
 };
 

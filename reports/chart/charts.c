@@ -39,6 +39,7 @@ static const struct maker {
     [TM_CHART_DEVICES] = { tm_count_devices, tm_draw_devices },
     [TM_CHART_CAUSES] = { tm_count_causes, tm_draw_causes },
     [TM_CHART_GAPS] = { tm_count_gaps, tm_draw_gaps },
+    [TM_CHART_SCOPES] = { tm_count_scopes, tm_draw_scopes },
     [TM_CHART_MEMORY] = { tm_count_memory, tm_draw_memory },
 };
 

@@ -16,6 +16,7 @@ enum tm_chart_kind {
     TM_CHART_DEVICES,    /* parts of the time of each device */
     TM_CHART_CAUSES,     /* idle time by cause */
     TM_CHART_GAPS,       /* histogram of gaps */
+    TM_CHART_SCOPES,     /* device time by scope, what is in it below it */
     TM_CHART_MEMORY,     /* bytes in use over time: one chart per allocator */
     TM_CHART_KINDS
 };

@@ -13,6 +13,7 @@ size_t tm_count_step_times(const struct tm_value *summary);
 size_t tm_count_devices(const struct tm_value *summary);
 size_t tm_count_causes(const struct tm_value *summary);
 size_t tm_count_gaps(const struct tm_value *summary);
+size_t tm_count_scopes(const struct tm_value *summary);
 size_t tm_count_memory(const struct tm_value *summary);
 
 void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary, size_t index);
@@ -20,6 +21,7 @@ void tm_draw_step_times(struct tm_chart *chart, const struct tm_value *summary, 
 void tm_draw_devices(struct tm_chart *chart, const struct tm_value *summary, size_t index);
 void tm_draw_causes(struct tm_chart *chart, const struct tm_value *summary, size_t index);
 void tm_draw_gaps(struct tm_chart *chart, const struct tm_value *summary, size_t index);
+void tm_draw_scopes(struct tm_chart *chart, const struct tm_value *summary, size_t index);
 void tm_draw_memory(struct tm_chart *chart, const struct tm_value *summary, size_t index);
 
 /* Cut a name of the trace so that it fits beside a bar. */

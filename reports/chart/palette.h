@@ -33,6 +33,10 @@ enum tm_role {
     TM_ROLE_WARNING,
     TM_ROLE_BAD,
     TM_ROLE_UNKNOWN,
+    /* Passes of a training step. */
+    TM_ROLE_PASS_FORWARD,
+    TM_ROLE_PASS_BACKWARD,
+    TM_ROLE_PASS_OTHER,
     /* Everything else. */
     TM_ROLE_SERIES, /* one series of data without a meaning of its own */
     TM_ROLE_AREA,   /* the area below that series */

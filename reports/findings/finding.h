@@ -59,7 +59,6 @@ struct tm_findings {
 typedef void tm_rules_fn(struct tm_findings *all);
 extern tm_rules_fn tm_find_idle;
 extern tm_rules_fn tm_find_transfers;
-extern tm_rules_fn tm_find_kernels;
 extern tm_rules_fn tm_find_compiles;
 extern tm_rules_fn tm_find_memory;
 extern tm_rules_fn tm_find_balance;
@@ -67,6 +66,10 @@ extern tm_rules_fn tm_find_profile;
 extern tm_rules_fn tm_find_host_work;
 extern tm_rules_fn tm_find_ops;
 extern tm_rules_fn tm_find_collectives;
+extern tm_rules_fn tm_find_fusion;
+extern tm_rules_fn tm_find_occupancy;
+extern tm_rules_fn tm_find_precision;
+extern tm_rules_fn tm_find_scopes;
 
 /* Begin a finding with the time that it may cost: the window is the most, and severity follows from
  * the share. out:    never NULL; title, cause, evidence and fixes are still to be given */

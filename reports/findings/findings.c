@@ -203,7 +203,6 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
     static tm_rules_fn *const rules[] = {
         tm_find_idle,
         tm_find_transfers,
-        tm_find_kernels,
         tm_find_compiles,
         tm_find_memory,
         tm_find_balance,
@@ -211,6 +210,10 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
         tm_find_host_work,
         tm_find_ops,
         tm_find_collectives,
+        tm_find_fusion,
+        tm_find_occupancy,
+        tm_find_precision,
+        tm_find_scopes,
     };
     /* clang-format on */
     struct tm_findings *all = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*all), &run->error);

@@ -178,17 +178,15 @@ static void measure_step_time(const struct tm_value *s, struct figure *f)
                        (long long)tm_int(tm_path(s, "steps.samples")));
 }
 
-/* A figure of a section that this version does not have. */
-static void later(const struct tm_value *s, const char *section, struct figure *f)
-{
-    const char *why = tm_why(tm_get(s, section));
-
-    unknown(f, *why ? why : "not worked out by this version");
-}
-
 static void measure_small_kernels(const struct tm_value *s, struct figure *f)
 {
-    later(s, "fusion", f);
+    char small[TM_FORMAT_BYTES], all[TM_FORMAT_BYTES];
+
+    take(s, "fusion.small.share_pct", 1, f);
+    if (f->is_known)
+        (void)snprintf(f->note, sizeof(f->note), "%s of %s kernels",
+                       tm_format_count(small, tm_int(tm_path(s, "fusion.small.count"))),
+                       tm_format_count(all, tm_int(tm_path(s, "fusion.kernels.count"))));
 }
 
 /* Of a run whose costs are mostly not known there is no share: what is known would pass for the whole. */
@@ -214,7 +212,14 @@ static void measure_bandwidth(const struct tm_value *s, struct figure *f)
 
 static void measure_occupancy(const struct tm_value *s, struct figure *f)
 {
-    later(s, "occupancy", f);
+    const int64_t known_ps = tm_int(tm_path(s, "occupancy.known_ps"));
+    const int64_t all_ps = tm_add_times(known_ps, tm_int(tm_path(s, "occupancy.unknown_ps")));
+    char pct[TM_FORMAT_BYTES];
+
+    take(s, "occupancy.mean_pct", 1, f);
+    if (f->is_known && all_ps > known_ps)
+        (void)snprintf(f->note, sizeof(f->note), "known of %s of the kernel time",
+                       tm_format_pct(pct, tm_share_pct(known_ps, all_ps)));
 }
 
 static void measure_top_op(const struct tm_value *s, struct figure *f)

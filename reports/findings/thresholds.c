@@ -45,6 +45,10 @@ const char *const tm_limit_id[TM_LIMIT_COUNT] = {
     [TM_LIMIT_STRAGGLER] = "straggler",
     [TM_LIMIT_SMALL_MESSAGE] = "small_message",
     [TM_LIMIT_BUS_BANDWIDTH] = "bus_bandwidth",
+    [TM_LIMIT_PROGRAMS_PER_STEP] = "programs_per_step",
+    [TM_LIMIT_LAYOUT_COPIES] = "layout_copies",
+    [TM_LIMIT_TAIL] = "tail",
+    [TM_LIMIT_SLOW_LAYER] = "slow_layer",
 };
 
 static_assert(TM_KPI_COUNT <= 32 && TM_LIMIT_COUNT <= 32, "what was seen is a bit per row");

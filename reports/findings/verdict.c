@@ -14,6 +14,7 @@ enum { VERDICT_BYTES = 800 };
 static const struct {
     const char *id, *words;
 } losses[] = {
+    { "attention_unfused", "attention in several kernels" },
     { "collective_exposed", "collectives with nothing beside them" },
     { "compile_in_steps", "compiling inside the steps" },
     { "idle_compile", "compiling" },
@@ -28,7 +29,13 @@ static const struct {
     { "idle_unrecorded", "idle time without a recorded reason" },
     { "imbalance", "unequal work of the devices" },
     { "kernel_short", "pauses between very many short kernels" },
+    { "layout_copies", "copies for the sake of a layout" },
     { "no_host_events", "idle time without a recorded reason" },
+    { "occupancy_low", "kernels that leave the multiprocessors half empty" },
+    { "occupancy_small_grid", "kernels with too few blocks for the device" },
+    { "occupancy_tail", "last waves of blocks that leave the device half empty" },
+    { "op_short", "pauses between very many small programs" },
+    { "precision_f32", "32-bit products beside the matrix units" },
     { "slow_device", "one device that is slower than the others" },
     { "transfer_d2d", "copies inside the device" },
     { "transfer_d2h", "copies to the host" },

@@ -114,6 +114,8 @@ bool tm_html_is_written(const struct tm_page *page, const struct tm_html_section
 /* Sections of html_ops.c. */
 void tm_html_ops(struct tm_page *page);
 void tm_html_roofline(struct tm_page *page);
+/* Section of html_scopes.c. */
+void tm_html_scopes(struct tm_page *page);
 
 /* Sections of html_host.c. */
 void tm_html_host(struct tm_page *page);
@@ -124,5 +126,10 @@ void tm_html_figures(struct tm_page *page);
 void tm_html_findings(struct tm_page *page);
 void tm_html_missing(struct tm_page *page);
 void tm_html_definitions(struct tm_page *page);
+
+/* Sections of html_fusion.c. */
+void tm_html_fusion(struct tm_page *page);
+void tm_html_occupancy(struct tm_page *page);
+void tm_html_programs(struct tm_page *page);
 
 #endif

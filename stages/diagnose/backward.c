@@ -27,7 +27,10 @@ tm_status tm_backward_in_paths(const struct tm_trace *trace, enum tm_backward *b
     for (uint64_t i = 1; i < tm_rows_count(trace->configs) && st == TM_OK && *backward != TM_BACKWARD_YES; i++) {
         const struct tm_config *config = tm_rows_at(trace->configs, i);
 
-        st = config ? look_at(trace, config->op, backward) : trace->run->error.status;
+        if (!config)
+            return trace->run->error.status;
+        if (config->hlo_op || config->has_kernel || config->category) /* of what a device runs */
+            st = look_at(trace, config->op, backward);
     }
     for (uint64_t i = 1; i < tm_rows_count(trace->hlo_ops) && st == TM_OK && *backward != TM_BACKWARD_YES; i++) {
         const struct tm_hlo_op *op = tm_rows_at(trace->hlo_ops, i);

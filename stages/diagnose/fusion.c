@@ -28,7 +28,8 @@ static tm_status open_stage(struct tm_stage *s)
 
     f->run = s->run;
     f->settings = s->settings;
-    f->front = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, FUSION_FRONT * sizeof(*f->front), &s->run->error);
+    f->front_count = tm_cache_rows(fusion_memory(s->run, FUSION_CACHE), sizeof(*f->front));
+    f->front = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, f->front_count * sizeof(*f->front), &s->run->error);
     f->ops = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_op), fusion_memory(s->run, FUSION_OPS),
                            merge_ops);
     f->longest = tm_top_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_run), FUSION_RUNS_LISTED,
@@ -77,7 +78,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
     f->trace = trace;
     f->names = trace->names;
-    memset(f->front, 0, FUSION_FRONT * sizeof(*f->front));
+    memset(f->front, 0, f->front_count * sizeof(*f->front));
     count_devices(f, trace);
     f->step_ops = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_op),
                                 fusion_memory(s->run, FUSION_STEP_OPS), merge_ops);
@@ -224,7 +225,7 @@ static void close_stage(struct tm_stage *s)
     if (!f->run)
         return;
     give_host(f);
-    tm_give(&f->run->budget, TM_ACCOUNT_TABLES, f->front, f->front ? FUSION_FRONT * sizeof(*f->front) : 0);
+    tm_give(&f->run->budget, TM_ACCOUNT_TABLES, f->front, f->front_count * sizeof(*f->front));
     tm_groups_free(f->ops);
     tm_top_rows_free(f->longest);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a kernel is, from what the program's HLO says of it, else from its names.  Attention in pieces is only called
  * so on good evidence: a product counts as batched where the HLO, the einsum or the scope of its path, its name or
- * the third dimension of its grid says so, and the softmax of a loss (log_softmax) is none. */
+ * the third dimension of its grid says so, and the softmax of a loss (log_softmax) is none.  Products with a vector
+ * are none either: gates and routers are made of them. */
 #include <ctype.h>
 #include <string.h>
 #include <xxhash.h>
@@ -12,7 +13,10 @@
 #include "stages/diagnose/short_name.h"
 #include "stages/resolve/name_text.h"
 
-enum { TEXT_MOST = 1024 }; /* bytes of a text that are looked at */
+enum {
+    TEXT_MOST = 1024,  /* bytes of a text that are looked at */
+    BATCHED_LAYERS = 8 /* of a grid: a batch of heads has as many, a split of the inner axis seldom does */
+};
 
 /* --- keys --- */
 
@@ -112,11 +116,13 @@ static bool is_batched_einsum(struct tm_text path)
 
 static bool is_batched(const struct tm_config *config, struct tm_text name, struct tm_text path)
 {
+    if (has(name, "gemv"))
+        return false;
     if (has(name, "batched") || has(name, "bmm"))
         return true;
     if (path.length)
         return is_batched_einsum(path) || has(path, "attention") || has(path, "attn");
-    return config->grid[2] > 1;
+    return config->grid[2] >= BATCHED_LAYERS;
 }
 
 static tm_status role_of_names(struct fusion *f, const struct tm_event *event, enum tm_kernel_category category,
@@ -264,7 +270,7 @@ static tm_status fill_front(struct fusion *f, const struct tm_event *event, stru
 tm_status fusion_look_up(struct fusion *f, const struct tm_event *event, const struct fusion_front **front)
 {
     const uint64_t mixed = tm_hash_mix((uint64_t)event->record.name << 32 | event->record.config, 0);
-    struct fusion_front *place = &f->front[mixed & (FUSION_FRONT - 1)];
+    struct fusion_front *place = &f->front[mixed & (f->front_count - 1)];
 
     *front = place;
     if (place->is_used && place->name == event->record.name && place->config == event->record.config)

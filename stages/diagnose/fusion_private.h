@@ -19,11 +19,10 @@ enum {
     FUSION_BETWEEN_MOST = 16,   /* kernels between the two products of an attention: scale, mask, softmax, dropout */
     FUSION_RUNS_LISTED = 20,
     FUSION_RUN_NAMES = 5,
-    FUSION_FRONT = 1024, /* a power of two: a program has a few hundred kernels */
 };
 
-/* Parts of what the tables of this stage may take, in sixteenths; the cache and the listed runs take what is left. */
-enum { FUSION_STEP_OPS = 4, FUSION_OPS = 4, FUSION_LANES = 3, FUSION_TOP = 3, FUSION_TOP_RUNS = 1 };
+/* Parts of what the tables of this stage may take, in sixteenths. */
+enum { FUSION_CACHE = 2, FUSION_STEP_OPS = 4, FUSION_OPS = 4, FUSION_LANES = 3, FUSION_TOP = 2, FUSION_TOP_RUNS = 1 };
 
 static inline size_t fusion_memory(struct tm_run *run, int parts)
 {
@@ -118,6 +117,7 @@ struct fusion {
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
     struct fusion_front *front;
+    uint32_t front_count; /* a power of two */
     struct tm_groups *step_ops; /* struct fusion_op of the present host by step and device */
     struct tm_groups *ops;      /* struct fusion_op */
     struct tm_rows *lanes;      /* struct fusion_lane of the present host, by track */

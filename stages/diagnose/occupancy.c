@@ -25,7 +25,8 @@ static tm_status open_stage(struct tm_stage *s)
 
     o->run = s->run;
     o->settings = s->settings;
-    o->front = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, OCCUPANCY_FRONT * sizeof(*o->front), &s->run->error);
+    o->front_count = tm_cache_rows(occupancy_memory(s->run, OCCUPANCY_CACHE), sizeof(*o->front));
+    o->front = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, o->front_count * sizeof(*o->front), &s->run->error);
     o->groups = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct occupancy_row),
                               occupancy_memory(s->run, OCCUPANCY_GROUPS), merge_rows);
     return o->front && o->groups ? TM_OK : s->run->error.status;
@@ -37,7 +38,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
     o->trace = trace;
     o->names = trace->names;
-    memset(o->front, 0, OCCUPANCY_FRONT * sizeof(*o->front));
+    memset(o->front, 0, o->front_count * sizeof(*o->front));
     for (uint32_t i = 0; i < trace->device_count; i++) {
         const struct tm_device *device = &trace->devices[i];
 
@@ -142,7 +143,7 @@ static tm_status take_kernel(struct occupancy *o, const struct tm_event *event)
 {
     const uint64_t mixed =
         tm_hash_mix(((uint64_t)event->record.name << 32 | event->record.config) + event->device, 0);
-    struct occupancy_front *front = &o->front[mixed & (OCCUPANCY_FRONT - 1)];
+    struct occupancy_front *front = &o->front[mixed & (o->front_count - 1)];
     struct occupancy_row row;
 
     if (!event->config->occupancy_milli) {
@@ -196,7 +197,7 @@ static void close_stage(struct tm_stage *s)
 
     if (!o->run)
         return;
-    tm_give(&o->run->budget, TM_ACCOUNT_TABLES, o->front, o->front ? OCCUPANCY_FRONT * sizeof(*o->front) : 0);
+    tm_give(&o->run->budget, TM_ACCOUNT_TABLES, o->front, o->front_count * sizeof(*o->front));
     tm_groups_free(o->groups);
 }
 

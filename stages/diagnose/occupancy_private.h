@@ -14,11 +14,10 @@ enum {
     OCCUPANCY_FULL_MILLI = 100000,
     OCCUPANCY_BINS = 10,
     OCCUPANCY_TAIL_ROWS = 20,
-    OCCUPANCY_FRONT = 1024, /* a power of two */
 };
 
-/* Parts of what the tables of this stage may take, in sixteenths; the cache takes what is left. */
-enum { OCCUPANCY_GROUPS = 8, OCCUPANCY_TOP = 2 };
+/* Parts of what the tables of this stage may take, in sixteenths. */
+enum { OCCUPANCY_CACHE = 4, OCCUPANCY_GROUPS = 8, OCCUPANCY_TOP = 2 };
 
 static inline size_t occupancy_memory(struct tm_run *run, int parts)
 {
@@ -53,6 +52,7 @@ struct occupancy {
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
     struct occupancy_front *front;
+    uint32_t front_count; /* a power of two */
     struct tm_groups *groups; /* struct occupancy_row of what is known */
     int64_t unknown_ps;       /* of kernels whose occupancy is not recorded */
     uint64_t unknown_count;

@@ -23,6 +23,7 @@ struct folded {
     int64_t total_ps;
     int64_t waves_ps, lost_ps, below_one_ps; /* of the variants whose waves are known; lost_ps includes below_one_ps,
                                                 what is lost where the grid does not fill the device once */
+    int64_t idle_ps;                         /* of multiprocessors that get no block at all */
 };
 
 struct sums {
@@ -31,7 +32,7 @@ struct sums {
     uint64_t known_count;
     uint64_t bin_count[OCCUPANCY_BINS];
     int64_t bin_ps[OCCUPANCY_BINS], limiter_ps[TM_LIMITER_COUNT];
-    int64_t waves_ps, lost_ps, below_one_ps;
+    int64_t waves_ps, lost_ps, below_one_ps, idle_ps;
 };
 
 struct tables {
@@ -88,6 +89,16 @@ static int64_t lost_of(const struct occupancy_row *row, uint64_t slots)
     return (int64_t)((unsigned __int128)(uint64_t)row->total_ps * (uint64_t)(whole - blocks) / whole);
 }
 
+/* The part of the device that a grid of fewer blocks than multiprocessors leaves idle. */
+static int64_t idle_of(const struct occupancy_row *row)
+{
+    const uint64_t blocks = blocks_of(row), all = row->multiprocessors;
+
+    return blocks && blocks < all
+               ? (int64_t)((unsigned __int128)(uint64_t)row->total_ps * (all - blocks) / all)
+               : 0;
+}
+
 /* --- folding --- */
 
 static void add_variant(struct folded *f, const struct occupancy_row *row)
@@ -102,6 +113,7 @@ static void add_variant(struct folded *f, const struct occupancy_row *row)
     f->variants++;
     f->count = tm_sum_counts(f->count, row->count);
     f->total_ps = tm_sum_times(f->total_ps, row->total_ps);
+    f->idle_ps = tm_sum_times(f->idle_ps, idle_of(row));
     if (!slots || !blocks || blocks > UINT64_MAX / 2 || slots > UINT64_MAX / 2)
         return;
     f->waves_ps = tm_sum_times(f->waves_ps, row->total_ps);
@@ -151,6 +163,7 @@ static tm_status sum_up(void *to, const struct folded *k)
     sums->waves_ps = tm_sum_times(sums->waves_ps, k->waves_ps);
     sums->lost_ps = tm_sum_times(sums->lost_ps, k->lost_ps);
     sums->below_one_ps = tm_sum_times(sums->below_one_ps, k->below_one_ps);
+    sums->idle_ps = tm_sum_times(sums->idle_ps, k->idle_ps);
     return TM_OK;
 }
 
@@ -347,6 +360,7 @@ static tm_status add_tables(struct occupancy *o, const struct sums *sums, struct
     tm_add_int(tail, "known_ps", sums->waves_ps);
     tm_add_int(tail, "lost_ps", sums->lost_ps);
     tm_add_int(tail, "below_one_wave_ps", sums->below_one_ps);
+    tm_add_int(tail, "idle_multiprocessors_ps", sums->idle_ps);
     if (st == TM_OK)
         st = add_rows(o, t->tail, choice.kernel_ps, tm_add_array(tail, "rows"));
     tm_top_rows_free(t->low);

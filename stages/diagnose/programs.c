@@ -49,7 +49,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     p->trace = trace;
     p->names = trace->names;
     p->mark = trace->steps.chosen_begin;
-    p->host_count = 0;
+    p->begun = p->host_count = 0;
     memset(p->calls, 0, sizeof(p->calls));
     p->lanes =
         tm_take(&s->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*p->lanes), &s->run->error);
@@ -153,7 +153,13 @@ static tm_status take_pause(struct programs *p, const struct program_lane *lane,
     return tm_top_rows_add(p->longest, &pause);
 }
 
-/* An op of a program: of the one that ran last, unless it is another one, or begins again with its first op. */
+/* Whether an op is of another execution than the one before it: its program is another one, or begins again with
+ * its first op, which an execution since then has to allow: loops come back to it too. */
+static bool is_next(const struct programs *p, const struct program_lane *lane, uint64_t module, uint64_t op)
+{
+    return lane->module != module || (lane->first == op && p->begun > lane->calls);
+}
+
 static tm_status take_op(struct programs *p, struct program_lane *lane, const struct tm_event *event)
 {
     struct tm_name module, op;
@@ -163,12 +169,13 @@ static tm_status take_op(struct programs *p, struct program_lane *lane, const st
         st = tm_names_info(p->names, event->config->hlo_op, &op);
     if (st != TM_OK)
         return st;
-    if (lane->step == event->step && lane->module == module.hash.low && lane->first != op.hash.low)
+    if (lane->step == event->step && !is_next(p, lane, module.hash.low, op.hash.low))
         return TM_OK;
     if (lane->step == event->step && lane->module)
         st = take_pause(p, lane, event);
     lane->module = module.hash.low;
     lane->first = op.hash.low;
+    lane->calls = p->begun;
     lane->module_name = event->config->module;
     return st;
 }
@@ -206,6 +213,7 @@ static bool has_marked_steps(const struct tm_trace *trace)
 static tm_status take_event(struct programs *p, const struct tm_event *event)
 {
     if (event->record.class == TM_CLASS_MODULE) {
+        p->begun++;
         if (event->device < p->lane_count)
             take_module(p, event);
         else if (p->trace->steps.source == TM_STEPS_HOST)

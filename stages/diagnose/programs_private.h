@@ -26,6 +26,7 @@ struct program_call {
 struct program_lane {
     int64_t end_ps;         /* of what ran last */
     uint64_t module, first; /* hashes of the names of the program that ran last and of its first op */
+    uint64_t calls;         /* executions of the host that had begun when that program did */
     tm_strid module_name;
     uint32_t step;          /* TM_NONE = nothing has run */
     int64_t program_end_ps; /* TPU: of the execution that began last */
@@ -48,6 +49,7 @@ struct programs {
     uint32_t lane_count;
     struct program_call calls[PROGRAMS_NAMES]; /* of the present host, in its chosen steps */
     uint64_t mark;                             /* the step marker that the next call may lie in */
+    uint64_t begun;                            /* executions of the present host, in steps or not */
     uint64_t host_count;                       /* executions on TPUs of the present host */
     struct tm_top_rows *longest;               /* struct program_pause */
     /* of the run */

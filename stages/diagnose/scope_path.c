@@ -175,13 +175,21 @@ static void take_part(struct reading *r, struct part part, bool is_last)
         path->parts[path->depth++] = (struct tm_scope_part){ (uint32_t)(part.at - r->text), (uint32_t)part.length };
 }
 
+/* XLA joins the paths of ops that it makes one of: "jit(f)/a/reshape;jit(f)/b/mul".  The first one counts. */
+static size_t first_path(const char *text, size_t length)
+{
+    const char *second = memmem(text, length, ";jit(", 5);
+
+    return second ? (size_t)(second - text) : length;
+}
+
 void tm_scope_path_read(const char *text, size_t length, struct tm_scope_path *path)
 {
     struct reading r = { .text = text, .path = path };
     size_t at = 0;
 
     *path = (struct tm_scope_path){ .is_cut = length > TM_SCOPE_PATH_MOST };
-    length = path->is_cut ? TM_SCOPE_PATH_MOST : length;
+    length = first_path(text, path->is_cut ? TM_SCOPE_PATH_MOST : length);
     while (at < length) {
         const size_t n = part_length(&r, text + at, length - at);
 

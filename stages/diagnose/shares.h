@@ -30,4 +30,14 @@ static inline size_t tm_tables_memory(const struct tm_run *run, enum tm_tables_p
     return tm_budget_share(&run->budget, TM_ACCOUNT_TABLES) / 64 * (size_t)part / of * shares;
 }
 
+/* Rows of a cache that nothing depends on: a power of two that fits, from 64 to 16384. */
+static inline uint32_t tm_cache_rows(size_t memory_bytes, size_t row_bytes)
+{
+    uint32_t rows = 64;
+
+    while (rows < 16384 && 2 * rows * row_bytes <= memory_bytes)
+        rows *= 2;
+    return rows;
+}
+
 #endif

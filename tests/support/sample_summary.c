@@ -51,8 +51,6 @@ static const char gpu_tail[] =
     "copy_ps':40000000000,"
     "'exposed_copy_ps':26000000000,'utilization_pct':75.0,'worst_device':'trainer-7/"
     "gpu:1','worst_utilization_pct':70.5},"
-    "'fusion':null,'occupancy':null,'why':{'fusion':'not part of this version','occupancy':'not "
-    "part of this version'},"
     "'transfers':{'by_direction':[{'direction':'h2d','count':620,'bytes':21474836480,'total_ps':"
     "31000000000,"
     "'exposed_ps':22000000000,'mean_bandwidth':24.1e9,'max_bandwidth':26.3e9,'unknown_bytes_count':"
@@ -74,7 +72,25 @@ static const char gpu_tail[] =
     "repeated':"
     "[{'direction':'h2d','bytes':34636833,'per_step':20.7,'count':620,'total_ps':31000000000}],'"
     "ping_pong':"
-    "{'count':0},'tpu_host':[]},'ops':null,'scopes':null,'collectives':{'total':{'count':400,"
+    "{'count':0},'tpu_host':[]},'ops':null,"
+    "'scopes':{'self_ps':1000000000000,'unscoped':{'count':40,'self_ps':50000000000,'share_pct':4.8},"
+    "'passes':{'forward':300000000000,'backward':650000000000,'other':50000000000},"
+    "'recomputed':{'count':10,'self_ps':20000000000,'share_pct':1.9},'rows':["
+    "{'path':'step','name':'step','depth':0,'pass':'backward','count':900,'self_ps':0,'total_ps':650000000000,"
+    "'share_pct':61.9},{'path':'step/layer_0','name':'layer_0','depth':1,'pass':'backward','count':900,'self_ps':"
+    "650000000000,'total_ps':650000000000,'share_pct':61.9},{'path':'step','name':'step','depth':0,'pass':'forward',"
+    "'count':500,'self_ps':0,'total_ps':300000000000,'share_pct':28.6},{'path':'step/layer_0','name':'layer_0',"
+    "'depth':1,'pass':'forward','count':500,'self_ps':300000000000,'total_ps':300000000000,'share_pct':28.6},"
+    "{'path':'step','name':'step','depth':0,'pass':'other','count':9,'self_ps':50000000000,'total_ps':50000000000,"
+    "'share_pct':4.8}],'rest':{'rows':3,'self_ps':0},'layers':["
+    "{'layer':'layer_0','path':'step/layer_0','family':'step/layer_','count':700,'forward_ps':150000000000,"
+    "'backward_ps':325000000000,'other_ps':0,'total_ps':475000000000},{'layer':'layer_1','path':'step/layer_1',"
+    "'family':'step/layer_','count':700,'forward_ps':150000000000,'backward_ps':325000000000,'other_ps':0,'total_ps':"
+    "475000000000}],'layers_rest':{'rows':0,'total_ps':0},'annotations':[{'path':'data_loading','name':'data_loading',"
+    "'depth':0,'count':30,'host_ps':9000000000,'host_self_ps':8000000000,'device_ps':0,'activities':0},{'path':"
+    "'data_loading/decode','name':'decode','depth':1,'count':30,'host_ps':1000000000,'host_self_ps':1000000000,"
+    "'device_ps':0,'activities':0}],'annotations_rest':{'rows':0,'host_self_ps':0,'device_ps':0}},"
+    "'collectives':{'total':{'count':400,"
     "'total_ps':90000000000,'bytes':2298656000,'unknown_bytes_count':0},'rows':[{'kind':'all-"
     "reduce','message_bytes':5746640,'count':400,'total_ps':90000000000,'mean_ps':225000000,"
     "'bytes':2298656000,'group_size':8,'data_type':'BFloat16'}],'rest':{'rows':0,'count':0,"
@@ -311,6 +327,54 @@ static void add_gaps(struct tm_value *root)
     }
 }
 
+static void add_fusion(struct tm_value *root, const char *name)
+{
+    struct tm_value *row;
+
+    test_summary_load(
+        tm_add_object(root, "fusion"),
+        "{'kernels':{'count':40000,'total_ps':600000000000},'per_step':1333.3,'small':{'below_ps':100000000,'count':"
+        "30000,'total_ps':134400000000,'share_pct':22.4,'collectives':{'count':3,'total_ps':90000000}},'tiny':{"
+        "'below_ps':10000000,'count':9000,'total_ps':40000000000,'share_pct':6.7},'runs':{'gap_below_ps':10000000,"
+        "'launch_ps':5000000,'count':410,'kernels':21000,'kernel_ps':90000000000,'gap_ps':2000000000,'at_stake_ps':"
+        "9000000000,'longest':[{'device':'vm/gpu:0','track':'Stream #13','begin_ps':51000000000,'dur_ps':900000000,"
+        "'kernels':61,'kernel_ps':800000000,'gap_ps':100000000,'at_stake_ps':400000000,'step':7,'names':["
+        "'loop_add_fusion']}]},'repeated_total':{'count':900,'total_ps':8000000000},'attention_unfused':{'count':48,"
+        "'total_ps':5000000000,'rows':[{'op':'jit(train_step)/layer_0/softmax','count':48,'total_ps':5000000000}],"
+        "'rest':{'rows':0,'count':0,'total_ps':0}},'layout_copies':{'count':96,'total_ps':6000000000,'share_pct':1,"
+        "'rows':[{'name':'input_transpose_fusion','count':96,'total_ps':6000000000}],'rest':{'rows':0,'count':0,"
+        "'total_ps':0}},'matrix':{'count':9100,'total_ps':380000000000,'share_pct':63.3,'f32':{'count':0,'total_ps':0,"
+        "'rows':[],'rest':{'rows':0,'count':0,'total_ps':0}}}}");
+    row = tm_add_object(tm_add_array(tm_member(root, "fusion"), "repeated"), NULL);
+    test_summary_load(row, "{'op':'jit(train_step)/mask','per_step':30,'steps':30,'count':900,'total_ps':8000000000,"
+                           "'mean_ps':8888889}");
+    tm_add_string(row, "name", name ? name : "loop_compare_fusion");
+}
+
+static void add_occupancy(struct tm_value *root, const char *name)
+{
+    struct tm_value *row;
+
+    test_summary_load(tm_add_object(root, "occupancy"),
+                      "{'mean_pct':44.1,'known_ps':590000000000,'unknown_ps':10000000000,'with_collectives':{"
+                      "'mean_pct':44,'known_ps':600000000000},'histogram':[{'from_pct':40,'to_pct':50,'count':30000,'total_ps':"
+                      "590000000000}],'limiters':{'registers':400000000000,'shared_memory':90000000000,'block_size':0,"
+                      "'grid':50000000000,'none':40000000000,'unknown':10000000000},'tail':{'known_ps':580000000000,"
+                      "'lost_ps':3000000000,'below_one_wave_ps':1000000000,'idle_multiprocessors_ps':500000000,'rows':"
+                      "[]}}");
+    row = tm_add_object(tm_add_array(tm_member(root, "occupancy"), "low"), NULL);
+    test_summary_load(row, "{'op':'jit(train_step)/dot_general','category':'gemm/dot','variants':12,"
+                           "'occupancy_pct':12.5,"
+                           "'limiter':'registers','grid':'132,1,1','block':'384,1,1','registers':168,'shared_bytes':"
+                           "65536,'waves':1,'tail_pct':0,'lost_ps':0,'count':9100,'total_ps':380000000000,'share_pct':"
+                           "63.3}");
+    tm_add_string(row, "name", name ? name : "sm90_xmma_gemm_bf16");
+    test_summary_load(tm_add_object(root, "programs"),
+                      "{'count':60,'per_step':1,'operations':40000,'operation_ps':600000000000,'pauses':{'below_ps':"
+                      "100000000,'count':1,'total_ps':20000000,'longest':[{'device':'vm/gpu:0','begin_ps':51000000000,"
+                      "'dur_ps':20000000,'step':7,'before':'jit_loss','after':'jit_train_step'}]}}");
+}
+
 static void add_kernels(struct tm_value *root, int rows, const char *name)
 {
     struct tm_value *kernels = tm_add_object(root, "kernels"), *list;
@@ -412,6 +476,8 @@ static void fill_gpu(struct tm_value *root)
     add_kernels(root, 500, NULL);
     add_memory(root, "GPU_0_bfc", "trainer-7");
     test_summary_load(root, gpu_tail);
+    add_fusion(root, NULL);
+    add_occupancy(root, NULL);
 }
 
 /* --- names that attack --- */
@@ -421,6 +487,27 @@ static const char *const attack =
     "onerror=alert(1)><script>document.title='owned'</script>'`${7*7}]]>--></style></title>"
     "</textarea>\x1b[31m\xe2\x80\xae"
     "gnp.exe\xe2\x80\x8b &lt;b&gt; javascript:alert(2)";
+
+/* Trees that are none, of names that attack the page. */
+static void add_scopes(struct tm_value *root, const char *long_name)
+{
+    static const int64_t depths[] = { 5, -7, INT64_MAX, 0, INT64_MIN, 63 };
+    struct tm_value *scopes = tm_add_object(root, "scopes"), *rows = tm_add_array(scopes, "rows"), *row;
+    struct tm_value *annotations = tm_add_array(scopes, "annotations");
+
+    tm_add_int(scopes, "self_ps", 3);
+    for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+        row = tm_add_object(rows, NULL);
+        tm_add_string(row, "path", i % 2 ? attack : long_name);
+        tm_add_string(row, "name", i % 2 ? long_name : attack);
+        tm_add_string(row, "pass", attack);
+        tm_add_int(row, "depth", depths[i]);
+        tm_add_int(row, "total_ps", i % 2 ? INT64_MAX : INT64_MIN);
+        row = tm_add_object(annotations, NULL);
+        tm_add_string(row, "name", attack);
+        tm_add_int(row, "depth", depths[i]);
+    }
+}
 
 static void fill_hostile(struct tm_value *root)
 {
@@ -463,8 +550,11 @@ static void fill_hostile(struct tm_value *root)
     tm_add_string(gap, "host_event", attack);
     tm_add_int(gap, "dur_ps", INT64_MIN);
     add_kernels(root, 400, attack);
+    add_fusion(root, attack);
+    add_occupancy(root, attack);
     add_memory(root, attack, long_name);
     test_summary_load(root, gpu_tail);
+    add_scopes(root, long_name);
     tm_add_string(tm_add_object(root, "verdict"), "text", attack);
     findings = tm_add_array(root, "findings");
     finding = tm_add_object(findings, NULL);

@@ -40,7 +40,8 @@ struct array {
     size_t rank;
     uint64_t dims[6];
 };
-#define ARRAY(type, ...) ((struct array){ type, sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t), { __VA_ARGS__ } })
+#define COUNT_OF(...) (sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+#define ARRAY(type, ...) ((struct array){ type, COUNT_OF(__VA_ARGS__), { __VA_ARGS__ } })
 #define SCALAR(element) ((struct array){ .type = element })
 
 static struct xb_bytes shape_of(struct array array)
@@ -68,7 +69,7 @@ struct ids {
     size_t count;
     uint64_t at[IDS_MOST];
 };
-#define IDS(...) ((struct ids){ sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t), { __VA_ARGS__ } })
+#define IDS(...) ((struct ids){ COUNT_OF(__VA_ARGS__), { __VA_ARGS__ } })
 #define NO_IDS ((struct ids){ .count = 0 })
 
 /* An instruction without its end: more may be put into it before it goes into its computation. */
@@ -291,8 +292,8 @@ static struct xb_bytes convolving(struct xb_bytes instruction, uint64_t output_f
 
 static void libraries_are_told_by_their_targets(void **state)
 {
-    static const char config[] = "{\"gemm_backend_config\":{\"dot_dimension_numbers\": {\"lhs_contracting_dimensions\" : "
-                                 "[ \"1\" ],\"lhs_batch_dimensions\":[]}}}";
+    static const char config[] = "{\"gemm_backend_config\":{\"dot_dimension_numbers\": "
+                                 "{\"lhs_contracting_dimensions\" : [ \"1\" ],\"lhs_batch_dimensions\":[]}}}";
     struct xb_bytes module = { .length = 0 }, c = { .length = 0 };
     struct fixture f;
 
@@ -489,7 +490,8 @@ static void collectives_tell_their_groups_and_messages(void **state)
         { "permute.1", "{{0,1},{1,0}}", 2, 400 },      { "all-to-all.1", "", 2, 400 },
         { "all-reduce-done.1", "", 0, 0 },             { "async.1", "{{5}}", 1, 400 },
     };
-    struct xb_bytes module = { .length = 0 }, c = { .length = 0 }, in, pair = { .length = 0 }, devices = { .length = 0 };
+    struct xb_bytes module = { .length = 0 }, c = { .length = 0 }, pair = { .length = 0 }, devices = { .length = 0 };
+    struct xb_bytes in;
     struct fixture f;
 
     (void)state;
@@ -716,8 +718,12 @@ static void events_find_their_op(void **state)
         { "fusion.7", 5, NULL, "-" },
         { "::", 5, NULL, "-" },
     };
-    const struct xb_style styles[] = { { .shuffle = 0 }, { .shuffle = 5 }, { .metadata_first = true, .keeps_zeros = true },
-                                       { .unknown_fields = true, .groups = true, .long_numbers = true, .shuffle = 9 } };
+    const struct xb_style styles[] = {
+        { .shuffle = 0 },
+        { .shuffle = 5 },
+        { .metadata_first = true, .keeps_zeros = true },
+        { .unknown_fields = true, .groups = true, .long_numbers = true, .shuffle = 9 },
+    };
 
     (void)state;
     for (size_t s = 0; s < sizeof(styles) / sizeof(styles[0]); s++) {

@@ -271,6 +271,19 @@ static void the_style_sheet_has_the_colours_of_the_palette(void **state)
     }
 }
 
+static void kernels_that_could_be_fused_or_fuller_are_listed(void **state)
+{
+    char *page = page_of(TM_SAMPLE_GPU);
+
+    (void)state;
+    assert_has(page, "The longest runs of small kernels on a stream");
+    assert_has(page, "Small ops that come more than 10 times in a step");
+    assert_has(page, "Kernels under 50 % that take 1 % of the kernel time or more");
+    assert_has(page, "The longest pauses between two programs");
+    assert_has(page, "jit(train_step)/layer_0/softmax");
+    free(page);
+}
+
 static void the_first_screen_names_run_hosts_devices_versions_and_window(void **state)
 {
     char *page = page_of(TM_SAMPLE_GPU);
@@ -368,6 +381,18 @@ static void rows_past_the_cap_are_added_to_the_rest(void **state)
     assert_has(page, "k499</th>");
     assert_lacks(page, "k500</th>");
     assert_has(page, "7 further rows</th><td class=\"n\">9.00 ns</td><td class=\"n\">56</td>");
+    free(page);
+}
+
+static void scopes_are_indented_below_what_is_around_them(void **state)
+{
+    char *page = page_of(TM_SAMPLE_GPU);
+
+    (void)state;
+    assert_has(page, "<th class=\"tree d0\" scope=\"row\">step</th>");
+    assert_has(page, "<th class=\"tree d1\" scope=\"row\">layer_0</th>");
+    assert_has(page, "<th class=\"tree d1\" scope=\"row\">decode</th>");
+    assert_has(page, "step/layer_1");
     free(page);
 }
 
@@ -513,12 +538,14 @@ int main(void)
         cmocka_unit_test(pages_are_well_formed_and_deterministic),
         cmocka_unit_test(the_page_brings_everything_and_forbids_the_rest),
         cmocka_unit_test(the_style_sheet_has_the_colours_of_the_palette),
+        cmocka_unit_test(kernels_that_could_be_fused_or_fuller_are_listed),
         cmocka_unit_test(the_first_screen_names_run_hosts_devices_versions_and_window),
         cmocka_unit_test(a_run_of_pytorch_has_no_columns_of_jax),
         cmocka_unit_test(figures_have_value_judgement_and_limits),
         cmocka_unit_test(findings_have_stake_evidence_fix_and_place),
         cmocka_unit_test(tables_keep_their_totals_with_a_row_for_the_rest),
         cmocka_unit_test(rows_past_the_cap_are_added_to_the_rest),
+        cmocka_unit_test(scopes_are_indented_below_what_is_around_them),
         cmocka_unit_test(what_is_missing_is_named_with_its_reason),
         cmocka_unit_test(a_partial_input_is_said_at_the_top),
         cmocka_unit_test(hostile_names_stay_texts),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stages/diagnose/kernels.h"
+#include "stages/diagnose/shares.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -403,7 +404,7 @@ static tm_status many_names(struct bench *b, struct tm_run *run, unsigned names,
 
 static void many_names_keep_to_the_memory_and_to_the_result(void **state)
 {
-    static const size_t memories[] = { 32, 4096 };
+    static const size_t memories[] = { 32, 8192 };
     char *json[2] = { NULL, NULL };
     enum { NAMES = 300000 };
 
@@ -421,7 +422,7 @@ static void many_names_keep_to_the_memory_and_to_the_result(void **state)
         assert_int_equal(integer(&b, "kernels.rest.rows"), NAMES - 500);
         assert_int_equal(integer(&b, "kernels.by_name_rest.rows"), NAMES - 500);
         assert_true(run.budget.peak_bytes[TM_ACCOUNT_TABLES] <=
-                    tm_budget_share(&run.budget, TM_ACCOUNT_TABLES) / 4 * 3);
+                    tm_tables_memory(&run, TM_TABLES_KERNELS, 1, 1));
         assert_int_equal(run.budget.spilled_bytes > 0, m == 0);
         close_bench(&b);
         assert_non_null(json[m]);

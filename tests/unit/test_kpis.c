@@ -254,9 +254,31 @@ static void every_kpi_has_an_anchor_in_the_documentation(void **state)
     }
 }
 
+static void kernels_tell_their_share_and_occupancy(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j,
+               "{'fusion': {'kernels': {'count': 4000}, 'small': {'share_pct': 61, 'count': 3000}}, 'occupancy': {"
+               "'mean_pct': 24, 'known_ps': 90, 'unknown_ps': 10}}",
+               NULL);
+    expect(&j, "small_kernel_share", 61, "bad");
+    expect(&j, "occupancy", 24, "bad");
+    assert_string_equal(tm_text(tm_get(kpi_of(&j, "small_kernel_share"), "note")), "3,000 of 4,000 kernels");
+    assert_string_equal(tm_text(tm_get(kpi_of(&j, "occupancy"), "note")), "known of 90.0 % of the kernel time");
+    test_judged_free(&j);
+    test_judge(&j, "{'fusion': {'small': {'share_pct': 24}}, 'occupancy': {'mean_pct': 51, 'unknown_ps': 0}}", NULL);
+    expect(&j, "small_kernel_share", 24, "good");
+    expect(&j, "occupancy", 51, "good");
+    assert_false(tm_has(tm_get(kpi_of(&j, "occupancy"), "note")));
+    test_judged_free(&j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_tell_their_share_and_occupancy),
         cmocka_unit_test(a_healthy_run_has_every_figure_of_this_version),
         cmocka_unit_test(bandwidth_is_told_where_most_costs_are_known),
         cmocka_unit_test(they_stand_in_the_order_of_the_definition),

@@ -115,6 +115,7 @@ static void a_backward_pass_is_told(void **state)
         assert_int_equal(tm_rows_append(f.b.trace.configs, &config), TM_OK);
         assert_int_equal(tm_rows_append(f.b.trace.hlo_ops, &op), TM_OK);
         config.op = rows[i].path ? bench_name(&f.b, rows[i].path) : 0;
+        config.has_kernel = true;
         op.path = rows[i].hlo_path ? bench_name(&f.b, rows[i].hlo_path) : 0;
         assert_int_equal(tm_rows_append(f.b.trace.configs, &config), TM_OK);
         assert_int_equal(tm_rows_append(f.b.trace.hlo_ops, &op), TM_OK);

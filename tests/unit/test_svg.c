@@ -214,6 +214,19 @@ static void parts_of_a_bar_have_lengths_by_their_time(void **state)
     tear_down(&f);
 }
 
+static void scopes_are_as_wide_as_their_share(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, TM_SAMPLE_GPU);
+    tm_charts_draw(&f.chart, TM_CHART_SCOPES, 0, f.summary);
+    assert_int_equal(tm_chart_rows(&f.chart), 5);
+    /* two boxes of 650 ms in 1050 ms, with a seam of 1 point each */
+    assert_true(fabs(drawn(&f.chart, TM_ROLE_PASS_BACKWARD, true) - 2 * (width * 650 / 1050 - 1)) < 0.01);
+    tear_down(&f);
+}
+
 static void bars_never_leave_the_drawing(void **state)
 {
     (void)state;
@@ -444,6 +457,7 @@ int main(void)
         cmocka_unit_test(scales_bear_any_range),
         cmocka_unit_test(charts_without_data_are_left_out),
         cmocka_unit_test(parts_of_a_bar_have_lengths_by_their_time),
+        cmocka_unit_test(scopes_are_as_wide_as_their_share),
         cmocka_unit_test(bars_never_leave_the_drawing),
         cmocka_unit_test(many_steps_are_sampled_and_the_slowest_is_kept),
         cmocka_unit_test(of_many_devices_the_least_used_are_drawn),

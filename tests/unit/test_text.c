@@ -114,7 +114,7 @@ static void a_gpu_run_has_all_sections(void **state)
 {
     static const char *const titles[] = {
         "Verdict",   "Key figures", "Findings",     "Steps", "Devices",
-        "Idle time", "Kernels",     "Transfers",    "Collectives", "Host",  "Compilation",
+        "Idle time", "Kernels",     "Fusion",       "Occupancy", "Transfers",    "Collectives", "Host",  "Compilation",
         "Memory",    "Environment", "Data quality",
     };
     struct fixture f;
@@ -128,6 +128,9 @@ static void a_gpu_run_has_all_sections(void **state)
                        "--------------");
         assert_says(&f, heading);
     }
+    assert_says(&f, "30,000, 134 ms, 22.4 % of kernel time");
+    assert_says(&f, "Pauses between programs");
+    assert_says(&f, "Kernels under 50 % that take 1 % of the time or more:");
     finish(&f);
 }
 
@@ -203,6 +206,21 @@ static void what_is_null_says_why(void **state)
     assert_says(&f, "Transfers: not recorded\n");
     assert_says(&f, "Collectives: not recorded\n");
     assert_says(&f, "absent       gaps: no device activity\n");
+    finish(&f);
+}
+
+static void scopes_are_indented_below_what_is_around_them(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_sample(&f, TM_SAMPLE_GPU);
+    assert_says(&f, "\nstep ");
+    assert_says(&f, "\n  layer_0 ");
+    assert_says(&f, "\nstep/layer_1 ");
+    assert_says(&f, "\ndata_loading ");
+    assert_says(&f, "\n  decode ");
+    assert_says(&f, "Computed again");
     finish(&f);
 }
 
@@ -391,6 +409,7 @@ int main(void)
         cmocka_unit_test(parts_of_the_steps_stand_with_their_sum),
         cmocka_unit_test(the_slowest_steps_stand_first_with_their_sums),
         cmocka_unit_test(what_is_null_says_why),
+        cmocka_unit_test(scopes_are_indented_below_what_is_around_them),
         cmocka_unit_test(an_empty_summary_gives_a_report),
         cmocka_unit_test(kernels_past_the_table_are_counted),
         cmocka_unit_test(long_names_keep_both_ends),

@@ -89,8 +89,9 @@ static tm_status make_tables(struct tm_hlo *hlo)
     hlo->files = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(tm_strid), share / 64);
     hlo->locations = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_location), share / 32);
     hlo->frames = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(uint64_t), share / 64);
-    return hlo->buffer && hlo->compact && hlo->operands && hlo->sorted && hlo->reads && hlo->partial_reads && hlo->results && hlo->places && hlo->computations &&
-                   hlo->calls && hlo->sorter && hlo->files && hlo->locations && hlo->frames
+    return hlo->buffer && hlo->compact && hlo->operands && hlo->sorted && hlo->reads && hlo->partial_reads &&
+                   hlo->results && hlo->places && hlo->computations && hlo->calls && hlo->sorter && hlo->files &&
+                   hlo->locations && hlo->frames
                ? TM_OK
                : run->error.status;
 }

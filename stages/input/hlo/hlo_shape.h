@@ -2,6 +2,7 @@
 #ifndef TM_HLO_SHAPE_H
 #define TM_HLO_SHAPE_H
 
+#include "pipeline/attributes.h"
 #include "pipeline/record.h"
 #include "stages/input/xspace/wire.h"
 
@@ -25,7 +26,7 @@ struct tm_hlo_text {
     bool cut;
 };
 
-void tm_hlo_write(struct tm_hlo_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void tm_hlo_write(struct tm_hlo_text *text, const char *format, ...) TM_PRINTF(2, 3);
 
 /* Read a ShapeProto.  Sizes that do not fit in 64 bits, dimensions below 0, unknown types and tuples nested deeper
  * than TM_HLO_NESTING_MOST make what depends on them unknown.

@@ -30,7 +30,8 @@ static tm_status read_stat(struct tm_xspace *x, uint64_t begin, uint64_t end, st
             return st;
         if (head.number == STAT_ID && head.type == TM_WIRE_VARINT && !damaged) {
             stat->id = (int64_t)head.value;
-        } else if (head.number <= STAT_REF && (head.type == TM_WIRE_LEN || !damaged)) { /* of one that is cut, what is there */
+        } else if (head.number <= STAT_REF && (head.type == TM_WIRE_LEN || !damaged)) {
+            /* of one that is cut, what is there */
             stat->value = head;
             stat->value_at = tm_reader_offset(&w);
             if (damaged)

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What could be one kernel, or one program (summary.fusion, summary.programs): very many small kernels, very many
+ * small programs, ops that come back many times in a step, attention in pieces, and copies for the sake of a layout. */
+#include <stdio.h>
+
+#include "reports/findings/idle.h"
+
+enum { SHORT_KERNELS_LEAST = 100, /* fewer kernels than that cannot be called many */
+       RUNS_NAMED = 2, ROWS_NAMED = 3, PLACES = 3 };
+#define PS_PER_US 1e6
+
+static int64_t time_at(const struct tm_findings *all, const char *path)
+{
+    return tm_int(tm_path(all->summary, path));
+}
+
+/* A device that is busy in spite of small kernels is no bad case: the queue hides what a launch costs. */
+static bool is_busy(const struct tm_findings *all)
+{
+    const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_DEVICE_UTILIZATION];
+
+    return kpi->has_bands && tm_double(tm_path(all->summary, "total.utilization_pct")) > kpi->good;
+}
+
+bool tm_waits_are_short(const struct tm_findings *all)
+{
+    const struct tm_value *waits = tm_path(all->summary, "gaps.by_cause.device_wait");
+    const int64_t count = tm_int(tm_get(waits, "count"));
+
+    return count > 0 && tm_double(tm_get(waits, "total_ps")) / (double)count <
+                            tm_limit_of(all, TM_LIMIT_SHORT_GAP) * PS_PER_US;
+}
+
+/* --- small kernels --- */
+
+/* The pauses, and what launches cost as far as the device is idle: the rest of it is hidden behind work. */
+static int64_t short_stake(const struct tm_findings *all)
+{
+    const struct tm_value *idle = tm_path(all->summary, "total.idle_ps");
+    const int64_t gap_ps = time_at(all, "fusion.runs.gap_ps"), stake_ps = time_at(all, "fusion.runs.at_stake_ps");
+
+    if (is_busy(all))
+        return gap_ps;
+    return tm_has(idle) && tm_int(idle) < stake_ps ? tm_int(idle) : stake_ps;
+}
+
+bool tm_has_short_kernels(const struct tm_findings *all)
+{
+    const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_SMALL_KERNEL_SHARE];
+    const struct tm_value *share = tm_path(all->summary, "fusion.small.share_pct");
+
+    return tm_has(share) && kpi->has_bands && tm_double(share) > kpi->bad &&
+           time_at(all, "fusion.kernels.count") >= SHORT_KERNELS_LEAST && tm_is_worth_mention(all, short_stake(all));
+}
+
+static void say_run(struct tm_finding *f, const struct tm_value *run)
+{
+    const struct tm_value *names = tm_get(run, "names");
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], step[32] = "";
+
+    if (tm_has(tm_get(run, "step")))
+        (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(run, "step")));
+    tm_finding_say(f, "Run of %s kernels over %s at %s on %s%s, %s and others.",
+                   tm_format_count(a, tm_int(tm_get(run, "kernels"))),
+                   tm_format_time(b, tm_int(tm_get(run, "dur_ps"))),
+                   tm_format_moment(c, tm_int(tm_get(run, "begin_ps"))), tm_text(tm_get(run, "device")), step,
+                   tm_short_name(name, tm_text(tm_at(names, 0))));
+}
+
+static void say_short(struct tm_findings *all, struct tm_finding *f)
+{
+    const struct tm_value *fusion = tm_get(all->summary, "fusion"), *runs = tm_get(fusion, "runs");
+    const int64_t count = time_at(all, "fusion.small.count");
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES], e[TM_FORMAT_BYTES];
+
+    tm_finding_say(f, "%s of %s kernels are shorter than %s, %s on average; they are %s of the kernel time.",
+                   tm_format_count(a, count), tm_format_count(b, time_at(all, "fusion.kernels.count")),
+                   tm_format_time(c, time_at(all, "fusion.small.below_ps")),
+                   tm_format_time(d, count > 0 ? time_at(all, "fusion.small.total_ps") / count : 0),
+                   tm_format_pct(e, tm_double(tm_path(fusion, "small.share_pct"))));
+    if (tm_has(tm_get(fusion, "per_step")))
+        tm_finding_say(f, "A step has %s kernels on each device.",
+                       tm_format_count(a, tm_whole(tm_double(tm_get(fusion, "per_step")))));
+    tm_finding_say(f, "%s of them follow one another in %s runs: %s of work, %s of pauses under %s.",
+                   tm_format_count(a, tm_int(tm_get(runs, "kernels"))),
+                   tm_format_count(b, tm_int(tm_get(runs, "count"))),
+                   tm_format_time(c, tm_int(tm_get(runs, "kernel_ps"))),
+                   tm_format_time(d, tm_int(tm_get(runs, "gap_ps"))),
+                   tm_format_time(e, tm_int(tm_get(runs, "gap_below_ps"))));
+    for (size_t i = 0; i < tm_length(tm_get(runs, "longest")) && i < PLACES; i++) {
+        const struct tm_value *run = tm_at(tm_get(runs, "longest"), i);
+
+        if (i < RUNS_NAMED)
+            say_run(f, run);
+        tm_finding_where(f, tm_int(tm_get(run, "begin_ps")), tm_int(tm_get(run, "dur_ps")),
+                         tm_text(tm_get(run, "device")));
+    }
+}
+
+static const char *const short_causes[TM_CAUSES_OFFERED] = {
+    "jax|XLA did not fuse these operations, or they were run outside of jit. Each kernel costs a launch and a pause, "
+    "and its intermediate results go through device memory.",
+    "torch|Without `torch.compile` each operation is a kernel or several. Each costs a launch and a pause, and its "
+    "intermediate results go through device memory.",
+    "Each kernel costs a launch and a pause, and its intermediate results go through device memory.",
+};
+
+static const char *const fewer_kernels[TM_FIXES_OFFERED] = {
+    "jax|Jit larger functions: one `jax.jit` around the whole step gives XLA more to fuse.",
+    "jax|Replace Python loops over layers or time by `jax.lax.scan`, and loops over examples by `jax.vmap`; each "
+    "`lax.cond` and `lax.while_loop` is a border that XLA does not fuse across.",
+    "jax|Flatten small parameters for the optimizer: `optax.flatten(optimizer)` updates them as one array.",
+    "gpu,jax|On NVIDIA GPUs let XLA record more into CUDA graphs: "
+    "`XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL`.",
+    "torch|Fuse operations: `model = torch.compile(model)`.",
+    "gpu,torch|Replay them as CUDA graphs: `torch.compile(model, mode=\"reduce-overhead\")`, or "
+    "`torch.cuda.make_graphed_callables` for parts of fixed shape.",
+    "torch|Update all parameters in few kernels: `torch.optim.AdamW(params, fused=True)`.",
+    "torch,other|Give each kernel more work: a larger batch, one operation on many rows instead of a loop.",
+};
+
+static void find_short(struct tm_findings *all)
+{
+    struct tm_finding *f;
+
+    if (!tm_has_short_kernels(all))
+        return;
+    f = tm_finding_of_time(all, "kernel_short", short_stake(all));
+    if (is_busy(all))
+        f->severity = TM_INFO;
+    tm_finding_title(f, "Very many short kernels");
+    tm_finding_value(f, tm_double(tm_path(all->summary, "fusion.small.share_pct")), "%");
+    tm_finding_limit(f, all->thresholds->kpi[TM_KPI_SMALL_KERNEL_SHARE].bad);
+    tm_finding_causes(f, short_causes);
+    say_short(all, f);
+    tm_finding_fixes(f, fewer_kernels);
+}
+
+/* --- small programs --- */
+
+static const char *const program_causes[TM_CAUSES_OFFERED] = {
+    "jax|A call of `jax.numpy` outside of `jax.jit` is a program of its own, often of a single operation. XLA fuses "
+    "only inside a program, and each one costs Python, a dispatch, and memory for its result.",
+    "A program is dispatched by the host, and the compiler fuses only inside of one.",
+};
+
+static const char *const larger_programs[TM_FIXES_OFFERED] = {
+    "jax|Put `@jax.jit` around the whole step, loss, gradient and update included, not around its parts.",
+    "jax|Keep Python out of it: `jax.lax.scan` or `jax.vmap` instead of loops over layers or examples.",
+    "jax|Look for `jnp` calls on the results of the step (metrics, norms, learning rates) and move them inside.",
+    "jax|`jax.jit(step, donate_argnums=...)` then also updates parameters in place.",
+    "torch,other|Compile the whole step as one program.",
+};
+
+static void say_programs(struct tm_findings *all, struct tm_finding *f)
+{
+    const struct tm_value *programs = tm_get(all->summary, "programs"), *pauses = tm_get(programs, "pauses");
+    const struct tm_value *longest = tm_get(pauses, "longest");
+    const int64_t operations = tm_int(tm_get(programs, "operations")), count = tm_int(tm_get(pauses, "count"));
+    const int64_t executions = tm_int(tm_get(programs, "count"));
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], x[TM_SHORT_NAME_BYTES], y[TM_SHORT_NAME_BYTES];
+
+    if (operations > 0)
+        tm_finding_say(f, "%.1f programs per step on each device, of %.1f operations each, which take %s on average.",
+                       tm_double(tm_get(programs, "per_step")),
+                       (double)operations / (double)(executions > 0 ? executions : 1),
+                       tm_format_time(b, tm_int(tm_get(programs, "operation_ps")) / operations));
+    if (count > 0)
+        tm_finding_say(f, "%s pauses between two programs take %s, %s each.", tm_format_count(a, count),
+                       tm_format_time(b, tm_int(tm_get(pauses, "total_ps"))),
+                       tm_format_time(c, tm_int(tm_get(pauses, "total_ps")) / count));
+    for (size_t i = 0; i < tm_length(longest) && i < PLACES; i++) {
+        const struct tm_value *pause = tm_at(longest, i);
+
+        tm_finding_say(f, "Pause of %s at %s on %s, between '%s' and '%s'.",
+                       tm_format_time(a, tm_int(tm_get(pause, "dur_ps"))),
+                       tm_format_moment(b, tm_int(tm_get(pause, "begin_ps"))), tm_text(tm_get(pause, "device")),
+                       tm_short_name(x, tm_text(tm_get(pause, "before"))),
+                       tm_short_name(y, tm_text(tm_get(pause, "after"))));
+        tm_finding_where(f, tm_int(tm_get(pause, "begin_ps")), tm_int(tm_get(pause, "dur_ps")),
+                         tm_text(tm_get(pause, "device")));
+    }
+}
+
+static void find_programs(struct tm_findings *all)
+{
+    const double per_step = tm_double(tm_path(all->summary, "programs.per_step"));
+    const int64_t stake_ps = time_at(all, "programs.pauses.total_ps");
+    struct tm_finding *f;
+
+    if (per_step < tm_limit_of(all, TM_LIMIT_PROGRAMS_PER_STEP) || !tm_is_worth_mention(all, stake_ps))
+        return;
+    f = tm_finding_of_time(all, "op_short", stake_ps);
+    tm_finding_title(f, "A step is very many small programs");
+    tm_finding_value(f, per_step, "count");
+    tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_PROGRAMS_PER_STEP));
+    tm_finding_causes(f, program_causes);
+    say_programs(all, f);
+    tm_finding_fixes(f, larger_programs);
+}
+
+/* --- ops that come back --- */
+
+/* Launches beyond the first in a step, as far as the table lists them: an upper bound of what they cost, and never
+ * more than they take. */
+static int64_t repeated_stake(const struct tm_findings *all, const struct tm_value *row)
+{
+    const int64_t extra = tm_int(tm_get(row, "count")) - tm_int(tm_get(row, "steps"));
+    const int64_t total_ps = tm_int(tm_get(row, "total_ps"));
+    int64_t stake_ps;
+
+    if (extra <= 0 || tm_int(tm_get(row, "mean_ps")) >= time_at(all, "fusion.tiny.below_ps"))
+        return 0;
+    if (__builtin_mul_overflow(extra, time_at(all, "fusion.runs.launch_ps"), &stake_ps))
+        return total_ps;
+    return stake_ps < total_ps ? stake_ps : total_ps;
+}
+
+static const char *const hoisting[TM_FIXES_OFFERED] = {
+    "jax|A Python loop inside jit is unrolled: write it as `jax.lax.scan` or `jax.lax.fori_loop`, or do all rounds at "
+    "once with `jax.vmap`.",
+    "jax|What does not change from round to round (masks, position tables, casts of weights) is worth computing once, "
+    "before the loop, and passing in.",
+    "jax|It is in a `lax.scan` already: `unroll=4` gives XLA four rounds to fuse.",
+    "torch|Use the `foreach` or `fused` form of the optimizer, and compute masks and position tables once per step.",
+    "torch,other|Stack what is small and of one shape, and run the operation once on all of it.",
+};
+
+static void say_repeated(struct tm_finding *f, const struct tm_value *row)
+{
+    const struct tm_value *op = tm_get(row, "op");
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], path[TM_SHORT_NAME_BYTES];
+
+    tm_finding_say(f, "'%s'%s%s: %.0f times in a step, %s each, %s in all.",
+                   tm_short_name(name, tm_text(tm_get(row, "name"))), tm_has(op) ? " of " : "",
+                   tm_has(op) ? tm_short_name(path, tm_text(op)) : "", tm_double(tm_get(row, "per_step")),
+                   tm_format_time(a, tm_int(tm_get(row, "mean_ps"))),
+                   tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
+}
+
+static void find_repeated(struct tm_findings *all)
+{
+    const struct tm_value *rows = tm_path(all->summary, "fusion.repeated");
+    int64_t stake_ps = 0;
+    int said = 0;
+    struct tm_finding *f;
+
+    for (size_t i = 0; i < tm_length(rows); i++)
+        stake_ps = tm_add_times(stake_ps, repeated_stake(all, tm_at(rows, i)));
+    if (is_busy(all) || !tm_is_worth_mention(all, stake_ps))
+        return;
+    f = tm_finding_of_time(all, "op_repeated", stake_ps);
+    f->severity = TM_INFO; /* work, not loss: which of it can go the profile cannot tell */
+    tm_finding_title(f, "The same small operations come back many times in a step");
+    f->cause = "A loop was unrolled, or the same result is computed again and again. Each time costs a launch.";
+    for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
+        if (repeated_stake(all, tm_at(rows, i)) == 0)
+            continue;
+        say_repeated(f, tm_at(rows, i));
+        said++;
+    }
+    tm_finding_fixes(f, hoisting);
+}
+
+/* --- attention, layouts --- */
+
+static void say_rows(struct tm_finding *f, const struct tm_value *rows, const char *key)
+{
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
+
+    for (size_t i = 0; i < tm_length(rows) && i < ROWS_NAMED; i++) {
+        const struct tm_value *row = tm_at(rows, i);
+
+        tm_finding_say(f, "'%s': %s times, %s.", tm_short_name(name, tm_text(tm_get(row, key))),
+                       tm_format_count(a, tm_int(tm_get(row, "count"))),
+                       tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
+    }
+}
+
+static const char *const fused_attention[TM_FIXES_OFFERED] = {
+    "gpu,jax|`jax.nn.dot_product_attention(q, k, v, implementation='cudnn')` does it in one kernel (NVIDIA, 16-bit "
+    "types).",
+    "jax|Or a Pallas kernel: `jax.experimental.pallas.ops.gpu.attention`, or Splash attention on a TPU.",
+    "torch|`torch.nn.functional.scaled_dot_product_attention(q, k, v)` does it in one kernel; with a mask of your own "
+    "check that it does not fall back to the plain one.",
+    "torch|Models of `transformers`: `attn_implementation=\"sdpa\"` or `\"flash_attention_2\"`.",
+    "other|Use a fused attention kernel of the framework.",
+};
+
+static void find_attention(struct tm_findings *all)
+{
+    const struct tm_value *attention = tm_path(all->summary, "fusion.attention_unfused");
+    const int64_t total_ps = tm_int(tm_get(attention, "total_ps"));
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (!tm_is_worth_mention(all, total_ps))
+        return;
+    f = tm_finding_of_time(all, "attention_unfused", total_ps);
+    tm_finding_title(f, "Attention runs as separate kernels: product, softmax, product");
+    f->cause = "The scores of all pairs of positions are written to device memory and read again between the two "
+               "products. A fused kernel keeps them on the chip.";
+    tm_finding_say(f, "%s times a softmax stands between two batched products; what is between the products takes %s.",
+                   tm_format_count(a, tm_int(tm_get(attention, "count"))), tm_format_time(b, total_ps));
+    say_rows(f, tm_get(attention, "rows"), "op");
+    tm_finding_fixes(f, fused_attention);
+}
+
+static const char *const fewer_copies[TM_FIXES_OFFERED] = {
+    "jax|Keep one order of axes from layer to layer; channels last (`NHWC`) for convolutions, the contracted axis last "
+    "for products.",
+    "jax|Look in the HLO (`--xla_dump_to`) for the `copy` and `transpose` ops around the largest products, and at "
+    "what they convert from and to.",
+    "jax|Sizes that are multiples of 8 (16-bit types: 64 or 128) need no padded copies.",
+    "torch|`model.to(memory_format=torch.channels_last)` for convolutions; look for `.contiguous()` calls.",
+    "torch,other|Keep one order of axes from layer to layer: channels last for convolutions, the contracted axis last "
+    "for products.",
+};
+
+static void find_layout(struct tm_findings *all)
+{
+    const struct tm_value *copies = tm_path(all->summary, "fusion.layout_copies");
+    const int64_t total_ps = tm_int(tm_get(copies, "total_ps"));
+    const double share = tm_double(tm_get(copies, "share_pct")), limit = tm_limit_of(all, TM_LIMIT_LAYOUT_COPIES);
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (share < limit || !tm_is_worth_mention(all, total_ps))
+        return;
+    f = tm_finding_of_time(all, "layout_copies", total_ps);
+    tm_finding_title(f, "Copies and transposes that no operation asked for");
+    tm_finding_value(f, share, "%");
+    tm_finding_limit(f, limit);
+    f->cause = "The compiler puts them in where one operation wants an array in another layout than the one before "
+               "gives it.";
+    tm_finding_say(f, "%s kernels that only move data, without an operation of the program: %s, %s of the kernel time.",
+                   tm_format_count(a, tm_int(tm_get(copies, "count"))), tm_format_time(b, total_ps),
+                   tm_format_pct(c, share));
+    say_rows(f, tm_get(copies, "rows"), "name");
+    tm_finding_fixes(f, fewer_copies);
+}
+
+void tm_find_fusion(struct tm_findings *all)
+{
+    find_short(all);
+    find_programs(all);
+    find_repeated(all);
+    find_attention(all);
+    find_layout(all);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where in the program time goes (summary.scopes): a layer that takes longer than its equals, and what is computed a
+ * second time for the backward pass though memory has room. */
+#include <string.h>
+
+#include "reports/findings/finding.h"
+
+enum { LAYERS_LEAST = 4, LAYERS_MOST = 256, NAMED_LAYERS = 4 };
+
+/* --- a layer that is slower than its equals --- */
+
+/* The layers of one family, which stand one after the other in the summary. */
+struct layers {
+    const struct tm_value *rows;
+    size_t first, count;
+    int64_t median_ps;
+};
+
+static int64_t time_of(const struct layers *l, size_t i)
+{
+    const int64_t ps = tm_int(tm_get(tm_at(l->rows, l->first + i), "total_ps"));
+
+    return ps < 0 ? 0 : ps;
+}
+
+static void find_median(struct layers *l)
+{
+    int64_t sorted[LAYERS_MOST];
+
+    for (size_t i = 0; i < l->count; i++) {
+        const int64_t ps = time_of(l, i);
+        size_t at = i;
+
+        for (; at > 0 && sorted[at - 1] > ps; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = ps;
+    }
+    l->median_ps = sorted[l->count / 2];
+}
+
+/* By how much a layer is above the median, in percent of it. */
+static double excess_pct(const struct layers *l, size_t i)
+{
+    return 100 * (double)(time_of(l, i) - l->median_ps) / (double)l->median_ps;
+}
+
+/* Layers of different sizes are no equals: of those that are, three quarters take about the same. */
+static bool are_alike(const struct layers *l, double limit_pct)
+{
+    size_t alike = 0;
+
+    for (size_t i = 0; i < l->count; i++)
+        alike += excess_pct(l, i) <= limit_pct / 2 && excess_pct(l, i) >= -limit_pct / 2;
+    return 4 * alike >= 3 * l->count;
+}
+
+/* Time beyond the median of the layers that pass the limit. */
+static int64_t lost_ps(const struct layers *l, double limit_pct, size_t *slow)
+{
+    int64_t lost = 0;
+
+    *slow = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        if (excess_pct(l, i) <= limit_pct)
+            continue;
+        ++*slow;
+        lost = tm_add_times(lost, time_of(l, i) - l->median_ps);
+    }
+    return lost;
+}
+
+static void say_slow_layers(struct tm_finding *f, const struct layers *l, double limit_pct)
+{
+    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
+    int named = 0;
+
+    tm_finding_say(f, "The median of the %zu layers '%s#' takes %s.", l->count,
+                   tm_short_name(name, tm_text(tm_get(tm_at(l->rows, l->first), "family"))),
+                   tm_format_time(a, l->median_ps));
+    for (size_t i = 0; i < l->count && named < NAMED_LAYERS; i++) {
+        const struct tm_value *row = tm_at(l->rows, l->first + i);
+
+        if (excess_pct(l, i) <= limit_pct)
+            continue;
+        named++;
+        tm_finding_say(f, "'%s' takes %s (forward %s, backward %s) in %s activities.",
+                       tm_short_name(name, tm_text(tm_get(row, "path"))), tm_format_time(a, time_of(l, i)),
+                       tm_format_time(b, tm_int(tm_get(row, "forward_ps"))),
+                       tm_format_time(c, tm_int(tm_get(row, "backward_ps"))),
+                       tm_format_count(d, tm_int(tm_get(row, "count"))));
+    }
+}
+
+static void find_slow_layers(struct tm_findings *all, struct layers *l)
+{
+    const double limit_pct = tm_limit_of(all, TM_LIMIT_SLOW_LAYER);
+    struct tm_finding *f;
+    size_t slow;
+    int64_t stake_ps;
+
+    if (l->count < LAYERS_LEAST)
+        return;
+    find_median(l);
+    if (l->median_ps <= 0 || !are_alike(l, limit_pct))
+        return;
+    stake_ps = lost_ps(l, limit_pct, &slow);
+    if (!slow || !tm_is_worth_mention(all, stake_ps))
+        return;
+    f = tm_finding_of_time(all, "layer_slow", stake_ps);
+    tm_finding_title(f, slow == 1 ? "One layer is slower than its equals" : "Some layers are slower than their equals");
+    f->cause = "Layers of one kind do the same work, and most of them take about the same time. One that takes much "
+               "longer has other shapes or types, another kernel was chosen for it, or it holds what the others do "
+               "not: a copy, a transposition, a collective.";
+    say_slow_layers(f, l, limit_pct);
+    tm_finding_fix(f, "Compare its operations with those of a layer next to it: in `summary.json`, the rows of ops "
+                      "and kernels whose `op` holds its name.");
+    tm_finding_fix(f, "jax|Print shapes and types on the way through the layers (`jax.eval_shape`), and see that all "
+                      "of them have the same sharding (`jax.debug.inspect_array_sharding`).");
+    tm_finding_fix(f, "gpu,jax|Where another kernel was chosen for the same shapes, let XLA try more of them: "
+                      "`XLA_FLAGS=--xla_gpu_autotune_level=4`.");
+    tm_finding_fix(f, "jax|Layers that are alike can be one `jax.lax.scan` (Flax: `nn.scan`): one kernel for all of "
+                      "them, and less to compile.");
+}
+
+static void find_layers(struct tm_findings *all, const struct tm_value *rows)
+{
+    struct layers l = { .rows = rows };
+    const size_t n = tm_length(rows);
+
+    for (size_t i = 0; i < n; i = l.first + l.count) {
+        const char *family = tm_text(tm_get(tm_at(rows, i), "family"));
+
+        l.first = i;
+        for (l.count = 1; i + l.count < n && l.count < LAYERS_MOST; l.count++)
+            if (strcmp(family, tm_text(tm_get(tm_at(rows, i + l.count), "family"))) != 0)
+                break;
+        find_slow_layers(all, &l);
+    }
+}
+
+/* --- recomputation --- */
+
+/* The fullest memory, in percent; below 0 = not known. */
+static double memory_peak_pct(const struct tm_value *summary)
+{
+    const struct tm_value *allocators = tm_path(summary, "memory.allocators");
+    double most = -1;
+
+    for (size_t i = 0; i < tm_length(allocators); i++) {
+        const struct tm_value *pct = tm_get(tm_at(allocators, i), "peak_pct");
+
+        if (tm_has(pct) && tm_double(pct) > most)
+            most = tm_double(pct);
+    }
+    return most;
+}
+
+static void find_recomputed(struct tm_findings *all, const struct tm_value *scopes)
+{
+    const struct tm_threshold *memory = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
+    const int64_t ps = tm_int(tm_path(scopes, "recomputed.self_ps"));
+    const double peak_pct = memory_peak_pct(all->summary);
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (!tm_is_worth_mention(all, ps) || !memory->has_bands || peak_pct >= memory->good)
+        return;
+    if (peak_pct < 0)
+        f = tm_finding_of_fact(all, "recomputed", TM_INFO);
+    else
+        f = tm_finding_of_time(all, "recomputed", ps);
+    tm_finding_title(f, "Forward values are computed again for the backward pass");
+    f->cause = "Checkpointing throws values of the forward pass away and computes them again when the backward pass "
+               "needs them: time is paid for memory.";
+    tm_finding_say(f, "%s repeated operations take %s, %s of the backward pass.",
+                   tm_format_count(a, tm_int(tm_path(scopes, "recomputed.count"))), tm_format_time(b, ps),
+                   tm_format_pct(c, tm_share_pct(ps, tm_int(tm_path(scopes, "passes.backward")))));
+    if (peak_pct < 0)
+        tm_finding_say(f, "Whether memory has room for the values is not known: the profile does not tell how much is "
+                          "in use.");
+    else
+        tm_finding_say(f, "The fullest memory is used up to %s.", tm_format_pct(a, peak_pct));
+    tm_finding_fix(f, "jax|Keep what is dear to compute and small: `jax.checkpoint(f, "
+                      "policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable)`, or "
+                      "`save_only_these_names(...)` with `checkpoint_name`.");
+    tm_finding_fix(f, "Put checkpoints around fewer layers: only as many as memory asks for.");
+    tm_finding_fix(f, "jax|Or move the values to the host and back beside the compute: "
+                      "`jax.checkpoint_policies.save_and_offload_only_these_names`.");
+}
+
+void tm_find_scopes(struct tm_findings *all)
+{
+    const struct tm_value *scopes = tm_get(all->summary, "scopes");
+
+    find_layers(all, tm_get(scopes, "layers"));
+    find_recomputed(all, scopes);
+}

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Fusion and occupancy against slow calculations of their own, exact to the picosecond.
+
+    fusion.py [--case PATTERN]
+
+One case per profile of $TM_SHARED/traces/kineto: small kernels, their runs on each stream, ops that come back in a
+step, occupancy and grids, worked out from the raw JSON after their definitions (docs/metrics.md).  And generated
+profiles ($TM_SHARED/tools/make_trace.py, needs numpy), whose truth holds the small kernels and the exact sums of
+occupancy, collectives included in both.  Without the folder: skipped.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from differences import Differences, at  # noqa: E402
+from pytorch import DEVICE_SIDE, KERNEL, PROFILES, UNKNOWN_DEVICE, Activity, Profile  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import SHARED, Scratch, summary_of  # noqa: E402
+
+GENERATOR = SHARED / "tools" / "make_trace.py"
+GENERATED = (("unfused",), ("lowocc",), ("steady",), ("mixed",), ("steady", "--graphs", "expanded"))
+US = 10**6
+SMALL, TINY, PAUSE, LAUNCH = 100 * US, 10 * US, 10 * US, 5 * US
+NUMBER = re.compile(r"(?<=.)[_.][0-9]+$", re.DOTALL)
+
+
+# --- kernels of PyTorch's profiles ----------------------------------------------------------------------------
+
+def short(name):
+    return NUMBER.sub("", name) if len(name.encode()) < 1024 else name
+
+
+def kernels_of(profile):
+    return [a for a in profile.activities if a.sort == KERNEL and not a.is_collective]
+
+
+def streams_of(profile):
+    """Activities of each line, in the order of time, longer ones first."""
+    found = defaultdict(list)
+    for e in profile.events:
+        if e.get("cat") in DEVICE_SIDE:
+            found[str(e["pid"]), str(e["tid"])].append(Activity(e, profile.origin))
+    return [sorted(a, key=lambda x: (x.begin, -x.length)) for a in found.values()]
+
+
+def runs_of(profile):
+    """Lists of small kernels that follow one another with hardly a pause."""
+    found = []
+    for activities in streams_of(profile):
+        run, end = [], None
+        for a in activities + [None]:
+            is_small = a is not None and a.sort == KERNEL and not a.is_collective and a.length < SMALL
+            if run and not (is_small and a.begin - end < PAUSE):
+                found.append(run)
+                run = []
+            if is_small:
+                end = a.end if not run else max(end, a.end)
+                run.append(a)
+        assert not run
+    return [r for r in found if len(r) >= 2]
+
+
+def figures_of(run):
+    begin, end, pauses = run[0].begin, run[0].begin, 0
+    for a in run:
+        pauses += max(0, a.begin - end)
+        end = max(end, a.end)
+    return {"begin_ps": begin, "dur_ps": end - begin, "kernels": len(run), "kernel_ps": sum(a.length for a in run),
+            "gap_ps": pauses, "at_stake_ps": min(end - begin, pauses + LAUNCH * (len(run) - 1))}
+
+
+def sums(kernels):
+    return {"count": len(kernels), "total_ps": sum(a.length for a in kernels)}
+
+
+def compare_small(d, profile, summary):
+    kernels = kernels_of(profile)
+    collectives = [a for a in profile.activities if a.is_collective]
+    fusion = summary["fusion"]
+    for figure, want in (("kernels", kernels), ("small", [a for a in kernels if a.length < SMALL]),
+                         ("tiny", [a for a in kernels if a.length < TINY]),
+                         ("small.collectives", [a for a in collectives if a.length < SMALL])):
+        for part, value in sums(want).items():
+            d.equal(f"fusion.{figure}.{part}", value, at(fusion, f"{figure}.{part}"))
+
+
+def compare_runs(d, profile, summary):
+    want = [figures_of(r) for r in runs_of(profile)]
+    got = summary["fusion"]["runs"]
+    d.equal("fusion.runs.count", len(want), got["count"])
+    for figure in ("kernels", "kernel_ps", "gap_ps", "at_stake_ps"):
+        d.equal(f"fusion.runs.{figure}", sum(r[figure] for r in want), got[figure])
+    longest = sorted(want, key=lambda r: -r["dur_ps"])
+    d.equal("fusion.runs.longest: lengths", [r["dur_ps"] for r in longest[:20]], [r["dur_ps"] for r in got["longest"]])
+    known = {tuple(sorted(r.items())) for r in want}
+    for i, row in enumerate(got["longest"]):
+        d.equal(f"fusion.runs.longest[{i}] is a run", True,
+                tuple(sorted((k, row[k]) for k in ("begin_ps", "dur_ps", "kernels", "kernel_ps", "gap_ps",
+                                                   "at_stake_ps"))) in known)
+
+
+def compare_repeated(d, profile, summary):
+    fusion = summary["fusion"]
+    if not profile.steps:
+        d.equal("fusion.repeated", None, fusion["repeated"])
+        return
+    kernels = [(profile.step_of(a), a) for a in kernels_of(profile)]
+    inside = [(s, a) for s, a in kernels if s is not None]
+    d.equal("fusion.per_step", len(inside) / (len(profile.steps) * len(profile.devices)), fusion["per_step"])
+    by_step = defaultdict(list)
+    for step, a in inside:
+        if a.length < SMALL:
+            by_step[short(a.name), step, a.device].append(a.length)
+    rows = defaultdict(list)
+    for (name, _, _), lengths in by_step.items():
+        if len(lengths) > 10:
+            rows[name].append(lengths)
+    count = sum(len(x) for r in rows.values() for x in r)
+    d.equal("fusion.repeated_total", {"count": count, "total_ps": sum(sum(x) for r in rows.values() for x in r)},
+            fusion["repeated_total"])
+    want = Counter((sum(map(len, r)), len(r), sum(map(sum, r))) for r in rows.values())
+    got = Counter((r["count"], r["steps"], r["total_ps"]) for r in fusion["repeated"])
+    d.equal("fusion.repeated: rows that are none", Counter(), got - want)
+    d.equal("fusion.repeated: length", min(50, len(rows)), len(fusion["repeated"]))
+
+
+# --- occupancy ------------------------------------------------------------------------------------------------
+
+def occupancy_of(a):
+    return round(1000 * float(a.args.get("est. achieved occupancy %") or 0))
+
+
+def blocks_of(a):
+    x, y, z = a.args["grid"]
+    return x * y * z
+
+
+def compare_occupancy(d, profile, summary):
+    kernels = kernels_of(profile)
+    known = [a for a in kernels if occupancy_of(a)]
+    got = summary["occupancy"]
+    if not known:
+        d.equal("occupancy.known_ps", 0, got["known_ps"] if got else 0)
+        return
+    known_ps = sum(a.length for a in known)
+    d.equal("occupancy.known_ps", known_ps, got["known_ps"])
+    d.equal("occupancy.unknown_ps", sum(a.length for a in kernels) - known_ps, got["unknown_ps"])
+    d.equal("occupancy.mean_pct", sum(a.length * occupancy_of(a) for a in known) / known_ps / 1000, got["mean_pct"])
+    bins = [[0, 0] for _ in range(10)]
+    for a in known:
+        row = bins[min(9, occupancy_of(a) // 10000)]
+        row[0], row[1] = row[0] + 1, row[1] + a.length
+    d.equal("occupancy.histogram", bins, [[r["count"], r["total_ps"]] for r in got["histogram"]])
+    d.equal("occupancy.limiters: all together", known_ps, sum(got["limiters"].values()))
+
+
+def compare_grids(d, profile, summary):
+    """Multiprocessors without a block, rounded down for each kernel with its launch."""
+    properties = {p["id"]: p.get("numSms") for p in profile.document.get("deviceProperties", [])}
+    launches = defaultdict(int)
+    for a in kernels_of(profile):
+        if occupancy_of(a) and properties.get(a.device):
+            launches[short(a.name), a.launch_facts, occupancy_of(a), blocks_of(a), properties[a.device]] += a.length
+    want = sum(ps * (sms - blocks) // sms for (_, _, _, blocks, sms), ps in launches.items() if blocks < sms)
+    d.equal("occupancy.tail.idle_multiprocessors_ps", want, at(summary, "occupancy.tail.idle_multiprocessors_ps"))
+
+
+def run_profile(tap, path, folder):
+    profile = Profile(path)
+    result, summary = summary_of(path, folder, "--steps", "all")
+    if summary is None or result.crashed:
+        tap.ok(False, path.name, result)
+        return
+    d = Differences(path.name)
+    if summary["fusion"] is None:
+        d.equal("kernels", [], kernels_of(profile))
+    else:
+        for part in (compare_small, compare_runs, compare_repeated, compare_occupancy):
+            d.part(part, profile, summary)
+        if summary["occupancy"] and len(summary["environment"]["devices"]) == 1:
+            d.part(compare_grids, profile, summary)
+    tap.ok(not d.wrong, f"{path.name}: {d.compared} figures", d.report())
+
+
+# --- generated profiles ---------------------------------------------------------------------------------------
+
+def run_generated(tap, name, options, folder):
+    command = [sys.executable, str(GENERATOR), str(folder / "host0"), "--events", "20000", "--devices", "2", "--quiet",
+               "--scenario", *options]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        tap.ok(False, name, "the generator failed", made.stderr[-1000:])
+        return
+    truth = json.loads((folder / "host0.truth.json").read_text())
+    result, summary = summary_of(folder / "host0.xplane.pb", folder / "out", "--steps", "all")
+    if summary is None or result.crashed:
+        tap.ok(False, name, result)
+        return
+    d = Differences(name)
+    kernels = [v["kernels"] for h in truth["hosts"] for v in h["devices"]]
+    small = summary["fusion"]["small"]
+    for figure in ("count", "total_ps"):
+        d.equal(f"fusion.small.{figure}, collectives with it", sum(k["small"][figure] for k in kernels),
+                small[figure] + small["collectives"][figure])
+    weighted = sum(k["occupancy"]["weighted_milli_pct_ps"] for k in kernels)
+    known_ps = sum(k["occupancy"]["time_ps"] for k in kernels)
+    d.equal("occupancy.with_collectives.known_ps", known_ps, at(summary, "occupancy.with_collectives.known_ps"))
+    d.equal("occupancy.with_collectives.mean_pct", weighted / known_ps / 1000,
+            at(summary, "occupancy.with_collectives.mean_pct"))
+    d.equal("occupancy: of fewer kernels", True, summary["occupancy"]["known_ps"] < known_ps
+            or truth["total"]["collective_count"] == 0)
+    tap.ok(not d.wrong, f"{name}: {d.compared} figures", d.report())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--case", metavar="PATTERN", default="*")
+    pattern = parser.parse_args().case
+    tap = Tap()
+    paths = sorted(PROFILES.glob("*.json*")) if PROFILES.is_dir() else []
+    for path in paths:
+        if fnmatchcase(path.name, pattern) and not fnmatchcase(path.name, UNKNOWN_DEVICE):
+            with Scratch() as folder:
+                run_profile(tap, path, folder)
+    for options in GENERATED if GENERATOR.exists() else ():
+        name = " ".join(options)
+        if fnmatchcase(name, pattern):
+            with Scratch() as folder:
+                run_generated(tap, name, options, folder)
+    if not paths and not GENERATOR.exists():
+        tap.skip("fusion and occupancy", "no $TM_SHARED")
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
