@@ -118,7 +118,7 @@ struct ops {
 
 /* Parts of what the tables of this stage may take, in sixty-fourths.  Those of the report take the place of what only
  * events need. */
-enum { OPS_GROUPS = 22, OPS_FRONT = 6, OPS_STREAMS = 4, OPS_TOP = 30, OPS_FAR = 2, OPS_SORT = 6 };
+enum { OPS_GROUPS = 22, OPS_FRONT = 6, OPS_STREAMS = 4, OPS_FAR = 2, OPS_SORT = 6 };
 enum { OPS_OPEN_MOST = 1024 }; /* spans that are open at once: they take a quarter of it */
 
 static inline size_t ops_memory(struct tm_run *run, int parts)

@@ -331,8 +331,7 @@ static tm_status open_tables(struct report *r)
     struct ops *o = r->o;
 
     tm_ops_end_events(o); /* their memory is for what comes now */
-    r->rows = tm_top_rows_new(o->run, TM_ACCOUNT_TABLES, sizeof(struct op_row), o->settings->table_rows,
-                              ops_memory(o->run, OPS_TOP), longest_first);
+    r->rows = tm_listed_rows_new(o->run, sizeof(struct op_row), o->settings->table_rows, longest_first);
     r->lengths = tm_sorter_new(o->run, TM_ACCOUNT_TABLES, sizeof(int64_t), ops_memory(o->run, OPS_SORT),
                                longest_length_first);
     return r->rows && r->lengths ? TM_OK : o->run->error.status;
