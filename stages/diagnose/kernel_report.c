@@ -146,10 +146,7 @@ static void merge_names(void *into, const void *from)
 static tm_status open_tables(struct report *r)
 {
     struct tm_run *run = r->run;
-    const size_t top = kernels_memory(run, KERNELS_TOP);
-
-    r->rows = tm_top_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct kernel_row), r->table_rows, top,
-                              longest_row_first);
+    r->rows = tm_listed_rows_new(run, sizeof(struct kernel_row), r->table_rows, longest_row_first);
     r->by_name = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct kernel_name_row),
                                kernels_memory(run, KERNELS_NAMES), merge_names);
     r->categories = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct work),
@@ -204,9 +201,7 @@ static tm_status read_names(struct report *r)
     const void *row = NULL;
     tm_status st = tm_groups_finish(r->by_name);
 
-    r->names =
-        tm_top_rows_new(r->run, TM_ACCOUNT_TABLES, sizeof(struct kernel_name_row), r->table_rows,
-                        kernels_memory(r->run, KERNELS_TOP), longest_name_first);
+    r->names = tm_listed_rows_new(r->run, sizeof(struct kernel_name_row), r->table_rows, longest_name_first);
     if (!r->names)
         return r->run->error.status;
     do {

@@ -181,7 +181,10 @@ static void add_roof(struct tm_value *to, const struct op_row *row, const struct
     add_amount(to, "flops", row->cost.flops, roof->has_flops);
     add_amount(to, "bytes", row->cost.bytes, roof->has_bytes);
     add_rate(to, "flop_rate", roof->flop_rate, roof->has_flops);
-    add_rate(to, "bandwidth", roof->bandwidth, roof->has_bytes);
+    if (roof->has_bandwidth || !roof->has_bytes)
+        add_rate(to, "bandwidth", roof->bandwidth, roof->has_bytes);
+    else
+        tm_add_null(to, "bandwidth", "it waits for what moves beside it, in a time of its own");
     if (roof->has_flops && roof->has_bytes && roof->bytes > 0)
         tm_add_double(to, "intensity", roof->flops / roof->bytes);
     else
@@ -328,8 +331,7 @@ static tm_status open_tables(struct report *r)
     struct ops *o = r->o;
 
     tm_ops_end_events(o); /* their memory is for what comes now */
-    r->rows = tm_top_rows_new(o->run, TM_ACCOUNT_TABLES, sizeof(struct op_row), o->settings->table_rows,
-                              ops_memory(o->run, OPS_TOP), longest_first);
+    r->rows = tm_listed_rows_new(o->run, sizeof(struct op_row), o->settings->table_rows, longest_first);
     r->lengths = tm_sorter_new(o->run, TM_ACCOUNT_TABLES, sizeof(int64_t), ops_memory(o->run, OPS_SORT),
                                longest_length_first);
     return r->rows && r->lengths ? TM_OK : o->run->error.status;

@@ -769,6 +769,29 @@ static void names_tell_precision_and_matrix_units(void **state)
 
 /* --- top rows --- */
 
+/* The longest table that --rows allows, of the longest rows, with the least memory. */
+static void any_number_of_rows_can_be_listed(void **state)
+{
+    enum { ROWS_MOST = 10000, WORDS = 24 };
+    int64_t row[WORDS] = { 0 };
+    struct tm_run run;
+    struct tm_top_rows *top;
+
+    (void)state;
+    test_run_init(&run);
+    tm_budget_init(&run.budget, (size_t)TM_MEMORY_LEAST_MIB * TM_MIB);
+    top = tm_listed_rows_new(&run, sizeof(row), ROWS_MOST, by_value);
+    assert_non_null(top);
+    for (row[0] = 0; row[0] < 2 * ROWS_MOST; row[0]++)
+        OK(tm_top_rows_add(top, row));
+    tm_top_rows_sort(top);
+    assert_int_equal(tm_top_rows_count(top), ROWS_MOST);
+    assert_int_equal(*(const int64_t *)tm_top_rows_at(top, ROWS_MOST - 1), ROWS_MOST - 1);
+    assert_true(run.budget.peak_bytes[TM_ACCOUNT_SORT] <= tm_budget_share(&run.budget, TM_ACCOUNT_SORT));
+    tm_top_rows_free(top);
+    assert_ledger_is_even(&run);
+}
+
 static void top_rows_are_the_first_of_all(void **state)
 {
     static const uint64_t mosts[] = { 0, 1, 2, 7, 100, 5000 };
@@ -820,6 +843,7 @@ int main(void)
         cmocka_unit_test(names_tell_the_category),
         cmocka_unit_test(other_texts_help_where_the_name_does_not_tell),
         cmocka_unit_test(names_tell_precision_and_matrix_units),
+        cmocka_unit_test(any_number_of_rows_can_be_listed),
         cmocka_unit_test(top_rows_are_the_first_of_all),
     };
 
