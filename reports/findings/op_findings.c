@@ -146,11 +146,9 @@ static const char *const faster_attention[TM_FIXES_OFFERED] = {
     "Profile it alone, in a loop of its own, before and after the change.",
 };
 static const char *const faster_convolutions[TM_FIXES_OFFERED] = {
-    "jax|Convolve in bfloat16, with channels last (NHWC) and channel counts that are multiples of 8 (GPU) or 128 "
-    "(TPU).",
+    "jax|Convolve in bfloat16, channels last (NHWC), channel counts in multiples of 8 (GPU) or 128 (TPU).",
     "gpu,jax|Let XLA try more algorithms: `XLA_FLAGS=--xla_gpu_autotune_level=4`.",
-    "gpu,torch|`torch.backends.cudnn.benchmark = True`, `model.to(memory_format=torch.channels_last)`, and autocast to "
-    "bfloat16.",
+    "gpu,torch|`torch.backends.cudnn.benchmark = True`, channels last (`torch.channels_last`), autocast to bfloat16.",
     "Profile it alone, in a loop of its own, before and after the change.",
 };
 static const char *const fewer_bytes[TM_FIXES_OFFERED] = {

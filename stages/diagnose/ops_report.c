@@ -181,7 +181,10 @@ static void add_roof(struct tm_value *to, const struct op_row *row, const struct
     add_amount(to, "flops", row->cost.flops, roof->has_flops);
     add_amount(to, "bytes", row->cost.bytes, roof->has_bytes);
     add_rate(to, "flop_rate", roof->flop_rate, roof->has_flops);
-    add_rate(to, "bandwidth", roof->bandwidth, roof->has_bytes);
+    if (roof->has_bandwidth || !roof->has_bytes)
+        add_rate(to, "bandwidth", roof->bandwidth, roof->has_bytes);
+    else
+        tm_add_null(to, "bandwidth", "it waits for what moves beside it, in a time of its own");
     if (roof->has_flops && roof->has_bytes && roof->bytes > 0)
         tm_add_double(to, "intensity", roof->flops / roof->bytes);
     else

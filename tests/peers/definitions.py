@@ -268,7 +268,7 @@ def report_on(tap, name, path, *options):
     return summary
 
 
-def run_case(tap, name, path, used, waiting):
+def run_case(tap, name, path, used):
     run = Run(path)
     d = Differences(name, KNOWN)
     summary = report_on(tap, name, path, "--steps", "all")
@@ -284,7 +284,6 @@ def run_case(tap, name, path, used, waiting):
     for row, figure in d.excused:
         used.add(row)
         print(f"# known: {figure}: {row[2]}")
-    waiting.update(d.waiting)
 
 
 def main():
@@ -292,7 +291,7 @@ def main():
     parser.add_argument("--case", default="*", metavar="PATTERN", help="only these profiles")
     parser.add_argument("--list", action="store_true", help="name the profiles")
     options = parser.parse_args()
-    tap, used, waiting = Tap(), set(), Counter()
+    tap, used = Tap(), set()
     chosen = [c for c in cases() if fnmatchcase(c[0], options.case)] if TRACES.is_dir() else []
     if options.list:
         print("\n".join(name for name, _ in chosen))
@@ -301,13 +300,11 @@ def main():
         tap.skip("real profiles, worked out again", f"no profiles at {TRACES}")
         tap.done()
     for name, path in chosen:
-        run_case(tap, name, path, used, waiting)
+        run_case(tap, name, path, used)
         forget()  # a profile is large
     for row in KNOWN:
         if fnmatchcase(row[0], options.case) and row not in used:
             tap.ok(False, f"known difference {row[0]} {row[1]}", "it is there no longer: take the row out")
-    for figure, count in sorted(waiting.items()):
-        tap.skip(figure, f"it waits for a later version, in {count} cases")
     tap.done()
 
 

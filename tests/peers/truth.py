@@ -18,7 +18,6 @@ import gzip
 import re
 import shutil
 import sys
-from collections import Counter
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -418,7 +417,7 @@ def check_page(d, folder):
     d.equal("report.html: a name of the trace as markup", False, b"</script><script>alert" in page or b"<img src=x" in page)
 
 
-def run_profile(tap, made, folder, events, waiting):
+def run_profile(tap, made, folder, events):
     """Generates a profile and checks the report on each of its files."""
     failed = made.generate(folder, events)
     if failed:
@@ -427,10 +426,10 @@ def run_profile(tap, made, folder, events, waiting):
     facts = Facts(made.platform, made.files("xplane"))  # from its profile, whatever the report is made on
     for form in made.forms:
         case = Case(made, form, lambda: facts)
-        run_case(tap, case, folder / f"out-{form}", waiting)
+        run_case(tap, case, folder / f"out-{form}")
 
 
-def run_case(tap, case, out, waiting):
+def run_case(tap, case, out):
     source = case.made.source(case.form)
     if case.is_json:
         case.exponents = sum(exponents_of(p) for p in source.rglob("*.gz")) if source.is_dir() else exponents_of(source)
@@ -448,7 +447,6 @@ def run_case(tap, case, out, waiting):
            f"{len(d.wrong)} of {d.compared} figures differ", d.report())
     for row, figure in d.excused:
         print(f"# known: {figure}: {row[2]}")
-    waiting.update(set(d.waiting))
 
 
 def main():
@@ -464,7 +462,7 @@ def main():
     if options.list:
         print("\n".join(f"{m.name}: {' '.join(m.options)} --seed {m.seed} --events {m.events}" for m in profiles))
         return
-    tap, waiting = Tap(), Counter()
+    tap = Tap()
     for made in profiles:
         if not GENERATOR.exists():
             tap.skip(made.name, f"no generator at {GENERATOR}")
@@ -472,12 +470,10 @@ def main():
             folder = options.keep / made.name
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            run_profile(tap, made, folder, options.events, waiting)
+            run_profile(tap, made, folder, options.events)
         else:
             with Scratch() as folder:
-                run_profile(tap, made, folder, options.events, waiting)
-    for figure, count in sorted(waiting.items()):
-        tap.skip(figure, f"it waits for a later version, in {count} cases")
+                run_profile(tap, made, folder, options.events)
     tap.done()
 
 

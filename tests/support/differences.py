@@ -4,8 +4,6 @@
 from fnmatch import fnmatchcase
 
 MISSING = "missing"
-# Reasons of figures that a later version has.
-WAITING = ("not worked out by this version", "the profile does not tell what its collectives move")
 
 
 class Differences:
@@ -17,7 +15,6 @@ class Differences:
         self.compared = 0
         self.wrong = []
         self.excused = []
-        self.waiting = []
 
     def equal(self, figure, want, got):
         """One figure; exact, no tolerance.  True where it is equal."""
@@ -49,20 +46,13 @@ class Differences:
         return False
 
     def worked_out(self, summary, path):
-        """The figure or section at `path`; None where it waits for a later version, which is counted.  Null for
-        another reason is a difference."""
+        """The figure or section at `path`; None where it is null, which is a difference: the truth has it."""
         value = at(summary, path)
-        if value is MISSING:
-            self.waiting.append(path)
-            return None
-        if value is not None:
+        if value is not None and value is not MISSING:
             return value
         parent, _, key = path.rpartition(".")
-        why = at(at(summary, parent) if parent else summary, f"why.{key}")
-        if why in WAITING:
-            self.waiting.append(path)
-        else:
-            self.equal(path, "a figure", f"null: {why}")
+        self.equal(path, "a figure", MISSING if value is MISSING else
+                   f"null: {at(at(summary, parent) if parent else summary, f'why.{key}')}")
         return None
 
     def near(self, figure, want, got):

@@ -10,6 +10,7 @@ from slow_time import union
 from xspace import planes_of
 
 SMALL_PS = 100 * 10**6
+ALLOCATOR = ("MemoryAllocation", "MemoryDeallocation")  # a JSON has none of them
 DEVICE = re.compile(r"^/device:(GPU|TPU):\d+$")
 HOST_WAIT = re.compile(r"^(infeed|outfeed)\.")
 BEGIN = re.compile(r"-start(\.\d+)?$")
@@ -89,14 +90,15 @@ class Facts:
     def collective_ops(self):
         return {op for _, op, is_collective, _ in self.work if is_collective}
 
-    @functools.cached_property
-    def instants(self):
+    @functools.cache
+    def instants(self, with_allocator):
         """How many events without a length each thread of a host has."""
         counts = Counter()
         for path, planes in self.planes:
             for plane in planes:
                 for line in plane.lines if plane.name == "/host:CPU" else ():
-                    counts[(path.name.split(".")[0], line.name)] += sum(not e.length for e in line.events)
+                    counts[(path.name.split(".")[0], line.name)] += sum(
+                        not e.length and (with_allocator or e.name not in ALLOCATOR) for e in line.events)
         return counts
 
     def host_waits_ps(self, host, device, first, last):

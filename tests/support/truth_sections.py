@@ -292,7 +292,7 @@ def compare_host(d, truth, summary, case):
 
 def compare_threads(d, truth, summary, case):
     """Events with a length per thread; lines of one name are compared together."""
-    instants = Counter() if case.is_json else case.facts.instants  # the allocator's, which a JSON has none of
+    instants = case.facts.instants(not case.is_json)
     threads = d.worked_out(summary, "host.threads")
     want, got = Counter(), Counter()
     for h in truth["hosts"]:
