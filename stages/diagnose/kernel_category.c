@@ -231,18 +231,22 @@ static struct tm_text take_word(struct tm_text *rest)
 }
 
 /* Of XLA's fusions: "loop_add_multiply_fusion.3", "input_transpose_fusion", "wrapped_convert".  One
- * of kind input with a transpose in it is a transpose through shared memory, whatever else it does.
+ * of kind input with a transpose in it is a transpose through shared memory, whatever else it does.  One that the CPU
+ * leaves to a library ("ynn_fusion.7") may hold products or none: its name does not tell.
  */
 static enum tm_kernel_category category_of_fusion(struct tm_text name)
 {
     static const char *const frame[] = { "loop",  "input", "wrapped", "fusion",
                                          "fused", "kd",    "dynamic", "update" };
+    static const char *const libraries[] = { "ynn", "xnn", "onednn" };
     const bool is_input = tm_text_begins(name, "input_");
     bool moves = false, works = false;
 
     for (struct tm_text word = take_word(&name); word.length; word = take_word(&name)) {
         if (is_input && tm_text_is(word, "transpose"))
             return TM_CATEGORY_COPY;
+        if (is_one_of(word, libraries, sizeof(libraries) / sizeof(libraries[0])))
+            return TM_CATEGORY_SILENT;
         if (is_one_of(word, moving_words, sizeof(moving_words) / sizeof(moving_words[0])))
             moves = true;
         else if (!is_one_of(word, frame, sizeof(frame) / sizeof(frame[0])))

@@ -633,6 +633,7 @@ static void names_tell_the_category(void **state)
         { "__amd_rocclr_copyBuffer.kd", "copy/transpose" },
         { "custom-call.12", "custom" },
         { "summarize", NULL },
+        { "ynn_fusion.7", NULL },
         { "", NULL },
         { "%", NULL },
         { "void my_kernel(float*)", NULL },
