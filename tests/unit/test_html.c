@@ -346,7 +346,7 @@ static void findings_have_stake_evidence_fix_and_place(void **state)
     assert_has(page, "<li>the longest gap took 3.10 ms before step 12</li>");
     assert_has(page, "<li>load data in threads or processes of their own</li>");
     assert_has(page, "<code class=\"range\">ts between 288000000 and 291100000</code> at "
-                     "0.288000000 s, for 3.10 ms, trainer-7/gpu:0");
+                     "0.288000000 s, for 3.10 ms, gpu:0");
     assert_has(page, "ts between 301000000 and 303900001"); /* the end is rounded up */
     free(page);
 }
