@@ -350,6 +350,13 @@ static enum tm_kernel_category category_of_class(const struct tm_category_questi
     }
 }
 
+/* Whether it may be the product of its op, for all that its name tells. */
+static bool may_be_product(const struct tm_category_question *q, enum tm_kernel_category category)
+{
+    return category == TM_CATEGORY_OTHER || category == TM_CATEGORY_CUSTOM ||
+           (q->is_op && (category == TM_CATEGORY_ELEMENTWISE || category == TM_CATEGORY_REDUCTION));
+}
+
 tm_status tm_kernel_category_of(struct tm_names *names, const struct tm_category_question *q,
                          enum tm_kernel_category *category)
 {
@@ -380,6 +387,8 @@ tm_status tm_kernel_category_of(struct tm_names *names, const struct tm_category
     }
     if (*category == TM_CATEGORY_SILENT)
         *category = weak == TM_CATEGORY_SILENT ? TM_CATEGORY_OTHER : weak;
+    if (q->has_matrix && may_be_product(q, *category))
+        *category = TM_CATEGORY_GEMM;
     return TM_OK;
 }
 
