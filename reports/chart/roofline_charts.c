@@ -89,7 +89,7 @@ static double y_of(const struct roof *r, double log_y)
 static void choose_decades(struct roof *r, const struct tm_value *device, const struct tm_value *rows)
 {
     const double flops = log10(r->flops), ridge = flops - log10(r->bandwidth);
-    double x_low = ridge - 1, x_high = ridge + 1, y_low = flops - 1, y_high = flops + ROOM_ABOVE;
+    double x_low = ridge - 1, x_high = ridge + 1, y_low = flops - 2, y_high = flops + ROOM_ABOVE;
 
     for (size_t i = 0; i < tm_length(rows) && i < LOOKED_AT; i++) {
         const struct tm_value *op = tm_at(rows, i);
