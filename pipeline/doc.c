@@ -442,7 +442,8 @@ void tm_doc_end_reading(struct tm_doc *doc)
 {
     const struct tm_budget *budget = &doc->run->budget;
 
-    doc->most_bytes = tm_budget_share(budget, TM_ACCOUNT_MODEL) + tm_budget_share(budget, TM_ACCOUNT_LAUNCHES);
+    doc->most_bytes = tm_budget_share(budget, TM_ACCOUNT_MODEL) + tm_budget_share(budget, TM_ACCOUNT_LAUNCHES) +
+                      tm_budget_share(budget, TM_ACCOUNT_THREADS);
 }
 
 void tm_doc_free(struct tm_doc *doc)

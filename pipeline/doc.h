@@ -16,7 +16,7 @@ struct tm_doc;
 
 struct tm_doc *tm_doc_new(struct tm_run *run) TM_MUST_USE; /* NULL: error in run->error */
 void tm_doc_free(struct tm_doc *doc);
-/* The hosts are read: what the ledger has for their launches is for the summary, whose tables come now. */
+/* The hosts are read: what the ledger has for their launches and threads is for the summary, whose tables come now. */
 void tm_doc_end_reading(struct tm_doc *doc);
 struct tm_value *tm_doc_root(const struct tm_doc *doc); /* an object; to be changed by its maker only */
 

@@ -421,7 +421,8 @@ static void the_share_grows_when_the_hosts_are_read(void **state)
         tm_add_string(list, NULL, "a text of some length, which is not an empty one");
     filled = budget->peak_bytes[TM_ACCOUNT_MODEL];
     assert_true(filled > tm_budget_share(budget, TM_ACCOUNT_MODEL));
-    assert_true(filled <= tm_budget_share(budget, TM_ACCOUNT_MODEL) + tm_budget_share(budget, TM_ACCOUNT_LAUNCHES));
+    assert_true(filled <= tm_budget_share(budget, TM_ACCOUNT_MODEL) + tm_budget_share(budget, TM_ACCOUNT_LAUNCHES) +
+                              tm_budget_share(budget, TM_ACCOUNT_THREADS));
     close_doc(&f);
 }
 
