@@ -241,7 +241,8 @@ static bool is_same_in_all(const struct tm_html_table *table, int column)
 {
     const char *first = tm_text(tm_path(tm_at(table->rows, 0), table->column[column].key));
     const enum tm_cell cell = table->column[column].cell;
-    const bool may_fold = cell == TM_CELL_DEVICE || cell == TM_CELL_PROSE || strcmp(table->column[column].key, "module") == 0;
+    const bool may_fold =
+        cell == TM_CELL_DEVICE || cell == TM_CELL_PROSE || strcmp(table->column[column].key, "module") == 0;
 
     if (column == 0 || !may_fold || tm_length(table->rows) < SAME_LEAST || !*first)
         return false;
