@@ -75,19 +75,37 @@ static void say_section_marks(struct tm_body *body, const char *key)
             say_mark(body, tm_at(marks, i), i);
 }
 
-/* Sections without figures have no marks. */
-void tm_body_section(struct tm_body *body, const struct tm_section *section)
+static bool has_figures(const struct tm_body *body, const struct tm_section *section)
+{
+    return tm_has(tm_get(body->summary, section->key));
+}
+
+static void put_section(struct tm_body *body, const struct tm_section *section)
 {
     char title[2 * TM_CELL_BYTES], sign[TM_SIGN_BYTES];
-    const char *key = section->key;
-    const bool has_figures = tm_has(tm_get(body->summary, key));
 
     (void)snprintf(title, sizeof(title), "%s%s", section->title,
-                   has_figures ? tm_sign_of_section(sign, body->summary, key) : "");
+                   tm_sign_of_section(sign, body->summary, section->key));
     body->form->heading(body->to, title);
     section->write(body);
-    if (has_figures)
-        say_section_marks(body, key);
+    say_section_marks(body, section->key);
+}
+
+void tm_body_sections(struct tm_body *body)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < tm_section_count; i++)
+        if (has_figures(body, &tm_sections[i]))
+            put_section(body, &tm_sections[i]);
+    for (size_t i = 0; i < tm_section_count; i++) {
+        if (has_figures(body, &tm_sections[i]))
+            continue;
+        if (!any)
+            body->form->heading(body->to, "Not recorded");
+        any = true;
+        tm_sections[i].write(body);
+    }
 }
 
 bool tm_body_is_partial(const struct tm_body *body)

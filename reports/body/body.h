@@ -61,6 +61,7 @@ struct tm_section {
 extern const struct tm_section tm_sections[];
 extern const size_t tm_section_count;
 
-void tm_body_section(struct tm_body *body, const struct tm_section *section);
+/* All of them; those that the input cannot support say why, together at the end. */
+void tm_body_sections(struct tm_body *body);
 
 #endif
