@@ -5,6 +5,7 @@
 #include "reports/body/cells.h"
 #include "reports/body/sections.h"
 #include "reports/format/format.h"
+#include "reports/format/platforms.h"
 
 enum { HOST_ROWS = 16, FILE_ROWS = 32, PROBLEM_ROWS = 12, WARNING_ROWS = 20 };
 
@@ -195,6 +196,15 @@ static void say_warnings(struct tm_body *body)
         tm_say_item(body, "warning", "and %zu more in summary.json", n - WARNING_ROWS);
 }
 
+/* Whether a part of the summary has a meaning on the platform of the run. */
+static bool is_for_run(const struct tm_body *body, const char *key)
+{
+    for (size_t i = 0; i < tm_section_count; i++)
+        if (strcmp(tm_sections[i].key, key) == 0)
+            return tm_is_for(tm_sections[i].platforms, body->summary);
+    return true;
+}
+
 /* Sections that are null, each with its reason: "not recorded" is an answer. */
 static void say_absent(struct tm_body *body)
 {
@@ -202,7 +212,7 @@ static void say_absent(struct tm_body *body)
         const struct tm_value *section = tm_value_at(body->summary, i);
         const char *why = tm_why(section);
 
-        if (!tm_has(section))
+        if (!tm_has(section) && is_for_run(body, tm_key_at(body->summary, i)))
             tm_say_item(body, "absent", "%s%s%s", tm_key_at(body->summary, i), *why ? ": " : "",
                         why);
     }
