@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "reports/findings/finding.h"
+#include "reports/format/shown_names.h"
 
 static const char *const severity_name[] = {
     [TM_INFO] = "info", [TM_WARNING] = "warning", [TM_BAD] = "bad"
@@ -50,6 +51,7 @@ struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id,
     memset(f, 0, sizeof(*f));
     f->id = id;
     f->severity = severity;
+    f->summary = all->summary;
     f->audience = all->audience;
     f->unit = "";
     f->cause = "";
@@ -99,6 +101,11 @@ void tm_finding_say(struct tm_finding *f, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(f->evidence[f->evidence_count++], TM_EVIDENCE_BYTES, format, args);
     va_end(args);
+}
+
+char *tm_finding_device(const struct tm_finding *f, char *out, const struct tm_value *id)
+{
+    return tm_short_name(out, tm_shown_device(f->summary, tm_text(id)));
 }
 
 void tm_finding_fix(struct tm_finding *f, const char *text)

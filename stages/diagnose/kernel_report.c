@@ -43,6 +43,18 @@ struct quantile_row {
     int64_t p50_ps, p95_ps;
 };
 
+static struct tm_category_question question_of(const struct kernel_row *row)
+{
+    return (struct tm_category_question){ .name = row->name,
+                                          .hlo_op = row->hlo_op,
+                                          .op = row->op,
+                                          .category = row->category,
+                                          .class = row->class,
+                                          .level = row->level,
+                                          .has_matrix = row->matrix == KERNEL_WITH_MATRIX,
+                                          .is_op = row->class == TM_CLASS_TPU_OP || row->class == TM_CLASS_CPU_OP };
+}
+
 /* --- orders --- */
 
 static int by_key(struct tm_key a, struct tm_key b)
@@ -163,12 +175,7 @@ static tm_status add_row(struct report *r, const struct kernel_row *row)
                                           .max_ps = row->max_ps,
                                           .name = row->name };
     const struct work work = {
-        .question = { .name = row->name,
-                      .hlo_op = row->hlo_op,
-                      .op = row->op,
-                      .category = row->category,
-                      .class = row->class,
-                      .level = row->level },
+        .question = question_of(row),
         .count = row->count,
         .total_ps = row->total_ps,
     };
@@ -346,12 +353,7 @@ static int64_t mean_of(int64_t total, uint64_t count)
 static tm_status add_kernel(struct report *r, struct tm_value *rows, const struct kernel_row *row,
                             const struct quantile_row *q)
 {
-    const struct tm_category_question question = { .name = row->name,
-                                                   .hlo_op = row->hlo_op,
-                                                   .op = row->op,
-                                                   .category = row->category,
-                                                   .class = row->class,
-                                                   .level = row->level };
+    const struct tm_category_question question = question_of(row);
     struct tm_value *to = tm_add_object(rows, NULL);
     enum tm_kernel_category category;
     tm_status st = add_name(r, to, "name", row->name);

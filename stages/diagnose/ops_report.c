@@ -124,15 +124,6 @@ static tm_status add_opcode(struct report *r, struct tm_value *to, const struct 
     return TM_OK;
 }
 
-/* A fusion that holds a product is one, whatever it is called. */
-static enum tm_kernel_category with_matrix(enum tm_kernel_category category)
-{
-    return category == TM_CATEGORY_ELEMENTWISE || category == TM_CATEGORY_REDUCTION || category == TM_CATEGORY_CUSTOM ||
-                   category == TM_CATEGORY_OTHER
-               ? TM_CATEGORY_GEMM
-               : category;
-}
-
 static tm_status add_category(struct ops *o, struct tm_value *to, const struct op_row *row)
 {
     const struct tm_category_question question = { .name = row->kernel,
@@ -140,12 +131,14 @@ static tm_status add_category(struct ops *o, struct tm_value *to, const struct o
                                                    .op = row->path,
                                                    .category = row->category,
                                                    .class = row->class,
-                                                   .level = row->level };
+                                                   .level = row->level,
+                                                   .has_matrix = row->has_matrix,
+                                                   .is_op = row->is_hlo };
     enum tm_kernel_category category;
     const tm_status st = tm_kernel_category_of(o->names, &question, &category);
 
     if (st == TM_OK)
-        tm_add_string(to, "category", tm_category_name[row->has_matrix ? with_matrix(category) : category]);
+        tm_add_string(to, "category", tm_category_name[category]);
     return st;
 }
 
