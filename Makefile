@@ -87,7 +87,8 @@ $(BUILD)/.deps-checked: scripts/install-deps.sh
 	@scripts/install-deps.sh --check build
 	@touch $@
 
-$(BUILD)/tracemill: $(BUILD)/obj/pipeline/main.o $(LIBRARY)
+# Of the objects, not of the library: of two functions of one name, a library gives the first without a word.
+$(BUILD)/tracemill: $(BUILD)/obj/pipeline/main.o $(OBJECTS)
 	$(call say,link)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 

@@ -67,7 +67,7 @@ struct tm_doc {
     struct chunk *chunks;
     uint8_t *free_at;
     size_t free_bytes;
-    size_t held_bytes;
+    size_t held_bytes, most_bytes;
     struct word **words;
     size_t word_count;
     uint32_t word_bits;
@@ -87,14 +87,13 @@ static void *refuse(struct tm_doc *doc)
 static void *take(struct tm_doc *doc, size_t bytes)
 {
     struct tm_run *run = doc->run;
-    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_MODEL);
 
     if (doc->status != TM_OK)
         return NULL;
-    if (bytes > share || doc->held_bytes > share - bytes) {
+    if (bytes > doc->most_bytes || doc->held_bytes > doc->most_bytes - bytes) {
         (void)tm_fail(&run->error, TM_ERR_LIMIT, -1,
-                      "cannot hold the summary in its share of %zu bytes", share);
-        tm_hint(&run->error, "raise --memory");
+                      "cannot hold the summary in its share of %zu bytes", doc->most_bytes);
+        tm_hint(&run->error, "raise --memory, or lower --rows");
         return refuse(doc);
     }
     void *block = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
@@ -427,6 +426,7 @@ struct tm_doc *tm_doc_new(struct tm_run *run)
         return NULL;
     doc->run = run;
     doc->held_bytes = sizeof(*doc);
+    doc->most_bytes = tm_budget_share(&run->budget, TM_ACCOUNT_MODEL);
     struct container *c = widen_words(doc) ? new_container(doc, 1) : NULL;
 
     doc->root = c ? place(doc, sizeof(*doc->root)) : NULL;
@@ -436,6 +436,14 @@ struct tm_doc *tm_doc_new(struct tm_run *run)
     }
     *doc->root = (struct tm_value){ .as.container = c, .type = TM_OBJECT };
     return doc;
+}
+
+void tm_doc_end_reading(struct tm_doc *doc)
+{
+    const struct tm_budget *budget = &doc->run->budget;
+
+    doc->most_bytes = tm_budget_share(budget, TM_ACCOUNT_MODEL) + tm_budget_share(budget, TM_ACCOUNT_LAUNCHES) +
+                      tm_budget_share(budget, TM_ACCOUNT_THREADS);
 }
 
 void tm_doc_free(struct tm_doc *doc)

@@ -31,7 +31,8 @@ static const char *const sections[] = {
 struct analysis {
     struct tm_run *run;
     const struct tm_options *options;
-    struct tm_value *root;
+    struct tm_doc *summary;
+    struct tm_value *root; /* of the summary */
     struct tm_thresholds thresholds;
     struct tm_settings settings;
     struct tm_chosen_steps choice;
@@ -320,6 +321,7 @@ static tm_status finish_summary(struct analysis *a)
     struct tm_value *coverage, *warnings;
     tm_status st;
 
+    tm_doc_end_reading(a->summary);
     tm_add_bool(tm_member(a->root, "input"), "partial", a->partial);
     st = report_stages(a);
     coverage = tm_member(a->root, "coverage");
@@ -379,7 +381,9 @@ static tm_status work(struct analysis *a)
 tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struct tm_doc *summary,
                      struct tm_partial_writer **partial)
 {
-    struct analysis a = { .run = run, .options = options, .root = tm_doc_root(summary), .saved = partial };
+    struct analysis a = {
+        .run = run, .options = options, .summary = summary, .root = tm_doc_root(summary), .saved = partial
+    };
     tm_status st;
 
     if (partial)

@@ -11,6 +11,7 @@
 #include "reports/body/sections.h"
 #include "reports/format/format.h"
 #include "reports/format/mark_signs.h"
+#include "reports/format/shown_names.h"
 
 enum { LISTED_HOSTS = 4, LIST_BYTES = 512 };
 
@@ -26,6 +27,7 @@ const struct tm_section tm_sections[] = {
     { "Scopes", "scopes", tm_section_scopes },
     { "Kernels", "kernels", tm_section_kernels },
     { "Fusion", "fusion", tm_section_fusion },
+    { "Programs", "programs", tm_section_programs },
     { "Occupancy", "occupancy", tm_section_occupancy },
     { "Roofline", "roofline", tm_section_roofline },
     { "Transfers", "transfers", tm_section_transfers },
@@ -46,14 +48,16 @@ void tm_body_title(char *out, const struct tm_value *summary)
     const size_t host_count = tm_length(hosts),
                  device_count = tm_length(tm_path(summary, "devices"));
     const char *run = tm_text(tm_path(summary, "input.run"));
-    char host[TM_BODY_TITLE_BYTES / 2];
+    char host[TM_BODY_TITLE_BYTES / 2] = "";
 
-    if (host_count == 1)
-        tm_sheet_visible(host, sizeof(host), tm_text(tm_at(hosts, 0)));
-    else
-        (void)snprintf(host, sizeof(host), "%zu hosts", host_count);
-    (void)snprintf(out, TM_BODY_TITLE_BYTES, "%.80s: %.64s, %zu %s", *run ? run : "profile", host,
-                   device_count, device_count == 1 ? "device" : "devices");
+    if (host_count != 1)
+        (void)snprintf(host, sizeof(host), "%zu hosts, ", host_count);
+    else if (!tm_is_named_as_run(summary))
+        tm_sheet_visible(host, sizeof(host) - 2, tm_text(tm_at(hosts, 0)));
+    if (host_count == 1 && *host)
+        (void)strcat(host, ", ");
+    (void)snprintf(out, TM_BODY_TITLE_BYTES, "%.80s: %.66s%zu %s", *run ? run : "profile", host, device_count,
+                   device_count == 1 ? "device" : "devices");
 }
 
 static void say_mark(struct tm_body *body, const struct tm_value *mark, size_t at)
@@ -106,6 +110,8 @@ static void add_hosts(struct tm_body *body)
     char list[LIST_BYTES] = "";
     char more[48];
 
+    if (tm_is_named_as_run(body->summary))
+        return;
     if (!tm_fact_has(body, "Hosts", hosts))
         return;
     for (size_t i = 0; i < n && i < LISTED_HOSTS; i++)
@@ -211,15 +217,15 @@ void tm_body_verdict(struct tm_body *body)
 }
 
 /* A threshold of the KPI table: a text such as "> 80", or a number in the unit of the figure. */
-static void add_limit(struct tm_body *body, const struct tm_value *limit, const char *comparison)
+static void add_limit(struct tm_body *body, const struct tm_value *limit, const char *comparison, const char *unit)
 {
+    char text[TM_FORMAT_BYTES];
+
     if (tm_type_of(limit) == TM_STRING) {
         tm_sheet_text(body->sheet, tm_text(limit));
-    } else if (tm_has(limit) && !*comparison) {
-        tm_format_number(tm_sheet_room(body->sheet), tm_double(limit));
     } else if (tm_has(limit)) {
-        (void)snprintf(tm_sheet_room(body->sheet), TM_CELL_BYTES, "%s %.6g", comparison,
-                       tm_double(limit));
+        (void)snprintf(tm_sheet_room(body->sheet), TM_CELL_BYTES, "%s%s", comparison,
+                       tm_format_limit(text, tm_double(limit), unit));
     } else {
         tm_sheet_text(body->sheet, "");
     }
@@ -256,7 +262,7 @@ static void add_kpi(struct tm_body *body, const struct tm_value *kpi)
     const bool high_is_good = tm_double(good) > tm_double(bad);
     const struct tm_value *value = tm_get(kpi, "value");
     const char *band = tm_text(tm_get(kpi, "band"));
-    const char *why = tm_text(tm_get(kpi, "why"));
+    const char *why = tm_text(tm_get(kpi, "why")), *unit = tm_text(tm_get(kpi, "unit"));
 
     if (!tm_sheet_row(body->sheet))
         return;
@@ -267,8 +273,8 @@ static void add_kpi(struct tm_body *body, const struct tm_value *kpi)
         tm_sheet_text(body->sheet, "not recorded");
     tm_sheet_text(body->sheet, band);
     tm_sheet_tone(body->sheet, tm_tone_of(band));
-    add_limit(body, good, tm_double(good) == tm_double(bad) ? "" : high_is_good ? ">" : "<");
-    add_limit(body, bad, high_is_good ? "<" : ">");
+    add_limit(body, good, tm_double(good) == tm_double(bad) ? "" : high_is_good ? "> " : "< ", unit);
+    add_limit(body, bad, high_is_good ? "< " : "> ", unit);
     if (!*why)
         why = tm_why(value);
     tm_sheet_text(body->sheet, !*why && tm_has(value) ? tm_text(tm_get(kpi, "definition")) : why);

@@ -9,6 +9,7 @@
 
 #include "reports/chart/palette.h"
 #include "reports/format/format.h"
+#include "reports/format/shown_names.h"
 
 enum { SAID_BYTES = 1024, UNIT_BYTES = 24 };
 
@@ -99,6 +100,15 @@ static bool is_empty_column(const struct tm_sheet *sheet, int column)
     return any;
 }
 
+/* Blank in all rows: none has what the column is for. */
+static bool is_blank_column(const struct tm_sheet *sheet, int column)
+{
+    for (int r = 0; r < sheet->rows; r++)
+        if (*sheet->text[r][column])
+            return false;
+    return true;
+}
+
 /* Take the columns out that no row has a value for; one sentence under the table names them. */
 static void drop_empty_columns(struct tm_body *body, char *said)
 {
@@ -108,6 +118,10 @@ static void drop_empty_columns(struct tm_body *body, char *said)
         const char *why = reason_of(body, sheet->title[c]);
         const size_t used = strlen(said);
 
+        if (is_blank_column(sheet, c)) {
+            tm_sheet_drop(sheet, c);
+            continue;
+        }
         if (!is_empty_column(sheet, c)) {
             c++;
             continue;
@@ -172,7 +186,7 @@ static bool add_empty(struct tm_body *body, const struct tm_value *value, bool i
 
     if (is_figure ? is_number(value) : tm_has(value))
         return false;
-    if (*why && body->sheet->headed)
+    if (*why && strcmp(why, "not recorded") != 0 && body->sheet->headed)
         note_reason(body, why);
     tm_sheet_text(body->sheet, empty_cell);
     tm_sheet_tone(body->sheet, TM_TONE_QUIET);
@@ -287,6 +301,23 @@ void tm_cell_text(struct tm_body *body, const struct tm_value *text)
     default:
         tm_sheet_text(body->sheet, "");
     }
+}
+
+void tm_cell_device(struct tm_body *body, const struct tm_value *id)
+{
+    if (!add_empty(body, id, false))
+        tm_sheet_text(body->sheet, tm_shown_device(body->summary, tm_text(id)));
+}
+
+void tm_cell_host(struct tm_body *body, const struct tm_value *host)
+{
+    if (!add_empty(body, host, false))
+        tm_sheet_text(body->sheet, tm_shown_host(body->summary, tm_text(host)));
+}
+
+bool tm_body_has_hosts(const struct tm_body *body)
+{
+    return tm_length(tm_of(body, "input.hosts")) > 1;
 }
 
 const char *tm_cause_title(const char *cause)

@@ -20,6 +20,8 @@ void tm_cell_rate(struct tm_body *body, const struct tm_value *bytes_per_s);
 void tm_cell_flop_rate(struct tm_body *body, const struct tm_value *flop_per_s);
 void tm_cell_pct(struct tm_body *body, const struct tm_value *pct);
 void tm_cell_text(struct tm_body *body, const struct tm_value *text); /* also a number or a bool */
+void tm_cell_device(struct tm_body *body, const struct tm_value *id); /* shown_names.h */
+void tm_cell_host(struct tm_body *body, const struct tm_value *host);
 void tm_cell_figure(struct tm_body *body, const struct tm_value *value, const char *unit);
 void tm_cell_share(struct tm_body *body, const struct tm_value *part, const struct tm_value *whole);
 
@@ -46,6 +48,9 @@ void tm_say_item(struct tm_body *body, const char *label, const char *format, ..
 
 /* "What: not recorded (why)" as a paragraph.  out: true when the section is null or not there */
 bool tm_say_missing(struct tm_body *body, const struct tm_value *section, const char *what);
+
+/* The run has several hosts, so that tables name them. */
+bool tm_body_has_hosts(const struct tm_body *body);
 
 /* Shorthand. */
 const struct tm_value *tm_of(const struct tm_body *body, const char *path);

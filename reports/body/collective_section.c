@@ -5,6 +5,7 @@
 #include "reports/body/cells.h"
 #include "reports/body/sections.h"
 #include "reports/format/format.h"
+#include "reports/format/shown_names.h"
 
 enum { COLLECTIVE_ROWS = 16, MEMBER_ROWS = 32, LATEST_ROWS = 8, OP_ROWS = 12 };
 
@@ -82,7 +83,7 @@ static void say_members(struct tm_body *body, const struct tm_value *members)
     for (size_t i = 0; i < n && i < MEMBER_ROWS && tm_sheet_row(body->sheet); i++) {
         const struct tm_value *member = tm_at(members, i);
 
-        tm_cell_text(body, tm_get(member, "device"));
+        tm_cell_device(body, tm_get(member, "device"));
         tm_cell_count(body, tm_get(member, "count"));
         tm_cell_count(body, tm_get(member, "last_count"));
         tm_cell_time(body, tm_get(member, "late_ps"));
@@ -115,9 +116,9 @@ static void say_worst(struct tm_body *body, const struct tm_value *worst)
         tm_cell_text(body, tm_get(row, "step"));
         tm_cell_count(body, tm_get(row, "ordinal"));
         tm_cell_time(body, tm_get(row, "skew_ps"));
-        tm_cell_text(body, tm_get(row, "last"));
+        tm_cell_device(body, tm_get(row, "last"));
         tm_cell_moment(body, tm_get(row, "begin_ps"));
-        tm_cell_text(body, tm_get(row, "first"));
+        tm_cell_device(body, tm_get(row, "first"));
         tm_cell_moment(body, tm_get(row, "first_begin_ps"));
     }
     tm_body_end_table(body);
@@ -141,7 +142,8 @@ static void say_skew(struct tm_body *body, const struct tm_value *skew)
            tm_format_count(unmatched, tm_int(tm_get(skew, "unmatched"))),
            tm_format_time(a, tm_int(tm_get(skew, "p50_ps"))), tm_format_time(b, tm_int(tm_get(skew, "max_ps"))));
     if (tm_has(tm_get(skew, "straggler")))
-        tm_say(body, TM_TONE_WARNING, "The others wait for %s.", tm_text(tm_get(skew, "straggler")));
+        tm_say(body, TM_TONE_WARNING, "The others wait for %s.",
+               tm_shown_device(body->summary, tm_text(tm_get(skew, "straggler"))));
     say_clock(body, tm_get(skew, "clock"));
     say_members(body, tm_get(skew, "members"));
     say_worst(body, tm_get(skew, "worst"));
@@ -188,7 +190,7 @@ static void say_busy(struct tm_body *body, const struct tm_value *busy, const st
     for (size_t i = 0; i < n && i < MEMBER_ROWS && tm_sheet_row(body->sheet); i++) {
         const struct tm_value *row = tm_at(busy, i);
 
-        tm_cell_text(body, tm_get(row, "device"));
+        tm_cell_device(body, tm_get(row, "device"));
         tm_cell_time(body, tm_get(row, "busy_ps"));
         tm_cell_time(body, tm_get(row, "compute_ps"));
         tm_cell_time(body, tm_get(row, "exposed_collective_ps"));
@@ -224,7 +226,7 @@ static void say_shared_ops(struct tm_body *body, const struct tm_value *ops)
         tm_cell_time(body, tm_get(op, "mean_ps"));
         tm_cell_time(body, tm_get(op, "max_ps"));
         tm_cell_pct(body, tm_get(op, "spread_pct"));
-        tm_cell_text(body, tm_get(op, "slowest"));
+        tm_cell_device(body, tm_get(op, "slowest"));
     }
     tm_body_end_table(body);
     tm_say(body, TM_TONE_QUIET,
@@ -241,7 +243,8 @@ void tm_section_balance(struct tm_body *body)
         return;
     tm_say(body, TM_TONE_PLAIN, "Imbalance over %lld devices: %s, slowest %s.",
            (long long)tm_int(tm_get(balance, "devices")),
-           tm_format_pct(pct, tm_double(tm_get(balance, "imbalance_pct"))), tm_text(tm_get(balance, "slowest")));
+           tm_format_pct(pct, tm_double(tm_get(balance, "imbalance_pct"))),
+           tm_shown_device(body->summary, tm_text(tm_get(balance, "slowest"))));
     if (tm_has(steps))
         tm_say(body, TM_TONE_PLAIN, "By step: %s (median), at most %s in step %lld.",
                tm_format_pct(pct, tm_double(tm_get(steps, "spread_median_pct"))),

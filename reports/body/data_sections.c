@@ -5,12 +5,14 @@
 #include "reports/body/cells.h"
 #include "reports/body/sections.h"
 #include "reports/format/format.h"
+#include "reports/format/shown_names.h"
 
 enum {
     CATEGORY_ROWS = 16,
     PAIR_ROWS = 16,
     REPEATED_ROWS = 8,
     COMPILE_ROWS = 15,
+    SHAPE_ROWS = 6,
     RECOMPILED_ROWS = 10
 };
 enum { ALLOCATOR_ROWS = 24, HOLDER_ALLOCATORS = 4, HOLDER_ROWS = 8, PROFILES_SHOWN = 4, SITE_ROWS = 12 };
@@ -39,6 +41,7 @@ static void say_other_kernels(struct tm_body *body, size_t listed)
 {
     const struct tm_value *rows = tm_of(body, "kernels.rows");
     const struct tm_value *rest = tm_of(body, "kernels.rest");
+    char rows_text[TM_FORMAT_BYTES];
     int64_t other = (int64_t)(tm_length(rows) - listed);
     int64_t count = tm_int(tm_get(rest, "count")), total = tm_int(tm_get(rest, "total_ps"));
 
@@ -49,8 +52,7 @@ static void say_other_kernels(struct tm_body *body, size_t listed)
         add_up(&count, tm_int(tm_get(tm_at(rows, i), "count")));
         add_up(&total, tm_int(tm_get(tm_at(rows, i), "total_ps")));
     }
-    (void)snprintf(tm_sheet_room(body->sheet), TM_CELL_BYTES, "%lld further rows",
-                   (long long)other);
+    (void)snprintf(tm_sheet_room(body->sheet), TM_CELL_BYTES, "%.32s further rows", tm_format_count(rows_text, other));
     tm_sheet_text(body->sheet, "");
     tm_format_count(tm_sheet_room(body->sheet), count);
     tm_format_time(tm_sheet_room(body->sheet), total);
@@ -161,8 +163,8 @@ static void say_pairs(struct tm_body *body, const struct tm_value *pairs)
     tm_sheet_column(body->sheet, "Bytes", TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "Time", TM_COLUMN_NUMBER);
     for (size_t i = 0; i < n && i < PAIR_ROWS && tm_sheet_row(body->sheet); i++) {
-        tm_cell_text(body, tm_get(tm_at(pairs, i), "from"));
-        tm_cell_text(body, tm_get(tm_at(pairs, i), "to"));
+        tm_cell_device(body, tm_get(tm_at(pairs, i), "from"));
+        tm_cell_device(body, tm_get(tm_at(pairs, i), "to"));
         tm_cell_count(body, tm_get(tm_at(pairs, i), "count"));
         tm_cell_bytes(body, tm_get(tm_at(pairs, i), "bytes"));
         tm_cell_time(body, tm_get(tm_at(pairs, i), "total_ps"));
@@ -233,16 +235,34 @@ void tm_section_transfers(struct tm_body *body)
     say_tpu_transfers(body, tm_get(transfers, "tpu_host"));
 }
 
+/* What the first compiles that tell it were made for. */
+static void say_shapes(struct tm_body *body, const struct tm_value *events)
+{
+    char begin[TM_FORMAT_BYTES];
+    int said = 0;
+
+    for (size_t i = 0; i < tm_length(events) && i < COMPILE_ROWS && said < SHAPE_ROWS; i++) {
+        const struct tm_value *event = tm_at(events, i);
+        const char *shapes = tm_text(tm_get(event, "shapes"));
+
+        if (*shapes && said++ >= 0)
+            tm_say_item(body, "shapes", "%s at %s: %s", tm_text(tm_get(event, "module")),
+                        tm_format_moment(begin, tm_int(tm_get(event, "begin_ps"))), shapes);
+    }
+}
+
 /* The first compiles in the order of time; the summary holds the longest ones. */
 static void say_compile_events(struct tm_body *body, const struct tm_value *events)
 {
     const size_t n = tm_length(events);
+    const bool has_hosts = tm_body_has_hosts(body);
 
     if (n == 0)
         return;
     tm_body_table(body, true);
     tm_sheet_column(body->sheet, "Module", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "Host", TM_COLUMN_NAME);
+    if (has_hosts)
+        tm_sheet_column(body->sheet, "Host", TM_COLUMN_NAME);
     tm_sheet_column(body->sheet, "Begins at", TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "Length", TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "Step", TM_COLUMN_NUMBER);
@@ -251,7 +271,8 @@ static void say_compile_events(struct tm_body *body, const struct tm_value *even
         const struct tm_value *step = tm_get(event, "step");
 
         tm_cell_text(body, tm_get(event, "module"));
-        tm_cell_text(body, tm_get(event, "host"));
+        if (has_hosts)
+            tm_cell_host(body, tm_get(event, "host"));
         tm_cell_moment(body, tm_get(event, "begin_ps"));
         tm_cell_time(body, tm_get(event, "dur_ps"));
         if (tm_has(step))
@@ -261,6 +282,7 @@ static void say_compile_events(struct tm_body *body, const struct tm_value *even
     if (n > COMPILE_ROWS)
         tm_say(body, TM_TONE_QUIET, "The first %d in the order of time; %zu more in summary.json.",
                COMPILE_ROWS, n - COMPILE_ROWS);
+    say_shapes(body, events);
 }
 
 void tm_section_compile(struct tm_body *body)
@@ -288,7 +310,8 @@ void tm_section_compile(struct tm_body *body)
 static void add_allocator(struct tm_body *body, const struct tm_value *allocator)
 {
     tm_cell_text(body, tm_get(allocator, "name"));
-    tm_cell_text(body, tm_get(allocator, "host"));
+    if (tm_body_has_hosts(body))
+        tm_cell_host(body, tm_get(allocator, "host"));
     tm_cell_bytes(body, tm_get(allocator, "capacity_bytes"));
     tm_cell_bytes(body, tm_get(allocator, "peak_bytes"));
     tm_cell_pct(body, tm_get(allocator, "peak_pct"));
@@ -302,12 +325,15 @@ static void add_allocator(struct tm_body *body, const struct tm_value *allocator
 static void say_holders(struct tm_body *body, const struct tm_value *allocator)
 {
     const struct tm_value *holders = tm_get(allocator, "holders");
+    const bool has_hosts = tm_body_has_hosts(body);
+    char title[256];
 
     if (tm_length(holders) == 0)
         return;
-    tm_say(body, TM_TONE_PLAIN,
-           "Largest live buffers at the peak of %s on %s:", tm_text(tm_get(allocator, "name")),
-           tm_text(tm_get(allocator, "host")));
+    (void)snprintf(title, sizeof(title), "Largest live buffers at the peak of %.80s%s%.60s",
+                   tm_text(tm_get(allocator, "name")), has_hosts ? " on " : "",
+                   has_hosts ? tm_shown_host(body->summary, tm_text(tm_get(allocator, "host"))) : "");
+    body->form->subheading(body->to, title);
     tm_body_table(body, true);
     tm_sheet_column(body->sheet, "Bytes", TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "Op", TM_COLUMN_NAME);
@@ -397,7 +423,8 @@ static void say_allocators(struct tm_body *body)
     }
     tm_body_table(body, true);
     tm_sheet_column(body->sheet, "Allocator", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "Host", TM_COLUMN_NAME);
+    if (tm_body_has_hosts(body))
+        tm_sheet_column(body->sheet, "Host", TM_COLUMN_NAME);
     for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
         tm_sheet_column(body->sheet, titles[i], TM_COLUMN_NUMBER);
     for (size_t i = 0; i < n && i < ALLOCATOR_ROWS && tm_sheet_row(body->sheet); i++)

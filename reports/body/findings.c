@@ -5,6 +5,7 @@
 #include "reports/body/cells.h"
 #include "reports/body/sections.h"
 #include "reports/format/format.h"
+#include "reports/format/shown_names.h"
 
 enum { LISTED_LINES = 12, LISTED_PLACES = 3 };
 
@@ -12,7 +13,7 @@ enum { LISTED_LINES = 12, LISTED_PLACES = 3 };
 static void say_place(struct tm_body *body, const struct tm_value *place)
 {
     char from[TM_FORMAT_BYTES], to[TM_FORMAT_BYTES];
-    const char *device = tm_text(tm_get(place, "device"));
+    const char *device = tm_shown_device(body->summary, tm_text(tm_get(place, "device")));
 
     tm_format_moment(from, tm_int(tm_get(place, "begin_ps")));
     tm_format_moment(to, tm_int(tm_get(place, "end_ps")));

@@ -6,7 +6,7 @@
 #include "reports/body/sections.h"
 #include "reports/format/format.h"
 
-enum { RUN_ROWS = 5, OP_ROWS = 8, LOW_ROWS = 10, TAIL_ROWS = 5 };
+enum { RUN_ROWS = 5, OP_ROWS = 8, LOW_ROWS = 10, TAIL_ROWS = 5, PAUSE_ROWS = 5 };
 
 /* "count, total, share" of a sum as one fact. */
 static void fact_sum(struct tm_body *body, const char *label, const struct tm_value *sum)
@@ -16,7 +16,9 @@ static void fact_sum(struct tm_body *body, const char *label, const struct tm_va
     if (!tm_fact_has(body, label, sum))
         return;
     tm_fact_begin(body, label);
-    if (tm_has(tm_get(sum, "share_pct")))
+    if (tm_has(tm_get(sum, "count")) && tm_int(tm_get(sum, "count")) == 0)
+        tm_sheet_text(body->sheet, "none");
+    else if (tm_has(tm_get(sum, "share_pct")))
         tm_sheet_prose(body->sheet, "%s, %s, %s of kernel time", tm_format_count(count, tm_int(tm_get(sum, "count"))),
                        tm_format_time(time, tm_int(tm_get(sum, "total_ps"))),
                        tm_format_pct(pct, tm_double(tm_get(sum, "share_pct"))));
@@ -49,7 +51,7 @@ static void say_runs(struct tm_body *body, const struct tm_value *runs)
     for (size_t i = 0; i < tm_length(longest) && i < RUN_ROWS && tm_sheet_row(body->sheet); i++) {
         const struct tm_value *run = tm_at(longest, i);
 
-        tm_cell_text(body, tm_get(run, "device"));
+        tm_cell_device(body, tm_get(run, "device"));
         tm_cell_moment(body, tm_get(run, "begin_ps"));
         tm_cell_time(body, tm_get(run, "dur_ps"));
         tm_cell_count(body, tm_get(run, "kernels"));
@@ -95,13 +97,16 @@ static void say_kernels(struct tm_body *body, const struct tm_value *fusion)
     fact_sum(body, "Under 100 \xc2\xb5s", tm_get(fusion, "small"));
     fact_sum(body, "Under 10 \xc2\xb5s", tm_get(fusion, "tiny"));
     tm_fact_count(body, "Runs of small kernels", tm_get(runs, "count"));
-    tm_fact_time(body, "Pauses in them", tm_get(runs, "gap_ps"));
-    tm_fact_time(body, "At stake in them", tm_get(runs, "at_stake_ps"));
+    if (tm_int(tm_get(runs, "count")) > 0) {
+        tm_fact_time(body, "Pauses in them", tm_get(runs, "gap_ps"));
+        tm_fact_time(body, "At stake in them", tm_get(runs, "at_stake_ps"));
+    }
     fact_sum(body, "Repeated over 10 times a step", tm_get(fusion, "repeated_total"));
     fact_sum(body, "Attention in pieces", tm_get(fusion, "attention_unfused"));
     fact_sum(body, "Layout copies", tm_get(fusion, "layout_copies"));
     fact_sum(body, "Products on such devices as have matrix units", tm_get(fusion, "matrix"));
-    fact_sum(body, "Of them 32-bit, beside the units", tm_path(fusion, "matrix.f32"));
+    if (tm_int(tm_path(fusion, "matrix.count")) > 0)
+        fact_sum(body, "Of them 32-bit, beside the units", tm_path(fusion, "matrix.f32"));
     tm_body_end_table(body);
     say_runs(body, runs);
     say_ops(body, "Small ops that come back in a step", tm_get(fusion, "repeated"), "op", "per_step");
@@ -110,23 +115,54 @@ static void say_kernels(struct tm_body *body, const struct tm_value *fusion)
     say_ops(body, "32-bit products", tm_path(fusion, "matrix.f32.rows"), "op", NULL);
 }
 
-static void say_programs(struct tm_body *body, const struct tm_value *programs)
-{
-    if (tm_say_missing(body, programs, "Programs"))
-        return;
-    tm_facts(body);
-    fact_number(body, "Programs per step", tm_get(programs, "per_step"));
-    fact_sum(body, "Pauses between programs", tm_get(programs, "pauses"));
-    tm_body_end_table(body);
-}
-
 void tm_section_fusion(struct tm_body *body)
 {
     const struct tm_value *fusion = tm_of(body, "fusion");
 
     if (!tm_say_missing(body, fusion, "Fusion of kernels"))
         say_kernels(body, fusion);
-    say_programs(body, tm_of(body, "programs"));
+}
+
+/* --- programs --- */
+
+static void say_pauses(struct tm_body *body, const struct tm_value *longest)
+{
+    if (tm_length(longest) == 0)
+        return;
+    body->form->subheading(body->to, "The longest pauses between two programs");
+    tm_body_table(body, true);
+    tm_sheet_column(body->sheet, "Device", TM_COLUMN_NAME);
+    tm_sheet_column(body->sheet, "Begin", TM_COLUMN_NUMBER);
+    tm_sheet_column(body->sheet, "Length", TM_COLUMN_NUMBER);
+    tm_sheet_column(body->sheet, "Step", TM_COLUMN_NUMBER);
+    tm_sheet_column(body->sheet, "Before", TM_COLUMN_NAME);
+    tm_sheet_column(body->sheet, "After", TM_COLUMN_NAME);
+    for (size_t i = 0; i < tm_length(longest) && i < PAUSE_ROWS && tm_sheet_row(body->sheet); i++) {
+        const struct tm_value *pause = tm_at(longest, i);
+
+        tm_cell_device(body, tm_get(pause, "device"));
+        tm_cell_moment(body, tm_get(pause, "begin_ps"));
+        tm_cell_time(body, tm_get(pause, "dur_ps"));
+        tm_cell_text(body, tm_get(pause, "step"));
+        tm_cell_text(body, tm_get(pause, "before"));
+        tm_cell_text(body, tm_get(pause, "after"));
+    }
+    tm_body_end_table(body);
+}
+
+void tm_section_programs(struct tm_body *body)
+{
+    const struct tm_value *programs = tm_of(body, "programs");
+
+    if (tm_say_missing(body, programs, "Programs"))
+        return;
+    tm_facts(body);
+    fact_number(body, "Programs per step and device", tm_get(programs, "per_step"));
+    tm_fact_count(body, "Executions", tm_get(programs, "count"));
+    tm_fact_count(body, "Operations", tm_get(programs, "operations"));
+    fact_sum(body, "Pauses between programs", tm_get(programs, "pauses"));
+    tm_body_end_table(body);
+    say_pauses(body, tm_path(programs, "pauses.longest"));
 }
 
 /* --- occupancy --- */
@@ -163,6 +199,11 @@ static void say_occupancy_rows(struct tm_body *body, const char *title, const st
 
 void tm_section_occupancy(struct tm_body *body)
 {
+    static const struct {
+        const char *key, *label;
+    } limits[] = { { "registers", "Limited by registers" }, { "shared_memory", "Limited by shared memory" },
+                   { "block_size", "Limited by the size of blocks" }, { "grid", "Limited by a small grid" },
+                   { "none", "Limited by nothing" }, { "unknown", "Not known by what" } };
     const struct tm_value *occupancy = tm_of(body, "occupancy"), *tail = tm_get(occupancy, "tail");
     const struct tm_value *limiters = tm_get(occupancy, "limiters");
 
@@ -171,12 +212,9 @@ void tm_section_occupancy(struct tm_body *body)
     tm_facts(body);
     tm_fact_pct(body, "Mean, weighted by time", tm_get(occupancy, "mean_pct"));
     tm_fact_time(body, "Kernel time it is known of", tm_get(occupancy, "known_ps"));
-    tm_fact_time(body, "Limited by registers", tm_get(limiters, "registers"));
-    tm_fact_time(body, "By shared memory", tm_get(limiters, "shared_memory"));
-    tm_fact_time(body, "By the size of blocks", tm_get(limiters, "block_size"));
-    tm_fact_time(body, "By a small grid", tm_get(limiters, "grid"));
-    tm_fact_time(body, "By nothing", tm_get(limiters, "none"));
-    tm_fact_time(body, "Not known by what", tm_get(limiters, "unknown"));
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+        if (tm_int(tm_get(limiters, limits[i].key)) > 0)
+            tm_fact_time(body, limits[i].label, tm_get(limiters, limits[i].key));
     tm_fact_time(body, "Lost to last waves of blocks", tm_get(tail, "lost_ps"));
     tm_fact_time(body, "Multiprocessors without a block", tm_get(tail, "idle_multiprocessors_ps"));
     tm_body_end_table(body);

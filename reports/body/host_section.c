@@ -3,6 +3,7 @@
  * and what ran on them that could have run on a device. */
 #include "reports/body/cells.h"
 #include "reports/body/sections.h"
+#include "reports/findings/ask.h"
 
 enum { SYNC_ROWS = 8, CALL_ROWS = 10, ANNOTATION_ROWS = 8, THREAD_ROWS = 12, FALLBACK_ROWS = 8, TRIP_ROWS = 5 };
 
@@ -70,7 +71,7 @@ static void say_syncs(struct tm_body *body, const struct tm_value *sync)
 
     if (!shown)
         return;
-    tm_say(body, TM_TONE_PLAIN, "Where the host waited for the device or for a result:");
+    body->form->subheading(body->to, "Where the host waited for the device or for a result");
     tm_body_table(body, true);
     tm_sheet_column(body->sheet, "Time", TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "Count", TM_COLUMN_NUMBER);
@@ -101,7 +102,7 @@ static void say_calls(struct tm_body *body, const struct tm_value *rows, const s
 
     if (!shown)
         return;
-    tm_say(body, TM_TONE_PLAIN, "%s", intro);
+    body->form->subheading(body->to, intro);
     tm_body_table(body, true);
     tm_sheet_column(body->sheet, "Self", TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "Total", TM_COLUMN_NUMBER);
@@ -127,7 +128,7 @@ static void say_threads(struct tm_body *body, const struct tm_value *host)
 
     if (!shown)
         return;
-    tm_say(body, TM_TONE_PLAIN, "The busiest threads:");
+    body->form->subheading(body->to, "The busiest threads");
     tm_body_table(body, true);
     tm_sheet_column(body->sheet, "Busy", TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "Share", TM_COLUMN_NUMBER);
@@ -149,7 +150,7 @@ static void say_threads(struct tm_body *body, const struct tm_value *host)
         tm_cell_text(body, tm_get(row, "name"));
         tm_sheet_text(body->sheet, tm_is(tm_get(row, "is_main")) ? "main" : "");
         if (has_hosts)
-            tm_cell_text(body, tm_get(row, "host"));
+            tm_cell_host(body, tm_get(row, "host"));
     }
     tm_body_end_table(body);
     say_rest(body, tm_length(rows), shown, tm_get(host, "threads_rest"));
@@ -164,9 +165,9 @@ void tm_section_host(struct tm_body *body)
     say_facts(body, host);
     say_syncs(body, tm_get(host, "sync"));
     say_calls(body, tm_get(host, "python"), tm_get(host, "python_rest"),
-              "Python functions by the time that is their own:", "Function", CALL_ROWS);
+              "Python functions by the time that is their own", "Function", CALL_ROWS);
     say_calls(body, tm_get(host, "annotations"), tm_get(host, "annotations_rest"),
-              "Annotations by the time that is their own:", "Annotation", ANNOTATION_ROWS);
+              "Annotations by the time that is their own", "Annotation", ANNOTATION_ROWS);
     say_threads(body, host);
 }
 
@@ -179,7 +180,7 @@ static void say_fallback(struct tm_body *body, const struct tm_value *sort, cons
 
     if (!shown)
         return;
-    tm_say(body, TM_TONE_PLAIN, "%s", intro);
+    body->form->subheading(body->to, intro);
     tm_body_table(body, true);
     tm_sheet_column(body->sheet, "Time", TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "Count", TM_COLUMN_NUMBER);
@@ -210,7 +211,7 @@ static void say_trips(struct tm_body *body, const struct tm_value *trips)
 
     if (!shown)
         return;
-    tm_say(body, TM_TONE_PLAIN, "The longest stretches between a copy to the host and a copy back, the device idle:");
+    body->form->subheading(body->to, "The longest stretches between a copy to the host and a copy back, the device idle");
     tm_body_table(body, true);
     tm_sheet_column(body->sheet, "Time", TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "At", TM_COLUMN_NUMBER);
@@ -223,7 +224,7 @@ static void say_trips(struct tm_body *body, const struct tm_value *trips)
         tm_cell_time(body, tm_get(row, "dur_ps"));
         tm_cell_moment(body, tm_get(row, "begin_ps"));
         tm_cell_bytes(body, tm_get(row, "bytes"));
-        tm_cell_text(body, tm_get(row, "device"));
+        tm_cell_device(body, tm_get(row, "device"));
         cell_or_blank(body, tm_get(row, "host_event"));
     }
     tm_body_end_table(body);
@@ -262,9 +263,13 @@ void tm_section_fallback(struct tm_body *body)
 
     if (tm_say_missing(body, fallback, "CPU fallback"))
         return;
+    if (tm_ask_is_without_fallback(body->summary)) {
+        body->form->paragraph(body->to, TM_TONE_PLAIN, TM_NO_FALLBACK);
+        return;
+    }
     say_fallback_facts(body, fallback);
-    say_fallback(body, tm_get(fallback, "callbacks"), "Calls of the program back to the host:", true);
-    say_fallback(body, tm_get(fallback, "cpu_ops"), "Operations that ran on the host:", false);
-    say_fallback(body, tm_get(fallback, "host_ops"), "Operations of the device that work with the host:", false);
+    say_fallback(body, tm_get(fallback, "callbacks"), "Calls of the program back to the host", true);
+    say_fallback(body, tm_get(fallback, "cpu_ops"), "Operations that ran on the host", false);
+    say_fallback(body, tm_get(fallback, "host_ops"), "Operations of the device that work with the host", false);
     say_trips(body, tm_get(fallback, "round_trips"));
 }

@@ -123,7 +123,7 @@ static void say_peaks(struct tm_body *body, const struct tm_value *devices)
     for (size_t i = 0; i < n && i < DEVICE_ROWS && tm_sheet_row(body->sheet); i++) {
         const struct tm_value *device = tm_at(devices, i);
 
-        tm_cell_text(body, tm_get(device, "device"));
+        tm_cell_device(body, tm_get(device, "device"));
         tm_cell_flop_rate(body, tm_get(device, "flop_rate"));
         tm_cell_flop_rate(body, tm_get(device, "peak_flops"));
         tm_cell_text(body, tm_get(device, "peak_precision"));

@@ -13,6 +13,7 @@ void tm_section_kernels(struct tm_body *body);
 void tm_section_ops(struct tm_body *body);
 void tm_section_roofline(struct tm_body *body);
 void tm_section_fusion(struct tm_body *body);
+void tm_section_programs(struct tm_body *body);
 void tm_section_occupancy(struct tm_body *body);
 void tm_section_transfers(struct tm_body *body);
 void tm_section_collectives(struct tm_body *body);

@@ -8,6 +8,7 @@
 #include "reports/body/cells.h"
 #include "reports/body/sections.h"
 #include "reports/format/format.h"
+#include "reports/format/shown_names.h"
 
 enum { SLOWEST_STEPS = 10, LONGEST_GAPS = 12, LISTED_DEVICES = 40, LISTED_UNUSED = 8 };
 
@@ -103,7 +104,7 @@ static void say_slowest(struct tm_body *body)
                                           "Exp. copy", "Idle", "Host span" };
     const struct tm_value *picked[SLOWEST_STEPS];
     const bool by_host = strcmp(tm_text(tm_of(body, "steps.basis")), "host_span") == 0;
-    const bool has_hosts = tm_length(tm_of(body, "input.hosts")) > 1;
+    const bool has_hosts = tm_body_has_hosts(body);
     const int n =
         pick_slowest(tm_of(body, "steps.list"), by_host ? "host_span_ps" : "period_ps", picked);
 
@@ -120,7 +121,7 @@ static void say_slowest(struct tm_body *body)
     for (int row = 0; row < n && tm_sheet_row(body->sheet); row++) {
         tm_cell_text(body, tm_get(picked[row], "number"));
         if (has_hosts)
-            tm_cell_text(body, tm_get(picked[row], "host"));
+            tm_cell_host(body, tm_get(picked[row], "host"));
         for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
             tm_cell_time_sum(body, tm_get(picked[row], keys[i]));
         tm_sheet_text(body->sheet, tm_is(tm_get(picked[row], "compile")) ? "yes" : "");
@@ -171,7 +172,7 @@ static void add_device(struct tm_body *body, const struct tm_value *device)
     /* graphs that hide their kernels hide their pauses too */
     const bool is_unreliable = strcmp(tm_text(tm_get(device, "reliability")), "graph") == 0;
 
-    tm_cell_text(body, tm_get(device, "id"));
+    tm_cell_device(body, tm_get(device, "id"));
     tm_cell_pct(body, tm_get(device, "utilization_pct"));
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         if (is_unreliable && strcmp(keys[i], "idle_ps") == 0)
@@ -221,7 +222,7 @@ static void say_waits(struct tm_body *body, const struct tm_value *devices)
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         tm_sheet_column(body->sheet, titles[i], TM_COLUMN_NUMBER);
     for (size_t i = 0; i < n && i < LISTED_DEVICES && tm_sheet_row(body->sheet); i++) {
-        tm_cell_text(body, tm_get(tm_at(devices, i), "id"));
+        tm_cell_device(body, tm_get(tm_at(devices, i), "id"));
         for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
             tm_cell_time(body, tm_get(tm_at(devices, i), keys[k]));
     }
@@ -234,9 +235,11 @@ static void say_unused(struct tm_body *body)
     const size_t n = tm_length(unused);
 
     for (size_t i = 0; i < n && i < LISTED_UNUSED; i++)
-        tm_say_item(body, "unused", "%s on %s: no activity",
-                    tm_text(tm_get(tm_at(unused, i), "name")),
-                    tm_text(tm_get(tm_at(unused, i), "host")));
+        tm_say_item(body, "unused", "%s%s%s: no activity", tm_text(tm_get(tm_at(unused, i), "name")),
+                    tm_body_has_hosts(body) ? " on " : "",
+                    tm_body_has_hosts(body)
+                        ? tm_shown_host(body->summary, tm_text(tm_get(tm_at(unused, i), "host")))
+                        : "");
     if (n > LISTED_UNUSED)
         tm_say_item(body, "unused", "and %zu more", n - LISTED_UNUSED);
 }
@@ -255,6 +258,14 @@ void tm_section_devices(struct tm_body *body)
     say_unused(body);
 }
 
+/* Nothing is laid to it. */
+static bool is_no_cause(const struct tm_value *cause)
+{
+    const struct tm_value *count = tm_get(cause, "count"), *total = tm_get(cause, "total_ps");
+
+    return tm_has(count) && tm_has(total) && tm_int(count) == 0 && tm_int(total) == 0;
+}
+
 static void say_causes(struct tm_body *body, const struct tm_value *causes)
 {
     tm_body_table(body, true);
@@ -262,9 +273,11 @@ static void say_causes(struct tm_body *body, const struct tm_value *causes)
     tm_sheet_column(body->sheet, "Gaps", TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "Time", TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "Share", TM_COLUMN_NUMBER);
-    for (size_t i = 0; i < tm_length(causes) && tm_sheet_row(body->sheet); i++) {
+    for (size_t i = 0; i < tm_length(causes); i++) {
         const struct tm_value *cause = tm_value_at(causes, i);
 
+        if (is_no_cause(cause) || !tm_sheet_row(body->sheet))
+            continue;
         tm_sheet_text(body->sheet, tm_cause_title(tm_key_at(causes, i)));
         tm_cell_count(body, tm_get(cause, "count"));
         tm_cell_time(body, tm_get(cause, "total_ps"));
@@ -285,7 +298,7 @@ static void say_longest_gaps(struct tm_body *body, const struct tm_value *longes
         return;
     body->form->subheading(body->to, "Longest gaps");
     tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Device", TM_COLUMN_WORD);
+    tm_sheet_column(body->sheet, "Device", TM_COLUMN_NAME);
     tm_sheet_column(body->sheet, "Begins at", TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "Length", TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "Step", TM_COLUMN_NUMBER);
@@ -296,7 +309,7 @@ static void say_longest_gaps(struct tm_body *body, const struct tm_value *longes
          i++) {
         const struct tm_value *gap = tm_at(longest, i);
 
-        tm_cell_text(body, tm_get(gap, "device"));
+        tm_cell_device(body, tm_get(gap, "device"));
         tm_cell_moment(body, tm_get(gap, "begin_ps"));
         tm_cell_time(body, tm_get(gap, "dur_ps"));
         tm_cell_text(body, tm_get(gap, "step"));

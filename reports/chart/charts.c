@@ -40,6 +40,7 @@ static const struct maker {
     [TM_CHART_CAUSES] = { tm_count_causes, tm_draw_causes },
     [TM_CHART_GAPS] = { tm_count_gaps, tm_draw_gaps },
     [TM_CHART_SCOPES] = { tm_count_scopes, tm_draw_scopes },
+    [TM_CHART_ROOFLINE] = { tm_count_roofline, tm_draw_roofline },
     [TM_CHART_MEMORY] = { tm_count_memory, tm_draw_memory },
 };
 

@@ -17,6 +17,7 @@ enum tm_chart_kind {
     TM_CHART_CAUSES,     /* idle time by cause */
     TM_CHART_GAPS,       /* histogram of gaps */
     TM_CHART_SCOPES,     /* device time by scope, what is in it below it */
+    TM_CHART_ROOFLINE,   /* what operations compute per second and per byte, under the peaks */
     TM_CHART_MEMORY,     /* bytes in use over time: one chart per allocator */
     TM_CHART_KINDS
 };

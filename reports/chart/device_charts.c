@@ -7,6 +7,7 @@
 
 #include "reports/chart/parts.h"
 #include "reports/format/format.h"
+#include "reports/format/shown_names.h"
 
 static bool device_has_parts(const struct tm_value *device)
 {
@@ -73,7 +74,7 @@ void tm_draw_devices(struct tm_chart *chart, const struct tm_value *summary, siz
         if (!device_has_parts(device) || tm_double(use) > limit)
             continue;
         tm_parts_of_device(&bar->parts, device);
-        tm_chart_cut_name(bar->name, sizeof(bar->name), tm_text(tm_get(device, "id")));
+        tm_chart_cut_name(bar->name, sizeof(bar->name), tm_shown_device(summary, tm_text(tm_get(device, "id"))));
         bar->note[0] = 0;
         if (tm_has(use))
             (void)snprintf(bar->note, sizeof(bar->note), "%s used",

@@ -14,6 +14,7 @@ size_t tm_count_devices(const struct tm_value *summary);
 size_t tm_count_causes(const struct tm_value *summary);
 size_t tm_count_gaps(const struct tm_value *summary);
 size_t tm_count_scopes(const struct tm_value *summary);
+size_t tm_count_roofline(const struct tm_value *summary);
 size_t tm_count_memory(const struct tm_value *summary);
 
 void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary, size_t index);
@@ -22,6 +23,7 @@ void tm_draw_devices(struct tm_chart *chart, const struct tm_value *summary, siz
 void tm_draw_causes(struct tm_chart *chart, const struct tm_value *summary, size_t index);
 void tm_draw_gaps(struct tm_chart *chart, const struct tm_value *summary, size_t index);
 void tm_draw_scopes(struct tm_chart *chart, const struct tm_value *summary, size_t index);
+void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary, size_t index);
 void tm_draw_memory(struct tm_chart *chart, const struct tm_value *summary, size_t index);
 
 /* Cut a name of the trace so that it fits beside a bar. */

@@ -9,7 +9,7 @@
 
 #include "reports/format/format.h"
 
-enum { LEVELS_MOST = 8, BOXES_MOST = 400, TABLE_ROWS = 60, NAME_BYTES = 160, SCOPE_DEPTH_MOST = 64 };
+enum { LEVELS_MOST = 8, BOXES_MOST = 400, TABLE_ROWS = 60, NAME_BYTES = 160, SCOPE_DEPTH_MOST = 64, CHARS_LEAST = 6, NUMBERED_LEAST = 9 };
 static const double box_height = 19, box_gap = 1, narrowest = 1.5, legend_room = 22;
 
 /* Where the next box of each level begins. */
@@ -42,18 +42,32 @@ size_t tm_count_scopes(const struct tm_value *summary)
     return tm_length(tm_get(scopes, "rows")) > 1 && whole_of(scopes) > 0;
 }
 
-/* The longest beginning of the name that fits into the box; "" = none. */
+/* Where the number begins that a name of a layer ends with; the length of others. */
+static size_t end_of_name(const char *name)
+{
+    size_t at = strlen(name);
+
+    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
+        at--;
+    return at;
+}
+
+/* The name with as much of its middle as fits into the box, of "layer_12" else "12"; "" = none. */
 static void fit_name(char *out, size_t out_bytes, const char *name, double room)
 {
     char seen[NAME_BYTES];
+    size_t least;
 
     (void)tm_format_visible(seen, sizeof(seen), name, strlen(name));
-    for (size_t chars = TM_CHART_NAME_CHARS; chars >= 3; chars -= chars > 8 ? 3 : 1) {
+    least = seen[end_of_name(seen)] ? NUMBERED_LEAST : CHARS_LEAST;
+    for (size_t chars = TM_CHART_NAME_CHARS; chars >= least; chars -= chars > 8 ? 3 : 1) {
         (void)tm_format_middle(out, out_bytes, seen, chars);
         if (tm_chart_text_width(out, TM_TEXT_SMALL) <= room)
             return;
     }
-    out[0] = 0;
+    (void)snprintf(out, out_bytes, "%.16s", seen + end_of_name(seen));
+    if (tm_chart_text_width(out, TM_TEXT_SMALL) > room)
+        out[0] = 0;
 }
 
 static void draw_box(struct icicle *p, const struct tm_value *row, double x, double width, int64_t depth)
@@ -69,9 +83,9 @@ static void draw_box(struct icicle *p, const struct tm_value *row, double x, dou
                   tm_format_time(time, tm_int(tm_get(row, "total_ps"))),
                   tm_format_pct(pct, tm_double(tm_get(row, "share_pct"))));
     tm_chart_rect(p->chart, role, x, y, width - (width > 2 * box_gap ? box_gap : 0), box_height);
-    fit_name(name, sizeof(name), tm_text(tm_get(row, "name")), width - 8);
+    fit_name(name, sizeof(name), tm_text(tm_get(row, "name")), width - 6);
     if (name[0])
-        tm_chart_string(p->chart, TM_ROLE_PAPER, TM_TEXT_SMALL, TM_ANCHOR_START, x + 4, y + box_height - 6, name);
+        tm_chart_string(p->chart, TM_ROLE_PAPER, TM_TEXT_SMALL, TM_ANCHOR_START, x + 3, y + box_height - 6, name);
     tm_chart_close(p->chart);
     p->boxes++;
     p->levels = depth + 1 > p->levels ? depth + 1 : p->levels;

@@ -8,6 +8,7 @@
 
 #include "reports/chart/parts.h"
 #include "reports/format/format.h"
+#include "reports/format/shown_names.h"
 
 /* Up to so many steps are rows with names; more are columns. */
 enum { ROWS_MOST = 12, POINTS_MOST = 2000, DOTS_MOST = 200, STEPS_LEAST = 3 };
@@ -55,13 +56,14 @@ static bool has_several_hosts(const struct tm_value *summary)
     return tm_length(tm_path(summary, "input.hosts")) > 1;
 }
 
-/* "12", of several hosts "12 on vm1". */
-static const char *name_step(char *out, size_t out_bytes, const struct tm_value *step, bool with_host)
+/* "12", of several hosts "12 on vm1".  summary: NULL of one host */
+static const char *name_step(char *out, size_t out_bytes, const struct tm_value *step, const struct tm_value *summary)
 {
+    const char *host = summary ? tm_shown_host(summary, tm_text(tm_get(step, "host"))) : "";
     char number[TM_FORMAT_BYTES];
 
     tm_format_count(number, tm_int(tm_get(step, "number")));
-    (void)snprintf(out, out_bytes, with_host ? "%s on %.40s" : "%s", number, tm_text(tm_get(step, "host")));
+    (void)snprintf(out, out_bytes, "%s%s%.40s", number, summary ? " on " : "", host);
     return out;
 }
 
@@ -69,7 +71,7 @@ static const char *name_step(char *out, size_t out_bytes, const struct tm_value 
 static int fill_step_bars(struct tm_bar *bars, const struct tm_value *summary, size_t each)
 {
     const struct tm_value *list = tm_path(summary, "steps.list");
-    const bool has_hosts = has_several_hosts(summary);
+    const struct tm_value *of_hosts = has_several_hosts(summary) ? summary : NULL;
     size_t seen = 0;
     int count = 0;
 
@@ -87,7 +89,7 @@ static int fill_step_bars(struct tm_bar *bars, const struct tm_value *summary, s
             continue;
         bars[count - 1].parts = parts;
         (void)snprintf(bars[count - 1].name, sizeof(bars[0].name), "step %s",
-                       name_step(name, sizeof(name), step, has_hosts));
+                       name_step(name, sizeof(name), step, of_hosts));
         (void)snprintf(bars[count - 1].label, sizeof(bars[0].label), "%.20s",
                        tm_format_count(name, tm_int(tm_get(step, "number"))));
         (void)snprintf(bars[count - 1].note, sizeof(bars[0].note), "%s%s",
@@ -184,7 +186,7 @@ static void draw_step_points(struct tm_chart *chart, const struct tm_plot *plot,
                              const struct tm_value *summary, size_t total)
 {
     const struct tm_value *steps = tm_get(summary, "steps"), *list = tm_get(steps, "list");
-    const bool has_hosts = has_several_hosts(summary);
+    const struct tm_value *of_hosts = has_several_hosts(summary) ? summary : NULL;
     const double pitch = (plot->right - plot->left) / (double)total;
     const bool dots = total <= DOTS_MOST;
     double labelled = plot->left;
@@ -211,7 +213,7 @@ static void draw_step_points(struct tm_chart *chart, const struct tm_plot *plot,
             }
             tm_format_count(number, tm_int(tm_get(step, "number")));
             tm_format_time(time, length);
-            name_step(name, sizeof(name), step, has_hosts);
+            name_step(name, sizeof(name), step, of_hosts);
             if (dots) {
                 tm_chart_open(chart, "step %s: %s", name, time);
                 tm_chart_dot(chart, TM_ROLE_SERIES, x, y, 2.2);

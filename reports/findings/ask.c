@@ -112,6 +112,20 @@ int64_t tm_ask_class_count(const struct tm_value *summary, const char *class)
     return tm_int(tm_get(tm_path(summary, "coverage.classes"), class));
 }
 
+bool tm_ask_is_without_fallback(const struct tm_value *summary)
+{
+    static const char *const sorts[] = { "callbacks", "cpu_ops", "host_ops", "round_trips" };
+    const struct tm_value *fallback = tm_get(summary, "fallback");
+
+    for (size_t i = 0; i < sizeof(sorts) / sizeof(sorts[0]); i++) {
+        const struct tm_value *count = tm_get(tm_get(fallback, sorts[i]), "count");
+
+        if (!tm_has(count) || tm_int(count) != 0)
+            return false;
+    }
+    return true;
+}
+
 bool tm_ask_says_dropped(const char *warning)
 {
     return strcasestr(warning, "drop") || strcasestr(warning, "buffer is full");

@@ -77,7 +77,7 @@ static void say_same_work(struct tm_finding *f, const struct tm_value *same)
     if (tm_length(devices) > 1)
         tm_finding_say(f, "For the %s operations that all devices run equally often %s needs %s, the fastest one %s.",
                        tm_format_count(a, tm_int(tm_get(same, "ops"))),
-                       tm_short_name(name, tm_text(tm_get(same, "slowest"))), tm_format_time(b, most_ps),
+                       tm_finding_device(f, name, tm_get(same, "slowest")), tm_format_time(b, most_ps),
                        tm_format_time(c, least_ps));
 }
 
@@ -92,7 +92,7 @@ static void say_worst_op(struct tm_finding *f, const struct tm_value *ops, bool 
     if (tm_int(tm_get(op, "excess_ps")) > 0)
         tm_finding_say(f, "Most in '%s': %s on %s, %s on average.", tm_short_name(name, tm_text(tm_get(op, "name"))),
                        tm_format_time(a, tm_int(tm_get(op, "max_ps"))),
-                       tm_short_name(device, tm_text(tm_get(op, "slowest"))),
+                       tm_finding_device(f, device, tm_get(op, "slowest")),
                        tm_format_time(b, tm_int(tm_get(op, "mean_ps"))));
 }
 
@@ -171,11 +171,11 @@ static void find_uneven(struct tm_findings *all)
     tm_finding_cause(f, "Devices that work together go at the pace of the slowest one; the others wait for "
                "it in collectives or idle.");
     tm_finding_say(f, "%s computes for %s, with %s %s.",
-                   tm_short_name(name, tm_text(tm_get(l.most, "id"))), tm_format_time(a, l.most_ps),
+                   tm_finding_device(f, name, tm_get(l.most, "id")), tm_format_time(a, l.most_ps),
                    tm_format_count(b, work_of(l.most)),
                    tm_int(tm_path(l.most, "kernels.count")) > 0 ? "kernels" : "operations");
     tm_finding_say(f, "%s computes for %s, with %s.",
-                   tm_short_name(name, tm_text(tm_get(l.least, "id"))),
+                   tm_finding_device(f, name, tm_get(l.least, "id")),
                    tm_format_time(a, l.least_ps), tm_format_count(b, work_of(l.least)));
     tm_finding_say(f, "The %lld devices compute for %s on average.", (long long)l.count,
                    tm_format_time(a, tm_whole(l.sum_ps / (double)l.count)));

@@ -22,7 +22,7 @@ static void say_worst_exposed(struct tm_findings *all, struct tm_finding *f)
     }
     if (worst && tm_length(devices) > 1)
         tm_finding_say(f, "Most on %s: %s in %s collectives.",
-                       tm_short_name(name, tm_text(tm_get(worst, "id"))),
+                       tm_finding_device(f, name, tm_get(worst, "id")),
                        tm_format_time(a, tm_int(tm_get(worst, "exposed_collective_ps"))),
                        tm_format_count(b, tm_int(tm_path(worst, "collectives.count"))));
 }
@@ -316,7 +316,7 @@ static void say_lateness(struct tm_finding *f, const struct tm_value *late, cons
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
 
     tm_finding_say(f, "%s comes last in %s of %s collectives, in all %s after the first one; the others %s on average.",
-                   tm_short_name(name, tm_text(tm_get(late, "device"))),
+                   tm_finding_device(f, name, tm_get(late, "device")),
                    tm_format_count(a, tm_int(tm_get(late, "last_count"))),
                    tm_format_count(b, tm_int(tm_get(late, "count"))),
                    tm_format_time(c, tm_int(tm_get(late, "late_ps"))), tm_format_time(d, o->late_ps / o->count));
@@ -345,7 +345,7 @@ static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst
             tm_finding_say(f, "%s '%s' number %lld%s: %s after %s, at %s.", tm_text(tm_get(row, "kind")),
                            tm_short_name(name, tm_text(tm_get(row, "name"))),
                            (long long)tm_int(tm_get(row, "ordinal")), step, tm_format_time(a, skew_ps),
-                           tm_short_name(first, tm_text(tm_get(row, "first"))), tm_format_moment(b, begin_ps));
+                           tm_finding_device(f, first, tm_get(row, "first")), tm_format_moment(b, begin_ps));
         tm_finding_where(f, begin_ps < INT64_MIN + skew_ps ? INT64_MIN : begin_ps - skew_ps, skew_ps, straggler);
     }
 }
@@ -370,7 +370,7 @@ static void find_straggler(struct tm_findings *all)
         return;
     (void)tm_wait_explain(all, &wait, 1, stake_ps);
     f = tm_finding_of_time(all, "straggler", stake_ps);
-    tm_finding_title(f, "The others wait for %s", tm_short_name(name, straggler));
+    tm_finding_title(f, "The others wait for %s", tm_finding_device(f, name, tm_get(skew, "straggler")));
     tm_finding_cause(f, "Nobody can leave a collective before the last one has come. The others wait in it, and their "
                "collectives look long although their links are not slow.");
     say_lateness(f, late, &others);

@@ -112,6 +112,9 @@ void tm_finding_causes(struct tm_finding *f, const char *const texts[TM_CAUSES_O
 void tm_finding_fixes(struct tm_finding *f, const char *const texts[TM_FIXES_OFFERED]);
 void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, const char *device);
 
+/* A device for use inside a sentence.  out: out has TM_SHORT_NAME_BYTES; returned */
+char *tm_finding_device(const struct tm_finding *f, char *out, const struct tm_value *id);
+
 /* Shorthand. */
 double tm_limit_of(const struct tm_findings *all, enum tm_limit which);
 /* Is this time, as a share of the window, worth a finding? */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "reports/findings/finding.h"
+#include "reports/format/shown_names.h"
 
 struct place {
     int64_t begin_ps, end_ps;
@@ -17,6 +18,7 @@ struct place {
 
 struct tm_finding {
     const char *id; /* static text, as are unit, cause and fixes */
+    const struct tm_value *summary;
     enum tm_severity severity;
     unsigned audience; /* decides which texts are fit */
     bool is_of_profile;
@@ -73,6 +75,7 @@ struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id,
     memset(f, 0, sizeof(*f));
     f->id = id;
     f->severity = severity;
+    f->summary = all->summary;
     f->audience = all->audience;
     f->unit = "";
     f->cause = "";
@@ -154,6 +157,11 @@ void tm_finding_say(struct tm_finding *f, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(f->evidence[f->evidence_count++], TM_EVIDENCE_BYTES, format, args);
     va_end(args);
+}
+
+char *tm_finding_device(const struct tm_finding *f, char *out, const struct tm_value *id)
+{
+    return tm_short_name(out, tm_shown_device(f->summary, tm_text(id)));
 }
 
 void tm_finding_fix(struct tm_finding *f, const char *text)

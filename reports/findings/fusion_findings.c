@@ -53,14 +53,15 @@ static void say_run(struct tm_finding *f, const struct tm_value *run)
 {
     const struct tm_value *names = tm_get(run, "names");
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], step[32] = "";
+    char device[TM_SHORT_NAME_BYTES];
 
     if (tm_has(tm_get(run, "step")))
         (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(run, "step")));
     tm_finding_say(f, "Run of %s kernels over %s at %s on %s%s, %s and others.",
                    tm_format_count(a, tm_int(tm_get(run, "kernels"))),
                    tm_format_time(b, tm_int(tm_get(run, "dur_ps"))),
-                   tm_format_moment(c, tm_int(tm_get(run, "begin_ps"))), tm_text(tm_get(run, "device")), step,
-                   tm_short_name(name, tm_text(tm_at(names, 0))));
+                   tm_format_moment(c, tm_int(tm_get(run, "begin_ps"))), tm_finding_device(f, device, tm_get(run, "device")),
+                   step,                   tm_short_name(name, tm_text(tm_at(names, 0))));
 }
 
 static void say_short(struct tm_findings *all, struct tm_finding *f)
@@ -203,6 +204,7 @@ static void say_programs(struct tm_findings *all, struct tm_finding *f)
     const int64_t operations = tm_int(tm_get(programs, "operations")), count = tm_int(tm_get(pauses, "count"));
     const int64_t executions = tm_int(tm_get(programs, "count"));
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], x[TM_SHORT_NAME_BYTES], y[TM_SHORT_NAME_BYTES];
+    char device[TM_SHORT_NAME_BYTES];
 
     if (operations > 0)
         tm_finding_say(f, "%.1f programs per step on each device, of %.1f operations each, which take %s on average.",
@@ -218,7 +220,7 @@ static void say_programs(struct tm_findings *all, struct tm_finding *f)
 
         tm_finding_say(f, "Pause of %s at %s on %s, between '%s' and '%s'.",
                        tm_format_time(a, tm_int(tm_get(pause, "dur_ps"))),
-                       tm_format_moment(b, tm_int(tm_get(pause, "begin_ps"))), tm_text(tm_get(pause, "device")),
+                       tm_format_moment(b, tm_int(tm_get(pause, "begin_ps"))), tm_finding_device(f, device, tm_get(pause, "device")),
                        tm_short_name(x, tm_text(tm_get(pause, "before"))),
                        tm_short_name(y, tm_text(tm_get(pause, "after"))));
         tm_finding_where(f, tm_int(tm_get(pause, "begin_ps")), tm_int(tm_get(pause, "dur_ps")),

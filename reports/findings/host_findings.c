@@ -89,7 +89,7 @@ static void say_stretches(struct tm_findings *all, struct tm_finding *f)
             tm_finding_say(f, "The longest stretch: %s at %s on %s.",
                            tm_format_time(time, tm_int(tm_get(row, "dur_ps"))),
                            tm_format_moment(begin, tm_int(tm_get(row, "begin_ps"))),
-                           tm_short_name(device, tm_text(tm_get(row, "device"))));
+                           tm_finding_device(f, device, tm_get(row, "device")));
         tm_finding_where(f, tm_int(tm_get(row, "begin_ps")), tm_int(tm_get(row, "dur_ps")),
                          tm_text(tm_get(row, "device")));
     }
@@ -250,7 +250,7 @@ static void find_round_trips(struct tm_findings *all)
         if (i < NAMES_SAID)
             tm_finding_say(f, "%s at %s on %s%s%s%s.", tm_format_time(time, tm_int(tm_get(row, "dur_ps"))),
                            tm_format_moment(begin, tm_int(tm_get(row, "begin_ps"))),
-                           tm_short_name(device, tm_text(tm_get(row, "device"))), *event ? ", host in '" : "",
+                           tm_finding_device(f, device, tm_get(row, "device")), *event ? ", host in '" : "",
                            *event ? tm_short_name(name, event) : "", *event ? "'" : "");
         tm_finding_where(f, tm_int(tm_get(row, "begin_ps")), tm_int(tm_get(row, "dur_ps")),
                          tm_text(tm_get(row, "device")));

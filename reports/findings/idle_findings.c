@@ -235,7 +235,7 @@ static void say_gap(struct tm_finding *f, const struct tm_value *gap, int64_t pa
     tm_finding_say(f, "%s%s of %s at %s on %s%s%s%s.", part, *part ? "gap" : "Gap",
                    tm_format_time(time, dur_ps),
                    tm_format_moment(begin, tm_int(tm_get(gap, "begin_ps"))),
-                   tm_short_name(device, tm_text(tm_get(gap, "device"))), step, in, next);
+                   tm_finding_device(f, device, tm_get(gap, "device")), step, in, next);
 }
 
 /* The same event in the same step is one story, on however many devices it left a gap. */
@@ -391,7 +391,7 @@ static void find_edges(struct tm_findings *all)
         f, "Before their first and after their last activity the devices are idle for %s in all.",
         tm_format_time(time, tm_clamp_to_window(all, total_ps)));
     tm_finding_say(f, "Most on %s: %s before, %s after.",
-                   tm_short_name(name, tm_text(tm_get(device, "id"))),
+                   tm_finding_device(f, name, tm_get(device, "id")),
                    tm_format_time(lead, tm_int(tm_get(device, "lead_idle_ps"))),
                    tm_format_time(trail, tm_int(tm_get(device, "trail_idle_ps"))));
     tm_finding_fix(f, "jax|See whether all devices are meant to take part: `jax.devices()`, and the "

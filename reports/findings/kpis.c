@@ -9,6 +9,7 @@
 
 #include "reports/findings/ask.h"
 #include "reports/format/format.h"
+#include "reports/format/shown_names.h"
 
 #define PS_PER_MS 1e9
 #define PS_PER_S 1e12
@@ -160,7 +161,7 @@ static void measure_imbalance(const struct tm_value *s, struct figure *f)
 
     take(s, "balance.imbalance_pct", 1, f);
     if (f->is_known && *slowest)
-        (void)snprintf(f->note, sizeof(f->note), "busiest: %s", tm_short_name(name, slowest));
+        (void)snprintf(f->note, sizeof(f->note), "busiest: %s", tm_short_name(name, tm_shown_device(s, slowest)));
 }
 
 static void measure_step_time(const struct tm_value *s, struct figure *f)

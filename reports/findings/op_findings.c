@@ -146,11 +146,9 @@ static const char *const faster_attention[TM_FIXES_OFFERED] = {
     "Profile it alone, in a loop of its own, before and after the change.",
 };
 static const char *const faster_convolutions[TM_FIXES_OFFERED] = {
-    "jax|Convolve in bfloat16, with channels last (NHWC) and channel counts that are multiples of 8 (GPU) or 128 "
-    "(TPU).",
+    "jax|Convolve in bfloat16, channels last (NHWC), channel counts in multiples of 8 (GPU) or 128 (TPU).",
     "gpu,jax|Let XLA try more algorithms: `XLA_FLAGS=--xla_gpu_autotune_level=4`.",
-    "gpu,torch|`torch.backends.cudnn.benchmark = True`, `model.to(memory_format=torch.channels_last)`, and autocast to "
-    "bfloat16.",
+    "gpu,torch|`torch.backends.cudnn.benchmark = True`, channels last (`torch.channels_last`), autocast to bfloat16.",
     "Profile it alone, in a loop of its own, before and after the change.",
 };
 static const char *const fewer_bytes[TM_FIXES_OFFERED] = {
@@ -460,7 +458,8 @@ static void find_low_intensity(struct tm_findings *all)
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (compute_ps <= 0 || share < tm_limit_of(all, TM_LIMIT_MEMORY_BOUND) || !(bytes > 0) || !(bandwidth > 0))
+    if (compute_ps <= 0 || share < tm_limit_of(all, TM_LIMIT_MEMORY_BOUND) || !(bytes > 0) || !(bandwidth > 0) ||
+        tm_share_pct(memory_ps, all->window_ps) < tm_limit_of(all, TM_LIMIT_BAD_SHARE)) /* other things limit it */
         return;
     f = tm_finding_of_fact(all, "low_intensity", TM_INFO); /* how many of the bytes are needed is not known */
     tm_finding_title(f, "Memory limits the run: few operations for each byte");

@@ -26,7 +26,7 @@ static int64_t time_of(const struct layers *l, size_t i)
 
 static void find_median(struct layers *l)
 {
-    int64_t sorted[LAYERS_MOST];
+    int64_t sorted[LAYERS_MOST] = { 0 };
 
     for (size_t i = 0; i < l->count; i++) {
         const int64_t ps = time_of(l, i);

@@ -230,7 +230,7 @@ static void say_largest(struct tm_findings *all, struct tm_finding *f, const cha
                            tm_format_bytes(bytes, tm_double(tm_get(copy, "bytes"))),
                            tm_format_time(time, tm_int(tm_get(copy, "dur_ps"))),
                            tm_format_moment(begin, tm_int(tm_get(copy, "begin_ps"))),
-                           tm_short_name(name, device));
+                           tm_finding_device(f, name, tm_get(copy, "device")));
         tm_finding_where(f, tm_int(tm_get(copy, "begin_ps")), tm_int(tm_get(copy, "dur_ps")),
                          device);
     }

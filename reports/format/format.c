@@ -323,3 +323,11 @@ bool tm_format_middle(char *out, size_t out_bytes, const char *text, size_t most
     (void)snprintf(out, out_bytes, "%.*s%s%s", (int)(end - text), text, ellipsis, rest);
     return true;
 }
+
+char *tm_format_limit(char *out, double limit, const char *unit)
+{
+    const bool plain = unit[0] == 0 || strcmp(unit, "count") == 0;
+
+    (void)snprintf(out, TM_FORMAT_BYTES, "%.6g%s%.16s", limit, plain ? "" : " ", plain ? "" : unit);
+    return out;
+}

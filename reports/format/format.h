@@ -29,6 +29,9 @@ char *tm_format_number(char *out, double value); /* "0.0123" "12.3" "1,230,000";
  * ...). */
 char *tm_format_unit(char *out, double value, const char *unit);
 
+/* A limit as the threshold table has it: "80 %", "0.1 ms", "0". */
+char *tm_format_limit(char *out, double limit, const char *unit);
+
 /* Make a text of a trace visible: control characters (C0, DEL, C1), line and paragraph separators,
  * bidi and zero-width characters, and bytes that are not UTF-8 become escapes as in C or JSON (\n,
  * \u202e, \xff). in:     text       any bytes out:    out        valid UTF-8, terminated; ends

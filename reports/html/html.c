@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "reports/format/format.h"
+#include "reports/format/shown_names.h"
 #include "reports/html/assets.h"
 #include "reports/html/html_page.h"
 
@@ -107,6 +108,8 @@ static void put_hosts(struct tm_page *page)
 
     for (size_t i = 0; i < tm_length(hosts); i++)
         append(text, "%s%.100s", i ? ", " : "", tm_text(tm_at(hosts, i)));
+    if (tm_is_named_as_run(page->summary))
+        return;
     tm_page_fact(page, tm_length(hosts) == 1 ? "Host" : "Hosts", text[0] ? text : "not recorded");
 }
 
@@ -299,7 +302,9 @@ static void put_sections(struct tm_page *page)
         tm_htmlw_text(&page->w, section->title);
         tm_page_section_marks(page, section->key);
         tm_htmlw_close(&page->w);
+        page->section = section->id;
         section->write(page);
+        page->section = NULL;
         tm_htmlw_close_line(&page->w);
     }
     tm_htmlw_close_line(&page->w);

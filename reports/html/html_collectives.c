@@ -33,7 +33,7 @@ static void write_rows(struct tm_page *page, const struct tm_value *rows)
 static void write_members(struct tm_page *page, const struct tm_value *skew)
 {
     static const struct tm_html_column columns[] = {
-        { "Device", "device", TM_CELL_NAME },        { "Matched", "count", TM_CELL_COUNT },
+        { "Device", "device", TM_CELL_DEVICE },        { "Matched", "count", TM_CELL_COUNT },
         { "Came last", "last_count", TM_CELL_COUNT }, { "Late", "late_ps", TM_CELL_TIME },
         { "Late at most", "late_max_ps", TM_CELL_TIME }, { "Waits for others", "wait_ps", TM_CELL_TIME },
         { "Others wait for it", "caused_ps", TM_CELL_TIME }, { "In collectives", "collective_ps", TM_CELL_TIME },
@@ -51,8 +51,8 @@ static void write_worst(struct tm_page *page, const struct tm_value *skew)
         { "Collective", "name", TM_CELL_NAME },   { "Kind", "kind", TM_CELL_WORD },
         { "Group", "group", TM_CELL_NAME },       { "Step", "step", TM_CELL_WORD },
         { "Number in it", "ordinal", TM_CELL_COUNT }, { "Late by", "skew_ps", TM_CELL_TIME },
-        { "Last", "last", TM_CELL_NAME },         { "Begins at", "begin_ps", TM_CELL_MOMENT },
-        { "First", "first", TM_CELL_NAME },       { "Begins at", "first_begin_ps", TM_CELL_MOMENT },
+        { "Last", "last", TM_CELL_DEVICE },         { "Begins at", "begin_ps", TM_CELL_MOMENT },
+        { "First", "first", TM_CELL_DEVICE },       { "Begins at", "first_begin_ps", TM_CELL_MOMENT },
     };
 
     tm_page_table(page, &(struct tm_html_table){ .caption = "The latest arrivals, each in the time of its host",
@@ -94,7 +94,7 @@ static void write_skew(struct tm_page *page, const struct tm_value *skew)
     tm_page_fact_value(page, "Last after first, median", TM_CELL_TIME, tm_get(skew, "p50_ps"));
     tm_page_fact_value(page, "95th percentile", TM_CELL_TIME, tm_get(skew, "p95_ps"));
     tm_page_fact_value(page, "At most", TM_CELL_TIME, tm_get(skew, "max_ps"));
-    tm_page_fact_value(page, "The others wait for", TM_CELL_NAME, tm_get(skew, "straggler"));
+    tm_page_fact_value(page, "The others wait for", TM_CELL_DEVICE, tm_get(skew, "straggler"));
     tm_page_end_facts(page);
     write_members(page, skew);
     write_worst(page, skew);
@@ -115,12 +115,12 @@ void tm_html_collectives(struct tm_page *page)
 static void write_busy(struct tm_page *page, const struct tm_value *balance)
 {
     static const struct tm_html_column columns[] = {
-        { "Device", "device", TM_CELL_NAME },   { "Busy", "busy_ps", TM_CELL_TIME },
+        { "Device", "device", TM_CELL_DEVICE },   { "Busy", "busy_ps", TM_CELL_TIME },
         { "Compute", "compute_ps", TM_CELL_TIME }, { "Exposed collectives", "exposed_collective_ps", TM_CELL_TIME },
         { "Kernels", "kernels", TM_CELL_COUNT },
     };
     static const struct tm_html_column same[] = {
-        { "Device", "device", TM_CELL_NAME },
+        { "Device", "device", TM_CELL_DEVICE },
         { "Time", "total_ps", TM_CELL_TIME },
     };
 
@@ -141,7 +141,7 @@ static void write_shared_ops(struct tm_page *page, const struct tm_value *balanc
         { "Run by", "kind", TM_CELL_WORD },    { "Devices", "devices", TM_CELL_COUNT },
         { "Count", "count", TM_CELL_COUNT },   { "Least", "min_ps", TM_CELL_TIME },
         { "Mean", "mean_ps", TM_CELL_TIME },   { "Most", "max_ps", TM_CELL_TIME },
-        { "Spread", "spread_pct", TM_CELL_PCT }, { "Slowest", "slowest", TM_CELL_NAME },
+        { "Spread", "spread_pct", TM_CELL_PCT }, { "Slowest", "slowest", TM_CELL_DEVICE },
         { "Excess", "excess_ps", TM_CELL_TIME },
     };
 
@@ -161,7 +161,7 @@ void tm_html_balance(struct tm_page *page)
     }
     tm_page_facts(page);
     tm_page_fact_value(page, "Imbalance of compute", TM_CELL_PCT, tm_get(balance, "imbalance_pct"));
-    tm_page_fact_value(page, "Slowest device", TM_CELL_NAME, tm_get(balance, "slowest"));
+    tm_page_fact_value(page, "Slowest device", TM_CELL_DEVICE, tm_get(balance, "slowest"));
     tm_page_fact_value(page, "By step, median", TM_CELL_PCT, tm_path(balance, "steps.spread_median_pct"));
     tm_page_fact_value(page, "At most", TM_CELL_PCT, tm_path(balance, "steps.spread_max_pct"));
     tm_page_fact_value(page, "in step", TM_CELL_WORD, tm_path(balance, "steps.worst_step"));

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "reports/format/format.h"
+#include "reports/format/shown_names.h"
 #include "reports/html/html_page.h"
+#include "reports/html/html_terms.h"
 
-enum { FINDINGS_MOST = 100, WHERE_MOST = 10, ID_BYTES = 40 };
+enum { FINDINGS_MOST = 100, WHERE_MOST = 10, ID_BYTES = 40, TERM_BYTES = 320 };
 
 /* Ids of the page are made of numbers, never of texts. */
 static char *definition_id(char *out, size_t kpi)
@@ -18,15 +20,6 @@ static char *definition_id(char *out, size_t kpi)
 }
 
 /* --- figures --- */
-
-/* A limit as the threshold table has it: "80 %", "0.1 ms", "0". */
-static char *limit_text(char *out, double limit, const char *unit)
-{
-    const bool plain = unit[0] == 0 || strcmp(unit, "count") == 0;
-
-    (void)snprintf(out, TM_FORMAT_BYTES, "%.6g%s%.16s", limit, plain ? "" : " ", plain ? "" : unit);
-    return out;
-}
 
 /* "> 80 %" where more is better, "< 25 %" where less is; a limit at which both meet stands alone
  * for good. */
@@ -45,7 +38,7 @@ static void put_limit(struct tm_page *page, const struct tm_value *kpi, const ch
         tm_htmlw_text(&page->w, "–");
     else
         tm_htmlw_printf(&page->w, "%s%s", is_good && tm_double(good) == tm_double(bad) ? "" : sign,
-                        limit_text(text, tm_double(limit), tm_text(tm_get(kpi, "unit"))));
+                        tm_format_limit(text, tm_double(limit), tm_text(tm_get(kpi, "unit"))));
     tm_htmlw_close(&page->w);
 }
 
@@ -213,7 +206,7 @@ static void put_where(struct tm_page *page, const struct tm_value *where)
         const struct tm_value *range = tm_at(where, i);
         const int64_t from = tm_int(tm_get(range, "begin_ps")),
                       to = tm_int(tm_get(range, "end_ps"));
-        const char *device = tm_text(tm_get(range, "device"));
+        const char *device = tm_shown_device(page->summary, tm_text(tm_get(range, "device")));
 
         tm_htmlw_open(&page->w, "li");
         if (has_clock)
@@ -249,7 +242,7 @@ static void put_stake(struct tm_page *page, const struct tm_value *finding)
     if (tm_has(value) && !repeats)
         tm_htmlw_printf(&page->w, " · measured %s", tm_format_unit(text, tm_double(value), unit));
     if (tm_has(value) && tm_has(limit))
-        tm_htmlw_printf(&page->w, ", limit %s", limit_text(text, tm_double(limit), unit));
+        tm_htmlw_printf(&page->w, ", limit %s", tm_format_limit(text, tm_double(limit), unit));
     tm_htmlw_close_line(&page->w);
 }
 
@@ -305,6 +298,20 @@ static void put_term(struct tm_page *page, const char *id, const char *term, con
     tm_htmlw_close(&page->w);
 }
 
+/* "a|b|c" as "a, b, c". */
+static const char *list_labels(char out[TERM_BYTES], const char *labels)
+{
+    size_t used = 0;
+
+    for (; *labels && used + 3 < TERM_BYTES; labels++) {
+        out[used++] = *labels == '|' ? ',' : *labels;
+        if (*labels == '|')
+            out[used++] = ' ';
+    }
+    out[used] = 0;
+    return out;
+}
+
 static void put_words(struct tm_page *page)
 {
     static const char *const words[][2] = {
@@ -328,6 +335,28 @@ static void put_words(struct tm_page *page)
         put_term(page, NULL, words[i][0], words[i][1]);
 }
 
+/* The figures and columns of a section. */
+static void put_terms_of(struct tm_page *page, const struct tm_html_section *section)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < tm_term_count; i++) {
+        char id[ID_BYTES], label[TERM_BYTES];
+
+        if (strcmp(tm_terms[i].section, section->id) != 0)
+            continue;
+        if (!any) {
+            tm_page_subheading(page, section->title);
+            tm_htmlw_class(&page->w, "dl", "terms");
+        }
+        any = true;
+        (void)snprintf(id, sizeof(id), "term-%zu", i);
+        put_term(page, id, list_labels(label, tm_terms[i].labels), tm_terms[i].text);
+    }
+    if (any)
+        tm_htmlw_close_line(&page->w);
+}
+
 void tm_html_definitions(struct tm_page *page)
 {
     const struct tm_value *kpis = tm_get(page->summary, "kpis");
@@ -343,6 +372,9 @@ void tm_html_definitions(struct tm_page *page)
     }
     put_words(page);
     tm_htmlw_close_line(&page->w);
+    for (size_t i = 0; i < tm_html_section_count; i++)
+        if (tm_html_is_written(page, &tm_html_sections[i]))
+            put_terms_of(page, &tm_html_sections[i]);
 }
 
 /* --- what is not there --- */

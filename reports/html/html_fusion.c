@@ -32,7 +32,7 @@ static void write_counts(struct tm_page *page, const struct tm_value *fusion)
 void tm_html_fusion(struct tm_page *page)
 {
     static const struct tm_html_column runs[] = {
-        { "Device", "device", TM_CELL_NAME },      { "Stream", "track", TM_CELL_NAME },
+        { "Device", "device", TM_CELL_DEVICE },      { "Stream", "track", TM_CELL_NAME },
         { "Begin", "begin_ps", TM_CELL_MOMENT },   { "Length", "dur_ps", TM_CELL_TIME },
         { "Kernels", "kernels", TM_CELL_COUNT },   { "Work", "kernel_ps", TM_CELL_TIME },
         { "Pauses", "gap_ps", TM_CELL_TIME },      { "At stake", "at_stake_ps", TM_CELL_TIME },
@@ -71,7 +71,7 @@ void tm_html_fusion(struct tm_page *page)
 void tm_html_programs(struct tm_page *page)
 {
     static const struct tm_html_column pauses[] = {
-        { "Device", "device", TM_CELL_NAME }, { "Begin", "begin_ps", TM_CELL_MOMENT },
+        { "Device", "device", TM_CELL_DEVICE }, { "Begin", "begin_ps", TM_CELL_MOMENT },
         { "Length", "dur_ps", TM_CELL_TIME }, { "Step", "step", TM_CELL_WORD },
         { "Before", "before", TM_CELL_NAME }, { "After", "after", TM_CELL_NAME },
     };
@@ -90,17 +90,19 @@ void tm_html_programs(struct tm_page *page)
 
 static void write_limiters(struct tm_page *page, const struct tm_value *occupancy)
 {
+    static const struct {
+        const char *key, *label;
+    } limits[] = { { "registers", "Limited by registers" }, { "shared_memory", "Limited by shared memory" },
+                   { "block_size", "Limited by the size of blocks" }, { "grid", "Limited by a small grid" },
+                   { "none", "Limited by nothing" }, { "unknown", "Not known by what" } };
     const struct tm_value *limiters = tm_get(occupancy, "limiters");
 
     tm_page_facts(page);
     tm_page_fact_value(page, "Mean, weighted by time", TM_CELL_PCT, tm_get(occupancy, "mean_pct"));
     tm_page_fact_value(page, "Kernel time it is known of", TM_CELL_TIME, tm_get(occupancy, "known_ps"));
-    tm_page_fact_value(page, "Limited by registers", TM_CELL_TIME, tm_get(limiters, "registers"));
-    tm_page_fact_value(page, "By shared memory", TM_CELL_TIME, tm_get(limiters, "shared_memory"));
-    tm_page_fact_value(page, "By the size of blocks", TM_CELL_TIME, tm_get(limiters, "block_size"));
-    tm_page_fact_value(page, "By a small grid", TM_CELL_TIME, tm_get(limiters, "grid"));
-    tm_page_fact_value(page, "By nothing", TM_CELL_TIME, tm_get(limiters, "none"));
-    tm_page_fact_value(page, "Not known by what", TM_CELL_TIME, tm_get(limiters, "unknown"));
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+        if (tm_int(tm_get(limiters, limits[i].key)) > 0)
+            tm_page_fact_value(page, limits[i].label, TM_CELL_TIME, tm_get(limiters, limits[i].key));
     tm_page_fact_value(page, "Lost to last waves of blocks", TM_CELL_TIME, tm_path(occupancy, "tail.lost_ps"));
     tm_page_fact_value(page, "Multiprocessors without a block", TM_CELL_TIME,
                        tm_path(occupancy, "tail.idle_multiprocessors_ps"));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sections of the page on the hosts, and on what ran there that could have run on a device. */
+#include "reports/findings/ask.h"
 #include "reports/html/html_page.h"
 
 #define COLUMNS(list) .column = (list), .columns = sizeof(list) / sizeof((list)[0])
@@ -38,7 +39,7 @@ static void write_syncs(struct tm_page *page, const struct tm_value *sync)
         { "Time", "total_ps", TM_CELL_TIME },
         { "Longest", "longest_ps", TM_CELL_TIME },
         { "At", "longest_begin_ps", TM_CELL_MOMENT },
-        { "Host", "host", TM_CELL_NAME },
+        { "Host", "host", TM_CELL_HOST },
     };
 
     tm_page_table(page, &(struct tm_html_table){ .caption = "Where the host waited for the device or for a result",
@@ -72,7 +73,7 @@ static void write_calls(struct tm_page *page, const struct tm_value *rows, const
 static void write_threads(struct tm_page *page, const struct tm_value *host)
 {
     static const struct tm_html_column columns[] = {
-        { "Thread", "name", TM_CELL_NAME },    { "Host", "host", TM_CELL_NAME },
+        { "Thread", "name", TM_CELL_NAME },    { "Host", "host", TM_CELL_HOST },
         { "Busy", "busy_ps", TM_CELL_TIME },   { "Share", "share_pct", TM_CELL_PCT },
         { "Events", "events", TM_CELL_COUNT }, { "Ops", "ops", TM_CELL_COUNT },
         { "In ops", "op_ps", TM_CELL_TIME },   { "First", "first_ps", TM_CELL_MOMENT },
@@ -92,7 +93,7 @@ static void write_threads(struct tm_page *page, const struct tm_value *host)
 void tm_html_host(struct tm_page *page)
 {
     static const struct tm_html_column stretches[] = {
-        { "Device", "device", TM_CELL_NAME },
+        { "Device", "device", TM_CELL_DEVICE },
         { "Begin", "begin_ps", TM_CELL_MOMENT },
         { "Length", "dur_ps", TM_CELL_TIME },
     };
@@ -132,12 +133,16 @@ static void write_sort(struct tm_page *page, const struct tm_value *sort, const 
 void tm_html_fallback(struct tm_page *page)
 {
     static const struct tm_html_column trips[] = {
-        { "Device", "device", TM_CELL_NAME },          { "Begin", "begin_ps", TM_CELL_MOMENT },
+        { "Device", "device", TM_CELL_DEVICE },          { "Begin", "begin_ps", TM_CELL_MOMENT },
         { "Length", "dur_ps", TM_CELL_TIME },          { "Bytes", "bytes", TM_CELL_BYTES },
         { "On the host", "host_event", TM_CELL_NAME },
     };
     const struct tm_value *fallback = tm_get(page->summary, "fallback");
 
+    if (tm_ask_is_without_fallback(page->summary)) {
+        tm_page_note(page, TM_NO_FALLBACK);
+        return;
+    }
     tm_page_facts(page);
     tm_page_fact_value(page, "Calls back to the host", TM_CELL_COUNT, tm_path(fallback, "callbacks.count"));
     tm_page_fact_value(page, "Time in calls back", TM_CELL_TIME, tm_path(fallback, "callbacks.total_ps"));

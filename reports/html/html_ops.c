@@ -67,7 +67,7 @@ static void write_rates(struct tm_page *page, const struct tm_value *roofline)
 static void write_devices(struct tm_page *page, const struct tm_value *roofline)
 {
     static const struct tm_html_column columns[] = {
-        { "Device", "device", TM_CELL_NAME },
+        { "Device", "device", TM_CELL_DEVICE },
         { "Computing", "flop_rate", TM_CELL_FLOP_RATE },
         { "Peak", "peak_flops", TM_CELL_FLOP_RATE },
         { "Type", "peak_precision", TM_CELL_WORD },
@@ -127,6 +127,7 @@ void tm_html_roofline(struct tm_page *page)
         write_rates(page, roofline);
     else
         tm_page_not_recorded(page, tm_why(source));
+    tm_page_charts(page, TM_CHART_ROOFLINE);
     write_devices(page, roofline);
     write_far(page, roofline);
     if (tm_length(tm_get(roofline, "precisions")) == 0)

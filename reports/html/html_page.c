@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "reports/format/format.h"
+#include "reports/format/shown_names.h"
+#include "reports/html/html_terms.h"
 
 /* Names: up to so many characters as they are; the full text up to FULL_BYTES. */
-enum { CUT_CHARS = 64, NARROW_CHARS = 44, FACT_CHARS = 200, FULL_BYTES = 2048 };
+enum { CUT_CHARS = 48, NARROW_CHARS = 32, SAME_LEAST = 2, UNFOLDED_ROWS = 20, FACT_CHARS = 200, FULL_BYTES = 2048 };
 
 static const char none[] = "–";
 
@@ -23,6 +25,8 @@ const char *tm_page_value(enum tm_cell cell, const struct tm_value *v, char *out
     switch (cell) {
     case TM_CELL_WORD:
     case TM_CELL_NAME:
+    case TM_CELL_DEVICE:
+    case TM_CELL_HOST:
     case TM_CELL_PROSE:
         if (tm_type_of(v) == TM_STRING)
             return tm_text(v);
@@ -53,6 +57,21 @@ const char *tm_page_value(enum tm_cell cell, const struct tm_value *v, char *out
     return "";
 }
 
+/* The same, names of hosts and devices as people read them. */
+static const char *shown_value(struct tm_page *page, enum tm_cell cell, const struct tm_value *v, char *out)
+{
+    if (cell == TM_CELL_DEVICE && tm_has(v))
+        return tm_shown_device(page->summary, tm_text(v));
+    if (cell == TM_CELL_HOST && tm_has(v))
+        return tm_shown_host(page->summary, tm_text(v));
+    return tm_page_value(cell, v, out);
+}
+
+static bool is_name(enum tm_cell cell)
+{
+    return cell == TM_CELL_NAME || cell == TM_CELL_DEVICE || cell == TM_CELL_HOST;
+}
+
 static bool is_number(enum tm_cell cell)
 {
     return cell >= TM_CELL_TIME;
@@ -62,6 +81,7 @@ static const char *class_of(enum tm_cell cell)
 {
     return is_number(cell)         ? "n"
            : cell == TM_CELL_NAME  ? "name"
+           : is_name(cell)         ? "id"
            : cell == TM_CELL_PROSE ? "prose"
                                    : "word";
 }
@@ -164,8 +184,8 @@ static void put_value(struct tm_page *page, enum tm_cell cell, const struct tm_v
 
     if (!tm_has(v) || (tm_type_of(v) == TM_STRING && tm_text(v)[0] == 0))
         tm_htmlw_text(&page->w, none);
-    else if (cell == TM_CELL_NAME)
-        put_name(page, tm_page_value(cell, v, text), name_chars);
+    else if (is_name(cell))
+        put_name(page, shown_value(page, cell, v, text), name_chars);
     else
         tm_page_text(page, tm_page_value(cell, v, text));
 }
@@ -177,20 +197,69 @@ void tm_page_cell(struct tm_page *page, enum tm_cell cell, const struct tm_value
     tm_htmlw_close(&page->w);
 }
 
+/* --- definitions --- */
+
+/* The definition as what a pointer over the element shows. */
+static void put_tip(struct tm_page *page, const char *label)
+{
+    const int term = page->section ? tm_term_find(page->section, label) : -1;
+
+    if (term >= 0)
+        tm_htmlw_attr(&page->w, "title", tm_terms[term].text);
+}
+
+void tm_page_label(struct tm_page *page, const char *label)
+{
+    const int term = page->section ? tm_term_find(page->section, label) : -1;
+    char href[32];
+
+    if (term < 0) {
+        tm_htmlw_text(&page->w, label);
+        return;
+    }
+    (void)snprintf(href, sizeof(href), "#term-%d", term);
+    tm_htmlw_open(&page->w, "a");
+    tm_htmlw_attr(&page->w, "href", href);
+    tm_htmlw_text(&page->w, label);
+    tm_htmlw_close(&page->w);
+}
+
 /* --- tables --- */
 
 struct shown {
     bool column[TM_HTML_COLUMNS]; /* some row has a value */
+    bool silent[TM_HTML_COLUMNS]; /* left out without a word */
+    bool same[TM_HTML_COLUMNS];   /* one value, told below the table */
     size_t rows;
 };
 
-static void look_at(const struct tm_html_table *table, struct shown *shown)
+/* Programs, devices and sentences that are the same in all rows tell nothing: they are named below the table. */
+static bool is_same_in_all(const struct tm_html_table *table, int column)
 {
+    const char *first = tm_text(tm_path(tm_at(table->rows, 0), table->column[column].key));
+    const enum tm_cell cell = table->column[column].cell;
+    const bool may_fold = cell == TM_CELL_DEVICE || cell == TM_CELL_PROSE || strcmp(table->column[column].key, "module") == 0;
+
+    if (column == 0 || !may_fold || tm_length(table->rows) < SAME_LEAST || !*first)
+        return false;
+    for (size_t r = 1; r < tm_length(table->rows); r++)
+        if (strcmp(tm_text(tm_path(tm_at(table->rows, r), table->column[column].key)), first) != 0)
+            return false;
+    return true;
+}
+
+static void look_at(const struct tm_page *page, const struct tm_html_table *table, struct shown *shown)
+{
+    const bool has_hosts = tm_length(tm_path(page->summary, "input.hosts")) > 1;
     const size_t most = table->most ? table->most : TM_HTML_ROWS_MOST;
 
     shown->rows = tm_length(table->rows) < most ? tm_length(table->rows) : most;
     for (int c = 0; c < table->columns; c++) {
         shown->column[c] = c == 0;
+        shown->silent[c] = c > 0 && table->column[c].cell == TM_CELL_HOST && !has_hosts;
+        shown->same[c] = is_same_in_all(table, c);
+        if (shown->silent[c] || shown->same[c])
+            continue;
         for (size_t r = 0; r < shown->rows && !shown->column[c]; r++) {
             const struct tm_value *v = tm_path(tm_at(table->rows, r), table->column[c].key);
 
@@ -211,7 +280,8 @@ static void put_head(struct tm_page *page, const struct tm_html_table *table,
         tm_htmlw_attr(&page->w, "scope", "col");
         if (is_number(table->column[c].cell))
             tm_htmlw_attr(&page->w, "class", "n");
-        tm_htmlw_text(&page->w, table->column[c].title);
+        put_tip(page, table->column[c].title);
+        tm_page_label(page, table->column[c].title);
         tm_htmlw_close(&page->w);
     }
     tm_htmlw_close(&page->w);
@@ -285,8 +355,10 @@ static void put_left_out(struct tm_page *page, const struct tm_html_table *table
     for (int c = 0; c < table->columns; c++) {
         const char *why = tm_why(tm_path(tm_at(table->rows, 0), table->column[c].key));
 
-        if (shown->column[c])
+        if (shown->column[c] || shown->silent[c] || shown->same[c])
             continue;
+        if (strcmp(why, "not recorded") == 0)
+            why = "";
         if (first) {
             tm_htmlw_class(&page->w, "p", "note");
             tm_htmlw_text(&page->w, "Not recorded: ");
@@ -301,6 +373,40 @@ static void put_left_out(struct tm_page *page, const struct tm_html_table *table
     }
 }
 
+/* Columns that were left out since all their rows say the same. */
+static void put_same(struct tm_page *page, const struct tm_html_table *table, const struct shown *shown)
+{
+    char text[TM_FORMAT_BYTES];
+
+    for (int c = 0; c < table->columns; c++) {
+        const struct tm_value *v = tm_path(tm_at(table->rows, 0), table->column[c].key);
+
+        if (!shown->same[c])
+            continue;
+        tm_htmlw_class(&page->w, "p", "note");
+        tm_htmlw_printf(&page->w, "%s in all rows: ", table->column[c].title);
+        tm_page_text(page, shown_value(page, table->column[c].cell, v, text));
+        tm_htmlw_close_line(&page->w);
+    }
+}
+
+/* The rest of a long table is shown on demand: the style sheet hides it while the box is not checked, so that it
+ * needs no script and its rows can still be sorted. */
+static void put_unfold(struct tm_page *page, size_t rows)
+{
+    char text[TM_FORMAT_BYTES];
+
+    tm_htmlw_class(&page->w, "p", "unfold");
+    tm_htmlw_open(&page->w, "label");
+    tm_htmlw_open(&page->w, "input");
+    tm_htmlw_attr(&page->w, "type", "checkbox");
+    tm_htmlw_attr(&page->w, "autocomplete", "off");
+    tm_htmlw_leaf(&page->w);
+    tm_htmlw_printf(&page->w, " Show all %s rows", tm_format_count(text, (int64_t)rows));
+    tm_htmlw_close(&page->w);
+    tm_htmlw_close_line(&page->w);
+}
+
 static void open_scroll(struct tm_page *page, const char *label, bool tall)
 {
     tm_htmlw_class(&page->w, "div", tall ? "scroll tall" : "scroll");
@@ -309,14 +415,28 @@ static void open_scroll(struct tm_page *page, const char *label, bool tall)
     tm_htmlw_attr_int(&page->w, "tabindex", 0);
 }
 
+void tm_page_open_table(struct tm_page *page, const char *caption, size_t rows)
+{
+    tm_htmlw_class(&page->w, "div", rows > UNFOLDED_ROWS ? "table folded" : "table");
+    open_scroll(page, caption, rows > UNFOLDED_ROWS);
+}
+
+void tm_page_close_table(struct tm_page *page, size_t rows)
+{
+    tm_htmlw_close_line(&page->w);
+    if (rows > UNFOLDED_ROWS)
+        put_unfold(page, rows);
+    tm_htmlw_close_line(&page->w);
+}
+
 void tm_page_table(struct tm_page *page, const struct tm_html_table *table)
 {
     struct shown shown;
 
     if (tm_length(table->rows) == 0)
         return;
-    look_at(table, &shown);
-    open_scroll(page, table->caption, table->filterable);
+    look_at(page, table, &shown);
+    tm_page_open_table(page, table->caption, shown.rows);
     tm_htmlw_open(&page->w, "table");
     if (table->sortable)
         tm_htmlw_attr(&page->w, "class", table->filterable ? "sortable filterable" : "sortable");
@@ -328,7 +448,8 @@ void tm_page_table(struct tm_page *page, const struct tm_html_table *table)
     tm_htmlw_close_line(&page->w);
     put_rest(page, table, &shown);
     tm_htmlw_close(&page->w);
-    tm_htmlw_close_line(&page->w);
+    tm_page_close_table(page, shown.rows);
+    put_same(page, table, &shown);
     put_left_out(page, table, &shown);
 }
 
@@ -401,7 +522,9 @@ void tm_page_facts(struct tm_page *page)
 void tm_page_fact(struct tm_page *page, const char *label, const char *text)
 {
     tm_htmlw_open(&page->w, "div");
-    tm_htmlw_element(&page->w, "dt", NULL, label);
+    tm_htmlw_open(&page->w, "dt");
+    tm_page_label(page, label);
+    tm_htmlw_close(&page->w);
     tm_htmlw_open(&page->w, "dd");
     put_name(page, text, FACT_CHARS);
     tm_htmlw_close(&page->w);
@@ -422,11 +545,13 @@ void tm_page_fact_value(struct tm_page *page, const char *label, enum tm_cell ce
     char text[TM_FORMAT_BYTES];
 
     if (tm_has(v)) {
-        tm_page_fact(page, label, tm_page_value(cell, v, text));
+        tm_page_fact(page, label, shown_value(page, cell, v, text));
         return;
     }
     tm_htmlw_open(&page->w, "div");
-    tm_htmlw_element(&page->w, "dt", NULL, label);
+    tm_htmlw_open(&page->w, "dt");
+    tm_page_label(page, label);
+    tm_htmlw_close(&page->w);
     tm_htmlw_class(&page->w, "dd", "none");
     tm_page_not_recorded(page, tm_why(v));
     tm_htmlw_close(&page->w);

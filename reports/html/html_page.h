@@ -15,6 +15,7 @@ struct tm_page {
     struct tm_run *run;
     const struct tm_value *summary;
     struct tm_chart chart;
+    const char *section; /* id of the section that is being written: its terms are linked */
     size_t full_bytes_left; /* of names shown in full beside their cut form: hostile names must not
                                fill the page */
 };
@@ -23,6 +24,8 @@ struct tm_page {
 enum tm_cell {
     TM_CELL_WORD,   /* a short text of the program */
     TM_CELL_NAME,   /* a name of the trace: cut in the middle, opens to the whole */
+    TM_CELL_DEVICE, /* the id of a device, shown as reports/format/shown_names.h has it */
+    TM_CELL_HOST,   /* likewise; a column of them is left out where the run has one host */
     TM_CELL_PROSE,  /* sentences */
     TM_CELL_TIME,   /* picoseconds */
     TM_CELL_MOMENT, /* a point in time, picoseconds */
@@ -54,6 +57,14 @@ struct tm_html_table {
         *rest; /* {"rows", "count", "total_ps"} of rows that the summary does not list, or NULL */
     bool sortable, filterable;
 };
+
+/* A table of rows that the section writes itself: around its <table>; many rows are folded to as many as a page takes.
+ * in:     rows  of its body */
+void tm_page_open_table(struct tm_page *page, const char *caption, size_t rows);
+void tm_page_close_table(struct tm_page *page, size_t rows);
+
+/* The name of a figure or a column, linked to its definition where it has one (html_terms.h). */
+void tm_page_label(struct tm_page *page, const char *label);
 
 /* Nothing is written for a table without rows. */
 void tm_page_table(struct tm_page *page, const struct tm_html_table *table);

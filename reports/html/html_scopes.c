@@ -38,7 +38,7 @@ static void write_head(struct tm_page *page, const struct tree *tree)
     for (int i = 0; i < tree->columns; i++) {
         tm_htmlw_class(w, "th", is_number(tree->column[i].cell) ? "n" : "word");
         tm_htmlw_attr(w, "scope", "col");
-        tm_htmlw_text(w, tree->column[i].title);
+        tm_page_label(page, tree->column[i].title);
         tm_htmlw_close(w);
     }
     tm_htmlw_close(w);
@@ -69,21 +69,20 @@ static void write_tree(struct tm_page *page, const struct tree *tree)
     struct tm_htmlw *w = &page->w;
     char more[TM_FORMAT_BYTES];
     struct tm_tree_cut cut;
-    size_t shown = 0;
+    size_t shown;
 
     tm_tree_cut_find(&cut, tree->rows, tree->key, tree->most);
-    tm_htmlw_class(w, "div", "scroll");
+    shown = tm_length(tree->rows) < tree->most ? tm_length(tree->rows) : tree->most;
+    tm_page_open_table(page, tree->caption, shown);
     tm_htmlw_open(w, "table");
     write_head(page, tree);
     tm_htmlw_open(w, "tbody");
     for (size_t i = 0; i < tm_length(tree->rows); i++)
-        if (tm_tree_cut_shows(&cut, tm_at(tree->rows, i))) {
+        if (tm_tree_cut_shows(&cut, tm_at(tree->rows, i)))
             write_row(page, tree, tm_at(tree->rows, i));
-            shown++;
-        }
     tm_htmlw_close(w);
     tm_htmlw_close(w);
-    tm_htmlw_close_line(w);
+    tm_page_close_table(page, shown);
     if (tm_length(tree->rows) > shown)
         tm_page_note(page, "Those that take most; %s more in summary.json.",
                      tm_format_count(more, (int64_t)(tm_length(tree->rows) - shown)));

@@ -56,7 +56,7 @@ static void write_steps(struct tm_page *page)
 {
     static const struct tm_html_column skipped[] = {
         { "Step", "number", TM_CELL_WORD },
-        { "Host", "host", TM_CELL_NAME },
+        { "Host", "host", TM_CELL_HOST },
         { "Left out because", "reason", TM_CELL_PROSE },
     };
     const struct tm_value *steps = of(page, "steps");
@@ -78,7 +78,7 @@ static void write_steps(struct tm_page *page)
 static void write_device_table(struct tm_page *page)
 {
     static const struct tm_html_column columns[] = {
-        { "Device", "id", TM_CELL_NAME },
+        { "Device", "id", TM_CELL_DEVICE },
         { "Utilization", "utilization_pct", TM_CELL_PCT },
         { "Span", "span_ps", TM_CELL_TIME },
         { "Busy", "busy_ps", TM_CELL_TIME },
@@ -102,7 +102,7 @@ static void write_device_table(struct tm_page *page)
 static void write_devices(struct tm_page *page)
 {
     static const struct tm_html_column unused[] = {
-        { "Host", "host", TM_CELL_NAME },
+        { "Host", "host", TM_CELL_HOST },
         { "Device without activity", "name", TM_CELL_NAME },
     };
     const struct tm_value *devices = of(page, "devices");
@@ -192,7 +192,7 @@ static void write_kernels(struct tm_page *page)
 static void write_gaps(struct tm_page *page)
 {
     static const struct tm_html_column columns[] = {
-        { "Device", "device", TM_CELL_NAME }, { "Begin", "begin_ps", TM_CELL_MOMENT },
+        { "Device", "device", TM_CELL_DEVICE }, { "Begin", "begin_ps", TM_CELL_MOMENT },
         { "Length", "dur_ps", TM_CELL_TIME }, { "Step", "step", TM_CELL_COUNT },
         { "Cause", "cause", TM_CELL_WORD },   { "On the host", "host_event", TM_CELL_NAME },
         { "Before", "before", TM_CELL_NAME }, { "After", "after", TM_CELL_NAME },
@@ -250,7 +250,7 @@ static void write_directions(struct tm_page *page, const struct tm_value *transf
 static void write_transfer_lists(struct tm_page *page, const struct tm_value *transfers)
 {
     static const struct tm_html_column pairs[] = {
-        { "From", "from", TM_CELL_NAME },     { "To", "to", TM_CELL_NAME },
+        { "From", "from", TM_CELL_DEVICE },     { "To", "to", TM_CELL_DEVICE },
         { "Count", "count", TM_CELL_COUNT },  { "Bytes", "bytes", TM_CELL_BYTES },
         { "Time", "total_ps", TM_CELL_TIME },
     };
@@ -260,7 +260,7 @@ static void write_transfer_lists(struct tm_page *page, const struct tm_value *tr
         { "Time", "total_ps", TM_CELL_TIME },
     };
     static const struct tm_html_column largest[] = {
-        { "Device", "device", TM_CELL_NAME }, { "Direction", "direction", TM_CELL_WORD },
+        { "Device", "device", TM_CELL_DEVICE }, { "Direction", "direction", TM_CELL_WORD },
         { "Bytes", "bytes", TM_CELL_BYTES },  { "Begin", "begin_ps", TM_CELL_MOMENT },
         { "Length", "dur_ps", TM_CELL_TIME },
     };
@@ -328,7 +328,7 @@ static void write_transfers(struct tm_page *page)
 static void write_compile(struct tm_page *page)
 {
     static const struct tm_html_column events[] = {
-        { "Module", "module", TM_CELL_NAME },    { "Host", "host", TM_CELL_NAME },
+        { "Module", "module", TM_CELL_NAME },    { "Host", "host", TM_CELL_HOST },
         { "Begin", "begin_ps", TM_CELL_MOMENT }, { "Length", "dur_ps", TM_CELL_TIME },
         { "Step", "step", TM_CELL_COUNT },       { "Shapes", "shapes", TM_CELL_NAME },
     };
@@ -389,7 +389,7 @@ static void write_profile(struct tm_page *page, const struct tm_value *profile)
         { "Share", "share_pct", TM_CELL_PCT },
     };
     static const struct tm_html_column devices[] = {
-        { "Device", "device", TM_CELL_NAME },
+        { "Device", "device", TM_CELL_DEVICE },
         { "Count", "count", TM_CELL_COUNT },
         { "Bytes", "bytes", TM_CELL_BYTES },
         { "Share", "share_pct", TM_CELL_PCT },
@@ -424,7 +424,7 @@ static void write_memory(struct tm_page *page)
 {
     static const struct tm_html_column columns[] = {
         { "Allocator", "name", TM_CELL_NAME },
-        { "Host", "host", TM_CELL_NAME },
+        { "Host", "host", TM_CELL_HOST },
         { "Peak", "peak_bytes", TM_CELL_BYTES },
         { "Of capacity", "peak_pct", TM_CELL_PCT },
         { "Capacity", "capacity_bytes", TM_CELL_BYTES },
@@ -464,7 +464,7 @@ static void write_memory(struct tm_page *page)
 static void write_environment(struct tm_page *page)
 {
     static const struct tm_html_column others[] = {
-        { "Host", "host", TM_CELL_NAME },
+        { "Host", "host", TM_CELL_HOST },
         { "Framework", "framework", TM_CELL_WORD },
         { "Rank", "rank", TM_CELL_WORD },
         { "Ranks", "world_size", TM_CELL_WORD },
@@ -473,7 +473,7 @@ static void write_environment(struct tm_page *page)
         { "ROCm", "rocm", TM_CELL_WORD },
     };
     static const struct tm_html_column hosts[] = {
-        { "Host", "host", TM_CELL_NAME },
+        { "Host", "host", TM_CELL_HOST },
         { "JAX", "jax", TM_CELL_WORD },
         { "jaxlib", "jaxlib", TM_CELL_WORD },
         { "Platform version", "platform_version", TM_CELL_NAME },
@@ -603,7 +603,7 @@ static void write_files(struct tm_page *page)
 {
     static const struct tm_html_column columns[] = {
         { "File", "path", TM_CELL_NAME },      { "Kind", "kind", TM_CELL_WORD },
-        { "Host", "host", TM_CELL_NAME },      { "Size", "bytes", TM_CELL_BYTES },
+        { "Host", "host", TM_CELL_HOST },      { "Size", "bytes", TM_CELL_BYTES },
         { "Events", "events", TM_CELL_COUNT }, { "Partial", "partial", TM_CELL_WORD },
         { "XXH3", "xxh3", TM_CELL_WORD },
     };

@@ -63,9 +63,13 @@
         box.appendChild(label);
         box.appendChild(found);
         table.parentNode.parentNode.insertBefore(box, table.parentNode);
+        var unfold = table.parentNode.parentNode.querySelector('.unfold input');
         input.addEventListener('input', function () {
             var wanted = input.value.toLowerCase();
             var shown = 0;
+            if (unfold && wanted) {
+                unfold.checked = true;
+            }
             Array.prototype.forEach.call(table.tBodies[0].rows, function (row) {
                 var hit = row.textContent.toLowerCase().indexOf(wanted) >= 0;
                 row.hidden = !hit;

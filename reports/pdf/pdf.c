@@ -17,7 +17,8 @@
 #include "reports/pdf/pdf_table.h"
 
 enum {
-    KERNEL_ROWS = 60,
+    KERNEL_ROWS = 20,
+    CHARTS_MOST = 4, /* of a kind */
     FINDING_ROWS = 30,
     TOP_FINDINGS = 6,
     TOP_FINDING_HEIGHT = 24, /* points that one of them may take */
@@ -192,12 +193,13 @@ static void put_charts(struct tm_pdf *pdf, const struct tm_value *summary, bool 
 {
     struct tm_chart chart;
     bool is_first = true;
+    char more[96];
 
     tm_chart_init(&chart, pdf->run, tm_pdf_right - tm_pdf_left);
     for (int kind = 0; kind < TM_CHART_KINDS; kind++) {
         const size_t n = tm_charts_count(kind, summary);
 
-        for (size_t i = has_first && kind == (int)first_chart; i < n && tm_pdf_is_drawing(pdf);
+        for (size_t i = has_first && kind == (int)first_chart; i < n && i < CHARTS_MOST && tm_pdf_is_drawing(pdf);
              i++) {
             tm_charts_draw(&chart, kind, i, summary);
             pdf->status = tm_chart_status(&chart);
@@ -207,6 +209,10 @@ static void put_charts(struct tm_pdf *pdf, const struct tm_value *summary, bool 
                 put_heading(pdf, "Charts");
             is_first = false;
             tm_pdf_chart(pdf, &chart);
+        }
+        if (n > CHARTS_MOST && pdf->status == TM_OK) {
+            (void)snprintf(more, sizeof(more), "%zu more of this kind are in report.html.", n - CHARTS_MOST);
+            put_paragraph(pdf, TM_TONE_QUIET, more);
         }
     }
     tm_chart_free(&chart);

@@ -177,8 +177,11 @@ static void put_heading(void *to, const char *text)
 static void put_subheading(void *to, const char *text)
 {
     struct text *t = to;
+    char title[CELL_BYTES];
 
-    (void)fprintf(t->to, "\n%s:\n", text);
+    clean(title, sizeof(title), text);
+    title[head_bytes(title, TM_TEXT_COLUMNS - 1)] = 0;
+    (void)fprintf(t->to, "\n%s:\n", title);
     t->last = BLOCK_NONE;
 }
 

@@ -135,8 +135,7 @@ static const char *why_no_device(const struct annotations *a)
 
 tm_status tm_annotations_report(struct annotations *a, uint64_t most, struct tm_value *to)
 {
-    struct tm_top_rows *top = tm_top_rows_new(a->run, TM_ACCOUNT_TABLES, sizeof(struct annotation_row), most,
-                                              annotations_memory(a->run, ANNOTATION_TOP), longest_first);
+    struct tm_top_rows *top = tm_listed_rows_new(a->run, sizeof(struct annotation_row), most, longest_first);
     struct writer *w = tm_take(&a->run->budget, TM_ACCOUNT_TABLES, sizeof(*w), &a->run->error);
     struct tm_value *rest;
     uint64_t distinct = 0;

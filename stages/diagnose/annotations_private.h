@@ -32,7 +32,7 @@ struct annotations {
 };
 
 /* Parts of what the tables of the stage `scopes` may take, in sixteenths. */
-enum { ANNOTATION_ROWS = 3, ANNOTATION_MARKS = 3, ANNOTATION_TOP = 4 };
+enum { ANNOTATION_ROWS = 3, ANNOTATION_MARKS = 3 };
 
 static inline size_t annotations_memory(struct tm_run *run, int parts)
 {

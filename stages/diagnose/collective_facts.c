@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "stages/resolve/classes.h"
+#include "stages/resolve/hlo_line.h"
 
 enum { TEXT_MOST = 4096 }; /* bytes of a text that are looked at */
 
@@ -77,9 +78,33 @@ static void add_hlo(const struct tm_hlo_op *op, struct tm_collective_facts *fact
     facts->replica_groups = op->groups;
 }
 
+/* What the HLO line that a TPU op is named by tells, where nothing else does.  Not of a start and its wait: only one
+ * of the two lines names the group, and they have to be one row. */
+static tm_status add_line(struct tm_names *names, const struct tm_event *event, struct tm_collective_facts *facts)
+{
+    const tm_strid id = event->config->details ? event->config->details : event->record.name;
+    struct tm_hlo_line line;
+    struct tm_text text;
+    tm_status st;
+
+    if (event->config->tpu_part != TM_TPU_PLAIN || (facts->message_bytes && facts->group_size))
+        return TM_OK;
+    st = tm_names_text(names, id, TEXT_MOST, &text.at, &text.length);
+    if (st != TM_OK)
+        return st;
+    line = tm_hlo_line_read(text);
+    if (!facts->group_size)
+        facts->group_size = tm_hlo_line_group_size(&line);
+    if (!facts->message_bytes)
+        facts->message_bytes = tm_hlo_line_message_bytes(&line, facts->group_size);
+    return TM_OK;
+}
+
 tm_status tm_collective_facts(const struct tm_trace *trace, const struct tm_event *event,
                               struct tm_collective_facts *facts)
 {
+    tm_status st;
+
     *facts = (struct tm_collective_facts){ .kind = TM_OTHER_COLLECTIVE };
     if (event->config->message) {
         const struct tm_message *message = tm_rows_at(trace->messages, event->config->message);
@@ -100,5 +125,6 @@ tm_status tm_collective_facts(const struct tm_trace *trace, const struct tm_even
             return trace->run->error.status;
         add_hlo(op, facts);
     }
-    return find_kind(trace->names, event, facts);
+    st = add_line(trace->names, event, facts);
+    return st != TM_OK ? st : find_kind(trace->names, event, facts);
 }

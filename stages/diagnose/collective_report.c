@@ -139,8 +139,7 @@ static tm_status choose_rows(struct collectives *c, struct tm_top_rows *top, uin
 static tm_status add_rows(struct collectives *c, struct tm_value *section)
 {
     struct tm_top_rows *top =
-        tm_top_rows_new(c->run, TM_ACCOUNT_TABLES, sizeof(struct collective_row), c->settings->table_rows,
-                        collectives_memory(c->run, COLLECTIVES_TOP), longest_first);
+        tm_listed_rows_new(c->run, sizeof(struct collective_row), c->settings->table_rows, longest_first);
     struct tm_value *list = tm_add_array(section, "rows"), *rest;
     uint64_t distinct = 0, listed = 0;
     int64_t listed_ps = 0, listed_exposed_ps = 0;

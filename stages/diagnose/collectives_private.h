@@ -61,7 +61,7 @@ struct collectives {
 enum { COLLECTIVES_FRONT = 256 }; /* a power of two: a program has few of them */
 
 /* Parts of what the tables of collectives may take, in 32nds; what is left is for the front and for the stage skew. */
-enum { COLLECTIVES_GROUPS = 8, COLLECTIVES_TOP = 8 };
+enum { COLLECTIVES_GROUPS = 8 };
 
 static inline size_t collectives_memory(struct tm_run *run, int parts)
 {

@@ -77,7 +77,7 @@ struct compiles {
     struct tm_rows *hosts;          /* struct host_name */
     struct tm_rows *tracks;         /* struct track_ends of the present host */
     struct track_ends any_track;
-    struct tm_programs *programs;   /* those whose HLO is there */
+    struct tm_compiled *programs;   /* those whose HLO is there */
     struct call_stack *calls;       /* CALL_THREADS of them */
     uint32_t call_count, last_call;
     uint64_t found[SORT_COUNT];
@@ -94,7 +94,7 @@ static tm_status open_stage(struct tm_stage *s)
     c->settings = s->settings;
     c->rows = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct compile), share / 32);
     c->hosts = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct host_name), share / 128);
-    c->programs = tm_programs_new(s->run, share / 128);
+    c->programs = tm_compiled_new(s->run, share / 128);
     c->calls = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, CALL_THREADS * sizeof(*c->calls), &s->run->error);
     return c->rows && c->hosts && c->programs && c->calls ? TM_OK : s->run->error.status;
 }
@@ -282,7 +282,7 @@ static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t 
 static tm_status end_host(struct tm_stage *s)
 {
     struct compiles *c = s->state;
-    const tm_status st = tm_programs_take(c->programs, c->trace, (uint32_t)tm_rows_count(c->hosts) - 1);
+    const tm_status st = tm_compiled_take(c->programs, c->trace, (uint32_t)tm_rows_count(c->hosts) - 1);
 
     tm_rows_free(c->tracks);
     c->tracks = NULL;
@@ -462,9 +462,9 @@ static tm_status add_event(struct compiles *c, uint64_t at, struct tm_value *lis
     else
         tm_add_null(to, "step", "it begins in no step of the host");
     if (st == TM_OK && compile.shapes)
-        return tm_programs_add_shapes(c->names, compile.shapes, to);
+        return tm_compiled_add_shapes(c->names, compile.shapes, to);
     tm_add_null(to, "shapes",
-                tm_programs_count(c->programs) ? "nothing tells which of the programs in the profile it made"
+                tm_compiled_count(c->programs) ? "nothing tells which of the programs in the profile it made"
                                                : "the HLO is not in the profile");
     return st;
 }
@@ -502,7 +502,7 @@ static tm_status find_programs(struct compiles *c, enum sort sort)
             st = tm_rows_append(made, &row);
     }
     if (st == TM_OK)
-        st = tm_programs_match(c->programs, c->names, made, set_shapes, c);
+        st = tm_compiled_match(c->programs, c->names, made, set_shapes, c);
     tm_rows_free(made);
     return st;
 }
@@ -597,7 +597,7 @@ static tm_status report(struct tm_stage *s, struct tm_value *summary)
     if (st == TM_OK)
         st = add_events(c, longest, section);
     if (st == TM_OK)
-        st = tm_programs_add_list(c->programs, c->names, c->settings->table_rows, section);
+        st = tm_compiled_add_list(c->programs, c->names, c->settings->table_rows, section);
     tm_groups_free(modules);
     tm_sorter_free(longest);
     return st;
@@ -629,7 +629,7 @@ static tm_status save_compiles(struct tm_stage *s, struct tm_partial_writer *w)
         tm_partial_put_u8(w, row->has_step);
         tm_partial_put_u8(w, row->in_chosen);
     }
-    return tm_programs_save(c->programs, w);
+    return tm_compiled_save(c->programs, w);
 }
 
 static void load_compile(struct tm_partial_reader *r, struct compile *row)
@@ -676,7 +676,7 @@ static tm_status load_compiles(struct tm_stage *s, struct tm_partial_reader *r)
         st = tm_partial_is_ok(r) ? tm_rows_append(c->rows, &row) : tm_partial_status(r);
     }
     if (st == TM_OK)
-        st = tm_programs_load(c->programs, r, first_host);
+        st = tm_compiled_load(c->programs, r, first_host);
     return st == TM_OK ? tm_partial_status(r) : st;
 }
 
@@ -687,7 +687,7 @@ static void close_stage(struct tm_stage *s)
     tm_rows_free(c->rows);
     tm_rows_free(c->hosts);
     tm_rows_free(c->tracks);
-    tm_programs_free(c->programs);
+    tm_compiled_free(c->programs);
     tm_give(&s->run->budget, TM_ACCOUNT_TABLES, c->calls, c->calls ? CALL_THREADS * sizeof(*c->calls) : 0);
 }
 

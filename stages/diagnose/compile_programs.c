@@ -17,7 +17,7 @@ enum {
 };
 
 struct program {
-    struct tm_key function; /* hash of tm_program_function; set by tm_programs_match */
+    struct tm_key function; /* hash of tm_program_function; set by tm_compiled_match */
     int64_t id;
     tm_strid name, shapes;
     uint32_t host;
@@ -29,15 +29,15 @@ struct made {
     struct tm_made of;
 };
 
-struct tm_programs {
+struct tm_compiled {
     struct tm_run *run;
     size_t memory_bytes;
     struct tm_rows *rows; /* struct program */
 };
 
-struct tm_programs *tm_programs_new(struct tm_run *run, size_t memory_bytes)
+struct tm_compiled *tm_compiled_new(struct tm_run *run, size_t memory_bytes)
 {
-    struct tm_programs *p = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*p), &run->error);
+    struct tm_compiled *p = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*p), &run->error);
 
     if (!p)
         return NULL;
@@ -46,11 +46,11 @@ struct tm_programs *tm_programs_new(struct tm_run *run, size_t memory_bytes)
     p->rows = tm_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct program), memory_bytes);
     if (p->rows)
         return p;
-    tm_programs_free(p);
+    tm_compiled_free(p);
     return NULL;
 }
 
-void tm_programs_free(struct tm_programs *programs)
+void tm_compiled_free(struct tm_compiled *programs)
 {
     if (!programs)
         return;
@@ -58,12 +58,12 @@ void tm_programs_free(struct tm_programs *programs)
     tm_give(&programs->run->budget, TM_ACCOUNT_TABLES, programs, sizeof(*programs));
 }
 
-uint64_t tm_programs_count(const struct tm_programs *programs)
+uint64_t tm_compiled_count(const struct tm_compiled *programs)
 {
     return tm_rows_count(programs->rows);
 }
 
-tm_status tm_programs_take(struct tm_programs *programs, const struct tm_trace *trace, uint32_t host)
+tm_status tm_compiled_take(struct tm_compiled *programs, const struct tm_trace *trace, uint32_t host)
 {
     const uint64_t count = trace->hlo_modules ? tm_rows_count(trace->hlo_modules) : 0;
     tm_status st = TM_OK;
@@ -85,7 +85,7 @@ tm_status tm_programs_take(struct tm_programs *programs, const struct tm_trace *
 
 /* --- partials --- */
 
-tm_status tm_programs_save(struct tm_programs *programs, struct tm_partial_writer *w)
+tm_status tm_compiled_save(struct tm_compiled *programs, struct tm_partial_writer *w)
 {
     const uint64_t count = tm_rows_count(programs->rows);
 
@@ -103,7 +103,7 @@ tm_status tm_programs_save(struct tm_programs *programs, struct tm_partial_write
     return TM_OK;
 }
 
-tm_status tm_programs_load(struct tm_programs *programs, struct tm_partial_reader *r, uint32_t first_host)
+tm_status tm_compiled_load(struct tm_compiled *programs, struct tm_partial_reader *r, uint32_t first_host)
 {
     const uint64_t count = tm_partial_u64(r);
     tm_status st = TM_OK;
@@ -199,7 +199,7 @@ static int made_order(const void *a, const void *b)
 }
 
 /* Rows out of a sorter, side by side.  owns: the caller frees *rows, also after a failure */
-static tm_status lay_out(struct tm_programs *p, struct tm_sorter *sorter, size_t row_bytes, struct tm_rows **rows)
+static tm_status lay_out(struct tm_compiled *p, struct tm_sorter *sorter, size_t row_bytes, struct tm_rows **rows)
 {
     tm_status st = tm_sorter_finish(sorter);
 
@@ -217,7 +217,7 @@ static tm_status lay_out(struct tm_programs *p, struct tm_sorter *sorter, size_t
     return st;
 }
 
-static tm_status sort_programs(struct tm_programs *p, struct tm_names *names)
+static tm_status sort_programs(struct tm_compiled *p, struct tm_names *names)
 {
     struct tm_sorter *sorter =
         tm_sorter_new(p->run, TM_ACCOUNT_TABLES, sizeof(struct program), p->memory_bytes, program_order);
@@ -249,7 +249,7 @@ static tm_status sort_programs(struct tm_programs *p, struct tm_names *names)
     return TM_OK;
 }
 
-static tm_status sort_compiles(struct tm_programs *p, struct tm_names *names, struct tm_rows *compiles,
+static tm_status sort_compiles(struct tm_compiled *p, struct tm_names *names, struct tm_rows *compiles,
                                struct tm_rows **sorted)
 {
     struct tm_sorter *sorter =
@@ -279,7 +279,7 @@ static tm_status sort_compiles(struct tm_programs *p, struct tm_names *names, st
 /* --- the join --- */
 
 /* The end of the stretch of one function on one host that begins at `from`; counted: whether its ids count up. */
-static tm_status end_of_programs(struct tm_programs *p, uint64_t from, uint64_t *end, struct program *first,
+static tm_status end_of_programs(struct tm_compiled *p, uint64_t from, uint64_t *end, struct program *first,
                                  bool *counted)
 {
     *counted = true;
@@ -297,7 +297,7 @@ static tm_status end_of_programs(struct tm_programs *p, uint64_t from, uint64_t 
     return TM_OK;
 }
 
-static tm_status end_of_compiles(struct tm_programs *p, struct tm_rows *compiles, uint64_t from, uint64_t *end,
+static tm_status end_of_compiles(struct tm_compiled *p, struct tm_rows *compiles, uint64_t from, uint64_t *end,
                                  struct made *first)
 {
     for (*end = from; *end < tm_rows_count(compiles); ++*end) {
@@ -314,7 +314,7 @@ static tm_status end_of_compiles(struct tm_programs *p, struct tm_rows *compiles
 }
 
 /* A stretch of compiles and the programs that they made: the last ones, in the same order. */
-static tm_status tell_shapes(struct tm_programs *p, uint64_t program, struct tm_rows *compiles, uint64_t from,
+static tm_status tell_shapes(struct tm_compiled *p, uint64_t program, struct tm_rows *compiles, uint64_t from,
                              uint64_t end, tm_take_shapes *take, void *to)
 {
     tm_status st = TM_OK;
@@ -330,7 +330,7 @@ static tm_status tell_shapes(struct tm_programs *p, uint64_t program, struct tm_
     return st;
 }
 
-static tm_status join(struct tm_programs *p, struct tm_rows *compiles, tm_take_shapes *take, void *to)
+static tm_status join(struct tm_compiled *p, struct tm_rows *compiles, tm_take_shapes *take, void *to)
 {
     uint64_t program = 0, compile = 0;
     tm_status st = TM_OK;
@@ -359,7 +359,7 @@ static tm_status join(struct tm_programs *p, struct tm_rows *compiles, tm_take_s
     return st;
 }
 
-tm_status tm_programs_match(struct tm_programs *programs, struct tm_names *names, struct tm_rows *compiles,
+tm_status tm_compiled_match(struct tm_compiled *programs, struct tm_names *names, struct tm_rows *compiles,
                             tm_take_shapes *take, void *to)
 {
     struct tm_rows *sorted = NULL;
@@ -375,7 +375,7 @@ tm_status tm_programs_match(struct tm_programs *programs, struct tm_names *names
 
 /* --- the summary --- */
 
-tm_status tm_programs_add_shapes(struct tm_names *names, tm_strid shapes, struct tm_value *to)
+tm_status tm_compiled_add_shapes(struct tm_names *names, tm_strid shapes, struct tm_value *to)
 {
     char cut[2 * SHAPES_END + 5];
     const char *text;
@@ -407,12 +407,12 @@ static tm_status add_program(struct tm_names *names, const struct program *progr
     tm_add_text(to, "module", text, length);
     tm_add_int(to, "program_id", program->id);
     if (program->shapes)
-        return tm_programs_add_shapes(names, program->shapes, to);
+        return tm_compiled_add_shapes(names, program->shapes, to);
     tm_add_null(to, "shapes", "its HLO does not tell");
     return TM_OK;
 }
 
-tm_status tm_programs_add_list(struct tm_programs *programs, struct tm_names *names, uint64_t most,
+tm_status tm_compiled_add_list(struct tm_compiled *programs, struct tm_names *names, uint64_t most,
                                struct tm_value *section)
 {
     struct tm_value *list = tm_add_array(section, "programs");

@@ -89,7 +89,7 @@ static tm_status hash_of(struct tm_device_profiles *p, tm_strid text, struct tm_
 static tm_status add_row(struct tm_device_profiles *p, const struct tm_memory_sample *sample, enum profile_table table,
                          tm_strid name, const struct tm_frame *frame)
 {
-    struct subject subject = { .table = table, .line = table == PROFILE_SITES ? frame->line : 0 };
+    struct subject subject = { .table = table, .line = table == PROFILE_SITES && frame ? frame->line : 0 };
     struct profile_row row = { .table = table, .name = name, .first = p->samples, .count = sample->count,
                                .bytes = sample->bytes, .top_bytes = sample->bytes, .top_sample = p->samples };
     tm_status st = hash_of(p, name, &subject.label);

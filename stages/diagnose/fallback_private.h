@@ -97,7 +97,7 @@ struct fallback {
 };
 
 /* Parts of what the tables of this stage may take, in sixteenths. */
-enum { FALLBACK_ROWS = 6, FALLBACK_TOP = 9 };
+enum { FALLBACK_ROWS = 6 };
 
 static inline size_t fallback_memory(struct tm_run *run, int parts)
 {

@@ -60,8 +60,7 @@ static tm_status add_sort(struct fallback *f, enum fallback_sort sort, const cha
 {
     struct tm_value *to = tm_add_object(section, key), *list, *rest;
     struct tm_top_rows *top =
-        tm_top_rows_new(f->run, TM_ACCOUNT_TABLES, sizeof(struct fallback_row), f->settings->table_rows,
-                        fallback_memory(f->run, FALLBACK_TOP), longest_first);
+        tm_listed_rows_new(f->run, sizeof(struct fallback_row), f->settings->table_rows, longest_first);
     struct fallback_sum left = f->sums[sort];
     uint64_t distinct = 0;
     tm_status st = top ? choose_rows(f, sort, top, &distinct) : f->run->error.status;

@@ -290,13 +290,22 @@ static tm_status fill_front(struct fusion *f, const struct tm_event *event, stru
     return TM_OK;
 }
 
+static bool is_of(const struct fusion_front *front, const struct tm_event *event)
+{
+    return front->is_used && front->name == event->record.name && front->config == event->record.config;
+}
+
+/* Places go by pairs: what a newer launch pushes out of its place goes to the other one. */
 tm_status fusion_look_up(struct fusion *f, const struct tm_event *event, const struct fusion_front **front)
 {
     const uint64_t mixed = tm_hash_mix((uint64_t)event->record.name << 32 | event->record.config, 0);
     struct fusion_front *place = &f->front[mixed & (f->front_count - 1)];
+    struct fusion_front *other = &f->front[(mixed ^ 1) & (f->front_count - 1)];
 
-    *front = place;
-    if (place->is_used && place->name == event->record.name && place->config == event->record.config)
+    *front = is_of(place, event) ? place : other;
+    if (is_of(*front, event))
         return TM_OK;
+    *other = *place;
+    *front = place;
     return fill_front(f, event, place);
 }

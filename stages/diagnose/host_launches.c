@@ -135,7 +135,9 @@ static int64_t waits_from(const struct empty_lane *lane, const struct tm_event *
 tm_status host_take_activity(struct host *h, const struct tm_event *event)
 {
     struct empty_lane *lane = event->device < h->lane_count ? &h->lanes[event->device] : NULL;
-    const struct launch_row launch = { .key = { event->launch_track, (uint64_t)event->launch_start_ps },
+    /* calls without length may begin with the next one */
+    const uint64_t call = (uint64_t)event->launch_dur_ps << 32 ^ event->launch_track;
+    const struct launch_row launch = { .key = { call, (uint64_t)event->launch_start_ps },
                                        .first_begin_ps = event->record.start_ps };
     const int64_t end_ps = tm_sum_times(event->record.start_ps, event->record.dur_ps);
     tm_status st;

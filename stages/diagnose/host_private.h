@@ -142,8 +142,7 @@ enum {
     HOST_LAUNCHES = 3,
     HOST_STRETCHES = 1,
     HOST_LINES = 2,
-    HOST_THREADS = 1,
-    HOST_TOP = 11 /* in the report: as many rows as --rows allows, one table after the other */
+    HOST_THREADS = 1
 };
 
 static inline size_t host_memory(struct tm_run *run, int parts)

@@ -167,9 +167,8 @@ static tm_status add_sync(struct host *h, const struct sync_row *row, struct tm_
 static tm_status add_syncs(struct host *h, struct tm_value *section)
 {
     struct tm_value *sync = tm_add_object(section, "sync"), *list, *rest;
-    struct tm_top_rows *top = tm_top_rows_new(h->run, TM_ACCOUNT_TABLES, sizeof(struct sync_row),
-                                              h->settings->table_rows, host_memory(h->run, HOST_TOP),
-                                              longest_sync_first);
+    struct tm_top_rows *top =
+        tm_listed_rows_new(h->run, sizeof(struct sync_row), h->settings->table_rows, longest_sync_first);
     const void *row = NULL;
     uint64_t distinct = 0, listed = 0;
     int64_t listed_ps = 0;
@@ -252,9 +251,8 @@ static tm_status add_calls(struct host *h, enum host_call_kind kind, const char 
                            struct tm_value *section)
 {
     struct tm_value *list = tm_add_array(section, key), *rest = tm_add_object(section, rest_key);
-    struct tm_top_rows *top = tm_top_rows_new(h->run, TM_ACCOUNT_TABLES, sizeof(struct call_row),
-                                              h->settings->table_rows, host_memory(h->run, HOST_TOP),
-                                              longest_call_first);
+    struct tm_top_rows *top =
+        tm_listed_rows_new(h->run, sizeof(struct call_row), h->settings->table_rows, longest_call_first);
     struct call_sums sums = { .rows = 0 };
     tm_status st = top ? choose_calls(h, kind, top, &sums) : h->run->error.status;
 
@@ -329,8 +327,8 @@ static tm_status choose_threads(struct host *h, struct tm_top_rows *top, struct 
 static tm_status add_threads(struct host *h, struct tm_value *section)
 {
     struct tm_value *list = tm_add_array(section, "threads"), *rest = tm_add_object(section, "threads_rest");
-    struct tm_top_rows *top = tm_top_rows_new(h->run, TM_ACCOUNT_TABLES, sizeof(struct thread_row),
-                                              h->settings->table_rows, host_memory(h->run, HOST_TOP), busiest_first);
+    struct tm_top_rows *top =
+        tm_listed_rows_new(h->run, sizeof(struct thread_row), h->settings->table_rows, busiest_first);
     struct thread_row sums = { .events = 0 };
     tm_status st = top ? choose_threads(h, top, &sums) : h->run->error.status;
 

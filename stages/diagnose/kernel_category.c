@@ -5,9 +5,11 @@
  * A name is a hint and no proof: where nothing matches the answer is "other" or "unknown". */
 #include "stages/diagnose/kernel_category.h"
 
+#include <string.h>
+
 #include "stages/resolve/name_text.h"
 
-enum { LOOKED_AT_BYTES = 1024 };
+enum { LOOKED_AT_BYTES = 1024, PAIR_BITS = 1024 };
 
 const char *const tm_category_name[TM_CATEGORY_COUNT] = {
     [TM_CATEGORY_GEMM] = "gemm/dot",         [TM_CATEGORY_CONVOLUTION] = "convolution",
@@ -17,20 +19,37 @@ const char *const tm_category_name[TM_CATEGORY_COUNT] = {
     [TM_CATEGORY_OTHER] = "other",
 };
 
-/* The begin of a text in small letters. */
+/* The begin of a text in small letters, and which pairs of letters follow one another in it: most of the hundred parts
+ * that it is searched for are ruled out by that. */
 struct lowered {
     char bytes[LOOKED_AT_BYTES];
     struct tm_text text;
+    uint64_t pairs[PAIR_BITS / 64]; /* a set by hash: may hold too many, never too few */
 };
 
-static struct tm_text lower(struct lowered *to, const char *text, size_t length)
+static size_t pair_of(const char *at)
+{
+    return ((size_t)(unsigned char)at[0] * 37 + (unsigned char)at[1]) % PAIR_BITS;
+}
+
+static void lower(struct lowered *to, const char *text, size_t length)
 {
     const size_t n = length < LOOKED_AT_BYTES ? length : LOOKED_AT_BYTES;
 
     for (size_t i = 0; i < n; i++)
         to->bytes[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] - 'A' + 'a' : text[i]);
+    memset(to->pairs, 0, sizeof(to->pairs));
+    for (size_t i = 0; i + 1 < n; i++)
+        to->pairs[pair_of(to->bytes + i) / 64] |= UINT64_C(1) << pair_of(to->bytes + i) % 64;
     to->text = (struct tm_text){ to->bytes, n };
-    return to->text;
+}
+
+static bool may_have(const struct lowered *lowered, const char *part)
+{
+    for (; part[0] && part[1]; part++)
+        if (!(lowered->pairs[pair_of(part) / 64] >> pair_of(part) % 64 & 1))
+            return false;
+    return true;
 }
 
 static bool is_letter(char c)
@@ -68,10 +87,13 @@ static bool stands(struct tm_text text, size_t at, size_t length, enum where whe
     }
 }
 
-static bool has(struct tm_text text, const char *part, enum where where)
+static bool has(const struct lowered *lowered, const char *part, enum where where)
 {
+    const struct tm_text text = lowered->text;
     const size_t n = strlen(part);
 
+    if (!may_have(lowered, part))
+        return false;
     for (size_t at = 0; at + n <= text.length; at++) {
         const char *found = memmem(text.at + at, text.length - at, part, n);
 
@@ -176,7 +198,7 @@ static const char *const element_words[] = {
 };
 /* clang-format on */
 
-static enum tm_kernel_category first_match(struct tm_text text, const struct pattern *patterns,
+static enum tm_kernel_category first_match(const struct lowered *text, const struct pattern *patterns,
                                     size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -209,18 +231,22 @@ static struct tm_text take_word(struct tm_text *rest)
 }
 
 /* Of XLA's fusions: "loop_add_multiply_fusion.3", "input_transpose_fusion", "wrapped_convert".  One
- * of kind input with a transpose in it is a transpose through shared memory, whatever else it does.
+ * of kind input with a transpose in it is a transpose through shared memory, whatever else it does.  One that the CPU
+ * leaves to a library ("ynn_fusion.7") may hold products or none: its name does not tell.
  */
 static enum tm_kernel_category category_of_fusion(struct tm_text name)
 {
     static const char *const frame[] = { "loop",  "input", "wrapped", "fusion",
                                          "fused", "kd",    "dynamic", "update" };
+    static const char *const libraries[] = { "ynn", "xnn", "onednn" };
     const bool is_input = tm_text_begins(name, "input_");
     bool moves = false, works = false;
 
     for (struct tm_text word = take_word(&name); word.length; word = take_word(&name)) {
         if (is_input && tm_text_is(word, "transpose"))
             return TM_CATEGORY_COPY;
+        if (is_one_of(word, libraries, sizeof(libraries) / sizeof(libraries[0])))
+            return TM_CATEGORY_SILENT;
         if (is_one_of(word, moving_words, sizeof(moving_words) / sizeof(moving_words[0])))
             moves = true;
         else if (!is_one_of(word, frame, sizeof(frame) / sizeof(frame[0])))
@@ -229,17 +255,20 @@ static enum tm_kernel_category category_of_fusion(struct tm_text name)
     return moves && !works ? TM_CATEGORY_COPY : TM_CATEGORY_ELEMENTWISE;
 }
 
-static bool is_fusion(struct tm_text name)
+static bool is_fusion(const struct lowered *lowered)
 {
+    const struct tm_text name = lowered->text;
+
     return tm_text_begins(name, "loop_") || tm_text_begins(name, "input_") ||
-           tm_text_begins(name, "wrapped_") || has(name, "fusion", WORD) ||
-           has(name, "fused", WORD);
+           tm_text_begins(name, "wrapped_") || has(lowered, "fusion", WORD) ||
+           has(lowered, "fused", WORD);
 }
 
 /* An HLO op or a primitive alone: "add.17", "dynamic-slice.2", "select_n". */
-static enum tm_kernel_category category_of_op(struct tm_text name)
+static enum tm_kernel_category category_of_op(const struct lowered *lowered)
 {
     static const char *const movers[] = { "dynamic", "bitcast" };
+    const struct tm_text name = lowered->text;
     struct tm_text word, rest = name;
     size_t n = 0;
 
@@ -251,7 +280,7 @@ static enum tm_kernel_category category_of_op(struct tm_text name)
         return TM_CATEGORY_ELEMENTWISE;
     word = take_word(&rest);
     if (word.at != name.at ||
-        has(name, " ", ANYWHERE)) /* a function with its arguments is not an op */
+        has(lowered, " ", ANYWHERE)) /* a function with its arguments is not an op */
         return TM_CATEGORY_SILENT;
     if (is_one_of(word, moving_words, sizeof(moving_words) / sizeof(moving_words[0])) ||
         is_one_of(word, movers, sizeof(movers) / sizeof(movers[0])))
@@ -264,20 +293,20 @@ static enum tm_kernel_category category_of_op(struct tm_text name)
 enum tm_kernel_category tm_category_in(const char *text, size_t length)
 {
     struct lowered lowered;
-    struct tm_text name = lower(&lowered, text, length);
     enum tm_kernel_category category;
 
-    if (tm_text_begins(name, "%"))
-        name = tm_text_from(name, 1);
+    lower(&lowered, text, length);
+    if (tm_text_begins(lowered.text, "%"))
+        lowered.text = tm_text_from(lowered.text, 1);
     category =
-        first_match(name, kernel_patterns, sizeof(kernel_patterns) / sizeof(kernel_patterns[0]));
+        first_match(&lowered, kernel_patterns, sizeof(kernel_patterns) / sizeof(kernel_patterns[0]));
     if (category != TM_CATEGORY_SILENT)
         return category;
-    if (is_fusion(name) && !has(name, "custom", WORD))
-        return category_of_fusion(name);
+    if (is_fusion(&lowered) && !has(&lowered, "custom", WORD))
+        return category_of_fusion(lowered.text);
     category =
-        first_match(name, plain_patterns, sizeof(plain_patterns) / sizeof(plain_patterns[0]));
-    return category != TM_CATEGORY_SILENT ? category : category_of_op(name);
+        first_match(&lowered, plain_patterns, sizeof(plain_patterns) / sizeof(plain_patterns[0]));
+    return category != TM_CATEGORY_SILENT ? category : category_of_op(&lowered);
 }
 
 /* A text of the names, read by tm_category_in; only its last part behind '/' where it is a path. */
@@ -321,6 +350,13 @@ static enum tm_kernel_category category_of_class(const struct tm_category_questi
     }
 }
 
+/* Whether it may be the product of its op, for all that its name tells. */
+static bool may_be_product(const struct tm_category_question *q, enum tm_kernel_category category)
+{
+    return category == TM_CATEGORY_OTHER || category == TM_CATEGORY_CUSTOM ||
+           (q->is_op && (category == TM_CATEGORY_ELEMENTWISE || category == TM_CATEGORY_REDUCTION));
+}
+
 tm_status tm_kernel_category_of(struct tm_names *names, const struct tm_category_question *q,
                          enum tm_kernel_category *category)
 {
@@ -351,6 +387,8 @@ tm_status tm_kernel_category_of(struct tm_names *names, const struct tm_category
     }
     if (*category == TM_CATEGORY_SILENT)
         *category = weak == TM_CATEGORY_SILENT ? TM_CATEGORY_OTHER : weak;
+    if (q->has_matrix && may_be_product(q, *category))
+        *category = TM_CATEGORY_GEMM;
     return TM_OK;
 }
 
@@ -428,14 +466,16 @@ static const char *precision_of_nvjet(struct tm_text name)
 const char *tm_precision_in(const char *text, size_t length)
 {
     struct lowered lowered;
-    const struct tm_text name = lower(&lowered, text, length);
+    struct tm_text name;
 
+    lower(&lowered, text, length);
+    name = lowered.text;
     if (tm_text_begins(name, "cijk_"))
         return precision_of_tensile(name);
     if (tm_text_begins(name, "nvjet"))
         return precision_of_nvjet(name);
     for (size_t i = 0; i < sizeof(precisions) / sizeof(precisions[0]); i++)
-        if (has(name, precisions[i].part, precisions[i].where))
+        if (has(&lowered, precisions[i].part, precisions[i].where))
             return precisions[i].precision;
     return NULL;
 }
@@ -481,12 +521,14 @@ int tm_tensor_core_in(const char *text, size_t length)
     };
     /* clang-format on */
     struct lowered lowered;
-    const struct tm_text name = lower(&lowered, text, length);
+    struct tm_text name;
 
+    lower(&lowered, text, length);
+    name = lowered.text;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (has(name, parts[i].part, parts[i].where))
+        if (has(&lowered, parts[i].part, parts[i].where))
             return 1;
-    if (has(name, "sgemm", ANYWHERE) || has(name, "simt", ANYWHERE))
+    if (has(&lowered, "sgemm", ANYWHERE) || has(&lowered, "simt", ANYWHERE))
         return 0;
     return tm_text_begins(name, "loop_") || tm_text_begins(name, "input_") ||
                    tm_text_begins(name, "wrapped_")

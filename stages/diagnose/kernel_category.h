@@ -27,10 +27,13 @@ struct tm_category_question {
     tm_strid name, hlo_op, op, category; /* category: hlo_category of a TPU op */
     uint8_t class;                       /* enum tm_class */
     uint8_t level;                       /* enum tm_level */
+    uint8_t has_matrix;                  /* the HLO says that its op holds a product of matrices */
+    uint8_t is_op;                       /* it is about an op, not about one of the kernels that it runs as */
 };
 
 /* Decide by the class, then by the first text that tells: hlo_category (of the compiler, so it is
- * asked first), the name, the HLO op, the last part of the framework path. */
+ * asked first), the name, the HLO op, the last part of the framework path.  An op that holds a product
+ * is one, whatever it is called; of the kernels that such an op runs as, those are whose names tell nothing. */
 tm_status tm_kernel_category_of(struct tm_names *names, const struct tm_category_question *question,
                          enum tm_kernel_category *category) TM_MUST_USE;
 

@@ -43,6 +43,18 @@ struct quantile_row {
     int64_t p50_ps, p95_ps;
 };
 
+static struct tm_category_question question_of(const struct kernel_row *row)
+{
+    return (struct tm_category_question){ .name = row->name,
+                                          .hlo_op = row->hlo_op,
+                                          .op = row->op,
+                                          .category = row->category,
+                                          .class = row->class,
+                                          .level = row->level,
+                                          .has_matrix = row->matrix == KERNEL_WITH_MATRIX,
+                                          .is_op = row->class == TM_CLASS_TPU_OP || row->class == TM_CLASS_CPU_OP };
+}
+
 /* --- orders --- */
 
 static int by_key(struct tm_key a, struct tm_key b)
@@ -146,10 +158,7 @@ static void merge_names(void *into, const void *from)
 static tm_status open_tables(struct report *r)
 {
     struct tm_run *run = r->run;
-    const size_t top = kernels_memory(run, KERNELS_TOP);
-
-    r->rows = tm_top_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct kernel_row), r->table_rows, top,
-                              longest_row_first);
+    r->rows = tm_listed_rows_new(run, sizeof(struct kernel_row), r->table_rows, longest_row_first);
     r->by_name = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct kernel_name_row),
                                kernels_memory(run, KERNELS_NAMES), merge_names);
     r->categories = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct work),
@@ -166,12 +175,7 @@ static tm_status add_row(struct report *r, const struct kernel_row *row)
                                           .max_ps = row->max_ps,
                                           .name = row->name };
     const struct work work = {
-        .question = { .name = row->name,
-                      .hlo_op = row->hlo_op,
-                      .op = row->op,
-                      .category = row->category,
-                      .class = row->class,
-                      .level = row->level },
+        .question = question_of(row),
         .count = row->count,
         .total_ps = row->total_ps,
     };
@@ -204,9 +208,7 @@ static tm_status read_names(struct report *r)
     const void *row = NULL;
     tm_status st = tm_groups_finish(r->by_name);
 
-    r->names =
-        tm_top_rows_new(r->run, TM_ACCOUNT_TABLES, sizeof(struct kernel_name_row), r->table_rows,
-                        kernels_memory(r->run, KERNELS_TOP), longest_name_first);
+    r->names = tm_listed_rows_new(r->run, sizeof(struct kernel_name_row), r->table_rows, longest_name_first);
     if (!r->names)
         return r->run->error.status;
     do {
@@ -351,12 +353,7 @@ static int64_t mean_of(int64_t total, uint64_t count)
 static tm_status add_kernel(struct report *r, struct tm_value *rows, const struct kernel_row *row,
                             const struct quantile_row *q)
 {
-    const struct tm_category_question question = { .name = row->name,
-                                                   .hlo_op = row->hlo_op,
-                                                   .op = row->op,
-                                                   .category = row->category,
-                                                   .class = row->class,
-                                                   .level = row->level };
+    const struct tm_category_question question = question_of(row);
     struct tm_value *to = tm_add_object(rows, NULL);
     enum tm_kernel_category category;
     tm_status st = add_name(r, to, "name", row->name);

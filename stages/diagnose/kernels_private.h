@@ -79,8 +79,7 @@ enum {
     KERNELS_LENGTHS = 10,
     KERNELS_FRONT = 1,
     KERNELS_NAMES = 3,
-    KERNELS_SORT = 2,
-    KERNELS_TOP = 4
+    KERNELS_SORT = 2
 };
 
 static inline size_t kernels_memory(struct tm_run *run, int parts)

@@ -32,6 +32,19 @@ static tm_status open_stage(struct tm_stage *s)
     return o->front && o->groups ? TM_OK : s->run->error.status;
 }
 
+/* The first device of the host that is like it in what the rows hold. */
+static uint32_t find_alike(const struct tm_trace *trace, uint32_t device)
+{
+    const struct tm_device *of = &trace->devices[device];
+    uint32_t first = 0;
+
+    while (first < device && (trace->devices[first].core_count != of->core_count ||
+                              trace->devices[first].capability_major != of->capability_major ||
+                              trace->devices[first].capability_minor != of->capability_minor))
+        first++;
+    return first;
+}
+
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 {
     struct occupancy *o = s->state;
@@ -42,6 +55,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     for (uint32_t i = 0; i < trace->device_count; i++) {
         const struct tm_device *device = &trace->devices[i];
 
+        o->alike[i] = find_alike(trace, i);
         if (device->activities && device->kind == TM_DEVICE_GPU)
             o->has_gpu = true;
         else if (device->activities)
@@ -125,7 +139,7 @@ static tm_status fill_front(struct occupancy *o, const struct tm_event *event, s
                  .is_collective = event->record.class == TM_CLASS_COLLECTIVE },
         .name = event->record.name,
         .config = event->record.config,
-        .device = event->device,
+        .device = o->alike[event->device],
         .is_collective = event->record.class == TM_CLASS_COLLECTIVE,
     };
     st = find_key(o, &front->row);
@@ -133,18 +147,33 @@ static tm_status fill_front(struct occupancy *o, const struct tm_event *event, s
     return st;
 }
 
-static bool is_for(const struct occupancy_front *front, const struct tm_event *event)
+static bool is_for(const struct occupancy_front *front, const struct tm_event *event, uint32_t device)
 {
     return front->is_used && front->name == event->record.name && front->config == event->record.config &&
-           front->device == event->device && front->is_collective == (event->record.class == TM_CLASS_COLLECTIVE);
+           front->device == device && front->is_collective == (event->record.class == TM_CLASS_COLLECTIVE);
+}
+
+/* out: *found  what is known of such a launch */
+static tm_status look_up(struct occupancy *o, const struct tm_event *event, const struct occupancy_front **found)
+{
+    const uint32_t device = o->alike[event->device];
+    const uint64_t mixed = tm_hash_mix(((uint64_t)event->record.name << 32 | event->record.config) + device, 0);
+    struct occupancy_front *front = &o->front[mixed & (o->front_count - 1)];
+    struct occupancy_front *other = &o->front[(mixed ^ 1) & (o->front_count - 1)];
+
+    *found = is_for(front, event, device) ? front : other;
+    if (is_for(*found, event, device))
+        return TM_OK;
+    *other = *front;
+    *found = front;
+    return fill_front(o, event, front);
 }
 
 static tm_status take_kernel(struct occupancy *o, const struct tm_event *event)
 {
-    const uint64_t mixed =
-        tm_hash_mix(((uint64_t)event->record.name << 32 | event->record.config) + event->device, 0);
-    struct occupancy_front *front = &o->front[mixed & (o->front_count - 1)];
+    const struct occupancy_front *front;
     struct occupancy_row row;
+    tm_status st;
 
     if (!event->config->occupancy_milli) {
         if (event->record.class != TM_CLASS_KERNEL)
@@ -153,12 +182,9 @@ static tm_status take_kernel(struct occupancy *o, const struct tm_event *event)
         o->unknown_ps = tm_sum_times(o->unknown_ps, event->record.dur_ps);
         return TM_OK;
     }
-    if (!is_for(front, event)) {
-        const tm_status st = fill_front(o, event, front);
-
-        if (st != TM_OK)
-            return st;
-    }
+    st = look_up(o, event, &front);
+    if (st != TM_OK)
+        return st;
     row = front->row;
     row.total_ps = event->record.dur_ps;
     return tm_groups_add(o->groups, &row);

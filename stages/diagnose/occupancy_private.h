@@ -42,7 +42,7 @@ struct occupancy_row {
 struct occupancy_front {
     struct occupancy_row row; /* of one launch, but for its length */
     tm_strid name;
-    uint32_t config, device;
+    uint32_t config, device; /* device: of occupancy.alike */
     bool is_collective, is_used;
 };
 
@@ -51,8 +51,10 @@ struct occupancy {
     const struct tm_settings *settings;
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
-    struct occupancy_front *front;
-    uint32_t front_count; /* a power of two */
+    struct occupancy_front *front; /* by pairs: what a newer one pushes out of its place goes to the other one */
+    uint32_t front_count;          /* a power of two */
+    uint32_t alike[TM_DEVICES_MOST]; /* by device of the present host: the first one with as many multiprocessors, of
+                                        the same compute capability */
     struct tm_groups *groups; /* struct occupancy_row of what is known */
     int64_t unknown_ps;       /* of kernels whose occupancy is not recorded */
     uint64_t unknown_count;

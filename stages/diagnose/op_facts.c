@@ -184,6 +184,7 @@ tm_status tm_op_facts(struct ops *o, const struct op_span *span, const struct tm
         .name = span->name,
         .config = span->config,
     };
+    row->is_wait = config->tpu_part == TM_TPU_WAIT;
     if (has_cost(row, config))
         take_stats(config, front);
     if (config->hlo) {

@@ -37,7 +37,8 @@ void tm_op_roof_of(const struct op_row *row, const struct tm_peaks *peaks, struc
     };
     if (roof->has_flops)
         roof->flop_rate = per_second(roof->flops, row->cost.flops_ps);
-    if (roof->has_bytes)
+    roof->has_bandwidth = roof->has_bytes && !row->is_wait;
+    if (roof->has_bandwidth)
         roof->bandwidth = per_second(roof->bytes, row->cost.bytes_ps);
     if (roof->bound == OP_BOUND_NONE || !roof->has_bytes || !(roof->has_flops || is_light(row, roof)))
         return;

@@ -71,6 +71,7 @@ static void merge_rows(void *into, const void *from)
     a->has_matrix |= b->has_matrix;
     a->is_hlo |= b->is_hlo;
     a->is_opaque |= b->is_opaque;
+    a->is_wait |= b->is_wait;
     if (is_earlier(b, a))
         take_first(a, b);
 }

@@ -42,6 +42,7 @@ static void save_row(struct tm_partial_writer *w, const void *of)
     tm_partial_put_u8(w, row->has_matrix);
     tm_partial_put_u8(w, row->is_hlo);
     tm_partial_put_u8(w, row->is_opaque);
+    tm_partial_put_u8(w, row->is_wait);
 }
 
 static void save_device(struct tm_partial_writer *w, const struct op_device *device)
@@ -139,6 +140,7 @@ static void load_row(struct tm_partial_reader *r, struct op_row *row)
     row->has_matrix = tm_partial_bool(r);
     row->is_hlo = tm_partial_bool(r);
     row->is_opaque = tm_partial_bool(r);
+    row->is_wait = tm_partial_bool(r);
     if (tm_partial_is_ok(r) && row->count == 0)
         (void)tm_partial_damaged(r, "an operation that never ran");
 }

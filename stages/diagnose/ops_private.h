@@ -39,6 +39,7 @@ struct op_row {
     uint8_t has_matrix;
     uint8_t is_hlo;                    /* named by the HLO, not by its kernel */
     uint8_t is_opaque;                 /* a custom call, whose work nobody but its library knows */
+    uint8_t is_wait;                   /* for what runs beside the core: its bytes moved in another time than its own */
 };
 
 /* Work of one type. */
@@ -117,7 +118,7 @@ struct ops {
 
 /* Parts of what the tables of this stage may take, in sixty-fourths.  Those of the report take the place of what only
  * events need. */
-enum { OPS_GROUPS = 22, OPS_FRONT = 6, OPS_STREAMS = 4, OPS_TOP = 30, OPS_FAR = 2, OPS_SORT = 6 };
+enum { OPS_GROUPS = 22, OPS_FRONT = 6, OPS_STREAMS = 4, OPS_FAR = 2, OPS_SORT = 6 };
 enum { OPS_OPEN_MOST = 1024 }; /* spans that are open at once: they take a quarter of it */
 
 static inline size_t ops_memory(struct tm_run *run, int parts)
@@ -153,7 +154,7 @@ enum op_bound { OP_BOUND_COMPUTE, OP_BOUND_MEMORY, OP_BOUND_NONE, OP_BOUND_UNKNO
 extern const char *const tm_op_bound_name[OP_BOUND_COUNT];
 
 struct op_roof {
-    bool has_flops, has_bytes, has_roof;
+    bool has_flops, has_bytes, has_bandwidth, has_roof;
     double flops, bytes;             /* of all executions */
     double flop_rate, bandwidth;     /* per second of self time */
     double roof_pct;                 /* of the lower one of its two roofs; may pass 100 */

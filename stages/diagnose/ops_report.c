@@ -124,15 +124,6 @@ static tm_status add_opcode(struct report *r, struct tm_value *to, const struct 
     return TM_OK;
 }
 
-/* A fusion that holds a product is one, whatever it is called. */
-static enum tm_kernel_category with_matrix(enum tm_kernel_category category)
-{
-    return category == TM_CATEGORY_ELEMENTWISE || category == TM_CATEGORY_REDUCTION || category == TM_CATEGORY_CUSTOM ||
-                   category == TM_CATEGORY_OTHER
-               ? TM_CATEGORY_GEMM
-               : category;
-}
-
 static tm_status add_category(struct ops *o, struct tm_value *to, const struct op_row *row)
 {
     const struct tm_category_question question = { .name = row->kernel,
@@ -140,12 +131,14 @@ static tm_status add_category(struct ops *o, struct tm_value *to, const struct o
                                                    .op = row->path,
                                                    .category = row->category,
                                                    .class = row->class,
-                                                   .level = row->level };
+                                                   .level = row->level,
+                                                   .has_matrix = row->has_matrix,
+                                                   .is_op = row->is_hlo };
     enum tm_kernel_category category;
     const tm_status st = tm_kernel_category_of(o->names, &question, &category);
 
     if (st == TM_OK)
-        tm_add_string(to, "category", tm_category_name[row->has_matrix ? with_matrix(category) : category]);
+        tm_add_string(to, "category", tm_category_name[category]);
     return st;
 }
 
@@ -181,7 +174,10 @@ static void add_roof(struct tm_value *to, const struct op_row *row, const struct
     add_amount(to, "flops", row->cost.flops, roof->has_flops);
     add_amount(to, "bytes", row->cost.bytes, roof->has_bytes);
     add_rate(to, "flop_rate", roof->flop_rate, roof->has_flops);
-    add_rate(to, "bandwidth", roof->bandwidth, roof->has_bytes);
+    if (roof->has_bandwidth || !roof->has_bytes)
+        add_rate(to, "bandwidth", roof->bandwidth, roof->has_bytes);
+    else
+        tm_add_null(to, "bandwidth", "it waits for what moves beside it, in a time of its own");
     if (roof->has_flops && roof->has_bytes && roof->bytes > 0)
         tm_add_double(to, "intensity", roof->flops / roof->bytes);
     else
@@ -328,8 +324,7 @@ static tm_status open_tables(struct report *r)
     struct ops *o = r->o;
 
     tm_ops_end_events(o); /* their memory is for what comes now */
-    r->rows = tm_top_rows_new(o->run, TM_ACCOUNT_TABLES, sizeof(struct op_row), o->settings->table_rows,
-                              ops_memory(o->run, OPS_TOP), longest_first);
+    r->rows = tm_listed_rows_new(o->run, sizeof(struct op_row), o->settings->table_rows, longest_first);
     r->lengths = tm_sorter_new(o->run, TM_ACCOUNT_TABLES, sizeof(int64_t), ops_memory(o->run, OPS_SORT),
                                longest_length_first);
     return r->rows && r->lengths ? TM_OK : o->run->error.status;

@@ -268,8 +268,7 @@ tm_status tm_scope_layers_report(struct scopes *scopes, struct tm_groups *layers
 
     r.families = tm_top_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct family), FAMILIES_MOST,
                                  scopes_memory(run, SCOPES_FAMILIES), family_order);
-    r.listed = tm_top_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct listed_layer), scopes->settings->table_rows,
-                               scopes_memory(run, SCOPES_TOP), layer_order);
+    r.listed = tm_listed_rows_new(run, sizeof(struct listed_layer), scopes->settings->table_rows, layer_order);
     if (!r.families || !r.listed)
         st = run->error.status;
     if (st == TM_OK)

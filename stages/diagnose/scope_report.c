@@ -256,8 +256,7 @@ tm_status tm_scopes_report(struct tm_stage *s, struct tm_value *summary)
     r.nodes = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct scope_node), scopes_memory(s->run, SCOPES_NODES),
                             merge_nodes);
     r.layers = tm_scope_layers_new(s->run);
-    r.top = tm_top_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct scope_node), c->settings->table_rows,
-                            scopes_memory(s->run, SCOPES_TOP), longest_first);
+    r.top = tm_listed_rows_new(s->run, sizeof(struct scope_node), c->settings->table_rows, longest_first);
     if (r.nodes && r.layers && r.top)
         st = write_scopes(&r, section);
     else

@@ -35,6 +35,12 @@ struct tm_top_rows *tm_top_rows_new(struct tm_run *run, enum tm_account account,
     return top;
 }
 
+struct tm_top_rows *tm_listed_rows_new(struct tm_run *run, size_t row_bytes, uint64_t most, tm_row_order *order)
+{
+    return tm_top_rows_new(run, TM_ACCOUNT_SORT, row_bytes, most, tm_budget_share(&run->budget, TM_ACCOUNT_SORT),
+                           order);
+}
+
 void tm_top_rows_free(struct tm_top_rows *top)
 {
     if (!top)
@@ -53,15 +59,17 @@ static bool goes_behind(const struct tm_top_rows *top, const void *a, const void
     return top->order(a, b) > 0;
 }
 
-/* Room for one row more.  A block that grows is held twice for a moment: half as much again. */
+/* Room for one row more.  A block that grows is held twice for a moment: it at least doubles, which is half as much
+ * again. */
 static tm_status grow(struct tm_top_rows *top)
 {
     const uint64_t fit = top->memory_bytes / 3 * 2 / top->row_bytes;
+    const uint64_t last = fit < top->most ? fit : top->most;
     uint64_t capacity = top->capacity ? 2 * top->capacity : FIRST_ROWS;
     uint8_t *rows;
 
-    capacity = capacity < top->most ? capacity : top->most;
-    capacity = capacity < fit ? capacity : fit;
+    if (capacity > last / 2)
+        capacity = last;
     if (capacity <= top->capacity) {
         (void)tm_fail(&top->run->error, TM_ERR_LIMIT, -1,
                       "cannot list more than %llu rows of a table in this memory",

@@ -16,6 +16,12 @@ struct tm_top_rows *tm_top_rows_new(struct tm_run *run, enum tm_account account,
                                     tm_row_order *order) TM_MUST_USE;
 void tm_top_rows_free(struct tm_top_rows *top);
 
+/* The rows of a table that is listed in the summary.  They wait in the account of sorting, which nobody uses once the
+ * hosts are read: as many as --rows allows fit into it, with the least memory too.
+ * in:     as of tm_top_rows_new */
+struct tm_top_rows *tm_listed_rows_new(struct tm_run *run, size_t row_bytes, uint64_t most,
+                                       tm_row_order *order) TM_MUST_USE;
+
 /* errors: TM_ERR_LIMIT where the rows that were asked for do not fit */
 tm_status tm_top_rows_add(struct tm_top_rows *top, const void *row) TM_MUST_USE;
 /* Put the kept rows in order.  No more rows come. */

@@ -96,9 +96,7 @@ static tm_status add_pair(struct transfers *t, const struct copy_pair *pair, str
 
 static tm_status add_pairs(struct transfers *t, uint64_t most, struct tm_value *transfers)
 {
-    struct tm_top_rows *top =
-        tm_top_rows_new(t->run, TM_ACCOUNT_TABLES, sizeof(struct copy_pair), most,
-                        transfers_memory(t->run, TRANSFERS_TOP), longest_pair_first);
+    struct tm_top_rows *top = tm_listed_rows_new(t->run, sizeof(struct copy_pair), most, longest_pair_first);
     struct tm_value *list = tm_add_array(transfers, "by_pair");
     tm_status st = top ? TM_OK : t->run->error.status;
 
@@ -217,9 +215,7 @@ static tm_status fold_repeats(struct transfers *t, struct tm_top_rows *top)
 
 static tm_status add_repeated(struct transfers *t, uint64_t most, struct tm_value *transfers)
 {
-    struct tm_top_rows *top =
-        tm_top_rows_new(t->run, TM_ACCOUNT_TABLES, sizeof(struct repeated), most,
-                        transfers_memory(t->run, TRANSFERS_TOP), longest_repeated_first);
+    struct tm_top_rows *top = tm_listed_rows_new(t->run, sizeof(struct repeated), most, longest_repeated_first);
     struct tm_value *list = tm_add_array(transfers, "repeated");
     const tm_status st = top ? fold_repeats(t, top) : t->run->error.status;
 

@@ -1,82 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stages/resolve/classes.h"
-#include "stages/resolve/name_text.h"
+#include "stages/resolve/hlo_line.h"
 
-/* What an op of a TPU core does, from its HLO line:
- *     %name = SHAPE opcode(operands), attribute=value, ...
- * SHAPE is one word (f32[8,128]{1,0:T(8,128)S(5)}) or a tuple of shapes in parentheses, both with brackets of all
- * sorts inside.  The line may be cut short anywhere; then, and where the event's name is only the op's name, the
- * category decides, else the name.  Source: the HLO text syntax of XLA; checked on a TPU v6e profile. */
+/* What an op of a TPU core does, from its HLO line.  The line may be cut short anywhere; then, and where the event's
+ * name is only the op's name, the category decides, else the name.  Checked on a TPU v6e profile. */
 
 /* What an op starts, waits for, or is. */
 enum sort { SORT_COMPUTE, SORT_COPY, SORT_COLLECTIVE, SORT_HOST, SORT_CONTAINER, SORT_ASYNC };
-
-struct hlo_line {
-    struct tm_text name;     /* without '%' */
-    struct tm_text shape;    /* of the result */
-    struct tm_text opcode;   /* empty = not found */
-    struct tm_text operands; /* from its parenthesis to the end of the line */
-};
-
-/* The length of what stands before the first blank outside of brackets. */
-static size_t shape_length(struct tm_text text)
-{
-    size_t depth = 0;
-
-    for (size_t i = 0; i < text.length; i++) {
-        switch (text.at[i]) {
-        case '(':
-        case '[':
-        case '{':
-            depth++;
-            break;
-        case ')':
-        case ']':
-        case '}':
-            depth -= depth > 0;
-            break;
-        case ' ':
-            if (!depth)
-                return i;
-            break;
-        default:
-            break;
-        }
-    }
-    return text.length;
-}
-
-static bool is_opcode_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-}
-
-static struct hlo_line read_line(struct tm_text text)
-{
-    struct hlo_line line = { .name = text };
-    const char *equals;
-    struct tm_text rest;
-    size_t n = 0;
-
-    if (tm_text_begins(line.name, "ROOT "))
-        line.name = tm_text_from(line.name, 5);
-    if (tm_text_begins(line.name, "%"))
-        line.name = tm_text_from(line.name, 1);
-    equals = line.name.length ? memmem(line.name.at, line.name.length, " = ", 3) : NULL;
-    if (!equals)
-        return line;
-    rest = tm_text_from(line.name, (size_t)(equals - line.name.at) + 3);
-    line.name.length = (size_t)(equals - line.name.at);
-    line.shape = (struct tm_text){ rest.at, shape_length(rest) };
-    rest = tm_text_from(rest, line.shape.length + 1);
-    while (n < rest.length && is_opcode_letter(rest.at[n]))
-        n++;
-    if (n && n < rest.length && rest.at[n] == '(') {
-        line.opcode = (struct tm_text){ rest.at, n };
-        line.operands = tm_text_from(rest, n);
-    }
-    return line;
-}
 
 static bool holds(struct tm_text text, const char *want)
 {
@@ -88,10 +18,10 @@ static bool names_collective(struct tm_text text)
 {
     size_t n = 0;
 
-    while (n < text.length && (is_opcode_letter(text.at[n])))
+    while (n < text.length && (tm_is_opcode_letter(text.at[n])))
         n++;
     for (; n; n--) { /* the longest part that ends before a '-' or '_' */
-        if (n == text.length || !is_opcode_letter(text.at[n]) || text.at[n] == '-' || text.at[n] == '_') {
+        if (n == text.length || !tm_is_opcode_letter(text.at[n]) || text.at[n] == '-' || text.at[n] == '_') {
             if (tm_is_collective_op(text.at, n))
                 return true;
         }
@@ -105,7 +35,7 @@ static struct tm_text without_prefix(struct tm_text text, const char *prefix)
 }
 
 /* What an async-start wraps: "calls=%wrapped_all_gather" or the op's own name. */
-static enum sort sort_of_async(const struct hlo_line *line)
+static enum sort sort_of_async(const struct tm_hlo_line *line)
 {
     const char *calls = line->operands.length ? memmem(line->operands.at, line->operands.length, "calls=", 6) : NULL;
     struct tm_text called = { NULL, 0 };
@@ -157,17 +87,17 @@ static enum sort sort_of(struct tm_text op, bool is_async)
 
 /* Where a copy goes.  A copy's tuple is (to, from, context), that of another async op ((from, ...), to, context);
  * a wait has the tuple as its operand.  Memory space 5 is the host's. */
-static enum tm_level copy_level(const struct hlo_line *line, enum tm_tpu_part part)
+static enum tm_level copy_level(const struct tm_hlo_line *line, enum tm_tpu_part part)
 {
     struct tm_text tuple = part == TM_TPU_WAIT ? tm_text_from(line->operands, 1) : line->shape;
     struct tm_text to, from;
 
     if (!tm_text_begins(tuple, "("))
         return TM_LEVEL_D2D;
-    tuple = tm_text_from((struct tm_text){ tuple.at, shape_length(tuple) }, 1);
-    to = (struct tm_text){ tuple.at, shape_length(tuple) };
+    tuple = tm_text_from((struct tm_text){ tuple.at, tm_shape_length(tuple) }, 1);
+    to = (struct tm_text){ tuple.at, tm_shape_length(tuple) };
     tuple = tm_text_from(tuple, to.length + 1);
-    from = (struct tm_text){ tuple.at, shape_length(tuple) };
+    from = (struct tm_text){ tuple.at, tm_shape_length(tuple) };
     if (tm_text_begins(to, "(")) {
         const struct tm_text swapped = to;
 
@@ -187,7 +117,7 @@ static bool is_shell(struct tm_text opcode)
 
 void tm_hlo_opcode(const char *hlo_text, size_t length, const char **opcode, size_t *opcode_length)
 {
-    const struct hlo_line line = read_line((struct tm_text){ hlo_text, length });
+    const struct tm_hlo_line line = tm_hlo_line_read((struct tm_text){ hlo_text, length });
 
     *opcode = line.opcode.at;
     *opcode_length = line.opcode.length;
@@ -206,7 +136,7 @@ static struct tm_text without_number(struct tm_text name)
 void tm_parse_tpu_op(const char *hlo_text, size_t length, const char *category, size_t category_length,
                      struct tm_config *config)
 {
-    const struct hlo_line line = read_line((struct tm_text){ hlo_text, length });
+    const struct tm_hlo_line line = tm_hlo_line_read((struct tm_text){ hlo_text, length });
     const struct tm_text told = { category, category_length };
     enum tm_tpu_part part = TM_TPU_PLAIN;
     struct tm_text op = line.opcode;

@@ -160,15 +160,18 @@ static tm_status take_host(struct tm_survey *s, struct tm_track *track, const st
     return st;
 }
 
-/* The main thread is the line of the step markers, else that with most python, else with most PjitFunction. */
+/* The main thread is the line of the step markers, else that with most python, else with most PjitFunction, else with
+ * most events: the order of the lines is not the same in a JSON. */
 static void judge_main_track(struct tm_survey *s, const struct host_reading *h, uint64_t number)
 {
-    uint64_t score = h->pjit;
+    uint64_t score = h->track.events;
 
     if (h->markers)
         score = ((uint64_t)1 << 62) + h->markers;
     else if (h->python)
         score = ((uint64_t)1 << 61) + h->python;
+    else if (h->pjit)
+        score = ((uint64_t)1 << 60) + h->pjit;
     if (s->trace->main_track == TM_NONE || score > s->main_score) {
         s->main_score = score;
         s->trace->main_track = (uint32_t)number;

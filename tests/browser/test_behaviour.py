@@ -48,6 +48,20 @@ PROBE = r"""
         header.querySelector('.sort').click();
         seen.up = read();
     }
+    var folded = Array.from(document.querySelectorAll('.folded'));
+    var visible = function (part) {
+        return Array.from(part.querySelectorAll('tbody tr')).filter(function (r) { return r.offsetHeight > 0; }).length;
+    };
+    seen.folded = folded.map(function (part) {
+        var before = visible(part);
+        part.querySelector('.unfold input').click();
+        var row = [before, visible(part), part.querySelectorAll('tbody tr').length];
+        part.querySelector('.unfold input').click();
+        return row;
+    });
+    seen.lost = Array.from(document.querySelectorAll('a[href^="#"]')).filter(function (a) {
+        return !document.getElementById(a.getAttribute('href').slice(1));
+    }).length;
     var filterable = document.querySelector('table.filterable');
     var box = document.querySelector('.filter input');
     if (filterable && box) {
@@ -107,6 +121,9 @@ def check_behaviour(tap, name, text, folder):
     tap.ok(wide.get("down") == sorted(wide.get("down", []), reverse=True) and wide.get("downSays") == "descending",
            f"{name}: a click sorts the largest first", wide)
     tap.ok(wide.get("up") == sorted(wide.get("up", [])) and wide.get("up"), f"{name}: a second click turns it round", wide)
+    tap.ok(all(before < after == rows for before, after, rows in wide["folded"]) and (wide["folded"] or name != "gpu"),
+           f"{name}: long tables unfold", wide["folded"])
+    tap.ok(wide["lost"] == 0, f"{name}: every link leads somewhere", wide["lost"])
     if "shown" in wide:
         tap.ok(wide["shown"], f"{name}: the filter shows the rows that it should")
     narrow = probe(text, folder, 400, "light")

@@ -207,7 +207,6 @@ def other(tap):
         unreadable(tap, folder)
         several_runs(tap, folder)
     for name, words in (("chrome/perfetto--nested_tracks.perfetto-trace", ("perfetto",)),
-                        ("memory/microjax--memory.prof", ("pprof", "memory profile")),
                         ("chrome/tracelens-tests-rocprof-908_results.json.gz", ("rocprof",))):
         path = SHARED / "traces" / name
         if path.exists():

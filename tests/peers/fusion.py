@@ -22,6 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from differences import Differences, at  # noqa: E402
 from pytorch import DEVICE_SIDE, KERNEL, PROFILES, UNKNOWN_DEVICE, Activity, Profile  # noqa: E402
+from slow_steps import step_at  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, summary_of  # noqa: E402
 
@@ -112,7 +113,7 @@ def compare_repeated(d, profile, summary):
     if not profile.steps:
         d.equal("fusion.repeated", None, fusion["repeated"])
         return
-    kernels = [(profile.step_of(a), a) for a in kernels_of(profile)]
+    kernels = [(step_at(profile, profile.moment_of(a)), a) for a in kernels_of(profile)]
     inside = [(s, a) for s, a in kernels if s is not None]
     d.equal("fusion.per_step", len(inside) / (len(profile.steps) * len(profile.devices)), fusion["per_step"])
     by_step = defaultdict(list)

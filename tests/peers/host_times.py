@@ -22,7 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from chrome_json import content_of, document_of  # noqa: E402
 from differences import Differences  # noqa: E402
-from pytorch import UNKNOWN_DEVICE, Profile, union  # noqa: E402
+from pytorch import UNKNOWN_DEVICE, Profile  # noqa: E402
+from slow_time import union  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, summary_of  # noqa: E402
 

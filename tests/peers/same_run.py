@@ -31,7 +31,13 @@ NO_PLANE = "the JSON has no statistics of planes: no versions, no capabilities, 
 NO_ALLOCATOR = "the writer leaves allocator events out of the JSON"
 NO_ASYNC = "the writer leaves the line Async XLA Ops out of the JSON"
 NO_HLO = "the JSON has no HLO: types and shapes are told by names alone, or not at all"
+NO_PATHS = "without HLO, nothing tells which op of the framework an operation is of"
+NO_COSTS = "the JSON has no HLO, which has the costs of these operations"
+NO_PEAKS = "the JSON has no statistics of planes: no model, no capability, so no peaks, matrix units or multiprocessors"
+TOLD = "that the input is a copy is told, and where it matters"
 FEWER = "fewer events: those of allocators, of asynchronous lines and of planes without a name are not there"
+WITH_HLO = ("logdir-*", "xla-gtx1080ti")
+WITH_PEAKS = ("xla-gtx1080ti", "made-tpu*")  # and costs, so that one can be held against the other
 LOST = (
     ("*", "input.files.0.*", OTHER, FILE),
     ("*", "coverage.events_read", OTHER, FEWER),
@@ -51,6 +57,50 @@ LOST = (
     ("*", "compile.events.*.shapes", NULL, NO_HLO),
     ("*", "compile.programs.length", OTHER, NO_HLO),
     ("logdir-compile*", "findings.compile_in_steps.evidence.2", OTHER, NO_HLO),
+    ("*", "coverage.marks.length", OTHER, TOLD),
+    ("*", "findings.json_copy", OTHER, TOLD),
+    ("xla-gtx1080ti", "findings.no_framework_paths", OTHER, "of a JSON they are not expected"),
+    # What HLO tells; the JSON of a TPU has costs and paths as arguments of its operations.
+    *((case, f"ops.rows.*.{fact}", NULL, NO_HLO) for case in WITH_HLO
+      for fact in ("opcode", "op", "source", "precision", "flops", "bytes", "flop_rate", "bandwidth", "intensity")),
+    ("logdir-*", "ops.rows.*.category", OTHER, NO_HLO),
+    *((case, f"roofline.{figure}", NULL, NO_COSTS) for case in WITH_HLO for figure in (
+        "source", "flops", "bytes", "flop_rate", "bandwidth", "devices.*.flops", "devices.*.bytes",
+        "devices.*.flop_rate", "devices.*.bandwidth")),
+    *((case, f"roofline.{figure}", OTHER, NO_COSTS) for case in WITH_HLO for figure in (
+        "known_ps", "known_pct", "flops_known_ps", "flops_known_pct", "precisions.*.precision")),
+    ("logdir-*", "roofline.precisions.*.matrix_ps", OTHER, NO_HLO),
+    *(("logdir-*", f"scopes.{figure}", NULL, NO_PATHS)
+      for figure in ("self_ps", "passes", "recomputed", "rows", "rest", "layers", "layers_rest")),
+    ("logdir-*", "scopes.unscoped.*", OTHER, NO_PATHS),
+    ("logdir-train*", "findings.layer_slow", OTHER, NO_PATHS),
+    ("logdir-train*", "verdict.text", OTHER, NO_PATHS),
+    ("logdir-unfused*", "findings.op_dominant.*", OTHER, NO_PATHS),
+    ("xla-gtx1080ti", "fusion.layout_copies", NULL, NO_PATHS),
+    *(("logdir-pmap*", f"collectives.{figure}", NULL, NO_HLO) for figure in (
+        "total.bytes", "rows.*.message_bytes", "rows.*.bytes", "rows.*.group_size", "rows.*.algorithm_bandwidth",
+        "rows.*.bus_bandwidth", "skew.worst.*.group")),
+    ("logdir-pmap*", "collectives.total.unknown_bytes_count", OTHER, NO_HLO),
+    ("logdir-pmap*", "findings.collective_exposed.evidence.*", OTHER, NO_HLO),
+    ("logdir-pmap*", "findings.collective_slow", OTHER, NO_HLO),
+    # What the statistics of a device's plane tell.
+    *((case, f"roofline.devices.*.{figure}", NULL, NO_PEAKS) for case in ("xla-gtx1080ti", "made-gpu*", "made-tpu*")
+      for figure in ("peak_flops", "peak_precision", "peak_bandwidth", "peak_source", "bandwidth_source")),
+    *((case, f"roofline.{figure}", NULL, NO_PEAKS) for case in WITH_PEAKS for figure in (
+        "devices.*.model", "devices.*.flops_pct", "devices.*.memory_pct", "flops_pct", "memory_pct", "mfu_pct")),
+    *((case, f"roofline.{figure}", OTHER, NO_PEAKS) for case in WITH_PEAKS for figure in (
+        "bound", "bound_ps.memory", "bound_ps.unknown", "far.length")),
+    *((case, "ops.rows.*.bound", OTHER, NO_PEAKS) for case in WITH_PEAKS),
+    *((case, "ops.rows.*.roof_pct", NULL, NO_PEAKS) for case in WITH_PEAKS),
+    *((case, f"kpis.memory_bandwidth.{figure}", OTHER, NO_PEAKS) for case in WITH_PEAKS
+      for figure in ("value", "band", "note")),
+    *((case, f"occupancy.{figure}", OTHER, NO_PEAKS) for case in ("xla-gtx1080ti", "made-gpu*")
+      for figure in ("limiters.none", "limiters.unknown", "tail.known_ps", "tail.lost_ps", "tail.rows.length")),
+    ("made-gpu*", "occupancy.limiters.registers", OTHER, NO_PEAKS),
+    ("xla-gtx1080ti", "occupancy.tail.below_one_wave_ps", OTHER, NO_PEAKS),
+    ("xla-gtx1080ti", "occupancy.tail.idle_multiprocessors_ps", OTHER, NO_PEAKS),
+    *((case, "kpis.occupancy.marks.length", OTHER, NO_PEAKS) for case in ("xla-gtx1080ti", "made-gpu*")),
+    ("made-gpu*", "fusion.matrix", NULL, NO_PEAKS),
     *(("xla-gtx1080ti", f"kernels.rows.*.{fact}", NULL, "this writer left kernel_details out of the JSON")
       for fact in ("grid", "block", "registers", "shared_bytes")),
 )

@@ -79,7 +79,8 @@ def without_paths(summary):
 
 
 def lines_without_paths(text):
-    return [line for line in text.splitlines() if ".xplane.pb" not in line]
+    """The columns of the table of files are as wide as its paths."""
+    return [" ".join(line.split()) for line in text.splitlines() if ".xplane.pb" not in line]
 
 
 def same_as_the_folder(tap):

@@ -406,6 +406,26 @@ static void a_summary_past_its_share_is_a_limit_and_stays_readable(void **state)
     close_doc(&f);
 }
 
+static void the_share_grows_when_the_hosts_are_read(void **state)
+{
+    struct fixture f;
+    size_t filled;
+
+    (void)state;
+    open_doc(&f);
+    const struct tm_budget *budget = &f.run.budget;
+    struct tm_value *list = tm_add_array(f.root, "list");
+
+    tm_doc_end_reading(f.doc);
+    while (tm_doc_status(f.doc) == TM_OK)
+        tm_add_string(list, NULL, "a text of some length, which is not an empty one");
+    filled = budget->peak_bytes[TM_ACCOUNT_MODEL];
+    assert_true(filled > tm_budget_share(budget, TM_ACCOUNT_MODEL));
+    assert_true(filled <= tm_budget_share(budget, TM_ACCOUNT_MODEL) + tm_budget_share(budget, TM_ACCOUNT_LAUNCHES) +
+                              tm_budget_share(budget, TM_ACCOUNT_THREADS));
+    close_doc(&f);
+}
+
 static void nesting_has_a_bound(void **state)
 {
     struct fixture f;
@@ -480,6 +500,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_added_is_swallowed),
         cmocka_unit_test(paths_find_values),
         cmocka_unit_test(a_summary_past_its_share_is_a_limit_and_stays_readable),
+        cmocka_unit_test(the_share_grows_when_the_hosts_are_read),
         cmocka_unit_test(nesting_has_a_bound),
         cmocka_unit_test(each_refused_request_ends_clean),
         cmocka_unit_test(a_full_disk_is_told),

@@ -107,7 +107,7 @@ static const struct rule rules[] = {
     { IDLE("input", "6000000000"), "idle_input", "warning", 6000000000, "6.00 ms of 200 ms" },
     { IDLE("input", "6000000000"), "idle_input", "warning", 6000000000, "in step 4" },
     { IDLE("input", "6000000000"), "idle_input", "warning", 6000000000, "what_the_host_did" },
-    { IDLE("input", "19990000000"), "idle_input", "warning", 19990000000, "vm/gpu:1" },
+    { IDLE("input", "19990000000"), "idle_input", "warning", 19990000000, "on gpu:1" },
     { IDLE("input", "20000000000"), "idle_input", "bad", 20000000000, "gemm_a" },
     { IDLE("input", "900000000000"), "idle_input", "bad", 200000000000, "100.0 %" },
     { IDLE("sync", "30000000000"), "idle_sync", "bad", 30000000000, "15.0 %" },

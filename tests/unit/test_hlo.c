@@ -488,7 +488,9 @@ static void collectives_tell_their_groups_and_messages(void **state)
         { "all-reduce.1", "{{0,1},{2,3}}", 2, 400 },   { "all-gather.1", "{{0,2,4,6},{1,3,5,7}}", 4, 1600 },
         { "reduce-scatter.1", "", 8, 400 },            { "all-gather-start.1", "", 2, 1600 },
         { "permute.1", "{{0,1},{1,0}}", 2, 400 },      { "all-to-all.1", "", 2, 400 },
-        { "all-reduce-done.1", "", 0, 0 },             { "async.1", "{{5}}", 1, 400 },
+        { "all-reduce-done.1", "", 0, 0 }, /* of nothing that began */
+        { "all-gather-done.1", "", 2, 1600 },          { "async.1", "{{5}}", 1, 400 },
+        { "async-update.1", "{{5}}", 1, 400 },         { "async-done.1", "{{5}}", 1, 400 },
     };
     struct xb_bytes module = { .length = 0 }, c = { .length = 0 }, pair = { .length = 0 }, devices = { .length = 0 };
     struct xb_bytes in;
@@ -517,6 +519,9 @@ static void collectives_tell_their_groups_and_messages(void **state)
     add(&c, gridded(array_op(15, "all-to-all.1", "all-to-all", ARRAY(F32, 100), IDS(1)), 2, 4, IDS(0, 0, 1)));
     add(&c, array_op(16, "all-reduce-done.1", "all-reduce-done", ARRAY(F32, 100), IDS(10)));
     add(&c, calling(op(17, "async.1", "async-start", tuple_of(ARRAY(F32, 100), ARRAY(F32, 100)), IDS(1)), 2));
+    add(&c, array_op(18, "all-gather-done.1", "all-gather-done", ARRAY(F32, 400), IDS(13)));
+    add(&c, op(19, "async-update.1", "async-update", tuple_of(ARRAY(F32, 100), ARRAY(F32, 100)), IDS(17)));
+    add(&c, array_op(20, "async-done.1", "async-done", ARRAY(F32, 100), IDS(19)));
     end(&module, &c, 1, 10, false);
     put_message(&module, 15, &devices);
     scan_module(&f, &module);

@@ -83,6 +83,24 @@ static void a_launch_is_counted_once_and_its_delay_ends_with_its_first_work(void
     end_rig(&r);
 }
 
+/* One without length may begin where the next one does. */
+static void calls_of_one_begin_are_two(void **state)
+{
+    struct host_rig r;
+    struct tm_event event;
+
+    (void)state;
+    open_rig(&r);
+    OK(bench_begin(&r.bench));
+    event = host_rig_work(&r, 0, TM_CLASS_KERNEL, 20, 5, 10);
+    event.launch_dur_ps = 0;
+    OK(bench_take(&r.bench, &event));
+    work(&r, 30, 5, 10);
+    report_rig(&r);
+    assert_int_equal(integer(&r, "host.launches.count"), 2);
+    end_rig(&r);
+}
+
 static void nothing_is_launched_while_a_device_is_idle_and_no_work_waits(void **state)
 {
     struct host_rig r;
@@ -451,6 +469,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_launch_is_counted_once_and_its_delay_ends_with_its_first_work),
+        cmocka_unit_test(calls_of_one_begin_are_two),
         cmocka_unit_test(nothing_is_launched_while_a_device_is_idle_and_no_work_waits),
         cmocka_unit_test(stretches_keep_to_what_counts_of_the_device),
         cmocka_unit_test(on_a_cpu_there_are_no_launches),

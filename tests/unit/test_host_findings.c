@@ -40,7 +40,7 @@ static const struct rule rules[] = {
       "queue_empty", "info", 0, "20.0 ms (10.0 % of device time)" },
     { "{'total': {'idle_ps': 40000000000}, 'host': {'queue_empty': {'count': 9, 'total_ps': 20000000000, 'longest': "
       "[{'device': 'vm/gpu:0', 'begin_ps': 50000000000, 'dur_ps': 4000000000}]}}}",
-      "queue_empty", "info", 0, "4.00 ms at 0.050000000 s on vm/gpu:0" },
+      "queue_empty", "info", 0, "4.00 ms at 0.050000000 s on gpu:0" },
 
     /* evidence of the findings on idle time */
     { "{" IDLE("sync", "30000000000") ", 'host': {'sync': {'rows': [{'name': 'Buffer::Await', 'caller': "
@@ -63,7 +63,7 @@ static const struct rule rules[] = {
     { CALLS("cpu_ops", "5900000000"), NULL, NULL, 0, NULL },
     { CALLS("cpu_ops", "6000000000"), "fallback_cpu_ops", "warning", 6000000000, "ran on the host for 6.00 ms" },
     { TRIPS("5900000000", ""), NULL, NULL, 0, NULL },
-    { TRIPS("6000000000", ""), "round_trips", "warning", 6000000000, "2.00 ms at 0.030000000 s on vm/gpu:1, host in 'numpy'" },
+    { TRIPS("6000000000", ""), "round_trips", "warning", 6000000000, "2.00 ms at 0.030000000 s on gpu:1, host in 'numpy'" },
 
     /* the CPU as the device */
     { THREADS("74", "60"), NULL, NULL, 0, NULL },

@@ -14,6 +14,7 @@
 #include "pipeline/utf8.h"
 #include "reports/chart/palette.h"
 #include "reports/html/assets.h"
+#include "reports/html/html_terms.h"
 #include "reports/html/htmlw.h"
 #include "tests/support/sample_summary.h"
 #include "tests/support/summary_json.h"
@@ -176,7 +177,7 @@ static void assert_lacks(const char *page, const char *what)
 
 static bool is_void(const char *name, size_t length)
 {
-    return length == 4 && memcmp(name, "meta", 4) == 0;
+    return (length == 5 && memcmp(name, "input", 5) == 0) || (length == 4 && memcmp(name, "meta", 4) == 0);
 }
 
 /* Every element that opens closes, in order, and every attribute value is quoted. */
@@ -346,7 +347,7 @@ static void findings_have_stake_evidence_fix_and_place(void **state)
     assert_has(page, "<li>the longest gap took 3.10 ms before step 12</li>");
     assert_has(page, "<li>load data in threads or processes of their own</li>");
     assert_has(page, "<code class=\"range\">ts between 288000000 and 291100000</code> at "
-                     "0.288000000 s, for 3.10 ms, trainer-7/gpu:0");
+                     "0.288000000 s, for 3.10 ms, gpu:0");
     assert_has(page, "ts between 301000000 and 303900001"); /* the end is rounded up */
     free(page);
 }
@@ -529,9 +530,131 @@ static void refused_memory_is_a_clean_error(void **state)
     refuse_each_request(write_page);
 }
 
+/* A table of gaps with so many rows, all of one device. */
+static char *page_with_gaps(int rows)
+{
+    char *json = NULL, *page;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&json, &bytes);
+
+    assert_non_null(to);
+    (void)fprintf(to, "{'input': {'run': 'a', 'hosts': ['a']}, 'gaps': {'longest': [");
+    for (int i = 0; i < rows; i++)
+        (void)fprintf(to, "%s{'device': 'a/gpu:%d', 'begin_ps': %d, 'dur_ps': 5}", i ? "," : "", i % 2, i);
+    (void)fprintf(to, "]}}");
+    assert_int_equal(fclose(to), 0);
+    page = page_of_json(json);
+    free(json);
+    return page;
+}
+
+static void long_tables_are_folded_and_short_ones_are_not(void **state)
+{
+    char *page = page_with_gaps(20);
+
+    (void)state;
+    check_tags(page);
+    assert_lacks(page, "type=\"checkbox\"");
+    free(page);
+    page = page_with_gaps(21);
+    check_tags(page);
+    assert_has(page, "<div class=\"table folded\">");
+    assert_has(page, "<label><input type=\"checkbox\" autocomplete=\"off\"/> Show all 21 rows</label>");
+    assert_int_equal(count(page, "<th scope=\"row\" class=\"id\">gpu:"), 21); /* all are in the page */
+    free(page);
+}
+
+static void names_that_tell_nothing_are_left_out(void **state)
+{
+    char *page = page_of_json("{'input': {'run': 'vm', 'hosts': ['vm']}, 'ops': {'rows': ["
+                              "{'name': 'a', 'module': 'jit_f', 'self_ps': 5}, {'name': 'b', 'module': 'jit_f', "
+                              "'self_ps': 4}]}, 'compile': {'count': 1, 'events': [{'module': 'f', 'host': 'vm', "
+                              "'begin_ps': 1, 'dur_ps': 2}]}, 'devices': [{'id': 'vm/gpu:0'}]}");
+
+    (void)state;
+    check_tags(page);
+    assert_has(page, "Program in all rows: jit_f</p>");
+    assert_lacks(page, "<dt>Host</dt>"); /* it is named as the run */
+    assert_lacks(page, ">Host</th>");
+    assert_lacks(page, "vm/gpu:0");
+    assert_has(page, ">gpu:0</th>");
+    free(page);
+    page = page_of_json("{'input': {'run': 'r', 'hosts': ['vm', 'wm']}, 'ops': {'rows': ["
+                        "{'name': 'a', 'module': 'jit_f', 'self_ps': 5}, {'name': 'b', 'module': 'jit_g', "
+                        "'self_ps': 4}]}, 'compile': {'count': 1, 'events': [{'module': 'f', 'host': 'vm', "
+                        "'begin_ps': 1, 'dur_ps': 2}]}, 'devices': [{'id': 'vm/gpu:0'}]}");
+    assert_lacks(page, "in all rows");
+    assert_has(page, ">Host</th>");
+    assert_has(page, ">vm/gpu:0</th>");
+    free(page);
+}
+
+/* Every link inside the page has its place, and every figure that is linked its definition. */
+static void links_lead_somewhere(void **state)
+{
+    (void)state;
+    for (int which = 0; which < TM_SAMPLES; which++) {
+        char *page = page_of((enum tm_sample)which);
+        int links = 0;
+
+        for (const char *at = strstr(page, "href=\"#"); at; at = strstr(at + 1, "href=\"#"), links++) {
+            const char *target = at + strlen("href=\"#");
+            char id[80];
+
+            (void)snprintf(id, sizeof(id), " id=\"%.*s\"", (int)strcspn(target, "\""), target);
+            if (count(page, id) != 1)
+                fail_msg("%d places have%s", count(page, id), id);
+        }
+        assert_true(links > 1);
+        free(page);
+    }
+}
+
+static void figures_are_linked_to_what_they_are(void **state)
+{
+    char *page = page_of(TM_SAMPLE_GPU);
+    const int term = tm_term_find("host", "Launches per step");
+    char link[120];
+
+    (void)state;
+    assert_true(term >= 0);
+    assert_int_equal(term, tm_term_find("host", "Launches"));
+    assert_int_equal(tm_term_find("host", "Launch"), -1);
+    assert_int_equal(tm_term_find("nothing", "Launches"), -1);
+    (void)snprintf(link, sizeof(link), "<dt><a href=\"#term-%d\">Launches per step</a></dt>", term);
+    assert_has(page, link);
+    (void)snprintf(link, sizeof(link), "<dt id=\"term-%d\">Launches, Launches per step</dt>", term);
+    assert_has(page, link);
+    free(page);
+    page = page_of_json("{'host': null}"); /* sections that are not there are not explained */
+    assert_lacks(page, "id=\"term-");
+    free(page);
+}
+
+/* A section without anything in it is one sentence. */
+static void nothing_found_is_said_once(void **state)
+{
+    char *page = page_of_json("{'fallback': {'callbacks': {'count': 0}, 'cpu_ops': {'count': 0}, 'host_ops': {'count': "
+                              "0}, 'round_trips': {'count': 0}}}");
+
+    (void)state;
+    assert_has(page, "Nothing ran on the host that a device could have run");
+    assert_lacks(page, "Calls back to the host</a></dt>");
+    free(page);
+    page = page_of_json("{'fallback': {'callbacks': {'count': 0}, 'cpu_ops': {'count': 0}, 'host_ops': null, "
+                        "'round_trips': {'count': 0}}}");
+    assert_lacks(page, "Nothing ran on the host"); /* not all was looked for */
+    free(page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(long_tables_are_folded_and_short_ones_are_not),
+        cmocka_unit_test(names_that_tell_nothing_are_left_out),
+        cmocka_unit_test(links_lead_somewhere),
+        cmocka_unit_test(figures_are_linked_to_what_they_are),
+        cmocka_unit_test(nothing_found_is_said_once),
         cmocka_unit_test(texts_are_escaped_in_text_and_attribute),
         cmocka_unit_test(every_byte_is_safe),
         cmocka_unit_test(numbers_of_attributes_are_short),

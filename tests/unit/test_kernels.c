@@ -64,21 +64,23 @@ static const char *text(const struct bench *b, const char *path)
 
 /* --- the table --- */
 
-static void the_hlo_tells_precision_and_matrix_units(void **state)
+static void the_hlo_tells_precision_matrix_units_and_products(void **state)
 {
     /* what the HLO says, what the kernel is called, and what is told: 1 yes, 0 no, -1 nothing */
     static const struct {
         struct tm_hlo_op op;
         const char *name, *precision;
         int tensor_core;
+        const char *category;
     } rows[] = {
-        { { .precision = TM_BF16, .has_matrix = 1 }, "custom_kernel_0", "bf16", 1 },
-        { { .precision = TM_F32, .has_matrix = 1 }, "custom_kernel_1", "f32", -1 },
-        { { .precision = TM_F32, .has_matrix = 1 }, "sm80_xmma_gemm_tf32f32_tn_n", "tf32", 1 },
-        { { .precision = TM_BF16, .has_matrix = 1 }, "ampere_sgemm_128x64_tn", "bf16", 0 },
-        { { .precision = TM_F16 }, "flash_lookalike", "f16", 0 },
-        { { .precision = TM_F16, .target = 1 }, "custom_kernel_2", NULL, -1 }, /* a custom call: anything */
-        { { .precision = TM_OTHER_PRECISION }, "loop_select_fusion", "other", 0 },
+        { { .precision = TM_BF16, .has_matrix = 1 }, "custom_kernel_0", "bf16", 1, "gemm/dot" },
+        { { .precision = TM_F32, .has_matrix = 1 }, "custom_kernel_1", "f32", -1, "gemm/dot" },
+        { { .precision = TM_F32, .has_matrix = 1 }, "sm80_xmma_gemm_tf32f32_tn_n", "tf32", 1, "gemm/dot" },
+        { { .precision = TM_BF16, .has_matrix = 1 }, "ampere_sgemm_128x64_tn", "bf16", 0, "gemm/dot" },
+        { { .precision = TM_F16 }, "flash_lookalike", "f16", 0, "attention" },
+        { { .precision = TM_F16, .target = 1 }, "custom_kernel_2", NULL, -1, "other" }, /* a custom call: anything */
+        { { .precision = TM_BF16, .has_matrix = 1 }, "input_reduce_fusion", "bf16", 0, "reduction" }, /* beside it */
+        { { .precision = TM_OTHER_PRECISION }, "loop_select_fusion", "other", 0, "elementwise fusion" },
     };
     enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
     struct tm_run run;
@@ -103,6 +105,7 @@ static void the_hlo_tells_precision_and_matrix_units(void **state)
         assert_string_equal(tm_text(tm_get(row, "precision")), rows[i].precision ? rows[i].precision : "");
         assert_int_equal(tm_has(tm_get(row, "tensor_core")), rows[i].tensor_core >= 0);
         assert_int_equal(tm_is(tm_get(row, "tensor_core")), rows[i].tensor_core == 1);
+        assert_string_equal(tm_text(tm_get(row, "category")), rows[i].category);
     }
     tm_rows_free(b.trace.hlo_ops);
     close_bench(&b);
@@ -633,6 +636,7 @@ static void names_tell_the_category(void **state)
         { "__amd_rocclr_copyBuffer.kd", "copy/transpose" },
         { "custom-call.12", "custom" },
         { "summarize", NULL },
+        { "ynn_fusion.7", NULL },
         { "", NULL },
         { "%", NULL },
         { "void my_kernel(float*)", NULL },
@@ -769,6 +773,29 @@ static void names_tell_precision_and_matrix_units(void **state)
 
 /* --- top rows --- */
 
+/* The longest table that --rows allows, of the longest rows, with the least memory. */
+static void any_number_of_rows_can_be_listed(void **state)
+{
+    enum { ROWS_MOST = 10000, WORDS = 24 };
+    int64_t row[WORDS] = { 0 };
+    struct tm_run run;
+    struct tm_top_rows *top;
+
+    (void)state;
+    test_run_init(&run);
+    tm_budget_init(&run.budget, (size_t)TM_MEMORY_LEAST_MIB * TM_MIB);
+    top = tm_listed_rows_new(&run, sizeof(row), ROWS_MOST, by_value);
+    assert_non_null(top);
+    for (row[0] = 0; row[0] < 2 * ROWS_MOST; row[0]++)
+        OK(tm_top_rows_add(top, row));
+    tm_top_rows_sort(top);
+    assert_int_equal(tm_top_rows_count(top), ROWS_MOST);
+    assert_int_equal(*(const int64_t *)tm_top_rows_at(top, ROWS_MOST - 1), ROWS_MOST - 1);
+    assert_true(run.budget.peak_bytes[TM_ACCOUNT_SORT] <= tm_budget_share(&run.budget, TM_ACCOUNT_SORT));
+    tm_top_rows_free(top);
+    assert_ledger_is_even(&run);
+}
+
 static void top_rows_are_the_first_of_all(void **state)
 {
     static const uint64_t mosts[] = { 0, 1, 2, 7, 100, 5000 };
@@ -802,7 +829,7 @@ static void top_rows_are_the_first_of_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_hlo_tells_precision_and_matrix_units),
+        cmocka_unit_test(the_hlo_tells_precision_matrix_units_and_products),
         cmocka_unit_test(launches_of_one_configuration_are_a_row),
         cmocka_unit_test(equal_names_of_two_handles_are_one_kernel),
         cmocka_unit_test(what_counts_is_what_the_devices_count),
@@ -820,6 +847,7 @@ int main(void)
         cmocka_unit_test(names_tell_the_category),
         cmocka_unit_test(other_texts_help_where_the_name_does_not_tell),
         cmocka_unit_test(names_tell_precision_and_matrix_units),
+        cmocka_unit_test(any_number_of_rows_can_be_listed),
         cmocka_unit_test(top_rows_are_the_first_of_all),
     };
 

@@ -326,6 +326,9 @@ static void each_operation_is_measured_by_its_lower_roof(void **state)
     assert_string_equal(text(&r, "ops.rows[2].bound"), "unknown");
     assert_false(has(&r, "ops.rows[2].roof_pct"));
     assert_string_equal(text(&r, "ops.rows[3].bound"), "none");
+    assert_string_equal(text(&r, "ops.rows[3].name"), "copy-done.4");
+    assert_int_equal(integer(&r, "ops.rows[3].bytes"), 7);
+    assert_false(has(&r, "ops.rows[3].bandwidth")); /* they moved in another time */
     assert_string_equal(text(&r, "roofline.source"), "stats");
     assert_int_equal(integer(&r, "roofline.compute_ps"), 24 * US);
     assert_int_equal(integer(&r, "roofline.known_ps"), 18 * US);

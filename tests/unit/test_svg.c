@@ -193,8 +193,104 @@ static void charts_without_data_are_left_out(void **state)
     tear_down(&f);
     set_up(&f, TM_SAMPLE_GPU);
     for (int kind = 0; kind < TM_CHART_KINDS; kind++)
-        assert_int_equal(tm_charts_count((enum tm_chart_kind)kind, f.summary), 1);
+        assert_int_equal(tm_charts_count((enum tm_chart_kind)kind, f.summary), kind != TM_CHART_ROOFLINE);
     tear_down(&f);
+}
+
+/* A device with 100 TFLOP/s and 1 TB/s: its corner lies at 100 FLOP per byte. */
+#define ROOF(rows)                                                                                                   \
+    "{'roofline': {'devices': [{'peak_flops': null, 'peak_bandwidth': null}, {'peak_flops': 1e14, 'peak_bandwidth': " \
+    "1e12, 'peak_precision': 'bf16'}]}, 'ops': {'rows': [" rows "]}}"
+#define OP(name, intensity, rate, share)                                                                             \
+    "{'name': '" name "', 'intensity': " intensity ", 'flop_rate': " rate ", 'self_share_pct': " share                \
+    ", 'self_ps': 1000000, 'roof_pct': 50}"
+
+static const struct tm_mark *find_kind(const struct tm_chart *chart, enum tm_mark_kind kind, int nth)
+{
+    for (size_t i = 0; i < chart->marks; i++)
+        if (chart->mark[i].kind == kind && nth-- == 0)
+            return &chart->mark[i];
+    fail_msg("there is no such mark");
+    return NULL;
+}
+
+static int count_text(const struct tm_chart *chart, const char *text)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < chart->marks; i++)
+        n += chart->mark[i].kind == TM_MARK_TEXT && strcmp(tm_chart_text(chart, chart->mark[i].text), text) == 0;
+    return n;
+}
+
+static void draw_roofline(struct fixture *f, const char *json)
+{
+    test_run_init(&f->run);
+    f->doc = tm_doc_new(&f->run);
+    assert_non_null(f->doc);
+    test_summary_load(tm_doc_root(f->doc), json);
+    f->summary = tm_doc_root(f->doc);
+    tm_chart_init(&f->chart, &f->run, width);
+    tm_charts_draw(&f->chart, TM_CHART_ROOFLINE, 0, f->summary);
+}
+
+static void operations_stand_below_the_roof(void **state)
+{
+    struct fixture f;
+    const struct tm_point *corner;
+    const struct tm_mark *dot;
+
+    (void)state;
+    draw_roofline(&f, ROOF(OP("at_the_corner", "100", "1e14", "64") ", " OP("lost", "10", "1e12", "1") ", "
+                           OP("no_cost", "null", "null", "1") ", " OP("far_away", "1e30", "1e14", "1") ", "
+                           OP("nothing", "0", "0", "1")));
+    assert_int_equal(tm_charts_count(TM_CHART_ROOFLINE, f.summary), 1);
+    assert_int_equal(count_marks(&f.chart, TM_MARK_DOT), 2);
+    assert_int_equal(tm_chart_rows(&f.chart), 2);
+    assert_int_equal(count_marks(&f.chart, TM_MARK_POLYLINE), 1);
+    corner = &f.chart.point[find_kind(&f.chart, TM_MARK_POLYLINE, 0)->point_first + 1];
+    dot = find_kind(&f.chart, TM_MARK_DOT, 0);
+    assert_true(fabs(dot->x - corner->x) < 0.01 && fabs(dot->y - corner->y) < 0.01);
+    assert_true(dot->width > find_kind(&f.chart, TM_MARK_DOT, 1)->width); /* more time, larger */
+    dot = find_kind(&f.chart, TM_MARK_DOT, 1);
+    assert_true(dot->x < corner->x && dot->y > corner->y);
+    assert_int_equal(count_text(&f.chart, "lost"), 1);
+    assert_int_equal(count_text(&f.chart, "100 TFLOP/s, bf16"), 1);
+    tear_down(&f);
+}
+
+static void names_of_dots_do_not_cover_others(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    draw_roofline(&f, ROOF(OP("one", "50", "1e12", "5") ", " OP("two", "50.1", "1.01e12", "5") ", "
+                           OP("three", "50.2", "1.02e12", "5")));
+    assert_int_equal(count_marks(&f.chart, TM_MARK_DOT), 3);
+    assert_true(count_text(&f.chart, "one") + count_text(&f.chart, "two") + count_text(&f.chart, "three") <= 2); /* sides */
+    tear_down(&f);
+}
+
+static void without_peaks_or_costs_there_is_no_roofline(void **state)
+{
+    static const char *const summaries[] = {
+        "{'roofline': {'devices': []}, 'ops': {'rows': [" OP("a", "1", "1e12", "5") "]}}",
+        "{'roofline': null, 'ops': {'rows': [" OP("a", "1", "1e12", "5") "]}}",
+        "{'roofline': {'devices': [{'peak_flops': 0, 'peak_bandwidth': 1e12}]}, 'ops': {'rows': ["
+        OP("a", "1", "1e12", "5") "]}}",
+        ROOF(""),
+        ROOF(OP("a", "null", "null", "5")),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(summaries) / sizeof(summaries[0]); i++) {
+        struct fixture f;
+
+        draw_roofline(&f, summaries[i]);
+        assert_int_equal(tm_charts_count(TM_CHART_ROOFLINE, f.summary), 0);
+        assert_int_equal(f.chart.marks, 0);
+        tear_down(&f);
+    }
 }
 
 static void parts_of_a_bar_have_lengths_by_their_time(void **state)
@@ -456,6 +552,9 @@ int main(void)
         cmocka_unit_test(scales_have_round_steps),
         cmocka_unit_test(scales_bear_any_range),
         cmocka_unit_test(charts_without_data_are_left_out),
+        cmocka_unit_test(operations_stand_below_the_roof),
+        cmocka_unit_test(names_of_dots_do_not_cover_others),
+        cmocka_unit_test(without_peaks_or_costs_there_is_no_roofline),
         cmocka_unit_test(parts_of_a_bar_have_lengths_by_their_time),
         cmocka_unit_test(scopes_are_as_wide_as_their_share),
         cmocka_unit_test(bars_never_leave_the_drawing),

@@ -151,9 +151,9 @@ static void figures_stand_with_their_units_and_bands(void **state)
               " 'bad': 10, 'why': 'nobody looked'},"
               " {'id': 'c', 'title': 'None', 'value': 3, 'unit': 'count', 'band': 'bad', 'good': 0,"
               " 'bad': 0}]}");
-    assert_says(&f, "High          75.0 %  warning  > 80  < 50  part of the whole\n");
-    assert_says(&f, "Low     not recorded  unknown   < 2  > 10  nobody looked\n");
-    assert_says(&f, "None               3  bad         0   > 0\n");
+    assert_says(&f, "High          75.0 %  warning  > 80 %  < 50 %  part of the whole\n");
+    assert_says(&f, "Low     not recorded  unknown   < 2 s  > 10 s  nobody looked\n");
+    assert_says(&f, "None               3  bad           0     > 0\n");
     finish(&f);
 }
 

@@ -548,7 +548,7 @@ static tm_status many_sizes(struct bench *b, struct tm_run *run, uint32_t sizes,
 
 static void many_sizes_keep_to_the_memory_and_to_the_result(void **state)
 {
-    static const size_t memories[] = { 32, 4096 };
+    static const size_t memories[] = { 32, 16384 };
     char *json[2] = { NULL, NULL };
 
     (void)state;

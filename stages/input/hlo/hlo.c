@@ -35,6 +35,7 @@ static void free_reading(struct tm_hlo *hlo)
     tm_index_free(hlo->places);
     tm_rows_free(hlo->computations);
     tm_rows_free(hlo->calls);
+    tm_rows_free(hlo->wait_rows);
     tm_sorter_free(hlo->sorter);
     tm_rows_free(hlo->files);
     tm_rows_free(hlo->locations);
@@ -45,7 +46,7 @@ static void free_reading(struct tm_hlo *hlo)
     hlo->reads = NULL;
     hlo->partial_reads = NULL;
     hlo->results = hlo->places = NULL;
-    hlo->computations = hlo->calls = hlo->files = hlo->locations = hlo->frames = NULL;
+    hlo->computations = hlo->calls = hlo->wait_rows = hlo->files = hlo->locations = hlo->frames = NULL;
     hlo->sorter = NULL;
 }
 
@@ -85,13 +86,14 @@ static tm_status make_tables(struct tm_hlo *hlo)
     hlo->places = tm_index_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_place), share / 8, TM_INDEX_FIRST, NULL);
     hlo->computations = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_computation), share / 8);
     hlo->calls = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_call), share / 16);
+    hlo->wait_rows = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_wait), share / 32);
     hlo->sorter = tm_hlo_calls_new(hlo, share / 8);
     hlo->files = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(tm_strid), share / 64);
     hlo->locations = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_location), share / 32);
     hlo->frames = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(uint64_t), share / 64);
     return hlo->buffer && hlo->compact && hlo->operands && hlo->sorted && hlo->reads && hlo->partial_reads &&
-                   hlo->results && hlo->places && hlo->computations && hlo->calls && hlo->sorter && hlo->files &&
-                   hlo->locations && hlo->frames
+                   hlo->results && hlo->places && hlo->computations && hlo->calls && hlo->wait_rows && hlo->sorter &&
+                   hlo->files && hlo->locations && hlo->frames
                ? TM_OK
                : run->error.status;
 }
@@ -144,6 +146,8 @@ tm_status tm_hlo_read(struct tm_hlo *hlo)
         st = walk_all(hlo, HLO_PASS_COSTS);
     if (st == TM_OK)
         st = tm_hlo_sum_up(hlo);
+    if (st == TM_OK)
+        st = tm_hlo_join_waits(hlo);
     for (uint64_t i = 0; i < tm_rows_count(hlo->modules) && st == TM_OK; i++)
         st = tell_why(hlo, i);
     free_reading(hlo);

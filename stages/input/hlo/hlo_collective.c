@@ -110,7 +110,7 @@ static bool iota_is_sound(const struct iota *iota)
 /* The number in the n-th cell. */
 static uint64_t iota_cell(const struct iota *iota, uint64_t n)
 {
-    uint64_t place[IOTA_RANK_MOST], value = 0;
+    uint64_t place[IOTA_RANK_MOST] = { 0 }, value = 0;
 
     for (uint32_t i = iota->rank; i-- > 0;) {
         const uint64_t dim = iota->order_rank ? iota->order[i] : i;

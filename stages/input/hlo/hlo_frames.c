@@ -25,7 +25,7 @@ static tm_status put_source(struct tm_hlo *hlo, struct tm_text file, int64_t lin
         return tm_names_put(hlo->trace->names, file.at, (size_t)length, source);
     memcpy(text, file.at, (size_t)length);
     written = snprintf(text + length, sizeof(text) - (size_t)length, ":%lld", (long long)line);
-    return tm_names_put(hlo->trace->names, text, (size_t)(length + written), source);
+    return tm_names_put(hlo->trace->names, text, (size_t)length + (size_t)written, source);
 }
 
 static tm_status put_file(struct tm_hlo *hlo, struct hlo_module *module, struct tm_wire view)

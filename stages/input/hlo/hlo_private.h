@@ -92,6 +92,25 @@ struct hlo_call {
     uint32_t op;             /* row of trace->hlo_ops; 0 = inside a fusion: none */
 };
 
+/* Something that has begun: its id, and its row of trace->hlo_ops. */
+struct hlo_start {
+    int64_t id;
+    uint32_t op; /* 0 = no entry */
+};
+
+enum { HLO_STARTS = 64 };
+
+struct hlo_waits {
+    uint64_t computation;
+    uint32_t next;
+    struct hlo_start starts[HLO_STARTS];
+};
+
+/* A wait and what it waits for: rows of trace->hlo_ops. */
+struct hlo_wait {
+    uint32_t op, start;
+};
+
 struct hlo_location {
     uint64_t file;         /* number of a file, from 1 */
     int64_t line;
@@ -123,6 +142,8 @@ struct tm_hlo {
     struct tm_rows *computations; /* struct hlo_computation */
     struct tm_rows *calls;        /* struct hlo_call, sorted */
     struct tm_sorter *sorter;     /* struct hlo_call */
+    struct hlo_waits waits;       /* of the present computation */
+    struct tm_rows *wait_rows;    /* struct hlo_wait */
     struct tm_rows *files;        /* tm_strid */
     struct tm_rows *locations;    /* struct hlo_location */
     struct tm_rows *frames;       /* uint64_t: number of a location, from 1 */
@@ -185,6 +206,11 @@ tm_status tm_hlo_note_call(struct tm_hlo *hlo, uint32_t module, uint64_t caller,
                            uint32_t op) TM_MUST_USE;
 void tm_hlo_add_sums(struct hlo_sums *into, const struct hlo_sums *from);
 tm_status tm_hlo_sum_up(struct tm_hlo *hlo) TM_MUST_USE;
+
+/* hlo_waits.c: what a wait tells of its message.  Note each op, in the order of the program; join once all is summed. */
+tm_status tm_hlo_note_wait(struct tm_hlo *hlo, uint64_t computation, const struct tm_hlo_instruction *in,
+                           uint32_t op) TM_MUST_USE;
+tm_status tm_hlo_join_waits(struct tm_hlo *hlo) TM_MUST_USE;
 
 /* hlo_join.c */
 tm_status tm_hlo_index(struct tm_hlo *hlo) TM_MUST_USE;

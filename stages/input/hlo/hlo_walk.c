@@ -237,6 +237,8 @@ static tm_status take_costs(struct walk *k, const struct tm_hlo_instruction *in)
         st = add_own(k, in, &cost, &op);
     if (st == TM_OK && !k->is_fusion && in->name.length && !(in->known->traits & TM_HLO_SILENT))
         st = add_op(k, in, &op, &row);
+    if (st == TM_OK && row)
+        st = tm_hlo_note_wait(k->hlo, k->computation, in, row);
     if (st == TM_OK && in->known->kind == TM_HLO_CALLS)
         st = tm_hlo_note_call(k->hlo, k->number, k->computation, in, row);
     return st;

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The roofline: what operations compute per second against what they compute per byte, and above them what the device
+ * can do.  Both scales are logarithmic. */
+#include "reports/chart/makers.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "reports/format/format.h"
+
+enum { DOTS_MOST = 200, LOOKED_AT = 400, NAMED = 5, TABLE_ROWS = 60, DECADES_MOST = 7, TICKS_MOST = 9, LABEL_BYTES = 32 };
+#define ROOM_ABOVE 0.25 /* of a decade */
+static const double left_room = 74, right_room = 14, top_room = 16, bottom_room = 32, plot_height = 250;
+static const double dot_least = 2, dot_most = 8, label_height = 10;
+
+/* The roof of one device, and the decades that are drawn. */
+struct roof {
+    double flops, bandwidth; /* FLOP/s, bytes/s */
+    int x_from, x_to, y_from;
+    double y_to;
+    double left, right, top, bottom;
+};
+
+/* A dot, with its radius as width, or a label that was put down. */
+struct box {
+    double x, y, width;
+};
+
+/* What is drawn inside the plot. */
+struct marks {
+    struct box dot[DOTS_MOST], label[NAMED];
+    const struct tm_value *op[DOTS_MOST];
+    int dots, labels;
+};
+
+static bool has_roof(const struct tm_value *device)
+{
+    return tm_double(tm_get(device, "peak_flops")) >= 1 && tm_double(tm_get(device, "peak_bandwidth")) >= 1;
+}
+
+/* The first device whose peaks are known; NULL = none. */
+static const struct tm_value *device_of(const struct tm_value *summary)
+{
+    const struct tm_value *devices = tm_path(summary, "roofline.devices");
+
+    for (size_t i = 0; i < tm_length(devices); i++)
+        if (has_roof(tm_at(devices, i)))
+            return tm_at(devices, i);
+    return NULL;
+}
+
+static double log_of(const struct tm_value *op, const char *key)
+{
+    const double value = tm_double(tm_get(op, key));
+
+    return value > 0 && value < 1e30 ? log10(value) : -INFINITY;
+}
+
+/* Its place is known, and no more decades below the ends of the roof than are drawn. */
+static bool is_drawn(const struct tm_value *op, const struct tm_value *device)
+{
+    const double flops = log10(tm_double(tm_get(device, "peak_flops")));
+    const double ridge = flops - log10(tm_double(tm_get(device, "peak_bandwidth")));
+
+    return log_of(op, "flop_rate") > flops - DECADES_MOST && fabs(log_of(op, "intensity") - ridge) < DECADES_MOST - 2;
+}
+
+size_t tm_count_roofline(const struct tm_value *summary)
+{
+    const struct tm_value *rows = tm_path(summary, "ops.rows"), *device = device_of(summary);
+
+    for (size_t i = 0; device && i < tm_length(rows) && i < LOOKED_AT; i++)
+        if (is_drawn(tm_at(rows, i), device))
+            return 1;
+    return 0;
+}
+
+static double x_of(const struct roof *r, double log_x)
+{
+    return r->left + (log_x - r->x_from) / (r->x_to - r->x_from) * (r->right - r->left);
+}
+
+static double y_of(const struct roof *r, double log_y)
+{
+    return r->bottom - (log_y - r->y_from) / (r->y_to - r->y_from) * (r->bottom - r->top);
+}
+
+/* The decades that hold the ridge and all operations. */
+static void choose_decades(struct roof *r, const struct tm_value *device, const struct tm_value *rows)
+{
+    const double flops = log10(r->flops), ridge = flops - log10(r->bandwidth);
+    double x_low = ridge - 1, x_high = ridge + 1, y_low = flops - 2, y_high = flops + ROOM_ABOVE;
+
+    for (size_t i = 0; i < tm_length(rows) && i < LOOKED_AT; i++) {
+        const struct tm_value *op = tm_at(rows, i);
+
+        if (!is_drawn(op, device))
+            continue;
+        x_low = fmin(x_low, log_of(op, "intensity"));
+        x_high = fmax(x_high, log_of(op, "intensity"));
+        y_low = fmin(y_low, log_of(op, "flop_rate"));
+        y_high = fmax(y_high, fmin(log_of(op, "flop_rate"), flops + 2));
+    }
+    r->x_from = (int)floor(x_low);
+    r->x_to = (int)ceil(x_high);
+    r->y_from = (int)floor(y_low);
+    r->y_to = y_high;
+}
+
+/* "10 GFLOP/s" */
+static const char *rate_label(char out[LABEL_BYTES], int decade)
+{
+    static const char *const units[] = { "", "k", "M", "G", "T", "P", "E" };
+    static const char *const digits[] = { "1", "10", "100" };
+
+    if (decade < 0 || decade / 3 >= (int)(sizeof(units) / sizeof(units[0])))
+        (void)snprintf(out, LABEL_BYTES, "1e%d FLOP/s", decade);
+    else
+        (void)snprintf(out, LABEL_BYTES, "%s %sFLOP/s", digits[decade % 3], units[decade / 3]);
+    return out;
+}
+
+static void draw_scales(struct tm_chart *chart, const struct roof *r)
+{
+    const int x_each = (r->x_to - r->x_from) / TICKS_MOST + 1, y_each = ((int)r->y_to - r->y_from) / TICKS_MOST + 1;
+    char label[LABEL_BYTES];
+
+    for (int d = r->y_from; d <= r->y_to; d += y_each) {
+        tm_chart_line(chart, TM_ROLE_GRID, r->left, y_of(r, d), r->right, y_of(r, d));
+        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, r->left - 6, y_of(r, d) + 3,
+                        rate_label(label, d));
+    }
+    for (int d = r->x_from; d <= r->x_to; d += x_each) {
+        tm_chart_line(chart, TM_ROLE_GRID, x_of(r, d), r->top, x_of(r, d), r->bottom);
+        (void)snprintf(label, sizeof(label), "%.6g", pow(10, d));
+        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, x_of(r, d), r->bottom + 13, label);
+    }
+    tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, r->right, r->bottom + 26, "FLOP per byte");
+}
+
+/* The memory's slope from the left or the lower border up to the ridge, then the flat part. */
+static void draw_roof(struct tm_chart *chart, const struct roof *r, const char *type)
+{
+    const double flops = log10(r->flops), slope = log10(r->bandwidth), ridge = flops - slope;
+    const double from = fmax(r->x_from, r->y_from - slope);
+    char rate[TM_FORMAT_BYTES], text[TM_FORMAT_BYTES + LABEL_BYTES];
+
+    tm_chart_path(chart, TM_MARK_POLYLINE, TM_ROLE_TEXT, 1.4);
+    tm_chart_point(chart, x_of(r, from), y_of(r, from + slope));
+    tm_chart_point(chart, x_of(r, ridge), y_of(r, flops));
+    tm_chart_point(chart, r->right, y_of(r, flops));
+    (void)snprintf(text, sizeof(text), "%s%s%.16s", tm_format_flop_rate(rate, r->flops), *type ? ", " : "", type);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_END, r->right, y_of(r, flops) - 5, text);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_END, x_of(r, ridge) - 12,
+                    y_of(r, flops) - 5 < r->top ? r->top : y_of(r, flops) - 5, tm_format_rate(rate, r->bandwidth));
+}
+
+static bool covers(const struct box *label, const struct marks *m)
+{
+    for (int i = 0; i < m->labels; i++)
+        if (fabs(m->label[i].y - label->y) < label_height && label->x < m->label[i].x + m->label[i].width &&
+            m->label[i].x < label->x + label->width)
+            return true;
+    for (int i = 0; i < m->dots; i++) {
+        const struct box *dot = &m->dot[i];
+
+        if (dot->x + dot->width > label->x && dot->x - dot->width < label->x + label->width &&
+            dot->y + dot->width > label->y - label_height && dot->y - dot->width < label->y)
+            return true;
+    }
+    return false;
+}
+
+/* Beside its dot, where there is room and nothing else stands. */
+static void name_dot(struct tm_chart *chart, const struct roof *r, struct marks *m, int at)
+{
+    const struct box *dot = &m->dot[at];
+    char name[TM_CHART_NAME_BYTES];
+    struct box label;
+
+    tm_chart_cut_name(name, sizeof(name), tm_text(tm_get(m->op[at], "name")));
+    label = (struct box){ .y = dot->y + 3, .width = tm_chart_text_width(name, TM_TEXT_SMALL) };
+    for (int side = 0; side < 2; side++) {
+        label.x = side == 0 ? dot->x + dot->width + 3 : dot->x - dot->width - 3 - label.width;
+        if (label.x < r->left || label.x + label.width > r->right || covers(&label, m))
+            continue;
+        m->label[m->labels++] = label;
+        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, label.x, label.y, name);
+        return;
+    }
+}
+
+static struct box draw_dot(struct tm_chart *chart, const struct roof *r, const struct tm_value *op)
+{
+    const double share = fmin(fmax(tm_double(tm_get(op, "self_share_pct")), 0), 100) / 100;
+    const struct box dot = { x_of(r, log_of(op, "intensity")), fmax(y_of(r, log_of(op, "flop_rate")), r->top),
+                             fmax(dot_least, dot_most * sqrt(share)) };
+    char rate[TM_FORMAT_BYTES], intensity[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], name[TM_CHART_NAME_BYTES];
+
+    tm_chart_cut_name(name, sizeof(name), tm_text(tm_get(op, "name")));
+    tm_chart_open(chart, "%s: %s, %s FLOP per byte, %s", name,
+                  tm_format_flop_rate(rate, tm_double(tm_get(op, "flop_rate"))),
+                  tm_format_number(intensity, tm_double(tm_get(op, "intensity"))),
+                  tm_format_time(time, tm_int(tm_get(op, "self_ps"))));
+    tm_chart_dot(chart, TM_ROLE_SERIES, dot.x, dot.y, dot.width);
+    tm_chart_close(chart);
+    return dot;
+}
+
+static void add_table_row(struct tm_chart *chart, const struct tm_value *op)
+{
+    const struct tm_value *roof = tm_get(op, "roof_pct");
+    char text[TM_CHART_NAME_BYTES];
+
+    tm_chart_cut_name(text, sizeof(text), tm_text(tm_get(op, "name")));
+    tm_chart_cell(chart, text);
+    tm_chart_cell(chart, tm_format_number(text, tm_double(tm_get(op, "intensity"))));
+    tm_chart_cell(chart, tm_format_flop_rate(text, tm_double(tm_get(op, "flop_rate"))));
+    tm_chart_cell(chart, tm_has(roof) ? tm_format_pct(text, tm_double(roof)) : "");
+    tm_chart_cell(chart, tm_format_time(text, tm_int(tm_get(op, "self_ps"))));
+}
+
+static void draw_dots(struct tm_chart *chart, const struct roof *r, struct marks *m, const struct tm_value *device,
+                      const struct tm_value *rows)
+{
+    for (size_t i = 0; i < tm_length(rows) && i < LOOKED_AT && m->dots < DOTS_MOST; i++) {
+        const struct tm_value *op = tm_at(rows, i);
+
+        if (!is_drawn(op, device))
+            continue;
+        m->op[m->dots] = op;
+        m->dot[m->dots] = draw_dot(chart, r, op);
+        if (m->dots++ < TABLE_ROWS)
+            add_table_row(chart, op);
+    }
+    for (int i = 0; i < m->dots && i < NAMED; i++) /* those that take most time */
+        name_dot(chart, r, m, i);
+}
+
+void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+{
+    const struct tm_value *device = device_of(summary), *rows = tm_path(summary, "ops.rows");
+    struct roof r = { .flops = tm_double(tm_get(device, "peak_flops")),
+                      .bandwidth = tm_double(tm_get(device, "peak_bandwidth")),
+                      .left = left_room,
+                      .right = chart->width - right_room,
+                      .top = top_room,
+                      .bottom = top_room + plot_height };
+    struct marks marks = { .dots = 0 };
+
+    (void)index;
+    choose_decades(&r, device, rows);
+    chart->height = r.bottom + bottom_room;
+    tm_chart_column(chart, "operation", false);
+    tm_chart_column(chart, "FLOP per byte", true);
+    tm_chart_column(chart, "rate", true);
+    tm_chart_column(chart, "of its roof", true);
+    tm_chart_column(chart, "self time", true);
+    draw_scales(chart, &r);
+    draw_roof(chart, &r, tm_text(tm_get(device, "peak_precision")));
+    draw_dots(chart, &r, &marks, device, rows);
+    (void)snprintf(chart->title, sizeof(chart->title), "Operations under the roof");
+    (void)snprintf(chart->caption, sizeof(chart->caption),
+                   "%d operation%s whose cost is known, larger dots for more time; the roof is what a device can do: left of its "
+                   "corner the memory limits it, right of it computing.",
+                   marks.dots, marks.dots == 1 ? "" : "s");
+}
