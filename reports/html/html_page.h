@@ -26,6 +26,7 @@ enum tm_cell {
     TM_CELL_NAME,   /* a name of the trace: cut in the middle, opens to the whole */
     TM_CELL_DEVICE, /* the id of a device, shown as reports/format/shown_names.h has it */
     TM_CELL_HOST,   /* likewise; a column of them is left out where the run has one host */
+    TM_CELL_CAUSE,  /* of idle time, in words */
     TM_CELL_PROSE,  /* sentences */
     TM_CELL_TIME,   /* picoseconds */
     TM_CELL_MOMENT, /* a point in time, picoseconds */

@@ -202,7 +202,7 @@ static void write_gaps(struct tm_page *page)
     static const struct tm_html_column columns[] = {
         { "Device", "device", TM_CELL_DEVICE }, { "Begin", "begin_ps", TM_CELL_MOMENT },
         { "Length", "dur_ps", TM_CELL_TIME }, { "Step", "step", TM_CELL_COUNT },
-        { "Cause", "cause", TM_CELL_WORD },   { "On the host", "host_event", TM_CELL_NAME },
+        { "Cause", "cause", TM_CELL_CAUSE },   { "On the host", "host_event", TM_CELL_NAME },
         { "Before", "before", TM_CELL_NAME }, { "After", "after", TM_CELL_NAME },
     };
     const struct tm_value *gaps = of(page, "gaps");
