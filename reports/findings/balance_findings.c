@@ -145,6 +145,8 @@ static void fix_uneven(struct tm_finding *f)
 /* By compute time, not by busy time: who waits in a collective for a late device is busy too. */
 static void find_uneven(struct tm_findings *all)
 {
+    /* where a device is that has less to do */
+    static const enum tm_wait waits[] = { TM_WAIT_COLLECTIVE, TM_WAIT_EDGES, TM_WAIT_DEVICE };
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_IMBALANCE];
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     double pct;
@@ -162,11 +164,12 @@ static void find_uneven(struct tm_findings *all)
         return;
     is_slow = is_same_work(&l) || is_slow_at_same_work(all->summary, &l, pct);
     f = tm_finding_of_time(all, is_slow ? "slow_device" : "imbalance", stake_ps);
+    (void)tm_wait_explain(all, waits, sizeof(waits) / sizeof(waits[0]), stake_ps);
     tm_finding_title(f, is_slow ? "One device needs longer for the same work" : "The devices have unequal work");
     tm_finding_value(f, pct, "%");
     tm_finding_limit(f, kpi->good);
-    f->cause = "Devices that work together go at the pace of the slowest one; the others wait for "
-               "it in collectives or idle.";
+    tm_finding_cause(f, "Devices that work together go at the pace of the slowest one; the others wait for "
+               "it in collectives or idle.");
     tm_finding_say(f, "%s computes for %s, with %s %s.",
                    tm_finding_device(f, name, tm_get(l.most, "id")), tm_format_time(a, l.most_ps),
                    tm_format_count(b, work_of(l.most)),

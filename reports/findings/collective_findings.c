@@ -112,19 +112,23 @@ static void point_at_steps(struct tm_findings *all, struct tm_finding *f)
 static void find_exposed(struct tm_findings *all)
 {
     const int64_t exposed_ps = tm_int(tm_path(all->summary, "total.exposed_collective_ps"));
+    const int64_t left_ps = tm_wait_left(all, TM_WAIT_COLLECTIVE), told_ps = all->told_ps[TM_WAIT_COLLECTIVE];
     const int64_t total_ps = tm_int(tm_path(all->summary, "total.collective_ps"));
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (!tm_is_worth_mention(all, exposed_ps))
+    if (!tm_is_worth_mention(all, left_ps))
         return;
-    f = tm_finding_of_time(all, "collective_exposed", exposed_ps);
+    f = tm_finding_of_time(all, "collective_exposed", left_ps);
     tm_finding_title(f, "Collectives run with nothing beside them");
-    f->cause = "The devices exchange data (gradients, activations, parameters) and have no other "
-               "work meanwhile; or they wait in the collective for the last one to arrive.";
+    tm_finding_cause(f, "The devices exchange data (gradients, activations, parameters) and have no other "
+               "work meanwhile; or they wait in the collective for the last one to arrive.");
     tm_finding_say(f, "%s of %s of collective time has no compute beside it; %s overlap.",
                    tm_format_time(a, exposed_ps), tm_format_time(b, total_ps),
                    tm_format_pct(c, 100 - tm_share_pct(exposed_ps, total_ps)));
+    if (told_ps > 0)
+        tm_finding_say(f, "%s of it are waits for a device that comes late; they are told by themselves and not counted "
+                          "here.", tm_format_time(a, told_ps));
     say_worst_row(all, f);
     say_worst_exposed(all, f);
     point_at_steps(all, f);
@@ -180,10 +184,10 @@ static void find_small(struct tm_findings *all)
     if ((double)s.count < SMALL_PER_STEP * (steps > 1 ? steps : 1) * (devices > 1 ? devices : 1) ||
         !tm_is_worth_mention(all, s.exposed_ps))
         return;
-    f = tm_finding_of_time(all, "collective_small", s.exposed_ps);
+    f = tm_finding_of_share(all, "collective_small", TM_INFO, s.exposed_ps); /* at stake as exposed time */
     tm_finding_title(f, "Many collectives with small messages");
-    f->cause = "A collective costs its latency on every device, however little it moves: tens of microseconds inside a "
-               "node, more between nodes. Small messages never get near the bandwidth of the links.";
+    tm_finding_cause(f, "A collective costs its latency on every device, however little it moves: tens of microseconds inside a "
+               "node, more between nodes. Small messages never get near the bandwidth of the links.");
     tm_finding_say(f, "%s collectives with messages under %s take %s.", tm_format_count(a, s.count),
                    tm_format_bytes(b, limit_bytes), tm_format_time(c, s.total_ps));
     tm_finding_say(f, "Most are %s of %s: %s, %s each.", tm_text(tm_get(s.most, "kind")),
@@ -230,12 +234,13 @@ static void find_slow(struct tm_findings *all)
             worst_ps = lost_ps;
         }
     }
-    if (!worst || tm_has(tm_path(all->summary, "collectives.skew.straggler")) || !tm_is_worth_mention(all, stake_ps))
+    if (!worst || tm_has(tm_path(all->summary, "collectives.skew.straggler")) || !tm_is_worth_mention(all, stake_ps) ||
+        tm_ask_is_platform(all->summary, "cpu")) /* threads of one process have no links */
         return;
-    f = tm_finding_of_time(all, "collective_slow", stake_ps);
+    f = tm_finding_of_share(all, "collective_slow", TM_INFO, stake_ps); /* at stake as exposed time */
     tm_finding_title(f, "Large collectives move their data slowly");
-    f->cause = "The links between the devices are slow, or a device comes late and the others wait inside the "
-               "collective: its time counts as theirs.";
+    tm_finding_cause(f, "The links between the devices are slow, or a device comes late and the others wait inside the "
+               "collective: its time counts as theirs.");
     tm_finding_say(f, "%s of %s: %s on the bus, in %s of them.", tm_text(tm_get(worst, "kind")),
                    tm_format_bytes(a, tm_double(tm_get(worst, "message_bytes"))),
                    tm_format_rate(b, tm_double(tm_get(worst, "bus_bandwidth"))),
@@ -286,10 +291,11 @@ static const struct tm_value *find_members(const struct tm_value *skew, const ch
     return o->count ? late : NULL;
 }
 
-/* What the others would wait less, as far as nothing else runs there meanwhile. */
-static int64_t stake_of(const struct tm_value *summary, const struct tm_value *late)
+/* What the others would wait less, as far as nothing else runs there meanwhile.  Where it comes late as it has more work,
+ * that is told as imbalance, the first to explain exposed collectives. */
+static int64_t stake_of(const struct tm_findings *all, const struct tm_value *late)
 {
-    const struct tm_value *devices = tm_get(summary, "devices");
+    const struct tm_value *summary = all->summary, *devices = tm_get(summary, "devices");
     const int64_t caused_ps = tm_int(tm_get(late, "caused_ps"));
     int64_t exposed_ps = 0;
 
@@ -299,7 +305,10 @@ static int64_t stake_of(const struct tm_value *summary, const struct tm_value *l
         if (strcmp(tm_text(tm_get(d, "id")), tm_text(tm_get(late, "device"))) != 0)
             exposed_ps = tm_add_times(exposed_ps, tm_int(tm_get(d, "exposed_collective_ps")));
     }
-    return caused_ps < exposed_ps ? caused_ps : exposed_ps;
+    exposed_ps = caused_ps < exposed_ps ? caused_ps : exposed_ps;
+    if (strcmp(tm_text(tm_path(summary, "balance.slowest")), tm_text(tm_get(late, "device"))) == 0)
+        exposed_ps -= all->told_ps[TM_WAIT_COLLECTIVE];
+    return exposed_ps > 0 ? exposed_ps : 0;
 }
 
 static void say_lateness(struct tm_finding *f, const struct tm_value *late, const struct others *o)
@@ -343,6 +352,7 @@ static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst
 
 static void find_straggler(struct tm_findings *all)
 {
+    static const enum tm_wait wait = TM_WAIT_COLLECTIVE;
     const struct tm_value *skew = tm_path(all->summary, "collectives.skew");
     const char *straggler = tm_text(tm_get(skew, "straggler"));
     struct others others;
@@ -354,14 +364,15 @@ static void find_straggler(struct tm_findings *all)
 
     if (!*straggler || !late)
         return;
-    stake_ps = stake_of(all->summary, late);
+    stake_ps = stake_of(all, late);
     times = (double)tm_int(tm_get(late, "late_ps")) * (double)others.count / (double)(others.late_ps + 1);
     if (times < tm_limit_of(all, TM_LIMIT_STRAGGLER) || !tm_is_worth_mention(all, stake_ps))
         return;
+    (void)tm_wait_explain(all, &wait, 1, stake_ps);
     f = tm_finding_of_time(all, "straggler", stake_ps);
     tm_finding_title(f, "The others wait for %s", tm_finding_device(f, name, tm_get(skew, "straggler")));
-    f->cause = "Nobody can leave a collective before the last one has come. The others wait in it, and their "
-               "collectives look long although their links are not slow.";
+    tm_finding_cause(f, "Nobody can leave a collective before the last one has come. The others wait in it, and their "
+               "collectives look long although their links are not slow.");
     say_lateness(f, late, &others);
     point_at_arrivals(f, tm_get(skew, "worst"), straggler);
     tm_finding_fixes(f, hurry);
@@ -369,8 +380,8 @@ static void find_straggler(struct tm_findings *all)
 
 void tm_find_collectives(struct tm_findings *all)
 {
+    find_straggler(all);
     find_exposed(all);
     find_small(all);
     find_slow(all);
-    find_straggler(all);
 }

@@ -105,15 +105,16 @@ static void find_inside_steps(struct tm_findings *all)
 {
     const int64_t count = tm_compiles_inside_steps(all);
     const int64_t total_ps = tm_int(tm_path(all->summary, "compile.inside_steps.total_ps"));
-    const int64_t idle_ps = tm_idle_of(all, "compile");
+    static const enum tm_wait wait = TM_WAIT_COMPILE;
+    int64_t idle_ps;
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (count <= 0)
         return;
-    f = tm_finding_of_time(all, "compile_in_steps", idle_ps);
-    if (f->severity < TM_WARNING)
-        f->severity = TM_WARNING;
+    idle_ps = tm_wait_explain(all, &wait, 1, all->window_ps);
+    f = tm_is_worth_mention(all, idle_ps) ? tm_finding_of_time(all, "compile_in_steps", idle_ps)
+                                          : tm_finding_of_fact(all, "compile_in_steps", TM_WARNING);
     tm_finding_title(f, count == 1 ? "A program is compiled inside the steps"
                                    : "Programs are compiled inside the steps");
     tm_finding_value(f, (double)count, "count");

@@ -13,7 +13,7 @@
 enum {
     TM_FINDINGS_MOST = 64, /* more than there are rules times what one can give */
     TM_TITLE_BYTES = 200,
-    TM_EVIDENCE_MOST = 8,
+    TM_EVIDENCE_MOST = 6,
     TM_EVIDENCE_BYTES = 480,
     TM_FIXES_MOST = 6,
     TM_FIXES_OFFERED = 12, /* of a table: those of all audiences */
@@ -24,26 +24,25 @@ enum {
 
 enum tm_severity { TM_INFO, TM_WARNING, TM_BAD };
 
-struct tm_where {
-    int64_t begin_ps, end_ps;
-    char device[192];
-};
+/* A finding is made and filled in by the functions below; nothing else of it can be reached, so that no rule gives one
+ * with time at stake a severity of its own. */
+struct tm_finding;
 
-struct tm_finding {
-    const char *id; /* static text, as are unit, cause and fixes */
-    const struct tm_value *summary;
-    enum tm_severity severity;
-    unsigned audience; /* decides which texts are fit */
-    char title[TM_TITLE_BYTES];
-    bool has_value, has_limit;
-    double value, limit;
-    const char *unit; /* of value and limit */
-    int64_t at_stake_ps;
-    const char *cause;
-    int evidence_count, fix_count, where_count;
-    char evidence[TM_EVIDENCE_MOST][TM_EVIDENCE_BYTES];
-    const char *fix[TM_FIXES_MOST];
-    struct tm_where where[TM_WHERE_MOST];
+/* Waits of the devices that findings share out among each other: the causes of idle time, as in gaps.by_cause, and
+ * what is no gap. */
+enum tm_wait {
+    TM_WAIT_COLLECTIVE, /* exposed collectives */
+    TM_WAIT_EDGES,      /* before the first and after the last activity of a device */
+    TM_WAIT_DEVICE,
+    TM_WAIT_LAUNCH,
+    TM_WAIT_COMPILE,
+    TM_WAIT_INPUT,
+    TM_WAIT_SYNC,
+    TM_WAIT_GC,
+    TM_WAIT_PROFILER,
+    TM_WAIT_HOST,
+    TM_WAIT_UNRECORDED,
+    TM_WAITS
 };
 
 struct tm_findings {
@@ -51,9 +50,10 @@ struct tm_findings {
     const struct tm_thresholds *thresholds;
     int64_t window_ps; /* of all devices; 0 = no device activity */
     unsigned audience; /* of the run */
+    int64_t told_ps[TM_WAITS];         /* what other findings have at stake already */
+    const struct tm_value *dominant_op; /* a row of ops that a finding is about; NULL = none */
     int count;
-    struct tm_finding
-        list[TM_FINDINGS_MOST + 1]; /* the last place takes what does not fit, and is not printed */
+    struct tm_finding *list; /* TM_FINDINGS_MOST and one more, which takes what does not fit and is not printed */
 };
 
 /* A group of rules: looks at the summary, adds what it finds. */
@@ -65,6 +65,7 @@ extern tm_rules_fn tm_find_memory;
 extern tm_rules_fn tm_find_balance;
 extern tm_rules_fn tm_find_profile;
 extern tm_rules_fn tm_find_host_work;
+extern tm_rules_fn tm_find_empty_queue;
 extern tm_rules_fn tm_find_ops;
 extern tm_rules_fn tm_find_collectives;
 extern tm_rules_fn tm_find_fusion;
@@ -72,12 +73,29 @@ extern tm_rules_fn tm_find_occupancy;
 extern tm_rules_fn tm_find_precision;
 extern tm_rules_fn tm_find_scopes;
 
-/* Begin a finding with the time that it may cost: the window is the most, and severity follows from
- * the share. out:    never NULL; title, cause, evidence and fixes are still to be given */
+/* Begin a finding with the time that could be won by mending this one thing: the window is the most, and severity
+ * follows from the share. out:    never NULL; title, cause, evidence and fixes are still to be given */
 struct tm_finding *tm_finding_of_time(struct tm_findings *all, const char *id, int64_t at_stake_ps);
-/* Begin a finding that has a severity of its own and no time at stake. */
+/* Begin a finding of time of which nobody knows how much could be won, or which is at stake in another finding: no time
+ * at stake, the share of the window as its value. */
+struct tm_finding *tm_finding_of_share(struct tm_findings *all, const char *id,
+                                       enum tm_severity severity, int64_t measured_ps);
+/* Begin a finding of a fact, which has a severity of its own and no time at stake. */
 struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id,
                                       enum tm_severity severity);
+/* The same for what is wrong with the profile, not with the run: these are told last. */
+struct tm_finding *tm_finding_of_profile(struct tm_findings *all, const char *id,
+                                         enum tm_severity severity);
+/* Has a rule before given a finding of this id? */
+bool tm_is_found(const struct tm_findings *all, const char *id);
+
+/* What is left of a wait that no finding explains yet. */
+int64_t tm_wait_left(const struct tm_findings *all, enum tm_wait wait);
+/* Lay time to a finding that explains it, so that none of it is at stake twice: from the waits in their order, as far
+ * as there is something left of them. out:    what has been laid to it */
+int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size_t count,
+                        int64_t ps);
+enum tm_wait tm_wait_of_cause(const char *cause); /* of gaps.by_cause; TM_WAITS = unknown */
 
 void tm_finding_title(struct tm_finding *f, const char *format, ...) TM_PRINTF(2, 3);
 void tm_finding_value(struct tm_finding *f, double value, const char *unit);

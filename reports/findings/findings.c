@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the rules over the summary and writes what they found.  The list has a fixed size in the
- * account `model`; each group of rules is a file of its own. */
+ * account `model`; each group of rules is a file of its own.  Time at stake decides the severity and the order; facts
+ * come behind, those about the profile last. */
 #include "reports/findings/findings.h"
 
 #include <stdarg.h>
@@ -9,6 +10,29 @@
 
 #include "reports/findings/finding.h"
 #include "reports/format/shown_names.h"
+
+struct place {
+    int64_t begin_ps, end_ps;
+    char device[192];
+};
+
+struct tm_finding {
+    const char *id; /* static text, as are unit, cause and fixes */
+    const struct tm_value *summary;
+    enum tm_severity severity;
+    unsigned audience; /* decides which texts are fit */
+    bool is_of_profile;
+    char title[TM_TITLE_BYTES];
+    bool has_value, has_limit;
+    double value, limit;
+    const char *unit; /* of value and limit */
+    int64_t at_stake_ps, measured_ps;
+    const char *cause;
+    int evidence_count, fix_count, where_count;
+    char evidence[TM_EVIDENCE_MOST][TM_EVIDENCE_BYTES];
+    const char *fix[TM_FIXES_MOST];
+    struct place where[TM_WHERE_MOST];
+};
 
 static const char *const severity_name[] = {
     [TM_INFO] = "info", [TM_WARNING] = "warning", [TM_BAD] = "bad"
@@ -58,15 +82,47 @@ struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id,
     return f;
 }
 
+struct tm_finding *tm_finding_of_profile(struct tm_findings *all, const char *id,
+                                         enum tm_severity severity)
+{
+    struct tm_finding *f = tm_finding_of_fact(all, id, severity);
+
+    f->is_of_profile = true;
+    return f;
+}
+
+static void tell_share(const struct tm_findings *all, struct tm_finding *f, int64_t ps)
+{
+    f->measured_ps = ps;
+    tm_finding_value(f, tm_share_pct(ps, all->window_ps), "%");
+}
+
+struct tm_finding *tm_finding_of_share(struct tm_findings *all, const char *id,
+                                       enum tm_severity severity, int64_t measured_ps)
+{
+    struct tm_finding *f = tm_finding_of_fact(all, id, severity);
+
+    tell_share(all, f, tm_clamp_to_window(all, measured_ps));
+    return f;
+}
+
 struct tm_finding *tm_finding_of_time(struct tm_findings *all, const char *id, int64_t at_stake_ps)
 {
     const int64_t stake_ps = tm_clamp_to_window(all, at_stake_ps);
     struct tm_finding *f = tm_finding_of_fact(all, id, severity_of(all, stake_ps));
 
     f->at_stake_ps = stake_ps;
-    tm_finding_value(f, tm_share_pct(stake_ps, all->window_ps), "%");
+    tell_share(all, f, stake_ps);
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_WARNING_SHARE));
     return f;
+}
+
+bool tm_is_found(const struct tm_findings *all, const char *id)
+{
+    for (int i = 0; i < all->count; i++)
+        if (strcmp(all->list[i].id, id) == 0)
+            return true;
+    return false;
 }
 
 void tm_finding_title(struct tm_finding *f, const char *format, ...)
@@ -138,7 +194,7 @@ void tm_finding_causes(struct tm_finding *f, const char *const texts[TM_CAUSES_O
 
 void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, const char *device)
 {
-    struct tm_where *where = &f->where[f->where_count];
+    struct place *where = &f->where[f->where_count];
 
     if (f->where_count == TM_WHERE_MOST)
         return;
@@ -149,12 +205,19 @@ void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, co
     (void)snprintf(where->device, sizeof(where->device), "%s", device);
 }
 
+/* Time at stake first; of facts the graver, those of the run, the larger. */
 static int by_stake(const void *a, const void *b)
 {
     const struct tm_finding *x = a, *y = b;
 
     if (x->at_stake_ps != y->at_stake_ps)
         return x->at_stake_ps < y->at_stake_ps ? 1 : -1;
+    if (x->severity != y->severity)
+        return x->severity < y->severity ? 1 : -1;
+    if (x->is_of_profile != y->is_of_profile)
+        return x->is_of_profile ? 1 : -1;
+    if (x->measured_ps != y->measured_ps)
+        return x->measured_ps < y->measured_ps ? 1 : -1;
     return strcmp(x->id, y->id);
 }
 
@@ -206,39 +269,41 @@ static void write_finding(const struct tm_findings *all, const struct tm_finding
 tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
                           const struct tm_thresholds *t)
 {
+    /* What explains a wait comes before what tells of the rest of it. */
     /* clang-format off */
     static tm_rules_fn *const rules[] = {
-        tm_find_idle,
         tm_find_transfers,
         tm_find_compiles,
         tm_find_memory,
         tm_find_balance,
         tm_find_profile,
-        tm_find_host_work,
-        tm_find_ops,
-        tm_find_collectives,
         tm_find_fusion,
+        tm_find_host_work,
+        tm_find_collectives,
+        tm_find_idle,
+        tm_find_empty_queue,
+        tm_find_ops,
         tm_find_occupancy,
         tm_find_precision,
         tm_find_scopes,
     };
     /* clang-format on */
-    struct tm_findings *all = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*all), &run->error);
+    const size_t list_bytes = (TM_FINDINGS_MOST + 1) * sizeof(struct tm_finding);
+    struct tm_findings all = { .summary = summary, .thresholds = t };
     struct tm_value *list;
 
-    if (!all)
+    all.list = tm_take(&run->budget, TM_ACCOUNT_MODEL, list_bytes, &run->error);
+    if (!all.list)
         return TM_ERR_LIMIT;
-    all->summary = summary;
-    all->thresholds = t;
-    all->window_ps = tm_ask_window_ps(summary);
-    all->audience = tm_audience_of(summary);
+    all.window_ps = tm_ask_window_ps(summary);
+    all.audience = tm_audience_of(summary);
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         if (rules[i] == tm_find_memory || tm_ask_has_trace(summary))
-            rules[i](all);
-    qsort(all->list, (size_t)all->count, sizeof(all->list[0]), by_stake);
+            rules[i](&all);
+    qsort(all.list, (size_t)all.count, sizeof(all.list[0]), by_stake);
     list = tm_add_array(summary, "findings");
-    for (int i = 0; i < all->count; i++)
-        write_finding(all, &all->list[i], tm_add_object(list, NULL));
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, all, sizeof(*all));
+    for (int i = 0; i < all.count; i++)
+        write_finding(&all, &all.list[i], tm_add_object(list, NULL));
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, all.list, list_bytes);
     return run->error.status;
 }

@@ -2,6 +2,7 @@
 /* What could be one kernel, or one program (summary.fusion, summary.programs): very many small kernels, very many
  * small programs, ops that come back many times in a step, attention in pieces, and copies for the sake of a layout. */
 #include <stdio.h>
+#include <string.h>
 
 #include "reports/findings/idle.h"
 
@@ -22,35 +23,30 @@ static bool is_busy(const struct tm_findings *all)
     return kpi->has_bands && tm_double(tm_path(all->summary, "total.utilization_pct")) > kpi->good;
 }
 
-bool tm_waits_are_short(const struct tm_findings *all)
-{
-    const struct tm_value *waits = tm_path(all->summary, "gaps.by_cause.device_wait");
-    const int64_t count = tm_int(tm_get(waits, "count"));
-
-    return count > 0 && tm_double(tm_get(waits, "total_ps")) / (double)count <
-                            tm_limit_of(all, TM_LIMIT_SHORT_GAP) * PS_PER_US;
-}
-
 /* --- small kernels --- */
 
-/* The pauses, and what launches cost as far as the device is idle: the rest of it is hidden behind work. */
+/* Pauses between pieces of launched work beyond those that every run has: what fewer and longer pieces would win.
+ * Longer waits have other reasons, and pauses between programs are told by themselves. */
 static int64_t short_stake(const struct tm_findings *all)
 {
-    const struct tm_value *idle = tm_path(all->summary, "total.idle_ps");
-    const int64_t gap_ps = time_at(all, "fusion.runs.gap_ps"), stake_ps = time_at(all, "fusion.runs.at_stake_ps");
+    const int64_t pause_ps = time_at(all, "gaps.pauses.total_ps"), busy_ps = time_at(all, "total.busy_ps");
+    const double ordinary_ps =
+        (double)tm_add_times(busy_ps, pause_ps) * tm_limit_of(all, TM_LIMIT_PAUSE_SHARE) / 100;
+    const int64_t beyond_ps = pause_ps - tm_whole(ordinary_ps), left_ps = tm_wait_left(all, TM_WAIT_DEVICE);
 
-    if (is_busy(all))
-        return gap_ps;
-    return tm_has(idle) && tm_int(idle) < stake_ps ? tm_int(idle) : stake_ps;
+    return beyond_ps < left_ps ? beyond_ps : left_ps;
 }
 
-bool tm_has_short_kernels(const struct tm_findings *all)
+static void say_ordinary(struct tm_findings *all, struct tm_finding *f)
 {
-    const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_SMALL_KERNEL_SHARE];
-    const struct tm_value *share = tm_path(all->summary, "fusion.small.share_pct");
+    const int64_t pause_ps = time_at(all, "gaps.pauses.total_ps"), count = time_at(all, "gaps.pauses.count");
+    const int64_t work_ps = tm_add_times(pause_ps, time_at(all, "total.busy_ps"));
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES], e[TM_FORMAT_BYTES];
 
-    return tm_has(share) && kpi->has_bands && tm_double(share) > kpi->bad &&
-           time_at(all, "fusion.kernels.count") >= SHORT_KERNELS_LEAST && tm_is_worth_mention(all, short_stake(all));
+    tm_finding_say(f, "%s pauses of %s on average take %s, %s of work and pauses; up to %s are ordinary.",
+                   tm_format_count(a, count), tm_format_time(b, count > 0 ? pause_ps / count : 0),
+                   tm_format_time(c, pause_ps), tm_format_pct(d, tm_share_pct(pause_ps, work_ps)),
+                   tm_format_pct(e, tm_limit_of(all, TM_LIMIT_PAUSE_SHARE)));
 }
 
 static void say_run(struct tm_finding *f, const struct tm_value *run)
@@ -121,21 +117,69 @@ static const char *const fewer_kernels[TM_FIXES_OFFERED] = {
     "torch,other|Give each kernel more work: a larger batch, one operation on many rows instead of a loop.",
 };
 
+static const char *const short_op_causes[TM_CAUSES_OFFERED] = {
+    "jax|The program is made of operations that XLA could not fuse, each so short that the pause before it counts. "
+    "Loops, slices and updates of small arrays, and scalars at the borders of control flow look like that.",
+    "The program is made of operations so short that the pauses between them count.",
+};
+
+static const char *const longer_ops[TM_FIXES_OFFERED] = {
+    "jax|Give each operation more work: a larger batch, `jax.vmap` instead of loops over examples, heads or experts.",
+    "jax|Replace chains of slices and updates (`x.at[i].set(y)` in a loop) by one operation on the whole array.",
+    "jax|Look at the body of loops: `jax.lax.scan(..., unroll=4)` lets XLA fuse rounds; each `lax.cond` and "
+    "`lax.while_loop` is a border that it does not fuse across.",
+    "tpu,jax|Write a chain that XLA does not fuse as one Pallas kernel.",
+    "torch,other|Give each operation more work: a larger batch, one operation on many rows instead of a loop.",
+};
+
+/* The operations with the most time of those that are short, and where the first of them is. */
+static void say_short_ops(struct tm_findings *all, struct tm_finding *f)
+{
+    const struct tm_value *rows = tm_path(all->summary, "ops.rows");
+    const int64_t count = time_at(all, "kernels.count"), below_ps = time_at(all, "gaps.pauses.below_ps");
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
+    int said = 0;
+
+    tm_finding_say(f, "%s operations take %s on average.", tm_format_count(a, count),
+                   tm_format_time(b, count > 0 ? time_at(all, "kernels.total_ps") / count : 0));
+    for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
+        const struct tm_value *row = tm_at(rows, i), *first = tm_get(row, "first");
+
+        if (tm_int(tm_get(row, "mean_ps")) >= below_ps)
+            continue;
+        said++;
+        tm_finding_say(f, "'%s': %s times, %s on average, %s in all.",
+                       tm_short_name(name, tm_text(tm_get(row, "name"))),
+                       tm_format_count(a, tm_int(tm_get(row, "count"))),
+                       tm_format_time(b, tm_int(tm_get(row, "mean_ps"))),
+                       tm_format_time(c, tm_int(tm_get(row, "self_ps"))));
+        if (tm_has(first))
+            tm_finding_where(f, tm_int(tm_get(first, "begin_ps")), tm_int(tm_get(first, "dur_ps")),
+                             tm_text(tm_get(first, "device")));
+    }
+}
+
 static void find_short(struct tm_findings *all)
 {
+    static const enum tm_wait wait = TM_WAIT_DEVICE;
+    const int64_t stake_ps = short_stake(all);
+    const bool has_kernels = tm_has(tm_get(all->summary, "fusion"));
     struct tm_finding *f;
 
-    if (!tm_has_short_kernels(all))
+    if (time_at(all, "kernels.count") < SHORT_KERNELS_LEAST || !tm_is_worth_mention(all, stake_ps) ||
+        tm_is_found(all, "op_short"))
         return;
-    f = tm_finding_of_time(all, "kernel_short", short_stake(all));
-    if (is_busy(all))
-        f->severity = TM_INFO;
-    tm_finding_title(f, "Very many short kernels");
-    tm_finding_value(f, tm_double(tm_path(all->summary, "fusion.small.share_pct")), "%");
-    tm_finding_limit(f, all->thresholds->kpi[TM_KPI_SMALL_KERNEL_SHARE].bad);
-    tm_finding_causes(f, short_causes);
-    say_short(all, f);
-    tm_finding_fixes(f, fewer_kernels);
+    (void)tm_wait_explain(all, &wait, 1, stake_ps);
+    f = tm_finding_of_time(all, has_kernels ? "kernel_short" : "op_short", stake_ps);
+    tm_finding_title(f, has_kernels ? "Very many short kernels, with pauses between them"
+                                    : "Very many short operations, with pauses between them");
+    tm_finding_causes(f, has_kernels ? short_causes : short_op_causes);
+    say_ordinary(all, f);
+    if (has_kernels)
+        say_short(all, f);
+    else
+        say_short_ops(all, f);
+    tm_finding_fixes(f, has_kernels ? fewer_kernels : longer_ops);
 }
 
 /* --- small programs --- */
@@ -188,12 +232,14 @@ static void say_programs(struct tm_findings *all, struct tm_finding *f)
 
 static void find_programs(struct tm_findings *all)
 {
+    static const enum tm_wait waits[] = { TM_WAIT_HOST, TM_WAIT_LAUNCH, TM_WAIT_DEVICE, TM_WAIT_UNRECORDED };
     const double per_step = tm_double(tm_path(all->summary, "programs.per_step"));
     const int64_t stake_ps = time_at(all, "programs.pauses.total_ps");
     struct tm_finding *f;
 
     if (per_step < tm_limit_of(all, TM_LIMIT_PROGRAMS_PER_STEP) || !tm_is_worth_mention(all, stake_ps))
         return;
+    (void)tm_wait_explain(all, waits, sizeof(waits) / sizeof(waits[0]), stake_ps);
     f = tm_finding_of_time(all, "op_short", stake_ps);
     tm_finding_title(f, "A step is very many small programs");
     tm_finding_value(f, per_step, "count");
@@ -253,10 +299,9 @@ static void find_repeated(struct tm_findings *all)
         stake_ps = tm_add_times(stake_ps, repeated_stake(all, tm_at(rows, i)));
     if (is_busy(all) || !tm_is_worth_mention(all, stake_ps))
         return;
-    f = tm_finding_of_time(all, "op_repeated", stake_ps);
-    f->severity = TM_INFO; /* work, not loss: which of it can go the profile cannot tell */
+    f = tm_finding_of_share(all, "op_repeated", TM_INFO, stake_ps); /* which of it can go is not known */
     tm_finding_title(f, "The same small operations come back many times in a step");
-    f->cause = "A loop was unrolled, or the same result is computed again and again. Each time costs a launch.";
+    tm_finding_cause(f, "A loop was unrolled, or the same result is computed again and again. Each time costs a launch.");
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
         if (repeated_stake(all, tm_at(rows, i)) == 0)
             continue;
@@ -302,8 +347,8 @@ static void find_attention(struct tm_findings *all)
         return;
     f = tm_finding_of_time(all, "attention_unfused", total_ps);
     tm_finding_title(f, "Attention runs as separate kernels: product, softmax, product");
-    f->cause = "The scores of all pairs of positions are written to device memory and read again between the two "
-               "products. A fused kernel keeps them on the chip.";
+    tm_finding_cause(f, "The scores of all pairs of positions are written to device memory and read again between the two "
+               "products. A fused kernel keeps them on the chip.");
     tm_finding_say(f, "%s times a softmax stands between two batched products; what is between the products takes %s.",
                    tm_format_count(a, tm_int(tm_get(attention, "count"))), tm_format_time(b, total_ps));
     say_rows(f, tm_get(attention, "rows"), "op");
@@ -335,8 +380,8 @@ static void find_layout(struct tm_findings *all)
     tm_finding_title(f, "Copies and transposes that no operation asked for");
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, limit);
-    f->cause = "The compiler puts them in where one operation wants an array in another layout than the one before "
-               "gives it.";
+    tm_finding_cause(f, "The compiler puts them in where one operation wants an array in another layout than the one before "
+               "gives it.");
     tm_finding_say(f, "%s kernels that only move data, without an operation of the program: %s, %s of the kernel time.",
                    tm_format_count(a, tm_int(tm_get(copies, "count"))), tm_format_time(b, total_ps),
                    tm_format_pct(c, share));
@@ -344,10 +389,85 @@ static void find_layout(struct tm_findings *all)
     tm_finding_fixes(f, fewer_copies);
 }
 
+/* --- eager chains --- */
+
+static const char *const fuse_chains[TM_FIXES_OFFERED] = {
+    "`model = torch.compile(model)`: each chain becomes one Triton kernel that reads its inputs once and writes its "
+    "result once.",
+    "Where the whole model cannot be compiled, compile the parts that the chains come from (norms, rotary positions, "
+    "activations): `norm = torch.compile(norm)`.",
+    "Fused forms of the library: `torch.nn.functional.rms_norm` and `layer_norm`, rotary and gated-activation kernels "
+    "(Liger, Apex, vLLM's `_custom_ops`), `torch.nn.functional.scaled_dot_product_attention`.",
+    "Stay in one type: casts between float32 and bfloat16 around each norm are kernels of their own.",
+};
+
+/* What an ATen kernel does stands at the end of its name: "... at::native::(anonymous namespace)::silu_kernel(...". */
+static void say_eager(struct tm_finding *f, const struct tm_value *row, const char *name)
+{
+    static const char anonymous[] = "(anonymous namespace)::", aten[] = "at::native::";
+    const char *at = name, *last = name;
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], word[TM_SHORT_NAME_BYTES], cut[128];
+
+    while ((at = strstr(at, aten)))
+        last = at += sizeof(aten) - 1;
+    if (strncmp(last, anonymous, sizeof(anonymous) - 1) == 0)
+        last += sizeof(anonymous) - 1;
+    (void)snprintf(cut, sizeof(cut), "%.*s", (int)strcspn(last, "<("), last);
+    tm_finding_say(f, "'%s': %s times, %s on average.", tm_short_name(word, cut),
+                   tm_format_count(a, tm_int(tm_get(row, "count"))),
+                   tm_format_time(b, tm_int(tm_get(row, "mean_ps"))));
+}
+
+static void say_chains(struct tm_findings *all, struct tm_finding *f, const struct tm_value *chains)
+{
+    const struct tm_value *rows = tm_path(all->summary, "ops.rows");
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
+    int said = 0;
+
+    tm_finding_say(f, "%s kernels for pointwise work, copies and reductions follow one another in %s chains: %s, %s of "
+                      "the kernel time.",
+                   tm_format_count(a, tm_int(tm_get(chains, "kernels"))),
+                   tm_format_count(b, tm_int(tm_get(chains, "count"))),
+                   tm_format_time(c, tm_int(tm_get(chains, "total_ps"))),
+                   tm_format_pct(d, tm_double(tm_get(chains, "share_pct"))));
+    tm_finding_say(f, "If each chain took as long as its longest kernel, %s would be saved.",
+                   tm_format_time(a, tm_int(tm_get(chains, "saved_ps"))));
+    for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
+        const struct tm_value *row = tm_at(rows, i), *first = tm_get(row, "first");
+
+        if (!strstr(tm_text(tm_get(row, "name")), "at::native"))
+            continue;
+        said++;
+        say_eager(f, row, tm_text(tm_get(row, "name")));
+        if (tm_has(first))
+            tm_finding_where(f, tm_int(tm_get(first, "begin_ps")), tm_int(tm_get(first, "dur_ps")),
+                             tm_text(tm_get(first, "device")));
+    }
+}
+
+/* Time of kernels, which run on several streams at once at most as long as all compute lasts. */
+static void find_chains(struct tm_findings *all)
+{
+    const struct tm_value *chains = tm_path(all->summary, "fusion.eager_chains");
+    const int64_t saved_ps = tm_int(tm_get(chains, "saved_ps")), compute_ps = time_at(all, "total.compute_ps");
+    const int64_t stake_ps = saved_ps < compute_ps ? saved_ps : compute_ps;
+    struct tm_finding *f;
+
+    if (!tm_is_worth_mention(all, stake_ps))
+        return;
+    f = tm_finding_of_time(all, "elementwise_unfused", stake_ps);
+    tm_finding_title(f, "Pointwise operations run one by one");
+    tm_finding_cause(f, "Without a compiler each operation of PyTorch is a kernel of its own, which reads its inputs "
+                        "from device memory and writes its result back, for hardly any arithmetic.");
+    say_chains(all, f, chains);
+    tm_finding_fixes(f, fuse_chains);
+}
+
 void tm_find_fusion(struct tm_findings *all)
 {
-    find_short(all);
     find_programs(all);
+    find_short(all);
+    find_chains(all);
     find_repeated(all);
     find_attention(all);
     find_layout(all);

@@ -95,8 +95,20 @@ static void say_stretches(struct tm_findings *all, struct tm_finding *f)
     }
 }
 
-/* A fact without time at stake: the findings on idle time by cause have it. */
-static void find_empty_queue(struct tm_findings *all)
+/* Is one of the causes for which nothing was launched told by itself? */
+static bool has_host_cause(const struct tm_findings *all)
+{
+    static const char *const ids[] = { "idle_launch", "idle_input", "idle_sync", "idle_host", "idle_gc", "idle_compile",
+                                       "compile_in_steps", "op_short", "idle_unrecorded" };
+
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+        if (tm_is_found(all, ids[i]))
+            return true;
+    return false;
+}
+
+/* Told where many small causes add up: the findings on idle time by cause have what is at stake, and tell more. */
+void tm_find_empty_queue(struct tm_findings *all)
 {
     const struct tm_value *empty = tm_path(all->summary, "host.queue_empty");
     const int64_t empty_ps = tm_clamp_to_window(all, tm_int(tm_get(empty, "total_ps")));
@@ -105,11 +117,10 @@ static void find_empty_queue(struct tm_findings *all)
     char time[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES], of_idle[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (idle_ps <= 0 || !tm_is_worth_mention(all, empty_ps) || share < limit)
+    if (idle_ps <= 0 || !tm_is_worth_mention(all, empty_ps) || share < limit || has_host_cause(all))
         return;
-    f = tm_finding_of_fact(all, "queue_empty", TM_INFO);
+    f = tm_finding_of_share(all, "queue_empty", TM_INFO, empty_ps);
     tm_finding_title(f, "The devices run out of launched work");
-    tm_finding_value(f, share, "%");
     tm_finding_limit(f, limit);
     tm_finding_say(f, "For %s (%s of device time) a device was idle and nothing that it could run had been launched: "
                       "%s of all idle time, in %s stretches.",
@@ -119,7 +130,8 @@ static void find_empty_queue(struct tm_findings *all)
     tm_host_say_launches(all, f);
     say_stretches(all, f);
     tm_finding_cause(f, "The host does not run ahead of the devices: it waits for a result, or is busy, before it "
-                        "launches what comes next. What it did meanwhile is told by the findings on idle time.");
+                        "launches what comes next. No single cause of it stands out; the table of idle time by cause has all of "
+                        "them.");
     tm_finding_fix(f, "jax|Let the host run ahead: launch step n + 1 before the results of step n are read, and read "
                       "them with `jax.device_get` of values that are a few steps old.");
     tm_finding_fix(f, "torch|Let the host run ahead: no `.item()`, `.cpu()` or `torch.cuda.synchronize()` between "
@@ -137,6 +149,16 @@ static int64_t stake_of(const struct tm_findings *all, int64_t host_ps)
     if (!tm_ask_is_platform(all->summary, "cpu") && tm_has(idle) && tm_int(idle) < host_ps)
         return tm_clamp_to_window(all, tm_int(idle));
     return tm_clamp_to_window(all, host_ps);
+}
+
+/* Lay the time to the idle time that it makes; where the CPU is the device, it is no idle time. */
+static void explain_idle(struct tm_findings *all, int64_t ps)
+{
+    static const enum tm_wait waits[] = { TM_WAIT_DEVICE, TM_WAIT_HOST, TM_WAIT_SYNC, TM_WAIT_LAUNCH,
+                                          TM_WAIT_UNRECORDED };
+
+    if (!tm_ask_is_platform(all->summary, "cpu"))
+        (void)tm_wait_explain(all, waits, sizeof(waits) / sizeof(waits[0]), ps);
 }
 
 static void say_rows(struct tm_finding *f, const struct tm_value *rows)
@@ -166,6 +188,7 @@ static void find_callbacks(struct tm_findings *all)
 
     if (!tm_is_worth_mention(all, stake_ps))
         return;
+    explain_idle(all, stake_ps);
     f = tm_finding_of_time(all, "fallback_callbacks", stake_ps);
     tm_finding_title(f, "The program calls back to Python");
     tm_finding_say(f, "%s calls back to the host take %s.", tm_format_count(count, tm_int(tm_get(calls, "count"))),
@@ -189,6 +212,7 @@ static void find_cpu_ops(struct tm_findings *all)
 
     if (!tm_is_worth_mention(all, stake_ps))
         return;
+    explain_idle(all, stake_ps);
     f = tm_finding_of_time(all, "fallback_cpu_ops", stake_ps);
     tm_finding_title(f, "Compiled operations run on the CPU although a device is there");
     tm_finding_say(f, "%s operations of compiled programs ran on the host for %s.",
@@ -202,14 +226,6 @@ static void find_cpu_ops(struct tm_findings *all)
                       "not with `jax.numpy` on the CPU between steps.");
 }
 
-static bool is_found(const struct tm_findings *all, const char *id)
-{
-    for (int i = 0; i < all->count; i++)
-        if (strcmp(all->list[i].id, id) == 0)
-            return true;
-    return false;
-}
-
 static void find_round_trips(struct tm_findings *all)
 {
     const struct tm_value *trips = tm_path(all->summary, "fallback.round_trips");
@@ -219,8 +235,9 @@ static void find_round_trips(struct tm_findings *all)
         device[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
 
-    if (count < 2 || !tm_is_worth_mention(all, stake_of(all, host_ps)) || is_found(all, "transfer_ping_pong"))
+    if (count < 2 || !tm_is_worth_mention(all, stake_of(all, host_ps)) || tm_is_found(all, "transfer_ping_pong"))
         return;
+    explain_idle(all, stake_of(all, host_ps));
     f = tm_finding_of_time(all, "round_trips", stake_of(all, host_ps));
     tm_finding_title(f, "The device waits while the host works on its data");
     tm_finding_say(f, "%s times in the chosen steps a copy to the host is followed by nothing but a copy back, launched "
@@ -304,7 +321,6 @@ static void find_lone_thread(struct tm_findings *all)
 
 void tm_find_host_work(struct tm_findings *all)
 {
-    find_empty_queue(all);
     find_callbacks(all);
     find_cpu_ops(all);
     find_round_trips(all);

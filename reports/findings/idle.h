@@ -6,13 +6,10 @@
 
 /* What the groups of rules ask each other, so that the same time is told once. */
 
-int64_t tm_idle_of(const struct tm_findings *all, const char *cause); /* at most the window */
 /* Name the longest gaps of a cause, and where they are. */
 void tm_idle_say_gaps(struct tm_findings *all, struct tm_finding *f, const char *cause);
 
 int64_t tm_compiles_inside_steps(const struct tm_findings *all); /* 0 where steps are not marked */
-bool tm_has_short_kernels(const struct tm_findings *all); /* there is a finding of them */
-bool tm_waits_are_short(const struct tm_findings *all); /* gaps of cause device_wait, on average */
 bool tm_host_was_not_recorded(const struct tm_findings *all);
 
 /* Evidence of what the host did, in all of the chosen steps: waits, launches, Python functions. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why the devices had nothing to do: one finding per cause of idle time (summary.gaps.by_cause),
- * and one for devices that begin late or end early.  Two causes are told elsewhere when they belong
- * to something larger: compiling to compile_findings.c, short waits on the device to
- * kernel_findings.c. */
+ * and one for devices that begin late or end early.  Of each only what no other finding explains: what compiling inside
+ * steps costs, pauses between short kernels or programs, waits for a device with more work. */
 #include "reports/findings/idle.h"
 
 #include <string.h>
@@ -141,15 +140,22 @@ static const struct advice advices[] = {
     { "device_wait",
       "idle_device_wait",
       "Launched work waits on the device",
-      { "The work was launched in time but could not begin: it depended on another stream, a "
-        "collective's partner or an event, or the device itself paused between two pieces of work. "
-        "The host is not at fault." },
-      { "Look at what runs before and after the gaps named here: a copy or a collective on the "
-        "other side is the one to speed up or to start earlier.",
+      { "gpu|The work was launched in time but could not begin: it depended on another stream, an event or another "
+        "device, or the device itself paused between two pieces of work. The host is not at fault; how much of it can "
+        "be won the profile does not tell.",
+        "tpu|The program was running, but its core did nothing: it waited for another core, for data in flight, or "
+        "paused between two operations. How much of it can be won the profile does not tell.",
+        "The program was running, but none of its operations: the threads waited for each other, for the operating "
+        "system, or paused between two operations. How much of it can be won the profile does not tell." },
+      { "gpu|Look at what runs before and after the gaps named here, on other devices too: a copy or a collective on "
+        "the other side is the one to speed up or to start earlier.",
+        "tpu|Look at the operations before and after the gaps named here, and at what is in flight meanwhile (the line "
+        "of asynchronous operations).",
         "gpu,jax|Let XLA reorder: `XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true`.",
-        "torch|Let other streams begin early: copies from pinned memory with `non_blocking=True`, "
+        "gpu,torch|Let other streams begin early: copies from pinned memory with `non_blocking=True`, "
         "collectives with `async_op=True`.",
-        "With several hosts, see whether one of them is late: the others wait for it here." } },
+        "Profile it once more: waits at the same operations in each step are the program's; others come of what else "
+        "runs on the machine." } },
     { "profiler",
       "idle_profiler",
       "The profiler itself holds the program up",
@@ -175,24 +181,8 @@ static const struct advice advices[] = {
         "other|Record the host's threads in the next profile, and mark the parts of the loop." } },
 };
 
-static void say_share(struct tm_findings *all, struct tm_finding *f, const struct tm_value *cause)
-{
-    const int64_t total_ps = tm_int(tm_get(cause, "total_ps")),
-                  count = tm_int(tm_get(cause, "count"));
-    char time[TM_FORMAT_BYTES], window[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES],
-        gaps[TM_FORMAT_BYTES];
-
-    tm_finding_say(f, "%s of %s of device time (%s) is idle for this reason.",
-                   tm_format_time(time, total_ps), tm_format_time(window, all->window_ps),
-                   tm_format_pct(pct, tm_share_pct(total_ps, all->window_ps)));
-    if (count > 0)
-        tm_finding_say(f, "It is the main reason of %s of %s idle gaps.",
-                       tm_format_count(gaps, count),
-                       tm_format_count(window, tm_int(tm_path(all->summary, "gaps.count"))));
-}
-
-/* How much of an average step it is, where there are steps. */
-static void say_per_step(struct tm_findings *all, struct tm_finding *f, const char *cause)
+/* " 1.20 ms of 7.10 ms in an average step", where there are steps. */
+static void per_step(struct tm_findings *all, const char *cause, char *out, size_t out_bytes)
 {
     const int64_t idle_ps = tm_int(tm_get(tm_path(all->summary, "steps.parts.idle_ps"), cause));
     const int64_t total_ps = tm_int(tm_path(all->summary, "steps.parts.total_ps"));
@@ -200,11 +190,28 @@ static void say_per_step(struct tm_findings *all, struct tm_finding *f, const ch
     const int64_t devices = tm_int(tm_path(all->summary, "total.devices"));
     char idle[TM_FORMAT_BYTES], period[TM_FORMAT_BYTES];
 
+    *out = '\0';
     if (chosen < 2 || devices < 1 || idle_ps <= 0 || tm_ask_is_session(all->summary))
         return;
-    tm_finding_say(f, "That is %s of %s in an average step.",
-                   tm_format_time(idle, idle_ps / chosen / devices),
+    (void)snprintf(out, out_bytes, ", %s of %s in an average step", tm_format_time(idle, idle_ps / chosen / devices),
                    tm_format_time(period, total_ps / chosen / devices));
+}
+
+static void say_share(struct tm_findings *all, struct tm_finding *f, const char *name, const struct tm_value *cause)
+{
+    const int64_t total_ps = tm_clamp_to_window(all, tm_int(tm_get(cause, "total_ps"))),
+                  count = tm_int(tm_get(cause, "count"));
+    char time[TM_FORMAT_BYTES], window[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES],
+        gaps[TM_FORMAT_BYTES], step[2 * TM_FORMAT_BYTES + 32];
+
+    per_step(all, name, step, sizeof(step));
+    tm_finding_say(f, "%s of %s of device time (%s) is idle for this reason%s.",
+                   tm_format_time(time, total_ps), tm_format_time(window, all->window_ps),
+                   tm_format_pct(pct, tm_share_pct(total_ps, all->window_ps)), step);
+    if (count > 0)
+        tm_finding_say(f, "It is the main reason of %s of %s idle gaps.",
+                       tm_format_count(gaps, count),
+                       tm_format_count(window, tm_int(tm_path(all->summary, "gaps.count"))));
 }
 
 /* part_ps: how much of the gap is meant, where that is not all of it. */
@@ -274,31 +281,10 @@ void tm_idle_say_gaps(struct tm_findings *all, struct tm_finding *f, const char 
         (void)say_gaps(all, f, cause, false);
 }
 
-int64_t tm_idle_of(const struct tm_findings *all, const char *cause)
+static bool is_told_elsewhere(const struct tm_findings *all, enum tm_wait wait)
 {
-    const int64_t ps =
-        tm_int(tm_get(tm_get(tm_path(all->summary, "gaps.by_cause"), cause), "total_ps"));
-
-    return tm_clamp_to_window(all, ps);
-}
-
-static bool is_told_elsewhere(const struct tm_findings *all, const char *cause)
-{
-    if (strcmp(cause, "compile") == 0)
-        return tm_compiles_inside_steps(all) > 0;
-    if (strcmp(cause, "device_wait") == 0)
-        return tm_has_short_kernels(all) && tm_waits_are_short(all);
-    if (strcmp(cause, "unrecorded") == 0)
-        return tm_host_was_not_recorded(all);
-    return false;
-}
-
-/* Waits on the device are told only where they are many: pauses between kernels are in every run,
- * and how much of them could be saved is not known. */
-static bool is_wait_worth_mention(const struct tm_findings *all, int64_t wait_ps)
-{
-    return tm_is_worth_mention(all, wait_ps) &&
-           tm_share_pct(wait_ps, all->window_ps) >= tm_limit_of(all, TM_LIMIT_BAD_SHARE);
+    return (wait == TM_WAIT_COMPILE && tm_compiles_inside_steps(all) > 0) ||
+           (wait == TM_WAIT_UNRECORDED && tm_host_was_not_recorded(all));
 }
 
 /* What the host did where it is the cause: names that the gaps alone do not tell. */
@@ -312,23 +298,53 @@ static void say_host(struct tm_findings *all, struct tm_finding *f, const char *
         tm_host_say_functions(all, f);
 }
 
+/* Short pauses and longer waits, which have different reasons. */
+static void say_pauses(struct tm_findings *all, struct tm_finding *f)
+{
+    const struct tm_value *pauses = tm_path(all->summary, "gaps.pauses");
+    const struct tm_value *waits = tm_path(all->summary, "gaps.by_cause.device_wait");
+    const int64_t pause_ps = tm_int(tm_get(pauses, "total_ps")), all_ps = tm_int(tm_get(waits, "total_ps"));
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
+
+    if (tm_has(pauses))
+        tm_finding_say(f, "%s pauses under %s take %s of it; the rest are longer waits.",
+                       tm_format_count(a, tm_int(tm_get(pauses, "count"))),
+                       tm_format_time(b, tm_int(tm_get(pauses, "below_ps"))),
+                       tm_format_time(c, pause_ps < all_ps ? pause_ps : all_ps));
+}
+
+/* Facts: what the device waited for is not in the profile, and what the profiler costs no other run has. */
+static struct tm_finding *begin(struct tm_findings *all, const char *id, enum tm_wait wait, int64_t left_ps)
+{
+    const bool is_large = tm_share_pct(left_ps, all->window_ps) >= tm_limit_of(all, TM_LIMIT_BAD_SHARE);
+
+    if (wait == TM_WAIT_DEVICE)
+        return is_large ? tm_finding_of_share(all, id, TM_INFO, left_ps) : NULL;
+    if (wait == TM_WAIT_PROFILER)
+        return tm_finding_of_share(all, id, is_large ? TM_WARNING : TM_INFO, left_ps);
+    return tm_finding_of_time(all, id, left_ps);
+}
+
 static void find_cause(struct tm_findings *all, const struct advice *advice)
 {
+    const enum tm_wait wait = tm_wait_of_cause(advice->cause);
     const struct tm_value *cause = tm_get(tm_path(all->summary, "gaps.by_cause"), advice->cause);
-    const int64_t total_ps = tm_idle_of(all, advice->cause);
-    const bool is_wait = strcmp(advice->cause, "device_wait") == 0;
+    const int64_t left_ps = tm_wait_left(all, wait), told_ps = all->told_ps[wait];
+    char time[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (!(is_wait ? is_wait_worth_mention(all, total_ps) : tm_is_worth_mention(all, total_ps)) ||
-        is_told_elsewhere(all, advice->cause))
+    if (!tm_is_worth_mention(all, left_ps) || is_told_elsewhere(all, wait))
         return;
-    f = tm_finding_of_time(all, advice->id, total_ps);
-    if (is_wait)
-        f->severity = TM_INFO;
+    f = begin(all, advice->id, wait, left_ps);
+    if (!f)
+        return;
     tm_finding_title(f, "%s", advice->title);
     tm_finding_causes(f, advice->why);
-    say_share(all, f, cause);
-    say_per_step(all, f, advice->cause);
+    say_share(all, f, advice->cause, cause);
+    if (told_ps > 0)
+        tm_finding_say(f, "%s of it belong to other findings and are not counted here.", tm_format_time(time, told_ps));
+    if (wait == TM_WAIT_DEVICE)
+        say_pauses(all, f);
     tm_idle_say_gaps(all, f, advice->cause);
     say_host(all, f, advice->cause);
     tm_finding_fixes(f, advice->fix);
@@ -358,18 +374,19 @@ static const struct tm_value *worst_edges(const struct tm_value *devices, int64_
 
 static void find_edges(struct tm_findings *all)
 {
+    const int64_t left_ps = tm_wait_left(all, TM_WAIT_EDGES);
     int64_t total_ps;
     const struct tm_value *device = worst_edges(tm_get(all->summary, "devices"), &total_ps);
     char time[TM_FORMAT_BYTES], lead[TM_FORMAT_BYTES], trail[TM_FORMAT_BYTES],
         name[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
 
-    if (!device || !tm_is_worth_mention(all, total_ps))
+    if (!device || !tm_is_worth_mention(all, left_ps))
         return;
-    f = tm_finding_of_time(all, "idle_edges", total_ps);
+    f = tm_finding_of_time(all, "idle_edges", left_ps);
     tm_finding_title(f, "Some devices begin late or end early");
-    f->cause = "The window lasts from the first to the last activity of all devices of a host; a "
-               "device that has work for a part of it only is idle for the rest.";
+    tm_finding_cause(f, "The window lasts from the first to the last activity of all devices of a host; a "
+               "device that has work for a part of it only is idle for the rest.");
     tm_finding_say(
         f, "Before their first and after their last activity the devices are idle for %s in all.",
         tm_format_time(time, tm_clamp_to_window(all, total_ps)));

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device memory (summary.memory): near the limit, spikes, fragmentation.  No time is at stake
+/* Device memory (summary.memory): growth, many small buffers, near the limit, spikes, fragmentation.  No time is at stake
  * before memory ends, so these have severities of their own. */
 #include <string.h>
 
 #include "reports/findings/finding.h"
 
 #define PS_PER_MS 1000000000LL
+enum { STEPS_LEAST = 4 }; /* from which on growth is told from chance */
 
 static void say_holders(struct tm_finding *f, const struct tm_value *allocator)
 {
@@ -90,8 +91,8 @@ static void find_spikes(struct tm_findings *all, const struct tm_value *allocato
                            tm_double(peak_pct) > kpi->bad ? TM_WARNING : TM_INFO);
     tm_finding_title(f, "Memory use jumps");
     tm_finding_value(f, (double)count, "count");
-    f->cause = "Large temporary buffers are taken within a millisecond: the peak, not the mean, "
-               "decides what fits.";
+    tm_finding_cause(f, "Large temporary buffers are taken within a millisecond: the peak, not the mean, "
+               "decides what fits.");
     tm_finding_say(f, "'%s' rises %lld time%s by more than a tenth of its capacity within 1 ms.",
                    tm_short_name(name, tm_text(tm_get(allocator, "name"))), (long long)count,
                    count == 1 ? "" : "s");
@@ -134,8 +135,8 @@ static void find_fragmentation(struct tm_findings *all, const struct tm_value *a
     tm_finding_title(f, "Free device memory is fragmented");
     tm_finding_value(f, tm_double(fragmentation), "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_FRAGMENTATION));
-    f->cause = "What is free lies in many small pieces, so that a large buffer may not fit "
-               "although there is room.";
+    tm_finding_cause(f, "What is free lies in many small pieces, so that a large buffer may not fit "
+               "although there is room.");
     tm_finding_say(
         f,
         "'%s': %s of the free memory lies outside of the largest free block; %s full at the peak.",
@@ -147,6 +148,113 @@ static void find_fragmentation(struct tm_findings *all, const struct tm_value *a
     tm_finding_fix(f, "gpu,torch|Let segments grow instead of breaking up: "
                       "`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.");
     tm_finding_fix(f, "torch,other|Use few different shapes, so that blocks fit again.");
+}
+
+/* --- from step to step --- */
+
+/* Bytes that each step leaves behind; 0 = not told.  Buffers that are taken in the first three quarters of the profile
+ * and never given back, in each of them: what is made once, or is alive when the profile ends, is no growth. */
+static double growth_of(const struct tm_findings *all, const struct tm_value *allocator)
+{
+    const struct tm_value *kept = tm_get(allocator, "kept"), *quarters = tm_get(kept, "quarters_bytes");
+    const int64_t steps = tm_int(tm_path(all->summary, "steps.count"));
+    double sum = 0, least = 0, most = 0;
+
+    if (steps < STEPS_LEAST || tm_ask_is_session(all->summary) || tm_int(tm_get(kept, "count")) < steps)
+        return 0;
+    for (size_t i = 0; i + 1 < tm_length(quarters); i++) {
+        const double bytes = tm_double(tm_at(quarters, i));
+
+        sum += bytes;
+        least = i == 0 || bytes < least ? bytes : least;
+        most = bytes > most ? bytes : most;
+    }
+    return 4 * least >= most ? sum / (0.75 * (double)steps) : 0;
+}
+
+static const char *const let_go[TM_FIXES_OFFERED] = {
+    "jax|Look for lists and dictionaries that keep arrays from step to step: metrics, losses, batches, gradients. Keep "
+    "`float(x)` of every N-th step instead.",
+    "jax|See which line holds what: `jax.profiler.save_device_memory_profile('a.prof')` at two steps, and compare them; "
+    "`jax.live_arrays()` lists all that lives.",
+    "jax|Donate what a step replaces: `jax.jit(step, donate_argnums=0)`.",
+    "torch|Look for lists that keep tensors with their graph: `total += loss.detach()` or `loss.item()` instead of "
+    "`total += loss`.",
+    "gpu,torch|See which line holds what: `torch.cuda.memory._record_memory_history()`, and after some steps "
+    "`torch.cuda.memory._dump_snapshot('memory.pickle')`.",
+    "other|Look for results of earlier steps that are kept.",
+};
+
+static void find_growth(struct tm_findings *all, const struct tm_value *allocator)
+{
+    const double growth = growth_of(all, allocator), capacity = tm_double(tm_get(allocator, "capacity_bytes"));
+    const double room = capacity - tm_double(tm_get(allocator, "peak_bytes"));
+    const bool is_known = tm_has(tm_get(allocator, "capacity_bytes")) && room > 0;
+    const struct tm_value *kept = tm_get(allocator, "kept"), *quarters = tm_get(kept, "quarters_bytes");
+    const int64_t kept_count = tm_int(tm_get(kept, "count")), steps = tm_int(tm_path(all->summary, "steps.count"));
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES],
+        shape[TM_SHORT_NAME_BYTES];
+    struct tm_finding *f;
+
+    if (!(growth > 0))
+        return;
+    f = tm_finding_of_fact(all, "memory_growth",
+                           is_known && room / growth <= tm_limit_of(all, TM_LIMIT_STEPS_TO_FULL) ? TM_WARNING
+                                                                                                 : TM_INFO);
+    tm_finding_title(f, "Device memory grows by %s from step to step", tm_format_bytes(a, growth));
+    tm_finding_value(f, growth, "bytes");
+    tm_finding_cause(f, "Buffers that a step makes are not given back: something of the program still refers to them.");
+    tm_finding_say(f, "'%s': %s buffers that were taken inside the profile are not given back in it, %s per step.",
+                   tm_short_name(name, tm_text(tm_get(allocator, "name"))), tm_format_count(a, kept_count),
+                   tm_format_number(b, (double)kept_count / (double)(steps > 0 ? steps : 1)));
+    tm_finding_say(f, "By quarters of the profile: %s, %s, %s, %s.", tm_format_bytes(a, tm_double(tm_at(quarters, 0))),
+                   tm_format_bytes(b, tm_double(tm_at(quarters, 1))), tm_format_bytes(c, tm_double(tm_at(quarters, 2))),
+                   tm_format_bytes(d, tm_double(tm_at(quarters, 3))));
+    if (tm_has(tm_get(kept, "op")) || tm_has(tm_get(kept, "shape")))
+        tm_finding_say(f, "The largest of them: %s, %s%s%s.", tm_format_bytes(a, tm_double(tm_get(kept, "largest_bytes"))),
+                       tm_short_name(name, tm_has(tm_get(kept, "op")) ? tm_text(tm_get(kept, "op")) : "without a name"),
+                       tm_has(tm_get(kept, "shape")) ? ", " : "", tm_short_name(shape, tm_text(tm_get(kept, "shape"))));
+    if (is_known)
+        tm_finding_say(f, "At this pace the %s that are left are full after %s steps.", tm_format_bytes(a, room),
+                       tm_format_count(b, tm_whole(room / growth)));
+    tm_finding_fixes(f, let_go);
+}
+
+/* Of PyTorch's allocator small blocks are the everyday case, and cheap. */
+static void find_small_allocations(struct tm_findings *all, const struct tm_value *allocator)
+{
+    const int64_t small = tm_int(tm_get(allocator, "small_allocations"));
+    const int64_t count = tm_int(tm_get(allocator, "allocations")), steps = tm_int(tm_path(all->summary, "steps.count"));
+    const double per_step = (double)small / (double)(steps > 0 ? steps : 1);
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES], e[TM_FORMAT_BYTES],
+        name[TM_SHORT_NAME_BYTES];
+    struct tm_finding *f;
+
+    if (per_step < tm_limit_of(all, TM_LIMIT_SMALL_ALLOCATIONS) || all->audience & TM_FOR_TORCH ||
+        tm_ask_is_session(all->summary))
+        return;
+    f = tm_finding_of_fact(all, "memory_allocations", TM_INFO);
+    tm_finding_title(f, "Many small allocations of device memory");
+    tm_finding_value(f, per_step, "count");
+    tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_SMALL_ALLOCATIONS));
+    tm_finding_cause(f, "jax|Inside a jitted function XLA plans memory ahead. Each array that a program returns, and each "
+                        "operation outside of jit, takes a buffer of its own from the allocator, which costs the host "
+                        "some microseconds and tears free memory into pieces.");
+    tm_finding_cause(f, "Each buffer costs the host some microseconds, and tears free memory into pieces.");
+    tm_finding_say(f, "'%s': %s allocations, %s per step; %s of them (%s) are smaller than %s.",
+                   tm_short_name(name, tm_text(tm_get(allocator, "name"))), tm_format_count(a, count),
+                   tm_format_number(b, (double)count / (double)(steps > 0 ? steps : 1)), tm_format_count(c, small),
+                   tm_format_pct(d, count > 0 ? 100 * (double)small / (double)count : 0),
+                   tm_format_bytes(e, tm_double(tm_path(all->summary, "memory.small_below_bytes"))));
+    if (tm_has(tm_get(allocator, "allocations_per_s")))
+        tm_finding_say(f, "That is %s allocations and %s in a second.",
+                       tm_format_number(a, tm_double(tm_get(allocator, "allocations_per_s"))),
+                       tm_format_bytes(b, tm_double(tm_get(allocator, "allocated_bytes_per_s"))));
+    tm_finding_fix(f, "jax|Run the whole step under one `jax.jit`, so that intermediate results never leave it.");
+    tm_finding_fix(f, "jax|Return few arrays: metrics in one array, small parameters in one "
+                      "(`jax.flatten_util.ravel_pytree`), and donate what the step replaces: `jax.jit(step, "
+                      "donate_argnums=0)`.");
+    tm_finding_fix(f, "other|Work on few large arrays instead of many small ones.");
 }
 
 /* The allocator that each rule is about: the fullest, so that 8 alike devices give one finding,
@@ -168,6 +276,11 @@ static double rank_peak(const struct tm_value *allocator)
     const struct tm_value *pct = tm_get(allocator, "peak_pct");
 
     return tm_has(pct) ? tm_double(pct) : -1;
+}
+
+static double rank_small(const struct tm_value *allocator)
+{
+    return tm_double(tm_get(allocator, "small_allocations"));
 }
 
 static double rank_spikes(const struct tm_value *allocator)
@@ -234,8 +347,8 @@ static void find_holders(struct tm_findings *all, const struct tm_value *profile
                      tm_short_name(name, tm_text(tm_get(first, "function"))),
                      tm_short_name(place, tm_file_of(tm_text(tm_get(first, "source")))));
     tm_finding_value(f, tm_double(tm_get(first, "share_pct")), "%");
-    f->cause = is_program ? "Each program that is compiled stays on the device, and there is one for every shape."
-                          : "An array stays on the device as long as the program holds a reference to it.";
+    tm_finding_cause(f, is_program ? "Each program that is compiled stays on the device, and there is one for every shape."
+                          : "An array stays on the device as long as the program holds a reference to it.");
     tm_finding_say(f, "%s are held in all, by %s places of the code.",
                    tm_format_bytes(total, tm_double(tm_get(profile, "total_bytes"))),
                    tm_format_count(share, (int64_t)tm_length(sites) + tm_int(tm_path(profile, "rest.sites.rows"))));
@@ -253,13 +366,17 @@ static double rank_profile(const struct tm_value *profile)
 void tm_find_memory(struct tm_findings *all)
 {
     const struct tm_value *list = tm_path(all->summary, "memory.allocators");
-    const struct tm_value *profiles = tm_path(all->summary, "memory.device_profiles");
+    const struct tm_value *profiles = tm_path(all->summary, "memory.device_profiles"), *grown = NULL;
 
     if (tm_length(profiles) > 0)
         find_holders(all, worst_by(profiles, rank_profile));
 
     if (tm_length(list) == 0)
         return;
+    for (size_t i = 0; i < tm_length(list); i++)
+        grown = !grown || growth_of(all, tm_at(list, i)) > growth_of(all, grown) ? tm_at(list, i) : grown;
+    find_growth(all, grown);
+    find_small_allocations(all, worst_by(list, rank_small));
     find_near_limit(all, worst_by(list, rank_peak));
     find_spikes(all, worst_by(list, rank_spikes));
     find_fragmentation(all, worst_by(list, rank_fragmentation));

@@ -119,7 +119,7 @@ static void show_first(struct tm_finding *f, const struct tm_value *op)
 {
     const struct tm_value *first = tm_get(op, "first");
 
-    if (first && f->where_count < TM_WHERE_MOST)
+    if (first)
         tm_finding_where(f, tm_int(tm_get(first, "begin_ps")), tm_int(tm_get(first, "dur_ps")),
                          tm_text(tm_get(first, "device")));
 }
@@ -205,7 +205,8 @@ static int64_t within_reach(const struct tm_findings *all, const struct tm_value
     return roof < reach ? tm_whole((double)self_of(op) * (1 - roof / reach)) : 0;
 }
 
-/* What takes beyond the limit of the computing time of all devices. */
+/* What takes beyond the limit of the computing time of all devices: what another algorithm might save of it, where
+ * nothing tells how fast it could be. */
 static int64_t beyond_limit(const struct tm_findings *all, double share_pct)
 {
     const double compute_ps = tm_double(tm_path(all->summary, "total.compute_ps"));
@@ -222,28 +223,34 @@ static const struct tm_value *top_op(const struct tm_value *rows)
     return NULL;
 }
 
-/* out: the operation, if there is one; no other finding is to tell of it again */
-static const struct tm_value *find_dominant_op(struct tm_findings *all)
+/* What could be won by mending it: up to its roof where that is known. */
+static int64_t dominant_stake(const struct tm_findings *all, const struct tm_value *top, double share)
+{
+    const double roof = tm_double(tm_get(top, "roof_pct"));
+
+    return tm_has(tm_get(top, "roof_pct")) && roof >= ROOF_LEAST_PCT ? within_reach(all, top) : beyond_limit(all, share);
+}
+
+static void find_dominant_op(struct tm_findings *all)
 {
     const struct tm_value *rows = tm_path(all->summary, "ops.rows"), *top = top_op(rows);
     const int64_t compute_ps = tm_int(tm_path(all->summary, "roofline.compute_ps"));
     const double share = tm_share_pct(self_of(top), compute_ps);
-    const int64_t count = tm_int(tm_get(top, "executions"));
-    int64_t stake_ps = beyond_limit(all, share);
+    const int64_t count = tm_int(tm_get(top, "executions")), stake_ps = dominant_stake(all, top, share);
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (!tm_is_worth_mention(all, stake_ps) || tm_length(rows) < 2)
-        return NULL;
-    if (is_far(all, top) && within_reach(all, top) > stake_ps)
-        stake_ps = within_reach(all, top);
-    f = tm_finding_of_time(all, "op_dominant", stake_ps);
+    if (!tm_is_worth_mention(all, beyond_limit(all, share)) || tm_length(rows) < 2)
+        return;
+    all->dominant_op = top;
+    f = tm_is_worth_mention(all, stake_ps) ? tm_finding_of_time(all, "op_dominant", stake_ps)
+                                           : tm_finding_of_fact(all, "op_dominant", TM_INFO);
     tm_short_name(name, tm_text(tm_get(top, "name")));
     tm_finding_title(f, "One operation takes %s of the computing time: %s", tm_format_pct(a, share), name);
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_DOMINANT_KERNEL));
-    f->cause = "Whatever is changed elsewhere, the run can become only a little faster; this operation is where work "
-               "on device time pays most.";
+    tm_finding_cause(f, "Whatever is changed elsewhere, the run can become only a little faster; this operation is "
+                        "where work on device time pays most.");
     tm_finding_say(f, "'%s' takes %s of %s of all computing operations, in %s executions of %s on average.", name,
                    tm_format_time(a, self_of(top)), tm_format_time(b, compute_ps), tm_format_count(c, count),
                    tm_format_time(d, count > 0 ? self_of(top) / count : 0));
@@ -253,18 +260,34 @@ static const struct tm_value *find_dominant_op(struct tm_findings *all)
     say_targets(all, f);
     show_first(f, top);
     tm_finding_fixes(f, fixes_of(top));
-    return top;
 }
 
 /* --- one kernel, where operations are not told --- */
 
-static const struct tm_value *longest_of(const struct tm_value *rows)
+/* Is a name one of kernels that compute?  Collectives and copies have findings of their own. */
+static bool is_computing(const struct tm_findings *all, const struct tm_value *of_name)
+{
+    const struct tm_value *rows = tm_path(all->summary, "kernels.rows");
+    const char *name = tm_text(tm_get(of_name, "name"));
+
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const char *class = tm_text(tm_get(tm_at(rows, i), "class"));
+
+        if (strcmp(tm_text(tm_get(tm_at(rows, i), "name")), name) == 0)
+            return strcmp(class, "collective") != 0 && strcmp(class, "copy") != 0 && strcmp(class, "memset") != 0;
+    }
+    return true;
+}
+
+static const struct tm_value *longest_of(const struct tm_findings *all, const struct tm_value *rows)
 {
     const struct tm_value *top = NULL;
 
     for (size_t i = 0; i < tm_length(rows); i++) {
-        if (!top || tm_int(tm_get(tm_at(rows, i), "total_ps")) > tm_int(tm_get(top, "total_ps")))
-            top = tm_at(rows, i);
+        const struct tm_value *row = tm_at(rows, i);
+
+        if ((!top || tm_int(tm_get(row, "total_ps")) > tm_int(tm_get(top, "total_ps"))) && is_computing(all, row))
+            top = row;
     }
     return top;
 }
@@ -301,8 +324,6 @@ static const char *const faster_kernels[TM_FIXES_OFFERED] = {
     "torch|Attention: `torch.nn.functional.scaled_dot_product_attention(q, k, v)` does it in one "
     "fused kernel.",
     "torch|Elementwise work and reductions are bound by memory: `torch.compile(model)` fuses them.",
-    "torch|A collective: its time holds the wait for the last rank; see the findings on "
-    "collectives.",
     "other|Find where it is launched from: what the host does at that time stands in the trace "
     "viewer.",
     "other|Use a smaller type, or fuse it with what runs before and after.",
@@ -310,7 +331,7 @@ static const char *const faster_kernels[TM_FIXES_OFFERED] = {
 
 static void find_dominant_kernel(struct tm_findings *all)
 {
-    const struct tm_value *top = longest_of(tm_path(all->summary, "kernels.by_name"));
+    const struct tm_value *top = longest_of(all, tm_path(all->summary, "kernels.by_name"));
     const double share = tm_share_pct(tm_int(tm_get(top, "total_ps")),
                                       tm_int(tm_path(all->summary, "kernels.total_ps")));
     const double limit = tm_limit_of(all, TM_LIMIT_DOMINANT_KERNEL);
@@ -323,14 +344,13 @@ static void find_dominant_kernel(struct tm_findings *all)
     if (!tm_is_worth_mention(all, stake_ps) ||
         tm_length(tm_path(all->summary, "kernels.by_name")) < 2)
         return;
-    f = tm_finding_of_time(all, "kernel_dominant", stake_ps);
-    f->severity = TM_INFO; /* work, not loss: how much of it can be saved is not known */
+    f = tm_finding_of_fact(all, "kernel_dominant", TM_INFO); /* how much of it can be saved is not known */
     tm_finding_title(f, "One %s takes %s of all %s time: %s", word, tm_format_pct(pct, share), word,
                      tm_short_name(name, tm_text(tm_get(top, "name"))));
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, limit);
-    f->cause = "Whatever is changed elsewhere, the run can become only a little faster; this "
-               "kernel is where work on device time pays most.";
+    tm_finding_cause(f, "Whatever is changed elsewhere, the run can become only a little faster; this "
+               "kernel is where work on device time pays most.");
     say_dominant_kernel(all, f, top);
     tm_finding_fixes(f, faster_kernels);
 }
@@ -369,8 +389,8 @@ static bool is_same_op(const struct tm_value *a, const struct tm_value *b)
            strcmp(tm_text(tm_get(a, "module")), tm_text(tm_get(b, "module"))) == 0;
 }
 
-/* in: told  an operation that another finding is about; NULL = none */
-static void find_far(struct tm_findings *all, const char *id, bool is_memory, const struct tm_value *told)
+/* But for the dominant operation, whose finding tells how far it is. */
+static void find_far(struct tm_findings *all, const char *id, bool is_memory)
 {
     const char *bound = is_memory ? "memory" : "compute";
     const struct tm_value *rows = tm_path(all->summary, "roofline.far");
@@ -383,7 +403,7 @@ static void find_far(struct tm_findings *all, const char *id, bool is_memory, co
     for (size_t i = 0; i < tm_length(rows); i++) {
         const struct tm_value *op = tm_at(rows, i);
 
-        if (!is_far(all, op) || is_same_op(told, op) || strcmp(tm_text(tm_get(op, "bound")), bound) != 0)
+        if (!is_far(all, op) || is_same_op(all->dominant_op, op) || strcmp(tm_text(tm_get(op, "bound")), bound) != 0)
             continue;
         stake_ps = tm_add_times(stake_ps, within_reach(all, op));
         if (count < LISTED_OPS)
@@ -397,10 +417,10 @@ static void find_far(struct tm_findings *all, const char *id, bool is_memory, co
                                   : "Matrix products are far from what the device can compute");
     tm_finding_value(f, tm_double(tm_get(found[0], "roof_pct")), "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_ROOF_FAR));
-    f->cause = is_memory ? "They move few bytes for each operation, but not even those at the pace of the memory: "
+    tm_finding_cause(f, is_memory ? "They move few bytes for each operation, but not even those at the pace of the memory: "
                            "scattered accesses, a layout that does not fit, or too little work in flight."
                          : "They do enough for each byte, but matrix units stay idle: sizes that do not fill them, a "
-                           "slow algorithm, or a type that they do not compute in.";
+                           "slow algorithm, or a type that they do not compute in.");
     tm_finding_say(f, count == 1 ? "%zu operation; near its roof it would take %s less."
                                  : "%zu operations; near their roofs they would take %s less.",
                    count, tm_format_time(time, stake_ps));
@@ -438,14 +458,15 @@ static void find_low_intensity(struct tm_findings *all)
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (compute_ps <= 0 || share < tm_limit_of(all, TM_LIMIT_MEMORY_BOUND) || !(bytes > 0) || !(bandwidth > 0))
+    if (compute_ps <= 0 || share < tm_limit_of(all, TM_LIMIT_MEMORY_BOUND) || !(bytes > 0) || !(bandwidth > 0) ||
+        tm_share_pct(memory_ps, all->window_ps) < tm_limit_of(all, TM_LIMIT_BAD_SHARE)) /* other things limit it */
         return;
     f = tm_finding_of_fact(all, "low_intensity", TM_INFO); /* how many of the bytes are needed is not known */
     tm_finding_title(f, "Memory limits the run: few operations for each byte");
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_MEMORY_BOUND));
-    f->cause = "Its operations move data as fast as the memory does, so that a faster chip would not help: fewer bytes "
-               "would.";
+    tm_finding_cause(f, "Its operations move data as fast as the memory does, so that a faster chip would not help: fewer bytes "
+               "would.");
     tm_finding_say(f, "Operations near the roof of the memory take %s of %s of computing time.",
                    tm_format_time(a, memory_ps), tm_format_time(b, compute_ps));
     if (tm_has(tm_get(roofline, "flops")) && tm_has(tm_get(device, "peak_flops")))
@@ -461,13 +482,11 @@ static void find_low_intensity(struct tm_findings *all)
 
 void tm_find_ops(struct tm_findings *all)
 {
-    const struct tm_value *told = NULL;
-
     if (strcmp(tm_text(tm_path(all->summary, "ops.basis")), "hlo_op") == 0)
-        told = find_dominant_op(all);
+        find_dominant_op(all);
     else
         find_dominant_kernel(all);
-    find_far(all, "op_memory_far", true, told);
-    find_far(all, "op_compute_far", false, told);
+    find_far(all, "op_memory_far", true);
+    find_far(all, "op_compute_far", false);
     find_low_intensity(all);
 }

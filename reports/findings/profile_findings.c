@@ -71,7 +71,7 @@ static void find_nothing_on_device(struct tm_findings *all)
 
     if (has_device_activity(all))
         return;
-    f = tm_finding_of_fact(all, "no_device_activity", unused ? TM_BAD : TM_WARNING);
+    f = tm_finding_of_profile(all, "no_device_activity", unused ? TM_BAD : TM_WARNING);
     tm_finding_title(f, "No device activity was recorded");
     tm_finding_cause(f, "jax|JAX returns before the device has worked: a profile that is stopped at "
                         "once holds launches only. Or the program ran elsewhere, or the device "
@@ -100,9 +100,9 @@ static void find_no_steps(struct tm_findings *all)
 
     if (!is_session && strcmp(source, "module") != 0)
         return;
-    f = tm_finding_of_fact(all, "no_steps", TM_INFO);
+    f = tm_finding_of_profile(all, "no_steps", TM_INFO);
     tm_finding_title(f, "No steps are marked");
-    f->cause = "Without step markers the profiler cannot tell one step of the loop from the next.";
+    tm_finding_cause(f, "Without step markers the profiler cannot tell one step of the loop from the next.");
     if (is_session)
         tm_finding_say(
             f, "The profile has no step markers and no program that runs twice; the whole session "
@@ -123,11 +123,11 @@ static void find_one_step(struct tm_findings *all)
 
     if (tm_ask_is_session(all->summary) || tm_int(tm_path(all->summary, "steps.chosen")) != 1)
         return;
-    f = tm_finding_of_fact(all, "one_step", TM_INFO);
+    f = tm_finding_of_profile(all, "one_step", TM_INFO);
     tm_finding_title(f, "The figures rest on a single step");
     tm_finding_value(f, 1, "count");
-    f->cause = "One step says nothing about the spread, and may be the one in which something "
-               "unusual happened.";
+    tm_finding_cause(f, "One step says nothing about the spread, and may be the one in which something "
+               "unusual happened.");
     tm_finding_say(f, "1 of %lld steps is chosen; %lld count as warm-up, %lld are incomplete.",
                    (long long)tm_int(tm_path(all->summary, "steps.count")),
                    (long long)tm_int(tm_path(all->summary, "steps.warmup")),
@@ -139,24 +139,26 @@ static void find_one_step(struct tm_findings *all)
 
 static void find_no_host(struct tm_findings *all)
 {
-    char time[TM_FORMAT_BYTES];
+    const int64_t idle_ps = tm_wait_left(all, TM_WAIT_UNRECORDED);
+    const double share = tm_share_pct(idle_ps, all->window_ps);
+    char time[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!has_device_activity(all) || !tm_host_was_not_recorded(all))
         return;
-    f = tm_finding_of_time(all, "no_host_events", tm_idle_of(all, "unrecorded"));
-    f->severity =
-        f->severity == TM_BAD ? TM_WARNING : f->severity; /* what is not known is not yet a loss */
+    f = tm_finding_of_profile(all, "no_host_events", share >= tm_limit_of(all, TM_LIMIT_WARNING_SHARE)
+                                                         ? TM_WARNING : TM_INFO);
+    tm_finding_value(f, share, "%");
     tm_finding_title(f, "The host was not recorded");
-    f->cause = "The profile was taken with the host tracer off, so that idle time has no cause, "
-               "and compiles, steps and input do not show.";
+    tm_finding_cause(f, "The profile was taken with the host tracer off, so that idle time has no cause, "
+               "and compiles, steps and input do not show.");
     tm_finding_say(f,
                    "There are device events, but no Python, %sruntime or annotation events of the "
                    "host.",
                    all->audience & TM_FOR_JAX ? "XLA " : "");
-    if (f->at_stake_ps > 0)
-        tm_finding_say(f, "%s of idle device time has no recorded reason.",
-                       tm_format_time(time, f->at_stake_ps));
+    if (idle_ps > 0)
+        tm_finding_say(f, "%s of idle device time (%s of the window) has no recorded reason.",
+                       tm_format_time(time, idle_ps), tm_format_pct(pct, share));
     tm_finding_fix(
         f, "jax|Switch it on: `options = jax.profiler.ProfileOptions(); options.host_tracer_level = "
            "2; options.python_tracer_level = 1; jax.profiler.start_trace(logdir, "
@@ -184,11 +186,11 @@ static void find_collapsed_graphs(struct tm_findings *all)
     }
     if (marked == 0)
         return;
-    f = tm_finding_of_fact(all, "graphs_collapsed", TM_INFO);
+    f = tm_finding_of_profile(all, "graphs_collapsed", TM_INFO);
     tm_finding_title(f, "CUDA graphs hide their kernels");
     tm_finding_value(f, (double)graphs, "count");
-    f->cause = "The profiler recorded graphs as one event each. What runs inside, kernels, "
-               "copies, collectives and pauses, counts as compute.";
+    tm_finding_cause(f, "The profiler recorded graphs as one event each. What runs inside, kernels, "
+               "copies, collectives and pauses, counts as compute.");
     tm_finding_say(f, "%s graph launches on %lld device%s take %s.", tm_format_count(count, graphs),
                    (long long)marked, marked == 1 ? "" : "s", tm_format_time(time, total_ps));
     tm_finding_fix(
@@ -213,13 +215,13 @@ static void find_warnings(struct tm_findings *all)
         return;
     for (size_t i = 0; i < count; i++)
         is_dropped |= tm_ask_says_dropped(tm_text(tm_at(warnings, i)));
-    f = tm_finding_of_fact(all, "profiler_warnings", is_dropped ? TM_WARNING : TM_INFO);
+    f = tm_finding_of_profile(all, "profiler_warnings", is_dropped ? TM_WARNING : TM_INFO);
     tm_finding_title(f, is_dropped ? "The profiler dropped events" : "The profiler left warnings");
     tm_finding_value(f, (double)count, "count");
-    f->cause = is_dropped
+    tm_finding_cause(f, is_dropped
                    ? "Its buffers were full. What is missing looks like idle time, and counts are "
                      "too small."
-                   : "The profiler noted something while it recorded; figures may be incomplete.";
+                   : "The profiler noted something while it recorded; figures may be incomplete.");
     for (size_t i = 0; i < count && i < 5; i++) {
         (void)tm_format_visible(text, TM_EVIDENCE_BYTES - 4, tm_text(tm_at(warnings, i)),
                                 strlen(tm_text(tm_at(warnings, i))));
@@ -241,7 +243,7 @@ static void find_json_copy(struct tm_findings *all)
 
     if (!note)
         return;
-    f = tm_finding_of_fact(all, "json_copy", TM_INFO);
+    f = tm_finding_of_profile(all, "json_copy", TM_INFO);
     tm_finding_title(f, "The input is a copy that lacks parts of the profile");
     tm_finding_cause(f, "JAX writes the whole profile as XSpace (.xplane.pb), and beside it a copy "
                         "as JSON for viewers.");
@@ -266,12 +268,12 @@ static void find_device_cap(struct tm_findings *all)
 
     if (!host)
         return;
-    f = tm_finding_of_fact(all, "events_capped", TM_WARNING);
+    f = tm_finding_of_profile(all, "events_capped", TM_WARNING);
     tm_finding_title(f, "The profile ends where the profiler's limit was reached");
     tm_finding_value(f, (double)events, "count");
     tm_finding_limit(f, (double)events);
-    f->cause = "The profiler keeps that many device events by default and drops the rest. What "
-               "comes later in time is missing and looks like idle time.";
+    tm_finding_cause(f, "The profiler keeps that many device events by default and drops the rest. What "
+               "comes later in time is missing and looks like idle time.");
     tm_finding_say(f, "Host '%s' has exactly %s device events, which is a default limit of the profiler.",
                    tm_short_name(name, tm_text(tm_get(host, "host"))), tm_format_count(count, events));
     tm_finding_fixes(f, raise_limit);
@@ -286,7 +288,7 @@ static void find_json_cap(struct tm_findings *all)
 
     if (!tm_has(tm_get(tm_path(all->summary, "coverage.tallies"), "event-cap")))
         return;
-    f = tm_finding_of_fact(all, "json_capped", TM_WARNING);
+    f = tm_finding_of_profile(all, "json_capped", TM_WARNING);
     tm_finding_title(f, "The JSON ends where its writer's limit was reached");
     tm_finding_cause(f, "JAX writes at most 1,000,000 events (with a changed setting 5,000,000) into a JSON; the "
                         "profile itself, the .xplane.pb file of the run, holds all of them.");
@@ -316,10 +318,10 @@ static void find_no_paths(struct tm_findings *all)
             return;
     if (tm_length(rows) == 0)
         return;
-    f = tm_finding_of_fact(all, "no_framework_paths", TM_INFO);
+    f = tm_finding_of_profile(all, "no_framework_paths", TM_INFO);
     tm_finding_title(f, "Kernels are not laid to operations of the program");
-    f->cause = "The profile holds neither framework paths of the kernels nor the HLO that has them, so that there are "
-               "no scopes, no layers and no costs.";
+    tm_finding_cause(f, "The profile holds neither framework paths of the kernels nor the HLO that has them, so that there are "
+               "no scopes, no layers and no costs.");
     tm_finding_say(f, "None of %s sorts of kernels has a path.",
                    tm_format_count(count, tm_int(tm_path(all->summary, "kernels.distinct"))));
     tm_finding_fix(f, "Let the profiler keep the programs: `options.enable_hlo_proto = True`, which is the default of "
@@ -350,10 +352,9 @@ static void find_partial(struct tm_findings *all)
 
     if (!tm_is(tm_path(all->summary, "input.partial")))
         return;
-    f = tm_finding_of_fact(all, "input_partial", TM_WARNING);
+    f = tm_finding_of_profile(all, "input_partial", TM_WARNING);
     tm_finding_title(f, "The input is damaged or incomplete");
-    f->cause =
-        "The profiler or a copy of the file ended early. All figures are of what could be read.";
+    tm_finding_cause(f, "The profiler or a copy of the file ended early. All figures are of what could be read.");
     tm_finding_say(f, "%s events were read.",
                    tm_format_count(events, tm_int(tm_path(all->summary, "coverage.events_read"))));
     say_problems(all, f);
@@ -386,11 +387,11 @@ static void find_losses(struct tm_findings *all)
     share = events_read > 0 ? 100 * lost / events_read : 0;
     if (lost <= 0 || share < tm_limit_of(all, TM_LIMIT_LOST_EVENTS))
         return;
-    f = tm_finding_of_fact(all, "events_lost", TM_WARNING);
+    f = tm_finding_of_profile(all, "events_lost", TM_WARNING);
     tm_finding_title(f, "Some events are missing in the figures");
     tm_finding_value(f, share > 100 ? 100 : share, "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_LOST_EVENTS));
-    f->cause = "They were read but could not be used; the reasons are in the evidence.";
+    tm_finding_cause(f, "They were read but could not be used; the reasons are in the evidence.");
     for (size_t i = 0; i < tm_length(tallies); i++) {
         const struct tm_value *tally = tm_value_at(tallies, i);
 

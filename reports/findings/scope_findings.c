@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where in the program time goes (summary.scopes): a layer that takes longer than its equals, and what is computed a
  * second time for the backward pass though memory has room. */
+#include <ctype.h>
 #include <string.h>
 
 #include "reports/findings/finding.h"
@@ -54,17 +55,47 @@ static bool are_alike(const struct layers *l, double limit_pct)
     return 4 * alike >= 3 * l->count;
 }
 
-/* Time beyond the median of the layers that pass the limit. */
-static int64_t lost_ps(const struct layers *l, double limit_pct, size_t *slow)
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Does a framework path go through a layer?  The name stands between signs that no name has. */
+static bool is_in_layer(const char *path, const char *layer)
+{
+    const size_t length = strlen(layer);
+
+    if (length == 0)
+        return false;
+    for (const char *at = strstr(path, layer); at; at = strstr(at + 1, layer))
+        if ((at == path || !is_word(at[-1])) && !is_word(at[length]))
+            return true;
+    return false;
+}
+
+/* What of a layer's time the finding on the dominant operation is about. */
+static int64_t told_of(const struct tm_findings *all, const struct layers *l, size_t i)
+{
+    const struct tm_value *layer = tm_at(l->rows, l->first + i);
+
+    if (!is_in_layer(tm_text(tm_get(all->dominant_op, "op")), tm_text(tm_get(layer, "layer"))))
+        return 0;
+    return tm_int(tm_get(all->dominant_op, "self_ps"));
+}
+
+/* Time beyond the median of the layers that pass the limit, but for what another finding tells. */
+static int64_t lost_ps(const struct tm_findings *all, const struct layers *l, double limit_pct, size_t *slow)
 {
     int64_t lost = 0;
 
     *slow = 0;
     for (size_t i = 0; i < l->count; i++) {
-        if (excess_pct(l, i) <= limit_pct)
+        const int64_t excess_ps = time_of(l, i) - l->median_ps, told_ps = told_of(all, l, i);
+
+        if (excess_pct(l, i) <= limit_pct || excess_ps <= told_ps)
             continue;
         ++*slow;
-        lost = tm_add_times(lost, time_of(l, i) - l->median_ps);
+        lost = tm_add_times(lost, excess_ps - told_ps);
     }
     return lost;
 }
@@ -103,14 +134,14 @@ static void find_slow_layers(struct tm_findings *all, struct layers *l)
     find_median(l);
     if (l->median_ps <= 0 || !are_alike(l, limit_pct))
         return;
-    stake_ps = lost_ps(l, limit_pct, &slow);
+    stake_ps = lost_ps(all, l, limit_pct, &slow);
     if (!slow || !tm_is_worth_mention(all, stake_ps))
         return;
     f = tm_finding_of_time(all, "layer_slow", stake_ps);
     tm_finding_title(f, slow == 1 ? "One layer is slower than its equals" : "Some layers are slower than their equals");
-    f->cause = "Layers of one kind do the same work, and most of them take about the same time. One that takes much "
+    tm_finding_cause(f, "Layers of one kind do the same work, and most of them take about the same time. One that takes much "
                "longer has other shapes or types, another kernel was chosen for it, or it holds what the others do "
-               "not: a copy, a transposition, a collective.";
+               "not: a copy, a transposition, a collective.");
     say_slow_layers(f, l, limit_pct);
     tm_finding_fix(f, "Compare its operations with those of a layer next to it: in `summary.json`, the rows of ops "
                       "and kernels whose `op` holds its name.");
@@ -170,8 +201,8 @@ static void find_recomputed(struct tm_findings *all, const struct tm_value *scop
     else
         f = tm_finding_of_time(all, "recomputed", ps);
     tm_finding_title(f, "Forward values are computed again for the backward pass");
-    f->cause = "Checkpointing throws values of the forward pass away and computes them again when the backward pass "
-               "needs them: time is paid for memory.";
+    tm_finding_cause(f, "Checkpointing throws values of the forward pass away and computes them again when the backward pass "
+               "needs them: time is paid for memory.");
     tm_finding_say(f, "%s repeated operations take %s, %s of the backward pass.",
                    tm_format_count(a, tm_int(tm_path(scopes, "recomputed.count"))), tm_format_time(b, ps),
                    tm_format_pct(c, tm_share_pct(ps, tm_int(tm_path(scopes, "passes.backward")))));

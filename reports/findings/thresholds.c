@@ -38,7 +38,7 @@ const char *const tm_limit_id[TM_LIMIT_COUNT] = {
     [TM_LIMIT_TARGET_OP] = "target_op",         [TM_LIMIT_TARGET_OP_LONG] = "target_op_long",
     [TM_LIMIT_ROOF_FAR] = "roof_far",           [TM_LIMIT_ROOF_REACH] = "roof_reach",
     [TM_LIMIT_MEMORY_BOUND] = "memory_bound",
-    [TM_LIMIT_SHORT_GAP] = "short_gap",         [TM_LIMIT_PAGEABLE_SHARE] = "pageable_share",
+    [TM_LIMIT_PAUSE_SHARE] = "pause_share",         [TM_LIMIT_PAGEABLE_SHARE] = "pageable_share",
     [TM_LIMIT_REPEATED_SIZE] = "repeated_size", [TM_LIMIT_PING_PONG] = "ping_pong",
     [TM_LIMIT_RECOMPILED] = "recompiled",       [TM_LIMIT_FRAGMENTATION] = "fragmentation",
     [TM_LIMIT_LOST_EVENTS] = "lost_events",
@@ -48,7 +48,8 @@ const char *const tm_limit_id[TM_LIMIT_COUNT] = {
     [TM_LIMIT_PROGRAMS_PER_STEP] = "programs_per_step",
     [TM_LIMIT_LAYOUT_COPIES] = "layout_copies",
     [TM_LIMIT_TAIL] = "tail",
-    [TM_LIMIT_SLOW_LAYER] = "slow_layer",
+    [TM_LIMIT_SLOW_LAYER] = "slow_layer",           [TM_LIMIT_SMALL_ALLOCATIONS] = "small_allocations",
+    [TM_LIMIT_STEPS_TO_FULL] = "steps_to_full",
 };
 
 static_assert(TM_KPI_COUNT <= 32 && TM_LIMIT_COUNT <= 32, "what was seen is a bit per row");

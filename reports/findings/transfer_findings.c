@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies that the device waits for (summary.transfers, summary.total): per direction, repeated in
  * every step, from pageable memory, and back and forth between host and device.  What is at stake
- * is exposed copy time: a copy beside a kernel costs nothing that the window shows. */
+ * is exposed copy time, in the finding on its direction: a copy beside a kernel costs nothing that the window shows.  The
+ * others say which of these copies need not be, without counting their time once more. */
 #include <assert.h>
 #include <string.h>
 
@@ -202,13 +203,13 @@ static void say_copies(struct tm_finding *f, const struct tm_value *row)
         tm_finding_say(f, "They reach %s on average.", tm_format_rate(a, tm_double(rate)));
 }
 
-static void say_exposed(struct tm_findings *all, struct tm_finding *f)
+static void say_exposed(struct tm_findings *all, struct tm_finding *f, int64_t exposed_ps)
 {
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES];
 
     tm_finding_say(f, "In %s of %s of device time (%s) nothing but these copies runs.",
-                   tm_format_time(a, f->at_stake_ps), tm_format_time(b, all->window_ps),
-                   tm_format_pct(pct, tm_share_pct(f->at_stake_ps, all->window_ps)));
+                   tm_format_time(a, exposed_ps), tm_format_time(b, all->window_ps),
+                   tm_format_pct(pct, tm_share_pct(exposed_ps, all->window_ps)));
 }
 
 static void say_largest(struct tm_findings *all, struct tm_finding *f, const char *direction)
@@ -245,7 +246,7 @@ static void find_direction(struct tm_findings *all, const struct advice *advice)
     f = tm_finding_of_time(all, advice->id, exposed_ps);
     tm_finding_title(f, "%s", advice->title);
     tm_finding_causes(f, advice->why);
-    say_exposed(all, f);
+    say_exposed(all, f, exposed_ps);
     say_copies(f, row_of(all, advice->direction));
     say_largest(all, f, advice->direction);
     tm_finding_fixes(f, advice->fix);
@@ -278,7 +279,8 @@ static const char *const seldom_to_host[TM_FIXES_OFFERED] = {
     "other|Copy it every N steps, or a summary of it.",
 };
 
-/* At stake is what the repeated copies of a direction take, but not more than is exposed there. */
+/* What the repeated copies of a direction take, but not more than is exposed there: the finding on the direction has
+ * it at stake. */
 static void find_repeated(struct tm_findings *all, const char *direction, const char *id)
 {
     const struct tm_value *rows = tm_path(all->summary, "transfers.repeated");
@@ -294,10 +296,10 @@ static void find_repeated(struct tm_findings *all, const char *direction, const 
     }
     if (!tm_is_worth_mention(all, total_ps < exposed_ps ? total_ps : exposed_ps))
         return;
-    f = tm_finding_of_time(all, id, total_ps < exposed_ps ? total_ps : exposed_ps);
+    f = tm_finding_of_share(all, id, TM_INFO, total_ps < exposed_ps ? total_ps : exposed_ps);
     tm_finding_title(f, "The same sizes are copied %s in every step", way_of(direction));
-    f->cause = "Copies of one size come back in each step. Where it is the same data, only the "
-               "first one is needed.";
+    tm_finding_cause(f, "Copies of one size come back in each step. Where it is the same data, only the "
+               "first one is needed.");
     for (size_t i = 0; i < tm_length(rows); i++) {
         const struct tm_value *row = tm_at(rows, i);
 
@@ -324,12 +326,10 @@ static void find_pageable(struct tm_findings *all)
 
     if (share < tm_limit_of(all, TM_LIMIT_PAGEABLE_SHARE) || !tm_is_worth_mention(all, stake_ps))
         return;
-    f = tm_finding_of_time(all, "transfer_pageable", stake_ps);
+    f = tm_finding_of_share(all, "transfer_pageable", TM_INFO, stake_ps);
     tm_finding_title(f, "Copies go through pageable memory");
-    tm_finding_value(f, share, "%");
-    tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_PAGEABLE_SHARE));
-    f->cause = "The host side of these copies is ordinary memory. The driver copies it in pieces "
-               "through a buffer of its own: slower, and not beside kernels.";
+    tm_finding_cause(f, "The host side of these copies is ordinary memory. The driver copies it in pieces "
+               "through a buffer of its own: slower, and not beside kernels.");
     tm_finding_say(f, "%s copies from or to pageable memory take %s, %s of the copy time.",
                    tm_format_count(count, tm_int(tm_get(pageable, "count"))),
                    tm_format_time(time, pageable_ps), tm_format_pct(pct, share));
@@ -358,10 +358,8 @@ static void find_ping_pong(struct tm_findings *all)
     if (count < 2 || per_step < tm_limit_of(all, TM_LIMIT_PING_PONG) ||
         !tm_is_worth_mention(all, stake_ps))
         return;
-    f = tm_finding_of_time(all, "transfer_ping_pong", stake_ps);
+    f = tm_finding_of_share(all, "transfer_ping_pong", TM_INFO, stake_ps);
     tm_finding_title(f, "Data goes to the host and back");
-    tm_finding_value(f, per_step, "count");
-    tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_PING_PONG));
     tm_finding_cause(f, "A result is copied to the host, worked on there, and copied back: NumPy in "
                         "the middle of the step, a callback, or an operation that only runs on the "
                         "CPU.");

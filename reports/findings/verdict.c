@@ -10,33 +10,40 @@
 
 enum { VERDICT_BYTES = 800 };
 
-/* Findings that are losses of time, and how the sentence names them. */
+/* Findings with time at stake, and how the sentence names them; of others it uses the title. */
 static const struct {
     const char *id, *words;
 } losses[] = {
     { "attention_unfused", "attention in several kernels" },
     { "collective_exposed", "collectives with nothing beside them" },
     { "compile_in_steps", "compiling inside the steps" },
+    { "elementwise_unfused", "pointwise operations that run one by one" },
+    { "fallback_callbacks", "calls back to Python" },
+    { "fallback_cpu_ops", "compiled operations on the CPU" },
     { "idle_compile", "compiling" },
-    { "idle_device_wait", "launched work that waits on the device" },
     { "idle_edges", "devices that begin late or end early" },
     { "idle_gc", "garbage collection" },
     { "idle_host", "Python and other host code between launches" },
     { "idle_input", "waiting for input" },
     { "idle_launch", "waiting for launches" },
-    { "idle_profiler", "the profiler itself" },
     { "idle_sync", "the host waiting for results before it launches more" },
     { "idle_unrecorded", "idle time without a recorded reason" },
     { "imbalance", "unequal work of the devices" },
     { "kernel_short", "pauses between very many short kernels" },
+    { "layer_slow", "layers that are slower than their equals" },
     { "layout_copies", "copies for the sake of a layout" },
-    { "no_host_events", "idle time without a recorded reason" },
     { "occupancy_low", "kernels that leave the multiprocessors half empty" },
     { "occupancy_small_grid", "kernels with too few blocks for the device" },
     { "occupancy_tail", "last waves of blocks that leave the device half empty" },
-    { "op_short", "pauses between very many small programs" },
+    { "op_compute_far", "matrix products far from what the device can compute" },
+    { "op_dominant", "one operation that takes most of the time" },
+    { "op_memory_far", "operations far from what the memory can do" },
+    { "op_short", "pauses between very many short pieces of work" },
     { "precision_f32", "32-bit products beside the matrix units" },
+    { "recomputed", "forward values that are computed again" },
+    { "round_trips", "the device waiting while the host works on its data" },
     { "slow_device", "one device that is slower than the others" },
+    { "straggler", "the wait for one late device" },
     { "transfer_d2d", "copies inside the device" },
     { "transfer_d2h", "copies to the host" },
     { "transfer_h2d", "copies to the device" },
@@ -53,39 +60,25 @@ static const char *words_of(const char *id)
     return NULL;
 }
 
-/* The largest loss of `least_pct` of the window or more; findings are sorted by time at stake.  One
- * that is mere information, since nobody knows how much of it could be saved, gives way to a loss
- * with a cause, unless that is under half of it; of a busy device it is not named at all. */
-static const struct tm_value *largest_loss(const struct tm_value *findings, double least_pct,
-                                           bool is_busy)
+static bool is_grave(const struct tm_value *f)
 {
-    const struct tm_value *vague = NULL;
+    return strcmp(tm_text(tm_get(f, "severity")), "info") != 0;
+}
 
-    for (size_t i = 0; i < tm_length(findings); i++) {
-        const struct tm_value *f = tm_at(findings, i);
-        const int64_t stake_ps = tm_int(tm_get(f, "at_stake_ps"));
+/* The first finding, if time is at stake and more than information: they are sorted by it.  NULL = none. */
+static const struct tm_value *largest_loss(const struct tm_value *findings)
+{
+    const struct tm_value *first = tm_at(findings, 0);
 
-        if (!words_of(tm_text(tm_get(f, "id"))) || stake_ps <= 0 ||
-            tm_double(tm_get(f, "share_pct")) < least_pct)
-            continue;
-        if (strcmp(tm_text(tm_get(f, "severity")), "info") != 0)
-            return vague && stake_ps < tm_int(tm_get(vague, "at_stake_ps")) / 2 ? vague : f;
-        if (!vague && !is_busy)
-            vague = f;
-    }
-    return vague;
+    return tm_int(tm_get(first, "at_stake_ps")) > 0 && is_grave(first) ? first : NULL;
 }
 
 /* Is it a finding of at least a warning that is no loss of time?  Damaged input has its own
  * sentence. */
 static bool is_fact(const struct tm_value *f)
 {
-    const char *id = tm_text(tm_get(f, "id"));
-
-    return strcmp(tm_text(tm_get(f, "severity")), "info") != 0 &&
-           strcmp(id, "input_partial") != 0 &&
-           (tm_int(tm_get(f, "at_stake_ps")) == 0 || !words_of(id)) &&
-           strncmp(id, "transfer_", strlen("transfer_")) != 0; /* parts of a loss that has words */
+    return is_grave(f) && tm_int(tm_get(f, "at_stake_ps")) == 0 &&
+           strcmp(tm_text(tm_get(f, "id")), "input_partial") != 0;
 }
 
 struct facts {
@@ -154,21 +147,31 @@ static void begin_sentence(struct verdict *v, const char *text)
         v->text[at] = (char)(v->text[at] - 'a' + 'A');
 }
 
-static void tell_loss(struct verdict *v, const struct tm_value *loss, const struct tm_thresholds *t)
+static void tell_loss(struct verdict *v, const struct tm_value *loss)
 {
     const char *id = tm_text(tm_get(loss, "id"));
-    const double share = tm_double(tm_get(loss, "share_pct"));
-    const bool is_bad = share >= t->limit[TM_LIMIT_BAD_SHARE].value;
-    char pct[TM_FORMAT_BYTES], text[300];
+    const char *words = words_of(id);
+    char pct[TM_FORMAT_BYTES], text[480];
 
-    (void)snprintf(text, sizeof(text), "; the largest loss is %s (%s of the window).", words_of(id),
-                   tm_format_pct(pct, share));
+    (void)snprintf(text, sizeof(text), "; the largest loss is %s%.300s%s (%s of the window).", words ? "" : "'",
+                   words ? words : tm_text(tm_get(loss, "title")), words ? "" : "'",
+                   tm_format_pct(pct, tm_double(tm_get(loss, "share_pct"))));
     append(v, text);
-    /* for what cannot be laid to a cause yet, bad is too hard a word */
-    if (strcmp(id, "idle_device_wait") == 0 || strcmp(id, "no_host_events") == 0)
-        v->severity = "warning";
-    else
-        v->severity = is_bad ? "bad" : "warning";
+    v->severity = tm_text(tm_get(loss, "severity"));
+}
+
+/* Idle time of which the profile does not tell how much could be won, where it is more than all that it does tell. */
+static void tell_waits(struct verdict *v, const struct tm_value *findings, const struct tm_value *loss)
+{
+    const struct tm_value *waits = finding_of(findings, "idle_device_wait");
+    const double share = tm_double(tm_get(waits, "value"));
+    char pct[TM_FORMAT_BYTES], text[200];
+
+    if (!waits || share <= tm_double(tm_get(loss, "share_pct")))
+        return;
+    (void)snprintf(text, sizeof(text), " In %s of the window launched work waits on the device; how much of that can "
+                                       "be won is not known.", tm_format_pct(pct, share));
+    append(v, text);
 }
 
 static void tell_facts(struct verdict *v, const struct facts *facts)
@@ -205,7 +208,7 @@ static void tell_busy(struct verdict *v, const struct tm_value *summary,
     const struct tm_threshold *kpi = &t->kpi[TM_KPI_DEVICE_UTILIZATION];
     const double utilization = tm_double(tm_path(summary, "total.utilization_pct"));
     const bool is_busy = !kpi->has_bands || utilization > kpi->good;
-    const struct tm_value *loss = largest_loss(findings, least_pct, is_busy);
+    const struct tm_value *loss = largest_loss(findings);
     const struct facts facts = facts_of(findings);
     char who[80], pct[TM_FORMAT_BYTES], text[200];
 
@@ -219,7 +222,7 @@ static void tell_busy(struct verdict *v, const struct tm_value *summary,
         begin_sentence(v, text);
     }
     if (loss) {
-        tell_loss(v, loss, t);
+        tell_loss(v, loss);
     } else {
         (void)snprintf(text, sizeof(text),
                        ", and no single avoidable loss reaches %s of the window.",
@@ -227,6 +230,7 @@ static void tell_busy(struct verdict *v, const struct tm_value *summary,
         append(v, text);
         tell_dominant(v, findings);
     }
+    tell_waits(v, findings, loss);
     if (facts.first)
         tell_facts(v, &facts);
 }

@@ -135,6 +135,8 @@ static void save_gaps(const struct device_time *d, struct tm_partial_writer *w)
         tm_partial_put_u64(w, d->histogram[i].count);
         tm_partial_put_i64(w, d->histogram[i].total_ps);
     }
+    tm_partial_put_u64(w, d->pauses.count);
+    tm_partial_put_i64(w, d->pauses.total_ps);
     tm_partial_put_u32(w, d->longest_count);
     for (uint32_t i = 0; i < d->longest_count; i++) {
         const struct listed_gap *gap = &d->longest[i];
@@ -354,6 +356,8 @@ static tm_status load_gaps(const struct loading *l)
         histogram[i].count += tm_partial_u64(r);
         histogram[i].total_ps = tm_sum_times(histogram[i].total_ps, tm_partial_time(r));
     }
+    l->d->pauses.count += tm_partial_u64(r);
+    l->d->pauses.total_ps = tm_sum_times(l->d->pauses.total_ps, tm_partial_time(r));
     count = tm_partial_below_u32(r, RUN_GAPS + 1);
     for (uint32_t i = 0; i < count && tm_partial_is_ok(r); i++) {
         struct listed_gap gap = { .begin_ps = tm_partial_i64(r) };

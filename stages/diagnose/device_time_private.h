@@ -9,6 +9,9 @@
 #include "stages/diagnose/sums.h"
 #include "stages/diagnose/sweep.h"
 
+/* Gaps shorter than that are pauses between one piece of launched work and the next; 10 us. */
+#define PAUSE_BELOW_PS INT64_C(10000000)
+
 enum { LANE_GAPS = 20, RUN_GAPS = 50, HISTOGRAM_ROWS = 64, LISTED_STEPS = 1000 };
 
 /* What a stretch of a device's time is made of; adds up to it. */
@@ -130,6 +133,7 @@ struct device_time {
     struct listed_gap longest[RUN_GAPS];
     uint32_t longest_count;
     struct sum histogram[HISTOGRAM_ROWS];
+    struct sum pauses;                  /* device_wait in gaps under PAUSE_BELOW_PS */
     /* what the steps were */
     enum tm_step_source source;
     bool all, session;

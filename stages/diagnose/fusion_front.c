@@ -18,6 +18,8 @@ enum {
     BATCHED_LAYERS = 8 /* of a grid: a batch of heads has as many, a split of the inner axis seldom does */
 };
 
+static const char aten[] = "at::native";
+
 /* --- keys --- */
 
 tm_status fusion_key(struct fusion *f, struct fusion_op *row)
@@ -183,6 +185,24 @@ static tm_status find_f32(struct fusion *f, const struct tm_event *event, const 
     return TM_OK;
 }
 
+/* An operation of its own of PyTorch's eager mode: pointwise, a copy or a reduction, by a kernel of ATen.  Kernels that a
+ * compiler made (XLA, Triton) are as large as it could make them. */
+static tm_status find_eager(struct fusion *f, const struct tm_event *event, enum tm_kernel_category category,
+                            bool *is_eager)
+{
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    *is_eager = false;
+    if (category != TM_CATEGORY_ELEMENTWISE && category != TM_CATEGORY_REDUCTION && category != TM_CATEGORY_COPY)
+        return TM_OK;
+    st = tm_names_text(f->names, event->record.name, TEXT_MOST, &text, &length);
+    if (st == TM_OK)
+        *is_eager = memmem(text, length, aten, sizeof(aten) - 1) != NULL;
+    return st;
+}
+
 /* --- looking up --- */
 
 static tm_status find_hlo(struct fusion *f, const struct tm_config *config, struct tm_hlo_op *copy,
@@ -238,7 +258,7 @@ static tm_status fill_front(struct fusion *f, const struct tm_event *event, stru
     struct tm_hlo_op copy;
     const struct tm_hlo_op *hlo;
     tm_strid name = 0, op = 0;
-    bool is_f32 = false;
+    bool is_f32 = false, is_eager = false;
     tm_status st = find_hlo(f, config, &copy, &hlo);
 
     front->is_used = false;
@@ -253,6 +273,8 @@ static tm_status fill_front(struct fusion *f, const struct tm_event *event, stru
     if (st == TM_OK)
         st = find_f32(f, event, hlo, &is_f32);
     if (st == TM_OK)
+        st = find_eager(f, event, category, &is_eager);
+    if (st == TM_OK)
         st = fill_rows(f, front, name, op);
     if (st != TM_OK)
         return st;
@@ -263,6 +285,7 @@ static tm_status fill_front(struct fusion *f, const struct tm_event *event, stru
     front->is_copy = category == TM_CATEGORY_COPY;
     front->is_matrix = category == TM_CATEGORY_GEMM || category == TM_CATEGORY_CONVOLUTION || (hlo && hlo->has_matrix);
     front->is_f32 = front->is_matrix && is_f32;
+    front->is_eager = is_eager;
     front->is_used = true;
     return TM_OK;
 }

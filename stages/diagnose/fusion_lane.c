@@ -88,6 +88,35 @@ static tm_status close_run(struct fusion *f, struct fusion_lane *lane, uint32_t 
     return st;
 }
 
+/* --- chains of eager pointwise kernels --- */
+
+static void close_chain(struct fusion *f, struct fusion_lane *lane)
+{
+    if (lane->chain_kernels >= 2) {
+        f->sums[FUSION_CHAINED].count = tm_sum_counts(f->sums[FUSION_CHAINED].count, lane->chain_kernels);
+        f->sums[FUSION_CHAINED].total_ps = tm_sum_times(f->sums[FUSION_CHAINED].total_ps, lane->chain_ps);
+        fusion_add(&f->sums[FUSION_SAVED], lane->chain_ps - lane->chain_longest_ps);
+    }
+    lane->chain_kernels = 0;
+    lane->chain_ps = lane->chain_longest_ps = 0;
+}
+
+static void follow_chain(struct fusion *f, struct fusion_lane *lane, const struct tm_event *event, bool is_eager)
+{
+    const int64_t dur_ps = event->record.dur_ps;
+
+    if (!is_eager || lane->chain_kernels == FUSION_CHAIN_MOST || lane->chain_device != event->device ||
+        lane->chain_step != event->step)
+        close_chain(f, lane);
+    if (!is_eager)
+        return;
+    lane->chain_device = event->device;
+    lane->chain_step = event->step;
+    lane->chain_kernels++;
+    lane->chain_ps = tm_sum_times(lane->chain_ps, dur_ps);
+    lane->chain_longest_ps = dur_ps > lane->chain_longest_ps ? dur_ps : lane->chain_longest_ps;
+}
+
 tm_status fusion_end_run(struct fusion *f, uint32_t track)
 {
     struct fusion_lane *lane;
@@ -95,7 +124,10 @@ tm_status fusion_end_run(struct fusion *f, uint32_t track)
     if (track >= tm_rows_count(f->lanes))
         return TM_OK;
     lane = tm_rows_change(f->lanes, track);
-    return lane ? close_run(f, lane, track) : f->run->error.status;
+    if (!lane)
+        return f->run->error.status;
+    close_chain(f, lane);
+    return close_run(f, lane, track);
 }
 
 /* The first different names of a run; the same text may have two handles. */
@@ -194,6 +226,7 @@ tm_status fusion_take_in_row(struct fusion *f, const struct tm_event *event, con
     lane = tm_rows_change(f->lanes, track);
     if (!lane)
         return f->run->error.status;
+    follow_chain(f, lane, event, front->is_eager);
     if (event->record.dur_ps < FUSION_SMALL_PS)
         st = take_small(f, lane, event, front);
     else

@@ -19,6 +19,7 @@ enum {
     FUSION_BETWEEN_MOST = 16,   /* kernels between the two products of an attention: scale, mask, softmax, dropout */
     FUSION_RUNS_LISTED = 20,
     FUSION_RUN_NAMES = 5,
+    FUSION_CHAIN_MOST = 8, /* kernels that one fused one is taken to do the work of */
 };
 
 /* Parts of what the tables of this stage may take, in sixteenths. */
@@ -40,6 +41,8 @@ enum fusion_sum_id {
     FUSION_LAYOUT,
     FUSION_MATRIX, /* products and convolutions on devices with matrix units */
     FUSION_F32,    /* those of them in 32 bits beside the matrix units */
+    FUSION_CHAINED, /* eager pointwise kernels in chains of two or more */
+    FUSION_SAVED,   /* chains, and what they take beyond the longest kernel of each */
     FUSION_SUMS
 };
 
@@ -93,7 +96,7 @@ struct fusion_front {
     struct fusion_op f32;
     uint64_t name_hash; /* of the short name */
     uint8_t role;       /* enum fusion_role */
-    bool has_op, is_copy, is_matrix, is_f32, is_used;
+    bool has_op, is_copy, is_matrix, is_f32, is_eager, is_used; /* is_eager: pointwise, and nothing fused it */
 };
 
 /* One stream of the present host.  All zero: nothing has run. */
@@ -104,6 +107,9 @@ struct fusion_lane {
     uint32_t device, step;
     tm_strid names[FUSION_RUN_NAMES];
     uint64_t hashes[FUSION_RUN_NAMES];
+    /* eager pointwise kernels in a row; chain_kernels 0 = none */
+    int64_t chain_ps, chain_longest_ps;
+    uint32_t chain_kernels, chain_device, chain_step;
     /* kernels since a batched product */
     struct fusion_op softmax; /* count 0 = none yet */
     int64_t between_ps;

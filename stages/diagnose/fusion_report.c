@@ -273,6 +273,17 @@ static tm_status add_matrix(struct fusion *f, struct tables *t, struct tm_value 
     return st;
 }
 
+static void add_chains(const struct fusion *f, struct tm_value *section)
+{
+    struct tm_value *to = tm_add_object(section, "eager_chains");
+
+    tm_add_uint(to, "count", f->sums[FUSION_SAVED].count);
+    tm_add_uint(to, "kernels", f->sums[FUSION_CHAINED].count);
+    tm_add_int(to, "total_ps", f->sums[FUSION_CHAINED].total_ps);
+    tm_add_int(to, "saved_ps", f->sums[FUSION_SAVED].total_ps);
+    add_share(f, to, f->sums[FUSION_CHAINED].total_ps);
+}
+
 tm_status tm_fusion_report(struct tm_stage *s, struct tm_value *summary)
 {
     struct fusion *f = s->state;
@@ -287,6 +298,7 @@ tm_status tm_fusion_report(struct tm_stage *s, struct tm_value *summary)
     section = tm_add_object(summary, "fusion");
     add_counts(f, section);
     st = add_runs(f, section);
+    add_chains(f, section);
     if (st == TM_OK)
         st = choose_rows(f, &t);
     if (st == TM_OK)

@@ -67,6 +67,15 @@ static void add_causes(const struct device_time *d, struct tm_value *gaps)
     }
 }
 
+static void add_pauses(const struct device_time *d, struct tm_value *gaps)
+{
+    struct tm_value *pauses = tm_add_object(gaps, "pauses");
+
+    tm_add_int(pauses, "below_ps", PAUSE_BELOW_PS);
+    tm_add_uint(pauses, "count", d->pauses.count);
+    tm_add_int(pauses, "total_ps", d->pauses.total_ps);
+}
+
 static void add_histogram(const struct device_time *d, struct tm_value *gaps)
 {
     struct tm_value *list = tm_add_array(gaps, "histogram");
@@ -106,6 +115,7 @@ tm_status report_gaps(struct device_time *d, struct tm_value *summary)
     tm_add_int(gaps, "total_ps", total_ps);
     tm_add_int(gaps, "gap_min_ps", d->settings->gap_min_ps);
     add_causes(d, gaps);
+    add_pauses(d, gaps);
     add_histogram(d, gaps);
     longest = tm_add_array(gaps, "longest");
     for (uint32_t i = 0; i < d->longest_count && st == TM_OK; i++)

@@ -152,6 +152,10 @@ static tm_status count_gap(struct device_time *d, struct lane *lane, const struc
     for (int i = 0; i < TM_CAUSE_COUNT; i++)
         lane->parts.idle_ps[i] += gap->parts[i];
     list_of_lane(lane, gap->begin_ps, gap->dur_ps);
+    if (gap->dur_ps < PAUSE_BELOW_PS && gap->parts[TM_CAUSE_DEVICE_WAIT]) {
+        d->pauses.count++;
+        d->pauses.total_ps = tm_sum_times(d->pauses.total_ps, gap->parts[TM_CAUSE_DEVICE_WAIT]);
+    }
     if (gap->dur_ps < d->settings->gap_min_ps)
         return TM_OK;
     lane->gap_count_min++;

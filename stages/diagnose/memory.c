@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "stages/diagnose/memory_private.h"
+#include "stages/diagnose/sums.h"
 
 enum {
     CURVE_MOST = 2 * MEMORY_POINTS, /* points of a curve while it grows */
@@ -435,6 +436,17 @@ static void keep_holder(struct memory_facts *f, const struct touch *touch)
     f->holders[at] = (struct memory_holder){ touch->bytes, touch->address, touch->op, touch->shape };
 }
 
+static void keep_kept(struct memory *m, struct memory_kept *kept, const struct touch *touch)
+{
+    /* events are numbered from 1 */
+    const uint64_t quarter = (uint64_t)((unsigned __int128)(touch->number - 1) * MEMORY_QUARTERS / m->touch_count);
+
+    kept->count = tm_sum_counts(kept->count, 1);
+    kept->bytes[quarter] = tm_sum_times(kept->bytes[quarter], touch->bytes);
+    if (touch->bytes > kept->largest.bytes)
+        kept->largest = (struct memory_holder){ touch->bytes, touch->address, touch->op, touch->shape };
+}
+
 /* A buffer ends at the next touch of its address, whatever that is: a deallocation may be missing. */
 static void end_buffer(struct memory *m, const struct touch *open, const struct touch *next)
 {
@@ -444,6 +456,8 @@ static void end_buffer(struct memory *m, const struct touch *open, const struct 
     if (open->is_allocation && f->has_peak && open->number <= f->peak_touch &&
         (!is_same_address || next->number > f->peak_touch))
         keep_holder(f, open);
+    if (open->is_allocation && !is_same_address)
+        keep_kept(m, &f->kept, open);
 }
 
 static tm_status find_holders(struct memory *m)

@@ -46,6 +46,17 @@ static void save_lists(struct tm_partial_writer *w, const struct memory_facts *f
     }
 }
 
+static void save_kept(struct tm_partial_writer *w, const struct memory_kept *kept)
+{
+    tm_partial_put_u64(w, kept->count);
+    for (int i = 0; i < MEMORY_QUARTERS; i++)
+        tm_partial_put_i64(w, kept->bytes[i]);
+    tm_partial_put_i64(w, kept->largest.bytes);
+    tm_partial_put_u64(w, kept->largest.address);
+    tm_partial_put_name(w, kept->largest.op);
+    tm_partial_put_name(w, kept->largest.shape);
+}
+
 static tm_status save_curve(struct memory *m, struct tm_partial_writer *w, uint64_t first, uint64_t count)
 {
     tm_partial_put_u64(w, count);
@@ -78,6 +89,7 @@ tm_status save_memory(struct tm_stage *s, struct tm_partial_writer *w)
             return m->run->error.status;
         save_facts(w, f);
         save_lists(w, f);
+        save_kept(w, &f->kept);
         st = save_curve(m, w, f->first_point, f->point_count);
     }
     return st;
@@ -125,6 +137,17 @@ static void load_lists(struct tm_partial_reader *r, struct memory_facts *f)
         f->holders[i].op = tm_partial_name(r);
         f->holders[i].shape = tm_partial_name(r);
     }
+}
+
+static void load_kept(struct tm_partial_reader *r, struct memory_kept *kept)
+{
+    kept->count = tm_partial_u64(r);
+    for (int i = 0; i < MEMORY_QUARTERS; i++)
+        kept->bytes[i] = tm_partial_i64(r);
+    kept->largest.bytes = tm_partial_i64(r);
+    kept->largest.address = tm_partial_u64(r);
+    kept->largest.op = tm_partial_name(r);
+    kept->largest.shape = tm_partial_name(r);
 }
 
 /* Points come in the order of time, and within what a difference of times can be. */
@@ -184,6 +207,7 @@ tm_status load_memory(struct tm_stage *s, struct tm_partial_reader *r)
         load_facts(r, &f);
         f.host += first_host;
         load_lists(r, &f);
+        load_kept(r, &f.kept);
         st = load_curve(m, r, &f);
         if (st == TM_OK)
             st = tm_rows_append(m->facts, &f);

@@ -13,6 +13,7 @@ enum {
     MEMORY_HOLDERS_TOTAL = 1000,
     MEMORY_SPIKES = 20,        /* the largest ones of an allocator */
     MEMORY_TEXT_BYTES = 512,
+    MEMORY_QUARTERS = 4,       /* of the events of a host, for what is kept */
     ALLOCATORS_PER_HOST = 64,  /* the others share one row */
 };
 
@@ -32,6 +33,13 @@ struct memory_spike {
     int64_t begin_ps, rise;
 };
 
+/* Buffers that were taken inside the profile and not given back in it. */
+struct memory_kept {
+    uint64_t count;
+    int64_t bytes[MEMORY_QUARTERS]; /* by the quarter of the events in which they were taken */
+    struct memory_holder largest;   /* bytes 0 = none */
+};
+
 /* What is known of an allocator in the end. */
 struct memory_facts {
     struct tm_key name_hash;
@@ -48,6 +56,7 @@ struct memory_facts {
     struct memory_spike spikes[MEMORY_SPIKES]; /* the largest ones, in the order of time */
     struct memory_holder holders[MEMORY_HOLDERS]; /* the largest ones first */
     uint32_t spikes_kept, holder_count;
+    struct memory_kept kept;
 };
 
 struct memory_host {

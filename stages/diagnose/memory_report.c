@@ -212,6 +212,20 @@ static void add_counts(const struct memory_facts *f, struct tm_value *to)
     tm_add_uint(to, "small_allocations", f->small_allocations);
 }
 
+static tm_status add_kept(struct memory *m, const struct memory_kept *kept, struct tm_value *allocator)
+{
+    struct tm_value *to = tm_add_object(allocator, "kept"), *quarters;
+    tm_status st;
+
+    tm_add_uint(to, "count", kept->count);
+    quarters = tm_add_array(to, "quarters_bytes");
+    for (int i = 0; i < MEMORY_QUARTERS; i++)
+        tm_add_int(quarters, NULL, kept->bytes[i]);
+    tm_add_int(to, "largest_bytes", kept->largest.bytes);
+    st = add_text(m, to, "op", kept->largest.op);
+    return st == TM_OK ? add_text(m, to, "shape", kept->largest.shape) : st;
+}
+
 static tm_status add_allocator(struct memory *m, uint64_t row, const struct room *room, struct tm_value *list)
 {
     const struct memory_facts *at = tm_rows_at(m->facts, row);
@@ -236,6 +250,8 @@ static tm_status add_allocator(struct memory *m, uint64_t row, const struct room
         st = add_timeline(m, &f, room->points, to);
     if (st == TM_OK)
         st = add_holders(m, &f, room->holders, to);
+    if (st == TM_OK)
+        st = add_kept(m, &f.kept, to);
     add_spikes(&f, to);
     return st;
 }
@@ -257,6 +273,7 @@ static void add_rest(const struct memory_facts *rest, struct tm_value *list)
     tm_add_null(to, "allocated_bytes_per_s", several);
     (void)tm_add_array(to, "timeline");
     (void)tm_add_array(to, "holders");
+    tm_add_null(to, "kept", several);
     add_spikes(rest, to);
 }
 

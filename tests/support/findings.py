@@ -42,7 +42,7 @@ def _most(findings, summary):
     for device in summary["devices"]:
         for direction, ps in (device["exposed_by_direction_ps"] or {}).items():
             copies[direction] = copies.get(direction, 0) + (ps or 0)
-    limits = {"collective_exposed": total.get("exposed_collective_ps"), "idle_edges": edges}
+    limits = {"straggler": total.get("exposed_collective_ps"), "collective_exposed": total.get("exposed_collective_ps"), "idle_edges": edges}
     limits.update({f"idle_{cause}": row["total_ps"] + edges for cause, row in gaps["by_cause"].items()})
     limits.update({f"transfer_{way}": ps for way, ps in copies.items()})
     limits.update({f"transfer_repeated_{way}": ps for way, ps in copies.items()})

@@ -137,6 +137,8 @@ static void check_gap(const struct gap_case *c)
             cause = i;
         }
     }
+    assert_number(&t, "gaps.pauses.total_ps", c->parts[TM_CAUSE_DEVICE_WAIT]);
+    assert_number(&t, "gaps.pauses.count", c->parts[TM_CAUSE_DEVICE_WAIT] > 0);
     assert_number(&t, "gaps.count", 1);
     assert_number(&t, "gaps.total_ps", 100);
     assert_number(&t, "gaps.longest[0].begin_ps", 100);

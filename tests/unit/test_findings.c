@@ -31,16 +31,19 @@
     " 'exposed_ps': " exposed ", 'mean_bandwidth': 12000000000}]}}"
 #define ALLOCATOR(fields)                                                                          \
     "{'memory': {'allocators': [{'name': 'GPU_0_bfc', 'host': 'vm', " fields "}]}}"
+#define KEPT(count, quarters)                                                                      \
+    "'kept': {'count': " count ", 'quarters_bytes': [" quarters "], 'op': 'dot', 'largest_bytes': 1024}"
 #define COLLECTIVES(fields)                                                                        \
     "{'steps': {'chosen': 30}, 'devices': [{'id': 'a'}, {'id': 'b'}], 'collectives': {" fields "}}"
 #define EXPOSED(fields)                                                                            \
     "{'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000}, 'collectives': {" fields "}}"
-#define STRAGGLER(late, others)                                                                    \
-    "{'devices': [{'id': 'a'}, {'id': 'b', 'exposed_collective_ps': 40000000000}], 'collectives': {'skew': "    \
+#define STRAGGLER_FIELDS(late, others)                                                             \
+    "'devices': [{'id': 'a'}, {'id': 'b', 'exposed_collective_ps': 40000000000}], 'collectives': {'skew': "    \
     "{'straggler': 'a', 'members': [{'device': 'a', 'count': 80, 'last_count': 60, 'late_ps': " late ", "       \
     "'caused_ps': " late ", 'collective_ps': 1000000000}, {'device': 'b', 'count': 80, 'late_ps': " others ", " \
     "'collective_ps': 70000000000}], 'worst': [{'kind': 'all-reduce', 'name': 'psum', 'step': 7, 'ordinal': 2, " \
-    "'skew_ps': 2000000000, 'last': 'a', 'begin_ps': 5000000000, 'first': 'b'}]}}}"
+    "'skew_ps': 2000000000, 'last': 'a', 'begin_ps': 5000000000, 'first': 'b'}]}}"
+#define STRAGGLER(late, others) "{" STRAGGLER_FIELDS(late, others) "}"
 
 /* An operation with its self time and its share of its roof; a change of the healthy run that has operations. */
 #define OP(name, self, bound, roof)                                                                                    \
@@ -50,12 +53,14 @@
     "'vm/gpu:1', 'begin_ps': 30000000000, 'dur_ps': 1000000}}"
 #define OPS(roofline, rows) "{" roofline ", 'ops': {'basis': 'hlo_op', 'rows': [" rows "]}}"
 
-#define SHORT(share, count, stake, gaps)                                                           \
-    "{'fusion': {'kernels': {'count': " count "}, 'per_step': 1000, 'small': {'below_ps': "         \
-    "100000000, 'count': 19000, 'total_ps': 80000000000, 'share_pct': " share "}, 'runs': {"        \
-    "'gap_below_ps': 10000000, 'count': 700, 'kernels': 18000, 'kernel_ps': 70000000000, "          \
-    "'gap_ps': " gaps ", 'at_stake_ps': " stake ", 'longest': [{'device': 'vm/gpu:0', "             \
-    "'begin_ps': 1000, 'dur_ps': 900000000, 'kernels': 80, 'step': 3, 'names': ['add']}]}}, "
+#define SHORT(count, pauses, busy)                                                                 \
+    "{'total': {'busy_ps': " busy "}, 'gaps': {'by_cause': {'device_wait': {'count': 12000, "      \
+    "'total_ps': " pauses "}}, 'pauses': {'below_ps': 10000000, 'count': 12000, 'total_ps': " pauses "}}, " \
+    "'kernels': {'count': " count "}, 'fusion': {'kernels': {'count': " count "}, 'per_step': "    \
+    "1000, 'small': {'below_ps': 100000000, 'count': 19000, 'total_ps': 80000000000, 'share_pct': "\
+    "80}, 'runs': {'gap_below_ps': 10000000, 'count': 700, 'kernels': 18000, 'kernel_ps': "        \
+    "70000000000, 'gap_ps': 1, 'longest': [{'device': 'vm/gpu:0', 'begin_ps': 1000, 'dur_ps': "    \
+    "900000000, 'kernels': 80, 'step': 3, 'names': ['add']}]}}}"
 #define PROGRAMS(per_step, pauses)                                                                 \
     "{'programs': {'count': 400, 'per_step': " per_step ", 'operations': 600, 'operation_ps': "     \
     "6000000000, 'pauses': {'count': 380, 'total_ps': " pauses ", 'longest': [{'device': "          \
@@ -65,7 +70,7 @@
     "{'total': {'utilization_pct': " utilization "}, 'fusion': {'tiny': {'below_ps': 10000000}, "   \
     "'runs': {'launch_ps': 5000000}, 'repeated': [{'name': 'mask', 'op': 'jit(f)/mask', "           \
     "'per_step': 20, 'steps': " steps ", 'count': " count ", 'mean_ps': " mean ", 'total_ps': "     \
-    "4000000000}]}}"
+    "8000000000}]}}"
 #define LOW(category, limiter, occupancy)                                                          \
     "{'occupancy': {'mean_pct': 60, 'low': [{'name': 'slow', 'op': 'jit(f)/sum', 'category': '"     \
     category "', 'limiter': '" limiter "', 'occupancy_pct': " occupancy ", 'block': '256,1,1', "    \
@@ -97,10 +102,10 @@ struct rule {
 static const struct rule rules[] = {
     { "{}", NULL, NULL, 0, NULL },
 
-    /* idle time by cause: from 2 % mentioned, from 3 % a warning, from 10 % bad */
-    { IDLE("input", "3990000000"), NULL, NULL, 0, NULL },
-    { IDLE("input", "4000000000"), "idle_input", "info", 4000000000, "4.00 ms of 200 ms" },
-    { IDLE("input", "5990000000"), "idle_input", "info", 5990000000, "in step 4" },
+    /* idle time by cause: from 3 % a warning, from 10 % bad */
+    { IDLE("input", "5990000000"), NULL, NULL, 0, NULL },
+    { IDLE("input", "6000000000"), "idle_input", "warning", 6000000000, "6.00 ms of 200 ms" },
+    { IDLE("input", "6000000000"), "idle_input", "warning", 6000000000, "in step 4" },
     { IDLE("input", "6000000000"), "idle_input", "warning", 6000000000, "what_the_host_did" },
     { IDLE("input", "19990000000"), "idle_input", "warning", 19990000000, "on gpu:1" },
     { IDLE("input", "20000000000"), "idle_input", "bad", 20000000000, "gemm_a" },
@@ -109,11 +114,12 @@ static const struct rule rules[] = {
     { IDLE("compile", "30000000000"), "idle_compile", "bad", 30000000000, "15.0 %" },
     { IDLE("launch", "30000000000"), "idle_launch", "bad", 30000000000, "15.0 %" },
     { IDLE("gc", "30000000000"), "idle_gc", "bad", 30000000000, "15.0 %" },
-    { IDLE("profiler", "30000000000"), "idle_profiler", "bad", 30000000000, "15.0 %" },
+    { IDLE("profiler", "30000000000"), "idle_profiler", "warning", 0, "15.0 %" }, /* no loss without a profile */
+    { IDLE("profiler", "10000000000"), "idle_profiler", "info", 0, "5.0 %" },
     { IDLE("host", "30000000000"), "idle_host", "bad", 30000000000, "15.0 %" },
     { IDLE("unrecorded", "30000000000"), "idle_unrecorded", "bad", 30000000000, "15.0 %" },
     { IDLE("device_wait", "19990000000"), NULL, NULL, 0, NULL },
-    { IDLE("device_wait", "30000000000"), "idle_device_wait", "info", 30000000000, "15.0 %" },
+    { IDLE("device_wait", "30000000000"), "idle_device_wait", "info", 0, "15.0 %" },
     { "{'devices': [{'id': 'vm/gpu:0', 'lead_idle_ps': 1000000000, 'trail_idle_ps': 9000000000}]}",
       "idle_edges", "warning", 10000000000, "1.00 ms before, 9.00 ms after" },
 
@@ -124,7 +130,7 @@ static const struct rule rules[] = {
       NULL, NULL, 0, NULL }, /* 20 %, but under 10 us */
 
     /* copies */
-    { COPIES("h2d", "3990000000"), NULL, NULL, 0, NULL },
+    { COPIES("h2d", "5990000000"), NULL, NULL, 0, NULL },
     { COPIES("h2d", "30000000000"), "transfer_h2d", "bad", 30000000000, "2.00 GiB, 102 MiB each" },
     { COPIES("d2h", "10000000000"), "transfer_d2h", "warning", 10000000000, "12.0 GB/s" },
     { COPIES("p2p", "10000000000"), "transfer_p2p", "warning", 10000000000, "20 copies take 50.0 ms" },
@@ -142,34 +148,49 @@ static const struct rule rules[] = {
     /* kernels */
     { "{'kernels': {'by_name': [{'name': 'big', 'count': 100, 'total_ps': 93000000000}, {'name': "
       "'other', 'count': 1, 'total_ps': 40000000000}]}}",
-      "kernel_dominant", "info", 37200000000, "'big' takes 93.0 ms of 186 ms of all kernels" },
+      "kernel_dominant", "info", 0, "'big' takes 93.0 ms of 186 ms of all kernels" },
+    { "{'kernels': {'by_name': [{'name': 'ncclAllReduce', 'count': 100, 'total_ps': 93000000000}, {'name': "
+      "'other', 'count': 1, 'total_ps': 40000000000}], 'rows': [{'name': 'ncclAllReduce', 'class': 'collective', 'op': "
+      "'psum'}]}}", NULL, NULL, 0, NULL }, /* told where it belongs */
     { "{'kernels': {'by_name': [{'name': 'only one', 'count': 9, 'total_ps': 186000000000}]}}", NULL, NULL, 0,
       NULL },
-    { SHORT("60.1", "100", "40000000000", "10000000000") "'total': {'utilization_pct': 80, 'idle_ps': 50000000000}}",
-      "kernel_short", "bad", 40000000000, "19,000 of 100 kernels are shorter than 100" },
-    { SHORT("80", "20000", "40000000000", "10000000000") "'total': {'utilization_pct': 80, 'idle_ps': 30000000000}}",
-      "kernel_short", "bad", 30000000000, "18,000 of them follow one another in 700 runs" },
-    { SHORT("80", "20000", "40000000000", "10000000000") "'total': {'utilization_pct': 81, 'idle_ps': 38000000000}}",
-      "kernel_short", "info", 10000000000, "Run of 80 kernels over 900" },
-    { SHORT("80", "20000", "40000000000", "3990000000") "'total': {'utilization_pct': 81}}", NULL, NULL, 0, NULL },
-    { SHORT("60", "20000", "40000000000", "10000000000") "'total': {'utilization_pct': 70}}", NULL, NULL, 0, NULL },
-    { SHORT("80", "99", "40000000000", "10000000000") "'total': {'utilization_pct': 70}}", NULL, NULL, 0, NULL },
+    { SHORT("100", "30000000000", "70000000000"), "kernel_short", "bad", 20000000000,
+      "19,000 of 100 kernels are shorter than 100" },
+    { SHORT("20000", "30000000000", "70000000000"), "kernel_short", "bad", 20000000000,
+      "12,000 pauses of 2.50" },
+    { SHORT("20000", "30000000000", "70000000000"), "kernel_short", "bad", 20000000000, "Run of 80 kernels over 900" },
+    { SHORT("20000", "18000000000", "100000000000"), "kernel_short", "warning", 6200000000,
+      "15.3 % of work and pauses; up to 10.0 % are ordinary" },
+    { SHORT("20000", "18000000000", "170000000000"), NULL, NULL, 0, NULL }, /* 9.6 %: as in every run */
+    { SHORT("99", "19000000000", "70000000000"), NULL, NULL, 0, NULL },
+    { "{'environment': {'platform': 'cpu'}, 'fusion': null, 'total': {'busy_ps': 70000000000}, 'kernels': {'count': "
+      "9000, 'total_ps': 36000000000}, 'gaps': {'by_cause': {'device_wait': {'total_ps': 30000000000}}, 'pauses': "
+      "{'below_ps': 10000000, 'count': 8000, 'total_ps': 30000000000}}, 'ops': {'basis': 'hlo_op', 'rows': [{'name': 'add.1', 'count': "
+      "900, 'mean_ps': 4000000, 'self_ps': 3600000000}]}}",
+      "op_short", "bad", 20000000000, "'add.1': 900 times, 4.00" },
+
+    /* chains of eager kernels */
+    { "{'fusion': {'eager_chains': {'count': 50, 'kernels': 300, 'total_ps': 60000000000, 'saved_ps': 40000000000, "
+      "'share_pct': 40}}, 'ops': {'rows': [{'name': 'void at::native::unrolled_elementwise_kernel<at::native::(anonymous "
+      "namespace)::silu_kernel(at::TensorIteratorBase&)>(int)', 'count': 34, 'mean_ps': 4000000}]}}",
+      "elementwise_unfused", "bad", 40000000000, "'silu_kernel': 34 times" },
+    { "{'fusion': {'eager_chains': {'count': 50, 'saved_ps': 5990000000}}}", NULL, NULL, 0, NULL },
 
     /* programs */
     { PROGRAMS("10", "20000000000"), "op_short", "bad", 20000000000, "of 1.5 operations each, which take 10.0" },
     { PROGRAMS("17", "6000000000"), "op_short", "warning", 6000000000, "between 'jit_add' and 'jit_tanh'" },
-    { PROGRAMS("17", "3990000000"), NULL, NULL, 0, NULL },
+    { PROGRAMS("17", "5990000000"), NULL, NULL, 0, NULL },
     { PROGRAMS("9.9", "20000000000"), NULL, NULL, 0, NULL },
 
     /* what could be fused or is computed again */
-    { REPEATED("50", "4000000", "1000", "0"), "op_repeated", "info", 4000000000, "20 times in a step" },
-    { REPEATED("50", "4000000", "1000", "203"), NULL, NULL, 0, NULL }, /* 3.985 ms: the first of a step has to be */
-    { REPEATED("50", "10000000", "1000", "0"), NULL, NULL, 0, NULL },  /* not that small */
-    { REPEATED("81", "4000000", "1000", "0"), NULL, NULL, 0, NULL },   /* the queue hides it */
+    { REPEATED("50", "4000000", "2000", "0"), "op_repeated", "info", 0, "20 times in a step" },
+    { REPEATED("50", "4000000", "2000", "803"), NULL, NULL, 0, NULL }, /* 5.985 ms: the first of a step has to be */
+    { REPEATED("50", "10000000", "2000", "0"), NULL, NULL, 0, NULL },  /* not that small */
+    { REPEATED("81", "4000000", "2000", "0"), NULL, NULL, 0, NULL },   /* the queue hides it */
     { "{'fusion': {'attention_unfused': {'count': 48, 'total_ps': 6000000000, 'rows': [{'op': 'jit(f)/softmax', "
       "'count': 48, 'total_ps': 6000000000}]}}}",
       "attention_unfused", "warning", 6000000000, "48 times a softmax stands between two batched products" },
-    { "{'fusion': {'attention_unfused': {'count': 48, 'total_ps': 3990000000}}}", NULL, NULL, 0, NULL },
+    { "{'fusion': {'attention_unfused': {'count': 48, 'total_ps': 5990000000}}}", NULL, NULL, 0, NULL },
     { "{'fusion': {'layout_copies': {'count': 48, 'total_ps': 6000000000, 'share_pct': 3, 'rows': [{'name': "
       "'input_transpose_fusion', 'count': 48, 'total_ps': 6000000000}]}}}",
       "layout_copies", "warning", 6000000000, "'input_transpose_fusion': 48 times, 6.00 ms" },
@@ -179,11 +200,11 @@ static const struct rule rules[] = {
     { "{'fusion': {'kernels': {'total_ps': 100000000000}, 'matrix': {'f32': {'count': 9, 'total_ps': 40000000000, "
       "'rows': [{'name': 'sgemm', 'op': null, 'count': 9, 'total_ps': 40000000000}]}}}}",
       "precision_f32", "bad", 20000000000, "40.0 ms, 40.0 % of the kernel time" },
-    { "{'fusion': {'matrix': {'f32': {'count': 9, 'total_ps': 7980000000}}}}", NULL, NULL, 0, NULL },
+    { "{'fusion': {'matrix': {'f32': {'count': 9, 'total_ps': 11980000000}}}}", NULL, NULL, 0, NULL },
     { LOW("reduction", "registers", "25"), "occupancy_low", "bad", 20000000000,
       "limited by its registers (block 256,1,1" },
     { LOW("reduction", "unknown", "40"), "occupancy_low", "warning", 8000000000, "'slow' of jit(f)/sum" },
-    { LOW("reduction", "unknown", "46"), NULL, NULL, 0, NULL },
+    { LOW("reduction", "unknown", "43"), NULL, NULL, 0, NULL },
     { LOW("gemm/dot", "registers", "25"), NULL, NULL, 0, NULL },
     { LOW("reduction", "grid", "25"), NULL, NULL, 0, NULL },
     { TAIL("1.1", "45", "6000000000", "0"), "occupancy_tail", "warning", 6000000000,
@@ -193,15 +214,22 @@ static const struct rule rules[] = {
     { TAIL("0.1", "90", "6000000000", "20000000000"), "occupancy_small_grid", "bad", 20000000000, "0.10 waves" },
 
     /* operations: compute_ps of the healthy run is the sum that shares are of */
-    { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "50000000000", "memory", "70") ", "
+    { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "50000000000", "unknown", "null") ", "
           OP("fusion.2", "30000000000", "unknown", "null")),
       "op_dominant", "bad", 37200000000, "'fusion.1' takes 50.0 ms of 100 ms" },
-    { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "50000000000", "memory", "70") ", "
+    { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "50000000000", "unknown", "null") ", "
           OP("fusion.2", "30000000000", "unknown", "null")),
       "op_dominant", "bad", 37200000000, "It comes from model.py:12, jit(f)/mlp/dot." },
-    { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "50000000000", "memory", "70") ", "
+    { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "50000000000", "unknown", "null") ", "
           OP("fusion.2", "30000000000", "unknown", "null")),
       "op_dominant", "bad", 37200000000, "50 ms or more: 1; of 10 ms or more: 2" },
+    /* near its roof nothing is known to be won; on the way to it what it lacks of 80 % */
+    { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "40000000000", "memory", "70") ", "
+          OP("fusion.2", "30000000000", "unknown", "null")),
+      "op_dominant", "info", 0, "70.0 % of what the device can do" },
+    { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "50000000000", "memory", "60") ", "
+          OP("fusion.2", "30000000000", "unknown", "null")),
+      "op_dominant", "warning", 12500000000, "60.0 % of what the device can do" },
     /* a wait is no work, and one operation alone is the whole run */
     { OPS("'roofline': {'compute_ps': 100000000000}", OP("copy-done.1", "90000000000", "none", "null") ", "
           OP("fusion.2", "20000000000", "unknown", "null")), NULL, NULL, 0, NULL },
@@ -220,7 +248,7 @@ static const struct rule rules[] = {
     /* the dominant one is told of once, with what it could save */
     { OPS("'roofline': {'compute_ps': 100000000000, 'far': [" OP("fusion.1", "60000000000", "memory", "10") "]}",
           OP("fusion.1", "60000000000", "memory", "10") ", " OP("fusion.2", "30000000000", "unknown", "null")),
-      "op_dominant", "bad", 55800000000, "10.0 % of what the device can do" },
+      "op_dominant", "bad", 52500000000, "10.0 % of what the device can do" },
     /* near the roof of the memory: fewer bytes, not a better kernel */
     { OPS("'roofline': {'compute_ps': 400000000000, 'bytes': 1000, 'flops': 2000, 'devices': [{'peak_flops': 100, "
           "'peak_bandwidth': 10, 'peak_precision': 'bf16'}]}",
@@ -265,6 +293,17 @@ static const struct rule rules[] = {
       NULL, 0, NULL },
     { ALLOCATOR("'peak_pct': 40, 'fragmentation_pct': 90"), NULL, NULL, 0, NULL },
 
+    { ALLOCATOR(KEPT("40", "1048576, 1048576, 2097152, 0") ", 'capacity_bytes': 8388608000, 'peak_bytes': 4194304000"),
+      "memory_growth", "warning", 0, "40 buffers that were taken inside the profile are not given back in it, 3.33 per" },
+    { ALLOCATOR(KEPT("40", "1048576, 1048576, 2097152, 0")), "memory_growth", "info", 0,
+      "By quarters of the profile: 1.00 MiB, 1.00 MiB, 2.00 MiB, 0 B." },
+    { ALLOCATOR(KEPT("11", "1048576, 1048576, 2097152, 0")), NULL, NULL, 0, NULL }, /* not one in each of 12 steps */
+    { ALLOCATOR(KEPT("40", "9048576, 0, 0, 0")), NULL, NULL, 0, NULL },             /* made once */
+    { ALLOCATOR(KEPT("40", "0, 0, 0, 9048576")), NULL, NULL, 0, NULL },             /* alive at the end */
+    { ALLOCATOR("'allocations': 2000, 'small_allocations': 1200"), "memory_allocations", "info", 0,
+      "2,000 allocations, 167 per step; 1,200 of them (60.0 %)" },
+    { ALLOCATOR("'allocations': 2000, 'small_allocations': 1199"), NULL, NULL, 0, NULL },
+
     /* several devices */
     { "{'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000}}",
       "collective_exposed", "bad", 30000000000, "30.0 ms of 40.0 ms" },
@@ -274,14 +313,14 @@ static const struct rule rules[] = {
       "Most in all-gather of 8.00 MiB: 20.0 ms exposed in 4, 6.00 ms each, 16.7 % overlap, 20.0 GB/s on the bus." },
     { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 262143, 'count': 600, 'exposed_ps': 30000000000, "
                   "'total_ps': 40000000000, 'mean_ps': 66000000}]"),
-      "collective_small", "bad", 30000000000, "600 collectives with messages under 256 KiB take 40.0 ms" },
+      "collective_small", "info", 0, "600 collectives with messages under 256 KiB take 40.0 ms" },
     { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 262144, 'count': 600, 'exposed_ps': 30000000000}]"),
       NULL, NULL, 0, NULL },
     { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 4, 'count': 599, 'exposed_ps': 30000000000}]"),
       NULL, NULL, 0, NULL },
     { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 1048576, 'count': 6, 'exposed_ps': 40000000000, "
                   "'bus_bandwidth': 2500000000}]"),
-      "collective_slow", "bad", 30000000000, "all-reduce of 1.00 MiB: 2.50 GB/s on the bus, in 6 of them" },
+      "collective_slow", "info", 0, "all-reduce of 1.00 MiB: 2.50 GB/s on the bus, in 6 of them" },
     { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 1048576, 'count': 6, 'exposed_ps': 40000000000, "
                   "'bus_bandwidth': 10000000000}]"),
       NULL, NULL, 0, NULL },
@@ -365,7 +404,7 @@ static const struct rule rules[] = {
     { RECOMPUTED("20000000000", "{'allocators': [{'name': 'a', 'peak_pct': 40}, {'name': 'b', 'peak_pct': 80}]}"),
       "memory_near_limit", "info", 0, "" },
     { RECOMPUTED("20000000000", "null"), "recomputed", "info", 0, "25.0 % of the backward pass" },
-    { RECOMPUTED("3990000000", "null"), NULL, NULL, 0, NULL },
+    { RECOMPUTED("5990000000", "null"), NULL, NULL, 0, NULL },
     { "{'coverage': {'tallies': {'cut-short': {'count': 90000, 'level': 'loss', 'help': 'Bytes.'}}}}", NULL,
       NULL, 0, NULL },
 };
@@ -396,6 +435,9 @@ static void check_all(const struct judged *j)
         assert_true(tm_length(tm_get(f, "fix")) > 0);
         assert_in_range(stake_ps, 0, window_ps);
         assert_true(tm_double(tm_get(f, "share_pct")) <= 100);
+        if (stake_ps > 0)
+            assert_string_equal(tm_text(tm_get(f, "severity")),
+                                stake_ps >= window_ps / 10 ? "bad" : "warning"); /* below 3 % none is told */
         for (size_t k = 0; k < tm_length(where); k++)
             assert_true(tm_int(tm_get(tm_at(where, k), "end_ps")) >=
                         tm_int(tm_get(tm_at(where, k), "begin_ps")));
@@ -404,8 +446,6 @@ static void check_all(const struct judged *j)
             const int64_t before_ps = tm_int(tm_get(before, "at_stake_ps"));
 
             assert_true(before_ps >= stake_ps);
-            if (before_ps == stake_ps)
-                assert_true(strcmp(tm_text(tm_get(before, "id")), tm_text(tm_get(f, "id"))) < 0);
         }
     }
     assert_true(*tm_text(tm_path(j->summary, "verdict.text")));
@@ -429,7 +469,8 @@ static void check_rule(const struct rule *rule)
     if (!f)
         fail_msg("%s gives no '%s'", rule->patch, rule->id);
     if (tm_length(tm_get(j.summary, "findings")) != 1)
-        fail_msg("%s gives more than '%s'", rule->patch, rule->id);
+        fail_msg("%s gives more than '%s': '%s', '%s'", rule->patch, rule->id,
+                 tm_text(tm_path(j.summary, "findings[0].id")), tm_text(tm_path(j.summary, "findings[1].id")));
     if (strcmp(tm_text(tm_get(f, "severity")), rule->severity) != 0 ||
         tm_int(tm_get(f, "at_stake_ps")) != rule->at_stake_ps)
         fail_msg("%s is %s with %lld ps at stake, not %s with %lld", rule->id,
@@ -480,11 +521,20 @@ static void one_wait_of_several_devices_is_told_once(void **state)
             "a", "2", "load") "," GAP("a", "3", "load") "," GAP("a", "null", "load") "]}}",
         NULL);
     f = test_finding(&j, "idle_input");
-    assert_int_equal(tm_length(tm_get(f, "evidence")), 6); /* share, count, per step, 3 gaps */
-    assert_non_null(strstr(tm_text(tm_at(tm_get(f, "evidence"), 4)), "decode"));
-    assert_non_null(strstr(tm_text(tm_at(tm_get(f, "evidence"), 5)), "step 2"));
+    assert_int_equal(tm_length(tm_get(f, "evidence")), 5); /* share, count, 3 gaps */
+    assert_non_null(strstr(tm_text(tm_at(tm_get(f, "evidence"), 3)), "decode"));
+    assert_non_null(strstr(tm_text(tm_at(tm_get(f, "evidence"), 4)), "step 2"));
     assert_int_equal(tm_length(tm_get(f, "where")), 5);
     test_judged_free(&j);
+}
+
+static void expect_stake(const struct judged *j, const char *id, int64_t at_stake_ps)
+{
+    const struct tm_value *f = test_finding(j, id);
+
+    if (!f || tm_int(tm_get(f, "at_stake_ps")) != at_stake_ps)
+        fail_msg("%s has %lld at stake, not %lld", id, f ? (long long)tm_int(tm_get(f, "at_stake_ps")) : -1,
+                 (long long)at_stake_ps);
 }
 
 static void long_waits_are_no_pauses_between_short_kernels(void **state)
@@ -493,17 +543,88 @@ static void long_waits_are_no_pauses_between_short_kernels(void **state)
 
     (void)state;
     test_judge(&j,
-               SHORT("80", "20000", "5000000000", "5000000000") "'total': {'utilization_pct': 70}, 'gaps': {"
-               "'by_cause': {'device_wait': {'count': 4000, 'total_ps': 40000000000}}}}",
+               "{'total': {'busy_ps': 70000000000}, 'kernels': {'count': 5000}, 'fusion': {}, 'gaps': {'by_cause': {'device_wait': "
+               "{'count': 4000, 'total_ps': 60000000000}}, 'pauses': {'count': 3000, 'total_ps': 20000000000}}}",
                NULL);
-    assert_int_equal(tm_int(tm_get(test_finding(&j, "kernel_short"), "at_stake_ps")), 5000000000);
-    assert_int_equal(tm_int(tm_get(test_finding(&j, "idle_device_wait"), "at_stake_ps")), 40000000000);
+    expect_stake(&j, "kernel_short", 11000000000); /* 20 - 10 % of 90 ms */
+    expect_stake(&j, "idle_device_wait", 0);
+    assert_true(tm_double(tm_get(test_finding(&j, "idle_device_wait"), "value")) == 24.5); /* of 60 ms the other 49 */
+    test_judged_free(&j);
+}
+
+/* Two devices of which one has more work: where the other one waits for it is not at stake again. */
+#define UNEVEN                                                                                     \
+    "'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': 'b', "  \
+    "'compute_ps': 60000000000, 'kernels': {'count': 600}, 'trail_idle_ps': 8000000000}]"
+
+static void a_wait_is_at_stake_where_its_reason_is(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j,
+               "{" UNEVEN ", 'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000}}", NULL);
+    expect_stake(&j, "imbalance", 30000000000);
+    assert_null(test_finding(&j, "collective_exposed"));
+    expect_stake(&j, "idle_edges", 8000000000);
+    test_judged_free(&j);
+
+    test_judge(&j,
+               "{" UNEVEN ", 'total': {'exposed_collective_ps': 20000000000, 'collective_ps': 40000000000}, 'gaps': "
+               "{'by_cause': {'device_wait': {'total_ps': 20000000000}, 'host': {'total_ps': 7000000000}}}}",
+               NULL);
+    assert_null(test_finding(&j, "collective_exposed"));
+    assert_null(test_finding(&j, "idle_edges"));
+    assert_null(test_finding(&j, "idle_device_wait"));
+    expect_stake(&j, "idle_host", 7000000000);
+    test_judged_free(&j);
+}
+
+static void the_wait_for_a_straggler_is_no_exposed_collective(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, STRAGGLER("30000000000", "9000000000"), NULL);
+    expect_stake(&j, "straggler", 30000000000);
     test_judged_free(&j);
     test_judge(&j,
-               SHORT("80", "20000", "5000000000", "5000000000") "'total': {'utilization_pct': 70}, 'gaps': {"
-               "'by_cause': {'device_wait': {'count': 40000, 'total_ps': 40000000000}}}}",
+               "{'total': {'exposed_collective_ps': 50000000000}, " STRAGGLER_FIELDS("30000000000", "9000000000") "}",
                NULL);
-    assert_null(test_finding(&j, "idle_device_wait"));
+    expect_stake(&j, "straggler", 30000000000);
+    expect_stake(&j, "collective_exposed", 20000000000);
+    assert_true(has_text(tm_get(test_finding(&j, "collective_exposed"), "evidence"),
+                         "30.0 ms of it are waits for a device that comes late"));
+    test_judged_free(&j);
+}
+
+static void pauses_between_programs_are_no_host_work(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j,
+               "{'programs': {'count': 400, 'per_step': 17, 'pauses': {'count': 380, 'total_ps': 20000000000}}, 'gaps': "
+               "{'by_cause': {'host': {'count': 400, 'total_ps': 30000000000}}}}",
+               NULL);
+    expect_stake(&j, "op_short", 20000000000);
+    expect_stake(&j, "idle_host", 10000000000);
+    test_judged_free(&j);
+}
+
+static void a_layer_is_not_slow_for_what_a_dominant_operation_takes(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j,
+               "{'roofline': {'compute_ps': 100000000000}, 'ops': {'basis': 'hlo_op', 'rows': [{'name': 'flash', 'op': "
+               "'jit(step)/jvp(layer_3)/dot', 'self_ps': 60000000000}, {'name': 'b', 'self_ps': 1}]}, "
+               "'scopes': {'layers': [" LAYER("0", "10000000000") ", " LAYER("1", "10000000000") ", "
+               LAYER("2", "10000000000") ", " LAYER("3", "69000000000") "]}}",
+               NULL);
+    assert_non_null(test_finding(&j, "op_dominant"));
+    assert_null(test_finding(&j, "layer_slow"));
     test_judged_free(&j);
 }
 
@@ -579,13 +700,15 @@ static void copies_that_come_back_are_told_beside_their_direction(void **state)
     (void)state;
     test_judge(&j, patch, NULL);
     check_all(&j);
-    assert_int_equal(tm_int(tm_get(test_finding(&j, "transfer_repeated_h2d"), "at_stake_ps")),
-                     40000000000);
+    expect_stake(&j, "transfer_h2d", 40000000000);
+    expect_stake(&j, "transfer_d2h", 10000000000);
+    expect_stake(&j, "transfer_repeated_h2d", 0);
+    expect_stake(&j, "transfer_pageable", 0);
+    expect_stake(&j, "transfer_ping_pong", 0);
+    assert_true(tm_double(tm_get(test_finding(&j, "transfer_repeated_h2d"), "value")) == 20);
     assert_int_equal(tm_length(tm_get(test_finding(&j, "transfer_repeated_h2d"), "evidence")), 1);
-    assert_int_equal(tm_int(tm_get(test_finding(&j, "transfer_pageable"), "at_stake_ps")),
-                     45000000000);
-    assert_int_equal(tm_int(tm_get(test_finding(&j, "transfer_ping_pong"), "at_stake_ps")),
-                     20000000000);
+    assert_true(tm_double(tm_get(test_finding(&j, "transfer_pageable"), "value")) == 22.5);
+    assert_true(tm_double(tm_get(test_finding(&j, "transfer_ping_pong"), "value")) == 10);
     assert_null(test_finding(&j, "transfer_repeated_d2h"));
     test_judged_free(&j);
 
@@ -728,7 +851,8 @@ static void no_rule_speaks_of_jax_to_others(void **state)
             struct judged j;
 
             if (!rules[i].id || strstr(rules[i].patch, "'environment'") ||
-                strstr(rules[i].patch, "'input': {") || is_of_jax_alone(rules[i].id))
+                strstr(rules[i].patch, "'input': {") || is_of_jax_alone(rules[i].id) ||
+                (k == 0 && strcmp(rules[i].id, "memory_allocations") == 0)) /* PyTorch's allocator is made for them */
                 continue;
             (void)snprintf(patch, sizeof(patch), "%s%s", frameworks[k], &rules[i].patch[1]);
             test_judge(&j, patch, NULL);
@@ -885,18 +1009,23 @@ static void the_verdict_names_the_largest_loss(void **state)
           "warning" },
         { "{'total': {'utilization_pct': 70}, 'gaps': {'by_cause': {'device_wait': {'count': 9, "
           "'total_ps': 50000000000}}}}",
-          "The 2 devices are busy 70.0 % of the time; the largest loss is launched work that "
-          "waits on the device (25.0 % of the window).",
-          "warning" },
+          "The 2 devices are busy 70.0 % of the time, and no single avoidable loss reaches 3.0 % of the window. In 25.0 % "
+          "of the window launched work waits on the device; how much of that can be won is not known.",
+          "info" },
         { "{'total': {'utilization_pct': 50}, 'gaps': {'by_cause': {'device_wait': {'count': 9, "
           "'total_ps': 70000000000}, 'gc': {'count': 9, 'total_ps': 30000000000}}}}",
-          "The 2 devices are busy 50.0 % of the time; the largest loss is launched work that "
-          "waits on the device (35.0 % of the window).",
-          "warning" },
+          "The 2 devices are busy 50.0 % of the time; the largest loss is garbage collection (15.0 % of the window). In "
+          "35.0 % of the window launched work waits on the device; how much of that can be won is not known.",
+          "bad" },
         { "{'total': {'utilization_pct': 50}, 'gaps': {'by_cause': {'device_wait': {'count': 9, "
-          "'total_ps': 50000000000}, 'gc': {'count': 9, 'total_ps': 30000000000}}}}",
+          "'total_ps': 30000000000}, 'gc': {'count': 9, 'total_ps': 30000000000}}}}",
           "The 2 devices are busy 50.0 % of the time; the largest loss is garbage collection "
           "(15.0 % of the window).",
+          "bad" },
+        { "{'roofline': {'compute_ps': 100000000000}, 'ops': {'basis': 'hlo_op', 'rows': [{'name': 'dot', 'self_ps': "
+          "60000000000}, {'name': 'b', 'self_ps': 1}]}}",
+          "The 2 devices are busy 95.0 % of the time; the largest loss is one operation that takes most of the time "
+          "(27.9 % of the window).",
           "bad" },
         { "{'total': {'utilization_pct': 70}}",
           "The 2 devices are busy 70.0 % of the time, and no single avoidable loss reaches 3.0 % "
@@ -1043,6 +1172,10 @@ int main(void)
         cmocka_unit_test(gaps_of_a_cause_tell_where_they_are),
         cmocka_unit_test(one_wait_of_several_devices_is_told_once),
         cmocka_unit_test(long_waits_are_no_pauses_between_short_kernels),
+        cmocka_unit_test(a_wait_is_at_stake_where_its_reason_is),
+        cmocka_unit_test(the_wait_for_a_straggler_is_no_exposed_collective),
+        cmocka_unit_test(pauses_between_programs_are_no_host_work),
+        cmocka_unit_test(a_layer_is_not_slow_for_what_a_dominant_operation_takes),
         cmocka_unit_test(a_cause_that_is_never_the_largest_part_is_told_too),
         cmocka_unit_test(the_longest_compiles_are_named_first),
         cmocka_unit_test(compiling_inside_steps_is_told_once),

@@ -173,6 +173,33 @@ static void kernels_are_small_below_their_limits(void **state)
     end_rig(&r);
 }
 
+/* Kernels of ATen in a row are a chain, whatever the pauses; kernels of compilers are as large as these made them. */
+static void pointwise_kernels_of_eager_mode_make_chains(void **state)
+{
+    static const char add[] = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)";
+    static const char mean[] = "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>(int)";
+    struct rig r;
+
+    (void)state;
+    open_rig(&r);
+    take(&r, add, 0, 10);
+    take(&r, mean, 50, 30);
+    take(&r, add, 90, 20); /* 60 us, of which the longest takes 30 */
+    take(&r, "sgemm_128", 120, 5);
+    take(&r, add, 130, 10); /* alone */
+    take(&r, "sgemm_128", 150, 5);
+    take(&r, "triton_poi_fused_add_0", 160, 10);
+    take(&r, "loop_add_fusion", 180, 10);
+    for (int i = 0; i < 9; i++) /* one kernel in place of eight at the most */
+        take(&r, add, 200 + i, 1);
+    report_rig(&r);
+    assert_int_equal(integer(&r, "fusion.eager_chains.count"), 2);
+    assert_int_equal(integer(&r, "fusion.eager_chains.kernels"), 3 + 8);
+    assert_int_equal(integer(&r, "fusion.eager_chains.total_ps"), (60 + 8) * US);
+    assert_int_equal(integer(&r, "fusion.eager_chains.saved_ps"), (30 + 7) * US);
+    end_rig(&r);
+}
+
 static void a_run_is_kernels_with_hardly_a_pause(void **state)
 {
     struct rig r;
@@ -625,6 +652,7 @@ static void each_refused_request_ends_clean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pointwise_kernels_of_eager_mode_make_chains),
         cmocka_unit_test(kernels_are_small_below_their_limits),
         cmocka_unit_test(a_run_is_kernels_with_hardly_a_pause),
         cmocka_unit_test(other_work_of_the_stream_ends_a_run),

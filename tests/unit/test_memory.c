@@ -122,6 +122,12 @@ static void peak_capacity_and_counts_are_those_of_the_events(void **state)
     assert_figure(&f, "deallocations", 2);
     assert_figure(&f, "allocated_bytes", 600000 + TM_SMALL_ALLOCATION_BYTES - 1);
     assert_figure(&f, "small_allocations", 1);
+    assert_figure(&f, "kept.count", 2); /* buffers 2 and 3 are never given back */
+    assert_figure(&f, "kept.quarters_bytes[0]", 500000);
+    assert_figure(&f, "kept.quarters_bytes[1]", 0);
+    assert_figure(&f, "kept.quarters_bytes[2]", TM_SMALL_ALLOCATION_BYTES - 1);
+    assert_figure(&f, "kept.quarters_bytes[3]", 0);
+    assert_figure(&f, "kept.largest_bytes", 500000);
     assert_true(tm_double(get(&f, "fragmentation_pct")) == 25);
     assert_true(tm_double(get(&f, "peak_pct")) == 60);
     assert_true(tm_double(get(&f, "allocations_per_s")) == 3 * 1e12 / 40); /* from 10 to 50 ps */
