@@ -64,6 +64,8 @@ LOST = (
     *((case, f"ops.rows.*.{fact}", NULL, NO_HLO) for case in WITH_HLO
       for fact in ("opcode", "op", "source", "precision", "flops", "bytes", "flop_rate", "bandwidth", "intensity")),
     ("logdir-*", "ops.rows.*.category", OTHER, NO_HLO),
+    ("logdir-*", "kernels.rows.*.category", OTHER, NO_HLO),
+    ("logdir-*", "kernels.by_category.*", OTHER, NO_HLO),
     *((case, f"roofline.{figure}", NULL, NO_COSTS) for case in WITH_HLO for figure in (
         "source", "flops", "bytes", "flop_rate", "bandwidth", "devices.*.flops", "devices.*.bytes",
         "devices.*.flop_rate", "devices.*.bandwidth")),
