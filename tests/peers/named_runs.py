@@ -174,7 +174,7 @@ FACTS = {
     "megatron": (raised("bad", "straggler"),
                  holds("the wait for it is no exposed collective once more", lambda s: stake_of(s, "straggler") +
                        stake_of(s, "collective_exposed") <= device_pct("exposed_collective_ps")(s) + 0.1),
-                 holds("the straggler is rank 0", lambda s: "megatron_kineto_0/gpu:0" in said_of(s, "straggler")),
+                 holds("the straggler is rank 0", lambda s: "kineto_0/gpu:0" in said_of(s, "straggler")),
                  figure("4 hosts", 4, lambda s: len(s["input"]["hosts"])),
                  holds("one clock", lambda s: s["collectives"]["skew"]["clock"]["aligned"] is True),
                  figure("all of them meet", [84, 0], lambda s: [s["collectives"]["skew"][k] for k in ("matched", "unmatched")]),
