@@ -36,19 +36,22 @@ static const char *const overlap[TM_FIXES_OFFERED] = {
     "`XLA_FLAGS=\"--xla_gpu_all_reduce_combine_threshold_bytes=134217728 "
     "--xla_gpu_all_gather_combine_threshold_bytes=134217728 "
     "--xla_gpu_reduce_scatter_combine_threshold_bytes=134217728\"`.",
-    "jax|Exchange less often: accumulate gradients over micro-batches (`optax.MultiSteps`), or "
+    "train,jax|Exchange less often: accumulate gradients over micro-batches (`optax.MultiSteps`), or "
     "reduce them in bfloat16.",
     "jax|Lay the mesh so that the axis with most traffic lies inside one node: the last axes of "
     "`jax.make_mesh((nodes, per_node), ('data', 'model'))`.",
-    "torch|DDP sends gradients in buckets while the backward pass runs: try other sizes, "
+    "torch|Tensor parallelism (collectives inside each layer): split their work so that one part computes while the other "
+    "is on its way: Megatron's `--sequence-parallel` and `--tp-comm-overlap`, vLLM's sequence parallelism and fused "
+    "all-reduces.",
+    "train,torch|DDP sends gradients in buckets while the backward pass runs: try other sizes, "
     "`DistributedDataParallel(model, bucket_cap_mb=100)` (25 if not given), and "
     "`gradient_as_bucket_view=True`.",
-    "torch|FSDP: fetch parameters ahead, `FullyShardedDataParallel(model, forward_prefetch=True, "
+    "train,torch|FSDP: fetch parameters ahead, `FullyShardedDataParallel(model, forward_prefetch=True, "
     "backward_prefetch=BackwardPrefetch.BACKWARD_PRE)`; with `fully_shard`: "
     "`layer.set_modules_to_forward_prefetch([next_layer])`.",
     "torch|Begin your own collectives early and wait late: `work = dist.all_reduce(x, "
     "async_op=True)`, other work, then `work.wait()`.",
-    "torch|Exchange less: accumulate gradients under `with model.no_sync():`, or send them in "
+    "train,torch|Exchange less: accumulate gradients under `with model.no_sync():`, or send them in "
     "bfloat16: `model.register_comm_hook(None, default_hooks.bf16_compress_hook)`.",
     "torch|Lay the mesh so that the group with most traffic lies inside one node: the last "
     "dimension of `init_device_mesh('cuda', (nodes, per_node), mesh_dim_names=('data', "
@@ -121,7 +124,7 @@ static void find_exposed(struct tm_findings *all)
         return;
     f = tm_finding_of_time(all, "collective_exposed", left_ps);
     tm_finding_title(f, "Collectives run with nothing beside them");
-    tm_finding_cause(f, "The devices exchange data (gradients, activations, parameters) and have no other "
+    tm_finding_cause(f, "The devices exchange data and have no other "
                "work meanwhile; or they wait in the collective for the last one to arrive.");
     tm_finding_say(f, "%s of %s of collective time has no compute beside it; %s overlap.",
                    tm_format_time(a, exposed_ps), tm_format_time(b, total_ps),
@@ -141,9 +144,9 @@ static const char *const join[TM_FIXES_OFFERED] = {
     "gpu,jax|Let XLA join them: `XLA_FLAGS=\"--xla_gpu_all_reduce_combine_threshold_bytes=134217728 "
     "--xla_gpu_all_gather_combine_threshold_bytes=134217728 "
     "--xla_gpu_reduce_scatter_combine_threshold_bytes=134217728\"`.",
-    "jax|Reduce a whole tree at once: one `jax.lax.psum(grads, axis)` over the tree of gradients, not one for each "
+    "train,jax|Reduce a whole tree at once: one `jax.lax.psum(grads, axis)` over the tree of gradients, not one for each "
     "leaf in a loop; metrics in one array.",
-    "torch|Larger buckets: `DistributedDataParallel(model, bucket_cap_mb=100)`, and for FSDP wrap larger blocks "
+    "train,torch|Larger buckets: `DistributedDataParallel(model, bucket_cap_mb=100)`, and for FSDP wrap larger blocks "
     "(`size_based_auto_wrap_policy`, or a layer at a time instead of each module).",
     "torch|Send many tensors at once: `torch.distributed.all_reduce_coalesced`, or one flat buffer; reduce metrics in "
     "one tensor, every N steps.",
@@ -254,10 +257,10 @@ static void find_slow(struct tm_findings *all)
 static const char *const hurry[TM_FIXES_OFFERED] = {
     "Look at what the late device does before these collectives (the times below, in its own profile): input, host "
     "code, launches.",
-    "torch|Take work that only one rank does out of the step (logging, `loss.item()`, checkpoints, progress bars): all "
+    "torch|Take work that only one rank does out of the step (logging, `x.item()`, files, progress bars): all "
     "others wait for it.",
-    "jax|Take work that only one process does out of the step (`if jax.process_index() == 0`: logging, checkpoints, "
-    "`float(loss)`): all others wait for it.",
+    "jax|Take work that only one process does out of the step (`if jax.process_index() == 0`: logging, files, "
+    "`float(x)`): all others wait for it.",
     "If it computes longer for the same kernels (see Balance), look at its clocks, power and temperature.",
     "If it has more work (longer sequences, more examples, a larger pipeline stage), balance the data.",
 };

@@ -107,13 +107,13 @@ static const char *const fewer_kernels[TM_FIXES_OFFERED] = {
     "jax|Jit larger functions: one `jax.jit` around the whole step gives XLA more to fuse.",
     "jax|Replace Python loops over layers or time by `jax.lax.scan`, and loops over examples by `jax.vmap`; each "
     "`lax.cond` and `lax.while_loop` is a border that XLA does not fuse across.",
-    "jax|Flatten small parameters for the optimizer: `optax.flatten(optimizer)` updates them as one array.",
+    "train,jax|Flatten small parameters for the optimizer: `optax.flatten(optimizer)` updates them as one array.",
     "gpu,jax|On NVIDIA GPUs let XLA record more into CUDA graphs: "
     "`XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL`.",
     "torch|Fuse operations: `model = torch.compile(model)`.",
     "gpu,torch|Replay them as CUDA graphs: `torch.compile(model, mode=\"reduce-overhead\")`, or "
     "`torch.cuda.make_graphed_callables` for parts of fixed shape.",
-    "torch|Update all parameters in few kernels: `torch.optim.AdamW(params, fused=True)`.",
+    "train,torch|Update all parameters in few kernels: `torch.optim.AdamW(params, fused=True)`.",
     "torch,other|Give each kernel more work: a larger batch, one operation on many rows instead of a loop.",
 };
 
@@ -191,10 +191,11 @@ static const char *const program_causes[TM_CAUSES_OFFERED] = {
 };
 
 static const char *const larger_programs[TM_FIXES_OFFERED] = {
-    "jax|Put `@jax.jit` around the whole step, loss, gradient and update included, not around its parts.",
+    "train,jax|Put `@jax.jit` around the whole step, loss, gradient and update included, not around its parts.",
+    "infer,jax|Put `@jax.jit` around the whole step, not around its parts.",
     "jax|Keep Python out of it: `jax.lax.scan` or `jax.vmap` instead of loops over layers or examples.",
-    "jax|Look for `jnp` calls on the results of the step (metrics, norms, learning rates) and move them inside.",
-    "jax|`jax.jit(step, donate_argnums=...)` then also updates parameters in place.",
+    "jax|Look for `jnp` calls on the results of the step (metrics, norms, `argmax`) and move them inside.",
+    "train,jax|`jax.jit(step, donate_argnums=...)` then also updates parameters in place.",
     "torch,other|Compile the whole step as one program.",
 };
 
@@ -272,7 +273,8 @@ static const char *const hoisting[TM_FIXES_OFFERED] = {
     "jax|What does not change from round to round (masks, position tables, casts of weights) is worth computing once, "
     "before the loop, and passing in.",
     "jax|It is in a `lax.scan` already: `unroll=4` gives XLA four rounds to fuse.",
-    "torch|Use the `foreach` or `fused` form of the optimizer, and compute masks and position tables once per step.",
+    "train,torch|Use the `foreach` or `fused` form of the optimizer.",
+    "torch|Compute masks and position tables once per step.",
     "torch,other|Stack what is small and of one shape, and run the operation once on all of it.",
 };
 

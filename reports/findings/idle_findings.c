@@ -40,7 +40,7 @@ static const struct advice advices[] = {
       "idle_sync",
       "The host waits for results before it launches more",
       { "jax|JAX runs ahead of the device until the program asks for a value. "
-        "`block_until_ready()`, `float(loss)`, `np.asarray(x)`, `print(x)` or an `if` on an array "
+        "`block_until_ready()`, `float(x)`, `np.asarray(x)`, `print(x)` or an `if` on an array "
         "inside the loop wait for the device, and the device then waits for the next launch.",
         "torch|PyTorch runs ahead of the device until the program asks for a value. `.item()`, "
         "`.cpu()`, `.tolist()`, `print(x)`, an `if` on a tensor or `torch.cuda.synchronize()` "
@@ -51,14 +51,14 @@ static const struct advice advices[] = {
         "last step.",
         "jax|Read metrics late and seldom: keep them on the device and call "
         "`jax.device_get(metrics)` every 50 or 100 steps, or start the copy with "
-        "`loss.copy_to_host_async()` and read it one step later.",
+        "`x.copy_to_host_async()` and read it one step later.",
         "jax|Find hidden waits: run the loop under `with "
         "jax.transfer_guard_device_to_host('disallow'):`; each implicit read of an array then "
         "raises an error with its line.",
         "jax|Decide on the device: `jax.lax.cond` and `jax.numpy.where` instead of `if` on an "
         "array.",
         "torch|Take `torch.cuda.synchronize()`, `.item()` and `.cpu()` out of the loop.",
-        "torch|Read metrics late and seldom: add up `loss.detach()` on the device, and call "
+        "train,torch|Read metrics late and seldom: add up `loss.detach()` on the device, and call "
         "`.item()` every 50 or 100 steps.",
         "torch|Find hidden waits: call `torch.cuda.set_sync_debug_mode('warn')` before the loop; "
         "operations that wait for the device then warn with their line.",
@@ -88,8 +88,9 @@ static const struct advice advices[] = {
         "is launched by itself; short ones finish before the next launch arrives.",
         "Each launch costs the host some microseconds. Short pieces of work finish before the next "
         "launch arrives." },
-      { "jax|Put the whole step under one `jax.jit`: loss, gradient, optimizer update and metrics. "
+      { "train,jax|Put the whole step under one `jax.jit`: loss, gradient, optimizer update and metrics. "
         "Operations between jitted calls are launched one by one.",
+        "infer,jax|Put the whole step under one `jax.jit`. Operations between jitted calls are launched one by one.",
         "jax|Run several steps per call: `jax.lax.scan(step, state, batches)` with batches stacked "
         "along the first axis.",
         "jax|Give each launch more work: a larger batch, or `jax.vmap` instead of a Python loop.",
@@ -99,7 +100,7 @@ static const struct advice advices[] = {
         "gpu,torch|Launch graphs instead of kernels: `torch.compile(model, "
         "mode=\"reduce-overhead\")`, or `torch.cuda.make_graphed_callables` for parts of fixed "
         "shape.",
-        "torch|Update all parameters in few kernels: `torch.optim.AdamW(params, fused=True)`.",
+        "train,torch|Update all parameters in few kernels: `torch.optim.AdamW(params, fused=True)`.",
         "torch,other|Give each launch more work: a larger batch, one operation on many rows "
         "instead of a loop." } },
     { "gc",
@@ -107,22 +108,22 @@ static const struct advice advices[] = {
       "Garbage collection stops the launches",
       { "Python's cyclic garbage collector ran on the launching thread between launches." },
       { "Call `gc.collect(); gc.freeze(); gc.disable()` after setting up, and `gc.collect()` at "
-        "points where a pause does no harm, such as evaluation or checkpoints.",
+        "points where a pause does no harm.",
         "jax|Make fewer objects per step: no lists of arrays that grow, no pytrees rebuilt in "
         "Python.",
-        "torch|Make fewer objects per step: no lists of tensors that grow, and `total += "
+        "train,torch|Make fewer objects per step: no lists of tensors that grow, and `total += "
         "loss.detach()` instead of sums that keep each step's graph." } },
     { "host",
       "idle_host",
       "Python and host code run while the device is idle",
       { "jax|The launching thread did work of its own between launches: Python code, logging, "
-        "checkpoints, or handing over arguments with very many leaves.",
+        "files, or handing over arguments with very many leaves.",
         "torch|The launching thread did work of its own between launches: Python code, the "
-        "dispatch of operations, logging or checkpoints.",
+        "dispatch of operations, logging or files.",
         "The launching thread did work of its own between launches." },
       { "jax|See the host events named in the evidence; move what they do into the jitted step or "
         "into another thread.",
-        "jax|Write checkpoints and logs in the background, for example with "
+        "train,jax|Write checkpoints and logs in the background, for example with "
         "`orbax.checkpoint.AsyncCheckpointer`.",
         "jax|Launch ahead: do the host work after `state = step(state, batch)` has been called and "
         "before its result is read; the device works meanwhile.",
@@ -134,7 +135,7 @@ static const struct advice advices[] = {
         "= torch.compile(model)`, on GPUs with CUDA graphs: `mode=\"reduce-overhead\"`.",
         "torch|Let the host run ahead of the device: no `.item()`, `.cpu()` or `print` of tensors "
         "between launches, so that its work falls into times when the device is busy.",
-        "torch|Write checkpoints in the background: `torch.distributed.checkpoint.async_save`.",
+        "train,torch|Write checkpoints in the background: `torch.distributed.checkpoint.async_save`.",
         "torch|Mark parts of the loop so that the next profile names them: `with "
         "torch.profiler.record_function('logging'):`." } },
     { "device_wait",
@@ -400,7 +401,7 @@ static void find_edges(struct tm_findings *all)
     tm_finding_fix(f, "torch|See whether all devices are meant to take part, and whether all ranks "
                       "record the same steps: give `torch.profiler.schedule(...)` the same numbers "
                       "on each.");
-    tm_finding_fix(f, "Where some devices have other work (pipeline stages, evaluation), compare "
+    tm_finding_fix(f, "Where some devices have other work (pipeline stages), compare "
                       "each device by its own row of the device table instead.");
 }
 

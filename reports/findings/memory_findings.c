@@ -27,21 +27,22 @@ static void say_holders(struct tm_finding *f, const struct tm_value *allocator)
 static const char *const save_memory[TM_FIXES_OFFERED] = {
     "jax|Donate what the step replaces: `jax.jit(step, donate_argnums=0)`; otherwise the old and "
     "the new state are held at once.",
-    "jax|Recompute activations instead of keeping them: `jax.checkpoint(layer, "
+    "train,jax|Recompute activations instead of keeping them: `jax.checkpoint(layer, "
     "policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable)`.",
-    "jax|Smaller micro-batches with accumulated gradients: `optax.MultiSteps(optimizer, 4)`.",
+    "train,jax|Smaller micro-batches with accumulated gradients: `optax.MultiSteps(optimizer, 4)`.",
     "jax|See who holds what: `jax.profiler.save_device_memory_profile('memory.prof')` at the peak.",
     "gpu,jax|JAX takes 75 % of the memory; more with `XLA_CLIENT_MEM_FRACTION=0.9` (older versions: "
     "XLA_PYTHON_CLIENT_MEM_FRACTION).",
-    "torch|Recompute activations instead of keeping them: `torch.utils.checkpoint.checkpoint(layer, "
+    "train,torch|Recompute activations instead of keeping them: `torch.utils.checkpoint.checkpoint(layer, "
     "x, use_reentrant=False)`.",
-    "torch|Smaller micro-batches with accumulated gradients, and activations in bfloat16: "
+    "train,torch|Smaller micro-batches with accumulated gradients, and activations in bfloat16: "
     "`torch.autocast('cuda', dtype=torch.bfloat16)`.",
-    "torch|Share parameters, gradients and optimizer state among the ranks: "
+    "train,torch|Share parameters, gradients and optimizer state among the ranks: "
     "`torch.distributed.fsdp.fully_shard(model)`.",
     "gpu,torch|See who holds what: `torch.cuda.memory._record_memory_history()`, and at the peak "
     "`torch.cuda.memory._dump_snapshot('memory.pickle')`.",
     "gpu,torch|Lose less to fragments: `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.",
+    "infer,jax,torch|Smaller batches or shorter prompts at a time, a smaller cache of keys and values, weights in 8 bits.",
     "other|Work in smaller batches, or recompute results instead of keeping them.",
 };
 
@@ -108,13 +109,14 @@ static void find_spikes(struct tm_findings *all, const struct tm_value *allocato
     }
     tm_finding_fix(f, "jax|See which program needs how much: `jax.jit(step).lower(state, "
                       "batch).compile().memory_analysis()`; temp_size is the part that jumps.");
-    tm_finding_fix(f, "jax|Work in parts: `jax.lax.map(f, xs, batch_size=...)`, `jax.checkpoint` "
-                      "around the largest layer, or a loss over slices of the vocabulary.");
+    tm_finding_fix(f, "jax|Work in parts: `jax.lax.map(f, xs, batch_size=...)`.");
+    tm_finding_fix(f, "train,jax|`jax.checkpoint` around the largest layer, or a loss over slices of the vocabulary.");
     tm_finding_fix(f, "gpu,torch|See which line takes how much: "
                       "`torch.cuda.memory._record_memory_history()`, then "
                       "`torch.cuda.memory._dump_snapshot('memory.pickle')`.");
-    tm_finding_fix(f, "torch|Work in parts: `torch.utils.checkpoint.checkpoint` around the largest "
+    tm_finding_fix(f, "train,torch|Work in parts: `torch.utils.checkpoint.checkpoint` around the largest "
                       "layer, or a loss over slices of the vocabulary (`torch.split`).");
+    tm_finding_fix(f, "infer,torch|Work in parts: long prompts in chunks, and only the last position through the head.");
     tm_finding_fix(f, "other|Work in parts: smaller batches where the buffers are largest.");
 }
 
@@ -173,12 +175,13 @@ static double growth_of(const struct tm_findings *all, const struct tm_value *al
 }
 
 static const char *const let_go[TM_FIXES_OFFERED] = {
-    "jax|Look for lists and dictionaries that keep arrays from step to step: metrics, losses, batches, gradients. Keep "
+    "jax|Look for lists and dictionaries that keep arrays from step to step: metrics, results, batches. Keep "
     "`float(x)` of every N-th step instead.",
     "jax|See which line holds what: `jax.profiler.save_device_memory_profile('a.prof')` at two steps, and compare them; "
     "`jax.live_arrays()` lists all that lives.",
     "jax|Donate what a step replaces: `jax.jit(step, donate_argnums=0)`.",
-    "torch|Look for lists that keep tensors with their graph: `total += loss.detach()` or `loss.item()` instead of "
+    "infer,torch|Run under `torch.inference_mode()`, and look for lists and caches that keep results of earlier steps.",
+    "train,torch|Look for lists that keep tensors with their graph: `total += loss.detach()` or `loss.item()` instead of "
     "`total += loss`.",
     "gpu,torch|See which line holds what: `torch.cuda.memory._record_memory_history()`, and after some steps "
     "`torch.cuda.memory._dump_snapshot('memory.pickle')`.",
@@ -300,7 +303,7 @@ static const char *const free_buffers[TM_FIXES_OFFERED] = {
     "Look at this line first: what it makes stays alive as long as something refers to it; `del` what is not needed "
     "any more, and keep no results of earlier steps in lists.",
     "Donate what a step replaces: `jax.jit(step, donate_argnums=0)`.",
-    "Keep only numbers of a history: `float(loss)` instead of the array, every so many steps.",
+    "Keep only numbers of a history: `float(x)` instead of the array, every so many steps.",
 };
 
 static const char *const free_programs[TM_FIXES_OFFERED] = {

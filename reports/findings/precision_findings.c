@@ -5,16 +5,20 @@
 enum { ROWS_NAMED = 4 };
 
 static const char *const narrower[TM_FIXES_OFFERED] = {
-    "jax|Compute in bfloat16: cast parameters and inputs of the products, and keep sums and the optimizer in float32.",
+    "train,jax|Compute in bfloat16: cast parameters and inputs of the products, and keep sums and the optimizer in "
+    "float32.",
+    "infer,jax|Compute in bfloat16: cast parameters and inputs of the products, and keep sums in float32.",
     "jax|Or keep float32 arrays and let the products use TF32 (NVIDIA, compute capability 8.0 or later): "
     "`jax.config.update('jax_default_matmul_precision', 'tensorfloat32')`; look for `precision='highest'` in the "
     "model.",
-    "torch|Mixed precision: `with torch.autocast('cuda', dtype=torch.bfloat16):` (before compute capability 8.0 "
+    "train,torch|Mixed precision: `with torch.autocast('cuda', dtype=torch.bfloat16):` (before compute capability 8.0 "
     "`torch.float16`, with a gradient scaler).",
+    "infer,torch|Half the bits: `model.to(torch.bfloat16)` (before compute capability 8.0 `torch.float16`).",
     "torch|Or TF32 (compute capability 8.0 or later): `torch.set_float32_matmul_precision('high')`, and "
     "`torch.backends.cudnn.allow_tf32 = True` for convolutions.",
     "other|Use a 16-bit type for the products, and keep sums in 32 bits.",
-    "Compare the loss over some hundred steps before and after.",
+    "train|Compare the loss over some hundred steps before and after.",
+    "infer|Compare the results of some inputs before and after.",
 };
 
 static void say_row(struct tm_finding *f, const struct tm_value *row)

@@ -47,14 +47,14 @@ static const struct advice advices[] = {
         "`np.asarray(x)` and no `.tolist()` in the loop.",
         "torch|Keep intermediate results on the device: no `.cpu()`, `.numpy()`, `.item()` and no "
         "`.tolist()` in the loop.",
-        "Reduce before you copy: the mean of a loss, not the losses of the batch; every 50 steps, "
+        "Reduce before you copy: a mean, not the values of the whole batch; every 50 steps, "
         "not every step.",
         "jax|Start copies early and read them late: `x.copy_to_host_async()`, then "
         "`np.asarray(x)` one step later.",
-        "jax|Save checkpoints in the background (`orbax.checkpoint.AsyncCheckpointer`).",
+        "train,jax|Save checkpoints in the background (`orbax.checkpoint.AsyncCheckpointer`).",
         "torch|Copy beside other work: `pinned.copy_(x, non_blocking=True)` into a tensor made "
         "with `pin_memory=True`, then record a `torch.cuda.Event` and read one step later.",
-        "torch|Save checkpoints in the background: `torch.distributed.checkpoint.async_save`." } },
+        "train,torch|Save checkpoints in the background: `torch.distributed.checkpoint.async_save`." } },
     { "p2p",
       "transfer_p2p",
       "Devices wait for copies between devices",
@@ -65,7 +65,7 @@ static const struct advice advices[] = {
         "sides.",
         "jax|Keep one layout for the whole step with `jax.lax.with_sharding_constraint`.",
         "torch|Keep a layer and its inputs on one device: look for `.to('cuda:1')` and the like "
-        "between layers, and for `torch.nn.DataParallel` (use `DistributedDataParallel`).",
+        "between layers, and for `torch.nn.DataParallel`.",
         "torch,other|Keep data on the device that works on it." } },
     { "d2d",
       "transfer_d2d",
@@ -102,11 +102,13 @@ static const struct advice tpu_advices[] = {
     { "h2d",
       "transfer_h2d",
       "The cores wait for data from host memory",
-      { "Operations need arrays that lie in host memory (offloaded parameters, activations or "
-        "optimizer state), and the copies are not there in time." },
+      { "train|Operations need arrays that lie in host memory (offloaded parameters, activations or "
+        "optimizer state), and the copies are not there in time.",
+        "Operations need arrays that lie in host memory (offloaded parameters, a cache of keys and values, inputs), and "
+        "the copies are not there in time." },
       { "jax|Keep in device memory what every step needs: `jax.device_put(x, "
         "x.sharding.with_memory_kind('device'))`.",
-        "jax|Offload only what is needed late, so that other layers hide the copy: "
+        "train,jax|Offload only what is needed late, so that other layers hide the copy: "
         "`jax.checkpoint_policies.save_and_offload_only_these_names(...)`, or optimizer state "
         "alone.",
         "jax|See in `compiled.as_text()` how much work stands between the -start and the -done of "
@@ -275,7 +277,7 @@ static const char *const once_to_device[TM_FIXES_OFFERED] = {
 
 static const char *const seldom_to_host[TM_FIXES_OFFERED] = {
     "jax|Copy it every N steps, or a summary of it: `if i % 50 == 0: log(jax.device_get(metrics))`.",
-    "torch|Copy it every N steps, or a summary of it: `if i % 50 == 0: log(loss.item())`.",
+    "torch|Copy it every N steps, or a summary of it: `if i % 50 == 0: log(x.item())`.",
     "other|Copy it every N steps, or a summary of it.",
 };
 
