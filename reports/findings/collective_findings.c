@@ -120,13 +120,14 @@ static void point_at_steps(struct tm_findings *all, struct tm_finding *f)
 static void find_exposed(struct tm_findings *all)
 {
     const int64_t exposed_ps = tm_int(tm_path(all->summary, "total.exposed_collective_ps"));
+    const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_EXPOSED_COLLECTIVE];
     const int64_t left_ps = tm_wait_left(all, TM_WAIT_COLLECTIVE), told_ps = all->told_ps[TM_WAIT_COLLECTIVE];
     const int64_t total_ps = tm_int(tm_path(all->summary, "total.collective_ps"));
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (!tm_is_worth_mention(all, left_ps))
-        return;
+    if (!tm_is_worth_mention(all, left_ps) || (kpi->has_bands && tm_share_pct(left_ps, all->window_ps) < kpi->good))
+        return; /* some are in every run of several devices */
     f = tm_finding_of_time(all, "collective_exposed", left_ps);
     tm_finding_title(f, "Collectives run with nothing beside them");
     tm_finding_cause(f, "The devices exchange data and have no other "

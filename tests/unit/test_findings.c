@@ -307,6 +307,9 @@ static const struct rule rules[] = {
     /* several devices */
     { "{'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000}}",
       "collective_exposed", "bad", 30000000000, "30.0 ms of 40.0 ms" },
+    { "{'total': {'exposed_collective_ps': 9990000000, 'collective_ps': 40000000000}}", NULL, NULL, 0, NULL },
+    { "{'total': {'exposed_collective_ps': 10000000000, 'collective_ps': 40000000000}}", "collective_exposed", "warning",
+      10000000000, "10.0 ms of 40.0 ms" },
     { EXPOSED("'rows': [{'kind': 'all-gather', 'message_bytes': 8388608, 'count': 4, 'exposed_ps': 20000000000, "
               "'mean_ps': 6000000000, 'overlap_pct': 16.7, 'bus_bandwidth': 20000000000}]"),
       "collective_exposed", "bad", 30000000000,
