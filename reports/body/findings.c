@@ -38,6 +38,12 @@ static void say_stake(struct tm_body *body, const struct tm_value *finding)
 
     if (!tm_has(stake))
         return;
+    if (tm_int(stake) == 0) { /* a fact: its evidence has the figures */
+        if (tm_has(tm_get(finding, "value")))
+            tm_say_item(body, "measured", "%s", tm_format_unit(time, tm_double(tm_get(finding, "value")),
+                                                               tm_text(tm_get(finding, "unit"))));
+        return;
+    }
     tm_format_time(time, tm_int(stake));
     if (tm_has(share))
         tm_say_item(body, "at stake", "%s, %s of the window", time,

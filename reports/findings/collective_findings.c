@@ -28,6 +28,8 @@ static void say_worst_exposed(struct tm_findings *all, struct tm_finding *f)
 }
 
 static const char *const overlap[TM_FIXES_OFFERED] = {
+    "tpu,jax|Let products begin with the parts that are there: `LIBTPU_INIT_ARGS=\"--xla_tpu_enable_async_collective_fusion="
+    "true --xla_tpu_overlap_compute_collective_tc=true\"`.",
     "tpu,jax|See in the compiled program whether the collectives are asynchronous (pairs of -start "
     "and -done) and what stands between the two: `compiled.as_text()`.",
     "gpu,jax|Let XLA put compute between begin and end of collectives: "
@@ -38,8 +40,6 @@ static const char *const overlap[TM_FIXES_OFFERED] = {
     "--xla_gpu_reduce_scatter_combine_threshold_bytes=134217728\"`.",
     "train,jax|Exchange less often: accumulate gradients over micro-batches (`optax.MultiSteps`), or "
     "reduce them in bfloat16.",
-    "jax|Lay the mesh so that the axis with most traffic lies inside one node: the last axes of "
-    "`jax.make_mesh((nodes, per_node), ('data', 'model'))`.",
     "torch|Tensor parallelism (collectives inside each layer): split their work so that one part computes while the other "
     "is on its way: Megatron's `--sequence-parallel` and `--tp-comm-overlap`, vLLM's sequence parallelism and fused "
     "all-reduces.",
@@ -53,10 +53,15 @@ static const char *const overlap[TM_FIXES_OFFERED] = {
     "async_op=True)`, other work, then `work.wait()`.",
     "train,torch|Exchange less: accumulate gradients under `with model.no_sync():`, or send them in "
     "bfloat16: `model.register_comm_hook(None, default_hooks.bf16_compress_hook)`.",
+    "Compare the devices: where one is late, the others wait in the collective.",
+};
+
+static const char *const near_mesh[TM_FIXES_OFFERED] = {
+    "jax|Lay the mesh so that the axis with most traffic lies inside one node: the last axes of "
+    "`jax.make_mesh((nodes, per_node), ('data', 'model'))`.",
     "torch|Lay the mesh so that the group with most traffic lies inside one node: the last "
     "dimension of `init_device_mesh('cuda', (nodes, per_node), mesh_dim_names=('data', "
     "'model'))`.",
-    "Compare the devices: where one is late, the others wait in the collective.",
 };
 
 /* The row with the most exposed time: what it is, how large, how fast. */
@@ -115,13 +120,14 @@ static void point_at_steps(struct tm_findings *all, struct tm_finding *f)
 static void find_exposed(struct tm_findings *all)
 {
     const int64_t exposed_ps = tm_int(tm_path(all->summary, "total.exposed_collective_ps"));
+    const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_EXPOSED_COLLECTIVE];
     const int64_t left_ps = tm_wait_left(all, TM_WAIT_COLLECTIVE), told_ps = all->told_ps[TM_WAIT_COLLECTIVE];
     const int64_t total_ps = tm_int(tm_path(all->summary, "total.collective_ps"));
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (!tm_is_worth_mention(all, left_ps))
-        return;
+    if (!tm_is_worth_mention(all, left_ps) || (kpi->has_bands && tm_share_pct(left_ps, all->window_ps) < kpi->good))
+        return; /* some are in every run of several devices */
     f = tm_finding_of_time(all, "collective_exposed", left_ps);
     tm_finding_title(f, "Collectives run with nothing beside them");
     tm_finding_cause(f, "The devices exchange data and have no other "
@@ -136,6 +142,8 @@ static void find_exposed(struct tm_findings *all)
     say_worst_exposed(all, f);
     point_at_steps(all, f);
     tm_finding_fixes(f, overlap);
+    if (tm_length(tm_path(all->summary, "input.hosts")) > 1)
+        tm_finding_fixes(f, near_mesh);
 }
 
 /* --- small messages --- */

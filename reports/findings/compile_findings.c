@@ -100,21 +100,35 @@ static void fix_shapes(struct tm_finding *f)
                       "`static_argnums`; keep types steady with `jnp.asarray(x, dtype)`.");
 }
 
+/* What the host does besides in the gaps in which it compiles, as far as they are listed: tracing and lowering. */
+static int64_t tracing_ps(const struct tm_findings *all)
+{
+    const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
+    int64_t sum_ps = 0;
+
+    for (size_t i = 0; i < tm_length(longest); i++)
+        if (strcmp(tm_text(tm_get(tm_at(longest, i), "cause")), "compile") == 0)
+            sum_ps = tm_add_times(sum_ps, tm_int(tm_path(tm_at(longest, i), "parts.host")));
+    return sum_ps;
+}
+
 /* A compile after the warm-up is never meant: at least a warning, whatever it cost here. */
 static void find_inside_steps(struct tm_findings *all)
 {
     const int64_t count = tm_compiles_inside_steps(all);
     const int64_t total_ps = tm_int(tm_path(all->summary, "compile.inside_steps.total_ps"));
-    static const enum tm_wait wait = TM_WAIT_COMPILE;
-    int64_t idle_ps;
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+    static const enum tm_wait wait = TM_WAIT_COMPILE, host = TM_WAIT_HOST;
+    int64_t idle_ps, traced_ps;
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (count <= 0)
         return;
     idle_ps = tm_wait_explain(all, &wait, 1, all->window_ps);
-    f = tm_is_worth_mention(all, idle_ps) ? tm_finding_of_time(all, "compile_in_steps", idle_ps)
-                                          : tm_finding_of_fact(all, "compile_in_steps", TM_WARNING);
+    traced_ps = tm_wait_explain(all, &host, 1, tracing_ps(all));
+    f = tm_is_worth_mention(all, tm_add_times(idle_ps, traced_ps))
+            ? tm_finding_of_time(all, "compile_in_steps", tm_add_times(idle_ps, traced_ps))
+            : tm_finding_of_fact(all, "compile_in_steps", TM_WARNING);
     tm_finding_title(f, count == 1 ? "A program is compiled inside the steps"
                                    : "Programs are compiled inside the steps");
     tm_finding_value(f, (double)count, "count");
@@ -128,9 +142,11 @@ static void find_inside_steps(struct tm_findings *all)
                    count == 1 ? "compile" : "compiles", count == 1 ? "s" : "",
                    count == 1 ? "s" : "", tm_format_time(a, total_ps));
     if (idle_ps > 0)
-        tm_finding_say(f, "The devices are idle for %s of it (%s of the window).",
+        tm_finding_say(f, "The devices are idle for %s of it (%s of the window)%s%s%s.",
                        tm_format_time(a, idle_ps),
-                       tm_format_pct(b, tm_share_pct(idle_ps, all->window_ps)));
+                       tm_format_pct(b, tm_share_pct(idle_ps, all->window_ps)), traced_ps ? ", and for " : "",
+                       traced_ps ? tm_format_time(c, traced_ps) : "",
+                       traced_ps ? " of other host work around it: tracing and lowering" : "");
     say_recompiled(all, f, 2);
     say_events(all, f, true);
     fix_shapes(f);

@@ -108,7 +108,7 @@ static const char *const fewer_kernels[TM_FIXES_OFFERED] = {
     "jax|Replace Python loops over layers or time by `jax.lax.scan`, and loops over examples by `jax.vmap`; each "
     "`lax.cond` and `lax.while_loop` is a border that XLA does not fuse across.",
     "train,jax|Flatten small parameters for the optimizer: `optax.flatten(optimizer)` updates them as one array.",
-    "gpu,jax|On NVIDIA GPUs let XLA record more into CUDA graphs: "
+    "gpu,jax|Let XLA record more into command buffers (CUDA graphs): "
     "`XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL`.",
     "torch|Fuse operations: `model = torch.compile(model)`.",
     "gpu,torch|Replay them as CUDA graphs: `torch.compile(model, mode=\"reduce-overhead\")`, or "
@@ -403,6 +403,16 @@ static const char *const fuse_chains[TM_FIXES_OFFERED] = {
     "Stay in one type: casts between float32 and bfloat16 around each norm are kernels of their own.",
 };
 
+/* Kernels that are made for whatever is done to each element: what that is are their arguments. */
+static bool is_wrapper(const char *name)
+{
+    const size_t length = strcspn(name, "<(");
+
+    return memmem(name, length, "elementwise", strlen("elementwise")) || memmem(name, length, "_kernel_impl", 12) ||
+           memmem(name, length, "reduce_kernel", 13) || memmem(name, length, "Functor", 7) ||
+           memmem(name, length, "ReduceOp", 8);
+}
+
 /* What an ATen kernel does stands at the end of its name: "... at::native::(anonymous namespace)::silu_kernel(...". */
 static void say_eager(struct tm_finding *f, const struct tm_value *row, const char *name)
 {
@@ -410,8 +420,11 @@ static void say_eager(struct tm_finding *f, const struct tm_value *row, const ch
     const char *at = name, *last = name;
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], word[TM_SHORT_NAME_BYTES], cut[128];
 
-    while ((at = strstr(at, aten)))
+    while ((at = strstr(at, aten))) {
         last = at += sizeof(aten) - 1;
+        if (!is_wrapper(at)) /* the kernel itself; what follows are the types of its arguments */
+            break;
+    }
     if (strncmp(last, anonymous, sizeof(anonymous) - 1) == 0)
         last += sizeof(anonymous) - 1;
     (void)snprintf(cut, sizeof(cut), "%.*s", (int)strcspn(last, "<("), last);

@@ -62,12 +62,14 @@ void tm_host_say_functions(struct tm_findings *all, struct tm_finding *f)
     const struct tm_value *rows = tm_path(all->summary, "host.python");
     char text[TM_EVIDENCE_BYTES] = "";
 
-    for (size_t i = 0; i < tm_length(rows) && i < NAMES_SAID; i++) {
+    for (size_t i = 0, said = 0; i < tm_length(rows) && said < NAMES_SAID; i++) {
         const struct tm_value *row = tm_at(rows, i);
         const size_t used = strlen(text);
         char name[TM_SHORT_NAME_BYTES], time[TM_FORMAT_BYTES];
 
-        (void)snprintf(text + used, sizeof(text) - used, "%s'%s' %s", i ? ", " : "",
+        if (strstr(tm_text(tm_get(row, "name")), "threading.py")) /* helpers that wait for work */
+            continue;
+        (void)snprintf(text + used, sizeof(text) - used, "%s'%s' %s", said++ ? ", " : "",
                        tm_short_name(name, tm_text(tm_get(row, "name"))),
                        tm_format_time(time, tm_int(tm_get(row, "self_ps"))));
     }

@@ -94,7 +94,7 @@ static const struct advice advices[] = {
         "jax|Run several steps per call: `jax.lax.scan(step, state, batches)` with batches stacked "
         "along the first axis.",
         "jax|Give each launch more work: a larger batch, or `jax.vmap` instead of a Python loop.",
-        "gpu,jax|On NVIDIA GPUs let XLA record more into CUDA graphs: "
+        "gpu,jax|Let XLA record more into command buffers (CUDA graphs): "
         "`XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL`.",
         "torch|Launch fewer and longer kernels: `model = torch.compile(model)`.",
         "gpu,torch|Launch graphs instead of kernels: `torch.compile(model, "

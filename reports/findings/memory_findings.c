@@ -223,17 +223,25 @@ static void find_growth(struct tm_findings *all, const struct tm_value *allocato
     tm_finding_fixes(f, let_go);
 }
 
+/* TensorFlow's allocators of host memory for transfers, "gpu_host_bfc", are none of a device. */
+static double rank_small(const struct tm_value *allocator)
+{
+    if (strstr(tm_text(tm_get(allocator, "name")), "host"))
+        return -1;
+    return tm_double(tm_get(allocator, "small_allocations"));
+}
+
 /* Of PyTorch's allocator small blocks are the everyday case, and cheap. */
 static void find_small_allocations(struct tm_findings *all, const struct tm_value *allocator)
 {
-    const int64_t small = tm_int(tm_get(allocator, "small_allocations"));
+    const int64_t small = rank_small(allocator) < 0 ? 0 : tm_int(tm_get(allocator, "small_allocations"));
     const int64_t count = tm_int(tm_get(allocator, "allocations")), steps = tm_int(tm_path(all->summary, "steps.count"));
     const double per_step = (double)small / (double)(steps > 0 ? steps : 1);
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES], e[TM_FORMAT_BYTES],
         name[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
 
-    if (per_step < tm_limit_of(all, TM_LIMIT_SMALL_ALLOCATIONS) || all->audience & TM_FOR_TORCH ||
+    if (per_step < tm_limit_of(all, TM_LIMIT_SMALL_ALLOCATIONS) || all->audience & TM_FOR_TORCH || steps < 2 ||
         tm_ask_is_session(all->summary))
         return;
     f = tm_finding_of_fact(all, "memory_allocations", TM_INFO);
@@ -279,11 +287,6 @@ static double rank_peak(const struct tm_value *allocator)
     const struct tm_value *pct = tm_get(allocator, "peak_pct");
 
     return tm_has(pct) ? tm_double(pct) : -1;
-}
-
-static double rank_small(const struct tm_value *allocator)
-{
-    return tm_double(tm_get(allocator, "small_allocations"));
 }
 
 static double rank_spikes(const struct tm_value *allocator)

@@ -126,16 +126,23 @@ static void show_first(struct tm_finding *f, const struct tm_value *op)
 
 /* --- what to do --- */
 
-/* By the sort of work; each table ends with NULL. */
-static const char *const faster_products[TM_FIXES_OFFERED] = {
+/* Of products in 32 bits, before what is for all products. */
+static const char *const narrower_products[TM_FIXES_OFFERED] = {
     "jax|Compute products in bfloat16 (cast parameters and inputs, or "
     "`jax.config.update('jax_default_matmul_precision', 'bfloat16')`); on GPUs 'tensorfloat32' keeps f32 storage.",
+    "gpu,torch|Compute products in bfloat16: `torch.autocast('cuda', dtype=torch.bfloat16)`, or TF32: "
+    "`torch.set_float32_matmul_precision('high')`.",
+};
+
+/* By the sort of work; each table ends with NULL. */
+static const char *const faster_products[TM_FIXES_OFFERED] = {
     "jax|Make all sizes of the product multiples of 128 (of 8 at the least), and the batch larger: small or odd ones "
     "leave matrix units idle.",
+    "torch|Make all sizes of the product multiples of 128 (of 8 at the least), and the batch larger: small or odd ones "
+    "leave matrix units idle.",
+    "gpu,torch|Let the compiler choose among more kernels: `torch.compile(model, mode=\"max-autotune\")`.",
     "gpu,jax|Let XLA try more algorithms: `XLA_FLAGS=--xla_gpu_autotune_level=4`; where the kernel is XLA's own "
     "(gemm_fusion), compare the library's: `--xla_gpu_enable_triton_gemm=false`.",
-    "gpu,torch|Compute products in bfloat16: `torch.autocast('cuda', dtype=torch.bfloat16)`, or TF32: "
-    "`torch.set_float32_matmul_precision('high')`, with sizes that are multiples of 128.",
     "Profile it alone, in a loop of its own, before and after the change.",
 };
 static const char *const faster_attention[TM_FIXES_OFFERED] = {
@@ -184,6 +191,21 @@ static const char *const *fixes_of(const struct tm_value *op)
         if (strcmp(rows[i].category, category) == 0)
             return rows[i].fixes;
     return any_work;
+}
+
+/* Could the products of an op, or of a kernel, be of a narrower type? */
+static bool is_wide(const struct tm_value *op)
+{
+    const char *precision = tm_text(tm_get(op, "precision"));
+
+    return strcmp(precision, "f32") == 0 || strcmp(precision, "f64") == 0;
+}
+
+static void fix_work(struct tm_finding *f, const struct tm_value *op)
+{
+    if (fixes_of(op) == faster_products && is_wide(op))
+        tm_finding_fixes(f, narrower_products);
+    tm_finding_fixes(f, fixes_of(op));
 }
 
 /* --- one operation that takes most of the time --- */
@@ -259,24 +281,28 @@ static void find_dominant_op(struct tm_findings *all)
     say_roof(f, top);
     say_targets(all, f);
     show_first(f, top);
-    tm_finding_fixes(f, fixes_of(top));
+    fix_work(f, top);
 }
 
 /* --- one kernel, where operations are not told --- */
 
+/* The first row of the table of kernels with a name; NULL = not listed. */
+static const struct tm_value *row_of_name(const struct tm_findings *all, const char *name)
+{
+    const struct tm_value *rows = tm_path(all->summary, "kernels.rows");
+
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (strcmp(tm_text(tm_get(tm_at(rows, i), "name")), name) == 0)
+            return tm_at(rows, i);
+    return NULL;
+}
+
 /* Is a name one of kernels that compute?  Collectives and copies have findings of their own. */
 static bool is_computing(const struct tm_findings *all, const struct tm_value *of_name)
 {
-    const struct tm_value *rows = tm_path(all->summary, "kernels.rows");
-    const char *name = tm_text(tm_get(of_name, "name"));
+    const char *class = tm_text(tm_get(row_of_name(all, tm_text(tm_get(of_name, "name"))), "class"));
 
-    for (size_t i = 0; i < tm_length(rows); i++) {
-        const char *class = tm_text(tm_get(tm_at(rows, i), "class"));
-
-        if (strcmp(tm_text(tm_get(tm_at(rows, i), "name")), name) == 0)
-            return strcmp(class, "collective") != 0 && strcmp(class, "copy") != 0 && strcmp(class, "memset") != 0;
-    }
-    return true;
+    return strcmp(class, "collective") != 0 && strcmp(class, "copy") != 0 && strcmp(class, "memset") != 0;
 }
 
 static const struct tm_value *longest_of(const struct tm_findings *all, const struct tm_value *rows)
@@ -308,27 +334,6 @@ static void say_dominant_kernel(struct tm_findings *all, struct tm_finding *f, c
                        tm_format_time(d, tm_int(tm_get(top, "max_ps"))));
 }
 
-static const char *const faster_kernels[TM_FIXES_OFFERED] = {
-    "jax|Find the line it comes from: the operation and framework path stand in the kernel table; "
-    "`with jax.named_scope('attention'):` names parts of the model.",
-    "jax|Matrix products: use bfloat16 or TF32 (`jax.config.update('jax_default_matmul_precision', "
-    "'tensorfloat32')`), and sizes that are multiples of 128.",
-    "gpu,jax|Attention: `jax.nn.dot_product_attention(q, k, v, implementation='cudnn')` does it in "
-    "one fused kernel.",
-    "jax|A loop fusion or a reduction: it is bound by memory; store in a smaller type, recompute "
-    "instead of reading, or write it once as a Pallas kernel.",
-    "torch|Find the line it comes from: record with `with_stack=True`; `with "
-    "torch.profiler.record_function('attention'):` names parts of the model.",
-    "torch|Matrix products: `torch.autocast('cuda', dtype=torch.bfloat16)`, or TF32 "
-    "(`torch.set_float32_matmul_precision('high')`), and sizes that are multiples of 128.",
-    "torch|Attention: `torch.nn.functional.scaled_dot_product_attention(q, k, v)` does it in one "
-    "fused kernel.",
-    "torch|Elementwise work and reductions are bound by memory: `torch.compile(model)` fuses them.",
-    "other|Find where it is launched from: what the host does at that time stands in the trace "
-    "viewer.",
-    "other|Use a smaller type, or fuse it with what runs before and after.",
-};
-
 static void find_dominant_kernel(struct tm_findings *all)
 {
     const struct tm_value *top = longest_of(all, tm_path(all->summary, "kernels.by_name"));
@@ -352,7 +357,7 @@ static void find_dominant_kernel(struct tm_findings *all)
     tm_finding_cause(f, "Whatever is changed elsewhere, the run can become only a little faster; this "
                "kernel is where work on device time pays most.");
     say_dominant_kernel(all, f, top);
-    tm_finding_fixes(f, faster_kernels);
+    fix_work(f, row_of_name(all, tm_text(tm_get(top, "name"))));
 }
 
 /* --- far from the roof --- */
@@ -382,6 +387,13 @@ static const char *const faster_memory[TM_FIXES_OFFERED] = {
     "jax|Write it as a Pallas kernel with blocks that fit on the chip.",
     "torch|`torch.compile(model)`, and `.contiguous()` before what reads across strides.",
 };
+
+static void fix_products(struct tm_finding *f, const struct tm_value *op)
+{
+    if (is_wide(op))
+        tm_finding_fixes(f, narrower_products);
+    tm_finding_fixes(f, faster_products);
+}
 
 static bool is_same_op(const struct tm_value *a, const struct tm_value *b)
 {
@@ -428,7 +440,10 @@ static void find_far(struct tm_findings *all, const char *id, bool is_memory)
         say_far(f, found[i], is_memory);
         show_first(f, found[i]);
     }
-    tm_finding_fixes(f, is_memory ? faster_memory : faster_products);
+    if (is_memory)
+        tm_finding_fixes(f, faster_memory);
+    else
+        fix_products(f, found[0]);
 }
 
 /* --- low intensity --- */

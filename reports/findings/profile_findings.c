@@ -7,7 +7,7 @@
 
 static const char *const mark_steps[TM_FIXES_OFFERED] = {
     "jax|Mark the steps: `for i, batch in enumerate(data): with "
-    "jax.profiler.StepTraceAnnotation('train', step_num=i): state = step(state, batch)`.",
+    "jax.profiler.StepTraceAnnotation('step', step_num=i): out = step(state, batch)`.",
     "torch|Mark the steps: `with torch.profiler.profile(schedule=torch.profiler.schedule(wait=1, "
     "warmup=2, active=10), on_trace_ready=...) as prof:`, and `prof.step()` at the end of each "
     "pass of the loop.",

@@ -83,6 +83,13 @@ static int64_t told_of(const struct tm_findings *all, const struct layers *l, si
     return tm_int(tm_get(all->dominant_op, "self_ps"));
 }
 
+/* The first and the last layer also hold what compilers fuse into them from outside: embeddings, the begin of the
+ * backward pass. */
+static double limit_of(const struct layers *l, size_t i, double limit_pct)
+{
+    return i == 0 || i + 1 == l->count ? 2 * limit_pct : limit_pct;
+}
+
 /* Time beyond the median of the layers that pass the limit, but for what another finding tells. */
 static int64_t lost_ps(const struct tm_findings *all, const struct layers *l, double limit_pct, size_t *slow)
 {
@@ -92,7 +99,7 @@ static int64_t lost_ps(const struct tm_findings *all, const struct layers *l, do
     for (size_t i = 0; i < l->count; i++) {
         const int64_t excess_ps = time_of(l, i) - l->median_ps, told_ps = told_of(all, l, i);
 
-        if (excess_pct(l, i) <= limit_pct || excess_ps <= told_ps)
+        if (excess_pct(l, i) <= limit_of(l, i, limit_pct) || excess_ps <= told_ps)
             continue;
         ++*slow;
         lost = tm_add_times(lost, excess_ps - told_ps);
@@ -111,7 +118,7 @@ static void say_slow_layers(struct tm_finding *f, const struct layers *l, double
     for (size_t i = 0; i < l->count && named < NAMED_LAYERS; i++) {
         const struct tm_value *row = tm_at(l->rows, l->first + i);
 
-        if (excess_pct(l, i) <= limit_pct)
+        if (excess_pct(l, i) <= limit_of(l, i, limit_pct))
             continue;
         named++;
         tm_finding_say(f, "'%s' takes %s (forward %s, backward %s) in %s activities.",

@@ -118,8 +118,9 @@ static const struct advice tpu_advices[] = {
     { "d2h",
       "transfer_d2h",
       "The cores wait for data to reach host memory",
-      { "Results, or activations that are offloaded, are copied to host memory, and the program "
-        "waits for the end of the copy." },
+      { "train|Results, or activations that are offloaded, are copied to host memory, and the program "
+        "waits for the end of the copy.",
+        "Results are copied to host memory, and the program waits for the end of the copy." },
       { "Offload less, or smaller types: bfloat16 instead of float32 halves the time.",
         "jax|Bring results to the host every N steps, and read them one step later with "
         "`x.copy_to_host_async()`.",

@@ -279,7 +279,7 @@ void tm_html_findings(struct tm_page *page)
     else
         tm_page_note(
             page,
-            "By time at stake: the most that removing the cause could save. Findings may overlap.");
+            "By time at stake: the most that mending this one thing could save. Facts without it come last.");
     for (size_t i = 0; i < tm_length(findings) && i < FINDINGS_MOST; i++)
         put_finding(page, tm_at(findings, i));
     if (tm_length(findings) > FINDINGS_MOST)

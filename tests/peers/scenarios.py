@@ -51,8 +51,8 @@ PLANTED = {
 MEMORY_FACTS = ("memory_allocations", "memory_growth")
 FORMS = ("xplane", "json")
 ALONE = ("memory",)  # on one device: what two have to tell each other is near the limit of a warning
-# The generator gives a healthy run some 3 % of each step on the host before its devices begin, and some 3 % of exposed
-# collectives on a TPU: with this seed both are below the 3 % from which on a finding is a warning.
+# The generator gives a healthy run some 3 % of each step on the host before its devices begin: with this seed they are
+# below the 3 % from which on a finding is a warning.
 EVENTS, SEED = 20000, 3
 
 

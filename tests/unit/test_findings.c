@@ -307,6 +307,9 @@ static const struct rule rules[] = {
     /* several devices */
     { "{'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000}}",
       "collective_exposed", "bad", 30000000000, "30.0 ms of 40.0 ms" },
+    { "{'total': {'exposed_collective_ps': 9990000000, 'collective_ps': 40000000000}}", NULL, NULL, 0, NULL },
+    { "{'total': {'exposed_collective_ps': 10000000000, 'collective_ps': 40000000000}}", "collective_exposed", "warning",
+      10000000000, "10.0 ms of 40.0 ms" },
     { EXPOSED("'rows': [{'kind': 'all-gather', 'message_bytes': 8388608, 'count': 4, 'exposed_ps': 20000000000, "
               "'mean_ps': 6000000000, 'overlap_pct': 16.7, 'bus_bandwidth': 20000000000}]"),
       "collective_exposed", "bad", 30000000000,
@@ -391,11 +394,12 @@ static const struct rule rules[] = {
       "events_lost", "warning", 0, "1,000 (1.0 % of the events): Far off." },
     { "{'coverage': {'tallies': {'clock-outlier': {'count': 999, 'level': 'loss', 'help': 'Far off.'}}}}", NULL,
       NULL, 0, NULL },
-    { LAYERS("10000000000", "10000000000", "10000000000", "16000000000"), "layer_slow", "warning", 6000000000,
-      "'step/layer_3' takes 16.0 ms (forward 16.0 ms" },
+    { LAYERS("10000000000", "10000000000", "16000000000", "10000000000"), "layer_slow", "warning", 6000000000,
+      "'step/layer_2' takes 16.0 ms (forward 16.0 ms" },
     { LAYERS("10000000000", "9000000000", "11000000000", "40000000000"), "layer_slow", "bad", 29000000000,
       "The median of the 4 layers 'step/layer_#' takes 11.0 ms" },
-    { LAYERS("10000000000", "10000000000", "10000000000", "15000000000"), NULL, NULL, 0, NULL },
+    { LAYERS("10000000000", "10000000000", "15000000000", "10000000000"), NULL, NULL, 0, NULL },
+    { LAYERS("10000000000", "10000000000", "10000000000", "19000000000"), NULL, NULL, 0, NULL }, /* the last one */
     { LAYERS("10000000000", "20000000000", "40000000000", "80000000000"), NULL, NULL, 0, NULL }, /* no equals */
     { LAYERS("0", "0", "0", "40000000000"), NULL, NULL, 0, NULL },
     { LAYERS("100000000", "100000000", "100000000", "1000000000"), NULL, NULL, 0, NULL }, /* not worth it */
