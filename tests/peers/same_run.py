@@ -75,7 +75,6 @@ LOST = (
     *(("logdir-*", f"scopes.{figure}", NULL, NO_PATHS)
       for figure in ("self_ps", "passes", "recomputed", "rows", "rest", "layers", "layers_rest")),
     ("logdir-*", "scopes.unscoped.*", OTHER, NO_PATHS),
-    ("logdir-train*", "findings.layer_slow", OTHER, NO_PATHS),
     ("logdir-unfused*", "findings.op_dominant.*", OTHER, NO_PATHS),
     ("xla-gtx1080ti", "fusion.layout_copies", NULL, NO_PATHS),
     *(("logdir-pmap*", f"collectives.{figure}", NULL, NO_HLO) for figure in (
