@@ -511,6 +511,7 @@ static void free_host(struct memory *m)
     m->live_points = NULL;
     m->touches = NULL;
     m->count = m->most = m->last = 0;
+    m->touch_count = 0;
 }
 
 /* What PyTorch's allocator may hand out is its device's memory: its events tell only how much of it is reserved.
