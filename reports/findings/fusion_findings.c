@@ -58,10 +58,10 @@ static void say_run(struct tm_finding *f, const struct tm_value *run)
     if (tm_has(tm_get(run, "step")))
         (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(run, "step")));
     tm_finding_say(f, "Run of %s kernels over %s at %s on %s%s, %s and others.",
-                   tm_format_count(a, tm_int(tm_get(run, "kernels"))),
-                   tm_format_time(b, tm_int(tm_get(run, "dur_ps"))),
-                   tm_format_moment(c, tm_int(tm_get(run, "begin_ps"))), tm_finding_device(f, device, tm_get(run, "device")),
-                   step,                   tm_short_name(name, tm_text(tm_at(names, 0))));
+                   tm_format_count(a, tm_int(tm_get(run, "kernels"))), tm_format_time(b, tm_int(tm_get(run, "dur_ps"))),
+                   tm_format_moment(c, tm_int(tm_get(run, "begin_ps"))),
+                   tm_finding_device(f, device, tm_get(run, "device")), step,
+                   tm_short_name(name, tm_text(tm_at(names, 0))));
 }
 
 static void say_short(struct tm_findings *all, struct tm_finding *f)
@@ -219,11 +219,11 @@ static void say_programs(struct tm_findings *all, struct tm_finding *f)
     for (size_t i = 0; i < tm_length(longest) && i < PLACES; i++) {
         const struct tm_value *pause = tm_at(longest, i);
 
-        tm_finding_say(f, "Pause of %s at %s on %s, between '%s' and '%s'.",
-                       tm_format_time(a, tm_int(tm_get(pause, "dur_ps"))),
-                       tm_format_moment(b, tm_int(tm_get(pause, "begin_ps"))), tm_finding_device(f, device, tm_get(pause, "device")),
-                       tm_short_name(x, tm_text(tm_get(pause, "before"))),
-                       tm_short_name(y, tm_text(tm_get(pause, "after"))));
+        tm_finding_say(
+            f, "Pause of %s at %s on %s, between '%s' and '%s'.", tm_format_time(a, tm_int(tm_get(pause, "dur_ps"))),
+            tm_format_moment(b, tm_int(tm_get(pause, "begin_ps"))),
+            tm_finding_device(f, device, tm_get(pause, "device")), tm_short_name(x, tm_text(tm_get(pause, "before"))),
+            tm_short_name(y, tm_text(tm_get(pause, "after"))));
         tm_finding_where(f, tm_int(tm_get(pause, "begin_ps")), tm_int(tm_get(pause, "dur_ps")),
                          tm_text(tm_get(pause, "device")));
     }
@@ -301,7 +301,8 @@ static void find_repeated(struct tm_findings *all)
         return;
     f = tm_finding_of_share(all, "op_repeated", TM_INFO, stake_ps); /* which of it can go is not known */
     tm_finding_title(f, "The same small operations come back many times in a step");
-    tm_finding_cause(f, "A loop was unrolled, or the same result is computed again and again. Each time costs a launch.");
+    tm_finding_cause(f,
+                     "A loop was unrolled, or the same result is computed again and again. Each time costs a launch.");
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
         if (repeated_stake(all, tm_at(rows, i)) == 0)
             continue;
@@ -347,8 +348,9 @@ static void find_attention(struct tm_findings *all)
         return;
     f = tm_finding_of_time(all, "attention_unfused", total_ps);
     tm_finding_title(f, "Attention runs as separate kernels: product, softmax, product");
-    tm_finding_cause(f, "The scores of all pairs of positions are written to device memory and read again between the two "
-               "products. A fused kernel keeps them on the chip.");
+    tm_finding_cause(f,
+                     "The scores of all pairs of positions are written to device memory and read again between the two "
+                     "products. A fused kernel keeps them on the chip.");
     tm_finding_say(f, "%s times a softmax stands between two batched products; what is between the products takes %s.",
                    tm_format_count(a, tm_int(tm_get(attention, "count"))), tm_format_time(b, total_ps));
     say_rows(f, tm_get(attention, "rows"), "op");
@@ -380,8 +382,9 @@ static void find_layout(struct tm_findings *all)
     tm_finding_title(f, "Copies and transposes that no operation asked for");
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, limit);
-    tm_finding_cause(f, "The compiler puts them in where one operation wants an array in another layout than the one before "
-               "gives it.");
+    tm_finding_cause(
+        f, "The compiler puts them in where one operation wants an array in another layout than the one before "
+           "gives it.");
     tm_finding_say(f, "%s kernels that only move data, without an operation of the program: %s, %s of the kernel time.",
                    tm_format_count(a, tm_int(tm_get(copies, "count"))), tm_format_time(b, total_ps),
                    tm_format_pct(c, share));

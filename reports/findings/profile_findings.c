@@ -320,8 +320,9 @@ static void find_no_paths(struct tm_findings *all)
         return;
     f = tm_finding_of_profile(all, "no_framework_paths", TM_INFO);
     tm_finding_title(f, "Kernels are not laid to operations of the program");
-    tm_finding_cause(f, "The profile holds neither framework paths of the kernels nor the HLO that has them, so that there are "
-               "no scopes, no layers and no costs.");
+    tm_finding_cause(
+        f, "The profile holds neither framework paths of the kernels nor the HLO that has them, so that there are "
+           "no scopes, no layers and no costs.");
     tm_finding_say(f, "None of %s sorts of kernels has a path.",
                    tm_format_count(count, tm_int(tm_path(all->summary, "kernels.distinct"))));
     tm_finding_fix(f, "Let the profiler keep the programs: `options.enable_hlo_proto = True`, which is the default of "

@@ -185,8 +185,8 @@ static tm_status find_f32(struct fusion *f, const struct tm_event *event, const 
     return TM_OK;
 }
 
-/* An operation of its own of PyTorch's eager mode: pointwise, a copy or a reduction, by a kernel of ATen.  Kernels that a
- * compiler made (XLA, Triton) are as large as it could make them. */
+/* An operation of its own of PyTorch's eager mode: pointwise, a copy or a reduction, by a kernel of ATen.  Kernels that
+ * a compiler made (XLA, Triton) are as large as it could make them. */
 static tm_status find_eager(struct fusion *f, const struct tm_event *event, enum tm_kernel_category category,
                             bool *is_eager)
 {
