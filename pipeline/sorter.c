@@ -154,6 +154,8 @@ tm_status tm_sorter_push(struct tm_sorter *sorter, const void *row)
 
 tm_status tm_sorter_finish(struct tm_sorter *sorter)
 {
+    if (sorter->is_finished)
+        return tm_sorter_rewind(sorter);
     sorter->is_finished = true;
     if (!sorter->runs)
         return sort_window(sorter);

@@ -20,6 +20,7 @@ struct tm_sorter *tm_sorter_new(struct tm_run *run, enum tm_account account, siz
 void tm_sorter_free(struct tm_sorter *sorter);
 
 tm_status tm_sorter_push(struct tm_sorter *sorter, const void *row) TM_MUST_USE;
+/* No more rows.  Once finished, finishing again begins with the first row again. */
 tm_status tm_sorter_finish(struct tm_sorter *sorter) TM_MUST_USE;
 /* After finish.  *row = next in order, valid until the next call; NULL at the end. */
 tm_status tm_sorter_next(struct tm_sorter *sorter, const void **row) TM_MUST_USE;

@@ -11,6 +11,7 @@
 #include "reports/body/sections.h"
 #include "reports/format/format.h"
 #include "reports/format/mark_signs.h"
+#include "reports/format/platforms.h"
 #include "reports/format/shown_names.h"
 
 enum { LISTED_HOSTS = 4, LIST_BYTES = 512 };
@@ -19,26 +20,26 @@ const char tm_body_partial_text[] =
     "PARTIAL: the input is damaged or cut short; the figures cover what could be read";
 
 const struct tm_section tm_sections[] = {
-    { "Findings", "findings", tm_section_findings },
-    { "Steps", "steps", tm_section_steps },
-    { "Devices", "devices", tm_section_devices },
-    { "Idle time", "gaps", tm_section_gaps },
-    { "Operations", "ops", tm_section_ops },
-    { "Scopes", "scopes", tm_section_scopes },
-    { "Kernels", "kernels", tm_section_kernels },
-    { "Fusion", "fusion", tm_section_fusion },
-    { "Programs", "programs", tm_section_programs },
-    { "Occupancy", "occupancy", tm_section_occupancy },
-    { "Roofline", "roofline", tm_section_roofline },
-    { "Transfers", "transfers", tm_section_transfers },
-    { "Collectives", "collectives", tm_section_collectives },
-    { "Balance", "balance", tm_section_balance },
-    { "Host", "host", tm_section_host },
-    { "CPU fallback", "fallback", tm_section_fallback },
-    { "Compilation", "compile", tm_section_compile },
-    { "Memory", "memory", tm_section_memory },
-    { "Environment", "environment", tm_section_environment },
-    { "Data quality", "coverage", tm_section_quality },
+    { "Findings", "findings", NULL, tm_section_findings },
+    { "Steps", "steps", NULL, tm_section_steps },
+    { "Devices", "devices", NULL, tm_section_devices },
+    { "Idle time", "gaps", NULL, tm_section_gaps },
+    { "Operations", "ops", NULL, tm_section_ops },
+    { "Scopes", "scopes", NULL, tm_section_scopes },
+    { "Kernels", "kernels", "gpu", tm_section_kernels },
+    { "Fusion", "fusion", "gpu", tm_section_fusion },
+    { "Programs", "programs", NULL, tm_section_programs },
+    { "Occupancy", "occupancy", "gpu", tm_section_occupancy },
+    { "Roofline", "roofline", NULL, tm_section_roofline },
+    { "Transfers", "transfers", "gpu,tpu", tm_section_transfers },
+    { "Collectives", "collectives", NULL, tm_section_collectives },
+    { "Balance", "balance", NULL, tm_section_balance },
+    { "Host", "host", NULL, tm_section_host },
+    { "CPU fallback", "fallback", NULL, tm_section_fallback },
+    { "Compilation", "compile", NULL, tm_section_compile },
+    { "Memory", "memory", NULL, tm_section_memory },
+    { "Environment", "environment", NULL, tm_section_environment },
+    { "Data quality", "coverage", NULL, tm_section_quality },
 };
 const size_t tm_section_count = sizeof(tm_sections) / sizeof(tm_sections[0]);
 
@@ -75,19 +76,39 @@ static void say_section_marks(struct tm_body *body, const char *key)
             say_mark(body, tm_at(marks, i), i);
 }
 
-/* Sections without figures have no marks. */
-void tm_body_section(struct tm_body *body, const struct tm_section *section)
+/* Is it a section of this platform, with figures or without? */
+static bool is_due(const struct tm_body *body, const struct tm_section *section, bool has_figures)
+{
+    return tm_is_for(section->platforms, body->summary) &&
+           tm_has(tm_get(body->summary, section->key)) == has_figures;
+}
+
+static void put_section(struct tm_body *body, const struct tm_section *section)
 {
     char title[2 * TM_CELL_BYTES], sign[TM_SIGN_BYTES];
-    const char *key = section->key;
-    const bool has_figures = tm_has(tm_get(body->summary, key));
 
     (void)snprintf(title, sizeof(title), "%s%s", section->title,
-                   has_figures ? tm_sign_of_section(sign, body->summary, key) : "");
+                   tm_sign_of_section(sign, body->summary, section->key));
     body->form->heading(body->to, title);
     section->write(body);
-    if (has_figures)
-        say_section_marks(body, key);
+    say_section_marks(body, section->key);
+}
+
+void tm_body_sections(struct tm_body *body)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < tm_section_count; i++)
+        if (is_due(body, &tm_sections[i], true))
+            put_section(body, &tm_sections[i]);
+    for (size_t i = 0; i < tm_section_count; i++) {
+        if (!is_due(body, &tm_sections[i], false))
+            continue;
+        if (!any)
+            body->form->heading(body->to, "Not recorded");
+        any = true;
+        tm_sections[i].write(body);
+    }
 }
 
 bool tm_body_is_partial(const struct tm_body *body)
@@ -295,7 +316,8 @@ void tm_body_kpis(struct tm_body *body)
     tm_sheet_column(body->sheet, "Bad", TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "What it is", TM_COLUMN_PROSE);
     for (size_t i = 0; i < tm_length(kpis); i++)
-        add_kpi(body, tm_at(kpis, i));
+        if (tm_kpi_is_for_run(tm_at(kpis, i)))
+            add_kpi(body, tm_at(kpis, i));
     tm_body_end_table(body);
     say_kpi_marks(body, kpis);
 }

@@ -55,12 +55,14 @@ void tm_body_top_findings(struct tm_body *body, int count); /* one line each */
 /* The sections, each with its heading. */
 struct tm_section {
     const char *title, *key; /* key: of the summary; what touches it is marked */
+    const char *platforms;   /* that it is for (platforms.h) */
     void (*write)(struct tm_body *body);
 };
 
 extern const struct tm_section tm_sections[];
 extern const size_t tm_section_count;
 
-void tm_body_section(struct tm_body *body, const struct tm_section *section);
+/* All of them; those that the input cannot support say why, together at the end. */
+void tm_body_sections(struct tm_body *body);
 
 #endif

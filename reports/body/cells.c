@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reports/chart/palette.h"
 #include "reports/format/format.h"
 #include "reports/format/shown_names.h"
 
@@ -318,15 +317,6 @@ void tm_cell_host(struct tm_body *body, const struct tm_value *host)
 bool tm_body_has_hosts(const struct tm_body *body)
 {
     return tm_length(tm_of(body, "input.hosts")) > 1;
-}
-
-const char *tm_cause_title(const char *cause)
-{
-    static const char prefix[] = "idle: "; /* as legends need it; a table of causes does not */
-    const enum tm_role role = tm_role_of_cause(cause);
-    const char *label = role == TM_ROLE_UNKNOWN ? cause : tm_palette[role].label;
-
-    return strncmp(label, prefix, sizeof(prefix) - 1) == 0 ? label + sizeof(prefix) - 1 : label;
 }
 
 void tm_facts(struct tm_body *body)

@@ -29,9 +29,6 @@ void tm_cell_time_or_blank(struct tm_body *body,
                            const struct tm_value *ps); /* null: blank, no reason */
 void tm_cell_pct_or_blank(struct tm_body *body, const struct tm_value *pct);
 
-/* The cause of idle time in words. */
-const char *tm_cause_title(const char *cause);
-
 /* A fact: a row "label  value" of a table without titles.  A null reads "not recorded (why)". */
 void tm_facts(struct tm_body *body);                         /* begin */
 void tm_fact_begin(struct tm_body *body, const char *label); /* one cell is then to be added */

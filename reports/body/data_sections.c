@@ -83,7 +83,7 @@ static void say_kernel_table(struct tm_body *body)
     tm_body_end_table(body);
 }
 
-static void say_categories(struct tm_body *body)
+void tm_say_categories(struct tm_body *body)
 {
     const struct tm_value *categories = tm_of(body, "kernels.by_category");
     const size_t n = tm_length(categories);
@@ -120,7 +120,7 @@ void tm_section_kernels(struct tm_body *body)
     tm_body_end_table(body);
     if (tm_length(tm_get(kernels, "rows")) > 0)
         say_kernel_table(body);
-    say_categories(body);
+    tm_say_categories(body);
 }
 
 static void say_directions(struct tm_body *body, const struct tm_value *rows)

@@ -211,7 +211,8 @@ static void say_trips(struct tm_body *body, const struct tm_value *trips)
 
     if (!shown)
         return;
-    body->form->subheading(body->to, "The longest stretches between a copy to the host and a copy back, the device idle");
+    body->form->subheading(body->to,
+                           "The longest stretches between a copy to the host and a copy back, the device idle");
     tm_body_table(body, true);
     tm_sheet_column(body->sheet, "Time", TM_COLUMN_NUMBER);
     tm_sheet_column(body->sheet, "At", TM_COLUMN_NUMBER);

@@ -6,6 +6,7 @@
 #include "reports/body/cells.h"
 #include "reports/body/sections.h"
 #include "reports/format/format.h"
+#include "reports/format/platforms.h"
 
 enum { OP_ROWS = 12, ORIGIN_ROWS = 8, FAR_ROWS = 8, DEVICE_ROWS = 16, PRECISION_ROWS = 12 };
 
@@ -88,6 +89,8 @@ void tm_section_ops(struct tm_body *body)
            tm_format_time(time, tm_int(tm_get(ops, "self_ps"))), (long long)tm_int(tm_get(ops, "rows_for_80_pct")));
     say_op_table(body, rows);
     say_origins(body, rows);
+    if (!tm_is_for("gpu", body->summary)) /* else it stands with the kernels */
+        tm_say_categories(body);
 }
 
 /* --- roofline --- */

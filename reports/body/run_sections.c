@@ -195,19 +195,6 @@ static void say_warnings(struct tm_body *body)
         tm_say_item(body, "warning", "and %zu more in summary.json", n - WARNING_ROWS);
 }
 
-/* Sections that are null, each with its reason: "not recorded" is an answer. */
-static void say_absent(struct tm_body *body)
-{
-    for (size_t i = 0; i < tm_length(body->summary); i++) {
-        const struct tm_value *section = tm_value_at(body->summary, i);
-        const char *why = tm_why(section);
-
-        if (!tm_has(section))
-            tm_say_item(body, "absent", "%s%s%s", tm_key_at(body->summary, i), *why ? ": " : "",
-                        why);
-    }
-}
-
 void tm_section_quality(struct tm_body *body)
 {
     if (tm_body_is_partial(body))
@@ -226,5 +213,4 @@ void tm_section_quality(struct tm_body *body)
     say_files(body);
     say_of_files(body, "problems", "problem");
     say_of_files(body, "notes", "note");
-    say_absent(body);
 }

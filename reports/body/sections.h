@@ -26,4 +26,7 @@ void tm_section_memory(struct tm_body *body);
 void tm_section_environment(struct tm_body *body);
 void tm_section_quality(struct tm_body *body);
 
+/* Kernels, or where there are none operations, by the sort of their work. */
+void tm_say_categories(struct tm_body *body);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "reports/body/cells.h"
 #include "reports/body/sections.h"
+#include "reports/chart/palette.h"
 #include "reports/format/format.h"
 #include "reports/format/shown_names.h"
 

@@ -96,3 +96,12 @@ enum tm_role tm_role_of_band(const char *band_or_severity)
 
     return look_up(words, sizeof(words) / sizeof(words[0]), band_or_severity);
 }
+
+const char *tm_cause_title(const char *cause)
+{
+    static const char prefix[] = "idle: "; /* as legends need it; a table of causes does not */
+    const enum tm_role role = tm_role_of_cause(cause);
+    const char *label = role == TM_ROLE_UNKNOWN ? cause : tm_palette[role].label;
+
+    return strncmp(label, prefix, sizeof(prefix) - 1) == 0 ? label + sizeof(prefix) - 1 : label;
+}

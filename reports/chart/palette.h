@@ -63,4 +63,7 @@ enum tm_role tm_role_of_cause(const char *cause);
 enum tm_role tm_role_of_direction(const char *direction);
 enum tm_role tm_role_of_band(const char *band_or_severity);
 
+/* The cause of idle time in words. */
+const char *tm_cause_title(const char *cause);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The roofline: what operations compute per second against what they compute per byte, and above them what the device
- * can do.  Both scales are logarithmic. */
+/* The roofline: what operations compute per second against what they compute per byte, and above
+ * them what the device can do.  Both scales are logarithmic. */
 #include "reports/chart/makers.h"
 
 #include <math.h>
@@ -8,9 +8,18 @@
 
 #include "reports/format/format.h"
 
-enum { DOTS_MOST = 200, LOOKED_AT = 400, NAMED = 5, TABLE_ROWS = 60, DECADES_MOST = 7, TICKS_MOST = 9, LABEL_BYTES = 32 };
+enum {
+    DOTS_MOST = 200,
+    LOOKED_AT = 400,
+    NAMED = 5,
+    TABLE_ROWS = 60,
+    DECADES_MOST = 7,
+    TICKS_MOST = 9,
+    LABEL_BYTES = 32
+};
 #define ROOM_ABOVE 0.25 /* of a decade */
-static const double left_room = 74, right_room = 14, top_room = 16, bottom_room = 32, plot_height = 250;
+static const double left_room = 74, right_room = 14, top_room = 16, bottom_room = 32,
+                    plot_height = 250;
 static const double dot_least = 2, dot_most = 8, label_height = 10;
 
 /* The roof of one device, and the decades that are drawn. */
@@ -35,7 +44,8 @@ struct marks {
 
 static bool has_roof(const struct tm_value *device)
 {
-    return tm_double(tm_get(device, "peak_flops")) >= 1 && tm_double(tm_get(device, "peak_bandwidth")) >= 1;
+    return tm_double(tm_get(device, "peak_flops")) >= 1 &&
+           tm_double(tm_get(device, "peak_bandwidth")) >= 1;
 }
 
 /* The first device whose peaks are known; NULL = none. */
@@ -62,7 +72,8 @@ static bool is_drawn(const struct tm_value *op, const struct tm_value *device)
     const double flops = log10(tm_double(tm_get(device, "peak_flops")));
     const double ridge = flops - log10(tm_double(tm_get(device, "peak_bandwidth")));
 
-    return log_of(op, "flop_rate") > flops - DECADES_MOST && fabs(log_of(op, "intensity") - ridge) < DECADES_MOST - 2;
+    return log_of(op, "flop_rate") > flops - DECADES_MOST &&
+           fabs(log_of(op, "intensity") - ridge) < DECADES_MOST - 2;
 }
 
 size_t tm_count_roofline(const struct tm_value *summary)
@@ -86,7 +97,8 @@ static double y_of(const struct roof *r, double log_y)
 }
 
 /* The decades that hold the ridge and all operations. */
-static void choose_decades(struct roof *r, const struct tm_value *device, const struct tm_value *rows)
+static void choose_decades(struct roof *r, const struct tm_value *device,
+                           const struct tm_value *rows)
 {
     const double flops = log10(r->flops), ridge = flops - log10(r->bandwidth);
     double x_low = ridge - 1, x_high = ridge + 1, y_low = flops - 2, y_high = flops + ROOM_ABOVE;
@@ -122,20 +134,23 @@ static const char *rate_label(char out[LABEL_BYTES], int decade)
 
 static void draw_scales(struct tm_chart *chart, const struct roof *r)
 {
-    const int x_each = (r->x_to - r->x_from) / TICKS_MOST + 1, y_each = ((int)r->y_to - r->y_from) / TICKS_MOST + 1;
+    const int x_each = (r->x_to - r->x_from) / TICKS_MOST + 1,
+              y_each = ((int)r->y_to - r->y_from) / TICKS_MOST + 1;
     char label[LABEL_BYTES];
 
     for (int d = r->y_from; d <= r->y_to; d += y_each) {
         tm_chart_line(chart, TM_ROLE_GRID, r->left, y_of(r, d), r->right, y_of(r, d));
-        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, r->left - 6, y_of(r, d) + 3,
-                        rate_label(label, d));
+        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, r->left - 6,
+                        y_of(r, d) + 3, rate_label(label, d));
     }
     for (int d = r->x_from; d <= r->x_to; d += x_each) {
         tm_chart_line(chart, TM_ROLE_GRID, x_of(r, d), r->top, x_of(r, d), r->bottom);
         (void)snprintf(label, sizeof(label), "%.6g", pow(10, d));
-        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, x_of(r, d), r->bottom + 13, label);
+        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, x_of(r, d),
+                        r->bottom + 13, label);
     }
-    tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, r->right, r->bottom + 26, "FLOP per byte");
+    tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, r->right, r->bottom + 26,
+                    "FLOP per byte");
 }
 
 /* The memory's slope from the left or the lower border up to the ridge, then the flat part. */
@@ -149,17 +164,20 @@ static void draw_roof(struct tm_chart *chart, const struct roof *r, const char *
     tm_chart_point(chart, x_of(r, from), y_of(r, from + slope));
     tm_chart_point(chart, x_of(r, ridge), y_of(r, flops));
     tm_chart_point(chart, r->right, y_of(r, flops));
-    (void)snprintf(text, sizeof(text), "%s%s%.16s", tm_format_flop_rate(rate, r->flops), *type ? ", " : "", type);
-    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_END, r->right, y_of(r, flops) - 5, text);
+    (void)snprintf(text, sizeof(text), "%s%s%.16s", tm_format_flop_rate(rate, r->flops),
+                   *type ? ", " : "", type);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_END, r->right, y_of(r, flops) - 5,
+                    text);
     tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_END, x_of(r, ridge) - 12,
-                    y_of(r, flops) - 5 < r->top ? r->top : y_of(r, flops) - 5, tm_format_rate(rate, r->bandwidth));
+                    y_of(r, flops) - 5 < r->top ? r->top : y_of(r, flops) - 5,
+                    tm_format_rate(rate, r->bandwidth));
 }
 
 static bool covers(const struct box *label, const struct marks *m)
 {
     for (int i = 0; i < m->labels; i++)
-        if (fabs(m->label[i].y - label->y) < label_height && label->x < m->label[i].x + m->label[i].width &&
-            m->label[i].x < label->x + label->width)
+        if (fabs(m->label[i].y - label->y) < label_height &&
+            label->x < m->label[i].x + m->label[i].width && m->label[i].x < label->x + label->width)
             return true;
     for (int i = 0; i < m->dots; i++) {
         const struct box *dot = &m->dot[i];
@@ -185,7 +203,8 @@ static void name_dot(struct tm_chart *chart, const struct roof *r, struct marks 
         if (label.x < r->left || label.x + label.width > r->right || covers(&label, m))
             continue;
         m->label[m->labels++] = label;
-        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, label.x, label.y, name);
+        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, label.x, label.y,
+                        name);
         return;
     }
 }
@@ -193,9 +212,11 @@ static void name_dot(struct tm_chart *chart, const struct roof *r, struct marks 
 static struct box draw_dot(struct tm_chart *chart, const struct roof *r, const struct tm_value *op)
 {
     const double share = fmin(fmax(tm_double(tm_get(op, "self_share_pct")), 0), 100) / 100;
-    const struct box dot = { x_of(r, log_of(op, "intensity")), fmax(y_of(r, log_of(op, "flop_rate")), r->top),
+    const struct box dot = { x_of(r, log_of(op, "intensity")),
+                             fmax(y_of(r, log_of(op, "flop_rate")), r->top),
                              fmax(dot_least, dot_most * sqrt(share)) };
-    char rate[TM_FORMAT_BYTES], intensity[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], name[TM_CHART_NAME_BYTES];
+    char rate[TM_FORMAT_BYTES], intensity[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES],
+        name[TM_CHART_NAME_BYTES];
 
     tm_chart_cut_name(name, sizeof(name), tm_text(tm_get(op, "name")));
     tm_chart_open(chart, "%s: %s, %s FLOP per byte, %s", name,
@@ -220,8 +241,8 @@ static void add_table_row(struct tm_chart *chart, const struct tm_value *op)
     tm_chart_cell(chart, tm_format_time(text, tm_int(tm_get(op, "self_ps"))));
 }
 
-static void draw_dots(struct tm_chart *chart, const struct roof *r, struct marks *m, const struct tm_value *device,
-                      const struct tm_value *rows)
+static void draw_dots(struct tm_chart *chart, const struct roof *r, struct marks *m,
+                      const struct tm_value *device, const struct tm_value *rows)
 {
     for (size_t i = 0; i < tm_length(rows) && i < LOOKED_AT && m->dots < DOTS_MOST; i++) {
         const struct tm_value *op = tm_at(rows, i);
@@ -261,7 +282,8 @@ void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary, si
     draw_dots(chart, &r, &marks, device, rows);
     (void)snprintf(chart->title, sizeof(chart->title), "Operations under the roof");
     (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "%d operation%s whose cost is known, larger dots for more time; the roof is what a device can do: left of its "
+                   "%d operation%s whose cost is known, larger dots for more time; the roof is "
+                   "what a device can do: left of its "
                    "corner the memory limits it, right of it computing.",
                    marks.dots, marks.dots == 1 ? "" : "s");
 }

@@ -9,7 +9,8 @@
 
 #include "reports/format/format.h"
 
-enum { LEVELS_MOST = 8, BOXES_MOST = 400, TABLE_ROWS = 60, NAME_BYTES = 160, SCOPE_DEPTH_MOST = 64, CHARS_LEAST = 6, NUMBERED_LEAST = 9 };
+enum { LEVELS_MOST = 8, BOXES_MOST = 400, TABLE_ROWS = 60, NAME_BYTES = 160, SCOPE_DEPTH_MOST = 64 };
+enum { CHARS_LEAST = 6, NUMBERED_LEAST = 9 }; /* of a name that is cut; of one that ends with a number */
 static const double box_height = 19, box_gap = 1, narrowest = 1.5, legend_room = 22;
 
 /* Where the next box of each level begins. */

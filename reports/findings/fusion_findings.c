@@ -58,7 +58,8 @@ static void say_run(struct tm_finding *f, const struct tm_value *run)
     if (tm_has(tm_get(run, "step")))
         (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(run, "step")));
     tm_finding_say(f, "Run of %s kernels over %s at %s on %s%s, %s and others.",
-                   tm_format_count(a, tm_int(tm_get(run, "kernels"))), tm_format_time(b, tm_int(tm_get(run, "dur_ps"))),
+                   tm_format_count(a, tm_int(tm_get(run, "kernels"))),
+                   tm_format_time(b, tm_int(tm_get(run, "dur_ps"))),
                    tm_format_moment(c, tm_int(tm_get(run, "begin_ps"))),
                    tm_finding_device(f, device, tm_get(run, "device")), step,
                    tm_short_name(name, tm_text(tm_at(names, 0))));
@@ -219,11 +220,12 @@ static void say_programs(struct tm_findings *all, struct tm_finding *f)
     for (size_t i = 0; i < tm_length(longest) && i < PLACES; i++) {
         const struct tm_value *pause = tm_at(longest, i);
 
-        tm_finding_say(
-            f, "Pause of %s at %s on %s, between '%s' and '%s'.", tm_format_time(a, tm_int(tm_get(pause, "dur_ps"))),
-            tm_format_moment(b, tm_int(tm_get(pause, "begin_ps"))),
-            tm_finding_device(f, device, tm_get(pause, "device")), tm_short_name(x, tm_text(tm_get(pause, "before"))),
-            tm_short_name(y, tm_text(tm_get(pause, "after"))));
+        tm_finding_say(f, "Pause of %s at %s on %s, between '%s' and '%s'.",
+                       tm_format_time(a, tm_int(tm_get(pause, "dur_ps"))),
+                       tm_format_moment(b, tm_int(tm_get(pause, "begin_ps"))),
+                       tm_finding_device(f, device, tm_get(pause, "device")),
+                       tm_short_name(x, tm_text(tm_get(pause, "before"))),
+                       tm_short_name(y, tm_text(tm_get(pause, "after"))));
         tm_finding_where(f, tm_int(tm_get(pause, "begin_ps")), tm_int(tm_get(pause, "dur_ps")),
                          tm_text(tm_get(pause, "device")));
     }

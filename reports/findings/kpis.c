@@ -9,6 +9,7 @@
 
 #include "reports/findings/ask.h"
 #include "reports/format/format.h"
+#include "reports/format/platforms.h"
 #include "reports/format/shown_names.h"
 
 #define PS_PER_MS 1e9
@@ -235,21 +236,25 @@ static void measure_top_op(const struct tm_value *s, struct figure *f)
                        (long long)tm_int(tm_path(s, "ops.distinct")));
 }
 
-static measure_fn *const measures[TM_KPI_COUNT] = {
-    [TM_KPI_DEVICE_UTILIZATION] = measure_utilization,
-    [TM_KPI_KERNEL_DURATION] = measure_kernel_duration,
-    [TM_KPI_SMALL_KERNEL_SHARE] = measure_small_kernels,
-    [TM_KPI_HOST_OVERHEAD] = measure_host_overhead,
-    [TM_KPI_MEMORY_BANDWIDTH] = measure_bandwidth,
-    [TM_KPI_COMPILE_TIME] = measure_compile_time,
-    [TM_KPI_UNEXPECTED_COMPILES] = measure_unexpected_compiles,
-    [TM_KPI_PEAK_MEMORY] = measure_peak_memory,
-    [TM_KPI_OCCUPANCY] = measure_occupancy,
-    [TM_KPI_TRANSFER_SHARE] = measure_transfer_share,
-    [TM_KPI_TOP_OP_SHARE] = measure_top_op,
-    [TM_KPI_EXPOSED_COLLECTIVE] = measure_exposed_collective,
-    [TM_KPI_IMBALANCE] = measure_imbalance,
-    [TM_KPI_STEP_TIME] = measure_step_time,
+/* How each is measured, and on which platforms it has a meaning (platforms.h). */
+static const struct {
+    measure_fn *measure;
+    const char *platforms;
+} figures[TM_KPI_COUNT] = {
+    [TM_KPI_DEVICE_UTILIZATION] = { measure_utilization, NULL },
+    [TM_KPI_KERNEL_DURATION] = { measure_kernel_duration, "gpu" },
+    [TM_KPI_SMALL_KERNEL_SHARE] = { measure_small_kernels, "gpu" },
+    [TM_KPI_HOST_OVERHEAD] = { measure_host_overhead, "gpu,tpu" },
+    [TM_KPI_MEMORY_BANDWIDTH] = { measure_bandwidth, NULL },
+    [TM_KPI_COMPILE_TIME] = { measure_compile_time, NULL },
+    [TM_KPI_UNEXPECTED_COMPILES] = { measure_unexpected_compiles, NULL },
+    [TM_KPI_PEAK_MEMORY] = { measure_peak_memory, NULL },
+    [TM_KPI_OCCUPANCY] = { measure_occupancy, "gpu" },
+    [TM_KPI_TRANSFER_SHARE] = { measure_transfer_share, "gpu,tpu" },
+    [TM_KPI_TOP_OP_SHARE] = { measure_top_op, NULL },
+    [TM_KPI_EXPOSED_COLLECTIVE] = { measure_exposed_collective, NULL },
+    [TM_KPI_IMBALANCE] = { measure_imbalance, NULL },
+    [TM_KPI_STEP_TIME] = { measure_step_time, NULL },
 };
 
 const char *tm_kpi_band(const struct tm_threshold *kpi, double value)
@@ -327,9 +332,11 @@ tm_status tm_kpis_add(struct tm_run *run, struct tm_value *summary, const struct
     for (int i = 0; i < TM_KPI_COUNT; i++) {
         struct figure f = { .is_known = false };
 
-        measures[i](summary, &f);
-        add_kpi(tm_add_object(kpis, NULL), tm_kpi_id[i], &t->kpi[i], &f,
-                tm_path(summary, "coverage.marks"));
+        struct tm_value *to = tm_add_object(kpis, NULL);
+
+        figures[i].measure(summary, &f);
+        add_kpi(to, tm_kpi_id[i], &t->kpi[i], &f, tm_path(summary, "coverage.marks"));
+        tm_add_bool(to, "applies", tm_is_for(figures[i].platforms, summary));
     }
     return run->error.status;
 }

@@ -20,8 +20,8 @@ static size_t word_before(const char *text, size_t at)
     return at;
 }
 
-/* Bytes at the begin of `name` that all hosts begin with, whole words, but for the last such word: it tells what the
- * rest is ("job-0").  0 where too little would be saved. */
+/* Bytes at the begin of `name` that all hosts begin with, whole words, but for the last such word:
+ * it tells what the rest is ("job-0").  0 where too little would be saved. */
 static size_t common_bytes(const struct tm_value *hosts, const char *name)
 {
     size_t common = strlen(name);
@@ -55,12 +55,14 @@ const char *tm_shown_device(const struct tm_value *summary, const char *id)
 
     if (tm_length(hosts) != 1)
         return tm_shown_host(summary, id);
-    return strncmp(id, host, length) == 0 && id[length] == '/' && id[length + 1] ? id + length + 1 : id;
+    return strncmp(id, host, length) == 0 && id[length] == '/' && id[length + 1] ? id + length + 1
+                                                                                 : id;
 }
 
 bool tm_is_named_as_run(const struct tm_value *summary)
 {
     const struct tm_value *hosts = tm_path(summary, "input.hosts");
 
-    return tm_length(hosts) == 1 && strcmp(tm_text(tm_at(hosts, 0)), tm_text(tm_path(summary, "input.run"))) == 0;
+    return tm_length(hosts) == 1 &&
+           strcmp(tm_text(tm_at(hosts, 0)), tm_text(tm_path(summary, "input.run"))) == 0;
 }

@@ -6,10 +6,11 @@
 
 #include "pipeline/doc.h"
 
-/* Names of hosts and devices as people read them.  The summary has them in full, "vm/gpu:0"; where the run has one
- * host its name tells nothing, and where it has several with a long beginning in common that says as little:
- * of "train-2026-job-0" and "train-2026-job-1" are left "job-0" and "job-1".  What was distinct stays distinct.
- * out:    a part of the name that was given; a name that is of no host of the run as it is */
+/* Names of hosts and devices as people read them.  The summary has them in full, "vm/gpu:0"; where
+ * the run has one host its name tells nothing, and where it has several with a long beginning in
+ * common that says as little: of "train-2026-job-0" and "train-2026-job-1" are left "job-0" and
+ * "job-1".  What was distinct stays distinct. out:    a part of the name that was given; a name
+ * that is of no host of the run as it is */
 const char *tm_shown_device(const struct tm_value *summary, const char *id);
 const char *tm_shown_host(const struct tm_value *summary, const char *host);
 

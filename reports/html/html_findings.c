@@ -7,6 +7,7 @@
 
 #include "reports/format/format.h"
 #include "reports/format/shown_names.h"
+#include "reports/format/platforms.h"
 #include "reports/html/html_page.h"
 #include "reports/html/html_terms.h"
 
@@ -116,7 +117,8 @@ void tm_html_figures(struct tm_page *page)
     tm_htmlw_close_line(&page->w);
     tm_htmlw_open(&page->w, "tbody");
     for (size_t i = 0; i < tm_length(kpis); i++)
-        put_kpi(page, tm_at(kpis, i), i);
+        if (tm_kpi_is_for_run(tm_at(kpis, i)))
+            put_kpi(page, tm_at(kpis, i), i);
     for (int i = 0; i < 3; i++) /* tbody, table, region */
         tm_htmlw_close(&page->w);
 }
@@ -369,7 +371,8 @@ void tm_html_definitions(struct tm_page *page)
         const struct tm_value *kpi = tm_at(kpis, i);
         const char *title = tm_text(tm_get(kpi, "title"));
 
-        put_term(page, definition_id(id, i), title[0] ? title : tm_text(tm_get(kpi, "id")),
+        if (tm_kpi_is_for_run(kpi))
+            put_term(page, definition_id(id, i), title[0] ? title : tm_text(tm_get(kpi, "id")),
                  tm_text(tm_get(kpi, "definition")));
     }
     put_words(page);
@@ -397,6 +400,15 @@ static void put_missing(struct tm_page *page, const char *title, const char *why
     tm_htmlw_close_line(&page->w);
 }
 
+/* Whether a part of the summary has a meaning on the platform of the run. */
+static bool is_for_run(const struct tm_page *page, const char *key)
+{
+    for (size_t i = 0; i < tm_html_section_count; i++)
+        if (tm_html_sections[i].key && strcmp(tm_html_sections[i].key, key) == 0)
+            return tm_is_for(tm_html_sections[i].platforms, page->summary);
+    return true;
+}
+
 /* Sections that the input cannot support: null in the summary, with a reason, or not there at all.
  */
 void tm_html_missing(struct tm_page *page)
@@ -405,7 +417,7 @@ void tm_html_missing(struct tm_page *page)
 
     tm_htmlw_open(&page->w, "ul");
     for (size_t i = 0; i < tm_length(page->summary); i++) {
-        if (tm_has(tm_value_at(page->summary, i)))
+        if (tm_has(tm_value_at(page->summary, i)) || !is_for_run(page, tm_key_at(page->summary, i)))
             continue;
         put_missing(page, title_of(tm_key_at(page->summary, i)),
                     tm_why(tm_value_at(page->summary, i)));
@@ -414,7 +426,7 @@ void tm_html_missing(struct tm_page *page)
     for (size_t i = 0; i < tm_html_section_count; i++) {
         const char *key = tm_html_sections[i].key;
 
-        if (!key || tm_get(page->summary, key))
+        if (!key || tm_get(page->summary, key) || !is_for_run(page, key))
             continue;
         put_missing(page, tm_html_sections[i].title, "");
         any = true;

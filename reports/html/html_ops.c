@@ -2,6 +2,7 @@
 /* The sections on operations and the roofline. */
 #include <string.h>
 
+#include "reports/format/platforms.h"
 #include "reports/html/html_page.h"
 
 #define COLUMNS(list) .column = (list), .columns = sizeof(list) / sizeof((list)[0])
@@ -39,6 +40,8 @@ void tm_html_ops(struct tm_page *page)
     tm_page_fact_value(page, "Longest one, of it", TM_CELL_PCT, tm_get(ops, "top_share_pct"));
     tm_page_fact_value(page, "Make up 80 % of it", TM_CELL_COUNT, tm_get(ops, "rows_for_80_pct"));
     tm_page_end_facts(page);
+    if (!tm_is_for("gpu", page->summary)) /* else it stands with the kernels */
+        tm_page_categories(page);
     if (strcmp(tm_text(tm_get(ops, "basis")), "kernel") == 0)
         tm_page_note(page, "The profile does not tell which operations its kernels are of: kernels stand for them.");
     tm_page_table(page, &(struct tm_html_table){ .caption = "Operations by self time",

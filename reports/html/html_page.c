@@ -27,6 +27,7 @@ const char *tm_page_value(enum tm_cell cell, const struct tm_value *v, char *out
     case TM_CELL_NAME:
     case TM_CELL_DEVICE:
     case TM_CELL_HOST:
+    case TM_CELL_CAUSE:
     case TM_CELL_PROSE:
         if (tm_type_of(v) == TM_STRING)
             return tm_text(v);
@@ -57,13 +58,15 @@ const char *tm_page_value(enum tm_cell cell, const struct tm_value *v, char *out
     return "";
 }
 
-/* The same, names of hosts and devices as people read them. */
+/* The same; names of hosts, devices and causes as people read them. */
 static const char *shown_value(struct tm_page *page, enum tm_cell cell, const struct tm_value *v, char *out)
 {
     if (cell == TM_CELL_DEVICE && tm_has(v))
         return tm_shown_device(page->summary, tm_text(v));
     if (cell == TM_CELL_HOST && tm_has(v))
         return tm_shown_host(page->summary, tm_text(v));
+    if (cell == TM_CELL_CAUSE && tm_has(v))
+        return tm_cause_title(tm_text(v));
     return tm_page_value(cell, v, out);
 }
 
@@ -187,7 +190,7 @@ static void put_value(struct tm_page *page, enum tm_cell cell, const struct tm_v
     else if (is_name(cell))
         put_name(page, shown_value(page, cell, v, text), name_chars);
     else
-        tm_page_text(page, tm_page_value(cell, v, text));
+        tm_page_text(page, shown_value(page, cell, v, text));
 }
 
 void tm_page_cell(struct tm_page *page, enum tm_cell cell, const struct tm_value *v, bool is_header)
@@ -238,7 +241,8 @@ static bool is_same_in_all(const struct tm_html_table *table, int column)
 {
     const char *first = tm_text(tm_path(tm_at(table->rows, 0), table->column[column].key));
     const enum tm_cell cell = table->column[column].cell;
-    const bool may_fold = cell == TM_CELL_DEVICE || cell == TM_CELL_PROSE || strcmp(table->column[column].key, "module") == 0;
+    const bool may_fold =
+        cell == TM_CELL_DEVICE || cell == TM_CELL_PROSE || strcmp(table->column[column].key, "module") == 0;
 
     if (column == 0 || !may_fold || tm_length(table->rows) < SAME_LEAST || !*first)
         return false;

@@ -26,6 +26,7 @@ enum tm_cell {
     TM_CELL_NAME,   /* a name of the trace: cut in the middle, opens to the whole */
     TM_CELL_DEVICE, /* the id of a device, shown as reports/format/shown_names.h has it */
     TM_CELL_HOST,   /* likewise; a column of them is left out where the run has one host */
+    TM_CELL_CAUSE,  /* of idle time, in words */
     TM_CELL_PROSE,  /* sentences */
     TM_CELL_TIME,   /* picoseconds */
     TM_CELL_MOMENT, /* a point in time, picoseconds */
@@ -95,6 +96,9 @@ void tm_page_kpi_marks(struct tm_page *page, const struct tm_value *kpi);
 enum { TM_MARK_ID_BYTES = 32 };
 char *tm_page_mark_id(char *out, size_t at);
 
+/* Kernels, or where there are none operations, by the sort of their work. */
+void tm_page_categories(struct tm_page *page);
+
 /* "not recorded: why". */
 void tm_page_not_recorded(struct tm_page *page, const char *why);
 
@@ -116,6 +120,7 @@ struct tm_html_section {
     const char *id, *title;
     const char
         *key; /* of the summary: without a value the section is only named, under "Not recorded" */
+    const char *platforms; /* that it is for (platforms.h): others do without it */
     void (*write)(struct tm_page *page);
 };
 extern const struct tm_html_section tm_html_sections[];

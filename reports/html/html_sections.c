@@ -6,6 +6,7 @@
 
 #include "reports/findings/ask.h"
 #include "reports/format/format.h"
+#include "reports/format/platforms.h"
 #include "reports/html/html_collectives.h"
 #include "reports/html/html_page.h"
 
@@ -156,7 +157,7 @@ static void write_kernel_table(struct tm_page *page, const struct tm_value *kern
                             .filterable = tm_length(rows) > 10 });
 }
 
-static void write_kernels(struct tm_page *page)
+void tm_page_categories(struct tm_page *page)
 {
     static const struct tm_html_column by_category[] = {
         { "Category", "category", TM_CELL_WORD },
@@ -164,6 +165,19 @@ static void write_kernels(struct tm_page *page)
         { "Share", "share_pct", TM_CELL_PCT },
         { "Count", "count", TM_CELL_COUNT },
     };
+    const struct tm_value *rows = tm_get(of(page, "kernels"), "by_category");
+
+    if (tm_length(rows) == 0)
+        return;
+    tm_page_subheading(page, "By category");
+    tm_page_table(page, &(struct tm_html_table){ .caption = "Time by category",
+                                                 COLUMNS(by_category),
+                                                 .rows = rows,
+                                                 .sortable = true });
+}
+
+static void write_kernels(struct tm_page *page)
+{
     const struct tm_value *kernels = of(page, "kernels");
 
     tm_page_facts(page);
@@ -174,13 +188,7 @@ static void write_kernels(struct tm_page *page)
     tm_page_fact_value(page, "Mean length, weighted by time", TM_CELL_TIME,
                        tm_get(kernels, "weighted_mean_ps"));
     tm_page_end_facts(page);
-    if (tm_length(tm_get(kernels, "by_category")) > 0) {
-        tm_page_subheading(page, "By category");
-        tm_page_table(page, &(struct tm_html_table){ .caption = "Kernel time by category",
-                                                     COLUMNS(by_category),
-                                                     .rows = tm_get(kernels, "by_category"),
-                                                     .sortable = true });
-    }
+    tm_page_categories(page);
     if (tm_length(tm_get(kernels, "rows")) == 0)
         return;
     tm_page_subheading(page, "All kernels");
@@ -194,7 +202,7 @@ static void write_gaps(struct tm_page *page)
     static const struct tm_html_column columns[] = {
         { "Device", "device", TM_CELL_DEVICE }, { "Begin", "begin_ps", TM_CELL_MOMENT },
         { "Length", "dur_ps", TM_CELL_TIME }, { "Step", "step", TM_CELL_COUNT },
-        { "Cause", "cause", TM_CELL_WORD },   { "On the host", "host_event", TM_CELL_NAME },
+        { "Cause", "cause", TM_CELL_CAUSE },   { "On the host", "host_event", TM_CELL_NAME },
         { "Before", "before", TM_CELL_NAME }, { "After", "after", TM_CELL_NAME },
     };
     const struct tm_value *gaps = of(page, "gaps");
@@ -656,33 +664,34 @@ static void write_coverage(struct tm_page *page)
 }
 
 const struct tm_html_section tm_html_sections[] = {
-    { "figures", "Figures", "kpis", tm_html_figures },
-    { "steps", "Steps", "steps", write_steps },
-    { "devices", "Devices", "devices", write_devices },
-    { "findings", "Findings", "findings", tm_html_findings },
-    { "gaps", "Idle gaps", "gaps", write_gaps },
-    { "ops", "Operations", "ops", tm_html_ops },
-    { "scopes", "Scopes", "scopes", tm_html_scopes },
-    { "kernels", "Kernels", "kernels", write_kernels },
-    { "fusion", "Fusion", "fusion", tm_html_fusion },
-    { "programs", "Programs", "programs", tm_html_programs },
-    { "occupancy", "Occupancy", "occupancy", tm_html_occupancy },
-    { "roofline", "Roofline", "roofline", tm_html_roofline },
-    { "transfers", "Transfers", "transfers", write_transfers },
-    { "collectives", "Collectives", "collectives", tm_html_collectives },
-    { "balance", "Balance", "balance", tm_html_balance },
-    { "host", "Host", "host", tm_html_host },
-    { "fallback", "CPU fallback", "fallback", tm_html_fallback },
-    { "compile", "Compilation", "compile", write_compile },
-    { "memory", "Memory", "memory", write_memory },
-    { "environment", "Environment", "environment", write_environment },
-    { "coverage", "Data quality", "coverage", write_coverage },
-    { "missing", "Not recorded", NULL, tm_html_missing },
-    { "definitions", "Definitions", NULL, tm_html_definitions },
+    { "figures", "Figures", "kpis", NULL, tm_html_figures },
+    { "steps", "Steps", "steps", NULL, write_steps },
+    { "devices", "Devices", "devices", NULL, write_devices },
+    { "findings", "Findings", "findings", NULL, tm_html_findings },
+    { "gaps", "Idle gaps", "gaps", NULL, write_gaps },
+    { "ops", "Operations", "ops", NULL, tm_html_ops },
+    { "scopes", "Scopes", "scopes", NULL, tm_html_scopes },
+    { "kernels", "Kernels", "kernels", "gpu", write_kernels },
+    { "fusion", "Fusion", "fusion", "gpu", tm_html_fusion },
+    { "programs", "Programs", "programs", NULL, tm_html_programs },
+    { "occupancy", "Occupancy", "occupancy", "gpu", tm_html_occupancy },
+    { "roofline", "Roofline", "roofline", NULL, tm_html_roofline },
+    { "transfers", "Transfers", "transfers", "gpu,tpu", write_transfers },
+    { "collectives", "Collectives", "collectives", NULL, tm_html_collectives },
+    { "balance", "Balance", "balance", NULL, tm_html_balance },
+    { "host", "Host", "host", NULL, tm_html_host },
+    { "fallback", "CPU fallback", "fallback", NULL, tm_html_fallback },
+    { "compile", "Compilation", "compile", NULL, write_compile },
+    { "memory", "Memory", "memory", NULL, write_memory },
+    { "environment", "Environment", "environment", NULL, write_environment },
+    { "coverage", "Data quality", "coverage", NULL, write_coverage },
+    { "missing", "Not recorded", NULL, NULL, tm_html_missing },
+    { "definitions", "Definitions", NULL, NULL, tm_html_definitions },
 };
 const size_t tm_html_section_count = sizeof(tm_html_sections) / sizeof(tm_html_sections[0]);
 
 bool tm_html_is_written(const struct tm_page *page, const struct tm_html_section *section)
 {
-    return !section->key || tm_has(tm_get(page->summary, section->key));
+    return tm_is_for(section->platforms, page->summary) &&
+           (!section->key || tm_has(tm_get(page->summary, section->key)));
 }

@@ -312,8 +312,8 @@ static void make(struct tm_pdf *pdf, const struct tm_value *summary)
     has_first = put_first_page(pdf, &body);
     tm_pdf_new_page(pdf);
     put_charts(pdf, summary, has_first);
-    for (size_t i = 0; i < tm_section_count && pdf->status == TM_OK; i++)
-        tm_body_section(&body, &tm_sections[i]);
+    if (pdf->status == TM_OK)
+        tm_body_sections(&body);
     tm_pdf_number_pages(pdf);
 }
 

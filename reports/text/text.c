@@ -382,8 +382,7 @@ static void put_report(struct text *t, struct tm_body *body)
     tm_body_verdict(body);
     put_heading(t, "Key figures");
     tm_body_kpis(body);
-    for (size_t i = 0; i < tm_section_count; i++)
-        tm_body_section(body, &tm_sections[i]);
+    tm_body_sections(body);
     put_maker(t, tm_text(tm_path(body->summary, "tool.version")));
 }
 

@@ -32,7 +32,7 @@ static tm_status save_arrivals(struct skew *k, struct tm_partial_writer *w)
         tm_partial_put_u32(w, arrival->member);
         tm_partial_put_u8(w, arrival->is_start != 0);
     }
-    return st == TM_OK ? tm_sorter_rewind(k->arrivals) : st;
+    return st;
 }
 
 tm_status save_skew(struct tm_stage *s, struct tm_partial_writer *w)

@@ -64,6 +64,8 @@ LOST = (
     *((case, f"ops.rows.*.{fact}", NULL, NO_HLO) for case in WITH_HLO
       for fact in ("opcode", "op", "source", "precision", "flops", "bytes", "flop_rate", "bandwidth", "intensity")),
     ("logdir-*", "ops.rows.*.category", OTHER, NO_HLO),
+    ("logdir-*", "kernels.rows.*.category", OTHER, NO_HLO),
+    ("logdir-*", "kernels.by_category.*", OTHER, NO_HLO),
     *((case, f"roofline.{figure}", NULL, NO_COSTS) for case in WITH_HLO for figure in (
         "source", "flops", "bytes", "flop_rate", "bandwidth", "devices.*.flops", "devices.*.bytes",
         "devices.*.flop_rate", "devices.*.bandwidth")),
@@ -74,7 +76,6 @@ LOST = (
       for figure in ("self_ps", "passes", "recomputed", "rows", "rest", "layers", "layers_rest")),
     ("logdir-*", "scopes.unscoped.*", OTHER, NO_PATHS),
     ("logdir-train*", "findings.layer_slow", OTHER, NO_PATHS),
-    ("logdir-train*", "verdict.text", OTHER, NO_PATHS),
     ("logdir-unfused*", "findings.op_dominant.*", OTHER, NO_PATHS),
     ("xla-gtx1080ti", "fusion.layout_copies", NULL, NO_PATHS),
     *(("logdir-pmap*", f"collectives.{figure}", NULL, NO_HLO) for figure in (
@@ -82,7 +83,6 @@ LOST = (
         "rows.*.bus_bandwidth", "skew.worst.*.group")),
     ("logdir-pmap*", "collectives.total.unknown_bytes_count", OTHER, NO_HLO),
     ("logdir-pmap*", "findings.collective_exposed.evidence.*", OTHER, NO_HLO),
-    ("logdir-pmap*", "findings.collective_slow", OTHER, NO_HLO),
     # What the statistics of a device's plane tell.
     *((case, f"roofline.devices.*.{figure}", NULL, NO_PEAKS) for case in ("xla-gtx1080ti", "made-gpu*", "made-tpu*")
       for figure in ("peak_flops", "peak_precision", "peak_bandwidth", "peak_source", "bandwidth_source")),

@@ -267,7 +267,7 @@ static void names_of_dots_do_not_cover_others(void **state)
     draw_roofline(&f, ROOF(OP("one", "50", "1e12", "5") ", " OP("two", "50.1", "1.01e12", "5") ", "
                            OP("three", "50.2", "1.02e12", "5")));
     assert_int_equal(count_marks(&f.chart, TM_MARK_DOT), 3);
-    assert_true(count_text(&f.chart, "one") + count_text(&f.chart, "two") + count_text(&f.chart, "three") <= 2); /* sides */
+    assert_true(count_text(&f.chart, "one") + count_text(&f.chart, "two") + count_text(&f.chart, "three") <= 2);
     tear_down(&f);
 }
 

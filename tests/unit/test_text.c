@@ -205,7 +205,8 @@ static void what_is_null_says_why(void **state)
     assert_says(&f, "Not recorded: Class, Share, Mean, Min, Max\n");
     assert_says(&f, "Transfers: not recorded\n");
     assert_says(&f, "Collectives: not recorded\n");
-    assert_says(&f, "absent       gaps: no device activity\n");
+    assert_says(&f, "\nNot recorded\n------------\n");
+    assert_says(&f, "\nIdle time: not recorded (no device activity)\n");
     finish(&f);
 }
 
@@ -400,11 +401,33 @@ static void long_texts_keep_both_ends_of_any_bytes(void **state)
     assert_string_equal(out, "short\\n");
 }
 
+static void names_and_sections_are_as_short_as_they_can_be(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_json(&f, "{'input': {'run': 'vm', 'hosts': ['vm']}, 'devices': [{'id': 'vm/gpu:0'}], 'fallback': {'callbacks': "
+                  "{'count': 0}, 'cpu_ops': {'count': 0}, 'host_ops': {'count': 0}, 'round_trips': {'count': 0}}, "
+                  "'programs': {'count': 9, 'per_step': 1, 'operations': 30, 'pauses': {'count': 1, 'total_ps': 1000000, "
+                  "'longest': [{'device': 'vm/gpu:0', 'begin_ps': 0, 'dur_ps': 1000000, 'step': 5, 'before': 'jit_f', "
+                  "'after': 'jit_g'}]}}, 'compile': {'count': 1, 'events': [{'module': 'train', 'host': 'vm', 'begin_ps': "
+                  "1000000000000, 'dur_ps': 2000000, 'shapes': 'f32[8], s32[2]'}]}}");
+    assert_says(&f, "vm: 1 device\n=");
+    assert_is_silent_on(&f, "\nHosts ");
+    assert_is_silent_on(&f, "vm/gpu:0");
+    assert_says(&f, "CPU fallback\n------------\nNothing ran on the host");
+    assert_says(&f, "\nPrograms\n--------\nPrograms per step and device  1\n");
+    assert_says(&f, "gpu:0   0.000000000 s  1.00 \xc2\xb5s     5  jit_f   jit_g\n");
+    assert_says(&f, "shapes       train at 1.000000000 s: f32[8], s32[2]\n");
+    finish(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_line_of_every_sample_is_clean_and_fits),
         cmocka_unit_test(a_gpu_run_has_all_sections),
+        cmocka_unit_test(names_and_sections_are_as_short_as_they_can_be),
         cmocka_unit_test(figures_stand_with_their_units_and_bands),
         cmocka_unit_test(parts_of_the_steps_stand_with_their_sum),
         cmocka_unit_test(the_slowest_steps_stand_first_with_their_sums),
