@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The findings in full: what, how much is at stake, what it rests on, what to do, where to look. */
 #include <stdio.h>
+#include <string.h>
 
 #include "reports/body/cells.h"
 #include "reports/body/sections.h"
@@ -39,9 +40,8 @@ static void say_stake(struct tm_body *body, const struct tm_value *finding)
     if (!tm_has(stake))
         return;
     if (tm_int(stake) == 0) { /* a fact: its evidence has the figures */
-        if (tm_has(tm_get(finding, "value")))
-            tm_say_item(body, "measured", "%s", tm_format_unit(time, tm_double(tm_get(finding, "value")),
-                                                               tm_text(tm_get(finding, "unit"))));
+        if (strcmp(tm_text(tm_get(finding, "unit")), "%") == 0)
+            tm_say_item(body, "measured", "%s", tm_format_pct(part, tm_double(tm_get(finding, "value"))));
         return;
     }
     tm_format_time(time, tm_int(stake));

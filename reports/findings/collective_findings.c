@@ -28,7 +28,8 @@ static void say_worst_exposed(struct tm_findings *all, struct tm_finding *f)
 }
 
 static const char *const overlap[TM_FIXES_OFFERED] = {
-    "tpu,jax|Let products begin with the parts that are there: `LIBTPU_INIT_ARGS=\"--xla_tpu_enable_async_collective_fusion="
+    "tpu,jax|Let products begin with the parts that are there: "
+    "`LIBTPU_INIT_ARGS=\"--xla_tpu_enable_async_collective_fusion="
     "true --xla_tpu_overlap_compute_collective_tc=true\"`.",
     "tpu,jax|See in the compiled program whether the collectives are asynchronous (pairs of -start "
     "and -done) and what stands between the two: `compiled.as_text()`.",
@@ -40,7 +41,8 @@ static const char *const overlap[TM_FIXES_OFFERED] = {
     "--xla_gpu_reduce_scatter_combine_threshold_bytes=134217728\"`.",
     "train,jax|Exchange less often: accumulate gradients over micro-batches (`optax.MultiSteps`), or "
     "reduce them in bfloat16.",
-    "torch|Tensor parallelism (collectives inside each layer): split their work so that one part computes while the other "
+    "torch|Tensor parallelism (collectives inside each layer): split their work so that one part computes while the "
+    "other "
     "is on its way: Megatron's `--sequence-parallel` and `--tp-comm-overlap`, vLLM's sequence parallelism and fused "
     "all-reduces.",
     "train,torch|DDP sends gradients in buckets while the backward pass runs: try other sizes, "
@@ -136,8 +138,10 @@ static void find_exposed(struct tm_findings *all)
                    tm_format_time(a, exposed_ps), tm_format_time(b, total_ps),
                    tm_format_pct(c, 100 - tm_share_pct(exposed_ps, total_ps)));
     if (told_ps > 0)
-        tm_finding_say(f, "%s of it are waits for a device that comes late; they are told by themselves and not counted "
-                          "here.", tm_format_time(a, told_ps));
+        tm_finding_say(f,
+                       "%s of it are waits for a device that comes late; they are told by themselves and not counted "
+                       "here.",
+                       tm_format_time(a, told_ps));
     say_worst_row(all, f);
     say_worst_exposed(all, f);
     point_at_steps(all, f);
@@ -152,7 +156,8 @@ static const char *const join[TM_FIXES_OFFERED] = {
     "gpu,jax|Let XLA join them: `XLA_FLAGS=\"--xla_gpu_all_reduce_combine_threshold_bytes=134217728 "
     "--xla_gpu_all_gather_combine_threshold_bytes=134217728 "
     "--xla_gpu_reduce_scatter_combine_threshold_bytes=134217728\"`.",
-    "train,jax|Reduce a whole tree at once: one `jax.lax.psum(grads, axis)` over the tree of gradients, not one for each "
+    "train,jax|Reduce a whole tree at once: one `jax.lax.psum(grads, axis)` over the tree of gradients, not one for "
+    "each "
     "leaf in a loop; metrics in one array.",
     "train,torch|Larger buckets: `DistributedDataParallel(model, bucket_cap_mb=100)`, and for FSDP wrap larger blocks "
     "(`size_based_auto_wrap_policy`, or a layer at a time instead of each module).",
@@ -197,8 +202,9 @@ static void find_small(struct tm_findings *all)
         return;
     f = tm_finding_of_share(all, "collective_small", TM_INFO, s.exposed_ps); /* at stake as exposed time */
     tm_finding_title(f, "Many collectives with small messages");
-    tm_finding_cause(f, "A collective costs its latency on every device, however little it moves: tens of microseconds inside a "
-               "node, more between nodes. Small messages never get near the bandwidth of the links.");
+    tm_finding_cause(
+        f, "A collective costs its latency on every device, however little it moves: tens of microseconds inside a "
+           "node, more between nodes. Small messages never get near the bandwidth of the links.");
     tm_finding_say(f, "%s collectives with messages under %s take %s.", tm_format_count(a, s.count),
                    tm_format_bytes(b, limit_bytes), tm_format_time(c, s.total_ps));
     tm_finding_say(f, "Most are %s of %s: %s, %s each.", tm_text(tm_get(s.most, "kind")),
@@ -302,8 +308,8 @@ static const struct tm_value *find_members(const struct tm_value *skew, const ch
     return o->count ? late : NULL;
 }
 
-/* What the others would wait less, as far as nothing else runs there meanwhile.  Where it comes late as it has more work,
- * that is told as imbalance, the first to explain exposed collectives. */
+/* What the others would wait less, as far as nothing else runs there meanwhile.  Where it comes late as it has more
+ * work, that is told as imbalance, the first to explain exposed collectives. */
 static int64_t stake_of(const struct tm_findings *all, const struct tm_value *late)
 {
     const struct tm_value *summary = all->summary, *devices = tm_get(summary, "devices");

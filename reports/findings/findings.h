@@ -4,7 +4,7 @@
 
 #include "reports/findings/thresholds.h"
 
-/* Write summary.findings: what costs time or spoils the profile, by time at stake, then by id.
+/* Write summary.findings: what costs time or spoils the profile, by time at stake; behind them facts, the graver first.
  * in:     summary  with all sections of the stages
  * out:     summary.findings[], empty for a healthy run
  * errors: TM_ERR_LIMIT no memory; those of the document, in run->error */

@@ -303,7 +303,8 @@ static void find_repeated(struct tm_findings *all)
         return;
     f = tm_finding_of_share(all, "op_repeated", TM_INFO, stake_ps); /* which of it can go is not known */
     tm_finding_title(f, "The same small operations come back many times in a step");
-    tm_finding_cause(f, "A loop was unrolled, or the same result is computed again and again. Each time costs a launch.");
+    tm_finding_cause(f,
+                     "A loop was unrolled, or the same result is computed again and again. Each time costs a launch.");
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
         if (repeated_stake(all, tm_at(rows, i)) == 0)
             continue;
@@ -349,8 +350,9 @@ static void find_attention(struct tm_findings *all)
         return;
     f = tm_finding_of_time(all, "attention_unfused", total_ps);
     tm_finding_title(f, "Attention runs as separate kernels: product, softmax, product");
-    tm_finding_cause(f, "The scores of all pairs of positions are written to device memory and read again between the two "
-               "products. A fused kernel keeps them on the chip.");
+    tm_finding_cause(f,
+                     "The scores of all pairs of positions are written to device memory and read again between the two "
+                     "products. A fused kernel keeps them on the chip.");
     tm_finding_say(f, "%s times a softmax stands between two batched products; what is between the products takes %s.",
                    tm_format_count(a, tm_int(tm_get(attention, "count"))), tm_format_time(b, total_ps));
     say_rows(f, tm_get(attention, "rows"), "op");
@@ -382,8 +384,9 @@ static void find_layout(struct tm_findings *all)
     tm_finding_title(f, "Copies and transposes that no operation asked for");
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, limit);
-    tm_finding_cause(f, "The compiler puts them in where one operation wants an array in another layout than the one before "
-               "gives it.");
+    tm_finding_cause(
+        f, "The compiler puts them in where one operation wants an array in another layout than the one before "
+           "gives it.");
     tm_finding_say(f, "%s kernels that only move data, without an operation of the program: %s, %s of the kernel time.",
                    tm_format_count(a, tm_int(tm_get(copies, "count"))), tm_format_time(b, total_ps),
                    tm_format_pct(c, share));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device memory (summary.memory): growth, many small buffers, near the limit, spikes, fragmentation.  No time is at stake
- * before memory ends, so these have severities of their own. */
+/* Device memory (summary.memory): growth, many small buffers, near the limit, spikes, fragmentation.  No time is at
+ * stake before memory ends, so these have severities of their own. */
 #include <string.h>
 
 #include "reports/findings/finding.h"
@@ -42,7 +42,8 @@ static const char *const save_memory[TM_FIXES_OFFERED] = {
     "gpu,torch|See who holds what: `torch.cuda.memory._record_memory_history()`, and at the peak "
     "`torch.cuda.memory._dump_snapshot('memory.pickle')`.",
     "gpu,torch|Lose less to fragments: `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.",
-    "infer,jax,torch|Smaller batches or shorter prompts at a time, a smaller cache of keys and values, weights in 8 bits.",
+    "infer,jax,torch|Smaller batches or shorter prompts at a time, a smaller cache of keys and values, weights in 8 "
+    "bits.",
     "other|Work in smaller batches, or recompute results instead of keeping them.",
 };
 
@@ -116,7 +117,8 @@ static void find_spikes(struct tm_findings *all, const struct tm_value *allocato
                       "`torch.cuda.memory._dump_snapshot('memory.pickle')`.");
     tm_finding_fix(f, "train,torch|Work in parts: `torch.utils.checkpoint.checkpoint` around the largest "
                       "layer, or a loss over slices of the vocabulary (`torch.split`).");
-    tm_finding_fix(f, "infer,torch|Work in parts: long prompts in chunks, and only the last position through the head.");
+    tm_finding_fix(f,
+                   "infer,torch|Work in parts: long prompts in chunks, and only the last position through the head.");
     tm_finding_fix(f, "other|Work in parts: smaller batches where the buffers are largest.");
 }
 
@@ -177,11 +179,13 @@ static double growth_of(const struct tm_findings *all, const struct tm_value *al
 static const char *const let_go[TM_FIXES_OFFERED] = {
     "jax|Look for lists and dictionaries that keep arrays from step to step: metrics, results, batches. Keep "
     "`float(x)` of every N-th step instead.",
-    "jax|See which line holds what: `jax.profiler.save_device_memory_profile('a.prof')` at two steps, and compare them; "
+    "jax|See which line holds what: `jax.profiler.save_device_memory_profile('a.prof')` at two steps, and compare "
+    "them; "
     "`jax.live_arrays()` lists all that lives.",
     "jax|Donate what a step replaces: `jax.jit(step, donate_argnums=0)`.",
     "infer,torch|Run under `torch.inference_mode()`, and look for lists and caches that keep results of earlier steps.",
-    "train,torch|Look for lists that keep tensors with their graph: `total += loss.detach()` or `loss.item()` instead of "
+    "train,torch|Look for lists that keep tensors with their graph: `total += loss.detach()` or `loss.item()` instead "
+    "of "
     "`total += loss`.",
     "gpu,torch|See which line holds what: `torch.cuda.memory._record_memory_history()`, and after some steps "
     "`torch.cuda.memory._dump_snapshot('memory.pickle')`.",
@@ -214,7 +218,8 @@ static void find_growth(struct tm_findings *all, const struct tm_value *allocato
                    tm_format_bytes(b, tm_double(tm_at(quarters, 1))), tm_format_bytes(c, tm_double(tm_at(quarters, 2))),
                    tm_format_bytes(d, tm_double(tm_at(quarters, 3))));
     if (tm_has(tm_get(kept, "op")) || tm_has(tm_get(kept, "shape")))
-        tm_finding_say(f, "The largest of them: %s, %s%s%s.", tm_format_bytes(a, tm_double(tm_get(kept, "largest_bytes"))),
+        tm_finding_say(f, "The largest of them: %s, %s%s%s.",
+                       tm_format_bytes(a, tm_double(tm_get(kept, "largest_bytes"))),
                        tm_short_name(name, tm_has(tm_get(kept, "op")) ? tm_text(tm_get(kept, "op")) : "without a name"),
                        tm_has(tm_get(kept, "shape")) ? ", " : "", tm_short_name(shape, tm_text(tm_get(kept, "shape"))));
     if (is_known)
@@ -235,7 +240,8 @@ static double rank_small(const struct tm_value *allocator)
 static void find_small_allocations(struct tm_findings *all, const struct tm_value *allocator)
 {
     const int64_t small = rank_small(allocator) < 0 ? 0 : tm_int(tm_get(allocator, "small_allocations"));
-    const int64_t count = tm_int(tm_get(allocator, "allocations")), steps = tm_int(tm_path(all->summary, "steps.count"));
+    const int64_t count = tm_int(tm_get(allocator, "allocations")),
+                  steps = tm_int(tm_path(all->summary, "steps.count"));
     const double per_step = (double)small / (double)(steps > 0 ? steps : 1);
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES], e[TM_FORMAT_BYTES],
         name[TM_SHORT_NAME_BYTES];
@@ -248,9 +254,10 @@ static void find_small_allocations(struct tm_findings *all, const struct tm_valu
     tm_finding_title(f, "Many small allocations of device memory");
     tm_finding_value(f, per_step, "count");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_SMALL_ALLOCATIONS));
-    tm_finding_cause(f, "jax|Inside a jitted function XLA plans memory ahead. Each array that a program returns, and each "
-                        "operation outside of jit, takes a buffer of its own from the allocator, which costs the host "
-                        "some microseconds and tears free memory into pieces.");
+    tm_finding_cause(f,
+                     "jax|Inside a jitted function XLA plans memory ahead. Each array that a program returns, and each "
+                     "operation outside of jit, takes a buffer of its own from the allocator, which costs the host "
+                     "some microseconds and tears free memory into pieces.");
     tm_finding_cause(f, "Each buffer costs the host some microseconds, and tears free memory into pieces.");
     tm_finding_say(f, "'%s': %s allocations, %s per step; %s of them (%s) are smaller than %s.",
                    tm_short_name(name, tm_text(tm_get(allocator, "name"))), tm_format_count(a, count),
@@ -353,8 +360,9 @@ static void find_holders(struct tm_findings *all, const struct tm_value *profile
                      tm_short_name(name, tm_text(tm_get(first, "function"))),
                      tm_short_name(place, tm_file_of(tm_text(tm_get(first, "source")))));
     tm_finding_value(f, tm_double(tm_get(first, "share_pct")), "%");
-    tm_finding_cause(f, is_program ? "Each program that is compiled stays on the device, and there is one for every shape."
-                          : "An array stays on the device as long as the program holds a reference to it.");
+    tm_finding_cause(f, is_program
+                            ? "Each program that is compiled stays on the device, and there is one for every shape."
+                            : "An array stays on the device as long as the program holds a reference to it.");
     tm_finding_say(f, "%s are held in all, by %s places of the code.",
                    tm_format_bytes(total, tm_double(tm_get(profile, "total_bytes"))),
                    tm_format_count(share, (int64_t)tm_length(sites) + tm_int(tm_path(profile, "rest.sites.rows"))));

@@ -96,9 +96,10 @@ static void find_low(struct tm_findings *all)
     tm_finding_title(f, "Kernels leave the multiprocessors half empty");
     tm_finding_value(f, tm_double(tm_path(all->summary, "occupancy.mean_pct")), "%");
     tm_finding_limit(f, all->thresholds->kpi[TM_KPI_OCCUPANCY].good);
-    tm_finding_cause(f, "Too few warps are at work at once to hide the time that memory takes. At stake is what would be won if "
-               "these kernels became faster as the device became fuller; products of matrices are left out, as they "
-               "are fast with few warps.");
+    tm_finding_cause(
+        f, "Too few warps are at work at once to hide the time that memory takes. At stake is what would be won if "
+           "these kernels became faster as the device became fuller; products of matrices are left out, as they "
+           "are fast with few warps.");
     tm_finding_say(f, "Occupancy is %s on average, weighted by time.",
                    tm_format_pct(mean, tm_double(tm_path(all->summary, "occupancy.mean_pct"))));
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
@@ -154,8 +155,9 @@ static void find_tail(struct tm_findings *all)
         return;
     f = tm_finding_of_time(all, "occupancy_tail", stake_ps);
     tm_finding_title(f, "The last wave of blocks leaves much of the device empty");
-    tm_finding_cause(f, "A device runs so many blocks at once; when their number is a little more than a whole number of such "
-               "waves, the last one takes as long as the others with little to do.");
+    tm_finding_cause(
+        f, "A device runs so many blocks at once; when their number is a little more than a whole number of such "
+           "waves, the last one takes as long as the others with little to do.");
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
         if (tail_stake(all, tm_at(rows, i)) == 0)
             continue;
@@ -184,7 +186,8 @@ static void find_small_grid(struct tm_findings *all)
         return;
     f = tm_finding_of_time(all, "occupancy_small_grid", idle_ps);
     tm_finding_title(f, "Kernels have fewer blocks than the device has multiprocessors");
-    tm_finding_cause(f, "A block runs on one multiprocessor; those that get none are idle, though the device counts as busy.");
+    tm_finding_cause(
+        f, "A block runs on one multiprocessor; those that get none are idle, though the device counts as busy.");
     tm_finding_say(f, "Multiprocessors without a block: as much as %s of the whole device.",
                    tm_format_time(a, idle_ps));
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {

@@ -250,7 +250,8 @@ static int64_t dominant_stake(const struct tm_findings *all, const struct tm_val
 {
     const double roof = tm_double(tm_get(top, "roof_pct"));
 
-    return tm_has(tm_get(top, "roof_pct")) && roof >= ROOF_LEAST_PCT ? within_reach(all, top) : beyond_limit(all, share);
+    return tm_has(tm_get(top, "roof_pct")) && roof >= ROOF_LEAST_PCT ? within_reach(all, top)
+                                                                     : beyond_limit(all, share);
 }
 
 static void find_dominant_op(struct tm_findings *all)
@@ -429,10 +430,11 @@ static void find_far(struct tm_findings *all, const char *id, bool is_memory)
                                   : "Matrix products are far from what the device can compute");
     tm_finding_value(f, tm_double(tm_get(found[0], "roof_pct")), "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_ROOF_FAR));
-    tm_finding_cause(f, is_memory ? "They move few bytes for each operation, but not even those at the pace of the memory: "
-                           "scattered accesses, a layout that does not fit, or too little work in flight."
-                         : "They do enough for each byte, but matrix units stay idle: sizes that do not fill them, a "
-                           "slow algorithm, or a type that they do not compute in.");
+    tm_finding_cause(
+        f, is_memory ? "They move few bytes for each operation, but not even those at the pace of the memory: "
+                       "scattered accesses, a layout that does not fit, or too little work in flight."
+                     : "They do enough for each byte, but matrix units stay idle: sizes that do not fill them, a "
+                       "slow algorithm, or a type that they do not compute in.");
     tm_finding_say(f, count == 1 ? "%zu operation; near its roof it would take %s less."
                                  : "%zu operations; near their roofs they would take %s less.",
                    count, tm_format_time(time, stake_ps));
@@ -480,8 +482,9 @@ static void find_low_intensity(struct tm_findings *all)
     tm_finding_title(f, "Memory limits the run: few operations for each byte");
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_MEMORY_BOUND));
-    tm_finding_cause(f, "Its operations move data as fast as the memory does, so that a faster chip would not help: fewer bytes "
-               "would.");
+    tm_finding_cause(
+        f, "Its operations move data as fast as the memory does, so that a faster chip would not help: fewer bytes "
+           "would.");
     tm_finding_say(f, "Operations near the roof of the memory take %s of %s of computing time.",
                    tm_format_time(a, memory_ps), tm_format_time(b, compute_ps));
     if (tm_has(tm_get(roofline, "flops")) && tm_has(tm_get(device, "peak_flops")))

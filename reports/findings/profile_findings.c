@@ -95,6 +95,7 @@ static void find_no_steps(struct tm_findings *all)
 {
     const char *source = tm_text(tm_path(all->summary, "steps.source"));
     const bool is_session = tm_ask_is_session(all->summary);
+    const int64_t count = tm_int(tm_path(all->summary, "steps.count"));
     char name[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
 
@@ -110,9 +111,11 @@ static void find_no_steps(struct tm_findings *all)
                "compiles.");
     else
         tm_finding_say(f,
-                       "Each of the %lld executions of '%s', the program with the most device "
-                       "time, counts as a step.",
-                       (long long)tm_int(tm_path(all->summary, "steps.count")),
+                       count == 1 ? "The %lld execution of '%s', the program with the most device time, counts as "
+                                    "a step."
+                                  : "Each of the %lld executions of '%s', the program with the most device "
+                                    "time, counts as a step.",
+                       (long long)count,
                        tm_short_name(name, tm_text(tm_path(all->summary, "steps.module"))));
     tm_finding_fixes(f, mark_steps);
 }
@@ -320,8 +323,9 @@ static void find_no_paths(struct tm_findings *all)
         return;
     f = tm_finding_of_profile(all, "no_framework_paths", TM_INFO);
     tm_finding_title(f, "Kernels are not laid to operations of the program");
-    tm_finding_cause(f, "The profile holds neither framework paths of the kernels nor the HLO that has them, so that there are "
-               "no scopes, no layers and no costs.");
+    tm_finding_cause(
+        f, "The profile holds neither framework paths of the kernels nor the HLO that has them, so that there are "
+           "no scopes, no layers and no costs.");
     tm_finding_say(f, "None of %s sorts of kernels has a path.",
                    tm_format_count(count, tm_int(tm_path(all->summary, "kernels.distinct"))));
     tm_finding_fix(f, "Let the profiler keep the programs: `options.enable_hlo_proto = True`, which is the default of "

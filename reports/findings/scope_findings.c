@@ -146,9 +146,10 @@ static void find_slow_layers(struct tm_findings *all, struct layers *l)
         return;
     f = tm_finding_of_time(all, "layer_slow", stake_ps);
     tm_finding_title(f, slow == 1 ? "One layer is slower than its equals" : "Some layers are slower than their equals");
-    tm_finding_cause(f, "Layers of one kind do the same work, and most of them take about the same time. One that takes much "
-               "longer has other shapes or types, another kernel was chosen for it, or it holds what the others do "
-               "not: a copy, a transposition, a collective.");
+    tm_finding_cause(
+        f, "Layers of one kind do the same work, and most of them take about the same time. One that takes much "
+           "longer has other shapes or types, another kernel was chosen for it, or it holds what the others do "
+           "not: a copy, a transposition, a collective.");
     say_slow_layers(f, l, limit_pct);
     tm_finding_fix(f, "Compare its operations with those of a layer next to it: in `summary.json`, the rows of ops "
                       "and kernels whose `op` holds its name.");
@@ -208,8 +209,9 @@ static void find_recomputed(struct tm_findings *all, const struct tm_value *scop
     else
         f = tm_finding_of_time(all, "recomputed", ps);
     tm_finding_title(f, "Forward values are computed again for the backward pass");
-    tm_finding_cause(f, "Checkpointing throws values of the forward pass away and computes them again when the backward pass "
-               "needs them: time is paid for memory.");
+    tm_finding_cause(
+        f, "Checkpointing throws values of the forward pass away and computes them again when the backward pass "
+           "needs them: time is paid for memory.");
     tm_finding_say(f, "%s repeated operations take %s, %s of the backward pass.",
                    tm_format_count(a, tm_int(tm_path(scopes, "recomputed.count"))), tm_format_time(b, ps),
                    tm_format_pct(c, tm_share_pct(ps, tm_int(tm_path(scopes, "passes.backward")))));

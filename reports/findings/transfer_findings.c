@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies that the device waits for (summary.transfers, summary.total): per direction, repeated in
  * every step, from pageable memory, and back and forth between host and device.  What is at stake
- * is exposed copy time, in the finding on its direction: a copy beside a kernel costs nothing that the window shows.  The
- * others say which of these copies need not be, without counting their time once more. */
+ * is exposed copy time, in the finding on its direction: a copy beside a kernel costs nothing that the window shows.
+ * The others say which of these copies need not be, without counting their time once more. */
 #include <assert.h>
 #include <string.h>
 
@@ -104,7 +104,8 @@ static const struct advice tpu_advices[] = {
       "The cores wait for data from host memory",
       { "train|Operations need arrays that lie in host memory (offloaded parameters, activations or "
         "optimizer state), and the copies are not there in time.",
-        "Operations need arrays that lie in host memory (offloaded parameters, a cache of keys and values, inputs), and "
+        "Operations need arrays that lie in host memory (offloaded parameters, a cache of keys and values, inputs), "
+        "and "
         "the copies are not there in time." },
       { "jax|Keep in device memory what every step needs: `jax.device_put(x, "
         "x.sharding.with_memory_kind('device'))`.",

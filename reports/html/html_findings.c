@@ -171,7 +171,8 @@ static int64_t to_ns(int64_t ps)
     return ps / 1000 - (ps % 1000 < 0);
 }
 
-/* What has to be added to times so that they are those of the file; false: of several files with clocks of their own. */
+/* What has to be added to times so that they are those of the file; false: of several files with clocks of their own.
+ */
 static bool clock_of(const struct tm_page *page, int64_t *origin_ns)
 {
     const struct tm_value *files = tm_path(page->summary, "input.files");
@@ -202,7 +203,8 @@ static void put_where(struct tm_page *page, const struct tm_value *where)
     if (tm_length(where) == 0)
         return;
     tm_htmlw_element(&page->w, "h4", NULL,
-                     has_clock ? "Where to look (the condition is for Perfetto's SQL page; nanoseconds)" : "Where to look");
+                     has_clock ? "Where to look (the condition is for Perfetto's SQL page; nanoseconds)"
+                               : "Where to look");
     tm_htmlw_class(&page->w, "ul", "where");
     for (size_t i = 0; i < tm_length(where) && i < WHERE_MOST; i++) {
         const struct tm_value *range = tm_at(where, i);

@@ -18,7 +18,7 @@ enum {
     BATCHED_LAYERS = 8 /* of a grid: a batch of heads has as many, a split of the inner axis seldom does */
 };
 
-static const char aten[] = "at::native";
+static const char aten[] = "at::native", many[] = "multi_tensor_apply"; /* of many arrays at once already */
 
 /* --- keys --- */
 
@@ -185,8 +185,8 @@ static tm_status find_f32(struct fusion *f, const struct tm_event *event, const 
     return TM_OK;
 }
 
-/* An operation of its own of PyTorch's eager mode: pointwise, a copy or a reduction, by a kernel of ATen.  Kernels that a
- * compiler made (XLA, Triton) are as large as it could make them. */
+/* An operation of its own of PyTorch's eager mode: pointwise, a copy or a reduction, by a kernel of ATen.  Kernels that
+ * a compiler made (XLA, Triton) are as large as it could make them. */
 static tm_status find_eager(struct fusion *f, const struct tm_event *event, enum tm_kernel_category category,
                             bool *is_eager)
 {
@@ -199,7 +199,7 @@ static tm_status find_eager(struct fusion *f, const struct tm_event *event, enum
         return TM_OK;
     st = tm_names_text(f->names, event->record.name, TEXT_MOST, &text, &length);
     if (st == TM_OK)
-        *is_eager = memmem(text, length, aten, sizeof(aten) - 1) != NULL;
+        *is_eager = memmem(text, length, aten, sizeof(aten) - 1) && !memmem(text, length, many, sizeof(many) - 1);
     return st;
 }
 

@@ -64,6 +64,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     struct memory *m = s->state;
     struct memory_host host;
 
+    m->first_touch = m->touch_count;
     m->trace = trace;
     m->names = trace->names;
     m->origins |= 1u << trace->origin;
@@ -439,7 +440,8 @@ static void keep_holder(struct memory_facts *f, const struct touch *touch)
 static void keep_kept(struct memory *m, struct memory_kept *kept, const struct touch *touch)
 {
     /* events are numbered from 1 */
-    const uint64_t quarter = (uint64_t)((unsigned __int128)(touch->number - 1) * MEMORY_QUARTERS / m->touch_count);
+    const uint64_t quarter = (uint64_t)((unsigned __int128)(touch->number - m->first_touch - 1) * MEMORY_QUARTERS /
+                                        (m->touch_count - m->first_touch));
 
     kept->count = tm_sum_counts(kept->count, 1);
     kept->bytes[quarter] = tm_sum_times(kept->bytes[quarter], touch->bytes);

@@ -78,7 +78,8 @@ struct memory {
     uint32_t count, most, last;
     struct tm_rows *live_points; /* struct memory_point: CURVE_MOST rows per allocator */
     struct tm_sorter *touches; /* struct touch, by allocator, address and number */
-    uint64_t touch_count;
+    uint64_t touch_count;      /* events of all hosts so far, from 1 */
+    uint64_t first_touch;      /* events of the hosts before */
 };
 
 /* memory_report.c */
