@@ -34,8 +34,11 @@ def check_text(tap, name, summary, text):
     lines = text.splitlines()
     wrong = []
     for section, title in TITLES.items():
-        sign = sign_of(summary, lambda m, s=section: s in m["sections"]) if summary[section] is not None else ""
-        if title + sign not in lines:
+        sign = sign_of(summary, lambda m, s=section: s in m["sections"])
+        if summary[section] is None:  # named at the end, with its reason
+            if title in lines or f"{title}: " not in text[text.index("\nNot recorded\n"):]:
+                wrong.append(f"'{title}' is not under 'Not recorded'")
+        elif title + sign not in lines:
             wrong.append(f"no heading '{title}{sign}'")
     for kpi in summary["kpis"]:
         sign = sign_of(summary, lambda m, k=kpi: m["id"] in k["marks"])
