@@ -80,6 +80,12 @@
     "'9,1,1', 'waves': " waves ", 'tail_pct': " pct ", 'lost_ps': " lost ", 'total_ps': "           \
     "20000000000}]}}}"
 
+#define EMPTY_STEPS(platform, source, span)                                                        \
+    "{'environment': {'platform': '" platform "'}, 'steps': {'source': '" source "', 'list': ["     \
+    "{'number': 5, 'chosen': false, 'device_span_ps': null}, {'number': 6, 'chosen': true, "        \
+    "'device_span_ps': 900}, {'number': 7, 'chosen': true, 'begin_ps': 70000000, 'host_span_ps': "  \
+    "3000000, 'device_span_ps': " span "}]}}"
+
 #define LAYER(number, ps)                                                                          \
     "{'layer': 'layer_" number "', 'path': 'step/layer_" number "', 'family': 'step/layer_', "     \
     "'count': 50, 'forward_ps': " ps ", 'backward_ps': 0, 'other_ps': 0, 'total_ps': " ps "}"
@@ -367,6 +373,11 @@ static const struct rule rules[] = {
       "12 executions of 'jit_step'" },
     { "{'steps': {'source': 'group'}}", NULL, NULL, 0, NULL },
     { "{'steps': {'chosen': 1, 'count': 3}}", "one_step", "info", 0, "1 of 3 steps" },
+    { EMPTY_STEPS("cpu", "host", "null"), "steps_without_activity", "info", 0, "1 of 2 chosen steps" },
+    { EMPTY_STEPS("cpu", "host", "null"), "steps_without_activity", "info", 0, "step 7, lasts 3.00 \xc2\xb5s" },
+    { EMPTY_STEPS("cpu", "host", "900"), NULL, NULL, 0, NULL },
+    { EMPTY_STEPS("cpu", "module", "null"), "no_steps", "info", 0, "" },
+    { EMPTY_STEPS("gpu", "host", "null"), NULL, NULL, 0, NULL },
     { "{'devices': [{'id': 'a', 'reliability': 'graph', 'graphs': {'count': 7, 'total_ps': 3000000000}}]}",
       "graphs_collapsed", "info", 0, "7 graph launches on 1 device take 3.00 ms" },
     { "{'coverage': {'warnings': ['clock drift']}}", "profiler_warnings", "info", 0, "'clock drift'" },
