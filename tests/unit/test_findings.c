@@ -790,6 +790,25 @@ static void without_host_events_idle_time_is_told_as_that(void **state)
     test_judged_free(&j);
 }
 
+static void few_late_launches_are_not_many_launches(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, IDLE("launch", "30000000000"), NULL); /* 2 ms of it in one gap */
+    assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "waits for launches"));
+    test_judged_free(&j);
+    test_judge(&j,
+               "{'gaps': {'by_cause': {'launch': {'count': 9, 'total_ps': 30000000000}}, 'longest': [{'device': "
+               "'vm/gpu:1', 'begin_ps': 1000, 'dur_ps': 20000000000, 'cause': 'launch', 'parts': {'launch': "
+               "16000000000, 'host': 4000000000}}]}}",
+               NULL);
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "Launched work begins late");
+    assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "fix"), "CUDA graphs"));
+    assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "fix"), "CUDA_MODULE_LOADING"));
+    test_judged_free(&j);
+}
+
 static void advice_for_gpus_is_for_gpus(void **state)
 {
     struct judged j;
@@ -1198,6 +1217,7 @@ int main(void)
         cmocka_unit_test(jumps_of_a_full_allocator_are_told),
         cmocka_unit_test(a_full_and_fragmented_allocator_is_a_warning),
         cmocka_unit_test(without_host_events_idle_time_is_told_as_that),
+        cmocka_unit_test(few_late_launches_are_not_many_launches),
         cmocka_unit_test(advice_for_gpus_is_for_gpus),
         cmocka_unit_test(advice_is_of_the_framework),
         cmocka_unit_test(no_rule_speaks_of_jax_to_others),
