@@ -313,7 +313,7 @@ static void say_host(struct tm_findings *all, struct tm_finding *f, const char *
     else if (strcmp(cause, "launch") == 0)
         tm_host_say_launches(all, f);
     else if (strcmp(cause, "host") == 0 || strcmp(cause, "input") == 0)
-        tm_host_say_functions(all, f);
+        tm_host_say_functions(all, f, strcmp(cause, "input") == 0);
 }
 
 /* Short pauses and longer waits, which have different reasons. */
