@@ -176,9 +176,9 @@ static void find_empty_steps(struct tm_findings *all)
     f = tm_finding_of_profile(all, "steps_without_activity", TM_INFO);
     tm_finding_title(f, "In some chosen steps nothing runs");
     tm_finding_value(f, (double)empty, "count");
-    tm_finding_cause(f, "jax|JAX returns from a call before a CPU has run it, and the profile does not tell which call an "
-                        "operation belongs to: it counts for the step that is marked when it runs. Steps that end before "
-                        "their work begins are empty, and the others have more than their own.");
+    tm_finding_cause(f, "jax|JAX returns from a call before a CPU has run it, and the profile does not tell which call "
+                        "an operation belongs to: it counts for the step that is marked when it runs. Steps that end "
+                        "before their work begins are empty, and the others have more than their own.");
     tm_finding_cause(f, "The profile does not tell which call an operation belongs to: it counts for the step that is "
                         "marked when it runs. Steps that end before their work begins are empty.");
     tm_finding_say(f, "%zu of %zu chosen steps have no operation; they have no parts, and no bar in the chart.", empty,

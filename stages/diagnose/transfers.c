@@ -287,8 +287,8 @@ static void take_tpu_host(struct transfers *t, const struct tm_event *event)
         sum->unknown_count++;
 }
 
-/* TPU: how long a copy is in flight, beside the ops that start it and wait for it.  Such stretches belong to no step: those
- * count that begin while the chosen steps run. */
+/* TPU: how long a copy is in flight, beside the ops that start it and wait for it.  Such stretches belong to no step:
+ * those count that begin while the chosen steps run. */
 static tm_status take_flight(struct transfers *t, const struct copy_lane *lane, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;

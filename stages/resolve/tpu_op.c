@@ -109,14 +109,14 @@ static enum tm_level copy_level(const struct tm_hlo_line *line, enum tm_tpu_part
     return holds(from, "S(5)") ? TM_LEVEL_H2D : TM_LEVEL_D2D;
 }
 
-/* What a copy moves: the array that it writes.  That is the result of a wait, and in the result of a copy's start, where
- * the source of the same size stands beside it; a start of another sort, of a slice, does not tell it.
+/* What a copy moves: the array that it writes.  That is the result of a wait, and in the result of a copy's start,
+ * where the source of the same size stands beside it; a start of another sort, of a slice, does not tell it.
  * in:     op  without -start and -done */
 static void note_copy_bytes(const struct tm_hlo_line *line, struct tm_text op, enum tm_tpu_part part,
                             struct tm_config *config)
 {
-    const bool is_copy = tm_text_is(op, "copy");
-    const bool is_told = is_copy || (part == TM_TPU_WAIT && (tm_text_is(op, "slice") || tm_text_is(op, "dynamic-slice")));
+    const bool is_slice = tm_text_is(op, "slice") || tm_text_is(op, "dynamic-slice");
+    const bool is_told = tm_text_is(op, "copy") || (is_slice && part == TM_TPU_WAIT);
     const uint64_t bytes = is_told ? tm_hlo_line_message_bytes(line, 1) : 0;
 
     config->copy_bytes = bytes;
