@@ -430,8 +430,8 @@ static void what_findings_rest_on_stands_in_the_sections(void **state)
     open_json(&f, "{'gaps': {'count': 3, 'by_cause': {}, 'pauses': {'below_ps': 10000000, 'count': 2, 'total_ps': "
                   "5000000}}, 'fusion': {'eager_chains': {'count': 3, 'kernels': 9, 'total_ps': 60000000, 'saved_ps': "
                   "40000000, 'share_pct': 12}}, 'memory': {'allocators': [{'name': 'bfc', 'kept': {'count': 3, "
-                  "'quarters_bytes': [1024, 0, 2048, 512], 'largest_bytes': 2048, 'op': 'fusion.7'}}, {'name': 'host', 'kept': {'count': "
-                  "0}}, {'name': 'rest', 'kept': null}]}}");
+                  "'quarters_bytes': [1024, 0, 2048, 512], 'largest_bytes': 2048, 'op': 'fusion.7'}}, {'name': 'host', "
+                  "'kept': {'count': 0}}, {'name': 'rest', 'kept': null}]}}");
     assert_says(&f, "Pauses under 10.0 \xc2\xb5s between pieces of work that had been launched: 2, 5.00 \xc2\xb5s in "
                     "all.");
     assert_says(&f, "Chains of pointwise kernels");
