@@ -80,11 +80,7 @@ static inline struct tm_key key_of(const void *row)
 
 static int by_key(const void *a, const void *b)
 {
-    const struct tm_key x = key_of(a), y = key_of(b);
-
-    if (x.high != y.high)
-        return x.high < y.high ? -1 : 1;
-    return x.low < y.low ? -1 : x.low > y.low;
+    return tm_key_order(key_of(a), key_of(b));
 }
 
 static inline size_t first_slot(const struct tm_groups *groups, struct tm_key key)
@@ -105,7 +101,7 @@ static inline uint32_t *find_slot(const struct tm_groups *groups, struct tm_key 
             return slot;
         const struct tm_key other = key_of(tm_window_at(&groups->window, *slot - 1));
 
-        if (other.low == key.low && other.high == key.high)
+        if (tm_is_same_key(other, key))
             return slot;
     }
 }

@@ -12,6 +12,19 @@ struct tm_key {
     uint64_t high, low; /* XXH3-128 of what the group is about */
 };
 
+/* Below, equal to or above 0, as a is before b, the same, or behind it. */
+static inline int tm_key_order(struct tm_key a, struct tm_key b)
+{
+    if (a.high != b.high)
+        return a.high < b.high ? -1 : 1;
+    return (a.low > b.low) - (a.low < b.low);
+}
+
+static inline bool tm_is_same_key(struct tm_key a, struct tm_key b)
+{
+    return a.high == b.high && a.low == b.low;
+}
+
 struct tm_groups;
 
 /* Fold `from` into `into`; both rows of one key.  Must be associative and commutative but for ties that the

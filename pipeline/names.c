@@ -111,7 +111,7 @@ static inline struct slot *find_slot(const struct tm_names *names, struct tm_key
         struct slot *slot = &names->slots[i];
 
         if (slot->id == 0 ||
-            (slot->hash.low == hash.low && slot->hash.high == hash.high && slot->length == length))
+            (tm_is_same_key(slot->hash, hash) && slot->length == length))
             return slot;
     }
 }

@@ -16,9 +16,7 @@ static int longest_first(const void *a, const void *b)
         return x->host_ps > y->host_ps ? -1 : 1;
     if (x->depth != y->depth)
         return x->depth < y->depth ? -1 : 1;
-    if (x->node.key.high != y->node.key.high)
-        return x->node.key.high < y->node.key.high ? -1 : 1;
-    return (x->node.key.low > y->node.key.low) - (x->node.key.low < y->node.key.low);
+    return tm_key_order(x->node.key, y->node.key);
 }
 
 static bool is_root(const void *row)

@@ -49,9 +49,7 @@ static int most_excess_first(const void *a, const void *b)
 
     if (x->excess_ps != y->excess_ps)
         return x->excess_ps > y->excess_ps ? -1 : 1;
-    if (x->key.high != y->key.high)
-        return x->key.high < y->key.high ? -1 : 1;
-    return (x->key.low > y->key.low) - (x->key.low < y->key.low);
+    return tm_key_order(x->key, y->key);
 }
 
 static void begin_op(struct shared_op *op, const struct op_row *row)

@@ -15,7 +15,7 @@ static int longest_first(const void *a, const void *b)
 
     if (x->total_ps != y->total_ps)
         return x->total_ps > y->total_ps ? -1 : 1;
-    return host_key_order(x->key, y->key);
+    return tm_key_order(x->key, y->key);
 }
 
 static tm_status add_row(struct fallback *f, const struct fallback_row *row, struct tm_value *list)

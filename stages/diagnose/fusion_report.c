@@ -17,9 +17,7 @@ static int longest_first(const void *a, const void *b)
 
     if (x->total_ps != y->total_ps)
         return x->total_ps > y->total_ps ? -1 : 1;
-    if (x->key.high != y->key.high)
-        return x->key.high > y->key.high ? 1 : -1;
-    return (x->key.low > y->key.low) - (x->key.low < y->key.low);
+    return tm_key_order(x->key, y->key);
 }
 
 static double share_of(const struct fusion *f, int64_t part_ps)

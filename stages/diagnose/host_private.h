@@ -150,13 +150,6 @@ static inline size_t host_memory(struct tm_run *run, int parts)
     return tm_tables_memory(run, TM_TABLES_HOST, 32, (unsigned)parts);
 }
 
-static inline int host_key_order(struct tm_key a, struct tm_key b)
-{
-    if (a.high != b.high)
-        return a.high < b.high ? -1 : 1;
-    return (a.low > b.low) - (a.low < b.low);
-}
-
 /* host_launches.c: what the devices tell */
 tm_status host_begin_launches(struct host *h) TM_MUST_USE;
 tm_status host_take_activity(struct host *h, const struct tm_event *event) TM_MUST_USE;

@@ -137,7 +137,7 @@ static int longest_sync_first(const void *a, const void *b)
 
     if (x->total_ps != y->total_ps)
         return x->total_ps > y->total_ps ? -1 : 1;
-    return host_key_order(x->key, y->key);
+    return tm_key_order(x->key, y->key);
 }
 
 static const char *host_name(struct host *h, uint32_t host)
@@ -206,7 +206,7 @@ static int longest_call_first(const void *a, const void *b)
         return x->self_ps > y->self_ps ? -1 : 1;
     if (x->total_ps != y->total_ps)
         return x->total_ps > y->total_ps ? -1 : 1;
-    return host_key_order(x->key, y->key);
+    return tm_key_order(x->key, y->key);
 }
 
 /* All calls of a kind, and what the listed ones leave of them. */

@@ -11,11 +11,10 @@
 static int by_place(const void *a, const void *b)
 {
     const struct arrival *x = a, *y = b;
+    const int communicators = tm_key_order(x->communicator, y->communicator);
 
-    if (x->communicator.high != y->communicator.high)
-        return x->communicator.high < y->communicator.high ? -1 : 1;
-    if (x->communicator.low != y->communicator.low)
-        return x->communicator.low < y->communicator.low ? -1 : 1;
+    if (communicators)
+        return communicators;
     if (x->step != y->step)
         return x->step < y->step ? -1 : 1;
     if (x->member != y->member)
@@ -32,10 +31,8 @@ static void merge_communicators(void *into, const void *from)
 {
     struct communicator *a = into;
     const struct communicator *b = from;
-    const bool is_more = b->replica_hash.high != a->replica_hash.high ? b->replica_hash.high > a->replica_hash.high
-                                                                      : b->replica_hash.low > a->replica_hash.low;
 
-    if (b->replica_groups && (!a->replica_groups || is_more)) {
+    if (b->replica_groups && (!a->replica_groups || tm_key_order(b->replica_hash, a->replica_hash) > 0)) {
         a->replica_groups = b->replica_groups;
         a->replica_hash = b->replica_hash;
     }

@@ -157,8 +157,7 @@ static tm_status find_op(struct tm_hlo *hlo, struct tm_key name, const int64_t *
     const tm_status st = tm_index_get(hlo->joins, key, &row);
     const struct hlo_join *found = row;
     const bool is_it = st == TM_OK && found && found->any_program == !program_id &&
-                       (!program_id || found->program_id == *program_id) && found->name.high == name.high &&
-                       found->name.low == name.low;
+                       (!program_id || found->program_id == *program_id) && tm_is_same_key(found->name, name);
 
     *op = is_it ? found->op : 0;
     return st;
@@ -173,7 +172,7 @@ static tm_status module_agrees(struct tm_hlo *hlo, uint32_t op, tm_strid module,
 
     if (st == TM_OK)
         st = tm_names_info(hlo->trace->names, module, &b);
-    *agrees = st == TM_OK && a.hash.high == b.hash.high && a.hash.low == b.hash.low;
+    *agrees = st == TM_OK && tm_is_same_key(a.hash, b.hash);
     return st;
 }
 
