@@ -10,7 +10,7 @@
 #include "reports/format/format.h"
 #include "reports/format/shown_names.h"
 
-enum { SAID_BYTES = 1024, UNIT_BYTES = 24 };
+enum { SAID_BYTES = 1024 };
 
 /* The text of a cell without a value; told by its address, since a name may be "-". */
 static const char empty_cell[] = "-";
