@@ -127,27 +127,19 @@ void tm_section_fusion(struct tm_body *body)
 
 static void say_pauses(struct tm_body *body, const struct tm_value *longest)
 {
+    static const struct tm_body_column columns[] = {
+        { "Device", "device", TM_COLUMN_NAME, tm_cell_device },
+        { "Begin", "begin_ps", TM_COLUMN_NUMBER, tm_cell_moment },
+        { "Length", "dur_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Step", "step", TM_COLUMN_NUMBER, tm_cell_text },
+        { "Before", "before", TM_COLUMN_NAME, tm_cell_text },
+        { "After", "after", TM_COLUMN_NAME, tm_cell_text },
+    };
+
     if (tm_length(longest) == 0)
         return;
     body->form->subheading(body->to, "The longest pauses between two programs");
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Device", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "Begin", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Length", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Step", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Before", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "After", TM_COLUMN_NAME);
-    for (size_t i = 0; i < tm_length(longest) && i < PAUSE_ROWS && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *pause = tm_at(longest, i);
-
-        tm_cell_device(body, tm_get(pause, "device"));
-        tm_cell_moment(body, tm_get(pause, "begin_ps"));
-        tm_cell_time(body, tm_get(pause, "dur_ps"));
-        tm_cell_text(body, tm_get(pause, "step"));
-        tm_cell_text(body, tm_get(pause, "before"));
-        tm_cell_text(body, tm_get(pause, "after"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, TM_COLUMNS(columns), longest, PAUSE_ROWS);
 }
 
 void tm_section_programs(struct tm_body *body)
