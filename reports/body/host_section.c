@@ -226,6 +226,7 @@ void tm_section_fallback(struct tm_body *body)
     say_fallback_facts(body, fallback);
     say_fallback(body, tm_get(fallback, "callbacks"), "Calls of the program back to the host", TM_COLUMNS(calls));
     say_fallback(body, tm_get(fallback, "cpu_ops"), "Operations that ran on the host", TM_COLUMNS(operations));
-    say_fallback(body, tm_get(fallback, "host_ops"), "Operations of the device that work with the host", TM_COLUMNS(operations));
+    say_fallback(body, tm_get(fallback, "host_ops"), "Operations of the device that work with the host",
+                 TM_COLUMNS(operations));
     say_trips(body, tm_get(fallback, "round_trips"));
 }
