@@ -32,9 +32,8 @@ tm_status fallback_count(struct fallback *f, struct fallback_row *row, int64_t b
     hash = XXH3_128bits(&text, sizeof(text));
     row->key = (struct tm_key){ hash.high64, hash.low64 };
     row->count = 1;
-    row->total_ps = row->longest_ps = dur_ps;
-    row->longest_begin_ps = begin_ps;
-    row->longest_host = f->trace->host;
+    row->total_ps = dur_ps;
+    row->longest = (struct tm_longest){ dur_ps, begin_ps, f->trace->host };
     sum->count = tm_sum_counts(sum->count, 1);
     sum->total_ps = tm_sum_times(sum->total_ps, dur_ps);
     return tm_groups_add(f->rows, row);

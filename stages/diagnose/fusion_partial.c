@@ -19,8 +19,7 @@ static void save_op(struct tm_partial_writer *w, const void *of)
 
 static void save_run(struct tm_partial_writer *w, const struct fusion_run *run)
 {
-    tm_partial_put_u32(w, run->host);
-    tm_partial_put_id(w, run->host, run->device);
+    tm_partial_put_device(w, run->host, run->device);
     tm_partial_put_u32(w, run->device_index);
     tm_partial_put_u32(w, run->track);
     tm_partial_put_i64(w, run->begin_ps);
@@ -77,10 +76,7 @@ static void load_sums(struct fusion *f, struct tm_partial_reader *r)
 
 static void load_run(struct tm_partial_reader *r, struct fusion_run *run)
 {
-    const uint32_t host = tm_partial_below_u32(r, tm_partial_host_count(r));
-
-    run->host = tm_partial_first_host(r) + host;
-    tm_partial_id(r, host, run->device, sizeof(run->device));
+    run->host = tm_partial_device(r, run->device, sizeof(run->device));
     run->device_index = tm_partial_below_u32(r, TM_DEVICES_MOST);
     run->track = tm_partial_u32(r);
     run->begin_ps = tm_partial_i64(r);

@@ -84,8 +84,8 @@ static tm_status add_sync(struct host *h, const struct tm_nested *span)
 {
     const struct host_span *about = span->payload, *around = span->parent;
     const tm_strid names[3] = { about->name, around ? around->python : 0, around ? around->annotation : 0 };
-    struct sync_row row = { .count = 1, .total_ps = span->dur_ps, .longest_ps = span->dur_ps,
-                            .longest_begin_ps = span->start_ps, .longest_host = h->trace->host, .name = names[0],
+    struct sync_row row = { .count = 1, .total_ps = span->dur_ps,
+                            .longest = { span->dur_ps, span->start_ps, h->trace->host }, .name = names[0],
                             .caller = names[1], .annotation = names[2] };
     const tm_status st = sync_key(h, names, &row.key);
 

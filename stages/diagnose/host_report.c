@@ -158,9 +158,9 @@ static tm_status add_sync(struct host *h, const struct sync_row *row, struct tm_
         st = tm_add_known_name(to, "annotation", h->names, row->annotation, "it lies in no annotation");
     tm_add_uint(to, "count", row->count);
     tm_add_int(to, "total_ps", row->total_ps);
-    tm_add_string(to, "host", host_name(h, row->longest_host));
-    tm_add_int(to, "longest_begin_ps", row->longest_begin_ps);
-    tm_add_int(to, "longest_ps", row->longest_ps);
+    tm_add_string(to, "host", host_name(h, row->longest.host));
+    tm_add_int(to, "longest_begin_ps", row->longest.begin_ps);
+    tm_add_int(to, "longest_ps", row->longest.dur_ps);
     return st;
 }
 

@@ -47,8 +47,7 @@ static void save_row(struct tm_partial_writer *w, const void *of)
 
 static void save_device(struct tm_partial_writer *w, const struct op_device *device)
 {
-    tm_partial_put_u32(w, device->host);
-    tm_partial_put_id(w, device->host, device->id);
+    tm_partial_put_device(w, device->host, device->id);
     tm_partial_put_text(w, device->model);
     tm_partial_put_text(w, device->vendor);
     tm_partial_put_u8(w, device->kind);
@@ -175,10 +174,7 @@ static tm_status load_rows(struct ops *o, struct tm_partial_reader *r, uint32_t 
 
 static void load_device(struct tm_partial_reader *r, struct op_device *device)
 {
-    const uint32_t host = tm_partial_below_u32(r, tm_partial_host_count(r));
-
-    device->host = host + tm_partial_first_host(r);
-    tm_partial_id(r, host, device->id, sizeof(device->id));
+    device->host = tm_partial_device(r, device->id, sizeof(device->id));
     tm_partial_text(r, device->model, sizeof(device->model));
     tm_partial_text(r, device->vendor, sizeof(device->vendor));
     device->kind = tm_partial_below_u8(r, TM_DEVICE_CPU + 1);

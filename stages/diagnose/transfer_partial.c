@@ -19,8 +19,7 @@ static tm_status save_devices(struct transfers *t, struct tm_partial_writer *w)
 
         if (!id)
             return t->run->error.status;
-        tm_partial_put_u32(w, id->host);
-        tm_partial_put_id(w, id->host, id->id);
+        tm_partial_put_device(w, id->host, id->id);
     }
     tm_partial_put_u64(w, pairs);
     for (uint64_t i = 0; i < pairs; i++) {
@@ -151,10 +150,9 @@ static tm_status load_devices(struct transfers *t, struct tm_partial_reader *r, 
     *devices = tm_partial_below_u64(r, TM_NONE - first);
     st = tm_partial_status(r);
     for (uint64_t i = 0; i < *devices && st == TM_OK; i++) {
-        const uint32_t host = tm_partial_below_u32(r, tm_partial_host_count(r));
-        struct device_id id = { .host = tm_partial_first_host(r) + host };
+        struct device_id id = { .host = 0 };
 
-        tm_partial_id(r, host, id.id, sizeof(id.id));
+        id.host = tm_partial_device(r, id.id, sizeof(id.id));
         st = tm_partial_is_ok(r) ? tm_rows_append(t->ids, &id) : tm_partial_status(r);
     }
     pairs = tm_partial_u64(r);
