@@ -70,6 +70,11 @@ void tm_groups_free(struct tm_groups *groups)
     tm_give(&groups->run->budget, groups->account, groups, sizeof(*groups));
 }
 
+size_t tm_groups_row_bytes(const struct tm_groups *groups)
+{
+    return groups->window.row_bytes;
+}
+
 static inline struct tm_key key_of(const void *row)
 {
     struct tm_key key;

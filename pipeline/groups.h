@@ -34,6 +34,7 @@ typedef void tm_row_merge(void *into, const void *from);
 struct tm_groups *tm_groups_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
                                 size_t memory_bytes, tm_row_merge *merge) TM_MUST_USE;
 void tm_groups_free(struct tm_groups *groups);
+size_t tm_groups_row_bytes(const struct tm_groups *groups);
 
 /* Fold one row in (it is copied). */
 tm_status tm_groups_add(struct tm_groups *groups, const void *row) TM_MUST_USE;

@@ -189,8 +189,10 @@ tm_status tm_annotations_save(struct annotations *a, struct tm_partial_writer *w
     return tm_partial_put_groups(w, a->rows, save_row);
 }
 
-static void load_row(struct tm_partial_reader *r, struct annotation_row *row)
+static void load_row(struct tm_partial_reader *r, void *to)
 {
+    struct annotation_row *row = to;
+
     tm_partial_words(r, &row->node, 4);
     row->count = tm_partial_u64(r);
     row->activities = tm_partial_u64(r);
@@ -203,7 +205,7 @@ static void load_row(struct tm_partial_reader *r, struct annotation_row *row)
 
 tm_status tm_annotations_load(struct annotations *a, struct tm_partial_reader *r)
 {
-    tm_status st = TM_OK;
+    struct annotation_row row;
 
     a->names = tm_partial_names(r);
     a->launched = tm_sum_counts(a->launched, tm_partial_u64(r));
@@ -211,13 +213,5 @@ tm_status tm_annotations_load(struct annotations *a, struct tm_partial_reader *r
     a->inside_ps = tm_sum_times(a->inside_ps, tm_partial_time(r));
     a->host_self_ps = tm_sum_times(a->host_self_ps, tm_partial_time(r));
     a->has_host_events |= tm_partial_bool(r);
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct annotation_row row = { .count = 0 };
-
-        load_row(r, &row);
-        if (!tm_partial_is_ok(r))
-            break;
-        st = tm_groups_add(a->rows, &row);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    return tm_partial_take_groups(r, a->rows, load_row, &row);
 }

@@ -73,26 +73,27 @@ static void load_trips(struct fallback *f, struct tm_partial_reader *r)
     }
 }
 
+static void load_row(struct tm_partial_reader *r, void *to)
+{
+    struct fallback_row *row = to;
+
+    tm_partial_words(r, &row->key, 2);
+    row->count = tm_partial_u64(r);
+    row->total_ps = tm_partial_time(r);
+    tm_longest_load(r, &row->longest);
+    row->name = tm_partial_name(r);
+    row->op = tm_partial_name(r);
+    row->sort = tm_partial_below_u8(r, FALLBACK_SORTS);
+    row->kind = tm_partial_below_u8(r, TM_CALLBACK_KINDS);
+}
+
 tm_status tm_fallback_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct fallback *f = s->state;
-    tm_status st = TM_OK;
+    struct fallback_row row;
 
     f->names = tm_partial_names(r);
     load_sums(f, r);
     load_trips(f, r);
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct fallback_row row = { .count = 0 };
-
-        tm_partial_words(r, &row.key, 2);
-        row.count = tm_partial_u64(r);
-        row.total_ps = tm_partial_time(r);
-        tm_longest_load(r, &row.longest);
-        row.name = tm_partial_name(r);
-        row.op = tm_partial_name(r);
-        row.sort = tm_partial_below_u8(r, FALLBACK_SORTS);
-        row.kind = tm_partial_below_u8(r, TM_CALLBACK_KINDS);
-        st = tm_partial_is_ok(r) ? tm_groups_add(f->rows, &row) : tm_partial_status(r);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    return tm_partial_take_groups(r, f->rows, load_row, &row);
 }

@@ -170,59 +170,45 @@ static tm_status load_threads(struct host *h, struct tm_partial_reader *r)
     return st;
 }
 
-static tm_status load_calls(struct host *h, struct tm_partial_reader *r)
+static void load_call(struct tm_partial_reader *r, void *to)
 {
-    tm_status st = TM_OK;
+    struct call_row *row = to;
 
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct call_row row = { .count = 0 };
-
-        tm_partial_words(r, &row.key, 2);
-        row.count = tm_partial_u64(r);
-        row.self_ps = tm_partial_time(r);
-        row.total_ps = tm_partial_time(r);
-        row.name = tm_partial_name(r);
-        row.kind = tm_partial_below_u8(r, HOST_CALL_KINDS);
-        st = tm_partial_is_ok(r) ? tm_groups_add(h->calls, &row) : tm_partial_status(r);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    tm_partial_words(r, &row->key, 2);
+    row->count = tm_partial_u64(r);
+    row->self_ps = tm_partial_time(r);
+    row->total_ps = tm_partial_time(r);
+    row->name = tm_partial_name(r);
+    row->kind = tm_partial_below_u8(r, HOST_CALL_KINDS);
 }
 
-static tm_status load_syncs(struct host *h, struct tm_partial_reader *r)
+static void load_sync(struct tm_partial_reader *r, void *to)
 {
-    tm_status st = TM_OK;
+    struct sync_row *row = to;
 
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct sync_row row = { .count = 0 };
-
-        tm_partial_words(r, &row.key, 2);
-        row.count = tm_partial_u64(r);
-        row.total_ps = tm_partial_time(r);
-        tm_longest_load(r, &row.longest);
-        row.name = tm_partial_name(r);
-        row.caller = tm_partial_name(r);
-        row.annotation = tm_partial_name(r);
-        st = tm_partial_is_ok(r) ? tm_groups_add(h->syncs, &row) : tm_partial_status(r);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    tm_partial_words(r, &row->key, 2);
+    row->count = tm_partial_u64(r);
+    row->total_ps = tm_partial_time(r);
+    tm_longest_load(r, &row->longest);
+    row->name = tm_partial_name(r);
+    row->caller = tm_partial_name(r);
+    row->annotation = tm_partial_name(r);
 }
 
-static tm_status load_delays(struct host *h, struct tm_partial_reader *r)
+static void load_delay(struct tm_partial_reader *r, void *to)
 {
-    tm_status st = TM_OK;
+    struct delay_row *row = to;
 
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct delay_row row = { .key = { 0, (uint64_t)tm_partial_time(r) } };
-
-        row.count = tm_partial_u64(r);
-        st = tm_partial_is_ok(r) ? tm_groups_add(h->delays, &row) : tm_partial_status(r);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    row->key.low = (uint64_t)tm_partial_time(r);
+    row->count = tm_partial_u64(r);
 }
 
 tm_status tm_host_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct host *h = s->state;
+    struct call_row call;
+    struct sync_row sync;
+    struct delay_row delay;
     tm_status st;
 
     h->names = tm_partial_names(r);
@@ -231,8 +217,8 @@ tm_status tm_host_load(struct tm_stage *s, struct tm_partial_reader *r)
     if (st == TM_OK)
         st = load_threads(h, r);
     if (st == TM_OK)
-        st = load_calls(h, r);
+        st = tm_partial_take_groups(r, h->calls, load_call, &call);
     if (st == TM_OK)
-        st = load_syncs(h, r);
-    return st == TM_OK ? load_delays(h, r) : st;
+        st = tm_partial_take_groups(r, h->syncs, load_sync, &sync);
+    return st == TM_OK ? tm_partial_take_groups(r, h->delays, load_delay, &delay) : st;
 }

@@ -128,27 +128,21 @@ static tm_status load_rows(struct kernels *k, struct tm_partial_reader *r, uint3
     return st == TM_OK ? tm_partial_status(r) : st;
 }
 
-static tm_status load_lengths(struct kernels *k, struct tm_partial_reader *r)
+static void load_length(struct tm_partial_reader *r, void *to)
 {
-    tm_status st = TM_OK;
+    struct kernel_length *length = to;
 
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct kernel_length length;
-
-        tm_partial_words(r, &length.key, 2);
-        length.count = tm_partial_u64(r);
-        if (tm_partial_is_ok(r) && length.key.low > INT64_MAX)
-            return tm_partial_damaged(r, "a length that is negative");
-        if (tm_partial_is_ok(r))
-            st = tm_groups_add(k->lengths, &length);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    tm_partial_words(r, &length->key, 2);
+    length->count = tm_partial_u64(r);
+    if (tm_partial_is_ok(r) && length->key.low > INT64_MAX)
+        (void)tm_partial_damaged(r, "a length that is negative");
 }
 
 tm_status tm_kernels_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct kernels *k = s->state;
     const uint32_t devices = tm_partial_below_u32(r, TM_NONE - (uint64_t)k->active_devices);
+    struct kernel_length length;
     struct tm_wide squares;
     tm_status st;
 
@@ -159,5 +153,5 @@ tm_status tm_kernels_load(struct tm_stage *s, struct tm_partial_reader *r)
     k->squares = tm_sum_wide(k->squares, tm_wide_value(squares));
     st = load_rows(k, r, devices);
     k->active_devices += devices;
-    return st == TM_OK ? load_lengths(k, r) : st;
+    return st == TM_OK ? tm_partial_take_groups(r, k->lengths, load_length, &length) : st;
 }
