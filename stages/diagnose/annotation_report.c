@@ -37,16 +37,6 @@ struct writer {
     int64_t self_ps, device_ps; /* of the rows that are listed; device_ps: of the roots */
 };
 
-/* The longest beginning of at most `most` bytes that does not cut a character in two. */
-static size_t whole_characters(const char *text, size_t length, size_t most)
-{
-    if (length <= most)
-        return length;
-    while (most && ((unsigned char)text[most] & 0xc0) == 0x80)
-        most--;
-    return most;
-}
-
 static void write_row(struct writer *w, const struct annotation_row *row, const char *name, size_t length)
 {
     struct tm_value *to = tm_add_object(w->list, NULL);
@@ -78,10 +68,10 @@ static tm_status add_row(struct writer *w, const struct annotation_row *row)
 
     if (st != TM_OK)
         return st;
-    length = whole_characters(name, length, NAME_MOST);
+    length = tm_whole_characters(name, length, NAME_MOST);
     if (row->depth > 1 && at < PATH_MOST)
         w->path[at++] = '/';
-    w->length_at[row->depth] = at + whole_characters(name, length, PATH_MOST - at);
+    w->length_at[row->depth] = at + tm_whole_characters(name, length, PATH_MOST - at);
     memcpy(w->path + at, name, w->length_at[row->depth] - at);
     write_row(w, row, name, length);
     return TM_OK;
