@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "pipeline/hash.h"
 #include "pipeline/runs.h"
@@ -27,6 +28,13 @@ struct tm_groups {
     size_t next;
     bool is_finished;
 };
+
+struct tm_key tm_hash_key(const void *bytes, size_t length)
+{
+    const XXH128_hash_t hash = XXH3_128bits(bytes, length);
+
+    return (struct tm_key){ hash.high64, hash.low64 };
+}
 
 struct tm_groups *tm_groups_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
                                 size_t memory_bytes, tm_row_merge *merge)

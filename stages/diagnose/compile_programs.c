@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include <xxhash.h>
-
 #include "pipeline/sorter.h"
 
 enum {
@@ -154,13 +152,11 @@ static tm_status hash_function(struct tm_names *names, tm_strid name, struct tm_
     char function[NAME_MOST + 1];
     const char *text;
     size_t length;
-    XXH128_hash_t hash;
     const tm_status st = tm_names_text(names, name, NAME_MOST, &text, &length);
 
     if (st != TM_OK)
         return st;
-    hash = XXH3_128bits(function, tm_program_function(text, length, function));
-    *key = (struct tm_key){ hash.high64, hash.low64 };
+    *key = tm_hash_key(function, tm_program_function(text, length, function));
     return TM_OK;
 }
 

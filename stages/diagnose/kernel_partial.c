@@ -63,14 +63,6 @@ tm_status tm_kernels_save(struct tm_stage *s, struct tm_partial_writer *w)
 
 /* --- loading --- */
 
-/* The bits of devices whose numbers grow by so many. */
-static uint64_t shift_devices(uint64_t devices, uint32_t by)
-{
-    const unsigned shift = by % 64;
-
-    return shift ? devices << shift | devices >> (64 - shift) : devices;
-}
-
 static void load_row(struct tm_partial_reader *r, struct kernel_row *row)
 {
     tm_partial_words(r, &row->key, 2);
@@ -119,7 +111,7 @@ static tm_status load_rows(struct kernels *k, struct tm_partial_reader *r, uint3
             return tm_partial_damaged(r, "a device that is not there");
         row.first_host += tm_partial_first_host(r);
         row.first_device += k->active_devices;
-        row.devices = shift_devices(row.devices, k->active_devices);
+        row.devices = tm_move_device_bits(row.devices, k->active_devices);
         st = tm_names_info(k->names, row.name, &name);
         row.name_hash = name.hash;
         if (st == TM_OK)

@@ -125,7 +125,7 @@ static tm_status add_op(struct ops *o, const struct op_front *front, const struc
     row.first_dur_ps = span->dur_ps;
     row.first_host = o->trace->host;
     row.first_device = lane->number;
-    row.devices = UINT64_C(1) << lane->number % 64;
+    row.devices = tm_device_bit(lane->number);
     row.cost = (struct op_cost){
         .flops = wide_of(is_execution ? front->flops : 0),
         .bytes = wide_of(is_execution ? front->bytes : 0),

@@ -144,14 +144,6 @@ static void load_row(struct tm_partial_reader *r, struct op_row *row)
         (void)tm_partial_damaged(r, "an operation that never ran");
 }
 
-/* The bits of devices whose numbers grow by so many. */
-static uint64_t shift_devices(uint64_t devices, uint32_t by)
-{
-    const unsigned shift = by % 64;
-
-    return shift ? devices << shift | devices >> (64 - shift) : devices;
-}
-
 static tm_status load_rows(struct ops *o, struct tm_partial_reader *r, uint32_t first, uint32_t devices)
 {
     tm_status st = TM_OK;
@@ -166,7 +158,7 @@ static tm_status load_rows(struct ops *o, struct tm_partial_reader *r, uint32_t 
             return tm_partial_damaged(r, "a device that is not there");
         row.first_host += tm_partial_first_host(r);
         row.first_device += first;
-        row.devices = shift_devices(row.devices, first);
+        row.devices = tm_move_device_bits(row.devices, first);
         st = tm_groups_add(o->groups, &row);
     }
     return st == TM_OK ? tm_partial_status(r) : st;

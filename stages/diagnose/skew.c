@@ -3,7 +3,6 @@
  * What belongs together is found out at the end, when all hosts are read.  Memory: a table of fixed size remembers what
  * names and configurations tell; arrivals and communicators spill; fixed per device and host. */
 #include <string.h>
-#include <xxhash.h>
 
 #include "pipeline/hash.h"
 #include "stages/diagnose/skew_private.h"
@@ -164,7 +163,6 @@ static tm_status fill_front(struct skew *k, const struct tm_event *event, struct
     struct tm_collective_facts facts;
     struct key_text text = { .message_bytes = 0 };
     struct communicator c = { .name = 0 };
-    XXH128_hash_t hash;
     tm_status st = tm_collective_facts(k->trace, event, &facts);
 
     if (st == TM_OK && facts.operation) {
@@ -178,8 +176,7 @@ static tm_status fill_front(struct skew *k, const struct tm_event *event, struct
     if (st != TM_OK)
         return st;
     text.kind = facts.kind;
-    hash = XXH3_128bits(&text, sizeof(text));
-    c.key = (struct tm_key){ hash.high64, hash.low64 };
+    c.key = tm_hash_key(&text, sizeof(text));
     c.kind = (uint8_t)facts.kind;
     *front = (struct skew_front){ .communicator = c.key,
                                   .name = event->record.name,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From launch facts to the op that they name.  An index by program and name, and by name alone where one program
  * alone has it; names are compared by their hashes. */
-#include <xxhash.h>
 
 #include "pipeline/groups.h"
 #include "stages/input/hlo/hlo_private.h"
@@ -133,7 +132,6 @@ static tm_status name_of(struct tm_hlo *hlo, const struct tm_config *config, str
 {
     const bool is_tpu = config->details != 0; /* its HLO text */
     struct tm_text text;
-    XXH128_hash_t hash;
     tm_status st;
 
     *has_name = is_tpu || config->hlo_op;
@@ -144,8 +142,7 @@ static tm_status name_of(struct tm_hlo *hlo, const struct tm_config *config, str
     if (st != TM_OK)
         return st;
     text = is_tpu ? name_in_hlo(text) : last_part(text);
-    hash = XXH3_128bits(text.at, text.length);
-    *name = (struct tm_key){ hash.high64, hash.low64 };
+    *name = tm_hash_key(text.at, text.length);
     return TM_OK;
 }
 
