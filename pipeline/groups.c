@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "pipeline/hash.h"
 #include "pipeline/runs.h"
@@ -27,6 +28,13 @@ struct tm_groups {
     size_t next;
     bool is_finished;
 };
+
+struct tm_key tm_hash_key(const void *bytes, size_t length)
+{
+    const XXH128_hash_t hash = XXH3_128bits(bytes, length);
+
+    return (struct tm_key){ hash.high64, hash.low64 };
+}
 
 struct tm_groups *tm_groups_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
                                 size_t memory_bytes, tm_row_merge *merge)
@@ -70,6 +78,11 @@ void tm_groups_free(struct tm_groups *groups)
     tm_give(&groups->run->budget, groups->account, groups, sizeof(*groups));
 }
 
+size_t tm_groups_row_bytes(const struct tm_groups *groups)
+{
+    return groups->window.row_bytes;
+}
+
 static inline struct tm_key key_of(const void *row)
 {
     struct tm_key key;
@@ -80,11 +93,7 @@ static inline struct tm_key key_of(const void *row)
 
 static int by_key(const void *a, const void *b)
 {
-    const struct tm_key x = key_of(a), y = key_of(b);
-
-    if (x.high != y.high)
-        return x.high < y.high ? -1 : 1;
-    return x.low < y.low ? -1 : x.low > y.low;
+    return tm_key_order(key_of(a), key_of(b));
 }
 
 static inline size_t first_slot(const struct tm_groups *groups, struct tm_key key)
@@ -105,7 +114,7 @@ static inline uint32_t *find_slot(const struct tm_groups *groups, struct tm_key 
             return slot;
         const struct tm_key other = key_of(tm_window_at(&groups->window, *slot - 1));
 
-        if (other.low == key.low && other.high == key.high)
+        if (tm_is_same_key(other, key))
             return slot;
     }
 }

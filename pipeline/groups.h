@@ -12,6 +12,22 @@ struct tm_key {
     uint64_t high, low; /* XXH3-128 of what the group is about */
 };
 
+/* Below, equal to or above 0, as a is before b, the same, or behind it. */
+static inline int tm_key_order(struct tm_key a, struct tm_key b)
+{
+    if (a.high != b.high)
+        return a.high < b.high ? -1 : 1;
+    return (a.low > b.low) - (a.low < b.low);
+}
+
+/* The key of so many bytes. */
+struct tm_key tm_hash_key(const void *bytes, size_t length);
+
+static inline bool tm_is_same_key(struct tm_key a, struct tm_key b)
+{
+    return a.high == b.high && a.low == b.low;
+}
+
 struct tm_groups;
 
 /* Fold `from` into `into`; both rows of one key.  Must be associative and commutative but for ties that the
@@ -21,6 +37,7 @@ typedef void tm_row_merge(void *into, const void *from);
 struct tm_groups *tm_groups_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
                                 size_t memory_bytes, tm_row_merge *merge) TM_MUST_USE;
 void tm_groups_free(struct tm_groups *groups);
+size_t tm_groups_row_bytes(const struct tm_groups *groups);
 
 /* Fold one row in (it is copied). */
 tm_status tm_groups_add(struct tm_groups *groups, const void *row) TM_MUST_USE;

@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "pipeline/hash.h"
 #include "pipeline/rows.h"
@@ -61,9 +60,8 @@ static tm_status open_parts(struct tm_names *names)
     names->text = tm_take(&run->budget, TM_ACCOUNT_NAMES, TEXT_FIRST_BYTES, &run->error);
     if (!names->entries || !names->bytes || !names->slots || !names->text)
         return run->error.status;
-    const XXH128_hash_t hash = XXH3_128bits("", 0);
     const struct entry empty = {
-        .name = { .hash = { hash.high64, hash.low64 },
+        .name = { .hash = tm_hash_key("", 0),
                   .traits = names->traits ? names->traits("", 0) : 0 },
     };
 
@@ -111,7 +109,7 @@ static inline struct slot *find_slot(const struct tm_names *names, struct tm_key
         struct slot *slot = &names->slots[i];
 
         if (slot->id == 0 ||
-            (slot->hash.low == hash.low && slot->hash.high == hash.high && slot->length == length))
+            (tm_is_same_key(slot->hash, hash) && slot->length == length))
             return slot;
     }
 }
@@ -186,8 +184,7 @@ tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, 
     if (length > LENGTH_MOST)
         return tm_fail(&names->run->error, TM_ERR_LIMIT, -1, "cannot hold a name of %zu bytes",
                        length);
-    const XXH128_hash_t value = XXH3_128bits(text, length);
-    const struct tm_key hash = { value.high64, value.low64 };
+    const struct tm_key hash = tm_hash_key(text, length);
     struct slot *slot = find_slot(names, hash, (uint32_t)length);
 
     if (slot->id != 0) {

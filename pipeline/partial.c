@@ -276,6 +276,12 @@ void tm_partial_put_id(struct tm_partial_writer *w, uint32_t host, const char *i
     tm_partial_put_text(w, has_host ? id + length : id);
 }
 
+void tm_partial_put_device(struct tm_partial_writer *w, uint32_t host, const char *id)
+{
+    tm_partial_put_u32(w, host);
+    tm_partial_put_id(w, host, id);
+}
+
 void tm_partial_begin(struct tm_partial_writer *w, const char *section)
 {
     assert(strlen(section) <= SECTION_NAME_MOST);
@@ -795,4 +801,30 @@ void tm_partial_id(struct tm_partial_reader *r, uint32_t host, char *to, size_t 
         length = strlen(to);
     }
     tm_partial_text(r, to + length, to_bytes - length);
+}
+
+tm_status tm_partial_take_groups(struct tm_partial_reader *r, struct tm_groups *groups, tm_partial_take_row *take,
+                                 void *row)
+{
+    tm_status st = TM_OK;
+
+    while (st == TM_OK && tm_partial_bool(r)) {
+        memset(row, 0, tm_groups_row_bytes(groups));
+        take(r, row);
+        st = tm_partial_is_ok(r) ? tm_groups_add(groups, row) : tm_partial_status(r);
+    }
+    return st == TM_OK ? tm_partial_status(r) : st;
+}
+
+uint32_t tm_partial_run_host(struct tm_partial_reader *r)
+{
+    return r->first_host + tm_partial_below_u32(r, r->host_count);
+}
+
+uint32_t tm_partial_device(struct tm_partial_reader *r, char *id, size_t id_bytes)
+{
+    const uint32_t host = tm_partial_below_u32(r, r->host_count);
+
+    tm_partial_id(r, host, id, id_bytes);
+    return r->first_host + host;
 }

@@ -49,6 +49,8 @@ void tm_partial_put_text(struct tm_partial_writer *w, const char *text); /* shor
 void tm_partial_put_name(struct tm_partial_writer *w, tm_strid name);
 /* An id that begins with the name of its host, which may have another name where it is read. */
 void tm_partial_put_id(struct tm_partial_writer *w, uint32_t host, const char *id);
+/* The host, and the id of one of its devices. */
+void tm_partial_put_device(struct tm_partial_writer *w, uint32_t host, const char *id);
 
 /* Copy all sections, between the magic number and the checksum.
  * errors: TM_ERR_OUTPUT */
@@ -104,5 +106,13 @@ void tm_partial_words(struct tm_partial_reader *r, void *first, size_t count);
 void tm_partial_text(struct tm_partial_reader *r, char *to, size_t to_bytes);
 tm_strid tm_partial_name(struct tm_partial_reader *r);
 void tm_partial_id(struct tm_partial_reader *r, uint32_t host, char *to, size_t to_bytes);
+/* What tm_partial_put_groups wrote: each row is read by `take` into `row`, which is all 0 before, and added.
+ * errors: what is wrong with a row, and those of tm_groups_add */
+typedef void tm_partial_take_row(struct tm_partial_reader *r, void *row);
+tm_status tm_partial_take_groups(struct tm_partial_reader *r, struct tm_groups *groups, tm_partial_take_row *take,
+                                 void *row) TM_MUST_USE;
+uint32_t tm_partial_run_host(struct tm_partial_reader *r); /* a host of the partial: its number in the run */
+/* A host and the id of one of its devices.  out: the number of the host in the run */
+uint32_t tm_partial_device(struct tm_partial_reader *r, char *id, size_t id_bytes);
 
 #endif

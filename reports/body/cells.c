@@ -10,7 +10,7 @@
 #include "reports/format/format.h"
 #include "reports/format/shown_names.h"
 
-enum { SAID_BYTES = 1024, UNIT_BYTES = 24 };
+enum { SAID_BYTES = 1024 };
 
 /* The text of a cell without a value; told by its address, since a name may be "-". */
 static const char empty_cell[] = "-";
@@ -157,6 +157,33 @@ void tm_body_end_table(struct tm_body *body)
         body->form->paragraph(body->to, TM_TONE_QUIET, "\"-\": not recorded");
 }
 
+void tm_body_columns(struct tm_body *body, const struct tm_body_column *columns, size_t count)
+{
+    tm_body_table(body, true);
+    for (size_t i = 0; i < count; i++)
+        tm_sheet_column(body->sheet, columns[i].title, columns[i].kind);
+}
+
+bool tm_body_row(struct tm_body *body, const struct tm_body_column *columns, size_t count, const struct tm_value *row)
+{
+    if (!tm_sheet_row(body->sheet))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        columns[i].cell(body, columns[i].key ? tm_path(row, columns[i].key) : row);
+    return true;
+}
+
+void tm_body_rows(struct tm_body *body, const struct tm_body_column *columns, size_t count,
+                  const struct tm_value *rows, size_t most)
+{
+    bool has_room = true;
+
+    tm_body_columns(body, columns, count);
+    for (size_t i = 0; i < tm_length(rows) && i < most && has_room; i++)
+        has_room = tm_body_row(body, columns, count, tm_at(rows, i));
+    tm_body_end_table(body);
+}
+
 /* Keep the reason of an empty cell of the column that comes next, once per column. */
 static void note_reason(struct tm_body *body, const char *why)
 {
@@ -276,6 +303,14 @@ void tm_cell_pct_or_blank(struct tm_body *body, const struct tm_value *pct)
 {
     if (tm_has(pct))
         tm_cell_pct(body, pct);
+    else
+        tm_sheet_text(body->sheet, "");
+}
+
+void tm_cell_text_or_blank(struct tm_body *body, const struct tm_value *text)
+{
+    if (tm_has(text))
+        tm_cell_text(body, text);
     else
         tm_sheet_text(body->sheet, "");
 }

@@ -28,6 +28,22 @@ void tm_cell_share(struct tm_body *body, const struct tm_value *part, const stru
 void tm_cell_time_or_blank(struct tm_body *body,
                            const struct tm_value *ps); /* null: blank, no reason */
 void tm_cell_pct_or_blank(struct tm_body *body, const struct tm_value *pct);
+void tm_cell_text_or_blank(struct tm_body *body, const struct tm_value *text);
+
+/* A column of rows of the summary: its title, the path in a row, and how what lies there is shown. */
+struct tm_body_column {
+    const char *title;
+    const char *key; /* NULL = the row itself */
+    enum tm_column_kind kind;
+    void (*cell)(struct tm_body *body, const struct tm_value *value);
+};
+#define TM_COLUMNS(list) (list), sizeof(list) / sizeof((list)[0])
+
+/* A table of such columns: begin, one row more (false: the table is full), or all of it with its first rows. */
+void tm_body_columns(struct tm_body *body, const struct tm_body_column *columns, size_t count);
+bool tm_body_row(struct tm_body *body, const struct tm_body_column *columns, size_t count, const struct tm_value *row);
+void tm_body_rows(struct tm_body *body, const struct tm_body_column *columns, size_t count,
+                  const struct tm_value *rows, size_t most);
 
 /* A fact: a row "label  value" of a table without titles.  A null reads "not recorded (why)". */
 void tm_facts(struct tm_body *body);                         /* begin */

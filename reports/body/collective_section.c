@@ -19,34 +19,21 @@ static void say_more(struct tm_body *body, size_t rows, size_t shown)
 
 static void say_rows(struct tm_body *body, const struct tm_value *rows)
 {
+    static const struct tm_body_column columns[] = {
+        { "Kind", "kind", TM_COLUMN_WORD, tm_cell_text },
+        { "Message", "message_bytes", TM_COLUMN_NUMBER, tm_cell_bytes },
+        { "Type", "data_type", TM_COLUMN_WORD, tm_cell_text },
+        { "Devices", "group_size", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Count", "count", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Time", "total_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Mean", "mean_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Exposed", "exposed_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Overlap", "overlap_pct", TM_COLUMN_NUMBER, tm_cell_pct },
+        { "Bus", "bus_bandwidth", TM_COLUMN_NUMBER, tm_cell_rate },
+    };
     const size_t n = tm_length(rows);
 
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Kind", TM_COLUMN_WORD);
-    tm_sheet_column(body->sheet, "Message", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Type", TM_COLUMN_WORD);
-    tm_sheet_column(body->sheet, "Devices", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Count", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Time", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Mean", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Exposed", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Overlap", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Bus", TM_COLUMN_NUMBER);
-    for (size_t i = 0; i < n && i < COLLECTIVE_ROWS && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *row = tm_at(rows, i);
-
-        tm_cell_text(body, tm_get(row, "kind"));
-        tm_cell_bytes(body, tm_get(row, "message_bytes"));
-        tm_cell_text(body, tm_get(row, "data_type"));
-        tm_cell_count(body, tm_get(row, "group_size"));
-        tm_cell_count(body, tm_get(row, "count"));
-        tm_cell_time(body, tm_get(row, "total_ps"));
-        tm_cell_time(body, tm_get(row, "mean_ps"));
-        tm_cell_time(body, tm_get(row, "exposed_ps"));
-        tm_cell_pct(body, tm_get(row, "overlap_pct"));
-        tm_cell_rate(body, tm_get(row, "bus_bandwidth"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, TM_COLUMNS(columns), rows, COLLECTIVE_ROWS);
     say_more(body, n, COLLECTIVE_ROWS);
 }
 
@@ -69,59 +56,38 @@ static void say_clock(struct tm_body *body, const struct tm_value *clock)
 
 static void say_members(struct tm_body *body, const struct tm_value *members)
 {
+    static const struct tm_body_column columns[] = {
+        { "Device", "device", TM_COLUMN_NAME, tm_cell_device },
+        { "Matched", "count", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Last", "last_count", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Late", "late_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "at most", "late_max_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Waits", "wait_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Others wait", "caused_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "In collectives", "collective_ps", TM_COLUMN_NUMBER, tm_cell_time },
+    };
     const size_t n = tm_length(members);
 
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Device", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "Matched", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Last", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Late", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "at most", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Waits", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Others wait", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "In collectives", TM_COLUMN_NUMBER);
-    for (size_t i = 0; i < n && i < MEMBER_ROWS && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *member = tm_at(members, i);
-
-        tm_cell_device(body, tm_get(member, "device"));
-        tm_cell_count(body, tm_get(member, "count"));
-        tm_cell_count(body, tm_get(member, "last_count"));
-        tm_cell_time(body, tm_get(member, "late_ps"));
-        tm_cell_time(body, tm_get(member, "late_max_ps"));
-        tm_cell_time(body, tm_get(member, "wait_ps"));
-        tm_cell_time(body, tm_get(member, "caused_ps"));
-        tm_cell_time(body, tm_get(member, "collective_ps"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, TM_COLUMNS(columns), members, MEMBER_ROWS);
     say_more(body, n, MEMBER_ROWS);
 }
 
 static void say_worst(struct tm_body *body, const struct tm_value *worst)
 {
+    static const struct tm_body_column columns[] = {
+        { "Latest arrivals", "name", TM_COLUMN_NAME, tm_cell_text },
+        { "Step", "step", TM_COLUMN_NUMBER, tm_cell_text },
+        { "Number", "ordinal", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Late by", "skew_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Last", "last", TM_COLUMN_NAME, tm_cell_device },
+        { "at", "begin_ps", TM_COLUMN_NUMBER, tm_cell_moment },
+        { "First", "first", TM_COLUMN_NAME, tm_cell_device },
+        { "at", "first_begin_ps", TM_COLUMN_NUMBER, tm_cell_moment },
+    };
+
     if (tm_length(worst) == 0)
         return;
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Latest arrivals", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "Step", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Number", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Late by", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Last", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "at", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "First", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "at", TM_COLUMN_NUMBER);
-    for (size_t i = 0; i < tm_length(worst) && i < LATEST_ROWS && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *row = tm_at(worst, i);
-
-        tm_cell_text(body, tm_get(row, "name"));
-        tm_cell_text(body, tm_get(row, "step"));
-        tm_cell_count(body, tm_get(row, "ordinal"));
-        tm_cell_time(body, tm_get(row, "skew_ps"));
-        tm_cell_device(body, tm_get(row, "last"));
-        tm_cell_moment(body, tm_get(row, "begin_ps"));
-        tm_cell_device(body, tm_get(row, "first"));
-        tm_cell_moment(body, tm_get(row, "first_begin_ps"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, TM_COLUMNS(columns), worst, LATEST_ROWS);
 }
 
 static void say_skew(struct tm_body *body, const struct tm_value *skew)
@@ -204,31 +170,21 @@ static void say_busy(struct tm_body *body, const struct tm_value *busy, const st
 
 static void say_shared_ops(struct tm_body *body, const struct tm_value *ops)
 {
+    static const struct tm_body_column columns[] = {
+        { "Op", "name", TM_COLUMN_NAME, tm_cell_text },
+        { "Run by", "kind", TM_COLUMN_WORD, tm_cell_text },
+        { "Count", "count", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Least", "min_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Mean", "mean_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Most", "max_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Spread", "spread_pct", TM_COLUMN_NUMBER, tm_cell_pct },
+        { "Slowest", "slowest", TM_COLUMN_NAME, tm_cell_device },
+    };
+
     if (tm_length(ops) == 0)
         return;
     body->form->subheading(body->to, "Ops that differ most between devices");
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Op", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "Run by", TM_COLUMN_WORD);
-    tm_sheet_column(body->sheet, "Count", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Least", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Mean", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Most", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Spread", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Slowest", TM_COLUMN_NAME);
-    for (size_t i = 0; i < tm_length(ops) && i < OP_ROWS && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *op = tm_at(ops, i);
-
-        tm_cell_text(body, tm_get(op, "name"));
-        tm_cell_text(body, tm_get(op, "kind"));
-        tm_cell_count(body, tm_get(op, "count"));
-        tm_cell_time(body, tm_get(op, "min_ps"));
-        tm_cell_time(body, tm_get(op, "mean_ps"));
-        tm_cell_time(body, tm_get(op, "max_ps"));
-        tm_cell_pct(body, tm_get(op, "spread_pct"));
-        tm_cell_device(body, tm_get(op, "slowest"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, TM_COLUMNS(columns), ops, OP_ROWS);
     tm_say(body, TM_TONE_QUIET,
            "Run by: all devices equally often (all), by all but not equally often (uneven), by several (some).");
 }

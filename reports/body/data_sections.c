@@ -85,26 +85,19 @@ static void say_kernel_table(struct tm_body *body)
 
 void tm_say_categories(struct tm_body *body)
 {
+    static const struct tm_body_column columns[] = {
+        { "Category", "category", TM_COLUMN_WORD, tm_cell_text },
+        { "Count", "count", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Total", "total_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Share", "share_pct", TM_COLUMN_NUMBER, tm_cell_pct },
+    };
     const struct tm_value *categories = tm_of(body, "kernels.by_category");
     const size_t n = tm_length(categories);
 
     if (n == 0)
         return;
     body->form->subheading(body->to, "By category");
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Category", TM_COLUMN_WORD);
-    tm_sheet_column(body->sheet, "Count", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Total", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Share", TM_COLUMN_NUMBER);
-    for (size_t i = 0; i < n && i < CATEGORY_ROWS && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *category = tm_at(categories, i);
-
-        tm_cell_text(body, tm_get(category, "category"));
-        tm_cell_count(body, tm_get(category, "count"));
-        tm_cell_time(body, tm_get(category, "total_ps"));
-        tm_cell_pct(body, tm_get(category, "share_pct"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, TM_COLUMNS(columns), categories, CATEGORY_ROWS);
 }
 
 void tm_section_kernels(struct tm_body *body)
@@ -349,27 +342,18 @@ static void say_holders(struct tm_body *body, const struct tm_value *allocator)
 
 static void say_sites(struct tm_body *body, const struct tm_value *profile)
 {
+    static const struct tm_body_column columns[] = {
+        { "Held by", "function", TM_COLUMN_NAME, tm_cell_text },
+        { "Source", "source", TM_COLUMN_NAME, tm_cell_text },
+        { "Kind", "kind", TM_COLUMN_WORD, tm_cell_text },
+        { "Count", "count", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Bytes", "bytes", TM_COLUMN_NUMBER, tm_cell_bytes },
+        { "Share", "share_pct", TM_COLUMN_NUMBER, tm_cell_pct },
+    };
     const struct tm_value *sites = tm_get(profile, "sites");
     const size_t n = tm_length(sites), more = (size_t)tm_int(tm_path(profile, "rest.sites.rows"));
 
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Held by", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "Source", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "Kind", TM_COLUMN_WORD);
-    tm_sheet_column(body->sheet, "Count", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Bytes", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Share", TM_COLUMN_NUMBER);
-    for (size_t i = 0; i < n && i < SITE_ROWS && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *site = tm_at(sites, i);
-
-        tm_cell_text(body, tm_get(site, "function"));
-        tm_cell_text(body, tm_get(site, "source"));
-        tm_cell_text(body, tm_get(site, "kind"));
-        tm_cell_count(body, tm_get(site, "count"));
-        tm_cell_bytes(body, tm_get(site, "bytes"));
-        tm_cell_pct(body, tm_get(site, "share_pct"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, TM_COLUMNS(columns), sites, SITE_ROWS);
     if (n + more > SITE_ROWS)
         tm_say(body, TM_TONE_QUIET, "%zu more places in summary.json.", n + more - SITE_ROWS);
 }

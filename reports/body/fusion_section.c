@@ -37,33 +37,25 @@ static void fact_number(struct tm_body *body, const char *label, const struct tm
 
 static void say_runs(struct tm_body *body, const struct tm_value *runs)
 {
-    static const char *const titles[] = { "Begin", "Length", "Kernels", "Pauses", "At stake", "Step" };
+    static const struct tm_body_column columns[] = {
+        { "Device", "device", TM_COLUMN_NAME, tm_cell_device },
+        { "Begin", "begin_ps", TM_COLUMN_NUMBER, tm_cell_moment },
+        { "Length", "dur_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Kernels", "kernels", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Pauses", "gap_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "At stake", "at_stake_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Step", "step", TM_COLUMN_NUMBER, tm_cell_text },
+        { "First kernel", "names[0]", TM_COLUMN_NAME, tm_cell_text },
+    };
     const struct tm_value *longest = tm_get(runs, "longest");
 
     if (tm_length(longest) == 0)
         return;
     body->form->subheading(body->to, "The longest runs of small kernels");
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Device", TM_COLUMN_NAME);
-    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
-        tm_sheet_column(body->sheet, titles[i], TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "First kernel", TM_COLUMN_NAME);
-    for (size_t i = 0; i < tm_length(longest) && i < RUN_ROWS && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *run = tm_at(longest, i);
-
-        tm_cell_device(body, tm_get(run, "device"));
-        tm_cell_moment(body, tm_get(run, "begin_ps"));
-        tm_cell_time(body, tm_get(run, "dur_ps"));
-        tm_cell_count(body, tm_get(run, "kernels"));
-        tm_cell_time(body, tm_get(run, "gap_ps"));
-        tm_cell_time(body, tm_get(run, "at_stake_ps"));
-        tm_cell_text(body, tm_get(run, "step"));
-        tm_cell_text(body, tm_at(tm_get(run, "names"), 0));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, TM_COLUMNS(columns), longest, RUN_ROWS);
 }
 
-/* A table of ops; with_name: by name and op, else by op alone. */
+/* A table of ops, by what `key` tells, else by their names; more: one figure more of them, or NULL. */
 static void say_ops(struct tm_body *body, const char *title, const struct tm_value *rows, const char *key,
                     const char *more)
 {
@@ -130,27 +122,19 @@ void tm_section_fusion(struct tm_body *body)
 
 static void say_pauses(struct tm_body *body, const struct tm_value *longest)
 {
+    static const struct tm_body_column columns[] = {
+        { "Device", "device", TM_COLUMN_NAME, tm_cell_device },
+        { "Begin", "begin_ps", TM_COLUMN_NUMBER, tm_cell_moment },
+        { "Length", "dur_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Step", "step", TM_COLUMN_NUMBER, tm_cell_text },
+        { "Before", "before", TM_COLUMN_NAME, tm_cell_text },
+        { "After", "after", TM_COLUMN_NAME, tm_cell_text },
+    };
+
     if (tm_length(longest) == 0)
         return;
     body->form->subheading(body->to, "The longest pauses between two programs");
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Device", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "Begin", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Length", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Step", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Before", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "After", TM_COLUMN_NAME);
-    for (size_t i = 0; i < tm_length(longest) && i < PAUSE_ROWS && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *pause = tm_at(longest, i);
-
-        tm_cell_device(body, tm_get(pause, "device"));
-        tm_cell_moment(body, tm_get(pause, "begin_ps"));
-        tm_cell_time(body, tm_get(pause, "dur_ps"));
-        tm_cell_text(body, tm_get(pause, "step"));
-        tm_cell_text(body, tm_get(pause, "before"));
-        tm_cell_text(body, tm_get(pause, "after"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, TM_COLUMNS(columns), longest, PAUSE_ROWS);
 }
 
 void tm_section_programs(struct tm_body *body)
@@ -170,34 +154,29 @@ void tm_section_programs(struct tm_body *body)
 
 /* --- occupancy --- */
 
+static void cell_waves(struct tm_body *body, const struct tm_value *waves)
+{
+    tm_cell_figure(body, waves, "count");
+}
+
 static void say_occupancy_rows(struct tm_body *body, const char *title, const struct tm_value *rows, size_t most)
 {
-    static const char *const numbers[] = { "Total", "Share", "Occupancy", "Waves", "Lost" };
+    static const struct tm_body_column columns[] = {
+        { "Kernel", "name", TM_COLUMN_NAME, tm_cell_text },
+        { "Total", "total_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Share", "share_pct", TM_COLUMN_NUMBER, tm_cell_pct },
+        { "Occupancy", "occupancy_pct", TM_COLUMN_NUMBER, tm_cell_pct },
+        { "Waves", "waves", TM_COLUMN_NUMBER, cell_waves },
+        { "Lost", "tail_pct", TM_COLUMN_NUMBER, tm_cell_pct },
+        { "Limited by", "limiter", TM_COLUMN_WORD, tm_cell_text },
+        { "Grid", "grid", TM_COLUMN_WORD, tm_cell_text },
+        { "Block", "block", TM_COLUMN_WORD, tm_cell_text },
+    };
 
     if (tm_length(rows) == 0)
         return;
     body->form->subheading(body->to, title);
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Kernel", TM_COLUMN_NAME);
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        tm_sheet_column(body->sheet, numbers[i], TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Limited by", TM_COLUMN_WORD);
-    tm_sheet_column(body->sheet, "Grid", TM_COLUMN_WORD);
-    tm_sheet_column(body->sheet, "Block", TM_COLUMN_WORD);
-    for (size_t i = 0; i < tm_length(rows) && i < most && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *row = tm_at(rows, i);
-
-        tm_cell_text(body, tm_get(row, "name"));
-        tm_cell_time(body, tm_get(row, "total_ps"));
-        tm_cell_pct(body, tm_get(row, "share_pct"));
-        tm_cell_pct(body, tm_get(row, "occupancy_pct"));
-        tm_cell_figure(body, tm_get(row, "waves"), "count");
-        tm_cell_pct(body, tm_get(row, "tail_pct"));
-        tm_cell_text(body, tm_get(row, "limiter"));
-        tm_cell_text(body, tm_get(row, "grid"));
-        tm_cell_text(body, tm_get(row, "block"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, TM_COLUMNS(columns), rows, most);
 }
 
 void tm_section_occupancy(struct tm_body *body)

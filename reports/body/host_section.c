@@ -20,15 +20,6 @@ static size_t shown_of(const struct tm_value *rows, size_t most)
     return tm_length(rows) < most ? tm_length(rows) : most;
 }
 
-/* A text, or nothing, without a reason. */
-static void cell_or_blank(struct tm_body *body, const struct tm_value *text)
-{
-    if (tm_has(text))
-        tm_cell_text(body, text);
-    else
-        tm_sheet_text(body->sheet, "");
-}
-
 /* --- host --- */
 
 static void say_facts(struct tm_body *body, const struct tm_value *host)
@@ -66,93 +57,68 @@ static void say_facts(struct tm_body *body, const struct tm_value *host)
 
 static void say_syncs(struct tm_body *body, const struct tm_value *sync)
 {
+    static const struct tm_body_column columns[] = {
+        { "Time", "total_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Count", "count", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Wait", "name", TM_COLUMN_NAME, tm_cell_text },
+        { "In function", "caller", TM_COLUMN_NAME, tm_cell_text_or_blank },
+        { "In annotation", "annotation", TM_COLUMN_NAME, tm_cell_text_or_blank },
+        { "Longest", "longest_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "At", "longest_begin_ps", TM_COLUMN_NUMBER, tm_cell_moment },
+    };
     const struct tm_value *rows = tm_get(sync, "rows");
     const size_t shown = shown_of(rows, SYNC_ROWS);
 
     if (!shown)
         return;
     body->form->subheading(body->to, "Where the host waited for the device or for a result");
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Time", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Count", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Wait", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "In function", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "In annotation", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "Longest", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "At", TM_COLUMN_NUMBER);
-    for (size_t i = 0; i < shown && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *row = tm_at(rows, i);
-
-        tm_cell_time(body, tm_get(row, "total_ps"));
-        tm_cell_count(body, tm_get(row, "count"));
-        tm_cell_text(body, tm_get(row, "name"));
-        cell_or_blank(body, tm_get(row, "caller"));
-        cell_or_blank(body, tm_get(row, "annotation"));
-        tm_cell_time(body, tm_get(row, "longest_ps"));
-        tm_cell_moment(body, tm_get(row, "longest_begin_ps"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, TM_COLUMNS(columns), rows, shown);
     say_rest(body, tm_length(rows), shown, tm_get(sync, "rest"));
 }
 
 static void say_calls(struct tm_body *body, const struct tm_value *rows, const struct tm_value *rest, const char *intro,
                       const char *title, size_t most)
 {
+    const struct tm_body_column columns[] = {
+        { "Self", "self_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Total", "total_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Count", "count", TM_COLUMN_NUMBER, tm_cell_count },
+        { title, "name", TM_COLUMN_NAME, tm_cell_text },
+    };
     const size_t shown = shown_of(rows, most);
 
     if (!shown)
         return;
     body->form->subheading(body->to, intro);
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Self", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Total", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Count", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, title, TM_COLUMN_NAME);
-    for (size_t i = 0; i < shown && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *row = tm_at(rows, i);
-
-        tm_cell_time(body, tm_get(row, "self_ps"));
-        tm_cell_time(body, tm_get(row, "total_ps"));
-        tm_cell_count(body, tm_get(row, "count"));
-        tm_cell_text(body, tm_get(row, "name"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, TM_COLUMNS(columns), rows, shown);
     say_rest(body, tm_length(rows), shown, rest);
+}
+
+static void cell_main(struct tm_body *body, const struct tm_value *is_main)
+{
+    tm_sheet_text(body->sheet, tm_is(is_main) ? "main" : "");
 }
 
 static void say_threads(struct tm_body *body, const struct tm_value *host)
 {
+    static const struct tm_body_column columns[] = {
+        { "Busy", "busy_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Share", "share_pct", TM_COLUMN_NUMBER, tm_cell_pct },
+        { "Events", "events", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Ops", "ops", TM_COLUMN_NUMBER, tm_cell_count },
+        { "In ops", "op_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Thread", "name", TM_COLUMN_NAME, tm_cell_text },
+        { "", "is_main", TM_COLUMN_WORD, cell_main },
+        { "Host", "host", TM_COLUMN_NAME, tm_cell_host }, /* the last one: left out where there is one host */
+    };
+    const size_t count = sizeof(columns) / sizeof(columns[0]) - (tm_length(tm_get(host, "windows")) > 1 ? 0 : 1);
     const struct tm_value *rows = tm_get(host, "threads");
     const size_t shown = shown_of(rows, THREAD_ROWS);
-    const bool has_hosts = tm_length(tm_get(host, "windows")) > 1;
 
     if (!shown)
         return;
     body->form->subheading(body->to, "The busiest threads");
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Busy", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Share", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Events", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Ops", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "In ops", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Thread", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "", TM_COLUMN_WORD);
-    if (has_hosts)
-        tm_sheet_column(body->sheet, "Host", TM_COLUMN_NAME);
-    for (size_t i = 0; i < shown && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *row = tm_at(rows, i);
-
-        tm_cell_time(body, tm_get(row, "busy_ps"));
-        tm_cell_pct(body, tm_get(row, "share_pct"));
-        tm_cell_count(body, tm_get(row, "events"));
-        tm_cell_count(body, tm_get(row, "ops"));
-        tm_cell_time(body, tm_get(row, "op_ps"));
-        tm_cell_text(body, tm_get(row, "name"));
-        tm_sheet_text(body->sheet, tm_is(tm_get(row, "is_main")) ? "main" : "");
-        if (has_hosts)
-            tm_cell_host(body, tm_get(row, "host"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, columns, count, rows, shown);
     say_rest(body, tm_length(rows), shown, tm_get(host, "threads_rest"));
 }
 
@@ -173,7 +139,8 @@ void tm_section_host(struct tm_body *body)
 
 /* --- CPU fallback --- */
 
-static void say_fallback(struct tm_body *body, const struct tm_value *sort, const char *intro, bool has_kind)
+static void say_fallback(struct tm_body *body, const struct tm_value *sort, const char *intro,
+                         const struct tm_body_column *columns, size_t count)
 {
     const struct tm_value *rows = tm_get(sort, "rows");
     const size_t shown = shown_of(rows, FALLBACK_ROWS);
@@ -181,31 +148,19 @@ static void say_fallback(struct tm_body *body, const struct tm_value *sort, cons
     if (!shown)
         return;
     body->form->subheading(body->to, intro);
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Time", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Count", TM_COLUMN_NUMBER);
-    if (has_kind)
-        tm_sheet_column(body->sheet, "Kind", TM_COLUMN_WORD);
-    tm_sheet_column(body->sheet, has_kind ? "Function" : "Operation", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "Longest", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "At", TM_COLUMN_NUMBER);
-    for (size_t i = 0; i < shown && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *row = tm_at(rows, i);
-
-        tm_cell_time(body, tm_get(row, "total_ps"));
-        tm_cell_count(body, tm_get(row, "count"));
-        if (has_kind)
-            tm_cell_text(body, tm_get(row, "kind"));
-        tm_cell_text(body, tm_get(row, "name"));
-        tm_cell_time(body, tm_get(row, "longest_ps"));
-        tm_cell_moment(body, tm_get(row, "begin_ps"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, columns, count, rows, shown);
     say_rest(body, tm_length(rows), shown, tm_get(sort, "rest"));
 }
 
 static void say_trips(struct tm_body *body, const struct tm_value *trips)
 {
+    static const struct tm_body_column columns[] = {
+        { "Time", "dur_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "At", "begin_ps", TM_COLUMN_NUMBER, tm_cell_moment },
+        { "Bytes", "bytes", TM_COLUMN_NUMBER, tm_cell_bytes },
+        { "Device", "device", TM_COLUMN_NAME, tm_cell_device },
+        { "On the host", "host_event", TM_COLUMN_NAME, tm_cell_text_or_blank },
+    };
     const struct tm_value *rows = tm_get(trips, "longest");
     const size_t shown = shown_of(rows, TRIP_ROWS);
 
@@ -213,22 +168,7 @@ static void say_trips(struct tm_body *body, const struct tm_value *trips)
         return;
     body->form->subheading(body->to,
                            "The longest stretches between a copy to the host and a copy back, the device idle");
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Time", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "At", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Bytes", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Device", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "On the host", TM_COLUMN_NAME);
-    for (size_t i = 0; i < shown && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *row = tm_at(rows, i);
-
-        tm_cell_time(body, tm_get(row, "dur_ps"));
-        tm_cell_moment(body, tm_get(row, "begin_ps"));
-        tm_cell_bytes(body, tm_get(row, "bytes"));
-        tm_cell_device(body, tm_get(row, "device"));
-        cell_or_blank(body, tm_get(row, "host_event"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, TM_COLUMNS(columns), rows, shown);
 }
 
 static void say_fallback_facts(struct tm_body *body, const struct tm_value *fallback)
@@ -260,6 +200,21 @@ static void say_fallback_facts(struct tm_body *body, const struct tm_value *fall
 
 void tm_section_fallback(struct tm_body *body)
 {
+    static const struct tm_body_column calls[] = {
+        { "Time", "total_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Count", "count", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Kind", "kind", TM_COLUMN_WORD, tm_cell_text },
+        { "Function", "name", TM_COLUMN_NAME, tm_cell_text },
+        { "Longest", "longest_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "At", "begin_ps", TM_COLUMN_NUMBER, tm_cell_moment },
+    };
+    static const struct tm_body_column operations[] = {
+        { "Time", "total_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Count", "count", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Operation", "name", TM_COLUMN_NAME, tm_cell_text },
+        { "Longest", "longest_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "At", "begin_ps", TM_COLUMN_NUMBER, tm_cell_moment },
+    };
     const struct tm_value *fallback = tm_of(body, "fallback");
 
     if (tm_say_missing(body, fallback, "CPU fallback"))
@@ -269,8 +224,9 @@ void tm_section_fallback(struct tm_body *body)
         return;
     }
     say_fallback_facts(body, fallback);
-    say_fallback(body, tm_get(fallback, "callbacks"), "Calls of the program back to the host", true);
-    say_fallback(body, tm_get(fallback, "cpu_ops"), "Operations that ran on the host", false);
-    say_fallback(body, tm_get(fallback, "host_ops"), "Operations of the device that work with the host", false);
+    say_fallback(body, tm_get(fallback, "callbacks"), "Calls of the program back to the host", TM_COLUMNS(calls));
+    say_fallback(body, tm_get(fallback, "cpu_ops"), "Operations that ran on the host", TM_COLUMNS(operations));
+    say_fallback(body, tm_get(fallback, "host_ops"), "Operations of the device that work with the host",
+                 TM_COLUMNS(operations));
     say_trips(body, tm_get(fallback, "round_trips"));
 }

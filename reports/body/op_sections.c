@@ -110,32 +110,21 @@ static void say_rates(struct tm_body *body, const struct tm_value *roofline)
 
 static void say_peaks(struct tm_body *body, const struct tm_value *devices)
 {
+    static const struct tm_body_column columns[] = {
+        { "Device", "device", TM_COLUMN_NAME, tm_cell_device },
+        { "Computing", "flop_rate", TM_COLUMN_NUMBER, tm_cell_flop_rate },
+        { "Peak", "peak_flops", TM_COLUMN_NUMBER, tm_cell_flop_rate },
+        { "Type", "peak_precision", TM_COLUMN_WORD, tm_cell_text },
+        { "Of it", "flops_pct", TM_COLUMN_NUMBER, tm_cell_pct },
+        { "Memory", "bandwidth", TM_COLUMN_NUMBER, tm_cell_rate },
+        { "Peak of memory", "peak_bandwidth", TM_COLUMN_NUMBER, tm_cell_rate },
+        { "Share", "memory_pct", TM_COLUMN_NUMBER, tm_cell_pct },
+    };
     const size_t n = tm_length(devices);
     const struct tm_value *first = tm_at(devices, 0);
 
     body->form->subheading(body->to, "Devices against their peaks");
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Device", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "Computing", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Peak", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Type", TM_COLUMN_WORD);
-    tm_sheet_column(body->sheet, "Of it", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Memory", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Peak of memory", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Share", TM_COLUMN_NUMBER);
-    for (size_t i = 0; i < n && i < DEVICE_ROWS && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *device = tm_at(devices, i);
-
-        tm_cell_device(body, tm_get(device, "device"));
-        tm_cell_flop_rate(body, tm_get(device, "flop_rate"));
-        tm_cell_flop_rate(body, tm_get(device, "peak_flops"));
-        tm_cell_text(body, tm_get(device, "peak_precision"));
-        tm_cell_pct(body, tm_get(device, "flops_pct"));
-        tm_cell_rate(body, tm_get(device, "bandwidth"));
-        tm_cell_rate(body, tm_get(device, "peak_bandwidth"));
-        tm_cell_pct(body, tm_get(device, "memory_pct"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, TM_COLUMNS(columns), devices, DEVICE_ROWS);
     if (tm_has(tm_get(first, "peak_source")))
         tm_say(body, TM_TONE_QUIET, "Peak of computing: %s.", tm_text(tm_get(first, "peak_source")));
     if (tm_has(tm_get(first, "bandwidth_source")))
@@ -146,25 +135,18 @@ static void say_peaks(struct tm_body *body, const struct tm_value *devices)
 
 static void say_precisions(struct tm_body *body, const struct tm_value *rows)
 {
+    static const struct tm_body_column columns[] = {
+        { "Type", "precision", TM_COLUMN_WORD, tm_cell_text },
+        { "Time", "total_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Share", "share_pct", TM_COLUMN_NUMBER, tm_cell_pct },
+        { "Matrix products", "matrix_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "On matrix units", "tensor_core_ps", TM_COLUMN_NUMBER, tm_cell_time },
+    };
+
     if (tm_length(rows) == 0)
         return;
     body->form->subheading(body->to, "Time by type");
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Type", TM_COLUMN_WORD);
-    tm_sheet_column(body->sheet, "Time", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Share", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Matrix products", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "On matrix units", TM_COLUMN_NUMBER);
-    for (size_t i = 0; i < tm_length(rows) && i < PRECISION_ROWS && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *row = tm_at(rows, i);
-
-        tm_cell_text(body, tm_get(row, "precision"));
-        tm_cell_time(body, tm_get(row, "total_ps"));
-        tm_cell_pct(body, tm_get(row, "share_pct"));
-        tm_cell_time(body, tm_get(row, "matrix_ps"));
-        tm_cell_time(body, tm_get(row, "tensor_core_ps"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, TM_COLUMNS(columns), rows, PRECISION_ROWS);
 }
 
 static void say_far(struct tm_body *body, const struct tm_value *rows)

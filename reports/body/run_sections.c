@@ -44,30 +44,20 @@ static void add_host(struct tm_body *body, const struct tm_value *host)
 
 static void say_models(struct tm_body *body, const struct tm_value *models)
 {
+    static const struct tm_body_column columns[] = {
+        { "Device model", "model", TM_COLUMN_NAME, tm_cell_text },
+        { "Vendor", "vendor", TM_COLUMN_WORD, tm_cell_text },
+        { "Kind", "kind", TM_COLUMN_WORD, tm_cell_text },
+        { "Count", "count", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Used", "used", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Cores", "core_count", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Memory", "memory_bytes", TM_COLUMN_NUMBER, tm_cell_bytes },
+        { "Bandwidth", "memory_bandwidth_bytes", TM_COLUMN_NUMBER, tm_cell_rate },
+    };
+
     if (tm_length(models) == 0)
         return;
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Device model", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "Vendor", TM_COLUMN_WORD);
-    tm_sheet_column(body->sheet, "Kind", TM_COLUMN_WORD);
-    tm_sheet_column(body->sheet, "Count", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Used", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Cores", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Memory", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Bandwidth", TM_COLUMN_NUMBER);
-    for (size_t i = 0; i < tm_length(models) && i < HOST_ROWS && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *model = tm_at(models, i);
-
-        tm_cell_text(body, tm_get(model, "model"));
-        tm_cell_text(body, tm_get(model, "vendor"));
-        tm_cell_text(body, tm_get(model, "kind"));
-        tm_cell_count(body, tm_get(model, "count"));
-        tm_cell_count(body, tm_get(model, "used"));
-        tm_cell_count(body, tm_get(model, "core_count"));
-        tm_cell_bytes(body, tm_get(model, "memory_bytes"));
-        tm_cell_rate(body, tm_get(model, "memory_bandwidth_bytes"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, TM_COLUMNS(columns), models, HOST_ROWS);
 }
 
 void tm_section_environment(struct tm_body *body)

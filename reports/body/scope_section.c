@@ -53,34 +53,36 @@ static void say_facts(struct tm_body *body, const struct tm_value *scopes)
     tm_body_end_table(body);
 }
 
-static void say_tree(struct tm_body *body, const struct tm_value *scopes)
+/* A table of the rows of a tree that have most of a figure.  out: how many there are */
+static size_t say_cut_tree(struct tm_body *body, const struct tm_body_column *columns, size_t count,
+                           const struct tm_value *rows, struct tm_tree_cut *cut)
 {
-    const struct tm_value *rows = tm_get(scopes, "rows");
-    struct tm_tree_cut cut;
     size_t shown = 0;
 
-    body->form->subheading(body->to, "Scopes");
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Scope", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "Pass", TM_COLUMN_WORD);
-    tm_sheet_column(body->sheet, "Count", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Total", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Share", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Itself", TM_COLUMN_NUMBER);
-    tm_tree_cut_find(&cut, rows, "total_ps", SCOPE_ROWS);
-    for (size_t i = 0; i < tm_length(rows); i++) {
-        const struct tm_value *row = tm_at(rows, i);
+    tm_body_columns(body, columns, count);
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (tm_tree_cut_shows(cut, tm_at(rows, i)) && tm_body_row(body, columns, count, tm_at(rows, i)))
+            shown++;
+    return shown;
+}
 
-        if (!tm_tree_cut_shows(&cut, row) || !tm_sheet_row(body->sheet))
-            continue;
-        shown++;
-        add_tree_name(body, row);
-        tm_cell_text(body, tm_get(row, "pass"));
-        tm_cell_count(body, tm_get(row, "count"));
-        tm_cell_time(body, tm_get(row, "total_ps"));
-        tm_cell_pct(body, tm_get(row, "share_pct"));
-        tm_cell_time(body, tm_get(row, "self_ps"));
-    }
+static void say_tree(struct tm_body *body, const struct tm_value *scopes)
+{
+    static const struct tm_body_column columns[] = {
+        { "Scope", NULL, TM_COLUMN_NAME, add_tree_name },
+        { "Pass", "pass", TM_COLUMN_WORD, tm_cell_text },
+        { "Count", "count", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Total", "total_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Share", "share_pct", TM_COLUMN_NUMBER, tm_cell_pct },
+        { "Itself", "self_ps", TM_COLUMN_NUMBER, tm_cell_time },
+    };
+    const struct tm_value *rows = tm_get(scopes, "rows");
+    struct tm_tree_cut cut;
+    size_t shown;
+
+    body->form->subheading(body->to, "Scopes");
+    tm_tree_cut_find(&cut, rows, "total_ps", SCOPE_ROWS);
+    shown = say_cut_tree(body, TM_COLUMNS(columns), rows, &cut);
     if (!has_passes(scopes))
         tm_sheet_drop(body->sheet, 1);
     tm_body_end_table(body);
@@ -89,64 +91,44 @@ static void say_tree(struct tm_body *body, const struct tm_value *scopes)
 
 static void say_layers(struct tm_body *body, const struct tm_value *scopes)
 {
+    static const struct tm_body_column columns[] = {
+        { "Layer", "path", TM_COLUMN_NAME, tm_cell_text },
+        { "Count", "count", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Forward", "forward_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Backward", "backward_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Neither", "other_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Total", "total_ps", TM_COLUMN_NUMBER, tm_cell_time },
+    };
     const struct tm_value *rows = tm_get(scopes, "layers");
     const size_t n = tm_length(rows);
 
     if (n == 0)
         return;
     body->form->subheading(body->to, "Layers");
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Layer", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "Count", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Forward", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Backward", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Neither", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Total", TM_COLUMN_NUMBER);
-    for (size_t i = 0; i < n && i < LAYER_ROWS && tm_sheet_row(body->sheet); i++) {
-        const struct tm_value *row = tm_at(rows, i);
-
-        tm_cell_text(body, tm_get(row, "path"));
-        tm_cell_count(body, tm_get(row, "count"));
-        tm_cell_time(body, tm_get(row, "forward_ps"));
-        tm_cell_time(body, tm_get(row, "backward_ps"));
-        tm_cell_time(body, tm_get(row, "other_ps"));
-        tm_cell_time(body, tm_get(row, "total_ps"));
-    }
-    tm_body_end_table(body);
+    tm_body_rows(body, TM_COLUMNS(columns), rows, LAYER_ROWS);
     if (n > LAYER_ROWS)
         tm_say(body, TM_TONE_QUIET, "%zu more in summary.json.", n - LAYER_ROWS);
 }
 
 static void say_annotations(struct tm_body *body, const struct tm_value *scopes)
 {
+    static const struct tm_body_column columns[] = {
+        { "Annotation", NULL, TM_COLUMN_NAME, add_tree_name },
+        { "Count", "count", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Host", "host_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Itself", "host_self_ps", TM_COLUMN_NUMBER, tm_cell_time },
+        { "Launched", "activities", TM_COLUMN_NUMBER, tm_cell_count },
+        { "Device", "device_ps", TM_COLUMN_NUMBER, tm_cell_time },
+    };
     const struct tm_value *rows = tm_get(scopes, "annotations");
     struct tm_tree_cut cut;
-    size_t shown = 0;
+    size_t shown;
 
     body->form->subheading(body->to, "Annotations on host threads");
     if (tm_say_missing(body, rows, "Annotations"))
         return;
-    tm_body_table(body, true);
-    tm_sheet_column(body->sheet, "Annotation", TM_COLUMN_NAME);
-    tm_sheet_column(body->sheet, "Count", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Host", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Itself", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Launched", TM_COLUMN_NUMBER);
-    tm_sheet_column(body->sheet, "Device", TM_COLUMN_NUMBER);
     tm_tree_cut_find(&cut, rows, "host_ps", ANNOTATION_ROWS);
-    for (size_t i = 0; i < tm_length(rows); i++) {
-        const struct tm_value *row = tm_at(rows, i);
-
-        if (!tm_tree_cut_shows(&cut, row) || !tm_sheet_row(body->sheet))
-            continue;
-        shown++;
-        add_tree_name(body, row);
-        tm_cell_count(body, tm_get(row, "count"));
-        tm_cell_time(body, tm_get(row, "host_ps"));
-        tm_cell_time(body, tm_get(row, "host_self_ps"));
-        tm_cell_count(body, tm_get(row, "activities"));
-        tm_cell_time(body, tm_get(row, "device_ps"));
-    }
+    shown = say_cut_tree(body, TM_COLUMNS(columns), rows, &cut);
     tm_body_end_table(body);
     say_more(body, shown, rows, tm_get(scopes, "annotations_rest"));
 }

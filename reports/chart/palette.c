@@ -85,18 +85,6 @@ enum tm_role tm_role_of_direction(const char *direction)
     return look_up(words, sizeof(words) / sizeof(words[0]), direction);
 }
 
-enum tm_role tm_role_of_band(const char *band_or_severity)
-{
-    static const struct word words[] = {
-        { "good", TM_ROLE_GOOD },
-        { "warning", TM_ROLE_WARNING },
-        { "bad", TM_ROLE_BAD },
-        { "info", TM_ROLE_UNKNOWN },
-    };
-
-    return look_up(words, sizeof(words) / sizeof(words[0]), band_or_severity);
-}
-
 const char *tm_cause_title(const char *cause)
 {
     static const char prefix[] = "idle: "; /* as legends need it; a table of causes does not */

@@ -57,11 +57,10 @@ struct tm_colour {
 /* Indexed by the enum. */
 extern const struct tm_colour tm_palette[TM_ROLE_COUNT];
 
-/* The role of a part of the summary: "device_wait" ... "unrecorded"; "h2d" ... "other"; "good",
- * "info" ... out:    the role, TM_ROLE_UNKNOWN for a word that is not known */
+/* The role of a part of the summary: "device_wait" ... "unrecorded"; "h2d" ... "other".
+ * out:    the role, TM_ROLE_UNKNOWN for a word that is not known */
 enum tm_role tm_role_of_cause(const char *cause);
 enum tm_role tm_role_of_direction(const char *direction);
-enum tm_role tm_role_of_band(const char *band_or_severity);
 
 /* The cause of idle time in words. */
 const char *tm_cause_title(const char *cause);

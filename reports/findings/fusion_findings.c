@@ -8,7 +8,6 @@
 
 enum { SHORT_KERNELS_LEAST = 100, /* fewer kernels than that cannot be called many */
        RUNS_NAMED = 2, ROWS_NAMED = 3, PLACES = 3 };
-#define PS_PER_US 1e6
 
 static int64_t time_at(const struct tm_findings *all, const char *path)
 {

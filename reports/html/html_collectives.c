@@ -4,8 +4,6 @@
 
 #include "reports/format/format.h"
 
-#define COLUMNS(array) .column = (array), .columns = (int)(sizeof(array) / sizeof((array)[0]))
-
 static void write_rows(struct tm_page *page, const struct tm_value *rows)
 {
     static const struct tm_html_column columns[] = {
@@ -24,7 +22,7 @@ static void write_rows(struct tm_page *page, const struct tm_value *rows)
     };
 
     tm_page_table(page, &(struct tm_html_table){ .caption = "Collectives by kind, size and group",
-                                                 COLUMNS(columns),
+                                                 TM_TABLE_COLUMNS(columns),
                                                  .rows = rows,
                                                  .most = 100,
                                                  .sortable = true });
@@ -40,7 +38,7 @@ static void write_members(struct tm_page *page, const struct tm_value *skew)
     };
 
     tm_page_table(page, &(struct tm_html_table){ .caption = "Who comes late to collectives, and who waits",
-                                                 COLUMNS(columns),
+                                                 TM_TABLE_COLUMNS(columns),
                                                  .rows = tm_get(skew, "members"),
                                                  .sortable = true });
 }
@@ -56,7 +54,7 @@ static void write_worst(struct tm_page *page, const struct tm_value *skew)
     };
 
     tm_page_table(page, &(struct tm_html_table){ .caption = "The latest arrivals, each in the time of its host",
-                                                 COLUMNS(columns),
+                                                 TM_TABLE_COLUMNS(columns),
                                                  .rows = tm_get(skew, "worst") });
 }
 
@@ -125,11 +123,11 @@ static void write_busy(struct tm_page *page, const struct tm_value *balance)
     };
 
     tm_page_table(page, &(struct tm_html_table){ .caption = "What each device does",
-                                                 COLUMNS(columns),
+                                                 TM_TABLE_COLUMNS(columns),
                                                  .rows = tm_get(balance, "busy"),
                                                  .sortable = true });
     tm_page_table(page, &(struct tm_html_table){ .caption = "The same work: ops that all devices run equally often",
-                                                 COLUMNS(same),
+                                                 TM_TABLE_COLUMNS(same),
                                                  .rows = tm_path(balance, "same_work.devices"),
                                                  .sortable = true });
 }
@@ -146,7 +144,7 @@ static void write_shared_ops(struct tm_page *page, const struct tm_value *balanc
     };
 
     tm_page_table(page, &(struct tm_html_table){ .caption = "Ops that differ most between devices, time per device",
-                                                 COLUMNS(columns),
+                                                 TM_TABLE_COLUMNS(columns),
                                                  .rows = tm_get(balance, "ops"),
                                                  .sortable = true });
 }

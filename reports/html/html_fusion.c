@@ -2,8 +2,6 @@
 /* The sections on what could be fused, on programs, and on occupancy. */
 #include "reports/html/html_page.h"
 
-#define COLUMNS(list) .column = (list), .columns = sizeof(list) / sizeof((list)[0])
-
 static const struct tm_value *of(const struct tm_page *page, const char *path)
 {
     return tm_path(page->summary, path);
@@ -54,15 +52,15 @@ void tm_html_fusion(struct tm_page *page)
     };
     const struct tm_value *fusion = of(page, "fusion");
     const struct tm_html_table tables[] = {
-        { .caption = "The longest runs of small kernels on a stream", COLUMNS(runs),
+        { .caption = "The longest runs of small kernels on a stream", TM_TABLE_COLUMNS(runs),
           .rows = tm_path(fusion, "runs.longest"), .sortable = true },
-        { .caption = "Small ops that come more than 10 times in a step", COLUMNS(repeated),
+        { .caption = "Small ops that come more than 10 times in a step", TM_TABLE_COLUMNS(repeated),
           .rows = tm_get(fusion, "repeated"), .sortable = true },
-        { .caption = "Attention in pieces: what stands between the products", COLUMNS(ops),
+        { .caption = "Attention in pieces: what stands between the products", TM_TABLE_COLUMNS(ops),
           .rows = tm_path(fusion, "attention_unfused.rows"), .rest = tm_path(fusion, "attention_unfused.rest") },
-        { .caption = "Copies and transposes that no operation asked for", COLUMNS(ops),
+        { .caption = "Copies and transposes that no operation asked for", TM_TABLE_COLUMNS(ops),
           .rows = tm_path(fusion, "layout_copies.rows"), .rest = tm_path(fusion, "layout_copies.rest") },
-        { .caption = "32-bit products beside the matrix units", COLUMNS(ops),
+        { .caption = "32-bit products beside the matrix units", TM_TABLE_COLUMNS(ops),
           .rows = tm_path(fusion, "matrix.f32.rows"), .rest = tm_path(fusion, "matrix.f32.rest") },
     };
 
@@ -87,7 +85,8 @@ void tm_html_programs(struct tm_page *page)
     tm_page_fact_value(page, "Pauses between programs", TM_CELL_COUNT, tm_path(programs, "pauses.count"));
     tm_page_fact_value(page, "Their time", TM_CELL_TIME, tm_path(programs, "pauses.total_ps"));
     tm_page_end_facts(page);
-    tm_page_table(page, &(struct tm_html_table){ .caption = "The longest pauses between two programs", COLUMNS(pauses),
+    tm_page_table(page, &(struct tm_html_table){ .caption = "The longest pauses between two programs",
+                                                 TM_TABLE_COLUMNS(pauses),
                                                  .rows = tm_path(programs, "pauses.longest") });
 }
 
@@ -131,10 +130,10 @@ void tm_html_occupancy(struct tm_page *page)
     };
     const struct tm_value *occupancy = of(page, "occupancy");
     const struct tm_html_table tables[] = {
-        { .caption = "Kernels by occupancy", COLUMNS(bins), .rows = tm_get(occupancy, "histogram") },
-        { .caption = "Kernels under 50 % that take 1 % of the kernel time or more", COLUMNS(kernels),
+        { .caption = "Kernels by occupancy", TM_TABLE_COLUMNS(bins), .rows = tm_get(occupancy, "histogram") },
+        { .caption = "Kernels under 50 % that take 1 % of the kernel time or more", TM_TABLE_COLUMNS(kernels),
           .rows = tm_get(occupancy, "low"), .sortable = true },
-        { .caption = "Kernels whose last wave of blocks loses most", COLUMNS(kernels),
+        { .caption = "Kernels whose last wave of blocks loses most", TM_TABLE_COLUMNS(kernels),
           .rows = tm_path(occupancy, "tail.rows"), .sortable = true },
     };
 

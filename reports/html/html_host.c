@@ -3,8 +3,6 @@
 #include "reports/findings/ask.h"
 #include "reports/html/html_page.h"
 
-#define COLUMNS(list) .column = (list), .columns = sizeof(list) / sizeof((list)[0])
-
 enum { SHOWN_ROWS = 100 };
 
 /* --- host --- */
@@ -43,7 +41,7 @@ static void write_syncs(struct tm_page *page, const struct tm_value *sync)
     };
 
     tm_page_table(page, &(struct tm_html_table){ .caption = "Where the host waited for the device or for a result",
-                                                 COLUMNS(columns),
+                                                 TM_TABLE_COLUMNS(columns),
                                                  .rows = tm_get(sync, "rows"),
                                                  .most = SHOWN_ROWS,
                                                  .rest = tm_get(sync, "rest"),
@@ -61,7 +59,7 @@ static void write_calls(struct tm_page *page, const struct tm_value *rows, const
     };
 
     tm_page_table(page, &(struct tm_html_table){ .caption = caption,
-                                                 COLUMNS(columns),
+                                                 TM_TABLE_COLUMNS(columns),
                                                  .rows = rows,
                                                  .most = SHOWN_ROWS,
                                                  .sortable = true,
@@ -82,7 +80,7 @@ static void write_threads(struct tm_page *page, const struct tm_value *host)
     const struct tm_value *rest = tm_get(host, "threads_rest");
 
     tm_page_table(page, &(struct tm_html_table){ .caption = "Threads of the hosts",
-                                                 COLUMNS(columns),
+                                                 TM_TABLE_COLUMNS(columns),
                                                  .rows = tm_get(host, "threads"),
                                                  .most = SHOWN_ROWS,
                                                  .sortable = true });
@@ -107,7 +105,7 @@ void tm_html_host(struct tm_page *page)
                 "Annotations by the time that is their own");
     write_threads(page, host);
     tm_page_table(page, &(struct tm_html_table){ .caption = "The longest stretches with nothing launched",
-                                                 COLUMNS(stretches),
+                                                 TM_TABLE_COLUMNS(stretches),
                                                  .rows = tm_path(host, "queue_empty.longest") });
 }
 
@@ -123,7 +121,7 @@ static void write_sort(struct tm_page *page, const struct tm_value *sort, const 
     };
 
     tm_page_table(page, &(struct tm_html_table){ .caption = caption,
-                                                 COLUMNS(columns),
+                                                 TM_TABLE_COLUMNS(columns),
                                                  .rows = tm_get(sort, "rows"),
                                                  .most = SHOWN_ROWS,
                                                  .rest = tm_get(sort, "rest"),
@@ -156,6 +154,6 @@ void tm_html_fallback(struct tm_page *page)
     write_sort(page, tm_get(fallback, "cpu_ops"), "Operations that ran on the host");
     write_sort(page, tm_get(fallback, "host_ops"), "Operations of the device that work with the host");
     tm_page_table(page, &(struct tm_html_table){ .caption = "The longest round trips over the host",
-                                                 COLUMNS(trips),
+                                                 TM_TABLE_COLUMNS(trips),
                                                  .rows = tm_path(fallback, "round_trips.longest") });
 }

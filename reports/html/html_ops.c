@@ -5,8 +5,6 @@
 #include "reports/format/platforms.h"
 #include "reports/html/html_page.h"
 
-#define COLUMNS(list) .column = (list), .columns = sizeof(list) / sizeof((list)[0])
-
 void tm_html_ops(struct tm_page *page)
 {
     static const struct tm_html_column columns[] = {
@@ -45,7 +43,7 @@ void tm_html_ops(struct tm_page *page)
     if (strcmp(tm_text(tm_get(ops, "basis")), "kernel") == 0)
         tm_page_note(page, "The profile does not tell which operations its kernels are of: kernels stand for them.");
     tm_page_table(page, &(struct tm_html_table){ .caption = "Operations by self time",
-                                                 COLUMNS(columns),
+                                                 TM_TABLE_COLUMNS(columns),
                                                  .rows = tm_get(ops, "rows"),
                                                  .rest = tm_get(ops, "rest"),
                                                  .sortable = true,
@@ -84,7 +82,7 @@ static void write_devices(struct tm_page *page, const struct tm_value *roofline)
 
     tm_page_subheading(page, "Devices against their peaks");
     tm_page_table(page, &(struct tm_html_table){ .caption = "What the devices did of what they can do",
-                                                 COLUMNS(columns),
+                                                 TM_TABLE_COLUMNS(columns),
                                                  .rows = tm_get(roofline, "devices"),
                                                  .most = 64 });
 }
@@ -109,7 +107,7 @@ static void write_far(struct tm_page *page, const struct tm_value *roofline)
         return;
     tm_page_subheading(page, "Under half of their roof");
     tm_page_table(page, &(struct tm_html_table){ .caption = "Operations that could be much faster by their cost",
-                                                 COLUMNS(columns),
+                                                 TM_TABLE_COLUMNS(columns),
                                                  .rows = tm_get(roofline, "far"),
                                                  .sortable = true });
 }
@@ -137,7 +135,7 @@ void tm_html_roofline(struct tm_page *page)
         return;
     tm_page_subheading(page, "Time by type");
     tm_page_table(page, &(struct tm_html_table){ .caption = "Computing time by type",
-                                                 COLUMNS(types),
+                                                 TM_TABLE_COLUMNS(types),
                                                  .rows = tm_get(roofline, "precisions"),
                                                  .sortable = true });
 }

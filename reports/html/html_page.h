@@ -58,6 +58,7 @@ struct tm_html_table {
         *rest; /* {"rows", "count", "total_ps"} of rows that the summary does not list, or NULL */
     bool sortable, filterable;
 };
+#define TM_TABLE_COLUMNS(list) .column = (list), .columns = (int)(sizeof(list) / sizeof((list)[0]))
 
 /* A table of rows that the section writes itself: around its <table>; many rows are folded to as many as a page takes.
  * in:     rows  of its body */

@@ -6,8 +6,6 @@
 #include "reports/format/tree_cut.h"
 #include "reports/html/html_page.h"
 
-#define COLUMNS(list) .column = (list), .columns = sizeof(list) / sizeof((list)[0])
-
 enum { SCOPE_ROWS = 120, ANNOTATION_ROWS = 60, INDENTED_MOST = 12, CLASS_BYTES = 16 };
 
 /* A tree of the summary: a name that is indented, and other columns. */
@@ -136,7 +134,7 @@ static void write_scope_tree(struct tm_page *page, const struct tm_value *scopes
                                      .rows = tm_get(scopes, "rows"),
                                      .rest = tm_get(scopes, "rest") });
     tm_page_table(page, &(struct tm_html_table){ .caption = "Layers: numbered scopes that are alike",
-                                                 COLUMNS(layers),
+                                                 TM_TABLE_COLUMNS(layers),
                                                  .rows = tm_get(scopes, "layers"),
                                                  .rest = tm_get(scopes, "layers_rest"),
                                                  .sortable = true });
@@ -164,7 +162,7 @@ void tm_html_scopes(struct tm_page *page)
     write_tree(page, &(struct tree){ .caption = "An annotation, then what is in it, on all threads",
                                      .name = "Annotation",
                                      .key = "host_ps",
-                                     COLUMNS(columns),
+                                     TM_TABLE_COLUMNS(columns),
                                      .most = ANNOTATION_ROWS,
                                      .rows = rows,
                                      .rest = tm_get(scopes, "annotations_rest") });

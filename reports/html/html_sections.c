@@ -10,8 +10,6 @@
 #include "reports/html/html_collectives.h"
 #include "reports/html/html_page.h"
 
-#define COLUMNS(list) .column = (list), .columns = sizeof(list) / sizeof((list)[0])
-
 static const struct tm_value *of(const struct tm_page *page, const char *path)
 {
     return tm_path(page->summary, path);
@@ -68,7 +66,7 @@ static void write_steps(struct tm_page *page)
     if (tm_length(tm_get(steps, "skipped")) > 0) {
         tm_page_subheading(page, "Steps left out");
         tm_page_table(page, &(struct tm_html_table){ .caption = "Steps that are in no figure",
-                                                     COLUMNS(skipped),
+                                                     TM_TABLE_COLUMNS(skipped),
                                                      .rows = tm_get(steps, "skipped"),
                                                      .most = 100 });
     }
@@ -95,7 +93,7 @@ static void write_device_table(struct tm_page *page)
     };
 
     tm_page_table(page, &(struct tm_html_table){ .caption = "Device time in the chosen steps",
-                                                 COLUMNS(columns),
+                                                 TM_TABLE_COLUMNS(columns),
                                                  .rows = of(page, "devices"),
                                                  .sortable = true });
 }
@@ -114,7 +112,7 @@ static void write_devices(struct tm_page *page)
     write_device_table(page);
     if (tm_length(of(page, "unused")) > 0)
         tm_page_table(page, &(struct tm_html_table){ .caption = "Devices that did nothing",
-                                                     COLUMNS(unused),
+                                                     TM_TABLE_COLUMNS(unused),
                                                      .rows = of(page, "unused"),
                                                      .most = 64 });
 }
@@ -150,7 +148,7 @@ static void write_kernel_table(struct tm_page *page, const struct tm_value *kern
     tm_page_table(page, &(struct tm_html_table){
                             .caption = "Kernels by total time; launches with other grids, blocks, "
                                        "registers, memory or ops are rows of their own",
-                            COLUMNS(columns),
+                            TM_TABLE_COLUMNS(columns),
                             .rows = rows,
                             .rest = tm_get(kernels, "rest"),
                             .sortable = true,
@@ -171,7 +169,7 @@ void tm_page_categories(struct tm_page *page)
         return;
     tm_page_subheading(page, "By category");
     tm_page_table(page, &(struct tm_html_table){ .caption = "Time by category",
-                                                 COLUMNS(by_category),
+                                                 TM_TABLE_COLUMNS(by_category),
                                                  .rows = rows,
                                                  .sortable = true });
 }
@@ -226,7 +224,7 @@ static void write_gaps(struct tm_page *page)
     tm_page_subheading(page, "Longest gaps");
     tm_page_table(page, &(struct tm_html_table){
                             .caption = "The longest gaps and what the host did meanwhile",
-                            COLUMNS(columns),
+                            TM_TABLE_COLUMNS(columns),
                             .rows = tm_get(gaps, "longest"),
                             .most = 50,
                             .sortable = true });
@@ -253,7 +251,7 @@ static void write_directions(struct tm_page *page, const struct tm_value *transf
         page, &(struct tm_html_table){
                   .caption = "Copies on devices by direction: h2d to the device, d2h to the host, "
                              "p2p between devices, d2d on one device",
-                  COLUMNS(columns),
+                  TM_TABLE_COLUMNS(columns),
                   .rows = tm_get(transfers, "by_direction") });
 }
 
@@ -286,24 +284,24 @@ static void write_transfer_lists(struct tm_page *page, const struct tm_value *tr
     };
     const struct tm_html_table tables[] = {
         { .caption = "Copies by pair of devices",
-          COLUMNS(pairs),
+          TM_TABLE_COLUMNS(pairs),
           .rows = tm_get(transfers, "by_pair"),
           .most = 100 },
         { .caption = "Copies of one size that repeat in every step",
-          COLUMNS(repeated),
+          TM_TABLE_COLUMNS(repeated),
           .rows = tm_get(transfers, "repeated"),
           .most = 100 },
         { .caption = "Copies by size",
-          COLUMNS(sizes),
+          TM_TABLE_COLUMNS(sizes),
           .rows = tm_get(transfers, "sizes"),
           .most = 64 },
         { .caption = "The largest copies",
-          COLUMNS(largest),
+          TM_TABLE_COLUMNS(largest),
           .rows = tm_get(transfers, "largest"),
           .most = 20,
           .sortable = true },
         { .caption = "Transfers that the host recorded, without device time",
-          COLUMNS(tpu),
+          TM_TABLE_COLUMNS(tpu),
           .rows = tm_get(transfers, "tpu_host") },
     };
 
@@ -359,11 +357,11 @@ static void write_compile(struct tm_page *page)
     tm_page_fact_value(page, "Counted by the events of", TM_CELL_WORD, tm_get(compile, "source"));
     tm_page_end_facts(page);
     tm_page_table(page, &(struct tm_html_table){ .caption = "Modules compiled more than once",
-                                                 COLUMNS(again),
+                                                 TM_TABLE_COLUMNS(again),
                                                  .rows = tm_get(compile, "recompiled"),
                                                  .most = 100 });
     tm_page_table(page, &(struct tm_html_table){ .caption = "Compiles in the order of time",
-                                                 COLUMNS(events),
+                                                 TM_TABLE_COLUMNS(events),
                                                  .rows = tm_get(compile, "events"),
                                                  .sortable = true });
 }
@@ -384,7 +382,7 @@ static void write_holders(struct tm_page *page, const struct tm_value *allocator
     (void)tm_format_middle(name, sizeof(name), seen, 40);
     (void)snprintf(caption, sizeof(caption), "Largest buffers alive at the peak of %s", name);
     tm_page_table(page, &(struct tm_html_table){ .caption = caption,
-                                                 COLUMNS(columns),
+                                                 TM_TABLE_COLUMNS(columns),
                                                  .rows = tm_get(allocator, "holders"),
                                                  .most = 20 });
 }
@@ -444,13 +442,13 @@ static void write_profile(struct tm_page *page, const struct tm_value *profile)
     tm_page_fact_value(page, "Allocations", TM_CELL_COUNT, tm_get(profile, "total_count"));
     tm_page_end_facts(page);
     tm_page_table(page, &(struct tm_html_table){ .caption = "By kind",
-                                                 COLUMNS(labels),
+                                                 TM_TABLE_COLUMNS(labels),
                                                  .rows = tm_get(profile, "kinds") });
     tm_page_table(page, &(struct tm_html_table){ .caption = "By device",
-                                                 COLUMNS(devices),
+                                                 TM_TABLE_COLUMNS(devices),
                                                  .rows = tm_get(profile, "devices") });
     tm_page_table(page, &(struct tm_html_table){ .caption = "By place of the code",
-                                                 COLUMNS(sites),
+                                                 TM_TABLE_COLUMNS(sites),
                                                  .rows = tm_get(profile, "sites"),
                                                  .sortable = true,
                                                  .filterable = true });
@@ -485,7 +483,7 @@ static void write_memory(struct tm_page *page)
         tm_page_note(page, "No allocator recorded anything.");
     tm_page_charts(page, TM_CHART_MEMORY);
     tm_page_table(page, &(struct tm_html_table){ .caption = "Allocators",
-                                                 COLUMNS(columns),
+                                                 TM_TABLE_COLUMNS(columns),
                                                  .rows = allocators,
                                                  .most = 64,
                                                  .sortable = true });
@@ -539,14 +537,14 @@ static void write_environment(struct tm_page *page)
         tm_page_note(page, "The profile says nothing about its hosts and devices.");
     if (strcmp(tm_ask_framework(page->summary), "jax") == 0)
         tm_page_table(page, &(struct tm_html_table){ .caption = "Hosts and versions",
-                                                     COLUMNS(hosts),
+                                                     TM_TABLE_COLUMNS(hosts),
                                                      .rows = tm_get(environment, "hosts") });
     else
         tm_page_table(page, &(struct tm_html_table){ .caption = "Hosts",
-                                                     COLUMNS(others),
+                                                     TM_TABLE_COLUMNS(others),
                                                      .rows = tm_get(environment, "hosts") });
     tm_page_table(page, &(struct tm_html_table){ .caption = "Devices",
-                                                 COLUMNS(devices),
+                                                 TM_TABLE_COLUMNS(devices),
                                                  .rows = tm_get(environment, "devices") });
 }
 
@@ -649,7 +647,7 @@ static void write_files(struct tm_page *page)
 
     tm_page_table(page,
                   &(struct tm_html_table){
-                      .caption = "Input", COLUMNS(columns), .rows = files, .most = FILES_MOST });
+                      .caption = "Input", TM_TABLE_COLUMNS(columns), .rows = files, .most = FILES_MOST });
     if (tm_length(files) > FILES_MOST)
         tm_page_note(page, "%zu more files in summary.json.", tm_length(files) - FILES_MOST);
     write_of_files(page, files, "problems", "Problems of the input");

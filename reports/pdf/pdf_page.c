@@ -11,7 +11,7 @@
 #include "pipeline/utf8.h"
 #include "reports/pdf/pdf.h"
 
-const double tm_pdf_page_width = 595.28, tm_pdf_page_height = 841.89;
+const double tm_pdf_page_height = 841.89;
 const double tm_pdf_left = 48, tm_pdf_right = 595.28 - 48, tm_pdf_top = 62,
              tm_pdf_bottom = 841.89 - 54;
 

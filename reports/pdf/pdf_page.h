@@ -23,7 +23,7 @@ enum {
 
 /* A4 in points, and the part of it that is written on; y counts downwards from the top of the page.
  */
-extern const double tm_pdf_page_width, tm_pdf_page_height;
+extern const double tm_pdf_page_height;
 extern const double tm_pdf_left, tm_pdf_right, tm_pdf_top, tm_pdf_bottom;
 
 /* One document while it is made.  The pen is at tm_pdf_left, y.  After a failure, and on pages past

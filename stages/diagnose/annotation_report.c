@@ -16,9 +16,7 @@ static int longest_first(const void *a, const void *b)
         return x->host_ps > y->host_ps ? -1 : 1;
     if (x->depth != y->depth)
         return x->depth < y->depth ? -1 : 1;
-    if (x->node.key.high != y->node.key.high)
-        return x->node.key.high < y->node.key.high ? -1 : 1;
-    return (x->node.key.low > y->node.key.low) - (x->node.key.low < y->node.key.low);
+    return tm_key_order(x->node.key, y->node.key);
 }
 
 static bool is_root(const void *row)
@@ -38,16 +36,6 @@ struct writer {
     size_t room;                /* for long texts */
     int64_t self_ps, device_ps; /* of the rows that are listed; device_ps: of the roots */
 };
-
-/* The longest beginning of at most `most` bytes that does not cut a character in two. */
-static size_t whole_characters(const char *text, size_t length, size_t most)
-{
-    if (length <= most)
-        return length;
-    while (most && ((unsigned char)text[most] & 0xc0) == 0x80)
-        most--;
-    return most;
-}
 
 static void write_row(struct writer *w, const struct annotation_row *row, const char *name, size_t length)
 {
@@ -80,10 +68,10 @@ static tm_status add_row(struct writer *w, const struct annotation_row *row)
 
     if (st != TM_OK)
         return st;
-    length = whole_characters(name, length, NAME_MOST);
+    length = tm_whole_characters(name, length, NAME_MOST);
     if (row->depth > 1 && at < PATH_MOST)
         w->path[at++] = '/';
-    w->length_at[row->depth] = at + whole_characters(name, length, PATH_MOST - at);
+    w->length_at[row->depth] = at + tm_whole_characters(name, length, PATH_MOST - at);
     memcpy(w->path + at, name, w->length_at[row->depth] - at);
     write_row(w, row, name, length);
     return TM_OK;
@@ -191,8 +179,10 @@ tm_status tm_annotations_save(struct annotations *a, struct tm_partial_writer *w
     return tm_partial_put_groups(w, a->rows, save_row);
 }
 
-static void load_row(struct tm_partial_reader *r, struct annotation_row *row)
+static void load_row(struct tm_partial_reader *r, void *to)
 {
+    struct annotation_row *row = to;
+
     tm_partial_words(r, &row->node, 4);
     row->count = tm_partial_u64(r);
     row->activities = tm_partial_u64(r);
@@ -205,7 +195,7 @@ static void load_row(struct tm_partial_reader *r, struct annotation_row *row)
 
 tm_status tm_annotations_load(struct annotations *a, struct tm_partial_reader *r)
 {
-    tm_status st = TM_OK;
+    struct annotation_row row;
 
     a->names = tm_partial_names(r);
     a->launched = tm_sum_counts(a->launched, tm_partial_u64(r));
@@ -213,13 +203,5 @@ tm_status tm_annotations_load(struct annotations *a, struct tm_partial_reader *r
     a->inside_ps = tm_sum_times(a->inside_ps, tm_partial_time(r));
     a->host_self_ps = tm_sum_times(a->host_self_ps, tm_partial_time(r));
     a->has_host_events |= tm_partial_bool(r);
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct annotation_row row = { .count = 0 };
-
-        load_row(r, &row);
-        if (!tm_partial_is_ok(r))
-            break;
-        st = tm_groups_add(a->rows, &row);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    return tm_partial_take_groups(r, a->rows, load_row, &row);
 }

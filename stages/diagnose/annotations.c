@@ -3,8 +3,6 @@
  * set down as marks of the launching thread and put in order at the end of each host. */
 #include "stages/diagnose/annotations.h"
 
-#include <xxhash.h>
-
 #include "pipeline/sorter.h"
 #include "stages/diagnose/annotations_private.h"
 #include "stages/resolve/classes.h"
@@ -190,7 +188,6 @@ static tm_status open_one(struct annotations *a, struct stack *s, const struct m
     const int64_t end_ps = tm_sum_times(mark->start_ps, mark->dur_ps);
     struct tm_key link[2] = { { 0, 0 }, { 0, 0 } };
     struct tm_name name;
-    XXH128_hash_t key;
     const tm_status st = tm_names_info(a->names, mark->name, &name);
 
     if (st != TM_OK)
@@ -204,9 +201,8 @@ static tm_status open_one(struct annotations *a, struct stack *s, const struct m
         link[0] = outer->row.node.key;
     }
     link[1] = name.hash;
-    key = XXH3_128bits(link, sizeof(link));
     s->open[s->depth] = (struct open_annotation){
-        .row = { .node = { { key.high64, key.low64 }, link[0] },
+        .row = { .node = { tm_hash_key(link, sizeof(link)), link[0] },
                  .count = 1,
                  .host_ps = mark->dur_ps,
                  .name = mark->name,

@@ -2,7 +2,6 @@
 /* Balance, the stage: folds what the devices compute by op and device, and by step and device.  Memory: a table of
  * fixed size remembers what names and configurations tell; fixed per device what runs on it; groups spill. */
 #include <string.h>
-#include <xxhash.h>
 
 #include "pipeline/hash.h"
 #include "stages/diagnose/balance_private.h"
@@ -66,7 +65,7 @@ static tm_status fill_front(struct balance *b, const struct tm_event *event, str
     const tm_strid module = config->hlo_op ? config->module : 0;
     struct tm_name hashes[2];
     struct tm_key text[2];
-    XXH128_hash_t hash;
+    struct tm_key key;
     tm_status st = tm_names_info(b->names, name, &hashes[0]);
 
     if (st == TM_OK)
@@ -75,8 +74,8 @@ static tm_status fill_front(struct balance *b, const struct tm_event *event, str
         return st;
     text[0] = hashes[0].hash;
     text[1] = hashes[1].hash;
-    hash = XXH3_128bits(text, sizeof(text));
-    *front = (struct balance_front){ .row = { .key = { hash.high64, hash.low64 & ~(uint64_t)UINT32_MAX },
+    key = tm_hash_key(text, sizeof(text));
+    *front = (struct balance_front){ .row = { .key = { key.high, key.low & ~(uint64_t)UINT32_MAX },
                                               .count = 1,
                                               .name = name,
                                               .module = module },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the section balance has beyond the devices' sums: spread by step, and ops that several devices run. */
 #include "stages/diagnose/balance_private.h"
+#include "stages/diagnose/name_cell.h"
 #include "stages/diagnose/top_rows.h"
 
 enum { EQUAL_PCT = 5 }; /* an op takes equally long where the slowest device needs less than this more than the mean */
@@ -49,9 +50,7 @@ static int most_excess_first(const void *a, const void *b)
 
     if (x->excess_ps != y->excess_ps)
         return x->excess_ps > y->excess_ps ? -1 : 1;
-    if (x->key.high != y->key.high)
-        return x->key.high < y->key.high ? -1 : 1;
-    return (x->key.low > y->key.low) - (x->key.low < y->key.low);
+    return tm_key_order(x->key, y->key);
 }
 
 static void begin_op(struct shared_op *op, const struct op_row *row)
@@ -145,13 +144,7 @@ static tm_status add_op(const struct shared_ops *s, const struct shared_op *op, 
     if (st != TM_OK)
         return st;
     tm_add_text(to, "name", text, length);
-    if (op->module) {
-        st = tm_names_text(s->b->names, op->module, 0, &text, &length);
-        if (st == TM_OK)
-            tm_add_text(to, "module", text, length);
-    } else {
-        tm_add_null(to, "module", "not recorded");
-    }
+    st = tm_add_name_cut(to, "module", s->b->names, op->module, 0, "not recorded");
     tm_add_uint(to, "devices", op->devices);
     tm_add_uint(to, "count", op->count);
     tm_add_int(to, "min_ps", op->min_ps);

@@ -34,8 +34,10 @@ tm_status tm_collectives_save(struct tm_stage *s, struct tm_partial_writer *w)
 
 /* --- loading --- */
 
-static void load_row(struct tm_partial_reader *r, struct collective_row *row)
+static void load_row(struct tm_partial_reader *r, void *to)
 {
+    struct collective_row *row = to;
+
     tm_partial_words(r, &row->key, 2);
     row->count = tm_partial_u64(r);
     row->total_ps = tm_partial_time(r);
@@ -52,7 +54,7 @@ tm_status tm_collectives_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct collectives *c = s->state;
     const uint64_t count = tm_partial_u64(r), sized_count = tm_partial_u64(r);
-    tm_status st = TM_OK;
+    struct collective_row row;
 
     c->names = tm_partial_names(r);
     c->count = tm_sum_counts(c->count, count);
@@ -62,13 +64,5 @@ tm_status tm_collectives_load(struct tm_stage *s, struct tm_partial_reader *r)
     c->has_device |= tm_partial_bool(r);
     if (tm_partial_is_ok(r) && sized_count > count)
         return tm_partial_damaged(r, "a number is out of its range");
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct collective_row row = { .count = 0 };
-
-        load_row(r, &row);
-        if (!tm_partial_is_ok(r))
-            break;
-        st = tm_groups_add(c->groups, &row);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    return tm_partial_take_groups(r, c->groups, load_row, &row);
 }

@@ -12,9 +12,7 @@ static int longest_first(const void *a, const void *b)
 
     if (x->total_ps != y->total_ps)
         return x->total_ps > y->total_ps ? -1 : 1;
-    if (x->key.high != y->key.high)
-        return x->key.high > y->key.high ? 1 : -1;
-    return (x->key.low > y->key.low) - (x->key.low < y->key.low);
+    return tm_key_order(x->key, y->key);
 }
 
 static uint64_t bytes_of(const struct collective_row *row)

@@ -5,7 +5,6 @@
 #include "stages/diagnose/collectives.h"
 
 #include <string.h>
-#include <xxhash.h>
 
 #include "pipeline/hash.h"
 #include "stages/diagnose/collectives_private.h"
@@ -70,7 +69,6 @@ static tm_status fill_front(struct collectives *c, const struct tm_event *event,
     struct tm_collective_facts facts;
     struct key_text text;
     struct tm_name type;
-    XXH128_hash_t hash;
     tm_status st = tm_collective_facts(c->trace, event, &facts);
 
     if (st == TM_OK)
@@ -78,9 +76,8 @@ static tm_status fill_front(struct collectives *c, const struct tm_event *event,
     if (st != TM_OK)
         return st;
     text = (struct key_text){ type.hash, facts.message_bytes, facts.group_size, facts.kind };
-    hash = XXH3_128bits(&text, sizeof(text));
     *front = (struct collective_front){
-        .row = { .key = { hash.high64, hash.low64 },
+        .row = { .key = tm_hash_key(&text, sizeof(text)),
                  .message_bytes = facts.message_bytes,
                  .group_size = facts.group_size,
                  .data_type = facts.data_type,

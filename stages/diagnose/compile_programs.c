@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include <xxhash.h>
-
 #include "pipeline/sorter.h"
 
 enum {
@@ -154,28 +152,19 @@ static tm_status hash_function(struct tm_names *names, tm_strid name, struct tm_
     char function[NAME_MOST + 1];
     const char *text;
     size_t length;
-    XXH128_hash_t hash;
     const tm_status st = tm_names_text(names, name, NAME_MOST, &text, &length);
 
     if (st != TM_OK)
         return st;
-    hash = XXH3_128bits(function, tm_program_function(text, length, function));
-    *key = (struct tm_key){ hash.high64, hash.low64 };
+    *key = tm_hash_key(function, tm_program_function(text, length, function));
     return TM_OK;
 }
 
 /* --- order --- */
 
-static int by_key(struct tm_key a, struct tm_key b)
-{
-    if (a.high != b.high)
-        return a.high < b.high ? -1 : 1;
-    return (a.low > b.low) - (a.low < b.low);
-}
-
 static int by_function(struct tm_key a, uint32_t a_host, struct tm_key b, uint32_t b_host)
 {
-    const int difference = by_key(a, b);
+    const int difference = tm_key_order(a, b);
 
     return difference ? difference : (a_host > b_host) - (a_host < b_host);
 }
@@ -425,7 +414,7 @@ tm_status tm_compiled_add_list(struct tm_compiled *programs, struct tm_names *na
         bool counted;
 
         st = end_of_programs(programs, i, &end, &first, &counted);
-        if (st != TM_OK || end - i < 2 || by_key(first.function, listed) == 0)
+        if (st != TM_OK || end - i < 2 || tm_is_same_key(first.function, listed))
             continue;
         listed = first.function;
         for (uint64_t k = i; k < end && count < most && st == TM_OK; k++, count++) {

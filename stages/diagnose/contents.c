@@ -144,9 +144,7 @@ static int most_frequent_first(const void *a, const void *b)
 
     if (x->count != y->count)
         return x->count > y->count ? -1 : 1;
-    if (x->key.high != y->key.high)
-        return x->key.high < y->key.high ? -1 : 1;
-    return (x->key.low > y->key.low) - (x->key.low < y->key.low);
+    return tm_key_order(x->key, y->key);
 }
 
 static tm_status sort_names(struct contents *c, struct tm_sorter *sorter)

@@ -5,7 +5,6 @@
 #include "stages/diagnose/device_profiles.h"
 
 #include <string.h>
-#include <xxhash.h>
 
 #include "stages/diagnose/device_profiles_private.h"
 #include "stages/diagnose/shares.h"
@@ -93,7 +92,6 @@ static tm_status add_row(struct tm_device_profiles *p, const struct tm_memory_sa
     struct profile_row row = { .table = table, .name = name, .first = p->samples, .count = sample->count,
                                .bytes = sample->bytes, .top_bytes = sample->bytes, .top_sample = p->samples };
     tm_status st = hash_of(p, name, &subject.label);
-    XXH128_hash_t hash;
 
     if (st == TM_OK && frame)
         st = hash_of(p, frame->function, &subject.function);
@@ -101,8 +99,7 @@ static tm_status add_row(struct tm_device_profiles *p, const struct tm_memory_sa
         st = hash_of(p, frame->file, &subject.file);
     if (st != TM_OK)
         return st;
-    hash = XXH3_128bits(&subject, sizeof(subject));
-    row.key = (struct tm_key){ hash.high64, hash.low64 };
+    row.key = tm_hash_key(&subject, sizeof(subject));
     if (frame) {
         row.frame_count = sample->frame_count;
         row.site = sample->site;

@@ -7,15 +7,6 @@
 
 #include "stages/diagnose/fallback_private.h"
 
-static bool is_longer(const struct fallback_row *a, const struct fallback_row *b)
-{
-    if (a->longest_ps != b->longest_ps)
-        return a->longest_ps > b->longest_ps;
-    if (a->longest_host != b->longest_host)
-        return a->longest_host < b->longest_host;
-    return a->longest_begin_ps < b->longest_begin_ps;
-}
-
 static void merge_rows(void *into, const void *from)
 {
     struct fallback_row *a = into;
@@ -23,11 +14,7 @@ static void merge_rows(void *into, const void *from)
 
     a->count = tm_sum_counts(a->count, b->count);
     a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
-    if (!is_longer(b, a))
-        return;
-    a->longest_ps = b->longest_ps;
-    a->longest_begin_ps = b->longest_begin_ps;
-    a->longest_host = b->longest_host;
+    tm_longest_merge(&a->longest, &b->longest);
 }
 
 static tm_status open_stage(struct tm_stage *s)

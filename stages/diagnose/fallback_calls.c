@@ -2,7 +2,6 @@
 /* Calls of the program back to the host, and operations that ran there.  A call back is the outermost span that is
  * named as one; what is inside tells its kind and the user's function. */
 #include <string.h>
-#include <xxhash.h>
 
 #include "pipeline/hash.h"
 #include "stages/diagnose/fallback_private.h"
@@ -21,7 +20,6 @@ tm_status fallback_count(struct fallback *f, struct fallback_row *row, int64_t b
     struct fallback_sum *sum = &f->sums[row->sort];
     struct tm_name name, op;
     struct key_text text;
-    XXH128_hash_t hash;
     tm_status st = tm_names_info(f->names, row->name, &name);
 
     if (st == TM_OK)
@@ -29,12 +27,10 @@ tm_status fallback_count(struct fallback *f, struct fallback_row *row, int64_t b
     if (st != TM_OK)
         return st;
     text = (struct key_text){ name.hash, op.hash, row->sort, row->kind };
-    hash = XXH3_128bits(&text, sizeof(text));
-    row->key = (struct tm_key){ hash.high64, hash.low64 };
+    row->key = tm_hash_key(&text, sizeof(text));
     row->count = 1;
-    row->total_ps = row->longest_ps = dur_ps;
-    row->longest_begin_ps = begin_ps;
-    row->longest_host = f->trace->host;
+    row->total_ps = dur_ps;
+    row->longest = (struct tm_longest){ dur_ps, begin_ps, f->trace->host };
     sum->count = tm_sum_counts(sum->count, 1);
     sum->total_ps = tm_sum_times(sum->total_ps, dur_ps);
     return tm_groups_add(f->rows, row);

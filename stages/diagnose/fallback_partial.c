@@ -12,9 +12,7 @@ static void save_row(struct tm_partial_writer *w, const void *of)
     tm_partial_put_words(w, &row->key, 2);
     tm_partial_put_u64(w, row->count);
     tm_partial_put_i64(w, row->total_ps);
-    tm_partial_put_i64(w, row->longest_ps);
-    tm_partial_put_i64(w, row->longest_begin_ps);
-    tm_partial_put_u32(w, row->longest_host);
+    tm_longest_save(w, &row->longest);
     tm_partial_put_name(w, row->name);
     tm_partial_put_name(w, row->op);
     tm_partial_put_u8(w, row->sort);
@@ -38,10 +36,7 @@ tm_status tm_fallback_save(struct tm_stage *s, struct tm_partial_writer *w)
     tm_partial_put_u8(w, f->has_steps);
     tm_partial_put_u32(w, f->trips_listed);
     for (uint32_t i = 0; i < f->trips_listed; i++) {
-        tm_partial_put_u32(w, f->trips[i].host);
-        tm_partial_put_id(w, f->trips[i].host, f->trips[i].device);
-        tm_partial_put_i64(w, f->trips[i].begin_ps);
-        tm_partial_put_i64(w, f->trips[i].dur_ps);
+        tm_stretch_save(w, &f->trips[i]);
         tm_partial_put_u64(w, f->trips[i].bytes);
     }
     return tm_partial_put_groups(w, f->rows, save_row);
@@ -69,40 +64,36 @@ static void load_trips(struct fallback *f, struct tm_partial_reader *r)
     const uint32_t count = tm_partial_below_u32(r, FALLBACK_TRIPS + 1);
 
     for (uint32_t i = 0; i < count && tm_partial_is_ok(r); i++) {
-        const uint32_t host = tm_partial_below_u32(r, tm_partial_host_count(r));
-        struct round_trip trip = { .host = tm_partial_first_host(r) + host };
+        struct tm_stretch trip = { .bytes = 0 };
 
-        tm_partial_id(r, host, trip.device, sizeof(trip.device));
-        trip.begin_ps = tm_partial_i64(r);
-        trip.dur_ps = tm_partial_time(r);
+        tm_stretch_load(r, &trip);
         trip.bytes = tm_partial_u64(r);
         if (tm_partial_is_ok(r))
-            fallback_list_trip(f, &trip);
+            tm_stretches_add(f->trips, &f->trips_listed, FALLBACK_TRIPS, &trip);
     }
+}
+
+static void load_row(struct tm_partial_reader *r, void *to)
+{
+    struct fallback_row *row = to;
+
+    tm_partial_words(r, &row->key, 2);
+    row->count = tm_partial_u64(r);
+    row->total_ps = tm_partial_time(r);
+    tm_longest_load(r, &row->longest);
+    row->name = tm_partial_name(r);
+    row->op = tm_partial_name(r);
+    row->sort = tm_partial_below_u8(r, FALLBACK_SORTS);
+    row->kind = tm_partial_below_u8(r, TM_CALLBACK_KINDS);
 }
 
 tm_status tm_fallback_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct fallback *f = s->state;
-    tm_status st = TM_OK;
+    struct fallback_row row;
 
     f->names = tm_partial_names(r);
     load_sums(f, r);
     load_trips(f, r);
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct fallback_row row = { .count = 0 };
-
-        tm_partial_words(r, &row.key, 2);
-        row.count = tm_partial_u64(r);
-        row.total_ps = tm_partial_time(r);
-        row.longest_ps = tm_partial_time(r);
-        row.longest_begin_ps = tm_partial_i64(r);
-        row.longest_host = tm_partial_first_host(r) + tm_partial_below_u32(r, tm_partial_host_count(r));
-        row.name = tm_partial_name(r);
-        row.op = tm_partial_name(r);
-        row.sort = tm_partial_below_u8(r, FALLBACK_SORTS);
-        row.kind = tm_partial_below_u8(r, TM_CALLBACK_KINDS);
-        st = tm_partial_is_ok(r) ? tm_groups_add(f->rows, &row) : tm_partial_status(r);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    return tm_partial_take_groups(r, f->rows, load_row, &row);
 }

@@ -6,6 +6,7 @@
 #include "stages/diagnose/callback_name.h"
 #include "stages/diagnose/fallback.h"
 #include "stages/diagnose/host_window.h"
+#include "stages/diagnose/longest.h"
 #include "stages/diagnose/shares.h"
 #include "stages/diagnose/sums.h"
 
@@ -25,8 +26,7 @@ struct fallback_row {
     struct tm_key key; /* of sort, kind and the two names */
     uint64_t count;
     int64_t total_ps;
-    int64_t longest_ps, longest_begin_ps; /* of equal ones that of the first host, the earliest one */
-    uint32_t longest_host;
+    struct tm_longest longest;
     tm_strid name; /* callback: the function that was called, 0 = not known */
     tm_strid op;   /* framework path; 0 = not recorded */
     uint8_t sort;  /* enum fallback_sort */
@@ -36,14 +36,6 @@ struct fallback_row {
 struct fallback_sum {
     uint64_t count;
     int64_t total_ps;
-};
-
-/* Data that went to the host, and data that came from it, with the device idle between. */
-struct round_trip {
-    int64_t begin_ps, dur_ps; /* between the two copies */
-    uint64_t bytes;           /* of both; 0 = not recorded */
-    uint32_t host;
-    char device[192]; /* id */
 };
 
 /* A call back that has not ended. */
@@ -89,7 +81,7 @@ struct fallback {
     /* of the run */
     struct tm_groups *rows; /* struct fallback_row */
     struct fallback_sum sums[FALLBACK_SORTS];
-    struct round_trip trips[FALLBACK_TRIPS];
+    struct tm_stretch trips[FALLBACK_TRIPS]; /* data went to the host and came back, with the device idle between */
     uint32_t trips_listed;
     uint64_t trip_count, trip_bytes, trips_of_unknown_bytes;
     int64_t trip_ps;
@@ -112,7 +104,6 @@ tm_status fallback_count(struct fallback *f, struct fallback_row *row, int64_t b
 
 /* round_trips.c: what the devices tell */
 tm_status fallback_take_activity(struct fallback *f, const struct tm_event *event) TM_MUST_USE;
-void fallback_list_trip(struct fallback *f, const struct round_trip *trip);
 
 /* fallback_report.c */
 tm_status tm_fallback_report(struct tm_stage *s, struct tm_value *summary) TM_MUST_USE;

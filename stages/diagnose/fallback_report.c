@@ -15,7 +15,7 @@ static int longest_first(const void *a, const void *b)
 
     if (x->total_ps != y->total_ps)
         return x->total_ps > y->total_ps ? -1 : 1;
-    return host_key_order(x->key, y->key);
+    return tm_key_order(x->key, y->key);
 }
 
 static tm_status add_row(struct fallback *f, const struct fallback_row *row, struct tm_value *list)
@@ -33,8 +33,8 @@ static tm_status add_row(struct fallback *f, const struct fallback_row *row, str
         st = tm_add_known_name(to, "op", f->names, row->op, "the profile does not tell");
     tm_add_uint(to, "count", row->count);
     tm_add_int(to, "total_ps", row->total_ps);
-    tm_add_int(to, "begin_ps", row->longest_begin_ps);
-    tm_add_int(to, "longest_ps", row->longest_ps);
+    tm_add_int(to, "begin_ps", row->longest.begin_ps);
+    tm_add_int(to, "longest_ps", row->longest.dur_ps);
     return st;
 }
 
@@ -84,7 +84,7 @@ static tm_status add_sort(struct fallback *f, enum fallback_sort sort, const cha
 }
 
 /* What the host did in a gap, where that gap is among the longest ones of the run. */
-static const char *host_event_of(const struct tm_value *summary, const struct round_trip *trip)
+static const char *host_event_of(const struct tm_value *summary, const struct tm_stretch *trip)
 {
     const struct tm_value *gaps = tm_path(summary, "gaps.longest");
 
@@ -98,7 +98,7 @@ static const char *host_event_of(const struct tm_value *summary, const struct ro
     return "";
 }
 
-static void add_trip(const struct tm_value *summary, const struct round_trip *trip, struct tm_value *list)
+static void add_trip(const struct tm_value *summary, const struct tm_stretch *trip, struct tm_value *list)
 {
     struct tm_value *to = tm_add_object(list, NULL);
     const char *event = host_event_of(summary, trip);

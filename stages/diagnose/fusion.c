@@ -6,7 +6,6 @@
 
 #include <string.h>
 #include <strings.h>
-#include <xxhash.h>
 
 #include "stages/diagnose/fusion_private.h"
 
@@ -97,10 +96,9 @@ static tm_status count_in_step(struct fusion *f, const struct tm_event *event, c
         struct tm_key op;
         uint32_t step, device;
     } key = { front->repeated.key, event->step, event->device };
-    const XXH128_hash_t hash = XXH3_128bits(&key, sizeof(key));
     struct fusion_op row = front->repeated;
 
-    row.key = (struct tm_key){ hash.high64, hash.low64 };
+    row.key = tm_hash_key(&key, sizeof(key));
     row.count = 1;
     row.total_ps = event->record.dur_ps;
     return tm_groups_add(f->step_ops, &row);

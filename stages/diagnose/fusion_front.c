@@ -5,7 +5,6 @@
  * are none either: gates and routers are made of them. */
 #include <ctype.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "pipeline/hash.h"
 #include "stages/diagnose/fusion_private.h"
@@ -29,7 +28,6 @@ tm_status fusion_key(struct fusion *f, struct fusion_op *row)
         uint64_t kind;
     } text = { .kind = row->kind };
     struct tm_name name, op;
-    XXH128_hash_t hash;
     tm_status st = tm_names_info(f->names, row->name, &name);
 
     if (st == TM_OK)
@@ -38,8 +36,7 @@ tm_status fusion_key(struct fusion *f, struct fusion_op *row)
         return st;
     text.name = name.hash;
     text.op = op.hash;
-    hash = XXH3_128bits(&text, sizeof(text));
-    row->key = (struct tm_key){ hash.high64, hash.low64 };
+    row->key = tm_hash_key(&text, sizeof(text));
     return TM_OK;
 }
 

@@ -19,8 +19,7 @@ static void save_op(struct tm_partial_writer *w, const void *of)
 
 static void save_run(struct tm_partial_writer *w, const struct fusion_run *run)
 {
-    tm_partial_put_u32(w, run->host);
-    tm_partial_put_id(w, run->host, run->device);
+    tm_partial_put_device(w, run->host, run->device);
     tm_partial_put_u32(w, run->device_index);
     tm_partial_put_u32(w, run->track);
     tm_partial_put_i64(w, run->begin_ps);
@@ -77,10 +76,7 @@ static void load_sums(struct fusion *f, struct tm_partial_reader *r)
 
 static void load_run(struct tm_partial_reader *r, struct fusion_run *run)
 {
-    const uint32_t host = tm_partial_below_u32(r, tm_partial_host_count(r));
-
-    run->host = tm_partial_first_host(r) + host;
-    tm_partial_id(r, host, run->device, sizeof(run->device));
+    run->host = tm_partial_device(r, run->device, sizeof(run->device));
     run->device_index = tm_partial_below_u32(r, TM_DEVICES_MOST);
     run->track = tm_partial_u32(r);
     run->begin_ps = tm_partial_i64(r);
@@ -111,8 +107,16 @@ static tm_status load_runs(struct fusion *f, struct tm_partial_reader *r)
     return st;
 }
 
-static void load_op(struct tm_partial_reader *r, struct fusion_op *row)
+/* Nothing is divided by what a file says is 0. */
+static bool is_sound(const struct fusion_op *row)
 {
+    return row->count && (row->kind != FUSION_REPEATED_OP || row->steps);
+}
+
+static void load_op(struct tm_partial_reader *r, void *to)
+{
+    struct fusion_op *row = to;
+
     tm_partial_words(r, &row->key, 2);
     row->count = tm_partial_u64(r);
     row->steps = tm_partial_u64(r);
@@ -120,31 +124,18 @@ static void load_op(struct tm_partial_reader *r, struct fusion_op *row)
     row->name = tm_partial_name(r);
     row->op = tm_partial_name(r);
     row->kind = tm_partial_below_u8(r, FUSION_KINDS);
-}
-
-/* Nothing is divided by what a file says is 0. */
-static bool is_sound(const struct fusion_op *row)
-{
-    return row->count && (row->kind != FUSION_REPEATED_OP || row->steps);
+    if (tm_partial_is_ok(r) && !is_sound(row))
+        (void)tm_partial_damaged(r, "a number is out of its range");
 }
 
 tm_status tm_fusion_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct fusion *f = s->state;
+    struct fusion_op op;
     tm_status st;
 
     f->names = tm_partial_names(r);
     load_sums(f, r);
     st = load_runs(f, r);
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct fusion_op row = { .count = 0 };
-
-        load_op(r, &row);
-        if (!tm_partial_is_ok(r))
-            break;
-        if (!is_sound(&row))
-            return tm_partial_damaged(r, "a number is out of its range");
-        st = tm_groups_add(f->ops, &row);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    return st == TM_OK ? tm_partial_take_groups(r, f->ops, load_op, &op) : st;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The section fusion out of the sums, the groups and the longest runs. */
 #include "stages/diagnose/fusion_private.h"
+#include "stages/diagnose/name_cell.h"
 
 enum { REPEATED_ROWS = 50, ATTENTION_ROWS = 20, LAYOUT_ROWS = 20, F32_ROWS = 20, NAME_MOST = 512 };
 
@@ -17,9 +18,7 @@ static int longest_first(const void *a, const void *b)
 
     if (x->total_ps != y->total_ps)
         return x->total_ps > y->total_ps ? -1 : 1;
-    if (x->key.high != y->key.high)
-        return x->key.high > y->key.high ? 1 : -1;
-    return (x->key.low > y->key.low) - (x->key.low < y->key.low);
+    return tm_key_order(x->key, y->key);
 }
 
 static double share_of(const struct fusion *f, int64_t part_ps)
@@ -43,18 +42,7 @@ static void add_share(const struct fusion *f, struct tm_value *to, int64_t part_
 
 static tm_status add_name(struct fusion *f, struct tm_value *to, const char *key, tm_strid name, const char *why)
 {
-    const char *text;
-    size_t length;
-    tm_status st;
-
-    if (!name) {
-        tm_add_null(to, key, why);
-        return TM_OK;
-    }
-    st = tm_names_text(f->names, name, NAME_MOST, &text, &length);
-    if (st == TM_OK)
-        tm_add_text(to, key, text, length);
-    return st;
+    return tm_add_name_cut(to, key, f->names, name, NAME_MOST, why);
 }
 
 static void add_counts(const struct fusion *f, struct tm_value *section)

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The section gaps. */
 #include "stages/diagnose/device_time_private.h"
+#include "stages/diagnose/name_cell.h"
 
 enum { NAME_MOST = 512 };
 
 static tm_status add_name(struct device_time *d, struct tm_value *to, const char *key, tm_strid name)
 {
-    const char *text;
-    size_t length;
-    tm_status st;
-
-    if (!name) {
-        tm_add_null(to, key, "not recorded");
-        return TM_OK;
-    }
-    st = tm_names_text(d->names, name, NAME_MOST, &text, &length);
-    if (st == TM_OK)
-        tm_add_text(to, key, text, length);
-    return st;
+    return tm_add_name_cut(to, key, d->names, name, NAME_MOST, "not recorded");
 }
 
 static tm_status add_listed(struct device_time *d, const struct listed_gap *gap, struct tm_value *list)

@@ -16,15 +16,6 @@ static void merge_calls(void *into, const void *from)
     a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
 }
 
-static bool is_longer(const struct sync_row *a, const struct sync_row *b)
-{
-    if (a->longest_ps != b->longest_ps)
-        return a->longest_ps > b->longest_ps;
-    if (a->longest_host != b->longest_host)
-        return a->longest_host < b->longest_host;
-    return a->longest_begin_ps < b->longest_begin_ps;
-}
-
 static void merge_syncs(void *into, const void *from)
 {
     struct sync_row *a = into;
@@ -32,11 +23,7 @@ static void merge_syncs(void *into, const void *from)
 
     a->count = tm_sum_counts(a->count, b->count);
     a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
-    if (!is_longer(b, a))
-        return;
-    a->longest_ps = b->longest_ps;
-    a->longest_begin_ps = b->longest_begin_ps;
-    a->longest_host = b->longest_host;
+    tm_longest_merge(&a->longest, &b->longest);
 }
 
 static void merge_delays(void *into, const void *from)

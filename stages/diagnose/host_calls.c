@@ -4,7 +4,6 @@
  * thread add up to the time in which it was busy.  Memory: open spans, fixed; groups by name, and a row per thread,
  * which spill. */
 #include <string.h>
-#include <xxhash.h>
 
 #include "pipeline/hash.h"
 #include "stages/diagnose/host_private.h"
@@ -62,7 +61,6 @@ static tm_status add_call(struct host *h, const struct tm_nested *span, enum hos
 static tm_status sync_key(struct host *h, const tm_strid names[3], struct tm_key *key)
 {
     struct tm_key texts[3] = { { 0, 0 } };
-    XXH128_hash_t hash;
 
     for (int i = 0; i < 3; i++) {
         const struct host_front *front;
@@ -75,8 +73,7 @@ static tm_status sync_key(struct host *h, const tm_strid names[3], struct tm_key
             return st;
         texts[i] = front->hash;
     }
-    hash = XXH3_128bits(texts, sizeof(texts));
-    *key = (struct tm_key){ hash.high64, hash.low64 };
+    *key = tm_hash_key(texts, sizeof(texts));
     return TM_OK;
 }
 
@@ -84,8 +81,8 @@ static tm_status add_sync(struct host *h, const struct tm_nested *span)
 {
     const struct host_span *about = span->payload, *around = span->parent;
     const tm_strid names[3] = { about->name, around ? around->python : 0, around ? around->annotation : 0 };
-    struct sync_row row = { .count = 1, .total_ps = span->dur_ps, .longest_ps = span->dur_ps,
-                            .longest_begin_ps = span->start_ps, .longest_host = h->trace->host, .name = names[0],
+    struct sync_row row = { .count = 1, .total_ps = span->dur_ps,
+                            .longest = { span->dur_ps, span->start_ps, h->trace->host }, .name = names[0],
                             .caller = names[1], .annotation = names[2] };
     const tm_status st = sync_key(h, names, &row.key);
 

@@ -159,36 +159,11 @@ tm_status host_take_activity(struct host *h, const struct tm_event *event)
 
 /* --- a host ends --- */
 
-static int order_of_empty(const struct empty_stretch *a, const struct empty_stretch *b)
-{
-    if (a->dur_ps != b->dur_ps)
-        return a->dur_ps > b->dur_ps ? -1 : 1;
-    if (a->host != b->host)
-        return a->host < b->host ? -1 : 1;
-    if (a->begin_ps != b->begin_ps)
-        return a->begin_ps < b->begin_ps ? -1 : 1;
-    return strcmp(a->device, b->device);
-}
-
-void host_list_empty(struct host *h, const struct empty_stretch *stretch)
-{
-    uint32_t at = h->empty_listed;
-
-    while (at && order_of_empty(stretch, &h->empty[at - 1]) < 0)
-        at--;
-    if (at == HOST_EMPTY_LISTED)
-        return;
-    if (h->empty_listed < HOST_EMPTY_LISTED)
-        h->empty_listed++;
-    memmove(&h->empty[at + 1], &h->empty[at], (h->empty_listed - 1 - at) * sizeof(h->empty[0]));
-    h->empty[at] = *stretch;
-}
-
 static tm_status count_stretches(struct host *h, uint32_t device)
 {
     for (uint64_t at = h->lanes[device].top; at;) {
         const struct empty_row *row = tm_rows_at(h->stretches, at - 1);
-        struct empty_stretch stretch = { .host = h->trace->host };
+        struct tm_stretch stretch = { .host = h->trace->host };
 
         if (!row)
             return h->run->error.status;
@@ -197,7 +172,7 @@ static tm_status count_stretches(struct host *h, uint32_t device)
         memcpy(stretch.device, h->trace->devices[device].id, sizeof(stretch.device));
         h->empty_count = tm_sum_counts(h->empty_count, 1);
         h->empty_ps = tm_sum_times(h->empty_ps, stretch.dur_ps);
-        host_list_empty(h, &stretch);
+        tm_stretches_add(h->empty, &h->empty_listed, HOST_EMPTY_LISTED, &stretch);
         at = row->below;
     }
     return TM_OK;

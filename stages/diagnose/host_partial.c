@@ -23,9 +23,7 @@ static void save_sync(struct tm_partial_writer *w, const void *of)
     tm_partial_put_words(w, &row->key, 2);
     tm_partial_put_u64(w, row->count);
     tm_partial_put_i64(w, row->total_ps);
-    tm_partial_put_i64(w, row->longest_ps);
-    tm_partial_put_i64(w, row->longest_begin_ps);
-    tm_partial_put_u32(w, row->longest_host);
+    tm_longest_save(w, &row->longest);
     tm_partial_put_name(w, row->name);
     tm_partial_put_name(w, row->caller);
     tm_partial_put_name(w, row->annotation);
@@ -87,12 +85,8 @@ static void save_sums(const struct host *h, struct tm_partial_writer *w)
     tm_partial_put_u8(w, h->has_accelerator);
     tm_partial_put_u8(w, h->has_cpu_device);
     tm_partial_put_u32(w, h->empty_listed);
-    for (uint32_t i = 0; i < h->empty_listed; i++) {
-        tm_partial_put_u32(w, h->empty[i].host);
-        tm_partial_put_id(w, h->empty[i].host, h->empty[i].device);
-        tm_partial_put_i64(w, h->empty[i].begin_ps);
-        tm_partial_put_i64(w, h->empty[i].dur_ps);
-    }
+    for (uint32_t i = 0; i < h->empty_listed; i++)
+        tm_stretch_save(w, &h->empty[i]);
 }
 
 tm_status tm_host_save(struct tm_stage *s, struct tm_partial_writer *w)
@@ -129,14 +123,11 @@ static void load_sums(struct host *h, struct tm_partial_reader *r)
     h->has_cpu_device |= tm_partial_bool(r);
     listed = tm_partial_below_u32(r, HOST_EMPTY_LISTED + 1);
     for (uint32_t i = 0; i < listed && tm_partial_is_ok(r); i++) {
-        const uint32_t host = tm_partial_below_u32(r, tm_partial_host_count(r));
-        struct empty_stretch stretch = { .host = tm_partial_first_host(r) + host };
+        struct tm_stretch stretch = { .bytes = 0 };
 
-        tm_partial_id(r, host, stretch.device, sizeof(stretch.device));
-        stretch.begin_ps = tm_partial_i64(r);
-        stretch.dur_ps = tm_partial_time(r);
+        tm_stretch_load(r, &stretch);
         if (tm_partial_is_ok(r))
-            host_list_empty(h, &stretch);
+            tm_stretches_add(h->empty, &h->empty_listed, HOST_EMPTY_LISTED, &stretch);
     }
 }
 
@@ -171,7 +162,7 @@ static tm_status load_threads(struct host *h, struct tm_partial_reader *r)
         row.op_ps = tm_partial_time(r);
         row.first_ps = tm_partial_i64(r);
         row.last_ps = tm_partial_i64(r);
-        row.host = tm_partial_first_host(r) + tm_partial_below_u32(r, tm_partial_host_count(r));
+        row.host = tm_partial_run_host(r);
         row.name = tm_partial_name(r);
         row.is_main = tm_partial_bool(r);
         st = tm_partial_is_ok(r) ? tm_rows_append(h->threads, &row) : tm_partial_status(r);
@@ -179,61 +170,45 @@ static tm_status load_threads(struct host *h, struct tm_partial_reader *r)
     return st;
 }
 
-static tm_status load_calls(struct host *h, struct tm_partial_reader *r)
+static void load_call(struct tm_partial_reader *r, void *to)
 {
-    tm_status st = TM_OK;
+    struct call_row *row = to;
 
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct call_row row = { .count = 0 };
-
-        tm_partial_words(r, &row.key, 2);
-        row.count = tm_partial_u64(r);
-        row.self_ps = tm_partial_time(r);
-        row.total_ps = tm_partial_time(r);
-        row.name = tm_partial_name(r);
-        row.kind = tm_partial_below_u8(r, HOST_CALL_KINDS);
-        st = tm_partial_is_ok(r) ? tm_groups_add(h->calls, &row) : tm_partial_status(r);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    tm_partial_words(r, &row->key, 2);
+    row->count = tm_partial_u64(r);
+    row->self_ps = tm_partial_time(r);
+    row->total_ps = tm_partial_time(r);
+    row->name = tm_partial_name(r);
+    row->kind = tm_partial_below_u8(r, HOST_CALL_KINDS);
 }
 
-static tm_status load_syncs(struct host *h, struct tm_partial_reader *r)
+static void load_sync(struct tm_partial_reader *r, void *to)
 {
-    tm_status st = TM_OK;
+    struct sync_row *row = to;
 
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct sync_row row = { .count = 0 };
-
-        tm_partial_words(r, &row.key, 2);
-        row.count = tm_partial_u64(r);
-        row.total_ps = tm_partial_time(r);
-        row.longest_ps = tm_partial_time(r);
-        row.longest_begin_ps = tm_partial_i64(r);
-        row.longest_host = tm_partial_first_host(r) + tm_partial_below_u32(r, tm_partial_host_count(r));
-        row.name = tm_partial_name(r);
-        row.caller = tm_partial_name(r);
-        row.annotation = tm_partial_name(r);
-        st = tm_partial_is_ok(r) ? tm_groups_add(h->syncs, &row) : tm_partial_status(r);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    tm_partial_words(r, &row->key, 2);
+    row->count = tm_partial_u64(r);
+    row->total_ps = tm_partial_time(r);
+    tm_longest_load(r, &row->longest);
+    row->name = tm_partial_name(r);
+    row->caller = tm_partial_name(r);
+    row->annotation = tm_partial_name(r);
 }
 
-static tm_status load_delays(struct host *h, struct tm_partial_reader *r)
+static void load_delay(struct tm_partial_reader *r, void *to)
 {
-    tm_status st = TM_OK;
+    struct delay_row *row = to;
 
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct delay_row row = { .key = { 0, (uint64_t)tm_partial_time(r) } };
-
-        row.count = tm_partial_u64(r);
-        st = tm_partial_is_ok(r) ? tm_groups_add(h->delays, &row) : tm_partial_status(r);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    row->key.low = (uint64_t)tm_partial_time(r);
+    row->count = tm_partial_u64(r);
 }
 
 tm_status tm_host_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct host *h = s->state;
+    struct call_row call;
+    struct sync_row sync;
+    struct delay_row delay;
     tm_status st;
 
     h->names = tm_partial_names(r);
@@ -242,8 +217,8 @@ tm_status tm_host_load(struct tm_stage *s, struct tm_partial_reader *r)
     if (st == TM_OK)
         st = load_threads(h, r);
     if (st == TM_OK)
-        st = load_calls(h, r);
+        st = tm_partial_take_groups(r, h->calls, load_call, &call);
     if (st == TM_OK)
-        st = load_syncs(h, r);
-    return st == TM_OK ? load_delays(h, r) : st;
+        st = tm_partial_take_groups(r, h->syncs, load_sync, &sync);
+    return st == TM_OK ? tm_partial_take_groups(r, h->delays, load_delay, &delay) : st;
 }

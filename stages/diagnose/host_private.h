@@ -5,6 +5,7 @@
 #include "pipeline/groups.h"
 #include "stages/diagnose/host.h"
 #include "stages/diagnose/host_window.h"
+#include "stages/diagnose/longest.h"
 #include "stages/diagnose/nesting.h"
 #include "stages/diagnose/shares.h"
 #include "stages/diagnose/sums.h"
@@ -29,9 +30,8 @@ struct sync_row {
     struct tm_key key; /* of the three names */
     uint64_t count;
     int64_t total_ps;
-    int64_t longest_ps, longest_begin_ps; /* of equal ones that of the first host, the earliest one */
-    uint32_t longest_host;
-    tm_strid name, caller, annotation;    /* 0 = none around it */
+    struct tm_longest longest;
+    tm_strid name, caller, annotation; /* 0 = none around it */
 };
 
 /* How often work began so long after its launch. */
@@ -58,13 +58,6 @@ struct empty_lane {
     int64_t gap_begin_ps, gap_end_ps; /* the latest gap */
     uint64_t top;                     /* row of its latest stretch, plus one; 0 = none */
     bool is_used;
-};
-
-/* One of the longest stretches. */
-struct empty_stretch {
-    int64_t begin_ps, dur_ps;
-    uint32_t host;
-    char device[192]; /* id */
 };
 
 /* A host thread. */
@@ -122,7 +115,7 @@ struct host {
     struct tm_groups *delays;  /* struct delay_row */
     struct tm_rows *threads;   /* struct thread_row, host by host */
     struct tm_rows *hosts;     /* struct host_row */
-    struct empty_stretch empty[HOST_EMPTY_LISTED];
+    struct tm_stretch empty[HOST_EMPTY_LISTED];
     uint32_t empty_listed;
     uint64_t empty_count;
     int64_t empty_ps;
@@ -150,18 +143,10 @@ static inline size_t host_memory(struct tm_run *run, int parts)
     return tm_tables_memory(run, TM_TABLES_HOST, 32, (unsigned)parts);
 }
 
-static inline int host_key_order(struct tm_key a, struct tm_key b)
-{
-    if (a.high != b.high)
-        return a.high < b.high ? -1 : 1;
-    return (a.low > b.low) - (a.low < b.low);
-}
-
 /* host_launches.c: what the devices tell */
 tm_status host_begin_launches(struct host *h) TM_MUST_USE;
 tm_status host_take_activity(struct host *h, const struct tm_event *event) TM_MUST_USE;
 tm_status host_end_launches(struct host *h) TM_MUST_USE;
-void host_list_empty(struct host *h, const struct empty_stretch *stretch);
 void host_free_launches(struct host *h); /* what is of the present host; after anything */
 
 /* host_calls.c: what the threads tell */

@@ -137,7 +137,7 @@ static int longest_sync_first(const void *a, const void *b)
 
     if (x->total_ps != y->total_ps)
         return x->total_ps > y->total_ps ? -1 : 1;
-    return host_key_order(x->key, y->key);
+    return tm_key_order(x->key, y->key);
 }
 
 static const char *host_name(struct host *h, uint32_t host)
@@ -158,9 +158,9 @@ static tm_status add_sync(struct host *h, const struct sync_row *row, struct tm_
         st = tm_add_known_name(to, "annotation", h->names, row->annotation, "it lies in no annotation");
     tm_add_uint(to, "count", row->count);
     tm_add_int(to, "total_ps", row->total_ps);
-    tm_add_string(to, "host", host_name(h, row->longest_host));
-    tm_add_int(to, "longest_begin_ps", row->longest_begin_ps);
-    tm_add_int(to, "longest_ps", row->longest_ps);
+    tm_add_string(to, "host", host_name(h, row->longest.host));
+    tm_add_int(to, "longest_begin_ps", row->longest.begin_ps);
+    tm_add_int(to, "longest_ps", row->longest.dur_ps);
     return st;
 }
 
@@ -206,7 +206,7 @@ static int longest_call_first(const void *a, const void *b)
         return x->self_ps > y->self_ps ? -1 : 1;
     if (x->total_ps != y->total_ps)
         return x->total_ps > y->total_ps ? -1 : 1;
-    return host_key_order(x->key, y->key);
+    return tm_key_order(x->key, y->key);
 }
 
 /* All calls of a kind, and what the listed ones leave of them. */

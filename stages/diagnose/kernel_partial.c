@@ -63,14 +63,6 @@ tm_status tm_kernels_save(struct tm_stage *s, struct tm_partial_writer *w)
 
 /* --- loading --- */
 
-/* The bits of devices whose numbers grow by so many. */
-static uint64_t shift_devices(uint64_t devices, uint32_t by)
-{
-    const unsigned shift = by % 64;
-
-    return shift ? devices << shift | devices >> (64 - shift) : devices;
-}
-
 static void load_row(struct tm_partial_reader *r, struct kernel_row *row)
 {
     tm_partial_words(r, &row->key, 2);
@@ -119,7 +111,7 @@ static tm_status load_rows(struct kernels *k, struct tm_partial_reader *r, uint3
             return tm_partial_damaged(r, "a device that is not there");
         row.first_host += tm_partial_first_host(r);
         row.first_device += k->active_devices;
-        row.devices = shift_devices(row.devices, k->active_devices);
+        row.devices = tm_move_device_bits(row.devices, k->active_devices);
         st = tm_names_info(k->names, row.name, &name);
         row.name_hash = name.hash;
         if (st == TM_OK)
@@ -128,27 +120,21 @@ static tm_status load_rows(struct kernels *k, struct tm_partial_reader *r, uint3
     return st == TM_OK ? tm_partial_status(r) : st;
 }
 
-static tm_status load_lengths(struct kernels *k, struct tm_partial_reader *r)
+static void load_length(struct tm_partial_reader *r, void *to)
 {
-    tm_status st = TM_OK;
+    struct kernel_length *length = to;
 
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct kernel_length length;
-
-        tm_partial_words(r, &length.key, 2);
-        length.count = tm_partial_u64(r);
-        if (tm_partial_is_ok(r) && length.key.low > INT64_MAX)
-            return tm_partial_damaged(r, "a length that is negative");
-        if (tm_partial_is_ok(r))
-            st = tm_groups_add(k->lengths, &length);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    tm_partial_words(r, &length->key, 2);
+    length->count = tm_partial_u64(r);
+    if (tm_partial_is_ok(r) && length->key.low > INT64_MAX)
+        (void)tm_partial_damaged(r, "a length that is negative");
 }
 
 tm_status tm_kernels_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct kernels *k = s->state;
     const uint32_t devices = tm_partial_below_u32(r, TM_NONE - (uint64_t)k->active_devices);
+    struct kernel_length length;
     struct tm_wide squares;
     tm_status st;
 
@@ -159,5 +145,5 @@ tm_status tm_kernels_load(struct tm_stage *s, struct tm_partial_reader *r)
     k->squares = tm_sum_wide(k->squares, tm_wide_value(squares));
     st = load_rows(k, r, devices);
     k->active_devices += devices;
-    return st == TM_OK ? load_lengths(k, r) : st;
+    return st == TM_OK ? tm_partial_take_groups(r, k->lengths, load_length, &length) : st;
 }

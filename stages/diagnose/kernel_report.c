@@ -57,20 +57,13 @@ static struct tm_category_question question_of(const struct kernel_row *row)
 
 /* --- orders --- */
 
-static int by_key(struct tm_key a, struct tm_key b)
-{
-    if (a.high != b.high)
-        return a.high < b.high ? -1 : 1;
-    return (a.low > b.low) - (a.low < b.low);
-}
-
 static int longest_row_first(const void *a, const void *b)
 {
     const struct kernel_row *x = a, *y = b;
 
     if (x->total_ps != y->total_ps)
         return x->total_ps > y->total_ps ? -1 : 1;
-    return by_key(x->key, y->key);
+    return tm_key_order(x->key, y->key);
 }
 
 static int longest_name_first(const void *a, const void *b)
@@ -79,7 +72,7 @@ static int longest_name_first(const void *a, const void *b)
 
     if (x->total_ps != y->total_ps)
         return x->total_ps > y->total_ps ? -1 : 1;
-    return by_key(x->key, y->key);
+    return tm_key_order(x->key, y->key);
 }
 
 static int by_text_number(const void *a, const void *b)

@@ -5,7 +5,6 @@
 #include "stages/diagnose/kernels.h"
 
 #include <string.h>
-#include <xxhash.h>
 
 #include "pipeline/groups.h"
 #include "pipeline/hash.h"
@@ -156,7 +155,6 @@ static tm_status find_key(struct kernels *k, const struct tm_event *event,
     struct key_text text = { .shared_bytes = c->shared_bytes, .registers = c->registers };
     struct tm_name name, op;
     tm_status st = tm_names_info(k->names, event->record.name, &name);
-    XXH128_hash_t hash;
 
     if (st == TM_OK)
         st = tm_names_info(k->names, c->op, &op);
@@ -166,8 +164,7 @@ static tm_status find_key(struct kernels *k, const struct tm_event *event,
     text.op = op.hash;
     memcpy(text.grid, c->grid, sizeof(text.grid));
     memcpy(text.block, c->block, sizeof(text.block));
-    hash = XXH3_128bits(&text, sizeof(text));
-    *front = (struct kernel_front){ .key = { hash.high64, hash.low64 },
+    *front = (struct kernel_front){ .key = tm_hash_key(&text, sizeof(text)),
                                     .name_hash = name.hash,
                                     .name = event->record.name,
                                     .config = event->record.config,
@@ -188,7 +185,7 @@ static tm_status add_kernel(struct kernels *k, const struct tm_event *event,
         .total_ps = dur_ps,
         .min_ps = dur_ps,
         .max_ps = dur_ps,
-        .devices = UINT64_C(1) << number % 64,
+        .devices = tm_device_bit(number),
         .first_ps = event->record.start_ps,
         .first_host = k->trace->host,
         .first_device = number,

@@ -1,35 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stages/diagnose/listed_text.h"
 
-#include <string.h>
+#include "stages/diagnose/row_text.h"
 
-enum { WHOLE_BYTES = 8192, CUT_BYTES = 256, ROOM_PER_ROW = 512, ROOM_ROWS_MOST = 1 << 20 };
+enum { WHOLE_BYTES = 8192, ROOM_ROWS_MOST = 1 << 20 };
 
 struct tm_listed_texts tm_listed_texts(struct tm_names *names, uint64_t rows)
 {
-    return (struct tm_listed_texts){ names, (rows < ROOM_ROWS_MOST ? rows : ROOM_ROWS_MOST) * ROOM_PER_ROW };
+    return (struct tm_listed_texts){ names, (rows < ROOM_ROWS_MOST ? rows : ROOM_ROWS_MOST) * TM_ROW_TEXT_ROOM };
 }
 
 tm_status tm_listed_text_add(struct tm_listed_texts *texts, struct tm_value *to, const char *key, tm_strid id)
 {
-    char cut[CUT_BYTES + 3];
     const char *text;
-    size_t length, n = CUT_BYTES;
+    size_t length, no_room = 0;
     const tm_status st = tm_names_text(texts->names, id, WHOLE_BYTES + 1, &text, &length);
 
-    if (st != TM_OK)
-        return st;
-    if (length <= CUT_BYTES || (length <= WHOLE_BYTES && length <= texts->room_bytes)) {
-        texts->room_bytes -= length <= CUT_BYTES ? 0 : length;
-        tm_add_text(to, key, text, length);
-        return TM_OK;
-    }
-    while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
-        n--;
-    memcpy(cut, text, n);
-    memcpy(cut + n, "...", 3);
-    tm_add_text(to, key, cut, n + 3);
-    return TM_OK;
+    if (st == TM_OK)
+        tm_add_row_text(to, key, text, length, length <= WHOLE_BYTES ? &texts->room_bytes : &no_room);
+    return st;
 }
 
 tm_status tm_listed_text_or(struct tm_listed_texts *texts, struct tm_value *to, const char *key, tm_strid id,

@@ -48,10 +48,8 @@ void tm_members_free(struct tm_members *m, struct tm_run *run)
 void tm_members_save(const struct tm_members *m, struct tm_partial_writer *w)
 {
     tm_partial_put_u32(w, m->count);
-    for (uint32_t i = 0; i < m->count; i++) {
-        tm_partial_put_u32(w, m->rows[i].host);
-        tm_partial_put_id(w, m->rows[i].host, m->rows[i].device);
-    }
+    for (uint32_t i = 0; i < m->count; i++)
+        tm_partial_put_device(w, m->rows[i].host, m->rows[i].device);
 }
 
 tm_status tm_members_load(struct tm_members *m, struct tm_run *run, struct tm_partial_reader *r, uint32_t *first)

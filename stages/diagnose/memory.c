@@ -81,8 +81,7 @@ static bool is_same(const struct memory_facts *f, const struct memory_facts *wan
 {
     if (f->is_rest || f->has_name != wanted->has_name || f->has_index != wanted->has_index)
         return false;
-    return f->has_name ? f->name_hash.high == wanted->name_hash.high && f->name_hash.low == wanted->name_hash.low
-                       : f->index == wanted->index;
+    return f->has_name ? tm_is_same_key(f->name_hash, wanted->name_hash) : f->index == wanted->index;
 }
 
 static tm_status add_allocator(struct memory *m, const struct memory_facts *facts)

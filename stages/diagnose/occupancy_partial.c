@@ -36,8 +36,10 @@ tm_status tm_occupancy_save(struct tm_stage *s, struct tm_partial_writer *w)
     return tm_partial_put_groups(w, o->groups, save_row);
 }
 
-static void load_row(struct tm_partial_reader *r, struct occupancy_row *row)
+static void load_row(struct tm_partial_reader *r, void *to)
 {
+    struct occupancy_row *row = to;
+
     tm_partial_words(r, &row->key, 2);
     row->count = tm_partial_u64(r);
     row->total_ps = tm_partial_time(r);
@@ -60,20 +62,12 @@ static void load_row(struct tm_partial_reader *r, struct occupancy_row *row)
 tm_status tm_occupancy_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct occupancy *o = s->state;
-    tm_status st = TM_OK;
+    struct occupancy_row row;
 
     o->names = tm_partial_names(r);
     o->unknown_count = tm_sum_counts(o->unknown_count, tm_partial_u64(r));
     o->unknown_ps = tm_sum_times(o->unknown_ps, tm_partial_time(r));
     o->has_gpu |= tm_partial_bool(r);
     o->has_other_device |= tm_partial_bool(r);
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct occupancy_row row = { .count = 0 };
-
-        load_row(r, &row);
-        if (!tm_partial_is_ok(r))
-            break;
-        st = tm_groups_add(o->groups, &row);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    return tm_partial_take_groups(r, o->groups, load_row, &row);
 }

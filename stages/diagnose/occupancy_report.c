@@ -3,6 +3,7 @@
  * is said of grid and op is that of the variant that takes most time. */
 #include <stdio.h>
 
+#include "stages/diagnose/name_cell.h"
 #include "stages/diagnose/occupancy_private.h"
 #include "stages/diagnose/sm_limits.h"
 #include "stages/diagnose/top_rows.h"
@@ -241,18 +242,7 @@ static void add_dimensions(struct tm_value *to, const char *key, const uint32_t 
 
 static tm_status add_name(struct occupancy *o, struct tm_value *to, const char *key, tm_strid name)
 {
-    const char *text;
-    size_t length;
-    tm_status st;
-
-    if (!name) {
-        tm_add_null(to, key, "not recorded");
-        return TM_OK;
-    }
-    st = tm_names_text(o->names, name, NAME_MOST, &text, &length);
-    if (st == TM_OK)
-        tm_add_text(to, key, text, length);
-    return st;
+    return tm_add_name_cut(to, key, o->names, name, NAME_MOST, "not recorded");
 }
 
 static void add_waves(const struct folded *k, struct tm_value *to)

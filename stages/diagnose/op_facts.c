@@ -23,7 +23,6 @@ static tm_status find_key(struct ops *o, const struct tm_config *config, enum tm
 {
     struct tm_name name, module;
     struct key_text text;
-    XXH128_hash_t hash;
     tm_status st = tm_names_info(o->names, row->name, &name);
 
     if (st == TM_OK)
@@ -31,8 +30,7 @@ static tm_status find_key(struct ops *o, const struct tm_config *config, enum tm
     if (st != TM_OK)
         return st;
     text = (struct key_text){ name.hash, module.hash, row->module ? 0 : config->program_id, kind };
-    hash = XXH3_128bits(&text, sizeof(text));
-    row->key = (struct tm_key){ hash.high64, hash.low64 };
+    row->key = tm_hash_key(&text, sizeof(text));
     return TM_OK;
 }
 

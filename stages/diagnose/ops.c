@@ -125,7 +125,7 @@ static tm_status add_op(struct ops *o, const struct op_front *front, const struc
     row.first_dur_ps = span->dur_ps;
     row.first_host = o->trace->host;
     row.first_device = lane->number;
-    row.devices = UINT64_C(1) << lane->number % 64;
+    row.devices = tm_device_bit(lane->number);
     row.cost = (struct op_cost){
         .flops = wide_of(is_execution ? front->flops : 0),
         .bytes = wide_of(is_execution ? front->bytes : 0),
@@ -163,11 +163,6 @@ static tm_status take_nested(void *to, const struct tm_nested *span)
 
 /* --- executions on a GPU --- */
 
-static bool is_same_key(struct tm_key a, struct tm_key b)
-{
-    return a.high == b.high && a.low == b.low;
-}
-
 /* Whether what the execution began with comes again.  Fills prepare for a kernel, and often come several times. */
 static bool comes_again(const struct op_stream *stream, const struct tm_record *record)
 {
@@ -196,7 +191,7 @@ static tm_status begins_execution(struct ops *o, const struct tm_event *event, c
     stream = tm_rows_change(o->streams, track);
     if (!stream)
         return o->run->error.status;
-    *begins = !is_same_key(stream->key, front->row.key) || stream->step != event->step ||
+    *begins = !tm_is_same_key(stream->key, front->row.key) || stream->step != event->step ||
               comes_again(stream, &event->record);
     if (*begins)
         *stream = (struct op_stream){ .key = front->row.key, .first = event->record.name, .step = event->step };

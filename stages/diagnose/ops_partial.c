@@ -47,8 +47,7 @@ static void save_row(struct tm_partial_writer *w, const void *of)
 
 static void save_device(struct tm_partial_writer *w, const struct op_device *device)
 {
-    tm_partial_put_u32(w, device->host);
-    tm_partial_put_id(w, device->host, device->id);
+    tm_partial_put_device(w, device->host, device->id);
     tm_partial_put_text(w, device->model);
     tm_partial_put_text(w, device->vendor);
     tm_partial_put_u8(w, device->kind);
@@ -145,14 +144,6 @@ static void load_row(struct tm_partial_reader *r, struct op_row *row)
         (void)tm_partial_damaged(r, "an operation that never ran");
 }
 
-/* The bits of devices whose numbers grow by so many. */
-static uint64_t shift_devices(uint64_t devices, uint32_t by)
-{
-    const unsigned shift = by % 64;
-
-    return shift ? devices << shift | devices >> (64 - shift) : devices;
-}
-
 static tm_status load_rows(struct ops *o, struct tm_partial_reader *r, uint32_t first, uint32_t devices)
 {
     tm_status st = TM_OK;
@@ -167,7 +158,7 @@ static tm_status load_rows(struct ops *o, struct tm_partial_reader *r, uint32_t 
             return tm_partial_damaged(r, "a device that is not there");
         row.first_host += tm_partial_first_host(r);
         row.first_device += first;
-        row.devices = shift_devices(row.devices, first);
+        row.devices = tm_move_device_bits(row.devices, first);
         st = tm_groups_add(o->groups, &row);
     }
     return st == TM_OK ? tm_partial_status(r) : st;
@@ -175,10 +166,7 @@ static tm_status load_rows(struct ops *o, struct tm_partial_reader *r, uint32_t 
 
 static void load_device(struct tm_partial_reader *r, struct op_device *device)
 {
-    const uint32_t host = tm_partial_below_u32(r, tm_partial_host_count(r));
-
-    device->host = host + tm_partial_first_host(r);
-    tm_partial_id(r, host, device->id, sizeof(device->id));
+    device->host = tm_partial_device(r, device->id, sizeof(device->id));
     tm_partial_text(r, device->model, sizeof(device->model));
     tm_partial_text(r, device->vendor, sizeof(device->vendor));
     device->kind = tm_partial_below_u8(r, TM_DEVICE_CPU + 1);

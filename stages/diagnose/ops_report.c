@@ -30,9 +30,7 @@ static int longest_first(const void *a, const void *b)
 
     if (x->self_ps != y->self_ps)
         return x->self_ps > y->self_ps ? -1 : 1;
-    if (x->key.high != y->key.high)
-        return x->key.high > y->key.high ? 1 : -1;
-    return (x->key.low > y->key.low) - (x->key.low < y->key.low);
+    return tm_key_order(x->key, y->key);
 }
 
 static int longest_length_first(const void *a, const void *b)

@@ -19,8 +19,7 @@ tm_status tm_programs_save(struct tm_stage *s, struct tm_partial_writer *w)
     for (uint64_t i = 0; i < tm_top_rows_count(p->longest); i++) {
         const struct program_pause *pause = tm_top_rows_at(p->longest, i);
 
-        tm_partial_put_u32(w, pause->host);
-        tm_partial_put_id(w, pause->host, pause->device);
+        tm_partial_put_device(w, pause->host, pause->device);
         tm_partial_put_u32(w, pause->device_index);
         tm_partial_put_i64(w, pause->begin_ps);
         tm_partial_put_i64(w, pause->dur_ps);
@@ -34,10 +33,7 @@ tm_status tm_programs_save(struct tm_stage *s, struct tm_partial_writer *w)
 
 static void load_pause(struct tm_partial_reader *r, struct program_pause *pause)
 {
-    const uint32_t host = tm_partial_below_u32(r, tm_partial_host_count(r));
-
-    pause->host = tm_partial_first_host(r) + host;
-    tm_partial_id(r, host, pause->device, sizeof(pause->device));
+    pause->host = tm_partial_device(r, pause->device, sizeof(pause->device));
     pause->device_index = tm_partial_below_u32(r, TM_DEVICES_MOST);
     pause->begin_ps = tm_partial_i64(r);
     pause->dur_ps = tm_partial_time(r);

@@ -22,9 +22,7 @@ static int most_lost_first(const void *a, const void *b)
 
     if (x->lost_ps != y->lost_ps)
         return x->lost_ps > y->lost_ps ? -1 : 1;
-    if (x->row.key.high != y->row.key.high)
-        return x->row.key.high > y->row.key.high ? 1 : -1;
-    return (x->row.key.low > y->row.key.low) - (x->row.key.low < y->row.key.low);
+    return tm_key_order(x->row.key, y->row.key);
 }
 
 tm_status tm_op_roofs_open(struct ops *o, struct op_roofs *roofs)

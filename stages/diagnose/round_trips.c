@@ -5,34 +5,9 @@
 
 #include "stages/diagnose/fallback_private.h"
 
-static int order_of_trips(const struct round_trip *a, const struct round_trip *b)
-{
-    if (a->dur_ps != b->dur_ps)
-        return a->dur_ps > b->dur_ps ? -1 : 1;
-    if (a->host != b->host)
-        return a->host < b->host ? -1 : 1;
-    if (a->begin_ps != b->begin_ps)
-        return a->begin_ps < b->begin_ps ? -1 : 1;
-    return strcmp(a->device, b->device);
-}
-
-void fallback_list_trip(struct fallback *f, const struct round_trip *trip)
-{
-    uint32_t at = f->trips_listed;
-
-    while (at && order_of_trips(trip, &f->trips[at - 1]) < 0)
-        at--;
-    if (at == FALLBACK_TRIPS)
-        return;
-    if (f->trips_listed < FALLBACK_TRIPS)
-        f->trips_listed++;
-    memmove(&f->trips[at + 1], &f->trips[at], (f->trips_listed - 1 - at) * sizeof(f->trips[0]));
-    f->trips[at] = *trip;
-}
-
 static void count_trip(struct fallback *f, const struct trip_lane *lane, const struct tm_event *event)
 {
-    struct round_trip trip = { .begin_ps = lane->gap_begin_ps, .dur_ps = lane->gap_end_ps - lane->gap_begin_ps,
+    struct tm_stretch trip = { .begin_ps = lane->gap_begin_ps, .dur_ps = lane->gap_end_ps - lane->gap_begin_ps,
                                .host = f->trace->host };
 
     if (lane->d2h_bytes && event->config->has_copy_bytes)
@@ -43,7 +18,7 @@ static void count_trip(struct fallback *f, const struct trip_lane *lane, const s
     f->trip_count = tm_sum_counts(f->trip_count, 1);
     f->trip_ps = tm_sum_times(f->trip_ps, trip.dur_ps);
     f->trip_bytes = tm_sum_counts(f->trip_bytes, trip.bytes);
-    fallback_list_trip(f, &trip);
+    tm_stretches_add(f->trips, &f->trips_listed, FALLBACK_TRIPS, &trip);
 }
 
 /* The copy from the host that ends the gap. */

@@ -8,23 +8,11 @@
  * the number of rows alone, so that the summary does not depend on the memory. */
 enum { TM_ROW_TEXT_CUT = 256, TM_ROW_TEXT_ROOM = 512 /* for each row */ };
 
-/* in: *room  bytes left for texts longer than TM_ROW_TEXT_CUT; becomes less */
-static inline void tm_add_row_text(struct tm_value *to, const char *key, const char *text, size_t length, size_t *room)
-{
-    char cut[TM_ROW_TEXT_CUT + 3];
-    size_t n = TM_ROW_TEXT_CUT;
+/* The longest beginning of at most `most` bytes that does not cut a character in two. */
+size_t tm_whole_characters(const char *text, size_t length, size_t most);
 
-    if (length <= TM_ROW_TEXT_CUT || length <= *room) {
-        *room -= length <= TM_ROW_TEXT_CUT ? 0 : length;
-        tm_add_text(to, key, text, length);
-        return;
-    }
-    while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
-        n--;
-    for (size_t i = 0; i < n; i++)
-        cut[i] = text[i];
-    cut[n] = cut[n + 1] = cut[n + 2] = '.';
-    tm_add_text(to, key, cut, n + 3);
-}
+/* Add a text; what is cut ends between two characters, and in "...".
+ * in: *room  bytes left for texts longer than TM_ROW_TEXT_CUT; becomes less */
+void tm_add_row_text(struct tm_value *to, const char *key, const char *text, size_t length, size_t *room);
 
 #endif

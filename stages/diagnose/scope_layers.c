@@ -32,16 +32,6 @@ struct layer_report {
     int64_t total_ps, listed_ps;
 };
 
-static bool is_same(struct tm_key a, struct tm_key b)
-{
-    return a.high == b.high && a.low == b.low;
-}
-
-static bool is_before(struct tm_key a, struct tm_key b)
-{
-    return a.high != b.high ? a.high < b.high : a.low < b.low;
-}
-
 /* --- folding --- */
 
 static void merge_layers(void *into, const void *from)
@@ -53,7 +43,7 @@ static void merge_layers(void *into, const void *from)
     a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
     for (int i = 0; i < TM_PASS_COUNT; i++)
         a->pass_ps[i] = tm_sum_times(a->pass_ps[i], b->pass_ps[i]);
-    if (is_before(b->text, a->text)) {
+    if (tm_key_order(b->text, a->text) < 0) {
         a->text = b->text;
         a->path = b->path;
         a->depth = b->depth;
@@ -119,7 +109,7 @@ static int family_order(const void *a, const void *b)
         return x->total_ps > y->total_ps ? -1 : 1;
     if (x->depth != y->depth)
         return x->depth < y->depth ? -1 : 1;
-    return is_before(x->key, y->key) ? -1 : is_before(y->key, x->key);
+    return tm_key_order(x->key, y->key);
 }
 
 static int layer_order(const void *a, const void *b)
@@ -130,7 +120,7 @@ static int layer_order(const void *a, const void *b)
         return x->place < y->place ? -1 : 1;
     if (x->layer.number != y->layer.number)
         return x->layer.number < y->layer.number ? -1 : 1;
-    return is_before(x->layer.key, y->layer.key) ? -1 : is_before(y->layer.key, x->layer.key);
+    return tm_key_order(x->layer.key, y->layer.key);
 }
 
 /* The place of a family among those that take most; FAMILIES_MOST = it is not there. */
@@ -139,7 +129,7 @@ static uint32_t place_of(struct tm_top_rows *families, struct tm_key key)
     const uint32_t count = (uint32_t)tm_top_rows_count(families);
 
     for (uint32_t i = 0; i < count; i++)
-        if (is_same(((const struct family *)tm_top_rows_at(families, i))->key, key))
+        if (tm_is_same_key(((const struct family *)tm_top_rows_at(families, i))->key, key))
             return i;
     return FAMILIES_MOST;
 }

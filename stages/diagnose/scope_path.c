@@ -4,7 +4,6 @@
 #include "stages/diagnose/scope_path.h"
 
 #include <string.h>
-#include <xxhash.h>
 
 const char *const tm_scope_pass_name[TM_PASS_COUNT] = { "forward", "backward", "other" };
 
@@ -205,11 +204,9 @@ void tm_scope_path_keys(const char *text, const struct tm_scope_path *path, stru
 {
     keys[0] = (struct tm_key){ 0, (uint64_t)path->pass };
     for (uint32_t i = 0; i < path->depth; i++) {
-        const XXH128_hash_t name = XXH3_128bits(text + path->parts[i].at, path->parts[i].length);
-        const struct tm_key link[2] = { keys[i], { name.high64, name.low64 } };
-        const XXH128_hash_t key = XXH3_128bits(link, sizeof(link));
+        const struct tm_key link[2] = { keys[i], tm_hash_key(text + path->parts[i].at, path->parts[i].length) };
 
-        keys[i + 1] = (struct tm_key){ key.high64, key.low64 };
+        keys[i + 1] = tm_hash_key(link, sizeof(link));
     }
 }
 

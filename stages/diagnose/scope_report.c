@@ -30,7 +30,7 @@ static void merge_nodes(void *into, const void *from)
     a->count = tm_sum_counts(a->count, b->count);
     a->self_ps = tm_sum_times(a->self_ps, b->self_ps);
     a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
-    if (b->text.high != a->text.high ? b->text.high < a->text.high : b->text.low < a->text.low) {
+    if (tm_key_order(b->text, a->text) < 0) {
         a->text = b->text;
         a->path = b->path;
     }
@@ -110,9 +110,7 @@ static int longest_first(const void *a, const void *b)
         return x->total_ps > y->total_ps ? -1 : 1;
     if (x->depth != y->depth)
         return x->depth < y->depth ? -1 : 1;
-    if (x->node.key.high != y->node.key.high)
-        return x->node.key.high < y->node.key.high ? -1 : 1;
-    return (x->node.key.low > y->node.key.low) - (x->node.key.low < y->node.key.low);
+    return tm_key_order(x->node.key, y->node.key);
 }
 
 static bool is_root(const void *row)

@@ -3,7 +3,6 @@
  * What belongs together is found out at the end, when all hosts are read.  Memory: a table of fixed size remembers what
  * names and configurations tell; arrivals and communicators spill; fixed per device and host. */
 #include <string.h>
-#include <xxhash.h>
 
 #include "pipeline/hash.h"
 #include "stages/diagnose/skew_private.h"
@@ -11,11 +10,10 @@
 static int by_place(const void *a, const void *b)
 {
     const struct arrival *x = a, *y = b;
+    const int communicators = tm_key_order(x->communicator, y->communicator);
 
-    if (x->communicator.high != y->communicator.high)
-        return x->communicator.high < y->communicator.high ? -1 : 1;
-    if (x->communicator.low != y->communicator.low)
-        return x->communicator.low < y->communicator.low ? -1 : 1;
+    if (communicators)
+        return communicators;
     if (x->step != y->step)
         return x->step < y->step ? -1 : 1;
     if (x->member != y->member)
@@ -32,10 +30,8 @@ static void merge_communicators(void *into, const void *from)
 {
     struct communicator *a = into;
     const struct communicator *b = from;
-    const bool is_more = b->replica_hash.high != a->replica_hash.high ? b->replica_hash.high > a->replica_hash.high
-                                                                      : b->replica_hash.low > a->replica_hash.low;
 
-    if (b->replica_groups && (!a->replica_groups || is_more)) {
+    if (b->replica_groups && (!a->replica_groups || tm_key_order(b->replica_hash, a->replica_hash) > 0)) {
         a->replica_groups = b->replica_groups;
         a->replica_hash = b->replica_hash;
     }
@@ -167,7 +163,6 @@ static tm_status fill_front(struct skew *k, const struct tm_event *event, struct
     struct tm_collective_facts facts;
     struct key_text text = { .message_bytes = 0 };
     struct communicator c = { .name = 0 };
-    XXH128_hash_t hash;
     tm_status st = tm_collective_facts(k->trace, event, &facts);
 
     if (st == TM_OK && facts.operation) {
@@ -181,8 +176,7 @@ static tm_status fill_front(struct skew *k, const struct tm_event *event, struct
     if (st != TM_OK)
         return st;
     text.kind = facts.kind;
-    hash = XXH3_128bits(&text, sizeof(text));
-    c.key = (struct tm_key){ hash.high64, hash.low64 };
+    c.key = tm_hash_key(&text, sizeof(text));
     c.kind = (uint8_t)facts.kind;
     *front = (struct skew_front){ .communicator = c.key,
                                   .name = event->record.name,

@@ -37,8 +37,7 @@ struct matching {
 
 static bool is_same_block(const struct arrival *a, const struct arrival *b)
 {
-    return a->communicator.high == b->communicator.high && a->communicator.low == b->communicator.low &&
-           a->step == b->step;
+    return tm_is_same_key(a->communicator, b->communicator) && a->step == b->step;
 }
 
 /* --- first reading: who takes part --- */
@@ -120,7 +119,7 @@ static tm_status next_communicator(struct matching *g, const struct tm_key *key,
             return st;
         if (row)
             *c = *(const struct communicator *)row;
-    } while (row && (c->key.high != key->high || c->key.low != key->low));
+    } while (row && !tm_is_same_key(c->key, *key));
     if (!row) /* only in a damaged partial */
         *c = (struct communicator){ .key = *key, .kind = TM_OTHER_COLLECTIVE };
     if (c->replica_groups)
@@ -179,7 +178,7 @@ static tm_status give_ordinals(struct matching *g)
         const bool is_first = last.member == TM_NONE;
         const bool is_new_block = is_first || !is_same_block(&last, &arrival);
 
-        if (is_first || c.key.high != arrival.communicator.high || c.key.low != arrival.communicator.low)
+        if (is_first || !tm_is_same_key(c.key, arrival.communicator))
             st = next_communicator(g, &arrival.communicator, &c);
         if (st == TM_OK && is_new_block)
             st = begin_block(g, &c, arrival.step);

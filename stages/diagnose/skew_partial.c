@@ -76,22 +76,16 @@ static tm_status load_devices(struct skew *k, struct tm_partial_reader *r, uint3
     return st;
 }
 
-static tm_status load_communicators(struct skew *k, struct tm_partial_reader *r)
+static void load_communicator(struct tm_partial_reader *r, void *to)
 {
-    tm_status st = TM_OK;
+    struct communicator *row = to;
 
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct communicator c = { .name = 0 };
-
-        tm_partial_words(r, &c.key, 2);
-        c.name = tm_partial_name(r);
-        c.group = tm_partial_name(r);
-        c.replica_groups = tm_partial_name(r);
-        tm_partial_words(r, &c.replica_hash, 2);
-        c.kind = tm_partial_below_u8(r, TM_COLLECTIVE_KIND_COUNT);
-        st = tm_partial_is_ok(r) ? tm_groups_add(k->communicators, &c) : tm_partial_status(r);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    tm_partial_words(r, &row->key, 2);
+    row->name = tm_partial_name(r);
+    row->group = tm_partial_name(r);
+    row->replica_groups = tm_partial_name(r);
+    tm_partial_words(r, &row->replica_hash, 2);
+    row->kind = tm_partial_below_u8(r, TM_COLLECTIVE_KIND_COUNT);
 }
 
 static tm_status load_arrivals(struct skew *k, struct tm_partial_reader *r, uint32_t first)
@@ -118,13 +112,14 @@ static tm_status load_arrivals(struct skew *k, struct tm_partial_reader *r, uint
 tm_status load_skew(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct skew *k = s->state;
+    struct communicator communicator;
     uint32_t first = 0;
     tm_status st = load_devices(k, r, &first);
 
     k->names = tm_partial_names(r);
     if (st == TM_OK) {
         k->unmatchable = tm_sum_counts(k->unmatchable, tm_partial_u64(r));
-        st = load_communicators(k, r);
+        st = tm_partial_take_groups(r, k->communicators, load_communicator, &communicator);
     }
     return st == TM_OK ? load_arrivals(k, r, first) : st;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* collectives.skew out of the arrivals. */
+#include "stages/diagnose/name_cell.h"
 #include "stages/diagnose/skew_private.h"
 
 /* A device stands out that comes this many times as late as the mean of the others, and is the last one more often than
@@ -99,18 +100,7 @@ static void add_members(const struct skew *k, const struct skew_sums *sums, stru
 
 static tm_status add_name(const struct skew *k, struct tm_value *to, const char *key, tm_strid id)
 {
-    const char *text;
-    size_t length;
-    tm_status st;
-
-    if (!id) {
-        tm_add_null(to, key, "not recorded");
-        return TM_OK;
-    }
-    st = tm_names_text(k->names, id, 0, &text, &length);
-    if (st == TM_OK)
-        tm_add_text(to, key, text, length);
-    return st;
+    return tm_add_name_cut(to, key, k->names, id, 0, "not recorded");
 }
 
 static tm_status add_worst_row(const struct skew *k, struct matches *m, const struct late_row *row,

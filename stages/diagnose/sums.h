@@ -22,6 +22,20 @@ static inline int64_t tm_sum_times(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
+/* A set of devices, each a bit by its number modulo 64: how many ran something, as long as they are at most 64. */
+static inline uint64_t tm_device_bit(uint32_t number)
+{
+    return UINT64_C(1) << number % 64;
+}
+
+/* The same devices where their numbers are larger by so many. */
+static inline uint64_t tm_move_device_bits(uint64_t devices, uint32_t by)
+{
+    const unsigned shift = by % 64;
+
+    return shift ? devices << shift | devices >> (64 - shift) : devices;
+}
+
 /* A 128-bit sum, for products of two numbers. */
 struct tm_wide {
     uint64_t high, low;

@@ -19,8 +19,7 @@ static tm_status save_devices(struct transfers *t, struct tm_partial_writer *w)
 
         if (!id)
             return t->run->error.status;
-        tm_partial_put_u32(w, id->host);
-        tm_partial_put_id(w, id->host, id->id);
+        tm_partial_put_device(w, id->host, id->id);
     }
     tm_partial_put_u64(w, pairs);
     for (uint64_t i = 0; i < pairs; i++) {
@@ -153,10 +152,9 @@ static tm_status load_devices(struct transfers *t, struct tm_partial_reader *r, 
     *devices = tm_partial_below_u64(r, TM_NONE - first);
     st = tm_partial_status(r);
     for (uint64_t i = 0; i < *devices && st == TM_OK; i++) {
-        const uint32_t host = tm_partial_below_u32(r, tm_partial_host_count(r));
-        struct device_id id = { .host = tm_partial_first_host(r) + host };
+        struct device_id id = { .host = 0 };
 
-        tm_partial_id(r, host, id.id, sizeof(id.id));
+        id.host = tm_partial_device(r, id.id, sizeof(id.id));
         st = tm_partial_is_ok(r) ? tm_rows_append(t->ids, &id) : tm_partial_status(r);
     }
     pairs = tm_partial_u64(r);
@@ -170,24 +168,17 @@ static tm_status load_devices(struct transfers *t, struct tm_partial_reader *r, 
     return st;
 }
 
-static tm_status load_repeats(struct transfers *t, struct tm_partial_reader *r)
+static void load_repeat(struct tm_partial_reader *r, void *to)
 {
-    tm_status st = TM_OK;
+    struct copy_repeat *repeat = to;
 
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct copy_repeat repeat;
-
-        tm_partial_words(r, &repeat.key, 2);
-        repeat.count = tm_partial_u64(r);
-        repeat.total_ps = tm_partial_time(r);
-        if (!tm_partial_is_ok(r))
-            break;
-        if (repeat.key.high >> 61 >= TM_DIRECTION_COUNT || repeat.key.low >> 32 >= tm_partial_host_count(r))
-            return tm_partial_damaged(r, "a number is out of its range");
-        repeat.key.low += (uint64_t)tm_partial_first_host(r) << 32;
-        st = tm_groups_add(t->repeats, &repeat);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    tm_partial_words(r, &repeat->key, 2);
+    repeat->count = tm_partial_u64(r);
+    repeat->total_ps = tm_partial_time(r);
+    if (tm_partial_is_ok(r) &&
+        (repeat->key.high >> 61 >= TM_DIRECTION_COUNT || repeat->key.low >> 32 >= tm_partial_host_count(r)))
+        (void)tm_partial_damaged(r, "a number is out of its range");
+    repeat->key.low += (uint64_t)tm_partial_first_host(r) << 32;
 }
 
 static tm_status load_largest(struct transfers *t, struct tm_partial_reader *r, uint64_t first, uint64_t devices)
@@ -211,12 +202,13 @@ tm_status tm_transfers_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct transfers *t = s->state;
     const uint64_t first = tm_rows_count(t->ids);
+    struct copy_repeat repeat;
     uint64_t devices;
     tm_status st;
 
     load_sums(t, r);
     st = load_devices(t, r, &devices);
     if (st == TM_OK)
-        st = load_repeats(t, r);
+        st = tm_partial_take_groups(r, t->repeats, load_repeat, &repeat);
     return st == TM_OK ? load_largest(t, r, first, devices) : st;
 }

@@ -24,16 +24,9 @@ static const struct tm_tree_node *node_at(const struct tree *t, uint32_t number)
     return (const struct tm_tree_node *)(const void *)(t->rows + number * t->row_bytes);
 }
 
-static int compare(struct tm_key a, struct tm_key b)
-{
-    if (a.high != b.high)
-        return a.high < b.high ? -1 : 1;
-    return (a.low > b.low) - (a.low < b.low);
-}
-
 static int by_key(const void *a, const void *b, void *tree)
 {
-    return compare(node_at(tree, *(const uint32_t *)a)->key, node_at(tree, *(const uint32_t *)b)->key);
+    return tm_key_order(node_at(tree, *(const uint32_t *)a)->key, node_at(tree, *(const uint32_t *)b)->key);
 }
 
 static uint32_t find(const struct tree *t, struct tm_key key)
@@ -43,12 +36,12 @@ static uint32_t find(const struct tree *t, struct tm_key key)
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
 
-        if (compare(node_at(t, t->by_key[middle])->key, key) < 0)
+        if (tm_key_order(node_at(t, t->by_key[middle])->key, key) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < t->count && compare(node_at(t, t->by_key[low])->key, key) == 0 ? t->by_key[low] : TM_NONE;
+    return low < t->count && tm_is_same_key(node_at(t, t->by_key[low])->key, key) ? t->by_key[low] : TM_NONE;
 }
 
 /* Hang each row under its parent; *first_root begins the chain of the roots. */

@@ -8,11 +8,10 @@ enum { SURVEY_BUFFER = 64 << 10 };
 static int by_module_and_lane(const void *a, const void *b)
 {
     const struct tm_execution *x = a, *y = b;
+    const int modules = tm_key_order(x->module, y->module);
 
-    if (x->module.high != y->module.high)
-        return x->module.high < y->module.high ? -1 : 1;
-    if (x->module.low != y->module.low)
-        return x->module.low < y->module.low ? -1 : 1;
+    if (modules)
+        return modules;
     if (x->lane != y->lane)
         return x->lane < y->lane ? -1 : 1;
     return (x->begin_ps > y->begin_ps) - (x->begin_ps < y->begin_ps);

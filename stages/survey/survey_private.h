@@ -42,7 +42,7 @@ struct tm_survey {
     struct tm_sorter *compiles;        /* struct tm_compile_mark in the order of time */
     uint64_t compile_counts[3];
     uint64_t marker_count;
-    bool has_uncertain_launches, has_groups, has_graph_nodes, has_cpu_ops;
+    bool has_uncertain_launches, has_groups, has_cpu_ops;
     uint64_t main_score;               /* of the best main track so far */
     /* gathered on the devices' lines */
     struct tm_spans *tpu_steps;

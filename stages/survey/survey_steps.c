@@ -66,7 +66,7 @@ static tm_status add_executions(struct tm_survey *s, const struct tm_key *module
         if (st != TM_OK || !row)
             break;
         e = row;
-        if (e->module.high != module->high || e->module.low != module->low)
+        if (!tm_is_same_key(e->module, *module))
             continue;
         ordinal = e->lane == lane ? ordinal + 1 : 0;
         lane = e->lane;

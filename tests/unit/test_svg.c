@@ -74,7 +74,6 @@ static void names_of_the_summary_have_roles(void **state)
     assert_int_equal(tm_role_of_cause("no such cause"), TM_ROLE_UNKNOWN);
     assert_int_equal(tm_role_of_direction("p2p"), TM_ROLE_COPY_P2P);
     assert_int_equal(tm_role_of_direction(""), TM_ROLE_UNKNOWN);
-    assert_int_equal(tm_role_of_band("bad"), TM_ROLE_BAD);
 }
 
 /* --- scales --- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From launch facts to the op that they name.  An index by program and name, and by name alone where one program
  * alone has it; names are compared by their hashes. */
-#include <xxhash.h>
 
 #include "pipeline/groups.h"
 #include "stages/input/hlo/hlo_private.h"
@@ -133,7 +132,6 @@ static tm_status name_of(struct tm_hlo *hlo, const struct tm_config *config, str
 {
     const bool is_tpu = config->details != 0; /* its HLO text */
     struct tm_text text;
-    XXH128_hash_t hash;
     tm_status st;
 
     *has_name = is_tpu || config->hlo_op;
@@ -144,8 +142,7 @@ static tm_status name_of(struct tm_hlo *hlo, const struct tm_config *config, str
     if (st != TM_OK)
         return st;
     text = is_tpu ? name_in_hlo(text) : last_part(text);
-    hash = XXH3_128bits(text.at, text.length);
-    *name = (struct tm_key){ hash.high64, hash.low64 };
+    *name = tm_hash_key(text.at, text.length);
     return TM_OK;
 }
 
@@ -157,8 +154,7 @@ static tm_status find_op(struct tm_hlo *hlo, struct tm_key name, const int64_t *
     const tm_status st = tm_index_get(hlo->joins, key, &row);
     const struct hlo_join *found = row;
     const bool is_it = st == TM_OK && found && found->any_program == !program_id &&
-                       (!program_id || found->program_id == *program_id) && found->name.high == name.high &&
-                       found->name.low == name.low;
+                       (!program_id || found->program_id == *program_id) && tm_is_same_key(found->name, name);
 
     *op = is_it ? found->op : 0;
     return st;
@@ -173,7 +169,7 @@ static tm_status module_agrees(struct tm_hlo *hlo, uint32_t op, tm_strid module,
 
     if (st == TM_OK)
         st = tm_names_info(hlo->trace->names, module, &b);
-    *agrees = st == TM_OK && a.hash.high == b.hash.high && a.hash.low == b.hash.low;
+    *agrees = st == TM_OK && tm_is_same_key(a.hash, b.hash);
     return st;
 }
 

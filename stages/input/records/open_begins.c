@@ -146,7 +146,7 @@ static tm_status find(struct tm_open_begins *open, const struct tm_key *name, ui
 
         if (!entry)
             return open->run->error.status;
-        if (entry->begin.name.low == name->low && entry->begin.name.high == name->high)
+        if (tm_is_same_key(entry->begin.name, *name))
             break;
         *inside = *at;
         *at = entry->outer;

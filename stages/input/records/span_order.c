@@ -13,7 +13,7 @@ static tm_status have_one_text(struct tm_trace *trace, tm_strid a, tm_strid b, b
     st = tm_names_info(trace->names, a, &x);
     if (st == TM_OK)
         st = tm_names_info(trace->names, b, &y);
-    *same = st == TM_OK && x.hash.high == y.hash.high && x.hash.low == y.hash.low;
+    *same = st == TM_OK && tm_is_same_key(x.hash, y.hash);
     return st;
 }
 
