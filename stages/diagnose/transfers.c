@@ -157,11 +157,12 @@ static void note_ping_pong(struct transfers *t, struct copy_lane *lane,
     }
 }
 
-static void note_rate(struct copy_direction *direction, uint64_t bytes, int64_t dur_ps)
+/* most: no copy of its device can be faster; 0 = not known */
+static void note_rate(struct copy_direction *direction, uint64_t bytes, int64_t dur_ps, double most)
 {
     const double rate = dur_ps > 0 ? (double)bytes * 1e12 / (double)dur_ps : 0;
 
-    if (rate > direction->best_rate)
+    if (rate > direction->best_rate && (most <= 0 || rate <= most))
         direction->best_rate = rate;
 }
 
@@ -175,7 +176,12 @@ static tm_status note_large(struct transfers *t, const struct copy_lane *lane, c
                                       .number = lane->number,
                                       .direction = which };
 
-    note_rate(&t->directions[which], large.bytes, large.dur_ps);
+    /* A flight on a TPU may be recorded far too short. */
+    const double most = event->record.class == TM_CLASS_TPU_ASYNC && event->device < t->trace->device_count
+                            ? (double)t->trace->devices[event->device].memory_bandwidth_bytes
+                            : 0;
+
+    note_rate(&t->directions[which], large.bytes, large.dur_ps, most);
     return tm_top_rows_add(t->largest, &large);
 }
 

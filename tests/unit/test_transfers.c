@@ -511,6 +511,27 @@ static void copies_of_a_tpu_have_the_rate_of_their_flight(void **state)
     close_bench(&b);
 }
 
+/* A flight may be recorded far too short: what is faster than the memory is not the best rate. */
+static void no_flight_is_faster_than_the_memory(void **state)
+{
+    const struct tm_config start = tpu_copy(TM_TPU_START, TM_LEVEL_D2H, 4096);
+    struct tm_run run;
+    struct tm_event slow = bench_event(0, TM_CLASS_TPU_ASYNC, &start, 0, 10 * US);
+    struct tm_event fast = bench_event(0, TM_CLASS_TPU_ASYNC, &start, 20 * US, US / 1000);
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, &run);
+    bench_devices(&b, 1, TM_DEVICE_TPU, 0, 200 * US);
+    b.devices[0].memory_bandwidth_bytes = 1000000000;
+    OK(bench_begin(&b));
+    OK(bench_take(&b, &slow));
+    OK(bench_take(&b, &fast));
+    report_bench(&b);
+    assert_int_equal(of(&b, "d2h", "max_bandwidth"), 409600000);
+    close_bench(&b);
+}
+
 static void a_program_on_the_cpu_has_no_transfers(void **state)
 {
     struct tm_run run;
@@ -648,6 +669,7 @@ int main(void)
         cmocka_unit_test(a_tpu_host_tells_sizes_only),
         cmocka_unit_test(copy_ops_of_a_tpu_are_transfers),
         cmocka_unit_test(copies_of_a_tpu_have_the_rate_of_their_flight),
+        cmocka_unit_test(no_flight_is_faster_than_the_memory),
         cmocka_unit_test(a_program_on_the_cpu_has_no_transfers),
         cmocka_unit_test(times_and_sizes_past_all_measure_do_no_harm),
         cmocka_unit_test(many_sizes_keep_to_the_memory_and_to_the_result),
