@@ -52,13 +52,11 @@ void tm_body_title(char *out, const struct tm_value *summary)
     char host[TM_BODY_TITLE_BYTES / 2] = "";
 
     if (host_count != 1)
-        (void)snprintf(host, sizeof(host), "%zu hosts, ", host_count);
+        (void)snprintf(host, sizeof(host), "%zu hosts", host_count);
     else if (!tm_is_named_as_run(summary))
-        tm_sheet_visible(host, sizeof(host) - 2, tm_text(tm_at(hosts, 0)));
-    if (host_count == 1 && *host)
-        (void)strcat(host, ", ");
-    (void)snprintf(out, TM_BODY_TITLE_BYTES, "%.80s: %.66s%zu %s", *run ? run : "profile", host, device_count,
-                   device_count == 1 ? "device" : "devices");
+        tm_sheet_visible(host, sizeof(host), tm_text(tm_at(hosts, 0)));
+    (void)snprintf(out, TM_BODY_TITLE_BYTES, "%.80s: %.64s%s%zu %s", *run ? run : "profile", host, *host ? ", " : "",
+                   device_count, device_count == 1 ? "device" : "devices");
 }
 
 static void say_mark(struct tm_body *body, const struct tm_value *mark, size_t at)

@@ -392,6 +392,49 @@ static void say_device_profiles(struct tm_body *body)
         tm_say(body, TM_TONE_QUIET, "%zu more device memory profiles in summary.json.", n - PROFILES_SHOWN);
 }
 
+/* Has any of them buffers that were taken in the profile and not given back in it? */
+static bool is_any_kept(const struct tm_value *allocators)
+{
+    for (size_t i = 0; i < tm_length(allocators) && i < ALLOCATOR_ROWS; i++)
+        if (tm_int(tm_path(tm_at(allocators, i), "kept.count")) > 0)
+            return true;
+    return false;
+}
+
+/* By the quarter of the profile in which they were taken: bytes in each of them are a sign of growth. */
+static void say_kept(struct tm_body *body, const struct tm_value *allocators)
+{
+    static const char *const quarters[] = { "1st quarter", "2nd", "3rd", "4th" };
+
+    if (!is_any_kept(allocators))
+        return;
+    body->form->subheading(body->to, "Taken in the profile and not given back in it");
+    tm_body_table(body, true);
+    tm_sheet_column(body->sheet, "Allocator", TM_COLUMN_NAME);
+    if (tm_body_has_hosts(body))
+        tm_sheet_column(body->sheet, "Host", TM_COLUMN_NAME);
+    tm_sheet_column(body->sheet, "Buffers", TM_COLUMN_NUMBER);
+    for (size_t i = 0; i < sizeof(quarters) / sizeof(quarters[0]); i++)
+        tm_sheet_column(body->sheet, quarters[i], TM_COLUMN_NUMBER);
+    tm_sheet_column(body->sheet, "Largest", TM_COLUMN_NUMBER);
+    tm_sheet_column(body->sheet, "Its op", TM_COLUMN_NAME);
+    for (size_t i = 0; i < tm_length(allocators) && i < ALLOCATOR_ROWS; i++) {
+        const struct tm_value *kept = tm_get(tm_at(allocators, i), "kept");
+
+        if (tm_int(tm_get(kept, "count")) == 0 || !tm_sheet_row(body->sheet))
+            continue;
+        tm_cell_text(body, tm_get(tm_at(allocators, i), "name"));
+        if (tm_body_has_hosts(body))
+            tm_cell_host(body, tm_get(tm_at(allocators, i), "host"));
+        tm_cell_count(body, tm_get(kept, "count"));
+        for (size_t k = 0; k < sizeof(quarters) / sizeof(quarters[0]); k++)
+            tm_cell_bytes(body, tm_at(tm_get(kept, "quarters_bytes"), k));
+        tm_cell_bytes(body, tm_get(kept, "largest_bytes"));
+        tm_cell_text(body, tm_get(kept, "op"));
+    }
+    tm_body_end_table(body);
+}
+
 static void say_allocators(struct tm_body *body)
 {
     static const char *const titles[] = { "Capacity",      "Peak",   "Of it", "Peak at",
@@ -416,6 +459,7 @@ static void say_allocators(struct tm_body *body)
     tm_body_end_table(body);
     if (n > ALLOCATOR_ROWS)
         tm_say(body, TM_TONE_QUIET, "%zu more allocators in summary.json.", n - ALLOCATOR_ROWS);
+    say_kept(body, allocators);
     for (size_t i = 0; i < n && i < HOLDER_ALLOCATORS; i++)
         say_holders(body, tm_at(allocators, i));
 }

@@ -94,6 +94,9 @@ static void say_kernels(struct tm_body *body, const struct tm_value *fusion)
         tm_fact_time(body, "At stake in them", tm_get(runs, "at_stake_ps"));
     }
     fact_sum(body, "Repeated over 10 times a step", tm_get(fusion, "repeated_total"));
+    fact_sum(body, "Chains of pointwise kernels", tm_get(fusion, "eager_chains"));
+    if (tm_int(tm_path(fusion, "eager_chains.count")) > 0)
+        tm_fact_time(body, "Saved if each chain were one kernel", tm_path(fusion, "eager_chains.saved_ps"));
     fact_sum(body, "Attention in pieces", tm_get(fusion, "attention_unfused"));
     fact_sum(body, "Layout copies", tm_get(fusion, "layout_copies"));
     fact_sum(body, "Products on such devices as have matrix units", tm_get(fusion, "matrix"));

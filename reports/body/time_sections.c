@@ -321,6 +321,19 @@ static void say_longest_gaps(struct tm_body *body, const struct tm_value *longes
     tm_body_end_table(body);
 }
 
+/* What is no wait: the short pauses of device_wait. */
+static void say_pauses(struct tm_body *body, const struct tm_value *pauses)
+{
+    char count[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], below[TM_FORMAT_BYTES];
+
+    if (!tm_has(tm_get(pauses, "count")) || tm_int(tm_get(pauses, "count")) == 0)
+        return;
+    tm_say(body, TM_TONE_QUIET, "Pauses under %s between pieces of work that had been launched: %s, %s in all.",
+           tm_format_time(below, tm_int(tm_get(pauses, "below_ps"))),
+           tm_format_count(count, tm_int(tm_get(pauses, "count"))),
+           tm_format_time(time, tm_int(tm_get(pauses, "total_ps"))));
+}
+
 void tm_section_gaps(struct tm_body *body)
 {
     const struct tm_value *gaps = tm_of(body, "gaps");
@@ -333,5 +346,6 @@ void tm_section_gaps(struct tm_body *body)
         tm_say(body, TM_TONE_QUIET, "%s gaps are %s or longer.",
                tm_format_count(count, tm_int(tm_get(gaps, "count_min"))),
                tm_format_time(least, tm_int(tm_get(gaps, "gap_min_ps"))));
+    say_pauses(body, tm_get(gaps, "pauses"));
     say_longest_gaps(body, tm_get(gaps, "longest"));
 }

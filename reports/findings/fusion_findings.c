@@ -125,8 +125,7 @@ static const char *const short_op_causes[TM_CAUSES_OFFERED] = {
 static const char *const longer_ops[TM_FIXES_OFFERED] = {
     "jax|Give each operation more work: a larger batch, `jax.vmap` instead of loops over examples, heads or experts.",
     "jax|Replace chains of slices and updates (`x.at[i].set(y)` in a loop) by one operation on the whole array.",
-    "jax|Look at the body of loops: `jax.lax.scan(..., unroll=4)` lets XLA fuse rounds; each `lax.cond` and "
-    "`lax.while_loop` is a border that it does not fuse across.",
+    "jax|Loops: `jax.lax.scan(..., unroll=4)` lets XLA fuse rounds; it does not fuse across `lax.cond`.",
     "tpu,jax|Write a chain that XLA does not fuse as one Pallas kernel.",
     "torch,other|Give each operation more work: a larger batch, one operation on many rows instead of a loop.",
 };

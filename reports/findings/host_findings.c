@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "reports/findings/idle.h"
+#include "reports/findings/waiting_names.h"
 
 enum { NAMES_SAID = 3, THREADS_LEAST = 4, ALONE_PCT = 75, CPU_BUSY_PCT = 50 };
 
@@ -57,7 +58,15 @@ void tm_host_say_launches(struct tm_findings *all, struct tm_finding *f)
                        tm_format_time(p95, tm_int(tm_get(delay, "p95_ps"))));
 }
 
-void tm_host_say_functions(struct tm_findings *all, struct tm_finding *f)
+/* Sleeping is no work of the host, but it may be how long an input pipeline takes. */
+static bool is_said(const char *name, bool with_sleep)
+{
+    const enum tm_waiting waiting = tm_waiting_of(name);
+
+    return waiting == TM_NOT_WAITING || (waiting == TM_WAITING_FOR_TIME && with_sleep);
+}
+
+void tm_host_say_functions(struct tm_findings *all, struct tm_finding *f, bool with_sleep)
 {
     const struct tm_value *rows = tm_path(all->summary, "host.python");
     char text[TM_EVIDENCE_BYTES] = "";
@@ -67,7 +76,7 @@ void tm_host_say_functions(struct tm_findings *all, struct tm_finding *f)
         const size_t used = strlen(text);
         char name[TM_SHORT_NAME_BYTES], time[TM_FORMAT_BYTES];
 
-        if (strstr(tm_text(tm_get(row, "name")), "threading.py")) /* helpers that wait for work */
+        if (!is_said(tm_text(tm_get(row, "name")), with_sleep))
             continue;
         (void)snprintf(text + used, sizeof(text) - used, "%s'%s' %s", said++ ? ", " : "",
                        tm_short_name(name, tm_text(tm_get(row, "name"))),

@@ -182,6 +182,23 @@ static const struct advice advices[] = {
         "other|Record the host's threads in the next profile, and mark the parts of the loop." } },
 };
 
+/* In place of the advice for many launches. */
+static const struct advice late_launches = {
+    "launch",
+    "idle_launch",
+    "Launched work begins late",
+    { "gpu|A launch costs microseconds; these took far longer, and few of them make up most of the time. The first "
+      "launch of a kernel loads its code and the first copy or allocation sets up the driver; else the work waited "
+      "on its stream, or another process held the device.",
+      "A launch costs microseconds; these took far longer, and few of them make up most of the time: the first call "
+      "of a program has more to set up, or something else held the device." },
+    { "Look at the gaps named here: which call launched what ends the gap, and in which call the host stood until "
+      "then.",
+      "Run a few steps before the profile begins, with the same shapes: what is done once is then not in it.",
+      "gpu|Load all kernels at the start: `CUDA_MODULE_LOADING=EAGER` (NVIDIA).",
+      "gpu|See that no other process works on the device: `nvidia-smi` or `rocm-smi`." }
+};
+
 /* " 1.20 ms of 7.10 ms in an average step", where there are steps. */
 static void per_step(struct tm_findings *all, const char *cause, char *out, size_t out_bytes)
 {
@@ -296,7 +313,7 @@ static void say_host(struct tm_findings *all, struct tm_finding *f, const char *
     else if (strcmp(cause, "launch") == 0)
         tm_host_say_launches(all, f);
     else if (strcmp(cause, "host") == 0 || strcmp(cause, "input") == 0)
-        tm_host_say_functions(all, f);
+        tm_host_say_functions(all, f, strcmp(cause, "input") == 0);
 }
 
 /* Short pauses and longer waits, which have different reasons. */
@@ -326,8 +343,30 @@ static struct tm_finding *begin(struct tm_findings *all, const char *id, enum tm
     return tm_finding_of_time(all, id, left_ps);
 }
 
-static void find_cause(struct tm_findings *all, const struct advice *advice)
+/* Do few launches that took long make up the idle time by launches, so that fewer launches would not help? */
+static bool is_of_long_launches(const struct tm_findings *all)
 {
+    const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
+    const double least_ps = tm_limit_of(all, TM_LIMIT_LONG_LAUNCH) * 1e9;
+    int64_t long_ps = 0;
+
+    for (size_t i = 0; i < tm_length(longest); i++) {
+        const int64_t part_ps = tm_int(tm_path(tm_at(longest, i), "parts.launch"));
+
+        if ((double)part_ps >= least_ps)
+            long_ps = tm_add_times(long_ps, part_ps);
+    }
+    return long_ps > 0 && long_ps >= tm_int(tm_path(all->summary, "gaps.by_cause.launch.total_ps")) / 2;
+}
+
+static const struct advice *advice_for(const struct tm_findings *all, const struct advice *rule)
+{
+    return strcmp(rule->cause, "launch") == 0 && is_of_long_launches(all) ? &late_launches : rule;
+}
+
+static void find_cause(struct tm_findings *all, const struct advice *rule)
+{
+    const struct advice *advice = advice_for(all, rule);
     const enum tm_wait wait = tm_wait_of_cause(advice->cause);
     const struct tm_value *cause = tm_get(tm_path(all->summary, "gaps.by_cause"), advice->cause);
     const int64_t left_ps = tm_wait_left(all, wait), told_ps = all->told_ps[wait];

@@ -160,8 +160,7 @@ static const char *const faster_convolutions[TM_FIXES_OFFERED] = {
 };
 static const char *const fewer_bytes[TM_FIXES_OFFERED] = {
     "jax|Store it in a smaller type: bfloat16 for activations, f32 only where sums need it.",
-    "jax|Keep what belongs together in one `jax.jit`, so that XLA fuses it and intermediate results never reach "
-    "memory.",
+    "jax|Keep what belongs together in one `jax.jit`: XLA fuses it, and intermediate results never reach memory.",
     "train,jax|Recompute instead of reading: `jax.checkpoint` with a policy that saves only products.",
     "jax|Write a chain that XLA does not fuse once, as a Pallas kernel.",
     "torch|`torch.compile(model)` fuses elementwise work and reductions; autocast to bfloat16 halves the bytes.",

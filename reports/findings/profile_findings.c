@@ -140,6 +140,59 @@ static void find_one_step(struct tm_findings *all)
                       "active=10)`.");
 }
 
+/* Chosen steps of the list in which no device did anything.  out: first  one of them */
+static size_t count_empty_steps(const struct tm_value *list, size_t *chosen, const struct tm_value **first)
+{
+    size_t empty = 0;
+
+    *chosen = 0;
+    *first = NULL;
+    for (size_t i = 0; i < tm_length(list); i++) {
+        const struct tm_value *step = tm_at(list, i);
+
+        if (!tm_is(tm_get(step, "chosen")))
+            continue;
+        *chosen += 1;
+        if (tm_has(tm_get(step, "device_span_ps")))
+            continue;
+        empty++;
+        *first = *first ? *first : step;
+    }
+    return empty;
+}
+
+/* On a CPU nothing tells which call launched an operation: it counts for the step that is marked when it runs. */
+static void find_empty_steps(struct tm_findings *all)
+{
+    const struct tm_value *first;
+    size_t chosen;
+    const size_t empty = count_empty_steps(tm_path(all->summary, "steps.list"), &chosen, &first);
+    char span[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (!empty || !tm_ask_is_platform(all->summary, "cpu") ||
+        strcmp(tm_text(tm_path(all->summary, "steps.source")), "host") != 0)
+        return;
+    f = tm_finding_of_profile(all, "steps_without_activity", TM_INFO);
+    tm_finding_title(f, "In some chosen steps nothing runs");
+    tm_finding_value(f, (double)empty, "count");
+    tm_finding_cause(f, "jax|JAX returns from a call before a CPU has run it, and the profile does not tell which call "
+                        "an operation belongs to: it counts for the step that is marked when it runs. Steps that end "
+                        "before their work begins are empty, and the others have more than their own.");
+    tm_finding_cause(f, "The profile does not tell which call an operation belongs to: it counts for the step that is "
+                        "marked when it runs. Steps that end before their work begins are empty.");
+    tm_finding_say(f, "%zu of %zu chosen steps have no operation; they have no parts, and no bar in the chart.", empty,
+                   chosen);
+    tm_finding_say(f, "The first of them, step %lld, lasts %s at %s.", (long long)tm_int(tm_get(first, "number")),
+                   tm_format_time(span, tm_int(tm_get(first, "host_span_ps"))),
+                   tm_format_moment(begin, tm_int(tm_get(first, "begin_ps"))));
+    tm_finding_fix(f, "jax|Wait at the end of each step while profiling: `jax.block_until_ready(out)` inside `with "
+                      "jax.profiler.StepTraceAnnotation(...)`.");
+    tm_finding_fix(f, "jax|Or, before anything runs: `jax.config.update('jax_cpu_enable_async_dispatch', False)`.");
+    tm_finding_fix(f, "torch,other|Wait for the results of a step before its mark ends.");
+    tm_finding_where(f, tm_int(tm_get(first, "begin_ps")), tm_int(tm_get(first, "host_span_ps")), "");
+}
+
 static void find_no_host(struct tm_findings *all)
 {
     const int64_t idle_ps = tm_wait_left(all, TM_WAIT_UNRECORDED);
@@ -420,6 +473,7 @@ void tm_find_profile(struct tm_findings *all)
     find_nothing_on_device(all);
     find_no_steps(all);
     find_one_step(all);
+    find_empty_steps(all);
     find_no_host(all);
     find_collapsed_graphs(all);
     find_warnings(all);

@@ -49,7 +49,7 @@ const char *const tm_limit_id[TM_LIMIT_COUNT] = {
     [TM_LIMIT_LAYOUT_COPIES] = "layout_copies",
     [TM_LIMIT_TAIL] = "tail",
     [TM_LIMIT_SLOW_LAYER] = "slow_layer",           [TM_LIMIT_SMALL_ALLOCATIONS] = "small_allocations",
-    [TM_LIMIT_STEPS_TO_FULL] = "steps_to_full",
+    [TM_LIMIT_STEPS_TO_FULL] = "steps_to_full",     [TM_LIMIT_LONG_LAUNCH] = "long_launch",
 };
 
 static_assert(TM_KPI_COUNT <= 32 && TM_LIMIT_COUNT <= 32, "what was seen is a bit per row");

@@ -20,6 +20,9 @@ static void write_counts(struct tm_page *page, const struct tm_value *fusion)
     tm_page_fact_value(page, "Kernels in runs", TM_CELL_COUNT, tm_path(fusion, "runs.kernels"));
     tm_page_fact_value(page, "Pauses in runs", TM_CELL_TIME, tm_path(fusion, "runs.gap_ps"));
     tm_page_fact_value(page, "At stake in runs", TM_CELL_TIME, tm_path(fusion, "runs.at_stake_ps"));
+    tm_page_fact_value(page, "Chains of pointwise kernels", TM_CELL_COUNT, tm_path(fusion, "eager_chains.count"));
+    tm_page_fact_value(page, "Time in chains", TM_CELL_TIME, tm_path(fusion, "eager_chains.total_ps"));
+    tm_page_fact_value(page, "Saved if each were one kernel", TM_CELL_TIME, tm_path(fusion, "eager_chains.saved_ps"));
     tm_page_fact_value(page, "Softmax between two products", TM_CELL_COUNT, tm_path(fusion, "attention_unfused.count"));
     tm_page_fact_value(page, "Layout copies", TM_CELL_PCT, tm_path(fusion, "layout_copies.share_pct"));
     tm_page_fact_value(page, "32-bit products beside matrix units", TM_CELL_TIME,

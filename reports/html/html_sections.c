@@ -214,6 +214,8 @@ static void write_gaps(struct tm_page *page)
                        : "the least length");
     tm_page_fact_value(page, text, TM_CELL_COUNT, tm_get(gaps, "count_min"));
     tm_page_fact_value(page, "Idle time in gaps", TM_CELL_TIME, tm_get(gaps, "total_ps"));
+    tm_page_fact_value(page, "Pauses between launched work", TM_CELL_COUNT, tm_path(gaps, "pauses.count"));
+    tm_page_fact_value(page, "Time in pauses", TM_CELL_TIME, tm_path(gaps, "pauses.total_ps"));
     tm_page_end_facts(page);
     tm_page_charts(page, TM_CHART_CAUSES);
     tm_page_charts(page, TM_CHART_GAPS);
@@ -385,6 +387,32 @@ static void write_holders(struct tm_page *page, const struct tm_value *allocator
                                                  .most = 20 });
 }
 
+static void write_kept(struct tm_page *page, const struct tm_value *allocators)
+{
+    static const struct tm_html_column columns[] = {
+        { "Allocator", "name", TM_CELL_NAME },
+        { "Host", "host", TM_CELL_HOST },
+        { "Buffers", "kept.count", TM_CELL_COUNT },
+        { "1st quarter", "kept.quarters_bytes[0]", TM_CELL_BYTES },
+        { "2nd quarter", "kept.quarters_bytes[1]", TM_CELL_BYTES },
+        { "3rd quarter", "kept.quarters_bytes[2]", TM_CELL_BYTES },
+        { "4th quarter", "kept.quarters_bytes[3]", TM_CELL_BYTES },
+        { "Largest", "kept.largest_bytes", TM_CELL_BYTES },
+        { "Its op", "kept.op", TM_CELL_NAME },
+        { "Its shape", "kept.shape", TM_CELL_NAME },
+    };
+    bool is_any = false;
+
+    for (size_t i = 0; i < tm_length(allocators) && !is_any; i++)
+        is_any = tm_int(tm_path(tm_at(allocators, i), "kept.count")) > 0;
+    if (is_any)
+        tm_page_table(page,
+                      &(struct tm_html_table){ .caption = "Buffers taken in the profile and not given back in it",
+                                               COLUMNS(columns),
+                                               .rows = allocators,
+                                               .most = 64 });
+}
+
 /* Who holds what of one device memory profile. */
 static void write_profile(struct tm_page *page, const struct tm_value *profile)
 {
@@ -459,6 +487,7 @@ static void write_memory(struct tm_page *page)
                                                  .rows = allocators,
                                                  .most = 64,
                                                  .sortable = true });
+    write_kept(page, allocators);
     for (size_t i = 0; i < tm_length(allocators) && i < HOLDER_TABLES; i++)
         write_holders(page, tm_at(allocators, i));
     for (size_t i = 0; i < tm_length(profiles) && i < PROFILE_TABLES; i++)

@@ -32,6 +32,8 @@ const struct tm_term tm_terms[] = {
     { "gaps", "Gaps|Length|Idle time in gaps",
       "Maximal stretches without an activity on a device. The sums hold all of them, the lists "
       "those of a least length." },
+    { "gaps", "Pauses between launched work|Time in pauses",
+      "Gaps under 10 \xc2\xb5s in which the next piece of work had been launched already; longer ones are waits." },
     { "gaps", "Cause|On the host",
       "What the launching thread of the host did during the largest part of the gap, and its "
       "event." },
@@ -90,6 +92,9 @@ const struct tm_term tm_terms[] = {
     { "fusion", "At stake in runs|At stake",
       "Pauses in the runs and 5 \xc2\xb5s for each launch but the first, at most the length of the "
       "run." },
+    { "fusion", "Chains of pointwise kernels|Time in chains|Saved if each were one kernel",
+      "Two to eight kernels of PyTorch's eager mode in a row on one stream that do pointwise work, copy or reduce; and "
+      "what they take beyond the longest one of each chain." },
     { "fusion", "Softmax between two products",
       "A softmax between two batched products on one stream, as in attention that is not fused." },
     { "fusion", "Layout copies",
@@ -213,6 +218,9 @@ const struct tm_term tm_terms[] = {
     { "memory", "Lifetime peak", "The most since the program began, as the allocator tells it." },
     { "memory", "Fragmentation",
       "Share of the free memory that lies outside of the largest free block." },
+    { "memory", "Buffers|1st quarter|2nd quarter|3rd quarter|4th quarter|Largest",
+      "Buffers that were allocated inside the profile and not freed in it; their bytes by the quarter of the host's "
+      "allocation events in which they were taken." },
     { "memory", "Allocations a second|Allocated a second",
       "Per second of the time between the allocator's first and last event." },
     { "memory", "Held by", "The innermost frame of the user's own code that allocated it." },

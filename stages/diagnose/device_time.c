@@ -317,7 +317,7 @@ static void count_activity(const struct device_time *d, struct lane *lane, const
         if (event->level == TM_LEVEL_COLLECTIVE)
             sum_add(&lane->collectives, event, 0);
         else if (event->level >= TM_LEVEL_H2D && event->level <= TM_LEVEL_OTHER_COPY)
-            sum_add(&lane->copies, event, 0);
+            sum_add(&lane->copies, event, c->tpu_part == TM_TPU_START ? 0 : c->copy_bytes);
         sum_add(&lane->kernels, event, 0);
         return;
     default:

@@ -3,7 +3,7 @@
 #include "pipeline/groups.h"
 #include "stages/diagnose/transfers_private.h"
 
-enum { SUM_WORDS = 5, SIZE_WORDS = 3 };
+enum { SUM_WORDS = 6, SIZE_WORDS = 3 };
 static_assert(sizeof(struct copy_sum) == 8 * SUM_WORDS, "written as words");
 static_assert(sizeof(struct copy_size) == 8 * SIZE_WORDS, "written as words");
 
@@ -92,8 +92,9 @@ static struct copy_sum load_sum(struct tm_partial_reader *r)
 
     sum.bytes = tm_partial_u64(r);
     sum.unknown_count = tm_partial_u64(r);
+    sum.moved_bytes = tm_partial_u64(r);
     sum.total_ps = tm_partial_time(r);
-    sum.known_ps = tm_partial_time(r);
+    sum.moved_ps = tm_partial_time(r);
     return sum;
 }
 
@@ -103,7 +104,8 @@ static void merge_sum(struct copy_sum *into, const struct copy_sum *from)
     into->bytes = tm_sum_counts(into->bytes, from->bytes);
     into->unknown_count += from->unknown_count;
     into->total_ps = tm_sum_times(into->total_ps, from->total_ps);
-    into->known_ps = tm_sum_times(into->known_ps, from->known_ps);
+    into->moved_bytes = tm_sum_counts(into->moved_bytes, from->moved_bytes);
+    into->moved_ps = tm_sum_times(into->moved_ps, from->moved_ps);
 }
 
 static void load_and_merge(struct tm_partial_reader *r, struct copy_sum *into)

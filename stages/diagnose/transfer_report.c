@@ -4,6 +4,7 @@
 #include "stages/diagnose/transfers_private.h"
 
 static const char no_size[] = "the profile does not tell the size of these copies";
+static const char not_timed[] = "the profile does not tell how long they are in flight";
 static const char none[] = "no copies in the chosen steps";
 static const char host_side[] = "host", elsewhere[] = "another device", somewhere[] = "unknown";
 
@@ -18,12 +19,14 @@ static void add_bytes(struct tm_value *to, const struct copy_sum *sum)
         tm_add_uint(to, "bytes", sum->bytes);
 }
 
-static void add_rate(struct tm_value *to, const char *key, double rate, uint64_t count)
+static void add_rate(struct tm_value *to, const char *key, double rate, const struct copy_sum *sum)
 {
     if (rate > 0)
         tm_add_double(to, key, rate);
+    else if (sum->count > sum->unknown_count)
+        tm_add_null(to, key, not_timed);
     else
-        tm_add_null(to, key, count ? no_size : none);
+        tm_add_null(to, key, sum->count ? no_size : none);
 }
 
 static void add_direction(const struct transfers *t, enum tm_direction direction,
@@ -42,8 +45,8 @@ static void add_direction(const struct transfers *t, enum tm_direction direction
     tm_add_int(to, "total_ps", sum->total_ps);
     tm_add_int(to, "exposed_ps", d->exposed_ps);
     add_rate(to, "mean_bandwidth",
-             sum->known_ps > 0 ? (double)sum->bytes * 1e12 / (double)sum->known_ps : 0, sum->count);
-    add_rate(to, "max_bandwidth", d->best_rate, sum->count);
+             sum->moved_ps > 0 ? (double)sum->moved_bytes * 1e12 / (double)sum->moved_ps : 0, sum);
+    add_rate(to, "max_bandwidth", d->best_rate, sum);
     tm_add_uint(to, "unknown_bytes_count", sum->unknown_count);
     outside = tm_add_object(to, "outside");
     tm_add_uint(outside, "count", d->outside.count);

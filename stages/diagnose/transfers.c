@@ -102,6 +102,12 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 /* --- events --- */
 
+static void add_moved(struct copy_sum *sum, uint64_t bytes, int64_t dur_ps)
+{
+    sum->moved_bytes = tm_sum_counts(sum->moved_bytes, bytes);
+    sum->moved_ps = tm_sum_times(sum->moved_ps, dur_ps);
+}
+
 static void add_to_sum(struct copy_sum *sum, const struct tm_config *c, int64_t dur_ps)
 {
     sum->count++;
@@ -111,7 +117,8 @@ static void add_to_sum(struct copy_sum *sum, const struct tm_config *c, int64_t 
         return;
     }
     sum->bytes = tm_sum_counts(sum->bytes, c->copy_bytes);
-    sum->known_ps = tm_sum_times(sum->known_ps, dur_ps);
+    if (c->tpu_part == TM_TPU_PLAIN)
+        add_moved(sum, c->copy_bytes, dur_ps);
 }
 
 static void add_size(struct transfers *t, uint64_t bytes, int64_t dur_ps)
@@ -150,32 +157,46 @@ static void note_ping_pong(struct transfers *t, struct copy_lane *lane,
     }
 }
 
+static void note_rate(struct copy_direction *direction, uint64_t bytes, int64_t dur_ps)
+{
+    const double rate = dur_ps > 0 ? (double)bytes * 1e12 / (double)dur_ps : 0;
+
+    if (rate > direction->best_rate)
+        direction->best_rate = rate;
+}
+
+/* A copy of which both are known: its size, and how long it was under way. */
+static tm_status note_large(struct transfers *t, const struct copy_lane *lane, const struct tm_event *event,
+                            enum tm_direction which)
+{
+    const struct large_copy large = { .bytes = event->config->copy_bytes,
+                                      .begin_ps = event->record.start_ps,
+                                      .dur_ps = event->record.dur_ps,
+                                      .number = lane->number,
+                                      .direction = which };
+
+    note_rate(&t->directions[which], large.bytes, large.dur_ps);
+    return tm_top_rows_add(t->largest, &large);
+}
+
 /* Copies whose size is known. */
 static tm_status add_known(struct transfers *t, struct copy_lane *lane,
                            const struct tm_event *event, enum tm_direction which)
 {
     const uint64_t bytes = event->config->copy_bytes, bytes_most = UINT64_MAX >> 3;
     const int64_t dur_ps = event->record.dur_ps;
-    struct copy_direction *direction = &t->directions[which];
-    const struct large_copy large = { .bytes = bytes,
-                                      .begin_ps = event->record.start_ps,
-                                      .dur_ps = dur_ps,
-                                      .number = lane->number,
-                                      .direction = which };
     const struct copy_repeat repeat = {
         .key = { (uint64_t)which << 61 | (bytes < bytes_most ? bytes : bytes_most),
                  (uint64_t)t->trace->host << 32 | event->step },
         .count = 1,
         .total_ps = dur_ps,
     };
-    const double rate = dur_ps > 0 ? (double)bytes * 1e12 / (double)dur_ps : 0;
-    tm_status st;
+    tm_status st = TM_OK;
 
-    if (rate > direction->best_rate)
-        direction->best_rate = rate;
     add_size(t, bytes, dur_ps);
     note_ping_pong(t, lane, event, which);
-    st = tm_top_rows_add(t->largest, &large);
+    if (event->config->tpu_part == TM_TPU_PLAIN)
+        st = note_large(t, lane, event, which);
     return st == TM_OK && event->step != TM_NONE ? tm_groups_add(t->repeats, &repeat) : st;
 }
 
@@ -266,6 +287,21 @@ static void take_tpu_host(struct transfers *t, const struct tm_event *event)
         sum->unknown_count++;
 }
 
+/* TPU: how long a copy is in flight, beside the ops that start it and wait for it.  Such stretches belong to no step:
+ * those count that begin while the chosen steps run. */
+static tm_status take_flight(struct transfers *t, const struct copy_lane *lane, const struct tm_event *event)
+{
+    const struct tm_record *r = &event->record;
+    const struct tm_config *c = event->config;
+    enum tm_direction which;
+
+    if (!is_copy_level(c->level) || !c->has_copy_bytes || r->start_ps < lane->begin_ps || r->start_ps >= lane->end_ps)
+        return TM_OK;
+    which = direction_of((enum tm_level)c->level);
+    add_moved(&t->directions[which].inside, c->copy_bytes, r->dur_ps);
+    return note_large(t, lane, event, which);
+}
+
 static tm_status take_one(struct transfers *t, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;
@@ -281,6 +317,8 @@ static tm_status take_one(struct transfers *t, const struct tm_event *event)
     if (event->device >= t->lane_count || t->lanes[event->device].number == TM_NONE)
         return TM_OK;
     lane = &t->lanes[event->device];
+    if (r->class == TM_CLASS_TPU_ASYNC)
+        return take_flight(t, lane, event);
     if (event->level != TM_LEVEL_NONE) {
         struct told told = { t, lane };
 

@@ -14,7 +14,8 @@ enum { SIZE_ROWS = 64, LARGEST_ROWS = 20, RECENT = 4 };
 
 struct copy_sum {
     uint64_t count, bytes, unknown_count; /* bytes: of the copies whose size is known */
-    int64_t total_ps, known_ps;           /* known_ps: of the copies whose size is known */
+    uint64_t moved_bytes;                 /* of those of which it is also known how long they were under way */
+    int64_t total_ps, moved_ps;           /* moved_ps: how long those were; a wait for a copy is no such time */
 };
 
 struct copy_direction {

@@ -109,6 +109,20 @@ static enum tm_level copy_level(const struct tm_hlo_line *line, enum tm_tpu_part
     return holds(from, "S(5)") ? TM_LEVEL_H2D : TM_LEVEL_D2D;
 }
 
+/* What a copy moves: the array that it writes.  That is the result of a wait, and in the result of a copy's start,
+ * where the source of the same size stands beside it; a start of another sort, of a slice, does not tell it.
+ * in:     op  without -start and -done */
+static void note_copy_bytes(const struct tm_hlo_line *line, struct tm_text op, enum tm_tpu_part part,
+                            struct tm_config *config)
+{
+    const bool is_slice = tm_text_is(op, "slice") || tm_text_is(op, "dynamic-slice");
+    const bool is_told = tm_text_is(op, "copy") || (is_slice && part == TM_TPU_WAIT);
+    const uint64_t bytes = is_told ? tm_hlo_line_message_bytes(line, 1) : 0;
+
+    config->copy_bytes = bytes;
+    config->has_copy_bytes = bytes != 0;
+}
+
 /* Opcodes that tell nothing of what is inside; their category does. */
 static bool is_shell(struct tm_text opcode)
 {
@@ -159,6 +173,7 @@ void tm_parse_tpu_op(const char *hlo_text, size_t length, const char *category, 
     switch (sort) {
     case SORT_COPY:
         config->level = (uint8_t)copy_level(&line, part);
+        note_copy_bytes(&line, op, part, config);
         break;
     case SORT_COLLECTIVE:
         config->level = TM_LEVEL_COLLECTIVE;

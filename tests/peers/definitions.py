@@ -20,14 +20,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from differences import MISSING, Differences, at  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
 from slow_figures import Run, is_activity, scope_of, self_times, spans_of  # noqa: E402
-from slow_sections import compare_fusion, compare_occupancy  # noqa: E402
+from slow_sections import compare_fusion, compare_kept, compare_occupancy  # noqa: E402
 from slow_steps import chosen_steps, chosen_time, device_steps, forget, whole_time  # noqa: E402
-from slow_time import DIRECTIONS, gaps, union  # noqa: E402
+from slow_time import DIRECTIONS, gaps, pauses, union  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, summary_of  # noqa: E402
 
 TRACES = SHARED / "traces"
 ROWS = ("--rows", "10000", "--memory", "2GiB")
+PAUSE_PS = 10 * 10**6
 CUT_BYTES = 256  # of a name in a table
 
 # Differences that were looked into and are right: (case pattern, figure pattern, reason).
@@ -92,6 +93,13 @@ def compare_device(d, run, device, row):
     compare_sorts(d, where, run, device, row)
     if run.kind == "tpu":
         compare_waits(d, where, run, device, row)
+
+
+def compare_pauses(d, run, summary):
+    """GPUs: of other devices a launch is no call with a number of its own."""
+    of_devices = [pauses(run.launched(device), PAUSE_PS) for device in run.devices]
+    for figure in ("count", "total_ps"):
+        d.equal(f"gaps.pauses.{figure}", sum(p[figure] for p in of_devices), at(summary, f"gaps.pauses.{figure}"))
 
 
 # --- over all devices -----------------------------------------------------------------------------------------
@@ -229,6 +237,9 @@ def compare_all(d, run, summary):
         kernels = [a for device in run.devices for a in run.of(device) if a.sort == ("kernel" if run.kind == "gpu" else "op")]
         d.part(compare_fusion, [(a.name, a.length) for a in kernels], run.kind, summary)
         d.part(compare_occupancy, [(a.length, a.occupancy) for a in kernels] if run.kind == "gpu" else [], summary)
+    if run.kind == "gpu":
+        d.part(compare_pauses, run, summary)
+    d.part(compare_kept, run.memory_events(), summary)
     d.part(compare_steps, run, summary)
     d.part(check_invariants, summary)
 

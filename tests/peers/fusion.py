@@ -21,15 +21,23 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from differences import Differences, at  # noqa: E402
-from pytorch import DEVICE_SIDE, KERNEL, PROFILES, UNKNOWN_DEVICE, Activity, Profile  # noqa: E402
+from pytorch import DEVICE_SIDE, DRIVER, KERNEL, PROFILES, UNKNOWN_DEVICE, Activity, Profile, exact_ps  # noqa: E402
+from slow_figures import Run  # noqa: E402
+from slow_sections import compare_kept  # noqa: E402
 from slow_steps import step_at  # noqa: E402
+from slow_time import pauses  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, summary_of  # noqa: E402
 
 GENERATOR = SHARED / "tools" / "make_trace.py"
-GENERATED = (("unfused",), ("lowocc",), ("steady",), ("mixed",), ("steady", "--graphs", "expanded"))
+GENERATED = (("unfused",), ("lowocc",), ("steady",), ("mixed",), ("steady", "--graphs", "expanded"), ("memory",))
 US = 10**6
 SMALL, TINY, PAUSE, LAUNCH = 100 * US, 10 * US, 10 * US, 5 * US
+CHAIN_MOST = 8
+OTHER_WORK = re.compile(r"flash|fmha|attention|attn|sdpa|conv(?![a-z])|convol|gemm|gemv|cutlass|splitk|matmul|im2col",
+                        re.IGNORECASE)
+EAGER = re.compile(r"elementwise|pointwise|dropout|reduce|reduction|softmax|layer_?norm|rms_?norm|copy|transpose|"
+                   r"concat|cat", re.IGNORECASE)
 NUMBER = re.compile(r"(?<=.)[_.][0-9]+$", re.DOTALL)
 
 
@@ -133,6 +141,58 @@ def compare_repeated(d, profile, summary):
     d.equal("fusion.repeated: length", min(50, len(rows)), len(fusion["repeated"]))
 
 
+def is_eager(kernel):
+    """A kernel of ATen that does pointwise work, copies or reduces: its functions are named so, or the kernel is."""
+    name = kernel.name[:1024]
+    return "at::native" in name and "multi_tensor_apply" not in name and not OTHER_WORK.search(name) and \
+        bool(EAGER.search(name))
+
+
+def chains_of(profile):
+    """Lists of such kernels, one after another on a stream, in one step, at most eight; a single one is none."""
+    found = []
+    for activities in streams_of(profile):
+        chain, step = [], None
+        for a in activities + [None]:
+            is_member = a is not None and a.sort == KERNEL and not a.is_collective and is_eager(a)
+            here = step_at(profile, profile.moment_of(a)) if is_member else None
+            if chain and (not is_member or len(chain) == CHAIN_MOST or here != step):
+                found.append(chain)
+                chain = []
+            if is_member:
+                chain.append(a.length)
+                step = here
+    return [c for c in found if len(c) >= 2]
+
+
+def compare_chains(d, profile, summary):
+    chains = chains_of(profile)
+    want = {"count": len(chains), "kernels": sum(map(len, chains)), "total_ps": sum(map(sum, chains)),
+            "saved_ps": sum(sum(c) - max(c) for c in chains)}
+    for figure, value in want.items():
+        d.equal(f"fusion.eager_chains.{figure}", value, at(summary, f"fusion.eager_chains.{figure}"))
+
+
+def compare_pauses(d, profile, summary):
+    calls = {}
+    for e in profile.events:
+        if e.get("cat") in DRIVER and "correlation" in e.get("args", {}):
+            begin = exact_ps(e["ts"]) - profile.origin
+            calls[e["args"]["correlation"]] = (begin, begin + exact_ps(e.get("dur", 0)))
+    of_devices = [pauses([(a.begin, a.end, calls.get(a.correlation)) for a in profile.of(device)], PAUSE)
+                  for device in profile.devices]
+    for figure in ("count", "total_ps"):
+        d.equal(f"gaps.pauses.{figure}", sum(p[figure] for p in of_devices), at(summary, f"gaps.pauses.{figure}"))
+
+
+def compare_kept_buffers(d, profile, summary):
+    events = sorted((e for e in profile.events if e.get("name") == "[memory]" and e.get("ph") == "i"),
+                    key=lambda e: exact_ps(e["ts"]))
+    told = [e["args"] for e in events]
+    compare_kept(d, [("cpu" if a["Device Type"] == 0 else f"gpu:{a['Device Id']}", a.get("Addr"), max(0, a["Bytes"]))
+                     for a in told], summary)
+
+
 # --- occupancy ------------------------------------------------------------------------------------------------
 
 def occupancy_of(a):
@@ -184,14 +244,23 @@ def run_profile(tap, path, folder):
     if summary["fusion"] is None:
         d.equal("kernels", [], kernels_of(profile))
     else:
-        for part in (compare_small, compare_runs, compare_repeated, compare_occupancy):
+        for part in (compare_small, compare_runs, compare_repeated, compare_chains, compare_pauses, compare_occupancy):
             d.part(part, profile, summary)
         if summary["occupancy"] and len(summary["environment"]["devices"]) == 1:
             d.part(compare_grids, profile, summary)
+    d.part(compare_kept_buffers, profile, summary)
     tap.ok(not d.wrong, f"{path.name}: {d.compared} figures", d.report())
 
 
 # --- generated profiles ---------------------------------------------------------------------------------------
+
+def compare_run(d, run, summary):
+    """What no truth tells, from the profile itself."""
+    of_devices = [pauses(run.launched(device), PAUSE) for device in run.devices]
+    for figure in ("count", "total_ps"):
+        d.equal(f"gaps.pauses.{figure}", sum(p[figure] for p in of_devices), at(summary, f"gaps.pauses.{figure}"))
+    compare_kept(d, run.memory_events(), summary)
+
 
 def run_generated(tap, name, options, folder):
     command = [sys.executable, str(GENERATOR), str(folder / "host0"), "--events", "20000", "--devices", "2", "--quiet",
@@ -216,6 +285,7 @@ def run_generated(tap, name, options, folder):
     d.equal("occupancy.with_collectives.known_ps", known_ps, at(summary, "occupancy.with_collectives.known_ps"))
     d.equal("occupancy.with_collectives.mean_pct", weighted / known_ps / 1000,
             at(summary, "occupancy.with_collectives.mean_pct"))
+    d.part(compare_run, Run(folder / "host0.xplane.pb"), summary)
     d.equal("occupancy: of fewer kernels", True, summary["occupancy"]["known_ps"] < known_ps
             or truth["total"]["collective_count"] == 0)
     tap.ok(not d.wrong, f"{name}: {d.compared} figures", d.report())

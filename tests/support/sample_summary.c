@@ -291,7 +291,8 @@ static void add_gaps(struct tm_value *root)
 
     test_summary_load(
         gaps,
-        "{'count':2408,'count_min':611,'total_ps':220000000000,'gap_min_ps':10000000,'by_cause':{"
+        "{'count':2408,'count_min':611,'total_ps':220000000000,'gap_min_ps':10000000,'pauses':{'below_ps':"
+        "10000000,'count':1797,'total_ps':5400000000},'by_cause':{"
         "'device_wait':{'count':1100,'total_ps':64000000000,'share_pct':29.1},'launch':{'count':"
         "800,'total_ps':"
         "42000000000,'share_pct':19.1},'compile':{'count':1,'total_ps':4000000000,'share_pct':1.8},"
@@ -339,7 +340,8 @@ static void add_fusion(struct tm_value *root, const char *name)
         "'launch_ps':5000000,'count':410,'kernels':21000,'kernel_ps':90000000000,'gap_ps':2000000000,'at_stake_ps':"
         "9000000000,'longest':[{'device':'vm/gpu:0','track':'Stream #13','begin_ps':51000000000,'dur_ps':900000000,"
         "'kernels':61,'kernel_ps':800000000,'gap_ps':100000000,'at_stake_ps':400000000,'step':7,'names':["
-        "'loop_add_fusion']}]},'repeated_total':{'count':900,'total_ps':8000000000},'attention_unfused':{'count':48,"
+        "'loop_add_fusion']}]},'eager_chains':{'count':320,'kernels':960,'total_ps':7000000000,'saved_ps':4000000000,"
+        "'share_pct':1.2},'repeated_total':{'count':900,'total_ps':8000000000},'attention_unfused':{'count':48,"
         "'total_ps':5000000000,'rows':[{'op':'jit(train_step)/layer_0/softmax','count':48,'total_ps':5000000000}],"
         "'rest':{'rows':0,'count':0,'total_ps':0}},'layout_copies':{'count':96,'total_ps':6000000000,'share_pct':1,"
         "'rows':[{'name':'input_transpose_fusion','count':96,'total_ps':6000000000}],'rest':{'rows':0,'count':0,"
@@ -448,7 +450,9 @@ static void add_memory(struct tm_value *root, const char *name, const char *mode
                                  "{'op':'fusion.118','shape':"
                                  "'bf16[16,2048,8192]','bytes':536870912,'address':140204},{'op':'"
                                  "param_4','shape':'f32[8192,8192]',"
-                                 "'bytes':268435456,'address':99}],'spikes':[]}");
+                                 "'bytes':268435456,'address':99}],'kept':{'count':21,'quarters_bytes':[1073741824,"
+                                 "536870912,536870912,0],'largest_bytes':536870912,'op':'fusion.118','shape':"
+                                 "'bf16[16,2048,8192]'},'spikes':[]}");
     timeline = tm_add_array(allocator, "timeline");
     for (int i = 0; i < 300; i++) {
         struct tm_value *point = tm_add_array(timeline, NULL);

@@ -308,14 +308,15 @@ class Run:
         return [track for track in self.tracks if HOST.match(track[0])]
 
     def _launches(self):
-        """Correlation id -> the name of the call on the host, and its begin."""
-        names, begins = {}, {}
+        """Correlation id -> the name of the call on the host, its begin, and (begin, end)."""
+        names, begins, self.calls = {}, {}, {}
         for _, _, _, spans in self._host_tracks():
             for span in spans:
                 stats = span.stats
                 if "correlation_id" in stats and "Synchronize" not in span.name:
                     names[str(stats["correlation_id"])] = span.name
                     begins[str(stats["correlation_id"])] = span.begin
+                    self.calls[str(stats["correlation_id"])] = (span.begin, span.end)
         return names, begins
 
     def _add_line(self, device, kind, line, number, spans):
@@ -402,6 +403,21 @@ class Run:
 
     def of(self, device):
         return self.devices[device]
+
+    def launched(self, device):
+        """(begin, end, its launch) of each activity."""
+        return [(a.begin, a.end, self.calls.get(str(a.span.stats.get("correlation_id"))))
+                for a in self.of(device) if is_activity(a)]
+
+    def memory_events(self):
+        """What allocators took and gave back: (allocator, address, bytes; 0 = given back), in the order of time."""
+        found = []
+        for _, _, _, spans in self._host_tracks():
+            found += [(s.begin, s.name, s.stats) for s in spans if s.name in ("MemoryAllocation", "MemoryDeallocation")]
+        found.sort(key=lambda e: e[0])
+        return [(str(stats.get("allocator_name") or stats.get("index_on_host")), stats.get("addr"),
+                 int(stats.get("allocation_bytes", 0)) if name == "MemoryAllocation" else 0)
+                for _, name, stats in found]
 
     def ranked(self, device):
         """For the sweep: every stretch with its rank."""

@@ -4,6 +4,7 @@
 from fractions import Fraction
 
 SMALL_PS, TINY_PS = 100 * 10**6, 10 * 10**6
+QUARTERS = 4
 
 
 def compare_fusion(d, kernels, kind, summary):
@@ -53,3 +54,28 @@ def compare_occupancy(d, kernels, summary):
                   or value == row["to_pct"] * 1000 == 100000]
         d.equal(f"occupancy.histogram[{row['from_pct']}].count", len(inside), row["count"])
         d.equal(f"occupancy.histogram[{row['from_pct']}].total_ps", sum(inside), row["total_ps"])
+
+
+def kept_of(events):
+    """Of each allocator the buffers that were taken and not given back.  events: (allocator, address, bytes taken, 0
+    where they are given back) in the order of time, address None where it is not told."""
+    held, kept = {}, {}
+    for i, (allocator, address, size) in enumerate(events):
+        kept.setdefault(allocator, {"count": 0, "quarters_bytes": [0] * QUARTERS, "largest_bytes": 0})
+        if address is not None:
+            held[allocator, address] = (size, i * QUARTERS // len(events))
+    for (allocator, _), (size, quarter) in held.items():
+        if size:
+            row = kept[allocator]
+            row["count"] += 1
+            row["quarters_bytes"][quarter] += size
+            row["largest_bytes"] = max(row["largest_bytes"], size)
+    return kept
+
+
+def compare_kept(d, events, summary):
+    want = kept_of(events)
+    rows = {row["name"]: row for row in (summary["memory"] or {}).get("allocators") or []}
+    for name in sorted(want):
+        for figure, value in want[name].items():
+            d.equal(f"memory[{name}].kept.{figure}", value, (rows.get(name, {}).get("kept") or {}).get(figure))

@@ -61,3 +61,19 @@ def device_time(ranked, begin, end):
         "exposed_collective_ps": taken[1], "exposed_copy_ps": sum(taken[2:]),
         "exposed_by_direction_ps": dict(zip(DIRECTIONS, taken[2:])),
     }
+
+
+def pauses(activities, below):
+    """Gaps shorter than `below` before work that had been launched already: {"count", "total_ps"}.  An activity is
+    (begin, end, launch), a launch (begin, end) of its call or None; of several that end a gap the one launched first
+    counts."""
+    count = total = 0
+    by_begin = {}
+    for begin, _, launch in activities:
+        if launch and (begin not in by_begin or launch < by_begin[begin]):
+            by_begin[begin] = launch
+    for begin, length in gaps([(b, e) for b, e, _ in activities]):
+        launch = by_begin.get(begin + length)
+        if length < below and launch and launch[0] < begin and launch[1] <= begin:
+            count, total = count + 1, total + length
+    return {"count": count, "total_ps": total}

@@ -80,6 +80,12 @@
     "'9,1,1', 'waves': " waves ", 'tail_pct': " pct ", 'lost_ps': " lost ", 'total_ps': "           \
     "20000000000}]}}}"
 
+#define EMPTY_STEPS(platform, source, span)                                                        \
+    "{'environment': {'platform': '" platform "'}, 'steps': {'source': '" source "', 'list': ["     \
+    "{'number': 5, 'chosen': false, 'device_span_ps': null}, {'number': 6, 'chosen': true, "        \
+    "'device_span_ps': 900}, {'number': 7, 'chosen': true, 'begin_ps': 70000000, 'host_span_ps': "  \
+    "3000000, 'device_span_ps': " span "}]}}"
+
 #define LAYER(number, ps)                                                                          \
     "{'layer': 'layer_" number "', 'path': 'step/layer_" number "', 'family': 'step/layer_', "     \
     "'count': 50, 'forward_ps': " ps ", 'backward_ps': 0, 'other_ps': 0, 'total_ps': " ps "}"
@@ -367,6 +373,11 @@ static const struct rule rules[] = {
       "12 executions of 'jit_step'" },
     { "{'steps': {'source': 'group'}}", NULL, NULL, 0, NULL },
     { "{'steps': {'chosen': 1, 'count': 3}}", "one_step", "info", 0, "1 of 3 steps" },
+    { EMPTY_STEPS("cpu", "host", "null"), "steps_without_activity", "info", 0, "1 of 2 chosen steps" },
+    { EMPTY_STEPS("cpu", "host", "null"), "steps_without_activity", "info", 0, "step 7, lasts 3.00 \xc2\xb5s" },
+    { EMPTY_STEPS("cpu", "host", "900"), NULL, NULL, 0, NULL },
+    { EMPTY_STEPS("cpu", "module", "null"), "no_steps", "info", 0, "" },
+    { EMPTY_STEPS("gpu", "host", "null"), NULL, NULL, 0, NULL },
     { "{'devices': [{'id': 'a', 'reliability': 'graph', 'graphs': {'count': 7, 'total_ps': 3000000000}}]}",
       "graphs_collapsed", "info", 0, "7 graph launches on 1 device take 3.00 ms" },
     { "{'coverage': {'warnings': ['clock drift']}}", "profiler_warnings", "info", 0, "'clock drift'" },
@@ -779,6 +790,25 @@ static void without_host_events_idle_time_is_told_as_that(void **state)
     test_judged_free(&j);
 }
 
+static void few_late_launches_are_not_many_launches(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, IDLE("launch", "30000000000"), NULL); /* 2 ms of it in one gap */
+    assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "waits for launches"));
+    test_judged_free(&j);
+    test_judge(&j,
+               "{'gaps': {'by_cause': {'launch': {'count': 9, 'total_ps': 30000000000}}, 'longest': [{'device': "
+               "'vm/gpu:1', 'begin_ps': 1000, 'dur_ps': 20000000000, 'cause': 'launch', 'parts': {'launch': "
+               "16000000000, 'host': 4000000000}}]}}",
+               NULL);
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "Launched work begins late");
+    assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "fix"), "CUDA graphs"));
+    assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "fix"), "CUDA_MODULE_LOADING"));
+    test_judged_free(&j);
+}
+
 static void advice_for_gpus_is_for_gpus(void **state)
 {
     struct judged j;
@@ -1187,6 +1217,7 @@ int main(void)
         cmocka_unit_test(jumps_of_a_full_allocator_are_told),
         cmocka_unit_test(a_full_and_fragmented_allocator_is_a_warning),
         cmocka_unit_test(without_host_events_idle_time_is_told_as_that),
+        cmocka_unit_test(few_late_launches_are_not_many_launches),
         cmocka_unit_test(advice_for_gpus_is_for_gpus),
         cmocka_unit_test(advice_is_of_the_framework),
         cmocka_unit_test(no_rule_speaks_of_jax_to_others),

@@ -55,6 +55,15 @@ static const struct rule rules[] = {
       "'$a.py:2 g', 'self_ps': 1000000000}]}}",
       "idle_host", "bad", 30000000000, "'$a.py:1 f' 2.00 ms, '$a.py:2 g' 1.00 ms." },
 
+    { "{" IDLE("host", "30000000000") ", 'host': {'python': [{'name': 'threading.py(359): wait', 'self_ps': 9000000000}"
+      ", {'name': '$time sleep', 'self_ps': 8000000000}, {'name': '$queue.py:154 get', 'self_ps': 7000000000}"
+      ", {'name': '<built-in method poll of select.epoll object at 0x7f>', 'self_ps': 6000000000}, {'name': '<built-in "
+      "function sleep>', 'self_ps': 5000000000}, {'name': '$request_queue.py:9 get', 'self_ps': 2000000000}]}}",
+      "idle_host", "bad", 30000000000, "of their own: '$request_queue.py:9 get' 2.00 ms." },
+    { "{" IDLE("input", "30000000000") ", 'host': {'python': [{'name': '$<unknown> acquire', 'self_ps': 9000000000}, "
+      "{'name': '$time sleep', 'self_ps': 8000000000}, {'name': '$selectors.py:451 select', 'self_ps': 7000000000}]}}",
+      "idle_input", "bad", 30000000000, "of their own: '$time sleep' 8.00 ms." },
+
     /* work on the host: no more than the devices were idle */
     { CALLS("callbacks", "5900000000"), NULL, NULL, 0, NULL },
     { CALLS("callbacks", "6000000000"), "fallback_callbacks", "warning", 6000000000,

@@ -285,6 +285,19 @@ static void kernels_that_could_be_fused_or_fuller_are_listed(void **state)
     free(page);
 }
 
+static void what_findings_rest_on_stands_in_the_tables(void **state)
+{
+    char *page = page_of(TM_SAMPLE_GPU);
+
+    (void)state;
+    assert_has(page, "Pauses between launched work");
+    assert_has(page, "5.40 ms");
+    assert_has(page, "Saved if each were one kernel");
+    assert_has(page, "Buffers taken in the profile and not given back in it");
+    assert_has(page, "3rd quarter");
+    free(page);
+}
+
 static void the_first_screen_names_run_hosts_devices_versions_and_window(void **state)
 {
     char *page = page_of(TM_SAMPLE_GPU);
@@ -664,6 +677,7 @@ int main(void)
         cmocka_unit_test(the_page_brings_everything_and_forbids_the_rest),
         cmocka_unit_test(the_style_sheet_has_the_colours_of_the_palette),
         cmocka_unit_test(kernels_that_could_be_fused_or_fuller_are_listed),
+        cmocka_unit_test(what_findings_rest_on_stands_in_the_tables),
         cmocka_unit_test(the_first_screen_names_run_hosts_devices_versions_and_window),
         cmocka_unit_test(a_run_of_pytorch_has_no_columns_of_jax),
         cmocka_unit_test(figures_have_value_judgement_and_limits),

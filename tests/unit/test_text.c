@@ -422,12 +422,32 @@ static void names_and_sections_are_as_short_as_they_can_be(void **state)
     finish(&f);
 }
 
+static void what_findings_rest_on_stands_in_the_sections(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_json(&f, "{'gaps': {'count': 3, 'by_cause': {}, 'pauses': {'below_ps': 10000000, 'count': 2, 'total_ps': "
+                  "5000000}}, 'fusion': {'eager_chains': {'count': 3, 'kernels': 9, 'total_ps': 60000000, 'saved_ps': "
+                  "40000000, 'share_pct': 12}}, 'memory': {'allocators': [{'name': 'bfc', 'kept': {'count': 3, "
+                  "'quarters_bytes': [1024, 0, 2048, 512], 'largest_bytes': 2048, 'op': 'fusion.7'}}, {'name': 'host', "
+                  "'kept': {'count': 0}}, {'name': 'rest', 'kept': null}]}}");
+    assert_says(&f, "Pauses under 10.0 \xc2\xb5s between pieces of work that had been launched: 2, 5.00 \xc2\xb5s in "
+                    "all.");
+    assert_says(&f, "Chains of pointwise kernels");
+    assert_says(&f, "  3, 60.0 \xc2\xb5s, 12.0 % of kernel time\n");
+    assert_says(&f, "  40.0 \xc2\xb5s\n");
+    assert_says(&f, "1.00 KiB  0 B  2.00 KiB  512 B  2.00 KiB  fusion.7\n\n");
+    finish(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_line_of_every_sample_is_clean_and_fits),
         cmocka_unit_test(a_gpu_run_has_all_sections),
         cmocka_unit_test(names_and_sections_are_as_short_as_they_can_be),
+        cmocka_unit_test(what_findings_rest_on_stands_in_the_sections),
         cmocka_unit_test(figures_stand_with_their_units_and_bands),
         cmocka_unit_test(parts_of_the_steps_stand_with_their_sum),
         cmocka_unit_test(the_slowest_steps_stand_first_with_their_sums),

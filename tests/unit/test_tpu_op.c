@@ -112,6 +112,30 @@ static void lines_tell_what_an_op_is(void **state)
     }
 }
 
+static void the_line_of_a_copy_tells_its_size(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t bytes; /* 0 = not told */
+    } copies[] = {
+        { "%copy-start = (" HBM ", " HOST ", u32[]{:S(2)}) copy-start(" HOST " %param)", UINT64_C(5) << 30 },
+        { "%copy-done = " HBM " copy-done((" HBM ", " HOST ", u32[]{:S(2)}) %copy-start)", UINT64_C(5) << 30 },
+        { "%d = bf16[3,5]{1,0} dynamic-slice-done(((" HOST "), bf16[3,5]{1,0}, u32[]) %s)", 30 },
+        { "%slice-start.2 = ((" HOST "), " HBM ", u32[]) async-start(" HOST " %p), calls=%async_slice", 0 },
+        { "copy-done.1", 0 },
+        { "%add = " HBM " add(" HBM " %a, " HBM " %b)", 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(copies); i++) {
+        struct tm_config config = { .level = TM_LEVEL_NONE };
+
+        tm_parse_tpu_op(copies[i].text, strlen(copies[i].text), NULL, 0, &config);
+        assert_int_equal(config.has_copy_bytes, copies[i].bytes != 0);
+        assert_int_equal(config.copy_bytes, copies[i].bytes);
+    }
+}
+
 /* The text lies in a block of its own, so a sanitizer build sees a read past the end. */
 static void lines_may_be_cut_anywhere(void **state)
 {
@@ -135,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_tell_what_an_op_is),
+        cmocka_unit_test(the_line_of_a_copy_tells_its_size),
         cmocka_unit_test(lines_may_be_cut_anywhere),
     };
 

@@ -470,6 +470,47 @@ static void copy_ops_of_a_tpu_are_transfers(void **state)
     close_bench(&b);
 }
 
+static struct tm_config tpu_copy(enum tm_tpu_part part, enum tm_level level, uint64_t bytes)
+{
+    return (struct tm_config){
+        .tpu_part = (uint8_t)part, .level = (uint8_t)level, .copy_bytes = bytes, .has_copy_bytes = 1
+    };
+}
+
+/* A wait tells the size, and what is in flight beside the ops tells for how long it was moved. */
+static void copies_of_a_tpu_have_the_rate_of_their_flight(void **state)
+{
+    const struct tm_config start = tpu_copy(TM_TPU_START, TM_LEVEL_H2D, 4096);
+    const struct tm_config wait = tpu_copy(TM_TPU_WAIT, TM_LEVEL_H2D, 4096);
+    const struct tm_config untimed = tpu_copy(TM_TPU_WAIT, TM_LEVEL_D2H, 512);
+    struct tm_run run;
+    struct tm_event events[] = {
+        bench_event(0, TM_CLASS_TPU_ASYNC, &start, 0, 100 * US),   bench_event(0, TM_CLASS_TPU_OP, &start, 0, US),
+        bench_event(0, TM_CLASS_TPU_OP, &wait, 90 * US, 10 * US),  bench_event(0, TM_CLASS_TPU_OP, &wait, 110 * US, 0),
+        bench_event(0, TM_CLASS_TPU_OP, &untimed, 120 * US, US),
+        bench_event(0, TM_CLASS_TPU_ASYNC, &start, 500 * US, US),
+    };
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, &run);
+    bench_devices(&b, 1, TM_DEVICE_TPU, 0, 200 * US);
+    OK(bench_begin(&b));
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+        OK(bench_take(&b, &events[i]));
+    report_bench(&b);
+    assert_int_equal(of(&b, "h2d", "count"), 2);
+    assert_int_equal(of(&b, "h2d", "bytes"), 8192);
+    assert_int_equal(of(&b, "h2d", "mean_bandwidth"), 4096 * 10000); /* of the one flight that counts */
+    assert_int_equal(of(&b, "h2d", "max_bandwidth"), 4096 * 10000);
+    assert_int_equal(of(&b, "d2h", "bytes"), 512);
+    assert_false(tm_has(tm_get(direction_row(&b, "d2h"), "mean_bandwidth")));
+    assert_non_null(strstr(tm_why(tm_get(direction_row(&b, "d2h"), "mean_bandwidth")), "in flight"));
+    assert_int_equal(tm_length(bench_get(&b, "transfers.largest")), 1);
+    assert_int_equal(integer(&b, "transfers.largest[0].dur_ps"), 100 * US);
+    close_bench(&b);
+}
+
 static void a_program_on_the_cpu_has_no_transfers(void **state)
 {
     struct tm_run run;
@@ -606,6 +647,7 @@ int main(void)
         cmocka_unit_test(pageable_memory_is_told_where_it_is_known),
         cmocka_unit_test(a_tpu_host_tells_sizes_only),
         cmocka_unit_test(copy_ops_of_a_tpu_are_transfers),
+        cmocka_unit_test(copies_of_a_tpu_have_the_rate_of_their_flight),
         cmocka_unit_test(a_program_on_the_cpu_has_no_transfers),
         cmocka_unit_test(times_and_sizes_past_all_measure_do_no_harm),
         cmocka_unit_test(many_sizes_keep_to_the_memory_and_to_the_result),

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_WAITING_NAMES_H
+#define TM_WAITING_NAMES_H
+
+#include <stdbool.h>
+
+/* Python functions in which a thread does nothing but wait for another one, for a file or for a time to pass: helpers
+ * spend all of their life there, and no device waits for that. */
+enum tm_waiting {
+    TM_NOT_WAITING,
+    TM_WAITING_FOR_THREADS, /* locks, queues, pipes, results of other threads */
+    TM_WAITING_FOR_TIME,    /* sleep: of an input pipeline it may be what a batch takes */
+};
+
+/* in:     name  as the profile has it: "$threading.py:323 wait", "threading.py(359): wait",
+ *               "<built-in method acquire of _thread.lock object at 0x7f>", "$time sleep" */
+enum tm_waiting tm_waiting_of(const char *name);
+
+#endif
