@@ -408,7 +408,7 @@ static void write_kept(struct tm_page *page, const struct tm_value *allocators)
     if (is_any)
         tm_page_table(page,
                       &(struct tm_html_table){ .caption = "Buffers taken in the profile and not given back in it",
-                                               COLUMNS(columns),
+                                               TM_TABLE_COLUMNS(columns),
                                                .rows = allocators,
                                                .most = 64 });
 }
