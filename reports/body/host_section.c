@@ -177,7 +177,8 @@ static void say_fallback_facts(struct tm_body *body, const struct tm_value *fall
         const char *key, *label, *time_label;
     } sorts[] = { { "callbacks", "Calls back to the host", "Calls back to the host, time" },
                   { "cpu_ops", "Operations run on the host", "Operations run on the host, time" },
-                  { "host_ops", "Device operations that work with the host", "Device operations with the host, time" } };
+                  { "host_ops", "Device operations that work with the host",
+                    "Device operations with the host, time" } };
     const struct tm_value *trips = tm_get(fallback, "round_trips");
 
     tm_facts(body);

@@ -138,6 +138,9 @@ void tm_html_scopes(struct tm_page *page);
 void tm_html_host(struct tm_page *page);
 void tm_html_fallback(struct tm_page *page);
 
+/* Section of html_coverage.c. */
+void tm_html_coverage(struct tm_page *page);
+
 /* Sections of html_findings.c. */
 void tm_html_figures(struct tm_page *page);
 void tm_html_findings(struct tm_page *page);
