@@ -518,6 +518,8 @@ static void no_flight_is_faster_than_the_memory(void **state)
     struct tm_run run;
     struct tm_event slow = bench_event(0, TM_CLASS_TPU_ASYNC, &start, 0, 10 * US);
     struct tm_event fast = bench_event(0, TM_CLASS_TPU_ASYNC, &start, 20 * US, US / 1000);
+    const struct tm_config wait = tpu_copy(TM_TPU_WAIT, TM_LEVEL_D2H, 4096);
+    struct tm_event waiting = bench_event(0, TM_CLASS_TPU_OP, &wait, 30 * US, US);
     struct bench b;
 
     (void)state;
@@ -527,6 +529,7 @@ static void no_flight_is_faster_than_the_memory(void **state)
     OK(bench_begin(&b));
     OK(bench_take(&b, &slow));
     OK(bench_take(&b, &fast));
+    OK(bench_take(&b, &waiting));
     report_bench(&b);
     assert_int_equal(of(&b, "d2h", "max_bandwidth"), 409600000);
     close_bench(&b);
