@@ -46,8 +46,8 @@ CPPFLAGS += -DTM_HAVE_JEMALLOC
 LIBS += -ljemalloc
 endif
 
-SOURCES := $(sort $(wildcard pipeline/*.c pipeline/commands/*.c stages/*/*.c stages/input/*/*.c reports/*/*.c))
-HEADERS := $(sort $(wildcard pipeline/*.h pipeline/commands/*.h stages/*/*.h stages/input/*/*.h reports/*/*.h))
+SOURCES := $(sort $(wildcard pipeline/*.c pipeline/commands/*.c stages/*/*.c stages/*/*/*.c reports/*/*.c))
+HEADERS := $(sort $(wildcard pipeline/*.h pipeline/commands/*.h stages/*/*.h stages/*/*/*.h reports/*/*.h))
 GENERATED := $(patsubst schemas/%.proto,$(BUILD)/gen/%.pb-c.c,$(wildcard schemas/*.proto))
 # Files that become C (schemas, thresholds, the page's parts): each embed.mk adds its C files to GENERATED
 # and holds the rules that make them.

@@ -12,8 +12,8 @@
 #include "pipeline/commands/inputs.h"
 #include "pipeline/commands/memory_file.h"
 #include "pipeline/version.h"
-#include "stages/diagnose/contents.h"
-#include "stages/diagnose/overview.h"
+#include "stages/diagnose/run/contents.h"
+#include "stages/diagnose/run/overview.h"
 #include "stages/resolve/classes.h"
 
 enum { WARNINGS_MOST = 100, FILES_LISTED = 1000 };

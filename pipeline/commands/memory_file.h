@@ -3,7 +3,7 @@
 #define TM_MEMORY_FILE_H
 
 #include "pipeline/commands/file_facts.h"
-#include "stages/diagnose/device_profiles.h"
+#include "stages/diagnose/memory/device_profiles.h"
 
 /* Read a device memory profile, from its bytes to the tables.
  * out:    facts  of the file

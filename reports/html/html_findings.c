@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "reports/format/format.h"
-#include "reports/format/shown_names.h"
 #include "reports/format/platforms.h"
+#include "reports/format/shown_names.h"
 #include "reports/html/html_page.h"
 #include "reports/html/html_terms.h"
 

@@ -12,8 +12,8 @@
 
 #include "pipeline/run.h"
 #include "pipeline/spill.h"
-#include "stages/input/chrome/chrome_reader.h"
 #include "stages/input/bytes/input_file.h"
+#include "stages/input/chrome/chrome_reader.h"
 
 enum { READ_BYTES = 256 << 10 };
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "pipeline/commands/host_run.h"
-#include "stages/diagnose/device_time.h"
+#include "stages/diagnose/time/device_time.h"
 #include "stages/resolve/classes.h"
 #include "tests/support/xspace_builder.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/collectives.h"
+#include "stages/diagnose/collectives/collectives.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "pipeline/partial.h"
-#include "stages/diagnose/collective_kind.h"
+#include "stages/diagnose/collectives/collective_kind.h"
 #include "stages/resolve/classes.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/contents.h"
+#include "stages/diagnose/run/contents.h"
 
 #include "tests/support/test_run.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/fallback.h"
+#include "stages/diagnose/host/fallback.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "stages/diagnose/callback_name.h"
+#include "stages/diagnose/host/callback_name.h"
 #include "tests/support/host_rig.h"
 #include "tests/support/test_run.h"
 

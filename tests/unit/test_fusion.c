@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/fusion.h"
+#include "stages/diagnose/kernels/fusion.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "pipeline/partial.h"
-#include "stages/diagnose/short_name.h"
+#include "stages/diagnose/kernels/short_name.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/kernels.h"
+#include "stages/diagnose/kernels/kernels.h"
 #include "stages/diagnose/shares.h"
 
 #include <stdio.h>

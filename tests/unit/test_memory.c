@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/memory.h"
+#include "stages/diagnose/memory/memory.h"
 
 #include "tests/support/test_run.h"
 

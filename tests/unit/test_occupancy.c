@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/occupancy.h"
+#include "stages/diagnose/kernels/occupancy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "pipeline/partial.h"
-#include "stages/diagnose/sm_limits.h"
+#include "stages/diagnose/kernels/sm_limits.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/ops.h"
+#include "stages/diagnose/ops/ops.h"
 
 #include <stdio.h>
 #include <stdlib.h>

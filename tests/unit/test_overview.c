@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/overview.h"
+#include "stages/diagnose/run/overview.h"
 
 #include "tests/support/test_run.h"
 

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "stages/diagnose/device_profiles.h"
+#include "stages/diagnose/memory/device_profiles.h"
 #include "tests/support/xspace_builder.h"
 
 /* --- profiles by hand --- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/programs.h"
+#include "stages/diagnose/kernels/programs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/scope_path.h"
+#include "stages/diagnose/scopes/scope_path.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/skew.h"
+#include "stages/diagnose/collectives/skew.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "pipeline/partial.h"
-#include "stages/diagnose/skew_private.h"
+#include "stages/diagnose/collectives/skew_private.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"
 

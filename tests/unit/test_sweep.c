@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/sweep.h"
+#include "stages/diagnose/time/sweep.h"
 
 #include <stdlib.h>
 

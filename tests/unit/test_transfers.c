@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/transfers.h"
+#include "stages/diagnose/transfers/transfers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

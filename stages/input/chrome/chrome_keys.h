@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "stages/input/records/facts.h"
 #include "stages/input/chrome/json_digits.h"
+#include "stages/input/records/facts.h"
 
 /* The keys that came lately: which argument each one is, and whether the present event has had it.  A table of fixed
  * size that is emptied between two events when it fills; an event with more than some hundred keys of its own is not

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "stages/input/records/facts.h"
 #include "stages/input/bytes/input_file.h"
+#include "stages/input/records/facts.h"
 
 /* The events of a Chrome trace in JSON, one after the other, out of a stream of bytes: no tree of the document, no
  * floating point for times, bounded memory whatever the file.  The whole text is checked as JSON (RFC 8259), also

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a collective is about.  The profile's own words come first: the message's arguments, then the HLO op, then the
+ * kernel's name. */
+#include "stages/diagnose/collectives/collective_facts.h"
+
+#include <string.h>
+
+#include "stages/resolve/classes.h"
+#include "stages/resolve/hlo_line.h"
+
+enum { TEXT_MOST = 4096 }; /* bytes of a text that are looked at */
+
+/* What a text of the names tells; *kind changes only where it tells something. */
+static tm_status ask(struct tm_names *names, tm_strid id, enum tm_collective_kind *kind)
+{
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    if (!id || *kind != TM_OTHER_COLLECTIVE)
+        return TM_OK;
+    st = tm_names_text(names, id, TEXT_MOST, &text, &length);
+    if (st == TM_OK)
+        *kind = tm_collective_kind_in(text, length);
+    return st;
+}
+
+/* The same of an op's HLO text: the opcode, else what an async op calls.  Operands tell nothing of it. */
+static tm_status ask_hlo(struct tm_names *names, tm_strid id, enum tm_collective_kind *kind)
+{
+    const char *text, *opcode, *calls;
+    size_t length, opcode_length;
+    tm_status st;
+
+    if (!id || *kind != TM_OTHER_COLLECTIVE)
+        return TM_OK;
+    st = tm_names_text(names, id, TEXT_MOST, &text, &length);
+    if (st != TM_OK)
+        return st;
+    tm_hlo_opcode(text, length, &opcode, &opcode_length);
+    *kind = tm_collective_kind_in(opcode, opcode_length);
+    calls = length ? memmem(text, length, "calls=", 6) : NULL;
+    if (*kind == TM_OTHER_COLLECTIVE && calls)
+        *kind = tm_collective_kind_in(calls, strcspn(calls, ", "));
+    return TM_OK;
+}
+
+static uint64_t bytes_of(const struct tm_message *message)
+{
+    const uint64_t elements =
+        message->elements_in > message->elements_out ? message->elements_in : message->elements_out;
+    uint64_t bytes;
+
+    return __builtin_mul_overflow(elements, (uint64_t)message->element_bytes, &bytes) ? 0 : bytes;
+}
+
+static tm_status find_kind(struct tm_names *names, const struct tm_event *event, struct tm_collective_facts *facts)
+{
+    const struct tm_config *config = event->config;
+    tm_status st = ask(names, facts->operation, &facts->kind);
+
+    if (st == TM_OK)
+        st = ask(names, config->hlo_op, &facts->kind);
+    if (st == TM_OK)
+        st = ask_hlo(names, config->details, &facts->kind);
+    if (st == TM_OK)
+        st = ask(names, config->category, &facts->kind);
+    return st == TM_OK ? ask(names, event->record.name, &facts->kind) : st;
+}
+
+/* What the program's HLO tells, where the event's message does not. */
+static void add_hlo(const struct tm_hlo_op *op, struct tm_collective_facts *facts)
+{
+    if (!facts->message_bytes)
+        facts->message_bytes = op->message_bytes;
+    if (!facts->group_size)
+        facts->group_size = op->group_size;
+    facts->replica_groups = op->groups;
+}
+
+/* What the HLO line that a TPU op is named by tells, where nothing else does.  Not of a start and its wait: only one
+ * of the two lines names the group, and they have to be one row. */
+static tm_status add_line(struct tm_names *names, const struct tm_event *event, struct tm_collective_facts *facts)
+{
+    const tm_strid id = event->config->details ? event->config->details : event->record.name;
+    struct tm_hlo_line line;
+    struct tm_text text;
+    tm_status st;
+
+    if (event->config->tpu_part != TM_TPU_PLAIN || (facts->message_bytes && facts->group_size))
+        return TM_OK;
+    st = tm_names_text(names, id, TEXT_MOST, &text.at, &text.length);
+    if (st != TM_OK)
+        return st;
+    line = tm_hlo_line_read(text);
+    if (!facts->group_size)
+        facts->group_size = tm_hlo_line_group_size(&line);
+    if (!facts->message_bytes)
+        facts->message_bytes = tm_hlo_line_message_bytes(&line, facts->group_size);
+    return TM_OK;
+}
+
+tm_status tm_collective_facts(const struct tm_trace *trace, const struct tm_event *event,
+                              struct tm_collective_facts *facts)
+{
+    tm_status st;
+
+    *facts = (struct tm_collective_facts){ .kind = TM_OTHER_COLLECTIVE };
+    if (event->config->message) {
+        const struct tm_message *message = tm_rows_at(trace->messages, event->config->message);
+
+        if (!message)
+            return trace->run->error.status;
+        facts->message_bytes = bytes_of(message);
+        facts->group_size = message->group_size;
+        facts->data_type = message->data_type;
+        facts->operation = message->operation;
+        facts->group = message->group;
+        facts->group_ranks = message->group_ranks;
+    }
+    if (event->config->hlo) {
+        const struct tm_hlo_op *op = tm_rows_at(trace->hlo_ops, event->config->hlo);
+
+        if (!op)
+            return trace->run->error.status;
+        add_hlo(op, facts);
+    }
+    st = add_line(trace->names, event, facts);
+    return st != TM_OK ? st : find_kind(trace->names, event, facts);
+}

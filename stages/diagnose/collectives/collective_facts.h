@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_COLLECTIVE_FACTS_H
+#define TM_COLLECTIVE_FACTS_H
+
+#include "pipeline/stage.h"
+#include "stages/diagnose/collectives/collective_kind.h"
+
+/* What a collective is about, as its event, its message and its program's HLO tell.  0 = not told. */
+struct tm_collective_facts {
+    uint64_t message_bytes;  /* the most that a rank sends or receives: an all-gather's output, a reduce-scatter's
+                                input */
+    uint32_t group_size;
+    enum tm_collective_kind kind;
+    tm_strid data_type;
+    tm_strid operation, group, group_ranks; /* of its message */
+    tm_strid replica_groups; /* of its HLO instruction: "{{0,1},{2,3}}" */
+};
+
+/* in:     event  a collective of a device, or a stretch in which one is in flight
+ * errors: of the names and the rows of the trace */
+tm_status tm_collective_facts(const struct tm_trace *trace, const struct tm_event *event,
+                              struct tm_collective_facts *facts) TM_MUST_USE;
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Late arrivals out of the collectives that were matched.  Nobody can leave an all-reduce before the last one has
+ * come: collectives of this sort that do not overlap on all their devices are not the same one, or the clocks differ.
+ * By that the clocks of several hosts are checked first; where they do not agree, only devices of one host are
+ * compared.  Where these do not overlap either, nothing is said of them. */
+#include <string.h>
+
+#include "stages/diagnose/collectives/skew_private.h"
+
+#define DAY_US ((int64_t)86400 * 1000000)
+
+/* All devices of one collective. */
+struct instance {
+    struct joined *rows; /* in the order of the members; room for all there are */
+    uint32_t count;
+};
+
+struct adding {
+    struct skew *k;
+    struct matches *m;
+    struct skew_sums *sums;
+    int64_t *offsets_ps;     /* by host: what its time 0 is in that of the earliest one */
+    struct instance instance;
+    struct joined next;      /* the first row of the next instance */
+    bool has_next;
+};
+
+/* --- clocks --- */
+
+/* out: why they cannot be compared; NULL = offsets_ps are set */
+static const char *find_offsets(const struct skew *k, int64_t *offsets_ps)
+{
+    const struct host_clock *clocks = k->clocks;
+    int64_t first = INT64_MAX;
+
+    for (uint32_t i = 0; i < k->clock_count; i++) {
+        if (clocks[i].base == CLOCK_UNKNOWN || clocks[i].base != clocks[0].base)
+            return "the profiles do not tell by one clock when they began";
+        first = clocks[i].at < first ? clocks[i].at : first;
+    }
+    for (uint32_t i = 0; i < k->clock_count; i++) {
+        const int64_t unit_ps = clocks[i].base == CLOCK_EPOCH ? 1000 : 1000000;
+        int64_t apart;
+
+        if (__builtin_sub_overflow(clocks[i].at, first, &apart) || apart > DAY_US * (1000000 / unit_ps))
+            return "the profiles begin more than a day apart";
+        offsets_ps[i] = apart * unit_ps;
+    }
+    return NULL;
+}
+
+/* --- instances --- */
+
+static bool is_same(const struct joined *a, const struct joined *b)
+{
+    return a->block == b->block && a->subgroup == b->subgroup && a->ordinal == b->ordinal;
+}
+
+static uint32_t host_of(const struct adding *a, const struct joined *row)
+{
+    return a->k->members.rows[row->member].host;
+}
+
+static tm_status rewind_instances(struct adding *a)
+{
+    const void *row = NULL;
+    tm_status st = tm_sorter_rewind(a->m->joined);
+
+    if (st == TM_OK)
+        st = tm_sorter_next(a->m->joined, &row);
+    a->has_next = row != NULL;
+    if (row)
+        a->next = *(const struct joined *)row;
+    return st;
+}
+
+/* in:     is_across  devices of several hosts are one instance
+ * out:    count 0 at the end */
+static tm_status next_instance(struct adding *a, bool is_across)
+{
+    struct instance *it = &a->instance;
+    tm_status st = TM_OK;
+
+    it->count = 0;
+    while (a->has_next && st == TM_OK) {
+        const void *row = NULL;
+
+        if (it->count && (!is_same(&a->next, it->rows) ||
+                          (!is_across && host_of(a, &a->next) != host_of(a, it->rows))))
+            break;
+        it->rows[it->count++] = a->next;
+        st = tm_sorter_next(a->m->joined, &row);
+        a->has_next = row != NULL;
+        if (row)
+            a->next = *(const struct joined *)row;
+    }
+    return st;
+}
+
+/* A time as all hosts count it. */
+static int64_t shared(const struct adding *a, const struct joined *row, int64_t time_ps)
+{
+    return time_ps + a->offsets_ps[host_of(a, row)];
+}
+
+/* Is it a collective in which all have to be at once, and are they?  The others tell nothing: the root of a broadcast
+ * may leave early, and of an asynchronous one only the begin is known. */
+static tm_status look_at_overlap(struct adding *a, bool *has_to, bool *does)
+{
+    const struct instance *it = &a->instance;
+    const struct block *block = tm_rows_at(a->m->blocks, it->rows[0].block);
+    int64_t begin_ps = INT64_MIN, end_ps = INT64_MAX;
+
+    if (!block)
+        return a->k->run->error.status;
+    *has_to = block->kind == TM_ALL_REDUCE || block->kind == TM_ALL_GATHER || block->kind == TM_REDUCE_SCATTER ||
+              block->kind == TM_ALL_TO_ALL;
+    for (uint32_t i = 0; i < it->count; i++) {
+        const int64_t start_ps = shared(a, &it->rows[i], it->rows[i].start_ps);
+        const int64_t stop_ps = shared(a, &it->rows[i], it->rows[i].end_ps);
+
+        *has_to &= !it->rows[i].is_start && stop_ps > start_ps;
+        begin_ps = start_ps > begin_ps ? start_ps : begin_ps;
+        end_ps = stop_ps < end_ps ? stop_ps : end_ps;
+    }
+    *does = begin_ps < end_ps;
+    return TM_OK;
+}
+
+/* in:     is_across   devices of several hosts are one instance
+ *         only_hosts  count only those */
+static tm_status count_overlap(struct adding *a, bool is_across, bool only_hosts, struct overlap *overlap)
+{
+    tm_status st = rewind_instances(a);
+
+    while (st == TM_OK && (st = next_instance(a, is_across)) == TM_OK && a->instance.count) {
+        const struct instance *it = &a->instance;
+        const bool has_hosts = host_of(a, &it->rows[0]) != host_of(a, &it->rows[it->count - 1]);
+        bool has_to, does;
+
+        if (it->count == 1 || (only_hosts && !has_hosts))
+            continue;
+        st = look_at_overlap(a, &has_to, &does);
+        if (st == TM_OK && has_to) {
+            overlap->checked++;
+            overlap->overlapping += does;
+        }
+    }
+    return st;
+}
+
+/* --- sums --- */
+
+/* Who came first, last and last but one; the one with the smaller number where two came at once. */
+struct order {
+    const struct joined *first, *last;
+    int64_t first_ps, last_ps, second_last_ps;
+};
+
+static struct order order_of(const struct adding *a)
+{
+    struct order o = { .first_ps = INT64_MAX, .last_ps = INT64_MIN, .second_last_ps = INT64_MIN };
+
+    for (uint32_t i = 0; i < a->instance.count; i++) {
+        const struct joined *row = &a->instance.rows[i];
+        const int64_t start_ps = shared(a, row, row->start_ps);
+
+        if (start_ps < o.first_ps) {
+            o.first_ps = start_ps;
+            o.first = row;
+        }
+        if (start_ps > o.last_ps) {
+            o.second_last_ps = o.last_ps;
+            o.last_ps = start_ps;
+            o.last = row;
+        } else if (start_ps > o.second_last_ps) {
+            o.second_last_ps = start_ps;
+        }
+    }
+    return o;
+}
+
+static void add_members(struct adding *a, const struct order *o)
+{
+    struct skew_sums *sums = a->sums;
+
+    for (uint32_t i = 0; i < a->instance.count; i++) {
+        const struct joined *row = &a->instance.rows[i];
+        struct member_sums *member = &sums->members[row->member];
+        const int64_t start_ps = shared(a, row, row->start_ps), late_ps = start_ps - o->first_ps;
+
+        member->count++;
+        member->late_ps = tm_sum_times(member->late_ps, late_ps);
+        member->late_max_ps = late_ps > member->late_max_ps ? late_ps : member->late_max_ps;
+        member->wait_ps = tm_sum_times(member->wait_ps, o->last_ps - start_ps);
+        sums->wait_ps = tm_sum_times(sums->wait_ps, o->last_ps - start_ps);
+    }
+}
+
+static void add_last(struct adding *a, const struct order *o)
+{
+    struct member_sums *last = &a->sums->members[o->last->member];
+    int64_t caused_ps;
+
+    if (__builtin_mul_overflow(o->last_ps - o->second_last_ps, (int64_t)a->instance.count - 1, &caused_ps))
+        caused_ps = INT64_MAX;
+    last->last_count++;
+    last->caused_ps = tm_sum_times(last->caused_ps, caused_ps);
+}
+
+static tm_status add_instance(struct adding *a)
+{
+    struct skew_sums *sums = a->sums;
+    const struct order o = order_of(a);
+    const int64_t skew_ps = o.last_ps - o.first_ps;
+    const struct late_row row = { .skew_ps = skew_ps,
+                                  .begin_ps = o.last->start_ps,
+                                  .first_begin_ps = o.first->start_ps,
+                                  .block = o.last->block,
+                                  .ordinal = o.last->ordinal,
+                                  .subgroup = o.last->subgroup,
+                                  .last = o.last->member,
+                                  .first = o.first->member };
+    tm_status st = tm_sorter_push(sums->lengths, &skew_ps);
+
+    sums->matched++;
+    sums->late_ps = tm_sum_times(sums->late_ps, skew_ps);
+    sums->max_ps = skew_ps > sums->max_ps ? skew_ps : sums->max_ps;
+    add_members(a, &o);
+    if (!skew_ps || st != TM_OK)
+        return st;
+    add_last(a, &o);
+    return tm_top_rows_add(sums->worst, &row);
+}
+
+static tm_status add_instances(struct adding *a)
+{
+    tm_status st = rewind_instances(a);
+
+    while (st == TM_OK && (st = next_instance(a, a->sums->clock.is_aligned)) == TM_OK && a->instance.count) {
+        bool has_to = false, does = false;
+
+        if (a->instance.count > 1)
+            st = look_at_overlap(a, &has_to, &does);
+        if (st != TM_OK)
+            break;
+        if (a->instance.count > 1 && (does || !has_to))
+            st = add_instance(a);
+        else
+            a->sums->unmatched = tm_sum_counts(a->sums->unmatched, a->instance.count);
+    }
+    if (st == TM_OK)
+        st = tm_sorter_finish(a->sums->lengths);
+    tm_top_rows_sort(a->sums->worst);
+    return st;
+}
+
+/* --- all of it --- */
+
+static int latest_first(const void *a, const void *b)
+{
+    const struct late_row *x = a, *y = b;
+
+    if (x->skew_ps != y->skew_ps)
+        return x->skew_ps > y->skew_ps ? -1 : 1;
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    if (x->subgroup != y->subgroup)
+        return x->subgroup < y->subgroup ? -1 : 1;
+    if (x->ordinal != y->ordinal)
+        return x->ordinal < y->ordinal ? -1 : 1;
+    return (x->last > y->last) - (x->last < y->last);
+}
+
+static int by_length(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static uint32_t hosts_of(const struct skew *k)
+{
+    uint32_t hosts = 0;
+
+    for (uint32_t i = 0, last = TM_NONE; i < k->members.count; i++) {
+        if (!k->presences[i].count || k->members.rows[i].host == last)
+            continue;
+        last = k->members.rows[i].host;
+        hosts++;
+    }
+    return hosts;
+}
+
+static tm_status check_clocks(struct adding *a)
+{
+    struct clock_check *clock = &a->sums->clock;
+    tm_status st = TM_OK;
+
+    clock->hosts = hosts_of(a->k);
+    clock->why = clock->hosts < 2 ? "one host" : find_offsets(a->k, a->offsets_ps);
+    if (clock->why) {
+        memset(a->offsets_ps, 0, a->k->clock_count * sizeof(*a->offsets_ps));
+        return TM_OK;
+    }
+    st = count_overlap(a, true, true, &clock->overlap);
+    clock->is_aligned = clock->overlap.checked && is_believed(&clock->overlap);
+    if (!clock->overlap.checked)
+        clock->why = "no collective in which devices of several hosts have to be at once";
+    return st;
+}
+
+static tm_status read_matches(struct adding *a)
+{
+    struct skew_sums *sums = a->sums;
+    tm_status st = check_clocks(a);
+
+    if (st == TM_OK)
+        st = count_overlap(a, sums->clock.is_aligned, false, &sums->overlap);
+    if (st != TM_OK)
+        return st;
+    if (is_believed(&sums->overlap))
+        return add_instances(a);
+    sums->unmatched = tm_sum_counts(sums->unmatched, tm_sorter_count(a->m->joined));
+    return TM_OK;
+}
+
+tm_status add_up_skew(struct skew *k, struct matches *m, struct skew_sums *sums)
+{
+    struct tm_run *run = k->run;
+    struct adding a = { .k = k, .m = m, .sums = sums };
+    const size_t rows_bytes = k->members.count * sizeof(*a.instance.rows);
+    const size_t offsets_bytes = k->clock_count * sizeof(*a.offsets_ps);
+    tm_status st;
+
+    *sums = (struct skew_sums){ .unmatched = m->unmatched };
+    sums->members = tm_take(&run->budget, TM_ACCOUNT_MODEL, k->members.count * sizeof(*sums->members), &run->error);
+    sums->lengths = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(int64_t), skew_memory(run, SKEW_LENGTHS), by_length);
+    sums->worst = tm_top_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct late_row), SKEW_WORST,
+                                  skew_memory(run, SKEW_ROWS), latest_first);
+    a.instance.rows = tm_take(&run->budget, TM_ACCOUNT_MODEL, rows_bytes, &run->error);
+    a.offsets_ps = tm_take(&run->budget, TM_ACCOUNT_MODEL, offsets_bytes, &run->error);
+    st = sums->members && sums->lengths && sums->worst && a.instance.rows && a.offsets_ps ? read_matches(&a)
+                                                                                         : run->error.status;
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, a.instance.rows, a.instance.rows ? rows_bytes : 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, a.offsets_ps, a.offsets_ps ? offsets_bytes : 0);
+    return st;
+}
+
+void free_skew_sums(struct skew *k, struct skew_sums *sums)
+{
+    tm_give(&k->run->budget, TM_ACCOUNT_MODEL, sums->members,
+            sums->members ? k->members.count * sizeof(*sums->members) : 0);
+    tm_sorter_free(sums->lengths);
+    tm_top_rows_free(sums->worst);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a kernel is, from what the program's HLO says of it, else from its names.  Attention in pieces is only called
+ * so on good evidence: a product counts as batched where the HLO, the einsum or the scope of its path, its name or
+ * the third dimension of its grid says so, and the softmax of a loss (log_softmax) is none.  Products with a vector
+ * are none either: gates and routers are made of them. */
+#include <ctype.h>
+#include <string.h>
+
+#include "pipeline/hash.h"
+#include "stages/diagnose/kernel_category.h"
+#include "stages/diagnose/kernels/fusion_private.h"
+#include "stages/diagnose/kernels/short_name.h"
+#include "stages/resolve/name_text.h"
+
+enum {
+    TEXT_MOST = 1024,  /* bytes of a text that are looked at */
+    BATCHED_LAYERS = 8 /* of a grid: a batch of heads has as many, a split of the inner axis seldom does */
+};
+
+static const char aten[] = "at::native", many[] = "multi_tensor_apply"; /* of many arrays at once already */
+
+/* --- keys --- */
+
+tm_status fusion_key(struct fusion *f, struct fusion_op *row)
+{
+    struct {
+        struct tm_key name, op;
+        uint64_t kind;
+    } text = { .kind = row->kind };
+    struct tm_name name, op;
+    tm_status st = tm_names_info(f->names, row->name, &name);
+
+    if (st == TM_OK)
+        st = tm_names_info(f->names, row->op, &op);
+    if (st != TM_OK)
+        return st;
+    text.name = name.hash;
+    text.op = op.hash;
+    row->key = tm_hash_key(&text, sizeof(text));
+    return TM_OK;
+}
+
+/* --- the role in an attention --- */
+
+/* A text in small letters, cut, in room of its own. */
+static tm_status lower(struct tm_names *names, tm_strid id, char *to, struct tm_text *lowered)
+{
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    *lowered = (struct tm_text){ to, 0 };
+    if (!id)
+        return TM_OK;
+    st = tm_names_text(names, id, TEXT_MOST, &text, &length);
+    if (st != TM_OK)
+        return st;
+    lowered->length = length < TEXT_MOST ? length : TEXT_MOST;
+    for (size_t i = 0; i < lowered->length; i++)
+        to[i] = (char)tolower((unsigned char)text[i]);
+    return TM_OK;
+}
+
+static bool has(struct tm_text text, const char *part)
+{
+    return text.length && memmem(text.at, text.length, part, strlen(part));
+}
+
+/* PyTorch: softmax_warp_forward<input, output, sums, log2_elements, is_log_softmax, is_masked>. */
+static bool is_log_of_warp(struct tm_text name)
+{
+    const char *at = name.length ? memmem(name.at, name.length, "softmax_warp_", 13) : NULL;
+    const char *const end = name.at + name.length;
+
+    for (int commas = 0; at && commas < 4; commas++) {
+        at = memchr(at, ',', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+    while (at && at < end && *at == ' ')
+        at++;
+    return at && ((end - at >= 4 && !memcmp(at, "true", 4)) || (end - at >= 7 && !memcmp(at, "(bool)1", 7)));
+}
+
+static bool is_softmax(struct tm_text text)
+{
+    return has(text, "softmax") && !has(text, "log_softmax") && !has(text, "logsoftmax") && !is_log_of_warp(text);
+}
+
+static bool is_in(char c, const char *from, const char *to)
+{
+    return memchr(from, c, (size_t)(to - from)) != NULL;
+}
+
+/* A part of a path such as "bqhd,bkhd->bhqk": some letter stands on both sides of the comma and behind the arrow. */
+static bool is_batched_einsum(struct tm_text path)
+{
+    const char *const end = path.at + path.length;
+    const char *arrow = path.length ? memmem(path.at, path.length, "->", 2) : NULL;
+    const char *comma, *begin, *stop;
+
+    if (!arrow)
+        return false;
+    comma = memrchr(path.at, ',', (size_t)(arrow - path.at));
+    if (!comma)
+        return false;
+    for (begin = comma; begin > path.at && isalpha((unsigned char)begin[-1]);)
+        begin--;
+    for (stop = arrow + 2; stop < end && isalpha((unsigned char)*stop);)
+        stop++;
+    for (const char *c = begin; c < comma; c++)
+        if (is_in(*c, comma + 1, arrow) && is_in(*c, arrow + 2, stop))
+            return true;
+    return false;
+}
+
+static bool is_batched(const struct tm_config *config, struct tm_text name, struct tm_text path)
+{
+    if (has(name, "gemv"))
+        return false;
+    if (has(name, "batched") || has(name, "bmm"))
+        return true;
+    if (path.length)
+        return is_batched_einsum(path) || has(path, "attention") || has(path, "attn");
+    return config->grid[2] >= BATCHED_LAYERS;
+}
+
+static tm_status role_of_names(struct fusion *f, const struct tm_event *event, enum tm_kernel_category category,
+                               tm_strid op, enum fusion_role *role)
+{
+    char name_bytes[TEXT_MOST], path_bytes[TEXT_MOST];
+    struct tm_text name, path;
+    tm_status st = lower(f->names, event->record.name, name_bytes, &name);
+
+    if (st == TM_OK)
+        st = lower(f->names, op, path_bytes, &path);
+    if (st != TM_OK)
+        return st;
+    if (category == TM_CATEGORY_GEMM)
+        *role = is_batched(event->config, name, path) ? FUSION_PRODUCT : FUSION_APART;
+    else if (is_softmax(name) || (!has(name, "softmax") && is_softmax(path)))
+        *role = FUSION_SOFTMAX;
+    else
+        *role = FUSION_BETWEEN;
+    return TM_OK;
+}
+
+static tm_status find_role(struct fusion *f, const struct tm_event *event, const struct tm_hlo_op *hlo,
+                           enum tm_kernel_category category, tm_strid op, enum fusion_role *role)
+{
+    if (category == TM_CATEGORY_ATTENTION || category == TM_CATEGORY_CONVOLUTION) {
+        *role = FUSION_APART;
+        return TM_OK;
+    }
+    if (!hlo)
+        return role_of_names(f, event, category, op, role);
+    if (hlo->has_matrix)
+        *role = hlo->is_batched && !hlo->has_softmax ? FUSION_PRODUCT : FUSION_APART;
+    else
+        *role = hlo->has_softmax ? FUSION_SOFTMAX : FUSION_BETWEEN;
+    return TM_OK;
+}
+
+/* --- precision --- */
+
+/* A product of 32-bit floats that does not run on matrix units.  The HLO tells the type, but not whether it was cut
+ * to TF32: that the kernel's name tells, and where it does not, nothing is claimed. */
+static tm_status find_f32(struct fusion *f, const struct tm_event *event, const struct tm_hlo_op *hlo, bool *is_f32)
+{
+    const char *text, *precision;
+    size_t length;
+    const tm_status st = tm_names_text(f->names, event->record.name, TEXT_MOST, &text, &length);
+
+    *is_f32 = false;
+    if (st != TM_OK || tm_tensor_core_in(text, length) != 0)
+        return st;
+    if (hlo && hlo->precision != TM_PRECISION_UNKNOWN) {
+        *is_f32 = hlo->precision == TM_F32;
+        return TM_OK;
+    }
+    precision = tm_precision_in(text, length);
+    *is_f32 = precision && strcmp(precision, "f32") == 0;
+    return TM_OK;
+}
+
+/* An operation of its own of PyTorch's eager mode: pointwise, a copy or a reduction, by a kernel of ATen.  Kernels that
+ * a compiler made (XLA, Triton) are as large as it could make them. */
+static tm_status find_eager(struct fusion *f, const struct tm_event *event, enum tm_kernel_category category,
+                            bool *is_eager)
+{
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    *is_eager = false;
+    if (category != TM_CATEGORY_ELEMENTWISE && category != TM_CATEGORY_REDUCTION && category != TM_CATEGORY_COPY)
+        return TM_OK;
+    st = tm_names_text(f->names, event->record.name, TEXT_MOST, &text, &length);
+    if (st == TM_OK)
+        *is_eager = memmem(text, length, aten, sizeof(aten) - 1) && !memmem(text, length, many, sizeof(many) - 1);
+    return st;
+}
+
+/* --- looking up --- */
+
+static tm_status find_hlo(struct fusion *f, const struct tm_config *config, struct tm_hlo_op *copy,
+                          const struct tm_hlo_op **hlo)
+{
+    const struct tm_hlo_op *row;
+
+    *hlo = NULL;
+    if (!config->hlo)
+        return TM_OK;
+    row = tm_rows_at(f->trace->hlo_ops, config->hlo);
+    if (!row)
+        return f->run->error.status;
+    *copy = *row;
+    *hlo = copy;
+    return TM_OK;
+}
+
+static tm_status fill_rows(struct fusion *f, struct fusion_front *front, tm_strid name, tm_strid op)
+{
+    struct tm_name info;
+    tm_status st;
+
+    front->repeated = (struct fusion_op){ .kind = FUSION_REPEATED_OP, .name = name, .op = op };
+    front->attention = (struct fusion_op){ .kind = FUSION_ATTENTION_OP, .name = op ? 0 : name, .op = op };
+    front->layout = (struct fusion_op){ .kind = FUSION_LAYOUT_OP, .name = name };
+    front->f32 = (struct fusion_op){ .kind = FUSION_F32_OP, .name = name, .op = op };
+    st = fusion_key(f, &front->repeated);
+    if (st == TM_OK)
+        st = fusion_key(f, &front->attention);
+    if (st == TM_OK)
+        st = fusion_key(f, &front->layout);
+    if (st == TM_OK)
+        st = fusion_key(f, &front->f32);
+    if (st == TM_OK)
+        st = tm_names_info(f->names, name, &info);
+    if (st == TM_OK)
+        front->name_hash = info.hash.low;
+    return st;
+}
+
+static tm_status fill_front(struct fusion *f, const struct tm_event *event, struct fusion_front *front)
+{
+    const struct tm_config *config = event->config;
+    const struct tm_category_question question = { .name = event->record.name,
+                                                   .hlo_op = config->hlo_op,
+                                                   .op = config->op,
+                                                   .category = config->category,
+                                                   .class = event->record.class,
+                                                   .level = event->level };
+    enum tm_kernel_category category = TM_CATEGORY_OTHER;
+    enum fusion_role role = FUSION_BETWEEN;
+    struct tm_hlo_op copy;
+    const struct tm_hlo_op *hlo;
+    tm_strid name = 0, op = 0;
+    bool is_f32 = false, is_eager = false;
+    tm_status st = find_hlo(f, config, &copy, &hlo);
+
+    front->is_used = false;
+    if (st == TM_OK)
+        st = tm_kernel_category_of(f->names, &question, &category);
+    if (st == TM_OK)
+        st = tm_short_kernel_name(f->names, event->record.name, &name);
+    if (st != TM_OK)
+        return st;
+    op = config->op || !hlo ? config->op : hlo->path;
+    st = find_role(f, event, hlo, category, op, &role);
+    if (st == TM_OK)
+        st = find_f32(f, event, hlo, &is_f32);
+    if (st == TM_OK)
+        st = find_eager(f, event, category, &is_eager);
+    if (st == TM_OK)
+        st = fill_rows(f, front, name, op);
+    if (st != TM_OK)
+        return st;
+    front->name = event->record.name;
+    front->config = event->record.config;
+    front->role = (uint8_t)role;
+    front->has_op = op != 0;
+    front->is_copy = category == TM_CATEGORY_COPY;
+    front->is_matrix = category == TM_CATEGORY_GEMM || category == TM_CATEGORY_CONVOLUTION || (hlo && hlo->has_matrix);
+    front->is_f32 = front->is_matrix && is_f32;
+    front->is_eager = is_eager;
+    front->is_used = true;
+    return TM_OK;
+}
+
+static bool is_of(const struct fusion_front *front, const struct tm_event *event)
+{
+    return front->is_used && front->name == event->record.name && front->config == event->record.config;
+}
+
+/* Places go by pairs: what a newer launch pushes out of its place goes to the other one. */
+tm_status fusion_look_up(struct fusion *f, const struct tm_event *event, const struct fusion_front **front)
+{
+    const uint64_t mixed = tm_hash_mix((uint64_t)event->record.name << 32 | event->record.config, 0);
+    struct fusion_front *place = &f->front[mixed & (f->front_count - 1)];
+    struct fusion_front *other = &f->front[(mixed ^ 1) & (f->front_count - 1)];
+
+    *front = is_of(place, event) ? place : other;
+    if (is_of(*front, event))
+        return TM_OK;
+    *other = *place;
+    *front = place;
+    return fill_front(f, event, place);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_KERNELS_PRIVATE_H
+#define TM_KERNELS_PRIVATE_H
+
+#include "stages/diagnose/kernels/kernels.h"
+#include "stages/diagnose/shares.h"
+#include "stages/diagnose/sums.h"
+
+/* What the HLO of its op tells of matrix products. */
+enum kernel_matrix { KERNEL_MATRIX_UNKNOWN, KERNEL_WITHOUT_MATRIX, KERNEL_WITH_MATRIX, KERNEL_MATRIX_COUNT };
+
+/* Launches of one kernel in one configuration by one op. */
+struct kernel_row {
+    struct tm_key key; /* of name, grid, block, registers, shared memory, op */
+    struct tm_key name_hash;
+    struct tm_wide
+        occupancy;        /* thousandths of a percent times ps, of the launches where it is known */
+    int64_t occupancy_ps; /* how long those took */
+    uint64_t count;
+    int64_t total_ps, min_ps, max_ps;
+    uint64_t devices; /* bit n: a device with the number n modulo 64 */
+    /* of the first launch: of the first host that has one, there the earliest one */
+    int64_t first_ps;
+    uint32_t first_host, first_device;
+    tm_strid hlo_op, category, details;
+    uint8_t class, level;
+    uint8_t precision; /* enum tm_precision, by the HLO; 0 = not known */
+    uint8_t matrix;    /* enum kernel_matrix */
+    /* the same for all */
+    uint8_t has_kernel;
+    tm_strid name, op;
+    uint32_t grid[3], block[3], registers;
+    uint64_t shared_bytes;
+};
+
+/* How often a kernel took so long: the lengths of a kernel follow one another in the order of the
+ * key. */
+struct kernel_length {
+    struct tm_key key; /* high: the low half of the kernel's key; low: picoseconds */
+    uint64_t count;
+};
+
+/* Launches of one name. */
+struct kernel_name_row {
+    struct tm_key key; /* hash of the name */
+    uint64_t count;
+    int64_t total_ps, min_ps, max_ps;
+    tm_strid name;
+};
+
+/* What is looked up once for many launches: a name and a configuration of the present host. */
+struct kernel_front {
+    struct tm_key key, name_hash;
+    tm_strid name;
+    uint32_t config;
+    uint8_t precision, matrix;
+    bool is_used;
+};
+
+struct kernels {
+    const struct tm_trace *trace; /* of the present host */
+    struct tm_names *names;
+    struct tm_groups *by_key;  /* struct kernel_row */
+    struct tm_groups *lengths; /* struct kernel_length */
+    struct kernel_front *front;
+    uint32_t front_count; /* a power of two */
+    uint32_t *
+        numbers; /* of the present host's devices by index: the number in the run; TM_NONE = idle */
+    uint32_t number_count;
+    uint32_t active_devices; /* of the run so far */
+    uint64_t count;
+    int64_t total_ps;
+    struct tm_wide squares; /* sum of squared lengths */
+};
+
+/* Parts of what the tables of this stage may take, in thirty-seconds. */
+enum {
+    KERNELS_BY_KEY = 10,
+    KERNELS_LENGTHS = 10,
+    KERNELS_FRONT = 1,
+    KERNELS_NAMES = 3,
+    KERNELS_SORT = 2
+};
+
+static inline size_t kernels_memory(struct tm_run *run, int parts)
+{
+    return tm_tables_memory(run, TM_TABLES_KERNELS, 32, (unsigned)parts);
+}
+
+/* kernel_report.c */
+tm_status tm_kernels_report(struct tm_stage *s, struct tm_value *summary) TM_MUST_USE;
+
+/* kernel_partial.c */
+tm_status tm_kernels_save(struct tm_stage *s, struct tm_partial_writer *w) TM_MUST_USE;
+tm_status tm_kernels_load(struct tm_stage *s, struct tm_partial_reader *r) TM_MUST_USE;
+
+#endif

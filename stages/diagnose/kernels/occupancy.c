@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Occupancy, the stage: folds the kernels whose occupancy is recorded by what it depends on.  Memory: a table of
+ * fixed size remembers keys; groups spill. */
+#include "stages/diagnose/kernels/occupancy.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+#include "pipeline/hash.h"
+#include "stages/diagnose/kernels/occupancy_private.h"
+#include "stages/diagnose/kernels/short_name.h"
+
+static void merge_rows(void *into, const void *from)
+{
+    struct occupancy_row *a = into;
+    const struct occupancy_row *b = from;
+
+    a->count = tm_sum_counts(a->count, b->count);
+    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+}
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct occupancy *o = s->state;
+
+    o->run = s->run;
+    o->settings = s->settings;
+    o->front_count = tm_cache_rows(occupancy_memory(s->run, OCCUPANCY_CACHE), sizeof(*o->front));
+    o->front = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, o->front_count * sizeof(*o->front), &s->run->error);
+    o->groups = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct occupancy_row),
+                              occupancy_memory(s->run, OCCUPANCY_GROUPS), merge_rows);
+    return o->front && o->groups ? TM_OK : s->run->error.status;
+}
+
+/* The first device of the host that is like it in what the rows hold. */
+static uint32_t find_alike(const struct tm_trace *trace, uint32_t device)
+{
+    const struct tm_device *of = &trace->devices[device];
+    uint32_t first = 0;
+
+    while (first < device && (trace->devices[first].core_count != of->core_count ||
+                              trace->devices[first].capability_major != of->capability_major ||
+                              trace->devices[first].capability_minor != of->capability_minor))
+        first++;
+    return first;
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct occupancy *o = s->state;
+
+    o->trace = trace;
+    o->names = trace->names;
+    memset(o->front, 0, o->front_count * sizeof(*o->front));
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        const struct tm_device *device = &trace->devices[i];
+
+        o->alike[i] = find_alike(trace, i);
+        if (device->activities && device->kind == TM_DEVICE_GPU)
+            o->has_gpu = true;
+        else if (device->activities)
+            o->has_other_device = true;
+    }
+    return TM_OK;
+}
+
+/* --- events --- */
+
+/* What the halves of a row's key are made of; no gaps in them. */
+struct kernel_text {
+    struct tm_key name;
+    uint64_t shared_bytes, multiprocessors;
+    uint32_t block[3], registers, occupancy_milli, major, minor;
+    uint16_t category, is_collective;
+};
+struct variant_text {
+    struct tm_key op;
+    uint32_t grid[3], unused;
+};
+static_assert(sizeof(struct kernel_text) == 64 && sizeof(struct variant_text) == 32, "hashed as bytes");
+
+static tm_status find_key(struct occupancy *o, struct occupancy_row *row)
+{
+    struct kernel_text kernel = { .shared_bytes = row->shared_bytes,
+                                  .multiprocessors = row->multiprocessors,
+                                  .block = { row->block[0], row->block[1], row->block[2] },
+                                  .registers = row->registers,
+                                  .occupancy_milli = row->occupancy_milli,
+                                  .major = row->major,
+                                  .minor = row->minor,
+                                  .category = row->category,
+                                  .is_collective = row->is_collective };
+    struct variant_text variant = { .grid = { row->grid[0], row->grid[1], row->grid[2] } };
+    struct tm_name name, op;
+    tm_status st = tm_names_info(o->names, row->name, &name);
+
+    if (st == TM_OK)
+        st = tm_names_info(o->names, row->op, &op);
+    if (st != TM_OK)
+        return st;
+    kernel.name = name.hash;
+    variant.op = op.hash;
+    row->key = (struct tm_key){ XXH3_64bits(&kernel, sizeof(kernel)), XXH3_64bits(&variant, sizeof(variant)) };
+    return TM_OK;
+}
+
+static tm_status fill_front(struct occupancy *o, const struct tm_event *event, struct occupancy_front *front)
+{
+    const struct tm_config *config = event->config;
+    const struct tm_device *device = &o->trace->devices[event->device];
+    const struct tm_category_question question = { .name = event->record.name,
+                                                   .hlo_op = config->hlo_op,
+                                                   .op = config->op,
+                                                   .category = config->category,
+                                                   .class = event->record.class,
+                                                   .level = event->level };
+    enum tm_kernel_category category = TM_CATEGORY_OTHER;
+    tm_strid name = 0;
+    tm_status st = tm_short_kernel_name(o->names, event->record.name, &name);
+
+    front->is_used = false;
+    if (st == TM_OK)
+        st = tm_kernel_category_of(o->names, &question, &category);
+    if (st != TM_OK)
+        return st;
+    *front = (struct occupancy_front){
+        .row = { .count = 1,
+                 .shared_bytes = config->shared_bytes,
+                 .multiprocessors = device->core_count,
+                 .name = name,
+                 .op = config->op,
+                 .grid = { config->grid[0], config->grid[1], config->grid[2] },
+                 .block = { config->block[0], config->block[1], config->block[2] },
+                 .registers = config->registers,
+                 .occupancy_milli = config->occupancy_milli,
+                 .major = device->capability_major,
+                 .minor = device->capability_minor,
+                 .category = (uint8_t)category,
+                 .is_collective = event->record.class == TM_CLASS_COLLECTIVE },
+        .name = event->record.name,
+        .config = event->record.config,
+        .device = o->alike[event->device],
+        .is_collective = event->record.class == TM_CLASS_COLLECTIVE,
+    };
+    st = find_key(o, &front->row);
+    front->is_used = st == TM_OK;
+    return st;
+}
+
+static bool is_for(const struct occupancy_front *front, const struct tm_event *event, uint32_t device)
+{
+    return front->is_used && front->name == event->record.name && front->config == event->record.config &&
+           front->device == device && front->is_collective == (event->record.class == TM_CLASS_COLLECTIVE);
+}
+
+/* out: *found  what is known of such a launch */
+static tm_status look_up(struct occupancy *o, const struct tm_event *event, const struct occupancy_front **found)
+{
+    const uint32_t device = o->alike[event->device];
+    const uint64_t mixed = tm_hash_mix(((uint64_t)event->record.name << 32 | event->record.config) + device, 0);
+    struct occupancy_front *front = &o->front[mixed & (o->front_count - 1)];
+    struct occupancy_front *other = &o->front[(mixed ^ 1) & (o->front_count - 1)];
+
+    *found = is_for(front, event, device) ? front : other;
+    if (is_for(*found, event, device))
+        return TM_OK;
+    *other = *front;
+    *found = front;
+    return fill_front(o, event, front);
+}
+
+static tm_status take_kernel(struct occupancy *o, const struct tm_event *event)
+{
+    const struct occupancy_front *front;
+    struct occupancy_row row;
+    tm_status st;
+
+    if (!event->config->occupancy_milli) {
+        if (event->record.class != TM_CLASS_KERNEL)
+            return TM_OK;
+        o->unknown_count = tm_sum_counts(o->unknown_count, 1);
+        o->unknown_ps = tm_sum_times(o->unknown_ps, event->record.dur_ps);
+        return TM_OK;
+    }
+    st = look_up(o, event, &front);
+    if (st != TM_OK)
+        return st;
+    row = front->row;
+    row.total_ps = event->record.dur_ps;
+    return tm_groups_add(o->groups, &row);
+}
+
+static bool is_kernel(const struct occupancy *o, const struct tm_event *event)
+{
+    return event->chosen && event->level != TM_LEVEL_NONE &&
+           (event->record.class == TM_CLASS_KERNEL || event->record.class == TM_CLASS_COLLECTIVE) &&
+           event->device < o->trace->device_count && o->trace->devices[event->device].kind == TM_DEVICE_GPU;
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
+{
+    struct occupancy *o = s->state;
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < count && st == TM_OK; i++) {
+        if (is_kernel(o, &events[i]))
+            st = take_kernel(o, &events[i]);
+    }
+    return st;
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    struct occupancy *o = s->state;
+
+    o->trace = NULL;
+    return TM_OK;
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct occupancy *o = s->state;
+
+    if (!o->run)
+        return;
+    tm_give(&o->run->budget, TM_ACCOUNT_TABLES, o->front, o->front_count * sizeof(*o->front));
+    tm_groups_free(o->groups);
+}
+
+const struct tm_stage_type tm_occupancy_stage = {
+    .name = "occupancy",
+    .summary = "how full kernels keep the multiprocessors",
+    .state_bytes = sizeof(struct occupancy),
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .end_host = end_host,
+    .report = tm_occupancy_report,
+    .save = tm_occupancy_save,
+    .load = tm_occupancy_load,
+    .close = close_stage,
+};

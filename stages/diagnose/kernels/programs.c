@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs, the stage: counts executions by the calls that make them (on a TPU by the line of modules), and follows
+ * each device from the ops of one program to those of the next.  Memory: one row per device of a host. */
+#include "stages/diagnose/kernels/programs.h"
+
+#include <string.h>
+
+#include "stages/diagnose/kernels/programs_private.h"
+
+static int compare_times(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+int programs_longest_first(const void *a, const void *b)
+{
+    const struct program_pause *x = a, *y = b;
+
+    if (x->dur_ps != y->dur_ps)
+        return x->dur_ps > y->dur_ps ? -1 : 1;
+    if (x->host != y->host)
+        return x->host < y->host ? -1 : 1;
+    if (x->device_index != y->device_index)
+        return x->device_index < y->device_index ? -1 : 1;
+    return compare_times(x->begin_ps, y->begin_ps);
+}
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct programs *p = s->state;
+
+    p->run = s->run;
+    p->longest = tm_top_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct program_pause), PROGRAMS_PAUSES,
+                                 PROGRAMS_PAUSES * sizeof(struct program_pause) * 2, programs_longest_first);
+    return p->longest ? TM_OK : s->run->error.status;
+}
+
+static void give_lanes(struct programs *p)
+{
+    tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p->lanes, p->lane_count * sizeof(*p->lanes));
+    p->lanes = NULL;
+    p->lane_count = 0;
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct programs *p = s->state;
+
+    p->trace = trace;
+    p->names = trace->names;
+    p->mark = trace->steps.chosen_begin;
+    p->begun = p->host_count = 0;
+    memset(p->calls, 0, sizeof(p->calls));
+    p->lanes =
+        tm_take(&s->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*p->lanes), &s->run->error);
+    if (!p->lanes)
+        return s->run->error.status;
+    p->lane_count = trace->device_count;
+    for (uint32_t i = 0; i < p->lane_count; i++) {
+        p->lanes[i] = (struct program_lane){ .step = TM_NONE };
+        p->has_device |= trace->devices[i].activities != 0;
+    }
+    return TM_OK;
+}
+
+/* --- executions --- */
+
+/* Whether a moment of the host lies in a chosen step; moments come in their order, as the markers do. */
+static tm_status find_mark(struct programs *p, int64_t at_ps, bool *is_inside)
+{
+    const struct tm_steps *steps = &p->trace->steps;
+
+    *is_inside = false;
+    for (; p->mark < steps->chosen_end; p->mark++) {
+        const struct tm_step_mark *mark = tm_rows_at(steps->marks, p->mark);
+
+        if (!mark)
+            return p->run->error.status;
+        if (at_ps < mark->begin_ps)
+            return TM_OK;
+        if (at_ps - mark->begin_ps < mark->dur_ps) {
+            *is_inside = true;
+            return TM_OK;
+        }
+    }
+    return TM_OK;
+}
+
+static tm_status take_call(struct programs *p, const struct tm_event *event)
+{
+    struct tm_name name;
+    bool is_inside;
+    tm_status st = find_mark(p, event->record.start_ps, &is_inside);
+
+    if (st != TM_OK || !is_inside)
+        return st;
+    st = tm_names_info(p->names, event->record.name, &name);
+    for (int i = 0; i < PROGRAMS_NAMES && st == TM_OK; i++) {
+        struct program_call *call = &p->calls[i];
+
+        if (call->count && call->hash != name.hash.low)
+            continue;
+        call->hash = name.hash.low;
+        call->count++;
+        break;
+    }
+    return st;
+}
+
+/* An execution on a TPU, which counts with its first op of a chosen step. */
+static void take_module(struct programs *p, const struct tm_event *event)
+{
+    struct program_lane *lane = &p->lanes[event->device];
+
+    lane->program_end_ps = event->record.start_ps + event->record.dur_ps;
+    lane->is_uncounted = true;
+}
+
+static void count_module(struct programs *p, struct program_lane *lane, const struct tm_event *event)
+{
+    if (lane->is_uncounted && event->record.start_ps < lane->program_end_ps) {
+        lane->is_uncounted = false;
+        p->host_count++;
+    }
+}
+
+/* --- pauses --- */
+
+static tm_status take_pause(struct programs *p, const struct program_lane *lane, const struct tm_event *event)
+{
+    const struct tm_device *device = &p->trace->devices[event->device];
+    const struct tm_steps *steps = &p->trace->steps;
+    struct program_pause pause = { .begin_ps = lane->end_ps,
+                                   .dur_ps = event->record.start_ps - lane->end_ps,
+                                   .host = p->trace->host,
+                                   .device_index = event->device,
+                                   .before = lane->module_name,
+                                   .after = event->config->module };
+
+    if (pause.dur_ps <= 0 || pause.dur_ps >= PROGRAMS_PAUSE_PS)
+        return TM_OK;
+    p->pause_count = tm_sum_counts(p->pause_count, 1);
+    p->pause_ps = tm_sum_times(p->pause_ps, pause.dur_ps);
+    memcpy(pause.device, device->id, sizeof(pause.device));
+    if (steps->source == TM_STEPS_HOST && event->step < tm_rows_count(steps->marks)) {
+        const struct tm_step_mark *mark = tm_rows_at(steps->marks, event->step);
+
+        if (!mark)
+            return p->run->error.status;
+        pause.has_step = 1;
+        pause.step_number = mark->number;
+    }
+    return tm_top_rows_add(p->longest, &pause);
+}
+
+/* Whether an op is of another execution than the one before it: its program is another one, or begins again with
+ * its first op, which an execution since then has to allow: loops come back to it too. */
+static bool is_next(const struct programs *p, const struct program_lane *lane, uint64_t module, uint64_t op)
+{
+    return lane->module != module || (lane->first == op && p->begun > lane->calls);
+}
+
+static tm_status take_op(struct programs *p, struct program_lane *lane, const struct tm_event *event)
+{
+    struct tm_name module, op;
+    tm_status st = tm_names_info(p->names, event->config->module, &module);
+
+    if (st == TM_OK)
+        st = tm_names_info(p->names, event->config->hlo_op, &op);
+    if (st != TM_OK)
+        return st;
+    if (lane->step == event->step && !is_next(p, lane, module.hash.low, op.hash.low))
+        return TM_OK;
+    if (lane->step == event->step && lane->module)
+        st = take_pause(p, lane, event);
+    lane->module = module.hash.low;
+    lane->first = op.hash.low;
+    lane->calls = p->begun;
+    lane->module_name = event->config->module;
+    return st;
+}
+
+static bool is_op(const struct tm_event *event)
+{
+    return event->record.class == TM_CLASS_KERNEL || event->record.class == TM_CLASS_TPU_OP ||
+           event->record.class == TM_CLASS_CPU_OP;
+}
+
+static tm_status take_activity(struct programs *p, const struct tm_event *event)
+{
+    struct program_lane *lane = &p->lanes[event->device];
+    const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
+    tm_status st = TM_OK;
+
+    count_module(p, lane, event);
+    if (is_op(event)) {
+        p->operations = tm_sum_counts(p->operations, 1);
+        p->operation_ps = tm_sum_times(p->operation_ps, event->record.dur_ps);
+        if (event->config->module)
+            st = take_op(p, lane, event);
+    }
+    if (lane->step == TM_NONE || end_ps > lane->end_ps)
+        lane->end_ps = end_ps;
+    lane->step = event->step;
+    return st;
+}
+
+static bool has_marked_steps(const struct tm_trace *trace)
+{
+    return trace->steps.source != TM_STEPS_SESSION;
+}
+
+static tm_status take_event(struct programs *p, const struct tm_event *event)
+{
+    if (event->record.class == TM_CLASS_MODULE) {
+        p->begun++;
+        if (event->device < p->lane_count)
+            take_module(p, event);
+        else if (p->trace->steps.source == TM_STEPS_HOST)
+            return take_call(p, event);
+        return TM_OK;
+    }
+    if (event->chosen && event->level != TM_LEVEL_NONE && event->device < p->lane_count && event->step != TM_NONE)
+        return take_activity(p, event);
+    return TM_OK;
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
+{
+    struct programs *p = s->state;
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < count && st == TM_OK && has_marked_steps(p->trace); i++)
+        st = take_event(p, &events[i]);
+    return st;
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    struct programs *p = s->state;
+    const struct tm_steps *steps = &p->trace->steps;
+    uint64_t count = p->host_count, devices = 0;
+
+    for (int i = 0; i < PROGRAMS_NAMES; i++)
+        count = p->calls[i].count > count ? p->calls[i].count : count;
+    for (uint32_t i = 0; i < p->lane_count; i++)
+        devices += p->trace->devices[i].activities != 0;
+    p->has_steps |= has_marked_steps(p->trace);
+    if (count) {
+        p->count = tm_sum_counts(p->count, count);
+        p->step_devices = tm_sum_counts(p->step_devices, (steps->chosen_end - steps->chosen_begin) * devices);
+    }
+    give_lanes(p);
+    p->trace = NULL;
+    return TM_OK;
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct programs *p = s->state;
+
+    if (!p->run)
+        return;
+    give_lanes(p);
+    tm_top_rows_free(p->longest);
+}
+
+const struct tm_stage_type tm_programs_stage = {
+    .name = "programs",
+    .summary = "executions of compiled programs, and the pauses between them",
+    .state_bytes = sizeof(struct programs),
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .end_host = end_host,
+    .report = tm_programs_report,
+    .save = tm_programs_save,
+    .load = tm_programs_load,
+    .close = close_stage,
+};

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a name and a configuration tell of an operation: what it is called, what one execution costs, and in which type
+ * it computes.  The profile's own word goes before the program's HLO, and that before what the names of kernels hint
+ * at. */
+#include <string.h>
+#include <xxhash.h>
+
+#include "stages/diagnose/kernel_category.h"
+#include "stages/diagnose/ops/ops_private.h"
+
+enum { TEXT_MOST = 4096 }; /* bytes of a text that are looked at */
+
+/* What the key of an operation is made of; no gaps in it. */
+struct key_text {
+    struct tm_key name, module;
+    int64_t program_id; /* where the module is not told */
+    uint64_t kind;
+};
+static_assert(sizeof(struct key_text) == 48, "hashed as bytes");
+
+static tm_status find_key(struct ops *o, const struct tm_config *config, enum tm_device_kind kind,
+                          struct op_row *row)
+{
+    struct tm_name name, module;
+    struct key_text text;
+    tm_status st = tm_names_info(o->names, row->name, &name);
+
+    if (st == TM_OK)
+        st = tm_names_info(o->names, row->module, &module);
+    if (st != TM_OK)
+        return st;
+    text = (struct key_text){ name.hash, module.hash, row->module ? 0 : config->program_id, kind };
+    row->key = tm_hash_key(&text, sizeof(text));
+    return TM_OK;
+}
+
+/* What decides between two events of one operation at one instant; none of it depends on handles. */
+static tm_status find_tie(struct ops *o, struct op_row *row)
+{
+    const tm_strid texts[] = { row->kernel, row->opcode, row->details, row->category, row->path, row->source };
+    uint64_t parts[sizeof(texts) / sizeof(texts[0]) + 1] = { (uint64_t)row->class << 8 | row->level };
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && st == TM_OK; i++) {
+        struct tm_name info;
+
+        st = tm_names_info(o->names, texts[i], &info);
+        parts[i + 1] = st == TM_OK ? info.hash.low : 0;
+    }
+    row->first_tie = XXH3_64bits(parts, sizeof(parts));
+    return st;
+}
+
+/* --- types --- */
+
+static enum tm_precision precision_called(const char *text)
+{
+    static const struct {
+        const char *name;
+        enum tm_precision precision;
+    } words[] = {
+        { "f64", TM_F64 },   { "f32", TM_F32 }, { "tf32", TM_TF32 }, { "bf16", TM_BF16 },
+        { "f16", TM_F16 },   { "fp8", TM_F8 },  { "s8", TM_INT8 },   { "s4", TM_INT4 },
+    };
+
+    for (size_t i = 0; text && i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(words[i].name, text) == 0)
+            return words[i].precision;
+    return TM_PRECISION_UNKNOWN;
+}
+
+static bool is_of_matrices(enum tm_kernel_category category)
+{
+    return category == TM_CATEGORY_GEMM || category == TM_CATEGORY_CONVOLUTION || category == TM_CATEGORY_ATTENTION;
+}
+
+static tm_status matrix_in(struct ops *o, tm_strid id, struct op_row *row)
+{
+    const char *text;
+    size_t length;
+    const tm_status st = tm_names_text(o->names, id, TEXT_MOST, &text, &length);
+
+    if (st == TM_OK && is_of_matrices(tm_category_in(text, length)))
+        row->has_matrix = 1;
+    return st;
+}
+
+/* A kernel of a GPU by its name; products of f32 on tensor cores are tf32. */
+static tm_status ask_kernel(struct ops *o, struct op_front *front)
+{
+    struct op_row *row = &front->row;
+    const char *text;
+    size_t length;
+    const tm_status st = tm_names_text(o->names, row->kernel, TEXT_MOST, &text, &length);
+    enum tm_precision told;
+
+    if (st != TM_OK || row->class == TM_CLASS_COPY || row->class == TM_CLASS_MEMSET)
+        return st;
+    told = precision_called(tm_precision_in(text, length));
+    front->is_tensor_core = tm_tensor_core_in(text, length) == 1;
+    row->has_matrix |= is_of_matrices(tm_category_in(text, length));
+    if (!row->precision || (row->precision == TM_F32 && told == TM_TF32))
+        row->precision = (uint8_t)told;
+    if (row->precision == TM_F32 && front->is_tensor_core && row->has_matrix)
+        row->precision = TM_TF32;
+    return TM_OK;
+}
+
+/* An operation of a TPU or a CPU by its HLO line: the type of its result. */
+static tm_status ask_line(struct ops *o, struct op_row *row)
+{
+    const char *text;
+    size_t length;
+    tm_status st = TM_OK;
+
+    if (!row->precision) {
+        st = tm_names_text(o->names, row->details, TEXT_MOST, &text, &length);
+        if (st == TM_OK)
+            row->precision = (uint8_t)precision_called(tm_precision_of_hlo(text, length));
+    }
+    if (st == TM_OK && row->category)
+        return matrix_in(o, row->category, row);
+    return st == TM_OK && row->is_hlo ? matrix_in(o, row->name, row) : st;
+}
+
+/* --- costs --- */
+
+/* What has costs of its own: not what other operations lie in, nor the start of one that is counted where it is
+ * waited for. */
+static bool has_cost(const struct op_row *row, const struct tm_config *config)
+{
+    return row->level != TM_LEVEL_CONTAINER && config->tpu_part != TM_TPU_START;
+}
+
+static void take_stats(const struct tm_config *config, struct op_front *front)
+{
+    front->has_flops = config->has_flops;
+    front->has_bytes = config->has_bytes_accessed;
+    front->flops = front->has_flops ? config->flops : 0;
+    front->bytes = front->has_bytes ? config->bytes_accessed : 0;
+    front->has_stats = front->has_flops || front->has_bytes;
+}
+
+/* in: is_own  it has a cost of its own */
+static void take_hlo(const struct tm_hlo_op *op, bool is_own, struct op_front *front)
+{
+    struct op_row *row = &front->row;
+
+    row->opcode = op->opcode;
+    row->module = row->module ? row->module : op->module;
+    row->path = row->path ? row->path : op->path;
+    row->source = row->source ? row->source : op->source;
+    row->precision = op->precision < TM_PRECISION_COUNT ? op->precision : TM_OTHER_PRECISION;
+    row->has_matrix = op->has_matrix;
+    row->is_opaque = op->target != 0;
+    if (!is_own || front->has_stats)
+        return;
+    front->has_flops = op->has_flops;
+    front->has_bytes = op->has_bytes;
+    front->flops = op->has_flops ? op->flops : 0;
+    front->bytes = op->has_bytes ? op->bytes : 0;
+    front->has_hlo = front->has_flops || front->has_bytes;
+}
+
+tm_status tm_op_facts(struct ops *o, const struct op_span *span, const struct tm_config *config,
+                      enum tm_device_kind kind, struct op_front *front)
+{
+    struct op_row *row = &front->row;
+    tm_status st;
+
+    *front = (struct op_front){
+        .row = { .name = config->hlo_op && kind != TM_DEVICE_TPU ? config->hlo_op : span->name,
+                 .module = config->module,
+                 .kernel = span->name,
+                 .details = kind == TM_DEVICE_GPU ? 0 : config->details,
+                 .category = config->category,
+                 .path = config->op,
+                 .source = config->source,
+                 .class = span->class,
+                 .level = span->level,
+                 .is_hlo = config->hlo_op || kind == TM_DEVICE_TPU },
+        .name = span->name,
+        .config = span->config,
+    };
+    row->is_wait = config->tpu_part == TM_TPU_WAIT;
+    if (has_cost(row, config))
+        take_stats(config, front);
+    if (config->hlo) {
+        const struct tm_hlo_op *op = tm_rows_at(o->trace->hlo_ops, config->hlo);
+
+        if (!op)
+            return o->run->error.status;
+        take_hlo(op, has_cost(row, config), front);
+    }
+    st = find_key(o, config, kind, row);
+    if (st == TM_OK)
+        st = find_tie(o, row);
+    if (st == TM_OK)
+        st = kind == TM_DEVICE_GPU ? ask_kernel(o, front) : ask_line(o, row);
+    if (kind == TM_DEVICE_TPU) /* its products run on the matrix units */
+        front->is_tensor_core = row->has_matrix;
+    front->is_used = st == TM_OK;
+    return st;
+}

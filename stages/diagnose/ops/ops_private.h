@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_OPS_PRIVATE_H
+#define TM_OPS_PRIVATE_H
+
+#include "pipeline/groups.h"
+#include "pipeline/rows.h"
+#include "stages/diagnose/listed_text.h"
+#include "stages/diagnose/nesting.h"
+#include "stages/diagnose/ops/ops.h"
+#include "stages/diagnose/ops/peaks.h"
+#include "stages/diagnose/shares.h"
+#include "stages/diagnose/sums.h"
+#include "stages/diagnose/top_rows.h"
+
+/* What operations cost, of those where it is told.  Sums of all executions. */
+struct op_cost {
+    struct tm_wide flops, bytes;
+    int64_t flops_ps, bytes_ps; /* self time of those whose operations, whose bytes are known */
+};
+
+/* One operation of a program, on all devices of a kind. */
+struct op_row {
+    struct tm_key key; /* of name, module, kind of device */
+    struct op_cost cost;
+    uint64_t count;      /* of its events: kernels on a GPU */
+    uint64_t executions; /* of the operation, which may be several kernels */
+    int64_t self_ps, total_ps, min_ps, max_ps;
+    uint64_t devices; /* bit n: a device with the number n modulo 64 */
+    /* of the first event: of the first host that has one, there the earliest one */
+    int64_t first_ps, first_dur_ps;
+    uint64_t first_tie; /* of two at one instant: a hash of what is told of the event */
+    uint32_t first_host, first_device;
+    tm_strid name, module;             /* module 0 = not told */
+    tm_strid kernel;                   /* the event's own name */
+    tm_strid opcode, details;          /* opcode 0 = not told; details: HLO text */
+    tm_strid category, path, source;
+    uint8_t class, level;
+    uint8_t precision;                 /* enum tm_precision */
+    uint8_t has_matrix;
+    uint8_t is_hlo;                    /* named by the HLO, not by its kernel */
+    uint8_t is_opaque;                 /* a custom call, whose work nobody but its library knows */
+    uint8_t is_wait;                   /* for what runs beside the core: its bytes moved in another time than its own */
+};
+
+/* Work of one type. */
+struct precision_sum {
+    uint64_t count;
+    int64_t total_ps, matrix_ps, tensor_core_ps;
+};
+
+/* A device that was active.  Numbered in the order of hosts and devices. */
+struct op_device {
+    char id[192], model[128], vendor[32];
+    uint32_t host;
+    uint8_t kind; /* enum tm_device_kind */
+    uint32_t capability_major, capability_minor;
+    uint64_t core_count, clock_khz, memory_bytes, memory_bandwidth_bytes;
+    double peak_tflops;
+    int64_t span_ps, busy_ps;
+    struct tm_wide flops, bytes;
+    int64_t matrix_ps[TM_PRECISION_COUNT]; /* self time of matrix products by type */
+};
+
+/* The same while its host is read. */
+struct op_lane {
+    struct op_device device;
+    int64_t until_ps; /* how far the union of its activities reaches */
+    uint32_t number;  /* TM_NONE = not active */
+    bool has_any;     /* until_ps is known */
+};
+
+/* What is looked up once for many events: a name and a configuration of the present host. */
+struct op_front {
+    struct op_row row; /* of one event, but for its times and its device */
+    uint64_t flops, bytes;
+    tm_strid name;
+    uint32_t config;
+    bool is_used, has_flops, has_bytes, is_tensor_core;
+    bool has_stats, has_hlo; /* where costs are from */
+};
+
+/* What goes along with a span of a line where operations lie in each other. */
+struct op_span {
+    tm_strid name;
+    uint32_t config, lane;
+    uint8_t class, level;
+};
+
+/* The operation that ran last on a stream. */
+struct op_stream {
+    struct tm_key key;
+    tm_strid first; /* what its execution began with */
+    tm_strid first_kernel; /* the same without fills; 0 = there was none yet */
+    uint32_t step;
+};
+
+struct ops {
+    struct tm_run *run;
+    const struct tm_settings *settings;
+    const struct tm_trace *trace; /* of the present host */
+    struct tm_names *names;
+    struct tm_groups *groups;    /* struct op_row */
+    struct tm_rows *devices;     /* struct op_device */
+    struct tm_rows *streams;     /* struct op_stream, of the present host by track */
+    struct tm_nesting *nesting;  /* payload: struct op_span */
+    struct op_front *front;
+    uint32_t front_count;        /* a power of two */
+    struct op_lane *lanes;       /* of the present host's devices by index */
+    uint32_t lane_count, active_devices;
+    uint64_t count;
+    int64_t self_ps, total_ps;
+    struct op_cost cost;         /* of computing operations */
+    int64_t compute_ps;          /* their self time */
+    tm_strid hlo_why;            /* why the first program that has no costs has none; 0 = all have them */
+    struct precision_sum precisions[TM_PRECISION_COUNT];
+    bool has_hlo, costs_of_stats, costs_of_hlo;
+};
+
+/* Parts of what the tables of this stage may take, in sixty-fourths.  Those of the report take the place of what only
+ * events need. */
+enum { OPS_GROUPS = 22, OPS_FRONT = 6, OPS_STREAMS = 4, OPS_FAR = 2, OPS_SORT = 6 };
+enum { OPS_OPEN_MOST = 1024 }; /* spans that are open at once: they take a quarter of it */
+
+static inline size_t ops_memory(struct tm_run *run, int parts)
+{
+    return tm_tables_memory(run, TM_TABLES_OPS, 64, (unsigned)parts);
+}
+
+/* What a computing operation is; of others (waits, collectives, copies) the level tells. */
+static inline bool op_computes(uint8_t level)
+{
+    return level == TM_LEVEL_COMPUTE || level == TM_LEVEL_CONTAINER;
+}
+
+static inline void tm_op_add_cost(struct op_cost *a, const struct op_cost *b)
+{
+    a->flops = tm_sum_wide(a->flops, tm_wide_value(b->flops));
+    a->bytes = tm_sum_wide(a->bytes, tm_wide_value(b->bytes));
+    a->flops_ps = tm_sum_times(a->flops_ps, b->flops_ps);
+    a->bytes_ps = tm_sum_times(a->bytes_ps, b->bytes_ps);
+}
+
+/* ops.c: give back what only events need. */
+void tm_ops_end_events(struct ops *o);
+
+/* op_facts.c: what a name and a configuration tell of an op of a device of a kind.
+ * errors: as of tm_names_text and tm_rows_at */
+tm_status tm_op_facts(struct ops *o, const struct op_span *span, const struct tm_config *config,
+                      enum tm_device_kind kind, struct op_front *front) TM_MUST_USE;
+
+/* --- op_roof.c: how near an operation comes to what its device can do --- */
+
+enum op_bound { OP_BOUND_COMPUTE, OP_BOUND_MEMORY, OP_BOUND_NONE, OP_BOUND_UNKNOWN, OP_BOUND_COUNT };
+extern const char *const tm_op_bound_name[OP_BOUND_COUNT];
+
+struct op_roof {
+    bool has_flops, has_bytes, has_bandwidth, has_roof;
+    double flops, bytes;             /* of all executions */
+    double flop_rate, bandwidth;     /* per second of self time */
+    double roof_pct;                 /* of the lower one of its two roofs; may pass 100 */
+    enum op_bound bound;
+};
+/* in: peaks  of its device */
+void tm_op_roof_of(const struct op_row *row, const struct tm_peaks *peaks, struct op_roof *roof);
+
+/* The peaks of a device by its number. */
+struct op_peaks {
+    struct tm_peaks peaks;
+    uint32_t device;
+    bool is_known;
+};
+/* out: *cache  holds them; found again while the device is the same.  errors: as of tm_rows_at */
+tm_status tm_op_peaks(struct ops *o, uint32_t device, struct op_peaks *cache) TM_MUST_USE;
+
+static inline double op_number(struct tm_wide wide)
+{
+    return (double)tm_wide_value(wide);
+}
+
+/* ops_report.c: one operation as the tables show it */
+tm_status tm_op_add_row(struct ops *o, struct tm_listed_texts *texts, struct tm_value *to, const struct op_row *row,
+                        const struct op_roof *roof) TM_MUST_USE;
+
+/* What a pass over all operations finds for the roofline. */
+struct op_roofs {
+    int64_t bound_ps[OP_BOUND_COUNT]; /* self time of computing operations */
+    struct tm_top_rows *far;          /* struct op_far */
+};
+/* An operation that stays far below its roof. */
+struct op_far {
+    int64_t lost_ps; /* what it would save at its roof */
+    struct op_row row;
+};
+enum { OPS_FAR_LISTED = 20 };
+
+/* roofline_report.c */
+tm_status tm_op_roofs_open(struct ops *o, struct op_roofs *roofs) TM_MUST_USE;
+tm_status tm_op_roofs_add(struct ops *o, struct op_roofs *roofs, const struct op_row *row,
+                          const struct op_roof *roof) TM_MUST_USE;
+void tm_op_roofs_close(struct op_roofs *roofs);
+tm_status tm_op_roofline(struct ops *o, struct op_roofs *roofs, struct tm_value *summary) TM_MUST_USE;
+
+/* ops_report.c */
+tm_status tm_ops_report(struct tm_stage *s, struct tm_value *summary) TM_MUST_USE;
+
+/* ops_partial.c */
+tm_status tm_ops_save(struct tm_stage *s, struct tm_partial_writer *w) TM_MUST_USE;
+tm_status tm_ops_load(struct tm_stage *s, struct tm_partial_reader *r) TM_MUST_USE;
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The section ops out of the groups.  One pass over the operations picks those that take most time, sets down their
+ * lengths for the share of the first ones, and finds what the roofline shows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "stages/diagnose/kernel_category.h"
+#include "stages/diagnose/ops/ops_private.h"
+#include "stages/resolve/classes.h"
+
+enum { HLO_BYTES = 8192, SHARE_OF_FIRST_PCT = 80 };
+
+static const char not_told[] = "the profile does not tell";
+static const char no_cost[] = "neither the profile nor the program's HLO tells what it costs";
+
+struct report {
+    struct ops *o;
+    struct tm_top_rows *rows;  /* struct op_row */
+    struct tm_sorter *lengths; /* int64_t: self time of each operation */
+    struct tm_listed_texts texts;
+    struct op_peaks peaks;
+    uint64_t distinct;
+};
+
+/* --- orders --- */
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct op_row *x = a, *y = b;
+
+    if (x->self_ps != y->self_ps)
+        return x->self_ps > y->self_ps ? -1 : 1;
+    return tm_key_order(x->key, y->key);
+}
+
+static int longest_length_first(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x < y) - (x > y);
+}
+
+/* --- the pass --- */
+
+static tm_status take_row(struct report *r, struct op_roofs *roofs, const struct op_row *row)
+{
+    struct op_roof roof;
+    tm_status st = tm_top_rows_add(r->rows, row);
+
+    r->distinct++;
+    if (st == TM_OK)
+        st = tm_sorter_push(r->lengths, &row->self_ps);
+    if (st == TM_OK)
+        st = tm_op_peaks(r->o, row->first_device, &r->peaks);
+    if (st != TM_OK)
+        return st;
+    tm_op_roof_of(row, &r->peaks.peaks, &roof);
+    return tm_op_roofs_add(r->o, roofs, row, &roof);
+}
+
+static tm_status read_rows(struct report *r, struct op_roofs *roofs)
+{
+    const void *row = NULL;
+    tm_status st = tm_groups_finish(r->o->groups);
+
+    while (st == TM_OK && (st = tm_groups_next(r->o->groups, &row)) == TM_OK && row)
+        st = take_row(r, roofs, row);
+    if (st == TM_OK)
+        tm_top_rows_sort(r->rows);
+    return st;
+}
+
+/* How many operations, the longest first, make up so much of the self time. */
+static tm_status count_first(struct report *r, uint64_t *count)
+{
+    const unsigned __int128 wanted = (unsigned __int128)(uint64_t)r->o->self_ps * SHARE_OF_FIRST_PCT;
+    unsigned __int128 sum = 0;
+    tm_status st = tm_sorter_finish(r->lengths);
+
+    *count = 0;
+    while (st == TM_OK && sum * 100 < wanted) {
+        const void *row;
+
+        st = tm_sorter_next(r->lengths, &row);
+        if (st != TM_OK || !row)
+            break;
+        sum += (uint64_t)*(const int64_t *)row;
+        ++*count;
+    }
+    return st;
+}
+
+/* --- values --- */
+
+static double share_of(double part, int64_t whole)
+{
+    return whole > 0 ? 100 * part / (double)whole : 0;
+}
+
+static int64_t mean_of(const struct op_row *row)
+{
+    return (int64_t)(((unsigned __int128)(uint64_t)row->total_ps + row->count / 2) / row->count);
+}
+
+/* The opcode as the HLO has it, or out of the line that names a TPU's operation. */
+static tm_status add_opcode(struct report *r, struct tm_value *to, const struct op_row *row)
+{
+    const char *text, *opcode;
+    size_t length, opcode_length;
+    tm_status st;
+
+    if (row->opcode || !row->details)
+        return tm_listed_text_or(&r->texts, to, "opcode", row->opcode, not_told);
+    st = tm_names_text(r->o->names, row->details, HLO_BYTES, &text, &length);
+    if (st != TM_OK)
+        return st;
+    tm_hlo_opcode(text, length, &opcode, &opcode_length);
+    if (opcode_length)
+        tm_add_text(to, "opcode", opcode, opcode_length);
+    else
+        tm_add_null(to, "opcode", not_told);
+    return TM_OK;
+}
+
+static tm_status add_category(struct ops *o, struct tm_value *to, const struct op_row *row)
+{
+    const struct tm_category_question question = { .name = row->kernel,
+                                                   .hlo_op = row->is_hlo ? row->name : 0,
+                                                   .op = row->path,
+                                                   .category = row->category,
+                                                   .class = row->class,
+                                                   .level = row->level,
+                                                   .has_matrix = row->has_matrix,
+                                                   .is_op = row->is_hlo };
+    enum tm_kernel_category category;
+    const tm_status st = tm_kernel_category_of(o->names, &question, &category);
+
+    if (st == TM_OK)
+        tm_add_string(to, "category", tm_category_name[category]);
+    return st;
+}
+
+static void add_amount(struct tm_value *to, const char *key, struct tm_wide amount, bool is_known)
+{
+    if (!is_known)
+        tm_add_null(to, key, no_cost);
+    else if (amount.high)
+        tm_add_double(to, key, op_number(amount));
+    else
+        tm_add_uint(to, key, amount.low);
+}
+
+static void add_rate(struct tm_value *to, const char *key, double rate, bool is_known)
+{
+    if (is_known)
+        tm_add_double(to, key, rate);
+    else
+        tm_add_null(to, key, no_cost);
+}
+
+static const char *why_no_roof(const struct op_roof *roof)
+{
+    if (roof->bound == OP_BOUND_NONE)
+        return "neither computing nor its memory limits it: it waits, or moves data between devices";
+    if (!roof->has_bytes || !roof->has_flops)
+        return no_cost;
+    return "the peaks of the device are not known";
+}
+
+static void add_roof(struct tm_value *to, const struct op_row *row, const struct op_roof *roof)
+{
+    add_amount(to, "flops", row->cost.flops, roof->has_flops);
+    add_amount(to, "bytes", row->cost.bytes, roof->has_bytes);
+    add_rate(to, "flop_rate", roof->flop_rate, roof->has_flops);
+    if (roof->has_bandwidth || !roof->has_bytes)
+        add_rate(to, "bandwidth", roof->bandwidth, roof->has_bytes);
+    else
+        tm_add_null(to, "bandwidth", "it waits for what moves beside it, in a time of its own");
+    if (roof->has_flops && roof->has_bytes && roof->bytes > 0)
+        tm_add_double(to, "intensity", roof->flops / roof->bytes);
+    else
+        tm_add_null(to, "intensity", no_cost);
+    tm_add_string(to, "bound", tm_op_bound_name[roof->bound]);
+    if (roof->has_roof)
+        tm_add_double(to, "roof_pct", roof->roof_pct);
+    else
+        tm_add_null(to, "roof_pct", why_no_roof(roof));
+}
+
+static void add_times(struct tm_value *to, const struct op_row *row)
+{
+    tm_add_uint(to, "device_count", (uint64_t)__builtin_popcountll(row->devices));
+    tm_add_uint(to, "count", row->count);
+    tm_add_uint(to, "executions", row->executions);
+    tm_add_int(to, "self_ps", row->self_ps);
+    tm_add_int(to, "total_ps", row->total_ps);
+    tm_add_int(to, "mean_ps", mean_of(row));
+    tm_add_int(to, "min_ps", row->min_ps);
+    tm_add_int(to, "max_ps", row->max_ps);
+}
+
+static tm_status add_texts(struct report *r, struct tm_value *to, const struct op_row *row)
+{
+    tm_status st = tm_listed_text_add(&r->texts, to, "name", row->name);
+
+    if (st == TM_OK)
+        st = tm_listed_text_or(&r->texts, to, "module", row->module, not_told);
+    if (st == TM_OK)
+        st = add_opcode(r, to, row);
+    if (st == TM_OK)
+        st = add_category(r->o, to, row);
+    if (st == TM_OK)
+        st = tm_listed_text_or(&r->texts, to, "op", row->path, not_told);
+    if (st == TM_OK)
+        st = tm_listed_text_or(&r->texts, to, "source", row->source, not_told);
+    return st;
+}
+
+/* Where it can be found in the trace: its first event. */
+static tm_status add_first(struct ops *o, struct tm_value *to, const struct op_row *row)
+{
+    const struct op_device *device = tm_rows_at(o->devices, row->first_device);
+    struct tm_value *first = tm_add_object(to, "first");
+
+    if (!device)
+        return o->run->error.status;
+    tm_add_string(first, "device", device->id);
+    tm_add_int(first, "begin_ps", row->first_ps);
+    tm_add_int(first, "dur_ps", row->first_dur_ps);
+    return TM_OK;
+}
+
+static tm_status add_row(struct report *r, struct tm_value *to, const struct op_row *row, const struct op_roof *roof)
+{
+    tm_status st = add_texts(r, to, row);
+
+    if (row->precision)
+        tm_add_string(to, "precision", tm_precision_name[row->precision]);
+    else
+        tm_add_null(to, "precision", not_told);
+    add_times(to, row);
+    tm_add_double(to, "self_share_pct", share_of((double)row->self_ps, r->o->self_ps));
+    add_roof(to, row, roof);
+    return st == TM_OK ? add_first(r->o, to, row) : st;
+}
+
+/* --- the section --- */
+
+static void add_rest(struct report *r, struct tm_value *ops, uint64_t listed, const struct op_row *sum)
+{
+    const struct ops *o = r->o;
+    struct tm_value *rest = tm_add_object(ops, "rest");
+
+    tm_add_uint(rest, "rows", r->distinct - listed);
+    tm_add_uint(rest, "count", o->count > sum->count ? o->count - sum->count : 0);
+    tm_add_int(rest, "self_ps", o->self_ps > sum->self_ps ? o->self_ps - sum->self_ps : 0);
+    tm_add_int(rest, "total_ps", o->total_ps > sum->total_ps ? o->total_ps - sum->total_ps : 0);
+}
+
+static tm_status add_rows(struct report *r, struct tm_value *ops)
+{
+    struct tm_value *list = tm_add_array(ops, "rows");
+    const uint64_t count = tm_top_rows_count(r->rows);
+    struct op_row sum = { .count = 0 };
+    tm_status st = TM_OK;
+
+    r->texts = tm_listed_texts(r->o->names, r->o->settings->table_rows);
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        const struct op_row *row = tm_top_rows_at(r->rows, i);
+        struct tm_value *to = tm_add_object(list, NULL);
+        struct op_roof roof;
+
+        st = tm_op_peaks(r->o, row->first_device, &r->peaks);
+        if (st != TM_OK)
+            break;
+        tm_op_roof_of(row, &r->peaks.peaks, &roof);
+        st = add_row(r, to, row, &roof);
+        sum.count = tm_sum_counts(sum.count, row->count);
+        sum.self_ps = tm_sum_times(sum.self_ps, row->self_ps);
+        sum.total_ps = tm_sum_times(sum.total_ps, row->total_ps);
+        tm_add_double(to, "cumulative_pct", share_of((double)sum.self_ps, r->o->self_ps));
+    }
+    add_rest(r, ops, count, &sum);
+    return st;
+}
+
+static tm_status add_section(struct report *r, struct tm_value *summary)
+{
+    const struct ops *o = r->o;
+    const struct op_row *top = tm_top_rows_count(r->rows) ? tm_top_rows_at(r->rows, 0) : NULL;
+    struct tm_value *ops = tm_add_object(summary, "ops");
+    uint64_t first;
+    const tm_status st = count_first(r, &first);
+
+    if (st != TM_OK)
+        return st;
+    tm_add_uint(ops, "count", o->count);
+    tm_add_uint(ops, "distinct", r->distinct);
+    tm_add_int(ops, "total_ps", o->total_ps);
+    tm_add_int(ops, "self_ps", o->self_ps);
+    if (top && o->self_ps)
+        tm_add_double(ops, "top_share_pct", share_of((double)top->self_ps, o->self_ps));
+    else
+        tm_add_null(ops, "top_share_pct", "no operations in the chosen steps");
+    tm_add_uint(ops, "rows_for_80_pct", first);
+    tm_add_string(ops, "basis", o->has_hlo ? "hlo_op" : "kernel");
+    return add_rows(r, ops);
+}
+
+tm_status tm_op_add_row(struct ops *o, struct tm_listed_texts *texts, struct tm_value *to, const struct op_row *row,
+                        const struct op_roof *roof)
+{
+    struct report r = { .o = o, .texts = *texts };
+    const tm_status st = add_row(&r, to, row, roof);
+
+    *texts = r.texts;
+    return st;
+}
+
+static tm_status open_tables(struct report *r)
+{
+    struct ops *o = r->o;
+
+    tm_ops_end_events(o); /* their memory is for what comes now */
+    r->rows = tm_listed_rows_new(o->run, sizeof(struct op_row), o->settings->table_rows, longest_first);
+    r->lengths = tm_sorter_new(o->run, TM_ACCOUNT_TABLES, sizeof(int64_t), ops_memory(o->run, OPS_SORT),
+                               longest_length_first);
+    return r->rows && r->lengths ? TM_OK : o->run->error.status;
+}
+
+tm_status tm_ops_report(struct tm_stage *s, struct tm_value *summary)
+{
+    struct report r = { .o = s->state };
+    struct op_roofs roofs = { .far = NULL };
+    tm_status st;
+
+    if (!r.o->active_devices) {
+        tm_add_null(summary, "ops", "no device activity was recorded");
+        tm_add_null(summary, "roofline", "no device activity was recorded");
+        return TM_OK;
+    }
+    st = open_tables(&r);
+    if (st == TM_OK)
+        st = tm_op_roofs_open(r.o, &roofs);
+    if (st == TM_OK)
+        st = read_rows(&r, &roofs);
+    if (st == TM_OK)
+        st = add_section(&r, summary);
+    if (st == TM_OK)
+        st = tm_op_roofline(r.o, &roofs, summary);
+    tm_op_roofs_close(&roofs);
+    tm_top_rows_free(r.rows);
+    tm_sorter_free(r.lengths);
+    return st;
+}

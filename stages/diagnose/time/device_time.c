@@ -1,0 +1,611 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device time, the stage: sweeps every device's activities in order, cuts the time at the borders of its steps, and
+ * hands idle stretches to idle_gaps.c.  Memory: fixed per device; rows per step spill.
+ * What counts is [begin, end) of a lane, its activity within the chosen periods; the rows per step are kept for all. */
+#include "stages/diagnose/time/device_time.h"
+
+#include <string.h>
+
+#include "stages/diagnose/time/device_time_private.h"
+
+enum { PARTS_PAGE = 4 << 10 }; /* every device goes through its own stretch of the rows */
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct device_time *d = s->state;
+    const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_STEPS);
+
+    d->run = s->run;
+    d->settings = s->settings;
+    d->steps = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct step_line), share / 8);
+    d->device_steps = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct device_step), share / 16);
+    return d->steps && d->device_steps ? TM_OK : s->run->error.status;
+}
+
+/* --- a host begins --- */
+
+struct host_facts *new_host(struct device_time *d)
+{
+    const size_t row = sizeof(*d->hosts);
+    struct host_facts *hosts = tm_retake(&d->run->budget, TM_ACCOUNT_MODEL, d->hosts, d->host_count * row,
+                                         (d->host_count + 1) * row, &d->run->error);
+
+    if (!hosts)
+        return NULL;
+    d->hosts = hosts;
+    d->hosts[d->host_count] = (struct host_facts){ .begin_ps = INT64_MAX, .end_ps = INT64_MIN };
+    return &d->hosts[d->host_count++];
+}
+
+static void widen_window(struct host_facts *host, int64_t begin_ps, int64_t end_ps)
+{
+    host->has_window = true;
+    host->begin_ps = begin_ps < host->begin_ps ? begin_ps : host->begin_ps;
+    host->end_ps = end_ps > host->end_ps ? end_ps : host->end_ps;
+}
+
+/* A session whose begin and end are not recorded reaches from the first event to the end of the last one. */
+static void end_session(struct device_time *d)
+{
+    const struct host_facts *host = &d->hosts[d->host_count - 1];
+
+    for (uint32_t i = d->first_lane; i < d->lane_count && d->measures_session; i++) {
+        if (d->lanes[i].begin_ps >= d->lanes[i].end_ps)
+            continue;
+        d->lanes[i].window_begin_ps = host->begin_ps;
+        d->lanes[i].window_end_ps = host->end_ps;
+    }
+}
+
+static tm_status add_host(struct device_time *d, const struct tm_trace *trace)
+{
+    struct host_facts *host = new_host(d);
+    const struct tm_environment *e = &trace->environment;
+
+    if (!host)
+        return d->run->error.status;
+    memcpy(host->name, trace->host_name, sizeof(host->name));
+    host->is_json_copy = trace->origin == TM_ORIGIN_JSON_COPY;
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        const struct tm_device *device = &trace->devices[i];
+
+        if (!device->activities || device->chosen_begin_ps >= device->chosen_end_ps)
+            continue;
+        host->has_device = host->has_window = true;
+        host->begin_ps = device->chosen_begin_ps < host->begin_ps ? device->chosen_begin_ps : host->begin_ps;
+        host->end_ps = device->chosen_end_ps > host->end_ps ? device->chosen_end_ps : host->end_ps;
+    }
+    d->session |= d->settings->session_window;
+    d->measures_session = d->settings->session_window;
+    if (d->settings->session_window && e->end_ns > e->begin_ns && e->end_ns - e->begin_ns < 8640000000000000u) {
+        widen_window(host, 0, (int64_t)(e->end_ns - e->begin_ns) * 1000);
+        d->measures_session = false;
+    }
+    return TM_OK;
+}
+
+static tm_status find_period(struct device_time *d, struct lane *lane)
+{
+    const struct tm_steps *steps = &d->trace->steps;
+
+    lane->has_period = false;
+    for (; lane->period < steps->count; lane->period++) {
+        const struct tm_step_row *row = tm_rows_at(steps->rows, lane->first_step_row + lane->period);
+
+        if (!row)
+            return d->run->error.status;
+        if (row->activities && row->end_ps > row->begin_ps) {
+            lane->has_period = true;
+            lane->period_begin_ps = row->begin_ps;
+            lane->period_end_ps = row->end_ps;
+            return TM_OK;
+        }
+    }
+    return TM_OK;
+}
+
+struct lane *new_lane(struct device_time *d)
+{
+    if (d->lane_count == d->lane_most) {
+        const uint32_t most = d->lane_most ? d->lane_most * 2 : 8;
+        struct lane *lanes = tm_retake(&d->run->budget, TM_ACCOUNT_MODEL, d->lanes, d->lane_most * sizeof(*lanes),
+                                       most * sizeof(*lanes), &d->run->error);
+
+        if (!lanes)
+            return NULL;
+        d->lanes = lanes;
+        d->lane_most = most;
+    }
+    d->lanes[d->lane_count] = (struct lane){ .host = 0 };
+    return &d->lanes[d->lane_count++];
+}
+
+static tm_status add_lane(struct device_time *d, const struct tm_device *device)
+{
+    const struct host_facts *host = &d->hosts[d->host_count - 1];
+    struct lane *lane = new_lane(d);
+
+    if (!lane)
+        return d->run->error.status;
+    lane->device = *device;
+    lane->host = d->host_count - 1;
+    lane->begin_ps = device->chosen_begin_ps;
+    lane->end_ps = device->chosen_end_ps;
+    /* A device without activity in what counts takes no part in shares. */
+    lane->window_begin_ps = lane->begin_ps;
+    lane->window_end_ps = lane->end_ps;
+    if (host->has_window && lane->begin_ps < lane->end_ps) {
+        lane->window_begin_ps = host->begin_ps;
+        lane->window_end_ps = host->end_ps;
+    }
+    lane->first_step_row = device->first_step_row;
+    lane->first_parts_row = (d->lane_count - 1 - d->first_lane) * d->trace->steps.count;
+    lane->kernels.min_ps = INT64_MAX;
+    lane->last_end_ps = INT64_MIN;
+    return find_period(d, lane);
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct device_time *d = s->state;
+    const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_STEPS);
+    tm_status st;
+
+    d->trace = trace;
+    d->names = trace->names;
+    d->first_lane = d->lane_count;
+    memset(d->lane_by_device, 0xff, sizeof(d->lane_by_device)); /* TM_NONE */
+    d->source = trace->steps.source;
+    d->all = trace->steps.all;
+    d->module = trace->steps.module;
+    d->threads = tm_host_threads_new(s->run, trace);
+    d->parts = tm_rows_new_paged(s->run, TM_ACCOUNT_STEPS, sizeof(struct time_parts), share / 8, PARTS_PAGE);
+    st = d->threads && d->parts ? add_host(d, trace) : s->run->error.status;
+    for (uint32_t i = 0; i < trace->device_count && st == TM_OK; i++) {
+        if (!trace->devices[i].activities)
+            continue;
+        d->lane_by_device[i] = d->lane_count;
+        st = add_lane(d, &trace->devices[i]);
+    }
+    if (st == TM_OK)
+        st = tm_rows_resize(d->parts, (d->lane_count - d->first_lane) * trace->steps.count);
+    return st;
+}
+
+/* --- events --- */
+
+static void add_part(struct time_parts *parts, enum tm_level level, int64_t length_ps)
+{
+    switch (level) {
+    case TM_LEVEL_COMPUTE:
+    case TM_LEVEL_CONTAINER:
+        parts->compute_ps += length_ps;
+        break;
+    case TM_LEVEL_COLLECTIVE:
+        parts->exposed_collective_ps += length_ps;
+        break;
+    case TM_LEVEL_H2D:
+    case TM_LEVEL_D2H:
+    case TM_LEVEL_P2P:
+    case TM_LEVEL_D2D:
+    case TM_LEVEL_OTHER_COPY:
+        parts->exposed_copy_ps[level - TM_LEVEL_H2D + TM_H2D] += length_ps;
+        break;
+    case TM_LEVEL_NONE:
+        break;
+    }
+}
+
+/* Put a stretch into the rows of the steps whose periods it lies in. */
+static tm_status add_to_periods(struct device_time *d, struct lane *lane, enum tm_level level, int64_t begin_ps,
+                                int64_t end_ps)
+{
+    while (begin_ps < end_ps && lane->has_period) {
+        struct time_parts *row;
+        int64_t to_ps = end_ps;
+
+        if (begin_ps >= lane->period_end_ps) {
+            tm_status st;
+
+            lane->period++;
+            st = find_period(d, lane);
+            if (st != TM_OK)
+                return st;
+            continue;
+        }
+        if (begin_ps < lane->period_begin_ps) {
+            begin_ps = lane->period_begin_ps;
+            continue;
+        }
+        if (lane->period_end_ps < to_ps)
+            to_ps = lane->period_end_ps;
+        if (level != TM_LEVEL_NONE) {
+            row = tm_rows_change(d->parts, lane->first_parts_row + lane->period);
+            if (!row)
+                return d->run->error.status;
+            add_part(row, level, to_ps - begin_ps);
+        }
+        begin_ps = to_ps;
+    }
+    return TM_OK;
+}
+
+struct told {
+    struct device_time *d;
+    struct lane *lane;
+};
+
+/* in:     the lane's period is the one in which the gap begins, or the first one after that */
+static void open_gap(struct device_time *d, struct lane *lane, int64_t begin_ps, int64_t end_ps)
+{
+    lane->gap = (struct open_gap){ .is_open = true, .begin_ps = begin_ps, .end_ps = end_ps, .step = TM_NONE,
+                                   .before = lane->last_name, .launch_thread = TM_NONE };
+    if (lane->has_period && end_ps > lane->period_begin_ps && begin_ps < lane->period_end_ps) {
+        lane->gap.step = lane->period;
+        lane->gap.step_begin_ps = begin_ps > lane->period_begin_ps ? begin_ps : lane->period_begin_ps;
+    }
+    d->open_lanes[d->open_gaps++] = (uint32_t)(lane - d->lanes);
+    d->open_gap_end_ps = end_ps;
+}
+
+static tm_status take_stretch(void *to, enum tm_level level, int64_t begin_ps, int64_t end_ps)
+{
+    struct told *told = to;
+    struct lane *lane = told->lane;
+    const int64_t from_ps = begin_ps > lane->begin_ps ? begin_ps : lane->begin_ps;
+    const int64_t to_ps = end_ps < lane->end_ps ? end_ps : lane->end_ps;
+    tm_status st;
+
+    if (level != TM_LEVEL_NONE && to_ps > from_ps)
+        add_part(&lane->parts, level, to_ps - from_ps);
+    /* A border between periods is the end of an activity: a gap begins at one at the earliest, and is in one period;
+     * only the first one may begin in the middle of a gap. */
+    st = add_to_periods(told->d, lane, level, begin_ps, level == TM_LEVEL_NONE ? begin_ps + 1 : end_ps);
+    if (st == TM_OK && level == TM_LEVEL_NONE)
+        open_gap(told->d, lane, begin_ps, end_ps);
+    return st;
+}
+
+static void cover_add(struct cover *cover, const struct lane *lane, int64_t start_ps, int64_t end_ps)
+{
+    if (start_ps < lane->begin_ps)
+        start_ps = lane->begin_ps;
+    if (end_ps > lane->end_ps)
+        end_ps = lane->end_ps;
+    if (cover->has_begun && start_ps < cover->until_ps)
+        start_ps = cover->until_ps;
+    if (end_ps <= start_ps)
+        return;
+    cover->total_ps += end_ps - start_ps;
+    cover->until_ps = end_ps;
+    cover->has_begun = true;
+}
+
+static void sum_add(struct sum *sum, const struct tm_event *event, uint64_t bytes)
+{
+    sum->count++;
+    sum->bytes = tm_sum_counts(sum->bytes, bytes);
+    sum->total_ps = tm_sum_times(sum->total_ps, event->record.dur_ps);
+    if (event->record.dur_ps < sum->min_ps)
+        sum->min_ps = event->record.dur_ps;
+    if (event->record.dur_ps > sum->max_ps)
+        sum->max_ps = event->record.dur_ps;
+}
+
+/* Counts and sums of what belongs to the chosen steps. */
+static void count_activity(const struct device_time *d, struct lane *lane, const struct tm_event *event)
+{
+    const struct tm_config *c = event->config;
+    const bool needs_details = d->trace->has_kernel_details;
+
+    sum_add(&lane->activities, event, 0);
+    switch ((enum tm_class)event->record.class) {
+    case TM_CLASS_COLLECTIVE:
+        sum_add(&lane->collectives, event, 0);
+        break;
+    case TM_CLASS_COPY:
+        sum_add(&lane->copies, event, c->copy_bytes);
+        break;
+    case TM_CLASS_MEMSET:
+        sum_add(&lane->memsets, event, c->copy_bytes);
+        break;
+    case TM_CLASS_GRAPH:
+        sum_add(&lane->graphs, event, 0);
+        return;
+    case TM_CLASS_TPU_OP:
+    case TM_CLASS_CPU_OP:
+        if (event->level == TM_LEVEL_COLLECTIVE)
+            sum_add(&lane->collectives, event, 0);
+        else if (event->level >= TM_LEVEL_H2D && event->level <= TM_LEVEL_OTHER_COPY)
+            sum_add(&lane->copies, event, c->tpu_part == TM_TPU_START ? 0 : c->copy_bytes);
+        sum_add(&lane->kernels, event, 0);
+        return;
+    default:
+        break;
+    }
+    if (needs_details ? (event->record.flags & TM_FLAG_KERNEL_DETAILS) != 0
+                      : event->record.class == TM_CLASS_KERNEL || event->record.class == TM_CLASS_COLLECTIVE)
+        sum_add(&lane->kernels, event, 0);
+}
+
+/* What a TPU op waits for or starts. */
+static void count_tpu_part(struct lane *lane, const struct tm_event *event)
+{
+    const struct tm_record *r = &event->record;
+    const int64_t end_ps = r->start_ps + r->dur_ps;
+    const int sort = event->level == TM_LEVEL_COLLECTIVE;
+
+    switch (event->config->tpu_part) {
+    case TM_TPU_WAIT:
+        cover_add(&lane->wait, lane, r->start_ps, end_ps);
+        cover_add(sort ? &lane->wait_collective : &lane->wait_copy, lane, r->start_ps, end_ps);
+        if (event->chosen)
+            sum_add(&lane->waits[sort], event, 0);
+        break;
+    case TM_TPU_HOST_WAIT:
+        cover_add(&lane->wait_host, lane, r->start_ps, end_ps);
+        if (event->chosen) {
+            sum_add(&lane->waits[2], event, 0);
+            sum_add(&lane->kernels, event, 0); /* an op of its line, though no activity */
+        }
+        break;
+    case TM_TPU_START:
+        if (event->chosen)
+            sum_add(&lane->starts[sort], event, 0);
+        break;
+    default:
+        break;
+    }
+}
+
+static struct lane *lane_of(struct device_time *d, uint32_t device)
+{
+    const uint32_t lane = device < TM_DEVICES_MOST ? d->lane_by_device[device] : TM_NONE;
+
+    return lane != TM_NONE ? &d->lanes[lane] : NULL;
+}
+
+static tm_status take_activity(struct device_time *d, struct lane *lane, const struct tm_event *event)
+{
+    const struct tm_record *r = &event->record;
+    const int64_t end_ps = r->start_ps + r->dur_ps;
+    struct told told = { d, lane };
+    tm_status st = tm_sweep_to(&lane->sweep, r->start_ps, take_stretch, &told);
+
+    if (st != TM_OK)
+        return st;
+    /* The device's first step may begin at its marker: until the first activity it is idle. */
+    if (!lane->sweep.has_begun && lane->has_period && lane->period_begin_ps < r->start_ps)
+        open_gap(d, lane, lane->period_begin_ps, r->start_ps);
+    if (lane->gap.is_open)
+        note_activity_at_gap(lane, event);
+    tm_sweep_add(&lane->sweep, (enum tm_level)event->level, r->start_ps, end_ps);
+    if (event->level == TM_LEVEL_COMPUTE || event->level == TM_LEVEL_CONTAINER) {
+        cover_add(&lane->compute, lane, r->start_ps, end_ps);
+        cover_add(&lane->flight_or_compute, lane, r->start_ps, end_ps);
+    } else {
+        cover_add(event->level == TM_LEVEL_COLLECTIVE ? &lane->collective : &lane->copy, lane, r->start_ps, end_ps);
+    }
+    if (end_ps >= lane->last_end_ps) {
+        lane->last_end_ps = end_ps;
+        lane->last_name = r->name;
+        lane->last_run = r->correlation;
+        lane->last_step = event->step;
+    }
+    if (event->chosen)
+        count_activity(d, lane, event);
+    return TM_OK;
+}
+
+/* Before this time no lane has a gap that is not closed yet. */
+static int64_t find_horizon(const struct device_time *d, int64_t now_ps)
+{
+    int64_t horizon_ps = now_ps;
+
+    for (uint32_t i = d->first_lane; i < d->lane_count; i++) {
+        const struct lane *lane = &d->lanes[i];
+
+        if (lane->sweep.has_begun && tm_sweep_busy_until(&lane->sweep) < lane->device.last_ps) {
+            const int64_t from_ps = lane->gap.is_open ? lane->gap.begin_ps : lane->sweep.at_ps;
+
+            horizon_ps = from_ps < horizon_ps ? from_ps : horizon_ps;
+        } else if (!lane->sweep.has_begun && lane->has_period && lane->period_begin_ps < horizon_ps) {
+            horizon_ps = lane->period_begin_ps;
+        }
+    }
+    return horizon_ps;
+}
+
+/* Gaps whose end has passed are complete: nothing more can begin there.  The horizon moves once for as many times as
+ * there are lanes, so that its cost does not depend on their number. */
+static tm_status close_gaps(struct device_time *d, int64_t now_ps)
+{
+    for (uint32_t i = 0; i < d->open_gaps; i++) {
+        const tm_status st = close_gap(d, &d->lanes[d->open_lanes[i]]);
+
+        if (st != TM_OK)
+            return st;
+    }
+    d->open_gaps = 0;
+    if (++d->closings >= d->lane_count - d->first_lane) {
+        d->closings = 0;
+        tm_host_threads_forget(d->threads, find_horizon(d, now_ps));
+    }
+    return TM_OK;
+}
+
+static tm_status take_one(struct device_time *d, const struct tm_event *event)
+{
+    struct lane *lane;
+    tm_status st = TM_OK;
+
+    if (d->measures_session)
+        widen_window(&d->hosts[d->host_count - 1], event->record.start_ps,
+                     event->record.start_ps + event->record.dur_ps);
+    if (d->open_gaps && event->record.start_ps > d->open_gap_end_ps)
+        st = close_gaps(d, event->record.start_ps);
+    if (st == TM_OK && event->thread != TM_NONE)
+        st = tm_host_threads_take(d->threads, event);
+    if (st != TM_OK || event->device == TM_NONE)
+        return st;
+    lane = lane_of(d, event->device);
+    if (!lane)
+        return TM_OK;
+    if (event->record.class == TM_CLASS_TPU_ASYNC) {
+        const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
+
+        cover_add(&lane->flight, lane, event->record.start_ps, end_ps);
+        cover_add(&lane->flight_or_compute, lane, event->record.start_ps, end_ps);
+        if (event->chosen || d->all)
+            sum_add(&lane->flights[event->config->level == TM_LEVEL_COLLECTIVE], event,
+                    event->config->bytes_accessed);
+        return TM_OK;
+    }
+    if (lane->device.kind == TM_DEVICE_TPU)
+        count_tpu_part(lane, event);
+    if (event->record.class == TM_CLASS_GRAPH && event->level == TM_LEVEL_NONE && event->chosen)
+        sum_add(&lane->graphs, event, 0); /* the frame of kernels that count themselves */
+    return event->level == TM_LEVEL_NONE ? TM_OK : take_activity(d, lane, event);
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
+{
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < count && st == TM_OK; i++)
+        st = take_one(s->state, &events[i]);
+    return st;
+}
+
+/* --- a host ends --- */
+
+static tm_status keep_device_steps(struct device_time *d, struct lane *lane)
+{
+    tm_status st = TM_OK;
+
+    for (uint64_t k = 0; k < d->trace->steps.count && k < LISTED_STEPS && st == TM_OK; k++) {
+        const struct tm_step_row *row = tm_rows_at(d->trace->steps.rows, lane->first_step_row + k);
+        const struct time_parts *parts = tm_rows_at(d->parts, lane->first_parts_row + k);
+        struct device_step step;
+
+        if (!row || !parts)
+            return d->run->error.status;
+        step = (struct device_step){ row->activities, row->first_ps, row->last_ps, row->end_ps - row->begin_ps,
+                                     busy_of(parts) };
+        st = tm_rows_append(d->device_steps, &step);
+    }
+    lane->device_steps_end = tm_rows_count(d->device_steps);
+    return st;
+}
+
+/* A step of the host: the device with the longest period speaks for it. */
+static tm_status keep_step(struct device_time *d, uint64_t ordinal)
+{
+    const struct tm_steps *steps = &d->trace->steps;
+    const struct tm_step_mark *mark = tm_rows_at(steps->marks, ordinal);
+    struct step_line line = { .host = d->host_count - 1, .lane = TM_NONE };
+
+    if (!mark)
+        return d->run->error.status;
+    line.number = mark->number;
+    line.begin_ps = mark->begin_ps;
+    line.host_span_ps = mark->dur_ps;
+    line.has_host_span = steps->source == TM_STEPS_HOST;
+    line.has_compile = mark->has_compile;
+    line.warmup = mark->warmup;
+    line.complete = mark->complete;
+    line.chosen = mark->chosen;
+    line.is_first = ordinal == 0 && steps->chosen_end - steps->chosen_begin >= 3;
+    d->chosen_count += mark->chosen;
+    for (uint32_t i = d->first_lane; i < d->lane_count; i++) {
+        const struct lane *lane = &d->lanes[i];
+        const struct tm_step_row *row = tm_rows_at(steps->rows, lane->first_step_row + ordinal);
+
+        if (!row)
+            return d->run->error.status;
+        if (!row->activities || (line.has_activity && row->end_ps - row->begin_ps <= line.period_ps))
+            continue;
+        line.has_activity = 1;
+        line.lane = i;
+        line.period_ps = row->end_ps - row->begin_ps;
+        line.device_span_ps = row->last_ps - row->first_ps;
+    }
+    if (line.has_activity) {
+        const struct time_parts *parts = tm_rows_at(d->parts, d->lanes[line.lane].first_parts_row + ordinal);
+
+        if (!parts)
+            return d->run->error.status;
+        line.parts = *parts;
+    }
+    return tm_rows_append(d->steps, &line);
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    struct device_time *d = s->state;
+    tm_status st = TM_OK;
+
+    for (uint32_t i = d->first_lane; i < d->lane_count && st == TM_OK; i++) {
+        struct told told = { d, &d->lanes[i] };
+
+        if (d->lanes[i].gap.is_open) {
+            st = close_gap(d, &d->lanes[i]);
+            d->open_gaps--;
+        }
+        if (st == TM_OK)
+            st = tm_sweep_to(&d->lanes[i].sweep, d->lanes[i].device.last_ps, take_stretch, &told);
+        if (st == TM_OK && d->lanes[i].gap.is_open) { /* only before a last activity without length */
+            st = close_gap(d, &d->lanes[i]);
+            d->open_gaps--;
+        }
+        if (st == TM_OK)
+            st = keep_device_steps(d, &d->lanes[i]);
+    }
+    end_session(d);
+    d->step_count += d->trace->steps.count;
+    d->warmup_count += d->trace->steps.warmup;
+    d->incomplete_count += d->trace->steps.incomplete;
+    for (uint64_t k = 0; k < d->trace->steps.count && st == TM_OK; k++)
+        st = keep_step(d, k);
+    tm_host_threads_free(d->threads);
+    d->threads = NULL;
+    tm_rows_free(d->parts);
+    d->parts = NULL;
+    d->trace = NULL;
+    return st;
+}
+
+static tm_status report(struct tm_stage *s, struct tm_value *summary)
+{
+    tm_status st = report_steps(s->state, summary);
+
+    if (st == TM_OK)
+        st = report_devices(s->state, summary);
+    return st == TM_OK ? report_gaps(s->state, summary) : st;
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct device_time *d = s->state;
+
+    tm_host_threads_free(d->threads);
+    tm_rows_free(d->parts);
+    tm_rows_free(d->steps);
+    tm_rows_free(d->device_steps);
+    tm_give(&s->run->budget, TM_ACCOUNT_MODEL, d->lanes, d->lane_most * sizeof(*d->lanes));
+    tm_give(&s->run->budget, TM_ACCOUNT_MODEL, d->hosts, d->host_count * sizeof(*d->hosts));
+}
+
+const struct tm_stage_type tm_device_time_stage = {
+    .name = "device-time",
+    .summary = "where the devices' time went, by step",
+    .state_bytes = sizeof(struct device_time),
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .end_host = end_host,
+    .report = report,
+    .save = save_device_time,
+    .load = load_device_time,
+    .close = close_stage,
+};

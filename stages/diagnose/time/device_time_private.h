@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_DEVICE_TIME_PRIVATE_H
+#define TM_DEVICE_TIME_PRIVATE_H
+
+#include "pipeline/sorter.h"
+#include "stages/diagnose/sums.h"
+#include "stages/diagnose/time/causes.h"
+#include "stages/diagnose/time/device_time.h"
+#include "stages/diagnose/time/host_threads.h"
+#include "stages/diagnose/time/sweep.h"
+
+/* Gaps shorter than that are pauses between one piece of launched work and the next; 10 us. */
+#define PAUSE_BELOW_PS INT64_C(10000000)
+
+enum { LANE_GAPS = 20, RUN_GAPS = 50, HISTOGRAM_ROWS = 64, LISTED_STEPS = 1000 };
+
+/* What a stretch of a device's time is made of; adds up to it. */
+struct time_parts {
+    int64_t compute_ps, exposed_collective_ps;
+    int64_t exposed_copy_ps[TM_DIRECTION_COUNT];
+    int64_t idle_ps[TM_CAUSE_COUNT];
+};
+
+/* A union of intervals that come in the order of their begins. */
+struct cover {
+    int64_t until_ps, total_ps;
+    bool has_begun;
+};
+
+struct sum {
+    uint64_t count, bytes;
+    int64_t total_ps, min_ps, max_ps;
+};
+
+/* A gap that waits until everything that begins at its end has been seen. */
+struct open_gap {
+    bool is_open;
+    int64_t begin_ps, end_ps;
+    uint64_t step;            /* in whose period it ends; TM_NONE = in none */
+    int64_t step_begin_ps;    /* its part in that period: of a device's first period it may begin before it */
+    bool is_inside_run;       /* CPU: the same execution goes on behind it */
+    bool has_launch;
+    int64_t launch_start_ps, launch_dur_ps;
+    uint32_t launch_thread;
+    tm_strid before, after;
+};
+
+/* One of the longest gaps. */
+struct listed_gap {
+    int64_t begin_ps, dur_ps;
+    uint64_t step;       /* ordinal; TM_NONE = in no step */
+    int64_t step_number; /* as its marker says */
+    uint32_t lane;
+    tm_strid before, after, host_event;
+    enum tm_cause cause;
+    int64_t parts[TM_CAUSE_COUNT];
+};
+
+struct short_gap {
+    int64_t begin_ps, dur_ps;
+};
+
+/* One device of the run. */
+struct lane {
+    struct tm_device device;
+    uint32_t host;
+    struct tm_sweep sweep;
+    int64_t begin_ps, end_ps;           /* what counts of it */
+    int64_t window_begin_ps, window_end_ps; /* of its host */
+    struct time_parts parts;            /* of what counts */
+    struct cover compute, collective, copy;
+    struct cover wait, wait_copy, wait_collective, wait_host, flight, flight_or_compute;
+    struct sum kernels, collectives, copies, memsets, graphs, activities;
+    struct sum waits[3], starts[2], flights[2]; /* TPU: copy, collective, host */
+    struct open_gap gap;
+    tm_strid last_name;                 /* of the activity that ends last */
+    uint64_t last_run;                  /* CPU: the execution it belongs to */
+    uint32_t last_step;                 /* its step */
+    int64_t last_end_ps;
+    uint64_t gap_count, gap_count_min;
+    int64_t gap_total_ps;
+    uint64_t cause_counts[TM_CAUSE_COUNT];
+    struct short_gap longest[LANE_GAPS];
+    uint32_t longest_count;
+    /* periods */
+    uint64_t first_step_row, period, first_parts_row;
+    int64_t period_begin_ps, period_end_ps;
+    bool has_period;
+    uint64_t device_steps_end;          /* of its rows in device_time.device_steps */
+};
+
+/* One step of one host, for the list and the statistics. */
+struct step_line {
+    int64_t number, begin_ps, host_span_ps, device_span_ps, period_ps;
+    uint32_t host, lane;                /* lane: of the longest period; TM_NONE = no activity */
+    uint8_t has_host_span, has_compile, warmup, complete, chosen, has_activity;
+    uint8_t is_first;                   /* of its host, which has three or more chosen ones: it has no step before it */
+    struct time_parts parts;
+};
+
+/* A step of a device as the summary lists it. */
+struct device_step {
+    uint64_t activities;
+    int64_t first_ps, last_ps, period_ps, busy_ps;
+};
+
+struct host_facts {
+    char name[128];
+    int64_t begin_ps, end_ps;
+    bool has_device, has_window, is_json_copy;
+};
+
+struct device_time {
+    struct tm_run *run;
+    const struct tm_settings *settings;
+    const struct tm_trace *trace;       /* of the present host */
+    struct tm_names *names;
+    struct lane *lanes;
+    uint32_t lane_count, lane_most, first_lane; /* first_lane: of the present host */
+    uint32_t lane_by_device[TM_DEVICES_MOST]; /* of the present host */
+    uint32_t open_lanes[TM_DEVICES_MOST];     /* with a gap that waits */
+    uint32_t open_gaps;                 /* how many */
+    int64_t open_gap_end_ps;            /* all of them end at the same time: that of the latest event */
+    uint32_t closings;                  /* since the last horizon */
+    struct tm_host_threads *threads;
+    struct host_facts *hosts;
+    uint32_t host_count;
+    /* rows of the present host */
+    struct tm_rows *parts;              /* struct time_parts, by lane and step */
+    /* of the run */
+    struct tm_rows *steps;              /* struct step_line */
+    struct tm_rows *device_steps;       /* struct device_step, per lane at most LISTED_STEPS */
+    struct listed_gap longest[RUN_GAPS];
+    uint32_t longest_count;
+    struct sum histogram[HISTOGRAM_ROWS];
+    struct sum pauses;                  /* device_wait in gaps under PAUSE_BELOW_PS */
+    /* what the steps were */
+    enum tm_step_source source;
+    bool all, session;
+    bool measures_session;              /* of the present host: its begin and end are not recorded */
+    tm_strid module;
+    uint64_t step_count, chosen_count, warmup_count, incomplete_count;
+};
+
+static inline int64_t idle_of(const struct time_parts *parts)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        sum = tm_sum_times(sum, parts->idle_ps[i]);
+    return sum;
+}
+
+static inline int64_t exposed_copy_of(const struct time_parts *parts)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < TM_DIRECTION_COUNT; i++)
+        sum = tm_sum_times(sum, parts->exposed_copy_ps[i]);
+    return sum;
+}
+
+static inline int64_t busy_of(const struct time_parts *parts)
+{
+    return tm_sum_times(tm_sum_times(parts->compute_ps, parts->exposed_collective_ps), exposed_copy_of(parts));
+}
+
+/* Parts of one more device. */
+static inline void add_all_parts(struct time_parts *to, const struct time_parts *more)
+{
+    to->compute_ps = tm_sum_times(to->compute_ps, more->compute_ps);
+    to->exposed_collective_ps = tm_sum_times(to->exposed_collective_ps, more->exposed_collective_ps);
+    for (int i = 0; i < TM_DIRECTION_COUNT; i++)
+        to->exposed_copy_ps[i] = tm_sum_times(to->exposed_copy_ps[i], more->exposed_copy_ps[i]);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        to->idle_ps[i] = tm_sum_times(to->idle_ps[i], more->idle_ps[i]);
+}
+
+/* idle_gaps.c */
+void note_activity_at_gap(struct lane *lane, const struct tm_event *event);
+tm_status close_gap(struct device_time *d, struct lane *lane) TM_MUST_USE;
+void list_gap(struct device_time *d, const struct listed_gap *gap); /* among the longest ones of the run */
+
+/* device_time.c */
+struct lane *new_lane(struct device_time *d);       /* zeroed; NULL: error in run->error */
+struct host_facts *new_host(struct device_time *d); /* the same */
+
+/* device_time_partial.c */
+tm_status save_device_time(struct tm_stage *s, struct tm_partial_writer *w) TM_MUST_USE;
+tm_status load_device_time(struct tm_stage *s, struct tm_partial_reader *r) TM_MUST_USE;
+
+/* device_time_report.c, step_report.c, gap_report.c */
+tm_status report_devices(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
+tm_status report_device_steps(struct device_time *d, const struct lane *lane, struct tm_value *device) TM_MUST_USE;
+tm_status report_steps(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
+tm_status report_gaps(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
+void add_parts(struct tm_value *to, const struct time_parts *parts);
+
+#endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sections window, devices, total, host and balance out of the lanes. */
+#include "stages/diagnose/time/device_time_private.h"
+
+static const char no_device[] = "no device activity was recorded";
+
+/* What share of a whole, in percent; null where the whole is nothing. */
+static void add_share(struct tm_value *to, const char *key, int64_t part, int64_t whole)
+{
+    if (whole > 0)
+        tm_add_double(to, key, 100.0 * (double)part / (double)whole);
+    else
+        tm_add_null(to, key, no_device);
+}
+
+static void add_directions(struct tm_value *to, const char *key, const int64_t copy_ps[TM_DIRECTION_COUNT])
+{
+    struct tm_value *by = tm_add_object(to, key);
+
+    for (int i = 0; i < TM_DIRECTION_COUNT; i++)
+        tm_add_int(by, tm_direction_name[i], copy_ps[i]);
+}
+
+void add_parts(struct tm_value *to, const struct time_parts *parts)
+{
+    struct tm_value *idle;
+
+    tm_add_int(to, "compute_ps", parts->compute_ps);
+    tm_add_int(to, "exposed_collective_ps", parts->exposed_collective_ps);
+    add_directions(to, "exposed_copy_ps", parts->exposed_copy_ps);
+    idle = tm_add_object(to, "idle_ps");
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        tm_add_int(idle, tm_cause_name[i], parts->idle_ps[i]);
+}
+
+static void add_sum(struct tm_value *to, const char *key, const struct sum *sum, bool has_bytes)
+{
+    struct tm_value *object = tm_add_object(to, key);
+
+    tm_add_uint(object, "count", sum->count);
+    if (has_bytes && (sum->bytes || !sum->count))
+        tm_add_uint(object, "bytes", sum->bytes);
+    else if (has_bytes)
+        tm_add_null(object, "bytes", "no event tells its size");
+    tm_add_int(object, "total_ps", sum->total_ps);
+}
+
+static void add_kernels(struct tm_value *to, const struct sum *kernels)
+{
+    struct tm_value *object = tm_add_object(to, "kernels");
+
+    tm_add_uint(object, "count", kernels->count);
+    tm_add_int(object, "total_ps", kernels->total_ps);
+    if (kernels->count) {
+        tm_add_int(object, "min_ps", kernels->min_ps);
+        tm_add_int(object, "max_ps", kernels->max_ps);
+    } else {
+        tm_add_null(object, "min_ps", "no kernels");
+        tm_add_null(object, "max_ps", "no kernels");
+    }
+}
+
+static void add_gaps(struct tm_value *to, const struct lane *lane)
+{
+    struct tm_value *gaps = tm_add_object(to, "gaps"), *by_cause, *longest;
+
+    tm_add_uint(gaps, "count", lane->gap_count);
+    tm_add_uint(gaps, "count_min", lane->gap_count_min);
+    tm_add_int(gaps, "total_ps", lane->gap_total_ps);
+    by_cause = tm_add_object(gaps, "by_cause");
+    for (int i = 0; i < TM_CAUSE_COUNT; i++) {
+        struct tm_value *cause = tm_add_object(by_cause, tm_cause_name[i]);
+
+        tm_add_uint(cause, "count", lane->cause_counts[i]);
+        tm_add_int(cause, "total_ps", lane->parts.idle_ps[i]);
+    }
+    longest = tm_add_array(gaps, "longest");
+    for (uint32_t i = 0; i < lane->longest_count; i++) {
+        struct tm_value *gap = tm_add_object(longest, NULL);
+
+        tm_add_int(gap, "begin_ps", lane->longest[i].begin_ps);
+        tm_add_int(gap, "dur_ps", lane->longest[i].dur_ps);
+    }
+}
+
+/* What runs beside the cores; in the JSON copy of a profile the lines of it are missing. */
+static void add_flight(struct tm_value *to, const struct lane *lane, bool is_json_copy)
+{
+    static const char *const why = "asynchronous operations are not in a JSON trace; the .xplane.pb of the run has them";
+
+    if (is_json_copy && !lane->flight.total_ps) {
+        tm_add_null(to, "in_flight_ps", why);
+        tm_add_null(to, "hidden_ps", why);
+        return;
+    }
+    tm_add_int(to, "in_flight_ps", lane->flight.total_ps);
+    tm_add_int(to, "hidden_ps", lane->flight.total_ps + lane->compute.total_ps - lane->flight_or_compute.total_ps);
+}
+
+static void add_tpu(struct tm_value *to, const struct lane *lane, bool is_json_copy)
+{
+    static const char *const sorts[] = { "copy", "collective", "host" };
+    struct tm_value *tpu, *waits, *starts, *flights;
+
+    if (lane->device.kind != TM_DEVICE_TPU) {
+        static const char *const keys[] = { "wait_ps", "wait_copy_ps", "wait_collective_ps", "wait_host_ps",
+                                            "in_flight_ps", "hidden_ps", "tpu" };
+
+        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+            tm_add_null(to, keys[i], "only TPUs record waits");
+        return;
+    }
+    tm_add_int(to, "wait_ps", lane->wait.total_ps);
+    tm_add_int(to, "wait_copy_ps", lane->wait_copy.total_ps);
+    tm_add_int(to, "wait_collective_ps", lane->wait_collective.total_ps);
+    tm_add_int(to, "wait_host_ps", lane->wait_host.total_ps);
+    add_flight(to, lane, is_json_copy);
+    tpu = tm_add_object(to, "tpu");
+    waits = tm_add_object(tpu, "waits");
+    for (int i = 0; i < 3; i++)
+        add_sum(waits, sorts[i], &lane->waits[i], false);
+    starts = tm_add_object(tpu, "starts");
+    flights = tm_add_object(tpu, "in_flight");
+    for (int i = 0; i < 2; i++) {
+        add_sum(starts, sorts[i], &lane->starts[i], false);
+        add_sum(flights, sorts[i], &lane->flights[i], true);
+    }
+}
+
+static void add_aliases(struct tm_value *to, const struct lane *lane)
+{
+    struct tm_value *aliases = tm_add_object(to, "aliases");
+
+    tm_add_int(aliases, "computation", lane->parts.compute_ps);
+    tm_add_int(aliases, "exposed_comm", lane->parts.exposed_collective_ps);
+    tm_add_int(aliases, "exposed_memcpy", exposed_copy_of(&lane->parts));
+    tm_add_int(aliases, "busy", busy_of(&lane->parts));
+    tm_add_int(aliases, "idle", idle_of(&lane->parts));
+}
+
+static int64_t window_of(const struct lane *lane)
+{
+    return lane->window_end_ps - lane->window_begin_ps;
+}
+
+static tm_status add_device(struct device_time *d, struct lane *lane, struct tm_value *devices)
+{
+    struct tm_value *to = tm_add_object(devices, NULL);
+    const int64_t busy_ps = busy_of(&lane->parts);
+
+    tm_add_string(to, "id", lane->device.id);
+    tm_add_string(to, "host", d->hosts[lane->host].name);
+    tm_add_string(to, "name", lane->device.name);
+    tm_add_string(to, "kind", tm_device_kind_name[lane->device.kind]);
+    if (lane->device.model[0])
+        tm_add_string(to, "model", lane->device.model);
+    else
+        tm_add_null(to, "model", "the profiler did not record it");
+    tm_add_int(to, "first_ps", lane->begin_ps);
+    tm_add_int(to, "last_ps", lane->end_ps);
+    tm_add_int(to, "span_ps", lane->end_ps - lane->begin_ps);
+    tm_add_int(to, "busy_ps", busy_ps);
+    tm_add_int(to, "idle_ps", idle_of(&lane->parts));
+    tm_add_int(to, "lead_idle_ps", lane->begin_ps - lane->window_begin_ps);
+    tm_add_int(to, "trail_idle_ps", lane->window_end_ps - lane->end_ps);
+    tm_add_int(to, "compute_ps", lane->parts.compute_ps);
+    tm_add_int(to, "collective_ps", lane->collective.total_ps);
+    tm_add_int(to, "exposed_collective_ps", lane->parts.exposed_collective_ps);
+    tm_add_int(to, "copy_ps", lane->copy.total_ps);
+    tm_add_int(to, "exposed_copy_ps", exposed_copy_of(&lane->parts));
+    add_directions(to, "exposed_by_direction_ps", lane->parts.exposed_copy_ps);
+    add_tpu(to, lane, d->hosts[lane->host].is_json_copy);
+    add_share(to, "utilization_pct", busy_ps - lane->wait.total_ps, window_of(lane));
+    tm_add_uint(to, "activities", lane->activities.count);
+    add_gaps(to, lane);
+    add_kernels(to, &lane->kernels);
+    add_sum(to, "collectives", &lane->collectives, false);
+    add_sum(to, "copies", &lane->copies, true);
+    add_sum(to, "memsets", &lane->memsets, true);
+    add_sum(to, "graphs", &lane->graphs, false);
+    tm_add_string(to, "reliability", lane->device.has_collapsed_graphs ? "graph" : "full");
+    add_aliases(to, lane);
+    return report_device_steps(d, lane, to);
+}
+
+static void add_window(struct device_time *d, struct tm_value *summary)
+{
+    struct tm_value *window = tm_add_object(summary, "window"), *hosts;
+    int64_t total_ps = 0;
+
+    tm_add_string(window, "mode", d->session ? "session" : d->all ? "all" : "steps");
+    hosts = tm_add_array(window, "hosts");
+    for (uint32_t i = 0; i < d->host_count; i++) {
+        struct tm_value *host = tm_add_object(hosts, NULL);
+
+        tm_add_string(host, "host", d->hosts[i].name);
+        if (d->hosts[i].has_window) {
+            tm_add_int(host, "begin_ps", d->hosts[i].begin_ps);
+            tm_add_int(host, "end_ps", d->hosts[i].end_ps);
+            tm_add_int(host, "span_ps", d->hosts[i].end_ps - d->hosts[i].begin_ps);
+        } else {
+            tm_add_null(host, "begin_ps", no_device);
+            tm_add_null(host, "end_ps", no_device);
+            tm_add_null(host, "span_ps", no_device);
+        }
+    }
+    for (uint32_t i = 0; i < d->lane_count; i++)
+        total_ps = tm_sum_times(total_ps, window_of(&d->lanes[i]));
+    if (d->lane_count)
+        tm_add_int(window, "total_ps", total_ps);
+    else
+        tm_add_null(window, "total_ps", no_device);
+}
+
+/* Sums over all devices. */
+struct totals {
+    struct time_parts parts;
+    int64_t window_ps, span_ps, collective_ps, copy_ps, wait_ps;
+    const struct lane *worst;
+};
+
+static double utilization(const struct lane *lane)
+{
+    return window_of(lane) > 0 ? (double)(busy_of(&lane->parts) - lane->wait.total_ps) / (double)window_of(lane) : 0;
+}
+
+static struct totals add_up(const struct device_time *d)
+{
+    struct totals t = { .worst = NULL };
+
+    for (uint32_t i = 0; i < d->lane_count; i++) {
+        const struct lane *lane = &d->lanes[i];
+
+        add_all_parts(&t.parts, &lane->parts);
+        t.window_ps = tm_sum_times(t.window_ps, window_of(lane));
+        t.span_ps = tm_sum_times(t.span_ps, lane->end_ps - lane->begin_ps);
+        t.collective_ps = tm_sum_times(t.collective_ps, lane->collective.total_ps);
+        t.copy_ps = tm_sum_times(t.copy_ps, lane->copy.total_ps);
+        t.wait_ps = tm_sum_times(t.wait_ps, lane->wait.total_ps);
+        if (!t.worst || utilization(lane) < utilization(t.worst))
+            t.worst = lane;
+    }
+    return t;
+}
+
+static void add_total(const struct device_time *d, const struct totals *t, struct tm_value *summary)
+{
+    struct tm_value *total;
+    const int64_t busy_ps = busy_of(&t->parts);
+
+    if (!d->lane_count) {
+        tm_add_null(summary, "total", no_device);
+        return;
+    }
+    total = tm_add_object(summary, "total");
+    tm_add_uint(total, "devices", d->lane_count);
+    tm_add_int(total, "window_ps", t->window_ps);
+    tm_add_int(total, "busy_ps", busy_ps);
+    tm_add_int(total, "idle_ps", idle_of(&t->parts));
+    tm_add_int(total, "compute_ps", t->parts.compute_ps);
+    tm_add_int(total, "collective_ps", t->collective_ps);
+    tm_add_int(total, "exposed_collective_ps", t->parts.exposed_collective_ps);
+    tm_add_int(total, "copy_ps", t->copy_ps);
+    tm_add_int(total, "exposed_copy_ps", exposed_copy_of(&t->parts));
+    add_directions(total, "exposed_by_direction_ps", t->parts.exposed_copy_ps);
+    add_share(total, "utilization_pct", busy_ps - t->wait_ps, t->window_ps);
+    tm_add_string(total, "worst_device", t->worst->device.id);
+    add_share(total, "worst_utilization_pct", busy_of(&t->worst->parts) - t->worst->wait.total_ps, window_of(t->worst));
+}
+
+/* How much of the devices' time the host cost; the stage host adds the rest of the section.
+ * source: docs/metrics.md, "Host" */
+static void add_host_section(const struct device_time *d, const struct totals *t, struct tm_value *summary)
+{
+    static const enum tm_cause causes[] = { TM_CAUSE_LAUNCH, TM_CAUSE_INPUT, TM_CAUSE_SYNC,
+                                            TM_CAUSE_HOST,   TM_CAUSE_COMPILE, TM_CAUSE_GC };
+    struct tm_value *host = tm_add_object(summary, "host");
+    const bool is_cpu = d->lane_count && d->lanes[0].device.kind == TM_DEVICE_CPU;
+    int64_t overhead_ps = 0;
+
+    for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+        overhead_ps = tm_sum_times(overhead_ps, t->parts.idle_ps[causes[i]]);
+    if (is_cpu || !d->lane_count) {
+        const char *why = is_cpu ? "the host is the device" : no_device;
+
+        tm_add_null(host, "overhead_ps", why);
+        tm_add_null(host, "overhead_pct", why);
+        return;
+    }
+    tm_add_int(host, "overhead_ps", overhead_ps);
+    add_share(host, "overhead_pct", overhead_ps, t->span_ps);
+}
+
+/* Balance is of the compute time: a device that waits inside a collective for a slower one is busy, too. */
+static void add_balance(const struct device_time *d, struct tm_value *summary)
+{
+    struct tm_value *balance = tm_add_object(summary, "balance"), *list;
+    const struct lane *slowest = NULL;
+    int64_t sum_ps = 0;
+    uint64_t count = 0;
+
+    list = tm_add_array(balance, "busy");
+    for (uint32_t i = 0; i < d->lane_count; i++) {
+        const struct lane *lane = &d->lanes[i];
+        struct tm_value *row;
+
+        if (!lane->parts.compute_ps)
+            continue;
+        row = tm_add_object(list, NULL);
+        tm_add_string(row, "device", lane->device.id);
+        tm_add_int(row, "busy_ps", busy_of(&lane->parts));
+        tm_add_int(row, "compute_ps", lane->parts.compute_ps);
+        tm_add_int(row, "exposed_collective_ps", lane->parts.exposed_collective_ps);
+        tm_add_uint(row, "kernels", lane->kernels.count);
+        sum_ps = tm_sum_times(sum_ps, lane->parts.compute_ps);
+        count++;
+        if (!slowest || lane->parts.compute_ps > slowest->parts.compute_ps)
+            slowest = lane;
+    }
+    tm_add_uint(balance, "devices", count);
+    if (count < 2 || sum_ps <= 0) {
+        const char *why = count ? "one device" : "no device computed";
+
+        tm_add_null(balance, "imbalance_pct", why);
+        tm_add_null(balance, "slowest", why);
+        return;
+    }
+    tm_add_double(balance, "imbalance_pct",
+                  100.0 * ((double)slowest->parts.compute_ps * (double)count / (double)sum_ps - 1.0));
+    tm_add_string(balance, "slowest", slowest->device.id);
+}
+
+tm_status report_devices(struct device_time *d, struct tm_value *summary)
+{
+    const struct totals t = add_up(d);
+    struct tm_value *devices;
+    tm_status st = TM_OK;
+
+    add_window(d, summary);
+    devices = tm_add_array(summary, "devices");
+    for (uint32_t i = 0; i < d->lane_count && st == TM_OK; i++)
+        st = add_device(d, &d->lanes[i], devices);
+    add_total(d, &t, summary);
+    add_host_section(d, &t, summary);
+    add_balance(d, summary);
+    return st;
+}

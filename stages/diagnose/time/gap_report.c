@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The section gaps. */
+#include "stages/diagnose/name_cell.h"
+#include "stages/diagnose/time/device_time_private.h"
+
+enum { NAME_MOST = 512 };
+
+static tm_status add_name(struct device_time *d, struct tm_value *to, const char *key, tm_strid name)
+{
+    return tm_add_name_cut(to, key, d->names, name, NAME_MOST, "not recorded");
+}
+
+static tm_status add_listed(struct device_time *d, const struct listed_gap *gap, struct tm_value *list)
+{
+    struct tm_value *to = tm_add_object(list, NULL), *parts;
+    tm_status st;
+
+    tm_add_string(to, "device", d->lanes[gap->lane].device.id);
+    tm_add_int(to, "begin_ps", gap->begin_ps);
+    tm_add_int(to, "dur_ps", gap->dur_ps);
+    st = add_name(d, to, "before", gap->before);
+    if (st == TM_OK)
+        st = add_name(d, to, "after", gap->after);
+    if (gap->step != TM_NONE)
+        tm_add_int(to, "step", gap->step_number);
+    else
+        tm_add_null(to, "step", "in no step");
+    tm_add_string(to, "cause", tm_cause_name[gap->cause]);
+    if (st == TM_OK)
+        st = add_name(d, to, "host_event", gap->host_event);
+    parts = tm_add_object(to, "parts");
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        if (gap->parts[i])
+            tm_add_int(parts, tm_cause_name[i], gap->parts[i]);
+    return st;
+}
+
+static void add_causes(const struct device_time *d, struct tm_value *gaps)
+{
+    struct tm_value *by_cause = tm_add_object(gaps, "by_cause");
+    int64_t idle_ps = 0;
+
+    for (uint32_t i = 0; i < d->lane_count; i++)
+        idle_ps = tm_sum_times(idle_ps, idle_of(&d->lanes[i].parts));
+    for (int c = 0; c < TM_CAUSE_COUNT; c++) {
+        struct tm_value *cause = tm_add_object(by_cause, tm_cause_name[c]);
+        uint64_t count = 0;
+        int64_t total_ps = 0;
+
+        for (uint32_t i = 0; i < d->lane_count; i++) {
+            count += d->lanes[i].cause_counts[c];
+            total_ps = tm_sum_times(total_ps, d->lanes[i].parts.idle_ps[c]);
+        }
+        tm_add_uint(cause, "count", count);
+        tm_add_int(cause, "total_ps", total_ps);
+        tm_add_double(cause, "share_pct", idle_ps ? 100.0 * (double)total_ps / (double)idle_ps : 0.0);
+    }
+}
+
+static void add_pauses(const struct device_time *d, struct tm_value *gaps)
+{
+    struct tm_value *pauses = tm_add_object(gaps, "pauses");
+
+    tm_add_int(pauses, "below_ps", PAUSE_BELOW_PS);
+    tm_add_uint(pauses, "count", d->pauses.count);
+    tm_add_int(pauses, "total_ps", d->pauses.total_ps);
+}
+
+static void add_histogram(const struct device_time *d, struct tm_value *gaps)
+{
+    struct tm_value *list = tm_add_array(gaps, "histogram");
+
+    for (int i = 0; i < HISTOGRAM_ROWS - 1; i++) {
+        struct tm_value *row;
+
+        if (!d->histogram[i].count)
+            continue;
+        row = tm_add_object(list, NULL);
+        tm_add_int(row, "from_ps", i ? (int64_t)1 << i : 0);
+        tm_add_int(row, "to_ps", i < 62 ? (int64_t)1 << (i + 1) : INT64_MAX);
+        tm_add_uint(row, "count", d->histogram[i].count);
+        tm_add_int(row, "total_ps", d->histogram[i].total_ps);
+    }
+}
+
+tm_status report_gaps(struct device_time *d, struct tm_value *summary)
+{
+    struct tm_value *gaps, *longest;
+    uint64_t count = 0, count_min = 0;
+    int64_t total_ps = 0;
+    tm_status st = TM_OK;
+
+    if (!d->lane_count) {
+        tm_add_null(summary, "gaps", "no device activity was recorded");
+        return TM_OK;
+    }
+    gaps = tm_add_object(summary, "gaps");
+    for (uint32_t i = 0; i < d->lane_count; i++) {
+        count += d->lanes[i].gap_count;
+        count_min += d->lanes[i].gap_count_min;
+        total_ps = tm_sum_times(total_ps, d->lanes[i].gap_total_ps);
+    }
+    tm_add_uint(gaps, "count", count);
+    tm_add_uint(gaps, "count_min", count_min);
+    tm_add_int(gaps, "total_ps", total_ps);
+    tm_add_int(gaps, "gap_min_ps", d->settings->gap_min_ps);
+    add_causes(d, gaps);
+    add_pauses(d, gaps);
+    add_histogram(d, gaps);
+    longest = tm_add_array(gaps, "longest");
+    for (uint32_t i = 0; i < d->longest_count && st == TM_OK; i++)
+        st = add_listed(d, &d->longest[i], longest);
+    return st;
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What host threads did.  Per thread a stack of the events that are open and a log of the stretches that are past.
+ * Memory: the log is kept in chunks; chunks before the horizon are dropped, and where the rest does not fit in the
+ * share the oldest ones of all threads are spilled.  The stacks are bounded; deeper events are tallied and count as
+ * their parents. */
+#include "stages/diagnose/time/host_threads.h"
+
+#include <string.h>
+
+enum {
+    CHUNK_STRETCHES = 60, /* about 1 KiB: there may be a chunk per thread */
+    DEEPEST_STACK = 4096,
+    FIRST_STACK = 4,
+    OPEN_MOST = 1 << 14,  /* of all stacks together: half a MiB, whatever the share */
+};
+
+/* From begin to the begin of the next one. */
+struct stretch {
+    int64_t begin_ps;
+    tm_strid name; /* of the event that gives the cause, else of the innermost one */
+    uint32_t cause;
+};
+
+struct chunk {
+    struct chunk *before, *next;   /* of its thread */
+    struct chunk *older, *younger; /* of all threads */
+    uint32_t thread, count;
+    struct stretch stretches[CHUNK_STRETCHES];
+};
+
+/* A chunk that was written out. */
+struct spilled {
+    int64_t end_ps;
+    uint64_t before; /* the one before it of its thread, plus one; 0 = none */
+    uint32_t count;
+    struct stretch stretches[CHUNK_STRETCHES];
+};
+
+/* An open event.  Cause and name are those of the innermost event with a cause, seen from here. */
+struct open_event {
+    int64_t end_ps, cause_end_ps; /* own end, and that of the event that gave the cause */
+    tm_strid own_name, name;      /* name: of the event that gave the cause */
+    uint32_t cause;
+};
+
+struct thread {
+    struct open_event *stack;
+    uint32_t depth, stack_size;
+    int64_t at_ps;              /* the log reaches up to here */
+    bool has_begun;
+    struct chunk *first, *last; /* in memory, in the order of time */
+    uint64_t spilled;           /* row of its last spilled chunk, plus one; 0 = none */
+    struct stretch current;     /* the stretch that is being written */
+};
+
+struct tm_host_threads {
+    struct tm_run *run;
+    struct thread *threads;
+    uint32_t count;
+    uint32_t open_most;         /* entries that all stacks have room for */
+    size_t share_bytes, used_bytes;
+    struct chunk *oldest, *youngest;
+    int64_t horizon_ps;
+    struct tm_rows *spilled;    /* struct spilled, of all threads; NULL = none */
+};
+
+struct tm_host_threads *tm_host_threads_new(struct tm_run *run, const struct tm_trace *trace)
+{
+    struct tm_host_threads *t = tm_take(&run->budget, TM_ACCOUNT_THREADS, sizeof(*t), &run->error);
+
+    if (!t)
+        return NULL;
+    *t = (struct tm_host_threads){ .run = run, .count = trace->thread_count, .horizon_ps = INT64_MIN };
+    t->share_bytes = tm_budget_share(&run->budget, TM_ACCOUNT_THREADS);
+    if (!t->count)
+        return t;
+    t->threads = tm_take(&run->budget, TM_ACCOUNT_THREADS, t->count * sizeof(*t->threads), &run->error);
+    if (t->threads)
+        return t;
+    tm_host_threads_free(t);
+    return NULL;
+}
+
+/* Give the first chunk of a thread back. */
+static void drop_first(struct tm_host_threads *t, struct thread *thread)
+{
+    struct chunk *chunk = thread->first;
+
+    thread->first = chunk->next;
+    if (chunk->next)
+        chunk->next->before = NULL;
+    else
+        thread->last = NULL;
+    if (chunk->older)
+        chunk->older->younger = chunk->younger;
+    else
+        t->oldest = chunk->younger;
+    if (chunk->younger)
+        chunk->younger->older = chunk->older;
+    else
+        t->youngest = chunk->older;
+    tm_give(&t->run->budget, TM_ACCOUNT_THREADS, chunk, sizeof(*chunk));
+    t->used_bytes -= sizeof(*chunk);
+}
+
+void tm_host_threads_free(struct tm_host_threads *t)
+{
+    if (!t)
+        return;
+    for (uint32_t i = 0; t->threads && i < t->count; i++) {
+        struct thread *thread = &t->threads[i];
+
+        while (thread->first)
+            drop_first(t, thread);
+        tm_give(&t->run->budget, TM_ACCOUNT_THREADS, thread->stack, thread->stack_size * sizeof(*thread->stack));
+    }
+    tm_rows_free(t->spilled);
+    tm_give(&t->run->budget, TM_ACCOUNT_THREADS, t->threads, t->threads ? t->count * sizeof(*t->threads) : 0);
+    tm_give(&t->run->budget, TM_ACCOUNT_THREADS, t, sizeof(*t));
+}
+
+/* --- the log --- */
+
+static int64_t end_of(const struct thread *thread, const struct chunk *chunk)
+{
+    return chunk->next && chunk->next->count ? chunk->next->stretches[0].begin_ps : thread->current.begin_ps;
+}
+
+static void drop_before_horizon(struct tm_host_threads *t, struct thread *thread)
+{
+    while (thread->first && thread->first != thread->last && end_of(thread, thread->first) <= t->horizon_ps)
+        drop_first(t, thread);
+}
+
+/* Write the oldest chunk of all threads out: it is the first of its own. */
+static tm_status spill_oldest(struct tm_host_threads *t)
+{
+    const struct chunk *old = t->oldest;
+    struct thread *thread = &t->threads[old->thread];
+    struct spilled row = { .end_ps = end_of(thread, old), .before = thread->spilled, .count = old->count };
+    tm_status st;
+
+    if (!t->spilled)
+        t->spilled = tm_rows_new(t->run, TM_ACCOUNT_THREADS, sizeof(row), t->share_bytes / 8);
+    if (!t->spilled)
+        return t->run->error.status;
+    memcpy(row.stretches, old->stretches, sizeof(row.stretches));
+    st = tm_rows_append(t->spilled, &row);
+    if (st != TM_OK)
+        return st;
+    thread->spilled = tm_rows_count(t->spilled);
+    drop_first(t, thread);
+    return TM_OK;
+}
+
+static tm_status new_chunk(struct tm_host_threads *t, struct thread *thread)
+{
+    struct chunk *chunk;
+
+    drop_before_horizon(t, thread);
+    while (t->oldest && t->used_bytes + sizeof(*chunk) > t->share_bytes / 4) {
+        const tm_status st = spill_oldest(t);
+
+        if (st != TM_OK)
+            return st;
+    }
+    chunk = tm_take(&t->run->budget, TM_ACCOUNT_THREADS, sizeof(*chunk), &t->run->error);
+    if (!chunk)
+        return t->run->error.status;
+    t->used_bytes += sizeof(*chunk);
+    chunk->thread = (uint32_t)(thread - t->threads);
+    chunk->before = thread->last;
+    chunk->older = t->youngest;
+    *(thread->last ? &thread->last->next : &thread->first) = chunk;
+    *(t->youngest ? &t->youngest->younger : &t->oldest) = chunk;
+    thread->last = t->youngest = chunk;
+    return TM_OK;
+}
+
+/* From at_ps on the thread does this. */
+static tm_status begin_stretch(struct tm_host_threads *t, struct thread *thread, int64_t at_ps, uint32_t cause,
+                               tm_strid name)
+{
+    if (thread->has_begun && cause == thread->current.cause && name == thread->current.name)
+        return TM_OK;
+    if (thread->has_begun && thread->current.begin_ps < at_ps) {
+        if (!thread->last || thread->last->count == CHUNK_STRETCHES) {
+            const tm_status st = new_chunk(t, thread);
+
+            if (st != TM_OK)
+                return st;
+        }
+        thread->last->stretches[thread->last->count++] = thread->current;
+    }
+    thread->has_begun = true;
+    thread->current = (struct stretch){ .begin_ps = at_ps, .name = name, .cause = cause };
+    return TM_OK;
+}
+
+/* --- the stack --- */
+
+/* The innermost open event at a time gives cause and name; events that have ended leave. */
+static tm_status settle(struct tm_host_threads *t, struct thread *thread, int64_t at_ps)
+{
+    while (thread->depth && thread->stack[thread->depth - 1].end_ps <= at_ps)
+        thread->depth--;
+    if (!thread->depth)
+        return begin_stretch(t, thread, at_ps, TM_CAUSE_UNRECORDED, 0);
+    return begin_stretch(t, thread, at_ps, thread->stack[thread->depth - 1].cause,
+                         thread->stack[thread->depth - 1].name);
+}
+
+/* An event whose cause came from another that has ended looks for it anew among those below it. */
+static void inherit(struct thread *thread, uint32_t from)
+{
+    struct open_event *event = &thread->stack[from];
+    const int64_t at_ps = thread->at_ps;
+
+    event->cause = TM_CAUSE_HOST;
+    event->cause_end_ps = event->end_ps;
+    event->name = event->own_name;
+    for (uint32_t i = from; i-- > 0;) {
+        const struct open_event *below = &thread->stack[i];
+
+        if (below->cause == TM_CAUSE_HOST) /* it found none below itself either, and none has begun there since */
+            break;
+        if (below->cause_end_ps <= at_ps)
+            continue;
+        event->cause = below->cause;
+        event->cause_end_ps = below->cause_end_ps;
+        event->name = below->name;
+        break;
+    }
+}
+
+/* Bring the log up to a time: everything that ends before it ends. */
+static tm_status advance(struct tm_host_threads *t, struct thread *thread, int64_t to_ps)
+{
+    tm_status st = TM_OK;
+
+    while (st == TM_OK && thread->depth && thread->at_ps < to_ps) {
+        struct open_event *top = &thread->stack[thread->depth - 1];
+        const int64_t change_ps = top->end_ps < top->cause_end_ps ? top->end_ps : top->cause_end_ps;
+
+        if (change_ps > to_ps)
+            break;
+        thread->at_ps = change_ps > thread->at_ps ? change_ps : thread->at_ps;
+        while (thread->depth && thread->stack[thread->depth - 1].end_ps <= thread->at_ps)
+            thread->depth--;
+        /* What is on top now may have inherited from an event that has ended in the meantime. */
+        if (thread->depth && thread->stack[thread->depth - 1].cause_end_ps <= thread->at_ps)
+            inherit(thread, thread->depth - 1);
+        st = settle(t, thread, thread->at_ps);
+    }
+    if (to_ps > thread->at_ps)
+        thread->at_ps = to_ps;
+    return st;
+}
+
+/* Room for one more open event.  *found false: there is none. */
+static tm_status make_room(struct tm_host_threads *t, struct thread *thread, bool *found)
+{
+    const uint32_t size = thread->stack_size ? thread->stack_size * 2 : FIRST_STACK;
+    void *stack;
+
+    *found = true;
+    if (thread->depth < thread->stack_size)
+        return TM_OK;
+    *found = size <= DEEPEST_STACK && t->open_most + (size - thread->stack_size) <= OPEN_MOST;
+    if (!*found) {
+        tm_tally_add(&t->run->tallies, TM_TALLY_DEEP_NESTING, 1);
+        return TM_OK;
+    }
+    stack = tm_retake(&t->run->budget, TM_ACCOUNT_THREADS, thread->stack, thread->stack_size * sizeof(*thread->stack),
+                      size * sizeof(*thread->stack), &t->run->error);
+    if (!stack)
+        return t->run->error.status;
+    t->open_most += size - thread->stack_size;
+    thread->stack = stack;
+    thread->stack_size = size;
+    return TM_OK;
+}
+
+tm_status tm_host_threads_take(struct tm_host_threads *t, const struct tm_event *event)
+{
+    const struct tm_record *r = &event->record;
+    const int64_t end_ps = r->start_ps + r->dur_ps;
+    const struct open_event open = { .end_ps = end_ps, .cause_end_ps = end_ps, .own_name = r->name, .name = r->name,
+                                     .cause = tm_cause_of_class((enum tm_class)r->class) };
+    struct thread *thread;
+    bool found;
+    tm_status st;
+
+    if (event->thread >= t->count || !r->dur_ps)
+        return TM_OK;
+    thread = &t->threads[event->thread];
+    if (!thread->has_begun)
+        thread->at_ps = r->start_ps;
+    st = advance(t, thread, r->start_ps);
+    if (st == TM_OK)
+        st = make_room(t, thread, &found);
+    if (st != TM_OK || !found)
+        return st;
+    thread->stack[thread->depth++] = open;
+    if (open.cause == TM_CAUSE_HOST)
+        inherit(thread, thread->depth - 1);
+    return settle(t, thread, r->start_ps);
+}
+
+void tm_host_threads_forget(struct tm_host_threads *t, int64_t horizon_ps)
+{
+    t->horizon_ps = horizon_ps;
+}
+
+/* --- questions --- */
+
+struct answer {
+    int64_t begin_ps, end_ps, seen_ps;
+    int64_t *parts;
+    int64_t longest_ps[TM_CAUSE_COUNT], longest_begin_ps[TM_CAUSE_COUNT];
+    tm_strid *names;
+};
+
+/* Stretches may come in any order: chunks are looked at from the last one back. */
+static void add_stretch(struct answer *a, const struct stretch *stretch, int64_t until_ps)
+{
+    const int64_t from_ps = stretch->begin_ps > a->begin_ps ? stretch->begin_ps : a->begin_ps;
+    const int64_t to_ps = until_ps < a->end_ps ? until_ps : a->end_ps;
+    const uint32_t cause = stretch->cause;
+
+    if (to_ps <= from_ps)
+        return;
+    a->parts[cause] += to_ps - from_ps;
+    a->seen_ps += to_ps - from_ps;
+    if (a->names && (to_ps - from_ps > a->longest_ps[cause] ||
+                     (to_ps - from_ps == a->longest_ps[cause] && from_ps < a->longest_begin_ps[cause]))) {
+        a->longest_ps[cause] = to_ps - from_ps;
+        a->longest_begin_ps[cause] = from_ps;
+        a->names[cause] = stretch->name;
+    }
+}
+
+static void add_stretches(struct answer *a, const struct stretch *stretches, uint32_t count, int64_t end_ps)
+{
+    for (uint32_t i = 0; i < count; i++)
+        add_stretch(a, &stretches[i], i + 1 < count ? stretches[i + 1].begin_ps : end_ps);
+}
+
+/* What was spilled, from the latest chunk back. */
+static tm_status add_spilled(struct tm_host_threads *t, const struct thread *thread, struct answer *a)
+{
+    for (uint64_t at = thread->spilled; at;) {
+        const struct spilled *row = tm_rows_at(t->spilled, at - 1);
+
+        if (!row)
+            return t->run->error.status;
+        if (row->end_ps <= a->begin_ps)
+            break;
+        if (row->stretches[0].begin_ps < a->end_ps)
+            add_stretches(a, row->stretches, row->count, row->end_ps);
+        at = row->before;
+    }
+    return TM_OK;
+}
+
+tm_status tm_host_threads_ask(struct tm_host_threads *t, uint32_t number, int64_t begin_ps, int64_t end_ps,
+                              int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT])
+{
+    struct answer a = { .begin_ps = begin_ps, .end_ps = end_ps, .parts = parts, .names = names };
+    struct thread *thread = number < t->count ? &t->threads[number] : NULL;
+    const struct chunk *chunk;
+    tm_status st = TM_OK;
+
+    if (thread && thread->has_begun) {
+        st = advance(t, thread, end_ps);
+        add_stretch(&a, &thread->current, end_ps);
+        for (chunk = thread->last; chunk && end_of(thread, chunk) > begin_ps; chunk = chunk->before)
+            add_stretches(&a, chunk->stretches, chunk->count, end_of(thread, chunk));
+        if (st == TM_OK && !chunk)
+            st = add_spilled(t, thread, &a);
+    }
+    parts[TM_CAUSE_UNRECORDED] += end_ps - begin_ps - a.seen_ps;
+    return st;
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The section steps, and the steps of each device. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "stages/diagnose/time/device_time_private.h"
+
+enum { SAMPLES_MOST = 4096, SKIPPED_MOST = 100, DEVICE_STEPS_MOST = 16384 /* listed, over all devices */ };
+
+static const char *const source_name[] = {
+    [TM_STEPS_HOST] = "host", [TM_STEPS_GROUP] = "group", [TM_STEPS_TPU] = "tpu",
+    [TM_STEPS_MODULE] = "module", [TM_STEPS_SESSION] = "session",
+};
+
+/* --- the steps of one device --- */
+
+typedef void add_figure(struct tm_value *array, const struct device_step *step);
+
+static void add_first(struct tm_value *array, const struct device_step *step)
+{
+    tm_add_int(array, NULL, step->first_ps);
+}
+
+static void add_last(struct tm_value *array, const struct device_step *step)
+{
+    tm_add_int(array, NULL, step->last_ps);
+}
+
+static void add_period(struct tm_value *array, const struct device_step *step)
+{
+    tm_add_int(array, NULL, step->period_ps);
+}
+
+static void add_span(struct tm_value *array, const struct device_step *step)
+{
+    tm_add_int(array, NULL, step->last_ps - step->first_ps);
+}
+
+static void add_busy(struct tm_value *array, const struct device_step *step)
+{
+    tm_add_int(array, NULL, step->busy_ps);
+}
+
+/* Where the rows of a lane begin: every lane of a host has as many as the host has steps, up to the limit. */
+static uint64_t first_row(const struct device_time *d, const struct lane *lane, uint64_t *count)
+{
+    const uint64_t rows = tm_rows_count(d->device_steps);
+    uint64_t at = 0;
+
+    for (uint32_t i = 0; i < d->lane_count; i++) {
+        const uint64_t end = d->lanes[i].device_steps_end;
+
+        if (&d->lanes[i] == lane) {
+            *count = end - at;
+            return at;
+        }
+        at = end;
+    }
+    *count = 0;
+    return rows;
+}
+
+tm_status report_device_steps(struct device_time *d, const struct lane *lane, struct tm_value *device)
+{
+    static const struct { const char *key; add_figure *add; } figures[] = {
+        { "first_ps", add_first }, { "last_ps", add_last }, { "period_ps", add_period },
+        { "device_span_ps", add_span }, { "busy_ps", add_busy },
+    };
+    struct tm_value *steps = tm_add_object(device, "steps"), *array;
+    uint64_t count;
+    const uint64_t first = first_row(d, lane, &count);
+
+    if (count > DEVICE_STEPS_MOST / d->lane_count)
+        count = DEVICE_STEPS_MOST / d->lane_count;
+    array = tm_add_array(steps, "activities");
+    for (size_t f = 0; f <= sizeof(figures) / sizeof(figures[0]); f++) {
+        if (f)
+            array = tm_add_array(steps, figures[f - 1].key);
+        for (uint64_t i = 0; i < count; i++) {
+            const struct device_step *step = tm_rows_at(d->device_steps, first + i);
+
+            if (!step)
+                return d->run->error.status;
+            if (!f)
+                tm_add_uint(array, NULL, step->activities);
+            else if (step->activities)
+                figures[f - 1].add(array, step);
+            else
+                tm_add_null(array, NULL, NULL);
+        }
+    }
+    return TM_OK;
+}
+
+/* --- statistics --- */
+
+struct statistics {
+    uint64_t count;
+    int64_t min_ps, max_ps;
+    int64_t median_ps, p90_ps, p95_ps;
+    double mean_ps, stddev_ps;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* On hosts without a device the marker's length is the step's. */
+static bool uses_host_span(const struct device_time *d)
+{
+    return d->source == TM_STEPS_HOST && (!d->lane_count || d->lanes[0].device.kind == TM_DEVICE_CPU);
+}
+
+/* The length of a step if it is a sample: chosen, with activity, not the first one of a host with three or more,
+ * which has no step before it to count from. */
+static bool sample_of(const struct device_time *d, const struct step_line *line, int64_t *length_ps)
+{
+    const bool by_host = uses_host_span(d);
+
+    *length_ps = by_host ? line->host_span_ps : line->period_ps;
+    if (!line->chosen || (!by_host && !line->has_activity))
+        return false;
+    return by_host || !line->is_first;
+}
+
+/* The smallest value that at least `per_mille` of the values do not pass (nearest rank). */
+static uint64_t rank(uint64_t count, uint64_t per_mille)
+{
+    const uint64_t at = (count * per_mille + 999) / 1000;
+
+    return at ? at - 1 : 0;
+}
+
+static tm_status fill_sorter(struct device_time *d, struct tm_sorter *sorter, double *sum_ps)
+{
+    tm_status st = TM_OK;
+
+    *sum_ps = 0;
+    for (uint64_t i = 0; i < tm_rows_count(d->steps) && st == TM_OK; i++) {
+        const struct step_line *line = tm_rows_at(d->steps, i);
+        int64_t length_ps;
+
+        if (!line)
+            return d->run->error.status;
+        if (!sample_of(d, line, &length_ps))
+            continue;
+        *sum_ps += (double)length_ps;
+        st = tm_sorter_push(sorter, &length_ps);
+    }
+    return st == TM_OK ? tm_sorter_finish(sorter) : st;
+}
+
+static tm_status compute(struct device_time *d, struct statistics *s)
+{
+    struct tm_sorter *sorter = tm_sorter_new(d->run, TM_ACCOUNT_STEPS, sizeof(int64_t),
+                                             tm_budget_share(&d->run->budget, TM_ACCOUNT_STEPS) / 8, by_value);
+    double sum_ps = 0, squares = 0;
+    int64_t before_ps = 0;
+    tm_status st = sorter ? fill_sorter(d, sorter, &sum_ps) : d->run->error.status;
+
+    *s = (struct statistics){ .count = sorter ? tm_sorter_count(sorter) : 0 };
+    s->mean_ps = s->count ? sum_ps / (double)s->count : 0;
+    for (uint64_t i = 0; i < s->count && st == TM_OK; i++) {
+        const void *row;
+        int64_t value;
+
+        st = tm_sorter_next(sorter, &row);
+        if (st != TM_OK || !row)
+            break;
+        value = *(const int64_t *)row;
+        squares += ((double)value - s->mean_ps) * ((double)value - s->mean_ps);
+        if (i == 0)
+            s->min_ps = value;
+        if (i == s->count / 2)
+            s->median_ps = s->count % 2 ? value : before_ps + (value - before_ps) / 2;
+        if (i == rank(s->count, 900))
+            s->p90_ps = value;
+        if (i == rank(s->count, 950))
+            s->p95_ps = value;
+        s->max_ps = before_ps = value;
+    }
+    s->stddev_ps = s->count > 1 ? sqrt(squares / (double)(s->count - 1)) : 0;
+    tm_sorter_free(sorter);
+    return st;
+}
+
+static void add_statistics(struct tm_value *steps, const struct statistics *s)
+{
+    static const char *const keys[] = { "mean_ps", "median_ps", "p90_ps", "p95_ps", "stddev_ps", "min_ps", "max_ps" };
+    const int64_t values[] = { (int64_t)llround(s->mean_ps), s->median_ps, s->p90_ps, s->p95_ps,
+                               (int64_t)llround(s->stddev_ps), s->min_ps, s->max_ps };
+
+    tm_add_uint(steps, "samples", s->count);
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (s->count)
+            tm_add_int(steps, keys[i], values[i]);
+        else
+            tm_add_null(steps, keys[i], "no step has a length");
+}
+
+static tm_status add_samples(struct device_time *d, struct tm_value *steps)
+{
+    struct tm_value *samples = tm_add_array(steps, "samples_ps");
+    uint64_t added = 0;
+
+    for (uint64_t i = 0; i < tm_rows_count(d->steps) && added < SAMPLES_MOST; i++) {
+        const struct step_line *line = tm_rows_at(d->steps, i);
+        int64_t length_ps;
+
+        if (!line)
+            return d->run->error.status;
+        if (!sample_of(d, line, &length_ps))
+            continue;
+        tm_add_int(samples, NULL, length_ps);
+        added++;
+    }
+    return TM_OK;
+}
+
+/* --- the list --- */
+
+/* A step's place among the slowest. */
+struct place {
+    int64_t length_ps;
+    uint64_t row;
+};
+
+static int slowest_first(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    if (x->length_ps != y->length_ps)
+        return x->length_ps > y->length_ps ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static int by_row(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Which rows are listed: the first ones, and the slowest of the others. */
+static tm_status choose_listed(struct device_time *d, uint64_t *rows, size_t *count)
+{
+    const uint64_t steps = tm_rows_count(d->steps);
+    struct tm_sorter *sorter;
+    tm_status st = TM_OK;
+
+    for (*count = 0; *count < steps && *count < LISTED_STEPS; (*count)++)
+        rows[*count] = *count;
+    if (steps <= LISTED_STEPS)
+        return TM_OK;
+    sorter = tm_sorter_new(d->run, TM_ACCOUNT_STEPS, sizeof(struct place),
+                           tm_budget_share(&d->run->budget, TM_ACCOUNT_STEPS) / 8, slowest_first);
+    if (!sorter)
+        return d->run->error.status;
+    for (uint64_t i = LISTED_STEPS; i < steps && st == TM_OK; i++) {
+        const struct step_line *line = tm_rows_at(d->steps, i);
+        struct place place = { .row = i };
+
+        if (!line)
+            st = d->run->error.status;
+        else
+            place.length_ps = uses_host_span(d) ? line->host_span_ps : line->period_ps;
+        if (st == TM_OK)
+            st = tm_sorter_push(sorter, &place);
+    }
+    if (st == TM_OK)
+        st = tm_sorter_finish(sorter);
+    for (int i = 0; i < LISTED_STEPS && st == TM_OK; i++) {
+        const void *row;
+
+        st = tm_sorter_next(sorter, &row);
+        if (st != TM_OK || !row)
+            break;
+        rows[(*count)++] = ((const struct place *)row)->row;
+    }
+    tm_sorter_free(sorter);
+    qsort(rows, *count, sizeof(*rows), by_row);
+    return st;
+}
+
+static void add_line(const struct device_time *d, const struct step_line *line, struct tm_value *list)
+{
+    struct tm_value *to = tm_add_object(list, NULL);
+
+    tm_add_int(to, "number", line->number);
+    tm_add_string(to, "host", d->hosts[line->host].name);
+    tm_add_int(to, "begin_ps", line->begin_ps);
+    if (line->has_host_span)
+        tm_add_int(to, "host_span_ps", line->host_span_ps);
+    else
+        tm_add_null(to, "host_span_ps", "the steps are not marked on the host");
+    if (line->has_activity) {
+        tm_add_string(to, "device", d->lanes[line->lane].device.id);
+        tm_add_int(to, "device_span_ps", line->device_span_ps);
+        tm_add_int(to, "period_ps", line->period_ps);
+        tm_add_int(to, "busy_ps", busy_of(&line->parts));
+        add_parts(to, &line->parts);
+    } else {
+        static const char *const keys[] = { "device", "device_span_ps", "period_ps", "busy_ps", "compute_ps",
+                                            "exposed_collective_ps", "exposed_copy_ps", "idle_ps" };
+
+        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+            tm_add_null(to, keys[i], "no device activity in this step");
+    }
+    tm_add_bool(to, "compile", line->has_compile);
+    tm_add_bool(to, "warmup", line->warmup);
+    tm_add_bool(to, "complete", line->complete);
+    tm_add_bool(to, "chosen", line->chosen);
+}
+
+static tm_status add_list(struct device_time *d, struct tm_value *steps)
+{
+    const size_t bytes = 2 * LISTED_STEPS * sizeof(uint64_t);
+    uint64_t *rows = tm_take(&d->run->budget, TM_ACCOUNT_MODEL, bytes, &d->run->error);
+    struct tm_value *list = tm_add_array(steps, "list");
+    size_t count = 0;
+    tm_status st = rows ? choose_listed(d, rows, &count) : d->run->error.status;
+
+    for (size_t i = 0; i < count && st == TM_OK; i++) {
+        const struct step_line *line = tm_rows_at(d->steps, rows[i]);
+
+        if (!line)
+            st = d->run->error.status;
+        else
+            add_line(d, line, list);
+    }
+    tm_give(&d->run->budget, TM_ACCOUNT_MODEL, rows, bytes);
+    return st;
+}
+
+static tm_status add_skipped(struct device_time *d, struct tm_value *steps)
+{
+    struct tm_value *skipped = tm_add_array(steps, "skipped");
+    uint64_t added = 0;
+
+    for (uint64_t i = 0; i < tm_rows_count(d->steps) && added < SKIPPED_MOST; i++) {
+        const struct step_line *line = tm_rows_at(d->steps, i);
+        struct tm_value *row;
+
+        if (!line)
+            return d->run->error.status;
+        if (line->chosen)
+            continue;
+        row = tm_add_object(skipped, NULL);
+        tm_add_int(row, "number", line->number);
+        tm_add_string(row, "host", d->hosts[line->host].name);
+        tm_add_string(row, "reason", !line->complete ? "incomplete" : line->warmup ? "warm-up" : "not asked for");
+        added++;
+    }
+    return TM_OK;
+}
+
+static tm_status add_module(struct device_time *d, struct tm_value *steps)
+{
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    if (d->source != TM_STEPS_MODULE) {
+        tm_add_null(steps, "module", "the steps are not executions of a program");
+        return TM_OK;
+    }
+    st = tm_names_text(d->names, d->module, 512, &text, &length);
+    if (st == TM_OK)
+        tm_add_text(steps, "module", text, length);
+    return st;
+}
+
+/* The parts of all devices in what counts: they add up to the devices' spans. */
+static void add_parts_of_run(const struct device_time *d, struct tm_value *steps)
+{
+    struct time_parts sum = { .compute_ps = 0 };
+    struct tm_value *parts;
+
+    for (uint32_t i = 0; i < d->lane_count; i++)
+        add_all_parts(&sum, &d->lanes[i].parts);
+    if (!d->lane_count) {
+        tm_add_null(steps, "parts", "no device activity was recorded");
+        return;
+    }
+    parts = tm_add_object(steps, "parts");
+    add_parts(parts, &sum);
+    tm_add_int(parts, "total_ps", tm_sum_times(busy_of(&sum), idle_of(&sum)));
+}
+
+tm_status report_steps(struct device_time *d, struct tm_value *summary)
+{
+    struct tm_value *steps = tm_add_object(summary, "steps");
+    struct statistics statistics;
+    tm_status st = compute(d, &statistics);
+
+    if (st != TM_OK)
+        return st;
+    tm_add_string(steps, "source", source_name[d->source]);
+    st = add_module(d, steps);
+    tm_add_uint(steps, "count", d->step_count);
+    tm_add_uint(steps, "chosen", d->chosen_count);
+    tm_add_uint(steps, "warmup", d->warmup_count);
+    tm_add_uint(steps, "incomplete", d->incomplete_count);
+    if (st == TM_OK)
+        st = add_skipped(d, steps);
+    tm_add_string(steps, "basis", uses_host_span(d) ? "host_span" : "period");
+    add_statistics(steps, &statistics);
+    if (st == TM_OK)
+        st = add_samples(d, steps);
+    add_parts_of_run(d, steps);
+    return st == TM_OK ? add_list(d, steps) : st;
+}
