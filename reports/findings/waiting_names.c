@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Of Python's own library.  A file without a function: all of its functions; a function without a file: a built-in. */
+/* Of Python's own library, and of JAX.  A file without a function: all of its functions; a function without a file: a built-in. */
 static const struct {
     const char *file, *function;
     enum tm_waiting kind;
@@ -15,6 +15,8 @@ static const struct {
     { "connection.py", "recv", TM_WAITING_FOR_THREADS }, { "connection.py", "_recv", TM_WAITING_FOR_THREADS },
     { "_base.py", "result", TM_WAITING_FOR_THREADS },  { "_base.py", "wait", TM_WAITING_FOR_THREADS },
     { "popen_fork.py", "poll", TM_WAITING_FOR_THREADS }, { "subprocess.py", "_try_wait", TM_WAITING_FOR_THREADS },
+    { "api.py", "try_to_block", TM_WAITING_FOR_DEVICE }, { "api.py", "block_until_ready", TM_WAITING_FOR_DEVICE },
+    { "array.py", "block_until_ready", TM_WAITING_FOR_DEVICE }, { "array.py", "_value", TM_WAITING_FOR_DEVICE },
     { NULL, "acquire", TM_WAITING_FOR_THREADS },       { NULL, "select", TM_WAITING_FOR_THREADS },
     { NULL, "poll", TM_WAITING_FOR_THREADS },          { NULL, "sleep", TM_WAITING_FOR_TIME },
 };

@@ -4,11 +4,12 @@
 
 #include <stdbool.h>
 
-/* Python functions in which a thread does nothing but wait for another one, for a file or for a time to pass: helpers
- * spend all of their life there, and no device waits for that. */
+/* Python functions in which a thread does nothing but wait for another one, for a device, for a file or for a time to
+ * pass: threads beside the main one spend all of their life there, and no device waits for that. */
 enum tm_waiting {
     TM_NOT_WAITING,
     TM_WAITING_FOR_THREADS, /* locks, queues, pipes, results of other threads */
+    TM_WAITING_FOR_DEVICE,  /* a result: such waits are told with the calls that wait (host.sync) */
     TM_WAITING_FOR_TIME,    /* sleep: of an input pipeline it may be what a batch takes */
 };
 

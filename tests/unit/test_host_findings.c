@@ -57,6 +57,7 @@ static const struct rule rules[] = {
 
     { "{" IDLE("host", "30000000000") ", 'host': {'python': [{'name': 'threading.py(359): wait', 'self_ps': 9000000000}"
       ", {'name': '$time sleep', 'self_ps': 8000000000}, {'name': '$queue.py:154 get', 'self_ps': 7000000000}"
+      ", {'name': '$api.py:3165 try_to_block', 'self_ps': 6500000000}"
       ", {'name': '<built-in method poll of select.epoll object at 0x7f>', 'self_ps': 6000000000}, {'name': '<built-in "
       "function sleep>', 'self_ps': 5000000000}, {'name': '$request_queue.py:9 get', 'self_ps': 2000000000}]}}",
       "idle_host", "bad", 30000000000, "of their own: '$request_queue.py:9 get' 2.00 ms." },
