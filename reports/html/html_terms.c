@@ -232,11 +232,10 @@ static bool is_one_of(const char *labels, const char *label)
 {
     const size_t length = strlen(label);
 
-    while (labels) {
-        if (strncmp(labels, label, length) == 0 && (labels[length] == '|' || labels[length] == 0))
+    for (const char *at = labels; at; at = strchr(at, '|')) {
+        at += *at == '|';
+        if (strncmp(at, label, length) == 0 && (at[length] == '|' || at[length] == 0))
             return true;
-        labels = strchr(labels, '|');
-        labels += labels != NULL;
     }
     return false;
 }
