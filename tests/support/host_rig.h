@@ -24,8 +24,4 @@ struct tm_event host_rig_span(struct host_rig *r, uint32_t track, const char *na
 struct tm_event host_rig_work(struct host_rig *r, uint32_t device, enum tm_class class, int64_t start_us,
                               int64_t dur_us, int64_t launch_us);
 
-/* Save what the stage holds to a file, and read such a file into a stage that is open. */
-tm_status host_rig_save(struct host_rig *r, const char *path) TM_MUST_USE;
-tm_status host_rig_load(struct host_rig *r, const char *path) TM_MUST_USE;
-
 #endif

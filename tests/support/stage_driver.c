@@ -79,6 +79,52 @@ void bench_close(struct bench *b)
     tm_doc_free(b->doc);
 }
 
+static const char *name_of_host(const void *of, uint32_t host)
+{
+    const struct bench *b = of;
+
+    return b->tells_hosts && host ? "h1" : "h0";
+}
+
+tm_status bench_save(struct bench *b, const char *path)
+{
+    struct tm_partial_writer *w = tm_partial_writer_new(b->run, b->trace.names, name_of_host, b);
+    FILE *to = fopen(path, "wb");
+    tm_status st = w && to ? TM_OK : TM_ERR_OUTPUT;
+
+    if (st == TM_OK) {
+        tm_partial_begin(w, b->stage.type->name);
+        st = b->stage.type->save(&b->stage, w);
+    }
+    if (st == TM_OK)
+        st = tm_partial_end(w);
+    if (st == TM_OK)
+        st = tm_partial_write(w, to);
+    if (to && fclose(to) != 0)
+        st = TM_ERR_OUTPUT;
+    tm_partial_writer_free(w);
+    return st;
+}
+
+tm_status bench_load(struct bench *b, const char *path, uint32_t host)
+{
+    struct tm_partial_reader *reader;
+    tm_status st = tm_partial_open(&reader, b->run, path);
+
+    if (st != TM_OK)
+        return st;
+    tm_partial_bind(reader, b->trace.names, name_of_host, b, host, 1);
+    st = tm_partial_enter(reader, b->stage.type->name);
+    if (st == TM_OK)
+        st = b->stage.type->load(&b->stage, reader);
+    if (st == TM_OK)
+        st = tm_partial_leave(reader);
+    if (st == TM_OK)
+        st = tm_partial_finish(reader);
+    tm_partial_close(reader);
+    return st;
+}
+
 tm_strid bench_name(struct bench *b, const char *text)
 {
     tm_strid id = 0;

@@ -16,6 +16,7 @@ struct bench {
     struct tm_stage stage;
     struct tm_trace trace;
     struct tm_device devices[BENCH_DEVICES];
+    bool tells_hosts; /* in partials: hosts are called h0 and h1, else all are called h0 */
 };
 
 /* Open a stage for a run, with a first host "h0" of one GPU and BENCH_STEPS chosen steps.  The host
@@ -30,6 +31,11 @@ tm_status
 bench_end(struct bench *b) TM_MUST_USE; /* the host ends; the next one has the number after it */
 tm_status bench_report(struct bench *b) TM_MUST_USE;
 void bench_close(struct bench *b); /* after anything */
+
+/* What the stage holds, as a file with its section alone, and read again as what one host gave, whose number in the
+ * run is `host`. */
+tm_status bench_save(struct bench *b, const char *path) TM_MUST_USE;
+tm_status bench_load(struct bench *b, const char *path, uint32_t host) TM_MUST_USE;
 
 tm_strid bench_name(struct bench *b, const char *text); /* 0 where it failed */
 

@@ -218,40 +218,6 @@ static void one_device_has_no_balance(void **state)
 
 /* --- partials --- */
 
-static const char *name_of_host(const void *of, uint32_t host)
-{
-    (void)of;
-    return host ? "h1" : "h0";
-}
-
-static void save(struct rig *r, const char *path)
-{
-    struct tm_partial_writer *w = tm_partial_writer_new(&r->run, r->bench.trace.names, name_of_host, NULL);
-    FILE *to = fopen(path, "wb");
-
-    assert_non_null(w);
-    assert_non_null(to);
-    tm_partial_begin(w, "balance");
-    OK(tm_balance_stage.save(&r->bench.stage, w));
-    OK(tm_partial_end(w));
-    OK(tm_partial_write(w, to));
-    assert_int_equal(fclose(to), 0);
-    tm_partial_writer_free(w);
-}
-
-static void load(struct bench *b, const char *path, uint32_t host)
-{
-    struct tm_partial_reader *reader;
-
-    OK(tm_partial_open(&reader, b->run, path));
-    tm_partial_bind(reader, b->trace.names, name_of_host, NULL, host, 1);
-    OK(tm_partial_enter(reader, "balance"));
-    OK(tm_balance_stage.load(&b->stage, reader));
-    OK(tm_partial_leave(reader));
-    OK(tm_partial_finish(reader));
-    tm_partial_close(reader);
-}
-
 static void partials_of_two_hosts_are_compared(void **state)
 {
     char path[] = "/var/tmp/test-balance-XXXXXX";
@@ -267,13 +233,15 @@ static void partials_of_two_hosts_are_compared(void **state)
     take(&r, "k", 0, 0, 0, 30);
     take(&r, "k", 1, 0, 0, 10);
     OK(bench_end(&r.bench));
-    save(&r, path);
+    r.bench.tells_hosts = true;
+    OK(bench_save(&r.bench, path));
     end_rig(&r);
 
     test_run_init(&run);
     OK(bench_open(&again, &run, &tm_balance_stage));
-    load(&again, path, 0);
-    load(&again, path, 1); /* another host of the same */
+    again.tells_hosts = true;
+    OK(bench_load(&again, path, 0));
+    OK(bench_load(&again, path, 1)); /* another host of the same */
     OK(try_report(&again, 4));
     assert_int_equal(tm_int(bench_get(&again, "balance.ops[0].devices")), 4);
     assert_int_equal(tm_int(bench_get(&again, "balance.ops[0].mean_ps")), 20 * US);

@@ -306,7 +306,7 @@ static void what_was_saved_is_read_again(void **state)
     OK(bench_begin(&one.bench));
     some_of_all(&one);
     OK(bench_end(&one.bench));
-    OK(host_rig_save(&one, path));
+    OK(bench_save(&one.bench, path));
     end_rig(&one);
 
     open_rig(&r);
@@ -320,8 +320,8 @@ static void what_was_saved_is_read_again(void **state)
     report_rig(&r);
 
     open_rig(&again);
-    OK(host_rig_load(&again, path));
-    OK(host_rig_load(&again, path));
+    OK(bench_load(&again.bench, path, 0));
+    OK(bench_load(&again.bench, path, 1));
     OK(bench_report(&again.bench));
     assert_int_equal(integer(&again, "fallback.round_trips.count"), 2);
     read_here = bench_print(&r.bench);

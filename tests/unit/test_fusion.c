@@ -515,40 +515,6 @@ static void numbers_of_xla_are_no_part_of_a_name(void **state)
 
 /* --- partials --- */
 
-static const char *name_of_host(const void *of, uint32_t host)
-{
-    (void)host;
-    return of;
-}
-
-static void save(struct rig *r, const char *path)
-{
-    struct tm_partial_writer *w = tm_partial_writer_new(&r->run, r->bench.trace.names, name_of_host, "h0");
-    FILE *to = fopen(path, "wb");
-
-    assert_non_null(w);
-    assert_non_null(to);
-    tm_partial_begin(w, "fusion");
-    OK(tm_fusion_stage.save(&r->bench.stage, w));
-    OK(tm_partial_end(w));
-    OK(tm_partial_write(w, to));
-    assert_int_equal(fclose(to), 0);
-    tm_partial_writer_free(w);
-}
-
-static void load(struct bench *b, const char *path, uint32_t first)
-{
-    struct tm_partial_reader *reader;
-
-    OK(tm_partial_open(&reader, b->run, path));
-    tm_partial_bind(reader, b->trace.names, name_of_host, "h0", first, 1);
-    OK(tm_partial_enter(reader, "fusion"));
-    OK(tm_fusion_stage.load(&b->stage, reader));
-    OK(tm_partial_leave(reader));
-    OK(tm_partial_finish(reader));
-    tm_partial_close(reader);
-}
-
 /* Something of everything. */
 static void take_all_sorts(struct rig *r)
 {
@@ -575,13 +541,13 @@ static void what_was_saved_is_read_again(void **state)
     open_rig(&r);
     take_all_sorts(&r);
     OK(bench_end(&r.bench));
-    save(&r, path);
+    OK(bench_save(&r.bench, path));
     end_rig(&r);
 
     test_run_init(&run);
     OK(bench_open(&again, &run, &tm_fusion_stage));
-    load(&again, path, 0);
-    load(&again, path, 1); /* another host of the same */
+    OK(bench_load(&again, path, 0));
+    OK(bench_load(&again, path, 1)); /* another host of the same */
     OK(bench_report(&again));
     assert_int_equal(tm_int(bench_get(&again, "fusion.kernels.count")), 34);
     assert_int_equal(tm_int(bench_get(&again, "fusion.repeated[0].count")), 24);

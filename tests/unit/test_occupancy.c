@@ -260,40 +260,6 @@ static void what_is_not_recorded_has_a_reason(void **state)
 
 /* --- partials --- */
 
-static const char *name_of_host(const void *of, uint32_t host)
-{
-    (void)host;
-    return of;
-}
-
-static void save(struct rig *r, const char *path)
-{
-    struct tm_partial_writer *w = tm_partial_writer_new(&r->run, r->bench.trace.names, name_of_host, "h0");
-    FILE *to = fopen(path, "wb");
-
-    assert_non_null(w);
-    assert_non_null(to);
-    tm_partial_begin(w, "occupancy");
-    OK(tm_occupancy_stage.save(&r->bench.stage, w));
-    OK(tm_partial_end(w));
-    OK(tm_partial_write(w, to));
-    assert_int_equal(fclose(to), 0);
-    tm_partial_writer_free(w);
-}
-
-static void load(struct bench *b, const char *path)
-{
-    struct tm_partial_reader *reader;
-
-    OK(tm_partial_open(&reader, b->run, path));
-    tm_partial_bind(reader, b->trace.names, name_of_host, "h0", 0, 1);
-    OK(tm_partial_enter(reader, "occupancy"));
-    OK(tm_occupancy_stage.load(&b->stage, reader));
-    OK(tm_partial_leave(reader));
-    OK(tm_partial_finish(reader));
-    tm_partial_close(reader);
-}
-
 static void what_was_saved_is_read_again(void **state)
 {
     const struct tm_config low = wave_config(400, 100000), silent = wave_config(1, 0);
@@ -311,13 +277,13 @@ static void what_was_saved_is_read_again(void **state)
     take(&r, "b", TM_CLASS_KERNEL, &silent, 7);
     take(&r, "ncclDevKernel", TM_CLASS_COLLECTIVE, &low, 5);
     OK(bench_end(&r.bench));
-    save(&r, path);
+    OK(bench_save(&r.bench, path));
     end_rig(&r);
 
     test_run_init(&run);
     OK(bench_open(&again, &run, &tm_occupancy_stage));
-    load(&again, path);
-    load(&again, path); /* another host of the same */
+    OK(bench_load(&again, path, 0));
+    OK(bench_load(&again, path, 0)); /* another host of the same */
     OK(bench_report(&again));
     assert_int_equal(tm_int(bench_get(&again, "occupancy.known_ps")), 160 * US);
     assert_int_equal(tm_int(bench_get(&again, "occupancy.unknown_ps")), 14 * US);

@@ -457,40 +457,6 @@ static void a_profile_without_a_device_has_none(void **state)
 
 /* --- partials --- */
 
-static const char *name_of_host(const void *of, uint32_t host)
-{
-    (void)host;
-    return of;
-}
-
-static void save(struct rig *r, const char *path)
-{
-    struct tm_partial_writer *w = tm_partial_writer_new(&r->run, r->bench.trace.names, name_of_host, "h0");
-    FILE *to = fopen(path, "wb");
-
-    assert_non_null(w);
-    assert_non_null(to);
-    tm_partial_begin(w, "ops");
-    OK(tm_ops_stage.save(&r->bench.stage, w));
-    OK(tm_partial_end(w));
-    OK(tm_partial_write(w, to));
-    assert_int_equal(fclose(to), 0);
-    tm_partial_writer_free(w);
-}
-
-static void load(struct bench *b, const char *path, uint32_t first)
-{
-    struct tm_partial_reader *reader;
-
-    OK(tm_partial_open(&reader, b->run, path));
-    tm_partial_bind(reader, b->trace.names, name_of_host, "h0", first, 1);
-    OK(tm_partial_enter(reader, "ops"));
-    OK(tm_ops_stage.load(&b->stage, reader));
-    OK(tm_partial_leave(reader));
-    OK(tm_partial_finish(reader));
-    tm_partial_close(reader);
-}
-
 static void what_was_saved_is_read_again(void **state)
 {
     char path[] = "/var/tmp/test-ops-XXXXXX";
@@ -508,13 +474,13 @@ static void what_was_saved_is_read_again(void **state)
     take(&r, &op, add_config(&r, &op), &(struct span){ "fusion.1", TM_CLASS_TPU_OP, 0, 0, 0, 10 });
     take(&r, &op, 1, &(struct span){ "fusion.1", TM_CLASS_TPU_OP, 1, 1, 5, 10 });
     OK(bench_end(&r.bench));
-    save(&r, path);
+    OK(bench_save(&r.bench, path));
     end_rig(&r);
 
     test_run_init(&run);
     OK(bench_open(&again, &run, &tm_ops_stage));
-    load(&again, path, 0);
-    load(&again, path, 1); /* another host of the same */
+    OK(bench_load(&again, path, 0));
+    OK(bench_load(&again, path, 1)); /* another host of the same */
     OK(bench_report(&again));
     assert_int_equal(tm_int(bench_get(&again, "ops.distinct")), 1);
     assert_int_equal(tm_int(bench_get(&again, "ops.rows[0].count")), 4);

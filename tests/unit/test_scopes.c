@@ -520,40 +520,6 @@ static void names_past_all_measure_are_cut(void **state)
 
 /* --- saving --- */
 
-static const char *host_name(const void *of, uint32_t host)
-{
-    (void)of;
-    (void)host;
-    return "h0";
-}
-
-static void save(struct rig *r, const char *path)
-{
-    struct tm_partial_writer *w = tm_partial_writer_new(&r->run, r->bench.trace.names, host_name, NULL);
-    FILE *file = fopen(path, "wb");
-
-    assert_true(w && file);
-    tm_partial_begin(w, "scopes");
-    OK(tm_scopes_stage.save(&r->bench.stage, w));
-    OK(tm_partial_end(w));
-    OK(tm_partial_write(w, file));
-    assert_int_equal(fclose(file), 0);
-    tm_partial_writer_free(w);
-}
-
-static void load(struct bench *b, const char *path)
-{
-    struct tm_partial_reader *reader;
-
-    OK(tm_partial_open(&reader, b->run, path));
-    tm_partial_bind(reader, b->trace.names, host_name, NULL, 0, 1);
-    OK(tm_partial_enter(reader, "scopes"));
-    OK(tm_scopes_stage.load(&b->stage, reader));
-    OK(tm_partial_leave(reader));
-    OK(tm_partial_finish(reader));
-    tm_partial_close(reader);
-}
-
 static tm_status some_of_each(struct rig *r)
 {
     static const char *const paths[] = { "jit(f)/jvp(layer_0)/b/mul", "jit(f)/transpose(jvp(layer_1))/b/mul", NULL };
@@ -585,13 +551,13 @@ static void what_was_saved_is_read_again(void **state)
     (void)close(fd);
     open_rig(&r, TM_DEVICE_GPU);
     OK(some_of_each(&r));
-    save(&r, path);
+    OK(bench_save(&r.bench, path));
     end_rig(&r);
 
     test_run_init(&again.run);
     OK(bench_open(&again.bench, &again.run, &tm_scopes_stage));
-    load(&again.bench, path);
-    load(&again.bench, path); /* another host of the same: folds into the same rows */
+    OK(bench_load(&again.bench, path, 0));
+    OK(bench_load(&again.bench, path, 0)); /* another host of the same: folds into the same rows */
     OK(bench_report(&again.bench));
     assert_int_equal(tm_length(value(&again, "rows")), 6);
     assert_row(&again, 1, "f/layer_1", "backward", 2, 0, 22);

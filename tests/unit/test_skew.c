@@ -484,40 +484,6 @@ static void an_asynchronous_one_counts_by_its_start(void **state)
 
 /* --- partials --- */
 
-static const char *name_of_host(const void *of, uint32_t host)
-{
-    (void)of;
-    return host ? "h1" : "h0";
-}
-
-static void save(struct rig *r, const char *path)
-{
-    struct tm_partial_writer *w = tm_partial_writer_new(&r->run, r->bench.trace.names, name_of_host, NULL);
-    FILE *to = fopen(path, "wb");
-
-    assert_non_null(w);
-    assert_non_null(to);
-    tm_partial_begin(w, "skew");
-    OK(tm_skew_stage.save(&r->bench.stage, w));
-    OK(tm_partial_end(w));
-    OK(tm_partial_write(w, to));
-    assert_int_equal(fclose(to), 0);
-    tm_partial_writer_free(w);
-}
-
-static void load(struct bench *b, const char *path, uint32_t host)
-{
-    struct tm_partial_reader *reader;
-
-    OK(tm_partial_open(&reader, b->run, path));
-    tm_partial_bind(reader, b->trace.names, name_of_host, NULL, host, 1);
-    OK(tm_partial_enter(reader, "skew"));
-    OK(tm_skew_stage.load(&b->stage, reader));
-    OK(tm_partial_leave(reader));
-    OK(tm_partial_finish(reader));
-    tm_partial_close(reader);
-}
-
 static void partials_of_two_hosts_are_compared(void **state)
 {
     char path[] = "/var/tmp/test-skew-XXXXXX";
@@ -533,15 +499,17 @@ static void partials_of_two_hosts_are_compared(void **state)
     take(&r, "all-reduce", 0, 0, 50);
     take(&r, "all-reduce", 1, 20, 50);
     OK(bench_end(&r.bench));
-    save(&r, path);
+    r.bench.tells_hosts = true;
+    OK(bench_save(&r.bench, path));
     OK(try_report(&r)); /* saving changes nothing */
     assert_int_equal(integer(&r, "late_ps"), 20 * US);
     end_rig(&r);
 
     test_run_init(&run);
     OK(bench_open(&again, &run, &tm_skew_stage));
-    load(&again, path, 0);
-    load(&again, path, 1); /* another host of the same */
+    again.tells_hosts = true;
+    OK(bench_load(&again, path, 0));
+    OK(bench_load(&again, path, 1)); /* another host of the same */
     (void)tm_add_object(tm_doc_root(again.doc), "collectives");
     OK(bench_report(&again));
     assert_int_equal(tm_int(bench_get(&again, "collectives.skew.matched")), 1);
