@@ -49,6 +49,15 @@ void tm_trace_sort_devices(struct tm_trace *trace, uint32_t first, uint32_t *pla
     }
 }
 
+tm_status tm_trace_hlo(const struct tm_trace *trace, const struct tm_config *config, const struct tm_hlo_op **op)
+{
+    *op = NULL;
+    if (!config->hlo)
+        return TM_OK;
+    *op = tm_rows_at(trace->hlo_ops, config->hlo);
+    return *op ? TM_OK : trace->run->error.status;
+}
+
 void tm_trace_damage(struct tm_trace *trace, const char *format, ...)
 {
     va_list args;

@@ -156,6 +156,11 @@ tm_status tm_trace_device(struct tm_trace *trace, enum tm_device_kind kind, int6
  * out: place  where each stands now, by its number before; NULL where nothing refers to them yet */
 void tm_trace_sort_devices(struct tm_trace *trace, uint32_t first, uint32_t *place);
 
+/* What the HLO of a program says of the op that launch facts name.
+ * out:    *op  NULL where nothing is known of it; valid until the next row of hlo_ops is asked for */
+tm_status tm_trace_hlo(const struct tm_trace *trace, const struct tm_config *config,
+                       const struct tm_hlo_op **op) TM_MUST_USE;
+
 /* Note damage: the trace is partial, and the first text stays. */
 void tm_trace_damage(struct tm_trace *trace, const char *format, ...) TM_PRINTF(2, 3);
 

@@ -20,26 +20,26 @@ const char tm_body_partial_text[] =
     "PARTIAL: the input is damaged or cut short; the figures cover what could be read";
 
 const struct tm_section tm_sections[] = {
-    { "Findings", "findings", NULL, tm_section_findings },
-    { "Steps", "steps", NULL, tm_section_steps },
-    { "Devices", "devices", NULL, tm_section_devices },
-    { "Idle time", "gaps", NULL, tm_section_gaps },
-    { "Operations", "ops", NULL, tm_section_ops },
-    { "Scopes", "scopes", NULL, tm_section_scopes },
-    { "Kernels", "kernels", "gpu", tm_section_kernels },
-    { "Fusion", "fusion", "gpu", tm_section_fusion },
-    { "Programs", "programs", NULL, tm_section_programs },
-    { "Occupancy", "occupancy", "gpu", tm_section_occupancy },
-    { "Roofline", "roofline", NULL, tm_section_roofline },
-    { "Transfers", "transfers", "gpu,tpu", tm_section_transfers },
-    { "Collectives", "collectives", NULL, tm_section_collectives },
-    { "Balance", "balance", NULL, tm_section_balance },
-    { "Host", "host", NULL, tm_section_host },
-    { "CPU fallback", "fallback", NULL, tm_section_fallback },
-    { "Compilation", "compile", NULL, tm_section_compile },
-    { "Memory", "memory", NULL, tm_section_memory },
-    { "Environment", "environment", NULL, tm_section_environment },
-    { "Data quality", "coverage", NULL, tm_section_quality },
+    { "Findings", "findings", tm_section_findings },
+    { "Steps", "steps", tm_section_steps },
+    { "Devices", "devices", tm_section_devices },
+    { "Idle time", "gaps", tm_section_gaps },
+    { "Operations", "ops", tm_section_ops },
+    { "Scopes", "scopes", tm_section_scopes },
+    { "Kernels", "kernels", tm_section_kernels },
+    { "Fusion", "fusion", tm_section_fusion },
+    { "Programs", "programs", tm_section_programs },
+    { "Occupancy", "occupancy", tm_section_occupancy },
+    { "Roofline", "roofline", tm_section_roofline },
+    { "Transfers", "transfers", tm_section_transfers },
+    { "Collectives", "collectives", tm_section_collectives },
+    { "Balance", "balance", tm_section_balance },
+    { "Host", "host", tm_section_host },
+    { "CPU fallback", "fallback", tm_section_fallback },
+    { "Compilation", "compile", tm_section_compile },
+    { "Memory", "memory", tm_section_memory },
+    { "Environment", "environment", tm_section_environment },
+    { "Data quality", "coverage", tm_section_quality },
 };
 const size_t tm_section_count = sizeof(tm_sections) / sizeof(tm_sections[0]);
 
@@ -77,7 +77,7 @@ static void say_section_marks(struct tm_body *body, const char *key)
 /* Is it a section of this platform, with figures or without? */
 static bool is_due(const struct tm_body *body, const struct tm_section *section, bool has_figures)
 {
-    return tm_is_for(section->platforms, body->summary) &&
+    return tm_section_is_for_run(section->key, body->summary) &&
            tm_has(tm_get(body->summary, section->key)) == has_figures;
 }
 

@@ -55,7 +55,6 @@ void tm_body_top_findings(struct tm_body *body, int count); /* one line each */
 /* The sections, each with its heading. */
 struct tm_section {
     const char *title, *key; /* key: of the summary; what touches it is marked */
-    const char *platforms;   /* that it is for (platforms.h) */
     void (*write)(struct tm_body *body);
 };
 

@@ -400,15 +400,6 @@ static void put_missing(struct tm_page *page, const char *title, const char *why
     tm_htmlw_close_line(&page->w);
 }
 
-/* Whether a part of the summary has a meaning on the platform of the run. */
-static bool is_for_run(const struct tm_page *page, const char *key)
-{
-    for (size_t i = 0; i < tm_html_section_count; i++)
-        if (tm_html_sections[i].key && strcmp(tm_html_sections[i].key, key) == 0)
-            return tm_is_for(tm_html_sections[i].platforms, page->summary);
-    return true;
-}
-
 /* Sections that the input cannot support: null in the summary, with a reason, or not there at all.
  */
 void tm_html_missing(struct tm_page *page)
@@ -417,7 +408,7 @@ void tm_html_missing(struct tm_page *page)
 
     tm_htmlw_open(&page->w, "ul");
     for (size_t i = 0; i < tm_length(page->summary); i++) {
-        if (tm_has(tm_value_at(page->summary, i)) || !is_for_run(page, tm_key_at(page->summary, i)))
+        if (tm_has(tm_value_at(page->summary, i)) || !tm_section_is_for_run(tm_key_at(page->summary, i), page->summary))
             continue;
         put_missing(page, title_of(tm_key_at(page->summary, i)),
                     tm_why(tm_value_at(page->summary, i)));
@@ -426,7 +417,7 @@ void tm_html_missing(struct tm_page *page)
     for (size_t i = 0; i < tm_html_section_count; i++) {
         const char *key = tm_html_sections[i].key;
 
-        if (!key || tm_get(page->summary, key) || !is_for_run(page, key))
+        if (!key || tm_get(page->summary, key) || !tm_section_is_for_run(key, page->summary))
             continue;
         put_missing(page, tm_html_sections[i].title, "");
         any = true;

@@ -121,7 +121,6 @@ struct tm_html_section {
     const char *id, *title;
     const char
         *key; /* of the summary: without a value the section is only named, under "Not recorded" */
-    const char *platforms; /* that it is for (platforms.h): others do without it */
     void (*write)(struct tm_page *page);
 };
 extern const struct tm_html_section tm_html_sections[];

@@ -549,34 +549,34 @@ static void write_environment(struct tm_page *page)
 }
 
 const struct tm_html_section tm_html_sections[] = {
-    { "figures", "Figures", "kpis", NULL, tm_html_figures },
-    { "steps", "Steps", "steps", NULL, write_steps },
-    { "devices", "Devices", "devices", NULL, write_devices },
-    { "findings", "Findings", "findings", NULL, tm_html_findings },
-    { "gaps", "Idle gaps", "gaps", NULL, write_gaps },
-    { "ops", "Operations", "ops", NULL, tm_html_ops },
-    { "scopes", "Scopes", "scopes", NULL, tm_html_scopes },
-    { "kernels", "Kernels", "kernels", "gpu", write_kernels },
-    { "fusion", "Fusion", "fusion", "gpu", tm_html_fusion },
-    { "programs", "Programs", "programs", NULL, tm_html_programs },
-    { "occupancy", "Occupancy", "occupancy", "gpu", tm_html_occupancy },
-    { "roofline", "Roofline", "roofline", NULL, tm_html_roofline },
-    { "transfers", "Transfers", "transfers", "gpu,tpu", write_transfers },
-    { "collectives", "Collectives", "collectives", NULL, tm_html_collectives },
-    { "balance", "Balance", "balance", NULL, tm_html_balance },
-    { "host", "Host", "host", NULL, tm_html_host },
-    { "fallback", "CPU fallback", "fallback", NULL, tm_html_fallback },
-    { "compile", "Compilation", "compile", NULL, write_compile },
-    { "memory", "Memory", "memory", NULL, write_memory },
-    { "environment", "Environment", "environment", NULL, write_environment },
-    { "coverage", "Data quality", "coverage", NULL, tm_html_coverage },
-    { "missing", "Not recorded", NULL, NULL, tm_html_missing },
-    { "definitions", "Definitions", NULL, NULL, tm_html_definitions },
+    { "figures", "Figures", "kpis", tm_html_figures },
+    { "steps", "Steps", "steps", write_steps },
+    { "devices", "Devices", "devices", write_devices },
+    { "findings", "Findings", "findings", tm_html_findings },
+    { "gaps", "Idle gaps", "gaps", write_gaps },
+    { "ops", "Operations", "ops", tm_html_ops },
+    { "scopes", "Scopes", "scopes", tm_html_scopes },
+    { "kernels", "Kernels", "kernels", write_kernels },
+    { "fusion", "Fusion", "fusion", tm_html_fusion },
+    { "programs", "Programs", "programs", tm_html_programs },
+    { "occupancy", "Occupancy", "occupancy", tm_html_occupancy },
+    { "roofline", "Roofline", "roofline", tm_html_roofline },
+    { "transfers", "Transfers", "transfers", write_transfers },
+    { "collectives", "Collectives", "collectives", tm_html_collectives },
+    { "balance", "Balance", "balance", tm_html_balance },
+    { "host", "Host", "host", tm_html_host },
+    { "fallback", "CPU fallback", "fallback", tm_html_fallback },
+    { "compile", "Compilation", "compile", write_compile },
+    { "memory", "Memory", "memory", write_memory },
+    { "environment", "Environment", "environment", write_environment },
+    { "coverage", "Data quality", "coverage", tm_html_coverage },
+    { "missing", "Not recorded", NULL, tm_html_missing },
+    { "definitions", "Definitions", NULL, tm_html_definitions },
 };
 const size_t tm_html_section_count = sizeof(tm_html_sections) / sizeof(tm_html_sections[0]);
 
 bool tm_html_is_written(const struct tm_page *page, const struct tm_html_section *section)
 {
-    return tm_is_for(section->platforms, page->summary) &&
-           (!section->key || tm_has(tm_get(page->summary, section->key)));
+    return !section->key || (tm_section_is_for_run(section->key, page->summary) &&
+                             tm_has(tm_get(page->summary, section->key)));
 }

@@ -103,6 +103,7 @@ static tm_status add_line(struct tm_names *names, const struct tm_event *event, 
 tm_status tm_collective_facts(const struct tm_trace *trace, const struct tm_event *event,
                               struct tm_collective_facts *facts)
 {
+    const struct tm_hlo_op *op;
     tm_status st;
 
     *facts = (struct tm_collective_facts){ .kind = TM_OTHER_COLLECTIVE };
@@ -118,13 +119,10 @@ tm_status tm_collective_facts(const struct tm_trace *trace, const struct tm_even
         facts->group = message->group;
         facts->group_ranks = message->group_ranks;
     }
-    if (event->config->hlo) {
-        const struct tm_hlo_op *op = tm_rows_at(trace->hlo_ops, event->config->hlo);
-
-        if (!op)
-            return trace->run->error.status;
+    st = tm_trace_hlo(trace, event->config, &op);
+    if (st == TM_OK && op)
         add_hlo(op, facts);
-    }
-    st = add_line(trace->names, event, facts);
-    return st != TM_OK ? st : find_kind(trace->names, event, facts);
+    if (st == TM_OK)
+        st = add_line(trace->names, event, facts);
+    return st == TM_OK ? find_kind(trace->names, event, facts) : st;
 }

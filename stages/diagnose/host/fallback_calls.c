@@ -115,33 +115,21 @@ static tm_status begin_callback(struct fallback *f, const struct tm_event *event
 
 /* --- events --- */
 
-static tm_status is_host_op(struct fallback *f, const struct tm_event *event, bool *is)
-{
-    const struct tm_hlo_op *op;
-
-    *is = false;
-    if (!event->config->hlo || !f->trace->hlo_ops || event->config->hlo >= tm_rows_count(f->trace->hlo_ops))
-        return TM_OK;
-    op = tm_rows_at(f->trace->hlo_ops, event->config->hlo);
-    if (!op)
-        return f->run->error.status;
-    *is = op->is_host;
-    return TM_OK;
-}
-
 static tm_status take_cut_span(struct fallback *f, const struct tm_event *event, int64_t begin_ps, int64_t end_ps)
 {
     const bool is_cpu_op = event->record.class == TM_CLASS_CPU_OP;
     struct open_callback *around = find_open(f, event->record.track);
     struct fallback_row row = { .name = event->record.name, .op = event->config->op, .sort = FALLBACK_CPU_OP };
+    const struct tm_hlo_op *op = NULL;
     struct tm_callback_name about;
-    bool is_host = false;
+    bool is_host;
     tm_status st = look_up(f, event->record.name, is_cpu_op, &about);
 
     if (st == TM_OK && !around && about.role != TM_ROLE_BEGINS)
-        st = is_host_op(f, event, &is_host);
+        st = tm_trace_hlo(f->trace, event->config, &op);
     if (st != TM_OK)
         return st;
+    is_host = op && op->is_host;
     if (around) {
         learn(around, event, about);
         return TM_OK;

@@ -50,15 +50,13 @@ static tm_status count_host_op(struct fallback *f, const struct tm_event *event)
 {
     struct fallback_row row = { .op = event->config->op, .sort = FALLBACK_HOST_OP };
     const struct tm_hlo_op *op;
+    tm_status st;
 
-    if (!event->chosen || !event->config->hlo || !f->trace->hlo_ops ||
-        event->config->hlo >= tm_rows_count(f->trace->hlo_ops))
+    if (!event->chosen)
         return TM_OK;
-    op = tm_rows_at(f->trace->hlo_ops, event->config->hlo);
-    if (!op)
-        return f->run->error.status;
-    if (!op->is_host)
-        return TM_OK;
+    st = tm_trace_hlo(f->trace, event->config, &op);
+    if (!op || !op->is_host)
+        return st;
     row.name = event->config->hlo_op ? event->config->hlo_op : event->record.name;
     return fallback_count(f, &row, event->record.start_ps, event->record.dur_ps);
 }

@@ -202,22 +202,6 @@ static tm_status find_eager(struct fusion *f, const struct tm_event *event, enum
 
 /* --- looking up --- */
 
-static tm_status find_hlo(struct fusion *f, const struct tm_config *config, struct tm_hlo_op *copy,
-                          const struct tm_hlo_op **hlo)
-{
-    const struct tm_hlo_op *row;
-
-    *hlo = NULL;
-    if (!config->hlo)
-        return TM_OK;
-    row = tm_rows_at(f->trace->hlo_ops, config->hlo);
-    if (!row)
-        return f->run->error.status;
-    *copy = *row;
-    *hlo = copy;
-    return TM_OK;
-}
-
 static tm_status fill_rows(struct fusion *f, struct fusion_front *front, tm_strid name, tm_strid op)
 {
     struct tm_name info;
@@ -252,11 +236,10 @@ static tm_status fill_front(struct fusion *f, const struct tm_event *event, stru
                                                    .level = event->level };
     enum tm_kernel_category category = TM_CATEGORY_OTHER;
     enum fusion_role role = FUSION_BETWEEN;
-    struct tm_hlo_op copy;
     const struct tm_hlo_op *hlo;
     tm_strid name = 0, op = 0;
     bool is_f32 = false, is_eager = false;
-    tm_status st = find_hlo(f, config, &copy, &hlo);
+    tm_status st = tm_trace_hlo(f->trace, config, &hlo);
 
     front->is_used = false;
     if (st == TM_OK)

@@ -135,14 +135,10 @@ static_assert(sizeof(struct key_text) == 72, "hashed as bytes");
 static tm_status find_hlo(struct kernels *k, const struct tm_config *config, struct kernel_front *front)
 {
     const struct tm_hlo_op *op;
+    const tm_status st = tm_trace_hlo(k->trace, config, &op);
 
-    if (!config->hlo)
-        return TM_OK;
-    op = tm_rows_at(k->trace->hlo_ops, config->hlo);
-    if (!op)
-        return k->trace->run->error.status;
-    if (!op->has_matrix && op->target)
-        return TM_OK;
+    if (!op || (!op->has_matrix && op->target))
+        return st;
     front->precision = op->precision;
     front->matrix = op->has_matrix ? KERNEL_WITH_MATRIX : KERNEL_WITHOUT_MATRIX;
     return TM_OK;

@@ -166,6 +166,7 @@ tm_status tm_op_facts(struct ops *o, const struct op_span *span, const struct tm
                       enum tm_device_kind kind, struct op_front *front)
 {
     struct op_row *row = &front->row;
+    const struct tm_hlo_op *op;
     tm_status st;
 
     *front = (struct op_front){
@@ -185,14 +186,11 @@ tm_status tm_op_facts(struct ops *o, const struct op_span *span, const struct tm
     row->is_wait = config->tpu_part == TM_TPU_WAIT;
     if (has_cost(row, config))
         take_stats(config, front);
-    if (config->hlo) {
-        const struct tm_hlo_op *op = tm_rows_at(o->trace->hlo_ops, config->hlo);
-
-        if (!op)
-            return o->run->error.status;
+    st = tm_trace_hlo(o->trace, config, &op);
+    if (st == TM_OK && op)
         take_hlo(op, has_cost(row, config), front);
-    }
-    st = find_key(o, config, kind, row);
+    if (st == TM_OK)
+        st = find_key(o, config, kind, row);
     if (st == TM_OK)
         st = find_tie(o, row);
     if (st == TM_OK)

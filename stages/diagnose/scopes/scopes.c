@@ -75,15 +75,15 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 static tm_status find_path(struct scopes *c, const struct tm_config *config, tm_strid *path)
 {
     const struct tm_hlo_op *op;
+    tm_status st;
 
     *path = config->op;
-    if (*path || !config->hlo)
+    if (*path)
         return TM_OK;
-    op = tm_rows_at(c->trace->hlo_ops, config->hlo);
-    if (!op)
-        return c->run->error.status;
-    *path = op->path;
-    return TM_OK;
+    st = tm_trace_hlo(c->trace, config, &op);
+    if (op)
+        *path = op->path;
+    return st;
 }
 
 /* As in kernels.c: a TPU op that waits for the host is no activity, but an op of its line. */
