@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records as rows of 64 bytes.  Nearly all arguments are one number and lie in the row; those of allocations go to
- * slots in small pages, since they are read in about the order in which they were written. */
+ * slots in small pages, since they are read in about the order in which they were written.  Where events keep what they
+ * say of themselves, both lie one behind the other in an array of bytes. */
 #include "pipeline/kept_record.h"
 
 #include <string.h>
 
-enum { SLOT_BYTES = sizeof(struct tm_allocation), SLOT_PAGE_BYTES = 8 << 10 };
+enum { SLOT_BYTES = sizeof(struct tm_allocation), SLOT_PAGE_BYTES = 8 << 10, BYTES_PAGE_BYTES = 4 << 10 };
 
 static tm_status put_slot(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw *raw, uint64_t *number)
 {
@@ -21,12 +22,33 @@ static tm_status put_slot(struct tm_kept_args *args, struct tm_run *run, const s
     return tm_rows_append(args->slots, slot);
 }
 
+static tm_status put_bytes(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw *raw, uint64_t *at)
+{
+    tm_status st = TM_OK;
+
+    args->run = run;
+    if (!args->bytes) {
+        args->bytes = tm_rows_new_paged(run, args->account, 1, TM_KEPT_BYTES, BYTES_PAGE_BYTES);
+        args->own = tm_take(&run->budget, args->account, TM_ARGUMENTS_MOST, &run->error);
+    }
+    if (!args->bytes || !args->own)
+        return run->error.status;
+    *at = tm_rows_count(args->bytes);
+    if (raw->record.args_length)
+        st = tm_rows_append_many(args->bytes, raw->args, raw->record.args_length);
+    return st == TM_OK ? tm_rows_append_many(args->bytes, raw->own.bytes, raw->own.length) : st;
+}
+
 tm_status tm_keep_record(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw *raw,
                          struct tm_kept_record *row)
 {
     const uint32_t length = raw->record.args_length;
 
     *row = (struct tm_kept_record){ .record = raw->record, .traits = raw->traits };
+    if (raw->own.length && length <= SLOT_BYTES && raw->own.length <= TM_ARGUMENTS_MOST) {
+        row->own_length = (uint32_t)raw->own.length;
+        return put_bytes(args, run, raw, &row->args);
+    }
     if (length == 0)
         return TM_OK;
     if (length <= sizeof(row->args)) {
@@ -43,6 +65,8 @@ tm_status tm_unkeep_record(const struct tm_kept_args *args, const struct tm_kept
                            struct tm_raw *raw)
 {
     *raw = (struct tm_raw){ .record = row->record, .args = buffer, .traits = row->traits };
+    if (row->own_length)
+        return tm_rows_copy(args->bytes, row->args, buffer, row->record.args_length);
     if (row->record.args_length > sizeof(row->args)) {
         const void *slot = tm_rows_at(args->slots, row->args);
 
@@ -55,8 +79,19 @@ tm_status tm_unkeep_record(const struct tm_kept_args *args, const struct tm_kept
     return TM_OK;
 }
 
+tm_status tm_unkeep_own(const struct tm_kept_args *args, const struct tm_kept_record *row, struct tm_raw *raw)
+{
+    raw->own = (struct tm_arguments){ args->own, row->own_length };
+    return row->own_length ? tm_rows_copy(args->bytes, row->args + row->record.args_length, args->own, row->own_length)
+                           : TM_OK;
+}
+
 void tm_kept_args_free(struct tm_kept_args *args)
 {
     tm_rows_free(args->slots);
-    args->slots = NULL;
+    tm_rows_free(args->bytes);
+    if (args->own)
+        tm_give(&args->run->budget, args->account, args->own, TM_ARGUMENTS_MOST);
+    args->slots = args->bytes = NULL;
+    args->own = NULL;
 }

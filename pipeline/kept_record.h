@@ -10,19 +10,27 @@
 struct tm_kept_record {
     struct tm_record record;
     uint32_t traits;
-    uint32_t unused;
-    uint64_t args; /* the bytes, or the number of their slot */
+    uint32_t own_length; /* bytes of its own arguments */
+    uint64_t args;       /* the bytes; the number of their slot; with own arguments where both lie: first these bytes, then
+                            the own ones */
 };
 static_assert(sizeof(struct tm_kept_record) == 64, "a cache line, and 64 to a page of 4 KiB");
 
 /* Where longer arguments wait: slots of sizeof(struct tm_allocation) bytes, TM_KEPT_ARGS_BYTES of them in memory, the
- * others in a spill file.  Zeroed but for the account = none yet. */
+ * others in a spill file.  Zeroed but for the account = none yet.  Own arguments take TM_KEPT_BYTES and
+ * TM_ARGUMENTS_MOST more. */
 struct tm_kept_args {
     enum tm_account account; /* which pays for the memory */
     struct tm_run *run;
     struct tm_rows *slots;
+    struct tm_rows *bytes; /* where own arguments lie; TM_KEPT_BYTES of them in memory */
+    uint8_t *own;          /* TM_ARGUMENTS_MOST: those that were asked for last */
 };
-enum { TM_KEPT_ARGS_BYTES = 64 << 10 };
+enum { TM_KEPT_ARGS_BYTES = 64 << 10, TM_KEPT_BYTES = 512 << 10 };
+static inline size_t tm_kept_args_bytes(bool keeps_arguments)
+{
+    return TM_KEPT_ARGS_BYTES + (keeps_arguments ? (size_t)TM_KEPT_BYTES + TM_ARGUMENTS_MOST : 0);
+}
 
 /* in:     row  written; need not be zeroed
  * errors: as of tm_rows.  Arguments longer than a struct tm_allocation are left out. */
@@ -31,6 +39,10 @@ tm_status tm_keep_record(struct tm_kept_args *args, struct tm_run *run, const st
 /* in: buffer  at least sizeof(struct tm_allocation) bytes, aligned as one; raw->args points to it afterwards */
 tm_status tm_unkeep_record(const struct tm_kept_args *args, const struct tm_kept_record *row, void *buffer,
                            struct tm_raw *raw) TM_MUST_USE;
+/* The record's own arguments.
+ * out: raw->own  valid until the next call with the same args */
+tm_status tm_unkeep_own(const struct tm_kept_args *args, const struct tm_kept_record *row,
+                        struct tm_raw *raw) TM_MUST_USE;
 void tm_kept_args_free(struct tm_kept_args *args); /* tolerates a zeroed one */
 
 #endif

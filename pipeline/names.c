@@ -254,22 +254,6 @@ static tm_status widen_text(struct tm_names *names, size_t bytes)
     return TM_OK;
 }
 
-/* Copy from where texts lie. */
-static tm_status copy_bytes(struct tm_names *names, uint64_t at, char *to, size_t n)
-{
-    for (size_t done = 0; done < n;) {
-        uint64_t span;
-        const void *bytes = tm_rows_span(names->bytes, at + done, &span);
-
-        if (!bytes)
-            return names->run->error.status;
-        span = span < n - done ? span : n - done;
-        memcpy(to + done, bytes, span);
-        done += span;
-    }
-    return TM_OK;
-}
-
 tm_status tm_names_copy(struct tm_names *names, tm_strid id, uint64_t at, void *to, size_t bytes)
 {
     const struct entry *entry = tm_rows_at(names->entries, id);
@@ -277,7 +261,7 @@ tm_status tm_names_copy(struct tm_names *names, tm_strid id, uint64_t at, void *
     if (!entry)
         return names->run->error.status;
     assert(at <= entry->name.length && bytes <= entry->name.length - at);
-    return copy_bytes(names, entry->at + at, to, bytes);
+    return tm_rows_copy(names->bytes, entry->at + at, to, bytes);
 }
 
 tm_status tm_names_text(struct tm_names *names, tm_strid id, size_t most, const char **text,
@@ -293,7 +277,7 @@ tm_status tm_names_text(struct tm_names *names, tm_strid id, size_t most, const 
 
     if (status != TM_OK)
         return status;
-    if (copy_bytes(names, at, names->text, n) != TM_OK)
+    if (tm_rows_copy(names->bytes, at, names->text, n) != TM_OK)
         return names->run->error.status;
     names->text[n] = '\0';
     *text = names->text;

@@ -87,7 +87,7 @@ enum tm_record_flag {
     TM_FLAG_GRAPH_EXEC = 1 << 6,  /* cuda_graph_exec_id */
     TM_FLAG_GRAPH_NODE = 1 << 7,  /* cuda_graph_node_id */
     TM_FLAG_RUN_ID = 1 << 8,
-    TM_FLAG_OPEN = 1 << 9,        /* begun, never ended */
+    TM_FLAG_OPEN = 1 << 9,        /* begun, never ended; a flow's step or end: nothing began it before */
     TM_FLAG_GROUP = 1 << 10,      /* args hold its group_id: the file was grouped by a viewer */
 };
 
@@ -100,7 +100,7 @@ struct tm_record {
     tm_strid name;        /* handle into the host's names */
     uint32_t track;       /* row in the host's track table */
     uint32_t config;      /* row of launch facts (struct tm_config); 0 = none */
-    uint32_t args_offset; /* byte offset into the batch's args block */
+    uint32_t common;      /* row of tm_trace.common: arguments that all events of its metadata have; 0 = none, or not kept */
     uint32_t args_length; /* bytes; 0 = no args */
     uint8_t class;        /* enum tm_class; from an input: what its own category says, else TM_CLASS_UNRESOLVED */
     uint8_t kind;         /* enum tm_kind: a span, an instant, a counter or a flow */

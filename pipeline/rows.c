@@ -297,6 +297,21 @@ const void *tm_rows_span(struct tm_rows *rows, uint64_t index, uint64_t *count)
     return row_at(rows, index, false);
 }
 
+tm_status tm_rows_copy(struct tm_rows *rows, uint64_t index, void *to, uint64_t count)
+{
+    for (uint64_t done = 0; done < count;) {
+        uint64_t span;
+        const void *from = tm_rows_span(rows, index + done, &span);
+
+        if (!from)
+            return rows->run->error.status;
+        span = span < count - done ? span : count - done;
+        memcpy((uint8_t *)to + done * rows->row_bytes, from, span * rows->row_bytes);
+        done += span;
+    }
+    return TM_OK;
+}
+
 /* Make room for one more page while all pages are in memory, or begin to spill. */
 static tm_status grow_page(struct tm_rows *rows)
 {

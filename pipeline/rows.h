@@ -32,6 +32,8 @@ const void *tm_rows_at(struct tm_rows *rows, uint64_t index) TM_MUST_USE;
 void *tm_rows_change(struct tm_rows *rows, uint64_t index) TM_MUST_USE;
 /* As tm_rows_at; *count = how many rows lie one after the other from there (to the end of the page). */
 const void *tm_rows_span(struct tm_rows *rows, uint64_t index, uint64_t *count) TM_MUST_USE;
+/* Copy `count` rows from there on. */
+tm_status tm_rows_copy(struct tm_rows *rows, uint64_t index, void *to, uint64_t count) TM_MUST_USE;
 /* It may hold more memory (or less, from now on: pages that are held stay). */
 tm_status tm_rows_allow(struct tm_rows *rows, size_t memory_bytes) TM_MUST_USE;
 

@@ -2,6 +2,7 @@
 #ifndef TM_SOURCE_H
 #define TM_SOURCE_H
 
+#include "pipeline/arguments.h"
 #include "pipeline/trace.h"
 
 /* A trace that has been scanned: its dictionary stands, its records can be read track by track, as often as
@@ -12,6 +13,7 @@ struct tm_raw {
     struct tm_record record; /* class: what its own category says, else TM_CLASS_UNRESOLVED */
     const void *args;        /* record.args_length bytes; borrowed until the next record of the cursor */
     uint32_t traits;         /* of its name */
+    struct tm_arguments own; /* what the event itself says, where it was asked for; borrowed until it is asked for again */
 };
 
 /* What args may be; whoever makes records has room for one. */
@@ -51,6 +53,9 @@ struct tm_source_type {
     struct tm_cursor *(*open)(struct tm_source *source, uint64_t track, size_t buffer_bytes);
     /* The next record in the order of the file; *more false at the end. */
     tm_status (*next)(struct tm_cursor *cursor, struct tm_raw *raw, bool *more);
+    /* Fill raw->own of the record that the cursor gave out last; only where trace->keeps_arguments.  The bytes are
+     * valid until the next call of it on any cursor of the source. */
+    tm_status (*own)(struct tm_cursor *cursor, struct tm_raw *raw);
     void (*close)(struct tm_cursor *cursor); /* tolerates NULL */
     void (*free)(struct tm_source *source);
 };

@@ -2,6 +2,7 @@
 #ifndef TM_STAGE_H
 #define TM_STAGE_H
 
+#include "pipeline/arguments.h"
 #include "pipeline/doc.h"
 #include "pipeline/partial.h"
 #include "pipeline/trace.h"
@@ -10,6 +11,7 @@
 struct tm_event {
     struct tm_record record;           /* class decided */
     const void *args;                  /* record.args_length bytes */
+    struct tm_arguments own;           /* where the trace keeps arguments */
     const struct tm_config *config;    /* never NULL: row 0 is empty */
     uint32_t traits;                   /* of the name */
     uint32_t device;                   /* of an activity (also cpu_op); TM_NONE elsewhere */
@@ -46,11 +48,24 @@ struct tm_stage_type {
     void (*close)(struct tm_stage *s); /* always, even after a half open */
 };
 
-/* Settings of the command line that stages obey. */
+/* A stretch in which a device was idle. */
+struct tm_idle_gap {
+    uint32_t host, device;  /* number of the host in the run; index into its trace's devices */
+    int64_t begin_ps, end_ps;
+    uint32_t step;          /* in whose period it ends; TM_NONE = in none */
+    tm_strid before, after; /* activities; 0 = none */
+    tm_strid host_event;    /* what the host did; 0 = nothing that is known */
+    const char *cause;      /* the largest part: "input", "compile" ... */
+};
+typedef tm_status tm_take_gap(void *to, const struct tm_idle_gap *gap);
+
+/* Settings of the command line that stages obey, and who wants to know of gaps of gap_min_ps or more. */
 struct tm_settings {
     int64_t gap_min_ps;   /* shown gaps; default 10 us */
     uint64_t table_rows;  /* cap of tables; default 500 */
     bool session_window;  /* --window session: shares are of the whole profiling session */
+    tm_take_gap *take_gap; /* NULL = nobody */
+    void *gap_taker;
 };
 
 struct tm_stage {

@@ -134,6 +134,22 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
         "zero-padding", TM_TALLY_NOTE, "Zero bytes follow the end of the JSON." },
     [TM_TALLY_OPEN_ARRAY] = {
         "open-array", TM_TALLY_NOTE, "The list of events is not closed, which the format allows." },
+    [TM_TALLY_FILTERED_OUT] = {
+        "filtered-out", TM_TALLY_NOTE, "Events that --filter leaves out were not written." },
+    [TM_TALLY_LANE_MOVED] = {
+        "lane-moved", TM_TALLY_NOTE,
+        "A span that overlaps others of its thread without lying inside them was written on a lane beside them." },
+    [TM_TALLY_LANES_FULL] = {
+        "lanes-full", TM_TALLY_LOSS, "A span that overlaps thousands of others of its thread was not written." },
+    [TM_TALLY_FLOW_NOT_BEGUN] = {
+        "flow-not-begun", TM_TALLY_NOTE, "The end of an arrow that nothing begins was not written." },
+    [TM_TALLY_FLOW_WITHOUT_SPAN] = {
+        "flow-without-span", TM_TALLY_NOTE, "The end of an arrow at a time without a span on its thread was not written." },
+    [TM_TALLY_COUNTER_WITHOUT_VALUE] = {
+        "counter-without-value", TM_TALLY_NOTE, "A value of a counter that is no finite number was not written." },
+    [TM_TALLY_LONG_ARGUMENTS] = {
+        "long-arguments", TM_TALLY_LOSS,
+        "An event with more than 128 KiB of arguments, or more than 24 levels of them, was written without the rest." },
 };
 /* clang-format on */
 

@@ -67,6 +67,14 @@ enum tm_tally {
     TM_TALLY_BYTE_ORDER_MARK,
     TM_TALLY_ZERO_PADDING,        /* files with zero bytes after the end */
     TM_TALLY_OPEN_ARRAY,          /* the list of events is not closed, which its format allows */
+    /* Traces that are written */
+    TM_TALLY_FILTERED_OUT,        /* events that the filter did not want */
+    TM_TALLY_LANE_MOVED,          /* spans that do not nest on their row: written on a lane of their own */
+    TM_TALLY_LANES_FULL,          /* spans for which no lane is left: not written */
+    TM_TALLY_FLOW_NOT_BEGUN,      /* ends of arrows that nothing began: not written */
+    TM_TALLY_FLOW_WITHOUT_SPAN,   /* ends of arrows where no span is open: not written */
+    TM_TALLY_COUNTER_WITHOUT_VALUE, /* values of counters that are no finite number: not written */
+    TM_TALLY_LONG_ARGUMENTS,      /* events whose arguments are too long, or nest too deep: written without the rest */
     TM_TALLY_COUNT
 };
 

@@ -49,6 +49,37 @@ void tm_trace_sort_devices(struct tm_trace *trace, uint32_t first, uint32_t *pla
     }
 }
 
+tm_status tm_trace_add_common(struct tm_trace *trace, struct tm_arguments list, uint32_t *row)
+{
+    const uint64_t number = tm_rows_count(trace->common);
+    const struct tm_common_arguments common = { tm_rows_count(trace->common_bytes), (uint32_t)list.length };
+    tm_status st;
+
+    *row = 0;
+    if (!list.length)
+        return TM_OK;
+    if (number > UINT32_MAX)
+        return tm_fail(&trace->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u different kinds of events",
+                       UINT32_MAX);
+    st = tm_rows_append_many(trace->common_bytes, list.bytes, list.length);
+    *row = (uint32_t)number;
+    return st == TM_OK ? tm_rows_append(trace->common, &common) : st;
+}
+
+tm_status tm_trace_common(const struct tm_trace *trace, uint32_t row, uint8_t *buffer, struct tm_arguments *list)
+{
+    const struct tm_common_arguments *common;
+
+    *list = (struct tm_arguments){ .length = 0 };
+    if (!row)
+        return TM_OK;
+    common = tm_rows_at(trace->common, row);
+    if (!common)
+        return trace->run->error.status;
+    *list = (struct tm_arguments){ buffer, common->length };
+    return tm_rows_copy(trace->common_bytes, common->at, buffer, common->length);
+}
+
 tm_status tm_trace_hlo(const struct tm_trace *trace, const struct tm_config *config, const struct tm_hlo_op **op)
 {
     *op = NULL;

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "pipeline/arguments.h"
 #include "pipeline/record.h"
 #include "pipeline/rows.h"
 
@@ -37,10 +38,23 @@ enum tm_origin {
     TM_ORIGIN_COUNT
 };
 
+/* What lies on a track beside spans and instants that nest. */
+enum tm_track_sort {
+    TM_TRACK_THREAD,   /* a line: a thread, a stream */
+    TM_TRACK_LOOSE,    /* of a process: instants on no thread */
+    TM_TRACK_ASYNC,    /* of a process: spans that have nothing to do with each other unless record.correlation is the same */
+    TM_TRACK_FLOWS,    /* of the file: ends of arrows */
+    TM_TRACK_COUNTERS, /* of a process: values of any number of counters */
+};
+
 /* One line of events. */
 struct tm_track {
     tm_strid plane_name, name;
-    int64_t id;            /* line id as in the file */
+    int64_t id;            /* line id as in the file; JSON: tid */
+    int64_t process_id;    /* id of the plane; JSON: pid */
+    int64_t process_order, order; /* among the processes, among its tracks, as the file wishes it: smaller first */
+    uint32_t process;      /* tracks of one plane, or process, have the same number */
+    uint8_t sort;          /* enum tm_track_sort */
     uint32_t device;       /* index into tm_trace.devices, or TM_NONE */
     uint8_t side;          /* enum tm_side */
     uint8_t line;          /* enum tm_line */
@@ -119,6 +133,12 @@ struct tm_environment {
 enum { TM_DEVICES_MOST = 1024, TM_THREADS_MOST = 4096,
        TM_STEP_ROWS_MOST = 1 << 26 /* devices times steps: a few GiB of spilled rows */ };
 
+/* Arguments that many events share: what an XSpace says in the metadata of an event. */
+struct tm_common_arguments {
+    uint64_t at;  /* in tm_trace.common_bytes */
+    uint32_t length;
+};
+
 struct tm_trace {
     struct tm_run *run;
     uint32_t host;              /* index of the host in the run, 0 ... */
@@ -129,6 +149,9 @@ struct tm_trace {
     struct tm_rows *messages;   /* struct tm_message; row 0 is empty */
     struct tm_rows *hlo_ops;    /* struct tm_hlo_op; row 0 is empty */
     struct tm_rows *hlo_modules; /* struct tm_hlo_module */
+    bool keeps_arguments;       /* set before the scan: records come with their arguments (pipeline/arguments.h) */
+    struct tm_rows *common;     /* struct tm_common_arguments; row 0 is empty; where arguments are kept */
+    struct tm_rows *common_bytes; /* their bytes */
     struct tm_device *devices;  /* those with an activity come to the figures; the others are `unused` */
     uint32_t device_count;
     struct tm_steps steps;
@@ -155,6 +178,15 @@ tm_status tm_trace_device(struct tm_trace *trace, enum tm_device_kind kind, int6
 /* Put the devices from `first` on in the order of kind and ordinal, and number them so.
  * out: place  where each stands now, by its number before; NULL where nothing refers to them yet */
 void tm_trace_sort_devices(struct tm_trace *trace, uint32_t first, uint32_t *place);
+
+/* Keep arguments that many events share.
+ * out:    *row  of trace->common; 0 for an empty list
+ * errors: as of tm_rows; TM_ERR_LIMIT past 2^32 - 1 */
+tm_status tm_trace_add_common(struct tm_trace *trace, struct tm_arguments list, uint32_t *row) TM_MUST_USE;
+/* Read them again.
+ * in:     buffer  TM_ARGUMENTS_MOST bytes, for the list */
+tm_status tm_trace_common(const struct tm_trace *trace, uint32_t row, uint8_t *buffer,
+                          struct tm_arguments *list) TM_MUST_USE;
 
 /* What the HLO of a program says of the op that launch facts name.
  * out:    *op  NULL where nothing is known of it; valid until the next row of hlo_ops is asked for */

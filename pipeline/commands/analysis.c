@@ -107,11 +107,12 @@ static void add_file(struct analysis *a)
 
 static tm_status read_host(struct analysis *a, const struct tm_found_file *found, uint32_t number)
 {
+    const struct tm_host_options options = { .steps = a->choice, .warn = keep_warning, .to = a };
     struct tm_host_run host;
     tm_status st;
 
     tm_names_begin_host(a->names);
-    st = tm_host_open(&host, a->run, a->names, found, number, &a->choice, keep_warning, a);
+    st = tm_host_open(&host, a->run, a->names, found, number, &options);
 
     for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
         st = a->stages[i].type->begin_host(&a->stages[i], &host.trace);

@@ -23,6 +23,17 @@ static tm_status make_tables(struct tm_trace *trace)
     trace->hlo_modules = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_module), share / 32);
     trace->devices = tm_take(&trace->run->budget, TM_ACCOUNT_METADATA, TM_DEVICES_MOST * sizeof(*trace->devices),
                              &trace->run->error);
+    if (trace->keeps_arguments) {
+        const struct tm_common_arguments nothing = { .length = 0 };
+
+        trace->common = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_common_arguments), share / 32);
+        trace->common_bytes = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, 1, share / 16);
+        if (!trace->common || !trace->common_bytes)
+            return trace->run->error.status;
+        st = tm_rows_append(trace->common, &nothing);
+        if (st != TM_OK)
+            return st;
+    }
     if (!trace->tracks || !trace->configs || !trace->messages || !trace->hlo_ops || !trace->hlo_modules ||
         !trace->devices)
         return trace->run->error.status;
@@ -62,23 +73,23 @@ static tm_status open_input(struct tm_host_run *host, const struct tm_found_file
 }
 
 tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_names *names,
-                       const struct tm_found_file *found, uint32_t number, const struct tm_chosen_steps *choice,
-                       tm_take_warning *warn, void *to)
+                       const struct tm_found_file *found, uint32_t number, const struct tm_host_options *options)
 {
     const uint64_t events_before = run->events_read;
     char name[TM_FOUND_NAME_BYTES];
     tm_status st;
 
     *host = (struct tm_host_run){ .run = run, .trace = { .run = run, .host = number, .names = names,
+                                                         .keeps_arguments = options->keeps_arguments,
                                                          .environment = { .rank = -1, .world_size = -1 } } };
     (void)snprintf(host->trace.host_name, sizeof(host->trace.host_name), "%s", found->host);
     st = open_input(host, found);
     if (st == TM_OK)
         st = make_tables(&host->trace);
     if (st == TM_OK)
-        st = scan(host, warn, to);
+        st = scan(host, options->warn, options->to);
     if (st == TM_OK)
-        st = tm_survey(host->source, choice, &host->resolver);
+        st = tm_survey(host->source, &options->steps, &host->resolver);
     host->events = run->events_read - events_before;
     return st == TM_OK ? st : tm_while(&run->error, "reading '%s'", tm_found_name(found, name));
 }
@@ -98,6 +109,8 @@ void tm_host_close(struct tm_host_run *host)
     tm_rows_free(trace->messages);
     tm_rows_free(trace->hlo_ops);
     tm_rows_free(trace->hlo_modules);
+    tm_rows_free(trace->common);
+    tm_rows_free(trace->common_bytes);
     tm_rows_free(trace->steps.marks);
     tm_rows_free(trace->steps.rows);
     tm_give(&host->run->budget, TM_ACCOUNT_METADATA, trace->devices,

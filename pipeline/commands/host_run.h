@@ -20,14 +20,20 @@ struct tm_host_run {
 /* Takes what the profiler said of its own work. */
 typedef void tm_take_warning(void *to, const char *text, size_t length);
 
+struct tm_host_options {
+    struct tm_chosen_steps steps;
+    bool keeps_arguments;    /* records come with what they say of themselves */
+    tm_take_warning *warn;
+    void *to;                /* of warn */
+};
+
 /* Open, scan and survey a file, or a member of an archive.
  * in:     names   of the whole run: texts outlive the host
- *         choice  of the steps
  * owns:   the caller; tm_host_close releases it, also after a failure
  * errors: of the input: unreadable, of a kind that this version does not read; limits; spill files */
 tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_names *names,
-                       const struct tm_found_file *found, uint32_t number, const struct tm_chosen_steps *choice,
-                       tm_take_warning *warn, void *to) TM_MUST_USE;
+                       const struct tm_found_file *found, uint32_t number,
+                       const struct tm_host_options *options) TM_MUST_USE;
 void tm_host_close(struct tm_host_run *host);
 
 /* Give all its events, in order and resolved, to `take`. */

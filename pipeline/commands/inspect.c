@@ -101,9 +101,9 @@ static tm_status read_memory_profile(struct inspection *n, const struct tm_found
 
 static tm_status read_host(struct inspection *n, const struct tm_found_file *found, uint32_t number)
 {
-    const struct tm_chosen_steps choice = { .all = false };
+    const struct tm_host_options options = { .warn = keep_warning, .to = n };
     struct tm_host_run host;
-    tm_status st = tm_host_open(&host, n->run, n->names, found, number, &choice, keep_warning, n);
+    tm_status st = tm_host_open(&host, n->run, n->names, found, number, &options);
 
     for (size_t i = 0; i < STAGES && st == TM_OK; i++)
         st = n->stages[i].type->begin_host(&n->stages[i], &host.trace);

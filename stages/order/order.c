@@ -23,6 +23,7 @@ struct order {
     size_t buffer_bytes;
     struct tm_sorter *rest;
     struct tm_kept_args rest_args;
+    struct tm_kept_record rest_row; /* of the rest's head */
     struct tm_allocation args; /* of the rest's head, or what it has instead */
 };
 
@@ -59,7 +60,9 @@ static tm_status sort_track(struct order *o, uint64_t number)
 
     if (!o->rest) {
         o->rest = tm_sorter_new(o->run, TM_ACCOUNT_SORT, sizeof(struct tm_kept_record),
-                                tm_budget_share(&o->run->budget, TM_ACCOUNT_SORT) - TM_KEPT_ARGS_BYTES, compare_rows);
+                                tm_budget_share(&o->run->budget, TM_ACCOUNT_SORT) -
+                                    tm_kept_args_bytes(o->source->trace->keeps_arguments),
+                                compare_rows);
         if (!o->rest)
             st = o->run->error.status;
     }
@@ -70,7 +73,10 @@ static tm_status sort_track(struct order *o, uint64_t number)
         st = type->next(cursor, &raw, &more);
         if (st != TM_OK || !more)
             break;
-        st = push_rest(o, &raw);
+        if (o->source->trace->keeps_arguments)
+            st = type->own(cursor, &raw);
+        if (st == TM_OK)
+            st = push_rest(o, &raw);
     }
     type->close(cursor);
     return st;
@@ -91,6 +97,7 @@ static tm_status advance(struct order *o, struct head *head, bool *more)
     if (!*more)
         return st;
     row = next;
+    o->rest_row = *row;
     st = tm_unkeep_record(&o->rest_args, row, &o->args, &head->raw);
     track = tm_rows_at(o->source->trace->tracks, row->record.track);
     if (!track)
@@ -192,6 +199,17 @@ static tm_status open_tracks(struct order *o, uint64_t cutoff)
     return st;
 }
 
+/* What the earliest record says of itself: read only now, since each source has room for one. */
+static tm_status fetch_own(struct order *o)
+{
+    struct head *const head = &o->heads[0];
+
+    if (!o->source->trace->keeps_arguments)
+        return TM_OK;
+    return head->cursor ? o->source->type->own(head->cursor, &head->raw)
+                        : tm_unkeep_own(&o->rest_args, &o->rest_row, &head->raw);
+}
+
 static tm_status merge(struct order *o, tm_take_record *take, void *to)
 {
     tm_status st = TM_OK;
@@ -199,7 +217,9 @@ static tm_status merge(struct order *o, tm_take_record *take, void *to)
     while (st == TM_OK && o->count) {
         bool more;
 
-        st = take(to, &o->heads[0].track, &o->heads[0].raw);
+        st = fetch_own(o);
+        if (st == TM_OK)
+            st = take(to, &o->heads[0].track, &o->heads[0].raw);
         if (st == TM_OK)
             st = advance(o, &o->heads[0], &more);
         if (st != TM_OK)

@@ -189,6 +189,7 @@ tm_status tm_resolve(struct tm_resolver *r, const struct tm_track *track, const 
     *event = (struct tm_event){
         .record = raw->record,
         .args = raw->args,
+        .own = raw->own,
         .traits = raw->traits,
         .device = TM_NONE,
         .step = TM_NONE,

@@ -203,8 +203,8 @@ static void ignore_warning(void *to, const char *text, size_t length)
 
 static void read_profile(struct tm_run *run, char *path, size_t size)
 {
-    const struct tm_chosen_steps choice = { .all = size % 4 == 1, .has_range = size % 4 == 2, .begin = size % 3, .end = 3,
-                                            .has_skip = size % 4 == 3, .skip = size % 5 };
+    const struct tm_host_options options = { .steps = { .all = size % 4 == 1, .has_range = size % 4 == 2, .begin = size % 3, .end = 3,
+                                                .has_skip = size % 4 == 3, .skip = size % 5 }, .warn = ignore_warning };
     const struct tm_settings settings = { .gap_min_ps = 1000, .table_rows = 50, .session_window = size % 7 == 1 };
     struct tm_names *const names = tm_names_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES), tm_traits_of);
     struct way way = { .stage = { .type = &tm_device_time_stage, .run = run, .settings = &settings } };
@@ -213,7 +213,7 @@ static void read_profile(struct tm_run *run, char *path, size_t size)
 
     way.stage.state = tm_take(&run->budget, TM_ACCOUNT_MODEL, way.stage.type->state_bytes, &run->error);
     if (names && way.stage.state) {
-        if (tm_host_open(&host, run, names, &found, 0, &choice, ignore_warning, NULL) == TM_OK)
+        if (tm_host_open(&host, run, names, &found, 0, &options) == TM_OK)
             (void)!run_stage(&way, &host);
         tm_host_close(&host);
     }

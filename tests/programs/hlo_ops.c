@@ -109,7 +109,7 @@ static tm_status print_all(struct tm_host_run *host)
 int main(int argc, char **argv)
 {
     struct tm_run run = { .quiet = true, .spill_dir = "/var/tmp" };
-    const struct tm_chosen_steps choice = { .all = true };
+    const struct tm_host_options options = { .steps.all = true, .warn = ignore_warning };
     char host_name[] = "host";
     struct tm_found_file file = { .host = host_name };
     struct tm_names *names;
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
     names = tm_names_new(&run, tm_budget_share(&run.budget, TM_ACCOUNT_NAMES), tm_traits_of);
     if (!names)
         return 1;
-    st = tm_host_open(&host, &run, names, &file, 0, &choice, ignore_warning, NULL);
+    st = tm_host_open(&host, &run, names, &file, 0, &options);
     if (st == TM_OK)
         st = print_all(&host);
     tm_host_close(&host);

@@ -39,7 +39,7 @@ static void who_wrote_a_trace_is_told_by_its_content(void **state)
           "pytorch" },
         { "[" SPAN("1", "") "]", TM_ORIGIN_OTHER, "" },
     };
-    const struct tm_chosen_steps choice = { .all = false };
+    const struct tm_host_options options = { .warn = ignore_warning };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -55,7 +55,7 @@ static void who_wrote_a_trace_is_told_by_its_content(void **state)
         test_run_init(&run);
         names = tm_names_new(&run, tm_budget_share(&run.budget, TM_ACCOUNT_NAMES), tm_traits_of);
         assert_non_null(names);
-        assert_int_equal(tm_host_open(&host, &run, names, &found, 0, &choice, ignore_warning, NULL), TM_OK);
+        assert_int_equal(tm_host_open(&host, &run, names, &found, 0, &options), TM_OK);
         assert_int_equal(host.trace.origin, rows[i].origin);
         assert_string_equal(host.trace.environment.framework, rows[i].framework);
         tm_host_close(&host);

@@ -27,7 +27,7 @@ static void ignore_warning(void *to, const char *text, size_t length)
 
 static tm_status open_trace(struct opened *o, const char *json)
 {
-    const struct tm_chosen_steps choice = { .all = true };
+    const struct tm_host_options options = { .steps.all = true, .warn = ignore_warning };
     char path[64], name[] = "h0";
     const struct tm_found_file found = { .path = path, .host = name };
     const uint64_t refuse_in = o->run.budget.refuse_in;
@@ -42,7 +42,7 @@ static tm_status open_trace(struct opened *o, const char *json)
     o->names = tm_names_new(&o->run, tm_budget_share(&o->run.budget, TM_ACCOUNT_NAMES), tm_traits_of);
     if (!o->names)
         return o->run.error.status;
-    return tm_host_open(&o->host, &o->run, o->names, &found, 0, &choice, ignore_warning, NULL);
+    return tm_host_open(&o->host, &o->run, o->names, &found, 0, &options);
 }
 
 static void close_trace(struct opened *o)

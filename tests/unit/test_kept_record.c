@@ -16,7 +16,7 @@ static struct tm_raw made(uint64_t number, uint32_t length, const uint8_t *args)
 {
     return (struct tm_raw){
         .record = { .start_ps = -(int64_t)number, .dur_ps = 3, .correlation = number, .name = 5, .track = 7,
-                    .config = 11, .args_offset = 13, .args_length = length, .class = 17, .kind = TM_INSTANT,
+                    .config = 11, .common = 13, .args_length = length, .class = 17, .kind = TM_INSTANT,
                     .flags = TM_FLAG_STEP },
         .args = length ? args : NULL,
         .traits = (uint32_t)number ^ 0x5a5a,

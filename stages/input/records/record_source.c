@@ -73,6 +73,11 @@ static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool 
     return cursor->counts ? count(c, &raw->record) : TM_OK;
 }
 
+static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw *raw)
+{
+    return tm_record_store_own(&((struct record_cursor *)cursor)->place, raw);
+}
+
 static void free_source(struct tm_source *source)
 {
     struct record_source *const s = (struct record_source *)source;
@@ -85,6 +90,7 @@ static const struct tm_source_type record_source_type = {
     .name = "records",
     .open = open_track,
     .next = next_record,
+    .own = own_arguments,
     .close = close_track,
     .free = free_source,
 };

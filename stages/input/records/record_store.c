@@ -49,7 +49,8 @@ struct tm_record_store *tm_record_store_new(struct tm_trace *trace)
 {
     struct tm_run *run = trace->run;
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_INPUT), others = OTHERS_BYTES;
-    const size_t memory = (share - share / 2 > others ? share - others : share / 2) - TM_KEPT_ARGS_BYTES;
+    const size_t memory = (share - share / 2 > others ? share - others : share / 2) -
+                          tm_kept_args_bytes(trace->keeps_arguments);
     const size_t blocks = memory - memory / 8;
     struct tm_record_store *store = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*store), &run->error);
     size_t page = blocks / PAGES_WANTED;
@@ -330,4 +331,9 @@ tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw *raw
 
     *more = st == TM_OK && row;
     return *more ? tm_unkeep_record(&place->store->args, row, &place->args, raw) : st;
+}
+
+tm_status tm_record_store_own(struct tm_record_place *place, struct tm_raw *raw)
+{
+    return tm_unkeep_own(&place->store->args, &place->rows[place->at - 1], raw);
 }

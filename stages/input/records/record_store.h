@@ -55,6 +55,8 @@ tm_status tm_record_store_begin(struct tm_record_store *store, uint64_t track,
                                 struct tm_record_place *place) TM_MUST_USE;
 /* raw->args points into the place. */
 tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw *raw, bool *more) TM_MUST_USE;
+/* The own arguments of the record given out last; raw->own is valid until the next call on any place of the store. */
+tm_status tm_record_store_own(struct tm_record_place *place, struct tm_raw *raw) TM_MUST_USE;
 void tm_record_store_end(struct tm_record_place *place); /* tolerates a zeroed one */
 
 /* The same as rows: to take records out, and put them back in another order or changed, without a look at their

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_ARGUMENTS_H
+#define TM_ARGUMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pipeline/attributes.h"
+#include "pipeline/names.h"
+
+/* What an event says of itself beside its name and its time, as the input wrote it: the arguments of a Chrome event,
+ * the statistics of an XSpace event.  A list of bytes, the same for every input, that goes along with a record where
+ * an output wants it (tm_trace.keeps_arguments), and may be copied as it is:
+ *     list   := node*
+ *     node   := key value           in the list and in an object; key: varint of a tm_strid
+ *             | value               in an array
+ *     value  := type(1 byte) payload, as enum tm_argument_type says
+ * Varints are little-endian groups of 7 bits.  Nothing in it is trusted to be in bounds when it is read. */
+enum tm_argument_type {
+    TM_ARGUMENT_NULL,
+    TM_ARGUMENT_FALSE,
+    TM_ARGUMENT_TRUE,
+    TM_ARGUMENT_INT,     /* varint, zigzag */
+    TM_ARGUMENT_UINT,    /* varint: above INT64_MAX, or unsigned in the input */
+    TM_ARGUMENT_DOUBLE,  /* 8 bytes, finite or not */
+    TM_ARGUMENT_NUMBER,  /* varint length, bytes: a JSON number that is no integer of 64 bits, as it was written */
+    TM_ARGUMENT_TEXT,    /* varint length, bytes: any; short ones and those that hardly come again */
+    TM_ARGUMENT_NAME,    /* varint of a tm_strid: a longer text */
+    TM_ARGUMENT_OBJECT,  /* 4 bytes length, nodes */
+    TM_ARGUMENT_ARRAY,   /* 4 bytes length, values */
+    /* What is no argument, but belongs to the event; only at the top, with key 0. */
+    TM_ARGUMENT_CATEGORY, /* as TEXT: cat */
+    TM_ARGUMENT_ID,       /* as TEXT: id of a counter, an async span, a flow, as the file has it */
+    TM_ARGUMENT_PLACE,    /* varint: of a flow, the track on which it lies */
+    TM_ARGUMENT_ENCLOSED, /* nothing: an end of a flow belongs to the span around it, not to the next one (bp "e") */
+    TM_ARGUMENT_TYPES
+};
+
+/* Texts up to this length stay in the list, longer ones become names. */
+enum { TM_ARGUMENT_TEXT_MOST = 24, TM_ARGUMENTS_DEEPEST = 24, TM_ARGUMENTS_MOST = 128 << 10 };
+
+struct tm_arguments {
+    const uint8_t *bytes;
+    size_t length;
+};
+
+struct tm_argument {
+    tm_strid key;                /* 0 in arrays */
+    uint8_t type;                /* enum tm_argument_type */
+    int64_t number;              /* INT */
+    uint64_t value;              /* UINT, PLACE, and the handle of a NAME */
+    double real;                 /* DOUBLE */
+    const char *text;            /* NUMBER, TEXT, CATEGORY, ID: length bytes, borrowed from the list */
+    size_t length;
+    struct tm_arguments inside;  /* OBJECT, ARRAY */
+};
+
+/* Take the next node from the front of a list.
+ * in:     has_keys  false inside an array
+ * out:    false at the end, and where the rest cannot be read */
+bool tm_arguments_next(struct tm_arguments *list, bool has_keys, struct tm_argument *argument);
+
+/* What belongs to the event at the top of a list: the first node of that type. */
+bool tm_arguments_find(struct tm_arguments list, enum tm_argument_type type, struct tm_argument *argument);
+
+static inline bool tm_argument_is_value(const struct tm_argument *argument)
+{
+    return argument->type < TM_ARGUMENT_CATEGORY;
+}
+
+/* Makes a list in a buffer.  What does not fit is left out as a whole node, and is_cut says so. */
+struct tm_arguments_builder {
+    uint8_t *bytes;
+    size_t used, room;
+    struct tm_names *names;  /* keys and long texts go there */
+    tm_status status;        /* of the names; the first failure stays */
+    bool is_cut;
+    uint32_t depth;          /* objects and arrays that are open */
+    uint32_t skipped;        /* those inside, that could not be opened */
+    struct {
+        size_t at;           /* of its length */
+        bool is_array;
+    } open[TM_ARGUMENTS_DEEPEST];
+};
+
+/* in: buffer  room bytes, at most TM_ARGUMENTS_MOST; must outlive the list */
+void tm_arguments_begin(struct tm_arguments_builder *b, struct tm_names *names, uint8_t *buffer, size_t room);
+/* The list; everything that is open is closed.  b->status tells whether names failed. */
+struct tm_arguments tm_arguments_end(struct tm_arguments_builder *b);
+
+/* key is left out inside an array. */
+void tm_put_null(struct tm_arguments_builder *b, tm_strid key);
+void tm_put_bool(struct tm_arguments_builder *b, tm_strid key, bool value);
+void tm_put_int(struct tm_arguments_builder *b, tm_strid key, int64_t value);
+void tm_put_uint(struct tm_arguments_builder *b, tm_strid key, uint64_t value);
+void tm_put_double(struct tm_arguments_builder *b, tm_strid key, double value);
+void tm_put_number(struct tm_arguments_builder *b, tm_strid key, const char *text, size_t length);
+/* A short text stays in place, a longer one becomes a name. */
+void tm_put_text(struct tm_arguments_builder *b, tm_strid key, const char *text, size_t length);
+void tm_put_name(struct tm_arguments_builder *b, tm_strid key, tm_strid name);
+void tm_put_object(struct tm_arguments_builder *b, tm_strid key);
+void tm_put_array(struct tm_arguments_builder *b, tm_strid key);
+void tm_put_close(struct tm_arguments_builder *b); /* of the innermost object or array */
+/* CATEGORY, ID */
+void tm_put_event_text(struct tm_arguments_builder *b, enum tm_argument_type type, const char *text, size_t length);
+void tm_put_place(struct tm_arguments_builder *b, uint32_t track);
+void tm_put_enclosed(struct tm_arguments_builder *b);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_EXPORTER_H
+#define TM_EXPORTER_H
+
+#include "stages/output/derived.h"
+#include "stages/output/event_filter.h"
+#include "stages/output/trace_writer.h"
+
+/* From ordered events to calls of a trace writer: rows, lanes, cuts, counters, arrows; docs/convert.md says what becomes
+ * of what.  One exporter writes one output: a file, or the parts of it one after the other. */
+struct tm_exporter;
+
+/* What has been written since the file was begun. */
+struct tm_export_counts {
+    uint64_t slices;           /* pieces of spans, instants too */
+    uint64_t counters, flows, rows;
+    uint64_t pieces;           /* slices that go on from the part before */
+    int64_t first_ps, last_ps; /* of its slices and counters; first after last = nothing */
+};
+
+/* Asked before each event, when everything that ended before its begin has been written.
+ * out: true: the present file is to end at time_ps, and another one begins there */
+typedef bool tm_wants_cut(void *to, const struct tm_export_counts *counts, uint64_t raw_bytes, size_t open_spans,
+                          int64_t time_ps);
+/* The file that was written ends at time_ps; what is to be written next?  (finish: NULL is for none) */
+typedef tm_status tm_next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps,
+                               struct tm_out_file **next);
+
+struct tm_export_options {
+    struct tm_trace_writer *writer;
+    const struct tm_filter *filter; /* NULL = everything */
+    struct tm_derived *derived;     /* NULL = --plain */
+    /* Only what lies on this device: index into the devices of the host; TM_NONE: what lies on none */
+    bool has_device;
+    uint32_t device;
+    bool names_hosts;               /* rows of several hosts in one output: processes begin with the host's name */
+    tm_wants_cut *wants_cut;        /* NULL = never */
+    tm_next_file *next_file;
+    void *to;                       /* of both */
+};
+
+/* in:     names  of everything
+ * errors: NULL, with the error in run->error */
+struct tm_exporter *tm_exporter_new(struct tm_run *run, struct tm_names *names,
+                                    const struct tm_export_options *options) TM_MUST_USE;
+void tm_exporter_free(struct tm_exporter *e); /* tolerates NULL */
+
+/* A file has begun (writer->begin_file was called); counts begin with 0. */
+void tm_exporter_begin_file(struct tm_exporter *e);
+
+/* A host's events follow, ordered by tm_order.
+ * in:     resolver, source  surveyed
+ *         offset_ps         where its time 0 lies on the output's clock: the caller sees to it that nothing of it is
+ *                           negative */
+tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *trace, int64_t offset_ps) TM_MUST_USE;
+tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event) TM_MUST_USE;
+/* Everything that is open ends. */
+tm_status tm_exporter_end_host(struct tm_exporter *e) TM_MUST_USE;
+const struct tm_export_counts *tm_exporter_counts(const struct tm_exporter *e);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_OUT_FILE_H
+#define TM_OUT_FILE_H
+
+#include "pipeline/atomic_file.h"
+
+/* A stream of bytes that becomes a file, plain or gzip, whole or not at all. */
+struct tm_out_file;
+
+/* in:     folder, name  as of tm_atomic_open
+ *         is_gzip       one member, without a name and a time, so that the same bytes come out again
+ * errors: NULL, with the error in run->error */
+struct tm_out_file *tm_out_file_open(struct tm_run *run, const char *folder, const char *name,
+                                     bool is_gzip) TM_MUST_USE;
+tm_status tm_out_file_write(struct tm_out_file *file, const void *bytes, size_t length) TM_MUST_USE;
+/* The file appears.
+ * out: *written  bytes on disk; may be NULL */
+tm_status tm_out_file_commit(struct tm_out_file *file, uint64_t *written) TM_MUST_USE;
+void tm_out_file_free(struct tm_out_file *file); /* what was not committed goes away; tolerates NULL */
+
+#endif

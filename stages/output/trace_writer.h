@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_TRACE_WRITER_H
+#define TM_TRACE_WRITER_H
+
+#include "pipeline/arguments.h"
+#include "pipeline/stage.h"
+#include "pipeline/trace.h"
+#include "stages/output/out_file.h"
+
+/* A format that traces are written in.  What is written comes in the order of time and is checked already: spans of a
+ * row nest, 512 deep at most; every row's process comes before it, and every row before what lies on it, in each file.
+ * Times are picoseconds on the output's clock and never negative; a format that counts in nanoseconds rounds begins
+ * and ends alike (tm_out_ns), never lengths, so that what nests still nests. */
+
+static inline int64_t tm_out_ns(int64_t ps)
+{
+    return ps / 1000 + (ps % 1000 >= 500);
+}
+
+enum tm_out_sort {
+    TM_OUT_PROCESS,
+    TM_OUT_THREAD,  /* with pid and tid */
+    TM_OUT_LANE,    /* of a thread or a row: what does not nest on it; parent is its uuid */
+    TM_OUT_ROW,     /* of a process: without a thread of its own */
+    TM_OUT_COUNTER, /* of a process */
+};
+
+/* A row in the viewer. */
+struct tm_out_row {
+    uint64_t uuid;        /* the same in every part of a trace; never 0 */
+    uint64_t parent;      /* uuid; 0 of processes */
+    uint8_t sort;         /* enum tm_out_sort */
+    int32_t pid, tid;     /* unique in the output; of lanes a tid of their own; 0 < pid, and tid where it has one */
+    tm_strid name;
+    tm_strid unit;        /* of counters: "bytes", "%"; 0 = none */
+    int64_t order;        /* among its siblings, smaller first */
+};
+
+enum tm_out_mark {
+    TM_OUT_CUT_BEGIN = 1 << 0,  /* it began before: in the part before, or outside the filter */
+    TM_OUT_CUT_END = 1 << 1,    /* it goes on: in the next part, or outside the filter */
+    TM_OUT_UNFINISHED = 1 << 2, /* the input has no end of it */
+};
+
+/* A span or an instant. */
+struct tm_out_event {
+    const struct tm_out_row *row;
+    int64_t begin_ps, end_ps;         /* of this piece */
+    int64_t whole_begin_ps, whole_end_ps; /* before it was cut */
+    tm_strid name;                    /* never 0 */
+    tm_strid category;                /* 0 = none */
+    struct tm_arguments own, common;  /* both are written, own first; may be empty */
+    uint64_t flow;                    /* spans of one number are joined by arrows in the order of time; 0 = none */
+    const struct tm_event *of;        /* what it was made from: only in begin and instant; NULL of what was worked out */
+    const struct tm_trace *trace;     /* of `of` */
+    uint8_t marks;                    /* enum tm_out_mark: written as arguments "tracemill.cut" ("begin", "end", "both"), with
+                                         "tracemill.begin_ns" and "tracemill.dur_ns" of the whole, and
+                                         "tracemill.unfinished" (true) */
+    bool is_instant;
+};
+
+/* An end of an arrow that the input has. */
+struct tm_out_flow {
+    const struct tm_out_row *row;     /* on which an open span takes it */
+    int64_t time_ps;
+    uint64_t id;
+    tm_strid name, category;
+    uint8_t kind;                     /* TM_FLOW_BEGIN, _STEP, _END */
+    bool is_enclosed;                 /* to the span around it; false: to the next one that begins on the row */
+};
+
+struct tm_out_counter {
+    const struct tm_out_row *row;
+    int64_t time_ps;
+    double value;                     /* finite */
+    int64_t whole;                    /* the same, where is_whole */
+    bool is_whole;
+};
+
+/* What the file says of itself: texts without their quotes. */
+struct tm_out_fact {
+    const char *key, *value;
+};
+
+enum tm_args_level { TM_ARGS_ALL, TM_ARGS_ESSENTIAL, TM_ARGS_NONE };
+
+struct tm_writer_options {
+    enum tm_args_level args;
+    size_t memory_bytes;     /* for tables and buffers */
+    int64_t epoch_ns;        /* what the clock reads at time 0; formats that can say so do */
+    bool is_gzip;            /* the file is compressed as a whole, and nothing in it besides */
+    const struct tm_out_fact *facts;
+    size_t fact_count;
+};
+
+struct tm_trace_writer;
+
+/* Calls come in this order: (begin_file (row span... )* end_file)* free.  None comes after a failure but free. */
+struct tm_trace_writer_type {
+    const char *suffix;      /* ".pftrace" */
+    bool writes_ends;        /* begin is called for a span when it begins, end when it ends; else only end, with all of it */
+    /* in: names  of everything that is written
+     * errors: NULL, with the error in run->error */
+    struct tm_trace_writer *(*open)(struct tm_run *run, struct tm_names *names, const struct tm_writer_options *options);
+    tm_status (*begin_file)(struct tm_trace_writer *w, struct tm_out_file *file);
+    tm_status (*row)(struct tm_trace_writer *w, const struct tm_out_row *row);
+    tm_status (*begin)(struct tm_trace_writer *w, const struct tm_out_event *event);
+    tm_status (*end)(struct tm_trace_writer *w, const struct tm_out_event *event); /* writes_ends: only row and end_ps count */
+    tm_status (*instant)(struct tm_trace_writer *w, const struct tm_out_event *event);
+    tm_status (*counter)(struct tm_trace_writer *w, const struct tm_out_counter *counter);
+    tm_status (*flow)(struct tm_trace_writer *w, const struct tm_out_flow *flow);
+    tm_status (*end_file)(struct tm_trace_writer *w);
+    /* Bytes of the present file so far, before any compression. */
+    uint64_t (*raw_bytes)(const struct tm_trace_writer *w);
+    void (*free)(struct tm_trace_writer *w); /* tolerates NULL */
+};
+
+struct tm_trace_writer {
+    const struct tm_trace_writer_type *type;
+    struct tm_run *run;
+};
+
+extern const struct tm_trace_writer_type tm_perfetto_writer, tm_chrome_json_writer, tm_csv_writer;
+
+/* Whether an argument of this name is written at --args essential: what joins, places and sizes an event. */
+bool tm_is_essential_argument(const char *key, size_t length);
+
+/* A text as valid UTF-8 without NUL: what is not becomes U+FFFD.
+ * in:     to  3 * length bytes at least
+ * out:    bytes written */
+size_t tm_out_utf8(char *to, const char *text, size_t length);
+
+#endif
