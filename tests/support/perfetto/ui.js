@@ -18,20 +18,19 @@ const TYPES = { '.js': 'text/javascript', '.wasm': 'application/wasm', '.html': 
     '.json': 'application/json' };
 const FLAGS = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run',
     '--disable-extensions', '--disable-background-networking', '--disable-component-update', '--disable-sync',
-    '--disable-quic', '--window-size=1600,2400', '--remote-debugging-pipe', 'about:blank'];
+    '--disable-quic', '--window-size=1600,4000', '--remote-debugging-pipe', 'about:blank'];
 const TRACE_NAME = '/trace-under-test';
 
 // What stands on the page.  Groups are opened as they are found: rows inside are not there before.
 const LOOK = `(() => {
-    const texts = (selector) => Array.from(document.querySelectorAll(selector)).map((e) => e.innerText.trim());
-    for (const row of document.querySelectorAll('.pf-track--is-summary:not(.pf-track--expanded) .pf-track__header'))
-        row.click();
+    const texts = (selector) => Array.from(document.querySelectorAll(selector)).map((e) => e.textContent.trim());
+    const closed = document.querySelectorAll('.pf-track__header--summary:not(.pf-track__header--expanded--summary)');
+    for (const header of closed)
+        header.querySelector('.pf-track__shell').click();
     return JSON.stringify({
         title: document.title,
-        tracks: texts('.pf-track__title').map((t) => t.split('\\n')[0]),
-        errors: texts('.pf-modal-dialog, .pf-topbar__error-box')
-            .concat(document.querySelector('.pf-topbar__error-box') ? ['import errors'] : []).filter((t) => t),
-        busy: Boolean(document.querySelector('.pf-omnibox__input[placeholder*="Loading"]')),
+        tracks: texts('.pf-track__title-popup'),
+        errors: texts('.pf-modal-dialog').concat(texts('.pf-topbar__error-box').map(() => 'import errors')),
     });
 })()`;
 
@@ -100,7 +99,7 @@ async function watch(page, began) {
         if (!text)
             continue;
         const seen = JSON.parse(text);
-        same = text === before && !seen.busy && (seen.tracks.length || seen.errors.length) ? same + 1 : 0;
+        same = text === before && (seen.tracks.length || seen.errors.length) ? same + 1 : 0;
         before = text;
         if (same >= 3)
             return { ...seen, seconds: (Date.now() - began) / 1000 };
