@@ -30,7 +30,8 @@ const LOOK = `(() => {
     return JSON.stringify({
         title: document.title,
         tracks: texts('.pf-track__title-popup'),
-        errors: texts('.pf-modal-dialog').concat(texts('.pf-topbar__error-box').map(() => 'import errors')),
+        dialogs: texts('.pf-modal-dialog'),
+        errors: texts('.pf-topbar__error-box').map(() => 'import errors'),
     });
 })()`;
 
@@ -99,10 +100,10 @@ async function watch(page, began) {
         if (!text)
             continue;
         const seen = JSON.parse(text);
-        same = text === before && (seen.tracks.length || seen.errors.length) ? same + 1 : 0;
+        same = text === before && (seen.tracks.length || seen.dialogs.length) ? same + 1 : 0;
         before = text;
         if (same >= 3)
-            return { ...seen, seconds: (Date.now() - began) / 1000 };
+            return { title: seen.title, tracks: seen.tracks, errors: seen.dialogs.concat(seen.errors), seconds: (Date.now() - began) / 1000 };
     }
 }
 
