@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows as track descriptors, and what stands before them.  Threads are tracks of threads, because the strip at the top of
- * the viewer is drawn from these alone.  Rows of one name are never merged; the lanes of a row are, into one row with as many
- * lines as are needed.
+ * the viewer is drawn from these alone.  No rows are merged, not even the lanes of one row: the viewer shows these together
+ * anyway, and arrows of the input are refused on rows that are merged.
  * source: https://perfetto.dev/docs/reference/trace-packet-proto, TrackDescriptor */
 #include "stages/output/perfetto/perfetto_private.h"
 
@@ -67,17 +67,6 @@ static int32_t rank_of(const struct tm_out_row *row)
     return row->order > INT32_MAX ? INT32_MAX : row->order < INT32_MIN ? INT32_MIN : (int32_t)row->order;
 }
 
-static void set_merging(Perfetto__TrackDescriptor *track, const struct tm_out_row *row)
-{
-    track->has_sibling_merge_behavior = true;
-    track->sibling_merge_behavior = PERFETTO__TRACK_DESCRIPTOR__MERGING__NONE;
-    if (row->sort == TM_OUT_LANE) {
-        track->sibling_merge_behavior = PERFETTO__TRACK_DESCRIPTOR__MERGING__BY_KEY;
-        track->has_sibling_merge_key_int = true;
-        track->sibling_merge_key_int = row->parent;
-    }
-}
-
 static bool is_text(ProtobufCBinaryData text, const char *literal)
 {
     return text.len == strlen(literal) && memcmp(text.data, literal, text.len) == 0;
@@ -118,8 +107,8 @@ static tm_status put_track(struct tm_perfetto *w, const struct tm_out_row *row, 
         track->has_child_ordering = true;
         track->child_ordering = PERFETTO__TRACK_DESCRIPTOR__ORDERING__EXPLICIT;
     }
-    if (row->sort != TM_OUT_PROCESS)
-        set_merging(track, row);
+    track->has_sibling_merge_behavior = row->sort != TM_OUT_PROCESS;
+    track->sibling_merge_behavior = PERFETTO__TRACK_DESCRIPTOR__MERGING__NONE;
     packet.track_descriptor = track;
     return tm_perfetto_put(w, &packet);
 }
