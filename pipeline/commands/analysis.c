@@ -45,6 +45,7 @@ struct analysis {
     struct tm_file_facts *file;       /* of the file that is being read */
     struct tm_device_profiles *profiles;
     struct tm_partial_writer **saved; /* NULL = not wanted */
+    const struct tm_observer *observer; /* NULL = nobody */
     bool partial;
 };
 
@@ -86,6 +87,14 @@ static tm_status take_event(void *to, const struct tm_event *event)
     return st;
 }
 
+static tm_status take_observed(void *to, const struct tm_event *event)
+{
+    const struct analysis *a = to;
+    const tm_status st = take_event(to, event);
+
+    return st == TM_OK ? a->observer->type->take(a->observer->to, event) : st;
+}
+
 /* --- one host --- */
 
 static void keep_warning(void *to, const char *text, size_t length)
@@ -108,6 +117,7 @@ static void add_file(struct analysis *a)
 static tm_status read_host(struct analysis *a, const struct tm_found_file *found, uint32_t number)
 {
     const struct tm_host_options options = { .steps = a->choice, .warn = keep_warning, .to = a };
+    const struct tm_observer *observer = a->observer;
     struct tm_host_run host;
     tm_status st;
 
@@ -116,10 +126,14 @@ static tm_status read_host(struct analysis *a, const struct tm_found_file *found
 
     for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
         st = a->stages[i].type->begin_host(&a->stages[i], &host.trace);
+    if (st == TM_OK && observer)
+        st = observer->type->begin_host(observer->to, &host.trace);
     if (st == TM_OK)
-        st = tm_host_events(&host, take_event, a);
+        st = tm_host_events(&host, observer ? take_observed : take_event, a);
     for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
         st = a->stages[i].type->end_host(&a->stages[i]);
+    if (st == TM_OK && observer)
+        st = observer->type->end_host(observer->to);
     if (st == TM_OK) {
         tm_file_facts_take(a->file, host.input, found, &host.trace, host.events);
         add_file(a);
@@ -348,6 +362,10 @@ static tm_status read_settings(struct analysis *a)
 
     a->settings = (struct tm_settings){ .gap_min_ps = o->gap_min_ps, .table_rows = o->rows,
                                         .session_window = o->window == TM_WINDOW_SESSION };
+    if (a->observer) {
+        a->settings.take_gap = a->observer->type->take_gap;
+        a->settings.gap_taker = a->observer->to;
+    }
     a->choice = (struct tm_chosen_steps){ .all = o->steps == TM_CHOOSE_ALL,
                                           .has_range = o->steps == TM_CHOOSE_RANGE,
                                           .begin = o->steps_begin, .end = o->steps_end,
@@ -364,7 +382,8 @@ static tm_status work(struct analysis *a)
         st = tm_inputs_find(&a->inputs, run, a->options);
     if (st != TM_OK)
         return st;
-    a->names = tm_names_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES), tm_traits_of);
+    a->names = a->observer ? a->observer->names
+                           : tm_names_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES), tm_traits_of);
     a->warnings = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*a->warnings), &run->error);
     a->file = a->warnings ? tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*a->file), &run->error) : NULL;
     a->profiles = a->names && a->file ? tm_device_profiles_new(run, a->names) : NULL;
@@ -380,11 +399,10 @@ static tm_status work(struct analysis *a)
 }
 
 tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struct tm_doc *summary,
-                     struct tm_partial_writer **partial)
+                     struct tm_partial_writer **partial, const struct tm_observer *observer)
 {
-    struct analysis a = {
-        .run = run, .options = options, .summary = summary, .root = tm_doc_root(summary), .saved = partial
-    };
+    struct analysis a = { .run = run, .options = options, .summary = summary, .root = tm_doc_root(summary),
+                          .saved = partial, .observer = observer };
     tm_status st;
 
     if (partial)
@@ -392,7 +410,8 @@ tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struc
     st = work(&a);
     close_stages(&a);
     tm_device_profiles_free(a.profiles);
-    tm_names_free(a.names);
+    if (!observer)
+        tm_names_free(a.names);
     tm_inputs_free(&a.inputs);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a.file, a.file ? sizeof(*a.file) : 0);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a.warnings, a.warnings ? sizeof(*a.warnings) : 0);

@@ -338,7 +338,7 @@ tm_status tm_command_report(struct tm_run *run, const struct tm_options *options
 
     if (!result.doc)
         return run->error.status;
-    st = tm_analyze(run, options, result.doc, options->formats & TM_FORMAT_PARTIAL ? &result.partial : NULL);
+    st = tm_analyze(run, options, result.doc, options->formats & TM_FORMAT_PARTIAL ? &result.partial : NULL, NULL);
     if (!st)
         st = tm_doc_status(result.doc);
     if (!st)
