@@ -23,6 +23,7 @@ static void finish(void *to, const struct tm_track *track, struct tm_raw *raw)
 static struct tm_source *begin_test(struct tm_run *run, struct stored_trace *s, const char *const *tracks,
                                     struct finished *finished)
 {
+    const struct tm_record_finish calls = { .record = finished ? finish : NULL, .to = finished };
     struct tm_source *source;
     uint32_t count = 0;
 
@@ -37,7 +38,7 @@ static struct tm_source *begin_test(struct tm_run *run, struct stored_trace *s, 
         assert_int_equal(tm_pairs_join(s->store, &s->trace, i), TM_OK);
         ((struct tm_track *)tm_rows_change(s->trace.tracks, i))->events = tm_record_store_count(s->store, i);
     }
-    assert_int_equal(tm_record_source_new(&s->trace, s->store, finished ? finish : NULL, finished, &source), TM_OK);
+    assert_int_equal(tm_record_source_new(&s->trace, s->store, &calls, &source), TM_OK);
     assert_ptr_equal(source->trace, &s->trace);
     return source;
 }
@@ -182,6 +183,7 @@ static tm_status read_first(struct tm_source *source)
 
 static tm_status job(struct tm_run *run)
 {
+    const struct tm_record_finish none = { .record = NULL };
     const uint64_t refuse_in = run->budget.refuse_in;
     struct stored_trace s;
     struct tm_source *source;
@@ -191,7 +193,7 @@ static tm_status job(struct tm_run *run)
     stored_trace_init(&s, run, 1);
     stored_add(&s, 0, "X1+1 a;X2+1 b");
     run->budget.refuse_in = refuse_in;
-    st = tm_record_source_new(&s.trace, s.store, NULL, NULL, &source);
+    st = tm_record_source_new(&s.trace, s.store, &none, &source);
     if (st == TM_OK)
         st = read_first(source);
     if (source)
