@@ -82,8 +82,6 @@ struct tm_out_fact {
     const char *key, *value;
 };
 
-enum tm_args_level { TM_ARGS_ALL, TM_ARGS_ESSENTIAL, TM_ARGS_NONE };
-
 struct tm_writer_options {
     enum tm_args_level args;
     size_t memory_bytes;     /* for tables and buffers */
