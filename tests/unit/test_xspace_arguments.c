@@ -434,7 +434,7 @@ static void a_list_that_is_full_is_a_loss(void **state)
     assert_non_null(cursor);
     assert_int_equal(type->next(cursor, &raw, &more), TM_OK);
     assert_int_equal(type->own(cursor, &raw), TM_OK);
-    assert_true(raw.own.length > TM_ARGUMENTS_MOST - 100 && raw.own.length <= TM_ARGUMENTS_MOST);
+    assert_true(raw.own.length > TM_ARGUMENTS_MOST / 2 && raw.own.length <= TM_ARGUMENTS_MOST);
     assert_int_equal(x.run.tallies.count[TM_TALLY_LONG_ARGUMENTS], 1);
     type->close(cursor);
     xspace_close(&x);
