@@ -35,8 +35,9 @@ struct tm_packets {
 tm_status tm_packets_open(struct tm_packets *packets, struct tm_run *run, bool is_deflating) TM_MUST_USE;
 void tm_packets_close(struct tm_packets *packets); /* tolerates zeroed memory */
 void tm_packets_begin_file(struct tm_packets *packets, struct tm_out_file *file);
-/* in: packet  TM_PACKET_MOST bytes on the wire at most */
-tm_status tm_packets_put(struct tm_packets *packets, Perfetto__TracePacket *packet) TM_MUST_USE;
+/* in: most_bytes  not less than the packet takes on the wire; TM_PACKET_MOST at most.  Counting exactly would cost half as
+ *                 much as packing */
+tm_status tm_packets_put(struct tm_packets *packets, Perfetto__TracePacket *packet, size_t most_bytes) TM_MUST_USE;
 tm_status tm_packets_end_file(struct tm_packets *packets) TM_MUST_USE;
 
 #endif

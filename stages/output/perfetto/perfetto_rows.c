@@ -12,7 +12,7 @@ enum { FACTS_AT_ONCE = 64 };
 /* Texts of facts that come after the scratch memory is full are left out; they are short. */
 static ProtobufCBinaryData text_of(struct tm_perfetto *w, const char *text)
 {
-    return tm_perfetto_bytes(&w->names, text, strlen(text));
+    return tm_perfetto_copy(&w->names, text, strlen(text));
 }
 
 static tm_status put_some_facts(struct tm_perfetto *w, const struct tm_out_fact *facts, size_t count)
