@@ -41,7 +41,7 @@ static struct rig *new_rig(struct tm_writer_options options)
     assert_non_null(r);
     test_run_init(&r->run);
     options.epoch_ns = options.epoch_ns ? options.epoch_ns : EPOCH_NS;
-    assert_int_equal(open_rig(r, options, 1 << 20), TM_OK);
+    assert_int_equal(open_rig(r, options, tm_budget_share(&r->run.budget, TM_ACCOUNT_NAMES)), TM_OK);
     return r;
 }
 
@@ -344,7 +344,8 @@ static void slices_instants_and_counters_are_packets_of_one_sequence(void **stat
     assert_int_equal(p->timestamp, EPOCH_NS + 4000);
     assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__COUNTER);
     assert_true(p->track_event->track_uuid == UINT64_MAX);
-    assert_int_equal(p->track_event->counter_value_field_case, PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_COUNTER_VALUE);
+    assert_int_equal(p->track_event->counter_value_field_case,
+                     PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_COUNTER_VALUE);
     assert_int_equal(p->track_event->counter_value, 0);
     p = packet_at(t, 5);
     assert_int_equal(p->track_event->counter_value_field_case,
@@ -359,12 +360,17 @@ static void rows_are_tracks_with_their_order(void **state)
     struct rig *r = new_rig(all);
     const struct tm_out_row rows[] = {
         { .uuid = 10, .sort = TM_OUT_PROCESS, .pid = 1, .name = id_of(r, "/device:GPU:0"), .order = -3 },
-        { .uuid = 11, .parent = 10, .sort = TM_OUT_THREAD, .pid = 1, .tid = 14, .name = id_of(r, "Stream"), .order = INT64_MAX },
+        { .uuid = 11, .parent = 10, .sort = TM_OUT_THREAD, .pid = 1, .tid = 14, .name = id_of(r, "Stream"),
+          .order = INT64_MAX },
         { .uuid = 12, .parent = 11, .sort = TM_OUT_LANE, .pid = 1, .tid = 15, .name = id_of(r, "Stream"), .order = 1 },
-        { .uuid = 13, .parent = 10, .sort = TM_OUT_ROW, .pid = 1, .tid = 16, .name = id_of(r, "(async\xff)"), .order = 2 },
-        { .uuid = 14, .parent = 10, .sort = TM_OUT_COUNTER, .pid = 1, .name = id_of(r, "memory"), .unit = id_of(r, "bytes") },
-        { .uuid = 15, .parent = 10, .sort = TM_OUT_COUNTER, .pid = 1, .name = id_of(r, "busy"), .unit = id_of(r, "%") },
-        { .uuid = 16, .parent = 10, .sort = TM_OUT_COUNTER, .pid = 1, .name = id_of(r, "queue"), .unit = id_of(r, "count") },
+        { .uuid = 13, .parent = 10, .sort = TM_OUT_ROW, .pid = 1, .tid = 16, .name = id_of(r, "(async\xff)"),
+          .order = 2 },
+        { .uuid = 14, .parent = 10, .sort = TM_OUT_COUNTER, .pid = 1, .name = id_of(r, "memory"),
+          .unit = id_of(r, "bytes") },
+        { .uuid = 15, .parent = 10, .sort = TM_OUT_COUNTER, .pid = 1, .name = id_of(r, "busy"),
+          .unit = id_of(r, "%") },
+        { .uuid = 16, .parent = 10, .sort = TM_OUT_COUNTER, .pid = 1, .name = id_of(r, "queue"),
+          .unit = id_of(r, "count") },
         { .uuid = 17, .parent = 10, .sort = TM_OUT_COUNTER, .pid = 1, .name = id_of(r, "other") },
     };
     enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
@@ -453,8 +459,8 @@ static void arguments_keep_their_kind(void **state)
 
     struct trace *t = write_one(r, &event, &slice);
     Perfetto__DebugAnnotation **a = slice->debug_annotations;
-    static const char *const keys[] = { "nothing", "no", "int", "uint", "large", "real", "nan", "below", "number", "huge",
-                                        "text", "name", "" };
+    static const char *const keys[] = { "nothing", "no", "int", "uint", "large", "real", "nan", "below", "number",
+                                        "huge", "text", "name", "" };
 
     assert_int_equal(slice->n_debug_annotations, 13);
     for (size_t i = 0; i < 13; i++)

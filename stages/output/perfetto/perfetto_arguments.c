@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments as debug annotations.  Lists are taken level by level: first the arguments of the event, then what is inside
- * the first object or list among them, and so on, so that the values of each list lie one after the other, and nothing
- * is called again from inside itself.  Memory: one array of values, of a fixed size. */
+/* Arguments as debug annotations.  Lists are taken level by level: first the arguments of the event, then what is
+ * inside the first object or list among them, and so on, so that the values of each list lie one after the other, and
+ * nothing is called again from inside itself.  Memory: one array of values, of a fixed size. */
 #include "stages/output/perfetto/perfetto_arguments.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static tm_status is_essential(struct tm_perfetto_arguments *a, tm_strid key, boo
     size_t length;
 
     if (!a->keys[at].is_known || a->keys[at].id != key) {
-        const tm_status status = tm_names_text(a->names->names, key, 0, &text, &length);
+        const tm_status status = tm_names_text(a->names->names, key, TM_PERFETTO_TEXT_MOST, &text, &length);
 
         if (status != TM_OK)
             return status;

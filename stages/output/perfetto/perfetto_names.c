@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts of packets: tables of what comes often, open addressing by the hash of the text.  Before each table lies a cache by
- * handle, one entry a slot, so that most look-ups do not ask the run's names.  Memory: fixed.
+/* Texts of packets: tables of what comes often, open addressing by the hash of the text.  Before each table lies a
+ * cache by handle, one entry a slot, so that most look-ups do not ask the run's names.  Memory: fixed.
  * source: https://perfetto.dev/docs/reference/synthetic-track-event, interning */
 #include "stages/output/perfetto/perfetto_names.h"
 
@@ -103,8 +103,10 @@ ProtobufCBinaryData tm_perfetto_copy(struct tm_perfetto_names *n, const char *fr
 
     if (text.data != (const uint8_t *)from)
         return text;
-    if (text.len > TM_PERFETTO_SCRATCH_BYTES - n->scratch_used)
+    if (text.len > TM_PERFETTO_SCRATCH_BYTES - n->scratch_used) {
+        n->text_bytes -= text.len;
         return lose(n);
+    }
     text.data = memcpy(n->scratch + n->scratch_used, from, text.len);
     n->scratch_used += text.len;
     return text;

@@ -6,9 +6,9 @@
 #include "pipeline/groups.h"
 #include "pipeline/names.h"
 
-/* Texts of packets.  What comes often stands in a table of the file by its number, and a packet that uses it first brings
- * the text along.  The tables have fixed sizes, whatever the memory is, and know texts by what they are, not by their
- * handles: the same bytes come out always.  Where one is full, all of them begin anew. */
+/* Texts of packets.  What comes often stands in a table of the file by its number, and a packet that uses it first
+ * brings the text along.  The tables have fixed sizes, whatever the memory is, and know texts by what they are, not by
+ * their handles: the same bytes come out always.  Where one is full, all of them begin anew. */
 enum tm_perfetto_table {
     TM_PERFETTO_CATEGORIES,
     TM_PERFETTO_NAMES,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows as track descriptors, and what stands before them.  Threads are tracks of threads, because the strip at the top of
- * the viewer is drawn from these alone.  No rows are merged, not even the lanes of one row: the viewer shows these together
- * anyway, and arrows of the input are refused on rows that are merged.
+/* Rows as track descriptors, and what stands before them.  Threads are tracks of threads, because the strip at the top
+ * of the viewer is drawn from these alone.  No rows are merged, not even the lanes of one row: the viewer shows these
+ * together anyway, and arrows of the input are refused on rows that are merged.
  * source: https://perfetto.dev/docs/reference/trace-packet-proto, TrackDescriptor */
 #include "stages/output/perfetto/perfetto_private.h"
 

@@ -9,15 +9,14 @@
 
 enum { SEQUENCE = 1, FLAG_ANEW = 1, FLAG_USES_NAMES = 2 };
 
-/* What a packet takes at most beside its texts: itself (the facts, at most), an argument, an entry of a table.  Numbers take
- * 10 bytes, lengths 5, the number and the type of a field 2. */
+/* What a packet takes at most beside its texts: itself (the facts, at most), an argument, an entry of a table.  Numbers
+ * take 10 bytes, lengths 5, the number and the type of a field 2. */
 enum { PACKET_BYTES = 2048, ARGUMENT_BYTES = 2 + 5 + 2 + 10 + 2 + 10, ENTRY_BYTES = 2 + 5 + 1 + 10 + 1 + 5 };
 static_assert(PACKET_BYTES + TM_PERFETTO_SCRATCH_BYTES + 2 * TM_ARGUMENTS_MOST +
                       TM_PERFETTO_VALUES_MOST * ARGUMENT_BYTES + TM_PERFETTO_FRESH * ENTRY_BYTES <= TM_PACKET_MOST,
               "the largest packet fits into a block");
 
-/* Joined by the writer's own numbers, not by those of the input: the viewer numbers the input's arrows from 0 on, and both
- * would meet. */
+/* The viewer numbers the arrows that the input has from 0 on, and spans that are joined must not share these numbers. */
 static const uint64_t own_flow = UINT64_C(1) << 63;
 
 static const char *const own_key_text[TM_PERFETTO_OWN_KEYS] = {
@@ -128,7 +127,7 @@ static tm_status put_event(struct tm_perfetto *w, Perfetto__TrackEvent *event, c
     return tm_perfetto_put(w, &packet);
 }
 
-/* category: one number, at whose place the event's list of numbers, or of texts, points. */
+/* Where the event's list of numbers of categories, or of their texts, lies: it has one. */
 struct category {
     uint64_t iid;
     ProtobufCBinaryData text;
@@ -278,12 +277,13 @@ static tm_status counter(struct tm_trace_writer *base, const struct tm_out_count
     Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
 
     tm_perfetto_names_begin(&w->names);
-    event.counter_value_field_case = counter->is_whole ? PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_COUNTER_VALUE
-                                                       : PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_DOUBLE_COUNTER_VALUE;
-    if (counter->is_whole)
+    if (counter->is_whole) {
+        event.counter_value_field_case = PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_COUNTER_VALUE;
         event.counter_value = counter->whole;
-    else
+    } else {
+        event.counter_value_field_case = PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_DOUBLE_COUNTER_VALUE;
         event.double_counter_value = counter->value;
+    }
     return put_event(w, &event, counter->row, counter->time_ps, PERFETTO__TRACK_EVENT__TYPE__COUNTER);
 }
 
