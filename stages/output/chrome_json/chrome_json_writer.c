@@ -124,7 +124,7 @@ static void put_name(struct chrome_json *c, tm_strid name, tm_strid category)
 
 static void put_id(struct chrome_json *c, const char *head, uint64_t id)
 {
-    char digits[20];
+    char digits[24];
     const int n = snprintf(digits, sizeof(digits), "\"0x%llx\"", (unsigned long long)id);
 
     tm_sink_text(&c->json.sink, head);

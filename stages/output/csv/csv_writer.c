@@ -228,12 +228,6 @@ static tm_status skip_row(struct tm_trace_writer *w, const struct tm_out_row *ro
     return writer_of(w)->json.sink.status;
 }
 
-static tm_status skip_end(struct tm_trace_writer *w, const struct tm_out_event *event)
-{
-    (void)event;
-    return writer_of(w)->json.sink.status;
-}
-
 static tm_status skip_arrow(struct tm_trace_writer *w, const struct tm_out_flow *flow)
 {
     (void)flow;
@@ -247,7 +241,7 @@ const struct tm_trace_writer_type tm_csv_writer = {
     .begin_file = begin_file,
     .row = skip_row,
     .begin = put_event,
-    .end = skip_end,
+    .end = NULL,
     .instant = put_event,
     .counter = put_counter,
     .flow = skip_arrow,
