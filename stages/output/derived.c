@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was worked out, as rows in the order of time.  Rows of all hosts go through one sort; their arguments lie in an
- * array of bytes in the order in which they came.  Both spill: an eighth and a sixteenth of the account `model`.  Beside
- * that, a fixed struct per device of the present host, and some hundred bytes for each host and device, which spill
- * too. */
+ * array of bytes in the order in which they came.  Both spill: an eighth and a sixteenth of the account `model`.
+ * Beside that, a fixed struct per device of the present host, and some hundred bytes for each host and device, which
+ * spill too. */
 #include "stages/output/derived.h"
 
 #include <stdio.h>

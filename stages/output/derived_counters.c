@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counters of devices: how much launched work waits, and how much of the time they are active.  Activities come in the
  * order of their begins, their launches do not: these go through a sort of 16 bytes each, and the begins into a list,
- * both of which spill.  When the host ends, the two are walked side by side.  Beside that: a fixed struct per device. */
+ * both of which spill.  When the host ends, the two are walked side by side.  Beside that, a fixed struct per
+ * device. */
 #include "stages/output/derived_private.h"
 
 /* Of the account's share. */
