@@ -32,20 +32,23 @@ static tm_status note_track(struct tm_chrome_maker *m, const struct tm_chrome_ev
     return st;
 }
 
-static tm_status find_place(struct tm_chrome_maker *m, const struct tm_chrome_event *e, uint32_t *place)
+static tm_status find_place(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_record *flow,
+                            uint32_t *place)
 {
     const struct tm_chrome_lately *const lately = &m->lately;
     const tm_status st = tm_chrome_track_of(m->tracks, e, TM_CHROME_THREAD, 0, place);
 
-    if (st == TM_OK && lately->is_any && lately->thread == *place && is_same_time(&lately->ts, &e->ts))
+    if (st == TM_OK && lately->is_any && lately->thread == *place && is_same_time(&lately->ts, &e->ts)) {
         *place = lately->track;
+        flow->flags |= TM_FLAG_PLACED;
+    }
     return st;
 }
 
 tm_status tm_chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
                              struct tm_raw *raw)
 {
-    const struct tm_record *const r = &raw->record;
+    struct tm_record *const r = &raw->record;
     struct tm_chrome_words words = {
         .has_category = event->has & TM_CHROME_CAT && event->cat.length && r->kind != TM_END, /* its begin has it */
         .has_id = r->kind != TM_END && (sort == TM_CHROME_ASYNC || sort == TM_CHROME_FLOW || sort == TM_CHROME_COUNTER),
@@ -53,7 +56,7 @@ tm_status tm_chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_e
     tm_status st = TM_OK;
 
     if (is_flow(r)) {
-        st = find_place(m, event, &words.place);
+        st = find_place(m, event, r, &words.place);
         words.has_place = true;
         words.is_enclosed = r->kind != TM_FLOW_END || event->has & TM_CHROME_BIND_ENCLOSING;
     } else if (tm_chrome_has_thread(sort)) {
@@ -68,7 +71,9 @@ tm_status tm_chrome_finish_own(void *to, const struct tm_record *record, uint8_t
     struct tm_argument place;
     const struct tm_track *track;
 
-    if (!is_flow(record) || !tm_arguments_find((struct tm_arguments){ bytes, length }, TM_ARGUMENT_PLACE, &place) ||
+    if (!is_flow(record) || record->flags & TM_FLAG_PLACED)
+        return TM_OK;
+    if (!tm_arguments_find((struct tm_arguments){ bytes, length }, TM_ARGUMENT_PLACE, &place) ||
         place.value >= tm_rows_count(trace->tracks))
         return TM_OK;
     track = tm_rows_at(trace->tracks, place.value);
