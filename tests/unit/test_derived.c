@@ -93,7 +93,8 @@ static const char *text_of(struct tm_names *names, tm_strid name)
     return text;
 }
 
-static bool find_argument(struct tm_names *names, struct tm_arguments list, const char *key, struct tm_argument *argument)
+static bool find_argument(struct tm_names *names, struct tm_arguments list, const char *key,
+                          struct tm_argument *argument)
 {
     while (tm_arguments_next(&list, true, argument))
         if (strcmp(text_of(names, argument->key), key) == 0)
@@ -704,8 +705,7 @@ static uint64_t digest(struct rig *r, uint32_t host, uint64_t *count)
         assert_int_equal(row->host, host);
         assert_true(row->begin_ps > before.begin_ps ||
                     (row->begin_ps == before.begin_ps &&
-                     (row->end_ps < before.end_ps ||
-                      (row->end_ps == before.end_ps && (row->sort > before.sort || row->sort == before.sort)))));
+                     (row->end_ps < before.end_ps || (row->end_ps == before.end_ps && row->sort >= before.sort))));
         before = *row;
         sum ^= (uint64_t)row->begin_ps * 31 + (uint64_t)row->end_ps * 7 + (uint64_t)(row->value * 1000) + row->device;
         (void)next_number(&sum);
