@@ -103,21 +103,21 @@ def slices_by_row(recording):
 
 # --- arrows ---------------------------------------------------------------------------------------------------
 
-def holder_of(arrow):
-    """The span that an end of an arrow belongs to, or None."""
-    if not arrow.is_enclosed:
-        following = [i for i in arrow.row.items if i.begin >= arrow.time]
-        return min(following, key=lambda i: (i.begin, -i.end, i.place)) if following else None
-    around = [i for i in arrow.row.items if i.begin <= arrow.time < i.end]
-    return max(around, key=lambda i: (i.begin, -i.end, i.place)) if around else None
-
-
-class Holders:
-    """The same for many ends of one row, in the order of time."""
-
-    def __init__(self, row):
-        self.items = in_order(row.items)
-        self.begins = [i.begin for i in self.items]
+def hold(row, arrows):
+    """Which span each end of an arrow on a row belongs to: {arrow: Item or None}.  One that is bound to what is around it, to
+    the span that was opened last; others to the next one that begins."""
+    items, found, open_spans, at = in_order(row.items), {}, [], 0
+    for arrow in sorted(arrows, key=lambda a: (a.time, a.place)):
+        while at < len(items) and items[at].begin <= arrow.time:
+            open_spans.append(items[at])
+            at += 1
+        open_spans = [i for i in open_spans if i.end > arrow.time]
+        if arrow.is_enclosed:
+            found[arrow] = open_spans[-1] if open_spans else None
+        else:
+            begun = next((i for i in open_spans if i.begin == arrow.time), None)
+            found[arrow] = begun or (items[at] if at < len(items) else None)
+    return found
 
 
 def flows_of(arrows):
@@ -137,6 +137,19 @@ def flows_of(arrows):
             has_begun = has_begun or arrow.kind == "s"
             flow.append(arrow)
         yield flow
+
+
+def arrows_of(recording):
+    """Pairs of the spans that are joined, for each arrow of the input."""
+    by_row = defaultdict(list)
+    for arrow in recording.arrows:
+        by_row[arrow.row].append(arrow)
+    holders = {}
+    for row, arrows in by_row.items():
+        holders.update(hold(row, arrows))
+    for flow in flows_of(recording.arrows):
+        ends = [holders[arrow] for arrow in flow if holders[arrow] is not None]
+        yield from zip(ends, ends[1:])
 
 
 # --- arguments ------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 """What the importer holds against what a tally says that it must.  Each comparison gives lines that tell what differs; none
 where everything is equal."""
 
+import math
+import re
 from collections import Counter, defaultdict
 from decimal import Decimal
 
@@ -11,6 +13,7 @@ DERIVED = " · tracemill"  # the end of the names of rows that were worked out
 OWN_PROCESS = "tracemill"
 NATURAL = range(1, 2**31)
 GIVEN_FROM = 1_000_001  # numbers that the program gives where the file's cannot be used
+NO_TEXT = re.compile("[\0\ud800-\udfff\ufffd]+")
 SHOWN = 4               # differences that are told of each sort
 
 
@@ -22,7 +25,7 @@ def is_derived(track):
 
 def label_of_track(track):
     process = track.process[1] if track.process else None
-    return process or "", (track.thread[1] if track.thread else track.name) or ""
+    return clean(process or ""), clean((track.thread[1] if track.thread else track.name) or "")
 
 
 def differences(what, wanted, held):
@@ -36,10 +39,6 @@ def differences(what, wanted, held):
     return lines
 
 
-def only(slices, shown, depth):
-    return Counter((s.ts, s.dur, s.name, s.depth) if depth else (s.ts, s.dur, s.name) for s in slices if shown(s))
-
-
 # --- slices on their rows -------------------------------------------------------------------------------------
 
 def held_rows(held, offset, depth):
@@ -47,7 +46,7 @@ def held_rows(held, offset, depth):
     found = defaultdict(list)
     for track in held.tracks.values():
         if track.slices and not is_derived(track):
-            content = sorted((s.ts + offset, s.dur, s.name, s.depth * depth) for s in track.slices)
+            content = sorted((s.ts + offset, s.dur, clean(s.name), s.depth * depth) for s in track.slices)
             found[label_of_track(track)].append((track, content))
     return found
 
@@ -55,14 +54,14 @@ def held_rows(held, offset, depth):
 def wanted_rows(recording, depth):
     found = defaultdict(list)
     for (row, lane), content in trace_tally.slices_by_row(recording).items():
-        content = sorted((ts, dur, name, deep * depth) for ts, dur, name, deep in content)
+        content = sorted((ts, dur, clean(name), deep * depth) for ts, dur, name, deep in content)
         found[(clean(row.process.name), clean(row.name))].append((row, lane, content))
     return found
 
 
 def clean(text):
-    """As it stands in an output: valid UTF-8 without NUL."""
-    return text.replace("\0", "\ufffd")
+    """As it stands in an output: valid UTF-8 without NUL.  How many replacements stand for what was no text does not count."""
+    return NO_TEXT.sub("\ufffd", text)
 
 
 def compare_slices(recording, held, offset=0, depth=True):
@@ -108,7 +107,7 @@ def compare_numbers(recording, held):
 def compare_counters(recording, held, offset=0):
     wanted = Counter((clean(process.name), clean(title), trace_tally.to_ns(ps), float(value))
                      for (process, title), rows in recording.counters.items() for ps, value, _ in rows)
-    got = Counter((process or "", name, ts + offset, value) for ts, value, name, _, process in held.counters
+    got = Counter((clean(process or ""), clean(name or ""), ts + offset, value) for ts, value, name, _, process in held.counters
                   if not (name or "").endswith(DERIVED))
     return differences("counter", wanted, got)
 
@@ -119,30 +118,48 @@ def argument_of(row):
     prefix = next((p for p in ("debug.", "args.") if key.startswith(p)), None)
     if prefix is None or key.startswith(prefix + "tracemill."):
         return None
-    value = {"string": text, "json": text, "real": real, "bool": bool(whole)}.get(kind, whole)
-    return key[len(prefix):], value
+    value = {"string": clean(text or ""), "json": text, "real": float(real or 0), "bool": bool(whole)}.get(kind, whole)
+    return clean(key[len(prefix):]), value
 
 
-def plain_value(value):
-    """As it stands in Perfetto's tables."""
-    if value is None:
-        return None
+def in_tables(value):
+    """A value as it stands in Perfetto's tables."""
     if isinstance(value, Decimal):
         return float(value)
+    if isinstance(value, float) and (math.isnan(value) or math.isinf(value)):
+        return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
     if isinstance(value, int) and not isinstance(value, bool) and not -2**63 <= value < 2**63:
         return value - 2**64 if 0 < value < 2**64 else float(value)
-    return value
+    return clean(value) if isinstance(value, str) else value
 
 
-def plain_path(path):
-    return path
+def arguments_of(recording, values_of):
+    """out: Counter of (ts, name, its arguments); values_of(item.args) gives pairs of a key and a value"""
+    wanted = Counter()
+    for row in recording.rows:
+        for item in row.items:
+            rows = sorted(repr((clean(path), in_tables(value))) for key, inner in values_of(item.args)
+                          for path, value in trace_tally.leaves(inner, key) if value is not None)
+            wanted[(trace_tally.to_ns(item.begin), clean(item.name), tuple(rows))] += 1
+    return wanted
 
 
 def compare_arguments(wanted, held, offset=0):
-    """wanted: Counter of (ts, name, sorted tuple of (path, text of the value))"""
     got = Counter()
     for one in held.slices.values():
         if not is_derived(held.tracks[one.track]):
             rows = sorted(repr(a) for a in map(argument_of, one.args) if a)
-            got[(one.ts + offset, one.name, tuple(rows))] += 1
+            got[(one.ts + offset, clean(one.name), tuple(rows))] += 1
     return differences("arguments", wanted, got)
+
+
+# --- arrows ---------------------------------------------------------------------------------------------------
+
+def compare_arrows(recording, held, offset=0):
+    wanted = Counter((trace_tally.to_ns(a.begin), clean(a.name), trace_tally.to_ns(b.begin), clean(b.name))
+                     for a, b in trace_tally.arrows_of(recording))
+    got = Counter()
+    for left, right in held.flows:
+        one, other = held.slices[left], held.slices[right]
+        got[(one.ts + offset, clean(one.name), other.ts + offset, clean(other.name))] += 1
+    return differences("arrow", wanted, got)
