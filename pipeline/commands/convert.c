@@ -78,6 +78,7 @@ tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format 
         st = write_hosts(c, &pen, *file);
     if (st == TM_OK) {
         written->counts = *tm_exporter_counts(pen.exporter);
+        written->arguments = pen.writer->arguments;
         written->raw_bytes = pen.writer->type->raw_bytes(pen.writer);
     }
     tm_exporter_free(pen.exporter);

@@ -87,29 +87,20 @@ static uint64_t bytes_to_keep_free(const struct tm_split_borders *b, const struc
     return event + open_spans * each;
 }
 
-static bool is_full(const struct tm_split_borders *b, const struct tm_export_counts *counts, uint64_t raw_bytes,
-                    uint64_t open_spans)
-{
-    const uint64_t slices = counts->slices + (b->writes_ends ? 0 : open_spans);
-
-    return slices >= b->options->part_events ||
-           raw_bytes + bytes_to_keep_free(b, counts, raw_bytes, open_spans) > b->options->part_bytes;
-}
-
 bool tm_split_borders_want(struct tm_split_borders *b, const struct tm_export_counts *counts, uint64_t raw_bytes,
                            size_t open_spans, int64_t time_ps)
 {
-    const uint64_t slices = counts->slices + (b->writes_ends ? 0 : open_spans);
+    const struct tm_options *o = b->options;
 
     if (b->is_fresh) {
         b->is_fresh = false;
         b->counters_before = counts->counters;
-        b->pieces_before = slices;
     }
     /* What stands at its begin is no reason to end it: parts would be empty for ever. */
-    if (b->status != TM_OK || (slices <= b->pieces_before && counts->counters <= b->counters_before))
+    if (b->status != TM_OK || (counts->slices <= counts->pieces && counts->counters <= b->counters_before))
         return false;
-    return time_ps >= b->border_ps || is_full(b, counts, raw_bytes, open_spans);
+    return time_ps >= b->border_ps || counts->slices >= o->part_events ||
+           raw_bytes + bytes_to_keep_free(b, counts, raw_bytes, open_spans) > o->part_bytes;
 }
 
 tm_status tm_split_borders_end_part(struct tm_split_borders *b, int64_t time_ps, uint64_t *first, uint64_t *count)

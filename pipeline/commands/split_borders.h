@@ -18,7 +18,7 @@ struct tm_split_borders {
     int64_t border_ps;         /* the next one; INT64_MAX = none */
     /* the part */
     bool is_fresh;             /* nothing was asked of it */
-    uint64_t pieces_before, counters_before; /* that stand at its begin */
+    uint64_t counters_before;  /* that stand at its begin */
     tm_status status;          /* the first failure: wants_cut cannot tell */
 };
 

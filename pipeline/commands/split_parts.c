@@ -63,6 +63,8 @@ static tm_status close_part(struct tm_split_parts *p, const struct tm_export_cou
     tm_status st = tm_split_borders_end_part(&p->borders, until_ps, &part->first_step, &part->step_count);
 
     part->counts = *counts;
+    part->arguments = p->writer->arguments - p->arguments_before;
+    p->arguments_before = p->writer->arguments;
     part->raw_bytes = p->format->type->raw_bytes(p->writer);
     if (st == TM_OK && (counts->slices || counts->counters || counts->flows)) {
         st = tm_out_file_commit(p->file, &part->bytes);
@@ -122,6 +124,7 @@ static void close_writer(struct tm_split_parts *p)
     p->exporter = NULL;
     p->writer = NULL;
     p->file = NULL;
+    p->arguments_before = 0;
 }
 
 /* in: device  of the host; TM_NONE = what lies on none; looked at where parts are by device */
@@ -221,7 +224,7 @@ static void add_total(struct tm_written *total, const struct tm_written *part)
     to->pieces += part->counts.pieces;
     to->counters += part->counts.counters;
     to->flows += part->counts.flows;
-    to->arguments += part->counts.arguments;
+    total->arguments += part->arguments;
 }
 
 static void add_sums(const struct tm_written *total, uint64_t parts, struct tm_value *to)
@@ -233,7 +236,7 @@ static void add_sums(const struct tm_written *total, uint64_t parts, struct tm_v
     tm_add_uint(to, "pieces", total->counts.pieces);
     tm_add_uint(to, "counters", total->counts.counters);
     tm_add_uint(to, "arrows", total->counts.flows);
-    tm_add_uint(to, "arguments", total->counts.arguments);
+    tm_add_uint(to, "arguments", total->arguments);
 }
 
 static void add_settings(const struct tm_split_parts *p, struct tm_value *root)

@@ -19,6 +19,7 @@ struct tm_split_parts {
     struct tm_trace_writer *writer;
     struct tm_exporter *exporter;
     struct tm_out_file *file;        /* NULL = none */
+    uint64_t arguments_before;       /* that the writer has written in other files */
     struct tm_written part;
 };
 

@@ -10,9 +10,9 @@
 /* Bytes that an importer takes for itself, for a slice, and for an argument of one. */
 enum { VIEWER_BYTES = 60000000, SLICE_BYTES = 210, ARGUMENT_BYTES = 50 };
 
-uint64_t tm_written_viewer_bytes(const struct tm_export_counts *counts)
+uint64_t tm_written_viewer_bytes(const struct tm_written *w)
 {
-    return VIEWER_BYTES + counts->slices * SLICE_BYTES + counts->arguments * ARGUMENT_BYTES;
+    return VIEWER_BYTES + w->counts.slices * SLICE_BYTES + w->arguments * ARGUMENT_BYTES;
 }
 
 void tm_written_add(const struct tm_written *w, struct tm_value *to)
@@ -28,7 +28,7 @@ void tm_written_add(const struct tm_written *w, struct tm_value *to)
     tm_add_uint(to, "pieces", counts->pieces);
     tm_add_uint(to, "counters", counts->counters);
     tm_add_uint(to, "arrows", counts->flows);
-    tm_add_uint(to, "arguments", counts->arguments);
+    tm_add_uint(to, "arguments", w->arguments);
     tm_add_uint(to, "rows", counts->rows);
     tm_add_int(to, "begin_ns", is_empty ? 0 : tm_out_ns(counts->first_ps));
     tm_add_int(to, "end_ns", is_empty ? 0 : tm_out_ns(counts->last_ps));
@@ -47,7 +47,7 @@ void tm_written_add(const struct tm_written *w, struct tm_value *to)
         tm_add_string(to, "device", w->device);
     else
         tm_add_null(to, "device", "it holds all devices");
-    tm_add_uint(to, "viewer_bytes_estimate", tm_written_viewer_bytes(counts));
+    tm_add_uint(to, "viewer_bytes_estimate", tm_written_viewer_bytes(w));
 }
 
 static const char *plural(uint64_t count)

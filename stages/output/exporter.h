@@ -14,7 +14,6 @@ struct tm_exporter;
 struct tm_export_counts {
     uint64_t slices;           /* pieces of spans, instants too */
     uint64_t counters, flows, rows;
-    uint64_t arguments;        /* of its slices, as many as a viewer shows of the top level */
     uint64_t pieces;           /* slices that go on from the part before */
     int64_t first_ps, last_ps; /* of its slices and counters; first after last = nothing */
 };
