@@ -102,8 +102,8 @@ struct tm_trace_writer;
 /* Calls come in this order: (begin_file (row span... )* end_file)* free.  None comes after a failure but free. */
 struct tm_trace_writer_type {
     const char *suffix;      /* ".pftrace" */
-    /* Spans: begin, where there is one, is called when a span begins, end when it ends.  writes_ends: begin writes what is
-     * known of it and end is told only row and end_ps; else end comes with all of it.  Of spans of a row that end
+    /* Spans: begin is called when a span begins, end when it ends.  writes_ends: begin writes what is known of it, and
+     * end is told only row and end_ps; else end comes with all of it, and begin makes known that it begins.  Of spans of a row that end
      * together inner ones come before outer ones, but at a cut (TM_OUT_CUT_END) outer ones first. */
     bool writes_ends;
     /* in: names  of everything that is written
@@ -111,8 +111,8 @@ struct tm_trace_writer_type {
     struct tm_trace_writer *(*open)(struct tm_run *run, struct tm_names *names, const struct tm_writer_options *options);
     tm_status (*begin_file)(struct tm_trace_writer *w, struct tm_out_file *file);
     tm_status (*row)(struct tm_trace_writer *w, const struct tm_out_row *row);
-    tm_status (*begin)(struct tm_trace_writer *w, const struct tm_out_event *event); /* NULL: not wanted */
-    tm_status (*end)(struct tm_trace_writer *w, const struct tm_out_event *event);   /* likewise */
+    tm_status (*begin)(struct tm_trace_writer *w, const struct tm_out_event *event);
+    tm_status (*end)(struct tm_trace_writer *w, const struct tm_out_event *event);
     tm_status (*instant)(struct tm_trace_writer *w, const struct tm_out_event *event);
     tm_status (*counter)(struct tm_trace_writer *w, const struct tm_out_counter *counter);
     tm_status (*flow)(struct tm_trace_writer *w, const struct tm_out_flow *flow);
