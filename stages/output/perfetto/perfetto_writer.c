@@ -47,7 +47,7 @@ static struct tm_trace_writer *open_writer(struct tm_run *run, struct tm_names *
 
     if (!w)
         return NULL;
-    w->base = (struct tm_trace_writer){ &tm_perfetto_writer, run };
+    w->base = (struct tm_trace_writer){ .type = &tm_perfetto_writer, .run = run };
     w->options = *options;
     if (open_parts(w, names) != TM_OK) {
         free_writer(&w->base);
