@@ -28,7 +28,6 @@ struct tm_lane_span {
     uint64_t track;      /* any number: spans of one number share lanes */
     uint64_t key;        /* of asynchronous spans; spans nest only in those of the same key */
     uint32_t lane;       /* out */
-    uint8_t in_file;     /* of the owner */
     struct tm_out_event event; /* row, of and trace are not kept: they are NULL when it is given back */
 };
 
@@ -45,7 +44,7 @@ const struct tm_lane_span *tm_lanes_next_end(struct tm_lanes *lanes, int64_t unt
 uint32_t tm_lanes_innermost(const struct tm_lanes *lanes, uint64_t track);
 
 /* All open spans, outer ones before inner ones, in the order in which they were opened, or the other way round: to cut
- * them.  begin_ps, marks, flow and in_file may be changed in place; then tm_lanes_changed has to follow.
+ * them.  begin_ps, marks and flow may be changed in place; then tm_lanes_changed has to follow.
  * in: *at  0 at first.  out: NULL at the end */
 struct tm_lane_span *tm_lanes_each(struct tm_lanes *lanes, size_t *at);
 struct tm_lane_span *tm_lanes_each_back(struct tm_lanes *lanes, size_t *at);

@@ -8,7 +8,7 @@
 #include "pipeline/groups.h"
 #include "stages/output/out_rows_private.h"
 
-enum { NAME_MOST = 4096, PAGE_BYTES = 4096, LANE_PLACES = 64 /* in the order of a process, for each thread */ };
+enum { PAGE_BYTES = 4096, LANE_PLACES = 64 /* in the order of a process, for each thread */ };
 static const int64_t after_threads = INT64_C(2000000000);
 
 static tm_status put(struct tm_out_rows *r, const char *text, tm_strid *name)
@@ -129,29 +129,6 @@ static uint64_t uuid_of_thread(const struct tm_out_rows *r, uint64_t number, uin
 
 /* --- writing them --- */
 
-/* "host0: /device:GPU:0" */
-static tm_status name_process(struct tm_out_rows *r, tm_strid own, tm_strid *name)
-{
-    char full[sizeof(r->trace->host_name) + 2 + NAME_MOST];
-    size_t used = strnlen(r->trace->host_name, sizeof(r->trace->host_name)), length;
-    const char *text;
-    tm_status st;
-
-    *name = own;
-    if (!r->names_hosts)
-        return TM_OK;
-    st = tm_names_text(r->names, own, NAME_MOST, &text, &length);
-    if (st != TM_OK)
-        return st;
-    memcpy(full, r->trace->host_name, used);
-    if (length) {
-        memcpy(full + used, ": ", 2);
-        memcpy(full + used + 2, text, length);
-        used += 2 + length;
-    }
-    return tm_names_put(r->names, full, used, name);
-}
-
 static tm_status write_row(struct tm_trace_writer *writer, const struct tm_out_row *row, uint64_t *rows)
 {
     ++*rows;
@@ -165,7 +142,6 @@ static tm_status use_process(struct tm_out_rows *r, struct tm_trace_writer *writ
     const struct out_process *const found = tm_rows_at(r->processes, number);
     struct tm_out_row row = { .sort = TM_OUT_PROCESS };
     struct out_process *change;
-    tm_status st;
 
     if (!found)
         return r->run->error.status;
@@ -179,8 +155,8 @@ static tm_status use_process(struct tm_out_rows *r, struct tm_trace_writer *writ
     row.uuid = uuid_of(r, TM_OUT_PROCESS, number, 0);
     row.pid = process->pid;
     row.order = process->rank;
-    st = name_process(r, process->name, &row.name);
-    return st == TM_OK ? write_row(writer, &row, rows) : st;
+    row.name = row.process = process->name;
+    return write_row(writer, &row, rows);
 }
 
 /* The row of a lane past the first one; made with a number of its own where it is used for the first time. */
@@ -229,6 +205,7 @@ static tm_status use_lane(struct tm_out_rows *r, struct tm_trace_writer *writer,
     row->sort = TM_OUT_LANE;
     row->parent = row->uuid;
     row->uuid = uuid_of_thread(r, number, lane);
+    row->lane = lane;
     row->tid = found->tid;
     row->order += lane < LANE_PLACES ? lane : LANE_PLACES - 1;
     return is_new ? write_row(writer, row, rows) : TM_OK;
@@ -250,7 +227,7 @@ tm_status tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer,
     *row = (struct tm_out_row){
         .uuid = uuid_of_thread(r, number, 0), .parent = uuid_of(r, TM_OUT_PROCESS, thread.process, 0),
         .sort = thread.sort, .pid = process.pid, .tid = thread.tid, .name = thread.name,
-        .order = (int64_t)thread.rank * LANE_PLACES,
+        .process = process.name, .order = (int64_t)thread.rank * LANE_PLACES,
     };
     if (st == TM_OK && thread.file != r->file)
         st = write_row(writer, row, rows);
@@ -270,7 +247,7 @@ tm_status tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer 
     *row = (struct tm_out_row){
         .uuid = uuid_of(r, TM_OUT_COUNTER, counter->process, counter->hash),
         .parent = uuid_of(r, TM_OUT_PROCESS, counter->process, 0), .sort = TM_OUT_COUNTER, .pid = process.pid,
-        .name = counter->name, .unit = counter->unit,
+        .name = counter->name, .process = process.name, .unit = counter->unit,
         .order = counter->order == TM_COUNTER_RECORDED ? after_threads
                                                        : (int64_t)(TM_OWN_RANKS / 2 + counter->order) * LANE_PLACES,
     };

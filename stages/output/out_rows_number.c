@@ -6,6 +6,8 @@
 
 #include "stages/output/out_rows_private.h"
 
+enum { NAME_MOST = 4096 };
+
 tm_status tm_next_free_number(struct tm_run *run, struct tm_index *taken, uint64_t base, int32_t *next, int32_t *number)
 {
     const void *row;
@@ -156,6 +158,28 @@ static tm_status rank_processes(struct tm_out_rows *r, struct tm_sorter *places,
     return st == TM_OK ? tm_index_finish(taken) : st;
 }
 
+/* "host0: /device:GPU:0" */
+static tm_status name_process(struct tm_out_rows *r, tm_strid *name)
+{
+    char full[sizeof(r->trace->host_name) + 2 + NAME_MOST];
+    size_t used = strnlen(r->trace->host_name, sizeof(r->trace->host_name)), length;
+    const char *text;
+    tm_status st;
+
+    if (!r->names_hosts)
+        return TM_OK;
+    st = tm_names_text(r->names, *name, NAME_MOST, &text, &length);
+    if (st != TM_OK)
+        return st;
+    memcpy(full, r->trace->host_name, used);
+    if (length) {
+        memcpy(full + used, ": ", 2);
+        memcpy(full + used + 2, text, length);
+        used += 2 + length;
+    }
+    return tm_names_put(r->names, full, used, name);
+}
+
 /* Who asked first keeps its number. */
 static tm_status number_processes(struct tm_out_rows *r, struct tm_sorter *places, struct tm_index *taken)
 {
@@ -178,6 +202,8 @@ static tm_status number_processes(struct tm_out_rows *r, struct tm_sorter *place
             st = tm_next_free_number(r->run, taken, 0, &r->next_pid, &p->pid);
         if (st == TM_OK)
             st = tm_rows_append(r->pids, &p->pid);
+        if (st == TM_OK)
+            st = name_process(r, &p->name);
     }
     return st;
 }

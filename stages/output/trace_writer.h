@@ -102,9 +102,12 @@ struct tm_trace_writer;
 /* Calls come in this order: (begin_file (row span... )* end_file)* free.  None comes after a failure but free. */
 struct tm_trace_writer_type {
     const char *suffix;      /* ".pftrace" */
-    /* Spans: begin is called when a span begins, end when it ends.  writes_ends: begin writes what is known of it, and
-     * end is told only row and end_ps; else end comes with all of it, and begin makes known that it begins.  Of spans of a row that end
-     * together inner ones come before outer ones, but at a cut (TM_OUT_CUT_END) outer ones first. */
+    /* Spans: begin, where there is one, is called when a span begins, end when it ends.
+     * writes_ends: begin writes what is known of it, but for marks of a cut: only its end tells them all, and end is told
+     * row, end_ps, marks and the whole times.
+     * Else end comes with all of it: at once after begin where the output cannot be cut, in the order of begins, outer ones
+     * before inner ones; where it can be, when the span ends, and of spans of a row that begin and end together outer ones
+     * come first: so do readers take them. */
     bool writes_ends;
     /* in: names  of everything that is written
      * errors: NULL, with the error in run->error */
