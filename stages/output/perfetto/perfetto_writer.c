@@ -54,7 +54,7 @@ static struct tm_trace_writer *open_writer(struct tm_run *run, struct tm_names *
 
     if (!w)
         return NULL;
-    w->base = (struct tm_trace_writer){ &tm_perfetto_writer, run };
+    w->base = (struct tm_trace_writer){ .type = &tm_perfetto_writer, .run = run };
     w->options = *options;
     if (open_parts(w, names) != TM_OK) {
         free_writer(&w->base);
@@ -213,7 +213,10 @@ static tm_status set_arguments(struct tm_perfetto *w, Perfetto__TrackEvent *even
         status = tm_perfetto_arguments_add(&w->arguments, from->own);
     if (status == TM_OK)
         status = tm_perfetto_arguments_add(&w->arguments, from->common);
-    return status == TM_OK ? tm_perfetto_arguments_end(&w->arguments, event) : status;
+    if (status == TM_OK)
+        status = tm_perfetto_arguments_end(&w->arguments, event);
+    w->base.arguments += event->n_debug_annotations;
+    return status;
 }
 
 static tm_status make_named(struct tm_perfetto *w, Perfetto__TrackEvent *event, const struct tm_out_event *from,
