@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was worked out, as rows in the order of time.  Rows of all hosts go through one sort; their arguments lie in an array
- * of bytes in the order in which they came.  Both spill: an eighth and a sixteenth of the account `model`.  Beside that, a
- * fixed struct per device of the present host, and some hundred bytes for each host and device, which spill too. */
+/* What was worked out, as rows in the order of time.  Rows of all hosts go through one sort; their arguments lie in an
+ * array of bytes in the order in which they came.  Both spill: an eighth and a sixteenth of the account `model`.
+ * Beside that, a fixed struct per device of the present host, and some hundred bytes for each host and device, which
+ * spill too. */
 #include "stages/output/derived.h"
 
 #include <stdio.h>
@@ -81,7 +82,9 @@ static tm_status make(struct tm_derived *d)
     d->sorter = tm_sorter_new(run, TM_ACCOUNT_MODEL, sizeof(struct derived_row), share / SORTER_PART, by_host_and_time);
     d->bytes = d->sorter ? tm_rows_new(run, TM_ACCOUNT_MODEL, 1, share / BYTES_PART) : NULL;
     d->hosts = d->bytes ? tm_rows_new_paged(run, TM_ACCOUNT_MODEL, sizeof(struct derived_host), 0, PLACES_PAGE) : NULL;
-    d->devices = d->hosts ? tm_rows_new_paged(run, TM_ACCOUNT_MODEL, sizeof(struct derived_device), 0, PLACES_PAGE) : NULL;
+    if (!d->hosts)
+        return run->error.status;
+    d->devices = tm_rows_new_paged(run, TM_ACCOUNT_MODEL, sizeof(struct derived_device), 0, PLACES_PAGE);
     if (!d->devices)
         return run->error.status;
     for (int i = 0; i < DERIVED_KEYS && st == TM_OK; i++)

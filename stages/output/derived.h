@@ -7,7 +7,8 @@
 
 /* What was worked out and is shown beside what was recorded: steps, idle gaps with their cause, how full the devices'
  * queues are, how busy they are, findings.  Gathered while the run is analyzed, then given out in the order of time.
- * Everything goes through one sort that spills; all of it lies in the account `model`, in three eighths of its share. */
+ * Everything goes through one sort that spills; all of it lies in the account `model`, in three eighths of its
+ * share. */
 struct tm_derived;
 
 enum tm_derived_sort {
@@ -19,9 +20,9 @@ enum tm_derived_sort {
     TM_DERIVED_FACTS,   /* instant at the first event of each host: what is known of the run and of the tool */
 };
 
-/* A counter's time, from a device's first activity (launch) to its last one's end, is cut into stretches of equal length,
- * a round number of ns, the last one shorter.  Of stretches with equal values only the first one gives a row; a device
- * ends with a row of 0. */
+/* A counter's time, from a device's first activity (launch) to its last one's end, is cut into stretches of equal
+ * length, a round number of ns, the last one shorter.  Of stretches with equal values only the first one gives a row; a
+ * device ends with a row of 0. */
 enum {
     TM_DERIVED_STRETCHES = 4096,          /* the most of one device */
     TM_DERIVED_STRETCHES_HOST = 1 << 19,  /* of all devices of a host: with more than 128 each has fewer */
@@ -34,7 +35,7 @@ struct tm_derived_row {
     double value;               /* of counters */
     tm_strid name;              /* of counters: "queue depth", "busy share" */
     uint32_t host;              /* number of the host in the run */
-    uint32_t device;            /* index into its trace's devices; TM_NONE = of none.  The same in every reading of the host */
+    uint32_t device;            /* index into its trace's devices, the same in every reading of it; TM_NONE = of none */
     uint8_t sort;               /* enum tm_derived_sort */
     struct tm_arguments arguments; /* borrowed until the next one is given out */
 };
@@ -49,8 +50,8 @@ extern const struct tm_observer_type tm_derived_observer;
 /* The findings and the facts of a finished summary, once, after all hosts. */
 tm_status tm_derived_take_summary(struct tm_derived *derived, const struct tm_value *summary) TM_MUST_USE;
 
-/* No more rows; then those of one host in the order (begin, longer first, sort, device).  As often as wanted; quick where
- * hosts are asked for in the order of their numbers.
+/* No more rows; then those of one host in the order (begin, longer first, sort, device).  As often as wanted; quick
+ * where hosts are asked for in the order of their numbers.
  * out: *row  NULL at the end */
 tm_status tm_derived_begin(struct tm_derived *derived, uint32_t host) TM_MUST_USE;
 tm_status tm_derived_next(struct tm_derived *derived, const struct tm_derived_row **row) TM_MUST_USE;

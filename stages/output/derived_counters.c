@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counters of devices: how much launched work waits, and how much of the time they are active.  Activities come in the
- * order of their begins, their launches do not: these go through a sort of 16 bytes each, and the begins into a list, both
- * of which spill.  When the host ends, the two are walked side by side.  Beside that: a fixed struct per device. */
+ * order of their begins, their launches do not: these go through a sort of 16 bytes each, and the begins into a list,
+ * both of which spill.  When the host ends, the two are walked side by side.  Beside that, a fixed struct per
+ * device. */
 #include "stages/output/derived_private.h"
 
-/* A launch and a begin hold 16 bytes each; pages are read and written one after the other. */
+/* Of the account's share. */
 enum { LAUNCHES_PART = 8, BEGINS_PART = 16 };
 
 /* The least of 1, 2, 5, 10, 20 ... us of which `most` cover a window. */
@@ -137,7 +138,7 @@ static tm_status hold_depth(struct tm_derived *d, uint32_t device, int64_t until
         q->most = q->depth;
     if (last > first && st == TM_OK) {
         st = tell_depth(d, device, first, q->most);
-        if (st == TM_OK)
+        if (st == TM_OK && last > first + 1)
             st = tell_depth(d, device, first + 1, q->depth);
         q->stretch = last;
         q->most = q->depth;
@@ -260,7 +261,8 @@ static void begin_device(const struct tm_derived *d, struct device_counters *c, 
     if (!device->activities || device->last_ps <= device->first_ps)
         return;
     c->last_ps = device->last_ps;
-    c->busy = (struct busy_share){ .origin_ps = device->first_ps, .until_ps = device->first_ps, .end_ps = device->last_ps };
+    c->busy = (struct busy_share){ .origin_ps = device->first_ps, .until_ps = device->first_ps,
+                                   .end_ps = device->last_ps };
     c->busy.length_ps = stretch_length(device->last_ps - device->first_ps, stretches_most(d));
 }
 

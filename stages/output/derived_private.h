@@ -10,7 +10,8 @@
 enum derived_key {
     KEY_NUMBER, KEY_CHOSEN, KEY_WARM_UP, KEY_INCOMPLETE, KEY_COMPILES, KEY_ACTIVITIES,
     KEY_LENGTH_NS, KEY_CAUSE, KEY_BEFORE, KEY_AFTER, KEY_HOST_EVENT, KEY_STEP,
-    KEY_ID, KEY_SEVERITY, KEY_VALUE, KEY_UNIT, KEY_LIMIT, KEY_AT_STAKE_NS, KEY_SHARE_PCT, KEY_DEVICE, KEY_EVIDENCE, KEY_FIX,
+    KEY_ID, KEY_SEVERITY, KEY_VALUE, KEY_UNIT, KEY_LIMIT, KEY_AT_STAKE_NS, KEY_SHARE_PCT, KEY_DEVICE, KEY_EVIDENCE,
+    KEY_FIX,
     KEY_RUN, KEY_HOST, KEY_TOOL, KEY_PLATFORM, KEY_VERDICT, KEY_DEVICES, KEY_KPIS, KEY_PARTIAL,
     NAME_QUEUE, NAME_BUSY, NAME_FACTS, NAME_UNTITLED,
     DERIVED_KEYS
@@ -98,10 +99,11 @@ struct tm_derived {
     uint8_t buffer[TM_DERIVED_ARGUMENTS_MOST];
 };
 
-/* derived.c: a row with the arguments of derived.list, which is begun here and ends in derived_push. */
+/* derived.c: a row with the arguments of derived.list, which is begun by derived_list and ends in derived_push; and a
+ * row without arguments. */
 struct tm_arguments_builder *derived_list(struct tm_derived *d);
-tm_status derived_push(struct tm_derived *d, const struct derived_row *row) TM_MUST_USE; /* arguments: of derived.list */
-tm_status derived_push_value(struct tm_derived *d, const struct derived_row *row) TM_MUST_USE; /* none */
+tm_status derived_push(struct tm_derived *d, const struct derived_row *row) TM_MUST_USE;
+tm_status derived_push_value(struct tm_derived *d, const struct derived_row *row) TM_MUST_USE;
 tm_status derived_put_text(struct tm_derived *d, const char *text, tm_strid *name) TM_MUST_USE;
 
 /* derived_spans.c */

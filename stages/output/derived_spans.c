@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps and idle gaps as spans.  Of a host's steps: the marks where they are the host's own, and the period of each step on
- * each device; a session that stands for a step is none.  No memory beside the rows. */
+/* Steps and idle gaps as spans.  Of a host's steps: the marks where they are the host's own, and the period of each
+ * step on each device; a session that stands for a step is none.  No memory beside the rows. */
 #include <inttypes.h>
 #include <stdio.h>
 

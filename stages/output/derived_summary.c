@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings at the places that they speak of, and the facts of the run, out of a finished summary (schemas/SUMMARY.md).  A
- * place is a device's id, a host's name or nothing: the hosts and devices that were observed are looked through for it.
- * Its time is kept inside what was recorded of the host.  No memory beside the rows. */
+/* Findings at the places that they speak of, and the facts of the run, out of a finished summary (schemas/SUMMARY.md).
+ * A place is a device's id, a host's name or nothing: the hosts and devices that were observed are looked through for
+ * it.  Its time is kept inside what was recorded of the host.  No memory beside the rows. */
 #include <stdio.h>
 #include <string.h>
 

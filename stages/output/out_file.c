@@ -16,7 +16,7 @@ enum {
     POOL_BYTES = 448 << 10,
     MEMORY_LEVEL = 8,
     GZIP_WINDOW = 16 + MAX_WBITS,
-    LEVEL = 6,
+    LEVEL = 5, /* of JSON: 5 % more bytes than 6 in 3 quarters of its time */
 };
 
 struct tm_out_file {
