@@ -5,14 +5,19 @@ import re
 from collections import defaultdict
 from decimal import ROUND_HALF_UP, Decimal
 
-from trace_tally import ASYNC, LOOSE, NO_NAME, THREAD, Arrow, Item, Process, Recording, Row
+from trace_tally import ASYNC, LOOSE, NO_NAME, THREAD, Arrow, Item, Process, Recording, Row, add_allocations
 
 DAYS_BEFORE, DAYS_AFTER = 5, 100
 PS_PER_DAY = 86400 * 10**12
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,19}")
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 # Categories of PyTorch's: its clock counts from anywhere.
-TORCH = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_runtime", "cuda_driver", "cpu_op",
+DEVICE = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "Kernel", "Memcpy", "Memset", "cuda_event",
+          "cuda_profiler_range", "xpu_scope_profiler", "mtia_ccp_events", "mtia_insight", "mtia_counters", "hpu_op",
+          "collective_comm"}
+WHOLE = {"Trace", "external_correlation"}  # of no thread
+DEVICE_WORDS = {0: "cpu", 1: "gpu", 6: "gpu", 9: "xla", 12: "xpu", 13: "mps", 15: "hpu", 19: "mtia"}
+TORCH = DEVICE | WHOLE | {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_runtime", "cuda_driver", "cpu_op",
          "user_annotation", "python_function", "overhead", "cuda_sync", "cpu_instant_event", "Kernel", "Memcpy", "Memset",
          "Runtime", "Operator"}
 
@@ -49,11 +54,17 @@ def text_or_none(value):
     return value if isinstance(value, str) else None
 
 
+def named_by(number, what):
+    """A name for what the file leaves without one."""
+    return number if isinstance(number, str) and number else f"{what} {number}"
+
+
 class Reader:
     def __init__(self, events):
         self.recording = Recording()
         self.processes, self.rows = {}, {}
         self.process_names, self.process_orders, self.thread_names, self.thread_orders = {}, {}, {}, {}
+        self.labels, self.devices, self.allocations = {}, {}, []
         self.halves, self.async_halves = defaultdict(list), defaultdict(list)
         self.origin = None
         for place, event in enumerate(events):
@@ -64,6 +75,7 @@ class Reader:
         self.join(self.halves)
         self.join(self.async_halves)
         self.give_names()
+        add_allocations(self.recording, ((*a[:2], self.allocator_process(a), *a[3:]) for a in self.allocations))
 
     # --- rows ---
     def process(self, event):
@@ -92,6 +104,8 @@ class Reader:
         tid = pid if tid is None else tid
         if event.get("name") == "process_name" and text_or_none(args.get("name")):
             self.process_names[pid] = args["name"]
+        elif event.get("name") == "process_labels" and text_or_none(args.get("labels")):
+            self.labels[pid] = args["labels"]
         elif event.get("name") == "thread_name" and text_or_none(args.get("name")):
             self.thread_names[(pid, tid)] = args["name"]
         elif event.get("name") == "process_sort_index" and isinstance(args.get("sort_index"), int):
@@ -100,14 +114,25 @@ class Reader:
             self.thread_orders[(pid, tid)] = args["sort_index"]
 
     def give_names(self):
+        """PyTorch's devices are called by their numbers, and other processes by their labels too."""
         for number, process in self.processes.items():
-            process.name = self.process_names.get(number, "")
+            name, labels = self.process_names.get(number), self.labels.get(number)
+            process.name = f"{name} ({labels})" if name and labels else name or named_by(number, "process")
             process.order = self.process_orders.get(number, 0)
         for (pid, sort, tid), row in self.rows.items():
             if sort == THREAD:
-                row.name = self.thread_names.get((pid, tid), "")
+                is_stream = row in self.devices
+                row.name = named_by(tid, "stream") if is_stream else self.thread_names.get((pid, tid)) or named_by(tid, "thread")
                 row.order = self.thread_orders.get((pid, tid), 0)
+        for row, device in self.devices.items():
+            row.process.name = f"GPU {device}"
         self.recording.rows = [row for row in self.recording.rows if row.items]
+
+    def allocator_process(self, allocation):
+        name = allocation[3]
+        if name.startswith("gpu:"):
+            return next((r.process for r, device in self.devices.items() if device == int(name[4:])), allocation[2])
+        return allocation[2]
 
     # --- events ---
     def time(self, event, length):
@@ -151,14 +176,35 @@ class Reader:
         return item
 
     def complete(self, event, place, begin, length):
-        self.put(self.row(event), event, place, begin, begin + length)
+        row = self.row(event, LOOSE if event.get("cat") in WHOLE else THREAD)
+        if event.get("cat") in DEVICE:
+            device = event.get("args", {}).get("device")
+            self.devices.setdefault(row, row.process.number if not isinstance(device, int) else device)
+        self.put(row, event, place, begin, begin + length)
 
     def half(self, event, place, begin, _):
         self.halves[self.row(event)].append((begin, place, event))
 
     def instant(self, event, place, begin, _):
         loose = event.get("s") in ("g", "p") or event.get("tid") is None
-        self.put(self.row(event, LOOSE if loose else THREAD), event, place, begin, begin, is_instant=True)
+        row = self.row(event, LOOSE if loose else THREAD)
+        self.put(row, event, place, begin, begin, is_instant=True)
+        if event.get("name") == "[memory]":
+            self.allocation(event, begin, row.process)
+
+    def allocation(self, event, begin, process):
+        args = dict(args_of(event))
+        if "Bytes" not in args:
+            return
+        allocated, reserved = args.get("Total Allocated"), args.get("Total Reserved")
+        state = {} if allocated is None else {"bytes_allocated": allocated}
+        if allocated is not None and reserved is not None and reserved >= allocated:
+            state["bytes_available"] = reserved - allocated
+        name = "allocator"
+        if "Device Type" in args:
+            name = DEVICE_WORDS.get(args["Device Type"], "device")
+            name += f":{args['Device Id']}" if args.get("Device Id", -1) >= 0 else ""
+        self.allocations.append((begin, len(self.allocations), process, name, state))
 
     def async_event(self, event, place, begin, _):
         self.async_halves[self.row(event, ASYNC)].append((begin, place, event))

@@ -101,6 +101,23 @@ def slices_by_row(recording):
     return found
 
 
+# --- allocators ------------------------------------------------------------------------------------------------
+
+ALLOCATOR_SERIES = {"bytes_allocated": "bytes allocated", "bytes_reserved": "bytes reserved",
+                    "bytes_available": "bytes available", "peak_bytes_in_use": "peak bytes in use"}
+
+
+def add_allocations(recording, allocations):
+    """allocations: (time, place, process, name of the allocator, {its state}); a value that stays is given once."""
+    last = {}
+    for time, place, process, name, state in sorted(allocations, key=lambda a: a[:2]):
+        for key, what in ALLOCATOR_SERIES.items():
+            series = (process, f"{name} {what}")
+            if key in state and last.get(series) != state[key]:
+                last[series] = state[key]
+                recording.counters[series].append((time, state[key], place))
+
+
 # --- arrows ---------------------------------------------------------------------------------------------------
 
 def hold(row, arrows):

@@ -81,6 +81,10 @@ def compare_slices(recording, held, offset=0, depth=True):
     return lines
 
 
+def is_natural(number):
+    return isinstance(number, int) and number in NATURAL
+
+
 def compare_numbers(recording, held):
     """Processes and threads keep their numbers where those can be used, and all are different."""
     wanted, got = wanted_rows(recording, True), held_rows(held, 0, True)
@@ -92,11 +96,11 @@ def compare_numbers(recording, held):
         tids = Counter(t.thread[0] for t, _ in got.get(label, ()) if t.thread)
         for row, lane, _ in rows:
             number = row.number
-            if lane == 0 and row.sort == trace_tally.THREAD and isinstance(number, int) and number in NATURAL \
+            if lane == 0 and row.sort == trace_tally.THREAD and is_natural(number) \
                     and got.get(label) and number not in tids:
                 lines.append(f"{label}: thread {number} has another number: {sorted(tids)[:SHOWN]}")
         pids = {t.process[0] for t, _ in got.get(label, ()) if t.process}
-        natural = {row.process.number for row, _, _ in rows if row.process.number in NATURAL}
+        natural = {row.process.number for row, _, _ in rows if is_natural(row.process.number)}
         if natural - pids and got.get(label):
             lines.append(f"{label}: processes {sorted(natural)} have other numbers: {sorted(pids)}")
     return lines
