@@ -37,6 +37,9 @@ enum tm_argument_type {
     TM_ARGUMENT_TYPES
 };
 
+/* How much of them an output has. */
+enum tm_args_level { TM_ARGS_ALL, TM_ARGS_ESSENTIAL, TM_ARGS_NONE };
+
 /* Texts up to this length stay in the list, longer ones become names. */
 enum { TM_ARGUMENT_TEXT_MOST = 24, TM_ARGUMENTS_DEEPEST = 24, TM_ARGUMENTS_MOST = 128 << 10 };
 

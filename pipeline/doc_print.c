@@ -3,11 +3,11 @@
  * UTF-8 already. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "pipeline/doc.h"
+#include "pipeline/double_text.h"
 
 struct printer {
     int fd;
@@ -110,25 +110,11 @@ static void put_string(struct printer *p, const char *text)
     put(p, "\"", 1);
 }
 
-/* Fewest of 15 to 17 digits that read back the same.  Whatever the locale puts as decimal point (it
- * may be several bytes) becomes one '.'. */
 static void put_double(struct printer *p, double value)
 {
-    char digits[48], out[48];
-    size_t used = 0;
+    char digits[TM_DOUBLE_TEXT];
 
-    for (int precision = 15; precision <= 17; precision++) {
-        (void)snprintf(digits, sizeof(digits), "%.*g", precision, value);
-        if (strtod(digits, NULL) == value)
-            break;
-    }
-    for (const char *c = digits; *c != '\0'; c++) {
-        if (strchr("+-0123456789e", *c))
-            out[used++] = *c;
-        else if (used == 0 || out[used - 1] != '.')
-            out[used++] = '.';
-    }
-    put(p, out, used);
+    put(p, digits, tm_double_text(digits, value));
 }
 
 static void put_int(struct printer *p, int64_t value)

@@ -116,13 +116,13 @@ static const struct tm_verb *choose_verb(const struct tm_setting_set *set, char 
 }
 
 /* Losses are told once, at the end, by name. */
-static void warn_losses(const struct tm_tallies *tallies)
+static void warn_losses(const struct tm_tallies *tallies, const char *where)
 {
     const char *separator = ": ";
 
     if (tm_tally_losses(tallies) == 0)
         return;
-    (void)fputs("tracemill: warning: not all of the input is in the figures", stderr);
+    (void)fprintf(stderr, "tracemill: warning: not all of the input is in the %s", where);
     for (int i = 0; i < TM_TALLY_COUNT; i++) {
         if (tm_tally_info[i].level != TM_TALLY_LOSS || tallies->count[i] == 0)
             continue;
@@ -155,7 +155,7 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run,
         st = TM_OK;
     }
     if (st == TM_OK || st == TM_PARTIAL)
-        warn_losses(&run->tallies);
+        warn_losses(&run->tallies, verb->flags & TM_VERB_TRACES ? "output" : "figures");
     if (st == TM_OK && tm_tally_losses(&run->tallies) > 0)
         st = TM_PARTIAL;
     if (options->stats)

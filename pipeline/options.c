@@ -8,11 +8,17 @@
 
 #include "pipeline/budget.h"
 #include "pipeline/nearest.h"
+#include "pipeline/quantity.h"
 
 enum {
-    RUNS = TM_FOR_REPORT | TM_FOR_INSPECT | TM_FOR_EXTRACT, /* verbs that choose a run */
+    TRACES = TM_FOR_CONVERT | TM_FOR_SPLIT, /* verbs that write traces */
+    FIGURES = TM_FOR_REPORT | TRACES,       /* verbs that work figures out */
+    RUNS = FIGURES | TM_FOR_INSPECT | TM_FOR_EXTRACT, /* verbs that choose a run */
     JOBS = TM_FOR_ALL & ~TM_FOR_WORDS,
 };
+
+/* A part has to hold its rows and an event: a few hundred bytes for each row. */
+enum { PART_LEAST_KIB = 64 };
 
 /* Table rows are members of the summary, which is in memory: a few hundred bytes each, in about ten
  * tables. */
@@ -21,34 +27,37 @@ enum { ROWS_MOST = 10000 };
 /* clang-format off */
 const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_OUTPUT] = {
-        "output", 'o', TM_KIND_TEXT, "DIR|FILE", NULL, TM_FOR_REPORT | TM_FOR_EXTRACT,
+        "output", 'o', TM_KIND_TEXT, "DIR|FILE", NULL, FIGURES | TM_FOR_EXTRACT,
         "TRACEMILL_OUTPUT", "output", NULL,
-        "where to write; report: a folder, NAME.report/ in the working folder if not given",
+        "where to write; report: a folder, NAME.report/ in the working folder if not given; convert: a file,"
+        " whose ending tells the format, else NAME.pftrace; split: a folder, else NAME.split/",
         offsetof(struct tm_options, output) },
     [TM_OPTION_FORMAT] = {
-        "format", 0, TM_KIND_FORMATS, "LIST", "html pdf json text partial", TM_FOR_REPORT,
+        "format", 0, TM_KIND_FORMATS, "LIST", "html pdf json text partial perfetto pftrace",
+        TM_FOR_REPORT | TM_FOR_SPLIT,
         "TRACEMILL_FORMAT", "format", "html,pdf,json,text",
-        "which files to write, joined by commas",
+        "which files to write; report: html, pdf, json, text, partial and perfetto, joined by commas; split:"
+        " pftrace, which it writes if not told, or json",
         offsetof(struct tm_options, formats) },
     [TM_OPTION_STEPS] = {
-        "steps", 0, TM_KIND_STEPS, "auto|all|A:B", "auto all", TM_FOR_REPORT,
+        "steps", 0, TM_KIND_STEPS, "auto|all|A:B", "auto all", FIGURES,
         "TRACEMILL_STEPS", "steps", "auto",
         "the steps that figures are about: auto leaves warm-up and incomplete ones out, all leaves no"
         " activity out, A:B are those from A up to but not B, counted from 0; either end may be open",
         offsetof(struct tm_options, steps) },
     [TM_OPTION_SKIP_STEPS] = {
-        "skip-steps", 0, TM_KIND_SKIP, "N", NULL, TM_FOR_REPORT,
+        "skip-steps", 0, TM_KIND_SKIP, "N", NULL, FIGURES,
         "TRACEMILL_SKIP_STEPS", "skip_steps", "auto",
         "take the first N steps for warm-up; auto finds out by their length and their compilations",
         offsetof(struct tm_options, skip_steps) },
     [TM_OPTION_WINDOW] = {
-        "window", 0, TM_KIND_WINDOW, "steps|session", "steps session", TM_FOR_REPORT,
+        "window", 0, TM_KIND_WINDOW, "steps|session", "steps session", FIGURES,
         "TRACEMILL_WINDOW", "window", "steps",
         "the time that shares refer to: from the first to the last activity of the chosen steps, or the"
         " whole profiling session",
         offsetof(struct tm_options, window) },
     [TM_OPTION_GAP_MIN] = {
-        "gap-min", 0, TM_KIND_TIME, "TIME", NULL, TM_FOR_REPORT,
+        "gap-min", 0, TM_KIND_TIME, "TIME", NULL, FIGURES,
         "TRACEMILL_GAP_MIN", "gap_min", "10us",
         "list idle gaps from this length on; sums hold all of them",
         offsetof(struct tm_options, gap_min_ps) },
@@ -57,8 +66,40 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "TRACEMILL_ROWS", "rows", "500",
         "how many rows a table has at most; one more row holds the rest",
         offsetof(struct tm_options, rows) },
+    [TM_OPTION_FILTER] = {
+        "filter", 0, TM_KIND_FILTER, "TERM", NULL, TRACES,
+        "TRACEMILL_FILTER", "filter", NULL,
+        "write only what fits: time=A:B, device=gpu:0, step=A:B, name=GLOB, name!=GLOB, min=TIME, class=NAME,"
+        " track=GLOB; may be given several times",
+        offsetof(struct tm_options, filter) },
+    [TM_OPTION_ARGS] = {
+        "args", 0, TM_KIND_ARGS, "all|essential|none", "all essential none", TRACES,
+        "TRACEMILL_ARGS", "args", "all",
+        "which arguments of events to write; fewer of them make a trace much easier to open",
+        offsetof(struct tm_options, args) },
+    [TM_OPTION_PLAIN] = {
+        "plain", 0, TM_KIND_FLAG, NULL, NULL, TRACES,
+        "TRACEMILL_PLAIN", "plain", "no",
+        "write what was recorded, and nothing that was worked out: no steps, gaps, counters, findings",
+        offsetof(struct tm_options, plain) },
+    [TM_OPTION_BY] = {
+        "by", 0, TM_KIND_BY, "step[=N]|device|time=TIME", "step device time=1s", TM_FOR_SPLIT,
+        "TRACEMILL_BY", "by", NULL,
+        "where parts end, beside their limits: after every step or N of them, after so much time; device: parts for"
+        " each device, and for what lies on none",
+        offsetof(struct tm_options, by) },
+    [TM_OPTION_MAX_EVENTS] = {
+        "max-events", 0, TM_KIND_EVENTS, "N", NULL, TM_FOR_SPLIT,
+        "TRACEMILL_MAX_EVENTS", "max_events", "1000000",
+        "how many slices a part has at most",
+        offsetof(struct tm_options, part_events) },
+    [TM_OPTION_MAX_SIZE] = {
+        "max-size", 0, TM_KIND_BYTES, "SIZE", NULL, TM_FOR_SPLIT,
+        "TRACEMILL_MAX_SIZE", "max_size", "95M",
+        "how many bytes a part has at most, before compression",
+        offsetof(struct tm_options, part_bytes) },
     [TM_OPTION_THRESHOLDS] = {
-        "thresholds", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_REPORT,
+        "thresholds", 0, TM_KIND_TEXT, "FILE", NULL, FIGURES,
         "TRACEMILL_THRESHOLDS", "thresholds", NULL,
         "bands of the key figures, as JSON, in place of the built-in ones",
         offsetof(struct tm_options, thresholds) },
@@ -73,9 +114,9 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "the newest run of a log directory that holds several",
         offsetof(struct tm_options, latest) },
     [TM_OPTION_FORCE] = {
-        "force", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_EXTRACT,
+        "force", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_SPLIT | TM_FOR_EXTRACT,
         NULL, NULL, "no",
-        "replace files that are there already",
+        "replace files that are there already; split: write into a folder that is not empty",
         offsetof(struct tm_options, force) },
     [TM_OPTION_JSON] = {
         "json", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_ALL,
@@ -169,22 +210,12 @@ static tm_status refuse(const struct reading *r, const char *reason)
                    reason);
 }
 
-/* Digits at *text, moved past them.  out: false where there are none or the number passes uint64 */
-static bool take_digits(const char **text, uint64_t *number)
+static tm_status refuse_wrong(const struct reading *r, const struct tm_wrong *wrong)
 {
-    const char *at = *text;
-    uint64_t n = 0;
-
-    for (; *at >= '0' && *at <= '9'; at++) {
-        if (__builtin_mul_overflow(n, 10, &n) ||
-            __builtin_add_overflow(n, (uint64_t)(*at - '0'), &n))
-            return false;
-    }
-    if (at == *text)
-        return false;
-    *text = at;
-    *number = n;
-    return true;
+    (void)refuse(r, wrong->reason);
+    if (wrong->hint)
+        tm_hint(r->error, "%s", wrong->hint);
+    return TM_ERR_USAGE;
 }
 
 static tm_status read_flag(const struct reading *r)
@@ -213,90 +244,42 @@ static tm_status read_text(const struct reading *r)
 
 static tm_status read_size(const struct reading *r)
 {
-    static const struct {
-        const char *name;
-        unsigned shift;
-    } unit[] = { { "", 0 },     { "K", 10 }, { "KiB", 10 }, { "M", 20 },
-                 { "MiB", 20 }, { "G", 30 }, { "GiB", 30 } };
-    const char *at = r->text;
-    uint64_t number;
+    const size_t length = strlen(r->text);
+    struct tm_wrong wrong;
+    uint64_t bytes;
 
-    if (!take_digits(&at, &number)) {
-        (void)refuse(r, "it is not a size");
-        tm_hint(r->error, "a size is a whole number with K, M, G, KiB, MiB or GiB, such as 512M");
+    if (!tm_read_bytes(r->text, &bytes, &wrong))
+        return refuse_wrong(r, &wrong);
+    if (bytes < (uint64_t)TM_MEMORY_LEAST_MIB * TM_MIB) {
+        (void)refuse(r, "it is less than 32M");
+        if (strspn(r->text, "0123456789") == length && bytes >= TM_MEMORY_LEAST_MIB && bytes <= 4096)
+            tm_hint(r->error, "a number without a unit is bytes; write %sM", r->text);
+        else
+            tm_hint(r->error, "give 32M or more; 256M is the default");
         return TM_ERR_USAGE;
     }
-    for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++) {
-        if (strcasecmp(at, unit[i].name) != 0)
-            continue;
-        if (number > (SIZE_MAX >> 1) >> unit[i].shift)
-            return refuse(r, "it is more than memory can be");
-        if (number << unit[i].shift < (uint64_t)TM_MEMORY_LEAST_MIB * TM_MIB) {
-            (void)refuse(r, "it is less than 32M");
-            if (!at[0] && number >= TM_MEMORY_LEAST_MIB && number <= 4096)
-                tm_hint(r->error, "a number without a unit is bytes; write %sM", r->text);
-            else
-                tm_hint(r->error, "give 32M or more; 256M is the default");
-            return TM_ERR_USAGE;
-        }
-        *(size_t *)r->field = (size_t)number << unit[i].shift;
-        return TM_OK;
-    }
-    (void)refuse(r, "its unit is not known");
-    tm_hint(r->error, "the units are K, M, G, KiB, MiB and GiB; K is 1024 bytes");
-    return TM_ERR_USAGE;
+    *(size_t *)r->field = (size_t)bytes;
+    return TM_OK;
 }
 
-struct time_unit {
-    const char *name;
-    int64_t ps;
-};
-
-static const struct time_unit *time_unit_of(const char *name)
+static tm_status read_bytes(const struct reading *r)
 {
-    static const struct time_unit units[] = {
-        { "ps", 1 },          { "ns", 1000 },         { "us", 1000000 }, { "\xc2\xb5s", 1000000 },
-        { "ms", 1000000000 }, { "s", 1000000000000 },
-    };
+    struct tm_wrong wrong;
+    uint64_t bytes;
 
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strcmp(name, units[i].name) == 0)
-            return &units[i];
-    }
-    return NULL;
+    if (!tm_read_bytes(r->text, &bytes, &wrong))
+        return refuse_wrong(r, &wrong);
+    if (bytes < (uint64_t)PART_LEAST_KIB << 10)
+        return refuse(r, "it is less than 64K, which a part needs");
+    *(uint64_t *)r->field = bytes;
+    return TM_OK;
 }
 
-/* WHOLE[.FRACTION]UNIT in picoseconds, exactly: never through a double. */
 static tm_status read_time(const struct reading *r)
 {
-    const char *at = r->text, *fraction = NULL;
-    uint64_t whole;
-    int64_t ps;
+    struct tm_wrong wrong;
 
-    if (!take_digits(&at, &whole) || whole > INT64_MAX)
-        return refuse(r, "it is not a time such as 10us");
-    if (*at == '.') {
-        fraction = ++at;
-        at += strspn(at, "0123456789");
-    }
-    const struct time_unit *const unit = time_unit_of(at);
-
-    if (!unit && !(whole == 0 && !fraction && !at[0])) {
-        (void)refuse(r, at[0] ? "its unit is not known" : "it has no unit");
-        tm_hint(r->error, "the units are ns, us, ms and s, as in 10us");
-        return TM_ERR_USAGE;
-    }
-    if (__builtin_mul_overflow((int64_t)whole, unit ? unit->ps : 1, &ps))
-        return refuse(r, "it is longer than 106 days");
-    for (int64_t digit_ps = unit ? unit->ps : 1; fraction && fraction < at; fraction++) {
-        digit_ps /= 10;
-        if (digit_ps == 0 && *fraction != '0')
-            return refuse(r, "it is finer than a picosecond");
-        if (__builtin_add_overflow(ps, digit_ps * (*fraction - '0'), &ps))
-            return refuse(r, "it is longer than 106 days");
-    }
-    *(int64_t *)r->field = ps;
-    return TM_OK;
+    return tm_read_time(r->text, strlen(r->text), r->field, &wrong) ? TM_OK : refuse_wrong(r, &wrong);
 }
 
 static tm_status read_count(const struct reading *r)
@@ -304,8 +287,19 @@ static tm_status read_count(const struct reading *r)
     const char *at = r->text;
     uint64_t number;
 
-    if (!take_digits(&at, &number) || at[0] || number < 1 || number > ROWS_MOST)
+    if (!tm_take_digits(&at, &number) || at[0] || number < 1 || number > ROWS_MOST)
         return refuse(r, "it is not a whole number from 1 to 10000");
+    *(uint64_t *)r->field = number;
+    return TM_OK;
+}
+
+static tm_status read_events(const struct reading *r)
+{
+    const char *at = r->text;
+    uint64_t number;
+
+    if (!tm_take_digits(&at, &number) || at[0] || number < 1)
+        return refuse(r, "it is not a whole number from 1 on");
     *(uint64_t *)r->field = number;
     return TM_OK;
 }
@@ -319,21 +313,14 @@ static tm_status read_skip(const struct reading *r)
         *(int64_t *)r->field = -1;
         return TM_OK;
     }
-    if (!take_digits(&at, &number) || at[0] || number > INT64_MAX)
+    if (!tm_take_digits(&at, &number) || at[0] || number > INT64_MAX)
         return refuse(r, "it is neither auto nor a whole number");
     *(int64_t *)r->field = (int64_t)number;
     return TM_OK;
 }
 
-/* The number that ends at `stop`; nothing at all leaves *number alone. */
-static bool read_end(const char *text, const char *stop, uint64_t *number)
-{
-    return text == stop || (take_digits(&text, number) && text == stop);
-}
-
 static tm_status read_steps(const struct reading *r)
 {
-    const char *const colon = strchr(r->text, ':');
     struct tm_options *const to = r->options;
 
     to->steps_begin = 0;
@@ -342,8 +329,7 @@ static tm_status read_steps(const struct reading *r)
         to->steps = r->text[1] == 'u' ? TM_CHOOSE_AUTO : TM_CHOOSE_ALL;
         return TM_OK;
     }
-    if (!colon || !r->text[1] || !read_end(r->text, colon, &to->steps_begin) ||
-        !read_end(colon + 1, r->text + strlen(r->text), &to->steps_end)) {
+    if (!tm_read_range(r->text, &to->steps_begin, &to->steps_end)) {
         (void)refuse(r, "it is neither auto, nor all, nor A:B");
         tm_hint(r->error, "A is the first step and B the one after the last, counted from 0, as in"
                           " 10:20, 10: or :20");
@@ -423,6 +409,62 @@ static tm_status read_color(const struct reading *r)
     return TM_OK;
 }
 
+static tm_status read_args(const struct reading *r)
+{
+    const int index = word_index(r, r->text, strlen(r->text));
+
+    if (index < 0)
+        return TM_ERR_USAGE;
+    *(enum tm_args_level *)r->field = (enum tm_args_level)index;
+    return TM_OK;
+}
+
+static tm_status refuse_by(const struct reading *r, const char *reason)
+{
+    (void)refuse(r, reason);
+    tm_hint(r->error, "parts end by step, step=10, device or time=5s");
+    return TM_ERR_USAGE;
+}
+
+/* What follows a word and '='; NULL = it does not begin so. */
+static const char *value_of(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+
+    return strncmp(text, word, length) == 0 && text[length] == '=' ? text + length + 1 : NULL;
+}
+
+static tm_status read_by(const struct reading *r)
+{
+    struct tm_options *const to = r->options;
+    const char *steps = value_of(r->text, "step");
+    const char *const time = value_of(r->text, "time");
+    struct tm_wrong wrong;
+
+    to->by_steps = 1;
+    if (strcmp(r->text, "device") == 0) {
+        to->by = TM_BY_DEVICE;
+    } else if (steps || strcmp(r->text, "step") == 0) {
+        to->by = TM_BY_STEP;
+        if (steps && (!tm_take_digits(&steps, &to->by_steps) || steps[0] || to->by_steps < 1))
+            return refuse_by(r, "it does not say how many steps");
+    } else if (time) {
+        to->by = TM_BY_TIME;
+        if (!tm_read_time(time, strlen(time), &to->by_time_ps, &wrong))
+            return refuse_by(r, wrong.reason);
+        if (to->by_time_ps == 0)
+            return refuse_by(r, "it is no time at all");
+    } else {
+        return refuse_by(r, "it is none of step, device and time");
+    }
+    return TM_OK;
+}
+
+static tm_status read_filter(const struct reading *r)
+{
+    return tm_filter_read(r->field, r->text, r->origin, r->error);
+}
+
 tm_status tm_option_read(const struct tm_option *option, const char *text, const char *origin,
                          struct tm_options *options, struct tm_error *error)
 {
@@ -430,7 +472,8 @@ tm_status tm_option_read(const struct tm_option *option, const char *text, const
         [TM_KIND_FLAG] = read_flag,   [TM_KIND_TEXT] = read_text, [TM_KIND_FORMATS] = read_formats,
         [TM_KIND_SIZE] = read_size,   [TM_KIND_TIME] = read_time, [TM_KIND_COUNT] = read_count,
         [TM_KIND_STEPS] = read_steps, [TM_KIND_SKIP] = read_skip, [TM_KIND_WINDOW] = read_window,
-        [TM_KIND_COLOR] = read_color,
+        [TM_KIND_COLOR] = read_color, [TM_KIND_ARGS] = read_args, [TM_KIND_BY] = read_by,
+        [TM_KIND_EVENTS] = read_events, [TM_KIND_BYTES] = read_bytes, [TM_KIND_FILTER] = read_filter,
     };
     const struct reading reading = {
         .option = option,

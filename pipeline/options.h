@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pipeline/arguments.h"
 #include "pipeline/error.h"
+#include "pipeline/filter.h"
 
 struct tm_setting_set;
 
@@ -14,21 +16,28 @@ struct tm_setting_set;
 enum tm_verb_bit {
     TM_FOR_REPORT = 1 << 0,
     TM_FOR_INSPECT = 1 << 1,
-    TM_FOR_LIST = 1 << 2,
-    TM_FOR_EXTRACT = 1 << 3,
-    TM_FOR_CONFIG = 1 << 4,
-    TM_FOR_WORDS = 1 << 5, /* help, version, man, completions: only words come out */
-    TM_FOR_ALL = (1 << 6) - 1,
+    TM_FOR_CONVERT = 1 << 2,
+    TM_FOR_SPLIT = 1 << 3,
+    TM_FOR_LIST = 1 << 4,
+    TM_FOR_EXTRACT = 1 << 5,
+    TM_FOR_CONFIG = 1 << 6,
+    TM_FOR_WORDS = 1 << 7, /* help, version, man, completions: only words come out */
+    TM_FOR_ALL = (1 << 8) - 1,
 };
 
-/* What `report` writes, as bits. */
+/* What `report` and `split` write, as bits. */
 enum tm_format {
     TM_FORMAT_HTML = 1 << 0,
     TM_FORMAT_PDF = 1 << 1,
     TM_FORMAT_JSON = 1 << 2,
     TM_FORMAT_TEXT = 1 << 3,
-    TM_FORMAT_PARTIAL = 1 << 4, /* schemas/PARTIAL.md */
+    TM_FORMAT_PARTIAL = 1 << 4,  /* schemas/PARTIAL.md */
+    TM_FORMAT_PERFETTO = 1 << 5, /* beside a report */
+    TM_FORMAT_PFTRACE = 1 << 6,  /* parts */
 };
+
+/* Where `split` ends a part, beside its limits. */
+enum tm_split_by { TM_BY_LIMITS, TM_BY_STEP, TM_BY_DEVICE, TM_BY_TIME };
 
 enum tm_color { TM_COLOR_AUTO, TM_COLOR_ALWAYS, TM_COLOR_NEVER };
 
@@ -57,6 +66,15 @@ struct tm_options {
     uint64_t rows;          /* cap of tables */
     int64_t gap_min_ps;     /* shown gaps */
 
+    struct tm_filter filter;  /* --filter, all of them */
+    enum tm_args_level args;  /* --args */
+    bool plain;               /* --plain: nothing that was worked out */
+    enum tm_split_by by;      /* --by */
+    uint64_t by_steps;        /* so many steps in a part */
+    int64_t by_time_ps;       /* so much time */
+    uint64_t part_events;     /* --max-events: slices */
+    uint64_t part_bytes;      /* --max-size: before compression */
+
     enum tm_step_choice steps;
     uint64_t steps_begin, steps_end; /* of a range: ordinals from 0, [begin, end); 0 and UINT64_MAX
                                         where an end was left open */
@@ -81,6 +99,11 @@ enum tm_option_kind {
     TM_KIND_SKIP,    /* auto or a whole number */
     TM_KIND_WINDOW,  /* steps, session */
     TM_KIND_COLOR,   /* auto, always, never */
+    TM_KIND_ARGS,    /* all, essential, none */
+    TM_KIND_BY,      /* step, step=N, device, time=TIME */
+    TM_KIND_EVENTS,  /* a whole number from 1 on */
+    TM_KIND_BYTES,   /* as SIZE, of a file */
+    TM_KIND_FILTER,  /* pipeline/filter.h; the only kind that may be given several times */
 };
 
 /* One row per option: the command line, the environment, the configuration file, the help texts,
@@ -108,6 +131,12 @@ enum tm_option_index {
     TM_OPTION_WINDOW,
     TM_OPTION_GAP_MIN,
     TM_OPTION_ROWS,
+    TM_OPTION_FILTER,
+    TM_OPTION_ARGS,
+    TM_OPTION_PLAIN,
+    TM_OPTION_BY,
+    TM_OPTION_MAX_EVENTS,
+    TM_OPTION_MAX_SIZE,
     TM_OPTION_THRESHOLDS,
     TM_OPTION_RUN,
     TM_OPTION_LATEST,

@@ -95,7 +95,7 @@ enum tm_record_flag {
 /* One event, the same for every input.  A resolver fills what the input does not say. */
 struct tm_record {
     int64_t start_ps;     /* after the host's origin; may be negative */
-    int64_t dur_ps;       /* >= 0; zero unless kind is TM_SPAN */
+    int64_t dur_ps;       /* >= 0; zero unless kind is TM_SPAN, or TM_COUNTER of an XSpace */
     uint64_t correlation; /* joins host launch and device work; 0 = none.  TPU modules and their launches: a
                              mix of run_id and device ordinal (tm_run_key) */
     tm_strid name;        /* handle into the host's names */

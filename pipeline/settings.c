@@ -20,9 +20,27 @@ void tm_settings_init(struct tm_setting_set *set)
 {
     set->config_path = NULL;
     set->config_used = 0;
+    set->filters.count = 0;
     for (size_t i = 0; i < TM_OPTION_COUNT; i++)
         set->of[i] =
             (struct tm_setting){ .text = tm_option_table[i].fallback, .origin = TM_ORIGIN_DEFAULT };
+}
+
+/* An option takes a text.  What comes from a stronger place replaces what was there; of an option that may be given
+ * several times, what comes from the same place is added.
+ * out: false: there are more than can be kept */
+static bool set_text(struct tm_setting_set *set, size_t index, const char *text, enum tm_setting_origin origin)
+{
+    struct tm_setting *const to = &set->of[index];
+
+    if (tm_option_table[index].kind == TM_KIND_FILTER) {
+        set->filters.count = to->origin == origin ? set->filters.count : 0;
+        if (set->filters.count == TM_FILTER_TERMS)
+            return false;
+        set->filters.text[set->filters.count++] = text;
+    }
+    *to = (struct tm_setting){ .text = text, .origin = origin };
+    return true;
 }
 
 /* ---- the command line ---- */
@@ -125,8 +143,9 @@ static tm_status take_flag(struct tm_setting_set *set, int answer, const char *e
         tm_hint(error, "write '--%s %s'", row->name, row->fallback ? row->fallback : row->argument);
         return TM_ERR_USAGE;
     }
-    set->of[index].text = optarg ? optarg : "yes";
-    set->of[index].origin = TM_ORIGIN_FLAG;
+    if (!set_text(set, (size_t)index, optarg ? optarg : "yes", TM_ORIGIN_FLAG))
+        return tm_fail(error, TM_ERR_USAGE, -1, "cannot read the command line: '--%s' is there more than %d times",
+                       row->name, TM_FILTER_TERMS);
     return TM_OK;
 }
 
@@ -246,10 +265,12 @@ static const char *join(const cJSON *array, char *out, size_t out_bytes)
 static const char *member_text(const cJSON *member, enum tm_option_kind kind, char *scratch,
                                size_t scratch_bytes, const char **wanted)
 {
-    const bool is_number = kind == TM_KIND_SIZE || kind == TM_KIND_COUNT || kind == TM_KIND_SKIP;
+    const bool is_number = kind == TM_KIND_SIZE || kind == TM_KIND_COUNT || kind == TM_KIND_SKIP ||
+                           kind == TM_KIND_EVENTS || kind == TM_KIND_BYTES;
 
     *wanted = kind == TM_KIND_FLAG      ? "it is not true or false"
               : kind == TM_KIND_FORMATS ? "it is not a list of texts"
+              : kind == TM_KIND_FILTER ? "it is neither a text nor a list of them"
               : is_number               ? "it is neither a text nor a whole number"
                                         : "it is not a text";
     if (kind == TM_KIND_FLAG)
@@ -269,12 +290,30 @@ static const char *member_text(const cJSON *member, enum tm_option_kind kind, ch
     return scratch;
 }
 
+static tm_status take_value(struct tm_setting_set *set, const cJSON *value, const struct tm_option *row,
+                            struct tm_error *error)
+{
+    const size_t index = (size_t)(row - tm_option_table);
+    char scratch[256];
+    const char *wanted;
+    const char *text = member_text(value, row->kind, scratch, sizeof(scratch), &wanted);
+
+    if (!text)
+        return refuse_member(set->config_path, row->key, wanted, error);
+    if (set->of[index].origin > TM_ORIGIN_CONFIG)
+        return TM_OK;
+    text = keep(set, text);
+    if (!text)
+        return refuse_member(set->config_path, row->key, "the file is too long", error);
+    return set_text(set, index, text, TM_ORIGIN_CONFIG)
+               ? TM_OK
+               : refuse_member(set->config_path, row->key, "there are more than can be used", error);
+}
+
 static tm_status take_member(struct tm_setting_set *set, const cJSON *member,
                              bool seen[TM_OPTION_COUNT], struct tm_error *error)
 {
     const struct tm_option *const row = tm_option_by_key(member->string);
-    char scratch[256];
-    const char *wanted;
 
     if (!row)
         return refuse_key(set->config_path, member->string, error);
@@ -284,17 +323,14 @@ static tm_status take_member(struct tm_setting_set *set, const cJSON *member,
     if (seen[index])
         return refuse_member(set->config_path, row->key, "it is there twice", error);
     seen[index] = true;
-    const char *text = member_text(member, row->kind, scratch, sizeof(scratch), &wanted);
+    if (row->kind == TM_KIND_FILTER && cJSON_IsArray(member)) {
+        tm_status st = TM_OK;
+        const cJSON *each;
 
-    if (!text)
-        return refuse_member(set->config_path, row->key, wanted, error);
-    if (set->of[index].origin > TM_ORIGIN_CONFIG)
-        return TM_OK;
-    text = keep(set, text);
-    if (!text)
-        return refuse_member(set->config_path, row->key, "the file is too long", error);
-    set->of[index] = (struct tm_setting){ .text = text, .origin = TM_ORIGIN_CONFIG };
-    return TM_OK;
+        cJSON_ArrayForEach(each, member) st = st ? st : take_value(set, each, row, error);
+        return st;
+    }
+    return take_value(set, member, row, error);
 }
 
 /* Where a parser stopped, for people who look for it in an editor. */
@@ -371,7 +407,7 @@ tm_status tm_settings_take_environment(struct tm_setting_set *set, struct tm_err
         const char *const text = name ? getenv(name) : NULL;
 
         if (text && text[0] && set->of[i].origin < TM_ORIGIN_ENVIRONMENT)
-            set->of[i] = (struct tm_setting){ .text = text, .origin = TM_ORIGIN_ENVIRONMENT };
+            (void)set_text(set, i, text, TM_ORIGIN_ENVIRONMENT); /* the first from there: there is room */
     }
     const char *const config = set->of[TM_OPTION_CONFIG].text;
 
@@ -379,6 +415,21 @@ tm_status tm_settings_take_environment(struct tm_setting_set *set, struct tm_err
 }
 
 /* ---- values ---- */
+
+const char *tm_settings_text(const struct tm_setting_set *set, enum tm_option_index index, char *out,
+                             size_t out_bytes)
+{
+    size_t used = 0;
+
+    if (tm_option_table[index].kind != TM_KIND_FILTER || set->filters.count < 2)
+        return set->of[index].text;
+    for (size_t i = 0; i < set->filters.count && used < out_bytes; i++) {
+        const int length = snprintf(out + used, out_bytes - used, "%s%s", i ? " " : "", set->filters.text[i]);
+
+        used += length > 0 ? (size_t)length : 0;
+    }
+    return out;
+}
 
 const char *tm_settings_place(const struct tm_setting_set *set, enum tm_option_index index,
                               char *out, size_t out_bytes)
@@ -409,18 +460,29 @@ static const char *name_origin(const struct tm_setting_set *set, enum tm_option_
     return out;
 }
 
+/* The texts of one option, into its field. */
+static tm_status apply(const struct tm_setting_set *set, enum tm_option_index index, struct tm_options *options,
+                       struct tm_error *error)
+{
+    const struct tm_option *const row = &tm_option_table[index];
+    const bool is_list = row->kind == TM_KIND_FILTER;
+    const char *const *const text = is_list ? set->filters.text : &set->of[index].text;
+    const size_t count = is_list ? set->filters.count : set->of[index].text != NULL;
+    char scratch[512];
+    const char *const origin = name_origin(set, index, scratch, sizeof(scratch));
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < count && st == TM_OK; i++)
+        st = tm_option_read(row, text[i], origin, options, error);
+    return st;
+}
+
 tm_status tm_settings_apply(const struct tm_setting_set *set, struct tm_options *options,
                             struct tm_error *error)
 {
-    char origin[512];
-
     options->settings = set;
     for (int i = 0; i < TM_OPTION_COUNT; i++) {
-        if (!set->of[i].text)
-            continue;
-        const tm_status st = tm_option_read(
-            &tm_option_table[i], set->of[i].text,
-            name_origin(set, (enum tm_option_index)i, origin, sizeof(origin)), options, error);
+        const tm_status st = apply(set, (enum tm_option_index)i, options, error);
 
         if (st)
             return st;

@@ -5,21 +5,28 @@
 #include "pipeline/options.h"
 
 /* Where an effective value comes from; a later one overrides an earlier one. */
-enum tm_origin { TM_ORIGIN_DEFAULT, TM_ORIGIN_CONFIG, TM_ORIGIN_ENVIRONMENT, TM_ORIGIN_FLAG };
+enum tm_setting_origin { TM_ORIGIN_DEFAULT, TM_ORIGIN_CONFIG, TM_ORIGIN_ENVIRONMENT, TM_ORIGIN_FLAG };
 
 struct tm_setting {
     const char *text; /* as the user typed it; NULL = not set */
-    enum tm_origin origin;
+    enum tm_setting_origin origin;
 };
 
 /* A configuration file is read whole. */
 enum { TM_CONFIG_MOST_BYTES = 64 << 10 };
 
+/* Texts of an option that may be given several times. */
+struct tm_texts {
+    const char *text[TM_FILTER_TERMS];
+    size_t count;
+};
+
 /* The effective text of every option, with its origin.  Holds the texts of the configuration file;
  * those of the command line and of the environment are borrowed.  Not to be moved once it is
  * filled. */
 struct tm_setting_set {
-    struct tm_setting of[TM_OPTION_COUNT];
+    struct tm_setting of[TM_OPTION_COUNT]; /* of --filter: the last text */
+    struct tm_texts filters;
     const char *config_path;
     size_t config_used;
     char config_text[2 * TM_CONFIG_MOST_BYTES];
@@ -54,6 +61,10 @@ tm_status tm_settings_check_verb(const struct tm_setting_set *set, const char *v
 /* Read all values; inputs are left as they are.  *options refers to the set afterwards. */
 tm_status tm_settings_apply(const struct tm_setting_set *set, struct tm_options *options,
                             struct tm_error *error) TM_MUST_USE;
+
+/* An effective value, as the user would type it; several of them joined by blanks.  out: NULL = not set */
+const char *tm_settings_text(const struct tm_setting_set *set, enum tm_option_index index, char *out,
+                             size_t out_bytes);
 
 /* Where a value comes from, as a user would look for it: "default", "--memory", "TRACEMILL_MEMORY",
  * or the path of the configuration file. */

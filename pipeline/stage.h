@@ -59,6 +59,16 @@ struct tm_idle_gap {
 };
 typedef tm_status tm_take_gap(void *to, const struct tm_idle_gap *gap);
 
+/* Who looks on while hosts are analyzed.  Calls come in this order, none after a failure:
+ *     (begin_host (take | take_gap)* end_host)*
+ * Gaps come some time after the events that they lie between. */
+struct tm_observer_type {
+    tm_status (*begin_host)(void *to, const struct tm_trace *trace); /* surveyed; stays until end_host returns */
+    tm_status (*take)(void *to, const struct tm_event *event);       /* as stages get it */
+    tm_take_gap *take_gap;
+    tm_status (*end_host)(void *to);
+};
+
 /* Settings of the command line that stages obey, and who wants to know of gaps of gap_min_ps or more. */
 struct tm_settings {
     int64_t gap_min_ps;   /* shown gaps; default 10 us */

@@ -45,6 +45,48 @@ const struct tm_verb tm_verb_table[] = {
         .run = tm_command_inspect,
     },
     {
+        .name = "convert",
+        .summary = "write a trace anew: for Perfetto, as clean JSON, or as a table",
+        .usage = "INPUT... [-o FILE] [OPTION...]",
+        .description =
+            "Reads what report reads and writes it as one file, in bounded memory; the file's ending tells the format:"
+            " .pftrace, .pftrace.gz, .perfetto-trace, .json, .json.gz, .csv or .csv.gz. Spans that"
+            " overlap get lanes of their own, times keep every digit, and nothing is lost without a word.\n"
+            "What was worked out stands beside what was recorded, unless --plain is given: steps, idle"
+            " gaps with their cause, queue depth, busy share, findings. Several INPUTs are the hosts of one run;"
+            " their clocks are put together as far as they tell when they began.",
+        .examples =
+            "tracemill convert host.xplane.pb -o run.pftrace    for ui.perfetto.dev\n"
+            "tracemill convert vm.trace.json.gz -o clean.json.gz --plain    the same format, mended\n"
+            "tracemill convert logdir --latest --args essential -o small.pftrace    opens in less memory\n"
+            "tracemill convert run.xplane.pb --filter device=gpu:0 --filter min=10us -o gpu0.csv    a table\n",
+        .bit = TM_FOR_CONVERT,
+        .flags = TM_VERB_SPILLS | TM_VERB_TRACES,
+        .least = 1,
+        .most = SIZE_MAX,
+        .run = tm_command_convert,
+    },
+    {
+        .name = "split",
+        .summary = "cut a trace that is too large to open into parts that are not",
+        .usage = "INPUT... [-o DIR] [OPTION...]",
+        .description =
+            "Writes a trace as convert does, in parts that each open alone: a part ends before it has more than"
+            " --max-events slices or --max-size bytes, and where --by tells. A slice that is open at a cut"
+            " lies in both parts and says so. index.html and index.json list the parts; an older"
+            " split in the folder is replaced.\n"
+            "All parts have one clock and the same rows: 'cat part-*.pftrace > whole.pftrace' joins them again.",
+        .examples =
+            "tracemill split huge.trace.json.gz -o parts    parts that any browser opens\n"
+            "tracemill split logdir --latest --by step=10    ten steps in each\n"
+            "tracemill split run.xplane.pb --by device --format json    parts for each device, as JSON\n",
+        .bit = TM_FOR_SPLIT,
+        .flags = TM_VERB_SPILLS | TM_VERB_TRACES,
+        .least = 1,
+        .most = SIZE_MAX,
+        .run = tm_command_split,
+    },
+    {
         .name = "list",
         .summary = "list the runs found in log directories",
         .usage = "LOGDIR... [--latest] [OPTION...]",

@@ -14,6 +14,7 @@ enum tm_verb_flag {
     TM_VERB_HIDDEN = 1,   /* in no list: for packagers */
     TM_VERB_SPILLS = 2,   /* needs a folder for spill files */
     TM_VERB_PRINTS = 4,   /* writes to stdout only: a reader that went away is no failure */
+    TM_VERB_TRACES = 16,  /* writes traces, not figures: for messages */
     TM_VERB_NO_CONFIG = 8 /* works whatever the environment and the configuration file say */
 };
 
@@ -38,6 +39,8 @@ const struct tm_verb *tm_verb_by_name(const char *name); /* NULL if there is non
 
 tm_command tm_command_report;      /* report.c */
 tm_command tm_command_inspect;     /* inspect.c */
+tm_command tm_command_convert;     /* convert.c */
+tm_command tm_command_split;       /* split.c */
 tm_command tm_command_list;        /* list.c */
 tm_command tm_command_extract;     /* extract.c */
 tm_command tm_command_config;      /* config.c */

@@ -16,7 +16,7 @@ static tm_status print_json(struct tm_run *run, const struct tm_setting_set *set
 {
     struct tm_doc *const doc = tm_doc_new(run);
     tm_status st = run->error.status;
-    char place[64];
+    char place[64], joined[VALUE_BYTES];
 
     if (!doc)
         return st;
@@ -27,8 +27,10 @@ static tm_status print_json(struct tm_run *run, const struct tm_setting_set *set
             continue;
         struct tm_value *const to = tm_add_object(tm_doc_root(doc), row->key);
 
-        if (set->of[i].text)
-            tm_add_string(to, "value", set->of[i].text);
+        const char *const text = tm_settings_text(set, (enum tm_option_index)i, joined, sizeof(joined));
+
+        if (text)
+            tm_add_string(to, "value", text);
         else
             tm_add_null(to, "value", "not set");
         tm_add_string(to, "from",
@@ -45,12 +47,13 @@ static tm_status print_json(struct tm_run *run, const struct tm_setting_set *set
 
 static void print_table(const struct tm_setting_set *set)
 {
-    char value[VALUE_BYTES], from[VALUE_BYTES], place[64];
+    char value[VALUE_BYTES], from[VALUE_BYTES], joined[VALUE_BYTES], place[64];
 
     (void)printf("%-12s %-20s %s\n", "setting", "value", "from");
     for (int i = 0; i < TM_OPTION_COUNT; i++) {
         const struct tm_option *const row = &tm_option_table[i];
-        const char *const text = set->of[i].text ? set->of[i].text : "(not set)";
+        const char *const typed = tm_settings_text(set, (enum tm_option_index)i, joined, sizeof(joined));
+        const char *const text = typed ? typed : "(not set)";
         const char *const origin =
             tm_settings_place(set, (enum tm_option_index)i, place, sizeof(place));
 

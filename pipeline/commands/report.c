@@ -2,15 +2,17 @@
 /* The main job: the summary of a run, then each wanted format of it into one folder.  All files are
  * written under temporary names first and renamed at the end, so that a failure in one of them
  * leaves the older report as it was. */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/commands/analysis.h"
 #include "pipeline/commands/commands.h"
+#include "pipeline/commands/convert.h"
+#include "pipeline/commands/out_place.h"
 #include "pipeline/doc.h"
 #include "pipeline/terminal.h"
 #include "reports/format/format.h"
@@ -18,7 +20,7 @@
 #include "reports/pdf/pdf.h"
 #include "reports/text/text.h"
 
-enum { FINDINGS_SHOWN = 3, FOLDER_BYTES = 4096, NAME_MOST = 200, LINE_BYTES = 256 };
+enum { FINDINGS_SHOWN = 3, LINE_BYTES = 256, OUTPUTS_MOST = 8 };
 
 static tm_status json_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
 {
@@ -28,13 +30,20 @@ static tm_status json_write(struct tm_run *run, const struct tm_doc *doc, FILE *
 struct output {
     enum tm_format format;
     const char *name;
-    tm_status (*write)(struct tm_run *run, const struct tm_doc *doc, FILE *to); /* NULL: the partial */
+    tm_status (*write)(struct tm_run *run, const struct tm_doc *doc, FILE *to); /* NULL: the partial, the trace */
 };
 
 /* What there is to write. */
 struct result {
     struct tm_doc *doc;
     struct tm_partial_writer *partial; /* NULL = not wanted */
+    struct tm_conversion *conversion;  /* NULL = the trace is not wanted */
+};
+
+/* The files while they are written. */
+struct files {
+    struct tm_atomic_file of[OUTPUTS_MOST];
+    struct tm_out_file *trace;
 };
 
 static const struct output outputs[] = {
@@ -43,93 +52,21 @@ static const struct output outputs[] = {
     { TM_FORMAT_HTML, "report.html", tm_html_write },
     { TM_FORMAT_PDF, "report.pdf", tm_pdf_write },
     { TM_FORMAT_PARTIAL, "run.partial", NULL },
+    { TM_FORMAT_PERFETTO, "trace.pftrace", NULL },
 };
 
 enum { OUTPUT_COUNT = sizeof(outputs) / sizeof(outputs[0]) };
-
-/* ---- the folder ---- */
-
-/* See early that a folder can be written, before the work is done that would be lost.  Nothing is
- * made yet: the nearest part of the path that exists is looked at. */
-static tm_status check_folder(struct tm_run *run, const char *path)
-{
-    char at[FOLDER_BYTES];
-    struct stat info;
-
-    if (strlen(path) >= sizeof(at))
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1,
-                       "cannot write into '%s': the path is too long", path);
-    memcpy(at, path, strlen(path) + 1);
-    while (stat(at, &info) != 0) {
-        char *const slash = strrchr(at, '/');
-
-        if (errno != ENOENT)
-            return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%s': %s", path,
-                           strerror(errno));
-        if (slash && slash != at)
-            *slash = '\0';
-        else
-            memcpy(at, slash ? "/" : ".", 2);
-    }
-    if (!S_ISDIR(info.st_mode)) {
-        (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1,
-                      "cannot write into '%s': '%s' is not a folder", path, at);
-        tm_hint(&run->error, "name another folder with -o");
-        return TM_ERR_OUTPUT;
-    }
-    if (access(at, W_OK | X_OK) != 0) {
-        (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%s': %s", path,
-                      strerror(errno));
-        tm_hint(&run->error, "name another folder with -o");
-        return TM_ERR_OUTPUT;
-    }
-    return TM_OK;
-}
-
-static size_t without_ending(const char *name, size_t length, const char *ending)
-{
-    const size_t cut = strlen(ending);
-
-    return length > cut && memcmp(name + length - cut, ending, cut) == 0 ? length - cut : length;
-}
-
-/* What the report is called after: the file, if it is one, else the run. */
-static const char *name_of(const struct tm_options *options, const struct tm_value *summary,
-                           size_t *length)
-{
-    static const char *const endings[] = { ".gz", ".zst", ".tgz", ".tar", ".zip", ".xplane.pb", ".prof" };
-    const char *const input = options->inputs[0];
-    const char *const slash = strrchr(input, '/');
-    const char *name = slash ? slash + 1 : input;
-    struct stat info;
-
-    if (strcmp(input, "-") == 0)
-        name = "stdin";
-    else if (options->input_count > 1 || stat(input, &info) != 0 || S_ISDIR(info.st_mode))
-        name = tm_text(tm_path(summary, "input.run"));
-    *length = strlen(name);
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
-        *length = without_ending(name, *length, endings[i]);
-    return name;
-}
-
-/* NAME.report in the working folder.  The name comes from a path or from a trace: it stays one
- * plain part of a path. */
-static void default_folder(char *out, size_t out_bytes, const struct tm_options *options,
-                           const struct tm_value *summary)
-{
-    size_t length, used = 0;
-    const char *const name = name_of(options, summary, &length);
-
-    for (; used < length && used < NAME_MOST; used++) {
-        const unsigned char c = (unsigned char)name[used];
-
-        out[used] = c < 0x20 || c == 0x7f || c == '/' || (used == 0 && c == '-') ? '_' : (char)c;
-    }
-    (void)snprintf(out + used, out_bytes - used, used ? ".report" : "trace.report");
-}
+static_assert((size_t)OUTPUT_COUNT <= (size_t)OUTPUTS_MOST, "there is a file for each output");
 
 /* ---- the files ---- */
+
+/* The trace comes from the events, which are read again. */
+static tm_status write_trace(const struct result *result, const char *folder, const char *name, struct files *files)
+{
+    struct tm_written written;
+
+    return tm_convert_into(result->conversion, tm_trace_format_of(name), folder, name, &files->trace, &written);
+}
 
 static tm_status write_one(struct tm_run *run, const struct result *result, const char *folder,
                            const struct output *output, struct tm_atomic_file *file)
@@ -149,22 +86,36 @@ static tm_status write_one(struct tm_run *run, const struct result *result, cons
     return st;
 }
 
+static tm_status commit_files(struct files *files)
+{
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < OUTPUT_COUNT && !st; i++) {
+        if (files->of[i].stream)
+            st = tm_atomic_commit(&files->of[i]);
+    }
+    return !st && files->trace ? tm_out_file_commit(files->trace, NULL) : st;
+}
+
 static tm_status write_files(struct tm_run *run, const struct result *result, const char *folder,
                              uint32_t formats)
 {
-    struct tm_atomic_file files[OUTPUT_COUNT] = { 0 };
+    struct files files = { .trace = NULL };
     tm_status st = tm_make_folder(run, folder);
 
     for (size_t i = 0; i < OUTPUT_COUNT && !st; i++) {
-        if (formats & (uint32_t)outputs[i].format)
-            st = write_one(run, result, folder, &outputs[i], &files[i]);
+        if (!(formats & (uint32_t)outputs[i].format))
+            continue;
+        st = outputs[i].format == TM_FORMAT_PERFETTO ? write_trace(result, folder, outputs[i].name, &files) :
+                                                       write_one(run, result, folder, &outputs[i], &files.of[i]);
     }
-    for (size_t i = 0; i < OUTPUT_COUNT && !st; i++) {
-        if (formats & (uint32_t)outputs[i].format)
-            st = tm_atomic_commit(&files[i]);
-    }
+    if (!st && files.trace)
+        st = tm_conversion_judge(result->conversion, "report");
+    if (!st)
+        st = commit_files(&files);
     for (size_t i = 0; i < OUTPUT_COUNT; i++)
-        tm_atomic_abort(&files[i]);
+        tm_atomic_abort(&files.of[i]);
+    tm_out_file_free(files.trace);
     return st;
 }
 
@@ -280,37 +231,18 @@ static tm_status print_summary(struct tm_run *run, const struct tm_doc *doc)
 
 /* ---- the job ---- */
 
-/* --strict: an input of which anything is missing gives no report. */
-static tm_status check_strict(struct tm_run *run, bool is_partial)
-{
-    const uint64_t losses = tm_tally_losses(&run->tallies);
-
-    if (!run->strict || (!is_partial && losses == 0))
-        return TM_OK;
-    if (losses > 0)
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
-                      "cannot report under --strict: %llu losses in the input",
-                      (unsigned long long)losses);
-    else
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
-                      "cannot report under --strict: the input is partial");
-    tm_hint(&run->error,
-            "'tracemill inspect' tells what is lost; without --strict the rest is reported");
-    return TM_ERR_INPUT;
-}
-
 static tm_status deliver(struct tm_run *run, const struct tm_options *options, const struct result *result)
 {
     const struct tm_doc *const doc = result->doc;
     const struct tm_value *const summary = tm_doc_root(doc);
     const bool is_partial = tm_is(tm_path(summary, "input.partial"));
-    char folder[FOLDER_BYTES];
-    tm_status st = check_strict(run, is_partial);
+    char folder[TM_PLACE_BYTES];
+    tm_status st = tm_check_strict(run, is_partial, "report");
 
     if (st)
         return st;
     if (!options->output)
-        default_folder(folder, sizeof(folder), options, summary);
+        tm_default_name(folder, options, tm_text(tm_path(summary, "input.run")), ".report", false);
     const char *const to = options->output ? options->output : folder;
 
     tm_progress_phase(&run->progress, "writing", 0);
@@ -328,22 +260,54 @@ static tm_status deliver(struct tm_run *run, const struct tm_options *options, c
     return TM_PARTIAL;
 }
 
+/* The trace is written from what the analysis leaves open. */
+static tm_status analyze(struct tm_run *run, const struct tm_options *options, struct result *result,
+                         struct tm_conversion *conversion)
+{
+    struct tm_partial_writer **partial = options->formats & TM_FORMAT_PARTIAL ? &result->partial : NULL;
+    struct tm_observer observer;
+    tm_status st;
+
+    if (!(options->formats & TM_FORMAT_PERFETTO))
+        return tm_analyze(run, options, result->doc, partial, NULL);
+    result->conversion = conversion;
+    st = tm_conversion_open(conversion, run, options, "write a trace of");
+    if (st)
+        return st;
+    tm_conversion_observe(conversion, &observer);
+    st = tm_analyze(run, options, result->doc, partial, &observer);
+    return st ? st : tm_conversion_take_summary(conversion, tm_doc_root(result->doc));
+}
+
+static tm_status check_formats(struct tm_run *run, const struct tm_options *options)
+{
+    if (!(options->formats & TM_FORMAT_PFTRACE))
+        return TM_OK;
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use 'pftrace' for --format: it is a format of parts");
+    tm_hint(&run->error, "'--format perfetto' writes a trace beside the report");
+    return TM_ERR_USAGE;
+}
+
 tm_status tm_command_report(struct tm_run *run, const struct tm_options *options)
 {
-    tm_status st = check_folder(run, options->output ? options->output : ".");
+    struct tm_conversion conversion = { .run = NULL };
+    tm_status st = check_formats(run, options);
 
+    if (!st)
+        st = tm_check_folder(run, options->output ? options->output : ".");
     if (st)
         return st;
     struct result result = { .doc = tm_doc_new(run) };
 
     if (!result.doc)
         return run->error.status;
-    st = tm_analyze(run, options, result.doc, options->formats & TM_FORMAT_PARTIAL ? &result.partial : NULL);
+    st = analyze(run, options, &result, &conversion);
     if (!st)
         st = tm_doc_status(result.doc);
     if (!st)
         st = deliver(run, options, &result);
     tm_partial_writer_free(result.partial);
     tm_doc_free(result.doc);
+    tm_conversion_close(&conversion);
     return st;
 }

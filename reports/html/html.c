@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.html: the frame of the page, its top, and the walk over the sections.  The page carries
- * everything it needs; its content security policy allows its own style and script by hash and
- * nothing else, so that even a text that slipped through the writer could neither run nor load
- * anything. */
+ * everything it needs. */
 #include "reports/html/html.h"
 
 #include <errno.h>
@@ -12,6 +10,7 @@
 #include "reports/format/format.h"
 #include "reports/format/shown_names.h"
 #include "reports/html/assets.h"
+#include "reports/html/html_head.h"
 #include "reports/html/html_page.h"
 
 enum { CHART_WIDTH = 760, FULL_NAMES_BYTES = 320 << 10, TEXT_BYTES = 512 };
@@ -25,54 +24,6 @@ static void TM_PRINTF(2, 3) append(char *text, const char *format, ...)
     va_start(list, format);
     (void)vsnprintf(text + used, TEXT_BYTES - used, format, list);
     va_end(list);
-}
-
-static void put_policy(struct tm_page *page)
-{
-    char policy[TEXT_BYTES] = "";
-
-    append(
-        policy,
-        "default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'",
-        tm_asset_style.hash, tm_asset_script.hash);
-    tm_htmlw_open(&page->w, "meta");
-    tm_htmlw_attr(&page->w, "http-equiv", "Content-Security-Policy");
-    tm_htmlw_attr(&page->w, "content", policy);
-    tm_htmlw_leaf(&page->w);
-}
-
-static void put_meta(struct tm_page *page, const char *name, const char *content)
-{
-    tm_htmlw_open(&page->w, "meta");
-    tm_htmlw_attr(&page->w, "name", name);
-    tm_htmlw_attr(&page->w, "content", content);
-    tm_htmlw_leaf(&page->w);
-}
-
-static void put_asset(struct tm_page *page, const char *element, const struct tm_asset *asset)
-{
-    tm_htmlw_open(&page->w, element);
-    tm_htmlw_verbatim(&page->w, asset->bytes, asset->length);
-    tm_htmlw_close_line(&page->w);
-}
-
-static void put_head(struct tm_page *page)
-{
-    const char *run = tm_text(tm_path(page->summary, "input.run"));
-
-    tm_htmlw_open(&page->w, "head");
-    tm_htmlw_open(&page->w, "meta");
-    tm_htmlw_attr(&page->w, "charset", "utf-8");
-    tm_htmlw_leaf(&page->w);
-    put_policy(page);
-    put_meta(page, "viewport", "width=device-width, initial-scale=1");
-    put_meta(page, "color-scheme", "light dark");
-    put_meta(page, "referrer", "no-referrer");
-    tm_htmlw_open(&page->w, "title");
-    tm_htmlw_printf(&page->w, "%.200s%stracemill report", run, run[0] ? ": " : "");
-    tm_htmlw_close_line(&page->w);
-    put_asset(page, "style", &tm_asset_style);
-    tm_htmlw_close_line(&page->w);
 }
 
 /* --- the top --- */
@@ -337,12 +288,7 @@ static void put_footer(struct tm_page *page)
 
 static void put_page(struct tm_page *page)
 {
-    static const char doctype[] = "<!DOCTYPE html>\n";
-
-    tm_htmlw_verbatim(&page->w, doctype, sizeof(doctype) - 1);
-    tm_htmlw_open(&page->w, "html");
-    tm_htmlw_attr(&page->w, "lang", "en");
-    put_head(page);
+    tm_html_head(&page->w, tm_text(tm_path(page->summary, "input.run")), "tracemill report", true);
     tm_htmlw_open(&page->w, "body");
     tm_htmlw_class(&page->w, "a", "skip");
     tm_htmlw_attr(&page->w, "href", "#main");
@@ -353,7 +299,9 @@ static void put_page(struct tm_page *page)
     put_links(page);
     put_sections(page);
     put_footer(page);
-    put_asset(page, "script", &tm_asset_script);
+    tm_htmlw_open(&page->w, "script");
+    tm_htmlw_verbatim(&page->w, tm_asset_script.bytes, tm_asset_script.length);
+    tm_htmlw_close_line(&page->w);
     tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);
 }

@@ -21,7 +21,7 @@ enum tm_out_sort {
     TM_OUT_PROCESS,
     TM_OUT_THREAD,  /* with pid and tid */
     TM_OUT_LANE,    /* of a thread or a row: what does not nest on it; parent is its uuid */
-    TM_OUT_ROW,     /* of a process: without a thread of its own */
+    TM_OUT_ROW,     /* of a process: without a thread of its own; has a tid all the same, for formats that know only threads */
     TM_OUT_COUNTER, /* of a process */
 };
 
@@ -30,8 +30,11 @@ struct tm_out_row {
     uint64_t uuid;        /* the same in every part of a trace; never 0 */
     uint64_t parent;      /* uuid; 0 of processes */
     uint8_t sort;         /* enum tm_out_sort */
-    int32_t pid, tid;     /* unique in the output; of lanes a tid of their own; 0 < pid, and tid where it has one */
+    uint32_t lane;        /* of lanes: their number, from 1; else 0 */
+    int32_t pid, tid;     /* unique in the output; of lanes a tid of their own; 0 < pid, and tid of all but processes and
+                             counters */
     tm_strid name;
+    tm_strid process;     /* name of its process */
     tm_strid unit;        /* of counters: "bytes", "%"; 0 = none */
     int64_t order;        /* among its siblings, smaller first */
 };
@@ -40,6 +43,7 @@ enum tm_out_mark {
     TM_OUT_CUT_BEGIN = 1 << 0,  /* it began before: in the part before, or outside the filter */
     TM_OUT_CUT_END = 1 << 1,    /* it goes on: in the next part, or outside the filter */
     TM_OUT_UNFINISHED = 1 << 2, /* the input has no end of it */
+    TM_OUT_DERIVED = 1 << 3,    /* worked out, not recorded: all its arguments are written, whatever --args says */
 };
 
 /* A span or an instant. */
@@ -75,14 +79,14 @@ struct tm_out_counter {
     double value;                     /* finite */
     int64_t whole;                    /* the same, where is_whole */
     bool is_whole;
+    const struct tm_trace *trace;     /* where it was recorded; NULL of what was worked out */
+    int64_t start_ps;                 /* its time on the clock of that trace */
 };
 
 /* What the file says of itself: texts without their quotes. */
 struct tm_out_fact {
     const char *key, *value;
 };
-
-enum tm_args_level { TM_ARGS_ALL, TM_ARGS_ESSENTIAL, TM_ARGS_NONE };
 
 struct tm_writer_options {
     enum tm_args_level args;
@@ -98,14 +102,20 @@ struct tm_trace_writer;
 /* Calls come in this order: (begin_file (row span... )* end_file)* free.  None comes after a failure but free. */
 struct tm_trace_writer_type {
     const char *suffix;      /* ".pftrace" */
-    bool writes_ends;        /* begin is called for a span when it begins, end when it ends; else only end, with all of it */
+    /* Spans: begin, where there is one, is called when a span begins, end when it ends.
+     * writes_ends: begin writes what is known of it, but for marks of a cut: only its end tells them all, and end is told
+     * row, end_ps, marks and the whole times.
+     * Else end comes with all of it: at once after begin where the output cannot be cut, in the order of begins, outer ones
+     * before inner ones; where it can be, when the span ends, and of spans of a row that begin and end together outer ones
+     * come first: so do readers take them. */
+    bool writes_ends;
     /* in: names  of everything that is written
      * errors: NULL, with the error in run->error */
     struct tm_trace_writer *(*open)(struct tm_run *run, struct tm_names *names, const struct tm_writer_options *options);
     tm_status (*begin_file)(struct tm_trace_writer *w, struct tm_out_file *file);
     tm_status (*row)(struct tm_trace_writer *w, const struct tm_out_row *row);
-    tm_status (*begin)(struct tm_trace_writer *w, const struct tm_out_event *event);
-    tm_status (*end)(struct tm_trace_writer *w, const struct tm_out_event *event); /* writes_ends: only row and end_ps count */
+    tm_status (*begin)(struct tm_trace_writer *w, const struct tm_out_event *event); /* NULL: not wanted */
+    tm_status (*end)(struct tm_trace_writer *w, const struct tm_out_event *event);   /* likewise */
     tm_status (*instant)(struct tm_trace_writer *w, const struct tm_out_event *event);
     tm_status (*counter)(struct tm_trace_writer *w, const struct tm_out_counter *counter);
     tm_status (*flow)(struct tm_trace_writer *w, const struct tm_out_flow *flow);
@@ -118,6 +128,7 @@ struct tm_trace_writer_type {
 struct tm_trace_writer {
     const struct tm_trace_writer_type *type;
     struct tm_run *run;
+    uint64_t arguments; /* of slices, the top level of them, written so far, in all files; 0 where nobody estimates by it */
 };
 
 extern const struct tm_trace_writer_type tm_perfetto_writer, tm_chrome_json_writer, tm_csv_writer;

@@ -31,7 +31,7 @@ static void report(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_doc *const doc = tm_doc_new(run);
 
-    if (doc && tm_analyze(run, options, doc, NULL) == TM_OK && tm_doc_status(doc) == TM_OK)
+    if (doc && tm_analyze(run, options, doc, NULL, NULL) == TM_OK && tm_doc_status(doc) == TM_OK)
         write_outputs(run, doc);
     tm_doc_free(doc);
 }

@@ -400,11 +400,16 @@ void xb_display_name(struct xb_plane *plane, const char *event_name, const char 
     entry_of(&plane->event_names, event_name)->display_name = copy_of(display_name);
 }
 
+static void add_stat_of_id(struct stats *stats, struct stat stat)
+{
+    stats->at = grown(stats->at, (stats->count + 1) * sizeof(*stats->at));
+    stats->at[stats->count++] = stat;
+}
+
 static void add_stat(struct xb_plane *plane, struct stats *stats, const char *name, struct stat stat)
 {
     stat.id = entry_of(&plane->stat_names, name)->id;
-    stats->at = grown(stats->at, (stats->count + 1) * sizeof(*stats->at));
-    stats->at[stats->count++] = stat;
+    add_stat_of_id(stats, stat);
 }
 
 void xb_name_text(struct xb_plane *plane, const char *event_name, const char *stat, const char *text)
@@ -417,6 +422,12 @@ void xb_name_number(struct xb_plane *plane, const char *event_name, const char *
 {
     add_stat(plane, &entry_of(&plane->event_names, event_name)->stats, stat,
              (struct stat){ .kind = STAT_UINT, .number = number });
+}
+
+void xb_name_ref(struct xb_plane *plane, const char *event_name, const char *stat, const char *text)
+{
+    add_stat(plane, &entry_of(&plane->event_names, event_name)->stats, stat,
+             (struct stat){ .kind = STAT_REF, .number = (uint64_t)entry_of(&plane->stat_names, text)->id });
 }
 
 void xb_name_bytes(struct xb_plane *plane, const char *event_name, const char *stat, const struct xb_bytes *bytes)
@@ -502,6 +513,26 @@ void xb_ref(struct xb_line *line, const char *stat, const char *text)
 void xb_str(struct xb_line *line, const char *stat, const char *text)
 {
     add_to_last(line, stat, (struct stat){ .kind = STAT_STR, .text = copy_of(text) });
+}
+
+void xb_bytes_value(struct xb_line *line, const char *stat, const void *bytes, size_t length)
+{
+    char *const copy = grown(NULL, length + 1);
+
+    if (length)
+        memcpy(copy, bytes, length);
+    add_to_last(line, stat, (struct stat){ .kind = STAT_BYTES, .number = length, .text = copy });
+}
+
+void xb_int_of_id(struct xb_line *line, int64_t stat_id, int64_t number)
+{
+    add_stat_of_id(&line->events[line->count - 1].stats,
+                   (struct stat){ .id = stat_id, .kind = STAT_INT, .number = (uint64_t)number });
+}
+
+void xb_ref_of_id(struct xb_line *line, const char *stat, int64_t text_id)
+{
+    add_to_last(line, stat, (struct stat){ .kind = STAT_REF, .number = (uint64_t)text_id });
 }
 
 void xb_blob(struct xb_line *line, const char *stat, size_t length)

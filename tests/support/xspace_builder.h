@@ -45,6 +45,7 @@ void xb_display_name(struct xb_plane *plane, const char *event_name, const char 
 /* Statistics of all events of a name. */
 void xb_name_text(struct xb_plane *plane, const char *event_name, const char *stat, const char *text);
 void xb_name_number(struct xb_plane *plane, const char *event_name, const char *stat, uint64_t number);
+void xb_name_ref(struct xb_plane *plane, const char *event_name, const char *stat, const char *text);
 void xb_name_bytes(struct xb_plane *plane, const char *event_name, const char *stat, const struct xb_bytes *bytes);
 /* Statistics of the plane. */
 void xb_plane_text(struct xb_plane *plane, const char *stat, const char *text);
@@ -62,6 +63,10 @@ void xb_uint(struct xb_line *line, const char *stat, uint64_t number);
 void xb_real(struct xb_line *line, const char *stat, double real);
 void xb_ref(struct xb_line *line, const char *stat, const char *text);
 void xb_str(struct xb_line *line, const char *stat, const char *text);
+void xb_bytes_value(struct xb_line *line, const char *stat, const void *bytes, size_t length);
+/* By any ids, which have no entry unless some name has them. */
+void xb_int_of_id(struct xb_line *line, int64_t stat_id, int64_t number);
+void xb_ref_of_id(struct xb_line *line, const char *stat, int64_t text_id);
 void xb_blob(struct xb_line *line, const char *stat, size_t length); /* bytes_value of that many bytes */
 
 /* --- its bytes --- */

@@ -19,7 +19,18 @@ static void keep_warning(void *to, const char *text, size_t length)
     (void)snprintf(x->warnings + at, sizeof(x->warnings) - at, "%.*s\n", (int)length, text);
 }
 
-static tm_status make_tables(struct xspace_run *x)
+static tm_status make_common(struct tm_trace *trace, size_t share)
+{
+    const struct tm_common_arguments nothing = { .length = 0 };
+
+    trace->common = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_common_arguments), share / 32);
+    trace->common_bytes = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, 1, share / 16);
+    if (!trace->common || !trace->common_bytes)
+        return trace->run->error.status;
+    return tm_rows_append(trace->common, &nothing);
+}
+
+static tm_status make_tables(struct xspace_run *x, bool keeps_arguments)
 {
     const struct tm_config none = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE };
     const struct tm_hlo_op no_op = { .name = 0 };
@@ -28,7 +39,8 @@ static tm_status make_tables(struct xspace_run *x)
     const size_t share = tm_budget_share(budget, TM_ACCOUNT_METADATA);
 
     x->names = tm_names_new(&x->run, tm_budget_share(budget, TM_ACCOUNT_NAMES), tm_traits_of);
-    *trace = (struct tm_trace){ .run = &x->run, .names = x->names, .host_name = "host" };
+    *trace = (struct tm_trace){ .run = &x->run, .names = x->names, .host_name = "host",
+                                .keeps_arguments = keeps_arguments };
     trace->tracks = tm_rows_new(&x->run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), share / 16);
     trace->configs = tm_rows_new(&x->run, TM_ACCOUNT_METADATA, sizeof(struct tm_config), share / 8);
     trace->hlo_ops = tm_rows_new(&x->run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_op), share / 16);
@@ -37,6 +49,8 @@ static tm_status make_tables(struct xspace_run *x)
     if (!x->names || !trace->tracks || !trace->configs || !trace->hlo_ops || !trace->hlo_modules || !trace->devices)
         return x->run.error.status;
     if (tm_rows_append(trace->hlo_ops, &no_op) != TM_OK)
+        return x->run.error.status;
+    if (keeps_arguments && make_common(trace, share) != TM_OK)
         return x->run.error.status;
     return tm_rows_append(trace->configs, &none);
 }
@@ -58,18 +72,19 @@ static tm_status open_bytes(struct xspace_run *x, const struct xb_bytes *bytes)
     return st;
 }
 
-static tm_status scan(struct xspace_run *x, const struct xb_bytes *bytes, size_t memory_mib, uint64_t refuse_in)
+tm_status xspace_scan_with(struct xspace_run *x, const struct xb_bytes *bytes, const struct xspace_options *options)
 {
+    const size_t memory_mib = options->memory_mib ? options->memory_mib : TM_MEMORY_LEAST_MIB;
     tm_status st;
 
     memset(x, 0, sizeof(*x));
     test_run_init(&x->run);
     tm_budget_init(&x->run.budget, memory_mib * TM_MIB);
-    x->run.budget.refuse_in = refuse_in;
+    x->run.budget.refuse_in = options->refuse_in;
     x->host.run = &x->run;
     x->host.own.fd = -1;
     x->host.input = &x->host.own;
-    st = make_tables(x);
+    st = make_tables(x, options->keeps_arguments);
     if (st == TM_OK)
         st = open_bytes(x, bytes);
     if (st == TM_OK)
@@ -79,12 +94,12 @@ static tm_status scan(struct xspace_run *x, const struct xb_bytes *bytes, size_t
 
 tm_status xspace_scan(struct xspace_run *x, const struct xb_bytes *bytes, size_t memory_mib)
 {
-    return scan(x, bytes, memory_mib, 0);
+    return xspace_scan_with(x, bytes, &(struct xspace_options){ .memory_mib = memory_mib });
 }
 
 tm_status xspace_scan_refusing(struct xspace_run *x, const struct xb_bytes *bytes, uint64_t refuse_in)
 {
-    return scan(x, bytes, TM_MEMORY_LEAST_MIB, refuse_in);
+    return xspace_scan_with(x, bytes, &(struct xspace_options){ .refuse_in = refuse_in });
 }
 
 tm_status xspace_scan_space(struct xspace_run *x, const struct xb_space *space, const struct xb_style *style)

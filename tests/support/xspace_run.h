@@ -19,6 +19,13 @@ struct xspace_run {
 tm_status xspace_scan(struct xspace_run *x, const struct xb_bytes *bytes, size_t memory_mib);
 /* The same in the least memory, with the refuse_in-th request for memory refused. */
 tm_status xspace_scan_refusing(struct xspace_run *x, const struct xb_bytes *bytes, uint64_t refuse_in);
+/* The same, as the options say. */
+struct xspace_options {
+    size_t memory_mib;    /* 0 = the least */
+    uint64_t refuse_in;   /* 0 = nothing is refused */
+    bool keeps_arguments;
+};
+tm_status xspace_scan_with(struct xspace_run *x, const struct xb_bytes *bytes, const struct xspace_options *options);
 /* The same of a space in a style; NULL = as writers do. */
 tm_status xspace_scan_space(struct xspace_run *x, const struct xb_space *space, const struct xb_style *style);
 tm_status xspace_survey(struct xspace_run *x, const struct tm_chosen_steps *choice);

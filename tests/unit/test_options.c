@@ -73,7 +73,12 @@ static void every_default_can_be_read(void **state)
     assert_int_equal(options.steps, TM_CHOOSE_AUTO);
     assert_int_equal(options.window, TM_WINDOW_STEPS);
     assert_int_equal(options.color, TM_COLOR_AUTO);
-    assert_false(options.strict || options.json || options.quiet || options.stats ||
+    assert_int_equal(options.args, TM_ARGS_ALL);
+    assert_int_equal(options.part_events, 1000000);
+    assert_true(options.part_bytes > 95000000 && options.part_bytes <= 100000000);
+    assert_int_equal(options.by, TM_BY_LIMITS);
+    assert_int_equal(options.filter.count, 0);
+    assert_false(options.plain || options.strict || options.json || options.quiet || options.stats ||
                  options.latest);
 }
 
@@ -257,6 +262,54 @@ static void formats_are_bits_in_the_order_of_the_words(void **state)
     assert_string_equal(error.hint, "did you mean 'pdf'?");
 }
 
+static void parts_end_where_they_are_told_to(void **state)
+{
+    static const struct {
+        const char *text;
+        tm_status status;
+        enum tm_split_by by;
+        uint64_t steps;
+        int64_t time_ps;
+    } cases[] = {
+        { "step", TM_OK, TM_BY_STEP, 1, 0 },
+        { "step=10", TM_OK, TM_BY_STEP, 10, 0 },
+        { "device", TM_OK, TM_BY_DEVICE, 1, 0 },
+        { "time=1.5s", TM_OK, TM_BY_TIME, 1, 1500000000000 },
+        { "", TM_ERR_USAGE, 0, 0, 0 },
+        { "s", TM_ERR_USAGE, 0, 0, 0 },
+        { "steps", TM_ERR_USAGE, 0, 0, 0 },
+        { "step=", TM_ERR_USAGE, 0, 0, 0 },
+        { "step=0", TM_ERR_USAGE, 0, 0, 0 },
+        { "step=2x", TM_ERR_USAGE, 0, 0, 0 },
+        { "device=gpu", TM_ERR_USAGE, 0, 0, 0 },
+        { "time=", TM_ERR_USAGE, 0, 0, 0 },
+        { "time=0", TM_ERR_USAGE, 0, 0, 0 },
+        { "time=5", TM_ERR_USAGE, 0, 0, 0 },
+    };
+    struct tm_options options;
+    struct tm_error error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(read_as(TM_OPTION_BY, cases[i].text, &options, &error), cases[i].status);
+        if (cases[i].status != TM_OK)
+            continue;
+        assert_int_equal(options.by, cases[i].by);
+        assert_int_equal(options.by_steps, cases[i].steps);
+        assert_int_equal(options.by_time_ps, cases[i].time_ps);
+    }
+    assert_int_equal(read_as(TM_OPTION_MAX_SIZE, "64K", &options, &error), TM_OK);
+    assert_int_equal(options.part_bytes, 64 << 10);
+    assert_int_equal(read_as(TM_OPTION_MAX_SIZE, "63K", &options, &error), TM_ERR_USAGE);
+    assert_int_equal(read_as(TM_OPTION_MAX_SIZE, "1x", &options, &error), TM_ERR_USAGE);
+    assert_int_equal(read_as(TM_OPTION_MAX_EVENTS, "1", &options, &error), TM_OK);
+    assert_int_equal(options.part_events, 1);
+    assert_int_equal(read_as(TM_OPTION_MAX_EVENTS, "0", &options, &error), TM_ERR_USAGE);
+    assert_int_equal(read_as(TM_OPTION_MAX_EVENTS, "1e6", &options, &error), TM_ERR_USAGE);
+    assert_int_equal(read_as(TM_OPTION_ARGS, "essential", &options, &error), TM_OK);
+    assert_int_equal(options.args, TM_ARGS_ESSENTIAL);
+}
+
 static void words_numbers_and_flags_have_bounds(void **state)
 {
     static const struct {
@@ -361,6 +414,7 @@ int main(void)
         cmocka_unit_test(times_are_read_exactly),
         cmocka_unit_test(steps_are_a_word_or_a_range),
         cmocka_unit_test(formats_are_bits_in_the_order_of_the_words),
+        cmocka_unit_test(parts_end_where_they_are_told_to),
         cmocka_unit_test(words_numbers_and_flags_have_bounds),
         cmocka_unit_test(messages_name_the_value_and_the_place),
         cmocka_unit_test(near_words_are_suggested),

@@ -170,6 +170,41 @@ static void config_values_have_their_json_types(void **state)
     assert_string_equal(options.output, "\xc3\xa9 a\"b");
 }
 
+/* The one option that may be given several times. */
+static void filters_of_one_place_are_added_up(void **state)
+{
+    struct tm_options options = { .inputs = NULL };
+    char text[64];
+
+    (void)state;
+    assert_int_equal(take_config("{\"filter\": [\"name=a\", \"min=1us\"], \"args\": \"none\"}"), TM_OK);
+    assert_int_equal(tm_settings_apply(&set, &options, &error), TM_OK);
+    assert_int_equal(options.filter.count, 2);
+    assert_int_equal(options.filter.terms[1].kind, TM_FILTER_MIN);
+    assert_int_equal(options.args, TM_ARGS_NONE);
+    assert_string_equal(tm_settings_text(&set, TM_OPTION_FILTER, text, sizeof(text)), "name=a min=1us");
+    assert_string_equal(tm_settings_text(&set, TM_OPTION_ARGS, text, sizeof(text)), "none");
+
+    /* those of the command line in place of those of the file, and of the environment */
+    start_afresh(NULL);
+    (void)setenv("TRACEMILL_FILTER", "class=copy", 1);
+    memset(&options, 0, sizeof(options));
+    assert_int_equal(take_line("convert --filter step=2 --filter device=gpu --filter track=S* x"), TM_OK);
+    assert_int_equal(tm_settings_take_environment(&set, &error), TM_OK);
+    assert_int_equal(take_config("{\"filter\": \"name=a\"}"), TM_OK);
+    assert_int_equal(tm_settings_apply(&set, &options, &error), TM_OK);
+    assert_int_equal(options.filter.count, 3);
+    assert_int_equal(options.filter.terms[0].begin, 2);
+    assert_string_equal(options.filter.terms[2].text, "S*");
+
+    start_afresh(NULL);
+    assert_int_equal(take_config("{\"filter\": [\"name=a\", 3]}"), TM_ERR_USAGE);
+    start_afresh(NULL);
+    for (int i = 0; i < TM_FILTER_TERMS; i++)
+        assert_int_equal(take_line("convert --filter name=a"), TM_OK);
+    assert_int_equal(take_line("convert --filter name=a"), TM_ERR_USAGE);
+}
+
 static void wrong_configuration_is_refused(void **state)
 {
     static const struct {
@@ -272,6 +307,7 @@ int main(void)
         SETTINGS_TEST(a_verb_refuses_flags_of_others_but_not_their_settings),
         SETTINGS_TEST(flags_override_environment_overrides_file_overrides_default),
         SETTINGS_TEST(config_values_have_their_json_types),
+        SETTINGS_TEST(filters_of_one_place_are_added_up),
         SETTINGS_TEST(wrong_configuration_is_refused),
         SETTINGS_TEST(wrong_values_are_told_with_their_place),
         SETTINGS_TEST(a_missing_or_endless_file_is_refused),

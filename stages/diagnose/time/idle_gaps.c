@@ -141,10 +141,21 @@ static enum tm_cause largest(const int64_t parts[TM_CAUSE_COUNT])
     return best;
 }
 
+static tm_status show_gap(const struct device_time *d, const struct lane *lane, const struct listed_gap *gap)
+{
+    const struct tm_idle_gap shown = { .host = d->trace->host, .device = lane->device.index, .begin_ps = gap->begin_ps,
+                                       .end_ps = gap->begin_ps + gap->dur_ps, .step = (uint32_t)gap->step,
+                                       .before = gap->before, .after = gap->after, .host_event = gap->host_event,
+                                       .cause = tm_cause_name[gap->cause] };
+
+    return d->settings->take_gap(d->settings->gap_taker, &shown);
+}
+
 /* A gap inside what counts of the device: into its sums, the histogram, the lists. */
 static tm_status count_gap(struct device_time *d, struct lane *lane, const struct listed_gap *gap)
 {
     unsigned bucket = 0;
+    tm_status st;
 
     lane->gap_count++;
     lane->gap_total_ps += gap->dur_ps;
@@ -163,7 +174,8 @@ static tm_status count_gap(struct device_time *d, struct lane *lane, const struc
         bucket++;
     d->histogram[bucket].count++;
     d->histogram[bucket].total_ps = tm_sum_times(d->histogram[bucket].total_ps, gap->dur_ps);
-    return list_of_run(d, gap);
+    st = list_of_run(d, gap);
+    return st == TM_OK && d->settings->take_gap ? show_gap(d, lane, gap) : st;
 }
 
 /* What a gap costs from a time in it on. */

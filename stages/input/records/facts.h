@@ -45,6 +45,7 @@ enum tm_stat {
     TM_STAT_SHAPE,
     TM_STAT_INDEX_ON_HOST,
     TM_STAT_SOURCE,        /* "file.py:12" */
+    TM_STAT_COUNTER_VALUE,
     /* Chrome JSON only */
     TM_STAT_LONG_NAME,     /* JAX: the name where `name` is the short one (TPU: the HLO text) */
     TM_STAT_LABELS,        /* of metadata: process_labels */

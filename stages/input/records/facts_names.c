@@ -32,6 +32,7 @@ static const struct known known_names[SLOTS] = {
     [SLOT(15, 'b', 'e', 'i', 'e')] = { "bytes_available", 15, TM_STAT_BYTES_AVAILABLE, true },
     [SLOT(14, 'b', 'e', 's', 'd')] = { "bytes_reserved", 14, TM_STAT_BYTES_RESERVED, true },
     [SLOT(14, 'c', 'r', 'i', 'd')] = { "correlation_id", 14, TM_STAT_CORRELATION_ID, true },
+    [SLOT(13, 'c', 'n', 'v', 'e')] = { "counter_value", 13, TM_STAT_COUNTER_VALUE, true },
     [SLOT(18, 'c', '_', 'e', 'd')] = { "cuda_graph_exec_id", 18, TM_STAT_GRAPH_EXEC, true },
     [SLOT(18, 'c', '_', 'n', 'd')] = { "cuda_graph_node_id", 18, TM_STAT_GRAPH_NODE, true },
     [SLOT(9, 'd', 't', 't', 'e')] = { "data_type", 9, TM_STAT_DATA_TYPE, true },

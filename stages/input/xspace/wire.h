@@ -60,6 +60,14 @@ static inline uint64_t tm_wire_fixed64(const uint8_t *bytes)
     return value;
 }
 
+static inline double tm_wire_double(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
 /* Any field, at any place; tm_wire_next is the same for the common ones at once. */
 bool tm_wire_any(struct tm_wire *w, struct tm_field *field);
 

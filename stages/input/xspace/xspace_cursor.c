@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A place in one line of an XSpace: events on the wire become records.  Memory: one read buffer per cursor. */
+#include "stages/input/xspace/xspace_arguments.h"
 #include "stages/input/xspace/xspace_event.h"
 #include "stages/resolve/classes.h"
 
 enum {
     LINE_EVENT = 4,
-    LARGEST_EVENT = 64 << 10, /* of a longer one the beginning is read, whatever the buffer */
     LEAST_BUFFER = 64,
 };
 
@@ -21,6 +21,7 @@ struct xspace_cursor {
     struct tm_reader window;
     uint8_t *buffer;
     size_t buffer_bytes;
+    uint64_t event_at, event_length; /* in the input: the event that was read last */
     struct tm_xevent event;
     struct tm_fact_maker maker;
     union tm_args args;
@@ -184,6 +185,13 @@ static bool take_times(struct xspace_cursor *c, struct tm_record *r)
     return true;
 }
 
+/* A value of a counter.  A host's events are told apart by their kind, and stay what they are. */
+static bool is_counter(const struct xspace_cursor *c)
+{
+    return tm_facts_have(&c->event.facts, TM_STAT_COUNTER_VALUE) && c->track.side != TM_SIDE_HOST &&
+           c->event.facts.texts[TM_STAT_COUNTER_VALUE].kind == TM_FACT_NO_TEXT;
+}
+
 /* Turn the event that was read into a record.  *kept false: it is in a tally instead. */
 static tm_status make_record(struct xspace_cursor *c, struct tm_raw *raw, bool *kept)
 {
@@ -203,12 +211,17 @@ static tm_status make_record(struct xspace_cursor *c, struct tm_raw *raw, bool *
     if (metadata && metadata->id == c->event.metadata_id && metadata->plane == c->plane_number) {
         raw->record.name = metadata->name;
         raw->traits = metadata->traits;
+        raw->record.common = metadata->common;
         op_config = metadata->config;
     } else {
         count(c, TM_TALLY_NO_METADATA);
     }
     raw->record.config = op_config;
-    return c->event.facts.has ? take_stats(c, op_config, raw) : TM_OK;
+    if (!c->event.facts.has)
+        return TM_OK;
+    if (is_counter(c))
+        raw->record.kind = TM_COUNTER;
+    return take_stats(c, op_config, raw);
 }
 
 /* The bytes of an event: in the window, or in the scratch memory where it is larger than the buffer. */
@@ -228,10 +241,10 @@ static tm_status event_bytes(struct xspace_cursor *c, size_t length, struct tm_w
  * beginning are read: numbers come first. */
 static tm_status read_event(struct xspace_cursor *c, uint64_t length)
 {
-    const bool is_cut = length > LARGEST_EVENT;
+    const bool is_cut = length > TM_XEVENT_LARGEST;
     struct tm_wire view;
     bool damaged = false;
-    tm_status st = event_bytes(c, is_cut ? LARGEST_EVENT : (size_t)length, &view);
+    tm_status st = event_bytes(c, is_cut ? TM_XEVENT_LARGEST : (size_t)length, &view);
 
     if (st == TM_OK)
         st = tm_xevent_read(c->x, &c->plane, c->plane_number, view, &c->event, &damaged);
@@ -271,6 +284,8 @@ static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool 
             tm_reader_skip(&c->window, head.value);
             continue;
         }
+        c->event_at = tm_reader_offset(&c->window);
+        c->event_length = head.value;
         st = read_event(c, head.value);
         if (st == TM_OK)
             st = make_record(c, raw, &kept);
@@ -279,6 +294,45 @@ static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool 
         tm_reader_skip(&c->window, head.value);
     }
     return TM_OK;
+}
+
+/* The bytes of the event that was read last once more: the window has gone past them, but most lie in its buffer. */
+static tm_status last_event_bytes(struct xspace_cursor *c, struct tm_wire *view)
+{
+    const struct tm_reader *const w = &c->window;
+    const size_t length = (size_t)c->event_length;
+    size_t got = 0;
+    tm_status st;
+
+    if (c->event_at >= w->base && c->event_at - w->base <= w->have && length <= w->have - (c->event_at - w->base)) {
+        view->at = w->buffer + (c->event_at - w->base);
+        view->end = view->at + length;
+        return TM_OK;
+    }
+    st = tm_input_read(c->x->input, c->x->scratch, length, c->event_at, &got);
+    *view = (struct tm_wire){ c->x->scratch, c->x->scratch + got };
+    return st;
+}
+
+static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw *raw)
+{
+    struct xspace_cursor *c = (struct xspace_cursor *)cursor;
+    struct tm_arguments_builder b;
+    struct tm_wire view;
+    tm_status st;
+
+    tm_xarguments_begin(c->x, &b);
+    if (c->event_length > TM_XEVENT_LARGEST) {
+        st = tm_xarguments_long_event(c->x, c->plane_number, c->event_at, c->event_at + c->event_length, &b);
+    } else {
+        st = last_event_bytes(c, &view);
+        if (st == TM_OK)
+            st = tm_xarguments_event(c->x, c->plane_number, view, &b);
+    }
+    raw->own = tm_arguments_end(&b);
+    if (b.is_cut)
+        tm_tally_add(&c->x->source.trace->run->tallies, TM_TALLY_LONG_ARGUMENTS, 1);
+    return st;
 }
 
 static void free_source(struct tm_source *source)
@@ -297,6 +351,7 @@ static void free_source(struct tm_source *source)
     tm_index_free(x->events);
     tm_configs_free(x->configs);
     tm_hlo_free(x->hlo);
+    tm_xarguments_free(x);
     tm_give(budget, TM_ACCOUNT_METADATA, x->scratch, x->scratch_bytes);
     tm_give(budget, TM_ACCOUNT_METADATA, x, sizeof(*x));
 }
@@ -305,6 +360,7 @@ const struct tm_source_type tm_xspace_source_type = {
     .name = "xspace",
     .open = open_cursor,
     .next = next_record,
+    .own = own_arguments,
     .close = close_cursor,
     .free = free_source,
 };

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One event of an XSpace on the wire: number fields and the statistics that we know.  The hottest loop of the
- * input: no allocation, no text is looked at but by reference.
- * source: XEvent {metadata_id 1, offset_ps 2, duration_ps 3, stats 4, num_occurrences 5},
- *         XStat {metadata_id 1, double 2, uint64 3, int64 4, str 5, bytes 6, ref 7} */
+ * input: no allocation, no text is looked at but by reference. */
 #include "stages/input/xspace/xspace_event.h"
 
-enum { EVENT_METADATA_ID = 1, EVENT_OFFSET = 2, EVENT_DURATION = 3, EVENT_STATS = 4, EVENT_OCCURRENCES = 5 };
-enum { STAT_ID = 1, STAT_DOUBLE = 2, STAT_UINT = 3, STAT_INT = 4, STAT_STR = 5, STAT_BYTES = 6, STAT_REF = 7 };
+#include "stages/input/xspace/xspace_stat.h"
 
 static tm_status stat_known(struct tm_xspace *x, const struct tm_plane *plane, uint64_t plane_number, int64_t id,
                             enum tm_stat *stat)
@@ -18,30 +15,22 @@ static tm_status stat_known(struct tm_xspace *x, const struct tm_plane *plane, u
     return tm_xspace_stat(x, plane_number, id, stat);
 }
 
-static double double_of(uint64_t bits)
-{
-    double value;
-
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
 /* Put one statistic into the facts. */
 static void keep_stat(struct tm_facts *facts, enum tm_stat stat, const struct tm_field *value)
 {
     switch (value->key) {
-    case TM_WIRE_KEY(STAT_DOUBLE, TM_WIRE_64):
-        tm_facts_put_double(facts, stat, double_of(value->value));
+    case TM_WIRE_KEY(TM_XSTAT_DOUBLE, TM_WIRE_64):
+        tm_facts_put_double(facts, stat, tm_wire_double(value->value));
         break;
-    case TM_WIRE_KEY(STAT_UINT, TM_WIRE_VARINT):
-    case TM_WIRE_KEY(STAT_INT, TM_WIRE_VARINT):
+    case TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT):
+    case TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT):
         tm_facts_put_int(facts, stat, (int64_t)value->value);
         break;
-    case TM_WIRE_KEY(STAT_REF, TM_WIRE_VARINT):
+    case TM_WIRE_KEY(TM_XSTAT_REF, TM_WIRE_VARINT):
         tm_facts_put_ref(facts, stat, value->value);
         break;
-    case TM_WIRE_KEY(STAT_STR, TM_WIRE_LEN):
-    case TM_WIRE_KEY(STAT_BYTES, TM_WIRE_LEN):
+    case TM_WIRE_KEY(TM_XSTAT_STR, TM_WIRE_LEN):
+    case TM_WIRE_KEY(TM_XSTAT_BYTES, TM_WIRE_LEN):
         tm_facts_put_text(facts, stat, (const char *)value->bytes, (size_t)value->value);
         break;
     default: /* another wire type than the field's has no value */
@@ -50,37 +39,23 @@ static void keep_stat(struct tm_facts *facts, enum tm_stat stat, const struct tm
     }
 }
 
-/* The fields of a statistic, whatever their order. */
-static void read_stat_fields(struct tm_wire *w, int64_t *id, struct tm_field *value)
-{
-    struct tm_field field;
-
-    while (tm_wire_next(w, &field)) {
-        if (field.key == TM_WIRE_KEY(STAT_ID, TM_WIRE_VARINT))
-            *id = (int64_t)field.value;
-        else if (field.key < TM_WIRE_KEY(STAT_REF + 1, 0)) /* what comes later in the format is no value */
-            *value = field;
-    }
-}
-
 static tm_status read_stat(struct tm_xspace *x, const struct tm_plane *plane, uint64_t plane_number,
                            const struct tm_field *bytes, struct tm_xevent *event, bool *damaged)
 {
     struct tm_wire w = { bytes->bytes, bytes->bytes + bytes->value };
-    struct tm_field value = { .key = 0 };
-    int64_t id = 0;
+    struct tm_xstat read = { .id = 0 };
     enum tm_stat stat;
     tm_status st;
 
     /* Nearly all begin with a small id: those of no meaning to us are done with here. */
-    if (bytes->value > 2 && w.at[0] == STAT_ID << 3 && w.at[1] < 0x80 && !plane->small_stats[w.at[1]])
+    if (bytes->value > 2 && w.at[0] == TM_XSTAT_ID << 3 && w.at[1] < 0x80 && !plane->small_stats[w.at[1]])
         return TM_OK;
-    read_stat_fields(&w, &id, &value);
+    tm_xstat_read(&w, &read);
     if (w.at != w.end)
         *damaged = true;
-    st = stat_known(x, plane, plane_number, id, &stat);
+    st = stat_known(x, plane, plane_number, read.id, &stat);
     if (st == TM_OK && stat != TM_STAT_UNKNOWN)
-        keep_stat(&event->facts, stat, &value);
+        keep_stat(&event->facts, stat, &read.value);
     return st;
 }
 
@@ -97,20 +72,20 @@ tm_status tm_xevent_read(struct tm_xspace *x, const struct tm_plane *plane, uint
     *damaged = false;
     while (st == TM_OK && tm_wire_next(&bytes, &field)) {
         switch (field.key) {
-        case TM_WIRE_KEY(EVENT_STATS, TM_WIRE_LEN):
+        case TM_WIRE_KEY(TM_XEVENT_STATS, TM_WIRE_LEN):
             st = read_stat(x, plane, plane_number, &field, event, damaged);
             break;
-        case TM_WIRE_KEY(EVENT_METADATA_ID, TM_WIRE_VARINT):
+        case TM_WIRE_KEY(TM_XEVENT_METADATA_ID, TM_WIRE_VARINT):
             event->metadata_id = (int64_t)field.value;
             break;
-        case TM_WIRE_KEY(EVENT_OFFSET, TM_WIRE_VARINT):
+        case TM_WIRE_KEY(TM_XEVENT_OFFSET, TM_WIRE_VARINT):
             event->offset_ps = (int64_t)field.value;
             event->is_aggregated = false;
             break;
-        case TM_WIRE_KEY(EVENT_DURATION, TM_WIRE_VARINT):
+        case TM_WIRE_KEY(TM_XEVENT_DURATION, TM_WIRE_VARINT):
             event->duration_ps = (int64_t)field.value;
             break;
-        case TM_WIRE_KEY(EVENT_OCCURRENCES, TM_WIRE_VARINT):
+        case TM_WIRE_KEY(TM_XEVENT_OCCURRENCES, TM_WIRE_VARINT):
             event->is_aggregated = true;
             break;
         default:

@@ -4,6 +4,13 @@
 
 #include "stages/input/xspace/xspace_private.h"
 
+/* XEvent {metadata_id 1, offset_ps 2, duration_ps 3, stats 4, num_occurrences 5} */
+enum {
+    TM_XEVENT_METADATA_ID = 1, TM_XEVENT_OFFSET = 2, TM_XEVENT_DURATION = 3, TM_XEVENT_STATS = 4,
+    TM_XEVENT_OCCURRENCES = 5,
+    TM_XEVENT_LARGEST = 64 << 10, /* of a longer one only the beginning is read, whatever the buffer */
+};
+
 /* One event as it lies on the wire, its known statistics picked out. */
 struct tm_xevent {
     int64_t metadata_id, offset_ps, duration_ps;

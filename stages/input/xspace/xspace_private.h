@@ -21,6 +21,8 @@ struct tm_plane {
     uint8_t side;         /* enum tm_side */
     uint8_t device_kind;  /* enum tm_device_kind, device planes only */
     uint8_t is_environment, is_metadata, is_unknown_device;
+    uint32_t process;     /* the first plane of its name */
+    uint64_t lines;       /* of that one: lines that its process has so far */
     uint32_t device;      /* index into trace.devices, or TM_NONE */
     uint64_t begin, end;  /* of its bytes */
     uint8_t small_stats[TM_SMALL_STATS]; /* enum tm_stat by id */
@@ -58,6 +60,7 @@ struct tm_event_row {
     tm_strid name;
     uint32_t traits;
     uint32_t config;      /* TPU ops: what their metadata says; 0 = nothing */
+    uint32_t common;      /* row of tm_trace.common; 0 = none, or not kept */
 };
 
 struct tm_xspace {
@@ -67,6 +70,7 @@ struct tm_xspace {
     struct tm_rows *lines;   /* struct tm_line_row; row i is the first part of track i */
     struct tm_rows *more_lines; /* struct tm_line_row: further lines of the same plane name, id and name, which
                                    are one timeline */
+    struct tm_xspace_arguments *arguments; /* NULL = not kept: xspace_arguments.h */
     struct tm_timeline_slot *timelines; /* a cache: what falls out of it stays a track of its own */
     struct tm_index *stats;  /* struct tm_stat_row */
     struct tm_index *events; /* struct tm_event_row */
@@ -90,6 +94,9 @@ static inline uint64_t tm_metadata_key(uint64_t plane, int64_t id)
     return (mixed ^ mixed >> 32) | (uint64_t)1 << 63;
 }
 
+/* The entry of a statistic's id.  *row = NULL where there is none; valid until the next look-up */
+tm_status tm_xspace_stat_row(struct tm_xspace *x, uint64_t plane, int64_t id,
+                             const struct tm_stat_row **row) TM_MUST_USE;
 /* Look up a text by ref_value.  *name = 0 where there is no such entry. */
 tm_status tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id, tm_strid *name) TM_MUST_USE;
 tm_status tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id, enum tm_stat *stat) TM_MUST_USE;

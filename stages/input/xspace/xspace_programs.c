@@ -1,57 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The plane /host:metadata has an entry per compiled program: a statistic `Hlo Proto` holds its bytes, which may be
  * hundreds of megabytes.  Only where they lie is noted.  Which program it is, `program_id` says, else the number in
- * the entry's name, else the program itself; the id of the entry may be another number.
- * source: XStat {metadata_id 1, values 2 to 7} */
+ * the entry's name, else the program itself; the id of the entry may be another number. */
 #include "stages/input/xspace/xspace_private.h"
+#include "stages/input/xspace/xspace_stat.h"
 
-enum { STAT_ID = 1, STAT_REF = 7 /* the last of the values */, NAME_MOST = 4096 };
-
-/* A statistic's name and where its value lies. */
-struct program_stat {
-    int64_t id;
-    struct tm_head value;
-    uint64_t value_at;
-};
-
-static tm_status read_stat(struct tm_xspace *x, uint64_t begin, uint64_t end, struct program_stat *stat)
-{
-    uint8_t window[64];
-    struct tm_reader w;
-
-    *stat = (struct program_stat){ .value = { .type = TM_WIRE_END } };
-    tm_reader_init(&w, x->input, window, sizeof(window), begin, end);
-    for (;;) {
-        struct tm_head head;
-        bool more, damaged;
-        const tm_status st = tm_reader_head(&w, &head, &more, &damaged);
-
-        if (st != TM_OK || !more)
-            return st;
-        if (head.number == STAT_ID && head.type == TM_WIRE_VARINT && !damaged) {
-            stat->id = (int64_t)head.value;
-        } else if (head.number <= STAT_REF && (head.type == TM_WIRE_LEN || !damaged)) {
-            /* of one that is cut, what is there */
-            stat->value = head;
-            stat->value_at = tm_reader_offset(&w);
-            if (damaged)
-                stat->value.value = end - stat->value_at;
-        }
-        if (damaged)
-            return TM_OK;
-        if (head.type == TM_WIRE_LEN)
-            tm_reader_skip(&w, head.value);
-    }
-}
+enum { NAME_MOST = 4096 };
 
 tm_status tm_xspace_program_stat(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
                                  struct tm_program_entry *entry)
 {
-    struct program_stat stat;
+    struct tm_xstat_place stat;
     const char *text = "";
     size_t length = 0;
     tm_strid name = 0;
-    tm_status st = read_stat(x, begin, end, &stat);
+    tm_status st = tm_xstat_find(x->input, begin, end, &stat);
 
     if (st == TM_OK)
         st = tm_xspace_ref(x, plane, stat.id, &name);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <xxhash.h>
 
-#include "stages/input/xspace/xspace_private.h"
+#include "stages/input/xspace/xspace_arguments.h"
 #include "stages/resolve/classes.h"
 
 enum {
@@ -21,12 +21,20 @@ enum {
 
 static const int64_t epoch_ns = (int64_t)1e17; /* 1973: no profile is that long */
 
+/* Where a plane's name was seen first. */
+struct process_slot {
+    struct tm_key name;
+    uint64_t plane; /* plus one; 0 = empty */
+};
+enum { PROCESS_SLOTS = 1024 /* a power of two; real profiles have under a hundred planes */ };
+
 struct scan {
     struct tm_xspace *x;
     struct tm_run *run;
     struct tm_trace *trace;
     uint8_t *buffer;       /* of the windows: one at a time */
     uint8_t *inner_buffer; /* for a walk inside a walk */
+    struct process_slot *processes; /* a cache: what falls out of it stays a process of its own */
     bool is_cut;           /* the field that was read last runs past the end of its part */
 };
 
@@ -106,6 +114,38 @@ static tm_status read_plane_name(struct scan *s, struct tm_plane *plane)
         tm_reader_skip(&w, head.value);
     }
     return st;
+}
+
+/* Planes of the same name are one process: a writer may give one in parts. */
+static tm_status find_process(struct scan *s, uint64_t number, struct tm_plane *plane)
+{
+    struct process_slot *slot;
+    struct tm_name name;
+    const tm_status st = tm_names_info(s->trace->names, plane->name, &name);
+
+    if (st != TM_OK)
+        return st;
+    slot = &s->processes[name.hash.low & (PROCESS_SLOTS - 1)];
+    if (!slot->plane || !tm_is_same_key(slot->name, name.hash))
+        *slot = (struct process_slot){ name.hash, number + 1 };
+    plane->process = (uint32_t)(slot->plane - 1);
+    return TM_OK;
+}
+
+/* The place of a line: of a device its number, else how many its process had before it. */
+static tm_status place_line(struct scan *s, const struct tm_plane *plane, struct tm_track *track)
+{
+    const bool is_device = plane->side == TM_SIDE_DEVICE;
+    struct tm_plane *process;
+
+    track->process = plane->process;
+    track->process_order = plane->process;
+    process = tm_rows_change(s->x->planes, track->process);
+    if (!process)
+        return s->run->error.status;
+    track->order = is_device ? track->id : (int64_t)process->lines;
+    process->lines++;
+    return TM_OK;
 }
 
 /* What sort of line it is, when its name and its id are known: they come in any order. */
@@ -245,6 +285,8 @@ static tm_status scan_line(struct scan *s, uint64_t plane_number, uint64_t begin
     }
     if (st == TM_OK)
         st = tell_line(s, plane, &track);
+    if (st == TM_OK)
+        st = place_line(s, plane, &track);
     return st == TM_OK ? add_line(s, &track, &line) : st;
 }
 
@@ -360,6 +402,8 @@ static tm_status scan_planes(struct scan *s)
         if (!plane)
             return s->run->error.status;
         st = read_plane_name(s, plane);
+        if (st == TM_OK)
+            st = find_process(s, i, plane);
         begin = plane->begin;
         end = plane->end;
         if (st == TM_OK)
@@ -470,9 +514,12 @@ tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,
     s.x = x;
     *source = &x->source;
     st = make_tables(x, run);
+    if (st == TM_OK && trace->keeps_arguments)
+        st = tm_xarguments_make(x);
     s.buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, SCAN_BUFFER, &run->error);
     s.inner_buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, SCAN_BUFFER, &run->error);
-    if (st == TM_OK && (!s.buffer || !s.inner_buffer))
+    s.processes = tm_take(&run->budget, TM_ACCOUNT_INPUT, PROCESS_SLOTS * sizeof(*s.processes), &run->error);
+    if (st == TM_OK && (!s.buffer || !s.inner_buffer || !s.processes))
         st = run->error.status;
     if (st == TM_OK)
         st = find_planes(&s);
@@ -484,6 +531,7 @@ tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,
         st = find_origin(&s);
     tm_give(&run->budget, TM_ACCOUNT_INPUT, s.buffer, SCAN_BUFFER);
     tm_give(&run->budget, TM_ACCOUNT_INPUT, s.inner_buffer, SCAN_BUFFER);
+    tm_give(&run->budget, TM_ACCOUNT_INPUT, s.processes, PROCESS_SLOTS * sizeof(*s.processes));
     if (st == TM_OK)
         st = tm_hlo_read(x->hlo);
     if (st == TM_OK)

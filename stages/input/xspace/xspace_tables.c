@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <xxhash.h>
 
-#include "stages/input/xspace/xspace_private.h"
+#include "stages/input/xspace/xspace_arguments.h"
 #include "stages/resolve/classes.h"
 #include "xplane.pb-c.h"
 
@@ -13,24 +13,32 @@
 enum { LARGEST_STAT = 64 << 10 };
 enum { ENTRY_KEY = 1, ENTRY_VALUE = 2, VALUE_ID = 1, VALUE_NAME = 2, VALUE_DISPLAY_NAME = 4, VALUE_STATS = 5 };
 
+tm_status tm_xspace_stat_row(struct tm_xspace *x, uint64_t plane, int64_t id, const struct tm_stat_row **row)
+{
+    const void *found;
+    const tm_status st = tm_index_get(x->stats, tm_metadata_key(plane, id), &found);
+
+    *row = st == TM_OK ? found : NULL;
+    if (*row && ((*row)->id != id || (*row)->plane != plane))
+        *row = NULL;
+    return st;
+}
+
 tm_status tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id, enum tm_stat *stat)
 {
-    const void *row;
-    const tm_status st = tm_index_get(x->stats, tm_metadata_key(plane, id), &row);
-    const struct tm_stat_row *found = row;
+    const struct tm_stat_row *row;
+    const tm_status st = tm_xspace_stat_row(x, plane, id, &row);
 
-    *stat = st == TM_OK && found && found->id == id && found->plane == plane ? (enum tm_stat)found->stat
-                                                                             : TM_STAT_UNKNOWN;
+    *stat = row ? (enum tm_stat)row->stat : TM_STAT_UNKNOWN;
     return st;
 }
 
 tm_status tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id, tm_strid *name)
 {
-    const void *row;
-    const tm_status st = tm_index_get(x->stats, tm_metadata_key(plane, id), &row);
-    const struct tm_stat_row *found = row;
+    const struct tm_stat_row *row;
+    const tm_status st = tm_xspace_stat_row(x, plane, id, &row);
 
-    *name = st == TM_OK && found && found->id == id && found->plane == plane ? found->name : 0;
+    *name = row ? row->name : 0;
     return st;
 }
 
@@ -267,57 +275,114 @@ static tm_status add_op_config(struct tm_xspace *x, const struct tm_plane *plane
     return tm_configs_put(x->configs, config->hash, config, row);
 }
 
+/* An entry of the events' table while its fields are read. */
+struct event_entry {
+    struct tm_event_row row;
+    tm_strid display;
+    bool is_tpu, holds_programs;
+    struct op_facts facts;
+    struct tm_program_entry program;
+    struct tm_arguments_builder common; /* where arguments are kept */
+};
+
+/* A statistic of `length` bytes at the window's place.  is_cut: it runs past the end of the window */
+static tm_status take_entry_stat(struct tm_xspace *x, struct tm_reader *w, uint64_t length, bool is_cut,
+                                 struct event_entry *e)
+{
+    const uint64_t plane = e->row.plane, end = is_cut ? w->end : tm_reader_offset(w) + length;
+    tm_status st = TM_OK;
+
+    if (e->is_tpu && !is_cut)
+        st = unpack_op_stat(x, plane, w, length, &e->facts);
+    else if (e->holds_programs)
+        st = tm_xspace_program_stat(x, plane, tm_reader_offset(w), end, &e->program);
+    if (st == TM_OK && x->arguments && !is_cut)
+        st = tm_xarguments_stat(x, plane, w, length, &e->common);
+    return st;
+}
+
+static tm_status take_entry_field(struct tm_xspace *x, struct tm_reader *w, const struct tm_head *head, bool is_cut,
+                                  struct event_entry *e)
+{
+    struct tm_wire view;
+    tm_status st;
+
+    if (head->type != TM_WIRE_LEN)
+        return TM_OK;
+    if (head->number == VALUE_STATS)
+        return take_entry_stat(x, w, head->value, is_cut, e);
+    if (head->number != VALUE_NAME && head->number != VALUE_DISPLAY_NAME)
+        return TM_OK;
+    st = name_bytes(x, w, head->value, &view);
+    return st == TM_OK ? tm_names_put(x->source.trace->names, (const char *)view.at, (size_t)(view.end - view.at),
+                                      head->number == VALUE_NAME ? &e->row.name : &e->display)
+                       : st;
+}
+
+/* Arguments that all events of the entry have. */
+static tm_status add_common(struct tm_xspace *x, struct event_entry *e)
+{
+    struct tm_trace *const trace = x->source.trace;
+    tm_status st;
+
+    if (!x->arguments)
+        return TM_OK;
+    st = tm_xarguments_names(x, e->row.name, e->display, e->is_tpu, &e->common);
+    if (st == TM_OK)
+        st = tm_trace_add_common(trace, tm_arguments_end(&e->common), &e->row.common);
+    if (e->common.is_cut)
+        tm_tally_add(&trace->run->tallies, TM_TALLY_LONG_ARGUMENTS, 1);
+    return st;
+}
+
+/* All fields have been read: the row. */
+static tm_status finish_entry(struct tm_xspace *x, struct event_entry *e)
+{
+    const struct tm_plane *const plane = tm_rows_at(x->planes, e->row.plane);
+    struct tm_event_row *const row = &e->row;
+    struct tm_name info = { .length = 0 };
+    tm_status st = plane ? add_op_config(x, plane, row->name, &e->facts, &row->config)
+                         : x->source.trace->run->error.status;
+
+    if (st == TM_OK && row->name)
+        st = tm_names_info(x->source.trace->names, row->name, &info);
+    if (st == TM_OK)
+        st = add_common(x, e);
+    row->traits = info.traits;
+    if (e->is_tpu && e->display) /* the name of a TPU op is its whole HLO text; this is what people call it */
+        row->name = e->display;
+    row->key = tm_metadata_key(row->plane, row->id);
+    return st == TM_OK ? tm_index_put(x->events, row) : st;
+}
+
 tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane_number, struct tm_reader *w)
 {
-    struct tm_event_row row = { .plane = plane_number };
-    struct op_facts facts = { .config = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE } };
     const struct tm_plane *plane = tm_rows_at(x->planes, plane_number);
-    const bool is_tpu = plane && plane->side == TM_SIDE_DEVICE && plane->device_kind == TM_DEVICE_TPU;
-    const bool holds_programs = plane && plane->is_metadata;
-    struct tm_names *names = x->source.trace->names;
-    struct tm_name info = { .length = 0 };
-    struct tm_program_entry program = { .found = false };
-    tm_strid display = 0;
+    struct event_entry e = { .row = { .plane = plane_number },
+                             .facts = { .config = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE } },
+                             .is_tpu = plane && plane->side == TM_SIDE_DEVICE && plane->device_kind == TM_DEVICE_TPU,
+                             .holds_programs = plane && plane->is_metadata };
     bool found = false;
-    tm_status st = plane ? enter_value(w, &row.id, &found) : x->source.trace->run->error.status;
+    tm_status st = plane ? enter_value(w, &e.row.id, &found) : x->source.trace->run->error.status;
 
+    if (x->arguments)
+        tm_xarguments_begin(x, &e.common);
     while (st == TM_OK && found) {
         struct tm_head head;
-        struct tm_wire view;
         bool more, damaged;
 
         st = tm_reader_head(w, &head, &more, &damaged);
         if (st != TM_OK || !more || (damaged && head.type != TM_WIRE_LEN))
             break;
-        if (head.type == TM_WIRE_LEN && (head.number == VALUE_NAME || head.number == VALUE_DISPLAY_NAME)) {
-            st = name_bytes(x, w, head.value, &view);
-            if (st == TM_OK)
-                st = tm_names_put(names, (const char *)view.at, (size_t)(view.end - view.at),
-                                  head.number == VALUE_NAME ? &row.name : &display);
-        } else if (head.type == TM_WIRE_LEN && head.number == VALUE_STATS && is_tpu && !damaged) {
-            st = unpack_op_stat(x, plane_number, w, head.value, &facts);
-        } else if (head.type == TM_WIRE_LEN && head.number == VALUE_STATS && holds_programs) {
-            st = tm_xspace_program_stat(x, plane_number, tm_reader_offset(w),
-                                   damaged ? w->end : tm_reader_offset(w) + head.value, &program);
-        }
+        st = take_entry_field(x, w, &head, damaged, &e);
         if (damaged)
             break;
         if (head.type == TM_WIRE_LEN)
             tm_reader_skip(w, head.value);
     }
-    if (st == TM_OK && program.found)
-        st = tm_xspace_add_program(x, row.name, &program);
-    if (st != TM_OK || !found)
-        return st;
-    plane = tm_rows_at(x->planes, plane_number);
-    st = plane ? add_op_config(x, plane, row.name, &facts, &row.config) : x->source.trace->run->error.status;
-    if (st == TM_OK && row.name)
-        st = tm_names_info(names, row.name, &info);
-    row.traits = info.traits;
-    if (is_tpu && display) /* the name of a TPU op is its whole HLO text; this is what people call it */
-        row.name = display;
-    row.key = tm_metadata_key(plane_number, row.id);
-    return st == TM_OK ? tm_index_put(x->events, &row) : st;
+    if (st == TM_OK && e.program.found)
+        st = tm_xspace_add_program(x, e.row.name, &e.program);
+    return st == TM_OK && found ? finish_entry(x, &e) : st;
 }
 
 /* Facts about a device or the software, by the name of the statistic. */

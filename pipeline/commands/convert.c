@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `convert`: a run into one file, in another format.  The file's ending tells which. */
+#include "pipeline/commands/convert.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pipeline/commands/commands.h"
+#include "pipeline/commands/out_place.h"
+
+static const struct tm_trace_format formats[] = {
+    { ".pftrace", &tm_perfetto_writer, false },   { ".pftrace.gz", &tm_perfetto_writer, true },
+    { ".perfetto-trace", &tm_perfetto_writer, false }, { ".json", &tm_chrome_json_writer, false },
+    { ".json.gz", &tm_chrome_json_writer, true }, { ".csv", &tm_csv_writer, false },
+    { ".csv.gz", &tm_csv_writer, true },
+};
+
+const struct tm_trace_format *tm_trace_format_of(const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        const size_t ending = strlen(formats[i].ending);
+
+        if (length > ending && strcmp(name + length - ending, formats[i].ending) == 0)
+            return &formats[i];
+    }
+    return NULL;
+}
+
+/* --- the file --- */
+
+/* A writer and what feeds it. */
+struct pen {
+    struct tm_trace_writer *writer;
+    struct tm_exporter *exporter;
+};
+
+static tm_status open_pen(struct tm_conversion *c, const struct tm_trace_format *format, struct pen *pen)
+{
+    const struct tm_writer_options options = tm_conversion_writer(c, format->is_gzip);
+    const struct tm_filter *filter = &c->options->filter;
+    struct tm_export_options export = { .filter = filter->count ? filter : NULL, .derived = c->derived,
+                                        .names_hosts = c->inputs.host_count > 1 };
+
+    pen->writer = format->type->open(c->run, c->names, &options);
+    if (!pen->writer)
+        return c->run->error.status;
+    export.writer = pen->writer;
+    pen->exporter = tm_exporter_new(c->run, c->names, &export);
+    return pen->exporter ? TM_OK : c->run->error.status;
+}
+
+static tm_status write_hosts(struct tm_conversion *c, struct pen *pen, struct tm_out_file *file)
+{
+    tm_status st = pen->writer->type->begin_file(pen->writer, file);
+
+    if (st == TM_OK)
+        tm_exporter_begin_file(pen->exporter);
+    for (uint32_t i = 0; i < c->inputs.host_count && st == TM_OK; i++)
+        st = tm_conversion_events(c, i, pen->exporter);
+    return st == TM_OK ? pen->writer->type->end_file(pen->writer) : st;
+}
+
+tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder,
+                          const char *name, struct tm_out_file **file, struct tm_written *written)
+{
+    struct pen pen = { .writer = NULL };
+    tm_status st;
+
+    *written = (struct tm_written){ .raw_bytes = 0 };
+    (void)snprintf(written->name, sizeof(written->name), "%s", name);
+    *file = tm_out_file_open(c->run, folder, name, format->is_gzip);
+    st = *file ? open_pen(c, format, &pen) : c->run->error.status;
+    if (st == TM_OK)
+        st = write_hosts(c, &pen, *file);
+    if (st == TM_OK) {
+        written->counts = *tm_exporter_counts(pen.exporter);
+        written->arguments = pen.writer->arguments;
+        written->raw_bytes = pen.writer->type->raw_bytes(pen.writer);
+    }
+    tm_exporter_free(pen.exporter);
+    if (pen.writer)
+        format->type->free(pen.writer);
+    return st == TM_OK ? st : tm_while(&c->run->error, "writing '%s'", name);
+}
+
+/* --- where it goes --- */
+
+struct place {
+    char folder[TM_PLACE_BYTES]; /* "." where the path has none */
+    const char *name;
+    const char *shown;           /* folder as the user has it; NULL = none */
+    const struct tm_trace_format *format;
+};
+
+static tm_status refuse_ending(struct tm_run *run, const char *path)
+{
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot convert into '%s': its ending tells no format", path);
+    tm_hint(&run->error, "end it with .pftrace, .pftrace.gz, .perfetto-trace, .json, .json.gz, .csv or .csv.gz");
+    return TM_ERR_USAGE;
+}
+
+/* in: path  must outlive the place */
+static tm_status find_place(struct tm_run *run, const char *path, struct place *place)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash ? (size_t)(slash - path) : 0;
+    struct stat info;
+
+    *place = (struct place){ .folder = ".", .name = slash ? slash + 1 : path };
+    place->format = tm_trace_format_of(place->name);
+    if (!place->format)
+        return refuse_ending(run, path);
+    if (length >= sizeof(place->folder) || strlen(place->name) >= TM_WRITTEN_NAME_BYTES)
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': the path is too long", path);
+    if (slash) {
+        memcpy(place->folder, path, length ? length : 1);
+        place->folder[length ? length : 1] = '\0';
+        place->shown = place->folder;
+    }
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': it is a folder", path);
+    return tm_check_folder(run, place->folder);
+}
+
+/* The input is not replaced by what is made of it. */
+static tm_status check_apart(const struct tm_conversion *c, const char *path)
+{
+    struct stat out, in;
+
+    if (stat(path, &out) != 0)
+        return TM_OK;
+    for (size_t i = 0; i < c->inputs.file_count; i++) {
+        if (stat(c->inputs.files[i]->path, &in) != 0 || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+            continue;
+        (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1, "cannot convert into '%s': it is an input", path);
+        tm_hint(&c->run->error, "name another file with -o");
+        return TM_ERR_USAGE;
+    }
+    return TM_OK;
+}
+
+/* --- the verb --- */
+
+static tm_status print_json(struct tm_run *run, const struct tm_conversion *c, const struct tm_written *written)
+{
+    struct tm_doc *doc = tm_doc_new(run);
+    tm_status st;
+
+    if (!doc)
+        return run->error.status;
+    tm_add_string(tm_doc_root(doc), "schema", "tracemill.convert");
+    tm_add_int(tm_doc_root(doc), "schema_version", 1);
+    tm_written_add(written, tm_doc_root(doc));
+    tm_add_int(tm_doc_root(doc), "epoch_ns", c->epoch_ns);
+    tm_add_bool(tm_doc_root(doc), "partial", c->damaged_files > 0);
+    st = tm_doc_status(doc);
+    if (st == TM_OK)
+        st = tm_doc_print(doc, run, STDOUT_FILENO);
+    tm_doc_free(doc);
+    return st;
+}
+
+static tm_status write_file(struct tm_conversion *c, const struct place *place)
+{
+    struct tm_out_file *file = NULL;
+    struct tm_written written;
+    tm_status st = tm_make_folder(c->run, place->folder);
+
+    tm_progress_phase(&c->run->progress, "writing", 0);
+    if (st == TM_OK)
+        st = tm_convert_into(c, place->format, place->folder, place->name, &file, &written);
+    if (st == TM_OK)
+        st = tm_conversion_judge(c, "convert");
+    if (st == TM_OK)
+        st = tm_out_file_commit(file, &written.bytes);
+    tm_out_file_free(file);
+    tm_progress_end(&c->run->progress);
+    if (st == TM_OK && c->options->json)
+        st = print_json(c->run, c, &written);
+    else if (st == TM_OK && !c->options->quiet)
+        tm_written_print(&written, place->shown, stdout);
+    return st;
+}
+
+tm_status tm_command_convert(struct tm_run *run, const struct tm_options *options)
+{
+    struct tm_conversion conversion = { .run = NULL };
+    char fallback[TM_PLACE_BYTES];
+    struct place place;
+    tm_status st = options->output ? find_place(run, options->output, &place) : TM_OK;
+
+    if (st == TM_OK)
+        st = tm_conversion_open(&conversion, run, options, "convert");
+    if (st == TM_OK && !options->output) {
+        tm_default_name(fallback, options, conversion.inputs.run_name, ".pftrace", true);
+        st = find_place(run, fallback, &place);
+    }
+    if (st == TM_OK)
+        st = check_apart(&conversion, options->output ? options->output : fallback);
+    if (st == TM_OK)
+        st = tm_conversion_prepare(&conversion);
+    if (st == TM_OK)
+        st = write_file(&conversion, &place);
+    if (st == TM_OK)
+        st = tm_conversion_warn(&conversion);
+    tm_conversion_close(&conversion);
+    return st;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What may be written over.  An older index is known by its first lines, and read line by line: it is one of ours, so
+ * each part stands on a line of its own.  Only names that parts can have are ever removed. */
+#include "pipeline/commands/split_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pipeline/commands/out_place.h"
+
+enum { LINE_BYTES = 4096, PATH_BYTES = 8192 };
+
+static void path_of(char path[PATH_BYTES], const char *folder, const char *name)
+{
+    (void)snprintf(path, PATH_BYTES, "%.4095s/%.4000s", folder, name);
+}
+
+/* A name as split_parts.c makes them: no other path can be meant. */
+static bool is_part_name(const char *name)
+{
+    const size_t length = strlen(name);
+
+    return strncmp(name, "part-", 5) == 0 && length < 256 &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
+}
+
+/* The value of a line `"KEY": "VALUE"` or `"KEY": "VALUE",`, made a string in place; NULL = it is another line. */
+static char *value_of(char *line, const char *key)
+{
+    char *at = line + strspn(line, " ");
+    const size_t length = strlen(key);
+    char *end;
+
+    if (at[0] != '"' || strncmp(at + 1, key, length) != 0 || strncmp(at + 1 + length, "\": \"", 4) != 0)
+        return NULL;
+    at += length + 5;
+    end = strchr(at, '"');
+    if (!end)
+        return NULL;
+    *end = '\0';
+    return at;
+}
+
+static FILE *open_index(const char *folder)
+{
+    char path[PATH_BYTES], line[LINE_BYTES];
+    const char *schema;
+    FILE *file;
+
+    path_of(path, folder, TM_SPLIT_INDEX);
+    file = fopen(path, "rbe");
+    if (!file)
+        return NULL;
+    schema = fgets(line, sizeof(line), file) && fgets(line, sizeof(line), file) ? value_of(line, "schema") : NULL;
+    if (schema && strcmp(schema, TM_SPLIT_SCHEMA) == 0)
+        return file;
+    (void)fclose(file);
+    return NULL;
+}
+
+static bool is_empty(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *entry;
+    bool any = false;
+
+    if (!dir)
+        return errno == ENOENT;
+    while (!any && (entry = readdir(dir)) != NULL)
+        any = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    (void)closedir(dir);
+    return !any;
+}
+
+tm_status tm_split_folder_check(struct tm_run *run, const char *folder, bool force)
+{
+    const tm_status st = tm_check_folder(run, folder);
+    FILE *index;
+
+    if (st != TM_OK || force || is_empty(folder))
+        return st;
+    index = open_index(folder);
+    if (index) {
+        (void)fclose(index);
+        return TM_OK;
+    }
+    (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot split into '%s': it is not empty", folder);
+    tm_hint(&run->error, "name another folder with -o, or write into this one with --force");
+    return TM_ERR_OUTPUT;
+}
+
+void tm_split_folder_remove(const char *folder, const char *name)
+{
+    char path[PATH_BYTES];
+
+    path_of(path, folder, name);
+    (void)unlink(path);
+}
+
+static tm_status remove_listed(struct tm_run *run, const char *folder, FILE *index)
+{
+    char line[LINE_BYTES];
+
+    while (fgets(line, sizeof(line), index)) {
+        const char *name = value_of(line, "file");
+
+        if (name && is_part_name(name))
+            tm_split_folder_remove(folder, name);
+    }
+    return ferror(index) ? tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot read '%s/%s': %s", folder, TM_SPLIT_INDEX,
+                                   strerror(errno))
+                         : TM_OK;
+}
+
+tm_status tm_split_folder_clear(struct tm_run *run, const char *folder)
+{
+    char path[PATH_BYTES];
+    FILE *index = open_index(folder);
+    tm_status st = TM_OK;
+
+    if (!index)
+        return TM_OK;
+    path_of(path, folder, TM_SPLIT_INDEX);
+    if (unlink(path) != 0)
+        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot remove '%s': %s", path, strerror(errno));
+    if (st == TM_OK)
+        st = remove_listed(run, folder, index);
+    if (st == TM_OK)
+        tm_split_folder_remove(folder, TM_SPLIT_PAGE);
+    (void)fclose(index);
+    return st;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts by hosts, devices, borders.  An exporter writes the parts of one device, or of everything, host by host, so that
+ * rows have the same numbers whatever is written; by device, the events are read again for each.  Memory: one exporter,
+ * one writer and one file at a time; a row for each part, which spill. */
+#include "pipeline/commands/split_parts.h"
+
+#include <string.h>
+
+#include "pipeline/commands/split_folder.h"
+#include "pipeline/version.h"
+
+enum { LIST_BYTES = 256 << 10, HOST_NAME_MOST = 80 };
+
+/* --- one part --- */
+
+/* A name of a host or a device as a part of a file name. */
+static void append_safe(char *name, size_t bytes, const char *text)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._";
+    size_t used = strlen(name);
+
+    if (used + 1 < bytes)
+        name[used++] = '-';
+    for (size_t i = 0; text[i] && i < HOST_NAME_MOST && used + 1 < bytes; i++) {
+        if (text[i] == ':') /* gpu:0 */
+            continue;
+        name[used++] = strchr(safe, text[i]) ? text[i] : '_';
+    }
+    name[used] = '\0';
+}
+
+static void name_part(struct tm_split_parts *p)
+{
+    const size_t room = sizeof(p->part.name) - strlen(p->format->ending);
+
+    (void)snprintf(p->part.name, room, "part-%04llu", (unsigned long long)tm_rows_count(p->written) + 1);
+    if (p->c->inputs.host_count > 1)
+        append_safe(p->part.name, room, p->part.host);
+    if (p->part.device[0])
+        append_safe(p->part.name, room, p->part.device);
+    strcat(p->part.name, p->format->ending);
+}
+
+static tm_status open_part(struct tm_split_parts *p)
+{
+    struct tm_run *run = p->c->run;
+
+    if (tm_rows_count(p->written) >= TM_PARTS_MOST) {
+        (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot split into more than %d parts", TM_PARTS_MOST);
+        tm_hint(&run->error, "let parts be larger: --max-events, --max-size, --by");
+        return TM_ERR_LIMIT;
+    }
+    name_part(p);
+    p->file = tm_out_file_open(run, p->folder, p->part.name, p->format->is_gzip);
+    return p->file ? TM_OK : run->error.status;
+}
+
+/* The file gets its name; a part without anything in it goes away.
+ * in: until_ps  where it ends; INT64_MAX = with its host */
+static tm_status close_part(struct tm_split_parts *p, const struct tm_export_counts *counts, int64_t until_ps)
+{
+    struct tm_written *part = &p->part;
+    tm_status st = tm_split_borders_end_part(&p->borders, until_ps, &part->first_step, &part->step_count);
+
+    part->counts = *counts;
+    part->arguments = p->writer->arguments - p->arguments_before;
+    p->arguments_before = p->writer->arguments;
+    part->raw_bytes = p->format->type->raw_bytes(p->writer);
+    if (st == TM_OK && (counts->slices || counts->counters || counts->flows)) {
+        st = tm_out_file_commit(p->file, &part->bytes);
+        if (st == TM_OK)
+            st = tm_rows_append(p->written, part);
+    }
+    tm_out_file_free(p->file);
+    p->file = NULL;
+    return st;
+}
+
+static bool wants_cut(void *to, const struct tm_export_counts *counts, uint64_t raw_bytes, size_t open_spans,
+                      int64_t time_ps)
+{
+    struct tm_split_parts *p = to;
+
+    return tm_split_borders_want(&p->borders, counts, raw_bytes, open_spans, time_ps);
+}
+
+static tm_status next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps, struct tm_out_file **next)
+{
+    struct tm_split_parts *p = to;
+    tm_status st = close_part(p, counts, time_ps);
+
+    if (st == TM_OK)
+        st = open_part(p);
+    *next = p->file;
+    return st;
+}
+
+/* --- all parts --- */
+
+static tm_status open_writer(struct tm_split_parts *p, bool has_device, uint32_t device)
+{
+    struct tm_conversion *c = p->c;
+    const struct tm_writer_options options = tm_conversion_writer(c, p->format->is_gzip);
+    struct tm_export_options export = {
+        .filter = c->options->filter.count ? &c->options->filter : NULL, .derived = c->derived,
+        .has_device = has_device, .device = device, .names_hosts = c->inputs.host_count > 1,
+        .wants_cut = wants_cut, .next_file = next_file, .to = p,
+    };
+
+    p->writer = p->format->type->open(c->run, c->names, &options);
+    if (!p->writer)
+        return c->run->error.status;
+    export.writer = p->writer;
+    p->exporter = tm_exporter_new(c->run, c->names, &export);
+    return p->exporter ? TM_OK : c->run->error.status;
+}
+
+static void close_writer(struct tm_split_parts *p)
+{
+    tm_exporter_free(p->exporter);
+    if (p->writer)
+        p->format->type->free(p->writer);
+    tm_out_file_free(p->file);
+    p->exporter = NULL;
+    p->writer = NULL;
+    p->file = NULL;
+    p->arguments_before = 0;
+}
+
+/* in: device  of the host; TM_NONE = what lies on none; looked at where parts are by device */
+static void begin_part_list(struct tm_split_parts *p, const struct tm_trace *trace, uint32_t device)
+{
+    struct tm_written *part = &p->part;
+
+    *part = (struct tm_written){ .bytes = 0 };
+    (void)snprintf(part->host, sizeof(part->host), "%s", trace->host_name);
+    if (p->c->options->by == TM_BY_DEVICE && device == TM_NONE)
+        (void)snprintf(part->device, sizeof(part->device), "host");
+    else if (p->c->options->by == TM_BY_DEVICE && device < trace->device_count)
+        (void)snprintf(part->device, sizeof(part->device), "%s:%lld", tm_device_kind_name[trace->devices[device].kind],
+                       (long long)trace->devices[device].ordinal);
+}
+
+static tm_status write_host(struct tm_split_parts *p, uint32_t number, uint32_t device)
+{
+    const int64_t offset_ps = p->c->clocks[number].offset_ps;
+    struct tm_host_run *host;
+    tm_status st = tm_conversion_host(p->c, number, &host);
+
+    if (st != TM_OK)
+        return st;
+    begin_part_list(p, &host->trace, device);
+    st = tm_split_borders_begin_host(&p->borders, &host->trace, offset_ps);
+    if (st == TM_OK)
+        st = open_part(p);
+    if (st == TM_OK)
+        st = p->format->type->begin_file(p->writer, p->file);
+    if (st != TM_OK)
+        return st;
+    tm_exporter_begin_file(p->exporter);
+    st = tm_conversion_events(p->c, number, p->exporter);
+    if (st == TM_OK)
+        st = p->format->type->end_file(p->writer);
+    return st == TM_OK ? close_part(p, tm_exporter_counts(p->exporter), INT64_MAX) : st;
+}
+
+/* in: has_device  only what lies on that device of each host; TM_NONE = on none */
+static tm_status write_hosts(struct tm_split_parts *p, bool has_device, uint32_t device, uint32_t *most_devices)
+{
+    tm_status st = open_writer(p, has_device, device);
+
+    for (uint32_t i = 0; i < p->c->inputs.host_count && st == TM_OK; i++) {
+        st = write_host(p, i, device);
+        if (st == TM_OK && p->c->host.trace.device_count > *most_devices)
+            *most_devices = p->c->host.trace.device_count;
+    }
+    close_writer(p);
+    return st;
+}
+
+tm_status tm_split_parts_write(struct tm_split_parts *p, struct tm_conversion *c, const struct tm_trace_format *format,
+                               const char *folder)
+{
+    const bool by_device = c->options->by == TM_BY_DEVICE;
+    uint32_t devices = 0;
+    tm_status st;
+
+    *p = (struct tm_split_parts){ .c = c, .format = format, .folder = folder };
+    p->written = tm_rows_new(c->run, TM_ACCOUNT_TABLES, sizeof(struct tm_written), LIST_BYTES);
+    if (!p->written)
+        return c->run->error.status;
+    tm_split_borders_init(&p->borders, c->run, c->options, format->type);
+    st = write_hosts(p, by_device, TM_NONE, &devices);
+    for (uint32_t i = 0; by_device && i < devices && st == TM_OK; i++)
+        st = write_hosts(p, true, i, &devices);
+    return st;
+}
+
+void tm_split_parts_free(struct tm_split_parts *p)
+{
+    tm_rows_free(p->written);
+    p->written = NULL;
+}
+
+void tm_split_parts_remove(struct tm_split_parts *p)
+{
+    for (uint64_t i = 0; i < tm_rows_count(p->written); i++) {
+        const struct tm_written *part = tm_rows_at(p->written, i);
+
+        if (part)
+            tm_split_folder_remove(p->folder, part->name);
+    }
+}
+
+/* --- the list --- */
+
+static void add_total(struct tm_written *total, const struct tm_written *part)
+{
+    struct tm_export_counts *to = &total->counts;
+
+    total->bytes += part->bytes;
+    total->raw_bytes += part->raw_bytes;
+    to->slices += part->counts.slices;
+    to->pieces += part->counts.pieces;
+    to->counters += part->counts.counters;
+    to->flows += part->counts.flows;
+    total->arguments += part->arguments;
+}
+
+static void add_sums(const struct tm_written *total, uint64_t parts, struct tm_value *to)
+{
+    tm_add_uint(to, "parts", parts);
+    tm_add_uint(to, "bytes", total->bytes);
+    tm_add_uint(to, "raw_bytes", total->raw_bytes);
+    tm_add_uint(to, "slices", total->counts.slices);
+    tm_add_uint(to, "pieces", total->counts.pieces);
+    tm_add_uint(to, "counters", total->counts.counters);
+    tm_add_uint(to, "arrows", total->counts.flows);
+    tm_add_uint(to, "arguments", total->arguments);
+}
+
+static void add_settings(const struct tm_split_parts *p, struct tm_value *root)
+{
+    static const char *const by[] = { "limits", "step", "device", "time" };
+    const struct tm_options *o = p->c->options;
+    struct tm_value *to = tm_add_object(root, "tool");
+
+    tm_add_string(to, "name", "tracemill");
+    tm_add_string(to, "version", TM_VERSION);
+    tm_add_text(root, "run", p->c->inputs.run_name, strlen(p->c->inputs.run_name));
+    to = tm_add_array(root, "hosts");
+    for (uint32_t i = 0; i < p->c->inputs.host_count; i++)
+        tm_add_text(to, NULL, p->c->inputs.hosts[i]->host, strlen(p->c->inputs.hosts[i]->host));
+    tm_add_string(root, "format", p->format->ending + 1);
+    tm_add_string(root, "by", by[o->by]);
+    tm_add_uint(root, "max_events", o->part_events);
+    tm_add_uint(root, "max_bytes", o->part_bytes);
+    tm_add_int(root, "epoch_ns", p->c->epoch_ns);
+    tm_add_bool(root, "partial", p->c->damaged_files > 0);
+}
+
+tm_status tm_split_parts_add(const struct tm_split_parts *p, struct tm_value *root)
+{
+    const uint64_t count = tm_rows_count(p->written);
+    struct tm_written total = { .bytes = 0 };
+    struct tm_value *sums, *list;
+
+    tm_add_string(root, "schema", TM_SPLIT_SCHEMA);
+    tm_add_int(root, "schema_version", 1);
+    add_settings(p, root);
+    sums = tm_add_object(root, "total");
+    list = tm_add_array(root, "parts");
+    for (uint64_t i = 0; i < count; i++) {
+        const struct tm_written *part = tm_rows_at(p->written, i);
+
+        if (!part)
+            return p->c->run->error.status;
+        add_total(&total, part);
+        tm_written_add(part, tm_add_object(list, NULL));
+    }
+    add_sums(&total, count, sums);
+    return TM_OK;
+}
+
+tm_status tm_split_parts_print(const struct tm_split_parts *p, FILE *to)
+{
+    for (uint64_t i = 0; i < tm_rows_count(p->written); i++) {
+        const struct tm_written *part = tm_rows_at(p->written, i);
+
+        if (!part)
+            return p->c->run->error.status;
+        tm_written_print(part, p->folder, to);
+    }
+    return TM_OK;
+}

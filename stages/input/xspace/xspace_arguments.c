@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Statistics become arguments, where an output wants them.  Memory: one list of TM_ARGUMENTS_MOST bytes per source;
+ * names and longer texts go to the names of the trace. */
+#include "stages/input/xspace/xspace_arguments.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "pipeline/utf8.h"
+#include "stages/input/xspace/xspace_event.h"
+#include "stages/input/xspace/xspace_stat.h"
+
+enum {
+    LONGEST_BYTES = 1024, /* of bytes that are shown as a text */
+    SENTENCE_BYTES = 40,  /* "(no text -9223372036854775808)" */
+};
+
+tm_status tm_xarguments_make(struct tm_xspace *x)
+{
+    static const char long_name[] = "long_name", display_name[] = "display_name";
+    struct tm_trace *const trace = x->source.trace;
+    tm_status st;
+
+    x->arguments = tm_take(&trace->run->budget, TM_ACCOUNT_INPUT, sizeof(*x->arguments), &trace->run->error);
+    if (!x->arguments)
+        return trace->run->error.status;
+    st = tm_names_put(trace->names, long_name, sizeof(long_name) - 1, &x->arguments->long_name);
+    if (st != TM_OK)
+        return st;
+    return tm_names_put(trace->names, display_name, sizeof(display_name) - 1, &x->arguments->display_name);
+}
+
+void tm_xarguments_free(struct tm_xspace *x)
+{
+    tm_give(&x->source.trace->run->budget, TM_ACCOUNT_INPUT, x->arguments, sizeof(*x->arguments));
+    x->arguments = NULL;
+}
+
+void tm_xarguments_begin(struct tm_xspace *x, struct tm_arguments_builder *b)
+{
+    tm_arguments_begin(b, x->source.trace->names, x->arguments->list, sizeof(x->arguments->list));
+}
+
+static tm_status key_of(struct tm_xspace *x, uint64_t plane, int64_t id, tm_strid *key)
+{
+    char text[SENTENCE_BYTES];
+    const tm_status st = tm_xspace_ref(x, plane, id, key);
+
+    if (st != TM_OK || *key)
+        return st;
+    (void)snprintf(text, sizeof(text), "stat %" PRId64, id);
+    return tm_names_put(x->source.trace->names, text, strlen(text), key);
+}
+
+static void put_length(struct tm_arguments_builder *b, tm_strid key, uint64_t length)
+{
+    char text[SENTENCE_BYTES];
+
+    (void)snprintf(text, sizeof(text), "(%" PRIu64 " bytes)", length);
+    tm_put_text(b, key, text, strlen(text));
+}
+
+/* A text that a person reads: UTF-8 without control characters but those that part lines and words. */
+static bool is_readable(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+
+        if (byte == 0x7f || (byte < 0x20 && byte != '\n' && byte != '\t' && byte != '\r'))
+            return false;
+    }
+    return tm_utf8_is_valid(text, length);
+}
+
+static void put_bytes(struct tm_arguments_builder *b, tm_strid key, const char *bytes, uint64_t length)
+{
+    if (length <= LONGEST_BYTES && is_readable(bytes, (size_t)length))
+        tm_put_text(b, key, bytes, (size_t)length);
+    else
+        put_length(b, key, length);
+}
+
+static tm_status put_ref(struct tm_xspace *x, uint64_t plane, tm_strid key, int64_t id, struct tm_arguments_builder *b)
+{
+    const struct tm_stat_row *row;
+    char text[SENTENCE_BYTES] = "";
+    const tm_status st = tm_xspace_stat_row(x, plane, id, &row);
+
+    if (st != TM_OK)
+        return st;
+    if (row && row->name) {
+        tm_put_name(b, key, row->name);
+        return TM_OK;
+    }
+    if (!row)
+        (void)snprintf(text, sizeof(text), "(no text %" PRId64 ")", id);
+    tm_put_text(b, key, text, strlen(text));
+    return TM_OK;
+}
+
+static void put_unsigned(struct tm_arguments_builder *b, tm_strid key, uint64_t value)
+{
+    if (value <= INT64_MAX)
+        tm_put_int(b, key, (int64_t)value);
+    else
+        tm_put_uint(b, key, value);
+}
+
+static tm_status put_stat(struct tm_xspace *x, uint64_t plane, const struct tm_xstat *stat,
+                          struct tm_arguments_builder *b)
+{
+    const struct tm_field *const value = &stat->value;
+    tm_strid key;
+    const tm_status st = key_of(x, plane, stat->id, &key);
+
+    if (st != TM_OK)
+        return st;
+    switch (value->key) {
+    case TM_WIRE_KEY(TM_XSTAT_DOUBLE, TM_WIRE_64):
+        tm_put_double(b, key, tm_wire_double(value->value));
+        break;
+    case TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT):
+        put_unsigned(b, key, value->value);
+        break;
+    case TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT):
+        tm_put_int(b, key, (int64_t)value->value);
+        break;
+    case TM_WIRE_KEY(TM_XSTAT_STR, TM_WIRE_LEN):
+        tm_put_text(b, key, (const char *)value->bytes, (size_t)value->value);
+        break;
+    case TM_WIRE_KEY(TM_XSTAT_BYTES, TM_WIRE_LEN):
+        put_bytes(b, key, (const char *)value->bytes, value->value);
+        break;
+    case TM_WIRE_KEY(TM_XSTAT_REF, TM_WIRE_VARINT):
+        return put_ref(x, plane, key, (int64_t)value->value, b);
+    default: /* it has no value, or one of another wire type */
+        tm_put_null(b, key);
+        break;
+    }
+    return b->status;
+}
+
+/* One that is too large to be looked at whole: how long its text or its bytes are. */
+static tm_status put_large_stat(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
+                                struct tm_arguments_builder *b)
+{
+    struct tm_xstat_place place;
+    struct tm_xstat stat = { .id = 0 };
+    tm_strid key;
+    tm_status st = tm_xstat_find(x->input, begin, end, &place);
+
+    if (st != TM_OK)
+        return st;
+    stat.id = place.id;
+    if (place.value.type != TM_WIRE_LEN) { /* what makes it large is a field of no meaning */
+        stat.value.key = TM_WIRE_KEY(place.value.number, place.value.type);
+        stat.value.value = place.value.value;
+        return put_stat(x, plane, &stat, b);
+    }
+    st = key_of(x, plane, stat.id, &key);
+    if (st != TM_OK)
+        return st;
+    put_length(b, key, place.value.value);
+    b->is_cut |= place.value.number == TM_XSTAT_STR;
+    return b->status;
+}
+
+static tm_status put_stat_bytes(struct tm_xspace *x, uint64_t plane, struct tm_wire bytes,
+                                struct tm_arguments_builder *b)
+{
+    struct tm_xstat stat = { .id = 0 };
+
+    tm_xstat_read(&bytes, &stat);
+    return put_stat(x, plane, &stat, b);
+}
+
+tm_status tm_xarguments_stat(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, uint64_t length,
+                             struct tm_arguments_builder *b)
+{
+    struct tm_wire view;
+    tm_status st;
+
+    if (length > TM_XSTAT_LARGEST)
+        return put_large_stat(x, plane, tm_reader_offset(w), tm_reader_offset(w) + length, b);
+    st = tm_reader_peek(w, (size_t)length, &view);
+    return st == TM_OK ? put_stat_bytes(x, plane, view, b) : st;
+}
+
+tm_status tm_xarguments_event(struct tm_xspace *x, uint64_t plane, struct tm_wire bytes, struct tm_arguments_builder *b)
+{
+    struct tm_field field;
+    tm_status st = TM_OK;
+
+    while (st == TM_OK && tm_wire_next(&bytes, &field))
+        if (field.key == TM_WIRE_KEY(TM_XEVENT_STATS, TM_WIRE_LEN))
+            st = put_stat_bytes(x, plane, (struct tm_wire){ field.bytes, field.bytes + field.value }, b);
+    return st;
+}
+
+tm_status tm_xarguments_long_event(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
+                                   struct tm_arguments_builder *b)
+{
+    struct tm_reader w;
+
+    tm_reader_init(&w, x->input, x->scratch, TM_XSTAT_LARGEST, begin, end);
+    for (;;) {
+        struct tm_head head;
+        bool more, damaged;
+        tm_status st = tm_reader_head(&w, &head, &more, &damaged);
+
+        if (st != TM_OK || !more || damaged)
+            return st;
+        if (head.type != TM_WIRE_LEN)
+            continue;
+        if (head.number == TM_XEVENT_STATS)
+            st = tm_xarguments_stat(x, plane, &w, head.value, b);
+        if (st != TM_OK)
+            return st;
+        tm_reader_skip(&w, head.value);
+    }
+}
+
+tm_status tm_xarguments_names(struct tm_xspace *x, tm_strid name, tm_strid display, bool shows_display,
+                              struct tm_arguments_builder *b)
+{
+    struct tm_names *const names = x->source.trace->names;
+    struct tm_name a, other;
+    tm_status st;
+
+    if (!display || !name)
+        return TM_OK;
+    st = tm_names_info(names, name, &a);
+    if (st == TM_OK)
+        st = tm_names_info(names, display, &other);
+    if (st != TM_OK || tm_is_same_key(a.hash, other.hash))
+        return st;
+    if (shows_display)
+        tm_put_name(b, x->arguments->long_name, name);
+    else
+        tm_put_name(b, x->arguments->display_name, display);
+    return TM_OK;
+}

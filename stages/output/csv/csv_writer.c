@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trace as a table: a row for each span, instant and value of a counter, in the order of time.  Times are those of the
+ * host's own clock, to the picosecond, and spans are whole, whatever was cut.  A text that a spreadsheet would take for a
+ * formula gets an apostrophe before it: names are somebody else's words.  All memory is one piece of a fixed size.
+ * source: RFC 4180, with LF at the end of a line */
+#include "stages/output/json_text.h"
+#include "stages/output/json_valid.h"
+
+static const char header[] = "host,process,row,lane,kind,class,name,start_ps,dur_ps,value,step,device,correlation,category,"
+                             "arguments\n";
+
+struct csv {
+    struct tm_trace_writer base;
+    enum tm_args_level args;
+    struct tm_json_text json;
+};
+
+static struct csv *writer_of(struct tm_trace_writer *w)
+{
+    return (struct csv *)w;
+}
+
+static struct tm_trace_writer *open_writer(struct tm_run *run, struct tm_names *names,
+                                           const struct tm_writer_options *options)
+{
+    struct csv *const c = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*c), &run->error);
+
+    if (!c)
+        return NULL;
+    c->base = (struct tm_trace_writer){ .type = &tm_csv_writer, .run = run };
+    c->args = options->args;
+    tm_json_init(&c->json, names, true);
+    return &c->base;
+}
+
+static void free_writer(struct tm_trace_writer *w)
+{
+    if (w)
+        tm_give(&w->run->budget, TM_ACCOUNT_TABLES, w, sizeof(struct csv));
+}
+
+static uint64_t raw_bytes(const struct tm_trace_writer *w)
+{
+    return tm_sink_position(&((const struct csv *)w)->json.sink);
+}
+
+static tm_status begin_file(struct tm_trace_writer *w, struct tm_out_file *file)
+{
+    struct tm_text_sink *const sink = &writer_of(w)->json.sink;
+
+    tm_sink_begin(sink, file);
+    tm_sink_text(sink, header);
+    return sink->status;
+}
+
+static tm_status end_file(struct tm_trace_writer *w)
+{
+    return tm_sink_end(&writer_of(w)->json.sink);
+}
+
+/* --- cells --- */
+
+static bool is_simple(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (text[i] < ' ' || text[i] > '~' || text[i] == '"' || text[i] == ',')
+            return false;
+    return true;
+}
+
+/* What a spreadsheet takes for the begin of a formula. */
+static bool is_formula(const char *text, size_t length)
+{
+    return length && memchr("=+-@\t\r", text[0], 6);
+}
+
+/* Valid UTF-8, with quotes twice. */
+static void put_run(struct tm_text_sink *sink, const char *text, size_t length)
+{
+    while (length) {
+        const char *const quote = memchr(text, '"', length);
+        const size_t n = quote ? (size_t)(quote - text) + 1 : length;
+
+        tm_sink_put(sink, text, n);
+        if (quote)
+            tm_sink_put(sink, "\"", 1);
+        text += n;
+        length -= n;
+    }
+}
+
+static void put_quoted(struct tm_text_sink *sink, const char *text, size_t length)
+{
+    tm_sink_put(sink, "\"", 1);
+    if (is_formula(text, length))
+        tm_sink_put(sink, "'", 1);
+    for (;;) {
+        const size_t n = tm_json_valid(text, length);
+
+        put_run(sink, text, n);
+        if (n == length)
+            break;
+        tm_sink_put(sink, TM_JSON_REPLACEMENT, TM_JSON_REPLACEMENT_BYTES);
+        text += n + 1;
+        length -= n + 1;
+    }
+    tm_sink_put(sink, "\"", 1);
+}
+
+/* A cell and the comma after it. */
+static void put_text(struct csv *c, const char *text, size_t length)
+{
+    if (is_simple(text, length) && !is_formula(text, length))
+        tm_sink_put(&c->json.sink, text, length);
+    else
+        put_quoted(&c->json.sink, text, length);
+    tm_sink_put(&c->json.sink, ",", 1);
+}
+
+static void put_name(struct csv *c, tm_strid name)
+{
+    const char *text = "";
+    size_t length = 0;
+
+    if (name && tm_names_text(c->json.names, name, 0, &text, &length) != TM_OK) {
+        c->json.sink.status = c->base.run->error.status;
+        return;
+    }
+    put_text(c, text, length);
+}
+
+static void put_int(struct csv *c, int64_t value)
+{
+    tm_sink_int(&c->json.sink, value);
+    tm_sink_put(&c->json.sink, ",", 1);
+}
+
+static void put_nothing(struct csv *c, size_t cells)
+{
+    tm_sink_put(&c->json.sink, ",,,,,,", cells);
+}
+
+/* --- rows --- */
+
+static void put_place(struct csv *c, const struct tm_trace *trace, const struct tm_out_row *row, const char *kind)
+{
+    const char *const host = trace ? trace->host_name : "";
+
+    put_text(c, host, strlen(host));
+    put_name(c, row->process);
+    put_name(c, row->sort == TM_OUT_COUNTER ? 0 : row->name);
+    put_int(c, row->lane);
+    tm_sink_text(&c->json.sink, kind);
+}
+
+static void put_time(struct csv *c, const struct tm_out_event *event)
+{
+    const struct tm_record *const record = event->of ? &event->of->record : NULL;
+
+    put_int(c, record ? record->start_ps : event->whole_begin_ps);
+    if (event->is_instant)
+        put_nothing(c, 1);
+    else
+        put_int(c, record ? record->dur_ps : event->whole_end_ps - event->whole_begin_ps);
+}
+
+/* The cells from value to correlation. */
+static void put_joins(struct csv *c, const struct tm_out_event *event)
+{
+    const struct tm_event *const of = event->of;
+
+    put_nothing(c, 1);
+    if (!of) {
+        put_nothing(c, 3);
+        return;
+    }
+    if (of->step != TM_NONE)
+        tm_sink_uint(&c->json.sink, of->step);
+    put_nothing(c, 1);
+    if (of->device != TM_NONE && event->trace)
+        put_text(c, event->trace->devices[of->device].id, strlen(event->trace->devices[of->device].id));
+    else
+        put_nothing(c, 1);
+    if (of->record.flags & TM_FLAG_CORRELATION)
+        tm_sink_uint(&c->json.sink, of->record.correlation);
+    put_nothing(c, 1);
+}
+
+static tm_status put_event(struct tm_trace_writer *w, const struct tm_out_event *event)
+{
+    struct csv *const c = writer_of(w);
+    struct tm_out_event whole = *event;
+    const char *const class = event->of ? tm_class_name[event->of->record.class] : "";
+
+    whole.marks &= (uint8_t)~(TM_OUT_CUT_BEGIN | TM_OUT_CUT_END);
+    put_place(c, event->trace, event->row, event->is_instant ? "instant," : "span,");
+    put_text(c, class, strlen(class));
+    put_name(c, event->name);
+    put_time(c, event);
+    put_joins(c, event);
+    put_name(c, event->category);
+    if (tm_json_arguments(&c->json, &whole, c->args, "\"{"))
+        tm_sink_put(&c->json.sink, "}\"", 2);
+    tm_sink_put(&c->json.sink, "\n", 1);
+    return c->json.sink.status;
+}
+
+static tm_status put_counter(struct tm_trace_writer *w, const struct tm_out_counter *counter)
+{
+    struct csv *const c = writer_of(w);
+
+    put_place(c, counter->trace, counter->row, "counter,");
+    put_text(c, tm_class_name[TM_CLASS_COUNTER], strlen(tm_class_name[TM_CLASS_COUNTER]));
+    put_name(c, counter->row->name);
+    put_int(c, counter->trace ? counter->start_ps : counter->time_ps);
+    put_nothing(c, 1);
+    if (counter->is_whole)
+        tm_sink_int(&c->json.sink, counter->whole);
+    else
+        tm_json_double(&c->json, counter->value);
+    tm_sink_text(&c->json.sink, ",,,,,\n");
+    return c->json.sink.status;
+}
+
+static tm_status skip_row(struct tm_trace_writer *w, const struct tm_out_row *row)
+{
+    (void)row;
+    return writer_of(w)->json.sink.status;
+}
+
+static tm_status skip_arrow(struct tm_trace_writer *w, const struct tm_out_flow *flow)
+{
+    (void)flow;
+    return writer_of(w)->json.sink.status;
+}
+
+const struct tm_trace_writer_type tm_csv_writer = {
+    .suffix = ".csv",
+    .writes_ends = true,
+    .open = open_writer,
+    .begin_file = begin_file,
+    .row = skip_row,
+    .begin = put_event,
+    .end = NULL,
+    .instant = put_event,
+    .counter = put_counter,
+    .flow = skip_arrow,
+    .end_file = end_file,
+    .raw_bytes = raw_bytes,
+    .free = free_writer,
+};

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Converted traces in Perfetto's own importer: nothing is complained of, and everything that was read is there, to the
+nanosecond, on its row and at its depth, as a slow calculation from the input says.
+
+    perfetto.py [--case PATTERN] [--full] [--list] [--keep DIR]
+
+Profiles that the tests make, generated ones with odd records, and every real file of $TM_SHARED/traces, in all formats.
+Without Node or the package that carries the importer: skipped.  --full: the large files too.
+"""
+
+import argparse
+import csv
+import gzip
+import io
+import re
+import sys
+from collections import Counter
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from perfetto import importer  # noqa: E402
+from perfetto.compare import (compare_arguments, compare_arrows, compare_counters, compare_numbers,  # noqa: E402
+                              compare_slices)
+from perfetto.held import Held  # noqa: E402
+from perfetto.sources import all_sources  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import Scratch, run  # noqa: E402
+
+LARGE = 1_000_000  # bytes: what is left to --full
+SHOWN = 14
+ORIGIN = re.compile(rb'"origin_us"\s*:\s*"?(-?[0-9.]+)')
+
+
+def origin_ns(path):
+    """What a JSON's clock reads at 0, on the input's: its own words."""
+    data = path.read_bytes()
+    found = ORIGIN.search(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+    return int(Decimal(found.group(1).decode()) * 1000) if found else 0
+
+
+def convert(source, out, *options):
+    return run("convert", source, "-o", out, "--quiet", *options, seconds=600)
+
+
+def check(source, out, options=("--plain",), with_arguments=True):
+    """Convert and look.  out: lines that tell what is wrong, the Held"""
+    result = convert(source.path, out, *options)
+    if result.status not in (0, 4) or not out.exists():
+        return [f"convert: {result}"], None
+    held = Held(out, with_args=with_arguments)
+    recording = source.recording
+    offset = 0 if ".pftrace" in out.name else origin_ns(out)
+    wrong = held.complaints() + compare_slices(recording, held, offset) + compare_numbers(recording, held)
+    wrong += compare_counters(recording, held, offset)
+    if recording.arrows:
+        wrong += compare_arrows(recording, held, offset)
+    if with_arguments:
+        wrong += compare_arguments(source.arguments, held, offset)
+    return wrong, held
+
+
+def check_table(source, out):
+    """The table has a row for each slice and each value of a counter, in picoseconds."""
+    result = convert(source.path, out, "--plain")
+    if result.status not in (0, 4) or not out.exists():
+        return [f"convert: {result}"]
+    rows = list(csv.DictReader(io.StringIO(gzip.decompress(out.read_bytes()).decode("utf-8"), newline="")))
+    wanted = sum(len(row.items) for row in source.recording.rows)
+    found = Counter(row.get("kind") or row.get("type") for row in rows)
+    return [] if sum(found.values()) >= wanted else [f"{wanted} slices, {dict(found)} rows"]
+
+
+def run_source(tap, source, folder, keep):
+    for suffix in source.formats:
+        out = folder / f"{source.file_name}{suffix}"
+        try:
+            wrong, held = check(source, out)
+        except importer.ImportFailed as failed:
+            wrong, held = [str(failed)], None
+        size = f", {len(held.slices)} slices" if held else ""
+        tap.ok(not wrong, f"{source.name} as {suffix[1:]}{size}", *wrong[:SHOWN])
+        if keep and out.exists():
+            out.rename(keep / out.name)
+        out.unlink(missing_ok=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--case", default="*", metavar="PATTERN", help="only these")
+    parser.add_argument("--full", action="store_true", help="the large files too")
+    parser.add_argument("--list", action="store_true", help="name the cases")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="leave what was converted here")
+    options = parser.parse_args()
+    tap = Tap()
+    why = importer.missing()
+    with Scratch() as folder:
+        sources = [s for s in all_sources(folder) if fnmatchcase(s.name, options.case)]
+        if options.list:
+            print("\n".join(source.name for source in sources))
+            return
+        for source in sources:
+            if source.missing or why:
+                tap.skip(source.name, source.missing or why)
+            elif source.size > LARGE and not options.full:
+                tap.skip(source.name, "a large file: --full")
+            else:
+                run_source(tap, source, folder, options.keep)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

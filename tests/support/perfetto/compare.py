@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the importer holds against what a tally says that it must.  Each comparison gives lines that tell what differs; none
+where everything is equal."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from decimal import Decimal
+
+import trace_tally
+
+DERIVED = " · tracemill"  # the end of the names of rows that were worked out
+OWN_PROCESS = "tracemill"
+NATURAL = range(1, 2**31)
+GIVEN_FROM = 1_000_001  # numbers that the program gives where the file's cannot be used
+NO_TEXT = re.compile("[\0\ud800-\udfff\ufffd]+")
+SHOWN = 4               # differences that are told of each sort
+
+
+def is_derived(track):
+    name = track.thread[1] if track.thread else track.name
+    process = track.process[1] if track.process else None
+    return process == OWN_PROCESS or (name or "").endswith(DERIVED)
+
+
+def label_of_track(track):
+    process = track.process[1] if track.process else None
+    return clean(process or ""), clean((track.thread[1] if track.thread else track.name) or "")
+
+
+def differences(what, wanted, held):
+    """Two Counters."""
+    lines = []
+    for word, rest in (("is missing", wanted - held), ("is too much", held - wanted)):
+        for value, count in list(rest.items())[:SHOWN]:
+            lines.append(f"{what} {word}: {value} x {count}")
+        if len(rest) > SHOWN:
+            lines.append(f"{what} {word}: {sum(rest.values())} in all")
+    return lines
+
+
+# --- slices on their rows -------------------------------------------------------------------------------------
+
+def held_rows(held, offset, depth):
+    """out: {label: Counter of rows}, each row the sorted tuple of its slices"""
+    found = defaultdict(list)
+    for track in held.tracks.values():
+        if track.slices and not is_derived(track):
+            content = sorted((s.ts + offset, s.dur, clean(s.name), s.depth * depth) for s in track.slices)
+            found[label_of_track(track)].append((track, content))
+    return found
+
+
+def wanted_rows(recording, depth):
+    found = defaultdict(list)
+    for (row, lane), content in trace_tally.slices_by_row(recording).items():
+        content = sorted((ts, dur, clean(name), deep * depth) for ts, dur, name, deep in content)
+        found[(clean(row.process.name), clean(row.name))].append((row, lane, content))
+    return found
+
+
+def clean(text):
+    """As it stands in an output: valid UTF-8 without NUL.  How many replacements stand for what was no text does not count."""
+    return NO_TEXT.sub("\ufffd", text)
+
+
+def compare_slices(recording, held, offset=0, depth=True):
+    """offset: of the output's clock behind the recording's, in ns."""
+    wanted, got = wanted_rows(recording, depth), held_rows(held, offset, depth)
+    lines = []
+    for label in sorted(set(wanted) | set(got)):
+        ours = Counter(tuple(c) for _, _, c in wanted.get(label, ()))
+        theirs = Counter(tuple(c) for _, c in got.get(label, ()))
+        if ours == theirs:
+            continue
+        all_ours = Counter(s for content, n in ours.items() for s in content for _ in range(n))
+        all_theirs = Counter(s for content, n in theirs.items() for s in content for _ in range(n))
+        lines += differences(f"{label}: slice", all_ours, all_theirs)
+        if all_ours == all_theirs:
+            lines.append(f"{label}: the slices lie on other lanes: {sorted(map(len, ours))} wanted, {sorted(map(len, theirs))}")
+    return lines
+
+
+def compare_numbers(recording, held):
+    """Processes and threads keep their numbers where those can be used, and all are different."""
+    wanted, got = wanted_rows(recording, True), held_rows(held, 0, True)
+    lines, users = [], defaultdict(set)
+    for rows in wanted.values():
+        for row, _, _ in rows:
+            users[row.process.number].add(row.process)
+    for label, rows in wanted.items():
+        tids = Counter(t.thread[0] for t, _ in got.get(label, ()) if t.thread)
+        for row, lane, _ in rows:
+            number = row.number
+            if lane == 0 and row.sort == trace_tally.THREAD and isinstance(number, int) and number in NATURAL \
+                    and got.get(label) and number not in tids:
+                lines.append(f"{label}: thread {number} has another number: {sorted(tids)[:SHOWN]}")
+        pids = {t.process[0] for t, _ in got.get(label, ()) if t.process}
+        natural = {row.process.number for row, _, _ in rows if row.process.number in NATURAL}
+        if natural - pids and got.get(label):
+            lines.append(f"{label}: processes {sorted(natural)} have other numbers: {sorted(pids)}")
+    return lines
+
+
+# --- counters, arguments ---------------------------------------------------------------------------------------
+
+def compare_counters(recording, held, offset=0):
+    wanted = Counter((clean(process.name), clean(title), trace_tally.to_ns(ps), float(value))
+                     for (process, title), rows in recording.counters.items() for ps, value, _ in rows)
+    got = Counter((clean(process or ""), clean(name or ""), ts + offset, value) for ts, value, name, _, process in held.counters
+                  if not (name or "").endswith(DERIVED))
+    return differences("counter", wanted, got)
+
+
+def argument_of(row):
+    """(path, value) of a row of the importer's arguments, without the prefix of its format; None: none of ours."""
+    _, key, kind, whole, text, real = row
+    prefix = next((p for p in ("debug.", "args.") if key.startswith(p)), None)
+    if prefix is None or key.startswith(prefix + "tracemill."):
+        return None
+    value = {"string": clean(text or ""), "json": text, "real": float(real or 0), "bool": bool(whole)}.get(kind, whole)
+    return clean(key[len(prefix):]), value
+
+
+def in_tables(value):
+    """A value as it stands in Perfetto's tables."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, float) and (math.isnan(value) or math.isinf(value)):
+        return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
+    if isinstance(value, int) and not isinstance(value, bool) and not -2**63 <= value < 2**63:
+        return value - 2**64 if 0 < value < 2**64 else float(value)
+    return clean(value) if isinstance(value, str) else value
+
+
+def arguments_of(recording, values_of):
+    """out: Counter of (ts, name, its arguments); values_of(item.args) gives pairs of a key and a value"""
+    wanted = Counter()
+    for row in recording.rows:
+        for item in row.items:
+            rows = sorted(repr((clean(path), in_tables(value))) for key, inner in values_of(item.args)
+                          for path, value in trace_tally.leaves(inner, key) if value is not None)
+            wanted[(trace_tally.to_ns(item.begin), clean(item.name), tuple(rows))] += 1
+    return wanted
+
+
+def compare_arguments(wanted, held, offset=0):
+    got = Counter()
+    for one in held.slices.values():
+        if not is_derived(held.tracks[one.track]):
+            rows = sorted(repr(a) for a in map(argument_of, one.args) if a)
+            got[(one.ts + offset, clean(one.name), tuple(rows))] += 1
+    return differences("arguments", wanted, got)
+
+
+# --- arrows ---------------------------------------------------------------------------------------------------
+
+def compare_arrows(recording, held, offset=0):
+    wanted = Counter((trace_tally.to_ns(a.begin), clean(a.name), trace_tally.to_ns(b.begin), clean(b.name))
+                     for a, b in trace_tally.arrows_of(recording))
+    got = Counter()
+    for left, right in held.flows:
+        one, other = held.slices[left], held.slices[right]
+        got[(one.ts + offset, clean(one.name), other.ts + offset, clean(other.name))] += 1
+    return differences("arrow", wanted, got)

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Recording of a Chrome trace: what its events are, by docs/input.md and docs/convert.md."""
+
+import re
+from collections import defaultdict
+from decimal import ROUND_HALF_UP, Decimal
+
+from trace_tally import ASYNC, LOOSE, NO_NAME, THREAD, Arrow, Item, Process, Recording, Row
+
+DAYS_BEFORE, DAYS_AFTER = 5, 100
+PS_PER_DAY = 86400 * 10**12
+INTEGER = re.compile(r"0|-?[1-9][0-9]{0,19}")
+NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+# Categories of PyTorch's: its clock counts from anywhere.
+TORCH = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_runtime", "cuda_driver", "cpu_op",
+         "user_annotation", "python_function", "overhead", "cuda_sync", "cpu_instant_event", "Kernel", "Memcpy", "Memset",
+         "Runtime", "Operator"}
+
+
+def id_of(value):
+    """A number written as a text is the same id."""
+    if isinstance(value, str) and INTEGER.fullmatch(value):
+        return int(value)
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else str(value)
+    return value
+
+
+def ps_of(value):
+    if isinstance(value, str) and NUMBER.fullmatch(value):
+        value = Decimal(value)
+    if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
+        return None
+    return int((Decimal(value) * 10**6).to_integral_value(ROUND_HALF_UP))
+
+
+def flow_id(event):
+    inner = event.get("id2") if isinstance(event.get("id2"), dict) else {}
+    ids = (event.get("id"), inner.get("local"), inner.get("global"), event.get("bind_id"))
+    return next((id_of(i) for i in ids if i is not None), None)
+
+
+def args_of(event):
+    args = event.get("args")
+    return tuple(args.items()) if isinstance(args, dict) else ()
+
+
+def text_or_none(value):
+    return value if isinstance(value, str) else None
+
+
+class Reader:
+    def __init__(self, events):
+        self.recording = Recording()
+        self.processes, self.rows = {}, {}
+        self.process_names, self.process_orders, self.thread_names, self.thread_orders = {}, {}, {}, {}
+        self.halves, self.async_halves = defaultdict(list), defaultdict(list)
+        self.origin = None
+        for place, event in enumerate(events):
+            if event.get("ph") == "M":
+                self.metadata(event)
+            else:
+                self.event(event, place)
+        self.join(self.halves)
+        self.join(self.async_halves)
+        self.give_names()
+
+    # --- rows ---
+    def process(self, event):
+        number = id_of(event.get("pid"))
+        if number not in self.processes:
+            self.processes[number] = Process(number, "")
+        return self.processes[number]
+
+    def row(self, event, sort=THREAD):
+        process = self.process(event)
+        number = None
+        if sort == THREAD:
+            number = id_of(event.get("tid"))
+            number = process.number if number is None else number
+        key = (process.number, sort, number)
+        if key not in self.rows:
+            name = sort if sort != THREAD else ""
+            self.rows[key] = Row(process, number, name, sort)
+            self.recording.rows.append(self.rows[key])
+        return self.rows[key]
+
+    def metadata(self, event):
+        args = event.get("args") if isinstance(event.get("args"), dict) else {}
+        pid = id_of(event.get("pid"))
+        tid = id_of(event.get("tid"))
+        tid = pid if tid is None else tid
+        if event.get("name") == "process_name" and text_or_none(args.get("name")):
+            self.process_names[pid] = args["name"]
+        elif event.get("name") == "thread_name" and text_or_none(args.get("name")):
+            self.thread_names[(pid, tid)] = args["name"]
+        elif event.get("name") == "process_sort_index" and isinstance(args.get("sort_index"), int):
+            self.process_orders[pid] = args["sort_index"]
+        elif event.get("name") == "thread_sort_index" and isinstance(args.get("sort_index"), int):
+            self.thread_orders[(pid, tid)] = args["sort_index"]
+
+    def give_names(self):
+        for number, process in self.processes.items():
+            process.name = self.process_names.get(number, "")
+            process.order = self.process_orders.get(number, 0)
+        for (pid, sort, tid), row in self.rows.items():
+            if sort == THREAD:
+                row.name = self.thread_names.get((pid, tid), "")
+                row.order = self.thread_orders.get((pid, tid), 0)
+        self.recording.rows = [row for row in self.recording.rows if row.items]
+
+    # --- events ---
+    def time(self, event, length):
+        begin = ps_of(event.get("ts"))
+        if begin is None:
+            self.recording.drops["missing-time"] += 1
+            return None
+        if self.origin is None:
+            self.set_origin(event, begin)
+        if begin - self.origin < -DAYS_BEFORE * PS_PER_DAY or begin + length - self.origin > DAYS_AFTER * PS_PER_DAY:
+            self.recording.drops["clock-outlier"] += 1
+            return None
+        return begin
+
+    def set_origin(self, event, begin):
+        latest = 3600 * 10**12 if event.get("cat") in TORCH else DAYS_AFTER * PS_PER_DAY
+        self.origin = 0 if abs(begin) < latest else begin - begin % 10**12
+
+    def event(self, event, place):
+        phase = event.get("ph")
+        take = {"X": self.complete, "B": self.half, "E": self.half, "i": self.instant, "I": self.instant,
+                "C": self.counter}.get(phase)
+        if take is None and isinstance(phase, str) and len(phase) == 1:
+            take = self.arrow if phase in "stf" else self.async_event if phase in "bneSTpF" else None
+        if take is None:
+            self.recording.drops["other-phase"] += 1
+            return
+        length = ps_of(event.get("dur")) if phase == "X" else 0
+        length = max(length or 0, 0)
+        if length == 1 and not text_or_none(event.get("cat")):
+            length = 0  # how JAX writes no length
+        begin = self.time(event, length)
+        if begin is not None:
+            take(event, place, begin, length)
+
+    def put(self, row, event, place, begin, end, args=None, is_instant=False):
+        item = Item(begin, end, text_or_none(event.get("name")), args_of(event) if args is None else args,
+                    text_or_none(event.get("cat")) or "", is_instant=is_instant)
+        item.place = place
+        row.items.append(item)
+        return item
+
+    def complete(self, event, place, begin, length):
+        self.put(self.row(event), event, place, begin, begin + length)
+
+    def half(self, event, place, begin, _):
+        self.halves[self.row(event)].append((begin, place, event))
+
+    def instant(self, event, place, begin, _):
+        loose = event.get("s") in ("g", "p") or event.get("tid") is None
+        self.put(self.row(event, LOOSE if loose else THREAD), event, place, begin, begin, is_instant=True)
+
+    def async_event(self, event, place, begin, _):
+        self.async_halves[self.row(event, ASYNC)].append((begin, place, event))
+
+    def counter(self, event, place, begin, _):
+        name, number = text_or_none(event.get("name")) or NO_NAME, event.get("id")
+        for key, value in args_of(event):
+            if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
+                title = f"{name} {key}" if number is None else f"{name} [{number}] {key}"
+                self.recording.counters[(self.process(event), title)].append((begin, value, place))
+            else:
+                self.recording.drops["counter-value"] += 1
+
+    def arrow(self, event, place, begin, _):
+        key = (event.get("cat"), event.get("name"), flow_id(event))
+        is_enclosed = event["ph"] != "f" or event.get("bp") == "e"
+        self.recording.arrows.append(Arrow(key, event["ph"], begin, self.row(event), is_enclosed, place))
+
+    # --- halves ---
+    def join(self, halves):
+        for row, events in halves.items():
+            open_by_key = defaultdict(list)
+            for begin, place, event in sorted(events, key=lambda e: e[:2]):
+                key = (event.get("cat"), flow_id(event)) if row.sort == ASYNC else None
+                if event["ph"] in "BbS":
+                    open_by_key[key].append((begin, place, event))
+                elif event["ph"] in "nTp":
+                    self.put(row, event, place, begin, begin, is_instant=True).key = key
+                else:
+                    self.close(row, open_by_key[key], event, begin, key)
+            for key, left in open_by_key.items():
+                for begin, place, event in left:
+                    item = self.put(row, event, place, begin, begin)
+                    item.key, item.is_open = key, True
+                    self.recording.drops["unmatched-begin"] += 1
+
+    def close(self, row, open_begins, event, end, key):
+        name = text_or_none(event.get("name"))
+        found = next((n for n in range(len(open_begins) - 1, -1, -1)
+                      if name is None or open_begins[n][2].get("name") == name), None)
+        if found is None:
+            self.recording.drops["unmatched-end"] += 1
+            return
+        begin, place, opened = open_begins.pop(found)
+        self.put(row, opened, place, begin, end, args_of(opened) + args_of(event)).key = key
+
+
+def recording_of(events):
+    return Reader(events).recording

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a converted trace has to hold, worked out the slow way from what was read: docs/convert.md, in nothing like the
+program.  tally_chrome.py and tally_xspace.py make a Recording of a file; `tally` makes of it what a viewer has to find.
+
+All times are whole picoseconds, until a viewer's nanoseconds are made of them at the end.
+"""
+
+from collections import Counter, defaultdict
+
+DEEPEST = 512    # open spans of a lane
+NO_NAME = "(no name)"
+THREAD, ASYNC, LOOSE = "thread", "(async)", "(no thread)"
+
+
+def to_ns(ps):
+    """Halves up."""
+    return (ps + 500) // 1000
+
+
+class Item:
+    """A span or an instant.  key: of asynchronous ones, what they may nest in; args: pairs of a key and a value."""
+
+    __slots__ = ("begin", "end", "name", "category", "args", "key", "is_open", "place", "lane", "depth", "correlation",
+                 "is_instant")
+
+    def __init__(self, begin, end, name, args=(), category="", key=None, is_instant=False):
+        self.begin, self.end, self.name, self.args, self.category = begin, max(begin, end), name or NO_NAME, args, category
+        self.key, self.is_open, self.place, self.lane, self.depth, self.correlation = key, False, 0, 0, 0, None
+        self.is_instant = is_instant
+
+    @property
+    def piece(self):
+        return to_ns(self.begin), to_ns(self.end) - to_ns(self.begin), self.name
+
+
+class Row:
+    """A thread, or what stands for one.  number: its id in the file, None = it has none; sort: THREAD, ASYNC or LOOSE."""
+
+    def __init__(self, process, number, name, sort=THREAD, order=0):
+        self.process, self.number, self.name, self.sort, self.order = process, number, name, sort, order
+        self.items = []
+
+    def __repr__(self):
+        return f"{self.process.name!r} {self.process.number} / {self.name!r} {self.number}"
+
+
+class Process:
+    def __init__(self, number, name, order=0):
+        self.number, self.name, self.order = number, name, order
+
+
+class Recording:
+    """rows; counters: (process, name) -> list of (time, value); arrows: list of Arrow; drops: what was left out, by name."""
+
+    def __init__(self):
+        self.rows, self.counters, self.arrows, self.drops = [], defaultdict(list), [], Counter()
+
+
+class Arrow:
+    """One end of an arrow.  kind: "s", "t", "f"; row: on which it lies; is_enclosed: of the span around it."""
+
+    __slots__ = ("key", "kind", "time", "row", "is_enclosed", "place")
+
+    def __init__(self, key, kind, time, row, is_enclosed, place):
+        self.key, self.kind, self.time, self.row, self.is_enclosed, self.place = key, kind, time, row, is_enclosed, place
+
+
+def in_order(items):
+    """As they are taken: by begin, longer ones first, then as they stand in the file."""
+    return sorted(items, key=lambda item: (item.begin, -item.end, item.place))
+
+
+def place_on_lanes(row):
+    """Give each item its lane and its depth there."""
+    lanes = []
+    for item in in_order(row.items):
+        for open_spans in lanes:
+            while open_spans and open_spans[-1].end <= item.begin:
+                open_spans.pop()
+        number = next((n for n, spans in enumerate(lanes) if fits(item, spans)), len(lanes))
+        if number == len(lanes):
+            lanes.append([])
+        item.lane, item.depth = number, len(lanes[number])
+        lanes[number].append(item)
+
+
+def fits(item, open_spans):
+    if not open_spans:
+        return True
+    inner = open_spans[-1]
+    return len(open_spans) < DEEPEST and item.end <= inner.end and item.key == inner.key
+
+
+def slices_by_row(recording):
+    """out: {(row, lane): list of (ts, dur, name, depth) in ns}"""
+    found = defaultdict(list)
+    for row in recording.rows:
+        place_on_lanes(row)
+        for item in row.items:
+            found[(row, item.lane)].append((*item.piece, item.depth))
+    return found
+
+
+# --- arrows ---------------------------------------------------------------------------------------------------
+
+def hold(row, arrows):
+    """Which span each end of an arrow on a row belongs to: {arrow: Item or None}.  One that is bound to what is around it, to
+    the span that was opened last; others to the next one that begins."""
+    items, found, open_spans, at = in_order(row.items), {}, [], 0
+    for arrow in sorted(arrows, key=lambda a: (a.time, a.place)):
+        while at < len(items) and items[at].begin <= arrow.time:
+            open_spans.append(items[at])
+            at += 1
+        open_spans = [i for i in open_spans if i.end > arrow.time]
+        if arrow.is_enclosed:
+            found[arrow] = open_spans[-1] if open_spans else None
+        else:
+            begun = next((i for i in open_spans if i.begin == arrow.time), None)
+            found[arrow] = begun or (items[at] if at < len(items) else None)
+    return found
+
+
+def flows_of(arrows):
+    """The ends of each flow, one list for each, in the order of time.  Ends of one key are flows one after the other: a begin
+    that follows an end, or a begin, starts the next; what comes before the first begin belongs to the first one."""
+    by_key = defaultdict(list)
+    for arrow in sorted(arrows, key=lambda a: (a.time, a.place)):
+        by_key[arrow.key].append(arrow)
+    for ends in by_key.values():
+        if all(a.kind != "s" for a in ends):
+            continue  # nothing begins it
+        flow, has_begun = [], False
+        for arrow in ends:
+            if arrow.kind == "s" and has_begun:
+                yield flow
+                flow = []
+            has_begun = has_begun or arrow.kind == "s"
+            flow.append(arrow)
+        yield flow
+
+
+def arrows_of(recording):
+    """Pairs of the spans that are joined, for each arrow of the input."""
+    by_row = defaultdict(list)
+    for arrow in recording.arrows:
+        by_row[arrow.row].append(arrow)
+    holders = {}
+    for row, arrows in by_row.items():
+        holders.update(hold(row, arrows))
+    for flow in flows_of(recording.arrows):
+        ends = [holders[arrow] for arrow in flow if holders[arrow] is not None]
+        yield from zip(ends, ends[1:])
+
+
+# --- arguments ------------------------------------------------------------------------------------------------
+
+def leaves(value, path=""):
+    """(path, value) of each that is neither a list nor an object: as a viewer lists arguments, flat."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from leaves(inner, f"{path}.{key}" if path else key)
+    elif isinstance(value, (list, tuple)):
+        for number, inner in enumerate(value):
+            yield from leaves(inner, f"{path}[{number}]")
+    else:
+        yield path, value
