@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { VARINT_MOST = 10, LENGTH_BYTES = 4 };
+enum { VARINT_MOST = 10, HANDLE_MOST = 5, LENGTH_BYTES = 4 };
 
 /* --- reading --- */
 
@@ -104,12 +104,43 @@ bool tm_arguments_next(struct tm_arguments *list, bool has_keys, struct tm_argum
     return false;
 }
 
+/* A varint of HANDLE_MOST bytes, whatever the value. */
+static void put_wide(uint8_t *to, uint32_t value)
+{
+    for (int i = 0; i < HANDLE_MOST; i++, value >>= 7)
+        to[i] = (uint8_t)(value | (i < HANDLE_MOST - 1 ? 0x80 : 0));
+}
+
 bool tm_arguments_find(struct tm_arguments list, enum tm_argument_type type, struct tm_argument *argument)
 {
     while (tm_arguments_next(&list, true, argument))
         if (argument->type == type)
             return true;
     return false;
+}
+
+void tm_arguments_move_place(uint8_t *bytes, size_t length, uint32_t track)
+{
+    struct tm_arguments list = { bytes, length };
+    struct tm_argument argument;
+
+    while (tm_arguments_next(&list, true, &argument)) {
+        if (argument.type != TM_ARGUMENT_PLACE)
+            continue;
+        put_wide(bytes + (list.bytes - bytes) - HANDLE_MOST, track);
+        return;
+    }
+}
+
+size_t tm_arguments_fitting(struct tm_arguments list, size_t room)
+{
+    const uint8_t *const begin = list.bytes;
+    struct tm_argument argument;
+    size_t fitting = 0;
+
+    while (tm_arguments_next(&list, true, &argument) && (size_t)(list.bytes - begin) <= room)
+        fitting = (size_t)(list.bytes - begin);
+    return fitting;
 }
 
 /* --- making --- */
@@ -126,18 +157,29 @@ static void put_varint(struct tm_arguments_builder *b, uint64_t value)
     b->bytes[b->used++] = (uint8_t)value;
 }
 
+static void put_handle(struct tm_arguments_builder *b, tm_strid handle)
+{
+    const size_t end = b->used + HANDLE_MOST;
+
+    put_varint(b, handle);
+    b->spared += end - b->used;
+}
+
 /* Key and type of a node, whose payload takes at most so many bytes.  false: it does not fit, or lies in what could not
  * be opened. */
 static bool put_head(struct tm_arguments_builder *b, tm_strid key, enum tm_argument_type type, size_t payload)
 {
+    const size_t taken = b->used + b->spared;
+    const size_t left = b->room > taken ? b->room - taken : 0;
+
     if (b->skipped)
         return false;
-    if (b->room - b->used < 2 * VARINT_MOST || payload > b->room - b->used - 2 * VARINT_MOST) {
+    if (left < 2 * VARINT_MOST || payload > left - 2 * VARINT_MOST) {
         b->is_cut = true;
         return false;
     }
     if (!b->depth || !b->open[b->depth - 1].is_array)
-        put_varint(b, key);
+        put_handle(b, key);
     b->bytes[b->used++] = (uint8_t)type;
     return true;
 }
@@ -214,13 +256,15 @@ void tm_put_text(struct tm_arguments_builder *b, tm_strid key, const char *text,
 void tm_put_name(struct tm_arguments_builder *b, tm_strid key, tm_strid name)
 {
     if (put_head(b, key, TM_ARGUMENT_NAME, VARINT_MOST))
-        put_varint(b, name);
+        put_handle(b, name);
 }
 
 void tm_put_place(struct tm_arguments_builder *b, uint32_t track)
 {
-    if (put_head(b, 0, TM_ARGUMENT_PLACE, VARINT_MOST))
-        put_varint(b, track);
+    if (!put_head(b, 0, TM_ARGUMENT_PLACE, HANDLE_MOST))
+        return;
+    put_wide(b->bytes + b->used, track);
+    b->used += HANDLE_MOST;
 }
 
 void tm_put_enclosed(struct tm_arguments_builder *b)

@@ -32,7 +32,7 @@ enum tm_argument_type {
     /* What is no argument, but belongs to the event; only at the top, with key 0. */
     TM_ARGUMENT_CATEGORY, /* as TEXT: cat */
     TM_ARGUMENT_ID,       /* as TEXT: id of a counter, an async span, a flow, as the file has it */
-    TM_ARGUMENT_PLACE,    /* varint: of a flow, the track on which it lies */
+    TM_ARGUMENT_PLACE,    /* varint of 5 bytes: of a flow, the track on which it lies */
     TM_ARGUMENT_ENCLOSED, /* nothing: an end of a flow belongs to the span around it, not to the next one (bp "e") */
     TM_ARGUMENT_TYPES
 };
@@ -67,6 +67,13 @@ bool tm_arguments_next(struct tm_arguments *list, bool has_keys, struct tm_argum
 /* What belongs to the event at the top of a list: the first node of that type. */
 bool tm_arguments_find(struct tm_arguments list, enum tm_argument_type type, struct tm_argument *argument);
 
+/* Put another track into the PLACE of a list, if it has one.
+ * in: bytes  the list, length bytes, at the top */
+void tm_arguments_move_place(uint8_t *bytes, size_t length, uint32_t track);
+
+/* How much of the front of a list, in whole nodes, fits into room bytes. */
+size_t tm_arguments_fitting(struct tm_arguments list, size_t room);
+
 static inline bool tm_argument_is_value(const struct tm_argument *argument)
 {
     return argument->type < TM_ARGUMENT_CATEGORY;
@@ -76,6 +83,7 @@ static inline bool tm_argument_is_value(const struct tm_argument *argument)
 struct tm_arguments_builder {
     uint8_t *bytes;
     size_t used, room;
+    size_t spared;           /* by handles that are shorter than they may be: what fits must not depend on them */
     struct tm_names *names;  /* keys and long texts go there */
     tm_status status;        /* of the names; the first failure stays */
     bool is_cut;

@@ -86,6 +86,51 @@ tm_status tm_unkeep_own(const struct tm_kept_args *args, const struct tm_kept_re
                            : TM_OK;
 }
 
+/* Copy bytes to the end of their array; at most TM_ARGUMENTS_MOST. */
+static tm_status copy_to_end(struct tm_kept_args *args, uint64_t from, size_t length)
+{
+    const tm_status st = tm_rows_copy(args->bytes, from, args->own, length);
+
+    return st == TM_OK ? tm_rows_append_many(args->bytes, args->own, length) : st;
+}
+
+/* What a row has, as the begin of a longer list at the end of the array. */
+static tm_status copy_row(struct tm_kept_args *args, struct tm_kept_record *row)
+{
+    const uint64_t at = tm_rows_count(args->bytes);
+    struct tm_allocation buffer;
+    struct tm_raw raw;
+    tm_status st = tm_unkeep_record(args, row, &buffer, &raw);
+
+    if (st == TM_OK && row->record.args_length)
+        st = tm_rows_append_many(args->bytes, raw.args, row->record.args_length);
+    if (st == TM_OK && row->own_length)
+        st = copy_to_end(args, row->args + row->record.args_length, row->own_length);
+    row->args = at;
+    return st;
+}
+
+tm_status tm_kept_args_join(struct tm_kept_args *args, struct tm_kept_record *row, const struct tm_kept_record *with,
+                            bool *is_cut)
+{
+    struct tm_raw raw;
+    size_t fitting;
+    tm_status st;
+
+    if (!with->own_length)
+        return TM_OK;
+    st = tm_unkeep_own(args, with, &raw);
+    fitting = st == TM_OK ? tm_arguments_fitting(raw.own, TM_ARGUMENTS_MOST - row->own_length) : 0;
+    *is_cut |= fitting < with->own_length;
+    if (!fitting)
+        return st;
+    st = copy_row(args, row);
+    if (st == TM_OK)
+        st = copy_to_end(args, with->args + with->record.args_length, fitting);
+    row->own_length += (uint32_t)fitting;
+    return st;
+}
+
 void tm_kept_args_free(struct tm_kept_args *args)
 {
     tm_rows_free(args->slots);

@@ -43,6 +43,10 @@ tm_status tm_unkeep_record(const struct tm_kept_args *args, const struct tm_kept
  * out: raw->own  valid until the next call with the same args */
 tm_status tm_unkeep_own(const struct tm_kept_args *args, const struct tm_kept_record *row,
                         struct tm_raw *raw) TM_MUST_USE;
+/* Add the own arguments of one row to those of another.
+ * out:    *is_cut  set where both are longer than TM_ARGUMENTS_MOST: whole nodes of `with` are left out */
+tm_status tm_kept_args_join(struct tm_kept_args *args, struct tm_kept_record *row, const struct tm_kept_record *with,
+                            bool *is_cut) TM_MUST_USE;
 void tm_kept_args_free(struct tm_kept_args *args); /* tolerates a zeroed one */
 
 #endif

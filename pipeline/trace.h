@@ -55,6 +55,8 @@ struct tm_track {
     int64_t process_order, order; /* among the processes, among its tracks, as the file wishes it: smaller first */
     uint32_t process;      /* tracks of one plane, or process, have the same number */
     uint8_t sort;          /* enum tm_track_sort */
+    uint32_t stream;       /* of a thread: the stream that the file draws on it, plus one; 0 = none, or not kept.  Only
+                              for the input: PLACE of a flow's end names the stream */
     uint32_t device;       /* index into tm_trace.devices, or TM_NONE */
     uint8_t side;          /* enum tm_side */
     uint8_t line;          /* enum tm_line */
@@ -165,6 +167,8 @@ struct tm_trace {
     char problem[512];          /* the first damage, in words; "" = none */
     char note[512];             /* what the format lacks, in words; "" = nothing */
     bool has_kernel_details;    /* some device event has them: then only those are kernels of the table */
+    int64_t first_ps, last_ps;  /* the first begin and the last end of all records; 0 where there are none.  Set by the
+                                   survey */
     uint64_t events;
 };
 

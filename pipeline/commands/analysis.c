@@ -37,7 +37,8 @@ struct analysis {
     struct tm_settings settings;
     struct tm_chosen_steps choice;
     struct tm_names *names;
-    struct tm_inputs inputs;
+    struct tm_inputs found;           /* where nobody has found them */
+    struct tm_inputs *inputs;         /* `found`, or the observer's */
     struct tm_stage stages[STAGES_MOST];
     size_t stage_count;               /* that were opened, the last one perhaps half */
     struct tm_warnings *warnings;
@@ -114,31 +115,40 @@ static void add_file(struct analysis *a)
     a->partial |= a->file->is_partial;
 }
 
+static tm_status read_events(struct analysis *a, struct tm_host_run *host)
+{
+    const struct tm_observer *observer = a->observer;
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
+        st = a->stages[i].type->begin_host(&a->stages[i], &host->trace);
+    if (st == TM_OK && observer)
+        st = observer->type->begin_host(observer->to, &host->trace);
+    if (st == TM_OK)
+        st = tm_host_events(host, observer ? take_observed : take_event, a);
+    for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
+        st = a->stages[i].type->end_host(&a->stages[i]);
+    return st == TM_OK && observer ? observer->type->end_host(observer->to) : st;
+}
+
 static tm_status read_host(struct analysis *a, const struct tm_found_file *found, uint32_t number)
 {
-    const struct tm_host_options options = { .steps = a->choice, .warn = keep_warning, .to = a };
-    const struct tm_observer *observer = a->observer;
-    struct tm_host_run host;
+    const bool is_kept = a->observer && a->observer->kept && a->inputs->host_count == 1;
+    const struct tm_host_options options = { .steps = a->choice, .warn = keep_warning, .to = a,
+                                             .keeps_arguments = is_kept && a->observer->keeps_arguments };
+    struct tm_host_run own, *host = is_kept ? a->observer->kept : &own;
     tm_status st;
 
     tm_names_begin_host(a->names);
-    st = tm_host_open(&host, a->run, a->names, found, number, &options);
-
-    for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
-        st = a->stages[i].type->begin_host(&a->stages[i], &host.trace);
-    if (st == TM_OK && observer)
-        st = observer->type->begin_host(observer->to, &host.trace);
+    st = tm_host_open(host, a->run, a->names, found, number, &options);
     if (st == TM_OK)
-        st = tm_host_events(&host, observer ? take_observed : take_event, a);
-    for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
-        st = a->stages[i].type->end_host(&a->stages[i]);
-    if (st == TM_OK && observer)
-        st = observer->type->end_host(observer->to);
+        st = read_events(a, host);
     if (st == TM_OK) {
-        tm_file_facts_take(a->file, host.input, found, &host.trace, host.events);
+        tm_file_facts_take(a->file, host->input, found, &host->trace, host->events);
         add_file(a);
     }
-    tm_host_close(&host);
+    if (!is_kept)
+        tm_host_close(host);
     return st;
 }
 
@@ -167,10 +177,10 @@ static tm_status load_files(struct analysis *a, struct tm_partial_reader *r, con
 
     for (uint32_t i = 0; i < count && st == TM_OK; i++) {
         st = tm_partial_load_file(r, a->file);
-        if (st == TM_OK && (count != part->file_count || (a->file->host[0] && host == a->inputs.host_count)))
+        if (st == TM_OK && (count != part->file_count || (a->file->host[0] && host == a->inputs->host_count)))
             return tm_partial_damaged(r, "it has changed since it was opened");
         if (st == TM_OK && a->file->host[0])
-            (void)snprintf(a->file->host, sizeof(a->file->host), "%s", name_of_host(&a->inputs, host++));
+            (void)snprintf(a->file->host, sizeof(a->file->host), "%s", name_of_host(a->inputs, host++));
         if (st == TM_OK)
             add_file(a);
     }
@@ -202,13 +212,13 @@ static tm_status load_partial(struct analysis *a, const struct tm_found_file *fo
 {
     struct tm_run *run = a->run;
     struct tm_partial_reader *r;
-    char run_name[sizeof(a->inputs.partial_run_name)];
+    char run_name[sizeof(a->inputs->partial_run_name)];
     tm_status st = tm_partial_open(&r, run, found->path);
 
     if (st != TM_OK)
         return st;
     run->bytes_read += found->bytes;
-    tm_partial_bind(r, a->names, name_of_host, &a->inputs, part->first_host, part->host_count);
+    tm_partial_bind(r, a->names, name_of_host, a->inputs, part->first_host, part->host_count);
     st = tm_partial_load_settings(r, run, found->path, a->options, run_name, sizeof(run_name));
     if (st == TM_OK)
         st = load_files(a, r, part);
@@ -254,15 +264,15 @@ static tm_status save_stages(struct analysis *a, struct tm_partial_writer *w)
 
 static tm_status save_partial(struct analysis *a)
 {
-    struct tm_partial_writer *w = tm_partial_writer_new(a->run, a->names, name_of_host, &a->inputs);
+    struct tm_partial_writer *w = tm_partial_writer_new(a->run, a->names, name_of_host, a->inputs);
     tm_status st;
 
     if (!w)
         return a->run->error.status;
     *a->saved = w;
-    st = tm_partial_save_settings(w, a->options, a->inputs.run_name);
+    st = tm_partial_save_settings(w, a->options, a->inputs->run_name);
     if (st == TM_OK)
-        st = tm_partial_save_files(w, a->file_list, a->inputs.plain_hosts);
+        st = tm_partial_save_files(w, a->file_list, a->inputs->plain_hosts);
     if (st == TM_OK)
         st = save_stages(a, w);
     if (st == TM_OK)
@@ -274,13 +284,13 @@ static tm_status save_partial(struct analysis *a)
 
 static tm_status read_file(struct analysis *a, size_t number)
 {
-    const struct tm_input_part *part = &a->inputs.parts[number];
+    const struct tm_input_part *part = &a->inputs->parts[number];
 
     if (part->kind == TM_PART_PARTIAL)
-        return load_partial(a, a->inputs.files[number], part);
+        return load_partial(a, a->inputs->files[number], part);
     if (part->kind == TM_PART_MEMORY)
-        return read_memory_profile(a, a->inputs.files[number]);
-    return read_host(a, a->inputs.files[number], part->first_host);
+        return read_memory_profile(a, a->inputs->files[number]);
+    return read_host(a, a->inputs->files[number], part->first_host);
 }
 
 /* --- the summary --- */
@@ -296,9 +306,9 @@ static void begin_summary(struct analysis *a)
     tm_add_string(tool, "version", TM_VERSION);
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
         tm_add_null(a->root, sections[i],
-                    a->inputs.host_count ? "not worked out by this version" : "no trace was given");
+                    a->inputs->host_count ? "not worked out by this version" : "no trace was given");
     input = tm_add_object(a->root, "input");
-    tm_add_string(input, "run", a->inputs.run_name);
+    tm_add_string(input, "run", a->inputs->run_name);
     a->host_list = tm_add_array(input, "hosts");
     a->file_list = tm_add_array(input, "files");
 }
@@ -323,7 +333,7 @@ static tm_status report_profiles(struct analysis *a)
 /* Without a trace only the first stage, which tells what was read, has something to say. */
 static tm_status report_stages(struct analysis *a)
 {
-    const size_t count = a->inputs.host_count ? a->stage_count : 1;
+    const size_t count = a->inputs->host_count ? a->stage_count : 1;
     tm_status st = TM_OK;
 
     for (size_t i = 0; i < count && st == TM_OK; i++)
@@ -366,10 +376,7 @@ static tm_status read_settings(struct analysis *a)
         a->settings.take_gap = a->observer->type->take_gap;
         a->settings.gap_taker = a->observer->to;
     }
-    a->choice = (struct tm_chosen_steps){ .all = o->steps == TM_CHOOSE_ALL,
-                                          .has_range = o->steps == TM_CHOOSE_RANGE,
-                                          .begin = o->steps_begin, .end = o->steps_end,
-                                          .has_skip = o->skip_steps >= 0, .skip = (uint64_t)o->skip_steps };
+    a->choice = tm_host_steps(o);
     return st == TM_OK && o->thresholds ? tm_thresholds_read(&a->thresholds, o->thresholds, &a->run->error) : st;
 }
 
@@ -378,8 +385,8 @@ static tm_status work(struct analysis *a)
     struct tm_run *run = a->run;
     tm_status st = read_settings(a);
 
-    if (st == TM_OK)
-        st = tm_inputs_find(&a->inputs, run, a->options);
+    if (st == TM_OK && a->inputs == &a->found)
+        st = tm_inputs_find(a->inputs, run, a->options);
     if (st != TM_OK)
         return st;
     a->names = a->observer ? a->observer->names
@@ -391,7 +398,7 @@ static tm_status work(struct analysis *a)
         return run->error.status;
     begin_summary(a);
     st = open_stages(a);
-    for (size_t i = 0; i < a->inputs.file_count && st == TM_OK; i++)
+    for (size_t i = 0; i < a->inputs->file_count && st == TM_OK; i++)
         st = read_file(a, i);
     if (st == TM_OK && a->saved)
         st = save_partial(a);
@@ -405,6 +412,7 @@ tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struc
                           .saved = partial, .observer = observer };
     tm_status st;
 
+    a.inputs = observer && observer->inputs ? observer->inputs : &a.found;
     if (partial)
         *partial = NULL;
     st = work(&a);
@@ -412,7 +420,7 @@ tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struc
     tm_device_profiles_free(a.profiles);
     if (!observer)
         tm_names_free(a.names);
-    tm_inputs_free(&a.inputs);
+    tm_inputs_free(&a.found);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a.file, a.file ? sizeof(*a.file) : 0);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a.warnings, a.warnings ? sizeof(*a.warnings) : 0);
     if (st == TM_OK)

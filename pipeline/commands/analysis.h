@@ -2,6 +2,8 @@
 #ifndef TM_ANALYSIS_H
 #define TM_ANALYSIS_H
 
+#include "pipeline/commands/host_run.h"
+#include "pipeline/commands/inputs.h"
 #include "pipeline/doc.h"
 #include "pipeline/options.h"
 #include "pipeline/partial.h"
@@ -12,6 +14,11 @@ struct tm_observer {
     const struct tm_observer_type *type;
     void *to;
     struct tm_names *names; /* of the run, made by the caller, so that texts outlive the analysis */
+    struct tm_inputs *inputs; /* found by the caller; NULL = find them */
+    /* Where the only host stays open after it was read, with its arguments where keeps_arguments: the caller closes it.
+     * NULL = every host is closed */
+    struct tm_host_run *kept;
+    bool keeps_arguments;
 };
 
 /* Read the inputs once and fill the whole summary, key figures, verdict and findings included.

@@ -8,6 +8,14 @@
 #include "stages/input/xspace/xspace.h"
 #include "stages/order/order.h"
 
+struct tm_chosen_steps tm_host_steps(const struct tm_options *options)
+{
+    return (struct tm_chosen_steps){ .all = options->steps == TM_CHOOSE_ALL,
+                                     .has_range = options->steps == TM_CHOOSE_RANGE,
+                                     .begin = options->steps_begin, .end = options->steps_end,
+                                     .has_skip = options->skip_steps >= 0, .skip = (uint64_t)options->skip_steps };
+}
+
 static tm_status make_tables(struct tm_trace *trace)
 {
     const size_t share = tm_budget_share(&trace->run->budget, TM_ACCOUNT_METADATA);
@@ -138,5 +146,6 @@ tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to
 {
     struct resolved resolved = { host, take, to };
 
+    tm_survey_rewind(&host->resolver);
     return tm_order(host->source, take_record, &resolved);
 }

@@ -3,6 +3,7 @@
 #define TM_HOST_RUN_H
 
 #include "pipeline/discover.h"
+#include "pipeline/options.h"
 #include "stages/input/bytes/input_file.h"
 #include "stages/survey/survey.h"
 
@@ -27,6 +28,9 @@ struct tm_host_options {
     void *to;                /* of warn */
 };
 
+/* The steps that the options choose. */
+struct tm_chosen_steps tm_host_steps(const struct tm_options *options);
+
 /* Open, scan and survey a file, or a member of an archive.
  * in:     names   of the whole run: texts outlive the host
  * owns:   the caller; tm_host_close releases it, also after a failure
@@ -36,7 +40,7 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
                        const struct tm_host_options *options) TM_MUST_USE;
 void tm_host_close(struct tm_host_run *host);
 
-/* Give all its events, in order and resolved, to `take`. */
+/* Give all its events, in order and resolved, to `take`; as often as wanted. */
 typedef tm_status tm_take_event(void *to, const struct tm_event *event);
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to) TM_MUST_USE;
 

@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/commands/analysis.h"
 #include "pipeline/commands/commands.h"
+#include "pipeline/commands/out_place.h"
 #include "pipeline/doc.h"
 #include "pipeline/terminal.h"
 #include "reports/format/format.h"
@@ -18,7 +18,7 @@
 #include "reports/pdf/pdf.h"
 #include "reports/text/text.h"
 
-enum { FINDINGS_SHOWN = 3, FOLDER_BYTES = 4096, NAME_MOST = 200, LINE_BYTES = 256 };
+enum { FINDINGS_SHOWN = 3, LINE_BYTES = 256 };
 
 static tm_status json_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
 {
@@ -46,88 +46,6 @@ static const struct output outputs[] = {
 };
 
 enum { OUTPUT_COUNT = sizeof(outputs) / sizeof(outputs[0]) };
-
-/* ---- the folder ---- */
-
-/* See early that a folder can be written, before the work is done that would be lost.  Nothing is
- * made yet: the nearest part of the path that exists is looked at. */
-static tm_status check_folder(struct tm_run *run, const char *path)
-{
-    char at[FOLDER_BYTES];
-    struct stat info;
-
-    if (strlen(path) >= sizeof(at))
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1,
-                       "cannot write into '%s': the path is too long", path);
-    memcpy(at, path, strlen(path) + 1);
-    while (stat(at, &info) != 0) {
-        char *const slash = strrchr(at, '/');
-
-        if (errno != ENOENT)
-            return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%s': %s", path,
-                           strerror(errno));
-        if (slash && slash != at)
-            *slash = '\0';
-        else
-            memcpy(at, slash ? "/" : ".", 2);
-    }
-    if (!S_ISDIR(info.st_mode)) {
-        (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1,
-                      "cannot write into '%s': '%s' is not a folder", path, at);
-        tm_hint(&run->error, "name another folder with -o");
-        return TM_ERR_OUTPUT;
-    }
-    if (access(at, W_OK | X_OK) != 0) {
-        (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%s': %s", path,
-                      strerror(errno));
-        tm_hint(&run->error, "name another folder with -o");
-        return TM_ERR_OUTPUT;
-    }
-    return TM_OK;
-}
-
-static size_t without_ending(const char *name, size_t length, const char *ending)
-{
-    const size_t cut = strlen(ending);
-
-    return length > cut && memcmp(name + length - cut, ending, cut) == 0 ? length - cut : length;
-}
-
-/* What the report is called after: the file, if it is one, else the run. */
-static const char *name_of(const struct tm_options *options, const struct tm_value *summary,
-                           size_t *length)
-{
-    static const char *const endings[] = { ".gz", ".zst", ".tgz", ".tar", ".zip", ".xplane.pb", ".prof" };
-    const char *const input = options->inputs[0];
-    const char *const slash = strrchr(input, '/');
-    const char *name = slash ? slash + 1 : input;
-    struct stat info;
-
-    if (strcmp(input, "-") == 0)
-        name = "stdin";
-    else if (options->input_count > 1 || stat(input, &info) != 0 || S_ISDIR(info.st_mode))
-        name = tm_text(tm_path(summary, "input.run"));
-    *length = strlen(name);
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
-        *length = without_ending(name, *length, endings[i]);
-    return name;
-}
-
-/* NAME.report in the working folder.  The name comes from a path or from a trace: it stays one
- * plain part of a path. */
-static void default_folder(char *out, size_t out_bytes, const struct tm_options *options,
-                           const struct tm_value *summary)
-{
-    size_t length, used = 0;
-    const char *const name = name_of(options, summary, &length);
-
-    for (; used < length && used < NAME_MOST; used++) {
-        const unsigned char c = (unsigned char)name[used];
-
-        out[used] = c < 0x20 || c == 0x7f || c == '/' || (used == 0 && c == '-') ? '_' : (char)c;
-    }
-    (void)snprintf(out + used, out_bytes - used, used ? ".report" : "trace.report");
-}
 
 /* ---- the files ---- */
 
@@ -280,37 +198,18 @@ static tm_status print_summary(struct tm_run *run, const struct tm_doc *doc)
 
 /* ---- the job ---- */
 
-/* --strict: an input of which anything is missing gives no report. */
-static tm_status check_strict(struct tm_run *run, bool is_partial)
-{
-    const uint64_t losses = tm_tally_losses(&run->tallies);
-
-    if (!run->strict || (!is_partial && losses == 0))
-        return TM_OK;
-    if (losses > 0)
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
-                      "cannot report under --strict: %llu losses in the input",
-                      (unsigned long long)losses);
-    else
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
-                      "cannot report under --strict: the input is partial");
-    tm_hint(&run->error,
-            "'tracemill inspect' tells what is lost; without --strict the rest is reported");
-    return TM_ERR_INPUT;
-}
-
 static tm_status deliver(struct tm_run *run, const struct tm_options *options, const struct result *result)
 {
     const struct tm_doc *const doc = result->doc;
     const struct tm_value *const summary = tm_doc_root(doc);
     const bool is_partial = tm_is(tm_path(summary, "input.partial"));
-    char folder[FOLDER_BYTES];
-    tm_status st = check_strict(run, is_partial);
+    char folder[TM_PLACE_BYTES];
+    tm_status st = tm_check_strict(run, is_partial, "report");
 
     if (st)
         return st;
     if (!options->output)
-        default_folder(folder, sizeof(folder), options, summary);
+        tm_default_name(folder, options, tm_text(tm_path(summary, "input.run")), ".report", false);
     const char *const to = options->output ? options->output : folder;
 
     tm_progress_phase(&run->progress, "writing", 0);
@@ -330,7 +229,7 @@ static tm_status deliver(struct tm_run *run, const struct tm_options *options, c
 
 tm_status tm_command_report(struct tm_run *run, const struct tm_options *options)
 {
-    tm_status st = check_folder(run, options->output ? options->output : ".");
+    tm_status st = tm_check_folder(run, options->output ? options->output : ".");
 
     if (st)
         return st;

@@ -187,7 +187,8 @@ static void say_rows(struct tm_finding *f, const struct tm_value *rows)
                        tm_format_count(count, tm_int(tm_get(row, "count"))),
                        tm_format_time(longest, tm_int(tm_get(row, "longest_ps"))),
                        tm_format_moment(begin, tm_int(tm_get(row, "begin_ps"))));
-        tm_finding_where(f, tm_int(tm_get(row, "begin_ps")), tm_int(tm_get(row, "longest_ps")), "");
+        tm_finding_where(f, tm_int(tm_get(row, "begin_ps")), tm_int(tm_get(row, "longest_ps")),
+                         tm_text(tm_get(row, "host")));
     }
 }
 

@@ -190,7 +190,8 @@ static void find_empty_steps(struct tm_findings *all)
                       "jax.profiler.StepTraceAnnotation(...)`.");
     tm_finding_fix(f, "jax|Or, before anything runs: `jax.config.update('jax_cpu_enable_async_dispatch', False)`.");
     tm_finding_fix(f, "torch,other|Wait for the results of a step before its mark ends.");
-    tm_finding_where(f, tm_int(tm_get(first, "begin_ps")), tm_int(tm_get(first, "host_span_ps")), "");
+    tm_finding_where(f, tm_int(tm_get(first, "begin_ps")), tm_int(tm_get(first, "host_span_ps")),
+                     tm_text(tm_get(first, "host")));
 }
 
 static void find_no_host(struct tm_findings *all)

@@ -137,7 +137,7 @@ static tm_status hold_depth(struct tm_derived *d, uint32_t device, int64_t until
         q->most = q->depth;
     if (last > first && st == TM_OK) {
         st = tell_depth(d, device, first, q->most);
-        if (st == TM_OK)
+        if (st == TM_OK && last > first + 1)
             st = tell_depth(d, device, first + 1, q->depth);
         q->stretch = last;
         q->most = q->depth;

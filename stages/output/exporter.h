@@ -7,29 +7,36 @@
 #include "stages/output/trace_writer.h"
 
 /* From ordered events to calls of a trace writer: rows, lanes, cuts, counters, arrows; docs/convert.md says what becomes
- * of what.  One exporter writes one output: a file, or the parts of it one after the other. */
+ * of what.  One exporter writes one output: a file, or the parts of it one after the other.
+ * Memory: the account `threads` for what is open, half of `tables` for the rest; the other half is for the writer and its
+ * file. */
 struct tm_exporter;
 
 /* What has been written since the file was begun. */
 struct tm_export_counts {
-    uint64_t slices;           /* pieces of spans, instants too */
-    uint64_t counters, flows, rows;
+    uint64_t slices;           /* pieces of spans that have begun, instants too */
+    uint64_t counters;         /* values */
+    uint64_t flows;            /* ends of arrows */
+    uint64_t rows;
     uint64_t pieces;           /* slices that go on from the part before */
-    int64_t first_ps, last_ps; /* of its slices and counters; first after last = nothing */
+    int64_t first_ps, last_ps; /* of its slices and counters, on the output's clock; first after last = nothing */
 };
 
-/* Asked before each event, when everything that ended before its begin has been written.
+/* Asked before each event, when everything that ended before its begin has been written.  Times are on the output's clock.
+ * in:  open_spans  that are not ended yet, and would go on in the next file
  * out: true: the present file is to end at time_ps, and another one begins there */
 typedef bool tm_wants_cut(void *to, const struct tm_export_counts *counts, uint64_t raw_bytes, size_t open_spans,
                           int64_t time_ps);
-/* The file that was written ends at time_ps; what is to be written next?  (finish: NULL is for none) */
+/* The file that was written ends at time_ps: the writer has ended it.  Which one is to be written next?  The writer begins
+ * it.
+ * out: *next  never NULL */
 typedef tm_status tm_next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps,
                                struct tm_out_file **next);
 
 struct tm_export_options {
     struct tm_trace_writer *writer;
     const struct tm_filter *filter; /* NULL = everything */
-    struct tm_derived *derived;     /* NULL = --plain */
+    struct tm_derived *derived;     /* NULL = --plain; it is asked for the rows of each host that begins */
     /* Only what lies on this device: index into the devices of the host; TM_NONE: what lies on none */
     bool has_device;
     uint32_t device;
@@ -40,6 +47,7 @@ struct tm_export_options {
 };
 
 /* in:     names  of everything
+ * owns:   keeps names, and what options point to
  * errors: NULL, with the error in run->error */
 struct tm_exporter *tm_exporter_new(struct tm_run *run, struct tm_names *names,
                                     const struct tm_export_options *options) TM_MUST_USE;
@@ -49,9 +57,9 @@ void tm_exporter_free(struct tm_exporter *e); /* tolerates NULL */
 void tm_exporter_begin_file(struct tm_exporter *e);
 
 /* A host's events follow, ordered by tm_order.
- * in:     resolver, source  surveyed
- *         offset_ps         where its time 0 lies on the output's clock: the caller sees to it that nothing of it is
- *                           negative */
+ * in:     trace      surveyed; it keeps arguments
+ *         offset_ps  where its time 0 lies on the output's clock: the caller sees to it that nothing of it is negative
+ * errors: TM_ERR_LIMIT  something is; more spans are open at once than there is memory for */
 tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *trace, int64_t offset_ps) TM_MUST_USE;
 tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event) TM_MUST_USE;
 /* Everything that is open ends. */

@@ -130,6 +130,8 @@ tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choi
 
     *resolver = (struct tm_resolver){ .run = s.run, .trace = s.trace };
     s.trace->main_track = TM_NONE;
+    s.trace->first_ps = INT64_MAX;
+    s.trace->last_ps = INT64_MIN;
     for (uint32_t i = 0; i < s.trace->device_count; i++) {
         s.trace->devices[i].first_ps = INT64_MAX;
         s.trace->devices[i].last_ps = INT64_MIN;
@@ -150,11 +152,18 @@ tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choi
     if (st == TM_OK && s.trace->thread_count) {
         resolver->inside_until_ps = tm_take(&s.run->budget, TM_ACCOUNT_THREADS,
                                             s.trace->thread_count * sizeof(int64_t), &s.run->error);
-        for (uint32_t i = 0; resolver->inside_until_ps && i < s.trace->thread_count; i++)
-            resolver->inside_until_ps[i] = INT64_MIN;
         st = resolver->inside_until_ps ? TM_OK : s.run->error.status;
     }
+    if (s.trace->first_ps > s.trace->last_ps)
+        s.trace->first_ps = s.trace->last_ps = 0;
+    tm_survey_rewind(resolver);
     return st;
+}
+
+void tm_survey_rewind(struct tm_resolver *resolver)
+{
+    for (uint32_t i = 0; resolver->inside_until_ps && i < resolver->trace->thread_count; i++)
+        resolver->inside_until_ps[i] = INT64_MIN;
 }
 
 void tm_survey_free(struct tm_resolver *resolver)

@@ -24,6 +24,8 @@ struct tm_chosen_steps {
  * errors: as of the tables and the input */
 tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choice,
                     struct tm_resolver *resolver) TM_MUST_USE;
+/* The events will be resolved again, from the first one on. */
+void tm_survey_rewind(struct tm_resolver *resolver);
 void tm_survey_free(struct tm_resolver *resolver);
 
 #endif

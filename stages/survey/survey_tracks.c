@@ -8,6 +8,14 @@
 
 typedef tm_status on_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw);
 
+static void note_times(struct tm_trace *trace, const struct tm_record *record)
+{
+    const int64_t end_ps = record->start_ps + record->dur_ps; /* tm_time_fits */
+
+    trace->first_ps = record->start_ps < trace->first_ps ? record->start_ps : trace->first_ps;
+    trace->last_ps = end_ps > trace->last_ps ? end_ps : trace->last_ps;
+}
+
 /* Read a track.  in: counts  count its tallies: true for one reading of each track */
 static tm_status read_track(struct tm_survey *s, uint64_t number, bool counts, on_record *take, struct tm_track *track)
 {
@@ -24,6 +32,8 @@ static tm_status read_track(struct tm_survey *s, uint64_t number, bool counts, o
         st = type->next(cursor, &raw, &more);
         if (st != TM_OK || !more)
             break;
+        if (counts)
+            note_times(s->trace, &raw.record);
         st = take(s, track, &raw);
     }
     type->close(cursor);

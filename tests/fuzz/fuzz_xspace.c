@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as an XSpace: scanned, surveyed, put in order, resolved, and through the stage that works out device time.
- * The choice of steps follows from the length.  Beside what the sanitizers see: parts that do not add up, events out
- * of order, and memory that is not given back.
+ * The choice of steps follows from the length, and whether arguments are kept.  Beside what the sanitizers see: parts
+ * that do not add up, events out of order, arguments that cannot be read, and memory that is not given back.
  * Seeds: profiles of the builder, written into the folder $TM_FUZZ_SEEDS before the first input. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +43,10 @@ static void put_gpu_work(struct xb_plane *gpu, struct xb_line *driver, int64_t s
         xb_int(line, "correlation_id", id);
         if (i % 5 == 4)
             xb_int(line, "group_id", i / 5);
+        xb_real(line, "theoretical_occupancy_pct", 50);
+        xb_bytes_value(line, "bytes", "abc\x01", 4);
+        xb_int_of_id(line, 9000 + i, -1);
+        xb_ref_of_id(line, "lost", 9000);
     }
 }
 
@@ -142,9 +146,36 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 struct way {
     struct tm_stage stage;
+    struct tm_host_run *host;
     struct tm_record before;
     uint64_t events;
+    uint8_t list[TM_ARGUMENTS_MOST];
 };
+
+/* Every node can be read, and bears a name that is there. */
+static void check_arguments(const struct tm_trace *trace, struct tm_arguments list)
+{
+    const uint64_t names = tm_names_count(trace->names);
+
+    while (list.length) {
+        struct tm_argument a;
+
+        if (!tm_arguments_next(&list, true, &a) || a.key >= names || (a.type == TM_ARGUMENT_NAME && a.value >= names))
+            abort();
+    }
+}
+
+static void check_own_and_common(struct way *way, const struct tm_event *event)
+{
+    const struct tm_trace *const trace = &way->host->trace;
+    struct tm_arguments common;
+
+    if (!trace->keeps_arguments && (event->own.length || event->record.common))
+        abort(); /* nobody asked for them */
+    check_arguments(trace, event->own);
+    if (event->record.common && tm_trace_common(trace, event->record.common, way->list, &common) == TM_OK)
+        check_arguments(trace, common);
+}
 
 static tm_status take_event(void *to, const struct tm_event *event)
 {
@@ -154,6 +185,7 @@ static tm_status take_event(void *to, const struct tm_event *event)
     if (way->events++ && (b->start_ps < a->start_ps || (b->start_ps == a->start_ps && b->dur_ps > a->dur_ps)))
         abort(); /* out of order */
     way->before = *b;
+    check_own_and_common(way, event);
     return way->stage.type->take(&way->stage, event, 1);
 }
 
@@ -203,13 +235,13 @@ static void ignore_warning(void *to, const char *text, size_t length)
 
 static void read_profile(struct tm_run *run, char *path, size_t size)
 {
-    const struct tm_host_options options = { .steps = { .all = size % 4 == 1, .has_range = size % 4 == 2, .begin = size % 3, .end = 3,
+    const struct tm_host_options options = { .keeps_arguments = size / 4 % 2, .steps = { .all = size % 4 == 1, .has_range = size % 4 == 2, .begin = size % 3, .end = 3,
                                                 .has_skip = size % 4 == 3, .skip = size % 5 }, .warn = ignore_warning };
     const struct tm_settings settings = { .gap_min_ps = 1000, .table_rows = 50, .session_window = size % 7 == 1 };
     struct tm_names *const names = tm_names_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES), tm_traits_of);
-    struct way way = { .stage = { .type = &tm_device_time_stage, .run = run, .settings = &settings } };
-    const struct tm_found_file found = { .path = path, .host = (char[]){ "host" }, .bytes = size };
     struct tm_host_run host = { .run = NULL };
+    struct way way = { .stage = { .type = &tm_device_time_stage, .run = run, .settings = &settings }, .host = &host };
+    const struct tm_found_file found = { .path = path, .host = (char[]){ "host" }, .bytes = size };
 
     way.stage.state = tm_take(&run->budget, TM_ACCOUNT_MODEL, way.stage.type->state_bytes, &run->error);
     if (names && way.stage.state) {

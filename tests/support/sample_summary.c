@@ -121,7 +121,7 @@ static const char gpu_tail[] =
     "'balance':{'devices':2,'imbalance_pct':6.4,'slowest':'trainer-7/"
     "gpu:1','busy':[]},"
     "'fallback':{'callbacks':{'count':30,'total_ps':12000000000,'rows':[{'name':'$train.py:40 host_fn','kind':"
-    "'pure_callback','op':null,'count':30,'total_ps':12000000000,'begin_ps':233000000000,'longest_ps':500000000}],"
+    "'pure_callback','op':null,'count':30,'total_ps':12000000000,'host':'trainer-7','begin_ps':233000000000,'longest_ps':500000000}],"
     "'rest':{'rows':0,'count':0,'total_ps':0}},'cpu_ops':{'count':0,'total_ps':0,'rows':[],'rest':{'rows':0,"
     "'count':0,'total_ps':0}},'host_ops':{'count':0,'total_ps':0,'rows':[],'rest':{'rows':0,'count':0,'total_ps':0}},"
     "'round_trips':{'count':30,'host_ps':6000000000,'bytes':245760,'longest':[{'device':'trainer-7/gpu:0',"

@@ -41,7 +41,8 @@ tm_strid stored_name(struct stored_trace *stored, const char *name)
 }
 
 /* Read one line of the notation. */
-static void read_line(struct stored_trace *stored, char *line, struct tm_record *record)
+static void read_line(struct stored_trace *stored, char *line, struct tm_record *record,
+                      struct tm_arguments_builder *own)
 {
     char *rest = NULL;
     const char *letter;
@@ -56,6 +57,8 @@ static void read_line(struct stored_trace *stored, char *line, struct tm_record 
     for (char *word = strtok_r(NULL, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
         if (word[0] == '#')
             record->correlation = strtoull(word + 1, NULL, 10);
+        else if (word[0] == '=')
+            tm_put_text(own, 0, word + 1, strlen(word + 1));
         else
             record->name = stored_name(stored, word);
     }
@@ -70,14 +73,29 @@ void stored_add(struct stored_trace *stored, uint32_t track, const char *lines)
     memcpy(copy, lines, strlen(lines) + 1);
     for (char *line = strsep(&rest, ";"); line; line = strsep(&rest, ";")) {
         struct tm_raw raw = { .record = { .track = track } };
+        struct tm_arguments_builder own;
+        uint8_t bytes[1024];
 
-        read_line(stored, line, &raw.record);
+        tm_arguments_begin(&own, stored->trace.names, bytes, sizeof(bytes));
+        read_line(stored, line, &raw.record, &own);
+        raw.own = tm_arguments_end(&own);
         assert_int_equal(tm_record_store_add(stored->store, &raw), TM_OK);
     }
 }
 
+static size_t print_words(struct tm_arguments own, char *to, size_t size)
+{
+    struct tm_argument word;
+    size_t used = 0;
+
+    while (tm_arguments_next(&own, true, &word))
+        used += (size_t)snprintf(to + used, size - used, " =%.*s", (int)word.length, word.text);
+    return used;
+}
+
 static int print_record(struct stored_trace *stored, const struct tm_record *r, char *to, size_t size)
 {
+    const char *const open = r->flags & TM_FLAG_OPEN ? "!" : "";
     char key[24] = "", name[64] = "", dur[24] = "";
     const char *text;
     size_t length;
@@ -89,8 +107,8 @@ static int print_record(struct stored_trace *stored, const struct tm_record *r, 
     if (r->correlation)
         (void)snprintf(key, sizeof(key), " #%llu", (unsigned long long)r->correlation);
     if (r->kind == TM_SPAN)
-        (void)snprintf(dur, sizeof(dur), "+%lld%s", (long long)r->dur_ps, r->flags & TM_FLAG_OPEN ? "!" : "");
-    return snprintf(to, size, "%c%lld%s%s%s", kind_letters[r->kind], (long long)r->start_ps, dur, name, key);
+        (void)snprintf(dur, sizeof(dur), "+%lld", (long long)r->dur_ps);
+    return snprintf(to, size, "%c%lld%s%s%s%s", kind_letters[r->kind], (long long)r->start_ps, dur, open, name, key);
 }
 
 void assert_stored(struct stored_trace *stored, uint32_t track, const char *expected)
@@ -102,16 +120,19 @@ void assert_stored(struct stored_trace *stored, uint32_t track, const char *expe
     assert_int_equal(tm_record_store_begin(stored->store, track, &place), TM_OK);
     for (;;) {
         struct tm_raw raw;
+        uint8_t *own;
         bool more;
 
         assert_int_equal(tm_record_store_next(&place, &raw, &more), TM_OK);
         if (!more)
             break;
+        assert_int_equal(tm_record_store_own(&place, &raw, &own), TM_OK);
         assert_int_equal(raw.record.track, track);
         assert_true(at + 200 < sizeof(text));
         if (at)
             text[at++] = ';';
         at += (size_t)print_record(stored, &raw.record, text + at, sizeof(text) - at);
+        at += print_words(raw.own, text + at, sizeof(text) - at);
     }
     tm_record_store_end(&place);
     assert_string_equal(text, expected);

@@ -20,10 +20,11 @@ void stored_trace_free(struct stored_trace *stored);
 /* The handle of a name; "" = 0. */
 tm_strid stored_name(struct stored_trace *stored, const char *name);
 
-/* Add records: "KIND START[+DUR] [NAME] [#KEY];..." where KIND is X, B, E, i, C, s, t or f. */
+/* Add records: "KIND START[+DUR] [NAME] [#KEY] [=WORD ...];..." where KIND is X, B, E, i, C, s, t or f; words are its
+ * own arguments: texts with the key 0. */
 void stored_add(struct stored_trace *stored, uint32_t track, const char *lines);
 
-/* What the track holds in the same notation; a span that is open has a ! behind its length. */
+/* What the track holds in the same notation; what has TM_FLAG_OPEN has a ! behind its time. */
 void assert_stored(struct stored_trace *stored, uint32_t track, const char *expected);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "pipeline/commands/host_run.h"
 #include "stages/resolve/classes.h"
+#include "tests/support/argument_text.h"
 #include "tests/support/test_run.h"
 
 struct opened {
@@ -25,9 +26,8 @@ static void ignore_warning(void *to, const char *text, size_t length)
     (void)length;
 }
 
-static tm_status open_trace(struct opened *o, const char *json)
+static tm_status open_trace_with(struct opened *o, const char *json, const struct tm_host_options *options)
 {
-    const struct tm_host_options options = { .steps.all = true, .warn = ignore_warning };
     char path[64], name[] = "h0";
     const struct tm_found_file found = { .path = path, .host = name };
     const uint64_t refuse_in = o->run.budget.refuse_in;
@@ -42,7 +42,21 @@ static tm_status open_trace(struct opened *o, const char *json)
     o->names = tm_names_new(&o->run, tm_budget_share(&o->run.budget, TM_ACCOUNT_NAMES), tm_traits_of);
     if (!o->names)
         return o->run.error.status;
-    return tm_host_open(&o->host, &o->run, o->names, &found, 0, &options);
+    return tm_host_open(&o->host, &o->run, o->names, &found, 0, options);
+}
+
+static tm_status open_trace(struct opened *o, const char *json)
+{
+    const struct tm_host_options options = { .steps.all = true, .warn = ignore_warning };
+
+    return open_trace_with(o, json, &options);
+}
+
+static tm_status open_with_arguments(struct opened *o, const char *json)
+{
+    const struct tm_host_options options = { .steps.all = true, .warn = ignore_warning, .keeps_arguments = true };
+
+    return open_trace_with(o, json, &options);
 }
 
 static void close_trace(struct opened *o)
@@ -383,6 +397,187 @@ static void the_execution_of_a_tpu_bears_its_device(void **state)
     close_trace(&o);
 }
 
+/* --- what events say of themselves --- */
+
+struct told {
+    struct opened *o;
+    FILE *to;
+};
+
+static tm_status tell(void *to, const struct tm_event *event)
+{
+    struct told *const t = to;
+
+    (void)fprintf(t->to, "%" PRIu32 " ", event->record.track);
+    put_name(t->o, t->to, event->record.name);
+    (void)fputs(event->record.flags & TM_FLAG_OPEN ? "! " : " ", t->to);
+    print_arguments(t->to, t->o->names, event->own);
+    (void)fputc(';', t->to);
+    return TM_OK;
+}
+
+/* "track name arguments;" of every event in the order of time. */
+static void assert_arguments(const char *json, const char *expected)
+{
+    char text[4096] = "";
+    struct opened o = { .fd = -1 };
+    struct told told = { &o, fmemopen(text, sizeof(text), "w") };
+
+    assert_non_null(told.to);
+    assert_int_equal(open_with_arguments(&o, json), TM_OK);
+    assert_int_equal(tm_host_events(&o.host, tell, &told), TM_OK);
+    (void)fclose(told.to);
+    assert_true(o.run.budget.peak_bytes[TM_ACCOUNT_INPUT] <= tm_budget_share(&o.run.budget, TM_ACCOUNT_INPUT));
+    close_trace(&o);
+    assert_string_equal(text, expected);
+}
+
+static void events_come_with_their_arguments(void **state)
+{
+    static const struct {
+        const char *events, *expected;
+    } rows[] = {
+        { EVENT("X", ",\"ts\":1,\"dur\":1"), "0 a ;" },
+        { EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"k\":[1,\"x\"]}"), "0 a k:[1 'x'];" },
+        { EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":[1]"), "0 a ;" },
+        { EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"k\":1},\"args\":{\"l\":2}"), "0 a l:2;" },
+        { EVENT("X", ",\"ts\":1,\"dur\":1,\"cat\":\"c\",\"id\":4"), "0 a cat='c';" },
+        { EVENT("X", ",\"ts\":1,\"dur\":1,\"cat\":\"kernel\",\"args\":{\"device\":2,\"correlation\":7}"),
+          "0 a cat='kernel' device:2 correlation:7;" },
+        { EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"step_num\":7}"), "0 a step_num:7;" },
+        { EVENT("i", ",\"ts\":1,\"s\":\"p\",\"args\":{\"k\":1}"), "0 a k:1;" },
+        { EVENT("C", ",\"ts\":1,\"id\":\"x\",\"args\":{\"v\":1.5}"), "0 a id='x' v:#1.5;" },
+        { EVENT("B", ",\"ts\":1,\"cat\":\"c\",\"args\":{\"k\":1}") ","
+          EVENT("E", ",\"ts\":2,\"cat\":\"c\",\"args\":{\"k\":2,\"l\":3}"), "0 a cat='c' k:1 k:2 l:3;" },
+        { EVENT("b", ",\"ts\":1,\"cat\":\"c\",\"id2\":{\"local\":\"0x1\"}") ","
+          EVENT("e", ",\"ts\":2,\"cat\":\"c\",\"id2\":{\"local\":\"0x1\"},\"args\":{\"k\":1}"),
+          "0 a cat='c' id='0x1' k:1;" },
+        { EVENT("n", ",\"ts\":1,\"cat\":\"c\",\"id\":7"), "0 a cat='c' id='7';" },
+    };
+    char json[1024];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        (void)snprintf(json, sizeof(json), "[%s]", rows[i].events);
+        assert_arguments(json, rows[i].expected);
+    }
+}
+
+#define FLOW(ph, pid, tid, ts, more) \
+    "{\"ph\":\"" ph "\",\"pid\":" pid ",\"tid\":" tid ",\"name\":\"" ph "\",\"cat\":\"c\",\"id\":5,\"ts\":" ts more "}"
+#define ON_DEVICE(cat, ts, args) \
+    "{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":" ts ",\"dur\":1,\"args\":{" args "}}"
+
+static void flows_tell_where_they_lie(void **state)
+{
+    static const struct {
+        const char *events, *expected;
+    } rows[] = {
+        { X("1", "2", "") "," FLOW("s", "1", "2", "1", ""), "0 a ;1 s cat='c' id='5' place=0 enclosed;" },
+        { FLOW("t", "1", "2", "1", ""), "0 t! cat='c' id='5' place=1 enclosed;" },
+        { FLOW("f", "1", "2", "1", ""), "0 f! cat='c' id='5' place=1;" },
+        { FLOW("f", "1", "2", "1", ",\"bp\":\"e\""), "0 f! cat='c' id='5' place=1 enclosed;" },
+        { FLOW("f", "1", "2", "1", "") "," X("1", "2", ""), "1 a ;0 f! cat='c' id='5' place=1;" },
+        /* PyTorch: the process and thread of a flow's end are those of a stream's activity, in any order of the file */
+        { ON_DEVICE("kernel", "1", "\"device\":3") "," FLOW("f", "0", "7", "1", ""),
+          "0 k cat='kernel' device:3;2 f! cat='c' id='5' place=0;" },
+        { FLOW("f", "0", "7", "1", "") "," ON_DEVICE("kernel", "1", "\"device\":3"),
+          "2 k cat='kernel' device:3;0 f! cat='c' id='5' place=2;" },
+        { ON_DEVICE("mtia_insight", "1", "\"k\":3") "," FLOW("f", "0", "7", "1", ""),
+          "0 k cat='mtia_insight' k:3;2 f! cat='c' id='5' place=0;" },
+        { FLOW("f", "0", "8", "1", "") "," ON_DEVICE("kernel", "1", "\"device\":3"),
+          "2 k cat='kernel' device:3;0 f! cat='c' id='5' place=1;" },
+        /* What is drawn on a stream but lies on a thread */
+        { ON_DEVICE("kernel", "1", "\"device\":3") "," ON_DEVICE("cuda_sync", "2", "\"k\":1") ","
+          FLOW("f", "0", "7", "2", ""),
+          "0 k cat='kernel' device:3;1 k cat='cuda_sync' k:1;2 f! cat='c' id='5' place=1;" },
+    };
+    char json[2048];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        (void)snprintf(json, sizeof(json), "[%s]", rows[i].events);
+        assert_arguments(json, rows[i].expected);
+    }
+}
+
+static void long_arguments_are_tallied_and_kept_as_far_as_they_fit(void **state)
+{
+    static char json[200 << 10];
+    struct opened o = { .fd = -1 };
+    size_t used = (size_t)snprintf(json, sizeof(json), "[" X("1", "1", ",\"args\":{\"k\":["));
+
+    (void)state;
+    used = (size_t)(strrchr(json, '[') + 1 - json);
+    for (int i = 0; i < 90000; i++, used += 2)
+        memcpy(json + used, "1,", 2);
+    (void)snprintf(json + used, sizeof(json) - used, "1]}}]");
+    assert_int_equal(open_with_arguments(&o, json), TM_OK);
+    assert_int_equal(o.run.tallies.count[TM_TALLY_LONG_ARGUMENTS], 1);
+    assert_int_equal(o.host.trace.events, 1);
+    close_trace(&o);
+}
+
+/* Nothing is kept that nobody asked for. */
+static void arguments_cost_nothing_where_they_are_not_kept(void **state)
+{
+    static const char *const json = "[" X("1", "2", ",\"args\":{\"a key\":1}") "," FLOW("f", "1", "3", "1", "") "]";
+    struct opened o = { .fd = -1 };
+    uint64_t names;
+
+    (void)state;
+    assert_int_equal(open_trace(&o, json), TM_OK);
+    names = tm_names_count(o.names);
+    assert_int_equal(tm_rows_count(o.host.trace.tracks), 2);
+    close_trace(&o);
+    o = (struct opened){ .fd = -1 };
+    assert_int_equal(open_with_arguments(&o, json), TM_OK);
+    assert_int_equal(tm_names_count(o.names), names + 2); /* the key, and a name for the thread of the flow */
+    assert_int_equal(tm_rows_count(o.host.trace.tracks), 3);
+    close_trace(&o);
+}
+
+/* --- whose tracks they are --- */
+
+#define SORT_INDEX(what, tid, index) \
+    "{\"ph\":\"M\",\"pid\":1" tid ",\"name\":\"" what "_sort_index\",\"args\":{\"sort_index\":" index "}}"
+
+static void tracks_know_their_process_and_order(void **state)
+{
+    static const char *const json =
+        "[" SORT_INDEX("process", "", "5") "," SORT_INDEX("process", "", "-3") "," SORT_INDEX("thread", ",\"tid\":2", "9")
+        "," X("1", "2", "") "," X("\"p\"", "\"t\"", "") "," X("1", "4", "") "," EVENT("C", ",\"ts\":1") ","
+        EVENT("b", ",\"ts\":1,\"id\":1") "," EVENT("i", ",\"ts\":1,\"s\":\"p\"") "," EVENT("s", ",\"ts\":1,\"id\":1") ","
+        KERNEL("2") "," KERNEL("1") ",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":1,\"tid\":8,\"ts\":1,\"dur\":1,"
+        "\"args\":{\"device\":2}}]";
+    static const struct {
+        int64_t process_id, id, process_order, order;
+        uint32_t process;
+        uint8_t sort;
+    } rows[] = {
+        { 1, 2, -3, 9, 0, TM_TRACK_THREAD },   { 0, 0, 0, 0, 1, TM_TRACK_THREAD }, { 1, 4, -3, 0, 0, TM_TRACK_THREAD },
+        { 1, 0, -3, 0, 0, TM_TRACK_COUNTERS }, { 1, 0, -3, 0, 0, TM_TRACK_ASYNC }, { 1, 0, -3, 0, 0, TM_TRACK_LOOSE },
+        { 1, 0, -3, 0, 0, TM_TRACK_FLOWS },    { 0, 7, 0, 0, 3, TM_TRACK_THREAD }, { 0, 7, 0, 0, 4, TM_TRACK_THREAD },
+        { 1, 8, -3, 0, 3, TM_TRACK_THREAD },
+    };
+    struct opened o = { .fd = -1 };
+
+    (void)state;
+    assert_int_equal(open_trace(&o, json), TM_OK);
+    assert_int_equal(tm_rows_count(o.host.trace.tracks), sizeof(rows) / sizeof(rows[0]));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct tm_track *const track = tm_rows_at(o.host.trace.tracks, i);
+
+        assert_int_equal(track->process_id, rows[i].process_id);
+        assert_int_equal(track->id, rows[i].id);
+        assert_int_equal(track->process_order, rows[i].process_order);
+        assert_int_equal(track->order, rows[i].order);
+        assert_int_equal(track->process, rows[i].process);
+        assert_int_equal(track->sort, rows[i].sort);
+    }
+    close_trace(&o);
+}
+
 static void a_trace_without_events_is_refused(void **state)
 {
     static const char *const traces[] = {
@@ -435,13 +630,22 @@ static const char *const wide =
     X("1", "3", ",\"cat\":\"kernel\",\"args\":{\"device\":1,\"grid\":[1,2,3],\"Collective name\":\"allreduce\"}") ","
     META("process_name", "1", "", "p") "]}";
 
+static tm_status take_nothing(void *to, const struct tm_event *event)
+{
+    (void)to;
+    (void)event;
+    return TM_OK;
+}
+
 static tm_status read_wide(struct tm_run *run)
 {
     struct opened o = { .fd = -1 };
     tm_status st;
 
     o.run.budget.refuse_in = run->budget.refuse_in;
-    st = open_trace(&o, wide);
+    st = open_with_arguments(&o, wide);
+    if (st == TM_OK)
+        st = tm_host_events(&o.host, take_nothing, NULL);
     run->error = o.run.error;
     run->budget.refuse_in = o.run.budget.refuse_in;
     close_trace(&o);
@@ -467,6 +671,11 @@ int main(void)
         cmocka_unit_test(epochs_keep_their_fractions),
         cmocka_unit_test(oddities_are_tallied_by_name),
         cmocka_unit_test(the_execution_of_a_tpu_bears_its_device),
+        cmocka_unit_test(events_come_with_their_arguments),
+        cmocka_unit_test(flows_tell_where_they_lie),
+        cmocka_unit_test(long_arguments_are_tallied_and_kept_as_far_as_they_fit),
+        cmocka_unit_test(arguments_cost_nothing_where_they_are_not_kept),
+        cmocka_unit_test(tracks_know_their_process_and_order),
         cmocka_unit_test(a_trace_without_events_is_refused),
         cmocka_unit_test(events_may_come_after_a_long_head),
         cmocka_unit_test(what_came_before_damage_counts),

@@ -131,6 +131,7 @@ static void every_name_that_means_something_is_known(void **state)
         BOTH("tf_op", TM_STAT_TF_OP), BOTH("theoretical_occupancy_pct", TM_STAT_OCCUPANCY),
 #undef BOTH
 #define JSON(name, stat) { name, TM_STAT_UNKNOWN, stat }
+        JSON("sort_index", TM_STAT_SORT_INDEX),
         JSON("labels", TM_STAT_LABELS), JSON("long_name", TM_STAT_LONG_NAME), JSON("model_flops", TM_STAT_FLOPS),
         JSON("correlation", TM_STAT_CORRELATION_ID), JSON("device", TM_STAT_DEVICE), JSON("grid", TM_STAT_GRID),
         JSON("block", TM_STAT_BLOCK), JSON("registers per thread", TM_STAT_REGISTERS),

@@ -83,8 +83,8 @@
 #define EMPTY_STEPS(platform, source, span)                                                        \
     "{'environment': {'platform': '" platform "'}, 'steps': {'source': '" source "', 'list': ["     \
     "{'number': 5, 'chosen': false, 'device_span_ps': null}, {'number': 6, 'chosen': true, "        \
-    "'device_span_ps': 900}, {'number': 7, 'chosen': true, 'begin_ps': 70000000, 'host_span_ps': "  \
-    "3000000, 'device_span_ps': " span "}]}}"
+    "'device_span_ps': 900}, {'number': 7, 'host': 'vm', 'chosen': true, 'begin_ps': 70000000, "    \
+    "'host_span_ps': 3000000, 'device_span_ps': " span "}]}}"
 
 #define LAYER(number, ps)                                                                          \
     "{'layer': 'layer_" number "', 'path': 'step/layer_" number "', 'family': 'step/layer_', "     \
@@ -515,6 +515,20 @@ static void gaps_of_a_cause_tell_where_they_are(void **state)
     assert_int_equal(tm_int(tm_get(where, "begin_ps")), 30000000000);
     assert_int_equal(tm_int(tm_get(where, "end_ps")), 32000000000);
     assert_string_equal(tm_text(tm_get(where, "device")), "vm/gpu:1");
+    test_judged_free(&j);
+}
+
+static void an_empty_step_tells_its_host(void **state)
+{
+    const struct tm_value *where;
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, EMPTY_STEPS("cpu", "host", "null"), NULL);
+    where = tm_at(tm_get(test_finding(&j, "steps_without_activity"), "where"), 0);
+    assert_int_equal(tm_int(tm_get(where, "begin_ps")), 70000000);
+    assert_int_equal(tm_int(tm_get(where, "end_ps")), 73000000);
+    assert_string_equal(tm_text(tm_get(where, "device")), "vm");
     test_judged_free(&j);
 }
 
@@ -1204,6 +1218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rule_finds_what_it_is_for_and_nothing_else),
         cmocka_unit_test(gaps_of_a_cause_tell_where_they_are),
+        cmocka_unit_test(an_empty_step_tells_its_host),
         cmocka_unit_test(one_wait_of_several_devices_is_told_once),
         cmocka_unit_test(long_waits_are_no_pauses_between_short_kernels),
         cmocka_unit_test(a_wait_is_at_stake_where_its_reason_is),

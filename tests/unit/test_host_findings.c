@@ -15,7 +15,7 @@
 #define CALLS(sort, ps)                                                                                        \
     "{'total': {'idle_ps': 30000000000}, 'fallback': {'" sort "': {'count': 20, 'total_ps': " ps               \
     ", 'rows': [{'name': '$train.py:40 host_fn', 'kind': 'pure_callback', 'count': 20, 'total_ps': " ps         \
-    ", 'begin_ps': 70000000000, 'longest_ps': 2000000}]}}}"
+    ", 'host': 'vm', 'begin_ps': 70000000000, 'longest_ps': 2000000}]}}}"
 #define TRIPS(ps, more)                                                                                         \
     "{'total': {'idle_ps': 30000000000}, 'fallback': {'round_trips': {'count': 20, 'host_ps': " ps              \
     ", 'longest': [{'device': 'vm/gpu:1', 'begin_ps': 30000000000, 'dur_ps': 2000000000, 'host_event': 'numpy'}]}}" more "}"
@@ -122,6 +122,19 @@ static void each_rule_has_its_limit(void **state)
         check_rule(&rules[i]);
 }
 
+static void a_call_back_tells_its_host(void **state)
+{
+    const struct tm_value *where;
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, CALLS("callbacks", "6000000000"), NULL);
+    where = tm_at(tm_get(test_finding(&j, "fallback_callbacks"), "where"), 0);
+    assert_int_equal(tm_int(tm_get(where, "begin_ps")), 70000000000);
+    assert_string_equal(tm_text(tm_get(where, "device")), "vm");
+    test_judged_free(&j);
+}
+
 /* What the transfers tell of is not told again. */
 static void a_round_trip_of_known_sizes_is_told_once(void **state)
 {
@@ -141,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rule_has_its_limit),
+        cmocka_unit_test(a_call_back_tells_its_host),
         cmocka_unit_test(a_round_trip_of_known_sizes_is_told_once),
     };
 

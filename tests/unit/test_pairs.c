@@ -151,16 +151,31 @@ static void flows_are_told_apart_and_tallied(void **state)
         { "s1 #1;t2 #1;f3 #1;s4 #1;f5 #1;s6 #2", "s1 #1;t2 #1;f3 #1;s4 #1;f5 #1;s6 #2", { .flow = 1, .reused = 1 } },
         { "s1 #1;f2 #1", "s1 #1;f2 #1", { 0 } },
         { "s1 #1;f2 #1;f3 #1;f4 #1", "s1 #1;f2 #1;f3 #1;f4 #1", { 0 } },       /* one to many */
-        { "f1 #1;s2 #1", "f1 #1;s2 #1", { 0 } },                               /* clocks differ */
-        { "f1 #1;s2 #1;f3 #1", "f1 #1;s2 #1;f3 #1", { 0 } },
-        { "f1 #1;f2 #1", "f1 #1;f2 #1", { .flow = 1 } },                       /* one flow that never began */
-        { "f1 #1;f2 #2", "f1 #1;f2 #2", { .flow = 2 } },
+        { "f1 #1;s2 #1", "f1! #1;s2 #1", { 0 } },                              /* clocks differ */
+        { "f1 #1;s2 #1;f3 #1", "f1! #1;s2 #1;f3 #1", { 0 } },
+        { "f1 #1;f2 #1", "f1! #1;f2! #1", { .flow = 1 } },                     /* one flow that never began */
+        { "f1 #1;f2 #2", "f1! #1;f2! #2", { .flow = 2 } },
         { "s1 #1;t2 #1", "s1 #1;t2 #1", { .flow = 1 } },
-        { "t1 #1", "t1 #1", { .flow = 1 } },
+        { "t1 #1", "t1! #1", { .flow = 1 } },
         { "s1 #1;s2 #1;f3 #1", "s1 #1;s2 #1;f3 #1", { .flow = 1 } },
-        { "f1 #1;s2 #1;s3 #1", "f1 #1;s2 #1;s3 #1", { .flow = 1, .reused = 1 } },
+        { "f1 #1;s2 #1;s3 #1", "f1! #1;s2 #1;s3 #1", { .flow = 1, .reused = 1 } },
         { "f5 #1;s4 #1;s1 #2;f9 #2", "s1 #2;s4 #1;f5 #1;f9 #2", { 0 } },
         { "s1 #1;B2 a #1;f3 #1;E4 #1", "s1 #1;X2+2 a #1;f3 #1", { 0 } },
+    };
+
+    (void)state;
+    check_all(rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+static void arguments_of_an_end_come_behind_those_of_its_begin(void **state)
+{
+    static const struct joined rows[] = {
+        { "B1 a =x;E5 =y", "X1+4 a =x =y", { 0 } },
+        { "B1 a;E5 =y", "X1+4 a =y", { 0 } },
+        { "B1 a =x;E5", "X1+4 a =x", { 0 } },
+        { "B1 a =x =y;B2 b =z;E3 b =u;E4 a =v =w", "X1+3 a =x =y =v =w;X2+1 b =z =u", { 0 } },
+        { "E5 #1 =y;B1 a #1 =x;B2 b #2 =z", "X1+4 a #1 =x =y;X2+0! b #2 =z", { .begin = 1 } },
+        { "E1 =x;X2+1 a =y;s3 #1 =z;f4 #1 =u", "X2+1 a =y;s3 #1 =z;f4 #1 =u", { .end = 1 } },
     };
 
     (void)state;
@@ -203,6 +218,42 @@ static void a_span_has_everything_of_its_begin(void **state)
     assert_memory_equal(&raw.record, &span, sizeof(span));
     assert_memory_equal(raw.args, &args, sizeof(args));
     assert_int_equal(raw.traits, 0x77);
+    tm_record_store_end(&place);
+    end_test(&run, &s);
+}
+
+/* Both cannot be longer than a list may be. */
+static void too_many_arguments_lose_the_last_ones(void **state)
+{
+    enum { NODES = 14000, NODE_BYTES = 5 }; /* nearly a full list, with keys as long as they may be */
+    static const struct tm_record begin = { .start_ps = 1, .track = 1, .kind = TM_BEGIN };
+    static const struct tm_record end = { .start_ps = 2, .track = 1, .kind = TM_END };
+    static uint8_t bytes[TM_ARGUMENTS_MOST];
+    struct tm_arguments_builder b;
+    struct tm_record_place place;
+    struct stored_trace s;
+    struct tm_run run;
+    struct tm_raw raw = { .record = begin };
+    uint8_t *own;
+    bool more;
+
+    (void)state;
+    begin_test(&run, &s);
+    tm_arguments_begin(&b, s.trace.names, bytes, sizeof(bytes));
+    for (int i = 0; i < NODES; i++)
+        tm_put_text(&b, 0, "xy", 2);
+    raw.own = tm_arguments_end(&b);
+    assert_int_equal(raw.own.length, NODES * NODE_BYTES);
+    assert_int_equal(tm_record_store_add(s.store, &raw), TM_OK);
+    raw.record = end;
+    assert_int_equal(tm_record_store_add(s.store, &raw), TM_OK);
+    assert_int_equal(tm_pairs_join(s.store, &s.trace, 1), TM_OK);
+    assert_int_equal(run.tallies.count[TM_TALLY_LONG_ARGUMENTS], 1);
+    assert_int_equal(tm_record_store_begin(s.store, 1, &place), TM_OK);
+    assert_int_equal(tm_record_store_next(&place, &raw, &more), TM_OK);
+    assert_int_equal(tm_record_store_own(&place, &raw, &own), TM_OK);
+    assert_int_equal(raw.own.length, TM_ARGUMENTS_MOST / NODE_BYTES * NODE_BYTES);
+    assert_int_equal(tm_arguments_fitting(raw.own, SIZE_MAX), raw.own.length);
     tm_record_store_end(&place);
     end_test(&run, &s);
 }
@@ -324,6 +375,8 @@ int main(void)
         cmocka_unit_test(a_track_is_put_in_order),
         cmocka_unit_test(keys_are_kept_apart),
         cmocka_unit_test(flows_are_told_apart_and_tallied),
+        cmocka_unit_test(arguments_of_an_end_come_behind_those_of_its_begin),
+        cmocka_unit_test(too_many_arguments_lose_the_last_ones),
         cmocka_unit_test(a_span_has_everything_of_its_begin),
         cmocka_unit_test(the_longest_span_does_not_overflow),
         cmocka_unit_test(names_with_two_handles_are_the_same),

@@ -23,6 +23,7 @@ static void finish(void *to, const struct tm_track *track, struct tm_raw *raw)
 static struct tm_source *begin_test(struct tm_run *run, struct stored_trace *s, const char *const *tracks,
                                     struct finished *finished)
 {
+    const struct tm_record_finish calls = { .record = finished ? finish : NULL, .to = finished };
     struct tm_source *source;
     uint32_t count = 0;
 
@@ -37,7 +38,7 @@ static struct tm_source *begin_test(struct tm_run *run, struct stored_trace *s, 
         assert_int_equal(tm_pairs_join(s->store, &s->trace, i), TM_OK);
         ((struct tm_track *)tm_rows_change(s->trace.tracks, i))->events = tm_record_store_count(s->store, i);
     }
-    assert_int_equal(tm_record_source_new(&s->trace, s->store, finished ? finish : NULL, finished, &source), TM_OK);
+    assert_int_equal(tm_record_source_new(&s->trace, s->store, &calls, &source), TM_OK);
     assert_ptr_equal(source->trace, &s->trace);
     return source;
 }
@@ -164,6 +165,133 @@ static void records_come_in_the_order_of_time(void **state)
     end_test(&run, &s, source);
 }
 
+/* --- what events say of themselves --- */
+
+enum { OWN_TRACKS = 300, OWN_RECORDS = 40, OWN_BYTES = 2000 };
+
+/* A list that only this record has; some have none. */
+static struct tm_arguments own_of(struct tm_names *names, uint32_t track, uint32_t number, uint8_t *buffer)
+{
+    struct tm_arguments_builder b;
+
+    tm_arguments_begin(&b, names, buffer, OWN_BYTES);
+    if (number % 5) {
+        tm_put_int(&b, 0, track);
+        tm_put_int(&b, 0, number);
+    }
+    for (uint32_t i = 0; i < 6 * number; i++)
+        tm_put_null(&b, 0);
+    return tm_arguments_end(&b);
+}
+
+/* Tracks of every length; every seventh is out of order, and told so. */
+static void fill_with_own(struct stored_trace *s)
+{
+    for (uint32_t number = 0; number < OWN_RECORDS; number++)
+        for (uint32_t track = 0; track < OWN_TRACKS; track++) {
+            uint8_t bytes[OWN_BYTES];
+            const struct tm_number args = { track + number };
+            const int64_t start = track % 7 ? number : OWN_RECORDS - number;
+            const struct tm_raw raw = {
+                .record = { .start_ps = start, .track = track, .correlation = number, .args_length = sizeof(args) },
+                .args = &args,
+                .own = own_of(s->trace.names, track, number, bytes),
+            };
+
+            if (number <= track % OWN_RECORDS)
+                assert_int_equal(tm_record_store_add(s->store, &raw), TM_OK);
+        }
+    for (uint32_t track = 0; track < OWN_TRACKS; track++) {
+        struct tm_track *const row = tm_rows_change(s->trace.tracks, track);
+
+        row->events = tm_record_store_count(s->store, track);
+        row->is_unsorted = track % 7 == 0;
+    }
+}
+
+struct own_taken {
+    struct tm_names *names;
+    uint64_t count;
+};
+
+static tm_status take_own(void *to, const struct tm_track *track, const struct tm_raw *raw)
+{
+    struct own_taken *const t = to;
+    uint8_t bytes[OWN_BYTES];
+    const struct tm_arguments expected = own_of(t->names, raw->record.track, (uint32_t)raw->record.correlation, bytes);
+
+    assert_int_equal(track->id, (int64_t)raw->record.track * 3);
+    assert_int_equal(((const struct tm_number *)raw->args)->value, raw->record.track + raw->record.correlation);
+    assert_int_equal(raw->own.length, expected.length);
+    assert_memory_equal(expected.length ? raw->own.bytes : bytes, bytes, expected.length);
+    t->count++;
+    return TM_OK;
+}
+
+/* More tracks than are open at once, some out of order, more bytes than memory. */
+static void own_arguments_go_along_through_the_merge(void **state)
+{
+    const struct tm_record_finish none = { .record = NULL };
+    const uint64_t all = OWN_TRACKS / OWN_RECORDS * (OWN_RECORDS * (OWN_RECORDS + 1) / 2) + 20 * 21 / 2;
+    struct own_taken taken = { .count = 0 };
+    struct tm_run run;
+    struct stored_trace s;
+    struct tm_source *source;
+
+    (void)state;
+    test_run_init(&run);
+    stored_trace_init(&s, &run, OWN_TRACKS);
+    s.trace.keeps_arguments = true;
+    tm_record_store_free(s.store);
+    s.store = tm_record_store_new(&s.trace);
+    fill_with_own(&s);
+    assert_true(run.budget.spilled_bytes > 0);
+    assert_int_equal(tm_record_source_new(&s.trace, s.store, &none, &source), TM_OK);
+    taken.names = s.trace.names;
+    for (uint64_t turn = 1; turn <= 2; turn++) {
+        assert_int_equal(tm_order(source, take_own, &taken), TM_OK);
+        assert_int_equal(taken.count, turn * all);
+    }
+    assert_true(run.budget.peak_bytes[TM_ACCOUNT_SORT] <= tm_budget_share(&run.budget, TM_ACCOUNT_SORT));
+    assert_true(run.budget.peak_bytes[TM_ACCOUNT_INPUT] <= tm_budget_share(&run.budget, TM_ACCOUNT_INPUT));
+    end_test(&run, &s, source);
+}
+
+static tm_status change_own(void *to, const struct tm_record *record, uint8_t *bytes, size_t length)
+{
+    (void)to;
+    assert_int_equal(record->start_ps, 1);
+    assert_int_equal(length, 4);
+    bytes[3] = 'z';
+    return TM_OK;
+}
+
+static void own_arguments_are_finished(void **state)
+{
+    const struct tm_record_finish calls = { .own = change_own };
+    struct tm_source *source;
+    struct tm_cursor *cursor;
+    struct stored_trace s;
+    struct tm_run run;
+    struct tm_raw raw;
+    bool more;
+
+    (void)state;
+    test_run_init(&run);
+    stored_trace_init(&s, &run, 1);
+    stored_add(&s, 0, "X1+1 a =x;X2+1 b");
+    assert_int_equal(tm_record_source_new(&s.trace, s.store, &calls, &source), TM_OK);
+    cursor = source->type->open(source, 0, 4096);
+    for (int i = 0; i < 2; i++) { /* the second one has none */
+        assert_int_equal(source->type->next(cursor, &raw, &more), TM_OK);
+        assert_int_equal(source->type->own(cursor, &raw), TM_OK);
+        assert_int_equal(raw.own.length, i ? 0 : 4);
+        assert_true(i || raw.own.bytes[3] == 'z');
+    }
+    source->type->close(cursor);
+    end_test(&run, &s, source);
+}
+
 static tm_status read_first(struct tm_source *source)
 {
     struct tm_cursor *const cursor = source->type->open(source, 0, 4096);
@@ -182,6 +310,7 @@ static tm_status read_first(struct tm_source *source)
 
 static tm_status job(struct tm_run *run)
 {
+    const struct tm_record_finish none = { .record = NULL };
     const uint64_t refuse_in = run->budget.refuse_in;
     struct stored_trace s;
     struct tm_source *source;
@@ -191,7 +320,7 @@ static tm_status job(struct tm_run *run)
     stored_trace_init(&s, run, 1);
     stored_add(&s, 0, "X1+1 a;X2+1 b");
     run->budget.refuse_in = refuse_in;
-    st = tm_record_source_new(&s.trace, s.store, NULL, NULL, &source);
+    st = tm_record_source_new(&s.trace, s.store, &none, &source);
     if (st == TM_OK)
         st = read_first(source);
     if (source)
@@ -214,6 +343,8 @@ int main(void)
         cmocka_unit_test(each_record_is_finished),
         cmocka_unit_test(the_reading_that_counts_tallies_what_spans_are_to_each_other),
         cmocka_unit_test(records_come_in_the_order_of_time),
+        cmocka_unit_test(own_arguments_go_along_through_the_merge),
+        cmocka_unit_test(own_arguments_are_finished),
         cmocka_unit_test(each_refused_request_ends_clean),
     };
 

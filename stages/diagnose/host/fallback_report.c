@@ -18,7 +18,8 @@ static int longest_first(const void *a, const void *b)
     return tm_key_order(x->key, y->key);
 }
 
-static tm_status add_row(struct fallback *f, const struct fallback_row *row, struct tm_value *list)
+static tm_status add_row(struct fallback *f, const struct fallback_row *row, const struct tm_value *hosts,
+                         struct tm_value *list)
 {
     struct tm_value *to = tm_add_object(list, NULL);
     tm_status st = TM_OK;
@@ -33,6 +34,7 @@ static tm_status add_row(struct fallback *f, const struct fallback_row *row, str
         st = tm_add_known_name(to, "op", f->names, row->op, "the profile does not tell");
     tm_add_uint(to, "count", row->count);
     tm_add_int(to, "total_ps", row->total_ps);
+    tm_add_string(to, "host", tm_text(tm_at(hosts, row->longest.host)));
     tm_add_int(to, "begin_ps", row->longest.begin_ps);
     tm_add_int(to, "longest_ps", row->longest.dur_ps);
     return st;
@@ -56,7 +58,9 @@ static tm_status choose_rows(struct fallback *f, enum fallback_sort sort, struct
     return st;
 }
 
-static tm_status add_sort(struct fallback *f, enum fallback_sort sort, const char *key, struct tm_value *section)
+/* in: summary  with its hosts; section is in it */
+static tm_status add_sort(struct fallback *f, enum fallback_sort sort, const char *key, const struct tm_value *summary,
+                          struct tm_value *section)
 {
     struct tm_value *to = tm_add_object(section, key), *list, *rest;
     struct tm_top_rows *top =
@@ -73,7 +77,7 @@ static tm_status add_sort(struct fallback *f, enum fallback_sort sort, const cha
 
         left.count -= row->count < left.count ? row->count : left.count;
         left.total_ps -= row->total_ps < left.total_ps ? row->total_ps : left.total_ps;
-        st = add_row(f, row, list);
+        st = add_row(f, row, tm_path(summary, "input.hosts"), list);
     }
     rest = tm_add_object(to, "rest");
     tm_add_uint(rest, "rows", st == TM_OK ? distinct - tm_top_rows_count(top) : 0);
@@ -147,7 +151,7 @@ tm_status tm_fallback_report(struct tm_stage *s, struct tm_value *summary)
         return TM_OK;
     }
     section = tm_add_object(summary, "fallback");
-    st = add_sort(f, FALLBACK_CALLBACK, "callbacks", section);
+    st = add_sort(f, FALLBACK_CALLBACK, "callbacks", summary, section);
     if (!f->has_accelerator) {
         tm_add_null(section, "cpu_ops", is_device);
         tm_add_null(section, "host_ops", is_device);
@@ -155,9 +159,9 @@ tm_status tm_fallback_report(struct tm_stage *s, struct tm_value *summary)
         return st;
     }
     if (st == TM_OK)
-        st = add_sort(f, FALLBACK_CPU_OP, "cpu_ops", section);
+        st = add_sort(f, FALLBACK_CPU_OP, "cpu_ops", summary, section);
     if (st == TM_OK)
-        st = add_sort(f, FALLBACK_HOST_OP, "host_ops", section);
+        st = add_sort(f, FALLBACK_HOST_OP, "host_ops", summary, section);
     add_trips(f, summary, section);
     return st;
 }

@@ -2,7 +2,7 @@
 #ifndef TM_CHROME_MAKER_H
 #define TM_CHROME_MAKER_H
 
-#include "stages/input/chrome/chrome_reader.h"
+#include "stages/input/chrome/chrome_arguments.h"
 #include "stages/input/records/record_store.h"
 
 /* Shared by chrome_scan.c, chrome_record.c and chrome_tracks.c: whose event is it. */
@@ -21,6 +21,7 @@ enum tm_chrome_sort {
 /* A process as the file names it; names come at any place, also after its events. */
 struct tm_chrome_process {
     tm_strid name, labels;
+    int64_t order;        /* process_sort_index */
     struct tm_json_id id; /* without its text */
     tm_strid id_text;     /* 0 = the id is a number */
     uint32_t device;      /* set at the end: index into trace.devices, or TM_NONE */
@@ -32,12 +33,20 @@ struct tm_chrome_process {
 /* What belongs to a track beside its row in trace->tracks, which has the same number. */
 struct tm_chrome_track {
     uint64_t process;     /* row of processes; of a device's stream: the one of its first event */
+    uint64_t number;      /* of its process in trace.tracks: all streams of a device have one of their own */
+    int64_t order;        /* thread_sort_index */
     struct tm_json_id thread; /* without its text */
     tm_strid thread_text; /* 0 = the id is a number */
     tm_strid name;        /* as thread_name says */
     int64_t ordinal;      /* of the device */
+    uint32_t stream;      /* of a thread: see tm_track.stream */
     uint8_t sort;         /* enum tm_chrome_sort */
 };
+
+static inline bool tm_chrome_has_thread(enum tm_chrome_sort sort)
+{
+    return sort == TM_CHROME_THREAD || sort == TM_CHROME_DEVICE || sort == TM_CHROME_UNKNOWN_DEVICE;
+}
 
 enum { TM_CHROME_NEAR = 64 }; /* a power of two */
 
@@ -68,10 +77,20 @@ void tm_chrome_tracks_close(struct tm_chrome_tracks *t); /* tolerates a zeroed o
  * in: ordinal  of the device, for TM_CHROME_DEVICE and _UNKNOWN_DEVICE */
 tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_event *event,
                              enum tm_chrome_sort sort, int64_t ordinal, uint32_t *track) TM_MUST_USE;
-/* A metadata event: names of processes and threads; others say nothing to us. */
+/* Tracks are those of a thread, and of a stream some event of which names the same process and thread.  The first such
+ * stream stays. */
+tm_status tm_chrome_pair_stream(struct tm_chrome_tracks *t, uint32_t thread, uint32_t stream) TM_MUST_USE;
+/* A metadata event: names and order of processes and threads; others say nothing to us. */
 tm_status tm_chrome_take_metadata(struct tm_chrome_tracks *t, const struct tm_chrome_event *event) TM_MUST_USE;
 /* All names are known: sides, devices, lines and names of all tracks. */
 tm_status tm_chrome_tracks_finish(struct tm_chrome_tracks *t, const struct tm_chrome_header *header) TM_MUST_USE;
+
+/* The event before, where it lies on a thread or a stream. */
+struct tm_chrome_lately {
+    bool is_any;
+    uint32_t thread, track; /* thread: of its process and thread; track: where it is */
+    struct tm_json_time ts;
+};
 
 /* chrome_record.c: what an event becomes. */
 struct tm_chrome_maker {
@@ -80,6 +99,8 @@ struct tm_chrome_maker {
     struct tm_chrome_tracks *tracks;
     struct tm_record_store *store;
     struct tm_configs *configs;
+    struct tm_chrome_arguments *arguments; /* NULL = they are not kept */
+    struct tm_chrome_lately lately;        /* where they are kept */
     bool has_origin;
     int64_t origin_us;       /* subtracted from every time */
     uint64_t complete;       /* X events */
@@ -88,7 +109,11 @@ struct tm_chrome_maker {
 
 /* Put an event into the store, or into a tally. */
 tm_status tm_chrome_take_event(struct tm_chrome_maker *m, const struct tm_chrome_event *event) TM_MUST_USE;
-/* What waited for the names of planes: as tm_record_source_new wants it.  to: the trace */
+/* chrome_own.c: fill raw->own of a record whose track is known. */
+tm_status tm_chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
+                             struct tm_raw *raw) TM_MUST_USE;
+/* What waited for the names of planes, and for all tracks: as tm_record_source_new wants it.  to: the trace */
+tm_status tm_chrome_finish_own(void *to, const struct tm_record *record, uint8_t *bytes, size_t length) TM_MUST_USE;
 void tm_chrome_finish_record(void *to, const struct tm_track *track, struct tm_raw *raw);
 
 #endif

@@ -286,6 +286,8 @@ static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *
         r->class = TM_CLASS_INSTANT;
     if (st == TM_OK)
         st = tm_chrome_track_of(m->tracks, e, sort, ordinal_of(e), &r->track);
+    if (st == TM_OK && m->arguments)
+        st = tm_chrome_take_own(m, e, sort, &raw);
     return st == TM_OK ? tm_record_store_add(m->store, &raw) : st;
 }
 

@@ -30,12 +30,17 @@ static tm_status open_parts(struct scan *s)
     m->store = tm_record_store_new(s->trace);
     m->configs = tm_configs_new(s->trace);
     s->reader = tm_chrome_reader_new(s->run, s->input, NULL);
+    if (s->trace->keeps_arguments)
+        m->arguments = tm_chrome_arguments_new(s->run, s->trace->names);
+    if (s->trace->keeps_arguments && !m->arguments)
+        return s->run->error.status;
     return m->store && m->configs && s->reader ? TM_OK : s->run->error.status;
 }
 
 static void close_parts(struct scan *s)
 {
     tm_chrome_reader_free(s->reader);
+    tm_chrome_arguments_free(s->maker.arguments);
     tm_configs_free(s->maker.configs);
     tm_record_store_free(s->maker.store);
     tm_chrome_tracks_close(&s->tracks);
@@ -178,6 +183,7 @@ static tm_status scan(struct scan *s)
 
 tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct tm_source **source)
 {
+    const struct tm_record_finish finish = { tm_chrome_finish_record, tm_chrome_finish_own, trace };
     struct scan s = { .run = trace->run, .trace = trace, .input = input };
     tm_status st = open_parts(&s);
 
@@ -185,7 +191,7 @@ tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct 
     if (st == TM_OK)
         st = scan(&s);
     if (st == TM_OK) {
-        st = tm_record_source_new(trace, s.maker.store, tm_chrome_finish_record, trace, source);
+        st = tm_record_source_new(trace, s.maker.store, &finish, source);
         s.maker.store = NULL; /* it is the source's now */
     }
     close_parts(&s);

@@ -78,15 +78,26 @@ static tm_status process_of(struct tm_chrome_tracks *t, const struct tm_json_id 
     return st == TM_OK ? tm_rows_append(t->processes, &row) : st;
 }
 
+/* The number of a device whose streams are told by their events: it stands among those of the processes, with a row that
+ * nobody reads. */
+static tm_status number_of_device(struct tm_chrome_tracks *t, enum tm_chrome_sort sort, int64_t ordinal, uint64_t *number)
+{
+    const struct tm_chrome_process row = { .device = TM_NONE };
+    char key[KEY_MOST];
+    const int length = snprintf(key, sizeof(key), "device %d %" PRId64, (int)sort, ordinal);
+    tm_strid place;
+    const tm_status st = tm_names_put(t->process_numbers, key, (size_t)length, &place);
+
+    *number = place - 1;
+    if (st != TM_OK || *number < tm_rows_count(t->processes))
+        return st;
+    return tm_rows_append(t->processes, &row);
+}
+
 /* A thread that is not named is the one that bears the number of its process: so do viewers. */
 static const struct tm_json_id *thread_of(const struct tm_chrome_event *event)
 {
     return event->tid.kind ? &event->tid : &event->pid;
-}
-
-static bool has_thread(enum tm_chrome_sort sort)
-{
-    return sort == TM_CHROME_THREAD || sort == TM_CHROME_DEVICE || sort == TM_CHROME_UNKNOWN_DEVICE;
 }
 
 static bool has_device(enum tm_chrome_sort sort)
@@ -101,7 +112,10 @@ static tm_status make_track(struct tm_chrome_tracks *t, const struct tm_chrome_e
     struct tm_chrome_track row = { .ordinal = ordinal, .sort = (uint8_t)sort };
     tm_status st = process_of(t, &event->pid, &row.process);
 
-    if (st == TM_OK && has_thread(sort)) {
+    row.number = row.process;
+    if (st == TM_OK && has_device(sort))
+        st = number_of_device(t, sort, ordinal, &row.number);
+    if (st == TM_OK && tm_chrome_has_thread(sort)) {
         row.thread = without_text(thread_of(event));
         st = put_id_text(t, thread_of(event), &row.thread_text);
     }
@@ -124,7 +138,7 @@ static tm_status find_track(struct tm_chrome_tracks *t, const struct tm_chrome_e
         used += snprintf(key + used, sizeof(key) - (size_t)used, "%" PRId64 " ", ordinal);
     else if (sort != TM_CHROME_FLOW)
         used += put_id(key + used, sizeof(key) - (size_t)used, &event->pid);
-    if (has_thread(sort)) {
+    if (tm_chrome_has_thread(sort)) {
         key[used++] = ' ';
         used += put_id(key + used, sizeof(key) - (size_t)used, thread_of(event));
     }
@@ -166,6 +180,22 @@ tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_
     *near = wanted;
     near->track = *track;
     near->is_used = true;
+    return TM_OK;
+}
+
+tm_status tm_chrome_pair_stream(struct tm_chrome_tracks *t, uint32_t thread, uint32_t stream)
+{
+    const struct tm_chrome_track *const row = tm_rows_at(t->tracks, thread);
+    struct tm_chrome_track *to;
+
+    if (!row)
+        return t->run->error.status;
+    if (row->stream)
+        return TM_OK;
+    to = tm_rows_change(t->tracks, thread);
+    if (!to)
+        return t->run->error.status;
+    to->stream = stream + 1;
     return TM_OK;
 }
 
@@ -224,9 +254,43 @@ static tm_status name_thread(struct tm_chrome_tracks *t, const struct tm_chrome_
     return TM_OK;
 }
 
+static tm_status order_process(struct tm_chrome_tracks *t, const struct tm_chrome_event *event)
+{
+    struct tm_chrome_process *process;
+    uint64_t number;
+    const tm_status st = process_of(t, &event->pid, &number);
+
+    if (st != TM_OK)
+        return st;
+    process = tm_rows_change(t->processes, number);
+    if (!process)
+        return t->run->error.status;
+    process->order = event->facts.ints[TM_STAT_SORT_INDEX];
+    return TM_OK;
+}
+
+static tm_status order_thread(struct tm_chrome_tracks *t, const struct tm_chrome_event *event)
+{
+    struct tm_chrome_track *row;
+    uint32_t track;
+    const tm_status st = tm_chrome_track_of(t, event, TM_CHROME_THREAD, 0, &track);
+
+    if (st != TM_OK)
+        return st;
+    row = tm_rows_change(t->tracks, track);
+    if (!row)
+        return t->run->error.status;
+    row->order = event->facts.ints[TM_STAT_SORT_INDEX];
+    return TM_OK;
+}
+
 tm_status tm_chrome_take_metadata(struct tm_chrome_tracks *t, const struct tm_chrome_event *event)
 {
     tm_tally_add(&t->run->tallies, TM_TALLY_METADATA_EVENT, 1);
+    if (tm_facts_have(&event->facts, TM_STAT_SORT_INDEX) && tm_json_text_is(event->name, "process_sort_index"))
+        return order_process(t, event);
+    if (tm_facts_have(&event->facts, TM_STAT_SORT_INDEX) && tm_json_text_is(event->name, "thread_sort_index"))
+        return order_thread(t, event);
     if (tm_json_text_is(event->name, "process_name"))
         return name_process(t, event, TM_STAT_NAME);
     if (tm_json_text_is(event->name, "process_labels"))
@@ -346,6 +410,25 @@ static tm_status finish_thread(struct tm_chrome_tracks *t, const struct tm_chrom
     return st;
 }
 
+/* Where it stands among the others, which no name tells. */
+static void place_track(const struct tm_chrome_track *row, const struct tm_chrome_process *owner, struct tm_track *track)
+{
+    static const uint8_t sorts[] = {
+        [TM_CHROME_THREAD] = TM_TRACK_THREAD,         [TM_CHROME_DEVICE] = TM_TRACK_THREAD,
+        [TM_CHROME_UNKNOWN_DEVICE] = TM_TRACK_THREAD, [TM_CHROME_LOOSE] = TM_TRACK_LOOSE,
+        [TM_CHROME_ASYNC] = TM_TRACK_ASYNC,           [TM_CHROME_FLOW] = TM_TRACK_FLOWS,
+        [TM_CHROME_COUNTER] = TM_TRACK_COUNTERS,
+    };
+
+    track->id = row->thread.number;
+    track->process_id = owner->id.number;
+    track->process_order = owner->order;
+    track->order = row->order;
+    track->process = (uint32_t)row->number;
+    track->sort = sorts[row->sort];
+    track->stream = row->stream;
+}
+
 static tm_status finish_track(struct tm_chrome_tracks *t, uint64_t number)
 {
     static const char *const names[] = {
@@ -367,7 +450,7 @@ static tm_status finish_track(struct tm_chrome_tracks *t, uint64_t number)
     if (!process)
         return t->run->error.status;
     owner = *process;
-    track.id = row.thread.number;
+    place_track(&row, &owner, &track);
     if (has_device((enum tm_chrome_sort)row.sort))
         st = finish_stream(t, &row, &track);
     else

@@ -49,6 +49,7 @@ enum tm_stat {
     /* Chrome JSON only */
     TM_STAT_LONG_NAME,     /* JAX: the name where `name` is the short one (TPU: the HLO text) */
     TM_STAT_LABELS,        /* of metadata: process_labels */
+    TM_STAT_SORT_INDEX,    /* of metadata: process_sort_index, thread_sort_index */
     TM_STAT_DEVICE,        /* PyTorch: device */
     TM_STAT_GRID,          /* [x,y,z], as text */
     TM_STAT_BLOCK,

@@ -64,6 +64,7 @@ static const struct known known_names[SLOTS] = {
     [SLOT(6, 'l', 'a', 'e', 's')] = { "labels", 6, TM_STAT_LABELS, false },
     [SLOT(9, 'l', 'n', 'n', 'e')] = { "long_name", 9, TM_STAT_LONG_NAME, false },
     [SLOT(11, 'm', 'd', 'f', 's')] = { "model_flops", 11, TM_STAT_FLOPS, false },
+    [SLOT(10, 's', 'r', 'n', 'x')] = { "sort_index", 10, TM_STAT_SORT_INDEX, false },
     /* PyTorch */
     [SLOT(11, 'c', 'r', 'a', 'n')] = { "correlation", 11, TM_STAT_CORRELATION_ID, false },
     [SLOT(6, 'd', 'e', 'i', 'e')] = { "device", 6, TM_STAT_DEVICE, false },

@@ -22,6 +22,7 @@ struct flow {
 struct join {
     struct tm_run *run;
     struct tm_names *names;
+    struct tm_record_store *store;
     bool has_twins;
     struct tm_sorter *by_key, *by_time; /* struct ordered_row */
     struct tm_open_begins *open;        /* of the present key */
@@ -91,12 +92,13 @@ static tm_status push_span(struct join *j, const struct tm_open_begin *begin, in
     return tm_sorter_push(j->by_time, &row);
 }
 
-static tm_status join_end(struct join *j, const struct tm_record *end)
+static tm_status join_end(struct join *j, const struct tm_kept_record *kept_end)
 {
+    const struct tm_record *const end = &kept_end->record;
     struct tm_open_begin begin;
     struct tm_key name;
     int64_t dur_ps;
-    bool found;
+    bool found, is_cut = false;
     tm_status st = end->name ? name_key(j, end->name, &name) : TM_OK;
 
     if (st == TM_OK)
@@ -109,7 +111,10 @@ static tm_status join_end(struct join *j, const struct tm_record *end)
     }
     if (__builtin_sub_overflow(end->start_ps, begin.kept.record.start_ps, &dur_ps))
         dur_ps = INT64_MAX;
-    return push_span(j, &begin, dur_ps);
+    st = tm_record_store_join_own(j->store, &begin.kept, kept_end, &is_cut);
+    if (is_cut)
+        tm_tally_add(&j->run->tallies, TM_TALLY_LONG_ARGUMENTS, 1);
+    return st == TM_OK ? push_span(j, &begin, dur_ps) : st;
 }
 
 /* Everything that is still open was never ended. */
@@ -153,6 +158,17 @@ static void follow_flow(struct join *j, enum tm_kind kind)
     flow->has_ended |= kind == TM_FLOW_END;
 }
 
+static tm_status push_flow(struct join *j, const struct ordered_row *row)
+{
+    struct ordered_row marked = *row;
+    struct tm_record *const r = &marked.kept.record;
+
+    if (r->kind != TM_FLOW_BEGIN && !j->flow.has_begun)
+        r->flags |= TM_FLAG_OPEN;
+    follow_flow(j, r->kind);
+    return tm_sorter_push(j->by_time, &marked);
+}
+
 /* --- the readings --- */
 
 static tm_status turn_to(struct join *j, uint64_t key)
@@ -175,9 +191,8 @@ static tm_status take_row(struct join *j, const struct ordered_row *row)
     if (r->kind == TM_BEGIN)
         return push_begin(j, row);
     if (r->kind == TM_END)
-        return join_end(j, r);
-    follow_flow(j, r->kind);
-    return tm_sorter_push(j->by_time, row);
+        return join_end(j, &row->kept);
+    return push_flow(j, row);
 }
 
 /* Take everything out of the track: what needs a key's care goes one way, the rest another. */
@@ -266,7 +281,8 @@ static tm_status sort_and_join(struct join *j, struct tm_record_store *store, ui
 
 tm_status tm_pairs_join(struct tm_record_store *store, struct tm_trace *trace, uint64_t track)
 {
-    struct join j = { .run = trace->run, .names = trace->names, .has_twins = tm_names_have_twins(trace->names) };
+    struct join j = { .run = trace->run, .names = trace->names, .store = store,
+                      .has_twins = tm_names_have_twins(trace->names) };
     struct tm_stored_track known;
     bool is_joined, is_unsorted;
     tm_status st = tm_record_store_track(store, track, &known);

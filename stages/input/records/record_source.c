@@ -7,8 +7,7 @@
 struct record_source {
     struct tm_source source; /* first: a tm_source is cast to it */
     struct tm_record_store *store;
-    tm_finish_record *finish;
-    void *to;
+    struct tm_record_finish finish;
 };
 
 struct record_cursor {
@@ -68,14 +67,20 @@ static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool 
 
     if (st != TM_OK || !*more)
         return st;
-    if (s->finish)
-        s->finish(s->to, &c->track, raw);
+    if (s->finish.record)
+        s->finish.record(s->finish.to, &c->track, raw);
     return cursor->counts ? count(c, &raw->record) : TM_OK;
 }
 
 static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw *raw)
 {
-    return tm_record_store_own(&((struct record_cursor *)cursor)->place, raw);
+    const struct record_source *const s = (const struct record_source *)cursor->source;
+    uint8_t *bytes;
+    const tm_status st = tm_record_store_own(&((struct record_cursor *)cursor)->place, raw, &bytes);
+
+    if (st != TM_OK || !s->finish.own || !raw->own.length)
+        return st;
+    return s->finish.own(s->finish.to, &raw->record, bytes, raw->own.length);
 }
 
 static void free_source(struct tm_source *source)
@@ -95,8 +100,8 @@ static const struct tm_source_type record_source_type = {
     .free = free_source,
 };
 
-tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *store, tm_finish_record *finish, void *to,
-                               struct tm_source **source)
+tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *store,
+                               const struct tm_record_finish *finish, struct tm_source **source)
 {
     struct tm_run *const run = trace->run;
     struct record_source *const s = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*s), &run->error);
@@ -106,7 +111,7 @@ tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *s
         tm_record_store_free(store);
         return run->error.status;
     }
-    *s = (struct record_source){ .source = { &record_source_type, trace }, .store = store, .finish = finish, .to = to };
+    *s = (struct record_source){ .source = { &record_source_type, trace }, .store = store, .finish = *finish };
     *source = &s->source;
     return TM_OK;
 }

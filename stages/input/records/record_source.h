@@ -13,11 +13,19 @@
 /* Fills what depends on things that come late in a file, as the names of its tracks.  raw->args may be changed to
  * point elsewhere, but must be valid until the next call. */
 typedef void tm_finish_record(void *to, const struct tm_track *track, struct tm_raw *raw);
+/* The same for the own arguments of a record: bytes may be changed in place. */
+typedef tm_status tm_finish_own(void *to, const struct tm_record *record, uint8_t *bytes, size_t length);
 
-/* in:     finish  called with every record that is given out; may be NULL
+struct tm_record_finish {
+    tm_finish_record *record; /* called with every record that is given out; may be NULL */
+    tm_finish_own *own;       /* called with own arguments that are given out; may be NULL */
+    void *to;
+};
+
+/* in:     finish  copied
  * owns:   store, also where it fails; *source is the caller's, freed by (*source)->type->free; trace must outlive it
  * errors: TM_ERR_LIMIT */
-tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *store, tm_finish_record *finish, void *to,
-                               struct tm_source **source) TM_MUST_USE;
+tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *store,
+                               const struct tm_record_finish *finish, struct tm_source **source) TM_MUST_USE;
 
 #endif

@@ -333,7 +333,14 @@ tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw *raw
     return *more ? tm_unkeep_record(&place->store->args, row, &place->args, raw) : st;
 }
 
-tm_status tm_record_store_own(struct tm_record_place *place, struct tm_raw *raw)
+tm_status tm_record_store_join_own(struct tm_record_store *store, struct tm_kept_record *row,
+                                   const struct tm_kept_record *with, bool *is_cut)
 {
+    return tm_kept_args_join(&store->args, row, with, is_cut);
+}
+
+tm_status tm_record_store_own(struct tm_record_place *place, struct tm_raw *raw, uint8_t **bytes)
+{
+    *bytes = place->store->args.own;
     return tm_unkeep_own(&place->store->args, &place->rows[place->at - 1], raw);
 }

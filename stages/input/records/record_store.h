@@ -55,13 +55,17 @@ tm_status tm_record_store_begin(struct tm_record_store *store, uint64_t track,
                                 struct tm_record_place *place) TM_MUST_USE;
 /* raw->args points into the place. */
 tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw *raw, bool *more) TM_MUST_USE;
-/* The own arguments of the record given out last; raw->own is valid until the next call on any place of the store. */
-tm_status tm_record_store_own(struct tm_record_place *place, struct tm_raw *raw) TM_MUST_USE;
+/* The own arguments of the record given out last; raw->own is valid until the next call on any place of the store.
+ * out: *bytes  the same, for the caller to change in place */
+tm_status tm_record_store_own(struct tm_record_place *place, struct tm_raw *raw, uint8_t **bytes) TM_MUST_USE;
 void tm_record_store_end(struct tm_record_place *place); /* tolerates a zeroed one */
 
 /* The same as rows: to take records out, and put them back in another order or changed, without a look at their
  * arguments.  *row is valid until the next call on the place; NULL at the end. */
 tm_status tm_record_store_next_row(struct tm_record_place *place, const struct tm_kept_record **row) TM_MUST_USE;
 tm_status tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept_record *row) TM_MUST_USE;
+/* Add the own arguments of one row to those of another: see tm_kept_args_join. */
+tm_status tm_record_store_join_own(struct tm_record_store *store, struct tm_kept_record *row,
+                                   const struct tm_kept_record *with, bool *is_cut) TM_MUST_USE;
 
 #endif

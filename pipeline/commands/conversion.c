@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From inputs to events that can be written: analysis, clocks, facts, and what a second reading must not count again.
+ * Memory: a clock per host and a fixed table of facts, in the account `model`. */
+#include "pipeline/commands/conversion.h"
+
+#include <string.h>
+
+#include "pipeline/commands/out_place.h"
+#include "pipeline/version.h"
+#include "stages/resolve/classes.h"
+
+enum { FACTS_BYTES = TM_CONVERSION_FACTS * sizeof(struct tm_out_fact),
+       FACT_TEXTS_BYTES = TM_CONVERSION_FACTS * (TM_FACT_KEY_BYTES + TM_FACT_BYTES),
+       FACT_HOSTS = 8,         /* hosts that tell facts of their own */
+       WRITER_BYTES = 2 << 20  /* the same whatever the limit, so that the same bytes are written */ };
+
+/* Hosts of one run begin within this time; clocks that are further apart do not agree. */
+static const int64_t clocks_apart_ns = INT64_C(2) * 86400 * 1000000000;
+
+/* --- inputs --- */
+
+static tm_status refuse_part(struct tm_run *run, const struct tm_found_file *file, enum tm_part_kind kind, const char *act)
+{
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot %s '%s': it is %s", act, file->path,
+                  kind == TM_PART_PARTIAL ? "a partial, which holds figures and no events"
+                                          : "a device memory profile, which has no events");
+    tm_hint(&run->error, kind == TM_PART_PARTIAL ? "give the trace that it was made from" : "'tracemill report' reads it");
+    return TM_ERR_USAGE;
+}
+
+static tm_status check_inputs(struct tm_conversion *c, const char *act)
+{
+    const struct tm_inputs *inputs = &c->inputs;
+
+    for (size_t i = 0; i < inputs->file_count; i++) {
+        const struct tm_found_file *file = inputs->files[i];
+
+        if (inputs->parts[i].kind != TM_PART_TRACE)
+            return refuse_part(c->run, file, inputs->parts[i].kind, act);
+        if (inputs->file_count > 1 && strcmp(file->path, "-") == 0) {
+            (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1, "cannot %s stdin beside other inputs: they are read twice", act);
+            tm_hint(&c->run->error, "put it into a file first");
+            return TM_ERR_USAGE;
+        }
+    }
+    return TM_OK;
+}
+
+tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const struct tm_options *options, const char *act)
+{
+    struct tm_budget *budget = &run->budget;
+    tm_status st;
+
+    *c = (struct tm_conversion){ .run = run, .options = options };
+    st = tm_inputs_find(&c->inputs, run, options);
+    if (st == TM_OK)
+        st = check_inputs(c, act);
+    if (st != TM_OK)
+        return st;
+    c->names = tm_names_new(run, tm_budget_share(budget, TM_ACCOUNT_NAMES), tm_traits_of);
+    c->clocks = c->names ? tm_take(budget, TM_ACCOUNT_MODEL, c->inputs.host_count * sizeof(*c->clocks), &run->error) : NULL;
+    c->facts = c->clocks ? tm_take(budget, TM_ACCOUNT_MODEL, FACTS_BYTES, &run->error) : NULL;
+    c->fact_texts = c->facts ? tm_take(budget, TM_ACCOUNT_MODEL, FACT_TEXTS_BYTES, &run->error) : NULL;
+    c->file = c->fact_texts ? tm_take(budget, TM_ACCOUNT_MODEL, sizeof(*c->file), &run->error) : NULL;
+    if (!c->file)
+        return run->error.status;
+    if (!options->plain)
+        c->derived = tm_derived_new(run, c->names);
+    return options->plain || c->derived ? TM_OK : run->error.status;
+}
+
+void tm_conversion_close(struct tm_conversion *c)
+{
+    struct tm_budget *budget = c->run ? &c->run->budget : NULL;
+
+    if (!budget)
+        return;
+    tm_host_close(&c->host);
+    tm_derived_free(c->derived);
+    tm_names_free(c->names);
+    tm_give(budget, TM_ACCOUNT_MODEL, c->clocks, c->clocks ? c->inputs.host_count * sizeof(*c->clocks) : 0);
+    tm_give(budget, TM_ACCOUNT_MODEL, c->facts, FACTS_BYTES);
+    tm_give(budget, TM_ACCOUNT_MODEL, c->fact_texts, FACT_TEXTS_BYTES);
+    tm_give(budget, TM_ACCOUNT_MODEL, c->file, sizeof(*c->file));
+    tm_inputs_free(&c->inputs);
+    *c = (struct tm_conversion){ .run = NULL };
+}
+
+/* --- facts --- */
+
+/* in: host  NULL = of the run */
+static void add_fact(struct tm_conversion *c, const char *host, const char *key, const char *value)
+{
+    char *text;
+
+    if (!value[0] || c->fact_count == TM_CONVERSION_FACTS)
+        return;
+    text = c->fact_texts[c->fact_count];
+    (void)snprintf(text, TM_FACT_KEY_BYTES, "%s%s%s", host ? host : "", host ? "." : "", key);
+    (void)snprintf(text + TM_FACT_KEY_BYTES, TM_FACT_BYTES, "%s", value);
+    c->facts[c->fact_count++] = (struct tm_out_fact){ text, text + TM_FACT_KEY_BYTES };
+}
+
+static void add_number(struct tm_conversion *c, const char *host, const char *key, int64_t value, bool is_known)
+{
+    char text[32];
+
+    (void)snprintf(text, sizeof(text), "%lld", (long long)value);
+    add_fact(c, host, key, is_known ? text : "");
+}
+
+static void add_run_facts(struct tm_conversion *c)
+{
+    static const char *const level[] = { "all", "essential", "none" };
+
+    add_fact(c, NULL, "tracemill.version", TM_VERSION);
+    add_fact(c, NULL, "tracemill.arguments", level[c->options->args]);
+    add_fact(c, NULL, "run", c->inputs.run_name);
+}
+
+static void add_host_facts(struct tm_conversion *c, const struct tm_trace *trace)
+{
+    const struct tm_environment *e = &trace->environment;
+    const char *host = c->inputs.host_count > 1 ? trace->host_name : NULL;
+    const struct tm_found_file *file = c->inputs.hosts[trace->host];
+    size_t length;
+
+    add_fact(c, host, "source", tm_last_part(file->member ? file->member : file->path, &length));
+    add_fact(c, host, "host", e->host[0] ? e->host : trace->host_name);
+    add_fact(c, host, "framework", e->framework);
+    add_fact(c, host, "jax", e->jax);
+    add_fact(c, host, "jaxlib", e->jaxlib);
+    add_fact(c, host, "platform_version", e->platform_version);
+    add_fact(c, host, "cuda", e->cuda);
+    add_fact(c, host, "cuda_runtime", e->cuda_runtime);
+    add_fact(c, host, "driver", e->driver);
+    add_fact(c, host, "rocm", e->rocm);
+    add_fact(c, host, "libtpu", e->libtpu);
+    add_fact(c, host, "profile_options", e->profile_options);
+    add_number(c, host, "rank", e->rank, e->rank >= 0);
+    add_number(c, host, "world_size", e->world_size, e->world_size >= 0);
+    add_number(c, host, "profile_begin_ns", (int64_t)e->begin_ns, e->begin_ns && e->begin_ns <= INT64_MAX);
+    add_number(c, host, "profile_end_ns", (int64_t)e->end_ns, e->end_ns && e->end_ns <= INT64_MAX);
+}
+
+/* --- clocks --- */
+
+static int64_t floor_ns(int64_t ps)
+{
+    return ps / 1000 - (ps % 1000 < 0);
+}
+
+/* What the clock of a host read at its time 0; 0 = that is not told. */
+static int64_t base_of(const struct tm_trace *trace)
+{
+    const uint64_t begin_ns = trace->environment.begin_ns;
+    int64_t base_ns;
+
+    if (trace->origin == TM_ORIGIN_XSPACE)
+        return begin_ns <= INT64_MAX / 2 ? (int64_t)begin_ns : 0;
+    if (__builtin_mul_overflow(trace->origin_us, 1000, &base_ns) || base_ns > INT64_MAX / 2 || base_ns < 0)
+        return 0;
+    return base_ns;
+}
+
+static void note_host(struct tm_conversion *c, const struct tm_trace *trace)
+{
+    struct tm_host_clock *clock = &c->clocks[trace->host];
+
+    if (clock->is_noted)
+        return;
+    if (c->fact_count == 0)
+        add_run_facts(c);
+    if (trace->host < FACT_HOSTS)
+        add_host_facts(c, trace);
+    *clock = (struct tm_host_clock){ .base_ns = base_of(trace), .first_ps = trace->first_ps, .is_noted = true };
+}
+
+/* One clock for all hosts: that of the earliest.  One that does not tell when it began, or tells a time that cannot be,
+ * begins with it.  Time 0 lies where the earliest host's does, or before it, where it has an event before. */
+static void place_hosts(struct tm_conversion *c)
+{
+    const uint32_t count = c->inputs.host_count;
+    int64_t base_ns = INT64_MAX, origin_ns = INT64_MAX;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (c->clocks[i].base_ns && c->clocks[i].base_ns < base_ns)
+            base_ns = c->clocks[i].base_ns;
+    base_ns = base_ns == INT64_MAX ? 0 : base_ns;
+    for (uint32_t i = 0; i < count; i++) {
+        struct tm_host_clock *clock = &c->clocks[i];
+        int64_t first_ns;
+
+        if (!clock->base_ns || clock->base_ns - base_ns > clocks_apart_ns)
+            clock->base_ns = base_ns;
+        first_ns = clock->base_ns + (clock->first_ps < 0 ? floor_ns(clock->first_ps) : 0);
+        origin_ns = first_ns < origin_ns ? first_ns : origin_ns;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        c->clocks[i].offset_ps = (c->clocks[i].base_ns - origin_ns) * 1000;
+    c->epoch_ns = origin_ns < 0 ? 0 : origin_ns; /* no clock of a trace reads less than 0 */
+}
+
+struct tm_writer_options tm_conversion_writer(const struct tm_conversion *c, bool is_gzip)
+{
+    return (struct tm_writer_options){ .args = c->options->args, .memory_bytes = WRITER_BYTES, .epoch_ns = c->epoch_ns,
+                                       .is_gzip = is_gzip, .facts = c->facts, .fact_count = c->fact_count };
+}
+
+/* --- the analysis --- */
+
+static tm_status observe_host(void *to, const struct tm_trace *trace)
+{
+    struct tm_conversion *c = to;
+
+    note_host(c, trace);
+    return c->derived ? tm_derived_observer.begin_host(c->derived, trace) : TM_OK;
+}
+
+static tm_status observe_event(void *to, const struct tm_event *event)
+{
+    const struct tm_conversion *c = to;
+
+    return c->derived ? tm_derived_observer.take(c->derived, event) : TM_OK;
+}
+
+static tm_status observe_gap(void *to, const struct tm_idle_gap *gap)
+{
+    const struct tm_conversion *c = to;
+
+    return c->derived ? tm_derived_observer.take_gap(c->derived, gap) : TM_OK;
+}
+
+static tm_status observe_end(void *to)
+{
+    const struct tm_conversion *c = to;
+
+    return c->derived ? tm_derived_observer.end_host(c->derived) : TM_OK;
+}
+
+static const struct tm_observer_type observer_type = { observe_host, observe_event, observe_gap, observe_end };
+
+void tm_conversion_observe(struct tm_conversion *c, struct tm_observer *observer)
+{
+    *observer = (struct tm_observer){ .type = &observer_type, .to = c, .names = c->names, .inputs = &c->inputs,
+                                      .kept = &c->host, .keeps_arguments = true };
+}
+
+tm_status tm_conversion_take_summary(struct tm_conversion *c, const struct tm_value *summary)
+{
+    c->is_read = true;
+    c->arguments_are_read = c->host.run != NULL;
+    place_hosts(c);
+    return c->derived ? tm_derived_take_summary(c->derived, summary) : TM_OK;
+}
+
+static tm_status analyze(struct tm_conversion *c)
+{
+    struct tm_doc *summary = tm_doc_new(c->run);
+    struct tm_observer observer;
+    tm_status st;
+
+    if (!summary)
+        return c->run->error.status;
+    tm_conversion_observe(c, &observer);
+    st = tm_analyze(c->run, c->options, summary, NULL, &observer);
+    if (st == TM_OK)
+        st = tm_conversion_take_summary(c, tm_doc_root(summary));
+    tm_doc_free(summary);
+    return st;
+}
+
+/* --- reading --- */
+
+/* What readings count.  Tallies of what is written come after those of what is read. */
+struct counted {
+    struct tm_tallies tallies;
+    uint64_t events, bytes;
+};
+
+static struct counted count_now(const struct tm_run *run)
+{
+    return (struct counted){ run->tallies, run->events_read, run->bytes_read };
+}
+
+/* What was read again counts once. */
+static void count_as_before(struct tm_conversion *c, const struct counted *before)
+{
+    struct tm_run *run = c->run;
+    const uint64_t long_arguments = run->tallies.count[TM_TALLY_LONG_ARGUMENTS];
+
+    if (!c->is_read)
+        return;
+    memcpy(run->tallies.count, before->tallies.count, TM_TALLY_FILTERED_OUT * sizeof(before->tallies.count[0]));
+    run->tallies.count[TM_TALLY_LONG_ARGUMENTS] =
+        c->arguments_are_read ? before->tallies.count[TM_TALLY_LONG_ARGUMENTS] : long_arguments;
+    run->events_read = before->events;
+    run->bytes_read = before->bytes;
+}
+
+static const struct tm_found_file *file_of(const struct tm_conversion *c, uint32_t number)
+{
+    return c->inputs.hosts[number]; /* a trace file holds one host */
+}
+
+static tm_status open_host(struct tm_conversion *c, uint32_t number, bool keeps_arguments)
+{
+    const struct tm_host_options options = { .steps = tm_host_steps(c->options), .keeps_arguments = keeps_arguments };
+    const struct counted before = count_now(c->run);
+    tm_status st;
+
+    tm_host_close(&c->host);
+    tm_names_begin_host(c->names);
+    st = tm_host_open(&c->host, c->run, c->names, file_of(c, number), number, &options);
+    count_as_before(c, &before);
+    return st;
+}
+
+tm_status tm_conversion_host(struct tm_conversion *c, uint32_t number, struct tm_host_run **host)
+{
+    const bool is_open = c->host.run && c->host.trace.host == number && c->host.trace.keeps_arguments;
+    const tm_status st = is_open ? TM_OK : open_host(c, number, true);
+
+    *host = &c->host;
+    return st;
+}
+
+/* Without an analysis the clocks of several hosts have to be known before the first event is written. */
+static tm_status look_at_hosts(struct tm_conversion *c)
+{
+    const bool is_only = c->inputs.host_count == 1;
+    tm_status st = TM_OK;
+
+    for (uint32_t i = 0; i < c->inputs.host_count && st == TM_OK; i++) {
+        st = open_host(c, i, is_only);
+        if (st == TM_OK)
+            note_host(c, &c->host.trace);
+    }
+    if (st != TM_OK)
+        return st;
+    c->is_read = true;
+    place_hosts(c);
+    return TM_OK;
+}
+
+tm_status tm_conversion_prepare(struct tm_conversion *c)
+{
+    return c->options->plain ? look_at_hosts(c) : analyze(c);
+}
+
+static tm_status take_event(void *to, const struct tm_event *event)
+{
+    return tm_exporter_take(to, event);
+}
+
+/* What is damaged is known when all of a file was read. */
+static void note_damage(struct tm_conversion *c, uint32_t number)
+{
+    struct tm_file_facts *file = c->file;
+
+    tm_file_facts_take(file, c->host.input, file_of(c, number), &c->host.trace, c->host.events);
+    if (!file->is_partial)
+        return;
+    if (c->damaged_files++ == 0)
+        (void)snprintf(c->problem, sizeof(c->problem), "'%.400s'%s%s", file->path, file->problem_count ? ": " : " is damaged",
+                       file->problem_count ? file->problems[0] : "");
+}
+
+tm_status tm_conversion_events(struct tm_conversion *c, uint32_t number, struct tm_exporter *exporter)
+{
+    struct counted before;
+    struct tm_host_run *host;
+    tm_status st = tm_conversion_host(c, number, &host);
+
+    if (st != TM_OK)
+        return st;
+    before = count_now(c->run);
+    st = tm_exporter_begin_host(exporter, &host->trace, c->clocks[number].offset_ps);
+    if (st == TM_OK)
+        st = tm_host_events(host, take_event, exporter);
+    if (st == TM_OK)
+        st = tm_exporter_end_host(exporter);
+    count_as_before(c, &before);
+    if (st == TM_OK && !c->clocks[number].is_written)
+        note_damage(c, number);
+    c->clocks[number].is_written = true;
+    c->arguments_are_read |= number + 1 == c->inputs.host_count;
+    return st;
+}
+
+/* --- the end --- */
+
+tm_status tm_conversion_judge(const struct tm_conversion *c, const char *act)
+{
+    return tm_check_strict(c->run, c->damaged_files > 0, act);
+}
+
+static void print_clean(FILE *to, const char *text)
+{
+    char line[1024];
+
+    tm_clean_text(line, sizeof(line), text, strlen(text));
+    (void)fputs(line, to);
+}
+
+/* Notes of what was left out on purpose, or could not be shown; losses are told by main. */
+static void tell_notes(const struct tm_run *run)
+{
+    const char *separator = "tracemill: note: ";
+
+    for (int i = TM_TALLY_FILTERED_OUT; i < TM_TALLY_COUNT; i++) {
+        if (tm_tally_info[i].level != TM_TALLY_NOTE || run->tallies.count[i] == 0)
+            continue;
+        (void)fprintf(stderr, "%s%s %llu", separator, tm_tally_info[i].name, (unsigned long long)run->tallies.count[i]);
+        separator = ", ";
+    }
+    if (separator[0] == ',')
+        (void)fputc('\n', stderr);
+}
+
+tm_status tm_conversion_warn(const struct tm_conversion *c)
+{
+    if (!c->run->quiet)
+        tell_notes(c->run);
+    if (!c->damaged_files)
+        return TM_OK;
+    (void)fputs("tracemill: warning: the output is partial: ", stderr);
+    print_clean(stderr, c->problem);
+    if (c->damaged_files > 1)
+        (void)fprintf(stderr, ", and %llu more file%s", (unsigned long long)c->damaged_files - 1,
+                      c->damaged_files > 2 ? "s" : "");
+    (void)fputs("; it holds only what could be read\n", stderr);
+    return TM_PARTIAL;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_CONVERSION_H
+#define TM_CONVERSION_H
+
+#include "pipeline/commands/analysis.h"
+#include "pipeline/commands/file_facts.h"
+#include "stages/output/exporter.h"
+
+/* A run that is written anew, whatever the format and the number of files: its inputs, what was worked out of it, its
+ * clock.  The input is read for the analysis first; the only host stays open for the writing, several ones are read
+ * again, and what their reading tells of the input counts once. */
+
+enum { TM_CONVERSION_FACTS = 64, TM_FACT_KEY_BYTES = 96, TM_FACT_BYTES = 512 };
+
+/* When a host's time 0 was. */
+struct tm_host_clock {
+    int64_t base_ns;   /* what its clock read; 0 = not told */
+    int64_t first_ps;  /* its first event, after that */
+    int64_t offset_ps; /* where it lies on the clock of the output */
+    bool is_noted, is_written;
+};
+
+struct tm_conversion {
+    struct tm_run *run;
+    const struct tm_options *options;
+    struct tm_inputs inputs;
+    struct tm_names *names;
+    struct tm_derived *derived;      /* NULL = --plain */
+    struct tm_host_run host;         /* that is open; run NULL = none */
+    struct tm_host_clock *clocks;    /* of each host */
+    int64_t epoch_ns;                /* what the clock of the output reads at time 0 */
+    bool is_read;                    /* all of the input has been read once */
+    bool arguments_are_read;         /* and all arguments */
+    /* What the output says of itself. */
+    struct tm_out_fact *facts;       /* TM_CONVERSION_FACTS */
+    char (*fact_texts)[TM_FACT_KEY_BYTES + TM_FACT_BYTES];
+    size_t fact_count;
+    /* Damage, known when everything was read. */
+    struct tm_file_facts *file;      /* of the file that is being read */
+    char problem[2600];              /* of the first damaged file, with its path */
+    uint64_t damaged_files;
+};
+
+/* Find the inputs.
+ * in:     act  "convert", for messages
+ * owns:   the caller; tm_conversion_close releases it, also after a failure
+ * errors: as of tm_inputs_find; TM_ERR_USAGE for what cannot be written anew: partials, device memory profiles, stdin
+ *         beside others */
+tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const struct tm_options *options,
+                             const char *act) TM_MUST_USE;
+void tm_conversion_close(struct tm_conversion *c); /* tolerates a zeroed one */
+
+/* Work out what stands beside the events, unless --plain, and learn the clocks: after it the events can be written. */
+tm_status tm_conversion_prepare(struct tm_conversion *c) TM_MUST_USE;
+/* The same where somebody else analyzes: the observer for it, then what came out.  With --plain too. */
+void tm_conversion_observe(struct tm_conversion *c, struct tm_observer *observer);
+tm_status tm_conversion_take_summary(struct tm_conversion *c, const struct tm_value *summary) TM_MUST_USE;
+
+/* Options of a writer: its clock and facts. */
+struct tm_writer_options tm_conversion_writer(const struct tm_conversion *c, bool is_gzip);
+
+/* A host that is to be written: scanned and surveyed.
+ * owns:   the conversion; valid until another one is asked for */
+tm_status tm_conversion_host(struct tm_conversion *c, uint32_t number, struct tm_host_run **host) TM_MUST_USE;
+/* Give all its events to an exporter, from begin_host to end_host. */
+tm_status tm_conversion_events(struct tm_conversion *c, uint32_t number, struct tm_exporter *exporter) TM_MUST_USE;
+
+/* --strict, once everything was read. */
+tm_status tm_conversion_judge(const struct tm_conversion *c, const char *act) TM_MUST_USE;
+/* What was not written, on stderr.  out: TM_PARTIAL where the input was damaged, else TM_OK */
+tm_status tm_conversion_warn(const struct tm_conversion *c) TM_MUST_USE;
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where outputs go, what they are called, and when there are none. */
+#include "pipeline/commands/out_place.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAME_MOST = 200 };
+
+tm_status tm_check_folder(struct tm_run *run, const char *path)
+{
+    char at[TM_PLACE_BYTES];
+    struct stat info;
+
+    if (strlen(path) >= sizeof(at))
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1,
+                       "cannot write into '%s': the path is too long", path);
+    memcpy(at, path, strlen(path) + 1);
+    while (stat(at, &info) != 0) {
+        char *const slash = strrchr(at, '/');
+
+        if (errno != ENOENT)
+            return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%s': %s", path,
+                           strerror(errno));
+        if (slash && slash != at)
+            *slash = '\0';
+        else
+            memcpy(at, slash ? "/" : ".", 2);
+    }
+    if (!S_ISDIR(info.st_mode)) {
+        (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1,
+                      "cannot write into '%s': '%s' is not a folder", path, at);
+        tm_hint(&run->error, "name another folder with -o");
+        return TM_ERR_OUTPUT;
+    }
+    if (access(at, W_OK | X_OK) != 0) {
+        (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%s': %s", path,
+                      strerror(errno));
+        tm_hint(&run->error, "name another folder with -o");
+        return TM_ERR_OUTPUT;
+    }
+    return TM_OK;
+}
+
+static size_t without_ending(const char *name, size_t length, const char *ending)
+{
+    const size_t cut = strlen(ending);
+
+    return length > cut && memcmp(name + length - cut, ending, cut) == 0 ? length - cut : length;
+}
+
+/* The name of the file, or the run, without its endings. */
+static const char *name_of(const struct tm_options *options, const char *run_name, bool is_trace, size_t *length)
+{
+    static const char *const endings[] = { ".gz",   ".zst",         ".tgz", ".tar", ".zip", ".xplane.pb",
+                                           ".prof", ".json", ".pt.trace", ".trace" };
+    const size_t count = sizeof(endings) / sizeof(endings[0]) - (is_trace ? 0 : 3);
+    const char *const input = options->inputs[0];
+    const char *const slash = strrchr(input, '/');
+    const char *name = slash ? slash + 1 : input;
+    struct stat info;
+
+    if (strcmp(input, "-") == 0)
+        name = "stdin";
+    else if (options->input_count > 1 || stat(input, &info) != 0 || S_ISDIR(info.st_mode))
+        name = run_name;
+    *length = strlen(name);
+    for (size_t i = 0; i < count; i++)
+        *length = without_ending(name, *length, endings[i]);
+    return name;
+}
+
+void tm_default_name(char out[TM_PLACE_BYTES], const struct tm_options *options, const char *run_name,
+                     const char *ending, bool is_trace)
+{
+    size_t length, used = 0;
+    const char *const name = name_of(options, run_name, is_trace, &length);
+
+    for (; used < length && used < NAME_MOST; used++) {
+        const unsigned char c = (unsigned char)name[used];
+
+        out[used] = c < 0x20 || c == 0x7f || c == '/' || (used == 0 && c == '-') ? '_' : (char)c;
+    }
+    (void)snprintf(out + used, TM_PLACE_BYTES - used, "%s%s", used ? "" : "trace", ending);
+}
+
+tm_status tm_check_strict(struct tm_run *run, bool is_partial, const char *act)
+{
+    const uint64_t losses = tm_tally_losses(&run->tallies);
+
+    if (!run->strict || (!is_partial && losses == 0))
+        return TM_OK;
+    if (losses > 0)
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot %s under --strict: %llu losses in the input", act,
+                      (unsigned long long)losses);
+    else
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot %s under --strict: the input is partial", act);
+    tm_hint(&run->error, "'tracemill inspect' tells what is lost; without --strict the rest is written");
+    return TM_ERR_INPUT;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_OUT_PLACE_H
+#define TM_OUT_PLACE_H
+
+#include "pipeline/options.h"
+#include "pipeline/run.h"
+
+/* What the verbs that write files share. */
+
+enum { TM_PLACE_BYTES = 4096 };
+
+/* See early that a folder can be written, before the work is done that would be lost.  Nothing is made yet: the nearest
+ * part of the path that exists is looked at.
+ * errors: TM_ERR_OUTPUT */
+tm_status tm_check_folder(struct tm_run *run, const char *path) TM_MUST_USE;
+
+/* NAME and an ending, one plain part of a path, whatever the name's source: the file, if there is one only, else the run.
+ * in:     is_trace  endings of JSON go away too */
+void tm_default_name(char out[TM_PLACE_BYTES], const struct tm_options *options, const char *run_name, const char *ending,
+                     bool is_trace);
+
+/* --strict: an input of which anything is missing gives no output.
+ * in:     act  "report"
+ * errors: TM_ERR_INPUT */
+tm_status tm_check_strict(struct tm_run *run, bool is_partial, const char *act) TM_MUST_USE;
+
+#endif

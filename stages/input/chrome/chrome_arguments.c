@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One walk over the text, which is known to be JSON: nothing is checked but its end.  What is open is known to the
+ * builder alone; a text is a key where a colon follows.  The keys that came lately are found in a table by their
+ * bytes, since asking the names for each one would be most of the work. */
+#include "stages/input/chrome/chrome_arguments.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "stages/input/chrome/chrome_private.h"
+#include "stages/input/chrome/json_text.h"
+
+struct seen_key {
+    struct tm_key_name key; /* length 0: none */
+    tm_strid name;
+};
+
+struct tm_chrome_arguments {
+    struct tm_run *run;
+    struct tm_names *names;
+    struct tm_arguments_builder builder;
+    const uint8_t *at, *end;    /* of the text */
+    tm_strid key;               /* of the value that follows; in a list of no meaning */
+    struct seen_key keys[TM_KEY_SLOTS];
+    struct tm_json_decimal decimal;
+    uint8_t list[TM_ARGUMENTS_MOST];
+    uint8_t plain[TM_ARGUMENTS_MOST + TM_JSON_PADDING]; /* a text without its escapes */
+};
+
+struct tm_chrome_arguments *tm_chrome_arguments_new(struct tm_run *run, struct tm_names *names)
+{
+    struct tm_chrome_arguments *const a = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*a), &run->error);
+
+    if (!a)
+        return NULL;
+    a->run = run;
+    a->names = names;
+    return a;
+}
+
+void tm_chrome_arguments_free(struct tm_chrome_arguments *a)
+{
+    if (a)
+        tm_give(&a->run->budget, TM_ACCOUNT_INPUT, a, sizeof(*a));
+}
+
+/* --- texts --- */
+
+struct text {
+    const uint8_t *at;
+    size_t length;
+    bool is_escaped;
+};
+
+/* in: a->at  the quote.  out: a->at  behind the other one */
+static struct text walk_text(struct tm_chrome_arguments *a)
+{
+    struct text text = { .at = a->at + 1 };
+    const uint8_t *at = text.at;
+
+    while (at < a->end) {
+        at = tm_text_stop(at);
+        if (*at == '"')
+            break;
+        text.is_escaped |= *at == '\\';
+        at += *at == '\\' ? 2 : 1; /* a control character stands for itself */
+    }
+    at = at < a->end ? at : a->end;
+    text.length = (size_t)(at - text.at);
+    a->at = at + 1;
+    return text;
+}
+
+/* The text as it is meant.  false: it has too many escapes to fit. */
+static bool without_escapes(struct tm_chrome_arguments *a, struct text *text)
+{
+    uint32_t traits;
+
+    if (!text->is_escaped)
+        return true;
+    if (text->length > TM_ARGUMENTS_MOST)
+        return false;
+    text->length = tm_json_unescape(a->plain, text->at, text->length, &traits);
+    text->at = a->plain;
+    return true;
+}
+
+static void take_key(struct tm_chrome_arguments *a, const struct text *text)
+{
+    struct tm_key_name name;
+    struct seen_key *slot;
+    tm_status st;
+
+    tm_chrome_key_name(text->at, (uint32_t)text->length, TM_KEY_OF_ARGUMENTS, &name);
+    slot = &a->keys[tm_key_first_slot(&name)];
+    if (tm_key_names_equal(&slot->key, &name)) {
+        a->key = slot->name;
+        return;
+    }
+    st = tm_names_put(a->names, (const char *)text->at, text->length, &a->key);
+    if (st == TM_OK)
+        *slot = (struct seen_key){ .key = name, .name = a->key };
+    else if (a->builder.status == TM_OK)
+        a->builder.status = st;
+}
+
+static void take_text(struct tm_chrome_arguments *a)
+{
+    struct text text = walk_text(a);
+    const bool fits = without_escapes(a, &text);
+
+    if (*a->at <= ' ')
+        a->at = tm_space_end(a->at);
+    if (!fits)
+        a->builder.is_cut = true;
+    if (*a->at != ':') {
+        if (fits)
+            tm_put_text(&a->builder, a->key, (const char *)text.at, text.length);
+        return;
+    }
+    a->at++;
+    a->key = 0;
+    if (fits)
+        take_key(a, &text);
+}
+
+/* --- numbers and words --- */
+
+static void put_word(struct tm_chrome_arguments *a, const char *word)
+{
+    tm_put_text(&a->builder, a->key, word, strlen(word));
+    a->at += strlen(word);
+}
+
+static const uint8_t *number_end(const uint8_t *at, const uint8_t *end, bool *is_whole)
+{
+    *is_whole = true;
+    for (at += *at == '-'; at < end; at++) {
+        const bool is_digit = *at >= '0' && *at <= '9';
+
+        if (!is_digit && *at != '.' && *at != '+' && *at != '-' && (*at | 0x20) != 'e')
+            break;
+        *is_whole &= is_digit;
+    }
+    return at;
+}
+
+/* -0 is no integer: its sign would be lost. */
+static bool put_integer(struct tm_chrome_arguments *a, const char *text, size_t length)
+{
+    int64_t number;
+    uint64_t bits;
+
+    if (!tm_json_decimal_of(text, length, &a->decimal) || (a->decimal.negative && !a->decimal.count))
+        return false;
+    if (tm_json_int_of(&a->decimal, &number))
+        tm_put_int(&a->builder, a->key, number);
+    else if (tm_json_uint_of(&a->decimal, &bits))
+        tm_put_uint(&a->builder, a->key, bits);
+    else
+        return false;
+    return true;
+}
+
+static void take_number(struct tm_chrome_arguments *a)
+{
+    const char *const text = (const char *)a->at;
+    const uint8_t *end;
+    int64_t number;
+    bool is_whole;
+
+    end = tm_short_integer(a->at, &number);
+    if (end && (number || *a->at != '-')) {
+        tm_put_int(&a->builder, a->key, number);
+        a->at = end;
+        return;
+    }
+    if (a->at[0] == '-' && a->at[1] == 'I') {
+        put_word(a, "-Infinity");
+        return;
+    }
+    end = number_end(a->at, a->end, &is_whole);
+    if (!is_whole || !put_integer(a, text, (size_t)(end - a->at)))
+        tm_put_number(&a->builder, a->key, text, (size_t)(end - a->at));
+    a->at = end;
+}
+
+static void take_word(struct tm_chrome_arguments *a)
+{
+    switch (*a->at) {
+    case 't':
+        tm_put_bool(&a->builder, a->key, true);
+        a->at += strlen("true");
+        return;
+    case 'f':
+        tm_put_bool(&a->builder, a->key, false);
+        a->at += strlen("false");
+        return;
+    case 'n':
+        tm_put_null(&a->builder, a->key);
+        a->at += strlen("null");
+        return;
+    case 'N':
+        put_word(a, "NaN");
+        return;
+    case 'I':
+        put_word(a, "Infinity");
+        return;
+    default:
+        a->at++; /* white space, commas */
+    }
+}
+
+/* --- the list --- */
+
+static void take_value(struct tm_chrome_arguments *a)
+{
+    switch (*a->at) {
+    case '"':
+        take_text(a);
+        return;
+    case '{':
+        tm_put_object(&a->builder, a->key);
+        a->at++;
+        return;
+    case '[':
+        tm_put_array(&a->builder, a->key);
+        a->at++;
+        return;
+    case '}': case ']':
+        tm_put_close(&a->builder);
+        a->at++;
+        return;
+    case '-': case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9':
+        take_number(a);
+        return;
+    default:
+        take_word(a);
+    }
+}
+
+static void put_id(struct tm_chrome_arguments *a, const struct tm_json_id *id)
+{
+    char number[32];
+    int length;
+
+    if (id->kind == TM_JSON_NO_ID)
+        return;
+    if (id->kind == TM_JSON_TEXT) {
+        tm_put_event_text(&a->builder, TM_ARGUMENT_ID, id->text.at, id->text.length);
+        return;
+    }
+    length = id->is_unsigned ? snprintf(number, sizeof(number), "%" PRIu64, (uint64_t)id->number)
+                             : snprintf(number, sizeof(number), "%" PRId64, id->number);
+    tm_put_event_text(&a->builder, TM_ARGUMENT_ID, number, (size_t)length);
+}
+
+static void put_words(struct tm_chrome_arguments *a, const struct tm_chrome_event *event,
+                      const struct tm_chrome_words *words)
+{
+    if (words->has_category)
+        tm_put_event_text(&a->builder, TM_ARGUMENT_CATEGORY, event->cat.at, event->cat.length);
+    if (words->has_id)
+        put_id(a, &event->id);
+    if (words->has_place)
+        tm_put_place(&a->builder, words->place);
+    if (words->is_enclosed)
+        tm_put_enclosed(&a->builder);
+}
+
+tm_status tm_chrome_arguments_take(struct tm_chrome_arguments *a, const struct tm_chrome_event *event,
+                                   const struct tm_chrome_words *words, struct tm_arguments *list)
+{
+    tm_arguments_begin(&a->builder, a->names, a->list, sizeof(a->list));
+    put_words(a, event, words);
+    if (event->args.at && event->args.length > 2) {
+        a->key = 0;
+        a->at = (const uint8_t *)event->args.at + 1;
+        a->end = (const uint8_t *)event->args.at + event->args.length - 1; /* the outermost braces are the list's */
+        while (a->at < a->end)
+            take_value(a);
+    }
+    *list = tm_arguments_end(&a->builder);
+    tm_tally_add(&a->run->tallies, TM_TALLY_LONG_ARGUMENTS, a->builder.is_cut);
+    return a->builder.status;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_CHROME_ARGUMENTS_H
+#define TM_CHROME_ARGUMENTS_H
+
+#include "pipeline/arguments.h"
+#include "stages/input/chrome/chrome_reader.h"
+
+/* From the args object of an event, as it is written, to a list of arguments: what keeps_arguments asks for.  Keys
+ * and long texts become names; the same key twice stays twice; whole numbers of 64 bits are integers, other numbers
+ * stay as they are written, NaN and Infinity become texts.  Memory: two buffers of fixed size and a table of keys. */
+struct tm_chrome_arguments;
+
+/* What goes along with the arguments because it belongs to the event. */
+struct tm_chrome_words {
+    bool has_category, has_id, has_place, is_enclosed;
+    uint32_t place; /* the track on which a flow lies */
+};
+
+/* errors: NULL, with the error in run->error */
+struct tm_chrome_arguments *tm_chrome_arguments_new(struct tm_run *run, struct tm_names *names) TM_MUST_USE;
+void tm_chrome_arguments_free(struct tm_chrome_arguments *a); /* tolerates NULL */
+
+/* in:     event  its args as tm_chrome_next gives them: checked, with TM_JSON_PADDING bytes that can be loaded behind;
+ *                its category where words->has_category, its id where words->has_id
+ * out:    *list  valid until the next call.  What does not fit is tallied: LONG_ARGUMENTS, once for the event
+ * errors: of the names */
+tm_status tm_chrome_arguments_take(struct tm_chrome_arguments *a, const struct tm_chrome_event *event,
+                                   const struct tm_chrome_words *words, struct tm_arguments *list) TM_MUST_USE;
+
+#endif

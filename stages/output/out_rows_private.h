@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_OUT_ROWS_PRIVATE_H
+#define TM_OUT_ROWS_PRIVATE_H
+
+#include "pipeline/index.h"
+#include "stages/output/lanes.h"
+#include "stages/output/out_rows.h"
+
+enum {
+    TM_FIRST_FREE_NUMBER = 1000001, /* of a pid or tid that the file does not give, or gives twice */
+    TM_LANE_CHUNKS = 12,            /* of 1, 2, 4 ... lanes: all but the first one of TM_LANES_MOST */
+    TM_OWN_RANKS = 8,               /* places before the threads of a process: rows and counters of ours */
+};
+static_assert(1 << TM_LANE_CHUNKS == TM_LANES_MOST, "chunks hold all lanes");
+
+/* A process of the trace, or ours, which is the last one. */
+struct out_process {
+    int64_t id, order;      /* as the file has them */
+    tm_strid name;
+    int32_t pid, next_tid;  /* next_tid: perhaps free */
+    uint32_t device;        /* the first one of its tracks; TM_NONE = none */
+    uint32_t file;          /* that has its row */
+    uint32_t rank;          /* among the processes of the output */
+    uint8_t group;          /* enum process_group */
+};
+enum process_group { GROUP_OURS, GROUP_DEVICE, GROUP_HOST, GROUP_REST, GROUP_UNUSED };
+
+/* A track, or a row of ours. */
+struct out_thread {
+    tm_strid name;
+    uint32_t process;
+    int32_t tid;            /* 0: nothing lies on it */
+    uint32_t rank;          /* among those of its process */
+    uint32_t file;
+    uint32_t lanes;         /* row of `chunks`; 0 = none yet */
+    uint8_t sort;           /* enum tm_out_sort */
+};
+
+struct out_lane {
+    int32_t tid;            /* 0 = not used yet */
+    uint32_t file;
+};
+
+/* Where the lanes 1, 2 to 3, 4 to 7 ... of a thread begin in `lanes`, plus 1; 0 = nowhere yet. */
+struct lane_chunks {
+    uint64_t at[TM_LANE_CHUNKS];
+};
+
+/* A number that is in use: of a process, or of a thread of one (tid_key). */
+struct taken_number {
+    uint64_t key;
+    uint64_t owner;
+};
+
+struct tm_out_rows {
+    struct tm_run *run;
+    struct tm_names *names;
+    const struct tm_trace *trace;
+    bool names_hosts;
+    size_t memory_bytes;
+    uint32_t file;             /* counts up from 1 */
+    struct tm_rows *pids;      /* int32_t: those that earlier hosts have */
+    int32_t next_pid;          /* perhaps free */
+    int32_t planes;            /* of all hosts so far: they are numbered */
+    uint32_t ranks;            /* of processes of all hosts so far */
+    /* of the present host */
+    struct tm_rows *processes, *threads, *chunks, *lanes;
+    struct tm_index *tids;     /* struct taken_number: threads that have their own number */
+    uint64_t track_count;
+    uint32_t device_count, own_process;
+    uint32_t device_process[TM_DEVICES_MOST];
+    /* names of ours */
+    tm_strid name_own, name_steps, name_gaps, name_findings, name_facts;
+};
+
+static inline uint64_t tid_key(uint32_t process, int64_t tid)
+{
+    return (uint64_t)process << 32 | (uint64_t)tid;
+}
+
+static inline bool is_number(int64_t id)
+{
+    return id > 0 && id <= INT32_MAX;
+}
+
+/* The next number from *next on that is not in `taken`. */
+tm_status tm_next_free_number(struct tm_run *run, struct tm_index *taken, uint64_t base, int32_t *next,
+                              int32_t *number) TM_MUST_USE;
+/* Fill processes and threads of r->trace. */
+tm_status tm_out_rows_number(struct tm_out_rows *r) TM_MUST_USE;
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packets in blocks, blocks in a file.  A block is deflated on its own, so that a file that is cut short loses no more than
+ * its last block, and files that are put together are one trace.  Memory: two blocks and a pool for zlib, of fixed sizes.
+ * source: https://perfetto.dev/docs/reference/trace-packet-proto, compressed_packets; RFC 1950 */
+#include "stages/output/perfetto/perfetto_packets.h"
+
+#include <assert.h>
+
+/* Of a trace of kernels with their arguments level 4 makes 1.1 times the bytes of level 6 in two thirds of the time. */
+enum { LEVEL = 4, MEMORY_LEVEL = 8 };
+
+static voidpf pool_take(voidpf opaque, uInt items, uInt size)
+{
+    struct tm_packets *const p = opaque;
+    const uint64_t bytes = ((uint64_t)items * size + 15) & ~(uint64_t)15;
+
+    if (bytes > TM_PACKETS_POOL_BYTES - p->pool_used)
+        return Z_NULL;
+    p->pool_used += (size_t)bytes;
+    return p->pool + p->pool_used - bytes;
+}
+
+static void pool_give(voidpf opaque, voidpf block)
+{
+    (void)opaque;
+    (void)block;
+}
+
+tm_status tm_packets_open(struct tm_packets *p, struct tm_run *run, bool is_deflating)
+{
+    p->run = run;
+    if (!is_deflating)
+        return TM_OK;
+    p->zlib.zalloc = pool_take;
+    p->zlib.zfree = pool_give;
+    p->zlib.opaque = p;
+    if (deflateInit2(&p->zlib, LEVEL, Z_DEFLATED, MAX_WBITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot set up zlib: its memory is too small");
+    p->is_deflating = true;
+    return TM_OK;
+}
+
+void tm_packets_close(struct tm_packets *p)
+{
+    if (p->is_deflating)
+        (void)deflateEnd(&p->zlib);
+    p->is_deflating = false;
+}
+
+void tm_packets_begin_file(struct tm_packets *p, struct tm_out_file *file)
+{
+    p->file = file;
+    p->raw_bytes = 0;
+    p->used = 0;
+}
+
+/* The packet behind what the block holds, as a field of the whole trace. */
+static size_t pack(struct tm_packets *p, Perfetto__TracePacket *packet)
+{
+    Perfetto__Trace trace = PERFETTO__TRACE__INIT;
+
+    trace.n_packet = 1;
+    trace.packet = &packet;
+    return perfetto__trace__pack(&trace, p->block + p->used);
+}
+
+static size_t size_of(Perfetto__TracePacket *packet)
+{
+    Perfetto__Trace trace = PERFETTO__TRACE__INIT;
+
+    trace.n_packet = 1;
+    trace.packet = &packet;
+    return perfetto__trace__get_packed_size(&trace);
+}
+
+/* The block becomes a block with one packet. */
+static void deflate_block(struct tm_packets *p)
+{
+    Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+    int result = deflateReset(&p->zlib);
+
+    assert(result == Z_OK);
+    p->zlib.next_in = p->block;
+    p->zlib.avail_in = (uInt)p->used;
+    p->zlib.next_out = p->deflated;
+    p->zlib.avail_out = sizeof(p->deflated);
+    result = deflate(&p->zlib, Z_FINISH);
+    assert(result == Z_STREAM_END);
+    (void)result;
+    packet.has_compressed_packets = true;
+    packet.compressed_packets = (ProtobufCBinaryData){ sizeof(p->deflated) - p->zlib.avail_out, p->deflated };
+    p->used = 0;
+    p->used = pack(p, &packet);
+}
+
+static tm_status write_block(struct tm_packets *p)
+{
+    tm_status status;
+
+    if (p->is_deflating && p->used > 0 && p->used <= TM_PACKETS_BLOCK_BYTES)
+        deflate_block(p);
+    status = tm_out_file_write(p->file, p->block, p->used);
+    p->used = 0;
+    return status;
+}
+
+tm_status tm_packets_put(struct tm_packets *p, Perfetto__TracePacket *packet)
+{
+    const size_t bytes = size_of(packet);
+    tm_status status = TM_OK;
+
+    assert(bytes <= TM_PACKET_MOST);
+    if (p->used + bytes > TM_PACKETS_BLOCK_BYTES)
+        status = write_block(p);
+    if (status != TM_OK)
+        return status;
+    p->used += pack(p, packet);
+    p->raw_bytes += bytes;
+    return p->used > TM_PACKETS_BLOCK_BYTES ? write_block(p) : TM_OK;
+}
+
+tm_status tm_packets_end_file(struct tm_packets *p)
+{
+    const tm_status status = write_block(p);
+
+    p->file = NULL;
+    return status;
+}

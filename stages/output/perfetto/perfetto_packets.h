@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_PERFETTO_PACKETS_H
+#define TM_PERFETTO_PACKETS_H
+
+#include <zlib.h>
+
+#include "perfetto.pb-c.h"
+#include "pipeline/run.h"
+#include "stages/output/out_file.h"
+
+/* Packets on their way into a file.  They are gathered in a block; a full one is written as it is, or deflated into one
+ * packet (compressed_packets), which viewers read like the packets themselves. */
+enum {
+    TM_PACKETS_BLOCK_BYTES = 512 << 10, /* what a block holds; a packet that is larger goes into the file as it is */
+    TM_PACKET_MOST = 1 << 20,           /* bytes of one packet on the wire, at most */
+    TM_PACKETS_POOL_BYTES = 448 << 10,  /* zlib: (1 << (window bits + 2)) + (1 << (memory level + 9)) and its state; some
+                                           builds of it take half as much again */
+};
+
+struct tm_packets {
+    struct tm_run *run;
+    struct tm_out_file *file;  /* NULL = none is open */
+    uint64_t raw_bytes;        /* of the file so far, before compression */
+    bool is_deflating;
+    z_stream zlib;
+    size_t pool_used;
+    size_t used;               /* of block */
+    uint8_t block[TM_PACKET_MOST];
+    uint8_t deflated[TM_PACKETS_BLOCK_BYTES + (16 << 10)]; /* deflate adds 5 bytes to 16 KiB that it cannot shrink */
+    uint8_t pool[TM_PACKETS_POOL_BYTES] __attribute__((aligned(16)));
+};
+
+/* in:     packets  zeroed memory
+ * errors: TM_ERR_LIMIT */
+tm_status tm_packets_open(struct tm_packets *packets, struct tm_run *run, bool is_deflating) TM_MUST_USE;
+void tm_packets_close(struct tm_packets *packets); /* tolerates zeroed memory */
+void tm_packets_begin_file(struct tm_packets *packets, struct tm_out_file *file);
+/* in: packet  TM_PACKET_MOST bytes on the wire at most */
+tm_status tm_packets_put(struct tm_packets *packets, Perfetto__TracePacket *packet) TM_MUST_USE;
+tm_status tm_packets_end_file(struct tm_packets *packets) TM_MUST_USE;
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_PERFETTO_PRIVATE_H
+#define TM_PERFETTO_PRIVATE_H
+
+#include "stages/output/perfetto/perfetto_arguments.h"
+#include "stages/output/perfetto/perfetto_names.h"
+#include "stages/output/perfetto/perfetto_packets.h"
+#include "stages/output/trace_writer.h"
+
+/* Names of arguments that are ours. */
+enum tm_perfetto_own_key {
+    TM_PERFETTO_KEY_CUT,
+    TM_PERFETTO_KEY_BEGIN,
+    TM_PERFETTO_KEY_DURATION,
+    TM_PERFETTO_KEY_UNFINISHED,
+    TM_PERFETTO_OWN_KEYS
+};
+
+/* All of it is one piece of memory, of a fixed size. */
+struct tm_perfetto {
+    struct tm_trace_writer base;
+    struct tm_writer_options options;
+    tm_strid own_keys[TM_PERFETTO_OWN_KEYS];
+    bool is_anew; /* the next packet has to tell that the tables of names begin anew */
+    struct tm_perfetto_names names;
+    struct tm_perfetto_arguments arguments;
+    struct tm_packets packets;
+};
+
+/* The packet, with what its texts need.  Texts are gone after it. */
+tm_status tm_perfetto_put(struct tm_perfetto *w, Perfetto__TracePacket *packet) TM_MUST_USE;
+/* What the file says of itself and how rows are ordered; a row. */
+tm_status tm_perfetto_put_facts(struct tm_perfetto *w) TM_MUST_USE;
+tm_status tm_perfetto_put_row(struct tm_trace_writer *base, const struct tm_out_row *row) TM_MUST_USE;
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trace in Perfetto's own format: each row, each begin and end of a span, each value of a counter is a packet.  All
+ * packets belong to one sequence, whose tables of names begin with the file.  Memory: one piece of a fixed size.
+ * source: https://perfetto.dev/docs/reference/synthetic-track-event */
+#include "stages/output/perfetto/perfetto_private.h"
+
+#include <string.h>
+
+enum { SEQUENCE = 1, FLAG_ANEW = 1, FLAG_USES_NAMES = 2 };
+
+/* Joined by the writer's own numbers, not by those of the input: the viewer numbers the input's arrows from 0 on, and both
+ * would meet. */
+static const uint64_t own_flow = UINT64_C(1) << 63;
+
+static const char *const own_key_text[TM_PERFETTO_OWN_KEYS] = {
+    [TM_PERFETTO_KEY_CUT] = "tracemill.cut",
+    [TM_PERFETTO_KEY_BEGIN] = "tracemill.begin_ns",
+    [TM_PERFETTO_KEY_DURATION] = "tracemill.dur_ns",
+    [TM_PERFETTO_KEY_UNFINISHED] = "tracemill.unfinished",
+};
+
+static void free_writer(struct tm_trace_writer *base)
+{
+    struct tm_perfetto *w = (struct tm_perfetto *)base;
+
+    if (!w)
+        return;
+    tm_packets_close(&w->packets);
+    tm_give(&w->base.run->budget, TM_ACCOUNT_TABLES, w, sizeof(*w));
+}
+
+static tm_status open_parts(struct tm_perfetto *w, struct tm_names *names)
+{
+    tm_status status = tm_packets_open(&w->packets, w->base.run, !w->options.is_gzip);
+
+    tm_perfetto_names_open(&w->names, names);
+    tm_perfetto_arguments_open(&w->arguments, &w->names, w->options.args);
+    for (size_t i = 0; status == TM_OK && i < TM_PERFETTO_OWN_KEYS; i++)
+        status = tm_names_put(names, own_key_text[i], strlen(own_key_text[i]), &w->own_keys[i]);
+    return status;
+}
+
+static struct tm_trace_writer *open_writer(struct tm_run *run, struct tm_names *names,
+                                           const struct tm_writer_options *options)
+{
+    struct tm_perfetto *w = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*w), &run->error);
+
+    if (!w)
+        return NULL;
+    w->base = (struct tm_trace_writer){ &tm_perfetto_writer, run };
+    w->options = *options;
+    if (open_parts(w, names) != TM_OK) {
+        free_writer(&w->base);
+        return NULL;
+    }
+    return &w->base;
+}
+
+tm_status tm_perfetto_put(struct tm_perfetto *w, Perfetto__TracePacket *packet)
+{
+    packet->has_trusted_packet_sequence_id = packet->has_sequence_flags = true;
+    packet->trusted_packet_sequence_id = SEQUENCE;
+    packet->sequence_flags = w->is_anew ? FLAG_ANEW : FLAG_USES_NAMES;
+    packet->interned_data = tm_perfetto_fresh(&w->names);
+    w->is_anew = false;
+    tm_tally_add(&w->base.run->tallies, TM_TALLY_LONG_ARGUMENTS, w->names.is_cut);
+    return tm_packets_put(&w->packets, packet);
+}
+
+static tm_status begin_file(struct tm_trace_writer *base, struct tm_out_file *file)
+{
+    struct tm_perfetto *w = (struct tm_perfetto *)base;
+
+    tm_packets_begin_file(&w->packets, file);
+    tm_perfetto_names_clear(&w->names);
+    w->is_anew = true;
+    return tm_perfetto_put_facts(w);
+}
+
+static tm_status end_file(struct tm_trace_writer *base)
+{
+    return tm_packets_end_file(&((struct tm_perfetto *)base)->packets);
+}
+
+static uint64_t raw_bytes(const struct tm_trace_writer *base)
+{
+    return ((const struct tm_perfetto *)base)->packets.raw_bytes;
+}
+
+/* What the clock reads at a time. */
+static tm_status set_time(struct tm_perfetto *w, int64_t time_ps, int64_t *ns)
+{
+    if (__builtin_add_overflow(w->options.epoch_ns, tm_out_ns(time_ps), ns) || *ns < 0)
+        return tm_fail(&w->base.run->error, TM_ERR_LIMIT, -1,
+                       "cannot write times before 1970 or after 2262: the clock begins at %lld ns",
+                       (long long)w->options.epoch_ns);
+    return TM_OK;
+}
+
+/* The packet of an event on a row at a time.  type 0: neither a span nor a value. */
+static tm_status put_event(struct tm_perfetto *w, Perfetto__TrackEvent *event, const struct tm_out_row *row,
+                           int64_t time_ps, int type)
+{
+    Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+    int64_t ns;
+    const tm_status status = set_time(w, time_ps, &ns);
+
+    if (status != TM_OK)
+        return status;
+    event->has_type = type != 0;
+    event->type = (Perfetto__TrackEvent__Type)type;
+    event->has_track_uuid = true;
+    event->track_uuid = row->uuid;
+    packet.has_timestamp = true;
+    packet.timestamp = (uint64_t)ns;
+    packet.track_event = event;
+    return tm_perfetto_put(w, &packet);
+}
+
+/* category: one number, at whose place the event's list of numbers, or of texts, points. */
+struct category {
+    uint64_t iid;
+    ProtobufCBinaryData text;
+};
+
+static tm_status set_names(struct tm_perfetto *w, Perfetto__TrackEvent *event, tm_strid name, tm_strid category,
+                           struct category *of)
+{
+    ProtobufCBinaryData text;
+    uint64_t iid;
+    tm_status status = tm_perfetto_number(&w->names, TM_PERFETTO_NAMES, name, &iid, &text);
+
+    event->name_field_case = iid ? PERFETTO__TRACK_EVENT__NAME_FIELD_NAME_IID
+                                 : PERFETTO__TRACK_EVENT__NAME_FIELD_NAME;
+    if (iid)
+        event->name_iid = iid;
+    else
+        event->name = text;
+    if (status != TM_OK || !category)
+        return status;
+    status = tm_perfetto_number(&w->names, TM_PERFETTO_CATEGORIES, category, &of->iid, &of->text);
+    event->n_category_iids = of->iid != 0;
+    event->category_iids = &of->iid;
+    event->n_categories = of->iid == 0;
+    event->categories = &of->text;
+    return status;
+}
+
+static tm_status add_int(struct tm_perfetto *w, enum tm_perfetto_own_key key, int64_t number)
+{
+    Perfetto__DebugAnnotation *value;
+    const tm_status status = tm_perfetto_argument(&w->arguments, w->own_keys[key], &value);
+
+    if (value) {
+        value->value_case = PERFETTO__DEBUG_ANNOTATION__VALUE_INT_VALUE;
+        value->int_value = number;
+    }
+    return status;
+}
+
+static tm_status add_cut(struct tm_perfetto *w, const struct tm_out_event *from)
+{
+    static const char *const sides[] = { "", "begin", "end", "both" };
+    Perfetto__DebugAnnotation *value;
+    int64_t begin_ns, end_ns;
+    tm_status status = set_time(w, from->whole_begin_ps, &begin_ns);
+
+    if (status == TM_OK)
+        status = set_time(w, from->whole_end_ps, &end_ns);
+    if (status == TM_OK)
+        status = tm_perfetto_argument(&w->arguments, w->own_keys[TM_PERFETTO_KEY_CUT], &value);
+    if (status != TM_OK)
+        return status;
+    if (value)
+        tm_perfetto_set_text(value, sides[from->marks & (TM_OUT_CUT_BEGIN | TM_OUT_CUT_END)]);
+    status = add_int(w, TM_PERFETTO_KEY_BEGIN, begin_ns);
+    return status == TM_OK ? add_int(w, TM_PERFETTO_KEY_DURATION, end_ns - begin_ns) : status;
+}
+
+static tm_status add_unfinished(struct tm_perfetto *w)
+{
+    Perfetto__DebugAnnotation *value;
+    const tm_status status = tm_perfetto_argument(&w->arguments, w->own_keys[TM_PERFETTO_KEY_UNFINISHED], &value);
+
+    if (value) {
+        value->value_case = PERFETTO__DEBUG_ANNOTATION__VALUE_BOOL_VALUE;
+        value->bool_value = true;
+    }
+    return status;
+}
+
+/* Marks come first: they are ours to keep however many arguments there are. */
+static tm_status set_arguments(struct tm_perfetto *w, Perfetto__TrackEvent *event, const struct tm_out_event *from)
+{
+    tm_status status = TM_OK;
+
+    tm_perfetto_arguments_begin(&w->arguments);
+    if (from->marks & (TM_OUT_CUT_BEGIN | TM_OUT_CUT_END))
+        status = add_cut(w, from);
+    if (status == TM_OK && from->marks & TM_OUT_UNFINISHED)
+        status = add_unfinished(w);
+    if (status == TM_OK)
+        status = tm_perfetto_arguments_add(&w->arguments, from->own);
+    if (status == TM_OK)
+        status = tm_perfetto_arguments_add(&w->arguments, from->common);
+    return status == TM_OK ? tm_perfetto_arguments_end(&w->arguments, event) : status;
+}
+
+static tm_status make_named(struct tm_perfetto *w, Perfetto__TrackEvent *event, const struct tm_out_event *from,
+                            struct category *category)
+{
+    tm_status status;
+
+    tm_perfetto_names_begin(&w->names);
+    status = set_names(w, event, from->name, from->category, category);
+    return status == TM_OK ? set_arguments(w, event, from) : status;
+}
+
+/* A packet brings fewer texts than an empty table holds: the second time there is room. */
+static void begin_anew(struct tm_perfetto *w)
+{
+    tm_perfetto_names_clear(&w->names);
+    w->is_anew = true;
+}
+
+static tm_status put_named(struct tm_perfetto *w, const struct tm_out_event *from, int type)
+{
+    Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
+    struct category category;
+    uint64_t flow = from->flow | own_flow;
+    tm_status status = make_named(w, &event, from, &category);
+
+    if (status == TM_OK && w->names.is_full) {
+        begin_anew(w);
+        event = (Perfetto__TrackEvent)PERFETTO__TRACK_EVENT__INIT;
+        status = make_named(w, &event, from, &category);
+    }
+    if (status != TM_OK)
+        return status;
+    event.n_flow_ids = from->flow != 0;
+    event.flow_ids = &flow;
+    return put_event(w, &event, from->row, from->begin_ps, type);
+}
+
+static tm_status begin(struct tm_trace_writer *base, const struct tm_out_event *event)
+{
+    return put_named((struct tm_perfetto *)base, event, PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN);
+}
+
+static tm_status instant(struct tm_trace_writer *base, const struct tm_out_event *event)
+{
+    return put_named((struct tm_perfetto *)base, event, PERFETTO__TRACK_EVENT__TYPE__INSTANT);
+}
+
+static tm_status end(struct tm_trace_writer *base, const struct tm_out_event *event)
+{
+    struct tm_perfetto *w = (struct tm_perfetto *)base;
+    Perfetto__TrackEvent packed = PERFETTO__TRACK_EVENT__INIT;
+
+    tm_perfetto_names_begin(&w->names);
+    return put_event(w, &packed, event->row, event->end_ps, PERFETTO__TRACK_EVENT__TYPE__SLICE_END);
+}
+
+static tm_status counter(struct tm_trace_writer *base, const struct tm_out_counter *counter)
+{
+    struct tm_perfetto *w = (struct tm_perfetto *)base;
+    Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
+
+    tm_perfetto_names_begin(&w->names);
+    event.counter_value_field_case = counter->is_whole ? PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_COUNTER_VALUE
+                                                       : PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_DOUBLE_COUNTER_VALUE;
+    if (counter->is_whole)
+        event.counter_value = counter->whole;
+    else
+        event.double_counter_value = counter->value;
+    return put_event(w, &event, counter->row, counter->time_ps, PERFETTO__TRACK_EVENT__TYPE__COUNTER);
+}
+
+static tm_status make_flow(struct tm_perfetto *w, Perfetto__TrackEvent *event, const struct tm_out_flow *flow,
+                           struct category *category)
+{
+    tm_perfetto_names_begin(&w->names);
+    return set_names(w, event, flow->name, flow->category, category);
+}
+
+static tm_status flow(struct tm_trace_writer *base, const struct tm_out_flow *flow)
+{
+    struct tm_perfetto *w = (struct tm_perfetto *)base;
+    Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
+    Perfetto__LegacyEvent arrow = PERFETTO__LEGACY_EVENT__INIT;
+    struct category category;
+    tm_status status = make_flow(w, &event, flow, &category);
+
+    if (status == TM_OK && w->names.is_full) {
+        begin_anew(w);
+        status = make_flow(w, &event, flow, &category);
+    }
+    if (status != TM_OK)
+        return status;
+    arrow.has_phase = arrow.has_unscoped_id = true;
+    arrow.phase = flow->kind == TM_FLOW_BEGIN ? 's' : flow->kind == TM_FLOW_STEP ? 't' : 'f';
+    arrow.unscoped_id = flow->id;
+    arrow.has_bind_to_enclosing = arrow.bind_to_enclosing = flow->kind == TM_FLOW_END && flow->is_enclosed;
+    event.legacy_event = &arrow;
+    return put_event(w, &event, flow->row, flow->time_ps, 0);
+}
+
+const struct tm_trace_writer_type tm_perfetto_writer = {
+    .suffix = ".pftrace",
+    .writes_ends = true,
+    .open = open_writer,
+    .begin_file = begin_file,
+    .row = tm_perfetto_put_row,
+    .begin = begin,
+    .end = end,
+    .instant = instant,
+    .counter = counter,
+    .flow = flow,
+    .end_file = end_file,
+    .raw_bytes = raw_bytes,
+    .free = free_writer,
+};
