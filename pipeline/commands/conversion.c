@@ -46,7 +46,8 @@ static tm_status check_inputs(struct tm_conversion *c, const char *act)
     return TM_OK;
 }
 
-tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const struct tm_options *options, const char *act)
+tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const struct tm_options *options, const char *act,
+                             bool is_plain)
 {
     struct tm_budget *budget = &run->budget;
     tm_status st;
@@ -64,9 +65,9 @@ tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const 
     c->file = c->fact_texts ? tm_take(budget, TM_ACCOUNT_MODEL, sizeof(*c->file), &run->error) : NULL;
     if (!c->file)
         return run->error.status;
-    if (!options->plain)
+    if (!is_plain)
         c->derived = tm_derived_new(run, c->names);
-    return options->plain || c->derived ? TM_OK : run->error.status;
+    return is_plain || c->derived ? TM_OK : run->error.status;
 }
 
 void tm_conversion_close(struct tm_conversion *c)
@@ -345,7 +346,7 @@ static tm_status look_at_hosts(struct tm_conversion *c)
 
 tm_status tm_conversion_prepare(struct tm_conversion *c)
 {
-    return c->options->plain ? look_at_hosts(c) : analyze(c);
+    return c->derived ? analyze(c) : look_at_hosts(c);
 }
 
 static tm_status take_event(void *to, const struct tm_event *event)
