@@ -5,8 +5,8 @@
 
 #include "stages/output/json_text.h"
 
-/* Perfetto (v52) reads whole numbers of 19 digits or more wrong if they are past 64 bits, and drops all arguments after a
- * number past the range of a double: such numbers become texts. */
+/* Perfetto (v52) reads whole numbers of 19 digits or more wrong if they are past 64 bits, and drops all arguments
+ * after a number past the range of a double: such numbers become texts. */
 enum { DIGITS_MOST = 18, EXPONENT_MOST = 308 };
 
 /* An object or an array that is open. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts and numbers as JSON.  Names come again and again: what a short one looks like, quoted and escaped, is kept by its
- * handle in a table of a fixed size in which a later one takes the place of an earlier one.
+/* Texts and numbers as JSON.  Names come again and again: what a short one looks like, quoted and escaped, is kept by
+ * its handle in a table of a fixed size in which a later one takes the place of an earlier one.
  * source: RFC 8259 section 6 and 7 */
 #include "stages/output/json_text.h"
 
@@ -117,7 +117,9 @@ const struct tm_json_ready *tm_json_look_up(struct tm_json_text *json, tm_strid 
     *text = NULL;
     if (ready->id == name && name)
         return ready;
-    const tm_status status = tm_names_text(json->names, name, 0, text, length);
+    /* Lists of arguments are not trusted. */
+    const tm_strid known = name < tm_names_count(json->names) ? name : 0;
+    const tm_status status = tm_names_text(json->names, known, 0, text, length);
 
     if (status != TM_OK) {
         if (json->sink.status == TM_OK)
@@ -128,7 +130,7 @@ const struct tm_json_ready *tm_json_look_up(struct tm_json_text *json, tm_strid 
     ready->id = 0;
     if (!make_ready(json, ready, *text, *length))
         return NULL;
-    ready->id = name;
+    ready->id = known;
     return ready;
 }
 

@@ -114,8 +114,8 @@ struct tm_trace_writer_type {
     struct tm_trace_writer *(*open)(struct tm_run *run, struct tm_names *names, const struct tm_writer_options *options);
     tm_status (*begin_file)(struct tm_trace_writer *w, struct tm_out_file *file);
     tm_status (*row)(struct tm_trace_writer *w, const struct tm_out_row *row);
-    tm_status (*begin)(struct tm_trace_writer *w, const struct tm_out_event *event);
-    tm_status (*end)(struct tm_trace_writer *w, const struct tm_out_event *event);
+    tm_status (*begin)(struct tm_trace_writer *w, const struct tm_out_event *event); /* NULL: not wanted */
+    tm_status (*end)(struct tm_trace_writer *w, const struct tm_out_event *event);   /* likewise */
     tm_status (*instant)(struct tm_trace_writer *w, const struct tm_out_event *event);
     tm_status (*counter)(struct tm_trace_writer *w, const struct tm_out_counter *counter);
     tm_status (*flow)(struct tm_trace_writer *w, const struct tm_out_flow *flow);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace as Chrome JSON, in the object form, an event on each line.  Spans are X events, written when they end; rows are
- * threads, lanes and rows of a process too, since readers know nothing else that keeps them apart.  All memory is one
- * piece of a fixed size.
+/* A trace as Chrome JSON, in the object form, an event on each line.  Spans are X events, written when they end; rows
+ * are threads, lanes and rows of a process too, since readers know nothing else that keeps them apart.  All memory is
+ * one piece of a fixed size.
  * source: Trace Event Format; what the readers do with it beside: PERFETTO.md section 4.  Perfetto (v52) keeps neither
  *         \n nor \u0001 of a text as what they are: it shows the escape */
 #include "pipeline/version.h"
@@ -124,7 +124,7 @@ static void put_name(struct chrome_json *c, tm_strid name, tm_strid category)
 
 static void put_id(struct chrome_json *c, const char *head, uint64_t id)
 {
-    char digits[20];
+    char digits[24];
     const int n = snprintf(digits, sizeof(digits), "\"0x%llx\"", (unsigned long long)id);
 
     tm_sink_text(&c->json.sink, head);

@@ -8,15 +8,12 @@ void tm_chrome_order_clear(struct tm_chrome_order *order)
     order->count = 0;
 }
 
-/* Whether a span is around another one of its row, which came before it.  Where both are the same all along, it is as
- * trace_writer.h says: inner ones come first, but at a cut. */
+/* Whether a span is around another one of its row, which came before it. */
 static bool is_around(const struct tm_out_event *span, const struct tm_chrome_line *other)
 {
     if (span->whole_begin_ps != other->whole_begin_ps)
         return span->whole_begin_ps < other->whole_begin_ps;
-    if (span->whole_end_ps != other->whole_end_ps)
-        return span->whole_end_ps > other->whole_end_ps;
-    return !(span->marks & TM_OUT_CUT_END);
+    return span->whole_end_ps > other->whole_end_ps;
 }
 
 /* Where the outermost line begins that goes after the span's own; `at` where there is none. */
