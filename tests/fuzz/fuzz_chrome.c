@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a Chrome trace, read twice: by the fastest engine at once, and byte by byte in small reads.  The window
- * follows from the length.  Beside what the sanitizers see: two results, times and texts that cannot be, and memory
- * that is not given back.
+ * follows from the length.  Each event's arguments become a list, which is read again.  Beside what the sanitizers see:
+ * two results, times and texts that cannot be, lists that do not end, and memory that is not given back.
  * Seeds: small documents, written into the folder $TM_FUZZ_SEEDS before the first input. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "stages/input/chrome/chrome_reader.h"
+#include "stages/input/chrome/chrome_arguments.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -26,6 +26,8 @@ static const char *const seeds[] = {
     "\"ts\": 1623143093498246, \"dur\": 78,\n \"args\": {\n \"device\": 0, \"grid\": [1, 2, 3], \"Input Dims\": [[3], []], "
     "\"est. achieved occupancy %\": 12.5}\n  }\n], \"traceName\": \"t\"}",
     "[{\"ph\":\"b\",\"id2\":{\"local\":\"0x1\"},\"ts\":\"1.5\",\"name\":\"\\ud83d\\ude00\\ud83d\\n\"},null,{\"s\":\"g\",\"bp\":\"e\",\"bind_id\":1e3},",
+    "[{\"ph\":\"f\",\"bp\":\"e\",\"id\":18446744073709551615,\"ts\":1,\"args\":{\"a\\u0041\":{\"k\":[[],{\"\":-0}]},\"a\":1.5,\"b\":"
+    "\"a text that does not stay in place \\n\",\"c\":-9223372036854775808,\"d\":18446744073709551616}}]",
     "[{\"args\":{\"a\":[NaN,-Infinity,true,false,null,-1.5E+10,{}],\"bytes\":-5,\"bytes\":null},\"args\":{}}]\0\0",
 };
 
@@ -89,20 +91,62 @@ static uint64_t mix_event(uint64_t hash, const struct tm_chrome_event *event)
     return mix_facts(hash, &event->facts);
 }
 
+/* All nodes at the top; those inside are walked as the list that they are. */
+static void walk_list(struct tm_arguments list)
+{
+    struct tm_arguments inside[TM_ARGUMENTS_DEEPEST + 1] = { list };
+    bool is_array[TM_ARGUMENTS_DEEPEST + 1] = { false };
+    size_t depth = 1;
+
+    while (depth) {
+        struct tm_argument node;
+
+        if (!tm_arguments_next(&inside[depth - 1], !is_array[depth - 1], &node)) {
+            depth--;
+            continue;
+        }
+        if (node.type != TM_ARGUMENT_OBJECT && node.type != TM_ARGUMENT_ARRAY)
+            continue;
+        if (depth > TM_ARGUMENTS_DEEPEST)
+            abort(); /* deeper than it may be */
+        inside[depth] = node.inside;
+        is_array[depth++] = node.type == TM_ARGUMENT_ARRAY;
+    }
+}
+
+static uint64_t mix_arguments(uint64_t hash, struct tm_chrome_arguments *arguments, const struct tm_chrome_event *event)
+{
+    const struct tm_chrome_words words = { .has_category = event->has & TM_CHROME_CAT, .has_id = true,
+                                           .has_place = true, .place = 9 };
+    struct tm_arguments list;
+
+    if (tm_chrome_arguments_take(arguments, event, &words, &list) != TM_OK)
+        return hash;
+    if (tm_arguments_fitting(list, SIZE_MAX) != list.length)
+        abort(); /* it cannot be read to its end */
+    walk_list(list);
+    return tm_fact_mix(hash, XXH3_64bits(list.bytes, list.length));
+}
+
 static uint64_t read_trace(const char *path, const struct tm_chrome_options *options)
 {
     struct tm_run run = { .quiet = true, .spill_dir = "/tmp" };
     struct tm_input input = { .fd = -1 };
     struct tm_chrome_reader *reader = NULL;
+    struct tm_chrome_arguments *arguments = NULL;
+    struct tm_names *names;
     const struct tm_chrome_event *event = NULL;
     uint64_t hash = 0, at;
 
     tm_budget_init(&run.budget, (size_t)TM_MEMORY_LEAST_MIB * TM_MIB);
     tm_progress_init(&run.progress, true);
-    if (tm_input_open(&input, &run, path) == TM_OK)
+    names = tm_names_new(&run, 1 << 20, NULL);
+    if (names)
+        arguments = tm_chrome_arguments_new(&run, names);
+    if (arguments && tm_input_open(&input, &run, path) == TM_OK)
         reader = tm_chrome_reader_new(&run, &input, options);
     while (reader && tm_chrome_next(reader, &event) == TM_OK && event)
-        hash = mix_event(hash, event);
+        hash = mix_arguments(mix_event(hash, event), arguments, event);
     if (reader) {
         const struct tm_chrome_header *const header = tm_chrome_header(reader);
 
@@ -111,6 +155,8 @@ static uint64_t read_trace(const char *path, const struct tm_chrome_options *opt
         hash = tm_fact_mix(hash, XXH3_64bits(header, offsetof(struct tm_chrome_header, devices)));
     }
     tm_chrome_reader_free(reader);
+    tm_chrome_arguments_free(arguments);
+    tm_names_free(names);
     tm_input_close(&input);
     for (int i = 0; i < TM_ACCOUNT_COUNT; i++)
         if (run.budget.used_bytes[i])

@@ -235,8 +235,12 @@ static void ignore_warning(void *to, const char *text, size_t length)
 
 static void read_profile(struct tm_run *run, char *path, size_t size)
 {
-    const struct tm_host_options options = { .keeps_arguments = size / 4 % 2, .steps = { .all = size % 4 == 1, .has_range = size % 4 == 2, .begin = size % 3, .end = 3,
-                                                .has_skip = size % 4 == 3, .skip = size % 5 }, .warn = ignore_warning };
+    const struct tm_host_options options = {
+        .steps = { .all = size % 4 == 1, .has_range = size % 4 == 2, .begin = size % 3, .end = 3,
+                   .has_skip = size % 4 == 3, .skip = size % 5 },
+        .keeps_arguments = size / 4 % 2,
+        .warn = ignore_warning,
+    };
     const struct tm_settings settings = { .gap_min_ps = 1000, .table_rows = 50, .session_window = size % 7 == 1 };
     struct tm_names *const names = tm_names_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES), tm_traits_of);
     struct tm_host_run host = { .run = NULL };

@@ -136,8 +136,8 @@ static void every_kind_of_value_keeps_its_kind(void **state)
     xb_ref(line, "hlo_op", "fusion.1");
     check_event("kinds", space, NULL,
                 "correlation_id=41 below zero=-9223372036854775808 fits=9223372036854775807 large=u9223372036854775808 "
-                "theoretical_occupancy_pct=d12.5 short='text' kernel_details=<grid:1,1,1 block:32,1,1 and more> empty='' "
-                "hlo_op=<fusion.1>", "");
+                "theoretical_occupancy_pct=d12.5 short='text' kernel_details=<grid:1,1,1 block:32,1,1 and more> "
+                "empty='' hlo_op=<fusion.1>", "");
     xb_space_free(space);
 }
 
@@ -322,7 +322,7 @@ static struct xb_space *many_lines(unsigned lines, unsigned events)
     uint64_t seed = 5;
 
     for (unsigned i = 0; i < lines; i++) {
-        static const char *const names[] = { "/host:CPU", "/device:GPU:0", "#Chip 0", "/device:CUSTOM:Megascale Trace" };
+        static const char *const names[] = { "/host:CPU", "/device:GPU:0", "#Chip 0", "/device:CUSTOM:Megascale" };
         struct xb_plane *const plane = xb_plane(space, names[i % 4]);
         char name[32];
         struct xb_line *line;
@@ -343,11 +343,11 @@ static struct xb_space *many_lines(unsigned lines, unsigned events)
 static void check_order(unsigned lines, unsigned events, size_t memory_mib)
 {
     struct xb_space *const space = many_lines(lines, events);
+    const struct xspace_options options = { .memory_mib = memory_mib, .keeps_arguments = true };
     struct xspace_run x;
     struct ordered o = { .x = &x };
 
-    assert_int_equal(scan_space(&x, space, NULL, &(struct xspace_options){ .memory_mib = memory_mib, .keeps_arguments = true }),
-                     TM_OK);
+    assert_int_equal(scan_space(&x, space, NULL, &options), TM_OK);
     assert_int_equal(tm_rows_count(x.host.trace.tracks), lines);
     assert_int_equal(xspace_survey(&x, NULL), TM_OK);
     assert_int_equal(tm_host_events(&x.host, take_ordered, &o), TM_OK);
@@ -434,7 +434,7 @@ static void a_list_that_is_full_is_a_loss(void **state)
     assert_non_null(cursor);
     assert_int_equal(type->next(cursor, &raw, &more), TM_OK);
     assert_int_equal(type->own(cursor, &raw), TM_OK);
-    assert_true(raw.own.length > TM_ARGUMENTS_MOST - 100 && raw.own.length <= TM_ARGUMENTS_MOST);
+    assert_true(raw.own.length > TM_ARGUMENTS_MOST / 2 && raw.own.length <= TM_ARGUMENTS_MOST);
     assert_int_equal(x.run.tallies.count[TM_TALLY_LONG_ARGUMENTS], 1);
     type->close(cursor);
     xspace_close(&x);

@@ -8,7 +8,7 @@
 enum {
     TM_XEVENT_METADATA_ID = 1, TM_XEVENT_OFFSET = 2, TM_XEVENT_DURATION = 3, TM_XEVENT_STATS = 4,
     TM_XEVENT_OCCURRENCES = 5,
-    TM_XEVENT_LARGEST = 64 << 10, /* of a longer one only the beginning is read, whatever the buffer: numbers come first */
+    TM_XEVENT_LARGEST = 64 << 10, /* of a longer one only the beginning is read, whatever the buffer */
 };
 
 /* One event as it lies on the wire, its known statistics picked out. */

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments as debug annotations.  Lists are taken level by level: first the arguments of the event, then what is inside
- * the first object or list among them, and so on, so that the values of each list lie one after the other, and nothing
- * is called again from inside itself.  Memory: one array of values, of a fixed size. */
+/* Arguments as debug annotations.  Lists are taken level by level: first the arguments of the event, then what is
+ * inside the first object or list among them, and so on, so that the values of each list lie one after the other, and
+ * nothing is called again from inside itself.  Memory: one array of values, of a fixed size. */
 #include "stages/output/perfetto/perfetto_arguments.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NUMBER_MOST = 4096 /* bytes of a number as it was written; longer ones stay texts */ };
 
-void tm_perfetto_arguments_open(struct tm_perfetto_arguments *a, struct tm_perfetto_names *names, enum tm_args_level level)
+void tm_perfetto_arguments_open(struct tm_perfetto_arguments *a, struct tm_perfetto_names *names)
 {
     a->names = names;
-    a->level = level;
     for (size_t i = 0; i < TM_PERFETTO_VALUES_MOST; i++) {
         a->value[i] = (Perfetto__DebugAnnotation)PERFETTO__DEBUG_ANNOTATION__INIT;
         a->at[i] = &a->value[i];
     }
 }
 
-void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a)
+void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_level level)
 {
+    a->level = level;
     a->count = a->inside_count = 0;
 }
 
@@ -32,7 +34,7 @@ static tm_status is_essential(struct tm_perfetto_arguments *a, tm_strid key, boo
     size_t length;
 
     if (!a->keys[at].is_known || a->keys[at].id != key) {
-        const tm_status status = tm_names_text(a->names->names, key, 0, &text, &length);
+        const tm_status status = tm_names_text(a->names->names, key, TM_PERFETTO_TEXT_MOST, &text, &length);
 
         if (status != TM_OK)
             return status;
@@ -99,6 +101,20 @@ static void set_number(struct tm_perfetto_arguments *a, Perfetto__DebugAnnotatio
         set_text(value, tm_perfetto_bytes(a->names, argument->text, argument->length));
 }
 
+/* Viewers take unsigned numbers for signed ones: what is larger than these becomes a text. */
+static void set_unsigned(struct tm_perfetto_arguments *a, Perfetto__DebugAnnotation *value, uint64_t number)
+{
+    char digits[24];
+
+    if (number > INT64_MAX) {
+        (void)snprintf(digits, sizeof(digits), "%" PRIu64, number);
+        set_text(value, tm_perfetto_copy(a->names, digits, strlen(digits)));
+        return;
+    }
+    value->value_case = PERFETTO__DEBUG_ANNOTATION__VALUE_UINT_VALUE;
+    value->uint_value = number;
+}
+
 static tm_status set_name(struct tm_perfetto_arguments *a, Perfetto__DebugAnnotation *value, tm_strid id)
 {
     ProtobufCBinaryData text;
@@ -143,8 +159,7 @@ static tm_status set_value(struct tm_perfetto_arguments *a, Perfetto__DebugAnnot
         value->int_value = argument->number;
         return TM_OK;
     case TM_ARGUMENT_UINT:
-        value->value_case = PERFETTO__DEBUG_ANNOTATION__VALUE_UINT_VALUE;
-        value->uint_value = argument->value;
+        set_unsigned(a, value, argument->value);
         return TM_OK;
     case TM_ARGUMENT_DOUBLE:
         set_real(value, argument->real);

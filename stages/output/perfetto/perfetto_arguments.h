@@ -35,12 +35,12 @@ struct tm_perfetto_arguments {
 };
 
 /* in: a  zeroed memory */
-void tm_perfetto_arguments_open(struct tm_perfetto_arguments *a, struct tm_perfetto_names *names,
-                                enum tm_args_level level);
-/* The arguments of an event: begin, any number of lists and own values, end. */
-void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a);
+void tm_perfetto_arguments_open(struct tm_perfetto_arguments *a, struct tm_perfetto_names *names);
+/* The arguments of an event: begin, any number of lists and own values, end.
+ * in: level  of what is added from lists */
+void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_level level);
 tm_status tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, struct tm_arguments list) TM_MUST_USE;
-/* A value for the caller to set, whatever the level is; NULL = no more fit. */
+/* A value of our own for the caller to set, whatever the level is; NULL = no more fit. */
 tm_status tm_perfetto_argument(struct tm_perfetto_arguments *a, tm_strid key,
                                Perfetto__DebugAnnotation **value) TM_MUST_USE;
 /* text: a literal */

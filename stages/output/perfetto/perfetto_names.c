@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts of packets: tables of what comes often, open addressing by the hash of the text.  Before each table lies a cache by
- * handle, one entry a slot, so that most look-ups do not ask the run's names.  Memory: fixed.
+/* Texts of packets: tables of what comes often, open addressing by the hash of the text.  Before each table lies a
+ * cache by handle, one entry a slot, so that most look-ups do not ask the run's names.  Memory: fixed.
  * source: https://perfetto.dev/docs/reference/synthetic-track-event, interning */
 #include "stages/output/perfetto/perfetto_names.h"
 
@@ -57,7 +57,7 @@ void tm_perfetto_names_clear(struct tm_perfetto_names *n)
 void tm_perfetto_names_begin(struct tm_perfetto_names *n)
 {
     n->is_full = n->is_cut = false;
-    n->scratch_used = 0;
+    n->scratch_used = n->text_bytes = 0;
     memset(n->fresh_count, 0, sizeof(n->fresh_count));
 }
 
@@ -84,34 +84,44 @@ static ProtobufCBinaryData make_valid(struct tm_perfetto_names *n, const char *t
     return (ProtobufCBinaryData){ length, (uint8_t *)copy };
 }
 
-ProtobufCBinaryData tm_perfetto_bytes(struct tm_perfetto_names *n, const char *text, size_t length)
+ProtobufCBinaryData tm_perfetto_bytes(struct tm_perfetto_names *n, const char *from, size_t length)
 {
+    ProtobufCBinaryData text;
+
     if (length > TM_PERFETTO_TEXT_MOST) {
         n->is_cut = true;
         length = TM_PERFETTO_TEXT_MOST;
     }
-    return make_valid(n, text, length);
+    text = make_valid(n, from, length);
+    n->text_bytes += text.len;
+    return text;
 }
 
-/* The bytes of a name are gone with the next one: they are copied. */
+ProtobufCBinaryData tm_perfetto_copy(struct tm_perfetto_names *n, const char *from, size_t length)
+{
+    ProtobufCBinaryData text = tm_perfetto_bytes(n, from, length);
+
+    if (text.data != (const uint8_t *)from)
+        return text;
+    if (text.len > TM_PERFETTO_SCRATCH_BYTES - n->scratch_used) {
+        n->text_bytes -= text.len;
+        return lose(n);
+    }
+    text.data = memcpy(n->scratch + n->scratch_used, from, text.len);
+    n->scratch_used += text.len;
+    return text;
+}
+
+/* The bytes of a name are gone with the next one. */
 tm_status tm_perfetto_text(struct tm_perfetto_names *n, tm_strid id, ProtobufCBinaryData *text)
 {
     const char *from;
     size_t length;
     const tm_status status = tm_names_text(n->names, id, TM_PERFETTO_TEXT_MOST + 1, &from, &length);
 
-    if (status != TM_OK)
-        return status;
-    *text = tm_perfetto_bytes(n, from, length);
-    if (text->data != (const uint8_t *)from)
-        return TM_OK;
-    if (text->len > TM_PERFETTO_SCRATCH_BYTES - n->scratch_used) {
-        *text = lose(n);
-        return TM_OK;
-    }
-    text->data = memcpy(n->scratch + n->scratch_used, from, text->len);
-    n->scratch_used += text->len;
-    return TM_OK;
+    if (status == TM_OK)
+        *text = tm_perfetto_copy(n, from, length);
+    return status;
 }
 
 /* The slot of a text: its own, or the empty one where it belongs. */
@@ -175,15 +185,14 @@ tm_status tm_perfetto_number(struct tm_perfetto_names *n, enum tm_perfetto_table
     return TM_OK;
 }
 
-Perfetto__InternedData *tm_perfetto_fresh(struct tm_perfetto_names *n)
+Perfetto__InternedData *tm_perfetto_fresh(struct tm_perfetto_names *n, size_t *count)
 {
     n->data.n_event_categories = n->fresh_count[TM_PERFETTO_CATEGORIES];
     n->data.n_event_names = n->fresh_count[TM_PERFETTO_NAMES];
     n->data.n_debug_annotation_names = n->fresh_count[TM_PERFETTO_KEYS];
     n->data.n_debug_annotation_string_values = n->fresh_count[TM_PERFETTO_STRINGS];
-    for (int i = 0; i < TM_PERFETTO_TABLES; i++) {
-        if (n->fresh_count[i])
-            return &n->data;
-    }
-    return NULL;
+    *count = 0;
+    for (int i = 0; i < TM_PERFETTO_TABLES; i++)
+        *count += n->fresh_count[i];
+    return *count ? &n->data : NULL;
 }

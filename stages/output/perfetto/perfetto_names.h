@@ -6,9 +6,9 @@
 #include "pipeline/groups.h"
 #include "pipeline/names.h"
 
-/* Texts of packets.  What comes often stands in a table of the file by its number, and a packet that uses it first brings
- * the text along.  The tables have fixed sizes, whatever the memory is, and know texts by what they are, not by their
- * handles: the same bytes come out always.  Where one is full, all of them begin anew. */
+/* Texts of packets.  What comes often stands in a table of the file by its number, and a packet that uses it first
+ * brings the text along.  The tables have fixed sizes, whatever the memory is, and know texts by what they are, not by
+ * their handles: the same bytes come out always.  Where one is full, all of them begin anew. */
 enum tm_perfetto_table {
     TM_PERFETTO_CATEGORIES,
     TM_PERFETTO_NAMES,
@@ -50,6 +50,7 @@ struct tm_perfetto_names {
     bool is_full;  /* some table has no room for a text of this packet: clear, and make the packet anew */
     bool is_cut;   /* some text of this packet is not whole, or not there */
     size_t scratch_used;
+    size_t text_bytes; /* of this packet, all told */
     size_t fresh_count[TM_PERFETTO_TABLES]; /* of this packet */
     Perfetto__InternedData data;
     Perfetto__InternedText fresh[TM_PERFETTO_FRESH];
@@ -74,7 +75,10 @@ tm_status tm_perfetto_number(struct tm_perfetto_names *n, enum tm_perfetto_table
 tm_status tm_perfetto_text(struct tm_perfetto_names *n, tm_strid id, ProtobufCBinaryData *text) TM_MUST_USE;
 /* The same of bytes: they are used where they are if they are valid UTF-8, else a valid copy. */
 ProtobufCBinaryData tm_perfetto_bytes(struct tm_perfetto_names *n, const char *text, size_t length);
-/* What this packet has to bring along; NULL = nothing. */
-Perfetto__InternedData *tm_perfetto_fresh(struct tm_perfetto_names *n);
+/* The same, always a copy. */
+ProtobufCBinaryData tm_perfetto_copy(struct tm_perfetto_names *n, const char *text, size_t length);
+/* What this packet has to bring along; NULL = nothing.
+ * out: *count  entries */
+Perfetto__InternedData *tm_perfetto_fresh(struct tm_perfetto_names *n, size_t *count);
 
 #endif

@@ -13,8 +13,8 @@
 enum {
     TM_PACKETS_BLOCK_BYTES = 512 << 10, /* what a block holds; a packet that is larger goes into the file as it is */
     TM_PACKET_MOST = 1 << 20,           /* bytes of one packet on the wire, at most */
-    TM_PACKETS_POOL_BYTES = 448 << 10,  /* zlib: (1 << (window bits + 2)) + (1 << (memory level + 9)) and its state; some
-                                           builds of it take half as much again */
+    TM_PACKETS_POOL_BYTES = 448 << 10,  /* zlib: (1 << (window bits + 2)) + (1 << (memory level + 9)) and its state;
+                                           some builds of it take half as much again */
 };
 
 struct tm_packets {
@@ -35,8 +35,9 @@ struct tm_packets {
 tm_status tm_packets_open(struct tm_packets *packets, struct tm_run *run, bool is_deflating) TM_MUST_USE;
 void tm_packets_close(struct tm_packets *packets); /* tolerates zeroed memory */
 void tm_packets_begin_file(struct tm_packets *packets, struct tm_out_file *file);
-/* in: packet  TM_PACKET_MOST bytes on the wire at most */
-tm_status tm_packets_put(struct tm_packets *packets, Perfetto__TracePacket *packet) TM_MUST_USE;
+/* in: most_bytes  not less than the packet takes on the wire; TM_PACKET_MOST at most.  Counting exactly would cost as
+ *                 much as packing */
+tm_status tm_packets_put(struct tm_packets *packets, Perfetto__TracePacket *packet, size_t most_bytes) TM_MUST_USE;
 tm_status tm_packets_end_file(struct tm_packets *packets) TM_MUST_USE;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows as track descriptors, and what stands before them.  Threads are tracks of threads, because the strip at the top of
- * the viewer is drawn from these alone.  No rows are merged, not even the lanes of one row: the viewer shows these together
- * anyway, and arrows of the input are refused on rows that are merged.
+/* Rows as track descriptors, and what stands before them.  Threads are tracks of threads, because the strip at the top
+ * of the viewer is drawn from these alone.  No rows are merged, not even the lanes of one row: the viewer shows these
+ * together anyway, and arrows of the input are refused on rows that are merged.
  * source: https://perfetto.dev/docs/reference/trace-packet-proto, TrackDescriptor */
 #include "stages/output/perfetto/perfetto_private.h"
 
@@ -12,7 +12,7 @@ enum { FACTS_AT_ONCE = 64 };
 /* Texts of facts that come after the scratch memory is full are left out; they are short. */
 static ProtobufCBinaryData text_of(struct tm_perfetto *w, const char *text)
 {
-    return tm_perfetto_bytes(&w->names, text, strlen(text));
+    return tm_perfetto_copy(&w->names, text, strlen(text));
 }
 
 static tm_status put_some_facts(struct tm_perfetto *w, const struct tm_out_fact *facts, size_t count)

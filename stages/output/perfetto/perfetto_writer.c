@@ -4,12 +4,19 @@
  * source: https://perfetto.dev/docs/reference/synthetic-track-event */
 #include "stages/output/perfetto/perfetto_private.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { SEQUENCE = 1, FLAG_ANEW = 1, FLAG_USES_NAMES = 2 };
 
-/* Joined by the writer's own numbers, not by those of the input: the viewer numbers the input's arrows from 0 on, and both
- * would meet. */
+/* What a packet takes at most beside its texts: itself (the facts, at most), an argument, an entry of a table.  Numbers
+ * take 10 bytes, lengths 5, the number and the type of a field 2. */
+enum { PACKET_BYTES = 2048, ARGUMENT_BYTES = 2 + 5 + 2 + 10 + 2 + 10, ENTRY_BYTES = 2 + 5 + 1 + 10 + 1 + 5 };
+static_assert(PACKET_BYTES + TM_PERFETTO_SCRATCH_BYTES + 2 * TM_ARGUMENTS_MOST +
+                      TM_PERFETTO_VALUES_MOST * ARGUMENT_BYTES + TM_PERFETTO_FRESH * ENTRY_BYTES <= TM_PACKET_MOST,
+              "the largest packet fits into a block");
+
+/* The viewer numbers the arrows that the input has from 0 on, and spans that are joined must not share these numbers. */
 static const uint64_t own_flow = UINT64_C(1) << 63;
 
 static const char *const own_key_text[TM_PERFETTO_OWN_KEYS] = {
@@ -34,7 +41,7 @@ static tm_status open_parts(struct tm_perfetto *w, struct tm_names *names)
     tm_status status = tm_packets_open(&w->packets, w->base.run, !w->options.is_gzip);
 
     tm_perfetto_names_open(&w->names, names);
-    tm_perfetto_arguments_open(&w->arguments, &w->names, w->options.args);
+    tm_perfetto_arguments_open(&w->arguments, &w->names);
     for (size_t i = 0; status == TM_OK && i < TM_PERFETTO_OWN_KEYS; i++)
         status = tm_names_put(names, own_key_text[i], strlen(own_key_text[i]), &w->own_keys[i]);
     return status;
@@ -58,13 +65,16 @@ static struct tm_trace_writer *open_writer(struct tm_run *run, struct tm_names *
 
 tm_status tm_perfetto_put(struct tm_perfetto *w, Perfetto__TracePacket *packet)
 {
+    size_t entries;
+
     packet->has_trusted_packet_sequence_id = packet->has_sequence_flags = true;
     packet->trusted_packet_sequence_id = SEQUENCE;
     packet->sequence_flags = w->is_anew ? FLAG_ANEW : FLAG_USES_NAMES;
-    packet->interned_data = tm_perfetto_fresh(&w->names);
+    packet->interned_data = tm_perfetto_fresh(&w->names, &entries);
     w->is_anew = false;
     tm_tally_add(&w->base.run->tallies, TM_TALLY_LONG_ARGUMENTS, w->names.is_cut);
-    return tm_packets_put(&w->packets, packet);
+    return tm_packets_put(&w->packets, packet, PACKET_BYTES + w->names.text_bytes +
+                                                   w->arguments.count * ARGUMENT_BYTES + entries * ENTRY_BYTES);
 }
 
 static tm_status begin_file(struct tm_trace_writer *base, struct tm_out_file *file)
@@ -117,7 +127,7 @@ static tm_status put_event(struct tm_perfetto *w, Perfetto__TrackEvent *event, c
     return tm_perfetto_put(w, &packet);
 }
 
-/* category: one number, at whose place the event's list of numbers, or of texts, points. */
+/* Where the event's list of numbers of categories, or of their texts, lies: it has one. */
 struct category {
     uint64_t iid;
     ProtobufCBinaryData text;
@@ -194,7 +204,7 @@ static tm_status set_arguments(struct tm_perfetto *w, Perfetto__TrackEvent *even
 {
     tm_status status = TM_OK;
 
-    tm_perfetto_arguments_begin(&w->arguments);
+    tm_perfetto_arguments_begin(&w->arguments, from->marks & TM_OUT_DERIVED ? TM_ARGS_ALL : w->options.args);
     if (from->marks & (TM_OUT_CUT_BEGIN | TM_OUT_CUT_END))
         status = add_cut(w, from);
     if (status == TM_OK && from->marks & TM_OUT_UNFINISHED)
@@ -270,12 +280,13 @@ static tm_status counter(struct tm_trace_writer *base, const struct tm_out_count
     Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
 
     tm_perfetto_names_begin(&w->names);
-    event.counter_value_field_case = counter->is_whole ? PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_COUNTER_VALUE
-                                                       : PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_DOUBLE_COUNTER_VALUE;
-    if (counter->is_whole)
+    if (counter->is_whole) {
+        event.counter_value_field_case = PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_COUNTER_VALUE;
         event.counter_value = counter->whole;
-    else
+    } else {
+        event.counter_value_field_case = PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_DOUBLE_COUNTER_VALUE;
         event.double_counter_value = counter->value;
+    }
     return put_event(w, &event, counter->row, counter->time_ps, PERFETTO__TRACK_EVENT__TYPE__COUNTER);
 }
 
