@@ -25,6 +25,7 @@ struct tm_json_text {
     const char *quote;   /* one, or two in a cell */
     size_t quote_bytes;
     struct tm_json_keys keys;
+    uint64_t arguments;  /* that tm_json_arguments has written, of the top level */
     struct tm_json_ready ready[TM_JSON_READY]; /* by handle */
 };
 

@@ -141,6 +141,7 @@ static tm_status end_with_arguments(struct chrome_json *c, const struct tm_out_e
 {
     if (tm_json_arguments(&c->json, event, c->options.args, ",\"args\":{"))
         tm_sink_put(&c->json.sink, "}", 1);
+    c->base.arguments = c->json.arguments;
     return end_event(c);
 }
 
