@@ -46,7 +46,8 @@ static tm_status check_inputs(struct tm_conversion *c, const char *act)
     return TM_OK;
 }
 
-tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const struct tm_options *options, const char *act)
+tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const struct tm_options *options, const char *act,
+                             bool is_plain)
 {
     struct tm_budget *budget = &run->budget;
     tm_status st;
@@ -64,9 +65,9 @@ tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const 
     c->file = c->fact_texts ? tm_take(budget, TM_ACCOUNT_MODEL, sizeof(*c->file), &run->error) : NULL;
     if (!c->file)
         return run->error.status;
-    if (!options->plain)
+    if (!is_plain)
         c->derived = tm_derived_new(run, c->names);
-    return options->plain || c->derived ? TM_OK : run->error.status;
+    return is_plain || c->derived ? TM_OK : run->error.status;
 }
 
 void tm_conversion_close(struct tm_conversion *c)
@@ -345,7 +346,7 @@ static tm_status look_at_hosts(struct tm_conversion *c)
 
 tm_status tm_conversion_prepare(struct tm_conversion *c)
 {
-    return c->options->plain ? look_at_hosts(c) : analyze(c);
+    return c->derived ? analyze(c) : look_at_hosts(c);
 }
 
 static tm_status take_event(void *to, const struct tm_event *event)
@@ -403,15 +404,19 @@ static void print_clean(FILE *to, const char *text)
     (void)fputs(line, to);
 }
 
-/* Notes of what was left out on purpose, or could not be shown; losses are told by main. */
-static void tell_notes(const struct tm_run *run)
+/* What was left out on purpose, or could not be shown; losses are told by main. */
+static void tell_unwritten(const struct tm_run *run)
 {
-    const char *separator = "tracemill: note: ";
+    static const enum tm_tally unwritten[] = { TM_TALLY_FILTERED_OUT, TM_TALLY_FLOW_NOT_BEGUN, TM_TALLY_FLOW_WITHOUT_SPAN,
+                                               TM_TALLY_COUNTER_WITHOUT_VALUE, TM_TALLY_COUNTER_NOT_REPEATED };
+    const char *separator = "tracemill: note: not written: ";
 
-    for (int i = TM_TALLY_FILTERED_OUT; i < TM_TALLY_COUNT; i++) {
-        if (tm_tally_info[i].level != TM_TALLY_NOTE || run->tallies.count[i] == 0)
+    for (size_t i = 0; i < sizeof(unwritten) / sizeof(unwritten[0]); i++) {
+        const uint64_t count = run->tallies.count[unwritten[i]];
+
+        if (!count)
             continue;
-        (void)fprintf(stderr, "%s%s %llu", separator, tm_tally_info[i].name, (unsigned long long)run->tallies.count[i]);
+        (void)fprintf(stderr, "%s%s %llu", separator, tm_tally_info[unwritten[i]].name, (unsigned long long)count);
         separator = ", ";
     }
     if (separator[0] == ',')
@@ -421,7 +426,7 @@ static void tell_notes(const struct tm_run *run)
 tm_status tm_conversion_warn(const struct tm_conversion *c)
 {
     if (!c->run->quiet)
-        tell_notes(c->run);
+        tell_unwritten(c->run);
     if (!c->damaged_files)
         return TM_OK;
     (void)fputs("tracemill: warning: the output is partial: ", stderr);

@@ -125,7 +125,7 @@ tm_status tm_command_split(struct tm_run *run, const struct tm_options *options)
     if (st == TM_OK && folder)
         st = tm_split_folder_check(run, folder, options->force);
     if (st == TM_OK)
-        st = tm_conversion_open(&conversion, run, options, "split");
+        st = tm_conversion_open(&conversion, run, options, "split", options->plain);
     if (st == TM_OK && !folder) {
         tm_default_name(fallback, options, conversion.inputs.run_name, ".split", true);
         folder = fallback;
@@ -133,7 +133,7 @@ tm_status tm_command_split(struct tm_run *run, const struct tm_options *options)
     }
     if (st == TM_OK)
         st = tm_conversion_prepare(&conversion);
-    if (st == TM_OK && !options->plain)
+    if (st == TM_OK) /* what is known before anything is written */
         st = tm_conversion_judge(&conversion, "split");
     if (st == TM_OK)
         st = split_into(&conversion, format, folder);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace as Chrome JSON, in the object form, an event on each line.  Spans are X events, written when they end; rows are
- * threads, lanes and rows of a process too, since readers know nothing else that keeps them apart.  All memory is one
- * piece of a fixed size.
+/* A trace as Chrome JSON, in the object form, an event on each line.  Spans are X events, written when they end; rows
+ * are threads, lanes and rows of a process too, since readers know nothing else that keeps them apart.  All memory is
+ * one piece of a fixed size.
  * source: Trace Event Format; what the readers do with it beside: PERFETTO.md section 4.  Perfetto (v52) keeps neither
  *         \n nor \u0001 of a text as what they are: it shows the escape */
 #include "pipeline/version.h"
@@ -141,6 +141,7 @@ static tm_status end_with_arguments(struct chrome_json *c, const struct tm_out_e
 {
     if (tm_json_arguments(&c->json, event, c->options.args, ",\"args\":{"))
         tm_sink_put(&c->json.sink, "}", 1);
+    c->base.arguments = c->json.arguments;
     return end_event(c);
 }
 
