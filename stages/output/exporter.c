@@ -255,11 +255,8 @@ static tm_status choose(struct tm_exporter *e, struct tm_export_item *item, enum
 static tm_status take_other(struct tm_exporter *e, const struct tm_export_item *item)
 {
     const uint8_t class = item->event->record.class;
-    bool is_counter;
-    tm_status st = tm_exporter_take_counter_value(e, item, &is_counter);
+    tm_status st = tm_exporter_take_span(e, item);
 
-    if (st == TM_OK && !is_counter)
-        st = tm_exporter_take_span(e, item);
     if (st == TM_OK && (class == TM_CLASS_ALLOC || class == TM_CLASS_FREE))
         st = tm_exporter_take_allocation(e, item);
     return st;

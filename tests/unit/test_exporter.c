@@ -392,8 +392,9 @@ static void test_counters_of_xspace(void **state)
     rig.export.trace.origin = TM_ORIGIN_XSPACE;
     rig.export.recorder.tells_rows = true;
     assert_int_equal(rig_open(&rig, (struct tm_export_options){ .derived = NULL }, 0), TM_OK);
-    event = span_of(&rig, STREAM, "watts", 5, 5);
-    tm_put_double(begin_list(&rig), key(&rig, "counter_value"), 1.5);
+    event = export_rig_event(&rig.export, STREAM, TM_COUNTER, "watts", 5, 0);
+    tm_put_int(begin_list(&rig), key(&rig, "else"), 3);
+    tm_put_double(&rig.list, key(&rig, "counter_value"), 1.5);
     take_list(&rig, &event);
     a.allocator = key(&rig, "GPU_0_bfc");
     for (int64_t i = 0; i < 2; i++) {
