@@ -54,6 +54,18 @@ def joined(tap, name, parts, total):
     tap.ok(slices == total, f"{name}: the parts together hold every slice once", slices, total)
 
 
+def same_with_analysis(tap, source, folder):
+    """What was recorded is written alike whether the events were read before, for the analysis, or not."""
+    lines = {}
+    for name, options in {"plain": ["--plain"], "worked out": []}.items():
+        out = folder / f"{name}.json"
+        run("convert", source, "-o", out, *options)
+        lines[name] = {line.rstrip(",") for line in out.read_text(encoding="utf-8").splitlines() if '"ph":"X"' in line}
+    missing = lines["plain"] - lines["worked out"]
+    tap.ok(lines["plain"] and not missing and len(lines["worked out"]) > len(lines["plain"]), f"{source.name}: the same slices",
+           *sorted(missing)[:3])
+
+
 def main():
     tap = Tap()
     if jsonschema is None:
@@ -69,6 +81,8 @@ def main():
         hosts = [folder / f"h{i}.xplane.pb" for i in range(2)]
         for i, path in enumerate(hosts):
             path.write_bytes(make_profile.gpu(seed=4 + i, host=f"h{i}").encode())
+        same_with_analysis(tap, gpu, folder)
+        same_with_analysis(tap, DEMO, folder)
         whole = json.loads(run("convert", gpu, "-o", folder / "whole.pftrace", "--json").out)["slices"]
         for name, options in {"limits": ["--max-events", "300"], "size": ["--max-size", "64K"], "step": ["--by", "step"],
                               "two steps": ["--by", "step=2"], "time": ["--by", "time=2ms"], "device": ["--by", "device"],
