@@ -75,7 +75,7 @@ static void an_empty_trace_is_a_document(void **state)
     assert_int_equal(rig_open(&rig, &run, &tm_chrome_json_writer, &options), TM_OK);
     finish();
     assert_string_equal(rig.text, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"origin_us\":1666382280874284.123,"
-                                  "\"writer\":\"tracemill 0.1.0\",\"host\":\"a\\\"b\"},\"traceEvents\":[\n]}\n");
+                                  "\"host\":\"a\\\"b\"},\"traceEvents\":[\n]}\n");
     close_rig();
 }
 

@@ -4,7 +4,6 @@
  * one piece of a fixed size.
  * source: Trace Event Format; what the readers do with it beside: PERFETTO.md section 4.  Perfetto (v52) keeps neither
  *         \n nor \u0001 of a text as what they are: it shows the escape */
-#include "pipeline/version.h"
 #include "stages/output/chrome_json/chrome_flows.h"
 #include "stages/output/chrome_json/chrome_order.h"
 #include "stages/output/json_text.h"
@@ -74,7 +73,6 @@ static tm_status begin_file(struct tm_trace_writer *w, struct tm_out_file *file)
     tm_sink_text(&json->sink, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"origin_us\":");
     (void)tm_json_keys_take(&json->keys, tm_json_key_hash("origin_us", 9), 0);
     tm_sink_us(&json->sink, c->options.epoch_ns);
-    put_fact(json, "writer", "tracemill " TM_VERSION);
     for (size_t i = 0; i < c->options.fact_count; i++)
         put_fact(json, c->options.facts[i].key, c->options.facts[i].value);
     tm_sink_text(&json->sink, "},\"traceEvents\":[");

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the importer holds of a trace, as lists that a tally can be compared with."""
 
-from collections import Counter, defaultdict
+import json
 
 from perfetto import importer
 
@@ -19,22 +19,37 @@ ORDERS = """select p.pid, p.name, a.int_value from process p join args a on a.ar
 where a.key = 'process_sort_index_hint'"""
 
 
+def unescaped(text):
+    """A text of a JSON.  The importer (v52) resolves escapes only where one of them is a quotation mark, and else keeps them as
+    they are written."""
+    if text is None or "\\" not in text or '"' in text:
+        return text
+    try:
+        return json.loads(f'"{text}"', strict=False)
+    except json.JSONDecodeError:
+        return text
+
+
+def as_it_is(text):
+    return text
+
+
 class Slice:
     __slots__ = ("id", "ts", "dur", "name", "track", "depth", "category", "args")
 
-    def __init__(self, row):
+    def __init__(self, row, text):
         self.id, self.ts, self.dur, self.name, self.track, self.depth, self.category, _ = row
-        self.args = []
+        self.name, self.category, self.args = text(self.name), text(self.category), []
 
 
 class Track:
     """process, thread: (number, name); thread is None of a row that is none."""
 
-    def __init__(self, row):
-        self.id, self.name, self.parent = row[:3]
+    def __init__(self, row, text):
+        self.id, self.name, self.parent = row[0], text(row[1]), row[2]
         self.utid, self.upid = row[3:5]
-        self.thread = (row[5], row[6]) if self.utid is not None else None
-        self.process = (row[7], row[8]) if self.upid is not None else None
+        self.thread = (row[5], text(row[6])) if self.utid is not None else None
+        self.process = (row[7], text(row[8])) if self.upid is not None else None
         self.slices = []
 
 
@@ -43,15 +58,18 @@ class Held:
 
     def __init__(self, path, with_args=True, seconds=importer.SECONDS):
         queries = [importer.STATS, TRACKS, SLICES, COUNTERS, FLOWS, ORDERS] + [ARGS] * with_args
+        text = as_it_is if ".pftrace" in path.name else unescaped
         done = importer.load(path, *queries, seconds=seconds)
         self.error, self.seconds, self.heap = done.error, done.seconds, done.heap
         self.stats, tracks, slices, self.counters, self.flows, self.orders = done.rows[:6] if not done.error else [[]] * 6
-        self.tracks = {row[0]: Track(row) for row in tracks}
-        self.slices = {row[0]: Slice(row) for row in slices}
+        self.tracks = {row[0]: Track(row, text) for row in tracks}
+        self.slices = {row[0]: Slice(row, text) for row in slices}
+        self.counters = [[ts, value, text(name), pid, text(process)] for ts, value, name, pid, process in self.counters]
         for one in self.slices.values():
             self.tracks[one.track].slices.append(one)
         for row in done.rows[6] if with_args and not done.error else ():
-            self.slices[row[0]].args.append(row[1:])
+            _, flat, key, kind, whole, words, real = row
+            self.slices[row[0]].args.append((text(flat), text(key), kind, whole, text(words), real))
 
     def complaints(self, are_flows_cut=False):
         """Everything that tells, without a look at what was to come, that something is wrong."""
@@ -61,13 +79,3 @@ class Held:
         negative = sum(s.dur < 0 for s in self.slices.values())
         unnamed = sum(s.name is None for s in self.slices.values())
         return found + [f"slices without an end: {negative}"] * bool(negative) + [f"without a name: {unnamed}"] * bool(unnamed)
-
-    def begins(self):
-        return Counter(s.name for s in self.slices.values())
-
-
-def by_process(tracks):
-    found = defaultdict(list)
-    for track in tracks:
-        found[track.process].append(track)
-    return found
