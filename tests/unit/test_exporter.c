@@ -392,8 +392,9 @@ static void test_counters_of_xspace(void **state)
     rig.export.trace.origin = TM_ORIGIN_XSPACE;
     rig.export.recorder.tells_rows = true;
     assert_int_equal(rig_open(&rig, (struct tm_export_options){ .derived = NULL }, 0), TM_OK);
-    event = span_of(&rig, STREAM, "watts", 5, 5);
-    tm_put_double(begin_list(&rig), key(&rig, "counter_value"), 1.5);
+    event = export_rig_event(&rig.export, STREAM, TM_COUNTER, "watts", 5, 0);
+    tm_put_int(begin_list(&rig), key(&rig, "else"), 3);
+    tm_put_double(&rig.list, key(&rig, "counter_value"), 1.5);
     take_list(&rig, &event);
     a.allocator = key(&rig, "GPU_0_bfc");
     for (int64_t i = 0; i < 2; i++) {
@@ -792,15 +793,26 @@ static void test_device(void **state)
         event = span_of(&rig, MAIN, "op", 20, 30); /* an activity on the host's thread */
         event.device = 0;
         take(&rig, &event);
+        take_flow(&rig, TM_FLOW_BEGIN, 1, MAIN, 20, false, false); /* nothing is open there of what lies on no device */
+        take_span(&rig, MAIN, "c", 40, 60);
+        take_flow(&rig, TM_FLOW_BEGIN, 2, MAIN, 40, false, false);
+        take_span(&rig, STREAM, "l", 50, 60);
+        take_flow(&rig, TM_FLOW_END, 2, STREAM, 50, true, false); /* its begin is in the other output */
         rig_end(&rig);
         assert_string_equal(export_rig_lines(&rig.export), on_device ? "file 1\n"
                                                                        "begin stream k 5-10\n"
                                                                        "end stream 10\n"
                                                                        "begin main op 20-30\n"
                                                                        "end main 30\n"
+                                                                       "begin stream l 50-60\n"
+                                                                       "arrow ends stream 50 #2\n"
+                                                                       "end stream 60\n"
                                                                      : "file 1\n"
                                                                        "begin main a 0-10\n"
-                                                                       "end main 10\n");
+                                                                       "end main 10\n"
+                                                                       "begin main c 40-60\n"
+                                                                       "arrow begins main 40 #2\n"
+                                                                       "end main 60\n");
         assert_int_equal(run.tallies.count[TM_TALLY_FILTERED_OUT], 0);
         rig_free(&rig);
         assert_ledger_is_even(&run);

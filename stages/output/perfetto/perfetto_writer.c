@@ -205,9 +205,7 @@ static tm_status set_arguments(struct tm_perfetto *w, Perfetto__TrackEvent *even
     tm_status status = TM_OK;
 
     tm_perfetto_arguments_begin(&w->arguments, from->marks & TM_OUT_DERIVED ? TM_ARGS_ALL : w->options.args);
-    if (from->marks & (TM_OUT_CUT_BEGIN | TM_OUT_CUT_END))
-        status = add_cut(w, from);
-    if (status == TM_OK && from->marks & TM_OUT_UNFINISHED)
+    if (from->marks & TM_OUT_UNFINISHED)
         status = add_unfinished(w);
     if (status == TM_OK)
         status = tm_perfetto_arguments_add(&w->arguments, from->own);
@@ -265,12 +263,33 @@ static tm_status instant(struct tm_trace_writer *base, const struct tm_out_event
     return put_named((struct tm_perfetto *)base, event, PERFETTO__TRACK_EVENT__TYPE__INSTANT);
 }
 
+/* Whether a slice was cut is known when its piece ends: readers put arguments of an end to those of its begin. */
+static tm_status make_end(struct tm_perfetto *w, Perfetto__TrackEvent *event, const struct tm_out_event *from)
+{
+    tm_status status;
+
+    *event = (Perfetto__TrackEvent)PERFETTO__TRACK_EVENT__INIT;
+    tm_perfetto_names_begin(&w->names);
+    if (!(from->marks & (TM_OUT_CUT_BEGIN | TM_OUT_CUT_END)))
+        return TM_OK;
+    tm_perfetto_arguments_begin(&w->arguments, TM_ARGS_ALL);
+    status = add_cut(w, from);
+    return status == TM_OK ? tm_perfetto_arguments_end(&w->arguments, event) : status;
+}
+
 static tm_status end(struct tm_trace_writer *base, const struct tm_out_event *event)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
-    Perfetto__TrackEvent packed = PERFETTO__TRACK_EVENT__INIT;
+    Perfetto__TrackEvent packed;
+    tm_status status = make_end(w, &packed, event);
 
-    tm_perfetto_names_begin(&w->names);
+    if (status == TM_OK && w->names.is_full) {
+        begin_anew(w);
+        status = make_end(w, &packed, event);
+    }
+    if (status != TM_OK)
+        return status;
+    w->base.arguments += packed.n_debug_annotations;
     return put_event(w, &packed, event->row, event->end_ps, PERFETTO__TRACK_EVENT__TYPE__SLICE_END);
 }
 
