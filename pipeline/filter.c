@@ -55,7 +55,8 @@ static tm_status read_least(const struct reading *r)
 
 static tm_status read_steps(const struct reading *r)
 {
-    static const char hint[] = "steps are counted from 0: step=3:7 is 3, 4, 5 and 6, step=3 that one, step=3: all from it on";
+    static const char hint[] =
+        "steps are counted from 0: step=3:7 is 3, 4, 5 and 6, step=3 that one, step=3: all from it on";
     const char *at = r->value;
     uint64_t begin, end;
 
@@ -95,8 +96,8 @@ static tm_status read_device(const struct reading *r)
 
     if (slash == r->value || !is_device(slash ? slash + 1 : r->value))
         return refuse(r, "it names no device",
-                      "write device=gpu:0, device=HOST/gpu:0, device=gpu for all of them, or device=host for what lies on"
-                      " none");
+                      "write device=gpu:0, device=HOST/gpu:0, device=gpu for all of them, or device=host for what lies"
+                      " on none");
     r->term->text = r->value;
     return TM_OK;
 }
@@ -162,6 +163,7 @@ tm_status tm_filter_read(struct tm_filter *filter, const char *text, const char 
         filter->count += st == TM_OK;
         return st;
     }
-    return refuse(&r, "it is no filter", "a filter is time=, device=, step=, name=, name!=, min=, class= or track=, and a value,"
-                                         " as in name='fusion*'");
+    return refuse(&r, "it is no filter",
+                  "a filter is time=, device=, step=, name=, name!=, min=, class= or track=, and a value,"
+                  " as in name='fusion*'");
 }

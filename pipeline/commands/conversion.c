@@ -19,12 +19,14 @@ static const int64_t clocks_apart_ns = INT64_C(2) * 86400 * 1000000000;
 
 /* --- inputs --- */
 
-static tm_status refuse_part(struct tm_run *run, const struct tm_found_file *file, enum tm_part_kind kind, const char *act)
+static tm_status refuse_part(struct tm_run *run, const struct tm_found_file *file, enum tm_part_kind kind,
+                             const char *act)
 {
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot %s '%s': it is %s", act, file->path,
                   kind == TM_PART_PARTIAL ? "a partial, which holds figures and no events"
                                           : "a device memory profile, which has no events");
-    tm_hint(&run->error, kind == TM_PART_PARTIAL ? "give the trace that it was made from" : "'tracemill report' reads it");
+    tm_hint(&run->error,
+            kind == TM_PART_PARTIAL ? "give the trace that it was made from" : "'tracemill report' reads it");
     return TM_ERR_USAGE;
 }
 
@@ -38,7 +40,8 @@ static tm_status check_inputs(struct tm_conversion *c, const char *act)
         if (inputs->parts[i].kind != TM_PART_TRACE)
             return refuse_part(c->run, file, inputs->parts[i].kind, act);
         if (inputs->file_count > 1 && strcmp(file->path, "-") == 0) {
-            (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1, "cannot %s stdin beside other inputs: they are read twice", act);
+            (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1,
+                          "cannot %s stdin beside other inputs: they are read twice", act);
             tm_hint(&c->run->error, "put it into a file first");
             return TM_ERR_USAGE;
         }
@@ -46,7 +49,8 @@ static tm_status check_inputs(struct tm_conversion *c, const char *act)
     return TM_OK;
 }
 
-tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const struct tm_options *options, const char *act)
+tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const struct tm_options *options,
+                             const char *act, bool is_plain)
 {
     struct tm_budget *budget = &run->budget;
     tm_status st;
@@ -58,15 +62,16 @@ tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const 
     if (st != TM_OK)
         return st;
     c->names = tm_names_new(run, tm_budget_share(budget, TM_ACCOUNT_NAMES), tm_traits_of);
-    c->clocks = c->names ? tm_take(budget, TM_ACCOUNT_MODEL, c->inputs.host_count * sizeof(*c->clocks), &run->error) : NULL;
+    if (c->names)
+        c->clocks = tm_take(budget, TM_ACCOUNT_MODEL, c->inputs.host_count * sizeof(*c->clocks), &run->error);
     c->facts = c->clocks ? tm_take(budget, TM_ACCOUNT_MODEL, FACTS_BYTES, &run->error) : NULL;
     c->fact_texts = c->facts ? tm_take(budget, TM_ACCOUNT_MODEL, FACT_TEXTS_BYTES, &run->error) : NULL;
     c->file = c->fact_texts ? tm_take(budget, TM_ACCOUNT_MODEL, sizeof(*c->file), &run->error) : NULL;
     if (!c->file)
         return run->error.status;
-    if (!options->plain)
+    if (!is_plain)
         c->derived = tm_derived_new(run, c->names);
-    return options->plain || c->derived ? TM_OK : run->error.status;
+    return is_plain || c->derived ? TM_OK : run->error.status;
 }
 
 void tm_conversion_close(struct tm_conversion *c)
@@ -345,7 +350,7 @@ static tm_status look_at_hosts(struct tm_conversion *c)
 
 tm_status tm_conversion_prepare(struct tm_conversion *c)
 {
-    return c->options->plain ? look_at_hosts(c) : analyze(c);
+    return c->derived ? analyze(c) : look_at_hosts(c);
 }
 
 static tm_status take_event(void *to, const struct tm_event *event)
@@ -362,8 +367,8 @@ static void note_damage(struct tm_conversion *c, uint32_t number)
     if (!file->is_partial)
         return;
     if (c->damaged_files++ == 0)
-        (void)snprintf(c->problem, sizeof(c->problem), "'%.400s'%s%s", file->path, file->problem_count ? ": " : " is damaged",
-                       file->problem_count ? file->problems[0] : "");
+        (void)snprintf(c->problem, sizeof(c->problem), "'%.400s'%s%s", file->path,
+                       file->problem_count ? ": " : " is damaged", file->problem_count ? file->problems[0] : "");
 }
 
 tm_status tm_conversion_events(struct tm_conversion *c, uint32_t number, struct tm_exporter *exporter)
@@ -403,15 +408,20 @@ static void print_clean(FILE *to, const char *text)
     (void)fputs(line, to);
 }
 
-/* Notes of what was left out on purpose, or could not be shown; losses are told by main. */
-static void tell_notes(const struct tm_run *run)
+/* What was left out on purpose, or could not be shown; losses are told by main. */
+static void tell_unwritten(const struct tm_run *run)
 {
-    const char *separator = "tracemill: note: ";
+    static const enum tm_tally unwritten[] = { TM_TALLY_FILTERED_OUT, TM_TALLY_FLOW_NOT_BEGUN,
+                                               TM_TALLY_FLOW_WITHOUT_SPAN, TM_TALLY_COUNTER_WITHOUT_VALUE,
+                                               TM_TALLY_COUNTER_NOT_REPEATED };
+    const char *separator = "tracemill: note: not written: ";
 
-    for (int i = TM_TALLY_FILTERED_OUT; i < TM_TALLY_COUNT; i++) {
-        if (tm_tally_info[i].level != TM_TALLY_NOTE || run->tallies.count[i] == 0)
+    for (size_t i = 0; i < sizeof(unwritten) / sizeof(unwritten[0]); i++) {
+        const uint64_t count = run->tallies.count[unwritten[i]];
+
+        if (!count)
             continue;
-        (void)fprintf(stderr, "%s%s %llu", separator, tm_tally_info[i].name, (unsigned long long)run->tallies.count[i]);
+        (void)fprintf(stderr, "%s%s %llu", separator, tm_tally_info[unwritten[i]].name, (unsigned long long)count);
         separator = ", ";
     }
     if (separator[0] == ',')
@@ -421,7 +431,7 @@ static void tell_notes(const struct tm_run *run)
 tm_status tm_conversion_warn(const struct tm_conversion *c)
 {
     if (!c->run->quiet)
-        tell_notes(c->run);
+        tell_unwritten(c->run);
     if (!c->damaged_files)
         return TM_OK;
     (void)fputs("tracemill: warning: the output is partial: ", stderr);

@@ -25,7 +25,7 @@ struct tm_conversion {
     const struct tm_options *options;
     struct tm_inputs inputs;
     struct tm_names *names;
-    struct tm_derived *derived;      /* NULL = --plain */
+    struct tm_derived *derived;      /* NULL = nothing is worked out */
     struct tm_host_run host;         /* that is open; run NULL = none */
     struct tm_host_clock *clocks;    /* of each host */
     int64_t epoch_ns;                /* what the clock of the output reads at time 0 */
@@ -42,15 +42,16 @@ struct tm_conversion {
 };
 
 /* Find the inputs.
- * in:     act  "convert", for messages
+ * in:     act       "convert", for messages
+ *         is_plain  nothing is to be worked out: --plain, or a format that has no place for it
  * owns:   the caller; tm_conversion_close releases it, also after a failure
- * errors: as of tm_inputs_find; TM_ERR_USAGE for what cannot be written anew: partials, device memory profiles, stdin
- *         beside others */
+ * errors: as of tm_inputs_find; TM_ERR_USAGE for what cannot be written anew: partials, device memory profiles,
+ *         stdin beside others */
 tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const struct tm_options *options,
-                             const char *act) TM_MUST_USE;
+                             const char *act, bool is_plain) TM_MUST_USE;
 void tm_conversion_close(struct tm_conversion *c); /* tolerates a zeroed one */
 
-/* Work out what stands beside the events, unless --plain, and learn the clocks: after it the events can be written. */
+/* Work out what stands beside the events, if that is wanted, and learn the clocks: then the events can be written. */
 tm_status tm_conversion_prepare(struct tm_conversion *c) TM_MUST_USE;
 /* The same where somebody else analyzes: the observer for it, then what came out.  With --plain too. */
 void tm_conversion_observe(struct tm_conversion *c, struct tm_observer *observer);

@@ -11,10 +11,13 @@
 #include "pipeline/commands/out_place.h"
 
 static const struct tm_trace_format formats[] = {
-    { ".pftrace", &tm_perfetto_writer, false },   { ".pftrace.gz", &tm_perfetto_writer, true },
-    { ".perfetto-trace", &tm_perfetto_writer, false }, { ".json", &tm_chrome_json_writer, false },
-    { ".json.gz", &tm_chrome_json_writer, true }, { ".csv", &tm_csv_writer, false },
-    { ".csv.gz", &tm_csv_writer, true },
+    { ".pftrace", &tm_perfetto_writer, false, true },
+    { ".pftrace.gz", &tm_perfetto_writer, true, true },
+    { ".perfetto-trace", &tm_perfetto_writer, false, true },
+    { ".json", &tm_chrome_json_writer, false, true },
+    { ".json.gz", &tm_chrome_json_writer, true, true },
+    { ".csv", &tm_csv_writer, false, false },
+    { ".csv.gz", &tm_csv_writer, true, false },
 };
 
 const struct tm_trace_format *tm_trace_format_of(const char *name)
@@ -190,11 +193,11 @@ tm_status tm_command_convert(struct tm_run *run, const struct tm_options *option
 {
     struct tm_conversion conversion = { .run = NULL };
     char fallback[TM_PLACE_BYTES];
-    struct place place;
+    struct place place = { .format = &formats[0] };
     tm_status st = options->output ? find_place(run, options->output, &place) : TM_OK;
 
     if (st == TM_OK)
-        st = tm_conversion_open(&conversion, run, options, "convert");
+        st = tm_conversion_open(&conversion, run, options, "convert", options->plain || !place.format->shows_derived);
     if (st == TM_OK && !options->output) {
         tm_default_name(fallback, options, conversion.inputs.run_name, ".pftrace", true);
         st = find_place(run, fallback, &place);

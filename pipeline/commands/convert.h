@@ -10,6 +10,7 @@ struct tm_trace_format {
     const char *ending;
     const struct tm_trace_writer_type *type;
     bool is_gzip;
+    bool shows_derived; /* has a place for what was worked out */
 };
 
 /* NULL = the name has none of the endings. */

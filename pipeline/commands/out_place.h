@@ -14,10 +14,10 @@ enum { TM_PLACE_BYTES = 4096 };
  * errors: TM_ERR_OUTPUT */
 tm_status tm_check_folder(struct tm_run *run, const char *path) TM_MUST_USE;
 
-/* NAME and an ending, one plain part of a path, whatever the name's source: the file, if there is one only, else the run.
+/* NAME and an ending, one plain part of a path: NAME is that of the file, if there is one only, else of the run.
  * in:     is_trace  endings of JSON go away too */
-void tm_default_name(char out[TM_PLACE_BYTES], const struct tm_options *options, const char *run_name, const char *ending,
-                     bool is_trace);
+void tm_default_name(char out[TM_PLACE_BYTES], const struct tm_options *options, const char *run_name,
+                     const char *ending, bool is_trace);
 
 /* --strict: an input of which anything is missing gives no output.
  * in:     act  "report"

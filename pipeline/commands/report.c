@@ -271,7 +271,7 @@ static tm_status analyze(struct tm_run *run, const struct tm_options *options, s
     if (!(options->formats & TM_FORMAT_PERFETTO))
         return tm_analyze(run, options, result->doc, partial, NULL);
     result->conversion = conversion;
-    st = tm_conversion_open(conversion, run, options, "write a trace of");
+    st = tm_conversion_open(conversion, run, options, "write a trace of", options->plain);
     if (st)
         return st;
     tm_conversion_observe(conversion, &observer);

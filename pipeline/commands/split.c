@@ -15,7 +15,8 @@
 #include "reports/html/html_parts.h"
 
 /* The format of the parts: what was chosen for reports elsewhere than on the command line does not count. */
-static tm_status choose_format(struct tm_run *run, const struct tm_options *options, const struct tm_trace_format **format)
+static tm_status choose_format(struct tm_run *run, const struct tm_options *options,
+                               const struct tm_trace_format **format)
 {
     const struct tm_setting *setting = &options->settings->of[TM_OPTION_FORMAT];
     const bool is_json = options->formats == TM_FORMAT_JSON;
@@ -36,8 +37,10 @@ static tm_status write_list(struct tm_run *run, const struct tm_doc *doc, FILE *
     return tm_doc_print(doc, run, fileno(to));
 }
 
-static tm_status write_file(struct tm_run *run, const struct tm_doc *doc, struct tm_atomic_file *file, const char *folder,
-                            const char *name, tm_status (*write)(struct tm_run *, const struct tm_doc *, FILE *))
+typedef tm_status write_doc(struct tm_run *run, const struct tm_doc *doc, FILE *to);
+
+static tm_status write_file(struct tm_run *run, const struct tm_doc *doc, struct tm_atomic_file *file,
+                            const char *folder, const char *name, write_doc *write)
 {
     tm_status st = tm_atomic_open(file, run, folder, name);
 
@@ -67,8 +70,8 @@ static tm_status write_index(struct tm_run *run, const struct tm_doc *doc, const
 
 /* --- the verb --- */
 
-static tm_status write_parts(struct tm_split_parts *parts, struct tm_conversion *c, const struct tm_trace_format *format,
-                             const char *folder)
+static tm_status write_parts(struct tm_split_parts *parts, struct tm_conversion *c,
+                             const struct tm_trace_format *format, const char *folder)
 {
     tm_status st = tm_split_parts_write(parts, c, format, folder);
 
@@ -84,6 +87,12 @@ static tm_status tell(const struct tm_split_parts *parts, const struct tm_doc *d
     return c->options->quiet ? TM_OK : tm_split_parts_print(parts, stdout);
 }
 
+static tm_status list_parts(const struct tm_split_parts *parts, struct tm_doc *doc)
+{
+    tm_doc_end_reading(doc);
+    return tm_split_parts_add(parts, tm_doc_root(doc));
+}
+
 static tm_status split_into(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder)
 {
     struct tm_run *run = c->run;
@@ -97,9 +106,10 @@ static tm_status split_into(struct tm_conversion *c, const struct tm_trace_forma
     if (st == TM_OK)
         st = write_parts(&parts, c, format, folder);
     tm_progress_end(&run->progress);
+    tm_host_close(&c->host); /* the list may have its memory */
     if (st == TM_OK) {
         doc = tm_doc_new(run);
-        st = doc ? tm_split_parts_add(&parts, tm_doc_root(doc)) : run->error.status;
+        st = doc ? list_parts(&parts, doc) : run->error.status;
     }
     if (st == TM_OK)
         st = tm_doc_status(doc);
@@ -125,7 +135,7 @@ tm_status tm_command_split(struct tm_run *run, const struct tm_options *options)
     if (st == TM_OK && folder)
         st = tm_split_folder_check(run, folder, options->force);
     if (st == TM_OK)
-        st = tm_conversion_open(&conversion, run, options, "split");
+        st = tm_conversion_open(&conversion, run, options, "split", options->plain);
     if (st == TM_OK && !folder) {
         tm_default_name(fallback, options, conversion.inputs.run_name, ".split", true);
         folder = fallback;
@@ -133,7 +143,7 @@ tm_status tm_command_split(struct tm_run *run, const struct tm_options *options)
     }
     if (st == TM_OK)
         st = tm_conversion_prepare(&conversion);
-    if (st == TM_OK && !options->plain)
+    if (st == TM_OK) /* what is known before anything is written */
         st = tm_conversion_judge(&conversion, "split");
     if (st == TM_OK)
         st = split_into(&conversion, format, folder);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a part is full.  Steps are looked at one after the other, as the parts go on: no memory beside the trace's own. */
+/* When a part is full.  Steps are looked at one after the other, as parts go on: no memory beside the trace's. */
 #include "pipeline/commands/split_borders.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts by hosts, devices, borders.  An exporter writes the parts of one device, or of everything, host by host, so that
- * rows have the same numbers whatever is written; by device, the events are read again for each.  Memory: one exporter,
- * one writer and one file at a time; a row for each part, which spill. */
+/* Parts by hosts, devices, borders.  An exporter writes the parts of one device, or of everything, host by host, so
+ * that rows have the same numbers whatever is written; by device, the events are put in order again for each.  Memory:
+ * one exporter, one writer and one file at a time; a row for each part, which spill. */
 #include "pipeline/commands/split_parts.h"
 
 #include <string.h>
@@ -31,14 +31,15 @@ static void append_safe(char *name, size_t bytes, const char *text)
 
 static void name_part(struct tm_split_parts *p)
 {
-    const size_t room = sizeof(p->part.name) - strlen(p->format->ending);
+    const size_t ending = strlen(p->format->ending) + 1;
+    const size_t room = sizeof(p->part.name) - ending;
 
     (void)snprintf(p->part.name, room, "part-%04llu", (unsigned long long)tm_rows_count(p->written) + 1);
     if (p->c->inputs.host_count > 1)
         append_safe(p->part.name, room, p->part.host);
     if (p->part.device[0])
         append_safe(p->part.name, room, p->part.device);
-    strcat(p->part.name, p->format->ending);
+    memcpy(p->part.name + strlen(p->part.name), p->format->ending, ending);
 }
 
 static tm_status open_part(struct tm_split_parts *p)
@@ -186,7 +187,7 @@ tm_status tm_split_parts_write(struct tm_split_parts *p, struct tm_conversion *c
     tm_status st;
 
     *p = (struct tm_split_parts){ .c = c, .format = format, .folder = folder };
-    p->written = tm_rows_new(c->run, TM_ACCOUNT_TABLES, sizeof(struct tm_written), LIST_BYTES);
+    p->written = tm_rows_new(c->run, TM_ACCOUNT_MODEL, sizeof(struct tm_written), LIST_BYTES);
     if (!p->written)
         return c->run->error.status;
     tm_split_borders_init(&p->borders, c->run, c->options, format->type);

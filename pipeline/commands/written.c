@@ -64,7 +64,7 @@ void tm_written_print(const struct tm_written *w, const char *folder, FILE *to)
 
     (void)tm_format_visible(path, sizeof(path), folder ? folder : "", length);
     (void)tm_format_visible(name, sizeof(name), w->name, strlen(w->name));
-    (void)fprintf(to, "%s%s%s  %s slice%s, %s counter%s, %s arrow%s, %s\n", path, slash, name,
+    (void)fprintf(to, "%s%s%s  %s slice%s, %s counter%s, %s arrow end%s, %s\n", path, slash, name,
                   tm_format_count(slices, (int64_t)w->counts.slices), plural(w->counts.slices),
                   tm_format_count(counters, (int64_t)w->counts.counters), plural(w->counts.counters),
                   tm_format_count(arrows, (int64_t)w->counts.flows), plural(w->counts.flows),

@@ -14,7 +14,7 @@ struct tm_written {
     struct tm_export_counts counts;
     uint64_t arguments;               /* of its slices, at the top level */
     uint64_t raw_bytes, bytes;        /* before compression; on disk */
-    uint64_t first_step, step_count;  /* of its host that have a part in it; ordinals; 0 steps = none, or of several hosts */
+    uint64_t first_step, step_count;  /* of its host, that have a part in it; 0 = none, or it has several hosts */
     char host[128];                   /* "" = all of them */
     char device[192];                 /* "gpu:0"; "host" = what lies on no device; "" = everything */
 };

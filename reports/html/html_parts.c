@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* index.html of a split trace: what it was made of, the parts as a table with a bar for the time of each, and what to do
- * with them.  A link is made only of a name that a part can have. */
+/* index.html of a split trace: what it was made of, the parts as a table with a bar for the time of each, and what to
+ * do with them.  A link is made only of a name that a part can have. */
 #include "reports/html/html_parts.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static void put_facts(struct parts_page *p)
     put_total(p, "Parts", "parts");
     put_total(p, "Slices", "slices");
     put_total(p, "Values of counters", "counters");
-    put_total(p, "Arrows", "arrows");
+    put_total(p, "Ends of arrows", "arrows");
     put_fact(p, "Length", time_text(text, tm_length(p->parts) ? p->end_ns - p->begin_ns : 0));
     put_fact(p, "Size", tm_format_bytes(text, tm_double(tm_get(total, "bytes"))));
     put_fact(p, "At most in a part, slices", tm_format_count(text, tm_int(tm_get(p->list, "max_events"))));
@@ -124,7 +124,7 @@ static void put_head_row(struct parts_page *p)
         put_head_cell(p, "n", "Steps");
     put_head_cell(p, "n", "Slices");
     put_head_cell(p, "n", "Counters");
-    put_head_cell(p, "n", "Arrows");
+    put_head_cell(p, "n", "Arrow ends");
     put_head_cell(p, "n", "Size");
     put_head_cell(p, "n", "Viewer memory, about");
     tm_htmlw_close(&p->w);
@@ -270,7 +270,8 @@ static void put_use(struct parts_page *p)
     tm_htmlw_open(&p->w, "section");
     tm_htmlw_element(&p->w, "h2", NULL, "How to open them");
     tm_htmlw_open(&p->w, "ul");
-    put_step_of_use(p, "In a browser: open ", "ui.perfetto.dev", " and drop a part onto it. The file stays on this machine.");
+    put_step_of_use(p, "In a browser: open ", "ui.perfetto.dev",
+                    " and drop a part onto it. The file stays on this machine.");
     put_step_of_use(p, "A part that a browser has no memory for: run ", "trace_processor server http part-0001.pftrace",
                     ", then open the same page, which finds it.");
     if (!is_json)

@@ -229,33 +229,34 @@ static tm_status place(struct tm_exporter *e, const struct tm_event *event, stru
     return TM_OK;
 }
 
-/* Whether an event is wanted, and which part of it, on the output's clock. */
-static tm_status choose(struct tm_exporter *e, struct tm_export_item *item, bool *is_wanted)
+enum choice { WANTED, ELSEWHERE /* on another device: in another output */, UNWANTED };
+
+/* Whether an event is wanted, and which part of it, on the output's clock.  Of arrows the filter is asked wherever they
+ * lie: an end may be wanted whose begin lies elsewhere. */
+static tm_status choose(struct tm_exporter *e, struct tm_export_item *item, enum choice *choice)
 {
     const struct tm_record *const record = &item->event->record;
+    const bool is_here = !e->options.has_device || tm_event_device(item->track, item->event) == e->options.device;
     struct tm_wanted part = { true, record->start_ps, record->start_ps + record->dur_ps };
     tm_status st = TM_OK;
 
-    *is_wanted = !e->options.has_device || tm_event_device(item->track, item->event) == e->options.device;
-    if (*is_wanted && e->filter) {
+    if (e->filter && (is_here || is_flow(item->event)))
         st = tm_event_filter_take(e->filter, item->track, item->event, &part);
-        *is_wanted = part.is_wanted;
-        tm_tally_add(&e->run->tallies, TM_TALLY_FILTERED_OUT, st == TM_OK && !part.is_wanted);
+    *choice = !part.is_wanted ? UNWANTED : is_here ? WANTED : ELSEWHERE;
+    if (st != TM_OK || *choice != WANTED) {
+        tm_tally_add(&e->run->tallies, TM_TALLY_FILTERED_OUT, *choice == UNWANTED && is_here);
+        return st;
     }
-    if (st == TM_OK && *is_wanted)
-        st = tm_exporter_time(e, part.begin_ps, &item->begin_ps);
-    return st == TM_OK && *is_wanted ? tm_exporter_time(e, part.end_ps, &item->end_ps) : st;
+    st = tm_exporter_time(e, part.begin_ps, &item->begin_ps);
+    return st == TM_OK ? tm_exporter_time(e, part.end_ps, &item->end_ps) : st;
 }
 
 /* A span or an instant, with the counters that it brings. */
 static tm_status take_other(struct tm_exporter *e, const struct tm_export_item *item)
 {
     const uint8_t class = item->event->record.class;
-    bool is_counter;
-    tm_status st = tm_exporter_take_counter_value(e, item, &is_counter);
+    tm_status st = tm_exporter_take_span(e, item);
 
-    if (st == TM_OK && !is_counter)
-        st = tm_exporter_take_span(e, item);
     if (st == TM_OK && (class == TM_CLASS_ALLOC || class == TM_CLASS_FREE))
         st = tm_exporter_take_allocation(e, item);
     return st;
@@ -265,14 +266,14 @@ tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event)
 {
     struct tm_export_item item;
     struct tm_track track;
-    bool is_wanted = false;
+    enum choice choice = UNWANTED;
     tm_status st = place(e, event, &item, &track);
 
     if (st == TM_OK)
-        st = choose(e, &item, &is_wanted);
-    if (st != TM_OK)
+        st = choose(e, &item, &choice);
+    if (st != TM_OK || choice == ELSEWHERE)
         return st;
-    if (!is_wanted)
+    if (choice == UNWANTED)
         return is_flow(event) ? tm_exporter_lose_flow(e, event) : TM_OK;
     assert(item.begin_ps >= e->now_ps); /* the order of the stream */
     e->now_ps = item.begin_ps;

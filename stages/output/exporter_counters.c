@@ -286,37 +286,18 @@ static bool value_of(const struct tm_argument *argument, struct tm_counter_value
 
 /* --- what has them --- */
 
-tm_status tm_exporter_take_counter(struct tm_exporter *e, const struct tm_export_item *item)
+static tm_status take_argument(struct tm_exporter *e, const struct counter *c, const struct tm_argument *argument,
+                               int64_t time_ps)
 {
-    struct tm_arguments list = item->event->own;
-    struct tm_argument id, argument;
-    struct counter c = { .process = item->track->process, .name = item->event->record.name,
-                         .order = TM_COUNTER_RECORDED, .event = item->event };
-    bool is_any = false;
-    tm_status st = TM_OK;
+    struct tm_counter_value value;
 
-    if (tm_arguments_find(list, TM_ARGUMENT_ID, &id)) {
-        c.id = id.text;
-        c.id_length = id.length;
-    }
-    while (st == TM_OK && tm_arguments_next(&list, true, &argument)) {
-        struct tm_counter_value value;
-
-        if (!tm_argument_is_value(&argument))
-            continue;
-        is_any = true;
-        c.key = argument.key;
-        if (value_of(&argument, &value))
-            st = count(e, &c, &value, item->begin_ps);
-        else
-            tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, 1);
-    }
-    if (!is_any)
-        tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, 1);
-    return st;
+    if (value_of(argument, &value))
+        return count(e, c, &value, time_ps);
+    tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, 1);
+    return TM_OK;
 }
 
-/* The same text may have several handles. */
+/* Whether an argument has the value of an XSpace's counter.  The same text may have several handles. */
 static tm_status is_counter_value(struct tm_exporter *e, tm_strid key, bool *is)
 {
     struct tm_key_answer *const answer = &e->keys[key % TM_KEY_ANSWERS];
@@ -333,27 +314,34 @@ static tm_status is_counter_value(struct tm_exporter *e, tm_strid key, bool *is)
     return TM_OK;
 }
 
-tm_status tm_exporter_take_counter_value(struct tm_exporter *e, const struct tm_export_item *item, bool *is_counter)
+/* Of a Chrome trace each number is a counter, of an XSpace the one statistic. */
+tm_status tm_exporter_take_counter(struct tm_exporter *e, const struct tm_export_item *item)
 {
-    const struct counter c = { .process = item->track->process, .name = item->event->record.name,
-                               .order = TM_COUNTER_RECORDED, .event = item->event };
+    const bool has_keys = e->trace->origin != TM_ORIGIN_XSPACE;
     struct tm_arguments list = item->event->own;
-    struct tm_argument argument;
-    struct tm_counter_value value;
+    struct tm_argument id, argument;
+    struct counter c = { .process = item->track->process, .name = item->event->record.name,
+                         .order = TM_COUNTER_RECORDED, .event = item->event };
+    bool is_any = false;
     tm_status st = TM_OK;
 
-    *is_counter = false;
-    if (e->trace->origin != TM_ORIGIN_XSPACE)
-        return TM_OK;
-    while (st == TM_OK && !*is_counter && tm_arguments_next(&list, true, &argument))
-        if (tm_argument_is_value(&argument))
-            st = is_counter_value(e, argument.key, is_counter);
-    if (st != TM_OK || !*is_counter)
-        return st;
-    if (value_of(&argument, &value))
-        return count(e, &c, &value, item->begin_ps);
-    tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, 1);
-    return TM_OK;
+    if (tm_arguments_find(list, TM_ARGUMENT_ID, &id)) {
+        c.id = id.text;
+        c.id_length = id.length;
+    }
+    while (st == TM_OK && tm_arguments_next(&list, true, &argument)) {
+        bool is_value = tm_argument_is_value(&argument);
+
+        if (is_value && !has_keys)
+            st = is_counter_value(e, argument.key, &is_value);
+        if (st != TM_OK || !is_value)
+            continue;
+        is_any = true;
+        c.key = has_keys ? argument.key : 0;
+        st = take_argument(e, &c, &argument, item->begin_ps);
+    }
+    tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, !is_any);
+    return st;
 }
 
 /* --- allocators --- */
@@ -366,8 +354,8 @@ static uint32_t find_device(const struct tm_trace *trace, enum tm_device_kind ki
     return TM_NONE;
 }
 
-/* The device that an allocator is of, as its name tells (XLA: GPU_0_bfc; PyTorch: gpu:0, or cuda:0), or its number on the
- * host; TM_NONE = none. */
+/* The device that an allocator is of, as its name tells (XLA: GPU_0_bfc; PyTorch: gpu:0, or cuda:0), or its number on
+ * the host; TM_NONE = none. */
 static tm_status device_of(struct tm_exporter *e, const struct tm_allocation *a, uint32_t *device)
 {
     static const char *const begins[] = { "GPU_", "gpu:", "GPU:", "cuda:", "CUDA:" };

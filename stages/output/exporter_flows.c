@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrows: those that the file has, and those from calls to what they launched.  An end is written only if its begin was:
- * which begins were not is kept until their ends come, in a table of fixed size (256 KiB of `tables`, once there is one);
+/* Arrows: those that the file has, and those from calls to what they launched.  Where a begin is left out, so are its
+ * ends: such arrows are kept until their end comes, in a table of fixed size (256 KiB of `tables`, once there is one);
  * past it, ends are written without a begin, which readers count and leave out. */
 #include "stages/output/exporter_private.h"
 
@@ -130,17 +130,24 @@ tm_status tm_exporter_take_flow(struct tm_exporter *e, const struct tm_export_it
 
 /* --- from launches to activities --- */
 
+/* Drivers count their calls: such ids stay small, since two events bear each; others are a hash. */
+static uint64_t launch_id(uint64_t host, uint64_t correlation)
+{
+    const uint64_t parts[] = { host, correlation };
+
+    if (correlation >> 40 == 0 && host <= UINT16_MAX)
+        return host << 40 | correlation;
+    return tm_hash_key(parts, sizeof(parts)).low | UINT64_C(1) << 62;
+}
+
 uint64_t tm_exporter_launch_arrow(const struct tm_exporter *e, const struct tm_track *track,
                                   const struct tm_event *event)
 {
-    const uint64_t parts[] = { e->trace->host, event->record.correlation };
     const bool is_launched = event->launch_track != TM_NONE && track->line != TM_LINE_TPU_OPS;
-    uint64_t hash;
 
     if (e->has_arrows || !event->record.correlation)
         return 0;
     if (!is_launched && event->record.class != TM_CLASS_LAUNCH && track->line != TM_LINE_TPU_MODULES)
         return 0;
-    hash = tm_hash_key(parts, sizeof(parts)).low;
-    return hash ? hash : 1;
+    return launch_id(e->trace->host, event->record.correlation);
 }

@@ -93,9 +93,6 @@ tm_status tm_exporter_resume_spans(struct tm_exporter *e, int64_t time_ps) TM_MU
 tm_status tm_exporter_begin_counters(struct tm_exporter *e) TM_MUST_USE; /* of a host */
 void tm_exporter_end_counters(struct tm_exporter *e);
 tm_status tm_exporter_take_counter(struct tm_exporter *e, const struct tm_export_item *item) TM_MUST_USE;
-/* An event of XSpace that is a counter. */
-tm_status tm_exporter_take_counter_value(struct tm_exporter *e, const struct tm_export_item *item,
-                                         bool *is_counter) TM_MUST_USE;
 tm_status tm_exporter_take_allocation(struct tm_exporter *e, const struct tm_export_item *item) TM_MUST_USE;
 tm_status tm_exporter_take_derived_counter(struct tm_exporter *e, const struct tm_derived_row *row,
                                            int64_t time_ps) TM_MUST_USE;

@@ -5,15 +5,16 @@
 
 #include "stages/output/json_text.h"
 
-/* Perfetto (v52) reads whole numbers of 19 digits or more wrong if they are past 64 bits, and drops all arguments after a
- * number past the range of a double: such numbers become texts. */
+/* Perfetto (v52) reads whole numbers of 19 digits or more wrong if they are past 64 bits, and drops all arguments
+ * after a number past the range of a double: such numbers become texts. */
 enum { DIGITS_MOST = 18, EXPONENT_MOST = 308 };
 
 /* An object or an array that is open. */
 struct open_list {
     struct tm_arguments rest;
     uint32_t object;  /* its number in the event; the top is 0 */
-    bool is_array, has_members;
+    bool is_array;
+    uint32_t members;
 };
 
 struct walk {
@@ -118,11 +119,11 @@ static void put_comma(struct walk *w)
 {
     struct open_list *const list = &w->open[w->depth];
 
-    if (list->has_members)
+    if (list->members)
         tm_sink_put(&w->json->sink, ",", 1);
     else if (w->depth == 0)
         tm_sink_text(&w->json->sink, w->head);
-    list->has_members = true;
+    list->members++;
 }
 
 /* A key, quoted, and the colon.
@@ -279,5 +280,6 @@ bool tm_json_arguments(struct tm_json_text *json, const struct tm_out_event *eve
         put_members(&w, event->own);
         put_members(&w, event->common);
     }
-    return w.open[0].has_members;
+    json->arguments += w.open[0].members;
+    return w.open[0].members > 0;
 }

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* Which keys the objects of one event have already, so that none comes twice: readers keep one of them, and not all the
- * same.  A key that comes again is written as "key (2)", "key (3)".  The table holds TM_JSON_KEYS_MOST keys of an event;
- * past that every key bears its number, which is unique as well. */
+ * same.  A key that comes again is written as "key (2)", "key (3)". The table holds TM_JSON_KEYS_MOST keys of an
+ * event; past that every key bears its number, which is unique as well. */
 enum { TM_JSON_KEY_SLOTS = 4096, TM_JSON_KEYS_MOST = 3072 };
 
 struct tm_json_keys {

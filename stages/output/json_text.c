@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts and numbers as JSON.  Names come again and again: what a short one looks like, quoted and escaped, is kept by its
- * handle in a table of a fixed size in which a later one takes the place of an earlier one.
+/* Texts and numbers as JSON.  Names come again and again: what a short one looks like, quoted and escaped, is kept by
+ * its handle in a table of a fixed size in which a later one takes the place of an earlier one.
  * source: RFC 8259 section 6 and 7 */
 #include "stages/output/json_text.h"
 

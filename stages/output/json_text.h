@@ -25,6 +25,7 @@ struct tm_json_text {
     const char *quote;   /* one, or two in a cell */
     size_t quote_bytes;
     struct tm_json_keys keys;
+    uint64_t arguments;  /* that tm_json_arguments has written, of the top level */
     struct tm_json_ready ready[TM_JSON_READY]; /* by handle */
 };
 
@@ -46,6 +47,7 @@ bool tm_json_arguments(struct tm_json_text *json, const struct tm_out_event *eve
 void tm_json_escaped(struct tm_json_text *json, const char *text, size_t length);
 /* The entry of a name; NULL where it is too long for one, or the names failed: then *text, which is NULL after a
  * failure. */
-const struct tm_json_ready *tm_json_look_up(struct tm_json_text *json, tm_strid name, const char **text, size_t *length);
+const struct tm_json_ready *tm_json_look_up(struct tm_json_text *json, tm_strid name, const char **text,
+                                            size_t *length);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stream of bytes that becomes a file.  What is written is gathered in one block, and goes from there to the file as it
- * is, or through zlib in a second block.  All memory is one piece of a fixed size: both blocks and a pool from which zlib
- * takes what it needs (deflate takes everything when it is set up and gives it back at its end).
+/* A stream of bytes that becomes a file.  What is written is gathered in one block, and goes from there to the file as
+ * it is, or through zlib in a second block.  All memory is one piece of a fixed size: both blocks and a pool from
+ * which zlib takes what it needs (deflate takes everything when it is set up and gives it back at its end).
  * source: RFC 1952; zlib writes the header without name and time as long as none is set */
 #include "stages/output/out_file.h"
 
@@ -12,7 +12,8 @@
 
 enum {
     BLOCK_BYTES = 64 << 10,
-    /* zlib: (1 << (window bits + 2)) + (1 << (memory level + 9)) and its state; some builds of it take half as much again */
+    /* zlib: (1 << (window bits + 2)) + (1 << (memory level + 9)) and its state; some builds of it take half as much
+     * again */
     POOL_BYTES = 448 << 10,
     MEMORY_LEVEL = 8,
     GZIP_WINDOW = 16 + MAX_WBITS,

@@ -8,7 +8,8 @@
 #include "pipeline/groups.h"
 #include "stages/output/out_rows_private.h"
 
-enum { PAGE_BYTES = 4096, LANE_PLACES = 64 /* in the order of a process, for each thread */ };
+enum { PAGE_BYTES = 4096, LANE_PLACES = 64 /* in the order of a process, for each thread */,
+       SMALL_LANES = 16 };
 static const int64_t after_threads = INT64_C(2000000000);
 
 static tm_status put(struct tm_out_rows *r, const char *text, tm_strid *name)
@@ -114,12 +115,17 @@ uint32_t tm_out_rows_device_process(const struct tm_out_rows *r, uint32_t device
 
 /* --- what tells a row from all others --- */
 
+/* Small where it can be, since each event bears it; what does not fit is a hash with the first bit set. */
 static uint64_t uuid_of(const struct tm_out_rows *r, enum tm_out_sort sort, uint64_t number, uint64_t lane)
 {
-    const uint64_t parts[] = { r->trace->host, sort == TM_OUT_LANE ? TM_OUT_THREAD : sort, number, lane };
-    const uint64_t hash = tm_hash_key(parts, sizeof(parts)).low;
+    const uint64_t host = r->trace->host;
+    const bool is_thread = sort == TM_OUT_THREAD;
 
-    return hash ? hash : 1;
+    if (sort != TM_OUT_COUNTER && lane < SMALL_LANES && number <= UINT32_MAX && host <= UINT16_MAX)
+        return (((host << 32 | number) * SMALL_LANES | lane) << 1 | is_thread) + 2;
+    const uint64_t parts[] = { host, sort, number, lane };
+
+    return tm_hash_key(parts, sizeof(parts)).low | UINT64_C(1) << 63;
 }
 
 static uint64_t uuid_of_thread(const struct tm_out_rows *r, uint64_t number, uint32_t lane)

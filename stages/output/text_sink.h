@@ -7,8 +7,8 @@
 
 #include "stages/output/out_file.h"
 
-/* A text on its way to a file, gathered in one buffer of a fixed size.  The first failure stays in `status`, and what is
- * put in after it goes nowhere: writers look at it once for each event. */
+/* A text on its way to a file, gathered in one buffer of a fixed size.  The first failure stays in `status`, and what
+ * is put in after it goes nowhere: writers look at it once for each event. */
 enum { TM_SINK_BYTES = 256 << 10, TM_SINK_PIECE = 4096 };
 
 struct tm_text_sink {

@@ -118,10 +118,13 @@ def half_inputs(tap, folder, source):
     tap.ok(result.status == 2 and "stdin" in result.err, "stdin beside a file", result)
     result = run("convert", "-", "-o", folder / "stdin.pftrace", stdin=source.read_bytes())
     tap.ok(result.status == 0, "stdin alone", result)
-    run("convert", source, "-o", folder / "file.csv")
-    run("convert", "-", "-o", folder / "stdin.csv", stdin=source.read_bytes())
-    same = (folder / "file.csv").read_bytes() == (folder / "stdin.csv").read_bytes()
-    tap.ok(same, "stdin gives what the file gives")
+    named = folder / "stdin.xplane.pb"
+    named.write_bytes(source.read_bytes())
+    for ending in (".csv", ".json"):
+        run("convert", named, "-o", folder / f"file{ending}")
+        run("convert", "-", "-o", folder / f"stdin{ending}", stdin=source.read_bytes())
+        made = [(folder / f"{name}{ending}").read_bytes().replace(b'"stdin.xplane.pb"', b'"-"') for name in ("file", "stdin")]
+        tap.ok(made[0] == made[1], f"{ending}: stdin gives what the file gives")
 
 
 def older_split(tap, folder, source):

@@ -17,12 +17,14 @@
 
 #include <xxhash.h>
 
-#include "stages/input/chrome/chrome_reader.h"
+#include "stages/input/chrome/chrome_arguments.h"
 
 struct job {
     const char *path;
     struct tm_chrome_options options;
     FILE *out;      /* NULL = nothing is printed */
+    struct tm_names *names;                /* of what is printed */
+    struct tm_chrome_arguments *arguments;
     double seconds;
 };
 
@@ -79,8 +81,82 @@ static void print_facts(FILE *out, const struct tm_facts *facts)
     (void)fputs("}", out);
 }
 
-static void print_event(FILE *out, const struct tm_chrome_event *event)
+static void print_hex_name(FILE *out, struct tm_names *names, uint64_t name)
 {
+    const char *text = "";
+    size_t length = 0;
+
+    if (tm_names_text(names, (tm_strid)name, 0, &text, &length) != TM_OK)
+        exit(1);
+    print_text(out, (struct tm_json_text){ text, (uint32_t)length });
+}
+
+/* What a node holds; what is inside comes behind it. */
+static void print_node(FILE *out, struct tm_names *names, const struct tm_argument *node)
+{
+    switch (node->type) {
+    case TM_ARGUMENT_NULL: (void)fputs("null", out); return;
+    case TM_ARGUMENT_FALSE: (void)fputs("false", out); return;
+    case TM_ARGUMENT_TRUE: (void)fputs("true", out); return;
+    case TM_ARGUMENT_INT: (void)fprintf(out, "%" PRId64, node->number); return;
+    case TM_ARGUMENT_UINT: (void)fprintf(out, "%" PRIu64, node->value); return;
+    case TM_ARGUMENT_NUMBER: (void)fprintf(out, "{\"number\":\"%.*s\"}", (int)node->length, node->text); return;
+    case TM_ARGUMENT_NAME: print_hex_name(out, names, node->value); return;
+    case TM_ARGUMENT_TEXT:
+        print_text(out, (struct tm_json_text){ node->text, (uint32_t)node->length });
+        return;
+    default: (void)fputs(node->type == TM_ARGUMENT_OBJECT ? "{\"pairs\":[" : "[", out);
+    }
+}
+
+/* Objects are {"pairs": [key, value, ...]}, numbers that are no integers {"number": as it is written}. */
+static void print_list(FILE *out, struct tm_names *names, struct tm_arguments list)
+{
+    struct tm_arguments left[TM_ARGUMENTS_DEEPEST + 1] = { list };
+    bool is_array[TM_ARGUMENTS_DEEPEST + 1] = { false };
+    const char *comma = "";
+    int depth = 0;
+
+    (void)fputs(",\"list\":{\"pairs\":[", out);
+    while (depth >= 0) {
+        struct tm_argument node;
+
+        if (!tm_arguments_next(&left[depth], !is_array[depth], &node)) {
+            (void)fputs(is_array[depth--] ? "]" : "]}", out);
+            comma = ",";
+            continue;
+        }
+        (void)fputs(comma, out);
+        comma = ",";
+        if (!is_array[depth]) {
+            print_hex_name(out, names, node.key);
+            (void)fputc(',', out);
+        }
+        print_node(out, names, &node);
+        if (node.type != TM_ARGUMENT_OBJECT && node.type != TM_ARGUMENT_ARRAY)
+            continue;
+        left[++depth] = node.inside;
+        is_array[depth] = node.type == TM_ARGUMENT_ARRAY;
+        comma = "";
+    }
+}
+
+static void print_arguments(struct job *job, const struct tm_chrome_event *event)
+{
+    const struct tm_chrome_words none = { .has_id = false };
+    struct tm_arguments list;
+
+    if (!event->args.at)
+        return;
+    if (tm_chrome_arguments_take(job->arguments, event, &none, &list) != TM_OK)
+        exit(1);
+    print_list(job->out, job->names, list);
+}
+
+static void print_event(struct job *job, const struct tm_chrome_event *event)
+{
+    FILE *const out = job->out;
+
     (void)fprintf(out, "{\"offset\":%" PRIu64 ",\"ph\":%d", event->offset, event->phase);
     if (event->has & TM_CHROME_TS)
         print_time(out, "ts", event->ts);
@@ -107,6 +183,7 @@ static void print_event(FILE *out, const struct tm_chrome_event *event)
         (void)fprintf(out, ",\"args\":[%u,\"%016" PRIx64 "\"]", event->args.length,
                       event->args.at ? (uint64_t)XXH3_64bits(event->args.at, event->args.length) : 0);
     print_facts(out, &event->facts);
+    print_arguments(job, event);
     (void)fputs("}\n", out);
 }
 
@@ -171,7 +248,7 @@ static double cpu_seconds(void)
  *         job->seconds  of CPU for them, once the file was open */
 static int64_t read_file(struct job *job)
 {
-    static struct tm_run run;
+    static struct tm_run run, naming; /* what names find out is no tally of the reader */
     struct tm_input input = { .fd = -1 };
     struct tm_chrome_reader *reader = NULL;
     const struct tm_chrome_event *event = NULL;
@@ -182,7 +259,10 @@ static int64_t read_file(struct job *job)
     tm_budget_init(&run.budget, (size_t)TM_MEMORY_DEFAULT_MIB * TM_MIB);
     run.spill_dir = "/var/tmp";
     run.quiet = true;
-    st = tm_input_open(&input, &run, job->path);
+    naming = run;
+    job->names = tm_names_new(&naming, 1 << 20, NULL);
+    job->arguments = job->names ? tm_chrome_arguments_new(&naming, job->names) : NULL;
+    st = job->arguments ? tm_input_open(&input, &run, job->path) : naming.error.status;
     job->seconds = cpu_seconds();
     if (st == TM_OK) {
         reader = tm_chrome_reader_new(&run, &input, &job->options);
@@ -191,7 +271,7 @@ static int64_t read_file(struct job *job)
     for (; st == TM_OK && event; st = tm_chrome_next(reader, &event)) {
         count++;
         if (job->out)
-            print_event(job->out, event);
+            print_event(job, event);
     }
     job->seconds = cpu_seconds() - job->seconds;
     if (st != TM_OK && job->out)
@@ -201,6 +281,8 @@ static int64_t read_file(struct job *job)
     if (st != TM_OK)
         tm_error_print(&run.error, stderr);
     tm_chrome_reader_free(reader);
+    tm_chrome_arguments_free(job->arguments);
+    tm_names_free(job->names);
     tm_input_close(&input);
     return st == TM_OK ? count : -1;
 }

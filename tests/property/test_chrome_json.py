@@ -315,9 +315,38 @@ def event_of(pairs, tallies):
     for value in args:
         event["facts"] = facts_of(value, tallies)
     event["args"] = isinstance(last.get("args"), Pairs)
-    if not event["args"]:
+    if event["args"]:
+        event["list"] = node_of(without_depths(last["args"]))
+    else:
         event["facts"] = {}
     return {k: v for k, v in event.items() if v is not None}
+
+
+DEEPEST = 24   # lists and objects inside one another that are kept
+COMPARED = 8192  # bytes of arguments: longer ones may not be whole
+
+
+def node_of(value):
+    """An argument as the program prints it: what is too deep was taken out before."""
+    if isinstance(value, Pairs):
+        return {"pairs": [x for k, v in value for x in (to_bytes(k).hex(), node_of(v))]}
+    if isinstance(value, list):
+        return [node_of(v) for v in value]
+    if isinstance(value, Number):
+        is_integer = re.fullmatch("-?[0-9]+", value) and value != "-0" and -(2**63) <= int(value) < 2**64
+        return int(value) if is_integer else {"number": str(value)}
+    return to_bytes(value).hex() if isinstance(value, str) else value
+
+
+def without_depths(value, depth=0):
+    """What stays of it; nothing below the deepest level."""
+    if not isinstance(value, list):
+        return value
+    pairs = isinstance(value, Pairs)
+    kept = [v for v in value if depth < DEEPEST or not isinstance(v[1] if pairs else v, list)]
+    if pairs:
+        return Pairs((k, without_depths(v, depth + 1)) for k, v in kept)
+    return [without_depths(v, depth + 1) for v in kept]
 
 
 INTS = {"baseTimeNanoseconds": "base", "rank": "rank", "world_size": "world"}
@@ -404,6 +433,10 @@ def same_event(ours, wanted):
     ours = dict(ours)
     facts, wanted_facts = ours.pop("facts"), wanted["facts"]
     ours.pop("offset")
+    length = ours["args"][0] if "args" in ours else 0
+    if length == 0 or length > COMPARED:  # it outgrew the window; it may be too long to be kept whole
+        ours.pop("list", None)
+        wanted = {k: v for k, v in wanted.items() if k != "list"}
     ours["args"] = "args" in ours
     for key in ("ts", "dur"):
         if key in ours:

@@ -15,7 +15,8 @@ static const struct tm_writer_options plain = { .args = TM_ARGS_ALL };
 
 static void make_rows(void)
 {
-    process = (struct tm_out_row){ .uuid = 1, .sort = TM_OUT_PROCESS, .pid = 7, .name = rig_name(&rig, "P"), .order = 2 };
+    process = (struct tm_out_row){ .uuid = 1, .sort = TM_OUT_PROCESS, .pid = 7, .name = rig_name(&rig, "P"),
+                                   .order = 2 };
     thread = (struct tm_out_row){ .uuid = 2, .parent = 1, .sort = TM_OUT_THREAD, .pid = 7, .tid = 9,
                                   .name = rig_name(&rig, "T"), .order = INT64_MAX };
     other = (struct tm_out_row){ .uuid = 3, .parent = 1, .sort = TM_OUT_LANE, .pid = 7, .tid = 10,
@@ -74,7 +75,7 @@ static void an_empty_trace_is_a_document(void **state)
     assert_int_equal(rig_open(&rig, &run, &tm_chrome_json_writer, &options), TM_OK);
     finish();
     assert_string_equal(rig.text, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"origin_us\":1666382280874284.123,"
-                                  "\"writer\":\"tracemill 0.1.0\",\"host\":\"a\\\"b\"},\"traceEvents\":[\n]}\n");
+                                  "\"host\":\"a\\\"b\"},\"traceEvents\":[\n]}\n");
     close_rig();
 }
 
@@ -86,7 +87,8 @@ static void rows_are_named_and_ordered(void **state)
     assert_has("[\n{\"ph\":\"M\",\"pid\":7,\"name\":\"process_name\",\"args\":{\"name\":\"P\"}},\n"
                "{\"ph\":\"M\",\"pid\":7,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":2}},\n"
                "{\"ph\":\"M\",\"pid\":7,\"tid\":9,\"name\":\"thread_name\",\"args\":{\"name\":\"T\"}},\n"
-               "{\"ph\":\"M\",\"pid\":7,\"tid\":9,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":2147483647}},\n");
+               "{\"ph\":\"M\",\"pid\":7,\"tid\":9,\"name\":\"thread_sort_index\",\"args\":"
+               "{\"sort_index\":2147483647}},\n");
     assert_has("\"tid\":10,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":-2147483648}}\n]}");
     close_rig();
 }
@@ -151,8 +153,9 @@ static void arguments_keep_their_kind(void **state)
     event.category = rig_name(&rig, "c");
     put_end(&event);
     finish();
-    assert_has(",\"name\":\"e\",\"cat\":\"c\",\"args\":{\"null\":null,\"yes\":true,\"no\":false,\"least\":-9223372036854775808,"
-               "\"most\":9223372036854775807,\"past\":\"18446744073709551615\",\"nan\":\"NaN\",\"inf\":\"-Infinity\","
+    assert_has(",\"name\":\"e\",\"cat\":\"c\",\"args\":{\"null\":null,\"yes\":true,\"no\":false,"
+               "\"least\":-9223372036854775808,\"most\":9223372036854775807,\"past\":\"18446744073709551615\","
+               "\"nan\":\"NaN\",\"inf\":\"-Infinity\","
                "\"third\":0.333333333333333"); /* and its last digits */
     assert_has(",\"two\":2.0,\"huge\":1e+300,\"short\":\"\\\"\\\\\\n\\u0001/\","
                "\"long\":\"a text that is too long to stay in the list\",\"\":\"\"}}");
@@ -167,7 +170,8 @@ static void numbers_stand_as_they_are_if_every_reader_takes_them(void **state)
     } table[] = {
         { "0", true }, { "-0", true }, { "-0.0", true }, { "1.50", true }, { "1e5", true }, { "1E+05", true },
         { "123456789012345678.25", true }, { "1e-999", true }, { "1e307", true }, { "0.1e-7", true },
-        { "", false }, { "-", false }, { "01", false }, { "+1", false }, { ".5", false }, { "1.", false }, { "1e", false },
+        { "", false }, { "-", false }, { "01", false }, { "+1", false }, { ".5", false }, { "1.", false },
+        { "1e", false },
         { "1e+", false }, { "1e999", false }, { "1e99999999999999999999", false }, { "NaN", false }, { "0x10", false },
         { "1234567890123456789", false }, { "1 ", false }, { "1,2", false }, { "1e5x", false }, { "-Infinity", false },
     };
@@ -349,7 +353,8 @@ static void cuts_are_marked(void **state)
     finish();
     assert_has("\"args\":{\"tracemill.cut\":\"begin\",\"tracemill.begin_ns\":1,\"tracemill.dur_ns\":8}}");
     assert_has("{\"tracemill.cut\":\"end\",");
-    assert_has("{\"tracemill.cut\":\"both\",\"tracemill.begin_ns\":1,\"tracemill.dur_ns\":8,\"tracemill.unfinished\":true}");
+    assert_has("{\"tracemill.cut\":\"both\",\"tracemill.begin_ns\":1,"
+               "\"tracemill.dur_ns\":8,\"tracemill.unfinished\":true}");
     close_rig();
 }
 
@@ -358,7 +363,8 @@ static void an_outer_span_stands_before_an_equal_inner_one(void **state)
     (void)state;
     open_with(&plain);
     const struct tm_out_event inner = span(&thread, 10200, 20100, "inner"), far = span(&other, 10000, 20200, "far"),
-                              outer = span(&thread, 10000, 20300, "outer"), around = span(&thread, 9900, 20400, "around"),
+                              outer = span(&thread, 10000, 20300, "outer"),
+                              around = span(&thread, 9900, 20400, "around"),
                               longer = span(&thread, 9000, 20400, "longer"), last = span(&thread, 30000, 40000, "last");
 
     put_end(&inner);
@@ -368,7 +374,8 @@ static void an_outer_span_stands_before_an_equal_inner_one(void **state)
     put_end(&longer);
     put_end(&last);
     finish();
-    assert_has("\"name\":\"around\"},\n{\"ph\":\"X\",\"pid\":7,\"tid\":9,\"ts\":0.01,\"dur\":0.01,\"name\":\"outer\"},\n"
+    assert_has("\"name\":\"around\"},\n"
+               "{\"ph\":\"X\",\"pid\":7,\"tid\":9,\"ts\":0.01,\"dur\":0.01,\"name\":\"outer\"},\n"
                "{\"ph\":\"X\",\"pid\":7,\"tid\":9,\"ts\":0.01,\"dur\":0.01,\"name\":\"inner\"},\n"
                "{\"ph\":\"X\",\"pid\":7,\"tid\":10,\"ts\":0.01,\"dur\":0.01,\"name\":\"far\"},\n"
                "{\"ph\":\"X\",\"pid\":7,\"tid\":9,\"ts\":0.009,\"dur\":0.011,\"name\":\"longer\"},\n");
@@ -465,8 +472,10 @@ static void ends_of_arrows_of_the_file_are_written(void **state)
     end.kind = TM_FLOW_STEP;
     assert_int_equal(rig.writer->type->flow(rig.writer, &end), TM_OK);
     finish();
-    assert_has("{\"ph\":\"s\",\"pid\":7,\"tid\":9,\"ts\":0.005,\"id\":\"0xffffffffffffffff\",\"name\":\"n\",\"cat\":\"c\"}");
-    assert_has("{\"ph\":\"f\",\"pid\":7,\"tid\":9,\"ts\":0.005,\"id\":\"0xffffffffffffffff\",\"name\":\"n\",\"bp\":\"e\"}");
+    assert_has("{\"ph\":\"s\",\"pid\":7,\"tid\":9,\"ts\":0.005,\"id\":\"0xffffffffffffffff\","
+               "\"name\":\"n\",\"cat\":\"c\"}");
+    assert_has("{\"ph\":\"f\",\"pid\":7,\"tid\":9,\"ts\":0.005,\"id\":\"0xffffffffffffffff\","
+               "\"name\":\"n\",\"bp\":\"e\"}");
     assert_has("{\"ph\":\"t\",");
     close_rig();
 }
@@ -476,7 +485,8 @@ static void counters_and_instants_are_written(void **state)
     static const struct {
         const char *name, *text;
     } table[] = {
-        { "GPU 0 bytes", "\"name\":\"GPU 0\",\"args\":{\"bytes\":5}}" }, { "x", "\"name\":\"x\",\"args\":{\"value\":5}}" },
+        { "GPU 0 bytes", "\"name\":\"GPU 0\",\"args\":{\"bytes\":5}}" },
+        { "x", "\"name\":\"x\",\"args\":{\"value\":5}}" },
         { " x", "\"name\":\" x\",\"args\":{\"value\":5}}" },  { "x ", "\"name\":\"x\",\"args\":{\"value\":5}}" },
         { "", "\"name\":\"\",\"args\":{\"value\":5}}" },
     };

@@ -14,8 +14,8 @@ static struct tm_device device;
 static struct tm_event of;
 
 static const struct tm_writer_options plain = { .args = TM_ARGS_ALL };
-static const char header[] = "host,process,row,lane,kind,class,name,start_ps,dur_ps,value,step,device,correlation,category,"
-                             "arguments\n";
+static const char header[] = "host,process,row,lane,kind,class,name,start_ps,dur_ps,value,step,device,correlation,"
+                             "category,arguments\n";
 
 static void open_rig(void)
 {
@@ -44,7 +44,9 @@ static struct tm_out_event event_of(const char *name)
 
 static void put(const struct tm_out_event *event)
 {
-    assert_int_equal((event->is_instant ? rig.writer->type->instant : rig.writer->type->begin)(rig.writer, event), TM_OK);
+    const struct tm_trace_writer_type *const type = rig.writer->type;
+
+    assert_int_equal((event->is_instant ? type->instant : type->begin)(rig.writer, event), TM_OK);
 }
 
 static void assert_table(const char *text)
@@ -118,7 +120,8 @@ static void counters_have_a_value(void **state)
     counter.value = 0.5;
     counter.trace = NULL;
     assert_int_equal(rig.writer->type->counter(rig.writer, &counter), TM_OK);
-    assert_table("host0,P,,0,counter,counter,bytes in use,-3,,-4,,,,,\n,P,,0,counter,counter,bytes in use,7,,0.5,,,,,\n");
+    assert_table("host0,P,,0,counter,counter,bytes in use,-3,,-4,,,,,\n"
+                 ",P,,0,counter,counter,bytes in use,7,,0.5,,,,,\n");
 }
 
 static void arrows_are_left_out(void **state)

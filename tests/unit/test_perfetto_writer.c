@@ -292,6 +292,14 @@ static const Perfetto__TrackEvent *first_slice(struct trace *t)
     return t->packets[i]->track_event;
 }
 
+static const Perfetto__TrackEvent *first_end(struct trace *t)
+{
+    size_t i = 0;
+
+    skip_to(t, &i, PERFETTO__TRACK_EVENT__TYPE__SLICE_END);
+    return t->packets[i]->track_event;
+}
+
 /* --- tests --- */
 
 static const struct tm_writer_options all = { .args = TM_ARGS_ALL };
@@ -544,7 +552,7 @@ static void levels_choose_arguments_but_marks_stay(void **state)
     } cases[] = {
         { TM_ARGS_ALL, 0, 3 },       { TM_ARGS_ESSENTIAL, 0, 1 }, { TM_ARGS_NONE, 0, 0 },
         { TM_ARGS_NONE, TM_OUT_DERIVED, 3 }, { TM_ARGS_NONE, TM_OUT_UNFINISHED, 1 },
-        { TM_ARGS_NONE, TM_OUT_CUT_BEGIN, 3 }, { TM_ARGS_ALL, TM_OUT_CUT_END | TM_OUT_UNFINISHED, 7 },
+        { TM_ARGS_NONE, TM_OUT_CUT_BEGIN, 0 }, { TM_ARGS_ALL, TM_OUT_CUT_END | TM_OUT_UNFINISHED, 4 },
     };
 
     (void)state;
@@ -565,11 +573,14 @@ static void levels_choose_arguments_but_marks_stay(void **state)
         struct trace *t = write_one(r, &event, &slice);
 
         assert_int_equal(slice->n_debug_annotations, cases[i].count);
+        assert_int_equal(first_end(t)->n_debug_annotations,
+                         cases[i].marks & (TM_OUT_CUT_BEGIN | TM_OUT_CUT_END) ? 3 : 0);
         free_trace(t);
         free_rig(r);
     }
 }
 
+/* That it was cut is known when a piece ends. */
 static void a_cut_slice_tells_of_the_whole(void **state)
 {
     struct rig *r = new_rig(all);
@@ -582,17 +593,18 @@ static void a_cut_slice_tells_of_the_whole(void **state)
     event.whole_end_ps = 9499;
     begin_list(r);
     struct trace *t = write_one(r, &event, &slice);
-    Perfetto__DebugAnnotation **a = slice->debug_annotations;
+    Perfetto__DebugAnnotation **a = first_end(t)->debug_annotations;
 
-    assert_int_equal(slice->n_debug_annotations, 4);
+    assert_int_equal(first_end(t)->n_debug_annotations, 3);
     assert_is(key_of(t, a[0]), "tracemill.cut");
     assert_is(string_of(t, a[0]), "both");
     assert_is(key_of(t, a[1]), "tracemill.begin_ns");
     assert_int_equal(a[1]->int_value, EPOCH_NS + 2);
     assert_is(key_of(t, a[2]), "tracemill.dur_ns");
     assert_int_equal(a[2]->int_value, 7);
-    assert_is(key_of(t, a[3]), "tracemill.unfinished");
-    assert_true(a[3]->bool_value);
+    assert_int_equal(slice->n_debug_annotations, 1);
+    assert_is(key_of(t, slice->debug_annotations[0]), "tracemill.unfinished");
+    assert_true(slice->debug_annotations[0]->bool_value);
     free_trace(t);
     free_rig(r);
 }

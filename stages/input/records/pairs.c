@@ -4,6 +4,7 @@
  * track.  Each row knows its place in the file, which decides between equal times. */
 #include "stages/input/records/pairs.h"
 
+#include "pipeline/hash.h"
 #include "pipeline/sorter.h"
 #include "stages/input/records/open_begins.h"
 
@@ -17,6 +18,7 @@ struct flow {
     bool is_any;     /* the key has flows */
     bool has_begun;
     bool has_ended;
+    uint64_t number; /* flows of the key before it */
 };
 
 struct join {
@@ -148,6 +150,7 @@ static void follow_flow(struct join *j, enum tm_kind kind)
     struct flow *const flow = &j->flow;
 
     if (kind == TM_FLOW_BEGIN && flow->has_begun) {
+        flow->number++;
         if (flow->has_ended)
             tm_tally_add(&j->run->tallies, TM_TALLY_REUSED_FLOW_ID, 1);
         end_flow(j);
@@ -166,6 +169,8 @@ static tm_status push_flow(struct join *j, const struct ordered_row *row)
     if (r->kind != TM_FLOW_BEGIN && !j->flow.has_begun)
         r->flags |= TM_FLAG_OPEN;
     follow_flow(j, r->kind);
+    if (j->flow.number) /* viewers refuse a second flow of one id */
+        r->correlation = tm_hash_mix(r->correlation, j->flow.number);
     return tm_sorter_push(j->by_time, &marked);
 }
 

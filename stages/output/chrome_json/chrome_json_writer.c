@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace as Chrome JSON, in the object form, an event on each line.  Spans are X events, written when they end; rows are
- * threads, lanes and rows of a process too, since readers know nothing else that keeps them apart.  All memory is one
- * piece of a fixed size.
+/* A trace as Chrome JSON, in the object form, an event on each line.  Spans are X events, written when they end; rows
+ * are threads, lanes and rows of a process too, since readers know nothing else that keeps them apart.  All memory is
+ * one piece of a fixed size.
  * source: Trace Event Format; what the readers do with it beside: PERFETTO.md section 4.  Perfetto (v52) keeps neither
  *         \n nor \u0001 of a text as what they are: it shows the escape */
-#include "pipeline/version.h"
 #include "stages/output/chrome_json/chrome_flows.h"
 #include "stages/output/chrome_json/chrome_order.h"
 #include "stages/output/json_text.h"
@@ -74,7 +73,6 @@ static tm_status begin_file(struct tm_trace_writer *w, struct tm_out_file *file)
     tm_sink_text(&json->sink, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"origin_us\":");
     (void)tm_json_keys_take(&json->keys, tm_json_key_hash("origin_us", 9), 0);
     tm_sink_us(&json->sink, c->options.epoch_ns);
-    put_fact(json, "writer", "tracemill " TM_VERSION);
     for (size_t i = 0; i < c->options.fact_count; i++)
         put_fact(json, c->options.facts[i].key, c->options.facts[i].value);
     tm_sink_text(&json->sink, "},\"traceEvents\":[");
@@ -141,6 +139,7 @@ static tm_status end_with_arguments(struct chrome_json *c, const struct tm_out_e
 {
     if (tm_json_arguments(&c->json, event, c->options.args, ",\"args\":{"))
         tm_sink_put(&c->json.sink, "}", 1);
+    c->base.arguments = c->json.arguments;
     return end_event(c);
 }
 

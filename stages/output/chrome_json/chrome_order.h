@@ -7,8 +7,8 @@
 
 /* Of spans of a row that are equal in the file, readers take the first one for the outer one.  Those that are equal to
  * the picosecond come so; of those that are equal only to the nanosecond an inner one may come first, because it ends
- * first.  So the lines of the spans that end in the present nanosecond are known, and stay in the sink: an outer one goes
- * before them.  Of more than TM_CHROME_ORDER_LINES that end together the rest stand as they came. */
+ * first.  So the lines of the spans that end in the present nanosecond are known, and stay in the sink: an outer one
+ * goes before them.  Of more than TM_CHROME_ORDER_LINES that end together the rest stand as they came. */
 enum { TM_CHROME_ORDER_LINES = 1024 };
 
 struct tm_chrome_line {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace as a table: a row for each span, instant and value of a counter, in the order of time.  Times are those of the
- * host's own clock, to the picosecond, and spans are whole, whatever was cut.  A text that a spreadsheet would take for a
- * formula gets an apostrophe before it: names are somebody else's words.  All memory is one piece of a fixed size.
+/* A trace as a table: a row for each span, instant and value of a counter, in the order of time.  Times are those of
+ * the host's own clock, to the picosecond, and spans are whole, whatever was cut.  A text that a spreadsheet would
+ * take for a formula gets an apostrophe before it: names are somebody else's words.  All memory is one piece of a
+ * fixed size.
  * source: RFC 4180, with LF at the end of a line */
 #include "stages/output/json_text.h"
 #include "stages/output/json_valid.h"
 
-static const char header[] = "host,process,row,lane,kind,class,name,start_ps,dur_ps,value,step,device,correlation,category,"
-                             "arguments\n";
+static const char header[] = "host,process,row,lane,kind,class,name,start_ps,dur_ps,value,step,device,correlation,"
+                             "category,arguments\n";
 
 struct csv {
     struct tm_trace_writer base;

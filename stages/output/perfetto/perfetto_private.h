@@ -16,12 +16,15 @@ enum tm_perfetto_own_key {
     TM_PERFETTO_OWN_KEYS
 };
 
+enum { TM_PERFETTO_SEQUENCE = 1 };                         /* of all packets */
+enum { TM_PERFETTO_ANEW = 1, TM_PERFETTO_USES_NAMES = 2 }; /* sequence_flags */
+
 /* All of it is one piece of memory, of a fixed size. */
 struct tm_perfetto {
     struct tm_trace_writer base;
     struct tm_writer_options options;
     tm_strid own_keys[TM_PERFETTO_OWN_KEYS];
-    bool is_anew; /* the next packet has to tell that the tables of names begin anew */
+    int64_t clock_ns; /* what the clock of the sequence reads: times are written as what has gone by since */
     struct tm_perfetto_names names;
     struct tm_perfetto_arguments arguments;
     struct tm_packets packets;
@@ -29,6 +32,8 @@ struct tm_perfetto {
 
 /* The packet, with what its texts need.  Texts are gone after it. */
 tm_status tm_perfetto_put(struct tm_perfetto *w, Perfetto__TracePacket *packet) TM_MUST_USE;
+/* The clock of the sequence reads 0; begins_anew: the tables of names are empty, too. */
+tm_status tm_perfetto_put_clock(struct tm_perfetto *w, bool begins_anew) TM_MUST_USE;
 /* What the file says of itself and how rows are ordered; a row. */
 tm_status tm_perfetto_put_facts(struct tm_perfetto *w) TM_MUST_USE;
 tm_status tm_perfetto_put_row(struct tm_trace_writer *base, const struct tm_out_row *row) TM_MUST_USE;

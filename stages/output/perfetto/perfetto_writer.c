@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <string.h>
 
-enum { SEQUENCE = 1, FLAG_ANEW = 1, FLAG_USES_NAMES = 2 };
 
 /* What a packet takes at most beside its texts: itself (the facts, at most), an argument, an entry of a table.  Numbers
  * take 10 bytes, lengths 5, the number and the type of a field 2. */
@@ -68,23 +67,29 @@ tm_status tm_perfetto_put(struct tm_perfetto *w, Perfetto__TracePacket *packet)
     size_t entries;
 
     packet->has_trusted_packet_sequence_id = packet->has_sequence_flags = true;
-    packet->trusted_packet_sequence_id = SEQUENCE;
-    packet->sequence_flags = w->is_anew ? FLAG_ANEW : FLAG_USES_NAMES;
+    packet->trusted_packet_sequence_id = TM_PERFETTO_SEQUENCE;
+    packet->sequence_flags = TM_PERFETTO_USES_NAMES;
     packet->interned_data = tm_perfetto_fresh(&w->names, &entries);
-    w->is_anew = false;
     tm_tally_add(&w->base.run->tallies, TM_TALLY_LONG_ARGUMENTS, w->names.is_cut);
     return tm_packets_put(&w->packets, packet, PACKET_BYTES + w->names.text_bytes +
                                                    w->arguments.count * ARGUMENT_BYTES + entries * ENTRY_BYTES);
 }
 
+/* The tables of names are empty.  A packet brings fewer texts than an empty table holds. */
+static tm_status begin_anew(struct tm_perfetto *w)
+{
+    tm_perfetto_names_clear(&w->names);
+    return tm_perfetto_put_clock(w, true);
+}
+
 static tm_status begin_file(struct tm_trace_writer *base, struct tm_out_file *file)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
+    tm_status status;
 
     tm_packets_begin_file(&w->packets, file);
-    tm_perfetto_names_clear(&w->names);
-    w->is_anew = true;
-    return tm_perfetto_put_facts(w);
+    status = begin_anew(w);
+    return status == TM_OK ? tm_perfetto_put_facts(w) : status;
 }
 
 static tm_status end_file(struct tm_trace_writer *base)
@@ -113,8 +118,10 @@ static tm_status put_event(struct tm_perfetto *w, Perfetto__TrackEvent *event, c
 {
     Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
     int64_t ns;
-    const tm_status status = set_time(w, time_ps, &ns);
+    tm_status status = set_time(w, time_ps, &ns);
 
+    if (status == TM_OK && ns < w->clock_ns) /* another host */
+        status = tm_perfetto_put_clock(w, false);
     if (status != TM_OK)
         return status;
     event->has_type = type != 0;
@@ -122,7 +129,8 @@ static tm_status put_event(struct tm_perfetto *w, Perfetto__TrackEvent *event, c
     event->has_track_uuid = true;
     event->track_uuid = row->uuid;
     packet.has_timestamp = true;
-    packet.timestamp = (uint64_t)ns;
+    packet.timestamp = (uint64_t)(ns - w->clock_ns);
+    w->clock_ns = ns;
     packet.track_event = event;
     return tm_perfetto_put(w, &packet);
 }
@@ -205,9 +213,7 @@ static tm_status set_arguments(struct tm_perfetto *w, Perfetto__TrackEvent *even
     tm_status status = TM_OK;
 
     tm_perfetto_arguments_begin(&w->arguments, from->marks & TM_OUT_DERIVED ? TM_ARGS_ALL : w->options.args);
-    if (from->marks & (TM_OUT_CUT_BEGIN | TM_OUT_CUT_END))
-        status = add_cut(w, from);
-    if (status == TM_OK && from->marks & TM_OUT_UNFINISHED)
+    if (from->marks & TM_OUT_UNFINISHED)
         status = add_unfinished(w);
     if (status == TM_OK)
         status = tm_perfetto_arguments_add(&w->arguments, from->own);
@@ -229,13 +235,6 @@ static tm_status make_named(struct tm_perfetto *w, Perfetto__TrackEvent *event, 
     return status == TM_OK ? set_arguments(w, event, from) : status;
 }
 
-/* A packet brings fewer texts than an empty table holds: the second time there is room. */
-static void begin_anew(struct tm_perfetto *w)
-{
-    tm_perfetto_names_clear(&w->names);
-    w->is_anew = true;
-}
-
 static tm_status put_named(struct tm_perfetto *w, const struct tm_out_event *from, int type)
 {
     Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
@@ -244,9 +243,10 @@ static tm_status put_named(struct tm_perfetto *w, const struct tm_out_event *fro
     tm_status status = make_named(w, &event, from, &category);
 
     if (status == TM_OK && w->names.is_full) {
-        begin_anew(w);
         event = (Perfetto__TrackEvent)PERFETTO__TRACK_EVENT__INIT;
-        status = make_named(w, &event, from, &category);
+        status = begin_anew(w);
+        if (status == TM_OK)
+            status = make_named(w, &event, from, &category);
     }
     if (status != TM_OK)
         return status;
@@ -265,12 +265,34 @@ static tm_status instant(struct tm_trace_writer *base, const struct tm_out_event
     return put_named((struct tm_perfetto *)base, event, PERFETTO__TRACK_EVENT__TYPE__INSTANT);
 }
 
+/* Whether a slice was cut is known when its piece ends: readers put arguments of an end to those of its begin. */
+static tm_status make_end(struct tm_perfetto *w, Perfetto__TrackEvent *event, const struct tm_out_event *from)
+{
+    tm_status status;
+
+    *event = (Perfetto__TrackEvent)PERFETTO__TRACK_EVENT__INIT;
+    tm_perfetto_names_begin(&w->names);
+    if (!(from->marks & (TM_OUT_CUT_BEGIN | TM_OUT_CUT_END)))
+        return TM_OK;
+    tm_perfetto_arguments_begin(&w->arguments, TM_ARGS_ALL);
+    status = add_cut(w, from);
+    return status == TM_OK ? tm_perfetto_arguments_end(&w->arguments, event) : status;
+}
+
 static tm_status end(struct tm_trace_writer *base, const struct tm_out_event *event)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
-    Perfetto__TrackEvent packed = PERFETTO__TRACK_EVENT__INIT;
+    Perfetto__TrackEvent packed;
+    tm_status status = make_end(w, &packed, event);
 
-    tm_perfetto_names_begin(&w->names);
+    if (status == TM_OK && w->names.is_full) {
+        status = begin_anew(w);
+        if (status == TM_OK)
+            status = make_end(w, &packed, event);
+    }
+    if (status != TM_OK)
+        return status;
+    w->base.arguments += packed.n_debug_annotations;
     return put_event(w, &packed, event->row, event->end_ps, PERFETTO__TRACK_EVENT__TYPE__SLICE_END);
 }
 
@@ -306,8 +328,9 @@ static tm_status flow(struct tm_trace_writer *base, const struct tm_out_flow *fl
     tm_status status = make_flow(w, &event, flow, &category);
 
     if (status == TM_OK && w->names.is_full) {
-        begin_anew(w);
-        status = make_flow(w, &event, flow, &category);
+        status = begin_anew(w);
+        if (status == TM_OK)
+            status = make_flow(w, &event, flow, &category);
     }
     if (status != TM_OK)
         return status;

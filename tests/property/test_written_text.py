@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Chrome JSON and CSV that convert writes, read by Python: strict, nothing twice, the same events in both."""
+
+import csv
+import gzip
+import json
+import random
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import make_profile  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import Scratch, run  # noqa: E402
+
+TEXTS = ["plain", "\u00e9\u20ac\U0001f600", "a\"b\\c/d", "line\nfeed\r\t", "\x01\x1f\x7f", "=1+1", "+a", "-b", "@c", "a,b", "",
+         "n" * 500, "\ud83d", "x (2)", "x", "true", "NaN"]
+NUMBERS = ["0", "-1", "1.5", "-0.0", "9223372036854775807", "18446744073709551615", "1e5", "1e999", "12345678901234567890.5",
+           "123456789012345678901234567890", "NaN", "-Infinity", "0.1"]
+
+
+def hostile(seed):
+    """A trace as text, keys twice and numbers that are none included.  out: the text, its spans' names by time"""
+    pick = random.Random(seed)
+    lines, names = [], {}
+
+    def value(depth):
+        kind = pick.randrange(6 if depth < 5 else 3)
+        if kind < 2:
+            return json.dumps(pick.choice(TEXTS))
+        if kind == 2:
+            return pick.choice(NUMBERS + ["null", "true", "false"])
+        inside = [value(depth + 1) for _ in range(pick.randrange(4))]
+        if kind == 3:
+            return "[" + ",".join(inside) + "]"
+        return "{" + ",".join(f"{json.dumps(pick.choice(TEXTS))}:{text}" for text in inside) + "}"
+
+    for i in range(400):
+        name = pick.choice(TEXTS)
+        names[i * 10] = name
+        keys = [pick.choice(TEXTS) for _ in range(pick.randrange(6))]
+        args = ",".join(f"{json.dumps(key)}:{value(0)}" for key in keys)
+        lines.append(f'{{"ph":"X","pid":1,"tid":{pick.randrange(3)},"ts":{i * 10},"dur":{pick.randrange(1, 9000) / 1000},'
+                     f'"name":{json.dumps(name)},"cat":{json.dumps(pick.choice(TEXTS))},"args":{{{args}}}}}')
+    return '{"traceEvents":[\n' + ",\n".join(lines) + "\n]}", names
+
+
+def no_twins(pairs):
+    assert len(dict(pairs)) == len(pairs), f"a key twice: {[key for key, _ in pairs]}"
+    return dict(pairs)
+
+
+def no_constant(text):
+    raise AssertionError(f"{text} is no JSON")
+
+
+def strict(text):
+    return json.loads(text, object_pairs_hook=no_twins, parse_constant=no_constant)
+
+
+def as_written(text):
+    """What a text of the input is in an output: half a pair of surrogates is three bytes that are no UTF-8."""
+    data = text.encode("utf-8", "surrogatepass")
+    return data.decode("utf-8", "replace").replace("\0", "\ufffd")
+
+
+def as_cell(text):
+    return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") and text else text
+
+
+def convert(source, folder, ending):
+    target = folder / f"out{ending}"
+    result = run("convert", source, "-o", target, "--plain", "--quiet")
+    assert result.status in (0, 4), result
+    data = target.read_bytes()
+    return (gzip.decompress(data) if ending.endswith(".gz") else data).decode("utf-8")
+
+
+def check(source, folder, names):
+    text = convert(source, folder, ".json")
+    assert convert(source, folder, ".json.gz") == text, "gzip is another text"
+    document = strict(text)
+    events = document["traceEvents"]
+    lines = text.split('"traceEvents":[\n')[1].rsplit("\n]}\n", 1)[0].split("\n")
+    assert len(lines) == len(events) and all(strict(line.rstrip(",")) == event for line, event in zip(lines, events)), "lines"
+    rows = {(event["pid"], event.get("tid")) for event in events if event["ph"] == "M"}
+    assert all((event["pid"], event.get("tid")) in rows for event in events if event["ph"] != "M"), "a row without a name"
+    table = list(csv.reader(convert(source, folder, ".csv").splitlines(keepends=True), strict=True))
+    assert all(len(row) == 15 for row in table), "cells"
+    spans = [event for event in events if event["ph"] == "X"]
+    cells = [row for row in table[1:] if row[4] == "span"]
+    assert len(spans) == len(cells) and len(spans) > 0, "spans in both"
+    assert [as_cell(event["name"]) for event in spans] == [row[6] for row in cells], "names in both"
+    assert [event.get("args", {}) for event in spans] == [strict(row[14]) if row[14] else {} for row in cells], "arguments"
+    if names is not None:
+        origin = document["otherData"]["origin_us"]
+        got = {round(event["ts"] + origin): event["name"] for event in spans}
+        assert got == {at: as_written(name) or "(no name)" for at, name in names.items()}, "names of the input"
+
+
+def case(tap, label, source, folder, names=None):
+    try:
+        check(source, folder, names)
+    except (AssertionError, ValueError, KeyError) as problem:
+        tap.ok(False, label, problem)
+    else:
+        tap.ok(True, label)
+
+
+def main():
+    tap = Tap()
+    with Scratch() as folder:
+        for seed in range(4):
+            text, names = hostile(seed)
+            source = folder / f"hostile{seed}.trace.json"
+            source.write_text(text)
+            case(tap, f"hostile texts and numbers, seed {seed}", source, folder, names)
+        for kind, make in make_profile.MAKERS.items():
+            source = folder / f"{kind}.xplane.pb"
+            source.write_bytes(make(seed=5).encode())
+            case(tap, f"a profile of a {kind}", source, folder)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
