@@ -58,7 +58,7 @@ def check(source, out, options=("--plain",), with_arguments=True):
     if recording.arrows:
         wrong += compare_arrows(recording, held, offset)
     if with_arguments:
-        wrong += compare_arguments(source.arguments, held, offset)
+        wrong += compare_arguments(source.arguments(".json" in out.name), held, offset)
     return wrong, held
 
 

@@ -12,12 +12,12 @@ PS_PER_DAY = 86400 * 10**12
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,19}")
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 # Categories of PyTorch's: its clock counts from anywhere.
-DEVICE = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "Kernel", "Memcpy", "Memset", "cuda_event",
+DEVICES = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "Kernel", "Memcpy", "Memset", "cuda_event",
           "cuda_profiler_range", "xpu_scope_profiler", "mtia_ccp_events", "mtia_insight", "mtia_counters", "hpu_op",
           "collective_comm"}
 WHOLE = {"Trace", "external_correlation"}  # of no thread
 DEVICE_WORDS = {0: "cpu", 1: "gpu", 6: "gpu", 9: "xla", 12: "xpu", 13: "mps", 15: "hpu", 19: "mtia"}
-TORCH = DEVICE | WHOLE | {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_runtime", "cuda_driver", "cpu_op",
+TORCH = DEVICES | WHOLE | {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_runtime", "cuda_driver", "cpu_op",
          "user_annotation", "python_function", "overhead", "cuda_sync", "cpu_instant_event", "Kernel", "Memcpy", "Memset",
          "Runtime", "Operator"}
 
@@ -56,7 +56,9 @@ def text_or_none(value):
 
 def named_by(number, what):
     """A name for what the file leaves without one."""
-    return number if isinstance(number, str) and number else f"{what} {number}"
+    if isinstance(number, str):
+        return number or f'{what} ""'
+    return f"{what} {number}"
 
 
 class Reader:
@@ -64,7 +66,8 @@ class Reader:
         self.recording = Recording()
         self.processes, self.rows = {}, {}
         self.process_names, self.process_orders, self.thread_names, self.thread_orders = {}, {}, {}, {}
-        self.labels, self.devices, self.allocations = {}, {}, []
+        self.labels, self.allocations, self.flow_places = {}, [], []
+        self.devices, self.streams = {}, {}  # number -> Process; (pid, tid) -> the first stream that is drawn there
         self.halves, self.async_halves = defaultdict(list), defaultdict(list)
         self.origin = None
         for place, event in enumerate(events):
@@ -84,15 +87,27 @@ class Reader:
             self.processes[number] = Process(number, "")
         return self.processes[number]
 
+    def thread_number(self, event):
+        number = id_of(event.get("tid"))
+        return id_of(event.get("pid")) if number is None else number
+
     def row(self, event, sort=THREAD):
         process = self.process(event)
-        number = None
-        if sort == THREAD:
-            number = id_of(event.get("tid"))
-            number = process.number if number is None else number
-        key = (process.number, sort, number)
+        number = self.thread_number(event) if sort == THREAD else None
+        return self.known_row((process.number, sort, number), process, number, sort if sort != THREAD else "", sort)
+
+    def stream(self, event):
+        """On a device of PyTorch's, which is a process of its own: the file draws waits of the host there too."""
+        device = event.get("args", {}).get("device")
+        device = device if isinstance(device, int) else id_of(event.get("pid"))
+        number = self.thread_number(event)
+        process = self.devices.setdefault(device, Process(id_of(event.get("pid")), f"GPU {device}"))
+        row = self.known_row(("device", device, number), process, number, named_by(number, "stream"), THREAD)
+        self.streams.setdefault((id_of(event.get("pid")), number), row)
+        return row
+
+    def known_row(self, key, process, number, name, sort):
         if key not in self.rows:
-            name = sort if sort != THREAD else ""
             self.rows[key] = Row(process, number, name, sort)
             self.recording.rows.append(self.rows[key])
         return self.rows[key]
@@ -114,24 +129,22 @@ class Reader:
             self.thread_orders[(pid, tid)] = args["sort_index"]
 
     def give_names(self):
-        """PyTorch's devices are called by their numbers, and other processes by their labels too."""
         for number, process in self.processes.items():
             name, labels = self.process_names.get(number), self.labels.get(number)
             process.name = f"{name} ({labels})" if name and labels else name or named_by(number, "process")
             process.order = self.process_orders.get(number, 0)
         for (pid, sort, tid), row in self.rows.items():
-            if sort == THREAD:
-                is_stream = row in self.devices
-                row.name = named_by(tid, "stream") if is_stream else self.thread_names.get((pid, tid)) or named_by(tid, "thread")
+            if sort == THREAD and pid != "device":
+                row.name = self.thread_names.get((pid, tid)) or named_by(tid, "thread")
                 row.order = self.thread_orders.get((pid, tid), 0)
-        for row, device in self.devices.items():
-            row.process.name = f"GPU {device}"
+        for arrow, pid, tid in self.flow_places:
+            arrow.row = self.streams.get((pid, tid), arrow.row)
         self.recording.rows = [row for row in self.recording.rows if row.items]
 
     def allocator_process(self, allocation):
         name = allocation[3]
         if name.startswith("gpu:"):
-            return next((r.process for r, device in self.devices.items() if device == int(name[4:])), allocation[2])
+            return self.devices.get(int(name[4:]), allocation[2])
         return allocation[2]
 
     # --- events ---
@@ -176,10 +189,10 @@ class Reader:
         return item
 
     def complete(self, event, place, begin, length):
-        row = self.row(event, LOOSE if event.get("cat") in WHOLE else THREAD)
-        if event.get("cat") in DEVICE:
-            device = event.get("args", {}).get("device")
-            self.devices.setdefault(row, row.process.number if not isinstance(device, int) else device)
+        if event.get("cat") in DEVICES:
+            row = self.stream(event)
+        else:
+            row = self.row(event, LOOSE if event.get("cat") in WHOLE else THREAD)
         self.put(row, event, place, begin, begin + length)
 
     def half(self, event, place, begin, _):
@@ -221,7 +234,9 @@ class Reader:
     def arrow(self, event, place, begin, _):
         key = (event.get("cat"), event.get("name"), flow_id(event))
         is_enclosed = event["ph"] != "f" or event.get("bp") == "e"
-        self.recording.arrows.append(Arrow(key, event["ph"], begin, self.row(event), is_enclosed, place))
+        arrow = Arrow(key, event["ph"], begin, self.row(event), is_enclosed, place)
+        self.recording.arrows.append(arrow)
+        self.flow_places.append((arrow, id_of(event.get("pid")), self.thread_number(event)))
 
     # --- halves ---
     def join(self, halves):
@@ -252,5 +267,21 @@ class Reader:
         self.put(row, opened, place, begin, end, args_of(opened) + args_of(event)).key = key
 
 
+def whole_or_text(value):
+    """In the JSON of JAX everything is a text: a whole number is one again."""
+    if isinstance(value, str) and INTEGER.fullmatch(value) and -2**63 <= int(value) < 2**64:
+        return int(value)
+    return value
+
+
+def arguments_of(args):
+    return args
+
+
 def recording_of(events):
-    return Reader(events).recording
+    recording = Reader(events).recording
+    if any(row.process.name.startswith(("/", "#")) for row in recording.rows):
+        for row in recording.rows:
+            for item in row.items:
+                item.args = tuple((key, whole_or_text(value)) for key, value in item.args)
+    return recording

@@ -171,13 +171,14 @@ def arrows_of(recording):
 
 # --- arguments ------------------------------------------------------------------------------------------------
 
-def leaves(value, path=""):
-    """(path, value) of each that is neither a list nor an object: as a viewer lists arguments, flat."""
-    if isinstance(value, dict):
+def leaves(value, path, shown):
+    """(path, value) of each that is neither a list nor an object, empty ones too: as a viewer lists arguments, flat.
+    shown: how it shows a key"""
+    if isinstance(value, dict) and value:
         for key, inner in value.items():
-            yield from leaves(inner, f"{path}.{key}" if path else key)
-    elif isinstance(value, (list, tuple)):
+            yield from leaves(inner, f"{path}.{shown(key)}", shown)
+    elif isinstance(value, (list, tuple)) and value:
         for number, inner in enumerate(value):
-            yield from leaves(inner, f"{path}[{number}]")
+            yield from leaves(inner, f"{path}[{number}]", shown)
     else:
         yield path, value

@@ -12,6 +12,7 @@ import trace_tally
 DERIVED = " · tracemill"  # the end of the names of rows that were worked out
 OWN_PROCESS = "tracemill"
 NATURAL = range(1, 2**31)
+IS_TEXT = "(digits)"  # a number that is written as a text
 GIVEN_FROM = 1_000_001  # numbers that the program gives where the file's cannot be used
 NO_TEXT = re.compile("[\0\ud800-\udfff\ufffd]+")
 SHOWN = 4               # differences that are told of each sort
@@ -126,24 +127,58 @@ def argument_of(row):
     return clean(key[len(prefix):]), value
 
 
-def in_tables(value):
-    """A value as it stands in Perfetto's tables."""
-    if isinstance(value, Decimal):
-        return float(value)
-    if isinstance(value, float) and (math.isnan(value) or math.isinf(value)):
-        return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
+def as_key(key):
+    """What the importer makes of a name in Perfetto's own format."""
+    return re.sub(r"[.\[\]]", "_", key)
+
+
+def real_text(value):
+    return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
+
+
+def in_perfetto(value):
+    """A value as it stands in the importer's tables, out of Perfetto's own format."""
+    if value is None:
+        return "null"
+    if isinstance(value, (dict, list, tuple)):
+        return "{}" if isinstance(value, dict) else "[]"
+    if isinstance(value, float) and not math.isfinite(value):
+        return real_text(value)
     if isinstance(value, int) and not isinstance(value, bool) and not -2**63 <= value < 2**63:
-        return value - 2**64 if 0 < value < 2**64 else float(value)
+        return str(value) if 0 < value < 2**64 else float(value)
+    return float(value) if isinstance(value, Decimal) else clean(value) if isinstance(value, str) else value
+
+
+def in_json(value):
+    """The same of a JSON; None: the importer leaves it out."""
+    if value is None or isinstance(value, (dict, list, tuple)):
+        return None
+    if isinstance(value, float) and not math.isfinite(value):
+        return real_text(value)
+    if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
+        is_whole = isinstance(value, int)
+        too_large = not -2**63 <= value < 2**63 if is_whole else value.adjusted() >= 18
+        return IS_TEXT if too_large else value if is_whole else float(value)
     return clean(value) if isinstance(value, str) else value
 
 
-def arguments_of(recording, values_of):
+def one_of_each(pairs):
+    """In a JSON no key comes twice."""
+    seen = Counter()
+    for key, value in pairs:
+        seen[key] += 1
+        yield (key if seen[key] == 1 else f"{key} ({seen[key]})"), value
+
+
+def arguments_of(recording, values_of, is_json):
     """out: Counter of (ts, name, its arguments); values_of(item.args) gives pairs of a key and a value"""
-    wanted = Counter()
+    wanted, value_of, shown = Counter(), in_json if is_json else in_perfetto, str if is_json else as_key
     for row in recording.rows:
         for item in row.items:
-            rows = sorted(repr((clean(path), in_tables(value))) for key, inner in values_of(item.args)
-                          for path, value in trace_tally.leaves(inner, key) if value is not None)
+            pairs = values_of(item.args)
+            rows = sorted(repr((clean(path), value_of(value)))
+                          for key, inner in (one_of_each(pairs) if is_json else pairs)
+                          for path, value in trace_tally.leaves(inner, shown(key), shown) if value_of(value) is not None)
             wanted[(trace_tally.to_ns(item.begin), clean(item.name), tuple(rows))] += 1
     return wanted
 
