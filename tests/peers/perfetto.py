@@ -52,13 +52,14 @@ def check(source, out, options=("--plain",), with_arguments=True):
         return [f"convert: {result}"], None
     held = Held(out, with_args=with_arguments)
     recording = source.recording
-    offset = 0 if ".pftrace" in out.name else origin_ns(out)
-    wrong = held.complaints() + compare_slices(recording, held, offset) + compare_numbers(recording, held)
+    is_json = ".json" in out.name
+    offset = origin_ns(out) if is_json else 0
+    wrong = held.complaints() + compare_slices(recording, held, offset, is_json) + compare_numbers(recording, held)
     wrong += compare_counters(recording, held, offset)
     if recording.arrows:
         wrong += compare_arrows(recording, held, offset)
     if with_arguments:
-        wrong += compare_arguments(source.arguments(".json" in out.name), held, offset)
+        wrong += compare_arguments(source.arguments(is_json), held, offset)
     return wrong, held
 
 

@@ -58,7 +58,7 @@ def named_by(number, what):
     """A name for what the file leaves without one."""
     if isinstance(number, str):
         return number or f'{what} ""'
-    return f"{what} {number}"
+    return f"{what} {0 if number is None else number}"
 
 
 class Reader:
@@ -225,6 +225,8 @@ class Reader:
     def counter(self, event, place, begin, _):
         name, number = text_or_none(event.get("name")) or NO_NAME, event.get("id")
         for key, value in args_of(event):
+            if isinstance(value, str) and NUMBER.fullmatch(value):
+                value = Decimal(value)
             if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
                 title = f"{name} {key}" if number is None else f"{name} [{number}] {key}"
                 self.recording.counters[(self.process(event), title)].append((begin, value, place))

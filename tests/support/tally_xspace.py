@@ -2,9 +2,10 @@
 """A Recording of an XSpace: what its events are, by docs/input.md and docs/convert.md."""
 
 import re
+import struct
 
 from trace_tally import Item, Process, Recording, Row, add_allocations
-from xspace import planes_of
+from xspace import planes_of, signed
 
 EPOCH_NS = 10**17  # a line that begins later counts from 1970, others from the profile's begin
 ALLOCATOR = ("MemoryAllocation", "MemoryDeallocation")
@@ -71,7 +72,40 @@ def add_line(recording, row, line, base_ps):
 
 def arguments_of(event):
     """(key, value) of each: its own first, those of its metadata, and the name that is not shown."""
-    common = list(event.plane.metadata_stats(event.metadata).items())
-    name, shown = event.plane.names.get(event.metadata, ("", ""))
-    long_name = [("long_name", name)] if shown and name and shown != name else []
-    return [event.plane.stat(span) for span in event.spans] + common + long_name
+    plane = event.plane
+    name, shown = plane.names.get(event.metadata, ("", ""))
+    other = [("long_name", name)] if shown and name and shown != name else []
+    return [argument_of(plane, span) for span in [*event.spans, *plane.metadata_spans(event.metadata)]] + other
+
+
+def argument_of(plane, span):
+    key, value = "stat 0", None
+    for number, what in plane.stat_fields(span):
+        if number == 1:
+            key = plane.stat_names.get(signed(what), f"stat {signed(what)}")
+        elif number == 2:
+            value = struct.unpack("<d", what)[0]
+        elif number == 3:
+            value = what
+        elif number == 4:
+            value = signed(what)
+        elif number in (5, 6):
+            value = text_or_size(plane.bytes_of(what), number == 6)
+        elif number == 7:
+            value = plane.stat_names.get(what, f"(no text {what})")
+    return key, value
+
+
+def text_or_size(data, is_bytes):
+    """Bytes that are no readable text of up to 1 KiB, and texts of more than 64 KiB, tell how many they are."""
+    text = data.decode("utf-8", "replace")
+    if is_bytes and (len(data) > 1024 or not is_readable(data)) or len(data) > 65536:
+        return f"({len(data)} bytes)"
+    return text
+
+
+def is_readable(data):
+    try:
+        return data.decode("utf-8").isprintable()
+    except UnicodeDecodeError:
+        return False

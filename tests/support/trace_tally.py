@@ -92,11 +92,10 @@ def fits(item, open_spans):
 
 
 def slices_by_row(recording):
-    """out: {(row, lane): list of (ts, dur, name, depth) in ns}"""
+    """out: {(row, lane): list of (ts, dur, name, depth) in ns, in the order in which they were taken}"""
     found = defaultdict(list)
     for row in recording.rows:
-        place_on_lanes(row)
-        for item in row.items:
+        for item in in_order(row.items):
             found[(row, item.lane)].append((*item.piece, item.depth))
     return found
 

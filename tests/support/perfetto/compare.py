@@ -12,7 +12,6 @@ import trace_tally
 DERIVED = " · tracemill"  # the end of the names of rows that were worked out
 OWN_PROCESS = "tracemill"
 NATURAL = range(1, 2**31)
-IS_TEXT = "(digits)"  # a number that is written as a text
 GIVEN_FROM = 1_000_001  # numbers that the program gives where the file's cannot be used
 NO_TEXT = re.compile("[\0\ud800-\udfff\ufffd]+")
 SHOWN = 4               # differences that are told of each sort
@@ -42,20 +41,30 @@ def differences(what, wanted, held):
 
 # --- slices on their rows -------------------------------------------------------------------------------------
 
-def held_rows(held, offset, depth):
+def held_rows(held, offset=0):
     """out: {label: Counter of rows}, each row the sorted tuple of its slices"""
     found = defaultdict(list)
     for track in held.tracks.values():
         if track.slices and not is_derived(track):
-            content = sorted((s.ts + offset, s.dur, clean(s.name), s.depth * depth) for s in track.slices)
+            content = sorted((s.ts + offset, s.dur, clean(s.name), s.depth) for s in track.slices)
             found[label_of_track(track)].append((track, content))
     return found
 
 
-def wanted_rows(recording, depth):
+def nested(content):
+    """With the depths that the importer gives to a JSON: what has no length lies in what has none at the same time."""
+    open_spans = []
+    for ts, dur, name, _ in sorted(content, key=lambda s: (s[0], -s[1])):
+        while open_spans and (open_spans[-1][0] < ts or open_spans[-1] == (ts, True)):
+            open_spans.pop()
+        yield ts, dur, name, len(open_spans)
+        open_spans.append((ts + dur, dur > 0))
+
+
+def wanted_rows(recording, is_json):
     found = defaultdict(list)
     for (row, lane), content in trace_tally.slices_by_row(recording).items():
-        content = sorted((ts, dur, clean(name), deep * depth) for ts, dur, name, deep in content)
+        content = sorted((ts, dur, clean(name), depth) for ts, dur, name, depth in (nested(content) if is_json else content))
         found[(clean(row.process.name), clean(row.name))].append((row, lane, content))
     return found
 
@@ -65,9 +74,9 @@ def clean(text):
     return NO_TEXT.sub("\ufffd", text)
 
 
-def compare_slices(recording, held, offset=0, depth=True):
+def compare_slices(recording, held, offset=0, is_json=False):
     """offset: of the output's clock behind the recording's, in ns."""
-    wanted, got = wanted_rows(recording, depth), held_rows(held, offset, depth)
+    wanted, got = wanted_rows(recording, is_json), held_rows(held, offset)
     lines = []
     for label in sorted(set(wanted) | set(got)):
         ours = Counter(tuple(c) for _, _, c in wanted.get(label, ()))
@@ -88,7 +97,7 @@ def is_natural(number):
 
 def compare_numbers(recording, held):
     """Processes and threads keep their numbers where those can be used, and all are different."""
-    wanted, got = wanted_rows(recording, True), held_rows(held, 0, True)
+    wanted, got = wanted_rows(recording, False), held_rows(held)
     lines, users = [], defaultdict(set)
     for rows in wanted.values():
         for row, _, _ in rows:
@@ -121,7 +130,7 @@ def argument_of(row):
     """(path, value) of a row of the importer's arguments, without the prefix of its format; None: none of ours."""
     _, key, kind, whole, text, real = row
     prefix = next((p for p in ("debug.", "args.") if key.startswith(p)), None)
-    if prefix is None or key.startswith(prefix + "tracemill."):
+    if prefix is None or key[len(prefix):].startswith(("tracemill.", "tracemill_")):
         return None
     value = {"string": clean(text or ""), "json": text, "real": float(real or 0), "bool": bool(whole)}.get(kind, whole)
     return clean(key[len(prefix):]), value
@@ -158,7 +167,7 @@ def in_json(value):
     if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
         is_whole = isinstance(value, int)
         too_large = not -2**63 <= value < 2**63 if is_whole else value.adjusted() >= 18
-        return IS_TEXT if too_large else value if is_whole else float(value)
+        return str(value) if too_large else value if is_whole else float(value)
     return clean(value) if isinstance(value, str) else value
 
 
