@@ -10,8 +10,8 @@
  * time, the device and the step are asked.  Memory: `tables`, fixed. */
 struct tm_event_filter;
 
-/* The part of an event inside the wanted time: with several times, from the begin of the first one that it lies in to the
- * end of the last one.  Parts begin in the order in which their events do. */
+/* The part of an event inside the wanted time: with several times, from the begin of the first one that it lies in to
+ * the end of the last one.  Parts begin in the order in which their events do. */
 struct tm_wanted {
     bool is_wanted;
     int64_t begin_ps, end_ps;

@@ -6,10 +6,10 @@
 #include "stages/output/event_filter.h"
 #include "stages/output/trace_writer.h"
 
-/* From ordered events to calls of a trace writer: rows, lanes, cuts, counters, arrows; docs/convert.md says what becomes
- * of what.  One exporter writes one output: a file, or the parts of it one after the other.
- * Memory: the account `threads` for what is open, half of `tables` for the rest; the other half is for the writer and its
- * file. */
+/* From ordered events to calls of a trace writer: rows, lanes, cuts, counters, arrows; docs/convert.md says what
+ * becomes of what.  One exporter writes one output: a file, or the parts of it one after the other.
+ * Memory: the account `threads` for what is open, half of `tables` for the rest; the other half is for the writer and
+ * its file. */
 struct tm_exporter;
 
 /* What has been written since the file was begun. */
@@ -22,13 +22,14 @@ struct tm_export_counts {
     int64_t first_ps, last_ps; /* of its slices and counters, on the output's clock; first after last = nothing */
 };
 
-/* Asked before each event, when everything that ended before its begin has been written.  Times are on the output's clock.
+/* Asked before each event, when everything that ended before its begin has been written.  Times are on the output's
+ * clock.
  * in:  open_spans  that are not ended yet, and would go on in the next file
  * out: true: the present file is to end at time_ps, and another one begins there */
 typedef bool tm_wants_cut(void *to, const struct tm_export_counts *counts, uint64_t raw_bytes, size_t open_spans,
                           int64_t time_ps);
-/* The file that was written ends at time_ps: the writer has ended it.  Which one is to be written next?  The writer begins
- * it.
+/* The file that was written ends at time_ps: the writer has ended it.  Which one is to be written next?  The writer
+ * begins it.
  * out: *next  never NULL */
 typedef tm_status tm_next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps,
                                struct tm_out_file **next);

@@ -354,8 +354,8 @@ static uint32_t find_device(const struct tm_trace *trace, enum tm_device_kind ki
     return TM_NONE;
 }
 
-/* The device that an allocator is of, as its name tells (XLA: GPU_0_bfc; PyTorch: gpu:0, or cuda:0), or its number on the
- * host; TM_NONE = none. */
+/* The device that an allocator is of, as its name tells (XLA: GPU_0_bfc; PyTorch: gpu:0, or cuda:0), or its number on
+ * the host; TM_NONE = none. */
 static tm_status device_of(struct tm_exporter *e, const struct tm_allocation *a, uint32_t *device)
 {
     static const char *const begins[] = { "GPU_", "gpu:", "GPU:", "cuda:", "CUDA:" };

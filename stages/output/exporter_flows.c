@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrows: those that the file has, and those from calls to what they launched.  An end is written only if its begin was:
- * which begins were not is kept until their ends come, in a table of fixed size (256 KiB of `tables`, once there is one);
+/* Arrows: those that the file has, and those from calls to what they launched.  Where a begin is left out, so are its
+ * ends: such arrows are kept until their end comes, in a table of fixed size (256 KiB of `tables`, once there is one);
  * past it, ends are written without a begin, which readers count and leave out. */
 #include "stages/output/exporter_private.h"
 

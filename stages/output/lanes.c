@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Open spans by track and lane, and by their end.  A lane is a chain from its innermost span outwards; a heap of node
- * numbers tells which span ends next.  Memory: nodes in blocks that stay where they are, a table of the tracks that have
- * something open (those that have not are swept out before it grows), the lanes past the first one of a track, and a
- * block of arguments for each span where they are held; all of it is counted against what was given. */
+ * numbers tells which span ends next.  Memory: nodes in blocks that stay where they are, a table of the tracks that
+ * have something open (those that have not are swept out before it grows), the lanes past the first one of a track,
+ * and a block of arguments for each span where they are held; all of it is counted against what was given. */
 #include "stages/output/lanes.h"
 
 #include <string.h>

@@ -15,9 +15,9 @@ struct tm_lanes;
 struct tm_lanes_options {
     enum tm_account account; /* which pays */
     size_t memory_bytes;     /* for all that is open, with what is held of it */
-    bool holds;              /* arguments are kept until the end: where spans may be cut, or are written when they end */
-    bool outer_first;        /* of spans that begin and end together the outer one ends first, else the inner one: readers of
-                                formats that write a span as one take the first of them for the outer one */
+    bool holds;              /* arguments are kept until the end: where spans may be cut */
+    bool outer_first;        /* of spans that begin and end together the outer one ends first, else the inner one:
+                                readers of formats that write a span as one take the first of them for the outer one */
 };
 
 /* errors: NULL, with the error in run->error */

@@ -6,8 +6,8 @@
 #include "stages/output/trace_writer.h"
 
 /* The rows of a host's trace in the viewer: numbers, names and order of its processes and threads, and which of them
- * the present file has.  docs/convert.md, "Rows".  Numbers depend on the trace and on the hosts before it, never on what
- * is written; only lanes, and those of one process among themselves, get theirs when they are first used.
+ * the present file has.  docs/convert.md, "Rows".  Numbers depend on the trace and on the hosts before it, never on
+ * what is written; only lanes, and those of one process among themselves, get theirs when they are first used.
  * Memory: `tables`; a compact row for each track, which spills. */
 struct tm_out_rows;
 

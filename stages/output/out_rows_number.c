@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which number, which name and which place each process and each thread of a host gets.  Who asks for a number first
- * has it: an index tells who did; the others take the next free one.  Places come from a sort.  Memory: the sort and the
- * index are bounded and spill. */
+ * has it: an index tells who did; the others take the next free one.  Places come from a sort.  Memory: the sort and
+ * the index are bounded and spill. */
 #include <string.h>
 
 #include "stages/output/out_rows_private.h"

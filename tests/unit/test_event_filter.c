@@ -38,7 +38,8 @@ static void rig_free(struct filter_rig *rig)
 
 static void add_range(struct filter_rig *rig, enum tm_filter_kind kind, int64_t begin, int64_t end)
 {
-    rig->filter.terms[rig->filter.count++] = (struct tm_filter_term){ .kind = (uint8_t)kind, .begin = begin, .end = end };
+    rig->filter.terms[rig->filter.count++] =
+        (struct tm_filter_term){ .kind = (uint8_t)kind, .begin = begin, .end = end };
 }
 
 static void add_text(struct filter_rig *rig, enum tm_filter_kind kind, const char *text)
@@ -69,7 +70,8 @@ static void assert_left(struct filter_rig *rig, struct tm_event_filter *f, const
     (void)rig;
 }
 
-static void assert_span(struct filter_rig *rig, struct tm_event_filter *f, int64_t begin, int64_t end, const char *expected)
+static void assert_span(struct filter_rig *rig, struct tm_event_filter *f, int64_t begin, int64_t end,
+                        const char *expected)
 {
     const struct tm_event event = export_rig_event(&rig->export, 0, TM_SPAN, "a", begin, end - begin);
 
@@ -176,7 +178,8 @@ static void test_steps(void **state)
 static void test_names(void **state)
 {
     static const struct { const char *name; bool is_wanted; } cases[] = {
-        { "gemm_1", true }, { "gemm_2", false }, { "a gemm", false }, { "copy", true }, { "copy2", false }, { "", false },
+        { "gemm_1", true }, { "gemm_2", false }, { "a gemm", false }, { "copy", true }, { "copy2", false },
+        { "", false },
     };
     struct filter_rig rig;
     struct tm_event_filter *f;

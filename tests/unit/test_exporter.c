@@ -35,7 +35,8 @@ static void add_tracks(struct export_rig *rig)
 
     for (uint32_t i = 0; i < TRACKS; i++) {
         const bool is_stream = i == STREAM;
-        const struct tm_track track = { .id = i + 1, .sort = rows[i].sort, .process = is_stream, .process_order = is_stream,
+        const struct tm_track track = { .id = i + 1, .sort = rows[i].sort, .process = is_stream,
+                                        .process_order = is_stream,
                                         .process_id = 10 + is_stream, .device = is_stream ? 0 : TM_NONE,
                                         .side = is_stream ? TM_SIDE_DEVICE : TM_SIDE_HOST };
 
@@ -381,7 +382,8 @@ static void test_counters(void **state)
 /* Of an XSpace: a statistic makes a counter; an allocator's bytes are counters of its device, where they change. */
 static void test_counters_of_xspace(void **state)
 {
-    struct tm_allocation a = { .has = TM_HAS_ALLOCATED | TM_HAS_PEAK, .bytes_allocated = 100, .peak_bytes_in_use = 100 };
+    struct tm_allocation a = { .has = TM_HAS_ALLOCATED | TM_HAS_PEAK, .bytes_allocated = 100,
+                               .peak_bytes_in_use = 100 };
     struct exporter_rig rig;
     struct tm_event event;
     struct tm_run run;
@@ -427,8 +429,8 @@ static void test_counters_of_xspace(void **state)
 
 /* --- arrows --- */
 
-static void take_flow(struct exporter_rig *rig, enum tm_kind kind, uint64_t id, uint32_t where, int64_t time, bool encloses,
-                      bool is_open)
+static void take_flow(struct exporter_rig *rig, enum tm_kind kind, uint64_t id, uint32_t where, int64_t time,
+                      bool encloses, bool is_open)
 {
     struct tm_event event = export_rig_event(&rig->export, FLOWS, kind, "f", time, 0);
     struct tm_arguments_builder *const list = begin_list(rig);

@@ -19,7 +19,8 @@ static void make_xspace(struct export_rig *rig)
     (void)export_rig_track(rig, &(struct tm_track){ .process = 2, .process_order = 2, .id = 15, .side = TM_SIDE_DEVICE,
                                                     .device = second }, "/device:GPU:1", "stream 15");
     (void)export_rig_track(rig, &(struct tm_track){ .process = 2, .process_order = 2, .id = 14, .order = 1,
-                                                    .side = TM_SIDE_DEVICE, .device = second }, "/device:GPU:1", "stream 14");
+                                                    .side = TM_SIDE_DEVICE, .device = second }, "/device:GPU:1",
+                           "stream 14");
     (void)export_rig_track(rig, &(struct tm_track){ .process = 3, .process_order = 3, .id = 14, .side = TM_SIDE_DEVICE,
                                                     .device = first }, "/device:GPU:0", "stream 14");
 }
@@ -174,15 +175,16 @@ static void test_ids(void **state)
     make_chrome(&rig);
     for (int turn = 0; turn < 2; turn++) {
         struct tm_out_rows *const rows = open_rows(&rig, true);
+        struct tm_trace_writer *const w = &rig.recorder.writer;
         struct tm_counter_row counter = { .hash = 99, .name = 1, .process = 2, .order = TM_COUNTER_RECORDED };
 
         for (uint32_t k = 0; k < 10; k++) {
             rig.trace.host = k / 5;
-            assert_int_equal(tm_out_rows_use(rows, &rig.recorder.writer, k % 5 / 2, k % 2, &row[turn][k], &written), TM_OK);
+            assert_int_equal(tm_out_rows_use(rows, w, k % 5 / 2, k % 2, &row[turn][k], &written), TM_OK);
         }
-        assert_int_equal(tm_out_rows_use_counter(rows, &rig.recorder.writer, &counter, &row[turn][10], &written), TM_OK);
+        assert_int_equal(tm_out_rows_use_counter(rows, w, &counter, &row[turn][10], &written), TM_OK);
         counter.process = 3;
-        assert_int_equal(tm_out_rows_use_counter(rows, &rig.recorder.writer, &counter, &row[turn][11], &written), TM_OK);
+        assert_int_equal(tm_out_rows_use_counter(rows, w, &counter, &row[turn][11], &written), TM_OK);
         tm_out_rows_free(rows);
     }
     rig.trace.host = 0;

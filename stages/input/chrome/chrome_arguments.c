@@ -20,6 +20,7 @@ struct tm_chrome_arguments {
     struct tm_names *names;
     struct tm_arguments_builder builder;
     const uint8_t *at, *end;    /* of the text */
+    bool has_texts_only;        /* struct tm_chrome_words */
     tm_strid key;               /* of the value that follows; in a list of no meaning */
     struct seen_key keys[TM_KEY_SLOTS];
     struct tm_json_decimal decimal;
@@ -104,6 +105,33 @@ static void take_key(struct tm_chrome_arguments *a, const struct text *text)
         a->builder.status = st;
 }
 
+/* Whether a text is a whole number as it would be printed. */
+static bool is_whole_number(const char *text, size_t length, int64_t *number)
+{
+    const size_t sign = length && text[0] == '-';
+
+    if (length == sign || length - sign > 18 || (text[sign] == '0' && length > 1))
+        return false;
+    *number = 0;
+    for (size_t i = sign; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        *number = *number * 10 + (text[i] - '0');
+    }
+    *number = sign ? -*number : *number;
+    return true;
+}
+
+static void put_text(struct tm_chrome_arguments *a, const struct text *text)
+{
+    int64_t number;
+
+    if (a->has_texts_only && is_whole_number((const char *)text->at, text->length, &number))
+        tm_put_int(&a->builder, a->key, number);
+    else
+        tm_put_text(&a->builder, a->key, (const char *)text->at, text->length);
+}
+
 static void take_text(struct tm_chrome_arguments *a)
 {
     struct text text = walk_text(a);
@@ -115,7 +143,7 @@ static void take_text(struct tm_chrome_arguments *a)
         a->builder.is_cut = true;
     if (*a->at != ':') {
         if (fits)
-            tm_put_text(&a->builder, a->key, (const char *)text.at, text.length);
+            put_text(a, &text);
         return;
     }
     a->at++;
@@ -271,6 +299,7 @@ static void put_words(struct tm_chrome_arguments *a, const struct tm_chrome_even
 tm_status tm_chrome_arguments_take(struct tm_chrome_arguments *a, const struct tm_chrome_event *event,
                                    const struct tm_chrome_words *words, struct tm_arguments *list)
 {
+    a->has_texts_only = words->has_texts_only;
     tm_arguments_begin(&a->builder, a->names, a->list, sizeof(a->list));
     put_words(a, event, words);
     if (event->args.at && event->args.length > 2) {

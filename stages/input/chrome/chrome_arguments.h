@@ -13,6 +13,7 @@ struct tm_chrome_arguments;
 /* What goes along with the arguments because it belongs to the event. */
 struct tm_chrome_words {
     bool has_category, has_id, has_place, is_enclosed;
+    bool has_texts_only; /* the writer makes texts of all numbers: a text that is a whole number becomes one again */
     uint32_t place; /* the track on which a flow lies */
 };
 

@@ -99,6 +99,7 @@ struct tm_chrome_maker {
     struct tm_chrome_tracks *tracks;
     struct tm_record_store *store;
     struct tm_configs *configs;
+    const struct tm_chrome_header *header;  /* of the document, as far as it has been read */
     struct tm_chrome_arguments *arguments; /* NULL = they are not kept */
     struct tm_chrome_lately lately;        /* where they are kept */
     bool has_origin;

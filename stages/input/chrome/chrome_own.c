@@ -55,6 +55,7 @@ tm_status tm_chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_e
     };
     tm_status st = TM_OK;
 
+    words.has_texts_only = m->header->has_highres_ticks; /* JAX */
     if (is_flow(r)) {
         st = find_place(m, event, r, &words.place);
         words.has_place = true;

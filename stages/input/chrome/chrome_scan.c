@@ -30,6 +30,7 @@ static tm_status open_parts(struct scan *s)
     m->store = tm_record_store_new(s->trace);
     m->configs = tm_configs_new(s->trace);
     s->reader = tm_chrome_reader_new(s->run, s->input, NULL);
+    m->header = s->reader ? tm_chrome_header(s->reader) : NULL;
     if (s->trace->keeps_arguments)
         m->arguments = tm_chrome_arguments_new(s->run, s->trace->names);
     if (s->trace->keeps_arguments && !m->arguments)
