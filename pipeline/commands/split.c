@@ -61,8 +61,11 @@ static tm_status write_index(struct tm_run *run, const struct tm_doc *doc, const
         st = write_file(run, doc, &list, folder, TM_SPLIT_INDEX, write_list);
     if (st == TM_OK)
         st = tm_atomic_commit(&page);
-    if (st == TM_OK)
+    if (st == TM_OK) {
         st = tm_atomic_commit(&list);
+        if (st != TM_OK)
+            tm_split_folder_remove(folder, TM_SPLIT_PAGE);
+    }
     tm_atomic_abort(&page);
     tm_atomic_abort(&list);
     return st;

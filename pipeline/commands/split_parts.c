@@ -56,6 +56,16 @@ static tm_status open_part(struct tm_split_parts *p)
     return p->file ? TM_OK : run->error.status;
 }
 
+/* What is not on the list could not be taken away again. */
+static tm_status list_part(struct tm_split_parts *p)
+{
+    const tm_status st = tm_rows_append(p->written, &p->part);
+
+    if (st != TM_OK)
+        tm_split_folder_remove(p->folder, p->part.name);
+    return st;
+}
+
 /* The file gets its name; a part without anything in it goes away.
  * in: until_ps  where it ends; INT64_MAX = with its host */
 static tm_status close_part(struct tm_split_parts *p, const struct tm_export_counts *counts, int64_t until_ps)
@@ -70,7 +80,7 @@ static tm_status close_part(struct tm_split_parts *p, const struct tm_export_cou
     if (st == TM_OK && (counts->slices || counts->counters || counts->flows)) {
         st = tm_out_file_commit(p->file, &part->bytes);
         if (st == TM_OK)
-            st = tm_rows_append(p->written, part);
+            st = list_part(p);
     }
     tm_out_file_free(p->file);
     p->file = NULL;
