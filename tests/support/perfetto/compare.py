@@ -2,6 +2,7 @@
 """What the importer holds against what a tally says that it must.  Each comparison gives lines that tell what differs; none
 where everything is equal."""
 
+import gzip
 import math
 import re
 from collections import Counter, defaultdict
@@ -13,8 +14,16 @@ DERIVED = " · tracemill"  # the end of the names of rows that were worked out
 OWN_PROCESS = "tracemill"
 NATURAL = range(1, 2**31)
 GIVEN_FROM = 1_000_001  # numbers that the program gives where the file's cannot be used
+ORIGIN = re.compile(rb'"origin_us"\s*:\s*"?(-?[0-9.]+)')
 NO_TEXT = re.compile("[\0\ud800-\udfff\ufffd]+")
 SHOWN = 4               # differences that are told of each sort
+
+
+def origin_ns(path):
+    """What a JSON's clock reads at 0, on the input's: its own words."""
+    data = path.read_bytes()
+    found = ORIGIN.search(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+    return int(Decimal(found.group(1).decode()) * 1000) if found else 0
 
 
 def is_derived(track):
