@@ -38,7 +38,7 @@ static void close_rig(struct rig *r)
     assert_ledger_is_even(&r->run);
 }
 
-static const struct tm_trace_writer_type at_once = { .suffix = ".a", .writes_ends = true }, late = { .suffix = ".b" };
+static const struct tm_trace_writer_type at_once = { .writes_ends = true }, late = { .writes_ends = false };
 
 /* One slice in each millisecond, cut where it is wanted.
  * out: cuts  when, in ms;  steps  "first+count" of each part; returned: parts */

@@ -62,11 +62,6 @@ tm_status tm_perfetto_put_facts(struct tm_perfetto *w)
     return status;
 }
 
-static int32_t rank_of(const struct tm_out_row *row)
-{
-    return row->order > INT32_MAX ? INT32_MAX : row->order < INT32_MIN ? INT32_MIN : (int32_t)row->order;
-}
-
 static bool is_text(ProtobufCBinaryData text, const char *literal)
 {
     return text.len == strlen(literal) && memcmp(text.data, literal, text.len) == 0;
@@ -102,7 +97,7 @@ static tm_status put_track(struct tm_perfetto *w, const struct tm_out_row *row, 
     track->has_parent_uuid = row->parent != 0;
     track->parent_uuid = row->parent;
     track->has_sibling_order_rank = true;
-    track->sibling_order_rank = rank_of(row);
+    track->sibling_order_rank = tm_out_rank(row);
     if (row->sort != TM_OUT_COUNTER) {
         track->has_child_ordering = true;
         track->child_ordering = PERFETTO__TRACK_DESCRIPTOR__ORDERING__EXPLICIT;
@@ -127,7 +122,7 @@ tm_status tm_perfetto_put_row(struct tm_trace_writer *base, const struct tm_out_
     track.has_name = row->sort != TM_OUT_PROCESS && row->sort != TM_OUT_THREAD;
     process.has_pid = process.has_legacy_sort_index = process.has_process_name = true;
     process.pid = thread.pid = row->pid;
-    process.legacy_sort_index = thread.legacy_sort_index = rank_of(row);
+    process.legacy_sort_index = thread.legacy_sort_index = tm_out_rank(row);
     process.process_name = thread.thread_name = track.name;
     thread.has_pid = thread.has_tid = thread.has_legacy_sort_index = thread.has_thread_name = true;
     thread.tid = row->tid;
