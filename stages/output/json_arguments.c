@@ -250,15 +250,15 @@ static void put_marks(struct walk *w, const struct tm_out_event *event)
     if (cut) {
         const char *const where = cut == TM_OUT_CUT_BEGIN ? "begin" : cut == TM_OUT_CUT_END ? "end" : "both";
 
-        put_mark_key(w, "tracemill.cut");
+        put_mark_key(w, "tracemill_cut");
         tm_json_string(w->json, where, strlen(where));
-        put_mark_key(w, "tracemill.begin_ns");
+        put_mark_key(w, "tracemill_begin_ns");
         tm_sink_int(&w->json->sink, tm_out_ns(event->whole_begin_ps));
-        put_mark_key(w, "tracemill.dur_ns");
+        put_mark_key(w, "tracemill_dur_ns");
         tm_sink_int(&w->json->sink, tm_out_ns(event->whole_end_ps) - tm_out_ns(event->whole_begin_ps));
     }
     if (event->marks & TM_OUT_UNFINISHED) {
-        put_mark_key(w, "tracemill.unfinished");
+        put_mark_key(w, "tracemill_unfinished");
         tm_sink_text(&w->json->sink, "true");
     }
 }

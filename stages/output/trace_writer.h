@@ -57,9 +57,9 @@ struct tm_out_event {
     uint64_t flow;                    /* spans of one number are joined by arrows in the order of time; 0 = none */
     const struct tm_event *of;        /* what it was made from: only in begin and instant; NULL of what was worked out */
     const struct tm_trace *trace;     /* of `of` */
-    uint8_t marks;                    /* enum tm_out_mark: written as arguments "tracemill.cut" ("begin", "end", "both"), with
-                                         "tracemill.begin_ns" and "tracemill.dur_ns" of the whole, and
-                                         "tracemill.unfinished" (true) */
+    uint8_t marks;                    /* enum tm_out_mark: written as arguments "tracemill_cut" ("begin", "end", "both"), with
+                                         "tracemill_begin_ns" and "tracemill_dur_ns" of the whole, and
+                                         "tracemill_unfinished" (true) */
     bool is_instant;
 };
 

@@ -159,7 +159,7 @@ static void take_spans(struct exporter_rig *rig)
     take_span(rig, MAIN, "d", 50, 70); /* b has ended: in a */
     take_span(rig, MAIN, "", 60, 60);
     event = export_rig_event(&rig->export, MAIN, TM_INSTANT, "i", 60, 0);
-    event.record.class = TM_CLASS_INSTANT;
+    event.record.flags |= TM_FLAG_INSTANT;
     take(rig, &event);
     event = span_of(rig, WORKER, "open", 61, 61);
     event.record.flags = TM_FLAG_OPEN;
@@ -250,11 +250,12 @@ static void test_async(void **state)
         take(&rig, &event);
     }
     event = export_rig_event(&rig.export, ASYNC, TM_INSTANT, "n", 25, 0);
+    event.record.flags |= TM_FLAG_INSTANT;
     event.record.correlation = 9;
     event.record.class = TM_CLASS_ASYNC;
     take(&rig, &event);
     event = export_rig_event(&rig.export, LOOSE, TM_INSTANT, "g", 25, 0);
-    event.record.class = TM_CLASS_INSTANT;
+    event.record.flags |= TM_FLAG_INSTANT;
     take(&rig, &event);
     rig_end(&rig);
     assert_string_equal(export_rig_lines(&rig.export), "file 1\n"
