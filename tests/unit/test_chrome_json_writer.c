@@ -204,7 +204,7 @@ static void no_key_comes_twice(void **state)
     open_with(&plain);
     struct tm_arguments_builder *const b = rig_arguments(&rig);
     struct tm_out_event event = span(&thread, 0, 1000, "e");
-    static const char *const keys[] = { "a", "a (2)", "a", "a", "\xff", "\xef\xbf\xbd", "tracemill.unfinished" };
+    static const char *const keys[] = { "a", "a (2)", "a", "a", "\xff", "\xef\xbf\xbd", "tracemill_unfinished" };
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         tm_put_int(b, rig_name(&rig, keys[i]), (int64_t)i);
@@ -216,8 +216,8 @@ static void no_key_comes_twice(void **state)
     event.marks = TM_OUT_UNFINISHED;
     put_end(&event);
     finish();
-    assert_has("{\"tracemill.unfinished\":true,\"a\":0,\"a (2)\":1,\"a (3)\":2,\"a (4)\":3,\"\xef\xbf\xbd\":4,"
-               "\"\xef\xbf\xbd (2)\":5,\"tracemill.unfinished (2)\":6,\"o\":{\"a\":1,\"a (2)\":2},\"a (5)\":0,"
+    assert_has("{\"tracemill_unfinished\":true,\"a\":0,\"a (2)\":1,\"a (3)\":2,\"a (4)\":3,\"\xef\xbf\xbd\":4,"
+               "\"\xef\xbf\xbd (2)\":5,\"tracemill_unfinished (2)\":6,\"o\":{\"a\":1,\"a (2)\":2},\"a (5)\":0,"
                "\"a (2) (2)\":1,\"a (6)\":2,");
     close_rig();
 }
@@ -351,10 +351,10 @@ static void cuts_are_marked(void **state)
     event.marks = TM_OUT_CUT_BEGIN | TM_OUT_CUT_END | TM_OUT_UNFINISHED;
     put_end(&event);
     finish();
-    assert_has("\"args\":{\"tracemill.cut\":\"begin\",\"tracemill.begin_ns\":1,\"tracemill.dur_ns\":8}}");
-    assert_has("{\"tracemill.cut\":\"end\",");
-    assert_has("{\"tracemill.cut\":\"both\",\"tracemill.begin_ns\":1,"
-               "\"tracemill.dur_ns\":8,\"tracemill.unfinished\":true}");
+    assert_has("\"args\":{\"tracemill_cut\":\"begin\",\"tracemill_begin_ns\":1,\"tracemill_dur_ns\":8}}");
+    assert_has("{\"tracemill_cut\":\"end\",");
+    assert_has("{\"tracemill_cut\":\"both\",\"tracemill_begin_ns\":1,"
+               "\"tracemill_dur_ns\":8,\"tracemill_unfinished\":true}");
     close_rig();
 }
 

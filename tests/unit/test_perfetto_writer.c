@@ -372,6 +372,7 @@ static void slices_instants_and_counters_are_packets_of_one_sequence(void **stat
     assert_int_equal(begin_file(r, 0), TM_OK);
     put_slice(r, &event);
     event.is_instant = true;
+    event.end_ps = event.begin_ps;
     event.flow = 0;
     assert_int_equal(tm_perfetto_writer.instant(r->w, &event), TM_OK);
     assert_int_equal(tm_perfetto_writer.counter(r->w, &counter), TM_OK);
@@ -382,7 +383,7 @@ static void slices_instants_and_counters_are_packets_of_one_sequence(void **stat
 
     struct trace *t = read_trace(r, "0");
 
-    assert_int_equal(t->count, 7);
+    assert_int_equal(t->count, 8);
     assert_int_equal(t->snapshots, 1);
     assert_int_equal(packet_at(t, 0)->sequence_flags, 1);
     (void)packet_at(t, 1);
@@ -401,18 +402,22 @@ static void slices_instants_and_counters_are_packets_of_one_sequence(void **stat
     assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__SLICE_END);
     assert_int_equal(p->track_event->track_uuid, 11);
     p = packet_at(t, 4);
-    assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__INSTANT);
+    assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN); /* the instant */
+    assert_int_equal(t->time_ns[4], EPOCH_NS + 2);
     assert_is(name_of(t, p->track_event), "fusion.1");
     assert_null(p->interned_data);
     assert_int_equal(p->track_event->n_flow_ids, 0);
     p = packet_at(t, 5);
-    assert_int_equal(t->time_ns[5], EPOCH_NS + 4000);
+    assert_int_equal(t->time_ns[5], EPOCH_NS + 2);
+    assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__SLICE_END);
+    p = packet_at(t, 6);
+    assert_int_equal(t->time_ns[6], EPOCH_NS + 4000);
     assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__COUNTER);
     assert_true(p->track_event->track_uuid == UINT64_MAX);
     assert_int_equal(p->track_event->counter_value_field_case,
                      PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_COUNTER_VALUE);
     assert_int_equal(p->track_event->counter_value, 0);
-    p = packet_at(t, 6);
+    p = packet_at(t, 7);
     assert_int_equal(p->track_event->counter_value_field_case,
                      PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_DOUBLE_COUNTER_VALUE);
     assert_true(p->track_event->double_counter_value == -0.5);
@@ -654,14 +659,14 @@ static void a_cut_slice_tells_of_the_whole(void **state)
     Perfetto__DebugAnnotation **a = first_end(t)->debug_annotations;
 
     assert_int_equal(first_end(t)->n_debug_annotations, 3);
-    assert_is(key_of(t, a[0]), "tracemill.cut");
+    assert_is(key_of(t, a[0]), "tracemill_cut");
     assert_is(string_of(t, a[0]), "both");
-    assert_is(key_of(t, a[1]), "tracemill.begin_ns");
+    assert_is(key_of(t, a[1]), "tracemill_begin_ns");
     assert_int_equal(a[1]->int_value, EPOCH_NS + 2);
-    assert_is(key_of(t, a[2]), "tracemill.dur_ns");
+    assert_is(key_of(t, a[2]), "tracemill_dur_ns");
     assert_int_equal(a[2]->int_value, 7);
     assert_int_equal(slice->n_debug_annotations, 1);
-    assert_is(key_of(t, slice->debug_annotations[0]), "tracemill.unfinished");
+    assert_is(key_of(t, slice->debug_annotations[0]), "tracemill_unfinished");
     assert_true(slice->debug_annotations[0]->bool_value);
     free_trace(t);
     free_rig(r);
