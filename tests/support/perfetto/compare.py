@@ -10,8 +10,7 @@ from decimal import Decimal
 
 import trace_tally
 
-DERIVED = " · tracemill"  # the end of the names of rows that were worked out
-OWN_PROCESS = "tracemill"
+DERIVED = " · tracemill"  # the end of the names of rows and processes that were worked out
 NATURAL = range(1, 2**31)
 GIVEN_FROM = 1_000_001  # numbers that the program gives where the file's cannot be used
 ORIGIN = re.compile(rb'"origin_us"\s*:\s*"?(-?[0-9.]+)')
@@ -29,7 +28,7 @@ def origin_ns(path):
 def is_derived(track):
     name = track.thread[1] if track.thread else track.name
     process = track.process[1] if track.process else None
-    return process == OWN_PROCESS or (name or "").endswith(DERIVED)
+    return (process or "").endswith(DERIVED) or (name or "").endswith(DERIVED)
 
 
 def label_of_track(track):
