@@ -18,6 +18,7 @@ struct head {
 struct order {
     struct tm_source *source;
     struct tm_run *run;
+    bool gives_own;
     struct head *heads;
     size_t count, most;
     size_t buffer_bytes;
@@ -68,7 +69,7 @@ static tm_status sort_track(struct order *o, uint64_t number)
     if (!o->rest) {
         o->rest = tm_sorter_new(o->run, TM_ACCOUNT_SORT, sizeof(struct tm_kept_record),
                                 tm_budget_share(&o->run->budget, TM_ACCOUNT_SORT) -
-                                    tm_kept_args_bytes(o->source->trace->keeps_arguments),
+                                    tm_kept_args_bytes(o->gives_own ? o->rest_args.own_bytes : 0),
                                 compare_rows);
         if (!o->rest)
             st = o->run->error.status;
@@ -80,7 +81,7 @@ static tm_status sort_track(struct order *o, uint64_t number)
         st = type->next(cursor, &raw, &more);
         if (st != TM_OK || !more)
             break;
-        if (o->source->trace->keeps_arguments)
+        if (o->gives_own)
             st = type->own(cursor, &raw);
         if (st == TM_OK)
             st = push_rest(o, &raw);
@@ -211,7 +212,7 @@ static tm_status fetch_own(struct order *o)
 {
     struct head *const head = &o->heads[0];
 
-    if (!o->source->trace->keeps_arguments)
+    if (!o->gives_own)
         return TM_OK;
     return head->cursor ? o->source->type->own(head->cursor, &head->raw)
                         : tm_unkeep_own(&o->rest_args, &o->rest_row, &head->raw);
@@ -242,9 +243,11 @@ static tm_status merge(struct order *o, tm_take_record *take, void *to)
     return st;
 }
 
-tm_status tm_order(struct tm_source *source, tm_take_record *take, void *to)
+tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *take, void *to)
 {
-    struct order o = { .source = source, .run = source->trace->run, .rest_args.account = TM_ACCOUNT_SORT };
+    struct order o = { .source = source, .run = source->trace->run,
+                       .gives_own = gives_own && source->trace->keeps_arguments,
+                       .rest_args = { .account = TM_ACCOUNT_SORT, .own_bytes = TM_KEPT_LEAST_BYTES } };
     const size_t share = tm_budget_share(&o.run->budget, TM_ACCOUNT_INPUT);
     uint64_t cutoff;
     tm_status st = find_cutoff(&o, &cutoff, &o.most);
