@@ -110,6 +110,11 @@ struct tm_record {
 };
 static_assert(sizeof(struct tm_record) == 48, "batches and spill files rely on 48 bytes");
 
+static inline bool tm_is_flow(const struct tm_record *record)
+{
+    return record->kind >= TM_FLOW_BEGIN && record->kind <= TM_FLOW_END;
+}
+
 /* Whether times after the origin can be kept: from 5 days before it to 100 days after, so that every distance of
  * two of them fits in 64 bits. */
 static inline bool tm_time_fits(int64_t start_ps, int64_t dur_ps)

@@ -11,8 +11,7 @@
 
 enum { FACTS_BYTES = TM_CONVERSION_FACTS * sizeof(struct tm_out_fact),
        FACT_TEXTS_BYTES = TM_CONVERSION_FACTS * (TM_FACT_KEY_BYTES + TM_FACT_BYTES),
-       FACT_HOSTS = 8,         /* hosts that tell facts of their own */
-       WRITER_BYTES = 2 << 20  /* the same whatever the limit, so that the same bytes are written */ };
+       FACT_HOSTS = 8          /* hosts that tell facts of their own */ };
 
 /* Hosts of one run begin within this time; clocks that are further apart do not agree. */
 static const int64_t clocks_apart_ns = INT64_C(2) * 86400 * 1000000000;
@@ -208,8 +207,8 @@ static void place_hosts(struct tm_conversion *c)
 
 struct tm_writer_options tm_conversion_writer(const struct tm_conversion *c, bool is_gzip)
 {
-    return (struct tm_writer_options){ .args = c->options->args, .memory_bytes = WRITER_BYTES, .epoch_ns = c->epoch_ns,
-                                       .is_gzip = is_gzip, .facts = c->facts, .fact_count = c->fact_count };
+    return (struct tm_writer_options){ .args = c->options->args, .epoch_ns = c->epoch_ns, .is_gzip = is_gzip,
+                                       .facts = c->facts, .fact_count = c->fact_count };
 }
 
 /* --- the analysis --- */

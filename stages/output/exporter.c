@@ -212,11 +212,6 @@ tm_status tm_exporter_end_host(struct tm_exporter *e)
 
 /* --- events --- */
 
-static bool is_flow(const struct tm_event *event)
-{
-    return event->record.kind >= TM_FLOW_BEGIN && event->record.kind <= TM_FLOW_END;
-}
-
 /* Where an event lies.
  * out: track  a copy of its track; item->number TM_NONE: an end of an arrow that points nowhere */
 static tm_status place(struct tm_exporter *e, const struct tm_event *event, struct tm_export_item *item,
@@ -226,7 +221,7 @@ static tm_status place(struct tm_exporter *e, const struct tm_event *event, stru
     struct tm_argument argument;
 
     *item = (struct tm_export_item){ .event = event, .track = track, .number = event->record.track };
-    if (is_flow(event))
+    if (tm_is_flow(&event->record))
         item->number = tm_arguments_find(event->own, TM_ARGUMENT_PLACE, &argument) && argument.value < e->track_count
                            ? argument.value
                            : TM_NONE;
@@ -248,7 +243,7 @@ static tm_status choose(struct tm_exporter *e, struct tm_export_item *item, enum
     struct tm_wanted part = { true, record->start_ps, record->start_ps + record->dur_ps };
     tm_status st = TM_OK;
 
-    if (e->filter && (is_here || is_flow(item->event)))
+    if (e->filter && (is_here || tm_is_flow(&item->event->record)))
         st = tm_event_filter_take(e->filter, item->track, item->event, &part);
     *choice = !part.is_wanted ? UNWANTED : is_here ? WANTED : ELSEWHERE;
     if (st != TM_OK || *choice != WANTED) {
@@ -291,7 +286,7 @@ tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event)
     if (st != TM_OK || choice == ELSEWHERE)
         return st;
     if (choice == UNWANTED)
-        return is_flow(event) ? tm_exporter_lose_flow(e, event) : TM_OK;
+        return tm_is_flow(&event->record) ? tm_exporter_lose_flow(e, event) : TM_OK;
     assert(item.begin_ps >= e->now_ps); /* the order of the stream */
     if (item.begin_ps > e->now_ps)
         st = advance(e, item.begin_ps);
@@ -300,7 +295,7 @@ tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event)
         st = cut_where_wanted(e, item.begin_ps);
     if (st != TM_OK)
         return st;
-    if (is_flow(event))
+    if (tm_is_flow(&event->record))
         return tm_exporter_take_flow(e, &item);
     return event->record.kind == TM_COUNTER ? tm_exporter_take_counter(e, &item) : take_other(e, &item);
 }

@@ -18,12 +18,11 @@ struct tm_series {
 
 /* What tells a counter from others, and makes its name: NAME [ID] KEY, or NAME SUFFIX. */
 struct counter {
-    uint32_t process;
+    uint32_t process, device;      /* device: as in tm_counter_row */
     tm_strid name, key, unit;
     const char *suffix;            /* NULL = none */
     const char *id;                /* NULL = none; id_length bytes */
     size_t id_length;
-    uint32_t of_device;            /* derived ones of several devices in one process */
     uint8_t order;                 /* enum tm_counter_order */
     bool only_changes;             /* a value that is the same as before is not written */
     const struct tm_event *event;  /* NULL = worked out */
@@ -100,13 +99,13 @@ static tm_status hash_name(struct tm_exporter *e, tm_strid name, uint64_t *hash)
 
 static tm_status hash_counter(struct tm_exporter *e, const struct counter *c, uint64_t *hash)
 {
-    uint64_t parts[6] = { (uint64_t)c->process << 8 | c->order, c->of_device };
-    tm_status st = hash_name(e, c->name, &parts[2]);
+    uint64_t parts[5] = { (uint64_t)c->process << 8 | c->order };
+    tm_status st = hash_name(e, c->name, &parts[1]);
 
     if (st == TM_OK)
-        st = hash_name(e, c->key, &parts[3]);
-    parts[4] = c->id ? tm_hash_key(c->id, c->id_length).low : 0;
-    parts[5] = c->suffix ? tm_hash_key(c->suffix, strlen(c->suffix)).low : 0;
+        st = hash_name(e, c->key, &parts[2]);
+    parts[3] = c->id ? tm_hash_key(c->id, c->id_length).low : 0;
+    parts[4] = c->suffix ? tm_hash_key(c->suffix, strlen(c->suffix)).low : 0;
     *hash = tm_hash_key(parts, sizeof(parts)).low;
     return st;
 }
@@ -173,6 +172,7 @@ static tm_status find_series(struct tm_exporter *e, const struct counter *c, str
         return *series ? TM_OK : e->run->error.status;
     }
     fresh->row.process = c->process;
+    fresh->row.device = c->device;
     fresh->row.unit = c->unit;
     fresh->row.order = c->order;
     fresh->last.value = NAN;
@@ -422,15 +422,16 @@ tm_status tm_exporter_take_allocation(struct tm_exporter *e, const struct tm_exp
 tm_status tm_exporter_take_derived_counter(struct tm_exporter *e, const struct tm_derived_row *row, int64_t time_ps)
 {
     const bool is_share = row->sort == TM_DERIVED_BUSY;
+    char name[TM_OWN_NAME_BYTES];
     const struct counter c = {
-        .process = tm_out_rows_device_process(e->rows, row->device), .name = row->name, .suffix = " \u00b7 tracemill",
-        .unit = is_share ? e->percent_unit : 0, .of_device = row->device,
-        .order = is_share ? TM_COUNTER_BUSY : TM_COUNTER_QUEUE,
+        .process = tm_out_rows_device_process(e->rows, row->device), .device = row->device, .suffix = name,
+        .unit = is_share ? e->percent_unit : 0, .order = is_share ? TM_COUNTER_BUSY : TM_COUNTER_QUEUE,
     };
     const bool is_whole = !is_share && row->value == trunc(row->value) && fabs(row->value) < 9e15;
     const struct tm_counter_value value =
         is_whole ? whole_value((int64_t)row->value) : (struct tm_counter_value){ .value = row->value };
 
+    tm_out_rows_name_of_device(e->rows, row->device, is_share ? "busy share" : "queue depth", name, sizeof(name));
     if (isfinite(row->value))
         return count(e, &c, &value, time_ps);
     tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was worked out of a host, beside what was recorded. */
 #include "stages/output/exporter_private.h"
+#include "stages/output/out_marks.h"
 
 /* Find the next row that is wanted. */
 static tm_status find_next(struct tm_exporter *e)
@@ -42,15 +43,14 @@ static tm_status write_span(struct tm_exporter *e, const struct tm_derived_row *
         .event = { .begin_ps = e->derived_part.begin_ps, .end_ps = e->derived_part.end_ps,
                    .name = row->name ? row->name : e->no_name, .category = e->own_category, .own = row->arguments,
                    .marks = TM_OUT_DERIVED,
-                   .is_instant = row->sort == TM_DERIVED_FINDING || row->sort == TM_DERIVED_FACTS },
+                   .is_instant = row->sort == TM_DERIVED_FINDING },
     };
     struct tm_out_event *const event = &span.event;
     tm_status st = tm_exporter_time(e, row->begin_ps, &event->whole_begin_ps);
 
     if (st == TM_OK)
         st = tm_exporter_time(e, row->end_ps, &event->whole_end_ps);
-    event->marks |= event->begin_ps > event->whole_begin_ps ? TM_OUT_CUT_BEGIN : 0;
-    event->marks |= event->end_ps < event->whole_end_ps ? TM_OUT_CUT_END : 0;
+    event->marks |= tm_out_cuts_of(event);
     return st == TM_OK ? tm_exporter_add_span(e, &span) : st;
 }
 

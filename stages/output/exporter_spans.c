@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spans and instants: what is written of them, on which lane, and when they end or are cut. */
 #include "stages/output/exporter_private.h"
-
-enum { CUTS = TM_OUT_CUT_BEGIN | TM_OUT_CUT_END };
+#include "stages/output/out_marks.h"
 
 /* --- writing --- */
 
@@ -26,7 +25,7 @@ static tm_status write_begin(struct tm_exporter *e, const struct tm_lane_span *s
     st = use_row(e, span, &row);
     event.row = &row;
     if (type->writes_ends)
-        event.marks &= (uint8_t)~CUTS; /* told at the end, when they are known */
+        event.marks &= (uint8_t)~TM_OUT_CUTS; /* told at the end, when they are known */
     return st == TM_OK ? type->begin(e->writer, &event) : st;
 }
 
@@ -43,7 +42,7 @@ static tm_status write_end(struct tm_exporter *e, const struct tm_lane_span *spa
     st = use_row(e, span, &row);
     event.row = &row;
     if (type->writes_ends)
-        event.marks &= CUTS;
+        event.marks &= TM_OUT_CUTS;
     return st == TM_OK ? type->end(e->writer, &event) : st;
 }
 
@@ -142,13 +141,6 @@ tm_status tm_exporter_category(struct tm_exporter *e, const struct tm_event *eve
     return TM_OK;
 }
 
-static uint8_t marks_of(const struct tm_out_event *event, const struct tm_record *record)
-{
-    return (uint8_t)((event->begin_ps > event->whole_begin_ps ? TM_OUT_CUT_BEGIN : 0) |
-                     (event->end_ps < event->whole_end_ps ? TM_OUT_CUT_END : 0) |
-                     (record->flags & TM_FLAG_OPEN ? TM_OUT_UNFINISHED : 0));
-}
-
 tm_status tm_exporter_take_span(struct tm_exporter *e, const struct tm_export_item *item)
 {
     const struct tm_record *const record = &item->event->record;
@@ -170,7 +162,8 @@ tm_status tm_exporter_take_span(struct tm_exporter *e, const struct tm_export_it
         st = tm_exporter_category(e, item->event, &event->category);
     if (st == TM_OK && record->common)
         st = tm_trace_common(e->trace, record->common, e->common, &event->common);
-    event->marks = marks_of(event, record);
+    event->marks = tm_out_cuts_of(event);
+    event->marks |= record->flags & TM_FLAG_OPEN ? TM_OUT_UNFINISHED : 0;
     return st == TM_OK ? tm_exporter_add_span(e, &span) : st;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "stages/output/json_text.h"
+#include "stages/output/out_marks.h"
 
 /* Perfetto (v52) reads whole numbers of 19 digits or more wrong if they are past 64 bits, and drops all arguments
  * after a number past the range of a double: such numbers become texts. */
@@ -245,20 +246,18 @@ static void put_mark_key(struct walk *w, const char *key)
 
 static void put_marks(struct walk *w, const struct tm_out_event *event)
 {
-    const unsigned cut = event->marks & (TM_OUT_CUT_BEGIN | TM_OUT_CUT_END);
+    if (event->marks & TM_OUT_CUTS) {
+        const char *const where = tm_out_cut_text(event->marks);
 
-    if (cut) {
-        const char *const where = cut == TM_OUT_CUT_BEGIN ? "begin" : cut == TM_OUT_CUT_END ? "end" : "both";
-
-        put_mark_key(w, "tracemill_cut");
+        put_mark_key(w, TM_OUT_KEY_CUT);
         tm_json_string(w->json, where, strlen(where));
-        put_mark_key(w, "tracemill_begin_ns");
+        put_mark_key(w, TM_OUT_KEY_BEGIN);
         tm_sink_int(&w->json->sink, tm_out_ns(event->whole_begin_ps));
-        put_mark_key(w, "tracemill_dur_ns");
+        put_mark_key(w, TM_OUT_KEY_DURATION);
         tm_sink_int(&w->json->sink, tm_out_ns(event->whole_end_ps) - tm_out_ns(event->whole_begin_ps));
     }
     if (event->marks & TM_OUT_UNFINISHED) {
-        put_mark_key(w, "tracemill_unfinished");
+        put_mark_key(w, TM_OUT_KEY_UNFINISHED);
         tm_sink_text(&w->json->sink, "true");
     }
 }

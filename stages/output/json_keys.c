@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "pipeline/hash.h"
-#include "stages/output/json_valid.h"
+#include "stages/output/out_text.h"
 
 /* FNV-1a: a key with something after it goes on from the hash of the key.
  * source: RFC 9923 */
@@ -26,12 +26,12 @@ uint64_t tm_json_key_hash(const char *text, size_t length)
     uint64_t hash = hash_begin;
 
     for (;;) {
-        const size_t n = tm_json_valid(text, length);
+        const size_t n = tm_out_valid(text, length);
 
         hash = hash_on(hash, text, n);
         if (n == length)
             return hash;
-        hash = hash_on(hash, TM_JSON_REPLACEMENT, TM_JSON_REPLACEMENT_BYTES);
+        hash = hash_on(hash, TM_OUT_REPLACEMENT, TM_OUT_REPLACEMENT_BYTES);
         text += n + 1;
         length -= n + 1;
     }

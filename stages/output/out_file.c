@@ -1,65 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stream of bytes that becomes a file.  What is written is gathered in one block, and goes from there to the file as
- * it is, or through zlib in a second block.  All memory is one piece of a fixed size: both blocks and a pool from
- * which zlib takes what it needs (deflate takes everything when it is set up and gives it back at its end).
- * source: RFC 1952; zlib writes the header without name and time as long as none is set */
+ * it is, or through deflate in a second block.  All memory is one piece of a fixed size. */
 #include "stages/output/out_file.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
-#include <zlib.h>
 
-enum {
-    BLOCK_BYTES = 64 << 10,
-    /* zlib: (1 << (window bits + 2)) + (1 << (memory level + 9)) and its state; some builds of it take half as much
-     * again */
-    POOL_BYTES = 448 << 10,
-    MEMORY_LEVEL = 8,
-    GZIP_WINDOW = 16 + MAX_WBITS,
-    LEVEL = 5, /* of JSON: 5 % more bytes than 6 in 3 quarters of its time */
-};
+#include "stages/output/deflater.h"
+
+enum { BLOCK_BYTES = 64 << 10 };
 
 struct tm_out_file {
     struct tm_run *run;
     struct tm_atomic_file file;
     uint64_t written;         /* bytes in the file */
-    bool is_gzip;
-    z_stream zlib;
-    size_t pool_used;
     size_t used;              /* of block */
     uint8_t block[BLOCK_BYTES];
     uint8_t deflated[BLOCK_BYTES];
-    uint8_t pool[POOL_BYTES] __attribute__((aligned(16)));
+    struct tm_deflater deflater; /* open = gzip */
 };
-
-static voidpf pool_take(voidpf opaque, uInt items, uInt size)
-{
-    struct tm_out_file *const f = opaque;
-    const uint64_t bytes = ((uint64_t)items * size + 15) & ~(uint64_t)15;
-
-    if (bytes > POOL_BYTES - f->pool_used)
-        return Z_NULL;
-    f->pool_used += (size_t)bytes;
-    return f->pool + f->pool_used - bytes;
-}
-
-static void pool_give(voidpf opaque, voidpf block)
-{
-    (void)opaque;
-    (void)block;
-}
-
-static tm_status start_gzip(struct tm_out_file *f)
-{
-    f->zlib.zalloc = pool_take;
-    f->zlib.zfree = pool_give;
-    f->zlib.opaque = f;
-    if (deflateInit2(&f->zlib, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
-        return tm_fail(&f->run->error, TM_ERR_LIMIT, -1, "cannot set up zlib: its memory is too small");
-    f->is_gzip = true;
-    return TM_OK;
-}
 
 struct tm_out_file *tm_out_file_open(struct tm_run *run, const char *folder, const char *name, bool is_gzip)
 {
@@ -68,7 +28,8 @@ struct tm_out_file *tm_out_file_open(struct tm_run *run, const char *folder, con
     if (!f)
         return NULL;
     f->run = run;
-    if ((is_gzip && start_gzip(f) != TM_OK) || tm_atomic_open(&f->file, run, folder, name) != TM_OK) {
+    if ((is_gzip && tm_deflater_open(&f->deflater, run, TM_DEFLATE_GZIP) != TM_OK) ||
+        tm_atomic_open(&f->file, run, folder, name) != TM_OK) {
         tm_out_file_free(f);
         return NULL;
     }
@@ -90,21 +51,22 @@ static tm_status put_in_file(struct tm_out_file *f, const uint8_t *bytes, size_t
 /* flush: Z_NO_FLUSH, or Z_FINISH, which ends the member. */
 static tm_status deflate_bytes(struct tm_out_file *f, const uint8_t *bytes, size_t length, int flush)
 {
+    z_stream *const z = &f->deflater.zlib;
     int result;
 
-    f->zlib.next_in = (z_const Bytef *)(uintptr_t)bytes;
-    f->zlib.avail_in = (uInt)length;
+    z->next_in = (z_const Bytef *)(uintptr_t)bytes;
+    z->avail_in = (uInt)length;
     do {
-        f->zlib.next_out = f->deflated;
-        f->zlib.avail_out = BLOCK_BYTES;
-        result = deflate(&f->zlib, flush);
+        z->next_out = f->deflated;
+        z->avail_out = BLOCK_BYTES;
+        result = deflate(z, flush);
         /* Z_BUF_ERROR: nothing was left to do, which is no error. */
         assert(result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR);
-        const tm_status status = put_in_file(f, f->deflated, BLOCK_BYTES - f->zlib.avail_out);
+        const tm_status status = put_in_file(f, f->deflated, BLOCK_BYTES - z->avail_out);
 
         if (status != TM_OK)
             return status;
-    } while (f->zlib.avail_out == 0 && result != Z_STREAM_END);
+    } while (z->avail_out == 0 && result != Z_STREAM_END);
     return TM_OK;
 }
 
@@ -114,7 +76,7 @@ static tm_status pass_block(struct tm_out_file *f)
     const size_t used = f->used;
 
     f->used = 0;
-    return f->is_gzip ? deflate_bytes(f, f->block, used, Z_NO_FLUSH) : put_in_file(f, f->block, used);
+    return f->deflater.is_open ? deflate_bytes(f, f->block, used, Z_NO_FLUSH) : put_in_file(f, f->block, used);
 }
 
 tm_status tm_out_file_write(struct tm_out_file *f, const void *bytes, size_t length)
@@ -143,7 +105,7 @@ tm_status tm_out_file_commit(struct tm_out_file *f, uint64_t *written)
 {
     tm_status status = pass_block(f);
 
-    if (status == TM_OK && f->is_gzip)
+    if (status == TM_OK && f->deflater.is_open)
         status = deflate_bytes(f, f->block, 0, Z_FINISH);
     if (status == TM_OK)
         status = tm_atomic_commit(&f->file);
@@ -157,7 +119,6 @@ void tm_out_file_free(struct tm_out_file *f)
     if (!f)
         return;
     tm_atomic_abort(&f->file);
-    if (f->is_gzip)
-        (void)deflateEnd(&f->zlib);
+    tm_deflater_close(&f->deflater);
     tm_give(&f->run->budget, TM_ACCOUNT_TABLES, f, sizeof(*f));
 }

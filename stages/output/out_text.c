@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts of outputs: valid UTF-8, whatever the input has. */
-#include <string.h>
+/* Texts of outputs: see out_text.h. */
+#include "stages/output/out_text.h"
 
-#include "pipeline/utf8.h"
-#include "stages/output/trace_writer.h"
+#include <math.h>
+#include <string.h>
 
 size_t tm_out_utf8(char *to, const char *text, size_t length)
 {
-    static const char replacement[] = { '\xef', '\xbf', '\xbd' };
     size_t used = 0;
 
-    while (length) {
-        uint32_t code;
-        const size_t bytes = tm_utf8_next(text, length, &code);
-        const size_t step = bytes ? bytes : 1;
+    for (;;) {
+        const size_t n = tm_out_valid(text, length);
 
-        if (bytes && code) {
-            memcpy(to + used, text, bytes);
-            used += bytes;
-        } else {
-            memcpy(to + used, replacement, sizeof(replacement));
-            used += sizeof(replacement);
-        }
-        text += step;
-        length -= step;
+        memcpy(to + used, text, n);
+        used += n;
+        if (n == length)
+            return used;
+        memcpy(to + used, TM_OUT_REPLACEMENT, TM_OUT_REPLACEMENT_BYTES);
+        used += TM_OUT_REPLACEMENT_BYTES;
+        text += n + 1;
+        length -= n + 1;
     }
-    return used;
+}
+
+const char *tm_out_not_finite(double value)
+{
+    return isnan(value) ? "NaN" : value < 0 ? "-Infinity" : "Infinity";
 }

@@ -19,6 +19,8 @@ static inline int64_t tm_out_ns(int64_t ps)
 
 enum tm_out_sort {
     TM_OUT_PROCESS,
+    TM_OUT_GROUP,   /* what was worked out of a host and belongs to none of its processes: a process too where a format has
+                       nothing else.  One row of it may have its uuid: where a group can have spans, they are the group's own */
     TM_OUT_THREAD,  /* with pid and tid */
     TM_OUT_LANE,    /* of a thread or a row: what does not nest on it; parent is its uuid */
     TM_OUT_ROW,     /* of a process: without a thread of its own; has a tid all the same, for formats that know only threads */
@@ -39,9 +41,16 @@ struct tm_out_row {
     int64_t order;        /* among its siblings, smaller first */
 };
 
+/* Its place in 32 bits, which is what viewers have for it. */
+static inline int32_t tm_out_rank(const struct tm_out_row *row)
+{
+    return row->order > INT32_MAX ? INT32_MAX : row->order < INT32_MIN ? INT32_MIN : (int32_t)row->order;
+}
+
 enum tm_out_mark {
     TM_OUT_CUT_BEGIN = 1 << 0,  /* it began before: in the part before, or outside the filter */
     TM_OUT_CUT_END = 1 << 1,    /* it goes on: in the next part, or outside the filter */
+    TM_OUT_CUTS = TM_OUT_CUT_BEGIN | TM_OUT_CUT_END,
     TM_OUT_UNFINISHED = 1 << 2, /* the input has no end of it */
     TM_OUT_DERIVED = 1 << 3,    /* worked out, not recorded: all its arguments are written, whatever --args says */
 };
@@ -57,9 +66,7 @@ struct tm_out_event {
     uint64_t flow;                    /* spans of one number are joined by arrows in the order of time; 0 = none */
     const struct tm_event *of;        /* what it was made from: only in begin and instant; NULL of what was worked out */
     const struct tm_trace *trace;     /* of `of` */
-    uint8_t marks;                    /* enum tm_out_mark: written as arguments "tracemill_cut" ("begin", "end", "both"), with
-                                         "tracemill_begin_ns" and "tracemill_dur_ns" of the whole, and
-                                         "tracemill_unfinished" (true) */
+    uint8_t marks;                    /* enum tm_out_mark: written as arguments (out_marks.h) */
     bool is_instant;
 };
 
@@ -72,6 +79,12 @@ struct tm_out_flow {
     uint8_t kind;                     /* TM_FLOW_BEGIN, _STEP, _END */
     bool is_enclosed;                 /* to the span around it; false: to the next one that begins on the row */
 };
+
+/* The phase of Chrome's format that means the same. */
+static inline char tm_out_flow_phase(const struct tm_out_flow *flow)
+{
+    return flow->kind == TM_FLOW_BEGIN ? 's' : flow->kind == TM_FLOW_STEP ? 't' : 'f';
+}
 
 struct tm_out_counter {
     const struct tm_out_row *row;
@@ -90,7 +103,6 @@ struct tm_out_fact {
 
 struct tm_writer_options {
     enum tm_args_level args;
-    size_t memory_bytes;     /* for tables and buffers */
     int64_t epoch_ns;        /* what the clock reads at time 0; formats that can say so do */
     bool is_gzip;            /* the file is compressed as a whole, and nothing in it besides */
     const struct tm_out_fact *facts;
@@ -101,7 +113,6 @@ struct tm_trace_writer;
 
 /* Calls come in this order: (begin_file (row span... )* end_file)* free.  None comes after a failure but free. */
 struct tm_trace_writer_type {
-    const char *suffix;      /* ".pftrace" */
     /* Spans: begin, where there is one, is called when a span begins, end when it ends.
      * writes_ends: begin writes what is known of it, but for marks of a cut: only its end tells them all, and end is told
      * row, end_ps, marks and the whole times.
@@ -135,10 +146,5 @@ extern const struct tm_trace_writer_type tm_perfetto_writer, tm_chrome_json_writ
 
 /* Whether an argument of this name is written at --args essential: what joins, places and sizes an event. */
 bool tm_is_essential_argument(const char *key, size_t length);
-
-/* A text as valid UTF-8 without NUL: what is not becomes U+FFFD.
- * in:     to  3 * length bytes at least
- * out:    bytes written */
-size_t tm_out_utf8(char *to, const char *text, size_t length);
 
 #endif

@@ -93,6 +93,19 @@ static void rows_are_named_and_ordered(void **state)
     close_rig();
 }
 
+static void a_group_is_a_process(void **state)
+{
+    struct tm_out_row group;
+
+    (void)state;
+    open_with(&plain);
+    group = (struct tm_out_row){ .uuid = 4, .sort = TM_OUT_GROUP, .pid = 8, .name = rig_name(&rig, "G") };
+    assert_int_equal(rig.writer->type->row(rig.writer, &group), TM_OK);
+    finish();
+    assert_has("{\"ph\":\"M\",\"pid\":8,\"name\":\"process_name\",\"args\":{\"name\":\"G\"}},\n");
+    close_rig();
+}
+
 static void begin_and_end_are_rounded_and_the_length_is_their_difference(void **state)
 {
     static const struct {
@@ -591,6 +604,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_trace_is_a_document),
         cmocka_unit_test(rows_are_named_and_ordered),
+        cmocka_unit_test(a_group_is_a_process),
         cmocka_unit_test(begin_and_end_are_rounded_and_the_length_is_their_difference),
         cmocka_unit_test(arguments_keep_their_kind),
         cmocka_unit_test(numbers_stand_as_they_are_if_every_reader_takes_them),

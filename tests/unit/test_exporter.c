@@ -410,16 +410,16 @@ static void test_counters_of_xspace(void **state)
     }
     rig_end(&rig);
     assert_string_equal(export_rig_lines(&rig.export), "file 1\n"
-                                                       "process 1 gpu @1\n"
-                                                       "counter 1 watts\n"
+                                                       "process 1001 gpu @1\n"
+                                                       "counter 1001 watts\n"
                                                        "value watts 5 1.5 real\n"
-                                                       "process 2 host @2\n"
-                                                       "thread 2/1 main @512\n"
+                                                       "process 1002 host @2\n"
+                                                       "thread 1002/1 main @512\n"
                                                        "begin main Malloc 10-10 (alloc)\n"
                                                        "end main 10\n"
-                                                       "counter 1 GPU_0_bfc bytes allocated bytes\n"
+                                                       "counter 1001 GPU_0_bfc bytes allocated bytes\n"
                                                        "value GPU_0_bfc bytes allocated 10 100\n"
-                                                       "counter 1 GPU_0_bfc peak bytes in use bytes\n"
+                                                       "counter 1001 GPU_0_bfc peak bytes in use bytes\n"
                                                        "value GPU_0_bfc peak bytes in use 10 100\n"
                                                        "begin main Malloc 11-11 (alloc)\n"
                                                        "end main 11\n"
@@ -1053,7 +1053,7 @@ static void test_derived(void **state)
     rig.export.recorder.tells_rows = true;
     derived = tm_derived_new(&run, rig.export.names);
     assert_non_null(derived);
-    add_derived(derived, &rig, TM_DERIVED_FACTS, TM_NONE, 0, 0, "facts");
+    add_derived(derived, &rig, TM_DERIVED_FACTS, TM_NONE, 0, 60, "all is well");
     add_derived(derived, &rig, TM_DERIVED_STEP, 0, 0, 40, "step 0");
     add_derived(derived, &rig, TM_DERIVED_STEP, TM_NONE, 5, 20, "step 0");
     add_derived(derived, &rig, TM_DERIVED_GAP, 0, 15, 18, "idle: input");
@@ -1064,17 +1064,17 @@ static void test_derived(void **state)
     take_span(&rig, MAIN, "b", 15, 50);
     rig_end(&rig);
     assert_string_equal(export_rig_lines(&rig.export), "file 1\n"
+                                                       "group 1000001 Analysis \u00b7 tracemill @0\n"
+                                                       "row 1000001/1000003 verdict \u00b7 tracemill @0\n"
+                                                       "begin verdict \u00b7 tracemill all is well 0-60 (tracemill) [derived] { n=0 }\n"
                                                        "process 11 gpu @1\n"
                                                        "row 11/1000001 steps \u00b7 tracemill @0\n"
                                                        "begin steps \u00b7 tracemill step 0 0-40 (tracemill) [derived] { n=0 }\n"
-                                                       "process 1000001 tracemill @0\n"
-                                                       "row 1000001/1000003 run \u00b7 tracemill @192\n"
-                                                       "instant run \u00b7 tracemill facts 0 (tracemill) [derived] { n=0 }\n"
                                                        "process 10 host @2\n"
                                                        "thread 10/1 main @512\n"
                                                        "begin main a 0-10\n"
-                                                       "row 1000001/1000001 steps \u00b7 tracemill @0\n"
-                                                       "begin steps \u00b7 tracemill step 0 5-20 (tracemill) [derived] { n=5 }\n"
+                                                       "row 1000001/1000001 host steps \u00b7 tracemill @128\n"
+                                                       "begin host steps \u00b7 tracemill step 0 5-20 (tracemill) [derived] { n=5 }\n"
                                                        "end main 10\n"
                                                        "row 11/1000002 idle gaps \u00b7 tracemill @64\n"
                                                        "begin idle gaps \u00b7 tracemill idle: input 15-18 (tracemill) [derived] { n=15 }\n"
@@ -1082,10 +1082,11 @@ static void test_derived(void **state)
                                                        "counter 11 busy share \u00b7 tracemill %\n"
                                                        "value busy share \u00b7 tracemill 16 2.5 real\n"
                                                        "end idle gaps \u00b7 tracemill 18\n"
-                                                       "end steps \u00b7 tracemill 20\n"
+                                                       "end host steps \u00b7 tracemill 20\n"
                                                        "end steps \u00b7 tracemill 40\n"
                                                        "end main 50\n"
-                                                       "row 1000001/1000002 findings \u00b7 tracemill @128\n"
+                                                       "end verdict \u00b7 tracemill 60\n"
+                                                       "row 1000001/1000002 findings \u00b7 tracemill @64\n"
                                                        "instant findings \u00b7 tracemill slow 60 (tracemill) [derived] { n=60 }\n");
     rig_free(&rig);
     tm_derived_free(derived);

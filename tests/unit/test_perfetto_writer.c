@@ -490,6 +490,38 @@ static void rows_are_tracks_with_their_order(void **state)
     free_rig(r);
 }
 
+/* A group is a track of no process, and what stands for its own spans is no track beside it. */
+static void a_group_holds_rows_and_its_own_spans(void **state)
+{
+    struct rig *r = new_rig(all);
+    const struct tm_out_row rows[] = {
+        { .uuid = 10, .sort = TM_OUT_GROUP, .pid = 1, .name = id_of(r, "Analysis") },
+        { .uuid = 10, .parent = 10, .sort = TM_OUT_ROW, .pid = 1, .tid = 1, .name = id_of(r, "verdict") },
+        { .uuid = 11, .parent = 10, .sort = TM_OUT_ROW, .pid = 1, .tid = 2, .name = id_of(r, "findings"), .order = 1 },
+    };
+
+    (void)state;
+    assert_int_equal(begin_file(r, 0), TM_OK);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_int_equal(tm_perfetto_writer.row(r->w, &rows[i]), TM_OK);
+    assert_int_equal(end_file(r), TM_OK);
+
+    struct trace *t = read_trace(r, "0");
+    const Perfetto__TrackDescriptor *group, *findings;
+
+    assert_int_equal(t->count, 4);
+    group = packet_at(t, 2)->track_descriptor;
+    findings = packet_at(t, 3)->track_descriptor;
+    assert_int_equal(group->uuid, 10);
+    assert_false(group->has_parent_uuid || group->process || group->thread);
+    assert_is(group->name, "Analysis");
+    assert_int_equal(group->child_ordering, PERFETTO__TRACK_DESCRIPTOR__ORDERING__EXPLICIT);
+    assert_int_equal(findings->parent_uuid, 10);
+    assert_int_equal(findings->sibling_order_rank, 1);
+    free_trace(t);
+    free_rig(r);
+}
+
 /* What the one slice of a trace with these arguments says. */
 static struct trace *write_one(struct rig *r, struct tm_out_event *event, const Perfetto__TrackEvent **slice)
 {
@@ -1175,6 +1207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slices_instants_and_counters_are_packets_of_one_sequence),
         cmocka_unit_test(rows_are_tracks_with_their_order),
+        cmocka_unit_test(a_group_holds_rows_and_its_own_spans),
         cmocka_unit_test(arguments_keep_their_kind),
         cmocka_unit_test(objects_and_lists_stay_inside_each_other),
         cmocka_unit_test(levels_choose_arguments_but_marks_stay),

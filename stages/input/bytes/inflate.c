@@ -12,6 +12,8 @@
 #include <isa-l/igzip_lib.h>
 #endif
 
+#include "pipeline/fixed_pool.h"
+
 enum {
     POOL_BYTES = 64 * 1024, /* zlib takes 7 KiB and its window of 32 KiB, once */
     HEAD_BYTES = 10,
@@ -39,7 +41,8 @@ struct inflate {
     uint32_t head_crc;
     uint32_t crc, length; /* of the member's data; length modulo 2^32, as in the trailer */
     z_stream zlib;
-    size_t pool_used;
+    struct tm_fixed_pool zlib_memory; /* `pool`: zlib allocates when it is set up and when it first needs its window, and
+                                         gives nothing back before the end */
 #ifdef TM_HAVE_ISAL
     struct inflate_state isal;
 #endif
@@ -55,25 +58,6 @@ bool tm_inflate_has(enum tm_inflate_engine engine)
 #endif
 }
 
-/* zlib allocates when it is set up and when it first needs its window, and gives nothing back before the
- * end: a pool that only grows serves it, and no memory is outside the ledger. */
-static voidpf pool_take(voidpf opaque, uInt items, uInt size)
-{
-    struct inflate *const f = opaque;
-    const uint64_t bytes = ((uint64_t)items * size + 15) & ~(uint64_t)15;
-
-    if (bytes > POOL_BYTES - f->pool_used)
-        return Z_NULL;
-    f->pool_used += (size_t)bytes;
-    return f->pool + f->pool_used - bytes;
-}
-
-static void pool_give(voidpf opaque, voidpf block)
-{
-    (void)opaque;
-    (void)block;
-}
-
 static tm_status start_engine(struct inflate *f)
 {
 #ifdef TM_HAVE_ISAL
@@ -82,9 +66,10 @@ static tm_status start_engine(struct inflate *f)
         return TM_OK;
     }
 #endif
-    f->zlib.zalloc = pool_take;
-    f->zlib.zfree = pool_give;
-    f->zlib.opaque = f;
+    f->zlib_memory = (struct tm_fixed_pool){ .bytes = f->pool, .room = sizeof(f->pool) };
+    f->zlib.zalloc = tm_fixed_pool_take;
+    f->zlib.zfree = tm_fixed_pool_give;
+    f->zlib.opaque = &f->zlib_memory;
     if (inflateInit2(&f->zlib, -MAX_WBITS) != Z_OK)
         return tm_fail(&f->base.run->error, TM_ERR_LIMIT, -1, "cannot set up zlib: its memory is too small");
     return TM_OK;

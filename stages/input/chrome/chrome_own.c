@@ -6,11 +6,6 @@
  * of the file; so a thread knows its stream at the end, and the place is put right when the flow is read. */
 #include "stages/input/chrome/chrome_maker.h"
 
-static bool is_flow(const struct tm_record *r)
-{
-    return r->kind == TM_FLOW_BEGIN || r->kind == TM_FLOW_STEP || r->kind == TM_FLOW_END;
-}
-
 static bool is_same_time(const struct tm_json_time *a, const struct tm_json_time *b)
 {
     return a->us == b->us && a->ps == b->ps;
@@ -56,7 +51,7 @@ tm_status tm_chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_e
     tm_status st = TM_OK;
 
     words.has_texts_only = m->header->has_highres_ticks; /* JAX */
-    if (is_flow(r)) {
+    if (tm_is_flow(r)) {
         st = find_place(m, event, r, &words.place);
         words.has_place = true;
         words.is_enclosed = r->kind != TM_FLOW_END || event->has & TM_CHROME_BIND_ENCLOSING;
@@ -72,7 +67,7 @@ tm_status tm_chrome_finish_own(void *to, const struct tm_record *record, uint8_t
     struct tm_argument place;
     const struct tm_track *track;
 
-    if (!is_flow(record) || record->flags & TM_FLAG_PLACED)
+    if (!tm_is_flow(record) || record->flags & TM_FLAG_PLACED)
         return TM_OK;
     if (!tm_arguments_find((struct tm_arguments){ bytes, length }, TM_ARGUMENT_PLACE, &place) ||
         place.value >= tm_rows_count(trace->tracks))

@@ -98,7 +98,7 @@ static void put_head(struct chrome_json *c, char phase, const struct tm_out_row 
     tm_sink_put(sink, head + !c->has_events, sizeof(head) - !c->has_events);
     c->has_events = true;
     tm_sink_int(sink, row->pid);
-    if (row->sort == TM_OUT_PROCESS || row->sort == TM_OUT_COUNTER)
+    if (row->sort == TM_OUT_PROCESS || row->sort == TM_OUT_GROUP || row->sort == TM_OUT_COUNTER)
         return;
     tm_sink_text(sink, ",\"tid\":");
     tm_sink_int(sink, row->tid);
@@ -143,16 +143,10 @@ static tm_status end_with_arguments(struct chrome_json *c, const struct tm_out_e
     return end_event(c);
 }
 
-/* Perfetto keeps sort indexes as 32 bits. */
-static int64_t sort_index(int64_t order)
-{
-    return order < INT32_MIN ? INT32_MIN : order > INT32_MAX ? INT32_MAX : order;
-}
-
 static tm_status put_row(struct tm_trace_writer *w, const struct tm_out_row *row)
 {
     struct chrome_json *const c = writer_of(w);
-    const bool is_process = row->sort == TM_OUT_PROCESS;
+    const bool is_process = row->sort == TM_OUT_PROCESS || row->sort == TM_OUT_GROUP;
 
     if (row->sort == TM_OUT_COUNTER) /* its events name it */
         return TM_OK;
@@ -164,7 +158,7 @@ static tm_status put_row(struct tm_trace_writer *w, const struct tm_out_row *row
     put_head(c, 'M', row);
     tm_sink_text(&c->json.sink, is_process ? ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":"
                                            : ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":");
-    tm_sink_int(&c->json.sink, sort_index(row->order));
+    tm_sink_int(&c->json.sink, tm_out_rank(row));
     tm_sink_put(&c->json.sink, "}", 1);
     return end_event(c);
 }
@@ -260,9 +254,8 @@ static tm_status put_counter(struct tm_trace_writer *w, const struct tm_out_coun
 static tm_status put_arrow(struct tm_trace_writer *w, const struct tm_out_flow *flow)
 {
     struct chrome_json *const c = writer_of(w);
-    const char phase = flow->kind == TM_FLOW_BEGIN ? 's' : flow->kind == TM_FLOW_STEP ? 't' : 'f';
 
-    put_head(c, phase, flow->row);
+    put_head(c, tm_out_flow_phase(flow), flow->row);
     put_time(c, flow->time_ps);
     put_id(c, ",\"id\":", flow->id);
     put_name(c, flow->name, flow->category);
@@ -272,7 +265,6 @@ static tm_status put_arrow(struct tm_trace_writer *w, const struct tm_out_flow *
 }
 
 const struct tm_trace_writer_type tm_chrome_json_writer = {
-    .suffix = ".json",
     .writes_ends = false,
     .open = open_writer,
     .begin_file = begin_file,

@@ -5,7 +5,7 @@
  * fixed size.
  * source: RFC 4180, with LF at the end of a line */
 #include "stages/output/json_text.h"
-#include "stages/output/json_valid.h"
+#include "stages/output/out_text.h"
 
 static const char header[] = "host,process,row,lane,kind,class,name,start_ps,dur_ps,value,step,device,correlation,"
                              "category,arguments\n";
@@ -96,12 +96,12 @@ static void put_quoted(struct tm_text_sink *sink, const char *text, size_t lengt
     if (is_formula(text, length))
         tm_sink_put(sink, "'", 1);
     for (;;) {
-        const size_t n = tm_json_valid(text, length);
+        const size_t n = tm_out_valid(text, length);
 
         put_run(sink, text, n);
         if (n == length)
             break;
-        tm_sink_put(sink, TM_JSON_REPLACEMENT, TM_JSON_REPLACEMENT_BYTES);
+        tm_sink_put(sink, TM_OUT_REPLACEMENT, TM_OUT_REPLACEMENT_BYTES);
         text += n + 1;
         length -= n + 1;
     }
@@ -193,7 +193,7 @@ static tm_status put_event(struct tm_trace_writer *w, const struct tm_out_event 
     struct tm_out_event whole = *event;
     const char *const class = event->of ? tm_class_name[event->of->record.class] : "";
 
-    whole.marks &= (uint8_t)~(TM_OUT_CUT_BEGIN | TM_OUT_CUT_END);
+    whole.marks &= (uint8_t)~TM_OUT_CUTS;
     put_place(c, event->trace, event->row, event->is_instant ? "instant," : "span,");
     put_text(c, class, strlen(class));
     put_name(c, event->name);
@@ -236,7 +236,6 @@ static tm_status skip_arrow(struct tm_trace_writer *w, const struct tm_out_flow 
 }
 
 const struct tm_trace_writer_type tm_csv_writer = {
-    .suffix = ".csv",
     .writes_ends = true,
     .open = open_writer,
     .begin_file = begin_file,

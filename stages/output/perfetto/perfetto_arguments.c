@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stages/output/out_text.h"
+
 enum { NUMBER_MOST = 4096 /* bytes of a number as it was written; longer ones stay texts */ };
 
 void tm_perfetto_arguments_open(struct tm_perfetto_arguments *a, struct tm_perfetto_names *names)
@@ -76,7 +78,7 @@ void tm_perfetto_set_text(Perfetto__DebugAnnotation *value, const char *text)
 static void set_real(Perfetto__DebugAnnotation *value, double real)
 {
     if (!isfinite(real)) {
-        tm_perfetto_set_text(value, isnan(real) ? "NaN" : real > 0 ? "Infinity" : "-Infinity");
+        tm_perfetto_set_text(value, tm_out_not_finite(real));
         return;
     }
     value->value_case = PERFETTO__DEBUG_ANNOTATION__VALUE_DOUBLE_VALUE;

@@ -1,52 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets in blocks, blocks in a file.  A block is deflated on its own, so that a file that is cut short loses no more
- * than its last block, and files that are put together are one trace.  Memory: two blocks and a pool for zlib, of fixed
- * sizes.
+ * than its last block, and files that are put together are one trace.  Memory: two blocks and what deflate
+ * takes, of fixed sizes.
  * source: https://perfetto.dev/docs/reference/trace-packet-proto, compressed_packets; RFC 1950 */
 #include "stages/output/perfetto/perfetto_packets.h"
 
 #include <assert.h>
 
-/* Of kernels and their arguments level 5 makes 0.84 times the bytes of level 2 in twice its time, level 6 another 0.93 in
- * half as much again. */
-enum { LEVEL = 5, MEMORY_LEVEL = 8 };
-
-static voidpf pool_take(voidpf opaque, uInt items, uInt size)
-{
-    struct tm_packets *const p = opaque;
-    const uint64_t bytes = ((uint64_t)items * size + 15) & ~(uint64_t)15;
-
-    if (bytes > TM_PACKETS_POOL_BYTES - p->pool_used)
-        return Z_NULL;
-    p->pool_used += (size_t)bytes;
-    return p->pool + p->pool_used - bytes;
-}
-
-static void pool_give(voidpf opaque, voidpf block)
-{
-    (void)opaque;
-    (void)block;
-}
-
 tm_status tm_packets_open(struct tm_packets *p, struct tm_run *run, bool is_deflating)
 {
     p->run = run;
-    if (!is_deflating)
-        return TM_OK;
-    p->zlib.zalloc = pool_take;
-    p->zlib.zfree = pool_give;
-    p->zlib.opaque = p;
-    if (deflateInit2(&p->zlib, LEVEL, Z_DEFLATED, MAX_WBITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
-        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot set up zlib: its memory is too small");
-    p->is_deflating = true;
-    return TM_OK;
+    return is_deflating ? tm_deflater_open(&p->deflater, run, TM_DEFLATE_ZLIB) : TM_OK;
 }
 
 void tm_packets_close(struct tm_packets *p)
 {
-    if (p->is_deflating)
-        (void)deflateEnd(&p->zlib);
-    p->is_deflating = false;
+    tm_deflater_close(&p->deflater);
 }
 
 void tm_packets_begin_file(struct tm_packets *p, struct tm_out_file *file)
@@ -70,18 +39,19 @@ static size_t pack(struct tm_packets *p, Perfetto__TracePacket *packet)
 static void deflate_block(struct tm_packets *p)
 {
     Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
-    int result = deflateReset(&p->zlib);
+    z_stream *const z = &p->deflater.zlib;
+    int result = deflateReset(z);
 
     assert(result == Z_OK);
-    p->zlib.next_in = p->block;
-    p->zlib.avail_in = (uInt)p->used;
-    p->zlib.next_out = p->deflated;
-    p->zlib.avail_out = sizeof(p->deflated);
-    result = deflate(&p->zlib, Z_FINISH);
+    z->next_in = p->block;
+    z->avail_in = (uInt)p->used;
+    z->next_out = p->deflated;
+    z->avail_out = sizeof(p->deflated);
+    result = deflate(z, Z_FINISH);
     assert(result == Z_STREAM_END);
     (void)result;
     packet.has_compressed_packets = true;
-    packet.compressed_packets = (ProtobufCBinaryData){ sizeof(p->deflated) - p->zlib.avail_out, p->deflated };
+    packet.compressed_packets = (ProtobufCBinaryData){ sizeof(p->deflated) - z->avail_out, p->deflated };
     p->used = 0;
     p->used = pack(p, &packet);
 }
@@ -90,7 +60,7 @@ static tm_status write_block(struct tm_packets *p)
 {
     tm_status status;
 
-    if (p->is_deflating && p->used > 0 && p->used <= TM_PACKETS_BLOCK_BYTES)
+    if (p->deflater.is_open && p->used > 0 && p->used <= TM_PACKETS_BLOCK_BYTES)
         deflate_block(p);
     status = tm_out_file_write(p->file, p->block, p->used);
     p->used = 0;

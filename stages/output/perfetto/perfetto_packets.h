@@ -2,10 +2,9 @@
 #ifndef TM_PERFETTO_PACKETS_H
 #define TM_PERFETTO_PACKETS_H
 
-#include <zlib.h>
-
 #include "perfetto.pb-c.h"
 #include "pipeline/run.h"
+#include "stages/output/deflater.h"
 #include "stages/output/out_file.h"
 
 /* Packets on their way into a file.  They are gathered in a block; a full one is written as it is, or deflated into one
@@ -13,21 +12,16 @@
 enum {
     TM_PACKETS_BLOCK_BYTES = 512 << 10, /* what a block holds; a packet that is larger goes into the file as it is */
     TM_PACKET_MOST = 1 << 20,           /* bytes of one packet on the wire, at most */
-    TM_PACKETS_POOL_BYTES = 448 << 10,  /* zlib: (1 << (window bits + 2)) + (1 << (memory level + 9)) and its state;
-                                           some builds of it take half as much again */
 };
 
 struct tm_packets {
     struct tm_run *run;
     struct tm_out_file *file;  /* NULL = none is open */
     uint64_t raw_bytes;        /* of the file so far, before compression */
-    bool is_deflating;
-    z_stream zlib;
-    size_t pool_used;
     size_t used;               /* of block */
     uint8_t block[TM_PACKET_MOST];
     uint8_t deflated[TM_PACKETS_BLOCK_BYTES + (16 << 10)]; /* deflate adds 5 bytes to 16 KiB that it cannot shrink */
-    uint8_t pool[TM_PACKETS_POOL_BYTES] __attribute__((aligned(16)));
+    struct tm_deflater deflater; /* open: blocks are deflated */
 };
 
 /* in:     packets  zeroed memory

@@ -2,6 +2,7 @@
 /* Rows as track descriptors, and what stands before them.  Threads are tracks of threads, because the strip at the top
  * of the viewer is drawn from these alone.  No rows are merged, not even the lanes of one row: the viewer shows these
  * together anyway, and arrows of the input are refused on rows that are merged.
+ * A group is a track without a process that holds others: viewers show it above the processes, with its spans.
  * source: https://perfetto.dev/docs/reference/trace-packet-proto, TrackDescriptor */
 #include "stages/output/perfetto/perfetto_private.h"
 
@@ -62,11 +63,6 @@ tm_status tm_perfetto_put_facts(struct tm_perfetto *w)
     return status;
 }
 
-static int32_t rank_of(const struct tm_out_row *row)
-{
-    return row->order > INT32_MAX ? INT32_MAX : row->order < INT32_MIN ? INT32_MIN : (int32_t)row->order;
-}
-
 static bool is_text(ProtobufCBinaryData text, const char *literal)
 {
     return text.len == strlen(literal) && memcmp(text.data, literal, text.len) == 0;
@@ -102,7 +98,7 @@ static tm_status put_track(struct tm_perfetto *w, const struct tm_out_row *row, 
     track->has_parent_uuid = row->parent != 0;
     track->parent_uuid = row->parent;
     track->has_sibling_order_rank = true;
-    track->sibling_order_rank = rank_of(row);
+    track->sibling_order_rank = tm_out_rank(row);
     if (row->sort != TM_OUT_COUNTER) {
         track->has_child_ordering = true;
         track->child_ordering = PERFETTO__TRACK_DESCRIPTOR__ORDERING__EXPLICIT;
@@ -122,12 +118,14 @@ tm_status tm_perfetto_put_row(struct tm_trace_writer *base, const struct tm_out_
     Perfetto__CounterDescriptor counter = PERFETTO__COUNTER_DESCRIPTOR__INIT;
     tm_status status;
 
+    if (row->uuid == row->parent) /* of a group, which has the spans */
+        return TM_OK;
     tm_perfetto_names_begin(&w->names);
     status = tm_perfetto_text(&w->names, row->name, &track.name);
     track.has_name = row->sort != TM_OUT_PROCESS && row->sort != TM_OUT_THREAD;
     process.has_pid = process.has_legacy_sort_index = process.has_process_name = true;
     process.pid = thread.pid = row->pid;
-    process.legacy_sort_index = thread.legacy_sort_index = rank_of(row);
+    process.legacy_sort_index = thread.legacy_sort_index = tm_out_rank(row);
     process.process_name = thread.thread_name = track.name;
     thread.has_pid = thread.has_tid = thread.has_legacy_sort_index = thread.has_thread_name = true;
     thread.tid = row->tid;

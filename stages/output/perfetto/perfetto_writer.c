@@ -7,6 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "stages/output/out_marks.h"
+
 /* What a packet takes at most beside its texts: itself (the facts, at most), an argument, an entry of a table.  Numbers
  * take 10 bytes, lengths 5, the number and the type of a field 2. */
 enum { PACKET_BYTES = 2048, ARGUMENT_BYTES = 2 + 5 + 2 + 10 + 2 + 10, ENTRY_BYTES = 2 + 5 + 1 + 10 + 1 + 5 };
@@ -18,10 +20,10 @@ static_assert(PACKET_BYTES + TM_PERFETTO_SCRATCH_BYTES + 2 * TM_ARGUMENTS_MOST +
 static const uint64_t own_flow = UINT64_C(1) << 63;
 
 static const char *const own_key_text[TM_PERFETTO_OWN_KEYS] = {
-    [TM_PERFETTO_KEY_CUT] = "tracemill_cut",
-    [TM_PERFETTO_KEY_BEGIN] = "tracemill_begin_ns",
-    [TM_PERFETTO_KEY_DURATION] = "tracemill_dur_ns",
-    [TM_PERFETTO_KEY_UNFINISHED] = "tracemill_unfinished",
+    [TM_PERFETTO_KEY_CUT] = TM_OUT_KEY_CUT,
+    [TM_PERFETTO_KEY_BEGIN] = TM_OUT_KEY_BEGIN,
+    [TM_PERFETTO_KEY_DURATION] = TM_OUT_KEY_DURATION,
+    [TM_PERFETTO_KEY_UNFINISHED] = TM_OUT_KEY_UNFINISHED,
 };
 
 static void free_writer(struct tm_trace_writer *base)
@@ -177,7 +179,6 @@ static tm_status add_int(struct tm_perfetto *w, enum tm_perfetto_own_key key, in
 
 static tm_status add_cut(struct tm_perfetto *w, const struct tm_out_event *from)
 {
-    static const char *const sides[] = { "", "begin", "end", "both" };
     Perfetto__DebugAnnotation *value;
     int64_t begin_ns, end_ns;
     tm_status status = set_time(w, from->whole_begin_ps, &begin_ns);
@@ -189,7 +190,7 @@ static tm_status add_cut(struct tm_perfetto *w, const struct tm_out_event *from)
     if (status != TM_OK)
         return status;
     if (value)
-        tm_perfetto_set_text(value, sides[from->marks & (TM_OUT_CUT_BEGIN | TM_OUT_CUT_END)]);
+        tm_perfetto_set_text(value, tm_out_cut_text(from->marks));
     status = add_int(w, TM_PERFETTO_KEY_BEGIN, begin_ns);
     return status == TM_OK ? add_int(w, TM_PERFETTO_KEY_DURATION, end_ns - begin_ns) : status;
 }
@@ -262,7 +263,7 @@ static tm_status make_end(struct tm_perfetto *w, Perfetto__TrackEvent *event, co
 
     *event = (Perfetto__TrackEvent)PERFETTO__TRACK_EVENT__INIT;
     tm_perfetto_names_begin(&w->names);
-    if (!(from->marks & (TM_OUT_CUT_BEGIN | TM_OUT_CUT_END)))
+    if (!(from->marks & TM_OUT_CUTS))
         return TM_OK;
     tm_perfetto_arguments_begin(&w->arguments, TM_ARGS_ALL);
     status = add_cut(w, from);
@@ -334,7 +335,7 @@ static tm_status flow(struct tm_trace_writer *base, const struct tm_out_flow *fl
     if (status != TM_OK)
         return status;
     arrow.has_phase = arrow.has_unscoped_id = true;
-    arrow.phase = flow->kind == TM_FLOW_BEGIN ? 's' : flow->kind == TM_FLOW_STEP ? 't' : 'f';
+    arrow.phase = tm_out_flow_phase(flow);
     arrow.unscoped_id = flow->id;
     arrow.has_bind_to_enclosing = arrow.bind_to_enclosing = flow->kind == TM_FLOW_END && flow->is_enclosed;
     event.legacy_event = &arrow;
@@ -342,7 +343,6 @@ static tm_status flow(struct tm_trace_writer *base, const struct tm_out_flow *fl
 }
 
 const struct tm_trace_writer_type tm_perfetto_writer = {
-    .suffix = ".pftrace",
     .writes_ends = true,
     .open = open_writer,
     .begin_file = begin_file,
