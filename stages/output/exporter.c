@@ -268,7 +268,7 @@ static tm_status take_other(struct tm_exporter *e, const struct tm_export_item *
 /* An arrow is not parted from a span of length 0 at its time, as long as there are not too many of them. */
 static bool stays_together(struct tm_exporter *e, const struct tm_event *event)
 {
-    if (is_flow(event) && e->empty_spans && e->kept_together++ < TM_KEPT_TOGETHER_MOST)
+    if (tm_is_flow(&event->record) && e->empty_spans && e->kept_together++ < TM_KEPT_TOGETHER_MOST)
         return true;
     e->kept_together = 0;
     return false;
