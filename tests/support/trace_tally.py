@@ -148,14 +148,27 @@ def flows_of(arrows):
             yield ends[first:last]
 
 
-def arrows_of(recording):
+def as_in_json(row, held):
+    """The importer takes a span without a length for open at its time, if it came from a JSON."""
+    empty = defaultdict(list)
+    for item in in_order(row.items):
+        if to_ns(item.begin) == to_ns(item.end):
+            empty[(item.lane, to_ns(item.begin))].append(item)
+    for arrow, item in held.items():
+        if item is not None and arrow.is_enclosed:
+            held[arrow] = empty.get((item.lane, to_ns(arrow.time)), [item])[-1]
+    return held
+
+
+def arrows_of(recording, is_json=False):
     """Pairs of the spans that are joined, for each arrow of the input."""
     by_row = defaultdict(list)
     for arrow in recording.arrows:
         by_row[arrow.row].append(arrow)
     holders = {}
     for row, arrows in by_row.items():
-        holders.update(hold(row, arrows))
+        held = hold(row, arrows)
+        holders.update(as_in_json(row, held) if is_json else held)
     for flow in flows_of(recording.arrows):
         ends = [holders[arrow] for arrow in flow if holders[arrow] is not None]
         if holders[flow[0]] is not None:
