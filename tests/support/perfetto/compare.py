@@ -167,8 +167,8 @@ def in_perfetto(value):
 
 
 def near(value):
-    """The importer reads a number of a JSON to the last digit but one."""
-    return float(f"{value:.13g}")
+    """The importer reads a number of a JSON to the last digit but one or two."""
+    return float(f"{value:.15g}")
 
 
 def in_json(value):
@@ -216,9 +216,9 @@ def compare_arguments(wanted, held, offset=0, is_json=False):
 
 # --- arrows ---------------------------------------------------------------------------------------------------
 
-def compare_arrows(recording, held, offset=0):
+def compare_arrows(recording, held, offset=0, is_json=False):
     wanted = Counter((trace_tally.to_ns(a.begin), clean(a.name), trace_tally.to_ns(b.begin), clean(b.name))
-                     for a, b in trace_tally.arrows_of(recording))
+                     for a, b in trace_tally.arrows_of(recording, is_json))
     got = Counter()
     for left, right in held.flows:
         one, other = held.slices[left], held.slices[right]
