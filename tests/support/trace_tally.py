@@ -171,9 +171,13 @@ def arrows_of(recording, is_json=False):
         held = hold(row, arrows)
         holders.update(as_in_json(row, held) if is_json else held)
     for flow in flows_of(recording.arrows):
-        ends = [holders[arrow] for arrow in flow if holders[arrow] is not None]
-        if holders[flow[0]] is not None:
-            yield from zip(ends, ends[1:])
+        last = None  # where the next arrow comes from: what comes before the begin, and without it, has nothing
+        for arrow in flow:
+            holder = holders[arrow]
+            if last is not None and holder is not None:
+                yield last, holder
+            if arrow.kind == "s" or (arrow.kind == "t" and last is not None and holder is not None):
+                last = holder
 
 
 # --- arguments ------------------------------------------------------------------------------------------------
