@@ -123,7 +123,7 @@ static void test_devices_without_a_process(void **state)
         assert_int_equal(row.order, (3 + 4 * i + 3) * 64);
         group.uuid = row.parent;
     }
-    assert_non_null(strstr(export_rig_lines(&rig), "group 1000001 Analysis \u00b7 h0 \u00b7 tracemill @0\n"
+    assert_non_null(strstr(export_rig_lines(&rig), "group 1000001 Analysis \u00b7 tracemill \u00b7 h0 @0\n"
                                                    "row 1000001/1000003 cpu:1 steps \u00b7 tracemill @448\n"
                                                    "row 1000001/1000002 cpu:0 idle gaps \u00b7 tracemill @256\n"));
     assert_int_equal(tm_out_rows_use(rows, &rig.recorder.writer, tm_out_rows_derived(rows, TM_DERIVED_FACTS, TM_NONE), 0, &row,
