@@ -254,7 +254,6 @@ void tm_conversion_observe(struct tm_conversion *c, struct tm_observer *observer
 tm_status tm_conversion_take_summary(struct tm_conversion *c, const struct tm_value *summary)
 {
     c->is_read = true;
-    c->arguments_are_read = c->host.run != NULL;
     place_hosts(c);
     return c->derived ? tm_derived_take_summary(c->derived, summary) : TM_OK;
 }
