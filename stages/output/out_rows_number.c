@@ -380,7 +380,8 @@ static void find_sharing_devices(struct tm_out_rows *r)
     }
 }
 
-void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, const char *what, char *name, size_t size)
+void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, const char *what, char *name,
+                                size_t size)
 {
     const char *id = "", *slash;
 
