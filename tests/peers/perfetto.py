@@ -13,17 +13,15 @@ import argparse
 import csv
 import gzip
 import io
-import re
 import sys
 from collections import Counter
-from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from perfetto import importer  # noqa: E402
 from perfetto.compare import (compare_arguments, compare_arrows, compare_counters, compare_numbers,  # noqa: E402
-                              compare_slices)
+                              compare_slices, origin_ns)
 from perfetto.held import Held  # noqa: E402
 from perfetto.sources import all_sources  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -31,14 +29,6 @@ from tracemill import Scratch, run  # noqa: E402
 
 LARGE = 1_000_000  # bytes: what is left to --full
 SHOWN = 14
-ORIGIN = re.compile(rb'"origin_us"\s*:\s*"?(-?[0-9.]+)')
-
-
-def origin_ns(path):
-    """What a JSON's clock reads at 0, on the input's: its own words."""
-    data = path.read_bytes()
-    found = ORIGIN.search(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
-    return int(Decimal(found.group(1).decode()) * 1000) if found else 0
 
 
 def convert(source, out, *options):
@@ -52,13 +42,14 @@ def check(source, out, options=("--plain",), with_arguments=True):
         return [f"convert: {result}"], None
     held = Held(out, with_args=with_arguments)
     recording = source.recording
-    offset = 0 if ".pftrace" in out.name else origin_ns(out)
-    wrong = held.complaints() + compare_slices(recording, held, offset) + compare_numbers(recording, held)
+    is_json = ".json" in out.name
+    offset = origin_ns(out) if is_json else 0
+    wrong = held.complaints() + compare_slices(recording, held, offset, is_json) + compare_numbers(recording, held)
     wrong += compare_counters(recording, held, offset)
     if recording.arrows:
         wrong += compare_arrows(recording, held, offset)
     if with_arguments:
-        wrong += compare_arguments(source.arguments, held, offset)
+        wrong += compare_arguments(source.arguments(is_json), held, offset)
     return wrong, held
 
 

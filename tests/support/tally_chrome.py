@@ -5,14 +5,19 @@ import re
 from collections import defaultdict
 from decimal import ROUND_HALF_UP, Decimal
 
-from trace_tally import ASYNC, LOOSE, NO_NAME, THREAD, Arrow, Item, Process, Recording, Row
+from trace_tally import ASYNC, LOOSE, NO_NAME, THREAD, Arrow, Item, Process, Recording, Row, add_allocations
 
 DAYS_BEFORE, DAYS_AFTER = 5, 100
 PS_PER_DAY = 86400 * 10**12
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,19}")
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 # Categories of PyTorch's: its clock counts from anywhere.
-TORCH = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_runtime", "cuda_driver", "cpu_op",
+DEVICES = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "Kernel", "Memcpy", "Memset", "cuda_event",
+          "cuda_profiler_range", "xpu_scope_profiler", "mtia_ccp_events", "mtia_insight", "mtia_counters", "hpu_op",
+          "collective_comm"}
+WHOLE = {"Trace", "external_correlation"}  # of no thread
+DEVICE_WORDS = {0: "cpu", 1: "gpu", 6: "gpu", 9: "xla", 12: "xpu", 13: "mps", 15: "hpu", 19: "mtia"}
+TORCH = DEVICES | WHOLE | {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_runtime", "cuda_driver", "cpu_op",
          "user_annotation", "python_function", "overhead", "cuda_sync", "cpu_instant_event", "Kernel", "Memcpy", "Memset",
          "Runtime", "Operator"}
 
@@ -49,11 +54,20 @@ def text_or_none(value):
     return value if isinstance(value, str) else None
 
 
+def named_by(number, what):
+    """A name for what the file leaves without one."""
+    if isinstance(number, str):
+        return number or f'{what} ""'
+    return f"{what} {0 if number is None else number}"
+
+
 class Reader:
     def __init__(self, events):
         self.recording = Recording()
         self.processes, self.rows = {}, {}
         self.process_names, self.process_orders, self.thread_names, self.thread_orders = {}, {}, {}, {}
+        self.labels, self.allocations, self.flow_places = {}, [], []
+        self.devices, self.streams = {}, {}  # number -> Process; (pid, tid) -> the first stream that is drawn there
         self.halves, self.async_halves = defaultdict(list), defaultdict(list)
         self.origin = None
         for place, event in enumerate(events):
@@ -64,6 +78,7 @@ class Reader:
         self.join(self.halves)
         self.join(self.async_halves)
         self.give_names()
+        add_allocations(self.recording, ((*a[:2], self.allocator_process(a), *a[3:]) for a in self.allocations))
 
     # --- rows ---
     def process(self, event):
@@ -72,15 +87,27 @@ class Reader:
             self.processes[number] = Process(number, "")
         return self.processes[number]
 
+    def thread_number(self, event):
+        number = id_of(event.get("tid"))
+        return id_of(event.get("pid")) if number is None else number
+
     def row(self, event, sort=THREAD):
         process = self.process(event)
-        number = None
-        if sort == THREAD:
-            number = id_of(event.get("tid"))
-            number = process.number if number is None else number
-        key = (process.number, sort, number)
+        number = self.thread_number(event) if sort == THREAD else None
+        return self.known_row((process.number, sort, number), process, number, sort if sort != THREAD else "", sort)
+
+    def stream(self, event):
+        """On a device of PyTorch's, which is a process of its own: the file draws waits of the host there too."""
+        device = event.get("args", {}).get("device")
+        device = device if isinstance(device, int) else id_of(event.get("pid"))
+        number = self.thread_number(event)
+        process = self.devices.setdefault(device, Process(id_of(event.get("pid")), f"GPU {device}"))
+        row = self.known_row(("device", device, number), process, number, named_by(number, "stream"), THREAD)
+        self.streams.setdefault((id_of(event.get("pid")), number), row)
+        return row
+
+    def known_row(self, key, process, number, name, sort):
         if key not in self.rows:
-            name = sort if sort != THREAD else ""
             self.rows[key] = Row(process, number, name, sort)
             self.recording.rows.append(self.rows[key])
         return self.rows[key]
@@ -92,6 +119,8 @@ class Reader:
         tid = pid if tid is None else tid
         if event.get("name") == "process_name" and text_or_none(args.get("name")):
             self.process_names[pid] = args["name"]
+        elif event.get("name") == "process_labels" and text_or_none(args.get("labels")):
+            self.labels[pid] = args["labels"]
         elif event.get("name") == "thread_name" and text_or_none(args.get("name")):
             self.thread_names[(pid, tid)] = args["name"]
         elif event.get("name") == "process_sort_index" and isinstance(args.get("sort_index"), int):
@@ -101,13 +130,22 @@ class Reader:
 
     def give_names(self):
         for number, process in self.processes.items():
-            process.name = self.process_names.get(number, "")
+            name, labels = self.process_names.get(number), self.labels.get(number)
+            process.name = f"{name} ({labels})" if name and labels else name or named_by(number, "process")
             process.order = self.process_orders.get(number, 0)
         for (pid, sort, tid), row in self.rows.items():
-            if sort == THREAD:
-                row.name = self.thread_names.get((pid, tid), "")
+            if sort == THREAD and pid != "device":
+                row.name = self.thread_names.get((pid, tid)) or named_by(tid, "thread")
                 row.order = self.thread_orders.get((pid, tid), 0)
+        for arrow, pid, tid in self.flow_places:
+            arrow.row = self.streams.get((pid, tid), arrow.row)
         self.recording.rows = [row for row in self.recording.rows if row.items]
+
+    def allocator_process(self, allocation):
+        name = allocation[3]
+        if name.startswith("gpu:"):
+            return self.devices.get(int(name[4:]), allocation[2])
+        return allocation[2]
 
     # --- events ---
     def time(self, event, length):
@@ -151,14 +189,35 @@ class Reader:
         return item
 
     def complete(self, event, place, begin, length):
-        self.put(self.row(event), event, place, begin, begin + length)
+        if event.get("cat") in DEVICES:
+            row = self.stream(event)
+        else:
+            row = self.row(event, LOOSE if event.get("cat") in WHOLE else THREAD)
+        self.put(row, event, place, begin, begin + length)
 
     def half(self, event, place, begin, _):
         self.halves[self.row(event)].append((begin, place, event))
 
     def instant(self, event, place, begin, _):
         loose = event.get("s") in ("g", "p") or event.get("tid") is None
-        self.put(self.row(event, LOOSE if loose else THREAD), event, place, begin, begin, is_instant=True)
+        row = self.row(event, LOOSE if loose else THREAD)
+        self.put(row, event, place, begin, begin, is_instant=True)
+        if event.get("name") == "[memory]":
+            self.allocation(event, begin, row.process)
+
+    def allocation(self, event, begin, process):
+        args = dict(args_of(event))
+        if "Bytes" not in args:
+            return
+        allocated, reserved = args.get("Total Allocated"), args.get("Total Reserved")
+        state = {} if allocated is None else {"bytes_allocated": allocated}
+        if allocated is not None and reserved is not None and reserved >= allocated:
+            state["bytes_available"] = reserved - allocated
+        name = "allocator"
+        if "Device Type" in args:
+            name = DEVICE_WORDS.get(args["Device Type"], "device")
+            name += f":{args['Device Id']}" if args.get("Device Id", -1) >= 0 else ""
+        self.allocations.append((begin, len(self.allocations), process, name, state))
 
     def async_event(self, event, place, begin, _):
         self.async_halves[self.row(event, ASYNC)].append((begin, place, event))
@@ -166,6 +225,8 @@ class Reader:
     def counter(self, event, place, begin, _):
         name, number = text_or_none(event.get("name")) or NO_NAME, event.get("id")
         for key, value in args_of(event):
+            if isinstance(value, str) and NUMBER.fullmatch(value):
+                value = Decimal(value)
             if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
                 title = f"{name} {key}" if number is None else f"{name} [{number}] {key}"
                 self.recording.counters[(self.process(event), title)].append((begin, value, place))
@@ -175,7 +236,9 @@ class Reader:
     def arrow(self, event, place, begin, _):
         key = (event.get("cat"), event.get("name"), flow_id(event))
         is_enclosed = event["ph"] != "f" or event.get("bp") == "e"
-        self.recording.arrows.append(Arrow(key, event["ph"], begin, self.row(event), is_enclosed, place))
+        arrow = Arrow(key, event["ph"], begin, self.row(event), is_enclosed, place)
+        self.recording.arrows.append(arrow)
+        self.flow_places.append((arrow, id_of(event.get("pid")), self.thread_number(event)))
 
     # --- halves ---
     def join(self, halves):
@@ -206,5 +269,21 @@ class Reader:
         self.put(row, opened, place, begin, end, args_of(opened) + args_of(event)).key = key
 
 
+def whole_or_text(value):
+    """In the JSON of JAX everything is a text: a whole number is one again."""
+    if isinstance(value, str) and INTEGER.fullmatch(value) and -2**63 <= int(value) < 2**64:
+        return int(value)
+    return value
+
+
+def arguments_of(args):
+    return args
+
+
 def recording_of(events):
-    return Reader(events).recording
+    recording = Reader(events).recording
+    if any(row.process.name.startswith(("/", "#")) for row in recording.rows):
+        for row in recording.rows:
+            for item in row.items:
+                item.args = tuple((key, whole_or_text(value)) for key, value in item.args)
+    return recording

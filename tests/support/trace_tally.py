@@ -92,13 +92,29 @@ def fits(item, open_spans):
 
 
 def slices_by_row(recording):
-    """out: {(row, lane): list of (ts, dur, name, depth) in ns}"""
+    """out: {(row, lane): list of (ts, dur, name, depth) in ns, in the order in which they were taken}"""
     found = defaultdict(list)
     for row in recording.rows:
-        place_on_lanes(row)
-        for item in row.items:
+        for item in in_order(row.items):
             found[(row, item.lane)].append((*item.piece, item.depth))
     return found
+
+
+# --- allocators ------------------------------------------------------------------------------------------------
+
+ALLOCATOR_SERIES = {"bytes_allocated": "bytes allocated", "bytes_reserved": "bytes reserved",
+                    "bytes_available": "bytes available", "peak_bytes_in_use": "peak bytes in use"}
+
+
+def add_allocations(recording, allocations):
+    """allocations: (time, place, process, name of the allocator, {its state}); a value that stays is given once."""
+    last = {}
+    for time, place, process, name, state in sorted(allocations, key=lambda a: a[:2]):
+        for key, what in ALLOCATOR_SERIES.items():
+            series = (process, f"{name} {what}")
+            if key in state and last.get(series) != state[key]:
+                last[series] = state[key]
+                recording.counters[series].append((time, state[key], place))
 
 
 # --- arrows ---------------------------------------------------------------------------------------------------
@@ -154,13 +170,14 @@ def arrows_of(recording):
 
 # --- arguments ------------------------------------------------------------------------------------------------
 
-def leaves(value, path=""):
-    """(path, value) of each that is neither a list nor an object: as a viewer lists arguments, flat."""
-    if isinstance(value, dict):
+def leaves(value, path, shown):
+    """(path, value) of each that is neither a list nor an object, empty ones too: as a viewer lists arguments, flat.
+    shown: how it shows a key"""
+    if isinstance(value, dict) and value:
         for key, inner in value.items():
-            yield from leaves(inner, f"{path}.{key}" if path else key)
-    elif isinstance(value, (list, tuple)):
+            yield from leaves(inner, f"{path}.{shown(key)}", shown)
+    elif isinstance(value, (list, tuple)) and value:
         for number, inner in enumerate(value):
-            yield from leaves(inner, f"{path}[{number}]")
+            yield from leaves(inner, f"{path}[{number}]", shown)
     else:
         yield path, value

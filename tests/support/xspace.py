@@ -120,11 +120,11 @@ class Line:
 
 
 class Plane:
-    """names: metadata id -> (name, name for display)."""
+    """names: metadata id -> (name, name for display); stat_names: id -> name, and what texts refer to."""
 
     def __init__(self, data, at, end):
         self._data, self.name, self.id, self.names = data, "", 0, {}
-        self._stat_names, self._metadata, own, lines = {}, {}, [], []
+        self.stat_names, self._metadata, own, lines = {}, {}, [], []
         for number, value in fields(data, at, end):
             if number == 1:
                 self.id = signed(value)
@@ -163,18 +163,27 @@ class Plane:
         key, value = self._entry(span)
         for number, what in fields(self._data, *value):
             if number == 2:
-                self._stat_names[key] = text_of(self._data, what)
+                self.stat_names[key] = text_of(self._data, what)
 
     @functools.cache
     def metadata_stats(self, key):
         return dict(self.stat(span) for span in self._metadata.get(key, ()))
+
+    def metadata_spans(self, key):
+        return self._metadata.get(key, ())
+
+    def stat_fields(self, span):
+        return fields(self._data, *span)
+
+    def bytes_of(self, span):
+        return bytes(self._data[span[0]:span[1]])
 
     def stat(self, span):
         """(name, value)"""
         name, result = "", None
         for number, value in fields(self._data, *span):
             if number == 1:
-                name = self._stat_names.get(signed(value), "")
+                name = self.stat_names.get(signed(value), "")
             elif number == 2:
                 result = struct.unpack("<d", value)[0]
             elif number == 3:
@@ -186,7 +195,7 @@ class Plane:
             elif number == 6:
                 result = bytes(self._data[value[0]:value[1]])
             elif number == 7:
-                result = self._stat_names.get(signed(value), "")
+                result = self.stat_names.get(signed(value), "")
         return name, result
 
 

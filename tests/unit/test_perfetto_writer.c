@@ -116,7 +116,7 @@ static void put_slice(struct rig *r, const struct tm_out_event *event)
     assert_int_equal(tm_perfetto_writer.end(r->w, event), TM_OK);
 }
 
-/* --- reading, with the tables of names as a viewer keeps them --- */
+/* --- reading, with the tables of names and the clock as a viewer keeps them --- */
 
 enum table { CATEGORIES, NAMES, KEYS, STRINGS, TABLES };
 
@@ -124,7 +124,8 @@ struct trace {
     Perfetto__Trace *traces[BLOCKS_MOST];
     size_t trace_count, block_count;
     Perfetto__TracePacket **packets;
-    size_t count;
+    uint64_t *time_ns; /* of each packet: what the trace's clock reads */
+    size_t count, snapshots;
     ProtobufCBinaryData *text[TABLES]; /* by iid */
     size_t cleared;
 };
@@ -181,20 +182,71 @@ static void add_packets(struct trace *t, const uint8_t *bytes, size_t length)
     }
 }
 
-static struct trace *read_trace(const struct rig *r, const char *name)
+enum { SEQUENCE_CLOCK = 64, TRACE_CLOCK = 6 };
+
+/* Both clocks read 0 at the same moment. */
+static void check_snapshot(const Perfetto__ClockSnapshot *snapshot)
+{
+    assert_int_equal(snapshot->n_clocks, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const Perfetto__Clock *clock = snapshot->clocks[i];
+
+        assert_int_equal(clock->clock_id, i == 0 ? SEQUENCE_CLOCK : TRACE_CLOCK);
+        assert_int_equal(clock->is_incremental, i == 0);
+        assert_true(clock->has_timestamp && clock->timestamp == 0);
+    }
+}
+
+/* Tables that begin anew take the defaults with them, and those name the clock: both come again.  Each time counts from
+ * the one before, the first one after a snapshot from 0. */
+static void follow_clock(struct trace *t)
+{
+    uint64_t clock_ns = 0;
+
+    for (size_t i = 0; i < t->count; i++) {
+        const Perfetto__TracePacket *packet = t->packets[i];
+
+        assert_int_equal(packet->sequence_flags == 1, packet->trace_packet_defaults != NULL);
+        if (packet->trace_packet_defaults) {
+            assert_non_null(packet->clock_snapshot);
+            assert_int_equal(packet->trace_packet_defaults->timestamp_clock_id, SEQUENCE_CLOCK);
+        }
+        assert_int_equal(packet->has_timestamp, packet->track_event != NULL);
+        if (packet->clock_snapshot) {
+            check_snapshot(packet->clock_snapshot);
+            t->snapshots++;
+            clock_ns = 0;
+        }
+        assert_false(__builtin_add_overflow(clock_ns, packet->timestamp, &clock_ns));
+        assert_true(clock_ns <= INT64_MAX);
+        t->time_ns[i] = clock_ns;
+    }
+}
+
+static struct trace *trace_of(const uint8_t *bytes, size_t length)
 {
     struct trace *t = calloc(1, sizeof(*t));
-    size_t length;
-    uint8_t *bytes = read_bytes(r, name, &length);
 
     assert_non_null(t);
     t->packets = calloc(PACKETS_MOST, sizeof(*t->packets));
+    t->time_ns = calloc(PACKETS_MOST, sizeof(*t->time_ns));
     assert_non_null(t->packets);
+    assert_non_null(t->time_ns);
     for (int i = 0; i < TABLES; i++) {
         t->text[i] = calloc(IIDS_MOST, sizeof(*t->text[i]));
         assert_non_null(t->text[i]);
     }
     add_packets(t, bytes, length);
+    follow_clock(t);
+    return t;
+}
+
+static struct trace *read_trace(const struct rig *r, const char *name)
+{
+    size_t length;
+    uint8_t *bytes = read_bytes(r, name, &length);
+    struct trace *t = trace_of(bytes, length);
+
     free(bytes);
     return t;
 }
@@ -205,6 +257,7 @@ static void free_trace(struct trace *t)
         perfetto__trace__free_unpacked(t->traces[i], NULL);
     for (int i = 0; i < TABLES; i++)
         free(t->text[i]);
+    free(t->time_ns);
     free(t->packets);
     free(t);
 }
@@ -231,6 +284,8 @@ static Perfetto__TracePacket *packet_at(struct trace *t, size_t i)
 
     assert_int_equal(packet->trusted_packet_sequence_id, 1);
     assert_true(packet->sequence_flags == 1 || (i > 0 && packet->sequence_flags == 2));
+    if (i == 1)
+        assert_true(packet->track_descriptor && packet->track_descriptor->uuid == 0); /* of the trace */
     if (packet->sequence_flags == 1) {
         t->cleared++;
         for (int k = 0; k < TABLES; k++)
@@ -327,11 +382,13 @@ static void slices_instants_and_counters_are_packets_of_one_sequence(void **stat
 
     struct trace *t = read_trace(r, "0");
 
-    assert_int_equal(t->count, 6);
+    assert_int_equal(t->count, 7);
+    assert_int_equal(t->snapshots, 1);
     assert_int_equal(packet_at(t, 0)->sequence_flags, 1);
-    const Perfetto__TracePacket *p = packet_at(t, 1);
+    (void)packet_at(t, 1);
+    const Perfetto__TracePacket *p = packet_at(t, 2);
 
-    assert_int_equal(p->timestamp, EPOCH_NS + 2);
+    assert_int_equal(t->time_ns[2], EPOCH_NS + 2);
     assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN);
     assert_int_equal(p->track_event->track_uuid, 11);
     assert_is(name_of(t, p->track_event), "fusion.1");
@@ -339,23 +396,23 @@ static void slices_instants_and_counters_are_packets_of_one_sequence(void **stat
     assert_is(known(t, CATEGORIES, p->track_event->category_iids[0]), "kernel");
     assert_int_equal(p->track_event->n_flow_ids, 1);
     assert_true(p->track_event->flow_ids[0] == (UINT64_C(1) << 63 | 7));
-    p = packet_at(t, 2);
-    assert_int_equal(p->timestamp, EPOCH_NS + 2); /* 2.499 ns */
+    p = packet_at(t, 3);
+    assert_int_equal(t->time_ns[3], EPOCH_NS + 2); /* 2.499 ns */
     assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__SLICE_END);
     assert_int_equal(p->track_event->track_uuid, 11);
-    p = packet_at(t, 3);
+    p = packet_at(t, 4);
     assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__INSTANT);
     assert_is(name_of(t, p->track_event), "fusion.1");
     assert_null(p->interned_data);
     assert_int_equal(p->track_event->n_flow_ids, 0);
-    p = packet_at(t, 4);
-    assert_int_equal(p->timestamp, EPOCH_NS + 4000);
+    p = packet_at(t, 5);
+    assert_int_equal(t->time_ns[5], EPOCH_NS + 4000);
     assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__COUNTER);
     assert_true(p->track_event->track_uuid == UINT64_MAX);
     assert_int_equal(p->track_event->counter_value_field_case,
                      PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_COUNTER_VALUE);
     assert_int_equal(p->track_event->counter_value, 0);
-    p = packet_at(t, 5);
+    p = packet_at(t, 6);
     assert_int_equal(p->track_event->counter_value_field_case,
                      PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_DOUBLE_COUNTER_VALUE);
     assert_true(p->track_event->double_counter_value == -0.5);
@@ -392,9 +449,10 @@ static void rows_are_tracks_with_their_order(void **state)
     struct trace *t = read_trace(r, "0");
     const Perfetto__TrackDescriptor *track[1 + ROWS];
 
-    assert_int_equal(t->count, 1 + ROWS);
+    assert_int_equal(t->count, 2 + ROWS);
+    (void)packet_at(t, 0);
     for (size_t i = 0; i < 1 + ROWS; i++) {
-        track[i] = packet_at(t, i)->track_descriptor;
+        track[i] = packet_at(t, 1 + i)->track_descriptor;
         assert_non_null(track[i]);
         assert_true(track[i]->has_uuid);
         assert_int_equal(track[i]->uuid, i == 0 ? 0 : rows[i - 1].uuid);
@@ -633,11 +691,12 @@ static void ends_of_arrows_are_legacy_events(void **state)
     struct trace *t = read_trace(r, "0");
 
     (void)packet_at(t, 0);
+    (void)packet_at(t, 1);
     for (size_t i = 0; i < 4; i++) {
-        const Perfetto__TracePacket *p = packet_at(t, i + 1);
+        const Perfetto__TracePacket *p = packet_at(t, i + 2);
         const Perfetto__LegacyEvent *arrow = p->track_event->legacy_event;
 
-        assert_int_equal(p->timestamp, EPOCH_NS + 5);
+        assert_int_equal(t->time_ns[i + 2], EPOCH_NS + 5);
         assert_false(p->track_event->has_type);
         assert_int_equal(p->track_event->track_uuid, 11);
         assert_is(name_of(t, p->track_event), "ac2g");
@@ -679,6 +738,7 @@ static void check_many(struct trace *t, size_t count)
         skip_to(t, &i, PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN);
         const Perfetto__TrackEvent *event = t->packets[i]->track_event;
 
+        assert_int_equal(t->time_ns[i], EPOCH_NS + n);
         (void)snprintf(text, sizeof(text), "name %zu", n / 2);
         assert_is(name_of(t, event), text);
         (void)snprintf(text, sizeof(text), "category %zu", n % 700);
@@ -702,6 +762,7 @@ static void full_tables_begin_anew(void **state)
 
     check_many(t, COUNT);
     assert_in_range(t->cleared, 10, 100);
+    assert_int_equal(t->snapshots, t->cleared);
     assert_true(t->block_count > 2);
     free_trace(t);
     free_rig(r);
@@ -726,11 +787,96 @@ static void each_file_opens_alone(void **state)
 
         check_many(t, 100);
         assert_int_equal(t->cleared, 1);
+        assert_int_equal(t->snapshots, 1);
         free_trace(t);
         bytes[i] = read_bytes(r, name, &length[i]);
         assert_int_equal(length[i], length[0]);
         assert_memory_equal(bytes[i], bytes[0], length[0]);
     }
+    for (int i = 0; i < 3; i++)
+        free(bytes[i]);
+    free_rig(r);
+}
+
+/* Hosts come one after the other: the times of the second one step back, once, and then count on. */
+static void times_that_step_back_say_the_clock_again(void **state)
+{
+    static const struct {
+        int64_t begin_ns, end_ns;
+        size_t snapshots; /* with the first one */
+    } cases[] = { { 5, 9, 1 }, { 9, 12, 1 }, { 12, 12, 1 }, { 0, 3, 2 }, { 3, 8, 2 }, { 7, 7, 3 }, { 1000, 1001, 3 } };
+    enum { CASES = sizeof(cases) / sizeof(cases[0]) };
+    struct rig *r = new_rig(all);
+    size_t at = 2, snapshots = 1;
+
+    (void)state;
+    assert_int_equal(begin_file(r, 0), TM_OK);
+    for (size_t i = 0; i < CASES; i++) {
+        const struct tm_out_event event = event_of(r, "op", cases[i].begin_ns * 1000, cases[i].end_ns * 1000);
+
+        put_slice(r, &event);
+    }
+    assert_int_equal(end_file(r), TM_OK);
+    struct trace *t = read_trace(r, "0");
+
+    (void)packet_at(t, 0);
+    (void)packet_at(t, 1);
+    for (size_t i = 0; i < CASES; i++, at += 2) {
+        const Perfetto__TracePacket *p = packet_at(t, at);
+
+        if (p->clock_snapshot) {
+            p = packet_at(t, ++at);
+            snapshots++;
+        }
+        assert_int_equal(snapshots, cases[i].snapshots);
+        assert_is(name_of(t, p->track_event), "op"); /* known from before */
+        assert_int_equal(t->time_ns[at], EPOCH_NS + cases[i].begin_ns);
+        assert_int_equal(t->time_ns[at + 1], EPOCH_NS + cases[i].end_ns);
+    }
+    assert_int_equal(at, t->count);
+    assert_int_equal(t->cleared, 1);
+    free_trace(t);
+    free_rig(r);
+}
+
+/* Parts put together are the whole: each says the clock anew, also where the one before has run far ahead. */
+static void files_one_behind_the_other_are_one_trace(void **state)
+{
+    struct rig *r = new_rig(all);
+    uint8_t *bytes[3], *whole;
+    size_t length[3], total = 0, at = 0, seen = 0;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        char name[8];
+        const struct tm_out_event event = event_of(r, "op", (3 - i) * 1000000, (3 - i) * 1000000 + 5000);
+
+        (void)snprintf(name, sizeof(name), "%d", i);
+        assert_int_equal(begin_file(r, i), TM_OK);
+        put_slice(r, &event);
+        assert_int_equal(end_file(r), TM_OK);
+        bytes[i] = read_bytes(r, name, &length[i]);
+        total += length[i];
+    }
+    whole = malloc(total);
+    assert_non_null(whole);
+    for (int i = 0; i < 3; at += length[i++])
+        memcpy(whole + at, bytes[i], length[i]);
+    struct trace *t = trace_of(whole, total);
+
+    for (size_t i = 0; i < t->count; i++) {
+        const Perfetto__TrackEvent *event = t->packets[i]->track_event;
+
+        if (!event || event->type != PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN)
+            continue;
+        assert_int_equal(t->time_ns[i], EPOCH_NS + (3 - seen) * 1000);
+        assert_int_equal(t->time_ns[i + 1], EPOCH_NS + (3 - seen) * 1000 + 5);
+        seen++;
+    }
+    assert_int_equal(seen, 3);
+    assert_int_equal(t->snapshots, 3);
+    free_trace(t);
+    free(whole);
     for (int i = 0; i < 3; i++)
         free(bytes[i]);
     free_rig(r);
@@ -811,7 +957,9 @@ static void facts_stand_at_the_begin(void **state)
     assert_int_equal(end_file(r), TM_OK);
     struct trace *t = read_trace(r, "0");
 
-    for (size_t i = 1; i < t->count; i++) {
+    (void)packet_at(t, 0);
+    (void)packet_at(t, 1);
+    for (size_t i = 2; i < t->count; i++) {
         const Perfetto__TraceAttributes *a = packet_at(t, i)->trace_attributes;
 
         for (size_t k = 0; k < a->n_attribute; k++, seen++) {
@@ -827,7 +975,7 @@ static void facts_stand_at_the_begin(void **state)
 /* Names of these lengths of one byte, as event, key, category and value. */
 static void put_overlong(struct rig *r, size_t length, char byte)
 {
-    struct tm_out_event event = event_of(r, "x", 0, 1000);
+    struct tm_out_event event = event_of(r, "x", 1000, 1000);
     char *text = malloc(length);
 
     assert_non_null(text);
@@ -857,9 +1005,10 @@ static void overlong_names_break_nothing(void **state)
         put_overlong(r, 10, 'n');
         assert_int_equal(end_file(r), TM_OK);
         struct trace *t = read_trace(r, "0");
-        size_t at = 1;
+        size_t at = 2;
 
         (void)packet_at(t, 0);
+        (void)packet_at(t, 1);
         assert_int_equal(name_of(t, packet_at(t, at)->track_event).len, valid[i]);
         (void)packet_at(t, at + 1);
         assert_int_equal(name_of(t, packet_at(t, at + 2)->track_event).len, 3 * valid[i]);
@@ -939,7 +1088,7 @@ static void no_list_breaks_the_packets(void **state)
         (void)id_of(r, name);
     assert_int_equal(begin_file(r, 0), TM_OK);
     for (int turn = 0; turn < 300; turn++) {
-        struct tm_out_event event = event_of(r, "op", 0, 1000);
+        struct tm_out_event event = event_of(r, "op", turn * 1000, turn * 1000 + 1000);
         const size_t length = turn < 290 ? next_number(&seed) % 3000 : sizeof(bytes);
 
         for (size_t i = 0; i < length; i++)
@@ -950,7 +1099,7 @@ static void no_list_breaks_the_packets(void **state)
     assert_int_equal(end_file(r), TM_OK);
     struct trace *t = read_trace(r, "0");
 
-    assert_int_equal(t->count, 601);
+    assert_int_equal(t->count, 602);
     for (size_t i = 0; i < t->count; i++)
         (void)packet_at(t, i);
     free_trace(t);
@@ -1028,6 +1177,8 @@ int main(void)
         cmocka_unit_test(ends_of_arrows_are_legacy_events),
         cmocka_unit_test(full_tables_begin_anew),
         cmocka_unit_test(each_file_opens_alone),
+        cmocka_unit_test(times_that_step_back_say_the_clock_again),
+        cmocka_unit_test(files_one_behind_the_other_are_one_trace),
         cmocka_unit_test(memory_changes_no_byte),
         cmocka_unit_test(what_is_compressed_as_a_whole_is_plain_inside),
         cmocka_unit_test(facts_stand_at_the_begin),

@@ -12,7 +12,7 @@
 /* Scan an XSpace and fill the trace's dictionary: names, tracks, devices (all of them, with activities 0),
  * configs, environment; sets trace->partial where the file is cut short.
  * in:     trace    run, host and host_name set; names, tracks and configs made
- *         warn     called for every warning and error that the profiler left in the file
+ *         warn     called for every warning and error that the profiler left in the file; may be NULL
  * owns:   *source is the caller's, freed by (*source)->type->free; input and trace must outlive it
  * errors: TM_ERR_INPUT   not one plane could be read
  *         TM_ERR_LIMIT, TM_ERR_OUTPUT from the tables */

@@ -2,6 +2,7 @@
 """What the importer holds against what a tally says that it must.  Each comparison gives lines that tell what differs; none
 where everything is equal."""
 
+import gzip
 import math
 import re
 from collections import Counter, defaultdict
@@ -13,8 +14,16 @@ DERIVED = " · tracemill"  # the end of the names of rows that were worked out
 OWN_PROCESS = "tracemill"
 NATURAL = range(1, 2**31)
 GIVEN_FROM = 1_000_001  # numbers that the program gives where the file's cannot be used
+ORIGIN = re.compile(rb'"origin_us"\s*:\s*"?(-?[0-9.]+)')
 NO_TEXT = re.compile("[\0\ud800-\udfff\ufffd]+")
 SHOWN = 4               # differences that are told of each sort
+
+
+def origin_ns(path):
+    """What a JSON's clock reads at 0, on the input's: its own words."""
+    data = path.read_bytes()
+    found = ORIGIN.search(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+    return int(Decimal(found.group(1).decode()) * 1000) if found else 0
 
 
 def is_derived(track):
@@ -41,20 +50,30 @@ def differences(what, wanted, held):
 
 # --- slices on their rows -------------------------------------------------------------------------------------
 
-def held_rows(held, offset, depth):
+def held_rows(held, offset=0):
     """out: {label: Counter of rows}, each row the sorted tuple of its slices"""
     found = defaultdict(list)
     for track in held.tracks.values():
         if track.slices and not is_derived(track):
-            content = sorted((s.ts + offset, s.dur, clean(s.name), s.depth * depth) for s in track.slices)
+            content = sorted((s.ts + offset, s.dur, clean(s.name), s.depth) for s in track.slices)
             found[label_of_track(track)].append((track, content))
     return found
 
 
-def wanted_rows(recording, depth):
+def nested(content):
+    """With the depths that the importer gives to a JSON: what has no length lies in what has none at the same time."""
+    open_spans = []
+    for ts, dur, name, _ in sorted(content, key=lambda s: (s[0], -s[1])):
+        while open_spans and (open_spans[-1][0] < ts or open_spans[-1] == (ts, True)):
+            open_spans.pop()
+        yield ts, dur, name, len(open_spans)
+        open_spans.append((ts + dur, dur > 0))
+
+
+def wanted_rows(recording, is_json):
     found = defaultdict(list)
     for (row, lane), content in trace_tally.slices_by_row(recording).items():
-        content = sorted((ts, dur, clean(name), deep * depth) for ts, dur, name, deep in content)
+        content = sorted((ts, dur, clean(name), depth) for ts, dur, name, depth in (nested(content) if is_json else content))
         found[(clean(row.process.name), clean(row.name))].append((row, lane, content))
     return found
 
@@ -64,9 +83,9 @@ def clean(text):
     return NO_TEXT.sub("\ufffd", text)
 
 
-def compare_slices(recording, held, offset=0, depth=True):
+def compare_slices(recording, held, offset=0, is_json=False):
     """offset: of the output's clock behind the recording's, in ns."""
-    wanted, got = wanted_rows(recording, depth), held_rows(held, offset, depth)
+    wanted, got = wanted_rows(recording, is_json), held_rows(held, offset)
     lines = []
     for label in sorted(set(wanted) | set(got)):
         ours = Counter(tuple(c) for _, _, c in wanted.get(label, ()))
@@ -81,9 +100,13 @@ def compare_slices(recording, held, offset=0, depth=True):
     return lines
 
 
+def is_natural(number):
+    return isinstance(number, int) and number in NATURAL
+
+
 def compare_numbers(recording, held):
     """Processes and threads keep their numbers where those can be used, and all are different."""
-    wanted, got = wanted_rows(recording, True), held_rows(held, 0, True)
+    wanted, got = wanted_rows(recording, False), held_rows(held)
     lines, users = [], defaultdict(set)
     for rows in wanted.values():
         for row, _, _ in rows:
@@ -92,11 +115,11 @@ def compare_numbers(recording, held):
         tids = Counter(t.thread[0] for t, _ in got.get(label, ()) if t.thread)
         for row, lane, _ in rows:
             number = row.number
-            if lane == 0 and row.sort == trace_tally.THREAD and isinstance(number, int) and number in NATURAL \
+            if lane == 0 and row.sort == trace_tally.THREAD and is_natural(number) \
                     and got.get(label) and number not in tids:
                 lines.append(f"{label}: thread {number} has another number: {sorted(tids)[:SHOWN]}")
         pids = {t.process[0] for t, _ in got.get(label, ()) if t.process}
-        natural = {row.process.number for row, _, _ in rows if row.process.number in NATURAL}
+        natural = {row.process.number for row, _, _ in rows if is_natural(row.process.number)}
         if natural - pids and got.get(label):
             lines.append(f"{label}: processes {sorted(natural)} have other numbers: {sorted(pids)}")
     return lines
@@ -116,30 +139,64 @@ def argument_of(row):
     """(path, value) of a row of the importer's arguments, without the prefix of its format; None: none of ours."""
     _, key, kind, whole, text, real = row
     prefix = next((p for p in ("debug.", "args.") if key.startswith(p)), None)
-    if prefix is None or key.startswith(prefix + "tracemill."):
+    if prefix is None or key[len(prefix):].startswith(("tracemill.", "tracemill_")):
         return None
     value = {"string": clean(text or ""), "json": text, "real": float(real or 0), "bool": bool(whole)}.get(kind, whole)
     return clean(key[len(prefix):]), value
 
 
-def in_tables(value):
-    """A value as it stands in Perfetto's tables."""
-    if isinstance(value, Decimal):
-        return float(value)
-    if isinstance(value, float) and (math.isnan(value) or math.isinf(value)):
-        return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
+def as_key(key):
+    """What the importer makes of a name in Perfetto's own format."""
+    return re.sub(r"[.\[\]]", "_", key)
+
+
+def real_text(value):
+    return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
+
+
+def in_perfetto(value):
+    """A value as it stands in the importer's tables, out of Perfetto's own format."""
+    if value is None:
+        return "null"
+    if isinstance(value, (dict, list, tuple)):
+        return "{}" if isinstance(value, dict) else "[]"
+    if isinstance(value, float) and not math.isfinite(value):
+        return real_text(value)
     if isinstance(value, int) and not isinstance(value, bool) and not -2**63 <= value < 2**63:
-        return value - 2**64 if 0 < value < 2**64 else float(value)
+        return str(value) if 0 < value < 2**64 else float(value)
+    return float(value) if isinstance(value, Decimal) else clean(value) if isinstance(value, str) else value
+
+
+def in_json(value):
+    """The same of a JSON; None: the importer leaves it out."""
+    if value is None or isinstance(value, (dict, list, tuple)):
+        return None
+    if isinstance(value, float) and not math.isfinite(value):
+        return real_text(value)
+    if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
+        is_whole = isinstance(value, int)
+        too_large = not -2**63 <= value < 2**63 if is_whole else value.adjusted() >= 18
+        return str(value) if too_large else value if is_whole else float(value)
     return clean(value) if isinstance(value, str) else value
 
 
-def arguments_of(recording, values_of):
+def one_of_each(pairs):
+    """In a JSON no key comes twice."""
+    seen = Counter()
+    for key, value in pairs:
+        seen[key] += 1
+        yield (key if seen[key] == 1 else f"{key} ({seen[key]})"), value
+
+
+def arguments_of(recording, values_of, is_json):
     """out: Counter of (ts, name, its arguments); values_of(item.args) gives pairs of a key and a value"""
-    wanted = Counter()
+    wanted, value_of, shown = Counter(), in_json if is_json else in_perfetto, str if is_json else as_key
     for row in recording.rows:
         for item in row.items:
-            rows = sorted(repr((clean(path), in_tables(value))) for key, inner in values_of(item.args)
-                          for path, value in trace_tally.leaves(inner, key) if value is not None)
+            pairs = values_of(item.args)
+            rows = sorted(repr((clean(path), value_of(value)))
+                          for key, inner in (one_of_each(pairs) if is_json else pairs)
+                          for path, value in trace_tally.leaves(inner, shown(key), shown) if value_of(value) is not None)
             wanted[(trace_tally.to_ns(item.begin), clean(item.name), tuple(rows))] += 1
     return wanted
 

@@ -53,11 +53,11 @@ class Source:
             trace_tally.place_on_lanes(row)
         return recording
 
-    @functools.cached_property
-    def arguments(self):
-        """Of each slice: see compare.arguments_of."""
-        from_event = tally_xspace.arguments_of if not is_json(content_of(self.path)[:64]) else tuple
-        return arguments_of(self.recording, from_event)
+    @functools.cache
+    def arguments(self, in_json):
+        """Of each slice, in a JSON or in Perfetto's own format: see compare.arguments_of."""
+        values_of = tally_chrome.arguments_of if is_json(content_of(self.path)[:64]) else tally_xspace.arguments_of
+        return arguments_of(self.recording, values_of, in_json)
 
 
 def write_profile(kind, is_json_copy):

