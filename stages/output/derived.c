@@ -48,11 +48,6 @@ struct tm_arguments_builder *derived_list(struct tm_derived *d)
     return &d->list;
 }
 
-tm_status derived_push_value(struct tm_derived *d, const struct derived_row *row)
-{
-    return tm_sorter_push(d->sorter, row);
-}
-
 tm_status derived_push(struct tm_derived *d, const struct derived_row *row)
 {
     const struct tm_arguments list = tm_arguments_end(&d->list);
@@ -64,11 +59,6 @@ tm_status derived_push(struct tm_derived *d, const struct derived_row *row)
     if (st == TM_OK)
         st = tm_rows_append_many(d->bytes, list.bytes, list.length);
     return st == TM_OK ? tm_sorter_push(d->sorter, &full) : st;
-}
-
-tm_status derived_put_text(struct tm_derived *d, const char *text, tm_strid *name)
-{
-    return tm_names_put(d->names, text, strlen(text), name);
 }
 
 /* --- made and released --- */
@@ -88,7 +78,7 @@ static tm_status make(struct tm_derived *d)
     if (!d->devices)
         return run->error.status;
     for (int i = 0; i < DERIVED_KEYS && st == TM_OK; i++)
-        st = derived_put_text(d, key_text[i], &d->keys[i]);
+        st = tm_names_put_string(d->names, key_text[i], &d->keys[i]);
     return st;
 }
 

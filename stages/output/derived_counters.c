@@ -40,7 +40,7 @@ static tm_status push_value(struct tm_derived *d, uint32_t device, enum tm_deriv
                                      .name = d->keys[sort == TM_DERIVED_QUEUE ? NAME_QUEUE : NAME_BUSY],
                                      .host = d->host.number, .device = device, .sort = (uint8_t)sort };
 
-    return derived_push_value(d, &row);
+    return tm_sorter_push(d->sorter, &row);
 }
 
 /* --- busy share --- */

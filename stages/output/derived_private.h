@@ -99,12 +99,10 @@ struct tm_derived {
     uint8_t buffer[TM_DERIVED_ARGUMENTS_MOST];
 };
 
-/* derived.c: a row with the arguments of derived.list, which is begun by derived_list and ends in derived_push; and a
- * row without arguments. */
+/* derived.c: a row with the arguments of derived.list, which is begun by derived_list and ends in derived_push.  One
+ * without arguments goes right into the sorter. */
 struct tm_arguments_builder *derived_list(struct tm_derived *d);
 tm_status derived_push(struct tm_derived *d, const struct derived_row *row) TM_MUST_USE;
-tm_status derived_push_value(struct tm_derived *d, const struct derived_row *row) TM_MUST_USE;
-tm_status derived_put_text(struct tm_derived *d, const char *text, tm_strid *name) TM_MUST_USE;
 
 /* derived_spans.c */
 tm_status derived_steps(struct tm_derived *d) TM_MUST_USE;

@@ -50,7 +50,7 @@ static tm_status push_step(struct tm_derived *d, uint64_t ordinal)
         return d->run->error.status;
     mark = *row;
     (void)snprintf(text, sizeof(text), "step %" PRId64, mark.number);
-    st = derived_put_text(d, text, &name);
+    st = tm_names_put_string(d->names, text, &name);
     if (st == TM_OK && steps->source == TM_STEPS_HOST) {
         const struct derived_row span = { .begin_ps = mark.begin_ps, .end_ps = mark.begin_ps + mark.dur_ps,
                                           .name = name, .host = d->host.number, .device = TM_NONE,
@@ -107,7 +107,7 @@ tm_status derived_gap(void *derived, const struct tm_idle_gap *gap)
     tm_status st;
 
     (void)snprintf(text, sizeof(text), "idle: %s", gap->cause);
-    st = derived_put_text(d, text, &span.name);
+    st = tm_names_put_string(d->names, text, &span.name);
     if (st != TM_OK)
         return st;
     tm_put_int(list, d->keys[KEY_LENGTH_NS], (gap->end_ps - gap->begin_ps + 500) / 1000);

@@ -138,7 +138,7 @@ static tm_status push_finding(struct tm_derived *d, const struct tm_value *findi
     tm_status st = find_spot(d, place, &spot);
 
     if (st == TM_OK && *title)
-        st = derived_put_text(d, title, &row.name);
+        st = tm_names_put_string(d->names, title, &row.name);
     if (st != TM_OK || !spot.host.has_events)
         return st;
     row.begin_ps = row.end_ps = spot.time_ps;
@@ -188,7 +188,7 @@ static tm_status put_environment(struct tm_derived *d, const struct tm_value *en
 
         if ((type != TM_STRING && type != TM_INT) || strcmp(name, "host") == 0)
             continue;
-        st = derived_put_text(d, name, &key);
+        st = tm_names_put_string(d->names, name, &key);
         if (st == TM_OK && type == TM_STRING)
             tm_put_text(&d->list, key, tm_text(value), strlen(tm_text(value)));
         else if (st == TM_OK)
@@ -230,7 +230,7 @@ static tm_status put_kpis(struct tm_derived *d, const struct tm_value *kpis)
         if (!tm_has(value))
             continue;
         (void)snprintf(text, sizeof(text), "%.6g%s%s", tm_double(value), *unit ? " " : "", unit);
-        st = derived_put_text(d, tm_text(tm_get(kpi, "title")), &key);
+        st = tm_names_put_string(d->names, tm_text(tm_get(kpi, "title")), &key);
         if (st == TM_OK)
             tm_put_text(&d->list, key, text, strlen(text));
     }

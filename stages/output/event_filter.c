@@ -7,17 +7,12 @@
 #include <string.h>
 
 #include "pipeline/glob.h"
+#include "stages/output/known_names.h"
 
-enum { NAME_MOST = 4096, ANSWERS = 4096 /* a power of two */ };
+enum { NAME_MOST = 4096, EVENT_NAMES = 4096, TRACK_NAMES = 256 /* powers of two */ };
 
 struct times {
     int64_t begin_ps, end_ps; /* end not included */
-};
-
-/* What the patterns say of a name. */
-struct answer {
-    tm_strid name;
-    uint8_t is_known, is_wanted;
 };
 
 struct tm_event_filter {
@@ -31,7 +26,7 @@ struct tm_event_filter {
     struct times steps[TM_FILTER_TERMS];
     size_t step_count;
     bool devices[TM_DEVICES_MOST], no_device;
-    struct answer answers[ANSWERS], tracks[ANSWERS / 16];
+    struct tm_known_name events[EVENT_NAMES], tracks[TRACK_NAMES]; /* what the patterns say of their names */
 };
 
 struct tm_event_filter *tm_event_filter_new(struct tm_run *run, struct tm_names *names, const struct tm_filter *filter)
@@ -213,39 +208,23 @@ static bool fits(const struct tm_event_filter *f, const char *text, size_t lengt
     return f->has[kind] == 0;
 }
 
-static tm_status ask_name(struct tm_event_filter *f, tm_strid name, bool *is_wanted)
+/* What the patterns say of a name of that kind.  in: known  of the name */
+static tm_status ask(struct tm_event_filter *f, struct tm_known_name *known, enum tm_filter_kind kind, bool *is_wanted)
 {
-    struct answer *const answer = &f->answers[name % ANSWERS];
     const char *text;
     size_t length;
 
-    if (!answer->is_known || answer->name != name) {
-        const tm_status st = tm_names_text(f->names, name, NAME_MOST, &text, &length);
+    if (!known->is_known) {
+        const tm_status st = tm_names_text(f->names, known->name, NAME_MOST, &text, &length);
 
         if (st != TM_OK)
             return st;
-        *answer = (struct answer){ name, 1, fits(f, text, length, TM_FILTER_NAME) };
-        if (f->has[TM_FILTER_NOT_NAME] && fits(f, text, length, TM_FILTER_NOT_NAME))
-            answer->is_wanted = 0;
+        known->is_known = true;
+        known->answer = fits(f, text, length, kind);
+        if (kind == TM_FILTER_NAME && f->has[TM_FILTER_NOT_NAME] && fits(f, text, length, TM_FILTER_NOT_NAME))
+            known->answer = false;
     }
-    *is_wanted = answer->is_wanted;
-    return TM_OK;
-}
-
-static tm_status ask_track(struct tm_event_filter *f, tm_strid name, bool *is_wanted)
-{
-    struct answer *const answer = &f->tracks[name % (ANSWERS / 16)];
-    const char *text;
-    size_t length;
-
-    if (!answer->is_known || answer->name != name) {
-        const tm_status st = tm_names_text(f->names, name, NAME_MOST, &text, &length);
-
-        if (st != TM_OK)
-            return st;
-        *answer = (struct answer){ name, 1, fits(f, text, length, TM_FILTER_TRACK) };
-    }
-    *is_wanted = answer->is_wanted;
+    *is_wanted = known->answer;
     return TM_OK;
 }
 
@@ -293,9 +272,9 @@ tm_status tm_event_filter_take(struct tm_event_filter *f, const struct tm_track 
     *wanted = (struct tm_wanted){ true, record->start_ps, record->start_ps + record->dur_ps };
     wanted->is_wanted = passes(f, track, event, wanted);
     if (wanted->is_wanted && f->has[TM_FILTER_TRACK])
-        st = ask_track(f, track->name, &wanted->is_wanted);
+        st = ask(f, tm_known_name(f->tracks, TRACK_NAMES, track->name), TM_FILTER_TRACK, &wanted->is_wanted);
     if (st == TM_OK && wanted->is_wanted && (f->has[TM_FILTER_NAME] || f->has[TM_FILTER_NOT_NAME]))
-        st = ask_name(f, record->name, &wanted->is_wanted);
+        st = ask(f, tm_known_name(f->events, EVENT_NAMES, record->name), TM_FILTER_NAME, &wanted->is_wanted);
     return st;
 }
 

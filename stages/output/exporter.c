@@ -10,24 +10,19 @@
 
 /* --- an exporter --- */
 
-static tm_status put(struct tm_exporter *e, const char *text, tm_strid *name)
-{
-    return tm_names_put(e->names, text, strlen(text), name);
-}
-
 static tm_status put_names(struct tm_exporter *e)
 {
     static const char counter_value[] = "counter_value";
-    tm_status st = put(e, "(no name)", &e->no_name);
+    tm_status st = tm_names_put_string(e->names, "(no name)", &e->no_name);
 
     if (st == TM_OK)
-        st = put(e, "tracemill", &e->own_category);
+        st = tm_names_put_string(e->names, "tracemill", &e->own_category);
     if (st == TM_OK)
-        st = put(e, "bytes", &e->bytes_unit);
+        st = tm_names_put_string(e->names, "bytes", &e->bytes_unit);
     if (st == TM_OK)
-        st = put(e, "%", &e->percent_unit);
+        st = tm_names_put_string(e->names, "%", &e->percent_unit);
     for (int i = 0; i < TM_CLASS_COUNT && st == TM_OK; i++)
-        st = put(e, tm_class_name[i], &e->classes[i]);
+        st = tm_names_put_string(e->names, tm_class_name[i], &e->classes[i]);
     e->counter_value = tm_hash_key(counter_value, sizeof(counter_value) - 1);
     return st;
 }

@@ -3,6 +3,7 @@
 #define TM_EXPORTER_PRIVATE_H
 
 #include "stages/output/exporter.h"
+#include "stages/output/known_names.h"
 #include "stages/output/lanes.h"
 #include "stages/output/out_rows.h"
 
@@ -11,15 +12,9 @@ enum { TM_SERIES_MOST = 1 << 15 };
 /* Arrows whose begin was not written, as long as their end has not come. */
 enum { TM_LOST_FLOWS_MOST = 1 << 14 };
 
-struct tm_counter_value {
-    double value; /* finite */
-    int64_t whole;
-    bool is_whole;
-};
-
 /* Counters of the present host, by what tells them apart. */
 struct tm_series_table {
-    struct tm_rows *rows;  /* struct tm_series: exporter_counters.c */
+    struct tm_rows *rows;  /* struct tm_series: exporter_series.c */
     uint32_t *slots;       /* number of a row, plus 1; slot_count: a power of two */
     size_t slot_count;
 };
@@ -29,12 +24,7 @@ struct tm_lost_flows {
     size_t count;
 };
 
-/* Whether a key of arguments is "counter_value". */
-struct tm_key_answer {
-    tm_strid key;
-    uint8_t is_known, is_counter_value;
-};
-enum { TM_KEY_ANSWERS = 256 };
+enum { TM_KNOWN_KEYS = 256 };
 
 struct tm_exporter {
     struct tm_run *run;
@@ -50,7 +40,7 @@ struct tm_exporter {
     bool may_cut;
     bool ends_at_once;         /* a span is written as a whole when it begins */
     uint8_t *common;           /* TM_ARGUMENTS_MOST: the common arguments that were asked for last */
-    struct tm_key_answer keys[TM_KEY_ANSWERS];
+    struct tm_known_name keys[TM_KNOWN_KEYS]; /* of arguments: whether it is "counter_value" */
     tm_strid no_name, own_category, bytes_unit, percent_unit, classes[TM_CLASS_COUNT];
     struct tm_key counter_value;
     /* of the present host */
@@ -89,15 +79,19 @@ tm_status tm_exporter_end_spans(struct tm_exporter *e, int64_t time_ps) TM_MUST_
 tm_status tm_exporter_cut_spans(struct tm_exporter *e, int64_t time_ps) TM_MUST_USE;
 tm_status tm_exporter_resume_spans(struct tm_exporter *e, int64_t time_ps) TM_MUST_USE;
 
-/* exporter_counters.c */
+/* exporter_series.c */
 tm_status tm_exporter_begin_counters(struct tm_exporter *e) TM_MUST_USE; /* of a host */
 void tm_exporter_end_counters(struct tm_exporter *e);
-tm_status tm_exporter_take_counter(struct tm_exporter *e, const struct tm_export_item *item) TM_MUST_USE;
-tm_status tm_exporter_take_allocation(struct tm_exporter *e, const struct tm_export_item *item) TM_MUST_USE;
-tm_status tm_exporter_take_derived_counter(struct tm_exporter *e, const struct tm_derived_row *row,
-                                           int64_t time_ps) TM_MUST_USE;
 /* The last values again, in a file that has begun. */
 tm_status tm_exporter_repeat_counters(struct tm_exporter *e, int64_t time_ps) TM_MUST_USE;
+
+/* exporter_counters.c */
+tm_status tm_exporter_take_counter(struct tm_exporter *e, const struct tm_export_item *item) TM_MUST_USE;
+tm_status tm_exporter_take_derived_counter(struct tm_exporter *e, const struct tm_derived_row *row,
+                                           int64_t time_ps) TM_MUST_USE;
+
+/* exporter_allocations.c */
+tm_status tm_exporter_take_allocation(struct tm_exporter *e, const struct tm_export_item *item) TM_MUST_USE;
 
 /* exporter_flows.c */
 tm_status tm_exporter_take_flow(struct tm_exporter *e, const struct tm_export_item *item) TM_MUST_USE;

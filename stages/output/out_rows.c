@@ -12,22 +12,17 @@ enum { PAGE_BYTES = 4096, LANE_PLACES = 64 /* in the order of a process, for eac
        SMALL_LANES = 16 };
 static const int64_t after_threads = INT64_C(2000000000);
 
-static tm_status put(struct tm_out_rows *r, const char *text, tm_strid *name)
-{
-    return tm_names_put(r->names, text, strlen(text), name);
-}
-
 static tm_status put_names(struct tm_out_rows *r)
 {
-    tm_status st = put(r, "tracemill", &r->name_own);
+    tm_status st = tm_names_put_string(r->names, "tracemill", &r->name_own);
 
     if (st == TM_OK)
-        st = put(r, "steps \u00b7 tracemill", &r->name_steps);
+        st = tm_names_put_string(r->names, "steps \u00b7 tracemill", &r->name_steps);
     if (st == TM_OK)
-        st = put(r, "idle gaps \u00b7 tracemill", &r->name_gaps);
+        st = tm_names_put_string(r->names, "idle gaps \u00b7 tracemill", &r->name_gaps);
     if (st == TM_OK)
-        st = put(r, "findings \u00b7 tracemill", &r->name_findings);
-    return st == TM_OK ? put(r, "run \u00b7 tracemill", &r->name_facts) : st;
+        st = tm_names_put_string(r->names, "findings \u00b7 tracemill", &r->name_findings);
+    return st == TM_OK ? tm_names_put_string(r->names, "run \u00b7 tracemill", &r->name_facts) : st;
 }
 
 struct tm_out_rows *tm_out_rows_new(struct tm_run *run, struct tm_names *names, bool names_hosts, size_t memory_bytes)

@@ -458,7 +458,7 @@ static tm_status finish_track(struct tm_chrome_tracks *t, uint64_t number)
     if (st == TM_OK && row.sort == TM_CHROME_THREAD)
         st = finish_thread(t, &row, &owner, &track);
     else if (st == TM_OK && names[row.sort])
-        st = tm_names_put(t->trace->names, names[row.sort], strlen(names[row.sort]), &track.name);
+        st = tm_names_put_string(t->trace->names, names[row.sort], &track.name);
     to = st == TM_OK ? tm_rows_change(t->trace->tracks, number) : NULL;
     if (!to)
         return st == TM_OK ? t->run->error.status : st;

@@ -43,7 +43,7 @@ static tm_status open_parts(struct tm_perfetto *w, struct tm_names *names)
     tm_perfetto_names_open(&w->names, names);
     tm_perfetto_arguments_open(&w->arguments, &w->names);
     for (size_t i = 0; status == TM_OK && i < TM_PERFETTO_OWN_KEYS; i++)
-        status = tm_names_put(names, own_key_text[i], strlen(own_key_text[i]), &w->own_keys[i]);
+        status = tm_names_put_string(names, own_key_text[i], &w->own_keys[i]);
     return status;
 }
 
