@@ -6,8 +6,8 @@
 #include "pipeline/trace.h"
 #include "stages/output/trace_writer.h"
 
-/* What a trace file says of itself: the run, the tool, the hosts' environments.  A table of a fixed size, in the account
- * `model`: what does not fit is left out. */
+/* What a trace file says of itself: the run, the tool, the hosts' environments.  A table of a fixed size, in the
+ * account `model`: what does not fit is left out. */
 struct tm_trace_facts {
     struct tm_out_fact *list; /* `count` of them */
     size_t count;

@@ -9,7 +9,8 @@
 
 /* zlib's deflate, as all outputs use it, with the memory that it takes. */
 enum {
-    /* (1 << (window bits + 2)) + (1 << (memory level + 9)) and its state; some builds of zlib take half as much again */
+    /* (1 << (window bits + 2)) + (1 << (memory level + 9)) and its state; some builds of zlib take half as much
+     * again */
     TM_DEFLATER_BYTES = 448 << 10,
 };
 

@@ -51,8 +51,8 @@ static bool value_of(const struct tm_argument *argument, struct tm_counter_value
 
 /* --- what has them --- */
 
-static tm_status take_argument(struct tm_exporter *e, const struct tm_counter_key *c, const struct tm_argument *argument,
-                               int64_t time_ps)
+static tm_status take_argument(struct tm_exporter *e, const struct tm_counter_key *c,
+                               const struct tm_argument *argument, int64_t time_ps)
 {
     struct tm_counter_value value;
 

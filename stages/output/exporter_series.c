@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Series of counters: what tells them apart, their names, and the last value of each, which a part begins with.  Memory:
- * a table of numbers of at most 2 * TM_SERIES_MOST places, and rows that spill. */
+/* Series of counters: what tells them apart, their names, and the last value of each, which a part begins with.
+ * Memory: a table of numbers of at most 2 * TM_SERIES_MOST places, and rows that spill. */
 #include "stages/output/exporter_series.h"
 
 #include <math.h>

@@ -62,7 +62,7 @@ static void finish(void)
 static void assert_has(const char *text)
 {
     if (!strstr(rig.text, text))
-        fail_msg("not there: %s\nin: %s", text, rig.text);
+        fail_msg("not there: %s\n in: %s", text, rig.text);
 }
 
 static void an_empty_trace_is_a_document(void **state)
