@@ -28,7 +28,7 @@ struct tm_event {
 struct tm_stage; /* one opened instance */
 
 /* A stage at the end of the pipeline: takes the events of one host after the other, each host's events in
- * the order (start, longer first, track, input order), and then puts its section into the summary.  A const
+ * the order of tm_order, and then puts its section into the summary.  A const
  * record and zeroed state, no globals.  Calls come in this order; none comes after a failure but close:
  *     open (begin_host take* end_host | load)* save? report close
  * What a stage holds between two hosts has to be a pure merge of what each host gave: loading what was saved in

@@ -7,6 +7,7 @@ enum {
     OPEN_BYTES = 512,        /* at least, what a slice that is not written yet is taken for */
     EVENT_LEAST_BYTES = 4 << 10, EVENT_MOST_BYTES = 1 << 20, /* kept free for the next event, and the end of the file */
     EVENT_SHARE = 16,        /* of the limit, between these */
+    REPEATS_MOST = 8,        /* times as much as is new in a part */
 };
 
 void tm_split_borders_init(struct tm_split_borders *b, struct tm_run *run, const struct tm_options *options,
@@ -95,6 +96,14 @@ static uint64_t bytes_to_keep_free(const struct tm_split_borders *b, const struc
     return event + open_spans * each;
 }
 
+/* Where much is open, or there are many counters, parts that a limit ends would repeat more and more. */
+static bool has_enough_new(const struct tm_split_borders *b, const struct tm_export_counts *counts)
+{
+    const uint64_t repeated = counts->pieces + b->counters_before;
+
+    return (counts->slices + counts->counters - repeated) >= repeated / REPEATS_MOST;
+}
+
 bool tm_split_borders_want(struct tm_split_borders *b, const struct tm_export_counts *counts, uint64_t raw_bytes,
                            size_t open_spans, int64_t time_ps)
 {
@@ -107,8 +116,11 @@ bool tm_split_borders_want(struct tm_split_borders *b, const struct tm_export_co
     /* What stands at its begin is no reason to end it: parts would be empty for ever. */
     if (b->status != TM_OK || (counts->slices <= counts->pieces && counts->counters <= b->counters_before))
         return false;
-    return time_ps >= b->border_ps || counts->slices >= o->part_events ||
-           raw_bytes + bytes_to_keep_free(b, counts, raw_bytes, open_spans) > o->part_bytes;
+    if (time_ps >= b->border_ps)
+        return true;
+    return has_enough_new(b, counts) &&
+           (counts->slices >= o->part_events ||
+            raw_bytes + bytes_to_keep_free(b, counts, raw_bytes, open_spans) > o->part_bytes);
 }
 
 tm_status tm_split_borders_end_part(struct tm_split_borders *b, int64_t time_ps, uint64_t *first, uint64_t *count)

@@ -59,7 +59,7 @@ static tm_status close_part(struct tm_split_parts *p, const struct tm_export_cou
     tm_status st = tm_split_borders_end_part(&p->borders, until_ps, &part->first_step, &part->step_count);
 
     tm_trace_output_tell(&p->out, counts, part);
-    if (st == TM_OK && (counts->slices || counts->counters || counts->flows)) {
+    if (st == TM_OK && (counts->slices || counts->counters || counts->arrow_ends)) {
         st = tm_out_file_commit(p->file, &part->bytes);
         if (st == TM_OK)
             st = list_part(p);
@@ -199,7 +199,7 @@ static void add_total(struct tm_written *total, const struct tm_written *part)
     to->slices += part->counts.slices;
     to->pieces += part->counts.pieces;
     to->counters += part->counts.counters;
-    to->flows += part->counts.flows;
+    to->arrows += part->counts.arrows;
     total->arguments += part->arguments;
 }
 
@@ -211,7 +211,7 @@ static void add_sums(const struct tm_written *total, uint64_t parts, struct tm_v
     tm_add_uint(to, "slices", total->counts.slices);
     tm_add_uint(to, "pieces", total->counts.pieces);
     tm_add_uint(to, "counters", total->counts.counters);
-    tm_add_uint(to, "arrows", total->counts.flows);
+    tm_add_uint(to, "arrows", total->counts.arrows);
     tm_add_uint(to, "arguments", total->arguments);
 }
 

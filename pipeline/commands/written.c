@@ -27,7 +27,7 @@ void tm_written_add(const struct tm_written *w, struct tm_value *to)
     tm_add_uint(to, "slices", counts->slices);
     tm_add_uint(to, "pieces", counts->pieces);
     tm_add_uint(to, "counters", counts->counters);
-    tm_add_uint(to, "arrows", counts->flows);
+    tm_add_uint(to, "arrows", counts->arrows);
     tm_add_uint(to, "arguments", w->arguments);
     tm_add_uint(to, "rows", counts->rows);
     tm_add_int(to, "begin_ns", is_empty ? 0 : tm_out_ns(counts->first_ps));
@@ -64,9 +64,9 @@ void tm_written_print(const struct tm_written *w, const char *folder, FILE *to)
 
     (void)tm_format_visible(path, sizeof(path), folder ? folder : "", length);
     (void)tm_format_visible(name, sizeof(name), w->name, strlen(w->name));
-    (void)fprintf(to, "%s%s%s  %s slice%s, %s counter%s, %s arrow end%s, %s\n", path, slash, name,
+    (void)fprintf(to, "%s%s%s  %s slice%s, %s counter%s, %s arrow%s, %s\n", path, slash, name,
                   tm_format_count(slices, (int64_t)w->counts.slices), plural(w->counts.slices),
                   tm_format_count(counters, (int64_t)w->counts.counters), plural(w->counts.counters),
-                  tm_format_count(arrows, (int64_t)w->counts.flows), plural(w->counts.flows),
+                  tm_format_count(arrows, (int64_t)w->counts.arrows), plural(w->counts.arrows),
                   tm_format_bytes(bytes, (double)w->bytes));
 }

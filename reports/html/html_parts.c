@@ -70,7 +70,7 @@ static void put_facts(struct parts_page *p)
     put_total(p, "Parts", "parts");
     put_total(p, "Slices", "slices");
     put_total(p, "Values of counters", "counters");
-    put_total(p, "Ends of arrows", "arrows");
+    put_total(p, "Arrows", "arrows");
     put_fact(p, "Length", time_text(text, tm_length(p->parts) ? p->end_ns - p->begin_ns : 0));
     put_fact(p, "Size", tm_format_bytes(text, tm_double(tm_get(total, "bytes"))));
     put_fact(p, "At most in a part, slices", tm_format_count(text, tm_int(tm_get(p->list, "max_events"))));
@@ -272,7 +272,7 @@ static void put_use(struct parts_page *p)
         put_step_of_use(p, "The whole trace again: ", "cat part-*.pftrace > whole.pftrace",
                         ", with the slices that were cut in pieces.");
     put_step_of_use(p, "A slice that was open at a cut lies in both parts, each up to the cut, with the argument ",
-                    "tracemill.cut", "; its whole length is in its arguments. Arrows between two parts are left out.");
+                    "tracemill_cut", "; its whole length is in its arguments. Arrows show inside of a part.");
     put_step_of_use(p, "The same list for programs: ", "index.json", ".");
     tm_htmlw_close(&p->w);
     tm_htmlw_close(&p->w);

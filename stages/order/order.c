@@ -27,12 +27,19 @@ struct order {
     struct tm_allocation args; /* of the rest's head, or what it has instead */
 };
 
+static bool is_flow(const struct tm_record *record)
+{
+    return record->kind >= TM_FLOW_BEGIN && record->kind <= TM_FLOW_END;
+}
+
 static int compare_records(const struct tm_record *a, const struct tm_record *b)
 {
     if (a->start_ps != b->start_ps)
         return a->start_ps < b->start_ps ? -1 : 1;
     if (a->dur_ps != b->dur_ps)
         return a->dur_ps > b->dur_ps ? -1 : 1;
+    if (is_flow(a) != is_flow(b))
+        return is_flow(a) ? 1 : -1;
     return (a->track > b->track) - (a->track < b->track);
 }
 

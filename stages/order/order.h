@@ -7,7 +7,8 @@
 /* Takes one record of the ordered stream.  track and raw are borrowed until it returns. */
 typedef tm_status tm_take_record(void *to, const struct tm_track *track, const struct tm_raw *raw);
 
-/* Give out all records of a scanned and surveyed source in the order (start, longer first, track, input order).
+/* Give out all records of a scanned and surveyed source in the order (start, longer first, ends of arrows after what
+ * they may point to, track, input order).
  * Tracks that are in order, which is nearly all, are merged as they are read, 255 at most at a time; the others go
  * through an external sort.
  * errors: of the input, of the spill files, and whatever `take` returns, which stops at once */

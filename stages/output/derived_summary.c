@@ -229,6 +229,7 @@ static tm_status put_kpis(struct tm_derived *d, const struct tm_value *kpis)
 
         if (!tm_has(value))
             continue;
+        unit = strcmp(unit, "count") == 0 ? "" : unit;
         (void)snprintf(text, sizeof(text), "%.6g%s%s", tm_double(value), *unit ? " " : "", unit);
         st = tm_names_put_string(d->names, tm_text(tm_get(kpi, "title")), &key);
         if (st == TM_OK)
@@ -241,8 +242,9 @@ static tm_status put_kpis(struct tm_derived *d, const struct tm_value *kpis)
 static tm_status push_facts(struct tm_derived *d, const struct tm_value *summary, const struct derived_host *host)
 {
     static const char tool[] = "tracemill " TM_VERSION;
-    const struct derived_row row = { .begin_ps = host->first_ps, .end_ps = host->first_ps, .name = d->keys[NAME_FACTS],
-                                     .host = host->number, .device = TM_NONE, .sort = TM_DERIVED_FACTS };
+    const char *const verdict = tm_text(tm_path(summary, "verdict.text"));
+    struct derived_row row = { .begin_ps = host->first_ps, .end_ps = host->last_ps, .name = d->keys[NAME_FACTS],
+                               .host = host->number, .device = TM_NONE, .sort = TM_DERIVED_FACTS };
     struct tm_arguments_builder *list = derived_list(d);
     tm_status st;
 
@@ -256,6 +258,8 @@ static tm_status push_facts(struct tm_derived *d, const struct tm_value *summary
     put_devices(d, tm_get(summary, "devices"), host->name);
     if (st == TM_OK)
         st = put_environment(d, element_of_host(tm_path(summary, "environment.hosts"), host->name));
+    if (st == TM_OK && *verdict)
+        st = tm_names_put_string(d->names, verdict, &row.name);
     return st == TM_OK ? derived_push(d, &row) : st;
 }
 

@@ -40,7 +40,7 @@ static inline uint32_t tm_event_device(const struct tm_track *track, const struc
 /* What has no length by its nature; other events without one are spans of length 0. */
 static inline bool tm_event_is_instant(const struct tm_record *record)
 {
-    return record->class == TM_CLASS_INSTANT || (record->class == TM_CLASS_ASYNC && record->kind == TM_INSTANT);
+    return record->flags & TM_FLAG_INSTANT;
 }
 
 #endif

@@ -43,6 +43,8 @@ static tm_status open_parts(struct tm_exporter *e)
 
     e->common = tm_take(budget, TM_ACCOUNT_TABLES, TM_ARGUMENTS_MOST, &e->run->error);
     if (e->common)
+        e->begun = tm_take(budget, TM_ACCOUNT_TABLES, TM_ARROW_SETS * sizeof(*e->begun), &e->run->error);
+    if (e->begun)
         e->lanes = tm_lanes_new(e->run, &lanes);
     if (e->lanes)
         e->rows = tm_out_rows_new(e->run, e->names, e->options.names_hosts,
@@ -86,6 +88,7 @@ void tm_exporter_free(struct tm_exporter *e)
     tm_event_filter_free(e->filter);
     tm_out_rows_free(e->rows);
     tm_lanes_free(e->lanes);
+    tm_give(&e->run->budget, TM_ACCOUNT_TABLES, e->begun, TM_ARROW_SETS * sizeof(*e->begun));
     tm_give(&e->run->budget, TM_ACCOUNT_TABLES, e->common, TM_ARGUMENTS_MOST);
     tm_give(&e->run->budget, TM_ACCOUNT_TABLES, e, sizeof(*e));
 }
@@ -93,6 +96,7 @@ void tm_exporter_free(struct tm_exporter *e)
 void tm_exporter_begin_file(struct tm_exporter *e)
 {
     reset_counts(e);
+    tm_exporter_begin_arrows(e);
     tm_out_rows_begin_file(e->rows);
 }
 
@@ -117,8 +121,10 @@ static tm_status cut(struct tm_exporter *e, int64_t time_ps)
 {
     const struct tm_trace_writer_type *const type = e->writer->type;
     struct tm_out_file *next = NULL;
-    tm_status st = tm_exporter_cut_spans(e, time_ps);
+    tm_status st = tm_exporter_end_spans(e, time_ps); /* what has no length is not cut in two */
 
+    if (st == TM_OK)
+        st = tm_exporter_cut_spans(e, time_ps);
     if (st == TM_OK)
         st = type->end_file(e->writer);
     if (st == TM_OK)
@@ -128,6 +134,7 @@ static tm_status cut(struct tm_exporter *e, int64_t time_ps)
     if (st != TM_OK)
         return st;
     tm_exporter_begin_file(e);
+    e->is_cut = true;
     st = tm_exporter_repeat_counters(e, time_ps);
     return st == TM_OK ? tm_exporter_resume_spans(e, time_ps) : st;
 }
@@ -176,7 +183,8 @@ tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *t
 
     e->trace = trace;
     e->offset_ps = offset_ps;
-    e->now_ps = 0;
+    e->now_ps = -1; /* nothing lies before 0 */
+    e->is_cut = false;
     e->track_count = tm_rows_count(trace->tracks);
     st = look_for_arrows(e);
     if (st == TM_OK)
@@ -252,6 +260,15 @@ static tm_status take_other(struct tm_exporter *e, const struct tm_export_item *
     return st;
 }
 
+/* An arrow is not parted from a span of length 0 at its time, as long as there are not too many of them. */
+static bool stays_together(struct tm_exporter *e, const struct tm_event *event)
+{
+    if (tm_is_flow(&event->record) && e->empty_spans && e->kept_together++ < TM_KEPT_TOGETHER_MOST)
+        return true;
+    e->kept_together = 0;
+    return false;
+}
+
 tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event)
 {
     struct tm_export_item item;
@@ -266,9 +283,10 @@ tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event)
     if (choice == UNWANTED)
         return tm_is_flow(&event->record) ? tm_exporter_lose_flow(e, event) : TM_OK;
     assert(item.begin_ps >= e->now_ps); /* the order of the stream */
+    if (item.begin_ps > e->now_ps)
+        st = advance(e, item.begin_ps);
     e->now_ps = item.begin_ps;
-    st = advance(e, item.begin_ps);
-    if (st == TM_OK)
+    if (st == TM_OK && !stays_together(e, event))
         st = cut_where_wanted(e, item.begin_ps);
     if (st != TM_OK)
         return st;

@@ -113,15 +113,16 @@ tm_status tm_exporter_take_counter(struct tm_exporter *e, const struct tm_export
 tm_status tm_exporter_take_derived_counter(struct tm_exporter *e, const struct tm_derived_row *row, int64_t time_ps)
 {
     const bool is_share = row->sort == TM_DERIVED_BUSY;
+    char name[TM_OWN_NAME_BYTES];
     const struct tm_counter_key c = {
-        .process = tm_out_rows_device_process(e->rows, row->device), .name = row->name, .suffix = " \u00b7 tracemill",
-        .unit = is_share ? e->percent_unit : 0, .of_device = row->device,
-        .order = is_share ? TM_COUNTER_BUSY : TM_COUNTER_QUEUE,
+        .process = tm_out_rows_device_process(e->rows, row->device), .device = row->device, .suffix = name,
+        .unit = is_share ? e->percent_unit : 0, .order = is_share ? TM_COUNTER_BUSY : TM_COUNTER_QUEUE,
     };
     const bool is_whole = !is_share && row->value == trunc(row->value) && fabs(row->value) < 9e15;
     const struct tm_counter_value value =
         is_whole ? tm_whole_value((int64_t)row->value) : (struct tm_counter_value){ .value = row->value };
 
+    tm_out_rows_name_of_device(e->rows, row->device, is_share ? "busy share" : "queue depth", name, sizeof(name));
     if (isfinite(row->value))
         return tm_exporter_count(e, &c, &value, time_ps);
     tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, 1);

@@ -43,7 +43,7 @@ static tm_status write_span(struct tm_exporter *e, const struct tm_derived_row *
         .event = { .begin_ps = e->derived_part.begin_ps, .end_ps = e->derived_part.end_ps,
                    .name = row->name ? row->name : e->no_name, .category = e->own_category, .own = row->arguments,
                    .marks = TM_OUT_DERIVED,
-                   .is_instant = row->sort == TM_DERIVED_FINDING || row->sort == TM_DERIVED_FACTS },
+                   .is_instant = row->sort == TM_DERIVED_FINDING },
     };
     struct tm_out_event *const event = &span.event;
     tm_status st = tm_exporter_time(e, row->begin_ps, &event->whole_begin_ps);

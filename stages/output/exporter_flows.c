@@ -4,6 +4,8 @@
  * past it, ends are written without a begin, which readers count and leave out. */
 #include "stages/output/exporter_private.h"
 
+#include <string.h>
+
 #include "pipeline/groups.h"
 #include "pipeline/hash.h"
 
@@ -73,6 +75,47 @@ void tm_exporter_forget_flows(struct tm_exporter *e)
     e->lost = (struct tm_lost_flows){ .ids = NULL };
 }
 
+/* --- the arrows that show in the present file --- */
+
+enum { SEED = 1 }; /* fixed: what is forgotten shows in the counts */
+
+void tm_exporter_begin_arrows(struct tm_exporter *e)
+{
+    memset(e->begun, 0, TM_ARROW_SETS * sizeof(*e->begun));
+}
+
+/* out: whether it was known.  It is the last one that will be forgotten. */
+static bool use_arrow(struct tm_exporter *e, uint64_t id, bool may_begin)
+{
+    uint64_t *const set = e->begun[tm_hash_mix(id, SEED) % TM_ARROW_SETS];
+    size_t way = 0;
+    bool is_known;
+
+    while (way < TM_ARROW_WAYS - 1 && set[way] != id)
+        way++;
+    is_known = set[way] == id;
+    if (!is_known && !may_begin)
+        return false;
+    memmove(set + 1, set, way * sizeof(*set));
+    set[0] = id;
+    return is_known;
+}
+
+void tm_exporter_count_launch(struct tm_exporter *e, uint64_t flow)
+{
+    e->counts.arrows += flow && use_arrow(e, flow, true);
+}
+
+/* An end whose begin was lost is not written, so that each one that is has its begin: but perhaps in the part before. */
+static void count_flow(struct tm_exporter *e, const struct tm_out_flow *flow)
+{
+    const bool is_begin = flow->kind == TM_FLOW_BEGIN;
+    const bool is_known = e->may_cut && use_arrow(e, flow->id, is_begin);
+
+    e->counts.arrow_ends++;
+    e->counts.arrows += !is_begin && (is_known || !e->is_cut);
+}
+
 /* --- arrows of the file --- */
 
 /* Hosts count their arrows by themselves. */
@@ -124,7 +167,7 @@ tm_status tm_exporter_take_flow(struct tm_exporter *e, const struct tm_export_it
     st = tm_exporter_category(e, item->event, &flow.category);
     if (st == TM_OK)
         st = tm_out_rows_use(e->rows, e->writer, item->number, flow.is_enclosed ? lane : 0, &row, &e->counts.rows);
-    e->counts.flows++;
+    count_flow(e, &flow);
     return st == TM_OK ? e->writer->type->flow(e->writer, &flow) : st;
 }
 

@@ -11,6 +11,11 @@
 enum { TM_SERIES_MOST = 1 << 15 };
 /* Arrows whose begin was not written, as long as their end has not come. */
 enum { TM_LOST_FLOWS_MOST = 1 << 14 };
+/* Spans of length 0 that stay open for arrows of their time, one of a row; arrows of one time that are kept from being
+ * parted from them. */
+enum { TM_EMPTY_SPANS_MOST = 256, TM_KEPT_TOGETHER_MOST = 256 };
+/* Arrows that are known to have begun in the present file: sets of some of them, those that were used last. */
+enum { TM_ARROW_SETS = 4096, TM_ARROW_WAYS = 8 };
 
 /* Counters of the present host, by what tells them apart. */
 struct tm_series_table {
@@ -39,6 +44,7 @@ struct tm_exporter {
     struct tm_export_counts counts;
     bool may_cut;
     bool ends_at_once;         /* a span is written as a whole when it begins */
+    uint64_t (*begun)[TM_ARROW_WAYS]; /* TM_ARROW_SETS: arrows; 0 = free */
     uint8_t *common;           /* TM_ARGUMENTS_MOST: the common arguments that were asked for last */
     struct tm_known_name keys[TM_KNOWN_KEYS]; /* of arguments: whether it is "counter_value" */
     tm_strid no_name, own_category, bytes_unit, percent_unit, classes[TM_CLASS_COUNT];
@@ -48,6 +54,8 @@ struct tm_exporter {
     int64_t offset_ps, now_ps; /* now: on the output's clock */
     uint64_t track_count;
     bool has_arrows;           /* of the file's own */
+    bool is_cut;               /* it began in an earlier file */
+    size_t empty_spans, kept_together;
     const struct tm_derived_row *derived; /* the next one that is wanted; NULL = none */
     struct tm_wanted derived_part;        /* of it, on the output's clock */
 };
@@ -73,7 +81,7 @@ tm_status tm_exporter_take_span(struct tm_exporter *e, const struct tm_export_it
 /* in: span  track, key and event, without its row */
 tm_status tm_exporter_add_span(struct tm_exporter *e, struct tm_lane_span *span) TM_MUST_USE;
 tm_status tm_exporter_category(struct tm_exporter *e, const struct tm_event *event, tm_strid *category) TM_MUST_USE;
-/* Everything that ends at time_ps or before. */
+/* Everything that ends at time_ps or before; nothing more happens at that time. */
 tm_status tm_exporter_end_spans(struct tm_exporter *e, int64_t time_ps) TM_MUST_USE;
 /* Everything that is open ends in the present file, and goes on in the next one. */
 tm_status tm_exporter_cut_spans(struct tm_exporter *e, int64_t time_ps) TM_MUST_USE;
@@ -98,6 +106,10 @@ tm_status tm_exporter_take_flow(struct tm_exporter *e, const struct tm_export_it
 /* It is not wanted. */
 tm_status tm_exporter_lose_flow(struct tm_exporter *e, const struct tm_event *event) TM_MUST_USE;
 void tm_exporter_forget_flows(struct tm_exporter *e);
+/* Arrows in the present file. */
+void tm_exporter_begin_arrows(struct tm_exporter *e);
+/* A span that is written bears this arrow; 0 = none. */
+void tm_exporter_count_launch(struct tm_exporter *e, uint64_t flow);
 /* The arrow from a call to what it launched, on which an event lies; 0 = none. */
 uint64_t tm_exporter_launch_arrow(const struct tm_exporter *e, const struct tm_track *track,
                                   const struct tm_event *event);

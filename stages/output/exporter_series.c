@@ -85,13 +85,13 @@ static tm_status hash_name(struct tm_exporter *e, tm_strid name, uint64_t *hash)
 
 static tm_status hash_counter(struct tm_exporter *e, const struct tm_counter_key *c, uint64_t *hash)
 {
-    uint64_t parts[6] = { (uint64_t)c->process << 8 | c->order, c->of_device };
-    tm_status st = hash_name(e, c->name, &parts[2]);
+    uint64_t parts[5] = { (uint64_t)c->process << 8 | c->order };
+    tm_status st = hash_name(e, c->name, &parts[1]);
 
     if (st == TM_OK)
-        st = hash_name(e, c->key, &parts[3]);
-    parts[4] = c->id ? tm_hash_key(c->id, c->id_length).low : 0;
-    parts[5] = c->suffix ? tm_hash_key(c->suffix, strlen(c->suffix)).low : 0;
+        st = hash_name(e, c->key, &parts[2]);
+    parts[3] = c->id ? tm_hash_key(c->id, c->id_length).low : 0;
+    parts[4] = c->suffix ? tm_hash_key(c->suffix, strlen(c->suffix)).low : 0;
     *hash = tm_hash_key(parts, sizeof(parts)).low;
     return st;
 }
@@ -158,6 +158,7 @@ static tm_status find_series(struct tm_exporter *e, const struct tm_counter_key 
         return *series ? TM_OK : e->run->error.status;
     }
     fresh->row.process = c->process;
+    fresh->row.device = c->device;
     fresh->row.unit = c->unit;
     fresh->row.order = c->order;
     fresh->last.value = NAN;

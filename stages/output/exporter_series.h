@@ -19,12 +19,11 @@ static inline struct tm_counter_value tm_whole_value(int64_t whole)
 
 /* What tells a counter from others, and makes its name: NAME [ID] KEY, or NAME SUFFIX. */
 struct tm_counter_key {
-    uint32_t process;
+    uint32_t process, device;      /* device: as in tm_counter_row */
     tm_strid name, key, unit;
     const char *suffix;            /* NULL = none */
     const char *id;                /* NULL = none; id_length bytes */
     size_t id_length;
-    uint32_t of_device;            /* derived ones of several devices in one process */
     uint8_t order;                 /* enum tm_counter_order */
     bool only_changes;             /* a value that is the same as before is not written */
     const struct tm_event *event;  /* NULL = worked out */

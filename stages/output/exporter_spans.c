@@ -18,7 +18,7 @@ static tm_status write_begin(struct tm_exporter *e, const struct tm_lane_span *s
     tm_status st;
 
     e->counts.slices++;
-    e->counts.flows += event.flow != 0;
+    tm_exporter_count_launch(e, event.flow);
     tm_exporter_note_time(e, event.begin_ps);
     if (!type->begin)
         return TM_OK;
@@ -53,7 +53,7 @@ static tm_status write_instant(struct tm_exporter *e, const struct tm_lane_span 
     const tm_status st = use_row(e, span, &row);
 
     e->counts.slices++;
-    e->counts.flows += event.flow != 0;
+    tm_exporter_count_launch(e, event.flow);
     tm_exporter_note_time(e, event.begin_ps);
     event.row = &row;
     return st == TM_OK ? e->writer->type->instant(e->writer, &event) : st;
@@ -61,11 +61,47 @@ static tm_status write_instant(struct tm_exporter *e, const struct tm_lane_span 
 
 /* --- beginning --- */
 
+static bool is_empty(const struct tm_lane_span *span)
+{
+    return span->event.end_ps == span->event.begin_ps;
+}
+
+/* Whether the end of a span that stays open is told with its begin.  Where a span is written as one, readers look for
+ * one without length before the arrows that point to it. */
+static bool is_written(const struct tm_exporter *e, const struct tm_lane_span *span)
+{
+    return e->ends_at_once || (is_empty(span) && !e->writer->type->writes_ends);
+}
+
+/* Whether it is open after it has begun: of what has no length what arrows may point to. */
+static bool stays_open(struct tm_exporter *e, const struct tm_lane_span *span)
+{
+    if (!is_empty(span))
+        return true;
+    if (!e->has_arrows || span->key || e->empty_spans == TM_EMPTY_SPANS_MOST)
+        return false;
+    e->empty_spans++;
+    return true;
+}
+
+/* Something begins on a track. */
+static tm_status end_empty(struct tm_exporter *e, uint64_t track)
+{
+    const struct tm_lane_span *const ended = e->empty_spans ? tm_lanes_end_empty(e->lanes, track) : NULL;
+
+    if (!ended)
+        return TM_OK;
+    e->empty_spans--;
+    return is_written(e, ended) ? TM_OK : write_end(e, ended);
+}
+
 tm_status tm_exporter_add_span(struct tm_exporter *e, struct tm_lane_span *span)
 {
-    const bool has_length = span->event.end_ps > span->event.begin_ps;
-    tm_status st;
+    bool is_open;
+    tm_status st = end_empty(e, span->track);
 
+    if (st != TM_OK)
+        return st;
     if (!tm_lanes_choose(e->lanes, span)) {
         tm_tally_add(&e->run->tallies, TM_TALLY_LANES_FULL, 1);
         return TM_OK;
@@ -74,10 +110,11 @@ tm_status tm_exporter_add_span(struct tm_exporter *e, struct tm_lane_span *span)
         return write_instant(e, span);
     if (span->lane && !span->key)
         tm_tally_add(&e->run->tallies, TM_TALLY_LANE_MOVED, 1);
+    is_open = stays_open(e, span);
     st = write_begin(e, span);
-    if (st == TM_OK && (e->ends_at_once || !has_length))
+    if (st == TM_OK && (!is_open || is_written(e, span)))
         st = write_end(e, span);
-    return st == TM_OK && has_length ? tm_lanes_open(e->lanes, span) : st;
+    return st == TM_OK && is_open ? tm_lanes_open(e->lanes, span) : st;
 }
 
 /* Classes that say something of an event beside its kind. */
@@ -141,9 +178,10 @@ tm_status tm_exporter_end_spans(struct tm_exporter *e, int64_t time_ps)
 
         if (!ended)
             break;
-        if (!e->ends_at_once)
+        if (!is_written(e, ended))
             st = write_end(e, ended);
     }
+    e->empty_spans = 0;
     return st;
 }
 

@@ -18,6 +18,7 @@ struct node {
     size_t held_bytes;
     uint32_t outer;          /* on its lane; of a free node the next free one */
     uint32_t before, after;  /* in the order of opening */
+    uint32_t place;          /* in the heap */
 };
 
 struct lane {
@@ -289,15 +290,21 @@ static bool ends_before(const struct tm_lanes *l, uint32_t a, uint32_t b)
     return e->begin_ps != f->begin_ps ? e->begin_ps > f->begin_ps : x->number < y->number;
 }
 
+static void put_at(struct tm_lanes *l, size_t at, uint32_t number)
+{
+    l->heap[at] = number;
+    node_at(l, number)->place = (uint32_t)at;
+}
+
 static void sift_up(struct tm_lanes *l, size_t at)
 {
     const uint32_t moving = l->heap[at];
 
     while (at && ends_before(l, moving, l->heap[(at - 1) / 2])) {
-        l->heap[at] = l->heap[(at - 1) / 2];
+        put_at(l, at, l->heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
-    l->heap[at] = moving;
+    put_at(l, at, moving);
 }
 
 static void sift_down(struct tm_lanes *l, size_t at)
@@ -312,10 +319,10 @@ static void sift_down(struct tm_lanes *l, size_t at)
         child += child + 1 < l->open && ends_before(l, l->heap[child + 1], l->heap[child]);
         if (!ends_before(l, l->heap[child], moving))
             break;
-        l->heap[at] = l->heap[child];
+        put_at(l, at, l->heap[child]);
         at = child;
     }
-    l->heap[at] = moving;
+    put_at(l, at, moving);
 }
 
 void tm_lanes_changed(struct tm_lanes *l)
@@ -446,17 +453,42 @@ static void unlink_node(struct tm_lanes *l, uint32_t number)
     *(n->after == NO_NODE ? &l->last : &node_at(l, n->after)->before) = n->before;
 }
 
+/* in: at  in the heap */
+static const struct tm_lane_span *take_out(struct tm_lanes *l, size_t at)
+{
+    const uint32_t last = l->heap[--l->open];
+
+    l->ended = l->heap[at];
+    if (at < l->open) {
+        put_at(l, at, last);
+        sift_up(l, at);
+        sift_down(l, node_at(l, last)->place);
+    }
+    unlink_node(l, l->ended);
+    return &node_at(l, l->ended)->span;
+}
+
 const struct tm_lane_span *tm_lanes_next_end(struct tm_lanes *l, int64_t until_ps)
 {
     release_ended(l);
     if (!l->open || node_at(l, l->heap[0])->span.event.end_ps > until_ps)
         return NULL;
-    l->ended = l->heap[0];
-    l->heap[0] = l->heap[--l->open];
-    if (l->open)
-        sift_down(l, 0);
-    unlink_node(l, l->ended);
-    return &node_at(l, l->ended)->span;
+    return take_out(l, 0);
+}
+
+const struct tm_lane_span *tm_lanes_end_empty(struct tm_lanes *l, uint64_t track)
+{
+    struct slot *const slot = find_slot(l, track);
+
+    release_ended(l);
+    for (uint32_t i = 0; slot->is_used && i < slot->count; i++) {
+        const struct lane *const lane = lane_at(slot, i);
+        const struct node *const n = lane->depth ? node_at(l, lane->inner) : NULL;
+
+        if (n && n->span.event.begin_ps == n->span.event.end_ps)
+            return take_out(l, n->place);
+    }
+    return NULL;
 }
 
 /* --- looking --- */

@@ -40,6 +40,9 @@ tm_status tm_lanes_open(struct tm_lanes *lanes, const struct tm_lane_span *span)
 /* The open span that ends first, if it ends at until_ps or before; inner ones before outer ones, but for outer_first.
  * out:    valid until the next call that changes something; NULL = none */
 const struct tm_lane_span *tm_lanes_next_end(struct tm_lanes *lanes, int64_t until_ps);
+/* The span of length 0 that is open on a track ends: the next one begins there.
+ * out:    as above; NULL = there is none */
+const struct tm_lane_span *tm_lanes_end_empty(struct tm_lanes *lanes, uint64_t track);
 /* The lane of the span of a track that was opened last; UINT32_MAX = none is open. */
 uint32_t tm_lanes_innermost(const struct tm_lanes *lanes, uint64_t track);
 

@@ -5,10 +5,10 @@
 #include "stages/output/trace_writer.h"
 
 /* Marks of an event as arguments, the same in every format. */
-#define TM_OUT_KEY_CUT "tracemill.cut"               /* tm_out_cut_text */
-#define TM_OUT_KEY_BEGIN "tracemill.begin_ns"        /* of the whole, as the format counts time */
-#define TM_OUT_KEY_DURATION "tracemill.dur_ns"       /* of the whole */
-#define TM_OUT_KEY_UNFINISHED "tracemill.unfinished" /* true */
+#define TM_OUT_KEY_CUT "tracemill_cut"               /* tm_out_cut_text */
+#define TM_OUT_KEY_BEGIN "tracemill_begin_ns"        /* of the whole, as the format counts time */
+#define TM_OUT_KEY_DURATION "tracemill_dur_ns"       /* of the whole */
+#define TM_OUT_KEY_UNFINISHED "tracemill_unfinished" /* true */
 
 /* Which sides of a piece are cuts.  in: marks  one of TM_OUT_CUT_BEGIN and _END at least */
 static inline const char *tm_out_cut_text(unsigned marks)

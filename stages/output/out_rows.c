@@ -14,15 +14,13 @@ static const int64_t after_threads = INT64_C(2000000000);
 
 static tm_status put_names(struct tm_out_rows *r)
 {
-    tm_status st = tm_names_put_string(r->names, "tracemill", &r->name_own);
+    tm_status st = tm_names_put_string(r->names, "Analysis", &r->name_own);
 
     if (st == TM_OK)
-        st = tm_names_put_string(r->names, "steps \u00b7 tracemill", &r->name_steps);
+        st = tm_names_put_string(r->names, "verdict" TM_OF_OURS, &r->name_verdict);
     if (st == TM_OK)
-        st = tm_names_put_string(r->names, "idle gaps \u00b7 tracemill", &r->name_gaps);
-    if (st == TM_OK)
-        st = tm_names_put_string(r->names, "findings \u00b7 tracemill", &r->name_findings);
-    return st == TM_OK ? tm_names_put_string(r->names, "run \u00b7 tracemill", &r->name_facts) : st;
+        st = tm_names_put_string(r->names, "host steps" TM_OF_OURS, &r->name_host_steps);
+    return st == TM_OK ? tm_names_put_string(r->names, "findings" TM_OF_OURS, &r->name_findings) : st;
 }
 
 struct tm_out_rows *tm_out_rows_new(struct tm_run *run, struct tm_names *names, bool names_hosts, size_t memory_bytes)
@@ -37,6 +35,7 @@ struct tm_out_rows *tm_out_rows_new(struct tm_run *run, struct tm_names *names, 
     r->memory_bytes = memory_bytes;
     r->file = 1;
     r->next_pid = TM_FIRST_FREE_NUMBER;
+    r->planes = TM_FIRST_PLANE - 1;
     r->pids = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(int32_t), memory_bytes / 32, PAGE_BYTES);
     if (r->pids && put_names(r) == TM_OK)
         return r;
@@ -141,7 +140,7 @@ static tm_status use_process(struct tm_out_rows *r, struct tm_trace_writer *writ
                              struct out_process *process, uint64_t *rows)
 {
     const struct out_process *const found = tm_rows_at(r->processes, number);
-    struct tm_out_row row = { .sort = TM_OUT_PROCESS };
+    struct tm_out_row row = { .sort = number == r->own_process ? TM_OUT_GROUP : TM_OUT_PROCESS };
     struct out_process *change;
 
     if (!found)
@@ -230,6 +229,8 @@ tm_status tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer,
         .sort = thread.sort, .pid = process.pid, .tid = thread.tid, .name = thread.name,
         .process = process.name, .order = (int64_t)thread.rank * LANE_PLACES,
     };
+    if (number == tm_out_rows_derived(r, TM_DERIVED_FACTS, TM_NONE))
+        row->uuid = row->parent;
     if (st == TM_OK && thread.file != r->file)
         st = write_row(writer, row, rows);
     return st == TM_OK && lane ? use_lane(r, writer, number, lane, thread.process, row, rows) : st;
@@ -248,9 +249,9 @@ tm_status tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer 
     *row = (struct tm_out_row){
         .uuid = uuid_of(r, TM_OUT_COUNTER, counter->process, counter->hash),
         .parent = uuid_of(r, TM_OUT_PROCESS, counter->process, 0), .sort = TM_OUT_COUNTER, .pid = process.pid,
-        .name = counter->name, .process = process.name, .unit = counter->unit,
-        .order = counter->order == TM_COUNTER_RECORDED ? after_threads
-                                                       : (int64_t)(TM_OWN_RANKS / 2 + counter->order) * LANE_PLACES,
+        .name = counter->name, .process = process.name, .unit = counter->unit, .order = after_threads,
     };
+    if (counter->order != TM_COUNTER_RECORDED)
+        row->order = (int64_t)tm_own_rank(r, counter->device, PLACE_COUNTERS + counter->order) * LANE_PLACES;
     return is_new ? write_row(writer, row, rows) : TM_OK;
 }

@@ -2,6 +2,7 @@
 /* Which number, which name and which place each process and each thread of a host gets.  Who asks for a number first
  * has it: an index tells who did; the others take the next free one.  Places come from a sort.  Memory: the sort and
  * the index are bounded and spill. */
+#include <stdio.h>
 #include <string.h>
 
 #include "stages/output/out_rows_private.h"
@@ -158,26 +159,25 @@ static tm_status rank_processes(struct tm_out_rows *r, struct tm_sorter *places,
     return st == TM_OK ? tm_index_finish(taken) : st;
 }
 
-/* "host0: /device:GPU:0" */
-static tm_status name_process(struct tm_out_rows *r, tm_strid *name)
+/* "/device:GPU:0 \u00b7 host0": viewers shorten a long name in its middle, and names of hosts often begin alike. */
+static tm_status name_process(struct tm_out_rows *r, struct out_process *p)
 {
-    char full[sizeof(r->trace->host_name) + 2 + NAME_MOST];
-    size_t used = strnlen(r->trace->host_name, sizeof(r->trace->host_name)), length;
+    const bool is_ours = p->group == GROUP_OURS;
+    const char *const host = r->names_hosts ? r->trace->host_name : "";
+    char full[NAME_MOST + sizeof(TM_OF) + sizeof(r->trace->host_name) + sizeof(TM_OF_OURS)];
+    size_t length;
     const char *text;
     tm_status st;
 
-    if (!r->names_hosts)
+    if (!*host && !is_ours)
         return TM_OK;
-    st = tm_names_text(r->names, *name, NAME_MOST, &text, &length);
+    st = tm_names_text(r->names, p->name, NAME_MOST, &text, &length);
     if (st != TM_OK)
         return st;
-    memcpy(full, r->trace->host_name, used);
-    if (length) {
-        memcpy(full + used, ": ", 2);
-        memcpy(full + used + 2, text, length);
-        used += 2 + length;
-    }
-    return tm_names_put(r->names, full, used, name);
+    memcpy(full, text, length);
+    length += (size_t)snprintf(full + length, sizeof(full) - length, "%s%s%s", length && *host ? TM_OF : "", host,
+                               is_ours ? TM_OF_OURS : "");
+    return tm_names_put(r->names, full, length, &p->name);
 }
 
 /* Who asked first keeps its number. */
@@ -203,7 +203,7 @@ static tm_status number_processes(struct tm_out_rows *r, struct tm_sorter *place
         if (st == TM_OK)
             st = tm_rows_append(r->pids, &p->pid);
         if (st == TM_OK)
-            st = name_process(r, &p->name);
+            st = name_process(r, p);
     }
     return st;
 }
@@ -372,38 +372,55 @@ static tm_status add_own_row(struct tm_out_rows *r, uint32_t process, tm_strid n
     return st == TM_OK ? tm_rows_append(r->threads, &row) : st;
 }
 
-/* The steps of the host stand in the process of its main thread. */
-static tm_status host_process(struct tm_out_rows *r, uint32_t *process)
+/* Whose process tells nothing of it. */
+static void find_sharing_devices(struct tm_out_rows *r)
 {
-    const struct tm_track *track;
+    for (uint32_t i = 0; i < r->device_count; i++) {
+        r->device_shares[i] = r->device_process[i] == r->own_process;
+        for (uint32_t k = 0; k < i; k++)
+            if (r->device_process[k] == r->device_process[i])
+                r->device_shares[i] = r->device_shares[k] = true;
+    }
+}
 
-    *process = r->own_process;
-    if (r->trace->main_track >= r->track_count)
-        return TM_OK;
-    track = tm_rows_at(r->trace->tracks, r->trace->main_track);
-    if (!track)
-        return r->run->error.status;
-    *process = track->process;
-    return TM_OK;
+void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, const char *what, char *name, size_t size)
+{
+    const char *id = "", *slash;
+
+    if (device < r->device_count && r->device_shares[device]) {
+        id = r->trace->devices[device].id;
+        slash = strrchr(id, '/');
+        id = slash ? slash + 1 : id;
+    }
+    (void)snprintf(name, size, "%s%s%s" TM_OF_OURS, id, *id ? " " : "", what);
+}
+
+static tm_status add_device_row(struct tm_out_rows *r, uint32_t device, const char *what, enum own_place place)
+{
+    char text[TM_OWN_NAME_BYTES];
+    tm_strid name;
+    tm_status st;
+
+    tm_out_rows_name_of_device(r, device, what, text, sizeof(text));
+    st = tm_names_put(r->names, text, strlen(text), &name);
+    return st == TM_OK ? add_own_row(r, r->device_process[device], name, tm_own_rank(r, device, place)) : st;
 }
 
 static tm_status add_own_rows(struct tm_out_rows *r)
 {
-    uint32_t process;
     tm_status st = TM_OK;
 
+    find_sharing_devices(r);
     for (uint32_t i = 0; i < r->device_count && st == TM_OK; i++) {
-        st = add_own_row(r, r->device_process[i], r->name_steps, 0);
+        st = add_device_row(r, i, "steps", PLACE_STEPS);
         if (st == TM_OK)
-            st = add_own_row(r, r->device_process[i], r->name_gaps, 1);
+            st = add_device_row(r, i, "idle gaps", PLACE_GAPS);
     }
     if (st == TM_OK)
-        st = host_process(r, &process);
+        st = add_own_row(r, r->own_process, r->name_host_steps, PLACE_HOST_STEPS);
     if (st == TM_OK)
-        st = add_own_row(r, process, r->name_steps, 0);
-    if (st == TM_OK)
-        st = add_own_row(r, r->own_process, r->name_findings, 2);
-    return st == TM_OK ? add_own_row(r, r->own_process, r->name_facts, 3) : st;
+        st = add_own_row(r, r->own_process, r->name_findings, PLACE_FINDINGS);
+    return st == TM_OK ? add_own_row(r, r->own_process, r->name_verdict, PLACE_VERDICT) : st;
 }
 
 tm_status tm_out_rows_number(struct tm_out_rows *r)

@@ -8,6 +8,8 @@
 
 enum {
     TM_FIRST_FREE_NUMBER = 1000001, /* of a pid or tid that the file does not give, or gives twice */
+    TM_FIRST_PLANE = 1001,          /* pid of the first plane: a thread with the number of its process is taken for its main
+                                       thread, and lines have small ones */
     TM_LANE_CHUNKS = 12,            /* of 1, 2, 4 ... lanes: all but the first one of TM_LANES_MOST */
     TM_OWN_RANKS = 8,               /* places before the threads of a process: rows and counters of ours */
 };
@@ -61,7 +63,7 @@ struct tm_out_rows {
     uint32_t file;             /* counts up from 1 */
     struct tm_rows *pids;      /* int32_t: those that earlier hosts have */
     int32_t next_pid;          /* perhaps free */
-    int32_t planes;            /* of all hosts so far: they are numbered */
+    int32_t planes;            /* pid of the last one of all hosts so far */
     uint32_t ranks;            /* of processes of all hosts so far */
     /* of the present host */
     struct tm_rows *processes, *threads, *chunks, *lanes;
@@ -69,8 +71,9 @@ struct tm_out_rows {
     uint64_t track_count;
     uint32_t device_count, own_process;
     uint32_t device_process[TM_DEVICES_MOST];
+    bool device_shares[TM_DEVICES_MOST]; /* its process is that of other devices too, or of none */
     /* names of ours */
-    tm_strid name_own, name_steps, name_gaps, name_findings, name_facts;
+    tm_strid name_own, name_verdict, name_findings, name_host_steps;
 };
 
 static inline uint64_t tid_key(uint32_t process, int64_t tid)
@@ -81,6 +84,19 @@ static inline uint64_t tid_key(uint32_t process, int64_t tid)
 static inline bool is_number(int64_t id)
 {
     return id > 0 && id <= INT32_MAX;
+}
+
+/* The place of a row or a counter of a device, worked out, among those of its process: before its threads, and in our own
+ * process one device after the other. */
+enum own_place { PLACE_STEPS, PLACE_GAPS, PLACE_COUNTERS, PLACES_OF_DEVICE = PLACE_COUNTERS + 2 };
+enum { PLACE_VERDICT, PLACE_FINDINGS, PLACE_HOST_STEPS, PLACE_DEVICES };
+static_assert((int)PLACES_OF_DEVICE <= (int)TM_OWN_RANKS, "they come before the threads");
+
+static inline uint32_t tm_own_rank(const struct tm_out_rows *r, uint32_t device, uint32_t place)
+{
+    const bool is_in_ours = device < r->device_count && r->device_process[device] == r->own_process;
+
+    return is_in_ours ? PLACE_DEVICES + device * PLACES_OF_DEVICE + place : place;
 }
 
 /* The next number from *next on that is not in `taken`. */

@@ -49,7 +49,7 @@ def check(source, out, options=("--plain",), with_arguments=True):
     if recording.arrows:
         wrong += compare_arrows(recording, held, offset)
     if with_arguments:
-        wrong += compare_arguments(source.arguments(is_json), held, offset)
+        wrong += compare_arguments(source.arguments(is_json), held, offset, is_json)
     return wrong, held
 
 

@@ -44,13 +44,13 @@ class Piece:
     """A slice of a part with what its marks tell of the whole; all in ns on the input's clock."""
 
     def __init__(self, label, one, offset):
-        marks = {key.removeprefix("debug.").removeprefix("args.").replace("_", ".", 1): text if kind == "string" else whole
+        marks = {key.removeprefix("debug.").removeprefix("args.").replace(".", "_"): text if kind == "string" else whole
                  for _, key, kind, whole, text, _ in one.args}
         self.label, self.name, self.depth = label, clean(one.name), one.depth
         self.begin, self.end = one.ts + offset, one.ts + one.dur + offset
-        self.cut = marks.get("tracemill.cut")
-        self.whole_begin = marks["tracemill.begin_ns"] + offset if self.cut else self.begin
-        self.whole_end = self.whole_begin + marks["tracemill.dur_ns"] if self.cut else self.end
+        self.cut = marks.get("tracemill_cut")
+        self.whole_begin = marks["tracemill_begin_ns"] + offset if self.cut else self.begin
+        self.whole_end = self.whole_begin + marks["tracemill_dur_ns"] if self.cut else self.end
 
     @property
     def whole(self):

@@ -97,7 +97,7 @@ static tm_status note_file(struct tm_trace_writer *w, struct tm_out_file *file)
 
 static tm_status note_row(struct tm_trace_writer *w, const struct tm_out_row *row)
 {
-    static const char *const sorts[] = { "process", "thread", "lane", "row", "counter" };
+    static const char *const sorts[] = { "process", "group", "thread", "lane", "row", "counter" };
     const struct recorder *const r = recorder_of(w);
 
     assert_int_not_equal(row->uuid, 0);

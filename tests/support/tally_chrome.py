@@ -280,9 +280,10 @@ def arguments_of(args):
     return args
 
 
-def recording_of(events):
+def recording_of(document, events):
     recording = Reader(events).recording
-    if any(row.process.name.startswith(("/", "#")) for row in recording.rows):
+    head = document.get("metadata") if isinstance(document, dict) else None
+    if isinstance(head, dict) and head.get("highres-ticks") is True:
         for row in recording.rows:
             for item in row.items:
                 item.args = tuple((key, whole_or_text(value)) for key, value in item.args)

@@ -54,6 +54,15 @@ def allocations_of(line, base_ps, processes, place):
         place += 1
 
 
+def is_tpu(plane):
+    return plane.name.startswith("/device:TPU:")
+
+
+def shown_name(event):
+    """The name of a TPU's op is its whole text; people call it by the other one."""
+    return event.label if is_tpu(event.plane) else event.name
+
+
 def add_line(recording, row, line, base_ps):
     for event in line.events:
         if event.is_aggregated:
@@ -62,10 +71,10 @@ def add_line(recording, row, line, base_ps):
         own = event.own_stats
         begin = base_ps + event.begin
         if "counter_value" in own:
-            title = event.label
+            title = shown_name(event)
             recording.counters[(row.process, title)].append((begin, own["counter_value"], len(row.items)))
             continue
-        item = Item(begin, max(event.end, event.begin) + base_ps, event.label, event)
+        item = Item(begin, max(event.end, event.begin) + base_ps, shown_name(event), event)
         item.place = len(row.items)
         row.items.append(item)
 
@@ -73,8 +82,10 @@ def add_line(recording, row, line, base_ps):
 def arguments_of(event):
     """(key, value) of each: its own first, those of its metadata, and the name that is not shown."""
     plane = event.plane
-    name, shown = plane.names.get(event.metadata, ("", ""))
-    other = [("long_name", name)] if shown and name and shown != name else []
+    name, display = plane.names.get(event.metadata, ("", ""))
+    other = []
+    if name and display and name != display:
+        other = [("long_name", name)] if is_tpu(plane) else [("display_name", display)]
     return [argument_of(plane, span) for span in [*event.spans, *plane.metadata_spans(event.metadata)]] + other
 
 

@@ -128,8 +128,9 @@ def hold(row, arrows):
             open_spans.append(items[at])
             at += 1
         open_spans = [i for i in open_spans if i.end > arrow.time]
+        empty = at and items[at - 1].begin == items[at - 1].end == arrow.time and not items[at - 1].is_instant
         if arrow.is_enclosed:
-            found[arrow] = open_spans[-1] if open_spans else None
+            found[arrow] = items[at - 1] if empty else open_spans[-1] if open_spans else None
         else:
             begun = next((i for i in open_spans if i.begin == arrow.time), None)
             found[arrow] = begun or (items[at] if at < len(items) else None)

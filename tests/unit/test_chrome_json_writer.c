@@ -93,6 +93,19 @@ static void rows_are_named_and_ordered(void **state)
     close_rig();
 }
 
+static void a_group_is_a_process(void **state)
+{
+    struct tm_out_row group;
+
+    (void)state;
+    open_with(&plain);
+    group = (struct tm_out_row){ .uuid = 4, .sort = TM_OUT_GROUP, .pid = 8, .name = rig_name(&rig, "G") };
+    assert_int_equal(rig.writer->type->row(rig.writer, &group), TM_OK);
+    finish();
+    assert_has("{\"ph\":\"M\",\"pid\":8,\"name\":\"process_name\",\"args\":{\"name\":\"G\"}},\n");
+    close_rig();
+}
+
 static void begin_and_end_are_rounded_and_the_length_is_their_difference(void **state)
 {
     static const struct {
@@ -204,7 +217,7 @@ static void no_key_comes_twice(void **state)
     open_with(&plain);
     struct tm_arguments_builder *const b = rig_arguments(&rig);
     struct tm_out_event event = span(&thread, 0, 1000, "e");
-    static const char *const keys[] = { "a", "a (2)", "a", "a", "\xff", "\xef\xbf\xbd", "tracemill.unfinished" };
+    static const char *const keys[] = { "a", "a (2)", "a", "a", "\xff", "\xef\xbf\xbd", "tracemill_unfinished" };
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         tm_put_int(b, rig_name(&rig, keys[i]), (int64_t)i);
@@ -216,8 +229,8 @@ static void no_key_comes_twice(void **state)
     event.marks = TM_OUT_UNFINISHED;
     put_end(&event);
     finish();
-    assert_has("{\"tracemill.unfinished\":true,\"a\":0,\"a (2)\":1,\"a (3)\":2,\"a (4)\":3,\"\xef\xbf\xbd\":4,"
-               "\"\xef\xbf\xbd (2)\":5,\"tracemill.unfinished (2)\":6,\"o\":{\"a\":1,\"a (2)\":2},\"a (5)\":0,"
+    assert_has("{\"tracemill_unfinished\":true,\"a\":0,\"a (2)\":1,\"a (3)\":2,\"a (4)\":3,\"\xef\xbf\xbd\":4,"
+               "\"\xef\xbf\xbd (2)\":5,\"tracemill_unfinished (2)\":6,\"o\":{\"a\":1,\"a (2)\":2},\"a (5)\":0,"
                "\"a (2) (2)\":1,\"a (6)\":2,");
     close_rig();
 }
@@ -351,10 +364,10 @@ static void cuts_are_marked(void **state)
     event.marks = TM_OUT_CUT_BEGIN | TM_OUT_CUT_END | TM_OUT_UNFINISHED;
     put_end(&event);
     finish();
-    assert_has("\"args\":{\"tracemill.cut\":\"begin\",\"tracemill.begin_ns\":1,\"tracemill.dur_ns\":8}}");
-    assert_has("{\"tracemill.cut\":\"end\",");
-    assert_has("{\"tracemill.cut\":\"both\",\"tracemill.begin_ns\":1,"
-               "\"tracemill.dur_ns\":8,\"tracemill.unfinished\":true}");
+    assert_has("\"args\":{\"tracemill_cut\":\"begin\",\"tracemill_begin_ns\":1,\"tracemill_dur_ns\":8}}");
+    assert_has("{\"tracemill_cut\":\"end\",");
+    assert_has("{\"tracemill_cut\":\"both\",\"tracemill_begin_ns\":1,"
+               "\"tracemill_dur_ns\":8,\"tracemill_unfinished\":true}");
     close_rig();
 }
 
@@ -591,6 +604,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_trace_is_a_document),
         cmocka_unit_test(rows_are_named_and_ordered),
+        cmocka_unit_test(a_group_is_a_process),
         cmocka_unit_test(begin_and_end_are_rounded_and_the_length_is_their_difference),
         cmocka_unit_test(arguments_keep_their_kind),
         cmocka_unit_test(numbers_stand_as_they_are_if_every_reader_takes_them),

@@ -89,7 +89,7 @@ static void a_span_has_a_row_with_what_is_known(void **state)
     event.marks = 0;
     event.is_instant = true;
     put(&event);
-    assert_table("host0,P,\"T,1\",3,span,kernel,k,-5,1234567890123,,,,,c,\"{\"\"tracemill.unfinished\"\":true,"
+    assert_table("host0,P,\"T,1\",3,span,kernel,k,-5,1234567890123,,,,,c,\"{\"\"tracemill_unfinished\"\":true,"
                  "\"\"a\\\"\"b\"\":\"\"c\\\"\"\\\\d\"\",\"\"list\"\":[\"\"NaN\"\"]}\"\n"
                  "host0,P,\"T,1\",3,instant,kernel,k,-5,,,4,host0/gpu:0,18446744073709551615,c,\n");
 }

@@ -656,7 +656,7 @@ static void findings_stand_at_their_places(void **state)
     close_rig(&r);
 }
 
-static void the_run_is_told_at_the_first_event_of_each_host(void **state)
+static void the_run_is_told_over_all_events_of_each_host(void **state)
 {
     const struct tm_derived_row *row;
     struct tm_argument argument;
@@ -674,6 +674,8 @@ static void the_run_is_told_at_the_first_event_of_each_host(void **state)
             assert_non_null(row);
         } while (row->sort != TM_DERIVED_FACTS);
         assert_int_equal(row->begin_ps, host * 20 * US);
+        assert_true(row->end_ps > row->begin_ps);
+        assert_string_equal(text_of(r.names, row->name), "Well done.");
         assert_string_equal(argument_text(r.names, row->arguments, "run"), "nightly");
         assert_string_equal(argument_text(r.names, row->arguments, "host"), host ? "h1" : "vm");
         assert_string_equal(argument_text(r.names, row->arguments, "jax"), host ? "0.4.2" : "0.4.1");
@@ -815,7 +817,7 @@ int main(void)
         cmocka_unit_test(short_gaps_are_left_out),
         cmocka_unit_test(steps_are_those_of_the_host_and_of_each_device),
         cmocka_unit_test(findings_stand_at_their_places),
-        cmocka_unit_test(the_run_is_told_at_the_first_event_of_each_host),
+        cmocka_unit_test(the_run_is_told_over_all_events_of_each_host),
         cmocka_unit_test(hosts_are_given_out_as_often_as_wanted),
         cmocka_unit_test(the_least_memory_gives_the_same_rows),
         cmocka_unit_test(refused_memory_is_an_error),

@@ -229,7 +229,7 @@ static void test_others(void **state)
     assert_left(&rig, f, &rig.stream, &event, "-");
     event = export_rig_event(&rig.export, 0, TM_INSTANT, "a", 5, 0); /* a span of length 0 */
     assert_left(&rig, f, &rig.stream, &event, "-");
-    event.record.class = TM_CLASS_INSTANT;
+    event.record.flags |= TM_FLAG_INSTANT;
     assert_left(&rig, f, &rig.stream, &event, "5-5");
     event.record.class = TM_CLASS_FLOW;
     event.record.kind = TM_FLOW_END;

@@ -159,7 +159,7 @@ static void take_spans(struct exporter_rig *rig)
     take_span(rig, MAIN, "d", 50, 70); /* b has ended: in a */
     take_span(rig, MAIN, "", 60, 60);
     event = export_rig_event(&rig->export, MAIN, TM_INSTANT, "i", 60, 0);
-    event.record.class = TM_CLASS_INSTANT;
+    event.record.flags |= TM_FLAG_INSTANT;
     take(rig, &event);
     event = span_of(rig, WORKER, "open", 61, 61);
     event.record.flags = TM_FLAG_OPEN;
@@ -250,11 +250,12 @@ static void test_async(void **state)
         take(&rig, &event);
     }
     event = export_rig_event(&rig.export, ASYNC, TM_INSTANT, "n", 25, 0);
+    event.record.flags |= TM_FLAG_INSTANT;
     event.record.correlation = 9;
     event.record.class = TM_CLASS_ASYNC;
     take(&rig, &event);
     event = export_rig_event(&rig.export, LOOSE, TM_INSTANT, "g", 25, 0);
-    event.record.class = TM_CLASS_INSTANT;
+    event.record.flags |= TM_FLAG_INSTANT;
     take(&rig, &event);
     rig_end(&rig);
     assert_string_equal(export_rig_lines(&rig.export), "file 1\n"
@@ -409,16 +410,16 @@ static void test_counters_of_xspace(void **state)
     }
     rig_end(&rig);
     assert_string_equal(export_rig_lines(&rig.export), "file 1\n"
-                                                       "process 1 gpu @1\n"
-                                                       "counter 1 watts\n"
+                                                       "process 1001 gpu @1\n"
+                                                       "counter 1001 watts\n"
                                                        "value watts 5 1.5 real\n"
-                                                       "process 2 host @2\n"
-                                                       "thread 2/1 main @512\n"
+                                                       "process 1002 host @2\n"
+                                                       "thread 1002/1 main @512\n"
                                                        "begin main Malloc 10-10 (alloc)\n"
                                                        "end main 10\n"
-                                                       "counter 1 GPU_0_bfc bytes allocated bytes\n"
+                                                       "counter 1001 GPU_0_bfc bytes allocated bytes\n"
                                                        "value GPU_0_bfc bytes allocated 10 100\n"
-                                                       "counter 1 GPU_0_bfc peak bytes in use bytes\n"
+                                                       "counter 1001 GPU_0_bfc peak bytes in use bytes\n"
                                                        "value GPU_0_bfc peak bytes in use 10 100\n"
                                                        "begin main Malloc 11-11 (alloc)\n"
                                                        "end main 11\n"
@@ -489,7 +490,136 @@ static void test_flows(void **state)
                                                        "end main+1 60\n");
     assert_int_equal(run.tallies.count[TM_TALLY_FLOW_NOT_BEGUN], 1);
     assert_int_equal(run.tallies.count[TM_TALLY_FLOW_WITHOUT_SPAN], 4);
-    assert_int_equal(tm_exporter_counts(rig.e)->flows, 5);
+    assert_int_equal(tm_exporter_counts(rig.e)->arrow_ends, 5);
+    assert_int_equal(tm_exporter_counts(rig.e)->arrows, 2);
+    rig_free(&rig);
+    assert_ledger_is_even(&run);
+}
+
+static void rig_init_with_arrows(struct exporter_rig *rig, struct tm_run *run, const struct tm_trace_writer_type *type)
+{
+    struct tm_track *track;
+
+    test_run_init(run);
+    rig_init(rig, run, type);
+    track = tm_rows_change(rig->export.trace.tracks, FLOWS);
+    track->events = 9;
+}
+
+static void take_instant(struct exporter_rig *rig, uint32_t track, const char *name, int64_t time)
+{
+    struct tm_event event = export_rig_event(&rig->export, track, TM_INSTANT, name, time, 0);
+
+    event.record.flags |= TM_FLAG_INSTANT;
+    take(rig, &event);
+}
+
+/* A span of length 0 is open until time goes on, or something else begins on its row: arrows of its time point to it. */
+static void take_empty_spans(struct exporter_rig *rig)
+{
+    take_span(rig, MAIN, "a", 0, 100);
+    take_span(rig, MAIN, "y", 10, 10);
+    take_span(rig, MAIN, "z", 10, 10);
+    take_span(rig, WORKER, "w", 10, 10);
+    take_flow(rig, TM_FLOW_BEGIN, 1, WORKER, 10, true, false);
+    take_flow(rig, TM_FLOW_BEGIN, 2, MAIN, 10, true, false);
+    take_flow(rig, TM_FLOW_END, 3, WORKER, 11, true, false); /* w has ended */
+    take_flow(rig, TM_FLOW_STEP, 1, MAIN, 20, true, false);
+    take_span(rig, MAIN, "x", 30, 30);
+    take_instant(rig, MAIN, "i", 30); /* nothing points to it */
+    take_flow(rig, TM_FLOW_END, 2, MAIN, 30, true, false);
+    take_span(rig, STREAM, "k", 40, 40);
+    take_flow(rig, TM_FLOW_END, 1, STREAM, 40, true, false);
+    rig_end(rig);
+    assert_int_equal(rig->export.run->tallies.count[TM_TALLY_FLOW_WITHOUT_SPAN], 1);
+    assert_int_equal(tm_exporter_counts(rig->e)->arrows, 3);
+}
+
+static void test_arrows_of_empty_spans(void **state)
+{
+    struct exporter_rig rig;
+    struct tm_run run;
+
+    (void)state;
+    rig_init_with_arrows(&rig, &run, &recorder_with_ends);
+    assert_int_equal(rig_open(&rig, (struct tm_export_options){ .derived = NULL }, 0), TM_OK);
+    take_empty_spans(&rig);
+    assert_string_equal(export_rig_lines(&rig.export), "file 1\n"
+                                                       "begin main a 0-100\n"
+                                                       "begin main y 10-10\n"
+                                                       "end main 10\n"
+                                                       "begin main z 10-10\n"
+                                                       "begin worker w 10-10\n"
+                                                       "arrow begins worker 10 #1\n"
+                                                       "arrow begins main 10 #2\n"
+                                                       "end worker 10\n"
+                                                       "end main 10\n"
+                                                       "arrow goes main 20 #1\n"
+                                                       "begin main x 30-30\n"
+                                                       "end main 30\n"
+                                                       "instant main i 30\n"
+                                                       "arrow ends main 30 #2\n"
+                                                       "begin stream k 40-40\n"
+                                                       "arrow ends stream 40 #1\n"
+                                                       "end stream 40\n"
+                                                       "end main 100\n");
+    rig_free(&rig);
+    assert_ledger_is_even(&run);
+}
+
+/* A writer of whole spans has them before their arrows, whether there may be cuts or not. */
+static void test_arrows_of_whole_empty_spans(void **state)
+{
+    struct exporter_rig rig;
+    struct tm_run run;
+
+    (void)state;
+    for (int may_cut = 0; may_cut < 2; may_cut++) {
+        rig_init_with_arrows(&rig, &run, &recorder_without_ends);
+        rig.cut_every = may_cut ? 1000 : 0;
+        assert_int_equal(rig_open(&rig, (struct tm_export_options){ .derived = NULL }, 0), TM_OK);
+        take_empty_spans(&rig);
+        const char *const lines = export_rig_lines(&rig.export);
+
+        assert_non_null(strstr(lines, "span main y 10-10\n"
+                                      "span main z 10-10\n"
+                                      "span worker w 10-10\n"
+                                      "arrow begins worker 10 #1\n"
+                                      "arrow begins main 10 #2\n"
+                                      "arrow goes main 20 #1\n"
+                                      "span main x 30-30\n"
+                                      "instant main i 30\n"
+                                      "arrow ends main 30 #2\n"
+                                      "span stream k 40-40\n"
+                                      "arrow ends stream 40 #1\n"));
+        rig_free(&rig);
+        assert_ledger_is_even(&run);
+    }
+}
+
+/* More rows with one at the same time than are kept open: the others end as they begin. */
+static void test_many_empty_spans(void **state)
+{
+    enum { ROWS = 300 };
+    struct exporter_rig rig;
+    struct tm_run run;
+
+    (void)state;
+    rig_init_with_arrows(&rig, &run, &recorder_with_ends);
+    for (uint32_t i = TRACKS; i < ROWS; i++) {
+        const struct tm_track track = { .id = i + 1, .process_id = 10, .device = TM_NONE, .side = TM_SIDE_HOST };
+
+        (void)export_rig_track(&rig.export, &track, "host", "t");
+    }
+    assert_int_equal(rig_open(&rig, (struct tm_export_options){ .derived = NULL }, 0), TM_OK);
+    for (uint32_t i = TRACKS; i < ROWS; i++)
+        take_span(&rig, i, "z", 10, 10);
+    for (uint32_t i = TRACKS; i < ROWS; i++)
+        take_flow(&rig, TM_FLOW_BEGIN, i + 1, i, 10, true, false);
+    rig_end(&rig);
+    assert_int_equal(tm_exporter_counts(rig.e)->slices, ROWS - TRACKS);
+    assert_int_equal(tm_exporter_counts(rig.e)->arrow_ends, 256);
+    assert_int_equal(run.tallies.count[TM_TALLY_FLOW_WITHOUT_SPAN], ROWS - TRACKS - 256);
     rig_free(&rig);
     assert_ledger_is_even(&run);
 }
@@ -514,12 +644,13 @@ static void test_many_lost_flows(void **state)
     take_span(&rig, MAIN, "a", 1, 10);
     for (uint64_t i = 1; i <= 20000; i += 3)
         take_flow(&rig, TM_FLOW_BEGIN, i * 7919, MAIN, 2, false, false);
-    assert_int_equal(tm_exporter_counts(rig.e)->flows, 6667);
+    assert_int_equal(tm_exporter_counts(rig.e)->arrow_ends, 6667);
+    assert_int_equal(tm_exporter_counts(rig.e)->arrows, 0);
     for (uint64_t i = 20000; i >= 1; i--)
         take_flow(&rig, TM_FLOW_END, i * 7919, MAIN, 3, true, false);
     rig_end(&rig);
     /* Written: those that began again, and those past the first 16384. */
-    assert_int_equal(tm_exporter_counts(rig.e)->flows, 6667 + 6667 + 20000 - 16384 - (20000 - 16384) / 3);
+    assert_int_equal(tm_exporter_counts(rig.e)->arrow_ends, 6667 + 6667 + 20000 - 16384 - (20000 - 16384) / 3);
     rig_free(&rig);
     assert_ledger_is_even(&run);
 }
@@ -577,7 +708,7 @@ static void test_launches(void **state)
                                                                         "end stream 30\n"
                                                                         "begin worker module 30-40 (module) #\n"
                                                                         "end worker 40\n");
-        assert_int_equal(tm_exporter_counts(rig.e)->flows, has_arrows ? 0 : 3);
+        assert_int_equal(tm_exporter_counts(rig.e)->arrows, has_arrows ? 0 : 2);
         rig_free(&rig);
         assert_ledger_is_even(&run);
     }
@@ -674,6 +805,83 @@ static void test_cut_whole_spans(void **state)
                                                        "span main e 200-240\n"
                                                        "span main a 200-250 [begin] of 0-250 { n=1 }\n"
                                                        "span main b 200-250 [begin] of 50-250\n");
+    rig_free(&rig);
+    assert_ledger_is_even(&run);
+}
+
+/* A cut comes neither between a span of length 0 and its arrow, nor through it; arrows show inside of a part. */
+static void test_cut_arrows(void **state)
+{
+    struct exporter_rig rig;
+    struct tm_run run;
+
+    (void)state;
+    rig_init_with_arrows(&rig, &run, &recorder_with_ends);
+    rig.most_slices = 3;
+    assert_int_equal(rig_open(&rig, (struct tm_export_options){ .derived = NULL }, 0), TM_OK);
+    take_span(&rig, MAIN, "a", 0, 100);
+    take_flow(&rig, TM_FLOW_BEGIN, 1, MAIN, 0, true, false);
+    take_flow(&rig, TM_FLOW_BEGIN, 2, MAIN, 0, true, false);
+    take_span(&rig, STREAM, "k", 10, 10);
+    take_span(&rig, WORKER, "w", 10, 10);
+    take_flow(&rig, TM_FLOW_END, 1, STREAM, 10, true, false);
+    assert_int_equal(tm_exporter_counts(rig.e)->arrows, 1);
+    take_span(&rig, STREAM, "l", 20, 30);
+    assert_int_equal(tm_exporter_counts(rig.e)->arrows, 0);
+    take_flow(&rig, TM_FLOW_END, 2, STREAM, 20, true, false); /* begun in the part before */
+    take_flow(&rig, TM_FLOW_BEGIN, 3, STREAM, 20, true, false);
+    take_flow(&rig, TM_FLOW_END, 3, MAIN, 25, true, false);
+    rig_end(&rig);
+    assert_int_equal(tm_exporter_counts(rig.e)->arrows, 1);
+    assert_int_equal(tm_exporter_counts(rig.e)->arrow_ends, 3);
+    assert_string_equal(export_rig_lines(&rig.export), "file 1\n"
+                                                       "begin main a 0-100\n"
+                                                       "arrow begins main 0 #1\n"
+                                                       "arrow begins main 0 #2\n"
+                                                       "begin stream k 10-10\n"
+                                                       "begin worker w 10-10\n"
+                                                       "arrow ends stream 10 #1\n"
+                                                       "end worker 10\n"
+                                                       "end stream 10\n"
+                                                       "end main 20 [end] of 0-100\n"
+                                                       "close\n"
+                                                       "file 2\n"
+                                                       "begin main a 20-100\n"
+                                                       "begin stream l 20-30\n"
+                                                       "arrow ends stream 20 #2\n"
+                                                       "arrow begins stream 20 #3\n"
+                                                       "arrow ends main 25 #3\n"
+                                                       "end stream 30\n"
+                                                       "end main 100 [begin] of 0-100\n");
+    rig_free(&rig);
+    assert_ledger_is_even(&run);
+}
+
+/* Of one launch, activities in its part and in the next one. */
+static void test_cut_launches(void **state)
+{
+    struct exporter_rig rig;
+    struct tm_event event;
+    struct tm_run run;
+
+    (void)state;
+    test_run_init(&run);
+    rig_init(&rig, &run, &recorder_with_ends);
+    rig.cut_every = 100;
+    assert_int_equal(rig_open(&rig, (struct tm_export_options){ .derived = NULL }, 0), TM_OK);
+    event = span_of(&rig, MAIN, "launch", 0, 10);
+    event.record.class = TM_CLASS_LAUNCH;
+    event.record.correlation = 9;
+    take(&rig, &event);
+    event = span_of(&rig, STREAM, "k", 10, 20);
+    event.record.correlation = 9;
+    event.launch_track = MAIN;
+    for (int i = 0; i < 5; i++) { /* at 10, 50, 90; 130, 170 */
+        take(&rig, &event);
+        event.record.start_ps += 40;
+        assert_int_equal(tm_exporter_counts(rig.e)->arrows, i < 3 ? i + 1 : i - 3);
+    }
+    rig_end(&rig);
     rig_free(&rig);
     assert_ledger_is_even(&run);
 }
@@ -845,7 +1053,7 @@ static void test_derived(void **state)
     rig.export.recorder.tells_rows = true;
     derived = tm_derived_new(&run, rig.export.names);
     assert_non_null(derived);
-    add_derived(derived, &rig, TM_DERIVED_FACTS, TM_NONE, 0, 0, "facts");
+    add_derived(derived, &rig, TM_DERIVED_FACTS, TM_NONE, 0, 60, "all is well");
     add_derived(derived, &rig, TM_DERIVED_STEP, 0, 0, 40, "step 0");
     add_derived(derived, &rig, TM_DERIVED_STEP, TM_NONE, 5, 20, "step 0");
     add_derived(derived, &rig, TM_DERIVED_GAP, 0, 15, 18, "idle: input");
@@ -856,17 +1064,17 @@ static void test_derived(void **state)
     take_span(&rig, MAIN, "b", 15, 50);
     rig_end(&rig);
     assert_string_equal(export_rig_lines(&rig.export), "file 1\n"
+                                                       "group 1000001 Analysis \u00b7 tracemill @0\n"
+                                                       "row 1000001/1000003 verdict \u00b7 tracemill @0\n"
+                                                       "begin verdict \u00b7 tracemill all is well 0-60 (tracemill) [derived] { n=0 }\n"
                                                        "process 11 gpu @1\n"
                                                        "row 11/1000001 steps \u00b7 tracemill @0\n"
                                                        "begin steps \u00b7 tracemill step 0 0-40 (tracemill) [derived] { n=0 }\n"
-                                                       "process 1000001 tracemill @0\n"
-                                                       "row 1000001/1000003 run \u00b7 tracemill @192\n"
-                                                       "instant run \u00b7 tracemill facts 0 (tracemill) [derived] { n=0 }\n"
                                                        "process 10 host @2\n"
                                                        "thread 10/1 main @512\n"
                                                        "begin main a 0-10\n"
-                                                       "row 1000001/1000001 steps \u00b7 tracemill @0\n"
-                                                       "begin steps \u00b7 tracemill step 0 5-20 (tracemill) [derived] { n=5 }\n"
+                                                       "row 1000001/1000001 host steps \u00b7 tracemill @128\n"
+                                                       "begin host steps \u00b7 tracemill step 0 5-20 (tracemill) [derived] { n=5 }\n"
                                                        "end main 10\n"
                                                        "row 11/1000002 idle gaps \u00b7 tracemill @64\n"
                                                        "begin idle gaps \u00b7 tracemill idle: input 15-18 (tracemill) [derived] { n=15 }\n"
@@ -874,10 +1082,11 @@ static void test_derived(void **state)
                                                        "counter 11 busy share \u00b7 tracemill %\n"
                                                        "value busy share \u00b7 tracemill 16 2.5 real\n"
                                                        "end idle gaps \u00b7 tracemill 18\n"
-                                                       "end steps \u00b7 tracemill 20\n"
+                                                       "end host steps \u00b7 tracemill 20\n"
                                                        "end steps \u00b7 tracemill 40\n"
                                                        "end main 50\n"
-                                                       "row 1000001/1000002 findings \u00b7 tracemill @128\n"
+                                                       "end verdict \u00b7 tracemill 60\n"
+                                                       "row 1000001/1000002 findings \u00b7 tracemill @64\n"
                                                        "instant findings \u00b7 tracemill slow 60 (tracemill) [derived] { n=60 }\n");
     rig_free(&rig);
     tm_derived_free(derived);
@@ -1025,7 +1234,10 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spans), cmocka_unit_test(test_whole_spans), cmocka_unit_test(test_async),
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_counters), cmocka_unit_test(test_counters_of_xspace),
-        cmocka_unit_test(test_flows), cmocka_unit_test(test_many_lost_flows), cmocka_unit_test(test_launches),
+        cmocka_unit_test(test_flows), cmocka_unit_test(test_many_lost_flows),
+        cmocka_unit_test(test_arrows_of_empty_spans), cmocka_unit_test(test_arrows_of_whole_empty_spans),
+        cmocka_unit_test(test_many_empty_spans), cmocka_unit_test(test_cut_arrows), cmocka_unit_test(test_cut_launches),
+        cmocka_unit_test(test_launches),
         cmocka_unit_test(test_cut), cmocka_unit_test(test_cut_whole_spans), cmocka_unit_test(test_random_cuts),
         cmocka_unit_test(test_filter), cmocka_unit_test(test_device), cmocka_unit_test(test_derived),
         cmocka_unit_test(test_before_the_clock), cmocka_unit_test(test_memory), cmocka_unit_test(test_too_many_open),

@@ -56,15 +56,15 @@ static void test_planes(void **state)
     rows = open_rows(&rig, false);
     for (uint64_t i = 0; i < 5; i++)
         use(&rig, rows, i, 0);
-    assert_string_equal(export_rig_lines(&rig), "process 3 /host:CPU @3\n"
-                                                "thread 3/7 main @512\n"
-                                                "process 4 Task Environment @4\n"
-                                                "thread 4/1 task @512\n"
-                                                "process 2 /device:GPU:1 @2\n"
-                                                "thread 2/15 stream 15 @576\n"
-                                                "thread 2/14 stream 14 @512\n"
-                                                "process 1 /device:GPU:0 @1\n"
-                                                "thread 1/14 stream 14 @512\n");
+    assert_string_equal(export_rig_lines(&rig), "process 1003 /host:CPU @3\n"
+                                                "thread 1003/7 main @512\n"
+                                                "process 1004 Task Environment @4\n"
+                                                "thread 1004/1 task @512\n"
+                                                "process 1002 /device:GPU:1 @2\n"
+                                                "thread 1002/15 stream 15 @576\n"
+                                                "thread 1002/14 stream 14 @512\n"
+                                                "process 1001 /device:GPU:0 @1\n"
+                                                "thread 1001/14 stream 14 @512\n");
     use(&rig, rows, 0, 0);
     assert_string_equal(export_rig_lines(&rig), "");
     tm_out_rows_begin_file(rows);
@@ -73,24 +73,63 @@ static void test_planes(void **state)
     use(&rig, rows, 0, 1);
     use(&rig, rows, 0, 2);
     use(&rig, rows, 0, 100);
-    assert_string_equal(export_rig_lines(&rig), "process 3 /host:CPU @3\n"
-                                                "thread 3/7 main @512\n"
-                                                "lane 3/1000002 main+2 @514\n"
-                                                "lane 3/1000003 main+1 @513\n"
-                                                "lane 3/1000004 main+100 @575\n");
+    assert_string_equal(export_rig_lines(&rig), "process 1003 /host:CPU @3\n"
+                                                "thread 1003/7 main @512\n"
+                                                "lane 1003/1000001 main+2 @514\n"
+                                                "lane 1003/1000002 main+1 @513\n"
+                                                "lane 1003/1000003 main+100 @575\n");
     use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_STEP, TM_NONE), 0);
     use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_STEP, 1), 0);
     use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_GAP, 0), 0);
     use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_FINDING, 0), 0);
     use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_FACTS, TM_NONE), 0);
-    assert_string_equal(export_rig_lines(&rig), "row 3/1000001 steps \u00b7 tracemill @0\n"
-                                                "process 2 /device:GPU:1 @2\n"
-                                                "row 2/1000001 steps \u00b7 tracemill @0\n"
-                                                "process 1 /device:GPU:0 @1\n"
-                                                "row 1/1000002 idle gaps \u00b7 tracemill @64\n"
-                                                "process 1000001 tracemill @0\n"
-                                                "row 1000001/1000001 findings \u00b7 tracemill @128\n"
-                                                "row 1000001/1000002 run \u00b7 tracemill @192\n");
+    assert_string_equal(export_rig_lines(&rig), "group 1000001 Analysis \u00b7 tracemill @0\n"
+                                                "row 1000001/1000001 host steps \u00b7 tracemill @128\n"
+                                                "process 1002 /device:GPU:1 @2\n"
+                                                "row 1002/1000001 steps \u00b7 tracemill @0\n"
+                                                "process 1001 /device:GPU:0 @1\n"
+                                                "row 1001/1000002 idle gaps \u00b7 tracemill @64\n"
+                                                "row 1000001/1000002 findings \u00b7 tracemill @64\n"
+                                                "row 1000001/1000003 verdict \u00b7 tracemill @0\n");
+    tm_out_rows_free(rows);
+    export_rig_free(&rig);
+    assert_ledger_is_even(&run);
+}
+
+/* What was worked out of devices that have no process of their own: their ids tell it apart, and each has its place. */
+static void test_devices_without_a_process(void **state)
+{
+    struct export_rig rig;
+    struct tm_out_rows *rows;
+    struct tm_run run;
+    struct tm_out_row row, group;
+    uint64_t written = 0;
+
+    (void)state;
+    test_run_init(&run);
+    export_rig_init(&rig, &run, &recorder_with_ends);
+    (void)export_rig_track(&rig, &(struct tm_track){ .id = 7, .side = TM_SIDE_HOST, .device = TM_NONE }, "/host:CPU", "main");
+    for (int64_t i = 0; i < 2; i++)
+        (void)snprintf(rig.trace.devices[export_rig_device(&rig, TM_DEVICE_CPU, i)].id, sizeof(rig.trace.devices[0].id),
+                       "h0/cpu:%d", (int)i);
+    rows = open_rows(&rig, true);
+    use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_STEP, 1), 0);
+    use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_GAP, 0), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct tm_counter_row counter = { .hash = i + 1, .name = 1, .process = tm_out_rows_device_process(rows, i),
+                                          .device = i, .order = TM_COUNTER_BUSY };
+
+        assert_int_equal(tm_out_rows_use_counter(rows, &rig.recorder.writer, &counter, &row, &written), TM_OK);
+        assert_int_equal(row.order, (3 + 4 * i + 3) * 64);
+        group.uuid = row.parent;
+    }
+    assert_non_null(strstr(export_rig_lines(&rig), "group 1000001 Analysis \u00b7 h0 \u00b7 tracemill @0\n"
+                                                   "row 1000001/1000003 cpu:1 steps \u00b7 tracemill @448\n"
+                                                   "row 1000001/1000002 cpu:0 idle gaps \u00b7 tracemill @256\n"));
+    assert_int_equal(tm_out_rows_use(rows, &rig.recorder.writer, tm_out_rows_derived(rows, TM_DERIVED_FACTS, TM_NONE), 0, &row,
+                                     &written), TM_OK);
+    assert_int_equal(row.uuid, group.uuid);
+    assert_int_equal(row.parent, group.uuid);
     tm_out_rows_free(rows);
     export_rig_free(&rig);
     assert_ledger_is_even(&run);
@@ -196,7 +235,7 @@ static void test_ids(void **state)
         assert_int_not_equal(row[0][i].uuid, row[0][i].parent);
     }
     assert_int_equal(row[0][1].parent, row[0][0].uuid);
-    assert_non_null(strstr(export_rig_lines(&rig), "process 40 h0: p0 @1\n"));
+    assert_non_null(strstr(export_rig_lines(&rig), "process 40 p0 \u00b7 h0 @1\n"));
     export_rig_free(&rig);
     assert_ledger_is_even(&run);
 }
@@ -266,7 +305,8 @@ static void test_refusals(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planes), cmocka_unit_test(test_numbers), cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_planes), cmocka_unit_test(test_devices_without_a_process),
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_ids),
         cmocka_unit_test(test_million), cmocka_unit_test(test_refusals),
     };
 

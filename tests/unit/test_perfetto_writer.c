@@ -372,6 +372,7 @@ static void slices_instants_and_counters_are_packets_of_one_sequence(void **stat
     assert_int_equal(begin_file(r, 0), TM_OK);
     put_slice(r, &event);
     event.is_instant = true;
+    event.end_ps = event.begin_ps;
     event.flow = 0;
     assert_int_equal(tm_perfetto_writer.instant(r->w, &event), TM_OK);
     assert_int_equal(tm_perfetto_writer.counter(r->w, &counter), TM_OK);
@@ -382,7 +383,7 @@ static void slices_instants_and_counters_are_packets_of_one_sequence(void **stat
 
     struct trace *t = read_trace(r, "0");
 
-    assert_int_equal(t->count, 7);
+    assert_int_equal(t->count, 8);
     assert_int_equal(t->snapshots, 1);
     assert_int_equal(packet_at(t, 0)->sequence_flags, 1);
     (void)packet_at(t, 1);
@@ -401,18 +402,22 @@ static void slices_instants_and_counters_are_packets_of_one_sequence(void **stat
     assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__SLICE_END);
     assert_int_equal(p->track_event->track_uuid, 11);
     p = packet_at(t, 4);
-    assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__INSTANT);
+    assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN); /* the instant */
+    assert_int_equal(t->time_ns[4], EPOCH_NS + 2);
     assert_is(name_of(t, p->track_event), "fusion.1");
     assert_null(p->interned_data);
     assert_int_equal(p->track_event->n_flow_ids, 0);
     p = packet_at(t, 5);
-    assert_int_equal(t->time_ns[5], EPOCH_NS + 4000);
+    assert_int_equal(t->time_ns[5], EPOCH_NS + 2);
+    assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__SLICE_END);
+    p = packet_at(t, 6);
+    assert_int_equal(t->time_ns[6], EPOCH_NS + 4000);
     assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__COUNTER);
     assert_true(p->track_event->track_uuid == UINT64_MAX);
     assert_int_equal(p->track_event->counter_value_field_case,
                      PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_COUNTER_VALUE);
     assert_int_equal(p->track_event->counter_value, 0);
-    p = packet_at(t, 6);
+    p = packet_at(t, 7);
     assert_int_equal(p->track_event->counter_value_field_case,
                      PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_DOUBLE_COUNTER_VALUE);
     assert_true(p->track_event->double_counter_value == -0.5);
@@ -481,6 +486,38 @@ static void rows_are_tracks_with_their_order(void **state)
     assert_is(track[6]->counter->unit_name, "%");
     assert_int_equal(track[7]->counter->unit, PERFETTO__COUNTER_DESCRIPTOR__UNIT__COUNT);
     assert_false(track[8]->counter->has_unit || track[8]->counter->has_unit_name);
+    free_trace(t);
+    free_rig(r);
+}
+
+/* A group is a track of no process, and what stands for its own spans is no track beside it. */
+static void a_group_holds_rows_and_its_own_spans(void **state)
+{
+    struct rig *r = new_rig(all);
+    const struct tm_out_row rows[] = {
+        { .uuid = 10, .sort = TM_OUT_GROUP, .pid = 1, .name = id_of(r, "Analysis") },
+        { .uuid = 10, .parent = 10, .sort = TM_OUT_ROW, .pid = 1, .tid = 1, .name = id_of(r, "verdict") },
+        { .uuid = 11, .parent = 10, .sort = TM_OUT_ROW, .pid = 1, .tid = 2, .name = id_of(r, "findings"), .order = 1 },
+    };
+
+    (void)state;
+    assert_int_equal(begin_file(r, 0), TM_OK);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_int_equal(tm_perfetto_writer.row(r->w, &rows[i]), TM_OK);
+    assert_int_equal(end_file(r), TM_OK);
+
+    struct trace *t = read_trace(r, "0");
+    const Perfetto__TrackDescriptor *group, *findings;
+
+    assert_int_equal(t->count, 4);
+    group = packet_at(t, 2)->track_descriptor;
+    findings = packet_at(t, 3)->track_descriptor;
+    assert_int_equal(group->uuid, 10);
+    assert_false(group->has_parent_uuid || group->process || group->thread);
+    assert_is(group->name, "Analysis");
+    assert_int_equal(group->child_ordering, PERFETTO__TRACK_DESCRIPTOR__ORDERING__EXPLICIT);
+    assert_int_equal(findings->parent_uuid, 10);
+    assert_int_equal(findings->sibling_order_rank, 1);
     free_trace(t);
     free_rig(r);
 }
@@ -654,14 +691,14 @@ static void a_cut_slice_tells_of_the_whole(void **state)
     Perfetto__DebugAnnotation **a = first_end(t)->debug_annotations;
 
     assert_int_equal(first_end(t)->n_debug_annotations, 3);
-    assert_is(key_of(t, a[0]), "tracemill.cut");
+    assert_is(key_of(t, a[0]), "tracemill_cut");
     assert_is(string_of(t, a[0]), "both");
-    assert_is(key_of(t, a[1]), "tracemill.begin_ns");
+    assert_is(key_of(t, a[1]), "tracemill_begin_ns");
     assert_int_equal(a[1]->int_value, EPOCH_NS + 2);
-    assert_is(key_of(t, a[2]), "tracemill.dur_ns");
+    assert_is(key_of(t, a[2]), "tracemill_dur_ns");
     assert_int_equal(a[2]->int_value, 7);
     assert_int_equal(slice->n_debug_annotations, 1);
-    assert_is(key_of(t, slice->debug_annotations[0]), "tracemill.unfinished");
+    assert_is(key_of(t, slice->debug_annotations[0]), "tracemill_unfinished");
     assert_true(slice->debug_annotations[0]->bool_value);
     free_trace(t);
     free_rig(r);
@@ -1170,6 +1207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slices_instants_and_counters_are_packets_of_one_sequence),
         cmocka_unit_test(rows_are_tracks_with_their_order),
+        cmocka_unit_test(a_group_holds_rows_and_its_own_spans),
         cmocka_unit_test(arguments_keep_their_kind),
         cmocka_unit_test(objects_and_lists_stay_inside_each_other),
         cmocka_unit_test(levels_choose_arguments_but_marks_stay),

@@ -126,6 +126,22 @@ static void a_part_holds_something_new(void **state)
     close_rig(&r);
 }
 
+/* What parts repeat stays in proportion to what is new in them, or many open slices would be written again and again. */
+static void parts_do_not_repeat_for_ever(void **state)
+{
+    struct rig r = { .options = { .part_events = 1 } };
+    struct tm_export_counts counts = { .slices = 800, .pieces = 800 };
+
+    (void)state;
+    open_rig(&r, &at_once);
+    assert_false(tm_split_borders_want(&r.borders, &counts, 0, 800, 50 * ms));
+    counts.slices += 99;
+    assert_false(tm_split_borders_want(&r.borders, &counts, 0, 899, 51 * ms));
+    counts.counters++;
+    assert_true(tm_split_borders_want(&r.borders, &counts, 0, 899, 52 * ms));
+    close_rig(&r);
+}
+
 static void what_is_not_written_yet_has_its_place(void **state)
 {
     static const struct {
@@ -176,6 +192,7 @@ int main(void)
         cmocka_unit_test(time_counts_from_the_first_event),
         cmocka_unit_test(no_part_has_more_slices_than_it_may),
         cmocka_unit_test(a_part_holds_something_new),
+        cmocka_unit_test(parts_do_not_repeat_for_ever),
         cmocka_unit_test(what_is_not_written_yet_has_its_place),
         cmocka_unit_test(borders_do_not_wrap_around),
     };

@@ -282,6 +282,8 @@ static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *
         st = take_facts(m, e, &raw);
     else
         r->correlation = key_of_id(e, sort);
+    if (phase == PHASE_INSTANT || phase == PHASE_ASYNC_INSTANT)
+        r->flags |= TM_FLAG_INSTANT;
     if (st == TM_OK && phase == PHASE_INSTANT && r->class == TM_CLASS_UNRESOLVED)
         r->class = TM_CLASS_INSTANT;
     if (st == TM_OK)

@@ -98,7 +98,7 @@ static void put_head(struct chrome_json *c, char phase, const struct tm_out_row 
     tm_sink_put(sink, head + !c->has_events, sizeof(head) - !c->has_events);
     c->has_events = true;
     tm_sink_int(sink, row->pid);
-    if (row->sort == TM_OUT_PROCESS || row->sort == TM_OUT_COUNTER)
+    if (row->sort == TM_OUT_PROCESS || row->sort == TM_OUT_GROUP || row->sort == TM_OUT_COUNTER)
         return;
     tm_sink_text(sink, ",\"tid\":");
     tm_sink_int(sink, row->tid);
@@ -146,7 +146,7 @@ static tm_status end_with_arguments(struct chrome_json *c, const struct tm_out_e
 static tm_status put_row(struct tm_trace_writer *w, const struct tm_out_row *row)
 {
     struct chrome_json *const c = writer_of(w);
-    const bool is_process = row->sort == TM_OUT_PROCESS;
+    const bool is_process = row->sort == TM_OUT_PROCESS || row->sort == TM_OUT_GROUP;
 
     if (row->sort == TM_OUT_COUNTER) /* its events name it */
         return TM_OK;

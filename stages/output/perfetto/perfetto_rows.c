@@ -2,6 +2,7 @@
 /* Rows as track descriptors, and what stands before them.  Threads are tracks of threads, because the strip at the top
  * of the viewer is drawn from these alone.  No rows are merged, not even the lanes of one row: the viewer shows these
  * together anyway, and arrows of the input are refused on rows that are merged.
+ * A group is a track without a process that holds others: viewers show it above the processes, with its spans.
  * source: https://perfetto.dev/docs/reference/trace-packet-proto, TrackDescriptor */
 #include "stages/output/perfetto/perfetto_private.h"
 
@@ -117,6 +118,8 @@ tm_status tm_perfetto_put_row(struct tm_trace_writer *base, const struct tm_out_
     Perfetto__CounterDescriptor counter = PERFETTO__COUNTER_DESCRIPTOR__INIT;
     tm_status status;
 
+    if (row->uuid == row->parent) /* of a group, which has the spans */
+        return TM_OK;
     tm_perfetto_names_begin(&w->names);
     status = tm_perfetto_text(&w->names, row->name, &track.name);
     track.has_name = row->sort != TM_OUT_PROCESS && row->sort != TM_OUT_THREAD;

@@ -235,8 +235,9 @@ static tm_status make_named(struct tm_perfetto *w, Perfetto__TrackEvent *event, 
     return status == TM_OK ? set_arguments(w, event, from) : status;
 }
 
-static tm_status put_named(struct tm_perfetto *w, const struct tm_out_event *from, int type)
+static tm_status begin(struct tm_trace_writer *base, const struct tm_out_event *from)
 {
+    struct tm_perfetto *w = (struct tm_perfetto *)base;
     Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
     struct category category;
     uint64_t flow = from->flow | own_flow;
@@ -252,17 +253,7 @@ static tm_status put_named(struct tm_perfetto *w, const struct tm_out_event *fro
         return status;
     event.n_flow_ids = from->flow != 0;
     event.flow_ids = &flow;
-    return put_event(w, &event, from->row, from->begin_ps, type);
-}
-
-static tm_status begin(struct tm_trace_writer *base, const struct tm_out_event *event)
-{
-    return put_named((struct tm_perfetto *)base, event, PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN);
-}
-
-static tm_status instant(struct tm_trace_writer *base, const struct tm_out_event *event)
-{
-    return put_named((struct tm_perfetto *)base, event, PERFETTO__TRACK_EVENT__TYPE__INSTANT);
+    return put_event(w, &event, from->row, from->begin_ps, PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN);
 }
 
 /* Whether a slice was cut is known when its piece ends: readers put arguments of an end to those of its begin. */
@@ -294,6 +285,15 @@ static tm_status end(struct tm_trace_writer *base, const struct tm_out_event *ev
         return status;
     w->base.arguments += packed.n_debug_annotations;
     return put_event(w, &packed, event->row, event->end_ps, PERFETTO__TRACK_EVENT__TYPE__SLICE_END);
+}
+
+/* Slices of length 0 are what viewers draw as instants.  An instant of the format stays the innermost one of its row
+ * until something begins or ends there, and arrows of the input would point to it. */
+static tm_status instant(struct tm_trace_writer *base, const struct tm_out_event *event)
+{
+    const tm_status status = begin(base, event);
+
+    return status == TM_OK ? end(base, event) : status;
 }
 
 static tm_status counter(struct tm_trace_writer *base, const struct tm_out_counter *counter)

@@ -10,8 +10,7 @@ from decimal import Decimal
 
 import trace_tally
 
-DERIVED = " · tracemill"  # the end of the names of rows that were worked out
-OWN_PROCESS = "tracemill"
+DERIVED = " · tracemill"  # the end of the names of rows and processes that were worked out
 NATURAL = range(1, 2**31)
 GIVEN_FROM = 1_000_001  # numbers that the program gives where the file's cannot be used
 ORIGIN = re.compile(rb'"origin_us"\s*:\s*"?(-?[0-9.]+)')
@@ -29,7 +28,7 @@ def origin_ns(path):
 def is_derived(track):
     name = track.thread[1] if track.thread else track.name
     process = track.process[1] if track.process else None
-    return process == OWN_PROCESS or (name or "").endswith(DERIVED)
+    return (process or "").endswith(DERIVED) or (name or "").endswith(DERIVED)
 
 
 def label_of_track(track):
@@ -135,13 +134,13 @@ def compare_counters(recording, held, offset=0):
     return differences("counter", wanted, got)
 
 
-def argument_of(row):
+def argument_of(row, is_json):
     """(path, value) of a row of the importer's arguments, without the prefix of its format; None: none of ours."""
     _, key, kind, whole, text, real = row
     prefix = next((p for p in ("debug.", "args.") if key.startswith(p)), None)
     if prefix is None or key[len(prefix):].startswith(("tracemill.", "tracemill_")):
         return None
-    value = {"string": clean(text or ""), "json": text, "real": float(real or 0), "bool": bool(whole)}.get(kind, whole)
+    value = {"string": clean(text or ""), "json": text, "real": near(real or 0) if is_json else float(real or 0), "bool": bool(whole)}.get(kind, whole)
     return clean(key[len(prefix):]), value
 
 
@@ -167,16 +166,21 @@ def in_perfetto(value):
     return float(value) if isinstance(value, Decimal) else clean(value) if isinstance(value, str) else value
 
 
+def near(value):
+    """The importer reads a number of a JSON to the last digit but one."""
+    return float(f"{value:.13g}")
+
+
 def in_json(value):
     """The same of a JSON; None: the importer leaves it out."""
     if value is None or isinstance(value, (dict, list, tuple)):
         return None
-    if isinstance(value, float) and not math.isfinite(value):
-        return real_text(value)
+    if isinstance(value, float):
+        return near(value) if math.isfinite(value) else real_text(value)
     if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
         is_whole = isinstance(value, int)
         too_large = not -2**63 <= value < 2**63 if is_whole else value.adjusted() >= 18
-        return str(value) if too_large else value if is_whole else float(value)
+        return str(value) if too_large else value if is_whole else near(float(value))
     return clean(value) if isinstance(value, str) else value
 
 
@@ -201,11 +205,11 @@ def arguments_of(recording, values_of, is_json):
     return wanted
 
 
-def compare_arguments(wanted, held, offset=0):
+def compare_arguments(wanted, held, offset=0, is_json=False):
     got = Counter()
     for one in held.slices.values():
         if not is_derived(held.tracks[one.track]):
-            rows = sorted(repr(a) for a in map(argument_of, one.args) if a)
+            rows = sorted(repr(a) for a in (argument_of(row, is_json) for row in one.args) if a)
             got[(one.ts + offset, clean(one.name), tuple(rows))] += 1
     return differences("arguments", wanted, got)
 

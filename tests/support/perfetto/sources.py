@@ -46,7 +46,7 @@ class Source:
     def recording(self):
         content = content_of(self.path)
         if is_json(content):
-            recording = tally_chrome.recording_of(document_of(content)[1])
+            recording = tally_chrome.recording_of(*document_of(content))
         else:
             recording = tally_xspace.recording_of(self.path)
         for row in recording.rows:

@@ -24,8 +24,9 @@ const TRACE_NAME = '/trace-under-test';
 // What stands on the page.  Groups are opened as they are found: rows inside are not there before.
 const LOOK = `(() => {
     const texts = (selector) => Array.from(document.querySelectorAll(selector)).map((e) => e.textContent.trim());
-    const closed = document.querySelectorAll('.pf-track__header--summary:not(.pf-track__header--expanded--summary)');
-    for (const header of closed)
+    const folded = Array.from(document.querySelectorAll('.pf-track__header')).filter(
+        (header) => header.querySelector('.pf-track__collapse-button')?.textContent.includes('expand_more'));
+    for (const header of folded)
         header.querySelector('.pf-track__shell').click();
     return JSON.stringify({
         title: document.title,
