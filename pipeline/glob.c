@@ -45,7 +45,7 @@ static bool is_in_set(const char *at, const char *end, unsigned char byte)
         at += has_high ? 2 : 0;
         is_in |= byte >= low && byte <= (unsigned char)*at;
     }
-    return is_in;
+    return is_in != is_other;
 }
 
 /* Fit one element of the pattern, no star, to the begin of the text.

@@ -11,22 +11,36 @@ enum {
     GZIP_WINDOW = 16 + MAX_WBITS,
 };
 
-tm_status tm_deflater_open(struct tm_deflater *d, struct tm_run *run, enum tm_deflate_wrapper wrapper)
+static tm_status set_up(struct tm_deflater *d, enum tm_deflate_wrapper wrapper)
 {
+    const int window = wrapper == TM_DEFLATE_GZIP ? GZIP_WINDOW : MAX_WBITS;
+
     d->pool = (struct tm_fixed_pool){ .bytes = d->bytes, .room = sizeof(d->bytes) };
     d->zlib.zalloc = tm_fixed_pool_take;
     d->zlib.zfree = tm_fixed_pool_give;
     d->zlib.opaque = &d->pool;
-    if (deflateInit2(&d->zlib, LEVEL, Z_DEFLATED, wrapper == TM_DEFLATE_GZIP ? GZIP_WINDOW : MAX_WBITS, MEMORY_LEVEL,
-                     Z_DEFAULT_STRATEGY) != Z_OK)
-        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot set up zlib: its memory is too small");
-    d->is_open = true;
+    if (deflateInit2(&d->zlib, LEVEL, Z_DEFLATED, window, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+        return tm_fail(&d->run->error, TM_ERR_LIMIT, -1, "cannot set up zlib: its memory is too small");
     return TM_OK;
 }
 
-void tm_deflater_close(struct tm_deflater *d)
+struct tm_deflater *tm_deflater_new(struct tm_run *run, enum tm_deflate_wrapper wrapper)
 {
-    if (d->is_open)
-        (void)deflateEnd(&d->zlib);
-    d->is_open = false;
+    struct tm_deflater *const d = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*d), &run->error);
+
+    if (!d)
+        return NULL;
+    d->run = run;
+    if (set_up(d, wrapper) == TM_OK)
+        return d;
+    tm_deflater_free(d);
+    return NULL;
+}
+
+void tm_deflater_free(struct tm_deflater *d)
+{
+    if (!d)
+        return;
+    (void)deflateEnd(&d->zlib); /* of one that was not set up: nothing */
+    tm_give(&d->run->budget, TM_ACCOUNT_TABLES, d, sizeof(*d));
 }

@@ -20,15 +20,15 @@ enum tm_deflate_wrapper {
 };
 
 struct tm_deflater {
+    struct tm_run *run;
     z_stream zlib;
-    bool is_open;
     struct tm_fixed_pool pool;
     uint8_t bytes[TM_DEFLATER_BYTES] __attribute__((aligned(16)));
 };
 
-/* in:     d  zeroed memory, not to be moved before it is closed
- * errors: TM_ERR_LIMIT */
-tm_status tm_deflater_open(struct tm_deflater *d, struct tm_run *run, enum tm_deflate_wrapper wrapper) TM_MUST_USE;
-void tm_deflater_close(struct tm_deflater *d); /* tolerates zeroed memory */
+/* One piece of memory, of the account `tables`.
+ * errors: NULL, with the error in run->error */
+struct tm_deflater *tm_deflater_new(struct tm_run *run, enum tm_deflate_wrapper wrapper) TM_MUST_USE;
+void tm_deflater_free(struct tm_deflater *d); /* tolerates NULL */
 
 #endif

@@ -48,7 +48,7 @@ static tm_status open_parts(struct tm_exporter *e)
         e->lanes = tm_lanes_new(e->run, &lanes);
     if (e->lanes)
         e->rows = tm_out_rows_new(e->run, e->names, e->options.names_hosts,
-                                  tm_budget_share(budget, TM_ACCOUNT_TABLES) / 4);
+                                  tm_budget_share(budget, TM_ACCOUNT_MODEL) / 4);
     if (!e->rows)
         return e->run->error.status;
     if (e->options.filter && e->options.filter->count) {

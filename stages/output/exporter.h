@@ -8,8 +8,8 @@
 
 /* From ordered events to calls of a trace writer: rows, lanes, cuts, counters, arrows; docs/convert.md says what
  * becomes of what.  One exporter writes one output: a file, or the parts of it one after the other.
- * Memory: the account `threads` for what is open, half of `tables` for the rest; the other half is for the writer and
- * its file. */
+ * Memory: the account `threads` for what is open; a quarter of `model` for the rows, and half a MiB for the counters;
+ * less than 1 MiB of `tables`, whose rest is for the writer and its file. */
 struct tm_exporter;
 
 /* What has been written since the file was begun. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Series of counters: what tells them apart, their names, and the last value of each, which a part begins with.
- * Memory: a table of numbers of at most 2 * TM_SERIES_MOST places, and rows that spill. */
+ * Memory: `model`: a table of numbers of at most 2 * TM_SERIES_MOST places, and rows that spill. */
 #include "stages/output/exporter_series.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ struct tm_series {
 static tm_status make_slots(struct tm_exporter *e, size_t count)
 {
     struct tm_series_table *const t = &e->series;
-    uint32_t *const slots = tm_take(&e->run->budget, TM_ACCOUNT_TABLES, count * sizeof(*slots), &e->run->error);
+    uint32_t *const slots = tm_take(&e->run->budget, TM_ACCOUNT_MODEL, count * sizeof(*slots), &e->run->error);
 
     if (!slots)
         return e->run->error.status;
@@ -28,7 +28,7 @@ static tm_status make_slots(struct tm_exporter *e, size_t count)
         size_t at;
 
         if (!series) {
-            tm_give(&e->run->budget, TM_ACCOUNT_TABLES, slots, count * sizeof(*slots));
+            tm_give(&e->run->budget, TM_ACCOUNT_MODEL, slots, count * sizeof(*slots));
             return e->run->error.status;
         }
         at = (size_t)series->row.hash & (count - 1);
@@ -36,7 +36,7 @@ static tm_status make_slots(struct tm_exporter *e, size_t count)
             at = (at + 1) & (count - 1);
         slots[at] = (uint32_t)i + 1;
     }
-    tm_give(&e->run->budget, TM_ACCOUNT_TABLES, t->slots, t->slot_count * sizeof(*t->slots));
+    tm_give(&e->run->budget, TM_ACCOUNT_MODEL, t->slots, t->slot_count * sizeof(*t->slots));
     t->slots = slots;
     t->slot_count = count;
     return TM_OK;
@@ -45,14 +45,14 @@ static tm_status make_slots(struct tm_exporter *e, size_t count)
 tm_status tm_exporter_begin_counters(struct tm_exporter *e)
 {
     tm_exporter_end_counters(e);
-    e->series.rows = tm_rows_new_paged(e->run, TM_ACCOUNT_TABLES, sizeof(struct tm_series), ROWS_BYTES, PAGE_BYTES);
+    e->series.rows = tm_rows_new_paged(e->run, TM_ACCOUNT_MODEL, sizeof(struct tm_series), ROWS_BYTES, PAGE_BYTES);
     return e->series.rows ? make_slots(e, SLOTS_FIRST) : e->run->error.status;
 }
 
 void tm_exporter_end_counters(struct tm_exporter *e)
 {
     tm_rows_free(e->series.rows);
-    tm_give(&e->run->budget, TM_ACCOUNT_TABLES, e->series.slots, e->series.slot_count * sizeof(*e->series.slots));
+    tm_give(&e->run->budget, TM_ACCOUNT_MODEL, e->series.slots, e->series.slot_count * sizeof(*e->series.slots));
     e->series = (struct tm_series_table){ .rows = NULL };
 }
 

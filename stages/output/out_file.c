@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stream of bytes that becomes a file.  What is written is gathered in one block, and goes from there to the file as
- * it is, or through deflate in a second block.  All memory is one piece of a fixed size. */
+ * it is, or through deflate in a second block.  Memory: of a fixed size. */
 #include "stages/output/out_file.h"
 
 #include <assert.h>
@@ -15,10 +15,10 @@ struct tm_out_file {
     struct tm_run *run;
     struct tm_atomic_file file;
     uint64_t written;         /* bytes in the file */
+    struct tm_deflater *deflater; /* NULL = plain */
     size_t used;              /* of block */
     uint8_t block[BLOCK_BYTES];
     uint8_t deflated[BLOCK_BYTES];
-    struct tm_deflater deflater; /* open = gzip */
 };
 
 struct tm_out_file *tm_out_file_open(struct tm_run *run, const char *folder, const char *name, bool is_gzip)
@@ -28,8 +28,8 @@ struct tm_out_file *tm_out_file_open(struct tm_run *run, const char *folder, con
     if (!f)
         return NULL;
     f->run = run;
-    if ((is_gzip && tm_deflater_open(&f->deflater, run, TM_DEFLATE_GZIP) != TM_OK) ||
-        tm_atomic_open(&f->file, run, folder, name) != TM_OK) {
+    f->deflater = is_gzip ? tm_deflater_new(run, TM_DEFLATE_GZIP) : NULL;
+    if ((is_gzip && !f->deflater) || tm_atomic_open(&f->file, run, folder, name) != TM_OK) {
         tm_out_file_free(f);
         return NULL;
     }
@@ -51,7 +51,7 @@ static tm_status put_in_file(struct tm_out_file *f, const uint8_t *bytes, size_t
 /* flush: Z_NO_FLUSH, or Z_FINISH, which ends the member. */
 static tm_status deflate_bytes(struct tm_out_file *f, const uint8_t *bytes, size_t length, int flush)
 {
-    z_stream *const z = &f->deflater.zlib;
+    z_stream *const z = &f->deflater->zlib;
     int result;
 
     z->next_in = (z_const Bytef *)(uintptr_t)bytes;
@@ -76,7 +76,7 @@ static tm_status pass_block(struct tm_out_file *f)
     const size_t used = f->used;
 
     f->used = 0;
-    return f->deflater.is_open ? deflate_bytes(f, f->block, used, Z_NO_FLUSH) : put_in_file(f, f->block, used);
+    return f->deflater ? deflate_bytes(f, f->block, used, Z_NO_FLUSH) : put_in_file(f, f->block, used);
 }
 
 tm_status tm_out_file_write(struct tm_out_file *f, const void *bytes, size_t length)
@@ -105,7 +105,7 @@ tm_status tm_out_file_commit(struct tm_out_file *f, uint64_t *written)
 {
     tm_status status = pass_block(f);
 
-    if (status == TM_OK && f->deflater.is_open)
+    if (status == TM_OK && f->deflater)
         status = deflate_bytes(f, f->block, 0, Z_FINISH);
     if (status == TM_OK)
         status = tm_atomic_commit(&f->file);
@@ -119,6 +119,6 @@ void tm_out_file_free(struct tm_out_file *f)
     if (!f)
         return;
     tm_atomic_abort(&f->file);
-    tm_deflater_close(&f->deflater);
+    tm_deflater_free(f->deflater);
     tm_give(&f->run->budget, TM_ACCOUNT_TABLES, f, sizeof(*f));
 }

@@ -25,7 +25,7 @@ static tm_status put_names(struct tm_out_rows *r)
 
 struct tm_out_rows *tm_out_rows_new(struct tm_run *run, struct tm_names *names, bool names_hosts, size_t memory_bytes)
 {
-    struct tm_out_rows *const r = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*r), &run->error);
+    struct tm_out_rows *const r = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*r), &run->error);
 
     if (!r)
         return NULL;
@@ -36,7 +36,7 @@ struct tm_out_rows *tm_out_rows_new(struct tm_run *run, struct tm_names *names, 
     r->file = 1;
     r->next_pid = TM_FIRST_FREE_NUMBER;
     r->planes = TM_FIRST_PLANE - 1;
-    r->pids = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(int32_t), memory_bytes / 32, PAGE_BYTES);
+    r->pids = tm_rows_new_paged(run, TM_ACCOUNT_MODEL, sizeof(int32_t), memory_bytes / 32, PAGE_BYTES);
     if (r->pids && put_names(r) == TM_OK)
         return r;
     tm_out_rows_free(r);
@@ -60,7 +60,7 @@ void tm_out_rows_free(struct tm_out_rows *r)
         return;
     end_host(r);
     tm_rows_free(r->pids);
-    tm_give(&r->run->budget, TM_ACCOUNT_TABLES, r, sizeof(*r));
+    tm_give(&r->run->budget, TM_ACCOUNT_MODEL, r, sizeof(*r));
 }
 
 tm_status tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *trace)
@@ -71,10 +71,10 @@ tm_status tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *t
 
     end_host(r);
     r->trace = trace;
-    r->processes = tm_rows_new(r->run, TM_ACCOUNT_TABLES, sizeof(struct out_process), 2 * part);
-    r->threads = tm_rows_new(r->run, TM_ACCOUNT_TABLES, sizeof(struct out_thread), 4 * part);
-    r->chunks = tm_rows_new_paged(r->run, TM_ACCOUNT_TABLES, sizeof(struct lane_chunks), part, PAGE_BYTES);
-    r->lanes = tm_rows_new_paged(r->run, TM_ACCOUNT_TABLES, sizeof(struct out_lane), part / 2, PAGE_BYTES);
+    r->processes = tm_rows_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct out_process), 2 * part);
+    r->threads = tm_rows_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct out_thread), 4 * part);
+    r->chunks = tm_rows_new_paged(r->run, TM_ACCOUNT_MODEL, sizeof(struct lane_chunks), part, PAGE_BYTES);
+    r->lanes = tm_rows_new_paged(r->run, TM_ACCOUNT_MODEL, sizeof(struct out_lane), part / 2, PAGE_BYTES);
     if (!r->processes || !r->threads || !r->chunks || !r->lanes)
         return r->run->error.status;
     st = tm_rows_append(r->chunks, &none);

@@ -8,7 +8,7 @@
 /* The rows of a host's trace in the viewer: numbers, names and order of its processes and threads, and which of them
  * the present file has.  docs/convert.md, "Rows".  Numbers depend on the trace and on the hosts before it, never on
  * what is written; only lanes, and those of one process among themselves, get theirs when they are first used.
- * Memory: `tables`; a compact row for each track, which spills. */
+ * Memory: `model`; a compact row for each track, which spills. */
 struct tm_out_rows;
 
 /* in:     names_hosts   the names of processes begin with that of their host

@@ -227,9 +227,9 @@ static tm_status place_processes(struct tm_out_rows *r, struct tm_sorter *places
 
 static tm_status order_processes(struct tm_out_rows *r)
 {
-    struct tm_sorter *const places = tm_sorter_new(r->run, TM_ACCOUNT_TABLES, sizeof(struct process_place),
+    struct tm_sorter *const places = tm_sorter_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct process_place),
                                                    r->memory_bytes / 4, compare_processes);
-    struct tm_index *const taken = tm_index_new(r->run, TM_ACCOUNT_TABLES, sizeof(struct taken_number),
+    struct tm_index *const taken = tm_index_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct taken_number),
                                                 r->memory_bytes / 8, TM_INDEX_FIRST, NULL);
     tm_status st = places && taken ? place_processes(r, places) : r->run->error.status;
 
@@ -334,11 +334,11 @@ static tm_status number_threads(struct tm_out_rows *r, struct tm_sorter *places)
 
 static tm_status order_threads(struct tm_out_rows *r)
 {
-    struct tm_sorter *const places = tm_sorter_new(r->run, TM_ACCOUNT_TABLES, sizeof(struct thread_place),
+    struct tm_sorter *const places = tm_sorter_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct thread_place),
                                                    r->memory_bytes / 4, compare_threads);
     tm_status st;
 
-    r->tids = tm_index_new(r->run, TM_ACCOUNT_TABLES, sizeof(struct taken_number), r->memory_bytes / 4, TM_INDEX_FIRST,
+    r->tids = tm_index_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct taken_number), r->memory_bytes / 4, TM_INDEX_FIRST,
                            NULL);
     st = places && r->tids ? TM_OK : r->run->error.status;
     for (uint64_t i = 0; i < r->track_count && st == TM_OK; i++) {

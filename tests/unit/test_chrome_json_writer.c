@@ -360,12 +360,13 @@ static void cuts_are_marked(void **state)
     event.marks = TM_OUT_CUT_BEGIN;
     put_end(&event);
     event.marks = TM_OUT_CUT_END;
+    event.name = rig_name(&rig, "e2");
     put_end(&event);
-    event.marks = TM_OUT_CUT_BEGIN | TM_OUT_CUT_END | TM_OUT_UNFINISHED;
+    event.marks = TM_OUT_CUTS | TM_OUT_UNFINISHED;
     put_end(&event);
     finish();
-    assert_has("\"args\":{\"tracemill_cut\":\"begin\",\"tracemill_begin_ns\":1,\"tracemill_dur_ns\":8}}");
-    assert_has("{\"tracemill_cut\":\"end\",");
+    assert_has("\"name\":\"e\",\"args\":{\"tracemill_cut\":\"begin\",\"tracemill_begin_ns\":1,\"tracemill_dur_ns\":8}}");
+    assert_has("\"name\":\"e2\",\"args\":{\"tracemill_cut\":\"end\",");
     assert_has("{\"tracemill_cut\":\"both\",\"tracemill_begin_ns\":1,"
                "\"tracemill_dur_ns\":8,\"tracemill_unfinished\":true}");
     close_rig();
