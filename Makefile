@@ -135,13 +135,13 @@ clean: ## remove the build folder
 # These two install what is missing.  What was installed changes what the Makefile finds, hence a second make.
 DEMO_IN := tests/data/demo
 DEMO_OUT ?= $(BUILD)/demo
-demo: ## install what is missing, build, make the report of the recorded demo profile
+demo: ## install what is missing, build, make the report and the trace of the recorded demo profile
 	@scripts/install-deps.sh build
 	@$(MAKE) --no-print-directory all
-	$(BUILD)/tracemill report $(DEMO_IN) -o $(DEMO_OUT)
+	$(BUILD)/tracemill report $(DEMO_IN) -o $(DEMO_OUT) --format html,pdf,json,text,perfetto
 	@cat $(DEMO_OUT)/report.txt
 	@echo
-	@echo 'open $(DEMO_OUT)/report.html or $(DEMO_OUT)/report.pdf'
+	@echo 'open $(DEMO_OUT)/report.html or $(DEMO_OUT)/report.pdf, and drop $(DEMO_OUT)/trace.pftrace onto https://ui.perfetto.dev'
 
 test: ## install what is missing, build, run every test
 	@scripts/install-deps.sh build test

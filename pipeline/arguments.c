@@ -8,7 +8,7 @@ enum { VARINT_MOST = 10, HANDLE_MOST = 5, LENGTH_BYTES = 4 };
 
 /* --- reading --- */
 
-static bool take_varint(struct tm_arguments *list, uint64_t *value)
+static bool take_long_varint(struct tm_arguments *list, uint64_t *value)
 {
     *value = 0;
     for (unsigned shift = 0; shift < 64 && list->length; shift += 7) {
@@ -22,7 +22,17 @@ static bool take_varint(struct tm_arguments *list, uint64_t *value)
     return false;
 }
 
-static bool take_bytes(struct tm_arguments *list, uint64_t length, const uint8_t **bytes)
+/* Most are short: keys, lengths. */
+static inline bool take_varint(struct tm_arguments *list, uint64_t *value)
+{
+    if (!list->length || *list->bytes >= 0x80)
+        return take_long_varint(list, value);
+    *value = *list->bytes++;
+    list->length--;
+    return true;
+}
+
+static inline bool take_bytes(struct tm_arguments *list, uint64_t length, const uint8_t **bytes)
 {
     if (length > list->length)
         return false;
@@ -113,7 +123,7 @@ static void put_wide(uint8_t *to, uint32_t value)
 
 bool tm_arguments_find(struct tm_arguments list, enum tm_argument_type type, struct tm_argument *argument)
 {
-    while (tm_arguments_next(&list, true, argument))
+    while (tm_arguments_next(&list, true, argument) && !tm_argument_is_value(argument))
         if (argument->type == type)
             return true;
     return false;
@@ -124,7 +134,7 @@ void tm_arguments_move_place(uint8_t *bytes, size_t length, uint32_t track)
     struct tm_arguments list = { bytes, length };
     struct tm_argument argument;
 
-    while (tm_arguments_next(&list, true, &argument)) {
+    while (tm_arguments_next(&list, true, &argument) && !tm_argument_is_value(&argument)) {
         if (argument.type != TM_ARGUMENT_PLACE)
             continue;
         put_wide(bytes + (list.bytes - bytes) - HANDLE_MOST, track);

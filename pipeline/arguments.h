@@ -29,7 +29,7 @@ enum tm_argument_type {
     TM_ARGUMENT_NAME,    /* varint of a tm_strid: a longer text */
     TM_ARGUMENT_OBJECT,  /* 4 bytes length, nodes */
     TM_ARGUMENT_ARRAY,   /* 4 bytes length, values */
-    /* What is no argument, but belongs to the event; only at the top, with key 0. */
+    /* What is no argument, but belongs to the event; only at the top, before all arguments, with key 0. */
     TM_ARGUMENT_CATEGORY, /* as TEXT: cat */
     TM_ARGUMENT_ID,       /* as TEXT: id of a counter, an async span, a flow, as the file has it */
     TM_ARGUMENT_PLACE,    /* varint of 5 bytes: of a flow, the track on which it lies */

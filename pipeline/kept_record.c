@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-enum { SLOT_BYTES = sizeof(struct tm_allocation), SLOT_PAGE_BYTES = 8 << 10, BYTES_PAGE_BYTES = 4 << 10 };
+enum { SLOT_BYTES = sizeof(struct tm_allocation), SLOT_PAGE_BYTES = 8 << 10,
+       LEAST_PAGE_BYTES = 4 << 10, MOST_PAGE_BYTES = 64 << 10, PAGES_WANTED = 512 };
 
 static tm_status put_slot(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw *raw, uint64_t *number)
 {
@@ -22,13 +23,23 @@ static tm_status put_slot(struct tm_kept_args *args, struct tm_run *run, const s
     return tm_rows_append(args->slots, slot);
 }
 
+/* Pages that are large make few calls, but tracks that are read side by side want one each. */
+static struct tm_rows *new_bytes(const struct tm_kept_args *args, struct tm_run *run)
+{
+    size_t page = args->own_bytes / PAGES_WANTED;
+
+    page = page < LEAST_PAGE_BYTES ? LEAST_PAGE_BYTES : page;
+    page = page > MOST_PAGE_BYTES ? MOST_PAGE_BYTES : page;
+    return tm_rows_new_paged(run, args->account, 1, args->own_bytes, page);
+}
+
 static tm_status put_bytes(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw *raw, uint64_t *at)
 {
     tm_status st = TM_OK;
 
     args->run = run;
     if (!args->bytes) {
-        args->bytes = tm_rows_new_paged(run, args->account, 1, TM_KEPT_BYTES, BYTES_PAGE_BYTES);
+        args->bytes = new_bytes(args, run);
         args->own = tm_take(&run->budget, args->account, TM_ARGUMENTS_MOST, &run->error);
     }
     if (!args->bytes || !args->own)

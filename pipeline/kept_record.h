@@ -16,19 +16,21 @@ struct tm_kept_record {
 static_assert(sizeof(struct tm_kept_record) == 64, "a cache line, and 64 to a page of 4 KiB");
 
 /* Where longer arguments wait: slots of sizeof(struct tm_allocation) bytes, TM_KEPT_ARGS_BYTES of them in memory, the
- * others in a spill file.  Zeroed but for the account = none yet.  Own arguments take TM_KEPT_BYTES and
- * TM_ARGUMENTS_MOST more. */
+ * others in a spill file.  Zeroed but for account and own_bytes = none yet.  Own arguments take own_bytes and
+ * TM_ARGUMENTS_MOST more: they are put in one after the other and read in as many places as there are tracks. */
 struct tm_kept_args {
     enum tm_account account; /* which pays for the memory */
+    size_t own_bytes;        /* of own arguments that lie in memory; TM_KEPT_LEAST_BYTES or more, where there are any */
     struct tm_run *run;
     struct tm_rows *slots;
-    struct tm_rows *bytes; /* where own arguments lie; TM_KEPT_BYTES of them in memory */
+    struct tm_rows *bytes; /* where own arguments lie */
     uint8_t *own;          /* TM_ARGUMENTS_MOST: those that were asked for last */
 };
-enum { TM_KEPT_ARGS_BYTES = 64 << 10, TM_KEPT_BYTES = 512 << 10 };
-static inline size_t tm_kept_args_bytes(bool keeps_arguments)
+enum { TM_KEPT_ARGS_BYTES = 64 << 10, TM_KEPT_LEAST_BYTES = 512 << 10 };
+/* What all of it takes.  own_bytes: 0 = there are no own arguments */
+static inline size_t tm_kept_args_bytes(size_t own_bytes)
 {
-    return TM_KEPT_ARGS_BYTES + (keeps_arguments ? (size_t)TM_KEPT_BYTES + TM_ARGUMENTS_MOST : 0);
+    return TM_KEPT_ARGS_BYTES + (own_bytes ? own_bytes + TM_ARGUMENTS_MOST : 0);
 }
 
 /* in:     row  written; need not be zeroed

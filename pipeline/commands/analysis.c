@@ -125,7 +125,7 @@ static tm_status read_events(struct analysis *a, struct tm_host_run *host)
     if (st == TM_OK && observer)
         st = observer->type->begin_host(observer->to, &host->trace);
     if (st == TM_OK)
-        st = tm_host_events(host, observer ? take_observed : take_event, a);
+        st = tm_host_bare_events(host, observer ? take_observed : take_event, a);
     for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
         st = a->stages[i].type->end_host(&a->stages[i]);
     return st == TM_OK && observer ? observer->type->end_host(observer->to) : st;

@@ -52,8 +52,9 @@ const struct tm_verb tm_verb_table[] = {
             "Reads what report reads and writes it as one file, in bounded memory; the file's ending tells the format:"
             " .pftrace, .pftrace.gz, .perfetto-trace, .json, .json.gz, .csv or .csv.gz. Spans that"
             " overlap get lanes of their own, times keep every digit, and nothing is lost without a word.\n"
-            "What was worked out stands beside what was recorded, unless --plain is given: steps, idle"
-            " gaps with their cause, queue depth, busy share, findings. Several INPUTs are the hosts of one run;"
+            "A .pftrace opens at https://ui.perfetto.dev: drop it onto the page, it stays on this machine."
+            " What was worked out stands beside what was recorded, unless --plain is given: the verdict in the first row,"
+            " findings, steps, idle gaps with their cause, queue depth, busy share. Several INPUTs are the hosts of one run;"
             " their clocks are put together as far as they tell when they began.",
         .examples =
             "tracemill convert host.xplane.pb -o run.pftrace    for ui.perfetto.dev\n"
@@ -74,7 +75,7 @@ const struct tm_verb tm_verb_table[] = {
             "Writes a trace as convert does, in parts that each open alone: a part ends before it has more than"
             " --max-events slices or --max-size bytes, and where --by tells. A slice that is open at a cut"
             " lies in both parts and says so. index.html and index.json list the parts; an older"
-            " split in the folder is replaced.\n"
+            " split in the folder is replaced. A trace that fits into one part gets one.\n"
             "All parts have one clock and the same rows: 'cat part-*.pftrace > whole.pftrace' joins them again.",
         .examples =
             "tracemill split huge.trace.json.gz -o parts    parts that any browser opens\n"

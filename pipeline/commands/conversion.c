@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pipeline/commands/out_place.h"
+#include "reports/format/format.h"
 #include "stages/resolve/classes.h"
 
 /* --- inputs --- */
@@ -152,7 +153,6 @@ void tm_conversion_observe(struct tm_conversion *c, struct tm_observer *observer
 tm_status tm_conversion_take_summary(struct tm_conversion *c, const struct tm_value *summary)
 {
     c->is_read = true;
-    c->arguments_are_read = c->host.run != NULL;
     place_hosts(c);
     return c->derived ? tm_derived_take_summary(c->derived, summary) : TM_OK;
 }
@@ -304,21 +304,25 @@ static void print_clean(FILE *to, const char *text)
 /* What was left out on purpose, or could not be shown; losses are told by main. */
 static void tell_unwritten(const struct tm_run *run)
 {
-    static const enum tm_tally unwritten[] = { TM_TALLY_FILTERED_OUT, TM_TALLY_FLOW_NOT_BEGUN,
-                                               TM_TALLY_FLOW_WITHOUT_SPAN, TM_TALLY_COUNTER_WITHOUT_VALUE,
-                                               TM_TALLY_COUNTER_NOT_REPEATED };
-    const char *separator = "tracemill: note: not written: ";
+    static const struct {
+        enum tm_tally tally;
+        const char *what;
+    } unwritten[] = {
+        { TM_TALLY_FILTERED_OUT, "not written: events that --filter leaves out" },
+        { TM_TALLY_FLOW_NOT_BEGUN, "not written: ends of arrows that nothing begins" },
+        { TM_TALLY_FLOW_WITHOUT_SPAN, "not written: ends of arrows at a time without a span" },
+        { TM_TALLY_COUNTER_WITHOUT_VALUE, "not written: values of counters that are no number" },
+        { TM_TALLY_COUNTER_NOT_REPEATED, "not repeated where a part begins: values of counters past the first 32,768" },
+    };
 
     for (size_t i = 0; i < sizeof(unwritten) / sizeof(unwritten[0]); i++) {
-        const uint64_t count = run->tallies.count[unwritten[i]];
+        const uint64_t count = run->tallies.count[unwritten[i].tally];
+        char text[TM_FORMAT_BYTES];
 
-        if (!count)
-            continue;
-        (void)fprintf(stderr, "%s%s %llu", separator, tm_tally_info[unwritten[i]].name, (unsigned long long)count);
-        separator = ", ";
+        if (count)
+            (void)fprintf(stderr, "tracemill: note: %s: %s (%s)\n", unwritten[i].what, tm_format_count(text, (int64_t)count),
+                          tm_tally_info[unwritten[i].tally].name);
     }
-    if (separator[0] == ',')
-        (void)fputc('\n', stderr);
 }
 
 tm_status tm_conversion_warn(const struct tm_conversion *c)

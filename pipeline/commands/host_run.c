@@ -142,10 +142,20 @@ static tm_status take_record(void *to, const struct tm_track *track, const struc
     return st == TM_OK ? r->take(r->to, &event) : st;
 }
 
-tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to)
+static tm_status give_events(struct tm_host_run *host, bool gives_own, tm_take_event *take, void *to)
 {
     struct resolved resolved = { host, take, to };
 
     tm_survey_rewind(&host->resolver);
-    return tm_order(host->source, take_record, &resolved);
+    return tm_order(host->source, gives_own, take_record, &resolved);
+}
+
+tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to)
+{
+    return give_events(host, true, take, to);
+}
+
+tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to)
+{
+    return give_events(host, false, take, to);
 }

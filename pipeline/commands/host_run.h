@@ -43,5 +43,7 @@ void tm_host_close(struct tm_host_run *host);
 /* Give all its events, in order and resolved, to `take`; as often as wanted. */
 typedef tm_status tm_take_event(void *to, const struct tm_event *event);
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to) TM_MUST_USE;
+/* The same without what they say of themselves, even where that is kept: for figures. */
+tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to) TM_MUST_USE;
 
 #endif

@@ -267,5 +267,6 @@ tm_status tm_split_parts_print(const struct tm_split_parts *p, FILE *to)
             return p->c->run->error.status;
         tm_written_print(part, p->folder, to);
     }
+    tm_written_print_page(p->folder, TM_SPLIT_PAGE, tm_rows_count(p->written), to);
     return TM_OK;
 }

@@ -50,23 +50,42 @@ void tm_written_add(const struct tm_written *w, struct tm_value *to)
     tm_add_uint(to, "viewer_bytes_estimate", tm_written_viewer_bytes(w));
 }
 
-static const char *plural(uint64_t count)
+/* Where a file lies. */
+static void print_place(FILE *to, const char *folder, const char *name)
 {
-    return count == 1 ? "" : "s";
+    const size_t length = folder ? strlen(folder) : 0;
+    char shown_folder[2 * 4096], shown_name[TM_WRITTEN_NAME_BYTES];
+
+    (void)tm_format_visible(shown_folder, sizeof(shown_folder), folder ? folder : "", length);
+    (void)tm_format_visible(shown_name, sizeof(shown_name), name, strlen(name));
+    (void)fprintf(to, "%s%s%s  ", shown_folder, length && folder[length - 1] != '/' ? "/" : "", shown_name);
+}
+
+/* "2 slices, " */
+static void print_count(FILE *to, uint64_t count, const char *what)
+{
+    char text[TM_FORMAT_BYTES];
+
+    (void)fprintf(to, "%s%s%s, ", tm_format_count(text, (int64_t)count), what, count == 1 ? "" : "s");
 }
 
 void tm_written_print(const struct tm_written *w, const char *folder, FILE *to)
 {
-    const size_t length = folder ? strlen(folder) : 0;
-    const char *slash = length && folder[length - 1] != '/' ? "/" : "";
-    char path[2 * 4096], name[TM_WRITTEN_NAME_BYTES], slices[TM_FORMAT_BYTES], counters[TM_FORMAT_BYTES],
-        arrows[TM_FORMAT_BYTES], bytes[TM_FORMAT_BYTES];
+    char bytes[TM_FORMAT_BYTES];
 
-    (void)tm_format_visible(path, sizeof(path), folder ? folder : "", length);
-    (void)tm_format_visible(name, sizeof(name), w->name, strlen(w->name));
-    (void)fprintf(to, "%s%s%s  %s slice%s, %s counter%s, %s arrow%s, %s\n", path, slash, name,
-                  tm_format_count(slices, (int64_t)w->counts.slices), plural(w->counts.slices),
-                  tm_format_count(counters, (int64_t)w->counts.counters), plural(w->counts.counters),
-                  tm_format_count(arrows, (int64_t)w->counts.arrows), plural(w->counts.arrows),
-                  tm_format_bytes(bytes, (double)w->bytes));
+    print_place(to, folder, w->name);
+    print_count(to, w->counts.slices, " slice");
+    if (w->counts.counters)
+        print_count(to, w->counts.counters, " counter value");
+    if (w->counts.arrows)
+        print_count(to, w->counts.arrows, " arrow");
+    (void)fprintf(to, "%s\n", tm_format_bytes(bytes, (double)w->bytes));
+}
+
+void tm_written_print_page(const char *folder, const char *name, uint64_t parts, FILE *to)
+{
+    char text[TM_FORMAT_BYTES];
+
+    print_place(to, folder, name);
+    (void)fprintf(to, "lists %s part%s\n", tm_format_count(text, (int64_t)parts), parts == 1 ? "" : "s");
 }

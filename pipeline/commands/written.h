@@ -25,7 +25,8 @@ uint64_t tm_written_viewer_bytes(const struct tm_written *written);
 /* Its members: file, bytes, ..., as schemas/split.schema.json has them. */
 void tm_written_add(const struct tm_written *written, struct tm_value *to);
 
-/* One line for people. */
+/* One line for people: of a file; of the page that lists the parts. */
 void tm_written_print(const struct tm_written *written, const char *folder, FILE *to);
+void tm_written_print_page(const char *folder, const char *name, uint64_t parts, FILE *to);
 
 #endif

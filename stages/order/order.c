@@ -18,6 +18,7 @@ struct head {
 struct order {
     struct tm_source *source;
     struct tm_run *run;
+    bool gives_own;
     struct head *heads;
     size_t count, most;
     size_t buffer_bytes;
@@ -27,19 +28,14 @@ struct order {
     struct tm_allocation args; /* of the rest's head, or what it has instead */
 };
 
-static bool is_flow(const struct tm_record *record)
-{
-    return record->kind >= TM_FLOW_BEGIN && record->kind <= TM_FLOW_END;
-}
-
 static int compare_records(const struct tm_record *a, const struct tm_record *b)
 {
     if (a->start_ps != b->start_ps)
         return a->start_ps < b->start_ps ? -1 : 1;
     if (a->dur_ps != b->dur_ps)
         return a->dur_ps > b->dur_ps ? -1 : 1;
-    if (is_flow(a) != is_flow(b))
-        return is_flow(a) ? 1 : -1;
+    if (tm_is_flow(a) != tm_is_flow(b))
+        return tm_is_flow(a) ? 1 : -1;
     return (a->track > b->track) - (a->track < b->track);
 }
 
@@ -68,7 +64,7 @@ static tm_status sort_track(struct order *o, uint64_t number)
     if (!o->rest) {
         o->rest = tm_sorter_new(o->run, TM_ACCOUNT_SORT, sizeof(struct tm_kept_record),
                                 tm_budget_share(&o->run->budget, TM_ACCOUNT_SORT) -
-                                    tm_kept_args_bytes(o->source->trace->keeps_arguments),
+                                    tm_kept_args_bytes(o->gives_own ? o->rest_args.own_bytes : 0),
                                 compare_rows);
         if (!o->rest)
             st = o->run->error.status;
@@ -80,7 +76,7 @@ static tm_status sort_track(struct order *o, uint64_t number)
         st = type->next(cursor, &raw, &more);
         if (st != TM_OK || !more)
             break;
-        if (o->source->trace->keeps_arguments)
+        if (o->gives_own)
             st = type->own(cursor, &raw);
         if (st == TM_OK)
             st = push_rest(o, &raw);
@@ -211,7 +207,7 @@ static tm_status fetch_own(struct order *o)
 {
     struct head *const head = &o->heads[0];
 
-    if (!o->source->trace->keeps_arguments)
+    if (!o->gives_own)
         return TM_OK;
     return head->cursor ? o->source->type->own(head->cursor, &head->raw)
                         : tm_unkeep_own(&o->rest_args, &o->rest_row, &head->raw);
@@ -242,9 +238,11 @@ static tm_status merge(struct order *o, tm_take_record *take, void *to)
     return st;
 }
 
-tm_status tm_order(struct tm_source *source, tm_take_record *take, void *to)
+tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *take, void *to)
 {
-    struct order o = { .source = source, .run = source->trace->run, .rest_args.account = TM_ACCOUNT_SORT };
+    struct order o = { .source = source, .run = source->trace->run,
+                       .gives_own = gives_own && source->trace->keeps_arguments,
+                       .rest_args = { .account = TM_ACCOUNT_SORT, .own_bytes = TM_KEPT_LEAST_BYTES } };
     const size_t share = tm_budget_share(&o.run->budget, TM_ACCOUNT_INPUT);
     uint64_t cutoff;
     tm_status st = find_cutoff(&o, &cutoff, &o.most);

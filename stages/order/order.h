@@ -11,7 +11,8 @@ typedef tm_status tm_take_record(void *to, const struct tm_track *track, const s
  * they may point to, track, input order).
  * Tracks that are in order, which is nearly all, are merged as they are read, 255 at most at a time; the others go
  * through an external sort.
+ * in:     gives_own  records come with what they say of themselves, where the trace keeps it
  * errors: of the input, of the spill files, and whatever `take` returns, which stops at once */
-tm_status tm_order(struct tm_source *source, tm_take_record *take, void *to) TM_MUST_USE;
+tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *take, void *to) TM_MUST_USE;
 
 #endif

@@ -104,30 +104,31 @@ static tm_status find_spot(struct tm_derived *d, const struct tm_value *place, s
 }
 
 /* What belongs to one of its places. */
-static void put_place(struct tm_derived *d, const struct tm_value *place)
+static void put_place(struct tm_derived *d, const struct tm_value *place, bool is_host)
 {
     const int64_t begin_ps = tm_int(tm_get(place, "begin_ps"));
     int64_t dur_ps;
 
     if (!place)
         return;
-    put_text(d, KEY_DEVICE, tm_get(place, "device"));
+    put_text(d, is_host ? KEY_HOST : KEY_DEVICE, tm_get(place, "device"));
     if (!__builtin_sub_overflow(tm_int(tm_get(place, "end_ps")), begin_ps, &dur_ps) && dur_ps > 0)
         tm_put_int(&d->list, d->keys[KEY_LENGTH_NS], dur_ps / 1000 + (dur_ps % 1000 >= 500));
 }
 
+/* What people read comes first. */
 static void put_finding(struct tm_derived *d, const struct tm_value *finding)
 {
-    put_text(d, KEY_ID, tm_get(finding, "id"));
     put_text(d, KEY_SEVERITY, tm_get(finding, "severity"));
+    put_text(d, KEY_CAUSE, tm_get(finding, "cause"));
+    put_texts(d, KEY_EVIDENCE, tm_get(finding, "evidence"));
+    put_texts(d, KEY_FIX, tm_get(finding, "fix"));
+    put_text(d, KEY_ID, tm_get(finding, "id"));
     put_number(d, KEY_VALUE, tm_get(finding, "value"));
     put_number(d, KEY_LIMIT, tm_get(finding, "limit"));
     put_text(d, KEY_UNIT, tm_get(finding, "unit"));
     tm_put_int(&d->list, d->keys[KEY_AT_STAKE_NS], tm_int(tm_get(finding, "at_stake_ps")) / 1000);
     put_number(d, KEY_SHARE_PCT, tm_get(finding, "share_pct"));
-    put_texts(d, KEY_EVIDENCE, tm_get(finding, "evidence"));
-    put_text(d, KEY_CAUSE, tm_get(finding, "cause"));
-    put_texts(d, KEY_FIX, tm_get(finding, "fix"));
 }
 
 static tm_status push_finding(struct tm_derived *d, const struct tm_value *finding, const struct tm_value *place)
@@ -145,8 +146,8 @@ static tm_status push_finding(struct tm_derived *d, const struct tm_value *findi
     row.host = spot.host.number;
     row.device = spot.device;
     (void)derived_list(d);
-    put_place(d, place);
     put_finding(d, finding);
+    put_place(d, place, spot.device == TM_NONE);
     return derived_push(d, &row);
 }
 
@@ -248,14 +249,14 @@ static tm_status push_facts(struct tm_derived *d, const struct tm_value *summary
     struct tm_arguments_builder *list = derived_list(d);
     tm_status st;
 
+    put_text(d, KEY_VERDICT, tm_path(summary, "verdict.text"));
+    st = put_kpis(d, tm_get(summary, "kpis"));
+    put_devices(d, tm_get(summary, "devices"), host->name);
     put_text(d, KEY_RUN, tm_path(summary, "input.run"));
     tm_put_text(list, d->keys[KEY_HOST], host->name, strlen(host->name));
     tm_put_text(list, d->keys[KEY_TOOL], tool, sizeof(tool) - 1);
     tm_put_bool(list, d->keys[KEY_PARTIAL], tm_is(tm_path(summary, "input.partial")));
-    put_text(d, KEY_VERDICT, tm_path(summary, "verdict.text"));
     put_text(d, KEY_PLATFORM, tm_path(summary, "environment.platform"));
-    st = put_kpis(d, tm_get(summary, "kpis"));
-    put_devices(d, tm_get(summary, "devices"), host->name);
     if (st == TM_OK)
         st = put_environment(d, element_of_host(tm_path(summary, "environment.hosts"), host->name));
     if (st == TM_OK && *verdict)

@@ -49,16 +49,23 @@ static size_t escape(const struct tm_json_text *json, char *to, char byte)
     return (size_t)snprintf(to, ESCAPE_MOST, "\\u%04x", (unsigned)(unsigned char)byte);
 }
 
-/* Valid UTF-8.  in: to  ESCAPE_MOST bytes for each of the text.  out: bytes written */
+/* Valid UTF-8.  The last byte of a text is never a backslash: Perfetto (v52) takes the quotation mark behind it for a
+ * part of the text, and refuses the file.
+ * in: to  ESCAPE_MOST bytes for each of the text.  out: bytes written */
 static size_t escape_run(const struct tm_json_text *json, char *to, const char *text, size_t length)
 {
+    static const char last_backslash[] = "\\u005c";
     size_t used = 0;
 
     for (size_t i = 0; i < length; i++) {
-        if (is_plain(text[i]))
+        if (is_plain(text[i])) {
             to[used++] = text[i];
-        else
+        } else if (text[i] == '\\' && i + 1 == length) {
+            memcpy(to + used, last_backslash, sizeof(last_backslash) - 1);
+            used += sizeof(last_backslash) - 1;
+        } else {
             used += escape(json, to + used, text[i]);
+        }
     }
     return used;
 }

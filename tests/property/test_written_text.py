@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Chrome JSON and CSV that convert writes, read by Python: strict, nothing twice, the same events in both."""
+"""Chrome JSON and CSV that convert writes, read by Python: strict, nothing twice, the same events in both; what stands where one
+looks first; and what is said on the terminal."""
 
 import csv
 import gzip
 import json
 import random
+import re
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
 from tap import Tap  # noqa: E402
-from tracemill import Scratch, run  # noqa: E402
+from tracemill import DEMO, Scratch, run  # noqa: E402
 
 TEXTS = ["plain", "\u00e9\u20ac\U0001f600", "a\"b\\c/d", "line\nfeed\r\t", "\x01\x1f\x7f", "=1+1", "+a", "-b", "@c", "a,b", "",
          "n" * 500, "\ud83d", "x (2)", "x", "true", "NaN"]
@@ -108,6 +110,38 @@ def case(tap, label, source, folder, names=None):
         tap.ok(True, label)
 
 
+def first_rows(tap, folder):
+    """The verdict of the report is the first row, and the rows of devices without a process are told apart."""
+    run("report", DEMO, "-o", folder / "report", "--format", "json")
+    verdict = json.loads((folder / "report" / "summary.json").read_text())["verdict"]["text"]
+    run("convert", DEMO, "-o", folder / "demo.json")
+    events = json.loads((folder / "demo.json").read_text())["traceEvents"]
+    first = [e for e in events if e["ph"] == "M" and e["name"] == "process_sort_index" and e["args"]["sort_index"] == 0]
+    named = {e["args"]["name"]: e for e in events if e["ph"] == "M" and e["name"] in ("process_name", "thread_name")}
+    rows = sorted((e["args"]["sort_index"], e["tid"]) for e in events if e["ph"] == "M" and e["name"] == "thread_sort_index"
+                  and e["pid"] == first[0]["pid"])
+    names = [next(n for n, e in named.items() if e.get("tid") == tid and e["pid"] == first[0]["pid"]) for _, tid in rows]
+    of = " \u00b7 tracemill"
+    tap.ok(named[f"Analysis{of}"]["pid"] == first[0]["pid"], "the analysis stands first", first)
+    tap.ok(names == [w + of for w in ("verdict", "findings", "host steps", "cpu:0 steps", "cpu:0 idle gaps")], "its rows", names)
+    spans = [e for e in events if e["ph"] == "X" and e["tid"] == rows[0][1] and e["pid"] == first[0]["pid"]]
+    tap.ok(len(spans) == 1 and spans[0]["name"] == verdict and spans[0]["args"]["verdict"] == verdict, "the verdict", verdict, spans)
+    end = max(e["ts"] + e.get("dur", 0) for e in events if e["ph"] in "Xi")
+    tap.ok(abs(spans[0]["ts"] + spans[0]["dur"] - end) < 1, "it spans everything", spans, end)
+
+
+def told(tap, folder):
+    """What was written, in lines for people; what was not, by name and number."""
+    result = run("convert", DEMO, "-o", folder / "a.pftrace", "--filter", "name=train")
+    tap.ok(re.fullmatch(rf"{folder}/a.pftrace  [0-9,]+ slices, [0-9,]+ counter values, [0-9.]+ KiB\n", result.out), "a file", result)
+    tap.ok(re.fullmatch(r"tracemill: note: not written: events that --filter leaves out: [0-9,]+ \(filtered-out\)\n", result.err),
+           "what the filter left out", result)
+    result = run("split", DEMO, "-o", folder / "parts", "--max-events", "8000", "--plain")
+    lines = result.out.splitlines()
+    tap.ok(len(lines) == 3 and lines[1].startswith(f"{folder}/parts/part-0002.pftrace  ") and lines[2] ==
+           f"{folder}/parts/index.html  lists 2 parts", "parts and their page", result)
+
+
 def main():
     tap = Tap()
     with Scratch() as folder:
@@ -120,6 +154,8 @@ def main():
             source = folder / f"{kind}.xplane.pb"
             source.write_bytes(make(seed=5).encode())
             case(tap, f"a profile of a {kind}", source, folder)
+        first_rows(tap, folder)
+        told(tap, folder)
     tap.done()
 
 

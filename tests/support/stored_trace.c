@@ -104,7 +104,9 @@ static int print_record(struct stored_trace *stored, const struct tm_record *r, 
         assert_int_equal(tm_names_text(stored->trace.names, r->name, 0, &text, &length), TM_OK);
         (void)snprintf(name, sizeof(name), " %s", text);
     }
-    if (r->correlation)
+    if (tm_is_flow(r) && r->correlation >> 32)
+        (void)snprintf(key, sizeof(key), " #hash");
+    else if (r->correlation)
         (void)snprintf(key, sizeof(key), " #%llu", (unsigned long long)r->correlation);
     if (r->kind == TM_SPAN)
         (void)snprintf(dur, sizeof(dur), "+%lld", (long long)r->dur_ps);

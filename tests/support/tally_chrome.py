@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Recording of a Chrome trace: what its events are, by docs/input.md and docs/convert.md."""
 
+import math
 import re
 from collections import defaultdict
 from decimal import ROUND_HALF_UP, Decimal
@@ -227,7 +228,7 @@ class Reader:
         for key, value in args_of(event):
             if isinstance(value, str) and NUMBER.fullmatch(value):
                 value = Decimal(value)
-            if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
+            if isinstance(value, (int, Decimal)) and not isinstance(value, bool) and math.isfinite(float(value)):
                 title = f"{name} {key}" if number is None else f"{name} [{number}] {key}"
                 self.recording.counters[(self.process(event), title)].append((begin, value, place))
             else:

@@ -19,10 +19,9 @@ def origin_of(planes):
 def recording_of(path):
     planes, recording = planes_of(path), Recording()
     origin, allocations = origin_of(planes), []
-    processes = {}
+    processes = {plane.name: Process(None, plane.name) for plane in planes}
     for plane in planes:
-        rows = {}
-        process = processes.setdefault(plane.name, Process(None, plane.name))
+        rows, process = {}, processes[plane.name]
         for line in plane.lines:
             key = (line.id, line.name)
             if key not in rows:

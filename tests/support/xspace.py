@@ -161,6 +161,7 @@ class Plane:
 
     def _add_stat_name(self, span):
         key, value = self._entry(span)
+        self.stat_names[key] = ""
         for number, what in fields(self._data, *value):
             if number == 2:
                 self.stat_names[key] = text_of(self._data, what)

@@ -160,7 +160,7 @@ static void own_arguments_lie_behind_the_others_and_come_back(void **state)
 {
     static struct tm_kept_record rows[MANY];
     struct tm_run run;
-    struct tm_kept_args args = { .account = TM_ACCOUNT_INPUT };
+    struct tm_kept_args args = { .account = TM_ACCOUNT_INPUT, .own_bytes = TM_KEPT_LEAST_BYTES };
     uint64_t seed = 1;
 
     (void)state;
@@ -172,7 +172,7 @@ static void own_arguments_lie_behind_the_others_and_come_back(void **state)
 
         check_own(&args, &rows[number], number);
     }
-    assert_true(run.budget.peak_bytes[TM_ACCOUNT_INPUT] <= tm_kept_args_bytes(true));
+    assert_true(run.budget.peak_bytes[TM_ACCOUNT_INPUT] <= tm_kept_args_bytes(args.own_bytes));
     tm_kept_args_free(&args);
     assert_ledger_is_even(&run);
 }
@@ -199,7 +199,7 @@ static void own_arguments_of_two_rows_are_joined(void **state)
         { TM_ARGUMENTS_MOST / 2 - 1, 5, TM_ARGUMENTS_MOST / 2 }, { TM_ARGUMENTS_MOST / 2, 5, TM_ARGUMENTS_MOST / 2 },
     };
     struct tm_run run;
-    struct tm_kept_args args = { .account = TM_ACCOUNT_SORT };
+    struct tm_kept_args args = { .account = TM_ACCOUNT_SORT, .own_bytes = TM_KEPT_LEAST_BYTES };
 
     (void)state;
     test_run_init(&run);
@@ -225,7 +225,7 @@ static void own_arguments_of_two_rows_are_joined(void **state)
 static tm_status own_job(struct tm_run *run)
 {
     static struct tm_kept_record rows[MANY];
-    struct tm_kept_args args = { .account = TM_ACCOUNT_INPUT };
+    struct tm_kept_args args = { .account = TM_ACCOUNT_INPUT, .own_bytes = TM_KEPT_LEAST_BYTES };
     bool is_cut = false;
     tm_status st = keep_own(run, &args, rows);
 
@@ -244,7 +244,7 @@ static void each_refused_request_for_own_arguments_ends_clean(void **state)
 static tm_status job(struct tm_run *run)
 {
     static struct tm_kept_record rows[MANY];
-    struct tm_kept_args args = { .account = TM_ACCOUNT_INPUT };
+    struct tm_kept_args args = { .account = TM_ACCOUNT_INPUT, .own_bytes = TM_KEPT_LEAST_BYTES };
     const tm_status st = keep_many(run, &args, rows);
 
     tm_kept_args_free(&args);
@@ -259,7 +259,7 @@ static void each_refused_request_ends_clean(void **state)
 
 static void freeing_nothing_is_fine(void **state)
 {
-    struct tm_kept_args args = { .account = TM_ACCOUNT_INPUT };
+    struct tm_kept_args args = { .account = TM_ACCOUNT_INPUT, .own_bytes = TM_KEPT_LEAST_BYTES };
 
     (void)state;
     tm_kept_args_free(&args);

@@ -86,6 +86,7 @@ struct shape {
     uint64_t tracks, per_track;
     int64_t range_ps;      /* starts lie below: small ones give many equal times */
     unsigned unsorted_in;  /* one of that many tracks is out of order; 0 = none */
+    unsigned arrows_in;    /* one of that many tracks has ends of arrows, from the first one on; 0 = none */
     bool uneven;           /* track i has about per_track / (i + 1) records */
 };
 
@@ -95,7 +96,7 @@ static int in_order(const struct tm_record *a, const struct tm_record *b)
         return a->start_ps < b->start_ps ? -1 : 1;
     if (a->dur_ps != b->dur_ps)
         return a->dur_ps > b->dur_ps ? -1 : 1;
-    return 0;
+    return (a->kind == TM_FLOW_STEP) - (b->kind == TM_FLOW_STEP);
 }
 
 static int by_time(const void *a, const void *b)
@@ -111,6 +112,7 @@ static void fill_track(struct made_source *made, uint64_t number, const struct s
 {
     struct made_track *const track = &made->tracks[number];
     const bool is_unsorted = shape->unsorted_in && number % shape->unsorted_in == 0;
+    const bool has_arrows = shape->arrows_in && number % shape->arrows_in == 0;
     struct tm_track row = { .id = (int64_t)number * 3, .thread = (uint32_t)number, .is_unsorted = is_unsorted };
 
     track->count = shape->uneven ? shape->per_track / (number + 1) : shape->per_track;
@@ -120,7 +122,8 @@ static void fill_track(struct made_source *made, uint64_t number, const struct s
     for (uint64_t i = 0; i < track->count; i++)
         track->records[i] = (struct tm_record){
             .start_ps = (int64_t)(next_number(seed) % (uint64_t)shape->range_ps) - shape->range_ps / 4,
-            .dur_ps = (int64_t)(next_number(seed) % 4), .track = (uint32_t)number, .correlation = i };
+            .dur_ps = has_arrows ? 0 : (int64_t)(next_number(seed) % 4), .track = (uint32_t)number, .correlation = i,
+            .kind = has_arrows ? TM_FLOW_STEP : TM_SPAN };
     if (!is_unsorted)
         qsort(track->records, track->count, sizeof(*track->records), by_time);
     for (uint64_t i = 0; i < track->count; i++)
@@ -216,7 +219,7 @@ static void check_shape(const struct shape *shape, uint64_t seed, bool spills)
     test_run_init(&run);
     made = make_source(&run, shape, seed);
     expect(made, &taken);
-    assert_int_equal(tm_order(&made->source, take, &taken), TM_OK);
+    assert_int_equal(tm_order(&made->source, true, take, &taken), TM_OK);
     assert_int_equal(taken.at, taken.count);
     if (spills)
         assert_true(run.budget.spilled_bytes > 0);
@@ -253,6 +256,18 @@ static void equal_times_come_by_track_and_then_as_in_the_file(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
         check_shape(&shapes[i], i + 10, false);
+}
+
+static void arrows_come_after_what_they_may_point_to(void **state)
+{
+    static const struct shape shapes[] = {
+        { .tracks = 6, .per_track = 200, .range_ps = 20, .arrows_in = 3 },
+        { .tracks = 6, .per_track = 200, .range_ps = 20, .arrows_in = 3, .unsorted_in = 2 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+        check_shape(&shapes[i], i + 15, false);
 }
 
 static void tracks_out_of_order_are_sorted(void **state)
@@ -305,7 +320,7 @@ static void a_refusal_ends_it_at_once(void **state)
         made = make_source(&run, &shape, 50);
         expect(made, &taken);
         taken.refuse_at = at;
-        assert_int_equal(tm_order(&made->source, take, &taken), TM_ERR_OUTPUT);
+        assert_int_equal(tm_order(&made->source, true, take, &taken), TM_ERR_OUTPUT);
         assert_int_equal(taken.at, at - 1);
         free(taken.expected);
         free_source(made);
@@ -327,7 +342,7 @@ static void a_record_that_cannot_be_read_ends_it(void **state)
         made = make_source(&run, &shape, 50);
         expect(made, &taken);
         made->fail_at = at;
-        assert_int_equal(tm_order(&made->source, take, &taken), TM_ERR_INPUT);
+        assert_int_equal(tm_order(&made->source, true, take, &taken), TM_ERR_INPUT);
         assert_string_equal(run.error.what, "cannot be read");
         free(taken.expected);
         free_source(made);
@@ -347,7 +362,7 @@ static tm_status job(struct tm_run *run)
     made = make_source(run, &shape, 60);
     expect(made, &taken);
     run->budget.refuse_in = refuse_in;
-    st = tm_order(&made->source, take, &taken);
+    st = tm_order(&made->source, true, take, &taken);
     free(taken.expected);
     free_source(made);
     return st;
@@ -364,6 +379,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tracks_in_order_are_merged),
         cmocka_unit_test(equal_times_come_by_track_and_then_as_in_the_file),
+        cmocka_unit_test(arrows_come_after_what_they_may_point_to),
         cmocka_unit_test(tracks_out_of_order_are_sorted),
         cmocka_unit_test(what_does_not_fit_is_spilled),
         cmocka_unit_test(more_tracks_than_can_be_open_are_merged),

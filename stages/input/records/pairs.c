@@ -170,7 +170,7 @@ static tm_status push_flow(struct join *j, const struct ordered_row *row)
         r->flags |= TM_FLAG_OPEN;
     follow_flow(j, r->kind);
     if (j->flow.number) /* viewers refuse a second flow of one id */
-        r->correlation = tm_hash_mix(r->correlation, j->flow.number);
+        r->correlation = tm_hash_mix(r->correlation, tm_hash_mix(j->flow.number, 0));
     return tm_sorter_push(j->by_time, &marked);
 }
 

@@ -49,8 +49,9 @@ struct tm_record_store *tm_record_store_new(struct tm_trace *trace)
 {
     struct tm_run *run = trace->run;
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_INPUT), others = OTHERS_BYTES;
-    const size_t memory = (share - share / 2 > others ? share - others : share / 2) -
-                          tm_kept_args_bytes(trace->keeps_arguments);
+    const size_t all = share - share / 2 > others ? share - others : share / 2, least = TM_KEPT_LEAST_BYTES;
+    const size_t own = all / 4 > least ? all / 4 : least;
+    const size_t memory = all - tm_kept_args_bytes(trace->keeps_arguments ? own : 0);
     const size_t blocks = memory - memory / 8;
     struct tm_record_store *store = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*store), &run->error);
     size_t page = blocks / PAGES_WANTED;
@@ -60,7 +61,7 @@ struct tm_record_store *tm_record_store_new(struct tm_trace *trace)
     page = page < LEAST_PAGE_BYTES ? LEAST_PAGE_BYTES : page;
     page = page > MOST_PAGE_BYTES ? MOST_PAGE_BYTES : page;
     store->run = run;
-    store->args.account = TM_ACCOUNT_INPUT;
+    store->args = (struct tm_kept_args){ .account = TM_ACCOUNT_INPUT, .own_bytes = own };
     store->track = NO_TRACK;
     store->blocks = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(struct block), blocks, page);
     store->chains = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(struct chain), memory / 8, CHAIN_PAGE_BYTES);

@@ -129,7 +129,7 @@ def compare_numbers(recording, held):
 def compare_counters(recording, held, offset=0):
     wanted = Counter((clean(process.name), clean(title), trace_tally.to_ns(ps), float(value))
                      for (process, title), rows in recording.counters.items() for ps, value, _ in rows)
-    got = Counter((clean(process or ""), clean(name or ""), ts + offset, value) for ts, value, name, _, process in held.counters
+    got = Counter((clean(process or ""), clean(name or ""), ts + offset, float(value)) for ts, value, name, _, process in held.counters
                   if not (name or "").endswith(DERIVED))
     return differences("counter", wanted, got)
 

@@ -10,6 +10,7 @@ import tally_chrome
 import tally_xspace
 import trace_tally
 from chrome_json import content_of, document_of, is_json
+from perfetto import hostile
 from perfetto.compare import arguments_of
 from made import GENERATOR, Made
 from tracemill import SHARED
@@ -74,6 +75,7 @@ def own_sources(folder):
         yield Source(f"made/{kind}-json", folder / f"{kind}.trace.json", make=write_profile(kind, True))
     yield Source("made/pytorch", folder / "rank0.json",
                  make=lambda path: path.write_bytes(make_pytorch.rank_of()))
+    yield Source("made/odd", folder / "odd.json", make=lambda path: path.write_bytes(hostile.document()))
 
 
 GENERATED = {"gpu": [], "tpu": ["--platform", "tpu"], "cpu": ["--platform", "cpu"], "async": ["--async"],
