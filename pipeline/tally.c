@@ -150,7 +150,7 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
         "counter-without-value", TM_TALLY_NOTE, "A value of a counter that is no finite number was not written." },
     [TM_TALLY_COUNTER_NOT_REPEATED] = {
         "counter-not-repeated", TM_TALLY_NOTE,
-        "A value of a counter past the first 32,768 of its host was written, but is not repeated where a part begins." },
+        "A value of a counter past the first 32,768 of its host is not repeated where a part begins." },
     [TM_TALLY_LONG_ARGUMENTS] = {
         "long-arguments", TM_TALLY_LOSS,
         "An event with more than 128 KiB of arguments, or more than 24 levels of them, was written without the rest." },

@@ -16,7 +16,7 @@ struct tm_exporter;
 struct tm_export_counts {
     uint64_t slices;           /* pieces of spans that have begun, instants too */
     uint64_t counters;         /* values */
-    uint64_t arrows;           /* that show in it: their later end was written, and the one before it in the same file */
+    uint64_t arrows;           /* that show in it: their later end was written, and the one before it in this file */
     uint64_t arrow_ends;       /* of arrows that the input has */
     uint64_t rows;
     uint64_t pieces;           /* slices that go on from the part before */
