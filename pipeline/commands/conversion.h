@@ -6,7 +6,7 @@
 #include "pipeline/commands/file_facts.h"
 #include "pipeline/commands/host_clocks.h"
 #include "pipeline/commands/trace_facts.h"
-#include "stages/output/exporter.h"
+#include "stages/output/export/exporter.h"
 
 /* A run that is written anew, whatever the format and the number of files: its inputs, what was worked out of it, its
  * clock.  The input is read for the analysis first; the only host stays open for the writing, several ones are read

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stages/output/out_text.h"
+#include "stages/output/text/out_text.h"
 
 enum { NUMBER_MOST = 4096 /* bytes of a number as it was written; longer ones stay texts */ };
 
@@ -31,7 +31,7 @@ void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_l
 
 static tm_status is_essential(struct tm_perfetto_arguments *a, tm_strid key, bool *wanted)
 {
-    struct tm_known_name *known = tm_known_name(a->keys, TM_PERFETTO_KNOWN_KEYS, key);
+    struct tm_name_answer *known = tm_name_answer(a->keys, TM_PERFETTO_KNOWN_KEYS, key);
     const char *text;
     size_t length;
 

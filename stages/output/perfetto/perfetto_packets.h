@@ -4,8 +4,8 @@
 
 #include "perfetto.pb-c.h"
 #include "pipeline/run.h"
-#include "stages/output/deflater.h"
-#include "stages/output/out_file.h"
+#include "stages/output/file/deflater.h"
+#include "stages/output/file/out_file.h"
 
 /* Packets on their way into a file.  They are gathered in a block; a full one is written as it is, or deflated into one
  * packet (compressed_packets), which viewers read like the packets themselves. */
