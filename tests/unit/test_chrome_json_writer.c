@@ -62,7 +62,7 @@ static void finish(void)
 static void assert_has(const char *text)
 {
     if (!strstr(rig.text, text))
-        fail_msg("not there: %s\nin: %s", text, rig.text);
+        fail_msg("not there: %s\n in: %s", text, rig.text);
 }
 
 static void an_empty_trace_is_a_document(void **state)
@@ -409,12 +409,13 @@ static void cuts_are_marked(void **state)
     event.marks = TM_OUT_CUT_BEGIN;
     put_end(&event);
     event.marks = TM_OUT_CUT_END;
+    event.name = rig_name(&rig, "e2");
     put_end(&event);
-    event.marks = TM_OUT_CUT_BEGIN | TM_OUT_CUT_END | TM_OUT_UNFINISHED;
+    event.marks = TM_OUT_CUTS | TM_OUT_UNFINISHED;
     put_end(&event);
     finish();
-    assert_has("\"args\":{\"tracemill_cut\":\"begin\",\"tracemill_begin_ns\":1,\"tracemill_dur_ns\":8}}");
-    assert_has("{\"tracemill_cut\":\"end\",");
+    assert_has("\"name\":\"e\",\"args\":{\"tracemill_cut\":\"begin\",\"tracemill_begin_ns\":1,\"tracemill_dur_ns\":8}}");
+    assert_has("\"name\":\"e2\",\"args\":{\"tracemill_cut\":\"end\",");
     assert_has("{\"tracemill_cut\":\"both\",\"tracemill_begin_ns\":1,"
                "\"tracemill_dur_ns\":8,\"tracemill_unfinished\":true}");
     close_rig();

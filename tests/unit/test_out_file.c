@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/output/out_file.h"
+#include "stages/output/file/out_file.h"
 
 #include <dirent.h>
 #include <signal.h>
