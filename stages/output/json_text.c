@@ -165,7 +165,8 @@ void tm_json_double(struct tm_json_text *json, double value)
     }
     const size_t n = tm_double_text(digits, value);
 
-    tm_sink_put(&json->sink, digits, n);
+    if (!tm_json_decimal(json, digits, n)) /* of the largest ones only a double is known to be in range */
+        tm_sink_put(&json->sink, digits, n);
     /* It stays a number that is no whole one. */
     if (!memchr(digits, '.', n) && !memchr(digits, 'e', n))
         tm_sink_put(&json->sink, ".0", 2);
