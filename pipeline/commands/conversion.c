@@ -426,8 +426,8 @@ static void tell_unwritten(const struct tm_run *run)
         char text[TM_FORMAT_BYTES];
 
         if (count)
-            (void)fprintf(stderr, "tracemill: note: %s: %s (%s)\n", unwritten[i].what, tm_format_count(text, (int64_t)count),
-                          tm_tally_info[unwritten[i].tally].name);
+            (void)fprintf(stderr, "tracemill: note: %s: %s (%s)\n", unwritten[i].what,
+                          tm_format_count(text, (int64_t)count), tm_tally_info[unwritten[i].tally].name);
     }
 }
 

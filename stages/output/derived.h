@@ -17,7 +17,7 @@ enum tm_derived_sort {
     TM_DERIVED_QUEUE,   /* counter: activities that are launched and have not begun, the most in each stretch of time */
     TM_DERIVED_BUSY,    /* counter: share of a stretch of time in which the device is active, percent */
     TM_DERIVED_FINDING, /* instant, named by its title: one for each place that it speaks of */
-    TM_DERIVED_FACTS,   /* span over all events of a host, named by the verdict: what is known of the run and of the tool */
+    TM_DERIVED_FACTS,   /* span over all events of a host, named by the verdict: what is known of the run */
 };
 
 /* A counter's time, from a device's first activity (launch) to its last one's end, is cut into stretches of equal

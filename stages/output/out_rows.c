@@ -19,7 +19,7 @@ static tm_status put(struct tm_out_rows *r, const char *text, tm_strid *name)
 
 static tm_status put_names(struct tm_out_rows *r)
 {
-    tm_status st = put(r, "Analysis", &r->name_own);
+    tm_status st = put(r, "Analysis" TM_OF_OURS, &r->name_own);
 
     if (st == TM_OK)
         st = put(r, "verdict" TM_OF_OURS, &r->name_verdict);

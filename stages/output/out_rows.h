@@ -28,13 +28,14 @@ void tm_out_rows_begin_file(struct tm_out_rows *r);
 uint64_t tm_out_rows_derived(const struct tm_out_rows *r, enum tm_derived_sort sort, uint32_t device);
 /* The number of the process that a device's tracks are of; the program's own where there is none. */
 uint32_t tm_out_rows_device_process(const struct tm_out_rows *r, uint32_t device);
-/* What a row or a counter of a device, worked out, is called: "idle gaps \u00b7 tracemill", or where its process is not its own
- * "cpu:1 idle gaps \u00b7 tracemill".
+/* What a row or a counter of a device, worked out, is called: "idle gaps \u00b7 tracemill", or where its process is not
+ * its own "cpu:1 idle gaps \u00b7 tracemill".
  * in:     size  TM_OWN_NAME_BYTES */
 enum { TM_OWN_NAME_BYTES = 256 };
 #define TM_OF " \u00b7 "
 #define TM_OF_OURS TM_OF "tracemill"
-void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, const char *what, char *name, size_t size);
+void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, const char *what, char *name,
+                                size_t size);
 
 /* Something is to be written on a row: its process, the row and the lane are written before, where the file does not
  * have them yet.

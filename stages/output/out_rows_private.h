@@ -8,8 +8,8 @@
 
 enum {
     TM_FIRST_FREE_NUMBER = 1000001, /* of a pid or tid that the file does not give, or gives twice */
-    TM_FIRST_PLANE = 1001,          /* pid of the first plane: a thread with the number of its process is taken for its main
-                                       thread, and lines have small ones */
+    TM_FIRST_PLANE = 1001,          /* pid of the first plane: a thread with the number of its process is taken for its
+                                       main thread, and lines have small ones */
     TM_LANE_CHUNKS = 12,            /* of 1, 2, 4 ... lanes: all but the first one of TM_LANES_MOST */
     TM_OWN_RANKS = 8,               /* places before the threads of a process: rows and counters of ours */
 };
@@ -86,8 +86,8 @@ static inline bool is_number(int64_t id)
     return id > 0 && id <= INT32_MAX;
 }
 
-/* The place of a row or a counter of a device, worked out, among those of its process: before its threads, and in our own
- * process one device after the other. */
+/* The place of a row or a counter of a device, worked out, among those of its process: before its threads, and in our
+ * own process one device after the other. */
 enum own_place { PLACE_STEPS, PLACE_GAPS, PLACE_COUNTERS, PLACES_OF_DEVICE = PLACE_COUNTERS + 2 };
 enum { PLACE_VERDICT, PLACE_FINDINGS, PLACE_HOST_STEPS, PLACE_DEVICES };
 static_assert((int)PLACES_OF_DEVICE <= (int)TM_OWN_RANKS, "they come before the threads");

@@ -19,8 +19,9 @@ static inline int64_t tm_out_ns(int64_t ps)
 
 enum tm_out_sort {
     TM_OUT_PROCESS,
-    TM_OUT_GROUP,   /* what was worked out of a host and belongs to none of its processes: a process too where a format has
-                       nothing else.  One row of it may have its uuid: where a group can have spans, they are the group's own */
+    TM_OUT_GROUP,   /* what was worked out of a host and belongs to none of its processes: a process too where a format
+                       has nothing else.  One row of it may have its uuid: where a group can have spans, they are the
+                       group's own */
     TM_OUT_THREAD,  /* with pid and tid */
     TM_OUT_LANE,    /* of a thread or a row: what does not nest on it; parent is its uuid */
     TM_OUT_ROW,     /* of a process: without a thread of its own; has a tid all the same, for formats that know only threads */
