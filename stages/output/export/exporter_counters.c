@@ -86,7 +86,8 @@ tm_status tm_exporter_take_counter(struct tm_exporter *e, const struct tm_export
     const bool has_keys = e->trace->origin != TM_ORIGIN_XSPACE;
     struct tm_arguments list = item->event->own;
     struct tm_argument id, argument;
-    struct tm_counter_key c = { .process = item->track->process, .name = item->event->record.name,
+    const tm_strid name = item->event->record.name;
+    struct tm_counter_key c = { .process = item->track->process, .name = name ? name : e->no_name,
                          .order = TM_COUNTER_RECORDED, .event = item->event };
     bool is_any = false;
     tm_status st = TM_OK;
