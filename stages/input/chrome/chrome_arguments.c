@@ -179,7 +179,7 @@ static bool put_integer(struct tm_chrome_arguments *a, const char *text, size_t 
     int64_t number;
     uint64_t bits;
 
-    if (!tm_json_decimal_of(text, length, &a->decimal) || false)
+    if (!tm_json_decimal_of(text, length, &a->decimal) || (a->decimal.negative && !a->decimal.count))
         return false;
     if (tm_json_int_of(&a->decimal, &number))
         tm_put_int(&a->builder, a->key, number);

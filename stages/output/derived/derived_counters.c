@@ -286,12 +286,13 @@ tm_status derived_begin_counters(struct tm_derived *d)
 tm_status derived_count(struct tm_derived *d, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;
-    tm_status st;
+    tm_status st = TM_OK;
 
     if (event->level == TM_LEVEL_NONE || event->device >= d->counter_count ||
         d->counters[event->device].busy.end_ps <= d->counters[event->device].busy.origin_ps)
         return TM_OK;
-    st = cover(d, event->device, r->start_ps, r->start_ps + r->dur_ps);
+    if (event->config->tpu_part != TM_TPU_WAIT) /* as utilization is counted */
+        st = cover(d, event->device, r->start_ps, r->start_ps + r->dur_ps);
     if (st == TM_OK && event->launch_track != TM_NONE && event->launch_start_ps < r->start_ps)
         st = note_launch(d, event);
     return st;

@@ -14,7 +14,7 @@ static const int64_t after_threads = INT64_C(2000000000);
 
 static tm_status put_names(struct tm_out_rows *r)
 {
-    tm_status st = tm_names_put_string(r->names, "Analysis", &r->name_own);
+    tm_status st = tm_names_put_string(r->names, "Analysis" TM_OF_OURS, &r->name_own);
 
     if (st == TM_OK)
         st = tm_names_put_string(r->names, "verdict" TM_OF_OURS, &r->name_verdict);

@@ -160,24 +160,21 @@ static tm_status rank_processes(struct tm_out_rows *r, struct tm_sorter *places,
 }
 
 /* "/device:GPU:0 \u00b7 host0": viewers shorten a long name in its middle, and names of hosts often begin alike. */
-static tm_status name_process(struct tm_out_rows *r, struct out_process *p)
+static tm_status name_process(struct tm_out_rows *r, tm_strid *name)
 {
-    const bool is_ours = p->group == GROUP_OURS;
-    const char *const host = r->names_hosts ? r->trace->host_name : "";
-    char full[NAME_MOST + sizeof(TM_OF) + sizeof(r->trace->host_name) + sizeof(TM_OF_OURS)];
+    char full[NAME_MOST + sizeof(TM_OF) + sizeof(r->trace->host_name)];
     size_t length;
     const char *text;
     tm_status st;
 
-    if (!*host && !is_ours)
+    if (!r->names_hosts)
         return TM_OK;
-    st = tm_names_text(r->names, p->name, NAME_MOST, &text, &length);
+    st = tm_names_text(r->names, *name, NAME_MOST, &text, &length);
     if (st != TM_OK)
         return st;
     memcpy(full, text, length);
-    length += (size_t)snprintf(full + length, sizeof(full) - length, "%s%s%s", length && *host ? TM_OF : "", host,
-                               is_ours ? TM_OF_OURS : "");
-    return tm_names_put(r->names, full, length, &p->name);
+    length += (size_t)snprintf(full + length, sizeof(full) - length, "%s%s", length ? TM_OF : "", r->trace->host_name);
+    return tm_names_put(r->names, full, length, name);
 }
 
 /* Who asked first keeps its number. */
@@ -203,7 +200,7 @@ static tm_status number_processes(struct tm_out_rows *r, struct tm_sorter *place
         if (st == TM_OK)
             st = tm_rows_append(r->pids, &p->pid);
         if (st == TM_OK)
-            st = name_process(r, p);
+            st = name_process(r, &p->name);
     }
     return st;
 }
@@ -383,7 +380,8 @@ static void find_sharing_devices(struct tm_out_rows *r)
     }
 }
 
-void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, const char *what, char *name, size_t size)
+void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, const char *what, char *name,
+                                size_t size)
 {
     const char *id = "", *slash;
 

@@ -2,6 +2,8 @@
 /* The arguments of an event as members of an object.  Objects and arrays inside are walked with a stack of
  * TM_ARGUMENTS_DEEPEST lists; what lies deeper, which no builder makes, is written as null. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "stages/output/text/json_values.h"
 #include "stages/output/out_marks.h"
@@ -9,6 +11,9 @@
 /* Perfetto (v52) reads whole numbers of 19 digits or more wrong if they are past 64 bits, and drops all arguments
  * after a number past the range of a double: such numbers become texts. */
 enum { DIGITS_MOST = 18, EXPONENT_MOST = 308 };
+/* Bytes of a number with more digits behind its point than readers can take, that becomes the nearest double; longer
+ * ones are texts. */
+enum { LONG_NUMBER_MOST = 1024 };
 
 /* An object or an array that is open. */
 struct open_list {
@@ -88,12 +93,27 @@ static void put_uint(struct tm_json_text *json, uint64_t value)
         tm_sink_put(&json->sink, json->quote, json->quote_bytes);
 }
 
+static bool has_long_fraction(const char *text, size_t length)
+{
+    const char *const point = memchr(text, '.', length);
+    const size_t begin = point ? (size_t)(point - text) + 1 : length;
+
+    return skip_digits(text, length, begin) - begin > TM_JSON_FRACTION_MOST;
+}
+
 static void put_number(struct tm_json_text *json, const char *text, size_t length)
 {
-    if (is_good_number(text, length))
-        tm_sink_put(&json->sink, text, length);
-    else
+    char digits[LONG_NUMBER_MOST];
+
+    if (!is_good_number(text, length) || (has_long_fraction(text, length) && length >= sizeof(digits))) {
         tm_json_string(json, text, length);
+    } else if (has_long_fraction(text, length)) {
+        memcpy(digits, text, length);
+        digits[length] = '\0';
+        tm_json_double(json, strtod(digits, NULL));
+    } else {
+        tm_sink_put(&json->sink, text, length);
+    }
 }
 
 /* --- members --- */
