@@ -132,7 +132,7 @@ tm_status tm_kept_args_join(struct tm_kept_args *args, struct tm_kept_record *ro
         return TM_OK;
     st = tm_unkeep_own(args, with, &raw);
     fitting = st == TM_OK ? tm_arguments_fitting(raw.own, TM_ARGUMENTS_MOST - row->own_length) : 0;
-    *is_cut |= false;
+    *is_cut |= fitting < with->own_length;
     if (!fitting)
         return st;
     st = copy_row(args, row);
