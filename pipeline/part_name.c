@@ -29,7 +29,7 @@ void tm_part_name_add(char *name, size_t bytes, const char *text)
 
     if (used + 1 < bytes)
         name[used++] = '-';
-    for (size_t i = 0; text[i] && i < TEXT_MOST && used + 1 < bytes; i++) {
+    for (size_t i = 0; i < TEXT_MOST && text[i] && used + 1 < bytes; i++) {
         if (text[i] == ':') /* gpu:0 */
             continue;
         name[used++] = text[i] != '-' && strchr(safe, text[i]) ? text[i] : '_';

@@ -448,6 +448,20 @@ static void an_outer_span_stands_before_an_equal_inner_one(void **state)
     close_rig();
 }
 
+static void of_spans_that_begin_together_the_longer_one_stands_first(void **state)
+{
+    (void)state;
+    open_with(&plain);
+    const struct tm_out_event inner = span(&thread, 10000, 20100, "inner"), outer = span(&thread, 10000, 20200, "outer");
+
+    put_end(&inner);
+    put_end(&outer);
+    finish();
+    assert_has("\"name\":\"outer\"},\n"
+               "{\"ph\":\"X\",\"pid\":7,\"tid\":9,\"ts\":0.01,\"dur\":0.01,\"name\":\"inner\"}");
+    close_rig();
+}
+
 /* Equal spans whose lines are too long to wait for each other, and more of them than are remembered. */
 static void what_cannot_wait_is_written_all_the_same(void **state)
 {
@@ -670,6 +684,7 @@ int main(void)
         cmocka_unit_test(only_what_is_asked_for_is_written),
         cmocka_unit_test(cuts_are_marked),
         cmocka_unit_test(an_outer_span_stands_before_an_equal_inner_one),
+        cmocka_unit_test(of_spans_that_begin_together_the_longer_one_stands_first),
         cmocka_unit_test(what_cannot_wait_is_written_all_the_same),
         cmocka_unit_test(arrows_come_out_of_the_first_span),
         cmocka_unit_test(arrows_that_are_forgotten_begin_anew),

@@ -5,6 +5,7 @@
 #include "pipeline/rows.h"
 #include "pipeline/sorter.h"
 #include "stages/output/derived/derived.h"
+#include "stages/output/trace_writer.h"
 
 /* Keys of arguments, and names of rows. */
 enum derived_key {

@@ -110,7 +110,7 @@ tm_status derived_gap(void *derived, const struct tm_idle_gap *gap)
     st = tm_names_put_string(d->names, text, &span.name);
     if (st != TM_OK)
         return st;
-    tm_put_int(list, d->keys[KEY_LENGTH_NS], (gap->end_ps - gap->begin_ps + 500) / 1000);
+    tm_put_int(list, d->keys[KEY_LENGTH_NS], tm_out_ns(gap->end_ps - gap->begin_ps));
     tm_put_text(list, d->keys[KEY_CAUSE], gap->cause, __builtin_strlen(gap->cause));
     put_name(d, KEY_BEFORE, gap->before);
     put_name(d, KEY_AFTER, gap->after);

@@ -113,7 +113,7 @@ static void put_place(struct tm_derived *d, const struct tm_value *place, bool i
         return;
     put_text(d, is_host ? KEY_HOST : KEY_DEVICE, tm_get(place, "device"));
     if (!__builtin_sub_overflow(tm_int(tm_get(place, "end_ps")), begin_ps, &dur_ps) && dur_ps > 0)
-        tm_put_int(&d->list, d->keys[KEY_LENGTH_NS], dur_ps / 1000 + (dur_ps % 1000 >= 500));
+        tm_put_int(&d->list, d->keys[KEY_LENGTH_NS], tm_out_ns(dur_ps));
 }
 
 /* What people read comes first. */

@@ -162,7 +162,7 @@ static tm_status find_series(struct tm_exporter *e, const struct tm_counter_key 
     fresh->row.unit = c->unit;
     fresh->row.order = c->order;
     fresh->last.value = NAN;
-    fresh->is_kept = true;
+    fresh->is_kept = tm_rows_count(t->rows) < TM_SERIES_MOST;
     if (st == TM_OK)
         st = name_counter(e, c, &fresh->row.name);
     *series = fresh;
