@@ -162,7 +162,8 @@ def as_in_json(row, held):
 
 
 def arrows_of(recording, is_json=False):
-    """Pairs of the spans that are joined, for each arrow of the input."""
+    """Pairs of the spans that are joined, for each arrow of the input: a step goes on, ends all come from where the last
+    step or the begin was."""
     by_row = defaultdict(list)
     for arrow in recording.arrows:
         by_row[arrow.row].append(arrow)
@@ -171,9 +172,11 @@ def arrows_of(recording, is_json=False):
         held = hold(row, arrows)
         holders.update(as_in_json(row, held) if is_json else held)
     for flow in flows_of(recording.arrows):
-        ends = [holders[arrow] for arrow in flow if holders[arrow] is not None]
-        if holders[flow[0]] is not None:
-            yield from zip(ends, ends[1:])
+        last = holders[flow[0]]
+        for arrow in flow[1:]:
+            if last is not None and holders[arrow] is not None:
+                yield last, holders[arrow]
+                last = holders[arrow] if arrow.kind == "t" else last
 
 
 # --- arguments ------------------------------------------------------------------------------------------------
