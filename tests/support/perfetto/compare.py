@@ -169,7 +169,7 @@ def in_perfetto(value):
 
 def near(value):
     """The importer reads a number of a JSON to the last digit but one or two."""
-    return float(f"{value:.15g}")
+    return float(f"{value:.13g}")
 
 
 def in_json(value):
