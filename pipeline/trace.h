@@ -42,7 +42,7 @@ enum tm_origin {
 enum tm_track_sort {
     TM_TRACK_THREAD,   /* a line: a thread, a stream */
     TM_TRACK_LOOSE,    /* of a process: instants on no thread */
-    TM_TRACK_ASYNC,    /* of a process: spans that have nothing to do with each other unless record.correlation is the same */
+    TM_TRACK_ASYNC,    /* of a process: spans that have to do with each other where record.correlation is the same */
     TM_TRACK_FLOWS,    /* of the file: ends of arrows */
     TM_TRACK_COUNTERS, /* of a process: values of any number of counters */
 };

@@ -47,7 +47,7 @@ def check(source, out, options=("--plain",), with_arguments=True):
     wrong = held.complaints() + compare_slices(recording, held, offset, is_json) + compare_numbers(recording, held)
     wrong += compare_counters(recording, held, offset)
     if recording.arrows:
-        wrong += compare_arrows(recording, held, offset)
+        wrong += compare_arrows(recording, held, offset, is_json)
     if with_arguments:
         wrong += compare_arguments(source.arguments(is_json), held, offset, is_json)
     return wrong, held

@@ -68,6 +68,7 @@ class Reader:
         self.processes, self.rows = {}, {}
         self.process_names, self.process_orders, self.thread_names, self.thread_orders = {}, {}, {}, {}
         self.labels, self.allocations, self.flow_places = {}, [], []
+        self.lately = None  # of what was put on a thread last: process, thread, time, row
         self.devices, self.streams = {}, {}  # number -> Process; (pid, tid) -> the first stream that is drawn there
         self.halves, self.async_halves = defaultdict(list), defaultdict(list)
         self.origin = None
@@ -187,6 +188,8 @@ class Reader:
                     text_or_none(event.get("cat")) or "", is_instant=is_instant)
         item.place = place
         row.items.append(item)
+        if row.sort == THREAD:
+            self.lately = id_of(event.get("pid")), self.thread_number(event), begin, row
         return item
 
     def complete(self, event, place, begin, length):
@@ -239,7 +242,11 @@ class Reader:
         is_enclosed = event["ph"] != "f" or event.get("bp") == "e"
         arrow = Arrow(key, event["ph"], begin, self.row(event), is_enclosed, place)
         self.recording.arrows.append(arrow)
-        self.flow_places.append((arrow, id_of(event.get("pid")), self.thread_number(event)))
+        pid, tid = id_of(event.get("pid")), self.thread_number(event)
+        if self.lately and self.lately[:3] == (pid, tid, begin):  # it stands behind what it belongs to
+            arrow.row = self.lately[3]
+        else:
+            self.flow_places.append((arrow, pid, tid))
 
     # --- halves ---
     def join(self, halves):

@@ -138,35 +138,46 @@ def hold(row, arrows):
 
 
 def flows_of(arrows):
-    """The ends of each flow, one list for each, in the order of time.  Ends of one key are flows one after the other: a begin
-    that follows an end, or a begin, starts the next; what comes before the first begin belongs to the first one."""
+    """The ends of each flow, one list for each, in the order of time.  Ends of one key are flows one after the other, each
+    from a begin to the next one; what comes before the first begin is left out."""
     by_key = defaultdict(list)
     for arrow in sorted(arrows, key=lambda a: (a.time, a.place)):
         by_key[arrow.key].append(arrow)
     for ends in by_key.values():
-        if all(a.kind != "s" for a in ends):
-            continue  # nothing begins it
-        flow, has_begun = [], False
-        for arrow in ends:
-            if arrow.kind == "s" and has_begun:
-                yield flow
-                flow = []
-            has_begun = has_begun or arrow.kind == "s"
-            flow.append(arrow)
-        yield flow
+        begins = [n for n, arrow in enumerate(ends) if arrow.kind == "s"]
+        for first, last in zip(begins, begins[1:] + [len(ends)]):
+            yield ends[first:last]
 
 
-def arrows_of(recording):
+def as_in_json(row, held):
+    """The importer takes a span without a length for open at its time, if it came from a JSON."""
+    empty = defaultdict(list)
+    for item in in_order(row.items):
+        if to_ns(item.begin) == to_ns(item.end):
+            empty[(item.lane, to_ns(item.begin))].append(item)
+    for arrow, item in held.items():
+        if item is not None and arrow.is_enclosed:
+            held[arrow] = empty.get((item.lane, to_ns(arrow.time)), [item])[-1]
+    return held
+
+
+def arrows_of(recording, is_json=False):
     """Pairs of the spans that are joined, for each arrow of the input."""
     by_row = defaultdict(list)
     for arrow in recording.arrows:
         by_row[arrow.row].append(arrow)
     holders = {}
     for row, arrows in by_row.items():
-        holders.update(hold(row, arrows))
+        held = hold(row, arrows)
+        holders.update(as_in_json(row, held) if is_json else held)
     for flow in flows_of(recording.arrows):
-        ends = [holders[arrow] for arrow in flow if holders[arrow] is not None]
-        yield from zip(ends, ends[1:])
+        last = None  # where the next arrow comes from: what comes before the begin, and without it, has nothing
+        for arrow in flow:
+            holder = holders[arrow]
+            if last is not None and holder is not None:
+                yield last, holder
+            if arrow.kind == "s" or (arrow.kind == "t" and last is not None and holder is not None):
+                last = holder
 
 
 # --- arguments ------------------------------------------------------------------------------------------------

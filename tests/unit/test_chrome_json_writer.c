@@ -62,7 +62,7 @@ static void finish(void)
 static void assert_has(const char *text)
 {
     if (!strstr(rig.text, text))
-        fail_msg("not there: %s\nin: %s", text, rig.text);
+        fail_msg("not there: %s\n in: %s", text, rig.text);
 }
 
 static void an_empty_trace_is_a_document(void **state)
@@ -208,6 +208,58 @@ static void numbers_stand_as_they_are_if_every_reader_takes_them(void **state)
             assert_has(want);
     }
     assert_has("\"args\":{\"k\":0,");
+    close_rig();
+}
+
+static void long_fractions_are_written_with_an_exponent(void **state)
+{
+    static const struct {
+        const char *text, *want;
+    } table[] = {
+        { "0.000434027777777777", "0.000434027777777777" },
+        { "0.00043402777777777775", "4.3402777777777775e-4" },
+        { "-0.00043402777777777775e2", "-4.3402777777777775e-2" },
+        { "0.00000000000000000001", "1e-20" },
+        { "-0.000000000000000000000", "0.0" },
+        { "0.1234567890123456789", "1.234567890123456789e-1" },
+        { "0.12345678901234567890123", "1.234567890123456789e-1" },
+        { "12.1234567890123456789e-3", "12.123456789012345678e-3" },
+        { "0.0000000000000000000000000000e5", "0.0" },
+    };
+    char want[100];
+
+    (void)state;
+    open_with(&plain);
+    struct tm_arguments_builder *const b = rig_arguments(&rig);
+    struct tm_out_event event = span(&thread, 0, 1000, "e");
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        tm_put_number(b, rig_name(&rig, "k"), table[i].text, strlen(table[i].text));
+    tm_put_double(b, rig_name(&rig, "double"), 0.00043402777777777775);
+    event.own = tm_arguments_end(b);
+    put_end(&event);
+    finish();
+    for (size_t i = 1; i < sizeof(table) / sizeof(table[0]); i++) {
+        (void)snprintf(want, sizeof(want), ",\"k (%zu)\":%s,\"", i + 1, table[i].want);
+        assert_has(want);
+    }
+    assert_has("\"double\":4.3402777777777775e-4");
+    close_rig();
+}
+
+static void a_text_never_ends_with_a_backslash(void **state)
+{
+    (void)state;
+    open_with(&plain);
+    struct tm_arguments_builder *const b = rig_arguments(&rig);
+    struct tm_out_event event = span(&thread, 0, 1000, "C:\\tmp\\");
+
+    tm_put_text(b, rig_name(&rig, "\\"), "\\\\", 2);
+    event.own = tm_arguments_end(b);
+    put_end(&event);
+    finish();
+    assert_has("\"name\":\"C:\\\\tmp\\u005c\"");
+    assert_has("{\"\\u005c\":\"\\\\\\u005c\"}");
     close_rig();
 }
 
@@ -360,12 +412,13 @@ static void cuts_are_marked(void **state)
     event.marks = TM_OUT_CUT_BEGIN;
     put_end(&event);
     event.marks = TM_OUT_CUT_END;
+    event.name = rig_name(&rig, "e2");
     put_end(&event);
-    event.marks = TM_OUT_CUT_BEGIN | TM_OUT_CUT_END | TM_OUT_UNFINISHED;
+    event.marks = TM_OUT_CUTS | TM_OUT_UNFINISHED;
     put_end(&event);
     finish();
-    assert_has("\"args\":{\"tracemill_cut\":\"begin\",\"tracemill_begin_ns\":1,\"tracemill_dur_ns\":8}}");
-    assert_has("{\"tracemill_cut\":\"end\",");
+    assert_has("\"name\":\"e\",\"args\":{\"tracemill_cut\":\"begin\",\"tracemill_begin_ns\":1,\"tracemill_dur_ns\":8}}");
+    assert_has("\"name\":\"e2\",\"args\":{\"tracemill_cut\":\"end\",");
     assert_has("{\"tracemill_cut\":\"both\",\"tracemill_begin_ns\":1,"
                "\"tracemill_dur_ns\":8,\"tracemill_unfinished\":true}");
     close_rig();
@@ -392,6 +445,20 @@ static void an_outer_span_stands_before_an_equal_inner_one(void **state)
                "{\"ph\":\"X\",\"pid\":7,\"tid\":9,\"ts\":0.01,\"dur\":0.01,\"name\":\"inner\"},\n"
                "{\"ph\":\"X\",\"pid\":7,\"tid\":10,\"ts\":0.01,\"dur\":0.01,\"name\":\"far\"},\n"
                "{\"ph\":\"X\",\"pid\":7,\"tid\":9,\"ts\":0.009,\"dur\":0.011,\"name\":\"longer\"},\n");
+    close_rig();
+}
+
+static void of_spans_that_begin_together_the_longer_one_stands_first(void **state)
+{
+    (void)state;
+    open_with(&plain);
+    const struct tm_out_event inner = span(&thread, 10000, 20100, "inner"), outer = span(&thread, 10000, 20200, "outer");
+
+    put_end(&inner);
+    put_end(&outer);
+    finish();
+    assert_has("\"name\":\"outer\"},\n"
+               "{\"ph\":\"X\",\"pid\":7,\"tid\":9,\"ts\":0.01,\"dur\":0.01,\"name\":\"inner\"}");
     close_rig();
 }
 
@@ -608,6 +675,8 @@ int main(void)
         cmocka_unit_test(begin_and_end_are_rounded_and_the_length_is_their_difference),
         cmocka_unit_test(arguments_keep_their_kind),
         cmocka_unit_test(numbers_stand_as_they_are_if_every_reader_takes_them),
+        cmocka_unit_test(long_fractions_are_written_with_an_exponent),
+        cmocka_unit_test(a_text_never_ends_with_a_backslash),
         cmocka_unit_test(no_key_comes_twice),
         cmocka_unit_test(many_keys_stay_different),
         cmocka_unit_test(the_deepest_nesting_is_closed),
@@ -615,6 +684,7 @@ int main(void)
         cmocka_unit_test(only_what_is_asked_for_is_written),
         cmocka_unit_test(cuts_are_marked),
         cmocka_unit_test(an_outer_span_stands_before_an_equal_inner_one),
+        cmocka_unit_test(of_spans_that_begin_together_the_longer_one_stands_first),
         cmocka_unit_test(what_cannot_wait_is_written_all_the_same),
         cmocka_unit_test(arrows_come_out_of_the_first_span),
         cmocka_unit_test(arrows_that_are_forgotten_begin_anew),

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import trace_tally
 
-DERIVED = " · tracemill"  # the end of the names of rows and processes that were worked out
+DERIVED = " · tracemill"  # in the names of rows and processes that were worked out
 NATURAL = range(1, 2**31)
 GIVEN_FROM = 1_000_001  # numbers that the program gives where the file's cannot be used
 ORIGIN = re.compile(rb'"origin_us"\s*:\s*"?(-?[0-9.]+)')
@@ -28,7 +28,7 @@ def origin_ns(path):
 def is_derived(track):
     name = track.thread[1] if track.thread else track.name
     process = track.process[1] if track.process else None
-    return (process or "").endswith(DERIVED) or (name or "").endswith(DERIVED)
+    return DERIVED in (process or "") or (name or "").endswith(DERIVED)
 
 
 def label_of_track(track):
@@ -167,8 +167,8 @@ def in_perfetto(value):
 
 
 def near(value):
-    """The importer reads a number of a JSON to the last digit but one."""
-    return float(f"{value:.13g}")
+    """The importer reads a number of a JSON to the last digit but one or two."""
+    return float(f"{value:.15g}")
 
 
 def in_json(value):
@@ -216,9 +216,9 @@ def compare_arguments(wanted, held, offset=0, is_json=False):
 
 # --- arrows ---------------------------------------------------------------------------------------------------
 
-def compare_arrows(recording, held, offset=0):
+def compare_arrows(recording, held, offset=0, is_json=False):
     wanted = Counter((trace_tally.to_ns(a.begin), clean(a.name), trace_tally.to_ns(b.begin), clean(b.name))
-                     for a, b in trace_tally.arrows_of(recording))
+                     for a, b in trace_tally.arrows_of(recording, is_json))
     got = Counter()
     for left, right in held.flows:
         one, other = held.slices[left], held.slices[right]

@@ -44,6 +44,10 @@ class Source:
         return "".join(c if c.isalnum() else "-" for c in self.name)
 
     @functools.cached_property
+    def is_xspace(self):
+        return not is_json(content_of(self.path))
+
+    @functools.cached_property
     def recording(self):
         content = content_of(self.path)
         if is_json(content):
