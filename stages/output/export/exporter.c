@@ -10,6 +10,20 @@
 
 /* --- an exporter --- */
 
+/* What an event without a category of its own gets.  Readers of PyTorch's traces, ours too, take a few names for what
+ * they mean there: a `kernel` lies on the device that its arguments or its pid tell, a `cpu_op` is called by Python. */
+static const char *category_of(enum tm_class class)
+{
+    switch (class) {
+    case TM_CLASS_KERNEL:
+        return "gpu_kernel";
+    case TM_CLASS_CPU_OP:
+        return "xla_op";
+    default:
+        return tm_class_name[class];
+    }
+}
+
 static tm_status put_names(struct tm_exporter *e)
 {
     static const char counter_value[] = "counter_value";
@@ -22,7 +36,7 @@ static tm_status put_names(struct tm_exporter *e)
     if (st == TM_OK)
         st = tm_names_put_string(e->names, "%", &e->percent_unit);
     for (int i = 0; i < TM_CLASS_COUNT && st == TM_OK; i++)
-        st = tm_names_put_string(e->names, tm_class_name[i], &e->classes[i]);
+        st = tm_names_put_string(e->names, category_of((enum tm_class)i), &e->classes[i]);
     e->counter_value = tm_hash_key(counter_value, sizeof(counter_value) - 1);
     return st;
 }
@@ -255,7 +269,7 @@ static tm_status take_other(struct tm_exporter *e, const struct tm_export_item *
     const uint8_t class = item->event->record.class;
     tm_status st = tm_exporter_take_span(e, item);
 
-    if (st == TM_OK && (class == TM_CLASS_ALLOC || class == TM_CLASS_FREE))
+    if (st == TM_OK && !e->trace->has_memory_counters && (class == TM_CLASS_ALLOC || class == TM_CLASS_FREE))
         st = tm_exporter_take_allocation(e, item);
     return st;
 }
