@@ -53,9 +53,9 @@ const struct tm_verb tm_verb_table[] = {
             " .pftrace, .pftrace.gz, .perfetto-trace, .json, .json.gz, .csv or .csv.gz. Spans that"
             " overlap get lanes of their own, times keep every digit, and nothing is lost without a word.\n"
             "A .pftrace opens at https://ui.perfetto.dev: drop it onto the page, it stays on this machine."
-            " What was worked out stands beside what was recorded, unless --plain is given: the verdict in the first row,"
-            " findings, steps, idle gaps with their cause, queue depth, busy share. Several INPUTs are the hosts of one run;"
-            " their clocks are put together as far as they tell when they began.",
+            " What was worked out stands beside what was recorded, unless --plain is given: the verdict in the"
+            " first row, findings, steps, idle gaps with their cause, queue depth, busy share. Several INPUTs are the"
+            " hosts of one run; their clocks are put together as far as they tell when they began.",
         .examples =
             "tracemill convert host.xplane.pb -o run.pftrace    for ui.perfetto.dev\n"
             "tracemill convert vm.trace.json.gz -o clean.json.gz --plain    the same format, mended\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/output/derived.h"
+#include "stages/output/derived/derived.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -56,9 +56,12 @@ static void add_device(struct rig *r, int64_t first_ps, int64_t last_ps)
 }
 
 /* in: launch_ps  INT64_MIN = not known */
-static tm_status take(struct rig *r, uint32_t device, int64_t start_ps, int64_t dur_ps, int64_t launch_ps)
+static tm_status take_part(struct rig *r, uint32_t device, int64_t start_ps, int64_t dur_ps, int64_t launch_ps,
+                           enum tm_tpu_part part)
 {
+    const struct tm_config config = { .tpu_part = (uint8_t)part };
     const struct tm_event event = { .record = { .start_ps = start_ps, .dur_ps = dur_ps },
+                                    .config = &config,
                                     .device = device,
                                     .step = TM_NONE,
                                     .level = device == TM_NONE ? TM_LEVEL_NONE : TM_LEVEL_COMPUTE,
@@ -66,6 +69,11 @@ static tm_status take(struct rig *r, uint32_t device, int64_t start_ps, int64_t 
                                     .launch_start_ps = launch_ps };
 
     return tm_derived_observer.take(r->derived, &event);
+}
+
+static tm_status take(struct rig *r, uint32_t device, int64_t start_ps, int64_t dur_ps, int64_t launch_ps)
+{
+    return take_part(r, device, start_ps, dur_ps, launch_ps, 0);
 }
 
 static size_t rows_of(struct tm_derived *derived, uint32_t host, enum tm_derived_sort sort, uint32_t device,
@@ -327,6 +335,27 @@ static void counters_are_as_counted_slowly(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++)
         check_counters(seed);
+}
+
+static void a_tpu_that_waits_is_not_busy(void **state)
+{
+    static struct tm_derived_row rows[ROWS_MOST];
+    struct tm_run run;
+    struct rig r;
+
+    (void)state;
+    test_run_init(&run);
+    OK(open_rig(&r, &run));
+    add_device(&r, 0, 4096 * US);
+    OK(tm_derived_observer.begin_host(r.derived, &r.trace));
+    OK(take(&r, 0, 0, 1000 * US, INT64_MIN));
+    OK(take_part(&r, 0, 1000 * US, 2000 * US, INT64_MIN, TM_TPU_WAIT));
+    OK(take(&r, 0, 3000 * US, 1096 * US, INT64_MIN));
+    OK(tm_derived_observer.end_host(r.derived));
+    assert_int_equal(rows_of(r.derived, 0, TM_DERIVED_BUSY, 0, rows), 4);
+    assert_true(rows[0].value == 100 && rows[1].begin_ps == 1000 * US && rows[1].value == 0);
+    assert_true(rows[2].begin_ps == 3000 * US && rows[2].value == 100 && rows[3].value == 0);
+    close_rig(&r);
 }
 
 static void one_long_activity_is_two_rows(void **state)
@@ -813,6 +842,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_are_as_counted_slowly),
         cmocka_unit_test(one_long_activity_is_two_rows),
+        cmocka_unit_test(a_tpu_that_waits_is_not_busy),
         cmocka_unit_test(gaps_are_those_of_the_summary),
         cmocka_unit_test(short_gaps_are_left_out),
         cmocka_unit_test(steps_are_those_of_the_host_and_of_each_device),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/output/exporter.h"
+#include "stages/output/export/exporter.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "stages/output/derived_private.h"
+#include "stages/output/derived/derived_private.h"
 #include "tests/support/export_rig.h"
 
 /* Tracks of the made trace; b is empty where a test does not use it. */
@@ -358,6 +358,10 @@ static void test_counters(void **state)
     take_list(&rig, &event);
     event = counter_of(&rig, "none", NULL, 40);
     take_list(&rig, &event);
+    event = counter_of(&rig, "", NULL, 50);
+    tm_put_int(&rig.list, key(&rig, "used"), 6);
+    tm_put_int(&rig.list, 0, 7);
+    take_list(&rig, &event);
     rig_end(&rig);
     assert_string_equal(export_rig_lines(&rig.export), "file 1\n"
                                                        "process 10 host @2\n"
@@ -373,9 +377,13 @@ static void test_counters(void **state)
                                                        "value mem unsigned 10 5\n"
                                                        "counter 10 mem [x1] used\n"
                                                        "value mem [x1] used 20 4\n"
-                                                       "value mem used 30 4\n");
+                                                       "value mem used 30 4\n"
+                                                       "counter 10 (no name) used\n"
+                                                       "value (no name) used 50 6\n"
+                                                       "counter 10 (no name)\n"
+                                                       "value (no name) 50 7\n");
     assert_int_equal(run.tallies.count[TM_TALLY_COUNTER_WITHOUT_VALUE], 5);
-    assert_int_equal(tm_exporter_counts(rig.e)->counters, 7);
+    assert_int_equal(tm_exporter_counts(rig.e)->counters, 9);
     rig_free(&rig);
     assert_ledger_is_even(&run);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/output/out_rows.h"
+#include "stages/output/rows/out_rows.h"
 
 #include "tests/support/export_rig.h"
 
@@ -108,7 +108,8 @@ static void test_devices_without_a_process(void **state)
     (void)state;
     test_run_init(&run);
     export_rig_init(&rig, &run, &recorder_with_ends);
-    (void)export_rig_track(&rig, &(struct tm_track){ .id = 7, .side = TM_SIDE_HOST, .device = TM_NONE }, "/host:CPU", "main");
+    (void)export_rig_track(&rig, &(struct tm_track){ .id = 7, .side = TM_SIDE_HOST, .device = TM_NONE }, "/host:CPU",
+                           "main");
     for (int64_t i = 0; i < 2; i++)
         (void)snprintf(rig.trace.devices[export_rig_device(&rig, TM_DEVICE_CPU, i)].id, sizeof(rig.trace.devices[0].id),
                        "h0/cpu:%d", (int)i);
@@ -123,11 +124,11 @@ static void test_devices_without_a_process(void **state)
         assert_int_equal(row.order, (3 + 4 * i + 3) * 64);
         group.uuid = row.parent;
     }
-    assert_non_null(strstr(export_rig_lines(&rig), "group 1000001 Analysis \u00b7 h0 \u00b7 tracemill @0\n"
+    assert_non_null(strstr(export_rig_lines(&rig), "group 1000001 Analysis \u00b7 tracemill \u00b7 h0 @0\n"
                                                    "row 1000001/1000003 cpu:1 steps \u00b7 tracemill @448\n"
                                                    "row 1000001/1000002 cpu:0 idle gaps \u00b7 tracemill @256\n"));
-    assert_int_equal(tm_out_rows_use(rows, &rig.recorder.writer, tm_out_rows_derived(rows, TM_DERIVED_FACTS, TM_NONE), 0, &row,
-                                     &written), TM_OK);
+    assert_int_equal(tm_out_rows_use(rows, &rig.recorder.writer, tm_out_rows_derived(rows, TM_DERIVED_FACTS, TM_NONE),
+                                     0, &row, &written), TM_OK);
     assert_int_equal(row.uuid, group.uuid);
     assert_int_equal(row.parent, group.uuid);
     tm_out_rows_free(rows);
@@ -252,7 +253,7 @@ static void test_million(void **state)
 
     (void)state;
     test_run_init(&run);
-    share = tm_budget_share(&run.budget, TM_ACCOUNT_TABLES) / 4;
+    share = tm_budget_share(&run.budget, TM_ACCOUNT_MODEL) / 4;
     export_rig_init(&rig, &run, &recorder_with_ends);
     (void)fclose(rig.recorder.to);
     rig.recorder.to = NULL;
@@ -271,7 +272,7 @@ static void test_million(void **state)
     assert_int_equal(tm_out_rows_use(rows, &rig.recorder.writer, 999999, 0, &row, &written), TM_OK);
     assert_int_equal(row.tid, 999);
     assert_int_equal(row.pid, 1000101);
-    assert_in_range(run.budget.peak_bytes[TM_ACCOUNT_TABLES], 1, share);
+    assert_in_range(run.budget.peak_bytes[TM_ACCOUNT_MODEL], 1, share);
     tm_out_rows_free(rows);
     export_rig_free(&rig);
     assert_ledger_is_even(&run);

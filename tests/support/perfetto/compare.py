@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import trace_tally
 
-DERIVED = " · tracemill"  # the end of the names of rows and processes that were worked out
+DERIVED = " · tracemill"  # in the names of rows and processes that were worked out
 NATURAL = range(1, 2**31)
 GIVEN_FROM = 1_000_001  # numbers that the program gives where the file's cannot be used
 ORIGIN = re.compile(rb'"origin_us"\s*:\s*"?(-?[0-9.]+)')
@@ -28,7 +28,7 @@ def origin_ns(path):
 def is_derived(track):
     name = track.thread[1] if track.thread else track.name
     process = track.process[1] if track.process else None
-    return (process or "").endswith(DERIVED) or (name or "").endswith(DERIVED)
+    return DERIVED in (process or "") or (name or "").endswith(DERIVED)
 
 
 def label_of_track(track):
