@@ -40,13 +40,16 @@ static FILE *open_index(const char *folder)
 {
     char path[PATH_BYTES], line[LINE_BYTES];
     const char *schema;
+    bool has_line = true;
     FILE *file;
 
     path_of(path, folder, TM_SPLIT_INDEX);
     file = fopen(path, "rbe");
     if (!file)
         return NULL;
-    schema = fgets(line, sizeof(line), file) && fgets(line, sizeof(line), file) ? value_of(line, "schema") : NULL;
+    for (int i = 0; i < 2 && has_line; i++)
+        has_line = fgets(line, sizeof(line), file) != NULL;
+    schema = has_line ? value_of(line, "schema") : NULL; /* on the second one */
     if (schema && strcmp(schema, TM_SPLIT_SCHEMA) == 0)
         return file;
     (void)fclose(file);

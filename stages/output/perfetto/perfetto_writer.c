@@ -335,7 +335,7 @@ static tm_status flow(struct tm_trace_writer *base, const struct tm_out_flow *fl
     if (status != TM_OK)
         return status;
     arrow.has_phase = arrow.has_unscoped_id = true;
-    arrow.phase = tm_out_flow_phase(flow);
+    arrow.phase = (unsigned char)tm_out_flow_phase(flow);
     arrow.unscoped_id = flow->id;
     arrow.has_bind_to_enclosing = arrow.bind_to_enclosing = flow->kind == TM_FLOW_END && flow->is_enclosed;
     event.legacy_event = &arrow;
