@@ -2,18 +2,9 @@
 /* The arguments of an event as members of an object.  Objects and arrays inside are walked with a stack of
  * TM_ARGUMENTS_DEEPEST lists; what lies deeper, which no builder makes, is written as null. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stages/output/json_text.h"
 #include "stages/output/out_marks.h"
-
-/* Perfetto (v52) reads whole numbers of 19 digits or more wrong if they are past 64 bits, and drops all arguments
- * after a number past the range of a double: such numbers become texts. */
-enum { DIGITS_MOST = 18, EXPONENT_MOST = 308 };
-/* Bytes of a number with more digits behind its point than readers can take, that becomes the nearest double; longer
- * ones are texts. */
-enum { LONG_NUMBER_MOST = 1024 };
 
 /* An object or an array that is open. */
 struct open_list {
@@ -34,53 +25,6 @@ struct walk {
 
 /* --- numbers --- */
 
-static size_t skip_digits(const char *text, size_t length, size_t at)
-{
-    while (at < length && text[at] >= '0' && text[at] <= '9')
-        at++;
-    return at;
-}
-
-/* The exponent, from 'e' on; past EXPONENT_MOST where it is too large or none.  out: *end */
-static long read_exponent(const char *text, size_t length, size_t at, size_t *end)
-{
-    long exponent = 0;
-    bool is_negative = false;
-
-    *end = at;
-    if (at == length || (text[at] != 'e' && text[at] != 'E'))
-        return 0;
-    at++;
-    if (at < length && (text[at] == '+' || text[at] == '-'))
-        is_negative = text[at++] == '-';
-    *end = skip_digits(text, length, at);
-    if (*end == at)
-        return EXPONENT_MOST + 1;
-    for (; at < *end; at++)
-        exponent = exponent > EXPONENT_MOST ? exponent : exponent * 10 + (text[at] - '0');
-    return is_negative ? -exponent : exponent;
-}
-
-/* Whether a number may stand as it is: RFC 8259 section 6, and every reader takes it for what it is. */
-static bool is_good_number(const char *text, size_t length)
-{
-    const size_t begin = length && text[0] == '-' ? 1 : 0;
-    size_t at = skip_digits(text, length, begin), end;
-    const size_t digits = at - begin;
-
-    if (digits == 0 || digits > DIGITS_MOST || (digits > 1 && text[begin] == '0'))
-        return false;
-    if (at < length && text[at] == '.') {
-        end = skip_digits(text, length, at + 1);
-        if (end == at + 1)
-            return false;
-        at = end;
-    }
-    const long exponent = read_exponent(text, length, at, &end);
-
-    return end == length && exponent + (long)digits <= EXPONENT_MOST;
-}
-
 /* Digits of a whole number past INT64_MAX as a text. */
 static void put_uint(struct tm_json_text *json, uint64_t value)
 {
@@ -93,27 +37,10 @@ static void put_uint(struct tm_json_text *json, uint64_t value)
         tm_sink_put(&json->sink, json->quote, json->quote_bytes);
 }
 
-static bool has_long_fraction(const char *text, size_t length)
-{
-    const char *const point = memchr(text, '.', length);
-    const size_t begin = point ? (size_t)(point - text) + 1 : length;
-
-    return skip_digits(text, length, begin) - begin > TM_JSON_FRACTION_MOST;
-}
-
 static void put_number(struct tm_json_text *json, const char *text, size_t length)
 {
-    char digits[LONG_NUMBER_MOST];
-
-    if (!is_good_number(text, length) || (has_long_fraction(text, length) && length >= sizeof(digits))) {
+    if (!tm_json_decimal(json, text, length))
         tm_json_string(json, text, length);
-    } else if (has_long_fraction(text, length)) {
-        memcpy(digits, text, length);
-        digits[length] = '\0';
-        tm_json_double(json, strtod(digits, NULL));
-    } else {
-        tm_sink_put(&json->sink, text, length);
-    }
 }
 
 /* --- members --- */

@@ -153,23 +153,6 @@ void tm_json_name(struct tm_json_text *json, tm_strid name)
         tm_json_string(json, text ? text : "", text ? length : 0);
 }
 
-/* A number below 1 with its point behind its first digit. */
-static void put_shifted(struct tm_json_text *json, const char *digits, size_t n)
-{
-    const size_t sign = digits[0] == '-';
-    const char *const point = digits + sign + 1; /* behind a 0 */
-    const char *first = point + 1;
-    char exponent[24];
-
-    while (first < digits + n - 1 && *first == '0')
-        first++;
-    tm_sink_put(&json->sink, digits, sign);
-    tm_sink_put(&json->sink, first, 1);
-    tm_sink_put(&json->sink, point, 1);
-    tm_sink_put(&json->sink, first + 1, (size_t)(digits + n - first) - 1);
-    tm_sink_put(&json->sink, exponent, (size_t)snprintf(exponent, sizeof(exponent), "e-%td", first - point));
-}
-
 void tm_json_double(struct tm_json_text *json, double value)
 {
     char digits[TM_DOUBLE_TEXT];
@@ -181,14 +164,10 @@ void tm_json_double(struct tm_json_text *json, double value)
         return;
     }
     const size_t n = tm_double_text(digits, value);
-    const char *const point = memchr(digits, '.', n);
 
-    if (point && !memchr(digits, 'e', n) && digits + n - point - 1 > TM_JSON_FRACTION_MOST) {
-        put_shifted(json, digits, n); /* only numbers near 0.0001 have so many */
-        return;
-    }
-    tm_sink_put(&json->sink, digits, n);
+    if (!tm_json_decimal(json, digits, n)) /* of the largest ones only a double is known to be in range */
+        tm_sink_put(&json->sink, digits, n);
     /* It stays a number that is no whole one. */
-    if (!point && !memchr(digits, 'e', n))
+    if (!memchr(digits, '.', n) && !memchr(digits, 'e', n))
         tm_sink_put(&json->sink, ".0", 2);
 }

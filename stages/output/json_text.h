@@ -35,8 +35,10 @@ void tm_json_init(struct tm_json_text *json, struct tm_names *names, bool is_cel
 /* A text of any bytes, in quotes. */
 void tm_json_string(struct tm_json_text *json, const char *text, size_t length);
 void tm_json_name(struct tm_json_text *json, tm_strid name);
-enum { TM_JSON_FRACTION_MOST = 19 }; /* digits behind a point; Perfetto (v52) reads numbers with more of them wrong */
 void tm_json_double(struct tm_json_text *json, double value); /* NaN and Infinity: a text */
+/* A number as it was written.
+ * out:    false: nothing is written, since it is no number of RFC 8259, or one that readers would take for another */
+bool tm_json_decimal(struct tm_json_text *json, const char *text, size_t length);
 /* The arguments of an event, each key once: those of its marks, its own, those that it shares.
  * in:     head  what to begin with, with the brace; nothing is written where there are no arguments
  * out:    false: there are none.  The closing brace is the caller's */

