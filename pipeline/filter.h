@@ -11,16 +11,17 @@
 /* --filter, each given as often as wanted; an event has to pass every kind, and of one kind any of those given:
  *     time=1.5s:2s      lies in that time after the first event; spans are cut at its ends; either end may be left out
  *     device=gpu:0      lies on that device (also "HOST/gpu:0", "gpu", "host" for all that lies on none)
- *     step=3:7          belongs to a step of that ordinal, from 0, up to but not 7 (step=3: that one); what belongs to no step
- *                       by itself: lies in the time of one of them
+ *     step=3:7          belongs to a step of that ordinal, from 0, up to but not 7 (step=3: that one); what belongs to
+ *                       no step by itself: lies in the time of one of them
  *     name=GLOB         *, ? and [a-z] as in a shell; name!=GLOB: not of that name
  *     min=10us          lasts that long (instants, counters and arrows are not asked)
  *     class=kernel      is of that class (docs/classes.md)
  *     track=GLOB        lies on a row of that name */
 enum { TM_FILTER_TERMS = 64 };
 enum tm_filter_kind {
-    TM_FILTER_TIME, TM_FILTER_DEVICE, TM_FILTER_STEP, TM_FILTER_NAME, TM_FILTER_NOT_NAME, TM_FILTER_MIN, TM_FILTER_CLASS,
-    TM_FILTER_TRACK, TM_FILTER_KINDS
+    TM_FILTER_TIME, TM_FILTER_DEVICE, TM_FILTER_STEP, TM_FILTER_NAME, TM_FILTER_NOT_NAME, TM_FILTER_MIN,
+    TM_FILTER_CLASS, TM_FILTER_TRACK,
+    TM_FILTER_KINDS
 };
 struct tm_filter_term {
     uint8_t kind;          /* enum tm_filter_kind */

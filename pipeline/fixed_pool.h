@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Memory for a library that allocates by itself, out of a piece whose size is known, so that none is outside the ledger.
- * Nothing is taken back before the whole piece goes: it serves who allocates when it is set up, and once. */
+/* Memory for a library that allocates by itself, out of a piece whose size is known, so that none is outside the
+ * ledger.  Nothing is taken back before the whole piece goes: it serves who allocates when it is set up, and once. */
 struct tm_fixed_pool {
     uint8_t *bytes; /* room bytes, aligned to 16 */
     size_t room, used;

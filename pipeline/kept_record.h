@@ -11,8 +11,7 @@ struct tm_kept_record {
     struct tm_record record;
     uint32_t traits;
     uint32_t own_length; /* bytes of its own arguments */
-    uint64_t args;       /* the bytes; the number of their slot; with own arguments where both lie: first these bytes, then
-                            the own ones */
+    uint64_t args;       /* the bytes, or the number of their slot; with own arguments: where both lie, these first */
 };
 static_assert(sizeof(struct tm_kept_record) == 64, "a cache line, and 64 to a page of 4 KiB");
 

@@ -2,6 +2,8 @@
 #ifndef TM_NAMES_H
 #define TM_NAMES_H
 
+#include <string.h>
+
 #include "pipeline/groups.h"
 
 /* Texts of a trace by handle: event names, op paths, string values.  Texts lie in an append-only store that
@@ -27,6 +29,11 @@ void tm_names_free(struct tm_names *names);
 /* Put a text in, any bytes.  Texts that are not UTF-8 are tallied once per handle and host, and kept as they are.
  * errors: TM_ERR_LIMIT past 2^32 - 1 handles, TM_ERR_OUTPUT */
 tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, tm_strid *id) TM_MUST_USE;
+
+static inline tm_status TM_MUST_USE tm_names_put_string(struct tm_names *names, const char *text, tm_strid *id)
+{
+    return tm_names_put(names, text, strlen(text), id);
+}
 
 /* A new host begins: texts that are not UTF-8 are tallied for each host that has them, as if it were alone. */
 void tm_names_begin_host(struct tm_names *names);

@@ -83,10 +83,10 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "write what was recorded, and nothing that was worked out: no steps, gaps, counters, findings",
         offsetof(struct tm_options, plain) },
     [TM_OPTION_BY] = {
-        "by", 0, TM_KIND_BY, "step[=N]|device|time=TIME", "step device time=1s", TM_FOR_SPLIT,
+        "by", 0, TM_KIND_BY, "WHERE", "step device time=1s", TM_FOR_SPLIT,
         "TRACEMILL_BY", "by", NULL,
-        "where parts end, beside their limits: after every step or N of them, after so much time; device: parts for"
-        " each device, and for what lies on none",
+        "where parts end, beside their limits: step or step=N, after every step or N of them; time=TIME, after so much"
+        " time; device: parts for each device, and for what lies on none",
         offsetof(struct tm_options, by) },
     [TM_OPTION_MAX_EVENTS] = {
         "max-events", 0, TM_KIND_EVENTS, "N", NULL, TM_FOR_SPLIT,

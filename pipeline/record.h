@@ -102,7 +102,7 @@ struct tm_record {
     tm_strid name;        /* handle into the host's names */
     uint32_t track;       /* row in the host's track table */
     uint32_t config;      /* row of launch facts (struct tm_config); 0 = none */
-    uint32_t common;      /* row of tm_trace.common: arguments that all events of its metadata have; 0 = none, or not kept */
+    uint32_t common;      /* row of tm_trace.common: arguments of all events of its metadata; 0 = none, or not kept */
     uint32_t args_length; /* bytes; 0 = no args */
     uint8_t class;        /* enum tm_class; from an input: what its own category says, else TM_CLASS_UNRESOLVED */
     uint8_t kind;         /* enum tm_kind: a span, an instant, a counter or a flow */

@@ -13,7 +13,7 @@ struct tm_raw {
     struct tm_record record; /* class: what its own category says, else TM_CLASS_UNRESOLVED */
     const void *args;        /* record.args_length bytes; borrowed until the next record of the cursor */
     uint32_t traits;         /* of its name */
-    struct tm_arguments own; /* what the event itself says, where it was asked for; borrowed until it is asked for again */
+    struct tm_arguments own; /* what the event itself says, where it was asked for; borrowed until asked again */
 };
 
 /* What args may be; whoever makes records has room for one. */

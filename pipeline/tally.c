@@ -144,12 +144,13 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
     [TM_TALLY_FLOW_NOT_BEGUN] = {
         "flow-not-begun", TM_TALLY_NOTE, "The end of an arrow that nothing begins was not written." },
     [TM_TALLY_FLOW_WITHOUT_SPAN] = {
-        "flow-without-span", TM_TALLY_NOTE, "The end of an arrow at a time without a span on its thread was not written." },
+        "flow-without-span", TM_TALLY_NOTE,
+        "The end of an arrow at a time without a span on its thread was not written." },
     [TM_TALLY_COUNTER_WITHOUT_VALUE] = {
         "counter-without-value", TM_TALLY_NOTE, "A value of a counter that is no finite number was not written." },
     [TM_TALLY_COUNTER_NOT_REPEATED] = {
         "counter-not-repeated", TM_TALLY_NOTE,
-        "A value of a counter past the first 32,768 of its host was written, but is not repeated at the begin of a part." },
+        "A value of a counter past the first 32,768 of its host is not repeated where a part begins." },
     [TM_TALLY_LONG_ARGUMENTS] = {
         "long-arguments", TM_TALLY_LOSS,
         "An event with more than 128 KiB of arguments, or more than 24 levels of them, was written without the rest." },

@@ -74,7 +74,7 @@ enum tm_tally {
     TM_TALLY_FLOW_NOT_BEGUN,      /* ends of arrows that nothing began: not written */
     TM_TALLY_FLOW_WITHOUT_SPAN,   /* ends of arrows where no span is open: not written */
     TM_TALLY_COUNTER_WITHOUT_VALUE, /* values of counters that are no finite number: not written */
-    TM_TALLY_COUNTER_NOT_REPEATED, /* values of counters past the first 32,768 of a host: parts do not begin with them */
+    TM_TALLY_COUNTER_NOT_REPEATED, /* values of counters past the first 32,768 of a host: no part begins with them */
     TM_TALLY_LONG_ARGUMENTS,      /* events whose arguments are too long, or nest too deep: written without the rest */
     TM_TALLY_COUNT
 };

@@ -42,7 +42,7 @@ enum tm_origin {
 enum tm_track_sort {
     TM_TRACK_THREAD,   /* a line: a thread, a stream */
     TM_TRACK_LOOSE,    /* of a process: instants on no thread */
-    TM_TRACK_ASYNC,    /* of a process: spans that have nothing to do with each other unless record.correlation is the same */
+    TM_TRACK_ASYNC,    /* of a process: spans that have to do with each other where record.correlation is the same */
     TM_TRACK_FLOWS,    /* of the file: ends of arrows */
     TM_TRACK_COUNTERS, /* of a process: values of any number of counters */
 };
@@ -166,6 +166,7 @@ struct tm_trace {
     bool partial;               /* the input was cut short or damaged */
     char problem[512];          /* the first damage, in words; "" = none */
     char note[512];             /* what the format lacks, in words; "" = nothing */
+    bool has_memory_counters;   /* it was converted: what allocators tell stands in counters too */
     bool has_kernel_details;    /* some device event has them: then only those are kernels of the table */
     int64_t first_ps, last_ps;  /* the first begin and the last end of all records; 0 where there are none.  Set by the
                                    survey */

@@ -71,7 +71,7 @@ bool tm_utf8_is_valid(const char *text, size_t length)
                 continue;
             }
         }
-        const size_t n = tm_utf8_next(text + i, length - i, &code);
+        const size_t n = (uint8_t)text[i] < 0x80 ? 1 : tm_utf8_next(text + i, length - i, &code);
 
         if (n == 0)
             return false;

@@ -136,7 +136,8 @@ static tm_status read_host(struct analysis *a, const struct tm_found_file *found
     const bool is_kept = a->observer && a->observer->kept && a->inputs->host_count == 1;
     const struct tm_host_options options = { .steps = a->choice, .warn = keep_warning, .to = a,
                                              .keeps_arguments = is_kept && a->observer->keeps_arguments };
-    struct tm_host_run own, *host = is_kept ? a->observer->kept : &own;
+    struct tm_host_run own = { .run = NULL };
+    struct tm_host_run *const host = is_kept ? a->observer->kept : &own;
     tm_status st;
 
     tm_names_begin_host(a->names);

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From inputs to events that can be written: analysis, clocks, facts, and what a second reading must not count again.
- * Memory: a clock per host and a fixed table of facts, in the account `model`. */
+ * Memory: a clock per host and the facts, in the account `model`. */
 #include "pipeline/commands/conversion.h"
 
 #include <string.h>
 
 #include "pipeline/commands/out_place.h"
-#include "pipeline/version.h"
 #include "reports/format/format.h"
 #include "stages/resolve/classes.h"
-
-enum { FACTS_BYTES = TM_CONVERSION_FACTS * sizeof(struct tm_out_fact),
-       FACT_TEXTS_BYTES = TM_CONVERSION_FACTS * (TM_FACT_KEY_BYTES + TM_FACT_BYTES),
-       FACT_HOSTS = 8          /* hosts that tell facts of their own */ };
-
-/* Hosts of one run begin within this time; clocks that are further apart do not agree. */
-static const int64_t clocks_apart_ns = INT64_C(2) * 86400 * 1000000000;
 
 /* --- inputs --- */
 
@@ -64,11 +56,11 @@ tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const 
     c->names = tm_names_new(run, tm_budget_share(budget, TM_ACCOUNT_NAMES), tm_traits_of);
     if (c->names)
         c->clocks = tm_take(budget, TM_ACCOUNT_MODEL, c->inputs.host_count * sizeof(*c->clocks), &run->error);
-    c->facts = c->clocks ? tm_take(budget, TM_ACCOUNT_MODEL, FACTS_BYTES, &run->error) : NULL;
-    c->fact_texts = c->facts ? tm_take(budget, TM_ACCOUNT_MODEL, FACT_TEXTS_BYTES, &run->error) : NULL;
-    c->file = c->fact_texts ? tm_take(budget, TM_ACCOUNT_MODEL, sizeof(*c->file), &run->error) : NULL;
-    if (!c->file)
-        return run->error.status;
+    c->file = c->clocks ? tm_take(budget, TM_ACCOUNT_MODEL, sizeof(*c->file), &run->error) : NULL;
+    st = c->file ? tm_trace_facts_make(&c->facts, run) : run->error.status;
+    if (st != TM_OK)
+        return st;
+    tm_trace_facts_add_run(&c->facts, options->args, c->inputs.run_name);
     if (!is_plain)
         c->derived = tm_derived_new(run, c->names);
     return is_plain || c->derived ? TM_OK : run->error.status;
@@ -84,132 +76,39 @@ void tm_conversion_close(struct tm_conversion *c)
     tm_derived_free(c->derived);
     tm_names_free(c->names);
     tm_give(budget, TM_ACCOUNT_MODEL, c->clocks, c->clocks ? c->inputs.host_count * sizeof(*c->clocks) : 0);
-    tm_give(budget, TM_ACCOUNT_MODEL, c->facts, FACTS_BYTES);
-    tm_give(budget, TM_ACCOUNT_MODEL, c->fact_texts, FACT_TEXTS_BYTES);
+    tm_trace_facts_free(&c->facts, c->run);
     tm_give(budget, TM_ACCOUNT_MODEL, c->file, sizeof(*c->file));
     tm_inputs_free(&c->inputs);
     *c = (struct tm_conversion){ .run = NULL };
 }
 
-/* --- facts --- */
+/* --- clocks and facts --- */
 
-/* in: host  NULL = of the run */
-static void add_fact(struct tm_conversion *c, const char *host, const char *key, const char *value)
+static const struct tm_found_file *file_of(const struct tm_conversion *c, uint32_t number)
 {
-    char *text;
-
-    if (!value[0] || c->fact_count == TM_CONVERSION_FACTS)
-        return;
-    text = c->fact_texts[c->fact_count];
-    (void)snprintf(text, TM_FACT_KEY_BYTES, "%s%s%s", host ? host : "", host ? "." : "", key);
-    (void)snprintf(text + TM_FACT_KEY_BYTES, TM_FACT_BYTES, "%s", value);
-    c->facts[c->fact_count++] = (struct tm_out_fact){ text, text + TM_FACT_KEY_BYTES };
-}
-
-static void add_number(struct tm_conversion *c, const char *host, const char *key, int64_t value, bool is_known)
-{
-    char text[32];
-
-    (void)snprintf(text, sizeof(text), "%lld", (long long)value);
-    add_fact(c, host, key, is_known ? text : "");
-}
-
-static void add_run_facts(struct tm_conversion *c)
-{
-    static const char *const level[] = { "all", "essential", "none" };
-
-    add_fact(c, NULL, "tracemill.version", TM_VERSION);
-    add_fact(c, NULL, "tracemill.arguments", level[c->options->args]);
-    add_fact(c, NULL, "run", c->inputs.run_name);
-}
-
-static void add_host_facts(struct tm_conversion *c, const struct tm_trace *trace)
-{
-    const struct tm_environment *e = &trace->environment;
-    const char *host = c->inputs.host_count > 1 ? trace->host_name : NULL;
-    const struct tm_found_file *file = c->inputs.hosts[trace->host];
-    size_t length;
-
-    add_fact(c, host, "source", tm_last_part(file->member ? file->member : file->path, &length));
-    add_fact(c, host, "host", e->host[0] ? e->host : trace->host_name);
-    add_fact(c, host, "framework", e->framework);
-    add_fact(c, host, "jax", e->jax);
-    add_fact(c, host, "jaxlib", e->jaxlib);
-    add_fact(c, host, "platform_version", e->platform_version);
-    add_fact(c, host, "cuda", e->cuda);
-    add_fact(c, host, "cuda_runtime", e->cuda_runtime);
-    add_fact(c, host, "driver", e->driver);
-    add_fact(c, host, "rocm", e->rocm);
-    add_fact(c, host, "libtpu", e->libtpu);
-    add_fact(c, host, "profile_options", e->profile_options);
-    add_number(c, host, "rank", e->rank, e->rank >= 0);
-    add_number(c, host, "world_size", e->world_size, e->world_size >= 0);
-    add_number(c, host, "profile_begin_ns", (int64_t)e->begin_ns, e->begin_ns && e->begin_ns <= INT64_MAX);
-    add_number(c, host, "profile_end_ns", (int64_t)e->end_ns, e->end_ns && e->end_ns <= INT64_MAX);
-}
-
-/* --- clocks --- */
-
-static int64_t floor_ns(int64_t ps)
-{
-    return ps / 1000 - (ps % 1000 < 0);
-}
-
-/* What the clock of a host read at its time 0; 0 = that is not told. */
-static int64_t base_of(const struct tm_trace *trace)
-{
-    const uint64_t begin_ns = trace->environment.begin_ns;
-    int64_t base_ns;
-
-    if (trace->origin == TM_ORIGIN_XSPACE)
-        return begin_ns <= INT64_MAX / 2 ? (int64_t)begin_ns : 0;
-    if (__builtin_mul_overflow(trace->origin_us, 1000, &base_ns) || base_ns > INT64_MAX / 2 || base_ns < 0)
-        return 0;
-    return base_ns;
+    return c->inputs.hosts[number]; /* a trace file holds one host */
 }
 
 static void note_host(struct tm_conversion *c, const struct tm_trace *trace)
 {
+    const struct tm_found_file *file = file_of(c, trace->host);
     struct tm_host_clock *clock = &c->clocks[trace->host];
 
     if (clock->is_noted)
         return;
-    if (c->fact_count == 0)
-        add_run_facts(c);
-    if (trace->host < FACT_HOSTS)
-        add_host_facts(c, trace);
-    *clock = (struct tm_host_clock){ .base_ns = base_of(trace), .first_ps = trace->first_ps, .is_noted = true };
+    tm_trace_facts_add_host(&c->facts, trace, file->member ? file->member : file->path, c->inputs.host_count == 1);
+    tm_host_clock_note(clock, trace);
 }
 
-/* One clock for all hosts: that of the earliest.  One that does not tell when it began, or tells a time that cannot be,
- * begins with it.  Time 0 lies where the earliest host's does, or before it, where it has an event before. */
 static void place_hosts(struct tm_conversion *c)
 {
-    const uint32_t count = c->inputs.host_count;
-    int64_t base_ns = INT64_MAX, origin_ns = INT64_MAX;
-
-    for (uint32_t i = 0; i < count; i++)
-        if (c->clocks[i].base_ns && c->clocks[i].base_ns < base_ns)
-            base_ns = c->clocks[i].base_ns;
-    base_ns = base_ns == INT64_MAX ? 0 : base_ns;
-    for (uint32_t i = 0; i < count; i++) {
-        struct tm_host_clock *clock = &c->clocks[i];
-        int64_t first_ns;
-
-        if (!clock->base_ns || clock->base_ns - base_ns > clocks_apart_ns)
-            clock->base_ns = base_ns;
-        first_ns = clock->base_ns + (clock->first_ps < 0 ? floor_ns(clock->first_ps) : 0);
-        origin_ns = first_ns < origin_ns ? first_ns : origin_ns;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        c->clocks[i].offset_ps = (c->clocks[i].base_ns - origin_ns) * 1000;
-    c->epoch_ns = origin_ns < 0 ? 0 : origin_ns; /* no clock of a trace reads less than 0 */
+    c->epoch_ns = tm_host_clocks_place(c->clocks, c->inputs.host_count);
 }
 
 struct tm_writer_options tm_conversion_writer(const struct tm_conversion *c, bool is_gzip)
 {
     return (struct tm_writer_options){ .args = c->options->args, .epoch_ns = c->epoch_ns, .is_gzip = is_gzip,
-                                       .facts = c->facts, .fact_count = c->fact_count };
+                                       .facts = c->facts.list, .fact_count = c->facts.count };
 }
 
 /* --- the analysis --- */
@@ -300,11 +199,6 @@ static void count_as_before(struct tm_conversion *c, const struct counted *befor
         c->arguments_are_read ? before->tallies.count[TM_TALLY_LONG_ARGUMENTS] : long_arguments;
     run->events_read = before->events;
     run->bytes_read = before->bytes;
-}
-
-static const struct tm_found_file *file_of(const struct tm_conversion *c, uint32_t number)
-{
-    return c->inputs.hosts[number]; /* a trace file holds one host */
 }
 
 static tm_status open_host(struct tm_conversion *c, uint32_t number, bool keeps_arguments)

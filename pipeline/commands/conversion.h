@@ -4,21 +4,13 @@
 
 #include "pipeline/commands/analysis.h"
 #include "pipeline/commands/file_facts.h"
-#include "stages/output/exporter.h"
+#include "pipeline/commands/host_clocks.h"
+#include "pipeline/commands/trace_facts.h"
+#include "stages/output/export/exporter.h"
 
 /* A run that is written anew, whatever the format and the number of files: its inputs, what was worked out of it, its
  * clock.  The input is read for the analysis first; the only host stays open for the writing, several ones are read
  * again, and what their reading tells of the input counts once. */
-
-enum { TM_CONVERSION_FACTS = 64, TM_FACT_KEY_BYTES = 96, TM_FACT_BYTES = 512 };
-
-/* When a host's time 0 was. */
-struct tm_host_clock {
-    int64_t base_ns;   /* what its clock read; 0 = not told */
-    int64_t first_ps;  /* its first event, after that */
-    int64_t offset_ps; /* where it lies on the clock of the output */
-    bool is_noted, is_written;
-};
 
 struct tm_conversion {
     struct tm_run *run;
@@ -32,9 +24,7 @@ struct tm_conversion {
     bool is_read;                    /* all of the input has been read once */
     bool arguments_are_read;         /* and all arguments */
     /* What the output says of itself. */
-    struct tm_out_fact *facts;       /* TM_CONVERSION_FACTS */
-    char (*fact_texts)[TM_FACT_KEY_BYTES + TM_FACT_BYTES];
-    size_t fact_count;
+    struct tm_trace_facts facts;
     /* Damage, known when everything was read. */
     struct tm_file_facts *file;      /* of the file that is being read */
     char problem[2600];              /* of the first damaged file, with its path */

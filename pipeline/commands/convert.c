@@ -10,83 +10,35 @@
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/out_place.h"
 
-static const struct tm_trace_format formats[] = {
-    { ".pftrace", &tm_perfetto_writer, false, true },
-    { ".pftrace.gz", &tm_perfetto_writer, true, true },
-    { ".perfetto-trace", &tm_perfetto_writer, false, true },
-    { ".json", &tm_chrome_json_writer, false, true },
-    { ".json.gz", &tm_chrome_json_writer, true, true },
-    { ".csv", &tm_csv_writer, false, false },
-    { ".csv.gz", &tm_csv_writer, true, false },
-};
-
-const struct tm_trace_format *tm_trace_format_of(const char *name)
-{
-    const size_t length = strlen(name);
-
-    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-        const size_t ending = strlen(formats[i].ending);
-
-        if (length > ending && strcmp(name + length - ending, formats[i].ending) == 0)
-            return &formats[i];
-    }
-    return NULL;
-}
+#define DEFAULT_ENDING ".pftrace"
 
 /* --- the file --- */
 
-/* A writer and what feeds it. */
-struct pen {
-    struct tm_trace_writer *writer;
-    struct tm_exporter *exporter;
-};
-
-static tm_status open_pen(struct tm_conversion *c, const struct tm_trace_format *format, struct pen *pen)
+static tm_status write_hosts(struct tm_conversion *c, struct tm_trace_output *out, struct tm_out_file *file)
 {
-    const struct tm_writer_options options = tm_conversion_writer(c, format->is_gzip);
-    const struct tm_filter *filter = &c->options->filter;
-    struct tm_export_options export = { .filter = filter->count ? filter : NULL, .derived = c->derived,
-                                        .names_hosts = c->inputs.host_count > 1 };
+    tm_status st = tm_trace_output_begin_file(out, file);
 
-    pen->writer = format->type->open(c->run, c->names, &options);
-    if (!pen->writer)
-        return c->run->error.status;
-    export.writer = pen->writer;
-    pen->exporter = tm_exporter_new(c->run, c->names, &export);
-    return pen->exporter ? TM_OK : c->run->error.status;
-}
-
-static tm_status write_hosts(struct tm_conversion *c, struct pen *pen, struct tm_out_file *file)
-{
-    tm_status st = pen->writer->type->begin_file(pen->writer, file);
-
-    if (st == TM_OK)
-        tm_exporter_begin_file(pen->exporter);
     for (uint32_t i = 0; i < c->inputs.host_count && st == TM_OK; i++)
-        st = tm_conversion_events(c, i, pen->exporter);
-    return st == TM_OK ? pen->writer->type->end_file(pen->writer) : st;
+        st = tm_conversion_events(c, i, out->exporter);
+    return st == TM_OK ? tm_trace_output_end_file(out) : st;
 }
 
 tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder,
                           const char *name, struct tm_out_file **file, struct tm_written *written)
 {
-    struct pen pen = { .writer = NULL };
+    const struct tm_export_options choice = { .wants_cut = NULL };
+    struct tm_trace_output out = { .writer = NULL };
     tm_status st;
 
     *written = (struct tm_written){ .raw_bytes = 0 };
     (void)snprintf(written->name, sizeof(written->name), "%s", name);
     *file = tm_out_file_open(c->run, folder, name, format->is_gzip);
-    st = *file ? open_pen(c, format, &pen) : c->run->error.status;
+    st = *file ? tm_trace_output_open(&out, c, format, &choice) : c->run->error.status;
     if (st == TM_OK)
-        st = write_hosts(c, &pen, *file);
-    if (st == TM_OK) {
-        written->counts = *tm_exporter_counts(pen.exporter);
-        written->arguments = pen.writer->arguments;
-        written->raw_bytes = pen.writer->type->raw_bytes(pen.writer);
-    }
-    tm_exporter_free(pen.exporter);
-    if (pen.writer)
-        format->type->free(pen.writer);
+        st = write_hosts(c, &out, *file);
+    if (st == TM_OK)
+        tm_trace_output_tell(&out, tm_exporter_counts(out.exporter), written);
+    tm_trace_output_close(&out);
     return st == TM_OK ? st : tm_while(&c->run->error, "writing '%s'", name);
 }
 
@@ -193,13 +145,13 @@ tm_status tm_command_convert(struct tm_run *run, const struct tm_options *option
 {
     struct tm_conversion conversion = { .run = NULL };
     char fallback[TM_PLACE_BYTES];
-    struct place place = { .format = &formats[0] };
+    struct place place = { .format = tm_trace_format_of("trace" DEFAULT_ENDING) };
     tm_status st = options->output ? find_place(run, options->output, &place) : TM_OK;
 
     if (st == TM_OK)
         st = tm_conversion_open(&conversion, run, options, "convert", options->plain || !place.format->shows_derived);
     if (st == TM_OK && !options->output) {
-        tm_default_name(fallback, options, conversion.inputs.run_name, ".pftrace", true);
+        tm_default_name(fallback, options, conversion.inputs.run_name, DEFAULT_ENDING, true);
         st = find_place(run, fallback, &place);
     }
     if (st == TM_OK)

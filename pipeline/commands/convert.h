@@ -2,19 +2,7 @@
 #ifndef TM_CONVERT_H
 #define TM_CONVERT_H
 
-#include "pipeline/commands/conversion.h"
-#include "pipeline/commands/written.h"
-
-/* A format, by the ending of a file's name. */
-struct tm_trace_format {
-    const char *ending;
-    const struct tm_trace_writer_type *type;
-    bool is_gzip;
-    bool shows_derived; /* has a place for what was worked out */
-};
-
-/* NULL = the name has none of the endings. */
-const struct tm_trace_format *tm_trace_format_of(const char *name);
+#include "pipeline/commands/trace_output.h"
 
 /* Write all hosts of a run into one file.
  * in:     c       prepared

@@ -17,6 +17,14 @@ void tm_split_borders_init(struct tm_split_borders *b, struct tm_run *run, const
                                     .border_ps = INT64_MAX, .is_fresh = true };
 }
 
+/* A time of the host on the output's clock; what does not fit, no event reaches. */
+static int64_t output_time(const struct tm_split_borders *b, int64_t ps)
+{
+    int64_t time_ps;
+
+    return __builtin_add_overflow(ps, b->offset_ps, &time_ps) ? INT64_MAX : time_ps;
+}
+
 /* --- steps --- */
 
 /* When a step begins, on the output's clock.  out: INT64_MAX where there is no such step */
@@ -31,7 +39,7 @@ static int64_t step_begin(struct tm_split_borders *b, uint64_t ordinal)
         b->status = b->run->error.status;
         return INT64_MAX;
     }
-    return mark->begin_ps + b->offset_ps;
+    return output_time(b, mark->begin_ps);
 }
 
 /* The first border after a time. */
@@ -62,7 +70,7 @@ tm_status tm_split_borders_begin_host(struct tm_split_borders *b, const struct t
 {
     b->steps = &trace->steps;
     b->offset_ps = offset_ps;
-    b->first_ps = trace->first_ps + offset_ps;
+    b->first_ps = output_time(b, trace->first_ps);
     b->begun = 0;
     b->is_fresh = true;
     b->status = TM_OK;

@@ -3,7 +3,7 @@
 #define TM_SPLIT_BORDERS_H
 
 #include "pipeline/options.h"
-#include "stages/output/exporter.h"
+#include "stages/output/export/exporter.h"
 
 /* Where a part ends: before it would pass its limits, and at the borders that --by tells.  docs/convert.md, "Parts" */
 struct tm_split_borders {

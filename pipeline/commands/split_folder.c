@@ -10,21 +10,13 @@
 #include <unistd.h>
 
 #include "pipeline/commands/out_place.h"
+#include "pipeline/part_name.h"
 
 enum { LINE_BYTES = 4096, PATH_BYTES = 8192 };
 
 static void path_of(char path[PATH_BYTES], const char *folder, const char *name)
 {
     (void)snprintf(path, PATH_BYTES, "%.4095s/%.4000s", folder, name);
-}
-
-/* A name as split_parts.c makes them: no other path can be meant. */
-static bool is_part_name(const char *name)
-{
-    const size_t length = strlen(name);
-
-    return strncmp(name, "part-", 5) == 0 && length < 256 &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
 }
 
 /* The value of a line `"KEY": "VALUE"` or `"KEY": "VALUE",`, made a string in place; NULL = it is another line. */
@@ -107,7 +99,7 @@ static tm_status remove_listed(struct tm_run *run, const char *folder, FILE *ind
     while (fgets(line, sizeof(line), index)) {
         const char *name = value_of(line, "file");
 
-        if (name && is_part_name(name))
+        if (name && tm_is_part_name(name))
             tm_split_folder_remove(folder, name);
     }
     return ferror(index) ? tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot read '%s/%s': %s", folder, TM_SPLIT_INDEX,

@@ -7,38 +7,23 @@
 #include <string.h>
 
 #include "pipeline/commands/split_folder.h"
+#include "pipeline/part_name.h"
 #include "pipeline/version.h"
 
-enum { LIST_BYTES = 256 << 10, HOST_NAME_MOST = 80 };
+enum { LIST_BYTES = 256 << 10 };
 
 /* --- one part --- */
-
-/* A name of a host or a device as a part of a file name. */
-static void append_safe(char *name, size_t bytes, const char *text)
-{
-    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._";
-    size_t used = strlen(name);
-
-    if (used + 1 < bytes)
-        name[used++] = '-';
-    for (size_t i = 0; text[i] && i < HOST_NAME_MOST && used + 1 < bytes; i++) {
-        if (text[i] == ':') /* gpu:0 */
-            continue;
-        name[used++] = strchr(safe, text[i]) ? text[i] : '_';
-    }
-    name[used] = '\0';
-}
 
 static void name_part(struct tm_split_parts *p)
 {
     const size_t ending = strlen(p->format->ending) + 1;
     const size_t room = sizeof(p->part.name) - ending;
 
-    (void)snprintf(p->part.name, room, "part-%04llu", (unsigned long long)tm_rows_count(p->written) + 1);
+    tm_part_name_begin(p->part.name, room, (unsigned)tm_rows_count(p->written) + 1);
     if (p->c->inputs.host_count > 1)
-        append_safe(p->part.name, room, p->part.host);
+        tm_part_name_add(p->part.name, room, p->part.host);
     if (p->part.device[0])
-        append_safe(p->part.name, room, p->part.device);
+        tm_part_name_add(p->part.name, room, p->part.device);
     memcpy(p->part.name + strlen(p->part.name), p->format->ending, ending);
 }
 
@@ -73,10 +58,7 @@ static tm_status close_part(struct tm_split_parts *p, const struct tm_export_cou
     struct tm_written *part = &p->part;
     tm_status st = tm_split_borders_end_part(&p->borders, until_ps, &part->first_step, &part->step_count);
 
-    part->counts = *counts;
-    part->arguments = p->writer->arguments - p->arguments_before;
-    p->arguments_before = p->writer->arguments;
-    part->raw_bytes = p->format->type->raw_bytes(p->writer);
+    tm_trace_output_tell(&p->out, counts, part);
     if (st == TM_OK && (counts->slices || counts->counters || counts->arrow_ends)) {
         st = tm_out_file_commit(p->file, &part->bytes);
         if (st == TM_OK)
@@ -110,32 +92,17 @@ static tm_status next_file(void *to, const struct tm_export_counts *counts, int6
 
 static tm_status open_writer(struct tm_split_parts *p, bool has_device, uint32_t device)
 {
-    struct tm_conversion *c = p->c;
-    const struct tm_writer_options options = tm_conversion_writer(c, p->format->is_gzip);
-    struct tm_export_options export = {
-        .filter = c->options->filter.count ? &c->options->filter : NULL, .derived = c->derived,
-        .has_device = has_device, .device = device, .names_hosts = c->inputs.host_count > 1,
-        .wants_cut = wants_cut, .next_file = next_file, .to = p,
-    };
+    const struct tm_export_options choice = { .has_device = has_device, .device = device, .wants_cut = wants_cut,
+                                              .next_file = next_file, .to = p };
 
-    p->writer = p->format->type->open(c->run, c->names, &options);
-    if (!p->writer)
-        return c->run->error.status;
-    export.writer = p->writer;
-    p->exporter = tm_exporter_new(c->run, c->names, &export);
-    return p->exporter ? TM_OK : c->run->error.status;
+    return tm_trace_output_open(&p->out, p->c, p->format, &choice);
 }
 
 static void close_writer(struct tm_split_parts *p)
 {
-    tm_exporter_free(p->exporter);
-    if (p->writer)
-        p->format->type->free(p->writer);
+    tm_trace_output_close(&p->out);
     tm_out_file_free(p->file);
-    p->exporter = NULL;
-    p->writer = NULL;
     p->file = NULL;
-    p->arguments_before = 0;
 }
 
 /* in: device  of the host; TM_NONE = what lies on none; looked at where parts are by device */
@@ -165,14 +132,12 @@ static tm_status write_host(struct tm_split_parts *p, uint32_t number, uint32_t 
     if (st == TM_OK)
         st = open_part(p);
     if (st == TM_OK)
-        st = p->format->type->begin_file(p->writer, p->file);
-    if (st != TM_OK)
-        return st;
-    tm_exporter_begin_file(p->exporter);
-    st = tm_conversion_events(p->c, number, p->exporter);
+        st = tm_trace_output_begin_file(&p->out, p->file);
     if (st == TM_OK)
-        st = p->format->type->end_file(p->writer);
-    return st == TM_OK ? close_part(p, tm_exporter_counts(p->exporter), INT64_MAX) : st;
+        st = tm_conversion_events(p->c, number, p->out.exporter);
+    if (st == TM_OK)
+        st = tm_trace_output_end_file(&p->out);
+    return st == TM_OK ? close_part(p, tm_exporter_counts(p->out.exporter), INT64_MAX) : st;
 }
 
 /* in: has_device  only what lies on that device of each host; TM_NONE = on none */

@@ -2,8 +2,8 @@
 #ifndef TM_SPLIT_PARTS_H
 #define TM_SPLIT_PARTS_H
 
-#include "pipeline/commands/convert.h"
 #include "pipeline/commands/split_borders.h"
+#include "pipeline/commands/trace_output.h"
 
 /* A run in parts: one file after the other, each whole when it gets its name. */
 
@@ -16,10 +16,8 @@ struct tm_split_parts {
     struct tm_rows *written;         /* struct tm_written, in the order of their numbers */
     /* what is being written */
     struct tm_split_borders borders;
-    struct tm_trace_writer *writer;
-    struct tm_exporter *exporter;
+    struct tm_trace_output out;
     struct tm_out_file *file;        /* NULL = none */
-    uint64_t arguments_before;       /* that the writer has written in other files */
     struct tm_written part;
 };
 

@@ -3,7 +3,7 @@
 #define TM_WRITTEN_H
 
 #include "pipeline/doc.h"
-#include "stages/output/exporter.h"
+#include "stages/output/export/exporter.h"
 
 /* What is told of a trace file that was written: one of `convert`, a part of `split`. */
 

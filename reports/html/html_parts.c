@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "pipeline/part_name.h"
 #include "reports/format/format.h"
 #include "reports/html/html_head.h"
 
@@ -131,19 +132,12 @@ static void put_head_row(struct parts_page *p)
     tm_htmlw_close_line(&p->w);
 }
 
-/* Names of parts are letters, digits and these: nothing else becomes an address. */
-static bool is_part_name(const char *name)
-{
-    return strncmp(name, "part-", 5) == 0 &&
-           !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")];
-}
-
 static void put_link(struct parts_page *p, const char *name)
 {
     tm_htmlw_open(&p->w, "th");
     tm_htmlw_attr(&p->w, "class", "name");
     tm_htmlw_attr(&p->w, "scope", "row");
-    if (is_part_name(name)) {
+    if (tm_is_part_name(name)) {
         tm_htmlw_open(&p->w, "a");
         tm_htmlw_attr(&p->w, "href", name);
         tm_htmlw_attr(&p->w, "download", name);

@@ -5,7 +5,7 @@
 #include "pipeline/arguments.h"
 #include "pipeline/stage.h"
 #include "pipeline/trace.h"
-#include "stages/output/out_file.h"
+#include "stages/output/file/out_file.h"
 
 /* A format that traces are written in.  What is written comes in the order of time and is checked already: spans of a
  * row nest, 512 deep at most; every row's process comes before it, and every row before what lies on it, in each file.
@@ -24,7 +24,7 @@ enum tm_out_sort {
                        group's own */
     TM_OUT_THREAD,  /* with pid and tid */
     TM_OUT_LANE,    /* of a thread or a row: what does not nest on it; parent is its uuid */
-    TM_OUT_ROW,     /* of a process: without a thread of its own; has a tid all the same, for formats that know only threads */
+    TM_OUT_ROW,     /* of a process, without a thread; has a tid all the same, for formats that know only threads */
     TM_OUT_COUNTER, /* of a process */
 };
 
@@ -34,8 +34,8 @@ struct tm_out_row {
     uint64_t parent;      /* uuid; 0 of processes */
     uint8_t sort;         /* enum tm_out_sort */
     uint32_t lane;        /* of lanes: their number, from 1; else 0 */
-    int32_t pid, tid;     /* unique in the output; of lanes a tid of their own; 0 < pid, and tid of all but processes and
-                             counters */
+    int32_t pid, tid;     /* unique in the output; of lanes a tid of their own; 0 < pid, and tid of all but processes
+                             and counters */
     tm_strid name;
     tm_strid process;     /* name of its process */
     tm_strid unit;        /* of counters: "bytes", "%"; 0 = none */
@@ -65,7 +65,7 @@ struct tm_out_event {
     tm_strid category;                /* 0 = none */
     struct tm_arguments own, common;  /* both are written, own first; may be empty */
     uint64_t flow;                    /* spans of one number are joined by arrows in the order of time; 0 = none */
-    const struct tm_event *of;        /* what it was made from: only in begin and instant; NULL of what was worked out */
+    const struct tm_event *of;        /* what it was made from: in begin and instant; NULL of what was worked out */
     const struct tm_trace *trace;     /* of `of` */
     uint8_t marks;                    /* enum tm_out_mark: written as arguments (out_marks.h) */
     bool is_instant;
@@ -115,15 +115,16 @@ struct tm_trace_writer;
 /* Calls come in this order: (begin_file (row span... )* end_file)* free.  None comes after a failure but free. */
 struct tm_trace_writer_type {
     /* Spans: begin, where there is one, is called when a span begins, end when it ends.
-     * writes_ends: begin writes what is known of it, but for marks of a cut: only its end tells them all, and end is told
-     * row, end_ps, marks and the whole times.
-     * Else end comes with all of it: at once after begin where the output cannot be cut, in the order of begins, outer ones
-     * before inner ones; where it can be, when the span ends, and of spans of a row that begin and end together outer ones
-     * come first: so do readers take them. */
+     * writes_ends: begin writes what is known of it, but for marks of a cut: only its end tells them all, and end is
+     * told row, end_ps, marks and the whole times.
+     * Else end comes with all of it: at once after begin where the output cannot be cut, in the order of begins, outer
+     * ones before inner ones; where it can be, when the span ends, and of spans of a row that begin and end together
+     * outer ones come first: so do readers take them. */
     bool writes_ends;
     /* in: names  of everything that is written
      * errors: NULL, with the error in run->error */
-    struct tm_trace_writer *(*open)(struct tm_run *run, struct tm_names *names, const struct tm_writer_options *options);
+    struct tm_trace_writer *(*open)(struct tm_run *run, struct tm_names *names,
+                                    const struct tm_writer_options *options);
     tm_status (*begin_file)(struct tm_trace_writer *w, struct tm_out_file *file);
     tm_status (*row)(struct tm_trace_writer *w, const struct tm_out_row *row);
     tm_status (*begin)(struct tm_trace_writer *w, const struct tm_out_event *event); /* NULL: not wanted */
@@ -140,7 +141,7 @@ struct tm_trace_writer_type {
 struct tm_trace_writer {
     const struct tm_trace_writer_type *type;
     struct tm_run *run;
-    uint64_t arguments; /* of slices, the top level of them, written so far, in all files; 0 where nobody estimates by it */
+    uint64_t arguments; /* of slices, at the top level, written so far, in all files; 0 where nobody estimates by it */
 };
 
 extern const struct tm_trace_writer_type tm_perfetto_writer, tm_chrome_json_writer, tm_csv_writer;

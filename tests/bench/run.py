@@ -7,9 +7,10 @@
 
 Every row runs once unmeasured, then once per round, one row after the other, so that what else the machine does
 meets all rows alike.  CPU is user and system time of the whole process; peak is the largest resident memory of all
-rounds; rates, ns and ratios come from the least CPU time.  A ratio compares CPU time per byte of JSON; XSpace, another
-content, has none.  Nothing is asserted: ratios hold for a machine, and its load stands in the head.  --only perfetto:
-what the trace costs Perfetto's importer, as recorded and converted.
+rounds; rates, ns and ratios come from the least CPU time.  A ratio compares CPU time per byte of the same content: with
+unpacking it, and with reading it, which is what writing it anew is measured by.  Nothing is asserted: ratios hold for
+a machine, and its load stands in the head.  --only perfetto: what the trace costs Perfetto's importer, as recorded
+and converted.
 """
 
 import argparse
@@ -32,10 +33,10 @@ MEASURE, DECODE = FOLDER / "measure", FOLDER / "decode"
 SHARED_GENERATOR = SHARED / "tools" / "make_trace.py"
 QUICK_EVENTS = 250_000
 PYTHON_EVENTS = 250_000  # a loader that holds everything: 1.7 KB of memory per event
-BASELINES = ("igzip -dc", "gzip -dc")
+BASELINES = ("igzip -dc", "gzip -dc", "inspect")
 VERSIONS = {"igzip": "--version", "gzip": "--version", "zstd": "--version"}
-HEAD = f"{'':30}{'CPU s':>8}{'median':>8}{'clock s':>9}{'peak MiB':>10}{'ns/event':>10}{'MB/s':>8}" + \
-    "".join(f"{'x ' + name.split()[0]:>9}" for name in BASELINES)
+HEAD = f"{'':34}{'CPU s':>8}{'median':>8}{'clock s':>9}{'peak MiB':>10}{'ns/event':>10}{'MB/s':>8}" + \
+    "".join(f"{'x ' + name.split()[0]:>10}" for name in BASELINES)
 
 
 @dataclass
@@ -65,7 +66,7 @@ class Row:
             return {"problem": self.problem}
         cpu = self.cpu_s()
         ratios = {name: round(self.cost() / row.cost(), 4) for name, row in baselines.items()
-                  if self.trace.gz and not row.problem}
+                  if row.trace.title == self.trace.title and not row.problem}
         return {"cpu_s": round(min(cpu), 6), "cpu_median_s": round(statistics.median(cpu), 6),
                 "clock_s": min(r["clock_us"] for r in self.rounds) / 1e6,
                 "peak_mib": round(max(r["peak_kib"] for r in self.rounds) / 1024, 2),
@@ -75,11 +76,11 @@ class Row:
     def line(self, baselines):
         f = self.figures(baselines)
         if self.problem:
-            return f"{self.name:30}  {self.problem}"
+            return f"{self.name:34}  {self.problem}"
         ns = f"{f['ns_per_event']:10.1f}" if f["ns_per_event"] is not None else f"{'-':>10}"
         rate = f"{f['mb_per_s']:8.0f}" if f["mb_per_s"] is not None else f"{'-':>8}"
-        return f"{self.name:30}{f['cpu_s']:8.3f}{f['cpu_median_s']:8.3f}{f['clock_s']:9.3f}{f['peak_mib']:10.1f}" + \
-            ns + rate + "".join(f"{f['ratios'][b]:9.2f}" if b in f["ratios"] else f"{'-':>9}" for b in BASELINES)
+        return f"{self.name:34}{f['cpu_s']:8.3f}{f['cpu_median_s']:8.3f}{f['clock_s']:9.3f}{f['peak_mib']:10.1f}" + \
+            ns + rate + "".join(f"{f['ratios'][b]:10.2f}" if b in f["ratios"] else f"{'-':>10}" for b in BASELINES)
 
 
 def run(row):
@@ -112,10 +113,29 @@ def run_all(rows, rounds):
         print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
+def out_of(trace, name):
+    return FOLDER / "out" / "".join(c if c.isalnum() else "-" for c in f"{trace.title} {name}")
+
+
 def report_row(name, trace, path, memory, formats):
-    out = FOLDER / "out" / "".join(c if c.isalnum() else "-" for c in f"{trace.title} {name}")
+    out = out_of(trace, name)
     return Row(name, trace, [BINARY, "report", path, "-o", out, "--format", formats, "--memory", memory, "--quiet"],
                out)
+
+
+def inspect_row(trace, path, memory):
+    return Row("inspect", trace, [BINARY, "inspect", path, "--memory", memory])
+
+
+def convert_row(trace, path, memory, ending, *more):
+    name = " ".join(("convert", ending, *more)).replace("--", "")
+    return Row(name, trace, [BINARY, "convert", path, "-o", f"{out_of(trace, name)}{ending}", "--memory", memory,
+                             "--quiet", *more])
+
+
+def split_row(trace, path, memory, *more):
+    name = " ".join(("split", *more)).replace("--", "")
+    return Row(name, trace, [BINARY, "split", path, "-o", out_of(trace, name), "--memory", memory, "--quiet", *more])
 
 
 def chrome_rows(store, options):
@@ -126,16 +146,26 @@ def chrome_rows(store, options):
             Row(f"python json, {small.events:,}", small, [sys.executable, HERE / "count_names.py", small.gz])]
     rows += [Row(f"decode bytes{path.suffix}", trace, [DECODE, "bytes", path]) for path in (trace.gz, trace.plain)]
     rows += [Row(f"decode events{path.suffix}", trace, [DECODE, "events", path]) for path in (trace.gz, trace.plain)]
-    rows.append(Row("inspect .gz", trace, [BINARY, "inspect", trace.gz, "--memory", options.memory]))
+    rows.append(inspect_row(trace, trace.gz, options.memory))
     rows += [report_row("report json .gz", trace, trace.gz, options.memory, "json"),
              report_row("report json .json", trace, trace.plain, options.memory, "json"),
              report_row("report all formats .gz", trace, trace.gz, options.memory, "html,pdf,json,text")]
+    rows += [convert_row(trace, trace.gz, options.memory, ending, "--plain")
+             for ending in (".pftrace", ".json.gz", ".json", ".csv")]
+    rows += [convert_row(trace, trace.gz, options.memory, ".pftrace", "--plain", "--args", "none"),
+             convert_row(trace, trace.gz, options.memory, ".pftrace"),
+             split_row(trace, trace.gz, options.memory, "--plain"), split_row(trace, trace.gz, options.memory)]
     return rows
 
 
 def xspace_rows(store, options):
-    return [report_row("report all formats", trace, trace.plain, options.memory, "html,pdf,json,text")
-            for trace in store.profiles(options.events // 2)]
+    rows = []
+    for trace in store.profiles(options.events // 2):
+        rows += [inspect_row(trace, trace.plain, options.memory),
+                 report_row("report all formats", trace, trace.plain, options.memory, "html,pdf,json,text"),
+                 convert_row(trace, trace.plain, options.memory, ".pftrace", "--plain"),
+                 split_row(trace, trace.plain, options.memory, "--plain")]
+    return rows
 
 
 def machine():
@@ -168,7 +198,11 @@ def print_scaled(small, trace):
           f"{peak * times:.0f} MiB")
 
 
-def print_rows(rows, baselines):
+def baselines_of(rows, trace):
+    return {row.name: row for row in rows if row.name in BASELINES and row.trace.title == trace.title}
+
+
+def print_rows(rows):
     """A table for each trace; rows on a part of it (a trace of the same title) stand in its table."""
     tables = {}
     for row in rows:
@@ -177,7 +211,7 @@ def print_rows(rows, baselines):
         trace = max((row.trace for row in table), key=lambda trace: trace.bytes)
         print(f"\n{trace.describe()}\n{HEAD}")
         for row in table:
-            print(row.line(baselines))
+            print(row.line(baselines_of(table, trace)))
         for row in table:
             if row.rounds and row.trace.bytes < trace.bytes:
                 print_scaled(row, trace)
@@ -190,9 +224,9 @@ def print_head(head):
     print("; ".join(f"{name}: {said}" for name, said in place["programs"].items()))
 
 
-def write_json(path, head, rows, baselines):
+def write_json(path, head, rows):
     listed = [{"name": row.name, "trace": row.trace.title, "events": row.trace.events, "bytes": row.trace.bytes,
-               **row.figures(baselines), "rounds": row.rounds} for row in rows]
+               **row.figures(baselines_of(rows, row.trace)), "rounds": row.rounds} for row in rows]
     Path(path).write_text(json.dumps({**head, "rows": listed}, indent=1) + "\n", encoding="utf-8")
 
 
@@ -249,10 +283,9 @@ def main():
     run_all(rows, options.rounds)
     head["load_end"] = os.getloadavg()
     print_head(head)
-    baselines = {row.name: row for row in rows if row.name in BASELINES}
-    print_rows(rows, baselines)
+    print_rows(rows)
     if options.json:
-        write_json(options.json, head, rows, baselines)
+        write_json(options.json, head, rows)
     return any(row.problem and row.command[0] in (str(BINARY), str(DECODE)) for row in rows)
 
 

@@ -81,6 +81,10 @@ def figures(tap):
     tap.ok(found["ratios"] == {"igzip -dc": 30}, "a ratio over another number of events is per byte", found)
     found = row_of("report", other, 30_000).figures({"igzip -dc": base})
     tap.ok(found["ratios"] == {}, "another content has no ratio", found)
+    read = row_of("inspect", other, 10_000)
+    listed = [base, read, row_of("inspect", trace, 5_000)]
+    found = row_of("convert", other, 30_000).figures(run.baselines_of(listed, other))
+    tap.ok(found["ratios"] == {"inspect": 3}, "each trace has baselines of its own", found)
     gone = run.Row("gone -dc", trace, ["no-such-program-anywhere"])
     tap.ok(gone.figures({}) == {"problem": "missing"} and "missing" in gone.line({}),
            "a missing program is shown as such")

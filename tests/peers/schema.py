@@ -1,21 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every summary keeps to schemas/summary.schema.json (JSON Schema), checked by a library that is not ours."""
+"""Every summary keeps to schemas/summary.schema.json."""
 
-import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_pprof  # noqa: E402
 import make_profile  # noqa: E402
+from schemas import problems, validator_of  # noqa: E402
 from tap import Tap  # noqa: E402
-from tracemill import DEMO, ROOT, SHARED, Scratch, summary_of  # noqa: E402
-
-try:
-    import jsonschema
-except ImportError:
-    jsonschema = None
+from tracemill import DEMO, SHARED, Scratch, summary_of  # noqa: E402
 
 
 def check(tap, validator, name, source, folder, *options, statuses=(0,)):
@@ -23,20 +18,14 @@ def check(tap, validator, name, source, folder, *options, statuses=(0,)):
     if summary is None or result.status not in statuses:
         tap.ok(False, name, result)
         return None
-    errors = [f"{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in validator.iter_errors(summary)]
-    tap.ok(not errors, name, *errors[:10])
+    errors = problems(validator, summary)
+    tap.ok(not errors, name, *errors)
     return summary
 
 
 def main():
     tap = Tap()
-    if jsonschema is None:
-        tap.ok(False, "the library jsonschema is installed", "make build/venv/.made")
-        tap.done()
-    schema = json.loads((ROOT / "schemas" / "summary.schema.json").read_text(encoding="utf-8"))
-    kind = jsonschema.validators.validator_for(schema)
-    kind.check_schema(schema)
-    validator = kind(schema)
+    validator = validator_of(tap, "summary")
     tap.ok(not validator.is_valid({}), "the schema refuses an empty object")
     with Scratch() as folder:
         summary = check(tap, validator, "demo", DEMO, folder)

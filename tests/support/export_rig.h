@@ -11,8 +11,8 @@
  * span ROW NAME BEGIN-END instead of begin and end. */
 #include <stdio.h>
 
-#include "stages/output/exporter.h"
-#include "stages/output/out_rows.h"
+#include "stages/output/export/exporter.h"
+#include "stages/output/rows/out_rows.h"
 #include "tests/support/test_run.h"
 
 enum { RIG_DEVICES = 4 };

@@ -172,11 +172,13 @@ def arrows_of(recording, is_json=False):
         held = hold(row, arrows)
         holders.update(as_in_json(row, held) if is_json else held)
     for flow in flows_of(recording.arrows):
-        last = holders[flow[0]]
-        for arrow in flow[1:]:
-            if last is not None and holders[arrow] is not None:
-                yield last, holders[arrow]
-                last = holders[arrow] if arrow.kind == "t" else last
+        last = None  # where the next arrow comes from: what comes before the begin, and without it, has nothing
+        for arrow in flow:
+            holder = holders[arrow]
+            if last is not None and holder is not None:
+                yield last, holder
+            if arrow.kind == "s" or (arrow.kind == "t" and last is not None and holder is not None):
+                last = holder
 
 
 # --- arguments ------------------------------------------------------------------------------------------------

@@ -253,6 +253,24 @@ static void each_refused_request_ends_clean(void **state)
     tm_chrome_arguments_free(NULL);
 }
 
+static void where_all_are_texts_whole_numbers_are_numbers_again(void **state)
+{
+    static const char args[] = "{\"a\":\"0\",\"a\":\"-7\",\"a\":\"123456789012345678\",\"a\":\"-123456789012345678\","
+                               "\"b\":\"1234567890123456789\",\"b\":\"-0\",\"b\":\"00\",\"b\":\"07\",\"b\":\"\",\"b\":\"-\","
+                               "\"b\":\"+1\",\"b\":\"1.5\",\"b\":\"1e3\",\"b\":\" 1\",\"b\":\"12x\",\"c\":5}";
+    struct encoder e;
+
+    (void)state;
+    begin_test(&e);
+    e.words.has_texts_only = true;
+    assert_list(&e, args,
+                "a:0 a:-7 a:123456789012345678 a:-123456789012345678 "
+                "b:'1234567890123456789' b:'-0' b:'00' b:'07' b:'' b:'-' b:'+1' b:'1.5' b:'1e3' b:' 1' b:'12x' c:5");
+    e.words.has_texts_only = false;
+    assert_list(&e, "{\"a\":\"7\"}", "a:'7'");
+    end_test(&e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +281,7 @@ int main(void)
         cmocka_unit_test(many_keys_share_the_table),
         cmocka_unit_test(what_is_too_deep_or_too_long_is_tallied_once),
         cmocka_unit_test(each_refused_request_ends_clean),
+        cmocka_unit_test(where_all_are_texts_whole_numbers_are_numbers_again),
     };
 
     return cmocka_run_group_tests_name("chrome_arguments", tests, NULL, NULL);

@@ -62,7 +62,7 @@ static void finish(void)
 static void assert_has(const char *text)
 {
     if (!strstr(rig.text, text))
-        fail_msg("not there: %s\nin: %s", text, rig.text);
+        fail_msg("not there: %s\n in: %s", text, rig.text);
 }
 
 static void an_empty_trace_is_a_document(void **state)
@@ -412,12 +412,13 @@ static void cuts_are_marked(void **state)
     event.marks = TM_OUT_CUT_BEGIN;
     put_end(&event);
     event.marks = TM_OUT_CUT_END;
+    event.name = rig_name(&rig, "e2");
     put_end(&event);
-    event.marks = TM_OUT_CUT_BEGIN | TM_OUT_CUT_END | TM_OUT_UNFINISHED;
+    event.marks = TM_OUT_CUTS | TM_OUT_UNFINISHED;
     put_end(&event);
     finish();
-    assert_has("\"args\":{\"tracemill_cut\":\"begin\",\"tracemill_begin_ns\":1,\"tracemill_dur_ns\":8}}");
-    assert_has("{\"tracemill_cut\":\"end\",");
+    assert_has("\"name\":\"e\",\"args\":{\"tracemill_cut\":\"begin\",\"tracemill_begin_ns\":1,\"tracemill_dur_ns\":8}}");
+    assert_has("\"name\":\"e2\",\"args\":{\"tracemill_cut\":\"end\",");
     assert_has("{\"tracemill_cut\":\"both\",\"tracemill_begin_ns\":1,"
                "\"tracemill_dur_ns\":8,\"tracemill_unfinished\":true}");
     close_rig();
@@ -444,6 +445,20 @@ static void an_outer_span_stands_before_an_equal_inner_one(void **state)
                "{\"ph\":\"X\",\"pid\":7,\"tid\":9,\"ts\":0.01,\"dur\":0.01,\"name\":\"inner\"},\n"
                "{\"ph\":\"X\",\"pid\":7,\"tid\":10,\"ts\":0.01,\"dur\":0.01,\"name\":\"far\"},\n"
                "{\"ph\":\"X\",\"pid\":7,\"tid\":9,\"ts\":0.009,\"dur\":0.011,\"name\":\"longer\"},\n");
+    close_rig();
+}
+
+static void of_spans_that_begin_together_the_longer_one_stands_first(void **state)
+{
+    (void)state;
+    open_with(&plain);
+    const struct tm_out_event inner = span(&thread, 10000, 20100, "inner"), outer = span(&thread, 10000, 20200, "outer");
+
+    put_end(&inner);
+    put_end(&outer);
+    finish();
+    assert_has("\"name\":\"outer\"},\n"
+               "{\"ph\":\"X\",\"pid\":7,\"tid\":9,\"ts\":0.01,\"dur\":0.01,\"name\":\"inner\"}");
     close_rig();
 }
 
@@ -669,6 +684,7 @@ int main(void)
         cmocka_unit_test(only_what_is_asked_for_is_written),
         cmocka_unit_test(cuts_are_marked),
         cmocka_unit_test(an_outer_span_stands_before_an_equal_inner_one),
+        cmocka_unit_test(of_spans_that_begin_together_the_longer_one_stands_first),
         cmocka_unit_test(what_cannot_wait_is_written_all_the_same),
         cmocka_unit_test(arrows_come_out_of_the_first_span),
         cmocka_unit_test(arrows_that_are_forgotten_begin_anew),

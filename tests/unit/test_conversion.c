@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verbs that write traces, from a command line to files, with every request for memory refused in turn: a clean
- * error and nothing left under a final name.  Run in the folder of the sources. */
+ * error and nothing left under a final name; and that the accounts of the ledger keep their shares.  Run in the folder
+ * of the sources. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -129,11 +130,62 @@ static void what_is_read_again_counts_once(void **state)
     assert_ledger_is_even(&again);
 }
 
+/* A trace in which every table of the outputs fills up: tracks, counters, arrows whose begin is filtered out, texts. */
+static void write_crowded_trace(void)
+{
+    enum { EVENTS = 20000, TRACKS = 3000 };
+    char path[128];
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "%s/crowded.json", folder);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    (void)fputs("{\"traceEvents\":[", file);
+    for (int i = 0; i < EVENTS; i++) {
+        const int track = i % TRACKS, pid = track % 100 + 1, turn = i / TRACKS;
+
+        (void)fprintf(file, "%s{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%d,\"dur\":9,\"name\":\"f%d\",\"args\":{\"k%d\":%d}}",
+                      i ? ",\n" : "", pid, track, i, i % 9000, i % 2000, turn);
+        (void)fprintf(file, ",\n{\"ph\":\"C\",\"pid\":%d,\"ts\":%d,\"name\":\"c%d\",\"args\":{\"v\":%d}}", pid, i,
+                      i % 19000, turn);
+        if (i % 4 == 0)
+            (void)fprintf(file, ",\n{\"ph\":\"s\",\"pid\":%d,\"tid\":%d,\"ts\":%d,\"id\":%d,\"name\":\"a\"}", pid, track, i, i);
+    }
+    (void)fputs("]}", file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void accounts_keep_their_shares(void **state)
+{
+    static const struct {
+        const char *verb, *line;
+    } cases[] = {
+        { "convert", "x @/crowded.json -q --filter name!=a -o @/a.pftrace" },
+        { "convert", "x @/crowded.json -q --filter name!=a -o @/a.pftrace.gz" },
+        { "convert", "x @/crowded.json -q --plain --filter name!=a -o @/a.json.gz" },
+        { "split", "x @/crowded.json -q --filter name!=a --max-events 12000 -o @/parts" },
+    };
+
+    (void)state;
+    write_crowded_trace();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct tm_run run;
+
+        print_message("%s %s\n", cases[i].verb, cases[i].line);
+        test_run_init(&run);
+        assert_int_equal(run_verb(&run, cases[i].verb, cases[i].line), TM_OK);
+        for (int k = 0; k < TM_ACCOUNT_COUNT; k++)
+            assert_in_range(run.budget.peak_bytes[k], 0, tm_budget_share(&run.budget, (enum tm_account)k));
+        assert_ledger_is_even(&run);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(refusals_leave_no_file, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(what_is_read_again_counts_once, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(accounts_keep_their_shares, make_folder, remove_folder),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

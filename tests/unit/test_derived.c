@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/output/derived.h"
+#include "stages/output/derived/derived.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/output/exporter.h"
+#include "stages/output/export/exporter.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "stages/output/derived_private.h"
+#include "stages/output/derived/derived_private.h"
 #include "tests/support/export_rig.h"
 
 /* Tracks of the made trace; b is empty where a test does not use it. */

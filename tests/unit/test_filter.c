@@ -118,7 +118,7 @@ static void what_is_no_filter_is_refused_with_its_reason(void **state)
         if (!strstr(error.what, cases[i].reason))
             fail_msg("'%s': %s", cases[i].text, error.what);
     }
-    assert_int_equal(read_one(&filter, "class=kernal", &error), TM_ERR_USAGE);
+    assert_int_equal(read_one(&filter, "class=kernell", &error), TM_ERR_USAGE);
     assert_non_null(strstr(error.hint, "class=kernel"));
 }
 

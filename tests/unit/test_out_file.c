@@ -1,48 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/output/out_file.h"
+#include "stages/output/file/out_file.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "tests/support/test_run.h"
-
-static char folder[] = "/var/tmp/test-out-file-XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    memcpy(folder + sizeof(folder) - 7, "XXXXXX", 6);
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int count_entries(bool remove_them)
-{
-    DIR *dir = opendir(folder);
-    const struct dirent *entry;
-    int n = 0;
-
-    assert_non_null(dir);
-    while ((entry = readdir(dir))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        n++;
-        if (remove_them)
-            assert_int_equal(unlinkat(dirfd(dir), entry->d_name, 0), 0);
-    }
-    (void)closedir(dir);
-    return n;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    (void)count_entries(true);
-    return rmdir(folder);
-}
+#include "tests/support/test_folder.h"
 
 static size_t read_raw(const char *name, uint8_t *to, size_t room)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/output/out_rows.h"
+#include "stages/output/rows/out_rows.h"
 
 #include "tests/support/export_rig.h"
 
@@ -253,7 +253,7 @@ static void test_million(void **state)
 
     (void)state;
     test_run_init(&run);
-    share = tm_budget_share(&run.budget, TM_ACCOUNT_TABLES) / 4;
+    share = tm_budget_share(&run.budget, TM_ACCOUNT_MODEL) / 4;
     export_rig_init(&rig, &run, &recorder_with_ends);
     (void)fclose(rig.recorder.to);
     rig.recorder.to = NULL;
@@ -272,7 +272,7 @@ static void test_million(void **state)
     assert_int_equal(tm_out_rows_use(rows, &rig.recorder.writer, 999999, 0, &row, &written), TM_OK);
     assert_int_equal(row.tid, 999);
     assert_int_equal(row.pid, 1000101);
-    assert_in_range(run.budget.peak_bytes[TM_ACCOUNT_TABLES], 1, share);
+    assert_in_range(run.budget.peak_bytes[TM_ACCOUNT_MODEL], 1, share);
     tm_out_rows_free(rows);
     export_rig_free(&rig);
     assert_ledger_is_even(&run);

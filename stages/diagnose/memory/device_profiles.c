@@ -66,7 +66,7 @@ tm_status tm_device_profiles_begin(struct tm_device_profiles *p, const char *fil
     p->samples = 0;
     p->groups = tm_groups_new(p->run, TM_ACCOUNT_TABLES, sizeof(struct profile_row),
                               tm_tables_memory(p->run, TM_TABLES_PROFILES, 4, 2), merge_rows);
-    return p->groups ? tm_names_put(p->names, file, strlen(file), &p->now.file) : p->run->error.status;
+    return p->groups ? tm_names_put_string(p->names, file, &p->now.file) : p->run->error.status;
 }
 
 /* What a row is about: texts by their hashes, because a text may have two handles. */

@@ -41,8 +41,9 @@ struct inflate {
     uint32_t head_crc;
     uint32_t crc, length; /* of the member's data; length modulo 2^32, as in the trailer */
     z_stream zlib;
-    struct tm_fixed_pool zlib_memory; /* `pool`: zlib allocates when it is set up and when it first needs its window, and
-                                         gives nothing back before the end */
+    /* In `pool`: zlib allocates when it is set up and when it first needs its window, and gives nothing back before
+     * the end. */
+    struct tm_fixed_pool zlib_memory;
 #ifdef TM_HAVE_ISAL
     struct inflate_state isal;
 #endif

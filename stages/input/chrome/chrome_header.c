@@ -33,6 +33,10 @@ static const struct field metadata_fields[] = {
     { "highres-ticks", FIELD_IS_TRUE, HEADER(has_highres_ticks) },
 };
 
+static const struct field other_fields[] = {
+    { "tracemill.version", FIELD_IS_THERE, HEADER(is_converted) },
+};
+
 static const struct field distributed_fields[] = {
     { "backend", FIELD_TEXT, HEADER(backend) },
     { "rank", FIELD_INT64, HEADER(rank) },
@@ -220,6 +224,8 @@ const uint8_t *tm_chrome_header_member(struct tm_chrome_reader *reader, struct t
         return read_devices(reader, at);
     if (*at == '{' && tm_json_text_is(key, "metadata"))
         return read_fields(reader, at, FIELDS(metadata_fields), base);
+    if (*at == '{' && tm_json_text_is(key, "otherData"))
+        return read_fields(reader, at, FIELDS(other_fields), base);
     if (*at == '{' && tm_json_text_is(key, "distributedInfo"))
         return read_fields(reader, at, FIELDS(distributed_fields), base);
     return reader->engine->skip(reader, at);

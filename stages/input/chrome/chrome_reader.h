@@ -89,6 +89,7 @@ struct tm_chrome_header {
     bool has_events;             /* a member traceEvents has been seen */
     bool has_highres_ticks;      /* metadata.highres-ticks: as JAX's writer does */
     bool has_schema_version;     /* schemaVersion: as PyTorch's writer does */
+    bool is_converted;           /* otherData.tracemill.version: as our writer does */
     int64_t base_time_ns;        /* baseTimeNanoseconds: of ts 0, epoch; 0 = not told */
     int64_t rank, world_size;    /* distributedInfo; -1 = not told */
     char backend[32];            /* distributedInfo.backend: "nccl" */

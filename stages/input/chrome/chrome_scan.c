@@ -111,6 +111,7 @@ static void take_header(struct scan *s)
     put_version(e->cuda_runtime, sizeof(e->cuda_runtime), h->cuda_runtime);
     put_version(e->rocm, sizeof(e->rocm), h->hip_runtime);
     (void)snprintf(e->host, sizeof(e->host), "%s", h->host);
+    s->trace->has_memory_counters = h->is_converted;
     s->trace->origin = TM_ORIGIN_OTHER;
     if (s->tracks.has_planes) {
         s->trace->origin = TM_ORIGIN_JSON_COPY;

@@ -78,9 +78,10 @@ static tm_status process_of(struct tm_chrome_tracks *t, const struct tm_json_id 
     return st == TM_OK ? tm_rows_append(t->processes, &row) : st;
 }
 
-/* The number of a device whose streams are told by their events: it stands among those of the processes, with a row that
- * nobody reads. */
-static tm_status number_of_device(struct tm_chrome_tracks *t, enum tm_chrome_sort sort, int64_t ordinal, uint64_t *number)
+/* The number of a device whose streams are told by their events: it stands among those of the processes, with a row
+ * that nobody reads. */
+static tm_status number_of_device(struct tm_chrome_tracks *t, enum tm_chrome_sort sort, int64_t ordinal,
+                                  uint64_t *number)
 {
     const struct tm_chrome_process row = { .device = TM_NONE };
     char key[KEY_MOST];
@@ -411,7 +412,8 @@ static tm_status finish_thread(struct tm_chrome_tracks *t, const struct tm_chrom
 }
 
 /* Where it stands among the others, which no name tells. */
-static void place_track(const struct tm_chrome_track *row, const struct tm_chrome_process *owner, struct tm_track *track)
+static void place_track(const struct tm_chrome_track *row, const struct tm_chrome_process *owner,
+                        struct tm_track *track)
 {
     static const uint8_t sorts[] = {
         [TM_CHROME_THREAD] = TM_TRACK_THREAD,         [TM_CHROME_DEVICE] = TM_TRACK_THREAD,
@@ -458,7 +460,7 @@ static tm_status finish_track(struct tm_chrome_tracks *t, uint64_t number)
     if (st == TM_OK && row.sort == TM_CHROME_THREAD)
         st = finish_thread(t, &row, &owner, &track);
     else if (st == TM_OK && names[row.sort])
-        st = tm_names_put(t->trace->names, names[row.sort], strlen(names[row.sort]), &track.name);
+        st = tm_names_put_string(t->trace->names, names[row.sort], &track.name);
     to = st == TM_OK ? tm_rows_change(t->trace->tracks, number) : NULL;
     if (!to)
         return st == TM_OK ? t->run->error.status : st;

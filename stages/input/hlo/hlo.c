@@ -124,7 +124,7 @@ static tm_status tell_why(struct tm_hlo *hlo, uint64_t number)
         why = "some of its instructions are too large to be read";
     else
         return TM_OK;
-    return tm_names_put(hlo->trace->names, why, strlen(why), &row->why);
+    return tm_names_put_string(hlo->trace->names, why, &row->why);
 }
 
 tm_status tm_hlo_read(struct tm_hlo *hlo)

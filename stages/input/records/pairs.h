@@ -12,13 +12,13 @@
  *   arguments come before those of the end (what is longer than TM_ARGUMENTS_MOST: LONG_ARGUMENTS).  A begin
  *   without an end becomes a span of length 0 with TM_FLAG_OPEN (UNMATCHED_BEGIN), an end without a begin is left
  *   out (UNMATCHED_END).
- * - TM_FLOW_BEGIN, _STEP and _END stay as they are, but for correlation, which is another one for each flow of a key.  The records of a key, which has to be one of cat, name and id,
- *   are flows one after the other, and wrong ones are tallied, each once.  A begin after an end starts the next
- *   flow, under a reused id (REUSED_FLOW_ID); a begin after a begin starts the next one, and the one before never
- *   ended (UNMATCHED_FLOW), as does the last one of the key without an end.  An end closes no more than it has to:
- *   one begin may have several ends.  What comes before the first begin of a key belongs to its first flow, since
- *   the clocks of host and device differ; it has TM_FLAG_OPEN.  A key without any begin is one flow that never began
- *   (UNMATCHED_FLOW).
+ * - TM_FLOW_BEGIN, _STEP and _END stay as they are, but for correlation, which is another one for each flow of a
+ *   key.  The records of a key, which has to be one of cat, name and id, are flows one after the other, and wrong
+ *   ones are tallied, each once.  A begin after an end starts the next flow, under a reused id (REUSED_FLOW_ID); a
+ *   begin after a begin starts the next one, and the one before never ended (UNMATCHED_FLOW), as does the last one
+ *   of the key without an end.  An end closes no more than it has to: one begin may have several ends.  What comes
+ *   before the first begin of a key belongs to its first flow, since the clocks of host and device differ; it has
+ *   TM_FLAG_OPEN.  A key without any begin is one flow that never began (UNMATCHED_FLOW).
  *   PyTorch has all of that but reused ids: several `f` to an `s`, `f` before `s`, and many `f` without `s`.
  * Everything else of the track stays as it is.  A track of nothing else that is in order is not touched.  A track
  * that is sorted is tallied (UNSORTED_LINE) unless it has keys, and thus is no line of the file.

@@ -17,17 +17,16 @@ enum {
 
 tm_status tm_xarguments_make(struct tm_xspace *x)
 {
-    static const char long_name[] = "long_name", display_name[] = "display_name";
     struct tm_trace *const trace = x->source.trace;
     tm_status st;
 
     x->arguments = tm_take(&trace->run->budget, TM_ACCOUNT_INPUT, sizeof(*x->arguments), &trace->run->error);
     if (!x->arguments)
         return trace->run->error.status;
-    st = tm_names_put(trace->names, long_name, sizeof(long_name) - 1, &x->arguments->long_name);
+    st = tm_names_put_string(trace->names, "long_name", &x->arguments->long_name);
     if (st != TM_OK)
         return st;
-    return tm_names_put(trace->names, display_name, sizeof(display_name) - 1, &x->arguments->display_name);
+    return tm_names_put_string(trace->names, "display_name", &x->arguments->display_name);
 }
 
 void tm_xarguments_free(struct tm_xspace *x)
@@ -49,7 +48,7 @@ static tm_status key_of(struct tm_xspace *x, uint64_t plane, int64_t id, tm_stri
     if (st != TM_OK || *key)
         return st;
     (void)snprintf(text, sizeof(text), "stat %" PRId64, id);
-    return tm_names_put(x->source.trace->names, text, strlen(text), key);
+    return tm_names_put_string(x->source.trace->names, text, key);
 }
 
 static void put_length(struct tm_arguments_builder *b, tm_strid key, uint64_t length)

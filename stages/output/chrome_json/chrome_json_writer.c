@@ -6,7 +6,7 @@
  *         \n nor \u0001 of a text as what they are: it shows the escape */
 #include "stages/output/chrome_json/chrome_flows.h"
 #include "stages/output/chrome_json/chrome_order.h"
-#include "stages/output/json_text.h"
+#include "stages/output/text/json_values.h"
 
 struct chrome_json {
     struct tm_trace_writer base;

@@ -2,7 +2,7 @@
 #ifndef TM_CHROME_ORDER_H
 #define TM_CHROME_ORDER_H
 
-#include "stages/output/text_sink.h"
+#include "stages/output/text/text_sink.h"
 #include "stages/output/trace_writer.h"
 
 /* Of spans of a row that are equal in the file, readers take the first one for the outer one.  Those that are equal to

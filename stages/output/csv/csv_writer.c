@@ -4,8 +4,8 @@
  * take for a formula gets an apostrophe before it: names are somebody else's words.  All memory is one piece of a
  * fixed size.
  * source: RFC 4180, with LF at the end of a line */
-#include "stages/output/json_text.h"
-#include "stages/output/out_text.h"
+#include "stages/output/text/json_values.h"
+#include "stages/output/text/out_text.h"
 
 static const char header[] = "host,process,row,lane,kind,class,name,start_ps,dur_ps,value,step,device,correlation,"
                              "category,arguments\n";

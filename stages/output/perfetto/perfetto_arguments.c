@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stages/output/out_text.h"
+#include "stages/output/text/out_text.h"
 
 enum { NUMBER_MOST = 4096 /* bytes of a number as it was written; longer ones stay texts */ };
 
@@ -31,20 +31,19 @@ void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_l
 
 static tm_status is_essential(struct tm_perfetto_arguments *a, tm_strid key, bool *wanted)
 {
-    const size_t at = key % TM_PERFETTO_KNOWN_KEYS;
+    struct tm_name_answer *known = tm_name_answer(a->keys, TM_PERFETTO_KNOWN_KEYS, key);
     const char *text;
     size_t length;
 
-    if (!a->keys[at].is_known || a->keys[at].id != key) {
+    if (!known->is_known) {
         const tm_status status = tm_names_text(a->names->names, key, TM_PERFETTO_TEXT_MOST, &text, &length);
 
         if (status != TM_OK)
             return status;
-        a->keys[at].id = key;
-        a->keys[at].is_known = true;
-        a->keys[at].is_essential = tm_is_essential_argument(text, length);
+        known->is_known = true;
+        known->answer = tm_is_essential_argument(text, length);
     }
-    *wanted = a->keys[at].is_essential;
+    *wanted = known->answer;
     return TM_OK;
 }
 

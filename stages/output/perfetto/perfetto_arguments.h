@@ -3,6 +3,7 @@
 #define TM_PERFETTO_ARGUMENTS_H
 
 #include "pipeline/arguments.h"
+#include "stages/output/name_answers.h"
 #include "stages/output/perfetto/perfetto_names.h"
 #include "stages/output/trace_writer.h"
 
@@ -28,10 +29,7 @@ struct tm_perfetto_arguments {
     Perfetto__DebugAnnotation value[TM_PERFETTO_VALUES_MOST];
     Perfetto__DebugAnnotation *at[TM_PERFETTO_VALUES_MOST];
     struct tm_perfetto_inside inside[TM_PERFETTO_VALUES_MOST];
-    struct {
-        tm_strid id;
-        bool is_known, is_essential;
-    } keys[TM_PERFETTO_KNOWN_KEYS]; /* what --args essential says of a key, by its handle */
+    struct tm_name_answer keys[TM_PERFETTO_KNOWN_KEYS]; /* whether they are essential */
 };
 
 /* in: a  zeroed memory */

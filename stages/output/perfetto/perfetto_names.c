@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "stages/output/out_text.h"
+#include "stages/output/text/out_text.h"
 
 static const uint8_t table_bits[TM_PERFETTO_TABLES] = {
     [TM_PERFETTO_CATEGORIES] = TM_PERFETTO_CATEGORY_BITS,

@@ -10,12 +10,21 @@
 tm_status tm_packets_open(struct tm_packets *p, struct tm_run *run, bool is_deflating)
 {
     p->run = run;
-    return is_deflating ? tm_deflater_open(&p->deflater, run, TM_DEFLATE_ZLIB) : TM_OK;
+    if (!is_deflating)
+        return TM_OK;
+    p->deflated = tm_take(&run->budget, TM_ACCOUNT_TABLES, TM_PACKETS_DEFLATED_BYTES, &run->error);
+    if (p->deflated)
+        p->deflater = tm_deflater_new(run, TM_DEFLATE_ZLIB);
+    return p->deflater ? TM_OK : run->error.status;
 }
 
 void tm_packets_close(struct tm_packets *p)
 {
-    tm_deflater_close(&p->deflater);
+    tm_deflater_free(p->deflater);
+    if (p->deflated)
+        tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p->deflated, TM_PACKETS_DEFLATED_BYTES);
+    p->deflater = NULL;
+    p->deflated = NULL;
 }
 
 void tm_packets_begin_file(struct tm_packets *p, struct tm_out_file *file)
@@ -39,19 +48,19 @@ static size_t pack(struct tm_packets *p, Perfetto__TracePacket *packet)
 static void deflate_block(struct tm_packets *p)
 {
     Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
-    z_stream *const z = &p->deflater.zlib;
+    z_stream *const z = &p->deflater->zlib;
     int result = deflateReset(z);
 
     assert(result == Z_OK);
     z->next_in = p->block;
     z->avail_in = (uInt)p->used;
     z->next_out = p->deflated;
-    z->avail_out = sizeof(p->deflated);
+    z->avail_out = TM_PACKETS_DEFLATED_BYTES;
     result = deflate(z, Z_FINISH);
     assert(result == Z_STREAM_END);
     (void)result;
     packet.has_compressed_packets = true;
-    packet.compressed_packets = (ProtobufCBinaryData){ sizeof(p->deflated) - z->avail_out, p->deflated };
+    packet.compressed_packets = (ProtobufCBinaryData){ TM_PACKETS_DEFLATED_BYTES - z->avail_out, p->deflated };
     p->used = 0;
     p->used = pack(p, &packet);
 }
@@ -60,7 +69,7 @@ static tm_status write_block(struct tm_packets *p)
 {
     tm_status status;
 
-    if (p->deflater.is_open && p->used > 0 && p->used <= TM_PACKETS_BLOCK_BYTES)
+    if (p->deflater && p->used > 0 && p->used <= TM_PACKETS_BLOCK_BYTES)
         deflate_block(p);
     status = tm_out_file_write(p->file, p->block, p->used);
     p->used = 0;

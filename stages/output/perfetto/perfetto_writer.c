@@ -16,7 +16,7 @@ static_assert(PACKET_BYTES + TM_PERFETTO_SCRATCH_BYTES + 2 * TM_ARGUMENTS_MOST +
                       TM_PERFETTO_VALUES_MOST * ARGUMENT_BYTES + TM_PERFETTO_FRESH * ENTRY_BYTES <= TM_PACKET_MOST,
               "the largest packet fits into a block");
 
-/* The viewer numbers the arrows that the input has from 0 on, and spans that are joined must not share these numbers. */
+/* The viewer numbers the arrows that the input has from 0 on: spans that are joined must not share these numbers. */
 static const uint64_t own_flow = UINT64_C(1) << 63;
 
 static const char *const own_key_text[TM_PERFETTO_OWN_KEYS] = {
@@ -43,7 +43,7 @@ static tm_status open_parts(struct tm_perfetto *w, struct tm_names *names)
     tm_perfetto_names_open(&w->names, names);
     tm_perfetto_arguments_open(&w->arguments, &w->names);
     for (size_t i = 0; status == TM_OK && i < TM_PERFETTO_OWN_KEYS; i++)
-        status = tm_names_put(names, own_key_text[i], strlen(own_key_text[i]), &w->own_keys[i]);
+        status = tm_names_put_string(names, own_key_text[i], &w->own_keys[i]);
     return status;
 }
 

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A filter's terms against events.  What depends on a host alone (devices, times of steps) is looked up once for each;
+ * what a pattern says of a name is kept in a table of fixed size, so that most events cost no text. */
+#include "stages/output/export/event_filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/glob.h"
+#include "stages/output/name_answers.h"
+
+enum { NAME_MOST = 4096, EVENT_NAMES = 4096, TRACK_NAMES = 256 /* powers of two */ };
+
+struct times {
+    int64_t begin_ps, end_ps; /* end not included */
+};
+
+struct tm_event_filter {
+    struct tm_run *run;
+    struct tm_names *names;
+    const struct tm_filter *filter;
+    uint32_t has[TM_FILTER_KINDS]; /* how many terms of a kind */
+    /* of the present host */
+    struct times wanted[TM_FILTER_TERMS]; /* in order, apart from each other */
+    size_t wanted_count;
+    struct times steps[TM_FILTER_TERMS];
+    size_t step_count;
+    bool devices[TM_DEVICES_MOST], no_device;
+    struct tm_name_answer events[EVENT_NAMES], tracks[TRACK_NAMES]; /* what the patterns say of their names */
+};
+
+struct tm_event_filter *tm_event_filter_new(struct tm_run *run, struct tm_names *names, const struct tm_filter *filter)
+{
+    struct tm_event_filter *const f = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*f), &run->error);
+
+    if (!f)
+        return NULL;
+    f->run = run;
+    f->names = names;
+    f->filter = filter;
+    for (size_t i = 0; i < filter->count; i++)
+        f->has[filter->terms[i].kind]++;
+    return f;
+}
+
+void tm_event_filter_free(struct tm_event_filter *f)
+{
+    if (f)
+        tm_give(&f->run->budget, TM_ACCOUNT_TABLES, f, sizeof(*f));
+}
+
+/* --- a host begins --- */
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct times *x = a, *y = b;
+
+    return (x->begin_ps > y->begin_ps) - (x->begin_ps < y->begin_ps);
+}
+
+static int64_t after(int64_t first_ps, int64_t ps)
+{
+    int64_t sum;
+
+    return ps == INT64_MAX || __builtin_add_overflow(first_ps, ps, &sum) ? INT64_MAX : sum;
+}
+
+static void find_times(struct tm_event_filter *f, int64_t first_ps)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < f->filter->count; i++) {
+        const struct tm_filter_term *const term = &f->filter->terms[i];
+
+        if (term->kind == TM_FILTER_TIME)
+            f->wanted[count++] = (struct times){ after(first_ps, term->begin), after(first_ps, term->end) };
+    }
+    qsort(f->wanted, count, sizeof(*f->wanted), by_begin);
+    f->wanted_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct times *const last = f->wanted_count ? &f->wanted[f->wanted_count - 1] : NULL;
+
+        if (!last || f->wanted[i].begin_ps > last->end_ps)
+            f->wanted[f->wanted_count++] = f->wanted[i];
+        else if (f->wanted[i].end_ps > last->end_ps)
+            last->end_ps = f->wanted[i].end_ps;
+    }
+}
+
+/* The time of the steps of a term: from the begin of the first to the end of the last. */
+static tm_status find_steps(struct tm_event_filter *f, const struct tm_trace *trace, const struct tm_filter_term *term)
+{
+    const uint64_t count = tm_rows_count(trace->steps.marks);
+    struct times *const times = &f->steps[f->step_count];
+
+    *times = (struct times){ INT64_MAX, INT64_MIN };
+    for (uint64_t k = term->begin < 0 ? 0 : (uint64_t)term->begin; k < count && (int64_t)k < term->end; k++) {
+        const struct tm_step_mark *const mark = tm_rows_at(trace->steps.marks, k);
+
+        if (!mark)
+            return f->run->error.status;
+        if (mark->begin_ps < times->begin_ps)
+            times->begin_ps = mark->begin_ps;
+        if (mark->begin_ps + mark->dur_ps > times->end_ps)
+            times->end_ps = mark->begin_ps + mark->dur_ps;
+    }
+    f->step_count += times->begin_ps <= times->end_ps;
+    return TM_OK;
+}
+
+static bool is_named(const struct tm_device *device, const char *text)
+{
+    const char *const slash = strrchr(device->id, '/'), *const of_host = slash ? slash + 1 : device->id;
+    const char *const kind = tm_device_kind_name[device->kind];
+    const size_t host = (size_t)(of_host - device->id);
+
+    if (strcmp(text, device->id) == 0 || strcmp(text, of_host) == 0 || strcmp(text, kind) == 0)
+        return true;
+    return strncmp(text, device->id, host) == 0 && strcmp(text + host, kind) == 0;
+}
+
+static void find_devices(struct tm_event_filter *f, const struct tm_trace *trace)
+{
+    memset(f->devices, 0, sizeof(f->devices));
+    f->no_device = false;
+    for (size_t i = 0; i < f->filter->count; i++) {
+        const struct tm_filter_term *const term = &f->filter->terms[i];
+
+        if (term->kind != TM_FILTER_DEVICE)
+            continue;
+        f->no_device |= strcmp(term->text, "host") == 0;
+        for (uint32_t k = 0; k < trace->device_count; k++)
+            f->devices[k] |= is_named(&trace->devices[k], term->text);
+    }
+}
+
+tm_status tm_event_filter_begin_host(struct tm_event_filter *f, const struct tm_trace *trace)
+{
+    tm_status st = TM_OK;
+
+    find_times(f, trace->first_ps);
+    find_devices(f, trace);
+    f->step_count = 0;
+    for (size_t i = 0; i < f->filter->count && st == TM_OK; i++)
+        if (f->filter->terms[i].kind == TM_FILTER_STEP)
+            st = find_steps(f, trace, &f->filter->terms[i]);
+    return st;
+}
+
+/* --- time, device, step --- */
+
+static bool lies_in(const struct times *times, int64_t begin_ps, int64_t end_ps)
+{
+    if (begin_ps == end_ps)
+        return begin_ps >= times->begin_ps && begin_ps < times->end_ps;
+    return begin_ps < times->end_ps && end_ps > times->begin_ps;
+}
+
+/* Cut the part of an event to the wanted time; false: it lies outside. */
+static bool cut(const struct tm_event_filter *f, struct tm_wanted *part)
+{
+    const int64_t begin_ps = part->begin_ps, end_ps = part->end_ps;
+    bool is_in = false;
+
+    for (size_t i = 0; i < f->wanted_count; i++) {
+        const struct times *const times = &f->wanted[i];
+
+        if (!lies_in(times, begin_ps, end_ps))
+            continue;
+        if (!is_in && begin_ps < times->begin_ps)
+            part->begin_ps = times->begin_ps;
+        part->end_ps = end_ps < times->end_ps ? end_ps : times->end_ps;
+        is_in = true;
+    }
+    return is_in;
+}
+
+static bool is_on(const struct tm_event_filter *f, uint32_t device)
+{
+    return device < TM_DEVICES_MOST ? f->devices[device] : f->no_device;
+}
+
+static bool is_in_steps(const struct tm_event_filter *f, uint32_t step, int64_t begin_ps, int64_t end_ps)
+{
+    if (step == TM_NONE) {
+        for (size_t i = 0; i < f->step_count; i++)
+            if (lies_in(&f->steps[i], begin_ps, end_ps))
+                return true;
+        return false;
+    }
+    for (size_t i = 0; i < f->filter->count; i++) {
+        const struct tm_filter_term *const term = &f->filter->terms[i];
+
+        if (term->kind == TM_FILTER_STEP && (int64_t)step >= term->begin && (int64_t)step < term->end)
+            return true;
+    }
+    return false;
+}
+
+/* --- names --- */
+
+/* out: of those given: any of a kind, none of NOT_NAME */
+static bool fits(const struct tm_event_filter *f, const char *text, size_t length, enum tm_filter_kind kind)
+{
+    for (size_t i = 0; i < f->filter->count; i++)
+        if (f->filter->terms[i].kind == kind && tm_glob_fits(f->filter->terms[i].text, text, length))
+            return true;
+    return f->has[kind] == 0;
+}
+
+/* What the patterns say of a name of that kind.  in: known  of the name */
+static tm_status ask(struct tm_event_filter *f, struct tm_name_answer *known, enum tm_filter_kind kind, bool *is_wanted)
+{
+    const char *text;
+    size_t length;
+
+    if (!known->is_known) {
+        const tm_status st = tm_names_text(f->names, known->name, NAME_MOST, &text, &length);
+
+        if (st != TM_OK)
+            return st;
+        known->is_known = true;
+        known->answer = fits(f, text, length, kind);
+        if (kind == TM_FILTER_NAME && f->has[TM_FILTER_NOT_NAME] && fits(f, text, length, TM_FILTER_NOT_NAME))
+            known->answer = false;
+    }
+    *is_wanted = known->answer;
+    return TM_OK;
+}
+
+/* --- events --- */
+
+static bool has_class(const struct tm_event_filter *f, uint8_t class)
+{
+    for (size_t i = 0; i < f->filter->count; i++)
+        if (f->filter->terms[i].kind == TM_FILTER_CLASS && f->filter->terms[i].begin == class)
+            return true;
+    return false;
+}
+
+static bool is_long_enough(const struct tm_event_filter *f, const struct tm_record *record)
+{
+    if (record->kind >= TM_COUNTER || tm_event_is_instant(record))
+        return true;
+    for (size_t i = 0; i < f->filter->count; i++)
+        if (f->filter->terms[i].kind == TM_FILTER_MIN && record->dur_ps >= f->filter->terms[i].begin)
+            return true;
+    return false;
+}
+
+/* What needs no text, the cheapest first. */
+static bool passes(const struct tm_event_filter *f, const struct tm_track *track, const struct tm_event *event,
+                   struct tm_wanted *part)
+{
+    if (f->has[TM_FILTER_CLASS] && !has_class(f, event->record.class))
+        return false;
+    if (f->has[TM_FILTER_MIN] && !is_long_enough(f, &event->record))
+        return false;
+    if (f->has[TM_FILTER_DEVICE] && !is_on(f, tm_event_device(track, event)))
+        return false;
+    if (f->has[TM_FILTER_STEP] && !is_in_steps(f, event->step, part->begin_ps, part->end_ps))
+        return false;
+    return !f->has[TM_FILTER_TIME] || cut(f, part);
+}
+
+tm_status tm_event_filter_take(struct tm_event_filter *f, const struct tm_track *track, const struct tm_event *event,
+                               struct tm_wanted *wanted)
+{
+    const struct tm_record *const record = &event->record;
+    tm_status st = TM_OK;
+
+    *wanted = (struct tm_wanted){ true, record->start_ps, record->start_ps + record->dur_ps };
+    wanted->is_wanted = passes(f, track, event, wanted);
+    if (wanted->is_wanted && f->has[TM_FILTER_TRACK])
+        st = ask(f, tm_name_answer(f->tracks, TRACK_NAMES, track->name), TM_FILTER_TRACK, &wanted->is_wanted);
+    if (st == TM_OK && wanted->is_wanted && (f->has[TM_FILTER_NAME] || f->has[TM_FILTER_NOT_NAME]))
+        st = ask(f, tm_name_answer(f->events, EVENT_NAMES, record->name), TM_FILTER_NAME, &wanted->is_wanted);
+    return st;
+}
+
+void tm_event_filter_take_derived(const struct tm_event_filter *f, const struct tm_derived_row *row,
+                                  struct tm_wanted *wanted)
+{
+    *wanted = (struct tm_wanted){ true, row->begin_ps, row->end_ps };
+    if (f->has[TM_FILTER_DEVICE] && !is_on(f, row->device))
+        wanted->is_wanted = false;
+    if (wanted->is_wanted && f->has[TM_FILTER_STEP])
+        wanted->is_wanted = is_in_steps(f, TM_NONE, row->begin_ps, row->end_ps);
+    if (wanted->is_wanted && f->has[TM_FILTER_TIME])
+        wanted->is_wanted = cut(f, wanted);
+}

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Open spans by track and lane, and by their end.  A lane is a chain from its innermost span outwards; a heap of node
+ * numbers tells which span ends next.  Memory: nodes in blocks that stay where they are, a table of the tracks that
+ * have something open (those that have not are swept out before it grows), the lanes past the first one of a track,
+ * and a block of arguments for each span where they are held; all of it is counted against what was given. */
+#include "stages/output/export/lanes.h"
+
+#include <string.h>
+
+#include "pipeline/hash.h"
+
+enum { BLOCK_NODES = 128, SLOTS_FIRST = 64, LANES_FIRST = 4, LANES_KEPT = 64, NO_NODE = 0xffffffff };
+
+struct node {
+    struct tm_lane_span span;
+    uint64_t number;         /* counts up: when it was opened */
+    uint8_t *held;           /* own and common arguments; NULL = none */
+    size_t held_bytes;
+    uint32_t outer;          /* on its lane; of a free node the next free one */
+    uint32_t before, after;  /* in the order of opening */
+    uint32_t place;          /* in the heap */
+};
+
+struct lane {
+    int64_t end_ps;          /* of the innermost */
+    uint64_t key;
+    uint32_t inner, depth;
+};
+
+struct slot {
+    uint64_t track;
+    struct lane first;
+    struct lane *more;       /* lanes from 1 on */
+    uint32_t count, room;    /* lanes looked at; `more` has room for */
+    uint32_t open;           /* spans on all of them */
+    bool is_used;
+};
+
+struct tm_lanes {
+    struct tm_run *run;
+    struct tm_lanes_options options;
+    size_t used_bytes;
+    uint64_t seed, opened;
+    struct node **blocks;
+    uint32_t block_count, block_room;
+    uint32_t free_node, ended; /* ended: was given out last, to be released */
+    uint32_t first, last;    /* open ones in the order of opening */
+    struct slot *slots;      /* slot_count: a power of two */
+    size_t slot_count, slots_used, slots_empty; /* empty: used by a track with nothing open */
+    uint32_t *heap;
+    size_t open, heap_room;
+};
+
+/* --- memory --- */
+
+static tm_status too_much(struct tm_lanes *l)
+{
+    (void)tm_fail(&l->run->error, TM_ERR_LIMIT, -1,
+                  "%zu spans are open at the same time, and one more does not fit into %zu KiB", l->open,
+                  l->options.memory_bytes >> 10);
+    tm_hint(&l->run->error, "give more memory: --memory %zuM", l->run->budget.limit_bytes / TM_MIB * 2);
+    return TM_ERR_LIMIT;
+}
+
+/* Grow a block, or make one.  *block stays as it is on failure. */
+static tm_status grow(struct tm_lanes *l, void **block, size_t old_bytes, size_t new_bytes)
+{
+    struct tm_budget *const budget = &l->run->budget;
+    void *at;
+
+    if (l->used_bytes > l->options.memory_bytes || new_bytes > l->options.memory_bytes - l->used_bytes)
+        return too_much(l); /* a move holds both blocks for a moment */
+    at = old_bytes ? tm_retake(budget, l->options.account, *block, old_bytes, new_bytes, &l->run->error)
+                   : tm_take(budget, l->options.account, new_bytes, &l->run->error);
+    if (!at)
+        return l->run->error.status;
+    *block = at;
+    l->used_bytes += new_bytes - old_bytes;
+    return TM_OK;
+}
+
+static void give(struct tm_lanes *l, void *block, size_t bytes)
+{
+    if (!block)
+        return;
+    tm_give(&l->run->budget, l->options.account, block, bytes);
+    l->used_bytes -= bytes;
+}
+
+struct tm_lanes *tm_lanes_new(struct tm_run *run, const struct tm_lanes_options *options)
+{
+    struct tm_lanes *const l = tm_take(&run->budget, options->account, sizeof(*l), &run->error);
+    void *slots = NULL;
+
+    if (!l)
+        return NULL;
+    *l = (struct tm_lanes){ .run = run, .options = *options, .used_bytes = sizeof(*l), .seed = tm_hash_seed(l),
+                            .free_node = NO_NODE, .ended = NO_NODE, .first = NO_NODE, .last = NO_NODE };
+    if (grow(l, &slots, 0, SLOTS_FIRST * sizeof(*l->slots)) != TM_OK) {
+        tm_lanes_free(l);
+        return NULL;
+    }
+    l->slots = slots;
+    l->slot_count = SLOTS_FIRST;
+    return l;
+}
+
+static struct node *node_at(const struct tm_lanes *l, uint32_t number)
+{
+    return &l->blocks[number / BLOCK_NODES][number % BLOCK_NODES];
+}
+
+void tm_lanes_free(struct tm_lanes *l)
+{
+    if (!l)
+        return;
+    for (uint32_t i = 0; i < l->block_count; i++) {
+        for (uint32_t k = 0; k < BLOCK_NODES; k++)
+            give(l, l->blocks[i][k].held, l->blocks[i][k].held_bytes);
+        give(l, l->blocks[i], BLOCK_NODES * sizeof(**l->blocks));
+    }
+    give(l, l->blocks, l->block_room * sizeof(*l->blocks));
+    for (size_t i = 0; i < l->slot_count; i++)
+        give(l, l->slots[i].more, l->slots[i].room * sizeof(struct lane));
+    give(l, l->slots, l->slot_count * sizeof(*l->slots));
+    give(l, l->heap, l->heap_room * sizeof(*l->heap));
+    tm_give(&l->run->budget, l->options.account, l, sizeof(*l));
+}
+
+/* --- tracks that have something open --- */
+
+static struct slot *find_slot(const struct tm_lanes *l, uint64_t track)
+{
+    const size_t mask = l->slot_count - 1;
+    size_t at = (size_t)tm_hash_mix(track, l->seed) & mask;
+
+    while (l->slots[at].is_used && l->slots[at].track != track)
+        at = (at + 1) & mask;
+    return &l->slots[at];
+}
+
+/* Put those that have something open into a new table; what is empty gives its lanes back. */
+static tm_status resize_slots(struct tm_lanes *l, size_t count)
+{
+    struct slot *const old = l->slots;
+    const size_t old_count = l->slot_count;
+    void *slots = NULL;
+    const tm_status st = grow(l, &slots, 0, count * sizeof(*l->slots));
+
+    if (st != TM_OK)
+        return st;
+    l->slots = slots;
+    l->slot_count = count;
+    l->slots_used = l->slots_empty = 0;
+    for (size_t i = 0; i < old_count; i++) {
+        if (old[i].is_used && old[i].open) {
+            *find_slot(l, old[i].track) = old[i];
+            l->slots_used++;
+        } else {
+            give(l, old[i].more, old[i].room * sizeof(struct lane));
+        }
+    }
+    give(l, old, old_count * sizeof(*old));
+    return TM_OK;
+}
+
+/* The slot of a track; made where there is none. */
+static tm_status make_slot(struct tm_lanes *l, uint64_t track, struct slot **slot)
+{
+    tm_status st = TM_OK;
+
+    *slot = find_slot(l, track);
+    if ((*slot)->is_used)
+        return TM_OK;
+    if ((l->slots_used + 1) * 2 > l->slot_count) {
+        st = resize_slots(l, l->slots_empty * 2 > l->slots_used ? l->slot_count : l->slot_count * 2);
+        *slot = find_slot(l, track);
+    }
+    if (st != TM_OK)
+        return st;
+    **slot = (struct slot){ .track = track, .first.inner = NO_NODE, .is_used = true };
+    l->slots_used++;
+    l->slots_empty++;
+    return TM_OK;
+}
+
+static struct lane *lane_at(struct slot *slot, uint32_t lane)
+{
+    return lane ? &slot->more[lane - 1] : &slot->first;
+}
+
+/* Make room for a lane. */
+static tm_status make_lane(struct tm_lanes *l, struct slot *slot, uint32_t lane)
+{
+    void *more = slot->more;
+    uint32_t room = slot->room ? slot->room : LANES_FIRST;
+    tm_status st = TM_OK;
+
+    while (room < lane)
+        room *= 2;
+    if (lane && room != slot->room) {
+        st = grow(l, &more, slot->room * sizeof(struct lane), room * sizeof(struct lane));
+        slot->more = more;
+        slot->room = st == TM_OK ? room : slot->room;
+    }
+    for (; st == TM_OK && slot->count <= lane; slot->count++)
+        *lane_at(slot, slot->count) = (struct lane){ .inner = NO_NODE };
+    return st;
+}
+
+/* --- nodes --- */
+
+static tm_status add_block(struct tm_lanes *l)
+{
+    const uint32_t room = l->block_room ? l->block_room * 2 : 16;
+    void *blocks = l->blocks, *block = NULL;
+    tm_status st = TM_OK;
+
+    if (l->block_count == l->block_room) {
+        st = grow(l, &blocks, l->block_room * sizeof(*l->blocks), room * sizeof(*l->blocks));
+        l->blocks = blocks;
+        l->block_room = st == TM_OK ? room : l->block_room;
+    }
+    if (st == TM_OK)
+        st = grow(l, &block, 0, BLOCK_NODES * sizeof(struct node));
+    if (st != TM_OK)
+        return st;
+    l->blocks[l->block_count] = block;
+    for (uint32_t k = BLOCK_NODES; k-- > 0;) {
+        l->blocks[l->block_count][k].outer = l->free_node;
+        l->free_node = l->block_count * BLOCK_NODES + k;
+    }
+    l->block_count++;
+    return TM_OK;
+}
+
+/* Keep the arguments of a node beside it. */
+static tm_status hold(struct tm_lanes *l, struct node *n)
+{
+    struct tm_arguments *const own = &n->span.event.own, *const common = &n->span.event.common;
+    void *held = NULL;
+    size_t bytes;
+    tm_status st;
+
+    if (!l->options.holds)
+        *own = *common = (struct tm_arguments){ .bytes = NULL };
+    if (__builtin_add_overflow(own->length, common->length, &bytes))
+        return too_much(l);
+    if (!bytes)
+        return TM_OK;
+    st = grow(l, &held, 0, bytes);
+    if (st != TM_OK)
+        return st;
+    n->held = held;
+    n->held_bytes = bytes;
+    if (own->length)
+        memcpy(n->held, own->bytes, own->length);
+    if (common->length)
+        memcpy(n->held + own->length, common->bytes, common->length);
+    own->bytes = n->held;
+    common->bytes = n->held + own->length;
+    return TM_OK;
+}
+
+static void release_ended(struct tm_lanes *l)
+{
+    struct node *n;
+
+    if (l->ended == NO_NODE)
+        return;
+    n = node_at(l, l->ended);
+    give(l, n->held, n->held_bytes);
+    n->held = NULL;
+    n->outer = l->free_node;
+    l->free_node = l->ended;
+    l->ended = NO_NODE;
+}
+
+/* --- the heap: heap[0] ends first --- */
+
+static bool ends_before(const struct tm_lanes *l, uint32_t a, uint32_t b)
+{
+    const struct node *const x = node_at(l, a), *const y = node_at(l, b);
+    const struct tm_out_event *const e = &x->span.event, *const f = &y->span.event;
+
+    if (e->end_ps != f->end_ps)
+        return e->end_ps < f->end_ps;
+    if (!l->options.outer_first)
+        return x->number > y->number;
+    return e->begin_ps != f->begin_ps ? e->begin_ps > f->begin_ps : x->number < y->number;
+}
+
+static void put_at(struct tm_lanes *l, size_t at, uint32_t number)
+{
+    l->heap[at] = number;
+    node_at(l, number)->place = (uint32_t)at;
+}
+
+static void sift_up(struct tm_lanes *l, size_t at)
+{
+    const uint32_t moving = l->heap[at];
+
+    while (at && ends_before(l, moving, l->heap[(at - 1) / 2])) {
+        put_at(l, at, l->heap[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+    put_at(l, at, moving);
+}
+
+static void sift_down(struct tm_lanes *l, size_t at)
+{
+    const uint32_t moving = l->heap[at];
+
+    for (;;) {
+        size_t child = 2 * at + 1;
+
+        if (child >= l->open)
+            break;
+        child += child + 1 < l->open && ends_before(l, l->heap[child + 1], l->heap[child]);
+        if (!ends_before(l, l->heap[child], moving))
+            break;
+        put_at(l, at, l->heap[child]);
+        at = child;
+    }
+    put_at(l, at, moving);
+}
+
+void tm_lanes_changed(struct tm_lanes *l)
+{
+    for (size_t i = l->open / 2; i-- > 0;)
+        sift_down(l, i);
+}
+
+/* --- opening --- */
+
+bool tm_lanes_choose(const struct tm_lanes *l, struct tm_lane_span *span)
+{
+    struct slot *const slot = find_slot(l, span->track);
+    const uint32_t count = slot->is_used ? slot->count : 0;
+
+    for (span->lane = 0; span->lane < count; span->lane++) {
+        const struct lane *const lane = lane_at(slot, span->lane);
+
+        if (!lane->depth || (lane->depth < TM_LANE_DEPTH && lane->key == span->key &&
+                             lane->end_ps >= span->event.end_ps))
+            return true;
+    }
+    return span->lane < TM_LANES_MOST;
+}
+
+/* Everything that opening a span may need, so that nothing is half done when memory runs out. */
+static tm_status make_room(struct tm_lanes *l, const struct tm_lane_span *span, struct slot **slot)
+{
+    const size_t room = l->heap_room ? l->heap_room * 2 : BLOCK_NODES;
+    void *heap = l->heap;
+    tm_status st = make_slot(l, span->track, slot);
+
+    if (st == TM_OK)
+        st = make_lane(l, *slot, span->lane);
+    if (st == TM_OK && l->free_node == NO_NODE)
+        st = add_block(l);
+    if (st == TM_OK && l->open == l->heap_room) {
+        st = grow(l, &heap, l->heap_room * sizeof(*l->heap), room * sizeof(*l->heap));
+        l->heap = heap;
+        l->heap_room = st == TM_OK ? room : l->heap_room;
+    }
+    return st;
+}
+
+static void link_node(struct tm_lanes *l, struct slot *slot, uint32_t number)
+{
+    struct node *const n = node_at(l, number);
+    struct lane *const lane = lane_at(slot, n->span.lane);
+
+    n->number = l->opened++;
+    n->outer = lane->inner;
+    *lane = (struct lane){ n->span.event.end_ps, n->span.key, number, lane->depth + 1 };
+    l->slots_empty -= !slot->open++;
+    n->before = l->last;
+    n->after = NO_NODE;
+    if (l->last == NO_NODE)
+        l->first = number;
+    else
+        node_at(l, l->last)->after = number;
+    l->last = number;
+    l->heap[l->open] = number;
+    sift_up(l, l->open++);
+}
+
+tm_status tm_lanes_open(struct tm_lanes *l, const struct tm_lane_span *span)
+{
+    struct slot *slot;
+    struct node *n;
+    uint32_t number;
+    tm_status st;
+
+    release_ended(l);
+    st = make_room(l, span, &slot);
+    if (st != TM_OK)
+        return st;
+    number = l->free_node;
+    n = node_at(l, number);
+    l->free_node = n->outer;
+    n->span = *span;
+    n->span.event.row = NULL;
+    n->span.event.of = NULL;
+    n->span.event.trace = NULL;
+    st = hold(l, n);
+    if (st == TM_OK) {
+        link_node(l, slot, number);
+    } else {
+        n->outer = l->free_node;
+        l->free_node = number;
+    }
+    return st;
+}
+
+/* --- ending --- */
+
+static void empty_slot(struct tm_lanes *l, struct slot *slot)
+{
+    slot->count = 0;
+    l->slots_empty++;
+    if (slot->room <= LANES_KEPT)
+        return;
+    give(l, slot->more, slot->room * sizeof(struct lane));
+    slot->more = NULL;
+    slot->room = 0;
+}
+
+/* Of spans that begin and end together the outer one may leave its lane first. */
+static void unlink_node(struct tm_lanes *l, uint32_t number)
+{
+    const struct node *const n = node_at(l, number);
+    struct slot *const slot = find_slot(l, n->span.track);
+    struct lane *const lane = lane_at(slot, n->span.lane);
+    uint32_t inner = lane->inner;
+
+    if (inner == number) {
+        lane->inner = n->outer;
+    } else {
+        while (node_at(l, inner)->outer != number)
+            inner = node_at(l, inner)->outer;
+        node_at(l, inner)->outer = n->outer;
+    }
+    if (--lane->depth) {
+        lane->end_ps = node_at(l, lane->inner)->span.event.end_ps;
+        lane->key = node_at(l, lane->inner)->span.key;
+    }
+    if (!--slot->open)
+        empty_slot(l, slot);
+    *(n->before == NO_NODE ? &l->first : &node_at(l, n->before)->after) = n->after;
+    *(n->after == NO_NODE ? &l->last : &node_at(l, n->after)->before) = n->before;
+}
+
+/* in: at  in the heap */
+static const struct tm_lane_span *take_out(struct tm_lanes *l, size_t at)
+{
+    const uint32_t last = l->heap[--l->open];
+
+    l->ended = l->heap[at];
+    if (at < l->open) {
+        put_at(l, at, last);
+        sift_up(l, at);
+        sift_down(l, node_at(l, last)->place);
+    }
+    unlink_node(l, l->ended);
+    return &node_at(l, l->ended)->span;
+}
+
+const struct tm_lane_span *tm_lanes_next_end(struct tm_lanes *l, int64_t until_ps)
+{
+    release_ended(l);
+    if (!l->open || node_at(l, l->heap[0])->span.event.end_ps > until_ps)
+        return NULL;
+    return take_out(l, 0);
+}
+
+const struct tm_lane_span *tm_lanes_end_empty(struct tm_lanes *l, uint64_t track)
+{
+    struct slot *const slot = find_slot(l, track);
+
+    release_ended(l);
+    for (uint32_t i = 0; slot->is_used && i < slot->count; i++) {
+        const struct lane *const lane = lane_at(slot, i);
+        const struct node *const n = lane->depth ? node_at(l, lane->inner) : NULL;
+
+        if (n && n->span.event.begin_ps == n->span.event.end_ps)
+            return take_out(l, n->place);
+    }
+    return NULL;
+}
+
+/* --- looking --- */
+
+uint32_t tm_lanes_innermost(const struct tm_lanes *l, uint64_t track)
+{
+    struct slot *const slot = find_slot(l, track);
+    uint32_t found = UINT32_MAX;
+    uint64_t latest = 0;
+
+    for (uint32_t i = 0; slot->is_used && i < slot->count; i++) {
+        const struct lane *const lane = lane_at(slot, i);
+        const uint64_t number = lane->depth ? node_at(l, lane->inner)->number : 0;
+
+        if (lane->depth && (found == UINT32_MAX || number > latest)) {
+            found = i;
+            latest = number;
+        }
+    }
+    return found;
+}
+
+struct tm_lane_span *tm_lanes_each(struct tm_lanes *l, size_t *at)
+{
+    const uint32_t number = *at ? node_at(l, (uint32_t)(*at - 1))->after : l->first;
+
+    *at = (size_t)number + 1;
+    return number == NO_NODE ? NULL : &node_at(l, number)->span;
+}
+
+struct tm_lane_span *tm_lanes_each_back(struct tm_lanes *l, size_t *at)
+{
+    const uint32_t number = *at ? node_at(l, (uint32_t)(*at - 1))->before : l->last;
+
+    *at = (size_t)number + 1;
+    return number == NO_NODE ? NULL : &node_at(l, number)->span;
+}
+
+size_t tm_lanes_count(const struct tm_lanes *l)
+{
+    return l->open;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Clocks of several hosts on one: which begins it, who is placed where, what cannot be. */
+#include "pipeline/commands/host_clocks.h"
+#include "tests/support/test_run.h"
+
+enum { HOSTS = 3 };
+static const int64_t s_ns = 1000000000, day_ns = INT64_C(86400) * 1000000000, epoch_ns = INT64_C(1700000000) * 1000000000;
+
+static void the_earliest_host_begins_the_clock_of_the_output(void **state)
+{
+    const struct {
+        const char *label;
+        int64_t base_ns[HOSTS], first_ps[HOSTS], epoch_ns, offset_ps[HOSTS];
+    } cases[] = {
+        { "the second is the earliest", { epoch_ns + s_ns, epoch_ns, epoch_ns + 2 * s_ns }, { 5, 5, 5 }, epoch_ns,
+          { s_ns * 1000, 0, 2 * s_ns * 1000 } },
+        { "one does not tell", { epoch_ns + s_ns, 0, epoch_ns }, { 0 }, epoch_ns, { s_ns * 1000, 0, 0 } },
+        { "one tells a time that cannot be", { epoch_ns, epoch_ns + 3 * day_ns, epoch_ns + day_ns }, { 0 }, epoch_ns,
+          { 0, 0, day_ns * 1000 } },
+        { "nobody tells", { 0 }, { 7, 8, 9 }, 0, { 0 } },
+        { "an event before time 0", { epoch_ns, epoch_ns, epoch_ns }, { 0, -1, -1001 }, epoch_ns - 2,
+          { 2000, 2000, 2000 } },
+        { "the same on a clock that reads 0", { 0 }, { 0, -1, 0 }, 0, { 1000, 1000, 1000 } },
+        { "further back than picoseconds count", { 0 }, { 0, INT64_MIN, 0 }, 0, { INT64_MAX, INT64_MAX, INT64_MAX } },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct tm_host_clock clocks[HOSTS];
+
+        for (size_t k = 0; k < HOSTS; k++)
+            clocks[k] = (struct tm_host_clock){ .base_ns = cases[i].base_ns[k], .first_ps = cases[i].first_ps[k] };
+        print_message("%s\n", cases[i].label);
+        assert_int_equal(tm_host_clocks_place(clocks, HOSTS), cases[i].epoch_ns);
+        for (size_t k = 0; k < HOSTS; k++)
+            assert_int_equal(clocks[k].offset_ps, cases[i].offset_ps[k]);
+    }
+}
+
+static void a_host_tells_what_its_clock_read(void **state)
+{
+    const struct {
+        uint8_t origin;
+        uint64_t begin_ns;
+        int64_t origin_us, base_ns;
+    } cases[] = {
+        { TM_ORIGIN_XSPACE, (uint64_t)epoch_ns, 17, epoch_ns },
+        { TM_ORIGIN_XSPACE, UINT64_MAX, 17, 0 },
+        { TM_ORIGIN_PYTORCH, 5, epoch_ns / 1000, epoch_ns },
+        { TM_ORIGIN_PYTORCH, 5, INT64_MAX, 0 },
+        { TM_ORIGIN_PYTORCH, 5, -1, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct tm_trace trace = { .origin = cases[i].origin, .origin_us = cases[i].origin_us, .first_ps = 42 };
+        struct tm_host_clock clock;
+
+        trace.environment.begin_ns = cases[i].begin_ns;
+        tm_host_clock_note(&clock, &trace);
+        assert_int_equal(clock.base_ns, cases[i].base_ns);
+        assert_int_equal(clock.first_ps, 42);
+        assert_true(clock.is_noted);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_earliest_host_begins_the_clock_of_the_output),
+        cmocka_unit_test(a_host_tells_what_its_clock_read),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
