@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes through `convert` and `split`: open with arguments, analysis (of every other input), the exporter with
+ * every writer, as a whole and in parts of a few slices.  What is written never gets a name; what is looked for are
+ * errors that the sanitizers see, endless loops, parts without an end, and memory that is kept.
+ * Seeds: the recorded profiles, and what tests/fuzz/make_seeds.py makes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "pipeline/commands/conversion.h"
+#include "pipeline/commands/convert.h"
+#include "pipeline/settings.h"
+#include "pipeline/spill.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { PARTS_MOST = 100000 /* an input of 16 KiB has fewer slices and values */ };
+
+static const char folder[] = "/tmp";
+static struct tm_setting_set settings; /* too large for a stack */
+
+/* Where parts end, and the one that is being written. */
+struct parts {
+    struct tm_run *run;
+    struct tm_out_file *file;
+    uint64_t every; /* slices and values */
+    uint64_t begun, count;
+};
+
+static bool wants_cut(void *to, const struct tm_export_counts *counts, uint64_t raw_bytes, size_t open_spans,
+                      int64_t time_ps)
+{
+    struct parts *const parts = to;
+    const uint64_t written = counts->slices + counts->counters;
+
+    (void)raw_bytes;
+    (void)open_spans;
+    (void)time_ps;
+    if (!parts->begun)
+        parts->begun = written + 1;
+    return written >= parts->begun - 1 + parts->every;
+}
+
+static tm_status next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps, struct tm_out_file **next)
+{
+    struct parts *const parts = to;
+
+    (void)time_ps;
+    if (counts->first_ps != INT64_MAX && counts->first_ps > counts->last_ps)
+        abort();
+    if (++parts->count > PARTS_MOST)
+        abort();
+    tm_out_file_free(parts->file);
+    parts->file = tm_out_file_open(parts->run, folder, "part", false);
+    parts->begun = 0;
+    *next = parts->file;
+    return parts->file ? TM_OK : parts->run->error.status;
+}
+
+static tm_status write_hosts(struct tm_conversion *c, struct tm_trace_writer *writer, struct tm_exporter *exporter,
+                             struct tm_out_file *file)
+{
+    tm_status st = writer->type->begin_file(writer, file);
+
+    if (st == TM_OK)
+        tm_exporter_begin_file(exporter);
+    for (uint32_t i = 0; i < c->inputs.host_count && st == TM_OK; i++)
+        st = tm_conversion_events(c, i, exporter);
+    return st == TM_OK ? writer->type->end_file(writer) : st;
+}
+
+/* in: every  a part ends after so many slices and values; 0 = never */
+static tm_status write_trace(struct tm_conversion *c, const struct tm_trace_writer_type *type, uint64_t every)
+{
+    struct parts parts = { .run = c->run, .every = every };
+    const struct tm_writer_options options = tm_conversion_writer(c, false);
+    struct tm_export_options export = { .derived = c->derived, .names_hosts = c->inputs.host_count > 1,
+                                        .wants_cut = every ? wants_cut : NULL, .next_file = next_file, .to = &parts };
+    struct tm_exporter *exporter = NULL;
+    tm_status st = TM_OK;
+
+    parts.file = tm_out_file_open(c->run, folder, "whole", false);
+    export.writer = parts.file ? type->open(c->run, c->names, &options) : NULL;
+    if (export.writer)
+        exporter = tm_exporter_new(c->run, c->names, &export);
+    st = exporter ? write_hosts(c, export.writer, exporter, parts.file) : c->run->error.status;
+    tm_exporter_free(exporter);
+    if (export.writer)
+        type->free(export.writer);
+    tm_out_file_free(parts.file);
+    return st;
+}
+
+static void convert(struct tm_run *run, const struct tm_options *options, bool is_plain)
+{
+    static const struct tm_trace_writer_type *const types[] = { &tm_perfetto_writer, &tm_chrome_json_writer,
+                                                                &tm_csv_writer };
+    struct tm_conversion c = { .run = NULL };
+    tm_status st = tm_conversion_open(&c, run, options, "convert", is_plain);
+
+    if (st == TM_OK)
+        st = tm_conversion_prepare(&c);
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]) && st == TM_OK; i++) {
+        st = write_trace(&c, types[i], 0);
+        if (st == TM_OK && types[i] != &tm_csv_writer)
+            st = write_trace(&c, types[i], 3);
+    }
+    tm_conversion_close(&c);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const int fd = memfd_create("input", MFD_CLOEXEC);
+    char path[64];
+    char *inputs[] = { path };
+    struct tm_options options = { .input_count = 0 };
+    struct tm_run run = { .quiet = true };
+
+    if (fd < 0)
+        return 0;
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    tm_settings_init(&settings);
+    if (write(fd, data, size) == (ssize_t)size && tm_settings_apply(&settings, &options, &run.error) == TM_OK) {
+        options.inputs = inputs;
+        options.input_count = 1;
+        tm_budget_init(&run.budget, (size_t)TM_MEMORY_LEAST_MIB * TM_MIB);
+        tm_progress_init(&run.progress, true);
+        if (tm_spill_choose_dir(&run, NULL, folder) == TM_OK)
+            convert(&run, &options, size & 1);
+    }
+    (void)close(fd);
+    return 0;
+}
