@@ -353,7 +353,6 @@ static tm_status read_message(struct scan *s, struct tm_reader *w, const struct 
     }
     tm_tally_add(&s->run->tallies, TM_TALLY_PROFILER_WARNING, 1);
     if (s->x->warn)
-        if (s->x->warn)
         s->x->warn(s->x->warn_to, (const char *)view.at, (size_t)(view.end - view.at));
     return TM_OK;
 }
