@@ -23,10 +23,12 @@ from perfetto.sources import all_sources  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import Scratch, run  # noqa: E402
 
-# Real files that are looked at without --full: each kind once, the small ones.
-QUICK = ("made/*", "generated/*", "jax-json/xla-*", "xspace/jax-mi300-gemm*", "xspace/xla-*", "logdir/train/*",
-         "kineto/*alexnet*", "kineto/*event_sync*", "kineto/*mi250*", "kineto/*sglang*", "chrome/*simple*", "chrome/*x_event*",
-         "chrome/*rocprofiler*")
+# What is looked at without --full, and in which formats.
+QUICK = (("made/*", (".pftrace", ".pftrace.gz", ".json.gz")),
+         *((pattern, (".pftrace", ".json.gz")) for pattern in (
+             "generated/gpu-*", "generated/tpu-xplane", "jax-json/xla-gtx*", "xspace/jax-mi300-gemm*", "logdir/train/*/vm.trace*",
+             "kineto/*alexnet*", "kineto/*mi250*", "chrome/*x_event*")))
+ALL = (".pftrace", ".pftrace.gz", ".json.gz")
 SHOWN = 14
 
 
@@ -52,8 +54,12 @@ def check(source, out, options=("--plain",), with_arguments=True):
     return wrong, held
 
 
-def run_source(tap, source, folder, keep):
-    for suffix in source.formats:
+def formats_of(name, is_full):
+    return ALL if is_full else next((formats for pattern, formats in QUICK if fnmatchcase(name, pattern)), ())
+
+
+def run_source(tap, source, formats, folder, keep):
+    for suffix in formats:
         out = folder / f"{source.file_name}{suffix}"
         try:
             wrong, held = check(source, out)
@@ -81,12 +87,11 @@ def main():
             print("\n".join(source.name for source in sources))
             return
         for source in sources:
-            if source.missing or why:
-                tap.skip(source.name, source.missing or why)
-            elif not options.full and not any(fnmatchcase(source.name, pattern) for pattern in QUICK):
-                tap.skip(source.name, "--full")
+            formats = formats_of(source.name, options.full)
+            if source.missing or why or not formats:
+                tap.skip(source.name, source.missing or why or "--full")
             else:
-                run_source(tap, source, folder, options.keep)
+                run_source(tap, source, formats, folder, options.keep)
     tap.done()
 
 

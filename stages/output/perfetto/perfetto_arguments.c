@@ -12,7 +12,10 @@
 
 #include "stages/output/text/out_text.h"
 
-enum { NUMBER_MOST = 4096 /* bytes of a number as it was written; longer ones stay texts */ };
+enum {
+    NUMBER_MOST = 4096, /* bytes of a number as it was written; longer ones stay texts */
+    KEY_MOST = 480,     /* bytes of a key that comes again; what is longer is cut */
+};
 
 void tm_perfetto_arguments_open(struct tm_perfetto_arguments *a, struct tm_perfetto_names *names)
 {
@@ -27,6 +30,7 @@ void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_l
 {
     a->level = level;
     a->count = a->inside_count = 0;
+    tm_json_keys_begin(&a->seen);
 }
 
 static tm_status is_essential(struct tm_perfetto_arguments *a, tm_strid key, bool *wanted)
@@ -182,12 +186,65 @@ static tm_status set_value(struct tm_perfetto_arguments *a, Perfetto__DebugAnnot
     }
 }
 
-static tm_status set_key(struct tm_perfetto_arguments *a, Perfetto__DebugAnnotation *value, tm_strid key)
+/* Viewers take '.', '[' and ']' of a key for '_', so that two keys may become one. */
+static tm_status hash_key(struct tm_perfetto_arguments *a, tm_strid key, uint64_t *hash)
+{
+    const size_t place = key % TM_PERFETTO_KNOWN_KEYS;
+    char shown[KEY_MOST];
+    const char *text;
+    size_t length;
+    tm_status status;
+
+    *hash = a->hashes[place].hash;
+    if (key && a->hashes[place].id == key)
+        return TM_OK;
+    status = tm_names_text(a->names->names, key, TM_PERFETTO_TEXT_MOST, &text, &length);
+    if (status != TM_OK)
+        return status;
+    if (length <= sizeof(shown)) {
+        for (size_t i = 0; i < length; i++)
+            shown[i] = text[i] == '.' || text[i] == '[' || text[i] == ']' ? '_' : text[i];
+        text = shown;
+    }
+    *hash = tm_json_key_hash(text, length);
+    a->hashes[place].id = key;
+    a->hashes[place].hash = *hash;
+    return TM_OK;
+}
+
+/* "key (2)": of values of one name viewers keep the last one only. */
+static tm_status set_numbered_key(struct tm_perfetto_arguments *a, Perfetto__DebugAnnotation *value, tm_strid key,
+                                  uint64_t number)
+{
+    char text[KEY_MOST + 32];
+    ProtobufCBinaryData plain;
+    const tm_status status = tm_perfetto_text(a->names, key, &plain);
+    size_t length = plain.len < KEY_MOST ? plain.len : KEY_MOST;
+
+    if (status != TM_OK || !plain.data)
+        return status;
+    a->names->is_cut |= length < plain.len;
+    memcpy(text, plain.data, length);
+    length += (size_t)snprintf(text + length, sizeof(text) - length, " (%" PRIu64 ")", number);
+    value->name_field_case = PERFETTO__DEBUG_ANNOTATION__NAME_FIELD_NAME;
+    value->name = tm_perfetto_copy(a->names, text, length);
+    return TM_OK;
+}
+
+/* in: object  of the event that it is a key of; its arguments: 0 */
+static tm_status set_key(struct tm_perfetto_arguments *a, Perfetto__DebugAnnotation *value, tm_strid key,
+                         uint32_t object)
 {
     ProtobufCBinaryData text;
-    uint64_t iid;
-    const tm_status status = tm_perfetto_number(a->names, TM_PERFETTO_KEYS, key, &iid, &text);
+    uint64_t iid, number, hash;
+    tm_status status = hash_key(a, key, &hash);
 
+    if (status != TM_OK)
+        return status;
+    number = tm_json_keys_take(&a->seen, hash, object);
+    if (number)
+        return set_numbered_key(a, value, key, number);
+    status = tm_perfetto_number(a->names, TM_PERFETTO_KEYS, key, &iid, &text);
     value->name_field_case = iid ? PERFETTO__DEBUG_ANNOTATION__NAME_FIELD_NAME_IID
                                  : PERFETTO__DEBUG_ANNOTATION__NAME_FIELD_NAME;
     if (iid)
@@ -197,8 +254,10 @@ static tm_status set_key(struct tm_perfetto_arguments *a, Perfetto__DebugAnnotat
     return status;
 }
 
-/* The nodes of one list, as values one after the other. */
-static tm_status take_nodes(struct tm_perfetto_arguments *a, struct tm_arguments nodes, bool is_array, uint8_t depth)
+/* The nodes of one list, as values one after the other.
+ * in: object  its number in the event; the arguments: 0 */
+static tm_status take_nodes(struct tm_perfetto_arguments *a, struct tm_arguments nodes, bool is_array, uint8_t depth,
+                            uint32_t object)
 {
     struct tm_argument argument;
     tm_status status = TM_OK;
@@ -215,7 +274,7 @@ static tm_status take_nodes(struct tm_perfetto_arguments *a, struct tm_arguments
         if (!value)
             return TM_OK;
         if (!is_array)
-            status = set_key(a, value, argument.key);
+            status = set_key(a, value, argument.key, object);
         if (status == TM_OK)
             status = set_value(a, value, &argument, depth);
     }
@@ -230,13 +289,13 @@ tm_status tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, struct tm_a
         a->names->is_cut = true;
         list.length = TM_ARGUMENTS_MOST;
     }
-    return take_nodes(a, list, false, 0);
+    return take_nodes(a, list, false, 0, 0);
 }
 
 tm_status tm_perfetto_argument(struct tm_perfetto_arguments *a, tm_strid key, Perfetto__DebugAnnotation **value)
 {
     *value = next_value(a);
-    return *value ? set_key(a, *value, key) : TM_OK;
+    return *value ? set_key(a, *value, key, 0) : TM_OK;
 }
 
 /* The values that take_nodes made of a list belong to the object or the list that it was inside of. */
@@ -266,7 +325,7 @@ tm_status tm_perfetto_arguments_end(struct tm_perfetto_arguments *a, Perfetto__T
         const struct tm_perfetto_inside inside = a->inside[i];
         const size_t first = a->count;
 
-        status = take_nodes(a, inside.nodes, inside.is_array, inside.depth);
+        status = take_nodes(a, inside.nodes, inside.is_array, inside.depth, (uint32_t)i + 1);
         set_children(a, &inside, first);
     }
     return status;

@@ -5,6 +5,7 @@
 #include "pipeline/arguments.h"
 #include "stages/output/name_answers.h"
 #include "stages/output/perfetto/perfetto_names.h"
+#include "stages/output/text/json_keys.h"
 #include "stages/output/trace_writer.h"
 
 enum {
@@ -30,6 +31,11 @@ struct tm_perfetto_arguments {
     Perfetto__DebugAnnotation *at[TM_PERFETTO_VALUES_MOST];
     struct tm_perfetto_inside inside[TM_PERFETTO_VALUES_MOST];
     struct tm_name_answer keys[TM_PERFETTO_KNOWN_KEYS]; /* whether they are essential */
+    struct tm_json_keys seen;                           /* of this event */
+    struct {
+        tm_strid id;   /* 0 = none */
+        uint64_t hash; /* of the key as viewers show it */
+    } hashes[TM_PERFETTO_KNOWN_KEYS];
 };
 
 /* in: a  zeroed memory */

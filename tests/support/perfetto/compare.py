@@ -185,10 +185,11 @@ def in_json(value):
     return clean(value) if isinstance(value, str) else value
 
 
-def one_of_each(pairs):
-    """In a JSON no key comes twice."""
+def one_of_each(pairs, shown):
+    """No key comes twice."""
     seen = Counter()
     for key, value in pairs:
+        key = shown(key)
         seen[key] += 1
         yield (key if seen[key] == 1 else f"{key} ({seen[key]})"), value
 
@@ -198,10 +199,9 @@ def arguments_of(recording, values_of, is_json):
     wanted, value_of, shown = Counter(), in_json if is_json else in_perfetto, str if is_json else as_key
     for row in recording.rows:
         for item in row.items:
-            pairs = values_of(item.args)
             rows = sorted(repr((clean(path), value_of(value)))
-                          for key, inner in (one_of_each(pairs) if is_json else pairs)
-                          for path, value in trace_tally.leaves(inner, shown(key), shown) if value_of(value) is not None)
+                          for key, inner in one_of_each(values_of(item.args), shown)
+                          for path, value in trace_tally.leaves(inner, key, shown) if value_of(value) is not None)
             wanted[(trace_tally.to_ns(item.begin), clean(item.name), tuple(rows))] += 1
     return wanted
 

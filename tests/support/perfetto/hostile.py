@@ -45,6 +45,8 @@ def odd():
     yield '{"ph":"X","pid":-1,"tid":4294967296,"ts":50,"dur":1,"name":"numbers out of range"}'
     yield '{"ph":"B","pid":1,"tid":4,"ts":60,"name":"never ended"}'
     yield '{"ph":"E","pid":1,"tid":5,"ts":61}'
+    yield '{"ph":"B","pid":1,"tid":6,"ts":60,"name":"told twice","args":{"k":"begin","a.b":1,"a_b":2,"o":{"x.y":1,"x_z":2}}}'
+    yield '{"ph":"E","pid":1,"tid":6,"ts":62,"args":{"k":"end","a[b]":3}}'
     yield '{"ph":"b","pid":1,"cat":"c","id":1,"ts":70,"name":"async"}'
     yield '{"ph":"b","pid":1,"cat":"c","id":2,"ts":72,"name":"async"}'
     yield '{"ph":"e","pid":1,"cat":"c","id":1,"ts":75,"name":"async"}'

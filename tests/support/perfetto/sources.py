@@ -15,8 +15,6 @@ from perfetto.compare import arguments_of
 from made import GENERATOR, Made
 from tracemill import SHARED
 
-PERFETTO, PERFETTO_GZ, JSON_GZ = ".pftrace", ".pftrace.gz", ".json.gz"
-ALL_FORMATS = (PERFETTO, PERFETTO_GZ, JSON_GZ)
 TRACES = SHARED / "traces"
 FOLDERS = ("jax-json", "xspace", "logdir", "kineto", "chrome")
 NOT_READ = ("xspace/corrupt-*", "chrome/perfetto--*", "chrome/*rocprof-908*")  # refused with what they are
@@ -26,8 +24,8 @@ EVENTS = 4000  # of a generated profile
 class Source:
     """A file to convert and what it holds.  missing: why it is not there, or None."""
 
-    def __init__(self, name, path, formats=ALL_FORMATS, make=None, missing=None):
-        self.name, self._path, self.formats, self.make, self.missing = name, path, formats, make, missing
+    def __init__(self, name, path, make=None, missing=None):
+        self.name, self._path, self.make, self.missing = name, path, make, missing
 
     @property
     def path(self):
