@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import trace_tally  # noqa: E402
 from perfetto import importer  # noqa: E402
-from perfetto.compare import (DERIVED, OWN_PROCESS, argument_of, clean, compare_counters, compare_slices,  # noqa: E402
+from perfetto.compare import (DERIVED, argument_of, clean, compare_counters, compare_slices,  # noqa: E402
                               differences, is_derived, label_of_track, origin_ns)
 from perfetto.held import Held  # noqa: E402
 from perfetto.sources import all_sources  # noqa: E402
@@ -49,11 +49,12 @@ def convert(source, out, *options):
 # --- what was worked out --------------------------------------------------------------------------------------
 
 def derived_slices(held, name):
-    """out: {process: the slices on its row of that name, in the order of time}"""
+    """out: {process: the slices on its rows of that name, which may begin with a device's, in the order of time}"""
     found = defaultdict(list)
     for track in held.tracks.values():
-        if label_of_track(track)[1] == name + DERIVED:
-            found[label_of_track(track)[0]] += track.slices
+        process, row = label_of_track(track)
+        if row == name + DERIVED or row.endswith(f" {name}{DERIVED}"):
+            found[process] += track.slices
     return {process: sorted(slices, key=lambda s: s.ts) for process, slices in found.items()}
 
 
@@ -122,8 +123,8 @@ def check_derived(source, folder):
     wrong += compare_gaps(summary, held, clock) + compare_findings(summary, held) + compare_derived_counters(held)
     if summary["steps"]["source"] == "host":
         wrong += compare_steps(summary, held, clock)
-    runs = sum(len(s) for s in derived_slices(held, "run").values())
-    return wrong + [f"{runs} instants tell of the run"] * (runs != 1)
+    verdicts = [s.name for slices in derived_slices(held, "Analysis").values() for s in slices]
+    return wrong + [f"verdict: {verdicts}"] * (verdicts != [clean(summary["verdict"]["text"])])
 
 
 # --- arguments ------------------------------------------------------------------------------------------------
@@ -187,8 +188,8 @@ def whole(test):
 
 
 def is_long(_, item):
-    """An instant has no length by its nature; what an allocator tells is none."""
-    return item.end - item.begin >= 20 * 10**6 or (item.is_instant and item.name != "[memory]")
+    """An instant has no length by its nature."""
+    return item.is_instant or item.end - item.begin >= 20 * 10**6
 
 
 def filters_of(recording):
