@@ -103,7 +103,7 @@ def at_one_time(tap, folder, kind, event, count):
     listed = json.loads((out / "index.json").read_text(encoding="utf-8")) if result.status == 0 else {"parts": [], "total": {}}
     total, parts = listed["total"], listed["parts"]
     new = total.get("slices", 0) - total.get("pieces", 0)
-    tap.ok(new == count and 1 < len(parts) <= count // 500 and total["slices"] <= 10 * count, f"{count} {kind} at one time",
+    tap.ok(new == count and 1 < len(parts) <= 60 and total["slices"] <= 10 * count, f"{count} {kind} at one time",
            result, total, len(parts))
     tap.ok(not problem_of(result, out), f"{count} {kind} at one time: whole")
 
