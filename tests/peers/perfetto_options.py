@@ -162,11 +162,11 @@ def filtered(recording, keep):
     left = trace_tally.Recording()
     for row in recording.rows:
         other = trace_tally.Row(row.process, row.number, row.name, row.sort, row.order)
-        for item in row.items:
+        for place, item in enumerate(trace_tally.in_order(row.items)):  # of spans that are cut alike the outer one is first
             part = keep(row, item)
             if part:
                 piece = trace_tally.Item(*part, item.name, item.args, item.category, item.key, item.is_instant)
-                piece.place = item.place
+                piece.place = place
                 other.items.append(piece)
         trace_tally.place_on_lanes(other)
         if other.items:
