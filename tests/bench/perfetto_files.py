@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trace costs Perfetto's own importer, as it was recorded and as it is written anew: size, time and memory of the
-import, and what is lost there."""
+"""What a trace costs Perfetto's own importer, as it was recorded and as it is written anew: size, time and memory of
+the import, and what is lost there."""
 
 import subprocess
 import sys
@@ -50,8 +50,8 @@ class File:
 def convert(trace, folder, name, ending, options, memory):
     out = folder / f"bench{ending}"
     began = time.monotonic()
-    subprocess.run([str(BINARY), "convert", str(trace), "-o", str(out), "--memory", memory, "--quiet", *options], check=True,
-                   stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run([str(BINARY), "convert", str(trace), "-o", str(out), "--memory", memory, "--quiet", *options],
+                   check=True, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return File(name, out, round(time.monotonic() - began, 3))
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A converted trace and a part of a split one in the real Perfetto UI: the rows stand there, and nothing is complained of."""
+"""A converted trace and a part of a split one in the real Perfetto UI: the rows stand there, and nothing is complained
+of."""
 
 import sys
 from pathlib import Path

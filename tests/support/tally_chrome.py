@@ -18,9 +18,9 @@ DEVICES = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "Kernel"
           "collective_comm"}
 WHOLE = {"Trace", "external_correlation"}  # of no thread
 DEVICE_WORDS = {0: "cpu", 1: "gpu", 6: "gpu", 9: "xla", 12: "xpu", 13: "mps", 15: "hpu", 19: "mtia"}
-TORCH = DEVICES | WHOLE | {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_runtime", "cuda_driver", "cpu_op",
-         "user_annotation", "python_function", "overhead", "cuda_sync", "cpu_instant_event", "Kernel", "Memcpy", "Memset",
-         "Runtime", "Operator"}
+TORCH = DEVICES | WHOLE | {
+    "cuda_runtime", "cuda_driver", "cpu_op", "user_annotation", "python_function", "overhead", "cuda_sync",
+    "cpu_instant_event", "Runtime", "Operator"}
 
 
 def id_of(value):

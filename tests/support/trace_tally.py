@@ -24,7 +24,8 @@ class Item:
                  "is_instant")
 
     def __init__(self, begin, end, name, args=(), category="", key=None, is_instant=False):
-        self.begin, self.end, self.name, self.args, self.category = begin, max(begin, end), name or NO_NAME, args, category
+        self.begin, self.end, self.name = begin, max(begin, end), name or NO_NAME
+        self.args, self.category = args, category
         self.key, self.is_open, self.place, self.lane, self.depth, self.correlation = key, False, 0, 0, 0, None
         self.is_instant = is_instant
 
@@ -34,7 +35,8 @@ class Item:
 
 
 class Row:
-    """A thread, or what stands for one.  number: its id in the file, None = it has none; sort: THREAD, ASYNC or LOOSE."""
+    """A thread, or what stands for one.  number: its id in the file, None = it has none; sort: THREAD, ASYNC or
+    LOOSE."""
 
     def __init__(self, process, number, name, sort=THREAD, order=0):
         self.process, self.number, self.name, self.sort, self.order = process, number, name, sort, order
@@ -50,7 +52,8 @@ class Process:
 
 
 class Recording:
-    """rows; counters: (process, name) -> list of (time, value); arrows: list of Arrow; drops: what was left out, by name."""
+    """rows; counters: (process, name) -> list of (time, value); arrows: list of Arrow; drops: what was left out, by
+    name."""
 
     def __init__(self):
         self.rows, self.counters, self.arrows, self.drops = [], defaultdict(list), [], Counter()
@@ -62,7 +65,8 @@ class Arrow:
     __slots__ = ("key", "kind", "time", "row", "is_enclosed", "place")
 
     def __init__(self, key, kind, time, row, is_enclosed, place):
-        self.key, self.kind, self.time, self.row, self.is_enclosed, self.place = key, kind, time, row, is_enclosed, place
+        self.key, self.kind, self.time, self.row = key, kind, time, row
+        self.is_enclosed, self.place = is_enclosed, place
 
 
 def in_order(items):
@@ -120,8 +124,9 @@ def add_allocations(recording, allocations):
 # --- arrows ---------------------------------------------------------------------------------------------------
 
 def hold(row, arrows):
-    """Which span each end of an arrow on a row belongs to: {arrow: Item or None}.  One that is bound to what is around it, to
-    the span that was opened last, be it one without a length that stands there; others to the next one that begins."""
+    """Which span each end of an arrow on a row belongs to: {arrow: Item or None}.  One that is bound to what is around
+    it, to the span that was opened last, be it one without a length that stands there; others to the next one that
+    begins."""
     items, found, open_spans, at = in_order(row.items), {}, [], 0
     for arrow in sorted(arrows, key=lambda a: (a.time, a.place)):
         while at < len(items) and items[at].begin <= arrow.time:
@@ -138,8 +143,8 @@ def hold(row, arrows):
 
 
 def flows_of(arrows):
-    """The ends of each flow, one list for each, in the order of time.  Ends of one key are flows one after the other, each
-    from a begin to the next one; what comes before the first begin is left out."""
+    """The ends of each flow, one list for each, in the order of time.  Ends of one key are flows one after the other,
+    each from a begin to the next one; what comes before the first begin is left out."""
     by_key = defaultdict(list)
     for arrow in sorted(arrows, key=lambda a: (a.time, a.place)):
         by_key[arrow.key].append(arrow)
@@ -162,8 +167,8 @@ def as_in_json(row, held):
 
 
 def arrows_of(recording, is_json=False):
-    """Pairs of the spans that are joined, for each arrow of the input: a step goes on, ends all come from where the last
-    step or the begin was."""
+    """Pairs of the spans that are joined, for each arrow of the input: a step goes on, ends all come from where the
+    last step or the begin was."""
     by_row = defaultdict(list)
     for arrow in recording.arrows:
         by_row[arrow.row].append(arrow)

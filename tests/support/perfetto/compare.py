@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the importer holds against what a tally says that it must.  Each comparison gives lines that tell what differs; none
-where everything is equal."""
+"""What the importer holds against what a tally says that it must.  Each comparison gives lines that tell what differs;
+none where everything is equal."""
 
 import gzip
 import math
@@ -12,7 +12,6 @@ import trace_tally
 
 DERIVED = " · tracemill"  # in the names of rows and processes that were worked out
 NATURAL = range(1, 2**31)
-GIVEN_FROM = 1_000_001  # numbers that the program gives where the file's cannot be used
 ORIGIN = re.compile(rb'"origin_us"\s*:\s*"?(-?[0-9.]+)')
 NO_TEXT = re.compile("[\0\ud800-\udfff\ufffd]+")
 SHOWN = 4               # differences that are told of each sort
@@ -72,13 +71,15 @@ def nested(content):
 def wanted_rows(recording, is_json):
     found = defaultdict(list)
     for (row, lane), content in trace_tally.slices_by_row(recording).items():
-        content = sorted((ts, dur, clean(name), depth) for ts, dur, name, depth in (nested(content) if is_json else content))
+        content = nested(content) if is_json else content
+        content = sorted((ts, dur, clean(name), depth) for ts, dur, name, depth in content)
         found[(clean(row.process.name), clean(row.name))].append((row, lane, content))
     return found
 
 
 def clean(text):
-    """As it stands in an output: valid UTF-8 without NUL.  How many replacements stand for what was no text does not count."""
+    """As it stands in an output: valid UTF-8 without NUL.  How many replacements stand for what was no text does not
+    count."""
     return NO_TEXT.sub("\ufffd", text)
 
 
@@ -95,7 +96,7 @@ def compare_slices(recording, held, offset=0, is_json=False):
         all_theirs = Counter(s for content, n in theirs.items() for s in content for _ in range(n))
         lines += differences(f"{label}: slice", all_ours, all_theirs)
         if all_ours == all_theirs:
-            lines.append(f"{label}: the slices lie on other lanes: {sorted(map(len, ours))} wanted, {sorted(map(len, theirs))}")
+            lines.append(f"{label}: on other lanes: {sorted(map(len, theirs))}, not {sorted(map(len, ours))}")
     return lines
 
 
@@ -130,8 +131,8 @@ def compare_numbers(recording, held):
 def compare_counters(recording, held, offset=0):
     wanted = Counter((clean(process.name), clean(title), trace_tally.to_ns(ps), float(value))
                      for (process, title), rows in recording.counters.items() for ps, value, _ in rows)
-    got = Counter((clean(process or ""), clean(name or ""), ts + offset, float(value)) for ts, value, name, _, process in held.counters
-                  if not (name or "").endswith(DERIVED))
+    got = Counter((clean(process or ""), clean(name or ""), ts + offset, float(value))
+                  for ts, value, name, _, process in held.counters if not (name or "").endswith(DERIVED))
     return differences("counter", wanted, got)
 
 
@@ -141,7 +142,8 @@ def argument_of(row, is_json):
     prefix = next((p for p in ("debug.", "args.") if key.startswith(p)), None)
     if prefix is None or key[len(prefix):].startswith(("tracemill.", "tracemill_")):
         return None
-    value = {"string": clean(text or ""), "json": text, "real": near(real or 0) if is_json else float(real or 0), "bool": bool(whole)}.get(kind, whole)
+    real = near(real or 0) if is_json else float(real or 0)
+    value = {"string": clean(text or ""), "json": text, "real": real, "bool": bool(whole)}.get(kind, whole)
     return clean(key[len(prefix):]), value
 
 

@@ -27,7 +27,7 @@ class LocalRequest {
 
 const { Module, Instance, Memory } = WebAssembly;
 WebAssembly.Module = function (bytes) {
-    if (workerData.wasm32 && bytes.byteLength < PROBE_BYTES && bytes[8] === 5) // it has a memory section and nothing before
+    if (workerData.wasm32 && bytes.byteLength < PROBE_BYTES && bytes[8] === 5) // a memory section, and nothing before
         throw new WebAssembly.CompileError('64 bits are not wanted');
     return new Module(bytes);
 };

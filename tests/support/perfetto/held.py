@@ -20,8 +20,8 @@ where a.key = 'process_sort_index_hint'"""
 
 
 def unescaped(text):
-    """A text of a JSON.  The importer (v52) resolves escapes only where one of them is a quotation mark, and else keeps them as
-    they are written."""
+    """A text of a JSON.  The importer (v52) resolves escapes only where one of them is a quotation mark, and else
+    keeps them as they are written."""
     if text is None or "\\" not in text or '"' in text:
         return text
     try:
@@ -61,7 +61,8 @@ class Held:
         text = as_it_is if ".pftrace" in path.name else unescaped
         done = importer.load(path, *queries, seconds=seconds)
         self.error, self.seconds, self.heap = done.error, done.seconds, done.heap
-        self.stats, tracks, slices, self.counters, self.flows, self.orders = done.rows[:6] if not done.error else [[]] * 6
+        rows = [[]] * 6 if done.error else done.rows[:6]
+        self.stats, tracks, slices, self.counters, self.flows, self.orders = rows
         self.tracks = {row[0]: Track(row, text) for row in tracks}
         self.slices = {row[0]: Slice(row, text) for row in slices}
         self.counters = [[ts, value, text(name), pid, text(process)] for ts, value, name, pid, process in self.counters]
@@ -78,4 +79,5 @@ class Held:
         found = importer.complaints(self.stats, are_flows_cut)
         negative = sum(s.dur < 0 for s in self.slices.values())
         unnamed = sum(s.name is None for s in self.slices.values())
-        return found + [f"slices without an end: {negative}"] * bool(negative) + [f"without a name: {unnamed}"] * bool(unnamed)
+        found += [f"slices without an end: {negative}"] * bool(negative)
+        return found + [f"slices without a name: {unnamed}"] * bool(unnamed)

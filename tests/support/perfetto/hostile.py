@@ -31,8 +31,9 @@ def overlapping():
 
 
 def counters():
-    for number, value in enumerate(("1", "-2.5", "NaN", "Infinity", "-Infinity", '"7"', '"seven"', "null", "1e400", "[1]",
-                                    "12345678901234567890")):
+    values = ("1", "-2.5", "NaN", "Infinity", "-Infinity", '"7"', '"seven"', "null", "1e400", "[1]",
+              "12345678901234567890")
+    for number, value in enumerate(values):
         yield f'{{"ph":"C","pid":1,"ts":{number},"name":"level","args":{{"value":{value}}}}}'
 
 
@@ -45,15 +46,17 @@ def odd():
     yield '{"ph":"X","pid":-1,"tid":4294967296,"ts":50,"dur":1,"name":"numbers out of range"}'
     yield '{"ph":"B","pid":1,"tid":4,"ts":60,"name":"never ended"}'
     yield '{"ph":"E","pid":1,"tid":5,"ts":61}'
-    yield '{"ph":"B","pid":1,"tid":6,"ts":60,"name":"told twice","args":{"k":"begin","a.b":1,"a_b":2,"o":{"x.y":1,"x_z":2}}}'
+    yield '{"ph":"B","pid":1,"tid":6,"ts":60,"name":"told twice",' \
+          '"args":{"k":"begin","a.b":1,"a_b":2,"o":{"x.y":1,"x_z":2}}}'
     yield '{"ph":"E","pid":1,"tid":6,"ts":62,"args":{"k":"end","a[b]":3}}'
     yield '{"ph":"b","pid":1,"cat":"c","id":1,"ts":70,"name":"async"}'
     yield '{"ph":"b","pid":1,"cat":"c","id":2,"ts":72,"name":"async"}'
     yield '{"ph":"e","pid":1,"cat":"c","id":1,"ts":75,"name":"async"}'
     yield '{"ph":"e","pid":1,"cat":"c","id":2,"ts":78,"name":"async"}'
     yield '{"ph":"i","s":"g","ts":80,"pid":1,"name":"everywhere"}'
-    yield '{"ph":"X","pid":1,"tid":4,"ts":90,"dur":1,"name":"numbers","args":{"a":18446744073709551615,"b":-1e3,"c":NaN,' \
-          '"d":-Infinity,"e":9223372036854775807,"f":true,"g":null,"h":[],"i":{},"j":[[1],{"k":2.5}],"l":1e-7,"m":0.00043402777777777775,' \
+    yield '{"ph":"X","pid":1,"tid":4,"ts":90,"dur":1,"name":"numbers","args":{"a":18446744073709551615,' \
+          '"b":-1e3,"c":NaN,"d":-Infinity,"e":9223372036854775807,"f":true,"g":null,"h":[],"i":{},' \
+          '"j":[[1],{"k":2.5}],"l":1e-7,"m":0.00043402777777777775,' \
           '"n":-12.0000000000000000005}}'
     yield '{}'
 

@@ -4,8 +4,9 @@
 //     importer.js FOLDER TRACE SECONDS [wasm32]  < queries
 //
 // FOLDER holds engine_bundle.js and the modules; TRACE is "-" for none.  stdin: a JSON list of SQL texts.  stdout, JSON
-// lines: {"bytes", "seconds", "heap", "error"} of the import, then for each query {"columns", "error"}, its rows as lists,
-// null.  Whole numbers are whole whatever their size.  After SECONDS it ends with 124: some traces are read for ever.
+// lines: {"bytes", "seconds", "heap", "error"} of the import, then for each query {"columns", "error"}, its rows as
+// lists, null.  Whole numbers are whole whatever their size.  After SECONDS it ends with 124: some traces are read
+// for ever.
 'use strict';
 const fs = require('fs');
 const path = require('path');

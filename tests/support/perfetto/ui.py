@@ -18,10 +18,10 @@ def missing():
 
 
 def open_trace(trace, folder, seconds=SECONDS):
-    """folder: for the browser's own files and the picture ui.png.  out: {"title", "tracks", "errors", "seconds"}; raises
-    importer.ImportFailed where nothing was to be seen in time."""
-    command = [importer.NODE, str(HERE / "ui.js"), BROWSER, str(importer.bundle().parent), str(folder / "browser"), str(trace),
-               str(seconds), str(folder / "ui.png")]
+    """folder: for the browser's own files and the picture ui.png.  out: {"title", "tracks", "errors", "seconds"};
+    raises importer.ImportFailed where nothing was to be seen in time."""
+    command = [importer.NODE, str(HERE / "ui.js"), BROWSER, str(importer.bundle().parent), str(folder / "browser"),
+               str(trace), str(seconds), str(folder / "ui.png")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 30, check=False)
     if done.returncode != 0:
         raise importer.ImportFailed(f"{trace}: the UI ended with {done.returncode}: {done.stderr[-500:]}")
