@@ -39,7 +39,7 @@ struct tm_stage_type {
     size_t state_bytes;
     tm_status (*open)(struct tm_stage *s);
     tm_status (*begin_host)(struct tm_stage *s, const struct tm_trace *trace);
-    tm_status (*take)(struct tm_stage *s, const struct tm_event *events, size_t count);
+    tm_status (*take)(struct tm_stage *s, const struct tm_event *event);
     tm_status (*end_host)(struct tm_stage *s);
     tm_status (*report)(struct tm_stage *s, struct tm_value *summary); /* adds its section */
     /* Write and read what it holds, inside a section that is open; save changes nothing for report. */

@@ -84,7 +84,7 @@ static tm_status take_event(void *to, const struct tm_event *event)
     tm_status st = TM_OK;
 
     for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
-        st = a->stages[i].type->take(&a->stages[i], event, 1);
+        st = a->stages[i].type->take(&a->stages[i], event);
     return st;
 }
 

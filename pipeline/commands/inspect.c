@@ -69,7 +69,7 @@ static tm_status take_event(void *to, const struct tm_event *event)
     tm_status st = TM_OK;
 
     for (size_t i = 0; i < STAGES && st == TM_OK; i++)
-        st = n->stages[i].type->take(&n->stages[i], event, 1);
+        st = n->stages[i].type->take(&n->stages[i], event);
     return st;
 }
 

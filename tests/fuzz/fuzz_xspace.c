@@ -186,7 +186,7 @@ static tm_status take_event(void *to, const struct tm_event *event)
         abort(); /* out of order */
     way->before = *b;
     check_own_and_common(way, event);
-    return way->stage.type->take(&way->stage, event, 1);
+    return way->stage.type->take(&way->stage, event);
 }
 
 /* Of every device busy and idle are its span, and the causes are the idle time. */

@@ -169,7 +169,7 @@ struct tm_event bench_event(tm_strid name, enum tm_class class, const struct tm_
 
 tm_status bench_take(struct bench *b, const struct tm_event *event)
 {
-    return b->stage.type->take(&b->stage, event, 1);
+    return b->stage.type->take(&b->stage, event);
 }
 
 const struct tm_value *bench_get(const struct bench *b, const char *path)

@@ -409,7 +409,7 @@ static tm_status take_gap(void *to, const struct tm_idle_gap *gap)
 static tm_status take_event(void *to, const struct tm_event *event)
 {
     struct observed *o = to;
-    const tm_status st = o->stage.type->take(&o->stage, event, 1);
+    const tm_status st = o->stage.type->take(&o->stage, event);
 
     return st == TM_OK ? tm_derived_observer.take(o->derived, event) : st;
 }

@@ -19,7 +19,7 @@ static tm_status take_event(void *to, const struct tm_event *event)
 {
     struct tm_stage *const stage = to;
 
-    return stage->type->take(stage, event, 1);
+    return stage->type->take(stage, event);
 }
 
 static void run_stage(struct timed *t, const struct tm_settings *settings)

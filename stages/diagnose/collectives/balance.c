@@ -139,8 +139,9 @@ static tm_status add_load(struct balance *b, const struct tm_event *event, uint3
 
 /* --- events --- */
 
-static tm_status take_one(struct balance *b, const struct tm_event *event)
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
+    struct balance *b = s->state;
     uint32_t member;
     tm_status st;
 
@@ -161,15 +162,6 @@ static tm_status take_one(struct balance *b, const struct tm_event *event)
     default:
         return TM_OK;
     }
-}
-
-static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
-{
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < count && st == TM_OK; i++)
-        st = take_one(s->state, &events[i]);
-    return st;
 }
 
 static void free_loads(struct balance *b)

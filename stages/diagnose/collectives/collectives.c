@@ -146,8 +146,9 @@ static tm_status take_flight(struct collectives *c, const struct tm_event *event
     return st == TM_OK ? tm_groups_add(c->groups, &row) : st;
 }
 
-static tm_status take_one(struct collectives *c, const struct tm_event *event)
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
+    struct collectives *c = s->state;
     const struct tm_record *r = &event->record;
     struct exposure *e;
     tm_status st;
@@ -165,15 +166,6 @@ static tm_status take_one(struct collectives *c, const struct tm_event *event)
     if (st == TM_OK && event->level == TM_LEVEL_COLLECTIVE)
         return take_collective(c, e, event);
     expose_compute(e, r->start_ps + r->dur_ps);
-    return st;
-}
-
-static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
-{
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < count && st == TM_OK; i++)
-        st = take_one(s->state, &events[i]);
     return st;
 }
 

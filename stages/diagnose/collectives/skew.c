@@ -212,8 +212,9 @@ static tm_status keep_arrival(struct skew *k, const struct tm_event *event, uint
     return tm_sorter_push(k->arrivals, &arrival);
 }
 
-static tm_status take_one(struct skew *k, const struct tm_event *event)
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
+    struct skew *k = s->state;
     struct presence *presence;
     uint32_t member;
 
@@ -226,15 +227,6 @@ static tm_status take_one(struct skew *k, const struct tm_event *event)
     presence->count += event->config->tpu_part != TM_TPU_START;
     presence->collective_ps = tm_sum_times(presence->collective_ps, event->record.dur_ps);
     return event->config->tpu_part == TM_TPU_WAIT ? TM_OK : keep_arrival(k, event, member);
-}
-
-static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
-{
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < count && st == TM_OK; i++)
-        st = take_one(s->state, &events[i]);
-    return st;
 }
 
 static tm_status end_host(struct tm_stage *s)

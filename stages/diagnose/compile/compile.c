@@ -194,17 +194,13 @@ static tm_status take_compile(struct compiles *c, const struct tm_event *event)
     return st == TM_OK ? tm_rows_append(c->rows, &compile) : st;
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < count && st == TM_OK; i++) {
-        if (events[i].record.class == TM_CLASS_COMPILE)
-            st = take_compile(s->state, &events[i]);
-        else if (events[i].traits & TM_TRAIT_PJIT)
-            take_call(s->state, &events[i].record);
-    }
-    return st;
+    if (event->record.class == TM_CLASS_COMPILE)
+        return take_compile(s->state, event);
+    if (event->traits & TM_TRAIT_PJIT)
+        take_call(s->state, &event->record);
+    return TM_OK;
 }
 
 static tm_status end_host(struct tm_stage *s)

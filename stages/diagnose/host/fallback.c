@@ -75,17 +75,12 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     return st;
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct fallback *f = s->state;
-    tm_status st = TM_OK;
+    const tm_status st = fallback_take_span(f, event);
 
-    for (size_t i = 0; i < count && st == TM_OK; i++) {
-        st = fallback_take_span(f, &events[i]);
-        if (st == TM_OK && f->is_accelerated && events[i].device != TM_NONE)
-            st = fallback_take_activity(f, &events[i]);
-    }
-    return st;
+    return st == TM_OK && f->is_accelerated && event->device != TM_NONE ? fallback_take_activity(f, event) : st;
 }
 
 static tm_status end_host(struct tm_stage *s)

@@ -69,18 +69,14 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     return st == TM_OK ? host_begin_calls(h) : st;
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct host *h = s->state;
     tm_status st = TM_OK;
 
-    for (size_t i = 0; i < count && st == TM_OK; i++) {
-        if (events[i].level != TM_LEVEL_NONE && events[i].device != TM_NONE)
-            st = host_take_activity(h, &events[i]);
-        if (st == TM_OK)
-            st = host_take_span(h, &events[i]);
-    }
-    return st;
+    if (event->level != TM_LEVEL_NONE && event->device != TM_NONE)
+        st = host_take_activity(h, event);
+    return st == TM_OK ? host_take_span(h, event) : st;
 }
 
 static tm_status end_host(struct tm_stage *s)

@@ -160,19 +160,13 @@ static tm_status take_activity(struct fusion *f, const struct tm_event *event)
     return fusion_end_run(f, event->record.track);
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct fusion *f = s->state;
-    tm_status st = TM_OK;
+    const bool is_of_gpu = event->level != TM_LEVEL_NONE && event->device < f->trace->device_count &&
+                           f->trace->devices[event->device].kind == TM_DEVICE_GPU;
 
-    for (size_t i = 0; i < count && st == TM_OK; i++) {
-        const struct tm_event *event = &events[i];
-
-        if (event->level != TM_LEVEL_NONE && event->device < f->trace->device_count &&
-            f->trace->devices[event->device].kind == TM_DEVICE_GPU)
-            st = take_activity(f, event);
-    }
-    return st;
+    return is_of_gpu ? take_activity(f, event) : TM_OK;
 }
 
 /* --- the end of a host --- */

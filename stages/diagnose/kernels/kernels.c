@@ -230,15 +230,11 @@ static tm_status take_kernel(struct kernels *k, const struct tm_event *event)
     return add_kernel(k, event, front);
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct kernels *k = s->state;
-    tm_status st = TM_OK;
 
-    for (size_t i = 0; i < count && st == TM_OK; i++)
-        if (is_kernel(k, &events[i]))
-            st = take_kernel(k, &events[i]);
-    return st;
+    return is_kernel(k, event) ? take_kernel(k, event) : TM_OK;
 }
 
 static tm_status end_host(struct tm_stage *s)

@@ -197,16 +197,11 @@ static bool is_kernel(const struct occupancy *o, const struct tm_event *event)
            event->device < o->trace->device_count && o->trace->devices[event->device].kind == TM_DEVICE_GPU;
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct occupancy *o = s->state;
-    tm_status st = TM_OK;
 
-    for (size_t i = 0; i < count && st == TM_OK; i++) {
-        if (is_kernel(o, &events[i]))
-            st = take_kernel(o, &events[i]);
-    }
-    return st;
+    return is_kernel(o, event) ? take_kernel(o, event) : TM_OK;
 }
 
 static tm_status end_host(struct tm_stage *s)

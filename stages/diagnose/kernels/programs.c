@@ -225,14 +225,11 @@ static tm_status take_event(struct programs *p, const struct tm_event *event)
     return TM_OK;
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct programs *p = s->state;
-    tm_status st = TM_OK;
 
-    for (size_t i = 0; i < count && st == TM_OK && has_marked_steps(p->trace); i++)
-        st = take_event(p, &events[i]);
-    return st;
+    return has_marked_steps(p->trace) ? take_event(p, event) : TM_OK;
 }
 
 static tm_status end_host(struct tm_stage *s)

@@ -409,14 +409,11 @@ static tm_status take_one(struct memory *m, const struct tm_event *event)
     return add_point(m, a, &point);
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
-    tm_status st = TM_OK;
+    const enum tm_class class = (enum tm_class)event->record.class;
 
-    for (size_t i = 0; i < count && st == TM_OK; i++)
-        if (events[i].record.class == TM_CLASS_ALLOC || events[i].record.class == TM_CLASS_FREE)
-            st = take_one(s->state, &events[i]);
-    return st;
+    return class == TM_CLASS_ALLOC || class == TM_CLASS_FREE ? take_one(s->state, event) : TM_OK;
 }
 
 /* --- a host ends --- */

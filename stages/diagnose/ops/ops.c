@@ -254,22 +254,15 @@ static void take_busy(struct op_lane *lane, const struct tm_record *record)
     lane->has_any = true;
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct ops *o = s->state;
-    tm_status st = TM_OK;
 
-    for (size_t i = 0; i < count && st == TM_OK; i++) {
-        const struct tm_event *event = &events[i];
-
-        if (!event->chosen || event->device >= o->lane_count || o->lanes[event->device].number == TM_NONE)
-            continue;
-        if (event->level != TM_LEVEL_NONE)
-            take_busy(&o->lanes[event->device], &event->record);
-        if (is_op(event))
-            st = take_op(o, event);
-    }
-    return st;
+    if (!event->chosen || event->device >= o->lane_count || o->lanes[event->device].number == TM_NONE)
+        return TM_OK;
+    if (event->level != TM_LEVEL_NONE)
+        take_busy(&o->lanes[event->device], &event->record);
+    return is_op(event) ? take_op(o, event) : TM_OK;
 }
 
 /* --- opening, hosts, closing --- */

@@ -127,13 +127,9 @@ static tm_status take_one(struct contents *c, const struct tm_record *r)
     return st == TM_OK ? tm_groups_add(c->by_name, &name) : st;
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < count && st == TM_OK; i++)
-        st = take_one(s->state, &events[i].record);
-    return st;
+    return take_one(s->state, &event->record);
 }
 
 /* --- a host ends --- */

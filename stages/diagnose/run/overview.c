@@ -173,17 +173,15 @@ static bool is_device_event(uint8_t class)
     return class == TM_CLASS_DEVICE_OTHER || (class >= TM_CLASS_KERNEL && class <= TM_CLASS_GRAPH);
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct overview *o = s->state;
 
-    for (size_t i = 0; i < count; i++) {
-        o->classes[events[i].record.class < TM_CLASS_COUNT ? events[i].record.class : TM_CLASS_OTHER]++;
-        o->used += tm_overview_is_used(&events[i]);
-        if (events[i].traits & TM_TRAIT_BACKWARD)
-            o->backward = TM_BACKWARD_YES;
-        o->device_events += is_device_event(events[i].record.class);
-    }
+    o->classes[event->record.class < TM_CLASS_COUNT ? event->record.class : TM_CLASS_OTHER]++;
+    o->used += tm_overview_is_used(event);
+    if (event->traits & TM_TRAIT_BACKWARD)
+        o->backward = TM_BACKWARD_YES;
+    o->device_events += is_device_event(event->record.class);
     return TM_OK;
 }
 

@@ -124,20 +124,14 @@ static tm_status take_activity(struct scopes *c, const struct tm_event *event)
     return tm_nesting_take(c->nesting, event->record.track, event->record.start_ps, event->record.dur_ps, &op);
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct scopes *c = s->state;
     tm_status st = TM_OK;
 
-    for (size_t i = 0; i < count && st == TM_OK; i++) {
-        const struct tm_event *event = &events[i];
-
-        if (event->chosen && event->device < c->trace->device_count && c->trace->devices[event->device].activities)
-            st = take_activity(c, event);
-        if (st == TM_OK)
-            st = tm_annotations_take(c->annotations, event);
-    }
-    return st;
+    if (event->chosen && event->device < c->trace->device_count && c->trace->devices[event->device].activities)
+        st = take_activity(c, event);
+    return st == TM_OK ? tm_annotations_take(c->annotations, event) : st;
 }
 
 static tm_status end_host(struct tm_stage *s)

@@ -434,8 +434,9 @@ static tm_status close_gaps(struct device_time *d, int64_t now_ps)
     return TM_OK;
 }
 
-static tm_status take_one(struct device_time *d, const struct tm_event *event)
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
+    struct device_time *d = s->state;
     struct lane *lane;
     tm_status st = TM_OK;
 
@@ -466,15 +467,6 @@ static tm_status take_one(struct device_time *d, const struct tm_event *event)
     if (event->record.class == TM_CLASS_GRAPH && event->level == TM_LEVEL_NONE && event->chosen)
         sum_add(&lane->graphs, event, 0); /* the frame of kernels that count themselves */
     return event->level == TM_LEVEL_NONE ? TM_OK : take_activity(d, lane, event);
-}
-
-static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
-{
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < count && st == TM_OK; i++)
-        st = take_one(s->state, &events[i]);
-    return st;
 }
 
 /* --- a host ends --- */

@@ -308,8 +308,9 @@ static tm_status take_flight(struct transfers *t, const struct copy_lane *lane, 
     return note_large(t, lane, event, which);
 }
 
-static tm_status take_one(struct transfers *t, const struct tm_event *event)
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
+    struct transfers *t = s->state;
     const struct tm_record *r = &event->record;
     enum tm_direction direction;
     struct copy_lane *lane;
@@ -334,15 +335,6 @@ static tm_status take_one(struct transfers *t, const struct tm_event *event)
     }
     if (st == TM_OK && is_copy(event, &direction))
         st = take_copy(t, lane, event, direction);
-    return st;
-}
-
-static tm_status take(struct tm_stage *s, const struct tm_event *events, size_t count)
-{
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < count && st == TM_OK; i++)
-        st = take_one(s->state, &events[i]);
     return st;
 }
 
