@@ -3,17 +3,12 @@
  * follows from the length.  Each event's arguments become a list, which is read again.  Beside what the sanitizers see:
  * two results, times and texts that cannot be, lists that do not end, and memory that is not given back.
  * Seeds: small documents, written into the folder $TM_FUZZ_SEEDS before the first input. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "stages/input/chrome/chrome_arguments.h"
+#include "tests/fuzz/fuzz_job.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 /* --- seeds --- */
 
 static const char *const seeds[] = {
@@ -130,16 +125,15 @@ static uint64_t mix_arguments(uint64_t hash, struct tm_chrome_arguments *argumen
 
 static uint64_t read_trace(const char *path, const struct tm_chrome_options *options)
 {
-    struct tm_run run = { .quiet = true, .spill_dir = "/tmp" };
     struct tm_input input = { .fd = -1 };
     struct tm_chrome_reader *reader = NULL;
     struct tm_chrome_arguments *arguments = NULL;
     struct tm_names *names;
     const struct tm_chrome_event *event = NULL;
     uint64_t hash = 0, at;
+    struct tm_run run;
 
-    tm_budget_init(&run.budget, (size_t)TM_MEMORY_LEAST_MIB * TM_MIB);
-    tm_progress_init(&run.progress, true);
+    fuzz_run_init(&run);
     names = tm_names_new(&run, 1 << 20, NULL);
     if (names)
         arguments = tm_chrome_arguments_new(&run, names);
@@ -158,25 +152,22 @@ static uint64_t read_trace(const char *path, const struct tm_chrome_options *opt
     tm_chrome_arguments_free(arguments);
     tm_names_free(names);
     tm_input_close(&input);
-    for (int i = 0; i < TM_ACCOUNT_COUNT; i++)
-        if (run.budget.used_bytes[i])
-            abort(); /* not given back */
+    fuzz_abort_unless_given_back(&run);
     return hash;
+}
+
+static void use_file(const char *path, size_t size)
+{
+    const struct tm_chrome_options fast = { .window_bytes = size % 3 ? 256 + size % 200 : 0 };
+    const struct tm_chrome_options slow = { .window_bytes = fast.window_bytes, .read_bytes = 1 + size % 61,
+                                            .engine = TM_JSON_PLAIN };
+
+    if (read_trace(path, &fast) != read_trace(path, &slow))
+        abort(); /* two results */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const int fd = memfd_create("input", MFD_CLOEXEC);
-    const struct tm_chrome_options fast = { .window_bytes = size % 3 ? 256 + size % 200 : 0 };
-    const struct tm_chrome_options slow = { .window_bytes = fast.window_bytes, .read_bytes = 1 + size % 61,
-                                            .engine = TM_JSON_PLAIN };
-    char path[64];
-
-    if (fd < 0)
-        return 0;
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    if (write(fd, data, size) == (ssize_t)size && read_trace(path, &fast) != read_trace(path, &slow))
-        abort(); /* two results */
-    (void)close(fd);
+    fuzz_with_file(data, size, use_file);
     return 0;
 }

@@ -3,22 +3,12 @@
  * every writer, as a whole and in parts of a few slices.  What is written never gets a name; what is looked for are
  * errors that the sanitizers see, endless loops, parts without an end, and memory that is kept.
  * Seeds: the recorded profiles, and what tests/fuzz/make_seeds.py makes. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "pipeline/commands/conversion.h"
 #include "pipeline/commands/convert.h"
-#include "pipeline/settings.h"
-#include "pipeline/spill.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz_job.h"
 
 enum { PARTS_MOST = 100000 /* an input of 16 KiB has fewer slices and values */ };
-
-static const char folder[] = "/tmp";
-static struct tm_setting_set settings; /* too large for a stack */
 
 /* Where parts end, and the one that is being written. */
 struct parts {
@@ -52,7 +42,7 @@ static tm_status next_file(void *to, const struct tm_export_counts *counts, int6
     if (++parts->count > PARTS_MOST)
         abort();
     tm_out_file_free(parts->file);
-    parts->file = tm_out_file_open(parts->run, folder, "part", false);
+    parts->file = tm_out_file_open(parts->run, FUZZ_FOLDER, "part", false);
     parts->begun = 0;
     *next = parts->file;
     return parts->file ? TM_OK : parts->run->error.status;
@@ -80,7 +70,7 @@ static tm_status write_trace(struct tm_conversion *c, const struct tm_trace_writ
     struct tm_exporter *exporter = NULL;
     tm_status st = TM_OK;
 
-    parts.file = tm_out_file_open(c->run, folder, "whole", false);
+    parts.file = tm_out_file_open(c->run, FUZZ_FOLDER, "whole", false);
     export.writer = parts.file ? type->open(c->run, c->names, &options) : NULL;
     if (export.writer)
         exporter = tm_exporter_new(c->run, c->names, &export);
@@ -109,26 +99,21 @@ static void convert(struct tm_run *run, const struct tm_options *options, bool i
     tm_conversion_close(&c);
 }
 
+static void use_file(const char *path, size_t size)
+{
+    char text[64], *inputs[] = { text };
+    struct tm_options options;
+    struct tm_run run;
+
+    (void)snprintf(text, sizeof(text), "%s", path);
+    fuzz_run_init(&run);
+    if (fuzz_options(&options, inputs, &run.error) == TM_OK)
+        convert(&run, &options, size % 4 != 0);
+    fuzz_abort_unless_given_back(&run);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const int fd = memfd_create("input", MFD_CLOEXEC);
-    char path[64];
-    char *inputs[] = { path };
-    struct tm_options options = { .input_count = 0 };
-    struct tm_run run = { .quiet = true };
-
-    if (fd < 0)
-        return 0;
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    tm_settings_init(&settings);
-    if (write(fd, data, size) == (ssize_t)size && tm_settings_apply(&settings, &options, &run.error) == TM_OK) {
-        options.inputs = inputs;
-        options.input_count = 1;
-        tm_budget_init(&run.budget, (size_t)TM_MEMORY_LEAST_MIB * TM_MIB);
-        tm_progress_init(&run.progress, true);
-        if (tm_spill_choose_dir(&run, NULL, folder) == TM_OK)
-            convert(&run, &options, size % 4 != 0);
-    }
-    (void)close(fd);
+    fuzz_with_file(data, size, use_file);
     return 0;
 }

@@ -3,20 +3,15 @@
  * The choice of steps follows from the length, and whether arguments are kept.  Beside what the sanitizers see: parts
  * that do not add up, events out of order, arguments that cannot be read, and memory that is not given back.
  * Seeds: profiles of the builder, written into the folder $TM_FUZZ_SEEDS before the first input. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "pipeline/commands/host_run.h"
 #include "stages/diagnose/time/device_time.h"
 #include "stages/resolve/classes.h"
+#include "tests/fuzz/fuzz_job.h"
 #include "tests/support/xspace_builder.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 /* --- seeds --- */
 
 static void put_gpu_work(struct xb_plane *gpu, struct xb_line *driver, int64_t stream, int kernels)
@@ -233,7 +228,7 @@ static void ignore_warning(void *to, const char *text, size_t length)
     (void)length;
 }
 
-static void read_profile(struct tm_run *run, char *path, size_t size)
+static void read_profile(struct tm_run *run, const char *path, size_t size)
 {
     const struct tm_host_options options = {
         .steps = { .all = size % 4 == 1, .has_range = size % 4 == 2, .begin = size % 3, .end = 3,
@@ -245,7 +240,8 @@ static void read_profile(struct tm_run *run, char *path, size_t size)
     struct tm_names *const names = tm_names_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES), tm_traits_of);
     struct tm_host_run host = { .run = NULL };
     struct way way = { .stage = { .type = &tm_device_time_stage, .run = run, .settings = &settings }, .host = &host };
-    const struct tm_found_file found = { .path = path, .host = (char[]){ "host" }, .bytes = size };
+    char file[64];
+    const struct tm_found_file found = { .path = file, .host = (char[]){ "host" }, .bytes = size };
 
     way.stage.state = tm_take(&run->budget, TM_ACCOUNT_MODEL, way.stage.type->state_bytes, &run->error);
     if (names && way.stage.state) {
@@ -257,22 +253,17 @@ static void read_profile(struct tm_run *run, char *path, size_t size)
     tm_names_free(names);
 }
 
+static void use_file(const char *path, size_t size)
+{
+    struct tm_run run;
+
+    fuzz_run_init(&run);
+    read_profile(&run, path, size);
+    fuzz_abort_unless_given_back(&run);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const int fd = memfd_create("input", MFD_CLOEXEC);
-    struct tm_run run = { .quiet = true, .spill_dir = "/tmp" };
-    char path[64];
-
-    if (fd < 0)
-        return 0;
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    tm_budget_init(&run.budget, (size_t)TM_MEMORY_LEAST_MIB * TM_MIB);
-    tm_progress_init(&run.progress, true);
-    if (write(fd, data, size) == (ssize_t)size)
-        read_profile(&run, path, size);
-    (void)close(fd);
-    for (int i = 0; i < TM_ACCOUNT_COUNT; i++)
-        if (run.budget.used_bytes[i])
-            abort(); /* not given back */
+    fuzz_with_file(data, size, use_file);
     return 0;
 }
