@@ -19,7 +19,7 @@ enum { LISTED_HOSTS = 4, LIST_BYTES = 512 };
 const char tm_body_partial_text[] =
     "PARTIAL: the input is damaged or cut short; the figures cover what could be read";
 
-const struct tm_section tm_sections[] = {
+const struct tm_section tm_old_sections[] = {
     { "Findings", "findings", tm_section_findings },
     { "Steps", "steps", tm_section_steps },
     { "Devices", "devices", tm_section_devices },
@@ -41,7 +41,7 @@ const struct tm_section tm_sections[] = {
     { "Environment", "environment", tm_section_environment },
     { "Data quality", "coverage", tm_section_quality },
 };
-const size_t tm_section_count = sizeof(tm_sections) / sizeof(tm_sections[0]);
+const size_t tm_old_section_count = sizeof(tm_old_sections) / sizeof(tm_old_sections[0]);
 
 void tm_body_title(char *out, const struct tm_value *summary)
 {
@@ -61,13 +61,13 @@ void tm_body_title(char *out, const struct tm_value *summary)
 
 static void say_mark(struct tm_body *body, const struct tm_value *mark, size_t at)
 {
-    tm_say(body, TM_TONE_QUIET, "[%c] %s", tm_mark_letter(at), tm_text(tm_get(mark, "text")));
+    tm_old_say(body, TM_TONE_QUIET, "[%c] %s", tm_mark_letter(at), tm_text(tm_get(mark, "text")));
 }
 
 /* What the letters in the heading of a section mean, at its end. */
 static void say_section_marks(struct tm_body *body, const char *key)
 {
-    const struct tm_value *marks = tm_of(body, "coverage.marks");
+    const struct tm_value *marks = tm_old_of(body, "coverage.marks");
 
     for (size_t i = 0; i < tm_length(marks) && i < TM_MARKS_SHOWN; i++)
         if (tm_mark_is_of_section(tm_at(marks, i), key))
@@ -96,22 +96,22 @@ void tm_body_sections(struct tm_body *body)
 {
     bool any = false;
 
-    for (size_t i = 0; i < tm_section_count; i++)
-        if (is_due(body, &tm_sections[i], true))
-            put_section(body, &tm_sections[i]);
-    for (size_t i = 0; i < tm_section_count; i++) {
-        if (!is_due(body, &tm_sections[i], false))
+    for (size_t i = 0; i < tm_old_section_count; i++)
+        if (is_due(body, &tm_old_sections[i], true))
+            put_section(body, &tm_old_sections[i]);
+    for (size_t i = 0; i < tm_old_section_count; i++) {
+        if (!is_due(body, &tm_old_sections[i], false))
             continue;
         if (!any)
             body->form->heading(body->to, "Not recorded");
         any = true;
-        tm_sections[i].write(body);
+        tm_old_sections[i].write(body);
     }
 }
 
 bool tm_body_is_partial(const struct tm_body *body)
 {
-    return tm_is(tm_of(body, "input.partial"));
+    return tm_is(tm_old_of(body, "input.partial"));
 }
 
 /* Append one word to a list in words: "a, b, c". */
@@ -124,7 +124,7 @@ static void append_word(char *list, const char *word)
 
 static void add_hosts(struct tm_body *body)
 {
-    const struct tm_value *hosts = tm_of(body, "input.hosts");
+    const struct tm_value *hosts = tm_old_of(body, "input.hosts");
     const size_t n = tm_length(hosts);
     char list[LIST_BYTES] = "";
     char more[48];
@@ -149,8 +149,8 @@ static void add_hosts(struct tm_body *body)
 /* "4 x NVIDIA H200, 1 x cpu". */
 static void add_devices(struct tm_body *body)
 {
-    const struct tm_value *models = tm_of(body, "environment.devices");
-    const size_t used = tm_length(tm_of(body, "devices"));
+    const struct tm_value *models = tm_old_of(body, "environment.devices");
+    const size_t used = tm_length(tm_old_of(body, "devices"));
     char list[LIST_BYTES] = "", one[160];
 
     for (size_t i = 0; i < tm_length(models) && i < LISTED_HOSTS; i++) {
@@ -170,7 +170,7 @@ static void add_devices(struct tm_body *body)
 
 static void add_files(struct tm_body *body)
 {
-    const struct tm_value *files = tm_of(body, "input.files");
+    const struct tm_value *files = tm_old_of(body, "input.files");
     const size_t n = tm_length(files);
 
     if (!tm_fact_has(body, "Files", files))
@@ -186,7 +186,7 @@ static void add_files(struct tm_body *body)
 
 static void add_window(struct tm_body *body)
 {
-    const struct tm_value *total = tm_of(body, "window.total_ps");
+    const struct tm_value *total = tm_old_of(body, "window.total_ps");
     char time[TM_FORMAT_BYTES];
 
     if (!tm_fact_has(body, "Window", total))
@@ -194,28 +194,28 @@ static void add_window(struct tm_body *body)
     tm_format_time(time, tm_int(total));
     tm_fact_begin(body, "Window");
     tm_sheet_prose(body->sheet, "%s, summed over devices (mode: %s)", time,
-                   tm_text(tm_of(body, "window.mode")));
+                   tm_text(tm_old_of(body, "window.mode")));
 }
 
 static void add_steps(struct tm_body *body)
 {
-    const struct tm_value *median = tm_of(body, "steps.median_ps");
+    const struct tm_value *median = tm_old_of(body, "steps.median_ps");
     char time[TM_FORMAT_BYTES];
 
-    if (!tm_fact_has(body, "Steps", tm_of(body, "steps.count")))
+    if (!tm_fact_has(body, "Steps", tm_old_of(body, "steps.count")))
         return;
     tm_format_time(time, tm_int(median));
     tm_fact_begin(body, "Steps");
     tm_sheet_prose(body->sheet, "%lld chosen of %lld%s%s",
-                   (long long)tm_int(tm_of(body, "steps.chosen")),
-                   (long long)tm_int(tm_of(body, "steps.count")), tm_has(median) ? ", median " : "",
+                   (long long)tm_int(tm_old_of(body, "steps.chosen")),
+                   (long long)tm_int(tm_old_of(body, "steps.count")), tm_has(median) ? ", median " : "",
                    tm_has(median) ? time : "");
 }
 
 void tm_body_facts(struct tm_body *body)
 {
     tm_facts(body);
-    tm_fact_text(body, "Run", tm_of(body, "input.run"));
+    tm_fact_text(body, "Run", tm_old_of(body, "input.run"));
     add_hosts(body);
     add_devices(body);
     add_files(body);
@@ -226,13 +226,13 @@ void tm_body_facts(struct tm_body *body)
 
 void tm_body_verdict(struct tm_body *body)
 {
-    const struct tm_value *verdict = tm_of(body, "verdict");
+    const struct tm_value *verdict = tm_old_of(body, "verdict");
     const char *text = tm_text(tm_get(verdict, "text"));
 
     if (*text)
         body->form->paragraph(body->to, tm_tone_of(tm_text(tm_get(verdict, "severity"))), text);
     else
-        (void)tm_say_missing(body, NULL, "Verdict");
+        (void)tm_old_say_missing(body, NULL, "Verdict");
 }
 
 /* A threshold of the KPI table: a text such as "> 80", or a number in the unit of the figure. */
@@ -263,7 +263,7 @@ static void add_marked(struct tm_body *body, const struct tm_value *value, const
 /* What the letters in the KPI table mean. */
 static void say_kpi_marks(struct tm_body *body, const struct tm_value *kpis)
 {
-    const struct tm_value *marks = tm_of(body, "coverage.marks");
+    const struct tm_value *marks = tm_old_of(body, "coverage.marks");
 
     for (size_t i = 0; i < tm_length(marks) && i < TM_MARKS_SHOWN; i++) {
         bool is_shown = false;
@@ -302,9 +302,9 @@ static void add_kpi(struct tm_body *body, const struct tm_value *kpi)
 
 void tm_body_kpis(struct tm_body *body)
 {
-    const struct tm_value *kpis = tm_of(body, "kpis");
+    const struct tm_value *kpis = tm_old_of(body, "kpis");
 
-    if (tm_say_missing(body, kpis, "KPI table"))
+    if (tm_old_say_missing(body, kpis, "KPI table"))
         return;
     tm_body_table(body, true);
     tm_sheet_column(body->sheet, "Figure", TM_COLUMN_WORD);
@@ -322,10 +322,10 @@ void tm_body_kpis(struct tm_body *body)
 
 void tm_body_top_findings(struct tm_body *body, int count)
 {
-    const struct tm_value *findings = tm_of(body, "findings");
+    const struct tm_value *findings = tm_old_of(body, "findings");
     const size_t n = tm_length(findings);
 
-    if (tm_say_missing(body, findings, "Findings"))
+    if (tm_old_say_missing(body, findings, "Findings"))
         return;
     if (n == 0) {
         body->form->paragraph(body->to, TM_TONE_PLAIN, "No findings.");
@@ -348,5 +348,5 @@ void tm_body_top_findings(struct tm_body *body, int count)
     }
     tm_body_end_table(body);
     if (n > (size_t)count)
-        tm_say(body, TM_TONE_QUIET, "%zu more under findings.", n - (size_t)count);
+        tm_old_say(body, TM_TONE_QUIET, "%zu more under findings.", n - (size_t)count);
 }

@@ -3,7 +3,7 @@
 #define TM_BODY_H
 
 #include "pipeline/doc.h"
-#include "reports/body/sheet.h"
+#include "reports/content/sheet.h"
 
 /* What a printed report says, section by section.  The text and the PDF report walk the same
  * sections and differ only in the form they give to headings, paragraphs and tables, so that they
@@ -58,8 +58,8 @@ struct tm_section {
     void (*write)(struct tm_body *body);
 };
 
-extern const struct tm_section tm_sections[];
-extern const size_t tm_section_count;
+extern const struct tm_section tm_old_sections[];
+extern const size_t tm_old_section_count;
 
 /* All of them; those that the input cannot support say why, together at the end. */
 void tm_body_sections(struct tm_body *body);

@@ -15,28 +15,12 @@ enum { SAID_BYTES = 1024 };
 /* The text of a cell without a value; told by its address, since a name may be "-". */
 static const char empty_cell[] = "-";
 
-const struct tm_value *tm_of(const struct tm_body *body, const char *path)
+const struct tm_value *tm_old_of(const struct tm_body *body, const char *path)
 {
     return tm_path(body->summary, path);
 }
 
-enum tm_tone tm_tone_of(const char *word)
-{
-    static const struct {
-        const char *word;
-        enum tm_tone tone;
-    } tones[] = {
-        { "good", TM_TONE_GOOD },       { "warning", TM_TONE_WARNING }, { "bad", TM_TONE_BAD },
-        { "unknown", TM_TONE_UNKNOWN }, { "info", TM_TONE_INFO },       { "loss", TM_TONE_WARNING },
-    };
-
-    for (size_t i = 0; i < sizeof(tones) / sizeof(tones[0]); i++)
-        if (strcmp(word, tones[i].word) == 0)
-            return tones[i].tone;
-    return TM_TONE_PLAIN;
-}
-
-void tm_say(struct tm_body *body, enum tm_tone tone, const char *format, ...)
+void tm_old_say(struct tm_body *body, enum tm_tone tone, const char *format, ...)
 {
     char text[SAID_BYTES];
     va_list list;
@@ -58,13 +42,13 @@ void tm_say_item(struct tm_body *body, const char *label, const char *format, ..
     body->form->item(body->to, label, text);
 }
 
-bool tm_say_missing(struct tm_body *body, const struct tm_value *section, const char *what)
+bool tm_old_say_missing(struct tm_body *body, const struct tm_value *section, const char *what)
 {
     const char *why = tm_why(section);
 
     if (tm_has(section))
         return false;
-    tm_say(body, TM_TONE_QUIET, "%s: not recorded%s%s%s", what, *why ? " (" : "", why,
+    tm_old_say(body, TM_TONE_QUIET, "%s: not recorded%s%s%s", what, *why ? " (" : "", why,
            *why ? ")" : "");
     return true;
 }
@@ -145,11 +129,11 @@ void tm_body_end_table(struct tm_body *body)
         drop_empty_columns(body, dropped);
     body->form->sheet(body->to, body->sheet);
     if (*dropped)
-        tm_say(body, TM_TONE_QUIET, "Not recorded: %s", dropped);
+        tm_old_say(body, TM_TONE_QUIET, "Not recorded: %s", dropped);
     for (int i = 0; i < body->reasons; i++) {
         if (!*body->reason[i].why)
             continue;
-        tm_say(body, TM_TONE_QUIET, "\"-\": %s not recorded (%s)", body->reason[i].title,
+        tm_old_say(body, TM_TONE_QUIET, "\"-\": %s not recorded (%s)", body->reason[i].title,
                body->reason[i].why);
         is_explained = true;
     }
@@ -351,7 +335,7 @@ void tm_cell_host(struct tm_body *body, const struct tm_value *host)
 
 bool tm_body_has_hosts(const struct tm_body *body)
 {
-    return tm_length(tm_of(body, "input.hosts")) > 1;
+    return tm_length(tm_old_of(body, "input.hosts")) > 1;
 }
 
 void tm_facts(struct tm_body *body)

@@ -56,17 +56,16 @@ void tm_fact_text(struct tm_body *body, const char *label, const struct tm_value
 void tm_fact_pct(struct tm_body *body, const char *label, const struct tm_value *pct);
 
 /* A paragraph, formatted, cut at 1 KiB. */
-void tm_say(struct tm_body *body, enum tm_tone tone, const char *format, ...) TM_PRINTF(3, 4);
+void tm_old_say(struct tm_body *body, enum tm_tone tone, const char *format, ...) TM_PRINTF(3, 4);
 void tm_say_item(struct tm_body *body, const char *label, const char *format, ...) TM_PRINTF(3, 4);
 
 /* "What: not recorded (why)" as a paragraph.  out: true when the section is null or not there */
-bool tm_say_missing(struct tm_body *body, const struct tm_value *section, const char *what);
+bool tm_old_say_missing(struct tm_body *body, const struct tm_value *section, const char *what);
 
 /* The run has several hosts, so that tables name them. */
 bool tm_body_has_hosts(const struct tm_body *body);
 
 /* Shorthand. */
-const struct tm_value *tm_of(const struct tm_body *body, const char *path);
-enum tm_tone tm_tone_of(const char *band_or_severity);
+const struct tm_value *tm_old_of(const struct tm_body *body, const char *path);
 
 #endif

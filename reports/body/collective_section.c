@@ -12,7 +12,7 @@ enum { COLLECTIVE_ROWS = 16, MEMBER_ROWS = 32, LATEST_ROWS = 8, OP_ROWS = 12 };
 static void say_more(struct tm_body *body, size_t rows, size_t shown)
 {
     if (rows > shown)
-        tm_say(body, TM_TONE_QUIET, "%zu more rows in summary.json.", rows - shown);
+        tm_old_say(body, TM_TONE_QUIET, "%zu more rows in summary.json.", rows - shown);
 }
 
 /* --- collectives --- */
@@ -44,10 +44,10 @@ static void say_clock(struct tm_body *body, const struct tm_value *clock)
     if (tm_int(tm_get(clock, "hosts")) < 2)
         return;
     if (!tm_has(tm_get(clock, "aligned")))
-        tm_say(body, TM_TONE_QUIET, "The clocks of the hosts are not compared: %s. Only devices of one host are.",
+        tm_old_say(body, TM_TONE_QUIET, "The clocks of the hosts are not compared: %s. Only devices of one host are.",
                tm_why(tm_get(clock, "aligned")));
     else
-        tm_say(body, tm_is(tm_get(clock, "aligned")) ? TM_TONE_QUIET : TM_TONE_WARNING,
+        tm_old_say(body, tm_is(tm_get(clock, "aligned")) ? TM_TONE_QUIET : TM_TONE_WARNING,
                "Of %s collectives of several hosts that have to overlap %s do: the clocks %s.",
                tm_format_count(count, tm_int(tm_get(clock, "checked"))),
                tm_format_pct(pct, tm_double(tm_get(clock, "overlapping_pct"))),
@@ -95,20 +95,20 @@ static void say_skew(struct tm_body *body, const struct tm_value *skew)
     char matched[TM_FORMAT_BYTES], unmatched[TM_FORMAT_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
     body->form->subheading(body->to, "Late arrivals");
-    if (tm_say_missing(body, skew, "Late arrivals"))
+    if (tm_old_say_missing(body, skew, "Late arrivals"))
         return;
-    if (tm_say_missing(body, tm_get(skew, "late_ps"), "Late arrivals")) {
+    if (tm_old_say_missing(body, tm_get(skew, "late_ps"), "Late arrivals")) {
         say_clock(body, tm_get(skew, "clock"));
         return;
     }
-    tm_say(body, TM_TONE_PLAIN,
+    tm_old_say(body, TM_TONE_PLAIN,
            "%s collectives of several devices were put together; %s of one device have no counterpart. "
            "The last device comes %s after the first one (median), at most %s.",
            tm_format_count(matched, tm_int(tm_get(skew, "matched"))),
            tm_format_count(unmatched, tm_int(tm_get(skew, "unmatched"))),
            tm_format_time(a, tm_int(tm_get(skew, "p50_ps"))), tm_format_time(b, tm_int(tm_get(skew, "max_ps"))));
     if (tm_has(tm_get(skew, "straggler")))
-        tm_say(body, TM_TONE_WARNING, "The others wait for %s.",
+        tm_old_say(body, TM_TONE_WARNING, "The others wait for %s.",
                tm_shown_device(body->summary, tm_text(tm_get(skew, "straggler"))));
     say_clock(body, tm_get(skew, "clock"));
     say_members(body, tm_get(skew, "members"));
@@ -117,9 +117,9 @@ static void say_skew(struct tm_body *body, const struct tm_value *skew)
 
 void tm_section_collectives(struct tm_body *body)
 {
-    const struct tm_value *collectives = tm_of(body, "collectives"), *rows = tm_get(collectives, "rows");
+    const struct tm_value *collectives = tm_old_of(body, "collectives"), *rows = tm_get(collectives, "rows");
 
-    if (tm_say_missing(body, collectives, "Collectives"))
+    if (tm_old_say_missing(body, collectives, "Collectives"))
         return;
     if (tm_length(rows) == 0) {
         body->form->paragraph(body->to, TM_TONE_PLAIN, "No collectives in the chosen steps.");
@@ -185,24 +185,24 @@ static void say_shared_ops(struct tm_body *body, const struct tm_value *ops)
         return;
     body->form->subheading(body->to, "Ops that differ most between devices");
     tm_body_rows(body, TM_COLUMNS(columns), ops, OP_ROWS);
-    tm_say(body, TM_TONE_QUIET,
+    tm_old_say(body, TM_TONE_QUIET,
            "Run by: all devices equally often (all), by all but not equally often (uneven), by several (some).");
 }
 
 void tm_section_balance(struct tm_body *body)
 {
-    const struct tm_value *balance = tm_of(body, "balance"), *steps = tm_get(balance, "steps");
+    const struct tm_value *balance = tm_old_of(body, "balance"), *steps = tm_get(balance, "steps");
     char pct[TM_FORMAT_BYTES], most[TM_FORMAT_BYTES];
 
-    if (tm_say_missing(body, balance, "Balance") ||
-        tm_say_missing(body, tm_get(balance, "imbalance_pct"), "Balance"))
+    if (tm_old_say_missing(body, balance, "Balance") ||
+        tm_old_say_missing(body, tm_get(balance, "imbalance_pct"), "Balance"))
         return;
-    tm_say(body, TM_TONE_PLAIN, "Imbalance over %lld devices: %s, slowest %s.",
+    tm_old_say(body, TM_TONE_PLAIN, "Imbalance over %lld devices: %s, slowest %s.",
            (long long)tm_int(tm_get(balance, "devices")),
            tm_format_pct(pct, tm_double(tm_get(balance, "imbalance_pct"))),
            tm_shown_device(body->summary, tm_text(tm_get(balance, "slowest"))));
     if (tm_has(steps))
-        tm_say(body, TM_TONE_PLAIN, "By step: %s (median), at most %s in step %lld.",
+        tm_old_say(body, TM_TONE_PLAIN, "By step: %s (median), at most %s in step %lld.",
                tm_format_pct(pct, tm_double(tm_get(steps, "spread_median_pct"))),
                tm_format_pct(most, tm_double(tm_get(steps, "spread_max_pct"))),
                (long long)tm_int(tm_get(steps, "worst_step")));

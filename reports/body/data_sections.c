@@ -39,8 +39,8 @@ static void add_up(int64_t *sum, int64_t part)
 /* What the table does not list: rows of the summary below the cut and the summary's own rest. */
 static void say_other_kernels(struct tm_body *body, size_t listed)
 {
-    const struct tm_value *rows = tm_of(body, "kernels.rows");
-    const struct tm_value *rest = tm_of(body, "kernels.rest");
+    const struct tm_value *rows = tm_old_of(body, "kernels.rows");
+    const struct tm_value *rest = tm_old_of(body, "kernels.rest");
     char rows_text[TM_FORMAT_BYTES];
     int64_t other = (int64_t)(tm_length(rows) - listed);
     int64_t count = tm_int(tm_get(rest, "count")), total = tm_int(tm_get(rest, "total_ps"));
@@ -61,7 +61,7 @@ static void say_other_kernels(struct tm_body *body, size_t listed)
 static void say_kernel_table(struct tm_body *body)
 {
     static const char *const titles[] = { "Count", "Total", "Share", "Mean", "Min", "Max" };
-    const struct tm_value *rows = tm_of(body, "kernels.rows");
+    const struct tm_value *rows = tm_old_of(body, "kernels.rows");
     size_t listed = 0;
 
     tm_body_table(body, true);
@@ -77,8 +77,8 @@ static void say_kernel_table(struct tm_body *body)
         body->sheet->summed[body->sheet->rows - 1] = true;
         tm_sheet_text(body->sheet, "all kernels");
         tm_sheet_text(body->sheet, "");
-        tm_cell_count(body, tm_of(body, "kernels.count"));
-        tm_cell_time(body, tm_of(body, "kernels.total_ps"));
+        tm_cell_count(body, tm_old_of(body, "kernels.count"));
+        tm_cell_time(body, tm_old_of(body, "kernels.total_ps"));
     }
     tm_body_end_table(body);
 }
@@ -91,7 +91,7 @@ void tm_say_categories(struct tm_body *body)
         { "Total", "total_ps", TM_COLUMN_NUMBER, tm_cell_time },
         { "Share", "share_pct", TM_COLUMN_NUMBER, tm_cell_pct },
     };
-    const struct tm_value *categories = tm_of(body, "kernels.by_category");
+    const struct tm_value *categories = tm_old_of(body, "kernels.by_category");
     const size_t n = tm_length(categories);
 
     if (n == 0)
@@ -102,9 +102,9 @@ void tm_say_categories(struct tm_body *body)
 
 void tm_section_kernels(struct tm_body *body)
 {
-    const struct tm_value *kernels = tm_of(body, "kernels");
+    const struct tm_value *kernels = tm_old_of(body, "kernels");
 
-    if (tm_say_missing(body, kernels, "Kernels"))
+    if (tm_old_say_missing(body, kernels, "Kernels"))
         return;
     tm_facts(body);
     tm_fact_count(body, "Distinct kernels", tm_get(kernels, "distinct"));
@@ -164,7 +164,7 @@ static void say_pairs(struct tm_body *body, const struct tm_value *pairs)
     }
     tm_body_end_table(body);
     if (n > PAIR_ROWS)
-        tm_say(body, TM_TONE_QUIET, "%zu more pairs in summary.json.", n - PAIR_ROWS);
+        tm_old_say(body, TM_TONE_QUIET, "%zu more pairs in summary.json.", n - PAIR_ROWS);
 }
 
 /* TPU runs: transfers that the host recorded, without device time. */
@@ -190,7 +190,7 @@ static void say_pageable(struct tm_body *body, const struct tm_value *pageable)
     char count[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], share[TM_FORMAT_BYTES];
 
     if (tm_int(tm_get(pageable, "count")) > 0)
-        tm_say(body, TM_TONE_PLAIN,
+        tm_old_say(body, TM_TONE_PLAIN,
                "From or to pageable host memory: %s copies, %s, %s of copy time.",
                tm_format_count(count, tm_int(tm_get(pageable, "count"))),
                tm_format_time(time, tm_int(tm_get(pageable, "total_ps"))),
@@ -213,14 +213,14 @@ static void say_repeated(struct tm_body *body, const struct tm_value *repeated)
 
 void tm_section_transfers(struct tm_body *body)
 {
-    const struct tm_value *transfers = tm_of(body, "transfers");
+    const struct tm_value *transfers = tm_old_of(body, "transfers");
     const struct tm_value *directions = tm_get(transfers, "by_direction");
 
-    if (tm_say_missing(body, transfers, "Transfers"))
+    if (tm_old_say_missing(body, transfers, "Transfers"))
         return;
     if (tm_length(directions) > 0)
         say_directions(body, directions);
-    else if (!tm_say_missing(body, directions, "Transfers by direction"))
+    else if (!tm_old_say_missing(body, directions, "Transfers by direction"))
         body->form->paragraph(body->to, TM_TONE_PLAIN, "No transfers on the devices.");
     say_pageable(body, tm_get(transfers, "pageable"));
     say_repeated(body, tm_get(transfers, "repeated"));
@@ -273,17 +273,17 @@ static void say_compile_events(struct tm_body *body, const struct tm_value *even
     }
     tm_body_end_table(body);
     if (n > COMPILE_ROWS)
-        tm_say(body, TM_TONE_QUIET, "The first %d in the order of time; %zu more in summary.json.",
+        tm_old_say(body, TM_TONE_QUIET, "The first %d in the order of time; %zu more in summary.json.",
                COMPILE_ROWS, n - COMPILE_ROWS);
     say_shapes(body, events);
 }
 
 void tm_section_compile(struct tm_body *body)
 {
-    const struct tm_value *compile = tm_of(body, "compile");
+    const struct tm_value *compile = tm_old_of(body, "compile");
     const struct tm_value *again = tm_get(compile, "recompiled");
 
-    if (tm_say_missing(body, compile, "Compilation"))
+    if (tm_old_say_missing(body, compile, "Compilation"))
         return;
     tm_facts(body);
     tm_fact_count(body, "Compiles", tm_get(compile, "count"));
@@ -355,7 +355,7 @@ static void say_sites(struct tm_body *body, const struct tm_value *profile)
 
     tm_body_rows(body, TM_COLUMNS(columns), sites, SITE_ROWS);
     if (n + more > SITE_ROWS)
-        tm_say(body, TM_TONE_QUIET, "%zu more places in summary.json.", n + more - SITE_ROWS);
+        tm_old_say(body, TM_TONE_QUIET, "%zu more places in summary.json.", n + more - SITE_ROWS);
 }
 
 /* "buffer: 4 of 31.3 KiB; executable: ..." */
@@ -375,21 +375,21 @@ static void say_kinds(struct tm_body *body, const struct tm_value *profile)
 
 static void say_device_profiles(struct tm_body *body)
 {
-    const struct tm_value *profiles = tm_of(body, "memory.device_profiles");
+    const struct tm_value *profiles = tm_old_of(body, "memory.device_profiles");
     const size_t n = tm_length(profiles);
     char bytes[TM_FORMAT_BYTES];
 
     for (size_t i = 0; i < n && i < PROFILES_SHOWN; i++) {
         const struct tm_value *profile = tm_at(profiles, i);
 
-        tm_say(body, TM_TONE_PLAIN, "Device memory profile %s: %s", tm_text(tm_get(profile, "file")),
+        tm_old_say(body, TM_TONE_PLAIN, "Device memory profile %s: %s", tm_text(tm_get(profile, "file")),
                tm_format_bytes(bytes, tm_double(tm_get(profile, "total_bytes"))));
         say_kinds(body, profile);
         if (tm_length(tm_get(profile, "sites")) > 0)
             say_sites(body, profile);
     }
     if (n > PROFILES_SHOWN)
-        tm_say(body, TM_TONE_QUIET, "%zu more device memory profiles in summary.json.", n - PROFILES_SHOWN);
+        tm_old_say(body, TM_TONE_QUIET, "%zu more device memory profiles in summary.json.", n - PROFILES_SHOWN);
 }
 
 /* Has any of them buffers that were taken in the profile and not given back in it? */
@@ -439,10 +439,10 @@ static void say_allocators(struct tm_body *body)
 {
     static const char *const titles[] = { "Capacity",      "Peak",   "Of it", "Peak at",
                                           "Lifetime peak", "Fragm.", "Allocs", "Rate" };
-    const struct tm_value *allocators = tm_of(body, "memory.allocators");
+    const struct tm_value *allocators = tm_old_of(body, "memory.allocators");
     const size_t n = tm_length(allocators);
 
-    if (tm_say_missing(body, allocators, "Allocators"))
+    if (tm_old_say_missing(body, allocators, "Allocators"))
         return;
     if (n == 0) {
         body->form->paragraph(body->to, TM_TONE_PLAIN, "No allocator recorded anything.");
@@ -458,7 +458,7 @@ static void say_allocators(struct tm_body *body)
         add_allocator(body, tm_at(allocators, i));
     tm_body_end_table(body);
     if (n > ALLOCATOR_ROWS)
-        tm_say(body, TM_TONE_QUIET, "%zu more allocators in summary.json.", n - ALLOCATOR_ROWS);
+        tm_old_say(body, TM_TONE_QUIET, "%zu more allocators in summary.json.", n - ALLOCATOR_ROWS);
     say_kept(body, allocators);
     for (size_t i = 0; i < n && i < HOLDER_ALLOCATORS; i++)
         say_holders(body, tm_at(allocators, i));
@@ -466,7 +466,7 @@ static void say_allocators(struct tm_body *body)
 
 void tm_section_memory(struct tm_body *body)
 {
-    if (tm_say_missing(body, tm_of(body, "memory"), "Memory"))
+    if (tm_old_say_missing(body, tm_old_of(body, "memory"), "Memory"))
         return;
     say_allocators(body);
     say_device_profiles(body);

@@ -58,7 +58,7 @@ static void say_finding(struct tm_body *body, const struct tm_value *finding, si
     const char *severity = tm_text(tm_get(finding, "severity"));
     const char *cause = tm_text(tm_get(finding, "cause"));
 
-    tm_say(body, tm_tone_of(severity), "%zu. [%s] %s", number, severity,
+    tm_old_say(body, tm_tone_of(severity), "%zu. [%s] %s", number, severity,
            tm_text(tm_get(finding, "title")));
     say_stake(body, finding);
     if (*cause)
@@ -71,15 +71,15 @@ static void say_finding(struct tm_body *body, const struct tm_value *finding, si
 
 void tm_section_findings(struct tm_body *body)
 {
-    const struct tm_value *findings = tm_of(body, "findings");
+    const struct tm_value *findings = tm_old_of(body, "findings");
     const size_t n = tm_length(findings);
 
-    if (tm_say_missing(body, findings, "Findings"))
+    if (tm_old_say_missing(body, findings, "Findings"))
         return;
     if (n == 0)
         body->form->paragraph(body->to, TM_TONE_PLAIN, "No findings.");
     for (size_t i = 0; i < n && i < (size_t)body->finding_rows; i++)
         say_finding(body, tm_at(findings, i), i + 1);
     if (n > (size_t)body->finding_rows)
-        tm_say(body, TM_TONE_QUIET, "%zu more in summary.json.", n - (size_t)body->finding_rows);
+        tm_old_say(body, TM_TONE_QUIET, "%zu more in summary.json.", n - (size_t)body->finding_rows);
 }

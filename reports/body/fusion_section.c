@@ -112,9 +112,9 @@ static void say_kernels(struct tm_body *body, const struct tm_value *fusion)
 
 void tm_section_fusion(struct tm_body *body)
 {
-    const struct tm_value *fusion = tm_of(body, "fusion");
+    const struct tm_value *fusion = tm_old_of(body, "fusion");
 
-    if (!tm_say_missing(body, fusion, "Fusion of kernels"))
+    if (!tm_old_say_missing(body, fusion, "Fusion of kernels"))
         say_kernels(body, fusion);
 }
 
@@ -139,9 +139,9 @@ static void say_pauses(struct tm_body *body, const struct tm_value *longest)
 
 void tm_section_programs(struct tm_body *body)
 {
-    const struct tm_value *programs = tm_of(body, "programs");
+    const struct tm_value *programs = tm_old_of(body, "programs");
 
-    if (tm_say_missing(body, programs, "Programs"))
+    if (tm_old_say_missing(body, programs, "Programs"))
         return;
     tm_facts(body);
     fact_number(body, "Programs per step and device", tm_get(programs, "per_step"));
@@ -186,10 +186,10 @@ void tm_section_occupancy(struct tm_body *body)
     } limits[] = { { "registers", "Limited by registers" }, { "shared_memory", "Limited by shared memory" },
                    { "block_size", "Limited by the size of blocks" }, { "grid", "Limited by a small grid" },
                    { "none", "Limited by nothing" }, { "unknown", "Not known by what" } };
-    const struct tm_value *occupancy = tm_of(body, "occupancy"), *tail = tm_get(occupancy, "tail");
+    const struct tm_value *occupancy = tm_old_of(body, "occupancy"), *tail = tm_get(occupancy, "tail");
     const struct tm_value *limiters = tm_get(occupancy, "limiters");
 
-    if (tm_say_missing(body, occupancy, "Occupancy"))
+    if (tm_old_say_missing(body, occupancy, "Occupancy"))
         return;
     tm_facts(body);
     tm_fact_pct(body, "Mean, weighted by time", tm_get(occupancy, "mean_pct"));

@@ -12,7 +12,7 @@ static void say_rest(struct tm_body *body, size_t listed, size_t shown, const st
     const long long left = (long long)(listed - shown) + (long long)tm_int(tm_get(rest, "rows"));
 
     if (left > 0)
-        tm_say(body, TM_TONE_QUIET, "%lld more; up to --rows of them are in summary.json.", left);
+        tm_old_say(body, TM_TONE_QUIET, "%lld more; up to --rows of them are in summary.json.", left);
 }
 
 static size_t shown_of(const struct tm_value *rows, size_t most)
@@ -124,9 +124,9 @@ static void say_threads(struct tm_body *body, const struct tm_value *host)
 
 void tm_section_host(struct tm_body *body)
 {
-    const struct tm_value *host = tm_of(body, "host");
+    const struct tm_value *host = tm_old_of(body, "host");
 
-    if (tm_say_missing(body, host, "Host"))
+    if (tm_old_say_missing(body, host, "Host"))
         return;
     say_facts(body, host);
     say_syncs(body, tm_get(host, "sync"));
@@ -216,9 +216,9 @@ void tm_section_fallback(struct tm_body *body)
         { "Longest", "longest_ps", TM_COLUMN_NUMBER, tm_cell_time },
         { "At", "begin_ps", TM_COLUMN_NUMBER, tm_cell_moment },
     };
-    const struct tm_value *fallback = tm_of(body, "fallback");
+    const struct tm_value *fallback = tm_old_of(body, "fallback");
 
-    if (tm_say_missing(body, fallback, "CPU fallback"))
+    if (tm_old_say_missing(body, fallback, "CPU fallback"))
         return;
     if (tm_ask_is_without_fallback(body->summary)) {
         body->form->paragraph(body->to, TM_TONE_PLAIN, TM_NO_FALLBACK);

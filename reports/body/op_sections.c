@@ -72,16 +72,16 @@ static void say_origins(struct tm_body *body, const struct tm_value *rows)
 
 void tm_section_ops(struct tm_body *body)
 {
-    const struct tm_value *ops = tm_of(body, "ops"), *rows = tm_get(ops, "rows");
+    const struct tm_value *ops = tm_old_of(body, "ops"), *rows = tm_get(ops, "rows");
     char time[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
 
-    if (tm_say_missing(body, ops, "Operations"))
+    if (tm_old_say_missing(body, ops, "Operations"))
         return;
     if (tm_length(rows) == 0) {
         body->form->paragraph(body->to, TM_TONE_PLAIN, "No operations in the chosen steps.");
         return;
     }
-    tm_say(body, TM_TONE_PLAIN, "%s %s take %s; %lld of them make up 80 %%.",
+    tm_old_say(body, TM_TONE_PLAIN, "%s %s take %s; %lld of them make up 80 %%.",
            tm_format_count(count, tm_int(tm_get(ops, "distinct"))),
            strcmp(tm_text(tm_get(ops, "basis")), "kernel") == 0
                ? "kernels (the profile does not tell which operations they are of)"
@@ -126,11 +126,11 @@ static void say_peaks(struct tm_body *body, const struct tm_value *devices)
     body->form->subheading(body->to, "Devices against their peaks");
     tm_body_rows(body, TM_COLUMNS(columns), devices, DEVICE_ROWS);
     if (tm_has(tm_get(first, "peak_source")))
-        tm_say(body, TM_TONE_QUIET, "Peak of computing: %s.", tm_text(tm_get(first, "peak_source")));
+        tm_old_say(body, TM_TONE_QUIET, "Peak of computing: %s.", tm_text(tm_get(first, "peak_source")));
     if (tm_has(tm_get(first, "bandwidth_source")))
-        tm_say(body, TM_TONE_QUIET, "Peak of memory: %s.", tm_text(tm_get(first, "bandwidth_source")));
+        tm_old_say(body, TM_TONE_QUIET, "Peak of memory: %s.", tm_text(tm_get(first, "bandwidth_source")));
     if (n > DEVICE_ROWS)
-        tm_say(body, TM_TONE_QUIET, "%zu more devices in summary.json.", n - DEVICE_ROWS);
+        tm_old_say(body, TM_TONE_QUIET, "%zu more devices in summary.json.", n - DEVICE_ROWS);
 }
 
 static void say_precisions(struct tm_body *body, const struct tm_value *rows)
@@ -181,13 +181,13 @@ static void say_far(struct tm_body *body, const struct tm_value *rows)
 /* Shares past what can be: said where they are shown. */
 static void say_impossible(struct tm_body *body)
 {
-    const struct tm_value *rows = tm_of(body, "ops.rows");
+    const struct tm_value *rows = tm_old_of(body, "ops.rows");
     size_t count = 0;
 
     for (size_t i = 0; i < tm_length(rows); i++)
         count += tm_double(tm_get(tm_at(rows, i), "roof_pct")) > 100;
     if (count)
-        tm_say(body, TM_TONE_WARNING,
+        tm_old_say(body, TM_TONE_WARNING,
                "%zu operations pass 100 %% of their roof, which cannot be: caches serve part of their bytes, or their "
                "cost is counted too high.",
                count);
@@ -195,9 +195,9 @@ static void say_impossible(struct tm_body *body)
 
 void tm_section_roofline(struct tm_body *body)
 {
-    const struct tm_value *roofline = tm_of(body, "roofline"), *source = tm_get(roofline, "source");
+    const struct tm_value *roofline = tm_old_of(body, "roofline"), *source = tm_get(roofline, "source");
 
-    if (tm_say_missing(body, roofline, "Roofline"))
+    if (tm_old_say_missing(body, roofline, "Roofline"))
         return;
     if (tm_has(source)) {
         say_rates(body, roofline);
@@ -205,7 +205,7 @@ void tm_section_roofline(struct tm_body *body)
         say_impossible(body);
         say_far(body, tm_get(roofline, "far"));
     } else {
-        tm_say(body, TM_TONE_QUIET, "What operations cost: not recorded (%s).", tm_why(source));
+        tm_old_say(body, TM_TONE_QUIET, "What operations cost: not recorded (%s).", tm_why(source));
     }
     say_precisions(body, tm_get(roofline, "precisions"));
 }

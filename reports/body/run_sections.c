@@ -62,10 +62,10 @@ static void say_models(struct tm_body *body, const struct tm_value *models)
 
 void tm_section_environment(struct tm_body *body)
 {
-    const struct tm_value *environment = tm_of(body, "environment");
+    const struct tm_value *environment = tm_old_of(body, "environment");
     const struct tm_value *hosts = tm_get(environment, "hosts");
 
-    if (tm_say_missing(body, environment, "Environment"))
+    if (tm_old_say_missing(body, environment, "Environment"))
         return;
     tm_facts(body);
     tm_fact_text(body, "Platform", tm_get(environment, "platform"));
@@ -73,14 +73,14 @@ void tm_section_environment(struct tm_body *body)
         add_host(body, tm_at(hosts, i));
     tm_body_end_table(body);
     if (tm_length(hosts) > HOST_ROWS)
-        tm_say(body, TM_TONE_QUIET, "%zu more hosts in summary.json.",
+        tm_old_say(body, TM_TONE_QUIET, "%zu more hosts in summary.json.",
                tm_length(hosts) - HOST_ROWS);
     say_models(body, tm_get(environment, "devices"));
 }
 
 static void say_tallies(struct tm_body *body)
 {
-    const struct tm_value *tallies = tm_of(body, "coverage.tallies");
+    const struct tm_value *tallies = tm_old_of(body, "coverage.tallies");
 
     if (tm_length(tallies) == 0) {
         body->form->paragraph(body->to, TM_TONE_PLAIN,
@@ -106,7 +106,7 @@ static void say_tallies(struct tm_body *body)
 
 static void say_classes(struct tm_body *body)
 {
-    const struct tm_value *classes = tm_of(body, "coverage.classes");
+    const struct tm_value *classes = tm_old_of(body, "coverage.classes");
     bool any = false;
 
     tm_body_table(body, true);
@@ -125,7 +125,7 @@ static void say_classes(struct tm_body *body)
 
 static void say_files(struct tm_body *body)
 {
-    const struct tm_value *files = tm_of(body, "input.files");
+    const struct tm_value *files = tm_old_of(body, "input.files");
     const size_t n = tm_length(files);
 
     if (n == 0)
@@ -151,13 +151,13 @@ static void say_files(struct tm_body *body)
     }
     tm_body_end_table(body);
     if (n > FILE_ROWS)
-        tm_say(body, TM_TONE_QUIET, "%zu more files in summary.json.", n - FILE_ROWS);
+        tm_old_say(body, TM_TONE_QUIET, "%zu more files in summary.json.", n - FILE_ROWS);
 }
 
 /* The texts that files have under a key. */
 static void say_of_files(struct tm_body *body, const char *key, const char *label)
 {
-    const struct tm_value *files = tm_of(body, "input.files");
+    const struct tm_value *files = tm_old_of(body, "input.files");
     size_t said = 0, left_out = 0;
 
     for (size_t i = 0; i < tm_length(files); i++) {
@@ -176,7 +176,7 @@ static void say_of_files(struct tm_body *body, const char *key, const char *labe
 
 static void say_warnings(struct tm_body *body)
 {
-    const struct tm_value *warnings = tm_of(body, "coverage.warnings");
+    const struct tm_value *warnings = tm_old_of(body, "coverage.warnings");
     const size_t n = tm_length(warnings);
 
     for (size_t i = 0; i < n && i < WARNING_ROWS; i++)
@@ -191,10 +191,10 @@ void tm_section_quality(struct tm_body *body)
         body->form->paragraph(
             body->to, TM_TONE_WARNING,
             "The input is damaged or cut short: a figure may be smaller than the truth.");
-    if (!tm_say_missing(body, tm_of(body, "coverage"), "Coverage")) {
+    if (!tm_old_say_missing(body, tm_old_of(body, "coverage"), "Coverage")) {
         tm_facts(body);
-        tm_fact_count(body, "Events read", tm_of(body, "coverage.events_read"));
-        tm_fact_count(body, "Events in the figures", tm_of(body, "coverage.events_used"));
+        tm_fact_count(body, "Events read", tm_old_of(body, "coverage.events_read"));
+        tm_fact_count(body, "Events in the figures", tm_old_of(body, "coverage.events_used"));
         tm_body_end_table(body);
         say_tallies(body);
         say_classes(body);

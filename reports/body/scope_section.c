@@ -26,9 +26,9 @@ static void say_more(struct tm_body *body, size_t shown, const struct tm_value *
     const int64_t left = (int64_t)(tm_length(rows) - shown);
 
     if (left)
-        tm_say(body, TM_TONE_QUIET, "Those that take most; %s more in summary.json.", tm_format_count(more, left));
+        tm_old_say(body, TM_TONE_QUIET, "Those that take most; %s more in summary.json.", tm_format_count(more, left));
     if (tm_int(tm_get(rest, "rows")) > 0)
-        tm_say(body, TM_TONE_QUIET, "%s more were left out of the summary (--rows).",
+        tm_old_say(body, TM_TONE_QUIET, "%s more were left out of the summary (--rows).",
                tm_format_count(more, tm_int(tm_get(rest, "rows"))));
 }
 
@@ -107,7 +107,7 @@ static void say_layers(struct tm_body *body, const struct tm_value *scopes)
     body->form->subheading(body->to, "Layers");
     tm_body_rows(body, TM_COLUMNS(columns), rows, LAYER_ROWS);
     if (n > LAYER_ROWS)
-        tm_say(body, TM_TONE_QUIET, "%zu more in summary.json.", n - LAYER_ROWS);
+        tm_old_say(body, TM_TONE_QUIET, "%zu more in summary.json.", n - LAYER_ROWS);
 }
 
 static void say_annotations(struct tm_body *body, const struct tm_value *scopes)
@@ -125,7 +125,7 @@ static void say_annotations(struct tm_body *body, const struct tm_value *scopes)
     size_t shown;
 
     body->form->subheading(body->to, "Annotations on host threads");
-    if (tm_say_missing(body, rows, "Annotations"))
+    if (tm_old_say_missing(body, rows, "Annotations"))
         return;
     tm_tree_cut_find(&cut, rows, "host_ps", ANNOTATION_ROWS);
     shown = say_cut_tree(body, TM_COLUMNS(columns), rows, &cut);
@@ -135,11 +135,11 @@ static void say_annotations(struct tm_body *body, const struct tm_value *scopes)
 
 void tm_section_scopes(struct tm_body *body)
 {
-    const struct tm_value *scopes = tm_of(body, "scopes");
+    const struct tm_value *scopes = tm_old_of(body, "scopes");
 
-    if (tm_say_missing(body, scopes, "Scopes"))
+    if (tm_old_say_missing(body, scopes, "Scopes"))
         return;
-    if (!tm_say_missing(body, tm_get(scopes, "rows"), "Scopes")) {
+    if (!tm_old_say_missing(body, tm_get(scopes, "rows"), "Scopes")) {
         say_facts(body, scopes);
         say_tree(body, scopes);
         say_layers(body, scopes);

@@ -4,7 +4,7 @@
 
 #include "reports/body/body.h"
 
-/* One function per section of a printed report, listed in tm_sections. */
+/* One function per section of a printed report, listed in tm_old_sections. */
 void tm_section_findings(struct tm_body *body);
 void tm_section_steps(struct tm_body *body);
 void tm_section_devices(struct tm_body *body);

@@ -47,11 +47,11 @@ static void add_idle_parts(struct tm_body *body, const struct tm_value *idle,
 
 static void say_parts(struct tm_body *body)
 {
-    const struct tm_value *parts = tm_of(body, "steps.parts");
+    const struct tm_value *parts = tm_old_of(body, "steps.parts");
     const struct tm_value *total = tm_get(parts, "total_ps");
     const struct tm_value *copies = tm_get(parts, "exposed_copy_ps");
 
-    if (tm_say_missing(body, parts, "Parts of the steps"))
+    if (tm_old_say_missing(body, parts, "Parts of the steps"))
         return;
     tm_body_table(body, true);
     tm_sheet_column(body->sheet, "What the steps are made of", TM_COLUMN_WORD);
@@ -104,10 +104,10 @@ static void say_slowest(struct tm_body *body)
     static const char *const titles[] = { "Period",    "Busy", "Compute",  "Exp. coll.",
                                           "Exp. copy", "Idle", "Host span" };
     const struct tm_value *picked[SLOWEST_STEPS];
-    const bool by_host = strcmp(tm_text(tm_of(body, "steps.basis")), "host_span") == 0;
+    const bool by_host = strcmp(tm_text(tm_old_of(body, "steps.basis")), "host_span") == 0;
     const bool has_hosts = tm_body_has_hosts(body);
     const int n =
-        pick_slowest(tm_of(body, "steps.list"), by_host ? "host_span_ps" : "period_ps", picked);
+        pick_slowest(tm_old_of(body, "steps.list"), by_host ? "host_span_ps" : "period_ps", picked);
 
     if (n < 2)
         return;
@@ -132,19 +132,19 @@ static void say_slowest(struct tm_body *body)
 
 static void say_left_out(struct tm_body *body)
 {
-    const long long warmup = tm_int(tm_of(body, "steps.warmup"));
-    const long long incomplete = tm_int(tm_of(body, "steps.incomplete"));
+    const long long warmup = tm_int(tm_old_of(body, "steps.warmup"));
+    const long long incomplete = tm_int(tm_old_of(body, "steps.incomplete"));
 
     if (warmup || incomplete)
-        tm_say(body, TM_TONE_QUIET, "Left out of the figures: %lld warm-up, %lld incomplete.",
+        tm_old_say(body, TM_TONE_QUIET, "Left out of the figures: %lld warm-up, %lld incomplete.",
                warmup, incomplete);
 }
 
 void tm_section_steps(struct tm_body *body)
 {
-    const struct tm_value *steps = tm_of(body, "steps");
+    const struct tm_value *steps = tm_old_of(body, "steps");
 
-    if (tm_say_missing(body, steps, "Steps"))
+    if (tm_old_say_missing(body, steps, "Steps"))
         return;
     tm_facts(body);
     tm_fact_text(body, "Marked by", tm_get(steps, "source"));
@@ -200,7 +200,7 @@ static void say_device_table(struct tm_body *body, const struct tm_value *device
         add_device(body, tm_at(devices, i));
     tm_body_end_table(body);
     if (n > LISTED_DEVICES)
-        tm_say(body, TM_TONE_QUIET, "%zu more devices in summary.json.", n - LISTED_DEVICES);
+        tm_old_say(body, TM_TONE_QUIET, "%zu more devices in summary.json.", n - LISTED_DEVICES);
 }
 
 /* TPUs record what they waited for and what was in flight; other devices do not. */
@@ -232,7 +232,7 @@ static void say_waits(struct tm_body *body, const struct tm_value *devices)
 
 static void say_unused(struct tm_body *body)
 {
-    const struct tm_value *unused = tm_of(body, "unused");
+    const struct tm_value *unused = tm_old_of(body, "unused");
     const size_t n = tm_length(unused);
 
     for (size_t i = 0; i < n && i < LISTED_UNUSED; i++)
@@ -247,9 +247,9 @@ static void say_unused(struct tm_body *body)
 
 void tm_section_devices(struct tm_body *body)
 {
-    const struct tm_value *devices = tm_of(body, "devices");
+    const struct tm_value *devices = tm_old_of(body, "devices");
 
-    if (tm_say_missing(body, devices, "Devices"))
+    if (tm_old_say_missing(body, devices, "Devices"))
         return;
     if (tm_length(devices) == 0)
         body->form->paragraph(body->to, TM_TONE_PLAIN, "No device has activity in this profile.");
@@ -287,8 +287,8 @@ static void say_causes(struct tm_body *body, const struct tm_value *causes)
     if (tm_sheet_row(body->sheet)) {
         body->sheet->summed[body->sheet->rows - 1] = true;
         tm_sheet_text(body->sheet, "all idle time");
-        tm_cell_count(body, tm_of(body, "gaps.count"));
-        tm_cell_time(body, tm_of(body, "gaps.total_ps"));
+        tm_cell_count(body, tm_old_of(body, "gaps.count"));
+        tm_cell_time(body, tm_old_of(body, "gaps.total_ps"));
     }
     tm_body_end_table(body);
 }
@@ -328,7 +328,7 @@ static void say_pauses(struct tm_body *body, const struct tm_value *pauses)
 
     if (!tm_has(tm_get(pauses, "count")) || tm_int(tm_get(pauses, "count")) == 0)
         return;
-    tm_say(body, TM_TONE_QUIET, "Pauses under %s between pieces of work that had been launched: %s, %s in all.",
+    tm_old_say(body, TM_TONE_QUIET, "Pauses under %s between pieces of work that had been launched: %s, %s in all.",
            tm_format_time(below, tm_int(tm_get(pauses, "below_ps"))),
            tm_format_count(count, tm_int(tm_get(pauses, "count"))),
            tm_format_time(time, tm_int(tm_get(pauses, "total_ps"))));
@@ -336,14 +336,14 @@ static void say_pauses(struct tm_body *body, const struct tm_value *pauses)
 
 void tm_section_gaps(struct tm_body *body)
 {
-    const struct tm_value *gaps = tm_of(body, "gaps");
+    const struct tm_value *gaps = tm_old_of(body, "gaps");
     char count[TM_FORMAT_BYTES], least[TM_FORMAT_BYTES];
 
-    if (tm_say_missing(body, gaps, "Idle time"))
+    if (tm_old_say_missing(body, gaps, "Idle time"))
         return;
     say_causes(body, tm_get(gaps, "by_cause"));
     if (tm_has(tm_get(gaps, "gap_min_ps")) && tm_has(tm_get(gaps, "count_min")))
-        tm_say(body, TM_TONE_QUIET, "%s gaps are %s or longer.",
+        tm_old_say(body, TM_TONE_QUIET, "%s gaps are %s or longer.",
                tm_format_count(count, tm_int(tm_get(gaps, "count_min"))),
                tm_format_time(least, tm_int(tm_get(gaps, "gap_min_ps"))));
     say_pauses(body, tm_get(gaps, "pauses"));

@@ -9,7 +9,7 @@
 #include "reports/format/platforms.h"
 #include "reports/format/shown_names.h"
 #include "reports/html/html_page.h"
-#include "reports/html/html_terms.h"
+#include "reports/content/terms.h"
 
 enum { FINDINGS_MOST = 100, WHERE_MOST = 10, ID_BYTES = 40, TERM_BYTES = 320 };
 

@@ -11,7 +11,7 @@
 
 #include "reports/format/format.h"
 #include "reports/format/shown_names.h"
-#include "reports/html/html_terms.h"
+#include "reports/content/terms.h"
 
 /* Names: up to so many characters as they are; the full text up to FULL_BYTES. */
 enum { CUT_CHARS = 48, NARROW_CHARS = 32, SAME_LEAST = 2, UNFOLDED_ROWS = 20, FACT_CHARS = 200, FULL_BYTES = 2048 };

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "pipeline/run.h"
-#include "reports/body/sheet.h"
+#include "reports/content/sheet.h"
 #include "reports/chart/palette.h"
 
 enum tm_pdf_face { TM_PDF_REGULAR, TM_PDF_BOLD, TM_PDF_FACES };

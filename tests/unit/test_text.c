@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "pipeline/utf8.h"
-#include "reports/body/sheet.h"
+#include "reports/content/sheet.h"
 #include "tests/support/sample_summary.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/html/html_terms.h"
+#include "reports/content/terms.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TM_HTML_TERMS_H
-#define TM_HTML_TERMS_H
+#ifndef TM_TERMS_H
+#define TM_TERMS_H
 
 #include <stddef.h>
 
 /* What the figures and the columns of the sections are, short; docs/metrics.md has it in full. */
 struct tm_term {
-    const char *section; /* id of the section of the page */
+    const char *section; /* id of the section (content.h) */
     const char
         *labels; /* as the section has them, "Self time|Their time"; the first one is the term */
     const char *text;

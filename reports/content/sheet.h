@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "pipeline/attributes.h"
+#include "reports/content/tone.h"
 
 /* A small table of texts, filled from the left and from the top, that a report puts on its medium.
  * Fixed size: whoever has more rows than fit says in a note how many were left out. */
@@ -22,17 +23,6 @@ enum tm_column_kind {
     TM_COLUMN_NUMBER, /* right, as wide as its widest cell */
     TM_COLUMN_NAME,   /* left, shares what is left over; cut in the middle */
     TM_COLUMN_PROSE,  /* left, shares what is left over; wrapped */
-};
-
-/* What a text says about itself; a medium with colours may use it, the words never depend on it. */
-enum tm_tone {
-    TM_TONE_PLAIN,
-    TM_TONE_GOOD,
-    TM_TONE_WARNING,
-    TM_TONE_BAD,
-    TM_TONE_INFO,
-    TM_TONE_UNKNOWN,
-    TM_TONE_QUIET
 };
 
 struct tm_sheet {

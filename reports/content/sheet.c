@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A table of texts of fixed size, filled by reports/body and drawn by the text and PDF reports.
  * Cells either borrow a text of the summary or use their own room, so that no cell allocates. */
-#include "reports/body/sheet.h"
+#include "reports/content/sheet.h"
 
 #include <assert.h>
 #include <stdarg.h>

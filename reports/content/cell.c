@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/content/cell.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline/double_text.h"
+#include "reports/chart/palette.h"
+#include "reports/format/shown_names.h"
+
+const char *tm_kind_unit(enum tm_cell_kind kind)
+{
+    switch (kind) {
+    case TM_CELL_TIME:
+    case TM_CELL_MOMENT:
+        return "ps";
+    case TM_CELL_BYTES:
+        return "bytes";
+    case TM_CELL_RATE:
+        return "bytes/s";
+    case TM_CELL_FLOP_RATE:
+        return "FLOP/s";
+    case TM_CELL_PCT:
+        return "%";
+    default:
+        return "";
+    }
+}
+
+struct tm_cell tm_cell_of_share(const struct tm_value *part, const struct tm_value *whole)
+{
+    if (!tm_has(part) || tm_double(whole) <= 0)
+        return tm_cell_of_text(TM_CELL_PCT, "");
+    return tm_cell_of_double(TM_CELL_PCT, 100 * tm_double(part) / tm_double(whole));
+}
+
+bool tm_cell_is_empty(const struct tm_cell *cell)
+{
+    if (cell->from == TM_FROM_TEXT)
+        return !*cell->text;
+    return cell->from == TM_FROM_VALUE &&
+           (!tm_has(cell->value) || (tm_type_of(cell->value) == TM_STRING && !*tm_text(cell->value)));
+}
+
+static double number_of(const struct tm_cell *cell)
+{
+    return cell->from == TM_FROM_VALUE ? tm_double(cell->value) :
+           cell->from == TM_FROM_INT   ? (double)cell->whole :
+                                         cell->number;
+}
+
+static int64_t whole_of(const struct tm_cell *cell)
+{
+    return cell->from == TM_FROM_VALUE ? tm_int(cell->value) :
+           cell->from == TM_FROM_INT   ? cell->whole :
+                                         (int64_t)cell->number;
+}
+
+static const char *source_title(const char *source)
+{
+    static const char *const titles[][2] = {
+        { "host", "step markers on the host" },
+        { "group", "group ids of the events" },
+        { "tpu", "the Steps line of the TPU" },
+        { "module", "executions of the module with the most device time" },
+        { "session", "none marked: the whole session is one step" },
+    };
+
+    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
+        if (strcmp(titles[i][0], source) == 0)
+            return titles[i][1];
+    return source;
+}
+
+/* A text in the words of its kind. */
+static const char *worded(enum tm_cell_kind kind, const char *text, const struct tm_value *summary)
+{
+    return kind == TM_CELL_DEVICE ? tm_shown_device(summary, text) :
+           kind == TM_CELL_HOST   ? tm_shown_host(summary, text) :
+           kind == TM_CELL_CAUSE  ? tm_cause_title(text) :
+           kind == TM_CELL_SOURCE ? source_title(text) :
+                                    text;
+}
+
+/* A value of any type where a text is expected: a number that is a name has no separators. */
+static const char *shown_text(const struct tm_cell *cell, const struct tm_value *summary, char *out)
+{
+    const enum tm_type type = cell->from == TM_FROM_VALUE ? tm_type_of(cell->value) :
+                              cell->from == TM_FROM_INT   ? TM_INT :
+                                                            TM_DOUBLE;
+
+    if (type == TM_STRING)
+        return worded(cell->kind, tm_text(cell->value), summary);
+    if (type == TM_BOOL)
+        return tm_is(cell->value) ? "yes" : "no";
+    if (type != TM_INT)
+        return tm_format_number(out, number_of(cell));
+    (void)snprintf(out, TM_FORMAT_BYTES, "%" PRId64, whole_of(cell));
+    return out;
+}
+
+const char *tm_cell_shown(const struct tm_cell *cell, const struct tm_value *summary, char *out)
+{
+    if (tm_cell_is_empty(cell))
+        return "";
+    if (cell->from == TM_FROM_TEXT)
+        return worded(cell->kind, cell->text, summary);
+    switch (cell->kind) {
+    case TM_CELL_TIME:
+        return tm_format_time(out, whole_of(cell));
+    case TM_CELL_MOMENT:
+        return tm_format_moment(out, whole_of(cell));
+    case TM_CELL_COUNT:
+        return tm_format_count(out, whole_of(cell));
+    case TM_CELL_BYTES:
+        return tm_format_bytes(out, number_of(cell));
+    case TM_CELL_RATE:
+        return tm_format_rate(out, number_of(cell));
+    case TM_CELL_FLOP_RATE:
+        return tm_format_flop_rate(out, number_of(cell));
+    case TM_CELL_PCT:
+        return tm_format_pct(out, number_of(cell));
+    case TM_CELL_NUMBER:
+        return tm_format_number(out, number_of(cell));
+    default:
+        return shown_text(cell, summary, out);
+    }
+}
+
+const char *tm_cell_exact(const struct tm_cell *cell, char *out)
+{
+    const bool is_whole =
+        cell->from == TM_FROM_INT || (cell->from == TM_FROM_VALUE && tm_type_of(cell->value) == TM_INT);
+    const bool is_double =
+        cell->from == TM_FROM_DOUBLE || (cell->from == TM_FROM_VALUE && tm_type_of(cell->value) == TM_DOUBLE);
+
+    out[0] = 0;
+    if (is_whole)
+        (void)snprintf(out, TM_FORMAT_BYTES, "%" PRId64, whole_of(cell));
+    else if (is_double)
+        out[tm_double_text(out, number_of(cell))] = 0;
+    return out;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_CONTENT_H
+#define TM_CONTENT_H
+
+#include "reports/chart/charts.h"
+#include "reports/content/table.h"
+#include "reports/content/tone.h"
+
+/* What a report says, section by section, the same for every medium: page, PDF, text, Markdown, CSV.  A section
+ * chooses what of the summary is told and in which order; a medium gives it a form.  Nothing is computed here: every
+ * figure is a member of the summary (schemas/SUMMARY.md). */
+
+struct tm_content;
+
+struct tm_section {
+    const char *id;    /* of its anchor, and of its terms (terms.h) */
+    const char *title;
+    const char *key;   /* of the summary: without a value there the section is only named, under "Not recorded" */
+    void (*say)(const struct tm_content *content);
+};
+
+/* How a medium takes what is said.  The functions cannot fail: a medium remembers its failure and its writer looks
+ * once, at the end.  Texts may hold any bytes that a trace can bring: the medium makes them safe.  Tables and texts are
+ * borrowed until the call returns.  A function that is NULL is not called. */
+struct tm_medium {
+    struct tm_room room;
+    bool has_charts; /* draws them: tables that repeat a chart (tm_table.repeats_chart) are not given to it */
+    void (*section)(void *to, const struct tm_section *section);
+    void (*end_section)(void *to, const struct tm_section *section);
+    void (*subheading)(void *to, const char *text);
+    void (*paragraph)(void *to, enum tm_tone tone, const char *text);
+    void (*facts)(void *to, const struct tm_table *facts); /* one row, as a list "title: value"; what is null tells why */
+    void (*table)(void *to, const struct tm_table *table);
+    void (*charts)(void *to, enum tm_chart_kind kind); /* all of that kind */
+    void (*finding)(void *to, const struct tm_value *finding, size_t number); /* number: from 1 */
+};
+
+/* One walk over a summary. */
+struct tm_content {
+    const struct tm_value *summary;
+    const struct tm_medium *medium;
+    void *to;
+};
+
+/* The sections in their order.  The last ones are of every report: what is not recorded, the definitions, how the
+ * report was made. */
+extern const struct tm_section *const tm_sections[];
+extern const size_t tm_section_count;
+
+/* Is it a section of this run's report?  One of another platform is not, nor one that the input cannot support. */
+bool tm_section_is_due(const struct tm_section *section, const struct tm_value *summary);
+
+/* All of them that are due. */
+void tm_content_say(const struct tm_content *content);
+
+#endif

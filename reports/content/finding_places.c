@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands beside a finding: how much is at stake, where more is told, and where to look in the trace. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/content/front.h"
+#include "reports/format/shown_names.h"
+
+/* --- times --- */
+
+static int64_t to_ns(int64_t ps)
+{
+    return ps / 1000 - (ps % 1000 < 0);
+}
+
+/* What has to be added to times so that they are those of the file; false: of several files with clocks of their own. */
+static bool clock_of(const struct tm_value *summary, int64_t *origin_ns)
+{
+    const struct tm_value *files = tm_path(summary, "input.files");
+    const int64_t first_us = tm_int(tm_get(tm_at(files, 0), "origin_us"));
+    const int64_t most_ns = INT64_MAX / 2; /* year 2116 */
+
+    for (size_t i = 1; i < tm_length(files); i++)
+        if (tm_int(tm_get(tm_at(files, i), "origin_us")) != first_us)
+            return false;
+    return !__builtin_mul_overflow(first_us, (int64_t)1000, origin_ns) && *origin_ns < most_ns && *origin_ns > -most_ns;
+}
+
+void tm_place_make(struct tm_place *out, const struct tm_value *summary, const struct tm_value *where)
+{
+    const int64_t from = tm_int(tm_get(where, "begin_ps")), to = tm_int(tm_get(where, "end_ps"));
+    const bool has_length = to >= from && (from >= 0 || to < INT64_MAX + from);
+    const char *device = tm_shown_device(summary, tm_text(tm_get(where, "device")));
+    char begin[TM_FORMAT_BYTES], length[TM_FORMAT_BYTES];
+    int64_t origin_ns;
+
+    *out = (struct tm_place){ .sql = "" };
+    (void)snprintf(out->text, sizeof(out->text), "at %s, for %s%s%.200s", tm_format_moment(begin, from),
+                   has_length ? tm_format_time(length, to - from) : "?", *device ? ", " : "", device);
+    if (clock_of(summary, &origin_ns))
+        (void)snprintf(out->sql, sizeof(out->sql),
+                       "select ts, dur, name from slice where ts < %" PRId64 " and ts + dur > %" PRId64
+                       " order by dur desc",
+                       origin_ns + to_ns(to) + (to % 1000 > 0), origin_ns + to_ns(from));
+}
+
+/* --- more about it --- */
+
+const char *tm_finding_section(const char *finding_id)
+{
+    static const char *const sections[][2] = {
+        /* beginnings of ids; the first that fits */
+        { "idle_", "gaps" },
+        { "collective_", "collectives" },
+        { "straggler", "collectives" },
+        { "compile_", "compile" },
+        { "op_short", "fusion" },
+        { "op_repeated", "fusion" },
+        { "attention_unfused", "fusion" },
+        { "layout_copies", "fusion" },
+        { "elementwise_unfused", "fusion" },
+        { "programs_", "programs" },
+        { "kernel_", "kernels" },
+        { "low_intensity", "roofline" },
+        { "op_", "ops" },
+        { "occupancy_", "occupancy" },
+        { "precision_", "roofline" },
+        { "queue_empty", "host" },
+        { "host_", "host" },
+        { "cpu_one_thread", "host" },
+        { "fallback_", "fallback" },
+        { "round_trips", "fallback" },
+        { "memory_", "memory" },
+        { "layer_", "scopes" },
+        { "recomputed", "scopes" },
+        { "transfer_", "transfers" },
+        { "imbalance", "balance" },
+        { "slow_device", "balance" },
+        { "no_steps", "steps" },
+        { "one_step", "steps" },
+        { "steps_", "steps" },
+    };
+
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+        if (strncmp(finding_id, sections[i][0], strlen(sections[i][0])) == 0)
+            return sections[i][1];
+    return "coverage"; /* what is wrong with the profile */
+}
+
+const char *tm_finding_stake(char *out, const struct tm_value *finding)
+{
+    const struct tm_value *stake = tm_get(finding, "at_stake_ps"), *share = tm_get(finding, "share_pct");
+    const struct tm_value *value = tm_get(finding, "value"), *limit = tm_get(finding, "limit");
+    const char *unit = tm_text(tm_get(finding, "unit"));
+    const bool repeats = strcmp(unit, "%") == 0 && fabs(tm_double(value) - tm_double(share)) < 0.05;
+    const bool has_stake = tm_int(stake) > 0;
+    char time[TM_FORMAT_BYTES] = "", part[TM_FORMAT_BYTES] = "", measured[TM_FORMAT_BYTES] = "",
+         most[TM_FORMAT_BYTES] = "";
+    const bool has_measured = tm_has(value) && !(has_stake && repeats), has_limit = tm_has(value) && tm_has(limit);
+
+    if (has_stake)
+        tm_format_time(time, tm_int(stake));
+    if (has_stake && tm_has(share))
+        tm_format_pct(part, tm_double(share));
+    if (has_measured)
+        tm_format_unit(measured, tm_double(value), unit);
+    if (has_limit)
+        tm_format_limit(most, tm_double(limit), unit);
+    (void)snprintf(out, TM_FRONT_BYTES, "%s%s%s%s%s%s%s%s%s%s", time, *time ? " at stake" : "", *part ? ", " : "", part,
+                   *part ? " of the window" : "", *measured && *time ? "; " : "", *measured ? "measured " : "", measured,
+                   *most ? (*measured || *time ? ", limit " : "limit ") : "", most);
+    return out;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/content/say.h"
+
+static void say_findings(const struct tm_content *content)
+{
+    const struct tm_value *findings = tm_of(content, "findings");
+
+    if (tm_length(findings) == 0)
+        tm_say(content, TM_TONE_PLAIN, "No rule found a loss that is worth a word.");
+    else
+        tm_say(content, TM_TONE_QUIET,
+               "By time at stake: the most that mending this one thing could save. Facts without it come last.");
+    for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)
+        content->medium->finding(content->to, tm_at(findings, i), i + 1);
+}
+
+const struct tm_section tm_findings_section = { "findings", "Findings", "findings", say_findings };

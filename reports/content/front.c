@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/content/front.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/content/cell.h"
+#include "reports/format/shown_names.h"
+
+enum { LISTED_HOSTS = 4 };
+
+/* --- texts --- */
+
+/* Append to a text of TM_FRONT_BYTES; what does not fit is cut. */
+static void TM_PRINTF(2, 3) append(char *text, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list list;
+
+    va_start(list, format);
+    (void)vsnprintf(text + used, TM_FRONT_BYTES - used, format, list);
+    va_end(list);
+}
+
+/* The room for a fact, empty. */
+static char *add_fact(struct tm_front *front, const char *title)
+{
+    front->fact[front->facts].title = title;
+    return front->fact[front->facts++].text;
+}
+
+/* --- facts --- */
+
+static void add_hosts(struct tm_front *front, const struct tm_value *summary)
+{
+    const struct tm_value *hosts = tm_path(summary, "input.hosts");
+    const size_t n = tm_length(hosts);
+    char *text;
+
+    if (tm_is_named_as_run(summary))
+        return;
+    text = add_fact(front, n == 1 ? "Host" : "Hosts");
+    if (n > 1)
+        append(text, "%zu: ", n);
+    for (size_t i = 0; i < n && i < LISTED_HOSTS; i++)
+        append(text, "%s%.80s", i ? ", " : "", tm_text(tm_at(hosts, i)));
+    if (n > LISTED_HOSTS)
+        append(text, " and %zu more", n - LISTED_HOSTS);
+    if (n == 0)
+        append(text, "not recorded");
+}
+
+static void add_devices(struct tm_front *front, const struct tm_value *summary)
+{
+    const struct tm_value *models = tm_path(summary, "environment.devices");
+    const size_t n = tm_length(models);
+    char *text = add_fact(front, "Devices used"), count[TM_FORMAT_BYTES];
+
+    for (size_t i = 0; i < n && i < LISTED_HOSTS; i++) {
+        const struct tm_value *model = tm_at(models, i), *name = tm_get(model, "model");
+        const struct tm_value *used = tm_get(model, "used"), *all = tm_get(model, "count");
+
+        append(text, "%s%s × %.80s", i ? ", " : "", tm_format_count(count, tm_int(tm_has(used) ? used : all)),
+               tm_has(name) ? tm_text(name) : tm_text(tm_get(model, "kind")));
+        if (tm_has(used) && tm_has(all) && tm_int(used) != tm_int(all))
+            append(text, " (of %s)", tm_format_count(count, tm_int(all)));
+    }
+    if (n > LISTED_HOSTS)
+        append(text, " and %zu more models", n - LISTED_HOSTS);
+    if (n == 0 && tm_length(tm_get(summary, "devices")) > 0)
+        append(text, "%zu", tm_length(tm_get(summary, "devices")));
+    else if (n == 0)
+        append(text, "none with activity");
+}
+
+static void add_versions(struct tm_front *front, const struct tm_value *summary)
+{
+    static const char *const versions[][2] = {
+        { "jax", "JAX" },   { "jaxlib", "jaxlib" }, { "cuda", "CUDA" },
+        { "driver", "driver" }, { "rocm", "ROCm" }, { "libtpu", "libtpu" },
+        { "cuda_runtime", "CUDA runtime" },
+    };
+    const struct tm_value *host = tm_path(summary, "environment.hosts[0]");
+    char *text = add_fact(front, "Versions"), value[TM_FORMAT_BYTES];
+
+    if (strcmp(tm_text(tm_get(host, "framework")), "pytorch") == 0)
+        append(text, "PyTorch (its version is not recorded)");
+    for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+        const struct tm_cell version = tm_cell_of_value(TM_CELL_WORD, tm_get(host, versions[i][0]));
+
+        if (!tm_cell_is_empty(&version))
+            append(text, "%s%s %.60s", *text ? ", " : "", versions[i][1], tm_cell_shown(&version, summary, value));
+    }
+    if (!*text)
+        append(text, "not recorded");
+}
+
+static void add_window(struct tm_front *front, const struct tm_value *summary)
+{
+    static const char *const modes[][2] = {
+        { "steps", "the chosen steps" }, { "all", "all activity" }, { "session", "the session" }
+    };
+    const struct tm_value *hosts = tm_path(summary, "window.hosts"), *first = tm_at(hosts, 0);
+    const char *mode = tm_text(tm_path(summary, "window.mode"));
+    char *text = add_fact(front, "Window"), begin[TM_FORMAT_BYTES], span[TM_FORMAT_BYTES];
+
+    if (!tm_has(tm_get(first, "span_ps"))) {
+        append(text, "not recorded");
+        return;
+    }
+    append(text, "%s from %s", tm_format_time(span, tm_int(tm_get(first, "span_ps"))),
+           tm_format_time(begin, tm_int(tm_get(first, "begin_ps"))));
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+        if (strcmp(mode, modes[i][0]) == 0)
+            append(text, ", %s", modes[i][1]);
+    if (tm_length(hosts) > 1)
+        append(text, "; first of %zu hosts", tm_length(hosts));
+}
+
+static void add_steps(struct tm_front *front, const struct tm_value *summary)
+{
+    const struct tm_value *steps = tm_get(summary, "steps"), *median = tm_get(steps, "median_ps");
+    char *text = add_fact(front, "Steps"), number[TM_FORMAT_BYTES];
+
+    if (!tm_has(tm_get(steps, "count"))) {
+        append(text, "not recorded");
+        return;
+    }
+    append(text, "%s", tm_format_count(number, tm_int(tm_get(steps, "chosen"))));
+    append(text, " of %s", tm_format_count(number, tm_int(tm_get(steps, "count"))));
+    if (tm_has(median))
+        append(text, ", median %s", tm_format_time(number, tm_int(median)));
+}
+
+static void add_date(struct tm_front *front, const struct tm_value *summary)
+{
+    const struct tm_value *begin = tm_path(summary, "environment.hosts[0].begin_ns");
+    char date[TM_FORMAT_BYTES];
+
+    if (tm_has(begin) && *tm_format_date(date, tm_int(begin)))
+        append(add_fact(front, "Profiled"), "%s", date);
+}
+
+static void add_files(struct tm_front *front, const struct tm_value *summary)
+{
+    const struct tm_value *files = tm_path(summary, "input.files");
+    char *text = add_fact(front, tm_length(files) == 1 ? "File" : "Files");
+
+    if (tm_length(files) == 1)
+        append(text, "%.400s", tm_text(tm_get(tm_at(files, 0), "path")));
+    else
+        append(text, "%zu (listed under data quality)", tm_length(files));
+}
+
+/* --- the rest --- */
+
+static void make_titles(struct tm_front *front, const struct tm_value *summary)
+{
+    const char *title = tm_text(tm_path(summary, "report.title")), *run = tm_text(tm_path(summary, "input.run"));
+    const size_t hosts = tm_length(tm_path(summary, "input.hosts")), devices = tm_length(tm_get(summary, "devices"));
+
+    run = *run ? run : "profile";
+    (void)snprintf(front->title, sizeof(front->title), "%s", *title ? title : run);
+    (void)snprintf(front->subtitle, sizeof(front->subtitle), "%.120s%s%zu host%s, %zu device%s", *title ? run : "",
+                   *title ? ": " : "", hosts, hosts == 1 ? "" : "s", devices, devices == 1 ? "" : "s");
+}
+
+static void make_partial(struct tm_front *front, const struct tm_value *summary)
+{
+    const struct tm_value *files = tm_path(summary, "input.files");
+    size_t partial = 0;
+
+    front->is_partial = tm_is(tm_path(summary, "input.partial"));
+    for (size_t i = 0; i < tm_length(files); i++)
+        partial += tm_is(tm_get(tm_at(files, i), "partial"));
+    append(front->partial, "The input is damaged or cut short. The figures cover what could be read");
+    if (partial > 0)
+        append(front->partial, "; partial files: %zu of %zu", partial, tm_length(files));
+    append(front->partial, ".");
+}
+
+void tm_front_make(struct tm_front *front, const struct tm_value *summary)
+{
+    *front = (struct tm_front){ .note = tm_text(tm_path(summary, "report.note")),
+                                .verdict = tm_text(tm_path(summary, "verdict.text")),
+                                .tone = tm_tone_of(tm_text(tm_path(summary, "verdict.severity"))) };
+    make_titles(front, summary);
+    make_partial(front, summary);
+    add_hosts(front, summary);
+    add_devices(front, summary);
+    add_versions(front, summary);
+    add_window(front, summary);
+    add_steps(front, summary);
+    add_date(front, summary);
+    add_files(front, summary);
+}

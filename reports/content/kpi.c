@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/content/front.h"
+#include "reports/format/platforms.h"
+
+size_t tm_kpi_count(const struct tm_value *summary)
+{
+    const struct tm_value *kpis = tm_get(summary, "kpis");
+    size_t n = 0;
+
+    for (size_t i = 0; i < tm_length(kpis); i++)
+        n += tm_kpi_is_for_run(tm_at(kpis, i));
+    return n;
+}
+
+static const struct tm_value *kpi_of(const struct tm_value *summary, size_t index)
+{
+    const struct tm_value *kpis = tm_get(summary, "kpis");
+
+    for (size_t i = 0; i < tm_length(kpis); i++)
+        if (tm_kpi_is_for_run(tm_at(kpis, i)) && index-- == 0)
+            return tm_at(kpis, i);
+    return NULL;
+}
+
+/* "> 80 %" where more is better, "< 25 %" where less is; where both limits meet, that of good stands alone. */
+static void make_limit(char *out, const struct tm_value *kpi, bool is_good)
+{
+    const struct tm_value *good = tm_get(kpi, "good"), *bad = tm_get(kpi, "bad"), *limit = is_good ? good : bad;
+    const bool more_is_better = tm_double(good) > tm_double(bad), is_met = tm_double(good) == tm_double(bad);
+    char text[TM_FORMAT_BYTES];
+
+    out[0] = 0;
+    if (tm_type_of(limit) == TM_STRING)
+        (void)snprintf(out, TM_FORMAT_BYTES, "%s", tm_text(limit));
+    else if (tm_has(limit))
+        (void)snprintf(out, TM_FORMAT_BYTES, "%s%.40s", is_good && is_met ? "" : is_good == more_is_better ? "> " : "< ",
+                       tm_format_limit(text, tm_double(limit), tm_text(tm_get(kpi, "unit"))));
+}
+
+/* Linear between the limits, and beyond them by the same measure, up to the ends of the scale. */
+static double place_of(const struct tm_value *kpi)
+{
+    const struct tm_value *good = tm_get(kpi, "good"), *bad = tm_get(kpi, "bad"), *value = tm_get(kpi, "value");
+    const double between = tm_double(good) - tm_double(bad);
+    double place;
+
+    if (!tm_has(value) || !tm_has(good) || !tm_has(bad) || tm_type_of(good) == TM_STRING || between == 0)
+        return -1;
+    place = 1.0 / 3 + (tm_double(value) - tm_double(bad)) / between / 3;
+    return place < 0 ? 0 : place > 1 ? 1 : place;
+}
+
+void tm_kpi_at(struct tm_kpi *out, const struct tm_value *summary, size_t index)
+{
+    const struct tm_value *kpi = kpi_of(summary, index), *value = tm_get(kpi, "value");
+    const char *why = tm_text(tm_get(kpi, "why"));
+
+    *out = (struct tm_kpi){
+        .kpi = kpi,
+        .id = tm_text(tm_get(kpi, "id")),
+        .title = tm_text(tm_get(kpi, "title")),
+        .definition = tm_text(tm_get(kpi, "definition")),
+        .band = tm_text(tm_get(kpi, "band")),
+        .why = *why || tm_has(value) ? why : tm_why(value),
+        .has_value = tm_has(value),
+        .place = place_of(kpi),
+    };
+    if (!*out->title)
+        out->title = out->id;
+    if (out->has_value)
+        (void)tm_format_unit(out->value, tm_double(value), tm_text(tm_get(kpi, "unit")));
+    make_limit(out->good, kpi, true);
+    make_limit(out->bad, kpi, false);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/content/say.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { PARAGRAPH_BYTES = 2048 };
+
+const struct tm_value *tm_of(const struct tm_content *content, const char *path)
+{
+    return tm_path(content->summary, path);
+}
+
+void tm_say_subheading(const struct tm_content *content, const char *text)
+{
+    if (content->medium->subheading)
+        content->medium->subheading(content->to, text);
+}
+
+void tm_say(const struct tm_content *content, enum tm_tone tone, const char *format, ...)
+{
+    char text[PARAGRAPH_BYTES];
+    va_list list;
+
+    if (!content->medium->paragraph)
+        return;
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof(text), format, list);
+    va_end(list);
+    content->medium->paragraph(content->to, tone, text);
+}
+
+void tm_say_charts(const struct tm_content *content, enum tm_chart_kind kind)
+{
+    if (content->medium->charts && tm_charts_count(kind, content->summary) > 0)
+        content->medium->charts(content->to, kind);
+}
+
+void tm_say_table(const struct tm_content *content, const struct tm_table *table)
+{
+    const bool is_told = table->repeats_chart && content->medium->has_charts;
+
+    if (content->medium->table && !is_told && tm_table_rows(table) > 0)
+        content->medium->table(content->to, table);
+}
+
+void tm_say_facts(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
+                  const struct tm_value *row)
+{
+    struct tm_column column[TM_TABLE_COLUMNS_MOST];
+    struct tm_cell cell[TM_TABLE_COLUMNS_MOST];
+    size_t n = 0;
+
+    for (size_t i = 0; i < count && n < TM_TABLE_COLUMNS_MOST; i++) {
+        const struct tm_value *v = tm_path(row, columns[i].key);
+
+        if (!v || ((columns[i].shape & TM_WIDE) && content->medium->room.is_paper))
+            continue;
+        column[n] = columns[i];
+        cell[n++] = tm_cell_of_value(tm_column_kind(&columns[i]), v);
+    }
+    if (n > 0 && content->medium->facts)
+        content->medium->facts(content->to, &(struct tm_table){ .id = id, .column = column, .columns = n,
+                                                                .cells = cell, .cell_rows = 1 });
+}
+
+bool tm_say_missing(const struct tm_content *content, const struct tm_value *value, const char *title)
+{
+    const char *why = tm_why(value);
+
+    if (tm_has(value))
+        return false;
+    tm_say(content, TM_TONE_PLAIN, "%s: not recorded%s%s%s", title, *why ? " (" : "", why, *why ? ")." : ".");
+    return true;
+}
+
+bool tm_has_hosts(const struct tm_content *content)
+{
+    return tm_length(tm_of(content, "input.hosts")) > 1;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_SAY_H
+#define TM_SAY_H
+
+#include "pipeline/attributes.h"
+#include "reports/content/content.h"
+
+/* What the sections say with. */
+
+const struct tm_value *tm_of(const struct tm_content *content, const char *path); /* of the summary */
+
+void tm_say_subheading(const struct tm_content *content, const char *text);
+/* A paragraph, formatted, cut at 2 KiB. */
+void tm_say(const struct tm_content *content, enum tm_tone tone, const char *format, ...) TM_PRINTF(3, 4);
+void tm_say_charts(const struct tm_content *content, enum tm_chart_kind kind);
+
+/* A table; nothing where it has no rows.  One that repeats a chart is left out where there are charts. */
+void tm_say_table(const struct tm_content *content, const struct tm_table *table);
+
+/* Facts: the columns of one row of the summary; a path that does not exist is left out, a null is told with its
+ * reason.  in: id  as of a table */
+void tm_say_facts(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
+                  const struct tm_value *row);
+#define TM_FACTS(list) (list), sizeof(list) / sizeof((list)[0])
+
+/* "Title: not recorded (why)" as a paragraph.  out: true when the value is null or not there */
+bool tm_say_missing(const struct tm_content *content, const struct tm_value *value, const char *title);
+
+/* The run has several hosts. */
+bool tm_has_hosts(const struct tm_content *content);
+
+/* The sections, one file each. */
+extern const struct tm_section tm_findings_section, tm_steps_section, tm_devices_section, tm_gaps_section,
+    tm_ops_section, tm_scopes_section, tm_kernels_section, tm_fusion_section, tm_programs_section,
+    tm_occupancy_section, tm_roofline_section, tm_transfers_section, tm_collectives_section, tm_balance_section,
+    tm_host_section, tm_fallback_section, tm_compile_section, tm_memory_section, tm_environment_section,
+    tm_coverage_section, tm_missing_section, tm_definitions_section, tm_provenance_section;
+
+#endif

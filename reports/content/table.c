@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/content/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SAME_LEAST = 2, DEPTH_MOST = 12 };
+
+/* --- cells --- */
+
+size_t tm_table_rows(const struct tm_table *table)
+{
+    return table->cells ? table->cell_rows : table->pick ? table->picks : tm_length(table->rows);
+}
+
+static size_t place_of(const struct tm_table *table, size_t row)
+{
+    return table->pick ? table->pick[row] : row;
+}
+
+static const struct tm_value *row_of(const struct tm_table *table, size_t row)
+{
+    const size_t place = place_of(table, row);
+
+    return tm_type_of(table->rows) == TM_OBJECT ? tm_value_at(table->rows, place) : tm_at(table->rows, place);
+}
+
+struct tm_cell tm_table_cell(const struct tm_table *table, size_t row, size_t column)
+{
+    const struct tm_column *c = &table->column[column];
+
+    if (table->cells)
+        return table->cells[row * table->columns + column];
+    if (!*c->key)
+        return tm_cell_of_text(tm_column_kind(c), tm_key_at(table->rows, place_of(table, row)));
+    return tm_cell_of_value(tm_column_kind(c), tm_path(row_of(table, row), c->key));
+}
+
+int tm_table_depth(const struct tm_table *table, size_t row)
+{
+    const int64_t depth = table->depth ? tm_int(tm_path(row_of(table, row), table->depth)) : 0;
+
+    return depth < 0 ? 0 : depth < DEPTH_MOST ? (int)depth : DEPTH_MOST;
+}
+
+/* --- which columns --- */
+
+/* Programs, devices and sentences that are the same in all rows tell nothing there. */
+static const char *same_in_all(const struct tm_table *table, size_t column, const struct tm_value *summary)
+{
+    const struct tm_column *c = &table->column[column];
+    const enum tm_cell_kind kind = tm_column_kind(c);
+    const bool may_fold = kind == TM_CELL_DEVICE || kind == TM_CELL_PROSE || strcmp(c->key, "module") == 0;
+    struct tm_cell first, cell;
+    char text[TM_FORMAT_BYTES], other[TM_FORMAT_BYTES];
+
+    if (column == 0 || table->cells || !may_fold || tm_table_rows(table) < SAME_LEAST)
+        return NULL;
+    first = tm_table_cell(table, 0, column);
+    if (first.from != TM_FROM_VALUE || tm_type_of(first.value) != TM_STRING || tm_cell_is_empty(&first))
+        return NULL;
+    for (size_t r = 1; r < tm_table_rows(table); r++) {
+        cell = tm_table_cell(table, r, column);
+        if (strcmp(tm_cell_shown(&cell, summary, other), tm_cell_shown(&first, summary, text)) != 0)
+            return NULL;
+    }
+    return tm_cell_shown(&first, summary, text);
+}
+
+/* Why a cell is empty, as the summary tells it; "" = it does not. */
+static const char *why_empty(const struct tm_cell *cell)
+{
+    return cell->from == TM_FROM_VALUE && !tm_has(cell->value) ? tm_why(cell->value) : "";
+}
+
+static void add_note(struct tm_layout *layout, const char *title, const char *text, bool is_same)
+{
+    layout->note[layout->notes].title = title;
+    layout->note[layout->notes].text = text;
+    layout->note[layout->notes++].is_same = is_same;
+}
+
+/* Whether a column has anything to show in the listed rows; a reason for what is empty becomes a note. */
+static bool has_values(struct tm_layout *layout, size_t column)
+{
+    const char *why = "";
+    bool any = false;
+
+    for (size_t r = 0; r < layout->rows && !(any && *why); r++) {
+        const struct tm_cell cell = tm_table_cell(layout->table, r, column);
+
+        if (!tm_cell_is_empty(&cell))
+            any = true;
+        else if (!*why)
+            why = why_empty(&cell);
+    }
+    if (*why)
+        add_note(layout, layout->table->column[column].title, why, false);
+    return any;
+}
+
+static void choose_columns(struct tm_layout *layout, bool is_paper)
+{
+    const struct tm_table *table = layout->table;
+    const bool has_hosts = tm_length(tm_path(layout->summary, "input.hosts")) > 1;
+
+    for (size_t c = 0; c < table->columns && c < TM_TABLE_COLUMNS_MOST; c++) {
+        const struct tm_column *column = &table->column[c];
+        const char *same;
+
+        if ((is_paper && (column->shape & TM_WIDE)) || (tm_column_kind(column) == TM_CELL_HOST && !has_hosts))
+            continue;
+        same = same_in_all(table, c, layout->summary);
+        if (same)
+            add_note(layout, column->title, same, true);
+        else if (has_values(layout, c) || layout->columns == 0)
+            layout->column[layout->columns++] = c;
+    }
+}
+
+void tm_table_lay_out(struct tm_layout *layout, const struct tm_table *table, const struct tm_value *summary,
+                      const struct tm_room *room)
+{
+    const size_t all = tm_table_rows(table), on_paper = table->paper_rows ? table->paper_rows : TM_PAPER_ROWS;
+    const size_t most = room->is_paper && on_paper < room->rows ? on_paper : room->rows;
+
+    *layout = (struct tm_layout){ .table = table, .summary = summary, .rows = all < most ? all : most };
+    layout->rows_left_out = (int64_t)(tm_length(table->rows) > layout->rows && !table->cells ?
+                                          tm_length(table->rows) - layout->rows :
+                                          all - layout->rows);
+    if (__builtin_add_overflow(layout->rows_left_out, tm_int(tm_get(table->rest, "rows")), &layout->rows_left_out))
+        layout->rows_left_out = INT64_MAX;
+    choose_columns(layout, room->is_paper);
+}
+
+/* --- what sums up --- */
+
+static bool is_listed(const struct tm_layout *layout, size_t place)
+{
+    const struct tm_table *table = layout->table;
+
+    if (!table->pick)
+        return place < layout->rows;
+    for (size_t i = 0; i < layout->rows; i++)
+        if (table->pick[i] == place)
+            return true;
+    return false;
+}
+
+/* Sums of a whole summary fit; those of a damaged one stay at the limit. */
+static void add_up(int64_t *sum, int64_t part)
+{
+    if (__builtin_add_overflow(*sum, part, sum))
+        *sum = part < 0 ? INT64_MIN : INT64_MAX;
+}
+
+bool tm_layout_has_sums(const struct tm_layout *layout)
+{
+    bool any = false;
+
+    for (size_t i = 1; i < layout->columns; i++)
+        any |= (layout->table->column[layout->column[i]].shape & TM_SUMS) != 0;
+    return any && layout->rows_left_out > 0;
+}
+
+struct tm_cell tm_layout_rest(const struct tm_layout *layout, size_t column)
+{
+    const struct tm_table *table = layout->table;
+    const struct tm_column *c = &table->column[column];
+    int64_t sum = tm_int(tm_get(table->rest, c->key));
+
+    if (!(c->shape & TM_SUMS) || table->cells)
+        return tm_cell_of_text(tm_column_kind(c), "");
+    for (size_t i = 0; i < tm_length(table->rows); i++)
+        if (!is_listed(layout, i))
+            add_up(&sum, tm_int(tm_path(tm_type_of(table->rows) == TM_OBJECT ? tm_value_at(table->rows, i) :
+                                                                               tm_at(table->rows, i),
+                                        c->key)));
+    return tm_cell_of_int(tm_column_kind(c), sum);
+}
+
+struct tm_cell tm_layout_total(const struct tm_layout *layout, size_t column)
+{
+    const struct tm_column *c = &layout->table->column[column];
+    const struct tm_value *v = *c->key ? tm_path(layout->table->total, c->key) : NULL;
+
+    return tm_kind_is_number(tm_column_kind(c)) && tm_has(v) ? tm_cell_of_value(tm_column_kind(c), v) : tm_cell_of_text(tm_column_kind(c), "");
+}
+
+const char *tm_layout_rest_title(const struct tm_layout *layout, char *out)
+{
+    char count[TM_FORMAT_BYTES];
+
+    (void)snprintf(out, TM_FORMAT_BYTES, "%.24s further row%s", tm_format_count(count, layout->rows_left_out),
+                   layout->rows_left_out == 1 ? "" : "s");
+    return out;
+}
