@@ -33,12 +33,38 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         " whose ending tells the format, else NAME.pftrace; split: a folder, else NAME.split/",
         offsetof(struct tm_options, output) },
     [TM_OPTION_FORMAT] = {
-        "format", 0, TM_KIND_FORMATS, "LIST", "html pdf json text partial perfetto pftrace",
+        "format", 0, TM_KIND_FORMATS, "LIST", "html pdf json text partial perfetto pftrace markdown csv collapsed",
         TM_FOR_REPORT | TM_FOR_SPLIT,
         "TRACEMILL_FORMAT", "format", "html,pdf,json,text",
-        "which files to write; report: html, pdf, json, text, partial and perfetto, joined by commas; split:"
-        " pftrace, which it writes if not told, or json",
+        "which files to write; report: html, pdf, json, text, markdown, csv, collapsed, partial and perfetto, joined by"
+        " commas; split: pftrace, which it writes if not told, or json",
         offsetof(struct tm_options, formats) },
+    [TM_OPTION_TITLE] = {
+        "title", 0, TM_KIND_TEXT, "TEXT", NULL, TM_FOR_REPORT,
+        "TRACEMILL_TITLE", "title", NULL,
+        "the heading of the report, in place of the name of the run",
+        offsetof(struct tm_options, title) },
+    [TM_OPTION_NOTE] = {
+        "note", 0, TM_KIND_TEXT, "TEXT", NULL, TM_FOR_REPORT,
+        "TRACEMILL_NOTE", "note", NULL,
+        "a paragraph at the top of the report: what was tried, what to look at",
+        offsetof(struct tm_options, note) },
+    [TM_OPTION_PAPER] = {
+        "paper", 0, TM_KIND_PAPER, "a4|letter", "a4 letter", TM_FOR_REPORT,
+        "TRACEMILL_PAPER", "paper", "a4",
+        "the paper of the PDF",
+        offsetof(struct tm_options, paper) },
+    [TM_OPTION_REDACT] = {
+        "redact", 0, TM_KIND_FLAG, NULL, NULL, FIGURES,
+        "TRACEMILL_REDACT", "redact", "no",
+        "put pseudonyms for names of hosts, users, paths, programs and operations in everything that is written",
+        offsetof(struct tm_options, redact) },
+    [TM_OPTION_REDACT_MAP] = {
+        "redact-map", 0, TM_KIND_TEXT, "FILE", NULL, FIGURES,
+        "TRACEMILL_REDACT_MAP", "redact_map", NULL,
+        "with --redact: write which pseudonym stands for what to FILE, and take those that it has already; it is not"
+        " for sharing",
+        offsetof(struct tm_options, redact_map) },
     [TM_OPTION_STEPS] = {
         "steps", 0, TM_KIND_STEPS, "auto|all|A:B", "auto all", FIGURES,
         "TRACEMILL_STEPS", "steps", "auto",
@@ -389,6 +415,16 @@ static tm_status read_formats(const struct reading *r)
 }
 
 /* Choices: the enums are in the order of the words. */
+static tm_status read_paper(const struct reading *r)
+{
+    const int index = word_index(r, r->text, strlen(r->text));
+
+    if (index < 0)
+        return TM_ERR_USAGE;
+    *(enum tm_paper *)r->field = (enum tm_paper)index;
+    return TM_OK;
+}
+
 static tm_status read_window(const struct reading *r)
 {
     const int index = word_index(r, r->text, strlen(r->text));
@@ -471,7 +507,7 @@ tm_status tm_option_read(const struct tm_option *option, const char *text, const
     static tm_status (*const readers[])(const struct reading *) = {
         [TM_KIND_FLAG] = read_flag,   [TM_KIND_TEXT] = read_text, [TM_KIND_FORMATS] = read_formats,
         [TM_KIND_SIZE] = read_size,   [TM_KIND_TIME] = read_time, [TM_KIND_COUNT] = read_count,
-        [TM_KIND_STEPS] = read_steps, [TM_KIND_SKIP] = read_skip, [TM_KIND_WINDOW] = read_window,
+        [TM_KIND_STEPS] = read_steps, [TM_KIND_SKIP] = read_skip, [TM_KIND_WINDOW] = read_window, [TM_KIND_PAPER] = read_paper,
         [TM_KIND_COLOR] = read_color, [TM_KIND_ARGS] = read_args, [TM_KIND_BY] = read_by,
         [TM_KIND_EVENTS] = read_events, [TM_KIND_BYTES] = read_bytes, [TM_KIND_FILTER] = read_filter,
     };

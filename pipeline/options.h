@@ -34,6 +34,9 @@ enum tm_format {
     TM_FORMAT_PARTIAL = 1 << 4,  /* schemas/PARTIAL.md */
     TM_FORMAT_PERFETTO = 1 << 5, /* beside a report */
     TM_FORMAT_PFTRACE = 1 << 6,  /* parts */
+    TM_FORMAT_MARKDOWN = 1 << 7,
+    TM_FORMAT_CSV = 1 << 8,       /* a folder: each table of the report in full */
+    TM_FORMAT_COLLAPSED = 1 << 9, /* stacks of scopes, as flame graph tools read them */
 };
 
 /* Where `split` ends a part, beside its limits. */
@@ -50,6 +53,8 @@ enum tm_step_choice {
 
 enum tm_window { TM_WINDOW_STEPS, TM_WINDOW_SESSION };
 
+enum tm_paper { TM_PAPER_A4, TM_PAPER_LETTER };
+
 /* Everything the command line, the environment and the configuration file say, with the defaults
  * filled in.  Texts are borrowed: they live as long as the process.  One that nobody set is NULL. */
 struct tm_options {
@@ -65,6 +70,12 @@ struct tm_options {
     size_t memory_bytes;    /* --memory, at least TM_MEMORY_LEAST_MIB MiB */
     uint64_t rows;          /* cap of tables */
     int64_t gap_min_ps;     /* shown gaps */
+
+    const char *title;      /* --title of a report */
+    const char *note;       /* --note, a paragraph at its top */
+    enum tm_paper paper;    /* --paper of the PDF */
+    bool redact;            /* --redact: pseudonyms for what names people, hosts, paths and programs */
+    const char *redact_map; /* --redact-map: which pseudonym stands for what; stays with who made it */
 
     struct tm_filter filter;  /* --filter, all of them */
     enum tm_args_level args;  /* --args */
@@ -98,6 +109,7 @@ enum tm_option_kind {
     TM_KIND_STEPS,   /* auto, all, A:B */
     TM_KIND_SKIP,    /* auto or a whole number */
     TM_KIND_WINDOW,  /* steps, session */
+    TM_KIND_PAPER,   /* a4, letter */
     TM_KIND_COLOR,   /* auto, always, never */
     TM_KIND_ARGS,    /* all, essential, none */
     TM_KIND_BY,      /* step, step=N, device, time=TIME */
@@ -126,6 +138,11 @@ struct tm_option {
 enum tm_option_index {
     TM_OPTION_OUTPUT,
     TM_OPTION_FORMAT,
+    TM_OPTION_TITLE,
+    TM_OPTION_NOTE,
+    TM_OPTION_PAPER,
+    TM_OPTION_REDACT,
+    TM_OPTION_REDACT_MAP,
     TM_OPTION_STEPS,
     TM_OPTION_SKIP_STEPS,
     TM_OPTION_WINDOW,
