@@ -7,14 +7,6 @@ static void say_nothing(const struct tm_content *content)
     (void)content;
 }
 
-const struct tm_section tm_devices_section = { "devices", "Devices", "devices", say_nothing };
-const struct tm_section tm_gaps_section = { "gaps", "Idle gaps", "gaps", say_nothing };
-const struct tm_section tm_ops_section = { "ops", "Operations", "ops", say_nothing };
-const struct tm_section tm_scopes_section = { "scopes", "Scopes", "scopes", say_nothing };
-const struct tm_section tm_fusion_section = { "fusion", "Fusion", "fusion", say_nothing };
-const struct tm_section tm_programs_section = { "programs", "Programs", "programs", say_nothing };
-const struct tm_section tm_occupancy_section = { "occupancy", "Occupancy", "occupancy", say_nothing };
-const struct tm_section tm_roofline_section = { "roofline", "Roofline", "roofline", say_nothing };
 const struct tm_section tm_transfers_section = { "transfers", "Transfers", "transfers", say_nothing };
 const struct tm_section tm_collectives_section = { "collectives", "Collectives", "collectives", say_nothing };
 const struct tm_section tm_balance_section = { "balance", "Balance", "balance", say_nothing };
