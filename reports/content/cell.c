@@ -73,14 +73,28 @@ static const char *source_title(const char *source)
     return source;
 }
 
+static const char *direction_title(const char *direction)
+{
+    static const char *const titles[][2] = {
+        { "h2d", "host to device" },      { "d2h", "device to host" }, { "p2p", "device to device" },
+        { "d2d", "within a device" }, { "other", "other" },
+    };
+
+    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
+        if (strcmp(titles[i][0], direction) == 0)
+            return titles[i][1];
+    return direction;
+}
+
 /* A text in the words of its kind. */
 static const char *worded(enum tm_cell_kind kind, const char *text, const struct tm_value *summary)
 {
-    return kind == TM_CELL_DEVICE ? tm_shown_device(summary, text) :
-           kind == TM_CELL_HOST   ? tm_shown_host(summary, text) :
-           kind == TM_CELL_CAUSE  ? tm_cause_title(text) :
-           kind == TM_CELL_SOURCE ? source_title(text) :
-                                    text;
+    return kind == TM_CELL_DEVICE    ? tm_shown_device(summary, text) :
+           kind == TM_CELL_HOST      ? tm_shown_host(summary, text) :
+           kind == TM_CELL_CAUSE     ? tm_cause_title(text) :
+           kind == TM_CELL_DIRECTION ? direction_title(text) :
+           kind == TM_CELL_SOURCE    ? source_title(text) :
+                                       text;
 }
 
 /* A value of any type where a text is expected: a number that is a name has no separators. */
