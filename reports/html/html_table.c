@@ -115,6 +115,8 @@ static void put_head(struct writer *out)
         tm_htmlw_attr(out->w, "scope", "col");
         if (tm_kind_is_number(kind_of(out, i)))
             tm_htmlw_attr(out->w, "class", "n");
+        if (*tm_kind_unit(kind_of(out, i)))
+            tm_htmlw_attr(out->w, "data-unit", tm_kind_unit(kind_of(out, i)));
         tm_page_label(out->page, out->table->column[out->layout.column[i]].title);
         tm_htmlw_close(out->w);
     }

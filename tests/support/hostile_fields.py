@@ -101,7 +101,7 @@ def space_bytes(space, hlo=None):
     """hlo: of its program, whose plane is added"""
     metadata = chunk(4, number(1, 7) + chunk(2, number(1, 7) + chunk(2, "jit_train_step(7)") +
                                              chunk(5, number(1, 1) + chunk(6, program() if hlo is None else hlo))))
-    names = chunk(5, number(1, 1) + chunk(2, number(1, 1) + chunk(2, "hlo_proto")))
+    names = chunk(5, number(1, 1) + chunk(2, number(1, 1) + chunk(2, "Hlo Proto")))
     return space.encode() + chunk(1, number(1, 90) + chunk(2, "/host:metadata") + metadata + names)
 
 
