@@ -115,6 +115,8 @@ static void put_head(struct writer *out)
         tm_htmlw_attr(out->w, "scope", "col");
         if (tm_kind_is_number(kind_of(out, i)))
             tm_htmlw_attr(out->w, "class", "n");
+        if (*tm_kind_unit(kind_of(out, i)))
+            tm_htmlw_attr(out->w, "data-unit", tm_kind_unit(kind_of(out, i)));
         tm_page_label(out->page, out->table->column[out->layout.column[i]].title);
         tm_htmlw_close(out->w);
     }
@@ -201,7 +203,7 @@ static void put_notes(struct writer *out)
         tm_page_text(out->page, why);
         tm_htmlw_close_line(out->w);
     }
-    tm_page_missing(out->page, &missing);
+    tm_page_missing(out->page, "Not recorded", &missing);
     if (out->layout.rows_left_out > 0 && !tm_layout_has_sums(&out->layout))
         tm_htmlw_element(out->w, "p", "note", tm_layout_rest_title(&out->layout, text));
 }
@@ -252,14 +254,15 @@ void tm_page_table(void *to, const struct tm_table *table)
     struct tm_page *page = to;
     struct writer out = { .page = page, .w = &page->w, .table = table };
     const struct tm_room room = { .rows = TM_HTML_ROWS_MOST };
-    char label_id[LABEL_BYTES];
+    char id[LABEL_BYTES], label_id[LABEL_BYTES];
     bool is_folded;
 
     tm_table_lay_out(&out.layout, table, page->summary, &room);
     is_folded = out.layout.rows >= FOLDED_LEAST;
-    (void)snprintf(label_id, sizeof(label_id), "%.40s-caption", table->id);
+    (void)snprintf(label_id, sizeof(label_id), "caption-%.40s", table->id);
     tm_htmlw_class(out.w, "figure", is_folded ? "table folded" : "table");
-    tm_htmlw_attr(out.w, "id", table->id);
+    (void)snprintf(id, sizeof(id), "table-%.40s", table->id);
+    tm_htmlw_attr(out.w, "id", id);
     tm_htmlw_open(out.w, "figcaption");
     tm_htmlw_attr(out.w, "id", label_id);
     tm_page_text(page, table->caption);
