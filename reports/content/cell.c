@@ -69,6 +69,11 @@ static const struct titled sources[] = {
     { "session", "none marked: the whole session is one step" },
 };
 
+static const struct titled directions[] = {
+    { "h2d", "host to device" },  { "d2h", "device to host" }, { "p2p", "device to device" },
+    { "d2d", "within a device" }, { "other", "other" },
+};
+
 static const struct titled terms[] = {
     { "compute", "computing" },     /* bounds */
     { "none", "nothing" },
@@ -79,11 +84,6 @@ static const struct titled terms[] = {
     { "full", "each kernel" }, /* what the figures of a device rest on */
     { "graph", "whole graphs" },
     { "other", "neither" }, /* passes: forward, backward */
-};
-
-static const struct titled directions[] = {
-    { "h2d", "host to device" },  { "d2h", "device to host" }, { "p2p", "device to device" },
-    { "d2d", "within a device" }, { "other", "other" },
 };
 
 static const char *title_of(const struct titled *list, size_t count, const char *word)
@@ -101,8 +101,8 @@ static const char *worded(enum tm_cell_kind kind, const char *text, const struct
     return kind == TM_CELL_DEVICE    ? tm_shown_device(summary, text) :
            kind == TM_CELL_HOST      ? tm_shown_host(summary, text) :
            kind == TM_CELL_CAUSE     ? tm_cause_title(text) :
-           kind == TM_CELL_DIRECTION ? TITLE_OF(directions, text) :
            kind == TM_CELL_SOURCE    ? TITLE_OF(sources, text) :
+           kind == TM_CELL_DIRECTION ? TITLE_OF(directions, text) :
            kind == TM_CELL_TERM      ? TITLE_OF(terms, text) :
                                        text;
 }
