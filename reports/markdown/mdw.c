@@ -79,6 +79,8 @@ static void put_code(struct tm_mdw *w, const char *text, size_t length, bool in_
     const char first = text[0], last = text[length - 1];
     const bool is_padded = first == '`' || last == '`' || (first == ' ' && last == ' ');
 
+    if (w->used > 0 && w->at[w->used - 1] == '`') /* fences that touch are one fence */
+        put(w, " ", 1);
     put_fence(w, fence);
     if (is_padded)
         put(w, " ", 1);
@@ -135,21 +137,25 @@ static bool is_reference(const char *word, size_t length)
     return false;
 }
 
-/* Some part of it could be a commit. */
+/* Some part of it could be a commit; a number with decimals is none. */
 static bool is_hash(const char *word, size_t length)
 {
     size_t run = 0;
 
+    if (strspn(word, "0123456789.") >= length && memchr(word, '.', length))
+        return false;
     for (size_t i = 0; i < length && run < SHORT_HASH; i++)
         run = isxdigit((unsigned char)word[i]) ? run + 1 : 0;
     return run >= SHORT_HASH;
 }
 
-static bool is_shortcode(const char *word, size_t length) /* of a picture: ":tada:" */
+/* A word for a picture: ":tada:".  A time of the day is none. */
+static bool is_shortcode(const char *word, size_t length)
 {
     const char *first = memchr(word, ':', length);
 
-    return first && memchr(first + 1, ':', length - (size_t)(first + 1 - word));
+    return first && memchr(first + 1, ':', length - (size_t)(first + 1 - word)) &&
+           (strspn(word, "0123456789:") < length || length > sizeof("12:34:56") - 1);
 }
 
 /* What begins a list, a heading or a rule where it is the first of a line: "#", "-", "1.", "===". */
@@ -162,7 +168,7 @@ static bool is_block_sign(const char *word, size_t length)
 
 static bool is_special(const char *word, size_t length, bool is_first)
 {
-    return has_any(word, length, "\\`*_[]<>|~&$@{}^") || contains(word, length, "://") ||
+    return has_any(word, length, "\\`*_[]<>|~&$@") || contains(word, length, "://") ||
            contains(word, length, "www.") || contains(word, length, "mailto:") || contains(word, length, "xmpp:") ||
            (word[0] == '%' && length > 1) || is_reference(word, length) || is_hash(word, length) ||
            is_shortcode(word, length) || (is_first && is_block_sign(word, length));
@@ -183,23 +189,59 @@ static void put_special(struct tm_mdw *w, const char *word, size_t length, bool 
     put(w, word + to, length - to);
 }
 
+/* Signs that stand alone, as in "> 80 %". */
+static bool is_signs(const char *word, size_t length)
+{
+    return strspn(word, "<>=&*~") >= length;
+}
+
+static void put_signs(struct tm_mdw *w, const char *word, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        put(w, "\\", 1);
+        put(w, word + i, 1);
+    }
+}
+
+/* Length of the code at the begin of a text, its two fences included; 0 = there is none. */
+static size_t code_length(const char *text)
+{
+    const char *end = text[0] == '`' && text[1] != '`' && text[1] ? strchr(text + 1, '`') : NULL;
+
+    return end && end[1] != '`' ? (size_t)(end + 1 - text) : 0;
+}
+
+/* Put what stands at the begin of a text.  out: its length */
+static size_t put_piece(struct tm_mdw *w, const char *text, bool in_table, bool is_first)
+{
+    const size_t code = code_length(text), length = code ? code : strcspn(text, " ");
+
+    if (code)
+        put_code(w, text + 1, code - 2, in_table);
+    else if (is_signs(text, length))
+        put_signs(w, text, length);
+    else if (is_special(text, length, is_first))
+        put_special(w, text, length, in_table);
+    else
+        put(w, text, length);
+    return length;
+}
+
 void tm_mdw_prose(struct tm_mdw *w, const char *text, bool in_table)
 {
     char visible[TM_MD_PROSE_BYTES];
-    bool is_first = true;
+    const char *at = visible;
 
     tm_sheet_visible(visible, sizeof(visible), text);
-    for (const char *at = visible + strspn(visible, " "); *at; at += strspn(at, " ")) {
-        const size_t length = strcspn(at, " ");
+    at += strspn(at, " ");
+    for (bool is_first = true; *at; is_first = false) {
+        const size_t spaces = is_first ? 0 : strspn(at, " ");
 
-        if (!is_first)
+        at += spaces;
+        if (spaces && *at)
             put(w, " ", 1);
-        if (is_special(at, length, is_first))
-            put_special(w, at, length, in_table);
-        else
-            put(w, at, length);
-        is_first = false;
-        at += length;
+        if (*at)
+            at += put_piece(w, at, in_table, is_first);
     }
 }
 
