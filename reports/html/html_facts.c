@@ -32,12 +32,11 @@ void tm_page_facts(void *to, const struct tm_table *facts)
         }
         if (!is_open) {
             tm_htmlw_class(&page->w, "dl", "facts");
-            tm_htmlw_attr(&page->w, "id", facts->id);
             is_open = true;
         }
         tm_page_fact(page, title, tm_cell_shown(&cell, page->summary, text));
     }
     if (is_open)
         tm_htmlw_close_line(&page->w);
-    tm_page_missing(page, &missing);
+    tm_page_missing(page, "Not recorded", &missing);
 }

@@ -73,12 +73,12 @@ void tm_page_first_findings(struct tm_page *page)
 
 /* --- in full --- */
 
-static void put_items(struct tm_page *page, const char *list, const char *title, const struct tm_value *texts)
+static void put_fixes(struct tm_page *page, const struct tm_value *texts)
 {
     if (tm_length(texts) == 0)
         return;
-    tm_htmlw_element(&page->w, "h4", NULL, title);
-    tm_htmlw_open(&page->w, list);
+    tm_htmlw_element(&page->w, "h4", NULL, "What to do");
+    tm_htmlw_open(&page->w, tm_length(texts) > 1 ? "ol" : "ul");
     for (size_t i = 0; i < tm_length(texts); i++) {
         tm_htmlw_open(&page->w, "li");
         tm_page_advice(page, tm_text(tm_at(texts, i)));
@@ -117,7 +117,9 @@ static void put_place(struct tm_page *page, const struct tm_value *where)
 
     tm_place_make(&place, page->summary, where);
     tm_htmlw_open(&page->w, "li");
+    tm_htmlw_open(&page->w, "span");
     tm_page_text(page, place.text);
+    tm_htmlw_close(&page->w);
     if (*place.sql) {
         tm_htmlw_class(&page->w, "code", "copy");
         tm_htmlw_text(&page->w, place.sql);
@@ -177,9 +179,15 @@ static void put_card(struct tm_page *page, const struct tm_value *finding, int n
     tm_htmlw_close(&page->w);
     if (*tm_finding_stake(stake, finding))
         tm_htmlw_element(&page->w, "p", "stake", stake);
+    tm_htmlw_class(&page->w, "div", "why");
+    tm_htmlw_open(&page->w, "div");
     put_evidence(page, tm_get(finding, "evidence"));
     put_cause(page, tm_text(tm_get(finding, "cause")));
-    put_items(page, tm_length(tm_get(finding, "fix")) > 1 ? "ol" : "ul", "What to do", tm_get(finding, "fix"));
+    tm_htmlw_close(&page->w);
+    tm_htmlw_open(&page->w, "div");
+    put_fixes(page, tm_get(finding, "fix"));
+    tm_htmlw_close(&page->w);
+    tm_htmlw_close_line(&page->w);
     put_places(page, tm_get(finding, "where"));
     put_more(page, section_of(page, finding));
     tm_htmlw_close_line(&page->w);

@@ -15,7 +15,7 @@ static void put_partial(struct tm_page *page, const struct tm_front *front)
         return;
     tm_htmlw_class(&page->w, "p", "banner");
     tm_htmlw_attr(&page->w, "role", "note");
-    tm_htmlw_element(&page->w, "strong", NULL, "▲ Incomplete. ");
+    tm_htmlw_element(&page->w, "strong", NULL, "▲ ");
     tm_page_text(page, front->partial);
     tm_htmlw_text(&page->w, " ");
     if (tm_has(tm_get(page->summary, "coverage"))) {

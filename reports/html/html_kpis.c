@@ -100,31 +100,39 @@ static void put_card(struct tm_page *page, const struct tm_kpi *kpi, size_t inde
     if (kpi->place >= 0)
         put_scale(page, kpi);
     put_limits(page, kpi);
-    if (*kpi->why)
-        tm_htmlw_element(&page->w, "p", "limits", kpi->why);
     tm_htmlw_close_line(&page->w);
+}
+
+/* Cards for the figures that have a value; the others are gathered. */
+static void put_cards(struct tm_page *page, struct tm_missing *missing, struct tm_missing *unjudged)
+{
+    struct tm_kpi kpi;
+
+    for (size_t i = 0; i < tm_kpi_count(page->summary); i++) {
+        tm_kpi_at(&kpi, page->summary, i);
+        if (!kpi.has_value) {
+            tm_missing_add(missing, kpi.title, kpi.why);
+            continue;
+        }
+        if (*kpi.why)
+            tm_missing_add(unjudged, kpi.title, kpi.why);
+        put_card(page, &kpi, i);
+    }
 }
 
 void tm_page_kpis(struct tm_page *page)
 {
-    const size_t count = tm_kpi_count(page->summary);
-    struct tm_missing missing = { .count = 0 };
-    struct tm_kpi kpi;
+    struct tm_missing missing = { .count = 0 }, unjudged = { .count = 0 };
 
-    if (count == 0)
+    if (tm_kpi_count(page->summary) == 0)
         return;
     tm_htmlw_open(&page->w, "section");
     tm_htmlw_attr(&page->w, "id", "figures");
     tm_htmlw_element(&page->w, "h2", NULL, "Key figures");
     tm_htmlw_class(&page->w, "ul", "kpis");
-    for (size_t i = 0; i < count; i++) {
-        tm_kpi_at(&kpi, page->summary, i);
-        if (kpi.has_value)
-            put_card(page, &kpi, i);
-        else
-            tm_missing_add(&missing, kpi.title, kpi.why);
-    }
+    put_cards(page, &missing, &unjudged);
     tm_htmlw_close_line(&page->w);
-    tm_page_missing(page, &missing);
+    tm_page_missing(page, "Not recorded", &missing);
+    tm_page_missing(page, "Not judged", &unjudged);
     tm_htmlw_close_line(&page->w);
 }

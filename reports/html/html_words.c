@@ -201,12 +201,12 @@ static bool is_first_with_reason(const struct tm_missing *missing, size_t at)
     return true;
 }
 
-void tm_page_missing(struct tm_page *page, const struct tm_missing *missing)
+void tm_page_missing(struct tm_page *page, const char *what, const struct tm_missing *missing)
 {
     if (missing->count == 0)
         return;
     tm_htmlw_class(&page->w, "p", "note");
-    tm_htmlw_text(&page->w, "Not recorded: ");
+    tm_htmlw_printf(&page->w, "%s: ", what);
     for (size_t i = 0; i < missing->count; i++) {
         if (!is_first_with_reason(missing, i))
             continue;

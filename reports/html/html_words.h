@@ -34,14 +34,15 @@ void tm_page_open_link(struct tm_page *page, const char *word, int number);
 /* An id: "word-number". */
 void tm_page_id(struct tm_page *page, const char *word, int number);
 
-/* What has no value, gathered to be told in one line: "Not recorded: FLOPs, Bytes (the HLO is not in the file)."
- * Those with the same reason stand together. */
+/* What has no value or no judgement, gathered to be told in one line: "Not recorded: FLOPs, Bytes (the HLO is not in the
+ * file)."  Those with the same reason stand together. */
 enum { TM_MISSING_MOST = 32 };
 struct tm_missing {
     const char *title[TM_MISSING_MOST], *why[TM_MISSING_MOST];
     size_t count;
 };
 void tm_missing_add(struct tm_missing *missing, const char *title, const char *why);
-void tm_page_missing(struct tm_page *page, const struct tm_missing *missing);
+/* in: what  the line begins with: "Not recorded" */
+void tm_page_missing(struct tm_page *page, const char *what, const struct tm_missing *missing);
 
 #endif
