@@ -30,7 +30,7 @@ static tm_status json_write(struct tm_run *run, const struct tm_doc *doc, FILE *
 struct output {
     enum tm_format format;
     const char *name;
-    tm_status (*write)(struct tm_run *run, const struct tm_doc *doc, FILE *to); /* NULL: the partial, the trace */
+    tm_status (*write)(struct tm_run *run, const struct tm_doc *doc, FILE *to); /* NULL: see write_content */
 };
 
 /* What there is to write. */
@@ -38,6 +38,7 @@ struct result {
     struct tm_doc *doc;
     struct tm_partial_writer *partial; /* NULL = not wanted */
     struct tm_conversion *conversion;  /* NULL = the trace is not wanted */
+    enum tm_paper paper;
 };
 
 /* The files while they are written. */
@@ -50,7 +51,7 @@ static const struct output outputs[] = {
     { TM_FORMAT_JSON, "summary.json", json_write },
     { TM_FORMAT_TEXT, "report.txt", tm_text_write },
     { TM_FORMAT_HTML, "report.html", tm_html_write },
-    { TM_FORMAT_PDF, "report.pdf", tm_pdf_write },
+    { TM_FORMAT_PDF, "report.pdf", NULL },
     { TM_FORMAT_PARTIAL, "run.partial", NULL },
     { TM_FORMAT_PERFETTO, "trace.pftrace", NULL },
 };
@@ -68,6 +69,13 @@ static tm_status write_trace(const struct result *result, const char *folder, co
     return tm_convert_into(result->conversion, tm_trace_format_of(name), folder, name, &files->trace, &written);
 }
 
+static tm_status write_content(struct tm_run *run, const struct result *result, const struct output *output, FILE *to)
+{
+    if (output->format == TM_FORMAT_PDF)
+        return tm_pdf_write(run, result->doc, result->paper, to);
+    return output->write ? output->write(run, result->doc, to) : tm_partial_write(result->partial, to);
+}
+
 static tm_status write_one(struct tm_run *run, const struct result *result, const char *folder,
                            const struct output *output, struct tm_atomic_file *file)
 {
@@ -75,8 +83,7 @@ static tm_status write_one(struct tm_run *run, const struct result *result, cons
 
     if (st)
         return st;
-    st = output->write ? output->write(run, result->doc, file->stream) :
-                         tm_partial_write(result->partial, file->stream);
+    st = write_content(run, result, output, file->stream);
     /* A full disk should show before the first file gets its name. */
     if (!st && fflush(file->stream) != 0)
         st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': %s", file->path,
@@ -297,7 +304,7 @@ tm_status tm_command_report(struct tm_run *run, const struct tm_options *options
         st = tm_check_folder(run, options->output ? options->output : ".");
     if (st)
         return st;
-    struct result result = { .doc = tm_doc_new(run) };
+    struct result result = { .doc = tm_doc_new(run), .paper = options->paper };
 
     if (!result.doc)
         return run->error.status;
