@@ -23,7 +23,7 @@ enum { STAGES_MOST = 24 };
 
 /* The sections of the summary, in its order. */
 static const char *const sections[] = {
-    "input", "environment", "coverage", "window", "steps", "devices", "unused", "total", "gaps", "kernels", "fusion",
+    "report", "input", "environment", "coverage", "window", "steps", "devices", "unused", "total", "gaps", "kernels", "fusion",
     "occupancy", "programs", "transfers", "ops", "scopes", "collectives", "host", "compile", "memory", "roofline",
     "balance", "fallback", "kpis", "verdict", "findings", "thresholds",
 };
@@ -296,6 +296,21 @@ static tm_status read_file(struct analysis *a, size_t number)
 
 /* --- the summary --- */
 
+/* What the user says of it, in his own words: they stay as they are whatever is redacted. */
+static void add_report(const struct analysis *a)
+{
+    struct tm_value *const report = tm_add_object(a->root, "report");
+    const char *const said[][2] = { { "title", a->options->title }, { "note", a->options->note } };
+
+    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+        if (said[i][1])
+            tm_add_string(report, said[i][0], said[i][1]);
+        else
+            tm_add_null(report, said[i][0], "none was given");
+    }
+    tm_add_bool(report, "redacted", a->options->redact);
+}
+
 static void begin_summary(struct analysis *a)
 {
     struct tm_value *tool, *input;
@@ -308,6 +323,7 @@ static void begin_summary(struct analysis *a)
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
         tm_add_null(a->root, sections[i],
                     a->inputs->host_count ? "not worked out by this version" : "no trace was given");
+    add_report(a);
     input = tm_add_object(a->root, "input");
     tm_add_string(input, "run", a->inputs->run_name);
     a->host_list = tm_add_array(input, "hosts");
