@@ -50,22 +50,22 @@ class Finder {
 }
 
 function makeFinder(tools) {
-    const field = make('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', placeholder: 'Find in tables',
-        'aria-label': 'Find in all tables', 'aria-keyshortcuts': '/', title: 'Press / to come here, Enter for the next table' });
+    const field = make('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', placeholder: 'Find in tables: /',
+        'aria-label': 'Find in all tables; Enter goes to the next one', 'aria-keyshortcuts': '/' });
     const told = make('span', { class: 'found-count', role: 'status' });
     const finder = new Finder(field, told);
     let timer = 0, looked = '';
 
     const lookNow = () => {
-        window.clearTimeout(timer);
+        clearTimeout(timer);
         if (field.value !== looked) {
             looked = field.value;
             finder.look();
         }
     };
     field.addEventListener('input', () => {
-        window.clearTimeout(timer);
-        timer = window.setTimeout(lookNow, TYPING_MS);
+        clearTimeout(timer);
+        timer = setTimeout(lookNow, TYPING_MS);
     });
     field.addEventListener('keydown', (event) => {
         if (event.key !== 'Enter')
