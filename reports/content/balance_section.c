@@ -79,6 +79,7 @@ static void say_balance(const struct tm_content *content)
     if (tm_say_missing(content, tm_get(balance, "imbalance_pct"), "Balance"))
         return;
     say_facts(content, balance);
+    tm_say_charts(content, TM_CHART_BALANCE);
     say_devices(content, balance);
     say_ops(content, balance);
 }

@@ -125,6 +125,7 @@ static void say_skew(const struct tm_content *content, const struct tm_value *sk
     if (tm_say_missing(content, tm_get(skew, "late_ps"), "Who comes late"))
         return;
     tm_say_facts(content, "collective-skew", TM_FACTS(facts), skew);
+    tm_say_charts(content, TM_CHART_SKEW);
     say_members(content, skew);
     say_worst(content, skew);
 }
@@ -138,6 +139,7 @@ static void say_collectives(const struct tm_content *content)
         return;
     }
     say_totals(content, collectives);
+    tm_say_charts(content, TM_CHART_COLLECTIVES);
     say_kinds(content, collectives);
     say_skew(content, tm_get(collectives, "skew"));
 }

@@ -124,6 +124,7 @@ static void say_devices(const struct tm_content *content)
         tm_say(content, TM_TONE_PLAIN, "The profile holds no activity of a device.");
     tm_say_charts(content, TM_CHART_DEVICES);
     say_time(content, devices);
+    tm_say_charts(content, TM_CHART_UTILIZATION);
     warn_of_graphs(content, devices);
     say_activities(content, devices);
     say_waits(content, devices);

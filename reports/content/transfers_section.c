@@ -130,6 +130,7 @@ static void say_transfers(const struct tm_content *content)
 {
     const struct tm_value *transfers = tm_of(content, "transfers");
 
+    tm_say_charts(content, TM_CHART_TRANSFERS);
     say_directions(content, transfers);
     say_costly(content, transfers);
     say_repeated(content, transfers);
