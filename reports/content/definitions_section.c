@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Definitions: the key figures with their limits, and those figures and columns of the sections that the report shows. */
+/* Definitions: the key figures with their limits, and the figures and columns that the report shows. */
 #include <stdio.h>
 #include <string.h>
 
