@@ -12,8 +12,8 @@ static void say_facts(const struct tm_content *content, const struct tm_value *o
     static const struct tm_column facts[] = {
         { "Operations", "distinct", TM_CELL_COUNT },
         { "Their time", "self_ps", TM_CELL_TIME },
-        { "Longest one, of it", "top_share_pct", TM_CELL_PCT },
-        { "Make up 80 % of it", "rows_for_80_pct", TM_CELL_COUNT },
+        { "Share of the longest one", "top_share_pct", TM_CELL_PCT },
+        { "Those that make up 80 %", "rows_for_80_pct", TM_CELL_COUNT },
     };
 
     tm_say_facts(content, "op-facts", TM_FACTS(facts), ops);
@@ -49,7 +49,7 @@ static void say_op_table(const struct tm_content *content, const struct tm_value
         { "Events", "count", TM_CELL_COUNT | TM_WIDE | TM_SUMS },
         { "Self time", "self_ps", TM_CELL_TIME | TM_SUMS },
         { "Share", "self_share_pct", TM_CELL_PCT },
-        { "Sum", "cumulative_pct", TM_CELL_PCT },
+        { "Cumulative", "cumulative_pct", TM_CELL_PCT },
         { "Mean", "mean_ps", TM_CELL_TIME | TM_WIDE },
         { "Shortest", "min_ps", TM_CELL_TIME | TM_WIDE },
         { "Longest", "max_ps", TM_CELL_TIME | TM_WIDE },
