@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fusion: kernels so small or so many that one could do the work of several. */
+#include <ctype.h>
 #include <stdio.h>
 
 #include "reports/content/say.h"
@@ -71,8 +72,8 @@ static void say_what_is_not(const struct tm_content *content, const struct tm_va
         const struct tm_value *count = tm_get(tm_path(fusion, losses[i].key), "count");
 
         if (tm_has(count) && tm_int(count) == 0)
-            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s", length ? "; " : "",
-                                       losses[i].title);
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%c%s", length ? "; " : "",
+                                       tolower((unsigned char)losses[i].title[0]), losses[i].title + 1);
     }
     if (length)
         tm_say(content, TM_TONE_QUIET, "Looked for and not found: %s.", text);

@@ -69,8 +69,8 @@ static void say_peaks(const struct tm_content *content, const struct tm_value *d
         { "Memory", "bandwidth", TM_CELL_RATE },
         { "Peak of memory", "peak_bandwidth", TM_CELL_RATE },
         { "Share", "memory_pct", TM_CELL_PCT },
-        { "Peak is from", "peak_source", TM_CELL_PROSE | TM_WIDE },
-        { "Peak of memory is from", "bandwidth_source", TM_CELL_PROSE | TM_WIDE },
+        { "Source of the peak", "peak_source", TM_CELL_PROSE | TM_WIDE },
+        { "Source of the memory's peak", "bandwidth_source", TM_CELL_PROSE | TM_WIDE },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "roofline-devices",
