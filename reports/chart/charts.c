@@ -26,7 +26,7 @@ void tm_chart_fit(char *text, size_t text_bytes, enum tm_text_size size, double 
     char whole[512];
 
     (void)snprintf(whole, sizeof(whole), "%s", text);
-    for (size_t chars = tm_format_length(whole); tm_chart_text_width(text, size) > room; chars--) {
+    for (size_t chars = tm_format_length(whole); tm_chart_text_width(text, size) > room + 0.01; chars--) {
         if (chars <= CHARS_LEAST) {
             text[0] = 0;
             return;

@@ -120,6 +120,7 @@ static void say_occupancy(const struct tm_content *content)
     const struct tm_value *occupancy = tm_of(content, "occupancy");
 
     say_facts(content, occupancy);
+    tm_say_charts(content, TM_CHART_OCCUPANCY);
     say_limiters(content, occupancy);
     say_histogram(content, occupancy);
     say_low(content, occupancy);
