@@ -48,12 +48,13 @@ int tm_table_depth(const struct tm_table *table, size_t row)
 
 /* --- which columns --- */
 
-/* Programs, devices and sentences that are the same in all rows tell nothing there. */
+/* Programs, devices, sentences and terms that are the same in all rows tell nothing there. */
 static const char *same_in_all(const struct tm_table *table, size_t column, const struct tm_value *summary)
 {
     const struct tm_column *c = &table->column[column];
     const enum tm_cell_kind kind = tm_column_kind(c);
-    const bool may_fold = kind == TM_CELL_DEVICE || kind == TM_CELL_PROSE || strcmp(c->key, "module") == 0;
+    const bool may_fold = kind == TM_CELL_DEVICE || kind == TM_CELL_PROSE || kind == TM_CELL_TERM ||
+                          strcmp(c->key, "module") == 0;
     struct tm_cell first, cell;
     char text[TM_FORMAT_BYTES], other[TM_FORMAT_BYTES];
 

@@ -20,18 +20,19 @@ static const struct tm_column columns[] = {
     { "Rate", "rate", TM_CELL_RATE | TM_WIDE },
     { "Never", "never", TM_CELL_COUNT },
     { "Why", "reason", TM_CELL_PROSE },
+    { "Limit", "limit", TM_CELL_TERM },
 };
-enum { NAME, HOST, DEVICE, COUNT, TIME, RATE, NEVER, WHY };
+enum { NAME, HOST, DEVICE, COUNT, TIME, RATE, NEVER, WHY, LIMIT };
 
 static const char summary[] =
     "{'input':{'hosts':['vm']},'rows':["
-    "{'name':'a','depth':0,'host':'vm','device':'vm/gpu:0','count':5,'inner':{'time_ps':50},'rate':1,'reason':'same',"
+    "{'name':'a','depth':0,'host':'vm','device':'vm/gpu:0','count':5,'inner':{'time_ps':50},'rate':1,'limit':'grid','reason':'same',"
     "'never':null,'why':{'never':'it was not asked for'}},"
-    "{'name':'b','depth':1,'host':'vm','device':'vm/gpu:0','count':4,'inner':{'time_ps':40},'rate':null,'reason':"
+    "{'name':'b','depth':1,'host':'vm','device':'vm/gpu:0','count':4,'inner':{'time_ps':40},'rate':null,'limit':'grid','reason':"
     "'same','why':{'rate':'no bytes'}},"
-    "{'name':'c','depth':2,'host':'vm','device':'vm/gpu:0','count':3,'inner':{'time_ps':30},'rate':3,'reason':'same'},"
-    "{'name':'d','depth':99,'host':'vm','device':'vm/gpu:0','count':2,'inner':{'time_ps':20},'reason':'same'},"
-    "{'name':'e','depth':-1,'host':'vm','device':'vm/gpu:0','count':1,'inner':{'time_ps':10},'reason':'same'}],"
+    "{'name':'c','depth':2,'host':'vm','device':'vm/gpu:0','count':3,'inner':{'time_ps':30},'rate':3,'limit':'grid','reason':'same'},"
+    "{'name':'d','depth':99,'host':'vm','device':'vm/gpu:0','count':2,'inner':{'time_ps':20},'limit':'grid','reason':'same'},"
+    "{'name':'e','depth':-1,'host':'vm','device':'vm/gpu:0','count':1,'inner':{'time_ps':10},'limit':'grid','reason':'same'}],"
     "'rest':{'rows':1200,'count':7000,'inner':{'time_ps':900}},'total':{'name':'never shown','count':7015,'inner':{'time_ps':150}},"
     "'rest_without_time':{'rows':3,'count':7},'members':{'first':{'count':1,'share':10},'second':{'count':2,'share':20},'third':{'count':3,'share':30}}}";
 
@@ -103,9 +104,10 @@ static void columns_that_tell_nothing_are_left_out(void **state)
     (void)state;
     lay_out(&layout, &table, &screen);
     ASSERT_COLUMNS(&layout, NAME, COUNT, TIME, RATE);
-    assert_int_equal(layout.notes, 4);
+    assert_int_equal(layout.notes, 5);
     assert_note(&layout, "Device", "gpu:0", true);
     assert_note(&layout, "Why", "same", true);
+    assert_note(&layout, "Limit", "small grid", true);
     assert_note(&layout, "Never", "it was not asked for", false);
     assert_note(&layout, "Rate", "no bytes", false);
 }
@@ -118,7 +120,7 @@ static void paper_has_no_wide_columns(void **state)
     (void)state;
     lay_out(&layout, &table, &paper);
     ASSERT_COLUMNS(&layout, NAME, COUNT, TIME);
-    assert_int_equal(layout.notes, 3); /* and no reason for what it does not show */
+    assert_int_equal(layout.notes, 4); /* and no reason for what it does not show */
 }
 
 static void hosts_are_shown_where_there_are_several(void **state)
@@ -144,7 +146,7 @@ static void one_row_keeps_what_it_has(void **state)
     table.pick = pick;
     table.picks = 1;
     lay_out(&layout, &table, &screen);
-    ASSERT_COLUMNS(&layout, NAME, DEVICE, COUNT, TIME, RATE, WHY);
+    ASSERT_COLUMNS(&layout, NAME, DEVICE, COUNT, TIME, RATE, WHY, LIMIT);
 }
 
 static void rows_without_values_keep_one_column(void **state)
@@ -398,10 +400,10 @@ static void facts_are_what_there_is(void **state)
 
     (void)state;
     tm_say_facts(&content, "f", TM_FACTS(columns), of("rows[1]"));
-    assert_int_equal(heard.columns, 7); /* null is a fact, what is not there is none */
+    assert_int_equal(heard.columns, 8); /* null is a fact, what is not there is none */
     medium.room = paper;
     tm_say_facts(&content, "f", TM_FACTS(columns), of("rows[1]"));
-    assert_int_equal(heard.columns, 6);
+    assert_int_equal(heard.columns, 7);
     tm_say_facts(&content, "f", TM_FACTS(columns), NULL);
     assert_int_equal(heard.facts, 2);
 }
