@@ -13,6 +13,7 @@
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/convert.h"
 #include "pipeline/commands/out_place.h"
+#include "pipeline/commands/redaction.h"
 #include "pipeline/doc.h"
 #include "pipeline/terminal.h"
 #include "reports/format/format.h"
@@ -97,20 +98,22 @@ static tm_status commit_files(struct files *files)
     return !st && files->trace ? tm_out_file_commit(files->trace, NULL) : st;
 }
 
-static tm_status write_files(struct tm_run *run, const struct result *result, const char *folder,
-                             uint32_t formats)
+static tm_status write_files(struct tm_run *run, const struct tm_options *options, const struct result *result,
+                             const char *folder)
 {
     struct files files = { .trace = NULL };
     tm_status st = tm_make_folder(run, folder);
 
     for (size_t i = 0; i < OUTPUT_COUNT && !st; i++) {
-        if (!(formats & (uint32_t)outputs[i].format))
+        if (!(options->formats & (uint32_t)outputs[i].format))
             continue;
         st = outputs[i].format == TM_FORMAT_PERFETTO ? write_trace(result, folder, outputs[i].name, &files) :
                                                        write_one(run, result, folder, &outputs[i], &files.of[i]);
     }
     if (!st && files.trace)
         st = tm_conversion_judge(result->conversion, "report");
+    if (!st)
+        st = tm_redaction_save(run, options, folder);
     if (!st)
         st = commit_files(&files);
     for (size_t i = 0; i < OUTPUT_COUNT; i++)
@@ -239,14 +242,14 @@ static tm_status deliver(struct tm_run *run, const struct tm_options *options, c
     char folder[TM_PLACE_BYTES];
     tm_status st = tm_check_strict(run, is_partial, "report");
 
+    if (!st && !options->output)
+        st = tm_default_name(folder, run, options, tm_text(tm_path(summary, "input.run")), ".report", false);
     if (st)
         return st;
-    if (!options->output)
-        tm_default_name(folder, options, tm_text(tm_path(summary, "input.run")), ".report", false);
     const char *const to = options->output ? options->output : folder;
 
     tm_progress_phase(&run->progress, "writing", 0);
-    st = write_files(run, result, to, options->formats);
+    st = write_files(run, options, result, to);
     tm_progress_end(&run->progress);
     if (st)
         return st;
@@ -281,6 +284,11 @@ static tm_status analyze(struct tm_run *run, const struct tm_options *options, s
 
 static tm_status check_formats(struct tm_run *run, const struct tm_options *options)
 {
+    if (options->redact && options->formats & TM_FORMAT_PARTIAL) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write a partial with --redact: it holds the names");
+        tm_hint(&run->error, "write the partial for yourself, and a report of it with --redact for others");
+        return TM_ERR_USAGE;
+    }
     if (!(options->formats & TM_FORMAT_PFTRACE))
         return TM_OK;
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use 'pftrace' for --format: it is a format of parts");
@@ -295,13 +303,14 @@ tm_status tm_command_report(struct tm_run *run, const struct tm_options *options
 
     if (!st)
         st = tm_check_folder(run, options->output ? options->output : ".");
-    if (st)
-        return st;
-    struct result result = { .doc = tm_doc_new(run) };
+    if (!st)
+        st = tm_redaction_begin(run, options);
+    struct result result = { .doc = st ? NULL : tm_doc_new(run) };
 
-    if (!result.doc)
-        return run->error.status;
-    st = analyze(run, options, &result, &conversion);
+    if (!st && !result.doc)
+        st = run->error.status;
+    if (!st)
+        st = analyze(run, options, &result, &conversion);
     if (!st)
         st = tm_doc_status(result.doc);
     if (!st)
@@ -309,5 +318,6 @@ tm_status tm_command_report(struct tm_run *run, const struct tm_options *options
     tm_partial_writer_free(result.partial);
     tm_doc_free(result.doc);
     tm_conversion_close(&conversion);
+    tm_redaction_end(run);
     return st;
 }

@@ -52,6 +52,26 @@ static void add_number(struct tm_trace_facts *facts, const char *host, const cha
     add_fact(facts, host, key, is_known ? text : "");
 }
 
+/* A number is no name, however long it is: times are. */
+static bool is_number(const char *text)
+{
+    return text[strspn(text, "0123456789")] == '\0';
+}
+
+tm_status tm_trace_facts_redact(struct tm_trace_facts *facts, struct tm_redactor *redactor)
+{
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < facts->count && st == TM_OK; i++) {
+        struct tm_fact_text *const text = &facts->texts[i];
+
+        st = tm_redact_into(redactor, text->key, sizeof(text->key), text->key);
+        if (st == TM_OK && !is_number(text->value))
+            st = tm_redact_into(redactor, text->value, sizeof(text->value), text->value);
+    }
+    return st;
+}
+
 void tm_trace_facts_add_run(struct tm_trace_facts *facts, enum tm_args_level args, const char *run_name)
 {
     static const char *const level[] = { "all", "essential", "none" };
