@@ -16,7 +16,11 @@ enum {
     LETTER_DIGITS_MOST = 2,   /* behind a single letter */
     PUBLIC_PIECE_LEAST = 3,   /* letters that make a mixed word one that belongs to everybody */
     ADDRESS_NUMBERS = 4, ADDRESS_DIGITS = 3,
+    HOST_SLOTS = 2048, HOSTS_MOST = 1024, /* that are known again */
 };
+#define HOST_PREFIX "host-"
+enum { HOST_PREFIX_BYTES = sizeof(HOST_PREFIX) - 1 };
+
 /* What a pseudonym is made of: consonants, and digits that are not taken for letters. */
 static const char pseudonym_signs[] = "bcdfghjkmnpqrstvwxyz23456789";
 enum { FIRST_SIGNS = 20, ALL_SIGNS = 28 };
@@ -29,6 +33,9 @@ struct tm_redactor {
     tm_status status;        /* of the words; the first failure stays */
     char *out, *valid;       /* OUT_BYTES + 1, VALID_BYTES */
     size_t used;             /* of out */
+    bool is_path;            /* of the text that is redacted */
+    uint64_t hosts[HOST_SLOTS]; /* pseudonyms that hosts have, as they are written; 0 = free */
+    size_t host_count;
 };
 
 /* --- made and released --- */
@@ -113,10 +120,13 @@ static inline bool is_letter(char c)
     return is_upper(c) || (c >= 'a' && c <= 'z');
 }
 
-/* Letters of other scripts are parts of words, and whatever else is beyond ASCII with them. */
+/* Letters of other scripts are parts of words, and whatever else is beyond ASCII with them; but for U+0080 to U+00BF,
+ * which have no letters: this program has some of their signs in its own texts. */
+enum { SIGN_LEAD = 0xc2 };
+
 static inline bool is_word_byte(char c)
 {
-    return is_letter(c) || is_digit(c) || (unsigned char)c >= 0x80;
+    return is_letter(c) || is_digit(c) || ((unsigned char)c >= 0x80 && (unsigned char)c != SIGN_LEAD);
 }
 
 static size_t count_digits(const char *text, size_t length)
@@ -262,6 +272,28 @@ static void put_joined(struct tm_redactor *r, const char *word, size_t letters, 
     put(r, word + letters, length - letters);
 }
 
+/* What stands behind the dots at the end of a path. */
+static bool is_ending(const char *word, size_t length, char before)
+{
+    static const char *const endings[] = { "xplane", "pb", "json", "gz", "zst", "prof", "pt", "trace", "tar", "tgz", "zip",
+                                           "partial" };
+
+    for (size_t i = 0; before == '.' && i < sizeof(endings) / sizeof(endings[0]); i++)
+        if (length == strlen(endings[i]) && memcmp(word, endings[i], length) == 0)
+            return true;
+    return false;
+}
+
+static void put_path_word(struct tm_redactor *r, const char *word, size_t length, char before)
+{
+    const size_t digits = count_digits(word, length);
+
+    if (is_ending(word, length, before) || (digits == length && digits <= DIGITS_MOST))
+        put(r, word, length);
+    else
+        put_pseudonym(r, word, length);
+}
+
 static void put_word(struct tm_redactor *r, const char *word, size_t length, char before)
 {
     const size_t digits = count_digits(word, length), letters = count_letters(word, length);
@@ -314,6 +346,64 @@ static size_t count_word(const char *text, size_t length)
     return n;
 }
 
+/* --- hosts --- */
+
+/* Where the pseudonym of a host is in the table, or belongs. */
+static uint64_t *host_slot(struct tm_redactor *r, const char *pseudonym, uint64_t *packed)
+{
+    size_t i;
+
+    memcpy(packed, pseudonym, sizeof(*packed));
+    for (i = *packed * UINT64_C(0x9e3779b97f4a7c15) >> 53; r->hosts[i] && r->hosts[i] != *packed;)
+        i = (i + 1) % HOST_SLOTS;
+    return &r->hosts[i];
+}
+
+/* The length of a host's pseudonym at the begin; 0 = there is none. */
+static size_t count_host(struct tm_redactor *r, const char *text, size_t length)
+{
+    uint64_t packed;
+
+    if (length < HOST_PREFIX_BYTES + TM_PSEUDONYM_BYTES || memcmp(text, HOST_PREFIX, HOST_PREFIX_BYTES) != 0)
+        return 0;
+    return *host_slot(r, text + HOST_PREFIX_BYTES, &packed) ? HOST_PREFIX_BYTES + TM_PSEUDONYM_BYTES : 0;
+}
+
+static void put_host(struct tm_redactor *r, const char *host, size_t length)
+{
+    const size_t known = count_host(r, host, length);
+    uint64_t packed, *slot;
+
+    if (length == 0 || known == length) {
+        put(r, host, length);
+        return;
+    }
+    put(r, HOST_PREFIX, HOST_PREFIX_BYTES);
+    put_pseudonym(r, host, length < TM_REDACT_WORD_MOST ? length : TM_REDACT_WORD_MOST);
+    memcpy(&packed, r->out + r->used - TM_PSEUDONYM_BYTES, sizeof(packed));
+    slot = host_slot(r, r->out + r->used - TM_PSEUDONYM_BYTES, &packed);
+    r->host_count += *slot == 0;
+    if (*slot == 0 && r->host_count <= HOSTS_MOST)
+        *slot = packed;
+}
+
+/* "vm/gpu:0": the length of what is before the slash; 0 = a text is something else. */
+static size_t count_device_host(const char *text, size_t length)
+{
+    static const char *const kinds[] = { "/gpu:", "/tpu:", "/cpu:" };
+    enum { KIND_BYTES = 5 };
+    size_t at = length;
+
+    while (at && is_digit(text[at - 1]))
+        at--;
+    if (at == length || at <= KIND_BYTES)
+        return 0;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (memcmp(text + at - KIND_BYTES, kinds[i], KIND_BYTES) == 0)
+            return at - KIND_BYTES;
+    return 0;
+}
+
 /* in: text  valid UTF-8 */
 static void redact(struct tm_redactor *r, const char *text, size_t length)
 {
@@ -321,16 +411,20 @@ static void redact(struct tm_redactor *r, const char *text, size_t length)
 
     for (size_t i = 0; i < length;) {
         const size_t address = is_word_byte(before) ? 0 : count_address(text + i, length - i);
-        const size_t n = address ? address : count_word(text + i, length - i);
+        const size_t host = is_word_byte(before) ? 0 : count_host(r, text + i, length - i);
+        const size_t sign = (unsigned char)text[i] == SIGN_LEAD ? 2 : 1;
+        const size_t n = address ? address : host ? host : count_word(text + i, length - i);
 
-        if (n == 0)
-            put(r, text + i, 1);
+        if (n == 0 || host)
+            put(r, text + i, n ? n : sign);
         else if (address)
             put_pseudonym(r, text + i, n);
+        else if (r->is_path)
+            put_path_word(r, text + i, n, before);
         else
             put_word(r, text + i, n, before);
-        i += n ? n : 1;
-        before = text[i - 1];
+        i += n ? n : sign;
+        before = n || sign == 1 ? text[i - 1] : ' ';
     }
 }
 
@@ -350,19 +444,65 @@ static size_t make_valid(char *to, const char *text, size_t length)
     return used;
 }
 
-tm_status tm_redact(struct tm_redactor *r, const char *text, size_t length, const char **out, size_t *out_length)
+/* Begin with a text: its length, cut, and valid. */
+static const char *begin_text(struct tm_redactor *r, const char *text, size_t *length)
 {
-    length = length < TM_REDACT_TEXT_MOST ? length : TM_REDACT_TEXT_MOST;
+    *length = *length < TM_REDACT_TEXT_MOST ? *length : TM_REDACT_TEXT_MOST;
     r->used = 0;
-    if (!tm_utf8_is_valid(text, length)) {
-        length = make_valid(r->valid, text, length);
-        text = r->valid;
-    }
-    redact(r, text, length);
+    r->is_path = false;
+    if (tm_utf8_is_valid(text, *length))
+        return text;
+    *length = make_valid(r->valid, text, *length);
+    return r->valid;
+}
+
+static tm_status end_text(struct tm_redactor *r, const char **out, size_t *out_length)
+{
     r->out[r->used] = '\0';
     *out = r->out;
     *out_length = r->used;
     return r->status;
+}
+
+tm_status tm_redact(struct tm_redactor *r, const char *text, size_t length, const char **out, size_t *out_length)
+{
+    const char *const valid = begin_text(r, text, &length);
+    const size_t host = count_device_host(valid, length);
+
+    put_host(r, valid, host);
+    redact(r, valid + host, length - host);
+    return end_text(r, out, out_length);
+}
+
+tm_status tm_redact_path(struct tm_redactor *r, const char *path, size_t length, const char **out, size_t *out_length)
+{
+    const char *const valid = begin_text(r, path, &length);
+
+    r->is_path = true;
+    redact(r, valid, length);
+    return end_text(r, out, out_length);
+}
+
+static void copy_into(char *to, size_t bytes, const char *text, size_t length)
+{
+    length = length < bytes ? length : bytes - 1;
+    memmove(to, text, length);
+    to[length] = '\0';
+}
+
+tm_status tm_redact_host(struct tm_redactor *r, char *to, size_t bytes, const char *host)
+{
+    size_t length = strlen(host);
+    tm_status st = TM_OK;
+
+    if (r) {
+        const char *const valid = begin_text(r, host, &length);
+
+        put_host(r, valid, length);
+        st = end_text(r, &host, &length);
+    }
+    copy_into(to, bytes, host, length);
+    return st;
 }
 
 tm_status tm_redact_into(struct tm_redactor *r, char *to, size_t bytes, const char *text)
@@ -370,8 +510,6 @@ tm_status tm_redact_into(struct tm_redactor *r, char *to, size_t bytes, const ch
     size_t length = strlen(text);
     tm_status st = r ? tm_redact(r, text, length, &text, &length) : TM_OK;
 
-    length = length < bytes ? length : bytes - 1;
-    memmove(to, text, length);
-    to[length] = '\0';
+    copy_into(to, bytes, text, length);
     return st;
 }

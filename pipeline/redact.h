@@ -11,7 +11,7 @@
  *
  * A text is cut at everything that is no letter and no digit; what lies between stays or becomes a pseudonym, by itself
  * alone and always the same, so that equal names stay equal everywhere, and the form of a name stays: "layer_3/attention"
- * becomes "kq7bz4mw_3/rx2gd8kt".  What stays:
+ * becomes "kq7bz4mw_3/rx2gd8kt".  Hosts and paths are told apart by who asks.  What stays:
  *     words that belong to everybody (public_words.h), also joined as in cudaLaunchKernel, tilesize128x64, f32
  *     single letters, and numbers of up to 4 digits; longer ones where a shape or an instruction has them: "[131072,8]",
  *     "fusion.12345"; but no four numbers that may be an address of the internet
@@ -47,6 +47,13 @@ tm_status tm_redact(struct tm_redactor *redactor, const char *text, size_t lengt
 /* The same into a text of so many bytes, which may be `text`; what does not fit is cut.
  * in: redactor  NULL: a copy */
 tm_status tm_redact_into(struct tm_redactor *redactor, char *to, size_t bytes, const char *text) TM_MUST_USE;
+
+/* The name of a host, whole, whatever words it is made of: "host-kq7bz4mw"; and of a device of one: the host before the
+ * slash of "vm/gpu:0", which tm_redact knows by itself.  What came out of this stays as it is in later texts. */
+tm_status tm_redact_host(struct tm_redactor *redactor, char *to, size_t bytes, const char *host) TM_MUST_USE;
+/* A path: of its words nobody's stay, but for its endings. */
+tm_status tm_redact_path(struct tm_redactor *redactor, const char *path, size_t length, const char **out,
+                         size_t *out_length) TM_MUST_USE;
 
 /* The words that have pseudonyms: for the list of them.  A word may come twice. */
 struct tm_names *tm_redactor_words(struct tm_redactor *redactor);

@@ -108,7 +108,13 @@ static void place_hosts(struct tm_conversion *c)
 
 tm_status tm_conversion_run_name(const struct tm_conversion *c, char name[TM_SHOWN_RUN_BYTES])
 {
-    return tm_redact_into(c->run->redactor, name, TM_SHOWN_RUN_BYTES, c->inputs.run_name);
+    const char *run_name = c->inputs.run_name;
+    size_t length = strlen(run_name);
+    const tm_status st = c->run->redactor ? tm_redact_path(c->run->redactor, run_name, length, &run_name, &length)
+                                          : TM_OK;
+
+    (void)snprintf(name, TM_SHOWN_RUN_BYTES, "%s", run_name);
+    return st;
 }
 
 struct tm_writer_options tm_conversion_writer(const struct tm_conversion *c, bool is_gzip)

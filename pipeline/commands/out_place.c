@@ -81,7 +81,7 @@ tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run, const st
     size_t length, used = 0;
     const char *name = name_of(options, run_name, is_trace, &length);
 
-    if (run->redactor && name != run_name && tm_redact(run->redactor, name, length, &name, &length) != TM_OK)
+    if (run->redactor && name != run_name && tm_redact_path(run->redactor, name, length, &name, &length) != TM_OK)
         return run->error.status;
 
     for (; used < length && used < NAME_MOST; used++) {

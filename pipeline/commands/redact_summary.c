@@ -5,18 +5,23 @@
 
 #include <string.h>
 
-enum { DEPTH_MOST = 66 /* a document nests 64 deep */ };
+enum { DEPTH_MOST = 66 /* a document nests 64 deep */, HOST_BYTES = 32 /* of a pseudonym */ };
 
 static const char fingerprint_why[] = "not in a report with pseudonyms: they are made with it";
+
+static bool is_one_of(const char *key, const char *const *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
 
 bool tm_is_own_text(const char *key)
 {
     static const char *const own[] = { "schema", "version", "help", "grid", "block" };
 
-    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-        if (strcmp(own[i], key) == 0)
-            return true;
-    return false;
+    return is_one_of(key, own, sizeof(own) / sizeof(own[0]));
 }
 
 /* A container on the way down. */
@@ -26,12 +31,21 @@ struct level {
     size_t next;
 };
 
-static tm_status redact_text(struct tm_redactor *redactor, struct tm_doc *doc, struct tm_value *text)
+static tm_status redact_text(struct tm_redactor *redactor, struct tm_doc *doc, const char *key, struct tm_value *text)
 {
-    const char *name;
-    size_t length;
-    const tm_status st = tm_redact(redactor, tm_text(text), strlen(tm_text(text)), &name, &length);
+    static const char *const hosts[] = { "host", "hosts" }, *const paths[] = { "path", "file", "run" };
+    char host[HOST_BYTES];
+    const char *name = host;
+    size_t length = strlen(tm_text(text));
+    tm_status st;
 
+    if (is_one_of(key, hosts, sizeof(hosts) / sizeof(hosts[0])))
+        st = tm_redact_host(redactor, host, sizeof(host), tm_text(text));
+    else if (is_one_of(key, paths, sizeof(paths) / sizeof(paths[0])))
+        st = tm_redact_path(redactor, tm_text(text), length, &name, &length);
+    else
+        st = tm_redact(redactor, tm_text(text), length, &name, &length);
+    length = strlen(name);
     if (st == TM_OK && strcmp(name, tm_text(text)) != 0)
         tm_set_text(doc, text, name, length);
     return st;
@@ -54,7 +68,7 @@ static tm_status redact_all(struct tm_redactor *redactor, struct tm_doc *doc, st
         if (!value)
             depth--;
         else if (tm_type_of(value) == TM_STRING && !tm_is_own_text(here))
-            st = redact_text(redactor, doc, value);
+            st = redact_text(redactor, doc, here, value);
         else if ((tm_type_of(value) == TM_OBJECT || tm_type_of(value) == TM_ARRAY) && depth < DEPTH_MOST)
             levels[depth++] = (struct level){ value, here, 0 };
     }

@@ -17,7 +17,7 @@
 #define MAP_ENDING ".names"
 #define MAP_HEAD "tracemill names 1\n"
 #define MAP_KEY "key %016" PRIx64 "%016" PRIx64 "\n"
-enum { PATH_BYTES = 4096, HEX_DIGITS = 16, LINE_BYTES = TM_PSEUDONYM_BYTES + 1 + TM_REDACT_WORD_MOST + 2,
+enum { PATH_BYTES = 4096, HEX_DIGITS = 16, LINE_BYTES = TM_PSEUDONYM_BYTES + 1 + 2 * TM_REDACT_WORD_MOST + 2,
        WORDS_PART = 8, NAMES_PARTS = 5 /* of 8: the rest is for words and buffers */, SORT_PART = 4 };
 
 size_t tm_redaction_names_bytes(const struct tm_run *run)
@@ -57,6 +57,34 @@ static bool read_key(FILE *map, struct tm_secret_key *key)
            read_half(line + prefix, &key->high) && read_half(line + prefix + HEX_DIGITS, &key->low);
 }
 
+/* Signs that would end a word, or a line, in a map: only names of hosts have them. */
+static const char escaped_signs[] = "\\\t\n\r", escape_letters[] = "\\tnr";
+
+/* In place.  out: the length then */
+static size_t unescape(char *word, size_t length)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        const char *const letter = word[i] == '\\' && i + 1 < length ? strchr(escape_letters, word[i + 1]) : NULL;
+
+        word[used++] = letter ? escaped_signs[letter - escape_letters] : word[i];
+        i += letter != NULL;
+    }
+    return used;
+}
+
+static void print_escaped(const char *word, FILE *to)
+{
+    for (; *word; word++) {
+        const char *const sign = strchr(escaped_signs, *word);
+
+        if (sign)
+            (void)fputc('\\', to);
+        (void)fputc(sign ? escape_letters[sign - escaped_signs] : *word, to);
+    }
+}
+
 static tm_status read_words(struct tm_run *run, FILE *map, const char *path)
 {
     struct tm_names *words = tm_redactor_words(run->redactor);
@@ -69,7 +97,7 @@ static tm_status read_words(struct tm_run *run, FILE *map, const char *path)
 
         if (length < begin + 2 || line[length - 1] != '\n' || line[begin - 1] != '\t')
             return refuse_map(run, path, "one of its lines is not a pseudonym, a tab and a word");
-        st = tm_names_put(words, line + begin, length - begin - 1, &id);
+        st = tm_names_put(words, line + begin, unescape(line + begin, length - begin - 1), &id);
     }
     return st == TM_OK && ferror(map) ? refuse_map(run, path, "it cannot be read") : st;
 }
@@ -173,7 +201,9 @@ static tm_status print_words(struct tm_run *run, struct tm_sorter *sorter, FILE 
         st = tm_names_text(words, row->id, 0, &word, &length);
         if (st != TM_OK)
             return st;
-        (void)fprintf(to, "%.*s\t%s\n", TM_PSEUDONYM_BYTES, last.pseudonym, word);
+        (void)fprintf(to, "%.*s\t", TM_PSEUDONYM_BYTES, last.pseudonym);
+        print_escaped(word, to);
+        (void)fputc('\n', to);
     }
     return st;
 }

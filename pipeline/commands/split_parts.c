@@ -117,7 +117,7 @@ static tm_status begin_part_list(struct tm_split_parts *p, const struct tm_trace
     else if (p->c->options->by == TM_BY_DEVICE && device < trace->device_count)
         (void)snprintf(part->device, sizeof(part->device), "%s:%lld", tm_device_kind_name[trace->devices[device].kind],
                        (long long)trace->devices[device].ordinal);
-    return tm_redact_into(p->c->run->redactor, part->host, sizeof(part->host), trace->host_name);
+    return tm_redact_host(p->c->run->redactor, part->host, sizeof(part->host), trace->host_name);
 }
 
 static tm_status write_host(struct tm_split_parts *p, uint32_t number, uint32_t device)
@@ -226,7 +226,7 @@ static tm_status add_names(const struct tm_split_parts *p, struct tm_value *root
     tm_add_text(root, "run", name, strlen(name));
     hosts = tm_add_array(root, "hosts");
     for (uint32_t i = 0; i < p->c->inputs.host_count && st == TM_OK; i++) {
-        st = tm_redact_into(p->c->run->redactor, name, sizeof(name), p->c->inputs.hosts[i]->host);
+        st = tm_redact_host(p->c->run->redactor, name, sizeof(name), p->c->inputs.hosts[i]->host);
         tm_add_text(hosts, NULL, name, strlen(name));
     }
     return st;

@@ -274,7 +274,7 @@ static tm_status redact_places(struct tm_derived *d)
     for (uint64_t i = 0; i < tm_rows_count(d->hosts) && st == TM_OK; i++) {
         struct derived_host *host = tm_rows_change(d->hosts, i);
 
-        st = host ? tm_redact_into(redactor, host->name, sizeof(host->name), host->name) : d->run->error.status;
+        st = host ? tm_redact_host(redactor, host->name, sizeof(host->name), host->name) : d->run->error.status;
     }
     for (uint64_t i = 0; i < tm_rows_count(d->devices) && st == TM_OK; i++) {
         struct derived_device *device = tm_rows_change(d->devices, i);

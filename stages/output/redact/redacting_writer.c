@@ -95,7 +95,7 @@ static tm_status show_trace(struct redacting *r, const struct tm_trace *trace, c
     r->shown = *trace;
     st = copy_devices(r, trace);
     if (st == TM_OK)
-        st = tm_redact_into(r->redactor, r->shown.host_name, sizeof(r->shown.host_name), trace->host_name);
+        st = tm_redact_host(r->redactor, r->shown.host_name, sizeof(r->shown.host_name), trace->host_name);
     if (st != TM_OK)
         return st;
     r->trace = trace;
