@@ -83,7 +83,7 @@ static bool is_due(const struct tm_body *body, const struct tm_section *section,
 
 static void put_section(struct tm_body *body, const struct tm_section *section)
 {
-    char title[2 * TM_CELL_BYTES], sign[TM_SIGN_BYTES];
+    char title[2 * TM_SHEET_CELL_BYTES], sign[TM_SIGN_BYTES];
 
     (void)snprintf(title, sizeof(title), "%s%s", section->title,
                    tm_sign_of_section(sign, body->summary, section->key));
@@ -243,7 +243,7 @@ static void add_limit(struct tm_body *body, const struct tm_value *limit, const 
     if (tm_type_of(limit) == TM_STRING) {
         tm_sheet_text(body->sheet, tm_text(limit));
     } else if (tm_has(limit)) {
-        (void)snprintf(tm_sheet_room(body->sheet), TM_CELL_BYTES, "%s%s", comparison,
+        (void)snprintf(tm_sheet_room(body->sheet), TM_SHEET_CELL_BYTES, "%s%s", comparison,
                        tm_format_limit(text, tm_double(limit), unit));
     } else {
         tm_sheet_text(body->sheet, "");
@@ -256,7 +256,7 @@ static void add_marked(struct tm_body *body, const struct tm_value *value, const
     char text[TM_FORMAT_BYTES], sign[TM_SIGN_BYTES];
 
     tm_format_unit(text, tm_double(value), tm_text(tm_get(kpi, "unit")));
-    (void)snprintf(tm_sheet_room(body->sheet), TM_CELL_BYTES, "%.28s%s", text,
+    (void)snprintf(tm_sheet_room(body->sheet), TM_SHEET_CELL_BYTES, "%.28s%s", text,
                    tm_sign_of_kpi(sign, body->summary, kpi));
 }
 

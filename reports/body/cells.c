@@ -311,7 +311,7 @@ void tm_cell_text(struct tm_body *body, const struct tm_value *text)
         tm_sheet_text(body->sheet, tm_is(text) ? "yes" : "no");
         break;
     case TM_INT:
-        (void)snprintf(tm_sheet_room(body->sheet), TM_CELL_BYTES, "%lld", (long long)tm_int(text));
+        (void)snprintf(tm_sheet_room(body->sheet), TM_SHEET_CELL_BYTES, "%lld", (long long)tm_int(text));
         break;
     case TM_DOUBLE:
         tm_format_number(tm_sheet_room(body->sheet), tm_double(text));

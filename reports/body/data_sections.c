@@ -52,7 +52,7 @@ static void say_other_kernels(struct tm_body *body, size_t listed)
         add_up(&count, tm_int(tm_get(tm_at(rows, i), "count")));
         add_up(&total, tm_int(tm_get(tm_at(rows, i), "total_ps")));
     }
-    (void)snprintf(tm_sheet_room(body->sheet), TM_CELL_BYTES, "%.32s further rows", tm_format_count(rows_text, other));
+    (void)snprintf(tm_sheet_room(body->sheet), TM_SHEET_CELL_BYTES, "%.32s further rows", tm_format_count(rows_text, other));
     tm_sheet_text(body->sheet, "");
     tm_format_count(tm_sheet_room(body->sheet), count);
     tm_format_time(tm_sheet_room(body->sheet), total);

@@ -57,30 +57,65 @@ static int64_t whole_of(const struct tm_cell *cell)
                                          (int64_t)cell->number;
 }
 
-static const char *source_title(const char *source)
-{
-    static const char *const titles[][2] = {
-        { "host", "step markers on the host" },
-        { "group", "group ids of the events" },
-        { "tpu", "the Steps line of the TPU" },
-        { "module", "executions of the module with the most device time" },
-        { "session", "none marked: the whole session is one step" },
-    };
+struct titled {
+    const char *word, *title;
+};
 
-    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
-        if (strcmp(titles[i][0], source) == 0)
-            return titles[i][1];
-    return source;
+static const struct titled sources[] = {
+    { "host", "step markers on the host" },
+    { "group", "group ids of the events" },
+    { "tpu", "the Steps line of the TPU" },
+    { "module", "executions of the module with the most device time" },
+    { "session", "none marked: the whole session is one step" },
+};
+
+static const struct titled directions[] = {
+    { "h2d", "host to device" },
+    { "d2h", "device to host" },
+    { "p2p", "device to device" },
+    { "d2d", "within a device" },
+};
+
+static const struct titled terms[] = {
+    { "compute", "computing" }, /* bounds */
+    { "none", "nothing" },
+    { "unknown", "not known" },
+    { "shared_memory", "shared memory" }, /* limits of the occupancy */
+    { "block_size", "size of blocks" },
+    { "grid", "small grid" },
+    { "full", "each kernel" }, /* what the figures of a device rest on */
+    { "graph", "whole graphs" },
+    { "other", "neither" }, /* passes: forward, backward */
+};
+
+static const char *title_of(const struct titled *list, size_t count, const char *word)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i].word, word) == 0)
+            return list[i].title;
+    return word;
 }
+#define TITLE_OF(list, word) title_of((list), sizeof(list) / sizeof((list)[0]), (word))
 
 /* A text in the words of its kind. */
 static const char *worded(enum tm_cell_kind kind, const char *text, const struct tm_value *summary)
 {
-    return kind == TM_CELL_DEVICE ? tm_shown_device(summary, text) :
-           kind == TM_CELL_HOST   ? tm_shown_host(summary, text) :
-           kind == TM_CELL_CAUSE  ? tm_cause_title(text) :
-           kind == TM_CELL_SOURCE ? source_title(text) :
-                                    text;
+    switch (kind) {
+    case TM_CELL_DEVICE:
+        return tm_shown_device(summary, text);
+    case TM_CELL_HOST:
+        return tm_shown_host(summary, text);
+    case TM_CELL_CAUSE:
+        return tm_cause_title(text);
+    case TM_CELL_DIRECTION:
+        return TITLE_OF(directions, text);
+    case TM_CELL_SOURCE:
+        return TITLE_OF(sources, text);
+    case TM_CELL_TERM:
+        return TITLE_OF(terms, text);
+    default:
+        return text;
+    }
 }
 
 /* A value of any type where a text is expected: a number that is a name has no separators. */

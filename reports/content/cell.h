@@ -17,7 +17,9 @@ enum tm_cell_kind {
     TM_CELL_DEVICE, /* the id of a device, shown as reports/format/shown_names.h has it */
     TM_CELL_HOST,   /* likewise; a column of them is left out where the run has one host */
     TM_CELL_CAUSE,  /* of idle time, in words (palette.h) */
+    TM_CELL_DIRECTION, /* of a copy, in words */
     TM_CELL_SOURCE, /* of step borders, in words */
+    TM_CELL_TERM,   /* a word of the summary that has words of its own: what bounds, limits, is relied on */
     TM_CELL_PROSE,  /* sentences, wrapped; may hold names of the trace */
     TM_CELL_TIME,   /* picoseconds */
     TM_CELL_MOMENT, /* a point in time, picoseconds */

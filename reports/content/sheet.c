@@ -37,6 +37,7 @@ bool tm_sheet_row(struct tm_sheet *sheet)
     if (sheet->rows == TM_SHEET_ROWS)
         return false;
     sheet->summed[sheet->rows] = false;
+    sheet->indent[sheet->rows] = 0;
     for (int i = 0; i < sheet->columns; i++) {
         sheet->tone[sheet->rows][i] = TM_TONE_PLAIN;
         sheet->text[sheet->rows][i] = "";

@@ -12,9 +12,9 @@
 /* A small table of texts, filled from the left and from the top, that a report puts on its medium.
  * Fixed size: whoever has more rows than fit says in a note how many were left out. */
 enum {
-    TM_SHEET_COLUMNS = 12,
+    TM_SHEET_COLUMNS = 16,
     TM_SHEET_ROWS = 64,
-    TM_CELL_BYTES = 64,
+    TM_SHEET_CELL_BYTES = 64,
     TM_SHEET_PROSE_BYTES = 16384
 };
 
@@ -31,10 +31,11 @@ struct tm_sheet {
     bool headed; /* column titles are printed */
     const char *title[TM_SHEET_COLUMNS];
     enum tm_column_kind kind[TM_SHEET_COLUMNS];
+    uint8_t indent[TM_SHEET_ROWS]; /* of the first cell: levels of a tree */
     bool summed[TM_SHEET_ROWS]; /* a rule stands above this row: it sums up */
     uint8_t tone[TM_SHEET_ROWS][TM_SHEET_COLUMNS];
     const char *text[TM_SHEET_ROWS][TM_SHEET_COLUMNS];
-    char own[TM_SHEET_ROWS][TM_SHEET_COLUMNS][TM_CELL_BYTES];
+    char own[TM_SHEET_ROWS][TM_SHEET_COLUMNS][TM_SHEET_CELL_BYTES];
     size_t prose_used;
     char prose[TM_SHEET_PROSE_BYTES]; /* longer texts that belong to no summary */
 };
@@ -48,7 +49,7 @@ bool tm_sheet_row(struct tm_sheet *sheet);
 /* Add a cell.  owns: the text is borrowed until the sheet is started again */
 void tm_sheet_text(struct tm_sheet *sheet, const char *text);
 
-/* Add a cell and give its own room of TM_CELL_BYTES to write into. */
+/* Add a cell and give its own room of TM_SHEET_CELL_BYTES to write into. */
 char *tm_sheet_room(struct tm_sheet *sheet);
 
 /* Add a cell with a longer text of its own; it is cut when the sheet's room for such texts is used

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "reports/chart/palette.h"
+#include "reports/content/pick.h"
 #include "reports/content/say.h"
 
 enum { PARTS_MOST = 32, SLOWEST_MOST = 100, SLOWEST_LEAST = 2 };
@@ -80,28 +81,6 @@ static void say_parts(const struct tm_content *content, const struct tm_value *s
 
 /* --- the slowest --- */
 
-/* The places of the slowest chosen steps, slowest first: insertion into a short list. */
-static size_t pick_slowest(const struct tm_value *list, const char *basis, size_t most, size_t *pick)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < tm_length(list); i++) {
-        const int64_t period = tm_int(tm_get(tm_at(list, i), basis));
-        size_t at = n;
-
-        if (!tm_is(tm_get(tm_at(list, i), "chosen")))
-            continue;
-        while (at > 0 && tm_int(tm_get(tm_at(list, pick[at - 1]), basis)) < period)
-            at--;
-        if (at == most)
-            continue;
-        n = n < most ? n + 1 : n;
-        memmove(pick + at + 1, pick + at, (n - at - 1) * sizeof(pick[0]));
-        pick[at] = i;
-    }
-    return n;
-}
-
 static void say_slowest(const struct tm_content *content, const struct tm_value *steps)
 {
     static const struct tm_column columns[] = {
@@ -121,7 +100,7 @@ static void say_slowest(const struct tm_content *content, const struct tm_value 
     const struct tm_value *list = tm_get(steps, "list");
     const bool by_host = strcmp(tm_text(tm_get(steps, "basis")), "host_span") == 0;
     size_t pick[SLOWEST_MOST];
-    const size_t n = pick_slowest(list, by_host ? "host_span_ps" : "period_ps", SLOWEST_MOST, pick);
+    const size_t n = tm_pick_largest(list, by_host ? "host_span_ps" : "period_ps", "chosen", SLOWEST_MOST, pick);
 
     if (n >= SLOWEST_LEAST)
         tm_say_table(content, &(struct tm_table){ .id = "steps-slowest",
@@ -130,6 +109,7 @@ static void say_slowest(const struct tm_content *content, const struct tm_value 
                                                   .rows = list,
                                                   .pick = pick,
                                                   .picks = n,
+                                                  .is_only_picked = true,
                                                   .paper_rows = 10 });
 }
 

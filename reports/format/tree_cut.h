@@ -6,7 +6,7 @@
 
 /* Which rows of a tree fit into a short table: those that have most of a figure of which no child has more than its
  * parent.  A parent stands before its children, so that it is shown where they are. */
-enum { TM_TREE_ROWS_MOST = 128 };
+enum { TM_TREE_ROWS_MOST = 500 };
 
 struct tm_tree_cut {
     const char *key;

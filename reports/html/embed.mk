@@ -2,6 +2,9 @@
 # The page's style sheet and script as C, with the hashes that its content security policy names.
 GENERATED += $(BUILD)/gen/html_assets.c
 
-$(BUILD)/gen/html_assets.c: reports/html/embed.sh reports/html/style.css reports/html/script.js reports/chart/palette.c
+# The parts of the script; start.js uses all others.
+PAGE_SCRIPT := $(addprefix reports/html/script/,base.js sort.js filter.js copy.js open.js find.js tips.js theme.js start.js)
+
+$(BUILD)/gen/html_assets.c: reports/html/embed.sh reports/html/style.css reports/html/tools.css $(PAGE_SCRIPT) reports/chart/palette.c
 	@mkdir -p $(@D)
-	bash reports/html/embed.sh reports/html reports/chart/palette.c >$@
+	bash reports/html/embed.sh reports/html reports/chart/palette.c $(PAGE_SCRIPT) >$@

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# embed.sh FOLDER PALETTE.C: print a C file with the style sheet (FOLDER/style.css and the colours of the palette)
-# and the script (FOLDER/script.js), each with its hash for the page's content security policy.
+# embed.sh FOLDER PALETTE.C SCRIPT...: print a C file with the style sheet (FOLDER/{style,tools}.css and the colours of the
+# palette) and the script (its parts, in that order, as one function), each with its hash for the page's content
+# security policy.
 # Needs only what every build machine has: sed, awk, od, sha256sum, base64.
 set -euo pipefail
 export LC_ALL=C
 
 folder=$1
 palette=$2
+shift 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -21,15 +23,22 @@ variables() { # column
 }
 
 # Comments and indentation are for the reader of the source.
-shorten() {
-    sed -E 's,^[[:space:]]+,,; /^\/\*.*\*\/$/d; /^\/\//d; /^$/d' "$1"
+shorten() { # file...
+    sed -sE 's,^[[:space:]]+,,; /^\/\*.*\*\/$/d; /^\/\//d; /^$/d' "$@"
 }
 
 style() {
     printf ':root{%s}\n' "$(variables 2)"
-    printf '@media screen and (prefers-color-scheme:dark){:root{%s}}\n' "$(variables 3)"
+    printf '@media screen and (prefers-color-scheme:dark){:root:not([data-theme="light"]){%s}}\n' "$(variables 3)"
+    printf '@media screen{:root[data-theme="dark"]{%s}}\n' "$(variables 3)"
     colours | awk '{ printf ".f-%s{fill:var(--c-%s)}.s-%s{stroke:var(--c-%s)}\n", $1, $1, $1, $1 }'
-    shorten "$folder/style.css"
+    shorten "$folder/style.css" "$folder/tools.css"
+}
+
+script() { # file...
+    printf "(() => {\n'use strict';\n"
+    shorten "$@"
+    printf '})();\n'
 }
 
 hash_of() { # file
@@ -47,7 +56,7 @@ c_array() { # name, file
 
 [ "$(colours | wc -l)" -ge 20 ] || { echo "embed.sh: the rows of $palette are not in their form" >&2; exit 1; }
 style >"$work/style"
-shorten "$folder/script.js" >"$work/script"
+script "$@" >"$work/script"
 if grep -qi '</\(style\|script\)' "$work/style" "$work/script"; then
     echo 'embed.sh: an end tag inside an asset' >&2
     exit 1

@@ -22,7 +22,7 @@ from invariants import check as check_invariants  # noqa: E402
 from slow_figures import Run, is_activity, scope_of, self_times, spans_of  # noqa: E402
 from slow_sections import compare_fusion, compare_kept, compare_occupancy  # noqa: E402
 from slow_steps import chosen_steps, chosen_time, device_steps, forget, whole_time  # noqa: E402
-from slow_time import DIRECTIONS, gaps, pauses, union  # noqa: E402
+from slow_time import DIRECTIONS, gaps, over_time, pauses, union  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, summary_of  # noqa: E402
 
@@ -84,8 +84,19 @@ def compare_waits(d, where, run, device, row):
         d.equal(f"{where}.hidden_ps", union(flights) + union(compute) - union(flights + compute), row["hidden_ps"])
 
 
+def compare_over_time(d, run, device, row):
+    """Of all that was recorded on the devices of the host, in stretches."""
+    spans = [(b, e) for other in run.devices for _, b, e in run.ranked(other)]
+    waits = [piece for a in run.of(device) if run.kind == "tpu" and a.op_is_wait for piece in a.pieces]
+    want = over_time([(b, e) for _, b, e in run.ranked(device)], waits, min(b for b, _ in spans), max(e for _, e in spans))
+    for figure in ("begin_ps", "end_ps", "bin_ps"):
+        d.equal(f"{row['id']}.utilization.{figure}", want[figure], row["utilization"][figure])
+    d.lists(f"{row['id']}.utilization.busy_ps", want["busy_ps"], row["utilization"]["busy_ps"])
+
+
 def compare_device(d, run, device, row):
     where, spans = row["id"], spans_of(run.of(device))
+    compare_over_time(d, run, device, row)
     d.equal(f"{where}.first_ps", min(b for b, _ in spans), row["first_ps"])
     d.equal(f"{where}.last_ps", max(e for _, e in spans), row["last_ps"])
     compare_time(d, where, whole_time(run, device), row)

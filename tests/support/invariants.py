@@ -6,6 +6,20 @@ def _sum(values):
     return sum(v for v in values if v is not None)
 
 
+def _over_time(differences, where, device):
+    """The stretches span the recording, none is busier than it is long, and together they hold what counts."""
+    use = device["utilization"]
+    begin, end, width = use["begin_ps"], use["end_ps"], use["bin_ps"]
+    edges = [begin, *range((begin // width + 1) * width, end, width), end] if end > begin else []
+    differences.equal(f"{where}.utilization has a figure per stretch", max(len(edges) - 1, 0), len(use["busy_ps"]))
+    for i, busy in enumerate(use["busy_ps"]):
+        if not 0 <= busy <= edges[i + 1] - edges[i]:
+            differences.equal(f"{where}.utilization.busy_ps[{i}]", f"0 to {edges[i + 1] - edges[i]}", busy)
+    counted, whole = device["busy_ps"] - (device["wait_ps"] or 0), sum(use["busy_ps"])
+    if counted > whole:
+        differences.equal(f"{where}.utilization holds what counts", f"at least {counted}", whole)
+
+
 def _device(differences, where, device):
     parts = [device[k] for k in ("compute_ps", "exposed_collective_ps", "exposed_copy_ps")]
     if device["busy_ps"] is None:
@@ -15,6 +29,7 @@ def _device(differences, where, device):
     if device.get("exposed_by_direction_ps"):
         differences.equal(f"{where}.exposed copy is the sum of its directions", device["exposed_copy_ps"],
                           _sum(device["exposed_by_direction_ps"].values()))
+    _over_time(differences, where, device)
     gaps = device["gaps"]
     differences.equal(f"{where}.gaps are the idle time", device["idle_ps"], gaps["total_ps"])
     if gaps.get("by_cause"):

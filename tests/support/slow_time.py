@@ -4,6 +4,8 @@
 A span is (begin, end); a ranked one (rank, begin, end), where the lower rank takes the time that two share.
 """
 
+from bisect import bisect_left, bisect_right
+
 RANKS = ("compute", "collective", "h2d", "d2h", "p2p", "d2d", "other")
 DIRECTIONS = RANKS[2:]
 
@@ -17,6 +19,17 @@ def union(spans):
         elif end > reached:
             covered, reached = covered + end - reached, end
     return covered
+
+
+def merged(spans):
+    """The spans without overlap, in the order of time."""
+    found = []
+    for begin, end in sorted(spans):
+        if found and begin <= found[-1][1]:
+            found[-1][1] = max(found[-1][1], end)
+        else:
+            found.append([begin, end])
+    return found
 
 
 def gaps(spans):
@@ -77,3 +90,27 @@ def pauses(activities, below):
         if length < below and launch and launch[0] < begin and launch[1] <= begin:
             count, total = count + 1, total + length
     return {"count": count, "total_ps": total}
+
+
+def _width(begin, end):
+    """The smallest of 1, 2, 5, 10, 20 ... of which the multiples cut [begin, end) into at most 240."""
+    power = 1
+    while True:
+        for width in (power, 2 * power, 5 * power):
+            if (end - 1) // width - begin // width < 240:
+                return width
+        power *= 10
+
+
+def over_time(busy, waits, begin, end):
+    """devices[].utilization: time of the spans `busy` without that of `waits`, cut at the multiples of a round width."""
+    if end <= begin:
+        return {"begin_ps": begin, "end_ps": end, "bin_ps": 1, "busy_ps": []}
+    width = _width(begin, end)
+    edges = [begin, *range((begin // width + 1) * width, end, width), end]
+    found = [0] * (len(edges) - 1)
+    for spans, sign in ((busy, 1), (waits, -1)):
+        for low, high in merged(spans):
+            for i in range(max(bisect_right(edges, low) - 1, 0), min(bisect_left(edges, high), len(found))):
+                found[i] += sign * max(0, min(high, edges[i + 1]) - max(low, edges[i]))
+    return {"begin_ps": begin, "end_ps": end, "bin_ps": width, "busy_ps": found}

@@ -120,6 +120,23 @@ struct lane *new_lane(struct device_time *d)
     return &d->lanes[d->lane_count++];
 }
 
+/* Bins of all of its host's devices are cut at the same moments: over the activity of all. */
+static void begin_bins(const struct tm_trace *trace, struct lane *lane)
+{
+    int64_t first_ps = lane->device.first_ps, last_ps = lane->device.last_ps;
+
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        const struct tm_device *device = &trace->devices[i];
+
+        if (!device->activities)
+            continue;
+        first_ps = device->first_ps < first_ps ? device->first_ps : first_ps;
+        last_ps = device->last_ps > last_ps ? device->last_ps : last_ps;
+    }
+    tm_busy_bins_init(&lane->bins, first_ps, last_ps);
+    lane->waited_until_ps = INT64_MIN;
+}
+
 static tm_status add_lane(struct device_time *d, const struct tm_device *device)
 {
     const struct host_facts *host = &d->hosts[d->host_count - 1];
@@ -129,6 +146,7 @@ static tm_status add_lane(struct device_time *d, const struct tm_device *device)
         return d->run->error.status;
     lane->device = *device;
     lane->host = d->host_count - 1;
+    begin_bins(d->trace, lane);
     lane->begin_ps = device->chosen_begin_ps;
     lane->end_ps = device->chosen_end_ps;
     /* A device without activity in what counts takes no part in shares. */
@@ -258,6 +276,8 @@ static tm_status take_stretch(void *to, enum tm_level level, int64_t begin_ps, i
 
     if (level != TM_LEVEL_NONE && to_ps > from_ps)
         add_part(&lane->parts, level, to_ps - from_ps);
+    if (level != TM_LEVEL_NONE)
+        tm_busy_bins_add(&lane->bins, begin_ps, end_ps, 1);
     /* A border between periods is the end of an activity: a gap begins at one at the earliest, and is in one period;
      * only the first one may begin in the middle of a gap. */
     st = add_to_periods(told->d, lane, level, begin_ps, level == TM_LEVEL_NONE ? begin_ps + 1 : end_ps);
@@ -279,6 +299,17 @@ static void cover_add(struct cover *cover, const struct lane *lane, int64_t star
     cover->total_ps += end_ps - start_ps;
     cover->until_ps = end_ps;
     cover->has_begun = true;
+}
+
+/* A core that only waits is not busy; waits may overlap. */
+static void take_wait_out(struct lane *lane, int64_t start_ps, int64_t end_ps)
+{
+    if (start_ps < lane->waited_until_ps)
+        start_ps = lane->waited_until_ps;
+    if (end_ps <= start_ps)
+        return;
+    tm_busy_bins_add(&lane->bins, start_ps, end_ps, -1);
+    lane->waited_until_ps = end_ps;
 }
 
 static void sum_add(struct sum *sum, const struct tm_event *event, uint64_t bytes)
@@ -337,6 +368,7 @@ static void count_tpu_part(struct lane *lane, const struct tm_event *event)
 
     switch (event->config->tpu_part) {
     case TM_TPU_WAIT:
+        take_wait_out(lane, r->start_ps, end_ps);
         cover_add(&lane->wait, lane, r->start_ps, end_ps);
         cover_add(sort ? &lane->wait_collective : &lane->wait_copy, lane, r->start_ps, end_ps);
         if (event->chosen)

@@ -54,6 +54,14 @@ static void save_device(struct tm_partial_writer *w, const struct lane *lane)
     tm_partial_put_i64(w, lane->window_end_ps);
 }
 
+static void save_bins(struct tm_partial_writer *w, const struct tm_busy_bins *bins)
+{
+    tm_partial_put_i64(w, bins->begin_ps);
+    tm_partial_put_i64(w, bins->end_ps);
+    for (uint32_t i = 0; i < bins->count; i++)
+        tm_partial_put_i64(w, bins->busy_ps[i]);
+}
+
 static void save_lane(struct tm_partial_writer *w, struct lane *lane)
 {
     const int64_t *total;
@@ -72,6 +80,7 @@ static void save_lane(struct tm_partial_writer *w, struct lane *lane)
     tm_partial_put_u32(w, lane->longest_count);
     for (uint32_t i = 0; i < lane->longest_count; i++)
         tm_partial_put_words(w, &lane->longest[i], 2);
+    save_bins(w, &lane->bins);
 }
 
 static tm_status save_lanes(struct device_time *d, struct tm_partial_writer *w)
@@ -251,6 +260,22 @@ static void load_device(const struct loading *l, struct lane *lane)
     check_span(r, lane->end_ps, lane->window_end_ps);
 }
 
+/* How many there are and how wide they are follows from the time that they span. */
+static void load_bins(struct tm_partial_reader *r, struct tm_busy_bins *bins)
+{
+    const int64_t begin_ps = tm_partial_i64(r), end_ps = tm_partial_i64(r);
+
+    check_span(r, begin_ps, end_ps);
+    if (!tm_partial_is_ok(r))
+        return;
+    tm_busy_bins_init(bins, begin_ps, end_ps);
+    for (uint32_t i = 0; i < bins->count; i++) {
+        bins->busy_ps[i] = tm_partial_time(r);
+        if (bins->busy_ps[i] > bins->bin_ps)
+            (void)tm_partial_damaged(r, "a stretch that is busy for longer than it lasts");
+    }
+}
+
 static void load_lane(struct tm_partial_reader *r, struct lane *lane)
 {
     int64_t *total;
@@ -268,6 +293,7 @@ static void load_lane(struct tm_partial_reader *r, struct lane *lane)
     lane->longest_count = tm_partial_below_u32(r, LANE_GAPS + 1);
     for (uint32_t i = 0; i < lane->longest_count; i++)
         tm_partial_words(r, &lane->longest[i], 2);
+    load_bins(r, &lane->bins);
 }
 
 static tm_status load_device_steps(const struct loading *l, struct lane *lane)

@@ -4,6 +4,7 @@
 
 #include "pipeline/sorter.h"
 #include "stages/diagnose/sums.h"
+#include "stages/diagnose/time/busy_bins.h"
 #include "stages/diagnose/time/causes.h"
 #include "stages/diagnose/time/device_time.h"
 #include "stages/diagnose/time/host_threads.h"
@@ -87,6 +88,9 @@ struct lane {
     int64_t period_begin_ps, period_end_ps;
     bool has_period;
     uint64_t device_steps_end;          /* of its rows in device_time.device_steps */
+    /* over its host's recorded time, whatever counts */
+    struct tm_busy_bins bins;           /* busy time without waits */
+    int64_t waited_until_ps;            /* waits up to there are taken out of the bins */
 };
 
 /* One step of one host, for the list and the statistics. */

@@ -2,6 +2,8 @@
 /* The sections window, devices, total, host and balance out of the lanes. */
 #include "stages/diagnose/time/device_time_private.h"
 
+enum { STRETCHES_MOST = 65536 /* of utilization, listed over all devices */ };
+
 static const char no_device[] = "no device activity was recorded";
 
 /* What share of a whole, in percent; null where the whole is nothing. */
@@ -138,6 +140,21 @@ static void add_aliases(struct tm_value *to, const struct lane *lane)
     tm_add_int(aliases, "idle", idle_of(&lane->parts));
 }
 
+/* Of many devices fewer stretches are listed: of all devices together at most STRETCHES_MOST, or three of each. */
+static void add_utilization(const struct device_time *d, struct tm_value *to, const struct lane *lane)
+{
+    struct tm_value *utilization = tm_add_object(to, "utilization"), *busy;
+    struct tm_busy_bins bins = lane->bins;
+
+    tm_busy_bins_merge(&bins, STRETCHES_MOST / d->lane_count);
+    tm_add_int(utilization, "begin_ps", bins.begin_ps);
+    tm_add_int(utilization, "end_ps", bins.end_ps);
+    tm_add_int(utilization, "bin_ps", bins.bin_ps);
+    busy = tm_add_array(utilization, "busy_ps");
+    for (uint32_t i = 0; i < bins.count; i++)
+        tm_add_int(busy, NULL, bins.busy_ps[i]);
+}
+
 static int64_t window_of(const struct lane *lane)
 {
     return lane->window_end_ps - lane->window_begin_ps;
@@ -171,6 +188,7 @@ static tm_status add_device(struct device_time *d, struct lane *lane, struct tm_
     add_directions(to, "exposed_by_direction_ps", lane->parts.exposed_copy_ps);
     add_tpu(to, lane, d->hosts[lane->host].is_json_copy);
     add_share(to, "utilization_pct", busy_ps - lane->wait.total_ps, window_of(lane));
+    add_utilization(d, to, lane);
     tm_add_uint(to, "activities", lane->activities.count);
     add_gaps(to, lane);
     add_kernels(to, &lane->kernels);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Devices: what each one's time went to, what ran on it, what it waited for. */
+#include <string.h>
+
+#include "reports/content/say.h"
+
+enum { DEVICES_ON_PAPER = 40, UNUSED_ON_PAPER = 8 };
+
+/* The sum over devices, where there are several. */
+static const struct tm_value *total_of(const struct tm_content *content, const struct tm_value *devices)
+{
+    return tm_length(devices) > 1 ? tm_of(content, "total") : NULL;
+}
+
+static void say_time(const struct tm_content *content, const struct tm_value *devices)
+{
+    static const struct tm_column columns[] = {
+        { "Device", "id", TM_CELL_DEVICE },
+        { "Utilization", "utilization_pct", TM_CELL_PCT },
+        { "Span", "span_ps", TM_CELL_TIME | TM_WIDE },
+        { "Busy", "busy_ps", TM_CELL_TIME },
+        { "Compute", "compute_ps", TM_CELL_TIME },
+        { "Exposed collectives", "exposed_collective_ps", TM_CELL_TIME },
+        { "Exposed copies", "exposed_copy_ps", TM_CELL_TIME },
+        { "Idle", "idle_ps", TM_CELL_TIME },
+        { "Before its first activity", "lead_idle_ps", TM_CELL_TIME | TM_WIDE },
+        { "After its last", "trail_idle_ps", TM_CELL_TIME | TM_WIDE },
+        { "Rests on", "reliability", TM_CELL_TERM | TM_WIDE },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "devices",
+                                              .caption = "Device time in the chosen steps",
+                                              TM_COLUMNS(columns),
+                                              .rows = devices,
+                                              .total = total_of(content, devices),
+                                              .total_title = "all devices",
+                                              .paper_rows = DEVICES_ON_PAPER });
+}
+
+/* Where whole graphs are one event, their pauses are not seen: the idle time is too low. */
+static void warn_of_graphs(const struct tm_content *content, const struct tm_value *devices)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < tm_length(devices); i++)
+        count += strcmp(tm_text(tm_get(tm_at(devices, i), "reliability")), "graph") == 0;
+    if (count)
+        tm_say(content, TM_TONE_WARNING,
+               "Whole graphs are one event on %zu of %zu devices: pauses inside a graph are not seen, so that their "
+               "busy time is too high and their idle time unreliable.",
+               count, tm_length(devices));
+}
+
+static void say_activities(const struct tm_content *content, const struct tm_value *devices)
+{
+    static const struct tm_column columns[] = {
+        { "Device", "id", TM_CELL_DEVICE },
+        { "Activities", "activities", TM_CELL_COUNT },
+        { "Kernels", "kernels.count", TM_CELL_COUNT },
+        { "Graphs", "graphs.count", TM_CELL_COUNT | TM_WIDE },
+        { "Collectives", "collectives.count", TM_CELL_COUNT },
+        { "Copies", "copies.count", TM_CELL_COUNT },
+        { "Copied", "copies.bytes", TM_CELL_BYTES },
+        { "Fills", "memsets.count", TM_CELL_COUNT | TM_WIDE },
+        { "Gaps", "gaps.count", TM_CELL_COUNT },
+        { "Long gaps", "gaps.count_min", TM_CELL_COUNT },
+        { "Longest gap", "gaps.longest[0].dur_ps", TM_CELL_TIME },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "device-activities",
+                                              .caption = "What ran on the devices",
+                                              TM_COLUMNS(columns),
+                                              .rows = devices,
+                                              .paper_rows = DEVICES_ON_PAPER });
+}
+
+/* TPUs record what they waited for and what was in flight; other devices do not. */
+static void say_waits(const struct tm_content *content, const struct tm_value *devices)
+{
+    static const struct tm_column columns[] = {
+        { "Device", "id", TM_CELL_DEVICE },
+        { "Waits", "wait_ps", TM_CELL_TIME },
+        { "For copies", "wait_copy_ps", TM_CELL_TIME },
+        { "For collectives", "wait_collective_ps", TM_CELL_TIME },
+        { "For the host", "wait_host_ps", TM_CELL_TIME },
+        { "In flight", "in_flight_ps", TM_CELL_TIME },
+        { "Hidden", "hidden_ps", TM_CELL_TIME },
+    };
+    bool is_any = false;
+
+    for (size_t i = 0; i < tm_length(devices) && !is_any; i++)
+        is_any = tm_has(tm_get(tm_at(devices, i), "wait_ps"));
+    if (!is_any)
+        return;
+    tm_say_table(content, &(struct tm_table){ .id = "device-waits",
+                                              .caption = "Waits inside the busy time",
+                                              TM_COLUMNS(columns),
+                                              .rows = devices,
+                                              .paper_rows = DEVICES_ON_PAPER });
+    tm_say(content, TM_TONE_QUIET,
+           "In flight: copies and collectives that run beside the computing. Hidden: what of them ran while the device "
+           "computed.");
+}
+
+static void say_unused(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Device without activity", "name", TM_CELL_NAME },
+        { "Host", "host", TM_CELL_HOST },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "devices-unused",
+                                              .caption = "Devices that did nothing",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_of(content, "unused"),
+                                              .paper_rows = UNUSED_ON_PAPER });
+}
+
+static void say_devices(const struct tm_content *content)
+{
+    const struct tm_value *devices = tm_of(content, "devices");
+
+    if (tm_length(devices) == 0)
+        tm_say(content, TM_TONE_PLAIN, "The profile holds no activity of a device.");
+    tm_say_charts(content, TM_CHART_DEVICES);
+    say_time(content, devices);
+    warn_of_graphs(content, devices);
+    say_activities(content, devices);
+    say_waits(content, devices);
+    say_unused(content);
+}
+
+const struct tm_section tm_devices_section = { "devices", "Devices", "devices", say_devices };

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Environment: versions of what ran, and the devices that it had. */
+#include <string.h>
+
+#include "reports/content/say.h"
+
+static const struct tm_column host_columns[] = {
+    { "Host", "host", TM_CELL_NAME },
+    { "Framework", "framework", TM_CELL_WORD },
+    { "Rank", "rank", TM_CELL_WORD },
+    { "Ranks in the job", "world_size", TM_CELL_WORD },
+    { "JAX", "jax", TM_CELL_WORD },
+    { "jaxlib", "jaxlib", TM_CELL_WORD },
+    { "Platform version", "platform_version", TM_CELL_NAME },
+    { "CUDA", "cuda", TM_CELL_WORD },
+    { "CUDA runtime", "cuda_runtime", TM_CELL_WORD },
+    { "Driver", "driver", TM_CELL_WORD },
+    { "ROCm", "rocm", TM_CELL_WORD },
+    { "libtpu", "libtpu", TM_CELL_WORD },
+    { "Process", "process_id", TM_CELL_WORD | TM_WIDE },
+    { "Profile options", "profile_options", TM_CELL_NAME | TM_WIDE },
+};
+enum { HOST_COLUMNS = sizeof(host_columns) / sizeof(host_columns[0]) };
+
+/* A version that no host has is no news. */
+static bool is_known(const struct tm_value *hosts, const char *key)
+{
+    for (size_t i = 0; i < tm_length(hosts); i++)
+        if (tm_type_of(tm_get(tm_at(hosts, i), key)) == TM_STRING || tm_type_of(tm_get(tm_at(hosts, i), key)) == TM_INT)
+            return true;
+    return false;
+}
+
+static void say_hosts(const struct tm_content *content, const struct tm_value *hosts)
+{
+    struct tm_column known[HOST_COLUMNS];
+    size_t n = 0;
+
+    for (size_t i = 0; i < HOST_COLUMNS; i++)
+        if (is_known(hosts, host_columns[i].key))
+            known[n++] = host_columns[i];
+    if (tm_length(hosts) == 1)
+        tm_say_facts(content, "environment-host", known, n, tm_at(hosts, 0));
+    else
+        tm_say_table(content, &(struct tm_table){ .id = "environment-hosts",
+                                                  .caption = "Hosts and versions",
+                                                  .column = known,
+                                                  .columns = n,
+                                                  .rows = hosts,
+                                                  .paper_rows = 32 });
+}
+
+static void say_dates(const struct tm_content *content, const struct tm_value *hosts)
+{
+    const struct tm_value *first = tm_at(hosts, 0);
+    char begin[TM_FORMAT_BYTES] = "", end[TM_FORMAT_BYTES] = "";
+
+    if (tm_has(tm_get(first, "begin_ns")))
+        tm_format_date(begin, tm_int(tm_get(first, "begin_ns")));
+    if (tm_has(tm_get(first, "end_ns")))
+        tm_format_date(end, tm_int(tm_get(first, "end_ns")));
+    if (*begin && *end && strcmp(begin, end) != 0)
+        tm_say(content, TM_TONE_PLAIN, "The profile was taken from %s to %s.", begin, end);
+    else if (*begin)
+        tm_say(content, TM_TONE_PLAIN, "The profile was taken at %s.", begin);
+}
+
+static void say_devices(const struct tm_content *content, const struct tm_value *devices)
+{
+    static const struct tm_column columns[] = {
+        { "Model", "model", TM_CELL_NAME },
+        { "Vendor", "vendor", TM_CELL_WORD },
+        { "Kind", "kind", TM_CELL_WORD },
+        { "Number", "count", TM_CELL_COUNT },
+        { "Used", "used", TM_CELL_COUNT },
+        { "Cores", "core_count", TM_CELL_COUNT },
+        { "Memory", "memory_bytes", TM_CELL_BYTES },
+        { "Memory bandwidth", "memory_bandwidth_bytes", TM_CELL_RATE },
+        { "Peak TFLOP/s", "peak_tflops", TM_CELL_NUMBER },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "environment-devices",
+                                              .caption = "Devices",
+                                              TM_COLUMNS(columns),
+                                              .rows = devices });
+}
+
+static void say_environment(const struct tm_content *content)
+{
+    const struct tm_value *environment = tm_of(content, "environment"), *hosts = tm_get(environment, "hosts"),
+                          *devices = tm_get(environment, "devices");
+
+    if (tm_length(hosts) == 0 && tm_length(devices) == 0)
+        tm_say(content, TM_TONE_PLAIN, "The profile says nothing about its hosts and devices.");
+    say_hosts(content, hosts);
+    say_dates(content, hosts);
+    say_devices(content, devices);
+}
+
+const struct tm_section tm_environment_section = { "environment", "Environment", "environment", say_environment };

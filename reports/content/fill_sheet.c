@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/content/fill_sheet.h"
+
+#include <stdio.h>
+
+static enum tm_column_kind kind_of(enum tm_cell_kind kind)
+{
+    if (tm_kind_is_number(kind))
+        return TM_COLUMN_NUMBER;
+    return kind == TM_CELL_NAME ? TM_COLUMN_NAME : kind == TM_CELL_PROSE ? TM_COLUMN_PROSE : TM_COLUMN_WORD;
+}
+
+/* Figures have the room of their cell; texts are borrowed. */
+static void add_cell(struct tm_sheet *sheet, const struct tm_cell *cell, const struct tm_value *summary)
+{
+    char figure[TM_FORMAT_BYTES];
+    const char *text = tm_cell_shown(cell, summary, figure);
+
+    if (text == figure)
+        (void)snprintf(tm_sheet_room(sheet), TM_SHEET_CELL_BYTES, "%s", figure);
+    else
+        tm_sheet_text(sheet, text);
+}
+
+static void add_columns(struct tm_sheet *sheet, const struct tm_layout *layout)
+{
+    const struct tm_table *table = layout->table;
+
+    tm_sheet_start(sheet, true);
+    for (size_t i = 0; i < layout->columns; i++) {
+        const struct tm_column *column = &table->column[layout->column[i]];
+
+        tm_sheet_column(sheet, column->title, kind_of(tm_column_kind(column)));
+    }
+}
+
+static void add_rows(struct tm_sheet *sheet, const struct tm_layout *layout)
+{
+    const struct tm_table *table = layout->table;
+
+    for (size_t r = 0; r < layout->rows && tm_sheet_row(sheet); r++) {
+        sheet->indent[sheet->rows - 1] = (uint8_t)tm_table_depth(table, r);
+        for (size_t i = 0; i < layout->columns; i++) {
+            const struct tm_cell cell = tm_table_cell(table, r, layout->column[i]);
+
+            add_cell(sheet, &cell, layout->summary);
+        }
+    }
+}
+
+typedef struct tm_cell summing_cell(const struct tm_layout *layout, size_t column);
+
+static void add_sum(struct tm_sheet *sheet, const struct tm_layout *layout, const char *title, summing_cell *cell_at)
+{
+    if (!tm_sheet_row(sheet))
+        return;
+    (void)snprintf(tm_sheet_room(sheet), TM_SHEET_CELL_BYTES, "%s", title);
+    for (size_t i = 1; i < layout->columns; i++) {
+        const struct tm_cell cell = cell_at(layout, layout->column[i]);
+
+        add_cell(sheet, &cell, layout->summary);
+    }
+}
+
+void tm_sheet_fill(struct tm_sheet *sheet, struct tm_layout *layout, const struct tm_table *table,
+                   const struct tm_value *summary, const struct tm_room *room)
+{
+    const struct tm_room fits = { .is_paper = room->is_paper,
+                                  .rows = room->rows < TM_SHEET_ROOM ? room->rows : TM_SHEET_ROOM };
+    char title[TM_FORMAT_BYTES];
+
+    tm_table_lay_out(layout, table, summary, &fits);
+    layout->columns = layout->columns < TM_SHEET_COLUMNS ? layout->columns : TM_SHEET_COLUMNS;
+    add_columns(sheet, layout);
+    add_rows(sheet, layout);
+    if (tm_layout_has_sums(layout))
+        add_sum(sheet, layout, tm_layout_rest_title(layout, title), tm_layout_rest);
+    if (!table->total || !table->total_title)
+        return;
+    add_sum(sheet, layout, table->total_title, tm_layout_total);
+    sheet->summed[sheet->rows - 1] = true;
+}
+
+void tm_sheet_fill_facts(struct tm_sheet *sheet, const struct tm_table *facts, const struct tm_value *summary)
+{
+    tm_sheet_start(sheet, false);
+    tm_sheet_column(sheet, "", TM_COLUMN_WORD);
+    tm_sheet_column(sheet, "", TM_COLUMN_PROSE);
+    for (size_t c = 0; c < facts->columns && tm_sheet_row(sheet); c++) {
+        const struct tm_cell cell = tm_table_cell(facts, 0, c);
+        const char *why = cell.from == TM_FROM_VALUE ? tm_why(cell.value) : "";
+
+        tm_sheet_text(sheet, facts->column[c].title);
+        if (!tm_cell_is_empty(&cell)) {
+            add_cell(sheet, &cell, summary);
+            continue;
+        }
+        tm_sheet_prose(sheet, "not recorded%s%.500s%s", *why ? " (" : "", why, *why ? ")" : "");
+        tm_sheet_tone(sheet, TM_TONE_QUIET);
+    }
+}
+
+bool tm_layout_note(const struct tm_layout *layout, size_t at, char *out)
+{
+    char further[TM_FORMAT_BYTES];
+
+    if (at < layout->notes) {
+        (void)snprintf(out, TM_NOTE_BYTES, "%s, %s: %s", layout->note[at].title,
+                       layout->note[at].is_same ? "the same in all rows" : "where it is empty", layout->note[at].text);
+        return true;
+    }
+    if (at > layout->notes || layout->rows_left_out <= 0 || tm_layout_has_sums(layout))
+        return false;
+    (void)snprintf(out, TM_NOTE_BYTES, "%s not listed here.", tm_layout_rest_title(layout, further));
+    return true;
+}

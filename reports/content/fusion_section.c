@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fusion: kernels so small or so many that one could do the work of several. */
+#include "reports/content/say.h"
+
+enum { LOSSES_MOST = 12, LOSS_COLUMNS = 6, RUNS_ON_PAPER = 5, OPS_ON_PAPER = 8 };
+
+static void say_facts(const struct tm_content *content, const struct tm_value *fusion)
+{
+    static const struct tm_column facts[] = {
+        { "Kernels", "kernels.count", TM_CELL_COUNT },
+        { "Their time", "kernels.total_ps", TM_CELL_TIME },
+        { "Kernels per step and device", "per_step", TM_CELL_NUMBER },
+        { "Pauses in runs", "runs.gap_ps", TM_CELL_TIME },
+        { "Collectives under 100 \xc2\xb5s", "small.collectives.count", TM_CELL_COUNT },
+        { "Time of these collectives", "small.collectives.total_ps", TM_CELL_TIME },
+    };
+
+    tm_say_facts(content, "fusion-facts", TM_FACTS(facts), fusion);
+}
+
+/* --- what could be one kernel --- */
+
+/* A kind of loss, and where in the section its figures are; NULL = it has none. */
+struct loss {
+    const char *title, *key, *count, *kernels, *time, *saved;
+};
+
+static const struct loss losses[] = {
+    { "Under 100 \xc2\xb5s", "small", "count", "count", "total_ps", NULL },
+    { "Under 10 \xc2\xb5s", "tiny", "count", "count", "total_ps", NULL },
+    { "Runs of small kernels", "runs", "count", "kernels", "kernel_ps", "at_stake_ps" },
+    { "Repeated over 10 times a step", "repeated_total", "count", "count", "total_ps", NULL },
+    { "Chains of pointwise kernels", "eager_chains", "count", "kernels", "total_ps", "saved_ps" },
+    { "Softmax between two products", "attention_unfused", "count", NULL, "total_ps", NULL },
+    { "Layout copies", "layout_copies", "count", "count", "total_ps", NULL },
+    { "Products where there are matrix units", "matrix", "count", "count", "total_ps", NULL },
+    { "32-bit products beside matrix units", "matrix.f32", "count", "count", "total_ps", NULL },
+};
+
+static struct tm_cell figure(enum tm_cell_kind kind, const struct tm_value *of, const char *key)
+{
+    return key ? tm_cell_of_value(kind, tm_get(of, key)) : tm_cell_of_text(kind, "");
+}
+
+static void fill_loss(struct tm_cell *row, const struct loss *loss, const struct tm_value *fusion)
+{
+    const struct tm_value *of = tm_path(fusion, loss->key);
+
+    row[0] = tm_cell_of_text(TM_CELL_WORD, loss->title);
+    row[1] = figure(TM_CELL_COUNT, of, loss->count);
+    row[2] = figure(TM_CELL_COUNT, of, loss->kernels);
+    row[3] = figure(TM_CELL_TIME, of, loss->time);
+    row[4] = tm_cell_of_share(tm_get(of, loss->time), tm_path(fusion, "kernels.total_ps"));
+    row[5] = figure(TM_CELL_TIME, of, loss->saved);
+}
+
+static void say_losses(const struct tm_content *content, const struct tm_value *fusion)
+{
+    static const struct tm_column columns[LOSS_COLUMNS] = {
+        { "What", "what", TM_CELL_WORD },        { "Count", "count", TM_CELL_COUNT },
+        { "Kernels", "kernels", TM_CELL_COUNT }, { "Time", "total_ps", TM_CELL_TIME },
+        { "Share", "share_pct", TM_CELL_PCT },   { "At stake", "at_stake_ps", TM_CELL_TIME },
+    };
+    struct tm_cell cell[LOSSES_MOST][LOSS_COLUMNS];
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+        if (tm_has(tm_path(fusion, losses[i].key)))
+            fill_loss(cell[n++], &losses[i], fusion);
+    tm_say_table(content, &(struct tm_table){ .id = "fusion-kinds",
+                                              .caption = "Kernels that could be fewer or faster",
+                                              TM_COLUMNS(columns),
+                                              .cells = cell[0],
+                                              .cell_rows = n });
+    for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+        if (tm_path(fusion, losses[i].key))
+            (void)tm_say_missing(content, tm_path(fusion, losses[i].key), losses[i].title);
+}
+
+/* --- which ones --- */
+
+static void say_runs(const struct tm_content *content, const struct tm_value *fusion)
+{
+    static const struct tm_column columns[] = {
+        { "Device", "device", TM_CELL_DEVICE },
+        { "Stream", "track", TM_CELL_NAME | TM_WIDE },
+        { "Begin", "begin_ps", TM_CELL_MOMENT },
+        { "Length", "dur_ps", TM_CELL_TIME },
+        { "Kernels", "kernels", TM_CELL_COUNT },
+        { "Work", "kernel_ps", TM_CELL_TIME | TM_WIDE },
+        { "Pauses", "gap_ps", TM_CELL_TIME },
+        { "At stake", "at_stake_ps", TM_CELL_TIME },
+        { "Step", "step", TM_CELL_WORD },
+        { "First kernel", "names[0]", TM_CELL_NAME },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "fusion-runs",
+                                              .caption = "Longest runs of small kernels on a stream",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_path(fusion, "runs.longest"),
+                                              .paper_rows = RUNS_ON_PAPER });
+}
+
+static void say_repeated(const struct tm_content *content, const struct tm_value *fusion)
+{
+    static const struct tm_column columns[] = {
+        { "Kernel", "name", TM_CELL_NAME },
+        { "Op", "op", TM_CELL_NAME },
+        { "Per step", "per_step", TM_CELL_NUMBER },
+        { "Count", "count", TM_CELL_COUNT },
+        { "Total", "total_ps", TM_CELL_TIME },
+        { "Mean", "mean_ps", TM_CELL_TIME },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "fusion-repeated",
+                                              .caption = "Small kernels that come more than 10 times in a step",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(fusion, "repeated"),
+                                              .paper_rows = OPS_ON_PAPER });
+}
+
+/* The kernels of one kind: {"rows", "rest"}. */
+static void say_kernels(const struct tm_content *content, const struct tm_value *of, const char *id,
+                        const char *caption)
+{
+    static const struct tm_column columns[] = {
+        { "Kernel", "name", TM_CELL_NAME },
+        { "Op", "op", TM_CELL_NAME },
+        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
+        { "Total", "total_ps", TM_CELL_TIME | TM_SUMS },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = id,
+                                              .caption = caption,
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(of, "rows"),
+                                              .rest = tm_get(of, "rest"),
+                                              .paper_rows = OPS_ON_PAPER });
+}
+
+static void say_fusion(const struct tm_content *content)
+{
+    const struct tm_value *fusion = tm_of(content, "fusion");
+
+    say_facts(content, fusion);
+    say_losses(content, fusion);
+    say_runs(content, fusion);
+    say_repeated(content, fusion);
+    say_kernels(content, tm_get(fusion, "attention_unfused"), "fusion-attention",
+                "Attention in pieces: what stands between the products");
+    say_kernels(content, tm_get(fusion, "layout_copies"), "fusion-layout-copies",
+                "Copies and transposes that no operation asked for");
+    say_kernels(content, tm_path(fusion, "matrix.f32"), "fusion-32-bit", "32-bit products beside the matrix units");
+}
+
+const struct tm_section tm_fusion_section = { "fusion", "Fusion", "fusion", say_fusion };

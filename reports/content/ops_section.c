@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations: which ones device time goes to, and where in the program they come from. */
+#include <string.h>
+
+#include "reports/content/say.h"
+#include "reports/format/platforms.h"
+
+enum { OPS_ON_PAPER = 20, ORIGINS_MOST = 12 };
+
+static void say_facts(const struct tm_content *content, const struct tm_value *ops)
+{
+    static const struct tm_column facts[] = {
+        { "Operations", "distinct", TM_CELL_COUNT },
+        { "Their time", "self_ps", TM_CELL_TIME },
+        { "Longest one, of it", "top_share_pct", TM_CELL_PCT },
+        { "Make up 80 % of it", "rows_for_80_pct", TM_CELL_COUNT },
+    };
+
+    tm_say_facts(content, "op-facts", TM_FACTS(facts), ops);
+    if (strcmp(tm_text(tm_get(ops, "basis")), "kernel") == 0)
+        tm_say(content, TM_TONE_INFO,
+               "The profile does not tell which operations its kernels are of: kernels stand for them.");
+}
+
+/* With GPUs it stands with the kernels. */
+static void say_categories(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Category", "category", TM_CELL_WORD },
+        { "Count", "count", TM_CELL_COUNT },
+        { "Total", "total_ps", TM_CELL_TIME },
+        { "Share", "share_pct", TM_CELL_PCT },
+    };
+
+    if (!tm_is_for("gpu", content->summary))
+        tm_say_table(content, &(struct tm_table){ .id = "op-categories",
+                                                  .caption = "Time by category",
+                                                  TM_COLUMNS(columns),
+                                                  .rows = tm_of(content, "kernels.by_category") });
+}
+
+static void say_op_table(const struct tm_content *content, const struct tm_value *ops)
+{
+    static const struct tm_column columns[] = {
+        { "Operation", "name", TM_CELL_NAME },
+        { "Program", "module", TM_CELL_NAME | TM_WIDE },
+        { "Category", "category", TM_CELL_WORD },
+        { "Runs", "executions", TM_CELL_COUNT },
+        { "Events", "count", TM_CELL_COUNT | TM_WIDE | TM_SUMS },
+        { "Self time", "self_ps", TM_CELL_TIME | TM_SUMS },
+        { "Share", "self_share_pct", TM_CELL_PCT },
+        { "Sum", "cumulative_pct", TM_CELL_PCT },
+        { "Mean", "mean_ps", TM_CELL_TIME | TM_WIDE },
+        { "Shortest", "min_ps", TM_CELL_TIME | TM_WIDE },
+        { "Longest", "max_ps", TM_CELL_TIME | TM_WIDE },
+        { "Whole time", "total_ps", TM_CELL_TIME | TM_WIDE | TM_SUMS },
+        { "Bound by", "bound", TM_CELL_TERM },
+        { "Of its roof", "roof_pct", TM_CELL_PCT },
+        { "FLOP per byte", "intensity", TM_CELL_NUMBER | TM_WIDE },
+        { "Computing", "flop_rate", TM_CELL_FLOP_RATE | TM_WIDE },
+        { "Memory", "bandwidth", TM_CELL_RATE | TM_WIDE },
+        { "Type", "precision", TM_CELL_WORD | TM_WIDE },
+        { "Devices", "device_count", TM_CELL_COUNT | TM_WIDE },
+        { "Framework path", "op", TM_CELL_NAME | TM_WIDE },
+        { "Source", "source", TM_CELL_NAME | TM_WIDE },
+        { "First at", "first.begin_ps", TM_CELL_MOMENT | TM_WIDE },
+        { "On", "first.device", TM_CELL_DEVICE | TM_WIDE },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "ops",
+                                              .caption = "Operations by self time",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(ops, "rows"),
+                                              .rest = tm_get(ops, "rest"),
+                                              .total = ops,
+                                              .total_title = "all operations",
+                                              .paper_rows = OPS_ON_PAPER });
+}
+
+/* Paper has no room for it in the table of the operations. */
+static void say_origins(const struct tm_content *content, const struct tm_value *rows)
+{
+    static const struct tm_column columns[] = {
+        { "Operation", "name", TM_CELL_NAME },
+        { "Framework path", "op", TM_CELL_NAME },
+        { "Source", "source", TM_CELL_NAME },
+    };
+    size_t pick[ORIGINS_MOST], n = 0;
+
+    if (!content->medium->room.is_paper)
+        return;
+    for (size_t i = 0; i < tm_length(rows) && i < OPS_ON_PAPER && n < ORIGINS_MOST; i++)
+        if (tm_has(tm_get(tm_at(rows, i), "op")) || tm_has(tm_get(tm_at(rows, i), "source")))
+            pick[n++] = i;
+    if (n == 0)
+        return;
+    tm_say_table(content, &(struct tm_table){ .id = "op-origins",
+                                              .caption = "Where the longest operations come from",
+                                              TM_COLUMNS(columns),
+                                              .rows = rows,
+                                              .pick = pick,
+                                              .picks = n,
+                                              .is_only_picked = true });
+}
+
+static void say_ops(const struct tm_content *content)
+{
+    const struct tm_value *ops = tm_of(content, "ops");
+
+    if (tm_length(tm_get(ops, "rows")) == 0)
+        tm_say(content, TM_TONE_PLAIN, "No operation lies in the chosen steps.");
+    else
+        say_facts(content, ops);
+    say_categories(content);
+    say_op_table(content, ops);
+    say_origins(content, tm_get(ops, "rows"));
+}
+
+const struct tm_section tm_ops_section = { "ops", "Operations", "ops", say_ops };

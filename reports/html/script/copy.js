@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copying: queries as they stand, tables as CSV (RFC 4180).
+
+const SHOWN_MS = 1500;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
+function copyBySelection(text) {
+    const area = make('textarea', { class: 'unseen', readonly: '' });
+    const focused = document.activeElement;
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    let isDone = false;
+    try {
+        isDone = document.execCommand('copy');
+    } catch {
+        // told by the result
+    }
+    area.remove();
+    focused?.focus();
+    return isDone;
+}
+
+// Some browsers keep the clipboard from pages that were opened as files.
+async function copyText(text) {
+    try {
+        await navigator.clipboard.writeText(text);
+        return true;
+    } catch {
+        return copyBySelection(text);
+    }
+}
+
+// A button that copies what `give` returns; `orElse` is called where the browser does not let it.
+function makeCopyButton(label, give, orElse) {
+    const button = makeButton('copy', label, async () => {
+        const isDone = await copyText(give());
+        if (!isDone)
+            orElse();
+        button.textContent = isDone ? 'Copied' : 'Not copied: press Ctrl+C';
+        say(button.textContent);
+        setTimeout(() => { button.textContent = label; }, SHOWN_MS);
+    });
+    return button;
+}
+
+function select(element) {
+    const selection = window.getSelection();
+    selection.removeAllRanges();
+    selection.selectAllChildren(element);
+}
+
+function makeCodeCopy(code) {
+    const button = makeCopyButton('Copy', () => code.textContent, () => select(code));
+    button.setAttribute('aria-label', `Copy ${code.textContent}`);
+    code.after(button);
+}
+
+// A text that a spreadsheet would take for a formula gets a mark before it.
+function csvField(text) {
+    const safe = /^[=+\-@\t\r]/.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function csvCell(cell) {
+    const text = cell.dataset.v === undefined ? textOf(cell) : cell.dataset.v;
+    return csvField(NO_VALUE.includes(text) ? '' : text);
+}
+
+function csvTitle(header) {
+    const unit = header.dataset.unit;
+    return csvField(unit ? `${header.textContent.trim()} (${unit})` : header.textContent.trim());
+}
+
+// All rows, also those that are hidden.
+function csvOf(table) {
+    const titles = all('thead th', table).map(csvTitle);
+    const rows = bodyRows(table).map((row) => Array.from(row.cells, csvCell));
+    return [titles, ...rows].map((fields) => `${fields.join(',')}\r\n`).join('');
+}
+
+function makeCsvCopy(table, tools) {
+    tools.append(makeCopyButton('Copy as CSV', () => csvOf(table), () => select(table)));
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A field above a long table: only rows with all its words are shown, those beyond the fold too.
+
+function makeFilter(table, tools) {
+    const field = make('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', placeholder: 'Filter rows' });
+    const found = make('span', { class: 'found-count', role: 'status' });
+    const fold = table.closest('figure')?.querySelector('.unfold input');
+    let isUnfoldedHere = false;
+
+    field.setAttribute('aria-label', `Filter rows of: ${nameOf(table)}`);
+    field.addEventListener('input', () => {
+        const words = wordsOf(field.value);
+        const rows = bodyRows(table);
+        let hits = 0;
+        for (const row of rows) {
+            row.hidden = !rowHas(row, words);
+            hits += !row.hidden;
+        }
+        if (fold && (words.length > 0 ? !fold.checked : isUnfoldedHere))
+            fold.checked = isUnfoldedHere = words.length > 0;
+        found.textContent = words.length > 0 ? `${hits} of ${rows.length} rows` : '';
+    });
+    tools.append(field, found);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is folded away opens where a link, a search or the printer wants it.
+
+function reveal(element) {
+    for (let part = element; part; part = part.parentElement) {
+        if (part.localName === 'details')
+            part.open = true;
+    }
+    const row = element.closest('tbody tr');
+    const fold = row?.closest('figure')?.querySelector('.unfold input');
+    if (row)
+        row.hidden = false;
+    if (fold && row.offsetParent === null)
+        fold.checked = true;
+}
+
+function targetOf(address) {
+    return address.length > 1 ? document.getElementById(decodeURIComponent(address.slice(1))) : null;
+}
+
+function revealTarget() {
+    const target = targetOf(location.hash);
+    if (target && target.offsetParent === null) {
+        reveal(target);
+        target.scrollIntoView();
+    }
+}
+
+function makeTargetsOpen() {
+    let openedForPaper = [];
+
+    window.addEventListener('hashchange', revealTarget);
+    document.addEventListener('click', (event) => {
+        const link = event.target.closest('a[href^="#"]');
+        if (link && link.hash === location.hash)
+            revealTarget();
+    });
+    window.addEventListener('beforeprint', () => {
+        openedForPaper = all('details:not([open], .twin)').filter((part) => !part.closest('table'));
+        openedForPaper.forEach((part) => { part.open = true; });
+    });
+    window.addEventListener('afterprint', () => {
+        openedForPaper.forEach((part) => { part.open = false; });
+    });
+    revealTarget();
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page is complete without any of this.
+
+function makeTableTools(table) {
+    const tools = make('div', { class: 'table-tools' });
+    const figure = table.closest('figure');
+    if (table.matches('[data-sortable]'))
+        makeSortable(table);
+    if (table.matches('[data-filter]'))
+        makeFilter(table, tools);
+    makeCsvCopy(table, tools);
+    (figure.querySelector('.scroll') || table).before(tools);
+}
+
+function makePageTools() {
+    const tools = make('div', { class: 'page-tools' });
+    makeFinder(tools);
+    makeThemeSwitch(tools);
+    document.querySelector('nav').prepend(tools);
+}
+
+document.body.append(status);
+makePageTools();
+all('figure.table table').forEach(makeTableTools);
+all('code.copy').forEach(makeCodeCopy);
+makeTips();
+makeTargetsOpen();

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Light, dark, or as the system has it.
+
+const THEMES = ['auto', 'light', 'dark'];
+const THEME_KEY = 'tracemill-theme';
+
+// Pages that were opened as files may have no storage: then the choice holds as long as the page.
+function storedTheme() {
+    try {
+        return window.localStorage.getItem(THEME_KEY);
+    } catch {
+        return null;
+    }
+}
+
+function storeTheme(theme) {
+    try {
+        window.localStorage.setItem(THEME_KEY, theme);
+    } catch {
+        // told by storedTheme
+    }
+}
+
+function showTheme(theme) {
+    if (theme === 'auto')
+        document.documentElement.removeAttribute('data-theme');
+    else
+        document.documentElement.dataset.theme = theme;
+}
+
+function makeThemeSwitch(tools) {
+    const options = THEMES.map((theme) => make('option', { value: theme }, theme[0].toUpperCase() + theme.slice(1)));
+    const choice = make('select', { 'aria-label': 'Colours', class: 'theme' }, ...options);
+    choice.value = THEMES.includes(storedTheme()) ? storedTheme() : 'auto';
+    showTheme(choice.value);
+    choice.addEventListener('change', () => {
+        showTheme(choice.value);
+        storeTheme(choice.value);
+    });
+    tools.append(choice);
+}

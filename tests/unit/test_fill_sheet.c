@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/content/fill_sheet.h"
+
+#include <string.h>
+
+#include "tests/support/summary_json.h"
+#include "tests/support/test_run.h"
+
+static const struct tm_column columns[] = {
+    { "Scope", "name", TM_CELL_NAME },
+    { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
+    { "Device", "device", TM_CELL_PROSE },
+    { "Occupancy", "occupancy_pct", TM_CELL_PCT },
+    { "Registers", "registers", TM_CELL_COUNT | TM_WIDE },
+};
+
+static const char rows[] =
+    "{'rows': [{'name': 'a', 'depth': 0, 'total_ps': 5000, 'device': 'd', 'registers': 1, 'occupancy_pct': 50.0},"
+    " {'name': 'b', 'depth': 1, 'total_ps': 3000, 'device': 'd', 'occupancy_pct': null},"
+    " {'name': 'c', 'depth': 1, 'total_ps': 2000, 'device': 'd'}], 'total_ps': 10000}";
+
+static void open_rows(struct tm_run *run, struct tm_doc **doc)
+{
+    test_run_init(run);
+    *doc = tm_doc_new(run);
+    assert_non_null(*doc);
+    test_summary_load(tm_doc_root(*doc), rows);
+}
+
+static struct tm_sheet sheet;
+
+static void a_tree_is_indented_and_summed_up(void **state)
+{
+    const struct tm_room room = { .is_paper = true, .rows = 2 };
+    struct tm_run run;
+    struct tm_doc *doc;
+    struct tm_layout layout;
+    char note[TM_NOTE_BYTES];
+
+    (void)state;
+    open_rows(&run, &doc);
+    const struct tm_value *summary = tm_doc_root(doc);
+    const struct tm_table table = { .id = "t", TM_COLUMNS(columns), .rows = tm_get(summary, "rows"), .depth = "depth",
+                                    .total = summary, .total_title = "all" };
+
+    tm_sheet_fill(&sheet, &layout, &table, summary, &room);
+    assert_int_equal(sheet.columns, 3); /* the wide one is not there, the same one is a note */
+    assert_int_equal(sheet.rows, 4);
+    assert_int_equal(sheet.indent[0], 0);
+    assert_int_equal(sheet.indent[1], 1);
+    assert_int_equal(sheet.kind[1], TM_COLUMN_NUMBER);
+    assert_string_equal(sheet.text[1][1], "3.00 ns");
+    assert_string_equal(sheet.text[2][0], "1 further row");
+    assert_string_equal(sheet.text[2][1], "2.00 ns");
+    assert_string_equal(sheet.text[3][0], "all");
+    assert_string_equal(sheet.text[3][1], "10.0 ns");
+    assert_true(sheet.summed[3] && !sheet.summed[2]);
+    assert_true(tm_layout_note(&layout, 0, note));
+    assert_string_equal(note, "Device, the same in all rows: d");
+    assert_false(tm_layout_note(&layout, layout.notes, note));
+    tm_doc_free(doc);
+}
+
+static void what_has_no_sums_is_counted_in_a_note(void **state)
+{
+    const struct tm_room room = { .is_paper = true, .rows = 1 };
+    struct tm_run run;
+    struct tm_doc *doc;
+    struct tm_layout layout;
+    char note[TM_NOTE_BYTES];
+
+    (void)state;
+    open_rows(&run, &doc);
+    const struct tm_table table = { .id = "t", .column = columns, .columns = 1,
+                                    .rows = tm_get(tm_doc_root(doc), "rows") };
+
+    tm_sheet_fill(&sheet, &layout, &table, tm_doc_root(doc), &room);
+    assert_int_equal(sheet.rows, 1);
+    assert_true(tm_layout_note(&layout, 0, note));
+    assert_string_equal(note, "2 further rows not listed here.");
+    assert_false(tm_layout_note(&layout, 1, note));
+    tm_doc_free(doc);
+}
+
+static void facts_tell_why_they_are_missing(void **state)
+{
+    struct tm_run run;
+    struct tm_doc *doc;
+
+    (void)state;
+    test_run_init(&run);
+    doc = tm_doc_new(&run);
+    assert_non_null(doc);
+    test_summary_load(tm_doc_root(doc), "{'n': 1234}");
+    tm_add_null(tm_doc_root(doc), "m", "no counters");
+
+    const struct tm_cell cells[] = { tm_cell_of_value(TM_CELL_COUNT, tm_get(tm_doc_root(doc), "n")),
+                                     tm_cell_of_value(TM_CELL_COUNT, tm_get(tm_doc_root(doc), "m")) };
+    const struct tm_table facts = { .id = "f", .column = columns, .columns = 2, .cells = cells, .cell_rows = 1 };
+
+    tm_sheet_fill_facts(&sheet, &facts, tm_doc_root(doc));
+    assert_int_equal(sheet.rows, 2);
+    assert_string_equal(sheet.text[0][0], "Scope");
+    assert_string_equal(sheet.text[0][1], "1,234");
+    assert_string_equal(sheet.text[1][1], "not recorded (no counters)");
+    tm_doc_free(doc);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tree_is_indented_and_summed_up),
+        cmocka_unit_test(what_has_no_sums_is_counted_in_a_note),
+        cmocka_unit_test(facts_tell_why_they_are_missing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
