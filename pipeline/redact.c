@@ -225,7 +225,18 @@ static bool are_letters_public(const char *letters, size_t length, bool *has_pub
     return true;
 }
 
-/* "tilesize128x64", "MemcpyD2D", "128x128": letters and short numbers that say nothing of their own. */
+/* What stands behind a number of C++, and behind times. */
+static bool is_suffix(const char *letters, size_t length)
+{
+    static const char *const suffixes[] = { "u", "ul", "ull", "f", "ns", "us", "ms", "s", "d" };
+
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+        if (length == strlen(suffixes[i]) && memcmp(letters, suffixes[i], length) == 0)
+            return true;
+    return false;
+}
+
+/* "tilesize128x64", "MemcpyD2D", "128x128", "4ul": letters and short numbers that say nothing of their own. */
 static bool is_mixed_public(const char *word, size_t length)
 {
     bool has_public = false, is_size = true;
@@ -236,7 +247,7 @@ static bool is_mixed_public(const char *word, size_t length)
 
         if (digits ? digits > DIGITS_MOST : !are_letters_public(word + i, n, &has_public))
             return false;
-        is_size &= digits || (n == 1 && word[i] == 'x');
+        is_size &= digits || (n == 1 && word[i] == 'x') || (i && i + n == length && is_suffix(word + i, n));
         i += n;
     }
     return has_public || is_size;
@@ -312,9 +323,15 @@ static void put_word(struct tm_redactor *r, const char *word, size_t length, cha
 
 /* --- texts --- */
 
-/* Four numbers as of an address of the internet, "10.0.3.17" or "ip-10-0-3-17".
+static bool is_address_sign(char c)
+{
+    return c == '.' || c == '-' || c == '_';
+}
+
+/* Four numbers as of an address of the internet, "10.0.3.17" or "ip-10-0-3-17", and not those of a date and a time.
+ * in:  behind  a number and one of its signs stand before it
  * out: its length; 0 = none begins there */
-static size_t count_address(const char *text, size_t length)
+static size_t count_address(const char *text, size_t length, bool behind)
 {
     size_t at = 0;
     char sign = 0;
@@ -322,15 +339,17 @@ static size_t count_address(const char *text, size_t length)
     for (int i = 0; i < ADDRESS_NUMBERS; i++) {
         const size_t digits = count_digits(text + at, length - at);
 
-        if (digits == 0 || digits > ADDRESS_DIGITS)
+        if (behind || digits == 0 || digits > ADDRESS_DIGITS)
             return 0;
         at += digits;
         if (i == ADDRESS_NUMBERS - 1)
             break;
-        if (at == length || (text[at] != '.' && text[at] != '-' && text[at] != '_') || (sign && text[at] != sign))
+        if (at == length || !is_address_sign(text[at]) || (sign && text[at] != sign))
             return 0;
         sign = text[at++];
     }
+    if (at + 1 < length && text[at] == sign && is_digit(text[at + 1]))
+        return 0;
     return at < length && is_word_byte(text[at]) ? 0 : at;
 }
 
@@ -410,7 +429,8 @@ static void redact(struct tm_redactor *r, const char *text, size_t length)
     char before = 0;
 
     for (size_t i = 0; i < length;) {
-        const size_t address = is_word_byte(before) ? 0 : count_address(text + i, length - i);
+        const bool behind = i > 1 && is_address_sign(before) && is_digit(text[i - 2]);
+        const size_t address = is_word_byte(before) ? 0 : count_address(text + i, length - i, behind);
         const size_t host = is_word_byte(before) ? 0 : count_host(r, text + i, length - i);
         const size_t sign = (unsigned char)text[i] == SIGN_LEAD ? 2 : 1;
         const size_t n = address ? address : host ? host : count_word(text + i, length - i);

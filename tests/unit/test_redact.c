@@ -49,7 +49,7 @@ static void public_words_stay(void **state)
         "bf16[8,128]", "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3", "/device:GPU:0", "/host:CPU",
         "jit(transpose(jvp(while)))/body/dot_general", "x", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
         "void at::native::vectorized_elementwise_kernel<4, (anonymous namespace)>", "0.4.35", "132,1,1",
-        "queue depth \xc2\xb7 x", "p0", "H2D", "$queue.py:154 get", "where JAX stops writing",
+        "2026_11_20_20_37_30", "1.2.3.4.5", "Params<4096ul>", "128x64x1", "queue depth \xc2\xb7 x", "p0", "H2D", "$queue.py:154 get", "where JAX stops writing",
     };
     struct tm_run run;
 
