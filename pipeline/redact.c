@@ -244,10 +244,11 @@ static bool is_mixed_public(const char *word, size_t length)
     for (size_t i = 0; i < length;) {
         const size_t digits = count_digits(word + i, length - i);
         const size_t n = digits ? digits : count_letters(word + i, length - i);
+        const bool is_unit = !digits && i && i + n == length && is_suffix(word + i, n);
 
-        if (digits ? digits > DIGITS_MOST : !are_letters_public(word + i, n, &has_public))
+        if (digits ? digits > DIGITS_MOST : !is_unit && !are_letters_public(word + i, n, &has_public))
             return false;
-        is_size &= digits || (n == 1 && word[i] == 'x') || (i && i + n == length && is_suffix(word + i, n));
+        is_size &= digits || is_unit || (n == 1 && word[i] == 'x');
         i += n;
     }
     return has_public || is_size;
