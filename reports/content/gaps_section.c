@@ -96,7 +96,7 @@ static void say_longest(const struct tm_content *content, const struct tm_value 
         { "Step", "step", TM_CELL_WORD },
         { "Cause", "cause", TM_CELL_CAUSE },
         { "On the host", "host_event", TM_CELL_NAME },
-        { "Before", "before", TM_CELL_NAME },
+        { "Before", "before", TM_CELL_NAME | TM_WIDE },
         { "After", "after", TM_CELL_NAME },
     };
 

@@ -77,11 +77,12 @@ static const char *why_empty(const struct tm_cell *cell)
     return cell->from == TM_FROM_VALUE && !tm_has(cell->value) ? tm_why(cell->value) : "";
 }
 
-static void add_note(struct tm_layout *layout, const char *title, const char *text, bool is_same)
+static void add_note(struct tm_layout *layout, const char *title, const char *text, bool is_same, bool is_shown)
 {
     layout->note[layout->notes].title = title;
     layout->note[layout->notes].text = text;
-    layout->note[layout->notes++].is_same = is_same;
+    layout->note[layout->notes].is_same = is_same;
+    layout->note[layout->notes++].is_shown = is_shown;
 }
 
 /* Whether a column has anything to show in the listed rows; a reason for what is empty becomes a note. */
@@ -99,7 +100,7 @@ static bool has_values(struct tm_layout *layout, size_t column)
             why = why_empty(&cell);
     }
     if (*why)
-        add_note(layout, layout->table->column[column].title, why, false);
+        add_note(layout, layout->table->column[column].title, why, false, any);
     return any;
 }
 
@@ -116,7 +117,7 @@ static void choose_columns(struct tm_layout *layout, bool is_paper)
             continue;
         same = same_in_all(table, c, layout->summary);
         if (same)
-            add_note(layout, column->title, same, true);
+            add_note(layout, column->title, same, true, false);
         else if (has_values(layout, c))
             layout->column[layout->columns++] = c;
     }

@@ -63,7 +63,8 @@ struct tm_layout {
     struct {
         const char *title;
         const char *text; /* why its cells are empty, or the value that all of its cells have */
-        bool is_same;
+        bool is_same;  /* the value; else the reason */
+        bool is_shown; /* the column has other cells that are not empty */
     } note[TM_TABLE_COLUMNS_MOST]; /* columns that are left out with a word, and columns with empty cells */
     size_t notes;
     size_t rows;           /* listed */

@@ -78,11 +78,12 @@ static void assert_columns(const struct tm_layout *layout, const size_t *wanted,
 #define ASSERT_COLUMNS(layout, ...) \
     assert_columns((layout), (const size_t[]){ __VA_ARGS__ }, sizeof((size_t[]){ __VA_ARGS__ }) / sizeof(size_t))
 
-static void assert_note(const struct tm_layout *layout, const char *title, const char *text, bool is_same)
+static void assert_note(const struct tm_layout *layout, const char *title, const char *text, bool is_same,
+                        bool is_shown)
 {
     for (size_t i = 0; i < layout->notes; i++)
         if (strcmp(layout->note[i].title, title) == 0 && strcmp(layout->note[i].text, text) == 0 &&
-            layout->note[i].is_same == is_same)
+            layout->note[i].is_same == is_same && layout->note[i].is_shown == is_shown)
             return;
     fail_msg("no note '%s: %s'", title, text);
 }
@@ -105,11 +106,11 @@ static void columns_that_tell_nothing_are_left_out(void **state)
     lay_out(&layout, &table, &screen);
     ASSERT_COLUMNS(&layout, NAME, COUNT, TIME, RATE);
     assert_int_equal(layout.notes, 5);
-    assert_note(&layout, "Device", "gpu:0", true);
-    assert_note(&layout, "Why", "same", true);
-    assert_note(&layout, "Limit", "small grid", true);
-    assert_note(&layout, "Never", "it was not asked for", false);
-    assert_note(&layout, "Rate", "no bytes", false);
+    assert_note(&layout, "Device", "gpu:0", true, false);
+    assert_note(&layout, "Why", "same", true, false);
+    assert_note(&layout, "Limit", "small grid", true, false);
+    assert_note(&layout, "Never", "it was not asked for", false, false);
+    assert_note(&layout, "Rate", "no bytes", false, true);
 }
 
 static void paper_has_no_wide_columns(void **state)
@@ -133,7 +134,7 @@ static void hosts_are_shown_where_there_are_several(void **state)
     table.columns = 3;
     lay_out(&layout, &table, &paper);
     ASSERT_COLUMNS(&layout, NAME, HOST);
-    assert_note(&layout, "Device", "vm/gpu:0", true);
+    assert_note(&layout, "Device", "vm/gpu:0", true, false);
 }
 
 static void one_row_keeps_what_it_has(void **state)
