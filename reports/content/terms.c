@@ -167,7 +167,8 @@ const struct tm_term tm_terms[] = {
       "tests define it)." },
     { "collectives", "Matched collectives|Without a counterpart|Matched",
       "The n-th collective of a group of devices in a step belongs with the n-th of the others." },
-    { "collectives", "Last after first, median|95th percentile|At most|Late|Late by|Late at most",
+    { "collectives",
+      "Last after first, median|Last after first, 95th percentile|Last after first, at most|Late|Late by|Late at most",
       "Begin of the last device minus begin of the first; of one device, of its own." },
     { "collectives", "Waits for others|Others wait for it",
       "Begin of the last device minus its own; and what the others would have waited less had it come with the "
