@@ -238,7 +238,7 @@ static void pages_are_well_formed_and_deterministic(void **state)
         check_tags(page);
         assert_string_equal(page, again);
         assert_true(tm_utf8_is_valid(page, strlen(page)));
-        assert_true(strlen(page) < 1000000);
+        assert_true(strlen(page) < 1500000);
         free(page);
         free(again);
     }
@@ -300,7 +300,7 @@ static void what_findings_rest_on_stands_in_the_tables(void **state)
     (void)state;
     assert_has(page, "Pauses between launched work");
     assert_has(page, "5.40 ms");
-    assert_has(page, "Saved if each were one kernel");
+    assert_has(page, "Kernels that could be fewer or faster");
     assert_has(page, "Buffers taken in the profile and not given back in it");
     assert_has(page, "3rd quarter");
     free(page);
@@ -383,7 +383,7 @@ static void tables_keep_their_totals_with_a_row_for_the_rest(void **state)
     assert_non_null(kernels);
     assert_has(kernels, "<tfoot><tr class=\"rest\"><th scope=\"row\">112 further rows</th>");
     assert_has(kernels, "<td class=\"n\">1.20 ms</td>");
-    assert_has(kernels, "Not recorded: Precision (the HLO is not in the file).");
+    assert_has(kernels, ">Precision</a> (the HLO is not in the file).");
     assert_has(kernels, "data-sortable=\"\" data-filter=\"\">");
     assert_has(kernels, "data-v=\"120000000000\">120 ms</td>");
     free(page);
