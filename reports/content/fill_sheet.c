@@ -121,6 +121,7 @@ static bool is_first_of_its_like(const struct tm_layout *layout, size_t note)
 /* "Mean rate, Best rate: not recorded (the profile does not tell)." */
 static void write_note(const struct tm_layout *layout, size_t note, char *out)
 {
+    const char *where = layout->note[note].is_shown ? ", where it is empty" : "";
     size_t length = 0;
 
     for (size_t i = note; i < layout->notes && length < TM_NOTE_BYTES; i++)
@@ -131,9 +132,10 @@ static void write_note(const struct tm_layout *layout, size_t note, char *out)
         return;
     if (layout->note[note].is_same)
         (void)snprintf(out + length, TM_NOTE_BYTES - length, ", the same in all rows: %s", layout->note[note].text);
+    else if (strcmp(layout->note[note].text, "not recorded") == 0)
+        (void)snprintf(out + length, TM_NOTE_BYTES - length, "%s: not recorded.", where);
     else
-        (void)snprintf(out + length, TM_NOTE_BYTES - length, "%s: not recorded (%s).",
-                       layout->note[note].is_shown ? ", where it is empty" : "", layout->note[note].text);
+        (void)snprintf(out + length, TM_NOTE_BYTES - length, "%s: not recorded (%s).", where, layout->note[note].text);
 }
 
 bool tm_layout_note(const struct tm_layout *layout, size_t at, char *out)

@@ -81,7 +81,8 @@ static void say_low(const struct tm_content *content, const struct tm_value *occ
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "occupancy-low",
-                                              .caption = "Kernels under 50 % occupancy with 1 % of the kernel time or more",
+                                              .caption = "Kernels under 50 % occupancy, of 1 % of the kernel time "
+                                                         "or more",
                                               TM_COLUMNS(columns),
                                               .rows = tm_get(occupancy, "low"),
                                               .paper_rows = LOW_ON_PAPER });

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The facts of a section that are not in a summary are left out without a word: each of their keys has to be one that the
-schema has at one and the same place as the others of its list."""
+"""The facts of a section that are not in a summary are left out without a word: each of their keys has to be one
+that the schema has at one and the same place as the others of its list."""
 
 import json
 import re
