@@ -205,8 +205,10 @@ static void put_notes(struct writer *out)
 
         if (out->layout.note[i].is_same)
             put_same(out, title, told);
-        else
-            tm_missing_add(is_shown(out, title) ? &empty : &missing, title, told);
+        else if (!is_shown(out, title))
+            tm_missing_add(&missing, title, told);
+        else if (strcmp(told, "not recorded") != 0)
+            tm_missing_add(&empty, title, told);
     }
     tm_page_missing(out->page, "Cells with –", &empty);
     tm_page_missing(out->page, "Not recorded", &missing);
