@@ -51,7 +51,7 @@ HEADERS := $(sort $(wildcard pipeline/*.h pipeline/commands/*.h stages/*/*.h sta
 GENERATED := $(patsubst schemas/%.proto,$(BUILD)/gen/%.pb-c.c,$(wildcard schemas/*.proto))
 # Files that become C (schemas, thresholds, the page's parts): each embed.mk adds its C files to GENERATED
 # and holds the rules that make them.
--include schemas/embed.mk reports/html/embed.mk
+-include schemas/embed.mk reports/html/embed.mk reports/pdf/embed.mk
 
 OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out pipeline/main.c,$(SOURCES))) \
 	$(patsubst $(BUILD)/gen/%.c,$(BUILD)/obj/gen/%.o,$(GENERATED))

@@ -1,267 +1,212 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.pdf: what reports/body says, on pages, with the charts of reports/chart.  libharu holds
- * the whole document in memory until it is written, hence the limit on pages; tables are capped by
- * their sheets.  Nothing in it depends on the clock: libharu dates a document only when it is told
- * to. */
+/* report.pdf: the sections of reports/content on pages.  libharu holds the whole document in memory until it is
+ * written, hence the limit on pages; tables are capped by their sheets.  Nothing in it depends on the clock: libharu
+ * dates a document only when it is told to. */
 #include "reports/pdf/pdf.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "reports/body/body.h"
-#include "reports/chart/charts.h"
+#include "reports/content/fill_sheet.h"
+#include "reports/format/mark_signs.h"
 #include "reports/pdf/pdf_chart.h"
-#include "reports/pdf/pdf_page.h"
+#include "reports/pdf/pdf_facts.h"
+#include "reports/pdf/pdf_finding.h"
+#include "reports/pdf/pdf_front.h"
+#include "reports/pdf/pdf_info.h"
+#include "reports/pdf/pdf_places.h"
 #include "reports/pdf/pdf_table.h"
+#include "reports/pdf/pdf_text.h"
 
 enum {
-    KERNEL_ROWS = 20,
     CHARTS_MOST = 4, /* of a kind */
-    FINDING_ROWS = 30,
-    TOP_FINDINGS = 6,
-    TOP_FINDING_HEIGHT = 24, /* points that one of them may take */
-    ASCII_BYTES = 512,
+    FINDINGS_MOST = 30,
     SAVE_BYTES = 1 << 16,
-    ITEM_INDENT = 62,
 };
 
-static const enum tm_chart_kind first_chart = TM_CHART_DEVICES; /* the one on the first page */
-static const double title_size = 17, heading_size = 13.5, subheading_size = 10, body_size = 9,
-                    quiet_size = 7.8, above_chart = 6;
+static const double above_section = 22, section_room = 30, above_subheading = 8, subheading_room = 17,
+                    paragraph_gap = 4, mark_size = 6, mark_room = 12;
+static const struct tm_pdf_style section_style = { .face = TM_PDF_BOLD, .size = 15, .role = TM_ROLE_TEXT },
+                                 subheading_style = { .face = TM_PDF_BOLD, .size = 10, .role = TM_ROLE_TEXT };
 
-/* A bookmark that leads to the pen. */
-static void bookmark(struct tm_pdf *pdf, const char *title)
+/* --- headings, which wait for what follows them --- */
+
+static void put_section_heading(struct tm_pdf *pdf)
 {
-    HPDF_Outline outline;
-    HPDF_Destination place;
+    char title[TM_PDF_PLACE_BYTES], sign[TM_SIGN_BYTES];
 
-    if (!tm_pdf_is_drawing(pdf))
-        return;
-    outline = HPDF_CreateOutline(pdf->doc, NULL, title, NULL);
-    place = HPDF_Page_CreateDestination(pdf->page);
-    if (!outline || !place)
-        return; /* the handler of errors was told */
-    (void)HPDF_Destination_SetFitH(place, (HPDF_REAL)(tm_pdf_page_height - pdf->y + 8));
-    (void)HPDF_Outline_SetDestination(outline, place);
+    (void)snprintf(title, sizeof(title), "%.80s%s", pdf->section->title,
+                   pdf->section->key ? tm_sign_of_section(sign, pdf->summary, pdf->section->key) : "");
+    if (pdf->y > pdf->top)
+        pdf->y += above_section;
+    tm_pdf_add_place(pdf, 0, pdf->section->id, 0, pdf->section->title);
+    tm_pdf_encode(pdf, pdf->text, TM_PDF_CELL_BYTES, title);
+    tm_pdf_fit(pdf, &section_style, pdf->text, tm_pdf_column(pdf), 1);
+    tm_pdf_text_at(pdf, &section_style, pdf->left, pdf->y + section_style.size, pdf->text);
+    tm_pdf_rule(pdf, TM_ROLE_SERIES, 1.2, pdf->y + section_style.size + 6, pdf->left + 28);
+    pdf->y += section_room;
+    pdf->section = NULL;
 }
 
-static void put_text(struct tm_pdf *pdf, enum tm_pdf_face face, double size, enum tm_role role,
-                     const char *text)
+static void put_waiting_subheading(struct tm_pdf *pdf)
 {
-    tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), text);
-    tm_pdf_wrapped(pdf, face, size, role, 0, pdf->text);
+    if (pdf->y > pdf->top)
+        pdf->y += above_subheading;
+    tm_pdf_add_place(pdf, 1, NULL, 0, pdf->subheading);
+    tm_pdf_encode(pdf, pdf->text, TM_PDF_CELL_BYTES, pdf->subheading);
+    tm_pdf_fit(pdf, &subheading_style, pdf->text, tm_pdf_column(pdf), 1);
+    tm_pdf_text_at(pdf, &subheading_style, pdf->left, pdf->y + subheading_style.size, pdf->text);
+    pdf->y += subheading_room;
+    pdf->subheading[0] = 0;
 }
 
-static void put_heading(void *to, const char *text)
+/* Make room for the beginning of what comes, and for the headings that wait for it. */
+static void begin_block(struct tm_pdf *pdf, double height)
+{
+    height += pdf->section ? above_section + section_room : 0;
+    height += *pdf->subheading ? above_subheading + subheading_room : 0;
+    tm_pdf_reserve(pdf, height);
+    if (pdf->section)
+        put_section_heading(pdf);
+    if (*pdf->subheading)
+        put_waiting_subheading(pdf);
+}
+
+/* --- the medium --- */
+
+static void take_section(void *to, const struct tm_section *section)
 {
     struct tm_pdf *pdf = to;
 
-    tm_pdf_reserve(pdf, 90);
-    if (pdf->y > tm_pdf_top)
-        pdf->y += 12;
-    bookmark(pdf, text);
-    put_text(pdf, TM_PDF_BOLD, heading_size, TM_ROLE_TEXT, text);
-    pdf->y += 3;
+    pdf->section = section;
+    pdf->subheading[0] = 0;
 }
 
-static void put_subheading(void *to, const char *text)
+static void take_subheading(void *to, const char *text)
 {
     struct tm_pdf *pdf = to;
 
-    tm_pdf_reserve(pdf, 60);
-    pdf->y += 4;
-    put_text(pdf, TM_PDF_BOLD, subheading_size, TM_ROLE_TEXT, text);
-    pdf->y += 1;
+    (void)snprintf(pdf->subheading, sizeof(pdf->subheading), "%s", text);
 }
 
-static void put_paragraph(void *to, enum tm_tone tone, const char *text)
+static void take_paragraph(void *to, enum tm_tone tone, const char *text)
 {
     struct tm_pdf *pdf = to;
+    const struct tm_pdf_style *style = tone == TM_TONE_QUIET   ? &tm_pdf_quiet :
+                                       tone == TM_TONE_PLAIN ? &tm_pdf_body :
+                                                               &tm_pdf_strong;
+    const bool has_mark = tone != TM_TONE_QUIET && tone != TM_TONE_PLAIN;
 
-    if (tone == TM_TONE_QUIET) {
-        put_text(pdf, TM_PDF_REGULAR, quiet_size, TM_ROLE_QUIET, text);
-        pdf->y += 2;
-        return;
-    }
-    tm_pdf_reserve(pdf, tone == TM_TONE_PLAIN ? 3 * body_size : 6 * body_size);
-    if (pdf->y > tm_pdf_top && tone != TM_TONE_PLAIN)
-        pdf->y += 3;
-    if (tone == TM_TONE_PLAIN) {
-        put_text(pdf, TM_PDF_REGULAR, body_size, TM_ROLE_TEXT, text);
-    } else {
-        tm_pdf_rect(pdf, tm_pdf_role_of_tone(tone), tm_pdf_left, pdf->y + 2, 6, 6);
-        tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), text);
-        tm_pdf_wrapped(pdf, TM_PDF_BOLD, body_size, TM_ROLE_TEXT, 11, pdf->text);
-    }
-    pdf->y += 3;
+    begin_block(pdf, 2 * tm_pdf_leading(style));
+    if (has_mark)
+        tm_pdf_rect(pdf, tm_pdf_role_of_tone(tone), &(struct tm_pdf_box){ pdf->left, pdf->y + 2.2, mark_size, mark_size });
+    tm_pdf_encode_prose(pdf, pdf->text, sizeof(pdf->text), text);
+    tm_pdf_wrapped(pdf, style, has_mark ? mark_room : 0, pdf->text);
+    pdf->y += paragraph_gap;
 }
 
-static void put_item(void *to, const char *label, const char *text)
+static void put_note(struct tm_pdf *pdf, const char *text)
+{
+    tm_pdf_encode_prose(pdf, pdf->text, sizeof(pdf->text), text);
+    tm_pdf_wrapped(pdf, &tm_pdf_quiet, 0, pdf->text);
+}
+
+static void take_facts(void *to, const struct tm_table *facts)
 {
     struct tm_pdf *pdf = to;
+    struct tm_pdf_facts laid_out;
 
-    tm_pdf_reserve(pdf, 2 * body_size);
-    tm_pdf_text_at(pdf, TM_PDF_REGULAR, quiet_size, TM_ROLE_QUIET, tm_pdf_left + 11,
-                   pdf->y + body_size - 0.5, label, strlen(label));
-    tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), *text ? text : "-");
-    tm_pdf_wrapped(pdf, TM_PDF_REGULAR, 8.5, TM_ROLE_TEXT, ITEM_INDENT, pdf->text);
-    pdf->y += 1;
+    tm_sheet_fill_facts(&pdf->sheet, facts, pdf->summary);
+    tm_pdf_facts_make(pdf, &laid_out, &pdf->sheet);
+    begin_block(pdf, tm_pdf_facts_least(&laid_out));
+    tm_pdf_facts_draw(pdf, &laid_out);
 }
 
-static void put_sheet(void *to, const struct tm_sheet *sheet)
+static const struct tm_medium pdf_medium;
+
+static void take_table(void *to, const struct tm_table *table)
 {
     struct tm_pdf *pdf = to;
+    struct tm_layout layout;
+    struct tm_pdf_grid grid;
+    char note[TM_NOTE_BYTES];
 
-    if (pdf->y > tm_pdf_top)
-        pdf->y += 2;
-    tm_pdf_table(pdf, sheet);
+    tm_sheet_fill(&pdf->sheet, &layout, table, pdf->summary, &pdf_medium.room);
+    tm_pdf_grid_make(pdf, &grid, &pdf->sheet, table->caption ? table->caption : "");
+    begin_block(pdf, tm_pdf_grid_least(pdf, &grid) + paragraph_gap);
+    pdf->y += pdf->y > pdf->top ? paragraph_gap : 0;
+    tm_pdf_grid_draw(pdf, &grid);
+    for (size_t i = 0; tm_layout_note(&layout, i, note); i++)
+        put_note(pdf, note);
+    pdf->y += paragraph_gap;
 }
 
-static const struct tm_form pdf_form = {
-    .heading = put_heading,
-    .subheading = put_subheading,
-    .paragraph = put_paragraph,
-    .item = put_item,
-    .sheet = put_sheet,
-};
-
-static void put_banner(struct tm_pdf *pdf)
+static void take_charts(void *to, enum tm_chart_kind kind)
 {
-    const double height = 18;
-
-    tm_pdf_rect(pdf, TM_ROLE_BAD, tm_pdf_left, pdf->y, tm_pdf_right - tm_pdf_left, height);
-    tm_pdf_text_at(pdf, TM_PDF_BOLD, body_size, TM_ROLE_PAPER, tm_pdf_left + 6, pdf->y + 12.2,
-                   tm_body_partial_text, strlen(tm_body_partial_text));
-    pdf->y += height + 6;
-}
-
-static void put_title(struct tm_pdf *pdf)
-{
-    memcpy(pdf->text, pdf->title, sizeof(pdf->title));
-    tm_pdf_cut_middle(pdf, TM_PDF_BOLD, title_size, pdf->text, tm_pdf_right - tm_pdf_left);
-    tm_pdf_wrapped(pdf, TM_PDF_BOLD, title_size, TM_ROLE_TEXT, 0, pdf->text);
-    pdf->y += 4;
-}
-
-/* A chart on what is left of the first page, if it fits.  out: was it drawn? */
-static bool put_first_chart(struct tm_pdf *pdf, const struct tm_value *summary)
-{
+    struct tm_pdf *pdf = to;
+    const size_t n = tm_charts_count(kind, pdf->summary);
     struct tm_chart chart;
-    bool fits;
+    char more[2 * TM_FORMAT_BYTES];
 
-    if (tm_charts_count(first_chart, summary) == 0 || pdf->pages > 1)
-        return false;
-    tm_chart_init(&chart, pdf->run, tm_pdf_right - tm_pdf_left);
-    tm_charts_draw(&chart, first_chart, 0, summary);
-    pdf->status = tm_chart_status(&chart);
-    fits = pdf->status == TM_OK &&
-           tm_pdf_chart_height(pdf, &chart) + above_chart < tm_pdf_left_on_page(pdf);
-    if (fits) {
-        pdf->y += above_chart;
+    tm_chart_init(&chart, pdf->run, tm_pdf_column(pdf));
+    for (size_t i = 0; i < n && i < CHARTS_MOST && pdf->status == TM_OK; i++) {
+        tm_charts_draw(&chart, kind, i, pdf->summary);
+        pdf->status = tm_chart_status(&chart);
+        if (pdf->status != TM_OK)
+            break;
+        begin_block(pdf, tm_pdf_chart_height(pdf, &chart));
         tm_pdf_chart(pdf, &chart);
     }
     tm_chart_free(&chart);
-    return fits;
+    if (n <= CHARTS_MOST)
+        return;
+    (void)snprintf(more, sizeof(more), "%zu more of this kind are in report.html.", n - CHARTS_MOST);
+    put_note(pdf, more);
 }
 
-/* The page that stands alone: what was run, the verdict, the key figures, as many findings as
- * fit, and a chart if there is room.  out: was the chart drawn? */
-static bool put_first_page(struct tm_pdf *pdf, struct tm_body *body)
+static void take_finding(void *to, const struct tm_value *finding, size_t number)
 {
-    int findings;
+    struct tm_pdf *pdf = to;
 
-    bookmark(pdf, "Summary");
-    put_title(pdf);
-    if (pdf->is_partial)
-        put_banner(pdf);
-    tm_body_facts(body);
-    put_subheading(pdf, "Verdict");
-    tm_body_verdict(body);
-    put_subheading(pdf, "Key figures");
-    tm_body_kpis(body);
-    findings = (int)(tm_pdf_left_on_page(pdf) / TOP_FINDING_HEIGHT) - 2;
-    if (findings < 1)
-        return false;
-    put_subheading(pdf, "Findings by time at stake");
-    tm_body_top_findings(body, findings < TOP_FINDINGS ? findings : TOP_FINDINGS);
-    return put_first_chart(pdf, body->summary);
+    if (number > FINDINGS_MOST)
+        return;
+    begin_block(pdf, tm_pdf_finding_least(pdf, finding));
+    tm_pdf_finding(pdf, finding, number);
+    if (number == FINDINGS_MOST)
+        put_note(pdf, "Further findings are in report.html and summary.json.");
 }
 
-static void put_charts(struct tm_pdf *pdf, const struct tm_value *summary, bool has_first)
+/* What the letters in the heading of the section mean. */
+static void end_section(void *to, const struct tm_section *section)
 {
-    struct tm_chart chart;
-    bool is_first = true;
-    char more[96];
+    struct tm_pdf *pdf = to;
+    const struct tm_value *marks = tm_path(pdf->summary, "coverage.marks");
+    char line[TM_FRONT_BYTES];
 
-    tm_chart_init(&chart, pdf->run, tm_pdf_right - tm_pdf_left);
-    for (int kind = 0; kind < TM_CHART_KINDS; kind++) {
-        const size_t n = tm_charts_count(kind, summary);
-
-        for (size_t i = has_first && kind == (int)first_chart; i < n && i < CHARTS_MOST && tm_pdf_is_drawing(pdf);
-             i++) {
-            tm_charts_draw(&chart, kind, i, summary);
-            pdf->status = tm_chart_status(&chart);
-            if (pdf->status != TM_OK)
-                break;
-            if (is_first)
-                put_heading(pdf, "Charts");
-            is_first = false;
-            tm_pdf_chart(pdf, &chart);
-        }
-        if (n > CHARTS_MOST && pdf->status == TM_OK) {
-            (void)snprintf(more, sizeof(more), "%zu more of this kind are in report.html.", n - CHARTS_MOST);
-            put_paragraph(pdf, TM_TONE_QUIET, more);
-        }
+    for (size_t i = 0; section->key && !pdf->section && i < tm_length(marks) && i < TM_MARKS_SHOWN; i++) {
+        if (!tm_mark_is_of_section(tm_at(marks, i), section->key))
+            continue;
+        (void)snprintf(line, sizeof(line), "[%c] %s", tm_mark_letter(i), tm_text(tm_get(tm_at(marks, i), "text")));
+        put_note(pdf, line);
     }
-    tm_chart_free(&chart);
+    pdf->section = NULL;
+    pdf->subheading[0] = 0;
 }
 
-/* The date of the document: SOURCE_DATE_EPOCH in seconds, UTC; none where it is not set or no
- * number. */
-static void set_date(struct tm_pdf *pdf)
-{
-    const char *text = getenv("SOURCE_DATE_EPOCH");
-    char *end = NULL;
-    struct tm date;
-    time_t seconds;
-    HPDF_Date to = { .ind = 'Z' };
+static const struct tm_medium pdf_medium = {
+    .room = { .is_paper = true, .rows = TM_SHEET_ROOM },
+    .has_charts = true,
+    .section = take_section,
+    .end_section = end_section,
+    .subheading = take_subheading,
+    .paragraph = take_paragraph,
+    .facts = take_facts,
+    .table = take_table,
+    .charts = take_charts,
+    .finding = take_finding,
+};
 
-    if (!text || !*text)
-        return;
-    errno = 0;
-    seconds = (time_t)strtoll(text, &end, 10);
-    if (errno || *end || seconds < 0 || !gmtime_r(&seconds, &date) || date.tm_year + 1900 > 9999)
-        return;
-    to.year = date.tm_year + 1900;
-    to.month = date.tm_mon + 1;
-    to.day = date.tm_mday;
-    to.hour = date.tm_hour;
-    to.minutes = date.tm_min;
-    to.seconds = date.tm_sec;
-    (void)HPDF_SetInfoDateAttr(pdf->doc, HPDF_INFO_CREATION_DATE, to);
-    (void)HPDF_SetInfoDateAttr(pdf->doc, HPDF_INFO_MOD_DATE, to);
-}
-
-/* The facts that a reader's dialog shows.  Their encoding differs from that of the fonts past
- * ASCII. */
-static void set_info(struct tm_pdf *pdf, const struct tm_value *summary)
-{
-    char text[ASCII_BYTES];
-    size_t n = 0;
-
-    for (const char *c = pdf->title; *c && n + 1 < sizeof(text); c++)
-        text[n++] = *c >= ' ' && *c < 0x7f ? *c : '?';
-    text[n] = 0;
-    (void)HPDF_SetInfoAttr(pdf->doc, HPDF_INFO_TITLE, text);
-    (void)snprintf(text, sizeof(text), "tracemill %.64s",
-                   tm_text(tm_path(summary, "tool.version")));
-    for (char *c = text; *c; c++)
-        *c = *c >= ' ' && *c < 0x7f ? *c : '?';
-    (void)HPDF_SetInfoAttr(pdf->doc, HPDF_INFO_CREATOR, text);
-    set_date(pdf);
-}
+/* --- the document --- */
 
 /* Hand the finished document over, piece by piece. */
 static void save(struct tm_pdf *pdf, FILE *to)
@@ -286,38 +231,25 @@ static void save(struct tm_pdf *pdf, FILE *to)
         done += wanted;
     }
     if (pdf->status == TM_OK && (done < size || fflush(to) != 0 || ferror(to)))
-        pdf->status = tm_fail(&pdf->run->error, TM_ERR_OUTPUT, -1,
-                              "cannot write the PDF report: %s", strerror(errno));
+        pdf->status = tm_fail(&pdf->run->error, TM_ERR_OUTPUT, -1, "cannot write the PDF report: %s", strerror(errno));
 }
 
-static void make(struct tm_pdf *pdf, const struct tm_value *summary)
+static void make(struct tm_pdf *pdf)
 {
-    struct tm_body body = {
-        .summary = summary,
-        .form = &pdf_form,
-        .to = pdf,
-        .sheet = &pdf->sheet,
-        .kernel_rows = KERNEL_ROWS,
-        .finding_rows = FINDING_ROWS,
-    };
-    char title[TM_BODY_TITLE_BYTES];
-    bool has_first;
+    const struct tm_content content = { .summary = pdf->summary, .medium = &pdf_medium, .to = pdf };
 
-    pdf->version = tm_text(tm_path(summary, "tool.version"));
-    tm_body_title(title, summary);
-    tm_pdf_encode(pdf, pdf->title, sizeof(pdf->title), title);
-    pdf->is_partial = tm_body_is_partial(&body);
-    set_info(pdf, summary);
+    tm_front_make(&pdf->front, pdf->summary);
+    tm_pdf_set_info(pdf);
+    tm_pdf_front(pdf);
+    tm_pdf_keep_contents_page(pdf);
     tm_pdf_new_page(pdf);
-    has_first = put_first_page(pdf, &body);
-    tm_pdf_new_page(pdf);
-    put_charts(pdf, summary, has_first);
     if (pdf->status == TM_OK)
-        tm_body_sections(&body);
-    tm_pdf_number_pages(pdf);
+        tm_content_say(&content);
+    tm_pdf_finish_places(pdf);
+    tm_pdf_head_pages(pdf);
 }
 
-tm_status tm_pdf_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
+tm_status tm_pdf_write(struct tm_run *run, const struct tm_doc *doc, enum tm_paper paper, FILE *to)
 {
     struct tm_pdf *pdf = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*pdf), &run->error);
     tm_status st;
@@ -325,9 +257,10 @@ tm_status tm_pdf_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
     if (!pdf)
         return TM_ERR_LIMIT;
     pdf->run = run;
-    tm_pdf_begin(pdf);
+    pdf->summary = tm_doc_root(doc);
+    tm_pdf_begin(pdf, paper);
     if (pdf->status == TM_OK)
-        make(pdf, tm_doc_root(doc));
+        make(pdf);
     save(pdf, to);
     tm_pdf_end(pdf);
     st = pdf->status;

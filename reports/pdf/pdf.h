@@ -5,16 +5,16 @@
 #include <stdio.h>
 
 #include "pipeline/doc.h"
+#include "pipeline/options.h"
 
 /* More pages are not made: libharu holds the document in memory.  The last page says so. */
 enum { TM_PDF_PAGES = 60 };
 
-/* Write report.pdf: A4, first page a summary that stands alone, then charts, then the sections of
- * reports/body.  The same summary gives the same bytes; SOURCE_DATE_EPOCH, where it is set, is the
- * date of the document, which has none otherwise.
+/* Write report.pdf: a first page that stands alone, the contents, the sections of reports/content.  The same summary
+ * gives the same bytes; SOURCE_DATE_EPOCH, where it is set, is the date of the document, which has none otherwise.
  * in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
- * out:    to   a PDF 1.3 file; characters that Windows-1252 lacks are written as escapes (\u4e2d)
+ * out:    to   a PDF file with its fonts; characters that they lack are written as escapes (\u4e2d)
  * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
-tm_status tm_pdf_write(struct tm_run *run, const struct tm_doc *doc, FILE *to) TM_MUST_USE;
+tm_status tm_pdf_write(struct tm_run *run, const struct tm_doc *doc, enum tm_paper paper, FILE *to) TM_MUST_USE;
 
 #endif

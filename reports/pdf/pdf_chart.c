@@ -6,9 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-static const double title_size = 10.5, caption_size = 7.8, title_room = 17, least_scale = 0.2;
+#include "reports/pdf/pdf_text.h"
+
+static const double title_room = 17, above_caption = 3, below = 8, least_scale = 0.2;
+/* The face of the pages is wider than the one that the makers think of. */
+static const double text_scale = 0.9;
 /* Labels of axes may stick out a little: the makers measure texts by an estimate. */
 static const double overhang = 16;
+static const double heading_room = 60; /* of the section above it */
 
 enum { FAR_OFF = 10000 }; /* points */
 
@@ -26,7 +31,7 @@ static HPDF_REAL page_x(const struct frame *f, double x)
 
 static HPDF_REAL page_y(const struct frame *f, double y)
 {
-    return (HPDF_REAL)(tm_pdf_page_height - f->y - y * f->scale);
+    return (HPDF_REAL)(f->pdf->page_height - f->y - y * f->scale);
 }
 
 static void set_pen(const struct frame *f, const struct tm_mark *mark)
@@ -91,28 +96,27 @@ static double text_room(const struct frame *f, const struct tm_mark *mark)
 
 static void draw_text(const struct frame *f, const struct tm_mark *mark)
 {
-    const enum tm_pdf_face face = mark->size == TM_TEXT_STRONG ? TM_PDF_BOLD : TM_PDF_REGULAR;
-    const double size = tm_text_points[mark->size] * f->scale;
+    const struct tm_pdf_style style = { .face = mark->size == TM_TEXT_STRONG ? TM_PDF_BOLD : TM_PDF_REGULAR,
+                                        .size = tm_text_points[mark->size] * text_scale * f->scale,
+                                        .role = mark->role };
     char *text = f->pdf->text;
-    double x = f->x + mark->x * f->scale;
-    size_t n;
+    double x = f->x + mark->x * f->scale, width;
 
     tm_pdf_encode(f->pdf, text, TM_PDF_CELL_BYTES, tm_chart_text(f->chart, mark->text));
-    tm_pdf_cut_middle(f->pdf, face, size, text, (text_room(f, mark) + overhang) * f->scale);
-    n = strlen(text);
-    if (mark->anchor == TM_ANCHOR_END)
-        x -= tm_pdf_width(f->pdf, face, size, text, n);
-    else if (mark->anchor == TM_ANCHOR_MIDDLE)
-        x -= tm_pdf_width(f->pdf, face, size, text, n) / 2;
-    tm_pdf_text_at(f->pdf, face, size, mark->role, x, f->y + mark->y * f->scale, text, n);
+    tm_pdf_fit(f->pdf, &style, text, (text_room(f, mark) + overhang) * f->scale, 1);
+    width = tm_pdf_width(f->pdf, &style, text, strlen(text));
+    if (mark->anchor != TM_ANCHOR_START)
+        x -= mark->anchor == TM_ANCHOR_END ? width : width / 2;
+    tm_pdf_text_at(f->pdf, &style, x, f->y + mark->y * f->scale, text);
 }
 
 static void draw_mark(const struct frame *f, const struct tm_mark *mark)
 {
     switch ((enum tm_mark_kind)mark->kind) {
     case TM_MARK_RECT:
-        tm_pdf_rect(f->pdf, mark->role, f->x + mark->x * f->scale, f->y + mark->y * f->scale,
-                    mark->width * f->scale, mark->height * f->scale);
+        tm_pdf_rect(f->pdf, mark->role,
+                    &(struct tm_pdf_box){ f->x + mark->x * f->scale, f->y + mark->y * f->scale,
+                                          mark->width * f->scale, mark->height * f->scale });
         break;
     case TM_MARK_LINE:
         draw_line(f, mark);
@@ -151,50 +155,44 @@ static bool is_drawable(const struct tm_chart *chart, const struct tm_mark *mark
     return true;
 }
 
-/* Lines that the caption takes. */
-static int caption_lines(struct tm_pdf *pdf, const char *caption)
-{
-    int lines = 0;
-
-    tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), caption);
-    for (const char *rest = pdf->text; *rest; lines++) {
-        rest +=
-            tm_pdf_line_bytes(pdf, TM_PDF_REGULAR, caption_size, rest, tm_pdf_right - tm_pdf_left);
-        rest += strspn(rest, " ");
-    }
-    return lines;
-}
-
 /* Points of the title and the caption. */
 static double around_height(struct tm_pdf *pdf, const struct tm_chart *chart)
 {
-    return title_room + caption_size * 1.4 * (caption_lines(pdf, chart->caption) + 1);
+    int lines;
+
+    tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), chart->caption);
+    lines = tm_pdf_lines(pdf, &tm_pdf_quiet, pdf->text, tm_pdf_column(pdf));
+    return title_room + above_caption + lines * tm_pdf_leading(&tm_pdf_quiet) + below;
+}
+
+/* What is taller than a page is made smaller. */
+static double scale_of(struct tm_pdf *pdf, const struct tm_chart *chart)
+{
+    const double room = pdf->bottom - pdf->top - heading_room - around_height(pdf, chart);
+
+    return chart->height > room ? fmax(room / chart->height, least_scale) : 1;
 }
 
 double tm_pdf_chart_height(struct tm_pdf *pdf, const struct tm_chart *chart)
 {
-    return around_height(pdf, chart) + chart->height;
+    return around_height(pdf, chart) + chart->height * scale_of(pdf, chart);
 }
 
 void tm_pdf_chart(struct tm_pdf *pdf, const struct tm_chart *chart)
 {
-    const double around = around_height(pdf, chart);
-    const double room = tm_pdf_bottom - tm_pdf_top - around;
-    struct frame f = { .pdf = pdf, .chart = chart, .x = tm_pdf_left, .scale = 1 };
+    struct frame f = { .pdf = pdf, .chart = chart, .x = pdf->left, .scale = scale_of(pdf, chart) };
 
-    if (chart->height > room)
-        f.scale = fmax(room / chart->height, least_scale);
-    tm_pdf_reserve(pdf, fmin(around + chart->height * f.scale, tm_pdf_bottom - tm_pdf_top));
-    tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), chart->title);
-    tm_pdf_wrapped(pdf, TM_PDF_BOLD, title_size, TM_ROLE_TEXT, 0, pdf->text);
-    f.y = pdf->y + 2;
+    tm_pdf_encode(pdf, pdf->text, TM_PDF_CELL_BYTES, chart->title);
+    tm_pdf_fit(pdf, &tm_pdf_strong, pdf->text, tm_pdf_column(pdf), 1);
+    tm_pdf_text_at(pdf, &tm_pdf_strong, pdf->left, pdf->y + tm_pdf_strong.size, pdf->text);
+    f.y = pdf->y + title_room;
     for (size_t i = 0; i < chart->marks && tm_pdf_is_drawing(pdf); i++)
         if (is_drawable(chart, &chart->mark[i]))
             draw_mark(&f, &chart->mark[i]);
     if (tm_pdf_is_drawing(pdf))
         (void)HPDF_Page_SetDash(pdf->page, NULL, 0, 0);
-    pdf->y = f.y + chart->height * f.scale + 4;
+    pdf->y = f.y + chart->height * f.scale + above_caption;
     tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), chart->caption);
-    tm_pdf_wrapped(pdf, TM_PDF_REGULAR, caption_size, TM_ROLE_QUIET, 0, pdf->text);
-    pdf->y += caption_size * 1.4;
+    tm_pdf_wrapped(pdf, &tm_pdf_quiet, 0, pdf->text);
+    pdf->y += below;
 }

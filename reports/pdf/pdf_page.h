@@ -5,88 +5,110 @@
 #include <hpdf.h>
 #include <stdbool.h>
 
+#include "pipeline/options.h"
 #include "pipeline/run.h"
-#include "reports/content/sheet.h"
 #include "reports/chart/palette.h"
-
-enum tm_pdf_face { TM_PDF_REGULAR, TM_PDF_BOLD, TM_PDF_FACES };
+#include "reports/content/front.h"
+#include "reports/content/sheet.h"
+#include "reports/pdf/pdf_font.h"
 
 enum {
-    TM_PDF_CHARACTERS = 256,
-    TM_PDF_VISIBLE_BYTES =
-        12288, /* a paragraph, made visible; of longer ones head and tail are kept */
-    TM_PDF_TEXT_BYTES =
-        3 * TM_PDF_VISIBLE_BYTES, /* the same in the font's encoding, escapes written out */
-    TM_PDF_CELL_BYTES = 2048,
-    TM_PDF_TITLE_BYTES = 1024,
+    TM_PDF_VISIBLE_BYTES = 12288, /* a paragraph, made visible; of longer ones head and tail are kept */
+    TM_PDF_TEXT_BYTES = 3 * TM_PDF_VISIBLE_BYTES, /* the same with escapes for what the fonts lack */
+    TM_PDF_CELL_BYTES = 12288,
+    TM_PDF_PLACE_BYTES = 160,
+    TM_PDF_PLACES_MOST = 256,
+    TM_PDF_LINKS_MOST = 256,
 };
 
-/* A4 in points, and the part of it that is written on; y counts downwards from the top of the page.
- */
-extern const double tm_pdf_page_height;
-extern const double tm_pdf_left, tm_pdf_right, tm_pdf_top, tm_pdf_bottom;
+/* Where something begins that bookmarks and links lead to: a section by its id, a finding by its number, else NULL
+ * and 0. */
+struct tm_pdf_place {
+    const char *section;
+    size_t finding; /* from 1 */
+    int level;      /* of the bookmark: 0 a section, 1 what is below it */
+    int page;       /* from 0 */
+    double y;
+    char title[TM_PDF_PLACE_BYTES];
+};
 
-/* One document while it is made.  The pen is at tm_pdf_left, y.  After a failure, and on pages past
- * the last one, drawing does nothing: whoever made the document looks at `status` once. */
+struct tm_pdf_box {
+    double x, y, width, height; /* y downwards from the top of the page */
+};
+
+/* A link to a place that may not be there yet. */
+struct tm_pdf_link {
+    const char *section;
+    size_t finding;
+    int page;
+    struct tm_pdf_box box;
+};
+
+/* One document while it is made.  The pen is at left, y; lengths are points, y counts downwards from the top of the
+ * page.  After a failure, and on pages past the last one, drawing does nothing: whoever made the document looks at
+ * `status` once. */
 struct tm_pdf {
     struct tm_run *run;
     HPDF_Doc doc;
     HPDF_Page page;
-    HPDF_Font font[TM_PDF_FACES];
-    float advance[TM_PDF_FACES][TM_PDF_CHARACTERS]; /* width of a character of 1 point */
+    HPDF_Encoder encoder; /* of bookmarks */
+    HPDF_Font face[TM_PDF_FACES];
+    struct tm_pdf_font font[TM_PDF_FACES];
+    double page_width, page_height;
+    double left, right, top, bottom; /* what is written on */
     double y;
-    int pages;
-    bool is_full;    /* TM_PDF_PAGES was reached: what follows is left out */
-    bool is_partial; /* every page says so */
+    int pages, page_at;
+    bool is_full; /* TM_PDF_PAGES was reached: what follows is left out */
+    bool has_edge; /* a card is being drawn: its coloured edge begins at edge_y */
+    enum tm_role edge;
+    double edge_y;
     tm_status status;
-    const char *version;            /* of the program that made the summary */
-    char title[TM_PDF_TITLE_BYTES]; /* in the font's encoding; stands at the top of each page */
+
+    const struct tm_value *summary;
+    struct tm_front front;
+    struct tm_pdf_place place[TM_PDF_PLACES_MOST];
+    size_t places;
+    struct tm_pdf_link link[TM_PDF_LINKS_MOST];
+    size_t links;
+    /* Headings that wait for what follows them, so that they never stand alone. */
+    const struct tm_section *section;
+    char subheading[TM_PDF_PLACE_BYTES];
+
     struct tm_sheet sheet;
     char visible[TM_PDF_VISIBLE_BYTES];
     char text[TM_PDF_TEXT_BYTES];
     char cell[TM_SHEET_COLUMNS][TM_PDF_CELL_BYTES];
 };
 
-/* Start and end the document: fonts and their widths; headers and page numbers, when the pages are
- * counted. */
-void tm_pdf_begin(struct tm_pdf *pdf);
-void tm_pdf_number_pages(struct tm_pdf *pdf);
+/* Start and end the document: fonts, the size of its pages. */
+void tm_pdf_begin(struct tm_pdf *pdf, enum tm_paper paper);
 void tm_pdf_end(struct tm_pdf *pdf);
 
 /* Is there something to draw on? */
 bool tm_pdf_is_drawing(const struct tm_pdf *pdf);
 
 void tm_pdf_new_page(struct tm_pdf *pdf);
+/* Draw on a page that was made before; the pen is where it is. */
+void tm_pdf_turn_to(struct tm_pdf *pdf, int page);
 double tm_pdf_left_on_page(const struct tm_pdf *pdf);
+double tm_pdf_column(const struct tm_pdf *pdf); /* width of what is written on */
 /* Go to the next page unless `height` points are left on this one. */
 void tm_pdf_reserve(struct tm_pdf *pdf, double height);
 
-/* Texts from here on are in the font's encoding, one byte per character: first make them so.
- * in:  text  UTF-8, any bytes
- * out: out   never holds control characters; cut where the room ends */
-void tm_pdf_encode(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text);
+/* A card: from begin to end a coloured edge stands at the left of what is drawn, on each page. */
+void tm_pdf_begin_card(struct tm_pdf *pdf, enum tm_role role);
+void tm_pdf_end_card(struct tm_pdf *pdf);
 
-double tm_pdf_width(const struct tm_pdf *pdf, enum tm_pdf_face face, double size, const char *text,
-                    size_t bytes);
-/* Bytes of the next line of a text that is to be wrapped: at a space where there is one, at
- * least 1. */
-size_t tm_pdf_line_bytes(const struct tm_pdf *pdf, enum tm_pdf_face face, double size,
-                         const char *text, double width);
-/* Cut a text in the middle, in place, so that it is at most `width` points wide. */
-void tm_pdf_cut_middle(const struct tm_pdf *pdf, enum tm_pdf_face face, double size, char *text,
-                       double width);
+/* The colour of a tone. */
+enum tm_role tm_pdf_role_of_tone(enum tm_tone tone);
 
-/* Drawing on the page; x and y in points from its top left corner, y of a text is its baseline. */
+/* Drawing on the page; y of a text is its baseline. */
 void tm_pdf_fill(struct tm_pdf *pdf, enum tm_role role);
+/* The same mixed with white.  in: share  of the colour, 0 to 1 */
+void tm_pdf_tint(struct tm_pdf *pdf, enum tm_role role, double share);
 void tm_pdf_stroke(struct tm_pdf *pdf, enum tm_role role, double thickness);
-void tm_pdf_text_at(struct tm_pdf *pdf, enum tm_pdf_face face, double size, enum tm_role role,
-                    double x, double y, const char *text, size_t bytes);
-void tm_pdf_rect(struct tm_pdf *pdf, enum tm_role role, double x, double y, double width,
-                 double height);
+void tm_pdf_rect(struct tm_pdf *pdf, enum tm_role role, const struct tm_pdf_box *box);
+void tm_pdf_tinted_rect(struct tm_pdf *pdf, enum tm_role role, double share, const struct tm_pdf_box *box);
 void tm_pdf_rule(struct tm_pdf *pdf, enum tm_role role, double thickness, double y, double right);
-
-/* A wrapped text at the pen, which moves below it; goes over to new pages line by line. */
-void tm_pdf_wrapped(struct tm_pdf *pdf, enum tm_pdf_face face, double size, enum tm_role role,
-                    double indent, const char *text);
 
 #endif

@@ -1,177 +1,210 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables on pages: widths from the widest cells, names cut in the middle, prose wrapped, numbers to
- * the right. A judgement is a word with a coloured mark before it, so that it can be read without
- * colours. */
+/* Tables on pages: widths from the widest cells, names in the face for code and on two lines at most, prose wrapped,
+ * numbers to the right.  Titles of columns are wrapped where their figures are narrower. */
 #include "reports/pdf/pdf_table.h"
 
+#include <math.h>
 #include <string.h>
 
-enum { CELL_LINES = 4 };
+#include "reports/pdf/pdf_text.h"
 
-static const double size = 7.8, line_height = 10.2, gap = 9, padding = 2.5, mark = 5.4,
-                    mark_room = 8.5;
+enum { NAME_LINES = 2, PROSE_LINES = 8, TITLE_LINES = 3, FIRST_ROWS = 3 };
 
-/* The titles of the columns are in bold, and so is a row that sums up. */
-static enum tm_pdf_face face_of(const struct tm_sheet *sheet, int row)
+static const double gap = 10, padding = 2.6, indent_step = 8, indent_most = 0.4, caption_room = 15, below = 6,
+                    short_share = 0.33, least_title = 30;
+
+static struct tm_pdf_style style_of(const struct tm_sheet *sheet, int row, int column)
 {
-    return row < 0 || sheet->summed[row] ? TM_PDF_BOLD : TM_PDF_REGULAR;
-}
+    struct tm_pdf_style style = tm_pdf_body;
 
-enum tm_role tm_pdf_role_of_tone(enum tm_tone tone)
-{
-    switch (tone) {
-    case TM_TONE_GOOD:
-        return TM_ROLE_GOOD;
-    case TM_TONE_WARNING:
-        return TM_ROLE_WARNING;
-    case TM_TONE_BAD:
-        return TM_ROLE_BAD;
-    case TM_TONE_INFO:
-    case TM_TONE_UNKNOWN:
-        return TM_ROLE_UNKNOWN;
-    case TM_TONE_QUIET:
-        return TM_ROLE_QUIET;
-    default:
-        return TM_ROLE_TEXT;
+    style.size = 7.6;
+    if (row < 0) {
+        style.face = TM_PDF_BOLD;
+        style.size = 7;
+        style.role = TM_ROLE_QUIET;
+    } else if (sheet->summed[row]) {
+        style.face = TM_PDF_BOLD;
+    } else if (sheet->kind[column] == TM_COLUMN_NAME) {
+        style.face = TM_PDF_MONO;
+        style.size = 6.9;
     }
+    if (row >= 0)
+        style.role = tm_pdf_role_of_tone((enum tm_tone)sheet->tone[row][column]);
+    return style;
 }
 
-static bool has_mark(enum tm_tone tone)
+/* The text of a cell, made safe; row -1 holds the titles. */
+static char *load(struct tm_pdf *pdf, const struct tm_sheet *sheet, int row, int column)
 {
-    return tone != TM_TONE_PLAIN && tone != TM_TONE_QUIET;
+    char *cell = pdf->cell[column];
+    const char *text = row < 0 ? sheet->title[column] : sheet->text[row][column];
+
+    if (sheet->kind[column] == TM_COLUMN_PROSE && row >= 0)
+        tm_pdf_encode_prose(pdf, cell, TM_PDF_CELL_BYTES, text);
+    else
+        tm_pdf_encode(pdf, cell, TM_PDF_CELL_BYTES, text);
+    return cell;
 }
 
-/* The text of a cell; row -1 holds the titles. */
-static const char *text_of(const struct tm_sheet *sheet, int row, int column)
+static double indent_of(const struct tm_sheet *sheet, int row, int column, double width)
 {
-    return row < 0 ? sheet->title[column] : sheet->text[row][column];
+    const double indent = row >= 0 && column == 0 ? sheet->indent[row] * indent_step : 0;
+
+    return fmin(indent, width * indent_most);
 }
 
-static enum tm_tone tone_of(const struct tm_sheet *sheet, int row, int column)
+static int lines_most(const struct tm_sheet *sheet, int row, int column)
 {
-    return row < 0 ? TM_TONE_PLAIN : (enum tm_tone)sheet->tone[row][column];
+    if (row < 0)
+        return TITLE_LINES;
+    return sheet->kind[column] == TM_COLUMN_PROSE ? PROSE_LINES : sheet->kind[column] == TM_COLUMN_NAME ? NAME_LINES : 1;
 }
+
+/* --- measured --- */
 
 static double cell_width(struct tm_pdf *pdf, const struct tm_sheet *sheet, int row, int column)
 {
-    char *cell = pdf->cell[column];
+    const struct tm_pdf_style style = style_of(sheet, row, column);
+    const char *cell = load(pdf, sheet, row, column);
 
-    tm_pdf_encode(pdf, cell, TM_PDF_CELL_BYTES, text_of(sheet, row, column));
-    return tm_pdf_width(pdf, face_of(sheet, row), size, cell, strlen(cell)) +
-           (has_mark(tone_of(sheet, row, column)) ? mark_room : 0);
+    return tm_pdf_width(pdf, &style, cell, strlen(cell)) + indent_of(sheet, row, column, INFINITY);
 }
 
-static void measure(struct tm_pdf *pdf, const struct tm_sheet *sheet, double *widths)
+/* A title is as wide as its longest word, or as it is where it is short. */
+static double title_width(struct tm_pdf *pdf, const struct tm_sheet *sheet, int column)
 {
+    const struct tm_pdf_style style = style_of(sheet, -1, column);
+    const char *cell = load(pdf, sheet, -1, column);
+    const double all = tm_pdf_width(pdf, &style, cell, strlen(cell));
+
+    return fmin(all, fmax(tm_pdf_word_width(pdf, &style, cell), least_title));
+}
+
+static void measure(struct tm_pdf *pdf, struct tm_pdf_grid *grid)
+{
+    const struct tm_sheet *sheet = grid->sheet;
     double natural[TM_SHEET_COLUMNS];
 
     for (int c = 0; c < sheet->columns; c++) {
-        natural[c] = 0;
-        for (int r = sheet->headed ? -1 : 0; r < sheet->rows; r++) {
-            const double width = cell_width(pdf, sheet, r, c);
-
-            natural[c] = width > natural[c] ? width : natural[c];
-        }
+        natural[c] = sheet->headed ? title_width(pdf, sheet, c) : 0;
+        for (int r = 0; r < sheet->rows; r++)
+            natural[c] = fmax(natural[c], cell_width(pdf, sheet, r, c));
         natural[c] += 0.1; /* sums of widths are not exact: a text fits its own width */
     }
-    tm_sheet_widths(sheet, natural, tm_pdf_right - tm_pdf_left, gap, widths);
+    tm_sheet_widths(sheet, natural, tm_pdf_column(pdf), gap, grid->widths);
 }
 
-/* Make the cells of a row ready: encoded and cut.  out: lines of its tallest cell */
-static int prepare(struct tm_pdf *pdf, const struct tm_sheet *sheet, int row, const double *widths)
+/* Make the cells of a row ready: safe and cut.  out: its height */
+static double prepare(struct tm_pdf *pdf, const struct tm_pdf_grid *grid, int row)
 {
-    const enum tm_pdf_face face = face_of(sheet, row);
-    int lines = 1;
+    const struct tm_sheet *sheet = grid->sheet;
+    double tallest = 0;
 
     for (int c = 0; c < sheet->columns; c++) {
-        const double room = widths[c] - (has_mark(tone_of(sheet, row, c)) ? mark_room : 0);
-        const bool wraps = sheet->kind[c] == TM_COLUMN_PROSE && row >= 0;
-        const char *rest = pdf->cell[c];
-        int n = 0;
+        const struct tm_pdf_style style = style_of(sheet, row, c);
+        const double width = grid->widths[c] - indent_of(sheet, row, c, grid->widths[c]);
+        char *cell = load(pdf, sheet, row, c);
 
-        tm_pdf_encode(pdf, pdf->cell[c], TM_PDF_CELL_BYTES, text_of(sheet, row, c));
-        tm_pdf_cut_middle(pdf, face, size, pdf->cell[c], wraps ? room * (CELL_LINES - 1) : room);
-        if (!wraps)
-            continue;
-        for (; *rest && n < CELL_LINES; n++) {
-            rest += tm_pdf_line_bytes(pdf, face, size, rest, room);
-            rest += strspn(rest, " ");
-        }
-        lines = n > lines ? n : lines;
+        tm_pdf_fit(pdf, &style, cell, width, lines_most(sheet, row, c));
+        tallest = fmax(tallest, tm_pdf_lines(pdf, &style, cell, width) * tm_pdf_leading(&style));
     }
-    return lines;
+    return tallest + 2 * padding;
 }
 
-static void draw_cell(struct tm_pdf *pdf, const struct tm_sheet *sheet, int row, int column,
-                      double x, double width)
+void tm_pdf_grid_make(struct tm_pdf *pdf, struct tm_pdf_grid *grid, const struct tm_sheet *sheet, const char *caption)
 {
-    const enum tm_pdf_face face = face_of(sheet, row);
-    const enum tm_tone tone = tone_of(sheet, row, column);
-    const enum tm_role role = has_mark(tone) ? TM_ROLE_TEXT : tm_pdf_role_of_tone(tone);
-    const char *rest = pdf->cell[column];
-    double y = pdf->y + padding + size * 0.82;
-
-    if (has_mark(tone)) {
-        tm_pdf_rect(pdf, tm_pdf_role_of_tone(tone), x, y - mark, mark, mark);
-        x += mark_room;
-        width -= mark_room;
-    }
-    for (int line = 0; *rest && line < CELL_LINES; line++, y += line_height) {
-        const bool wraps = sheet->kind[column] == TM_COLUMN_PROSE && row >= 0;
-        const size_t n = wraps ? tm_pdf_line_bytes(pdf, face, size, rest, width) : strlen(rest);
-        const double indent = sheet->kind[column] == TM_COLUMN_NUMBER
-                                  ? width - tm_pdf_width(pdf, face, size, rest, n)
-                                  : 0;
-
-        tm_pdf_text_at(pdf, face, size, role, x + indent, y, rest, n);
-        rest += n;
-        rest += strspn(rest, " ");
-    }
+    *grid = (struct tm_pdf_grid){ .sheet = sheet, .caption = caption };
+    measure(pdf, grid);
+    for (int r = sheet->headed ? -1 : 0; r < sheet->rows; r++)
+        grid->heights[r + 1] = prepare(pdf, grid, r);
+    for (int r = -1; r < sheet->rows; r++)
+        grid->total += grid->heights[r + 1];
+    grid->total += *caption ? caption_room : 0;
 }
 
-static void draw_row(struct tm_pdf *pdf, const struct tm_sheet *sheet, int row,
-                     const double *widths)
+double tm_pdf_grid_least(const struct tm_pdf *pdf, const struct tm_pdf_grid *grid)
 {
-    const int lines = prepare(pdf, sheet, row, widths);
-    double right = tm_pdf_left - gap, x = tm_pdf_left;
+    double least = (*grid->caption ? caption_room : 0) + grid->heights[0];
 
-    for (int c = 0; c < sheet->columns; c++)
-        right += widths[c] + gap;
+    if (grid->total <= (pdf->bottom - pdf->top) * short_share)
+        return grid->total;
+    for (int r = 0; r < grid->sheet->rows && r < FIRST_ROWS; r++)
+        least += grid->heights[r + 1];
+    return least;
+}
+
+/* --- drawn --- */
+
+static void draw_cell(struct tm_pdf *pdf, const struct tm_pdf_grid *grid, int row, int column, double x)
+{
+    const struct tm_sheet *sheet = grid->sheet;
+    const struct tm_pdf_style style = style_of(sheet, row, column);
+    const double indent = indent_of(sheet, row, column, grid->widths[column]);
+    const struct tm_pdf_box box = { x + indent, pdf->y + padding, grid->widths[column] - indent, 0 };
+    const char *cell = pdf->cell[column];
+
+    if (sheet->kind[column] != TM_COLUMN_NUMBER)
+        (void)tm_pdf_text_in(pdf, &style, &box, cell);
+    else if (row >= 0)
+        tm_pdf_text_right(pdf, &style, box.x + box.width, box.y + style.size, cell);
+    else
+        tm_pdf_text_in_right(pdf, &style, &box, cell);
+}
+
+static double right_of(const struct tm_pdf *pdf, const struct tm_pdf_grid *grid)
+{
+    double right = pdf->left - gap;
+
+    for (int c = 0; c < grid->sheet->columns; c++)
+        right += grid->widths[c] + gap;
+    return right;
+}
+
+static void draw_row(struct tm_pdf *pdf, const struct tm_pdf_grid *grid, int row)
+{
+    const struct tm_sheet *sheet = grid->sheet;
+    const double right = right_of(pdf, grid);
+    double x = pdf->left;
+
+    (void)prepare(pdf, grid, row);
     if (row >= 0 && sheet->summed[row])
         tm_pdf_rule(pdf, TM_ROLE_QUIET, 0.6, pdf->y, right);
     for (int c = 0; c < sheet->columns; c++) {
-        draw_cell(pdf, sheet, row, c, x, widths[c]);
-        x += widths[c] + gap;
+        draw_cell(pdf, grid, row, c, x);
+        x += grid->widths[c] + gap;
     }
-    pdf->y += 2 * padding + line_height * lines - (line_height - size);
+    pdf->y += grid->heights[row + 1];
     if (sheet->headed)
-        tm_pdf_rule(pdf, row < 0 ? TM_ROLE_QUIET : TM_ROLE_GRID, row < 0 ? 0.6 : 0.3, pdf->y,
-                    right);
+        tm_pdf_rule(pdf, row < 0 ? TM_ROLE_QUIET : TM_ROLE_GRID, row < 0 ? 0.6 : 0.4, pdf->y, right);
 }
 
-/* Height that a row will take, so that it is not cut by the end of the page. */
-static double row_height(struct tm_pdf *pdf, const struct tm_sheet *sheet, int row,
-                         const double *widths)
+static void draw_caption(struct tm_pdf *pdf, const struct tm_pdf_grid *grid)
 {
-    return 2 * padding + line_height * prepare(pdf, sheet, row, widths);
+    if (!*grid->caption)
+        return;
+    tm_pdf_encode(pdf, pdf->text, TM_PDF_CELL_BYTES, grid->caption);
+    tm_pdf_fit(pdf, &tm_pdf_strong, pdf->text, tm_pdf_column(pdf), 1);
+    tm_pdf_text_at(pdf, &tm_pdf_strong, pdf->left, pdf->y + tm_pdf_strong.size, pdf->text);
+    pdf->y += caption_room;
 }
 
-void tm_pdf_table(struct tm_pdf *pdf, const struct tm_sheet *sheet)
+void tm_pdf_grid_draw(struct tm_pdf *pdf, const struct tm_pdf_grid *grid)
 {
-    double widths[TM_SHEET_COLUMNS];
+    const struct tm_sheet *sheet = grid->sheet;
 
-    measure(pdf, sheet, widths);
-    /* Titles never stand alone at the end of a page. */
-    tm_pdf_reserve(pdf, (sheet->headed ? 2 : 1) * (2 * padding + line_height) + line_height);
+    draw_caption(pdf, grid);
     if (sheet->headed)
-        draw_row(pdf, sheet, -1, widths);
+        draw_row(pdf, grid, -1);
     for (int r = 0; r < sheet->rows && pdf->status == TM_OK && !pdf->is_full; r++) {
-        if (tm_pdf_left_on_page(pdf) < row_height(pdf, sheet, r, widths)) {
+        /* What sums up does not stand alone on a page. */
+        const bool takes_next = r + 2 == sheet->rows && sheet->summed[r + 1];
+
+        if (tm_pdf_left_on_page(pdf) < grid->heights[r + 1] + (takes_next ? grid->heights[r + 2] : 0)) {
             tm_pdf_new_page(pdf);
             if (sheet->headed)
-                draw_row(pdf, sheet, -1, widths);
+                draw_row(pdf, grid, -1);
         }
-        draw_row(pdf, sheet, r, widths);
+        draw_row(pdf, grid, r);
     }
-    pdf->y += line_height * 0.6;
+    pdf->y += below;
 }

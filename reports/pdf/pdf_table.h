@@ -4,11 +4,22 @@
 
 #include "reports/pdf/pdf_page.h"
 
-/* Draw a table at the pen, which moves below it.  Rows stay whole; on a new page the titles stand
- * again. */
-void tm_pdf_table(struct tm_pdf *pdf, const struct tm_sheet *sheet);
+/* A sheet that is ready to be drawn. */
+struct tm_pdf_grid {
+    const struct tm_sheet *sheet;
+    const char *caption; /* "" = none; any bytes */
+    double widths[TM_SHEET_COLUMNS];
+    double heights[TM_SHEET_ROWS + 1]; /* of the titles, then of the rows */
+    double total;                      /* with the caption */
+};
 
-/* The colour of a tone. */
-enum tm_role tm_pdf_role_of_tone(enum tm_tone tone);
+/* Measure a sheet for the column of the page. */
+void tm_pdf_grid_make(struct tm_pdf *pdf, struct tm_pdf_grid *grid, const struct tm_sheet *sheet, const char *caption);
+
+/* Points that have to be free for it to begin: all of a short one, the caption and some rows of a long one. */
+double tm_pdf_grid_least(const struct tm_pdf *pdf, const struct tm_pdf_grid *grid);
+
+/* Draw it at the pen, which moves below it.  Rows stay whole; on a new page the titles stand again. */
+void tm_pdf_grid_draw(struct tm_pdf *pdf, const struct tm_pdf_grid *grid);
 
 #endif

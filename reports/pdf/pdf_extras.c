@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sources: ISO 32000-1, 9.10.3 (ToUnicode), 12.3.2 (destinations), 12.2 (viewer preferences), 14.9.2 (language). */
+#include "reports/pdf/pdf_extras.h"
+
+#include <stdio.h>
+
+enum { ROWS_BEFORE = 256, ROWS_OF_BLOCK = 64 };
+
+static void write_ranges(HPDF_Stream to)
+{
+    char row[64];
+
+    for (int high = 0; high < ROWS_BEFORE; high++) {
+        if (high % ROWS_OF_BLOCK == 0)
+            (void)HPDF_Stream_WriteStr(to, "64 beginbfrange\n");
+        (void)snprintf(row, sizeof(row), "<%02X00> <%02XFF> <%02X00>\n", (unsigned)high, (unsigned)high,
+                       (unsigned)high);
+        (void)HPDF_Stream_WriteStr(to, row);
+        if (high % ROWS_OF_BLOCK == ROWS_OF_BLOCK - 1)
+            (void)HPDF_Stream_WriteStr(to, "endbfrange\n");
+    }
+}
+
+void tm_pdf_map_characters(HPDF_Font font)
+{
+    HPDF_Dict map = HPDF_Dict_GetItem(font, "ToUnicode", HPDF_OCLASS_DICT);
+
+    if (!map || !map->stream)
+        return;
+    HPDF_MemStream_FreeData(map->stream);
+    (void)HPDF_Stream_WriteStr(map->stream, "/CIDInit /ProcSet findresource begin\n"
+                                            "12 dict begin\n"
+                                            "begincmap\n"
+                                            "/CIDSystemInfo << /Registry (Adobe) /Ordering (UCS) /Supplement 0 >> def\n"
+                                            "/CMapName /Adobe-Identity-UCS def\n"
+                                            "/CMapType 2 def\n"
+                                            "1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n");
+    write_ranges(map->stream);
+    (void)HPDF_Stream_WriteStr(map->stream, "endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend\n");
+}
+
+void tm_pdf_aim(HPDF_Destination place, double y)
+{
+    HPDF_Real zoom;
+
+    (void)HPDF_Destination_SetXYZ(place, 0, (HPDF_REAL)y, 1);
+    zoom = HPDF_Array_GetItem(place, 4, HPDF_OCLASS_REAL);
+    if (zoom)
+        (void)HPDF_Real_SetValue(zoom, 0); /* as it is */
+}
+
+void tm_pdf_set_language(HPDF_Doc doc)
+{
+    HPDF_Dict catalog = doc->catalog, wishes = HPDF_Dict_New(doc->mmgr);
+    HPDF_String language = HPDF_String_New(doc->mmgr, "en", NULL);
+
+    if (language)
+        (void)HPDF_Dict_Add(catalog, "Lang", language);
+    if (wishes && HPDF_Dict_Add(catalog, "ViewerPreferences", wishes) == HPDF_OK)
+        (void)HPDF_Dict_AddBoolean(wishes, "DisplayDocTitle", HPDF_TRUE);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_PDF_FINDING_H
+#define TM_PDF_FINDING_H
+
+#include "reports/pdf/pdf_page.h"
+
+/* Points that have to be free for a finding to begin: its title and what is at stake are not torn from the rest. */
+double tm_pdf_finding_least(struct tm_pdf *pdf, const struct tm_value *finding);
+
+/* A finding in full at the pen, as a card with a coloured edge: what is at stake, what it rests on, the cause, what to
+ * do, where to look. */
+void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t number);
+
+#endif

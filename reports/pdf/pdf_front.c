@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/pdf/pdf_front.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/chart/charts.h"
+#include "reports/format/mark_signs.h"
+#include "reports/pdf/pdf_chart.h"
+#include "reports/pdf/pdf_places.h"
+#include "reports/pdf/pdf_scale.h"
+#include "reports/pdf/pdf_text.h"
+
+enum { TOP_FINDINGS = 5, TITLE_LINES = 2, NOTE_LINES = 6, FACT_LINES = 2, VERDICT_LINES = 5, FIX_LINES = 2 };
+
+static const enum tm_chart_kind chart_kind = TM_CHART_DEVICES;
+static const double front_top = 44, fact_label = 66, fact_gap = 18, heading_gap = 13, heading_room = 17,
+                    number_room = 16, chart_gap = 10;
+static const struct tm_pdf_style kicker = { .face = TM_PDF_BOLD, .size = 7, .role = TM_ROLE_SERIES },
+                                 title_style = { .face = TM_PDF_BOLD, .size = 19, .role = TM_ROLE_TEXT },
+                                 subtitle = { .face = TM_PDF_REGULAR, .size = 10, .role = TM_ROLE_QUIET },
+                                 verdict_style = { .face = TM_PDF_BOLD, .size = 10.5, .role = TM_ROLE_TEXT },
+                                 heading_style = { .face = TM_PDF_BOLD, .size = 10.5, .role = TM_ROLE_TEXT };
+
+/* A text of at most that many lines at the pen, which moves below it. */
+static void put(struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text, int lines)
+{
+    const struct tm_pdf_box box = { pdf->left, pdf->y, tm_pdf_column(pdf), 0 };
+
+    tm_pdf_encode_prose(pdf, pdf->text, sizeof(pdf->text), text);
+    tm_pdf_fit(pdf, style, pdf->text, box.width, lines);
+    pdf->y += tm_pdf_text_in(pdf, style, &box, pdf->text);
+}
+
+static void put_heading(struct tm_pdf *pdf, const char *text)
+{
+    pdf->y += heading_gap;
+    tm_pdf_text_at(pdf, &heading_style, pdf->left, pdf->y + heading_style.size, text);
+    pdf->y += heading_room;
+}
+
+/* --- the run --- */
+
+static void put_titles(struct tm_pdf *pdf)
+{
+    pdf->y = front_top;
+    put(pdf, &kicker, "PERFORMANCE REPORT", 1);
+    pdf->y += 1;
+    put(pdf, &title_style, pdf->front.title, TITLE_LINES);
+    put(pdf, &subtitle, pdf->front.subtitle, TITLE_LINES);
+    pdf->y += 6;
+}
+
+static void put_partial(struct tm_pdf *pdf)
+{
+    const double height = 20;
+    struct tm_pdf_style style = tm_pdf_strong;
+
+    style.role = TM_ROLE_PAPER;
+    tm_pdf_rect(pdf, TM_ROLE_BAD, &(struct tm_pdf_box){ pdf->left, pdf->y, tm_pdf_column(pdf), height });
+    tm_pdf_encode(pdf, pdf->text, TM_PDF_CELL_BYTES, pdf->front.partial);
+    tm_pdf_fit(pdf, &style, pdf->text, tm_pdf_column(pdf) - 16, 1);
+    tm_pdf_text_at(pdf, &style, pdf->left + 8, pdf->y + 13, pdf->text);
+    pdf->y += height + 8;
+}
+
+static void put_note(struct tm_pdf *pdf)
+{
+    tm_pdf_begin_card(pdf, TM_ROLE_GRID);
+    put(pdf, &tm_pdf_body, pdf->front.note, NOTE_LINES);
+    tm_pdf_end_card(pdf);
+    pdf->y += 8;
+}
+
+/* A fact in its half of the page.  out: its height */
+static double put_fact(struct tm_pdf *pdf, size_t at, double x, double width)
+{
+    const struct tm_pdf_box box = { x + fact_label, pdf->y, width - fact_label, 0 };
+
+    tm_pdf_text_at(pdf, &tm_pdf_label, x, pdf->y + tm_pdf_body.size, pdf->front.fact[at].title);
+    tm_pdf_encode(pdf, pdf->text, TM_PDF_CELL_BYTES, pdf->front.fact[at].text);
+    tm_pdf_fit(pdf, &tm_pdf_body, pdf->text, box.width, FACT_LINES);
+    return tm_pdf_text_in(pdf, &tm_pdf_body, &box, pdf->text);
+}
+
+/* Two by two. */
+static void put_facts(struct tm_pdf *pdf)
+{
+    const double width = (tm_pdf_column(pdf) - fact_gap) / 2;
+
+    for (size_t i = 0; i < pdf->front.facts; i += 2) {
+        double height = put_fact(pdf, i, pdf->left, width);
+
+        if (i + 1 < pdf->front.facts)
+            height = fmax(height, put_fact(pdf, i + 1, pdf->left + width + fact_gap, width));
+        pdf->y += height + 1;
+    }
+    pdf->y += 7;
+}
+
+/* --- the verdict --- */
+
+static void put_verdict(struct tm_pdf *pdf)
+{
+    const enum tm_role role = tm_pdf_role_of_tone(pdf->front.tone);
+    const char *text = *pdf->front.verdict ? pdf->front.verdict : "No verdict: the profile says too little.";
+    const double inner = tm_pdf_column(pdf) - 28;
+    double height;
+
+    tm_pdf_encode_prose(pdf, pdf->text, sizeof(pdf->text), text);
+    tm_pdf_fit(pdf, &verdict_style, pdf->text, inner, VERDICT_LINES);
+    height = tm_pdf_lines(pdf, &verdict_style, pdf->text, inner) * tm_pdf_leading(&verdict_style) + 16;
+    tm_pdf_tinted_rect(pdf, role, 0.09, &(struct tm_pdf_box){ pdf->left, pdf->y, tm_pdf_column(pdf), height });
+    tm_pdf_rect(pdf, role, &(struct tm_pdf_box){ pdf->left, pdf->y, 4, height });
+    (void)tm_pdf_text_in(pdf, &verdict_style, &(struct tm_pdf_box){ pdf->left + 16, pdf->y + 7, inner, 0 }, pdf->text);
+    pdf->y += height;
+}
+
+/* --- key figures --- */
+
+/* What the letters beside the figures mean. */
+static void put_marks(struct tm_pdf *pdf)
+{
+    const struct tm_value *marks = tm_path(pdf->summary, "coverage.marks"), *kpis = tm_get(pdf->summary, "kpis");
+    char line[TM_FRONT_BYTES];
+
+    for (size_t i = 0; i < tm_length(marks) && i < TM_MARKS_SHOWN; i++) {
+        bool is_shown = false;
+
+        for (size_t k = 0; k < tm_length(kpis); k++)
+            is_shown |= tm_mark_is_of_kpi(tm_at(marks, i), tm_at(kpis, k));
+        if (!is_shown)
+            continue;
+        (void)snprintf(line, sizeof(line), "[%c] %s", tm_mark_letter(i), tm_text(tm_get(tm_at(marks, i), "text")));
+        put(pdf, &tm_pdf_quiet, line, TITLE_LINES);
+    }
+}
+
+static void put_kpis(struct tm_pdf *pdf)
+{
+    const size_t n = tm_kpi_count(pdf->summary);
+
+    if (n == 0)
+        return;
+    put_heading(pdf, "Key figures");
+    for (size_t i = 0; i < n && tm_pdf_left_on_page(pdf) > tm_pdf_kpi_height; i++) {
+        struct tm_kpi kpi;
+
+        tm_kpi_at(&kpi, pdf->summary, i);
+        tm_pdf_kpi(pdf, &kpi);
+    }
+    pdf->y += 3;
+    put_marks(pdf);
+}
+
+/* --- findings --- */
+
+/* Title with what is at stake, and the first thing to do.  out: did it fit? */
+static bool put_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t number)
+{
+    const enum tm_role role = tm_pdf_role_of_tone(tm_tone_of(tm_text(tm_get(finding, "severity"))));
+    const struct tm_value *fix = tm_at(tm_get(finding, "fix"), 0);
+    const double inner = tm_pdf_column(pdf) - number_room, from = pdf->y;
+    struct tm_pdf_style stake_style = { .face = TM_PDF_BOLD, .size = tm_pdf_strong.size, .role = role };
+    char stake[TM_FORMAT_BYTES] = "", sign[TM_FORMAT_BYTES];
+    struct tm_pdf_box box = { pdf->left + number_room, pdf->y, inner, 0 };
+    double stake_width;
+
+    if (tm_pdf_left_on_page(pdf) < (1 + FIX_LINES) * tm_pdf_leading(&tm_pdf_body) + 4)
+        return false;
+    if (tm_int(tm_get(finding, "at_stake_ps")) > 0)
+        tm_format_time(stake, tm_int(tm_get(finding, "at_stake_ps")));
+    stake_width = tm_pdf_width(pdf, &stake_style, stake, strlen(stake));
+    (void)snprintf(sign, sizeof(sign), "%zu.", number);
+    tm_pdf_text_at(pdf, &stake_style, pdf->left, pdf->y + stake_style.size, sign);
+    tm_pdf_text_right(pdf, &stake_style, pdf->right, pdf->y + stake_style.size, stake);
+    tm_pdf_encode_prose(pdf, pdf->text, sizeof(pdf->text), tm_text(tm_get(finding, "title")));
+    box.width = inner - stake_width - 12;
+    tm_pdf_fit(pdf, &tm_pdf_strong, pdf->text, box.width, 1);
+    box.y += tm_pdf_text_in(pdf, &tm_pdf_strong, &box, pdf->text);
+    tm_pdf_encode_prose(pdf, pdf->text, sizeof(pdf->text), tm_text(fix));
+    box.width = inner;
+    tm_pdf_fit(pdf, &tm_pdf_label, pdf->text, box.width, FIX_LINES);
+    box.y += tm_pdf_text_in(pdf, &tm_pdf_label, &box, pdf->text);
+    pdf->y = box.y + 4;
+    tm_pdf_add_link(pdf, &(struct tm_pdf_box){ pdf->left, from, tm_pdf_column(pdf), pdf->y - from - 2 }, NULL, number);
+    return true;
+}
+
+static void put_findings(struct tm_pdf *pdf)
+{
+    const struct tm_value *findings = tm_get(pdf->summary, "findings");
+    const size_t n = tm_length(findings);
+    size_t shown = 0;
+    char more[2 * TM_FORMAT_BYTES];
+
+    if (n == 0 || tm_pdf_left_on_page(pdf) < heading_gap + heading_room)
+        return;
+    put_heading(pdf, "What costs most, and what to do first");
+    tm_pdf_text_right(pdf, &tm_pdf_quiet, pdf->right, pdf->y - heading_room + heading_style.size, "time at stake");
+    while (shown < n && shown < TOP_FINDINGS && put_finding(pdf, tm_at(findings, shown), shown + 1))
+        shown++;
+    if (shown == n || tm_pdf_left_on_page(pdf) < tm_pdf_leading(&tm_pdf_quiet))
+        return;
+    (void)snprintf(more, sizeof(more), "%zu more under Findings.", n - shown);
+    put(pdf, &tm_pdf_quiet, more, 1);
+}
+
+/* --- where time goes --- */
+
+static void put_chart(struct tm_pdf *pdf)
+{
+    struct tm_chart chart;
+
+    if (tm_charts_count(chart_kind, pdf->summary) == 0)
+        return;
+    tm_chart_init(&chart, pdf->run, tm_pdf_column(pdf));
+    tm_charts_draw(&chart, chart_kind, 0, pdf->summary);
+    pdf->status = tm_chart_status(&chart);
+    if (pdf->status == TM_OK && tm_pdf_chart_height(pdf, &chart) + chart_gap < tm_pdf_left_on_page(pdf)) {
+        pdf->y += chart_gap;
+        tm_pdf_chart(pdf, &chart);
+    }
+    tm_chart_free(&chart);
+}
+
+void tm_pdf_front(struct tm_pdf *pdf)
+{
+    tm_pdf_new_page(pdf);
+    tm_pdf_add_place(pdf, 0, NULL, 0, "Summary");
+    put_titles(pdf);
+    if (pdf->front.is_partial)
+        put_partial(pdf);
+    if (*pdf->front.note)
+        put_note(pdf);
+    put_facts(pdf);
+    put_verdict(pdf);
+    put_kpis(pdf);
+    put_findings(pdf);
+    put_chart(pdf);
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texts on pages: made safe, measured, wrapped, cut, drawn. */
+#include "reports/pdf/pdf_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline/utf8.h"
+
+const struct tm_pdf_style tm_pdf_body = { .face = TM_PDF_REGULAR, .size = 8.4, .role = TM_ROLE_TEXT };
+const struct tm_pdf_style tm_pdf_strong = { .face = TM_PDF_BOLD, .size = 8.4, .role = TM_ROLE_TEXT };
+const struct tm_pdf_style tm_pdf_quiet = { .face = TM_PDF_REGULAR, .size = 7.2, .role = TM_ROLE_QUIET };
+const struct tm_pdf_style tm_pdf_label = { .face = TM_PDF_REGULAR, .size = 7.6, .role = TM_ROLE_QUIET };
+const struct tm_pdf_style tm_pdf_code = { .face = TM_PDF_MONO, .size = 7.4, .role = TM_ROLE_TEXT };
+
+static const double code_size = 0.93; /* beside the face around it */
+static const char ellipsis[] = "\xe2\x80\xa6";
+
+enum {
+    CODE_ON = 0x0e, /* no text has control characters once it is safe */
+    CODE_OFF = 0x0f,
+    PIECE_BYTES = 16,
+    REPLACEMENT = 0xfffd,
+    NO_BREAK_SPACE = 0xa0,
+    SOFT_HYPHEN = 0xad,
+    BMP_LAST = 0xffff,
+    LONGEST_ESCAPE = 3, /* bytes for each byte of a character */
+    CUTS_MOST = 24,
+};
+
+/* --- safe --- */
+
+static bool is_between(uint32_t code, uint32_t first, uint32_t last)
+{
+    return code >= first && code <= last;
+}
+
+static bool is_right_to_left(uint32_t code)
+{
+    return is_between(code, 0x0590, 0x08ff) || is_between(code, 0xfb1d, 0xfdff) || is_between(code, 0xfe70, 0xfeff);
+}
+
+/* Marks that stand above others could be heaped up: they have no width. */
+static bool is_drawable(const struct tm_pdf *pdf, uint32_t code)
+{
+    if (code > BMP_LAST || code == SOFT_HYPHEN || is_right_to_left(code) || is_between(code, 0xe000, 0xf8ff))
+        return false;
+    for (int face = 0; face < TM_PDF_FACES; face++)
+        if (!tm_pdf_font_has(&pdf->font[face], code) || tm_pdf_font_advance(&pdf->font[face], code) <= 0)
+            return false;
+    return true;
+}
+
+/* A character as it is, or as an escape.  in: piece  PIECE_BYTES */
+static size_t spell(char *piece, const char *at, size_t bytes, uint32_t code, bool as_it_is)
+{
+    if (code == NO_BREAK_SPACE) {
+        piece[0] = ' ';
+        return 1;
+    }
+    if (as_it_is) {
+        memcpy(piece, at, bytes);
+        return bytes;
+    }
+    return (size_t)snprintf(piece, PIECE_BYTES, code <= BMP_LAST ? "\\u%04x" : "\\u{%x}", (unsigned)code);
+}
+
+static void encode(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text, bool is_outside)
+{
+    const size_t room = out_bytes / LONGEST_ESCAPE;
+    size_t used = 0, length;
+
+    tm_sheet_visible(pdf->visible, room < sizeof(pdf->visible) ? room : sizeof(pdf->visible), text);
+    length = strlen(pdf->visible);
+    for (size_t i = 0; i < length;) {
+        char piece[PIECE_BYTES];
+        uint32_t code = REPLACEMENT;
+        const size_t n = tm_utf8_next(pdf->visible + i, length - i, &code);
+        const bool as_it_is = n > 0 && (is_outside ? code <= BMP_LAST : is_drawable(pdf, code));
+        const size_t bytes = spell(piece, pdf->visible + i, n, code, as_it_is);
+
+        if (bytes >= out_bytes - used)
+            break;
+        memcpy(out + used, piece, bytes);
+        used += bytes;
+        i += n ? n : 1;
+    }
+    out[used] = 0;
+}
+
+void tm_pdf_encode(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text)
+{
+    encode(pdf, out, out_bytes, text, false);
+}
+
+void tm_pdf_encode_outside(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text)
+{
+    encode(pdf, out, out_bytes, text, true);
+}
+
+void tm_pdf_encode_prose(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text)
+{
+    encode(pdf, out, out_bytes, text, false);
+    for (char *open = strchr(out, '`'); open; open = strchr(open, '`')) {
+        char *close = strchr(open + 1, '`');
+
+        if (!close)
+            return;
+        *open = CODE_ON;
+        *close = CODE_OFF;
+    }
+}
+
+/* --- measured --- */
+
+/* Width of the character at a place.  in: style  its in_code follows the marks; out: bytes of it */
+static double step(const struct tm_pdf *pdf, struct tm_pdf_style *style, const char *text, size_t *bytes)
+{
+    uint32_t code = REPLACEMENT;
+
+    *bytes = 1;
+    if (*text == CODE_ON || *text == CODE_OFF) {
+        style->in_code = *text == CODE_ON;
+        return 0;
+    }
+    if ((unsigned char)*text < TM_PDF_ASCII)
+        code = (unsigned char)*text;
+    else
+        *bytes = tm_utf8_next(text, strlen(text), &code);
+    *bytes += *bytes == 0;
+    return style->in_code ? tm_pdf_font_advance(&pdf->font[TM_PDF_MONO], code) * style->size * code_size :
+                            tm_pdf_font_advance(&pdf->font[style->face], code) * style->size;
+}
+
+double tm_pdf_width(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text, size_t bytes)
+{
+    struct tm_pdf_style at = *style;
+    double width = 0;
+
+    for (size_t i = 0, n; i < bytes; i += n)
+        width += step(pdf, &at, text + i, &n);
+    return width;
+}
+
+double tm_pdf_word_width(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text)
+{
+    double widest = 0;
+
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        const size_t bytes = strcspn(text, " ");
+        const double width = tm_pdf_width(pdf, style, text, bytes);
+
+        widest = width > widest ? width : widest;
+        text += bytes;
+    }
+    return widest;
+}
+
+/* Bytes of the next line: up to a space where there is one, at least one character. */
+static size_t line_bytes(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text, double width)
+{
+    struct tm_pdf_style at = *style;
+    double used = 0;
+    size_t i = 0, n = 0, space = 0;
+
+    for (; text[i]; i += n) {
+        if (text[i] == ' ' && i > 0)
+            space = i;
+        used += step(pdf, &at, text + i, &n);
+        if (used > width && text[i] != ' ')
+            break;
+    }
+    if (!text[i])
+        return i;
+    return space > 0 ? space : i > 0 ? i : n;
+}
+
+/* Go on to the next line of a text.  in: style  its in_code follows the marks */
+static const char *next_line(struct tm_pdf_style *style, const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (text[i] == CODE_ON || text[i] == CODE_OFF)
+            style->in_code = text[i] == CODE_ON;
+    text += bytes;
+    return text + strspn(text, " ");
+}
+
+int tm_pdf_lines(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text, double width)
+{
+    struct tm_pdf_style at = *style;
+    int lines = 0;
+
+    for (; *text; lines++)
+        text = next_line(&at, text, line_bytes(pdf, &at, text, width));
+    return lines;
+}
+
+static bool continues(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Cut a text in its middle so that it is at most `width` points wide. */
+static void cut_middle(const struct tm_pdf *pdf, const struct tm_pdf_style *style, char *text, double width)
+{
+    const size_t length = strlen(text);
+    const double half = (width - tm_pdf_width(pdf, style, ellipsis, sizeof(ellipsis) - 1)) / 2;
+    struct tm_pdf_style at = *style;
+    double used = 0;
+    size_t head = 0, tail = length, n = 0;
+
+    if (tm_pdf_width(pdf, style, text, length) <= width)
+        return;
+    for (; head < length; head += n) {
+        used += step(pdf, &at, text + head, &n);
+        if (used > half)
+            break;
+    }
+    for (used = 0; tail > head; tail = n) {
+        n = tail - 1;
+        while (n > head && continues(text[n]))
+            n--;
+        used += step(pdf, &at, text + n, &(size_t){ 0 });
+        if (used > half)
+            break;
+    }
+    if (tail - head < sizeof(ellipsis) - 1)
+        return; /* there is no room for the ellipsis, and nothing is won */
+    memcpy(text + head, ellipsis, sizeof(ellipsis) - 1);
+    memmove(text + head + sizeof(ellipsis) - 1, text + tail, length - tail + 1);
+}
+
+void tm_pdf_fit(const struct tm_pdf *pdf, const struct tm_pdf_style *style, char *text, double width, int lines)
+{
+    double room = width * lines;
+
+    if (lines == 1) {
+        cut_middle(pdf, style, text, width);
+        return;
+    }
+    for (int i = 0; i < CUTS_MOST && tm_pdf_lines(pdf, style, text, width) > lines; i++, room *= 0.9)
+        cut_middle(pdf, style, text, room);
+}
+
+/* --- drawn --- */
+
+/* Characters of one face.  out: where it ends */
+static double draw_run(struct tm_pdf *pdf, const struct tm_pdf_style *style, double x, double y, const char *text,
+                       size_t bytes)
+{
+    const enum tm_pdf_face face = style->in_code ? TM_PDF_MONO : style->face;
+    const double size = style->in_code ? style->size * code_size : style->size;
+    char line[TM_PDF_CELL_BYTES];
+
+    if (bytes == 0 || bytes >= sizeof(line))
+        return x;
+    memcpy(line, text, bytes);
+    line[bytes] = 0;
+    (void)HPDF_Page_BeginText(pdf->page);
+    (void)HPDF_Page_SetFontAndSize(pdf->page, pdf->face[face], (HPDF_REAL)size);
+    (void)HPDF_Page_TextOut(pdf->page, (HPDF_REAL)x, (HPDF_REAL)(pdf->page_height - y), line);
+    (void)HPDF_Page_EndText(pdf->page);
+    return x + tm_pdf_width(pdf, style, text, bytes);
+}
+
+static void draw_line(struct tm_pdf *pdf, const struct tm_pdf_style *style, double x, double y, const char *text,
+                      size_t bytes)
+{
+    struct tm_pdf_style at = *style;
+    size_t from = 0;
+
+    if (!tm_pdf_is_drawing(pdf))
+        return;
+    tm_pdf_fill(pdf, style->role);
+    for (size_t i = 0; i <= bytes; i++) {
+        const bool is_mark = i < bytes && (text[i] == CODE_ON || text[i] == CODE_OFF);
+
+        if (!is_mark && i < bytes)
+            continue;
+        x = draw_run(pdf, &at, x, y, text + from, i - from);
+        if (is_mark)
+            at.in_code = text[i] == CODE_ON;
+        from = i + 1;
+    }
+}
+
+void tm_pdf_text_at(struct tm_pdf *pdf, const struct tm_pdf_style *style, double x, double y, const char *text)
+{
+    draw_line(pdf, style, x, y, text, strlen(text));
+}
+
+void tm_pdf_text_right(struct tm_pdf *pdf, const struct tm_pdf_style *style, double right, double y, const char *text)
+{
+    const size_t bytes = strlen(text);
+
+    draw_line(pdf, style, right - tm_pdf_width(pdf, style, text, bytes), y, text, bytes);
+}
+
+static double draw_lines(struct tm_pdf *pdf, const struct tm_pdf_style *style, const struct tm_pdf_box *box,
+                         const char *text, bool to_right)
+{
+    struct tm_pdf_style at = *style;
+    double y = box->y;
+
+    while (*text) {
+        const size_t n = line_bytes(pdf, &at, text, box->width);
+        const double indent = to_right ? box->width - tm_pdf_width(pdf, &at, text, n) : 0;
+
+        draw_line(pdf, &at, box->x + indent, y + style->size, text, n);
+        text = next_line(&at, text, n);
+        y += tm_pdf_leading(style);
+    }
+    return y - box->y;
+}
+
+double tm_pdf_text_in(struct tm_pdf *pdf, const struct tm_pdf_style *style, const struct tm_pdf_box *box,
+                      const char *text)
+{
+    return draw_lines(pdf, style, box, text, false);
+}
+
+double tm_pdf_text_in_right(struct tm_pdf *pdf, const struct tm_pdf_style *style, const struct tm_pdf_box *box,
+                            const char *text)
+{
+    return draw_lines(pdf, style, box, text, true);
+}
+
+void tm_pdf_wrapped(struct tm_pdf *pdf, const struct tm_pdf_style *style, double indent, const char *text)
+{
+    struct tm_pdf_style at = *style;
+
+    while (*text && pdf->status == TM_OK && !pdf->is_full) {
+        const size_t n = line_bytes(pdf, &at, text, tm_pdf_column(pdf) - indent);
+
+        tm_pdf_reserve(pdf, tm_pdf_leading(style));
+        draw_line(pdf, &at, pdf->left + indent, pdf->y + style->size, text, n);
+        text = next_line(&at, text, n);
+        pdf->y += tm_pdf_leading(style);
+    }
+}
