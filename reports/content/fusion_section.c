@@ -112,15 +112,15 @@ static void say_losses(const struct tm_content *content, const struct tm_value *
 static void say_runs(const struct tm_content *content, const struct tm_value *fusion)
 {
     static const struct tm_column columns[] = {
-        { "Device", "device", TM_CELL_DEVICE },
-        { "Stream", "track", TM_CELL_NAME | TM_WIDE },
         { "Begin", "begin_ps", TM_CELL_MOMENT },
         { "Length", "dur_ps", TM_CELL_TIME },
+        { "Device", "device", TM_CELL_DEVICE },
+        { "Stream", "track", TM_CELL_NAME | TM_WIDE },
+        { "Step", "step", TM_CELL_WORD },
         { "Kernels", "kernels", TM_CELL_COUNT },
         { "Work", "kernel_ps", TM_CELL_TIME | TM_WIDE },
         { "Pauses", "gap_ps", TM_CELL_TIME },
         { "At stake", "at_stake_ps", TM_CELL_TIME },
-        { "Step", "step", TM_CELL_WORD },
         { "First kernel", "names[0]", TM_CELL_NAME },
     };
 

@@ -90,13 +90,13 @@ static void say_lengths(const struct tm_content *content, const struct tm_value 
 static void say_longest(const struct tm_content *content, const struct tm_value *gaps)
 {
     static const struct tm_column columns[] = {
-        { "Device", "device", TM_CELL_DEVICE },
         { "Begin", "begin_ps", TM_CELL_MOMENT },
         { "Length", "dur_ps", TM_CELL_TIME },
+        { "Device", "device", TM_CELL_DEVICE },
         { "Step", "step", TM_CELL_WORD },
         { "Cause", "cause", TM_CELL_CAUSE },
         { "On the host", "host_event", TM_CELL_NAME },
-        { "Before", "before", TM_CELL_NAME },
+        { "Before", "before", TM_CELL_NAME | TM_WIDE },
         { "After", "after", TM_CELL_NAME },
     };
 

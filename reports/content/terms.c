@@ -53,7 +53,8 @@ const struct tm_term tm_terms[] = {
     { "ops", "Self time|Their time",
       "Time of an operation without the operations that lie in it (loops and calls of TPUs and CPUs)." },
     { "ops", "Share|Share of the longest one", "Of the self time of all operations." },
-    { "ops", "Cumulative|Those that make up 80 %", "Share of this operation and of all that are longer; how many make up 80 %." },
+    { "ops", "Cumulative|Those that make up 80 %",
+      "Share of this operation and of all that are longer; how many make up 80 %." },
     { "ops", "Runs|Events",
       "Executions of the operation; one of them may be several events, as a GPU operation may need several kernels." },
     { "ops", "Whole time", "Sum of the lengths, with what lies in them." },
@@ -115,8 +116,8 @@ const struct tm_term tm_terms[] = {
     { "fusion", "Per step", "How often it comes in each step of a device in which it comes more than 10 times." },
     { "programs", "Programs per step and device|Executions", "Executions of compiled programs in the chosen steps." },
     { "programs", "Pauses between programs|Their time",
-      "Stretches under 100 \xc2\xb5s between the operations of one program and those of the next in which the device is "
-      "idle." },
+      "Stretches under 100 \xc2\xb5s between the operations of one program and those of the next in which the device "
+      "is idle." },
     { "occupancy", "Mean, weighted by time|Kernel time it is known of|Occupancy",
       "Warps that can be at work on a multiprocessor, of those that it can hold, by the time of the kernels that "
       "tell it." },
