@@ -27,7 +27,7 @@ static void draw_cause(struct tm_chart *chart, const char *cause, const struct t
     const char *label = role == TM_ROLE_UNKNOWN ? cause : tm_palette[role].label + strlen("idle: ");
     const struct tm_value *share = tm_get(row, "share_pct");
     char time[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES] = "", count[TM_FORMAT_BYTES];
-    char note[2 * TM_FORMAT_BYTES];
+    char note[2 * TM_FORMAT_BYTES], shown[TM_CHART_NAME_BYTES];
 
     tm_format_time(time, tm_int(tm_get(row, "total_ps")));
     tm_format_count(count, tm_int(tm_get(row, "count")));
@@ -37,10 +37,11 @@ static void draw_cause(struct tm_chart *chart, const char *cause, const struct t
     tm_chart_open(chart, "%s: %s", label, note);
     tm_chart_rect(chart, role, left, y, fmax(length, 0.5), row_bar);
     tm_chart_close(chart);
-    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_NORMAL, TM_ANCHOR_END, left - 8, y + row_bar - 3.5,
-                    label);
-    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, left + length + 6,
-                    y + row_bar - 4, note);
+    tm_chart_cut_name(shown, sizeof(shown), label);
+    tm_chart_fit(shown, sizeof(shown), TM_TEXT_NORMAL, left - 8);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_NORMAL, TM_ANCHOR_END, left - 8, y + row_bar - 3.5, shown);
+    tm_chart_fit(note, sizeof(note), TM_TEXT_SMALL, chart->width - left - length - 6);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, left + length + 6, y + row_bar - 4, note);
     tm_chart_cell(chart, label);
     tm_chart_cell(chart, count);
     tm_chart_cell(chart, time);

@@ -208,7 +208,7 @@ static double draw_bar(struct tm_chart *chart, const struct tm_axis *axis, const
 static void begin_rows(struct tm_chart *chart, struct tm_axis *axis, const struct tm_bar *bars, int count, double top)
 {
     const double bottom = top + count * row_pitch;
-    double names = 0, notes = 0;
+    double names = 0, notes = 0, until = 0;
     char label[TM_FORMAT_BYTES];
 
     for (int i = 0; i < count; i++) {
@@ -223,8 +223,7 @@ static void begin_rows(struct tm_chart *chart, struct tm_axis *axis, const struc
         const double x = tm_axis_place(axis, tm_axis_tick(axis, i));
 
         tm_chart_line(chart, TM_ROLE_GRID, x, top, x, bottom);
-        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, i ? TM_ANCHOR_MIDDLE : TM_ANCHOR_START, x, bottom + 11,
-                        tm_axis_label(axis, i, label));
+        tm_chart_label(chart, x, bottom + 11, tm_axis_label(axis, i, label), &until);
     }
     chart->height = bottom + axis_room;
 }
@@ -317,13 +316,14 @@ bool tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struc
     static const double bar_part = 0.76;
     bool used[TM_PARTS_MOST], is_cut;
     struct tm_axis axis;
-    double left, pitch, labelled = 0, told = 0;
+    double left, pitch, labelled, told;
 
     find_used(bars, count, used);
     tm_axis_choose(&axis, TM_AXIS_TIME, 0, scale_end(bars, count, &is_cut), 4, false);
     axis.at = draw_legend(chart, used) + 8 + column_height;
     axis.length = -column_height;
     left = begin_columns(chart, &axis, axis_name);
+    labelled = told = left - 8; /* the scale stands left of it */
     pitch = (chart->width - left) / count;
     for (int i = 0; i < count; i++) {
         const struct place place = { .across = left + pitch * (i + (1 - bar_part) / 2),

@@ -39,7 +39,8 @@ void tm_plot_level(struct tm_chart *chart, const struct tm_plot *plot, const cha
                    double value, double *lowest_label)
 {
     const double y = fmax(tm_axis_place(&plot->y, value), plot->top);
-    double label_y = y + 3;
+    const double room = *lowest_label > 0 ? 0 : 10; /* for a second one above the labels of the scale */
+    double label_y = fmin(y + 3, plot->bottom + 3 - room);
 
     if (label_y < *lowest_label + 10)
         label_y = *lowest_label + 10;

@@ -140,6 +140,7 @@ static void draw_scales(struct tm_chart *chart, const struct roof *r)
     const int x_each = (r->x_to - r->x_from) / TICKS_MOST + 1,
               y_each = ((int)r->y_to - r->y_from) / TICKS_MOST + 1;
     char label[TM_FORMAT_BYTES];
+    double until = 0;
 
     for (int d = r->y_from; d <= r->y_to; d += y_each) {
         tm_chart_line(chart, TM_ROLE_GRID, r->left, y_of(r, d), r->right, y_of(r, d));
@@ -149,8 +150,7 @@ static void draw_scales(struct tm_chart *chart, const struct roof *r)
     for (int d = r->x_from; d <= r->x_to; d += x_each) {
         tm_chart_line(chart, TM_ROLE_GRID, x_of(r, d), r->top, x_of(r, d), r->bottom);
         intensity_label(label, d);
-        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, x_of(r, d),
-                        r->bottom + 13, label);
+        tm_chart_label(chart, x_of(r, d), r->bottom + 13, label, &until);
     }
     tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, r->right, r->bottom + 26,
                     "FLOP per byte");

@@ -223,7 +223,9 @@ static void draw_step_points(struct tm_chart *chart, const struct tm_plot *plot,
     struct step_points p = { .summary = summary,
                              .of_hosts = has_several_hosts(summary) ? summary : NULL,
                              .total = total,
-                             .pitch = (plot->right - plot->left) / (double)total };
+                             .pitch = (plot->right - plot->left) / (double)total,
+                             .labelled = plot->left - 8, /* the scale stands left of it */
+                             .told = plot->left - 8 };
 
     for (int pass = 0; pass < 2; pass++) { /* the line below the dots */
         const char *host = NULL;
