@@ -20,10 +20,6 @@ enum {
 /* A part has to hold its rows and an event: a few hundred bytes for each row. */
 enum { PART_LEAST_KIB = 64 };
 
-/* Table rows are members of the summary, which is in memory: a few hundred bytes each, in about ten
- * tables. */
-enum { ROWS_MOST = 10000 };
-
 /* clang-format off */
 const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_OUTPUT] = {
@@ -90,7 +86,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_ROWS] = {
         "rows", 0, TM_KIND_COUNT, "N", NULL, TM_FOR_REPORT,
         "TRACEMILL_ROWS", "rows", "500",
-        "how many rows a table has at most; one more row holds the rest",
+        "how many rows a table has at most, one more row holds the rest; with --format csv 10,000 if not told",
         offsetof(struct tm_options, rows) },
     [TM_OPTION_FILTER] = {
         "filter", 0, TM_KIND_FILTER, "TERM", NULL, TRACES,
@@ -313,7 +309,7 @@ static tm_status read_count(const struct reading *r)
     const char *at = r->text;
     uint64_t number;
 
-    if (!tm_take_digits(&at, &number) || at[0] || number < 1 || number > ROWS_MOST)
+    if (!tm_take_digits(&at, &number) || at[0] || number < 1 || number > TM_ROWS_MOST)
         return refuse(r, "it is not a whole number from 1 to 10000");
     *(uint64_t *)r->field = number;
     return TM_OK;

@@ -44,6 +44,9 @@ enum tm_split_by { TM_BY_LIMITS, TM_BY_STEP, TM_BY_DEVICE, TM_BY_TIME };
 
 enum tm_color { TM_COLOR_AUTO, TM_COLOR_ALWAYS, TM_COLOR_NEVER };
 
+/* Table rows are members of the summary, which is in memory: a few hundred bytes each, in about ten tables. */
+enum { TM_ROWS_MOST = 10000 };
+
 /* Which steps the figures are about (METRICS "chosen steps"). */
 enum tm_step_choice {
     TM_CHOOSE_AUTO,  /* complete steps that are not warm-up */

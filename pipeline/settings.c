@@ -487,6 +487,9 @@ tm_status tm_settings_apply(const struct tm_setting_set *set, struct tm_options 
         if (st)
             return st;
     }
+    /* who wants tables as data wants them whole */
+    if ((options->formats & TM_FORMAT_CSV) && set->of[TM_OPTION_ROWS].origin == TM_ORIGIN_DEFAULT)
+        options->rows = TM_ROWS_MOST;
     if (set->of[TM_OPTION_STEPS].origin == TM_ORIGIN_FLAG && options->steps != TM_CHOOSE_AUTO &&
         set->of[TM_OPTION_SKIP_STEPS].origin == TM_ORIGIN_FLAG && options->skip_steps >= 0)
         return tm_fail(error, TM_ERR_USAGE, -1,

@@ -4,6 +4,7 @@
  * (signal-safety(7)). */
 #include "pipeline/signals.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -14,12 +15,23 @@ static struct {
     volatile sig_atomic_t used;
 } guarded[TM_SIGNAL_PATHS];
 
+static struct tm_guarded_folder *volatile guarded_folder;
+
+void tm_guarded_folder_remove(const struct tm_guarded_folder *folder)
+{
+    for (int i = 0; i < folder->count; i++)
+        (void)unlinkat(folder->fd, folder->name[i], 0);
+    (void)rmdir(folder->path);
+}
+
 static void end_by_signal(int number)
 {
     for (size_t i = 0; i < TM_SIGNAL_PATHS; i++) {
         if (guarded[i].used)
             (void)unlink(guarded[i].path);
     }
+    if (guarded_folder)
+        tm_guarded_folder_remove(guarded_folder);
     /* SA_RESETHAND gave the signal its default meaning back; the handler still blocks it. */
     sigset_t only;
 
@@ -68,4 +80,15 @@ void tm_signals_release(const char *path)
         if (guarded[i].used && strcmp(guarded[i].path, path) == 0)
             guarded[i].used = 0;
     }
+}
+
+void tm_signals_guard_folder(struct tm_guarded_folder *folder)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    guarded_folder = folder;
+}
+
+void tm_signals_release_folder(void)
+{
+    guarded_folder = NULL;
 }

@@ -13,6 +13,31 @@
  * source: RFC 3629: no surrogates, no overlong forms, nothing past U+10FFFF */
 size_t tm_utf8_next(const char *text, size_t length, uint32_t *code);
 
+/* What takes the place of bytes that are not UTF-8: U+FFFD. */
+#define TM_UTF8_REPLACEMENT "\xef\xbf\xbd"
+enum { TM_UTF8_REPLACEMENT_BYTES = 3 };
+
+/* How many bytes at the begin of a text are valid UTF-8 without NUL. */
+static inline size_t tm_utf8_head(const char *text, size_t length)
+{
+    size_t i = 0;
+
+    while (i < length) {
+        uint32_t code;
+
+        if ((unsigned char)(text[i] - 1) < 0x7f) {
+            i++;
+            continue;
+        }
+        const size_t n = tm_utf8_next(text + i, length - i, &code);
+
+        if (n == 0 || code == 0)
+            break;
+        i += n;
+    }
+    return i;
+}
+
 /* True if all of it is valid; quick where the text is ASCII. */
 bool tm_utf8_is_valid(const char *text, size_t length);
 

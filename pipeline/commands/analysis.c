@@ -11,6 +11,7 @@
 #include "pipeline/commands/memory_file.h"
 #include "pipeline/commands/partial_run.h"
 #include "pipeline/commands/registry.h"
+#include "pipeline/settings.h"
 #include "pipeline/version.h"
 #include "reports/findings/findings.h"
 #include "reports/findings/kpis.h"
@@ -18,12 +19,12 @@
 #include "reports/findings/thresholds.h"
 #include "stages/resolve/classes.h"
 
-enum { STAGES_MOST = 24 };
+enum { STAGES_MOST = 24, SETTING_BYTES = 256 };
 #define PROFILES_SECTION "device-profiles" /* of a partial */
 
 /* The sections of the summary, in its order. */
 static const char *const sections[] = {
-    "report", "input", "environment", "coverage", "window", "steps", "devices", "unused", "total", "gaps", "kernels", "fusion",
+    "report", "settings", "input", "environment", "coverage", "window", "steps", "devices", "unused", "total", "gaps", "kernels", "fusion",
     "occupancy", "programs", "transfers", "ops", "scopes", "collectives", "host", "compile", "memory", "roofline",
     "balance", "fallback", "kpis", "verdict", "findings", "thresholds",
 };
@@ -311,6 +312,22 @@ static void add_report(const struct analysis *a)
     tm_add_bool(report, "redacted", a->options->redact);
 }
 
+/* The choices that the figures and the tables depend on, as the user would type them. */
+static void add_settings(const struct analysis *a)
+{
+    static const enum tm_option_index told[] = { TM_OPTION_STEPS, TM_OPTION_SKIP_STEPS, TM_OPTION_WINDOW,
+                                                 TM_OPTION_GAP_MIN, TM_OPTION_ROWS };
+    struct tm_value *const settings = tm_add_object(a->root, "settings");
+
+    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+        const struct tm_option *option = &tm_option_table[told[i]];
+        const struct tm_setting_set *set = a->options->settings;
+        char text[SETTING_BYTES];
+
+        tm_add_string(settings, option->key, set ? tm_settings_text(set, told[i], text, sizeof(text)) : option->fallback);
+    }
+}
+
 static void begin_summary(struct analysis *a)
 {
     struct tm_value *tool, *input;
@@ -324,6 +341,7 @@ static void begin_summary(struct analysis *a)
         tm_add_null(a->root, sections[i],
                     a->inputs->host_count ? "not worked out by this version" : "no trace was given");
     add_report(a);
+    add_settings(a);
     input = tm_add_object(a->root, "input");
     tm_add_string(input, "run", a->inputs->run_name);
     a->host_list = tm_add_array(input, "hosts");

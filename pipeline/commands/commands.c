@@ -13,7 +13,9 @@ const struct tm_verb tm_verb_table[] = {
         .description =
             "Reads the profile of a run once, in bounded memory, and writes report.html,"
             " report.pdf, report.txt and summary.json into a folder. Older files of these names"
-            " are replaced, each as a whole.\n"
+            " are replaced, each as a whole. --format also gives report.md for pull requests (markdown), the"
+            " folder csv with every table in full (csv), scopes.collapsed for flame graph tools (collapsed),"
+            " run.partial (partial) and trace.pftrace (perfetto).\n"
             "INPUT is a trace file (*.xplane.pb, plain or gzip), the folder of a run, a log"
             " directory that holds runs at any depth, or a .tar, .tar.gz, .tar.zst or .zip of one,"
             " which is read as it is; with several runs, --latest or --run NAME chooses one."

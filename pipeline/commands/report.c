@@ -15,12 +15,15 @@
 #include "pipeline/commands/out_place.h"
 #include "pipeline/doc.h"
 #include "pipeline/terminal.h"
+#include "reports/collapsed/collapsed.h"
+#include "reports/csv/csv.h"
 #include "reports/format/format.h"
 #include "reports/html/html.h"
+#include "reports/markdown/markdown.h"
 #include "reports/pdf/pdf.h"
 #include "reports/text/text.h"
 
-enum { FINDINGS_SHOWN = 3, LINE_BYTES = 256, OUTPUTS_MOST = 8 };
+enum { FINDINGS_SHOWN = 3, LINE_BYTES = 256, OUTPUTS_MOST = 9 };
 
 static tm_status json_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
 {
@@ -30,7 +33,7 @@ static tm_status json_write(struct tm_run *run, const struct tm_doc *doc, FILE *
 struct output {
     enum tm_format format;
     const char *name;
-    tm_status (*write)(struct tm_run *run, const struct tm_doc *doc, FILE *to); /* NULL: see write_content */
+    tm_status (*write)(struct tm_run *run, const struct tm_doc *doc, FILE *to); /* NULL: PDF, partial, trace, tables */
 };
 
 /* What there is to write. */
@@ -45,6 +48,7 @@ struct result {
 struct files {
     struct tm_atomic_file of[OUTPUTS_MOST];
     struct tm_out_file *trace;
+    struct tm_atomic_folder *tables;
 };
 
 static const struct output outputs[] = {
@@ -52,6 +56,9 @@ static const struct output outputs[] = {
     { TM_FORMAT_TEXT, "report.txt", tm_text_write },
     { TM_FORMAT_HTML, "report.html", tm_html_write },
     { TM_FORMAT_PDF, "report.pdf", NULL },
+    { TM_FORMAT_MARKDOWN, "report.md", tm_markdown_write },
+    { TM_FORMAT_CSV, TM_CSV_FOLDER, NULL },
+    { TM_FORMAT_COLLAPSED, "scopes.collapsed", tm_collapsed_write },
     { TM_FORMAT_PARTIAL, "run.partial", NULL },
     { TM_FORMAT_PERFETTO, "trace.pftrace", NULL },
 };
@@ -76,8 +83,22 @@ static tm_status write_content(struct tm_run *run, const struct result *result, 
     return output->write ? output->write(run, result->doc, to) : tm_partial_write(result->partial, to);
 }
 
-static tm_status write_one(struct tm_run *run, const struct result *result, const char *folder,
-                           const struct output *output, struct tm_atomic_file *file)
+/* A folder in the folder. */
+static tm_status write_tables(struct tm_run *run, const struct tm_doc *doc, const char *folder, const char *name,
+                              struct files *files)
+{
+    files->tables = tm_atomic_folder_open(run, folder, name, TM_CSV_INDEX, TM_CSV_INDEX_HEADER);
+    if (!files->tables)
+        return run->error.status;
+    const tm_status st = tm_csv_write(run, doc, files->tables);
+
+    if (st)
+        (void)tm_while(&run->error, "writing '%s/%s'", folder, name);
+    return st;
+}
+
+static tm_status write_file(struct tm_run *run, const struct result *result, const char *folder,
+                            const struct output *output, struct tm_atomic_file *file)
 {
     tm_status st = tm_atomic_open(file, run, folder, output->name);
 
@@ -93,6 +114,18 @@ static tm_status write_one(struct tm_run *run, const struct result *result, cons
     return st;
 }
 
+static tm_status write_one(struct tm_run *run, const struct result *result, const char *folder, size_t at,
+                           struct files *files)
+{
+    const struct output *const output = &outputs[at];
+
+    if (output->format == TM_FORMAT_PERFETTO)
+        return write_trace(result, folder, output->name, files);
+    if (output->format == TM_FORMAT_CSV)
+        return write_tables(run, result->doc, folder, output->name, files);
+    return write_file(run, result, folder, output, &files->of[at]);
+}
+
 static tm_status commit_files(struct files *files)
 {
     tm_status st = TM_OK;
@@ -101,6 +134,8 @@ static tm_status commit_files(struct files *files)
         if (files->of[i].stream)
             st = tm_atomic_commit(&files->of[i]);
     }
+    if (!st && files->tables)
+        st = tm_atomic_folder_commit(files->tables);
     return !st && files->trace ? tm_out_file_commit(files->trace, NULL) : st;
 }
 
@@ -110,18 +145,16 @@ static tm_status write_files(struct tm_run *run, const struct result *result, co
     struct files files = { .trace = NULL };
     tm_status st = tm_make_folder(run, folder);
 
-    for (size_t i = 0; i < OUTPUT_COUNT && !st; i++) {
-        if (!(formats & (uint32_t)outputs[i].format))
-            continue;
-        st = outputs[i].format == TM_FORMAT_PERFETTO ? write_trace(result, folder, outputs[i].name, &files) :
-                                                       write_one(run, result, folder, &outputs[i], &files.of[i]);
-    }
+    for (size_t i = 0; i < OUTPUT_COUNT && !st; i++)
+        if (formats & (uint32_t)outputs[i].format)
+            st = write_one(run, result, folder, i, &files);
     if (!st && files.trace)
         st = tm_conversion_judge(result->conversion, "report");
     if (!st)
         st = commit_files(&files);
     for (size_t i = 0; i < OUTPUT_COUNT; i++)
         tm_atomic_abort(&files.of[i]);
+    tm_atomic_folder_free(files.tables);
     tm_out_file_free(files.trace);
     return st;
 }
@@ -217,7 +250,7 @@ static void print_closing(const struct tm_value *summary, const char *folder,
     (void)fputs(": ", stdout);
     for (size_t i = 0; i < OUTPUT_COUNT; i++) {
         if (options->formats & (uint32_t)outputs[i].format) {
-            (void)printf("%s%s", comma, outputs[i].name);
+            (void)printf("%s%s%s", comma, outputs[i].name, outputs[i].format == TM_FORMAT_CSV ? "/" : "");
             comma = ", ";
         }
     }

@@ -65,13 +65,12 @@ static const struct unit byte_units[] = {
     { "GiB", 0x1p30 }, { "TiB", 0x1p40 }, { "PiB", 0x1p50 },
 };
 
-/* All labels of an axis have one unit, the largest one that its end reaches. */
-char *tm_axis_label(const struct tm_axis *axis, int index, char *out)
+/* All values of an axis have one unit, the largest one that its end reaches. */
+char *tm_axis_text(const struct tm_axis *axis, double value, char *out)
 {
     const struct unit *units = axis->kind == TM_AXIS_TIME ? time_units : byte_units;
     const size_t count = axis->kind == TM_AXIS_TIME ? sizeof(time_units) / sizeof(time_units[0])
                                                     : sizeof(byte_units) / sizeof(byte_units[0]);
-    const double value = tm_axis_tick(axis, index);
     size_t chosen = 0;
     int decimals = 0;
 
@@ -87,4 +86,9 @@ char *tm_axis_label(const struct tm_axis *axis, int index, char *out)
     (void)snprintf(out, TM_FORMAT_BYTES, "%.*f %s", decimals, value / units[chosen].size,
                    units[chosen].name);
     return out;
+}
+
+char *tm_axis_label(const struct tm_axis *axis, int index, char *out)
+{
+    return tm_axis_text(axis, tm_axis_tick(axis, index), out);
 }

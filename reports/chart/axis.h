@@ -30,6 +30,8 @@ double tm_axis_place(const struct tm_axis *axis, double value);
 /* Number of ticks, and the value and label of one: "0", "2 ms", "1.5 GiB". */
 int tm_axis_ticks(const struct tm_axis *axis);
 double tm_axis_tick(const struct tm_axis *axis, int index);
+/* A value with as many decimals as the step of the axis needs. */
+char *tm_axis_text(const struct tm_axis *axis, double value, char *out); /* out: TM_FORMAT_BYTES */
 char *tm_axis_label(const struct tm_axis *axis, int index, char *out); /* out: TM_FORMAT_BYTES */
 
 #endif

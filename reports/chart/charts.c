@@ -4,6 +4,7 @@
  * the caption says of how many. */
 #include "reports/chart/charts.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,34 @@ void tm_chart_cut_name(char *out, size_t out_bytes, const char *name)
 
     (void)tm_format_visible(seen, sizeof(seen), name, strlen(name));
     (void)tm_format_middle(out, out_bytes, seen, TM_CHART_NAME_CHARS);
+}
+
+void tm_chart_fit(char *text, size_t text_bytes, enum tm_text_size size, double room)
+{
+    enum { CHARS_LEAST = 5 };
+    char whole[512];
+
+    (void)snprintf(whole, sizeof(whole), "%s", text);
+    for (size_t chars = tm_format_length(whole); tm_chart_text_width(text, size) > room; chars--) {
+        if (chars <= CHARS_LEAST) {
+            text[0] = 0;
+            return;
+        }
+        if (text_bytes > 4 * chars)
+            (void)tm_format_middle(text, text_bytes, whole, chars - 1);
+    }
+}
+
+void tm_chart_label(struct tm_chart *chart, double x, double y, const char *text, double *until)
+{
+    static const double space = 8;
+    const double half = tm_chart_text_width(text, TM_TEXT_SMALL) / 2;
+    const double middle = fmax(fmin(x, chart->width - half), half);
+
+    if ((*until > 0 && middle - half < *until + space) || fabs(middle - x) > half)
+        return;
+    tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, middle, y, text);
+    *until = middle + half;
 }
 
 void tm_chart_add_caption(struct tm_chart *chart, const char *format, ...)
@@ -42,6 +71,12 @@ static const struct maker {
     [TM_CHART_SCOPES] = { tm_count_scopes, tm_draw_scopes },
     [TM_CHART_ROOFLINE] = { tm_count_roofline, tm_draw_roofline },
     [TM_CHART_MEMORY] = { tm_count_memory, tm_draw_memory },
+    [TM_CHART_UTILIZATION] = { tm_count_utilization, tm_draw_utilization },
+    [TM_CHART_OCCUPANCY] = { tm_count_occupancy, tm_draw_occupancy },
+    [TM_CHART_COLLECTIVES] = { tm_count_collectives, tm_draw_collectives },
+    [TM_CHART_SKEW] = { tm_count_skew, tm_draw_skew },
+    [TM_CHART_BALANCE] = { tm_count_balance, tm_draw_balance },
+    [TM_CHART_TRANSFERS] = { tm_count_transfers, tm_draw_transfers },
 };
 
 size_t tm_charts_count(enum tm_chart_kind kind, const struct tm_value *summary)

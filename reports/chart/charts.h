@@ -19,6 +19,12 @@ enum tm_chart_kind {
     TM_CHART_SCOPES,     /* device time by scope, what is in it below it */
     TM_CHART_ROOFLINE,   /* what operations compute per second and per byte, under the peaks */
     TM_CHART_MEMORY,     /* bytes in use over time: one chart per allocator */
+    TM_CHART_UTILIZATION, /* how busy each device is over time */
+    TM_CHART_OCCUPANCY,   /* occupancy of kernels, by their length and time */
+    TM_CHART_COLLECTIVES, /* exposed and hidden time by kind */
+    TM_CHART_SKEW,        /* how late each device comes to collectives */
+    TM_CHART_BALANCE,     /* what each device computes, beside their mean */
+    TM_CHART_TRANSFERS,   /* exposed and hidden time of copies by direction */
     TM_CHART_KINDS
 };
 

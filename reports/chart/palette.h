@@ -16,6 +16,7 @@ enum tm_role {
     TM_ROLE_COPY_P2P,
     TM_ROLE_COPY_D2D,
     TM_ROLE_COPY_OTHER,
+    TM_ROLE_HIDDEN, /* of a collective or a copy: what other work runs beside */
     /* Idle by cause, in the order of the summary. */
     TM_ROLE_IDLE_DEVICE_WAIT,
     TM_ROLE_IDLE_LAUNCH,
@@ -37,6 +38,12 @@ enum tm_role {
     TM_ROLE_PASS_FORWARD,
     TM_ROLE_PASS_BACKWARD,
     TM_ROLE_PASS_OTHER,
+    /* How busy a device is, from hardly to always: steps of one hue. */
+    TM_ROLE_USE_0,
+    TM_ROLE_USE_1,
+    TM_ROLE_USE_2,
+    TM_ROLE_USE_3,
+    TM_ROLE_USE_4,
     /* Everything else. */
     TM_ROLE_SERIES, /* one series of data without a meaning of its own */
     TM_ROLE_AREA,   /* the area below that series */

@@ -4,16 +4,22 @@
  * the legend and the table. */
 #include "reports/chart/parts.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "reports/chart/axis.h"
+#include "reports/chart/legend.h"
+#include "reports/chart/makers.h"
+#include "reports/chart/outliers.h"
 #include "reports/format/format.h"
 
 /* Points. */
-static const double row_pitch = 22, row_bar = 14, column_height = 190, legend_pitch = 15,
-                    axis_room = 22, swatch = 8, seam = 0.6;
+static const double row_pitch = 22, row_bar = 14, column_height = 190, axis_room = 22, seam = 0.6;
+static const double break_at = 0.82; /* of the length of a bar that is cut */
+enum { BARS_MOST = 64 };
+static_assert((int)TM_CHART_BARS_MOST <= (int)BARS_MOST && (int)TM_CHART_DEVICES_MOST <= (int)BARS_MOST, "any chart");
 
 static void add_part(struct tm_parts *parts, enum tm_role role, const struct tm_value *ps)
 {
@@ -99,52 +105,80 @@ static void find_used(const struct tm_bar *bars, int count, bool *used)
             used[role] |= bars[i].parts.ps[role] > 0;
 }
 
-/* Draw swatches and labels in lines from the top.  out: the height they took */
+/* The legend of the roles in use.  out: the height it took */
 static double draw_legend(struct tm_chart *chart, const bool *used)
 {
-    double x = 0, y = 0;
+    struct tm_legend_entry entries[TM_PARTS_MOST];
+    int count = 0;
 
-    for (int role = 0; role < TM_PARTS_MOST; role++) {
-        const char *label = tm_palette[role].label;
-        const double width = swatch + 4 + tm_chart_text_width(label, TM_TEXT_SMALL) + 14;
+    for (int role = 0; role < TM_PARTS_MOST; role++)
+        if (used[role])
+            entries[count++] = (struct tm_legend_entry){ (enum tm_role)role, tm_palette[role].label };
+    return tm_legend_draw(chart, entries, count, 0);
+}
 
-        if (!used[role])
-            continue;
-        if (x > 0 && x + width > chart->width) {
-            x = 0;
-            y += legend_pitch;
-        }
-        tm_chart_rect(chart, (enum tm_role)role, x, y + 1, swatch, swatch);
-        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, x + swatch + 4,
-                        y + swatch, label);
-        x += width;
+/* How far the scale goes, and whether bars are longer than that. */
+static double scale_end(const struct tm_bar *bars, int count, bool *is_cut)
+{
+    double totals[BARS_MOST], most = 0, end;
+
+    for (int i = 0; i < count; i++) {
+        totals[i] = (double)bars[i].parts.total_ps;
+        most = fmax(most, totals[i]);
     }
-    return y + legend_pitch + 6;
+    end = tm_without_outliers(totals, (size_t)count);
+    *is_cut = end < most;
+    return *is_cut ? end * 1.3 : most;
 }
 
-static double longest(const struct tm_bar *bars, int count)
+/* Two strokes of paper across a bar that is longer than the scale. */
+static void draw_break(struct tm_chart *chart, bool upwards, struct tm_point at, double thick)
 {
-    int64_t most = 0;
+    static const double lean = 3, stroke = 2.4, apart = 4.5, over = 1;
 
-    for (int i = 0; i < count; i++)
-        if (bars[i].parts.total_ps > most)
-            most = bars[i].parts.total_ps;
-    return (double)most;
+    for (int i = 0; i < 2; i++) {
+        const double along = i * apart;
+
+        tm_chart_path(chart, TM_MARK_POLYGON, TM_ROLE_PAPER, 0);
+        for (int corner = 0; corner < 4; corner++) {
+            const bool is_far = corner == 1 || corner == 2;
+            const double a = along + (corner >= 2 ? stroke : 0) + (is_far ? lean : 0);
+            const double across = is_far ? thick + over : -over;
+
+            tm_chart_point(chart, upwards ? at.x + across : at.x + a, upwards ? at.y - a : at.y + across);
+        }
+    }
 }
 
-/* Draw the parts of one bar along its scale.
- * in:     across, thick  where the bar lies across the scale */
-static void draw_bar(struct tm_chart *chart, const struct tm_axis *axis, const struct tm_bar *bar,
-                     double across, double thick)
+/* Where a bar lies on the page. */
+struct place {
+    double across, thick; /* across the scale */
+    bool is_plain;        /* of one figure */
+};
+
+static void tell_part(struct tm_chart *chart, const struct tm_bar *bar, int role, bool is_plain)
 {
-    char part_text[TM_FORMAT_BYTES], total_text[TM_FORMAT_BYTES];
+    char part[TM_FORMAT_BYTES], total[TM_FORMAT_BYTES];
+
+    if (is_plain)
+        tm_chart_open(chart, "%s: %s", bar->name, bar->note);
+    else
+        tm_chart_open(chart, "%s, %s: %s of %s", bar->name, tm_palette[role].label,
+                      tm_format_time(part, bar->parts.ps[role]), tm_format_time(total, bar->parts.total_ps));
+}
+
+/* Draw the parts of one bar along its scale.  The parts of one that is cut keep their shares.  out: where it ends */
+static double draw_bar(struct tm_chart *chart, const struct tm_axis *axis, const struct tm_bar *bar,
+                       const struct place *place)
+{
     const bool upwards = axis->length < 0;
+    const double total = (double)bar->parts.total_ps, shown = fmin(total, axis->to);
+    const double end = tm_axis_place(axis, shown), start = tm_axis_place(axis, 0);
     double done = 0;
 
-    tm_format_time(total_text, bar->parts.total_ps);
     for (int role = 0; role < TM_PARTS_MOST; role++) {
         const double ps = (double)bar->parts.ps[role];
-        const double from = tm_axis_place(axis, done), to = tm_axis_place(axis, done + ps);
+        const double from = start + (end - start) * done / total, to = start + (end - start) * (done + ps) / total;
         double length = fabs(to - from);
 
         if (ps <= 0)
@@ -154,92 +188,140 @@ static void draw_bar(struct tm_chart *chart, const struct tm_axis *axis, const s
             continue; /* not visible at any zoom of a page */
         if (length > 4 * seam)
             length -= seam; /* paper between neighbours: parts are told apart without their hue */
-        tm_chart_open(chart, "%s, %s: %s of %s", bar->name, tm_palette[role].label,
-                      tm_format_time(part_text, bar->parts.ps[role]), total_text);
+        tell_part(chart, bar, role, place->is_plain);
         if (upwards)
-            tm_chart_rect(chart, (enum tm_role)role, across, from - length, thick, length);
+            tm_chart_rect(chart, (enum tm_role)role, place->across, from - length, place->thick, length);
         else
-            tm_chart_rect(chart, (enum tm_role)role, from, across, length, thick);
+            tm_chart_rect(chart, (enum tm_role)role, from, place->across, length, place->thick);
         tm_chart_close(chart);
     }
+    if (shown < total)
+        draw_break(chart, upwards,
+                   upwards ? (struct tm_point){ place->across, start + (end - start) * break_at }
+                           : (struct tm_point){ start + (end - start) * break_at, place->across },
+                   place->thick);
+    return end;
 }
 
-void tm_parts_rows(struct tm_chart *chart, const struct tm_bar *bars, int count)
+/* Room for names on the left and notes on the right; a scale between them with its lines and labels. */
+static void begin_rows(struct tm_chart *chart, struct tm_axis *axis, const struct tm_bar *bars, int count, double top)
 {
-    struct tm_axis axis;
-    bool used[TM_PARTS_MOST];
+    const double bottom = top + count * row_pitch;
+    double names = 0, notes = 0;
     char label[TM_FORMAT_BYTES];
-    double names = 0, notes = 0, top;
 
-    find_used(bars, count, used);
     for (int i = 0; i < count; i++) {
         names = fmax(names, tm_chart_text_width(bars[i].name, TM_TEXT_NORMAL));
         notes = fmax(notes, tm_chart_text_width(bars[i].note, TM_TEXT_SMALL));
     }
     names = fmin(names, chart->width * 0.35) + 8;
-    notes = fmin(notes, chart->width * 0.3) + 8;
-    top = draw_legend(chart, used);
-    tm_axis_choose(&axis, TM_AXIS_TIME, 0, longest(bars, count), 5, true);
-    axis.at = names;
-    axis.length = chart->width - names - notes;
-    for (int i = 0; i < tm_axis_ticks(&axis); i++) {
-        const double x = tm_axis_place(&axis, tm_axis_tick(&axis, i));
+    notes = fmax(fmin(notes, chart->width * 0.35) + 8, 30); /* half a label of the scale */
+    axis->at = names;
+    axis->length = chart->width - names - notes;
+    for (int i = 0; i < tm_axis_ticks(axis); i++) {
+        const double x = tm_axis_place(axis, tm_axis_tick(axis, i));
 
-        tm_chart_line(chart, TM_ROLE_GRID, x, top, x, top + count * row_pitch);
-        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, i ? TM_ANCHOR_MIDDLE : TM_ANCHOR_START,
-                        x, top + count * row_pitch + 11, tm_axis_label(&axis, i, label));
+        tm_chart_line(chart, TM_ROLE_GRID, x, top, x, bottom);
+        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, i ? TM_ANCHOR_MIDDLE : TM_ANCHOR_START, x, bottom + 11,
+                        tm_axis_label(axis, i, label));
     }
-    for (int i = 0; i < count; i++) {
-        const double y = top + i * row_pitch + (row_pitch - row_bar) / 2;
-        const double end = tm_axis_place(&axis, (double)bars[i].parts.total_ps);
-
-        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_NORMAL, TM_ANCHOR_END, names - 8,
-                        y + row_bar - 3.5, bars[i].name);
-        draw_bar(chart, &axis, &bars[i], y, row_bar);
-        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, end + 6,
-                        y + row_bar - 4, bars[i].note);
-    }
-    chart->height = top + count * row_pitch + axis_room;
+    chart->height = bottom + axis_room;
 }
 
-void tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struct tm_bar *bars,
-                      int count)
+static void draw_row(struct tm_chart *chart, const struct tm_axis *axis, const struct tm_bar *bar,
+                     const struct place *place)
 {
+    const double end = draw_bar(chart, axis, bar, place);
+    char text[sizeof(bar->name)];
+
+    (void)snprintf(text, sizeof(text), "%s", bar->name);
+    tm_chart_fit(text, sizeof(text), TM_TEXT_NORMAL, axis->at - 8);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_NORMAL, TM_ANCHOR_END, axis->at - 8, place->across + row_bar - 3.5,
+                    text);
+    (void)snprintf(text, sizeof(text), "%s", bar->note);
+    tm_chart_fit(text, sizeof(text), TM_TEXT_SMALL, chart->width - end - 6);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, end + 6, place->across + row_bar - 4, text);
+}
+
+bool tm_parts_rows(struct tm_chart *chart, const struct tm_bar *bars, int count)
+{
+    bool used[TM_PARTS_MOST], is_cut;
     struct tm_axis axis;
-    bool used[TM_PARTS_MOST];
-    char label[TM_FORMAT_BYTES];
-    double top, left = 0, pitch, labelled = 0;
+    double top;
 
     find_used(bars, count, used);
-    top = draw_legend(chart, used) + 4;
-    tm_axis_choose(&axis, TM_AXIS_TIME, 0, longest(bars, count), 4, false);
-    axis.at = top + column_height;
-    axis.length = -column_height;
-    for (int i = 0; i < tm_axis_ticks(&axis); i++)
-        left = fmax(left, tm_chart_text_width(tm_axis_label(&axis, i, label), TM_TEXT_SMALL));
-    left = fmax(left, tm_chart_text_width(axis_name, TM_TEXT_SMALL)) + 6;
-    for (int i = 0; i < tm_axis_ticks(&axis); i++) {
-        const double y = tm_axis_place(&axis, tm_axis_tick(&axis, i));
+    top = draw_legend(chart, used);
+    tm_axis_choose(&axis, TM_AXIS_TIME, 0, scale_end(bars, count, &is_cut), 5, true);
+    begin_rows(chart, &axis, bars, count, top);
+    for (int i = 0; i < count; i++)
+        draw_row(chart, &axis, &bars[i], &(struct place){ top + i * row_pitch + (row_pitch - row_bar) / 2, row_bar, false });
+    return is_cut;
+}
+
+void tm_plain_rows(struct tm_chart *chart, const struct tm_bar *bars, int count, double level, const char *level_name)
+{
+    const double top = level_name ? 14 : 2;
+    struct tm_axis axis;
+    double most = level_name ? level : 0;
+
+    for (int i = 0; i < count; i++)
+        most = fmax(most, (double)bars[i].parts.total_ps);
+    tm_axis_choose(&axis, TM_AXIS_TIME, 0, most, 5, true);
+    begin_rows(chart, &axis, bars, count, top);
+    for (int i = 0; i < count; i++)
+        draw_row(chart, &axis, &bars[i], &(struct place){ top + i * row_pitch + (row_pitch - row_bar) / 2, row_bar, true });
+    if (level_name) {
+        const double x = tm_axis_place(&axis, level), half = tm_chart_text_width(level_name, TM_TEXT_SMALL) / 2;
+
+        tm_chart_dashed(chart, TM_ROLE_TEXT, x, top, x, top + count * row_pitch);
+        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE,
+                        fmin(fmax(x, half), chart->width - half), top - 4, level_name);
+    }
+}
+
+/* The scale of columns on the left, and what the columns are.  out: where they begin */
+static double begin_columns(struct tm_chart *chart, const struct tm_axis *axis, const char *axis_name)
+{
+    double left = tm_chart_text_width(axis_name, TM_TEXT_SMALL);
+    char label[TM_FORMAT_BYTES];
+
+    for (int i = 0; i < tm_axis_ticks(axis); i++)
+        left = fmax(left, tm_chart_text_width(tm_axis_label(axis, i, label), TM_TEXT_SMALL));
+    left += 6;
+    for (int i = 0; i < tm_axis_ticks(axis); i++) {
+        const double y = tm_axis_place(axis, tm_axis_tick(axis, i));
 
         tm_chart_line(chart, TM_ROLE_GRID, left, y, chart->width, y);
         tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, left - 5, y + 3,
-                        tm_axis_label(&axis, i, label));
+                        tm_axis_label(axis, i, label));
     }
-    tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, left - 5, axis.at + 15,
-                    axis_name);
+    tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, left - 5, axis->at + 15, axis_name);
+    return left;
+}
+
+bool tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struct tm_bar *bars, int count)
+{
+    static const double bar_part = 0.76;
+    bool used[TM_PARTS_MOST], is_cut;
+    struct tm_axis axis;
+    double left, pitch, labelled = 0, told = 0;
+
+    find_used(bars, count, used);
+    tm_axis_choose(&axis, TM_AXIS_TIME, 0, scale_end(bars, count, &is_cut), 4, false);
+    axis.at = draw_legend(chart, used) + 8 + column_height;
+    axis.length = -column_height;
+    left = begin_columns(chart, &axis, axis_name);
     pitch = (chart->width - left) / count;
     for (int i = 0; i < count; i++) {
-        const double x = left + pitch * i + pitch * 0.12, middle = left + pitch * (i + 0.5);
-        const double half = tm_chart_text_width(bars[i].label, TM_TEXT_SMALL) / 2;
+        const struct place place = { left + pitch * (i + (1 - bar_part) / 2), pitch * bar_part, false };
+        const double middle = left + pitch * (i + 0.5), end = draw_bar(chart, &axis, &bars[i], &place);
 
-        draw_bar(chart, &axis, &bars[i], x, pitch * 0.76);
-        if ((i > 0 && middle - half < labelled) || middle + half > chart->width)
-            continue; /* no room beside the label before */
-        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, middle, axis.at + 15,
-                        bars[i].label);
-        labelled = middle + half + 8;
+        tm_chart_label(chart, middle, axis.at + 15, bars[i].label, &labelled);
+        if ((double)bars[i].parts.total_ps > axis.to)
+            tm_chart_label(chart, middle, end - 3, bars[i].note, &told);
     }
     chart->height = axis.at + axis_room;
+    return is_cut;
 }
 
 void tm_parts_table(struct tm_chart *chart, const char *first, const struct tm_bar *bars, int count)

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "reports/chart/spots.h"
 #include "reports/format/format.h"
 
 enum {
-    DOTS_MOST = 200,
     LOOKED_AT = 400,
     NAMED = 5,
     TABLE_ROWS = 60,
@@ -20,7 +20,7 @@ enum {
 #define ROOM_ABOVE 0.25 /* of a decade */
 static const double left_room = 74, right_room = 14, top_room = 16, bottom_room = 32,
                     plot_height = 250;
-static const double dot_least = 2, dot_most = 8, label_height = 10;
+static const double dot_least = 2, dot_most = 8;
 
 /* The roof of one device, and the decades that are drawn. */
 struct roof {
@@ -30,16 +30,10 @@ struct roof {
     double left, right, top, bottom;
 };
 
-/* A dot, with its radius as width, or a label that was put down. */
-struct box {
-    double x, y, width;
-};
-
 /* What is drawn inside the plot. */
 struct marks {
-    struct box dot[DOTS_MOST], label[NAMED];
-    const struct tm_value *op[DOTS_MOST];
-    int dots, labels;
+    struct tm_spots spots;
+    const struct tm_value *op[TM_SPOTS_MOST];
 };
 
 static bool has_roof(const struct tm_value *device)
@@ -173,46 +167,10 @@ static void draw_roof(struct tm_chart *chart, const struct roof *r, const char *
                     tm_format_rate(rate, r->bandwidth));
 }
 
-static bool covers(const struct box *label, const struct marks *m)
-{
-    for (int i = 0; i < m->labels; i++)
-        if (fabs(m->label[i].y - label->y) < label_height &&
-            label->x < m->label[i].x + m->label[i].width && m->label[i].x < label->x + label->width)
-            return true;
-    for (int i = 0; i < m->dots; i++) {
-        const struct box *dot = &m->dot[i];
-
-        if (dot->x + dot->width > label->x && dot->x - dot->width < label->x + label->width &&
-            dot->y + dot->width > label->y - label_height && dot->y - dot->width < label->y)
-            return true;
-    }
-    return false;
-}
-
-/* Beside its dot, where there is room and nothing else stands. */
-static void name_dot(struct tm_chart *chart, const struct roof *r, struct marks *m, int at)
-{
-    const struct box *dot = &m->dot[at];
-    char name[TM_CHART_NAME_BYTES];
-    struct box label;
-
-    tm_chart_cut_name(name, sizeof(name), tm_text(tm_get(m->op[at], "name")));
-    label = (struct box){ .y = dot->y + 3, .width = tm_chart_text_width(name, TM_TEXT_SMALL) };
-    for (int side = 0; side < 2; side++) {
-        label.x = side == 0 ? dot->x + dot->width + 3 : dot->x - dot->width - 3 - label.width;
-        if (label.x < r->left || label.x + label.width > r->right || covers(&label, m))
-            continue;
-        m->label[m->labels++] = label;
-        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, label.x, label.y,
-                        name);
-        return;
-    }
-}
-
-static struct box draw_dot(struct tm_chart *chart, const struct roof *r, const struct tm_value *op)
+static struct tm_spot draw_dot(struct tm_chart *chart, const struct roof *r, const struct tm_value *op)
 {
     const double share = fmin(fmax(tm_double(tm_get(op, "self_share_pct")), 0), 100) / 100;
-    const struct box dot = { x_of(r, log_of(op, "intensity")),
+    const struct tm_spot dot = { x_of(r, log_of(op, "intensity")),
                              fmax(y_of(r, log_of(op, "flop_rate")), r->top),
                              fmax(dot_least, dot_most * sqrt(share)) };
     char rate[TM_FORMAT_BYTES], intensity[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES],
@@ -244,18 +202,26 @@ static void add_table_row(struct tm_chart *chart, const struct tm_value *op)
 static void draw_dots(struct tm_chart *chart, const struct roof *r, struct marks *m,
                       const struct tm_value *device, const struct tm_value *rows)
 {
-    for (size_t i = 0; i < tm_length(rows) && i < LOOKED_AT && m->dots < DOTS_MOST; i++) {
+    struct tm_spots *spots = &m->spots;
+
+    spots->left = r->left;
+    spots->right = r->right;
+    for (size_t i = 0; i < tm_length(rows) && i < LOOKED_AT && spots->dots < TM_SPOTS_MOST; i++) {
         const struct tm_value *op = tm_at(rows, i);
 
         if (!is_drawn(op, device))
             continue;
-        m->op[m->dots] = op;
-        m->dot[m->dots] = draw_dot(chart, r, op);
-        if (m->dots++ < TABLE_ROWS)
+        m->op[spots->dots] = op;
+        spots->dot[spots->dots] = draw_dot(chart, r, op);
+        if (spots->dots++ < TABLE_ROWS)
             add_table_row(chart, op);
     }
-    for (int i = 0; i < m->dots && i < NAMED; i++) /* those that take most time */
-        name_dot(chart, r, m, i);
+    for (int i = 0; i < spots->dots && i < NAMED; i++) { /* those that take most time */
+        char name[TM_CHART_NAME_BYTES];
+
+        tm_chart_cut_name(name, sizeof(name), tm_text(tm_get(m->op[i], "name")));
+        tm_spots_name(chart, spots, i, name);
+    }
 }
 
 void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary, size_t index)
@@ -267,7 +233,7 @@ void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary, si
                       .right = chart->width - right_room,
                       .top = top_room,
                       .bottom = top_room + plot_height };
-    struct marks marks = { .dots = 0 };
+    struct marks marks = { .spots = { .dots = 0 } };
 
     (void)index;
     choose_decades(&r, device, rows);
@@ -285,5 +251,5 @@ void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary, si
                    "%d operation%s whose cost is known, larger dots for more time; the roof is "
                    "what a device can do: left of its "
                    "corner the memory limits it, right of it computing.",
-                   marks.dots, marks.dots == 1 ? "" : "s");
+                   marks.spots.dots, marks.spots.dots == 1 ? "" : "s");
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reports/chart/legend.h"
 #include "reports/format/format.h"
 
 enum { LEVELS_MOST = 8, BOXES_MOST = 400, TABLE_ROWS = 60, NAME_BYTES = 160, SCOPE_DEPTH_MOST = 64 };
@@ -132,19 +133,22 @@ static void draw_legend(struct tm_chart *chart, const struct tm_value *passes, d
     } entries[] = { { "forward", TM_ROLE_PASS_FORWARD },
                     { "backward", TM_ROLE_PASS_BACKWARD },
                     { "other", TM_ROLE_PASS_OTHER } };
-    double x = 0;
+    enum { ENTRIES = sizeof(entries) / sizeof(entries[0]) };
+    struct tm_legend_entry shown[ENTRIES];
+    char texts[ENTRIES][96], time[TM_FORMAT_BYTES];
+    int count = 0;
 
-    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+    for (int i = 0; i < ENTRIES; i++) {
         const int64_t ps = tm_int(tm_get(passes, entries[i].key));
-        char text[96], time[TM_FORMAT_BYTES];
 
         if (ps <= 0)
             continue;
-        (void)snprintf(text, sizeof(text), "%s %s", tm_palette[entries[i].role].label, tm_format_time(time, ps));
-        tm_chart_rect(chart, entries[i].role, x, y - 8, 9, 9);
-        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, x + 14, y, text);
-        x += 14 + tm_chart_text_width(text, TM_TEXT_SMALL) + 16;
+        (void)snprintf(texts[count], sizeof(texts[0]), "%s %s", tm_palette[entries[i].role].label,
+                       tm_format_time(time, ps));
+        shown[count] = (struct tm_legend_entry){ entries[i].role, texts[count] };
+        count++;
     }
+    (void)tm_legend_draw(chart, shown, count, y);
 }
 
 void tm_draw_scopes(struct tm_chart *chart, const struct tm_value *summary, size_t index)
@@ -167,7 +171,7 @@ void tm_draw_scopes(struct tm_chart *chart, const struct tm_value *summary, size
         draw_row(&p, tm_at(rows, i));
     chart->height = (double)p.levels * (box_height + box_gap) + (p.has_passes ? legend_room : 2);
     if (p.has_passes) {
-        draw_legend(chart, tm_get(scopes, "passes"), chart->height - 6);
+        draw_legend(chart, tm_get(scopes, "passes"), chart->height - legend_room + 4);
         tm_chart_add_caption(chart, " A scope has a box for each pass.");
     }
     if (unscoped > 0)

@@ -155,10 +155,8 @@ void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary, size_
     if (tm_length(tm_get(summary, "devices")) > 1)
         tm_chart_add_caption(chart, " Of several devices the slowest one is shown.");
     add_left_out(chart, steps, total);
-    if (count <= ROWS_MOST)
-        tm_parts_rows(chart, bars, count);
-    else
-        tm_parts_columns(chart, "step", bars, count);
+    if (count <= ROWS_MOST ? tm_parts_rows(chart, bars, count) : tm_parts_columns(chart, "step", bars, count))
+        tm_chart_add_caption(chart, TM_CHART_CUT_BARS);
     tm_parts_table(chart, "step", bars, count);
 }
 

@@ -70,12 +70,14 @@ static const struct titled sources[] = {
 };
 
 static const struct titled directions[] = {
-    { "h2d", "host to device" },  { "d2h", "device to host" }, { "p2p", "device to device" },
-    { "d2d", "within a device" }, { "other", "other" },
+    { "h2d", "host to device" },
+    { "d2h", "device to host" },
+    { "p2p", "device to device" },
+    { "d2d", "within a device" },
 };
 
 static const struct titled terms[] = {
-    { "compute", "computing" },     /* bounds */
+    { "compute", "computing" }, /* bounds */
     { "none", "nothing" },
     { "unknown", "not known" },
     { "shared_memory", "shared memory" }, /* limits of the occupancy */
@@ -98,13 +100,22 @@ static const char *title_of(const struct titled *list, size_t count, const char 
 /* A text in the words of its kind. */
 static const char *worded(enum tm_cell_kind kind, const char *text, const struct tm_value *summary)
 {
-    return kind == TM_CELL_DEVICE    ? tm_shown_device(summary, text) :
-           kind == TM_CELL_HOST      ? tm_shown_host(summary, text) :
-           kind == TM_CELL_CAUSE     ? tm_cause_title(text) :
-           kind == TM_CELL_SOURCE    ? TITLE_OF(sources, text) :
-           kind == TM_CELL_DIRECTION ? TITLE_OF(directions, text) :
-           kind == TM_CELL_TERM      ? TITLE_OF(terms, text) :
-                                       text;
+    switch (kind) {
+    case TM_CELL_DEVICE:
+        return tm_shown_device(summary, text);
+    case TM_CELL_HOST:
+        return tm_shown_host(summary, text);
+    case TM_CELL_CAUSE:
+        return tm_cause_title(text);
+    case TM_CELL_DIRECTION:
+        return TITLE_OF(directions, text);
+    case TM_CELL_SOURCE:
+        return TITLE_OF(sources, text);
+    case TM_CELL_TERM:
+        return TITLE_OF(terms, text);
+    default:
+        return text;
+    }
 }
 
 /* A value of any type where a text is expected: a number that is a name has no separators. */

@@ -10,7 +10,7 @@ static void say_totals(const struct tm_content *content, const struct tm_value *
         { "Exposed time", "total.exposed_ps", TM_CELL_TIME },
         { "Overlapped with compute", "total.overlap_pct", TM_CELL_PCT },
         { "Data", "total.bytes", TM_CELL_BYTES },
-        { "Of unknown size", "total.unknown_bytes_count", TM_CELL_COUNT },
+        { "Of unknown size", "total.unknown_bytes_count", TM_CELL_COUNT | TM_WIDE },
     };
 
     tm_say_facts(content, "collective-facts", TM_FACTS(facts), collectives);

@@ -13,7 +13,7 @@ static void say_facts(const struct tm_content *content, const struct tm_value *c
         { "Longest", "longest_ps", TM_CELL_TIME },
         { "Inside chosen steps", "inside_steps.count", TM_CELL_COUNT },
         { "Time inside chosen steps", "inside_steps.total_ps", TM_CELL_TIME },
-        { "Counted by the events of", "source", TM_CELL_WORD },
+        { "Counted by the events of", "source", TM_CELL_WORD | TM_WIDE },
     };
 
     tm_say_facts(content, "compile-facts", TM_FACTS(facts), compile);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Environment: versions of what ran, and the devices that it had. */
+#include <string.h>
+
 #include "reports/content/say.h"
 
 static const struct tm_column host_columns[] = {
@@ -57,10 +59,10 @@ static void say_dates(const struct tm_content *content, const struct tm_value *h
         tm_format_date(begin, tm_int(tm_get(first, "begin_ns")));
     if (tm_has(tm_get(first, "end_ns")))
         tm_format_date(end, tm_int(tm_get(first, "end_ns")));
-    if (*begin && *end)
+    if (*begin && *end && strcmp(begin, end) != 0)
         tm_say(content, TM_TONE_PLAIN, "The profile was taken from %s to %s.", begin, end);
     else if (*begin)
-        tm_say(content, TM_TONE_PLAIN, "The profile was begun at %s.", begin);
+        tm_say(content, TM_TONE_PLAIN, "The profile was taken at %s.", begin);
 }
 
 static void say_devices(const struct tm_content *content, const struct tm_value *devices)

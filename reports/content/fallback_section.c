@@ -20,9 +20,7 @@ static void say_facts(const struct tm_content *content, const struct tm_value *f
                                             { "round_trips", "Round trips over the host" } };
 
     tm_say_facts(content, "fallback-facts", TM_FACTS(facts), fallback);
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (*tm_why(tm_get(fallback, parts[i][0])))
-            (void)tm_say_missing(content, tm_get(fallback, parts[i][0]), parts[i][1]);
+    tm_say_nulls(content, fallback, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
 static void say_callbacks(const struct tm_content *content, const struct tm_value *callbacks)

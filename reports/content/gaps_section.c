@@ -32,6 +32,7 @@ static void say_causes(const struct tm_content *content, const struct tm_value *
                                               .rows = causes,
                                               .pick = pick,
                                               .picks = n,
+                                              .is_only_picked = true,
                                               .total = gaps,
                                               .total_title = "all idle time",
                                               .repeats_chart = true });

@@ -25,9 +25,7 @@ static void say_facts(const struct tm_content *content, const struct tm_value *h
                                             { "sync", "Waits for the device" } };
 
     tm_say_facts(content, "host-facts", TM_FACTS(facts), host);
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (*tm_why(tm_get(host, parts[i][0])))
-            (void)tm_say_missing(content, tm_get(host, parts[i][0]), parts[i][1]);
+    tm_say_nulls(content, host, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
 static void say_waits(const struct tm_content *content, const struct tm_value *sync)

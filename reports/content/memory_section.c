@@ -3,21 +3,15 @@
 #include <stdio.h>
 
 #include "reports/content/say.h"
-#include "reports/format/shown_names.h"
 
-enum { HOLDER_TABLES = 16, PAPER_HOLDER_TABLES = 4, PROFILES_MOST = 8, PAPER_PROFILES = 4, KEPT_MOST = 64 };
-enum { ID_BYTES = 40, CAPTION_BYTES = 512 };
-
-/* How many tables of a kind are said; the medium is told what is left out. */
-static size_t cut(const struct tm_content *content, size_t all, size_t most, size_t on_paper, const char *what)
-{
-    const size_t room = content->medium->room.is_paper ? on_paper : most;
-
-    if (all > room)
-        tm_say(content, TM_TONE_QUIET, "Only the first %zu %s are told; %zu more are in summary.json.", room, what,
-               all - room);
-    return all > room ? room : all;
-}
+enum { PROFILES_MOST = 8, PAPER_PROFILES = 4, KEPT_MOST = 64, ID_BYTES = 40 };
+enum {
+    HOLDER_COLUMNS = 6,
+    HOLDERS_EACH = 20,  /* of an allocator; on paper they share the rows, and each has HOLDERS_LEAST at least */
+    HOLDERS_LEAST = 2,
+    HOLDERS_MOST = 320,
+    PAPER_HOLDERS = 24,
+};
 
 /* --- allocators --- */
 
@@ -77,31 +71,56 @@ static void say_kept(const struct tm_content *content, const struct tm_value *al
                "By the quarter of the profile in which they were taken: bytes in every quarter are a sign of growth.");
 }
 
-static void say_holders(const struct tm_content *content, const struct tm_value *allocator, size_t number)
+struct holders {
+    struct tm_cell cell[HOLDERS_MOST][HOLDER_COLUMNS];
+    size_t count;
+};
+
+static void add_holders(struct holders *holders, const struct tm_value *allocator, size_t most)
 {
-    static const struct tm_column columns[] = {
+    const struct tm_value *rows = tm_get(allocator, "holders");
+
+    for (size_t i = 0; i < tm_length(rows) && i < most && holders->count < HOLDERS_MOST; i++) {
+        const struct tm_value *row = tm_at(rows, i);
+        struct tm_cell *cell = holders->cell[holders->count++];
+
+        cell[0] = tm_cell_of_value(TM_CELL_NAME, tm_get(allocator, "name"));
+        cell[1] = tm_cell_of_value(TM_CELL_HOST, tm_get(allocator, "host"));
+        cell[2] = tm_cell_of_value(TM_CELL_NAME, tm_get(row, "op"));
+        cell[3] = tm_cell_of_value(TM_CELL_NAME, tm_get(row, "shape"));
+        cell[4] = tm_cell_of_value(TM_CELL_BYTES, tm_get(row, "bytes"));
+        cell[5] = tm_cell_of_value(TM_CELL_WORD, tm_get(row, "address"));
+    }
+}
+
+/* The largest few of each allocator. */
+static void say_holders(const struct tm_content *content, const struct tm_value *allocators)
+{
+    static const struct tm_column columns[HOLDER_COLUMNS] = {
+        { "Allocator", "name", TM_CELL_NAME },
+        { "Host", "host", TM_CELL_HOST },
         { "Op", "op", TM_CELL_NAME },
         { "Shape", "shape", TM_CELL_NAME },
-        { "Bytes", "bytes", TM_CELL_BYTES | TM_SUMS },
+        { "Bytes", "bytes", TM_CELL_BYTES },
+        { "Address", "address", TM_CELL_WORD | TM_WIDE },
     };
-    const bool has_hosts = tm_has_hosts(content);
-    char id[ID_BYTES], caption[CAPTION_BYTES];
+    const size_t n = tm_length(allocators);
+    const size_t share = content->medium->room.is_paper && n > 0 ? PAPER_HOLDERS / n : HOLDERS_EACH;
+    struct holders holders = { .count = 0 };
 
-    (void)snprintf(id, sizeof(id), "memory-holders-%zu", number);
-    (void)snprintf(caption, sizeof(caption), "Largest buffers at the peak of %.200s%s%.200s",
-                   tm_text(tm_get(allocator, "name")), has_hosts ? " on " : "",
-                   has_hosts ? tm_shown_host(content->summary, tm_text(tm_get(allocator, "host"))) : "");
-    tm_say_table(content, &(struct tm_table){ .id = id,
-                                              .caption = caption,
+    for (size_t i = 0; i < n; i++)
+        add_holders(&holders, tm_at(allocators, i), share < HOLDERS_LEAST ? HOLDERS_LEAST : share);
+    tm_say_table(content, &(struct tm_table){ .id = "memory-holders",
+                                              .caption = "Largest buffers at the peak of each allocator",
                                               TM_COLUMNS(columns),
-                                              .rows = tm_get(allocator, "holders"),
-                                              .paper_rows = 8 });
+                                              .cells = holders.cell[0],
+                                              .cell_rows = holders.count,
+                                              .paper_rows = PAPER_HOLDERS });
 }
 
 static void say_of_allocators(const struct tm_content *content)
 {
     const struct tm_value *allocators = tm_of(content, "memory.allocators");
-    size_t n;
 
     if (tm_say_missing(content, allocators, "Use of memory over time"))
         return;
@@ -109,9 +128,7 @@ static void say_of_allocators(const struct tm_content *content)
         tm_say(content, TM_TONE_PLAIN, "No allocator recorded anything.");
     tm_say_charts(content, TM_CHART_MEMORY);
     say_allocators(content, allocators);
-    n = cut(content, tm_length(allocators), HOLDER_TABLES, PAPER_HOLDER_TABLES, "allocators' peaks");
-    for (size_t i = 0; i < n; i++)
-        say_holders(content, tm_at(allocators, i), i + 1);
+    say_holders(content, allocators);
     say_kept(content, allocators);
 }
 
@@ -204,12 +221,13 @@ static void say_profile(const struct tm_content *content, const struct tm_value 
 static void say_memory(const struct tm_content *content)
 {
     const struct tm_value *profiles = tm_of(content, "memory.device_profiles");
-    size_t n;
+    const size_t n = tm_length(profiles), most = content->medium->room.is_paper ? PAPER_PROFILES : PROFILES_MOST;
 
     say_of_allocators(content);
-    n = cut(content, tm_length(profiles), PROFILES_MOST, PAPER_PROFILES, "device memory profiles");
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && i < most; i++)
         say_profile(content, tm_at(profiles, i), i + 1);
+    if (n > most)
+        tm_say(content, TM_TONE_QUIET, "%zu more device memory profiles are in summary.json.", n - most);
 }
 
 const struct tm_section tm_memory_section = { "memory", "Memory", "memory", say_memory };

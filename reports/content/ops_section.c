@@ -99,7 +99,8 @@ static void say_origins(const struct tm_content *content, const struct tm_value 
                                               TM_COLUMNS(columns),
                                               .rows = rows,
                                               .pick = pick,
-                                              .picks = n });
+                                              .picks = n,
+                                              .is_only_picked = true });
 }
 
 static void say_ops(const struct tm_content *content)

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { PARAGRAPH_BYTES = 2048 };
 
@@ -72,6 +73,37 @@ bool tm_say_missing(const struct tm_content *content, const struct tm_value *val
         return false;
     tm_say(content, TM_TONE_PLAIN, "%s: not recorded%s%s%s", title, *why ? " (" : "", why, *why ? ")." : ".");
     return true;
+}
+
+/* Why a member is null; NULL = it is not, or nobody told. */
+static const char *why_null(const struct tm_value *object, const char *key)
+{
+    const struct tm_value *v = tm_get(object, key);
+
+    return v && !tm_has(v) && *tm_why(v) ? tm_why(v) : NULL;
+}
+
+void tm_say_nulls(const struct tm_content *content, const struct tm_value *object, const char *const (*parts)[2],
+                  size_t count)
+{
+    size_t next;
+
+    for (size_t i = 0; i < count; i = next) {
+        const char *why = why_null(object, parts[i][0]);
+        char titles[PARAGRAPH_BYTES / 2] = "";
+        size_t used = 0;
+
+        for (next = i; next < count && (next == i || why); next++) {
+            const char *other = why_null(object, parts[next][0]);
+
+            if (why && (!other || strcmp(other, why) != 0))
+                break;
+            used += used < sizeof(titles) ? (size_t)snprintf(titles + used, sizeof(titles) - used, "%s%s",
+                                                             used ? ", " : "", parts[next][1]) : 0;
+        }
+        if (why)
+            tm_say(content, TM_TONE_QUIET, "Not recorded (%s): %s.", why, titles);
+    }
 }
 
 bool tm_has_hosts(const struct tm_content *content)

@@ -26,6 +26,11 @@ void tm_say_facts(const struct tm_content *content, const char *id, const struct
 /* "Title: not recorded (why)" as a paragraph.  out: true when the value is null or not there */
 bool tm_say_missing(const struct tm_content *content, const struct tm_value *value, const char *title);
 
+/* The same of several members of an object that are null: those with one reason in one sentence.
+ * in:     parts  { key, title }, a row each */
+void tm_say_nulls(const struct tm_content *content, const struct tm_value *object, const char *const (*parts)[2],
+                  size_t count);
+
 /* The run has several hosts. */
 bool tm_has_hosts(const struct tm_content *content);
 

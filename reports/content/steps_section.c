@@ -109,6 +109,7 @@ static void say_slowest(const struct tm_content *content, const struct tm_value 
                                                   .rows = list,
                                                   .pick = pick,
                                                   .picks = n,
+                                                  .is_only_picked = true,
                                                   .paper_rows = 10 });
 }
 

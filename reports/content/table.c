@@ -18,11 +18,14 @@ static size_t place_of(const struct tm_table *table, size_t row)
     return table->pick ? table->pick[row] : row;
 }
 
+static const struct tm_value *element(const struct tm_value *rows, size_t place)
+{
+    return tm_type_of(rows) == TM_OBJECT ? tm_value_at(rows, place) : tm_at(rows, place);
+}
+
 static const struct tm_value *row_of(const struct tm_table *table, size_t row)
 {
-    const size_t place = place_of(table, row);
-
-    return tm_type_of(table->rows) == TM_OBJECT ? tm_value_at(table->rows, place) : tm_at(table->rows, place);
+    return element(table->rows, place_of(table, row));
 }
 
 struct tm_cell tm_table_cell(const struct tm_table *table, size_t row, size_t column)
@@ -113,9 +116,17 @@ static void choose_columns(struct tm_layout *layout, bool is_paper)
         same = same_in_all(table, c, layout->summary);
         if (same)
             add_note(layout, column->title, same, true);
-        else if (has_values(layout, c) || layout->columns == 0)
+        else if (has_values(layout, c))
             layout->column[layout->columns++] = c;
     }
+    if (layout->columns == 0) /* rows without a value: their number tells something */
+        layout->column[layout->columns++] = 0;
+}
+
+/* Its rows are some of those that the summary lists, and the others are left out. */
+static bool is_part(const struct tm_table *table)
+{
+    return table->pick && !table->cells && !table->is_only_picked;
 }
 
 void tm_table_lay_out(struct tm_layout *layout, const struct tm_table *table, const struct tm_value *summary,
@@ -125,9 +136,7 @@ void tm_table_lay_out(struct tm_layout *layout, const struct tm_table *table, co
     const size_t most = room->is_paper && on_paper < room->rows ? on_paper : room->rows;
 
     *layout = (struct tm_layout){ .table = table, .summary = summary, .rows = all < most ? all : most };
-    layout->rows_left_out = (int64_t)(tm_length(table->rows) > layout->rows && !table->cells ?
-                                          tm_length(table->rows) - layout->rows :
-                                          all - layout->rows);
+    layout->rows_left_out = (int64_t)((is_part(table) ? tm_length(table->rows) : all) - layout->rows);
     if (__builtin_add_overflow(layout->rows_left_out, tm_int(tm_get(table->rest, "rows")), &layout->rows_left_out))
         layout->rows_left_out = INT64_MAX;
     choose_columns(layout, room->is_paper);
@@ -135,16 +144,24 @@ void tm_table_lay_out(struct tm_layout *layout, const struct tm_table *table, co
 
 /* --- what sums up --- */
 
-static bool is_listed(const struct tm_layout *layout, size_t place)
+static bool is_among(const size_t *places, size_t count, size_t place)
+{
+    for (size_t i = 0; i < count; i++)
+        if (places[i] == place)
+            return true;
+    return false;
+}
+
+/* Does the row that sums up have this row of the summary? */
+static bool is_left_out(const struct tm_layout *layout, size_t place)
 {
     const struct tm_table *table = layout->table;
 
     if (!table->pick)
-        return place < layout->rows;
-    for (size_t i = 0; i < layout->rows; i++)
-        if (table->pick[i] == place)
-            return true;
-    return false;
+        return place >= layout->rows;
+    if (table->is_only_picked && !is_among(table->pick, table->picks, place))
+        return false;
+    return !is_among(table->pick, layout->rows, place);
 }
 
 /* Sums of a whole summary fit; those of a damaged one stay at the limit. */
@@ -167,15 +184,15 @@ struct tm_cell tm_layout_rest(const struct tm_layout *layout, size_t column)
 {
     const struct tm_table *table = layout->table;
     const struct tm_column *c = &table->column[column];
-    int64_t sum = tm_int(tm_get(table->rest, c->key));
+    const struct tm_value *unlisted = *c->key ? tm_path(table->rest, c->key) : NULL;
+    int64_t sum = tm_int(unlisted);
 
-    if (!(c->shape & TM_SUMS) || table->cells)
+    /* rows of the summary's rest without their sum: what is listed alone would say too little */
+    if (!(c->shape & TM_SUMS) || table->cells || (tm_int(tm_get(table->rest, "rows")) > 0 && !tm_has(unlisted)))
         return tm_cell_of_text(tm_column_kind(c), "");
     for (size_t i = 0; i < tm_length(table->rows); i++)
-        if (!is_listed(layout, i))
-            add_up(&sum, tm_int(tm_path(tm_type_of(table->rows) == TM_OBJECT ? tm_value_at(table->rows, i) :
-                                                                               tm_at(table->rows, i),
-                                        c->key)));
+        if (is_left_out(layout, i))
+            add_up(&sum, tm_int(tm_path(element(table->rows, i), c->key)));
     return tm_cell_of_int(tm_column_kind(c), sum);
 }
 
@@ -184,7 +201,9 @@ struct tm_cell tm_layout_total(const struct tm_layout *layout, size_t column)
     const struct tm_column *c = &layout->table->column[column];
     const struct tm_value *v = *c->key ? tm_path(layout->table->total, c->key) : NULL;
 
-    return tm_kind_is_number(tm_column_kind(c)) && tm_has(v) ? tm_cell_of_value(tm_column_kind(c), v) : tm_cell_of_text(tm_column_kind(c), "");
+    if (!tm_kind_is_number(tm_column_kind(c)) || !tm_has(v))
+        return tm_cell_of_text(tm_column_kind(c), "");
+    return tm_cell_of_value(tm_column_kind(c), v);
 }
 
 const char *tm_layout_rest_title(const struct tm_layout *layout, char *out)

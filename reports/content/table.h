@@ -35,6 +35,7 @@ struct tm_table {
     const struct tm_value *rows;
     const size_t *pick; /* NULL = all; lives until the table is written */
     size_t picks;
+    bool is_only_picked; /* what is not picked is no row of the table: nobody counts it as left out */
     const struct tm_cell *cells; /* columns x cell_rows */
     size_t cell_rows;
 

@@ -29,7 +29,8 @@ shorten() { # file...
 
 style() {
     printf ':root{%s}\n' "$(variables 2)"
-    printf '@media screen and (prefers-color-scheme:dark){:root{%s}}\n' "$(variables 3)"
+    printf '@media screen and (prefers-color-scheme:dark){:root:not([data-theme="light"]){%s}}\n' "$(variables 3)"
+    printf '@media screen{:root[data-theme="dark"]{%s}}\n' "$(variables 3)"
     colours | awk '{ printf ".f-%s{fill:var(--c-%s)}.s-%s{stroke:var(--c-%s)}\n", $1, $1, $1, $1 }'
     shorten "$folder/style.css" "$folder/tools.css"
 }

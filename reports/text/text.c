@@ -1,411 +1,277 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.txt: what reports/body says, in columns of a terminal.  Texts of a trace enter at one
- * place (`clean`), where control and bidi characters become escapes.  A character that is not ASCII
- * counts as its widest form where its width is not certain, so that a line may be shorter than it
- * could be but never longer. */
+/* report.txt: what reports/content says, in columns of a terminal. */
 #include "reports/text/text.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "reports/body/body.h"
-#include "reports/format/format.h"
+#include "reports/content/fill_sheet.h"
+#include "reports/content/front.h"
+#include "reports/format/mark_signs.h"
+#include "reports/text/text_width.h"
+#include "reports/text/textw.h"
 
-enum {
-    GAP = 2,            /* columns between two columns of a table */
-    LABEL = 12,         /* columns of the label of an item */
-    PROSE_BYTES = 8192, /* a paragraph, cleaned */
-    CELL_BYTES = 2048,  /* a cell, cleaned */
-    CELL_LINES = 6,     /* lines of one wrapped cell */
-    LEAST_CUT = 5,      /* columns that a cut in the middle makes sense in */
-    KERNEL_ROWS = 20,
-    FINDING_ROWS = 30,
-    FIRST_WIDE = 0x1100, /* code points from here on may take two columns */
-    FIRST_NARROW = 0x2010,
-    LAST_NARROW = 0x22ff, /* punctuation, arrows, mathematics: one column */
-};
-
-/* What stands above, which says whether a blank line is due. */
-enum block { BLOCK_NONE, BLOCK_PARAGRAPH, BLOCK_ITEM, BLOCK_SHEET };
+enum { TOP_FINDINGS = 5, PLACES_MOST = 3, TITLE_BYTES = 256, TOP_STAKE_BYTES = 64 };
 
 struct text {
-    FILE *to;
-    enum block last;
+    struct tm_textw w;
+    const struct tm_value *summary;
+    struct tm_front front;
     struct tm_sheet sheet;
-    char cell[TM_SHEET_COLUMNS][CELL_BYTES]; /* of the row that is printed, cleaned */
+    struct tm_layout layout;
 };
 
-static void clean(char *out, size_t out_bytes, const char *text)
-{
-    tm_sheet_visible(out, out_bytes, text);
-}
+/* --- what sections say --- */
 
-/* Length in bytes of the character at `at`, which is valid UTF-8, and its columns. */
-static size_t character(const char *at, int *columns)
-{
-    const unsigned char *c = (const unsigned char *)at;
-    uint32_t code = c[0];
-    size_t n = 1;
-
-    if (c[0] >= 0xf0 && c[1] && c[2] && c[3]) {
-        code = FIRST_WIDE;
-        n = 4;
-    } else if (c[0] >= 0xe0 && c[0] < 0xf0 && c[1] && c[2]) {
-        code = (uint32_t)(c[0] & 15) << 12 | (uint32_t)(c[1] & 63) << 6 | (c[2] & 63);
-        n = 3;
-    } else if (c[0] >= 0xc0 && c[0] < 0xe0 && c[1]) {
-        code = (uint32_t)(c[0] & 31) << 6 | (c[1] & 63);
-        n = 2;
-    }
-    *columns = code < FIRST_WIDE || (code >= FIRST_NARROW && code <= LAST_NARROW) ? 1 : 2;
-    return n;
-}
-
-static int width_of(const char *text)
-{
-    int width = 0;
-
-    while (*text) {
-        int columns;
-
-        text += character(text, &columns);
-        width += columns;
-    }
-    return width;
-}
-
-/* Bytes of the longest beginning of `text` that takes at most `width` columns. */
-static size_t head_bytes(const char *text, int width)
-{
-    size_t used = 0;
-
-    while (text[used]) {
-        int columns;
-        const size_t n = character(text + used, &columns);
-
-        if (columns > width)
-            break;
-        width -= columns;
-        used += n;
-    }
-    return used;
-}
-
-/* Bytes of the next line of a text that is to be wrapped; at a space where there is one.  A line
- * takes one character at least. */
-static size_t line_bytes(const char *text, int width)
-{
-    const size_t most = head_bytes(text, width);
-    size_t n = most;
-    int columns;
-
-    if (!text[most])
-        return most;
-    while (n > 0 && text[n] != ' ')
-        n--;
-    if (n > 0)
-        return n;
-    return most > 0 ? most : character(text, &columns);
-}
-
-static void put_spaces(struct text *t, int n)
-{
-    if (n > 0)
-        (void)fprintf(t->to, "%*s", n, "");
-}
-
-static void put_repeated(struct text *t, char c, int n)
-{
-    for (int i = 0; i < n; i++)
-        (void)fputc(c, t->to);
-}
-
-/* The bytes without the spaces at their end. */
-static size_t trimmed(const char *text, size_t n)
-{
-    while (n > 0 && text[n - 1] == ' ')
-        n--;
-    return n;
-}
-
-/* Print a clean text from the column `indent` on, where the cursor is. */
-static void put_wrapped(struct text *t, const char *text, int indent)
-{
-    while (*text) {
-        const size_t n = line_bytes(text, TM_TEXT_COLUMNS - indent);
-
-        (void)fwrite(text, 1, trimmed(text, n), t->to);
-        (void)fputc('\n', t->to);
-        text += n;
-        while (*text == ' ')
-            text++;
-        if (*text)
-            put_spaces(t, indent);
-    }
-}
-
-static void put_underlined(struct text *t, const char *text, char line)
-{
-    char title[CELL_BYTES];
-    size_t n;
-
-    clean(title, sizeof(title), text);
-    n = head_bytes(title, TM_TEXT_COLUMNS);
-    title[n] = 0;
-    (void)fprintf(t->to, "%s\n", title);
-    put_repeated(t, line, width_of(title));
-    (void)fputc('\n', t->to);
-}
-
-/* Begin a block.  Notes in a quiet tone belong to what stands above them. */
-static void begin_block(struct text *t, enum block block, bool belongs)
-{
-    if (t->last != BLOCK_NONE && (t->last != block || block == BLOCK_SHEET) && !belongs)
-        (void)fputc('\n', t->to);
-    t->last = block;
-}
-
-static void put_heading(void *to, const char *text)
+static void begin_section(void *to, const struct tm_section *section)
 {
     struct text *t = to;
+    char title[TITLE_BYTES], sign[TM_SIGN_BYTES] = "";
 
-    (void)fputc('\n', t->to);
-    put_underlined(t, text, '-');
-    t->last = BLOCK_NONE;
+    if (section->key)
+        (void)tm_sign_of_section(sign, t->summary, section->key);
+    (void)snprintf(title, sizeof(title), "%s%s", section->title, sign);
+    tm_textw_heading(&t->w, title);
+}
+
+static void put_mark(struct text *t, size_t at)
+{
+    char text[TM_FRONT_BYTES];
+
+    (void)snprintf(text, sizeof(text), "[%c] %s", tm_mark_letter(at),
+                   tm_text(tm_get(tm_at(tm_path(t->summary, "coverage.marks"), at), "text")));
+    tm_textw_paragraph(&t->w, text, true);
+}
+
+/* What the letters in the heading of a section mean. */
+static void end_section(void *to, const struct tm_section *section)
+{
+    struct text *t = to;
+    const struct tm_value *marks = tm_path(t->summary, "coverage.marks");
+
+    for (size_t i = 0; section->key && i < tm_length(marks) && i < TM_MARKS_SHOWN; i++)
+        if (tm_mark_is_of_section(tm_at(marks, i), section->key))
+            put_mark(t, i);
 }
 
 static void put_subheading(void *to, const char *text)
 {
-    struct text *t = to;
-    char title[CELL_BYTES];
-
-    clean(title, sizeof(title), text);
-    title[head_bytes(title, TM_TEXT_COLUMNS - 1)] = 0;
-    (void)fprintf(t->to, "\n%s:\n", title);
-    t->last = BLOCK_NONE;
+    tm_textw_subheading(&((struct text *)to)->w, text);
 }
 
 static void put_paragraph(void *to, enum tm_tone tone, const char *text)
 {
-    struct text *t = to;
-    char prose[PROSE_BYTES];
-
-    begin_block(t, BLOCK_PARAGRAPH, tone == TM_TONE_QUIET);
-    clean(prose, sizeof(prose), text);
-    put_wrapped(t, prose, 0);
+    tm_textw_paragraph(&((struct text *)to)->w, text, tone == TM_TONE_QUIET);
 }
 
-static void put_item(void *to, const char *label, const char *text)
+static void put_facts(void *to, const struct tm_table *facts)
 {
     struct text *t = to;
-    const int width = width_of(label);
-    const int indent = GAP + (width < LABEL ? LABEL : width) + 1;
-    char prose[PROSE_BYTES];
 
-    begin_block(t, BLOCK_ITEM, t->last == BLOCK_PARAGRAPH);
-    clean(prose, sizeof(prose), text);
-    (void)fprintf(t->to, "%*s%s", GAP, "", label);
-    if (trimmed(prose, strlen(prose)) > 0) {
-        put_spaces(t, indent - GAP - width);
-        put_wrapped(t, prose, indent);
-    } else {
-        (void)fputc('\n', t->to);
-    }
+    tm_sheet_fill_facts(&t->sheet, facts, t->summary);
+    tm_textw_sheet(&t->w, &t->sheet);
 }
 
-static void measure(struct text *t, const struct tm_sheet *sheet, int *widths)
+static void put_table(void *to, const struct tm_table *table)
 {
-    double natural[TM_SHEET_COLUMNS], actual[TM_SHEET_COLUMNS];
+    static const struct tm_room room = { .is_paper = true, .rows = TM_SHEET_ROOM };
+    struct text *t = to;
+    char note[TM_NOTE_BYTES];
 
-    for (int c = 0; c < sheet->columns; c++) {
-        natural[c] = sheet->headed ? width_of(sheet->title[c]) : 0;
-        for (int r = 0; r < sheet->rows; r++) {
-            int width;
-
-            clean(t->cell[c], CELL_BYTES, sheet->text[r][c]);
-            width = width_of(t->cell[c]);
-            natural[c] = width > natural[c] ? width : natural[c];
-        }
-    }
-    tm_sheet_widths(sheet, natural, TM_TEXT_COLUMNS, GAP, actual);
-    for (int c = 0; c < sheet->columns; c++)
-        widths[c] = (int)actual[c];
+    tm_textw_subheading(&t->w, table->caption);
+    tm_sheet_fill(&t->sheet, &t->layout, table, t->summary, &room);
+    tm_textw_sheet(&t->w, &t->sheet);
+    for (size_t i = 0; tm_layout_note(&t->layout, i, note); i++)
+        tm_textw_paragraph(&t->w, note, true);
 }
 
-/* Cut a clean text in the middle so that it takes at most `width` columns. */
-static void cut_middle(char *text, int width)
+/* --- findings --- */
+
+static void put_list(struct text *t, const char *label, const struct tm_value *list)
 {
-    static const char ellipsis[] = "\xe2\x80\xa6";
-    const int whole = width_of(text), after = width - 1 - width / 2;
-    size_t head, tail;
-    int left = whole, columns;
-
-    if (whole <= width)
-        return;
-    head = head_bytes(text, width / 2);
-    for (tail = 0; left > after && text[tail]; left -= columns)
-        tail += character(text + tail, &columns);
-    if (tail < head + sizeof(ellipsis) - 1) /* the sign takes three bytes, and may replace two */
-        head = head_bytes(text, width / 2 - 1);
-    if (width < LEAST_CUT || tail < head + sizeof(ellipsis) - 1) {
-        text[head_bytes(text, width)] = 0;
-        return;
-    }
-    memcpy(text + head, ellipsis, sizeof(ellipsis) - 1);
-    memmove(text + head + sizeof(ellipsis) - 1, text + tail, strlen(text + tail) + 1);
+    for (size_t i = 0; i < tm_length(list) && i < TM_FINDING_LINES; i++)
+        tm_textw_item(&t->w, label, tm_text(tm_at(list, i)));
 }
 
-/* A line of a table that is being printed: spaces are held back until something follows them. */
-struct line {
-    struct text *t;
-    int held;
-};
-
-static void put_piece(struct line *line, const char *text, size_t bytes, int width, bool right)
-{
-    const size_t n = trimmed(text, bytes);
-    int used = 0, columns;
-
-    for (size_t i = 0; i < n; used += columns)
-        i += character(text + i, &columns);
-    if (n > 0) {
-        put_spaces(line->t, line->held + (right ? width - used : 0));
-        (void)fwrite(text, 1, n, line->t->to);
-        line->held = right ? 0 : width - used;
-    } else {
-        line->held += width;
-    }
-    line->held += GAP;
-}
-
-/* Print one line of a row and move on in its cells.  out: is anything left? */
-static bool put_row_line(struct text *t, const struct tm_sheet *sheet, const int *widths,
-                         const char **rest)
-{
-    struct line line = { .t = t };
-    bool more = false;
-
-    for (int c = 0; c < sheet->columns; c++) {
-        const bool wraps = sheet->kind[c] == TM_COLUMN_PROSE;
-        const size_t n = wraps ? line_bytes(rest[c], widths[c]) : strlen(rest[c]);
-
-        put_piece(&line, rest[c], n, widths[c], sheet->kind[c] == TM_COLUMN_NUMBER);
-        rest[c] += n;
-        while (*rest[c] == ' ')
-            rest[c]++;
-        more = more || *rest[c];
-    }
-    (void)fputc('\n', t->to);
-    return more;
-}
-
-static void put_row(struct text *t, const struct tm_sheet *sheet, const int *widths,
-                    const char *const *cells)
-{
-    const char *rest[TM_SHEET_COLUMNS];
-    bool more = true;
-
-    for (int c = 0; c < sheet->columns; c++) {
-        clean(t->cell[c], CELL_BYTES, cells[c]);
-        if (sheet->kind[c] == TM_COLUMN_PROSE)
-            cut_middle(t->cell[c], widths[c] * (CELL_LINES - 1));
-        else
-            cut_middle(t->cell[c], widths[c]);
-        rest[c] = t->cell[c];
-    }
-    for (int i = 0; more && i < CELL_LINES; i++)
-        more = put_row_line(t, sheet, widths, rest);
-}
-
-static void put_rule(struct text *t, const struct tm_sheet *sheet, const int *widths)
-{
-    int whole = GAP * (sheet->columns - 1);
-
-    for (int c = 0; c < sheet->columns; c++)
-        whole += widths[c];
-    put_repeated(t, '-', whole);
-    (void)fputc('\n', t->to);
-}
-
-static void put_sheet(void *to, const struct tm_sheet *sheet)
+static void put_finding(void *to, const struct tm_value *finding, size_t number)
 {
     struct text *t = to;
-    int widths[TM_SHEET_COLUMNS];
+    const struct tm_value *where = tm_get(finding, "where");
+    const char *cause = tm_text(tm_get(finding, "cause"));
+    char text[TM_FRONT_BYTES];
+    struct tm_place place;
 
-    begin_block(t, BLOCK_SHEET, false);
-    measure(t, sheet, widths);
-    if (sheet->headed) {
-        put_row(t, sheet, widths, sheet->title);
-        put_rule(t, sheet, widths);
-    }
-    for (int r = 0; r < sheet->rows; r++) {
-        if (sheet->summed[r])
-            put_rule(t, sheet, widths);
-        put_row(t, sheet, widths, sheet->text[r]);
+    if (t->w.last == TM_TEXT_PARAGRAPH) /* findings stand apart */
+        t->w.last = TM_TEXT_ITEM;
+    (void)snprintf(text, sizeof(text), "%zu. [%s] %s", number, tm_text(tm_get(finding, "severity")),
+                   tm_text(tm_get(finding, "title")));
+    tm_textw_paragraph(&t->w, text, false);
+    if (*tm_finding_stake(text, finding))
+        tm_textw_item(&t->w, "how much", text);
+    if (*cause)
+        tm_textw_item(&t->w, "cause", cause);
+    put_list(t, "fix", tm_get(finding, "fix"));
+    put_list(t, "evidence", tm_get(finding, "evidence"));
+    for (size_t i = 0; i < tm_length(where) && i < PLACES_MOST; i++) {
+        tm_place_make(&place, t->summary, tm_at(where, i));
+        tm_textw_item(&t->w, "look", place.text);
     }
 }
 
-static const struct tm_form text_form = {
-    .heading = put_heading,
+static const struct tm_medium text_medium = {
+    .room = { .is_paper = true, .rows = TM_SHEET_ROOM },
+    .section = begin_section,
+    .end_section = end_section,
     .subheading = put_subheading,
     .paragraph = put_paragraph,
-    .item = put_item,
-    .sheet = put_sheet,
+    .facts = put_facts,
+    .table = put_table,
+    .finding = put_finding,
 };
 
-static void put_title(struct text *t, const struct tm_value *summary)
-{
-    char title[TM_BODY_TITLE_BYTES];
+/* --- the top --- */
 
-    tm_body_title(title, summary);
-    put_underlined(t, title, '=');
+static void put_titles(struct text *t)
+{
+    tm_textw_title(&t->w, t->front.title);
+    tm_textw_paragraph(&t->w, t->front.subtitle, true);
+    if (t->front.is_partial) {
+        (void)fputs("\n*** PARTIAL ***\n", t->w.to);
+        tm_textw_paragraph(&t->w, t->front.partial, true);
+    }
+    if (*t->front.note) {
+        (void)fputc('\n', t->w.to);
+        tm_textw_paragraph(&t->w, t->front.note, true);
+    }
 }
 
-static void put_maker(struct text *t, const char *version)
+static void put_front_facts(struct text *t)
 {
-    char maker[CELL_BYTES];
-
-    clean(maker, sizeof(maker), version);
-    maker[trimmed(maker, head_bytes(maker, TM_TEXT_COLUMNS / 2))] = 0;
-    (void)fprintf(t->to, "\ntracemill%s%s\n", *maker ? " " : "", maker);
+    tm_sheet_start(&t->sheet, false);
+    tm_sheet_column(&t->sheet, "", TM_COLUMN_WORD);
+    tm_sheet_column(&t->sheet, "", TM_COLUMN_PROSE);
+    for (size_t i = 0; i < t->front.facts && tm_sheet_row(&t->sheet); i++) {
+        tm_sheet_text(&t->sheet, t->front.fact[i].title);
+        tm_sheet_text(&t->sheet, t->front.fact[i].text);
+    }
+    if (t->front.facts > 0)
+        tm_textw_sheet(&t->w, &t->sheet);
 }
 
-static void put_report(struct text *t, struct tm_body *body)
+static void put_verdict(struct text *t)
 {
-    put_title(t, body->summary);
-    if (tm_body_is_partial(body))
-        (void)fprintf(t->to, "\n*** %s ***\n", tm_body_partial_text);
-    (void)fputc('\n', t->to);
-    t->last = BLOCK_NONE;
-    tm_body_facts(body);
-    put_heading(t, "Verdict");
-    tm_body_verdict(body);
-    put_heading(t, "Key figures");
-    tm_body_kpis(body);
-    tm_body_sections(body);
-    put_maker(t, tm_text(tm_path(body->summary, "tool.version")));
+    tm_textw_heading(&t->w, "Verdict");
+    tm_textw_paragraph(&t->w, *t->front.verdict ? t->front.verdict : "None: the summary has no verdict.", false);
+}
+
+static void add_kpi(struct text *t, size_t index)
+{
+    char sign[TM_SIGN_BYTES];
+    struct tm_kpi kpi;
+
+    tm_kpi_at(&kpi, t->summary, index);
+    if (!tm_sheet_row(&t->sheet))
+        return;
+    tm_sheet_prose(&t->sheet, "%s%s", kpi.title, tm_sign_of_kpi(sign, t->summary, kpi.kpi));
+    (void)snprintf(tm_sheet_room(&t->sheet), TM_SHEET_CELL_BYTES, "%s", kpi.has_value ? kpi.value : "not known");
+    tm_sheet_text(&t->sheet, strcmp(kpi.band, "unknown") == 0 ? "" : kpi.band);
+    (void)snprintf(tm_sheet_room(&t->sheet), TM_SHEET_CELL_BYTES, "%s", kpi.good);
+    (void)snprintf(tm_sheet_room(&t->sheet), TM_SHEET_CELL_BYTES, "%s", kpi.bad);
+    tm_sheet_text(&t->sheet, kpi.why);
+}
+
+static void put_kpis(struct text *t)
+{
+    static const struct {
+        const char *title;
+        enum tm_column_kind kind;
+    } columns[] = {
+        { "Figure", TM_COLUMN_WORD }, { "Value", TM_COLUMN_NUMBER }, { "Band", TM_COLUMN_WORD },
+        { "Good", TM_COLUMN_NUMBER }, { "Bad", TM_COLUMN_NUMBER },   { "Remark", TM_COLUMN_PROSE },
+    };
+    const size_t count = tm_kpi_count(t->summary);
+
+    if (count == 0)
+        return;
+    tm_textw_heading(&t->w, "Key figures");
+    tm_sheet_start(&t->sheet, true);
+    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+        tm_sheet_column(&t->sheet, columns[i].title, columns[i].kind);
+    for (size_t i = 0; i < count; i++)
+        add_kpi(t, i);
+    tm_textw_sheet(&t->w, &t->sheet);
+}
+
+/* "1.51 s, 80.6 %". */
+static void make_top_stake(char out[TOP_STAKE_BYTES], const struct tm_value *finding)
+{
+    const struct tm_value *stake = tm_get(finding, "at_stake_ps"), *share = tm_get(finding, "share_pct");
+    char time[TM_FORMAT_BYTES], part[TM_FORMAT_BYTES];
+
+    out[0] = 0;
+    if (tm_int(stake) > 0)
+        (void)snprintf(out, TOP_STAKE_BYTES, "%s%s%s", tm_format_time(time, tm_int(stake)), tm_has(share) ? ", " : "",
+                       tm_has(share) ? tm_format_pct(part, tm_double(share)) : "");
+}
+
+static void put_top_findings(struct text *t)
+{
+    const struct tm_value *findings = tm_get(t->summary, "findings");
+
+    if (tm_length(findings) == 0)
+        return;
+    tm_textw_heading(&t->w, "Top findings");
+    tm_sheet_start(&t->sheet, true);
+    tm_sheet_column(&t->sheet, "", TM_COLUMN_NUMBER);
+    tm_sheet_column(&t->sheet, "", TM_COLUMN_WORD);
+    tm_sheet_column(&t->sheet, "Finding", TM_COLUMN_PROSE);
+    tm_sheet_column(&t->sheet, "At stake", TM_COLUMN_WORD);
+    for (size_t i = 0; i < tm_length(findings) && i < TOP_FINDINGS && tm_sheet_row(&t->sheet); i++) {
+        const struct tm_value *finding = tm_at(findings, i);
+
+        tm_sheet_prose(&t->sheet, "%zu", i + 1);
+        tm_sheet_text(&t->sheet, tm_text(tm_get(finding, "severity")));
+        tm_sheet_text(&t->sheet, tm_text(tm_get(finding, "title")));
+        make_top_stake(tm_sheet_room(&t->sheet), finding);
+    }
+    tm_textw_sheet(&t->w, &t->sheet);
+}
+
+static void put_maker(struct text *t)
+{
+    char maker[TITLE_BYTES];
+
+    tm_sheet_visible(maker, sizeof(maker), tm_text(tm_path(t->summary, "tool.version")));
+    maker[tm_text_trimmed(maker, tm_text_head(maker, TM_TEXT_COLUMNS / 2))] = 0;
+    (void)fprintf(t->w.to, "\ntracemill%s%s\n", *maker ? " " : "", maker);
+}
+
+static void put_report(struct text *t)
+{
+    put_titles(t);
+    (void)fputc('\n', t->w.to);
+    t->w.last = TM_TEXT_NOTHING;
+    put_front_facts(t);
+    put_verdict(t);
+    put_kpis(t);
+    put_top_findings(t);
+    tm_content_say(&(struct tm_content){ .summary = t->summary, .medium = &text_medium, .to = t });
+    put_maker(t);
 }
 
 tm_status tm_text_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
 {
     struct text *t = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*t), &run->error);
-    struct tm_body body = {
-        .summary = tm_doc_root(doc),
-        .form = &text_form,
-        .to = t,
-        .kernel_rows = KERNEL_ROWS,
-        .finding_rows = FINDING_ROWS,
-    };
     tm_status st = TM_OK;
 
     if (!t)
         return TM_ERR_LIMIT;
-    t->to = to;
-    body.sheet = &t->sheet;
-    put_report(t, &body);
+    t->w.to = to;
+    t->summary = tm_doc_root(doc);
+    tm_front_make(&t->front, t->summary);
+    put_report(t);
     if (fflush(to) != 0 || ferror(to))
-        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the text report: %s",
-                     strerror(errno));
+        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the text report: %s", strerror(errno));
     tm_give(&run->budget, TM_ACCOUNT_MODEL, t, sizeof(*t));
     return st;
 }

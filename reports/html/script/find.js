@@ -50,8 +50,8 @@ class Finder {
 }
 
 function makeFinder(tools) {
-    const field = make('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', placeholder: 'Find in tables',
-        'aria-label': 'Find in all tables', 'aria-keyshortcuts': '/', title: 'Press / to come here, Enter for the next table' });
+    const field = make('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', placeholder: 'Find in tables: /',
+        'aria-label': 'Find in all tables; Enter goes to the next one', 'aria-keyshortcuts': '/' });
     const told = make('span', { class: 'found-count', role: 'status' });
     const finder = new Finder(field, told);
     let timer = 0, looked = '';

@@ -54,7 +54,9 @@ function makeSortable(table) {
             body.append(...sortRows(asWritten, column, direction));
             say(direction ? `Sorted by ${button.textContent}, ${direction}` : 'In the first order again');
         });
-        button.title = header.querySelector('[title]')?.title || '';
+        const term = header.querySelector('[title]');
+        if (term)
+            button.title = term.title;
         header.replaceChildren(button);
     });
 }

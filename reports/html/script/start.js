@@ -16,7 +16,7 @@ function makePageTools() {
     const tools = make('div', { class: 'page-tools' });
     makeFinder(tools);
     makeThemeSwitch(tools);
-    (document.querySelector('nav') || document.body).append(tools);
+    document.querySelector('nav').prepend(tools);
 }
 
 document.body.append(status);

@@ -3,7 +3,7 @@
 
 const TIP_GAP = 12, TIP_EDGE = 8, TIP_HIDE_MS = 150;
 const KEY_STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, Home: -Infinity, End: Infinity };
-const tip = make('div', { class: 'tip', id: 'tip', role: 'tooltip', hidden: '' });
+const tip = make('div', { class: 'tooltip', id: 'tooltip', role: 'tooltip', hidden: '' });
 const tipTexts = new WeakMap();
 let tipOwner = null, tipTimer = 0;
 
@@ -38,7 +38,7 @@ function showTip(owner, x, y) {
     tipOwner = owner;
     tip.textContent = tipTexts.get(owner);
     tip.hidden = false;
-    owner.setAttribute('aria-describedby', 'tip');
+    owner.setAttribute('aria-describedby', 'tooltip');
     placeTip(x, y);
 }
 
@@ -86,7 +86,7 @@ function takeTitle(title) {
 }
 
 function makeTips() {
-    for (const element of all('main [title]:not([title=""])')) {
+    for (const element of all('[title]')) {
         tipTexts.set(element, element.title);
         element.removeAttribute('title');
     }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A trace as a table: a row for each span, instant and value of a counter, in the order of time.  Times are those of
- * the host's own clock, to the picosecond, and spans are whole, whatever was cut.  A text that a spreadsheet would
- * take for a formula gets an apostrophe before it: names are somebody else's words.  All memory is one piece of a
- * fixed size.
- * source: RFC 4180, with LF at the end of a line */
+ * the host's own clock, to the picosecond, and spans are whole, whatever was cut.  All memory is one piece of a
+ * fixed size. */
+#include "pipeline/csv_text.h"
 #include "stages/output/text/json_values.h"
-#include "stages/output/text/out_text.h"
 
 static const char header[] = "host,process,row,lane,kind,class,name,start_ps,dur_ps,value,step,device,correlation,"
                              "category,arguments\n";
@@ -61,60 +59,18 @@ static tm_status end_file(struct tm_trace_writer *w)
 
 /* --- cells --- */
 
-static bool is_simple(const char *text, size_t length)
+static void put_bytes(void *sink, const char *bytes, size_t length)
 {
-    for (size_t i = 0; i < length; i++)
-        if (text[i] < ' ' || text[i] > '~' || text[i] == '"' || text[i] == ',')
-            return false;
-    return true;
-}
-
-/* What a spreadsheet takes for the begin of a formula. */
-static bool is_formula(const char *text, size_t length)
-{
-    return length && memchr("=+-@\t\r", text[0], 6);
-}
-
-/* Valid UTF-8, with quotes twice. */
-static void put_run(struct tm_text_sink *sink, const char *text, size_t length)
-{
-    while (length) {
-        const char *const quote = memchr(text, '"', length);
-        const size_t n = quote ? (size_t)(quote - text) + 1 : length;
-
-        tm_sink_put(sink, text, n);
-        if (quote)
-            tm_sink_put(sink, "\"", 1);
-        text += n;
-        length -= n;
-    }
-}
-
-static void put_quoted(struct tm_text_sink *sink, const char *text, size_t length)
-{
-    tm_sink_put(sink, "\"", 1);
-    if (is_formula(text, length))
-        tm_sink_put(sink, "'", 1);
-    for (;;) {
-        const size_t n = tm_out_valid(text, length);
-
-        put_run(sink, text, n);
-        if (n == length)
-            break;
-        tm_sink_put(sink, TM_OUT_REPLACEMENT, TM_OUT_REPLACEMENT_BYTES);
-        text += n + 1;
-        length -= n + 1;
-    }
-    tm_sink_put(sink, "\"", 1);
+    tm_sink_put(sink, bytes, length);
 }
 
 /* A cell and the comma after it. */
 static void put_text(struct csv *c, const char *text, size_t length)
 {
-    if (is_simple(text, length) && !is_formula(text, length))
+    if (tm_csv_is_plain(text, length))
         tm_sink_put(&c->json.sink, text, length);
     else
-        put_quoted(&c->json.sink, text, length);
+        tm_csv_quote(put_bytes, &c->json.sink, text, length);
     tm_sink_put(&c->json.sink, ",", 1);
 }
 

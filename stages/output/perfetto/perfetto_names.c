@@ -76,7 +76,7 @@ static ProtobufCBinaryData make_valid(struct tm_perfetto_names *n, const char *t
         return (ProtobufCBinaryData){ 0, (uint8_t *)n->scratch };
     if (tm_utf8_is_valid(text, length) && !memchr(text, '\0', length))
         return (ProtobufCBinaryData){ length, (uint8_t *)(uintptr_t)text };
-    if (length > (TM_PERFETTO_SCRATCH_BYTES - n->scratch_used) / TM_OUT_REPLACEMENT_BYTES)
+    if (length > (TM_PERFETTO_SCRATCH_BYTES - n->scratch_used) / TM_UTF8_REPLACEMENT_BYTES)
         return lose(n);
     length = tm_out_utf8(copy, text, length);
     n->scratch_used += length;

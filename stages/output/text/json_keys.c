@@ -26,12 +26,12 @@ uint64_t tm_json_key_hash(const char *text, size_t length)
     uint64_t hash = hash_begin;
 
     for (;;) {
-        const size_t n = tm_out_valid(text, length);
+        const size_t n = tm_utf8_head(text, length);
 
         hash = hash_on(hash, text, n);
         if (n == length)
             return hash;
-        hash = hash_on(hash, TM_OUT_REPLACEMENT, TM_OUT_REPLACEMENT_BYTES);
+        hash = hash_on(hash, TM_UTF8_REPLACEMENT, TM_UTF8_REPLACEMENT_BYTES);
         text += n + 1;
         length -= n + 1;
     }

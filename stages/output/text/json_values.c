@@ -76,14 +76,14 @@ void tm_json_escaped(struct tm_json_text *json, const char *text, size_t length)
 
     while (length) {
         /* A piece that ends inside of a sequence is valid up to there; one that begins with it has all of it. */
-        const size_t n = tm_out_valid(text, length < piece ? length : piece);
+        const size_t n = tm_utf8_head(text, length < piece ? length : piece);
 
         if (n) {
             char *const to = tm_sink_room(&json->sink);
 
             json->sink.used += escape_run(json, to, text, n);
         } else {
-            tm_sink_put(&json->sink, TM_OUT_REPLACEMENT, TM_OUT_REPLACEMENT_BYTES);
+            tm_sink_put(&json->sink, TM_UTF8_REPLACEMENT, TM_UTF8_REPLACEMENT_BYTES);
         }
         text += n ? n : 1;
         length -= n ? n : 1;
@@ -100,7 +100,7 @@ void tm_json_string(struct tm_json_text *json, const char *text, size_t length)
 /* Make the entry.  false: the text is too long for one. */
 static bool make_ready(struct tm_json_text *json, struct tm_json_ready *ready, const char *text, size_t length)
 {
-    char valid[TM_OUT_REPLACEMENT_BYTES * TM_JSON_READY_MOST], quoted[ESCAPE_MOST * sizeof(valid)];
+    char valid[TM_UTF8_REPLACEMENT_BYTES * TM_JSON_READY_MOST], quoted[ESCAPE_MOST * sizeof(valid)];
 
     if (length > TM_JSON_READY_MOST)
         return false;

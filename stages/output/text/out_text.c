@@ -10,14 +10,14 @@ size_t tm_out_utf8(char *to, const char *text, size_t length)
     size_t used = 0;
 
     for (;;) {
-        const size_t n = tm_out_valid(text, length);
+        const size_t n = tm_utf8_head(text, length);
 
         memcpy(to + used, text, n);
         used += n;
         if (n == length)
             return used;
-        memcpy(to + used, TM_OUT_REPLACEMENT, TM_OUT_REPLACEMENT_BYTES);
-        used += TM_OUT_REPLACEMENT_BYTES;
+        memcpy(to + used, TM_UTF8_REPLACEMENT, TM_UTF8_REPLACEMENT_BYTES);
+        used += TM_UTF8_REPLACEMENT_BYTES;
         text += n + 1;
         length -= n + 1;
     }

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_CSV_TEXT_H
+#define TM_CSV_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Texts as cells of CSV files.  A text that a spreadsheet would take for a formula gets an apostrophe before it: names
+ * are somebody else's words.  U+FFFD takes the place of bytes that are not UTF-8.
+ * source: RFC 4180, with LF at the end of a line */
+typedef void tm_csv_put(void *to, const char *bytes, size_t length);
+
+/* Needs no quotes: can be written as it is. */
+bool tm_csv_is_plain(const char *text, size_t length);
+
+/* Write a text of any bytes as a cell in quotes. */
+void tm_csv_quote(tm_csv_put *put, void *to, const char *text, size_t length);
+
+/* The same without its quotes, for a cell of several lines. */
+void tm_csv_put_quoted(tm_csv_put *put, void *to, const char *text, size_t length);
+
+#endif

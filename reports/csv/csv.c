@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The folder csv.  Rows are written as they are said; what is held is one line.  The first failure is kept, and nothing
+ * is written after it. */
+#include "reports/csv/csv.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "pipeline/csv_text.h"
+#include "reports/content/front.h"
+#include "reports/content/sheet.h"
+#include "reports/csv/csv_keys.h"
+
+enum { CAPTION_BYTES = 512, FILE_BYTES = 64 };
+
+struct csv {
+    struct tm_run *run;
+    const struct tm_value *summary;
+    struct tm_atomic_folder *folder;
+    const struct tm_section *section;
+    FILE *index, *columns, *findings, *places;
+    FILE *file;           /* that cells go to */
+    bool is_first;        /* the next cell is the first of its line */
+    size_t finding_count, place_count, column_count; /* lines of files that are written piece by piece */
+    tm_status status;
+};
+
+/* --- cells --- */
+
+static void put_bytes(void *to, const char *bytes, size_t length)
+{
+    (void)fwrite(bytes, 1, length, to);
+}
+
+static void put_comma(struct csv *c)
+{
+    if (!c->is_first)
+        (void)fputc(',', c->file);
+    c->is_first = false;
+}
+
+static void put_text(struct csv *c, const char *text)
+{
+    const size_t length = strlen(text);
+
+    put_comma(c);
+    if (tm_csv_is_plain(text, length))
+        put_bytes(c->file, text, length);
+    else
+        tm_csv_quote(put_bytes, c->file, text, length);
+}
+
+/* Captions may hold anything; those that read the index line by line want one line. */
+static void put_caption(struct csv *c, const char *caption)
+{
+    char visible[CAPTION_BYTES];
+
+    tm_sheet_visible(visible, sizeof(visible), caption);
+    put_text(c, visible);
+}
+
+static void put_int(struct csv *c, int64_t number)
+{
+    put_comma(c);
+    (void)fprintf(c->file, "%" PRId64, number);
+}
+
+static void put_cell(struct csv *c, const struct tm_cell *cell)
+{
+    const enum tm_type type = cell->from == TM_FROM_VALUE ? tm_type_of(cell->value) : TM_NULL;
+    char exact[TM_FORMAT_BYTES];
+
+    if (cell->from == TM_FROM_TEXT) {
+        put_text(c, cell->text);
+    } else if (type == TM_STRING) {
+        put_text(c, tm_text(cell->value));
+    } else if (type == TM_BOOL) {
+        put_text(c, tm_is(cell->value) ? "true" : "false");
+    } else {
+        put_comma(c);
+        (void)fputs(tm_cell_exact(cell, exact), c->file);
+    }
+}
+
+static void put_value(struct csv *c, const struct tm_value *value)
+{
+    const struct tm_cell cell = tm_cell_of_value(TM_CELL_WORD, value);
+
+    put_cell(c, &cell);
+}
+
+static void end_line(struct csv *c)
+{
+    (void)fputc('\n', c->file);
+    c->is_first = true;
+}
+
+/* --- files --- */
+
+/* Open a file; NULL after a failure. */
+static FILE *open_file(struct csv *c, const char *name)
+{
+    FILE *file = c->status ? NULL : tm_atomic_folder_add(c->folder, name);
+
+    if (!file && !c->status)
+        c->status = c->run->error.status;
+    c->file = file;
+    c->is_first = true;
+    return file;
+}
+
+static void close_file(struct csv *c, FILE *file)
+{
+    tm_status st;
+
+    if (!file)
+        return;
+    st = tm_atomic_folder_close(c->folder, file);
+    c->status = c->status ? c->status : st;
+}
+
+static FILE *open_with_header(struct csv *c, const char *name, const char *header)
+{
+    FILE *file = open_file(c, name);
+
+    if (file)
+        (void)fprintf(file, "%s\n", header);
+    return file;
+}
+
+/* A line of the index. */
+static void list_file(struct csv *c, const char *name, const char *caption, int64_t rows, int64_t left_out)
+{
+    if (c->status)
+        return;
+    c->file = c->index;
+    put_text(c, name);
+    put_text(c, c->section ? c->section->id : "");
+    put_caption(c, caption);
+    put_int(c, rows);
+    put_int(c, left_out);
+    end_line(c);
+}
+
+/* --- tables --- */
+
+/* A tree has the depth of its rows in a column, at the end where the table has none. */
+static bool adds_depth(const struct tm_table *table)
+{
+    for (size_t i = 0; i < table->columns; i++)
+        if (table->depth && strcmp(table->column[i].key, table->depth) == 0)
+            return false;
+    return table->depth != NULL;
+}
+
+static void describe_column(struct csv *c, const char *name, const struct tm_table *table, size_t column)
+{
+    char key[TM_CSV_KEY_BYTES];
+
+    tm_csv_key(key, table, column);
+    put_text(c, name);
+    put_text(c, key);
+    put_text(c, table->column[column].title);
+    put_text(c, tm_kind_unit(tm_column_kind(&table->column[column])));
+    end_line(c);
+    c->column_count++;
+}
+
+static void put_header(struct csv *c, const struct tm_table *table)
+{
+    char key[TM_CSV_KEY_BYTES];
+
+    for (size_t i = 0; i < table->columns; i++) {
+        tm_csv_key(key, table, i);
+        put_text(c, key);
+    }
+    if (adds_depth(table))
+        put_text(c, "depth");
+    end_line(c);
+}
+
+static void put_row(struct csv *c, const struct tm_table *table, size_t row)
+{
+    for (size_t i = 0; i < table->columns; i++) {
+        const struct tm_cell cell = tm_table_cell(table, row, i);
+
+        put_cell(c, &cell);
+    }
+    if (adds_depth(table))
+        put_int(c, tm_table_depth(table, row));
+    end_line(c);
+}
+
+/* Rows of the summary that are not in the file. */
+static int64_t left_out_of(const struct tm_table *table)
+{
+    const size_t all = table->cells ? 0 : tm_length(table->rows), here = tm_table_rows(table);
+    int64_t left = all > here ? (int64_t)(all - here) : 0;
+
+    if (__builtin_add_overflow(left, tm_int(tm_get(table->rest, "rows")), &left))
+        left = INT64_MAX;
+    return left;
+}
+
+static void write_rows(struct csv *c, const struct tm_table *table, const char *caption)
+{
+    char name[FILE_BYTES];
+    FILE *file;
+
+    (void)snprintf(name, sizeof(name), "%.58s.csv", table->id);
+    file = open_file(c, name);
+    if (!file)
+        return;
+    put_header(c, table);
+    for (size_t r = 0; r < tm_table_rows(table); r++)
+        put_row(c, table, r);
+    close_file(c, file);
+    list_file(c, name, caption, (int64_t)tm_table_rows(table), left_out_of(table));
+    c->file = c->columns;
+    for (size_t i = 0; i < table->columns && !c->status; i++)
+        describe_column(c, name, table, i);
+}
+
+static void put_table(void *to, const struct tm_table *table)
+{
+    write_rows(to, table, table->caption);
+}
+
+static void put_facts(void *to, const struct tm_table *facts)
+{
+    struct csv *c = to;
+
+    write_rows(c, facts, c->section ? c->section->title : "");
+}
+
+static void begin_section(void *to, const struct tm_section *section)
+{
+    ((struct csv *)to)->section = section;
+}
+
+/* --- findings and key figures --- */
+
+static void put_lines(struct csv *c, const struct tm_value *list)
+{
+    put_comma(c);
+    if (tm_length(list) == 0)
+        return;
+    (void)fputc('"', c->file);
+    for (size_t i = 0; i < tm_length(list); i++) {
+        const char *text = tm_text(tm_at(list, i));
+
+        if (i > 0)
+            (void)fputc('\n', c->file);
+        tm_csv_put_quoted(put_bytes, c->file, text, strlen(text));
+    }
+    (void)fputc('"', c->file);
+}
+
+static void put_places(struct csv *c, const struct tm_value *finding, size_t number)
+{
+    const struct tm_value *where = tm_get(finding, "where");
+
+    c->file = c->places;
+    for (size_t i = 0; i < tm_length(where); i++) {
+        put_int(c, (int64_t)number);
+        put_value(c, tm_get(finding, "id"));
+        put_value(c, tm_get(tm_at(where, i), "begin_ps"));
+        put_value(c, tm_get(tm_at(where, i), "end_ps"));
+        put_value(c, tm_get(tm_at(where, i), "device"));
+        end_line(c);
+        c->place_count++;
+    }
+}
+
+static void put_finding(void *to, const struct tm_value *finding, size_t number)
+{
+    static const char *const keys[] = { "id",    "severity", "title", "at_stake_ps", "share_pct",
+                                        "value", "unit",     "limit", "cause" };
+    struct csv *c = to;
+
+    if (c->status)
+        return;
+    c->file = c->findings;
+    put_int(c, (int64_t)number);
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        put_value(c, tm_get(finding, keys[i]));
+    put_text(c, tm_finding_section(tm_text(tm_get(finding, "id"))));
+    put_lines(c, tm_get(finding, "evidence"));
+    put_lines(c, tm_get(finding, "fix"));
+    end_line(c);
+    c->finding_count++;
+    put_places(c, finding, number);
+}
+
+static void write_kpis(struct csv *c)
+{
+    static const char *const keys[] = { "value", "unit", "band", "good", "bad" };
+    const size_t count = tm_kpi_count(c->summary);
+    FILE *file = open_with_header(c, "kpis.csv", "id,title,value,unit,band,good,bad,why,definition");
+    struct tm_kpi kpi;
+
+    for (size_t k = 0; file && k < count; k++) {
+        tm_kpi_at(&kpi, c->summary, k);
+        put_text(c, kpi.id);
+        put_text(c, kpi.title);
+        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+            put_value(c, tm_get(kpi.kpi, keys[i]));
+        put_text(c, kpi.why);
+        put_text(c, kpi.definition);
+        end_line(c);
+    }
+    close_file(c, file);
+    list_file(c, "kpis.csv", "Key figures", (int64_t)count, 0);
+}
+
+/* --- the folder --- */
+
+static const struct tm_medium csv_medium = {
+    .room = { .rows = SIZE_MAX },
+    .section = begin_section,
+    .facts = put_facts,
+    .table = put_table,
+    .finding = put_finding,
+};
+
+tm_status tm_csv_write(struct tm_run *run, const struct tm_doc *doc, struct tm_atomic_folder *to)
+{
+    struct csv c = { .run = run, .summary = tm_doc_root(doc), .folder = to };
+
+    c.index = open_with_header(&c, TM_CSV_INDEX, TM_CSV_INDEX_HEADER);
+    c.columns = open_with_header(&c, "columns.csv", "file,column,title,unit");
+    c.findings = open_with_header(&c, "findings.csv",
+                                  "number,id,severity,title,at_stake_ps,share_pct,value,unit,limit,cause,section,"
+                                  "evidence,fix");
+    c.places = open_with_header(&c, "finding-places.csv", "number,id,begin_ps,end_ps,device");
+    write_kpis(&c);
+    if (!c.status)
+        tm_content_say(&(struct tm_content){ .summary = c.summary, .medium = &csv_medium, .to = &c });
+    c.section = NULL;
+    list_file(&c, "findings.csv", "Findings", (int64_t)c.finding_count, 0);
+    list_file(&c, "finding-places.csv", "Where findings can be looked at", (int64_t)c.place_count, 0);
+    list_file(&c, "columns.csv", "What the columns of the tables are",
+              (int64_t)c.column_count, 0);
+    close_file(&c, c.places);
+    close_file(&c, c.findings);
+    close_file(&c, c.columns);
+    close_file(&c, c.index);
+    return c.status;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first screen: what was measured, what is wrong, what to do first, the key figures, the steps. */
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/format/format.h"
+#include "reports/html/html_page.h"
+#include "reports/html/html_words.h"
+
+enum { TITLE_CHARS = 96 };
+
+static void put_partial(struct tm_page *page, const struct tm_front *front)
+{
+    if (!front->is_partial)
+        return;
+    tm_htmlw_class(&page->w, "p", "banner");
+    tm_htmlw_attr(&page->w, "role", "note");
+    tm_htmlw_element(&page->w, "strong", NULL, "▲ ");
+    tm_page_text(page, front->partial);
+    tm_htmlw_text(&page->w, " ");
+    if (tm_has(tm_get(page->summary, "coverage"))) {
+        tm_page_open_link(page, "coverage", -1);
+        tm_htmlw_text(&page->w, "What is missing");
+        tm_htmlw_close(&page->w);
+    }
+    tm_htmlw_close_line(&page->w);
+}
+
+static void put_title(struct tm_page *page, const struct tm_front *front)
+{
+    char shown[TM_FRONT_BYTES], cut[4 * TITLE_CHARS + 1];
+
+    (void)tm_format_visible(shown, sizeof(shown), front->title, strlen(front->title));
+    (void)tm_format_middle(cut, sizeof(cut), shown, TITLE_CHARS);
+    tm_htmlw_element(&page->w, "h1", NULL, cut);
+    tm_htmlw_class(&page->w, "p", "subtitle");
+    tm_page_text(page, front->subtitle);
+    tm_htmlw_close_line(&page->w);
+}
+
+static void put_facts(struct tm_page *page, const struct tm_front *front)
+{
+    tm_htmlw_class(&page->w, "dl", "facts");
+    for (size_t i = 0; i < front->facts; i++)
+        tm_page_fact(page, front->fact[i].title, front->fact[i].text);
+    tm_htmlw_close_line(&page->w);
+}
+
+static void put_note(struct tm_page *page, const struct tm_front *front)
+{
+    if (!*front->note)
+        return;
+    tm_htmlw_class(&page->w, "p", "author");
+    tm_page_text(page, front->note);
+    tm_htmlw_close_line(&page->w);
+}
+
+static void put_verdict(struct tm_page *page, const struct tm_front *front)
+{
+    char class_name[32];
+
+    if (!*front->verdict)
+        return;
+    (void)snprintf(class_name, sizeof(class_name), "verdict %s", tm_tone_class(front->tone));
+    tm_htmlw_class(&page->w, "section", class_name);
+    tm_htmlw_attr(&page->w, "aria-label", "Verdict");
+    tm_htmlw_open(&page->w, "p");
+    if (front->tone != TM_TONE_UNKNOWN) {
+        tm_page_band(page, front->tone);
+        tm_htmlw_text(&page->w, " ");
+    }
+    tm_page_text(page, front->verdict);
+    tm_htmlw_close(&page->w);
+    tm_htmlw_close_line(&page->w);
+}
+
+void tm_page_front(struct tm_page *page)
+{
+    struct tm_front front;
+
+    tm_front_make(&front, page->summary);
+    tm_htmlw_class(&page->w, "header", "page top");
+    tm_htmlw_attr(&page->w, "id", "top");
+    put_partial(page, &front);
+    put_title(page, &front);
+    put_facts(page, &front);
+    put_note(page, &front);
+    put_verdict(page, &front);
+    tm_page_first_findings(page);
+    tm_page_kpis(page);
+    if (tm_charts_count(TM_CHART_STEPS, page->summary) > 0)
+        tm_page_charts(page, TM_CHART_STEPS);
+    tm_htmlw_close_line(&page->w);
+}

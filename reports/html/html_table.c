@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of the page.  A long one shows its first rows and a box to be checked for the others, which the style sheet
+ * obeys: that needs no script. */
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/content/terms.h"
+#include "reports/html/html_page.h"
+#include "reports/html/html_words.h"
+
+enum { FOLDED_LEAST = 25, SORTED_LEAST = 3, CLASS_BYTES = 48, LABEL_BYTES = 64 };
+
+static const char none[] = "–";
+
+struct writer {
+    struct tm_page *page;
+    struct tm_htmlw *w;
+    const struct tm_table *table;
+    struct tm_layout layout;
+};
+
+static enum tm_cell_kind kind_of(const struct writer *out, size_t shown)
+{
+    return tm_column_kind(&out->table->column[out->layout.column[shown]]);
+}
+
+static bool is_name(enum tm_cell_kind kind)
+{
+    return kind == TM_CELL_NAME || kind == TM_CELL_DEVICE || kind == TM_CELL_HOST;
+}
+
+static const char *class_of(enum tm_cell_kind kind)
+{
+    return tm_kind_is_number(kind)  ? "n" :
+           kind == TM_CELL_NAME     ? "name" :
+           is_name(kind)            ? "id" :
+           kind == TM_CELL_PROSE    ? "prose" :
+                                      "word";
+}
+
+/* --- ids of rows --- */
+
+static const char *text_of(const struct tm_cell *cell)
+{
+    return cell->from == TM_FROM_TEXT ? cell->text : cell->from == TM_FROM_VALUE ? tm_text(cell->value) : "";
+}
+
+/* A row that holds the very text of a term or of a key figure's definition is where links to it lead. */
+static void put_row_id(struct writer *out, const char *text)
+{
+    struct tm_kpi kpi;
+
+    for (size_t i = 0; i < tm_term_count; i++)
+        if (tm_terms[i].text == text)
+            tm_page_id(out->page, "term", (int)i);
+    for (size_t i = 0; i < tm_kpi_count(out->page->summary); i++) {
+        tm_kpi_at(&kpi, out->page->summary, i);
+        if (kpi.definition == text)
+            tm_page_id(out->page, "definition", (int)i);
+    }
+}
+
+static void put_row_ids(struct writer *out, size_t row)
+{
+    if (!out->page->section || strcmp(out->page->section->id, "definitions") != 0)
+        return;
+    for (size_t i = 0; i < out->layout.columns; i++) {
+        const struct tm_cell cell = tm_table_cell(out->table, row, out->layout.column[i]);
+
+        if (*text_of(&cell))
+            put_row_id(out, text_of(&cell));
+    }
+}
+
+/* --- cells --- */
+
+static void put_shown(struct writer *out, const struct tm_cell *cell, size_t chars)
+{
+    char text[TM_FORMAT_BYTES];
+
+    if (tm_cell_is_empty(cell))
+        tm_htmlw_text(out->w, none);
+    else if (is_name(cell->kind))
+        tm_page_name(out->page, tm_cell_shown(cell, out->page->summary, text), chars);
+    else
+        tm_page_text(out->page, tm_cell_shown(cell, out->page->summary, text));
+}
+
+static void put_cell(struct writer *out, size_t row, size_t shown)
+{
+    const struct tm_cell cell = tm_table_cell(out->table, row, out->layout.column[shown]);
+    const bool is_header = shown == 0 && !tm_kind_is_number(cell.kind), is_empty = tm_cell_is_empty(&cell);
+    char class_name[CLASS_BYTES], exact[TM_FORMAT_BYTES];
+
+    tm_htmlw_open(out->w, is_header ? "th" : "td");
+    if (is_header)
+        tm_htmlw_attr(out->w, "scope", "row");
+    if (shown == 0 && out->table->depth)
+        (void)snprintf(class_name, sizeof(class_name), "tree d%d", tm_table_depth(out->table, row));
+    else
+        (void)snprintf(class_name, sizeof(class_name), "%s%s", class_of(cell.kind), is_empty ? " none" : "");
+    tm_htmlw_attr(out->w, "class", class_name);
+    if (tm_kind_is_number(cell.kind) && !is_empty)
+        tm_htmlw_attr(out->w, "data-v", tm_cell_exact(&cell, exact));
+    put_shown(out, &cell, shown == 0 ? TM_NAME_CHARS : TM_NAME_NARROW);
+    tm_htmlw_close(out->w);
+}
+
+static void put_head(struct writer *out)
+{
+    tm_htmlw_open(out->w, "thead");
+    tm_htmlw_open(out->w, "tr");
+    for (size_t i = 0; i < out->layout.columns; i++) {
+        tm_htmlw_open(out->w, "th");
+        tm_htmlw_attr(out->w, "scope", "col");
+        if (tm_kind_is_number(kind_of(out, i)))
+            tm_htmlw_attr(out->w, "class", "n");
+        if (*tm_kind_unit(kind_of(out, i)))
+            tm_htmlw_attr(out->w, "data-unit", tm_kind_unit(kind_of(out, i)));
+        tm_page_label(out->page, out->table->column[out->layout.column[i]].title);
+        tm_htmlw_close(out->w);
+    }
+    tm_htmlw_close(out->w);
+    tm_htmlw_close_line(out->w);
+}
+
+static void put_body(struct writer *out)
+{
+    tm_htmlw_open(out->w, "tbody");
+    for (size_t r = 0; r < out->layout.rows; r++) {
+        tm_htmlw_open(out->w, "tr");
+        put_row_ids(out, r);
+        for (size_t i = 0; i < out->layout.columns; i++)
+            put_cell(out, r, i);
+        tm_htmlw_close_line(out->w);
+    }
+    tm_htmlw_close_line(out->w);
+}
+
+/* --- sums --- */
+
+typedef struct tm_cell sum_fn(const struct tm_layout *layout, size_t column);
+
+static void put_sums(struct writer *out, const char *class_name, const char *title, sum_fn *sum)
+{
+    char text[TM_FORMAT_BYTES];
+
+    tm_htmlw_class(out->w, "tr", class_name);
+    tm_htmlw_open(out->w, "th");
+    tm_htmlw_attr(out->w, "scope", "row");
+    tm_htmlw_text(out->w, title);
+    tm_htmlw_close(out->w);
+    for (size_t i = 1; i < out->layout.columns; i++) {
+        const struct tm_cell cell = sum(&out->layout, out->layout.column[i]);
+
+        tm_htmlw_class(out->w, "td", class_of(cell.kind));
+        tm_htmlw_text(out->w, tm_cell_shown(&cell, out->page->summary, text));
+        tm_htmlw_close(out->w);
+    }
+    tm_htmlw_close_line(out->w);
+}
+
+static void put_foot(struct writer *out)
+{
+    const bool has_rest = tm_layout_has_sums(&out->layout);
+    char title[TM_FORMAT_BYTES];
+
+    if (!has_rest && !out->table->total)
+        return;
+    tm_htmlw_open(out->w, "tfoot");
+    if (has_rest)
+        put_sums(out, "rest", tm_layout_rest_title(&out->layout, title), tm_layout_rest);
+    if (out->table->total)
+        put_sums(out, "total", out->table->total_title, tm_layout_total);
+    tm_htmlw_close(out->w);
+}
+
+/* --- notes --- */
+
+static bool is_shown(const struct writer *out, const char *title)
+{
+    for (size_t i = 0; i < out->layout.columns; i++)
+        if (out->table->column[out->layout.column[i]].title == title)
+            return true;
+    return false;
+}
+
+/* Columns of one value, columns without any, and why cells are empty. */
+static void put_notes(struct writer *out)
+{
+    struct tm_missing missing = { .count = 0 };
+    char text[TM_FORMAT_BYTES];
+
+    for (size_t i = 0; i < out->layout.notes; i++) {
+        const char *title = out->layout.note[i].title, *why = out->layout.note[i].text;
+
+        if (!out->layout.note[i].is_same && !is_shown(out, title)) {
+            tm_missing_add(&missing, title, why);
+            continue;
+        }
+        tm_htmlw_class(out->w, "p", "note");
+        tm_htmlw_printf(out->w, out->layout.note[i].is_same ? "%s in all rows: " : "%s, where it is –: ", title);
+        tm_page_text(out->page, why);
+        tm_htmlw_close_line(out->w);
+    }
+    tm_page_missing(out->page, "Not recorded", &missing);
+    if (out->layout.rows_left_out > 0 && !tm_layout_has_sums(&out->layout))
+        tm_htmlw_element(out->w, "p", "note", tm_layout_rest_title(&out->layout, text));
+}
+
+static void put_unfold(struct writer *out)
+{
+    char text[TM_FORMAT_BYTES];
+
+    tm_htmlw_class(out->w, "p", "unfold");
+    tm_htmlw_open(out->w, "label");
+    tm_htmlw_open(out->w, "input");
+    tm_htmlw_attr(out->w, "type", "checkbox");
+    tm_htmlw_attr(out->w, "autocomplete", "off");
+    tm_htmlw_leaf(out->w);
+    tm_htmlw_printf(out->w, " Show all %s rows", tm_format_count(text, (int64_t)out->layout.rows));
+    tm_htmlw_close(out->w);
+    tm_htmlw_close_line(out->w);
+}
+
+/* --- the whole --- */
+
+void tm_page_open_scroll(struct tm_page *page, const char *class_name, const char *label_id)
+{
+    tm_htmlw_class(&page->w, "div", class_name);
+    tm_htmlw_attr(&page->w, "role", "region");
+    tm_htmlw_attr(&page->w, "aria-labelledby", label_id);
+    tm_htmlw_attr_int(&page->w, "tabindex", 0);
+}
+
+static void put_grid(struct writer *out, const char *label_id, bool is_folded)
+{
+    tm_page_open_scroll(out->page, is_folded ? "scroll tall" : "scroll", label_id);
+    tm_htmlw_open(out->w, "table");
+    tm_htmlw_attr(out->w, "aria-labelledby", label_id);
+    if (out->layout.rows >= SORTED_LEAST && !out->table->depth)
+        tm_htmlw_attr(out->w, "data-sortable", "");
+    if (is_folded)
+        tm_htmlw_attr(out->w, "data-filter", "");
+    put_head(out);
+    put_body(out);
+    put_foot(out);
+    tm_htmlw_close(out->w);
+    tm_htmlw_close_line(out->w);
+}
+
+void tm_page_table(void *to, const struct tm_table *table)
+{
+    struct tm_page *page = to;
+    struct writer out = { .page = page, .w = &page->w, .table = table };
+    const struct tm_room room = { .rows = TM_HTML_ROWS_MOST };
+    char id[LABEL_BYTES], label_id[LABEL_BYTES];
+    bool is_folded;
+
+    tm_table_lay_out(&out.layout, table, page->summary, &room);
+    is_folded = out.layout.rows >= FOLDED_LEAST;
+    (void)snprintf(label_id, sizeof(label_id), "caption-%.40s", table->id);
+    tm_htmlw_class(out.w, "figure", is_folded ? "table folded" : "table");
+    (void)snprintf(id, sizeof(id), "table-%.40s", table->id);
+    tm_htmlw_attr(out.w, "id", id);
+    tm_htmlw_open(out.w, "figcaption");
+    tm_htmlw_attr(out.w, "id", label_id);
+    tm_page_text(page, table->caption);
+    tm_htmlw_close_line(out.w);
+    put_grid(&out, label_id, is_folded);
+    if (is_folded)
+        put_unfold(&out);
+    put_notes(&out);
+    tm_htmlw_close_line(out.w);
+}

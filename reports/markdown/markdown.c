@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report.md.  The whole file is made in memory, so that a piece that does not fit any more is taken back as a whole
+ * and never leaves an open tag or half a table. */
+#include "reports/markdown/markdown.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "reports/content/fill_sheet.h"
+#include "reports/content/front.h"
+#include "reports/markdown/mdw.h"
+
+enum {
+    TAIL_BYTES = 2000,            /* for the names of sections that are left out, and the maker */
+    FINDINGS_BYTES_MOST = 30000,  /* the tables want room too */
+    FINDINGS_OPEN = 5,            /* more of them are folded */
+    PLACES_MOST = 3,
+    LEFT_OUT_BYTES = 1024,
+};
+
+struct markdown {
+    struct tm_mdw w;
+    const struct tm_value *summary;
+    struct tm_front front;
+    struct tm_sheet sheet;
+    struct tm_layout layout;
+    size_t mark;              /* where the section began */
+    bool is_findings;         /* the section is the one of findings */
+    size_t findings_left_out;
+    bool has_fold;            /* later findings stand in a fold that is open */
+    char left_out[LEFT_OUT_BYTES]; /* titles of sections */
+    char room[TM_MARKDOWN_BYTES_MOST];
+};
+
+/* Take a piece back that did not fit.  out: it did */
+static bool fits(struct markdown *m, size_t mark)
+{
+    if (!m->w.is_full)
+        return true;
+    m->w.used = mark;
+    m->w.at[mark] = 0;
+    m->w.is_full = false;
+    return false;
+}
+
+/* --- tables --- */
+
+static void put_cell(struct markdown *m, int row, int column)
+{
+    const struct tm_sheet *sheet = &m->sheet;
+    const char *text = sheet->text[row][column];
+
+    if (column == 0)
+        for (int i = 0; i < sheet->indent[row]; i++)
+            tm_mdw_raw(&m->w, "› ");
+    if (sheet->kind[column] == TM_COLUMN_NAME && !sheet->summed[row])
+        tm_mdw_name(&m->w, text, true);
+    else
+        tm_mdw_prose(&m->w, text, true);
+}
+
+static void put_table_head(struct markdown *m)
+{
+    const struct tm_sheet *sheet = &m->sheet;
+
+    tm_mdw_raw(&m->w, "|");
+    for (int c = 0; c < sheet->columns; c++) {
+        tm_mdw_raw(&m->w, " ");
+        tm_mdw_prose(&m->w, sheet->title[c], true);
+        tm_mdw_raw(&m->w, " |");
+    }
+    tm_mdw_raw(&m->w, "\n|");
+    for (int c = 0; c < sheet->columns; c++)
+        tm_mdw_raw(&m->w, sheet->kind[c] == TM_COLUMN_NUMBER ? " ---: |" : " --- |");
+    tm_mdw_raw(&m->w, "\n");
+}
+
+static void put_sheet(struct markdown *m)
+{
+    put_table_head(m);
+    for (int r = 0; r < m->sheet.rows; r++) {
+        tm_mdw_raw(&m->w, "|");
+        for (int c = 0; c < m->sheet.columns; c++) {
+            tm_mdw_raw(&m->w, " ");
+            put_cell(m, r, c);
+            tm_mdw_raw(&m->w, " |");
+        }
+        tm_mdw_raw(&m->w, "\n");
+    }
+    tm_mdw_raw(&m->w, "\n");
+}
+
+static void put_caption(struct markdown *m, const char *caption)
+{
+    tm_mdw_raw(&m->w, "#### ");
+    tm_mdw_prose(&m->w, caption, false);
+    tm_mdw_raw(&m->w, "\n\n");
+}
+
+/* --- what sections say --- */
+
+static void put_paragraph(void *to, enum tm_tone tone, const char *text)
+{
+    struct markdown *m = to;
+
+    if (tone == TM_TONE_BAD || tone == TM_TONE_WARNING)
+        tm_mdw_raw(&m->w, tone == TM_TONE_BAD ? "**bad**: " : "**warning**: ");
+    tm_mdw_prose(&m->w, text, false);
+    tm_mdw_raw(&m->w, "\n\n");
+}
+
+static void put_subheading(void *to, const char *text)
+{
+    put_caption(to, text);
+}
+
+static void put_facts(void *to, const struct tm_table *facts)
+{
+    struct markdown *m = to;
+
+    tm_sheet_fill_facts(&m->sheet, facts, m->summary);
+    for (int r = 0; r < m->sheet.rows; r++) {
+        tm_mdw_raw(&m->w, "- ");
+        tm_mdw_prose(&m->w, m->sheet.text[r][0], false);
+        tm_mdw_raw(&m->w, ": ");
+        tm_mdw_prose(&m->w, m->sheet.text[r][1], false);
+        tm_mdw_raw(&m->w, "\n");
+    }
+    tm_mdw_raw(&m->w, "\n");
+}
+
+static void put_table(void *to, const struct tm_table *table)
+{
+    struct markdown *m = to;
+    const struct tm_room room = { .is_paper = true, .rows = TM_PAPER_ROWS };
+    char note[TM_NOTE_BYTES];
+
+    tm_sheet_fill(&m->sheet, &m->layout, table, m->summary, &room);
+    put_caption(m, table->caption);
+    put_sheet(m);
+    for (size_t i = 0; tm_layout_note(&m->layout, i, note); i++)
+        put_paragraph(m, TM_TONE_QUIET, note);
+}
+
+static void begin_section(void *to, const struct tm_section *section)
+{
+    struct markdown *m = to;
+
+    m->mark = m->w.used;
+    m->is_findings = strcmp(section->id, "findings") == 0;
+    tm_mdw_raw(&m->w, m->is_findings ? "## " : "<details>\n<summary>");
+    tm_mdw_html(&m->w, section->title);
+    tm_mdw_raw(&m->w, m->is_findings ? "\n\n" : "</summary>\n\n");
+}
+
+static void say_left_out(struct markdown *m, const char *title)
+{
+    const size_t used = strlen(m->left_out);
+
+    (void)snprintf(m->left_out + used, sizeof(m->left_out) - used, "%s%s", used ? ", " : "", title);
+}
+
+static void end_section(void *to, const struct tm_section *section)
+{
+    struct markdown *m = to;
+
+    if (m->has_fold || !m->is_findings)
+        tm_mdw_raw(&m->w, "</details>\n\n");
+    m->has_fold = false;
+    if (m->findings_left_out > 0)
+        tm_mdw_rawf(&m->w, "%zu more findings are in the other files of the report.\n\n", m->findings_left_out);
+    m->findings_left_out = 0;
+    if (!fits(m, m->mark))
+        say_left_out(m, section->title);
+}
+
+/* --- findings --- */
+
+static void put_list(struct markdown *m, const char *title, const struct tm_value *list)
+{
+    if (tm_length(list) == 0)
+        return;
+    tm_mdw_rawf(&m->w, "%s:\n\n", title);
+    for (size_t i = 0; i < tm_length(list) && i < TM_FINDING_LINES; i++) {
+        tm_mdw_raw(&m->w, "- ");
+        tm_mdw_prose(&m->w, tm_text(tm_at(list, i)), false);
+        tm_mdw_raw(&m->w, "\n");
+    }
+    tm_mdw_raw(&m->w, "\n");
+}
+
+static void put_places(struct markdown *m, const struct tm_value *where)
+{
+    struct tm_place place;
+
+    if (tm_length(where) == 0)
+        return;
+    tm_mdw_raw(&m->w, "Look at:\n\n");
+    for (size_t i = 0; i < tm_length(where) && i < PLACES_MOST; i++) {
+        tm_place_make(&place, m->summary, tm_at(where, i));
+        tm_mdw_raw(&m->w, "- ");
+        tm_mdw_prose(&m->w, place.text, false);
+        tm_mdw_raw(&m->w, "\n");
+    }
+    tm_mdw_raw(&m->w, "\n");
+}
+
+static void put_finding_text(struct markdown *m, const struct tm_value *finding, size_t number)
+{
+    const char *severity = tm_text(tm_get(finding, "severity")), *cause = tm_text(tm_get(finding, "cause"));
+    char stake[TM_FRONT_BYTES];
+
+    tm_mdw_rawf(&m->w, "### %zu. ", number);
+    tm_mdw_prose(&m->w, tm_text(tm_get(finding, "title")), false);
+    tm_mdw_raw(&m->w, "\n\n**");
+    tm_mdw_prose(&m->w, *severity ? severity : "unknown", false);
+    tm_mdw_raw(&m->w, "**");
+    if (*tm_finding_stake(stake, finding)) {
+        tm_mdw_raw(&m->w, ": ");
+        tm_mdw_prose(&m->w, stake, false);
+    }
+    tm_mdw_raw(&m->w, "\n\n");
+    if (*cause)
+        put_paragraph(m, TM_TONE_PLAIN, cause);
+    put_list(m, "What to do", tm_get(finding, "fix"));
+    put_list(m, "What shows it", tm_get(finding, "evidence"));
+    put_places(m, tm_get(finding, "where"));
+}
+
+static void put_finding(void *to, const struct tm_value *finding, size_t number)
+{
+    struct markdown *m = to;
+    const size_t mark = m->w.used;
+
+    if (m->findings_left_out > 0) {
+        m->findings_left_out++;
+        return;
+    }
+    if (number == FINDINGS_OPEN + 1) {
+        tm_mdw_raw(&m->w, "<details>\n<summary>More findings</summary>\n\n");
+        m->has_fold = true;
+    }
+    put_finding_text(m, finding, number);
+    if (m->w.used - m->mark > FINDINGS_BYTES_MOST)
+        m->w.is_full = true;
+    if (fits(m, mark))
+        return;
+    m->has_fold = m->has_fold && number != FINDINGS_OPEN + 1;
+    m->findings_left_out++;
+}
+
+static const struct tm_medium markdown_medium = {
+    .room = { .is_paper = true, .rows = TM_PAPER_ROWS },
+    .section = begin_section,
+    .end_section = end_section,
+    .subheading = put_subheading,
+    .paragraph = put_paragraph,
+    .facts = put_facts,
+    .table = put_table,
+    .finding = put_finding,
+};
+
+/* --- the top --- */
+
+static void put_titles(struct markdown *m)
+{
+    tm_mdw_raw(&m->w, "# ");
+    tm_mdw_prose(&m->w, m->front.title, false);
+    tm_mdw_raw(&m->w, "\n\n");
+    put_paragraph(m, TM_TONE_PLAIN, m->front.subtitle);
+    if (*m->front.note) {
+        tm_mdw_raw(&m->w, "> ");
+        put_paragraph(m, TM_TONE_PLAIN, m->front.note);
+    }
+    if (m->front.is_partial) {
+        tm_mdw_raw(&m->w, "**partial**: ");
+        put_paragraph(m, TM_TONE_PLAIN, m->front.partial);
+    }
+}
+
+static const char *tone_word(enum tm_tone tone)
+{
+    return tone == TM_TONE_GOOD    ? "good" :
+           tone == TM_TONE_WARNING ? "warning" :
+           tone == TM_TONE_BAD     ? "bad" :
+           tone == TM_TONE_INFO    ? "info" :
+                                     "unknown";
+}
+
+static void put_verdict(struct markdown *m)
+{
+    if (!*m->front.verdict)
+        return;
+    tm_mdw_rawf(&m->w, "**%s**: ", tone_word(m->front.tone));
+    put_paragraph(m, TM_TONE_PLAIN, m->front.verdict);
+}
+
+static void put_front_facts(struct markdown *m)
+{
+    for (size_t i = 0; i < m->front.facts; i++) {
+        const size_t mark = m->w.used;
+
+        tm_mdw_rawf(&m->w, "- %s: ", m->front.fact[i].title);
+        tm_mdw_prose(&m->w, m->front.fact[i].text, false);
+        tm_mdw_raw(&m->w, "\n");
+        (void)fits(m, mark);
+    }
+    tm_mdw_raw(&m->w, "\n");
+}
+
+static void put_kpi(struct markdown *m, size_t index)
+{
+    struct tm_kpi kpi;
+
+    tm_kpi_at(&kpi, m->summary, index);
+    tm_mdw_raw(&m->w, "| ");
+    tm_mdw_prose(&m->w, kpi.title, true);
+    tm_mdw_raw(&m->w, " | ");
+    tm_mdw_prose(&m->w, kpi.has_value ? kpi.value : "not known", true);
+    tm_mdw_raw(&m->w, " | ");
+    if (strcmp(kpi.band, "unknown") != 0) {
+        tm_mdw_raw(&m->w, "**");
+        tm_mdw_prose(&m->w, kpi.band, true);
+        tm_mdw_raw(&m->w, "**");
+    }
+    tm_mdw_raw(&m->w, " | ");
+    tm_mdw_prose(&m->w, kpi.good, true);
+    tm_mdw_raw(&m->w, " | ");
+    tm_mdw_prose(&m->w, kpi.why, true);
+    tm_mdw_raw(&m->w, " |\n");
+}
+
+static void put_kpis(struct markdown *m)
+{
+    const size_t mark = m->w.used, count = tm_kpi_count(m->summary);
+
+    if (count == 0)
+        return;
+    tm_mdw_raw(&m->w, "## Key figures\n\n| Figure | Value | Band | Good | Remark |\n| --- | ---: | --- | --- | --- |\n");
+    for (size_t i = 0; i < count; i++)
+        put_kpi(m, i);
+    tm_mdw_raw(&m->w, "\n");
+    (void)fits(m, mark);
+}
+
+/* --- the file --- */
+
+static void put_tail(struct markdown *m)
+{
+    m->w.bytes = sizeof(m->room);
+    if (*m->left_out) {
+        tm_mdw_raw(&m->w, "Left out here to stay short, but in the other files of the report: ");
+        put_paragraph(m, TM_TONE_PLAIN, m->left_out);
+    }
+    tm_mdw_raw(&m->w, "Written by tracemill ");
+    put_paragraph(m, TM_TONE_PLAIN, tm_text(tm_path(m->summary, "tool.version")));
+    m->w.used -= m->w.used > 0; /* of the two ends of line */
+}
+
+static void put_report(struct markdown *m)
+{
+    tm_mdw_init(&m->w, m->room, sizeof(m->room) - TAIL_BYTES);
+    tm_front_make(&m->front, m->summary);
+    put_titles(m);
+    put_verdict(m);
+    put_front_facts(m);
+    put_kpis(m);
+    tm_content_say(&(struct tm_content){ .summary = m->summary, .medium = &markdown_medium, .to = m });
+    put_tail(m);
+}
+
+tm_status tm_markdown_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
+{
+    struct markdown *m = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*m), &run->error);
+    tm_status st = TM_OK;
+
+    if (!m)
+        return TM_ERR_LIMIT;
+    m->summary = tm_doc_root(doc);
+    put_report(m);
+    if (fwrite(m->room, 1, m->w.used, to) != m->w.used || fflush(to) != 0)
+        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the Markdown report: %s", strerror(errno));
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, m, sizeof(*m));
+    return st;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Definitions of figures and columns: each is of a label that its section has, and no label has two. */
+#include "reports/content/terms.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "reports/content/content.h"
+#include "tests/support/schema_sample.h"
+#include "tests/support/test_run.h"
+
+enum { USED_MOST = 4096, TEXT_BYTES = 80, LABELS_MOST = 4096 };
+
+struct label {
+    const char *section;
+    char text[TEXT_BYTES];
+};
+
+/* What the sections call their figures. */
+struct book {
+    const char *section;
+    struct label used[USED_MOST];
+    size_t count;
+};
+
+static void keep(struct book *book, const char *text)
+{
+    struct label *label = &book->used[book->count];
+
+    if (!*text || strlen(text) >= TEXT_BYTES)
+        return;
+    assert_true(book->count < USED_MOST);
+    label->section = book->section;
+    strcpy(label->text, text);
+    book->count++;
+}
+
+static void take_section(void *to, const struct tm_section *section)
+{
+    ((struct book *)to)->section = section->id;
+}
+
+/* Titles, and what rows are called where the program names them. */
+static void take_table(void *to, const struct tm_table *table)
+{
+    for (size_t c = 0; c < table->columns; c++)
+        keep(to, table->column[c].title);
+    for (size_t r = 0; table->cells && r < table->cell_rows; r++)
+        if (table->cells[r * table->columns].from == TM_FROM_TEXT)
+            keep(to, table->cells[r * table->columns].text);
+}
+
+static struct book *walk(void)
+{
+    static const char *const platforms[] = { "gpu", "tpu", "cpu" };
+    static const struct tm_medium medium = {
+        .room = { .rows = SIZE_MAX }, .section = take_section, .table = take_table, .facts = take_table
+    };
+    struct book *book = test_calloc(1, sizeof(*book));
+
+    for (size_t i = 0; i < sizeof(platforms) / sizeof(platforms[0]); i++) {
+        struct tm_run run;
+        struct tm_doc *doc;
+
+        test_run_init(&run);
+        doc = tm_doc_new(&run);
+        assert_non_null(doc);
+        test_schema_sample(tm_doc_root(doc), platforms[i], TEST_NOTHING_IS_NULL);
+        tm_content_say(&(struct tm_content){ .summary = tm_doc_root(doc), .medium = &medium, .to = book });
+        tm_doc_free(doc);
+    }
+    return book;
+}
+
+/* The labels of all terms, one by one: "a|b" is two. */
+static size_t split(struct label *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < tm_term_count; i++) {
+        const char *at = tm_terms[i].labels;
+
+        while (*at) {
+            const size_t length = strcspn(at, "|");
+
+            assert_true(n < LABELS_MOST && length > 0 && length < TEXT_BYTES);
+            out[n].section = tm_terms[i].section;
+            memcpy(out[n].text, at, length);
+            out[n++].text[length] = 0;
+            at += length + (at[length] == '|');
+        }
+    }
+    return n;
+}
+
+static bool is_used(const struct book *book, const struct label *label)
+{
+    for (size_t i = 0; i < book->count; i++)
+        if (strcmp(book->used[i].section, label->section) == 0 && strcmp(book->used[i].text, label->text) == 0)
+            return true;
+    return false;
+}
+
+static void each_term_is_of_a_label_that_its_section_has(void **state)
+{
+    struct book *book = walk();
+    struct label *labels = test_calloc(LABELS_MOST, sizeof(*labels));
+    const size_t n = split(labels);
+    size_t wrong = 0;
+
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        if (is_used(book, &labels[i]))
+            continue;
+        print_error("section %s has no '%s'\n", labels[i].section, labels[i].text);
+        wrong++;
+    }
+    assert_int_equal(wrong, 0);
+    test_free(labels);
+    test_free(book);
+}
+
+static void no_label_is_defined_twice(void **state)
+{
+    struct label *labels = test_calloc(LABELS_MOST, sizeof(*labels));
+    const size_t n = split(labels);
+
+    (void)state;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(labels[i].section, labels[k].section) == 0 && strcmp(labels[i].text, labels[k].text) == 0)
+                fail_msg("'%s' of %s has two definitions", labels[i].text, labels[i].section);
+    test_free(labels);
+}
+
+static void a_label_leads_to_its_term(void **state)
+{
+    struct label *labels = test_calloc(LABELS_MOST, sizeof(*labels));
+    const size_t n = split(labels);
+
+    (void)state;
+    assert_true(n > tm_term_count);
+    for (size_t i = 0; i < n; i++) {
+        const int at = tm_term_find(labels[i].section, labels[i].text);
+
+        assert_true(at >= 0 && (size_t)at < tm_term_count);
+        assert_string_equal(tm_terms[at].section, labels[i].section);
+        assert_non_null(strstr(tm_terms[at].labels, labels[i].text));
+    }
+    assert_int_equal(tm_term_find("steps", "Step"), -1);
+    assert_int_equal(tm_term_find("steps", "Steps are|"), -1);
+    assert_int_equal(tm_term_find("steps", ""), -1);
+    assert_int_equal(tm_term_find("nothing", "Steps are"), -1);
+    test_free(labels);
+}
+
+static void definitions_are_sentences(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < tm_term_count; i++) {
+        const size_t length = strlen(tm_terms[i].text);
+
+        assert_true(length > 10 && length < 400);
+        if (tm_terms[i].text[length - 1] != '.')
+            fail_msg("'%s' of %s: no full stop", tm_terms[i].labels, tm_terms[i].section);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_term_is_of_a_label_that_its_section_has),
+        cmocka_unit_test(no_label_is_defined_twice),
+        cmocka_unit_test(a_label_leads_to_its_term),
+        cmocka_unit_test(definitions_are_sentences),
+    };
+
+    return cmocka_run_group_tests_name("terms", tests, NULL, NULL);
+}
