@@ -14,7 +14,6 @@
 
 enum { TOP_FINDINGS = 5, TITLE_LINES = 2, NOTE_LINES = 6, FACT_LINES = 2, VERDICT_LINES = 5, FIX_LINES = 2 };
 
-static const enum tm_chart_kind chart_kind = TM_CHART_DEVICES;
 static const double front_top = 44, fact_label = 66, fact_gap = 18, heading_gap = 13, heading_room = 17,
                     number_room = 16, chart_gap = 10;
 static const struct tm_pdf_style kicker = { .face = TM_PDF_BOLD, .size = 7, .role = TM_ROLE_SERIES },
@@ -209,14 +208,14 @@ static void put_findings(struct tm_pdf *pdf)
 
 /* --- where time goes --- */
 
-static void put_chart(struct tm_pdf *pdf)
+static void put_chart(struct tm_pdf *pdf, enum tm_chart_kind kind)
 {
     struct tm_chart chart;
 
-    if (tm_charts_count(chart_kind, pdf->summary) == 0)
+    if (pdf->status != TM_OK || tm_charts_count(kind, pdf->summary) == 0)
         return;
     tm_chart_init(&chart, pdf->run, tm_pdf_column(pdf));
-    tm_charts_draw(&chart, chart_kind, 0, pdf->summary);
+    tm_charts_draw(&chart, kind, 0, pdf->summary);
     pdf->status = tm_chart_status(&chart);
     if (pdf->status == TM_OK && tm_pdf_chart_height(pdf, &chart) + chart_gap < tm_pdf_left_on_page(pdf)) {
         pdf->y += chart_gap;
@@ -238,5 +237,6 @@ void tm_pdf_front(struct tm_pdf *pdf)
     put_verdict(pdf);
     put_kpis(pdf);
     put_findings(pdf);
-    put_chart(pdf);
+    put_chart(pdf, TM_CHART_DEVICES);
+    put_chart(pdf, TM_CHART_STEPS);
 }
