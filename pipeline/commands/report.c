@@ -1,163 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The main job: the summary of a run, then each wanted format of it into one folder.  All files are
- * written under temporary names first and renamed at the end, so that a failure in one of them
- * leaves the older report as it was. */
-#include <assert.h>
-#include <errno.h>
+/* The main job: the summary of a run, then each wanted format of it into one folder. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "pipeline/atomic_file.h"
 #include "pipeline/commands/analysis.h"
 #include "pipeline/commands/commands.h"
-#include "pipeline/commands/convert.h"
 #include "pipeline/commands/out_place.h"
+#include "pipeline/commands/report_files.h"
 #include "pipeline/doc.h"
 #include "pipeline/terminal.h"
-#include "reports/collapsed/collapsed.h"
-#include "reports/csv/csv.h"
 #include "reports/format/format.h"
-#include "reports/html/html.h"
-#include "reports/markdown/markdown.h"
-#include "reports/pdf/pdf.h"
-#include "reports/text/text.h"
 
-enum { FINDINGS_SHOWN = 3, LINE_BYTES = 256, OUTPUTS_MOST = 9 };
-
-static tm_status json_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
-{
-    return tm_doc_print(doc, run, fileno(to));
-}
-
-struct output {
-    enum tm_format format;
-    const char *name;
-    tm_status (*write)(struct tm_run *run, const struct tm_doc *doc, FILE *to); /* NULL: PDF, partial, trace, tables */
-};
-
-/* What there is to write. */
-struct result {
-    struct tm_doc *doc;
-    struct tm_partial_writer *partial; /* NULL = not wanted */
-    struct tm_conversion *conversion;  /* NULL = the trace is not wanted */
-    enum tm_paper paper;
-};
-
-/* The files while they are written. */
-struct files {
-    struct tm_atomic_file of[OUTPUTS_MOST];
-    struct tm_out_file *trace;
-    struct tm_atomic_folder *tables;
-};
-
-static const struct output outputs[] = {
-    { TM_FORMAT_JSON, "summary.json", json_write },
-    { TM_FORMAT_TEXT, "report.txt", tm_text_write },
-    { TM_FORMAT_HTML, "report.html", tm_html_write },
-    { TM_FORMAT_PDF, "report.pdf", NULL },
-    { TM_FORMAT_MARKDOWN, "report.md", tm_markdown_write },
-    { TM_FORMAT_CSV, TM_CSV_FOLDER, NULL },
-    { TM_FORMAT_COLLAPSED, "scopes.collapsed", tm_collapsed_write },
-    { TM_FORMAT_PARTIAL, "run.partial", NULL },
-    { TM_FORMAT_PERFETTO, "trace.pftrace", NULL },
-};
-
-enum { OUTPUT_COUNT = sizeof(outputs) / sizeof(outputs[0]) };
-static_assert((size_t)OUTPUT_COUNT <= (size_t)OUTPUTS_MOST, "there is a file for each output");
-
-/* ---- the files ---- */
-
-/* The trace comes from the events, which are read again. */
-static tm_status write_trace(const struct result *result, const char *folder, const char *name, struct files *files)
-{
-    struct tm_written written;
-
-    return tm_convert_into(result->conversion, tm_trace_format_of(name), folder, name, &files->trace, &written);
-}
-
-static tm_status write_content(struct tm_run *run, const struct result *result, const struct output *output, FILE *to)
-{
-    if (output->format == TM_FORMAT_PDF)
-        return tm_pdf_write(run, result->doc, result->paper, to);
-    return output->write ? output->write(run, result->doc, to) : tm_partial_write(result->partial, to);
-}
-
-/* A folder in the folder. */
-static tm_status write_tables(struct tm_run *run, const struct tm_doc *doc, const char *folder, const char *name,
-                              struct files *files)
-{
-    files->tables = tm_atomic_folder_open(run, folder, name, TM_CSV_INDEX, TM_CSV_INDEX_HEADER);
-    if (!files->tables)
-        return run->error.status;
-    const tm_status st = tm_csv_write(run, doc, files->tables);
-
-    if (st)
-        (void)tm_while(&run->error, "writing '%s/%s'", folder, name);
-    return st;
-}
-
-static tm_status write_file(struct tm_run *run, const struct result *result, const char *folder,
-                            const struct output *output, struct tm_atomic_file *file)
-{
-    tm_status st = tm_atomic_open(file, run, folder, output->name);
-
-    if (st)
-        return st;
-    st = write_content(run, result, output, file->stream);
-    /* A full disk should show before the first file gets its name. */
-    if (!st && fflush(file->stream) != 0)
-        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': %s", file->path,
-                     strerror(errno));
-    if (st)
-        (void)tm_while(&run->error, "writing '%s/%s'", folder, output->name);
-    return st;
-}
-
-static tm_status write_one(struct tm_run *run, const struct result *result, const char *folder, size_t at,
-                           struct files *files)
-{
-    const struct output *const output = &outputs[at];
-
-    if (output->format == TM_FORMAT_PERFETTO)
-        return write_trace(result, folder, output->name, files);
-    if (output->format == TM_FORMAT_CSV)
-        return write_tables(run, result->doc, folder, output->name, files);
-    return write_file(run, result, folder, output, &files->of[at]);
-}
-
-static tm_status commit_files(struct files *files)
-{
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < OUTPUT_COUNT && !st; i++) {
-        if (files->of[i].stream)
-            st = tm_atomic_commit(&files->of[i]);
-    }
-    if (!st && files->tables)
-        st = tm_atomic_folder_commit(files->tables);
-    return !st && files->trace ? tm_out_file_commit(files->trace, NULL) : st;
-}
-
-static tm_status write_files(struct tm_run *run, const struct result *result, const char *folder,
-                             uint32_t formats)
-{
-    struct files files = { .trace = NULL };
-    tm_status st = tm_make_folder(run, folder);
-
-    for (size_t i = 0; i < OUTPUT_COUNT && !st; i++)
-        if (formats & (uint32_t)outputs[i].format)
-            st = write_one(run, result, folder, i, &files);
-    if (!st && files.trace)
-        st = tm_conversion_judge(result->conversion, "report");
-    if (!st)
-        st = commit_files(&files);
-    for (size_t i = 0; i < OUTPUT_COUNT; i++)
-        tm_atomic_abort(&files.of[i]);
-    tm_atomic_folder_free(files.tables);
-    tm_out_file_free(files.trace);
-    return st;
-}
+enum { FINDINGS_SHOWN = 3, LINE_BYTES = 256 };
 
 /* ---- what is said about it ---- */
 
@@ -236,7 +91,7 @@ static void print_closing(const struct tm_value *summary, const char *folder,
     const bool has_colors = tm_terminal_has_colors(options, stdout);
     const char *const color =
         has_colors ? color_of(tm_text(tm_path(summary, "verdict.severity"))) : "";
-    const char *comma = "";
+    const char *file;
 
     (void)fputs(color, stdout);
     print_clean(stdout, tm_text(tm_path(summary, "verdict.text")));
@@ -248,12 +103,8 @@ static void print_closing(const struct tm_value *summary, const char *folder,
     (void)fputs("written to ", stdout);
     print_clean(stdout, folder);
     (void)fputs(": ", stdout);
-    for (size_t i = 0; i < OUTPUT_COUNT; i++) {
-        if (options->formats & (uint32_t)outputs[i].format) {
-            (void)printf("%s%s%s", comma, outputs[i].name, outputs[i].format == TM_FORMAT_CSV ? "/" : "");
-            comma = ", ";
-        }
-    }
+    for (size_t i = 0; (file = tm_report_file(options->formats, i)) != NULL; i++)
+        (void)printf("%s%s", i ? ", " : "", file);
     (void)putchar('\n');
 }
 
@@ -271,7 +122,7 @@ static tm_status print_summary(struct tm_run *run, const struct tm_doc *doc)
 
 /* ---- the job ---- */
 
-static tm_status deliver(struct tm_run *run, const struct tm_options *options, const struct result *result)
+static tm_status deliver(struct tm_run *run, const struct tm_options *options, const struct tm_report_result *result)
 {
     const struct tm_doc *const doc = result->doc;
     const struct tm_value *const summary = tm_doc_root(doc);
@@ -286,7 +137,7 @@ static tm_status deliver(struct tm_run *run, const struct tm_options *options, c
     const char *const to = options->output ? options->output : folder;
 
     tm_progress_phase(&run->progress, "writing", 0);
-    st = write_files(run, result, to, options->formats);
+    st = tm_report_write(run, result, to, options->formats);
     tm_progress_end(&run->progress);
     if (st)
         return st;
@@ -301,7 +152,7 @@ static tm_status deliver(struct tm_run *run, const struct tm_options *options, c
 }
 
 /* The trace is written from what the analysis leaves open. */
-static tm_status analyze(struct tm_run *run, const struct tm_options *options, struct result *result,
+static tm_status analyze(struct tm_run *run, const struct tm_options *options, struct tm_report_result *result,
                          struct tm_conversion *conversion)
 {
     struct tm_partial_writer **partial = options->formats & TM_FORMAT_PARTIAL ? &result->partial : NULL;
@@ -337,7 +188,7 @@ tm_status tm_command_report(struct tm_run *run, const struct tm_options *options
         st = tm_check_folder(run, options->output ? options->output : ".");
     if (st)
         return st;
-    struct result result = { .doc = tm_doc_new(run), .paper = options->paper };
+    struct tm_report_result result = { .doc = tm_doc_new(run), .paper = options->paper };
 
     if (!result.doc)
         return run->error.status;

@@ -2,6 +2,7 @@
 #include "reports/content/fill_sheet.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static enum tm_column_kind kind_of(enum tm_cell_kind kind)
 {
@@ -55,6 +56,7 @@ static void add_sum(struct tm_sheet *sheet, const struct tm_layout *layout, cons
     if (!tm_sheet_row(sheet))
         return;
     (void)snprintf(tm_sheet_room(sheet), TM_SHEET_CELL_BYTES, "%s", title);
+    tm_sheet_tone(sheet, cell_at == tm_layout_rest ? TM_TONE_QUIET : TM_TONE_PLAIN);
     for (size_t i = 1; i < layout->columns; i++) {
         const struct tm_cell cell = cell_at(layout, layout->column[i]);
 
@@ -100,16 +102,43 @@ void tm_sheet_fill_facts(struct tm_sheet *sheet, const struct tm_table *facts, c
     }
 }
 
+static bool is_alike(const struct tm_layout *layout, size_t a, size_t b)
+{
+    return layout->note[a].is_same == layout->note[b].is_same && !layout->note[a].is_same &&
+           strcmp(layout->note[a].text, layout->note[b].text) == 0;
+}
+
+static bool is_told_before(const struct tm_layout *layout, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (is_alike(layout, i, at))
+            return true;
+    return false;
+}
+
+/* "Peak, Share, where empty: a profile does not tell the model". */
+static void write_note(const struct tm_layout *layout, size_t at, char *out)
+{
+    size_t used = 0;
+
+    for (size_t i = at; i < layout->notes && used < TM_NOTE_BYTES / 2; i++)
+        if (i == at || is_alike(layout, at, i))
+            used += (size_t)snprintf(out + used, TM_NOTE_BYTES - used, "%s%.64s", i == at ? "" : ", ",
+                                     layout->note[i].title);
+    (void)snprintf(out + used, TM_NOTE_BYTES - used, ", %s: %s",
+                   layout->note[at].is_same ? "the same in all rows" : "where empty", layout->note[at].text);
+}
+
 bool tm_layout_note(const struct tm_layout *layout, size_t at, char *out)
 {
     char further[TM_FORMAT_BYTES];
 
-    if (at < layout->notes) {
-        (void)snprintf(out, TM_NOTE_BYTES, "%s, %s: %s", layout->note[at].title,
-                       layout->note[at].is_same ? "the same in all rows" : "where it is empty", layout->note[at].text);
-        return true;
-    }
-    if (at > layout->notes || layout->rows_left_out <= 0 || tm_layout_has_sums(layout))
+    for (size_t i = 0; i < layout->notes; i++)
+        if (!is_told_before(layout, i) && at-- == 0) {
+            write_note(layout, i, out);
+            return true;
+        }
+    if (at > 0 || layout->rows_left_out <= 0 || tm_layout_has_sums(layout))
         return false;
     (void)snprintf(out, TM_NOTE_BYTES, "%s not listed here.", tm_layout_rest_title(layout, further));
     return true;

@@ -43,7 +43,7 @@ void tm_place_make(struct tm_place *out, const struct tm_value *summary, const s
         (void)snprintf(out->sql, sizeof(out->sql),
                        "select ts, dur, name from slice where ts < %" PRId64 " and ts + dur > %" PRId64
                        " order by dur desc",
-                       origin_ns + to_ns(to) + (to % 1000 > 0), origin_ns + to_ns(from));
+                       origin_ns + to_ns(to) + (to % 1000 != 0), origin_ns + to_ns(from));
 }
 
 /* --- more about it --- */
@@ -52,23 +52,25 @@ const char *tm_finding_section(const char *finding_id)
 {
     static const char *const sections[][2] = {
         /* beginnings of ids; the first that fits */
+        { "idle_edges", "devices" },
         { "idle_", "gaps" },
         { "collective_", "collectives" },
         { "straggler", "collectives" },
         { "compile_", "compile" },
-        { "op_short", "fusion" },
+        { "op_short", "programs" },
         { "op_repeated", "fusion" },
+        { "op_memory_far", "roofline" },
+        { "op_compute_far", "roofline" },
+        { "op_", "ops" },
+        { "kernel_short", "fusion" },
+        { "kernel_", "kernels" },
         { "attention_unfused", "fusion" },
         { "layout_copies", "fusion" },
         { "elementwise_unfused", "fusion" },
-        { "programs_", "programs" },
-        { "kernel_", "kernels" },
+        { "precision_", "fusion" },
         { "low_intensity", "roofline" },
-        { "op_", "ops" },
         { "occupancy_", "occupancy" },
-        { "precision_", "roofline" },
         { "queue_empty", "host" },
-        { "host_", "host" },
         { "cpu_one_thread", "host" },
         { "fallback_", "fallback" },
         { "round_trips", "fallback" },

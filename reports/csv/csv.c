@@ -229,8 +229,10 @@ static void put_table(void *to, const struct tm_table *table)
 static void put_facts(void *to, const struct tm_table *facts)
 {
     struct csv *c = to;
+    char caption[CAPTION_BYTES];
 
-    write_rows(c, facts, c->section ? c->section->title : "");
+    (void)snprintf(caption, sizeof(caption), "%s: single figures", c->section->title);
+    write_rows(c, facts, caption);
 }
 
 static void begin_section(void *to, const struct tm_section *section)

@@ -34,17 +34,10 @@ static const char *unit_of(enum tm_cell_kind kind)
     case TM_CELL_RATE:
         return "_bytes_per_s";
     case TM_CELL_FLOP_RATE:
-        return "_flop_per_s";
+        return "_per_s"; /* paths of them say that they are FLOP */
     default:
         return "";
     }
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t n = strlen(text), m = strlen(end);
-
-    return n >= m && strcmp(text + n - m, end) == 0;
 }
 
 /* Without what stands before and behind the letters. */
@@ -77,7 +70,7 @@ static void make(char out[TM_CSV_KEY_BYTES], const struct tm_table *table, size_
     if (!*out)
         (void)snprintf(out, TM_CSV_KEY_BYTES, "column");
     used = strlen(out);
-    if (!ends_with(out, unit) && !(*unit && strcmp(out, unit + 1) == 0))
+    if (*unit && !strstr(out, unit) && strcmp(out, unit + 1) != 0)
         (void)snprintf(out + used, TM_CSV_KEY_BYTES - used, "%s", unit);
 }
 

@@ -185,24 +185,30 @@ static bool is_shown(const struct writer *out, const char *title)
     return false;
 }
 
-/* Columns of one value, columns without any, and why cells are empty. */
+static void put_same(struct writer *out, const char *title, const char *value)
+{
+    tm_htmlw_class(out->w, "p", "note");
+    tm_page_label(out->page, title);
+    tm_htmlw_text(out->w, " in all rows: ");
+    tm_page_text(out->page, value);
+    tm_htmlw_close_line(out->w);
+}
+
+/* Columns of one value, why cells are empty, columns without any. */
 static void put_notes(struct writer *out)
 {
-    struct tm_missing missing = { .count = 0 };
+    struct tm_missing missing = { .count = 0 }, empty = { .count = 0 };
     char text[TM_FORMAT_BYTES];
 
     for (size_t i = 0; i < out->layout.notes; i++) {
-        const char *title = out->layout.note[i].title, *why = out->layout.note[i].text;
+        const char *title = out->layout.note[i].title, *told = out->layout.note[i].text;
 
-        if (!out->layout.note[i].is_same && !is_shown(out, title)) {
-            tm_missing_add(&missing, title, why);
-            continue;
-        }
-        tm_htmlw_class(out->w, "p", "note");
-        tm_htmlw_printf(out->w, out->layout.note[i].is_same ? "%s in all rows: " : "%s, where it is –: ", title);
-        tm_page_text(out->page, why);
-        tm_htmlw_close_line(out->w);
+        if (out->layout.note[i].is_same)
+            put_same(out, title, told);
+        else
+            tm_missing_add(is_shown(out, title) ? &empty : &missing, title, told);
     }
+    tm_page_missing(out->page, "Cells with –", &empty);
     tm_page_missing(out->page, "Not recorded", &missing);
     if (out->layout.rows_left_out > 0 && !tm_layout_has_sums(&out->layout))
         tm_htmlw_element(out->w, "p", "note", tm_layout_rest_title(&out->layout, text));

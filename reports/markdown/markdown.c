@@ -45,18 +45,19 @@ static bool fits(struct markdown *m, size_t mark)
 
 /* --- tables --- */
 
-static void put_cell(struct markdown *m, int row, int column)
+static void put_cell(struct markdown *m, int row, int column, bool is_name)
 {
-    const struct tm_sheet *sheet = &m->sheet;
-    const char *text = sheet->text[row][column];
+    const char *text = m->sheet.text[row][column];
+    const bool is_bold = m->sheet.summed[row] && *text;
 
-    if (column == 0)
-        for (int i = 0; i < sheet->indent[row]; i++)
-            tm_mdw_raw(&m->w, "› ");
-    if (sheet->kind[column] == TM_COLUMN_NAME && !sheet->summed[row])
+    for (int i = 0; column == 0 && i < m->sheet.indent[row]; i++)
+        tm_mdw_raw(&m->w, "› ");
+    tm_mdw_raw(&m->w, is_bold ? "**" : "");
+    if (is_name)
         tm_mdw_name(&m->w, text, true);
     else
         tm_mdw_prose(&m->w, text, true);
+    tm_mdw_raw(&m->w, is_bold ? "**" : "");
 }
 
 static void put_table_head(struct markdown *m)
@@ -75,14 +76,15 @@ static void put_table_head(struct markdown *m)
     tm_mdw_raw(&m->w, "\n");
 }
 
-static void put_sheet(struct markdown *m)
+/* in: listed  rows with names; those after them sum up */
+static void put_sheet(struct markdown *m, size_t listed)
 {
     put_table_head(m);
     for (int r = 0; r < m->sheet.rows; r++) {
         tm_mdw_raw(&m->w, "|");
         for (int c = 0; c < m->sheet.columns; c++) {
             tm_mdw_raw(&m->w, " ");
-            put_cell(m, r, c);
+            put_cell(m, r, c, m->sheet.kind[c] == TM_COLUMN_NAME && (size_t)r < listed);
             tm_mdw_raw(&m->w, " |");
         }
         tm_mdw_raw(&m->w, "\n");
@@ -137,7 +139,7 @@ static void put_table(void *to, const struct tm_table *table)
 
     tm_sheet_fill(&m->sheet, &m->layout, table, m->summary, &room);
     put_caption(m, table->caption);
-    put_sheet(m);
+    put_sheet(m, m->layout.rows);
     for (size_t i = 0; tm_layout_note(&m->layout, i, note); i++)
         put_paragraph(m, TM_TONE_QUIET, note);
 }

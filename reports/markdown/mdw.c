@@ -174,6 +174,12 @@ static bool is_special(const char *word, size_t length, bool is_first)
            is_shortcode(word, length) || (is_first && is_block_sign(word, length));
 }
 
+/* Ends with a bracket that begins in it: "f(x)". */
+static bool closes(const char *word, size_t length)
+{
+    return word[length - 1] == ')' && memchr(word, '(', length);
+}
+
 /* A word with the brackets, quotes and stops around it, which stay outside of the code. */
 static void put_special(struct tm_mdw *w, const char *word, size_t length, bool in_table)
 {
@@ -181,7 +187,7 @@ static void put_special(struct tm_mdw *w, const char *word, size_t length, bool 
 
     while (from < to && strchr("(\"'", word[from]))
         from++;
-    while (to > from && strchr(",.;)\"'", word[to - 1]))
+    while (to > from && strchr(",.;)\"'", word[to - 1]) && !closes(word + from, to - from))
         to--;
     put(w, word, from);
     if (to > from)
@@ -192,7 +198,7 @@ static void put_special(struct tm_mdw *w, const char *word, size_t length, bool 
 /* Signs that stand alone, as in "> 80 %". */
 static bool is_signs(const char *word, size_t length)
 {
-    return strspn(word, "<>=&*~") >= length;
+    return strspn(word, "<>=&*~") >= length && has_any(word, length, "<>&*~");
 }
 
 static void put_signs(struct tm_mdw *w, const char *word, size_t length)

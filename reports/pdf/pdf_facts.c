@@ -6,9 +6,9 @@
 
 #include "reports/pdf/pdf_text.h"
 
-enum { LEAST_TO_SPLIT = 5, VALUE_LINES = 3 };
+enum { LEAST_TO_SPLIT = 5, WRAPS_MOST = 1, VALUE_LINES = 3 };
 
-static const double gap = 24, label_gap = 10, label_most = 0.62, value_least = 90, row_gap = 1.6, below = 7;
+static const double gap = 24, label_gap = 10, label_most = 0.62, value_least = 70, row_gap = 1.6, below = 7;
 
 static double width_of(struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text)
 {
@@ -19,14 +19,15 @@ static double width_of(struct tm_pdf *pdf, const struct tm_pdf_style *style, con
 void tm_pdf_facts_make(struct tm_pdf *pdf, struct tm_pdf_facts *facts, const struct tm_sheet *sheet)
 {
     const double half = (tm_pdf_column(pdf) - gap) / 2;
-    double label = 0, value = 0;
+    double label = 0;
+    int wraps = 0;
 
-    for (int r = 0; r < sheet->rows; r++) {
+    for (int r = 0; r < sheet->rows; r++)
         label = fmax(label, width_of(pdf, &tm_pdf_label, sheet->text[r][0]) + label_gap);
-        value = fmax(value, width_of(pdf, &tm_pdf_body, sheet->text[r][1]));
-    }
+    for (int r = 0; r < sheet->rows; r++)
+        wraps += label + width_of(pdf, &tm_pdf_body, sheet->text[r][1]) > half;
     *facts = (struct tm_pdf_facts){ .sheet = sheet, .columns = 1, .rows = sheet->rows };
-    if (sheet->rows >= LEAST_TO_SPLIT && label + fmin(value, value_least) <= half) {
+    if (sheet->rows >= LEAST_TO_SPLIT && wraps <= WRAPS_MOST && label + value_least <= half) {
         facts->columns = 2;
         facts->rows = (sheet->rows + 1) / 2;
     }

@@ -273,7 +273,7 @@ static void draw_line(struct tm_pdf *pdf, const struct tm_pdf_style *style, doub
     struct tm_pdf_style at = *style;
     size_t from = 0;
 
-    if (!tm_pdf_is_drawing(pdf))
+    if (!tm_pdf_is_drawing(pdf) || bytes == 0)
         return;
     tm_pdf_fill(pdf, style->role);
     for (size_t i = 0; i <= bytes; i++) {

@@ -81,7 +81,7 @@ void tm_textw_subheading(struct tm_textw *w, const char *text)
 
     tm_sheet_visible(title, sizeof(title), text);
     title[tm_text_head(title, TM_TEXT_COLUMNS - 1)] = 0;
-    (void)fprintf(w->to, "\n%s:\n", title);
+    (void)fprintf(w->to, "%s%s:\n", w->last == TM_TEXT_NOTHING ? "" : "\n", title);
     w->last = TM_TEXT_NOTHING;
 }
 

@@ -154,13 +154,18 @@ class Page:
             self.browser.post("Page.handleJavaScriptDialog", self.session, accept=False)
 
     def load(self, path, fragment=""):
-        """Opens a file and waits for its load event; what was seen of pages before is forgotten."""
+        """Opens a file, also one that is open, and waits for its load event; what was seen of pages before is
+        forgotten."""
+        self.go("about:blank")
+        self.go(path.as_uri() + fragment)
+
+    def go(self, address):
         self.requests, self.said, self.dialogs = [], [], []
         before = self.loads
         end = time.monotonic() + SECONDS
-        self.send("Page.navigate", url=path.as_uri() + fragment)
+        self.send("Page.navigate", url=address)
         while self.loads == before:
-            self.browser.take(end, f"load of {path.name}")
+            self.browser.take(end, f"load of {address}")
 
     def before_load(self, script):
         """Runs in every page from now on, before its own scripts."""
@@ -191,7 +196,8 @@ class Page:
 
     def middle(self, element):
         """Of an element (an expression), scrolled into view: (x, y) in the window."""
-        return self.js(f"""(() => {{ const e = {element}; e.scrollIntoView({{ block: 'center' }});
+        return self.js(f"""(async () => {{ const e = {element}; e.scrollIntoView({{ block: 'center', behavior: 'instant' }});
+            await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
             const b = e.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; }})()""")
 
     def point_at(self, element):

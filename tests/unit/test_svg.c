@@ -15,6 +15,7 @@
 
 #include "reports/chart/axis.h"
 #include "reports/chart/charts.h"
+#include "tests/support/contrast.h"
 #include "tests/support/sample_summary.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
@@ -22,27 +23,6 @@
 static const double width = 760;
 
 /* --- colours --- */
-
-static double linear(uint32_t channel)
-{
-    const double c = channel / 255.0;
-
-    return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
-}
-
-/* Relative luminance and contrast by WCAG 2.1. */
-static double luminance(uint32_t colour)
-{
-    return 0.2126 * linear(colour >> 16 & 255) + 0.7152 * linear(colour >> 8 & 255) +
-           0.0722 * linear(colour & 255);
-}
-
-static double contrast(uint32_t a, uint32_t b)
-{
-    const double la = luminance(a) + 0.05, lb = luminance(b) + 0.05;
-
-    return la > lb ? la / lb : lb / la;
-}
 
 static void every_role_stands_out_from_its_paper(void **state)
 {
@@ -59,10 +39,10 @@ static void every_role_stands_out_from_its_paper(void **state)
         assert_non_null(colour->label);
         if (role == TM_ROLE_AREA || role == TM_ROLE_GRID || role == TM_ROLE_PAPER)
             continue; /* beside a line that carries the meaning */
-        if (contrast(colour->light, paper->light) < least ||
-            contrast(colour->dark, paper->dark) < least)
+        if (contrast_of(colour->light, paper->light) < least ||
+            contrast_of(colour->dark, paper->dark) < least)
             fail_msg("%s: contrast %.2f on light, %.2f on dark", colour->name,
-                     contrast(colour->light, paper->light), contrast(colour->dark, paper->dark));
+                     contrast_of(colour->light, paper->light), contrast_of(colour->dark, paper->dark));
     }
 }
 

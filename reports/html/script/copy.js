@@ -39,7 +39,7 @@ function makeCopyButton(label, give, orElse) {
             orElse();
         button.textContent = isDone ? 'Copied' : 'Not copied: press Ctrl+C';
         say(button.textContent);
-        window.setTimeout(() => { button.textContent = label; }, SHOWN_MS);
+        setTimeout(() => { button.textContent = label; }, SHOWN_MS);
     });
     return button;
 }

@@ -57,15 +57,15 @@ function makeFinder(tools) {
     let timer = 0, looked = '';
 
     const lookNow = () => {
-        window.clearTimeout(timer);
+        clearTimeout(timer);
         if (field.value !== looked) {
             looked = field.value;
             finder.look();
         }
     };
     field.addEventListener('input', () => {
-        window.clearTimeout(timer);
-        timer = window.setTimeout(lookNow, TYPING_MS);
+        clearTimeout(timer);
+        timer = setTimeout(lookNow, TYPING_MS);
     });
     field.addEventListener('keydown', (event) => {
         if (event.key !== 'Enter')

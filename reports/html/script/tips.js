@@ -27,24 +27,24 @@ function placeTip(x, y) {
 }
 
 function hideTip() {
-    window.clearTimeout(tipTimer);
+    clearTimeout(tipTimer);
     tipOwner?.removeAttribute('aria-describedby');
     tipOwner = null;
     tip.hidden = true;
 }
 
-function showTip(owner, x, y) {
+function placeBelow(owner) {
+    const box = owner.getBoundingClientRect();
+    placeTip(box.left - TIP_GAP, box.bottom - TIP_GAP / 2);
+}
+
+function showTip(owner) {
     hideTip();
     tipOwner = owner;
     tip.textContent = tipTexts.get(owner);
     tip.hidden = false;
     owner.setAttribute('aria-describedby', 'tooltip');
-    placeTip(x, y);
-}
-
-function showBelow(owner) {
-    const box = owner.getBoundingClientRect();
-    showTip(owner, box.left - TIP_GAP, box.bottom - TIP_GAP / 2);
+    placeBelow(owner);
 }
 
 // The tip of a mark follows the pointer; that of a word stays below it, and one can move onto it.
@@ -52,13 +52,22 @@ function onPointer(event) {
     const owner = tip.contains(event.target) ? tipOwner : tipOwnerAt(event.target);
     if (owner === null && tipOwner === null)
         return;
-    window.clearTimeout(tipTimer);
+    clearTimeout(tipTimer);
     if (owner === null)
-        tipTimer = window.setTimeout(hideTip, TIP_HIDE_MS);
-    else if (owner.ownerSVGElement && !tip.contains(event.target))
-        showTip(owner, event.clientX, event.clientY);
+        tipTimer = setTimeout(hideTip, TIP_HIDE_MS);
     else if (owner !== tipOwner)
-        showBelow(owner);
+        showTip(owner);
+    if (owner?.ownerSVGElement && !tip.contains(event.target))
+        placeTip(event.clientX, event.clientY);
+}
+
+// What has the focus keeps its tip.
+function onScroll() {
+    const focused = document.activeElement;
+    if (tipOwner && (focused === tipOwner || focused === tipOwner.ownerSVGElement))
+        placeBelow(tipOwner);
+    else
+        hideTip();
 }
 
 // A chart takes the focus as a whole; the arrows go from mark to mark.
@@ -71,8 +80,7 @@ function makeMarksReachable(svg, marks) {
             return;
         event.preventDefault();
         at = Math.min(Math.max(at + step, 0), marks.length - 1);
-        const box = marks[at].getBoundingClientRect();
-        showTip(marks[at], box.left + box.width / 2, box.top + box.height / 2);
+        showTip(marks[at]);
         say(tip.textContent);
     });
 }
@@ -99,10 +107,10 @@ function makeTips() {
     document.addEventListener('pointermove', onPointer);
     document.addEventListener('focusin', (event) => {
         if (tipTexts.has(event.target))
-            showBelow(event.target);
+            showTip(event.target);
     });
     document.addEventListener('focusout', hideTip);
-    document.addEventListener('scroll', hideTip, { passive: true });
+    document.addEventListener('scroll', onScroll, { passive: true });
     document.addEventListener('keydown', (event) => {
         if (event.key === 'Escape')
             hideTip();

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files of a report.  All are written under temporary names first and renamed at the end, so that a failure in one
+ * of them leaves the older report as it was. */
+#include "pipeline/commands/report_files.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline/atomic_file.h"
+#include "pipeline/atomic_folder.h"
+#include "pipeline/commands/convert.h"
+#include "pipeline/commands/out_place.h"
+#include "reports/collapsed/collapsed.h"
+#include "reports/csv/csv.h"
+#include "reports/html/html.h"
+#include "reports/markdown/markdown.h"
+#include "reports/pdf/pdf.h"
+#include "reports/text/text.h"
+
+enum { OUTPUTS_MOST = 9 };
+
+/* The files while they are written. */
+struct files {
+    struct tm_atomic_file of[OUTPUTS_MOST];
+    struct tm_out_file *trace;
+    struct tm_atomic_folder *tables;
+};
+
+/* One file or folder; one of the three writes it. */
+struct output {
+    enum tm_format format;
+    const char *name;
+    tm_status (*of_summary)(struct tm_run *run, const struct tm_doc *doc, FILE *to);
+    tm_status (*of_result)(struct tm_run *run, const struct tm_report_result *result, FILE *to);
+    tm_status (*into)(struct tm_run *run, const struct tm_report_result *result, const char *folder, const char *name,
+                      struct files *files); /* opens what it writes to */
+};
+
+/* --- writers --- */
+
+static tm_status write_json(struct tm_run *run, const struct tm_doc *doc, FILE *to)
+{
+    return tm_doc_print(doc, run, fileno(to));
+}
+
+static tm_status write_pdf(struct tm_run *run, const struct tm_report_result *result, FILE *to)
+{
+    return tm_pdf_write(run, result->doc, result->paper, to);
+}
+
+static tm_status write_partial(struct tm_run *run, const struct tm_report_result *result, FILE *to)
+{
+    (void)run;
+    return tm_partial_write(result->partial, to);
+}
+
+/* The trace comes from the events, which are read again. */
+static tm_status write_trace(struct tm_run *run, const struct tm_report_result *result, const char *folder,
+                             const char *name, struct files *files)
+{
+    struct tm_written written;
+
+    (void)run;
+    return tm_convert_into(result->conversion, tm_trace_format_of(name), folder, name, &files->trace, &written);
+}
+
+/* A folder in the folder. */
+static tm_status write_tables(struct tm_run *run, const struct tm_report_result *result, const char *folder,
+                              const char *name, struct files *files)
+{
+    tm_status st;
+
+    files->tables = tm_atomic_folder_open(run, folder, name, TM_CSV_INDEX, TM_CSV_INDEX_HEADER);
+    if (!files->tables)
+        return run->error.status;
+    st = tm_csv_write(run, result->doc, files->tables);
+    if (st)
+        (void)tm_while(&run->error, "writing '%s/%s'", folder, name);
+    return st;
+}
+
+static const struct output outputs[] = {
+    { .format = TM_FORMAT_JSON, .name = "summary.json", .of_summary = write_json },
+    { .format = TM_FORMAT_TEXT, .name = "report.txt", .of_summary = tm_text_write },
+    { .format = TM_FORMAT_HTML, .name = "report.html", .of_summary = tm_html_write },
+    { .format = TM_FORMAT_PDF, .name = "report.pdf", .of_result = write_pdf },
+    { .format = TM_FORMAT_MARKDOWN, .name = "report.md", .of_summary = tm_markdown_write },
+    { .format = TM_FORMAT_CSV, .name = TM_CSV_FOLDER, .into = write_tables },
+    { .format = TM_FORMAT_COLLAPSED, .name = "scopes.collapsed", .of_summary = tm_collapsed_write },
+    { .format = TM_FORMAT_PARTIAL, .name = "run.partial", .of_result = write_partial },
+    { .format = TM_FORMAT_PERFETTO, .name = "trace.pftrace", .into = write_trace },
+};
+
+enum { OUTPUT_COUNT = sizeof(outputs) / sizeof(outputs[0]) };
+static_assert((size_t)OUTPUT_COUNT <= (size_t)OUTPUTS_MOST, "there is a file for each output");
+
+/* --- all of them --- */
+
+static tm_status write_file(struct tm_run *run, const struct tm_report_result *result, const char *folder,
+                            const struct output *output, struct tm_atomic_file *file)
+{
+    tm_status st = tm_atomic_open(file, run, folder, output->name);
+
+    if (st)
+        return st;
+    st = output->of_summary ? output->of_summary(run, result->doc, file->stream) :
+                              output->of_result(run, result, file->stream);
+    /* A full disk should show before the first file gets its name. */
+    if (!st && fflush(file->stream) != 0)
+        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': %s", file->path, strerror(errno));
+    if (st)
+        (void)tm_while(&run->error, "writing '%s/%s'", folder, output->name);
+    return st;
+}
+
+static tm_status commit_files(struct files *files)
+{
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < OUTPUT_COUNT && !st; i++)
+        if (files->of[i].stream)
+            st = tm_atomic_commit(&files->of[i]);
+    if (!st && files->tables)
+        st = tm_atomic_folder_commit(files->tables);
+    return !st && files->trace ? tm_out_file_commit(files->trace, NULL) : st;
+}
+
+tm_status tm_report_write(struct tm_run *run, const struct tm_report_result *result, const char *folder,
+                          uint32_t formats)
+{
+    struct files files = { .trace = NULL };
+    tm_status st = tm_make_folder(run, folder);
+
+    for (size_t i = 0; i < OUTPUT_COUNT && !st; i++)
+        if (formats & (uint32_t)outputs[i].format)
+            st = outputs[i].into ? outputs[i].into(run, result, folder, outputs[i].name, &files) :
+                                   write_file(run, result, folder, &outputs[i], &files.of[i]);
+    if (!st && files.trace)
+        st = tm_conversion_judge(result->conversion, "report");
+    if (!st)
+        st = commit_files(&files);
+    for (size_t i = 0; i < OUTPUT_COUNT; i++)
+        tm_atomic_abort(&files.of[i]);
+    tm_atomic_folder_free(files.tables);
+    tm_out_file_free(files.trace);
+    return st;
+}
+
+const char *tm_report_file(uint32_t formats, size_t index)
+{
+    for (size_t i = 0; i < OUTPUT_COUNT; i++)
+        if ((formats & (uint32_t)outputs[i].format) && index-- == 0)
+            return outputs[i].name;
+    return NULL;
+}

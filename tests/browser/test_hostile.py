@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Texts that mean harm, in one text field of every input after the other, in the page and in a real browser: nothing
+of them runs, nothing is asked for, no element comes of them, and no sign that turns a line round or hides it."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import hostile_fields as fields  # noqa: E402
+import hostile_texts as texts  # noqa: E402
+from devtools import BROWSER, Browser  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import SANITIZED, Scratch, run  # noqa: E402
+
+PAGE_BYTES = 5 << 20
+FIELDS_SHOWN = 40  # at least so many fields reach the page, or the test looks at nothing
+
+# What a page is made of, apart from its words.  Elements that a report does not use count wherever they stand.
+LOOK = """(() => {
+    const count = (selector) => document.querySelectorAll(selector).length;
+    const every = Array.from(document.querySelectorAll('*'));
+    const attributes = every.flatMap((e) => Array.from(e.attributes));
+    return {
+        hit: window.__hit ?? null,
+        scripts: count('script'), styles: count('style'), titles: count('title'), policies: count('meta[http-equiv]'),
+        strange: count('img,iframe,object,embed,link,base,form,audio,video,frame,applet,portal,math,foreignObject,template,textarea'),
+        handlers: attributes.filter((a) => a.name.toLowerCase().startsWith('on')).map((a) => a.name),
+        links: attributes.filter((a) => ['href', 'src', 'action', 'xlink:href', 'srcdoc', 'formaction'].includes(a.name)
+            && !a.value.startsWith('#')).map((a) => a.value.slice(0, 80)),
+        inline: attributes.filter((a) => a.name === 'style' && !a.ownerElement.matches('.tooltip')).length,
+        names: Array.from(new Set(every.map((e) => e.localName))).sort(),
+        text: document.documentElement.textContent,
+        title: document.title,
+    };
+})()"""
+PLAIN = {"hit": None, "scripts": 1, "styles": 1, "policies": 1, "strange": 0, "handlers": [], "links": [], "inline": 0}
+# Elements that pages of harmless runs have.
+USED = set("a article b body br button caption circle code dd details div dl dt em figcaption figure footer g h1 h2 h3 h4 head "
+           "header html i input label li line main meta nav ol option output p path polygon polyline rect script section "
+           "select span strong style summary sup svg table tbody td text tfoot th thead time title tr ul small".split())
+
+
+def suffix(old):
+    """Behind what stood there, so that it is still taken for what it was."""
+    return old + texts.MARKUP
+
+
+def controls(old):
+    return old + texts.CONTROLS
+
+
+def address(_):
+    return texts.ADDRESS
+
+
+def wrong_with(page, path):
+    """What is wrong with a page: a list of words; and whether TOKEN stands on it."""
+    page.load(path)
+    seen = page.js(LOOK)
+    wrong = [f"{key}: {seen[key]}" for key, value in PLAIN.items() if seen[key] != value]
+    wrong += [f"asked for {address[:80]}" for address in page.requests if address != path.as_uri()]
+    wrong += [f"dialog {text}" for text in page.dialogs] + [f"console: {text[:200]}" for text in page.said]
+    wrong += [f"element {name}" for name in seen["names"] if name not in USED]
+    wrong += [f"raw {sign!r}" for sign in sorted(set(seen["text"]) & texts.FORBIDDEN - {"\t"})]
+    size = path.stat().st_size
+    return wrong + ([f"{size} bytes"] if size > PAGE_BYTES else []), texts.TOKEN in seen["text"]
+
+
+class Inputs:
+    """Writes an input, reports on it and looks at the page."""
+
+    def __init__(self, tap, page, folder):
+        self.tap, self.page, self.folder = tap, page, folder
+        self.shown = 0
+
+    def report(self, what, source, *options):
+        out = self.folder / "out"
+        result = run("report", source, "-o", out, "--format", "html", *options)
+        path = out / "report.html"
+        if result.crashed or result.status not in (0, 3, 4) or result.status == 0 and not path.exists():
+            self.tap.ok(False, f"{what}: a page is written", result)
+        if not path.exists():
+            return []
+        wrong, is_shown = wrong_with(self.page, path)
+        self.shown += is_shown
+        path.unlink()
+        return wrong
+
+    def all(self, how, suffix_of_file, inputs):
+        """One case for many fields; it names those that went wrong."""
+        bad = []
+        for field, data in inputs:
+            source = self.folder / f"input{suffix_of_file}"
+            source.write_bytes(data)
+            bad += [f"{field}: {word}" for word in self.report(f"{how}, {field}", source)]
+        self.tap.ok(not bad, f"{how} in every field of {suffix_of_file}", *bad[:10])
+
+
+def check_fields(inputs):
+    for how, change in {"markup": suffix, "controls": controls, "an address": address}.items():
+        kinds = ("gpu", "tpu", "cpu") if how == "markup" else ("gpu",)
+        for kind in kinds:
+            inputs.all(f"{how} ({kind})", ".xplane.pb", fields.spaces(change, kind))
+        inputs.all(how, ".json", fields.chrome_jsons(change))
+        inputs.all(how, ".prof", fields.memory_profiles(change))
+
+
+def check_long(tap, inputs):
+    """1 MiB in many places at once: on the page are the ends of it."""
+    many = {".xplane.pb": fields.full_space(lambda old: texts.LONG + old),
+            ".json": next(d for f, d in fields.chrome_jsons(lambda old: old + texts.LONG[:1 << 14]) if f == "pytorch json event name"),
+            ".prof": next(d for f, d in fields.memory_profiles(lambda old: texts.LONG + old) if f == "memory function")}
+    for suffix_of_file, data in many.items():
+        source = inputs.folder / f"input{suffix_of_file}"
+        source.write_bytes(data)
+        wrong = inputs.report(f"long names, {suffix_of_file}", source)
+        tap.ok(not wrong, f"names of 1 MiB in {suffix_of_file}", *wrong)
+
+
+def check_outside(tap, inputs):
+    """Names of files and folders, and what the user says."""
+    names = {"markup": "<img src=x onerror=window.__hit=1>\"'&`", "controls": "\u202ertl\x1b[31m\x07\u200b\n",
+             "bytes": b"\xff\xed\xa0\x80<b>".decode("utf-8", "surrogateescape")}
+    for what, name in names.items():
+        folder = inputs.folder / (name + texts.TOKEN)
+        folder.mkdir()
+        source = folder / f"{name}.xplane.pb"
+        source.write_bytes(fields.space_bytes(fields.base_space()))
+        wrong = inputs.report(f"{what} in the names of file and folder", source)
+        tap.ok(not wrong, f"{what} in the names of file and folder", *wrong)
+    plain = inputs.folder / "plain.xplane.pb"
+    plain.write_bytes(fields.space_bytes(fields.base_space()))
+    for option in ("--title", "--note"):
+        for what, text in {"markup": texts.MARKUP, "controls": texts.CONTROLS.replace(b"\0", b""), "address": texts.ADDRESS}.items():
+            wrong = inputs.report(f"{what} as {option}", plain, option, text.decode("utf-8", "surrogateescape"))
+            tap.ok(not wrong, f"{what} as {option}", *wrong)
+
+
+def main():
+    tap = Tap()
+    if BROWSER is None:
+        tap.skip("harmful texts in the page", "no chromium")
+        tap.done()
+    with Scratch() as folder, Browser(folder) as browser, browser.open_page() as page:
+        inputs = Inputs(tap, page, folder)
+        check_fields(inputs)
+        tap.ok(inputs.shown >= FIELDS_SHOWN or SANITIZED, "many of the fields are on the page", inputs.shown)
+        check_long(tap, inputs)
+        check_outside(tap, inputs)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

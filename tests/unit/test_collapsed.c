@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/collapsed/collapsed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/summary_json.h"
+#include "tests/support/test_run.h"
+
+static void assert_stacks(const char *json, const char *stacks)
+{
+    struct tm_run run;
+    struct tm_doc *doc;
+    char *text;
+    size_t length;
+    FILE *to = open_memstream(&text, &length);
+
+    test_run_init(&run);
+    doc = tm_doc_new(&run);
+    assert_non_null(doc);
+    assert_non_null(to);
+    test_summary_load(tm_doc_root(doc), json);
+    assert_int_equal(tm_collapsed_write(&run, doc, to), TM_OK);
+    (void)fclose(to);
+    assert_string_equal(text, stacks);
+    free(text);
+    tm_doc_free(doc);
+    assert_ledger_is_even(&run);
+}
+
+static void a_scope_stands_below_what_is_around_it(void **state)
+{
+    (void)state;
+    assert_stacks("{'scopes': {'rows': ["
+                  "{'name': 'step', 'depth': 0, 'pass': 'forward', 'self_ps': 2000},"
+                  "{'name': 'block_0', 'depth': 1, 'pass': 'forward', 'self_ps': 0},"
+                  "{'name': 'mlp', 'depth': 2, 'pass': 'forward', 'self_ps': 3000},"
+                  "{'name': 'block_1', 'depth': 1, 'pass': 'forward', 'self_ps': 4000},"
+                  "{'name': 'step', 'depth': 0, 'pass': 'backward', 'self_ps': 5000}],"
+                  " 'rest': {'rows': 7, 'self_ps': 6000}, 'unscoped': {'self_ps': 1000}}}",
+                  "forward;step 2\nforward;step;block_0;mlp 3\nforward;step;block_1 4\nbackward;step 5\n"
+                  "(rows not listed) 6\n(no scope) 1\n");
+}
+
+static void all_lines_together_are_right_to_the_nanosecond(void **state)
+{
+    (void)state;
+    assert_stacks("{'scopes': {'rows': ["
+                  "{'name': 'a', 'depth': 0, 'pass': 'other', 'self_ps': 400},"
+                  "{'name': 'b', 'depth': 0, 'pass': 'other', 'self_ps': 400},"
+                  "{'name': 'c', 'depth': 0, 'pass': 'other', 'self_ps': 400},"
+                  "{'name': 'd', 'depth': 0, 'pass': 'other', 'self_ps': 1300}]}}",
+                  "other;b 1\nother;d 2\n");
+}
+
+static void names_cannot_make_frames_or_numbers(void **state)
+{
+    (void)state;
+    assert_stacks("{'scopes': {'rows': [{'name': 'a;b 12\\n\\u202e', 'depth': 0, 'pass': 'other', 'self_ps': 1000},"
+                  "{'name': '', 'depth': 3, 'pass': 'other', 'self_ps': 1000}]}}",
+                  "other;a:b_12\\n\\u202e 1\nother;a:b_12\\n\\u202e;(no_name);(no_name);(no_name) 1\n");
+}
+
+static void depths_of_a_damaged_summary_have_an_end(void **state)
+{
+    (void)state;
+    assert_stacks("{'scopes': {'rows': [{'name': 'a', 'depth': -5, 'pass': 'other', 'self_ps': 1000},"
+                  "{'name': 'b', 'depth': 0, 'pass': 'other', 'self_ps': -1000}]}}",
+                  "other;a 1\n");
+}
+
+static void a_run_without_scopes_has_one_frame(void **state)
+{
+    (void)state;
+    assert_stacks("{'scopes': null, 'ops': {'self_ps': 7000}}", "(no scopes recorded) 7\n");
+    assert_stacks("{}", "");
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+    struct tm_run run;
+    struct tm_doc *doc;
+    FILE *full = fopen("/dev/full", "w");
+
+    (void)state;
+    if (!full)
+        skip();
+    test_run_init(&run);
+    doc = tm_doc_new(&run);
+    test_summary_load(tm_doc_root(doc), "{'ops': {'self_ps': 7000}}");
+    assert_int_equal(tm_collapsed_write(&run, doc, full), TM_ERR_OUTPUT);
+    (void)fclose(full);
+    tm_doc_free(doc);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_scope_stands_below_what_is_around_it),
+        cmocka_unit_test(all_lines_together_are_right_to_the_nanosecond),
+        cmocka_unit_test(names_cannot_make_frames_or_numbers),
+        cmocka_unit_test(depths_of_a_damaged_summary_have_an_end),
+        cmocka_unit_test(a_run_without_scopes_has_one_frame),
+        cmocka_unit_test(a_full_disk_is_an_error),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/csv/csv_keys.h"
+
+#include <string.h>
+
+#include "tests/support/test_run.h"
+
+static void headings_are_paths_units_and_unique(void **state)
+{
+    static const struct tm_column columns[] = {
+        { "Kernel", "name", TM_CELL_NAME },
+        { "Total", "total_ps", TM_CELL_TIME },
+        { "To device", "exposed.h2d", TM_CELL_TIME },
+        { "Outside", "outside.total_ps", TM_CELL_TIME },
+        { "Share", "share_pct", TM_CELL_PCT },
+        { "Mean rate", "mean_bandwidth", TM_CELL_RATE },
+        { "FLOP per second", "flop_rate", TM_CELL_FLOP_RATE },
+        { "Cause", "", TM_CELL_CAUSE },
+        { "1st quarter", "quarters_bytes[0]", TM_CELL_BYTES },
+        { "Copied", "bytes", TM_CELL_BYTES },
+        { "Again", "share_pct", TM_CELL_PCT },
+        { "\xe4\xb8\xad", "", TM_CELL_WORD },
+    };
+    static const char *const keys[] = {
+        "name",  "total_ps",      "h2d_ps", "outside_total_ps", "share_pct", "mean_bandwidth_bytes_per_s", "flop_rate_per_s",
+        "cause", "quarters_bytes_0", "bytes", "share_pct_2", "column",
+    };
+    const struct tm_table table = { TM_COLUMNS(columns) };
+
+    (void)state;
+    for (size_t i = 0; i < table.columns; i++) {
+        char key[TM_CSV_KEY_BYTES];
+
+        tm_csv_key(key, &table, i);
+        assert_string_equal(key, keys[i]);
+    }
+}
+
+static void long_paths_fit(void **state)
+{
+    static char path[300];
+    const struct tm_column columns[] = { { "A", path, TM_CELL_RATE }, { "B", path, TM_CELL_RATE } };
+    const struct tm_table table = { TM_COLUMNS(columns) };
+    char first[TM_CSV_KEY_BYTES], second[TM_CSV_KEY_BYTES];
+
+    (void)state;
+    memset(path, 'x', sizeof(path) - 1);
+    tm_csv_key(first, &table, 0);
+    tm_csv_key(second, &table, 1);
+    assert_string_equal(first + strlen(first) - 12, "_bytes_per_s");
+    assert_string_not_equal(first, second);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(headings_are_paths_units_and_unique),
+        cmocka_unit_test(long_paths_fit),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
