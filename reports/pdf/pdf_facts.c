@@ -8,7 +8,7 @@
 
 enum { LEAST_TO_SPLIT = 5, WRAPS_MOST = 1, VALUE_LINES = 3 };
 
-static const double gap = 24, label_gap = 10, label_most = 0.62, value_least = 70, row_gap = 1.6, below = 7;
+static const double gap = 24, label_gap = 10, label_most = 0.7, value_least = 70, row_gap = 1.6, below = 7;
 
 static double width_of(struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text)
 {

@@ -12,7 +12,7 @@
 #include "reports/pdf/pdf_scale.h"
 #include "reports/pdf/pdf_text.h"
 
-enum { TOP_FINDINGS = 5, TITLE_LINES = 2, NOTE_LINES = 6, FACT_LINES = 2, VERDICT_LINES = 5, FIX_LINES = 2 };
+enum { TOP_FINDINGS = 5, TITLE_LINES = 2, NOTE_LINES = 6, FACT_LINES = 3, VERDICT_LINES = 5, FIX_LINES = 2 };
 
 static const double front_top = 44, fact_label = 66, fact_gap = 18, heading_gap = 13, heading_room = 17,
                     number_room = 16, chart_gap = 10;

@@ -159,6 +159,7 @@ static void draw_contents(struct tm_pdf *pdf)
     struct tm_pdf_style title = tm_pdf_strong;
     const double section_height = 17, finding_height = 13;
     double sections = 0;
+    int level = 0;
 
     title.size = contents_title;
     tm_pdf_turn_to(pdf, CONTENTS_PAGE);
@@ -174,10 +175,13 @@ static void draw_contents(struct tm_pdf *pdf)
 
         sections -= is_listed(place) && place->level == 0;
         if (is_listed(place) && place->level == 0) {
-            pdf->y += i > 0 && pdf->place[i - 1].level > 0 ? 3 : 0;
+            pdf->y += level > 0 ? 3 : 0;
             draw_entry(pdf, place, section_height);
-        } else if (is_listed(place) && tm_pdf_left_on_page(pdf) > sections * section_height + 2 * finding_height)
+            level = 0;
+        } else if (is_listed(place) && tm_pdf_left_on_page(pdf) > sections * section_height + 2 * finding_height) {
             draw_entry(pdf, place, finding_height);
+            level = 1;
+        }
     }
 }
 

@@ -158,7 +158,7 @@ double tm_pdf_word_width(const struct tm_pdf *pdf, const struct tm_pdf_style *st
 }
 
 /* Bytes of the next line: up to a space where there is one, else up to where a name has a joint, at least one
- * character. */
+ * character.  A name is not broken at a space that would leave the line half empty. */
 static size_t line_bytes(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text, double width)
 {
     struct tm_pdf_style at = *style;
@@ -166,7 +166,7 @@ static size_t line_bytes(const struct tm_pdf *pdf, const struct tm_pdf_style *st
     size_t i = 0, n = 0, space = 0, joint = 0;
 
     for (; text[i]; i += n) {
-        if (text[i] == ' ' && i > 0)
+        if (text[i] == ' ' && i > 0 && (style->face != TM_PDF_MONO || used > width * least_filled))
             space = i;
         else if (i > 0 && strchr("_./:-,", text[i - 1]) && used > width * least_filled)
             joint = i;
