@@ -137,7 +137,7 @@ def check_stacks(text, summary):
             continue
         total += int(match[2])
         frames = match[1].split(";")
-        if match[1][0] != "(" and (len(frames) < 2 or " " in match[1] or frames[0] not in ("forward", "backward", "other")):
+        if match[1][0] != "(" and (len(frames) < 2 or (" " in match[1]) or frames[0] not in ("forward", "backward", "other")):
             yield f"frames: {line!r}"
     if scopes and scopes["rows"] is not None:
         whole = scopes["self_ps"] + scopes["unscoped"]["self_ps"]
