@@ -70,7 +70,7 @@ static void say_pairs(const struct tm_content *content, const struct tm_value *t
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "transfer-pairs",
-                                              .caption = "Copies between devices",
+                                              .caption = "Copies by source and target",
                                               TM_COLUMNS(columns),
                                               .rows = tm_get(transfers, "by_pair") });
 }
