@@ -80,7 +80,6 @@ static void say_balance(const struct tm_content *content)
         return;
     tm_say_charts(content, TM_CHART_BALANCE);
     say_facts(content, balance);
-    tm_say_charts(content, TM_CHART_BALANCE);
     say_devices(content, balance);
     say_ops(content, balance);
 }

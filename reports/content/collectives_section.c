@@ -126,7 +126,6 @@ static void say_skew(const struct tm_content *content, const struct tm_value *sk
         return;
     tm_say_charts(content, TM_CHART_SKEW);
     tm_say_facts(content, "collective-skew", TM_FACTS(facts), skew);
-    tm_say_charts(content, TM_CHART_SKEW);
     say_members(content, skew);
     say_worst(content, skew);
 }
@@ -141,7 +140,6 @@ static void say_collectives(const struct tm_content *content)
     }
     tm_say_charts(content, TM_CHART_COLLECTIVES);
     say_totals(content, collectives);
-    tm_say_charts(content, TM_CHART_COLLECTIVES);
     say_kinds(content, collectives);
     say_skew(content, tm_get(collectives, "skew"));
 }

@@ -126,7 +126,6 @@ static void say_devices(const struct tm_content *content)
     tm_say_charts(content, TM_CHART_DEVICES);
     tm_say_charts(content, TM_CHART_UTILIZATION);
     say_time(content, devices);
-    tm_say_charts(content, TM_CHART_UTILIZATION);
     warn_of_graphs(content, devices);
     say_activities(content, devices);
     say_waits(content, devices);

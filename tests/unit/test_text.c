@@ -219,7 +219,7 @@ static void what_is_null_says_why(void **state)
                   " [{'name': 'k', 'count': 1, 'total_ps': null, 'why': {'total_ps': 'no clock'}},"
                   " {'name': 'l', 'count': 1, 'total_ps': 5}]}}");
     assert_says(&f, "Median                not recorded (too few)\n");
-    assert_says(&f, "Total, where it is empty: no clock\n");
+    assert_says(&f, "Total, where it is empty: not recorded (no clock).\n");
     assert_says(&f, "\nNot recorded\n------------\n");
     assert_says(&f, "\nIdle gaps     no device activity\n");
     assert_says(&f, "\nTransfers     not recorded in this profile\n");
@@ -296,6 +296,19 @@ static void long_names_keep_both_ends(void **state)
     assert_says(&f, "x\xe2\x80\xa6x");
     assert_says(&f, "xx_end  kernel      1\n");
     assert_lines_are_clean(&f, "a long name");
+    finish(&f);
+}
+
+static void tables_give_way_to_their_names(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_json(&f, "{'gaps': {'count': 1, 'longest': [{'device': 'host/gpu:0', 'begin_ps': 1, 'dur_ps': 1000, 'step': 1,"
+                  " 'cause': 'host', 'host_event': 'a_function_of_the_host_that_runs', 'before':"
+                  " 'a_kernel_with_a_long_name_before_it', 'after': 'a_kernel_with_a_long_name_after_it'}]}}");
+    assert_says(&f, "a_function_of_the_host_that_runs\n");
+    assert_says(&f, "\nNo room here for: After\n");
     finish(&f);
 }
 
@@ -433,7 +446,7 @@ static void names_and_sections_are_as_short_as_they_can_be(void **state)
     assert_is_silent_on(&f, "vm/gpu:0");
     assert_says(&f, "CPU fallback\n------------\nNothing ran on the host");
     assert_says(&f, "\nPrograms\n--------\nPrograms per step and device  1\n");
-    assert_says(&f, "gpu:0   0.000000000 s  1.00 \xc2\xb5s  5     jit_f   jit_g\n");
+    assert_says(&f, "0.000000000 s  1.00 \xc2\xb5s  gpu:0   5     jit_f   jit_g\n");
     assert_says(&f, "train   1.000000000 s  2.00 \xc2\xb5s  f32[8], s32[2]\n");
     finish(&f);
 }
@@ -449,7 +462,7 @@ static void what_findings_rest_on_stands_in_the_sections(void **state)
                   "'quarters_bytes': [1024, 0, 2048, 512], 'largest_bytes': 2048, 'op': 'fusion.7'}}, {'name': 'host', "
                   "'kept': {'count': 0}}, {'name': 'rest', 'kept': null}]}}");
     assert_says(&f, "Time in pauses                5.00 \xc2\xb5s\n");
-    assert_says(&f, "Chains of pointwise kernels      3        9  60.0 \xc2\xb5s   40.0 \xc2\xb5s\n");
+    assert_says(&f, "Chains of pointwise kernels      3                9  60.0 \xc2\xb5s   40.0 \xc2\xb5s\n");
     assert_says(&f, "1.00 KiB          0 B     2.00 KiB        512 B  2.00 KiB  fusion.7\n");
     finish(&f);
 }
@@ -470,6 +483,7 @@ int main(void)
         cmocka_unit_test(an_empty_summary_gives_a_report),
         cmocka_unit_test(kernels_past_the_table_are_counted),
         cmocka_unit_test(long_names_keep_both_ends),
+        cmocka_unit_test(tables_give_way_to_their_names),
         cmocka_unit_test(names_that_attack_a_terminal_are_escaped),
         cmocka_unit_test(the_same_summary_gives_the_same_bytes),
         cmocka_unit_test(a_full_disk_is_an_error),
