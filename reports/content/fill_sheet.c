@@ -2,6 +2,7 @@
 #include "reports/content/fill_sheet.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static enum tm_column_kind kind_of(enum tm_cell_kind kind)
 {
@@ -55,6 +56,7 @@ static void add_sum(struct tm_sheet *sheet, const struct tm_layout *layout, cons
     if (!tm_sheet_row(sheet))
         return;
     (void)snprintf(tm_sheet_room(sheet), TM_SHEET_CELL_BYTES, "%s", title);
+    tm_sheet_tone(sheet, cell_at == tm_layout_rest ? TM_TONE_QUIET : TM_TONE_PLAIN);
     for (size_t i = 1; i < layout->columns; i++) {
         const struct tm_cell cell = cell_at(layout, layout->column[i]);
 
@@ -100,16 +102,55 @@ void tm_sheet_fill_facts(struct tm_sheet *sheet, const struct tm_table *facts, c
     }
 }
 
+/* --- notes --- */
+
+/* Two columns have the same to say. */
+static bool are_alike(const struct tm_layout *layout, size_t a, size_t b)
+{
+    return layout->note[a].is_same == layout->note[b].is_same && layout->note[a].is_shown == layout->note[b].is_shown &&
+           strcmp(layout->note[a].text, layout->note[b].text) == 0;
+}
+
+static bool is_first_of_its_like(const struct tm_layout *layout, size_t note)
+{
+    for (size_t i = 0; i < note; i++)
+        if (are_alike(layout, i, note))
+            return false;
+    return true;
+}
+
+/* "Mean rate, Best rate: not recorded (the profile does not tell)." */
+static void write_note(const struct tm_layout *layout, size_t note, char *out)
+{
+    const char *where = layout->note[note].is_shown ? ", where it is empty" : "";
+    size_t length = 0;
+
+    for (size_t i = note; i < layout->notes && length < TM_NOTE_BYTES; i++)
+        if (are_alike(layout, i, note))
+            length += (size_t)snprintf(out + length, TM_NOTE_BYTES - length, "%s%s", i == note ? "" : ", ",
+                                       layout->note[i].title);
+    if (length >= TM_NOTE_BYTES)
+        return;
+    if (layout->note[note].is_same)
+        (void)snprintf(out + length, TM_NOTE_BYTES - length, ", the same in all rows: %s", layout->note[note].text);
+    else if (strcmp(layout->note[note].text, "not recorded") == 0)
+        (void)snprintf(out + length, TM_NOTE_BYTES - length, "%s: not recorded.", where);
+    else
+        (void)snprintf(out + length, TM_NOTE_BYTES - length, "%s: not recorded (%s).", where, layout->note[note].text);
+}
+
 bool tm_layout_note(const struct tm_layout *layout, size_t at, char *out)
 {
     char further[TM_FORMAT_BYTES];
+    size_t sentences = 0;
 
-    if (at < layout->notes) {
-        (void)snprintf(out, TM_NOTE_BYTES, "%s, %s: %s", layout->note[at].title,
-                       layout->note[at].is_same ? "the same in all rows" : "where it is empty", layout->note[at].text);
+    for (size_t i = 0; i < layout->notes; i++) {
+        if (!is_first_of_its_like(layout, i) || sentences++ != at)
+            continue;
+        write_note(layout, i, out);
         return true;
     }
-    if (at > layout->notes || layout->rows_left_out <= 0 || tm_layout_has_sums(layout))
+    if (at > sentences || layout->rows_left_out <= 0 || tm_layout_has_sums(layout))
         return false;
     (void)snprintf(out, TM_NOTE_BYTES, "%s not listed here.", tm_layout_rest_title(layout, further));
     return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table of texts of fixed size, filled by reports/body and drawn by the text and PDF reports.
+/* A table of texts of fixed size, filled by fill_sheet.c and drawn by the text and PDF reports.
  * Cells either borrow a text of the summary or use their own room, so that no cell allocates. */
 #include "reports/content/sheet.h"
 
@@ -102,15 +102,6 @@ void tm_sheet_drop(struct tm_sheet *sheet, int column)
             sheet->tone[r][c] = sheet->tone[r][c + 1];
         }
     }
-}
-
-bool tm_sheet_has(const struct tm_sheet *sheet, const char *text)
-{
-    for (int r = 0; r < sheet->rows; r++)
-        for (int c = 0; c < sheet->columns; c++)
-            if (sheet->text[r][c] == text)
-                return true;
-    return false;
 }
 
 static bool continues_character(char c)

@@ -62,9 +62,6 @@ void tm_sheet_tone(struct tm_sheet *sheet, enum tm_tone tone);
 /* Take a column out. */
 void tm_sheet_drop(struct tm_sheet *sheet, int column);
 
-/* Does any cell hold this very text, by address? */
-bool tm_sheet_has(const struct tm_sheet *sheet, const char *text);
-
 /* Make a text of any length and any bytes visible (reports/format/format.h).  A text of more than a
  * sixth of the room keeps its head and its tail around an ellipsis.
  * in:     out_bytes  at least 64
