@@ -155,6 +155,6 @@ const char *tm_report_file(uint32_t formats, size_t index)
 {
     for (size_t i = 0; i < OUTPUT_COUNT; i++)
         if ((formats & (uint32_t)outputs[i].format) && index-- == 0)
-            return outputs[i].name;
+            return outputs[i].format == TM_FORMAT_CSV ? TM_CSV_FOLDER "/" : outputs[i].name;
     return NULL;
 }

@@ -64,11 +64,13 @@ static int fill_collectives(struct tm_bar *bars, const struct tm_value *summary)
             add_row(bar, TM_ROLE_COLLECTIVE, tm_path(summary, "collectives.rest"));
     }
     for (int i = 0; i < count; i++) {
-        char time[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES];
+        char time[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES] = "nothing";
         const struct tm_parts *parts = &bars[i].parts;
 
+        if (parts->ps[TM_ROLE_HIDDEN] > 0)
+            tm_format_pct(pct, 100.0 * (double)parts->ps[TM_ROLE_HIDDEN] / (double)parts->total_ps);
         (void)snprintf(bars[i].note, sizeof(bars[i].note), "%s, %s hidden", tm_format_time(time, parts->total_ps),
-                       tm_format_pct(pct, 100.0 * (double)parts->ps[TM_ROLE_HIDDEN] / (double)parts->total_ps));
+                       pct);
     }
     return count;
 }
@@ -95,15 +97,6 @@ void tm_draw_collectives(struct tm_chart *chart, const struct tm_value *summary,
     tm_parts_table(chart, "kind", bars, count);
 }
 
-/* "to device": what the legend says without its beginning. */
-static const char *direction_title(enum tm_role role)
-{
-    static const char prefix[] = "exposed copy";
-    const char *label = tm_palette[role].label + sizeof(prefix) - 1;
-
-    return label + strspn(label, ", ");
-}
-
 static int fill_transfers(struct tm_bar *bars, const struct tm_value *summary)
 {
     const struct tm_value *rows = tm_path(summary, "transfers.by_direction");
@@ -122,7 +115,8 @@ static int fill_transfers(struct tm_bar *bars, const struct tm_value *summary)
             continue;
         if (tm_has(bandwidth))
             tm_format_rate(rate, tm_double(bandwidth));
-        (void)snprintf(bar->name, sizeof(bar->name), "%s", direction_title(role));
+        tm_chart_cut_name(bar->name, sizeof(bar->name),
+                          tm_direction_title(tm_text(tm_get(row, "direction"))));
         (void)snprintf(bar->note, sizeof(bar->note), "%s%s%s", tm_format_time(time, bar->parts.total_ps),
                        rate[0] ? ", " : "", rate);
         count++;
@@ -230,7 +224,7 @@ static void fill_skew_bar(struct tm_chart *chart, struct tm_bar *bar, const stru
     (void)snprintf(bar->note, sizeof(bar->note), "%s, last in %s of %s%s",
                    tm_format_time(late, tm_int(tm_get(row, "late_ps"))),
                    tm_format_count(last, tm_int(tm_get(row, "last_count"))),
-                   tm_format_count(count, tm_int(tm_get(row, "count"))), is_straggler ? ", straggler" : "");
+                   tm_format_count(count, tm_int(tm_get(row, "count"))), is_straggler ? ", mostly late" : "");
     tm_chart_cell(chart, bar->name);
     tm_chart_cell(chart, late);
     tm_chart_cell(chart, last);

@@ -91,6 +91,23 @@ enum tm_role tm_role_of_direction(const char *direction)
     return look_up(words, sizeof(words) / sizeof(words[0]), direction);
 }
 
+const char *tm_direction_title(const char *direction)
+{
+    static const struct {
+        const char *word, *title;
+    } titles[] = {
+        { "h2d", "host to device" },
+        { "d2h", "device to host" },
+        { "p2p", "device to device" },
+        { "d2d", "within a device" },
+    };
+
+    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
+        if (strcmp(titles[i].word, direction) == 0)
+            return titles[i].title;
+    return direction;
+}
+
 const char *tm_cause_title(const char *cause)
 {
     static const char prefix[] = "idle: "; /* as legends need it; a table of causes does not */

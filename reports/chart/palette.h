@@ -69,6 +69,9 @@ extern const struct tm_colour tm_palette[TM_ROLE_COUNT];
 enum tm_role tm_role_of_cause(const char *cause);
 enum tm_role tm_role_of_direction(const char *direction);
 
+/* The direction of a copy in words: "host to device"; a word that is not known as it is. */
+const char *tm_direction_title(const char *direction);
+
 /* The cause of idle time in words. */
 const char *tm_cause_title(const char *cause);
 

@@ -131,27 +131,27 @@ static void draw_row(struct icicle *p, const struct tm_value *row)
         add_table_row(p->chart, row);
 }
 
-static void draw_legend(struct tm_chart *chart, const struct tm_value *passes, double y)
+/* In the order of the boxes: of the roots. */
+static void draw_legend(struct tm_chart *chart, const struct tm_value *scopes, double y)
 {
-    static const struct {
-        const char *key;
-        enum tm_role role;
-    } entries[] = { { "forward", TM_ROLE_PASS_FORWARD },
-                    { "backward", TM_ROLE_PASS_BACKWARD },
-                    { "other", TM_ROLE_PASS_OTHER } };
-    enum { ENTRIES = sizeof(entries) / sizeof(entries[0]) };
-    struct tm_legend_entry shown[ENTRIES];
-    char texts[ENTRIES][96], time[TM_FORMAT_BYTES];
+    enum { PASSES = 3 };
+    const struct tm_value *rows = tm_get(scopes, "rows");
+    struct tm_legend_entry shown[PASSES];
+    char texts[PASSES][96], time[TM_FORMAT_BYTES];
+    bool is_shown[TM_ROLE_COUNT] = { false };
     int count = 0;
 
-    for (int i = 0; i < ENTRIES; i++) {
-        const int64_t ps = tm_int(tm_get(passes, entries[i].key));
+    for (size_t i = 0; i < tm_length(rows) && count < PASSES; i++) {
+        const struct tm_value *row = tm_at(rows, i);
+        const char *pass = tm_text(tm_get(row, "pass"));
+        const enum tm_role role = role_of_pass(pass);
 
-        if (ps <= 0)
+        if (tm_int(tm_get(row, "depth")) != 0 || is_shown[role])
             continue;
-        (void)snprintf(texts[count], sizeof(texts[0]), "%s %s", tm_palette[entries[i].role].label,
-                       tm_format_time(time, ps));
-        shown[count] = (struct tm_legend_entry){ entries[i].role, texts[count] };
+        is_shown[role] = true;
+        (void)snprintf(texts[count], sizeof(texts[0]), "%s %s", tm_palette[role].label,
+                       tm_format_time(time, tm_int(tm_get(tm_get(scopes, "passes"), pass))));
+        shown[count] = (struct tm_legend_entry){ role, texts[count] };
         count++;
     }
     (void)tm_legend_draw(chart, shown, count, y);
@@ -177,7 +177,7 @@ void tm_draw_scopes(struct tm_chart *chart, const struct tm_value *summary, size
         draw_row(&p, tm_at(rows, i));
     chart->height = (double)p.levels * (box_height + box_gap) + (p.has_passes ? legend_room : 2);
     if (p.has_passes) {
-        draw_legend(chart, tm_get(scopes, "passes"), chart->height - legend_room + 4);
+        draw_legend(chart, scopes, chart->height - legend_room + 4);
         tm_chart_add_caption(chart, " A scope has a box for each pass.");
     }
     if (unscoped > 0)

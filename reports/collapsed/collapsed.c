@@ -81,6 +81,26 @@ static void put_scopes(struct collapsed *c, const struct tm_value *scopes)
     put_other(c, "(no scope)", tm_int(tm_path(scopes, "unscoped.self_ps")));
 }
 
+/* Nothing tells scopes: operations by their category. */
+static void put_ops(struct collapsed *c, const struct tm_value *ops)
+{
+    const struct tm_value *rows = tm_get(ops, "rows");
+
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const struct tm_value *row = tm_at(rows, i);
+        const int64_t ns = take_ns(c, tm_int(tm_get(row, "self_ps")));
+
+        if (ns == 0)
+            continue;
+        (void)fputs("(no scopes recorded);", c->to);
+        put_frame(c->to, tm_text(tm_get(row, "category")));
+        (void)fputc(';', c->to);
+        put_frame(c->to, tm_text(tm_get(row, "name")));
+        (void)fprintf(c->to, " %" PRId64 "\n", ns);
+    }
+    put_other(c, "(rows not listed)", tm_int(tm_path(ops, "rest.self_ps")));
+}
+
 tm_status tm_collapsed_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
 {
     const struct tm_value *summary = tm_doc_root(doc), *scopes = tm_get(summary, "scopes");
@@ -89,7 +109,7 @@ tm_status tm_collapsed_write(struct tm_run *run, const struct tm_doc *doc, FILE 
     if (tm_has(tm_get(scopes, "rows")))
         put_scopes(&c, scopes);
     else
-        put_other(&c, "(no scopes recorded)", tm_int(tm_path(summary, "ops.self_ps")));
+        put_ops(&c, tm_get(summary, "ops"));
     if (fflush(to) != 0 || ferror(to))
         return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the collapsed stacks: %s", strerror(errno));
     return TM_OK;

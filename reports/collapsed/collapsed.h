@@ -8,7 +8,8 @@
 
 /* Write scopes.collapsed: device time by scope as folded stacks, a line for each: frames joined by ';', a space, whole
  * nanoseconds of the scope itself.  The first frame is the pass: "forward;train_step;block_0;mlp 12345".  The numbers
- * add up to all device time of operations.  flamegraph.pl, speedscope and others read it.
+ * add up to all device time of operations.  Where nothing tells scopes, the frames are "(no scopes recorded)", the
+ * category and the name of each operation.  flamegraph.pl, speedscope and others read it.
  * In names a space becomes '_' and ';' becomes ':'; what is not seen is made visible.
  * in:     doc  a summary (schemas/SUMMARY.md)
  * out:    to   nothing where the summary has no operations on devices

@@ -69,13 +69,6 @@ static const struct titled sources[] = {
     { "session", "none marked: the whole session is one step" },
 };
 
-static const struct titled directions[] = {
-    { "h2d", "host to device" },
-    { "d2h", "device to host" },
-    { "p2p", "device to device" },
-    { "d2d", "within a device" },
-};
-
 static const struct titled terms[] = {
     { "compute", "computing" }, /* bounds */
     { "none", "nothing" },
@@ -108,7 +101,7 @@ static const char *worded(enum tm_cell_kind kind, const char *text, const struct
     case TM_CELL_CAUSE:
         return tm_cause_title(text);
     case TM_CELL_DIRECTION:
-        return TITLE_OF(directions, text);
+        return tm_direction_title(text);
     case TM_CELL_SOURCE:
         return TITLE_OF(sources, text);
     case TM_CELL_TERM:

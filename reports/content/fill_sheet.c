@@ -56,6 +56,7 @@ static void add_sum(struct tm_sheet *sheet, const struct tm_layout *layout, cons
     if (!tm_sheet_row(sheet))
         return;
     (void)snprintf(tm_sheet_room(sheet), TM_SHEET_CELL_BYTES, "%s", title);
+    tm_sheet_tone(sheet, cell_at == tm_layout_rest ? TM_TONE_QUIET : TM_TONE_PLAIN);
     for (size_t i = 1; i < layout->columns; i++) {
         const struct tm_cell cell = cell_at(layout, layout->column[i]);
 

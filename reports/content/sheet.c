@@ -91,6 +91,19 @@ void tm_sheet_tone(struct tm_sheet *sheet, enum tm_tone tone)
     sheet->tone[sheet->rows - 1][sheet->next - 1] = (uint8_t)tone;
 }
 
+void tm_sheet_drop(struct tm_sheet *sheet, int column)
+{
+    sheet->columns--;
+    for (int c = column; c < sheet->columns; c++) {
+        sheet->title[c] = sheet->title[c + 1];
+        sheet->kind[c] = sheet->kind[c + 1];
+        for (int r = 0; r < sheet->rows; r++) {
+            sheet->text[r][c] = sheet->text[r][c + 1];
+            sheet->tone[r][c] = sheet->tone[r][c + 1];
+        }
+    }
+}
+
 static bool continues_character(char c)
 {
     return ((unsigned char)c & 0xc0) == 0x80;

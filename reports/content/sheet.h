@@ -59,6 +59,9 @@ void tm_sheet_prose(struct tm_sheet *sheet, const char *format, ...) TM_PRINTF(2
 /* Set the tone of the cell added last. */
 void tm_sheet_tone(struct tm_sheet *sheet, enum tm_tone tone);
 
+/* Take a column out. */
+void tm_sheet_drop(struct tm_sheet *sheet, int column);
+
 /* Make a text of any length and any bytes visible (reports/format/format.h).  A text of more than a
  * sixth of the room keeps its head and its tail around an ellipsis.
  * in:     out_bytes  at least 64

@@ -25,7 +25,7 @@ enum {
 };
 
 static const double above_section = 22, section_room = 30, above_subheading = 8, subheading_room = 17,
-                    paragraph_gap = 4, mark_size = 6, mark_room = 12;
+                    paragraph_gap = 4, above_figure = 7, mark_size = 6, mark_room = 12;
 static const struct tm_pdf_style section_style = { .face = TM_PDF_BOLD, .size = 15, .role = TM_ROLE_TEXT },
                                  subheading_style = { .face = TM_PDF_BOLD, .size = 10, .role = TM_ROLE_TEXT };
 
@@ -70,6 +70,15 @@ static void begin_block(struct tm_pdf *pdf, double height)
         put_section_heading(pdf);
     if (*pdf->subheading)
         put_waiting_subheading(pdf);
+}
+
+/* The same for a table or a chart, which keeps away from what stands above it, unless that is its heading. */
+static void begin_figure(struct tm_pdf *pdf, double height)
+{
+    const bool is_headed = pdf->section || *pdf->subheading;
+
+    begin_block(pdf, height + above_figure);
+    pdf->y += pdf->y > pdf->top && !is_headed ? above_figure : 0;
 }
 
 /* --- the medium --- */
@@ -133,8 +142,7 @@ static void take_table(void *to, const struct tm_table *table)
 
     tm_sheet_fill(&pdf->sheet, &layout, table, pdf->summary, &pdf_medium.room);
     tm_pdf_grid_make(pdf, &grid, &pdf->sheet, table->caption ? table->caption : "");
-    begin_block(pdf, tm_pdf_grid_least(pdf, &grid) + paragraph_gap);
-    pdf->y += pdf->y > pdf->top ? paragraph_gap : 0;
+    begin_figure(pdf, tm_pdf_grid_least(pdf, &grid));
     tm_pdf_grid_draw(pdf, &grid);
     for (size_t i = 0; tm_layout_note(&layout, i, note); i++)
         put_note(pdf, note);
@@ -154,7 +162,7 @@ static void take_charts(void *to, enum tm_chart_kind kind)
         pdf->status = tm_chart_status(&chart);
         if (pdf->status != TM_OK)
             break;
-        begin_block(pdf, tm_pdf_chart_height(pdf, &chart));
+        begin_figure(pdf, tm_pdf_chart_height(pdf, &chart));
         tm_pdf_chart(pdf, &chart);
     }
     tm_chart_free(&chart);
@@ -247,6 +255,7 @@ static void make(struct tm_pdf *pdf)
         tm_content_say(&content);
     tm_pdf_finish_places(pdf);
     tm_pdf_head_pages(pdf);
+    tm_pdf_complete_fonts(pdf);
 }
 
 tm_status tm_pdf_write(struct tm_run *run, const struct tm_doc *doc, enum tm_paper paper, FILE *to)

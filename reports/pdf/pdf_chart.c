@@ -165,12 +165,13 @@ static double around_height(struct tm_pdf *pdf, const struct tm_chart *chart)
     return title_room + above_caption + lines * tm_pdf_leading(&tm_pdf_quiet) + below;
 }
 
-/* What is taller than a page is made smaller. */
+/* What is wider than the column or taller than a page is made smaller. */
 static double scale_of(struct tm_pdf *pdf, const struct tm_chart *chart)
 {
     const double room = pdf->bottom - pdf->top - heading_room - around_height(pdf, chart);
+    const double scale = fmin(1, tm_pdf_column(pdf) / chart->width);
 
-    return chart->height > room ? fmax(room / chart->height, least_scale) : 1;
+    return chart->height * scale > room ? fmax(room / chart->height, least_scale) : scale;
 }
 
 double tm_pdf_chart_height(struct tm_pdf *pdf, const struct tm_chart *chart)

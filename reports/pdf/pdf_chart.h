@@ -5,7 +5,8 @@
 #include "reports/chart/chart.h"
 #include "reports/pdf/pdf_page.h"
 
-/* Points that a chart takes, title and caption included.  One that is taller than a page is made smaller. */
+/* Points that a chart takes, title and caption included.  One that is wider than the column or taller than
+ * a page is made smaller. */
 double tm_pdf_chart_height(struct tm_pdf *pdf, const struct tm_chart *chart);
 
 /* Draw it at the pen, as vectors, with its title above and its caption below; the pen moves below it.  Whoever calls

@@ -39,6 +39,15 @@ void tm_pdf_map_characters(HPDF_Font font)
     (void)HPDF_Stream_WriteStr(map->stream, "endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend\n");
 }
 
+uint8_t *tm_pdf_used_glyphs(HPDF_Font font, size_t *glyphs)
+{
+    HPDF_FontAttr attributes = font->attr;
+    HPDF_TTFontDefAttr file = attributes->fontdef->type == HPDF_FONTDEF_TYPE_TRUETYPE ? attributes->fontdef->attr : NULL;
+
+    *glyphs = file ? file->num_glyphs : 0;
+    return file ? file->glyph_tbl.flgs : NULL;
+}
+
 void tm_pdf_aim(HPDF_Destination place, double y)
 {
     HPDF_Real zoom;

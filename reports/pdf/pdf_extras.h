@@ -3,12 +3,18 @@
 #define TM_PDF_EXTRAS_H
 
 #include <hpdf.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* What libharu has no function for: entries of its objects, set by hand. */
 
 /* Tell readers which characters the codes of a font of the encoding UTF-8 are: they are UTF-16.  libharu writes a map
  * there that is none of that kind. */
 void tm_pdf_map_characters(HPDF_Font font);
+
+/* Which glyphs of a font will be embedded, a byte for each.  libharu leaves out glyphs that are components of components.
+ * out:    glyphs  how many the font has; NULL = it is no such font */
+uint8_t *tm_pdf_used_glyphs(HPDF_Font font, size_t *glyphs);
 
 /* A destination that keeps the reader's zoom.  in: y  upwards from the bottom of the page */
 void tm_pdf_aim(HPDF_Destination place, double y);

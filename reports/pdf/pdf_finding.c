@@ -48,12 +48,12 @@ static void put_lines(struct tm_pdf *pdf, const char *label, const struct tm_val
     }
 }
 
-static void put_place(struct tm_pdf *pdf, const struct tm_value *where)
+static void put_place(struct tm_pdf *pdf, const struct tm_value *where, bool is_first)
 {
     struct tm_place place;
 
     tm_place_make(&place, pdf->summary, where);
-    put_label(pdf, "Where to look");
+    put_label(pdf, is_first ? "Where to look" : "");
     tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), place.text);
     tm_pdf_wrapped(pdf, &tm_pdf_body, label_room, pdf->text);
     if (!*place.sql)
@@ -133,7 +133,7 @@ void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t n
     }
     put_lines(pdf, "What to do", tm_get(finding, "fix"), true);
     for (size_t i = 0; i < tm_length(where) && i < LISTED_PLACES; i++)
-        put_place(pdf, tm_at(where, i));
+        put_place(pdf, tm_at(where, i), i == 0);
     put_section_link(pdf, finding);
     tm_pdf_end_card(pdf);
     pdf->y += card_gap;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the tables of a TrueType file that tell which characters it has and how wide they are.  libharu could be asked
  * as well, but it embeds every glyph whose width was asked for, and has a width for characters that it lacks.
- * Source: the OpenType specification, tables cmap (format 4), head, hhea and hmtx; all numbers are big-endian. */
+ * Source: the OpenType specification, tables cmap (format 4), glyf, head, hhea, hmtx and loca; all numbers are big-endian. */
 #include "reports/pdf/pdf_font.h"
 
 #include <string.h>
@@ -18,6 +18,9 @@ enum {
     METRIC_BYTES = 4,
     BMP_END = 0x10000,
 };
+
+/* What the flags of a component say. */
+enum { HAS_WORDS = 0x01, HAS_SCALE = 0x08, HAS_MORE = 0x20, HAS_TWO_SCALES = 0x40, HAS_MATRIX = 0x80 };
 
 /* A number of the file; past its end is 0. */
 static uint32_t number_at(const struct tm_pdf_font *font, size_t at, int bytes)
@@ -108,6 +111,9 @@ bool tm_pdf_font_open(struct tm_pdf_font *font, const struct tm_pdf_asset *file)
     font->units = u16(font, head + 18);
     font->width_count = u16(font, hhea + 34);
     font->widths = find_table(font, "hmtx");
+    font->outlines = find_table(font, "glyf");
+    font->offsets = find_table(font, "loca");
+    font->offset_bytes = u16(font, head + 50) ? 4 : 2;
     if (!head || !hhea || !font->widths || font->units < 1 || font->width_count == 0 || !find_map(font))
         return false;
     for (uint32_t code = 0; code < TM_PDF_ASCII; code++)
@@ -123,4 +129,54 @@ bool tm_pdf_font_has(const struct tm_pdf_font *font, uint32_t code)
 double tm_pdf_font_advance(const struct tm_pdf_font *font, uint32_t code)
 {
     return code < TM_PDF_ASCII ? (double)font->ascii[code] : measure(font, code);
+}
+
+/* --- glyphs made of others --- */
+
+static size_t outline_of(const struct tm_pdf_font *font, size_t glyph)
+{
+    const size_t offset = number_at(font, font->offsets + glyph * (size_t)font->offset_bytes, font->offset_bytes);
+
+    return font->outlines + (font->offset_bytes == 2 ? 2 * offset : offset);
+}
+
+/* Bytes of a component: its flags and glyph, its place, its scale. */
+static size_t component_bytes(uint32_t flags)
+{
+    const size_t scale = flags & HAS_SCALE ? 2 : flags & HAS_TWO_SCALES ? 4 : flags & HAS_MATRIX ? 8 : 0;
+
+    return 4 + (flags & HAS_WORDS ? 4 : 2) + scale;
+}
+
+/* out: was one of them not marked yet? */
+static bool mark_components(const struct tm_pdf_font *font, size_t glyph, uint8_t *used, size_t glyphs)
+{
+    const uint32_t negative = 0x8000;
+    size_t at = outline_of(font, glyph);
+    bool any = false;
+    uint32_t flags = HAS_MORE;
+
+    if (at == outline_of(font, glyph + 1) || !(u16(font, at) & negative))
+        return false;
+    for (at += 10; flags & HAS_MORE; at += component_bytes(flags)) {
+        const uint32_t part = u16(font, at + 2);
+
+        flags = u16(font, at);
+        if (part >= glyphs || used[part])
+            continue;
+        used[part] = 1;
+        any = true;
+    }
+    return any;
+}
+
+void tm_pdf_font_add_components(const struct tm_pdf_font *font, uint8_t *used, size_t glyphs)
+{
+    bool any = true;
+
+    while (any) { /* components may have components */
+        any = false;
+        for (size_t glyph = 0; glyph < glyphs; glyph++)
+            any |= used[glyph] && mark_components(font, glyph, used, glyphs);
+    }
 }

@@ -24,6 +24,8 @@ struct tm_pdf_font {
     const struct tm_pdf_asset *file;
     size_t map, segments;         /* offset and length of the map of characters */
     size_t widths, width_count;   /* offset and length of the table of widths */
+    size_t outlines, offsets;     /* tables of outlines and of where they begin */
+    int offset_bytes;             /* 2 or 4; those of 2 count in words */
     double units;                 /* per font size */
     float ascii[TM_PDF_ASCII];    /* widths of most characters, for a size of 1 */
 };
@@ -33,5 +35,9 @@ bool tm_pdf_font_open(struct tm_pdf_font *font, const struct tm_pdf_asset *file)
 bool tm_pdf_font_has(const struct tm_pdf_font *font, uint32_t code);
 /* Width of a character at a size of 1. */
 double tm_pdf_font_advance(const struct tm_pdf_font *font, uint32_t code);
+
+/* Mark the glyphs that other glyphs are made of.
+ * in:     used  one byte for each glyph of the font; not 0 = it is used */
+void tm_pdf_font_add_components(const struct tm_pdf_font *font, uint8_t *used, size_t glyphs);
 
 #endif

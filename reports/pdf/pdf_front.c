@@ -12,9 +12,8 @@
 #include "reports/pdf/pdf_scale.h"
 #include "reports/pdf/pdf_text.h"
 
-enum { TOP_FINDINGS = 5, TITLE_LINES = 2, NOTE_LINES = 6, FACT_LINES = 2, VERDICT_LINES = 5, FIX_LINES = 2 };
+enum { TOP_FINDINGS = 5, TITLE_LINES = 2, NOTE_LINES = 6, FACT_LINES = 3, VERDICT_LINES = 5, FIX_LINES = 2 };
 
-static const enum tm_chart_kind chart_kind = TM_CHART_DEVICES;
 static const double front_top = 44, fact_label = 66, fact_gap = 18, heading_gap = 13, heading_room = 17,
                     number_room = 16, chart_gap = 10;
 static const struct tm_pdf_style kicker = { .face = TM_PDF_BOLD, .size = 7, .role = TM_ROLE_SERIES },
@@ -209,20 +208,32 @@ static void put_findings(struct tm_pdf *pdf)
 
 /* --- where time goes --- */
 
-static void put_chart(struct tm_pdf *pdf)
+/* Drawn for a column of that width, if it then fits.  out: was it drawn? */
+static bool put_chart_of(struct tm_pdf *pdf, enum tm_chart_kind kind, double width)
 {
     struct tm_chart chart;
+    bool fits;
 
-    if (tm_charts_count(chart_kind, pdf->summary) == 0)
-        return;
-    tm_chart_init(&chart, pdf->run, tm_pdf_column(pdf));
-    tm_charts_draw(&chart, chart_kind, 0, pdf->summary);
+    tm_chart_init(&chart, pdf->run, width);
+    tm_charts_draw(&chart, kind, 0, pdf->summary);
     pdf->status = tm_chart_status(&chart);
-    if (pdf->status == TM_OK && tm_pdf_chart_height(pdf, &chart) + chart_gap < tm_pdf_left_on_page(pdf)) {
+    fits = pdf->status == TM_OK && tm_pdf_chart_height(pdf, &chart) + chart_gap < tm_pdf_left_on_page(pdf);
+    if (fits) {
         pdf->y += chart_gap;
         tm_pdf_chart(pdf, &chart);
     }
     tm_chart_free(&chart);
+    return fits;
+}
+
+/* A chart that is a little too tall is made smaller. */
+static void put_chart(struct tm_pdf *pdf, enum tm_chart_kind kind)
+{
+    static const double scales[] = { 1, 0.85 };
+    bool is_drawn = tm_charts_count(kind, pdf->summary) == 0;
+
+    for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]) && !is_drawn && pdf->status == TM_OK; i++)
+        is_drawn = put_chart_of(pdf, kind, tm_pdf_column(pdf) / scales[i]);
 }
 
 void tm_pdf_front(struct tm_pdf *pdf)
@@ -238,5 +249,6 @@ void tm_pdf_front(struct tm_pdf *pdf)
     put_verdict(pdf);
     put_kpis(pdf);
     put_findings(pdf);
-    put_chart(pdf);
+    put_chart(pdf, TM_CHART_DEVICES);
+    put_chart(pdf, TM_CHART_STEPS);
 }

@@ -100,6 +100,17 @@ void tm_pdf_begin(struct tm_pdf *pdf, enum tm_paper paper)
         load_font(pdf, (enum tm_pdf_face)face);
 }
 
+void tm_pdf_complete_fonts(struct tm_pdf *pdf)
+{
+    for (int face = 0; face < TM_PDF_FACES && pdf->status == TM_OK; face++) {
+        size_t glyphs;
+        uint8_t *used = tm_pdf_used_glyphs(pdf->face[face], &glyphs);
+
+        if (used)
+            tm_pdf_font_add_components(&pdf->font[face], used, glyphs);
+    }
+}
+
 void tm_pdf_end(struct tm_pdf *pdf)
 {
     if (pdf->doc)

@@ -82,6 +82,8 @@ struct tm_pdf {
 
 /* Start and end the document: fonts, the size of its pages. */
 void tm_pdf_begin(struct tm_pdf *pdf, enum tm_paper paper);
+/* To be called when everything is drawn, before the document is saved. */
+void tm_pdf_complete_fonts(struct tm_pdf *pdf);
 void tm_pdf_end(struct tm_pdf *pdf);
 
 /* Is there something to draw on? */

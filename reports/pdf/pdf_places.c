@@ -11,6 +11,18 @@ enum { CONTENTS_PAGE = 1 };
 
 static const double above = 10, contents_title = 16, number_room = 26, dot_gap = 3.2;
 
+/* Long ones are cut between two characters. */
+static void copy_title(struct tm_pdf_place *place, const char *title)
+{
+    size_t n = strlen(title);
+
+    n = n < sizeof(place->title) ? n : sizeof(place->title) - 1;
+    while (n > 0 && ((unsigned char)title[n] & 0xc0) == 0x80)
+        n--;
+    memcpy(place->title, title, n);
+    place->title[n] = 0;
+}
+
 void tm_pdf_add_place(struct tm_pdf *pdf, int level, const char *section, size_t finding, const char *title)
 {
     struct tm_pdf_place *place = &pdf->place[pdf->places];
@@ -19,7 +31,8 @@ void tm_pdf_add_place(struct tm_pdf *pdf, int level, const char *section, size_t
         return;
     *place = (struct tm_pdf_place){ .section = section, .finding = finding, .level = level, .page = pdf->page_at,
                                     .y = pdf->y };
-    tm_pdf_encode_outside(pdf, place->title, sizeof(place->title), title);
+    tm_pdf_encode_outside(pdf, pdf->text, TM_PDF_CELL_BYTES, title);
+    copy_title(place, pdf->text);
     pdf->places++;
 }
 
@@ -146,6 +159,7 @@ static void draw_contents(struct tm_pdf *pdf)
     struct tm_pdf_style title = tm_pdf_strong;
     const double section_height = 17, finding_height = 13;
     double sections = 0;
+    int level = 0;
 
     title.size = contents_title;
     tm_pdf_turn_to(pdf, CONTENTS_PAGE);
@@ -160,10 +174,14 @@ static void draw_contents(struct tm_pdf *pdf)
         const struct tm_pdf_place *place = &pdf->place[i];
 
         sections -= is_listed(place) && place->level == 0;
-        if (is_listed(place) && place->level == 0)
+        if (is_listed(place) && place->level == 0) {
+            pdf->y += level > 0 ? 3 : 0;
             draw_entry(pdf, place, section_height);
-        else if (is_listed(place) && tm_pdf_left_on_page(pdf) > sections * section_height + 2 * finding_height)
+            level = 0;
+        } else if (is_listed(place) && tm_pdf_left_on_page(pdf) > sections * section_height + 2 * finding_height) {
             draw_entry(pdf, place, finding_height);
+            level = 1;
+        }
     }
 }
 

@@ -11,20 +11,20 @@
 enum { NAME_LINES = 2, PROSE_LINES = 8, TITLE_LINES = 3, FIRST_ROWS = 3 };
 
 static const double gap = 10, padding = 2.6, indent_step = 8, indent_most = 0.4, caption_room = 15, below = 6,
-                    short_share = 0.33, least_title = 30;
+                    short_share = 0.33, least_title = 42, cell_size = 7.6;
 
 static struct tm_pdf_style style_of(const struct tm_sheet *sheet, int row, int column)
 {
     struct tm_pdf_style style = tm_pdf_body;
 
-    style.size = 7.6;
+    style.size = cell_size;
     if (row < 0) {
         style.face = TM_PDF_BOLD;
         style.size = 7;
         style.role = TM_ROLE_QUIET;
     } else if (sheet->summed[row]) {
         style.face = TM_PDF_BOLD;
-    } else if (sheet->kind[column] == TM_COLUMN_NAME) {
+    } else if (sheet->kind[column] == TM_COLUMN_NAME && sheet->tone[row][column] != TM_TONE_QUIET) {
         style.face = TM_PDF_MONO;
         style.size = 6.9;
     }
@@ -140,7 +140,8 @@ static void draw_cell(struct tm_pdf *pdf, const struct tm_pdf_grid *grid, int ro
     const struct tm_sheet *sheet = grid->sheet;
     const struct tm_pdf_style style = style_of(sheet, row, column);
     const double indent = indent_of(sheet, row, column, grid->widths[column]);
-    const struct tm_pdf_box box = { x + indent, pdf->y + padding, grid->widths[column] - indent, 0 };
+    const double onto_line = row < 0 ? 0 : cell_size - style.size; /* faces of several sizes stand on one line */
+    const struct tm_pdf_box box = { x + indent, pdf->y + padding + onto_line, grid->widths[column] - indent, 0 };
     const char *cell = pdf->cell[column];
 
     if (sheet->kind[column] != TM_COLUMN_NUMBER)

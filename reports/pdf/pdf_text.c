@@ -11,9 +11,10 @@ const struct tm_pdf_style tm_pdf_body = { .face = TM_PDF_REGULAR, .size = 8.4, .
 const struct tm_pdf_style tm_pdf_strong = { .face = TM_PDF_BOLD, .size = 8.4, .role = TM_ROLE_TEXT };
 const struct tm_pdf_style tm_pdf_quiet = { .face = TM_PDF_REGULAR, .size = 7.2, .role = TM_ROLE_QUIET };
 const struct tm_pdf_style tm_pdf_label = { .face = TM_PDF_REGULAR, .size = 7.6, .role = TM_ROLE_QUIET };
-const struct tm_pdf_style tm_pdf_code = { .face = TM_PDF_MONO, .size = 7.4, .role = TM_ROLE_TEXT };
+const struct tm_pdf_style tm_pdf_code = { .face = TM_PDF_MONO, .size = 7, .role = TM_ROLE_TEXT };
 
 static const double code_size = 0.93; /* beside the face around it */
+static const double least_filled = 0.5;   /* of a line that ends at a joint */
 static const char ellipsis[] = "\xe2\x80\xa6";
 
 enum {
@@ -156,23 +157,26 @@ double tm_pdf_word_width(const struct tm_pdf *pdf, const struct tm_pdf_style *st
     return widest;
 }
 
-/* Bytes of the next line: up to a space where there is one, at least one character. */
+/* Bytes of the next line: up to a space where there is one, else up to where a name has a joint, at least one
+ * character.  A name is not broken at a space that would leave the line half empty. */
 static size_t line_bytes(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text, double width)
 {
     struct tm_pdf_style at = *style;
     double used = 0;
-    size_t i = 0, n = 0, space = 0;
+    size_t i = 0, n = 0, space = 0, joint = 0;
 
     for (; text[i]; i += n) {
-        if (text[i] == ' ' && i > 0)
+        if (text[i] == ' ' && i > 0 && (style->face != TM_PDF_MONO || used > width * least_filled))
             space = i;
+        else if (i > 0 && strchr("_./:-,", text[i - 1]) && used > width * least_filled)
+            joint = i;
         used += step(pdf, &at, text + i, &n);
         if (used > width && text[i] != ' ')
             break;
     }
     if (!text[i])
         return i;
-    return space > 0 ? space : i > 0 ? i : n;
+    return space > 0 ? space : joint > 0 ? joint : i > 0 ? i : n;
 }
 
 /* Go on to the next line of a text.  in: style  its in_code follows the marks */
@@ -269,7 +273,7 @@ static void draw_line(struct tm_pdf *pdf, const struct tm_pdf_style *style, doub
     struct tm_pdf_style at = *style;
     size_t from = 0;
 
-    if (!tm_pdf_is_drawing(pdf))
+    if (!tm_pdf_is_drawing(pdf) || bytes == 0)
         return;
     tm_pdf_fill(pdf, style->role);
     for (size_t i = 0; i <= bytes; i++) {

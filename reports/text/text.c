@@ -11,7 +11,13 @@
 #include "reports/text/text_width.h"
 #include "reports/text/textw.h"
 
-enum { TOP_FINDINGS = 5, PLACES_MOST = 3, TITLE_BYTES = 256, TOP_STAKE_BYTES = 64 };
+enum {
+    TOP_FINDINGS = 5,
+    PLACES_MOST = 3,
+    TITLE_BYTES = 256,
+    TOP_STAKE_BYTES = 64,
+    LEAST_COLUMNS = 4, /* of a table, whatever becomes of its names */
+};
 
 struct text {
     struct tm_textw w;
@@ -72,15 +78,44 @@ static void put_facts(void *to, const struct tm_table *facts)
     tm_textw_sheet(&t->w, &t->sheet);
 }
 
+/* The last column that is not the first one with names. */
+static int least_column(const struct tm_sheet *sheet)
+{
+    int name = 0;
+
+    while (name < sheet->columns && sheet->kind[name] != TM_COLUMN_NAME)
+        name++;
+    return name == sheet->columns - 1 ? name - 1 : sheet->columns - 1;
+}
+
+/* Take the last columns out of a table whose names would be cut too far.  out: their titles, TM_NOTE_BYTES */
+static void make_room(struct text *t, char *left_out)
+{
+    char later[TM_NOTE_BYTES];
+
+    left_out[0] = 0;
+    while (t->sheet.columns > LEAST_COLUMNS && tm_textw_is_narrow(&t->w, &t->sheet)) {
+        const int column = least_column(&t->sheet);
+
+        memcpy(later, left_out, sizeof(later));
+        (void)snprintf(left_out, TM_NOTE_BYTES, "%.64s%s%.900s", t->sheet.title[column], *later ? ", " : "", later);
+        tm_sheet_drop(&t->sheet, column);
+    }
+}
+
 static void put_table(void *to, const struct tm_table *table)
 {
     static const struct tm_room room = { .is_paper = true, .rows = TM_SHEET_ROOM };
     struct text *t = to;
-    char note[TM_NOTE_BYTES];
+    char note[TM_NOTE_BYTES], left_out[TM_NOTE_BYTES], line[TM_NOTE_BYTES + 32];
 
     tm_textw_subheading(&t->w, table->caption);
     tm_sheet_fill(&t->sheet, &t->layout, table, t->summary, &room);
+    make_room(t, left_out);
     tm_textw_sheet(&t->w, &t->sheet);
+    (void)snprintf(line, sizeof(line), "No room here for: %s", left_out);
+    if (*left_out)
+        tm_textw_paragraph(&t->w, line, true);
     for (size_t i = 0; tm_layout_note(&t->layout, i, note); i++)
         tm_textw_paragraph(&t->w, note, true);
 }

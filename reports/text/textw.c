@@ -12,7 +12,10 @@ enum {
     INDENT = 2,         /* columns of a step down in a tree */
     PROSE_BYTES = 16384, /* a paragraph, clean */
     CELL_LINES = 6,     /* lines of one wrapped cell */
+    LEAST_NAME = 28,    /* columns of a name that is cut and still tells something */
 };
+
+static const double LEAST_SHARE = 0.8; /* of a name: less is cut far */
 
 static void put_spaces(struct tm_textw *w, int n)
 {
@@ -139,9 +142,10 @@ static void cut_cell(struct tm_textw *w, const struct tm_sheet *sheet, int row, 
     tm_text_cut(w->cell[column] + indent, most - indent);
 }
 
-static void measure(struct tm_textw *w, const struct tm_sheet *sheet, int *widths)
+/* How wide columns are, and how wide they would like to be. */
+static void measure(struct tm_textw *w, const struct tm_sheet *sheet, int *widths, double *natural)
 {
-    double natural[TM_SHEET_COLUMNS], actual[TM_SHEET_COLUMNS];
+    double actual[TM_SHEET_COLUMNS];
 
     for (int c = 0; c < sheet->columns; c++) {
         natural[c] = sheet->headed ? tm_text_width(sheet->title[c]) : 0;
@@ -156,6 +160,18 @@ static void measure(struct tm_textw *w, const struct tm_sheet *sheet, int *width
     tm_sheet_widths(sheet, natural, TM_TEXT_COLUMNS, GAP, actual);
     for (int c = 0; c < sheet->columns; c++)
         widths[c] = (int)actual[c];
+}
+
+bool tm_textw_is_narrow(struct tm_textw *w, const struct tm_sheet *sheet)
+{
+    double natural[TM_SHEET_COLUMNS];
+    int widths[TM_SHEET_COLUMNS];
+    bool is_narrow = false;
+
+    measure(w, sheet, widths, natural);
+    for (int c = 0; c < sheet->columns; c++)
+        is_narrow |= sheet->kind[c] == TM_COLUMN_NAME && widths[c] < LEAST_NAME && widths[c] < natural[c] * LEAST_SHARE;
+    return is_narrow;
 }
 
 /* A line of a table that is being printed: spaces are held back until something follows them. */
@@ -229,10 +245,11 @@ static void put_rule(struct tm_textw *w, const struct tm_sheet *sheet, const int
 
 void tm_textw_sheet(struct tm_textw *w, const struct tm_sheet *sheet)
 {
+    double natural[TM_SHEET_COLUMNS];
     int widths[TM_SHEET_COLUMNS];
 
     begin_block(w, TM_TEXT_SHEET, false);
-    measure(w, sheet, widths);
+    measure(w, sheet, widths, natural);
     if (sheet->headed) {
         put_row(w, sheet, widths, -1);
         put_rule(w, sheet, widths);

@@ -30,6 +30,9 @@ void tm_textw_paragraph(struct tm_textw *w, const char *text, bool belongs);
 /* "  fix          Load ahead ...", the text hangs. */
 void tm_textw_item(struct tm_textw *w, const char *label, const char *text);
 
+/* A name of the table is cut so far that it tells little. */
+bool tm_textw_is_narrow(struct tm_textw *w, const struct tm_sheet *sheet);
+
 void tm_textw_sheet(struct tm_textw *w, const struct tm_sheet *sheet);
 
 #endif

@@ -4,57 +4,91 @@
 
 import json
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
+from pdf_reader import Pdf, letters, missing_tools, tool  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import DEMO, Scratch, run  # noqa: E402
 
-TOOLS = ("qpdf", "pdfinfo", "pdftotext", "pdftoppm", "pdffonts")
-PAGES_MOST = 60
+PAGES_MOST, BYTES_MOST, MARGIN = 60, 1 << 20, 28
+SECTIONS = {"findings": "Findings", "steps": "Steps", "devices": "Devices", "gaps": "Idle gaps", "ops": "Operations",
+            "environment": "Environment", "coverage": "Data quality"}
+ALWAYS = ["Definitions", "How this report was made"]
 
 
-def tool(*command):
-    return subprocess.run([str(c) for c in command], capture_output=True, check=False)
-
-
-def letters(text):
-    """Letters and digits alone: a PDF breaks lines where it likes."""
-    return re.sub(r"[^A-Za-z0-9]", "", text)
-
-
-def check(tap, name, pdf, summary, folder):
-    done = tool("qpdf", "--check", pdf)
-    tap.ok(done.returncode == 0 and b"No syntax or stream encoding errors" in done.stdout, f"{name}: qpdf finds no fault",
-           done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
-    info = tool("pdfinfo", pdf).stdout.decode("utf-8", "replace")
-    pages = int((re.search(r"^Pages:\s+(\d+)", info, re.MULTILINE) or [0, 0])[1])
-    tap.ok(1 <= pages <= PAGES_MOST, f"{name}: {pages} pages", info)
-    tap.ok(re.search(r"^Title:\s+\S", info, re.MULTILINE), f"{name}: it has a title", info)
-    done = tool("pdftotext", "-layout", pdf, "-")
-    text = done.stdout.decode("utf-8", "replace")
-    tap.ok(done.returncode == 0 and not done.stderr, f"{name}: the text can be read", done.stderr)
-    tap.ok(letters(summary["verdict"]["text"])[:60] in letters(text), f"{name}: the verdict is in it",
-           summary["verdict"]["text"])
-    missing = [k["title"] for k in summary["kpis"] if k["applies"] and letters(k["title"]) not in letters(text)]
-    tap.ok(not missing, f"{name}: every key figure is in it", *missing)
-    empty = [n + 1 for n, page in enumerate(text.split("\f")[:pages]) if len(letters(page)) < 20]
-    tap.ok(not empty, f"{name}: no page is empty", empty)
-    done = tool("pdftoppm", "-r", "20", pdf, folder / f"{name}-page")
+def check_syntax(tap, name, pdf, folder):
+    done = tool("qpdf", "--check", pdf.path)
+    tap.ok(done.returncode == 0 and b"No syntax or stream encoding errors" in done.stdout,
+           f"{name}: qpdf finds no fault", done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+    tap.ok(1 <= pdf.pages <= PAGES_MOST, f"{name}: {pdf.pages} pages", pdf.info)
+    tap.ok(pdf.path.stat().st_size < BYTES_MOST, f"{name}: it is small", pdf.path.stat().st_size)
+    fonts = tool("pdffonts", pdf.path).stdout.decode("utf-8", "replace").splitlines()[2:]
+    tap.ok(fonts and all(re.search(r" yes yes yes +\d+ +\d+$", f) for f in fonts),
+           f"{name}: all fonts are in it, in part, with their characters", *fonts)
+    done = tool("pdftoppm", "-r", "20", pdf.path, folder / f"{name}-page")
     made = list(folder.glob(f"{name}-page*"))
-    tap.ok(done.returncode == 0 and not done.stderr and len(made) == pages, f"{name}: every page can be drawn", done.stderr)
+    tap.ok(done.returncode == 0 and not done.stderr and len(made) == pdf.pages, f"{name}: every page can be drawn",
+           done.stderr)
+
+
+def check_text(tap, name, pdf, summary):
+    words = letters(pdf.text)
+    tap.ok(not pdf.complaints, f"{name}: the text can be read", pdf.complaints)
+    tap.ok(letters(summary["verdict"]["text"])[:60] in words, f"{name}: the verdict is in it", summary["verdict"]["text"])
+    missing = [k["title"] for k in summary["kpis"] if k["applies"] and letters(k["title"]) not in words]
+    tap.ok(not missing, f"{name}: every key figure is in it", *missing)
+    percents = [f"{k['value']:.1f} %" for k in summary["kpis"]
+                if k["applies"] and k["unit"] == "%" and k["value"] is not None and 0.1 < k["value"] < 99.9]
+    missing = [p for p in percents if p not in pdf.page_texts[0]]
+    tap.ok(not missing, f"{name}: the first page has their values", *missing)
+    missing = [f["title"] for f in summary["findings"][:30] if letters(f["title"].replace("`", ""))[:30] not in words]
+    tap.ok(not missing, f"{name}: every finding is in it", *missing)
+    titles = ALWAYS + [title for key, title in SECTIONS.items() if summary.get(key)]
+    missing = [t for t in titles if letters(t) not in words]
+    tap.ok(not missing, f"{name}: every section is in it", *missing)
+    empty = [n + 1 for n, page in enumerate(pdf.page_texts) if len(letters(page)) < 40]
+    tap.ok(not empty, f"{name}: no page is empty", empty)
+
+
+def check_layout(tap, name, pdf):
+    outside = [w for w in pdf.words() if w[3] < MARGIN or w[5] > w[1] - MARGIN or w[4] < MARGIN - 8 or w[6] > w[2] - 16]
+    tap.ok(not outside, f"{name}: nothing stands in the margins", *outside[:5])
+    wrong = [n for n, page in enumerate(pdf.page_texts, 1) if f"page {n} of {pdf.pages}" not in page]
+    tap.ok(not wrong, f"{name}: every page has its number", wrong)
+
+
+def check_info(tap, name, pdf, summary):
+    title = re.search(r"^Title:\s+(\S.*)$", pdf.info, re.MULTILINE)
+    tap.ok(title, f"{name}: it has a title", pdf.info)
+    tap.ok(letters(summary["verdict"]["text"])[:20] in letters(pdf.info), f"{name}: its subject is the verdict", pdf.info)
+    tap.ok(re.search(r"^Creator:\s+tracemill \d", pdf.info, re.MULTILINE), f"{name}: it names its program", pdf.info)
+
+
+def check_paper_and_bytes(tap, folder):
+    def made(where, *options):
+        result = run("report", DEMO, "-o", folder / where, "--format", "pdf", *options)
+        return (folder / where / "report.pdf").read_bytes() if result.status == 0 else str(result)
+
+    first = made("first")
+    tap.ok(first == made("second"), "the same input gives the same bytes")
+    tap.ok(first == made("small", "--memory", "32M"), "so it does with less memory")
+    tap.ok("(A4)" in Pdf(folder / "first" / "report.pdf").info, "the paper is A4")
+    made("letter", "--paper", "letter")
+    letter = Pdf(folder / "letter" / "report.pdf")
+    tap.ok("(letter)" in letter.info, "--paper letter gives Letter", letter.info)
+    check_layout(tap, "letter", letter)
 
 
 def main():
     tap = Tap()
-    absent = [t for t in TOOLS if shutil.which(t) is None]
+    absent = missing_tools()
     if absent:
         tap.skip("the PDF through other readers", f"not installed: {' '.join(absent)}")
         tap.done()
+        return
     with Scratch() as folder:
         for name, source in {"demo": DEMO, **make_profile.write_all(folder, seed=3)}.items():
             out = folder / f"{name}.out"
@@ -62,7 +96,12 @@ def main():
             if result.status != 0:
                 tap.ok(False, name, result)
                 continue
-            check(tap, name, out / "report.pdf", json.loads((out / "summary.json").read_text(encoding="utf-8")), folder)
+            pdf, summary = Pdf(out / "report.pdf"), json.loads((out / "summary.json").read_text(encoding="utf-8"))
+            check_syntax(tap, name, pdf, folder)
+            check_text(tap, name, pdf, summary)
+            check_layout(tap, name, pdf)
+            check_info(tap, name, pdf, summary)
+        check_paper_and_bytes(tap, folder)
     tap.done()
 
 

@@ -20,7 +20,7 @@ HEADER = ["file", "section", "caption", "rows", "rows_not_listed"]
 # file -> rows of the summary, all of them in order: every column that has a member's name has its value
 LISTS = {"kernels.csv": "kernels.rows", "ops.csv": "ops.rows", "collectives.csv": "collectives.rows",
          "devices.csv": "devices", "scopes.csv": "scopes.rows", "gaps-longest.csv": "gaps.longest",
-         "host-waits.csv": "host.sync.rows", "compiles.csv": "compile.events"}
+         "host-waits.csv": "host.sync.rows"}
 # (file, column, total of the summary, what the summary does not list)
 SUMS = [("kernels.csv", "total_ps", "kernels.total_ps", "kernels.rest.total_ps"),
         ("kernels.csv", "count", "kernels.count", "kernels.rest.count"),
@@ -137,7 +137,7 @@ def check_stacks(text, summary):
             continue
         total += int(match[2])
         frames = match[1].split(";")
-        if match[1][0] != "(" and (len(frames) < 2 or " " in match[1] or frames[0] not in ("forward", "backward", "other")):
+        if match[1][0] != "(" and (len(frames) < 2 or (" " in match[1]) or frames[0] not in ("forward", "backward", "other")):
             yield f"frames: {line!r}"
     if scopes and scopes["rows"] is not None:
         whole = scopes["self_ps"] + scopes["unscoped"]["self_ps"]
@@ -230,6 +230,18 @@ def check_again(tap, folder):
     tap.ok([path.name for path in out.iterdir()] == ["csv"], "no temporary folder is left", sorted(out.iterdir()))
 
 
+def check_in_the_way(tap, folder):
+    """What is no folder is not replaced, and the older report stays as it was."""
+    out = folder / "way"
+    out.mkdir()
+    (out / "csv").write_text("mine")
+    (out / "report.md").write_text("older")
+    result = run("report", DEMO, "-o", out, "--format", "markdown,csv")
+    tap.ok(result.status == 5 and "cannot write" in result.err, "a file in the place of the folder is an error", result)
+    tap.ok((out / "report.md").read_text() == "older" and (out / "csv").read_text() == "mine", "the older report stays")
+    tap.ok(len(list(out.iterdir())) == 2, "nothing else is left", sorted(out.iterdir()))
+
+
 def main():
     tap = Tap()
     with Scratch() as folder:
@@ -240,6 +252,7 @@ def main():
             check(tap, kind, path, folder / kind)
         check_rows(tap, folder)
         check_again(tap, folder)
+        check_in_the_way(tap, folder)
     tap.done()
 
 

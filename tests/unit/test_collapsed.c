@@ -69,10 +69,12 @@ static void depths_of_a_damaged_summary_have_an_end(void **state)
                   "other;a 1\n");
 }
 
-static void a_run_without_scopes_has_one_frame(void **state)
+static void a_run_without_scopes_has_its_operations(void **state)
 {
     (void)state;
-    assert_stacks("{'scopes': null, 'ops': {'self_ps': 7000}}", "(no scopes recorded) 7\n");
+    assert_stacks("{'scopes': null, 'ops': {'self_ps': 7000, 'rows': [{'name': 'a b', 'category': 'gemm/dot', 'self_ps': "
+                  "4000}, {'name': 'c', 'category': '', 'self_ps': 0}], 'rest': {'rows': 2, 'self_ps': 3000}}}",
+                  "(no scopes recorded);gemm/dot;a_b 4\n(rows not listed) 3\n");
     assert_stacks("{}", "");
 }
 
@@ -87,7 +89,7 @@ static void a_full_disk_is_an_error(void **state)
         skip();
     test_run_init(&run);
     doc = tm_doc_new(&run);
-    test_summary_load(tm_doc_root(doc), "{'ops': {'self_ps': 7000}}");
+    test_summary_load(tm_doc_root(doc), "{'ops': {'rows': [{'self_ps': 7000}]}}");
     assert_int_equal(tm_collapsed_write(&run, doc, full), TM_ERR_OUTPUT);
     (void)fclose(full);
     tm_doc_free(doc);
@@ -100,7 +102,7 @@ int main(void)
         cmocka_unit_test(all_lines_together_are_right_to_the_nanosecond),
         cmocka_unit_test(names_cannot_make_frames_or_numbers),
         cmocka_unit_test(depths_of_a_damaged_summary_have_an_end),
-        cmocka_unit_test(a_run_without_scopes_has_one_frame),
+        cmocka_unit_test(a_run_without_scopes_has_its_operations),
         cmocka_unit_test(a_full_disk_is_an_error),
     };
 

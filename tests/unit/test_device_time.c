@@ -827,6 +827,36 @@ static void waits_of_a_tpu_are_told_apart(void **state)
     tear_down(&t);
 }
 
+/* Over all that was recorded on the host's devices: also what is outside of the chosen steps, and without waits. */
+static void use_is_told_over_time(void **state)
+{
+    struct xb_space *const space = xb_space_new();
+    struct xb_line *const first = xb_line(xb_plane(space, "/device:TPU:0"), 3, "XLA Ops", 0);
+    struct xb_line *const second = xb_line(xb_plane(space, "/device:TPU:1"), 3, "XLA Ops", 0);
+    int64_t sum_ps = 0;
+    struct timed t;
+
+    (void)state;
+    xb_event(first, "%add.1 = f32[8]{0} add(f32[8]{0} %a, f32[8]{0} %b)", 960, 50);
+    xb_event(first, "%copy-done.1 = f32[8]{0} copy-done((f32[8]{0}, f32[8]{0}, u32[]) %copy-start.1)", 1010, 200);
+    xb_event(first, "%add.2 = f32[8]{0} add(f32[8]{0} %a, f32[8]{0} %b)", 1250, 760);
+    xb_event(second, "%add.3 = f32[8]{0} add(f32[8]{0} %a, f32[8]{0} %b)", 1500, 10);
+    work_out(&t, space, NULL);
+    assert_number(&t, "devices[0].utilization.begin_ps", 960);
+    assert_number(&t, "devices[0].utilization.end_ps", 2010);
+    assert_number(&t, "devices[0].utilization.bin_ps", 5);
+    assert_int_equal(tm_length(value_at(&t, "devices[0].utilization.busy_ps")), 210);
+    assert_number(&t, "devices[1].utilization.begin_ps", 960);
+    assert_number(&t, "devices[1].utilization.end_ps", 2010);
+    assert_number(&t, "devices[1].utilization.busy_ps[107]", 0);
+    assert_number(&t, "devices[1].utilization.busy_ps[108]", 5);
+    assert_number(&t, "devices[1].utilization.busy_ps[110]", 0);
+    for (size_t i = 0; i < 210; i++)
+        sum_ps += tm_int(tm_at(value_at(&t, "devices[0].utilization.busy_ps"), i));
+    assert_int_equal(sum_ps, 50 + 760);
+    tear_down(&t);
+}
+
 /* The JSON copy has no lines of what is in flight: that is not nothing in flight. */
 static void what_is_in_flight_is_not_known_of_a_copy(void **state)
 {
@@ -879,6 +909,7 @@ int main(void)
         cmocka_unit_test(sums_hold_for_any_devices_and_times),
         cmocka_unit_test(sums_that_do_not_fit_stay_at_the_largest_number),
         cmocka_unit_test(waits_of_a_tpu_are_told_apart),
+        cmocka_unit_test(use_is_told_over_time),
         cmocka_unit_test(what_is_in_flight_is_not_known_of_a_copy),
         cmocka_unit_test(nested_ops_of_a_tpu_are_counted_once),
     };

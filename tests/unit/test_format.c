@@ -50,6 +50,33 @@ static void times_have_three_digits_and_a_fitting_unit(void **state)
         assert_string_equal(tm_format_time(out, table[i].ps), table[i].text);
 }
 
+static void rough_times_have_two_digits(void **state)
+{
+    static const struct {
+        int64_t ps;
+        const char *text;
+    } table[] = {
+        { 0, "0 s" },
+        { 7, "7 ps" },
+        { 128, "130 ps" },
+        { 8388608, "8.4 µs" },
+        { 16777216, "17 µs" },
+        { 134217728, "130 µs" },
+        { 999500, "1 µs" },
+        { 1000000, "1 µs" },
+        { 1073741824, "1.1 ms" },
+        { 20000000, "20 µs" },
+        { -8388608, "-8.4 µs" },
+        { INT64_C(2199023255552), "2.2 s" },
+    };
+    char out[TM_FORMAT_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        assert_string_equal(tm_format_time_roughly(out, table[i].ps), table[i].text);
+    assert_string_equal(tm_format_time_roughly(out, INT64_MAX), "106 d 11 h");
+}
+
 static void moments_show_every_nanosecond(void **state)
 {
     char out[TM_FORMAT_BYTES];
@@ -228,6 +255,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_have_three_digits_and_a_fitting_unit),
+        cmocka_unit_test(rough_times_have_two_digits),
         cmocka_unit_test(moments_show_every_nanosecond),
         cmocka_unit_test(dates_are_in_utc),
         cmocka_unit_test(sizes_and_rates_have_their_own_units),

@@ -122,6 +122,29 @@ static void a_verb_refuses_flags_of_others_but_not_their_settings(void **state)
     assert_non_null(strstr(error.what, "'inspect' takes no '--format'"));
 }
 
+static void tables_as_data_are_whole_unless_told(void **state)
+{
+    static const struct {
+        const char *line;
+        uint64_t rows;
+    } cases[] = {
+        { "report x", 500 },
+        { "report --format html,csv x", TM_ROWS_MOST },
+        { "report --format csv --rows 7 x", 7 },
+        { "report --format csv --rows 500 x", 500 },
+        { "report --format markdown x", 500 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct tm_options options = { .inputs = NULL };
+
+        assert_int_equal(take_line(cases[i].line), TM_OK);
+        assert_int_equal(tm_settings_apply(&set, &options, &error), TM_OK);
+        assert_int_equal(options.rows, cases[i].rows);
+    }
+}
+
 static void flags_override_environment_overrides_file_overrides_default(void **state)
 {
     struct tm_options options = { .inputs = NULL };
@@ -305,6 +328,7 @@ int main(void)
         SETTINGS_TEST(the_last_of_two_flags_holds),
         SETTINGS_TEST(wrong_options_are_refused_with_a_suggestion),
         SETTINGS_TEST(a_verb_refuses_flags_of_others_but_not_their_settings),
+        SETTINGS_TEST(tables_as_data_are_whole_unless_told),
         SETTINGS_TEST(flags_override_environment_overrides_file_overrides_default),
         SETTINGS_TEST(config_values_have_their_json_types),
         SETTINGS_TEST(filters_of_one_place_are_added_up),

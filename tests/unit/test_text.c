@@ -299,6 +299,19 @@ static void long_names_keep_both_ends(void **state)
     finish(&f);
 }
 
+static void tables_give_way_to_their_names(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_json(&f, "{'gaps': {'count': 1, 'longest': [{'device': 'host/gpu:0', 'begin_ps': 1, 'dur_ps': 1000, 'step': 1,"
+                  " 'cause': 'host', 'host_event': 'a_function_of_the_host_that_runs', 'before':"
+                  " 'a_kernel_with_a_long_name_before_it', 'after': 'a_kernel_with_a_long_name_after_it'}]}}");
+    assert_says(&f, "a_function_of_the_host_that_runs\n");
+    assert_says(&f, "\nNo room here for: Before, After\n");
+    finish(&f);
+}
+
 static void names_that_attack_a_terminal_are_escaped(void **state)
 {
     struct fixture f;
@@ -470,6 +483,7 @@ int main(void)
         cmocka_unit_test(an_empty_summary_gives_a_report),
         cmocka_unit_test(kernels_past_the_table_are_counted),
         cmocka_unit_test(long_names_keep_both_ends),
+        cmocka_unit_test(tables_give_way_to_their_names),
         cmocka_unit_test(names_that_attack_a_terminal_are_escaped),
         cmocka_unit_test(the_same_summary_gives_the_same_bytes),
         cmocka_unit_test(a_full_disk_is_an_error),

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Bookmarks, contents and links of report.pdf lead to what they name."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import make_profile  # noqa: E402
+from pdf_reader import Pdf, letters, missing_tools  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import DEMO, Scratch, run  # noqa: E402
+
+
+def stands_at(pdf, words, place):
+    """Whether the title of a bookmark begins just below the place that it leads to."""
+    below = [w for w in words if w[0] == place.page and 0 <= w[4] - (w[2] - place.y) < 40]
+    return letters(place.title.replace("`", ""))[:24] in letters("".join(w[7] for w in below))
+
+
+def check(tap, name, pdf):
+    root, bookmarks, links = pdf.structure()
+    words = pdf.words()
+    tap.ok(root.get("/PageMode") == "/UseOutlines" and root.get("/Lang") == "u:en", f"{name}: it opens with its bookmarks",
+           root)
+    tap.ok(bookmarks[0].title == "Summary" and bookmarks[0].page == 0, f"{name}: the first one is the summary")
+    wrong = [b for b in bookmarks[1:] if not stands_at(pdf, words, b)]
+    tap.ok(not wrong, f"{name}: {len(bookmarks)} bookmarks lead to their titles", *wrong[:4])
+    findings = [b for b in bookmarks if b.level == 1 and b.title.startswith("1.")]
+    tap.ok(len(findings) == 1, f"{name}: findings stand below their section", *bookmarks[:4])
+    sections = [b for b in bookmarks[1:] if b.level == 0]
+    from_contents = [n for n in links if n.on == 1]
+    tap.ok([(b.page, b.y) for b in sections] == [(n.page, n.y) for n in from_contents if (n.page, n.y) in
+                                                 {(b.page, b.y) for b in sections}],
+           f"{name}: the contents link to each section in order", len(sections), len(from_contents))
+    missing = [b.title for b in sections
+               if not any(letters(line) == letters(b.title) + str(b.page + 1)
+                          for line in pdf.page_texts[1].splitlines())]
+    tap.ok(not missing, f"{name}: the contents have the numbers of their pages", *missing)
+    cards = {(b.page, b.y) for b in bookmarks if b.level == 1}
+    tap.ok(any((n.page, n.y) in cards for n in links if n.on == 0), f"{name}: the first page links to findings")
+    tap.ok(any((n.page, n.y) in {(b.page, b.y) for b in sections} for n in links if n.on > 1),
+           f"{name}: findings link to sections")
+
+
+def main():
+    tap = Tap()
+    absent = missing_tools()
+    if absent:
+        tap.skip("bookmarks and links of the PDF", f"not installed: {' '.join(absent)}")
+        tap.done()
+        return
+    with Scratch() as folder:
+        for name, source in {"demo": DEMO, **make_profile.write_all(folder, seed=3)}.items():
+            result = run("report", source, "-o", folder / f"{name}.out", "--format", "pdf")
+            if result.status != 0:
+                tap.ok(False, name, result)
+                continue
+            check(tap, name, Pdf(folder / f"{name}.out" / "report.pdf"))
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
