@@ -539,6 +539,21 @@ void tm_add_text(struct tm_value *to, const char *key, const char *text, size_t 
     *v = (struct tm_value){ .as.text = copy, .type = TM_STRING };
 }
 
+/* Where it fits it takes the place of the old one: nothing is given back in an arena. */
+void tm_set_text(struct tm_doc *doc, struct tm_value *string, const char *text, size_t length)
+{
+    const size_t bytes = copy_valid(NULL, text, length) + 1;
+    const bool fits = string->type == TM_STRING && bytes <= strlen(string->as.text) + 1;
+    char *const copy = fits ? (char *)(uintptr_t)string->as.text : place(doc, bytes);
+
+    if (!copy) {
+        *string = (struct tm_value){ .type = TM_NULL };
+        return;
+    }
+    copy[copy_valid(copy, text, length)] = '\0';
+    *string = (struct tm_value){ .as.text = copy, .type = TM_STRING };
+}
+
 void tm_add_null(struct tm_value *to, const char *key, const char *why)
 {
     struct tm_value *v = add(to, key);
@@ -561,6 +576,13 @@ struct tm_value *tm_member(struct tm_value *object, const char *key)
     const char *stored = c && key ? known_word(c->doc, key) : NULL;
 
     return stored ? find_member(c, stored) : NULL;
+}
+
+struct tm_value *tm_element(struct tm_value *container, size_t index)
+{
+    const struct container *c = any_inside_of(container);
+
+    return c && index < c->count ? value_in(c, index) : NULL;
 }
 
 const struct tm_value *tm_get(const struct tm_value *object, const char *key)

@@ -34,10 +34,15 @@ void tm_add_text(struct tm_value *to, const char *key, const char *text, size_t 
                                                                valid UTF-8 (U+FFFD) when it goes in */
 void tm_add_null(struct tm_value *to, const char *key, const char *why); /* why: kept for the reports and
                                      printed as member "why": {key: reason} of the same object */
+/* Put another text in place of the one that a string has.
+ * in: string  of this document; text: any bytes, not its own */
+void tm_set_text(struct tm_doc *doc, struct tm_value *string, const char *text, size_t length);
 tm_status tm_doc_status(const struct tm_doc *doc);
 
 /* A member for adding to it; NULL where there is none. */
 struct tm_value *tm_member(struct tm_value *object, const char *key);
+/* The member of an object, or the element of an array, of that number; NULL where there is none. */
+struct tm_value *tm_element(struct tm_value *container, size_t index);
 
 /* Reading.  Every function tolerates NULL and the wrong type (NULL, 0, "" or false). */
 enum tm_type tm_type_of(const struct tm_value *v);

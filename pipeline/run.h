@@ -9,6 +9,8 @@
 #include "pipeline/progress.h"
 #include "pipeline/tally.h"
 
+struct tm_redactor;
+
 /* What every part of one job shares: the limits, the ledger, the place for spill files, the tallies,
  * the error.  One per job, owned by the verb; passed by pointer, never global. */
 struct tm_run {
@@ -17,6 +19,7 @@ struct tm_run {
     struct tm_tallies tallies;
     struct tm_progress progress;
     const char *spill_dir; /* chosen folder, set by tm_spill_choose_dir */
+    struct tm_redactor *redactor; /* --redact: names are written as pseudonyms; NULL = as they are */
     bool strict;
     bool quiet;
     uint64_t events_read;

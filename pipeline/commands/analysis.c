@@ -10,6 +10,8 @@
 #include "pipeline/commands/inputs.h"
 #include "pipeline/commands/memory_file.h"
 #include "pipeline/commands/partial_run.h"
+#include "pipeline/commands/redact_summary.h"
+#include "pipeline/commands/redaction.h"
 #include "pipeline/commands/registry.h"
 #include "pipeline/settings.h"
 #include "pipeline/version.h"
@@ -309,7 +311,7 @@ static void add_report(const struct analysis *a)
         else
             tm_add_null(report, said[i][0], "none was given");
     }
-    tm_add_bool(report, "redacted", a->options->redact);
+    tm_add_bool(report, "redacted", a->run->redactor != NULL);
 }
 
 /* The choices that the figures and the tables depend on, as the user would type them. */
@@ -388,6 +390,8 @@ static tm_status finish_summary(struct analysis *a)
     warnings = tm_add_array(coverage, "warnings");
     for (uint32_t i = 0; i < a->warnings->count; i++)
         tm_add_string(warnings, NULL, a->warnings->text[i]);
+    if (st == TM_OK && a->run->redactor)
+        st = tm_redact_summary(a->run->redactor, a->summary);
     if (st == TM_OK)
         st = tm_marks_add(a->run, a->root);
     if (st == TM_OK)
@@ -425,7 +429,7 @@ static tm_status work(struct analysis *a)
     if (st != TM_OK)
         return st;
     a->names = a->observer ? a->observer->names
-                           : tm_names_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES), tm_traits_of);
+                           : tm_names_new(run, tm_redaction_names_bytes(run), tm_traits_of);
     a->warnings = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*a->warnings), &run->error);
     a->file = a->warnings ? tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*a->file), &run->error) : NULL;
     a->profiles = a->names && a->file ? tm_device_profiles_new(run, a->names) : NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pipeline/commands/out_place.h"
+#include "pipeline/commands/redaction.h"
 #include "reports/format/format.h"
 #include "stages/resolve/classes.h"
 
@@ -53,7 +54,7 @@ tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const 
         st = check_inputs(c, act);
     if (st != TM_OK)
         return st;
-    c->names = tm_names_new(run, tm_budget_share(budget, TM_ACCOUNT_NAMES), tm_traits_of);
+    c->names = tm_names_new(run, tm_redaction_names_bytes(run), tm_traits_of);
     if (c->names)
         c->clocks = tm_take(budget, TM_ACCOUNT_MODEL, c->inputs.host_count * sizeof(*c->clocks), &run->error);
     c->file = c->clocks ? tm_take(budget, TM_ACCOUNT_MODEL, sizeof(*c->file), &run->error) : NULL;
@@ -105,6 +106,17 @@ static void place_hosts(struct tm_conversion *c)
     c->epoch_ns = tm_host_clocks_place(c->clocks, c->inputs.host_count);
 }
 
+tm_status tm_conversion_run_name(const struct tm_conversion *c, char name[TM_SHOWN_RUN_BYTES])
+{
+    const char *run_name = c->inputs.run_name;
+    size_t length = strlen(run_name);
+    const tm_status st = c->run->redactor ? tm_redact_path(c->run->redactor, run_name, length, &run_name, &length)
+                                          : TM_OK;
+
+    (void)snprintf(name, TM_SHOWN_RUN_BYTES, "%s", run_name);
+    return st;
+}
+
 struct tm_writer_options tm_conversion_writer(const struct tm_conversion *c, bool is_gzip)
 {
     return (struct tm_writer_options){ .args = c->options->args, .epoch_ns = c->epoch_ns, .is_gzip = is_gzip,
@@ -150,8 +162,18 @@ void tm_conversion_observe(struct tm_conversion *c, struct tm_observer *observer
                                       .kept = &c->host, .keeps_arguments = true };
 }
 
+/* The key of the pseudonyms is there: what was noted before gets them now. */
+static tm_status redact_facts(struct tm_conversion *c)
+{
+    return c->run->redactor ? tm_trace_facts_redact(&c->facts, c->run->redactor) : TM_OK;
+}
+
 tm_status tm_conversion_take_summary(struct tm_conversion *c, const struct tm_value *summary)
 {
+    const tm_status st = redact_facts(c);
+
+    if (st != TM_OK)
+        return st;
     c->is_read = true;
     place_hosts(c);
     return c->derived ? tm_derived_take_summary(c->derived, summary) : TM_OK;
@@ -227,13 +249,22 @@ tm_status tm_conversion_host(struct tm_conversion *c, uint32_t number, struct tm
 static tm_status look_at_hosts(struct tm_conversion *c)
 {
     const bool is_only = c->inputs.host_count == 1;
+    char fingerprint[TM_FINGERPRINT_BYTES];
     tm_status st = TM_OK;
 
     for (uint32_t i = 0; i < c->inputs.host_count && st == TM_OK; i++) {
         st = open_host(c, i, is_only);
         if (st == TM_OK)
             note_host(c, &c->host.trace);
+        if (st == TM_OK && c->run->redactor)
+            tm_file_facts_fingerprint(c->host.input, fingerprint);
+        if (st == TM_OK && c->run->redactor)
+            tm_redactor_add_fingerprint(c->run->redactor, fingerprint);
     }
+    if (st == TM_OK && c->run->redactor)
+        tm_redactor_make_key(c->run->redactor);
+    if (st == TM_OK)
+        st = redact_facts(c);
     if (st != TM_OK)
         return st;
     c->is_read = true;

@@ -47,6 +47,10 @@ tm_status tm_conversion_prepare(struct tm_conversion *c) TM_MUST_USE;
 void tm_conversion_observe(struct tm_conversion *c, struct tm_observer *observer);
 tm_status tm_conversion_take_summary(struct tm_conversion *c, const struct tm_value *summary) TM_MUST_USE;
 
+/* The run's name as it is shown: with --redact its pseudonym, when the input was read. */
+enum { TM_SHOWN_RUN_BYTES = 4096 };
+tm_status tm_conversion_run_name(const struct tm_conversion *c, char name[TM_SHOWN_RUN_BYTES]) TM_MUST_USE;
+
 /* Options of a writer: its clock and facts. */
 struct tm_writer_options tm_conversion_writer(const struct tm_conversion *c, bool is_gzip);
 

@@ -9,6 +9,7 @@
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/out_place.h"
+#include "pipeline/commands/redaction.h"
 
 #define DEFAULT_ENDING ".pftrace"
 
@@ -119,7 +120,8 @@ static tm_status print_json(struct tm_run *run, const struct tm_conversion *c, c
     return st;
 }
 
-static tm_status write_file(struct tm_conversion *c, const struct place *place)
+/* in: path  of the file, as the user has it */
+static tm_status write_file(struct tm_conversion *c, const struct place *place, const char *path)
 {
     struct tm_out_file *file = NULL;
     struct tm_written written;
@@ -131,6 +133,8 @@ static tm_status write_file(struct tm_conversion *c, const struct place *place)
     if (st == TM_OK)
         st = tm_conversion_judge(c, "convert");
     if (st == TM_OK)
+        st = tm_redaction_save(c->run, c->options, path);
+    if (st == TM_OK)
         st = tm_out_file_commit(file, &written.bytes);
     tm_out_file_free(file);
     tm_progress_end(&c->run->progress);
@@ -141,27 +145,44 @@ static tm_status write_file(struct tm_conversion *c, const struct place *place)
     return st;
 }
 
+/* Where nobody named it: by its input, or the pseudonym of that, whose key is known when the input was read. */
+static tm_status find_fallback(struct tm_conversion *c, char path[TM_PLACE_BYTES], struct place *place)
+{
+    char run_name[TM_SHOWN_RUN_BYTES];
+    tm_status st = tm_conversion_run_name(c, run_name);
+
+    if (st == TM_OK)
+        st = tm_default_name(path, c->run, c->options, run_name, DEFAULT_ENDING, true);
+    if (st == TM_OK)
+        st = find_place(c->run, path, place);
+    return st == TM_OK ? check_apart(c, path) : st;
+}
+
 tm_status tm_command_convert(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_conversion conversion = { .run = NULL };
     char fallback[TM_PLACE_BYTES];
+    const char *const path = options->output ? options->output : fallback;
     struct place place = { .format = tm_trace_format_of("trace" DEFAULT_ENDING) };
     tm_status st = options->output ? find_place(run, options->output, &place) : TM_OK;
 
     if (st == TM_OK)
-        st = tm_conversion_open(&conversion, run, options, "convert", options->plain || !place.format->shows_derived);
-    if (st == TM_OK && !options->output) {
-        tm_default_name(fallback, options, conversion.inputs.run_name, DEFAULT_ENDING, true);
-        st = find_place(run, fallback, &place);
-    }
+        st = tm_redaction_begin(run, options);
     if (st == TM_OK)
-        st = check_apart(&conversion, options->output ? options->output : fallback);
+        st = tm_conversion_open(&conversion, run, options, "convert", options->plain || !place.format->shows_derived);
+    if (st == TM_OK && !options->output && !run->redactor)
+        st = find_fallback(&conversion, fallback, &place);
+    if (st == TM_OK && options->output)
+        st = check_apart(&conversion, path);
     if (st == TM_OK)
         st = tm_conversion_prepare(&conversion);
+    if (st == TM_OK && !options->output && run->redactor)
+        st = find_fallback(&conversion, fallback, &place);
     if (st == TM_OK)
-        st = write_file(&conversion, &place);
+        st = write_file(&conversion, &place, path);
     if (st == TM_OK)
         st = tm_conversion_warn(&conversion);
     tm_conversion_close(&conversion);
+    tm_redaction_end(run);
     return st;
 }

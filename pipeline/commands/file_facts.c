@@ -50,6 +50,11 @@ void tm_file_facts_problem(struct tm_file_facts *facts, const char *text)
         (void)snprintf(facts->problems[facts->problem_count++], sizeof(facts->problems[0]), "%s", text);
 }
 
+void tm_file_facts_fingerprint(const struct tm_input *input, char text[TM_FINGERPRINT_BYTES])
+{
+    (void)snprintf(text, TM_FINGERPRINT_BYTES, "%016llx", (unsigned long long)input->xxh3);
+}
+
 void tm_file_facts_take(struct tm_file_facts *facts, const struct tm_input *input, const struct tm_found_file *found,
                         const struct tm_trace *trace, uint64_t events)
 {
@@ -63,7 +68,7 @@ void tm_file_facts_take(struct tm_file_facts *facts, const struct tm_input *inpu
                    : input->kind == TM_FILE_CHROME_JSON ? "chrome_json"
                                                         : "xspace");
     (void)snprintf(facts->wrapping, sizeof(facts->wrapping), "%s", wrappings[input->wrapping]);
-    (void)snprintf(facts->xxh3, sizeof(facts->xxh3), "%016llx", (unsigned long long)input->xxh3);
+    tm_file_facts_fingerprint(input, facts->xxh3);
     facts->is_gzip = input->wrapping == TM_GZIP;
     facts->bytes = input->disk_bytes;
     facts->inflated_bytes = input->bytes;

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pipeline/redact.h"
+
 enum { NAME_MOST = 200 };
 
 tm_status tm_check_folder(struct tm_run *run, const char *path)
@@ -73,11 +75,14 @@ static const char *name_of(const struct tm_options *options, const char *run_nam
     return name;
 }
 
-void tm_default_name(char out[TM_PLACE_BYTES], const struct tm_options *options, const char *run_name,
-                     const char *ending, bool is_trace)
+tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run, const struct tm_options *options,
+                          const char *run_name, const char *ending, bool is_trace)
 {
     size_t length, used = 0;
-    const char *const name = name_of(options, run_name, is_trace, &length);
+    const char *name = name_of(options, run_name, is_trace, &length);
+
+    if (run->redactor && name != run_name && tm_redact_path(run->redactor, name, length, &name, &length) != TM_OK)
+        return run->error.status;
 
     for (; used < length && used < NAME_MOST; used++) {
         const unsigned char c = (unsigned char)name[used];
@@ -85,6 +90,7 @@ void tm_default_name(char out[TM_PLACE_BYTES], const struct tm_options *options,
         out[used] = c < 0x20 || c == 0x7f || c == '/' || (used == 0 && c == '-') ? '_' : (char)c;
     }
     (void)snprintf(out + used, TM_PLACE_BYTES - used, "%s%s", used ? "" : "trace", ending);
+    return TM_OK;
 }
 
 tm_status tm_check_strict(struct tm_run *run, bool is_partial, const char *act)

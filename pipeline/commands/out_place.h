@@ -14,10 +14,12 @@ enum { TM_PLACE_BYTES = 4096 };
  * errors: TM_ERR_OUTPUT */
 tm_status tm_check_folder(struct tm_run *run, const char *path) TM_MUST_USE;
 
-/* NAME and an ending, one plain part of a path: NAME is that of the file, if there is one only, else of the run.
- * in:     is_trace  endings of JSON go away too */
-void tm_default_name(char out[TM_PLACE_BYTES], const struct tm_options *options, const char *run_name,
-                     const char *ending, bool is_trace);
+/* NAME and an ending, one plain part of a path: NAME is that of the file, if there is one only, else of the run; with
+ * --redact its pseudonym, whose key has to be there.
+ * in:     run_name  as it is to be shown
+ *         is_trace  endings of JSON go away too */
+tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run, const struct tm_options *options,
+                          const char *run_name, const char *ending, bool is_trace) TM_MUST_USE;
 
 /* --strict: an input of which anything is missing gives no output.
  * in:     act  "report"

@@ -7,6 +7,7 @@
 #include "pipeline/commands/analysis.h"
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/out_place.h"
+#include "pipeline/commands/redaction.h"
 #include "pipeline/commands/report_files.h"
 #include "pipeline/doc.h"
 #include "pipeline/terminal.h"
@@ -130,14 +131,14 @@ static tm_status deliver(struct tm_run *run, const struct tm_options *options, c
     char folder[TM_PLACE_BYTES];
     tm_status st = tm_check_strict(run, is_partial, "report");
 
+    if (!st && !options->output)
+        st = tm_default_name(folder, run, options, tm_text(tm_path(summary, "input.run")), ".report", false);
     if (st)
         return st;
-    if (!options->output)
-        tm_default_name(folder, options, tm_text(tm_path(summary, "input.run")), ".report", false);
     const char *const to = options->output ? options->output : folder;
 
     tm_progress_phase(&run->progress, "writing", 0);
-    st = tm_report_write(run, result, to, options->formats);
+    st = tm_report_write(run, result, to, options);
     tm_progress_end(&run->progress);
     if (st)
         return st;
@@ -172,6 +173,11 @@ static tm_status analyze(struct tm_run *run, const struct tm_options *options, s
 
 static tm_status check_formats(struct tm_run *run, const struct tm_options *options)
 {
+    if (options->redact && options->formats & TM_FORMAT_PARTIAL) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write a partial with --redact: it holds the names");
+        tm_hint(&run->error, "write the partial for yourself, and a report of it with --redact for others");
+        return TM_ERR_USAGE;
+    }
     if (!(options->formats & TM_FORMAT_PFTRACE))
         return TM_OK;
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use 'pftrace' for --format: it is a format of parts");
@@ -186,13 +192,14 @@ tm_status tm_command_report(struct tm_run *run, const struct tm_options *options
 
     if (!st)
         st = tm_check_folder(run, options->output ? options->output : ".");
-    if (st)
-        return st;
-    struct tm_report_result result = { .doc = tm_doc_new(run), .paper = options->paper };
+    if (!st)
+        st = tm_redaction_begin(run, options);
+    struct tm_report_result result = { .doc = st ? NULL : tm_doc_new(run), .paper = options->paper };
 
-    if (!result.doc)
-        return run->error.status;
-    st = analyze(run, options, &result, &conversion);
+    if (!st && !result.doc)
+        st = run->error.status;
+    if (!st)
+        st = analyze(run, options, &result, &conversion);
     if (!st)
         st = tm_doc_status(result.doc);
     if (!st)
@@ -200,5 +207,6 @@ tm_status tm_command_report(struct tm_run *run, const struct tm_options *options
     tm_partial_writer_free(result.partial);
     tm_doc_free(result.doc);
     tm_conversion_close(&conversion);
+    tm_redaction_end(run);
     return st;
 }

@@ -12,6 +12,7 @@
 #include "pipeline/atomic_folder.h"
 #include "pipeline/commands/convert.h"
 #include "pipeline/commands/out_place.h"
+#include "pipeline/commands/redaction.h"
 #include "reports/collapsed/collapsed.h"
 #include "reports/csv/csv.h"
 #include "reports/html/html.h"
@@ -128,17 +129,19 @@ static tm_status commit_files(struct files *files)
 }
 
 tm_status tm_report_write(struct tm_run *run, const struct tm_report_result *result, const char *folder,
-                          uint32_t formats)
+                          const struct tm_options *options)
 {
     struct files files = { .trace = NULL };
     tm_status st = tm_make_folder(run, folder);
 
     for (size_t i = 0; i < OUTPUT_COUNT && !st; i++)
-        if (formats & (uint32_t)outputs[i].format)
+        if (options->formats & (uint32_t)outputs[i].format)
             st = outputs[i].into ? outputs[i].into(run, result, folder, outputs[i].name, &files) :
                                    write_file(run, result, folder, &outputs[i], &files.of[i]);
     if (!st && files.trace)
         st = tm_conversion_judge(result->conversion, "report");
+    if (!st)
+        st = tm_redaction_save(run, options, folder);
     if (!st)
         st = commit_files(&files);
     for (size_t i = 0; i < OUTPUT_COUNT; i++)

@@ -15,11 +15,12 @@ struct tm_report_result {
 
 /* Write each format into the folder, which is made where it is not there; older files of their names are replaced once
  * all are written.
- * in:     formats  enum tm_format, as bits */
+ * With a redactor the map of names is written too, before any of them has its name.
+ * in:     options  formats, and where the map goes */
 tm_status tm_report_write(struct tm_run *run, const struct tm_report_result *result, const char *folder,
-                          uint32_t formats) TM_MUST_USE;
+                          const struct tm_options *options) TM_MUST_USE;
 
-/* The name of the index-th file that these formats make; NULL = there are fewer. */
+/* The name of the index-th file that these formats, bits of enum tm_format, make; NULL = there are fewer. */
 const char *tm_report_file(uint32_t formats, size_t index);
 
 #endif

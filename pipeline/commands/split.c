@@ -9,6 +9,7 @@
 #include "pipeline/atomic_file.h"
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/out_place.h"
+#include "pipeline/commands/redaction.h"
 #include "pipeline/commands/split_folder.h"
 #include "pipeline/commands/split_parts.h"
 #include "pipeline/settings.h"
@@ -117,6 +118,8 @@ static tm_status split_into(struct tm_conversion *c, const struct tm_trace_forma
     if (st == TM_OK)
         st = tm_doc_status(doc);
     if (st == TM_OK)
+        st = tm_redaction_save(run, c->options, folder);
+    if (st == TM_OK)
         st = write_index(run, doc, folder);
     if (st != TM_OK)
         tm_split_parts_remove(&parts);
@@ -127,25 +130,37 @@ static tm_status split_into(struct tm_conversion *c, const struct tm_trace_forma
     return st;
 }
 
+/* Where nobody named it: by its input, or the pseudonym of that, whose key is known when the input was read. */
+static tm_status find_fallback(struct tm_conversion *c, char folder[TM_PLACE_BYTES])
+{
+    char run_name[TM_SHOWN_RUN_BYTES];
+    tm_status st = tm_conversion_run_name(c, run_name);
+
+    if (st == TM_OK)
+        st = tm_default_name(folder, c->run, c->options, run_name, ".split", true);
+    return st == TM_OK ? tm_split_folder_check(c->run, folder, c->options->force) : st;
+}
+
 tm_status tm_command_split(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_conversion conversion = { .run = NULL };
     const struct tm_trace_format *format;
     char fallback[TM_PLACE_BYTES];
-    const char *folder = options->output;
+    const char *const folder = options->output ? options->output : fallback;
     tm_status st = choose_format(run, options, &format);
 
-    if (st == TM_OK && folder)
+    if (st == TM_OK && options->output)
         st = tm_split_folder_check(run, folder, options->force);
+    if (st == TM_OK)
+        st = tm_redaction_begin(run, options);
     if (st == TM_OK)
         st = tm_conversion_open(&conversion, run, options, "split", options->plain);
-    if (st == TM_OK && !folder) {
-        tm_default_name(fallback, options, conversion.inputs.run_name, ".split", true);
-        folder = fallback;
-        st = tm_split_folder_check(run, folder, options->force);
-    }
+    if (st == TM_OK && !options->output && !run->redactor)
+        st = find_fallback(&conversion, fallback);
     if (st == TM_OK)
         st = tm_conversion_prepare(&conversion);
+    if (st == TM_OK && !options->output && run->redactor)
+        st = find_fallback(&conversion, fallback);
     if (st == TM_OK) /* what is known before anything is written */
         st = tm_conversion_judge(&conversion, "split");
     if (st == TM_OK)
@@ -153,5 +168,6 @@ tm_status tm_command_split(struct tm_run *run, const struct tm_options *options)
     if (st == TM_OK)
         st = tm_conversion_warn(&conversion);
     tm_conversion_close(&conversion);
+    tm_redaction_end(run);
     return st;
 }

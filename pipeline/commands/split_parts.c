@@ -8,6 +8,7 @@
 
 #include "pipeline/commands/split_folder.h"
 #include "pipeline/part_name.h"
+#include "pipeline/redact.h"
 #include "pipeline/version.h"
 
 enum { LIST_BYTES = 256 << 10 };
@@ -106,17 +107,17 @@ static void close_writer(struct tm_split_parts *p)
 }
 
 /* in: device  of the host; TM_NONE = what lies on none; looked at where parts are by device */
-static void begin_part_list(struct tm_split_parts *p, const struct tm_trace *trace, uint32_t device)
+static tm_status begin_part_list(struct tm_split_parts *p, const struct tm_trace *trace, uint32_t device)
 {
     struct tm_written *part = &p->part;
 
     *part = (struct tm_written){ .bytes = 0 };
-    (void)snprintf(part->host, sizeof(part->host), "%s", trace->host_name);
     if (p->c->options->by == TM_BY_DEVICE && device == TM_NONE)
         (void)snprintf(part->device, sizeof(part->device), "host");
     else if (p->c->options->by == TM_BY_DEVICE && device < trace->device_count)
         (void)snprintf(part->device, sizeof(part->device), "%s:%lld", tm_device_kind_name[trace->devices[device].kind],
                        (long long)trace->devices[device].ordinal);
+    return tm_redact_host(p->c->run->redactor, part->host, sizeof(part->host), trace->host_name);
 }
 
 static tm_status write_host(struct tm_split_parts *p, uint32_t number, uint32_t device)
@@ -127,8 +128,9 @@ static tm_status write_host(struct tm_split_parts *p, uint32_t number, uint32_t 
 
     if (st != TM_OK)
         return st;
-    begin_part_list(p, &host->trace, device);
-    st = tm_split_borders_begin_host(&p->borders, &host->trace, offset_ps);
+    st = begin_part_list(p, &host->trace, device);
+    if (st == TM_OK)
+        st = tm_split_borders_begin_host(&p->borders, &host->trace, offset_ps);
     if (st == TM_OK)
         st = open_part(p);
     if (st == TM_OK)
@@ -215,24 +217,38 @@ static void add_sums(const struct tm_written *total, uint64_t parts, struct tm_v
     tm_add_uint(to, "arguments", total->arguments);
 }
 
-static void add_settings(const struct tm_split_parts *p, struct tm_value *root)
+static tm_status add_names(const struct tm_split_parts *p, struct tm_value *root)
+{
+    char name[TM_SHOWN_RUN_BYTES];
+    tm_status st = tm_conversion_run_name(p->c, name);
+    struct tm_value *hosts;
+
+    tm_add_text(root, "run", name, strlen(name));
+    hosts = tm_add_array(root, "hosts");
+    for (uint32_t i = 0; i < p->c->inputs.host_count && st == TM_OK; i++) {
+        st = tm_redact_host(p->c->run->redactor, name, sizeof(name), p->c->inputs.hosts[i]->host);
+        tm_add_text(hosts, NULL, name, strlen(name));
+    }
+    return st;
+}
+
+static tm_status add_settings(const struct tm_split_parts *p, struct tm_value *root)
 {
     static const char *const by[] = { "limits", "step", "device", "time" };
     const struct tm_options *o = p->c->options;
     struct tm_value *to = tm_add_object(root, "tool");
+    tm_status st;
 
     tm_add_string(to, "name", "tracemill");
     tm_add_string(to, "version", TM_VERSION);
-    tm_add_text(root, "run", p->c->inputs.run_name, strlen(p->c->inputs.run_name));
-    to = tm_add_array(root, "hosts");
-    for (uint32_t i = 0; i < p->c->inputs.host_count; i++)
-        tm_add_text(to, NULL, p->c->inputs.hosts[i]->host, strlen(p->c->inputs.hosts[i]->host));
+    st = add_names(p, root);
     tm_add_string(root, "format", p->format->ending + 1);
     tm_add_string(root, "by", by[o->by]);
     tm_add_uint(root, "max_events", o->part_events);
     tm_add_uint(root, "max_bytes", o->part_bytes);
     tm_add_int(root, "epoch_ns", p->c->epoch_ns);
     tm_add_bool(root, "partial", p->c->damaged_files > 0);
+    return st;
 }
 
 tm_status tm_split_parts_add(const struct tm_split_parts *p, struct tm_value *root)
@@ -240,10 +256,13 @@ tm_status tm_split_parts_add(const struct tm_split_parts *p, struct tm_value *ro
     const uint64_t count = tm_rows_count(p->written);
     struct tm_written total = { .bytes = 0 };
     struct tm_value *sums, *list;
+    tm_status st;
 
     tm_add_string(root, "schema", TM_SPLIT_SCHEMA);
     tm_add_int(root, "schema_version", 1);
-    add_settings(p, root);
+    st = add_settings(p, root);
+    if (st != TM_OK)
+        return st;
     sums = tm_add_object(root, "total");
     list = tm_add_array(root, "parts");
     for (uint64_t i = 0; i < count; i++) {

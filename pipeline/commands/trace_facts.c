@@ -3,6 +3,7 @@
 #include "pipeline/commands/trace_facts.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "pipeline/discover.h"
 #include "pipeline/version.h"
@@ -50,6 +51,62 @@ static void add_number(struct tm_trace_facts *facts, const char *host, const cha
 
     (void)snprintf(text, sizeof(text), "%lld", (long long)value);
     add_fact(facts, host, key, is_known ? text : "");
+}
+
+/* A number is no name, however long it is: times are. */
+static bool is_number(const char *text)
+{
+    return text[strspn(text, "0123456789")] == '\0';
+}
+
+/* The host before a key. */
+static tm_status redact_key(struct tm_redactor *redactor, char *key, size_t bytes, const char *bare)
+{
+    char host[96], rest[32];
+    tm_status st;
+
+    (void)snprintf(rest, sizeof(rest), "%.31s", bare);
+    (void)snprintf(host, sizeof(host), "%.*s", (int)(bare - key - 1), key);
+    st = tm_redact_host(redactor, host, sizeof(host), host);
+    if (st == TM_OK)
+        (void)snprintf(key, bytes, "%.60s.%s", host, rest);
+    return st;
+}
+
+static tm_status redact_value(struct tm_redactor *redactor, char *value, size_t bytes, const char *key)
+{
+    const char *path = value;
+    size_t length = strlen(value);
+    tm_status st;
+
+    if (is_number(value))
+        return TM_OK;
+    if (strcmp(key, "host") == 0)
+        return tm_redact_host(redactor, value, bytes, value);
+    if (strcmp(key, "run") != 0 && strcmp(key, "source") != 0)
+        return tm_redact_into(redactor, value, bytes, value);
+    st = tm_redact_path(redactor, path, length, &path, &length);
+    if (st == TM_OK)
+        (void)snprintf(value, bytes, "%s", path);
+    return st;
+}
+
+tm_status tm_trace_facts_redact(struct tm_trace_facts *facts, struct tm_redactor *redactor)
+{
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < facts->count && st == TM_OK; i++) {
+        struct tm_fact_text *const text = &facts->texts[i];
+        const char *const dot = strrchr(text->key, '.');
+        const char *const key = dot ? dot + 1 : text->key;
+
+        if (strncmp(text->key, "tracemill.", strlen("tracemill.")) == 0)
+            continue;
+        st = redact_value(redactor, text->value, sizeof(text->value), key);
+        if (st == TM_OK && dot)
+            st = redact_key(redactor, text->key, sizeof(text->key), key);
+    }
+    return st;
 }
 
 void tm_trace_facts_add_run(struct tm_trace_facts *facts, enum tm_args_level args, const char *run_name)

@@ -2,6 +2,7 @@
 #ifndef TM_TRACE_FACTS_H
 #define TM_TRACE_FACTS_H
 
+#include "pipeline/redact.h"
 #include "pipeline/run.h"
 #include "pipeline/trace.h"
 #include "stages/output/trace_writer.h"
@@ -25,5 +26,8 @@ void tm_trace_facts_add_run(struct tm_trace_facts *facts, enum tm_args_level arg
  *     is_only   else its name stands before the keys */
 void tm_trace_facts_add_host(struct tm_trace_facts *facts, const struct tm_trace *trace, const char *path,
                              bool is_only);
+
+/* Pseudonyms for what names them, hosts before keys too; once, when all are there. */
+tm_status tm_trace_facts_redact(struct tm_trace_facts *facts, struct tm_redactor *redactor) TM_MUST_USE;
 
 #endif

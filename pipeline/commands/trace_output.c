@@ -2,6 +2,8 @@
 /* Opening, feeding and closing a trace writer, the same for one file and for parts. */
 #include "pipeline/commands/trace_output.h"
 
+#include "stages/output/redact/redacting_writer.h"
+
 tm_status tm_trace_output_open(struct tm_trace_output *out, const struct tm_conversion *c,
                                const struct tm_trace_format *format, const struct tm_export_options *choice)
 {
@@ -10,6 +12,8 @@ tm_status tm_trace_output_open(struct tm_trace_output *out, const struct tm_conv
     struct tm_export_options export = *choice;
 
     *out = (struct tm_trace_output){ .writer = format->type->open(c->run, c->names, &options) };
+    if (out->writer && c->run->redactor)
+        out->writer = tm_redacting_writer_new(c->run, c->names, c->run->redactor, out->writer);
     if (!out->writer)
         return c->run->error.status;
     export.writer = out->writer;

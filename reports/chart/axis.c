@@ -17,7 +17,7 @@ static double round_step(enum tm_axis_kind kind, double rough)
         return exp2(ceil(log2(rough < 1 ? 1 : rough)));
     power = pow(10, floor(log10(rough)));
     times = rough / power;
-    return power * (times <= 1 ? 1 : times <= 2 ? 2 : times <= 5 ? 5 : 10);
+    return power * (times < 1.5 ? 1 : times < 3.2 ? 2 : times < 7 ? 5 : 10);
 }
 
 void tm_axis_choose(struct tm_axis *axis, enum tm_axis_kind kind, double low, double high,

@@ -190,9 +190,9 @@ static void begin_bar(struct tm_bar *bar, const struct tm_value *summary, const 
     tm_chart_cut_name(bar->name, sizeof(bar->name), tm_shown_device(summary, tm_text(tm_get(row, "device"))));
 }
 
-static void set_figure(struct tm_bar *bar, bool is_marked, int64_t ps)
+static void set_figure(struct tm_bar *bar, enum tm_role role, int64_t ps)
 {
-    bar->parts.ps[is_marked ? TM_ROLE_BAD : TM_ROLE_SERIES] = ps > 0 ? ps : 0;
+    bar->parts.ps[role] = ps > 0 ? ps : 0;
     bar->parts.total_ps = ps > 0 ? ps : 0;
 }
 
@@ -218,9 +218,28 @@ size_t tm_count_skew(const struct tm_value *summary)
     return r.count > 1 && r.mean_ps > 0;
 }
 
-void tm_draw_skew(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+static void fill_skew_bar(struct tm_chart *chart, struct tm_bar *bar, const struct tm_value *summary,
+                          const struct tm_value *row)
 {
     const char *straggler = tm_text(tm_path(summary, "collectives.skew.straggler"));
+    const bool is_straggler = straggler[0] && strcmp(straggler, tm_text(tm_get(row, "device"))) == 0;
+    char late[TM_FORMAT_BYTES], last[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES], caused[TM_FORMAT_BYTES];
+
+    begin_bar(bar, summary, row);
+    set_figure(bar, is_straggler ? TM_ROLE_BAD : TM_ROLE_SERIES, tm_int(tm_get(row, "late_ps")));
+    (void)snprintf(bar->note, sizeof(bar->note), "%s, last in %s of %s%s",
+                   tm_format_time(late, tm_int(tm_get(row, "late_ps"))),
+                   tm_format_count(last, tm_int(tm_get(row, "last_count"))),
+                   tm_format_count(count, tm_int(tm_get(row, "count"))), is_straggler ? ", straggler" : "");
+    tm_chart_cell(chart, bar->name);
+    tm_chart_cell(chart, late);
+    tm_chart_cell(chart, last);
+    tm_chart_cell(chart, count);
+    tm_chart_cell(chart, tm_format_time(caused, tm_int(tm_get(row, "caused_ps"))));
+}
+
+void tm_draw_skew(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+{
     struct tm_bar bars[TM_CHART_DEVICES_MOST];
     struct ranking r;
 
@@ -231,23 +250,8 @@ void tm_draw_skew(struct tm_chart *chart, const struct tm_value *summary, size_t
     tm_chart_column(chart, "came last", true);
     tm_chart_column(chart, "collectives", true);
     tm_chart_column(chart, "others waited for it", true);
-    for (int i = 0; i < r.count; i++) {
-        const struct tm_value *row = r.row[i];
-        const bool is_straggler = straggler[0] && strcmp(straggler, tm_text(tm_get(row, "device"))) == 0;
-        char late[TM_FORMAT_BYTES], last[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES], caused[TM_FORMAT_BYTES];
-
-        begin_bar(&bars[i], summary, row);
-        set_figure(&bars[i], is_straggler, tm_int(tm_get(row, "late_ps")));
-        (void)snprintf(bars[i].note, sizeof(bars[i].note), "%s, last in %s of %s%s",
-                       tm_format_time(late, tm_int(tm_get(row, "late_ps"))),
-                       tm_format_count(last, tm_int(tm_get(row, "last_count"))),
-                       tm_format_count(count, tm_int(tm_get(row, "count"))), is_straggler ? ", straggler" : "");
-        tm_chart_cell(chart, bars[i].name);
-        tm_chart_cell(chart, late);
-        tm_chart_cell(chart, last);
-        tm_chart_cell(chart, count);
-        tm_chart_cell(chart, tm_format_time(caused, tm_int(tm_get(row, "caused_ps"))));
-    }
+    for (int i = 0; i < r.count; i++)
+        fill_skew_bar(chart, &bars[i], summary, r.row[i]);
     tm_plain_rows(chart, bars, r.count, 0, NULL);
     (void)snprintf(chart->title, sizeof(chart->title), "Who comes late to collectives");
     (void)snprintf(chart->caption, sizeof(chart->caption),
@@ -264,11 +268,39 @@ size_t tm_count_balance(const struct tm_value *summary)
     return r.count > 1 && r.mean_ps > 0;
 }
 
-void tm_draw_balance(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+/* The slowest device has the colour of the judgement. */
+static enum tm_role role_of_slowest(const struct tm_value *summary)
+{
+    const char *band = tm_text(tm_path(summary, "kpis[imbalance].band"));
+
+    if (strcmp(band, "bad") == 0)
+        return TM_ROLE_BAD;
+    return strcmp(band, "warning") == 0 ? TM_ROLE_WARNING : TM_ROLE_SERIES;
+}
+
+static void fill_balance_bar(struct tm_chart *chart, struct tm_bar *bar, const struct tm_value *summary,
+                             const struct tm_value *row, double mean_ps)
 {
     const char *slowest = tm_text(tm_path(summary, "balance.slowest"));
+    const bool is_slowest = slowest[0] && strcmp(slowest, tm_text(tm_get(row, "device"))) == 0;
+    const int64_t ps = tm_int(tm_get(row, "compute_ps"));
+    const double over_pct = 100 * ((double)ps / mean_ps - 1);
+    char time[TM_FORMAT_BYTES], off[32];
+
+    begin_bar(bar, summary, row);
+    set_figure(bar, is_slowest ? role_of_slowest(summary) : TM_ROLE_SERIES, ps);
+    (void)snprintf(off, sizeof(off), fabs(over_pct) < 0.05 ? "%.0f %%" : "%+.1f %%", fabs(over_pct) < 0.05 ? 0 : over_pct);
+    (void)snprintf(bar->note, sizeof(bar->note), "%s, %s%s", tm_format_time(time, ps), off,
+                   is_slowest ? ", slowest" : "");
+    tm_chart_cell(chart, bar->name);
+    tm_chart_cell(chart, time);
+    tm_chart_cell(chart, off);
+}
+
+void tm_draw_balance(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+{
     struct tm_bar bars[TM_CHART_DEVICES_MOST];
-    char name[TM_FORMAT_BYTES + 8], time[TM_FORMAT_BYTES], off[TM_FORMAT_BYTES];
+    char name[TM_FORMAT_BYTES + 8], time[TM_FORMAT_BYTES];
     struct ranking r;
 
     (void)index;
@@ -276,18 +308,8 @@ void tm_draw_balance(struct tm_chart *chart, const struct tm_value *summary, siz
     tm_chart_column(chart, "device", false);
     tm_chart_column(chart, "compute", true);
     tm_chart_column(chart, "beside the mean", true);
-    for (int i = 0; i < r.count; i++) {
-        const int64_t ps = tm_int(tm_get(r.row[i], "compute_ps"));
-        const double over = 100.0 * ((double)ps / r.mean_ps - 1);
-
-        begin_bar(&bars[i], summary, r.row[i]);
-        set_figure(&bars[i], strcmp(slowest, tm_text(tm_get(r.row[i], "device"))) == 0, ps);
-        (void)snprintf(off, sizeof(off), "%s%s", over < 0 ? "-" : "+", tm_format_pct(time, fabs(over)));
-        (void)snprintf(bars[i].note, sizeof(bars[i].note), "%s, %s", tm_format_time(time, ps), off);
-        tm_chart_cell(chart, bars[i].name);
-        tm_chart_cell(chart, time);
-        tm_chart_cell(chart, off);
-    }
+    for (int i = 0; i < r.count; i++)
+        fill_balance_bar(chart, &bars[i], summary, r.row[i], r.mean_ps);
     (void)snprintf(name, sizeof(name), "mean %s", tm_format_time(time, (int64_t)r.mean_ps));
     tm_plain_rows(chart, bars, r.count, r.mean_ps, name);
     (void)snprintf(chart->title, sizeof(chart->title), "How long each device computes");

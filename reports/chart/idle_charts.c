@@ -27,7 +27,7 @@ static void draw_cause(struct tm_chart *chart, const char *cause, const struct t
     const char *label = role == TM_ROLE_UNKNOWN ? cause : tm_palette[role].label + strlen("idle: ");
     const struct tm_value *share = tm_get(row, "share_pct");
     char time[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES] = "", count[TM_FORMAT_BYTES];
-    char note[2 * TM_FORMAT_BYTES];
+    char note[2 * TM_FORMAT_BYTES], shown[TM_CHART_NAME_BYTES];
 
     tm_format_time(time, tm_int(tm_get(row, "total_ps")));
     tm_format_count(count, tm_int(tm_get(row, "count")));
@@ -37,10 +37,11 @@ static void draw_cause(struct tm_chart *chart, const char *cause, const struct t
     tm_chart_open(chart, "%s: %s", label, note);
     tm_chart_rect(chart, role, left, y, fmax(length, 0.5), row_bar);
     tm_chart_close(chart);
-    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_NORMAL, TM_ANCHOR_END, left - 8, y + row_bar - 3.5,
-                    label);
-    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, left + length + 6,
-                    y + row_bar - 4, note);
+    tm_chart_cut_name(shown, sizeof(shown), label);
+    tm_chart_fit(shown, sizeof(shown), TM_TEXT_NORMAL, left - 8);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_NORMAL, TM_ANCHOR_END, left - 8, y + row_bar - 3.5, shown);
+    tm_chart_fit(note, sizeof(note), TM_TEXT_SMALL, chart->width - left - length - 6);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, left + length + 6, y + row_bar - 4, note);
     tm_chart_cell(chart, label);
     tm_chart_cell(chart, count);
     tm_chart_cell(chart, time);
@@ -110,30 +111,65 @@ static int place_buckets(const struct tm_value *rows, int *place)
     return count > 0 ? place[count - 1] + 1 : 1;
 }
 
-static void draw_bucket(struct tm_chart *chart, const struct tm_plot *plot,
-                        const struct tm_value *row, double x, double width)
+/* "8.4 to 17 µs": the borders are powers of two, told with two digits. */
+static void tell_bucket(const struct tm_value *row, char *out, size_t out_bytes)
 {
-    char from[TM_FORMAT_BYTES], to[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
-    char range[2 * TM_FORMAT_BYTES + 8];
-    const double y = tm_axis_place(&plot->y, tm_double(tm_get(row, "total_ps")));
+    char from[TM_FORMAT_BYTES], to[TM_FORMAT_BYTES];
+    const char *unit, *same;
 
-    tm_format_time(from, tm_int(tm_get(row, "from_ps")));
+    tm_format_time_roughly(from, tm_int(tm_get(row, "from_ps")));
+    if (!tm_has(tm_get(row, "to_ps"))) {
+        (void)snprintf(out, out_bytes, "%s and more", from);
+        return;
+    }
+    tm_format_time_roughly(to, tm_int(tm_get(row, "to_ps")));
+    unit = strchr(from, ' ');
+    same = strchr(to, ' ');
+    if (unit && same && strcmp(unit, same) == 0)
+        from[unit - from] = 0;
+    (void)snprintf(out, out_bytes, "%s to %s", from, to);
+}
+
+static void draw_bucket(struct tm_chart *chart, const struct tm_plot *plot, const struct tm_value *row, double x,
+                        double width)
+{
+    const double y = tm_axis_place(&plot->y, tm_double(tm_get(row, "total_ps")));
+    char time[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES], range[2 * TM_FORMAT_BYTES + 8];
+
+    tell_bucket(row, range, sizeof(range));
     tm_format_time(time, tm_int(tm_get(row, "total_ps")));
     tm_format_count(count, tm_int(tm_get(row, "count")));
-    if (tm_has(tm_get(row, "to_ps")))
-        (void)snprintf(range, sizeof(range), "%s to %s", from,
-                       tm_format_time(to, tm_int(tm_get(row, "to_ps"))));
-    else
-        (void)snprintf(range, sizeof(range), "%s and more", from);
     tm_chart_open(chart, "%s: %s gaps, %s", range, count, time);
-    tm_chart_rect(chart, TM_ROLE_SERIES, x + width * 0.1, y, width * 0.8, plot->bottom - y);
+    tm_chart_rect(chart, TM_ROLE_SERIES, x + width * 0.06, y, width * 0.88, plot->bottom - y);
     tm_chart_close(chart);
     if (tm_int(tm_get(row, "count")) > 0 && tm_chart_text_width(count, TM_TEXT_SMALL) < width)
-        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, x + width / 2, y - 3,
-                        count);
+        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, x + width / 2, y - 3, count);
     tm_chart_cell(chart, range);
     tm_chart_cell(chart, count);
     tm_chart_cell(chart, time);
+}
+
+/* A logarithmic scale of lengths below the buckets: round numbers, wherever they lie.
+ * in:     first_ps  where the first bucket begins;  doublings  how many there are;  pitch  of one */
+static void draw_lengths(struct tm_chart *chart, const struct tm_plot *plot, double first_ps, int doublings,
+                         double pitch)
+{
+    enum { DECADES_FROM_ON = 10 /* doublings: fewer have ticks at 2 and 5, too */ };
+    static const int digits[] = { 1, 2, 5 };
+    const double last_ps = ldexp(first_ps, doublings);
+    double until = 0;
+
+    for (double decade = pow(10, floor(log10(first_ps))); decade <= last_ps; decade *= 10)
+        for (int i = 0; i < (doublings >= DECADES_FROM_ON ? 1 : 3); i++) {
+            const double at = decade * digits[i], x = plot->left + pitch * log2(at / first_ps);
+            const struct tm_axis axis = { .kind = TM_AXIS_TIME, .to = at * (1 + 1e-9), .step = at };
+            char label[TM_FORMAT_BYTES];
+
+            if (at < first_ps || at > last_ps)
+                continue;
+            tm_chart_line(chart, TM_ROLE_QUIET, x, plot->bottom, x, plot->bottom + 4);
+            tm_chart_label(chart, x, plot->bottom + TM_PLOT_LABELS_BELOW, tm_axis_text(&axis, at, label), &until);
+        }
 }
 
 size_t tm_count_gaps(const struct tm_value *summary)
@@ -144,35 +180,27 @@ size_t tm_count_gaps(const struct tm_value *summary)
 void tm_draw_gaps(struct tm_chart *chart, const struct tm_value *summary, size_t index)
 {
     const struct tm_value *rows = tm_path(summary, "gaps.histogram");
-    const double most = most_in(rows, "total_ps");
     int place[BUCKETS_MOST] = { 0 };
     const int places = place_buckets(rows, place);
-    double pitch, labelled = 0;
+    const double first_ps = tm_double(tm_get(tm_at(rows, 0), "from_ps"));
     struct tm_plot plot;
-    char text[TM_FORMAT_BYTES];
+    double pitch;
 
     (void)index;
-    (void)snprintf(chart->title, sizeof(chart->title), "Gaps by length");
+    (void)snprintf(chart->title, sizeof(chart->title), "Idle time by length of the gap");
     (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "Height: idle time in gaps of that length, from the label to twice as long. "
-                   "Above each bar: how many gaps.");
+                   "Height: idle time in gaps of that length; each bar holds gaps from one length to twice that "
+                   "length. Above each bar: how many gaps.");
     tm_chart_column(chart, "length of gap", false);
     tm_chart_column(chart, "gaps", true);
     tm_chart_column(chart, "time", true);
     tm_plot_begin(chart, &plot,
-                  &(struct tm_plot_frame){ .kind = TM_AXIS_TIME, .high = most * 1.06 });
+                  &(struct tm_plot_frame){ .kind = TM_AXIS_TIME,
+                                           .high = most_in(rows, "total_ps") * 1.06,
+                                           .right_room = 12 });
     pitch = fmin((plot.right - plot.left) / places, 90);
-    for (size_t i = 0; i < tm_length(rows) && i < BUCKETS_MOST; i++) {
-        const double x = plot.left + pitch * place[i];
-        double width;
-
-        draw_bucket(chart, &plot, tm_at(rows, i), x, pitch);
-        tm_format_time(text, tm_int(tm_get(tm_at(rows, i), "from_ps")));
-        width = tm_chart_text_width(text, TM_TEXT_SMALL);
-        if (x < labelled || x + width > chart->width)
-            continue;
-        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_START, x,
-                        plot.bottom + TM_PLOT_LABELS_BELOW, text);
-        labelled = x + width + 6;
-    }
+    for (size_t i = 0; i < tm_length(rows) && i < BUCKETS_MOST; i++)
+        draw_bucket(chart, &plot, tm_at(rows, i), plot.left + pitch * place[i], pitch);
+    if (first_ps >= 1 && first_ps < 9e18)
+        draw_lengths(chart, &plot, first_ps, places, pitch);
 }

@@ -38,6 +38,12 @@ static double point_bytes(const struct tm_value *timeline, size_t i)
     return tm_double(tm_at(tm_at(timeline, i), 1));
 }
 
+/* Times of a damaged summary may be in any order. */
+static double place_inside(const struct tm_plot *plot, const struct tm_axis *x, double ps)
+{
+    return fmin(fmax(tm_axis_place(x, ps), plot->left), plot->right);
+}
+
 /* Bytes in use hold until the next event: a line of steps. */
 static void put_stairs(struct tm_chart *chart, const struct tm_plot *plot, const struct tm_axis *x,
                        const struct tm_value *timeline)
@@ -45,7 +51,7 @@ static void put_stairs(struct tm_chart *chart, const struct tm_plot *plot, const
     const size_t count = tm_length(timeline) < POINTS_MOST ? tm_length(timeline) : POINTS_MOST;
 
     for (size_t i = 0; i < count; i++) {
-        const double at = tm_axis_place(x, point_ps(timeline, i));
+        const double at = place_inside(plot, x, point_ps(timeline, i));
 
         if (i > 0)
             tm_chart_point(chart, at, tm_axis_place(&plot->y, point_bytes(timeline, i - 1)));
@@ -57,15 +63,13 @@ static void draw_time_axis(struct tm_chart *chart, const struct tm_plot *plot,
                            const struct tm_axis *x)
 {
     char label[TM_FORMAT_BYTES];
+    double until = 0;
 
     for (int i = 0; i < tm_axis_ticks(x); i++) {
         const double at = tm_axis_place(x, tm_axis_tick(x, i));
-        const double half = tm_chart_text_width(tm_axis_label(x, i, label), TM_TEXT_SMALL) / 2;
 
         tm_chart_line(chart, TM_ROLE_GRID, at, plot->bottom, at, plot->bottom + 3);
-        if (at + half <= chart->width)
-            tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, at,
-                            plot->bottom + TM_PLOT_LABELS_BELOW, label);
+        tm_chart_label(chart, at, plot->bottom + TM_PLOT_LABELS_BELOW, tm_axis_label(x, i, label), &until);
     }
 }
 
@@ -139,7 +143,7 @@ void tm_draw_memory(struct tm_chart *chart, const struct tm_value *summary, size
     tm_chart_path(chart, TM_MARK_POLYGON, TM_ROLE_AREA, 0);
     tm_chart_point(chart, plot.left, plot.bottom);
     put_stairs(chart, &plot, &x, timeline);
-    tm_chart_point(chart, tm_axis_place(&x, point_ps(timeline, last)), plot.bottom);
+    tm_chart_point(chart, place_inside(&plot, &x, point_ps(timeline, last)), plot.bottom);
     tm_chart_path(chart, TM_MARK_POLYLINE, TM_ROLE_SERIES, 1.2);
     put_stairs(chart, &plot, &x, timeline);
     draw_time_axis(chart, &plot, &x);

@@ -154,6 +154,7 @@ static void draw_break(struct tm_chart *chart, bool upwards, struct tm_point at,
 struct place {
     double across, thick; /* across the scale */
     bool is_plain;        /* of one figure */
+    double note;          /* where the note begins; 0: behind the bar */
 };
 
 static void tell_part(struct tm_chart *chart, const struct tm_bar *bar, int role, bool is_plain)
@@ -207,7 +208,7 @@ static double draw_bar(struct tm_chart *chart, const struct tm_axis *axis, const
 static void begin_rows(struct tm_chart *chart, struct tm_axis *axis, const struct tm_bar *bars, int count, double top)
 {
     const double bottom = top + count * row_pitch;
-    double names = 0, notes = 0;
+    double names = 0, notes = 0, until = 0;
     char label[TM_FORMAT_BYTES];
 
     for (int i = 0; i < count; i++) {
@@ -222,8 +223,7 @@ static void begin_rows(struct tm_chart *chart, struct tm_axis *axis, const struc
         const double x = tm_axis_place(axis, tm_axis_tick(axis, i));
 
         tm_chart_line(chart, TM_ROLE_GRID, x, top, x, bottom);
-        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, i ? TM_ANCHOR_MIDDLE : TM_ANCHOR_START, x, bottom + 11,
-                        tm_axis_label(axis, i, label));
+        tm_chart_label(chart, x, bottom + 11, tm_axis_label(axis, i, label), &until);
     }
     chart->height = bottom + axis_room;
 }
@@ -231,7 +231,7 @@ static void begin_rows(struct tm_chart *chart, struct tm_axis *axis, const struc
 static void draw_row(struct tm_chart *chart, const struct tm_axis *axis, const struct tm_bar *bar,
                      const struct place *place)
 {
-    const double end = draw_bar(chart, axis, bar, place);
+    const double end = draw_bar(chart, axis, bar, place), note = place->note > 0 ? place->note : end + 6;
     char text[sizeof(bar->name)];
 
     (void)snprintf(text, sizeof(text), "%s", bar->name);
@@ -239,8 +239,18 @@ static void draw_row(struct tm_chart *chart, const struct tm_axis *axis, const s
     tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_NORMAL, TM_ANCHOR_END, axis->at - 8, place->across + row_bar - 3.5,
                     text);
     (void)snprintf(text, sizeof(text), "%s", bar->note);
-    tm_chart_fit(text, sizeof(text), TM_TEXT_SMALL, chart->width - end - 6);
-    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, end + 6, place->across + row_bar - 4, text);
+    tm_chart_fit(text, sizeof(text), TM_TEXT_SMALL, chart->width - note);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, note, place->across + row_bar - 4, text);
+}
+
+/* in:     place  its thickness and what else is the same of all bars */
+static void draw_rows(struct tm_chart *chart, const struct tm_axis *axis, const struct tm_bar *bars, int count,
+                      struct place place)
+{
+    for (int i = 0; i < count; i++) {
+        draw_row(chart, axis, &bars[i], &place);
+        place.across += row_pitch;
+    }
 }
 
 bool tm_parts_rows(struct tm_chart *chart, const struct tm_bar *bars, int count)
@@ -253,30 +263,32 @@ bool tm_parts_rows(struct tm_chart *chart, const struct tm_bar *bars, int count)
     top = draw_legend(chart, used);
     tm_axis_choose(&axis, TM_AXIS_TIME, 0, scale_end(bars, count, &is_cut), 5, true);
     begin_rows(chart, &axis, bars, count, top);
-    for (int i = 0; i < count; i++)
-        draw_row(chart, &axis, &bars[i], &(struct place){ top + i * row_pitch + (row_pitch - row_bar) / 2, row_bar, false });
+    draw_rows(chart, &axis, bars, count,
+              (struct place){ .across = top + (row_pitch - row_bar) / 2, .thick = row_bar });
     return is_cut;
 }
 
 void tm_plain_rows(struct tm_chart *chart, const struct tm_bar *bars, int count, double level, const char *level_name)
 {
     const double top = level_name ? 14 : 2;
+    struct place place = { .across = top + (row_pitch - row_bar) / 2, .thick = row_bar, .is_plain = true };
+    double most = level_name ? level : 0, x, half;
     struct tm_axis axis;
-    double most = level_name ? level : 0;
 
     for (int i = 0; i < count; i++)
         most = fmax(most, (double)bars[i].parts.total_ps);
     tm_axis_choose(&axis, TM_AXIS_TIME, 0, most, 5, true);
     begin_rows(chart, &axis, bars, count, top);
-    for (int i = 0; i < count; i++)
-        draw_row(chart, &axis, &bars[i], &(struct place){ top + i * row_pitch + (row_pitch - row_bar) / 2, row_bar, true });
-    if (level_name) {
-        const double x = tm_axis_place(&axis, level), half = tm_chart_text_width(level_name, TM_TEXT_SMALL) / 2;
-
-        tm_chart_dashed(chart, TM_ROLE_TEXT, x, top, x, top + count * row_pitch);
-        tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE,
-                        fmin(fmax(x, half), chart->width - half), top - 4, level_name);
-    }
+    if (level_name)
+        place.note = axis.at + axis.length + 6; /* where no line goes through it */
+    draw_rows(chart, &axis, bars, count, place);
+    if (!level_name)
+        return;
+    x = tm_axis_place(&axis, level);
+    half = tm_chart_text_width(level_name, TM_TEXT_SMALL) / 2;
+    tm_chart_dashed(chart, TM_ROLE_TEXT, x, top, x, top + count * row_pitch);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, fmin(fmax(x, half), chart->width - half),
+                    top - 4, level_name);
 }
 
 /* The scale of columns on the left, and what the columns are.  out: where they begin */
@@ -304,16 +316,18 @@ bool tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struc
     static const double bar_part = 0.76;
     bool used[TM_PARTS_MOST], is_cut;
     struct tm_axis axis;
-    double left, pitch, labelled = 0, told = 0;
+    double left, pitch, labelled, told;
 
     find_used(bars, count, used);
     tm_axis_choose(&axis, TM_AXIS_TIME, 0, scale_end(bars, count, &is_cut), 4, false);
     axis.at = draw_legend(chart, used) + 8 + column_height;
     axis.length = -column_height;
     left = begin_columns(chart, &axis, axis_name);
+    labelled = told = left - 8; /* the scale stands left of it */
     pitch = (chart->width - left) / count;
     for (int i = 0; i < count; i++) {
-        const struct place place = { left + pitch * (i + (1 - bar_part) / 2), pitch * bar_part, false };
+        const struct place place = { .across = left + pitch * (i + (1 - bar_part) / 2),
+                                     .thick = pitch * bar_part };
         const double middle = left + pitch * (i + 0.5), end = draw_bar(chart, &axis, &bars[i], &place);
 
         tm_chart_label(chart, middle, axis.at + 15, bars[i].label, &labelled);

@@ -14,7 +14,7 @@ void tm_plot_begin(struct tm_chart *chart, struct tm_plot *plot, const struct tm
     double room = frame->below ? tm_chart_text_width(frame->below, TM_TEXT_SMALL) : 0;
 
     tm_axis_choose(&plot->y, frame->kind, frame->low, frame->high, 4, false);
-    plot->top = 8;
+    plot->top = 14; /* a label above what is higher than the scale */
     plot->bottom = plot->top + plot_height;
     plot->y.at = plot->bottom;
     plot->y.length = -plot_height;
@@ -38,13 +38,15 @@ void tm_plot_begin(struct tm_chart *chart, struct tm_plot *plot, const struct tm
 void tm_plot_level(struct tm_chart *chart, const struct tm_plot *plot, const char *name,
                    double value, double *lowest_label)
 {
-    const double y = tm_axis_place(&plot->y, value);
-    double label_y = y + 3;
+    const double y = fmax(tm_axis_place(&plot->y, value), plot->top);
+    const double room = *lowest_label > 0 ? 0 : 10; /* for a second one above the labels of the scale */
+    double label_y = fmin(y + 3, plot->bottom + 3 - room);
 
     if (label_y < *lowest_label + 10)
         label_y = *lowest_label + 10;
     *lowest_label = label_y;
-    tm_chart_dashed(chart, TM_ROLE_QUIET, plot->left, y, plot->right, y);
+    if (value <= plot->y.to)
+        tm_chart_dashed(chart, TM_ROLE_QUIET, plot->left, y, plot->right, y);
     tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, plot->right + 5, label_y,
                     name);
 }

@@ -126,11 +126,21 @@ static const char *rate_label(char out[LABEL_BYTES], int decade)
     return out;
 }
 
+/* "0.01" "10,000" */
+static void intensity_label(char out[TM_FORMAT_BYTES], int decade)
+{
+    if (decade < 0)
+        (void)snprintf(out, TM_FORMAT_BYTES, "%.*f", -decade, pow(10, decade));
+    else
+        tm_format_count(out, (int64_t)pow(10, decade));
+}
+
 static void draw_scales(struct tm_chart *chart, const struct roof *r)
 {
     const int x_each = (r->x_to - r->x_from) / TICKS_MOST + 1,
               y_each = ((int)r->y_to - r->y_from) / TICKS_MOST + 1;
-    char label[LABEL_BYTES];
+    char label[TM_FORMAT_BYTES];
+    double until = 0;
 
     for (int d = r->y_from; d <= r->y_to; d += y_each) {
         tm_chart_line(chart, TM_ROLE_GRID, r->left, y_of(r, d), r->right, y_of(r, d));
@@ -139,32 +149,39 @@ static void draw_scales(struct tm_chart *chart, const struct roof *r)
     }
     for (int d = r->x_from; d <= r->x_to; d += x_each) {
         tm_chart_line(chart, TM_ROLE_GRID, x_of(r, d), r->top, x_of(r, d), r->bottom);
-        (void)snprintf(label, sizeof(label), "%.6g", pow(10, d));
-        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, x_of(r, d),
-                        r->bottom + 13, label);
+        intensity_label(label, d);
+        tm_chart_label(chart, x_of(r, d), r->bottom + 13, label, &until);
     }
     tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, r->right, r->bottom + 26,
                     "FLOP per byte");
 }
 
-/* The memory's slope from the left or the lower border up to the ridge, then the flat part. */
-static void draw_roof(struct tm_chart *chart, const struct roof *r, const char *type)
+/* A label of the roof: names of dots keep away from it. */
+static void put_roof_label(struct tm_chart *chart, struct tm_spots *spots, struct tm_point end, const char *text)
+{
+    const double width = tm_chart_text_width(text, TM_TEXT_SMALL);
+    const double x = fmax(end.x - width, spots->left + 3);
+
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, x, end.y, text);
+    tm_spots_block(spots, (struct tm_spot){ x, end.y, width });
+}
+
+/* The memory's slope from the left or the lower border up to the ridge, then the flat part.  The memory's label stands
+ * in the middle of the slope, left of it. */
+static void draw_roof(struct tm_chart *chart, const struct roof *r, struct tm_spots *spots, const char *type)
 {
     const double flops = log10(r->flops), slope = log10(r->bandwidth), ridge = flops - slope;
-    const double from = fmax(r->x_from, r->y_from - slope);
-    char rate[TM_FORMAT_BYTES], text[TM_FORMAT_BYTES + LABEL_BYTES];
+    const double from = fmax(r->x_from, r->y_from - slope), middle = (from + ridge) / 2;
+    char rate[TM_FORMAT_BYTES], text[2 * TM_FORMAT_BYTES];
 
     tm_chart_path(chart, TM_MARK_POLYLINE, TM_ROLE_TEXT, 1.4);
     tm_chart_point(chart, x_of(r, from), y_of(r, from + slope));
     tm_chart_point(chart, x_of(r, ridge), y_of(r, flops));
     tm_chart_point(chart, r->right, y_of(r, flops));
-    (void)snprintf(text, sizeof(text), "%s%s%.16s", tm_format_flop_rate(rate, r->flops),
-                   *type ? ", " : "", type);
-    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_END, r->right, y_of(r, flops) - 5,
-                    text);
-    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_END, x_of(r, ridge) - 12,
-                    y_of(r, flops) - 5 < r->top ? r->top : y_of(r, flops) - 5,
-                    tm_format_rate(rate, r->bandwidth));
+    (void)snprintf(text, sizeof(text), "%s%s%.40s", tm_format_flop_rate(rate, r->flops), *type ? ", " : "", type);
+    put_roof_label(chart, spots, (struct tm_point){ r->right, y_of(r, flops) - 5 }, text);
+    put_roof_label(chart, spots, (struct tm_point){ x_of(r, middle) - 8, y_of(r, middle + slope) - 3 },
+                   tm_format_rate(rate, r->bandwidth));
 }
 
 static struct tm_spot draw_dot(struct tm_chart *chart, const struct roof *r, const struct tm_value *op)
@@ -204,8 +221,6 @@ static void draw_dots(struct tm_chart *chart, const struct roof *r, struct marks
 {
     struct tm_spots *spots = &m->spots;
 
-    spots->left = r->left;
-    spots->right = r->right;
     for (size_t i = 0; i < tm_length(rows) && i < LOOKED_AT && spots->dots < TM_SPOTS_MOST; i++) {
         const struct tm_value *op = tm_at(rows, i);
 
@@ -233,7 +248,7 @@ void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary, si
                       .right = chart->width - right_room,
                       .top = top_room,
                       .bottom = top_room + plot_height };
-    struct marks marks = { .spots = { .dots = 0 } };
+    struct marks marks = { .spots = { .left = left_room, .right = chart->width - right_room } };
 
     (void)index;
     choose_decades(&r, device, rows);
@@ -244,7 +259,7 @@ void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary, si
     tm_chart_column(chart, "of its roof", true);
     tm_chart_column(chart, "self time", true);
     draw_scales(chart, &r);
-    draw_roof(chart, &r, tm_text(tm_get(device, "peak_precision")));
+    draw_roof(chart, &r, &marks.spots, tm_text(tm_get(device, "peak_precision")));
     draw_dots(chart, &r, &marks, device, rows);
     (void)snprintf(chart->title, sizeof(chart->title), "Operations under the roof");
     (void)snprintf(chart->caption, sizeof(chart->caption),

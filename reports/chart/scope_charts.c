@@ -37,11 +37,17 @@ static double whole_of(const struct tm_value *scopes)
     return tm_double(tm_get(scopes, "self_ps")) + tm_double(tm_path(scopes, "unscoped.self_ps"));
 }
 
+/* A box of the top level is wide enough to be drawn on any page. */
 size_t tm_count_scopes(const struct tm_value *summary)
 {
-    const struct tm_value *scopes = tm_get(summary, "scopes");
+    enum { PART = 150 };
+    const struct tm_value *scopes = tm_get(summary, "scopes"), *rows = tm_get(scopes, "rows");
+    double most = 0;
 
-    return tm_length(tm_get(scopes, "rows")) > 1 && whole_of(scopes) > 0;
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (tm_int(tm_get(tm_at(rows, i), "depth")) == 0)
+            most = fmax(most, tm_double(tm_get(tm_at(rows, i), "total_ps")));
+    return tm_length(rows) > 1 && most > 0 && most >= whole_of(scopes) / PART;
 }
 
 /* Where the number begins that a name of a layer ends with; the length of others. */

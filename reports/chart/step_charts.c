@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reports/chart/outliers.h"
 #include "reports/chart/parts.h"
 #include "reports/format/format.h"
 #include "reports/format/shown_names.h"
@@ -160,73 +161,92 @@ void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary, size_
     tm_parts_table(chart, "step", bars, count);
 }
 
+/* What the scale holds: without the few steps that would hide the others. */
 static void find_range(const struct tm_value *steps, double *low, double *high)
 {
     const struct tm_value *list = tm_get(steps, "list");
+    double lengths[POINTS_MOST];
+    size_t count = 0;
 
-    *low = INFINITY;
-    *high = 0;
-    for (size_t i = 0; i < tm_length(list); i++) {
-        const double length = (double)step_length(steps, tm_at(list, i));
+    for (size_t i = 0; i < tm_length(list) && count < POINTS_MOST; i++) {
+        const int64_t length = step_length(steps, tm_at(list, i));
 
-        if (!is_drawn(tm_at(list, i)) || length < 0)
-            continue;
-        *low = fmin(*low, length);
-        *high = fmax(*high, length);
+        if (is_drawn(tm_at(list, i)) && length >= 0)
+            lengths[count++] = (double)length;
     }
-    *high = fmax(*high, tm_double(tm_get(steps, "p95_ps")));
+    *high = tm_without_outliers(lengths, count);
+    *low = count ? lengths[0] : 0;
     if (*low < *high / 2)
         *low = 0;
 }
 
-/* Draw line and dots, and fill the table, which holds what is drawn. */
-static void draw_step_points(struct tm_chart *chart, const struct tm_plot *plot,
-                             const struct tm_value *summary, size_t total)
+/* Where the steps are drawn, and what of the axis below has labels already. */
+struct step_points {
+    const struct tm_value *summary;
+    const struct tm_value *of_hosts; /* the summary of several hosts, else NULL */
+    size_t total;
+    double pitch, labelled, told;
+};
+
+static void draw_step_point(struct tm_chart *chart, const struct tm_plot *plot, struct step_points *p,
+                            const struct tm_value *step, size_t n)
+{
+    enum { FEW = 12 }; /* labels say the host, too */
+    const int64_t length = step_length(tm_get(p->summary, "steps"), step);
+    const bool is_over = (double)length > plot->y.to;
+    const struct tm_point at = { plot->left + p->pitch * ((double)n + 0.5),
+                                 tm_axis_place(&plot->y, fmin((double)length, plot->y.to)) };
+    char number[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], name[96];
+
+    tm_format_count(number, tm_int(tm_get(step, "number")));
+    tm_format_time(time, length);
+    name_step(name, sizeof(name), step, p->of_hosts);
+    if (p->total <= DOTS_MOST) {
+        tm_chart_open(chart, "step %s: %s", name, time);
+        tm_chart_dot(chart, is_over ? TM_ROLE_BAD : TM_ROLE_SERIES, at.x, at.y, 2.2);
+        tm_chart_close(chart);
+    }
+    if (is_over)
+        tm_chart_label(chart, at.x, at.y - 4, time, &p->told);
+    tm_chart_label(chart, at.x, plot->bottom + TM_PLOT_LABELS_BELOW, p->total <= FEW ? name : number, &p->labelled);
+    if (n < DOTS_MOST) {
+        tm_chart_cell(chart, name);
+        tm_chart_cell(chart, time);
+    }
+}
+
+/* Draw the line, one per host, then the dots, and fill the table, which holds what is drawn. */
+static void draw_step_points(struct tm_chart *chart, const struct tm_plot *plot, const struct tm_value *summary,
+                             size_t total)
 {
     const struct tm_value *steps = tm_get(summary, "steps"), *list = tm_get(steps, "list");
-    const struct tm_value *of_hosts = has_several_hosts(summary) ? summary : NULL;
-    const double pitch = (plot->right - plot->left) / (double)total;
-    const bool dots = total <= DOTS_MOST;
-    double labelled = plot->left;
+    struct step_points p = { .summary = summary,
+                             .of_hosts = has_several_hosts(summary) ? summary : NULL,
+                             .total = total,
+                             .pitch = (plot->right - plot->left) / (double)total,
+                             .labelled = plot->left - 8, /* the scale stands left of it */
+                             .told = plot->left - 8 };
 
     for (int pass = 0; pass < 2; pass++) { /* the line below the dots */
+        const char *host = NULL;
         size_t n = 0;
 
-        if (pass == 0)
-            tm_chart_path(chart, TM_MARK_POLYLINE, TM_ROLE_SERIES, dots ? 1 : 0.8);
         for (size_t i = 0; i < tm_length(list) && n < total; i++) {
             const struct tm_value *step = tm_at(list, i);
-            const int64_t length = step_length(steps, step);
-            const double x = plot->left + pitch * ((double)n + 0.5),
-                         y = tm_axis_place(&plot->y, (double)length);
-            char number[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], name[96];
-            double half;
+            const double length = (double)step_length(steps, step);
+            const char *its_host = tm_text(tm_get(step, "host"));
 
             if (!is_drawn(step) || length < 0)
                 continue;
+            if (pass == 0 && (!host || strcmp(host, its_host) != 0))
+                tm_chart_path(chart, TM_MARK_POLYLINE, TM_ROLE_SERIES, total <= DOTS_MOST ? 1 : 0.8);
+            host = its_host;
+            if (pass == 0)
+                tm_chart_point(chart, plot->left + p.pitch * ((double)n + 0.5),
+                               tm_axis_place(&plot->y, fmin(length, plot->y.to)));
+            else
+                draw_step_point(chart, plot, &p, step, n);
             n++;
-            if (pass == 0) {
-                tm_chart_point(chart, x, y);
-                continue;
-            }
-            tm_format_count(number, tm_int(tm_get(step, "number")));
-            tm_format_time(time, length);
-            name_step(name, sizeof(name), step, of_hosts);
-            if (dots) {
-                tm_chart_open(chart, "step %s: %s", name, time);
-                tm_chart_dot(chart, TM_ROLE_SERIES, x, y, 2.2);
-                tm_chart_close(chart);
-            }
-            half = tm_chart_text_width(number, TM_TEXT_SMALL) / 2;
-            if (x - half >= labelled && x + half <= plot->right) {
-                tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, x,
-                                plot->bottom + TM_PLOT_LABELS_BELOW, number);
-                labelled = x + half + 24;
-            }
-            if (n <= DOTS_MOST) {
-                tm_chart_cell(chart, name);
-                tm_chart_cell(chart, time);
-            }
         }
     }
 }
@@ -273,5 +293,7 @@ void tm_draw_step_times(struct tm_chart *chart, const struct tm_value *summary, 
                        : "Period of the step on the device",
                    plot.y.from > 0 ? " The scale does not begin at 0." : "",
                    all > DOTS_MOST ? " The table holds the first 200." : "");
+    if (tm_double(tm_get(steps, "max_ps")) > plot.y.to)
+        tm_chart_add_caption(chart, " Steps longer than the scale stand at its top, with their length.");
     add_left_out(chart, steps, all);
 }

@@ -68,8 +68,8 @@ static void say_ops(const struct tm_content *content, const struct tm_value *bal
                                               .paper_rows = 12 });
     if (tm_length(tm_get(balance, "ops")) > 0)
         tm_say(content, TM_TONE_QUIET,
-               "Times are sums per device. Run by: all devices equally often (all), all but not equally often (uneven), "
-               "several (some).");
+               "Times are sums per device. Run by: all devices equally often (all), all unequally often (uneven), or "
+               "several of them (some).");
 }
 
 static void say_balance(const struct tm_content *content)
@@ -78,6 +78,7 @@ static void say_balance(const struct tm_content *content)
 
     if (tm_say_missing(content, tm_get(balance, "imbalance_pct"), "Balance"))
         return;
+    tm_say_charts(content, TM_CHART_BALANCE);
     say_facts(content, balance);
     say_devices(content, balance);
     say_ops(content, balance);

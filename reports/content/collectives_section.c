@@ -111,8 +111,8 @@ static void say_skew(const struct tm_content *content, const struct tm_value *sk
     static const struct tm_column facts[] = {
         { "Mostly late", "straggler", TM_CELL_DEVICE },
         { "Last after first, median", "p50_ps", TM_CELL_TIME },
-        { "95th percentile", "p95_ps", TM_CELL_TIME },
-        { "At most", "max_ps", TM_CELL_TIME },
+        { "Last after first, 95th percentile", "p95_ps", TM_CELL_TIME },
+        { "Last after first, at most", "max_ps", TM_CELL_TIME },
         { "Waiting of all devices", "wait_ps", TM_CELL_TIME },
         { "Matched collectives", "matched", TM_CELL_COUNT },
         { "Without a counterpart", "unmatched", TM_CELL_COUNT },
@@ -124,6 +124,7 @@ static void say_skew(const struct tm_content *content, const struct tm_value *sk
     say_clock(content, tm_get(skew, "clock"));
     if (tm_say_missing(content, tm_get(skew, "late_ps"), "Who comes late"))
         return;
+    tm_say_charts(content, TM_CHART_SKEW);
     tm_say_facts(content, "collective-skew", TM_FACTS(facts), skew);
     say_members(content, skew);
     say_worst(content, skew);
@@ -137,6 +138,7 @@ static void say_collectives(const struct tm_content *content)
         tm_say(content, TM_TONE_PLAIN, "No collective ran in the chosen steps.");
         return;
     }
+    tm_say_charts(content, TM_CHART_COLLECTIVES);
     say_totals(content, collectives);
     say_kinds(content, collectives);
     say_skew(content, tm_get(collectives, "skew"));

@@ -10,12 +10,13 @@ enum { TEXTS_MOST = 100, CLASSES_MOST = 64, TOUCHED_BYTES = 512, SIGN_BYTES = 8 
 
 /* --- what the losses touch --- */
 
+/* NULL = the report has no section of it. */
 static const char *title_of(const char *section)
 {
     for (size_t i = 0; i < tm_section_count; i++)
         if (strcmp(tm_sections[i]->id, section) == 0)
             return tm_sections[i]->title;
-    return section;
+    return NULL;
 }
 
 /* "Devices, Idle gaps": the sections of the report that a mark touches. */
@@ -26,10 +27,10 @@ static void put_touched(char *out, const struct tm_value *mark, const struct tm_
 
     out[0] = 0;
     for (size_t i = 0; i < tm_length(names) && at < TOUCHED_BYTES; i++) {
-        const char *name = tm_text(tm_at(names, i));
+        const char *name = tm_text(tm_at(names, i)), *title = title_of(name);
 
-        if (tm_has(tm_get(summary, name)))
-            at += (size_t)snprintf(out + at, TOUCHED_BYTES - at, "%s%.60s", at ? ", " : "", title_of(name));
+        if (title && tm_has(tm_get(summary, name)))
+            at += (size_t)snprintf(out + at, TOUCHED_BYTES - at, "%s%.60s", at ? ", " : "", title);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Definitions: the key figures with their limits, and the figures and columns of the sections. */
+/* Definitions: the key figures with their limits, and the figures and columns that the report shows. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "reports/content/say.h"
 #include "reports/content/terms.h"
 
-enum { KPIS_MOST = 64, TERMS_MOST = 256, LABEL_BYTES = 320 };
+enum { KPIS_MOST = 64, TERMS_MOST = 192, LABEL_BYTES = 320 };
 
 static void say_figures(const struct tm_content *content)
 {
@@ -39,12 +39,72 @@ static void say_figures(const struct tm_content *content)
         tm_say(content, TM_TONE_QUIET, "What lies between good and bad is a warning.");
 }
 
-static const struct tm_section *section_of(const struct tm_term *term)
+/* --- which terms the report uses --- */
+
+struct use {
+    const struct tm_content *content;
+    const char *section;
+    bool is_used[TERMS_MOST];
+};
+
+static void note_label(struct use *use, const char *label)
+{
+    const int term = tm_term_find(use->section, label);
+
+    if (term >= 0 && term < TERMS_MOST)
+        use->is_used[term] = true;
+}
+
+static void note_section(void *to, const struct tm_section *section)
+{
+    ((struct use *)to)->section = section->id;
+}
+
+/* The columns that the medium has room for, those of which only a word is left, and rows that the program names. */
+static void note_table(void *to, const struct tm_table *table)
+{
+    struct use *use = to;
+    struct tm_layout layout;
+
+    tm_table_lay_out(&layout, table, use->content->summary, &use->content->medium->room);
+    for (size_t i = 0; i < layout.columns; i++)
+        note_label(use, table->column[layout.column[i]].title);
+    for (size_t i = 0; i < layout.notes; i++)
+        note_label(use, layout.note[i].title);
+    for (size_t r = 0; table->cells && r < layout.rows; r++)
+        if (table->cells[r * table->columns].from == TM_FROM_TEXT)
+            note_label(use, table->cells[r * table->columns].text);
+}
+
+static void note_facts(void *to, const struct tm_table *facts)
+{
+    for (size_t c = 0; c < facts->columns; c++)
+        note_label(to, facts->column[c].title);
+}
+
+static void find_used(struct use *use)
+{
+    const struct tm_medium *medium = use->content->medium;
+    const struct tm_medium noting = { .room = medium->room, .has_charts = medium->has_charts, .section = note_section,
+                                      .table = note_table, .facts = note_facts };
+    const struct tm_content content = { .summary = use->content->summary, .medium = &noting, .to = use };
+
+    for (size_t i = 0; i < tm_section_count; i++) {
+        if (!tm_sections[i]->key || !tm_section_is_due(tm_sections[i], content.summary))
+            continue;
+        noting.section(use, tm_sections[i]);
+        tm_sections[i]->say(&content);
+    }
+}
+
+/* --- the terms --- */
+
+static const char *title_of(const char *section)
 {
     for (size_t i = 0; i < tm_section_count; i++)
-        if (strcmp(tm_sections[i]->id, term->section) == 0)
-            return tm_sections[i];
-    return NULL;
+        if (strcmp(tm_sections[i]->id, section) == 0)
+            return tm_sections[i]->title;
+    return section;
 }
 
 /* "Self time, Their time" of "Self time|Their time". */
@@ -68,16 +128,16 @@ static void say_terms(const struct tm_content *content)
         { "Figure or column", "labels", TM_CELL_PROSE },
         { "What it is", "text", TM_CELL_PROSE },
     };
+    struct use use = { .content = content, .section = "" };
     struct tm_cell cell[TERMS_MOST][3];
     char labels[TERMS_MOST][LABEL_BYTES];
     size_t n = 0;
 
-    for (size_t i = 0; i < tm_term_count && n < TERMS_MOST; i++) {
-        const struct tm_section *section = section_of(&tm_terms[i]);
-
-        if (!section || !tm_section_is_due(section, content->summary))
+    find_used(&use);
+    for (size_t i = 0; i < tm_term_count && i < TERMS_MOST; i++) {
+        if (!use.is_used[i])
             continue;
-        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, section->title);
+        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, title_of(tm_terms[i].section));
         cell[n][1] = tm_cell_of_text(TM_CELL_PROSE, put_labels(labels[n], tm_terms[i].labels));
         cell[n++][2] = tm_cell_of_text(TM_CELL_PROSE, tm_terms[i].text);
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "reports/content/say.h"
+#include "reports/format/platforms.h"
 
 enum { DEVICES_ON_PAPER = 40, UNUSED_ON_PAPER = 8 };
 
@@ -53,10 +54,10 @@ static void warn_of_graphs(const struct tm_content *content, const struct tm_val
 
 static void say_activities(const struct tm_content *content, const struct tm_value *devices)
 {
-    static const struct tm_column columns[] = {
+    const struct tm_column columns[] = {
         { "Device", "id", TM_CELL_DEVICE },
         { "Activities", "activities", TM_CELL_COUNT },
-        { "Kernels", "kernels.count", TM_CELL_COUNT },
+        { tm_is_for("gpu", content->summary) ? "Kernels" : "Operations", "kernels.count", TM_CELL_COUNT },
         { "Graphs", "graphs.count", TM_CELL_COUNT | TM_WIDE },
         { "Collectives", "collectives.count", TM_CELL_COUNT },
         { "Copies", "copies.count", TM_CELL_COUNT },
@@ -123,6 +124,7 @@ static void say_devices(const struct tm_content *content)
     if (tm_length(devices) == 0)
         tm_say(content, TM_TONE_PLAIN, "The profile holds no activity of a device.");
     tm_say_charts(content, TM_CHART_DEVICES);
+    tm_say_charts(content, TM_CHART_UTILIZATION);
     say_time(content, devices);
     warn_of_graphs(content, devices);
     say_activities(content, devices);

@@ -4,44 +4,57 @@
 
 #include "reports/content/say.h"
 
-static const struct tm_column host_columns[] = {
-    { "Host", "host", TM_CELL_NAME },
-    { "Framework", "framework", TM_CELL_WORD },
-    { "Rank", "rank", TM_CELL_WORD },
-    { "Ranks in the job", "world_size", TM_CELL_WORD },
-    { "JAX", "jax", TM_CELL_WORD },
-    { "jaxlib", "jaxlib", TM_CELL_WORD },
-    { "Platform version", "platform_version", TM_CELL_NAME },
-    { "CUDA", "cuda", TM_CELL_WORD },
-    { "CUDA runtime", "cuda_runtime", TM_CELL_WORD },
-    { "Driver", "driver", TM_CELL_WORD },
-    { "ROCm", "rocm", TM_CELL_WORD },
-    { "libtpu", "libtpu", TM_CELL_WORD },
-    { "Process", "process_id", TM_CELL_WORD | TM_WIDE },
-    { "Profile options", "profile_options", TM_CELL_NAME | TM_WIDE },
-};
-enum { HOST_COLUMNS = sizeof(host_columns) / sizeof(host_columns[0]) };
+enum { COLUMNS_MOST = 16 };
 
-/* A version that no host has is no news. */
-static bool is_known(const struct tm_value *hosts, const char *key)
+/* What no row knows is no news here: there are many versions, and no program has all of them. */
+static bool is_known(const struct tm_value *rows, const char *key)
 {
-    for (size_t i = 0; i < tm_length(hosts); i++)
-        if (tm_type_of(tm_get(tm_at(hosts, i), key)) == TM_STRING || tm_type_of(tm_get(tm_at(hosts, i), key)) == TM_INT)
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const struct tm_cell cell = tm_cell_of_value(TM_CELL_WORD, tm_get(tm_at(rows, i), key));
+        const enum tm_type type = tm_type_of(cell.value);
+
+        if (!tm_cell_is_empty(&cell) && type != TM_ARRAY && type != TM_OBJECT)
             return true;
+    }
     return false;
+}
+
+/* out: known  the columns that some row has; returned: how many */
+static size_t choose(struct tm_column known[COLUMNS_MOST], const struct tm_column *columns, size_t count,
+                     const struct tm_value *rows)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < count && n < COLUMNS_MOST; i++)
+        if (is_known(rows, columns[i].key))
+            known[n++] = columns[i];
+    return n;
 }
 
 static void say_hosts(const struct tm_content *content, const struct tm_value *hosts)
 {
-    struct tm_column known[HOST_COLUMNS];
-    size_t n = 0;
+    static const struct tm_column columns[] = {
+        { "Host", "host", TM_CELL_NAME },
+        { "Framework", "framework", TM_CELL_WORD },
+        { "Rank", "rank", TM_CELL_WORD },
+        { "Ranks in the job", "world_size", TM_CELL_WORD },
+        { "JAX", "jax", TM_CELL_WORD },
+        { "jaxlib", "jaxlib", TM_CELL_WORD },
+        { "Platform version", "platform_version", TM_CELL_NAME },
+        { "CUDA", "cuda", TM_CELL_WORD },
+        { "CUDA runtime", "cuda_runtime", TM_CELL_WORD },
+        { "Driver", "driver", TM_CELL_WORD },
+        { "ROCm", "rocm", TM_CELL_WORD },
+        { "libtpu", "libtpu", TM_CELL_WORD },
+        { "Process", "process_id", TM_CELL_WORD | TM_WIDE },
+        { "Profile options", "profile_options", TM_CELL_NAME | TM_WIDE },
+    };
+    struct tm_column known[COLUMNS_MOST];
+    const size_t n = choose(known, TM_FACTS(columns), hosts);
 
-    for (size_t i = 0; i < HOST_COLUMNS; i++)
-        if (is_known(hosts, host_columns[i].key))
-            known[n++] = host_columns[i];
     if (tm_length(hosts) == 1)
         tm_say_facts(content, "environment-host", known, n, tm_at(hosts, 0));
-    else
+    else if (n > 0)
         tm_say_table(content, &(struct tm_table){ .id = "environment-hosts",
                                                   .caption = "Hosts and versions",
                                                   .column = known,
@@ -79,10 +92,15 @@ static void say_devices(const struct tm_content *content, const struct tm_value 
         { "Peak TFLOP/s", "peak_tflops", TM_CELL_NUMBER },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "environment-devices",
-                                              .caption = "Devices",
-                                              TM_COLUMNS(columns),
-                                              .rows = devices });
+    struct tm_column known[COLUMNS_MOST];
+    const size_t n = choose(known, TM_FACTS(columns), devices);
+
+    if (n > 0)
+        tm_say_table(content, &(struct tm_table){ .id = "environment-devices",
+                                                  .caption = "Devices",
+                                                  .column = known,
+                                                  .columns = n,
+                                                  .rows = devices });
 }
 
 static void say_environment(const struct tm_content *content)

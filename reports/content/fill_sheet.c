@@ -102,43 +102,55 @@ void tm_sheet_fill_facts(struct tm_sheet *sheet, const struct tm_table *facts, c
     }
 }
 
-static bool is_alike(const struct tm_layout *layout, size_t a, size_t b)
+/* --- notes --- */
+
+/* Two columns have the same to say. */
+static bool are_alike(const struct tm_layout *layout, size_t a, size_t b)
 {
-    return layout->note[a].is_same == layout->note[b].is_same && !layout->note[a].is_same &&
+    return layout->note[a].is_same == layout->note[b].is_same && layout->note[a].is_shown == layout->note[b].is_shown &&
            strcmp(layout->note[a].text, layout->note[b].text) == 0;
 }
 
-static bool is_told_before(const struct tm_layout *layout, size_t at)
+static bool is_first_of_its_like(const struct tm_layout *layout, size_t note)
 {
-    for (size_t i = 0; i < at; i++)
-        if (is_alike(layout, i, at))
-            return true;
-    return false;
+    for (size_t i = 0; i < note; i++)
+        if (are_alike(layout, i, note))
+            return false;
+    return true;
 }
 
-/* "Peak, Share, where empty: a profile does not tell the model". */
-static void write_note(const struct tm_layout *layout, size_t at, char *out)
+/* "Mean rate, Best rate: not recorded (the profile does not tell)." */
+static void write_note(const struct tm_layout *layout, size_t note, char *out)
 {
-    size_t used = 0;
+    const char *where = layout->note[note].is_shown ? ", where it is empty" : "";
+    size_t length = 0;
 
-    for (size_t i = at; i < layout->notes && used < TM_NOTE_BYTES / 2; i++)
-        if (i == at || is_alike(layout, at, i))
-            used += (size_t)snprintf(out + used, TM_NOTE_BYTES - used, "%s%.64s", i == at ? "" : ", ",
-                                     layout->note[i].title);
-    (void)snprintf(out + used, TM_NOTE_BYTES - used, ", %s: %s",
-                   layout->note[at].is_same ? "the same in all rows" : "where empty", layout->note[at].text);
+    for (size_t i = note; i < layout->notes && length < TM_NOTE_BYTES; i++)
+        if (are_alike(layout, i, note))
+            length += (size_t)snprintf(out + length, TM_NOTE_BYTES - length, "%s%s", i == note ? "" : ", ",
+                                       layout->note[i].title);
+    if (length >= TM_NOTE_BYTES)
+        return;
+    if (layout->note[note].is_same)
+        (void)snprintf(out + length, TM_NOTE_BYTES - length, ", the same in all rows: %s", layout->note[note].text);
+    else if (strcmp(layout->note[note].text, "not recorded") == 0)
+        (void)snprintf(out + length, TM_NOTE_BYTES - length, "%s: not recorded.", where);
+    else
+        (void)snprintf(out + length, TM_NOTE_BYTES - length, "%s: not recorded (%s).", where, layout->note[note].text);
 }
 
 bool tm_layout_note(const struct tm_layout *layout, size_t at, char *out)
 {
     char further[TM_FORMAT_BYTES];
+    size_t sentences = 0;
 
-    for (size_t i = 0; i < layout->notes; i++)
-        if (!is_told_before(layout, i) && at-- == 0) {
-            write_note(layout, i, out);
-            return true;
-        }
-    if (at > 0 || layout->rows_left_out <= 0 || tm_layout_has_sums(layout))
+    for (size_t i = 0; i < layout->notes; i++) {
+        if (!is_first_of_its_like(layout, i) || sentences++ != at)
+            continue;
+        write_note(layout, i, out);
+        return true;
+    }
+    if (at > sentences || layout->rows_left_out <= 0 || tm_layout_has_sums(layout))
         return false;
     (void)snprintf(out, TM_NOTE_BYTES, "%s not listed here.", tm_layout_rest_title(layout, further));
     return true;

@@ -194,4 +194,6 @@ void tm_front_make(struct tm_front *front, const struct tm_value *summary)
     add_steps(front, summary);
     add_date(front, summary);
     add_files(front, summary);
+    if (tm_is(tm_path(summary, "report.redacted")))
+        append(add_fact(front, "Names"), "pseudonyms, but for words of JAX, of libraries and of compilers");
 }

@@ -16,9 +16,9 @@ static void say_causes(const struct tm_content *content, const struct tm_value *
 {
     static const struct tm_column columns[] = {
         { "Cause", "", TM_CELL_CAUSE },
-        { "Gaps", "count", TM_CELL_COUNT },
         { "Time", "total_ps", TM_CELL_TIME },
         { "Share", "share_pct", TM_CELL_PCT },
+        { "Gaps", "count", TM_CELL_COUNT },
     };
     const struct tm_value *causes = tm_get(gaps, "by_cause");
     size_t pick[CAUSES_MOST], n = 0;
@@ -36,6 +36,9 @@ static void say_causes(const struct tm_content *content, const struct tm_value *
                                               .total = gaps,
                                               .total_title = "all idle time",
                                               .repeats_chart = true });
+    if (n > 0)
+        tm_say(content, TM_TONE_QUIET,
+               "The time of a gap is split between its causes; the gap itself is counted with the largest of them.");
 }
 
 static void say_facts(const struct tm_content *content, const struct tm_value *gaps)
@@ -77,11 +80,9 @@ static void say_lengths(const struct tm_content *content, const struct tm_value 
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "gap-lengths",
-                                              .caption = "Gaps by length",
+                                              .caption = "Long gaps by length",
                                               TM_COLUMNS(columns),
                                               .rows = tm_get(gaps, "histogram"),
-                                              .total = gaps,
-                                              .total_title = "all gaps",
                                               .paper_rows = BINS_ON_PAPER,
                                               .repeats_chart = true });
 }
@@ -89,13 +90,13 @@ static void say_lengths(const struct tm_content *content, const struct tm_value 
 static void say_longest(const struct tm_content *content, const struct tm_value *gaps)
 {
     static const struct tm_column columns[] = {
-        { "Device", "device", TM_CELL_DEVICE },
         { "Begin", "begin_ps", TM_CELL_MOMENT },
         { "Length", "dur_ps", TM_CELL_TIME },
+        { "Device", "device", TM_CELL_DEVICE },
         { "Step", "step", TM_CELL_WORD },
         { "Cause", "cause", TM_CELL_CAUSE },
         { "On the host", "host_event", TM_CELL_NAME },
-        { "Before", "before", TM_CELL_NAME },
+        { "Before", "before", TM_CELL_NAME | TM_WIDE },
         { "After", "after", TM_CELL_NAME },
     };
 

@@ -126,8 +126,8 @@ static void say_of_allocators(const struct tm_content *content)
         return;
     if (tm_length(allocators) == 0)
         tm_say(content, TM_TONE_PLAIN, "No allocator recorded anything.");
-    tm_say_charts(content, TM_CHART_MEMORY);
     say_allocators(content, allocators);
+    tm_say_charts(content, TM_CHART_MEMORY);
     say_holders(content, allocators);
     say_kept(content, allocators);
 }

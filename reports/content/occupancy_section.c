@@ -63,8 +63,6 @@ static void say_low(const struct tm_content *content, const struct tm_value *occ
 {
     static const struct tm_column columns[] = {
         { "Kernel", "name", TM_CELL_NAME },
-        { "Op", "op", TM_CELL_NAME | TM_WIDE },
-        { "Category", "category", TM_CELL_WORD | TM_WIDE },
         { "Total", "total_ps", TM_CELL_TIME },
         { "Share", "share_pct", TM_CELL_PCT },
         { "Occupancy", "occupancy_pct", TM_CELL_PCT },
@@ -78,10 +76,13 @@ static void say_low(const struct tm_content *content, const struct tm_value *occ
         { "Lost time", "lost_ps", TM_CELL_TIME | TM_WIDE },
         { "Count", "count", TM_CELL_COUNT | TM_WIDE },
         { "Variants", "variants", TM_CELL_COUNT | TM_WIDE },
+        { "Category", "category", TM_CELL_WORD | TM_WIDE },
+        { "Op", "op", TM_CELL_NAME | TM_WIDE },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "occupancy-low",
-                                              .caption = "Kernels under 50 % with 1 % of the kernel time or more",
+                                              .caption = "Kernels under 50 % occupancy, of 1 % of the kernel time "
+                                                         "or more",
                                               TM_COLUMNS(columns),
                                               .rows = tm_get(occupancy, "low"),
                                               .paper_rows = LOW_ON_PAPER });
@@ -91,21 +92,21 @@ static void say_tail(const struct tm_content *content, const struct tm_value *oc
 {
     static const struct tm_column columns[] = {
         { "Kernel", "name", TM_CELL_NAME },
-        { "Op", "op", TM_CELL_NAME | TM_WIDE },
-        { "Category", "category", TM_CELL_WORD | TM_WIDE },
         { "Total", "total_ps", TM_CELL_TIME },
-        { "Share", "share_pct", TM_CELL_PCT | TM_WIDE },
-        { "Occupancy", "occupancy_pct", TM_CELL_PCT | TM_WIDE },
-        { "Limited by", "limiter", TM_CELL_TERM | TM_WIDE },
         { "Waves", "waves", TM_CELL_NUMBER },
         { "Lost", "tail_pct", TM_CELL_PCT },
         { "Lost time", "lost_ps", TM_CELL_TIME },
         { "Grid", "grid", TM_CELL_WORD },
         { "Block", "block", TM_CELL_WORD },
+        { "Share", "share_pct", TM_CELL_PCT | TM_WIDE },
+        { "Occupancy", "occupancy_pct", TM_CELL_PCT | TM_WIDE },
+        { "Limited by", "limiter", TM_CELL_TERM | TM_WIDE },
         { "Registers", "registers", TM_CELL_COUNT | TM_WIDE },
         { "Shared memory", "shared_bytes", TM_CELL_BYTES | TM_WIDE },
         { "Count", "count", TM_CELL_COUNT | TM_WIDE },
         { "Variants", "variants", TM_CELL_COUNT | TM_WIDE },
+        { "Category", "category", TM_CELL_WORD | TM_WIDE },
+        { "Op", "op", TM_CELL_NAME | TM_WIDE },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "occupancy-tail",
@@ -120,10 +121,11 @@ static void say_occupancy(const struct tm_content *content)
     const struct tm_value *occupancy = tm_of(content, "occupancy");
 
     say_facts(content, occupancy);
-    say_limiters(content, occupancy);
-    say_histogram(content, occupancy);
+    tm_say_charts(content, TM_CHART_OCCUPANCY);
     say_low(content, occupancy);
+    say_limiters(content, occupancy);
     say_tail(content, occupancy);
+    say_histogram(content, occupancy);
 }
 
 const struct tm_section tm_occupancy_section = { "occupancy", "Occupancy", "occupancy", say_occupancy };

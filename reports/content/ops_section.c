@@ -12,8 +12,8 @@ static void say_facts(const struct tm_content *content, const struct tm_value *o
     static const struct tm_column facts[] = {
         { "Operations", "distinct", TM_CELL_COUNT },
         { "Their time", "self_ps", TM_CELL_TIME },
-        { "Longest one, of it", "top_share_pct", TM_CELL_PCT },
-        { "Make up 80 % of it", "rows_for_80_pct", TM_CELL_COUNT },
+        { "Share of the longest one", "top_share_pct", TM_CELL_PCT },
+        { "Those that make up 80 %", "rows_for_80_pct", TM_CELL_COUNT },
     };
 
     tm_say_facts(content, "op-facts", TM_FACTS(facts), ops);
@@ -43,26 +43,26 @@ static void say_op_table(const struct tm_content *content, const struct tm_value
 {
     static const struct tm_column columns[] = {
         { "Operation", "name", TM_CELL_NAME },
-        { "Program", "module", TM_CELL_NAME | TM_WIDE },
         { "Category", "category", TM_CELL_WORD },
         { "Runs", "executions", TM_CELL_COUNT },
-        { "Events", "count", TM_CELL_COUNT | TM_WIDE | TM_SUMS },
         { "Self time", "self_ps", TM_CELL_TIME | TM_SUMS },
         { "Share", "self_share_pct", TM_CELL_PCT },
-        { "Sum", "cumulative_pct", TM_CELL_PCT },
+        { "Cumulative", "cumulative_pct", TM_CELL_PCT },
+        { "Bound by", "bound", TM_CELL_TERM },
+        { "Of its roof", "roof_pct", TM_CELL_PCT },
+        { "Type", "precision", TM_CELL_WORD | TM_WIDE },
         { "Mean", "mean_ps", TM_CELL_TIME | TM_WIDE },
         { "Shortest", "min_ps", TM_CELL_TIME | TM_WIDE },
         { "Longest", "max_ps", TM_CELL_TIME | TM_WIDE },
-        { "Whole time", "total_ps", TM_CELL_TIME | TM_WIDE | TM_SUMS },
-        { "Bound by", "bound", TM_CELL_TERM },
-        { "Of its roof", "roof_pct", TM_CELL_PCT },
         { "FLOP per byte", "intensity", TM_CELL_NUMBER | TM_WIDE },
         { "Computing", "flop_rate", TM_CELL_FLOP_RATE | TM_WIDE },
         { "Memory", "bandwidth", TM_CELL_RATE | TM_WIDE },
-        { "Type", "precision", TM_CELL_WORD | TM_WIDE },
-        { "Devices", "device_count", TM_CELL_COUNT | TM_WIDE },
         { "Framework path", "op", TM_CELL_NAME | TM_WIDE },
         { "Source", "source", TM_CELL_NAME | TM_WIDE },
+        { "Program", "module", TM_CELL_NAME | TM_WIDE },
+        { "Events", "count", TM_CELL_COUNT | TM_WIDE | TM_SUMS },
+        { "Whole time", "total_ps", TM_CELL_TIME | TM_WIDE | TM_SUMS },
+        { "Devices", "device_count", TM_CELL_COUNT | TM_WIDE },
         { "First at", "first.begin_ps", TM_CELL_MOMENT | TM_WIDE },
         { "On", "first.device", TM_CELL_DEVICE | TM_WIDE },
     };

@@ -7,9 +7,12 @@ enum { PAUSES_ON_PAPER = 5 };
 static void say_pauses(const struct tm_content *content, const struct tm_value *pauses)
 {
     static const struct tm_column columns[] = {
-        { "Device", "device", TM_CELL_DEVICE }, { "Begin", "begin_ps", TM_CELL_MOMENT },
-        { "Length", "dur_ps", TM_CELL_TIME },   { "Step", "step", TM_CELL_WORD },
-        { "Before", "before", TM_CELL_NAME },   { "After", "after", TM_CELL_NAME },
+        { "Begin", "begin_ps", TM_CELL_MOMENT },
+        { "Length", "dur_ps", TM_CELL_TIME },
+        { "Device", "device", TM_CELL_DEVICE },
+        { "Step", "step", TM_CELL_WORD },
+        { "Before", "before", TM_CELL_NAME },
+        { "After", "after", TM_CELL_NAME },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "program-pauses",

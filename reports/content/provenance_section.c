@@ -125,7 +125,8 @@ static void put_bands(char *out, double good, double bad, const char *unit)
 {
     char from[TM_FORMAT_BYTES], to[TM_FORMAT_BYTES];
 
-    (void)snprintf(out, TEXT_BYTES, "good %s, bad %s", tm_format_limit(from, good, unit), tm_format_limit(to, bad, unit));
+    (void)snprintf(out, TEXT_BYTES, "good %s, bad %s", tm_format_limit(from, good, unit),
+                   tm_format_limit(to, bad, unit));
 }
 
 static void compare_bands(struct changes *changes, const struct tm_value *row, const struct tm_threshold *built_in)
@@ -262,7 +263,8 @@ static void say_command(const struct tm_content *content, bool has_thresholds)
     add_plain(&command, is_redacted ? " --redact" : "");
     tm_say(content, TM_TONE_PLAIN, "To make it again: %s", command.text);
     if (!is_listed)
-        tm_say(content, TM_TONE_QUIET, "INPUT: the files that are listed under \"Data quality\", or the folder that has them.");
+        tm_say(content, TM_TONE_QUIET,
+               "INPUT: the files that are listed under \"Data quality\", or the folder that has them.");
     if (has_thresholds)
         tm_say(content, TM_TONE_QUIET, "FILE: the section \"thresholds\" of summary.json, cut out.");
 }

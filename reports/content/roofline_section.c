@@ -31,11 +31,13 @@ static void say_bounds(const struct tm_content *content, const struct tm_value *
     size_t n = 0;
 
     for (size_t i = 0; i < tm_length(bounds) && n < BOUNDS_MOST; i++) {
+        if (tm_int(tm_value_at(bounds, i)) <= 0)
+            continue;
         cell[n][0] = tm_cell_of_text(TM_CELL_TERM, tm_key_at(bounds, i));
         cell[n++][1] = tm_cell_of_value(TM_CELL_TIME, tm_value_at(bounds, i));
     }
     tm_say_table(content, &(struct tm_table){ .id = "roofline-bounds",
-                                              .caption = "Time of operations by what bounds them",
+                                              .caption = "Computing time by what bounds it",
                                               TM_COLUMNS(columns),
                                               .cells = cell[0],
                                               .cell_rows = n });
@@ -67,8 +69,8 @@ static void say_peaks(const struct tm_content *content, const struct tm_value *d
         { "Memory", "bandwidth", TM_CELL_RATE },
         { "Peak of memory", "peak_bandwidth", TM_CELL_RATE },
         { "Share", "memory_pct", TM_CELL_PCT },
-        { "Peak is from", "peak_source", TM_CELL_PROSE | TM_WIDE },
-        { "Peak of memory is from", "bandwidth_source", TM_CELL_PROSE | TM_WIDE },
+        { "Source of the peak", "peak_source", TM_CELL_PROSE | TM_WIDE },
+        { "Source of the memory's peak", "bandwidth_source", TM_CELL_PROSE | TM_WIDE },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "roofline-devices",

@@ -40,9 +40,12 @@ void tm_say_charts(const struct tm_content *content, enum tm_chart_kind kind)
 void tm_say_table(const struct tm_content *content, const struct tm_table *table)
 {
     const bool is_told = table->repeats_chart && content->medium->has_charts;
+    struct tm_table said = *table;
 
+    if (tm_table_rows(table) == 1 && tm_int(tm_get(table->rest, "rows")) == 0)
+        said.total = NULL; /* it would say the row again */
     if (content->medium->table && !is_told && tm_table_rows(table) > 0)
-        content->medium->table(content->to, table);
+        content->medium->table(content->to, &said);
 }
 
 void tm_say_facts(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table of texts of fixed size, filled by reports/body and drawn by the text and PDF reports.
+/* A table of texts of fixed size, filled by fill_sheet.c and drawn by the text and PDF reports.
  * Cells either borrow a text of the summary or use their own room, so that no cell allocates. */
 #include "reports/content/sheet.h"
 
@@ -89,28 +89,6 @@ void tm_sheet_tone(struct tm_sheet *sheet, enum tm_tone tone)
 {
     assert(sheet->rows > 0 && sheet->next > 0);
     sheet->tone[sheet->rows - 1][sheet->next - 1] = (uint8_t)tone;
-}
-
-void tm_sheet_drop(struct tm_sheet *sheet, int column)
-{
-    sheet->columns--;
-    for (int c = column; c < sheet->columns; c++) {
-        sheet->title[c] = sheet->title[c + 1];
-        sheet->kind[c] = sheet->kind[c + 1];
-        for (int r = 0; r < sheet->rows; r++) {
-            sheet->text[r][c] = sheet->text[r][c + 1];
-            sheet->tone[r][c] = sheet->tone[r][c + 1];
-        }
-    }
-}
-
-bool tm_sheet_has(const struct tm_sheet *sheet, const char *text)
-{
-    for (int r = 0; r < sheet->rows; r++)
-        for (int c = 0; c < sheet->columns; c++)
-            if (sheet->text[r][c] == text)
-                return true;
-    return false;
 }
 
 static bool continues_character(char c)

@@ -13,7 +13,7 @@
  * Fixed size: whoever has more rows than fit says in a note how many were left out. */
 enum {
     TM_SHEET_COLUMNS = 16,
-    TM_SHEET_ROWS = 64,
+    TM_SHEET_ROWS = 160,
     TM_SHEET_CELL_BYTES = 64,
     TM_SHEET_PROSE_BYTES = 16384
 };
@@ -58,12 +58,6 @@ void tm_sheet_prose(struct tm_sheet *sheet, const char *format, ...) TM_PRINTF(2
 
 /* Set the tone of the cell added last. */
 void tm_sheet_tone(struct tm_sheet *sheet, enum tm_tone tone);
-
-/* Take a column out. */
-void tm_sheet_drop(struct tm_sheet *sheet, int column);
-
-/* Does any cell hold this very text, by address? */
-bool tm_sheet_has(const struct tm_sheet *sheet, const char *text);
 
 /* Make a text of any length and any bytes visible (reports/format/format.h).  A text of more than a
  * sixth of the room keeps its head and its tail around an ellipsis.

@@ -48,12 +48,13 @@ int tm_table_depth(const struct tm_table *table, size_t row)
 
 /* --- which columns --- */
 
-/* Programs, devices and sentences that are the same in all rows tell nothing there. */
+/* Programs, devices, sentences and terms that are the same in all rows tell nothing there. */
 static const char *same_in_all(const struct tm_table *table, size_t column, const struct tm_value *summary)
 {
     const struct tm_column *c = &table->column[column];
     const enum tm_cell_kind kind = tm_column_kind(c);
-    const bool may_fold = kind == TM_CELL_DEVICE || kind == TM_CELL_PROSE || strcmp(c->key, "module") == 0;
+    const bool may_fold = kind == TM_CELL_DEVICE || kind == TM_CELL_PROSE || kind == TM_CELL_TERM ||
+                          strcmp(c->key, "module") == 0;
     struct tm_cell first, cell;
     char text[TM_FORMAT_BYTES], other[TM_FORMAT_BYTES];
 
@@ -76,29 +77,41 @@ static const char *why_empty(const struct tm_cell *cell)
     return cell->from == TM_FROM_VALUE && !tm_has(cell->value) ? tm_why(cell->value) : "";
 }
 
-static void add_note(struct tm_layout *layout, const char *title, const char *text, bool is_same)
+static void add_note(struct tm_layout *layout, const char *title, const char *text, bool is_same, bool is_shown)
 {
     layout->note[layout->notes].title = title;
     layout->note[layout->notes].text = text;
-    layout->note[layout->notes++].is_same = is_same;
+    layout->note[layout->notes].is_same = is_same;
+    layout->note[layout->notes++].is_shown = is_shown;
 }
 
-/* Whether a column has anything to show in the listed rows; a reason for what is empty becomes a note. */
+/* Keep a reason that is not among those of the column. */
+static void keep_reason(const char **reasons, size_t *count, const char *why)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (strcmp(reasons[i], why) == 0)
+            return;
+    if (*why && *count < TM_REASONS_MOST)
+        reasons[(*count)++] = why;
+}
+
+/* Whether a column has anything to show in the listed rows; the reasons for what is empty become notes. */
 static bool has_values(struct tm_layout *layout, size_t column)
 {
-    const char *why = "";
+    const char *reasons[TM_REASONS_MOST];
+    size_t count = 0;
     bool any = false;
 
-    for (size_t r = 0; r < layout->rows && !(any && *why); r++) {
+    for (size_t r = 0; r < layout->rows; r++) {
         const struct tm_cell cell = tm_table_cell(layout->table, r, column);
 
         if (!tm_cell_is_empty(&cell))
             any = true;
-        else if (!*why)
-            why = why_empty(&cell);
+        else
+            keep_reason(reasons, &count, why_empty(&cell));
     }
-    if (*why)
-        add_note(layout, layout->table->column[column].title, why, false);
+    for (size_t i = 0; i < count; i++)
+        add_note(layout, layout->table->column[column].title, reasons[i], false, any);
     return any;
 }
 
@@ -115,7 +128,7 @@ static void choose_columns(struct tm_layout *layout, bool is_paper)
             continue;
         same = same_in_all(table, c, layout->summary);
         if (same)
-            add_note(layout, column->title, same, true);
+            add_note(layout, column->title, same, true, false);
         else if (has_values(layout, c))
             layout->column[layout->columns++] = c;
     }

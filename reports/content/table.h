@@ -6,7 +6,7 @@
 
 /* A table as a section gives it: rows of the summary, and which values of a row are shown, under which title.  Every
  * medium writes the same table; what differs is how many rows and columns it has room for. */
-enum { TM_TABLE_COLUMNS_MOST = 24, TM_PAPER_ROWS = 15 };
+enum { TM_TABLE_COLUMNS_MOST = 24, TM_PAPER_ROWS = 15, TM_REASONS_MOST = 2 /* told of the empty cells of a column */ };
 
 enum {
     TM_WIDE = 1 << 8, /* shown where there is room: on screens and in CSV, not on paper */
@@ -63,15 +63,16 @@ struct tm_layout {
     struct {
         const char *title;
         const char *text; /* why its cells are empty, or the value that all of its cells have */
-        bool is_same;
-    } note[TM_TABLE_COLUMNS_MOST]; /* columns that are left out with a word, and columns with empty cells */
+        bool is_same;  /* the value; else the reason */
+        bool is_shown; /* the column has other cells that are not empty */
+    } note[TM_TABLE_COLUMNS_MOST * TM_REASONS_MOST]; /* columns left out with a word, and columns with empty cells */
     size_t notes;
     size_t rows;           /* listed */
     int64_t rows_left_out; /* of the table and of the summary's rest */
 };
 
 /* Columns of which no row has a value are left out; those whose value is the same in all rows (programs, devices,
- * sentences) become a note, as do the reasons for what is null. */
+ * terms, sentences) become a note, as do the reasons for what is null. */
 void tm_table_lay_out(struct tm_layout *layout, const struct tm_table *table, const struct tm_value *summary,
                       const struct tm_room *room);
 

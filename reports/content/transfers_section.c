@@ -70,7 +70,7 @@ static void say_pairs(const struct tm_content *content, const struct tm_value *t
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "transfer-pairs",
-                                              .caption = "Copies between devices",
+                                              .caption = "Copies by source and target",
                                               TM_COLUMNS(columns),
                                               .rows = tm_get(transfers, "by_pair") });
 }
@@ -130,6 +130,7 @@ static void say_transfers(const struct tm_content *content)
 {
     const struct tm_value *transfers = tm_of(content, "transfers");
 
+    tm_say_charts(content, TM_CHART_TRANSFERS);
     say_directions(content, transfers);
     say_costly(content, transfers);
     say_repeated(content, transfers);

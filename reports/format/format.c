@@ -75,6 +75,27 @@ char *tm_format_time(char *out, int64_t ps)
     return out; /* not reached: SECONDS_MOST is below 1000 */
 }
 
+char *tm_format_time_roughly(char *out, int64_t ps)
+{
+    const uint64_t value = magnitude(ps);
+    uint64_t step = 1, rounded;
+    char *unit, *end;
+
+    while (value / step >= 100)
+        step *= 10;
+    rounded = (value + step / 2) / step * step;
+    rounded = rounded < INT64_MAX ? rounded : INT64_MAX;
+    tm_format_time(out, ps < 0 ? -(int64_t)rounded : (int64_t)rounded);
+    unit = strchr(out, ' ');
+    if (!unit || !memchr(out, '.', (size_t)(unit - out)))
+        return out;
+    end = unit;
+    while (end[-1] == '0')
+        end--;
+    memmove(end[-1] == '.' ? end - 1 : end, unit, strlen(unit) + 1);
+    return out;
+}
+
 char *tm_format_moment(char *out, int64_t ps)
 {
     const uint64_t ns = (magnitude(ps) + 500) / 1000;

@@ -14,6 +14,7 @@ enum { TM_FORMAT_BYTES = 48 };
 
 char *tm_format_time(char *out,
                      int64_t ps); /* "750 ps" "1.23 µs" "12.3 ms" "9.80 s" "12 min 34 s" */
+char *tm_format_time_roughly(char *out, int64_t ps); /* two digits: "8.4 µs" "17 µs" "130 µs" */
 char *tm_format_moment(char *out, int64_t ps);    /* a point in time, to the ns: "1.234567890 s" */
 char *tm_format_date(char *out, int64_t unix_ns); /* "2026-11-20 20:37:30 UTC"; out of range: "" */
 char *tm_format_bytes(char *out, double bytes);   /* "512 B" "3.20 GiB" */

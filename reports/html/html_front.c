@@ -7,7 +7,7 @@
 #include "reports/html/html_page.h"
 #include "reports/html/html_words.h"
 
-enum { TITLE_CHARS = 96 };
+enum { TITLE_CHARS = 96, LINE_BYTES = 2000 };
 
 static void put_partial(struct tm_page *page, const struct tm_front *front)
 {
@@ -46,12 +46,24 @@ static void put_facts(struct tm_page *page, const struct tm_front *front)
     tm_htmlw_close_line(&page->w);
 }
 
+/* Line by line, as it was given. */
 static void put_note(struct tm_page *page, const struct tm_front *front)
 {
-    if (!*front->note)
+    const char *line = front->note;
+
+    if (!*line)
         return;
     tm_htmlw_class(&page->w, "p", "author");
-    tm_page_text(page, front->note);
+    while (*line) {
+        const size_t length = strcspn(line, "\n");
+
+        tm_htmlw_printf(&page->w, "%.*s", (int)(length < LINE_BYTES ? length : LINE_BYTES), line);
+        line += length + (line[length] == '\n');
+        if (*line) {
+            tm_htmlw_open(&page->w, "br");
+            tm_htmlw_leaf(&page->w);
+        }
+    }
     tm_htmlw_close_line(&page->w);
 }
 

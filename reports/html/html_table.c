@@ -8,7 +8,7 @@
 #include "reports/html/html_page.h"
 #include "reports/html/html_words.h"
 
-enum { FOLDED_LEAST = 25, SORTED_LEAST = 3, CLASS_BYTES = 48, LABEL_BYTES = 64 };
+enum { FOLDED_LEAST = 25, SORTED_LEAST = 3, FEW_COLUMNS = 6, CLASS_BYTES = 48, LABEL_BYTES = 64 };
 
 static const char none[] = "–";
 
@@ -102,7 +102,7 @@ static void put_cell(struct writer *out, size_t row, size_t shown)
     tm_htmlw_attr(out->w, "class", class_name);
     if (tm_kind_is_number(cell.kind) && !is_empty)
         tm_htmlw_attr(out->w, "data-v", tm_cell_exact(&cell, exact));
-    put_shown(out, &cell, shown == 0 ? TM_NAME_CHARS : TM_NAME_NARROW);
+    put_shown(out, &cell, shown > 0 ? TM_NAME_NARROW : out->layout.columns <= FEW_COLUMNS ? TM_NAME_WIDE : TM_NAME_CHARS);
     tm_htmlw_close(out->w);
 }
 
@@ -205,8 +205,10 @@ static void put_notes(struct writer *out)
 
         if (out->layout.note[i].is_same)
             put_same(out, title, told);
-        else
-            tm_missing_add(is_shown(out, title) ? &empty : &missing, title, told);
+        else if (!is_shown(out, title))
+            tm_missing_add(&missing, title, told);
+        else if (strcmp(told, "not recorded") != 0)
+            tm_missing_add(&empty, title, told);
     }
     tm_page_missing(out->page, "Cells with –", &empty);
     tm_page_missing(out->page, "Not recorded", &missing);

@@ -8,7 +8,7 @@
 
 /* A name of the trace, cut in the middle to so many characters; what was cut opens to the full text, as long as the page
  * has room. */
-enum { TM_NAME_CHARS = 48, TM_NAME_NARROW = 32, TM_NAME_FACT = 200 };
+enum { TM_NAME_CHARS = 48, TM_NAME_NARROW = 32, TM_NAME_WIDE = 80, TM_NAME_FACT = 200 };
 void tm_page_name(struct tm_page *page, const char *name, size_t chars);
 
 /* A sentence that may hold names of the trace, cut after 2 KiB. */

@@ -187,7 +187,7 @@ static void put_special(struct tm_mdw *w, const char *word, size_t length, bool 
 
     while (from < to && strchr("(\"'", word[from]))
         from++;
-    while (to > from && strchr(",.;)\"'", word[to - 1]) && !closes(word + from, to - from))
+    while (to > from && strchr(",.;:)\"'", word[to - 1]) && !closes(word + from, to - from))
         to--;
     put(w, word, from);
     if (to > from)

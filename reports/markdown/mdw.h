@@ -19,7 +19,7 @@ struct tm_mdw {
 };
 
 /* Names are cut in the middle, sentences after their begin. */
-enum { TM_MD_NAME_MOST = 64, TM_MD_PROSE_BYTES = 4096 };
+enum { TM_MD_NAME_MOST = 64, TM_MD_PROSE_BYTES = 16384 };
 
 /* owns: room is the caller's */
 void tm_mdw_init(struct tm_mdw *w, char *room, size_t bytes);

@@ -10,7 +10,7 @@ enum {
     GAP = 2,            /* columns between two columns of a table */
     LABEL = 12,         /* columns of the label of an item */
     INDENT = 2,         /* columns of a step down in a tree */
-    PROSE_BYTES = 8192, /* a paragraph, clean */
+    PROSE_BYTES = 16384, /* a paragraph, clean */
     CELL_LINES = 6,     /* lines of one wrapped cell */
 };
 

@@ -3,14 +3,14 @@
 """Time and memory of the program beside programs that everybody has, on the same files in the same minutes.
 
     run.py [--events N] [--quick] [--rounds N] [--memory SIZE] [--generator auto|own|shared]
-           [--only chrome|xspace|perfetto] [--json FILE]
+           [--only chrome|xspace|perfetto|page] [--json FILE]
 
 Every row runs once unmeasured, then once per round, one row after the other, so that what else the machine does
 meets all rows alike.  CPU is user and system time of the whole process; peak is the largest resident memory of all
 rounds; rates, ns and ratios come from the least CPU time.  A ratio compares CPU time per byte of the same content: with
 unpacking it, and with reading it, which is what writing it anew is measured by.  Nothing is asserted: ratios hold for
 a machine, and its load stands in the head.  --only perfetto: what the trace costs Perfetto's importer, as recorded
-and converted.
+and converted.  --only page: how long a browser takes to open the report of a GPU profile.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import page_times  # noqa: E402
 import perfetto_files  # noqa: E402
 from tracemill import BINARY, BUILD, SHARED  # noqa: E402
 from traces import HERE, Store, Trace  # noqa: E402
@@ -32,6 +33,7 @@ FOLDER = BUILD / "bench"
 MEASURE, DECODE = FOLDER / "measure", FOLDER / "decode"
 SHARED_GENERATOR = SHARED / "tools" / "make_trace.py"
 QUICK_EVENTS = 250_000
+EVENTS, PAGE_EVENTS = 2_000_000, 5_000_000  # where nothing is told
 PYTHON_EVENTS = 250_000  # a loader that holds everything: 1.7 KB of memory per event
 BASELINES = ("igzip -dc", "gzip -dc", "inspect")
 VERSIONS = {"igzip": "--version", "gzip": "--version", "zstd": "--version"}
@@ -232,20 +234,42 @@ def write_json(path, head, rows):
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--events", type=int, default=2_000_000, help="of the JSON; the XSpace profiles have half")
+    parser.add_argument("--events", type=int,
+                        help=f"of the JSON ({EVENTS:,}), the XSpace profiles have half; of the page ({PAGE_EVENTS:,})")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_EVENTS:,} events")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--memory", default="256M", help="--memory of the reports")
     parser.add_argument("--generator", choices=("auto", "own", "shared"), default="auto",
                         help="auto: that of $TM_SHARED where it is there")
-    parser.add_argument("--only", choices=("chrome", "xspace", "perfetto"))
+    parser.add_argument("--only", choices=("chrome", "xspace", "perfetto", "page"))
     parser.add_argument("--json", metavar="FILE", help="everything, each round too")
     options = parser.parse_args()
     if options.quick:
         options.events = QUICK_EVENTS
+    options.events = options.events or (PAGE_EVENTS if options.only == "page" else EVENTS)
     if options.rounds < 1 or options.events < 1000:
         parser.error("at least one round and 1000 events")
     return options
+
+
+def head_of(options):
+    return {"machine": machine(), "rounds": options.rounds, "memory": options.memory, "load_begin": os.getloadavg()}
+
+
+def bench_page(store, options):
+    if page_times.BROWSER is None:
+        print("bench: no chromium", file=sys.stderr)
+        return True
+    trace = store.page(options.events)
+    path = page_times.report(trace, FOLDER / "page", options.memory)
+    head = head_of(options)
+    opened = page_times.measure(path, FOLDER / "page", options.rounds)
+    head["load_end"] = os.getloadavg()
+    print_head(head)
+    page_times.print_opened(trace, opened)
+    if options.json:
+        Path(options.json).write_text(json.dumps({**head, "page": opened.figures()}, indent=1) + "\n", encoding="utf-8")
+    return False
 
 
 def bench_perfetto(store, options):
@@ -254,7 +278,7 @@ def bench_perfetto(store, options):
         print(f"bench: {why}", file=sys.stderr)
         return True
     trace = store.chrome(options.events)
-    head = {"machine": machine(), "rounds": options.rounds, "memory": options.memory, "load_begin": os.getloadavg()}
+    head = head_of(options)
     files = perfetto_files.measure(trace, FOLDER / "perfetto", options.rounds, options.memory)
     head["load_end"] = os.getloadavg()
     print_head(head)
@@ -275,11 +299,13 @@ def main():
     store, rows = Store(FOLDER / "data", shared), []
     if options.only == "perfetto":
         return bench_perfetto(store, options)
+    if options.only == "page":
+        return bench_page(store, options)
     if options.only != "xspace":
         rows += chrome_rows(store, options)
     if options.only != "chrome":
         rows += xspace_rows(store, options)
-    head = {"machine": machine(), "rounds": options.rounds, "memory": options.memory, "load_begin": os.getloadavg()}
+    head = head_of(options)
     run_all(rows, options.rounds)
     head["load_end"] = os.getloadavg()
     print_head(head)

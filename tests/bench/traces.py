@@ -14,6 +14,7 @@ OWN_PROFILE = HERE.parent / "support" / "make_profile.py"
 SHARED_KINDS = {"gpu": ["--devices", "4"], "gpu, no order": ["--devices", "4", "--shuffle"],
                 "gpu, own names": ["--devices", "4", "--unique-names", "0.5"], "tpu": ["--platform", "tpu"],
                 "cpu": ["--platform", "cpu"]}
+PAGE_KIND = ["--devices", "8", "--unique-names", "0.5", "--scenario", "mixed", "--hlo"]
 # The small generator of the tests is slow: what it makes in reasonable time, whatever number of events is asked for.
 OWN_KINDS = {"gpu": ["--steps", "50", "--per-step", "500"], "tpu": ["--steps", "50", "--per-step", "500"],
              "cpu": ["--steps", "250", "--per-step", "100"]}
@@ -75,6 +76,10 @@ class Store:
         """XSpace of every kind that the generator makes."""
         kinds = SHARED_KINDS if self.shared else OWN_KINDS
         return [self.profile(kind, more, events) for kind, more in kinds.items()]
+
+    def page(self, events):
+        """A GPU profile with many names, for the page of its report."""
+        return self.profile("gpu, page", PAGE_KIND if self.shared else OWN_KINDS["gpu"], events)
 
     def profile(self, kind, more, events):
         generator = self.shared or OWN_PROFILE

@@ -13,7 +13,7 @@ import make_profile  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import Scratch, run  # noqa: E402
 
-TITLES = {"steps": "Steps", "devices": "Devices", "gaps": "Idle time", "kernels": "Kernels", "transfers": "Transfers",
+TITLES = {"steps": "Steps", "devices": "Devices", "gaps": "Idle gaps", "kernels": "Kernels", "transfers": "Transfers",
           "collectives": "Collectives", "compile": "Compilation", "memory": "Memory"}
 
 

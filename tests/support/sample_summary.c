@@ -91,10 +91,17 @@ static const char gpu_tail[] =
     "'data_loading/decode','name':'decode','depth':1,'count':30,'host_ps':1000000000,'host_self_ps':1000000000,"
     "'device_ps':0,'activities':0}],'annotations_rest':{'rows':0,'host_self_ps':0,'device_ps':0}},"
     "'collectives':{'total':{'count':400,"
-    "'total_ps':90000000000,'bytes':2298656000,'unknown_bytes_count':0},'rows':[{'kind':'all-"
-    "reduce','message_bytes':5746640,'count':400,'total_ps':90000000000,'mean_ps':225000000,"
+    "'total_ps':90000000000,'bytes':2298656000,'unknown_bytes_count':0,'exposed_ps':54000000000,'overlap_pct':40},'rows':[{'kind':'all-"
+    "reduce','message_bytes':5746640,'count':400,'exposed_ps':54000000000,'overlap_pct':40,'total_ps':90000000000,'mean_ps':225000000,"
     "'bytes':2298656000,'group_size':8,'data_type':'BFloat16'}],'rest':{'rows':0,'count':0,"
-    "'total_ps':0}},"
+    "'total_ps':0,'exposed_ps':0},"
+    "'skew':{'communicators':1,'matched':400,'unmatched':0,'checked':400,'overlapping_pct':100,'late_ps':"
+    "31000000000,'wait_ps':31000000000,'p50_ps':60000000,'p95_ps':190000000,'max_ps':410000000,'clock':{'hosts':1,"
+    "'aligned':null,'checked':0,'overlapping_pct':null},'straggler':'trainer-7/gpu:1','members':[{'device':"
+    "'trainer-7/gpu:0','count':400,'last_count':40,'late_ps':2000000000,'late_max_ps':90000000,'wait_ps':"
+    "29000000000,'caused_ps':2000000000,'collective_ps':45000000000},{'device':'trainer-7/gpu:1','count':400,"
+    "'last_count':360,'late_ps':29000000000,'late_max_ps':410000000,'wait_ps':2000000000,'caused_ps':29000000000,"
+    "'collective_ps':45000000000}],'worst':[]}},"
     "'host':{'overhead_pct':18.2,'overhead_ps':160000000000,'launches':{'count':48900,'per_step':1630,"
     "'unknown_count':12},'launch_delay':{'count':48900,'p50_ps':8400000,'p95_ps':41000000,'max_ps':97000000,"
     "'negative':0},'queue_empty':{'count':61,'total_ps':110000000000,'share_pct':12.5,'longest':[{'device':"
@@ -119,7 +126,9 @@ static const char gpu_tail[] =
     "begin_ps':"
     "410000000000,'dur_ps':48000000000,'step':21}]},'roofline':null,"
     "'balance':{'devices':2,'imbalance_pct':6.4,'slowest':'trainer-7/"
-    "gpu:1','busy':[]},"
+    "gpu:1','busy':[{'device':'trainer-7/gpu:0','busy_ps':345000000000,'compute_ps':280000000000,"
+    "'exposed_collective_ps':32000000000,'kernels':24000},{'device':'trainer-7/gpu:1','busy_ps':315000000000,"
+    "'compute_ps':318000000000,'exposed_collective_ps':22000000000,'kernels':24000}]},"
     "'fallback':{'callbacks':{'count':30,'total_ps':12000000000,'rows':[{'name':'$train.py:40 host_fn','kind':"
     "'pure_callback','op':null,'count':30,'total_ps':12000000000,'host':'trainer-7','begin_ps':233000000000,'longest_ps':500000000}],"
     "'rest':{'rows':0,'count':0,'total_ps':0}},'cpu_ops':{'count':0,'total_ps':0,'rows':[],'rest':{'rows':0,"
@@ -244,6 +253,19 @@ static void add_gpu_steps(struct tm_value *root, int count)
         add_step(list, i);
 }
 
+/* 44 stretches of 10 ms, of which some are idle. */
+static void add_utilization(struct tm_value *device, int number)
+{
+    struct tm_value *utilization = tm_add_object(device, "utilization"), *busy;
+
+    tm_add_int(utilization, "begin_ps", 120 * MS);
+    tm_add_int(utilization, "end_ps", 560 * MS);
+    tm_add_int(utilization, "bin_ps", 10 * MS);
+    busy = tm_add_array(utilization, "busy_ps");
+    for (int i = 0; i < 44; i++)
+        tm_add_int(busy, NULL, i % 7 == 3 ? number * MS : (9 - i % 4 * (number + 1)) * MS);
+}
+
 static void add_gpu_device(struct tm_value *devices, int number)
 {
     struct tm_value *device = tm_add_object(devices, NULL), *causes;
@@ -272,6 +294,7 @@ static void add_gpu_device(struct tm_value *devices, int number)
     tm_add_null(device, "hidden_ps", "only a TPU records it");
     tm_add_double(device, "utilization_pct",
                   100.0 * (double)(440 * MS - idle) / (double)(440 * MS));
+    add_utilization(device, number);
     tm_add_int(device, "activities", 24571);
     tm_add_string(device, "reliability", "full");
     causes = tm_add_object(device, "gaps");

@@ -16,9 +16,11 @@ static int set_up(void **state)
     doc = tm_doc_new(&run);
     assert_non_null(doc);
     test_summary_load(tm_doc_root(doc),
-                      "{'input':{'hosts':['train-2026-job-0','train-2026-job-1']},'name':'a \\u202e name','none':'','ps':1500000,"
+                      "{'input':{'hosts':['train-2026-job-0','train-2026-job-1']},'name':'a \\u202e name','none':'',"
+                      "'ps':1500000,"
                       "'negative':-3,'share':12.345,'yes':true,'no':false,'step':12345,"
-                      "'device':'train-2026-job-0/gpu:0','host':'train-2026-job-1','nothing':null,'why':{'nothing':'no reason'}}");
+                      "'device':'train-2026-job-0/gpu:0','host':'train-2026-job-1','nothing':null,"
+                      "'why':{'nothing':'no reason'}}");
     tm_add_int(tm_doc_root(doc), "big", INT64_C(9007199254740993));
     return 0;
 }

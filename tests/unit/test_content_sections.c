@@ -11,7 +11,7 @@
 #include "tests/support/schema_sample.h"
 #include "tests/support/test_run.h"
 
-enum { IDS_MOST = 256, ID_BYTES = 64, SECTIONS_MOST = 64 };
+enum { IDS_MOST = 256, ID_BYTES = 64 };
 
 struct book {
     const struct tm_value *summary;
@@ -20,6 +20,7 @@ struct book {
     char id[IDS_MOST][ID_BYTES];
     size_t ids, sections, open, paragraphs, tables, facts, findings;
     char section[ID_BYTES];
+    bool is_drawn[TM_CHART_KINDS];
 };
 
 static void keep_id(struct book *book, const char *id)
@@ -173,8 +174,13 @@ static void take_facts(void *to, const struct tm_table *facts)
 
 static void take_charts(void *to, enum tm_chart_kind kind)
 {
-    assert_int_equal(((struct book *)to)->open, 1);
+    struct book *book = to;
+
+    assert_int_equal(book->open, 1);
     assert_true(kind < TM_CHART_KINDS);
+    if (book->is_drawn[kind])
+        fail_msg("section %s: the charts of kind %d are drawn twice", book->section, (int)kind);
+    book->is_drawn[kind] = true;
 }
 
 static void take_finding(void *to, const struct tm_value *finding, size_t number)

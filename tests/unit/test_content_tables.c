@@ -20,20 +20,25 @@ static const struct tm_column columns[] = {
     { "Rate", "rate", TM_CELL_RATE | TM_WIDE },
     { "Never", "never", TM_CELL_COUNT },
     { "Why", "reason", TM_CELL_PROSE },
+    { "Limit", "limit", TM_CELL_TERM },
 };
-enum { NAME, HOST, DEVICE, COUNT, TIME, RATE, NEVER, WHY };
+enum { NAME, HOST, DEVICE, COUNT, TIME, RATE, NEVER, WHY, LIMIT };
 
 static const char summary[] =
     "{'input':{'hosts':['vm']},'rows':["
-    "{'name':'a','depth':0,'host':'vm','device':'vm/gpu:0','count':5,'inner':{'time_ps':50},'rate':1,'reason':'same',"
-    "'never':null,'why':{'never':'it was not asked for'}},"
-    "{'name':'b','depth':1,'host':'vm','device':'vm/gpu:0','count':4,'inner':{'time_ps':40},'rate':null,'reason':"
-    "'same','why':{'rate':'no bytes'}},"
-    "{'name':'c','depth':2,'host':'vm','device':'vm/gpu:0','count':3,'inner':{'time_ps':30},'rate':3,'reason':'same'},"
-    "{'name':'d','depth':99,'host':'vm','device':'vm/gpu:0','count':2,'inner':{'time_ps':20},'reason':'same'},"
-    "{'name':'e','depth':-1,'host':'vm','device':'vm/gpu:0','count':1,'inner':{'time_ps':10},'reason':'same'}],"
-    "'rest':{'rows':1200,'count':7000,'inner':{'time_ps':900}},'total':{'name':'never shown','count':7015,'inner':{'time_ps':150}},"
-    "'rest_without_time':{'rows':3,'count':7},'members':{'first':{'count':1,'share':10},'second':{'count':2,'share':20},'third':{'count':3,'share':30}}}";
+    "{'name':'a','depth':0,'host':'vm','device':'vm/gpu:0','count':5,'inner':{'time_ps':50},'rate':1,'limit':'grid',"
+    "'reason':'same','never':null,'why':{'never':'it was not asked for'}},"
+    "{'name':'b','depth':1,'host':'vm','device':'vm/gpu:0','count':4,'inner':{'time_ps':40},'rate':null,'limit':'grid',"
+    "'reason':'same','why':{'rate':'no bytes'}},"
+    "{'name':'c','depth':2,'host':'vm','device':'vm/gpu:0','count':3,'inner':{'time_ps':30},'rate':3,'limit':'grid',"
+    "'reason':'same'},"
+    "{'name':'d','depth':99,'host':'vm','device':'vm/gpu:0','count':2,'inner':{'time_ps':20},'limit':'grid',"
+    "'reason':'same'},"
+    "{'name':'e','depth':-1,'host':'vm','device':'vm/gpu:0','count':1,'inner':{'time_ps':10},'limit':'grid',"
+    "'reason':'same'}],"
+    "'rest':{'rows':1200,'count':7000,'inner':{'time_ps':900}},'rest_without_time':{'rows':3,'count':7},"
+    "'total':{'name':'never shown','count':7015,'inner':{'time_ps':150}},"
+    "'members':{'first':{'count':1,'share':10},'second':{'count':2,'share':20},'third':{'count':3,'share':30}}}";
 
 static int set_up(void **state)
 {
@@ -77,11 +82,12 @@ static void assert_columns(const struct tm_layout *layout, const size_t *wanted,
 #define ASSERT_COLUMNS(layout, ...) \
     assert_columns((layout), (const size_t[]){ __VA_ARGS__ }, sizeof((size_t[]){ __VA_ARGS__ }) / sizeof(size_t))
 
-static void assert_note(const struct tm_layout *layout, const char *title, const char *text, bool is_same)
+static void assert_note(const struct tm_layout *layout, const char *title, const char *text, bool is_same,
+                        bool is_shown)
 {
     for (size_t i = 0; i < layout->notes; i++)
         if (strcmp(layout->note[i].title, title) == 0 && strcmp(layout->note[i].text, text) == 0 &&
-            layout->note[i].is_same == is_same)
+            layout->note[i].is_same == is_same && layout->note[i].is_shown == is_shown)
             return;
     fail_msg("no note '%s: %s'", title, text);
 }
@@ -103,11 +109,12 @@ static void columns_that_tell_nothing_are_left_out(void **state)
     (void)state;
     lay_out(&layout, &table, &screen);
     ASSERT_COLUMNS(&layout, NAME, COUNT, TIME, RATE);
-    assert_int_equal(layout.notes, 4);
-    assert_note(&layout, "Device", "gpu:0", true);
-    assert_note(&layout, "Why", "same", true);
-    assert_note(&layout, "Never", "it was not asked for", false);
-    assert_note(&layout, "Rate", "no bytes", false);
+    assert_int_equal(layout.notes, 5);
+    assert_note(&layout, "Device", "gpu:0", true, false);
+    assert_note(&layout, "Why", "same", true, false);
+    assert_note(&layout, "Limit", "small grid", true, false);
+    assert_note(&layout, "Never", "it was not asked for", false, false);
+    assert_note(&layout, "Rate", "no bytes", false, true);
 }
 
 static void paper_has_no_wide_columns(void **state)
@@ -118,7 +125,7 @@ static void paper_has_no_wide_columns(void **state)
     (void)state;
     lay_out(&layout, &table, &paper);
     ASSERT_COLUMNS(&layout, NAME, COUNT, TIME);
-    assert_int_equal(layout.notes, 3); /* and no reason for what it does not show */
+    assert_int_equal(layout.notes, 4); /* and no reason for what it does not show */
 }
 
 static void hosts_are_shown_where_there_are_several(void **state)
@@ -131,7 +138,7 @@ static void hosts_are_shown_where_there_are_several(void **state)
     table.columns = 3;
     lay_out(&layout, &table, &paper);
     ASSERT_COLUMNS(&layout, NAME, HOST);
-    assert_note(&layout, "Device", "vm/gpu:0", true);
+    assert_note(&layout, "Device", "vm/gpu:0", true, false);
 }
 
 static void one_row_keeps_what_it_has(void **state)
@@ -144,7 +151,30 @@ static void one_row_keeps_what_it_has(void **state)
     table.pick = pick;
     table.picks = 1;
     lay_out(&layout, &table, &screen);
-    ASSERT_COLUMNS(&layout, NAME, DEVICE, COUNT, TIME, RATE, WHY);
+    ASSERT_COLUMNS(&layout, NAME, DEVICE, COUNT, TIME, RATE, WHY, LIMIT);
+}
+
+static void a_column_tells_two_reasons_at_most(void **state)
+{
+    static const struct tm_column two[] = { { "Name", "n", TM_CELL_NAME }, { "Rate", "r", TM_CELL_RATE } };
+    struct tm_value *rows = tm_add_array(tm_doc_root(doc), "why_rows");
+    static const char *const reasons[] = { "no bytes", "", "no time", "no bytes", "a third" };
+    struct tm_table table = { .id = "t", .caption = "C", TM_COLUMNS(two) };
+    struct tm_layout layout;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        struct tm_value *row = tm_add_object(rows, NULL);
+
+        tm_add_string(row, "n", "x");
+        tm_add_null(row, "r", *reasons[i] ? reasons[i] : NULL);
+    }
+    table.rows = rows;
+    lay_out(&layout, &table, &screen);
+    ASSERT_COLUMNS(&layout, 0);
+    assert_int_equal(layout.notes, 2);
+    assert_note(&layout, "Rate", "no bytes", false, false);
+    assert_note(&layout, "Rate", "no time", false, false);
 }
 
 static void rows_without_values_keep_one_column(void **state)
@@ -398,10 +428,10 @@ static void facts_are_what_there_is(void **state)
 
     (void)state;
     tm_say_facts(&content, "f", TM_FACTS(columns), of("rows[1]"));
-    assert_int_equal(heard.columns, 7); /* null is a fact, what is not there is none */
+    assert_int_equal(heard.columns, 8); /* null is a fact, what is not there is none */
     medium.room = paper;
     tm_say_facts(&content, "f", TM_FACTS(columns), of("rows[1]"));
-    assert_int_equal(heard.columns, 6);
+    assert_int_equal(heard.columns, 7);
     tm_say_facts(&content, "f", TM_FACTS(columns), NULL);
     assert_int_equal(heard.facts, 2);
 }
@@ -425,7 +455,8 @@ static void a_long_paragraph_is_cut(void **state)
 {
     const struct tm_medium medium = { .room = screen, .paragraph = hear_paragraph }, deaf = { .room = screen };
     struct heard heard = { 0 };
-    const struct tm_content content = { tm_doc_root(doc), &medium, &heard }, to_deaf = { tm_doc_root(doc), &deaf, NULL };
+    const struct tm_content content = { tm_doc_root(doc), &medium, &heard };
+    const struct tm_content to_deaf = { tm_doc_root(doc), &deaf, NULL };
 
     (void)state;
     tm_say(&content, TM_TONE_QUIET, "%5000s", "x");
@@ -443,6 +474,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(paper_has_no_wide_columns, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hosts_are_shown_where_there_are_several, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_row_keeps_what_it_has, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_column_tells_two_reasons_at_most, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rows_without_values_keep_one_column, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_screen_has_all_rows_and_paper_some, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_row_sums_up_what_is_not_listed, set_up, tear_down),

@@ -106,12 +106,46 @@ static void facts_tell_why_they_are_missing(void **state)
     tm_doc_free(doc);
 }
 
+static void columns_with_the_same_to_say_share_a_sentence(void **state)
+{
+    static const struct tm_column few[] = {
+        { "Name", "name", TM_CELL_NAME },  { "Rate", "rate", TM_CELL_RATE },   { "Size", "size", TM_CELL_BYTES },
+        { "Time", "time", TM_CELL_TIME },  { "Best", "best", TM_CELL_RATE },   { "Mean", "mean", TM_CELL_TIME },
+    };
+    const struct tm_room room = { .is_paper = true, .rows = 9 };
+    struct tm_layout layout;
+    struct tm_run run;
+    struct tm_doc *doc;
+    char note[TM_NOTE_BYTES];
+
+    (void)state;
+    test_run_init(&run);
+    doc = tm_doc_new(&run);
+    assert_non_null(doc);
+    test_summary_load(tm_doc_root(doc),
+                      "{'rows':[{'name':'a','rate':null,'size':null,'time':null,'best':null,'mean':1,'why':{'rate':'no "
+                      "bytes','size':'no bytes','time':'no bytes','best':'other'}},{'name':'b','time':2,'mean':null,"
+                      "'why':{'mean':'no bytes'}}]}");
+    const struct tm_table table = { .id = "t", TM_COLUMNS(few), .rows = tm_get(tm_doc_root(doc), "rows") };
+
+    tm_sheet_fill(&sheet, &layout, &table, tm_doc_root(doc), &room);
+    assert_true(tm_layout_note(&layout, 0, note));
+    assert_string_equal(note, "Rate, Size: not recorded (no bytes).");
+    assert_true(tm_layout_note(&layout, 1, note));
+    assert_string_equal(note, "Time, Mean, where it is empty: not recorded (no bytes).");
+    assert_true(tm_layout_note(&layout, 2, note));
+    assert_string_equal(note, "Best: not recorded (other).");
+    assert_false(tm_layout_note(&layout, 3, note));
+    tm_doc_free(doc);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tree_is_indented_and_summed_up),
         cmocka_unit_test(what_has_no_sums_is_counted_in_a_note),
         cmocka_unit_test(facts_tell_why_they_are_missing),
+        cmocka_unit_test(columns_with_the_same_to_say_share_a_sentence),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

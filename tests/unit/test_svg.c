@@ -39,10 +39,29 @@ static void every_role_stands_out_from_its_paper(void **state)
         assert_non_null(colour->label);
         if (role == TM_ROLE_AREA || role == TM_ROLE_GRID || role == TM_ROLE_PAPER)
             continue; /* beside a line that carries the meaning */
+        if (role >= TM_ROLE_USE_0 && role <= TM_ROLE_USE_4)
+            continue; /* steps of a scale: below */
         if (contrast_of(colour->light, paper->light) < least ||
             contrast_of(colour->dark, paper->dark) < least)
             fail_msg("%s: contrast %.2f on light, %.2f on dark", colour->name,
                      contrast_of(colour->light, paper->light), contrast_of(colour->dark, paper->dark));
+    }
+}
+
+/* In one direction, and told apart in grey as well. */
+static void steps_of_use_grow(void **state)
+{
+    (void)state;
+    for (int role = TM_ROLE_USE_0; role <= TM_ROLE_USE_4; role++) {
+        const struct tm_colour *before = &tm_palette[role == TM_ROLE_USE_0 ? TM_ROLE_PAPER : role - 1];
+        const double least = role == TM_ROLE_USE_0 ? 1.15 : 1.3;
+        const struct tm_colour *colour = &tm_palette[role];
+
+        assert_true(contrast_luminance(colour->light) < contrast_luminance(before->light));
+        assert_true(contrast_luminance(colour->dark) > contrast_luminance(before->dark));
+        if (contrast_of(colour->light, before->light) < least || contrast_of(colour->dark, before->dark) < least)
+            fail_msg("%s: %.2f from the one before on light, %.2f on dark", colour->name,
+                     contrast_of(colour->light, before->light), contrast_of(colour->dark, before->dark));
     }
 }
 
@@ -527,6 +546,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_role_stands_out_from_its_paper),
+        cmocka_unit_test(steps_of_use_grow),
         cmocka_unit_test(names_of_the_summary_have_roles),
         cmocka_unit_test(scales_have_round_steps),
         cmocka_unit_test(scales_bear_any_range),

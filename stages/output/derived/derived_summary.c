@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/redact.h"
 #include "pipeline/version.h"
 #include "stages/output/derived/derived_private.h"
 
@@ -264,9 +265,28 @@ static tm_status push_facts(struct tm_derived *d, const struct tm_value *summary
     return st == TM_OK ? derived_push(d, &row) : st;
 }
 
+/* A summary with pseudonyms speaks of hosts and devices by those. */
+static tm_status redact_places(struct tm_derived *d)
+{
+    struct tm_redactor *const redactor = d->run->redactor;
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < tm_rows_count(d->hosts) && st == TM_OK; i++) {
+        struct derived_host *host = tm_rows_change(d->hosts, i);
+
+        st = host ? tm_redact_host(redactor, host->name, sizeof(host->name), host->name) : d->run->error.status;
+    }
+    for (uint64_t i = 0; i < tm_rows_count(d->devices) && st == TM_OK; i++) {
+        struct derived_device *device = tm_rows_change(d->devices, i);
+
+        st = device ? tm_redact_into(redactor, device->id, sizeof(device->id), device->id) : d->run->error.status;
+    }
+    return st;
+}
+
 tm_status tm_derived_take_summary(struct tm_derived *d, const struct tm_value *summary)
 {
-    tm_status st = TM_OK;
+    tm_status st = d->run->redactor ? redact_places(d) : TM_OK;
 
     for (uint64_t i = 0; i < tm_rows_count(d->hosts) && st == TM_OK; i++) {
         struct derived_host host;

@@ -51,6 +51,8 @@ static tm_status write_span(struct tm_exporter *e, const struct tm_derived_row *
     if (st == TM_OK)
         st = tm_exporter_time(e, row->end_ps, &event->whole_end_ps);
     event->marks |= tm_out_cuts_of(event);
+    if (row->sort == TM_DERIVED_FINDING || row->sort == TM_DERIVED_FACTS)
+        event->marks |= TM_OUT_PUBLIC;
     return st == TM_OK ? tm_exporter_add_span(e, &span) : st;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/redact.h"
 #include "stages/output/rows/out_rows_private.h"
 
 enum { NAME_MOST = 4096 };
@@ -162,7 +163,7 @@ static tm_status rank_processes(struct tm_out_rows *r, struct tm_sorter *places,
 /* "/device:GPU:0 \u00b7 host0": viewers shorten a long name in its middle, and names of hosts often begin alike. */
 static tm_status name_process(struct tm_out_rows *r, tm_strid *name)
 {
-    char full[NAME_MOST + sizeof(TM_OF) + sizeof(r->trace->host_name)];
+    char full[NAME_MOST + sizeof(TM_OF) + sizeof(r->trace->host_name)], host[sizeof(r->trace->host_name)];
     size_t length;
     const char *text;
     tm_status st;
@@ -173,7 +174,10 @@ static tm_status name_process(struct tm_out_rows *r, tm_strid *name)
     if (st != TM_OK)
         return st;
     memcpy(full, text, length);
-    length += (size_t)snprintf(full + length, sizeof(full) - length, "%s%s", length ? TM_OF : "", r->trace->host_name);
+    st = tm_redact_host(r->run->redactor, host, sizeof(host), r->trace->host_name);
+    if (st != TM_OK)
+        return st;
+    length += (size_t)snprintf(full + length, sizeof(full) - length, "%s%s", length ? TM_OF : "", host);
     return tm_names_put(r->names, full, length, name);
 }
 

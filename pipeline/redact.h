@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_REDACT_H
+#define TM_REDACT_H
+
+#include <stdbool.h>
+
+#include "pipeline/keyed_hash.h"
+#include "pipeline/names.h"
+
+/* Pseudonyms for names: what is written for people outside has these in place of words that somebody chose.
+ *
+ * A text is cut at everything that is no letter and no digit; what lies between stays or becomes a pseudonym, by itself
+ * alone and always the same, so that equal names stay equal everywhere, and the form of a name stays: "layer_3/attention"
+ * becomes "kq7bz4mw_3/rx2gd8kt".  Hosts and paths are told apart by who asks.  What stays:
+ *     words that belong to everybody (public_words.h), also joined as in cudaLaunchKernel, tilesize128x64, f32
+ *     single letters, and numbers of up to 4 digits; longer ones where a shape or an instruction has them: "[131072,8]",
+ *     "fusion.12345"; but no four numbers that may be an address of the internet
+ * A pseudonym is a keyed hash of the word in small letters, which needs the key to be checked or made: 8 letters and
+ * digits, without vowels so that it is never a word, in the case of the word.
+ * Memory: the words that were seen, which spill, and two buffers, all in the account `names`. */
+struct tm_redactor;
+
+enum {
+    TM_REDACT_TEXT_MOST = 32 << 10,  /* longer texts are cut there */
+    TM_REDACT_WORD_MOST = 256,       /* longer words are taken in pieces */
+    TM_PSEUDONYM_BYTES = 8,
+};
+
+/* in:     memory_bytes  for the words
+ * errors: NULL, with the error in run->error */
+struct tm_redactor *tm_redactor_new(struct tm_run *run, size_t memory_bytes) TM_MUST_USE;
+void tm_redactor_free(struct tm_redactor *redactor); /* tolerates NULL */
+
+/* A key from elsewhere; or, where there is none yet, one out of what tells the input from all others: the fingerprints
+ * of its files, in their order, then made_of.  The same input has the same key. */
+void tm_redactor_set_key(struct tm_redactor *redactor, struct tm_secret_key key);
+void tm_redactor_add_fingerprint(struct tm_redactor *redactor, const char *fingerprint);
+void tm_redactor_make_key(struct tm_redactor *redactor);
+bool tm_redactor_has_key(const struct tm_redactor *redactor);
+struct tm_secret_key tm_redactor_key(const struct tm_redactor *redactor);
+
+/* A text without names.
+ * in:     text  any bytes
+ * out:    *out  valid UTF-8, NUL-terminated, *out_length bytes; good until the next call */
+tm_status tm_redact(struct tm_redactor *redactor, const char *text, size_t length, const char **out,
+                    size_t *out_length) TM_MUST_USE;
+/* The same into a text of so many bytes, which may be `text`; what does not fit is cut.
+ * in: redactor  NULL: a copy */
+tm_status tm_redact_into(struct tm_redactor *redactor, char *to, size_t bytes, const char *text) TM_MUST_USE;
+
+/* The name of a host, whole, whatever words it is made of: "host-kq7bz4mw"; and of a device of one: the host before the
+ * slash of "vm/gpu:0", which tm_redact knows by itself.  What came out of this stays as it is in later texts. */
+tm_status tm_redact_host(struct tm_redactor *redactor, char *to, size_t bytes, const char *host) TM_MUST_USE;
+/* A path: of its words nobody's stay, but for its endings. */
+tm_status tm_redact_path(struct tm_redactor *redactor, const char *path, size_t length, const char **out,
+                         size_t *out_length) TM_MUST_USE;
+
+/* The words that have pseudonyms: for the list of them.  A word may come twice. */
+struct tm_names *tm_redactor_words(struct tm_redactor *redactor);
+/* in: word  as it was seen; out: pseudonym  TM_PSEUDONYM_BYTES, without a NUL */
+void tm_pseudonym(const struct tm_redactor *redactor, const char *word, size_t length, char *pseudonym);
+
+#endif

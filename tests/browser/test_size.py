@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How large a page gets at most: every table that a profile can fill is full, with long names of their own.  How long
+it takes to open is measured, not asserted: make bench BENCH='--only page'."""
+
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import full_profile  # noqa: E402
+from devtools import BROWSER, Browser  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import Scratch, run  # noqa: E402
+
+PAGE_BYTES = 5 << 20
+ROWS_MOST = 500
+FULL = ("table-kernels", "table-ops", "table-host-functions")  # ids of tables that have as many rows as a page shows
+NAMES = {"names": "", "long names": "<&\"" * 700}  # what stands behind each name
+ELEMENTS_MOST = 100_000  # of a page that a browser still opens in a second
+
+
+def rows_by_table(text):
+    """id of a table: rows of its body"""
+    parts = re.split(r'<figure class="table[^"]*" id="([^"]*)">', text)
+    bodies = [re.search(r"<tbody>(.*?)</tbody>", part, re.DOTALL) for part in parts[2::2]]
+    return {id: body.group(1).count("<tr") for id, body in zip(parts[1::2], bodies) if body}
+
+
+def check_size(tap, folder, what, more):
+    """out: path of the page; None where there is none"""
+    source = folder / f"{what}.xplane.pb"
+    source.write_bytes(full_profile.make(more=more).encode())
+    result = run("report", source, "-o", folder / what, "--format", "html")
+    path = folder / what / "report.html"
+    if not tap.ok(result.status == 0 and path.exists(), f"{what}: a page is written", result):
+        return None
+    rows = rows_by_table(path.read_text(encoding="utf-8"))
+    tap.ok(all(rows.get(id) == ROWS_MOST for id in FULL), f"{what}: tables are full", rows)
+    tap.ok(max(rows.values(), default=0) <= ROWS_MOST, f"{what}: no table has more rows than a page shows", rows)
+    tap.ok(path.stat().st_size < PAGE_BYTES, f"{what}: the page is under 5 MB", path.stat().st_size, rows)
+    return path
+
+
+def main():
+    tap = Tap()
+    with Scratch() as folder:
+        paths = [path for what, more in NAMES.items() if (path := check_size(tap, folder, what, more))]
+        if BROWSER is None:
+            tap.skip("a full page in a browser", "no chromium")
+            tap.done()
+        with Browser(folder) as browser, browser.open_page() as page:
+            for path in paths:
+                page.load(path)
+                elements = page.js("document.querySelectorAll('*').length")
+                tap.ok(elements < ELEMENTS_MOST, "a full page has few enough elements", elements)
+                tap.ok(not page.said and page.requests == [path.as_uri()], "a full page opens as it should", *page.said)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

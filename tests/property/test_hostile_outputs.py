@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Texts that mean harm, in one text field of every input after the other, in what a report writes beside its page:
+nothing for a terminal to obey in the text, no table left and no markup begun in Markdown, no formula and no shifted
+column in CSV, a PDF whose text can be read, strict JSON."""
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import hostile_fields as fields  # noqa: E402
+import hostile_texts as texts  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import Scratch, run  # noqa: E402
+
+FIELDS_SHOWN = 40  # at least so many fields reach the text, or the test looks at nothing
+WIDTH = 100        # columns of report.txt
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+# What Markdown takes for more than text, outside of code: an element, a comment, a picture, a link to somewhere.
+OWN = re.compile(r"</?details>|<summary>[A-Za-z ]+</summary>")  # lines of the report itself
+RAW = re.compile(r"(?<!\\)<[A-Za-z/!?]|(?<!\\)!\[|(?<!\\)\]\((?!#)|(?<!\\)\]:|javascript:window[^`]*\)")
+
+
+def signs_wrong(name, data):
+    """Bytes that are no UTF-8, and signs that a terminal obeys or that hide text."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return [f"{name}: {error}"]
+    return [f"{name}: {sign!r} at {text.index(sign)}" for sign in sorted(set(text) & texts.FORBIDDEN)]
+
+
+def check_text(folder):
+    path = folder / "report.txt"
+    wrong = signs_wrong("text", path.read_bytes())
+    wide = [line for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if len(line) > WIDTH]
+    return wrong + [f"text: {len(line)} columns: {line[:60]}" for line in wide[:2] if texts.TOKEN in line]
+
+
+# --- Markdown -------------------------------------------------------------------------------------------------
+
+def without_code(line):
+    """The line with its code spans blank: a run of backticks up to the next run of the same length."""
+    out, at = [], 0
+    for span in re.finditer(r"(?<![`\\])(`+)(?!`)(.*?)(?<!`)\1(?!`)", line):
+        out += [line[at:span.start()], " " * len(span.group(0))]
+        at = span.end()
+    return "".join(out) + line[at:]
+
+
+def cells_of(line):
+    """How many cells a row has: bars inside of code count too, unless they are escaped."""
+    return len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) - 1
+
+
+def check_markdown(folder):
+    data = (folder / "report.md").read_bytes()
+    wrong, fence, columns = signs_wrong("markdown", data), None, None
+    headings = 0
+    for line in data.decode("utf-8", "replace").split("\n"):
+        mark = FENCE.match(line)
+        if fence:
+            fence = None if mark and mark.group(1).startswith(fence) and line.strip() == mark.group(1) else fence
+            continue
+        if mark:
+            fence = mark.group(1)
+            continue
+        headings += line.startswith("#") and texts.TOKEN in line
+        if line.startswith("|"):
+            columns = columns or cells_of(line)
+            if cells_of(line) != columns:
+                wrong.append(f"markdown: a row of {cells_of(line)} cells in a table of {columns}: {line[:80]}")
+        else:
+            columns = None
+        raw = None if OWN.fullmatch(line) else RAW.search(without_code(line))
+        if raw:
+            wrong.append(f"markdown: raw {line[max(raw.start() - 20, 0):raw.start() + 40]!r}")
+        if re.match(r"\s*(Heading|bold|item|quote|\d+\. one)", line):
+            wrong.append(f"markdown: a line of a name begins a line: {line[:60]!r}")
+    return wrong + (["markdown: a fence stays open"] if fence else [])
+
+
+# --- the others -----------------------------------------------------------------------------------------------
+
+def is_formula(field):
+    return bool(re.match(r"[=+\-@\t\r]", field)) and not NUMBER.fullmatch(field)
+
+
+def check_csv(folder):
+    wrong = []
+    for path in sorted((folder / "csv").glob("*.csv")):
+        data = path.read_bytes()
+        wrong += [f"csv: {path.name}: NUL"] if b"\0" in data else []
+        try:
+            lines = list(csv.reader(io.StringIO(data.decode("utf-8"), newline=""), strict=True))
+        except (UnicodeDecodeError, csv.Error) as error:
+            wrong.append(f"csv: {path.name}: {error}")
+            continue
+        if len({len(line) for line in lines}) > 1:
+            wrong.append(f"csv: {path.name}: lines of {sorted({len(line) for line in lines})} columns")
+        bad = [field for line in lines for field in line if is_formula(field)]
+        wrong += [f"csv: {path.name}: formula {field[:40]!r}" for field in bad[:2]]
+    return wrong
+
+
+def check_json(folder):
+    def refuse(text):
+        raise ValueError(f"{text} is no JSON")
+
+    try:
+        text = (folder / "summary.json").read_bytes().decode("utf-8")
+        json.loads(text, parse_constant=refuse)
+        json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8")  # no lone half of a pair
+    except (UnicodeError, ValueError) as error:
+        return [f"json: {error}"]
+    return []
+
+
+def check_collapsed(folder):
+    path = folder / "scopes.collapsed"
+    if not path.exists():
+        return []
+    bad = [line for line in path.read_bytes().split(b"\n")[:-1] if not re.fullmatch(rb"[^\x00-\x1f]+ \d+", line)]
+    return [f"collapsed: {line[:60]!r}" for line in bad[:2]] + signs_wrong("collapsed", path.read_bytes())
+
+
+def check_pdf(folder):
+    path = folder / "report.pdf"
+    if not path.exists() or not shutil.which("pdftotext"):
+        return []
+    done = subprocess.run(["pdftotext", "-layout", str(path), "-"], capture_output=True, check=False)
+    text = done.stdout.decode("utf-8", "replace").replace("\f", "\n")
+    wrong = [] if done.returncode == 0 and "tracemill" in text else [f"pdf: no text: {done.stderr[:100]!r}"]
+    return wrong + [f"pdf: {sign!r}" for sign in sorted(set(text) & texts.FORBIDDEN)]
+
+
+CHECKS = {"text": check_text, "markdown": check_markdown, "csv": check_csv, "json": check_json,
+          "collapsed": check_collapsed, "pdf": check_pdf}
+QUICK = [name for name in CHECKS if name != "pdf"]
+
+
+class Outputs:
+    def __init__(self, tap, folder):
+        self.tap, self.folder = tap, folder
+        self.shown = 0
+
+    def wrong_with(self, what, source, formats, *options):
+        out = self.folder / "out"
+        shutil.rmtree(out, ignore_errors=True)
+        result = run("report", source, "-o", out, "--format", ",".join(formats), *options)
+        wrong = [f"the terminal: {word}" for word in signs_wrong("stderr", result.raw_err) + signs_wrong("stdout", result.raw_out)]
+        if result.crashed or result.status not in (0, 3, 4):
+            self.tap.ok(False, f"{what}: a report is written", result)
+        if not (out / "report.txt").exists():
+            return wrong
+        self.shown += texts.TOKEN.encode() in (out / "report.txt").read_bytes()
+        return wrong + [word for name in formats for word in CHECKS[name](out)]
+
+    def all(self, how, suffix, inputs, formats=QUICK):
+        bad = []
+        for field, data in inputs:
+            source = self.folder / f"input{suffix}"
+            source.write_bytes(data)
+            bad += [f"{field}: {word}" for word in self.wrong_with(f"{how}, {field}", source, formats)]
+        self.tap.ok(not bad, f"{how} in every field of {suffix}", *bad[:12])
+
+    def one(self, what, suffix, data, *options):
+        source = self.folder / f"input{suffix}"
+        source.write_bytes(data)
+        wrong = self.wrong_with(what, source, list(CHECKS), *options)
+        self.tap.ok(not wrong, what, *wrong[:12])
+
+
+def check_fields(outputs):
+    changes = {"markdown": lambda old: old + texts.MARKDOWN, "markup": lambda old: texts.MARKUP + old,
+               "controls": lambda old: old + texts.CONTROLS}
+    for how, change in changes.items():
+        outputs.all(how, ".xplane.pb", fields.spaces(change))
+        outputs.all(how, ".json", fields.chrome_jsons(change))
+        outputs.all(how, ".prof", fields.memory_profiles(change))
+
+
+def check_all_at_once(outputs):
+    """Also in the PDF."""
+    changes = {"markdown": texts.MARKDOWN, "markup": texts.MARKUP, "controls": texts.CONTROLS, "long names": texts.LONG,
+               **{f"formula {i}": text for i, text in enumerate(texts.FORMULAS)}}
+    for how, text in changes.items():
+        outputs.one(f"{how} in many fields", ".xplane.pb", fields.full_space(lambda old, new=text: new + old))
+
+
+def check_options(outputs):
+    plain = fields.space_bytes(fields.base_space())
+    for option in ("--title", "--note"):
+        for how, text in {"markdown": texts.MARKDOWN, "markup": texts.MARKUP, "controls": texts.CONTROLS.replace(b"\0", b""),
+                          "a formula": texts.FORMULAS[0]}.items():
+            outputs.one(f"{how} as {option}", ".xplane.pb", plain, option, text.decode("utf-8", "surrogateescape"))
+
+
+def main():
+    tap = Tap()
+    with Scratch() as folder:
+        outputs = Outputs(tap, folder)
+        check_fields(outputs)
+        tap.ok(outputs.shown >= FIELDS_SHOWN, "many of the fields are in the text", outputs.shown)
+        check_all_at_once(outputs)
+        check_options(outputs)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
