@@ -124,7 +124,8 @@ def static(tap, name, text):
 
 def exact(tap, name, text, summary):
     """Tables hold the summary's own numbers."""
-    for table_id, title, key in (("kernels", "Total", "total_ps"), ("kernels", "Count", "count"), ("ops", "Self time", "self_ps")):
+    columns = (("kernels", "Total", "total_ps"), ("kernels", "Count", "count"), ("ops", "Self time", "self_ps"))
+    for table_id, title, key in columns:
         if f'id="table-{table_id}"' not in text:
             continue
         table = Table(table_id)
