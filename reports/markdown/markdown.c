@@ -8,6 +8,7 @@
 
 #include "reports/content/fill_sheet.h"
 #include "reports/content/front.h"
+#include "reports/format/mark_signs.h"
 #include "reports/markdown/mdw.h"
 
 enum {
@@ -162,10 +163,25 @@ static void say_left_out(struct markdown *m, const char *title)
     (void)snprintf(m->left_out + used, sizeof(m->left_out) - used, "%s%s", used ? ", " : "", title);
 }
 
+/* What losses of the input touch the section. */
+static void put_marks(struct markdown *m, const char *key)
+{
+    const struct tm_value *marks = tm_path(m->summary, "coverage.marks");
+
+    for (size_t i = 0; i < tm_length(marks) && i < TM_MARKS_SHOWN; i++) {
+        if (!tm_mark_is_of_section(tm_at(marks, i), key))
+            continue;
+        tm_mdw_raw(&m->w, "**note**: ");
+        put_paragraph(m, TM_TONE_QUIET, tm_text(tm_get(tm_at(marks, i), "text")));
+    }
+}
+
 static void end_section(void *to, const struct tm_section *section)
 {
     struct markdown *m = to;
 
+    if (section->key)
+        put_marks(m, section->key);
     if (m->has_fold || !m->is_findings)
         tm_mdw_raw(&m->w, "</details>\n\n");
     m->has_fold = false;
@@ -312,6 +328,7 @@ static void put_front_facts(struct markdown *m)
 
 static void put_kpi(struct markdown *m, size_t index)
 {
+    char sign[TM_SIGN_BYTES];
     struct tm_kpi kpi;
 
     tm_kpi_at(&kpi, m->summary, index);
@@ -329,6 +346,8 @@ static void put_kpi(struct markdown *m, size_t index)
     tm_mdw_prose(&m->w, kpi.good, true);
     tm_mdw_raw(&m->w, " | ");
     tm_mdw_prose(&m->w, kpi.why, true);
+    if (*tm_sign_of_kpi(sign, m->summary, kpi.kpi))
+        tm_mdw_raw(&m->w, *kpi.why ? "; touched by losses of the input" : "touched by losses of the input");
     tm_mdw_raw(&m->w, " |\n");
 }
 
