@@ -99,7 +99,8 @@ static void put_class(struct writer *out, const struct tm_cell *cell, size_t row
     if (shown == 0 && out->table->depth)
         (void)snprintf(class_name, sizeof(class_name), "tree d%d", tm_table_depth(out->table, row));
     else
-        (void)snprintf(class_name, sizeof(class_name), "%s%s", class_of(cell->kind), tm_cell_is_empty(cell) ? " none" : "");
+        (void)snprintf(class_name, sizeof(class_name), "%s%s", class_of(cell->kind),
+                       tm_cell_is_empty(cell) ? " none" : "");
     tm_htmlw_attr(out->w, "class", class_name);
 }
 

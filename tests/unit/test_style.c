@@ -47,8 +47,8 @@ static uint32_t mixed(const char *before, const char *tone, enum theme theme)
 
     if (!at)
         fail_msg("the style sheet lacks: %s", before);
-    assert_int_equal(3, sscanf(at + strlen(before), "color-mix(in srgb, var(--%31[a-z-]) %d%%, var(--%31[a-z-]))", first,
-                               &pct, second));
+    assert_int_equal(3, sscanf(at + strlen(before), "color-mix(in srgb, var(--%31[a-z-]) %d%%, var(--%31[a-z-]))",
+                               first, &pct, second));
     return mix(colour_named(strcmp(first, "tone") == 0 ? tone : first + 2, theme), colour_named(second + 2, theme),
                pct);
 }
