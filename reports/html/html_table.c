@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reports/content/terms.h"
 #include "reports/html/html_page.h"
 #include "reports/html/html_words.h"
 
@@ -36,40 +35,6 @@ static const char *class_of(enum tm_cell_kind kind)
            is_name(kind)            ? "id" :
            kind == TM_CELL_PROSE    ? "prose" :
                                       "word";
-}
-
-/* --- ids of rows --- */
-
-static const char *text_of(const struct tm_cell *cell)
-{
-    return cell->from == TM_FROM_TEXT ? cell->text : cell->from == TM_FROM_VALUE ? tm_text(cell->value) : "";
-}
-
-/* A row that holds the very text of a term or of a key figure's definition is where links to it lead. */
-static void put_row_id(struct writer *out, const char *text)
-{
-    struct tm_kpi kpi;
-
-    for (size_t i = 0; i < tm_term_count; i++)
-        if (tm_terms[i].text == text)
-            tm_page_id(out->page, "term", (int)i);
-    for (size_t i = 0; i < tm_kpi_count(out->page->summary); i++) {
-        tm_kpi_at(&kpi, out->page->summary, i);
-        if (kpi.definition == text)
-            tm_page_id(out->page, "definition", (int)i);
-    }
-}
-
-static void put_row_ids(struct writer *out, size_t row)
-{
-    if (!out->page->section || strcmp(out->page->section->id, "definitions") != 0)
-        return;
-    for (size_t i = 0; i < out->layout.columns; i++) {
-        const struct tm_cell cell = tm_table_cell(out->table, row, out->layout.column[i]);
-
-        if (*text_of(&cell))
-            put_row_id(out, text_of(&cell));
-    }
 }
 
 /* --- cells --- */
@@ -143,7 +108,8 @@ static void put_body(struct writer *out)
     tm_htmlw_open(out->w, "tbody");
     for (size_t r = 0; r < out->layout.rows; r++) {
         tm_htmlw_open(out->w, "tr");
-        put_row_ids(out, r);
+        if (out->table->anchor)
+            tm_page_id(out->page, out->table->anchor, out->table->anchors ? out->table->anchors[r] : (int)r);
         for (size_t i = 0; i < out->layout.columns; i++)
             put_cell(out, r, i);
         tm_htmlw_close_line(out->w);
