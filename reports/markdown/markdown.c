@@ -347,7 +347,7 @@ static void put_kpi(struct markdown *m, size_t index)
     tm_mdw_raw(&m->w, " | ");
     tm_mdw_prose(&m->w, kpi.why, true);
     if (*tm_sign_of_kpi(sign, m->summary, kpi.kpi))
-        tm_mdw_raw(&m->w, *kpi.why ? "; touched by losses of the input" : "touched by losses of the input");
+        tm_mdw_raw(&m->w, *kpi.why ? "; affected by losses of the input" : "affected by losses of the input");
     tm_mdw_raw(&m->w, " |\n");
 }
 
