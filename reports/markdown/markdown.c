@@ -357,7 +357,8 @@ static void put_kpis(struct markdown *m)
 
     if (count == 0)
         return;
-    tm_mdw_raw(&m->w, "## Key figures\n\n| Figure | Value | Band | Good | Remark |\n| --- | ---: | --- | --- | --- |\n");
+    tm_mdw_raw(&m->w, "## Key figures\n\n| Figure | Value | Band | Good | Remark |\n"
+                      "| --- | ---: | --- | --- | --- |\n");
     for (size_t i = 0; i < count; i++)
         put_kpi(m, i);
     tm_mdw_raw(&m->w, "\n");
