@@ -51,7 +51,8 @@ tm_status tm_redact_into(struct tm_redactor *redactor, char *to, size_t bytes, c
 /* The name of a host, whole, whatever words it is made of: "host-kq7bz4mw"; and of a device of one: the host before the
  * slash of "vm/gpu:0", which tm_redact knows by itself.  What came out of this stays as it is in later texts. */
 tm_status tm_redact_host(struct tm_redactor *redactor, char *to, size_t bytes, const char *host) TM_MUST_USE;
-/* A path: of its words nobody's stay, but for its endings. */
+/* A path: of its words nobody's stay, but for its endings, and what lies in a library of Python.  An absolute path
+ * inside of a text tm_redact knows by itself. */
 tm_status tm_redact_path(struct tm_redactor *redactor, const char *path, size_t length, const char **out,
                          size_t *out_length) TM_MUST_USE;
 

@@ -74,6 +74,7 @@ static void say_kept(const struct tm_content *content, const struct tm_value *al
 struct holders {
     struct tm_cell cell[HOLDERS_MOST][HOLDER_COLUMNS];
     size_t count;
+    bool are_named; /* the op or the shape of one is known */
 };
 
 static void add_holders(struct holders *holders, const struct tm_value *allocator, size_t most)
@@ -90,10 +91,11 @@ static void add_holders(struct holders *holders, const struct tm_value *allocato
         cell[3] = tm_cell_of_value(TM_CELL_NAME, tm_get(row, "shape"));
         cell[4] = tm_cell_of_value(TM_CELL_BYTES, tm_get(row, "bytes"));
         cell[5] = tm_cell_of_value(TM_CELL_WORD, tm_get(row, "address"));
+        holders->are_named |= !tm_cell_is_empty(&cell[2]) || !tm_cell_is_empty(&cell[3]);
     }
 }
 
-/* The largest few of each allocator. */
+/* The largest few of each allocator; sizes alone are nothing for paper. */
 static void say_holders(const struct tm_content *content, const struct tm_value *allocators)
 {
     static const struct tm_column columns[HOLDER_COLUMNS] = {
@@ -110,6 +112,8 @@ static void say_holders(const struct tm_content *content, const struct tm_value 
 
     for (size_t i = 0; i < n; i++)
         add_holders(&holders, tm_at(allocators, i), share < HOLDERS_LEAST ? HOLDERS_LEAST : share);
+    if (content->medium->room.is_paper && !holders.are_named)
+        return;
     tm_say_table(content, &(struct tm_table){ .id = "memory-holders",
                                               .caption = "Largest buffers at the peak of each allocator",
                                               TM_COLUMNS(columns),

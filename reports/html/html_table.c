@@ -86,23 +86,37 @@ static void put_shown(struct writer *out, const struct tm_cell *cell, size_t cha
         tm_page_text(out->page, tm_cell_shown(cell, out->page->summary, text));
 }
 
+/* The first column has more room for names, most of all where there are few others. */
+static size_t name_chars(const struct writer *out, size_t shown)
+{
+    return shown > 0 ? TM_NAME_NARROW : out->layout.columns <= FEW_COLUMNS ? TM_NAME_WIDE : TM_NAME_CHARS;
+}
+
+static void put_class(struct writer *out, const struct tm_cell *cell, size_t row, size_t shown)
+{
+    char class_name[CLASS_BYTES];
+
+    if (shown == 0 && out->table->depth)
+        (void)snprintf(class_name, sizeof(class_name), "tree d%d", tm_table_depth(out->table, row));
+    else
+        (void)snprintf(class_name, sizeof(class_name), "%s%s", class_of(cell->kind),
+                       tm_cell_is_empty(cell) ? " none" : "");
+    tm_htmlw_attr(out->w, "class", class_name);
+}
+
 static void put_cell(struct writer *out, size_t row, size_t shown)
 {
     const struct tm_cell cell = tm_table_cell(out->table, row, out->layout.column[shown]);
-    const bool is_header = shown == 0 && !tm_kind_is_number(cell.kind), is_empty = tm_cell_is_empty(&cell);
-    char class_name[CLASS_BYTES], exact[TM_FORMAT_BYTES];
+    const bool is_number = tm_kind_is_number(cell.kind), is_header = shown == 0 && !is_number;
+    char exact[TM_FORMAT_BYTES];
 
     tm_htmlw_open(out->w, is_header ? "th" : "td");
     if (is_header)
         tm_htmlw_attr(out->w, "scope", "row");
-    if (shown == 0 && out->table->depth)
-        (void)snprintf(class_name, sizeof(class_name), "tree d%d", tm_table_depth(out->table, row));
-    else
-        (void)snprintf(class_name, sizeof(class_name), "%s%s", class_of(cell.kind), is_empty ? " none" : "");
-    tm_htmlw_attr(out->w, "class", class_name);
-    if (tm_kind_is_number(cell.kind) && !is_empty)
+    put_class(out, &cell, row, shown);
+    if (is_number && !tm_cell_is_empty(&cell))
         tm_htmlw_attr(out->w, "data-v", tm_cell_exact(&cell, exact));
-    put_shown(out, &cell, shown > 0 ? TM_NAME_NARROW : out->layout.columns <= FEW_COLUMNS ? TM_NAME_WIDE : TM_NAME_CHARS);
+    put_shown(out, &cell, name_chars(out, shown));
     tm_htmlw_close(out->w);
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "reports/content/say.h"
 #include "tests/support/sample_summary.h"
 #include "tests/support/schema_sample.h"
 #include "tests/support/test_run.h"
@@ -297,6 +298,74 @@ static void an_empty_summary_is_no_harm(void **state)
     say(&book, NULL, false);
 }
 
+/* --- trees --- */
+
+enum { TREE_ROWS = 600 };
+
+struct tree {
+    struct tm_room room;
+    size_t rows;
+    int64_t left_out, least; /* least time of a row that is shown */
+    const struct tm_value *summary;
+};
+
+static void take_tree(void *to, const struct tm_table *table)
+{
+    struct tree *tree = to;
+    struct tm_layout layout;
+
+    if (strcmp(table->id, "scopes") != 0)
+        return;
+    tm_table_lay_out(&layout, table, tree->summary, &tree->room);
+    tree->rows = layout.rows;
+    tree->left_out = layout.rows_left_out;
+    tree->least = INT64_MAX;
+    for (size_t r = 0; r < layout.rows; r++) {
+        const int64_t total = tm_int(tm_table_cell(table, r, 2).value);
+
+        assert_int_equal(tm_table_depth(table, r), total % 2 ? 1 : 0);
+        tree->least = total < tree->least ? total : tree->least;
+    }
+}
+
+static void assert_tree(const struct tm_value *summary, struct tm_room room, size_t rows, int64_t least)
+{
+    const struct tm_medium to = { .room = room, .table = take_tree };
+    struct tree tree = { .room = room, .summary = summary };
+
+    tm_scopes_section.say(&(struct tm_content){ .summary = summary, .medium = &to, .to = &tree });
+    assert_int_equal(tree.rows, rows);
+    assert_int_equal(tree.left_out, TREE_ROWS - rows);
+    assert_int_equal(tree.least, least);
+}
+
+/* Times 1 to 600 in a mixed order: those with most are shown. */
+static void of_a_tree_the_rows_with_most_are_shown(void **state)
+{
+    struct tm_run run;
+    struct tm_doc *doc;
+    struct tm_value *rows;
+
+    (void)state;
+    test_run_init(&run);
+    doc = tm_doc_new(&run);
+    assert_non_null(doc);
+    rows = tm_add_array(tm_add_object(tm_doc_root(doc), "scopes"), "rows");
+    for (int i = 0; i < TREE_ROWS; i++) {
+        struct tm_value *row = tm_add_object(rows, NULL);
+        const int total = 1 + i * 7 % TREE_ROWS;
+
+        tm_add_string(row, "name", "scope");
+        tm_add_int(row, "depth", total % 2);
+        tm_add_int(row, "total_ps", total);
+    }
+    assert_tree(tm_doc_root(doc), (struct tm_room){ .is_paper = true, .rows = 500 }, 30, 571);
+    assert_tree(tm_doc_root(doc), (struct tm_room){ .rows = 500 }, 500, 101);
+    assert_tree(tm_doc_root(doc), (struct tm_room){ .rows = SIZE_MAX }, 600, 1);
+    tm_doc_free(doc);
+    assert_ledger_is_even(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +374,7 @@ int main(void)
         cmocka_unit_test(columns_are_members_of_a_summary),
         cmocka_unit_test(nulls_at_any_depth_are_no_harm),
         cmocka_unit_test(an_empty_summary_is_no_harm),
+        cmocka_unit_test(of_a_tree_the_rows_with_most_are_shown),
     };
 
     return cmocka_run_group_tests_name("content_sections", tests, NULL, NULL);

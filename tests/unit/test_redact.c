@@ -49,7 +49,7 @@ static void public_words_stay(void **state)
         "bf16[8,128]", "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3", "/device:GPU:0", "/host:CPU",
         "jit(transpose(jvp(while)))/body/dot_general", "x", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
         "void at::native::vectorized_elementwise_kernel<4, (anonymous namespace)>", "0.4.35", "132,1,1",
-        "2026_11_20_20_37_30", "1.2.3.4.5", "Params<4096ul>", "128x64x1", "queue depth \xc2\xb7 x", "p0", "H2D", "$queue.py:154 get", "where JAX stops writing",
+        "2026_11_20_20_37_30", "1.2.3.4.5", "Params<4096ul>", "128x64x1", "queue depth \xc2\xb7 x", "p0", "H2D", "$queue.py:154 get", "/usr/lib/python3.11/threading.py:33 wait", "jit(f)/transpose", "x: /host:CPU", "where JAX stops writing",
     };
     struct tm_run run;
 
@@ -91,6 +91,7 @@ static void other_words_go(void **state)
         { "fusedZsecretKernel", "ecret" }, { "ZSECRET", "SECRET" }, { "user_48210233", "48210233" },
         { "10.12.0.7", "12" }, { "ip-10-12-0-77.x", "77" }, { "deadbeef01", "beef" }, { "7f3ab2c9", "7f3a" },
         { "u1234", "1234" }, { "/home/alice/train.py:12", "alice" }, { "/home/alice/train.py:12", "home" },
+        { "/home/alice/train.py:12", "train" }, { "load file:///train/model", "model" }, { "--dir=/train/model", "train" },
         { "caf\xc3\xa9", "\xc3\xa9" }, { "\xff\xfe" "zsecret", "zsecret" },
         { "a\xe2\x80\xae" "zsecret", "zsecret" }, { "param_zsecret.1", "zsecret" }, { "1secret", "secret" },
     };

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What sections say with: facts, tables beside charts, what is missing, the rows with most of a figure. */
+#include "reports/content/say.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "reports/content/pick.h"
+#include "tests/support/summary_json.h"
+#include "tests/support/test_run.h"
+
+/* A medium that writes down what it is told. */
+struct notes {
+    char text[4096];
+    size_t used;
+};
+
+static void TM_PRINTF(2, 3) note(struct notes *notes, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    notes->used +=
+        (size_t)vsnprintf(notes->text + notes->used, sizeof(notes->text) - notes->used, format, list);
+    va_end(list);
+    assert_true(notes->used < sizeof(notes->text));
+}
+
+static void take_paragraph(void *to, enum tm_tone tone, const char *text)
+{
+    note(to, "%s%s\n", tone == TM_TONE_QUIET ? "quiet: " : "", text);
+}
+
+static void take_table(void *to, const struct tm_table *table)
+{
+    note(to, "table %s: %zu rows\n", table->id, tm_table_rows(table));
+}
+
+static void take_facts(void *to, const struct tm_table *facts)
+{
+    note(to, "facts %s:", facts->id);
+    for (size_t i = 0; i < facts->columns; i++) {
+        const struct tm_cell cell = tm_table_cell(facts, 0, i);
+        char text[TM_FORMAT_BYTES];
+
+        note(to, " %s=%s;", facts->column[i].title,
+             tm_cell_is_empty(&cell) ? tm_why(cell.value) : tm_cell_shown(&cell, NULL, text));
+    }
+    note(to, "\n");
+}
+
+struct bench {
+    struct tm_run run;
+    struct tm_doc *doc;
+    struct notes notes;
+    struct tm_medium medium;
+    struct tm_content content;
+};
+
+static void begin(struct bench *b, const char *json)
+{
+    *b = (struct bench){ .medium = { .room = { .rows = 500 }, .paragraph = take_paragraph, .table = take_table,
+                                     .facts = take_facts } };
+    test_run_init(&b->run);
+    b->doc = tm_doc_new(&b->run);
+    assert_non_null(b->doc);
+    test_summary_load(tm_doc_root(b->doc), json);
+    b->content = (struct tm_content){ .summary = tm_doc_root(b->doc), .medium = &b->medium, .to = &b->notes };
+}
+
+static void end(struct bench *b, const char *expected)
+{
+    assert_string_equal(b->notes.text, expected);
+    tm_doc_free(b->doc);
+    assert_ledger_is_even(&b->run);
+}
+
+static void nulls_of_one_reason_are_one_sentence(void **state)
+{
+    static const char *const parts[][2] = { { "a", "A" }, { "b", "B" }, { "c", "C" }, { "d", "D" }, { "e", "E" } };
+    struct bench b;
+
+    (void)state;
+    begin(&b, "{'a':null,'b':null,'c':{'x':1},'d':null,'why':{'a':'no device','b':'no device','d':'no host'}}");
+    tm_say_nulls(&b.content, b.content.summary, parts, 5);
+    end(&b, "quiet: Not recorded (no device): A, B.\nquiet: Not recorded (no host): D.\n");
+}
+
+static void what_nobody_gave_a_reason_for_is_not_said(void **state)
+{
+    static const char *const parts[][2] = { { "a", "A" }, { "b", "B" } };
+    struct bench b;
+
+    (void)state;
+    begin(&b, "{'a':null}");
+    tm_say_nulls(&b.content, b.content.summary, parts, 2);
+    tm_say_nulls(&b.content, NULL, parts, 2);
+    end(&b, "");
+}
+
+static void a_missing_value_is_said_with_its_reason(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    begin(&b, "{'a':null,'b':null,'c':0,'why':{'a':'no device'}}");
+    assert_true(tm_say_missing(&b.content, tm_of(&b.content, "a"), "A"));
+    assert_true(tm_say_missing(&b.content, tm_of(&b.content, "b"), "B"));
+    assert_true(tm_say_missing(&b.content, tm_of(&b.content, "not there"), "N"));
+    assert_false(tm_say_missing(&b.content, tm_of(&b.content, "c"), "C"));
+    end(&b, "A: not recorded (no device).\nB: not recorded.\nN: not recorded.\n");
+}
+
+static void facts_are_what_is_there(void **state)
+{
+    static const struct tm_column columns[] = {
+        { "Count", "x.count", TM_CELL_COUNT }, { "Wide", "x.count", TM_CELL_COUNT | TM_WIDE },
+        { "Null", "x.none", TM_CELL_TIME },    { "Absent", "x.absent", TM_CELL_TIME },
+        { "Below null", "y.z", TM_CELL_TIME },
+    };
+    struct bench b;
+
+    (void)state;
+    begin(&b, "{'x':{'count':12345,'none':null,'why':{'none':'no clock'}},'y':null}");
+    tm_say_facts(&b.content, "f", TM_FACTS(columns), b.content.summary);
+    b.medium.room.is_paper = true;
+    tm_say_facts(&b.content, "g", TM_FACTS(columns), b.content.summary);
+    tm_say_facts(&b.content, "h", TM_FACTS(columns), NULL);
+    end(&b, "facts f: Count=12,345; Wide=12,345; Null=no clock;\nfacts g: Count=12,345; Null=no clock;\n");
+}
+
+static void tables_without_rows_and_those_of_a_chart_are_left_out(void **state)
+{
+    static const struct tm_column columns[] = { { "N", "n", TM_CELL_COUNT } };
+    struct tm_table table = { .id = "t", .caption = "T", TM_COLUMNS(columns) };
+    struct bench b;
+
+    (void)state;
+    begin(&b, "{'none':[],'two':[{'n':1},{'n':2}]}");
+    table.rows = tm_of(&b.content, "none");
+    tm_say_table(&b.content, &table);
+    table.rows = tm_of(&b.content, "two");
+    tm_say_table(&b.content, &table);
+    table.id = "twin";
+    table.repeats_chart = true;
+    tm_say_table(&b.content, &table);
+    b.medium.has_charts = true;
+    tm_say_table(&b.content, &table);
+    end(&b, "table t: 2 rows\ntable twin: 2 rows\n");
+}
+
+static void the_rows_with_most_come_first(void **state)
+{
+    size_t pick[4];
+    const struct tm_value *list;
+    struct bench b;
+
+    (void)state;
+    begin(&b, "{'list':[{'n':3,'ok':true},{'n':9,'ok':false},{'n':5,'ok':true},{'n':5,'ok':true},{'n':1,'ok':true}]}");
+    list = tm_of(&b.content, "list");
+    assert_int_equal(tm_pick_largest(list, "n", NULL, 4, pick), 4);
+    assert_true(pick[0] == 1 && pick[1] == 2 && pick[2] == 3 && pick[3] == 0);
+    assert_int_equal(tm_pick_largest(list, "n", "ok", 2, pick), 2);
+    assert_true(pick[0] == 2 && pick[1] == 3);
+    assert_int_equal(tm_pick_largest(list, "n", "nothing", 4, pick), 0);
+    assert_int_equal(tm_pick_largest(NULL, "n", NULL, 4, pick), 0);
+    end(&b, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nulls_of_one_reason_are_one_sentence),
+        cmocka_unit_test(what_nobody_gave_a_reason_for_is_not_said),
+        cmocka_unit_test(a_missing_value_is_said_with_its_reason),
+        cmocka_unit_test(facts_are_what_is_there),
+        cmocka_unit_test(tables_without_rows_and_those_of_a_chart_are_left_out),
+        cmocka_unit_test(the_rows_with_most_come_first),
+    };
+
+    return cmocka_run_group_tests_name("say", tests, NULL, NULL);
+}
