@@ -89,7 +89,6 @@ static void measure(struct tm_pdf *pdf, struct tm_pdf_grid *grid)
         natural[c] = sheet->headed ? title_width(pdf, sheet, c) : 0;
         for (int r = 0; r < sheet->rows; r++)
             natural[c] = fmax(natural[c], cell_width(pdf, sheet, r, c));
-        natural[c] += 0.1; /* sums of widths are not exact: a text fits its own width */
     }
     tm_sheet_widths(sheet, natural, tm_pdf_column(pdf), gap, grid->widths);
 }

@@ -261,6 +261,15 @@ def check_opening(tap, page, path):
            "every link leads somewhere")
 
 
+def check_links(tap, page):
+    """The section lies below what sticks to the top, whatever has to be laid out on the way."""
+    for section in ("coverage", "findings"):
+        page.js(f"document.querySelector('nav a[href=\"#{section}\"]').click()")
+        top = page.wait_for(f"""(() => {{ const t = document.getElementById('{section}').getBoundingClientRect().top;
+            const last = window.lastTop; window.lastTop = t; return t === last && t >= 0 && t < 150 ? t + 1 : 0; }})()""")
+        tap.ok(top, f"the link of a section leads to it: {section}", page.js("lastTop"))
+
+
 def check_printer(tap, page):
     page.js("""(() => { const d = document.createElement('details'); d.id = 'more'; d.append('x'); document.querySelector('main').append(d);
         window.dispatchEvent(new Event('beforeprint')); })()""")
@@ -357,6 +366,7 @@ def check_page(tap, page, path, folder):
                   check_finder):
         check(tap, page)
     check_opening(tap, page, path)
+    check_links(tap, page)
     check_printer(tap, page)
     check_theme(tap, page, path)
 

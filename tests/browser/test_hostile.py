@@ -67,6 +67,22 @@ def wrong_with(page, path):
     return wrong + ([f"{size} bytes"] if size > PAGE_BYTES else []), texts.TOKEN in seen["text"]
 
 
+HARMS = {"a script": "<script>window.__hit=1</script>", "a picture": "<img src=x onerror=window.__hit=1>",
+         "a dialog": "<script>alert(1)</script>", "a request": "<link rel=stylesheet href=a.css>",
+         "a link": "<a href='javascript:1'>x</a>", "a handler": "<p onclick='1'>x</p>", "a style": "<p style='color:red'>x</p>",
+         "an element": "<blink>x</blink>", "a sign": "x\u202ey", "words on the console": "<script>console.log(1)</script>"}
+
+
+def check_look(tap, page, folder):
+    """Each harm is seen in a page that has it."""
+    path = folder / "harm.html"
+    frame = "<!DOCTYPE html><meta charset=utf-8><meta http-equiv=x><style>p{}</style><script>1</script><body>"
+    for what, harm in {"nothing": "", **HARMS}.items():
+        path.write_text(frame + harm, encoding="utf-8")
+        wrong, _ = wrong_with(page, path)
+        tap.ok(bool(wrong) == bool(harm), f"{what} is seen in a page", *wrong)
+
+
 class Inputs:
     """Writes an input, reports on it and looks at the page."""
 
@@ -144,6 +160,7 @@ def main():
         tap.done()
     with Scratch() as folder, Browser(folder) as browser, browser.open_page() as page:
         inputs = Inputs(tap, page, folder)
+        check_look(tap, page, folder)
         check_fields(inputs)
         tap.ok(inputs.shown >= FIELDS_SHOWN or SANITIZED, "many of the fields are on the page", inputs.shown)
         check_long(tap, inputs)

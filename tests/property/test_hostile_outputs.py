@@ -203,6 +203,12 @@ def check_options(outputs):
             outputs.one(f"{how} as {option}", ".xplane.pb", plain, option, text.decode("utf-8", "surrogateescape"))
 
 
+def check_redacted(outputs):
+    """Pseudonyms for all of it: nothing of the text is left, and what is left is as safe."""
+    for how, text in {"markup": texts.MARKUP, "controls": texts.CONTROLS, "markdown": texts.MARKDOWN}.items():
+        outputs.one(f"{how} in many fields, redacted", ".xplane.pb", fields.full_space(lambda old, new=text: old + new), "--redact")
+
+
 def main():
     tap = Tap()
     with Scratch() as folder:
@@ -211,6 +217,7 @@ def main():
         tap.ok(outputs.shown >= FIELDS_SHOWN, "many of the fields are in the text", outputs.shown)
         check_all_at_once(outputs)
         check_options(outputs)
+        check_redacted(outputs)
     tap.done()
 
 
