@@ -57,7 +57,9 @@ static int lines_most(const struct tm_sheet *sheet, int row, int column)
 {
     if (row < 0)
         return TITLE_LINES;
-    return sheet->kind[column] == TM_COLUMN_PROSE ? PROSE_LINES : sheet->kind[column] == TM_COLUMN_NAME ? NAME_LINES : 1;
+    if (sheet->kind[column] == TM_COLUMN_PROSE)
+        return PROSE_LINES;
+    return sheet->kind[column] == TM_COLUMN_NAME ? NAME_LINES : 1;
 }
 
 /* --- measured --- */
