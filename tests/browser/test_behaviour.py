@@ -261,8 +261,9 @@ def check_opening(tap, page, path):
            "every link leads somewhere")
 
 
-def check_links(tap, page):
+def check_links(tap, page, path):
     """The section lies below what sticks to the top, whatever has to be laid out on the way."""
+    page.load(path)
     for section in ("coverage", "findings"):
         page.js(f"document.querySelector('nav a[href=\"#{section}\"]').click()")
         top = page.wait_for(f"""(() => {{ const t = document.getElementById('{section}').getBoundingClientRect().top;
@@ -366,7 +367,7 @@ def check_page(tap, page, path, folder):
                   check_finder):
         check(tap, page)
     check_opening(tap, page, path)
-    check_links(tap, page)
+    check_links(tap, page, path)
     check_printer(tap, page)
     check_theme(tap, page, path)
 
