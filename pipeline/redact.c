@@ -33,7 +33,8 @@ struct tm_redactor {
     tm_status status;        /* of the words; the first failure stays */
     char *out, *valid;       /* OUT_BYTES + 1, VALID_BYTES */
     size_t used;             /* of out */
-    bool is_path;            /* of the text that is redacted */
+    bool is_path;            /* the text that is redacted is one */
+    bool in_path;            /* or it has one, which is not at its end yet */
     uint64_t hosts[HOST_SLOTS]; /* pseudonyms that hosts have, as they are written; 0 = free */
     size_t host_count;
 };
@@ -147,7 +148,8 @@ static size_t count_letters(const char *text, size_t length)
     return n;
 }
 
-/* How many letters at the begin of these are one piece of a joined word: "Launch" of LaunchKernel, "HLO" of HLOModule. */
+/* How many letters at the begin of these are one piece of a joined word: "Launch" of LaunchKernel, "HLO" of
+ * HLOModule. */
 static size_t count_piece(const char *letters, size_t length)
 {
     size_t n = 1;
@@ -284,26 +286,68 @@ static void put_joined(struct tm_redactor *r, const char *word, size_t letters, 
     put(r, word + letters, length - letters);
 }
 
-/* What stands behind the dots at the end of a path. */
-static bool is_ending(const char *word, size_t length, char before)
+static bool is_among(const char *const *words, size_t count, const char *word, size_t length)
 {
-    static const char *const endings[] = { "xplane", "pb", "json", "gz", "zst", "prof", "pt", "trace", "tar", "tgz", "zip",
-                                           "partial" };
-
-    for (size_t i = 0; before == '.' && i < sizeof(endings) / sizeof(endings[0]); i++)
-        if (length == strlen(endings[i]) && memcmp(word, endings[i], length) == 0)
+    for (size_t i = 0; i < count; i++)
+        if (length == strlen(words[i]) && memcmp(word, words[i], length) == 0)
             return true;
     return false;
+}
+
+/* What stands behind the dots at the end of a path, and folders that every machine has. */
+static bool is_path_word(const char *word, size_t length, char before)
+{
+    static const char *const endings[] = {
+        "xplane", "pb", "json", "gz", "zst", "prof", "pt", "trace", "tar", "tgz", "zip", "partial",
+        "py", "pyc", "pyx", "c", "cc", "cpp", "cu", "cuh", "h", "hpp", "so",
+    };
+    static const char *const folders[] = { "usr", "opt", "lib", "lib64", "local", "bin", "site", "dist" };
+
+    return before == '.' ? is_among(endings, sizeof(endings) / sizeof(endings[0]), word, length)
+                         : is_among(folders, sizeof(folders) / sizeof(folders[0]), word, length);
+}
+
+/* What lies in these folders is somebody else's library: its names are looked at as others are. */
+static bool is_library(const char *word, size_t length)
+{
+    static const char *const names[] = { "packages", "python3", "python2" };
+
+    return is_among(names, sizeof(names) / sizeof(names[0]), word, length);
 }
 
 static void put_path_word(struct tm_redactor *r, const char *word, size_t length, char before)
 {
     const size_t digits = count_digits(word, length);
+    const bool is_end = is_library(word, length) && (before == '/' || before == '-');
 
-    if (is_ending(word, length, before) || (digits == length && digits <= DIGITS_MOST))
+    if (is_end || is_path_word(word, length, before) || (digits == length && digits <= DIGITS_MOST))
         put(r, word, length);
     else
         put_pseudonym(r, word, length);
+    r->in_path &= !is_end;
+    r->is_path &= !is_end;
+}
+
+/* Whether a path begins with this slash: "/home/a", "=/tmp", but not the parts of "jit(f)/dot" and "vm/gpu:0", nor
+ * "/device:GPU:0". */
+static bool begins_path(const char *slash, size_t length, char before)
+{
+    size_t n = 1;
+
+    if (is_word_byte(before) || (before && !strchr(" \t\n=([\"'`,$<:|;@", before)))
+        return false;
+    while (n < length && is_word_byte(slash[n]))
+        n++;
+    return n == length || slash[n] != ':' || !tm_is_public_word(slash + 1, n - 1);
+}
+
+/* A sign that is no part of a word goes by.  in: before  the sign before it */
+static void pass_sign(struct tm_redactor *r, const char *sign, size_t length, char before)
+{
+    if (strchr(" \t\n\"'`,()|;:<>", *sign))
+        r->in_path = false;
+    else if (*sign == '/' && !r->in_path)
+        r->in_path = begins_path(sign, length, before);
 }
 
 static void put_word(struct tm_redactor *r, const char *word, size_t length, char before)
@@ -436,11 +480,13 @@ static void redact(struct tm_redactor *r, const char *text, size_t length)
         const size_t sign = (unsigned char)text[i] == SIGN_LEAD ? 2 : 1;
         const size_t n = address ? address : host ? host : count_word(text + i, length - i);
 
+        if (n == 0)
+            pass_sign(r, text + i, length - i, before);
         if (n == 0 || host)
             put(r, text + i, n ? n : sign);
         else if (address)
             put_pseudonym(r, text + i, n);
-        else if (r->is_path)
+        else if (r->is_path || r->in_path)
             put_path_word(r, text + i, n, before);
         else
             put_word(r, text + i, n, before);
@@ -470,7 +516,7 @@ static const char *begin_text(struct tm_redactor *r, const char *text, size_t *l
 {
     *length = *length < TM_REDACT_TEXT_MOST ? *length : TM_REDACT_TEXT_MOST;
     r->used = 0;
-    r->is_path = false;
+    r->is_path = r->in_path = false;
     if (tm_utf8_is_valid(text, *length))
         return text;
     *length = make_valid(r->valid, text, *length);

@@ -26,9 +26,9 @@ enum { STAGES_MOST = 24, SETTING_BYTES = 256 };
 
 /* The sections of the summary, in its order. */
 static const char *const sections[] = {
-    "report", "settings", "input", "environment", "coverage", "window", "steps", "devices", "unused", "total", "gaps", "kernels", "fusion",
-    "occupancy", "programs", "transfers", "ops", "scopes", "collectives", "host", "compile", "memory", "roofline",
-    "balance", "fallback", "kpis", "verdict", "findings", "thresholds",
+    "report", "settings", "input", "environment", "coverage", "window", "steps", "devices", "unused", "total", "gaps",
+    "kernels", "fusion", "occupancy", "programs", "transfers", "ops", "scopes", "collectives", "host", "compile",
+    "memory", "roofline", "balance", "fallback", "kpis", "verdict", "findings", "thresholds",
 };
 
 struct analysis {

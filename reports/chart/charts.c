@@ -23,7 +23,7 @@ void tm_chart_cut_name(char *out, size_t out_bytes, const char *name)
 void tm_chart_fit(char *text, size_t text_bytes, enum tm_text_size size, double room)
 {
     enum { CHARS_LEAST = 5 };
-    const double inexact = 0.01; /* of sums: a text fits its own width */
+    static const double inexact = 0.01; /* of sums: a text fits its own width */
     char whole[512];
 
     (void)snprintf(whole, sizeof(whole), "%s", text);

@@ -52,7 +52,8 @@ static int fill_collectives(struct tm_bar *bars, const struct tm_value *summary)
 
     for (size_t i = 0; i < tm_length(rows); i++) {
         const struct tm_value *row = tm_at(rows, i);
-        struct tm_bar *bar = tm_int(tm_get(row, "total_ps")) > 0 ? bar_of(bars, &count, tm_text(tm_get(row, "kind"))) : NULL;
+        const bool has_time = tm_int(tm_get(row, "total_ps")) > 0;
+        struct tm_bar *bar = has_time ? bar_of(bars, &count, tm_text(tm_get(row, "kind"))) : NULL;
 
         if (bar)
             add_row(bar, TM_ROLE_COLLECTIVE, row);
@@ -283,7 +284,10 @@ static void fill_balance_bar(struct tm_chart *chart, struct tm_bar *bar, const s
 
     begin_bar(bar, summary, row);
     set_figure(bar, is_slowest ? role_of_slowest(summary) : TM_ROLE_SERIES, ps);
-    (void)snprintf(off, sizeof(off), fabs(over_pct) < 0.05 ? "%.0f %%" : "%+.1f %%", fabs(over_pct) < 0.05 ? 0 : over_pct);
+    if (fabs(over_pct) < 0.05)
+        (void)snprintf(off, sizeof(off), "0 %%");
+    else
+        (void)snprintf(off, sizeof(off), "%+.1f %%", over_pct);
     (void)snprintf(bar->note, sizeof(bar->note), "%s, %s%s", tm_format_time(time, ps), off,
                    is_slowest ? ", slowest" : "");
     tm_chart_cell(chart, bar->name);

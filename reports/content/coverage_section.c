@@ -58,6 +58,7 @@ static void say_marks(const struct tm_content *content, const struct tm_value *m
                                               TM_COLUMNS(columns),
                                               .cells = cell[0],
                                               .cell_rows = n,
+                                              .anchor = "mark",
                                               .paper_rows = TM_MARKS_SHOWN });
     if (n > 0)
         tm_say(content, TM_TONE_QUIET, "The letters stand beside the figures and the headings that are touched.");

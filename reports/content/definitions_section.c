@@ -34,6 +34,7 @@ static void say_figures(const struct tm_content *content)
                                               TM_COLUMNS(columns),
                                               .cells = cell[0],
                                               .cell_rows = n,
+                                              .anchor = "definition",
                                               .paper_rows = KPIS_MOST });
     if (n > 0)
         tm_say(content, TM_TONE_QUIET, "What lies between good and bad is a warning.");
@@ -131,12 +132,14 @@ static void say_terms(const struct tm_content *content)
     struct use use = { .content = content, .section = "" };
     struct tm_cell cell[TERMS_MOST][3];
     char labels[TERMS_MOST][LABEL_BYTES];
+    int place[TERMS_MOST];
     size_t n = 0;
 
     find_used(&use);
     for (size_t i = 0; i < tm_term_count && i < TERMS_MOST; i++) {
         if (!use.is_used[i])
             continue;
+        place[n] = (int)i;
         cell[n][0] = tm_cell_of_text(TM_CELL_WORD, title_of(tm_terms[i].section));
         cell[n][1] = tm_cell_of_text(TM_CELL_PROSE, put_labels(labels[n], tm_terms[i].labels));
         cell[n++][2] = tm_cell_of_text(TM_CELL_PROSE, tm_terms[i].text);
@@ -146,6 +149,8 @@ static void say_terms(const struct tm_content *content)
                                               TM_COLUMNS(columns),
                                               .cells = cell[0],
                                               .cell_rows = n,
+                                              .anchor = "term",
+                                              .anchors = place,
                                               .paper_rows = TERMS_MOST });
 }
 

@@ -44,7 +44,7 @@ static void add_hosts(struct tm_front *front, const struct tm_value *summary)
     if (n > 1)
         append(text, "%zu: ", n);
     for (size_t i = 0; i < n && i < LISTED_HOSTS; i++)
-        append(text, "%s%.80s", i ? ", " : "", tm_text(tm_at(hosts, i)));
+        append(text, "%s%.80s", i ? ", " : "", tm_shown_host(summary, tm_text(tm_at(hosts, i))));
     if (n > LISTED_HOSTS)
         append(text, " and %zu more", n - LISTED_HOSTS);
     if (n == 0)

@@ -13,7 +13,7 @@
  * Fixed size: whoever has more rows than fit says in a note how many were left out. */
 enum {
     TM_SHEET_COLUMNS = 16,
-    TM_SHEET_ROWS = 64,
+    TM_SHEET_ROWS = 160,
     TM_SHEET_CELL_BYTES = 64,
     TM_SHEET_PROSE_BYTES = 16384
 };

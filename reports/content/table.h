@@ -44,6 +44,8 @@ struct tm_table {
     const char *total_title;      /* of that row: "all kernels" */
     size_t paper_rows;            /* at most on paper; 0 = TM_PAPER_ROWS */
     const char *depth;            /* path to the depth of a row in a tree whose rows stand in order; NULL = no tree */
+    const char *anchor;           /* rows can be linked to, as "anchor-N"; NULL = not */
+    const int *anchors;           /* N of each row; NULL = its place */
     bool repeats_chart;           /* a chart before it has the same figures */
 };
 #define TM_COLUMNS(list) .column = (list), .columns = sizeof(list) / sizeof((list)[0])

@@ -7,7 +7,8 @@
 
 /* The report as tables for a data frame or a spreadsheet: a file for each table and each list of facts, <its id>.csv,
  * with all columns and all rows that the summary has, names in full and numbers exact; findings.csv,
- * finding-places.csv and kpis.csv; columns.csv, what the columns are; index.csv, the list of the files.  docs/report.md */
+ * finding-places.csv and kpis.csv; columns.csv, what the columns are; index.csv, the list of the files.
+ * source: docs/report.md */
 #define TM_CSV_FOLDER "csv"
 #define TM_CSV_INDEX "index.csv"
 #define TM_CSV_INDEX_HEADER "file,section,caption,rows,rows_not_listed"

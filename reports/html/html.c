@@ -113,8 +113,8 @@ static void put_footer(struct tm_page *page)
 static void put_skip(struct tm_page *page)
 {
     tm_htmlw_class(&page->w, "a", "skip");
-    tm_htmlw_attr(&page->w, "href", "#main");
-    tm_htmlw_text(&page->w, "Skip to the figures");
+    tm_htmlw_attr(&page->w, "href", "#top");
+    tm_htmlw_text(&page->w, "Skip to the report");
     tm_htmlw_close_line(&page->w);
 }
 

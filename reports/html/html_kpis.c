@@ -107,6 +107,7 @@ static void put_card(struct tm_page *page, const struct tm_kpi *kpi, size_t inde
 static void put_cards(struct tm_page *page, struct tm_missing *missing, struct tm_missing *unjudged)
 {
     struct tm_kpi kpi;
+    size_t cards = 0;
 
     for (size_t i = 0; i < tm_kpi_count(page->summary); i++) {
         tm_kpi_at(&kpi, page->summary, i);
@@ -116,8 +117,12 @@ static void put_cards(struct tm_page *page, struct tm_missing *missing, struct t
         }
         if (*kpi.why)
             tm_missing_add(unjudged, kpi.title, kpi.why);
+        if (cards++ == 0)
+            tm_htmlw_class(&page->w, "ul", "kpis");
         put_card(page, &kpi, i);
     }
+    if (cards > 0)
+        tm_htmlw_close_line(&page->w);
 }
 
 void tm_page_kpis(struct tm_page *page)
@@ -129,9 +134,7 @@ void tm_page_kpis(struct tm_page *page)
     tm_htmlw_open(&page->w, "section");
     tm_htmlw_attr(&page->w, "id", "figures");
     tm_htmlw_element(&page->w, "h2", NULL, "Key figures");
-    tm_htmlw_class(&page->w, "ul", "kpis");
     put_cards(page, &missing, &unjudged);
-    tm_htmlw_close_line(&page->w);
     tm_page_missing(page, "Not recorded", &missing);
     tm_page_missing(page, "Not judged", &unjudged);
     tm_htmlw_close_line(&page->w);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reports/content/terms.h"
 #include "reports/html/html_page.h"
 #include "reports/html/html_words.h"
 
@@ -38,40 +37,6 @@ static const char *class_of(enum tm_cell_kind kind)
                                       "word";
 }
 
-/* --- ids of rows --- */
-
-static const char *text_of(const struct tm_cell *cell)
-{
-    return cell->from == TM_FROM_TEXT ? cell->text : cell->from == TM_FROM_VALUE ? tm_text(cell->value) : "";
-}
-
-/* A row that holds the very text of a term or of a key figure's definition is where links to it lead. */
-static void put_row_id(struct writer *out, const char *text)
-{
-    struct tm_kpi kpi;
-
-    for (size_t i = 0; i < tm_term_count; i++)
-        if (tm_terms[i].text == text)
-            tm_page_id(out->page, "term", (int)i);
-    for (size_t i = 0; i < tm_kpi_count(out->page->summary); i++) {
-        tm_kpi_at(&kpi, out->page->summary, i);
-        if (kpi.definition == text)
-            tm_page_id(out->page, "definition", (int)i);
-    }
-}
-
-static void put_row_ids(struct writer *out, size_t row)
-{
-    if (!out->page->section || strcmp(out->page->section->id, "definitions") != 0)
-        return;
-    for (size_t i = 0; i < out->layout.columns; i++) {
-        const struct tm_cell cell = tm_table_cell(out->table, row, out->layout.column[i]);
-
-        if (*text_of(&cell))
-            put_row_id(out, text_of(&cell));
-    }
-}
-
 /* --- cells --- */
 
 static void put_shown(struct writer *out, const struct tm_cell *cell, size_t chars)
@@ -86,23 +51,37 @@ static void put_shown(struct writer *out, const struct tm_cell *cell, size_t cha
         tm_page_text(out->page, tm_cell_shown(cell, out->page->summary, text));
 }
 
+/* The first column has more room for names, most of all where there are few others. */
+static size_t name_chars(const struct writer *out, size_t shown)
+{
+    return shown > 0 ? TM_NAME_NARROW : out->layout.columns <= FEW_COLUMNS ? TM_NAME_WIDE : TM_NAME_CHARS;
+}
+
+static void put_class(struct writer *out, const struct tm_cell *cell, size_t row, size_t shown)
+{
+    char class_name[CLASS_BYTES];
+
+    if (shown == 0 && out->table->depth)
+        (void)snprintf(class_name, sizeof(class_name), "tree d%d", tm_table_depth(out->table, row));
+    else
+        (void)snprintf(class_name, sizeof(class_name), "%s%s", class_of(cell->kind),
+                       tm_cell_is_empty(cell) ? " none" : "");
+    tm_htmlw_attr(out->w, "class", class_name);
+}
+
 static void put_cell(struct writer *out, size_t row, size_t shown)
 {
     const struct tm_cell cell = tm_table_cell(out->table, row, out->layout.column[shown]);
-    const bool is_header = shown == 0 && !tm_kind_is_number(cell.kind), is_empty = tm_cell_is_empty(&cell);
-    char class_name[CLASS_BYTES], exact[TM_FORMAT_BYTES];
+    const bool is_number = tm_kind_is_number(cell.kind), is_header = shown == 0 && !is_number;
+    char exact[TM_FORMAT_BYTES];
 
     tm_htmlw_open(out->w, is_header ? "th" : "td");
     if (is_header)
         tm_htmlw_attr(out->w, "scope", "row");
-    if (shown == 0 && out->table->depth)
-        (void)snprintf(class_name, sizeof(class_name), "tree d%d", tm_table_depth(out->table, row));
-    else
-        (void)snprintf(class_name, sizeof(class_name), "%s%s", class_of(cell.kind), is_empty ? " none" : "");
-    tm_htmlw_attr(out->w, "class", class_name);
-    if (tm_kind_is_number(cell.kind) && !is_empty)
+    put_class(out, &cell, row, shown);
+    if (is_number && !tm_cell_is_empty(&cell))
         tm_htmlw_attr(out->w, "data-v", tm_cell_exact(&cell, exact));
-    put_shown(out, &cell, shown > 0 ? TM_NAME_NARROW : out->layout.columns <= FEW_COLUMNS ? TM_NAME_WIDE : TM_NAME_CHARS);
+    put_shown(out, &cell, name_chars(out, shown));
     tm_htmlw_close(out->w);
 }
 
@@ -129,7 +108,8 @@ static void put_body(struct writer *out)
     tm_htmlw_open(out->w, "tbody");
     for (size_t r = 0; r < out->layout.rows; r++) {
         tm_htmlw_open(out->w, "tr");
-        put_row_ids(out, r);
+        if (out->table->anchor)
+            tm_page_id(out->page, out->table->anchor, out->table->anchors ? out->table->anchors[r] : (int)r);
         for (size_t i = 0; i < out->layout.columns; i++)
             put_cell(out, r, i);
         tm_htmlw_close_line(out->w);

@@ -157,7 +157,7 @@ void tm_page_band(struct tm_page *page, enum tm_tone tone)
 static void put_mark(struct tm_page *page, const struct tm_value *mark, size_t at)
 {
     tm_htmlw_open(&page->w, "sup");
-    tm_page_open_link(page, "coverage", -1);
+    tm_page_open_link(page, "mark", (int)at);
     tm_htmlw_attr(&page->w, "title", tm_text(tm_get(mark, "text")));
     tm_htmlw_printf(&page->w, "[%c]", tm_mark_letter(at));
     tm_htmlw_close(&page->w);

@@ -6,8 +6,8 @@
 
 /* Names, sentences, labels and judgements: what all parts of the page are made of. */
 
-/* A name of the trace, cut in the middle to so many characters; what was cut opens to the full text, as long as the page
- * has room. */
+/* A name of the trace, cut in the middle to so many characters; what was cut opens to the full text, as long as the
+ * page has room. */
 enum { TM_NAME_CHARS = 48, TM_NAME_NARROW = 32, TM_NAME_WIDE = 80, TM_NAME_FACT = 200 };
 void tm_page_name(struct tm_page *page, const char *name, size_t chars);
 
@@ -34,8 +34,8 @@ void tm_page_open_link(struct tm_page *page, const char *word, int number);
 /* An id: "word-number". */
 void tm_page_id(struct tm_page *page, const char *word, int number);
 
-/* What has no value or no judgement, gathered to be told in one line: "Not recorded: FLOPs, Bytes (the HLO is not in the
- * file)."  Those with the same reason stand together. */
+/* What has no value or no judgement, gathered to be told in one line: "Not recorded: FLOPs, Bytes (the HLO is not in
+ * the file)."  Those with the same reason stand together. */
 enum { TM_MISSING_MOST = 32 };
 struct tm_missing {
     const char *title[TM_MISSING_MOST], *why[TM_MISSING_MOST];

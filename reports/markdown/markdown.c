@@ -347,7 +347,7 @@ static void put_kpi(struct markdown *m, size_t index)
     tm_mdw_raw(&m->w, " | ");
     tm_mdw_prose(&m->w, kpi.why, true);
     if (*tm_sign_of_kpi(sign, m->summary, kpi.kpi))
-        tm_mdw_raw(&m->w, *kpi.why ? "; touched by losses of the input" : "touched by losses of the input");
+        tm_mdw_raw(&m->w, *kpi.why ? "; affected by losses of the input" : "affected by losses of the input");
     tm_mdw_raw(&m->w, " |\n");
 }
 
@@ -357,7 +357,8 @@ static void put_kpis(struct markdown *m)
 
     if (count == 0)
         return;
-    tm_mdw_raw(&m->w, "## Key figures\n\n| Figure | Value | Band | Good | Remark |\n| --- | ---: | --- | --- | --- |\n");
+    tm_mdw_raw(&m->w, "## Key figures\n\n| Figure | Value | Band | Good | Remark |\n"
+                      "| --- | ---: | --- | --- | --- |\n");
     for (size_t i = 0; i < count; i++)
         put_kpi(m, i);
     tm_mdw_raw(&m->w, "\n");

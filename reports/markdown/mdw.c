@@ -129,7 +129,7 @@ static bool contains(const char *word, size_t length, const char *what)
 static bool is_reference(const char *word, size_t length)
 {
     for (size_t i = 0; i + 1 < length; i++) {
-        const bool is_sign = strchr("#!%-", word[i]) != NULL && (word[i] != '-' || (i >= 2 && contains(word + i - 2, 2, "gh")));
+        const bool is_sign = strchr("#!%", word[i]) || (word[i] == '-' && i >= 2 && contains(word + i - 2, 2, "gh"));
 
         if (is_sign && isdigit((unsigned char)word[i + 1]))
             return true;

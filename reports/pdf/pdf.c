@@ -108,7 +108,8 @@ static void take_paragraph(void *to, enum tm_tone tone, const char *text)
 
     begin_block(pdf, 2 * tm_pdf_leading(style));
     if (has_mark)
-        tm_pdf_rect(pdf, tm_pdf_role_of_tone(tone), &(struct tm_pdf_box){ pdf->left, pdf->y + 2.2, mark_size, mark_size });
+        tm_pdf_rect(pdf, tm_pdf_role_of_tone(tone),
+                    &(struct tm_pdf_box){ pdf->left, pdf->y + 2.2, mark_size, mark_size });
     tm_pdf_encode_prose(pdf, pdf->text, sizeof(pdf->text), text);
     tm_pdf_wrapped(pdf, style, has_mark ? mark_room : 0, pdf->text);
     pdf->y += paragraph_gap;
@@ -178,7 +179,7 @@ static void take_finding(void *to, const struct tm_value *finding, size_t number
 
     if (number > FINDINGS_MOST)
         return;
-    begin_block(pdf, tm_pdf_finding_least(pdf, finding));
+    begin_block(pdf, tm_pdf_finding_least(pdf));
     tm_pdf_finding(pdf, finding, number);
     if (number == FINDINGS_MOST)
         put_note(pdf, "Further findings are in report.html and summary.json.");

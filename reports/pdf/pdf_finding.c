@@ -91,9 +91,8 @@ static void put_section_link(struct tm_pdf *pdf, const struct tm_value *finding)
     tm_pdf_wrapped(pdf, &style, label_room, pdf->text);
 }
 
-double tm_pdf_finding_least(struct tm_pdf *pdf, const struct tm_value *finding)
+double tm_pdf_finding_least(const struct tm_pdf *pdf)
 {
-    (void)finding;
     return title_lines * tm_pdf_leading(&title_style) + 2 * tm_pdf_leading(&tm_pdf_strong) + first_lines +
            (pdf->y > pdf->top ? card_gap : 0);
 }

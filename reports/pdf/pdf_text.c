@@ -15,6 +15,7 @@ const struct tm_pdf_style tm_pdf_code = { .face = TM_PDF_MONO, .size = 7, .role 
 
 static const double code_size = 0.93; /* beside the face around it */
 static const double least_filled = 0.5;   /* of a line that ends at a joint */
+static const double inexact = 0.01;      /* of sums of widths: a text fits its own width */
 static const char ellipsis[] = "\xe2\x80\xa6";
 
 enum {
@@ -171,7 +172,7 @@ static size_t line_bytes(const struct tm_pdf *pdf, const struct tm_pdf_style *st
         else if (i > 0 && strchr("_./:-,", text[i - 1]) && used > width * least_filled)
             joint = i;
         used += step(pdf, &at, text + i, &n);
-        if (used > width && text[i] != ' ')
+        if (used > width + inexact && text[i] != ' ')
             break;
     }
     if (!text[i])
@@ -213,7 +214,7 @@ static void cut_middle(const struct tm_pdf *pdf, const struct tm_pdf_style *styl
     double used = 0;
     size_t head = 0, tail = length, n = 0;
 
-    if (tm_pdf_width(pdf, style, text, length) <= width)
+    if (tm_pdf_width(pdf, style, text, length) <= width + inexact)
         return;
     for (; head < length; head += n) {
         used += step(pdf, &at, text + head, &n);

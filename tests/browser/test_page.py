@@ -21,6 +21,60 @@ VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "met
 ASKING = {"src", "href", "xlink:href", "action", "formaction", "data", "poster", "srcset", "background"}
 
 
+class Reading(HTMLParser):
+    """What those need who do not see the page: heads of tables, names of regions and drawings, levels of headings."""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.wrong, self.level = [], 0
+
+    def handle_starttag(self, tag, attributes):
+        has = dict(attributes)
+        if tag == "th" and "scope" not in has:
+            self.wrong.append(f"th at {self.getpos()}")
+        if tag == "svg" and not {"aria-label", "aria-hidden"} & has.keys():
+            self.wrong.append(f"svg at {self.getpos()}")
+        if (tag == "table" or has.get("role") == "region") and "aria-labelledby" not in has:
+            self.wrong.append(f"{tag} at {self.getpos()}")
+        if re.fullmatch("h[1-6]", tag):
+            if int(tag[1]) > self.level + 1:
+                self.wrong.append(f"{tag} after h{self.level} at {self.getpos()}")
+            self.level = int(tag[1])
+
+
+class Table(HTMLParser):
+    """The exact numbers of one table, row by row, under the titles of their columns."""
+
+    def __init__(self, table_id):
+        super().__init__(convert_charrefs=True)
+        self.id, self.part, self.titles, self.rows, self.inside = f"table-{table_id}", "", [], [], False
+
+    def handle_starttag(self, tag, attributes):
+        has = dict(attributes)
+        if has.get("id") == self.id:
+            self.inside = True
+        if self.inside and tag in ("thead", "tbody", "tfoot"):
+            self.part = tag
+        elif self.inside and tag in ("th", "td") and self.part == "thead":
+            self.titles.append("")
+        elif self.inside and tag == "tr" and self.part == "tbody":
+            self.rows.append([])
+        elif self.inside and tag in ("th", "td") and self.part == "tbody":
+            self.rows[-1].append(has.get("data-v"))
+
+    def handle_data(self, data):
+        if self.inside and self.part == "thead" and self.titles:
+            self.titles[-1] += data.strip()
+
+    def handle_endtag(self, tag):
+        if tag == "figure":
+            self.inside = False
+
+    def column(self, title):
+        at = self.titles.index(title)
+        return [int(row[at]) for row in self.rows]
+
+
 class Balance(HTMLParser):
     """Whether every tag that opens also closes, in order; the ids; the addresses; what could run."""
 
@@ -62,7 +116,22 @@ def static(tap, name, text):
     tap.ok(not twice, f"{name}: ids are unique", twice[:10])
     tap.ok(not parser.addresses, f"{name}: no address of anything outside", parser.addresses[:10])
     tap.ok(not parser.handlers, f"{name}: no script in an attribute", parser.handlers[:10])
+    reading = Reading()
+    reading.feed(text)
+    tap.ok(not reading.wrong, f"{name}: tables, drawings and headings can be read aloud", *reading.wrong[:5])
     tap.ok("default-src 'none'" in html.unescape(text), f"{name}: the page forbids itself to load anything")
+
+
+def exact(tap, name, text, summary):
+    """Tables hold the summary's own numbers."""
+    columns = (("kernels", "Total", "total_ps"), ("kernels", "Count", "count"), ("ops", "Self time", "self_ps"))
+    for table_id, title, key in columns:
+        if f'id="table-{table_id}"' not in text:
+            continue
+        table = Table(table_id)
+        table.feed(text)
+        has, wants = table.column(title), [row[key] for row in summary[table_id]["rows"]][:500]
+        tap.ok(has == wants, f"{name}: {title} of {table_id} is that of the summary", has[:5], wants[:5])
 
 
 def shown(tap, name, dom, errors, summary):
@@ -93,6 +162,7 @@ def main():
             page = out / "report.html"
             summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
             static(tap, name, page.read_text(encoding="utf-8"))
+            exact(tap, name, page.read_text(encoding="utf-8"), summary)
             dom, errors = browse(page, folder)
             shown(tap, name, dom, errors, summary)
             if name == "hostile":

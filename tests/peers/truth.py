@@ -221,6 +221,8 @@ def compare_device(d, where, truth, ours, case):
         d.lists(f"{where}.steps.{name}", want, at(ours, f"steps.{name}"))
     d.equal(f"{where}: compute and exposed collectives", truth["kernel_busy_ps"],
             ours["compute_ps"] + ours["exposed_collective_ps"])
+    d.equal(f"{where}.utilization adds up", truth["busy_ps"] - (ours["wait_ps"] or 0),
+            sum(ours["utilization"]["busy_ps"]))
     if truth["tpu"]:
         compare_waits(d, where, truth, ours, case)
         d.equal(f"{where}.wait_ps", truth["tpu"]["waits"]["copy"]["total_ps"]

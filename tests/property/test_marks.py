@@ -36,15 +36,14 @@ def check_text(tap, name, summary, text):
     for section, title in TITLES.items():
         sign = sign_of(summary, lambda m, s=section: s in m["sections"])
         if summary[section] is None:  # named at the end, with its reason
-            if title in lines or f"{title}: " not in text[text.index("\nNot recorded\n"):]:
+            if title in lines or f"\n{title}  " not in text[text.index("\nNot recorded\n"):]:
                 wrong.append(f"'{title}' is not under 'Not recorded'")
         elif title + sign not in lines:
             wrong.append(f"no heading '{title}{sign}'")
     for kpi in summary["kpis"]:
         sign = sign_of(summary, lambda m, k=kpi: m["id"] in k["marks"])
-        row = next(line for line in lines if line.startswith(kpi["title"] + "  "))
-        if sign and f"{sign} " not in row + " ":
-            wrong.append(f"no '{sign}' in '{row}'")
+        if sign and kpi["applies"] and not any(line.startswith(f"{kpi['title']}{sign} ") for line in lines):
+            wrong.append(f"no '{kpi['title']}{sign}'")
     flat = " ".join(text.split())
     wrong += [f"no '{m['text']}'" for m in summary["coverage"]["marks"] if m["text"] not in flat]
     tap.ok(not wrong, f"{name}: text", *wrong)

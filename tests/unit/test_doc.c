@@ -482,6 +482,34 @@ static void a_full_disk_is_told(void **state)
     close_doc(&f);
 }
 
+/* Of another length, and bytes that are no UTF-8. */
+static void a_text_is_put_in_place_of_another_one(void **state)
+{
+    static const char *const texts[] = { "short", "", "a text that is longer than the one before", "\xff", "x" };
+    struct tm_run run;
+
+    (void)state;
+    test_run_init(&run);
+    struct tm_doc *doc = tm_doc_new(&run);
+
+    assert_non_null(doc);
+    struct tm_value *list = tm_add_array(tm_doc_root(doc), "list");
+
+    tm_add_string(list, NULL, "first");
+    tm_add_string(list, NULL, "neighbour");
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        tm_set_text(doc, tm_element(list, 0), texts[i], strlen(texts[i]));
+        assert_string_equal(tm_text(tm_at(list, 0)), texts[i][0] == '\xff' ? "\xef\xbf\xbd" : texts[i]);
+        assert_string_equal(tm_text(tm_path(tm_doc_root(doc), "list[1]")), "neighbour");
+    }
+    assert_ptr_equal(tm_element(tm_doc_root(doc), 0), list);
+    assert_null(tm_element(list, 2));
+    assert_null(tm_element(tm_element(list, 0), 0));
+    assert_int_equal(tm_doc_status(doc), TM_OK);
+    tm_doc_free(doc);
+    assert_ledger_is_even(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -501,6 +529,7 @@ int main(void)
         cmocka_unit_test(paths_find_values),
         cmocka_unit_test(a_summary_past_its_share_is_a_limit_and_stays_readable),
         cmocka_unit_test(the_share_grows_when_the_hosts_are_read),
+        cmocka_unit_test(a_text_is_put_in_place_of_another_one),
         cmocka_unit_test(nesting_has_a_bound),
         cmocka_unit_test(each_refused_request_ends_clean),
         cmocka_unit_test(a_full_disk_is_told),

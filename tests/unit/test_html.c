@@ -362,12 +362,14 @@ static void findings_have_stake_evidence_fix_and_place(void **state)
     char *page = page_of(TM_SAMPLE_GPU);
 
     (void)state;
-    assert_has(page, "<article class=\"finding warning\" id=\"finding-1\"><h3><span class=\"band warning\">▲ warning</span> "
+    assert_has(page, "<article class=\"finding warning\" id=\"finding-1\"><h3><span "
+                     "class=\"band warning\">▲ warning</span> "
                      "Devices wait for input data</h3>");
     assert_has(page, "<p class=\"stake\">86.0 ms at stake, 9.8 % of the window, limit 3 %</p>");
     assert_has(page, "<li>the longest gap took 3.10 ms before step 12</li>");
     assert_has(page, "<li>load data in threads or processes of their own</li>");
-    assert_has(page, "<span>at 0.288000000 s, for 3.10 ms, gpu:0</span><code class=\"copy\">select ts, dur, name from slice "
+    assert_has(page, "<span>at 0.288000000 s, for 3.10 ms, gpu:0</span><code class=\"copy\">"
+                     "select ts, dur, name from slice "
                      "where ts &lt; 291100000 and ts + dur &gt; 288000000 order by dur desc</code>");
     assert_has(page, "ts &lt; 303900001 and"); /* the end is rounded up */
     assert_has(page, "<a href=\"#finding-1\">Devices wait for input data</a>"); /* among the first ones */
@@ -697,8 +699,8 @@ static char *page_with_findings(int count, int with_stake)
     assert_non_null(to);
     (void)fprintf(to, "{'findings': [");
     for (int i = 0; i < count; i++)
-        (void)fprintf(to, "%s{'id': 'idle_sync', 'severity': 'bad', 'title': 'no %d', 'at_stake_ps': %d}", i ? "," : "", i,
-                      i < with_stake ? 5000000 : 0);
+        (void)fprintf(to, "%s{'id': 'idle_sync', 'severity': 'bad', 'title': 'no %d', 'at_stake_ps': %d}",
+                      i ? "," : "", i, i < with_stake ? 5000000 : 0);
     (void)fprintf(to, "], 'gaps': {}}");
     assert_int_equal(fclose(to), 0);
     page = page_of_json(json);
@@ -712,7 +714,8 @@ static void many_findings_without_time_at_stake_are_folded(void **state)
     char *page = page_with_findings(9, 4);
 
     (void)state;
-    assert_has(page, "<details class=\"lower\"><summary>5 more without time at stake</summary>\n<article class=\"finding bad\" "
+    assert_has(page, "<details class=\"lower\"><summary>5 more without time at stake</summary>\n"
+                     "<article class=\"finding bad\" "
                      "id=\"finding-5\">");
     assert_int_equal(count(page, "<article"), 9);
     assert_has(page, "All 9 findings");
@@ -729,7 +732,8 @@ static void many_findings_without_time_at_stake_are_folded(void **state)
 
 static void a_table_ends_with_its_total(void **state)
 {
-    char *page = page_of_json("{'kernels': {'count': 7, 'total_ps': 3000, 'rows': [{'name': 'a', 'count': 4, 'total_ps': "
+    char *page = page_of_json("{'kernels': {'count': 7, 'total_ps': 3000, 'rows': [{'name': 'a', 'count': 4, "
+                              "'total_ps': "
                               "2000}, {'name': 'b', 'count': 3, 'total_ps': 1000}]}}");
 
     (void)state;
@@ -740,9 +744,11 @@ static void a_table_ends_with_its_total(void **state)
 /* Why a figure has no value is said once for all that have that reason. */
 static void reasons_are_told_once(void **state)
 {
-    char *page = page_of_json("{'kpis': [{'id': 'a', 'title': 'A', 'value': null, 'why': 'no clock'}, {'id': 'b', 'title': "
+    char *page = page_of_json("{'kpis': [{'id': 'a', 'title': 'A', 'value': null, 'why': 'no clock'}, {'id': 'b', "
+                              "'title': "
                               "'B', 'value': null, 'why': 'no model'}, {'id': 'c', 'title': 'C', 'value': null, 'why': "
-                              "'no clock'}, {'id': 'd', 'title': 'D', 'value': 3, 'unit': '%', 'band': 'unknown', 'why': "
+                              "'no clock'}, {'id': 'd', 'title': 'D', 'value': 3, 'unit': '%', 'band': 'unknown', "
+                              "'why': "
                               "'no limit'}]}");
 
     (void)state;

@@ -47,10 +47,10 @@ static uint32_t mixed(const char *before, const char *tone, enum theme theme)
 
     if (!at)
         fail_msg("the style sheet lacks: %s", before);
-    assert_int_equal(sscanf(at + strlen(before), "color-mix(in srgb, var(--%31[a-z-]) %d%%, var(--%31[a-z-]))", first, &pct,
-                            second),
-                     3);
-    return mix(colour_named(strcmp(first, "tone") == 0 ? tone : first + 2, theme), colour_named(second + 2, theme), pct);
+    assert_int_equal(3, sscanf(at + strlen(before), "color-mix(in srgb, var(--%31[a-z-]) %d%%, var(--%31[a-z-]))",
+                               first, &pct, second));
+    return mix(colour_named(strcmp(first, "tone") == 0 ? tone : first + 2, theme), colour_named(second + 2, theme),
+               pct);
 }
 
 static void expect_readable(const char *what, uint32_t text, uint32_t paper, enum theme theme)
@@ -94,7 +94,8 @@ static void judgements_can_be_read_on_their_tint(void **state)
 static void both_themes_can_be_chosen(void **state)
 {
     (void)state;
-    assert_non_null(strstr(tm_asset_style.bytes, "@media screen and (prefers-color-scheme:dark){:root:not([data-theme=\"light\"]){"));
+    assert_non_null(strstr(tm_asset_style.bytes, "@media screen and (prefers-color-scheme:dark)"
+                                                 "{:root:not([data-theme=\"light\"]){"));
     assert_non_null(strstr(tm_asset_style.bytes, "@media screen{:root[data-theme=\"dark\"]{"));
 }
 

@@ -305,9 +305,9 @@ static void tables_give_way_to_their_names(void **state)
 
     (void)state;
     open_json(&f, "{'gaps': {'count': 1, 'longest': [{'device': 'host/gpu:0', 'begin_ps': 1, 'dur_ps': 1000, 'step': 1,"
-                  " 'cause': 'host', 'host_event': 'a_function_of_the_host_that_runs', 'before':"
+                  " 'cause': 'host', 'host_event': 'a_function_of_the_host_that_runs_for_long', 'before':"
                   " 'a_kernel_with_a_long_name_before_it', 'after': 'a_kernel_with_a_long_name_after_it'}]}}");
-    assert_says(&f, "a_function_of_the_host_that_runs\n");
+    assert_says(&f, "a_function_of_the_host_that_runs_for_long\n");
     assert_says(&f, "\nNo room here for: After\n");
     finish(&f);
 }

@@ -155,11 +155,18 @@ static tm_status begin(struct tm_trace_writer *w, const struct tm_out_event *eve
     return st == TM_OK ? after(r, r->inner->type->begin(r->inner, &shown)) : st;
 }
 
+/* Formats that have written the names at the begin are told none. */
 static tm_status end(struct tm_trace_writer *w, const struct tm_out_event *event)
 {
     struct redacting *const r = writer_of(w);
-    struct tm_out_event shown;
-    const tm_status st = show_event(r, event, &shown);
+    struct tm_out_event nameless = *event, shown;
+    tm_status st;
+
+    if (r->type.writes_ends) {
+        nameless.name = nameless.category = 0;
+        nameless.own = nameless.common = (struct tm_arguments){ .length = 0 };
+    }
+    st = show_event(r, &nameless, &shown);
 
     return st == TM_OK ? after(r, r->inner->type->end(r->inner, &shown)) : st;
 }
