@@ -76,12 +76,18 @@ static void say_balance(const struct tm_content *content)
 {
     const struct tm_value *balance = tm_of(content, "balance");
 
-    if (tm_say_missing(content, tm_get(balance, "imbalance_pct"), "Balance"))
-        return;
     tm_say_charts(content, TM_CHART_BALANCE);
     say_facts(content, balance);
     say_devices(content, balance);
     say_ops(content, balance);
 }
 
-const struct tm_section tm_balance_section = { "balance", "Balance", "balance", say_balance };
+/* One device has nothing to be compared with. */
+static const char *nothing(const struct tm_value *summary)
+{
+    const struct tm_value *imbalance = tm_path(summary, "balance.imbalance_pct");
+
+    return tm_has(imbalance) ? "" : *tm_why(imbalance) ? tm_why(imbalance) : "not recorded";
+}
+
+const struct tm_section tm_balance_section = { "balance", "Balance", "balance", say_balance, nothing };

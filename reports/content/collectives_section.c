@@ -134,14 +134,16 @@ static void say_collectives(const struct tm_content *content)
 {
     const struct tm_value *collectives = tm_of(content, "collectives");
 
-    if (tm_length(tm_get(collectives, "rows")) == 0) {
-        tm_say(content, TM_TONE_PLAIN, "No collective ran in the chosen steps.");
-        return;
-    }
     tm_say_charts(content, TM_CHART_COLLECTIVES);
     say_totals(content, collectives);
     say_kinds(content, collectives);
     say_skew(content, tm_get(collectives, "skew"));
 }
 
-const struct tm_section tm_collectives_section = { "collectives", "Collectives", "collectives", say_collectives };
+static const char *nothing(const struct tm_value *summary)
+{
+    return tm_length(tm_path(summary, "collectives.rows")) == 0 ? "no collective ran in the chosen steps" : "";
+}
+
+const struct tm_section tm_collectives_section = { "collectives", "Collectives", "collectives", say_collectives,
+                                                   nothing };

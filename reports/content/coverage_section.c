@@ -197,4 +197,4 @@ static void say_coverage(const struct tm_content *content)
     say_classes(content, tm_get(coverage, "classes"));
 }
 
-const struct tm_section tm_coverage_section = { "coverage", "Data quality", "coverage", say_coverage };
+const struct tm_section tm_coverage_section = { "coverage", "Data quality", "coverage", say_coverage, NULL };

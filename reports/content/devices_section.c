@@ -121,8 +121,6 @@ static void say_devices(const struct tm_content *content)
 {
     const struct tm_value *devices = tm_of(content, "devices");
 
-    if (tm_length(devices) == 0)
-        tm_say(content, TM_TONE_PLAIN, "The profile holds no activity of a device.");
     tm_say_charts(content, TM_CHART_DEVICES);
     tm_say_charts(content, TM_CHART_UTILIZATION);
     say_time(content, devices);
@@ -132,4 +130,11 @@ static void say_devices(const struct tm_content *content)
     say_unused(content);
 }
 
-const struct tm_section tm_devices_section = { "devices", "Devices", "devices", say_devices };
+static const char *nothing(const struct tm_value *summary)
+{
+    const bool is_any = tm_length(tm_get(summary, "devices")) > 0 || tm_length(tm_get(summary, "unused")) > 0;
+
+    return is_any ? "" : "the profile holds no activity of a device";
+}
+
+const struct tm_section tm_devices_section = { "devices", "Devices", "devices", say_devices, nothing };

@@ -90,10 +90,6 @@ static void say_fallback(const struct tm_content *content)
 {
     const struct tm_value *fallback = tm_of(content, "fallback");
 
-    if (tm_ask_is_without_fallback(content->summary)) {
-        tm_say(content, TM_TONE_GOOD, "%s", TM_NO_FALLBACK);
-        return;
-    }
     say_facts(content, fallback);
     say_callbacks(content, tm_get(fallback, "callbacks"));
     say_operations(content, tm_get(fallback, "cpu_ops"), "fallback-cpu-ops", "Operations that ran on the host");
@@ -102,4 +98,17 @@ static void say_fallback(const struct tm_content *content)
     say_trips(content, tm_get(fallback, "round_trips"));
 }
 
-const struct tm_section tm_fallback_section = { "fallback", "CPU fallback", "fallback", say_fallback };
+static const char *nothing(const struct tm_value *summary)
+{
+    static const char *const counts[] = { "fallback.callbacks.count", "fallback.cpu_ops.count",
+                                          "fallback.host_ops.count", "fallback.round_trips.count" };
+
+    if (tm_ask_is_without_fallback(summary))
+        return TM_NO_FALLBACK;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        if (tm_int(tm_path(summary, counts[i])) > 0)
+            return "";
+    return "nothing of it was found, as far as the profile tells";
+}
+
+const struct tm_section tm_fallback_section = { "fallback", "CPU fallback", "fallback", say_fallback, nothing };

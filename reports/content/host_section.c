@@ -129,4 +129,4 @@ static void say_host(const struct tm_content *content)
     say_threads(content, host);
 }
 
-const struct tm_section tm_host_section = { "host", "Host", "host", say_host };
+const struct tm_section tm_host_section = { "host", "Host", "host", say_host, NULL };

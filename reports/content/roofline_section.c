@@ -154,4 +154,4 @@ static void say_roofline(const struct tm_content *content)
     say_types(content, roofline);
 }
 
-const struct tm_section tm_roofline_section = { "roofline", "Roofline", "roofline", say_roofline };
+const struct tm_section tm_roofline_section = { "roofline", "Roofline", "roofline", say_roofline, NULL };

@@ -133,4 +133,4 @@ static void say_steps(const struct tm_content *content)
                                               .rows = tm_get(steps, "skipped") });
 }
 
-const struct tm_section tm_steps_section = { "steps", "Steps", "steps", say_steps };
+const struct tm_section tm_steps_section = { "steps", "Steps", "steps", say_steps, NULL };

@@ -21,8 +21,6 @@ static void say_directions(const struct tm_content *content, const struct tm_val
 
     if (tm_say_missing(content, rows, "Copies by direction"))
         return;
-    if (tm_length(rows) == 0)
-        tm_say(content, TM_TONE_PLAIN, "No copy on a device was recorded.");
     tm_say_table(content, &(struct tm_table){ .id = "transfer-directions",
                                               .caption = "Copies by direction",
                                               TM_COLUMNS(columns),
@@ -140,4 +138,14 @@ static void say_transfers(const struct tm_content *content)
     say_tpu_host(content, transfers);
 }
 
-const struct tm_section tm_transfers_section = { "transfers", "Transfers", "transfers", say_transfers };
+static const char *nothing(const struct tm_value *summary)
+{
+    const struct tm_value *rows = tm_path(summary, "transfers.by_direction");
+    const bool is_any = tm_length(rows) > 0 || tm_length(tm_path(summary, "transfers.tpu_host")) > 0;
+
+    if (is_any)
+        return "";
+    return tm_has(rows) || !*tm_why(rows) ? "no copy on a device was recorded" : tm_why(rows);
+}
+
+const struct tm_section tm_transfers_section = { "transfers", "Transfers", "transfers", say_transfers, nothing };
