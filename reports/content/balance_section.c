@@ -23,7 +23,7 @@ static void say_devices(const struct tm_content *content, const struct tm_value 
         { "Device", "device", TM_CELL_DEVICE },
         { "Busy", "busy_ps", TM_CELL_TIME },
         { "Compute", "compute_ps", TM_CELL_TIME },
-        { "Exposed collectives", "exposed_collective_ps", TM_CELL_TIME },
+        { "Exposed collectives", "exposed_collective_ps", TM_CELL_TIME | TM_RARE },
         { "Kernels", "kernels", TM_CELL_COUNT },
     };
     static const struct tm_column same[] = {

@@ -74,7 +74,7 @@ static void say_files(const struct tm_content *content, const struct tm_value *f
         { "Host", "host", TM_CELL_HOST },
         { "Size", "bytes", TM_CELL_BYTES | TM_SUMS },
         { "Events", "events", TM_CELL_COUNT | TM_SUMS },
-        { "Damaged", "partial", TM_CELL_WORD },
+        { "Damaged", "partial", TM_CELL_WORD | TM_RARE },
         { "XXH3", "xxh3", TM_CELL_WORD },
     };
 

@@ -6,14 +6,14 @@
 static void say_facts(const struct tm_content *content, const struct tm_value *fallback)
 {
     static const struct tm_column facts[] = {
-        { "Calls back to the host", "callbacks.count", TM_CELL_COUNT },
-        { "Time in calls back", "callbacks.total_ps", TM_CELL_TIME },
-        { "Operations run on the host", "cpu_ops.count", TM_CELL_COUNT },
-        { "Time in operations on the host", "cpu_ops.total_ps", TM_CELL_TIME },
-        { "Device operations that work with the host", "host_ops.count", TM_CELL_COUNT },
-        { "Time in operations with the host", "host_ops.total_ps", TM_CELL_TIME },
-        { "Round trips over the host", "round_trips.count", TM_CELL_COUNT },
-        { "Idle time in round trips", "round_trips.host_ps", TM_CELL_TIME },
+        { "Calls back to the host", "callbacks.count", TM_CELL_COUNT | TM_RARE },
+        { "Time in calls back", "callbacks.total_ps", TM_CELL_TIME | TM_RARE },
+        { "Operations run on the host", "cpu_ops.count", TM_CELL_COUNT | TM_RARE },
+        { "Time in operations on the host", "cpu_ops.total_ps", TM_CELL_TIME | TM_RARE },
+        { "Device operations that work with the host", "host_ops.count", TM_CELL_COUNT | TM_RARE },
+        { "Time in operations with the host", "host_ops.total_ps", TM_CELL_TIME | TM_RARE },
+        { "Round trips over the host", "round_trips.count", TM_CELL_COUNT | TM_RARE },
+        { "Idle time in round trips", "round_trips.host_ps", TM_CELL_TIME | TM_RARE },
     };
     static const char *const parts[][2] = { { "cpu_ops", "Operations run on the host" },
                                             { "host_ops", "Device operations that work with the host" },

@@ -30,7 +30,7 @@ static void say_programs(const struct tm_content *content)
         { "Operations", "operations", TM_CELL_COUNT },
         { "Time of operations", "operation_ps", TM_CELL_TIME },
         { "Pauses between programs", "pauses.count", TM_CELL_COUNT },
-        { "Their time", "pauses.total_ps", TM_CELL_TIME },
+        { "Their time", "pauses.total_ps", TM_CELL_TIME | TM_RARE },
     };
     const struct tm_value *programs = tm_of(content, "programs");
 

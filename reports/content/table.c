@@ -115,6 +115,23 @@ static bool has_values(struct tm_layout *layout, size_t column)
     return any;
 }
 
+/* A column of something that this run does not have. */
+static bool is_all_zero(const struct tm_layout *layout, size_t column)
+{
+    bool any = false;
+
+    if (!(layout->table->column[column].shape & TM_RARE))
+        return false;
+    for (size_t r = 0; r < layout->rows; r++) {
+        const struct tm_cell cell = tm_table_cell(layout->table, r, column);
+
+        if (!tm_cell_is_zero(&cell) && !tm_cell_is_empty(&cell))
+            return false;
+        any |= tm_cell_is_zero(&cell);
+    }
+    return any;
+}
+
 static void choose_columns(struct tm_layout *layout, bool is_paper)
 {
     const struct tm_table *table = layout->table;
@@ -124,7 +141,8 @@ static void choose_columns(struct tm_layout *layout, bool is_paper)
         const struct tm_column *column = &table->column[c];
         const char *same;
 
-        if ((is_paper && (column->shape & TM_WIDE)) || (tm_column_kind(column) == TM_CELL_HOST && !has_hosts))
+        if ((is_paper && (column->shape & TM_WIDE)) || (tm_column_kind(column) == TM_CELL_HOST && !has_hosts) ||
+            is_all_zero(layout, c))
             continue;
         same = same_in_all(table, c, layout->summary);
         if (same)

@@ -12,10 +12,10 @@ static void say_directions(const struct tm_content *content, const struct tm_val
         { "Exposed", "exposed_ps", TM_CELL_TIME },
         { "Mean rate", "mean_bandwidth", TM_CELL_RATE },
         { "Best rate", "max_bandwidth", TM_CELL_RATE },
-        { "Of unknown size", "unknown_bytes_count", TM_CELL_COUNT | TM_WIDE },
-        { "Outside steps", "outside.count", TM_CELL_COUNT | TM_WIDE },
-        { "Bytes outside", "outside.bytes", TM_CELL_BYTES | TM_WIDE },
-        { "Time outside", "outside.total_ps", TM_CELL_TIME | TM_WIDE },
+        { "Of unknown size", "unknown_bytes_count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
+        { "Outside steps", "outside.count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
+        { "Bytes outside", "outside.bytes", TM_CELL_BYTES | TM_WIDE | TM_RARE },
+        { "Time outside", "outside.total_ps", TM_CELL_TIME | TM_WIDE | TM_RARE },
     };
     const struct tm_value *rows = tm_get(transfers, "by_direction");
 
