@@ -88,7 +88,7 @@ static const struct titled terms[] = {
     { "shared_memory", "shared memory" }, /* limits of the occupancy */
     { "block_size", "size of blocks" },
     { "grid", "small grid" },
-    { "full", "each kernel" }, /* what the figures of a device rest on */
+    { "full", "single kernels" }, /* as what the work of a device is seen */
     { "graph", "whole graphs" },
     { "other", "neither" }, /* passes: forward, backward */
 };

@@ -13,6 +13,16 @@ static const struct tm_value *total_of(const struct tm_content *content, const s
     return tm_length(devices) > 1 ? tm_of(content, "total") : NULL;
 }
 
+/* Devices of which whole graphs are one event. */
+static size_t graph_devices(const struct tm_value *devices)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < tm_length(devices); i++)
+        count += strcmp(tm_text(tm_get(tm_at(devices, i), "reliability")), "graph") == 0;
+    return count;
+}
+
 static void say_time(const struct tm_content *content, const struct tm_value *devices)
 {
     static const struct tm_column columns[] = {
@@ -26,12 +36,14 @@ static void say_time(const struct tm_content *content, const struct tm_value *de
         { "Idle", "idle_ps", TM_CELL_TIME },
         { "Before its first activity", "lead_idle_ps", TM_CELL_TIME | TM_WIDE | TM_RARE },
         { "After its last", "trail_idle_ps", TM_CELL_TIME | TM_WIDE | TM_RARE },
-        { "Rests on", "reliability", TM_CELL_TERM | TM_WIDE },
+        { "Seen as", "reliability", TM_CELL_TERM | TM_WIDE },
     };
+    const size_t all = sizeof(columns) / sizeof(columns[0]);
 
     tm_say_table(content, &(struct tm_table){ .id = "devices",
                                               .caption = "Device time in the chosen steps",
-                                              TM_COLUMNS(columns),
+                                              .column = columns,
+                                              .columns = graph_devices(devices) > 0 ? all : all - 1,
                                               .rows = devices,
                                               .total = total_of(content, devices),
                                               .total_title = "all devices",
@@ -41,10 +53,8 @@ static void say_time(const struct tm_content *content, const struct tm_value *de
 /* Where whole graphs are one event, their pauses are not seen: the idle time is too low. */
 static void warn_of_graphs(const struct tm_content *content, const struct tm_value *devices)
 {
-    size_t count = 0;
+    const size_t count = graph_devices(devices);
 
-    for (size_t i = 0; i < tm_length(devices); i++)
-        count += strcmp(tm_text(tm_get(tm_at(devices, i), "reliability")), "graph") == 0;
     if (count)
         tm_say(content, TM_TONE_WARNING,
                "Whole graphs are one event on %zu of %zu devices: pauses inside a graph are not seen, so that their "
@@ -99,8 +109,8 @@ static void say_waits(const struct tm_content *content, const struct tm_value *d
                                               .rows = devices,
                                               .paper_rows = DEVICES_ON_PAPER });
     tm_say(content, TM_TONE_QUIET,
-           "In flight: copies and collectives that run beside the computing. Hidden: what of them ran while the device "
-           "computed.");
+           "Utilization does not count these waits. In flight: copies and collectives that run beside the computing. "
+           "Hidden: what of them ran while the device computed.");
 }
 
 static void say_unused(const struct tm_content *content)
