@@ -16,8 +16,8 @@ const struct tm_colour tm_palette[TM_ROLE_COUNT] = {
     [TM_ROLE_COPY_H2D] = { "h2d", 0x00805c, 0x1fb98e, "exposed copy to device" },
     [TM_ROLE_COPY_D2H] = { "d2h", 0x4aa02c, 0x8fd16a, "exposed copy to host" },
     [TM_ROLE_COPY_P2P] = { "p2p", 0x2b9a9a, 0x66d0d0, "exposed copy between devices" },
-    [TM_ROLE_COPY_D2D] = { "d2d", 0x3d6b4f, 0x9cc0a8, "exposed copy on the device" },
-    [TM_ROLE_COPY_OTHER] = { "copy-other", 0x6f7f3a, 0xb7c483, "exposed copy, other" },
+    [TM_ROLE_COPY_D2D] = { "d2d", 0x3d6b4f, 0x9cc0a8, "exposed copy within a device" },
+    [TM_ROLE_COPY_OTHER] = { "copy-other", 0x6f7f3a, 0xb7c483, "exposed copy of unknown direction" },
     [TM_ROLE_HIDDEN] = { "hidden", 0x8c8270, 0xb3a993, "hidden behind other work" },
     [TM_ROLE_IDLE_DEVICE_WAIT] = { "device-wait", 0x6a7f9c, 0x8fa5c4, "idle: device waits" },
     [TM_ROLE_IDLE_LAUNCH] = { "launch", 0xc94f00, 0xf07f3c, "idle: launch" },
@@ -100,6 +100,7 @@ const char *tm_direction_title(const char *direction)
         { "d2h", "device to host" },
         { "p2p", "device to device" },
         { "d2d", "within a device" },
+        { "other", "of unknown direction" },
     };
 
     for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Balance: whether the devices of the run have the same to do. */
 #include "reports/content/say.h"
+#include "reports/format/platforms.h"
 
 static void say_facts(const struct tm_content *content, const struct tm_value *balance)
 {
@@ -19,12 +20,12 @@ static void say_facts(const struct tm_content *content, const struct tm_value *b
 
 static void say_devices(const struct tm_content *content, const struct tm_value *balance)
 {
-    static const struct tm_column columns[] = {
+    const struct tm_column columns[] = {
         { "Device", "device", TM_CELL_DEVICE },
         { "Busy", "busy_ps", TM_CELL_TIME },
         { "Compute", "compute_ps", TM_CELL_TIME },
-        { "Exposed collectives", "exposed_collective_ps", TM_CELL_TIME },
-        { "Kernels", "kernels", TM_CELL_COUNT },
+        { "Exposed collectives", "exposed_collective_ps", TM_CELL_TIME | TM_RARE },
+        { tm_is_for("gpu", content->summary) ? "Kernels" : "Operations", "kernels", TM_CELL_COUNT },
     };
     static const struct tm_column same[] = {
         { "Device", "device", TM_CELL_DEVICE },
@@ -48,7 +49,7 @@ static void say_devices(const struct tm_content *content, const struct tm_value 
 static void say_ops(const struct tm_content *content, const struct tm_value *balance)
 {
     static const struct tm_column columns[] = {
-        { "Op", "name", TM_CELL_NAME },
+        { "Operation", "name", TM_CELL_NAME },
         { "Module", "module", TM_CELL_NAME | TM_WIDE },
         { "Run by", "kind", TM_CELL_WORD },
         { "Devices", "devices", TM_CELL_COUNT | TM_WIDE },
@@ -62,7 +63,7 @@ static void say_ops(const struct tm_content *content, const struct tm_value *bal
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "balance-ops",
-                                              .caption = "Ops that differ most between devices",
+                                              .caption = "Operations that differ most between devices",
                                               TM_COLUMNS(columns),
                                               .rows = tm_get(balance, "ops"),
                                               .paper_rows = 12 });
@@ -76,12 +77,18 @@ static void say_balance(const struct tm_content *content)
 {
     const struct tm_value *balance = tm_of(content, "balance");
 
-    if (tm_say_missing(content, tm_get(balance, "imbalance_pct"), "Balance"))
-        return;
     tm_say_charts(content, TM_CHART_BALANCE);
     say_facts(content, balance);
     say_devices(content, balance);
     say_ops(content, balance);
 }
 
-const struct tm_section tm_balance_section = { "balance", "Balance", "balance", say_balance };
+/* One device has nothing to be compared with. */
+static const char *nothing(const struct tm_value *summary)
+{
+    const struct tm_value *imbalance = tm_path(summary, "balance.imbalance_pct");
+
+    return tm_has(imbalance) ? "" : *tm_why(imbalance) ? tm_why(imbalance) : "not recorded";
+}
+
+const struct tm_section tm_balance_section = { "balance", "Balance", "balance", say_balance, nothing };

@@ -2,6 +2,7 @@
 #include "reports/content/cell.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,6 +51,17 @@ static double number_of(const struct tm_cell *cell)
                                          cell->number;
 }
 
+bool tm_cell_is_zero(const struct tm_cell *cell)
+{
+    if (tm_cell_is_empty(cell) || cell->from == TM_FROM_TEXT)
+        return false;
+    if (cell->from == TM_FROM_VALUE && tm_type_of(cell->value) == TM_BOOL)
+        return !tm_is(cell->value);
+    if (cell->from == TM_FROM_VALUE && tm_type_of(cell->value) == TM_STRING)
+        return false;
+    return fabs(number_of(cell)) == 0;
+}
+
 static int64_t whole_of(const struct tm_cell *cell)
 {
     return cell->from == TM_FROM_VALUE ? tm_int(cell->value) :
@@ -76,7 +88,7 @@ static const struct titled terms[] = {
     { "shared_memory", "shared memory" }, /* limits of the occupancy */
     { "block_size", "size of blocks" },
     { "grid", "small grid" },
-    { "full", "each kernel" }, /* what the figures of a device rest on */
+    { "full", "single kernels" }, /* as what the work of a device is seen */
     { "graph", "whole graphs" },
     { "other", "neither" }, /* passes: forward, backward */
 };

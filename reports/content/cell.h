@@ -78,6 +78,9 @@ struct tm_cell tm_cell_of_share(const struct tm_value *part, const struct tm_val
 /* Neither a number nor a text that is not "". */
 bool tm_cell_is_empty(const struct tm_cell *cell);
 
+/* The number 0, or a plain no. */
+bool tm_cell_is_zero(const struct tm_cell *cell);
+
 /* The cell as people read it.  Names are as they were recorded, any bytes: the medium makes them safe.
  * out:    returned: out (TM_FORMAT_BYTES), or a text that lives as long as the summary; "" for an empty cell */
 const char *tm_cell_shown(const struct tm_cell *cell, const struct tm_value *summary, char *out);

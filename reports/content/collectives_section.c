@@ -10,7 +10,7 @@ static void say_totals(const struct tm_content *content, const struct tm_value *
         { "Exposed time", "total.exposed_ps", TM_CELL_TIME },
         { "Overlapped with compute", "total.overlap_pct", TM_CELL_PCT },
         { "Data", "total.bytes", TM_CELL_BYTES },
-        { "Of unknown size", "total.unknown_bytes_count", TM_CELL_COUNT | TM_WIDE },
+        { "Of unknown size", "total.unknown_bytes_count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
     };
 
     tm_say_facts(content, "collective-facts", TM_FACTS(facts), collectives);
@@ -115,7 +115,7 @@ static void say_skew(const struct tm_content *content, const struct tm_value *sk
         { "Last after first, at most", "max_ps", TM_CELL_TIME },
         { "Waiting of all devices", "wait_ps", TM_CELL_TIME },
         { "Matched collectives", "matched", TM_CELL_COUNT },
-        { "Without a counterpart", "unmatched", TM_CELL_COUNT },
+        { "Without a counterpart", "unmatched", TM_CELL_COUNT | TM_RARE },
     };
 
     tm_say_subheading(content, "Late arrivals");
@@ -134,14 +134,16 @@ static void say_collectives(const struct tm_content *content)
 {
     const struct tm_value *collectives = tm_of(content, "collectives");
 
-    if (tm_length(tm_get(collectives, "rows")) == 0) {
-        tm_say(content, TM_TONE_PLAIN, "No collective ran in the chosen steps.");
-        return;
-    }
     tm_say_charts(content, TM_CHART_COLLECTIVES);
     say_totals(content, collectives);
     say_kinds(content, collectives);
     say_skew(content, tm_get(collectives, "skew"));
 }
 
-const struct tm_section tm_collectives_section = { "collectives", "Collectives", "collectives", say_collectives };
+static const char *nothing(const struct tm_value *summary)
+{
+    return tm_length(tm_path(summary, "collectives.rows")) == 0 ? "no collective ran in the chosen steps" : "";
+}
+
+const struct tm_section tm_collectives_section = { "collectives", "Collectives", "collectives", say_collectives,
+                                                   nothing };

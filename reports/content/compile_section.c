@@ -69,13 +69,14 @@ static void say_compile(const struct tm_content *content)
 {
     const struct tm_value *compile = tm_of(content, "compile");
 
-    if (tm_int(tm_get(compile, "count")) == 0) {
-        tm_say(content, TM_TONE_GOOD, "Nothing was compiled while the profile was taken.");
-        return;
-    }
     say_facts(content, compile);
     say_again(content, compile);
     say_events(content, compile);
 }
 
-const struct tm_section tm_compile_section = { "compile", "Compilation", "compile", say_compile };
+static const char *nothing(const struct tm_value *summary)
+{
+    return tm_int(tm_path(summary, "compile.count")) == 0 ? "nothing was compiled while the profile was taken" : "";
+}
+
+const struct tm_section tm_compile_section = { "compile", "Compilation", "compile", say_compile, nothing };

@@ -2,6 +2,7 @@
 #include "reports/content/content.h"
 
 #include "reports/content/say.h"
+#include "reports/findings/ask.h"
 #include "reports/format/platforms.h"
 
 const struct tm_section *const tm_sections[] = {
@@ -14,10 +15,29 @@ const struct tm_section *const tm_sections[] = {
 };
 const size_t tm_section_count = sizeof(tm_sections) / sizeof(tm_sections[0]);
 
+static const char *why_nothing(const struct tm_section *section, const struct tm_value *summary)
+{
+    return section->nothing ? section->nothing(summary) : "";
+}
+
 bool tm_section_is_due(const struct tm_section *section, const struct tm_value *summary)
 {
-    return !section->key ||
-           (tm_section_is_for_run(section->key, summary) && tm_has(tm_get(summary, section->key)));
+    const bool has_data = !section->key || (tm_section_is_for_run(section->key, summary) &&
+                                            tm_has(tm_get(summary, section->key)));
+
+    return has_data && !*why_nothing(section, summary);
+}
+
+const char *tm_section_why_not(const struct tm_section *section, const struct tm_value *summary)
+{
+    const char *why;
+
+    if (!section->key || !tm_section_is_for_run(section->key, summary))
+        return "";
+    if (tm_has(tm_get(summary, section->key)))
+        return why_nothing(section, summary);
+    why = tm_reason_of(summary, section->key);
+    return *why ? why : "not recorded";
 }
 
 void tm_content_say(const struct tm_content *content)

@@ -17,6 +17,8 @@ struct tm_section {
     const char *title;
     const char *key;   /* of the summary: without a value there the section is only named, under "Not recorded" */
     void (*say)(const struct tm_content *content);
+    /* Why it has nothing to tell of this run, a clause; "" = it has.  NULL = it always has. */
+    const char *(*nothing)(const struct tm_value *summary);
 };
 
 /* How a medium takes what is said.  The functions cannot fail: a medium remembers its failure and its writer looks
@@ -47,8 +49,13 @@ struct tm_content {
 extern const struct tm_section *const tm_sections[];
 extern const size_t tm_section_count;
 
-/* Is it a section of this run's report?  One of another platform is not, nor one that the input cannot support. */
+/* Is it a section of this run's report?  One of another platform is not, nor one that the input cannot support, nor one
+ * that has nothing to tell. */
 bool tm_section_is_due(const struct tm_section *section, const struct tm_value *summary);
+
+/* Why a section of this platform is not due: a clause of the summary or of the section; "" = it is due, or the section
+ * is one of another platform. */
+const char *tm_section_why_not(const struct tm_section *section, const struct tm_value *summary);
 
 /* All of them that are due. */
 void tm_content_say(const struct tm_content *content);

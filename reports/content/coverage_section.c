@@ -6,16 +6,16 @@
 #include "reports/content/say.h"
 #include "reports/format/mark_signs.h"
 
-enum { TEXTS_MOST = 100, CLASSES_MOST = 64, TOUCHED_BYTES = 512, SIGN_BYTES = 8 };
+enum { TEXTS_MOST = 100, CLASSES_MOST = 64, TOUCHED_BYTES = 512, SIGN_BYTES = 8, NEARLY_ALL = 9 };
 
 /* --- what the losses touch --- */
 
-/* NULL = the report has no section of it. */
-static const char *title_of(const char *section)
+/* NULL = there is no section of it. */
+static const struct tm_section *section_of(const char *id)
 {
     for (size_t i = 0; i < tm_section_count; i++)
-        if (strcmp(tm_sections[i]->id, section) == 0)
-            return tm_sections[i]->title;
+        if (strcmp(tm_sections[i]->id, id) == 0)
+            return tm_sections[i];
     return NULL;
 }
 
@@ -23,15 +23,19 @@ static const char *title_of(const char *section)
 static void put_touched(char *out, const struct tm_value *mark, const struct tm_value *summary)
 {
     const struct tm_value *names = tm_get(mark, "sections");
-    size_t at = 0;
+    size_t at = 0, touched = 0;
 
     out[0] = 0;
     for (size_t i = 0; i < tm_length(names) && at < TOUCHED_BYTES; i++) {
-        const char *name = tm_text(tm_at(names, i)), *title = title_of(name);
+        const struct tm_section *section = section_of(tm_text(tm_at(names, i)));
 
-        if (title && tm_has(tm_get(summary, name)))
-            at += (size_t)snprintf(out + at, TOUCHED_BYTES - at, "%s%.60s", at ? ", " : "", title);
+        if (!section || !tm_section_is_due(section, summary))
+            continue;
+        at += (size_t)snprintf(out + at, TOUCHED_BYTES - at, "%s%.60s", at ? ", " : "", section->title);
+        touched++;
     }
+    if (touched >= NEARLY_ALL)
+        (void)snprintf(out, TOUCHED_BYTES, "nearly all sections");
 }
 
 static void say_marks(const struct tm_content *content, const struct tm_value *marks)
@@ -74,7 +78,7 @@ static void say_files(const struct tm_content *content, const struct tm_value *f
         { "Host", "host", TM_CELL_HOST },
         { "Size", "bytes", TM_CELL_BYTES | TM_SUMS },
         { "Events", "events", TM_CELL_COUNT | TM_SUMS },
-        { "Damaged", "partial", TM_CELL_WORD },
+        { "Damaged", "partial", TM_CELL_WORD | TM_RARE },
         { "XXH3", "xxh3", TM_CELL_WORD },
     };
 
@@ -136,10 +140,10 @@ static void say_warnings(const struct tm_content *content, const struct tm_value
 static void say_tallies(const struct tm_content *content, const struct tm_value *tallies)
 {
     static const struct tm_column columns[] = {
-        { "Tally", "", TM_CELL_WORD },
+        { "What", "help", TM_CELL_PROSE },
         { "Level", "level", TM_CELL_WORD },
         { "Count", "count", TM_CELL_COUNT },
-        { "Meaning", "help", TM_CELL_PROSE },
+        { "Name", "", TM_CELL_WORD },
     };
 
     if (tm_length(tallies) == 0) {
@@ -154,10 +158,52 @@ static void say_tallies(const struct tm_content *content, const struct tm_value 
     tm_say(content, TM_TONE_QUIET, "A loss may make figures smaller than they were; a note does not.");
 }
 
+/* The class of events in words; a class without any as the summary names it. */
+static const char *words_of_class(const char *class)
+{
+    static const char *const words[][2] = {
+        { "unresolved", "not told apart" },
+        { "kernel", "kernels" },
+        { "collective", "collectives" },
+        { "copy", "copies" },
+        { "memset", "fills of memory" },
+        { "graph", "CUDA graphs" },
+        { "tpu_op", "operations of a TPU" },
+        { "tpu_async", "copies and collectives beside a TPU core" },
+        { "cpu_op", "operations run by the CPU" },
+        { "derived", "lines that the profiler worked out" },
+        { "device_other", "other lines of a device" },
+        { "step_marker", "step markers" },
+        { "alloc", "allocations" },
+        { "free", "frees" },
+        { "sync", "waits of the host for a device" },
+        { "launch", "launches" },
+        { "compile", "compiles" },
+        { "input", "loading of data" },
+        { "gc", "garbage collection" },
+        { "profiler", "the profiler itself" },
+        { "python", "Python functions" },
+        { "runtime", "runtime and driver calls" },
+        { "annotation", "annotations" },
+        { "framework_op", "operations of the framework on the host" },
+        { "module", "executions of programs" },
+        { "counter", "counters" },
+        { "instant", "moments without a length" },
+        { "flow", "arrows between events" },
+        { "async", "asynchronous spans" },
+        { "other", "others" },
+    };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(words[i][0], class) == 0)
+            return words[i][1];
+    return class;
+}
+
 static void say_classes(const struct tm_content *content, const struct tm_value *classes)
 {
     static const struct tm_column columns[] = {
-        { "Class", "class", TM_CELL_WORD },
+        { "Kind of event", "class", TM_CELL_WORD },
         { "Events", "count", TM_CELL_COUNT },
     };
     struct tm_cell cell[CLASSES_MOST][2];
@@ -166,11 +212,11 @@ static void say_classes(const struct tm_content *content, const struct tm_value 
     for (size_t i = 0; i < tm_length(classes) && n < CLASSES_MOST; i++) {
         if (tm_int(tm_value_at(classes, i)) == 0)
             continue;
-        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, tm_key_at(classes, i));
+        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, words_of_class(tm_key_at(classes, i)));
         cell[n++][1] = tm_cell_of_value(TM_CELL_COUNT, tm_value_at(classes, i));
     }
     tm_say_table(content, &(struct tm_table){ .id = "event-classes",
-                                              .caption = "Events by class",
+                                              .caption = "Events by kind",
                                               TM_COLUMNS(columns),
                                               .cells = cell[0],
                                               .cell_rows = n,
@@ -197,4 +243,4 @@ static void say_coverage(const struct tm_content *content)
     say_classes(content, tm_get(coverage, "classes"));
 }
 
-const struct tm_section tm_coverage_section = { "coverage", "Data quality", "coverage", say_coverage };
+const struct tm_section tm_coverage_section = { "coverage", "Data quality", "coverage", say_coverage, NULL };

@@ -160,4 +160,4 @@ static void say_definitions(const struct tm_content *content)
     say_terms(content);
 }
 
-const struct tm_section tm_definitions_section = { "definitions", "Definitions", NULL, say_definitions };
+const struct tm_section tm_definitions_section = { "definitions", "Definitions", NULL, say_definitions, NULL };

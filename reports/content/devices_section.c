@@ -13,6 +13,16 @@ static const struct tm_value *total_of(const struct tm_content *content, const s
     return tm_length(devices) > 1 ? tm_of(content, "total") : NULL;
 }
 
+/* Devices of which whole graphs are one event. */
+static size_t graph_devices(const struct tm_value *devices)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < tm_length(devices); i++)
+        count += strcmp(tm_text(tm_get(tm_at(devices, i), "reliability")), "graph") == 0;
+    return count;
+}
+
 static void say_time(const struct tm_content *content, const struct tm_value *devices)
 {
     static const struct tm_column columns[] = {
@@ -21,17 +31,19 @@ static void say_time(const struct tm_content *content, const struct tm_value *de
         { "Span", "span_ps", TM_CELL_TIME | TM_WIDE },
         { "Busy", "busy_ps", TM_CELL_TIME },
         { "Compute", "compute_ps", TM_CELL_TIME },
-        { "Exposed collectives", "exposed_collective_ps", TM_CELL_TIME },
-        { "Exposed copies", "exposed_copy_ps", TM_CELL_TIME },
+        { "Exposed collectives", "exposed_collective_ps", TM_CELL_TIME | TM_RARE },
+        { "Exposed copies", "exposed_copy_ps", TM_CELL_TIME | TM_RARE },
         { "Idle", "idle_ps", TM_CELL_TIME },
-        { "Before its first activity", "lead_idle_ps", TM_CELL_TIME | TM_WIDE },
-        { "After its last", "trail_idle_ps", TM_CELL_TIME | TM_WIDE },
-        { "Rests on", "reliability", TM_CELL_TERM | TM_WIDE },
+        { "Before its first activity", "lead_idle_ps", TM_CELL_TIME | TM_WIDE | TM_RARE },
+        { "After its last", "trail_idle_ps", TM_CELL_TIME | TM_WIDE | TM_RARE },
+        { "Seen as", "reliability", TM_CELL_TERM | TM_WIDE },
     };
+    const size_t all = sizeof(columns) / sizeof(columns[0]);
 
     tm_say_table(content, &(struct tm_table){ .id = "devices",
                                               .caption = "Device time in the chosen steps",
-                                              TM_COLUMNS(columns),
+                                              .column = columns,
+                                              .columns = graph_devices(devices) > 0 ? all : all - 1,
                                               .rows = devices,
                                               .total = total_of(content, devices),
                                               .total_title = "all devices",
@@ -41,10 +53,8 @@ static void say_time(const struct tm_content *content, const struct tm_value *de
 /* Where whole graphs are one event, their pauses are not seen: the idle time is too low. */
 static void warn_of_graphs(const struct tm_content *content, const struct tm_value *devices)
 {
-    size_t count = 0;
+    const size_t count = graph_devices(devices);
 
-    for (size_t i = 0; i < tm_length(devices); i++)
-        count += strcmp(tm_text(tm_get(tm_at(devices, i), "reliability")), "graph") == 0;
     if (count)
         tm_say(content, TM_TONE_WARNING,
                "Whole graphs are one event on %zu of %zu devices: pauses inside a graph are not seen, so that their "
@@ -58,11 +68,11 @@ static void say_activities(const struct tm_content *content, const struct tm_val
         { "Device", "id", TM_CELL_DEVICE },
         { "Activities", "activities", TM_CELL_COUNT },
         { tm_is_for("gpu", content->summary) ? "Kernels" : "Operations", "kernels.count", TM_CELL_COUNT },
-        { "Graphs", "graphs.count", TM_CELL_COUNT | TM_WIDE },
-        { "Collectives", "collectives.count", TM_CELL_COUNT },
-        { "Copies", "copies.count", TM_CELL_COUNT },
-        { "Copied", "copies.bytes", TM_CELL_BYTES },
-        { "Fills", "memsets.count", TM_CELL_COUNT | TM_WIDE },
+        { "Graphs", "graphs.count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
+        { "Collectives", "collectives.count", TM_CELL_COUNT | TM_RARE },
+        { "Copies", "copies.count", TM_CELL_COUNT | TM_RARE },
+        { "Copied", "copies.bytes", TM_CELL_BYTES | TM_RARE },
+        { "Fills", "memsets.count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
         { "Gaps", "gaps.count", TM_CELL_COUNT },
         { "Long gaps", "gaps.count_min", TM_CELL_COUNT },
         { "Longest gap", "gaps.longest[0].dur_ps", TM_CELL_TIME },
@@ -81,9 +91,9 @@ static void say_waits(const struct tm_content *content, const struct tm_value *d
     static const struct tm_column columns[] = {
         { "Device", "id", TM_CELL_DEVICE },
         { "Waits", "wait_ps", TM_CELL_TIME },
-        { "For copies", "wait_copy_ps", TM_CELL_TIME },
-        { "For collectives", "wait_collective_ps", TM_CELL_TIME },
-        { "For the host", "wait_host_ps", TM_CELL_TIME },
+        { "For copies", "wait_copy_ps", TM_CELL_TIME | TM_RARE },
+        { "For collectives", "wait_collective_ps", TM_CELL_TIME | TM_RARE },
+        { "For the host", "wait_host_ps", TM_CELL_TIME | TM_RARE },
         { "In flight", "in_flight_ps", TM_CELL_TIME },
         { "Hidden", "hidden_ps", TM_CELL_TIME },
     };
@@ -99,8 +109,8 @@ static void say_waits(const struct tm_content *content, const struct tm_value *d
                                               .rows = devices,
                                               .paper_rows = DEVICES_ON_PAPER });
     tm_say(content, TM_TONE_QUIET,
-           "In flight: copies and collectives that run beside the computing. Hidden: what of them ran while the device "
-           "computed.");
+           "Utilization does not count these waits. In flight: copies and collectives that run beside the computing. "
+           "Hidden: what of them ran while the device computed.");
 }
 
 static void say_unused(const struct tm_content *content)
@@ -121,8 +131,6 @@ static void say_devices(const struct tm_content *content)
 {
     const struct tm_value *devices = tm_of(content, "devices");
 
-    if (tm_length(devices) == 0)
-        tm_say(content, TM_TONE_PLAIN, "The profile holds no activity of a device.");
     tm_say_charts(content, TM_CHART_DEVICES);
     tm_say_charts(content, TM_CHART_UTILIZATION);
     say_time(content, devices);
@@ -132,4 +140,11 @@ static void say_devices(const struct tm_content *content)
     say_unused(content);
 }
 
-const struct tm_section tm_devices_section = { "devices", "Devices", "devices", say_devices };
+static const char *nothing(const struct tm_value *summary)
+{
+    const bool is_any = tm_length(tm_get(summary, "devices")) > 0 || tm_length(tm_get(summary, "unused")) > 0;
+
+    return is_any ? "" : "the profile holds no activity of a device";
+}
+
+const struct tm_section tm_devices_section = { "devices", "Devices", "devices", say_devices, nothing };

@@ -108,11 +108,18 @@ static void say_environment(const struct tm_content *content)
     const struct tm_value *environment = tm_of(content, "environment"), *hosts = tm_get(environment, "hosts"),
                           *devices = tm_get(environment, "devices");
 
-    if (tm_length(hosts) == 0 && tm_length(devices) == 0)
-        tm_say(content, TM_TONE_PLAIN, "The profile says nothing about its hosts and devices.");
     say_hosts(content, hosts);
     say_dates(content, hosts);
     say_devices(content, devices);
 }
 
-const struct tm_section tm_environment_section = { "environment", "Environment", "environment", say_environment };
+static const char *nothing(const struct tm_value *summary)
+{
+    const bool is_any = tm_length(tm_path(summary, "environment.hosts")) > 0 ||
+                        tm_length(tm_path(summary, "environment.devices")) > 0;
+
+    return is_any ? "" : "the profile says nothing about its hosts and devices";
+}
+
+const struct tm_section tm_environment_section = { "environment", "Environment", "environment", say_environment,
+                                                   nothing };

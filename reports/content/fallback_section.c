@@ -6,14 +6,14 @@
 static void say_facts(const struct tm_content *content, const struct tm_value *fallback)
 {
     static const struct tm_column facts[] = {
-        { "Calls back to the host", "callbacks.count", TM_CELL_COUNT },
-        { "Time in calls back", "callbacks.total_ps", TM_CELL_TIME },
-        { "Operations run on the host", "cpu_ops.count", TM_CELL_COUNT },
-        { "Time in operations on the host", "cpu_ops.total_ps", TM_CELL_TIME },
-        { "Device operations that work with the host", "host_ops.count", TM_CELL_COUNT },
-        { "Time in operations with the host", "host_ops.total_ps", TM_CELL_TIME },
-        { "Round trips over the host", "round_trips.count", TM_CELL_COUNT },
-        { "Idle time in round trips", "round_trips.host_ps", TM_CELL_TIME },
+        { "Calls back to the host", "callbacks.count", TM_CELL_COUNT | TM_RARE },
+        { "Time in calls back", "callbacks.total_ps", TM_CELL_TIME | TM_RARE },
+        { "Operations run on the host", "cpu_ops.count", TM_CELL_COUNT | TM_RARE },
+        { "Time in operations on the host", "cpu_ops.total_ps", TM_CELL_TIME | TM_RARE },
+        { "Device operations that work with the host", "host_ops.count", TM_CELL_COUNT | TM_RARE },
+        { "Time in operations with the host", "host_ops.total_ps", TM_CELL_TIME | TM_RARE },
+        { "Round trips over the host", "round_trips.count", TM_CELL_COUNT | TM_RARE },
+        { "Idle time in round trips", "round_trips.host_ps", TM_CELL_TIME | TM_RARE },
     };
     static const char *const parts[][2] = { { "cpu_ops", "Operations run on the host" },
                                             { "host_ops", "Device operations that work with the host" },
@@ -90,10 +90,6 @@ static void say_fallback(const struct tm_content *content)
 {
     const struct tm_value *fallback = tm_of(content, "fallback");
 
-    if (tm_ask_is_without_fallback(content->summary)) {
-        tm_say(content, TM_TONE_GOOD, "%s", TM_NO_FALLBACK);
-        return;
-    }
     say_facts(content, fallback);
     say_callbacks(content, tm_get(fallback, "callbacks"));
     say_operations(content, tm_get(fallback, "cpu_ops"), "fallback-cpu-ops", "Operations that ran on the host");
@@ -102,4 +98,17 @@ static void say_fallback(const struct tm_content *content)
     say_trips(content, tm_get(fallback, "round_trips"));
 }
 
-const struct tm_section tm_fallback_section = { "fallback", "CPU fallback", "fallback", say_fallback };
+static const char *nothing(const struct tm_value *summary)
+{
+    static const char *const counts[] = { "fallback.callbacks.count", "fallback.cpu_ops.count",
+                                          "fallback.host_ops.count", "fallback.round_trips.count" };
+
+    if (tm_ask_is_without_fallback(summary))
+        return TM_NO_FALLBACK;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        if (tm_int(tm_path(summary, counts[i])) > 0)
+            return "";
+    return "nothing of it was found, as far as the profile tells";
+}
+
+const struct tm_section tm_fallback_section = { "fallback", "CPU fallback", "fallback", say_fallback, nothing };

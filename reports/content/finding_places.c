@@ -110,7 +110,7 @@ const char *tm_finding_stake(char *out, const struct tm_value *finding)
         tm_format_unit(measured, tm_double(value), unit);
     if (has_limit)
         tm_format_limit(most, tm_double(limit), unit);
-    (void)snprintf(out, TM_FRONT_BYTES, "%s%s%s%s%s%s%s%s%s%s", time, *time ? " at stake" : "", *part ? ", " : "", part,
+    (void)snprintf(out, TM_FRONT_BYTES, "%s%s%s%s%s%s%s%s%s%s", time, *time ? " of device time at stake" : "", *part ? ", " : "", part,
                    *part ? " of the window" : "", *measured && *time ? "; " : "", *measured ? "measured " : "", measured,
                    *most ? (*measured || *time ? ", limit " : "limit ") : "", most);
     return out;

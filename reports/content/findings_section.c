@@ -14,4 +14,4 @@ static void say_findings(const struct tm_content *content)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
 
-const struct tm_section tm_findings_section = { "findings", "Findings", "findings", say_findings };
+const struct tm_section tm_findings_section = { "findings", "Findings", "findings", say_findings, NULL };

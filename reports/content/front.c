@@ -51,6 +51,18 @@ static void add_hosts(struct tm_front *front, const struct tm_value *summary)
         append(text, "not recorded");
 }
 
+/* "AMD GPU", of a device whose model is not recorded. */
+static void append_kind(char *text, const struct tm_value *model)
+{
+    static const char *const kinds[][2] = { { "gpu", "GPU" }, { "tpu", "TPU" }, { "cpu", "CPU" } };
+    const char *kind = tm_text(tm_get(model, "kind")), *vendor = tm_text(tm_get(model, "vendor"));
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strcmp(kind, kinds[i][0]) == 0)
+            kind = kinds[i][1];
+    append(text, "%.60s%s%.60s", vendor, *vendor ? " " : "", kind);
+}
+
 static void add_devices(struct tm_front *front, const struct tm_value *summary)
 {
     const struct tm_value *models = tm_path(summary, "environment.devices");
@@ -61,8 +73,11 @@ static void add_devices(struct tm_front *front, const struct tm_value *summary)
         const struct tm_value *model = tm_at(models, i), *name = tm_get(model, "model");
         const struct tm_value *used = tm_get(model, "used"), *all = tm_get(model, "count");
 
-        append(text, "%s%s × %.80s", i ? ", " : "", tm_format_count(count, tm_int(tm_has(used) ? used : all)),
-               tm_has(name) ? tm_text(name) : tm_text(tm_get(model, "kind")));
+        append(text, "%s%s × ", i ? ", " : "", tm_format_count(count, tm_int(tm_has(used) ? used : all)));
+        if (tm_has(name))
+            append(text, "%.80s", tm_text(name));
+        else
+            append_kind(text, model);
         if (tm_has(used) && tm_has(all) && tm_int(used) != tm_int(all))
             append(text, " (of %s)", tm_format_count(count, tm_int(all)));
     }
@@ -109,13 +124,13 @@ static void add_window(struct tm_front *front, const struct tm_value *summary)
         append(text, "not recorded");
         return;
     }
-    append(text, "%s from %s", tm_format_time(span, tm_int(tm_get(first, "span_ps"))),
-           tm_format_time(begin, tm_int(tm_get(first, "begin_ps"))));
+    append(text, "%s", tm_format_time(span, tm_int(tm_get(first, "span_ps"))));
+    if (tm_length(hosts) > 1)
+        append(text, " on the first of %zu hosts", tm_length(hosts));
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
         if (strcmp(mode, modes[i][0]) == 0)
-            append(text, ", %s", modes[i][1]);
-    if (tm_length(hosts) > 1)
-        append(text, "; first of %zu hosts", tm_length(hosts));
+            append(text, ": %s", modes[i][1]);
+    append(text, ", from %s on", tm_format_time(begin, tm_int(tm_get(first, "begin_ps"))));
 }
 
 static void add_steps(struct tm_front *front, const struct tm_value *summary)
@@ -128,9 +143,20 @@ static void add_steps(struct tm_front *front, const struct tm_value *summary)
         return;
     }
     append(text, "%s", tm_format_count(number, tm_int(tm_get(steps, "chosen"))));
-    append(text, " of %s", tm_format_count(number, tm_int(tm_get(steps, "count"))));
+    if (tm_int(tm_get(steps, "chosen")) != tm_int(tm_get(steps, "count")))
+        append(text, " chosen of %s", tm_format_count(number, tm_int(tm_get(steps, "count"))));
     if (tm_has(median))
         append(text, ", median %s", tm_format_time(number, tm_int(median)));
+}
+
+/* What a trace tells; a device memory profile alone tells nothing of it. */
+static void add_run(struct tm_front *front, const struct tm_value *summary)
+{
+    add_hosts(front, summary);
+    add_devices(front, summary);
+    add_versions(front, summary);
+    add_window(front, summary);
+    add_steps(front, summary);
 }
 
 static void add_date(struct tm_front *front, const struct tm_value *summary)
@@ -162,8 +188,31 @@ static void make_titles(struct tm_front *front, const struct tm_value *summary)
 
     run = *run ? run : "profile";
     (void)snprintf(front->title, sizeof(front->title), "%s", *title ? title : run);
-    (void)snprintf(front->subtitle, sizeof(front->subtitle), "%.120s%s%zu host%s, %zu device%s", *title ? run : "",
-                   *title ? ": " : "", hosts, hosts == 1 ? "" : "s", devices, devices == 1 ? "" : "s");
+    if (hosts == 0) /* a device memory profile alone */
+        (void)snprintf(front->subtitle, sizeof(front->subtitle), "%.120s", *title ? run : "");
+    else if (devices == 0)
+        (void)snprintf(front->subtitle, sizeof(front->subtitle), "%.120s%s%zu host%s, no device activity",
+                       *title ? run : "", *title ? ": " : "", hosts, hosts == 1 ? "" : "s");
+    else
+        (void)snprintf(front->subtitle, sizeof(front->subtitle), "%.120s%s%zu host%s, %zu device%s", *title ? run : "",
+                       *title ? ": " : "", hosts, hosts == 1 ? "" : "s", devices, devices == 1 ? "" : "s");
+}
+
+static bool has_stake(const struct tm_value *finding)
+{
+    return tm_int(tm_get(finding, "at_stake_ps")) > 0;
+}
+
+size_t tm_front_findings(const struct tm_value *summary, size_t most, size_t *pick)
+{
+    const struct tm_value *findings = tm_get(summary, "findings");
+    const bool is_any = has_stake(tm_at(findings, 0)); /* those with the most come first */
+    size_t n = 0;
+
+    for (size_t i = 0; i < tm_length(findings) && n < most; i++)
+        if (!is_any || has_stake(tm_at(findings, i)))
+            pick[n++] = i;
+    return n;
 }
 
 static void make_partial(struct tm_front *front, const struct tm_value *summary)
@@ -187,11 +236,8 @@ void tm_front_make(struct tm_front *front, const struct tm_value *summary)
                                 .tone = tm_tone_of(tm_text(tm_path(summary, "verdict.severity"))) };
     make_titles(front, summary);
     make_partial(front, summary);
-    add_hosts(front, summary);
-    add_devices(front, summary);
-    add_versions(front, summary);
-    add_window(front, summary);
-    add_steps(front, summary);
+    if (tm_length(tm_path(summary, "input.hosts")) > 0)
+        add_run(front, summary);
     add_date(front, summary);
     add_files(front, summary);
     if (tm_is(tm_path(summary, "report.redacted")))

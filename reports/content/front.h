@@ -40,8 +40,13 @@ struct tm_kpi {
     double place; /* of the value on a scale of three equal parts, bad 0 to 1/3, warning, good 2/3 to 1; -1 = none */
 };
 
-size_t tm_kpi_count(const struct tm_value *summary); /* those that have a meaning on this platform */
+/* Those that have a meaning on this platform; none where no figure has a value. */
+size_t tm_kpi_count(const struct tm_value *summary);
 void tm_kpi_at(struct tm_kpi *out, const struct tm_value *summary, size_t index);
+
+/* What to do first: the findings with time at stake, or all where none has any.
+ * out:    pick  their places among the findings, `most` at most; returned: how many */
+size_t tm_front_findings(const struct tm_value *summary, size_t most, size_t *pick);
 
 /* Where a finding can be looked at. */
 struct tm_place {
@@ -55,7 +60,7 @@ void tm_place_make(struct tm_place *out, const struct tm_value *summary, const s
 /* The section that tells more about what a finding says, by the finding's id: "gaps"; NULL = none. */
 const char *tm_finding_section(const char *finding_id);
 
-/* "1.35 s at stake, 80.6 % of the window", "measured 12 %, limit 3 %"; what the finding has of it.
+/* "1.35 s of device time at stake, 80.6 % of the window", "measured 12 %, limit 3 %"; what the finding has of it.
  * out:    TM_FRONT_BYTES, returned; "" = neither */
 const char *tm_finding_stake(char *out, const struct tm_value *finding);
 

@@ -183,4 +183,9 @@ static void say_fusion(const struct tm_content *content)
     say_kernels(content, tm_path(fusion, "matrix.f32"), "fusion-32-bit", "32-bit products beside the matrix units");
 }
 
-const struct tm_section tm_fusion_section = { "fusion", "Fusion", "fusion", say_fusion };
+static const char *nothing(const struct tm_value *summary)
+{
+    return tm_int(tm_path(summary, "fusion.kernels.count")) == 0 ? "no kernel ran in the chosen steps" : "";
+}
+
+const struct tm_section tm_fusion_section = { "fusion", "Fusion", "fusion", say_fusion, nothing };

@@ -9,15 +9,15 @@ static void say_facts(const struct tm_content *content, const struct tm_value *h
         { "Idle time laid to the host", "overhead_ps", TM_CELL_TIME },
         { "Launches", "launches.count", TM_CELL_COUNT },
         { "Launches per step", "launches.per_step", TM_CELL_NUMBER },
-        { "Activities without a known launch", "launches.unknown_count", TM_CELL_COUNT | TM_WIDE },
+        { "Activities without a known launch", "launches.unknown_count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
         { "Launch to begin, median", "launch_delay.p50_ps", TM_CELL_TIME },
         { "Launch to begin, 95th percentile", "launch_delay.p95_ps", TM_CELL_TIME },
         { "Launch to begin, longest", "launch_delay.max_ps", TM_CELL_TIME },
-        { "Begun before their launch (clock skew)", "launch_delay.negative", TM_CELL_COUNT | TM_WIDE },
+        { "Begun before their launch (clock skew)", "launch_delay.negative", TM_CELL_COUNT | TM_WIDE | TM_RARE },
         { "Idle with nothing launched", "queue_empty.total_ps", TM_CELL_TIME },
         { "Idle with nothing launched, of the window", "queue_empty.share_pct", TM_CELL_PCT },
         { "Waits for the device", "sync.count", TM_CELL_COUNT },
-        { "Time in waits", "sync.total_ps", TM_CELL_TIME },
+        { "Time in waits", "sync.total_ps", TM_CELL_TIME | TM_RARE },
     };
     static const char *const parts[][2] = { { "launches", "Launches" },
                                             { "launch_delay", "Launch to begin" },
@@ -104,8 +104,8 @@ static void say_threads(const struct tm_content *content, const struct tm_value 
         { "Busy", "busy_ps", TM_CELL_TIME | TM_SUMS },
         { "Share", "share_pct", TM_CELL_PCT },
         { "Events", "events", TM_CELL_COUNT | TM_SUMS },
-        { "Ops", "ops", TM_CELL_COUNT },
-        { "In ops", "op_ps", TM_CELL_TIME },
+        { "Ops", "ops", TM_CELL_COUNT | TM_RARE },
+        { "In ops", "op_ps", TM_CELL_TIME | TM_RARE },
         { "First", "first_ps", TM_CELL_MOMENT | TM_WIDE },
         { "Last", "last_ps", TM_CELL_MOMENT | TM_WIDE },
     };
@@ -129,4 +129,4 @@ static void say_host(const struct tm_content *content)
     say_threads(content, host);
 }
 
-const struct tm_section tm_host_section = { "host", "Host", "host", say_host };
+const struct tm_section tm_host_section = { "host", "Host", "host", say_host, NULL };

@@ -23,24 +23,24 @@ static void say_kernel_table(const struct tm_content *content, const struct tm_v
 {
     static const struct tm_column columns[] = {
         { "Kernel", "name", TM_CELL_NAME },
-        { "Class", "class", TM_CELL_WORD },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
         { "Total", "total_ps", TM_CELL_TIME | TM_SUMS },
         { "Share", "share_pct", TM_CELL_PCT },
+        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
         { "Mean", "mean_ps", TM_CELL_TIME },
-        { "Min", "min_ps", TM_CELL_TIME | TM_WIDE },
-        { "Median", "p50_ps", TM_CELL_TIME | TM_WIDE },
         { "p95", "p95_ps", TM_CELL_TIME },
         { "Max", "max_ps", TM_CELL_TIME },
+        { "Occupancy", "occupancy_pct", TM_CELL_PCT },
         { "Category", "category", TM_CELL_WORD | TM_WIDE },
+        { "Class", "class", TM_CELL_WORD | TM_WIDE },
         { "Op", "op", TM_CELL_NAME | TM_WIDE },
         { "HLO op", "hlo_op", TM_CELL_NAME | TM_WIDE },
         { "Precision", "precision", TM_CELL_WORD | TM_WIDE },
-        { "Occupancy", "occupancy_pct", TM_CELL_PCT },
         { "Grid", "grid", TM_CELL_WORD | TM_WIDE },
         { "Block", "block", TM_CELL_WORD | TM_WIDE },
         { "Registers", "registers", TM_CELL_COUNT | TM_WIDE },
         { "Shared memory", "shared_bytes", TM_CELL_BYTES | TM_WIDE },
+        { "Min", "min_ps", TM_CELL_TIME | TM_WIDE },
+        { "Median", "p50_ps", TM_CELL_TIME | TM_WIDE },
         { "Devices", "device_count", TM_CELL_COUNT | TM_WIDE },
     };
 
@@ -73,4 +73,9 @@ static void say_kernels(const struct tm_content *content)
     say_kernel_table(content, kernels);
 }
 
-const struct tm_section tm_kernels_section = { "kernels", "Kernels", "kernels", say_kernels };
+static const char *nothing(const struct tm_value *summary)
+{
+    return tm_length(tm_path(summary, "kernels.rows")) == 0 ? "no kernel ran in the chosen steps" : "";
+}
+
+const struct tm_section tm_kernels_section = { "kernels", "Kernels", "kernels", say_kernels, nothing };

@@ -8,11 +8,13 @@
 size_t tm_kpi_count(const struct tm_value *summary)
 {
     const struct tm_value *kpis = tm_get(summary, "kpis");
-    size_t n = 0;
+    size_t n = 0, known = 0;
 
-    for (size_t i = 0; i < tm_length(kpis); i++)
+    for (size_t i = 0; i < tm_length(kpis); i++) {
         n += tm_kpi_is_for_run(tm_at(kpis, i));
-    return n;
+        known += tm_has(tm_get(tm_at(kpis, i), "value"));
+    }
+    return known > 0 ? n : 0;
 }
 
 static const struct tm_value *kpi_of(const struct tm_value *summary, size_t index)

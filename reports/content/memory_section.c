@@ -234,4 +234,4 @@ static void say_memory(const struct tm_content *content)
         tm_say(content, TM_TONE_QUIET, "%zu more device memory profiles are in summary.json.", n - most);
 }
 
-const struct tm_section tm_memory_section = { "memory", "Memory", "memory", say_memory };
+const struct tm_section tm_memory_section = { "memory", "Memory", "memory", say_memory, NULL };

@@ -1,38 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Not recorded: the sections that a report on this platform has and this input cannot support, each with its reason. */
-#include "reports/content/say.h"
-#include "reports/findings/ask.h"
-#include "reports/format/platforms.h"
+/* What is not in the report: the sections that this input cannot support or of which the run has nothing, each with its
+ * reason. */
+#include <stdio.h>
+#include <string.h>
 
-enum { SECTIONS_MOST = 64 };
+#include "reports/content/say.h"
+
+enum { REASONS_MOST = 32, TITLES_BYTES = 384 };
+
+struct reasons {
+    struct tm_cell cell[REASONS_MOST][2];
+    char titles[REASONS_MOST][TITLES_BYTES]; /* "Scopes, Balance": the sections with that reason */
+    size_t count;
+};
+
+static void add_title(char *titles, const char *title)
+{
+    const size_t used = strlen(titles);
+
+    (void)snprintf(titles + used, TITLES_BYTES - used, "%s%s", used ? ", " : "", title);
+}
+
+/* Sections with one reason share a row. */
+static void add_section(struct reasons *reasons, const char *title, const char *why)
+{
+    size_t at = 0;
+
+    while (at < reasons->count && strcmp(reasons->cell[at][1].text, why) != 0)
+        at++;
+    if (at == REASONS_MOST)
+        return;
+    if (at == reasons->count) {
+        reasons->titles[at][0] = 0;
+        reasons->cell[at][0] = tm_cell_of_text(TM_CELL_PROSE, reasons->titles[at]);
+        reasons->cell[at][1] = tm_cell_of_text(TM_CELL_PROSE, why);
+        reasons->count++;
+    }
+    add_title(reasons->titles[at], title);
+}
 
 static void say_missing(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Section", "section", TM_CELL_WORD },
-        { "Why it is not here", "why", TM_CELL_PROSE },
+        { "Section", "section", TM_CELL_PROSE },
+        { "Why", "why", TM_CELL_PROSE },
     };
-    struct tm_cell cell[SECTIONS_MOST][2];
-    size_t n = 0;
+    struct reasons reasons = { .count = 0 };
 
-    for (size_t i = 0; i < tm_section_count && n < SECTIONS_MOST; i++) {
-        const struct tm_section *section = tm_sections[i];
-        const char *why;
+    for (size_t i = 0; i < tm_section_count; i++) {
+        const char *why = tm_section_why_not(tm_sections[i], content->summary);
 
-        if (tm_section_is_due(section, content->summary) || !tm_section_is_for_run(section->key, content->summary))
-            continue;
-        why = tm_reason_of(content->summary, section->key);
-        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, section->title);
-        cell[n++][1] = tm_cell_of_text(TM_CELL_PROSE, *why ? why : "not recorded");
+        if (*why)
+            add_section(&reasons, tm_sections[i]->title, why);
     }
-    if (n == 0)
-        tm_say(content, TM_TONE_GOOD, "The input has what every section needs.");
     tm_say_table(content, &(struct tm_table){ .id = "missing",
-                                              .caption = "Sections without data",
+                                              .caption = "Sections with nothing to show",
                                               TM_COLUMNS(columns),
-                                              .cells = cell[0],
-                                              .cell_rows = n,
-                                              .paper_rows = SECTIONS_MOST });
+                                              .cells = reasons.cell[0],
+                                              .cell_rows = reasons.count,
+                                              .paper_rows = REASONS_MOST });
 }
 
-const struct tm_section tm_missing_section = { "missing", "Not recorded", NULL, say_missing };
+static const char *nothing(const struct tm_value *summary)
+{
+    for (size_t i = 0; i < tm_section_count; i++)
+        if (*tm_section_why_not(tm_sections[i], summary))
+            return "";
+    return "every section has something to show";
+}
+
+const struct tm_section tm_missing_section = { "missing", "Not in this report", NULL, say_missing, nothing };

@@ -128,4 +128,4 @@ static void say_occupancy(const struct tm_content *content)
     say_histogram(content, occupancy);
 }
 
-const struct tm_section tm_occupancy_section = { "occupancy", "Occupancy", "occupancy", say_occupancy };
+const struct tm_section tm_occupancy_section = { "occupancy", "Occupancy", "occupancy", say_occupancy, NULL };

@@ -43,13 +43,13 @@ static void say_op_table(const struct tm_content *content, const struct tm_value
 {
     static const struct tm_column columns[] = {
         { "Operation", "name", TM_CELL_NAME },
-        { "Category", "category", TM_CELL_WORD },
-        { "Runs", "executions", TM_CELL_COUNT },
         { "Self time", "self_ps", TM_CELL_TIME | TM_SUMS },
         { "Share", "self_share_pct", TM_CELL_PCT },
-        { "Cumulative", "cumulative_pct", TM_CELL_PCT },
+        { "Runs", "executions", TM_CELL_COUNT },
+        { "Category", "category", TM_CELL_WORD },
         { "Bound by", "bound", TM_CELL_TERM },
         { "Of its roof", "roof_pct", TM_CELL_PCT },
+        { "Cumulative", "cumulative_pct", TM_CELL_PCT },
         { "Type", "precision", TM_CELL_WORD | TM_WIDE },
         { "Mean", "mean_ps", TM_CELL_TIME | TM_WIDE },
         { "Shortest", "min_ps", TM_CELL_TIME | TM_WIDE },
@@ -107,13 +107,15 @@ static void say_ops(const struct tm_content *content)
 {
     const struct tm_value *ops = tm_of(content, "ops");
 
-    if (tm_length(tm_get(ops, "rows")) == 0)
-        tm_say(content, TM_TONE_PLAIN, "No operation lies in the chosen steps.");
-    else
-        say_facts(content, ops);
+    say_facts(content, ops);
     say_categories(content);
     say_op_table(content, ops);
     say_origins(content, tm_get(ops, "rows"));
 }
 
-const struct tm_section tm_ops_section = { "ops", "Operations", "ops", say_ops };
+static const char *nothing(const struct tm_value *summary)
+{
+    return tm_length(tm_path(summary, "ops.rows")) == 0 ? "no operation lies in the chosen steps" : "";
+}
+
+const struct tm_section tm_ops_section = { "ops", "Operations", "ops", say_ops, nothing };

@@ -30,7 +30,7 @@ static void say_programs(const struct tm_content *content)
         { "Operations", "operations", TM_CELL_COUNT },
         { "Time of operations", "operation_ps", TM_CELL_TIME },
         { "Pauses between programs", "pauses.count", TM_CELL_COUNT },
-        { "Their time", "pauses.total_ps", TM_CELL_TIME },
+        { "Their time", "pauses.total_ps", TM_CELL_TIME | TM_RARE },
     };
     const struct tm_value *programs = tm_of(content, "programs");
 
@@ -38,4 +38,9 @@ static void say_programs(const struct tm_content *content)
     say_pauses(content, tm_get(programs, "pauses"));
 }
 
-const struct tm_section tm_programs_section = { "programs", "Programs", "programs", say_programs };
+static const char *nothing(const struct tm_value *summary)
+{
+    return tm_int(tm_path(summary, "programs.count")) == 0 ? "no compiled program ran in the chosen steps" : "";
+}
+
+const struct tm_section tm_programs_section = { "programs", "Programs", "programs", say_programs, nothing };

@@ -62,15 +62,15 @@ static void say_peaks(const struct tm_content *content, const struct tm_value *d
 {
     static const struct tm_column columns[] = {
         { "Device", "device", TM_CELL_DEVICE },
-        { "Computing", "flop_rate", TM_CELL_FLOP_RATE },
-        { "Peak", "peak_flops", TM_CELL_FLOP_RATE },
-        { "Type", "peak_precision", TM_CELL_WORD },
-        { "Of it", "flops_pct", TM_CELL_PCT },
         { "Memory", "bandwidth", TM_CELL_RATE },
+        { "Memory, of the peak", "memory_pct", TM_CELL_PCT },
         { "Peak of memory", "peak_bandwidth", TM_CELL_RATE },
-        { "Share", "memory_pct", TM_CELL_PCT },
-        { "Source of the peak", "peak_source", TM_CELL_PROSE | TM_WIDE },
+        { "Computing", "flop_rate", TM_CELL_FLOP_RATE },
+        { "Computing, of the peak", "flops_pct", TM_CELL_PCT },
+        { "Peak of computing", "peak_flops", TM_CELL_FLOP_RATE },
+        { "Type", "peak_precision", TM_CELL_TERM },
         { "Source of the memory's peak", "bandwidth_source", TM_CELL_PROSE | TM_WIDE },
+        { "Source of the computing peak", "peak_source", TM_CELL_PROSE | TM_WIDE },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "roofline-devices",
@@ -154,4 +154,4 @@ static void say_roofline(const struct tm_content *content)
     say_types(content, roofline);
 }
 
-const struct tm_section tm_roofline_section = { "roofline", "Roofline", "roofline", say_roofline };
+const struct tm_section tm_roofline_section = { "roofline", "Roofline", "roofline", say_roofline, NULL };

@@ -48,24 +48,38 @@ void tm_say_table(const struct tm_content *content, const struct tm_table *table
         content->medium->table(content->to, &said);
 }
 
+/* Is it told: there, with room, and not a 0 of something rare? */
+static bool is_fact(const struct tm_content *content, const struct tm_column *column, const struct tm_cell *fact)
+{
+    return fact->value && !((column->shape & TM_WIDE) && content->medium->room.is_paper) &&
+           !((column->shape & TM_RARE) && tm_cell_is_zero(fact));
+}
+
 void tm_say_facts(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
                   const struct tm_value *row)
 {
     struct tm_column column[TM_TABLE_COLUMNS_MOST];
     struct tm_cell cell[TM_TABLE_COLUMNS_MOST];
-    size_t n = 0;
+    const char *null[TM_TABLE_COLUMNS_MOST][2];
+    size_t n = 0, nulls = 0;
 
-    for (size_t i = 0; i < count && n < TM_TABLE_COLUMNS_MOST; i++) {
-        const struct tm_value *v = tm_path(row, columns[i].key);
+    for (size_t i = 0; i < count && n < TM_TABLE_COLUMNS_MOST && nulls < TM_TABLE_COLUMNS_MOST; i++) {
+        const struct tm_cell fact = tm_cell_of_value(tm_column_kind(&columns[i]), tm_path(row, columns[i].key));
 
-        if (!v || ((columns[i].shape & TM_WIDE) && content->medium->room.is_paper))
+        if (!is_fact(content, &columns[i], &fact))
             continue;
+        if (!tm_has(fact.value)) {
+            null[nulls][0] = columns[i].key;
+            null[nulls++][1] = columns[i].title;
+            continue;
+        }
         column[n] = columns[i];
-        cell[n++] = tm_cell_of_value(tm_column_kind(&columns[i]), v);
+        cell[n++] = fact;
     }
     if (n > 0 && content->medium->facts)
         content->medium->facts(content->to, &(struct tm_table){ .id = id, .column = column, .columns = n,
                                                                 .cells = cell, .cell_rows = 1 });
+    tm_say_nulls(content, row, null, nulls);
 }
 
 bool tm_say_missing(const struct tm_content *content, const struct tm_value *value, const char *title)
@@ -78,34 +92,43 @@ bool tm_say_missing(const struct tm_content *content, const struct tm_value *val
     return true;
 }
 
-/* Why a member is null; NULL = it is not, or nobody told. */
-static const char *why_null(const struct tm_value *object, const char *key)
+/* Why what lies at a path is null; NULL = it is not, or nobody told. */
+static const char *why_null(const struct tm_value *object, const char *path)
 {
-    const struct tm_value *v = tm_get(object, key);
+    const struct tm_value *v = tm_path(object, path);
 
     return v && !tm_has(v) && *tm_why(v) ? tm_why(v) : NULL;
+}
+
+static void add_title(char titles[PARAGRAPH_BYTES / 2], const char *title)
+{
+    const size_t used = strlen(titles);
+
+    (void)snprintf(titles + used, PARAGRAPH_BYTES / 2 - used, "%s%s", used ? ", " : "", title);
+}
+
+static bool has_reason(const struct tm_value *object, const char *path, const char *why)
+{
+    const char *other = why_null(object, path);
+
+    return other && strcmp(other, why) == 0;
 }
 
 void tm_say_nulls(const struct tm_content *content, const struct tm_value *object, const char *const (*parts)[2],
                   size_t count)
 {
-    size_t next;
-
-    for (size_t i = 0; i < count; i = next) {
+    for (size_t i = 0; i < count; i++) {
         const char *why = why_null(object, parts[i][0]);
         char titles[PARAGRAPH_BYTES / 2] = "";
-        size_t used = 0;
+        bool is_told = !why;
 
-        for (next = i; next < count && (next == i || why); next++) {
-            const char *other = why_null(object, parts[next][0]);
-
-            if (why && (!other || strcmp(other, why) != 0))
-                break;
-            used += used < sizeof(titles) ? (size_t)snprintf(titles + used, sizeof(titles) - used, "%s%s",
-                                                             used ? ", " : "", parts[next][1]) : 0;
-        }
-        if (why)
-            tm_say(content, TM_TONE_QUIET, "Not recorded (%s): %s.", why, titles);
+        for (size_t k = 0; k < i && !is_told; k++)
+            is_told = has_reason(object, parts[k][0], why);
+        for (size_t k = i; k < count && !is_told; k++)
+            if (has_reason(object, parts[k][0], why))
+                add_title(titles, parts[k][1]);
+        if (!is_told)
+            tm_say(content, TM_TONE_QUIET, "Not recorded: %s (%s).", titles, why);
     }
 }
 

@@ -17,8 +17,8 @@ void tm_say_charts(const struct tm_content *content, enum tm_chart_kind kind);
 /* A table; nothing where it has no rows.  One that repeats a chart is left out where there are charts. */
 void tm_say_table(const struct tm_content *content, const struct tm_table *table);
 
-/* Facts: the columns of one row of the summary; a path that does not exist is left out, a null is told with its
- * reason.  in: id  as of a table */
+/* Facts: the columns of one row of the summary; a path that does not exist is left out, nulls are told after them with
+ * their reasons.  in: id  as of a table */
 void tm_say_facts(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
                   const struct tm_value *row);
 #define TM_FACTS(list) (list), sizeof(list) / sizeof((list)[0])
@@ -26,8 +26,8 @@ void tm_say_facts(const struct tm_content *content, const char *id, const struct
 /* "Title: not recorded (why)" as a paragraph.  out: true when the value is null or not there */
 bool tm_say_missing(const struct tm_content *content, const struct tm_value *value, const char *title);
 
-/* The same of several members of an object that are null: those with one reason in one sentence.
- * in:     parts  { key, title }, a row each */
+/* The same of several parts of an object that are null: those with one reason in one sentence.
+ * in:     parts  { path, title }, a row each */
 void tm_say_nulls(const struct tm_content *content, const struct tm_value *object, const char *const (*parts)[2],
                   size_t count);
 

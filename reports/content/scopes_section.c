@@ -103,7 +103,7 @@ static void say_annotations(const struct tm_content *content, const struct tm_va
         { "Their device time", "device_ps", TM_CELL_TIME },
     };
 
-    if (!tm_say_missing(content, tm_get(scopes, "annotations"), "Annotations on host threads"))
+    if (tm_length(tm_get(scopes, "annotations")) > 0)
         say_tree(content,
                  (struct tm_table){ .id = "annotations",
                                     .caption = "Annotations on host threads: one, then what is in it",
@@ -127,4 +127,14 @@ static void say_scopes(const struct tm_content *content)
     say_annotations(content, scopes);
 }
 
-const struct tm_section tm_scopes_section = { "scopes", "Scopes", "scopes", say_scopes };
+/* Neither scopes nor annotations: the reason for the former, which most readers look for. */
+static const char *nothing(const struct tm_value *summary)
+{
+    const struct tm_value *rows = tm_path(summary, "scopes.rows");
+
+    if (tm_length(rows) > 0 || tm_length(tm_path(summary, "scopes.annotations")) > 0)
+        return "";
+    return tm_has(rows) || !*tm_why(rows) ? "no operation tells a scope" : tm_why(rows);
+}
+
+const struct tm_section tm_scopes_section = { "scopes", "Scopes", "scopes", say_scopes, nothing };

@@ -15,8 +15,8 @@ static void say_facts(const struct tm_content *content, const struct tm_value *s
         { "Module", "module", TM_CELL_NAME },
         { "Steps in the profile", "count", TM_CELL_COUNT },
         { "Chosen for the figures", "chosen", TM_CELL_COUNT },
-        { "Left out as warm-up", "warmup", TM_CELL_COUNT },
-        { "Left out as incomplete", "incomplete", TM_CELL_COUNT },
+        { "Left out as warm-up", "warmup", TM_CELL_COUNT | TM_RARE },
+        { "Left out as incomplete", "incomplete", TM_CELL_COUNT | TM_RARE },
         { "Median", "median_ps", TM_CELL_TIME },
         { "Mean", "mean_ps", TM_CELL_TIME },
         { "Standard deviation", "stddev_ps", TM_CELL_TIME },
@@ -90,11 +90,11 @@ static void say_slowest(const struct tm_content *content, const struct tm_value 
         { "Period", "period_ps", TM_CELL_TIME },
         { "Busy", "busy_ps", TM_CELL_TIME },
         { "Compute", "compute_ps", TM_CELL_TIME },
-        { "Exposed collectives", "exposed_collective_ps", TM_CELL_TIME },
+        { "Exposed collectives", "exposed_collective_ps", TM_CELL_TIME | TM_RARE },
         { "Host span", "host_span_ps", TM_CELL_TIME },
         { "Device span", "device_span_ps", TM_CELL_TIME | TM_WIDE },
         { "Launches", "launches", TM_CELL_COUNT | TM_WIDE },
-        { "Compiles", "compile", TM_CELL_WORD },
+        { "Compiles", "compile", TM_CELL_WORD | TM_RARE },
         { "Device", "device", TM_CELL_DEVICE | TM_WIDE },
     };
     const struct tm_value *list = tm_get(steps, "list");
@@ -133,4 +133,4 @@ static void say_steps(const struct tm_content *content)
                                               .rows = tm_get(steps, "skipped") });
 }
 
-const struct tm_section tm_steps_section = { "steps", "Steps", "steps", say_steps };
+const struct tm_section tm_steps_section = { "steps", "Steps", "steps", say_steps, NULL };

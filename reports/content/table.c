@@ -85,21 +85,41 @@ static void add_note(struct tm_layout *layout, const char *title, const char *te
     layout->note[layout->notes++].is_shown = is_shown;
 }
 
-/* Keep a reason that is not among those of the column. */
-static void keep_reason(const char **reasons, size_t *count, const char *why)
+/* The reasons for the empty cells of a column, and for how many each stands. */
+struct reasons {
+    const char *text[TM_REASONS_MOST];
+    size_t cells[TM_REASONS_MOST];
+    size_t count;
+};
+
+static void keep_reason(struct reasons *reasons, const char *why)
 {
-    for (size_t i = 0; i < *count; i++)
-        if (strcmp(reasons[i], why) == 0)
-            return;
-    if (*why && *count < TM_REASONS_MOST)
-        reasons[(*count)++] = why;
+    size_t i = 0;
+
+    while (i < reasons->count && strcmp(reasons->text[i], why) != 0)
+        i++;
+    if (!*why || i == TM_REASONS_MOST)
+        return;
+    if (i == reasons->count)
+        reasons->text[reasons->count++] = why;
+    reasons->cells[i]++;
+}
+
+/* Of a column without any value one reason is told, that of most cells. */
+static void keep_commonest(struct reasons *reasons)
+{
+    for (size_t i = 1; i < reasons->count; i++)
+        if (reasons->cells[i] > reasons->cells[0]) {
+            reasons->text[0] = reasons->text[i];
+            reasons->cells[0] = reasons->cells[i];
+        }
+    reasons->count = reasons->count > 0;
 }
 
 /* Whether a column has anything to show in the listed rows; the reasons for what is empty become notes. */
 static bool has_values(struct tm_layout *layout, size_t column)
 {
-    const char *reasons[TM_REASONS_MOST];
-    size_t count = 0;
+    struct reasons reasons = { .count = 0 };
     bool any = false;
 
     for (size_t r = 0; r < layout->rows; r++) {
@@ -108,10 +128,29 @@ static bool has_values(struct tm_layout *layout, size_t column)
         if (!tm_cell_is_empty(&cell))
             any = true;
         else
-            keep_reason(reasons, &count, why_empty(&cell));
+            keep_reason(&reasons, why_empty(&cell));
     }
-    for (size_t i = 0; i < count; i++)
-        add_note(layout, layout->table->column[column].title, reasons[i], false, any);
+    if (!any)
+        keep_commonest(&reasons);
+    for (size_t i = 0; i < reasons.count; i++)
+        add_note(layout, layout->table->column[column].title, reasons.text[i], false, any);
+    return any;
+}
+
+/* A column of something that this run does not have. */
+static bool is_all_zero(const struct tm_layout *layout, size_t column)
+{
+    bool any = false;
+
+    if (!(layout->table->column[column].shape & TM_RARE))
+        return false;
+    for (size_t r = 0; r < layout->rows; r++) {
+        const struct tm_cell cell = tm_table_cell(layout->table, r, column);
+
+        if (!tm_cell_is_zero(&cell) && !tm_cell_is_empty(&cell))
+            return false;
+        any |= tm_cell_is_zero(&cell);
+    }
     return any;
 }
 
@@ -124,7 +163,8 @@ static void choose_columns(struct tm_layout *layout, bool is_paper)
         const struct tm_column *column = &table->column[c];
         const char *same;
 
-        if ((is_paper && (column->shape & TM_WIDE)) || (tm_column_kind(column) == TM_CELL_HOST && !has_hosts))
+        if ((is_paper && (column->shape & TM_WIDE)) || (tm_column_kind(column) == TM_CELL_HOST && !has_hosts) ||
+            is_all_zero(layout, c))
             continue;
         same = same_in_all(table, c, layout->summary);
         if (same)

@@ -11,12 +11,13 @@ enum { TM_TABLE_COLUMNS_MOST = 24, TM_PAPER_ROWS = 15, TM_REASONS_MOST = 2 /* to
 enum {
     TM_WIDE = 1 << 8, /* shown where there is room: on screens and in CSV, not on paper */
     TM_SUMS = 1 << 9, /* rows that are not listed are summed up in one */
+    TM_RARE = 1 << 10, /* of what many runs do not have: left out where it is 0, or "no", in all rows */
 };
 
 struct tm_column {
     const char *title;
     const char *key; /* path in a row; "" = the row's own name, where the rows are members of an object */
-    unsigned shape;  /* enum tm_cell_kind, with TM_WIDE and TM_SUMS */
+    unsigned shape;  /* enum tm_cell_kind, with TM_WIDE, TM_SUMS, TM_RARE */
 };
 
 static inline enum tm_cell_kind tm_column_kind(const struct tm_column *column)
@@ -73,7 +74,7 @@ struct tm_layout {
     int64_t rows_left_out; /* of the table and of the summary's rest */
 };
 
-/* Columns of which no row has a value are left out; those whose value is the same in all rows (programs, devices,
+/* Columns of which no row has a value are left out, and those with TM_RARE of which all are 0; those whose value is the same in all rows (programs, devices,
  * terms, sentences) become a note, as do the reasons for what is null. */
 void tm_table_lay_out(struct tm_layout *layout, const struct tm_table *table, const struct tm_value *summary,
                       const struct tm_room *room);

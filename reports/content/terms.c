@@ -17,19 +17,21 @@ const struct tm_term tm_terms[] = {
       "Length of the step's marker on the host; from the first begin to the last end of the step's activities on "
       "the device." },
     { "steps", "Busy|Compute|Exposed collectives",
-      "Time of the step in which the device works; in which it computes; in which only a collective runs." },
+      "Time of the step in which the device works, on a TPU with the waits of the core; in which it computes; in which "
+      "only a collective runs." },
     { "steps", "Compiles", "Whether something was compiled while the step ran." },
     { "devices", "Utilization",
-      "Busy time over the window, which is that of all devices of the host; on a TPU without waits of its core." },
+      "Busy time over the window, which is that of all devices of the host; on a TPU the waits of the core do not "
+      "count." },
     { "devices", "Span", "From the first to the last activity of the device in the chosen steps." },
-    { "devices", "Busy", "Time in which at least one activity runs." },
+    { "devices", "Busy", "Time in which at least one activity runs; on a TPU with the waits of the core." },
     { "devices", "Activities|Graphs|Fills",
       "What runs on a device: kernels or operations, collectives, copies, fills (memory set to a value), and CUDA "
       "graphs that the profile has as one event each." },
     { "devices", "Compute", "Time in which a kernel or an operation runs that is no collective, copy or fill." },
     { "devices", "Exposed collectives|Exposed copies",
       "Time in which it runs and nothing computes on that device; a copy: no collective either." },
-    { "devices", "Idle", "Span without busy." },
+    { "devices", "Idle", "From the first to the last activity: the time in which none runs." },
     { "devices", "Before its first activity|After its last",
       "Idle time at the two ends of the window, which lies in no gap." },
     { "devices", "Long gaps", "Gaps of the least length that is listed (--gap-min)." },
@@ -38,8 +40,8 @@ const struct tm_term tm_terms[] = {
     { "devices", "In flight|Hidden",
       "Time in which copies or collectives run beside the core of a TPU; and how much of it the core computed "
       "meanwhile." },
-    { "devices", "Rests on",
-      "Each kernel: all of them are in the profile. Whole graphs: a graph is one event, so that pauses inside are "
+    { "devices", "Seen as",
+      "Single kernels: all of them are in the profile. Whole graphs: a graph is one event, so that pauses inside are "
       "not seen." },
     { "gaps", "Gaps|Length|Idle time in gaps",
       "Maximal stretches without an activity on a device. The sums hold all of them, the lists those of a least "
@@ -131,8 +133,9 @@ const struct tm_term tm_terms[] = {
       "Of grids with fewer blocks than multiprocessors: time x the share of multiprocessors without one." },
     { "occupancy", "Variants",
       "Launches with other grids, blocks or ops; grid, limit and waves are those of the variant with the most time." },
-    { "roofline", "Memory, of the peak|Computing, of the peak|Of it|Share",
+    { "roofline", "Memory, of the peak|Computing, of the peak",
       "Bytes and operations per second of busy time over the peaks of the devices." },
+    { "roofline", "Share", "Of the computing time." },
     { "roofline", "Model FLOP utilization",
       "Operations over what the devices could have done in their whole span, idle time with it." },
     { "roofline", "Bytes known of computing time|FLOPs known of computing time",
@@ -140,7 +143,7 @@ const struct tm_term tm_terms[] = {
     { "roofline", "Bound by|Of its roof",
       "Time by what operations come nearer to, the peak of computing or that of the memory; nothing: collectives, "
       "waits, copies. Not known: cost or peak." },
-    { "roofline", "Peak|Peak of memory|Source of the peak|Source of the memory's peak",
+    { "roofline", "Peak of computing|Peak of memory|Source of the computing peak|Source of the memory's peak",
       "Dense, without sparsity, of the type in which most products compute, at the highest clock." },
     { "roofline", "Above its roof", "Time that the operation takes above what its cost needs at the peak." },
     { "roofline", "Matrix products|On matrix units",
@@ -148,7 +151,9 @@ const struct tm_term tm_terms[] = {
     { "roofline", "FLOP per byte|Computing|Memory|Self time",
       "Cost of the operation, as the profile or the HLO tells it, per byte and per second of the time without the "
       "operations inside." },
-    { "transfers", "Exposed", "Time of copies in which neither a kernel nor a collective runs on the device." },
+    { "transfers", "Exposed",
+      "Time in which a device only copies: neither a kernel nor a collective runs. It is of the whole window, while "
+      "count, bytes and time are of the copies of the chosen steps." },
     { "transfers", "Mean rate|Best rate",
       "Bytes over time of the copies whose size is known; the fastest single one." },
     { "transfers", "Outside steps|Bytes outside|Time outside",
@@ -246,11 +251,12 @@ const struct tm_term tm_terms[] = {
     { "environment", "Used", "Devices with activity." },
     { "environment", "Peak TFLOP/s|Memory bandwidth", "As the profile records it of the device." },
     { "coverage", "Events in figures",
-      "The others are of classes that figures do not use, or were left out: see the tallies." },
+      "The others are of kinds that figures do not use, or were left out: see the table of losses." },
     { "coverage", "Mark", "The letter that stands beside the figures and headings that are touched." },
-    { "coverage", "Tally|Level",
-      "What was left out or repaired while reading; a loss may make figures smaller, a note does not." },
-    { "coverage", "Class", "What an event was taken for, by its line and its name." },
+    { "coverage", "Name|Level",
+      "What was left out or repaired while reading, as summary.json names it; a loss may make figures smaller, a note "
+      "does not." },
+    { "coverage", "Kind of event", "What an event was taken for, by its line and its name." },
     { "coverage", "XXH3", "A fingerprint of the file's bytes: two files with the same one are the same." },
 };
 const size_t tm_term_count = sizeof(tm_terms) / sizeof(tm_terms[0]);

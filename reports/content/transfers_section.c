@@ -2,6 +2,15 @@
 /* Transfers: copies of the devices by direction, which of them come again, between whom, how large. */
 #include "reports/content/say.h"
 
+/* Some exposed time lies between the chosen steps. */
+static bool is_any_outside(const struct tm_value *rows)
+{
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (tm_int(tm_get(tm_at(rows, i), "exposed_ps")) > tm_int(tm_get(tm_at(rows, i), "total_ps")))
+            return true;
+    return false;
+}
+
 static void say_directions(const struct tm_content *content, const struct tm_value *transfers)
 {
     static const struct tm_column columns[] = {
@@ -12,21 +21,23 @@ static void say_directions(const struct tm_content *content, const struct tm_val
         { "Exposed", "exposed_ps", TM_CELL_TIME },
         { "Mean rate", "mean_bandwidth", TM_CELL_RATE },
         { "Best rate", "max_bandwidth", TM_CELL_RATE },
-        { "Of unknown size", "unknown_bytes_count", TM_CELL_COUNT | TM_WIDE },
-        { "Outside steps", "outside.count", TM_CELL_COUNT | TM_WIDE },
-        { "Bytes outside", "outside.bytes", TM_CELL_BYTES | TM_WIDE },
-        { "Time outside", "outside.total_ps", TM_CELL_TIME | TM_WIDE },
+        { "Of unknown size", "unknown_bytes_count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
+        { "Outside steps", "outside.count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
+        { "Bytes outside", "outside.bytes", TM_CELL_BYTES | TM_WIDE | TM_RARE },
+        { "Time outside", "outside.total_ps", TM_CELL_TIME | TM_WIDE | TM_RARE },
     };
     const struct tm_value *rows = tm_get(transfers, "by_direction");
 
     if (tm_say_missing(content, rows, "Copies by direction"))
         return;
-    if (tm_length(rows) == 0)
-        tm_say(content, TM_TONE_PLAIN, "No copy on a device was recorded.");
     tm_say_table(content, &(struct tm_table){ .id = "transfer-directions",
                                               .caption = "Copies by direction",
                                               TM_COLUMNS(columns),
                                               .rows = rows });
+    if (is_any_outside(rows))
+        tm_say(content, TM_TONE_QUIET,
+               "Exposed time is of the whole window; count, bytes, time and rates are of the copies in the chosen "
+               "steps.");
 }
 
 static void say_costly(const struct tm_content *content, const struct tm_value *transfers)
@@ -140,4 +151,14 @@ static void say_transfers(const struct tm_content *content)
     say_tpu_host(content, transfers);
 }
 
-const struct tm_section tm_transfers_section = { "transfers", "Transfers", "transfers", say_transfers };
+static const char *nothing(const struct tm_value *summary)
+{
+    const struct tm_value *rows = tm_path(summary, "transfers.by_direction");
+    const bool is_any = tm_length(rows) > 0 || tm_length(tm_path(summary, "transfers.tpu_host")) > 0;
+
+    if (is_any)
+        return "";
+    return tm_has(rows) || !*tm_why(rows) ? "no copy on a device was recorded" : tm_why(rows);
+}
+
+const struct tm_section tm_transfers_section = { "transfers", "Transfers", "transfers", say_transfers, nothing };

@@ -37,7 +37,7 @@ const char *tm_file_of(const char *path);
 
 /* Everything that could run on a host in place of a device was looked for, and nothing did. */
 bool tm_ask_is_without_fallback(const struct tm_value *summary);
-#define TM_NO_FALLBACK "Nothing ran on the host that a device could have run, and no data went there and back."
+#define TM_NO_FALLBACK "nothing ran on the host that a device could have run, and no data went there and back"
 
 /* Does a warning of the profiler tell that events were dropped? */
 bool tm_ask_says_dropped(const char *warning);

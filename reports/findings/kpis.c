@@ -306,7 +306,7 @@ static void add_kpi(struct tm_value *to, const char *id, const struct tm_thresho
                     struct figure *f, const struct tm_value *marks)
 {
     if (f->is_known && !kpi->has_bands)
-        unknown(f, "no limit is set: name 'good' and 'bad' in a file for --thresholds");
+        unknown(f, "no limit is set; --thresholds takes one");
     tm_add_string(to, "id", id);
     tm_add_string(to, "title", kpi->title);
     if (!f->is_known)

@@ -186,7 +186,7 @@ static void tell_losses(const struct tm_value *summary, char text[TEXT_BYTES])
 
     for (size_t i = 0; i < tm_length(tallies); i++)
         if (is_loss_of_events(tallies, i))
-            append(text, "%s%s %s", text[0] ? ", " : "events with losses: ",
+            append(text, "%s%s (%s)", text[0] ? ", " : "events with losses: ",
                    tm_format_count(count, tm_int(tm_get(tm_value_at(tallies, i), "count"))), tm_key_at(tallies, i));
 }
 

@@ -15,7 +15,7 @@ static enum tm_tone tone_of(const struct tm_value *finding)
 
 /* --- on the first screen --- */
 
-/* "1.35 s, 80.6 % of the window" */
+/* "80.6 % of the window, 1.35 s of device time" */
 static void put_short_stake(struct tm_page *page, const struct tm_value *finding)
 {
     const struct tm_value *stake = tm_get(finding, "at_stake_ps"), *share = tm_get(finding, "share_pct");
@@ -24,9 +24,9 @@ static void put_short_stake(struct tm_page *page, const struct tm_value *finding
     if (tm_int(stake) <= 0)
         return;
     tm_htmlw_class(&page->w, "span", "stake");
-    tm_htmlw_printf(&page->w, "%s at stake", tm_format_time(text, tm_int(stake)));
     if (tm_has(share))
-        tm_htmlw_printf(&page->w, ", %s of the window", tm_format_pct(text, tm_double(share)));
+        tm_htmlw_printf(&page->w, "%s of the window, ", tm_format_pct(text, tm_double(share)));
+    tm_htmlw_printf(&page->w, "%s of device time", tm_format_time(text, tm_int(stake)));
     tm_htmlw_close(&page->w);
 }
 
@@ -52,16 +52,17 @@ void tm_page_first_findings(struct tm_page *page)
 {
     const struct tm_value *findings = tm_get(page->summary, "findings");
     const size_t count = tm_length(findings);
+    size_t pick[FIRST_MOST], first = tm_front_findings(page->summary, FIRST_MOST, pick);
 
     if (count == 0)
         return;
     tm_htmlw_class(&page->w, "section", "first");
     tm_htmlw_element(&page->w, "h2", NULL, "What to do first");
     tm_htmlw_open(&page->w, "ol");
-    for (size_t i = 0; i < count && i < FIRST_MOST; i++)
-        put_first(page, tm_at(findings, i), (int)i + 1);
+    for (size_t i = 0; i < first; i++)
+        put_first(page, tm_at(findings, pick[i]), (int)pick[i] + 1);
     tm_htmlw_close_line(&page->w);
-    if (count > FIRST_MOST) {
+    if (count > first) {
         tm_htmlw_class(&page->w, "p", "note");
         tm_page_open_link(page, "findings", -1);
         tm_htmlw_printf(&page->w, "All %zu findings", count);

@@ -25,6 +25,7 @@ struct text {
     struct tm_front front;
     struct tm_sheet sheet;
     struct tm_layout layout;
+    bool is_told[TM_MARKS_SHOWN]; /* marks of headings: each is told below the first section that has it */
 };
 
 /* --- what sections say --- */
@@ -49,15 +50,18 @@ static void put_mark(struct text *t, size_t at)
     tm_textw_paragraph(&t->w, text, true);
 }
 
-/* What the letters in the heading of a section mean. */
+/* What the letters in the heading of a section mean, where they stand for the first time. */
 static void end_section(void *to, const struct tm_section *section)
 {
     struct text *t = to;
     const struct tm_value *marks = tm_path(t->summary, "coverage.marks");
 
-    for (size_t i = 0; section->key && i < tm_length(marks) && i < TM_MARKS_SHOWN; i++)
-        if (tm_mark_is_of_section(tm_at(marks, i), section->key))
-            put_mark(t, i);
+    for (size_t i = 0; section->key && i < tm_length(marks) && i < TM_MARKS_SHOWN; i++) {
+        if (t->is_told[i] || !tm_mark_is_of_section(tm_at(marks, i), section->key))
+            continue;
+        put_mark(t, i);
+        t->is_told[i] = true;
+    }
 }
 
 static void put_subheading(void *to, const char *text)
@@ -252,8 +256,9 @@ static void make_top_stake(char out[TOP_STAKE_BYTES], const struct tm_value *fin
 static void put_top_findings(struct text *t)
 {
     const struct tm_value *findings = tm_get(t->summary, "findings");
+    size_t pick[TOP_FINDINGS], count = tm_front_findings(t->summary, TOP_FINDINGS, pick);
 
-    if (tm_length(findings) == 0)
+    if (count == 0)
         return;
     tm_textw_heading(&t->w, "Top findings");
     tm_sheet_start(&t->sheet, true);
@@ -261,10 +266,10 @@ static void put_top_findings(struct text *t)
     tm_sheet_column(&t->sheet, "", TM_COLUMN_WORD);
     tm_sheet_column(&t->sheet, "Finding", TM_COLUMN_PROSE);
     tm_sheet_column(&t->sheet, "At stake", TM_COLUMN_WORD);
-    for (size_t i = 0; i < tm_length(findings) && i < TOP_FINDINGS && tm_sheet_row(&t->sheet); i++) {
-        const struct tm_value *finding = tm_at(findings, i);
+    for (size_t i = 0; i < count && tm_sheet_row(&t->sheet); i++) {
+        const struct tm_value *finding = tm_at(findings, pick[i]);
 
-        tm_sheet_prose(&t->sheet, "%zu", i + 1);
+        tm_sheet_prose(&t->sheet, "%zu", pick[i] + 1);
         tm_sheet_text(&t->sheet, tm_text(tm_get(finding, "severity")));
         tm_sheet_text(&t->sheet, tm_text(tm_get(finding, "title")));
         make_top_stake(tm_sheet_room(&t->sheet), finding);
