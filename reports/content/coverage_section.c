@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data quality: what was read, what is in no figure, and which figures that touches. */
 #include <stdio.h>
-#include <string.h>
 
 #include "reports/content/say.h"
 #include "reports/format/mark_signs.h"
@@ -9,15 +8,6 @@
 enum { TEXTS_MOST = 100, CLASSES_MOST = 64, TOUCHED_BYTES = 512, SIGN_BYTES = 8 };
 
 /* --- what the losses touch --- */
-
-/* NULL = the report has no section of it. */
-static const char *title_of(const char *section)
-{
-    for (size_t i = 0; i < tm_section_count; i++)
-        if (strcmp(tm_sections[i]->id, section) == 0)
-            return tm_sections[i]->title;
-    return NULL;
-}
 
 /* "Devices, Idle gaps": the sections of the report that a mark touches. */
 static void put_touched(char *out, const struct tm_value *mark, const struct tm_value *summary)
@@ -27,10 +17,11 @@ static void put_touched(char *out, const struct tm_value *mark, const struct tm_
 
     out[0] = 0;
     for (size_t i = 0; i < tm_length(names) && at < TOUCHED_BYTES; i++) {
-        const char *name = tm_text(tm_at(names, i)), *title = title_of(name);
+        const char *name = tm_text(tm_at(names, i));
+        const struct tm_section *section = tm_section_of(name);
 
-        if (title && tm_has(tm_get(summary, name)))
-            at += (size_t)snprintf(out + at, TOUCHED_BYTES - at, "%s%.60s", at ? ", " : "", title);
+        if (section && tm_has(tm_get(summary, name)))
+            at += (size_t)snprintf(out + at, TOUCHED_BYTES - at, "%s%.60s", at ? ", " : "", section->title);
     }
 }
 

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "pipeline/csv_text.h"
-#include "reports/content/front.h"
+#include "reports/content/finding_places.h"
+#include "reports/content/kpi.h"
 #include "reports/content/sheet.h"
 #include "reports/csv/csv_keys.h"
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "reports/content/content.h"
 #include "reports/content/fill_sheet.h"
 #include "reports/format/mark_signs.h"
 #include "reports/pdf/pdf_chart.h"
