@@ -278,7 +278,7 @@ static void put_maker(struct text *t)
 {
     char maker[TITLE_BYTES];
 
-    tm_sheet_visible(maker, sizeof(maker), tm_text(tm_path(t->summary, "tool.version")));
+    tm_format_text(maker, sizeof(maker), tm_text(tm_path(t->summary, "tool.version")));
     maker[tm_text_trimmed(maker, tm_text_head(maker, TM_TEXT_COLUMNS / 2))] = 0;
     (void)fprintf(t->w.to, "\ntracemill%s%s\n", *maker ? " " : "", maker);
 }
