@@ -7,6 +7,7 @@
 #include "reports/chart/makers.h"
 #include "reports/chart/parts.h"
 #include "reports/format/format.h"
+#include "reports/format/pick.h"
 #include "reports/format/shown_names.h"
 
 enum { KINDS_MOST = 16 };
@@ -159,23 +160,15 @@ struct ranking {
 
 static void rank(struct ranking *r, const struct tm_value *rows, const char *key)
 {
+    size_t pick[TM_CHART_DEVICES_MOST];
     double sum = 0;
 
     *r = (struct ranking){ .total = tm_length(rows) };
-    for (size_t i = 0; i < r->total; i++) {
-        const struct tm_value *row = tm_at(rows, i);
-        const int64_t ps = tm_int(tm_get(row, key));
-        int at = r->count;
-
-        sum += (double)ps;
-        while (at > 0 && tm_int(tm_get(r->row[at - 1], key)) < ps)
-            at--;
-        if (at == TM_CHART_DEVICES_MOST)
-            continue;
-        r->count += r->count < TM_CHART_DEVICES_MOST;
-        memmove(&r->row[at + 1], &r->row[at], (size_t)(r->count - 1 - at) * sizeof(r->row[0]));
-        r->row[at] = row;
-    }
+    r->count = (int)tm_pick_largest(rows, key, NULL, TM_CHART_DEVICES_MOST, pick);
+    for (int i = 0; i < r->count; i++)
+        r->row[i] = tm_at(rows, pick[i]);
+    for (size_t i = 0; i < r->total; i++)
+        sum += (double)tm_int(tm_get(tm_at(rows, i), key));
     r->mean_ps = r->total ? sum / (double)r->total : 0;
 }
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "reports/content/content.h"
 #include "reports/content/fill_sheet.h"
 #include "reports/format/mark_signs.h"
 #include "reports/pdf/pdf_chart.h"
@@ -181,7 +182,7 @@ static void take_finding(void *to, const struct tm_value *finding, size_t number
         return;
     begin_block(pdf, tm_pdf_finding_least(pdf));
     tm_pdf_finding(pdf, finding, number);
-    if (number == FINDINGS_MOST)
+    if (number == FINDINGS_MOST && tm_length(tm_get(pdf->summary, "findings")) > FINDINGS_MOST)
         put_note(pdf, "Further findings are in report.html and summary.json.");
 }
 
