@@ -90,6 +90,8 @@ static const struct titled terms[] = {
     { "grid", "small grid" },
     { "full", "single kernels" }, /* as what the work of a device is seen */
     { "graph", "whole graphs" },
+    { "executable", "compiled program" }, /* what holds device memory */
+    { "buffer", "data buffer" },
     { "other", "neither" }, /* passes: forward, backward */
 };
 

@@ -76,7 +76,7 @@ static void say_compile(const struct tm_content *content)
 
 static const char *nothing(const struct tm_value *summary)
 {
-    return tm_int(tm_path(summary, "compile.count")) == 0 ? "nothing was compiled while the profile was taken" : "";
+    return tm_if_none(summary, "compile.count", "nothing was compiled while the profile was taken");
 }
 
 const struct tm_section tm_compile_section = { "compile", "Compilation", "compile", say_compile, nothing };

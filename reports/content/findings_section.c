@@ -6,8 +6,8 @@ static void say_findings(const struct tm_content *content)
     const struct tm_value *findings = tm_of(content, "findings");
 
     if (tm_length(findings) == 0)
-        tm_say(content, TM_TONE_PLAIN, "No rule found a loss that is worth a word.");
-    else
+        tm_say(content, TM_TONE_PLAIN, "Nothing was found that costs more than the limits allow.");
+    else if (tm_int(tm_get(tm_at(findings, 0), "at_stake_ps")) > 0)
         tm_say(content, TM_TONE_QUIET,
                "By time at stake: the most that mending this one thing could save. Facts without it come last.");
     for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)

@@ -125,12 +125,12 @@ static void add_window(struct tm_front *front, const struct tm_value *summary)
         return;
     }
     append(text, "%s", tm_format_time(span, tm_int(tm_get(first, "span_ps"))));
-    if (tm_length(hosts) > 1)
-        append(text, " on the first of %zu hosts", tm_length(hosts));
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
         if (strcmp(mode, modes[i][0]) == 0)
-            append(text, ": %s", modes[i][1]);
-    append(text, ", from %s on", tm_format_time(begin, tm_int(tm_get(first, "begin_ps"))));
+            append(text, ", %s", modes[i][1]);
+    append(text, ", beginning at %s", tm_format_time(begin, tm_int(tm_get(first, "begin_ps"))));
+    if (tm_length(hosts) > 1)
+        append(text, " (first of %zu hosts)", tm_length(hosts));
 }
 
 static void add_steps(struct tm_front *front, const struct tm_value *summary)
@@ -146,7 +146,8 @@ static void add_steps(struct tm_front *front, const struct tm_value *summary)
     if (tm_int(tm_get(steps, "chosen")) != tm_int(tm_get(steps, "count")))
         append(text, " chosen of %s", tm_format_count(number, tm_int(tm_get(steps, "count"))));
     if (tm_has(median))
-        append(text, ", median %s", tm_format_time(number, tm_int(median)));
+        append(text, ", %s%s", tm_int(tm_get(steps, "chosen")) > 1 ? "median " : "",
+               tm_format_time(number, tm_int(median)));
 }
 
 /* What a trace tells; a device memory profile alone tells nothing of it. */

@@ -122,7 +122,7 @@ static void say_gaps(const struct tm_content *content)
 
 static const char *nothing(const struct tm_value *summary)
 {
-    return tm_int(tm_path(summary, "gaps.count")) == 0 ? "there is no gap between the activities of a device" : "";
+    return tm_if_none(summary, "gaps.count", "there is no gap between the activities of a device");
 }
 
 const struct tm_section tm_gaps_section = { "gaps", "Idle gaps", "gaps", say_gaps, nothing };

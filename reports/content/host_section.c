@@ -2,6 +2,8 @@
 /* Host: what it costs the devices, what it waits for, what its functions and threads do. */
 #include "reports/content/say.h"
 
+enum { OVERHEAD_FACTS = 2 };
+
 static void say_facts(const struct tm_content *content, const struct tm_value *host)
 {
     static const struct tm_column facts[] = {
@@ -19,12 +21,15 @@ static void say_facts(const struct tm_content *content, const struct tm_value *h
         { "Waits for the device", "sync.count", TM_CELL_COUNT },
         { "Time in waits", "sync.total_ps", TM_CELL_TIME | TM_RARE },
     };
-    static const char *const parts[][2] = { { "launches", "Launches" },
+    static const char *const parts[][2] = { { "overhead_pct", "Host overhead" },
+                                            { "launches", "Launches" },
                                             { "launch_delay", "Launch to begin" },
                                             { "queue_empty", "Idle with nothing launched" },
                                             { "sync", "Waits for the device" } };
 
-    tm_say_facts(content, "host-facts", TM_FACTS(facts), host);
+    const size_t known = tm_has(tm_get(host, "overhead_pct")) ? 0 : OVERHEAD_FACTS;
+
+    tm_say_facts(content, "host-facts", facts + known, sizeof(facts) / sizeof(facts[0]) - known, host);
     tm_say_nulls(content, host, parts, sizeof(parts) / sizeof(parts[0]));
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "reports/content/say.h"
+#include "reports/findings/ask.h"
 
 enum { PROFILES_MOST = 8, PAPER_PROFILES = 4, KEPT_MOST = 64, ID_BYTES = 40 };
 enum {
@@ -127,7 +128,7 @@ static void say_of_allocators(const struct tm_content *content)
 {
     const struct tm_value *allocators = tm_of(content, "memory.allocators");
 
-    if (tm_say_missing(content, allocators, "Use of memory over time"))
+    if (!tm_ask_has_trace(content->summary) || tm_say_missing(content, allocators, "Use of memory over time"))
         return;
     if (tm_length(allocators) == 0)
         tm_say(content, TM_TONE_PLAIN, "No allocator recorded anything.");
@@ -142,7 +143,7 @@ static void say_of_allocators(const struct tm_content *content)
 static void say_shares(const struct tm_content *content, const struct tm_value *profile, size_t number)
 {
     static const struct tm_column kinds[] = {
-        { "Kind", "kind", TM_CELL_WORD },
+        { "Kind", "kind", TM_CELL_TERM },
         { "Count", "count", TM_CELL_COUNT | TM_SUMS },
         { "Bytes", "bytes", TM_CELL_BYTES | TM_SUMS },
         { "Share", "share_pct", TM_CELL_PCT },
@@ -176,7 +177,7 @@ static void say_code(const struct tm_content *content, const struct tm_value *pr
     static const struct tm_column sites[] = {
         { "Held by", "function", TM_CELL_NAME },
         { "Source", "source", TM_CELL_NAME },
-        { "Kind", "kind", TM_CELL_WORD },
+        { "Kind", "kind", TM_CELL_TERM },
         { "Called there", "stack[0]", TM_CELL_NAME | TM_WIDE },
         { "Count", "count", TM_CELL_COUNT | TM_SUMS },
         { "Bytes", "bytes", TM_CELL_BYTES | TM_SUMS },

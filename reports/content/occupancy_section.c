@@ -92,10 +92,10 @@ static void say_tail(const struct tm_content *content, const struct tm_value *oc
 {
     static const struct tm_column columns[] = {
         { "Kernel", "name", TM_CELL_NAME },
+        { "Lost time", "lost_ps", TM_CELL_TIME },
+        { "Lost", "tail_pct", TM_CELL_PCT },
         { "Total", "total_ps", TM_CELL_TIME },
         { "Waves", "waves", TM_CELL_NUMBER },
-        { "Lost", "tail_pct", TM_CELL_PCT },
-        { "Lost time", "lost_ps", TM_CELL_TIME },
         { "Grid", "grid", TM_CELL_WORD },
         { "Block", "block", TM_CELL_WORD },
         { "Share", "share_pct", TM_CELL_PCT | TM_WIDE },

@@ -51,8 +51,13 @@ void tm_say_table(const struct tm_content *content, const struct tm_table *table
 /* Is it told: there, with room, and not a 0 of something rare? */
 static bool is_fact(const struct tm_content *content, const struct tm_column *column, const struct tm_cell *fact)
 {
-    return fact->value && !((column->shape & TM_WIDE) && content->medium->room.is_paper) &&
-           !((column->shape & TM_RARE) && tm_cell_is_zero(fact));
+    const bool is_data = content->medium->room.is_data;
+
+    if (!fact->value || is_data)
+        return fact->value != NULL;
+    if ((column->shape & TM_WIDE) && content->medium->room.is_paper)
+        return false;
+    return !(column->shape & TM_RARE) || !tm_cell_is_zero(fact);
 }
 
 void tm_say_facts(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
@@ -68,7 +73,7 @@ void tm_say_facts(const struct tm_content *content, const char *id, const struct
 
         if (!is_fact(content, &columns[i], &fact))
             continue;
-        if (!tm_has(fact.value)) {
+        if (!tm_has(fact.value) && !content->medium->room.is_data) {
             null[nulls][0] = columns[i].key;
             null[nulls++][1] = columns[i].title;
             continue;
@@ -130,6 +135,14 @@ void tm_say_nulls(const struct tm_content *content, const struct tm_value *objec
         if (!is_told)
             tm_say(content, TM_TONE_QUIET, "Not recorded: %s (%s).", titles, why);
     }
+}
+
+const char *tm_if_none(const struct tm_value *summary, const char *path, const char *why)
+{
+    const struct tm_value *v = tm_path(summary, path);
+    const bool is_list = tm_type_of(v) == TM_ARRAY;
+
+    return tm_has(v) && (is_list ? tm_length(v) == 0 : tm_int(v) == 0) ? why : "";
 }
 
 bool tm_has_hosts(const struct tm_content *content)

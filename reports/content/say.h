@@ -31,6 +31,9 @@ bool tm_say_missing(const struct tm_content *content, const struct tm_value *val
 void tm_say_nulls(const struct tm_content *content, const struct tm_value *object, const char *const (*parts)[2],
                   size_t count);
 
+/* `why` where the summary has 0, or an empty list, at that path; "" else.  For tm_section.nothing. */
+const char *tm_if_none(const struct tm_value *summary, const char *path, const char *why);
+
 /* The run has several hosts. */
 bool tm_has_hosts(const struct tm_content *content);
 

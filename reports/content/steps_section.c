@@ -6,17 +6,32 @@
 #include "reports/format/pick.h"
 #include "reports/content/say.h"
 
-enum { PARTS_MOST = 32, SLOWEST_MOST = 100, SLOWEST_LEAST = 2 };
+enum { FACTS_MOST = 16, PARTS_MOST = 32, SLOWEST_MOST = 100, SLOWEST_LEAST = 2 };
 
+struct facts {
+    struct tm_column column[FACTS_MOST];
+    size_t count;
+};
+
+static void add_facts(struct facts *facts, const struct tm_column *columns, size_t count)
+{
+    for (size_t i = 0; i < count && facts->count < FACTS_MOST; i++)
+        facts->column[facts->count++] = columns[i];
+}
+
+/* Of one step there is a length, of several a distribution. */
 static void say_facts(const struct tm_content *content, const struct tm_value *steps)
 {
-    static const struct tm_column facts[] = {
+    static const struct tm_column first[] = {
         { "Steps are", "source", TM_CELL_SOURCE },
-        { "Module", "module", TM_CELL_NAME },
         { "Steps in the profile", "count", TM_CELL_COUNT },
         { "Chosen for the figures", "chosen", TM_CELL_COUNT },
         { "Left out as warm-up", "warmup", TM_CELL_COUNT | TM_RARE },
         { "Left out as incomplete", "incomplete", TM_CELL_COUNT | TM_RARE },
+    };
+    static const struct tm_column module[] = { { "Module", "module", TM_CELL_NAME } };
+    static const struct tm_column one[] = { { "Length", "median_ps", TM_CELL_TIME } };
+    static const struct tm_column several[] = {
         { "Median", "median_ps", TM_CELL_TIME },
         { "Mean", "mean_ps", TM_CELL_TIME },
         { "Standard deviation", "stddev_ps", TM_CELL_TIME },
@@ -25,8 +40,17 @@ static void say_facts(const struct tm_content *content, const struct tm_value *s
         { "Shortest", "min_ps", TM_CELL_TIME },
         { "Longest", "max_ps", TM_CELL_TIME },
     };
+    const bool is_data = content->medium->room.is_data;
+    struct facts facts = { .count = 0 };
 
-    tm_say_facts(content, "step-facts", TM_FACTS(facts), steps);
+    add_facts(&facts, TM_FACTS(first));
+    if (is_data || tm_has(tm_get(steps, "module")))
+        add_facts(&facts, TM_FACTS(module));
+    if (!is_data && tm_int(tm_get(steps, "chosen")) == 1)
+        add_facts(&facts, TM_FACTS(one));
+    else
+        add_facts(&facts, TM_FACTS(several));
+    tm_say_facts(content, "step-facts", facts.column, facts.count, steps);
 }
 
 /* --- parts --- */
@@ -86,13 +110,13 @@ static void say_slowest(const struct tm_content *content, const struct tm_value 
     static const struct tm_column columns[] = {
         { "Step", "number", TM_CELL_WORD },
         { "Host", "host", TM_CELL_HOST },
-        { "Begin", "begin_ps", TM_CELL_MOMENT | TM_WIDE },
         { "Period", "period_ps", TM_CELL_TIME },
         { "Busy", "busy_ps", TM_CELL_TIME },
         { "Compute", "compute_ps", TM_CELL_TIME },
         { "Exposed collectives", "exposed_collective_ps", TM_CELL_TIME | TM_RARE },
         { "Host span", "host_span_ps", TM_CELL_TIME },
         { "Device span", "device_span_ps", TM_CELL_TIME | TM_WIDE },
+        { "Begin", "begin_ps", TM_CELL_MOMENT | TM_WIDE },
         { "Launches", "launches", TM_CELL_COUNT | TM_WIDE },
         { "Compiles", "compile", TM_CELL_WORD | TM_RARE },
         { "Device", "device", TM_CELL_DEVICE | TM_WIDE },

@@ -54,6 +54,7 @@ struct tm_table {
 /* What a medium has room for. */
 struct tm_room {
     bool is_paper;  /* columns with TM_WIDE are left out */
+    bool is_data;   /* for programs: all facts in every report, whatever they hold */
     size_t rows;    /* at most, of a table; paper takes less: tm_table.paper_rows */
 };
 

@@ -43,10 +43,10 @@ static void say_directions(const struct tm_content *content, const struct tm_val
 static void say_costly(const struct tm_content *content, const struct tm_value *transfers)
 {
     static const struct tm_column facts[] = {
-        { "Copies of pageable host memory", "pageable.count", TM_CELL_COUNT },
-        { "Their time", "pageable.total_ps", TM_CELL_TIME },
-        { "Share of copy time", "pageable.share_pct", TM_CELL_PCT },
-        { "Copies to the host and back", "ping_pong.count", TM_CELL_COUNT },
+        { "Copies of pageable host memory", "pageable.count", TM_CELL_COUNT | TM_RARE },
+        { "Their time", "pageable.total_ps", TM_CELL_TIME | TM_RARE },
+        { "Share of copy time", "pageable.share_pct", TM_CELL_PCT | TM_RARE },
+        { "Copies to the host and back", "ping_pong.count", TM_CELL_COUNT | TM_RARE },
     };
 
     if (tm_int(tm_path(transfers, "pageable.count")) > 0 || tm_int(tm_path(transfers, "ping_pong.count")) > 0)

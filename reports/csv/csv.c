@@ -308,7 +308,7 @@ static void write_kpis(struct csv *c)
 /* --- the folder --- */
 
 static const struct tm_medium csv_medium = {
-    .room = { .rows = SIZE_MAX },
+    .room = { .is_data = true, .rows = SIZE_MAX },
     .section = begin_section,
     .facts = put_facts,
     .table = put_table,

@@ -200,6 +200,28 @@ static void tell_dominant(struct verdict *v, const struct tm_value *findings)
     append(v, ".");
 }
 
+/* ", Small kernels, Memory bandwidth": the key figures of this platform that are bad. */
+static void list_bad(const struct tm_value *kpis, char *out, size_t out_bytes)
+{
+    size_t used = 0;
+
+    out[0] = 0;
+    for (size_t i = 0; i < tm_length(kpis) && used < out_bytes; i++) {
+        const struct tm_value *kpi = tm_at(kpis, i);
+
+        if (tm_is(tm_get(kpi, "applies")) && strcmp(tm_text(tm_get(kpi, "band")), "bad") == 0)
+            used += (size_t)snprintf(out + used, out_bytes - used, ", %.48s", tm_text(tm_get(kpi, "title")));
+    }
+}
+
+/* Where no loss is told, the figures that are bad are where to look. */
+static void tell_bad(struct verdict *v, const char *bad)
+{
+    append(v, " But key figures are bad: ");
+    append(v, bad + 2);
+    append(v, ".");
+}
+
 static void tell_busy(struct verdict *v, const struct tm_value *summary,
                       const struct tm_thresholds *t)
 {
@@ -210,12 +232,13 @@ static void tell_busy(struct verdict *v, const struct tm_value *summary,
     const bool is_busy = !kpi->has_bands || utilization > kpi->good;
     const struct tm_value *loss = largest_loss(findings);
     const struct facts facts = facts_of(findings);
-    char who[80], pct[TM_FORMAT_BYTES], text[200];
+    char who[80], pct[TM_FORMAT_BYTES], text[200], bad[400];
 
     subject(summary, who, sizeof(who));
+    list_bad(tm_get(summary, "kpis"), bad, sizeof(bad));
     (void)snprintf(text, sizeof(text), "%s busy %s of the time", who,
                    tm_format_pct(pct, utilization));
-    if (!loss && !facts.first && is_busy) {
+    if (!loss && !facts.first && is_busy && !*bad) {
         append(v, "Healthy: ");
         append(v, text);
     } else {
@@ -228,6 +251,8 @@ static void tell_busy(struct verdict *v, const struct tm_value *summary,
                        ", and no single avoidable loss reaches %s of the window.",
                        tm_format_pct(pct, least_pct));
         append(v, text);
+        if (*bad && !facts.first)
+            tell_bad(v, bad);
         tell_dominant(v, findings);
     }
     tell_waits(v, findings, loss);

@@ -51,13 +51,13 @@ void test_written_report_free(struct written_report *report)
     assert_ledger_is_even(&report->run);
 }
 
-void assert_report_says(const struct written_report *report, const char *what)
+void assert_says(const struct written_report *report, const char *what)
 {
     if (!strstr(report->text, what))
         fail_msg("the report does not say '%s'", what);
 }
 
-void assert_report_is_silent_on(const struct written_report *report, const char *what)
+void assert_is_silent_on(const struct written_report *report, const char *what)
 {
     if (strstr(report->text, what))
         fail_msg("the report says '%s'", what);

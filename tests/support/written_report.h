@@ -24,8 +24,8 @@ void test_report_begin(struct written_report *report);
 void test_report_write(struct written_report *report, test_report_writer *write);
 void test_written_report_free(struct written_report *report); /* nothing is left of the memory of the run */
 
-void assert_report_says(const struct written_report *report, const char *what);
-void assert_report_is_silent_on(const struct written_report *report, const char *what);
+void assert_says(const struct written_report *report, const char *what);
+void assert_is_silent_on(const struct written_report *report, const char *what);
 
 /* On a disk that is full it fails as an output does, and says so; skipped where there is no /dev/full. */
 void assert_full_disk_is_an_error(test_report_writer *write, const char *message);

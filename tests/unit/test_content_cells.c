@@ -105,7 +105,7 @@ static void texts_have_the_words_of_their_kind(void **state)
         { TM_CELL_SOURCE, "host", "step markers on the host" },
         { TM_CELL_SOURCE, "elsewhere", "elsewhere" },
         { TM_CELL_DIRECTION, "h2d", "host to device" },
-        { TM_CELL_DIRECTION, "other", "other" },
+        { TM_CELL_DIRECTION, "other", "of unknown direction" },
         { TM_CELL_TERM, "none", "nothing" },
         { TM_CELL_TERM, "compute", "computing" },
         { TM_CELL_TERM, "shared_memory", "shared memory" },

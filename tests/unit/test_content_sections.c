@@ -204,7 +204,9 @@ static void say(struct book *book, const struct tm_value *summary, bool is_whole
     static const struct {
         struct tm_room room;
         bool has_charts;
-    } media[] = { { { false, 500 }, true }, { { true, 500 }, true }, { { false, SIZE_MAX }, false } };
+    } media[] = { { { .rows = 500 }, true },
+                { { .is_paper = true, .rows = 500 }, true },
+                { { .is_data = true, .rows = SIZE_MAX }, false } };
 
     for (size_t i = 0; i < sizeof(media) / sizeof(media[0]); i++) {
         struct tm_medium to = medium;

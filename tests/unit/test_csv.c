@@ -121,7 +121,7 @@ static void tables_have_exact_numbers_and_whole_names(void **state)
     assert_non_null(strstr(text, "\n,7,host/gpu:0,"));
     assert_non_null(strstr(text, "device_wait"));
     read_table("step-facts.csv", text, sizeof(text));
-    assert_string_equal(text, "module,count,median_ps\n,2,1234567890123\n");
+    assert_string_equal(text, "count,module,median_ps\n2,,1234567890123\n");
     read_table("findings.csv", text, sizeof(text));
     assert_non_null(strstr(text, "\n1,idle_input,bad,\"'=x\",,,,,,,gaps,,\"one\n'@two \"\"q\"\"\"\n"));
     read_table("kpis.csv", text, sizeof(text));

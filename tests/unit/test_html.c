@@ -316,8 +316,8 @@ static void the_first_screen_names_run_hosts_devices_versions_and_window(void **
     assert_has(page, "trainer-7");
     assert_has(page, "2 × NVIDIA H100 80GB HBM3");
     assert_has(page, "JAX 0.8.1, jaxlib 0.8.1, CUDA 12.8, driver 570.86.10, CUDA runtime 12080");
-    assert_has(page, "440 ms from 120 ms, the chosen steps");
-    assert_has(page, "30 of 31, median 14.3 ms");
+    assert_has(page, "440 ms, the chosen steps, beginning at 120 ms");
+    assert_has(page, "30 chosen of 31, median 14.3 ms");
     assert_has(page, "The devices are busy for 75.0 % of the window;");
     assert_has(page, "<section class=\"verdict");
     assert_has(page, "<h2>What to do first</h2>");
@@ -331,8 +331,8 @@ static void a_run_of_pytorch_has_no_columns_of_jax(void **state)
 {
     char *page = page_of_json(
         "{'environment': {'hosts': [{'host': 'h', 'framework': 'pytorch', 'rank': 3, 'world_size': "
-        "8, 'driver': '12.4', 'jax': null, 'jaxlib': null}]}, 'input': {'files': [{'path': 'a', "
-        "'kind': 'chrome_json'}]}}");
+        "8, 'driver': '12.4', 'jax': null, 'jaxlib': null}]}, 'input': {'hosts': ['h'], "
+        "'files': [{'path': 'a', 'kind': 'chrome_json'}]}}");
 
     (void)state;
     assert_has(page, "PyTorch (its version is not recorded), driver 12.4");
@@ -365,7 +365,7 @@ static void findings_have_stake_evidence_fix_and_place(void **state)
     assert_has(page, "<article class=\"finding warning\" id=\"finding-1\"><h3><span "
                      "class=\"band warning\">▲ warning</span> "
                      "Devices wait for input data</h3>");
-    assert_has(page, "<p class=\"stake\">86.0 ms at stake, 9.8 % of the window, limit 3 %</p>");
+    assert_has(page, "<p class=\"stake\">86.0 ms of device time at stake, 9.8 % of the window, limit 3 %</p>");
     assert_has(page, "<li>the longest gap took 3.10 ms before step 12</li>");
     assert_has(page, "<li>load data in threads or processes of their own</li>");
     assert_has(page, "<span>at 0.288000000 s, for 3.10 ms, gpu:0</span><code class=\"copy\">"
@@ -405,7 +405,7 @@ static void rows_past_the_cap_are_added_to_the_rest(void **state)
     page = page_of_json(json);
     assert_has(page, "k499</th>");
     assert_lacks(page, "k500</th>");
-    assert_has(page, "7 further rows</th><td class=\"n\">56</td><td class=\"n\">9.00 ns</td>");
+    assert_has(page, "7 further rows</th><td class=\"n\">9.00 ns</td><td class=\"n\">56</td>");
     free(page);
 }
 
@@ -436,7 +436,7 @@ static void what_is_missing_is_named_with_its_reason(void **state)
     free(page);
     page = page_of(TM_SAMPLE_EMPTY);
     assert_has(page, ">Steps</th><td class=\"prose\">the profile holds no events</td>");
-    assert_has(page, "The profile holds no activity of a device.");
+    assert_has(page, "the profile holds no activity of a device");
     free(page);
 }
 
@@ -665,7 +665,7 @@ static void nothing_found_is_said_once(void **state)
                               "0}, 'round_trips': {'count': 0}}}");
 
     (void)state;
-    assert_has(page, "Nothing ran on the host that a device could have run");
+    assert_has(page, "nothing ran on the host that a device could have run");
     assert_lacks(page, "Calls back to the host</a></dt>");
     free(page);
     page = page_of_json("{'fallback': {'callbacks': {'count': 0}, 'cpu_ops': {'count': 0}, 'host_ops': null, "
@@ -684,7 +684,7 @@ static void title_and_note_are_texts(void **state)
     check_tags(page);
     assert_has(page, "<title>After &lt;b&gt;: tracemill report</title>");
     assert_has(page, "<h1>After &lt;b&gt;</h1>");
-    assert_has(page, "<p class=\"subtitle\">r: 1 host, 0 devices</p>");
+    assert_has(page, "<p class=\"subtitle\">r: 1 host, no device activity</p>");
     assert_has(page, "<p class=\"author\">first &lt;i&gt;<br/>second</p>");
     free(page);
 }
@@ -737,7 +737,7 @@ static void a_table_ends_with_its_total(void **state)
                               "2000}, {'name': 'b', 'count': 3, 'total_ps': 1000}]}}");
 
     (void)state;
-    assert_has(page, "<tfoot><tr class=\"total\"><th scope=\"row\">all kernels</th><td class=\"n\">7</td>");
+    assert_has(page, "<tfoot><tr class=\"total\"><th scope=\"row\">all kernels</th><td class=\"n\">3.00 ns</td><td class=\"n\">7</td>");
     free(page);
 }
 
@@ -752,7 +752,7 @@ static void reasons_are_told_once(void **state)
                               "'no limit'}]}");
 
     (void)state;
-    assert_has(page, "<p class=\"note\">Not recorded: A, C (no clock); B (no model).</p>");
+    assert_has(page, "<p class=\"note\">Without a value: A, C (no clock); B (no model).</p>");
     assert_has(page, "<p class=\"note\">Not judged: D (no limit).</p>");
     free(page);
 }

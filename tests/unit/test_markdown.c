@@ -56,14 +56,14 @@ static void the_top_is_open_and_sections_are_folded(void **state)
                   " 'share_pct': 20, 'cause': 'Why.', 'fix': ['Do `f(x, y)`.'], 'evidence': ['Seen in a_b.']}],"
                   " 'kernels': {'count': 3, 'total_ps': 5000, 'rows': [{'name': 'k|1', 'count': 1, 'total_ps': 2000}],"
                   " 'rest': {'rows': 2, 'count': 2, 'total_ps': 3000}}}");
-    assert_report_says(&f, "# Night run\n\nvm: 0 hosts, 0 devices\n\n> With the new loader.\n\n**bad**: It waits.\n");
-    assert_report_says(&f, "| High | 75.0 % | **warning** | \\> 80 % |  |\n| Low | not known |  |  | nobody looked |\n");
-    assert_report_says(&f, "## Findings\n");
-    assert_report_says(&f, "### 1. The device waits\n\n**bad**: 2.00 s at stake, 20.0 % of the window\n\nWhy.\n\nWhat to do:\n\n"
+    assert_says(&f, "# Night run\n\nvm\n\n> With the new loader.\n\n**bad**: It waits.\n");
+    assert_says(&f, "| High | 75.0 % | **warning** | \\> 80 % |  |\n| Low | not known |  |  | nobody looked |\n");
+    assert_says(&f, "## Findings\n");
+    assert_says(&f, "### 1. The device waits\n\n**bad**: 2.00 s of device time at stake, 20.0 % of the window\n\nWhy.\n\nWhat to do:\n\n"
                     "- Do `f(x, y)`.\n\nWhat shows it:\n\n- Seen in `a_b`.\n");
-    assert_report_says(&f, "<details>\n<summary>Kernels</summary>\n\n");
-    assert_report_says(&f, "| Kernel | Count | Total |\n| --- | ---: | ---: |\n| `k\\|1` | 1 | 2.00 ns |\n"
-                    "| 2 further rows | 2 | 3.00 ns |\n| **all kernels** | **3** | **5.00 ns** |\n");
+    assert_says(&f, "<details>\n<summary>Kernels</summary>\n\n");
+    assert_says(&f, "| Kernel | Total | Count |\n| --- | ---: | ---: |\n| `k\\|1` | 2.00 ns | 1 |\n"
+                    "| 2 further rows | 3.00 ns | 2 |\n| **all kernels** | **5.00 ns** | **3** |\n");
     test_written_report_free(&f);
 }
 
@@ -91,9 +91,9 @@ static void later_findings_are_folded_and_have_an_end(void **state)
     test_report_begin(&f);
     add_findings(tm_doc_root(f.doc), 40, 1500);
     test_report_write(&f, tm_markdown_write);
-    assert_report_says(&f, "### 5. Something");
-    assert_report_says(&f, "<summary>More findings</summary>\n\n### 6. Something");
-    assert_report_says(&f, "more findings are in the other files of the report.\n");
+    assert_says(&f, "### 5. Something");
+    assert_says(&f, "<summary>More findings</summary>\n\n### 6. Something");
+    assert_says(&f, "more findings are in the other files of the report.\n");
     assert_null(strstr(f.text, "### 30. "));
     assert_int_equal(count_of(f.text, "<details>"), count_of(f.text, "</details>"));
     assert_true(f.length < TM_MARKDOWN_BYTES_MOST);
@@ -131,7 +131,7 @@ static void sections_that_do_not_fit_are_named(void **state)
         add_rows(tm_add_object(tm_doc_root(f.doc), keys[i]), name);
     test_report_write(&f, tm_markdown_write);
     assert_true(f.length < TM_MARKDOWN_BYTES_MOST);
-    assert_report_says(&f, "\nLeft out here to stay short, but in the other files of the report: ");
+    assert_says(&f, "\nLeft out here to stay short, but in the other files of the report: ");
     assert_int_equal(count_of(f.text, "<details>"), count_of(f.text, "</details>"));
     test_written_report_free(&f);
 }
@@ -145,12 +145,12 @@ static void names_that_attack_stay_code(void **state)
     open_json(&f, "{'report': {'title': '<script>@all', 'note': '</details>\\n# x'}, 'input': {'run': '[a](b)', 'hosts': "
                   "['@you']}, 'findings': [{'severity': 'bad', 'title': '#1 \\u202e\\u001b[2J', 'fix': ['<img>']}],"
                   " 'kernels': {'rows': [{'name': '</summary>|`', 'count': 1}]}}");
-    assert_report_says(&f, "# `<script>@all`\n");
-    assert_report_says(&f, "> `</details>\\n#` x\n");
-    assert_report_says(&f, "`[a](b)`: 1 host");
-    assert_report_says(&f, "- Host: `@you`\n");
-    assert_report_says(&f, "### 1. `#1` `\\u202e\\u001b[2J`\n");
-    assert_report_says(&f, "| `` </summary>\\|` `` | 1 |\n");
+    assert_says(&f, "# `<script>@all`\n");
+    assert_says(&f, "> `</details>\\n#` x\n");
+    assert_says(&f, "`[a](b)`: 1 host");
+    assert_says(&f, "- Host: `@you`\n");
+    assert_says(&f, "### 1. `#1` `\\u202e\\u001b[2J`\n");
+    assert_says(&f, "| `` </summary>\\|` `` | 1 |\n");
     for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++)
         assert_null(strstr(f.text, forbidden[i]));
     test_written_report_free(&f);

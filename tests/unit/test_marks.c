@@ -67,7 +67,7 @@ static void each_loss_marks_what_it_touches(void **state)
           "host_overhead", "compile", "peak_memory" },
         { "{'devices':[{'id':'a','reliability':'graph'},{'id':'b','reliability':'full'}]}", "graphs_collapsed",
           "on 1 device ", "gaps", "device_utilization", "host", "step_time" },
-        { LOSS("negative-duration", "loss"), "events_lost", "7 negative-duration", "kernels", "kernel_duration", NULL,
+        { LOSS("negative-duration", "loss"), "events_lost", "7 (negative-duration)", "kernels", "kernel_duration", NULL,
           NULL },
         { "{'input':{'files':[{'path':'a','kind':'chrome_json','notes':['lacks']}]}}", "lossy_copy", "JSON", "occupancy",
           "occupancy", "gaps", "device_utilization" },

@@ -88,7 +88,7 @@ static void nulls_of_one_reason_are_one_sentence(void **state)
     (void)state;
     begin(&b, "{'a':null,'b':null,'c':{'x':1},'d':null,'why':{'a':'no device','b':'no device','d':'no host'}}");
     tm_say_nulls(&b.content, b.content.summary, parts, 5);
-    end(&b, "quiet: Not recorded (no device): A, B.\nquiet: Not recorded (no host): D.\n");
+    end(&b, "quiet: Not recorded: A, B (no device).\nquiet: Not recorded: D (no host).\n");
 }
 
 static void what_nobody_gave_a_reason_for_is_not_said(void **state)
@@ -131,7 +131,28 @@ static void facts_are_what_is_there(void **state)
     b.medium.room.is_paper = true;
     tm_say_facts(&b.content, "g", TM_FACTS(columns), b.content.summary);
     tm_say_facts(&b.content, "h", TM_FACTS(columns), NULL);
-    end(&b, "facts f: Count=12,345; Wide=12,345; Null=no clock;\nfacts g: Count=12,345; Null=no clock;\n");
+    end(&b, "facts f: Count=12,345; Wide=12,345;\nquiet: Not recorded: Null (no clock).\n"
+            "facts g: Count=12,345;\nquiet: Not recorded: Null (no clock).\n");
+}
+
+static void facts_of_what_a_run_does_not_have_are_left_out(void **state)
+{
+    static const struct tm_column columns[] = {
+        { "Count", "count", TM_CELL_COUNT | TM_RARE },
+        { "Zero", "zero", TM_CELL_TIME | TM_RARE },
+        { "Shown", "zero", TM_CELL_TIME },
+        { "No", "no", TM_CELL_WORD | TM_RARE },
+        { "Null", "none", TM_CELL_TIME },
+    };
+    struct bench b;
+
+    (void)state;
+    begin(&b, "{'count':3,'zero':0,'no':false,'none':null,'why':{'none':'no clock'}}");
+    tm_say_facts(&b.content, "f", TM_FACTS(columns), b.content.summary);
+    b.medium.room.is_data = true;
+    tm_say_facts(&b.content, "g", TM_FACTS(columns), b.content.summary);
+    end(&b, "facts f: Count=3; Shown=0 s;\nquiet: Not recorded: Null (no clock).\n"
+            "facts g: Count=3; Zero=0 s; Shown=0 s; No=no; Null=no clock;\n");
 }
 
 static void tables_without_rows_and_those_of_a_chart_are_left_out(void **state)
@@ -161,6 +182,7 @@ int main(void)
         cmocka_unit_test(what_nobody_gave_a_reason_for_is_not_said),
         cmocka_unit_test(a_missing_value_is_said_with_its_reason),
         cmocka_unit_test(facts_are_what_is_there),
+        cmocka_unit_test(facts_of_what_a_run_does_not_have_are_left_out),
         cmocka_unit_test(tables_without_rows_and_those_of_a_chart_are_left_out),
     };
 

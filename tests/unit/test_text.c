@@ -76,9 +76,9 @@ static void a_gpu_run_has_all_sections(void **state)
 
         (void)snprintf(heading, sizeof(heading), "\n%s\n%.*s\n", titles[i], (int)strlen(titles[i]),
                        "--------------");
-        assert_report_says(&f, heading);
+        assert_says(&f, heading);
     }
-    assert_report_says(&f, "\nUnder 100 \xc2\xb5s ");
+    assert_says(&f, "\nUnder 100 \xc2\xb5s ");
     test_written_report_free(&f);
 }
 
@@ -88,8 +88,8 @@ static void figures_stand_with_their_units_and_bands(void **state)
 
     (void)state;
     open_json(&f, test_healthy_summary);
-    assert_report_says(&f, "\nSteps    ");
-    assert_report_is_silent_on(&f, "PARTIAL");
+    assert_says(&f, "\nSteps    ");
+    assert_is_silent_on(&f, "PARTIAL");
     test_written_report_free(&f);
     open_json(&f,
               "{'kpis': [{'id': 'a', 'title': 'High', 'value': 75, 'unit': '%', 'band': 'warning',"
@@ -99,9 +99,9 @@ static void figures_stand_with_their_units_and_bands(void **state)
               " 'bad': 10, 'why': 'nobody looked'},"
               " {'id': 'c', 'title': 'None', 'value': 3, 'unit': 'count', 'band': 'bad', 'good': 0,"
               " 'bad': 0}]}");
-    assert_report_says(&f, "High       75.0 %  warning  > 80 %  < 50 %\n");
-    assert_report_says(&f, "Low     not known            < 2 s  > 10 s  nobody looked\n");
-    assert_report_says(&f, "None            3  bad           0     > 0\n");
+    assert_says(&f, "High       75.0 %  warning  > 80 %  < 50 %\n");
+    assert_says(&f, "Low     not known            < 2 s  > 10 s  nobody looked\n");
+    assert_says(&f, "None            3  bad           0     > 0\n");
     test_written_report_free(&f);
 }
 
@@ -114,11 +114,11 @@ static void parts_of_the_steps_stand_with_their_sum(void **state)
                   " 'exposed_copy_ps': {'h2d': 100000000, 'd2h': 0}, 'idle_ps': {'input': "
                   "300000000, 'gc': 0},"
                   " 'total_ps': 1000000000}}}");
-    assert_report_says(&f, "compute                         600 \xc2\xb5s  60.0 %\n");
-    assert_report_says(&f, "exposed copy to device          100 \xc2\xb5s  10.0 %\n");
-    assert_report_says(&f, "idle: input                     300 \xc2\xb5s  30.0 %\n");
-    assert_report_says(&f, "---\nall chosen steps, all devices  1.00 ms\n");
-    assert_report_is_silent_on(&f, "exposed collectives");
+    assert_says(&f, "compute                         600 \xc2\xb5s  60.0 %\n");
+    assert_says(&f, "exposed copy to device          100 \xc2\xb5s  10.0 %\n");
+    assert_says(&f, "idle: input                     300 \xc2\xb5s  30.0 %\n");
+    assert_says(&f, "---\nall chosen steps, all devices  1.00 ms\n");
+    assert_is_silent_on(&f, "exposed collectives");
     test_written_report_free(&f);
 }
 
@@ -133,7 +133,7 @@ static void the_slowest_steps_stand_first(void **state)
                   "{'number': 2, 'period_ps': 9000, 'idle_ps': null, 'chosen': true},"
                   "{'number': 3, 'period_ps': 99000, 'idle_ps': {'gc': 1000}, 'chosen': false},"
                   "{'number': 4, 'period_ps': 4000, 'idle_ps': {'gc': 1000}, 'chosen': true}]}}");
-    assert_report_says(&f, "\n2     9.00 ns\n4     4.00 ns\n1     3.00 ns\n");
+    assert_says(&f, "\n2     9.00 ns\n4     4.00 ns\n1     3.00 ns\n");
     test_written_report_free(&f);
 }
 
@@ -146,11 +146,11 @@ static void the_top_stands_in_few_lines(void **state)
                   "['vm']}, 'verdict': {'text': 'It waits.', 'severity': 'bad'}, 'findings': [{'severity': 'bad', "
                   "'title': 'The device waits', 'at_stake_ps': 2000000000000, 'share_pct': 20, 'cause': 'Why.', 'fix': "
                   "['Do.'], 'evidence': ['Seen.'], 'where': [{'begin_ps': 0, 'end_ps': 1000000, 'device': 'vm/gpu:0'}]}]}");
-    assert_report_says(&f, "Night run\n=========\nvm: 1 host, 0 devices\n\nWith the new loader.\n");
-    assert_report_says(&f, "Verdict\n-------\nIt waits.\n");
-    assert_report_says(&f, "1  bad  The device waits  2.00 s, 20.0 %\n");
-    assert_report_says(&f, "\n\n1. [bad] The device waits\n"
-                    "  how much     2.00 s at stake, 20.0 % of the window\n"
+    assert_says(&f, "Night run\n=========\nvm: 1 host, no device activity\n\nWith the new loader.\n");
+    assert_says(&f, "Verdict\n-------\nIt waits.\n");
+    assert_says(&f, "1  bad  The device waits  2.00 s, 20.0 %\n");
+    assert_says(&f, "\n\n1. [bad] The device waits\n"
+                    "  how much     2.00 s of device time at stake, 20.0 % of the window\n"
                     "  cause        Why.\n"
                     "  fix          Do.\n"
                     "  evidence     Seen.\n"
@@ -168,11 +168,11 @@ static void what_is_null_says_why(void **state)
                   " 'why': {'gaps': 'no device activity'}, 'kernels': {'count': 1, 'rows':"
                   " [{'name': 'k', 'count': 1, 'total_ps': null, 'why': {'total_ps': 'no clock'}},"
                   " {'name': 'l', 'count': 1, 'total_ps': 5}]}}");
-    assert_report_says(&f, "Median                not recorded (too few)\n");
-    assert_report_says(&f, "Total, where it is empty: not recorded (no clock).\n");
-    assert_report_says(&f, "\nNot recorded\n------------\n");
-    assert_report_says(&f, "\nIdle gaps     no device activity\n");
-    assert_report_says(&f, "\nTransfers     not recorded in this profile\n");
+    assert_says(&f, "Not recorded: Median (too few).\n");
+    assert_says(&f, "Total, where it is empty: not recorded (no clock).\n");
+    assert_says(&f, "\nNot in this report\n------------------\n");
+    assert_says(&f, "  no device activity\n");
+    assert_says(&f, "  not recorded in this profile\n");
     test_written_report_free(&f);
 }
 
@@ -182,12 +182,12 @@ static void scopes_are_indented_below_what_is_around_them(void **state)
 
     (void)state;
     open_sample(&f, TM_SAMPLE_GPU);
-    assert_report_says(&f, "\nstep ");
-    assert_report_says(&f, "\n  layer_0 ");
-    assert_report_says(&f, "\nstep/layer_1 ");
-    assert_report_says(&f, "\ndata_loading ");
-    assert_report_says(&f, "\n  decode ");
-    assert_report_says(&f, "Computed again");
+    assert_says(&f, "\nstep ");
+    assert_says(&f, "\n  layer_0 ");
+    assert_says(&f, "\nstep/layer_1 ");
+    assert_says(&f, "\ndata_loading ");
+    assert_says(&f, "\n  decode ");
+    assert_says(&f, "Computed again");
     test_written_report_free(&f);
 }
 
@@ -197,8 +197,8 @@ static void an_empty_summary_gives_a_report(void **state)
 
     (void)state;
     open_json(&f, "{}");
-    assert_report_says(&f, "profile\n=======\n0 hosts, 0 devices\n");
-    assert_report_says(&f, "\nKernels       not recorded in this profile\n");
+    assert_says(&f, "profile\n=======\n");
+    assert_says(&f, "  not recorded in this profile\n");
     assert_lines_are_clean(&f, "an empty summary");
     test_written_report_free(&f);
 }
@@ -226,8 +226,8 @@ static void kernels_past_the_table_are_counted(void **state)
     tm_add_int(rest, "count", 7);
     tm_add_int(rest, "total_ps", 5000000);
     test_report_write(&f, tm_text_write);
-    assert_report_says(&f, "14 further rows     27  15.0 \xc2\xb5s\n");
-    assert_report_says(&f, "all kernels         67  35.0 \xc2\xb5s\n");
+    assert_says(&f, "14 further rows  15.0 \xc2\xb5s     27\n");
+    assert_says(&f, "all kernels      35.0 \xc2\xb5s     67\n");
     test_written_report_free(&f);
 }
 
@@ -240,9 +240,9 @@ static void long_names_keep_both_ends(void **state)
               "{'kernels': {'rows': [{'name': 'begin_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
               "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_end', 'class':"
               " 'kernel', 'count': 1}]}}");
-    assert_report_says(&f, "\nbegin_xx");
-    assert_report_says(&f, "x\xe2\x80\xa6x");
-    assert_report_says(&f, "xx_end  kernel      1\n");
+    assert_says(&f, "\nbegin_xx");
+    assert_says(&f, "x\xe2\x80\xa6x");
+    assert_says(&f, "xx_end      1\n");
     assert_lines_are_clean(&f, "a long name");
     test_written_report_free(&f);
 }
@@ -255,8 +255,8 @@ static void tables_give_way_to_their_names(void **state)
     open_json(&f, "{'gaps': {'count': 1, 'longest': [{'device': 'host/gpu:0', 'begin_ps': 1, 'dur_ps': 1000, 'step': 1,"
                   " 'cause': 'host', 'host_event': 'a_function_of_the_host_that_runs_for_long', 'before':"
                   " 'a_kernel_with_a_long_name_before_it', 'after': 'a_kernel_with_a_long_name_after_it'}]}}");
-    assert_report_says(&f, "a_function_of_the_host_that_runs_for_long\n");
-    assert_report_says(&f, "\nNo room here for: After\n");
+    assert_says(&f, "a_function_of_the_host_that_runs_for_long\n");
+    assert_says(&f, "\nNo room here for: After\n");
     test_written_report_free(&f);
 }
 
@@ -268,9 +268,9 @@ static void names_that_attack_a_terminal_are_escaped(void **state)
     open_json(
         &f, "{'input': {'run': 'a\\u001b[31mb\\u202ec\\n', 'hosts': ['\\u0007'], 'partial': true},"
             " 'findings': [{'severity': 'bad', 'title': '\\u009b2J', 'fix': ['\\u2066']}]}");
-    assert_report_says(&f, "a\\u001b[31mb\\u202ec\\n");
-    assert_report_says(&f, "1. [bad] \\u009b2J\n");
-    assert_report_says(&f, "\n*** PARTIAL ***\n");
+    assert_says(&f, "a\\u001b[31mb\\u202ec\\n");
+    assert_says(&f, "1. [bad] \\u009b2J\n");
+    assert_says(&f, "\n*** PARTIAL ***\n");
     assert_lines_are_clean(&f, "names with controls");
     test_written_report_free(&f);
 }
@@ -342,8 +342,8 @@ static void allocators_that_kept_nothing_are_not_counted_as_left_out(void **stat
     (void)state;
     open_json(&f, "{'memory': {'allocators': [{'name': 'one', 'kept': {'count': 2, 'largest_bytes': 8}}, "
                   "{'name': 'two', 'kept': {'count': 0}}]}}");
-    assert_report_says(&f, "Buffers taken in the profile and not given back in it:");
-    assert_report_is_silent_on(&f, "further row");
+    assert_says(&f, "Buffers taken in the profile and not given back in it:");
+    assert_is_silent_on(&f, "further row");
     test_written_report_free(&f);
 }
 
@@ -358,13 +358,13 @@ static void names_and_sections_are_as_short_as_they_can_be(void **state)
                   "'longest': [{'device': 'vm/gpu:0', 'begin_ps': 0, 'dur_ps': 1000000, 'step': 5, 'before': 'jit_f', "
                   "'after': 'jit_g'}]}}, 'compile': {'count': 1, 'events': [{'module': 'train', 'host': 'vm', 'begin_ps': "
                   "1000000000000, 'dur_ps': 2000000, 'shapes': 'f32[8], s32[2]'}]}}");
-    assert_report_says(&f, "vm\n==\n1 host, 1 device\n");
-    assert_report_is_silent_on(&f, "\nHost          vm\n");
-    assert_report_is_silent_on(&f, "vm/gpu:0");
-    assert_report_says(&f, "CPU fallback\n------------\nNothing ran on the host");
-    assert_report_says(&f, "\nPrograms\n--------\nPrograms per step and device  1\n");
-    assert_report_says(&f, "0.000000000 s  1.00 \xc2\xb5s  gpu:0   5     jit_f   jit_g\n");
-    assert_report_says(&f, "train   1.000000000 s  2.00 \xc2\xb5s  f32[8], s32[2]\n");
+    assert_says(&f, "vm\n==\n1 host, 1 device\n");
+    assert_is_silent_on(&f, "\nHost          vm\n");
+    assert_is_silent_on(&f, "vm/gpu:0");
+    assert_says(&f, "  nothing ran on the host");
+    assert_says(&f, "\nPrograms\n--------\nPrograms per step and device  1\n");
+    assert_says(&f, "0.000000000 s  1.00 \xc2\xb5s  gpu:0   5     jit_f   jit_g\n");
+    assert_says(&f, "train   1.000000000 s  2.00 \xc2\xb5s  f32[8], s32[2]\n");
     test_written_report_free(&f);
 }
 
@@ -378,9 +378,9 @@ static void what_findings_rest_on_stands_in_the_sections(void **state)
                   "40000000, 'share_pct': 12}}, 'memory': {'allocators': [{'name': 'bfc', 'kept': {'count': 3, "
                   "'quarters_bytes': [1024, 0, 2048, 512], 'largest_bytes': 2048, 'op': 'fusion.7'}}, {'name': 'host', "
                   "'kept': {'count': 0}}, {'name': 'rest', 'kept': null}]}}");
-    assert_report_says(&f, "Time in pauses                5.00 \xc2\xb5s\n");
-    assert_report_says(&f, "Chains of pointwise kernels      3                9  60.0 \xc2\xb5s   40.0 \xc2\xb5s\n");
-    assert_report_says(&f, "1.00 KiB          0 B     2.00 KiB        512 B  2.00 KiB  fusion.7\n");
+    assert_says(&f, "Time in pauses                5.00 \xc2\xb5s\n");
+    assert_says(&f, "Chains of pointwise kernels      3                9  60.0 \xc2\xb5s   40.0 \xc2\xb5s\n");
+    assert_says(&f, "1.00 KiB          0 B     2.00 KiB        512 B  2.00 KiB  fusion.7\n");
     test_written_report_free(&f);
 }
 
@@ -389,6 +389,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_line_of_every_sample_is_clean_and_fits),
         cmocka_unit_test(a_gpu_run_has_all_sections),
+        cmocka_unit_test(allocators_that_kept_nothing_are_not_counted_as_left_out),
         cmocka_unit_test(names_and_sections_are_as_short_as_they_can_be),
         cmocka_unit_test(what_findings_rest_on_stands_in_the_sections),
         cmocka_unit_test(figures_stand_with_their_units_and_bands),
@@ -406,7 +407,6 @@ int main(void)
         cmocka_unit_test(a_full_disk_is_an_error),
         cmocka_unit_test(refused_memory_is_an_error),
         cmocka_unit_test(columns_share_the_width),
-        cmocka_unit_test(allocators_that_kept_nothing_are_not_counted_as_left_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
