@@ -205,11 +205,11 @@ fuzz: ## the fuzz targets, FUZZ_SECONDS each (60), from the seeds of tests/fuzz/
 .PHONY: run-fuzz
 run-fuzz: $(FUZZERS)
 	@set -e; for fuzzer in $(FUZZERS); do scripts/run-fuzzer.sh $$fuzzer $(FUZZ_SECONDS); done
-FUZZ_SUPPORT := $(BUILD)/obj/tests/support/xspace_builder.o
-$(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/fuzz_job.h $(FUZZ_SUPPORT) $(LIBRARY)
+FUZZ_SUPPORT := $(patsubst %,$(BUILD)/obj/tests/support/%.o,xspace_builder schema_sample)
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZ_SUPPORT) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,link)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_SUPPORT) $(LIBRARY) $(LIBS)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_SUPPORT) $(LIBRARY) $(LIBS) -lcmocka
 endif
 
 # --- reading the code -----------------------------------------------------------------------------------

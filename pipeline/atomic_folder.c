@@ -191,19 +191,23 @@ static void clear_older(const struct tm_atomic_folder *to)
 
 /* --- the end --- */
 
-/* Where names cannot be exchanged the older folder steps aside first. */
+/* Where names cannot be exchanged the older folder steps aside first, and comes back where the new one cannot take its
+ * place. */
 static int exchange(struct tm_atomic_folder *to)
 {
     char aside[PART_BYTES + 8];
+    int problem;
 
     if (renameat2(AT_FDCWD, to->part, AT_FDCWD, to->path, RENAME_EXCHANGE) == 0)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return errno;
     (void)snprintf(aside, sizeof(aside), "%s.old", to->part);
-    if (rename(to->path, aside) != 0 || rename(to->part, to->path) != 0)
+    if (rename(to->path, aside) != 0)
         return errno;
-    return rename(aside, to->part) == 0 ? 0 : errno;
+    problem = rename(to->part, to->path) == 0 ? 0 : errno;
+    (void)rename(aside, problem ? to->path : to->part);
+    return problem;
 }
 
 tm_status tm_atomic_folder_commit(struct tm_atomic_folder *to)

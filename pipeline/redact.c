@@ -148,7 +148,8 @@ static size_t count_letters(const char *text, size_t length)
     return n;
 }
 
-/* How many letters at the begin of these are one piece of a joined word: "Launch" of LaunchKernel, "HLO" of HLOModule. */
+/* How many letters at the begin of these are one piece of a joined word: "Launch" of LaunchKernel, "HLO" of
+ * HLOModule. */
 static size_t count_piece(const char *letters, size_t length)
 {
     size_t n = 1;
@@ -296,8 +297,10 @@ static bool is_among(const char *const *words, size_t count, const char *word, s
 /* What stands behind the dots at the end of a path, and folders that every machine has. */
 static bool is_path_word(const char *word, size_t length, char before)
 {
-    static const char *const endings[] = { "xplane", "pb", "json", "gz", "zst", "prof", "pt", "trace", "tar", "tgz", "zip",
-                                           "partial", "py", "pyc", "pyx", "c", "cc", "cpp", "cu", "cuh", "h", "hpp", "so" };
+    static const char *const endings[] = {
+        "xplane", "pb", "json", "gz", "zst", "prof", "pt", "trace", "tar", "tgz", "zip", "partial",
+        "py", "pyc", "pyx", "c", "cc", "cpp", "cu", "cuh", "h", "hpp", "so",
+    };
     static const char *const folders[] = { "usr", "opt", "lib", "lib64", "local", "bin", "site", "dist" };
 
     return before == '.' ? is_among(endings, sizeof(endings) / sizeof(endings[0]), word, length)

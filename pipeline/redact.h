@@ -10,11 +10,11 @@
 /* Pseudonyms for names: what is written for people outside has these in place of words that somebody chose.
  *
  * A text is cut at everything that is no letter and no digit; what lies between stays or becomes a pseudonym, by itself
- * alone and always the same, so that equal names stay equal everywhere, and the form of a name stays: "layer_3/attention"
- * becomes "kq7bz4mw_3/rx2gd8kt".  Hosts and paths are told apart by who asks.  What stays:
+ * alone and always the same, so that equal names stay equal everywhere, and the form of a name stays:
+ * "pooler_3/perceiver" becomes "kq7bz4mw_3/rx2gd8kt".  Hosts and paths are told apart by who asks.  What stays:
  *     words that belong to everybody (public_words.h), also joined as in cudaLaunchKernel, tilesize128x64, f32
- *     single letters, and numbers of up to 4 digits; longer ones where a shape or an instruction has them: "[131072,8]",
- *     "fusion.12345"; but no four numbers that may be an address of the internet
+ *     single letters, and numbers of up to 4 digits; longer ones where a shape or an instruction has them:
+ *     "[131072,8]", "fusion.12345"; but no four numbers that may be an address of the internet
  * A pseudonym is a keyed hash of the word in small letters, which needs the key to be checked or made: 8 letters and
  * digits, without vowels so that it is never a word, in the case of the word.
  * Memory: the words that were seen, which spill, and two buffers, all in the account `names`. */

@@ -477,19 +477,26 @@ static tm_status apply(const struct tm_setting_set *set, enum tm_option_index in
     return st;
 }
 
-tm_status tm_settings_apply(const struct tm_setting_set *set, struct tm_options *options,
-                            struct tm_error *error)
+/* A default that hangs on options which stand before it in the table: who wants tables as data wants much of them. */
+static void imply(struct tm_setting_set *set, enum tm_option_index index, const struct tm_options *options)
+{
+    struct tm_setting *const setting = &set->of[index];
+
+    if (index == TM_OPTION_ROWS && setting->origin == TM_ORIGIN_DEFAULT && (options->formats & TM_FORMAT_CSV))
+        setting->text = TM_ROWS_OF_CSV;
+}
+
+tm_status tm_settings_apply(struct tm_setting_set *set, struct tm_options *options, struct tm_error *error)
 {
     options->settings = set;
     for (int i = 0; i < TM_OPTION_COUNT; i++) {
-        const tm_status st = apply(set, (enum tm_option_index)i, options, error);
+        tm_status st;
 
+        imply(set, (enum tm_option_index)i, options);
+        st = apply(set, (enum tm_option_index)i, options, error);
         if (st)
             return st;
     }
-    /* who wants tables as data wants them whole */
-    if ((options->formats & TM_FORMAT_CSV) && set->of[TM_OPTION_ROWS].origin == TM_ORIGIN_DEFAULT)
-        options->rows = TM_ROWS_MOST;
     if (set->of[TM_OPTION_STEPS].origin == TM_ORIGIN_FLAG && options->steps != TM_CHOOSE_AUTO &&
         set->of[TM_OPTION_SKIP_STEPS].origin == TM_ORIGIN_FLAG && options->skip_steps >= 0)
         return tm_fail(error, TM_ERR_USAGE, -1,

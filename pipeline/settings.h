@@ -59,8 +59,7 @@ tm_status tm_settings_check_verb(const struct tm_setting_set *set, const char *v
                                  enum tm_verb_bit bit, struct tm_error *error) TM_MUST_USE;
 
 /* Read all values; inputs are left as they are.  *options refers to the set afterwards. */
-tm_status tm_settings_apply(const struct tm_setting_set *set, struct tm_options *options,
-                            struct tm_error *error) TM_MUST_USE;
+tm_status tm_settings_apply(struct tm_setting_set *set, struct tm_options *options, struct tm_error *error) TM_MUST_USE;
 
 /* An effective value, as the user would type it; several of them joined by blanks.  out: NULL = not set */
 const char *tm_settings_text(const struct tm_setting_set *set, enum tm_option_index index, char *out,

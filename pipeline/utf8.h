@@ -11,6 +11,7 @@
  * out:    code    the code point, where the result is not 0
  *         result  length of the valid sequence (1 to 4), or 0: the first byte begins none
  * source: RFC 3629: no surrogates, no overlong forms, nothing past U+10FFFF */
+enum { TM_UTF8_LONGEST = 4 };
 size_t tm_utf8_next(const char *text, size_t length, uint32_t *code);
 
 /* What takes the place of bytes that are not UTF-8: U+FFFD. */

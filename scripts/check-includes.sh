@@ -4,6 +4,10 @@
 #   pipeline                 only pipeline
 #   stages                   pipeline and stages
 #   reports                  pipeline and reports
+#     format                 only format
+#     findings, chart        format, and each its own
+#     content                these, and its own
+#     html, pdf, text ...    all of them but another medium
 #   main.c and the commands  all three: they join the parts
 #   tests                    everything; nobody includes tests
 # and each outside library is used by one family of files, so that the rest builds without it.
@@ -39,6 +43,16 @@ fits() { # text, patterns
     return 1
 }
 
+below() { # a file in reports/
+    local folder=${1%%/*}
+    case $folder in
+        format) echo 'reports/format/*' ;;
+        findings | chart) echo "reports/format/* reports/$folder/*" ;;
+        content) echo 'reports/format/* reports/findings/* reports/chart/* reports/content/*' ;;
+        *) echo "reports/format/* reports/chart/* reports/content/* reports/$folder/*" ;;
+    esac
+}
+
 check_own() { # file, line, header
     local file=$1 header=$3 allowed
     case $file in
@@ -46,7 +60,7 @@ check_own() { # file, line, header
         pipeline/main.c | pipeline/commands/*) allowed='pipeline/* stages/* reports/* *.pb-c.h' ;;
         pipeline/*) allowed='pipeline/*' ;;
         stages/*) allowed='pipeline/* stages/* *.pb-c.h' ;;
-        reports/*) allowed='pipeline/* reports/*' ;;
+        reports/*) allowed="pipeline/* $(below "${file#reports/}")" ;;
         *) return ;;
     esac
     fits "$header" "$allowed" || complain "$file" "$2" "'$header' is on the other side (see scripts/check-includes.sh)"

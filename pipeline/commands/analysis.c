@@ -26,9 +26,9 @@ enum { STAGES_MOST = 24, SETTING_BYTES = 256 };
 
 /* The sections of the summary, in its order. */
 static const char *const sections[] = {
-    "report", "settings", "input", "environment", "coverage", "window", "steps", "devices", "unused", "total", "gaps", "kernels", "fusion",
-    "occupancy", "programs", "transfers", "ops", "scopes", "collectives", "host", "compile", "memory", "roofline",
-    "balance", "fallback", "kpis", "verdict", "findings", "thresholds",
+    "report", "settings", "input", "environment", "coverage", "window", "steps", "devices", "unused", "total", "gaps",
+    "kernels", "fusion", "occupancy", "programs", "transfers", "ops", "scopes", "collectives", "host", "compile",
+    "memory", "roofline", "balance", "fallback", "kpis", "verdict", "findings", "thresholds",
 };
 
 struct analysis {
@@ -314,7 +314,8 @@ static void add_report(const struct analysis *a)
     tm_add_bool(report, "redacted", a->run->redactor != NULL);
 }
 
-/* The choices that the figures and the tables depend on, as the user would type them. */
+/* The choices that the figures and the tables depend on, as the user would type them.  How many rows there are at most
+ * depends on the formats where it was not typed. */
 static void add_settings(const struct analysis *a)
 {
     static const enum tm_option_index told[] = { TM_OPTION_STEPS, TM_OPTION_SKIP_STEPS, TM_OPTION_WINDOW,
@@ -326,7 +327,12 @@ static void add_settings(const struct analysis *a)
         const struct tm_setting_set *set = a->options->settings;
         char text[SETTING_BYTES];
 
-        tm_add_string(settings, option->key, set ? tm_settings_text(set, told[i], text, sizeof(text)) : option->fallback);
+        if (told[i] == TM_OPTION_ROWS)
+            (void)snprintf(text, sizeof(text), "%llu", (unsigned long long)a->options->rows);
+        tm_add_string(settings, option->key,
+                      told[i] == TM_OPTION_ROWS ? text :
+                      set                       ? tm_settings_text(set, told[i], text, sizeof(text)) :
+                                                  option->fallback);
     }
 }
 

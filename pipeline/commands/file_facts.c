@@ -36,6 +36,7 @@ static const struct fact file_facts[] = {
     { "host", FACT_TEXT_OR_NULL, BOTH, TEXT(host) },
     { "events", FACT_COUNT, BOTH, MEMBER(events), 0, 0, 0 },
     { "origin_us", FACT_TIME, TM_FACTS_SUMMARY, MEMBER(origin_us), 0, 0, 0 },
+    { "archived", FACT_BOOL, TM_FACTS_SUMMARY, MEMBER(is_archived), 0, 0, 0 },
     { "partial", FACT_BOOL, BOTH, MEMBER(is_partial), 0, 0, 0 },
     { "problems", FACT_TEXTS, BOTH, TEXTS(problems, problem_count) },
     { "notes", FACT_TEXTS, BOTH, TEXTS(notes, note_count) },
@@ -73,6 +74,7 @@ void tm_file_facts_take(struct tm_file_facts *facts, const struct tm_input *inpu
     facts->bytes = input->disk_bytes;
     facts->inflated_bytes = input->bytes;
     facts->events = events;
+    facts->is_archived = found->member != NULL;
     facts->is_partial = input->partial || found->problem || (trace && trace->partial);
     tm_file_facts_problem(facts, input->problem);
     tm_file_facts_problem(facts, found->problem);

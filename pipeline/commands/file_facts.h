@@ -23,7 +23,7 @@ struct tm_file_facts {
     uint32_t problem_count, note_count;
     uint64_t bytes, inflated_bytes, events;
     int64_t origin_us;
-    bool is_gzip, is_partial; /* is_partial: cut short or damaged */
+    bool is_gzip, is_archived, is_partial; /* is_archived: a member of an archive; is_partial: cut short or damaged */
 };
 
 /* Which of them are told where. */

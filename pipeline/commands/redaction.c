@@ -303,7 +303,8 @@ tm_status tm_redaction_save(struct tm_run *run, const struct tm_options *options
     if (st == TM_OK)
         st = write_map(run, &place);
     if (st == TM_OK && !run->quiet)
-        (void)fprintf(stderr, "tracemill: note: '%s' tells which name each pseudonym stands for: it is not for sharing\n",
+        (void)fprintf(stderr,
+                      "tracemill: note: '%s' tells which name each pseudonym stands for: it is not for sharing\n",
                       place.path);
     return st;
 }

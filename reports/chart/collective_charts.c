@@ -7,6 +7,7 @@
 #include "reports/chart/makers.h"
 #include "reports/chart/parts.h"
 #include "reports/format/format.h"
+#include "reports/format/pick.h"
 #include "reports/format/shown_names.h"
 
 enum { KINDS_MOST = 16 };
@@ -52,7 +53,8 @@ static int fill_collectives(struct tm_bar *bars, const struct tm_value *summary)
 
     for (size_t i = 0; i < tm_length(rows); i++) {
         const struct tm_value *row = tm_at(rows, i);
-        struct tm_bar *bar = tm_int(tm_get(row, "total_ps")) > 0 ? bar_of(bars, &count, tm_text(tm_get(row, "kind"))) : NULL;
+        const bool has_time = tm_int(tm_get(row, "total_ps")) > 0;
+        struct tm_bar *bar = has_time ? bar_of(bars, &count, tm_text(tm_get(row, "kind"))) : NULL;
 
         if (bar)
             add_row(bar, TM_ROLE_COLLECTIVE, row);
@@ -158,23 +160,15 @@ struct ranking {
 
 static void rank(struct ranking *r, const struct tm_value *rows, const char *key)
 {
+    size_t pick[TM_CHART_DEVICES_MOST];
     double sum = 0;
 
     *r = (struct ranking){ .total = tm_length(rows) };
-    for (size_t i = 0; i < r->total; i++) {
-        const struct tm_value *row = tm_at(rows, i);
-        const int64_t ps = tm_int(tm_get(row, key));
-        int at = r->count;
-
-        sum += (double)ps;
-        while (at > 0 && tm_int(tm_get(r->row[at - 1], key)) < ps)
-            at--;
-        if (at == TM_CHART_DEVICES_MOST)
-            continue;
-        r->count += r->count < TM_CHART_DEVICES_MOST;
-        memmove(&r->row[at + 1], &r->row[at], (size_t)(r->count - 1 - at) * sizeof(r->row[0]));
-        r->row[at] = row;
-    }
+    r->count = (int)tm_pick_largest(rows, key, NULL, TM_CHART_DEVICES_MOST, pick);
+    for (int i = 0; i < r->count; i++)
+        r->row[i] = tm_at(rows, pick[i]);
+    for (size_t i = 0; i < r->total; i++)
+        sum += (double)tm_int(tm_get(tm_at(rows, i), key));
     r->mean_ps = r->total ? sum / (double)r->total : 0;
 }
 
@@ -283,7 +277,10 @@ static void fill_balance_bar(struct tm_chart *chart, struct tm_bar *bar, const s
 
     begin_bar(bar, summary, row);
     set_figure(bar, is_slowest ? role_of_slowest(summary) : TM_ROLE_SERIES, ps);
-    (void)snprintf(off, sizeof(off), fabs(over_pct) < 0.05 ? "%.0f %%" : "%+.1f %%", fabs(over_pct) < 0.05 ? 0 : over_pct);
+    if (fabs(over_pct) < 0.05)
+        (void)snprintf(off, sizeof(off), "0 %%");
+    else
+        (void)snprintf(off, sizeof(off), "%+.1f %%", over_pct);
     (void)snprintf(bar->note, sizeof(bar->note), "%s, %s%s", tm_format_time(time, ps), off,
                    is_slowest ? ", slowest" : "");
     tm_chart_cell(chart, bar->name);

@@ -46,7 +46,8 @@ void tm_chart_cut_name(char *out, size_t out_bytes, const char *name);
 void tm_chart_fit(char *text, size_t text_bytes, enum tm_text_size size, double room);
 
 /* A label of a scale below or above data, in the middle of x, moved so that it is inside the drawing; left out where
- * that is no longer at its place, or where it would touch the one before.  in: *until  where that one ends, 0 at first */
+ * that is no longer at its place, or where it would touch the one before.
+ * in:     *until  where that one ends, 0 at first */
 void tm_chart_label(struct tm_chart *chart, double x, double y, const char *text, double *until);
 
 /* The devices that are drawn: of many those with the least utilization.  in: has  whether one can be drawn

@@ -21,9 +21,9 @@ struct tm_plot_frame {
  * data. */
 void tm_plot_begin(struct tm_chart *chart, struct tm_plot *plot, const struct tm_plot_frame *frame);
 
-/* Draw a dashed line at a value and name it in the room at the right; of one above the scale only the name, at the top.  Each label moves down where
- * it would cover the one above. in:     lowest_label  0 before the first one, which is the highest
- */
+/* Draw a dashed line at a value and name it in the room at the right; of one above the scale only the name, at the top.
+ * Each label moves down where it would cover the one above.
+ * in:     lowest_label  0 before the first one, which is the highest; two at most */
 void tm_plot_level(struct tm_chart *chart, const struct tm_plot *plot, const char *name,
                    double value, double *lowest_label);
 

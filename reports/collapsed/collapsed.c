@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "reports/content/sheet.h"
 #include "reports/format/format.h"
 
 enum { FRAMES_MOST = 128, NAME_BYTES = 1024, PS_PER_NS = 1000 };
@@ -29,7 +28,7 @@ static void put_frame(FILE *to, const char *name)
 {
     char visible[NAME_BYTES];
 
-    tm_sheet_visible(visible, sizeof(visible), *name ? name : "(no name)");
+    tm_format_text(visible, sizeof(visible), *name ? name : "(no name)");
     for (char *c = visible; *c; c++)
         *c = *c == ' ' ? '_' : *c == ';' ? ':' : *c;
     (void)fputs(visible, to);

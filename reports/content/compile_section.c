@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compilation: how much, in which steps, of what, and what was compiled again. */
-#include "reports/content/pick.h"
+#include "reports/format/pick.h"
 #include "reports/content/say.h"
 
 enum { EVENTS_MOST = 500 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/content/content.h"
 
+#include <string.h>
+
 #include "reports/content/say.h"
 #include "reports/findings/ask.h"
 #include "reports/format/platforms.h"
@@ -14,6 +16,14 @@ const struct tm_section *const tm_sections[] = {
     &tm_missing_section,     &tm_definitions_section, &tm_provenance_section,
 };
 const size_t tm_section_count = sizeof(tm_sections) / sizeof(tm_sections[0]);
+
+const struct tm_section *tm_section_of(const char *id)
+{
+    for (size_t i = 0; i < tm_section_count; i++)
+        if (strcmp(tm_sections[i]->id, id) == 0)
+            return tm_sections[i];
+    return NULL;
+}
 
 static const char *why_nothing(const struct tm_section *section, const struct tm_value *summary)
 {

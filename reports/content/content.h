@@ -31,7 +31,8 @@ struct tm_medium {
     void (*end_section)(void *to, const struct tm_section *section);
     void (*subheading)(void *to, const char *text);
     void (*paragraph)(void *to, enum tm_tone tone, const char *text);
-    void (*facts)(void *to, const struct tm_table *facts); /* one row, as a list "title: value"; what is null tells why */
+    /* One row, as a list "title: value"; what is null tells why. */
+    void (*facts)(void *to, const struct tm_table *facts);
     void (*table)(void *to, const struct tm_table *table);
     void (*charts)(void *to, enum tm_chart_kind kind); /* all of that kind */
     void (*finding)(void *to, const struct tm_value *finding, size_t number); /* number: from 1 */
@@ -48,6 +49,9 @@ struct tm_content {
  * report was made. */
 extern const struct tm_section *const tm_sections[];
 extern const size_t tm_section_count;
+
+/* The one with that id; NULL = there is none. */
+const struct tm_section *tm_section_of(const char *id);
 
 /* Is it a section of this run's report?  One of another platform is not, nor one that the input cannot support, nor one
  * that has nothing to tell. */

@@ -10,15 +10,6 @@ enum { TEXTS_MOST = 100, CLASSES_MOST = 64, TOUCHED_BYTES = 512, SIGN_BYTES = 8,
 
 /* --- what the losses touch --- */
 
-/* NULL = there is no section of it. */
-static const struct tm_section *section_of(const char *id)
-{
-    for (size_t i = 0; i < tm_section_count; i++)
-        if (strcmp(tm_sections[i]->id, id) == 0)
-            return tm_sections[i];
-    return NULL;
-}
-
 /* "Devices, Idle gaps": the sections of the report that a mark touches. */
 static void put_touched(char *out, const struct tm_value *mark, const struct tm_value *summary)
 {
@@ -27,7 +18,7 @@ static void put_touched(char *out, const struct tm_value *mark, const struct tm_
 
     out[0] = 0;
     for (size_t i = 0; i < tm_length(names) && at < TOUCHED_BYTES; i++) {
-        const struct tm_section *section = section_of(tm_text(tm_at(names, i)));
+        const struct tm_section *section = tm_section_of(tm_text(tm_at(names, i)));
 
         if (!section || !tm_section_is_due(section, summary))
             continue;

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Definitions: the key figures with their limits, and the figures and columns that the report shows. */
-#include <stdio.h>
-#include <string.h>
-
-#include "reports/content/front.h"
+#include "reports/content/kpi.h"
 #include "reports/content/say.h"
 #include "reports/content/terms.h"
 
-enum { KPIS_MOST = 64, TERMS_MOST = 192, LABEL_BYTES = 320 };
+enum { KPIS_MOST = 64, LABEL_BYTES = 320 };
 
 static void say_figures(const struct tm_content *content)
 {
@@ -45,14 +42,14 @@ static void say_figures(const struct tm_content *content)
 struct use {
     const struct tm_content *content;
     const char *section;
-    bool is_used[TERMS_MOST];
+    bool is_used[TM_TERMS_MOST];
 };
 
 static void note_label(struct use *use, const char *label)
 {
     const int term = tm_term_find(use->section, label);
 
-    if (term >= 0 && term < TERMS_MOST)
+    if (term >= 0 && term < TM_TERMS_MOST)
         use->is_used[term] = true;
 }
 
@@ -100,14 +97,6 @@ static void find_used(struct use *use)
 
 /* --- the terms --- */
 
-static const char *title_of(const char *section)
-{
-    for (size_t i = 0; i < tm_section_count; i++)
-        if (strcmp(tm_sections[i]->id, section) == 0)
-            return tm_sections[i]->title;
-    return section;
-}
-
 /* "Self time, Their time" of "Self time|Their time". */
 static char *put_labels(char *out, const char *labels)
 {
@@ -130,17 +119,17 @@ static void say_terms(const struct tm_content *content)
         { "What it is", "text", TM_CELL_PROSE },
     };
     struct use use = { .content = content, .section = "" };
-    struct tm_cell cell[TERMS_MOST][3];
-    char labels[TERMS_MOST][LABEL_BYTES];
-    int place[TERMS_MOST];
+    struct tm_cell cell[TM_TERMS_MOST][3];
+    char labels[TM_TERMS_MOST][LABEL_BYTES];
+    int place[TM_TERMS_MOST];
     size_t n = 0;
 
     find_used(&use);
-    for (size_t i = 0; i < tm_term_count && i < TERMS_MOST; i++) {
+    for (size_t i = 0; i < tm_term_count && i < TM_TERMS_MOST; i++) {
         if (!use.is_used[i])
             continue;
         place[n] = (int)i;
-        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, title_of(tm_terms[i].section));
+        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, tm_section_of(tm_terms[i].section)->title);
         cell[n][1] = tm_cell_of_text(TM_CELL_PROSE, put_labels(labels[n], tm_terms[i].labels));
         cell[n++][2] = tm_cell_of_text(TM_CELL_PROSE, tm_terms[i].text);
     }
@@ -151,7 +140,7 @@ static void say_terms(const struct tm_content *content)
                                               .cell_rows = n,
                                               .anchor = "term",
                                               .anchors = place,
-                                              .paper_rows = TERMS_MOST });
+                                              .paper_rows = TM_TERMS_MOST });
 }
 
 static void say_definitions(const struct tm_content *content)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands beside a finding: how much is at stake, where more is told, and where to look in the trace. */
+#include "reports/content/finding_places.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "reports/content/front.h"
 #include "reports/format/shown_names.h"
 
 /* --- times --- */
@@ -15,7 +15,7 @@ static int64_t to_ns(int64_t ps)
     return ps / 1000 - (ps % 1000 < 0);
 }
 
-/* What has to be added to times so that they are those of the file; false: of several files with clocks of their own. */
+/* What has to be added to times so that they are those of the file.  out: false: of files with clocks of their own */
 static bool clock_of(const struct tm_value *summary, int64_t *origin_ns)
 {
     const struct tm_value *files = tm_path(summary, "input.files");
@@ -91,6 +91,13 @@ const char *tm_finding_section(const char *finding_id)
     return "coverage"; /* what is wrong with the profile */
 }
 
+const struct tm_section *tm_section_of_finding(const struct tm_value *summary, const struct tm_value *finding)
+{
+    const struct tm_section *section = tm_section_of(tm_finding_section(tm_text(tm_get(finding, "id"))));
+
+    return section && tm_section_is_due(section, summary) ? section : NULL;
+}
+
 const char *tm_finding_stake(char *out, const struct tm_value *finding)
 {
     const struct tm_value *stake = tm_get(finding, "at_stake_ps"), *share = tm_get(finding, "share_pct");
@@ -110,8 +117,9 @@ const char *tm_finding_stake(char *out, const struct tm_value *finding)
         tm_format_unit(measured, tm_double(value), unit);
     if (has_limit)
         tm_format_limit(most, tm_double(limit), unit);
-    (void)snprintf(out, TM_FRONT_BYTES, "%s%s%s%s%s%s%s%s%s%s", time, *time ? " of device time at stake" : "", *part ? ", " : "", part,
-                   *part ? " of the window" : "", *measured && *time ? "; " : "", *measured ? "measured " : "", measured,
-                   *most ? (*measured || *time ? ", limit " : "limit ") : "", most);
+    (void)snprintf(out, TM_FINDING_BYTES, "%s%s%s%s%s%s%s%s%s%s", time, *time ? " of device time at stake" : "",
+                   *part ? ", " : "", part, *part ? " of the window" : "", *measured && *time ? "; " : "",
+                   *measured ? "measured " : "", measured, *most ? (*measured || *time ? ", limit " : "limit ") : "",
+                   most);
     return out;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-#include <string.h>
+#include "reports/content/kpi.h"
 
-#include "reports/content/front.h"
+#include <stdio.h>
+
 #include "reports/format/platforms.h"
 
 size_t tm_kpi_count(const struct tm_value *summary)
@@ -32,13 +32,14 @@ static void make_limit(char *out, const struct tm_value *kpi, bool is_good)
 {
     const struct tm_value *good = tm_get(kpi, "good"), *bad = tm_get(kpi, "bad"), *limit = is_good ? good : bad;
     const bool more_is_better = tm_double(good) > tm_double(bad), is_met = tm_double(good) == tm_double(bad);
+    const char *const sign = is_good && is_met ? "" : is_good == more_is_better ? "> " : "< ";
     char text[TM_FORMAT_BYTES];
 
     out[0] = 0;
     if (tm_type_of(limit) == TM_STRING)
         (void)snprintf(out, TM_FORMAT_BYTES, "%s", tm_text(limit));
     else if (tm_has(limit))
-        (void)snprintf(out, TM_FORMAT_BYTES, "%s%.40s", is_good && is_met ? "" : is_good == more_is_better ? "> " : "< ",
+        (void)snprintf(out, TM_FORMAT_BYTES, "%s%.40s", sign,
                        tm_format_limit(text, tm_double(limit), tm_text(tm_get(kpi, "unit"))));
 }
 

@@ -66,7 +66,8 @@ static void say_kept(const struct tm_content *content, const struct tm_value *al
                                               TM_COLUMNS(columns),
                                               .rows = allocators,
                                               .pick = pick,
-                                              .picks = n });
+                                              .picks = n,
+                                              .is_only_picked = true });
     if (n > 0)
         tm_say(content, TM_TONE_QUIET,
                "By the quarter of the profile in which they were taken: bytes in every quarter are a sign of growth.");

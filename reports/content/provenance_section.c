@@ -246,11 +246,21 @@ static void add_choices(struct command *command, const struct tm_content *conten
     }
 }
 
+/* The path of a member of an archive is none that can be opened. */
+static bool has_archives(const struct tm_value *files)
+{
+    for (size_t i = 0; i < tm_length(files); i++)
+        if (tm_is(tm_get(tm_at(files, i), "archived")))
+            return true;
+    return false;
+}
+
 static void say_command(const struct tm_content *content, bool has_thresholds)
 {
     const struct tm_value *files = tm_of(content, "input.files");
     const bool is_redacted = tm_is(tm_of(content, "report.redacted"));
-    const bool is_listed = tm_length(files) <= FILES_IN_COMMAND && tm_length(files) > 0 && !is_redacted;
+    const bool is_listed =
+        tm_length(files) <= FILES_IN_COMMAND && tm_length(files) > 0 && !is_redacted && !has_archives(files);
     struct command command = { .used = 0 };
 
     add_plain(&command, "tracemill report");
@@ -264,7 +274,7 @@ static void say_command(const struct tm_content *content, bool has_thresholds)
     tm_say(content, TM_TONE_PLAIN, "To make it again: %s", command.text);
     if (!is_listed)
         tm_say(content, TM_TONE_QUIET,
-               "INPUT: the files that are listed under \"Data quality\", or the folder that has them.");
+               "INPUT: the files that are listed under \"Data quality\", or the folder or archive that has them.");
     if (has_thresholds)
         tm_say(content, TM_TONE_QUIET, "FILE: the section \"thresholds\" of summary.json, cut out.");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scopes: where in the program device time comes from: framework scopes, layers, annotations of the host. */
 #include "reports/content/say.h"
-#include "reports/format/tree_cut.h"
+#include "reports/format/pick.h"
 
 enum { SCOPES_ON_PAPER = 30, ANNOTATIONS_ON_PAPER = 16, LAYERS_ON_PAPER = 24 };
 
@@ -10,16 +10,12 @@ static void say_tree(const struct tm_content *content, struct tm_table tree, con
 {
     const struct tm_room *room = &content->medium->room;
     const size_t most = room->is_paper && tree.paper_rows < room->rows ? tree.paper_rows : room->rows;
-    size_t pick[TM_TREE_ROWS_MOST], n = 0;
-    struct tm_tree_cut cut;
+    size_t pick[TM_PICK_MOST];
 
     if (tm_length(tree.rows) > most) {
-        tm_tree_cut_find(&cut, tree.rows, key, most);
-        for (size_t i = 0; i < tm_length(tree.rows) && n < TM_TREE_ROWS_MOST; i++)
-            if (tm_tree_cut_shows(&cut, tm_at(tree.rows, i)))
-                pick[n++] = i;
         tree.pick = pick;
-        tree.picks = n;
+        tree.picks = tm_pick_largest(tree.rows, key, NULL, most, pick);
+        tm_pick_in_order(pick, tree.picks);
     }
     tree.depth = "depth";
     tm_say_table(content, &tree);

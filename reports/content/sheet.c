@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table of texts of fixed size, filled by fill_sheet.c and drawn by the text and PDF reports.
+/* A table of texts of fixed size, filled by fill_sheet.c and drawn by the text, PDF and Markdown reports.
  * Cells either borrow a text of the summary or use their own room, so that no cell allocates. */
 #include "reports/content/sheet.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "reports/format/format.h"
-
-enum {
-    LEAST_SHARE_PCT = 6, /* of the width, that every elastic column keeps */
-    LONGEST_ESCAPE = 6,  /* bytes that one byte of a text may become: "\u0007" */
-};
+enum { LEAST_SHARE_PCT = 6 /* of the width, that every elastic column keeps */ };
 
 void tm_sheet_start(struct tm_sheet *sheet, bool headed)
 {
@@ -102,31 +96,6 @@ void tm_sheet_drop(struct tm_sheet *sheet, int column)
             sheet->tone[r][c] = sheet->tone[r][c + 1];
         }
     }
-}
-
-static bool continues_character(char c)
-{
-    return ((unsigned char)c & 0xc0) == 0x80;
-}
-
-void tm_sheet_visible(char *out, size_t out_bytes, const char *text)
-{
-    static const char ellipsis[] = "\xe2\x80\xa6";
-    const size_t length = strlen(text);
-    size_t head = (out_bytes / 2 - sizeof(ellipsis)) / LONGEST_ESCAPE, tail = length - head, used;
-
-    if (length * LONGEST_ESCAPE < out_bytes) {
-        (void)tm_format_visible(out, out_bytes, text, length);
-        return;
-    }
-    while (head > 0 && continues_character(text[head]))
-        head--;
-    while (tail < length && continues_character(text[tail]))
-        tail++;
-    used = tm_format_visible(out, out_bytes, text, head);
-    memcpy(out + used, ellipsis, sizeof(ellipsis));
-    used += sizeof(ellipsis) - 1;
-    (void)tm_format_visible(out + used, out_bytes - used, text + tail, length - tail);
 }
 
 static bool is_elastic(const struct tm_sheet *sheet, int column)

@@ -62,12 +62,6 @@ void tm_sheet_tone(struct tm_sheet *sheet, enum tm_tone tone);
 /* Take a column out. */
 void tm_sheet_drop(struct tm_sheet *sheet, int column);
 
-/* Make a text of any length and any bytes visible (reports/format/format.h).  A text of more than a
- * sixth of the room keeps its head and its tail around an ellipsis.
- * in:     out_bytes  at least 64
- * out:    out        valid UTF-8, terminated */
-void tm_sheet_visible(char *out, size_t out_bytes, const char *text);
-
 /* Share `width` among the columns.
  * in:     natural  width of the widest cell of each column, its title included
  *         gap      between two columns, in the same unit

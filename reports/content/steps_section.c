@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "reports/chart/palette.h"
-#include "reports/content/pick.h"
+#include "reports/format/pick.h"
 #include "reports/content/say.h"
 
 enum { FACTS_MOST = 16, PARTS_MOST = 32, SLOWEST_MOST = 100, SLOWEST_LEAST = 2 };

@@ -57,18 +57,20 @@ static const char *same_in_all(const struct tm_table *table, size_t column, cons
                           strcmp(c->key, "module") == 0;
     struct tm_cell first, cell;
     char text[TM_FORMAT_BYTES], other[TM_FORMAT_BYTES];
+    const char *same;
 
     if (column == 0 || table->cells || !may_fold || tm_table_rows(table) < SAME_LEAST)
         return NULL;
     first = tm_table_cell(table, 0, column);
     if (first.from != TM_FROM_VALUE || tm_type_of(first.value) != TM_STRING || tm_cell_is_empty(&first))
         return NULL;
+    same = tm_cell_shown(&first, summary, text); /* of a text of the summary, which lives as long as that */
     for (size_t r = 1; r < tm_table_rows(table); r++) {
         cell = tm_table_cell(table, r, column);
-        if (strcmp(tm_cell_shown(&cell, summary, other), tm_cell_shown(&first, summary, text)) != 0)
+        if (strcmp(tm_cell_shown(&cell, summary, other), same) != 0)
             return NULL;
     }
-    return tm_cell_shown(&first, summary, text);
+    return same;
 }
 
 /* Why a cell is empty, as the summary tells it; "" = it does not. */
@@ -176,10 +178,14 @@ static void choose_columns(struct tm_layout *layout, bool is_paper)
         layout->column[layout->columns++] = 0;
 }
 
-/* Its rows are some of those that the summary lists, and the others are left out. */
-static bool is_part(const struct tm_table *table)
+int64_t tm_table_left_out(const struct tm_table *table, size_t listed)
 {
-    return table->pick && !table->cells && !table->is_only_picked;
+    const bool is_part = table->pick && !table->cells && !table->is_only_picked; /* of the rows of the summary */
+    int64_t left_out = (int64_t)((is_part ? tm_length(table->rows) : tm_table_rows(table)) - listed);
+
+    if (__builtin_add_overflow(left_out, tm_int(tm_get(table->rest, "rows")), &left_out))
+        left_out = INT64_MAX;
+    return left_out;
 }
 
 void tm_table_lay_out(struct tm_layout *layout, const struct tm_table *table, const struct tm_value *summary,
@@ -189,9 +195,7 @@ void tm_table_lay_out(struct tm_layout *layout, const struct tm_table *table, co
     const size_t most = room->is_paper && on_paper < room->rows ? on_paper : room->rows;
 
     *layout = (struct tm_layout){ .table = table, .summary = summary, .rows = all < most ? all : most };
-    layout->rows_left_out = (int64_t)((is_part(table) ? tm_length(table->rows) : all) - layout->rows);
-    if (__builtin_add_overflow(layout->rows_left_out, tm_int(tm_get(table->rest, "rows")), &layout->rows_left_out))
-        layout->rows_left_out = INT64_MAX;
+    layout->rows_left_out = tm_table_left_out(table, layout->rows);
     choose_columns(layout, room->is_paper);
 }
 

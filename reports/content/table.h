@@ -42,7 +42,7 @@ struct tm_table {
 
     const struct tm_value *rest;  /* {"rows", and what adds up} of rows that the summary does not list; NULL */
     const struct tm_value *total; /* a last row with what lies there under the columns' keys; NULL */
-    const char *total_title;      /* of that row: "all kernels" */
+    const char *total_title;      /* of that row, where there is one: "all kernels" */
     size_t paper_rows;            /* at most on paper; 0 = TM_PAPER_ROWS */
     const char *depth;            /* path to the depth of a row in a tree whose rows stand in order; NULL = no tree */
     const char *anchor;           /* rows can be linked to, as "anchor-N"; NULL = not */
@@ -81,6 +81,10 @@ void tm_table_lay_out(struct tm_layout *layout, const struct tm_table *table, co
                       const struct tm_room *room);
 
 size_t tm_table_rows(const struct tm_table *table); /* all it has */
+
+/* Rows of the table that are not among the first `listed` ones, with those that the summary itself does not list.
+ * in: listed  at most tm_table_rows */
+int64_t tm_table_left_out(const struct tm_table *table, size_t listed);
 
 /* A cell; row below tm_table_rows, column below table->columns. */
 struct tm_cell tm_table_cell(const struct tm_table *table, size_t row, size_t column);

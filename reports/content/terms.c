@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/content/terms.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -260,6 +261,7 @@ const struct tm_term tm_terms[] = {
     { "coverage", "XXH3", "A fingerprint of the file's bytes: two files with the same one are the same." },
 };
 const size_t tm_term_count = sizeof(tm_terms) / sizeof(tm_terms[0]);
+static_assert(sizeof(tm_terms) / sizeof(tm_terms[0]) <= TM_TERMS_MOST, "the report shows all of them");
 
 /* Is the label one of the list "a|b|c"? */
 static bool is_one_of(const char *labels, const char *label)

@@ -13,7 +13,8 @@ struct tm_term {
 };
 
 extern const struct tm_term tm_terms[];
-extern const size_t tm_term_count;
+extern const size_t tm_term_count; /* at most TM_TERMS_MOST */
+enum { TM_TERMS_MOST = 192 };
 
 /* The place of a term in the list; -1 = the label explains itself. */
 int tm_term_find(const char *section, const char *label);

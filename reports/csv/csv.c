@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "pipeline/csv_text.h"
-#include "reports/content/front.h"
-#include "reports/content/sheet.h"
+#include "reports/content/finding_places.h"
+#include "reports/content/kpi.h"
 #include "reports/csv/csv_keys.h"
+#include "reports/format/format.h"
 
 enum { CAPTION_BYTES = 512, FILE_BYTES = 64 };
 
@@ -55,7 +56,7 @@ static void put_caption(struct csv *c, const char *caption)
 {
     char visible[CAPTION_BYTES];
 
-    tm_sheet_visible(visible, sizeof(visible), caption);
+    tm_format_text(visible, sizeof(visible), caption);
     put_text(c, visible);
 }
 
@@ -191,17 +192,6 @@ static void put_row(struct csv *c, const struct tm_table *table, size_t row)
     end_line(c);
 }
 
-/* Rows of the summary that are not in the file. */
-static int64_t left_out_of(const struct tm_table *table)
-{
-    const size_t all = table->cells ? 0 : tm_length(table->rows), here = tm_table_rows(table);
-    int64_t left = all > here ? (int64_t)(all - here) : 0;
-
-    if (__builtin_add_overflow(left, tm_int(tm_get(table->rest, "rows")), &left))
-        left = INT64_MAX;
-    return left;
-}
-
 static void write_rows(struct csv *c, const struct tm_table *table, const char *caption)
 {
     char name[FILE_BYTES];
@@ -215,7 +205,7 @@ static void write_rows(struct csv *c, const struct tm_table *table, const char *
     for (size_t r = 0; r < tm_table_rows(table); r++)
         put_row(c, table, r);
     close_file(c, file);
-    list_file(c, name, caption, (int64_t)tm_table_rows(table), left_out_of(table));
+    list_file(c, name, caption, (int64_t)tm_table_rows(table), tm_table_left_out(table, tm_table_rows(table)));
     c->file = c->columns;
     for (size_t i = 0; i < table->columns && !c->status; i++)
         describe_column(c, name, table, i);
@@ -341,8 +331,7 @@ tm_status tm_csv_write(struct tm_run *run, const struct tm_doc *doc, struct tm_a
     c.section = NULL;
     list_file(&c, "findings.csv", "Findings", (int64_t)c.finding_count, 0);
     list_file(&c, "finding-places.csv", "Where findings can be looked at", (int64_t)c.place_count, 0);
-    list_file(&c, "columns.csv", "What the columns of the tables are",
-              (int64_t)c.column_count, 0);
+    list_file(&c, "columns.csv", "What the columns of the tables are", (int64_t)c.column_count, 0);
     close_file(&c, c.places);
     close_file(&c, c.findings);
     close_file(&c, c.columns);

@@ -276,38 +276,88 @@ static size_t escape(char *out, size_t room, uint32_t c)
     return (size_t)snprintf(out, room, c <= 0xffff ? "\\u%04x" : "\\u{%x}", c);
 }
 
-size_t tm_format_visible(char *out, size_t out_bytes, const char *text, size_t length)
+enum { PIECE_BYTES = 16 };
+
+/* What stands for the character at the begin of a text.
+ * out:    piece  PIECE_BYTES, not terminated; *taken  bytes of the text;  returned: bytes of the piece */
+static size_t show_character(char *piece, const char *text, size_t length, size_t *taken)
 {
-    size_t used = 0;
+    uint32_t c = 0;
 
-    if (out_bytes == 0)
-        return 0;
-    for (size_t i = 0; i < length;) {
-        char piece[16];
-        uint32_t c = 0;
-        size_t n = tm_utf8_next(text + i, length - i, &c), bytes = n;
+    *taken = tm_utf8_next(text, length, &c);
+    if (*taken == 0) {
+        *taken = 1;
+        return (size_t)snprintf(piece, PIECE_BYTES, "\\x%02x", (unsigned)(uint8_t)text[0]);
+    }
+    if (is_invisible(c))
+        return escape(piece, PIECE_BYTES, c);
+    memcpy(piece, text, *taken);
+    return *taken;
+}
 
-        if (n == 0) {
-            bytes = (size_t)snprintf(piece, sizeof(piece), "\\x%02x", (unsigned)(uint8_t)text[i]);
-            n = 1;
-        } else if (is_invisible(c)) {
-            bytes = escape(piece, sizeof(piece), c);
-        } else {
-            memcpy(piece, text + i, n);
-        }
+/* Make as much of a text visible as fits.  out: *taken  bytes of the text */
+static size_t show(char *out, size_t out_bytes, const char *text, size_t length, size_t *taken)
+{
+    size_t used = 0, n;
+
+    for (*taken = 0; *taken < length; *taken += n) {
+        char piece[PIECE_BYTES];
+        const size_t bytes = show_character(piece, text + *taken, length - *taken, &n);
+
         if (bytes >= out_bytes - used)
             break;
         memcpy(out + used, piece, bytes);
         used += bytes;
-        i += n;
     }
     out[used] = 0;
     return used;
 }
 
+size_t tm_format_visible(char *out, size_t out_bytes, const char *text, size_t length)
+{
+    size_t taken;
+
+    return out_bytes ? show(out, out_bytes, text, length, &taken) : 0;
+}
+
 static bool begins_character(char c)
 {
     return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+/* Where the longest end of a text begins that takes less than so many bytes when it is visible. */
+static size_t tail_of(const char *text, size_t length, size_t room)
+{
+    size_t tail = length, taken;
+    char piece[TM_UTF8_LONGEST * PIECE_BYTES];
+
+    while (tail > 0) {
+        size_t at = tail - 1, bytes;
+
+        while (at > 0 && tail - at < TM_UTF8_LONGEST && !begins_character(text[at]))
+            at--;
+        bytes = show(piece, sizeof(piece), text + at, tail - at, &taken);
+        if (bytes >= room)
+            break;
+        room -= bytes;
+        tail = at;
+    }
+    return tail;
+}
+
+void tm_format_text(char *out, size_t out_bytes, const char *text)
+{
+    static const char ellipsis[] = "…";
+    const size_t length = strlen(text);
+    size_t taken, used = show(out, out_bytes, text, length, &taken);
+
+    if (taken == length)
+        return;
+    used = show(out, out_bytes / 2, text, length, &taken);
+    memcpy(out + used, ellipsis, sizeof(ellipsis));
+    used += sizeof(ellipsis) - 1;
+    taken = tail_of(text, length, out_bytes - used);
+    (void)show(out + used, out_bytes - used, text + taken, length - taken, &(size_t){ 0 });
 }
 
 size_t tm_format_length(const char *text)

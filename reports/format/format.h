@@ -39,6 +39,10 @@ char *tm_format_limit(char *out, double limit, const char *unit);
  * before the first character that does not fit (returns)  bytes written without the terminator */
 size_t tm_format_visible(char *out, size_t out_bytes, const char *text, size_t length);
 
+/* The same of a text of any length: one that is too long keeps its head and its tail around an ellipsis.
+ * in:     out_bytes  at least 16 */
+void tm_format_text(char *out, size_t out_bytes, const char *text);
+
 /* Cut a valid UTF-8 text in the middle so that it has at most `most` characters (least 5):
  * "fusion_…_42". Never cuts inside a character.  The ellipsis is U+2026. out:    out   at least 4 *
  * most + 1 bytes (returns) true when something was cut */

@@ -2,7 +2,7 @@
 /* Charts of the page: the drawing, its caption, and its figures as a table that opens. */
 #include <stdio.h>
 
-#include "reports/chart/svg.h"
+#include "reports/html/svg.h"
 #include "reports/html/html_page.h"
 #include "reports/html/html_words.h"
 

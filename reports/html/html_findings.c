@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reports/content/finding_places.h"
+#include "reports/content/front.h"
 #include "reports/html/html_page.h"
 #include "reports/html/html_words.h"
 
@@ -144,16 +146,6 @@ static void put_places(struct tm_page *page, const struct tm_value *where)
         tm_htmlw_printf(&page->w, "%zu more ranges in summary.json.", count - WHERE_MOST);
 }
 
-static const struct tm_section *section_of(const struct tm_page *page, const struct tm_value *finding)
-{
-    const char *id = tm_finding_section(tm_text(tm_get(finding, "id")));
-
-    for (size_t i = 0; id && i < tm_section_count; i++)
-        if (strcmp(tm_sections[i]->id, id) == 0)
-            return tm_section_is_due(tm_sections[i], page->summary) ? tm_sections[i] : NULL;
-    return NULL;
-}
-
 static void put_more(struct tm_page *page, const struct tm_section *section)
 {
     if (!section)
@@ -168,7 +160,7 @@ static void put_more(struct tm_page *page, const struct tm_section *section)
 
 static void put_card(struct tm_page *page, const struct tm_value *finding, int number)
 {
-    char class_name[32], stake[TM_FRONT_BYTES];
+    char class_name[32], stake[TM_FINDING_BYTES];
 
     (void)snprintf(class_name, sizeof(class_name), "finding %s", tm_tone_class(tone_of(finding)));
     tm_htmlw_class(&page->w, "article", class_name);
@@ -190,7 +182,7 @@ static void put_card(struct tm_page *page, const struct tm_value *finding, int n
     tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);
     put_places(page, tm_get(finding, "where"));
-    put_more(page, section_of(page, finding));
+    put_more(page, tm_section_of_finding(page->summary, finding));
     tm_htmlw_close_line(&page->w);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reports/content/front.h"
 #include "reports/format/format.h"
 #include "reports/html/html_page.h"
 #include "reports/html/html_words.h"

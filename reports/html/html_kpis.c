@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Key figures as cards: the value, its judgement in word and sign, and where it lies on a scale of bad, warning, good.
  * Figures without a value share one line. */
-#include <string.h>
-
-#include "reports/chart/palette.h"
+#include "reports/content/kpi.h"
 #include "reports/html/html_page.h"
 #include "reports/html/html_words.h"
 

@@ -4,7 +4,6 @@
 
 #include "pipeline/doc.h"
 #include "reports/content/content.h"
-#include "reports/content/front.h"
 #include "reports/html/htmlw.h"
 
 /* The page while it is written, and the forms that it gives to what the sections say (struct tm_medium): the functions

@@ -157,14 +157,6 @@ static void put_foot(struct writer *out)
 
 /* --- notes --- */
 
-static bool is_shown(const struct writer *out, const char *title)
-{
-    for (size_t i = 0; i < out->layout.columns; i++)
-        if (out->table->column[out->layout.column[i]].title == title)
-            return true;
-    return false;
-}
-
 static void put_same(struct writer *out, const char *title, const char *value)
 {
     tm_htmlw_class(out->w, "p", "note");
@@ -185,7 +177,7 @@ static void put_notes(struct writer *out)
 
         if (out->layout.note[i].is_same)
             put_same(out, title, told);
-        else if (!is_shown(out, title))
+        else if (!out->layout.note[i].is_shown)
             tm_missing_add(&missing, title, told);
         else if (strcmp(told, "not recorded") != 0)
             tm_missing_add(&empty, title, told);

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "reports/content/fill_sheet.h"
+#include "reports/content/finding_places.h"
 #include "reports/content/front.h"
+#include "reports/content/kpi.h"
 #include "reports/format/mark_signs.h"
 #include "reports/markdown/mdw.h"
 
@@ -226,7 +228,7 @@ static void put_places(struct markdown *m, const struct tm_value *where)
 static void put_finding_text(struct markdown *m, const struct tm_value *finding, size_t number)
 {
     const char *severity = tm_text(tm_get(finding, "severity")), *cause = tm_text(tm_get(finding, "cause"));
-    char stake[TM_FRONT_BYTES];
+    char stake[TM_FINDING_BYTES];
 
     tm_mdw_rawf(&m->w, "### %zu. ", number);
     tm_mdw_prose(&m->w, tm_text(tm_get(finding, "title")), false);

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "reports/content/sheet.h"
 #include "reports/format/format.h"
 
 enum { NAME_BYTES = 4 * TM_MD_NAME_MOST + 1, RAW_BYTES = 256, SHORT_HASH = 7 };
@@ -99,7 +98,7 @@ void tm_mdw_name(struct tm_mdw *w, const char *name, bool in_table)
 {
     char visible[TM_MD_PROSE_BYTES], cut[NAME_BYTES];
 
-    tm_sheet_visible(visible, sizeof(visible), name);
+    tm_format_text(visible, sizeof(visible), name);
     (void)tm_format_middle(cut, sizeof(cut), visible, TM_MD_NAME_MOST);
     if (cut[0])
         put_code(w, cut, strlen(cut), in_table);
@@ -238,7 +237,7 @@ void tm_mdw_prose(struct tm_mdw *w, const char *text, bool in_table)
     char visible[TM_MD_PROSE_BYTES];
     const char *at = visible;
 
-    tm_sheet_visible(visible, sizeof(visible), text);
+    tm_format_text(visible, sizeof(visible), text);
     at += strspn(at, " ");
     for (bool is_first = true; *at; is_first = false) {
         const size_t spaces = is_first ? 0 : strspn(at, " ");
@@ -258,7 +257,7 @@ void tm_mdw_html(struct tm_mdw *w, const char *text)
     static const char *const entities[][2] = { { "&", "&amp;" }, { "<", "&lt;" }, { ">", "&gt;" }, { "\"", "&quot;" } };
     char visible[TM_MD_PROSE_BYTES];
 
-    tm_sheet_visible(visible, sizeof(visible), text);
+    tm_format_text(visible, sizeof(visible), text);
     for (const char *at = visible; *at; at++) {
         const char *entity = NULL;
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "reports/content/content.h"
 #include "reports/content/fill_sheet.h"
 #include "reports/format/mark_signs.h"
 #include "reports/pdf/pdf_chart.h"
@@ -108,7 +109,8 @@ static void take_paragraph(void *to, enum tm_tone tone, const char *text)
 
     begin_block(pdf, 2 * tm_pdf_leading(style));
     if (has_mark)
-        tm_pdf_rect(pdf, tm_pdf_role_of_tone(tone), &(struct tm_pdf_box){ pdf->left, pdf->y + 2.2, mark_size, mark_size });
+        tm_pdf_rect(pdf, tm_pdf_role_of_tone(tone),
+                    &(struct tm_pdf_box){ pdf->left, pdf->y + 2.2, mark_size, mark_size });
     tm_pdf_encode_prose(pdf, pdf->text, sizeof(pdf->text), text);
     tm_pdf_wrapped(pdf, style, has_mark ? mark_room : 0, pdf->text);
     pdf->y += paragraph_gap;
@@ -178,9 +180,9 @@ static void take_finding(void *to, const struct tm_value *finding, size_t number
 
     if (number > FINDINGS_MOST)
         return;
-    begin_block(pdf, tm_pdf_finding_least(pdf, finding));
+    begin_block(pdf, tm_pdf_finding_least(pdf));
     tm_pdf_finding(pdf, finding, number);
-    if (number == FINDINGS_MOST)
+    if (number == FINDINGS_MOST && tm_length(tm_get(pdf->summary, "findings")) > FINDINGS_MOST)
         put_note(pdf, "Further findings are in report.html and summary.json.");
 }
 

@@ -42,7 +42,8 @@ void tm_pdf_map_characters(HPDF_Font font)
 uint8_t *tm_pdf_used_glyphs(HPDF_Font font, size_t *glyphs)
 {
     HPDF_FontAttr attributes = font->attr;
-    HPDF_TTFontDefAttr file = attributes->fontdef->type == HPDF_FONTDEF_TYPE_TRUETYPE ? attributes->fontdef->attr : NULL;
+    HPDF_FontDef definition = attributes->fontdef;
+    HPDF_TTFontDefAttr file = definition->type == HPDF_FONTDEF_TYPE_TRUETYPE ? definition->attr : NULL;
 
     *glyphs = file ? file->num_glyphs : 0;
     return file ? file->glyph_tbl.flgs : NULL;

@@ -12,7 +12,8 @@
  * there that is none of that kind. */
 void tm_pdf_map_characters(HPDF_Font font);
 
-/* Which glyphs of a font will be embedded, a byte for each.  libharu leaves out glyphs that are components of components.
+/* Which glyphs of a font will be embedded, a byte for each.  libharu leaves out glyphs that are components of
+ * components.
  * out:    glyphs  how many the font has; NULL = it is no such font */
 uint8_t *tm_pdf_used_glyphs(HPDF_Font font, size_t *glyphs);
 

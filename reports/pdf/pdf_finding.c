@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reports/content/finding_places.h"
 #include "reports/pdf/pdf_places.h"
 #include "reports/pdf/pdf_text.h"
 
@@ -62,20 +63,9 @@ static void put_place(struct tm_pdf *pdf, const struct tm_value *where, bool is_
     tm_pdf_wrapped(pdf, &tm_pdf_code, label_room, pdf->text);
 }
 
-/* "gaps" -> its title, where the report has it. */
-static const struct tm_section *section_of(const struct tm_pdf *pdf, const struct tm_value *finding)
-{
-    const char *id = tm_finding_section(tm_text(tm_get(finding, "id")));
-
-    for (size_t i = 0; id && i < tm_section_count; i++)
-        if (strcmp(tm_sections[i]->id, id) == 0 && tm_section_is_due(tm_sections[i], pdf->summary))
-            return tm_sections[i];
-    return NULL;
-}
-
 static void put_section_link(struct tm_pdf *pdf, const struct tm_value *finding)
 {
-    const struct tm_section *section = section_of(pdf, finding);
+    const struct tm_section *section = tm_section_of_finding(pdf->summary, finding);
     struct tm_pdf_style style = tm_pdf_body;
 
     if (!section)
@@ -91,9 +81,8 @@ static void put_section_link(struct tm_pdf *pdf, const struct tm_value *finding)
     tm_pdf_wrapped(pdf, &style, label_room, pdf->text);
 }
 
-double tm_pdf_finding_least(struct tm_pdf *pdf, const struct tm_value *finding)
+double tm_pdf_finding_least(const struct tm_pdf *pdf)
 {
-    (void)finding;
     return title_lines * tm_pdf_leading(&title_style) + 2 * tm_pdf_leading(&tm_pdf_strong) + first_lines +
            (pdf->y > pdf->top ? card_gap : 0);
 }
@@ -103,7 +92,7 @@ static void put_stake(struct tm_pdf *pdf, const struct tm_value *finding, enum t
 {
     const char *severity = tm_text(tm_get(finding, "severity"));
     struct tm_pdf_style style = tm_pdf_strong;
-    char stake[TM_FRONT_BYTES], line[TM_FRONT_BYTES + NUMBER_BYTES];
+    char stake[TM_FINDING_BYTES], line[TM_FINDING_BYTES + NUMBER_BYTES];
 
     style.role = role;
     tm_finding_stake(stake, finding);
@@ -117,8 +106,7 @@ void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t n
     const enum tm_role role = tm_pdf_role_of_tone(tm_tone_of(tm_text(tm_get(finding, "severity"))));
     const struct tm_value *where = tm_get(finding, "where");
     const char *cause = tm_text(tm_get(finding, "cause"));
-
-    char title[TM_FRONT_BYTES];
+    char title[TM_FINDING_BYTES];
 
     (void)snprintf(title, sizeof(title), "%zu.  %s", number, tm_text(tm_get(finding, "title")));
     tm_pdf_begin_card(pdf, role);

@@ -197,7 +197,8 @@ static void put_findings(struct tm_pdf *pdf)
     if (n == 0 || tm_pdf_left_on_page(pdf) < heading_gap + heading_room)
         return;
     put_heading(pdf, "What costs most, and what to do first");
-    tm_pdf_text_right(pdf, &tm_pdf_quiet, pdf->right, pdf->y - heading_room + heading_style.size, "time at stake");
+    if (tm_int(tm_get(tm_at(findings, 0), "at_stake_ps")) > 0)
+        tm_pdf_text_right(pdf, &tm_pdf_quiet, pdf->right, pdf->y - heading_room + heading_style.size, "time at stake");
     while (shown < n && shown < TOP_FINDINGS && put_finding(pdf, tm_at(findings, shown), shown + 1))
         shown++;
     if (shown == n || tm_pdf_left_on_page(pdf) < tm_pdf_leading(&tm_pdf_quiet))

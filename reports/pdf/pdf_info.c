@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "reports/format/format.h"
 #include "reports/pdf/pdf_extras.h"
 #include "reports/pdf/pdf_text.h"
 

@@ -58,8 +58,8 @@ static void load_font(struct tm_pdf *pdf, enum tm_pdf_face face)
     char path[32];
 
     if (fd < 0 || !tm_pdf_font_open(&pdf->font[face], &tm_pdf_assets[face])) {
-        pdf->status = tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1, "cannot make the PDF report: no file for its font: %s",
-                              strerror(errno));
+        pdf->status = tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1,
+                              "cannot make the PDF report: no file for its font: %s", strerror(errno));
     } else {
         (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         const char *name = HPDF_LoadTTFontFromFile(pdf->doc, path, HPDF_TRUE);

@@ -18,8 +18,8 @@ static void draw_scale(struct tm_pdf *pdf, const struct tm_kpi *kpi, double y)
 {
     static const enum tm_role roles[] = { TM_ROLE_BAD, TM_ROLE_WARNING, TM_ROLE_GOOD };
     static const char *const bands[] = { "bad", "warning", "good" };
-    const double x = pdf->left + scale_begin * tm_pdf_column(pdf), width = (scale_end - scale_begin) * tm_pdf_column(pdf),
-                 part = (width - 2 * part_gap) / 3;
+    const double x = pdf->left + scale_begin * tm_pdf_column(pdf);
+    const double width = (scale_end - scale_begin) * tm_pdf_column(pdf), part = (width - 2 * part_gap) / 3;
 
     for (int i = 0; i < 3; i++)
         tm_pdf_tinted_rect(pdf, roles[i], strcmp(bands[i], kpi->band) == 0 ? 0.85 : pale,

@@ -2,6 +2,7 @@
 #ifndef TM_PDF_SCALE_H
 #define TM_PDF_SCALE_H
 
+#include "reports/content/kpi.h"
 #include "reports/pdf/pdf_page.h"
 
 extern const double tm_pdf_kpi_height;

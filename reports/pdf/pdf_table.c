@@ -11,7 +11,7 @@
 enum { NAME_LINES = 2, PROSE_LINES = 8, TITLE_LINES = 3, FIRST_ROWS = 3 };
 
 static const double gap = 10, padding = 2.6, indent_step = 8, indent_most = 0.4, caption_room = 15, below = 6,
-                    short_share = 0.33, least_title = 42, cell_size = 7.6;
+                    short_share = 0.33, least_title = 42, prose_over_mean = 1.3, cell_size = 7.6;
 
 static struct tm_pdf_style style_of(const struct tm_sheet *sheet, int row, int column)
 {
@@ -57,7 +57,9 @@ static int lines_most(const struct tm_sheet *sheet, int row, int column)
 {
     if (row < 0)
         return TITLE_LINES;
-    return sheet->kind[column] == TM_COLUMN_PROSE ? PROSE_LINES : sheet->kind[column] == TM_COLUMN_NAME ? NAME_LINES : 1;
+    if (sheet->kind[column] == TM_COLUMN_PROSE)
+        return PROSE_LINES;
+    return sheet->kind[column] == TM_COLUMN_NAME ? NAME_LINES : 1;
 }
 
 /* --- measured --- */
@@ -80,16 +82,35 @@ static double title_width(struct tm_pdf *pdf, const struct tm_sheet *sheet, int 
     return fmin(all, fmax(tm_pdf_word_width(pdf, &style, cell), least_title));
 }
 
+/* Width of the widest cell of a column.  out: mean  of its cells */
+static double natural_width(struct tm_pdf *pdf, const struct tm_sheet *sheet, int column, double *mean)
+{
+    const double title = sheet->headed ? title_width(pdf, sheet, column) : 0;
+    double widest = title, sum = 0;
+
+    for (int r = 0; r < sheet->rows; r++) {
+        const double width = cell_width(pdf, sheet, r, column);
+
+        widest = fmax(widest, width);
+        sum += width;
+    }
+    *mean = fmax(title, sheet->rows > 0 ? sum / sheet->rows : 0);
+    return widest;
+}
+
+/* In a table that is too wide, a few long cells of prose are wrapped in favour of the columns that follow. */
 static void measure(struct tm_pdf *pdf, struct tm_pdf_grid *grid)
 {
     const struct tm_sheet *sheet = grid->sheet;
-    double natural[TM_SHEET_COLUMNS];
+    double natural[TM_SHEET_COLUMNS], mean[TM_SHEET_COLUMNS], total = -gap;
 
     for (int c = 0; c < sheet->columns; c++) {
-        natural[c] = sheet->headed ? title_width(pdf, sheet, c) : 0;
-        for (int r = 0; r < sheet->rows; r++)
-            natural[c] = fmax(natural[c], cell_width(pdf, sheet, r, c));
+        natural[c] = natural_width(pdf, sheet, c, &mean[c]);
+        total += natural[c] + gap;
     }
+    for (int c = 0; c + 1 < sheet->columns && total > tm_pdf_column(pdf); c++)
+        if (sheet->kind[c] == TM_COLUMN_PROSE)
+            natural[c] = fmin(natural[c], prose_over_mean * mean[c]);
     tm_sheet_widths(sheet, natural, tm_pdf_column(pdf), gap, grid->widths);
 }
 

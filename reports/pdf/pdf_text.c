@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pipeline/utf8.h"
+#include "reports/format/format.h"
 
 const struct tm_pdf_style tm_pdf_body = { .face = TM_PDF_REGULAR, .size = 8.4, .role = TM_ROLE_TEXT };
 const struct tm_pdf_style tm_pdf_strong = { .face = TM_PDF_BOLD, .size = 8.4, .role = TM_ROLE_TEXT };
@@ -72,7 +73,7 @@ static void encode(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *
     const size_t room = out_bytes / LONGEST_ESCAPE;
     size_t used = 0, length;
 
-    tm_sheet_visible(pdf->visible, room < sizeof(pdf->visible) ? room : sizeof(pdf->visible), text);
+    tm_format_text(pdf->visible, room < sizeof(pdf->visible) ? room : sizeof(pdf->visible), text);
     length = strlen(pdf->visible);
     for (size_t i = 0; i < length;) {
         char piece[PIECE_BYTES];
@@ -128,7 +129,7 @@ static double step(const struct tm_pdf *pdf, struct tm_pdf_style *style, const c
     if ((unsigned char)*text < TM_PDF_ASCII)
         code = (unsigned char)*text;
     else
-        *bytes = tm_utf8_next(text, strlen(text), &code);
+        *bytes = tm_utf8_next(text, strnlen(text, TM_UTF8_LONGEST), &code);
     *bytes += *bytes == 0;
     return style->in_code ? tm_pdf_font_advance(&pdf->font[TM_PDF_MONO], code) * style->size * code_size :
                             tm_pdf_font_advance(&pdf->font[style->face], code) * style->size;

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "reports/content/fill_sheet.h"
+#include "reports/content/finding_places.h"
 #include "reports/content/front.h"
+#include "reports/content/kpi.h"
 #include "reports/format/mark_signs.h"
 #include "reports/text/text_width.h"
 #include "reports/text/textw.h"
@@ -137,7 +139,7 @@ static void put_finding(void *to, const struct tm_value *finding, size_t number)
     struct text *t = to;
     const struct tm_value *where = tm_get(finding, "where");
     const char *cause = tm_text(tm_get(finding, "cause"));
-    char text[TM_FRONT_BYTES];
+    char text[TM_FINDING_BYTES];
     struct tm_place place;
 
     if (t->w.last == TM_TEXT_PARAGRAPH) /* findings stand apart */
@@ -281,7 +283,7 @@ static void put_maker(struct text *t)
 {
     char maker[TITLE_BYTES];
 
-    tm_sheet_visible(maker, sizeof(maker), tm_text(tm_path(t->summary, "tool.version")));
+    tm_format_text(maker, sizeof(maker), tm_text(tm_path(t->summary, "tool.version")));
     maker[tm_text_trimmed(maker, tm_text_head(maker, TM_TEXT_COLUMNS / 2))] = 0;
     (void)fprintf(t->w.to, "\ntracemill%s%s\n", *maker ? " " : "", maker);
 }

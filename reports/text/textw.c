@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "reports/format/format.h"
 #include "reports/text/text.h"
 #include "reports/text/text_width.h"
 
@@ -50,7 +51,7 @@ static void put_underlined(struct tm_textw *w, const char *text, char line)
     char title[TM_TEXT_CELL_BYTES];
     size_t n;
 
-    tm_sheet_visible(title, sizeof(title), text);
+    tm_format_text(title, sizeof(title), text);
     n = tm_text_head(title, TM_TEXT_COLUMNS);
     title[n] = 0;
     (void)fprintf(w->to, "%s\n", title);
@@ -82,7 +83,7 @@ void tm_textw_subheading(struct tm_textw *w, const char *text)
 {
     char title[TM_TEXT_CELL_BYTES];
 
-    tm_sheet_visible(title, sizeof(title), text);
+    tm_format_text(title, sizeof(title), text);
     title[tm_text_head(title, TM_TEXT_COLUMNS - 1)] = 0;
     (void)fprintf(w->to, "%s%s:\n", w->last == TM_TEXT_NOTHING ? "" : "\n", title);
     w->last = TM_TEXT_NOTHING;
@@ -93,7 +94,7 @@ void tm_textw_paragraph(struct tm_textw *w, const char *text, bool belongs)
     char prose[PROSE_BYTES];
 
     begin_block(w, TM_TEXT_PARAGRAPH, belongs);
-    tm_sheet_visible(prose, sizeof(prose), text);
+    tm_format_text(prose, sizeof(prose), text);
     put_wrapped(w, prose, 0);
 }
 
@@ -104,7 +105,7 @@ void tm_textw_item(struct tm_textw *w, const char *label, const char *text)
     char prose[PROSE_BYTES];
 
     begin_block(w, TM_TEXT_ITEM, w->last == TM_TEXT_PARAGRAPH);
-    tm_sheet_visible(prose, sizeof(prose), text);
+    tm_format_text(prose, sizeof(prose), text);
     (void)fprintf(w->to, "%*s%s", GAP, "", label);
     if (tm_text_trimmed(prose, strlen(prose)) > 0) {
         put_spaces(w, indent - GAP - width);
@@ -129,7 +130,7 @@ static void fill_cell(struct tm_textw *w, const struct tm_sheet *sheet, int row,
     char *cell = w->cell[column];
 
     memset(cell, ' ', (size_t)indent);
-    tm_sheet_visible(cell + indent, TM_TEXT_CELL_BYTES - (size_t)indent,
+    tm_format_text(cell + indent, TM_TEXT_CELL_BYTES - (size_t)indent,
                      row < 0 ? sheet->title[column] : sheet->text[row][column]);
 }
 

@@ -53,8 +53,8 @@ enum tm_out_mark {
     TM_OUT_CUT_END = 1 << 1,    /* it goes on: in the next part, or outside the filter */
     TM_OUT_CUTS = TM_OUT_CUT_BEGIN | TM_OUT_CUT_END,
     TM_OUT_UNFINISHED = 1 << 2, /* the input has no end of it */
-    TM_OUT_PUBLIC = 1 << 4,     /* of the derived ones: made of what was redacted, if anything is */
     TM_OUT_DERIVED = 1 << 3,    /* worked out, not recorded: all its arguments are written, whatever --args says */
+    TM_OUT_PUBLIC = 1 << 4,     /* of the derived ones: made of what was redacted, if anything is */
 };
 
 /* A span or an instant. */

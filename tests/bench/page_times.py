@@ -17,7 +17,8 @@ TIMES = """(() => { const n = performance.getEntriesByType('navigation')[0];
              paint_ms: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null,
              elements: document.querySelectorAll('*').length }; })()"""
 PAINTED = "performance.getEntriesByName('first-contentful-paint').length"
-CPU = {"TaskDuration": "cpu_ms", "ScriptDuration": "script_ms", "LayoutDuration": "layout_ms", "RecalcStyleDuration": "style_ms"}
+CPU = {"TaskDuration": "cpu_ms", "ScriptDuration": "script_ms", "LayoutDuration": "layout_ms",
+       "RecalcStyleDuration": "style_ms"}
 COLUMNS = ("paint_ms", "ready_ms", "load_ms", *CPU.values())
 HEAD = f"{'':12}" + "".join(f"{name.replace('_', ' '):>12}" for name in COLUMNS)
 
@@ -38,8 +39,8 @@ class Opened:
 
 def report(trace, folder, memory):
     """Writes the page of a trace.  out: its path"""
-    subprocess.run([str(BINARY), "report", str(trace.plain), "-o", str(folder), "--format", "html", "--memory", memory, "--quiet"],
-                   check=True, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = [BINARY, "report", trace.plain, "-o", folder, "--format", "html", "--memory", memory, "--quiet"]
+    subprocess.run(list(map(str, command)), check=True, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return folder / "report.html"
 
 

@@ -79,7 +79,9 @@ class Store:
 
     def page(self, events):
         """A GPU profile with many names, for the page of its report."""
-        return self.profile("gpu, page", PAGE_KIND if self.shared else OWN_KINDS["gpu"], events)
+        if not self.shared:
+            return self.profile("gpu", OWN_KINDS["gpu"], events)
+        return self.profile("gpu, page", PAGE_KIND, events)
 
     def profile(self, kind, more, events):
         generator = self.shared or OWN_PROFILE

@@ -37,7 +37,7 @@ window.field = () => window.table().closest('figure').querySelector('.table-tool
 window.tip = () => { const t = document.querySelector('.tooltip'); return t && !t.hidden ? t.textContent : ''; };
 """
 NO_CLIPBOARD = "Object.defineProperty(navigator, 'clipboard', { value: undefined });"
-NO_STORAGE = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } });"
+NO_STORAGE = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no'); } });"
 
 
 def brightness(colour):
@@ -49,7 +49,8 @@ def check_policy(tap, name, text):
     for element in ("style", "script"):
         found = re.findall(f"<{element}>(.*?)</{element}>", text, re.DOTALL)
         hashed = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in found]
-        tap.ok(len(found) == 1 and f"{element}-src 'sha256-{hashed[0]}'" in policy, f"{name}: the policy names the {element}",
+        tap.ok(len(found) == 1 and f"{element}-src 'sha256-{hashed[0]}'" in policy,
+               f"{name}: the policy names the {element}",
                policy, hashed)
         tap.ok(element == "style" or len(found[0]) <= SCRIPT_BYTES, f"{name}: the {element} is small", len(found[0]))
     tap.ok("unsafe" not in policy and "*" not in policy, f"{name}: the policy allows nothing else", policy)
@@ -85,13 +86,15 @@ def check_sorting(tap, page):
         return [texts, rows().map((r) => r.cells[th.cellIndex].textContent.trim())]; })()""")
     tap.ok(said[0] == natural(said[0]) and said[1] == natural(said[1], True), "texts are sorted in natural order", said)
     page.js("table().querySelector('thead th:not(.n) button').click()")
-    tap.ok(page.js("!document.querySelector('th.tree')?.closest('table').querySelector('thead button')"), "a tree is not sorted")
+    tap.ok(page.js("!document.querySelector('th.tree')?.closest('table').querySelector('thead button')"),
+           "a tree is not sorted")
 
 
 def natural(texts, down=False):
     """Numbers inside by size, whatever the case; what is empty last."""
     def key(text):
-        return [(0, int(part), "") if part.isdigit() else (1, 0, part.lower()) for part in re.split(r"(\d+)", text) if part]
+        parts = filter(None, re.split(r"(\d+)", text))
+        return [(0, int(part), "") if part.isdigit() else (1, 0, part.lower()) for part in parts]
     full = [text for text in texts if text not in ("", "–")]
     keys = [key(text) for text in full]
     ordered = all((a >= b if down else a <= b) for a, b in zip(keys, keys[1:])) if all_plain(full) else True
@@ -110,10 +113,12 @@ def check_filter(tap, page):
     page.click("field()")
     page.type(word)
     shown = page.js("rows().filter(seen).map((r) => r.textContent.toUpperCase())")
-    tap.ok(shown and all(all(w in text for w in word.split()) for text in shown), "the filter shows the rows that it should", shown[:3])
+    tap.ok(shown and all(all(w in text for w in word.split()) for text in shown),
+           "the filter shows the rows that it should", shown[:3])
     tap.ok(page.js("seen(rows()[rows().length - 1])"), "the filter looks beyond the fold")
     count = page.js("field().nextElementSibling.textContent")
-    tap.ok(count == f"{len(shown)} of {total} rows" and page.js("field().nextElementSibling.getAttribute('role')") == "status",
+    role = page.js("field().nextElementSibling.getAttribute('role')")
+    tap.ok(count == f"{len(shown)} of {total} rows" and role == "status",
            "the filter tells how many, as live text", count)
     page.type(" no such word")
     tap.ok(page.js("rows().filter(seen).length") == 0, "all words have to be there")
@@ -136,10 +141,12 @@ def check_csv(tap, page):
     lines = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     titles = page.js("Array.from(table().querySelectorAll('thead th'), (th) => "
                      "th.textContent + (th.dataset.unit ? ` (${th.dataset.unit})` : ''))")
-    tap.ok(lines[0] == titles and any("(ps)" in t for t in titles), "CSV begins with titles and units", lines[0], titles)
+    tap.ok(lines[0] == titles and any("(ps)" in t for t in titles),
+           "CSV begins with titles and units", lines[0], titles)
     column = page.js("numeric().cellIndex")
     tap.ok([line[column] or None for line in lines[1:]] == page.js("values()"), "CSV has all rows with exact numbers")
-    tap.ok({len(line) for line in lines} == {len(titles)} and text.endswith("\r\n"), "CSV has the same columns in every line")
+    tap.ok({len(line) for line in lines} == {len(titles)} and text.endswith("\r\n"),
+           "CSV has the same columns in every line")
     page.js("field().value = ''; field().dispatchEvent(new Event('input')); numeric().querySelector('button').click()")
 
 
@@ -147,7 +154,9 @@ def check_csv_signs(tap, page):
     """Cells that a spreadsheet would take for something else."""
     page.js("""(() => { const t = document.querySelector('figure.table table'), cells = t.tBodies[0].rows[0].cells;
         window.old = cells[0].textContent;
-        cells[0].textContent = '=cmd(),"x"'; cells[1].removeAttribute('data-v'); cells[1].textContent = '-1.5e3'; })()""")
+        cells[0].textContent = '=cmd(),"x"';
+        cells[1].removeAttribute('data-v');
+        cells[1].textContent = '-1.5e3'; })()""")
     page.js("copied.length = 0; document.querySelector('figure.table .table-tools button').click()")
     text = page.wait_for("copied[0]")
     line = list(csv.reader(io.StringIO(text, newline=""), strict=True))[1]
@@ -159,7 +168,8 @@ def check_code(tap, page):
     page.js("copied.length = 0")
     button = "document.querySelector('code.copy + button')"
     page.click(button)
-    tap.ok(page.wait_for("copied[0]") == page.js("document.querySelector('code.copy').textContent"), "a query is copied")
+    tap.ok(page.wait_for("copied[0]") == page.js("document.querySelector('code.copy').textContent"),
+           "a query is copied")
     tap.ok("select" in (page.js(f"{button}.ariaLabel") or ""), "the button says what it copies")
 
 
@@ -170,7 +180,8 @@ def check_definitions(tap, page):
     page.js("window.scrollTo(0, 0)")
     page.js(f"{link}.focus()")
     text = page.wait_for("tip()")
-    tap.ok(len(text) > 20 and page.js(f"{link}.getAttribute('aria-describedby')") == "tooltip", "a word that has the focus is explained",
+    tap.ok(len(text) > 20 and page.js(f"{link}.getAttribute('aria-describedby')") == "tooltip",
+           "a word that has the focus is explained",
            text)
     page.key("Escape")
     tap.ok(page.js("tip()") == "", "Escape closes the explanation")
@@ -182,7 +193,8 @@ def check_definitions(tap, page):
     box = page.js(f"""(() => {{ {link}.focus(); const b = document.querySelector('.tooltip').getBoundingClientRect();
         return [b.left, b.top, innerWidth - b.right, innerHeight - b.bottom]; }})()""")
     tap.ok(min(box) >= 0, "the explanation is inside the window", box)
-    header = page.js("""(() => { const th = Array.from(document.querySelectorAll('thead button')).find((b) => { b.focus(); return tip(); });
+    header = page.js("""(() => {
+        const th = Array.from(document.querySelectorAll('thead button')).find((b) => { b.focus(); return tip(); });
         return th ? tip() : ''; })()""")
     tap.ok(len(header) > 20, "the title of a column is explained too", header)
 
@@ -195,7 +207,8 @@ def check_marks(tap, page):
     page.key("ArrowRight")
     second = page.js("tip()")
     page.key("ArrowLeft")
-    tap.ok(first and second and first != second and page.js("tip()") == first, "the arrows go from mark to mark of a chart",
+    tap.ok(first and second and first != second and page.js("tip()") == first,
+           "the arrows go from mark to mark of a chart",
            first, second)
     tap.ok(page.js("Array.from(document.querySelectorAll('[role=status]')).some((e) => e.textContent === tip())"),
            "what a mark is, is told to a screen reader")
@@ -215,7 +228,8 @@ def check_marks(tap, page):
 def check_finder(tap, page):
     name = page.js("rows()[rows().length - 1].cells[0].textContent.trim()")
     has = f"Array.from(document.querySelectorAll('main table')).filter((t) => Array.from(t.tBodies[0].rows)" \
-          f".some((r) => {json.dumps(name.lower().split())}.every((w) => r.textContent.toLowerCase().includes(w)))).length"
+          f".some((r) => {json.dumps(name.lower().split())}" \
+          ".every((w) => r.textContent.toLowerCase().includes(w)))).length"
     tables = page.js(has)
     page.js("document.activeElement.blur()")
     page.key("/")
@@ -243,35 +257,46 @@ def check_finder(tap, page):
 
 
 def check_opening(tap, page, path):
-    page.js("document.querySelectorAll('main table[data-filter]').forEach((t) => { t.tBodies[0].lastElementChild.id = 'deep'; })")
+    page.js("table().tBodies[0].lastElementChild.id = 'deep'")
     page.js("location.hash = '#deep'")
     tap.ok(page.wait_for("seen(document.getElementById('deep'))"), "a link opens the fold that its row lies under")
-    page.js("""(() => { const d = document.querySelector('details.twin'); d.open = false; d.querySelector('table').id = 'inside';
+    page.js("""(() => { const d = document.querySelector('details.twin');
+        d.open = false;
+        d.querySelector('table').id = 'inside';
         location.hash = '#inside'; })()""")
     tap.ok(page.wait_for("document.querySelector('details.twin').open"), "a link opens what its target lies in")
     page.js("document.querySelector('details.twin').open = false")
-    page.js("""(() => { const a = document.createElement('a'); a.href = '#inside'; document.body.append(a); a.click(); })()""")
+    page.js("""(() => { const a = document.createElement('a');
+        a.href = '#inside';
+        document.body.append(a);
+        a.click(); })()""")
     tap.ok(page.wait_for("document.querySelector('details.twin').open"), "also the second time")
     last = page.js("""(() => { const rows = Array.from(document.querySelectorAll('main tbody tr[id^=term-]'));
         return rows.length ? rows[rows.length - 1].id : ''; })()""")
     if last:
         page.load(path, f"#{last}")
         tap.ok(page.wait_for(f"seen(document.getElementById('{last}'))"), "an address with a target opens it")
-    tap.ok(page.js("Array.from(document.querySelectorAll('a[href^=\"#\"]')).every((a) => document.getElementById(a.hash.slice(1)))"),
+    tap.ok(page.js("Array.from(document.querySelectorAll('a[href^=\"#\"]'))"
+                   ".every((a) => document.getElementById(a.hash.slice(1)))"),
            "every link leads somewhere")
 
 
-def check_links(tap, page):
+def check_links(tap, page, path):
     """The section lies below what sticks to the top, whatever has to be laid out on the way."""
+    page.load(path)
     for section in ("coverage", "findings"):
         page.js(f"document.querySelector('nav a[href=\"#{section}\"]').click()")
         top = page.wait_for(f"""(() => {{ const t = document.getElementById('{section}').getBoundingClientRect().top;
-            const last = window.lastTop; window.lastTop = t; return t === last && t >= 0 && t < 150 ? t + 1 : 0; }})()""")
+            const last = window.lastTop;
+            window.lastTop = t;
+            return t === last && t >= 0 && t < 150 ? t + 1 : 0; }})()""")
         tap.ok(top, f"the link of a section leads to it: {section}", page.js("lastTop"))
 
 
 def check_printer(tap, page):
-    page.js("""(() => { const d = document.createElement('details'); d.id = 'more'; d.append('x'); document.querySelector('main').append(d);
+    page.js("""(() => { const d = document.createElement('details');
+        d.id = 'more';
+        document.querySelector('main').append(d);
         window.dispatchEvent(new Event('beforeprint')); })()""")
     tap.ok(page.js("document.getElementById('more').open"), "the printer gets what is folded away")
     page.js("window.dispatchEvent(new Event('afterprint'))")
@@ -281,7 +306,7 @@ def check_printer(tap, page):
 # --- looks ----------------------------------------------------------------------------------------------------
 
 def colours(page):
-    return [brightness(c) for c in page.js("(() => { const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]; })()")]
+    return [brightness(page.js(f"getComputedStyle(document.body).{colour}")) for colour in ("backgroundColor", "color")]
 
 
 def choose(page, theme):
@@ -311,7 +336,8 @@ def check_widths(tap, name, browser, path):
             over = page.js("document.documentElement.scrollWidth - document.documentElement.clientWidth")
             tap.ok(over <= 0, f"{name}: nothing sticks out at {width}", over)
             sticking = page.js("""Array.from(document.querySelectorAll('main *, header *')).filter((e) =>
-                !e.closest('.scroll, .chart, .unseen') && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+                !e.closest('.scroll, .chart, .unseen')
+                && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
                 .slice(0, 3).map((e) => e.tagName + '.' + e.className)""")
             tap.ok(not sticking, f"{name}: no element sticks out at {width}", sticking)
 
@@ -352,8 +378,10 @@ def check_no_script(tap, browser, path):
         page.send("Emulation.setScriptExecutionDisabled", value=True)
         page.load(path)
         page.send("Emulation.setScriptExecutionDisabled", value=False)
-        tap.ok(page.js("!document.querySelector('.page-tools, .table-tools, thead button')"), "without the script there are no buttons")
-        tap.ok(page.js("document.querySelectorAll('svg g > title').length") > 0, "without the script marks have the browser's own tips")
+        tap.ok(page.js("!document.querySelector('.page-tools, .table-tools, thead button')"),
+               "without the script there are no buttons")
+        tap.ok(page.js("document.querySelectorAll('svg g > title').length") > 0,
+               "without the script marks have the browser's own tips")
         tap.ok(page.js("document.querySelectorAll('a.term[title]').length") > 0, "and so have words")
 
 
@@ -366,7 +394,7 @@ def check_page(tap, page, path, folder):
                   check_finder):
         check(tap, page)
     check_opening(tap, page, path)
-    check_links(tap, page)
+    check_links(tap, page, path)
     check_printer(tap, page)
     check_theme(tap, page, path)
 
@@ -393,8 +421,10 @@ def main():
                 with browser.open_page() as page:
                     page.load(path)
                     check_paper(tap, name, page, folder)
-                    tap.ok(page.requests == [path.as_uri()], f"{name}: only the page itself is asked for", *page.requests)
-                    tap.ok(not page.said and not page.dialogs, f"{name}: the console is silent", *page.said, *page.dialogs)
+                    tap.ok(page.requests == [path.as_uri()],
+                           f"{name}: only the page itself is asked for", *page.requests)
+                    tap.ok(not page.said and not page.dialogs,
+                           f"{name}: the console is silent", *page.said, *page.dialogs)
     tap.done()
 
 

@@ -24,7 +24,8 @@ LOOK = """(() => {
     return {
         hit: window.__hit ?? null,
         scripts: count('script'), styles: count('style'), titles: count('title'), policies: count('meta[http-equiv]'),
-        strange: count('img,iframe,object,embed,link,base,form,audio,video,frame,applet,portal,math,foreignObject,template,textarea'),
+        strange: count('img,iframe,object,embed,link,base,form,audio,video,frame,applet,portal,math,foreignObject,'
+            + 'template,textarea'),
         handlers: attributes.filter((a) => a.name.toLowerCase().startsWith('on')).map((a) => a.name),
         links: attributes.filter((a) => ['href', 'src', 'action', 'xlink:href', 'srcdoc', 'formaction'].includes(a.name)
             && !a.value.startsWith('#')).map((a) => a.value.slice(0, 80)),
@@ -36,9 +37,10 @@ LOOK = """(() => {
 })()"""
 PLAIN = {"hit": None, "scripts": 1, "styles": 1, "policies": 1, "strange": 0, "handlers": [], "links": [], "inline": 0}
 # Elements that pages of harmless runs have.
-USED = set("a article b body br button caption circle code dd details div dl dt em figcaption figure footer g h1 h2 h3 h4 head "
-           "header html i input label li line main meta nav ol option output p path polygon polyline rect script section "
-           "select span strong style summary sup svg table tbody td text tfoot th thead time title tr ul small".split())
+USED = set("a article b body br button caption circle code dd details div dl dt em figcaption figure footer g h1 h2 h3 "
+           "h4 head header html i input label li line main meta nav ol option output p path polygon polyline rect "
+           "script section select span strong style summary sup svg table tbody td text tfoot th thead time title tr "
+           "ul small".split())
 
 
 def suffix(old):
@@ -69,8 +71,9 @@ def wrong_with(page, path):
 
 HARMS = {"a script": "<script>window.__hit=1</script>", "a picture": "<img src=x onerror=window.__hit=1>",
          "a dialog": "<script>alert(1)</script>", "a request": "<link rel=stylesheet href=a.css>",
-         "a link": "<a href='javascript:1'>x</a>", "a handler": "<p onclick='1'>x</p>", "a style": "<p style='color:red'>x</p>",
-         "an element": "<blink>x</blink>", "a sign": "x\u202ey", "words on the console": "<script>console.log(1)</script>"}
+         "a link": "<a href='javascript:1'>x</a>", "a handler": "<p onclick='1'>x</p>",
+         "a style": "<p style='color:red'>x</p>", "an element": "<blink>x</blink>", "a sign": "x\u202ey",
+         "words on the console": "<script>console.log(1)</script>"}
 
 
 def check_look(tap, page, folder):
@@ -124,9 +127,9 @@ def check_fields(inputs):
 
 def check_long(tap, inputs):
     """1 MiB in many places at once: on the page are the ends of it."""
-    many = {".xplane.pb": fields.full_space(lambda old: texts.LONG + old),
-            ".json": next(d for f, d in fields.chrome_jsons(lambda old: old + texts.LONG[:1 << 14]) if f == "pytorch json event name"),
-            ".prof": next(d for f, d in fields.memory_profiles(lambda old: texts.LONG + old) if f == "memory function")}
+    jsons = dict(fields.chrome_jsons(lambda old: old + texts.LONG[:1 << 14]))
+    many = {".xplane.pb": fields.full_space(lambda old: texts.LONG + old), ".json": jsons["pytorch json event name"],
+            ".prof": dict(fields.memory_profiles(lambda old: texts.LONG + old))["memory function"]}
     for suffix_of_file, data in many.items():
         source = inputs.folder / f"input{suffix_of_file}"
         source.write_bytes(data)
@@ -147,8 +150,9 @@ def check_outside(tap, inputs):
         tap.ok(not wrong, f"{what} in the names of file and folder", *wrong)
     plain = inputs.folder / "plain.xplane.pb"
     plain.write_bytes(fields.space_bytes(fields.base_space()))
+    said = {"markup": texts.MARKUP, "controls": texts.CONTROLS.replace(b"\0", b""), "address": texts.ADDRESS}
     for option in ("--title", "--note"):
-        for what, text in {"markup": texts.MARKUP, "controls": texts.CONTROLS.replace(b"\0", b""), "address": texts.ADDRESS}.items():
+        for what, text in said.items():
             wrong = inputs.report(f"{what} as {option}", plain, option, text.decode("utf-8", "surrogateescape"))
             tap.ok(not wrong, f"{what} as {option}", *wrong)
 

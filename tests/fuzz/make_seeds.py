@@ -133,6 +133,19 @@ def zip_of(members, how):
     return out.getvalue()
 
 
+def summary_changes(media=8, platforms=4, changes=16):
+    """Inputs of fuzz_summary: a medium, a kind of summary, how, then where and what is changed."""
+    seeds = {}
+    for medium in range(media):
+        for how in range(4):
+            seeds[f"whole-{medium}-{how}"] = bytes((medium, how % platforms, how, 0))
+        for change in range(changes):
+            # Every seventh value from the first on, of one kind; the bytes of the change are a text and a number, too.
+            one = bytes((change, 7, 3, 0x3c, 0xff, 0x2f))
+            seeds[f"changed-{medium}-{change}"] = bytes((medium, change % (4 * platforms), change % 4, 5)) + 60 * one
+    return seeds
+
+
 def main():
     folder = Path(sys.argv[1])
     seeds = {kind: make(steps=2, devices=2, per_step=6).encode() for kind, make in make_profile.ALL_MAKERS.items()}
@@ -149,7 +162,7 @@ def main():
     seeds["tar.gz"] = gzip.compress(seeds["tar"], mtime=0)
     seeds["zip"] = zip_of(members, zipfile.ZIP_DEFLATED)
     seeds["stored.zip"] = zip_of([("a/worker0.pt.trace.json", seeds["pytorch.json"])], zipfile.ZIP_STORED)
-    for name, data in seeds.items():
+    for name, data in {**seeds, **{f"summary-{name}": data for name, data in summary_changes().items()}}.items():
         (folder / f"made-{name}").write_bytes(data[:LARGEST])
 
 

@@ -22,7 +22,8 @@ ALWAYS = ["Definitions", "How this report was made"]
 def check_syntax(tap, name, pdf, folder):
     done = tool("qpdf", "--check", pdf.path)
     tap.ok(done.returncode == 0 and b"No syntax or stream encoding errors" in done.stdout,
-           f"{name}: qpdf finds no fault", done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+           f"{name}: qpdf finds no fault", done.stdout.decode("utf-8", "replace"),
+           done.stderr.decode("utf-8", "replace"))
     tap.ok(1 <= pdf.pages <= PAGES_MOST, f"{name}: {pdf.pages} pages", pdf.info)
     tap.ok(pdf.path.stat().st_size < BYTES_MOST, f"{name}: it is small", pdf.path.stat().st_size)
     fonts = tool("pdffonts", pdf.path).stdout.decode("utf-8", "replace").splitlines()[2:]
@@ -37,7 +38,8 @@ def check_syntax(tap, name, pdf, folder):
 def check_text(tap, name, pdf, summary):
     words = letters(pdf.text)
     tap.ok(not pdf.complaints, f"{name}: the text can be read", pdf.complaints)
-    tap.ok(letters(summary["verdict"]["text"])[:60] in words, f"{name}: the verdict is in it", summary["verdict"]["text"])
+    tap.ok(letters(summary["verdict"]["text"])[:60] in words, f"{name}: the verdict is in it",
+           summary["verdict"]["text"])
     missing = [k["title"] for k in summary["kpis"] if k["applies"] and letters(k["title"]) not in words]
     tap.ok(not missing, f"{name}: every key figure is in it", *missing)
     percents = [f"{k['value']:.1f} %" for k in summary["kpis"]
@@ -63,7 +65,8 @@ def check_layout(tap, name, pdf):
 def check_info(tap, name, pdf, summary):
     title = re.search(r"^Title:\s+(\S.*)$", pdf.info, re.MULTILINE)
     tap.ok(title, f"{name}: it has a title", pdf.info)
-    tap.ok(letters(summary["verdict"]["text"])[:20] in letters(pdf.info), f"{name}: its subject is the verdict", pdf.info)
+    tap.ok(letters(summary["verdict"]["text"])[:20] in letters(pdf.info), f"{name}: its subject is the verdict",
+           pdf.info)
     tap.ok(re.search(r"^Creator:\s+tracemill \d", pdf.info, re.MULTILINE), f"{name}: it names its program", pdf.info)
 
 

@@ -21,8 +21,8 @@ def stands_at(pdf, words, place):
 def check(tap, name, pdf):
     root, bookmarks, links = pdf.structure()
     words = pdf.words()
-    tap.ok(root.get("/PageMode") == "/UseOutlines" and root.get("/Lang") == "u:en", f"{name}: it opens with its bookmarks",
-           root)
+    tap.ok(root.get("/PageMode") == "/UseOutlines" and root.get("/Lang") == "u:en",
+           f"{name}: it opens with its bookmarks", root)
     tap.ok(bookmarks[0].title == "Summary" and bookmarks[0].page == 0, f"{name}: the first one is the summary")
     wrong = [b for b in bookmarks[1:] if not stands_at(pdf, words, b)]
     tap.ok(not wrong, f"{name}: {len(bookmarks)} bookmarks lead to their titles", *wrong[:4])

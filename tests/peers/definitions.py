@@ -88,7 +88,8 @@ def compare_over_time(d, run, device, row):
     """Of all that was recorded on the devices of the host, in stretches."""
     spans = [(b, e) for other in run.devices for _, b, e in run.ranked(other)]
     waits = [piece for a in run.of(device) if run.kind == "tpu" and a.op_is_wait for piece in a.pieces]
-    want = over_time([(b, e) for _, b, e in run.ranked(device)], waits, min(b for b, _ in spans), max(e for _, e in spans))
+    busy = [(b, e) for _, b, e in run.ranked(device)]
+    want = over_time(busy, waits, min(b for b, _ in spans), max(e for _, e in spans))
     for figure in ("begin_ps", "end_ps", "bin_ps"):
         d.equal(f"{row['id']}.utilization.{figure}", want[figure], row["utilization"][figure])
     d.lists(f"{row['id']}.utilization.busy_ps", want["busy_ps"], row["utilization"]["busy_ps"])

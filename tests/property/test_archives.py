@@ -79,8 +79,10 @@ def without_paths(summary):
 
 
 def lines_without_paths(text):
-    """The columns of the table of files are as wide as its paths."""
-    return [" ".join(line.split()) for line in text.splitlines() if ".xplane.pb" not in line]
+    """Nor sizes.  The table of files is as wide as its paths; a member of an archive is no path for a command."""
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    of_files = ("Input 1 file, ", "To make it again: tracemill report", "INPUT: the files that are listed", "-----")
+    return [line for line in lines if line and ".xplane.pb" not in line and not line.startswith(of_files)]
 
 
 def same_as_the_folder(tap):

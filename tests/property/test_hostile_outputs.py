@@ -155,7 +155,7 @@ class Outputs:
         out = self.folder / "out"
         shutil.rmtree(out, ignore_errors=True)
         result = run("report", source, "-o", out, "--format", ",".join(formats), *options)
-        wrong = [f"the terminal: {word}" for word in signs_wrong("stderr", result.raw_err) + signs_wrong("stdout", result.raw_out)]
+        wrong = signs_wrong("stderr", result.raw_err) + signs_wrong("stdout", result.raw_out)
         if result.crashed or result.status not in (0, 3, 4):
             self.tap.ok(False, f"{what}: a report is written", result)
         if not (out / "report.txt").exists():
@@ -197,16 +197,18 @@ def check_all_at_once(outputs):
 
 def check_options(outputs):
     plain = fields.space_bytes(fields.base_space())
+    said = {"markdown": texts.MARKDOWN, "markup": texts.MARKUP, "controls": texts.CONTROLS.replace(b"\0", b""),
+            "a formula": texts.FORMULAS[0]}
     for option in ("--title", "--note"):
-        for how, text in {"markdown": texts.MARKDOWN, "markup": texts.MARKUP, "controls": texts.CONTROLS.replace(b"\0", b""),
-                          "a formula": texts.FORMULAS[0]}.items():
+        for how, text in said.items():
             outputs.one(f"{how} as {option}", ".xplane.pb", plain, option, text.decode("utf-8", "surrogateescape"))
 
 
 def check_redacted(outputs):
     """Pseudonyms for all of it: nothing of the text is left, and what is left is as safe."""
     for how, text in {"markup": texts.MARKUP, "controls": texts.CONTROLS, "markdown": texts.MARKDOWN}.items():
-        outputs.one(f"{how} in many fields, redacted", ".xplane.pb", fields.full_space(lambda old, new=text: old + new), "--redact")
+        source = fields.full_space(lambda old, new=text: old + new)
+        outputs.one(f"{how} in many fields, redacted", ".xplane.pb", source, "--redact")
 
 
 def main():

@@ -3,6 +3,7 @@
 """A Chrome JSON gives the same summary whichever way it comes: plain, packed, through a pipe, its events in any order."""
 
 import gzip
+import html
 import json
 import random
 import re
@@ -96,7 +97,8 @@ def ranges_are_of_the_file(tap, folder, name, data):
     path.write_bytes(data)
     result = run("report", path, "-o", folder / "clock", "--format", "html")
     page = (folder / "clock" / "report.html").read_text(encoding="utf-8")
-    ranges = [[int(n) for n in pair] for pair in re.findall(r"ts between (-?\d+) and (-?\d+)", page)]
+    found = re.findall(r"where ts < (-?\d+) and ts \+ dur > (-?\d+)", html.unescape(page))
+    ranges = [(int(begin), int(end)) for end, begin in found]
     times = [event["ts"] for event in json.loads(data)["traceEvents"] if "dur" in event]
     first, last = min(times) * 1000 - 10**9, max(times) * 1000 + 10**9
     tap.ok(result.status == 0 and ranges and all(first <= a <= b <= last for a, b in ranges), f"{name}: ranges",

@@ -124,8 +124,14 @@ def check_source(tap, validator, folder, name, source, planter):
     a, b = list(numbers(plain)), list(numbers(redacted))
     tap.ok(a == b, f"{name}: the same figures", [x for x in zip(a, b) if x[0] != x[1]][:8],
            [len(a), len(b)])
-    tap.ok([f["id"] for f in plain["findings"]] == [f["id"] for f in redacted["findings"]], f"{name}: the same findings")
+    tap.ok([f["id"] for f in plain["findings"]] == [f["id"] for f in redacted["findings"]],
+           f"{name}: the same findings")
     write_again(tap, name, source, out, names)
+
+
+def read_rows(folder):
+    """CSV among the formats has more of them."""
+    return summary_of(folder)["settings"]["rows"]
 
 
 def write_again(tap, name, source, out, names):
@@ -135,8 +141,8 @@ def write_again(tap, name, source, out, names):
     files = [p.relative_to(again) for p in again.rglob("*") if p.is_file()]
     differ = [str(f) for f in files if (out / f).read_bytes() != (again / f).read_bytes()]
     tap.ok(not failed and files and not differ, f"{name}: the same bytes in 32M", differ[:8], *failed)
-    result = run("report", source, "-o", out / "own", "--redact")
-    tap.ok(result.status == 0 and (out / "own" / "summary.json").read_bytes() == (out / "r" / "summary.json").read_bytes(),
+    result = run("report", source, "-o", out / "own", "--redact", "--rows", read_rows(out / "r"))
+    tap.ok(result.status == 0 and summary_of(out / "own") == summary_of(out / "r"),
            f"{name}: the key comes from the input", result)
     tap.ok(read_map(out / "own.names").items() <= read_map(names).items() and "not for sharing" in result.err,
            f"{name}: the map lies beside the output", result)
@@ -153,7 +159,8 @@ def refusals(tap, folder):
            "no map in the output", result)
     (folder / "no-map").write_text("something else\n")
     result = run("report", DEMO, "-o", folder / "q2", "--redact", "--redact-map", folder / "no-map")
-    tap.ok(result.status == 2 and (folder / "no-map").read_text() == "something else\n", "a file that is no map stays", result)
+    tap.ok(result.status == 2 and (folder / "no-map").read_text() == "something else\n", "a file that is no map stays",
+           result)
     result = run("report", DEMO, "-o", folder / "q3", "--redact-map", folder / "m")
     tap.ok(result.status == 2 and "--redact" in result.err, "a map without --redact", result)
 
@@ -167,7 +174,8 @@ def default_names(tap, folder):
     results = [run(verb, source, "--redact", cwd=work) for verb in ("report", "convert", "split")]
     tap.ok(all(r.status == 0 for r in results), "outputs without a name of their own", *results)
     left = [p.name for p in work.iterdir() if "zsecret" in p.name.lower()]
-    tap.ok(not left and len(list(work.iterdir())) == 6, "their names are pseudonyms", sorted(p.name for p in work.iterdir()))
+    tap.ok(not left and len(list(work.iterdir())) == 6, "their names are pseudonyms",
+           sorted(p.name for p in work.iterdir()))
 
 
 def one_map(tap, folder):
@@ -182,7 +190,8 @@ def one_map(tap, folder):
                 event.name = event.name.replace("loop_add_fusion", "okapi_fusion")
         source.write_bytes(space.encode())
         out = folder / f"one{number}"
-        run("report", source, "-o", out, "--format", "json", "--redact", *(["--redact-map", *options] if options else []))
+        chosen = ["--redact-map", *options] if options else []
+        run("report", source, "-o", out, "--format", "json", "--redact", *chosen)
         outs.append({r["name"] for r in summary_of(out)["kernels"]["rows"] if re.fullmatch("[^_]+_fusion", r["name"])})
     tap.ok(outs[0] == outs[1] and len(outs[0]) == 1, "one map, one pseudonym", outs)
     tap.ok(len({*outs[0], *outs[2], *outs[3]}) == 3, "another key, another pseudonym", outs)

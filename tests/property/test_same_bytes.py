@@ -42,7 +42,8 @@ COMMANDS = {
     "report": ["report", "logs", "-o", "out/r", "--format", FORMATS, "--title", "T", "--note", "N"],
     "report --redact": ["report", "logs", "-o", "out/rr", "--format", FORMATS, "--redact"],
     "partial": ["report", "logs", "-o", "out/p", "--format", "partial"],
-    "report of a partial": ["report", "out/p/run.partial", "-o", "out/rp", "--format", FORMATS.replace(",perfetto", "")],
+    "report of a partial": ["report", "out/p/run.partial", "-o", "out/rp", "--format",
+                            FORMATS.replace(",perfetto", "")],
     "convert": ["convert", "logs", "-o", "out/a.pftrace.gz"],
     "convert --redact": ["convert", "logs", "-o", "out/b.json", "--redact"],
     "convert to CSV": ["convert", "logs", "-o", "out/c.csv"],
@@ -51,7 +52,8 @@ COMMANDS = {
 }
 PLACES = (
     ("here", {}),
-    ("another time zone and language", {"TZ": "Asia/Kolkata", "LANG": "de_DE.UTF-8", "LC_ALL": "tr_TR.UTF-8", "COLUMNS": "60"}),
+    ("another time zone and language", {"TZ": "Asia/Kolkata", "LANG": "de_DE.UTF-8", "LC_ALL": "tr_TR.UTF-8",
+                                        "COLUMNS": "60"}),
     ("another user", {"USER": "somebody", "LOGNAME": "somebody", "HOME": "/nowhere", "HOSTNAME": "elsewhere"}),
 )
 

@@ -196,7 +196,8 @@ class Page:
 
     def middle(self, element):
         """Of an element (an expression), scrolled into view: (x, y) in the window."""
-        return self.js(f"""(async () => {{ const e = {element}; e.scrollIntoView({{ block: 'center', behavior: 'instant' }});
+        return self.js(f"""(async () => {{ const e = {element};
+            e.scrollIntoView({{ block: 'center', behavior: 'instant' }});
             await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
             const b = e.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; }})()""")
 

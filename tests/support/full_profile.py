@@ -6,7 +6,7 @@ import random
 import make_profile
 from make_profile import MS, US, Event
 
-NAME = "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_{i}>(typename Params<float, {i}, {j}>::Arguments const&)"
+NAME = "void cutlass::Kernel2<cutlass_80_tensorop_s16816gemm_{i}>(typename Params<float, {i}, {j}>::Arguments const&)"
 LAYERS = 24
 
 
@@ -44,4 +44,5 @@ def add_host_work(host, steps):
         python.events.append(Event(f"$train.py:{i} load_shard_of_the_data_set_{i}", at, 5 * US, {"_r": 1}))
     for i in range(600):
         thread = host.line(1000 + i, f"tsl_worker_pool_thread/{1000 + i}")
-        thread.events.append(Event("backend_compile_and_load", 3 * MS + i * 20 * US, 15 * US, {"module": f"jit_function_{i}"}))
+        thread.events.append(Event("backend_compile_and_load", 3 * MS + i * 20 * US, 15 * US,
+                                   {"module": f"jit_function_{i}"}))

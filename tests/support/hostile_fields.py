@@ -152,11 +152,14 @@ def spaces(change, kind="gpu"):
         yield "bytes: name", with_stat(space, "name", change, as_ref=False, as_bytes=True)
 
 
+HOST_CALLS = (b"train", b"cu", b"Mem", b"backend")  # names that the program knows
+
+
 def full_space(change):
     """The bytes of a profile with the change in what a report shows most of, all at once."""
     def inside(message, field, value):
         shown = message in ("space", "line") or (message, field) == ("event name", "display name")
-        is_work = message == "event name" and field == "name" and not value.startswith((b"train", b"cu", b"Mem", b"backend"))
+        is_work = (message, field) == ("event name", "name") and not value.startswith(HOST_CALLS)
         return change(value) if shown or is_work else value
     hlo = rewrite(program(), HLO, "proto", lambda m, f, value: change(value) if f != "opcode" else value)
     return rewrite(space_bytes(base_space(), hlo), SPACE, "space", inside)

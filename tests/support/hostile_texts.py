@@ -4,8 +4,10 @@
 Each holds TOKEN, so that a test can tell where it came out.  What would run in a page sets window.__hit."""
 
 TOKEN = "Zq7"
-MARKUP = (f"{TOKEN}</script><script>window.__hit=1</script>\"><img src=x onerror=window.__hit=1>'><svg onload=window.__hit=1>"
-          "--></title></style></textarea></svg><iframe srcdoc='<script>top.__hit=1</script>'></iframe><!--<script "
+MARKUP = (f"{TOKEN}</script><script>window.__hit=1</script>\"><img src=x onerror=window.__hit=1>'>"
+          "<svg onload=window.__hit=1>--></title></style></textarea></svg>"
+          "<iframe srcdoc='<script>top.__hit=1</script>'>"
+          "</iframe><!--<script "
           "<link rel=stylesheet href=http://x.invalid/a><base href=http://x.invalid/> onfocus=window.__hit=1 "
           "&lt;script&gt;window.__hit=1&lt;/script&gt; ]]> ${window.__hit=1} {{7*7}}").encode()
 ADDRESS = f"javascript:window.__hit=1//{TOKEN}".encode()
@@ -19,5 +21,5 @@ FORMULAS = [text.encode() for text in (f"=cmd|'/c calc'!{TOKEN}", f"+1+{TOKEN}",
 LONG = f"{TOKEN}<".encode() * (1 << 18)  # 1 MiB
 
 # What no text output may hold: controls of C0 but the line's end, C1, direction marks, and what has no width.
-FORBIDDEN = set(map(chr, [*range(0, 10), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A),
-                          0x200B, 0x200E, 0x200F, 0x2028, 0x2029, 0x061C, 0xFEFF]))
+FORBIDDEN = set(map(chr, [*range(0, 10), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F),
+                          *range(0x2066, 0x206A), 0x200B, 0x200E, 0x200F, 0x2028, 0x2029, 0x061C, 0xFEFF]))

@@ -103,7 +103,7 @@ def _width(begin, end):
 
 
 def over_time(busy, waits, begin, end):
-    """devices[].utilization: time of the spans `busy` without that of `waits`, cut at the multiples of a round width."""
+    """devices[].utilization: time of the spans `busy` without that of `waits`, cut at multiples of a round width."""
     if end <= begin:
         return {"begin_ps": begin, "end_ps": end, "bin_ps": 1, "busy_ps": []}
     width = _width(begin, end)

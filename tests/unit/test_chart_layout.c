@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every chart, on paper of any width, on the samples and on what a damaged or huge summary may hold: all marks are inside
- * of the drawing, and no text covers another one. */
+/* Every chart, on paper of any width, on the samples and on what a damaged or huge summary may hold: all marks are
+ * inside of the drawing, and no text covers another one. */
 #include <math.h>
 
 #include "reports/chart/charts.h"
@@ -265,7 +265,8 @@ static void any_number_is_borne(void **state)
     for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
         for (size_t r = 0; r < sizeof(reals) / sizeof(reals[0]); r++)
             check_twisted(TM_SAMPLE_GPU,
-                          (struct twist){ .what = "equal numbers", .name = "", .number = numbers[n], .real = reals[r] });
+                          (struct twist){
+                              .what = "equal numbers", .name = "", .number = numbers[n], .real = reals[r] });
     for (uint64_t seed = 1; seed <= 40; seed++)
         check_twisted(TM_SAMPLE_GPU,
                       (struct twist){ .what = "any numbers", .name = "", .number = -1, .real = 50, .seed = seed });

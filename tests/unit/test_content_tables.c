@@ -272,9 +272,11 @@ static void picked_rows_stand_in_their_order(void **state)
     assert_cell(tm_table_cell(&table, 0, NAME), "e");
     assert_cell(tm_table_cell(&table, 1, NAME), "b");
     assert_int_equal(layout.rows_left_out, 1203);
+    assert_int_equal(tm_table_left_out(&table, 3), 1202);
     assert_cell(tm_layout_rest(&layout, COUNT), "7,010");
     table.is_only_picked = true;
     table.rest = NULL;
+    assert_int_equal(tm_table_left_out(&table, 3), 0);
     lay_out(&layout, &table, &(struct tm_room){ .rows = 2 });
     assert_int_equal(layout.rows_left_out, 1);
     assert_cell(tm_layout_rest(&layout, COUNT), "5");

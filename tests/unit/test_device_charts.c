@@ -138,8 +138,9 @@ static void exposed_and_hidden_time_add_up(void **state)
 
     (void)state;
     draw(&f, TM_CHART_COLLECTIVES,
-         "{'collectives': {'rows': [{'kind': 'all-reduce', 'total_ps': 6000, 'exposed_ps': 1000}, {'kind': 'all-gather',"
-         " 'total_ps': 5000, 'exposed_ps': 5000}, {'kind': 'all-reduce', 'total_ps': 2000, 'exposed_ps': 1000}],"
+         "{'collectives': {'rows': [{'kind': 'all-reduce', 'total_ps': 6000, 'exposed_ps': 1000}, {'kind': "
+         "'all-gather', 'total_ps': 5000, "
+         "'exposed_ps': 5000}, {'kind': 'all-reduce', 'total_ps': 2000, 'exposed_ps': 1000}],"
          " 'rest': {'rows': 0, 'total_ps': 0, 'exposed_ps': 0}}}");
     exposed = tipped(&f, "all-reduce, exposed collective: 2.00 ns of 8.00 ns");
     hidden = tipped(&f, "all-reduce, hidden behind other work: 6.00 ns of 8.00 ns");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where findings lead: the section that tells more, the range of time, the SQL for a trace viewer, what is at stake. */
-#include "reports/content/front.h"
+#include "reports/content/finding_places.h"
 
 #include <ctype.h>
 #include <setjmp.h>
@@ -197,7 +197,7 @@ static void places_tell_time_and_device_and_have_sql(void **state)
 
 static void check_stake(const char *finding, const char *expected)
 {
-    char text[TM_FRONT_BYTES];
+    char text[TM_FINDING_BYTES];
     struct tm_run run;
     struct tm_doc *doc;
 

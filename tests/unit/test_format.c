@@ -251,6 +251,41 @@ static void long_names_lose_their_middle(void **state)
     }
 }
 
+static void long_texts_keep_both_ends_of_any_bytes(void **state)
+{
+    char text[512], out[64];
+
+    (void)state;
+    memset(text, 'x', sizeof(text));
+    memcpy(text, "\xe4\xb8\xad", 3);
+    memcpy(text + sizeof(text) - 4, "\xe4\xb8\xad", 4);
+    tm_format_text(out, sizeof(out), text);
+    assert_true(tm_utf8_is_valid(out, strlen(out)));
+    assert_non_null(strstr(out, "x\xe2\x80\xa6x"));
+    assert_int_equal(strncmp(out, "\xe4\xb8\xad", 3), 0);
+    assert_string_equal(out + strlen(out) - 3, "\xe4\xb8\xad");
+    memset(text, 0xff, sizeof(text) - 1);
+    text[sizeof(text) - 1] = 0;
+    tm_format_text(out, sizeof(out), text);
+    assert_true(tm_utf8_is_valid(out, strlen(out)));
+    tm_format_text(out, sizeof(out), "short\n");
+    assert_string_equal(out, "short\\n");
+    memset(text, 'y', sizeof(out) - 1);
+    text[sizeof(out) - 1] = 0;
+    tm_format_text(out, sizeof(out), text); /* fits exactly */
+    assert_string_equal(out, text);
+    text[sizeof(out) - 1] = 'y';
+    text[sizeof(out)] = 0;
+    tm_format_text(out, sizeof(out), text);
+    assert_int_equal(strlen(out), sizeof(out) - 1); /* no room is left unused */
+    memset(text, '\x01', 4 * sizeof(out));
+    text[4 * sizeof(out)] = 0;
+    for (size_t room = 16; room <= sizeof(out); room++) { /* an escape is whole or not there */
+        tm_format_text(out, room, text);
+        assert_true(strlen(out) < room && strlen(out) % 6 == 3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +300,7 @@ int main(void)
         cmocka_unit_test(units_choose_the_form),
         cmocka_unit_test(what_cannot_be_seen_becomes_an_escape),
         cmocka_unit_test(visible_texts_end_at_whole_characters),
+        cmocka_unit_test(long_texts_keep_both_ends_of_any_bytes),
         cmocka_unit_test(long_names_lose_their_middle),
     };
 

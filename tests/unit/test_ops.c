@@ -362,6 +362,7 @@ static void more_than_the_peak_is_shown(void **state)
     report_rig(&r);
     near(&r, "ops.rows[0].roof_pct", 400);
     near(&r, "roofline.memory_pct", 400);
+    assert_string_equal(text(&r, "roofline.devices[0].peak_precision"), "bf16, on matrix units");
     assert_int_equal(tm_length(bench_get(&r.bench, "roofline.far")), 0);
     end_rig(&r);
 }

@@ -49,7 +49,9 @@ static void public_words_stay(void **state)
         "bf16[8,128]", "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3", "/device:GPU:0", "/host:CPU",
         "jit(transpose(jvp(while)))/body/dot_general", "x", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
         "void at::native::vectorized_elementwise_kernel<4, (anonymous namespace)>", "0.4.35", "132,1,1",
-        "2026_11_20_20_37_30", "1.2.3.4.5", "Params<4096ul>", "128x64x1", "queue depth \xc2\xb7 x", "p0", "H2D", "$queue.py:154 get", "/usr/lib/python3.11/threading.py:33 wait", "jit(f)/transpose", "x: /host:CPU", "where JAX stops writing",
+        "2026_11_20_20_37_30", "1.2.3.4.5", "Params<4096ul>", "128x64x1", "queue depth \xc2\xb7 x", "p0", "H2D",
+        "$queue.py:154 get",
+        "/usr/lib/python3.11/threading.py:33 wait", "jit(f)/transpose", "x: /host:CPU", "where JAX stops writing",
     };
     struct tm_run run;
 
@@ -91,7 +93,8 @@ static void other_words_go(void **state)
         { "fusedZsecretKernel", "ecret" }, { "ZSECRET", "SECRET" }, { "user_48210233", "48210233" },
         { "10.12.0.7", "12" }, { "ip-10-12-0-77.x", "77" }, { "deadbeef01", "beef" }, { "7f3ab2c9", "7f3a" },
         { "u1234", "1234" }, { "/home/alice/train.py:12", "alice" }, { "/home/alice/train.py:12", "home" },
-        { "/home/alice/train.py:12", "train" }, { "load file:///train/model", "model" }, { "--dir=/train/model", "train" },
+        { "/home/alice/train.py:12", "train" }, { "load file:///train/model", "model" }, { "--dir=/train/model",
+        "train" },
         { "caf\xc3\xa9", "\xc3\xa9" }, { "\xff\xfe" "zsecret", "zsecret" },
         { "a\xe2\x80\xae" "zsecret", "zsecret" }, { "param_zsecret.1", "zsecret" }, { "1secret", "secret" },
     };
@@ -114,7 +117,8 @@ static void the_form_of_a_name_stays(void **state)
 
     (void)state;
     test_run_init(&run);
-    struct tm_redactor *redactor = make_redactor(&run, some_key), *another = make_redactor(&run, (struct tm_secret_key){ 1, 3 });
+    struct tm_redactor *redactor = make_redactor(&run, some_key);
+    struct tm_redactor *another = make_redactor(&run, (struct tm_secret_key){ 1, 3 });
 
     (void)snprintf(first, sizeof(first), "%s", redacted(redactor, "zebra_3/okapi.1"));
     (void)snprintf(second, sizeof(second), "%s", redacted(redactor, "okapi(zebra)"));
@@ -209,6 +213,28 @@ static void a_key_is_made_of_fingerprints_in_their_order(void **state)
     assert_ledger_is_even(&run);
 }
 
+static tm_status use_redactor(struct tm_run *run)
+{
+    struct tm_redactor *redactor = tm_redactor_new(run, 1 << 20);
+    tm_status st = redactor ? TM_OK : run->error.status;
+    char text[64];
+
+    if (redactor)
+        tm_redactor_set_key(redactor, some_key);
+    for (int i = 0; i < 2000 && st == TM_OK; i++) {
+        (void)snprintf(text, sizeof(text), "word%dword", i);
+        st = tm_redact_into(redactor, text, sizeof(text), text);
+    }
+    tm_redactor_free(redactor);
+    return st;
+}
+
+static void each_refused_request_ends_clean(void **state)
+{
+    (void)state;
+    refuse_each_request(use_redactor);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +246,7 @@ int main(void)
         cmocka_unit_test(hosts_and_paths_keep_no_word),
         cmocka_unit_test(long_and_broken_texts_fit),
         cmocka_unit_test(a_key_is_made_of_fingerprints_in_their_order),
+        cmocka_unit_test(each_refused_request_ends_clean),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sections say with: facts, tables beside charts, what is missing, the rows with most of a figure. */
+/* What sections say with: facts, tables beside charts, what is missing. */
 #include "reports/content/say.h"
 
 #include <setjmp.h>
@@ -11,7 +11,6 @@
 
 #include <cmocka.h>
 
-#include "reports/content/pick.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
 
@@ -176,24 +175,6 @@ static void tables_without_rows_and_those_of_a_chart_are_left_out(void **state)
     end(&b, "table t: 2 rows\ntable twin: 2 rows\n");
 }
 
-static void the_rows_with_most_come_first(void **state)
-{
-    size_t pick[4];
-    const struct tm_value *list;
-    struct bench b;
-
-    (void)state;
-    begin(&b, "{'list':[{'n':3,'ok':true},{'n':9,'ok':false},{'n':5,'ok':true},{'n':5,'ok':true},{'n':1,'ok':true}]}");
-    list = tm_of(&b.content, "list");
-    assert_int_equal(tm_pick_largest(list, "n", NULL, 4, pick), 4);
-    assert_true(pick[0] == 1 && pick[1] == 2 && pick[2] == 3 && pick[3] == 0);
-    assert_int_equal(tm_pick_largest(list, "n", "ok", 2, pick), 2);
-    assert_true(pick[0] == 2 && pick[1] == 3);
-    assert_int_equal(tm_pick_largest(list, "n", "nothing", 4, pick), 0);
-    assert_int_equal(tm_pick_largest(NULL, "n", NULL, 4, pick), 0);
-    end(&b, "");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,7 +184,6 @@ int main(void)
         cmocka_unit_test(facts_are_what_is_there),
         cmocka_unit_test(facts_of_what_a_run_does_not_have_are_left_out),
         cmocka_unit_test(tables_without_rows_and_those_of_a_chart_are_left_out),
-        cmocka_unit_test(the_rows_with_most_come_first),
     };
 
     return cmocka_run_group_tests_name("say", tests, NULL, NULL);

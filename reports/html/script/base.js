@@ -20,6 +20,11 @@ function makeButton(kind, label, whenPressed) {
     return button;
 }
 
+function makeSearchField(placeholder, label) {
+    const facts = { type: 'search', autocomplete: 'off', spellcheck: 'false', placeholder, 'aria-label': label };
+    return make('input', facts);
+}
+
 const status = make('p', { class: 'unseen', role: 'status' });
 
 function say(text) {

@@ -2,12 +2,11 @@
 // A field above a long table: only rows with all its words are shown, those beyond the fold too.
 
 function makeFilter(table, tools) {
-    const field = make('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', placeholder: 'Filter rows' });
+    const field = makeSearchField('Filter rows', `Filter rows of: ${nameOf(table)}`);
     const found = make('span', { class: 'found-count', role: 'status' });
     const fold = table.closest('figure')?.querySelector('.unfold input');
     let isUnfoldedHere = false;
 
-    field.setAttribute('aria-label', `Filter rows of: ${nameOf(table)}`);
     field.addEventListener('input', () => {
         const words = wordsOf(field.value);
         const rows = bodyRows(table);

@@ -50,11 +50,12 @@ class Finder {
 }
 
 function makeFinder(tools) {
-    const field = make('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', placeholder: 'Find in tables: /',
-        'aria-label': 'Find in all tables; Enter goes to the next one', 'aria-keyshortcuts': '/' });
+    const field = makeSearchField('Find in tables: /', 'Find in all tables; Enter goes to the next one');
     const told = make('span', { class: 'found-count', role: 'status' });
     const finder = new Finder(field, told);
     let timer = 0, looked = '';
+
+    field.setAttribute('aria-keyshortcuts', '/');
 
     const lookNow = () => {
         clearTimeout(timer);

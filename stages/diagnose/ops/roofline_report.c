@@ -103,13 +103,23 @@ static void add_text_or(struct tm_value *to, const char *key, const char *text)
         tm_add_null(to, key, "not recorded");
 }
 
+/* What the peak is of. */
+static const char *type_of(const struct op_device *device, const struct tm_peaks *peaks, enum tm_precision precision)
+{
+    const bool has_units = has_matrices(device) && (!precision || peaks->matrix[precision] > 0);
+
+    if (!has_units && peaks->vector_f32 <= 0)
+        return "bf16, on matrix units"; /* tm_peak_flops has nothing else */
+    return has_matrices(device) ? tm_precision_name[precision] : "f32, without matrix units";
+}
+
 /* The peak that the device is measured by. */
 static double peak_of(const struct op_device *device, const struct tm_peaks *peaks, const char **type, const char **why)
 {
     const enum tm_precision precision = main_type(device);
     const double peak = tm_peak_flops(peaks, has_matrices(device) ? precision : TM_F32, has_matrices(device));
 
-    *type = has_matrices(device) ? tm_precision_name[precision] : "f32, without matrix units";
+    *type = type_of(device, peaks, precision);
     *why = peak > 0 ? "" : peaks->flops_source;
     if (has_matrices(device) && precision == TM_PRECISION_UNKNOWN)
         *why = "the type of its matrix products is not known";

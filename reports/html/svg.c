@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SVG back end of the chart model: one element per mark, in the order of the marks.  Source:
  * SVG 1.1, chapters 9 (shapes) and 10 (text), as embedded in HTML. */
-#include "reports/chart/svg.h"
+#include "reports/html/svg.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static void put_class(struct tm_htmlw *w, char prefix, const struct tm_mark *mark)
 {

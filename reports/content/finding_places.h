@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_FINDING_PLACES_H
+#define TM_FINDING_PLACES_H
+
+#include "pipeline/doc.h"
+#include "reports/content/content.h"
+
+/* What stands beside a finding: how much is at stake, where more is told, and where to look in the trace. */
+enum { TM_FINDING_BYTES = 512, TM_FINDING_LINES = 8 /* of a list, where a medium is short */ };
+
+/* Where a finding can be looked at. */
+struct tm_place {
+    char text[TM_FINDING_BYTES]; /* "at 0.367214627 s, for 1.35 s, gpu:0" */
+    char sql[TM_FINDING_BYTES];  /* finds its slices on Perfetto's SQL page; "" where clocks of several files differ */
+};
+
+/* in:     where  an element of a finding's "where" */
+void tm_place_make(struct tm_place *out, const struct tm_value *summary, const struct tm_value *where);
+
+/* The id of the section that tells more about what a finding says, by the finding's id: "gaps"; "coverage" of what is wrong
+ * with the profile. */
+const char *tm_finding_section(const char *finding_id);
+/* That section; NULL = the report of this run has none. */
+const struct tm_section *tm_section_of_finding(const struct tm_value *summary, const struct tm_value *finding);
+
+/* "1.35 s of device time at stake, 80.6 % of the window", "measured 12 %, limit 3 %"; what the finding has of it.
+ * out:    TM_FINDING_BYTES, returned; "" = neither */
+const char *tm_finding_stake(char *out, const struct tm_value *finding);
+
+#endif

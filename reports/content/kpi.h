@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_KPI_H
+#define TM_KPI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "pipeline/doc.h"
+#include "reports/format/format.h"
+
+/* A key figure, ready to be shown. */
+struct tm_kpi {
+    const struct tm_value *kpi; /* of the summary: tm_sign_of_kpi wants it */
+    const char *id, *title, *definition;
+    const char *band; /* "good", "warning", "bad", "unknown" */
+    const char *why;  /* it has no value, or the value no judgement; "" = nothing to say */
+    bool has_value;
+    char value[TM_FORMAT_BYTES];                    /* with its unit; "" without */
+    char good[TM_FORMAT_BYTES], bad[TM_FORMAT_BYTES]; /* limits, "> 80 %"; "" = none */
+    double place; /* of the value on a scale of three equal parts, bad 0 to 1/3, warning, good 2/3 to 1; -1 = none */
+};
+
+/* Those that have a meaning on this platform; none where no figure has a value. */
+size_t tm_kpi_count(const struct tm_value *summary);
+void tm_kpi_at(struct tm_kpi *out, const struct tm_value *summary, size_t index);
+
+#endif
