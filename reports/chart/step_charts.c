@@ -68,6 +68,12 @@ static const char *name_step(char *out, size_t out_bytes, const struct tm_value 
     return out;
 }
 
+/* No steps are marked: the whole session counts as one. */
+static bool is_session(const struct tm_value *summary)
+{
+    return strcmp(tm_text(tm_path(summary, "steps.source")), "session") == 0;
+}
+
 /* Fill one bar per run of `each` steps with the slowest of the run.  out: number of bars */
 static int fill_step_bars(struct tm_bar *bars, const struct tm_value *summary, size_t each)
 {
@@ -89,8 +95,11 @@ static int fill_step_bars(struct tm_bar *bars, const struct tm_value *summary, s
         if (parts.total_ps <= bars[count - 1].parts.total_ps)
             continue;
         bars[count - 1].parts = parts;
-        (void)snprintf(bars[count - 1].name, sizeof(bars[0].name), "step %s",
-                       name_step(name, sizeof(name), step, of_hosts));
+        name_step(name, sizeof(name), step, of_hosts);
+        if (is_session(summary)) /* "session", "session on vm1" */
+            (void)snprintf(bars[count - 1].name, sizeof(bars[0].name), "session%s", name + strcspn(name, " "));
+        else
+            (void)snprintf(bars[count - 1].name, sizeof(bars[0].name), "step %.90s", name);
         (void)snprintf(bars[count - 1].label, sizeof(bars[0].label), "%.20s",
                        tm_format_count(name, tm_int(tm_get(step, "number"))));
         (void)snprintf(bars[count - 1].note, sizeof(bars[0].note), "%s%s",
@@ -145,14 +154,16 @@ void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary, size_
 
     (void)index;
 
-    (void)snprintf(chart->title, sizeof(chart->title), "Where the time of each step goes");
+    (void)snprintf(chart->title, sizeof(chart->title), "%s",
+                   is_session(summary) ? "Where the time goes" : "Where the time of each step goes");
     if (each > 1)
         (void)snprintf(chart->caption, sizeof(chart->caption),
                        "Each bar is the slowest of %zu steps in a row, of %s listed steps.", each,
                        tm_format_count(number, (int64_t)total));
     else
         (void)snprintf(chart->caption, sizeof(chart->caption),
-                       "One bar per step; its parts add up to its length.");
+                       is_session(summary) ? "No steps are marked: the whole session, whose parts add up to its length." :
+                                             "One bar per step; its parts add up to its length.");
     if (tm_length(tm_get(summary, "devices")) > 1)
         tm_chart_add_caption(chart, " Of several devices the slowest one is shown.");
     add_left_out(chart, steps, total);

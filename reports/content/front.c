@@ -63,30 +63,53 @@ static void append_kind(char *text, const struct tm_value *model)
     append(text, "%.60s%s%.60s", vendor, *vendor ? " " : "", kind);
 }
 
+/* "2 × NVIDIA H100 (of 4)" */
+static void append_model(char *text, const struct tm_value *model)
+{
+    const struct tm_value *used = tm_get(model, "used"), *all = tm_get(model, "count"), *name = tm_get(model, "model");
+    char count[TM_FORMAT_BYTES];
+
+    append(text, "%s%s × ", *text ? ", " : "", tm_format_count(count, tm_int(tm_has(used) ? used : all)));
+    if (tm_has(name))
+        append(text, "%.80s", tm_text(name));
+    else
+        append_kind(text, model);
+    if (tm_has(used) && tm_has(all) && tm_int(used) != tm_int(all))
+        append(text, " (of %s)", tm_format_count(count, tm_int(all)));
+}
+
+/* None of that model did anything. */
+static bool is_unused(const struct tm_value *model)
+{
+    return tm_has(tm_get(model, "used")) && tm_int(tm_get(model, "used")) == 0;
+}
+
 static void add_devices(struct tm_front *front, const struct tm_value *summary)
 {
     const struct tm_value *models = tm_path(summary, "environment.devices");
-    const size_t n = tm_length(models);
+    const size_t n = tm_length(models), devices = tm_length(tm_get(summary, "devices"));
     char *text = add_fact(front, "Devices used"), count[TM_FORMAT_BYTES];
+    size_t listed = 0, more = 0;
+    int64_t unused = 0;
 
-    for (size_t i = 0; i < n && i < LISTED_HOSTS; i++) {
-        const struct tm_value *model = tm_at(models, i), *name = tm_get(model, "model");
-        const struct tm_value *used = tm_get(model, "used"), *all = tm_get(model, "count");
+    for (size_t i = 0; i < n; i++) {
+        const struct tm_value *model = tm_at(models, i);
 
-        append(text, "%s%s × ", i ? ", " : "", tm_format_count(count, tm_int(tm_has(used) ? used : all)));
-        if (tm_has(name))
-            append(text, "%.80s", tm_text(name));
+        if (is_unused(model))
+            unused = tm_int(tm_get(model, "count")) < INT64_MAX - unused ? unused + tm_int(tm_get(model, "count")) : unused;
+        else if (listed++ < LISTED_HOSTS)
+            append_model(text, model);
         else
-            append_kind(text, model);
-        if (tm_has(used) && tm_has(all) && tm_int(used) != tm_int(all))
-            append(text, " (of %s)", tm_format_count(count, tm_int(all)));
+            more++;
     }
-    if (n > LISTED_HOSTS)
-        append(text, " and %zu more models", n - LISTED_HOSTS);
-    if (n == 0 && tm_length(tm_get(summary, "devices")) > 0)
-        append(text, "%zu", tm_length(tm_get(summary, "devices")));
-    else if (n == 0)
+    if (more > 0)
+        append(text, " and %zu more models", more);
+    if (n == 0 && devices > 0)
+        append(text, "%zu", devices);
+    else if (listed == 0)
         append(text, "none with activity");
+    if (unused > 0)
+        append(text, "; %s not used", tm_format_count(count, unused));
 }
 
 static void add_versions(struct tm_front *front, const struct tm_value *summary)
@@ -140,6 +163,10 @@ static void add_steps(struct tm_front *front, const struct tm_value *summary)
 
     if (!tm_has(tm_get(steps, "count"))) {
         append(text, "not recorded");
+        return;
+    }
+    if (strcmp(tm_text(tm_get(steps, "source")), "session") == 0) {
+        append(text, "none marked");
         return;
     }
     append(text, "%s", tm_format_count(number, tm_int(tm_get(steps, "chosen"))));

@@ -31,7 +31,7 @@ static void say_kernel_table(const struct tm_content *content, const struct tm_v
         { "Max", "max_ps", TM_CELL_TIME },
         { "Occupancy", "occupancy_pct", TM_CELL_PCT },
         { "Category", "category", TM_CELL_WORD | TM_WIDE },
-        { "Class", "class", TM_CELL_WORD | TM_WIDE },
+        { "Class", "class", TM_CELL_TERM | TM_WIDE },
         { "Op", "op", TM_CELL_NAME | TM_WIDE },
         { "HLO op", "hlo_op", TM_CELL_NAME | TM_WIDE },
         { "Precision", "precision", TM_CELL_WORD | TM_WIDE },

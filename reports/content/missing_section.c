@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "reports/content/say.h"
+#include "reports/format/mark_signs.h"
 
-enum { REASONS_MOST = 32, TITLES_BYTES = 384 };
+enum { REASONS_MOST = 32, TITLES_BYTES = 384, TITLE_BYTES = 96 };
 
 struct reasons {
     struct tm_cell cell[REASONS_MOST][2];
@@ -48,10 +49,16 @@ static void say_missing(const struct tm_content *content)
     struct reasons reasons = { .count = 0 };
 
     for (size_t i = 0; i < tm_section_count; i++) {
-        const char *why = tm_section_why_not(tm_sections[i], content->summary);
+        const struct tm_section *section = tm_sections[i];
+        const char *why = tm_section_why_not(section, content->summary);
+        char sign[TM_SIGN_BYTES] = "", title[TITLE_BYTES];
 
-        if (*why)
-            add_section(&reasons, tm_sections[i]->title, why);
+        if (!*why)
+            continue;
+        if (tm_has(tm_get(content->summary, section->key))) /* nothing was found, in what could be read */
+            (void)tm_sign_of_section(sign, content->summary, section->key);
+        (void)snprintf(title, sizeof(title), "%s%s", section->title, sign);
+        add_section(&reasons, title, why);
     }
     tm_say_table(content, &(struct tm_table){ .id = "missing",
                                               .caption = "Sections with nothing to show",

@@ -11,6 +11,7 @@
 #include "tests/support/sample_summary.h"
 #include "tests/support/schema_sample.h"
 #include "tests/support/test_run.h"
+#include "tests/support/summary_json.h"
 
 enum { IDS_MOST = 256, ID_BYTES = 64 };
 
@@ -285,6 +286,55 @@ static void nulls_at_any_depth_are_no_harm(void **state)
     }
 }
 
+static const struct tm_section *section_of(const char *id)
+{
+    for (size_t i = 0; i < tm_section_count; i++)
+        if (strcmp(tm_sections[i]->id, id) == 0)
+            return tm_sections[i];
+    fail_msg("no section '%s'", id);
+    return NULL;
+}
+
+static void a_section_with_nothing_to_tell_is_named_with_its_reason(void **state)
+{
+    static const struct {
+        const char *json, *id;
+        const char *why; /* a part; "" = it is due */
+    } rows[] = {
+        { "{'collectives':{'rows':[]}}", "collectives", "no collective ran" },
+        { "{'collectives':{'rows':[{'kind':'all-reduce'}]}}", "collectives", "" },
+        { "{'collectives':null,'why':{'collectives':'no trace'}}", "collectives", "no trace" },
+        { "{'compile':{'count':0}}", "compile", "nothing was compiled" },
+        { "{'compile':{'count':2}}", "compile", "" },
+        { "{'balance':{'imbalance_pct':null,'why':{'imbalance_pct':'one device'}}}", "balance", "one device" },
+        { "{'balance':{'imbalance_pct':0}}", "balance", "" },
+        { "{'fallback':{'callbacks':{'count':0},'cpu_ops':null}}", "fallback", "as far as the profile tells" },
+        { "{'fallback':{'callbacks':{'count':1},'cpu_ops':null}}", "fallback", "" },
+        { "{'transfers':{'by_direction':[]}}", "transfers", "no copy" },
+        { "{'transfers':{'by_direction':[],'tpu_host':[{'count':1}]}}", "transfers", "" },
+        { "{'gaps':{'count':0}}", "gaps", "no gap" },
+        { "{'devices':[]}", "devices", "no activity" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct tm_section *section = section_of(rows[i].id);
+        struct tm_run run;
+        struct tm_doc *doc;
+
+        test_run_init(&run);
+        doc = tm_doc_new(&run);
+        assert_non_null(doc);
+        test_summary_load(tm_doc_root(doc), rows[i].json);
+        assert_int_equal(tm_section_is_due(section, tm_doc_root(doc)), !*rows[i].why);
+        if (!strstr(tm_section_why_not(section, tm_doc_root(doc)), rows[i].why) ||
+            (!*rows[i].why && *tm_section_why_not(section, tm_doc_root(doc))))
+            fail_msg("%s: '%s'", rows[i].json, tm_section_why_not(section, tm_doc_root(doc)));
+        tm_doc_free(doc);
+        assert_ledger_is_even(&run);
+    }
+}
+
 static void an_empty_summary_is_no_harm(void **state)
 {
     struct book book;
@@ -375,6 +425,7 @@ int main(void)
         cmocka_unit_test(samples_are_said_in_all_media),
         cmocka_unit_test(columns_are_members_of_a_summary),
         cmocka_unit_test(nulls_at_any_depth_are_no_harm),
+        cmocka_unit_test(a_section_with_nothing_to_tell_is_named_with_its_reason),
         cmocka_unit_test(an_empty_summary_is_no_harm),
         cmocka_unit_test(of_a_tree_the_rows_with_most_are_shown),
     };

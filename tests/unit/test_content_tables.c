@@ -176,6 +176,33 @@ static void a_column_without_values_tells_the_commonest_reason(void **state)
     assert_note(&layout, "Rate", "no bytes", false, false);
 }
 
+static void columns_of_what_a_run_does_not_have_are_left_out(void **state)
+{
+    static const struct tm_column five[] = {
+        { "Name", "n", TM_CELL_NAME },
+        { "Zero", "zero", TM_CELL_COUNT | TM_RARE },
+        { "Some", "some", TM_CELL_COUNT | TM_RARE },
+        { "Shown", "zero", TM_CELL_COUNT },
+        { "No", "no", TM_CELL_WORD | TM_RARE },
+    };
+    struct tm_value *rows = tm_add_array(tm_doc_root(doc), "rare_rows");
+    struct tm_table table = { .id = "t", .caption = "C", TM_COLUMNS(five), .rows = rows };
+    struct tm_layout layout;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct tm_value *row = tm_add_object(rows, NULL);
+
+        tm_add_string(row, "n", "x");
+        tm_add_int(row, "zero", 0);
+        tm_add_int(row, "some", i);
+        tm_add_bool(row, "no", false);
+    }
+    lay_out(&layout, &table, &screen);
+    ASSERT_COLUMNS(&layout, 0, 2, 3);
+    assert_int_equal(layout.notes, 0);
+}
+
 static void rows_without_values_keep_one_column(void **state)
 {
     static const struct tm_column none[] = { { "A", "x", TM_CELL_WORD }, { "B", "y", TM_CELL_COUNT } };
@@ -476,6 +503,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(hosts_are_shown_where_there_are_several, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_row_keeps_what_it_has, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_column_without_values_tells_the_commonest_reason, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(columns_of_what_a_run_does_not_have_are_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rows_without_values_keep_one_column, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_screen_has_all_rows_and_paper_some, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_row_sums_up_what_is_not_listed, set_up, tear_down),

@@ -1079,6 +1079,10 @@ static void the_verdict_names_the_largest_loss(void **state)
           "The 2 devices are busy 70.0 % of the time, and no single avoidable loss reaches 3.0 % "
           "of the window.",
           "info" },
+        { "{'occupancy': {'mean_pct': 12, 'known_ps': 1, 'unknown_ps': 0}}",
+          "The 2 devices are busy 95.0 % of the time, and no single avoidable loss reaches 3.0 % "
+          "of the window. But key figures are bad: Occupancy.",
+          "info" },
         { "{'compile': {'total_ps': 11000000000000}}",
           "The 2 devices are busy 95.0 % of the time, and no single avoidable loss reaches 3.0 % "
           "of the window. Look at: Compiling takes 11.0 s of this session.",

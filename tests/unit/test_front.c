@@ -119,6 +119,49 @@ static void many_hosts_are_counted_and_some_named(void **state)
     end(&s);
 }
 
+static void devices_that_did_nothing_are_counted_apart(void **state)
+{
+    struct tm_front front;
+    struct summary s;
+
+    (void)state;
+    load(&s, "{'input':{'run':'r','hosts':['n0']},'environment':{'devices':[{'vendor':'AMD','kind':'gpu','model':null,"
+             "'used':1,'count':1},{'vendor':'AMD','kind':'gpu','model':null,'used':0,'count':7}]},'steps':{'count':1,"
+             "'chosen':1,'source':'session','median_ps':5}}");
+    tm_front_make(&front, s.root);
+    assert_string_equal(fact_of(&front, "Devices used"), "1 \xc3\x97 AMD GPU; 7 not used");
+    assert_string_equal(fact_of(&front, "Steps"), "none marked");
+    end(&s);
+}
+
+static void what_has_time_at_stake_is_done_first(void **state)
+{
+    static const struct {
+        const char *json;
+        size_t most, count, first, last;
+    } rows[] = {
+        { "{'findings':[{'at_stake_ps':9},{'at_stake_ps':null},{'at_stake_ps':0},{'at_stake_ps':3}]}", 3, 2, 0, 3 },
+        { "{'findings':[{'at_stake_ps':9},{'at_stake_ps':8},{'at_stake_ps':7}]}", 2, 2, 0, 1 },
+        { "{'findings':[{'at_stake_ps':null},{},{'at_stake_ps':0}]}", 2, 2, 0, 1 }, /* facts alone */
+        { "{'findings':[]}", 3, 0, 0, 0 },
+        { "{}", 3, 0, 0, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        size_t pick[3] = { 0 };
+        struct summary s;
+
+        load(&s, rows[i].json);
+        assert_int_equal(tm_front_findings(s.root, rows[i].most, pick), rows[i].count);
+        if (rows[i].count > 0) {
+            assert_int_equal(pick[0], rows[i].first);
+            assert_int_equal(pick[rows[i].count - 1], rows[i].last);
+        }
+        end(&s);
+    }
+}
+
 static void what_was_not_recorded_is_said_so(void **state)
 {
     struct tm_front front;
@@ -269,6 +312,8 @@ int main(void)
         cmocka_unit_test(the_title_is_the_run_or_what_the_user_gave),
         cmocka_unit_test(a_run_of_one_host_is_told_in_facts),
         cmocka_unit_test(many_hosts_are_counted_and_some_named),
+        cmocka_unit_test(devices_that_did_nothing_are_counted_apart),
+        cmocka_unit_test(what_has_time_at_stake_is_done_first),
         cmocka_unit_test(what_was_not_recorded_is_said_so),
         cmocka_unit_test(damaged_input_is_said_at_the_top),
         cmocka_unit_test(names_of_any_length_and_bytes_fit),

@@ -57,7 +57,7 @@ static void the_top_is_open_and_sections_are_folded(void **state)
                   " 'kernels': {'count': 3, 'total_ps': 5000, 'rows': [{'name': 'k|1', 'count': 1, 'total_ps': 2000}],"
                   " 'rest': {'rows': 2, 'count': 2, 'total_ps': 3000}}}");
     assert_says(&f, "# Night run\n\nvm\n\n> With the new loader.\n\n**bad**: It waits.\n");
-    assert_says(&f, "| High | 75.0 % | **warning** | \\> 80 % |  |\n| Low | not known |  |  | nobody looked |\n");
+    assert_says(&f, "| High | 75.0 % | **warning** | \\> 80 % |  |\n| Low | not recorded |  |  | nobody looked |\n");
     assert_says(&f, "## Findings\n");
     assert_says(&f, "### 1. The device waits\n\n**bad**: 2.00 s of device time at stake, 20.0 % of the window\n\nWhy.\n\nWhat to do:\n\n"
                     "- Do `f(x, y)`.\n\nWhat shows it:\n\n- Seen in `a_b`.\n");
