@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/format/format.h"
 
 enum { FRAMES_MOST = 128, NAME_BYTES = 1024, PS_PER_NS = 1000 };
@@ -16,13 +17,6 @@ struct collapsed {
     const struct tm_value *frame[FRAMES_MOST]; /* the last row of each depth */
     int64_t told_ps, told_ns;                  /* of the lines so far */
 };
-
-static int64_t sum(int64_t a, int64_t b)
-{
-    int64_t c;
-
-    return __builtin_add_overflow(a, b, &c) ? INT64_MAX : c;
-}
 
 static void put_frame(FILE *to, const char *name)
 {
@@ -39,7 +33,7 @@ static int64_t take_ns(struct collapsed *c, int64_t ps)
 {
     const int64_t before_ns = c->told_ns;
 
-    c->told_ps = sum(c->told_ps, ps > 0 ? ps : 0);
+    c->told_ps = tm_sum_times(c->told_ps, ps > 0 ? ps : 0);
     c->told_ns = c->told_ps / PS_PER_NS + (c->told_ps % PS_PER_NS >= PS_PER_NS / 2);
     return c->told_ns - before_ns;
 }

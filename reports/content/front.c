@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/content/cell.h"
 #include "reports/format/shown_names.h"
 
@@ -95,14 +96,12 @@ static void add_devices(struct tm_front *front, const struct tm_value *summary)
     for (size_t i = 0; i < n; i++) {
         const struct tm_value *model = tm_at(models, i);
 
-        if (is_unused(model)) {
-            if (__builtin_add_overflow(unused, tm_int(tm_get(model, "count")), &unused))
-                unused = INT64_MAX;
-        } else if (listed++ < LISTED_HOSTS) {
+        if (is_unused(model))
+            unused = tm_sum_times(unused, tm_int(tm_get(model, "count")));
+        else if (listed++ < LISTED_HOSTS)
             append_model(text, model);
-        } else {
+        else
             more++;
-        }
     }
     if (more > 0)
         append(text, " and %zu more models", more);

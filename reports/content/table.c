@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
+
 enum { SAME_LEAST = 2, DEPTH_MOST = 12 };
 
 /* --- cells --- */
@@ -181,11 +183,9 @@ static void choose_columns(struct tm_layout *layout, bool is_paper)
 int64_t tm_table_left_out(const struct tm_table *table, size_t listed)
 {
     const bool is_part = table->pick && !table->cells && !table->is_only_picked; /* of the rows of the summary */
-    int64_t left_out = (int64_t)((is_part ? tm_length(table->rows) : tm_table_rows(table)) - listed);
+    const size_t all = is_part ? tm_length(table->rows) : tm_table_rows(table);
 
-    if (__builtin_add_overflow(left_out, tm_int(tm_get(table->rest, "rows")), &left_out))
-        left_out = INT64_MAX;
-    return left_out;
+    return tm_sum_times((int64_t)(all - listed), tm_int(tm_get(table->rest, "rows")));
 }
 
 void tm_table_lay_out(struct tm_layout *layout, const struct tm_table *table, const struct tm_value *summary,
@@ -221,13 +221,6 @@ static bool is_left_out(const struct tm_layout *layout, size_t place)
     return !is_among(table->pick, layout->rows, place);
 }
 
-/* Sums of a whole summary fit; those of a damaged one stay at the limit. */
-static void add_up(int64_t *sum, int64_t part)
-{
-    if (__builtin_add_overflow(*sum, part, sum))
-        *sum = part < 0 ? INT64_MIN : INT64_MAX;
-}
-
 bool tm_layout_has_sums(const struct tm_layout *layout)
 {
     bool any = false;
@@ -249,7 +242,7 @@ struct tm_cell tm_layout_rest(const struct tm_layout *layout, size_t column)
         return tm_cell_of_text(tm_column_kind(c), "");
     for (size_t i = 0; i < tm_length(table->rows); i++)
         if (is_left_out(layout, i))
-            add_up(&sum, tm_int(tm_path(element(table->rows, i), c->key)));
+            sum = tm_sum_times(sum, tm_int(tm_path(element(table->rows, i), c->key)));
     return tm_cell_of_int(tm_column_kind(c), sum);
 }
 

@@ -39,15 +39,6 @@ double tm_share_pct(int64_t part_ps, int64_t whole_ps)
     return part_ps >= whole_ps ? 100 : 100.0 * (double)part_ps / (double)whole_ps;
 }
 
-int64_t tm_add_times(int64_t a_ps, int64_t b_ps)
-{
-    int64_t sum_ps;
-
-    if (__builtin_add_overflow(a_ps, b_ps, &sum_ps))
-        return b_ps > 0 ? INT64_MAX : INT64_MIN;
-    return sum_ps;
-}
-
 int64_t tm_whole(double value)
 {
     if (!(value > -9e18))

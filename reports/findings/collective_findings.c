@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
 
 enum { SMALL_PER_STEP = 10, SLOW_FROM_BYTES = 1 << 20, PLACES = 3 };
@@ -178,9 +179,9 @@ static void add_small(struct small *s, const struct tm_value *row, double below_
 
     if (!tm_has(bytes) || tm_double(bytes) >= below_bytes)
         return;
-    s->count = tm_add_times(s->count, tm_int(tm_get(row, "count")));
-    s->exposed_ps = tm_add_times(s->exposed_ps, tm_int(tm_get(row, "exposed_ps")));
-    s->total_ps = tm_add_times(s->total_ps, tm_int(tm_get(row, "total_ps")));
+    s->count = tm_sum_times(s->count, tm_int(tm_get(row, "count")));
+    s->exposed_ps = tm_sum_times(s->exposed_ps, tm_int(tm_get(row, "exposed_ps")));
+    s->total_ps = tm_sum_times(s->total_ps, tm_int(tm_get(row, "total_ps")));
     if (!s->most || tm_int(tm_get(row, "count")) > tm_int(tm_get(s->most, "count")))
         s->most = row;
 }
@@ -245,7 +246,7 @@ static void find_slow(struct tm_findings *all)
             tm_double(tm_get(row, "message_bytes")) < SLOW_FROM_BYTES)
             continue;
         lost_ps = tm_whole((double)tm_int(tm_get(row, "exposed_ps")) * (1 - rate / limit));
-        stake_ps = tm_add_times(stake_ps, lost_ps);
+        stake_ps = tm_sum_times(stake_ps, lost_ps);
         if (!worst || lost_ps > worst_ps) {
             worst = row;
             worst_ps = lost_ps;
@@ -300,7 +301,7 @@ static const struct tm_value *find_members(const struct tm_value *skew, const ch
         if (!tm_int(tm_get(m, "count")))
             continue;
         o->count++;
-        o->late_ps = tm_add_times(o->late_ps, late_ps);
+        o->late_ps = tm_sum_times(o->late_ps, late_ps);
         o->late_max_ps = late_ps > o->late_max_ps ? late_ps : o->late_max_ps;
         o->collective_least_ps = own_ps < o->collective_least_ps ? own_ps : o->collective_least_ps;
         o->collective_most_ps = own_ps > o->collective_most_ps ? own_ps : o->collective_most_ps;
@@ -320,7 +321,7 @@ static int64_t stake_of(const struct tm_findings *all, const struct tm_value *la
         const struct tm_value *d = tm_at(devices, i);
 
         if (strcmp(tm_text(tm_get(d, "id")), tm_text(tm_get(late, "device"))) != 0)
-            exposed_ps = tm_add_times(exposed_ps, tm_int(tm_get(d, "exposed_collective_ps")));
+            exposed_ps = tm_sum_times(exposed_ps, tm_int(tm_get(d, "exposed_collective_ps")));
     }
     exposed_ps = caused_ps < exposed_ps ? caused_ps : exposed_ps;
     if (strcmp(tm_text(tm_path(summary, "balance.slowest")), tm_text(tm_get(late, "device"))) == 0)

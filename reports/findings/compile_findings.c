@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/findings/compile_shapes.h"
 #include "reports/findings/idle.h"
 
@@ -108,7 +109,7 @@ static int64_t tracing_ps(const struct tm_findings *all)
 
     for (size_t i = 0; i < tm_length(longest); i++)
         if (strcmp(tm_text(tm_get(tm_at(longest, i), "cause")), "compile") == 0)
-            sum_ps = tm_add_times(sum_ps, tm_int(tm_path(tm_at(longest, i), "parts.host")));
+            sum_ps = tm_sum_times(sum_ps, tm_int(tm_path(tm_at(longest, i), "parts.host")));
     return sum_ps;
 }
 
@@ -126,8 +127,8 @@ static void find_inside_steps(struct tm_findings *all)
         return;
     idle_ps = tm_wait_explain(all, &wait, 1, all->window_ps);
     traced_ps = tm_wait_explain(all, &host, 1, tracing_ps(all));
-    f = tm_is_worth_mention(all, tm_add_times(idle_ps, traced_ps))
-            ? tm_finding_of_time(all, "compile_in_steps", tm_add_times(idle_ps, traced_ps))
+    f = tm_is_worth_mention(all, tm_sum_times(idle_ps, traced_ps))
+            ? tm_finding_of_time(all, "compile_in_steps", tm_sum_times(idle_ps, traced_ps))
             : tm_finding_of_fact(all, "compile_in_steps", TM_WARNING);
     tm_finding_title(f, count == 1 ? "A program is compiled inside the steps"
                                    : "Programs are compiled inside the steps");

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/findings/idle.h"
 
 enum { SHORT_KERNELS_LEAST = 100, /* fewer kernels than that cannot be called many */
@@ -30,7 +31,7 @@ static int64_t short_stake(const struct tm_findings *all)
 {
     const int64_t pause_ps = time_at(all, "gaps.pauses.total_ps"), busy_ps = time_at(all, "total.busy_ps");
     const double ordinary_ps =
-        (double)tm_add_times(busy_ps, pause_ps) * tm_limit_of(all, TM_LIMIT_PAUSE_SHARE) / 100;
+        (double)tm_sum_times(busy_ps, pause_ps) * tm_limit_of(all, TM_LIMIT_PAUSE_SHARE) / 100;
     const int64_t beyond_ps = pause_ps - tm_whole(ordinary_ps), left_ps = tm_wait_left(all, TM_WAIT_DEVICE);
 
     return beyond_ps < left_ps ? beyond_ps : left_ps;
@@ -39,7 +40,7 @@ static int64_t short_stake(const struct tm_findings *all)
 static void say_ordinary(struct tm_findings *all, struct tm_finding *f)
 {
     const int64_t pause_ps = time_at(all, "gaps.pauses.total_ps"), count = time_at(all, "gaps.pauses.count");
-    const int64_t work_ps = tm_add_times(pause_ps, time_at(all, "total.busy_ps"));
+    const int64_t work_ps = tm_sum_times(pause_ps, time_at(all, "total.busy_ps"));
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES], e[TM_FORMAT_BYTES];
 
     tm_finding_say(f, "%s pauses of %s on average take %s, %s of work and pauses; up to %s are ordinary.",
@@ -296,7 +297,7 @@ static void find_repeated(struct tm_findings *all)
     struct tm_finding *f;
 
     for (size_t i = 0; i < tm_length(rows); i++)
-        stake_ps = tm_add_times(stake_ps, repeated_stake(all, tm_at(rows, i)));
+        stake_ps = tm_sum_times(stake_ps, repeated_stake(all, tm_at(rows, i)));
     if (is_busy(all) || !tm_is_worth_mention(all, stake_ps))
         return;
     f = tm_finding_of_share(all, "op_repeated", TM_INFO, stake_ps); /* which of it can go is not known */

@@ -4,6 +4,7 @@
  * trips of data are told here only where no finding on transfers tells them. */
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/findings/idle.h"
 #include "reports/findings/waiting_names.h"
 
@@ -300,7 +301,7 @@ static struct workers count_workers(const struct tm_value *threads)
         if (tm_int(tm_get(row, "ops")) <= 0)
             continue;
         w.count++;
-        w.total_ps = tm_add_times(w.total_ps, op_ps);
+        w.total_ps = tm_sum_times(w.total_ps, op_ps);
         if (op_ps > w.most_ps) {
             w.most_ps = op_ps;
             w.busiest = row;

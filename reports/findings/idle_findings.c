@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
+
 enum { GAPS_SAID = 3 };
 
 struct advice {
@@ -354,7 +356,7 @@ static bool is_of_long_launches(const struct tm_findings *all)
         const int64_t part_ps = tm_int(tm_path(tm_at(longest, i), "parts.launch"));
 
         if ((double)part_ps >= least_ps)
-            long_ps = tm_add_times(long_ps, part_ps);
+            long_ps = tm_sum_times(long_ps, part_ps);
     }
     return long_ps > 0 && long_ps >= tm_int(tm_path(all->summary, "gaps.by_cause.launch.total_ps")) / 2;
 }
@@ -401,9 +403,9 @@ static const struct tm_value *worst_edges(const struct tm_value *devices, int64_
         const struct tm_value *device = tm_at(devices, i);
         const int64_t lead_ps = tm_int(tm_get(device, "lead_idle_ps"));
         const int64_t trail_ps = tm_int(tm_get(device, "trail_idle_ps"));
-        const int64_t edges_ps = tm_add_times(lead_ps, trail_ps);
+        const int64_t edges_ps = tm_sum_times(lead_ps, trail_ps);
 
-        *total_ps = tm_add_times(*total_ps, edges_ps);
+        *total_ps = tm_sum_times(*total_ps, edges_ps);
         if (edges_ps > worst_ps) {
             worst = device;
             worst_ps = edges_ps;

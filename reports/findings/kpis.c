@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/findings/ask.h"
 #include "reports/format/format.h"
 #include "reports/format/platforms.h"
@@ -215,7 +216,7 @@ static void measure_bandwidth(const struct tm_value *s, struct figure *f)
 static void measure_occupancy(const struct tm_value *s, struct figure *f)
 {
     const int64_t known_ps = tm_int(tm_path(s, "occupancy.known_ps"));
-    const int64_t all_ps = tm_add_times(known_ps, tm_int(tm_path(s, "occupancy.unknown_ps")));
+    const int64_t all_ps = tm_sum_times(known_ps, tm_int(tm_path(s, "occupancy.unknown_ps")));
     char pct[TM_FORMAT_BYTES];
 
     take(s, "occupancy.mean_pct", 1, f);

@@ -4,6 +4,7 @@
  * of low occupancy: they keep their data in registers and shared memory, and are fast with few warps. */
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
 
 enum { ROWS_NAMED = 4 };
@@ -89,7 +90,7 @@ static void find_low(struct tm_findings *all)
     if (!all->thresholds->kpi[TM_KPI_OCCUPANCY].has_bands || all->thresholds->kpi[TM_KPI_OCCUPANCY].good <= 0)
         return;
     for (size_t i = 0; i < tm_length(rows); i++)
-        stake_ps = tm_add_times(stake_ps, low_stake(all, tm_at(rows, i)));
+        stake_ps = tm_sum_times(stake_ps, low_stake(all, tm_at(rows, i)));
     if (!tm_is_worth_mention(all, stake_ps))
         return;
     f = tm_finding_of_time(all, "occupancy_low", stake_ps);
@@ -150,7 +151,7 @@ static void find_tail(struct tm_findings *all)
     struct tm_finding *f;
 
     for (size_t i = 0; i < tm_length(rows); i++)
-        stake_ps = tm_add_times(stake_ps, tail_stake(all, tm_at(rows, i)));
+        stake_ps = tm_sum_times(stake_ps, tail_stake(all, tm_at(rows, i)));
     if (!tm_is_worth_mention(all, stake_ps))
         return;
     f = tm_finding_of_time(all, "occupancy_tail", stake_ps);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
 
 enum {
@@ -417,7 +418,7 @@ static void find_far(struct tm_findings *all, const char *id, bool is_memory)
 
         if (!is_far(all, op) || is_same_op(all->dominant_op, op) || strcmp(tm_text(tm_get(op, "bound")), bound) != 0)
             continue;
-        stake_ps = tm_add_times(stake_ps, within_reach(all, op));
+        stake_ps = tm_sum_times(stake_ps, within_reach(all, op));
         if (count < LISTED_OPS)
             found[count] = op;
         count++;
@@ -460,7 +461,7 @@ static int64_t limited_by_memory(const struct tm_findings *all)
         const struct tm_value *op = tm_at(rows, i);
 
         if (strcmp(tm_text(tm_get(op, "bound")), "memory") == 0 && tm_double(tm_get(op, "roof_pct")) >= reach)
-            sum_ps = tm_add_times(sum_ps, self_of(op));
+            sum_ps = tm_sum_times(sum_ps, self_of(op));
     }
     return sum_ps;
 }

@@ -3,6 +3,7 @@
  * graphs, dropped or capped events, damaged input.  Each tells how to take a better one. */
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/findings/idle.h"
 
 static const char *const mark_steps[TM_FIXES_OFFERED] = {
@@ -20,7 +21,7 @@ static int64_t sum_classes(const struct tm_findings *all, const char *const *cla
     int64_t sum = 0;
 
     for (size_t i = 0; i < count; i++)
-        sum = tm_add_times(sum, tm_ask_class_count(all->summary, classes[i]));
+        sum = tm_sum_times(sum, tm_ask_class_count(all->summary, classes[i]));
     return sum;
 }
 
@@ -238,8 +239,8 @@ static void find_collapsed_graphs(struct tm_findings *all)
         if (strcmp(tm_text(tm_get(d, "reliability")), "graph") != 0)
             continue;
         marked++;
-        graphs = tm_add_times(graphs, tm_int(tm_path(d, "graphs.count")));
-        total_ps = tm_add_times(total_ps, tm_int(tm_path(d, "graphs.total_ps")));
+        graphs = tm_sum_times(graphs, tm_int(tm_path(d, "graphs.count")));
+        total_ps = tm_sum_times(total_ps, tm_int(tm_path(d, "graphs.total_ps")));
     }
     if (marked == 0)
         return;

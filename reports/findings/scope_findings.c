@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
 
 enum { LAYERS_LEAST = 4, LAYERS_MOST = 256, NAMED_LAYERS = 4 };
@@ -102,7 +103,7 @@ static int64_t lost_ps(const struct tm_findings *all, const struct layers *l, do
         if (excess_pct(l, i) <= limit_of(l, i, limit_pct) || excess_ps <= told_ps)
             continue;
         ++*slow;
-        lost = tm_add_times(lost, excess_ps - told_ps);
+        lost = tm_sum_times(lost, excess_ps - told_ps);
     }
     return lost;
 }

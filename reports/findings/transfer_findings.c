@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
 
 #define BYTES_PER_MIB 1048576.0
@@ -296,7 +297,7 @@ static void find_repeated(struct tm_findings *all, const char *direction, const 
 
     for (size_t i = 0; i < tm_length(rows); i++) {
         if (is_repeated(all, tm_at(rows, i), direction))
-            total_ps = tm_add_times(total_ps, tm_int(tm_get(tm_at(rows, i), "total_ps")));
+            total_ps = tm_sum_times(total_ps, tm_int(tm_get(tm_at(rows, i), "total_ps")));
     }
     if (!tm_is_worth_mention(all, total_ps < exposed_ps ? total_ps : exposed_ps))
         return;
@@ -323,7 +324,7 @@ static void find_pageable(struct tm_findings *all)
     const int64_t pageable_ps = tm_int(tm_get(pageable, "total_ps"));
     const double share = tm_double(tm_get(pageable, "share_pct"));
     const int64_t exposed_ps =
-        tm_clamp_to_window(all, tm_add_times(exposed_of(all, "h2d"), exposed_of(all, "d2h")));
+        tm_clamp_to_window(all, tm_sum_times(exposed_of(all, "h2d"), exposed_of(all, "d2h")));
     const int64_t stake_ps = pageable_ps < exposed_ps ? pageable_ps : exposed_ps;
     char count[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES];
     struct tm_finding *f;
@@ -355,7 +356,7 @@ static void find_ping_pong(struct tm_findings *all)
     const double per_step = (double)count / (double)(chosen > 0 ? chosen : 1);
     const int64_t h2d_ps = exposed_of(all, "h2d"), d2h_ps = exposed_of(all, "d2h");
     const int64_t half_ps = h2d_ps < d2h_ps ? h2d_ps : d2h_ps; /* each trip has both halves */
-    const int64_t stake_ps = tm_clamp_to_window(all, tm_add_times(half_ps, half_ps));
+    const int64_t stake_ps = tm_clamp_to_window(all, tm_sum_times(half_ps, half_ps));
     char text[TM_FORMAT_BYTES], each[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
@@ -372,7 +373,7 @@ static void find_ping_pong(struct tm_findings *all)
                    "device, %s times per step.",
                    tm_format_count(text, count), tm_format_number(each, per_step));
     tm_finding_say(f, "%s of copies to the host and to the device have nothing beside them.",
-                   tm_format_time(time, tm_add_times(h2d_ps, d2h_ps)));
+                   tm_format_time(time, tm_sum_times(h2d_ps, d2h_ps)));
     tm_finding_fix(
         f, "jax|Do the work in between with `jax.numpy`, inside the same jitted function.");
     tm_finding_fix(f, "jax|Where the host is needed, use `jax.pure_callback` on as little data as "

@@ -3,6 +3,7 @@
  * and not once more as idle time or as a collective. */
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
 
 static const char *const cause_of[TM_WAITS] = {
@@ -26,8 +27,8 @@ static int64_t edges_of(const struct tm_value *devices)
     for (size_t i = 0; i < tm_length(devices); i++) {
         const struct tm_value *d = tm_at(devices, i);
 
-        sum_ps = tm_add_times(sum_ps, tm_int(tm_get(d, "lead_idle_ps")));
-        sum_ps = tm_add_times(sum_ps, tm_int(tm_get(d, "trail_idle_ps")));
+        sum_ps = tm_sum_times(sum_ps, tm_int(tm_get(d, "lead_idle_ps")));
+        sum_ps = tm_sum_times(sum_ps, tm_int(tm_get(d, "trail_idle_ps")));
     }
     return sum_ps;
 }

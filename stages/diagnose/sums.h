@@ -4,23 +4,7 @@
 
 #include <stdint.h>
 
-/* Sums that stay at the largest number instead of passing it: a hostile input may hold any lengths
- * and sizes. Staying there does not depend on the order of the parts. */
-
-static inline uint64_t tm_sum_counts(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-/* Of times that are not negative. */
-static inline int64_t tm_sum_times(int64_t a, int64_t b)
-{
-    int64_t sum;
-
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
+#include "pipeline/bounded_sum.h"
 
 /* A set of devices, each a bit by its number modulo 64: how many ran something, as long as they are at most 64. */
 static inline uint64_t tm_device_bit(uint32_t number)
