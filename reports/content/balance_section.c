@@ -36,7 +36,8 @@ static void say_devices(const struct tm_content *content, const struct tm_value 
                                               .caption = "What each device does",
                                               TM_COLUMNS(columns),
                                               .rows = tm_get(balance, "busy"),
-                                              .paper_rows = 32 });
+                                              .paper_rows = 32,
+                                              .repeats_chart = true });
     tm_say_table(content, &(struct tm_table){ .id = "balance-same-work",
                                               .caption = "Time of each device for the same work",
                                               TM_COLUMNS(same),

@@ -2,9 +2,10 @@
 /* Roofline: how near the run comes to what its devices can compute and move. */
 #include <string.h>
 
+#include "reports/content/pick.h"
 #include "reports/content/say.h"
 
-enum { BOUNDS_MOST = 8, DEVICES_ON_PAPER = 16, FAR_ON_PAPER = 8 };
+enum { BOUNDS_MOST = 8, TYPES_MOST = 32, DEVICES_ON_PAPER = 16, FAR_ON_PAPER = 8 };
 
 static void say_facts(const struct tm_content *content, const struct tm_value *roofline)
 {
@@ -58,7 +59,7 @@ static void say_sources(const struct tm_content *content, const struct tm_value 
     }
 }
 
-static void say_peaks(const struct tm_content *content, const struct tm_value *devices)
+static void say_peaks(const struct tm_content *content, const struct tm_value *devices, bool has_costs)
 {
     static const struct tm_column columns[] = {
         { "Device", "device", TM_CELL_DEVICE },
@@ -74,7 +75,7 @@ static void say_peaks(const struct tm_content *content, const struct tm_value *d
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "roofline-devices",
-                                              .caption = "What the devices did of what they can do",
+                                              .caption = has_costs ? "What the devices did of what they can do" : "What the devices can do",
                                               TM_COLUMNS(columns),
                                               .rows = devices,
                                               .paper_rows = DEVICES_ON_PAPER });
@@ -133,10 +134,15 @@ static void say_types(const struct tm_content *content, const struct tm_value *r
         { "Events", "count", TM_CELL_COUNT },
     };
 
+    const struct tm_value *rows = tm_get(roofline, "precisions");
+    size_t pick[TYPES_MOST];
+
     tm_say_table(content, &(struct tm_table){ .id = "types",
                                               .caption = "Computing time by type of number",
                                               TM_COLUMNS(columns),
-                                              .rows = tm_get(roofline, "precisions") });
+                                              .rows = rows,
+                                              .pick = pick,
+                                              .picks = tm_pick_largest(rows, "total_ps", NULL, TYPES_MOST, pick) });
 }
 
 static void say_roofline(const struct tm_content *content)
@@ -150,7 +156,7 @@ static void say_roofline(const struct tm_content *content)
         say_far(content, roofline);
         say_bounds(content, roofline);
     }
-    say_peaks(content, tm_get(roofline, "devices"));
+    say_peaks(content, tm_get(roofline, "devices"), tm_has(tm_get(roofline, "source")));
     say_types(content, roofline);
 }
 
