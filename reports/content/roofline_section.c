@@ -2,8 +2,8 @@
 /* Roofline: how near the run comes to what its devices can compute and move. */
 #include <string.h>
 
-#include "reports/content/pick.h"
 #include "reports/content/say.h"
+#include "reports/format/pick.h"
 
 enum { BOUNDS_MOST = 8, TYPES_MOST = 32, DEVICES_ON_PAPER = 16, FAR_ON_PAPER = 8 };
 
