@@ -74,8 +74,10 @@ static void say_peaks(const struct tm_content *content, const struct tm_value *d
         { "Source of the computing peak", "peak_source", TM_CELL_PROSE | TM_WIDE },
     };
 
+    const char *caption = has_costs ? "What the devices did of what they can do" : "What the devices can do";
+
     tm_say_table(content, &(struct tm_table){ .id = "roofline-devices",
-                                              .caption = has_costs ? "What the devices did of what they can do" : "What the devices can do",
+                                              .caption = caption,
                                               TM_COLUMNS(columns),
                                               .rows = devices,
                                               .paper_rows = DEVICES_ON_PAPER });

@@ -75,8 +75,8 @@ struct tm_layout {
     int64_t rows_left_out; /* of the table and of the summary's rest */
 };
 
-/* Columns of which no row has a value are left out, and those with TM_RARE of which all are 0; those whose value is the same in all rows (programs, devices,
- * terms, sentences) become a note, as do the reasons for what is null. */
+/* Columns of which no row has a value are left out, and those with TM_RARE of which all are 0; those whose value is the
+ * same in all rows (programs, devices, terms, sentences) become a note, as do the reasons for what is null. */
 void tm_table_lay_out(struct tm_layout *layout, const struct tm_table *table, const struct tm_value *summary,
                       const struct tm_room *room);
 
