@@ -36,7 +36,7 @@ static bool join(char *to, size_t to_bytes, const char *folder, const char *name
 }
 
 /* Create the temporary file.  Returns a descriptor, or -1 with errno. */
-static int create_part(struct tm_atomic_file *file, const char *folder, const char *name)
+static int create_unguarded(struct tm_atomic_file *file, const char *folder, const char *name)
 {
     char part[512];
 
@@ -56,6 +56,22 @@ static int create_part(struct tm_atomic_file *file, const char *folder, const ch
     return -1;
 }
 
+/* The same, so that no signal leaves it behind. */
+static int create_part(struct tm_atomic_file *file, const char *folder, const char *name)
+{
+    sigset_t before;
+    int fd, problem;
+
+    tm_signals_hold(&before);
+    fd = create_unguarded(file, folder, name);
+    problem = errno;
+    if (fd >= 0)
+        tm_signals_guard(file->part);
+    tm_signals_let(&before);
+    errno = problem;
+    return fd;
+}
+
 tm_status tm_atomic_open(struct tm_atomic_file *file, struct tm_run *run, const char *folder,
                          const char *name)
 {
@@ -68,7 +84,6 @@ tm_status tm_atomic_open(struct tm_atomic_file *file, struct tm_run *run, const 
 
     if (fd < 0)
         return fail_path(run, "write", file->path, errno);
-    tm_signals_guard(file->part);
     file->stream = fdopen(fd, "w");
     if (file->stream)
         return TM_OK;

@@ -41,7 +41,7 @@ static bool is_name(const char *name)
 
 /* --- making it --- */
 
-static tm_status make(struct tm_atomic_folder *to, const char *folder, const char *name)
+static tm_status make_unguarded(struct tm_atomic_folder *to, const char *folder, const char *name)
 {
     int problem = EEXIST;
 
@@ -60,8 +60,21 @@ static tm_status make(struct tm_atomic_folder *to, const char *folder, const cha
     to->made.fd = open(to->part, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (to->made.fd < 0)
         return fail(to->run, to->path, errno);
-    tm_signals_guard_folder(&to->made);
     return TM_OK;
+}
+
+/* So that no signal leaves it behind. */
+static tm_status make(struct tm_atomic_folder *to, const char *folder, const char *name)
+{
+    sigset_t before;
+    tm_status st;
+
+    tm_signals_hold(&before);
+    st = make_unguarded(to, folder, name);
+    if (st == TM_OK)
+        tm_signals_guard_folder(&to->made);
+    tm_signals_let(&before);
+    return st;
 }
 
 struct tm_atomic_folder *tm_atomic_folder_open(struct tm_run *run, const char *folder, const char *name,
@@ -99,16 +112,16 @@ FILE *tm_atomic_folder_add(struct tm_atomic_folder *to, const char *name)
                       is_name(name) ? "it has too many files" : "it is no name for a file there");
         return NULL;
     }
+    /* Before it is there: the folder is ours, and so is what has that name in it. */
+    memcpy(made->name[made->count], name, strlen(name) + 1);
+    made->count++;
     fd = openat(made->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     file = fd < 0 ? NULL : fdopen(fd, "w");
     if (!file) {
         (void)fail(to->run, to->path, errno);
         if (fd >= 0)
             (void)close(fd);
-        return NULL;
     }
-    memcpy(made->name[made->count], name, strlen(name) + 1);
-    made->count++;
     return file;
 }
 
@@ -210,21 +223,34 @@ static int exchange(struct tm_atomic_folder *to)
     return problem;
 }
 
-tm_status tm_atomic_folder_commit(struct tm_atomic_folder *to)
+/* out: 0, or errno */
+static int give_name(struct tm_atomic_folder *to)
 {
     struct stat info;
     const bool has_older = lstat(to->path, &info) == 0;
-    int problem;
+    const int problem = has_older ? exchange(to) : rename(to->part, to->path) == 0 ? 0 : errno;
 
-    (void)fsync(to->made.fd); /* best effort: some file systems cannot sync folders */
-    tm_signals_release_folder(); /* first: a signal must not empty the folder that has its name */
-    problem = has_older ? exchange(to) : rename(to->part, to->path) == 0 ? 0 : errno;
     if (problem)
-        return fail(to->run, to->path, problem);
+        return problem;
     to->is_made = false;
     if (has_older)
         clear_older(to);
-    return TM_OK;
+    return 0;
+}
+
+tm_status tm_atomic_folder_commit(struct tm_atomic_folder *to)
+{
+    sigset_t before;
+    int problem;
+
+    (void)fsync(to->made.fd); /* best effort: some file systems cannot sync folders */
+    /* A signal must not empty the folder that has its name, nor leave the older one beside it. */
+    tm_signals_hold(&before);
+    problem = give_name(to);
+    if (problem == 0)
+        tm_signals_release_folder();
+    tm_signals_let(&before);
+    return problem ? fail(to->run, to->path, problem) : TM_OK;
 }
 
 void tm_atomic_folder_free(struct tm_atomic_folder *to)

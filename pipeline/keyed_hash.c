@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/keyed_hash.h"
 
-#include <string.h>
-
 enum { WORD_ROUNDS = 2, LAST_ROUNDS = 4, STRETCH_ROUNDS = 1 << 18 };
 
 struct sip {

@@ -503,8 +503,8 @@ tm_status tm_option_read(const struct tm_option *option, const char *text, const
     static tm_status (*const readers[])(const struct reading *) = {
         [TM_KIND_FLAG] = read_flag,   [TM_KIND_TEXT] = read_text, [TM_KIND_FORMATS] = read_formats,
         [TM_KIND_SIZE] = read_size,   [TM_KIND_TIME] = read_time, [TM_KIND_COUNT] = read_count,
-        [TM_KIND_STEPS] = read_steps, [TM_KIND_SKIP] = read_skip, [TM_KIND_WINDOW] = read_window, [TM_KIND_PAPER] = read_paper,
-        [TM_KIND_COLOR] = read_color, [TM_KIND_ARGS] = read_args, [TM_KIND_BY] = read_by,
+        [TM_KIND_STEPS] = read_steps, [TM_KIND_SKIP] = read_skip, [TM_KIND_WINDOW] = read_window,
+        [TM_KIND_PAPER] = read_paper, [TM_KIND_COLOR] = read_color, [TM_KIND_ARGS] = read_args, [TM_KIND_BY] = read_by,
         [TM_KIND_EVENTS] = read_events, [TM_KIND_BYTES] = read_bytes, [TM_KIND_FILTER] = read_filter,
     };
     const struct reading reading = {

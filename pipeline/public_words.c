@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One table, in the order of bytes, bisected.  In it are opcodes of HLO, words of JAX and PyTorch, libraries of kernels,
- * calls of the runtimes, models of devices, keys of arguments, modules of Python's library, and the words of which this
- * program makes sentences.  A word that a person or a firm could have chosen for something of its own does not belong
- * here, unless it is one of these too. */
+/* One table, in the order of bytes, bisected.  In it are opcodes of HLO, words of JAX and PyTorch, libraries of
+ * kernels, calls of the runtimes, models of devices, keys of arguments, modules of Python's library, and the words of
+ * which this program makes sentences.  A word that a person or a firm could have chosen for something of its own does
+ * not belong here, unless it is one of these too. */
 #include "pipeline/public_words.h"
 
 #include <string.h>

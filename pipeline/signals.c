@@ -42,9 +42,10 @@ static void end_by_signal(int number)
     _exit(128 + number); /* the first process of a container is not ended by a default action */
 }
 
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+
 void tm_signals_install(void)
 {
-    static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
     struct sigaction action = { .sa_handler = end_by_signal, .sa_flags = (int)SA_RESETHAND };
     struct sigaction before;
 
@@ -56,6 +57,21 @@ void tm_signals_install(void)
     }
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
+}
+
+void tm_signals_hold(sigset_t *before)
+{
+    sigset_t held;
+
+    (void)sigemptyset(&held);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        (void)sigaddset(&held, ends[i]);
+    (void)sigprocmask(SIG_BLOCK, &held, before);
+}
+
+void tm_signals_let(const sigset_t *before)
+{
+    (void)sigprocmask(SIG_SETMASK, before, NULL);
 }
 
 void tm_signals_guard(const char *path)

@@ -18,6 +18,11 @@ enum { TM_SIGNAL_PATHS = 16, TM_SIGNAL_PATH_BYTES = 4224 };
 void tm_signals_guard(const char *path);
 void tm_signals_release(const char *path); /* tolerates a path that is not guarded */
 
+/* Signals that end the process wait from here to there: what is made in between is guarded before they come.
+ * out: before  what to go back to; the two do not nest */
+void tm_signals_hold(sigset_t *before);
+void tm_signals_let(const sigset_t *before);
+
 /* A folder that must not survive a signal, with the files that were made in it.  One at a time. */
 enum { TM_FOLDER_FILES = 1024, TM_FOLDER_NAME_BYTES = 64 };
 

@@ -59,7 +59,7 @@ python_compiles() {
 }
 
 spelling() {
-    codespell --skip='tests/golden,tests/data,*.css,LICENSE' --ignore-words-list='reprot,lits,te,nd' \
+    codespell --skip='tests/golden,tests/data,*.css,LICENSE' --ignore-words-list='reprot,lits,te,nd,hsa,ecret' \
         Makefile README.md CONTRIBUTING.md CHANGES.md docs pipeline stages reports schemas scripts tests
 }
 

@@ -11,7 +11,6 @@
 #include "pipeline/atomic_file.h"
 #include "pipeline/atomic_folder.h"
 #include "pipeline/commands/convert.h"
-#include "pipeline/commands/out_place.h"
 #include "pipeline/commands/redaction.h"
 #include "reports/collapsed/collapsed.h"
 #include "reports/csv/csv.h"

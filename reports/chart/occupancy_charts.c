@@ -2,7 +2,6 @@
 /* Occupancy of kernels: a dot per kernel, right for long ones, large for those with much time. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "reports/chart/makers.h"
 #include "reports/chart/spots.h"

@@ -17,8 +17,8 @@ struct tm_place {
 /* in:     where  an element of a finding's "where" */
 void tm_place_make(struct tm_place *out, const struct tm_value *summary, const struct tm_value *where);
 
-/* The id of the section that tells more about what a finding says, by the finding's id: "gaps"; "coverage" of what is wrong
- * with the profile. */
+/* The id of the section that tells more about what a finding says, by the finding's id: "gaps"; "coverage" of what is
+ * wrong with the profile. */
 const char *tm_finding_section(const char *finding_id);
 /* That section; NULL = the report of this run has none. */
 const struct tm_section *tm_section_of_finding(const struct tm_value *summary, const struct tm_value *finding);

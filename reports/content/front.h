@@ -8,7 +8,8 @@
 #include "pipeline/doc.h"
 #include "reports/content/tone.h"
 
-/* The top of a report, in pieces: each medium has a layout of its own for its first screen or page.  Key figures: kpi.h. */
+/* The top of a report, in pieces: each medium has a layout of its own for its first screen or page.  Key figures are in
+ * kpi.h. */
 enum { TM_FRONT_FACTS_MOST = 10, TM_FRONT_BYTES = 512, TM_FRONT_TITLE_BYTES = 256 };
 
 /* Texts may hold any bytes that a trace can bring. */

@@ -289,4 +289,5 @@ static void say_provenance(const struct tm_content *content)
     say_command(content, changes > 0);
 }
 
-const struct tm_section tm_provenance_section = { "provenance", "How this report was made", NULL, say_provenance, NULL };
+const struct tm_section tm_provenance_section = { "provenance", "How this report was made", NULL, say_provenance,
+                                                  NULL };

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# embed.sh FOLDER PALETTE.C SCRIPT...: print a C file with the style sheet (FOLDER/{style,tools}.css and the colours of the
-# palette) and the script (its parts, in that order, as one function), each with its hash for the page's content
+# embed.sh FOLDER PALETTE.C SCRIPT...: print a C file with the style sheet (FOLDER/{style,tools}.css and the colours of
+# the palette) and the script (its parts, in that order, as one function), each with its hash for the page's content
 # security policy.
 # Needs only what every build machine has: sed, awk, od, sha256sum, base64.
 set -euo pipefail
@@ -15,7 +15,8 @@ trap 'rm -rf "$work"' EXIT
 
 # Rows like:  [TM_ROLE_X] = { "x", 0x0067a8, 0x4aa3dc, "label" },
 colours() {
-    sed -nE 's/^ *\[TM_ROLE_[A-Z0-9_]+\] = \{ "([a-z0-9-]+)", 0x([0-9a-f]{6}), 0x([0-9a-f]{6}), .*$/\1 \2 \3/p' "$palette"
+    sed -nE 's/^ *\[TM_ROLE_[A-Z0-9_]+\] = \{ "([a-z0-9-]+)", 0x([0-9a-f]{6}), 0x([0-9a-f]{6}), .*$/\1 \2 \3/p' \
+        "$palette"
 }
 
 variables() { # column

@@ -8,7 +8,7 @@
 #include "reports/html/html_page.h"
 #include "reports/html/html_words.h"
 
-enum { TITLE_CHARS = 96, LINE_BYTES = 2000 };
+enum { TITLE_CHARS = 96, PIECE_BYTES = 2000 };
 
 static void put_partial(struct tm_page *page, const struct tm_front *front)
 {
@@ -47,6 +47,20 @@ static void put_facts(struct tm_page *page, const struct tm_front *front)
     tm_htmlw_close_line(&page->w);
 }
 
+/* A line of any length, in pieces that end between two characters. */
+static void put_line(struct tm_page *page, const char *line, size_t length)
+{
+    while (length > 0) {
+        size_t n = length < PIECE_BYTES ? length : PIECE_BYTES;
+
+        while (n > 1 && n < length && ((unsigned char)line[n] & 0xc0) == 0x80)
+            n--;
+        tm_htmlw_printf(&page->w, "%.*s", (int)n, line);
+        line += n;
+        length -= n;
+    }
+}
+
 /* Line by line, as it was given. */
 static void put_note(struct tm_page *page, const struct tm_front *front)
 {
@@ -58,7 +72,7 @@ static void put_note(struct tm_page *page, const struct tm_front *front)
     while (*line) {
         const size_t length = strcspn(line, "\n");
 
-        tm_htmlw_printf(&page->w, "%.*s", (int)(length < LINE_BYTES ? length : LINE_BYTES), line);
+        put_line(page, line, length);
         line += length + (line[length] == '\n');
         if (*line) {
             tm_htmlw_open(&page->w, "br");

@@ -337,7 +337,7 @@ static void put_kpi(struct markdown *m, size_t index)
     tm_mdw_raw(&m->w, "| ");
     tm_mdw_prose(&m->w, kpi.title, true);
     tm_mdw_raw(&m->w, " | ");
-    tm_mdw_prose(&m->w, kpi.has_value ? kpi.value : "not known", true);
+    tm_mdw_prose(&m->w, kpi.has_value ? kpi.value : "not recorded", true);
     tm_mdw_raw(&m->w, " | ");
     if (strcmp(kpi.band, "unknown") != 0) {
         tm_mdw_raw(&m->w, "**");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the tables of a TrueType file that tell which characters it has and how wide they are.  libharu could be
  * asked as well, but it embeds every glyph whose width was asked for, and has a width for characters that it lacks.
- * Source: the OpenType specification, tables cmap (format 4), glyf, head, hhea, hmtx and loca; all numbers are big-endian. */
+ * Source: the OpenType specification, tables cmap (format 4), glyf, head, hhea, hmtx and loca; all numbers are
+ * big-endian. */
 #include "reports/pdf/pdf_font.h"
 
 #include <string.h>

@@ -214,7 +214,7 @@ static void add_kpi(struct text *t, size_t index)
     if (!tm_sheet_row(&t->sheet))
         return;
     tm_sheet_prose(&t->sheet, "%s%s", kpi.title, tm_sign_of_kpi(sign, t->summary, kpi.kpi));
-    (void)snprintf(tm_sheet_room(&t->sheet), TM_SHEET_CELL_BYTES, "%s", kpi.has_value ? kpi.value : "not known");
+    (void)snprintf(tm_sheet_room(&t->sheet), TM_SHEET_CELL_BYTES, "%s", kpi.has_value ? kpi.value : "not recorded");
     tm_sheet_text(&t->sheet, strcmp(kpi.band, "unknown") == 0 ? "" : kpi.band);
     (void)snprintf(tm_sheet_room(&t->sheet), TM_SHEET_CELL_BYTES, "%s", kpi.good);
     (void)snprintf(tm_sheet_room(&t->sheet), TM_SHEET_CELL_BYTES, "%s", kpi.bad);

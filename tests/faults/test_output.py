@@ -2,7 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Outputs and spill files that cannot be written: exit status 5, a message, and no file but the older ones."""
 
+import csv
+import hashlib
+import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -12,6 +16,30 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import BINARY, DEMO, Scratch, run, run_without_rights  # noqa: E402
+
+
+FORMATS = "html,pdf,text,json,markdown,csv,collapsed"
+FILES = ["csv", "report.html", "report.md", "report.pdf", "report.txt", "scopes.collapsed", "summary.json"]
+MAP_HEAD = b"tracemill names 1\nkey "
+
+
+def content(folder):
+    """Of all that lies there, hidden or not: what it is."""
+    return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() if p.is_file() else "a folder"
+            for p in sorted(folder.rglob("*"))} if folder.exists() else None
+
+
+def is_whole(tables):
+    """A folder of tables has what its index lists, and nothing else."""
+    with open(tables / "index.csv", newline="", encoding="utf-8") as file:
+        listed = {row["file"] for row in csv.DictReader(file)}
+    return listed | {"index.csv"} == {p.name for p in tables.iterdir()}
+
+
+def is_map(path):
+    """A map is there whole, for its owner only."""
+    text = path.read_bytes()
+    return text.startswith(MAP_HEAD) and text.endswith(b"\n") and stat.S_IMODE(os.stat(path).st_mode) == 0o600
 
 
 def unwritable(tap, folder):
@@ -35,6 +63,48 @@ def unwritable(tap, folder):
     left = {p.name for p in taken.iterdir()}
     tap.ok(result.status == 5 and left <= {"report.html", "report.txt", "report.pdf", "summary.json"},
            "a folder where report.html should be", result, sorted(left))
+
+
+def taken_names(tap, folder):
+    """Something else where a file of the report, its tables or its map should be."""
+    for name in ("report.md", "scopes.collapsed"):
+        out = folder / f"taken-{name}"
+        (out / name).mkdir(parents=True)
+        result = run("report", DEMO, "-o", out, "--format", FORMATS)
+        left = {p.name for p in out.iterdir()}
+        tap.ok(result.status == 5 and left <= set(FILES), f"a folder where {name} should be", result, sorted(left))
+    out = folder / "taken-csv"
+    out.mkdir()
+    (out / "csv").write_text("mine")
+    result = run("report", DEMO, "-o", out, "--format", FORMATS)
+    tap.ok(result.status == 5 and content(out) == {"csv": hashlib.sha256(b"mine").hexdigest()},
+           "a file where csv/ should be", result, content(out))
+    names = folder / "names"
+    names.mkdir()
+    result = run("report", DEMO, "-o", folder / "no-map", "--redact", "--redact-map", names)
+    tap.ok(result.status in (2, 5) and not list(names.iterdir()) and not content(folder / "no-map"),
+           "a folder where the map should be", result)
+    result = run("report", DEMO, "-o", folder / "no-map", "--redact", "--redact-map", folder / "nowhere" / "map")
+    tap.ok(result.status == 5 and not content(folder / "no-map"), "no folder for the map", result)
+    for inside in ("q/map", "q/csv/map", "q/../q/map"):
+        (folder / "q" / "csv").mkdir(parents=True, exist_ok=True)
+        result = run("report", DEMO, "-o", folder / "q", "--format", FORMATS, "--redact", "--redact-map",
+                     f"{folder}/{inside}")
+        tap.ok(result.status == 2 and content(folder / "q") == {"csv": "a folder"}, f"no map in {inside}", result)
+
+
+def older_tables(tap, folder):
+    """csv/ is replaced as a whole; what is in it and is not ours stays."""
+    out = folder / "older"
+    run("report", DEMO, "-o", out, "--format", "csv")
+    (out / "csv" / "mine.txt").write_text("mine")
+    (out / "csv" / "folder").mkdir()
+    (out / "csv" / "folder" / "kept").write_text("mine, too")
+    result = run("report", DEMO, "-o", out, "--format", "csv")
+    left = sorted(p.name for p in out.iterdir())
+    others = [out / "csv" / "mine.txt", out / "csv" / "folder" / "kept"]
+    tap.ok(result.status == 0 and left == ["csv"] and [p.read_text() for p in others] == ["mine", "mine, too"],
+           "what is not ours stays in csv/", result, left)
 
 
 def spill_folder(tap, folder):
@@ -78,6 +148,45 @@ def full_disk(tap, folder):
         tap.ok(good, f"a disk of {size}: all or nothing", done.stdout, done.stderr)
 
 
+SHOW = """find {names} 2>/dev/null | sort; find {names} -type f 2>/dev/null | sort | xargs -r cksum;
+          stat -c '%a %n' map 2>/dev/null"""
+
+
+def on_small_disk(prefix, place, size, before, *arguments):
+    """Report in a folder on a file system of `size` bytes that `before`, a folder, was copied to.
+    out: (status, standard error, whether what lies there changed, what lies there)"""
+    show = SHOW.format(names="out map .map* .out*")
+    script = f"cp -a '{before}/.' . && {{ {show}; }} >'{place}.before'; \"$@\" 2>'{place}.err'; echo $?; {{ {show}; }}"
+    command = prefix + ["sh", "-c", MOUNT.format(size=size), "sh", str(place), "sh", "-c",
+                        f"cd '{place}'; {script}", "sh", str(BINARY), "report", str(DEMO), "-o", "out", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    status, _, after = done.stdout.partition("\n")
+    earlier = Path(f"{place}.before").read_text(encoding="utf-8")
+    return status, Path(f"{place}.err").read_text(encoding="utf-8") + done.stderr, after != earlier, after
+
+
+def full_disk_with_older(tap, folder):
+    """The older report, its tables and its map are there as they were where the new ones find no room."""
+    place, before = folder / "smaller", folder / "before"
+    place.mkdir()
+    prefix = can_mount(place)
+    if not prefix:
+        tap.skip("a full disk with an older report", "no right to mount a small file system")
+        return
+    options = ["--format", FORMATS, "--redact", "--redact-map"]
+    result = run("report", DEMO, "-o", before / "out", "--rows", "50", *options, before / "map")
+    tap.ok(result.status == 0 and is_whole(before / "out" / "csv") and is_map(before / "map"), "the older report", result)
+    blocks = sum(-(-p.stat().st_size // 4096) + 1 for p in before.rglob("*"))
+    outcomes = set()
+    for more in (1, 4, 16, 64, 128, 192, 256, 320, 1024):
+        status, err, is_changed, left = on_small_disk(prefix, place, 4096 * (blocks + more), before, *options, "map")
+        refused = status == "5" and "no space left" in err.lower() and not is_changed
+        written = status == "0" and is_changed and ".part" not in left and "600 map" in left.splitlines()
+        outcomes.add(status)
+        tap.ok(refused or written, f"an older report and {4 * more} KiB: all or nothing", status, err, left)
+    tap.ok(outcomes == {"0", "5"}, "disks with and without room", outcomes)
+
+
 def standard_output(tap):
     with open("/dev/full", "wb") as full:
         for verb in (["inspect", DEMO], ["list", DEMO], ["help"], ["--version"]):
@@ -105,14 +214,48 @@ def killed(tap, folder):
             tap.ok(ended or status == 0, f"signal {int(number)} after {wait} s", f"status {status}, left {left}")
 
 
+def wait_for_writing(process, out, hidden):
+    """Until files are being written, `hidden` of them or more."""
+    while process.poll() is None:
+        if out.exists() and sum(p.name.startswith(".") for p in out.iterdir()) >= hidden:
+            return
+        time.sleep(0.001)
+
+
+def killed_while_writing(tap, folder):
+    """A signal between the first file and the last: no half table, no half map, nothing under another name."""
+    path = folder / "many.xplane.pb"
+    path.write_bytes(make_profile.gpu(seed=6, steps=30, devices=4, per_step=200).encode())
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for hidden in (1, 3, 5, 7):
+            name = f"signal {int(number)}, {hidden} files are being written"
+            out, names = folder / f"{number}-{hidden}", folder / f"{number}-{hidden}.names"
+            process = subprocess.Popen([BINARY, "report", path, "-o", out, "--format", FORMATS, "--redact", "--quiet"],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            wait_for_writing(process, out, hidden)
+            process.send_signal(number)
+            status = process.wait()
+            left = sorted(p.name for p in out.iterdir()) if out.exists() else []
+            beside = [p.name for p in folder.iterdir() if p.name.startswith(f".{names.name}")]
+            clean = not beside and set(left) <= set(FILES)
+            good = left == FILES if status == 0 else status in (-number, 128 + number)
+            tables = "csv" not in left or is_whole(out / "csv")
+            tap.ok(clean and good and tables and (is_map(names) if left or names.exists() else True), name,
+                   f"status {status}, left {left}, beside {beside}")
+
+
 def main():
     tap = Tap()
     with Scratch() as folder:
         unwritable(tap, folder)
+        taken_names(tap, folder)
+        older_tables(tap, folder)
         spill_folder(tap, folder)
         full_disk(tap, folder)
+        full_disk_with_older(tap, folder)
         standard_output(tap)
         killed(tap, folder)
+        killed_while_writing(tap, folder)
         (folder / "locked").chmod(0o755)
     tap.done()
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "pipeline/redact.h"
 #include "pipeline/utf8.h"
 #include "reports/collapsed/collapsed.h"
 #include "reports/csv/csv.h"
@@ -26,6 +27,16 @@ enum fuzz_medium {
     FUZZ_PDF_LETTER,
     FUZZ_MEDIA
 };
+
+/* With a key of its own: to make one takes long on purpose. */
+static inline struct tm_redactor *fuzz_redactor(struct tm_run *run)
+{
+    struct tm_redactor *const redactor = tm_redactor_new(run, TM_MIB);
+
+    if (redactor)
+        tm_redactor_set_key(redactor, (struct tm_secret_key){ 1, 2 });
+    return redactor;
+}
 
 #define FUZZ_QUICK_FOLDER "/dev/shm" /* in memory, where there is one: each file of tables is synced */
 

@@ -7,10 +7,9 @@
 #include <xxhash.h>
 
 #include "pipeline/commands/analysis.h"
-#include "pipeline/redact.h"
 #include "tests/fuzz/fuzz_media.h"
 
-enum { SAID_BYTES = 96, WORDS_BYTES = TM_MIB, TABLES_EVERY = 4, PDF_EVERY = 8 };
+enum { SAID_BYTES = 96, TABLES_EVERY = 4, PDF_EVERY = 8 };
 
 /* What is chosen for an input, by its bytes. */
 struct choice {
@@ -60,7 +59,7 @@ static void use_file(const char *path, size_t size)
     options.note = choice.note[0] ? choice.note : NULL;
     options.redact = choice.number / PDF_EVERY % 2 == 1;
     if (options.redact)
-        run.redactor = tm_redactor_new(&run, WORDS_BYTES);
+        run.redactor = fuzz_redactor(&run);
     report(&run, &options);
     tm_redactor_free(run.redactor);
     fuzz_abort_unless_given_back(&run);

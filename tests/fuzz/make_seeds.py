@@ -136,7 +136,7 @@ def zip_of(members, how):
 def summary_changes(media=8, platforms=4, changes=16):
     """Inputs of fuzz_summary: a medium, a kind of summary, how, then where and what is changed."""
     seeds = {}
-    for medium in range(media):
+    for medium in range(12, 12 + media):
         for how in range(4):
             seeds[f"whole-{medium}-{how}"] = bytes((medium, how % platforms, how, 0))
         for change in range(changes):

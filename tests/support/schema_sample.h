@@ -5,7 +5,8 @@
 #include "pipeline/doc.h"
 
 /* Summaries made from schemas/summary.schema.json: all members that a summary can have, each with a value that the
- * schema allows, two elements in each list.  The working directory is the root of the project, as it is for all tests. */
+ * schema allows, two elements in each list.  The working directory is the root of the project, as it is for all
+ * tests. */
 enum { TEST_NOTHING_IS_NULL = 1000 };
 
 /* in:     platform    of the run: "gpu", "tpu", "cpu", "none"

@@ -1,31 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/collapsed/collapsed.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
+#include "tests/support/written_report.h"
 
 static void assert_stacks(const char *json, const char *stacks)
 {
-    struct tm_run run;
-    struct tm_doc *doc;
-    char *text;
-    size_t length;
-    FILE *to = open_memstream(&text, &length);
+    struct written_report report;
 
-    test_run_init(&run);
-    doc = tm_doc_new(&run);
-    assert_non_null(doc);
-    assert_non_null(to);
-    test_summary_load(tm_doc_root(doc), json);
-    assert_int_equal(tm_collapsed_write(&run, doc, to), TM_OK);
-    (void)fclose(to);
-    assert_string_equal(text, stacks);
-    free(text);
-    tm_doc_free(doc);
-    assert_ledger_is_even(&run);
+    test_write_json(&report, tm_collapsed_write, json);
+    assert_string_equal(report.text, stacks);
+    test_written_report_free(&report);
 }
 
 static void a_scope_stands_below_what_is_around_it(void **state)
@@ -80,19 +65,8 @@ static void a_run_without_scopes_has_its_operations(void **state)
 
 static void a_full_disk_is_an_error(void **state)
 {
-    struct tm_run run;
-    struct tm_doc *doc;
-    FILE *full = fopen("/dev/full", "w");
-
     (void)state;
-    if (!full)
-        skip();
-    test_run_init(&run);
-    doc = tm_doc_new(&run);
-    test_summary_load(tm_doc_root(doc), "{'ops': {'rows': [{'self_ps': 7000}]}}");
-    assert_int_equal(tm_collapsed_write(&run, doc, full), TM_ERR_OUTPUT);
-    (void)fclose(full);
-    tm_doc_free(doc);
+    assert_full_disk_is_an_error(tm_collapsed_write, "cannot write the collapsed stacks");
 }
 
 int main(void)

@@ -5,62 +5,17 @@
 #include <string.h>
 
 #include "pipeline/utf8.h"
-#include "tests/support/sample_summary.h"
-#include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
+#include "tests/support/written_report.h"
 
-/* A summary, the run it belongs to, and its report. */
-struct fixture {
-    struct tm_run run;
-    struct tm_doc *doc;
-    char *text;
-    size_t length;
-};
-
-static void start(struct fixture *f)
+static void open_sample(struct written_report *r, enum tm_sample which)
 {
-    memset(f, 0, sizeof(*f));
-    test_run_init(&f->run);
-    tm_budget_init(&f->run.budget, (size_t)TM_MEMORY_DEFAULT_MIB * TM_MIB);
+    test_write_sample(r, tm_markdown_write, which);
 }
 
-static void write_report(struct fixture *f)
+static void open_json(struct written_report *r, const char *json)
 {
-    FILE *to = open_memstream(&f->text, &f->length);
-
-    assert_non_null(to);
-    assert_int_equal(tm_markdown_write(&f->run, f->doc, to), TM_OK);
-    (void)fclose(to);
-}
-
-static void open_sample(struct fixture *f, enum tm_sample which)
-{
-    start(f);
-    f->doc = tm_sample_summary(&f->run, which);
-    assert_non_null(f->doc);
-    write_report(f);
-}
-
-static void open_json(struct fixture *f, const char *json)
-{
-    start(f);
-    f->doc = tm_doc_new(&f->run);
-    assert_non_null(f->doc);
-    test_summary_load(tm_doc_root(f->doc), json);
-    write_report(f);
-}
-
-static void finish(struct fixture *f)
-{
-    tm_doc_free(f->doc);
-    free(f->text);
-    assert_ledger_is_even(&f->run);
-}
-
-static void assert_says(const struct fixture *f, const char *what)
-{
-    if (!strstr(f->text, what))
-        fail_msg("the report does not say '%s'", what);
+    test_write_json(r, tm_markdown_write, json);
 }
 
 static size_t count_of(const char *text, const char *what)
@@ -76,20 +31,20 @@ static void every_sample_is_short_valid_and_closed(void **state)
 {
     (void)state;
     for (int i = 0; i < TM_SAMPLES; i++) {
-        struct fixture f;
+        struct written_report f;
 
         open_sample(&f, i);
         assert_true(f.length < TM_MARKDOWN_BYTES_MOST);
         assert_true(tm_utf8_is_valid(f.text, f.length));
         assert_int_equal(count_of(f.text, "\n<details>\n<summary>"), count_of(f.text, "\n</details>\n"));
         assert_int_equal(f.text[f.length - 1], '\n');
-        finish(&f);
+        test_written_report_free(&f);
     }
 }
 
 static void the_top_is_open_and_sections_are_folded(void **state)
 {
-    struct fixture f;
+    struct written_report f;
 
     (void)state;
     open_json(&f, "{'report': {'title': 'Night run', 'note': 'With the new loader.'}, 'input': {'run': 'vm'},"
@@ -102,14 +57,14 @@ static void the_top_is_open_and_sections_are_folded(void **state)
                   " 'kernels': {'count': 3, 'total_ps': 5000, 'rows': [{'name': 'k|1', 'count': 1, 'total_ps': 2000}],"
                   " 'rest': {'rows': 2, 'count': 2, 'total_ps': 3000}}}");
     assert_says(&f, "# Night run\n\nvm\n\n> With the new loader.\n\n**bad**: It waits.\n");
-    assert_says(&f, "| High | 75.0 % | **warning** | \\> 80 % |  |\n| Low | not known |  |  | nobody looked |\n");
+    assert_says(&f, "| High | 75.0 % | **warning** | \\> 80 % |  |\n| Low | not recorded |  |  | nobody looked |\n");
     assert_says(&f, "## Findings\n");
     assert_says(&f, "### 1. The device waits\n\n**bad**: 2.00 s of device time at stake, 20.0 % of the window\n\nWhy.\n\nWhat to do:\n\n"
                     "- Do `f(x, y)`.\n\nWhat shows it:\n\n- Seen in `a_b`.\n");
     assert_says(&f, "<details>\n<summary>Kernels</summary>\n\n");
     assert_says(&f, "| Kernel | Total | Count |\n| --- | ---: | ---: |\n| `k\\|1` | 2.00 ns | 1 |\n"
                     "| 2 further rows | 3.00 ns | 2 |\n| **all kernels** | **5.00 ns** | **3** |\n");
-    finish(&f);
+    test_written_report_free(&f);
 }
 
 static void add_findings(struct tm_value *summary, int count, size_t words)
@@ -130,20 +85,19 @@ static void add_findings(struct tm_value *summary, int count, size_t words)
 
 static void later_findings_are_folded_and_have_an_end(void **state)
 {
-    struct fixture f;
+    struct written_report f;
 
     (void)state;
-    start(&f);
-    f.doc = tm_doc_new(&f.run);
+    test_report_begin(&f);
     add_findings(tm_doc_root(f.doc), 40, 1500);
-    write_report(&f);
+    test_report_write(&f, tm_markdown_write);
     assert_says(&f, "### 5. Something");
     assert_says(&f, "<summary>More findings</summary>\n\n### 6. Something");
     assert_says(&f, "more findings are in the other files of the report.\n");
     assert_null(strstr(f.text, "### 30. "));
     assert_int_equal(count_of(f.text, "<details>"), count_of(f.text, "</details>"));
     assert_true(f.length < TM_MARKDOWN_BYTES_MOST);
-    finish(&f);
+    test_written_report_free(&f);
 }
 
 static void add_rows(struct tm_value *of, const char *name)
@@ -167,26 +121,25 @@ static void sections_that_do_not_fit_are_named(void **state)
 {
     static const char *const keys[] = { "ops", "kernels", "scopes", "devices" };
     static char name[1200];
-    struct fixture f;
+    struct written_report f;
 
     (void)state;
-    start(&f);
-    f.doc = tm_doc_new(&f.run);
+    test_report_begin(&f);
     memset(name, '|', sizeof(name) - 1);
     add_findings(tm_doc_root(f.doc), 20, 1900);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         add_rows(tm_add_object(tm_doc_root(f.doc), keys[i]), name);
-    write_report(&f);
+    test_report_write(&f, tm_markdown_write);
     assert_true(f.length < TM_MARKDOWN_BYTES_MOST);
     assert_says(&f, "\nLeft out here to stay short, but in the other files of the report: ");
     assert_int_equal(count_of(f.text, "<details>"), count_of(f.text, "</details>"));
-    finish(&f);
+    test_written_report_free(&f);
 }
 
 static void names_that_attack_stay_code(void **state)
 {
     static const char *const forbidden[] = { "\x1b", "\xe2\x80\xae", " @" };
-    struct fixture f;
+    struct written_report f;
 
     (void)state;
     open_json(&f, "{'report': {'title': '<script>@all', 'note': '</details>\\n# x'}, 'input': {'run': '[a](b)', 'hosts': "
@@ -200,47 +153,30 @@ static void names_that_attack_stay_code(void **state)
     assert_says(&f, "| `` </summary>\\|` `` | 1 |\n");
     for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++)
         assert_null(strstr(f.text, forbidden[i]));
-    finish(&f);
+    test_written_report_free(&f);
 }
 
 static void the_same_summary_gives_the_same_bytes(void **state)
 {
-    struct fixture f, g;
+    struct written_report f, g;
 
     (void)state;
     open_sample(&f, TM_SAMPLE_HOSTILE);
     open_sample(&g, TM_SAMPLE_HOSTILE);
     assert_string_equal(f.text, g.text);
-    finish(&f);
-    finish(&g);
+    test_written_report_free(&f);
+    test_written_report_free(&g);
 }
 
 static void a_full_disk_is_an_error(void **state)
 {
-    struct fixture f;
-    FILE *full = fopen("/dev/full", "w");
-
     (void)state;
-    if (!full)
-        skip();
-    open_sample(&f, TM_SAMPLE_CPU);
-    assert_int_equal(tm_markdown_write(&f.run, f.doc, full), TM_ERR_OUTPUT);
-    (void)fclose(full);
-    finish(&f);
+    assert_full_disk_is_an_error(tm_markdown_write, "cannot write the Markdown report");
 }
 
 static tm_status job(struct tm_run *run)
 {
-    struct tm_doc *doc = tm_doc_new(run);
-    FILE *to = fopen("/dev/null", "w");
-    tm_status st = TM_ERR_LIMIT;
-
-    assert_non_null(to);
-    if (doc)
-        st = tm_markdown_write(run, doc, to);
-    (void)fclose(to);
-    tm_doc_free(doc);
-    return st;
+    return test_write_empty(run, tm_markdown_write);
 }
 
 static void refused_memory_is_an_error(void **state)

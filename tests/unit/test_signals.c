@@ -82,6 +82,29 @@ static void unfinished_files_are_removed_and_the_signal_ends_the_process(void **
     }
 }
 
+static void a_signal_waits_until_what_is_made_is_guarded(void **state)
+{
+    const pid_t child = fork();
+    int status = 0;
+
+    (void)state;
+    assert_true(child >= 0);
+    if (child == 0) {
+        sigset_t before;
+
+        tm_signals_install();
+        tm_signals_hold(&before);
+        (void)raise(SIGTERM);
+        tm_signals_guard(path[0]);
+        tm_signals_let(&before);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_not_equal(access(path[0], F_OK), 0);
+    assert_int_equal(access(path[1], F_OK), 0);
+}
+
 static void signals_that_were_ignored_stay_ignored(void **state)
 {
     (void)state;
@@ -128,6 +151,7 @@ int main(void)
 #define SIGNALS_TEST(f) cmocka_unit_test_setup_teardown(f, make_files, remove_files)
     const struct CMUnitTest tests[] = {
         SIGNALS_TEST(unfinished_files_are_removed_and_the_signal_ends_the_process),
+        SIGNALS_TEST(a_signal_waits_until_what_is_made_is_guarded),
         SIGNALS_TEST(signals_that_were_ignored_stay_ignored),
         SIGNALS_TEST(a_closed_pipe_is_an_error_and_no_signal),
         SIGNALS_TEST(a_full_table_and_a_long_path_are_harmless),

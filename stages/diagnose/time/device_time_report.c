@@ -88,7 +88,8 @@ static void add_gaps(struct tm_value *to, const struct lane *lane)
 /* What runs beside the cores; in the JSON copy of a profile the lines of it are missing. */
 static void add_flight(struct tm_value *to, const struct lane *lane, bool is_json_copy)
 {
-    static const char *const why = "asynchronous operations are not in a JSON trace; the .xplane.pb of the run has them";
+    static const char *const why =
+        "asynchronous operations are not in a JSON trace; the .xplane.pb of the run has them";
 
     if (is_json_copy && !lane->flight.total_ps) {
         tm_add_null(to, "in_flight_ps", why);

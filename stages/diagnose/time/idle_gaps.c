@@ -46,7 +46,8 @@ static tm_status split_before(struct device_time *d, const struct open_gap *gap,
 }
 
 /* The causes of a gap from a time in it on. */
-static tm_status split(struct device_time *d, const struct open_gap *gap, int64_t from_ps, int64_t parts[TM_CAUSE_COUNT],
+static tm_status split(struct device_time *d, const struct open_gap *gap, int64_t from_ps,
+                       int64_t parts[TM_CAUSE_COUNT],
                        tm_strid names[TM_CAUSE_COUNT])
 {
     const int64_t length_ps = gap->end_ps - from_ps;

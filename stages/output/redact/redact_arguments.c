@@ -2,8 +2,6 @@
 /* A list is taken apart and made again, with a stack of the objects and arrays that are open. */
 #include "stages/output/redact/redact_arguments.h"
 
-#include <string.h>
-
 tm_status tm_redacted_name(struct tm_redacted_names *n, tm_strid name, tm_strid *redacted)
 {
     const size_t place = name % TM_REDACTED_NAMES;
