@@ -11,8 +11,8 @@ static void say_facts(const struct tm_content *content, const struct tm_value *r
 {
     static const struct tm_column facts[] = {
         { "Bound by", "bound", TM_CELL_TERM },
-        { "Memory, of the peak", "memory_pct", TM_CELL_PCT },
-        { "Computing, of the peak", "flops_pct", TM_CELL_PCT },
+        { "Of the memory's peak", "memory_pct", TM_CELL_PCT },
+        { "Of the computing peak", "flops_pct", TM_CELL_PCT },
         { "Model FLOP utilization", "mfu_pct", TM_CELL_PCT },
         { "Bytes known of computing time", "known_pct", TM_CELL_PCT },
         { "FLOPs known of computing time", "flops_known_pct", TM_CELL_PCT },
@@ -64,10 +64,10 @@ static void say_peaks(const struct tm_content *content, const struct tm_value *d
     static const struct tm_column columns[] = {
         { "Device", "device", TM_CELL_DEVICE },
         { "Memory", "bandwidth", TM_CELL_RATE },
-        { "Memory, of the peak", "memory_pct", TM_CELL_PCT },
+        { "Of the memory's peak", "memory_pct", TM_CELL_PCT },
         { "Peak of memory", "peak_bandwidth", TM_CELL_RATE },
         { "Computing", "flop_rate", TM_CELL_FLOP_RATE },
-        { "Computing, of the peak", "flops_pct", TM_CELL_PCT },
+        { "Of the computing peak", "flops_pct", TM_CELL_PCT },
         { "Peak of computing", "peak_flops", TM_CELL_FLOP_RATE },
         { "Type", "peak_precision", TM_CELL_TERM },
         { "Source of the memory's peak", "bandwidth_source", TM_CELL_PROSE | TM_WIDE },
