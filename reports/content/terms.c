@@ -193,7 +193,8 @@ const struct tm_term tm_terms[] = {
     { "balance", "Slowest|Slowest device|Slowest at the same work",
       "The device with the most compute time; of an operation, with the most time in it." },
     { "balance", "Most uneven step", "The step in which the devices' compute times lie furthest apart." },
-    { "balance", "Run by", "All alike: by all devices, equally often. All unevenly: by all, not equally often. Some: not by all." },
+    { "balance", "Run by",
+      "All alike: by all devices, equally often. All unevenly: by all, not equally often. Some: not by all." },
     { "balance", "Excess", "What all devices together would need less if the slowest were as fast as the mean." },
     { "host", "Host overhead|Idle time laid to the host",
       "Idle time of devices by launch, input, waits, host code, compiling and garbage collection, and its share of "
