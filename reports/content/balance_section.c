@@ -36,7 +36,8 @@ static void say_devices(const struct tm_content *content, const struct tm_value 
                                               .caption = "What each device does",
                                               TM_COLUMNS(columns),
                                               .rows = tm_get(balance, "busy"),
-                                              .paper_rows = 32 });
+                                              .paper_rows = 32,
+                                              .repeats_chart = true });
     tm_say_table(content, &(struct tm_table){ .id = "balance-same-work",
                                               .caption = "Time of each device for the same work",
                                               TM_COLUMNS(same),
@@ -51,7 +52,7 @@ static void say_ops(const struct tm_content *content, const struct tm_value *bal
     static const struct tm_column columns[] = {
         { "Operation", "name", TM_CELL_NAME },
         { "Module", "module", TM_CELL_NAME | TM_WIDE },
-        { "Run by", "kind", TM_CELL_WORD },
+        { "Run by", "kind", TM_CELL_TERM },
         { "Devices", "devices", TM_CELL_COUNT | TM_WIDE },
         { "Count", "count", TM_CELL_COUNT | TM_WIDE },
         { "Least", "min_ps", TM_CELL_TIME },
@@ -68,9 +69,7 @@ static void say_ops(const struct tm_content *content, const struct tm_value *bal
                                               .rows = tm_get(balance, "ops"),
                                               .paper_rows = 12 });
     if (tm_length(tm_get(balance, "ops")) > 0)
-        tm_say(content, TM_TONE_QUIET,
-               "Times are sums per device. Run by: all devices equally often (all), all unequally often (uneven), or "
-               "several of them (some).");
+        tm_say(content, TM_TONE_QUIET, "Times are sums per device.");
 }
 
 static void say_balance(const struct tm_content *content)

@@ -90,6 +90,8 @@ static const struct titled terms[] = {
     { "grid", "small grid" },
     { "full", "single kernels" }, /* as what the work of a device is seen */
     { "graph", "whole graphs" },
+    { "all", "all alike" }, /* devices by which an operation is run */
+    { "uneven", "all unevenly" },
     { "executable", "compiled program" }, /* what holds device memory */
     { "buffer", "data buffer" },
     { "other", "neither" }, /* passes: forward, backward */

@@ -107,7 +107,9 @@ const char *tm_finding_stake(char *out, const struct tm_value *finding)
     const bool has_stake = tm_int(stake) > 0;
     char time[TM_FORMAT_BYTES] = "", part[TM_FORMAT_BYTES] = "", measured[TM_FORMAT_BYTES] = "",
          most[TM_FORMAT_BYTES] = "";
-    const bool has_measured = tm_has(value) && !(has_stake && repeats), has_limit = tm_has(value) && tm_has(limit);
+    const bool has_limit = tm_has(value) && tm_has(limit);
+    const bool is_bare = !has_limit && strcmp(unit, "count") == 0; /* a number that the title or the evidence tells */
+    const bool has_measured = tm_has(value) && !is_bare && !(has_stake && repeats);
 
     if (has_stake)
         tm_format_time(time, tm_int(stake));

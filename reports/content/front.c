@@ -85,29 +85,36 @@ static bool is_unused(const struct tm_value *model)
     return tm_has(tm_get(model, "used")) && tm_int(tm_get(model, "used")) == 0;
 }
 
+/* Devices of the models of which none did anything. */
+static int64_t count_unused(const struct tm_value *models)
+{
+    int64_t count = 0;
+
+    for (size_t i = 0; i < tm_length(models); i++) {
+        const struct tm_value *model = tm_at(models, i);
+
+        if (is_unused(model))
+            count = tm_sum_times(count, tm_int(tm_get(model, "count")));
+    }
+    return count;
+}
+
 static void add_devices(struct tm_front *front, const struct tm_value *summary)
 {
     const struct tm_value *models = tm_path(summary, "environment.devices");
     const size_t n = tm_length(models), devices = tm_length(tm_get(summary, "devices"));
+    const int64_t unused = count_unused(models);
     char *text = add_fact(front, "Devices used"), count[TM_FORMAT_BYTES];
-    size_t listed = 0, more = 0;
-    int64_t unused = 0;
+    size_t used = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        const struct tm_value *model = tm_at(models, i);
-
-        if (is_unused(model))
-            unused = tm_sum_times(unused, tm_int(tm_get(model, "count")));
-        else if (listed++ < LISTED_HOSTS)
-            append_model(text, model);
-        else
-            more++;
-    }
-    if (more > 0)
-        append(text, " and %zu more models", more);
+    for (size_t i = 0; i < n; i++)
+        if (!is_unused(tm_at(models, i)) && used++ < LISTED_HOSTS)
+            append_model(text, tm_at(models, i));
+    if (used > LISTED_HOSTS)
+        append(text, " and %zu more models", used - LISTED_HOSTS);
     if (n == 0 && devices > 0)
         append(text, "%zu", devices);
-    else if (listed == 0)
+    else if (used == 0)
         append(text, "none with activity");
     if (unused > 0)
         append(text, "; %s not used", tm_format_count(count, unused));

@@ -114,14 +114,14 @@ static void say_runs(const struct tm_content *content, const struct tm_value *fu
     static const struct tm_column columns[] = {
         { "Begin", "begin_ps", TM_CELL_MOMENT },
         { "Length", "dur_ps", TM_CELL_TIME },
-        { "Device", "device", TM_CELL_DEVICE },
-        { "Stream", "track", TM_CELL_NAME | TM_WIDE },
-        { "Step", "step", TM_CELL_WORD },
-        { "Kernels", "kernels", TM_CELL_COUNT },
-        { "Work", "kernel_ps", TM_CELL_TIME | TM_WIDE },
-        { "Pauses", "gap_ps", TM_CELL_TIME },
         { "At stake", "at_stake_ps", TM_CELL_TIME },
+        { "Kernels", "kernels", TM_CELL_COUNT },
+        { "Device", "device", TM_CELL_DEVICE },
+        { "Step", "step", TM_CELL_WORD },
         { "First kernel", "names[0]", TM_CELL_NAME },
+        { "Pauses", "gap_ps", TM_CELL_TIME },
+        { "Work", "kernel_ps", TM_CELL_TIME | TM_WIDE },
+        { "Stream", "track", TM_CELL_NAME | TM_WIDE },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "fusion-runs",

@@ -2,7 +2,7 @@
 /* Occupancy: how full the kernels keep the devices, and what limits them. */
 #include "reports/content/say.h"
 
-enum { LIMITERS_MOST = 8, LOW_ON_PAPER = 10, TAIL_ON_PAPER = 5 };
+enum { BINS_MOST = 32, LIMITERS_MOST = 8, LOW_ON_PAPER = 10, TAIL_ON_PAPER = 5 };
 
 static void say_facts(const struct tm_content *content, const struct tm_value *occupancy)
 {
@@ -53,10 +53,19 @@ static void say_histogram(const struct tm_content *content, const struct tm_valu
         { "Total", "total_ps", TM_CELL_TIME },
     };
 
+    const struct tm_value *rows = tm_get(occupancy, "histogram");
+    size_t pick[BINS_MOST], n = 0;
+
+    for (size_t i = 0; i < tm_length(rows) && n < BINS_MOST; i++)
+        if (tm_int(tm_get(tm_at(rows, i), "count")) > 0)
+            pick[n++] = i;
     tm_say_table(content, &(struct tm_table){ .id = "occupancy-histogram",
                                               .caption = "Kernels by occupancy",
                                               TM_COLUMNS(columns),
-                                              .rows = tm_get(occupancy, "histogram") });
+                                              .rows = rows,
+                                              .pick = pick,
+                                              .picks = n,
+                                              .is_only_picked = true });
 }
 
 static void say_low(const struct tm_content *content, const struct tm_value *occupancy)

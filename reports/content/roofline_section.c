@@ -3,15 +3,16 @@
 #include <string.h>
 
 #include "reports/content/say.h"
+#include "reports/format/pick.h"
 
-enum { BOUNDS_MOST = 8, DEVICES_ON_PAPER = 16, FAR_ON_PAPER = 8 };
+enum { BOUNDS_MOST = 8, TYPES_MOST = 32, DEVICES_ON_PAPER = 16, FAR_ON_PAPER = 8 };
 
 static void say_facts(const struct tm_content *content, const struct tm_value *roofline)
 {
     static const struct tm_column facts[] = {
         { "Bound by", "bound", TM_CELL_TERM },
-        { "Memory, of the peak", "memory_pct", TM_CELL_PCT },
-        { "Computing, of the peak", "flops_pct", TM_CELL_PCT },
+        { "Of the memory's peak", "memory_pct", TM_CELL_PCT },
+        { "Of the computing peak", "flops_pct", TM_CELL_PCT },
         { "Model FLOP utilization", "mfu_pct", TM_CELL_PCT },
         { "Bytes known of computing time", "known_pct", TM_CELL_PCT },
         { "FLOPs known of computing time", "flops_known_pct", TM_CELL_PCT },
@@ -58,23 +59,25 @@ static void say_sources(const struct tm_content *content, const struct tm_value 
     }
 }
 
-static void say_peaks(const struct tm_content *content, const struct tm_value *devices)
+static void say_peaks(const struct tm_content *content, const struct tm_value *devices, bool has_costs)
 {
     static const struct tm_column columns[] = {
         { "Device", "device", TM_CELL_DEVICE },
         { "Memory", "bandwidth", TM_CELL_RATE },
-        { "Memory, of the peak", "memory_pct", TM_CELL_PCT },
+        { "Of the memory's peak", "memory_pct", TM_CELL_PCT },
         { "Peak of memory", "peak_bandwidth", TM_CELL_RATE },
         { "Computing", "flop_rate", TM_CELL_FLOP_RATE },
-        { "Computing, of the peak", "flops_pct", TM_CELL_PCT },
+        { "Of the computing peak", "flops_pct", TM_CELL_PCT },
         { "Peak of computing", "peak_flops", TM_CELL_FLOP_RATE },
         { "Type", "peak_precision", TM_CELL_TERM },
         { "Source of the memory's peak", "bandwidth_source", TM_CELL_PROSE | TM_WIDE },
         { "Source of the computing peak", "peak_source", TM_CELL_PROSE | TM_WIDE },
     };
 
+    const char *caption = has_costs ? "What the devices did of what they can do" : "What the devices can do";
+
     tm_say_table(content, &(struct tm_table){ .id = "roofline-devices",
-                                              .caption = "What the devices did of what they can do",
+                                              .caption = caption,
                                               TM_COLUMNS(columns),
                                               .rows = devices,
                                               .paper_rows = DEVICES_ON_PAPER });
@@ -133,10 +136,15 @@ static void say_types(const struct tm_content *content, const struct tm_value *r
         { "Events", "count", TM_CELL_COUNT },
     };
 
+    const struct tm_value *rows = tm_get(roofline, "precisions");
+    size_t pick[TYPES_MOST];
+
     tm_say_table(content, &(struct tm_table){ .id = "types",
                                               .caption = "Computing time by type of number",
                                               TM_COLUMNS(columns),
-                                              .rows = tm_get(roofline, "precisions") });
+                                              .rows = rows,
+                                              .pick = pick,
+                                              .picks = tm_pick_largest(rows, "total_ps", NULL, TYPES_MOST, pick) });
 }
 
 static void say_roofline(const struct tm_content *content)
@@ -150,7 +158,7 @@ static void say_roofline(const struct tm_content *content)
         say_far(content, roofline);
         say_bounds(content, roofline);
     }
-    say_peaks(content, tm_get(roofline, "devices"));
+    say_peaks(content, tm_get(roofline, "devices"), tm_has(tm_get(roofline, "source")));
     say_types(content, roofline);
 }
 

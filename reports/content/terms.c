@@ -134,7 +134,7 @@ const struct tm_term tm_terms[] = {
       "Of grids with fewer blocks than multiprocessors: time x the share of multiprocessors without one." },
     { "occupancy", "Variants",
       "Launches with other grids, blocks or ops; grid, limit and waves are those of the variant with the most time." },
-    { "roofline", "Memory, of the peak|Computing, of the peak",
+    { "roofline", "Of the memory's peak|Of the computing peak",
       "Bytes and operations per second of busy time over the peaks of the devices." },
     { "roofline", "Share", "Of the computing time." },
     { "roofline", "Model FLOP utilization",
@@ -193,7 +193,8 @@ const struct tm_term tm_terms[] = {
     { "balance", "Slowest|Slowest device|Slowest at the same work",
       "The device with the most compute time; of an operation, with the most time in it." },
     { "balance", "Most uneven step", "The step in which the devices' compute times lie furthest apart." },
-    { "balance", "Run by", "all: by all devices equally often. uneven: by all, not equally often. some: by several." },
+    { "balance", "Run by",
+      "All alike: by all devices, equally often. All unevenly: by all, not equally often. Some: not by all." },
     { "balance", "Excess", "What all devices together would need less if the slowest were as fast as the mean." },
     { "host", "Host overhead|Idle time laid to the host",
       "Idle time of devices by launch, input, waits, host code, compiling and garbage collection, and its share of "

@@ -137,6 +137,21 @@ static void say_tpu_host(const struct tm_content *content, const struct tm_value
         tm_say(content, TM_TONE_QUIET, "The profile does not tell how long the device needed for them.");
 }
 
+/* One copy is told by its direction alone. */
+static bool are_several(const struct tm_value *directions)
+{
+    bool is_any = false;
+
+    for (size_t i = 0; i < tm_length(directions); i++) {
+        const int64_t count = tm_int(tm_get(tm_at(directions, i), "count"));
+
+        if (count > 1 || (count == 1 && is_any))
+            return true;
+        is_any |= count == 1;
+    }
+    return false;
+}
+
 static void say_transfers(const struct tm_content *content)
 {
     const struct tm_value *transfers = tm_of(content, "transfers");
@@ -145,9 +160,12 @@ static void say_transfers(const struct tm_content *content)
     say_directions(content, transfers);
     say_costly(content, transfers);
     say_repeated(content, transfers);
-    say_pairs(content, transfers);
-    say_largest(content, transfers);
-    say_sizes(content, transfers);
+    if (content->medium->room.is_data || are_several(tm_get(transfers, "by_direction"))) {
+        say_pairs(content, transfers);
+        say_largest(content, transfers);
+    }
+    if (content->medium->room.is_data || tm_length(tm_get(transfers, "sizes")) > 1)
+        say_sizes(content, transfers);
     say_tpu_host(content, transfers);
 }
 

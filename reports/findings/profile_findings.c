@@ -132,10 +132,13 @@ static void find_one_step(struct tm_findings *all)
     tm_finding_value(f, 1, "count");
     tm_finding_cause(f, "One step says nothing about the spread, and may be the one in which something "
                "unusual happened.");
-    tm_finding_say(f, "1 of %lld steps is chosen; %lld count as warm-up, %lld are incomplete.",
-                   (long long)tm_int(tm_path(all->summary, "steps.count")),
-                   (long long)tm_int(tm_path(all->summary, "steps.warmup")),
-                   (long long)tm_int(tm_path(all->summary, "steps.incomplete")));
+    if (tm_int(tm_path(all->summary, "steps.count")) == 1)
+        tm_finding_say(f, "The profile has one step.");
+    else
+        tm_finding_say(f, "1 of %lld steps is chosen; %lld count as warm-up, %lld are incomplete.",
+                       (long long)tm_int(tm_path(all->summary, "steps.count")),
+                       (long long)tm_int(tm_path(all->summary, "steps.warmup")),
+                       (long long)tm_int(tm_path(all->summary, "steps.incomplete")));
     tm_finding_fix(f, "Profile 10 to 20 steps after two or three that are not profiled.");
     tm_finding_fix(f, "torch|In numbers: `schedule=torch.profiler.schedule(wait=1, warmup=2, "
                       "active=10)`.");

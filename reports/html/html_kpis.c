@@ -133,7 +133,7 @@ void tm_page_kpis(struct tm_page *page)
     tm_htmlw_attr(&page->w, "id", "figures");
     tm_htmlw_element(&page->w, "h2", NULL, "Key figures");
     put_cards(page, &missing, &unjudged);
-    tm_page_missing(page, "Without a value", &missing);
+    tm_page_missing(page, "Not recorded", &missing);
     tm_page_missing(page, "Not judged", &unjudged);
     tm_htmlw_close_line(&page->w);
 }

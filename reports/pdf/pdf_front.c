@@ -191,7 +191,7 @@ static void put_findings(struct tm_pdf *pdf)
 {
     const struct tm_value *findings = tm_get(pdf->summary, "findings");
     const size_t n = tm_length(findings);
-    size_t shown = 0;
+    size_t pick[TOP_FINDINGS], count = tm_front_findings(pdf->summary, TOP_FINDINGS, pick), shown = 0;
     char more[2 * TM_FORMAT_BYTES];
 
     if (n == 0 || tm_pdf_left_on_page(pdf) < heading_gap + heading_room)
@@ -199,7 +199,7 @@ static void put_findings(struct tm_pdf *pdf)
     put_heading(pdf, "What costs most, and what to do first");
     if (tm_int(tm_get(tm_at(findings, 0), "at_stake_ps")) > 0)
         tm_pdf_text_right(pdf, &tm_pdf_quiet, pdf->right, pdf->y - heading_room + heading_style.size, "time at stake");
-    while (shown < n && shown < TOP_FINDINGS && put_finding(pdf, tm_at(findings, shown), shown + 1))
+    while (shown < count && put_finding(pdf, tm_at(findings, pick[shown]), pick[shown] + 1))
         shown++;
     if (shown == n || tm_pdf_left_on_page(pdf) < tm_pdf_leading(&tm_pdf_quiet))
         return;

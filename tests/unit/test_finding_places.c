@@ -221,6 +221,7 @@ static void what_is_at_stake_is_told_once(void **state)
     check_stake("{'at_stake_ps':1000000000,'share_pct':null}", "1.00 ms of device time at stake");
     check_stake("{'at_stake_ps':0,'value':12,'unit':'%','limit':3}", "measured 12.0 %, limit 3 %");
     check_stake("{'at_stake_ps':null,'value':null,'limit':3,'unit':'%'}", "");
+    check_stake("{'at_stake_ps':null,'value':1,'unit':'count'}", "");
     check_stake("{}", "");
 }
 

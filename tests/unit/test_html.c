@@ -752,7 +752,7 @@ static void reasons_are_told_once(void **state)
                               "'no limit'}]}");
 
     (void)state;
-    assert_has(page, "<p class=\"note\">Without a value: A, C (no clock); B (no model).</p>");
+    assert_has(page, "<p class=\"note\">Not recorded: A, C (no clock); B (no model).</p>");
     assert_has(page, "<p class=\"note\">Not judged: D (no limit).</p>");
     free(page);
 }
