@@ -2,6 +2,7 @@
 #include "pipeline/redact.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "pipeline/public_words.h"
@@ -87,11 +88,6 @@ void tm_redactor_make_key(struct tm_redactor *r)
 {
     if (!r->has_key)
         tm_redactor_set_key(r, tm_stretch_key(r->made_from));
-}
-
-bool tm_redactor_has_key(const struct tm_redactor *r)
-{
-    return r->has_key;
 }
 
 struct tm_secret_key tm_redactor_key(const struct tm_redactor *r)

@@ -2,8 +2,6 @@
 #ifndef TM_REDACT_H
 #define TM_REDACT_H
 
-#include <stdbool.h>
-
 #include "pipeline/keyed_hash.h"
 #include "pipeline/names.h"
 
@@ -36,7 +34,6 @@ void tm_redactor_free(struct tm_redactor *redactor); /* tolerates NULL */
 void tm_redactor_set_key(struct tm_redactor *redactor, struct tm_secret_key key);
 void tm_redactor_add_fingerprint(struct tm_redactor *redactor, const char *fingerprint);
 void tm_redactor_make_key(struct tm_redactor *redactor);
-bool tm_redactor_has_key(const struct tm_redactor *redactor);
 struct tm_secret_key tm_redactor_key(const struct tm_redactor *redactor);
 
 /* A text without names.

@@ -314,8 +314,7 @@ static void add_report(const struct analysis *a)
     tm_add_bool(report, "redacted", a->run->redactor != NULL);
 }
 
-/* The choices that the figures and the tables depend on, as the user would type them.  How many rows there are at most
- * depends on the formats where it was not typed. */
+/* The choices that the figures and the tables depend on, as the user would type them. */
 static void add_settings(const struct analysis *a)
 {
     static const enum tm_option_index told[] = { TM_OPTION_STEPS, TM_OPTION_SKIP_STEPS, TM_OPTION_WINDOW,
@@ -327,12 +326,8 @@ static void add_settings(const struct analysis *a)
         const struct tm_setting_set *set = a->options->settings;
         char text[SETTING_BYTES];
 
-        if (told[i] == TM_OPTION_ROWS)
-            (void)snprintf(text, sizeof(text), "%llu", (unsigned long long)a->options->rows);
         tm_add_string(settings, option->key,
-                      told[i] == TM_OPTION_ROWS ? text :
-                      set                       ? tm_settings_text(set, told[i], text, sizeof(text)) :
-                                                  option->fallback);
+                      set ? tm_settings_text(set, told[i], text, sizeof(text)) : option->fallback);
     }
 }
 

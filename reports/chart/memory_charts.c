@@ -114,6 +114,20 @@ static void draw_peak(struct tm_chart *chart, const struct tm_plot *plot, const 
                     tm_axis_place(&plot->y, tm_double(peak)) - 4, text);
 }
 
+/* The area of what is in use, and its upper border. */
+static void draw_curve(struct tm_chart *chart, const struct tm_plot *plot, const struct tm_axis *x,
+                       const struct tm_value *timeline)
+{
+    const double end = point_ps(timeline, tm_length(timeline) - 1);
+
+    tm_chart_path(chart, TM_MARK_POLYGON, TM_ROLE_AREA, 0);
+    tm_chart_point(chart, plot->left, plot->bottom);
+    put_stairs(chart, plot, x, timeline);
+    tm_chart_point(chart, place_inside(plot, x, end), plot->bottom);
+    tm_chart_path(chart, TM_MARK_POLYLINE, TM_ROLE_SERIES, 1.2);
+    put_stairs(chart, plot, x, timeline);
+}
+
 void tm_draw_memory(struct tm_chart *chart, const struct tm_value *summary, size_t index)
 {
     const struct tm_value *allocator = drawn_allocator(summary, index),
@@ -128,8 +142,7 @@ void tm_draw_memory(struct tm_chart *chart, const struct tm_value *summary, size
 
     for (size_t i = 0; i <= last; i++)
         most = fmax(most, point_bytes(timeline, i));
-    capacity_fits =
-        capacity >= most && capacity <= most * 4; /* a curve at the very bottom shows nothing */
+    capacity_fits = capacity >= most && capacity <= most * 4; /* a curve at the very bottom shows nothing */
     (void)snprintf(label, sizeof(label), "capacity %s", tm_format_bytes(capacity_text, capacity));
     tm_plot_begin(
         chart, &plot,
@@ -140,12 +153,7 @@ void tm_draw_memory(struct tm_chart *chart, const struct tm_value *summary, size
     tm_axis_choose(&x, TM_AXIS_TIME, point_ps(timeline, 0), point_ps(timeline, last), 6, true);
     x.at = plot.left;
     x.length = plot.right - plot.left;
-    tm_chart_path(chart, TM_MARK_POLYGON, TM_ROLE_AREA, 0);
-    tm_chart_point(chart, plot.left, plot.bottom);
-    put_stairs(chart, &plot, &x, timeline);
-    tm_chart_point(chart, place_inside(&plot, &x, point_ps(timeline, last)), plot.bottom);
-    tm_chart_path(chart, TM_MARK_POLYLINE, TM_ROLE_SERIES, 1.2);
-    put_stairs(chart, &plot, &x, timeline);
+    draw_curve(chart, &plot, &x, timeline);
     draw_time_axis(chart, &plot, &x);
     if (capacity_fits)
         tm_plot_level(chart, &plot, label, capacity, &lowest_label);

@@ -162,8 +162,9 @@ void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary, size_
                        tm_format_count(number, (int64_t)total));
     else
         (void)snprintf(chart->caption, sizeof(chart->caption),
-                       is_session(summary) ? "No steps are marked: the whole session, whose parts add up to its length." :
-                                             "One bar per step; its parts add up to its length.");
+                       is_session(summary) ?
+                           "No steps are marked: the whole session, whose parts add up to its length." :
+                           "One bar per step; its parts add up to its length.");
     if (tm_length(tm_get(summary, "devices")) > 1)
         tm_chart_add_caption(chart, " Of several devices the slowest one is shown.");
     add_left_out(chart, steps, total);

@@ -269,6 +269,7 @@ static void put_finding(void *to, const struct tm_value *finding, size_t number)
     static const char *const keys[] = { "id",    "severity", "title", "at_stake_ps", "share_pct",
                                         "value", "unit",     "limit", "cause" };
     struct csv *c = to;
+    const struct tm_section *section = tm_section_of_finding(c->summary, finding);
 
     if (c->status)
         return;
@@ -276,7 +277,7 @@ static void put_finding(void *to, const struct tm_value *finding, size_t number)
     put_int(c, (int64_t)number);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         put_value(c, tm_get(finding, keys[i]));
-    put_text(c, tm_finding_section(tm_text(tm_get(finding, "id"))));
+    put_text(c, section ? section->id : "");
     put_lines(c, tm_get(finding, "evidence"));
     put_lines(c, tm_get(finding, "fix"));
     end_line(c);

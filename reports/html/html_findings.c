@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Findings: the first ones in a line each, and all of them in full. */
 #include <stdio.h>
-#include <string.h>
 
 #include "reports/content/finding_places.h"
 #include "reports/content/front.h"

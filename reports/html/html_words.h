@@ -36,7 +36,7 @@ void tm_page_id(struct tm_page *page, const char *word, int number);
 
 /* What has no value or no judgement, gathered to be told in one line: "Not recorded: FLOPs, Bytes (the HLO is not in
  * the file)."  Those with the same reason stand together. */
-enum { TM_MISSING_MOST = 32 };
+enum { TM_MISSING_MOST = TM_TABLE_COLUMNS_MOST * TM_REASONS_MOST };
 struct tm_missing {
     const char *title[TM_MISSING_MOST], *why[TM_MISSING_MOST];
     size_t count;
