@@ -46,7 +46,7 @@ enum tm_color { TM_COLOR_AUTO, TM_COLOR_ALWAYS, TM_COLOR_NEVER };
 
 /* Table rows are members of the summary, which is in memory: a few hundred bytes each, in about ten tables. */
 enum { TM_ROWS_MOST = 10000 };
-#define TM_ROWS_OF_CSV "4000" /* with CSV, where nobody told: what the least memory holds */
+#define TM_ROWS_OF_CSV "2000" /* with CSV, where nobody told: what the least memory holds of several long tables */
 
 /* Which steps the figures are about (METRICS "chosen steps"). */
 enum tm_step_choice {

@@ -96,6 +96,7 @@ LOST = (
     *((case, "ops.rows.*.roof_pct", NULL, NO_PEAKS) for case in WITH_PEAKS),
     *((case, f"kpis.memory_bandwidth.{figure}", OTHER, NO_PEAKS) for case in WITH_PEAKS
       for figure in ("value", "band", "note")),
+    ("xla-gtx1080ti", "verdict.text", OTHER, "it names the key figures that are bad"),
     *((case, f"occupancy.{figure}", OTHER, NO_PEAKS) for case in ("xla-gtx1080ti", "made-gpu*")
       for figure in ("limiters.none", "limiters.unknown", "tail.known_ps", "tail.lost_ps", "tail.rows.length")),
     ("made-gpu*", "occupancy.limiters.registers", OTHER, NO_PEAKS),
