@@ -93,6 +93,22 @@ def taken_names(tap, folder):
         tap.ok(result.status == 2 and content(folder / "q") == {"csv": "a folder"}, f"no map in {inside}", result)
 
 
+def locked_tables(tap, folder):
+    """An older csv/ that cannot be emptied is not replaced: what was in it would stay under another name."""
+    out = folder / "open"
+    out.mkdir()
+    out.chmod(0o777)
+    (out / "host0.xplane.pb").write_bytes(make_profile.cpu().encode())
+    command = ["report", out / "host0.xplane.pb", "-o", out / "out", "--format", "csv"]
+    result = run_without_rights(folder, *command)
+    (out / "out" / "csv").chmod(0o555)
+    before = content(out)
+    again = run_without_rights(folder, *command)
+    tap.ok(result.status == 0 and again.status == 5 and "permission denied" in again.err.lower()
+           and content(out) == before, "an older csv/ without permission", result, again, content(out))
+    (out / "out" / "csv").chmod(0o755)
+
+
 def older_tables(tap, folder):
     """csv/ is replaced as a whole; what is in it and is not ours stays."""
     out = folder / "older"
@@ -249,6 +265,7 @@ def main():
     with Scratch() as folder:
         unwritable(tap, folder)
         taken_names(tap, folder)
+        locked_tables(tap, folder)
         older_tables(tap, folder)
         spill_folder(tap, folder)
         full_disk(tap, folder)
