@@ -172,7 +172,8 @@ def on_small_disk(prefix, place, size, before, *arguments):
     """Report in a folder on a file system of `size` bytes that `before`, a folder, was copied to.
     out: (status, standard error, whether what lies there changed, what lies there)"""
     show = SHOW.format(names="out map .map* .out*")
-    script = f"cp -a '{before}/.' . && {{ {show}; }} >'{place}.before'; \"$@\" 2>'{place}.err'; echo $?; {{ {show}; }}"
+    script = (f"cp -a '{before}/.' . && {{ {show}; }} >'{place}.before'; "
+              f"\"$@\" 2>'{place}.err'; echo $?; {{ {show}; }}")
     command = prefix + ["sh", "-c", MOUNT.format(size=size), "sh", str(place), "sh", "-c",
                         f"cd '{place}'; {script}", "sh", str(BINARY), "report", str(DEMO), "-o", "out", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -191,7 +192,8 @@ def full_disk_with_older(tap, folder):
         return
     options = ["--format", FORMATS, "--redact", "--redact-map"]
     result = run("report", DEMO, "-o", before / "out", "--rows", "50", *options, before / "map")
-    tap.ok(result.status == 0 and is_whole(before / "out" / "csv") and is_map(before / "map"), "the older report", result)
+    whole = is_whole(before / "out" / "csv") and is_map(before / "map")
+    tap.ok(result.status == 0 and whole, "the older report", result)
     blocks = sum(-(-p.stat().st_size // 4096) + 1 for p in before.rglob("*"))
     outcomes = set()
     for more in (1, 4, 16, 64, 128, 192, 256, 320, 1024):
