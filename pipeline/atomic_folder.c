@@ -95,6 +95,8 @@ struct tm_atomic_folder *tm_atomic_folder_open(struct tm_run *run, const char *f
         (void)fail(run, name, ENAMETOOLONG);
     else if (lstat(to->path, &info) == 0 && !S_ISDIR(info.st_mode))
         (void)fail(run, to->path, ENOTDIR);
+    else if (access(to->path, R_OK | W_OK | X_OK) != 0 && errno != ENOENT) /* could be replaced, but not cleared */
+        (void)fail(run, to->path, errno);
     else if (make(to, folder, name) == TM_OK)
         return to;
     tm_atomic_folder_free(to);

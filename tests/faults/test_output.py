@@ -93,6 +93,22 @@ def taken_names(tap, folder):
         tap.ok(result.status == 2 and content(folder / "q") == {"csv": "a folder"}, f"no map in {inside}", result)
 
 
+def locked_tables(tap, folder):
+    """An older csv/ that cannot be emptied is not replaced: what was in it would stay under another name."""
+    out = folder / "open"
+    out.mkdir()
+    out.chmod(0o777)
+    (out / "host0.xplane.pb").write_bytes(make_profile.cpu().encode())
+    command = ["report", out / "host0.xplane.pb", "-o", out / "out", "--format", "csv"]
+    result = run_without_rights(folder, *command)
+    (out / "out" / "csv").chmod(0o555)
+    before = content(out)
+    again = run_without_rights(folder, *command)
+    tap.ok(result.status == 0 and again.status == 5 and "permission denied" in again.err.lower()
+           and content(out) == before, "an older csv/ without permission", result, again, content(out))
+    (out / "out" / "csv").chmod(0o755)
+
+
 def older_tables(tap, folder):
     """csv/ is replaced as a whole; what is in it and is not ours stays."""
     out = folder / "older"
@@ -156,7 +172,8 @@ def on_small_disk(prefix, place, size, before, *arguments):
     """Report in a folder on a file system of `size` bytes that `before`, a folder, was copied to.
     out: (status, standard error, whether what lies there changed, what lies there)"""
     show = SHOW.format(names="out map .map* .out*")
-    script = f"cp -a '{before}/.' . && {{ {show}; }} >'{place}.before'; \"$@\" 2>'{place}.err'; echo $?; {{ {show}; }}"
+    script = (f"cp -a '{before}/.' . && {{ {show}; }} >'{place}.before'; "
+              f"\"$@\" 2>'{place}.err'; echo $?; {{ {show}; }}")
     command = prefix + ["sh", "-c", MOUNT.format(size=size), "sh", str(place), "sh", "-c",
                         f"cd '{place}'; {script}", "sh", str(BINARY), "report", str(DEMO), "-o", "out", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -175,7 +192,8 @@ def full_disk_with_older(tap, folder):
         return
     options = ["--format", FORMATS, "--redact", "--redact-map"]
     result = run("report", DEMO, "-o", before / "out", "--rows", "50", *options, before / "map")
-    tap.ok(result.status == 0 and is_whole(before / "out" / "csv") and is_map(before / "map"), "the older report", result)
+    whole = is_whole(before / "out" / "csv") and is_map(before / "map")
+    tap.ok(result.status == 0 and whole, "the older report", result)
     blocks = sum(-(-p.stat().st_size // 4096) + 1 for p in before.rglob("*"))
     outcomes = set()
     for more in (1, 4, 16, 64, 128, 192, 256, 320, 1024):
@@ -249,6 +267,7 @@ def main():
     with Scratch() as folder:
         unwritable(tap, folder)
         taken_names(tap, folder)
+        locked_tables(tap, folder)
         older_tables(tap, folder)
         spill_folder(tap, folder)
         full_disk(tap, folder)

@@ -14,7 +14,8 @@
 /* A summary with little in every section: each request is refused once, and each turn is a report. */
 static const char summary[] =
     "{'input': {'run': 'run', 'hosts': ['vm'], 'files': [{'path': 'run/vm.pb', 'kind': 'xspace', 'host': 'vm'}]},"
-    " 'steps': {'list': [{'number': 1, 'period_ps': 5, 'chosen': true}, {'number': 2, 'period_ps': 7, 'chosen': true}]},"
+    " 'steps': {'list': [{'number': 1, 'period_ps': 5, 'chosen': true},"
+    "  {'number': 2, 'period_ps': 7, 'chosen': true}]},"
     " 'kernels': {'total_ps': 5, 'rows': [{'name': 'okapi_fusion', 'class': 'kernel', 'total_ps': 5}]},"
     " 'scopes': {'self_ps': 5, 'rows': [{'path': 'okapi/mlp', 'name': 'mlp', 'depth': 0, 'self_ps': 5}]},"
     " 'verdict': {'text': 'okapi', 'severity': 'good'}}";
