@@ -157,11 +157,12 @@ static void draw_lengths(struct tm_chart *chart, const struct tm_plot *plot, dou
     enum { DECADES_FROM_ON = 10 /* doublings: fewer have ticks at 2 and 5, too */ };
     static const int digits[] = { 1, 2, 5 };
     const double last_ps = ldexp(first_ps, doublings);
+    const int last_decade = (int)floor(log10(last_ps));
     double until = 0;
 
-    for (double decade = pow(10, floor(log10(first_ps))); decade <= last_ps; decade *= 10)
+    for (int decade = (int)floor(log10(first_ps)); decade <= last_decade; decade++)
         for (int i = 0; i < (doublings >= DECADES_FROM_ON ? 1 : 3); i++) {
-            const double at = decade * digits[i], x = plot->left + pitch * log2(at / first_ps);
+            const double at = pow(10, decade) * digits[i], x = plot->left + pitch * log2(at / first_ps);
             const struct tm_axis axis = { .kind = TM_AXIS_TIME, .to = at * (1 + 1e-9), .step = at };
             char label[TM_FORMAT_BYTES];
 

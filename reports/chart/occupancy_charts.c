@@ -78,7 +78,7 @@ static void draw_scales(struct tm_chart *chart, const struct scatter *s)
         (void)snprintf(label, sizeof(label), "%d %%", pct);
         tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, s->left - 6, y_of(s, pct) + 3, label);
     }
-    for (double d = s->low; d <= s->high; d++) {
+    for (int d = (int)s->low; d <= (int)s->high; d++) {
         tm_chart_line(chart, TM_ROLE_GRID, x_of(s, d), s->top, x_of(s, d), s->bottom);
         tm_chart_label(chart, x_of(s, d), s->bottom + 14, decade_label(label, d), &until);
     }

@@ -63,14 +63,14 @@ struct parts {
 
 static void add_part(struct parts *parts, struct tm_cell title, const struct tm_value *part)
 {
-    struct tm_cell *row = parts->cell[parts->count];
+    struct tm_cell *row;
 
     if (!tm_has(part) || tm_int(part) == 0 || parts->count == PARTS_MOST)
         return;
+    row = parts->cell[parts->count++];
     row[0] = title;
     row[1] = tm_cell_of_value(TM_CELL_TIME, part);
     row[2] = tm_cell_of_share(part, parts->total);
-    parts->count++;
 }
 
 static void say_parts(const struct tm_content *content, const struct tm_value *steps)

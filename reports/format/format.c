@@ -349,8 +349,9 @@ void tm_format_text(char *out, size_t out_bytes, const char *text)
 {
     static const char ellipsis[] = "…";
     const size_t length = strlen(text);
-    size_t taken, used = show(out, out_bytes, text, length, &taken);
+    size_t taken, used;
 
+    (void)show(out, out_bytes, text, length, &taken);
     if (taken == length)
         return;
     used = show(out, out_bytes / 2, text, length, &taken);
