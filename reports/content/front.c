@@ -219,10 +219,12 @@ static void add_files(struct tm_front *front, const struct tm_value *summary)
 
 static void make_titles(struct tm_front *front, const struct tm_value *summary)
 {
-    const char *title = tm_text(tm_path(summary, "report.title")), *run = tm_text(tm_path(summary, "input.run"));
+    const char *title = tm_text(tm_path(summary, "report.title"));
+    char run[TM_FRONT_TITLE_BYTES];
     const size_t hosts = tm_length(tm_path(summary, "input.hosts")), devices = tm_length(tm_get(summary, "devices"));
 
-    run = *run ? run : "profile";
+    if (!*tm_shown_run(summary, run, sizeof(run)))
+        (void)snprintf(run, sizeof(run), "profile");
     (void)snprintf(front->title, sizeof(front->title), "%s", *title ? title : run);
     if (hosts == 0) /* a device memory profile alone */
         (void)snprintf(front->subtitle, sizeof(front->subtitle), "%.120s", *title ? run : "");

@@ -3,6 +3,7 @@
 #define TM_SHOWN_NAMES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "pipeline/doc.h"
 
@@ -13,6 +14,11 @@
  * that is of no host of the run as it is */
 const char *tm_shown_device(const struct tm_value *summary, const char *id);
 const char *tm_shown_host(const struct tm_value *summary, const char *host);
+
+/* The name of the run.  Several files that were given one by one are named as the first of them: then it is what the
+ * names of all hosts begin with.
+ * out:    returned: out, any bytes, cut where the room ends; "" without a name */
+const char *tm_shown_run(const struct tm_value *summary, char *out, size_t out_bytes);
 
 /* The run has one host, and no other name than it. */
 bool tm_is_named_as_run(const struct tm_value *summary);

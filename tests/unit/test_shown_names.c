@@ -102,10 +102,43 @@ static void one_host_may_be_named_as_its_run(void **state)
     }
 }
 
+/* Files that were given one by one: the run is called as the first. */
+static void a_run_of_several_files_has_what_their_names_share(void **state)
+{
+    static const struct {
+        const char *input, *shown;
+    } rows[] = {
+        { "{'input': {'run': 'tp8-megatron_rank_0', 'hosts': ['tp8-megatron_rank_0', 'tp8-megatron_rank_12']}}",
+          "tp8-megatron_rank" },
+        { "{'input': {'run': '2026_11_21', 'hosts': ['job-0', 'job-1']}}", "2026_11_21" },
+        { "{'input': {'run': 'one', 'hosts': ['one', 'two']}}", "one" },
+        { "{'input': {'run': 'job-0', 'hosts': ['job-0']}}", "job-0" },
+        { "{'input': {'run': '--', 'hosts': ['--', '---']}}", "--" },
+        { "{}", "" },
+    };
+    struct tm_run run;
+    char out[32];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct tm_doc *doc;
+
+        test_run_init(&run);
+        doc = tm_doc_new(&run);
+        assert_non_null(doc);
+        test_summary_load(tm_doc_root(doc), rows[i].input);
+        assert_string_equal(tm_shown_run(tm_doc_root(doc), out, sizeof(out)), rows[i].shown);
+        assert_int_equal(strlen(tm_shown_run(tm_doc_root(doc), out, 3)), *rows[i].shown ? 2 : 0);
+        tm_doc_free(doc);
+        assert_ledger_is_even(&run);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_are_named_without_what_all_share),
+        cmocka_unit_test(a_run_of_several_files_has_what_their_names_share),
         cmocka_unit_test(hosts_keep_a_name),
         cmocka_unit_test(one_host_may_be_named_as_its_run),
     };
