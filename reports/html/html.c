@@ -120,15 +120,16 @@ static void put_skip(struct tm_page *page)
 
 static void put_page(struct tm_page *page)
 {
-    const char *title = tm_text(tm_path(page->summary, "report.title"));
+    struct tm_front front;
     const struct tm_content content = { .summary = page->summary, .medium = &page_medium, .to = page };
 
-    tm_html_head(&page->w, *title ? title : tm_text(tm_path(page->summary, "input.run")), "tracemill report", true);
+    tm_front_make(&front, page->summary);
+    tm_html_head(&page->w, front.title, "tracemill report", true);
     tm_htmlw_open(&page->w, "body");
     put_skip(page);
     put_links(page);
     tm_htmlw_class(&page->w, "div", "frame");
-    tm_page_front(page);
+    tm_page_front(page, &front);
     tm_htmlw_class(&page->w, "main", "page");
     tm_htmlw_attr(&page->w, "id", "main");
     tm_content_say(&content);

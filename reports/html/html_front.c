@@ -101,18 +101,15 @@ static void put_verdict(struct tm_page *page, const struct tm_front *front)
     tm_htmlw_close_line(&page->w);
 }
 
-void tm_page_front(struct tm_page *page)
+void tm_page_front(struct tm_page *page, const struct tm_front *front)
 {
-    struct tm_front front;
-
-    tm_front_make(&front, page->summary);
     tm_htmlw_class(&page->w, "header", "page top");
     tm_htmlw_attr(&page->w, "id", "top");
-    put_partial(page, &front);
-    put_title(page, &front);
-    put_facts(page, &front);
-    put_note(page, &front);
-    put_verdict(page, &front);
+    put_partial(page, front);
+    put_title(page, front);
+    put_facts(page, front);
+    put_note(page, front);
+    put_verdict(page, front);
     tm_page_first_findings(page);
     tm_page_kpis(page);
     if (tm_charts_count(TM_CHART_STEPS, page->summary) > 0)

@@ -4,6 +4,7 @@
 
 #include "pipeline/doc.h"
 #include "reports/content/content.h"
+#include "reports/content/front.h"
 #include "reports/html/htmlw.h"
 
 /* The page while it is written, and the forms that it gives to what the sections say (struct tm_medium): the functions
@@ -23,7 +24,7 @@ enum { TM_HTML_ROWS_MOST = 500 };
 
 /* --- html_front.c, html_kpis.c: the first screen --- */
 
-void tm_page_front(struct tm_page *page);
+void tm_page_front(struct tm_page *page, const struct tm_front *front);
 void tm_page_kpis(struct tm_page *page);
 
 /* --- html_findings.c --- */
