@@ -107,9 +107,9 @@ const char *tm_finding_stake(char *out, const struct tm_value *finding)
     const bool has_stake = tm_int(stake) > 0;
     char time[TM_FORMAT_BYTES] = "", part[TM_FORMAT_BYTES] = "", measured[TM_FORMAT_BYTES] = "",
          most[TM_FORMAT_BYTES] = "";
-    const bool has_limit = tm_has(value) && tm_has(limit);
-    const bool is_bare = !has_limit && strcmp(unit, "count") == 0; /* a number that the title or the evidence tells */
+    const bool is_bare = !tm_has(limit) && strcmp(unit, "count") == 0; /* the title or the evidence tells it */
     const bool has_measured = tm_has(value) && !is_bare && !(has_stake && repeats);
+    const bool has_limit = has_measured && tm_has(limit); /* else it says from where on a loss is told at all */
 
     if (has_stake)
         tm_format_time(time, tm_int(stake));
@@ -121,7 +121,6 @@ const char *tm_finding_stake(char *out, const struct tm_value *finding)
         tm_format_limit(most, tm_double(limit), unit);
     (void)snprintf(out, TM_FINDING_BYTES, "%s%s%s%s%s%s%s%s%s%s", time, *time ? " of device time at stake" : "",
                    *part ? ", " : "", part, *part ? " of the window" : "", *measured && *time ? "; " : "",
-                   *measured ? "measured " : "", measured, *most ? (*measured || *time ? ", limit " : "limit ") : "",
-                   most);
+                   *measured ? "measured " : "", measured, *most ? ", limit " : "", most);
     return out;
 }

@@ -215,7 +215,7 @@ static void what_is_at_stake_is_told_once(void **state)
     check_stake("{'at_stake_ps':1350000000000,'share_pct':80.6,'value':80.6,'unit':'%'}",
                 "1.35 s of device time at stake, 80.6 % of the window");
     check_stake("{'at_stake_ps':1350000000000,'share_pct':80.6,'value':80.6,'unit':'%','limit':3}",
-                "1.35 s of device time at stake, 80.6 % of the window, limit 3 %");
+                "1.35 s of device time at stake, 80.6 % of the window");
     check_stake("{'at_stake_ps':1350000000000,'share_pct':80.6,'value':12,'unit':'count','limit':4}",
                 "1.35 s of device time at stake, 80.6 % of the window; measured 12, limit 4");
     check_stake("{'at_stake_ps':1000000000,'share_pct':null}", "1.00 ms of device time at stake");
