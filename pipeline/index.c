@@ -382,11 +382,12 @@ static tm_status find_page(struct tm_index *index, uint64_t key)
     return TM_OK;
 }
 
-static tm_status get_from_disk(struct tm_index *index, uint64_t key, const void **row)
+static tm_status get_from_disk(struct tm_index *index, uint64_t key, const void **row, uint64_t *number)
 {
     uint64_t count;
 
     *row = NULL;
+    *number = 0;
     if (index->near_count == 0 || key < index->near_first || key > index->near_last) {
         const tm_status status = find_page(index, key);
 
@@ -397,25 +398,38 @@ static tm_status get_from_disk(struct tm_index *index, uint64_t key, const void 
 
     if (!rows)
         return index->run->error.status;
-    const uint8_t *found =
-        rows + find_not_above(rows, index->row_bytes, count, key) * index->row_bytes;
+    const size_t at = find_not_above(rows, index->row_bytes, count, key);
+    const uint8_t *found = rows + at * index->row_bytes;
 
-    *row = key_of(found) == key ? found : NULL;
+    if (key_of(found) != key)
+        return TM_OK;
+    *row = found;
+    *number = index->near_at + at + 1;
+    return TM_OK;
+}
+
+tm_status tm_index_find(struct tm_index *index, uint64_t key, const void **row, uint64_t *number)
+{
+    if (index->form == DENSE)
+        *number = key < index->dense_count ? index->slots[key] : 0;
+    else if (index->form == OPEN)
+        *number = index->slots[open_slot(index, key)];
+    else
+        return get_from_disk(index, key, row, number);
+    *row = *number != 0 ? tm_window_at(&index->window, *number - 1) : NULL;
     return TM_OK;
 }
 
 tm_status tm_index_get(struct tm_index *index, uint64_t key, const void **row)
 {
-    uint32_t number = 0;
+    uint64_t number;
 
-    if (index->form == DENSE)
-        number = key < index->dense_count ? index->slots[key] : 0;
-    else if (index->form == OPEN)
-        number = index->slots[open_slot(index, key)];
-    else
-        return get_from_disk(index, key, row);
-    *row = number != 0 ? tm_window_at(&index->window, number - 1) : NULL;
-    return TM_OK;
+    return tm_index_find(index, key, row, &number);
+}
+
+uint64_t tm_index_most_number(const struct tm_index *index)
+{
+    return index->form == ON_DISK ? tm_rows_count(index->rows) : index->window.count;
 }
 
 uint64_t tm_index_count(const struct tm_index *index)

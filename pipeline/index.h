@@ -25,6 +25,11 @@ tm_status tm_index_put(struct tm_index *index, const void *row) TM_MUST_USE;
 tm_status tm_index_finish(struct tm_index *index) TM_MUST_USE;
 /* *row = the row, valid until the next call on this index; NULL if there is none. */
 tm_status tm_index_get(struct tm_index *index, uint64_t key, const void **row) TM_MUST_USE;
+/* The same, with the number of the row, from 1 on: the same number whenever the same row is found.
+ * out: *number  0 if there is none */
+tm_status tm_index_find(struct tm_index *index, uint64_t key, const void **row, uint64_t *number) TM_MUST_USE;
+/* After finish: no row has a larger number. */
+uint64_t tm_index_most_number(const struct tm_index *index);
 uint64_t tm_index_count(const struct tm_index *index); /* after finish: different keys */
 uint64_t tm_index_twin_count(const struct tm_index *index); /* rows that gave way to another one of
                                                                 the same key */

@@ -22,6 +22,7 @@ struct tm_run {
     struct tm_redactor *redactor; /* --redact: names are written as pseudonyms; NULL = as they are */
     bool strict;
     bool quiet;
+    uint64_t last_site; /* number given last (pipeline/sites.h) */
     uint64_t events_read;
     uint64_t bytes_read; /* of the input as it lies on disk */
 };

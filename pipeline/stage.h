@@ -20,6 +20,10 @@ struct tm_event {
     uint8_t direction;                 /* enum tm_direction of a copy */
     bool chosen;                       /* belongs to a chosen step */
     uint32_t thread;                   /* of a host event: struct tm_track.thread */
+    uint64_t site;                     /* of an activity: the same number is the same name, config, device, class, level,
+                                          direction and flags (pipeline/sites.h); 0 elsewhere */
+    uint64_t launch;                   /* number of the launch among the host's, from 1 to trace.launch_numbers; two
+                                          events of one launch have the same.  0 = none known */
     uint32_t launch_track;             /* TM_NONE = no launch known */
     uint32_t launch_thread;            /* struct tm_track.thread of it */
     int64_t launch_start_ps, launch_dur_ps;

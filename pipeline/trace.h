@@ -161,6 +161,7 @@ struct tm_trace {
     uint32_t main_track;        /* the host's main thread, TM_NONE = no host events */
     uint32_t main_thread;       /* the same as a thread number */
     uint32_t thread_count;
+    uint64_t launch_numbers;    /* no event has a larger number of a launch */
     enum tm_origin origin;
     int64_t origin_us;          /* what the file's clock reads at time 0; 0 where it counts from the profile's begin */
     bool partial;               /* the input was cut short or damaged */

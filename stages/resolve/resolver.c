@@ -98,7 +98,7 @@ static tm_status find_launch(struct tm_resolver *r, const struct tm_track *track
     }
     if (st != TM_OK || !key)
         return st;
-    st = tm_index_get(r->launches, key, &row);
+    st = tm_index_find(r->launches, key, &row, &event->launch);
     if (st != TM_OK || !row)
         return st;
     launch = row;
@@ -147,6 +147,18 @@ static tm_status find_step(struct tm_resolver *r, const struct tm_raw *raw, stru
     return st;
 }
 
+static uint64_t site_of(struct tm_resolver *r, const struct tm_event *event)
+{
+    const struct tm_record *record = &event->record;
+    const struct tm_site site = {
+        .name_and_config = (uint64_t)record->name << 32 | record->config,
+        .rest = (uint64_t)event->device << 32 | (uint64_t)record->flags << 16 | (uint64_t)record->class << 8 |
+                (uint64_t)event->level << 4 | event->direction,
+    };
+
+    return tm_sites_number(&r->sites, &site);
+}
+
 /* What only activities of a device have. */
 static tm_status resolve_activity(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
                                   struct tm_event *event)
@@ -171,6 +183,8 @@ static tm_status resolve_activity(struct tm_resolver *r, const struct tm_track *
         event->level = (uint8_t)tm_level_of(class, (enum tm_direction)event->direction, event->config);
     if (st == TM_OK && r->knows_steps)
         st = find_step(r, raw, event);
+    if (st == TM_OK && r->sites.slots)
+        event->site = site_of(r, event);
     event->chosen = steps->all || (event->step != TM_NONE && event->step >= steps->chosen_begin &&
                                    event->step < steps->chosen_end);
     return st;

@@ -3,6 +3,7 @@
 #define TM_RESOLVER_H
 
 #include "pipeline/index.h"
+#include "pipeline/sites.h"
 #include "pipeline/source.h"
 #include "pipeline/spans.h"
 #include "pipeline/stage.h"
@@ -38,6 +39,7 @@ struct tm_resolver {
     struct tm_index *group_steps;     /* struct tm_group_step; source group */
     int64_t *inside_until_ps;         /* by thread: the end of the last execution or compilation that began on it;
                                          NULL before the ordered reading */
+    struct tm_sites sites;            /* empty before the ordered reading */
     bool knows_launches, knows_steps; /* what of it stands by now */
     bool has_devices;                 /* a GPU or TPU was active: cpu_op events are no activities */
 };

@@ -71,7 +71,7 @@ static tm_status make_tables(struct tm_survey *s)
     r->launched = tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_id), launches / 8, TM_INDEX_FIRST, NULL);
     r->expanded_graphs = tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_id), launches / 8, TM_INDEX_FIRST,
                                       NULL);
-    r->programs = tm_spans_new(run, TM_ACCOUNT_LAUNCHES, launches / 4);
+    r->programs = tm_spans_new(run, TM_ACCOUNT_LAUNCHES, launches / 16 * 3);
     s->markers = tm_spans_new(run, TM_ACCOUNT_STEPS, steps / 8);
     s->tpu_steps = tm_spans_new(run, TM_ACCOUNT_STEPS, steps / 8);
     s->executions = tm_sorter_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_execution), steps / 8, by_module_and_lane);
@@ -154,6 +154,10 @@ tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choi
                                             s.trace->thread_count * sizeof(int64_t), &s.run->error);
         st = resolver->inside_until_ps ? TM_OK : s.run->error.status;
     }
+    s.trace->launch_numbers = st == TM_OK ? tm_index_most_number(resolver->launches) : 0;
+    if (st == TM_OK)
+        st = tm_sites_init(&resolver->sites, s.run, TM_ACCOUNT_LAUNCHES,
+                           tm_budget_share(&s.run->budget, TM_ACCOUNT_LAUNCHES) / 16);
     if (s.trace->first_ps > s.trace->last_ps)
         s.trace->first_ps = s.trace->last_ps = 0;
     tm_survey_rewind(resolver);
@@ -168,6 +172,7 @@ void tm_survey_rewind(struct tm_resolver *resolver)
 
 void tm_survey_free(struct tm_resolver *resolver)
 {
+    tm_sites_release(&resolver->sites);
     tm_index_free(resolver->launches);
     tm_index_free(resolver->launched);
     tm_index_free(resolver->expanded_graphs);
