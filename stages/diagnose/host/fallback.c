@@ -108,6 +108,7 @@ const struct tm_stage_type tm_fallback_stage = {
     .name = "fallback",
     .summary = "what ran on the host although a device was there",
     .state_bytes = sizeof(struct fallback),
+    .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

@@ -110,6 +110,7 @@ const struct tm_stage_type tm_host_stage = {
     .name = "host",
     .summary = "what the hosts did: launches, waits, functions, threads",
     .state_bytes = sizeof(struct host),
+    .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,
