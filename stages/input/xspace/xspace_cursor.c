@@ -296,25 +296,28 @@ static tm_status learn_record(struct xspace_cursor *c, const struct tm_wire *sta
     return tm_xknown_learn(c->x->known, &kin, stats, key, &result);
 }
 
-/* The times of an event, and where its statistics begin, if it is written as usual: each field once, in order. */
-static bool read_times(struct tm_wire *bytes, struct tm_xevent *event)
+/* The times of an event if it is written as usual: each field once, in order.
+ * in:     bytes  TM_READER_SLACK more can be read behind them
+ * out:    *stats  what follows the times */
+static bool read_times(const struct tm_wire *bytes, struct tm_xevent *event, struct tm_wire *stats)
 {
+    struct tm_wire w = { bytes->at, bytes->end + TM_READER_SLACK };
     uint64_t id, offset, duration = 0;
 
-    if (bytes->end - bytes->at < 4 || *bytes->at++ != TM_WIRE_KEY(TM_XEVENT_METADATA_ID, TM_WIRE_VARINT) ||
-        !tm_wire_varint(bytes, &id) || bytes->at == bytes->end ||
-        *bytes->at++ != TM_WIRE_KEY(TM_XEVENT_OFFSET, TM_WIRE_VARINT) || !tm_wire_varint(bytes, &offset))
+    if (*w.at++ != TM_WIRE_KEY(TM_XEVENT_METADATA_ID, TM_WIRE_VARINT) || !tm_wire_varint(&w, &id) ||
+        *w.at++ != TM_WIRE_KEY(TM_XEVENT_OFFSET, TM_WIRE_VARINT) || !tm_wire_varint(&w, &offset))
         return false;
-    if (bytes->at < bytes->end && *bytes->at == TM_WIRE_KEY(TM_XEVENT_DURATION, TM_WIRE_VARINT)) {
-        bytes->at++;
-        if (!tm_wire_varint(bytes, &duration))
+    if (w.at < bytes->end && *w.at == TM_WIRE_KEY(TM_XEVENT_DURATION, TM_WIRE_VARINT)) {
+        w.at++;
+        if (!tm_wire_varint(&w, &duration))
             return false;
     }
     event->metadata_id = (int64_t)id;
     event->offset_ps = (int64_t)offset;
     event->duration_ps = (int64_t)duration;
     event->is_aggregated = false;
-    return true;
+    *stats = (struct tm_wire){ w.at, bytes->end };
+    return w.at <= bytes->end;
 }
 
 /* --- reading --- */
@@ -382,8 +385,8 @@ static tm_status read_field(struct xspace_cursor *c, struct tm_raw *raw, bool *m
 /* An event that lies in the buffer as a whole.  *kept false: it is in a tally instead. */
 static tm_status take_event(struct xspace_cursor *c, const struct tm_wire *bytes, struct tm_raw *raw, bool *kept)
 {
-    struct tm_wire stats = *bytes;
-    const bool is_usual = read_times(&stats, &c->event);
+    struct tm_wire stats;
+    const bool is_usual = read_times(bytes, &c->event, &stats);
     const struct tm_xkin kin = kin_of(c);
     const struct tm_xresult *known = NULL;
     uint64_t key = 0;

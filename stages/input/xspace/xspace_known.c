@@ -152,18 +152,26 @@ static inline struct shape *find_shape(struct tm_xknown *known, const struct tm_
     return is_of(other_shape(known, shape), kin) ? other_shape(known, shape) : NULL;
 }
 
-/* A number that does not matter: whether it is whole. */
-static bool is_whole(uint8_t value_key, struct tm_wire number)
+/* A number of all bytes from `at` to `end`.  in: TM_READER_SLACK bytes can be read behind them */
+static inline bool read_whole(const uint8_t *at, const uint8_t *end, uint64_t *number)
 {
-    uint64_t value;
+    struct tm_wire w = { at, end + TM_READER_SLACK };
+
+    return tm_wire_varint(&w, number) && w.at == end;
+}
+
+/* Whether a value that does not matter takes all bytes from `at` to `end`; at least one. */
+static inline bool is_whole(uint8_t value_key, const uint8_t *at, const uint8_t *end)
+{
+    uint64_t number;
 
     switch (value_key & 7) {
     case TM_WIRE_VARINT:
-        return tm_wire_varint(&number, &value) && number.at == number.end;
+        return read_whole(at, end, &number);
     case TM_WIRE_64:
-        return number.end - number.at == 8;
+        return end - at == 8;
     case TM_WIRE_LEN:
-        return *number.at < 0x80 && number.end - number.at - 1 == *number.at;
+        return *at < 0x80 && end - at - 1 == *at;
     default:
         return false;
     }
@@ -175,19 +183,17 @@ static inline const uint8_t *read_hole(const struct hole *hole, const uint8_t *a
                                        int64_t numbers[TM_STAT_COUNT])
 {
     const uint64_t mask = (UINT64_MAX >> (64 - 8 * hole->head_bytes)) & ~LENGTH_MASK;
-    struct tm_wire number;
+    const uint8_t *const number = at + hole->head_bytes, *const behind = at + 2 + at[1];
     uint64_t value;
 
-    if (end - at <= hole->head_bytes || (tm_wire_fixed64(at) & mask) != hole->head || at[1] >= 0x80 ||
-        at[1] + 2 <= hole->head_bytes || end - at < at[1] + 2)
+    if ((tm_wire_fixed64(at) & mask) != hole->head || at[1] >= 0x80 || behind <= number || behind > end)
         return NULL;
-    number = (struct tm_wire){ at + hole->head_bytes, at + 2 + at[1] };
     if (hole->stat == TM_STAT_UNKNOWN)
-        return is_whole(at[hole->head_bytes - 1], number) ? number.end : NULL;
-    if (!tm_wire_varint(&number, &value) || number.at != number.end)
+        return is_whole(number[-1], number, behind) ? behind : NULL;
+    if (!read_whole(number, behind, &value))
         return NULL;
     numbers[hole->stat] = (int64_t)value;
-    return number.end;
+    return behind;
 }
 
 /* The key of an event, and its numbers; 0 where it has another shape. */
