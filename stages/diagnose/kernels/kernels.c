@@ -248,6 +248,7 @@ const struct tm_stage_type tm_kernels_stage = {
     .name = "kernels",
     .summary = "kernels by name and launch configuration",
     .state_bytes = sizeof(struct kernels),
+    .classes = TM_CLASSES_ACTIVITY,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

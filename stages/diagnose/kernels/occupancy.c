@@ -178,6 +178,7 @@ const struct tm_stage_type tm_occupancy_stage = {
     .name = "occupancy",
     .summary = "how full kernels keep the multiprocessors",
     .state_bytes = sizeof(struct occupancy),
+    .classes = TM_CLASS_BIT(TM_CLASS_KERNEL) | TM_CLASS_BIT(TM_CLASS_COLLECTIVE),
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,
