@@ -189,6 +189,7 @@ const struct tm_stage_type tm_balance_stage = {
     .name = "balance",
     .summary = "the same work on several devices",
     .state_bytes = sizeof(struct balance),
+    .classes = TM_CLASSES_ACTIVITY,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

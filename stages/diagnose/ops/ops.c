@@ -422,6 +422,7 @@ const struct tm_stage_type tm_ops_stage = {
     .name = "ops",
     .summary = "operations by self time, and the roofline",
     .state_bytes = sizeof(struct ops),
+    .classes = TM_CLASSES_ACTIVITY,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

@@ -213,6 +213,7 @@ const struct tm_stage_type tm_scopes_stage = {
     .name = "scopes",
     .summary = "device time by framework scope and by host annotation",
     .state_bytes = sizeof(struct scopes),
+    .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,
