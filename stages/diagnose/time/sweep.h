@@ -21,6 +21,13 @@ typedef tm_status tm_sweep_told(void *to, enum tm_level level, int64_t begin_ps,
 /* Bring the sweep up to a time.  Nothing is told before the first activity. */
 tm_status tm_sweep_to(struct tm_sweep *sweep, int64_t to_ps, tm_sweep_told *told, void *to) TM_MUST_USE;
 
+/* The same where nobody has to be told. */
+static inline void tm_sweep_pass(struct tm_sweep *sweep, int64_t to_ps)
+{
+    if (sweep->has_begun && to_ps > sweep->at_ps)
+        sweep->at_ps = to_ps;
+}
+
 /* Add an activity, after tm_sweep_to(start).  One without length changes nothing. */
 void tm_sweep_add(struct tm_sweep *sweep, enum tm_level level, int64_t start_ps, int64_t end_ps);
 
