@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ledger behind --memory: who holds how much.  It does not refuse on its own; a structure asks
- * for its share once and keeps inside it, which makes behaviour depend on the limit alone and not
- * on timing. */
+ * for its share once and keeps inside it, or inside what the pool gave on top of it, which makes behaviour depend on the
+ * limit and the input alone and not on timing. */
 #include "pipeline/budget.h"
 
 #include <assert.h>
@@ -30,15 +30,25 @@ const char *const tm_account_name[TM_ACCOUNT_COUNT] = {
 };
 /* clang-format on */
 
-void tm_budget_init(struct tm_budget *budget, size_t limit_bytes)
-{
-    memset(budget, 0, sizeof(*budget));
-    budget->limit_bytes = limit_bytes;
-}
+/* Accounts whose structures spill.  The others hold something that has no other place, and refuse when it is full: those
+ * keep their whole part of the limit. */
+static const bool is_elastic[TM_ACCOUNT_COUNT] = {
+    [TM_ACCOUNT_METADATA] = true,
+    [TM_ACCOUNT_LAUNCHES] = true,
+    [TM_ACCOUNT_STEPS] = true,
+    [TM_ACCOUNT_TABLES] = true,
+};
 
-size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account)
+enum {
+    SURE_PART = 4, /* an elastic account is sure of what it has at the least limit, and of a quarter of the rest: caches
+                      and tables of fixed size live of that */
+    GIVEN_PART = 4, /* one draw gets at most a quarter of the pool: who needs all ends with two fifths of it, the next one
+                       with two fifths of the rest */
+};
+
+static size_t part_of(size_t limit_bytes, enum tm_account account)
 {
-    const size_t limit = budget->limit_bytes / 100 * 100;
+    const size_t limit = limit_bytes / 100 * 100;
     /* The summary's tables are capped, and do not shrink with the limit: what they lack the others give. */
     const size_t quarter = limit / 4;
     const size_t least = quarter < MODEL_LEAST_BYTES ? quarter : MODEL_LEAST_BYTES;
@@ -49,6 +59,43 @@ size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account)
     if (account == TM_ACCOUNT_MODEL)
         return model;
     return (limit - model) / (100 - share_pct[TM_ACCOUNT_MODEL]) * share_pct[account];
+}
+
+size_t tm_budget_part(const struct tm_budget *budget, enum tm_account account)
+{
+    return part_of(budget->limit_bytes, account);
+}
+
+size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account)
+{
+    const size_t part = part_of(budget->limit_bytes, account);
+    const size_t least = part_of((size_t)TM_MEMORY_LEAST_MIB * TM_MIB, account);
+
+    return is_elastic[account] && part > least ? least + (part - least) / SURE_PART : part;
+}
+
+void tm_budget_init(struct tm_budget *budget, size_t limit_bytes)
+{
+    memset(budget, 0, sizeof(*budget));
+    budget->limit_bytes = limit_bytes;
+    for (int i = 0; i < TM_ACCOUNT_COUNT; i++) {
+        const enum tm_account account = (enum tm_account)i;
+
+        budget->pool_bytes += part_of(limit_bytes, account) - tm_budget_share(budget, account);
+    }
+}
+
+bool tm_budget_draw(struct tm_budget *budget, size_t bytes)
+{
+    if (bytes > budget->pool_bytes / GIVEN_PART)
+        return false;
+    budget->pool_bytes -= bytes;
+    return true;
+}
+
+void tm_budget_put_back(struct tm_budget *budget, size_t bytes)
+{
+    budget->pool_bytes += bytes;
 }
 
 static void note_taken(struct tm_budget *budget, enum tm_account account, size_t bytes)

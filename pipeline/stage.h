@@ -29,6 +29,19 @@ struct tm_event {
     int64_t launch_start_ps, launch_dur_ps;
 };
 
+/* Classes of events, as bits. */
+#define TM_CLASS_BIT(class) (UINT32_C(1) << (class))
+static_assert(TM_CLASS_COUNT < 32, "a bit for each class");
+#define TM_CLASSES_ALL (TM_CLASS_BIT(TM_CLASS_COUNT) - 1)
+/* That may have a level, a device and a step: all others are chosen at no time. */
+#define TM_CLASSES_ACTIVITY                                                                                        \
+    (TM_CLASS_BIT(TM_CLASS_KERNEL) | TM_CLASS_BIT(TM_CLASS_COLLECTIVE) | TM_CLASS_BIT(TM_CLASS_COPY) |              \
+     TM_CLASS_BIT(TM_CLASS_MEMSET) | TM_CLASS_BIT(TM_CLASS_GRAPH) | TM_CLASS_BIT(TM_CLASS_TPU_OP) |                 \
+     TM_CLASS_BIT(TM_CLASS_CPU_OP))
+/* That are on no device: what threads do, and what is told of them. */
+#define TM_CLASSES_HOST                                                                                            \
+    ((TM_CLASSES_ALL & ~(TM_CLASSES_ACTIVITY | TM_CLASS_BIT(TM_CLASS_TPU_ASYNC))) | TM_CLASS_BIT(TM_CLASS_CPU_OP))
+
 struct tm_stage; /* one opened instance */
 
 /* A stage at the end of the pipeline: takes the events of one host after the other, each host's events in
@@ -41,6 +54,7 @@ struct tm_stage_type {
     const char *name;    /* as in --stats: "gaps" */
     const char *summary; /* one clause, no full stop */
     size_t state_bytes;
+    uint32_t classes;    /* whose events take gets: 1 << enum tm_class; others are no concern of it */
     tm_status (*open)(struct tm_stage *s);
     tm_status (*begin_host)(struct tm_stage *s, const struct tm_trace *trace);
     tm_status (*take)(struct tm_stage *s, const struct tm_event *event);

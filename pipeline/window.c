@@ -25,6 +25,19 @@ void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_accoun
     };
 }
 
+bool tm_window_can_grow(struct tm_window *window)
+{
+    const size_t bytes = window->most * (window->row_bytes + window->extra_bytes);
+
+    if (window->capacity < window->most)
+        return true;
+    if (window->most > ROWS_MOST / 2 || !tm_budget_draw(&window->run->budget, bytes))
+        return false;
+    window->most *= 2;
+    window->drawn_bytes += bytes;
+    return true;
+}
+
 tm_status tm_window_grow(struct tm_window *window)
 {
     struct tm_run *run = window->run;
@@ -59,6 +72,15 @@ void tm_window_release(struct tm_window *window)
     window->rows = NULL;
     window->capacity = 0;
     window->count = 0;
+}
+
+void tm_window_close(struct tm_window *window)
+{
+    if (!window->run)
+        return;
+    tm_window_release(window);
+    tm_budget_put_back(&window->run->budget, window->drawn_bytes);
+    window->drawn_bytes = 0;
 }
 
 struct sort {

@@ -21,7 +21,7 @@
 #include "reports/findings/thresholds.h"
 #include "stages/resolve/classes.h"
 
-enum { STAGES_MOST = 24, SETTING_BYTES = 256 };
+enum { STAGES_MOST = 24 /* at most 32 */, SETTING_BYTES = 256 };
 #define PROFILES_SECTION "device-profiles" /* of a partial */
 
 /* The sections of the summary, in its order. */
@@ -44,6 +44,7 @@ struct analysis {
     struct tm_inputs *inputs;         /* `found`, or the observer's */
     struct tm_stage stages[STAGES_MOST];
     size_t stage_count;               /* that were opened, the last one perhaps half */
+    uint32_t takers[TM_CLASS_COUNT];  /* by class: 1 << number of a stage that takes its events */
     struct tm_warnings *warnings;
     struct tm_value *file_list, *host_list;
     struct tm_file_facts *file;       /* of the file that is being read */
@@ -55,6 +56,14 @@ struct analysis {
 
 /* --- stages --- */
 
+/* Stages get the events of the classes that they want, and not even a call for others. */
+static void note_classes(struct analysis *a, size_t number)
+{
+    for (unsigned class = 0; class < TM_CLASS_COUNT; class++)
+        if (a->stages[number].type->classes & TM_CLASS_BIT(class))
+            a->takers[class] |= UINT32_C(1) << number;
+}
+
 static tm_status open_stages(struct analysis *a)
 {
     for (size_t i = 0; i < tm_registry_count && i < STAGES_MOST; i++) {
@@ -65,6 +74,7 @@ static tm_status open_stages(struct analysis *a)
         stage->state = tm_take(&a->run->budget, TM_ACCOUNT_MODEL, stage->type->state_bytes, &a->run->error);
         if (!stage->state)
             return a->run->error.status;
+        note_classes(a, i);
         st = stage->type->open(stage);
         if (st != TM_OK)
             return st;
@@ -84,10 +94,14 @@ static void close_stages(struct analysis *a)
 static tm_status take_event(void *to, const struct tm_event *event)
 {
     struct analysis *a = to;
+    uint32_t left = event->record.class < TM_CLASS_COUNT ? a->takers[event->record.class] : 0;
     tm_status st = TM_OK;
 
-    for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
-        st = a->stages[i].type->take(&a->stages[i], event);
+    for (; left && st == TM_OK; left &= left - 1) {
+        struct tm_stage *stage = &a->stages[__builtin_ctz(left)];
+
+        st = stage->type->take(stage, event);
+    }
     return st;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pipeline/groups.h"
 #include "stages/resolve/classes.h"
 
 void bench_devices(struct bench *b, uint32_t count, enum tm_device_kind kind, int64_t begin_ps,
@@ -167,9 +168,27 @@ struct tm_event bench_event(tm_strid name, enum tm_class class, const struct tm_
     return event;
 }
 
+/* A number for what the resolver would have given one number; here configurations are told apart by what they hold. */
+static uint64_t site_of(const struct tm_event *event)
+{
+    const struct tm_record *r = &event->record;
+    const uint64_t of[] = {
+        (uint64_t)r->name << 32 | r->config,
+        (uint64_t)event->device << 32 | r->flags,
+        (uint64_t)r->class << 16 | (uint64_t)event->level << 8 | event->direction,
+        tm_hash_key(event->config, sizeof(*event->config)).low,
+    };
+
+    return tm_hash_key(of, sizeof(of)).low | 1;
+}
+
 tm_status bench_take(struct bench *b, const struct tm_event *event)
 {
-    return b->stage.type->take(&b->stage, event);
+    struct tm_event placed = *event;
+
+    if (!placed.site)
+        placed.site = site_of(event);
+    return b->stage.type->take(&b->stage, &placed);
 }
 
 const struct tm_value *bench_get(const struct bench *b, const char *path)

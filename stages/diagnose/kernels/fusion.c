@@ -226,6 +226,7 @@ const struct tm_stage_type tm_fusion_stage = {
     .name = "fusion",
     .summary = "small kernels, and what could be one kernel",
     .state_bytes = sizeof(struct fusion),
+    .classes = TM_CLASSES_ACTIVITY,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

@@ -266,6 +266,7 @@ const struct tm_stage_type tm_programs_stage = {
     .name = "programs",
     .summary = "executions of compiled programs, and the pauses between them",
     .state_bytes = sizeof(struct programs),
+    .classes = TM_CLASSES_ACTIVITY | TM_CLASS_BIT(TM_CLASS_MODULE),
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

@@ -378,6 +378,7 @@ const struct tm_stage_type tm_contents_stage = {
     .name = "contents",
     .summary = "lines, devices and names of the trace",
     .state_bytes = sizeof(struct contents),
+    .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

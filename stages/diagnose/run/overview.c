@@ -554,6 +554,7 @@ const struct tm_stage_type tm_overview_stage = {
     .name = "overview",
     .summary = "where the trace was made and what of it is in the figures",
     .state_bytes = sizeof(struct overview),
+    .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

@@ -381,6 +381,7 @@ const struct tm_stage_type tm_transfers_stage = {
     .name = "transfers",
     .summary = "copies by direction, size and device",
     .state_bytes = sizeof(struct transfers),
+    .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,
