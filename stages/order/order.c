@@ -208,6 +208,13 @@ static tm_status find_cutoff(struct order *o, uint64_t *cutoff, size_t *open)
     }
 }
 
+static tm_status open_rest(struct order *o)
+{
+    const tm_status st = tm_sorter_finish(o->rest);
+
+    return st == TM_OK ? add_head(o, NULL, NULL) : st;
+}
+
 static tm_status open_tracks(struct order *o, uint64_t cutoff)
 {
     const uint64_t tracks = tm_rows_count(o->source->trace->tracks);
@@ -230,11 +237,8 @@ static tm_status open_tracks(struct order *o, uint64_t cutoff)
         cursor = o->source->type->open(o->source, i, o->buffer_bytes);
         st = cursor ? add_head(o, cursor, &track) : o->run->error.status;
     }
-    if (st == TM_OK && o->rest) {
-        st = tm_sorter_finish(o->rest);
-        if (st == TM_OK)
-            st = add_head(o, NULL, NULL);
-    }
+    if (st == TM_OK && o->rest)
+        st = open_rest(o);
     for (size_t i = o->count / 2; i-- > 0;)
         sift_down(o, i);
     return st;
@@ -281,32 +285,69 @@ static size_t memory_of_heads(const struct order *o)
     return o->most * (sizeof(*o->heads) + sizeof(*o->nodes));
 }
 
+/* Gives all back; *o is empty then. */
+static void clear(struct order *o)
+{
+    for (size_t i = 0; i < o->opened; i++)
+        close_head(o, &o->heads[i]);
+    tm_sorter_free(o->rest);
+    tm_kept_args_free(&o->rest_args);
+    tm_give(&o->run->budget, TM_ACCOUNT_SORT, o->heads, o->heads ? memory_of_heads(o) : 0);
+}
+
+/* Room for so many tracks, and the sorted rest. */
+static tm_status make_heads(struct order *o, size_t tracks)
+{
+    const size_t share = tm_budget_share(&o->run->budget, TM_ACCOUNT_INPUT);
+
+    o->most = tracks + 1;
+    o->buffer_bytes = share / 2 / o->most;
+    if (o->buffer_bytes > LARGEST_BUFFER)
+        o->buffer_bytes = LARGEST_BUFFER;
+    if (o->buffer_bytes < SMALLEST_BUFFER)
+        o->buffer_bytes = SMALLEST_BUFFER;
+    o->heads = tm_take(&o->run->budget, TM_ACCOUNT_SORT, memory_of_heads(o), &o->run->error);
+    if (!o->heads)
+        return o->run->error.status;
+    o->nodes = (struct node *)(o->heads + o->most);
+    return TM_OK;
+}
+
+static struct order order_of(struct tm_source *source, bool gives_own)
+{
+    return (struct order){ .source = source, .run = source->trace->run,
+                           .gives_own = gives_own && source->trace->keeps_arguments,
+                           .rest_args = { .account = TM_ACCOUNT_SORT, .own_bytes = TM_KEPT_LEAST_BYTES } };
+}
+
 tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *take, void *to)
 {
-    struct order o = { .source = source, .run = source->trace->run,
-                       .gives_own = gives_own && source->trace->keeps_arguments,
-                       .rest_args = { .account = TM_ACCOUNT_SORT, .own_bytes = TM_KEPT_LEAST_BYTES } };
-    const size_t share = tm_budget_share(&o.run->budget, TM_ACCOUNT_INPUT);
+    struct order o = order_of(source, gives_own);
     uint64_t cutoff;
-    tm_status st = find_cutoff(&o, &cutoff, &o.most);
+    size_t tracks;
+    tm_status st = find_cutoff(&o, &cutoff, &tracks);
 
-    o.most++; /* the sorted rest */
-    o.buffer_bytes = share / 2 / o.most;
-    if (o.buffer_bytes > LARGEST_BUFFER)
-        o.buffer_bytes = LARGEST_BUFFER;
-    if (o.buffer_bytes < SMALLEST_BUFFER)
-        o.buffer_bytes = SMALLEST_BUFFER;
-    if (st == TM_OK) {
-        o.heads = tm_take(&o.run->budget, TM_ACCOUNT_SORT, memory_of_heads(&o), &o.run->error);
-        o.nodes = o.heads ? (struct node *)(o.heads + o.most) : NULL;
-        st = o.heads ? open_tracks(&o, cutoff) : o.run->error.status;
-    }
+    if (st == TM_OK)
+        st = make_heads(&o, tracks);
+    if (st == TM_OK)
+        st = open_tracks(&o, cutoff);
     if (st == TM_OK)
         st = merge(&o, take, to);
-    for (size_t i = 0; i < o.opened; i++)
-        close_head(&o, &o.heads[i]);
-    tm_sorter_free(o.rest);
-    tm_kept_args_free(&o.rest_args);
-    tm_give(&o.run->budget, TM_ACCOUNT_SORT, o.heads, o.heads ? memory_of_heads(&o) : 0);
+    clear(&o);
+    return st;
+}
+
+tm_status tm_order_track(struct tm_source *source, uint64_t track, tm_take_record *take, void *to)
+{
+    struct order o = order_of(source, false);
+    tm_status st = make_heads(&o, 0);
+
+    if (st == TM_OK)
+        st = sort_track(&o, track);
+    if (st == TM_OK)
+        st = open_rest(&o);
+    if (st == TM_OK)
+        st = merge(&o, take, to);
+    clear(&o);
     return st;
 }
