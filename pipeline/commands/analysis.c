@@ -3,6 +3,7 @@
  * Hosts are read one after the other; what the stages keep of a host goes on to the next. */
 #include "pipeline/commands/analysis.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@
 #include "reports/findings/thresholds.h"
 #include "stages/resolve/classes.h"
 
-enum { STAGES_MOST = 24 /* at most 32 */, SETTING_BYTES = 256 };
+enum { STAGES_MOST = 24, SETTING_BYTES = 256 };
 #define PROFILES_SECTION "device-profiles" /* of a partial */
 
 /* The sections of the summary, in its order. */
@@ -29,6 +30,12 @@ static const char *const sections[] = {
     "report", "settings", "input", "environment", "coverage", "window", "steps", "devices", "unused", "total", "gaps",
     "kernels", "fusion", "occupancy", "programs", "transfers", "ops", "scopes", "collectives", "host", "compile",
     "memory", "roofline", "balance", "fallback", "kpis", "verdict", "findings", "thresholds",
+};
+
+/* A stage that gets events; take is NULL behind the last one. */
+struct taker {
+    tm_status (*take)(struct tm_stage *s, const struct tm_event *event);
+    struct tm_stage *stage;
 };
 
 struct analysis {
@@ -44,7 +51,7 @@ struct analysis {
     struct tm_inputs *inputs;         /* `found`, or the observer's */
     struct tm_stage stages[STAGES_MOST];
     size_t stage_count;               /* that were opened, the last one perhaps half */
-    uint32_t takers[TM_CLASS_COUNT];  /* by class: 1 << number of a stage that takes its events */
+    struct taker takers[TM_CLASS_COUNT][STAGES_MOST + 1]; /* by class: who takes its events */
     struct tm_warnings *warnings;
     struct tm_value *file_list, *host_list;
     struct tm_file_facts *file;       /* of the file that is being read */
@@ -57,11 +64,17 @@ struct analysis {
 /* --- stages --- */
 
 /* Stages get the events of the classes that they want, and not even a call for others. */
-static void note_classes(struct analysis *a, size_t number)
+static void note_classes(struct analysis *a, struct tm_stage *stage)
 {
-    for (unsigned class = 0; class < TM_CLASS_COUNT; class++)
-        if (a->stages[number].type->classes & TM_CLASS_BIT(class))
-            a->takers[class] |= UINT32_C(1) << number;
+    for (unsigned class = 0; class < TM_CLASS_COUNT; class++) {
+        struct taker *taker = a->takers[class];
+
+        if (!(stage->type->classes & TM_CLASS_BIT(class)))
+            continue;
+        while (taker->take)
+            taker++;
+        *taker = (struct taker){ stage->type->take, stage };
+    }
 }
 
 static tm_status open_stages(struct analysis *a)
@@ -74,7 +87,7 @@ static tm_status open_stages(struct analysis *a)
         stage->state = tm_take(&a->run->budget, TM_ACCOUNT_MODEL, stage->type->state_bytes, &a->run->error);
         if (!stage->state)
             return a->run->error.status;
-        note_classes(a, i);
+        note_classes(a, stage);
         st = stage->type->open(stage);
         if (st != TM_OK)
             return st;
@@ -93,15 +106,13 @@ static void close_stages(struct analysis *a)
 
 static tm_status take_event(void *to, const struct tm_event *event)
 {
-    struct analysis *a = to;
-    uint32_t left = event->record.class < TM_CLASS_COUNT ? a->takers[event->record.class] : 0;
+    const struct analysis *a = to;
+    const struct taker *taker = a->takers[event->record.class];
     tm_status st = TM_OK;
 
-    for (; left && st == TM_OK; left &= left - 1) {
-        struct tm_stage *stage = &a->stages[__builtin_ctz(left)];
-
-        st = stage->type->take(stage, event);
-    }
+    assert(event->record.class < TM_CLASS_COUNT);
+    for (; taker->take && st == TM_OK; taker++)
+        st = taker->take(taker->stage, event);
     return st;
 }
 

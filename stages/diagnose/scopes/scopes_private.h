@@ -56,7 +56,7 @@ struct scopes {
 };
 
 /* Parts of what the tables of this stage may take, in sixteenths.  Those of the report come when the ops are read. */
-enum { SCOPES_OPS = 4, SCOPES_FRONT = 3, SCOPES_NODES = 4, SCOPES_LAYERS = 3, SCOPES_FAMILIES = 2 };
+enum { SCOPES_OPS = 4, SCOPES_FRONT = 2, SCOPES_NODES = 4, SCOPES_LAYERS = 3, SCOPES_FAMILIES = 2 };
 
 static inline size_t scopes_memory(struct tm_run *run, int parts)
 {

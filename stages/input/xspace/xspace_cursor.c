@@ -25,6 +25,7 @@ struct xspace_cursor {
     uint64_t event_at, event_length; /* in the input: the event that was read last */
     struct tm_xevent event;
     bool has_metadata;     /* of the event that was read */
+    struct tm_xkin kin;    /* the same */
     struct tm_fact_maker maker;
     union tm_args args;
 };
@@ -60,6 +61,7 @@ static tm_status open_part(struct xspace_cursor *c, const struct tm_line_row *li
         return c->x->source.trace->run->error.status;
     c->plane = *plane;
     c->plane_number = c->maker.plane = line->plane;
+    c->kin = (struct tm_xkin){ .plane = line->plane, .line = c->track.line };
     c->next_part = line->next;
     c->line_is_outlier = __builtin_mul_overflow(line_ns, (int64_t)1000, &c->line_ps);
     tm_reader_init(&c->window, c->x->input, c->buffer, c->buffer_bytes, line->begin, line->end);
@@ -185,7 +187,7 @@ static tm_status take_stats(struct xspace_cursor *c, uint32_t op_config, struct 
 }
 
 /* Place the event in time.  false: it has no place, and is in a tally. */
-static bool take_times(struct xspace_cursor *c, struct tm_record *r)
+static inline bool take_times(struct xspace_cursor *c, struct tm_record *r)
 {
     if (c->event.is_aggregated) {
         count(c, TM_TALLY_AGGREGATED_EVENT);
@@ -249,11 +251,6 @@ static tm_status make_record(struct xspace_cursor *c, struct tm_raw *raw, bool *
 
 /* --- events that were met before --- */
 
-static struct tm_xkin kin_of(const struct xspace_cursor *c)
-{
-    return (struct tm_xkin){ c->plane_number, c->event.metadata_id, c->track.line };
-}
-
 /* Make the record of an event from what was made of one like it and from its numbers, which are in the facts.
  * out:    *kept  as of make_record */
 static void make_known_record(struct xspace_cursor *c, const struct tm_xresult *result, struct tm_raw *raw, bool *kept)
@@ -279,7 +276,6 @@ static void make_known_record(struct xspace_cursor *c, const struct tm_xresult *
 static tm_status learn_record(struct xspace_cursor *c, const struct tm_wire *stats, uint64_t key, const struct tm_raw *raw)
 {
     const struct tm_facts *const facts = &c->event.facts;
-    const struct tm_xkin kin = kin_of(c);
     const struct tm_xresult result = {
         .has = facts->has,
         .ordinal = tm_facts_have(facts, TM_STAT_DEVICE_ORDINAL) ? facts->ints[TM_STAT_DEVICE_ORDINAL] : 0,
@@ -293,7 +289,7 @@ static tm_status learn_record(struct xspace_cursor *c, const struct tm_wire *sta
 
     if (!c->has_metadata || is_allocation(c, raw))
         return TM_OK;
-    return tm_xknown_learn(c->x->known, &kin, stats, key, &result);
+    return tm_xknown_learn(c->x->known, &c->kin, stats, key, &result);
 }
 
 /* The times of an event if it is written as usual: each field once, in order.
@@ -387,7 +383,6 @@ static tm_status take_event(struct xspace_cursor *c, const struct tm_wire *bytes
 {
     struct tm_wire stats;
     const bool is_usual = read_times(bytes, &c->event, &stats);
-    const struct tm_xkin kin = kin_of(c);
     const struct tm_xresult *known = NULL;
     uint64_t key = 0;
     bool damaged;
@@ -396,8 +391,9 @@ static tm_status take_event(struct xspace_cursor *c, const struct tm_wire *bytes
     c->event_length = (uint64_t)(bytes->end - bytes->at);
     c->event_at = c->window.base + (uint64_t)(bytes->at - c->window.buffer);
     count_event(c);
+    c->kin.metadata_id = c->event.metadata_id;
     if (is_usual)
-        known = tm_xknown_find(c->x->known, &kin, &stats, c->event.facts.ints, &key);
+        known = tm_xknown_find(c->x->known, &c->kin, &stats, c->event.facts.ints, &key);
     if (known) {
         make_known_record(c, known, raw, kept);
         return TM_OK;

@@ -13,7 +13,7 @@ enum {
     HOLES_MOST = 6,
     HOLES_FREE = 4,     /* of those, for numbers that do not matter */
     STRENGTH_MOST = 3,
-    MISSES_MOST = 16,   /* of a shape, until it is taken that it has more numbers that vary */
+    MISSES_MOST = 16,   /* of a shape, and as many as hits, until it is taken that it has more numbers that vary */
     HEAD_MOST = 8,
     STAT_KEY = TM_XEVENT_STATS << 3 | TM_WIRE_LEN,
     LEAST_BITS = 6, MOST_BITS = 14,
@@ -37,8 +37,8 @@ struct shape {
     uint64_t plane;
     int64_t metadata_id;
     uint64_t seed;       /* of the keys: hash of all of it */
+    uint32_t hits, misses; /* events that were found by it, and not */
     uint8_t strength;    /* 0 = another one may take its place */
-    uint8_t misses;
     uint8_t hole_count;
     bool is_used;        /* plane and metadata_id are some */
     bool is_known;       /* the holes are */
@@ -78,7 +78,7 @@ struct tm_xknown *tm_xknown_new(struct tm_xspace *x)
     if (!known)
         return NULL;
     known->x = x;
-    known->seed = tm_hash_seed(known);
+    known->seed = tm_hash_seed(known) | 1;
     known->shape_bits = bits_for(share, sizeof(struct shape));
     known->slot_bits = bits_for(share, sizeof(struct slot));
     known->shapes =
@@ -127,7 +127,7 @@ static inline uint64_t hash_bytes(uint64_t secret, uint64_t hash, const uint8_t 
 
 static inline struct shape *shapes_of(struct tm_xknown *known, const struct tm_xkin *kin)
 {
-    const uint64_t mixed = tm_hash_mix((uint64_t)kin->metadata_id ^ kin->plane << 40, known->seed);
+    const uint64_t mixed = ((uint64_t)kin->metadata_id ^ kin->plane << 40) * known->seed;
 
     return &known->shapes[mixed >> (64 - known->shape_bits)];
 }
@@ -246,6 +246,7 @@ const struct tm_xresult *tm_xknown_find(struct tm_xknown *known, const struct tm
     if (slot->key != *key)
         return NULL;
     shape->strength = STRENGTH_MOST;
+    shape->hits++;
     return &slot->result;
 }
 
@@ -369,12 +370,12 @@ tm_status tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, co
         return TM_OK;
     }
     shape->strength = STRENGTH_MOST;
-    if (key && !shape->is_wary && ++shape->misses > MISSES_MOST)
-        shape->is_wary = true;
-    else if (key) {
+    shape->misses++;
+    if (key && (shape->is_wary || shape->misses <= MISSES_MOST || shape->misses <= shape->hits)) {
         put_result(known, key, result);
         return TM_OK;
     }
+    shape->is_wary |= key != 0;
     st = take_shape(known, stats, shape);
     if (st != TM_OK || !shape->is_known)
         return st;
