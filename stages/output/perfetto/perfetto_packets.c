@@ -12,17 +12,17 @@ tm_status tm_packets_open(struct tm_packets *p, struct tm_run *run, bool is_defl
     p->run = run;
     if (!is_deflating)
         return TM_OK;
-    p->deflated = tm_take(&run->budget, TM_ACCOUNT_TABLES, TM_PACKETS_DEFLATED_BYTES, &run->error);
+    p->deflated = tm_take(&run->budget, TM_ACCOUNT_TABLES, TM_PACKETS_BLOCK_BYTES, &run->error);
     if (p->deflated)
-        p->deflater = tm_deflater_new(run, TM_DEFLATE_ZLIB);
+        p->deflater = tm_block_deflater_new(run);
     return p->deflater ? TM_OK : run->error.status;
 }
 
 void tm_packets_close(struct tm_packets *p)
 {
-    tm_deflater_free(p->deflater);
+    tm_block_deflater_free(p->deflater);
     if (p->deflated)
-        tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p->deflated, TM_PACKETS_DEFLATED_BYTES);
+        tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p->deflated, TM_PACKETS_BLOCK_BYTES);
     p->deflater = NULL;
     p->deflated = NULL;
 }
@@ -44,23 +44,16 @@ static size_t pack(struct tm_packets *p, Perfetto__TracePacket *packet)
     return perfetto__trace__pack(&trace, p->block + p->used);
 }
 
-/* The block becomes a block with one packet. */
+/* The block becomes a block with one packet; one that cannot be shrunk stays as it is. */
 static void deflate_block(struct tm_packets *p)
 {
     Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
-    z_stream *const z = &p->deflater->zlib;
-    int result = deflateReset(z);
+    const size_t bytes = tm_block_deflate(p->deflater, p->block, p->used, p->deflated, TM_PACKETS_BLOCK_BYTES);
 
-    assert(result == Z_OK);
-    z->next_in = p->block;
-    z->avail_in = (uInt)p->used;
-    z->next_out = p->deflated;
-    z->avail_out = TM_PACKETS_DEFLATED_BYTES;
-    result = deflate(z, Z_FINISH);
-    assert(result == Z_STREAM_END);
-    (void)result;
+    if (!bytes)
+        return;
     packet.has_compressed_packets = true;
-    packet.compressed_packets = (ProtobufCBinaryData){ TM_PACKETS_DEFLATED_BYTES - z->avail_out, p->deflated };
+    packet.compressed_packets = (ProtobufCBinaryData){ bytes, p->deflated };
     p->used = 0;
     p->used = pack(p, &packet);
 }

@@ -4,15 +4,13 @@
 
 #include "perfetto.pb-c.h"
 #include "pipeline/run.h"
-#include "stages/output/file/deflater.h"
+#include "stages/output/file/block_deflater.h"
 #include "stages/output/file/out_file.h"
 
 /* Packets on their way into a file.  They are gathered in a block; a full one is written as it is, or deflated into one
  * packet (compressed_packets), which viewers read like the packets themselves. */
 enum {
     TM_PACKETS_BLOCK_BYTES = 512 << 10, /* what a block holds; a packet that is larger goes into the file as it is */
-    TM_PACKETS_DEFLATED_BYTES = TM_PACKETS_BLOCK_BYTES + (16 << 10), /* deflate adds 5 bytes to 16 KiB that it cannot
-                                                                         shrink */
     TM_PACKET_MOST = 1 << 20,           /* bytes of one packet on the wire, at most */
 };
 
@@ -20,8 +18,8 @@ struct tm_packets {
     struct tm_run *run;
     struct tm_out_file *file;  /* NULL = none is open */
     uint64_t raw_bytes;        /* of the file so far, before compression */
-    struct tm_deflater *deflater; /* NULL = blocks are written as they are */
-    uint8_t *deflated;         /* TM_PACKETS_DEFLATED_BYTES; NULL likewise */
+    struct tm_block_deflater *deflater; /* NULL = blocks are written as they are */
+    uint8_t *deflated;         /* TM_PACKETS_BLOCK_BYTES; NULL likewise */
     size_t used;               /* of block */
     uint8_t block[TM_PACKET_MOST];
 };
