@@ -7,6 +7,8 @@
 
 #include <assert.h>
 
+#include "stages/output/perfetto/perfetto_wire.h"
+
 tm_status tm_packets_open(struct tm_packets *p, struct tm_run *run, bool is_deflating)
 {
     p->run = run;
@@ -34,28 +36,18 @@ void tm_packets_begin_file(struct tm_packets *p, struct tm_out_file *file)
     p->used = 0;
 }
 
-/* The packet behind what the block holds, as a field of the whole trace. */
-static size_t pack(struct tm_packets *p, Perfetto__TracePacket *packet)
-{
-    Perfetto__Trace trace = PERFETTO__TRACE__INIT;
-
-    trace.n_packet = 1;
-    trace.packet = &packet;
-    return perfetto__trace__pack(&trace, p->block + p->used);
-}
+enum { TRACE_PACKET = 1, COMPRESSED_PACKETS = 50 }; /* fields of Trace and of TracePacket */
 
 /* The block becomes a block with one packet; one that cannot be shrunk stays as it is. */
 static void deflate_block(struct tm_packets *p)
 {
-    Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
     const size_t bytes = tm_block_deflate(p->deflater, p->block, p->used, p->deflated, TM_PACKETS_BLOCK_BYTES);
+    const size_t packet = TM_WIRE_FIELD + tm_wire_number_bytes(bytes) + bytes;
 
     if (!bytes)
         return;
-    packet.has_compressed_packets = true;
-    packet.compressed_packets = (ProtobufCBinaryData){ bytes, p->deflated };
-    p->used = 0;
-    p->used = pack(p, &packet);
+    p->used = (size_t)(tm_wire_bytes(tm_wire_head(p->block, TRACE_PACKET, packet), COMPRESSED_PACKETS, p->deflated,
+                                     bytes) - p->block);
 }
 
 static tm_status write_block(struct tm_packets *p)
@@ -69,20 +61,27 @@ static tm_status write_block(struct tm_packets *p)
     return status;
 }
 
-tm_status tm_packets_put(struct tm_packets *p, Perfetto__TracePacket *packet, size_t most_bytes)
+uint8_t *tm_packets_room(struct tm_packets *p, size_t bytes)
 {
-    tm_status status = TM_OK;
-    size_t bytes;
+    const size_t all = bytes + 1 + tm_wire_number_bytes(bytes);
+    uint8_t *to;
 
-    assert(most_bytes <= TM_PACKET_MOST);
-    if (p->used + most_bytes > TM_PACKETS_BLOCK_BYTES)
-        status = write_block(p);
-    if (status != TM_OK)
-        return status;
-    bytes = pack(p, packet);
-    assert(bytes <= most_bytes);
-    p->used += bytes;
-    p->raw_bytes += bytes;
+    assert(all <= TM_PACKET_MOST);
+    if (p->used + all > TM_PACKETS_BLOCK_BYTES && write_block(p) != TM_OK)
+        return NULL;
+    to = tm_wire_head(p->block + p->used, TRACE_PACKET, bytes);
+    p->used += all;
+    p->raw_bytes += all;
+    return to;
+}
+
+tm_status tm_packets_put(struct tm_packets *p, const Perfetto__TracePacket *packet)
+{
+    uint8_t *const to = tm_packets_room(p, perfetto__trace_packet__get_packed_size(packet));
+
+    if (!to)
+        return p->run->error.status;
+    (void)perfetto__trace_packet__pack(packet, to);
     return TM_OK;
 }
 
