@@ -73,8 +73,8 @@ void tm_groups_free(struct tm_groups *groups)
     if (!groups)
         return;
     give_slots(groups);
-    tm_window_release(&groups->window);
     tm_runs_free(groups->runs);
+    tm_window_close(&groups->window);
     tm_give(&groups->run->budget, groups->account, groups, sizeof(*groups));
 }
 
@@ -153,7 +153,7 @@ static tm_status open_runs(struct tm_groups *groups)
     const struct tm_runs_setup setup = {
         .account = groups->account,
         .row_bytes = groups->window.row_bytes,
-        .memory_bytes = groups->memory_bytes,
+        .memory_bytes = groups->memory_bytes + groups->window.drawn_bytes,
         .order = by_key,
         .merge = groups->merge,
     };
@@ -187,7 +187,7 @@ static tm_status make_room(struct tm_groups *groups)
 {
     tm_status status = TM_OK;
 
-    if (groups->window.capacity == groups->window.most)
+    if (!tm_window_can_grow(&groups->window))
         status = spill_window(groups);
     if (status != TM_OK || !tm_window_is_full(&groups->window))
         return status;

@@ -55,8 +55,8 @@ void tm_sorter_free(struct tm_sorter *sorter)
     if (!sorter)
         return;
     give_numbers(sorter);
-    tm_window_release(&sorter->window);
     tm_runs_free(sorter->runs);
+    tm_window_close(&sorter->window);
     tm_give(&sorter->run->budget, sorter->account, sorter, sizeof(*sorter));
 }
 
@@ -99,7 +99,7 @@ static tm_status open_runs(struct tm_sorter *sorter)
     const struct tm_runs_setup setup = {
         .account = sorter->account,
         .row_bytes = sorter->window.row_bytes,
-        .memory_bytes = sorter->memory_bytes,
+        .memory_bytes = sorter->memory_bytes + sorter->window.drawn_bytes,
         .order = sorter->order,
     };
 
@@ -129,7 +129,7 @@ static tm_status spill_window(struct tm_sorter *sorter)
 
 static tm_status make_room(struct tm_sorter *sorter)
 {
-    if (sorter->window.capacity < sorter->window.most)
+    if (tm_window_can_grow(&sorter->window))
         return tm_window_grow(&sorter->window);
     const tm_status status = spill_window(sorter);
 

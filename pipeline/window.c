@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A block of rows and its sort.  Small blocks serve small traces; when one is full, the next is
  * eight times as large or the whole bound at once, and the old one is then at most an eighth of the
- * new one: that much is kept aside.  Blocks come zeroed from the system, so rows that are never
- * used take no resident memory. */
+ * new one: that much is kept aside, since both are held while a small block moves.  Past the bound it doubles, and is
+ * then a large block, which moves by itself.  Rows that are never used take no resident memory. */
 #include "pipeline/window.h"
 
 #include <assert.h>
@@ -25,6 +25,19 @@ void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_accoun
     };
 }
 
+bool tm_window_can_grow(struct tm_window *window)
+{
+    const size_t bytes = window->most * (window->row_bytes + window->extra_bytes);
+
+    if (window->capacity < window->most)
+        return true;
+    if (window->most > ROWS_MOST / 2 || !tm_budget_draw(&window->run->budget, bytes))
+        return false;
+    window->most *= 2;
+    window->drawn_bytes += bytes;
+    return true;
+}
+
 tm_status tm_window_grow(struct tm_window *window)
 {
     struct tm_run *run = window->run;
@@ -37,14 +50,11 @@ tm_status tm_window_grow(struct tm_window *window)
     }
     if (capacity > window->most / STEP)
         capacity = window->most;
-    uint8_t *rows =
-        tm_take(&run->budget, window->account, capacity * window->row_bytes, &run->error);
+    uint8_t *rows = tm_retake(&run->budget, window->account, window->rows, window->capacity * window->row_bytes,
+                              capacity * window->row_bytes, &run->error);
 
     if (!rows)
         return run->error.status;
-    if (window->rows)
-        memcpy(rows, window->rows, window->count * window->row_bytes);
-    tm_give(&run->budget, window->account, window->rows, window->capacity * window->row_bytes);
     window->rows = rows;
     window->capacity = capacity;
     return TM_OK;
@@ -59,6 +69,15 @@ void tm_window_release(struct tm_window *window)
     window->rows = NULL;
     window->capacity = 0;
     window->count = 0;
+}
+
+void tm_window_close(struct tm_window *window)
+{
+    if (!window->run)
+        return;
+    tm_window_release(window);
+    tm_budget_put_back(&window->run->budget, window->drawn_bytes);
+    window->drawn_bytes = 0;
 }
 
 struct sort {

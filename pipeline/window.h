@@ -4,8 +4,8 @@
 
 #include "pipeline/run.h"
 
-/* Rows one after the other in one block that grows in few, large steps up to a bound: the memory
- * part of sorters, groups and indexes.  Pointers to rows are valid until the next row is put in. */
+/* Rows one after the other in one block that grows in few, large steps up to a bound, which the pool of the ledger
+ * may raise: the memory part of sorters, groups and indexes.  Pointers to rows are valid until the next row is put in. */
 struct tm_window {
     struct tm_run *run;
     enum tm_account account;
@@ -13,6 +13,7 @@ struct tm_window {
     size_t
         extra_bytes; /* per row, kept free for what the owner has beside it (sort numbers, slots) */
     size_t most;     /* rows, at most */
+    size_t drawn_bytes; /* from the pool, beyond memory_bytes */
     size_t capacity, count;
     uint8_t *rows;
 };
@@ -21,10 +22,14 @@ struct tm_window {
  * one */
 void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_account account,
                     size_t row_bytes, size_t extra_bytes, size_t memory_bytes);
+/* True if it may grow: within its bound, or because the pool doubled that. */
+bool tm_window_can_grow(struct tm_window *window);
 /* Make room.  Allowed only while capacity < most. */
 tm_status tm_window_grow(struct tm_window *window) TM_MUST_USE;
-/* Give the memory back; the window is empty and can be used again. */
+/* Give the memory back; the window is empty and can be used again, up to the same bound. */
 void tm_window_release(struct tm_window *window);
+/* The end: what was drawn from the pool goes back, too. */
+void tm_window_close(struct tm_window *window);
 
 static inline bool tm_window_is_full(const struct tm_window *window)
 {

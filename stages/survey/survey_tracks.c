@@ -8,15 +8,29 @@
 
 typedef tm_status on_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw);
 
-static void note_times(struct tm_trace *trace, const struct tm_record *record)
+static void note_times(struct tm_track *track, const struct tm_record *record)
 {
     const int64_t end_ps = record->start_ps + record->dur_ps; /* tm_time_fits */
 
-    trace->first_ps = record->start_ps < trace->first_ps ? record->start_ps : trace->first_ps;
-    trace->last_ps = end_ps > trace->last_ps ? end_ps : trace->last_ps;
+    track->first_ps = record->start_ps < track->first_ps ? record->start_ps : track->first_ps;
+    track->last_ps = end_ps > track->last_ps ? end_ps : track->last_ps;
+    track->records++;
 }
 
-/* Read a track.  in: counts  count its tallies: true for one reading of each track */
+/* What each record of a track gives where it is read for the first time. */
+static tm_status count_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
+{
+    note_times(track, &raw->record);
+    return s->census ? tm_census_take(s->census, track, raw) : TM_OK;
+}
+
+static void note_track(struct tm_trace *trace, const struct tm_track *track)
+{
+    trace->first_ps = track->first_ps < trace->first_ps ? track->first_ps : trace->first_ps;
+    trace->last_ps = track->last_ps > trace->last_ps ? track->last_ps : trace->last_ps;
+}
+
+/* Read a track.  in: counts  true for one reading of each track: its tallies are counted, and what it holds */
 static tm_status read_track(struct tm_survey *s, uint64_t number, bool counts, on_record *take, struct tm_track *track)
 {
     const struct tm_source_type *type = s->source->type;
@@ -25,6 +39,10 @@ static tm_status read_track(struct tm_survey *s, uint64_t number, bool counts, o
 
     if (cursor)
         cursor->counts = counts;
+    if (counts) {
+        track->first_ps = INT64_MAX;
+        track->last_ps = INT64_MIN;
+    }
     while (st == TM_OK) {
         struct tm_raw raw;
         bool more;
@@ -33,9 +51,12 @@ static tm_status read_track(struct tm_survey *s, uint64_t number, bool counts, o
         if (st != TM_OK || !more)
             break;
         if (counts)
-            note_times(s->trace, &raw.record);
-        st = take(s, track, &raw);
+            st = count_record(s, track, &raw);
+        if (st == TM_OK)
+            st = take(s, track, &raw);
     }
+    if (counts)
+        note_track(s->trace, track);
     type->close(cursor);
     return st;
 }
@@ -445,6 +466,8 @@ static tm_status take_graphs(struct tm_survey *s, bool facts, bool rows)
     tm_status st = facts ? tm_index_finish(s->resolver->expanded_graphs) : TM_OK;
 
     if (st == TM_OK && facts)
+        s->resolver->has_expanded = tm_index_count(s->resolver->expanded_graphs) > 0;
+    if (st == TM_OK && facts)
         st = tm_sorter_finish(s->graphs);
     if (st == TM_OK)
         st = tm_sorter_rewind(s->graphs);
@@ -508,6 +531,7 @@ tm_status tm_survey_device_tracks(struct tm_survey *s, bool facts, bool rows)
     if (st == TM_OK && facts) {
         s->resolver->has_devices = has_activity(s->trace);
         st = tm_index_finish(s->resolver->launched);
+        s->resolver->has_launched = st == TM_OK && tm_index_count(s->resolver->launched);
     }
     if (st == TM_OK && !s->resolver->has_devices && s->has_cpu_ops)
         st = read_devices(s, true, facts, rows);

@@ -3,6 +3,7 @@
 #define TM_HOST_PRIVATE_H
 
 #include "pipeline/groups.h"
+#include "pipeline/lengths.h"
 #include "stages/diagnose/host/host.h"
 #include "stages/diagnose/host/host_window.h"
 #include "stages/diagnose/longest.h"
@@ -34,18 +35,6 @@ struct sync_row {
     tm_strid name, caller, annotation; /* 0 = none around it */
 };
 
-/* How often work began so long after its launch. */
-struct delay_row {
-    struct tm_key key; /* low: picoseconds */
-    uint64_t count;
-};
-
-/* A launch call of the present host. */
-struct launch_row {
-    struct tm_key key;      /* high: track; low: begin */
-    int64_t first_begin_ps; /* of the work that it launched */
-};
-
 /* A stretch of a device without activity and without launched work, until more is known: of the present host. */
 struct empty_row {
     int64_t begin_ps, end_ps;
@@ -57,6 +46,7 @@ struct empty_lane {
     int64_t until_ps;                 /* it was active, or something was, up to here */
     int64_t gap_begin_ps, gap_end_ps; /* the latest gap */
     uint64_t top;                     /* row of its latest stretch, plus one; 0 = none */
+    int64_t top_end_ps;               /* where that ends */
     bool is_used;
 };
 
@@ -102,8 +92,8 @@ struct host {
     struct tm_host_window window;
     int64_t seen_begin_ps, seen_end_ps; /* of the spans of its threads; begin after end = none */
     struct tm_nesting *nesting;         /* payload: struct host_span */
-    struct tm_groups *launches;         /* struct launch_row */
     struct tm_rows *lines;              /* struct thread_row, by track */
+    struct tm_rows *launched;           /* a bit for each launch by its number: a chosen activity was launched by it */
     struct tm_rows *stretches;          /* struct empty_row */
     uint64_t unused_stretch;            /* plus one; 0 = none */
     struct empty_lane *lanes;           /* by the device's index */
@@ -112,7 +102,7 @@ struct host {
     /* of the run */
     struct tm_groups *calls;   /* struct call_row */
     struct tm_groups *syncs;   /* struct sync_row */
-    struct tm_groups *delays;  /* struct delay_row */
+    struct tm_lengths *delays; /* picoseconds from launch to work; one group */
     struct tm_rows *threads;   /* struct thread_row, host by host */
     struct tm_rows *hosts;     /* struct host_row */
     struct tm_stretch empty[HOST_EMPTY_LISTED];
@@ -131,8 +121,8 @@ struct host {
 enum {
     HOST_CALLS = 7,
     HOST_SYNCS = 3,
-    HOST_DELAYS = 3,
-    HOST_LAUNCHES = 3,
+    HOST_DELAYS = 5,
+    HOST_LAUNCHES = 1,
     HOST_STRETCHES = 1,
     HOST_LINES = 2,
     HOST_THREADS = 1

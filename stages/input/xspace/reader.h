@@ -54,6 +54,33 @@ static inline tm_status tm_reader_peek(struct tm_reader *w, size_t bytes, struct
 /* Go on, also past what the buffer holds. */
 void tm_reader_skip(struct tm_reader *w, uint64_t bytes);
 
+enum { TM_READER_SLACK = 8 }; /* bytes that can be read behind those that tm_reader_take gives */
+
+/* Take the bytes of the next field and step over them, where its key is this one byte, it is a LEN shorter than 16 KiB
+ * and all of it lies in the buffer, with some more behind it: the common case, at once.
+ * out:    *bytes  valid until the next call.  false: nothing was done, tm_reader_head tells what is there */
+static inline bool tm_reader_take(struct tm_reader *w, uint8_t key, struct tm_wire *bytes)
+{
+    const uint8_t *const at = w->buffer + w->used;
+    const size_t left = w->have - w->used;
+    size_t length, head = 2;
+
+    if (left < 3 || at[0] != key)
+        return false;
+    length = at[1];
+    if (length >= 0x80) {
+        if (at[2] >= 0x80)
+            return false;
+        length = (length & 0x7f) | (size_t)at[2] << 7;
+        head = 3;
+    }
+    if (left < head + length + TM_READER_SLACK)
+        return false;
+    *bytes = (struct tm_wire){ at + head, at + head + length };
+    w->used += head + length;
+    return true;
+}
+
 /* The head of a field at the place of the window. */
 struct tm_head {
     uint32_t number, type;

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "stages/input/xspace/xspace_arguments.h"
+#include "stages/input/xspace/xspace_known.h"
 #include "stages/resolve/classes.h"
 
 enum {
@@ -261,6 +262,8 @@ static tm_status scan_line(struct scan *s, uint64_t plane_number, uint64_t begin
         struct tm_wire view;
         bool more;
 
+        while (tm_reader_take(&w, TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN), &view))
+            track.events++;
         st = next_field(s, &w, &head, "the data ends inside a line", &more);
         if (st != TM_OK || !more)
             break;
@@ -480,8 +483,10 @@ static tm_status refuse_damaged(struct scan *s)
 static tm_status make_tables(struct tm_xspace *x, struct tm_run *run)
 {
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_METADATA);
+    const size_t longest = tm_budget_part(&run->budget, TM_ACCOUNT_METADATA) / 8;
 
-    x->scratch_bytes = share / 8 < TM_LARGEST_NAME ? share / 8 : TM_LARGEST_NAME; /* 64 KiB at the very least */
+    x->scratch_bytes = longest < TM_LARGEST_NAME ? longest : TM_LARGEST_NAME; /* 64 KiB at the very least */
+    x->known = tm_xknown_new(x);
     x->configs = tm_configs_new(x->source.trace);
     x->hlo = tm_hlo_new(x->source.trace, x->input);
     x->scratch = tm_take(&run->budget, TM_ACCOUNT_METADATA, x->scratch_bytes, &run->error);
@@ -491,7 +496,8 @@ static tm_status make_tables(struct tm_xspace *x, struct tm_run *run)
     x->timelines = tm_take(&run->budget, TM_ACCOUNT_METADATA, TM_TIMELINE_SLOTS * sizeof(*x->timelines), &run->error);
     x->stats = tm_index_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_stat_row), share / 8, TM_INDEX_LAST, NULL);
     x->events = tm_index_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_event_row), share / 4, TM_INDEX_LAST, NULL);
-    return x->configs && x->hlo && x->scratch && x->planes && x->lines && x->more_lines && x->timelines && x->stats && x->events
+    return x->known && x->configs && x->hlo && x->scratch && x->planes && x->lines && x->more_lines && x->timelines &&
+                   x->stats && x->events
                ? TM_OK
                : run->error.status;
 }
