@@ -10,7 +10,10 @@
 /* Shared by the files of the Chrome reader.
  * Whoever walks the text takes where he is and gives back where he ends, or NULL: damage, told by tm_chrome_fail. */
 
-enum { TM_JSON_DEEPEST = 4096 }; /* lists and objects in one another */
+enum {
+    TM_JSON_DEEPEST = 4096, /* lists and objects in one another */
+    TM_STEP_MEMBERS = 16,   /* of enum event_member */
+};
 
 enum tm_text_trait {
     TM_TEXT_ESCAPED = 1 << 0,
@@ -52,6 +55,8 @@ struct tm_chrome_reader {
     bool is_outgrown;            /* it is larger than the window: what is to stay is copied */
     bool has_long_value, has_repeated_key, has_nested_argument;
     struct tm_chrome_keys keys;
+    struct tm_step steps[TM_STEP_MEMBERS][TM_STEPS]; /* behind each member of an event, the newest first */
+    uint32_t text_most;          /* bytes of a text that may stay in the window */
     uint8_t *side;               /* texts of the event that are not in the window as they are wanted; padded */
     size_t side_used;
     size_t moved_by;             /* the last time */
