@@ -2,7 +2,8 @@
 /* Shapes and results.  See xspace_known.h.
  * A shape is a list of holes: statistics of which all bytes but the number are compared, and the number is read.  What
  * lies between the holes and behind the last one is hashed, with the shape itself, to 64 bits: the key of the result.
- * Equal bytes at equal places are read alike, so nothing else has to be looked at. */
+ * A result is kept under the shape of its own event, where all numbers that are used are holes; equal bytes at equal
+ * places are read alike, so nothing else has to be looked at. */
 #include "stages/input/xspace/xspace_known.h"
 
 #include "pipeline/hash.h"
@@ -14,6 +15,7 @@ enum {
     HOLES_FREE = 4,     /* of those, for numbers that do not matter */
     STRENGTH_MOST = 3,
     MISSES_MOST = 16,   /* of a shape, and as many as hits, until it is taken that it has more numbers that vary */
+    RARELY = 64,        /* of so many misses of a shape that is of no use, one is learned */
     HEAD_MOST = 8,
     STAT_KEY = TM_XEVENT_STATS << 3 | TM_WIRE_LEN,
     LEAST_BITS = 6, MOST_BITS = 14,
@@ -238,22 +240,22 @@ static inline struct slot *other_slot(struct tm_xknown *known, struct slot *slot
 }
 
 const struct tm_xresult *tm_xknown_find(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
-                                        int64_t numbers[TM_STAT_COUNT], uint64_t *key)
+                                        int64_t numbers[TM_STAT_COUNT])
 {
     const size_t i = find_tag(known, hash_of(known, kin));
     struct shape *const shape = &known->shapes[i == NOWHERE ? 0 : i];
     struct slot *slot;
+    uint64_t key;
 
-    *key = 0;
     if (i == NOWHERE || !is_of(shape, kin) || !shape->is_known)
         return NULL;
-    *key = read_by_shape(shape, kin, stats, numbers);
-    if (!*key)
+    key = read_by_shape(shape, kin, stats, numbers);
+    if (!key)
         return NULL;
-    slot = slots_of(known, *key);
-    if (slot->key != *key)
+    slot = slots_of(known, key);
+    if (slot->key != key)
         slot = other_slot(known, slot);
-    if (slot->key != *key)
+    if (slot->key != key)
         return NULL;
     known->tags[i].strength = STRENGTH_MOST;
     shape->hits++;
@@ -369,21 +371,22 @@ static void put_result(struct tm_xknown *known, uint64_t key, const struct tm_xr
     *slot = (struct slot){ key, *result };
 }
 
-tm_status tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats, uint64_t key,
+tm_status tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
                           const struct tm_xresult *result)
 {
     int64_t numbers[TM_STAT_COUNT];
     struct shape *const shape = make_shape(known, kin);
+    uint64_t key;
     tm_status st;
 
     if (!shape)
         return TM_OK;
     shape->misses++;
-    if (key && (shape->is_wary || shape->misses <= MISSES_MOST || shape->misses <= shape->hits)) {
-        put_result(known, key, result);
-        return TM_OK;
+    if (shape->misses > MISSES_MOST && shape->misses > shape->hits) {
+        if (shape->is_wary && shape->misses % RARELY) /* it is of no use */
+            return TM_OK;
+        shape->is_wary = true;
     }
-    shape->is_wary |= key != 0;
     st = take_shape(known, stats, shape);
     if (st != TM_OK || !shape->is_known)
         return st;
