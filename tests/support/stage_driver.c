@@ -183,7 +183,9 @@ static uint64_t site_of(struct bench *b, const struct tm_event *event)
                 (uint64_t)event->level << 4 | event->direction,
     };
 
-    return tm_sites_number(&b->sites, &site);
+    bool is_new;
+
+    return tm_sites_at(&b->sites, &site, &is_new)->number;
 }
 
 tm_status bench_take(struct bench *b, const struct tm_event *event)

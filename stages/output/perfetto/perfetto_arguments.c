@@ -105,7 +105,7 @@ static tm_status put_key(struct tm_perfetto_arguments *a, tm_strid id, uint32_t 
     status = tm_perfetto_number(a->names, TM_PERFETTO_KEYS, id, &iid);
     if (status == TM_OK && !iid)
         return tm_perfetto_put_name(a->names, &a->to, NAME, id);
-    a->to = tm_wire_varint(a->to, NAME_IID, iid);
+    a->to = tm_pb_varint(a->to, NAME_IID, iid);
     return status;
 }
 
@@ -113,13 +113,13 @@ static tm_status put_key(struct tm_perfetto_arguments *a, tm_strid id, uint32_t 
 
 static void put_literal(struct tm_perfetto_arguments *a, const char *text)
 {
-    a->to = tm_wire_bytes(a->to, STRING_VALUE, text, strlen(text));
+    a->to = tm_pb_bytes(a->to, STRING_VALUE, text, strlen(text));
 }
 
 static void put_real(struct tm_perfetto_arguments *a, double real)
 {
     if (isfinite(real))
-        a->to = tm_wire_double(a->to, DOUBLE_VALUE, real);
+        a->to = tm_pb_double(a->to, DOUBLE_VALUE, real);
     else
         put_literal(a, tm_out_not_finite(real));
 }
@@ -147,7 +147,7 @@ static void put_unsigned(struct tm_perfetto_arguments *a, uint64_t number)
     char digits[24];
 
     if (number <= INT64_MAX) {
-        a->to = tm_wire_varint(a->to, UINT_VALUE, number);
+        a->to = tm_pb_varint(a->to, UINT_VALUE, number);
         return;
     }
     (void)snprintf(digits, sizeof(digits), "%" PRIu64, number);
@@ -161,7 +161,7 @@ static tm_status put_name(struct tm_perfetto_arguments *a, tm_strid id)
 
     if (status == TM_OK && !iid)
         return tm_perfetto_put_name(a->names, &a->to, STRING_VALUE, id);
-    a->to = tm_wire_varint(a->to, STRING_VALUE_IID, iid);
+    a->to = tm_pb_varint(a->to, STRING_VALUE_IID, iid);
     return status;
 }
 
@@ -170,10 +170,10 @@ static tm_status put_scalar(struct tm_perfetto_arguments *a, const struct tm_arg
 {
     switch (argument->type) {
     case TM_ARGUMENT_FALSE: case TM_ARGUMENT_TRUE:
-        a->to = tm_wire_varint(a->to, BOOL_VALUE, argument->type == TM_ARGUMENT_TRUE);
+        a->to = tm_pb_varint(a->to, BOOL_VALUE, argument->type == TM_ARGUMENT_TRUE);
         return TM_OK;
     case TM_ARGUMENT_INT:
-        a->to = tm_wire_varint(a->to, INT_VALUE, (uint64_t)argument->number);
+        a->to = tm_pb_varint(a->to, INT_VALUE, (uint64_t)argument->number);
         return TM_OK;
     case TM_ARGUMENT_UINT:
         put_unsigned(a, argument->value);
@@ -262,7 +262,7 @@ static tm_status put_value(struct tm_perfetto_arguments *a, const struct tm_argu
 
     a->count += !*depth;
     level->has_values = true;
-    a->to = tm_wire_begin(a->to, field, &begin);
+    a->to = tm_pb_begin(a->to, field, &begin);
     if (!level->is_array)
         status = put_key(a, argument->key, level->object);
     if (status != TM_OK)
@@ -277,7 +277,7 @@ static tm_status put_value(struct tm_perfetto_arguments *a, const struct tm_argu
         a->names->is_cut |= argument->inside.length != 0;
         put_no_values(a, argument->type == TM_ARGUMENT_ARRAY);
     }
-    a->to = tm_wire_end(a->to, begin);
+    a->to = tm_pb_end(a->to, begin);
     return status;
 }
 
@@ -285,7 +285,7 @@ static void close_level(struct tm_perfetto_arguments *a, const struct tm_perfett
 {
     if (!level->has_values)
         put_no_values(a, level->is_array);
-    a->to = tm_wire_end(a->to, level->begin);
+    a->to = tm_pb_end(a->to, level->begin);
 }
 
 static tm_status put_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
@@ -388,7 +388,7 @@ tm_status tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, struct tm_a
 static tm_status begin_own(struct tm_perfetto_arguments *a, tm_strid key, uint8_t **begin)
 {
     a->count++;
-    a->to = tm_wire_begin(a->to, EVENT_ARGUMENTS, begin);
+    a->to = tm_pb_begin(a->to, EVENT_ARGUMENTS, begin);
     return put_key(a, key, 0);
 }
 
@@ -397,7 +397,7 @@ tm_status tm_perfetto_put_int(struct tm_perfetto_arguments *a, tm_strid key, int
     uint8_t *begin;
     const tm_status status = begin_own(a, key, &begin);
 
-    a->to = tm_wire_end(tm_wire_varint(a->to, INT_VALUE, (uint64_t)number), begin);
+    a->to = tm_pb_end(tm_pb_varint(a->to, INT_VALUE, (uint64_t)number), begin);
     return status;
 }
 
@@ -406,7 +406,7 @@ tm_status tm_perfetto_put_true(struct tm_perfetto_arguments *a, tm_strid key)
     uint8_t *begin;
     const tm_status status = begin_own(a, key, &begin);
 
-    a->to = tm_wire_end(tm_wire_varint(a->to, BOOL_VALUE, 1), begin);
+    a->to = tm_pb_end(tm_pb_varint(a->to, BOOL_VALUE, 1), begin);
     return status;
 }
 
@@ -416,6 +416,6 @@ tm_status tm_perfetto_put_literal(struct tm_perfetto_arguments *a, tm_strid key,
     const tm_status status = begin_own(a, key, &begin);
 
     put_literal(a, text);
-    a->to = tm_wire_end(a->to, begin);
+    a->to = tm_pb_end(a->to, begin);
     return status;
 }

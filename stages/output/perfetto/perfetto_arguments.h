@@ -11,7 +11,7 @@ enum {
     TM_PERFETTO_VALUES_MOST = 4096, /* arguments of one event, with what is inside of them */
     TM_PERFETTO_KNOWN_KEYS = 1024,
     TM_PERFETTO_DEPTHS = TM_ARGUMENTS_DEEPEST + 1,
-    TM_PERFETTO_VALUE_BYTES = 3 * TM_WIRE_MOST, /* of a value but its texts, at most */
+    TM_PERFETTO_VALUE_BYTES = 3 * TM_PB_MOST, /* of a value but its texts, at most */
 };
 
 /* What is known of the name of an argument. */

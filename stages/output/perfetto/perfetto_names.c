@@ -90,10 +90,10 @@ static void put_valid(struct tm_perfetto_names *n, uint8_t **to, unsigned field,
                       bool is_counted)
 {
     uint8_t *begin;
-    uint8_t *const at = tm_wire_begin(*to, field, &begin);
+    uint8_t *const at = tm_pb_begin(*to, field, &begin);
     const size_t bytes = make_valid(n, at, text, length, is_counted);
 
-    *to = tm_wire_end(at + (bytes == SIZE_MAX ? 0 : bytes), begin);
+    *to = tm_pb_end(at + (bytes == SIZE_MAX ? 0 : bytes), begin);
 }
 
 void tm_perfetto_put_argument(struct tm_perfetto_names *n, uint8_t **to, unsigned field, const char *text,
@@ -156,14 +156,14 @@ static struct tm_perfetto_slot *find_slot(struct tm_perfetto_names *n, enum tm_p
 static tm_status put_entry(struct tm_perfetto_names *n, enum tm_perfetto_table table, uint32_t iid, tm_strid id)
 {
     const bool was_cut = n->is_cut;
-    uint8_t *begin, *to = tm_wire_begin(n->fresh + n->fresh_used, table_field[table], &begin);
+    uint8_t *begin, *to = tm_pb_begin(n->fresh + n->fresh_used, table_field[table], &begin);
     tm_status status;
 
     n->is_cut = false;
-    to = tm_wire_varint(to, ENTRY_IID, iid);
+    to = tm_pb_varint(to, ENTRY_IID, iid);
     status = tm_perfetto_put_name(n, &to, ENTRY_TEXT, id);
     if (!n->is_cut)
-        n->fresh_used = (size_t)(tm_wire_end(to, begin) - n->fresh);
+        n->fresh_used = (size_t)(tm_pb_end(to, begin) - n->fresh);
     n->is_cut |= was_cut;
     return status;
 }

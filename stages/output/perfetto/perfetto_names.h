@@ -31,7 +31,7 @@ enum {
     TM_PERFETTO_FRESH_KEYS = 256,         /* entries that one packet may bring along; more stand where they are used */
     TM_PERFETTO_FRESH_STRINGS = 512,
     TM_PERFETTO_FRESH = 2 + TM_PERFETTO_FRESH_KEYS + TM_PERFETTO_FRESH_STRINGS,
-    TM_PERFETTO_ENTRY_HEAD = TM_WIRE_HEAD + TM_WIRE_MOST + TM_WIRE_HEAD, /* bytes of an entry but its text, at most */
+    TM_PERFETTO_ENTRY_HEAD = TM_PB_HEAD + TM_PB_MOST + TM_PB_HEAD, /* bytes of an entry but its text, at most */
     TM_PERFETTO_FRESH_BYTES = TM_PERFETTO_COPIED_MOST + TM_PERFETTO_FRESH * TM_PERFETTO_ENTRY_HEAD,
 };
 
@@ -106,7 +106,7 @@ static inline tm_status TM_MUST_USE tm_perfetto_number(struct tm_perfetto_names 
 }
 
 /* Texts as fields, in valid UTF-8; what does not fit is left out, and is_cut says so.
- * in: *to  room for what is left of TM_PERFETTO_COPIED_MOST, and TM_WIRE_HEAD; behind the field afterwards */
+ * in: *to  room for what is left of TM_PERFETTO_COPIED_MOST, and TM_PB_HEAD; behind the field afterwards */
 tm_status tm_perfetto_put_name(struct tm_perfetto_names *n, uint8_t **to, unsigned field, tm_strid id) TM_MUST_USE;
 void tm_perfetto_put_text(struct tm_perfetto_names *n, uint8_t **to, unsigned field, const char *text, size_t length);
 /* The same of bytes of an event's arguments, which count only where they are not valid.

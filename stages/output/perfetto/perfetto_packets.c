@@ -42,11 +42,11 @@ enum { TRACE_PACKET = 1, COMPRESSED_PACKETS = 50 }; /* fields of Trace and of Tr
 static void deflate_block(struct tm_packets *p)
 {
     const size_t bytes = tm_block_deflate(p->deflater, p->block, p->used, p->deflated, TM_PACKETS_BLOCK_BYTES);
-    const size_t packet = TM_WIRE_FIELD + tm_wire_number_bytes(bytes) + bytes;
+    const size_t packet = TM_PB_FIELD + tm_pb_number_bytes(bytes) + bytes;
 
     if (!bytes)
         return;
-    p->used = (size_t)(tm_wire_bytes(tm_wire_head(p->block, TRACE_PACKET, packet), COMPRESSED_PACKETS, p->deflated,
+    p->used = (size_t)(tm_pb_bytes(tm_pb_head(p->block, TRACE_PACKET, packet), COMPRESSED_PACKETS, p->deflated,
                                      bytes) - p->block);
 }
 
@@ -63,13 +63,13 @@ static tm_status write_block(struct tm_packets *p)
 
 uint8_t *tm_packets_room(struct tm_packets *p, size_t bytes)
 {
-    const size_t all = bytes + 1 + tm_wire_number_bytes(bytes);
+    const size_t all = bytes + 1 + tm_pb_number_bytes(bytes);
     uint8_t *to;
 
     assert(all <= TM_PACKET_MOST);
     if (p->used + all > TM_PACKETS_BLOCK_BYTES && write_block(p) != TM_OK)
         return NULL;
-    to = tm_wire_head(p->block + p->used, TRACE_PACKET, bytes);
+    to = tm_pb_head(p->block + p->used, TRACE_PACKET, bytes);
     p->used += all;
     p->raw_bytes += all;
     return to;

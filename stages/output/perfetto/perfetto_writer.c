@@ -18,7 +18,7 @@ enum {
 enum { PHASE = 2, UNSCOPED_ID = 6, BIND_TO_ENCLOSING = 12 };
 enum { SLICE_BEGIN = 1, SLICE_END = 2, COUNTER = 4, NEITHER = 0 }; /* TYPE */
 
-static_assert(TM_PERFETTO_EVENT_BYTES + TM_PERFETTO_FRESH * TM_PERFETTO_ENTRY_HEAD + 16 * TM_WIRE_MOST <= TM_PACKET_MOST,
+static_assert(TM_PERFETTO_EVENT_BYTES + TM_PERFETTO_FRESH * TM_PERFETTO_ENTRY_HEAD + 16 * TM_PB_MOST <= TM_PACKET_MOST,
               "the largest packet fits into a block");
 
 /* The viewer numbers the arrows that the input has from 0 on: spans that are joined must not share these numbers. */
@@ -123,21 +123,21 @@ static tm_status set_time(struct tm_perfetto *w, int64_t time_ps, int64_t *ns)
 static tm_status put_packet(struct tm_perfetto *w, uint64_t ns, const uint8_t *from, const uint8_t *to)
 {
     const size_t event = (size_t)(to - from), fresh = w->names.fresh_used;
-    uint8_t head[4 * TM_WIRE_MOST], tail[TM_WIRE_MOST], *at = head;
+    uint8_t head[4 * TM_PB_MOST], tail[TM_PB_MOST], *at = head;
     size_t head_bytes, tail_bytes;
 
-    at = tm_wire_varint(at, SEQUENCE_ID, TM_PERFETTO_SEQUENCE);
-    at = tm_wire_varint(at, SEQUENCE_FLAGS, TM_PERFETTO_USES_NAMES);
-    at = tm_wire_head(at, TRACK_EVENT, event);
+    at = tm_pb_varint(at, SEQUENCE_ID, TM_PERFETTO_SEQUENCE);
+    at = tm_pb_varint(at, SEQUENCE_FLAGS, TM_PERFETTO_USES_NAMES);
+    at = tm_pb_head(at, TRACK_EVENT, event);
     head_bytes = (size_t)(at - head);
-    tail_bytes = (size_t)(tm_wire_varint(tail, TIMESTAMP, ns) - tail);
+    tail_bytes = (size_t)(tm_pb_varint(tail, TIMESTAMP, ns) - tail);
     at = tm_packets_room(&w->packets, head_bytes + event + tail_bytes +
-                                          (fresh ? 1 + tm_wire_number_bytes(fresh) + fresh : 0));
+                                          (fresh ? 1 + tm_pb_number_bytes(fresh) + fresh : 0));
     if (!at)
         return w->base.run->error.status;
     at = mempcpy(mempcpy(at, head, head_bytes), from, event);
     if (fresh)
-        at = tm_wire_bytes(at, INTERNED_DATA, w->names.fresh, fresh);
+        at = tm_pb_bytes(at, INTERNED_DATA, w->names.fresh, fresh);
     memcpy(at, tail, tail_bytes);
     tm_tally_add(&w->base.run->tallies, TM_TALLY_LONG_ARGUMENTS, w->names.is_cut);
     return TM_OK;
@@ -162,10 +162,10 @@ static tm_status put_event(struct tm_perfetto *w, const uint8_t *to, int64_t tim
 /* An event of a row begins. */
 static uint8_t *begin_event(struct tm_perfetto *w, const struct tm_out_row *row, unsigned type)
 {
-    uint8_t *const to = type == NEITHER ? w->event : tm_wire_varint(w->event, TYPE, type);
+    uint8_t *const to = type == NEITHER ? w->event : tm_pb_varint(w->event, TYPE, type);
 
     tm_perfetto_names_begin(&w->names);
-    return tm_wire_varint(to, TRACK_UUID, row->uuid);
+    return tm_pb_varint(to, TRACK_UUID, row->uuid);
 }
 
 /* A text by its number, or as it is. */
@@ -177,7 +177,7 @@ static tm_status put_text(struct tm_perfetto *w, uint8_t **to, enum tm_perfetto_
 
     if (status == TM_OK && !iid)
         return tm_perfetto_put_name(&w->names, to, text_field, id);
-    *to = tm_wire_varint(*to, iid_field, iid);
+    *to = tm_pb_varint(*to, iid_field, iid);
     return status;
 }
 
@@ -216,7 +216,7 @@ static tm_status make_begin(struct tm_perfetto *w, const struct tm_out_event *fr
     if (status == TM_OK)
         status = put_arguments(w, to, from);
     if (from->flow)
-        *to = tm_wire_fixed64(*to, FLOW_IDS, from->flow | own_flow);
+        *to = tm_pb_fixed64(*to, FLOW_IDS, from->flow | own_flow);
     return status;
 }
 
@@ -303,9 +303,9 @@ static tm_status counter(struct tm_trace_writer *base, const struct tm_out_count
     uint8_t *to = begin_event(w, counter->row, COUNTER);
 
     if (counter->is_whole)
-        to = tm_wire_varint(to, COUNTER_VALUE, (uint64_t)counter->whole);
+        to = tm_pb_varint(to, COUNTER_VALUE, (uint64_t)counter->whole);
     else
-        to = tm_wire_double(to, DOUBLE_COUNTER_VALUE, counter->value);
+        to = tm_pb_double(to, DOUBLE_COUNTER_VALUE, counter->value);
     return put_event(w, to, counter->time_ps);
 }
 
@@ -316,12 +316,12 @@ static tm_status make_flow(struct tm_perfetto *w, const struct tm_out_flow *flow
 
     *to = begin_event(w, flow->row, NEITHER);
     status = put_names(w, to, flow->name, flow->category);
-    *to = tm_wire_begin(*to, LEGACY_EVENT, &begin);
-    *to = tm_wire_varint(*to, PHASE, (unsigned char)tm_out_flow_phase(flow));
-    *to = tm_wire_varint(*to, UNSCOPED_ID, flow->id);
+    *to = tm_pb_begin(*to, LEGACY_EVENT, &begin);
+    *to = tm_pb_varint(*to, PHASE, (unsigned char)tm_out_flow_phase(flow));
+    *to = tm_pb_varint(*to, UNSCOPED_ID, flow->id);
     if (flow->kind == TM_FLOW_END && flow->is_enclosed)
-        *to = tm_wire_varint(*to, BIND_TO_ENCLOSING, 1);
-    *to = tm_wire_end(*to, begin);
+        *to = tm_pb_varint(*to, BIND_TO_ENCLOSING, 1);
+    *to = tm_pb_end(*to, begin);
     return status;
 }
 
