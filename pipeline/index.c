@@ -140,6 +140,8 @@ static tm_status start_sorting(struct tm_index *index)
     index->form = SORTING;
     index->sorter =
         tm_sorter_new(run, index->account, index->row_bytes, index->memory_bytes / 4 * 3, by_key);
+    if (index->sorter)
+        tm_sorter_set_prefix(index->sorter, key_of);
     buffer = tm_take(&run->budget, index->account, buffer_bytes, &run->error);
     status = index->sorter && buffer ? push_back(index, &gathered, buffer, buffer_bytes)
                                      : run->error.status;

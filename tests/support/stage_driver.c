@@ -192,8 +192,7 @@ tm_status bench_take(struct bench *b, const struct tm_event *event)
 {
     struct tm_event numbered = *event;
 
-    if (event->record.class >= TM_CLASS_KERNEL && event->record.class <= TM_CLASS_CPU_OP)
-        numbered.site = site_of(b, event);
+    numbered.site = site_of(b, event);
     return b->stage.type->take(&b->stage, &numbered);
 }
 

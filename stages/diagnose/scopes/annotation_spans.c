@@ -191,34 +191,35 @@ static tm_status last_begun(struct annotations *a, uint32_t number, int64_t at_p
     return TM_OK;
 }
 
-tm_status add_launched(struct annotations *a, uint32_t track, int64_t at_ps, int64_t dur_ps)
+tm_status add_launched(struct annotations *a, const struct launched *launched)
 {
-    const struct thread *thread = track < tm_rows_count(a->threads) ? tm_rows_at(a->threads, track) : NULL;
+    const bool has_any = launched->track < tm_rows_count(a->threads);
+    const struct thread *thread = has_any ? tm_rows_at(a->threads, launched->track) : NULL;
     bool is_inside = false;
     uint32_t number;
     tm_status st;
 
     if (!thread)
-        return track < tm_rows_count(a->threads) ? a->run->error.status : TM_OK;
+        return has_any ? a->run->error.status : TM_OK;
     if (!thread->takes_launches)
         return TM_OK;
-    st = last_begun(a, thread->last, at_ps, &number);
+    st = last_begun(a, thread->last, launched->at_ps, &number);
     while (st == TM_OK && number) {
         struct annotation_span *span = tm_rows_change(a->spans, number - 1);
 
         if (!span)
             return a->run->error.status;
         number = span->around;
-        if (annotation_end(span) <= at_ps)
+        if (annotation_end(span) <= launched->at_ps)
             continue;
-        span->activities++;
-        span->device_ps = tm_sum_times(span->device_ps, dur_ps);
+        span->activities += launched->activities;
+        span->device_ps = tm_sum_times(span->device_ps, launched->device_ps);
         is_inside = true;
     }
     if (!is_inside)
         return st;
-    a->inside++;
-    a->inside_ps = tm_sum_times(a->inside_ps, dur_ps);
+    a->inside += launched->activities;
+    a->inside_ps = tm_sum_times(a->inside_ps, launched->device_ps);
     return st;
 }
 

@@ -25,12 +25,6 @@ static int by_thread_and_length(const void *a, const void *b)
     return (x->dur_ps < y->dur_ps) - (x->dur_ps > y->dur_ps);
 }
 
-/* An activity that came before its launch. */
-struct early {
-    int64_t launch_ps, dur_ps;
-    uint64_t track; /* of the launch */
-};
-
 enum { EARLY_PAGE_BYTES = 4 << 10 };
 
 static void merge_rows(void *into, const void *from)
@@ -108,7 +102,7 @@ tm_status tm_annotations_begin(struct annotations *a, const struct tm_trace *tra
     a->has_host_events |= trace->main_track != TM_NONE;
     a->leads = tm_sorter_new(a->run, TM_ACCOUNT_TABLES, sizeof(struct lead),
                              annotations_memory(a->run, ANNOTATION_LEADS), by_thread_and_length);
-    a->early = tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct early),
+    a->early = tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct launched),
                                  annotations_memory(a->run, ANNOTATION_EARLY), EARLY_PAGE_BYTES);
     if (!a->leads || !a->early || open_spans(a) != TM_OK)
         return a->run->error.status;
@@ -162,16 +156,35 @@ static tm_status take_annotation(struct annotations *a, const struct tm_record *
     return begin_span(a, record->track, record->start_ps, until_ps - record->start_ps, record->name);
 }
 
+static tm_status add_gathered(struct annotations *a, struct launched *launched)
+{
+    const struct launched told = *launched;
+
+    launched->activities = 0;
+    return told.activities ? add_launched(a, &told) : TM_OK;
+}
+
+/* Activities of one launch gather: those of a program, or of a graph, are many. */
 static tm_status take_launch(struct annotations *a, const struct tm_event *event)
 {
-    const struct early early = { event->launch_start_ps, event->record.dur_ps, event->launch_track };
+    struct launched *launched = &a->gathered[event->launch & (ANNOTATION_GATHERED - 1)];
+    struct launched one = { .at_ps = event->launch_start_ps, .activities = 1, .device_ps = event->record.dur_ps,
+                            .track = event->launch_track };
+    tm_status st;
 
     a->launched++;
     if (event->launch_start_ps < a->begin_ps)
         return TM_OK;
     if (event->launch_start_ps >= event->record.start_ps)
-        return tm_rows_append(a->early, &early);
-    return add_launched(a, event->launch_track, event->launch_start_ps, event->record.dur_ps);
+        return tm_rows_append(a->early, &one);
+    if (launched->activities && launched->at_ps == one.at_ps && launched->track == one.track) {
+        launched->activities++;
+        launched->device_ps = tm_sum_times(launched->device_ps, one.device_ps);
+        return TM_OK;
+    }
+    st = add_gathered(a, launched);
+    *launched = one;
+    return st;
 }
 
 tm_status tm_annotations_take(struct annotations *a, const struct tm_event *event)
@@ -189,16 +202,19 @@ tm_status tm_annotations_take(struct annotations *a, const struct tm_event *even
     return st == TM_OK && is ? take_annotation(a, &event->record) : st;
 }
 
-static tm_status take_early(struct annotations *a)
+/* What has waited for the end of the host. */
+static tm_status take_waiting(struct annotations *a)
 {
     const uint64_t count = tm_rows_count(a->early);
     tm_status st = TM_OK;
 
     for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        const struct early *early = tm_rows_at(a->early, i);
+        const struct launched *early = tm_rows_at(a->early, i);
 
-        st = early ? add_launched(a, (uint32_t)early->track, early->launch_ps, early->dur_ps) : a->run->error.status;
+        st = early ? add_launched(a, early) : a->run->error.status;
     }
+    for (int i = 0; i < ANNOTATION_GATHERED && st == TM_OK; i++)
+        st = add_gathered(a, &a->gathered[i]);
     return st;
 }
 
@@ -207,7 +223,7 @@ tm_status tm_annotations_end(struct annotations *a)
     tm_status st = take_leads(a);
 
     if (st == TM_OK)
-        st = take_early(a);
+        st = take_waiting(a);
     if (st == TM_OK)
         st = add_up_spans(a);
     close_host(a);

@@ -7,6 +7,7 @@
 #include "stages/diagnose/shares.h"
 #include "stages/diagnose/sums.h"
 
+enum { ANNOTATION_GATHERED = 64 /* a power of two */ };
 enum { ANNOTATION_DEPTH_MOST = 64 }; /* annotations in each other; deeper ones count as the one around them */
 
 /* An annotation by its name and those of the annotations around it. */
@@ -37,6 +38,14 @@ static inline int64_t annotation_end(const struct annotation_span *span)
     return tm_sum_times(span->start_ps, span->host_ps);
 }
 
+/* Activities of one launch. */
+struct launched {
+    int64_t at_ps;       /* when it was launched */
+    int64_t device_ps;
+    uint64_t activities;
+    uint32_t track;      /* of the launch */
+};
+
 struct annotations {
     struct tm_run *run;
     const struct tm_trace *trace; /* of the present host */
@@ -44,7 +53,8 @@ struct annotations {
     struct tm_rows *spans;        /* struct annotation_span, of the present host in the order of their begins */
     struct tm_rows *threads;      /* of it, by track */
     struct tm_sorter *leads;      /* of it: what is open as the chosen steps begin; NULL = they have begun */
-    struct tm_rows *early;        /* of it: activities that came before their launch */
+    struct tm_rows *early;        /* of it: struct launched, activities that came before their launch */
+    struct launched gathered[ANNOTATION_GATHERED]; /* of it, by the number of the launch */
     struct tm_groups *rows;       /* struct annotation_row */
     int64_t begin_ps, end_ps;     /* what counts of the present host */
     uint64_t launched;            /* activities of which the launch is known */
@@ -68,8 +78,8 @@ void close_spans(struct annotations *a); /* also after open_spans failed */
 /* in: in the order of their begins on each track; longer ones first */
 tm_status begin_span(struct annotations *a, uint32_t track, int64_t start_ps, int64_t dur_ps,
                      tm_strid name) TM_MUST_USE;
-/* An activity, to all that were open at its launch.  All have been given that had begun by then. */
-tm_status add_launched(struct annotations *a, uint32_t track, int64_t at_ps, int64_t dur_ps) TM_MUST_USE;
+/* Activities, to all that were open at their launch.  All have been given that had begun by then. */
+tm_status add_launched(struct annotations *a, const struct launched *launched) TM_MUST_USE;
 /* Put all of them into a->rows. */
 tm_status add_up_spans(struct annotations *a) TM_MUST_USE;
 

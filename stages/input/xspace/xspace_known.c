@@ -37,6 +37,7 @@ struct shape {
     uint64_t plane;
     int64_t metadata_id;
     uint64_t seed;       /* of the keys: hash of all of it */
+    uint64_t numbers;    /* bits of TM_FACT_BIT: those of used_numbers that lie in holes */
     uint32_t hits, misses; /* events that were found by it, and not */
     uint8_t strength;    /* 0 = another one may take its place */
     uint8_t hole_count;
@@ -319,6 +320,7 @@ static tm_status take_shape(struct tm_xknown *known, const struct tm_wire *stats
 
     shape->is_known = false;
     shape->hole_count = 0;
+    shape->numbers = 0;
     memset(shape->holes, 0, sizeof(shape->holes));
     for (; tm_wire_next(&w, &field); at = w.at) {
         struct hole hole = { .before = (uint16_t)(at - before) };
@@ -338,6 +340,8 @@ static tm_status take_shape(struct tm_xknown *known, const struct tm_wire *stats
             return TM_OK;
         if (!(TM_FACT_BIT(hole.stat) & used_numbers))
             hole.stat = TM_STAT_UNKNOWN;
+        else
+            shape->numbers |= TM_FACT_BIT(hole.stat);
         shape->holes[shape->hole_count++] = hole;
         before = w.at;
     }
@@ -371,6 +375,8 @@ tm_status tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, co
     }
     shape->strength = STRENGTH_MOST;
     shape->misses++;
+    if (result->has & used_numbers & ~shape->numbers)
+        key = 0; /* a number of it is not read by this shape */
     if (key && (shape->is_wary || shape->misses <= MISSES_MOST || shape->misses <= shape->hits)) {
         put_result(known, key, result);
         return TM_OK;
