@@ -3,6 +3,7 @@
 #define TM_CHROME_ENGINE_H
 
 #include "stages/input/chrome/json_walk.h"
+#include "stages/input/chrome/json_wide.h"
 
 /* One event of a Chrome trace, read where it stands.  This is where the time goes: chrome_engine_*.c compile it for
  * each kind of processor. */
@@ -185,27 +186,18 @@ static inline const uint8_t *read_name(struct tm_chrome_reader *r, const uint8_t
     return at;
 }
 
-/* A time at a glance: digits, a point, digits.
- * out:    NULL where this is not for us */
+/* out:    NULL where it is not for a glance */
 static inline const uint8_t *read_short_time(const uint8_t *at, struct tm_json_time *time)
 {
     uint64_t us;
-    uint32_t ps = 0;
-    const unsigned count = tm_short_digits(at, &us);
+    uint32_t ps;
+    const uint8_t *const end = tm_glance_time(at, &us, &ps);
 
-    if (!count)
-        return NULL;
-    at += count;
-    if (*at == '.') {
-        if (at[1] < '0' || at[1] > '9')
-            return NULL;
-        at = tm_short_fraction(at + 1, &ps);
-    }
-    if (!tm_ends_number(*at))
+    if (!end)
         return NULL;
     us += ps == 1000000;
     *time = (struct tm_json_time){ .us = (int64_t)us, .ps = ps == 1000000 ? 0 : (int32_t)ps };
-    return at;
+    return end;
 }
 
 static inline void take_decimal_time(const struct tm_json_decimal *decimal, struct tm_chrome_time *how,
@@ -291,7 +283,7 @@ static inline const uint8_t *read_id(struct tm_chrome_reader *r, const uint8_t *
     }
     if (*at != '-' && (*at < '0' || *at > '9'))
         return skip_value(r, at);
-    end = tm_short_integer(at, &id->number);
+    end = tm_glance_integer(at, &id->number);
     if (!end)
         return read_long_id(r, at, id);
     id->kind = TM_JSON_NUMBER;
@@ -369,6 +361,18 @@ static inline const uint8_t *skip_argument(struct tm_chrome_reader *r, const uin
     return at;
 }
 
+/* A text that may be a number: most are none. */
+static inline void put_text_fact(struct tm_chrome_reader *r, enum tm_stat stat, struct tm_json_text text)
+{
+    const uint8_t *const at = (const uint8_t *)text.at;
+    int64_t number = 0;
+
+    if (*at > '9' || *at < '-' || tm_glance_number_text(at, text.length, &number))
+        tm_facts_put_text_of(&r->event.facts, stat, text.at, text.length, number);
+    else
+        tm_facts_put_number_text(&r->event.facts, stat, text.at, text.length);
+}
+
 static inline const uint8_t *read_fact(struct tm_chrome_reader *r, const uint8_t *at, enum tm_stat stat)
 {
     struct tm_json_text text;
@@ -378,14 +382,14 @@ static inline const uint8_t *read_fact(struct tm_chrome_reader *r, const uint8_t
     if (*at == '"') {
         at = read_text(r, at, &text);
         if (at)
-            tm_facts_put_number_text(&r->event.facts, stat, text.at, text.length);
+            put_text_fact(r, stat, text);
         return at;
     }
     if (*at == '[')
         return read_list_fact(r, at, stat);
     if (*at != '-' && (*at < '0' || *at > '9'))
         return skip_argument(r, at);
-    end = tm_short_integer(at, &number);
+    end = tm_glance_integer(at, &number);
     if (!end)
         return read_long_fact(r, at, stat);
     tm_facts_put_int(&r->event.facts, stat, number);
@@ -475,6 +479,57 @@ static inline const uint8_t *read_arguments(struct tm_chrome_reader *r, const ui
         tm_chrome_drop_args(r);
     set_has(r, TM_CHROME_ARGS, is_object);
     return is_object ? read_args(r, at) : skip_value(r, at);
+}
+
+/* --- the head of an event --- */
+
+static const uint32_t head_members = 1u << MEMBER_PH | 1u << MEMBER_PID | 1u << MEMBER_TID | 1u << MEMBER_CAT;
+
+/* An event begins, as it is; what comes before the first value that is not alike for many is known by comparison.
+ * out:    the value of *member; NULL where the head is none of the usual ones */
+static inline const uint8_t *take_head(struct tm_chrome_reader *r, const uint8_t *at, enum event_member *member)
+{
+    struct tm_chrome_event *const event = &r->event;
+    const struct tm_chrome_head *head = r->heads;
+
+    while (head < r->heads + TM_HEADS && !(head->length && tm_same_text(at, head->text, head->length)))
+        head++;
+    if (head == r->heads + TM_HEADS)
+        return NULL;
+    event->phase = head->phase;
+    event->pid = head->pid;
+    event->tid = head->tid;
+    if (head->has_cat) {
+        event->cat = (struct tm_json_text){ (const char *)at + head->cat_at, head->cat_length };
+        event->has = TM_CHROME_CAT;
+    }
+    r->seen = head->seen;
+    *member = (enum event_member)head->member;
+    return walk_space(r, at + head->length);
+}
+
+/* The event up to the value of a member has been read. */
+static void learn_head(struct tm_chrome_reader *r, const uint8_t *at, enum event_member member)
+{
+    const struct tm_chrome_event *const event = &r->event;
+    const uint8_t *const begin = r->window.keep;
+    const bool has_text = event->pid.kind == TM_JSON_TEXT || event->tid.kind == TM_JSON_TEXT;
+    const bool has_cat = event->has & TM_CHROME_CAT;
+    const uint8_t *const cat = (const uint8_t *)event->cat.at;
+    struct tm_chrome_head *const head = r->heads;
+
+    if (member == MEMBER_OTHER || !begin || at - begin > TM_HEAD_BYTES || has_text || r->has_repeated_key || r->not_numbers ||
+        (has_cat && (cat < begin || cat >= at)))
+        return;
+    memmove(head + 1, head, (TM_HEADS - 1) * sizeof(*head));
+    *head = (struct tm_chrome_head){ .length = (uint32_t)(at - begin), .member = member, .seen = r->seen,
+                                     .phase = event->phase, .pid = event->pid, .tid = event->tid,
+                                     .has_cat = has_cat };
+    if (has_cat) {
+        head->cat_at = (uint32_t)(cat - begin);
+        head->cat_length = event->cat.length;
+    }
+    memcpy(head->text, begin, head->length);
 }
 
 /* --- the event --- */
@@ -585,10 +640,18 @@ static inline const uint8_t *next_event_member(struct tm_chrome_reader *r, const
 static const uint8_t *read_event(struct tm_chrome_reader *r, const uint8_t *at)
 {
     enum event_member member = MEMBER_BEGIN;
+    const uint8_t *value;
+    bool in_head;
 
     tm_chrome_event_begin(r, at);
-    at = next_event_member(r, at, &member);
+    value = take_head(r, at, &member);
+    in_head = !value;
+    at = in_head ? next_event_member(r, at, &member) : value;
     while (at && member != MEMBER_END) {
+        if (in_head && !(head_members >> member & 1)) {
+            learn_head(r, at, member);
+            in_head = false;
+        }
         at = read_member(r, at, member);
         if (at)
             at = next_event_member(r, at, &member);
