@@ -13,11 +13,17 @@ struct tm_reader {
     size_t used;               /* of them, already consumed */
     uint64_t base;             /* offset in the input of buffer[0] */
     uint64_t end;              /* offset in the input where the part ends */
+    uint64_t read_to;          /* offset in the input up to which it was read */
 };
 
 /* owns: the buffer stays the caller's; at least 20 bytes, the longest head */
 void tm_reader_init(struct tm_reader *w, const struct tm_input *input, uint8_t *buffer, size_t buffer_bytes,
                     uint64_t offset, uint64_t end);
+
+/* A window on the next `length` bytes of another one, which stays where it is and is not used meanwhile.  They are seen
+ * in its buffer if all of them fit there, else they are read through the buffer that is given. */
+tm_status tm_reader_inside(struct tm_reader *w, struct tm_reader *outer, uint64_t length, uint8_t *buffer,
+                           size_t buffer_bytes) TM_MUST_USE;
 
 /* The part ends earlier.  in: end  not before the window's place, not behind the end that there was */
 static inline void tm_reader_end_at(struct tm_reader *w, uint64_t end)
@@ -53,6 +59,33 @@ static inline tm_status tm_reader_peek(struct tm_reader *w, size_t bytes, struct
 
 /* Go on, also past what the buffer holds. */
 void tm_reader_skip(struct tm_reader *w, uint64_t bytes);
+
+enum { TM_READER_SLACK = 8 }; /* bytes that can be read behind those that tm_reader_take gives */
+
+/* Take the bytes of the next field and step over them, where its key is this one byte, it is a LEN shorter than 16 KiB
+ * and all of it lies in the buffer, with some more behind it: the common case, at once.
+ * out:    *bytes  valid until the next call.  false: nothing was done, tm_reader_head tells what is there */
+static inline bool tm_reader_take(struct tm_reader *w, uint8_t key, struct tm_wire *bytes)
+{
+    const uint8_t *const at = w->buffer + w->used;
+    const size_t left = w->have - w->used;
+    size_t length, head = 2;
+
+    if (left < 3 || at[0] != key)
+        return false;
+    length = at[1];
+    if (length >= 0x80) {
+        if (at[2] >= 0x80)
+            return false;
+        length = (length & 0x7f) | (size_t)at[2] << 7;
+        head = 3;
+    }
+    if (left < head + length + TM_READER_SLACK)
+        return false;
+    *bytes = (struct tm_wire){ at + head, at + head + length };
+    w->used += head + length;
+    return true;
+}
 
 /* The head of a field at the place of the window. */
 struct tm_head {

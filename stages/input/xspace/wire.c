@@ -1,7 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fields of the wire format that are not common: long keys, numbers of fixed size, damage, and groups, which no
+/* What is not common in the wire format: long numbers and keys, numbers of fixed size, damage, and groups, which no
  * message that we read has: those are stepped over as one field, however deep they nest. */
 #include "stages/input/xspace/wire.h"
+
+bool tm_wire_any_varint(struct tm_wire *w, uint64_t *value)
+{
+    uint64_t got = 0;
+    const uint8_t *at = w->at;
+
+    for (unsigned shift = 0; shift < 70 && at < w->end; shift += 7) {
+        const uint8_t byte = *at++;
+
+        if (shift < 64)
+            got |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            *value = got;
+            w->at = at;
+            return true;
+        }
+    }
+    return false;
+}
 
 /* Step over what is left of a group after its first key, up to its end.
  * errors: false where it does not end, or not as the group of this number */

@@ -27,30 +27,9 @@ struct tm_field {
 enum { TM_WIRE_TYPE_BITS = 3 };
 #define TM_WIRE_KEY(number, type) ((uint64_t)(number) << TM_WIRE_TYPE_BITS | (type))
 
-/* errors: false where the bytes end inside the number or it is longer than 10 bytes */
-static inline bool tm_wire_varint(struct tm_wire *w, uint64_t *value)
-{
-    uint64_t got = 0;
-    const uint8_t *at = w->at;
-
-    if (at < w->end && *at < 0x80) {
-        *value = *at;
-        w->at = at + 1;
-        return true;
-    }
-    for (unsigned shift = 0; shift < 70 && at < w->end; shift += 7) {
-        const uint8_t byte = *at++;
-
-        if (shift < 64)
-            got |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80) {
-            *value = got;
-            w->at = at;
-            return true;
-        }
-    }
-    return false;
-}
+/* A number of any length.
+ * errors: false where the bytes end inside the number or it is longer than 10 bytes */
+bool tm_wire_any_varint(struct tm_wire *w, uint64_t *value);
 
 static inline uint64_t tm_wire_fixed64(const uint8_t *bytes)
 {
@@ -66,6 +45,35 @@ static inline double tm_wire_double(uint64_t bits)
 
     memcpy(&value, &bits, sizeof(value));
     return value;
+}
+
+/* The number that stands in the lowest bytes of eight, seven bits of each; the others are zero. */
+static inline uint64_t tm_wire_pack(uint64_t bytes)
+{
+    bytes &= UINT64_C(0x7f7f7f7f7f7f7f7f);
+    bytes = (bytes & UINT64_C(0x7f007f007f007f00)) >> 1 | (bytes & UINT64_C(0x007f007f007f007f));
+    bytes = (bytes & UINT64_C(0x3fff00003fff0000)) >> 2 | (bytes & UINT64_C(0x00003fff00003fff));
+    return (bytes & UINT64_C(0x0fffffff00000000)) >> 4 | (bytes & UINT64_C(0x000000000fffffff));
+}
+
+/* The same as tm_wire_any_varint, which it leaves long numbers and those near the end to. */
+static inline bool tm_wire_varint(struct tm_wire *w, uint64_t *value)
+{
+    uint64_t word, ends;
+
+    if (w->end - w->at < 8)
+        return tm_wire_any_varint(w, value);
+    if (*w->at < 0x80) {
+        *value = *w->at++;
+        return true;
+    }
+    word = tm_wire_fixed64(w->at);
+    ends = ~word & UINT64_C(0x8080808080808080); /* of each byte that can be a number's last one */
+    if (!ends)
+        return tm_wire_any_varint(w, value);
+    *value = tm_wire_pack(word & (ends ^ (ends - 1)));
+    w->at += __builtin_ctzll(ends) / 8 + 1;
+    return true;
 }
 
 /* Any field, at any place; tm_wire_next is the same for the common ones at once. */

@@ -2,6 +2,7 @@
 /* A place in one line of an XSpace: events on the wire become records.  Memory: one read buffer per cursor. */
 #include "stages/input/xspace/xspace_arguments.h"
 #include "stages/input/xspace/xspace_event.h"
+#include "stages/input/xspace/xspace_known.h"
 #include "stages/resolve/classes.h"
 
 enum {
@@ -23,6 +24,8 @@ struct xspace_cursor {
     size_t buffer_bytes;
     uint64_t event_at, event_length; /* in the input: the event that was read last */
     struct tm_xevent event;
+    bool has_metadata;     /* of the event that was read */
+    struct tm_xkin kin;    /* the same */
     struct tm_fact_maker maker;
     union tm_args args;
 };
@@ -36,6 +39,11 @@ static void count_some(struct xspace_cursor *c, enum tm_tally tally, uint64_t n)
 static void count(struct xspace_cursor *c, enum tm_tally tally)
 {
     count_some(c, tally, 1);
+}
+
+static void count_event(const struct xspace_cursor *c)
+{
+    c->x->source.trace->run->events_read += c->base.counts;
 }
 
 static tm_status find_ref(void *to, uint64_t plane, uint64_t ref, tm_strid *name)
@@ -53,6 +61,7 @@ static tm_status open_part(struct xspace_cursor *c, const struct tm_line_row *li
         return c->x->source.trace->run->error.status;
     c->plane = *plane;
     c->plane_number = c->maker.plane = line->plane;
+    c->kin = (struct tm_xkin){ .plane = line->plane, .line = c->track.line };
     c->next_part = line->next;
     c->line_is_outlier = __builtin_mul_overflow(line_ns, (int64_t)1000, &c->line_ps);
     tm_reader_init(&c->window, c->x->input, c->buffer, c->buffer_bytes, line->begin, line->end);
@@ -136,34 +145,49 @@ static uint64_t correlation_of(const struct xspace_cursor *c, uint32_t traits)
     return 0;
 }
 
-/* Everything of an event that its statistics tell. */
-static tm_status take_stats(struct xspace_cursor *c, uint32_t op_config, struct tm_raw *raw)
+static bool is_allocation(const struct xspace_cursor *c, const struct tm_raw *raw)
+{
+    return c->track.side == TM_SIDE_HOST && raw->traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE);
+}
+
+/* The numbers of an event that its statistics tell. */
+static void take_numbers(struct xspace_cursor *c, struct tm_raw *raw)
 {
     const struct tm_facts *facts = &c->event.facts;
     struct tm_record *r = &raw->record;
-    const bool on_host = c->track.side == TM_SIDE_HOST;
 
-    r->flags = facts->flags;
-    if (on_host && raw->traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE))
-        return tm_facts_allocation(&c->maker, facts, tm_raw_allocation(raw, &c->args));
     r->correlation = correlation_of(c, raw->traits);
-    if (r->flags & TM_FLAG_STEP && on_host) {
+    if (r->flags & TM_FLAG_STEP && c->track.side == TM_SIDE_HOST) {
         if (tm_facts_have(facts, TM_STAT_STEP_NUM))
             tm_raw_number(raw, &c->args, facts->ints[TM_STAT_STEP_NUM]);
     } else if (r->flags & TM_FLAG_GROUP) {
         tm_raw_number(raw, &c->args, facts->ints[TM_STAT_GROUP_ID]);
-    } else if (tm_facts_have(facts, TM_STAT_SIZE) && facts->texts[TM_STAT_SIZE].kind == TM_FACT_NO_TEXT) {
+    } else if (tm_facts_have(facts, TM_STAT_SIZE)) {
         tm_raw_number(raw, &c->args, facts->ints[TM_STAT_SIZE]);
     }
+}
+
+/* Everything of an event that its statistics tell. */
+static tm_status take_stats(struct xspace_cursor *c, uint32_t op_config, struct tm_raw *raw)
+{
+    struct tm_facts *facts = &c->event.facts;
+    struct tm_record *r = &raw->record;
+
+    r->flags = facts->flags;
+    if (is_allocation(c, raw))
+        return tm_facts_allocation(&c->maker, facts, tm_raw_allocation(raw, &c->args));
+    if (tm_facts_have(facts, TM_STAT_SIZE) && facts->texts[TM_STAT_SIZE].kind != TM_FACT_NO_TEXT)
+        facts->has &= ~TM_FACT_BIT(TM_STAT_SIZE); /* a text is no size */
+    take_numbers(c, raw);
     /* Of host events only CPU ops and executions are told apart by more than their name. */
-    if (on_host && (r->flags & TM_FLAG_CORRELATION || !(r->flags & TM_FLAG_HLO_OP)) &&
+    if (c->track.side == TM_SIDE_HOST && (r->flags & TM_FLAG_CORRELATION || !(r->flags & TM_FLAG_HLO_OP)) &&
         !tm_facts_have(facts, TM_STAT_MODULE_NAME))
         return TM_OK;
     return tm_facts_config(&c->maker, facts, op_config, &r->config);
 }
 
 /* Place the event in time.  false: it has no place, and is in a tally. */
-static bool take_times(struct xspace_cursor *c, struct tm_record *r)
+static inline bool take_times(struct xspace_cursor *c, struct tm_record *r)
 {
     if (c->event.is_aggregated) {
         count(c, TM_TALLY_AGGREGATED_EVENT);
@@ -208,7 +232,8 @@ static tm_status make_record(struct xspace_cursor *c, struct tm_raw *raw, bool *
     if (st != TM_OK)
         return st;
     metadata = row;
-    if (metadata && metadata->id == c->event.metadata_id && metadata->plane == c->plane_number) {
+    c->has_metadata = metadata && metadata->id == c->event.metadata_id && metadata->plane == c->plane_number;
+    if (c->has_metadata) {
         raw->record.name = metadata->name;
         raw->traits = metadata->traits;
         raw->record.common = metadata->common;
@@ -223,6 +248,75 @@ static tm_status make_record(struct xspace_cursor *c, struct tm_raw *raw, bool *
         raw->record.kind = TM_COUNTER;
     return take_stats(c, op_config, raw);
 }
+
+/* --- events that were met before --- */
+
+/* Make the record of an event from what was made of one like it and from its numbers, which are in the facts.
+ * out:    *kept  as of make_record */
+static void make_known_record(struct xspace_cursor *c, const struct tm_xresult *result, struct tm_raw *raw, bool *kept)
+{
+    struct tm_facts *const facts = &c->event.facts;
+
+    *raw = (struct tm_raw){ .record = { .name = result->name, .track = (uint32_t)c->base.track,
+                                        .config = result->config, .common = result->common, .flags = result->flags },
+                            .traits = result->traits };
+    *kept = take_times(c, &raw->record);
+    if (!*kept)
+        return;
+    if (result->is_counter)
+        raw->record.kind = TM_COUNTER;
+    facts->has = result->has;
+    facts->flags = result->flags;
+    facts->ints[TM_STAT_DEVICE_ORDINAL] = result->ordinal;
+    if (facts->has)
+        take_numbers(c, raw);
+}
+
+/* Remember what was made of the event that was read. */
+static tm_status learn_record(struct xspace_cursor *c, const struct tm_wire *stats, uint64_t key, const struct tm_raw *raw)
+{
+    const struct tm_facts *const facts = &c->event.facts;
+    const struct tm_xresult result = {
+        .has = facts->has,
+        .ordinal = tm_facts_have(facts, TM_STAT_DEVICE_ORDINAL) ? facts->ints[TM_STAT_DEVICE_ORDINAL] : 0,
+        .name = raw->record.name,
+        .traits = raw->traits,
+        .config = raw->record.config,
+        .common = raw->record.common,
+        .flags = raw->record.flags,
+        .is_counter = raw->record.kind == TM_COUNTER,
+    };
+
+    if (!c->has_metadata || is_allocation(c, raw))
+        return TM_OK;
+    return tm_xknown_learn(c->x->known, &c->kin, stats, key, &result);
+}
+
+/* The times of an event if it is written as usual: each field once, in order.
+ * in:     bytes  TM_READER_SLACK more can be read behind them
+ * out:    *stats  what follows the times */
+static bool read_times(const struct tm_wire *bytes, struct tm_xevent *event, struct tm_wire *stats)
+{
+    struct tm_wire w = { bytes->at, bytes->end + TM_READER_SLACK };
+    uint64_t id, offset, duration = 0;
+
+    if (*w.at++ != TM_WIRE_KEY(TM_XEVENT_METADATA_ID, TM_WIRE_VARINT) || !tm_wire_varint(&w, &id) ||
+        *w.at++ != TM_WIRE_KEY(TM_XEVENT_OFFSET, TM_WIRE_VARINT) || !tm_wire_varint(&w, &offset))
+        return false;
+    if (w.at < bytes->end && *w.at == TM_WIRE_KEY(TM_XEVENT_DURATION, TM_WIRE_VARINT)) {
+        w.at++;
+        if (!tm_wire_varint(&w, &duration))
+            return false;
+    }
+    event->metadata_id = (int64_t)id;
+    event->offset_ps = (int64_t)offset;
+    event->duration_ps = (int64_t)duration;
+    event->is_aggregated = false;
+    *stats = (struct tm_wire){ w.at, bytes->end };
+    return w.at <= bytes->end;
+}
+
+/* --- reading --- */
 
 /* The bytes of an event: in the window, or in the scratch memory where it is larger than the buffer. */
 static tm_status event_bytes(struct xspace_cursor *c, size_t length, struct tm_wire *view)
@@ -253,47 +347,84 @@ static tm_status read_event(struct xspace_cursor *c, uint64_t length)
     else if (damaged)
         count(c, TM_TALLY_BAD_FIELD);
     count_some(c, TM_TALLY_UNKNOWN_FIELD, c->event.unknown_fields);
-    if (c->base.counts)
-        c->x->source.trace->run->events_read++;
     return st;
+}
+
+/* The next field of the line: *kept if it is an event that makes a record. */
+static tm_status read_field(struct xspace_cursor *c, struct tm_raw *raw, bool *more, bool *kept)
+{
+    struct tm_head head;
+    bool damaged;
+    tm_status st = tm_reader_head(&c->window, &head, more, &damaged);
+
+    if (st != TM_OK)
+        return st;
+    /* Damage was noted by the scan: what remains of that line cannot be trusted. */
+    if (!*more || damaged) {
+        *more = c->next_part != 0;
+        return *more ? open_next_part(c) : TM_OK;
+    }
+    if (head.type != TM_WIRE_LEN)
+        return TM_OK;
+    if (head.number == LINE_EVENT) {
+        c->event_at = tm_reader_offset(&c->window);
+        c->event_length = head.value;
+        st = read_event(c, head.value);
+        if (st == TM_OK)
+            st = make_record(c, raw, kept);
+        count_event(c);
+    }
+    tm_reader_skip(&c->window, head.value);
+    return st;
+}
+
+/* An event that lies in the buffer as a whole.  *kept false: it is in a tally instead. */
+static tm_status take_event(struct xspace_cursor *c, const struct tm_wire *bytes, struct tm_raw *raw, bool *kept)
+{
+    struct tm_wire stats;
+    const bool is_usual = read_times(bytes, &c->event, &stats);
+    const struct tm_xresult *known = NULL;
+    uint64_t key = 0;
+    bool damaged;
+    tm_status st;
+
+    c->event_length = (uint64_t)(bytes->end - bytes->at);
+    c->event_at = c->window.base + (uint64_t)(bytes->at - c->window.buffer);
+    count_event(c);
+    c->kin.metadata_id = c->event.metadata_id;
+    if (is_usual)
+        known = tm_xknown_find(c->x->known, &c->kin, &stats, c->event.facts.ints, &key);
+    if (known) {
+        make_known_record(c, known, raw, kept);
+        return TM_OK;
+    }
+    st = tm_xevent_read(c->x, &c->plane, c->plane_number, *bytes, &c->event, &damaged);
+    if (damaged)
+        count(c, TM_TALLY_BAD_FIELD);
+    count_some(c, TM_TALLY_UNKNOWN_FIELD, c->event.unknown_fields);
+    if (st == TM_OK)
+        st = make_record(c, raw, kept);
+    if (st != TM_OK || !is_usual || damaged || c->event.unknown_fields || !*kept)
+        return st;
+    return learn_record(c, &stats, key, raw);
 }
 
 static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool *more)
 {
     struct xspace_cursor *c = (struct xspace_cursor *)cursor;
     bool kept = false;
+    tm_status st = TM_OK;
 
-    while (!kept) {
-        struct tm_head head;
-        bool damaged;
-        tm_status st = tm_reader_head(&c->window, &head, more, &damaged);
+    *more = true;
+    while (st == TM_OK && *more && !kept) {
+        struct tm_wire bytes;
 
-        if (st != TM_OK)
-            return st;
-        /* Damage was noted by the scan: what remains of that line cannot be trusted. */
-        if (!*more || damaged) {
-            *more = c->next_part != 0;
-            st = *more ? open_next_part(c) : TM_OK;
-            if (st != TM_OK || !*more)
-                return st;
-            continue;
-        }
-        if (head.type != TM_WIRE_LEN)
-            continue;
-        if (head.number != LINE_EVENT) {
-            tm_reader_skip(&c->window, head.value);
-            continue;
-        }
-        c->event_at = tm_reader_offset(&c->window);
-        c->event_length = head.value;
-        st = read_event(c, head.value);
-        if (st == TM_OK)
-            st = make_record(c, raw, &kept);
-        if (st != TM_OK)
-            return st;
-        tm_reader_skip(&c->window, head.value);
+        if (tm_reader_take(&c->window, TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN), &bytes))
+            st = take_event(c, &bytes, raw, &kept);
+        else
+            st = read_field(c, raw, more, &kept);
     }
-    return TM_OK;
+    return st;
 }
 
 /* The bytes of the event that was read last once more: the window has gone past them, but most lie in its buffer. */
@@ -349,6 +480,7 @@ static void free_source(struct tm_source *source)
     tm_give(budget, TM_ACCOUNT_METADATA, x->timelines, x->timelines ? TM_TIMELINE_SLOTS * sizeof(*x->timelines) : 0);
     tm_index_free(x->stats);
     tm_index_free(x->events);
+    tm_xknown_free(x->known);
     tm_configs_free(x->configs);
     tm_hlo_free(x->hlo);
     tm_xarguments_free(x);

@@ -74,6 +74,7 @@ struct tm_xspace {
     struct tm_timeline_slot *timelines; /* a cache: what falls out of it stays a track of its own */
     struct tm_index *stats;  /* struct tm_stat_row */
     struct tm_index *events; /* struct tm_event_row */
+    struct tm_xknown *known; /* events that were met before: xspace_known.h */
     struct tm_configs *configs;
     struct tm_hlo *hlo;      /* the programs that the file holds */
     int64_t origin_ns;       /* subtracted from line times from it on: 0 where lines count from the profile's start */

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shapes and results.  See xspace_known.h.
+ * A shape is a list of holes: statistics of which all bytes but the number are compared, and the number is read.  What
+ * lies between the holes and behind the last one is hashed, with the shape itself, to 64 bits: the key of the result.
+ * Equal bytes at equal places are read alike, so nothing else has to be looked at. */
+#include "stages/input/xspace/xspace_known.h"
+
+#include "pipeline/hash.h"
+#include "stages/input/xspace/xspace_event.h"
+#include "stages/input/xspace/xspace_stat.h"
+
+enum {
+    HOLES_MOST = 6,
+    HOLES_FREE = 4,     /* of those, for numbers that do not matter */
+    STRENGTH_MOST = 3,
+    MISSES_MOST = 16,   /* of a shape, and as many as hits, until it is taken that it has more numbers that vary */
+    HEAD_MOST = 8,
+    STAT_KEY = TM_XEVENT_STATS << 3 | TM_WIRE_LEN,
+    LEAST_BITS = 6, MOST_BITS = 14,
+};
+
+#define LENGTH_MASK UINT64_C(0xff00) /* of a hole's head: the second byte */
+
+/* Numbers of which a record is made. */
+static const uint64_t used_numbers = TM_FACT_BIT(TM_STAT_CORRELATION_ID) | TM_FACT_BIT(TM_STAT_RUN_ID) |
+                                     TM_FACT_BIT(TM_STAT_STEP_NUM) | TM_FACT_BIT(TM_STAT_GROUP_ID) |
+                                     TM_FACT_BIT(TM_STAT_SIZE);
+
+struct hole {
+    uint64_t head;      /* the bytes before the number: key, length (here 0), key and value of the id, key */
+    uint16_t before;    /* bytes between the hole before and this one */
+    uint8_t head_bytes;
+    uint8_t stat;       /* enum tm_stat; TM_STAT_UNKNOWN: what it says does not matter */
+};
+
+struct shape {
+    uint64_t plane;
+    int64_t metadata_id;
+    uint64_t seed;       /* of the keys: hash of all of it */
+    uint64_t numbers;    /* bits of TM_FACT_BIT: those of used_numbers that lie in holes */
+    uint32_t hits, misses; /* events that were found by it, and not */
+    uint8_t strength;    /* 0 = another one may take its place */
+    uint8_t hole_count;
+    bool is_used;        /* plane and metadata_id are some */
+    bool is_known;       /* the holes are */
+    bool is_wary;        /* all numbers are holes that can be */
+    struct hole holes[HOLES_MOST];
+};
+
+struct slot {
+    uint64_t key; /* 0 = empty */
+    struct tm_xresult result;
+};
+
+/* Both tables: what belongs to index i is at i or i ^ 1. */
+struct tm_xknown {
+    struct tm_xspace *x;
+    struct shape *shapes;
+    struct slot *slots;
+    uint32_t shape_bits, slot_bits; /* 1 << bits of each */
+    uint64_t seed;
+};
+
+static uint32_t bits_for(size_t bytes, size_t row_bytes)
+{
+    uint32_t bits = LEAST_BITS;
+
+    while (bits < MOST_BITS && row_bytes << (bits + 1) <= bytes)
+        bits++;
+    return bits;
+}
+
+struct tm_xknown *tm_xknown_new(struct tm_xspace *x)
+{
+    struct tm_run *const run = x->source.trace->run;
+    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_METADATA) / 16;
+    struct tm_xknown *known = tm_take(&run->budget, TM_ACCOUNT_METADATA, sizeof(*known), &run->error);
+
+    if (!known)
+        return NULL;
+    known->x = x;
+    known->seed = tm_hash_seed(known) | 1;
+    known->shape_bits = bits_for(share, sizeof(struct shape));
+    known->slot_bits = bits_for(share, sizeof(struct slot));
+    known->shapes =
+        tm_take(&run->budget, TM_ACCOUNT_METADATA, sizeof(struct shape) << known->shape_bits, &run->error);
+    known->slots = tm_take(&run->budget, TM_ACCOUNT_METADATA, sizeof(struct slot) << known->slot_bits, &run->error);
+    if (known->shapes && known->slots)
+        return known;
+    tm_xknown_free(known);
+    return NULL;
+}
+
+void tm_xknown_free(struct tm_xknown *known)
+{
+    struct tm_budget *budget;
+
+    if (!known)
+        return;
+    budget = &known->x->source.trace->run->budget;
+    tm_give(budget, TM_ACCOUNT_METADATA, known->shapes, known->shapes ? sizeof(struct shape) << known->shape_bits : 0);
+    tm_give(budget, TM_ACCOUNT_METADATA, known->slots, known->slots ? sizeof(struct slot) << known->slot_bits : 0);
+    tm_give(budget, TM_ACCOUNT_METADATA, known, sizeof(*known));
+}
+
+/* --- hashing --- */
+
+/* Both halves of the product, so that every bit of the result depends on all bits of both. */
+static inline uint64_t fold(uint64_t a, uint64_t b)
+{
+    const unsigned __int128 product = (unsigned __int128)a * b;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* in: 8 bytes can be read behind `at`; secret: nobody who writes a trace knows it */
+static inline uint64_t hash_bytes(uint64_t secret, uint64_t hash, const uint8_t *at, size_t length)
+{
+    hash ^= length;
+    for (; length > 16; at += 16, length -= 16)
+        hash = fold(tm_wire_fixed64(at) ^ secret, tm_wire_fixed64(at + 8) ^ hash);
+    if (length >= 8)
+        return fold(tm_wire_fixed64(at) ^ secret, tm_wire_fixed64(at + length - 8) ^ hash);
+    return fold((length ? tm_wire_fixed64(at) << (64 - 8 * length) : 0) ^ secret, hash);
+}
+
+/* --- finding --- */
+
+static inline struct shape *shapes_of(struct tm_xknown *known, const struct tm_xkin *kin)
+{
+    const uint64_t mixed = ((uint64_t)kin->metadata_id ^ kin->plane << 40) * known->seed;
+
+    return &known->shapes[mixed >> (64 - known->shape_bits)];
+}
+
+/* The other of two that an index leads to. */
+static inline struct shape *other_shape(struct tm_xknown *known, struct shape *shape)
+{
+    return &known->shapes[(size_t)(shape - known->shapes) ^ 1];
+}
+
+static inline bool is_of(const struct shape *shape, const struct tm_xkin *kin)
+{
+    return shape->metadata_id == kin->metadata_id && shape->plane == kin->plane && shape->is_used;
+}
+
+static inline struct shape *find_shape(struct tm_xknown *known, const struct tm_xkin *kin)
+{
+    struct shape *const shape = shapes_of(known, kin);
+
+    if (is_of(shape, kin))
+        return shape;
+    return is_of(other_shape(known, shape), kin) ? other_shape(known, shape) : NULL;
+}
+
+/* A number of all bytes from `at` to `end`.  in: TM_READER_SLACK bytes can be read behind them */
+static inline bool read_whole(const uint8_t *at, const uint8_t *end, uint64_t *number)
+{
+    struct tm_wire w = { at, end + TM_READER_SLACK };
+
+    return tm_wire_varint(&w, number) && w.at == end;
+}
+
+/* Whether a value that does not matter takes all bytes from `at` to `end`; at least one. */
+static inline bool is_whole(uint8_t value_key, const uint8_t *at, const uint8_t *end)
+{
+    uint64_t number;
+
+    switch (value_key & 7) {
+    case TM_WIRE_VARINT:
+        return read_whole(at, end, &number);
+    case TM_WIRE_64:
+        return end - at == 8;
+    case TM_WIRE_LEN:
+        return *at < 0x80 && end - at - 1 == *at;
+    default:
+        return false;
+    }
+}
+
+/* Read the number in a hole, at its first byte.
+ * out:    what lies behind it; NULL where it is another statistic or damaged */
+static inline const uint8_t *read_hole(const struct hole *hole, const uint8_t *at, const uint8_t *end,
+                                       int64_t numbers[TM_STAT_COUNT])
+{
+    const uint64_t mask = (UINT64_MAX >> (64 - 8 * hole->head_bytes)) & ~LENGTH_MASK;
+    const uint8_t *const number = at + hole->head_bytes, *const behind = at + 2 + at[1];
+    uint64_t value;
+
+    if ((tm_wire_fixed64(at) & mask) != hole->head || at[1] >= 0x80 || behind <= number || behind > end)
+        return NULL;
+    if (hole->stat == TM_STAT_UNKNOWN)
+        return is_whole(number[-1], number, behind) ? behind : NULL;
+    if (!read_whole(number, behind, &value))
+        return NULL;
+    numbers[hole->stat] = (int64_t)value;
+    return behind;
+}
+
+/* The key of an event, and its numbers; 0 where it has another shape. */
+static inline uint64_t read_by_shape(const struct shape *shape, const struct tm_xkin *kin, const struct tm_wire *stats,
+                                     int64_t numbers[TM_STAT_COUNT])
+{
+    uint64_t hash = shape->seed + kin->line;
+    const uint8_t *at = stats->at;
+
+    for (size_t i = 0; i < shape->hole_count; i++) {
+        const struct hole *const hole = &shape->holes[i];
+
+        if (stats->end - at < hole->before)
+            return 0;
+        if (hole->before)
+            hash = hash_bytes(shape->seed, hash, at, hole->before);
+        at = read_hole(hole, at + hole->before, stats->end, numbers);
+        if (!at)
+            return 0;
+    }
+    hash = hash_bytes(shape->seed, hash, at, (size_t)(stats->end - at));
+    return hash ? hash : 1;
+}
+
+static inline struct slot *slots_of(struct tm_xknown *known, uint64_t key)
+{
+    return &known->slots[key >> (64 - known->slot_bits)];
+}
+
+static inline struct slot *other_slot(struct tm_xknown *known, struct slot *slot)
+{
+    return &known->slots[(size_t)(slot - known->slots) ^ 1];
+}
+
+const struct tm_xresult *tm_xknown_find(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
+                                        int64_t numbers[TM_STAT_COUNT], uint64_t *key)
+{
+    struct shape *const shape = find_shape(known, kin);
+    struct slot *slot;
+
+    *key = 0;
+    if (!shape || !shape->is_known)
+        return NULL;
+    *key = read_by_shape(shape, kin, stats, numbers);
+    if (!*key)
+        return NULL;
+    slot = slots_of(known, *key);
+    if (slot->key != *key)
+        slot = other_slot(known, slot);
+    if (slot->key != *key)
+        return NULL;
+    shape->strength = STRENGTH_MOST;
+    shape->hits++;
+    return &slot->result;
+}
+
+/* --- learning --- */
+
+/* The shape of the metadata, new if need be; NULL while there are others that are wanted more. */
+static struct shape *make_shape(struct tm_xknown *known, const struct tm_xkin *kin)
+{
+    struct shape *shape = find_shape(known, kin), *other;
+
+    if (shape)
+        return shape;
+    shape = shapes_of(known, kin);
+    other = other_shape(known, shape);
+    if (other->strength < shape->strength)
+        shape = other;
+    if (shape->strength) {
+        shape->strength--;
+        return NULL;
+    }
+    *shape = (struct shape){ .plane = kin->plane, .metadata_id = kin->metadata_id, .is_used = true };
+    return shape;
+}
+
+/* What a statistic is, and where its number lies.
+ * out:    *hole  but `before`; head_bytes 0 where it is not as writers write it: id first, then the value, nothing else,
+ *         all lengths in one byte */
+static tm_status look_at_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wire *field, struct hole *hole)
+{
+    const uint8_t *const at = field->at;
+    struct tm_wire w = { at + 1, field->end };
+    struct tm_xstat read = { .id = 0 };
+    enum tm_stat stat;
+    uint64_t length, id;
+    tm_status st;
+
+    if (!tm_wire_varint(&w, &length))
+        return TM_OK;
+    tm_xstat_read(&w, &read);
+    st = tm_xspace_stat(x, plane, read.id, &stat);
+    hole->stat = (uint8_t)stat;
+    w = (struct tm_wire){ at + 3, field->end };
+    if (at[1] >= 0x80 || !at[1] || at[2] != TM_XSTAT_ID << 3 || !tm_wire_varint(&w, &id) || w.end - w.at < 2 ||
+        w.at + 1 - at > HEAD_MOST)
+        return st;
+    hole->head_bytes = (uint8_t)(w.at + 1 - at);
+    memcpy(&hole->head, at, hole->head_bytes);
+    hole->head &= ~LENGTH_MASK;
+    return st;
+}
+
+/* Whether a statistic becomes a hole. */
+static bool is_a_hole(const struct shape *shape, const struct hole *hole)
+{
+    const uint8_t value_key = hole->head_bytes ? (uint8_t)(hole->head >> (8 * (hole->head_bytes - 1))) : 0;
+
+    if (TM_FACT_BIT(hole->stat) & used_numbers)
+        return value_key == TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT) ||
+               value_key == TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT);
+    return value_key && shape->is_wary && !(TM_FACT_BIT(hole->stat) & tm_config_facts) &&
+           shape->hole_count < HOLES_FREE;
+}
+
+/* Find the holes of an event.  out: shape->is_known  false where no shape can tell its numbers */
+static tm_status take_shape(struct tm_xknown *known, const struct tm_wire *stats, struct shape *shape)
+{
+    struct tm_wire w = *stats;
+    const uint8_t *before = w.at, *at = w.at;
+    struct tm_field field;
+
+    shape->is_known = false;
+    shape->hole_count = 0;
+    shape->numbers = 0;
+    memset(shape->holes, 0, sizeof(shape->holes));
+    for (; tm_wire_next(&w, &field); at = w.at) {
+        struct hole hole = { .before = (uint16_t)(at - before) };
+        tm_status st;
+
+        if (field.key != STAT_KEY)
+            return TM_OK;
+        st = look_at_stat(known->x, shape->plane, &(struct tm_wire){ at, w.at }, &hole);
+        if (st != TM_OK)
+            return st;
+        if (!is_a_hole(shape, &hole)) {
+            if (TM_FACT_BIT(hole.stat) & used_numbers)
+                return TM_OK;
+            continue;
+        }
+        if (shape->hole_count == HOLES_MOST || at - before > UINT16_MAX)
+            return TM_OK;
+        if (!(TM_FACT_BIT(hole.stat) & used_numbers))
+            hole.stat = TM_STAT_UNKNOWN;
+        else
+            shape->numbers |= TM_FACT_BIT(hole.stat);
+        shape->holes[shape->hole_count++] = hole;
+        before = w.at;
+    }
+    shape->is_known = w.at == w.end;
+    shape->seed = tm_hash_mix(tm_hash_mix(shape->plane, known->seed) ^ (uint64_t)shape->metadata_id, known->seed);
+    shape->seed = hash_bytes(known->seed, shape->seed, (const uint8_t *)shape->holes, sizeof(shape->holes));
+    return TM_OK;
+}
+
+static void put_result(struct tm_xknown *known, uint64_t key, const struct tm_xresult *result)
+{
+    struct slot *const slot = slots_of(known, key);
+
+    if (slot->key && slot->key != key)
+        *other_slot(known, slot) = *slot;
+    *slot = (struct slot){ key, *result };
+}
+
+tm_status tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats, uint64_t key,
+                          const struct tm_xresult *result)
+{
+    int64_t numbers[TM_STAT_COUNT];
+    struct shape *const shape = make_shape(known, kin);
+    tm_status st;
+
+    if (!shape)
+        return TM_OK;
+    if (!shape->strength) { /* it may never come again */
+        shape->strength = 1;
+        return TM_OK;
+    }
+    shape->strength = STRENGTH_MOST;
+    shape->misses++;
+    if (result->has & used_numbers & ~shape->numbers)
+        key = 0; /* a number of it is not read by this shape */
+    if (key && (shape->is_wary || shape->misses <= MISSES_MOST || shape->misses <= shape->hits)) {
+        put_result(known, key, result);
+        return TM_OK;
+    }
+    shape->is_wary |= key != 0;
+    st = take_shape(known, stats, shape);
+    if (st != TM_OK || !shape->is_known)
+        return st;
+    key = read_by_shape(shape, kin, stats, numbers);
+    if (key)
+        put_result(known, key, result);
+    return TM_OK;
+}
