@@ -44,10 +44,11 @@ static inline uint64_t tm_hash_load(const uint8_t *at, size_t bytes)
     return word;
 }
 
-/* Of a text, within this process: where one is hashed for every event.  64 bits of quality, not for output. */
-static inline uint64_t tm_hash_text(const void *text, size_t length)
+/* Of a text, within this process: where one is hashed for every event.  64 bits of quality, not for output.  With a
+ * seed that nobody knows, texts cannot be chosen to have the same. */
+static inline uint64_t tm_hash_text(const void *text, size_t length, uint64_t seed)
 {
-    const uint64_t first = UINT64_C(0xa0761d6478bd642f), second = UINT64_C(0xe7037ed1a0b428db);
+    const uint64_t first = UINT64_C(0xa0761d6478bd642f) ^ seed, second = UINT64_C(0xe7037ed1a0b428db) ^ seed;
     const uint8_t *at = text;
     const uint8_t *const end = at + length;
     uint64_t hash = first, a, b;

@@ -161,7 +161,7 @@ static inline void tm_facts_put_text_of(struct tm_facts *facts, enum tm_stat sta
     facts->doubles[stat] = (double)number;
     facts->texts[stat] =
         (struct tm_fact_text){ .kind = TM_FACT_BYTES, .bytes = (const uint8_t *)text, .length = length };
-    tm_facts_note(facts, stat, TM_FACT_TEXT, tm_config_facts >> stat & 1 ? tm_hash_text(text, length) : 0);
+    tm_facts_note(facts, stat, TM_FACT_TEXT, tm_config_facts >> stat & 1 ? tm_hash_text(text, length, 0) : 0);
 }
 
 static inline void tm_facts_put_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length)
