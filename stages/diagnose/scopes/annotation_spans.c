@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which annotations were open on a thread at a time.  Spans are kept in the order of their begins, each with the one
  * around it, so those that were open are found from the last one that had begun by then: it, and those around it, as far
- * as they had not ended.  Of each thread they are a list from the last one backwards, with jumps in it (E. W. Myers, An
- * applicative random-access stack, 1983), so that any time is found in a logarithmic number of looks. */
+ * as they had not ended.  Of each thread they are a list with jumps backwards in it (E. W. Myers, An applicative random-access
+ * stack, 1983), so that any time is found in a logarithmic number of looks; launches mostly come one after the other, and
+ * are found from the one before. */
 #include "stages/diagnose/scopes/annotations_private.h"
 
 /* A thread's annotations. */
 struct thread {
     uint32_t last, open; /* numbers of spans, 0 = none: the last one that began, the innermost one that may be open */
+    uint32_t found;      /* the one that was looked for last */
     bool takes_launches; /* as `last` was set */
 };
 
-enum { PAGE_BYTES = 16 << 10, THREADS_PAGE_BYTES = 4 << 10 };
+enum { PAGE_BYTES = 4 << 10 /* read at random */, STEPS_MOST = 8 };
 
 tm_status open_spans(struct annotations *a)
 {
@@ -19,7 +21,7 @@ tm_status open_spans(struct annotations *a)
 
     a->spans = tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct annotation_span), memory - memory / 8,
                                  PAGE_BYTES);
-    a->threads = tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct thread), memory / 8, THREADS_PAGE_BYTES);
+    a->threads = tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct thread), memory / 8, PAGE_BYTES);
     return a->spans && a->threads ? TM_OK : a->run->error.status;
 }
 
@@ -120,14 +122,19 @@ static tm_status add_inner(struct annotations *a, uint32_t number, int64_t inner
 
 static tm_status append_span(struct annotations *a, struct thread *thread, const struct annotation_span *span)
 {
-    const uint64_t count = tm_rows_count(a->spans);
-    tm_status st;
+    const uint64_t number = tm_rows_count(a->spans) + 1;
 
-    if (count >= UINT32_MAX)
+    if (number > UINT32_MAX)
         return tm_fail(&a->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u annotations", UINT32_MAX);
-    st = tm_rows_append(a->spans, span);
-    thread->last = thread->open = (uint32_t)count + 1;
-    return st;
+    if (thread->last) {
+        struct annotation_span *before = tm_rows_change(a->spans, thread->last - 1);
+
+        if (!before)
+            return a->run->error.status;
+        before->after = (uint32_t)number;
+    }
+    thread->last = thread->open = (uint32_t)number;
+    return tm_rows_append(a->spans, span);
 }
 
 tm_status begin_span(struct annotations *a, uint32_t track, int64_t start_ps, int64_t dur_ps, tm_strid name)
@@ -191,20 +198,31 @@ static tm_status last_begun(struct annotations *a, uint32_t number, int64_t at_p
     return TM_OK;
 }
 
-tm_status add_launched(struct annotations *a, const struct launched *launched)
+/* The same for a time that may be at or little behind the begin of `number`: a few steps from there on.
+ * out: *found  0 = it is not there */
+static tm_status next_begun(struct annotations *a, uint32_t number, int64_t at_ps, uint32_t *found)
 {
-    const bool has_any = launched->track < tm_rows_count(a->threads);
-    const struct thread *thread = has_any ? tm_rows_at(a->threads, launched->track) : NULL;
-    bool is_inside = false;
-    uint32_t number;
-    tm_status st;
+    const struct annotation_span *span = number ? span_at(a, number) : NULL;
 
-    if (!thread)
-        return has_any ? a->run->error.status : TM_OK;
-    if (!thread->takes_launches)
-        return TM_OK;
-    st = last_begun(a, thread->last, launched->at_ps, &number);
-    while (st == TM_OK && number) {
+    *found = 0;
+    for (int i = 0; i < STEPS_MOST && span && span->start_ps <= at_ps; i++) {
+        const uint32_t after = span->after;
+
+        span = after ? span_at(a, after) : NULL;
+        if (!after || (span && span->start_ps > at_ps)) {
+            *found = number;
+            return TM_OK;
+        }
+        number = after;
+    }
+    return span || !number ? TM_OK : a->run->error.status;
+}
+
+static tm_status add_to_open(struct annotations *a, uint32_t number, const struct launched *launched)
+{
+    bool is_inside = false;
+
+    while (number) {
         struct annotation_span *span = tm_rows_change(a->spans, number - 1);
 
         if (!span)
@@ -217,10 +235,28 @@ tm_status add_launched(struct annotations *a, const struct launched *launched)
         is_inside = true;
     }
     if (!is_inside)
-        return st;
+        return TM_OK;
     a->inside += launched->activities;
     a->inside_ps = tm_sum_times(a->inside_ps, launched->device_ps);
-    return st;
+    return TM_OK;
+}
+
+tm_status add_launched(struct annotations *a, const struct launched *launched)
+{
+    const bool has_any = launched->track < tm_rows_count(a->threads);
+    struct thread *thread = has_any ? tm_rows_change(a->threads, launched->track) : NULL;
+    uint32_t number;
+    tm_status st;
+
+    if (!thread)
+        return has_any ? a->run->error.status : TM_OK;
+    if (!thread->takes_launches)
+        return TM_OK;
+    st = next_begun(a, thread->found, launched->at_ps, &number);
+    if (st == TM_OK && !number)
+        st = last_begun(a, thread->last, launched->at_ps, &number);
+    thread->found = number;
+    return st == TM_OK ? add_to_open(a, number, launched) : st;
 }
 
 /* --- all have begun --- */

@@ -29,6 +29,7 @@ struct annotation_span {
     tm_strid name;
     uint32_t around;         /* number of the one around it, from 1 on; 0 = none */
     uint32_t before, jump;   /* of those that began before on its thread, 0 = none: the last one, another one */
+    uint32_t after;          /* the next one on its thread; 0 = none yet */
     uint32_t ordinal;        /* how many began before on its thread */
     uint32_t depth;          /* 1 = in no other */
 };
