@@ -41,6 +41,7 @@ enum tm_argument_type {
 enum tm_args_level { TM_ARGS_ALL, TM_ARGS_ESSENTIAL, TM_ARGS_NONE };
 
 /* Texts up to this length stay in the list, longer ones become names. */
+enum { TM_ARGUMENT_NODE_SPARE = 64 /* more than put_head of arguments.c wants */ };
 enum { TM_ARGUMENT_TEXT_MOST = 24, TM_ARGUMENTS_DEEPEST = 24, TM_ARGUMENTS_MOST = 128 << 10 };
 
 struct tm_arguments {
@@ -59,10 +60,50 @@ struct tm_argument {
     struct tm_arguments inside;  /* OBJECT, ARRAY */
 };
 
+/* For tm_arguments_next. */
+bool tm_arguments_long_varint(struct tm_arguments *list, uint64_t *value);
+bool tm_arguments_payload(struct tm_arguments *list, struct tm_argument *argument);
+
+/* Most take one byte or two: keys, lengths. */
+static inline bool tm_arguments_varint(struct tm_arguments *list, uint64_t *value)
+{
+    const uint8_t *const at = list->bytes;
+
+    if (list->length < 2 || (at[0] & at[1] & 0x80))
+        return tm_arguments_long_varint(list, value);
+    const size_t bytes = 1 + (at[0] >> 7);
+
+    *value = (at[0] & 0x7fu) | (uint64_t)(at[0] & 0x80 ? at[1] : 0) << 7;
+    list->bytes += bytes;
+    list->length -= bytes;
+    return true;
+}
+
 /* Take the next node from the front of a list.
  * in:     has_keys  false inside an array
- * out:    false at the end, and where the rest cannot be read */
-bool tm_arguments_next(struct tm_arguments *list, bool has_keys, struct tm_argument *argument);
+ * out:    *argument  key, type, and what its type has
+ *         false at the end, with type NULL, and where the rest cannot be read */
+static inline bool tm_arguments_next(struct tm_arguments *list, bool has_keys, struct tm_argument *argument)
+{
+    uint64_t key = 0;
+    bool is_whole;
+
+    if ((has_keys && !tm_arguments_varint(list, &key)) || !list->length) {
+        list->length = 0;
+        argument->type = TM_ARGUMENT_NULL;
+        return false;
+    }
+    argument->key = (tm_strid)key;
+    argument->type = *list->bytes++;
+    list->length--;
+    if (argument->type == TM_ARGUMENT_NAME)
+        is_whole = tm_arguments_varint(list, &argument->value);
+    else
+        is_whole = tm_arguments_payload(list, argument);
+    if (!is_whole)
+        list->length = 0;
+    return is_whole;
+}
 
 /* What belongs to the event at the top of a list: the first node of that type. */
 bool tm_arguments_find(struct tm_arguments list, enum tm_argument_type type, struct tm_argument *argument);
@@ -99,6 +140,21 @@ struct tm_arguments_builder {
 void tm_arguments_begin(struct tm_arguments_builder *b, struct tm_names *names, uint8_t *buffer, size_t room);
 /* The list; everything that is open is closed.  b->status tells whether names failed. */
 struct tm_arguments tm_arguments_end(struct tm_arguments_builder *b);
+
+/* A node of the top as it was made before.
+ * in:     room    bytes that may be read there, at least length
+ *         spared  what b->spared grew by when it was made
+ * out:    false: it may not fit, and nothing was put in */
+static inline bool tm_arguments_put_node(struct tm_arguments_builder *b, const void *node, size_t length, size_t room,
+                                         size_t spared)
+{
+    if (b->used + b->spared + TM_ARGUMENT_NODE_SPARE + room > b->room || b->depth || b->skipped)
+        return false;
+    __builtin_memcpy(b->bytes + b->used, node, room);
+    b->used += length;
+    b->spared += spared;
+    return true;
+}
 
 /* key is left out inside an array. */
 void tm_put_null(struct tm_arguments_builder *b, tm_strid key);

@@ -2,6 +2,7 @@
 #ifndef TM_RUNS_H
 #define TM_RUNS_H
 
+#include "pipeline/row_order.h"
 #include "pipeline/spill.h"
 
 /* Sorted runs of rows in a spill file and their merge: the disk part of sorters and groups.  Runs
@@ -15,9 +16,8 @@ struct tm_runs_setup {
     size_t row_bytes;
     size_t memory_bytes; /* all of it is used by merges; while a run is written,
                             tm_runs_buffer_bytes */
-    int (*order)(const void *a, const void *b);
-    /* NULL, or a number that never falls where rows go up: it is kept at hand, and rows are compared where it is equal */
-    uint64_t (*prefix)(const void *row);
+    tm_row_order *order;
+    tm_row_prefix *prefix; /* NULL = none */
     void (*merge)(void *into,
                   const void *from); /* folds equal rows into one; NULL = they all stay */
 };

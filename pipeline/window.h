@@ -2,6 +2,7 @@
 #ifndef TM_WINDOW_H
 #define TM_WINDOW_H
 
+#include "pipeline/row_order.h"
 #include "pipeline/run.h"
 
 /* Rows one after the other in one block that grows in few, large steps up to a bound, which the pool of the ledger
@@ -41,9 +42,15 @@ static inline uint8_t *tm_window_at(const struct tm_window *window, size_t index
     return window->rows + index * window->row_bytes;
 }
 
-/* Bring row numbers into the order of their rows; stable, and linear where they are in order
- * already. in:     scratch  as many numbers as there are in `numbers` */
-void tm_window_sort(const struct tm_window *window, uint32_t *numbers, uint32_t *scratch,
-                    size_t count, int (*order)(const void *a, const void *b));
+/* A row in a sort: its number, and the part of its prefix in which rows differ. */
+struct tm_tag {
+    uint32_t prefix, number;
+};
+
+/* Bring the rows of a window into order: stable, and linear where they are in order already.
+ * in:     tags     room for two per row
+ *         prefix   NULL = none
+ * out:    the first half of tags has the numbers of the rows in order */
+void tm_window_sort(const struct tm_window *window, struct tm_tag *tags, tm_row_order *order, tm_row_prefix *prefix);
 
 #endif

@@ -59,7 +59,9 @@ static tm_status scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
     if (host->input->kind == TM_FILE_CHROME_JSON)
         return tm_chrome_scan(&host->trace, host->input, &host->source);
     st = tm_input_hold(host->input);
-    return st == TM_OK ? tm_xspace_scan(&host->trace, host->input, warn, to, &host->source) : st;
+    if (st == TM_OK)
+        st = tm_xspace_scan(&host->trace, host->input, warn, to, &host->source);
+    return st == TM_OK ? tm_input_finish(host->input) : st;
 }
 
 static tm_status open_input(struct tm_host_run *host, const struct tm_found_file *found)

@@ -16,6 +16,8 @@ static tm_status read_content(struct tm_run *run, struct tm_names *names, const 
         st = tm_pprof_read(run, input, names, tm_device_profiles_take, profiles, &damage);
     if (st == TM_OK)
         st = tm_device_profiles_end(profiles);
+    if (st == TM_OK)
+        st = tm_input_finish(input);
     if (st != TM_OK)
         return tm_while(&run->error, "reading '%s'", tm_found_name(found, name));
     tm_file_facts_take(facts, input, found, NULL, 0);

@@ -164,8 +164,8 @@ static inline struct tm_site site_of(const struct tm_resolver *r, const struct t
     };
 }
 
-static tm_status find_told(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
-                           const struct tm_circumstances *around, struct tm_event *event, bool *is_activity)
+static inline tm_status find_told(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
+                                  const struct tm_circumstances *around, struct tm_event *event, bool *is_activity)
 {
     const struct tm_site site = site_of(r, track, raw, around);
     bool is_new;
@@ -272,6 +272,23 @@ static tm_status resolve_activity(struct tm_resolver *r, const struct tm_track *
     return st;
 }
 
+/* All of an event but what find_told sets.  Field by field: an initializer would make it twice. */
+static inline void set_record(struct tm_event *event, const struct tm_track *track, const struct tm_raw *raw)
+{
+    event->record = raw->record;
+    event->args = raw->args;
+    event->own = raw->own;
+    event->traits = raw->traits;
+    event->step = TM_NONE;
+    event->chosen = false;
+    event->thread = track->thread;
+    event->launch = 0;
+    event->launch_track = TM_NONE;
+    event->launch_thread = TM_NONE;
+    event->launch_start_ps = 0;
+    event->launch_dur_ps = 0;
+}
+
 tm_status tm_resolve(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
                      struct tm_event *event)
 {
@@ -280,16 +297,7 @@ tm_status tm_resolve(struct tm_resolver *r, const struct tm_track *track, const 
     bool is_activity = false;
     tm_status st = TM_OK;
 
-    *event = (struct tm_event){
-        .record = raw->record,
-        .args = raw->args,
-        .own = raw->own,
-        .traits = raw->traits,
-        .step = TM_NONE,
-        .thread = track->thread,
-        .launch_track = TM_NONE,
-        .launch_thread = TM_NONE,
-    };
+    set_record(event, track, raw);
     if (tm_id_tells(track, raw))
         st = tm_look_up_id(r, track, raw, &around.is_known);
     if (st == TM_OK)

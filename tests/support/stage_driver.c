@@ -183,15 +183,16 @@ static uint64_t site_of(struct bench *b, const struct tm_event *event)
                 (uint64_t)event->level << 4 | event->direction,
     };
 
-    return tm_sites_number(&b->sites, &site);
+    bool is_new;
+
+    return tm_sites_at(&b->sites, &site, &is_new)->number;
 }
 
 tm_status bench_take(struct bench *b, const struct tm_event *event)
 {
     struct tm_event numbered = *event;
 
-    if (event->record.class >= TM_CLASS_KERNEL && event->record.class <= TM_CLASS_CPU_OP)
-        numbered.site = site_of(b, event);
+    numbered.site = site_of(b, event);
     return b->stage.type->take(&b->stage, &numbered);
 }
 

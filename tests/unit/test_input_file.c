@@ -77,13 +77,15 @@ static size_t pack_zstd(const uint8_t *from, size_t length)
     return bytes;
 }
 
-/* Open and hold. */
+/* Open, hold, and read all of it. */
 static tm_status hold_with(struct tm_input *in, struct tm_run *run, const char *path,
                            const struct tm_input_options *options)
 {
-    const tm_status st = tm_input_open_with(in, run, path, options);
+    tm_status st = tm_input_open_with(in, run, path, options);
 
-    return st == TM_OK ? tm_input_hold(in) : st;
+    if (st == TM_OK)
+        st = tm_input_hold(in);
+    return st == TM_OK ? tm_input_finish(in) : st;
 }
 
 /* Every place of the content can be read, across blocks and at the end. */
@@ -128,6 +130,45 @@ static void a_plain_file_is_read_in_place(void **state)
     tm_input_close(&in);
     assert_ledger_is_even(&run);
     assert_int_equal(unlink(path_of("plain")), 0);
+}
+
+/* In whatever order and pieces it is read meanwhile, and whether all of it or not. */
+static void the_fingerprint_of_a_held_file_is_of_all_its_bytes(void **state)
+{
+    static uint8_t got[LONG];
+    uint64_t seed = 7;
+
+    (void)state;
+    write_file("places", text, LONG);
+    for (int round = 0; round < 30; round++) {
+        struct tm_run run;
+        struct tm_input in;
+        size_t n;
+
+        test_run_init(&run);
+        assert_int_equal(tm_input_open(&in, &run, path_of("places")), TM_OK);
+        assert_int_equal(tm_input_hold(&in), TM_OK);
+        assert_int_equal(in.bytes, LONG);
+        for (int i = 0; i < round; i++) {
+            const uint64_t ahead = next_number(&seed) % (LONG / 8);
+            const uint64_t at = round & 1 ? tm_input_unseen(&in) - next_number(&seed) % 1000 : ahead * (uint64_t)i / 4;
+
+            assert_int_equal(tm_input_read(&in, got, (size_t)(ahead + 1000), at, &n), TM_OK);
+            assert_memory_equal(got, text + at, n);
+        }
+        if (round == 29)
+            assert_int_equal(tm_input_unseen(&in), LONG); /* nothing is left to be read again */
+        assert_int_equal(tm_input_finish(&in), TM_OK);
+        assert_int_equal(tm_input_unseen(&in), LONG);
+        assert_int_equal(in.xxh3, XXH3_64bits(text, LONG));
+        assert_int_equal(in.disk_bytes, LONG);
+        assert_int_equal(in.bytes, LONG);
+        assert_int_equal(run.bytes_read, LONG);
+        assert_content(&in, text, LONG);
+        tm_input_close(&in);
+        assert_ledger_is_even(&run);
+    }
+    assert_int_equal(unlink(path_of("places")), 0);
 }
 
 static void a_gzip_is_inflated_first(void **state)
@@ -476,7 +517,7 @@ static tm_status read_held(struct tm_input *in, struct read_out *to)
 
     if (st == TM_OK)
         st = tm_input_read(in, to->at, MOST, 0, &to->length);
-    return st;
+    return st == TM_OK ? tm_input_finish(in) : st;
 }
 
 static struct read_out end_read(struct read_out o, struct tm_run *run, struct tm_input *in)
@@ -897,6 +938,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plain_file_is_read_in_place),
+        cmocka_unit_test(the_fingerprint_of_a_held_file_is_of_all_its_bytes),
         cmocka_unit_test(a_gzip_is_inflated_first),
         cmocka_unit_test(a_damaged_gzip_gives_what_could_be_inflated),
         cmocka_unit_test(what_is_no_file_is_refused),

@@ -35,7 +35,6 @@ static tm_status open_stage(struct tm_stage *s)
 
     h->run = run;
     h->settings = s->settings;
-    h->front = tm_take(&run->budget, TM_ACCOUNT_TABLES, HOST_FRONT * sizeof(*h->front), &run->error);
     h->calls = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct call_row), host_memory(run, HOST_CALLS),
                              merge_calls);
     h->syncs = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct sync_row), host_memory(run, HOST_SYNCS),
@@ -44,7 +43,10 @@ static tm_status open_stage(struct tm_stage *s)
     h->threads = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct thread_row), host_memory(run, HOST_THREADS),
                                    8 << 10);
     h->hosts = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct host_row), 0, 8 << 10);
-    return h->front && h->calls && h->syncs && h->delays && h->threads && h->hosts ? TM_OK : run->error.status;
+    if (!h->calls || !h->syncs || !h->delays || !h->threads || !h->hosts)
+        return run->error.status;
+    return tm_front_init(&h->front, run, TM_ACCOUNT_TABLES, sizeof(struct host_call), host_memory(run, HOST_FRONT),
+                         h->calls);
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
@@ -88,7 +90,7 @@ static void close_stage(struct tm_stage *s)
         return;
     host_free_launches(h);
     host_free_calls(h);
-    tm_give(&h->run->budget, TM_ACCOUNT_TABLES, h->front, h->front ? HOST_FRONT * sizeof(*h->front) : 0);
+    tm_front_release(&h->front);
     tm_groups_free(h->calls);
     tm_groups_free(h->syncs);
     tm_lengths_free(h->delays);

@@ -2,7 +2,7 @@
 #ifndef TM_HOST_PRIVATE_H
 #define TM_HOST_PRIVATE_H
 
-#include "pipeline/groups.h"
+#include "pipeline/front.h"
 #include "pipeline/lengths.h"
 #include "stages/diagnose/host/host.h"
 #include "stages/diagnose/host/host_window.h"
@@ -12,8 +12,8 @@
 #include "stages/diagnose/sums.h"
 
 /* HOST_EMPTY_LISTED: the longest stretches without launched work that are listed.  HOST_OPEN_MOST: spans that are
- * open at once on all threads.  HOST_FRONT: a power of two; names whose facts are at hand. */
-enum { HOST_EMPTY_LISTED = 10, HOST_OPEN_MOST = 8192, HOST_FRONT = 1024 };
+ * open at once on all threads. */
+enum { HOST_EMPTY_LISTED = 10, HOST_OPEN_MOST = 8192 };
 
 enum host_call_kind { HOST_PYTHON, HOST_ANNOTATION, HOST_CALL_KINDS };
 
@@ -77,10 +77,10 @@ struct host_span {
     uint8_t is_sync, is_in_sync; /* it waits and lies in no other wait; it waits or lies in one that does */
 };
 
-struct host_front {
-    struct tm_key hash;
-    tm_strid name;
-    bool is_used, is_wrapper; /* is_wrapper: what JAX puts around functions of its own, so that it tells no place */
+/* Calls of one name and kind that gather. */
+struct host_call {
+    struct call_row row;
+    bool is_wrapper; /* what JAX puts around functions of its own, so that it tells no place */
 };
 
 struct host {
@@ -98,7 +98,7 @@ struct host {
     uint64_t unused_stretch;            /* plus one; 0 = none */
     struct empty_lane *lanes;           /* by the device's index */
     uint32_t lane_count;
-    struct host_front *front;
+    struct tm_front front;              /* struct host_call, before calls */
     /* of the run */
     struct tm_groups *calls;   /* struct call_row */
     struct tm_groups *syncs;   /* struct sync_row */
@@ -119,6 +119,7 @@ struct host {
 
 /* Parts of what the tables of this stage may take, in thirty-seconds. */
 enum {
+    HOST_FRONT = 4,
     HOST_CALLS = 7,
     HOST_SYNCS = 3,
     HOST_DELAYS = 5,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens one input, and hands on its content: streamed as it is unwrapped, or held for reading at any place, in the
- * file itself or in a spill file.  Memory: that of the stream, given back at its end; holding takes a buffer of
- * 256 KiB meanwhile. */
+ * file itself or in a spill file.  Memory: that of the stream, given back when all has been read; reading what is left
+ * takes a buffer of 256 KiB meanwhile. */
 #include "stages/input/bytes/input_file.h"
 
 #include <assert.h>
@@ -190,7 +190,7 @@ static void end_content(struct tm_input *in)
     memcpy(in->problem, all.problem, sizeof(in->problem));
     note_growth(in);
     in->run->bytes_read += in->disk_bytes;
-    if (in->spilled) /* what is held can be taken back */
+    if (in->spilled) /* what was spilled can be taken back */
         in->bytes -= all.surplus;
     tm_unwrap_free(in->unwrap);
     in->unwrap = NULL;
@@ -305,26 +305,50 @@ static tm_status hold_all(struct tm_input *in, uint8_t *block)
     return st;
 }
 
-tm_status tm_input_hold(struct tm_input *in)
+/* All that has not been read yet, and what is known then. */
+static tm_status read_rest(struct tm_input *in)
 {
-    uint8_t *block;
+    uint8_t *const block = tm_take(&in->run->budget, TM_ACCOUNT_INPUT, TM_RAW_BLOCK_BYTES, error_of(in));
     tm_status st;
 
-    assert(in->unwrap && !in->held);
-    in->spilled = !tm_unwrap_is_file(in->unwrap);
-    st = in->spilled ? tm_spill_open(&in->content, in->run) : TM_OK;
-    if (st != TM_OK)
-        return st;
-    block = tm_take(&in->run->budget, TM_ACCOUNT_INPUT, TM_RAW_BLOCK_BYTES, error_of(in));
     if (!block)
         return error_of(in)->status;
     st = hold_all(in, block);
     tm_give(&in->run->budget, TM_ACCOUNT_INPUT, block, TM_RAW_BLOCK_BYTES);
-    if (st != TM_OK)
-        return st;
-    end_content(in);
-    in->held = true;
-    return in->spilled ? tm_spill_resize(&in->content, in->bytes) : TM_OK;
+    if (st == TM_OK)
+        end_content(in);
+    return st;
+}
+
+tm_status tm_input_hold(struct tm_input *in)
+{
+    tm_status st;
+
+    assert(in->unwrap && !in->held);
+    in->spilled = !tm_unwrap_is_file(in->unwrap);
+    in->held = !in->spilled;
+    in->bytes = in->disk_bytes;
+    if (in->held)
+        return TM_OK;
+    st = tm_spill_open(&in->content, in->run);
+    if (st == TM_OK)
+        st = read_rest(in);
+    in->held = st == TM_OK;
+    return st == TM_OK ? tm_spill_resize(&in->content, in->bytes) : st;
+}
+
+uint64_t tm_input_unseen(const struct tm_input *in)
+{
+    return in->unwrap ? tm_unwrap_noted(in->unwrap) : in->bytes;
+}
+
+tm_status tm_input_finish(struct tm_input *in)
+{
+    assert(in->held);
+    if (!in->unwrap)
+        return TM_OK;
+    tm_unwrap_skip_noted(in->unwrap);
+    return read_rest(in);
 }
 
 tm_status tm_input_read(const struct tm_input *in, void *to, size_t bytes, uint64_t at, size_t *got)
@@ -346,7 +370,7 @@ tm_status tm_input_read(const struct tm_input *in, void *to, size_t bytes, uint6
     st = tm_raw_read_at(in->run, in->name, in->fd, to, want, at, got);
     if (st == TM_OK && *got < want)
         st = tm_raw_refuse_short(in->run, in->name, in->disk_bytes, at + *got);
-    return st;
+    return st == TM_OK && in->unwrap ? tm_unwrap_note(in->unwrap, at, to, *got) : st;
 }
 
 void tm_input_close(struct tm_input *in)

@@ -33,7 +33,7 @@ struct tm_input {
     char problem[512];        /* what is wrong: "the gzip is damaged: ..."; "" = nothing.  Goes to the summary. */
     /* private */
     int fd;                   /* -1 = not open; the file itself, or the archive */
-    struct tm_unwrap *unwrap; /* while the content is streamed */
+    struct tm_unwrap *unwrap; /* while the content is streamed, or a file is held that has not all been read */
     bool held, spilled;       /* spilled: the content lies in `content`, not in `fd` */
     struct tm_spill content;
 };
@@ -67,10 +67,18 @@ tm_status tm_input_require_readable(const struct tm_input *in) TM_MUST_USE;
  * errors: TM_ERR_INPUT  the file cannot be read, or changed while it was read */
 tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got) TM_MUST_USE;
 
-/* Hold: make every place of the content readable.  A plain file is read once for its fingerprint; what is wrapped,
- * lies in an archive or comes through a pipe goes to a spill file.  Not after tm_input_next.
+/* Hold: make every place of the content readable.  What is wrapped, lies in an archive or comes through a pipe goes to
+ * a spill file.  A plain file is not read now: who goes through it in order reads it for its fingerprint, too.  Not
+ * after tm_input_next.
+ * out:    bytes is known; everything else when it is finished
  * errors: as tm_input_next; TM_ERR_OUTPUT the spill file could not be written */
 tm_status tm_input_hold(struct tm_input *in) TM_MUST_USE;
+/* The first byte that the fingerprint has not; `bytes` where it has all.  Reading from there on keeps tm_input_finish
+ * from reading it again. */
+uint64_t tm_input_unseen(const struct tm_input *in);
+/* Read what has not been read: everything in `in` is known then.  It stays held.
+ * errors: as tm_input_next */
+tm_status tm_input_finish(struct tm_input *in) TM_MUST_USE;
 
 /* Read the content at a place; only after tm_input_hold.
  * out:    got     bytes read: fewer than asked for only at the end of the content; 0 past it

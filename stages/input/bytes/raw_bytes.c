@@ -80,27 +80,29 @@ tm_status tm_raw_open(struct tm_raw *raw)
     return TM_OK;
 }
 
-/* What was not seen before a restart is new. */
-static tm_status take_new(struct tm_raw *raw, const uint8_t *bytes, size_t length)
+tm_status tm_raw_note(struct tm_raw *raw, uint64_t at, const void *bytes, size_t length)
 {
-    const uint64_t end = raw->at + length;
-    const uint64_t fresh = end > raw->seen ? end - raw->seen : 0;
+    const uint64_t end = at + length;
 
-    raw->at = end;
-    if (fresh == 0)
+    if (at > raw->seen || end <= raw->seen)
         return TM_OK;
-    raw->seen = end;
-    tm_progress_add(&raw->run->progress, fresh);
-    if (XXH3_64bits_update(raw->hash, bytes + length - fresh, fresh) != XXH_OK)
+    if (XXH3_64bits_update(raw->hash, (const uint8_t *)bytes + (raw->seen - at), end - raw->seen) != XXH_OK)
         return tm_fail(&raw->run->error, TM_ERR_LIMIT, -1, "cannot take the fingerprint of %s", raw->name);
+    raw->seen = end;
     return TM_OK;
 }
 
 tm_status tm_raw_read(struct tm_raw *raw, void *to, size_t bytes, size_t *got)
 {
-    const tm_status st = raw->type->read(raw, to, bytes, got);
+    const uint64_t at = raw->at, seen = raw->seen; /* what was not seen before a restart is new */
+    tm_status st = raw->type->read(raw, to, bytes, got);
 
-    return st == TM_OK ? take_new(raw, to, *got) : st;
+    if (st != TM_OK)
+        return st;
+    raw->at += *got;
+    st = tm_raw_note(raw, at, to, *got);
+    tm_progress_add(&raw->run->progress, raw->seen - seen);
+    return st;
 }
 
 bool tm_raw_can_restart(const struct tm_raw *raw)

@@ -49,6 +49,10 @@ tm_status tm_raw_open(struct tm_raw *raw) TM_MUST_USE;
  * errors: TM_ERR_INPUT  cannot be read, or became shorter */
 tm_status tm_raw_read(struct tm_raw *raw, void *to, size_t bytes, size_t *got) TM_MUST_USE;
 
+/* Bytes of a file that were read at a place, not in order: of those that follow on what the fingerprint has, it takes
+ * the new ones. */
+tm_status tm_raw_note(struct tm_raw *raw, uint64_t at, const void *bytes, size_t length) TM_MUST_USE;
+
 bool tm_raw_can_restart(const struct tm_raw *raw);
 tm_status tm_raw_restart(struct tm_raw *raw) TM_MUST_USE;
 

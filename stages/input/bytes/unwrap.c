@@ -141,6 +141,28 @@ tm_status tm_unwrap_next(struct tm_unwrap *stream, void *to, size_t bytes, size_
     return TM_OK;
 }
 
+/* ---- a file that is read at its places ---------------------------------------------------------------- */
+
+tm_status tm_unwrap_note(struct tm_unwrap *stream, uint64_t at, const void *bytes, size_t length)
+{
+    return tm_raw_note(&stream->raw, at, bytes, length);
+}
+
+uint64_t tm_unwrap_noted(const struct tm_unwrap *stream)
+{
+    return stream->raw.seen;
+}
+
+void tm_unwrap_skip_noted(struct tm_unwrap *stream)
+{
+    struct tm_unwrap *const u = stream;
+
+    assert(tm_unwrap_is_file(u));
+    u->head_at = u->head_have;
+    u->block_at = u->block_have;
+    u->raw.at = u->decoded = u->raw.seen;
+}
+
 /* ---- open and close ----------------------------------------------------------------------------------- */
 
 static enum tm_wrapping wrapping_of(const uint8_t *first, size_t length)

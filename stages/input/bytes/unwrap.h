@@ -34,6 +34,12 @@ const uint8_t *tm_unwrap_head(const struct tm_unwrap *stream, size_t *length);
  * errors: as tm_raw_read; TM_ERR_LIMIT where the decoder gets no memory, or a zstd needs too large a window */
 tm_status tm_unwrap_next(struct tm_unwrap *stream, void *to, size_t bytes, size_t *got) TM_MUST_USE;
 
+/* The bytes of a file may be read at their places, too, instead of as a stream: noted, they come into the fingerprint.
+ * noted: how many bytes from the first one are in it.  skip_noted: the stream goes on behind these. */
+tm_status tm_unwrap_note(struct tm_unwrap *stream, uint64_t at, const void *bytes, size_t length) TM_MUST_USE;
+uint64_t tm_unwrap_noted(const struct tm_unwrap *stream);
+void tm_unwrap_skip_noted(struct tm_unwrap *stream);
+
 /* What is known when the end has been reached. */
 struct tm_unwrapped {
     uint64_t bytes;      /* of the content, as it was given out */

@@ -4,7 +4,10 @@
 
 #include <assert.h>
 
-enum { LONGEST_HEAD = 20 }; /* a key and a number, ten bytes each */
+enum {
+    LONGEST_HEAD = 20,  /* a key and a number, ten bytes each */
+    SHORT_LEAP = 4096,  /* of a skip past the buffer: what was skipped is read, too, so that all is read in order */
+};
 
 void tm_reader_init(struct tm_reader *w, const struct tm_input *input, uint8_t *buffer, size_t buffer_bytes,
                     uint64_t offset, uint64_t end)
@@ -16,29 +19,63 @@ void tm_reader_init(struct tm_reader *w, const struct tm_input *input, uint8_t *
                              .end = end < input->bytes ? end : input->bytes };
     if (w->base > w->end)
         w->base = w->end;
+    w->read_to = w->base;
+}
+
+tm_status tm_reader_inside(struct tm_reader *w, struct tm_reader *outer, uint64_t length, uint8_t *buffer,
+                           size_t buffer_bytes)
+{
+    const uint64_t offset = tm_reader_offset(outer);
+    struct tm_wire view;
+    tm_status st;
+
+    tm_reader_init(w, outer->input, buffer, buffer_bytes, offset, offset + length);
+    if (length > outer->buffer_bytes)
+        return TM_OK;
+    st = tm_reader_peek(outer, (size_t)length, &view);
+    if (st != TM_OK || (uint64_t)(view.end - view.at) < length)
+        return st;
+    w->buffer = outer->buffer + outer->used;
+    w->buffer_bytes = outer->buffer_bytes - outer->used;
+    w->have = (size_t)length;
+    w->read_to = w->end;
+    return TM_OK;
+}
+
+/* How far before its place an empty window reads on; a window that is not empty reads on where it ends. */
+static size_t leap_of(const struct tm_reader *w, size_t bytes)
+{
+    const uint64_t leap = w->base - w->read_to; /* huge where it is not empty */
+
+    return leap <= SHORT_LEAP && leap + bytes <= w->buffer_bytes ? (size_t)leap : 0;
 }
 
 tm_status tm_reader_fill(struct tm_reader *w, size_t bytes)
 {
     const size_t left = w->have - w->used;
     uint64_t at, want;
-    size_t got = 0;
+    size_t got = 0, leap;
     tm_status st;
 
+    if (w->base + w->have == w->end) /* there is no more */
+        return TM_OK;
     assert(bytes <= w->buffer_bytes);
     if (left && w->used)
         memmove(w->buffer, w->buffer + w->used, left);
     w->base += w->used;
-    w->used = 0;
+    leap = leap_of(w, bytes);
+    w->base -= leap;
+    w->used = leap;
     w->have = left;
     at = w->base + left;
     want = w->end - at;
     if (want > w->buffer_bytes - left)
         want = w->buffer_bytes - left;
-    if (!want)
-        return TM_OK;
     st = tm_input_read(w->input, w->buffer + left, (size_t)want, at, &got);
     w->have += got;
+    if (w->used > w->have)
+        w->used = w->have;
+    w->read_to = w->base + w->have;
     return st;
 }
 

@@ -13,11 +13,17 @@ struct tm_reader {
     size_t used;               /* of them, already consumed */
     uint64_t base;             /* offset in the input of buffer[0] */
     uint64_t end;              /* offset in the input where the part ends */
+    uint64_t read_to;          /* offset in the input up to which it was read */
 };
 
 /* owns: the buffer stays the caller's; at least 20 bytes, the longest head */
 void tm_reader_init(struct tm_reader *w, const struct tm_input *input, uint8_t *buffer, size_t buffer_bytes,
                     uint64_t offset, uint64_t end);
+
+/* A window on the next `length` bytes of another one, which stays where it is and is not used meanwhile.  They are seen
+ * in its buffer if all of them fit there, else they are read through the buffer that is given. */
+tm_status tm_reader_inside(struct tm_reader *w, struct tm_reader *outer, uint64_t length, uint8_t *buffer,
+                           size_t buffer_bytes) TM_MUST_USE;
 
 /* The part ends earlier.  in: end  not before the window's place, not behind the end that there was */
 static inline void tm_reader_end_at(struct tm_reader *w, uint64_t end)

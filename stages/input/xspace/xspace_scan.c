@@ -243,12 +243,11 @@ static tm_status add_line(struct scan *s, const struct tm_track *track, struct t
 }
 
 /* One line: its head, how many events it has, where it lies.  Its events are skipped by their lengths. */
-static tm_status scan_line(struct scan *s, uint64_t plane_number, uint64_t begin, uint64_t end)
+static tm_status scan_line(struct scan *s, uint64_t plane_number, struct tm_reader *w)
 {
     const struct tm_plane *plane = tm_rows_at(s->x->planes, plane_number);
-    struct tm_line_row line = { .begin = begin, .end = end, .plane = plane_number };
+    struct tm_line_row line = { .begin = tm_reader_offset(w), .end = w->end, .plane = plane_number };
     struct tm_track track = { .device = TM_NONE, .thread = TM_NONE };
-    struct tm_reader w;
     tm_status st = TM_OK;
 
     if (!plane)
@@ -256,21 +255,20 @@ static tm_status scan_line(struct scan *s, uint64_t plane_number, uint64_t begin
     track.plane_name = plane->name;
     track.side = plane->side;
     track.device = plane->device;
-    tm_reader_init(&w, s->x->input, s->inner_buffer, SCAN_BUFFER, begin, end);
     for (;;) {
         struct tm_head head;
         struct tm_wire view;
         bool more;
 
-        while (tm_reader_take(&w, TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN), &view))
+        while (tm_reader_take(w, TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN), &view))
             track.events++;
-        st = next_field(s, &w, &head, "the data ends inside a line", &more);
+        st = next_field(s, w, &head, "the data ends inside a line", &more);
         if (st != TM_OK || !more)
             break;
         if (head.type == TM_WIRE_LEN && head.number == LINE_EVENT) {
             track.events += !s->is_cut; /* of one that is cut nothing can be trusted */
         } else if (head.type == TM_WIRE_LEN && head.number == LINE_NAME) {
-            st = take_bytes(s, &w, head.value, &view);
+            st = take_bytes(s, w, head.value, &view);
             if (st == TM_OK)
                 st = put_name(s, &view, &track.name);
             if (st != TM_OK)
@@ -284,7 +282,7 @@ static tm_status scan_line(struct scan *s, uint64_t plane_number, uint64_t begin
             tm_tally_add(&s->run->tallies, TM_TALLY_UNKNOWN_FIELD, 1);
         }
         if (head.type == TM_WIRE_LEN)
-            tm_reader_skip(&w, head.value);
+            tm_reader_skip(w, head.value);
     }
     if (st == TM_OK)
         st = tell_line(s, plane, &track);
@@ -293,9 +291,37 @@ static tm_status scan_line(struct scan *s, uint64_t plane_number, uint64_t begin
     return st == TM_OK ? add_line(s, &track, &line) : st;
 }
 
-enum walk { WALK_LINES, WALK_EVENTS };
+/* The walks over a plane: first for its lines and the names of statistics, then for the rest. */
+enum walk { WALK_LINES, WALK_EVENTS, WALK_NONE };
 
-/* Walk the fields of a plane: first its lines and the names of statistics, then the rest. */
+/* Which walk takes a field. */
+static enum walk walk_of(uint32_t field)
+{
+    if (field == PLANE_LINE || field == PLANE_STAT_METADATA)
+        return WALK_LINES;
+    return field == PLANE_EVENT_METADATA || field == PLANE_STAT ? WALK_EVENTS : WALK_NONE;
+}
+
+/* Take a LEN field of a plane; the window stands at its bytes and stays there. */
+static tm_status take_field(struct scan *s, uint64_t plane, struct tm_reader *w, const struct tm_head *head)
+{
+    struct tm_reader inside;
+    struct tm_wire view;
+    tm_status st;
+
+    if (head->number == PLANE_STAT) {
+        st = take_bytes(s, w, head->value, &view);
+        return st == TM_OK ? tm_xspace_plane_stat(s->x, plane, &view) : st;
+    }
+    st = tm_reader_inside(&inside, w, head->value, s->inner_buffer, SCAN_BUFFER);
+    if (st != TM_OK)
+        return st;
+    if (head->number == PLANE_LINE)
+        return scan_line(s, plane, &inside);
+    return head->number == PLANE_STAT_METADATA ? tm_xspace_stat_entry(s->x, plane, &inside)
+                                               : tm_xspace_event_entry(s->x, plane, &inside);
+}
+
 static tm_status walk_plane(struct scan *s, uint64_t number, uint64_t begin, uint64_t end, enum walk walk)
 {
     struct tm_reader w;
@@ -304,9 +330,7 @@ static tm_status walk_plane(struct scan *s, uint64_t number, uint64_t begin, uin
     tm_reader_init(&w, s->x->input, s->buffer, SCAN_BUFFER, begin, end);
     while (st == TM_OK) {
         struct tm_head head;
-        struct tm_wire view;
-        struct tm_reader entry;
-        bool more, damaged = false;
+        bool more, damaged = false, is_known;
 
         st = walk == WALK_LINES ? next_field(s, &w, &head, "the data ends inside a plane", &more)
                                 : tm_reader_head(&w, &head, &more, &damaged);
@@ -317,25 +341,14 @@ static tm_status walk_plane(struct scan *s, uint64_t number, uint64_t begin, uin
                 break;
             head.value = w.end - tm_reader_offset(&w);
         }
-        if (head.type != TM_WIRE_LEN) {
-            if (walk == WALK_LINES && head.number != PLANE_ID)
-                tm_tally_add(&s->run->tallies, TM_TALLY_UNKNOWN_FIELD, 1);
-            continue;
-        }
-        tm_reader_init(&entry, s->x->input, s->inner_buffer, SCAN_BUFFER, tm_reader_offset(&w),
-                       tm_reader_offset(&w) + head.value);
-        if (walk == WALK_LINES && head.number == PLANE_LINE)
-            st = scan_line(s, number, tm_reader_offset(&w), tm_reader_offset(&w) + head.value);
-        else if (walk == WALK_LINES && head.number == PLANE_STAT_METADATA)
-            st = tm_xspace_stat_entry(s->x, number, &entry);
-        else if (walk == WALK_EVENTS && head.number == PLANE_EVENT_METADATA)
-            st = tm_xspace_event_entry(s->x, number, &entry);
-        else if (walk == WALK_EVENTS && head.number == PLANE_STAT) {
-            st = take_bytes(s, &w, head.value, &view);
-            if (st == TM_OK)
-                st = tm_xspace_plane_stat(s->x, number, &view);
-        } else if (walk == WALK_LINES && (head.number > PLANE_STAT || head.number == PLANE_ID))
+        is_known = head.type == TM_WIRE_LEN ? head.number > PLANE_ID && head.number <= PLANE_STAT
+                                            : head.number == PLANE_ID;
+        if (walk == WALK_LINES && !is_known)
             tm_tally_add(&s->run->tallies, TM_TALLY_UNKNOWN_FIELD, 1);
+        if (head.type != TM_WIRE_LEN)
+            continue;
+        if (walk == walk_of(head.number))
+            st = take_field(s, number, &w, &head);
         tm_reader_skip(&w, head.value);
     }
     return st;
@@ -394,6 +407,23 @@ static tm_status find_planes(struct scan *s)
     return st;
 }
 
+/* What was stepped over before a place is read for the fingerprint now, so that what follows need not be read again
+ * for it. */
+static tm_status see_all(struct scan *s, uint64_t end)
+{
+    const struct tm_input *const input = s->x->input;
+    tm_status st = TM_OK;
+
+    while (st == TM_OK && tm_input_unseen(input) < end && tm_input_unseen(input) < input->bytes) {
+        const uint64_t left = end - tm_input_unseen(input);
+        size_t got;
+
+        st = tm_input_read(input, s->buffer, left < SCAN_BUFFER ? (size_t)left : SCAN_BUFFER, tm_input_unseen(input),
+                           &got);
+    }
+    return st;
+}
+
 static tm_status scan_planes(struct scan *s)
 {
     const uint64_t planes = tm_rows_count(s->x->planes);
@@ -410,6 +440,8 @@ static tm_status scan_planes(struct scan *s)
             st = find_process(s, i, plane);
         begin = plane->begin;
         end = plane->end;
+        if (st == TM_OK)
+            st = see_all(s, begin);
         if (st == TM_OK)
             st = walk_plane(s, i, begin, end, WALK_LINES);
     }
