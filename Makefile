@@ -58,7 +58,7 @@ OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out pipeline/main.c,$(SOURCE
 LIBRARY := $(BUILD)/libtracemill.a
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
 UNIT_SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/support/*.c)))
-BENCH_TOOLS := $(BUILD)/bench/decode $(BUILD)/bench/measure
+BENCH_TOOLS := $(BUILD)/bench/decode $(BUILD)/bench/measure $(BUILD)/bench/units
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 
 .PHONY: all help deps demo test check unit golden accept property faults peers truth-full asan valgrind fuzz \
@@ -232,7 +232,19 @@ bench: ## time and memory beside igzip, gzip, zstd and Python's json; BENCH='--q
 .PHONY: run-bench
 run-bench: $(NEEDS) $(BENCH_TOOLS)
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/run.py $(BENCH)
-$(BUILD)/bench/decode: tests/bench/decode.c $(LIBRARY)
+bench-check: ## instructions of the inner loops against tests/bench/instructions.json: fails on 5 % growth
+	@scripts/install-deps.sh build test valgrind
+	@$(MAKE) --no-print-directory run-bench-check
+.PHONY: bench-check run-bench-check bench-peers
+run-bench-check: $(BUILD)/venv/.made $(BUILD)/bench/units
+	@BUILD=$(BUILD) $(PYTHON) tests/bench/check.py $(BENCH)
+bench-peers: $(BUILD)/bench/peers/.made ## install xprof, pandas and HolisticTraceAnalysis for BENCH='--only peers'
+$(BUILD)/bench/peers/.made: tests/bench/peers/requirements.txt
+	@mkdir -p $(@D)
+	python3 -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -r $<
+	@touch $@
+$(BUILD)/bench/decode $(BUILD)/bench/units: $(BUILD)/bench/%: tests/bench/%.c $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,link)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(LIBRARY) $(LIBS)

@@ -41,6 +41,7 @@ enum tm_argument_type {
 enum tm_args_level { TM_ARGS_ALL, TM_ARGS_ESSENTIAL, TM_ARGS_NONE };
 
 /* Texts up to this length stay in the list, longer ones become names. */
+enum { TM_ARGUMENT_NODE_SPARE = 64 /* more than put_head of arguments.c wants */ };
 enum { TM_ARGUMENT_TEXT_MOST = 24, TM_ARGUMENTS_DEEPEST = 24, TM_ARGUMENTS_MOST = 128 << 10 };
 
 struct tm_arguments {
@@ -99,6 +100,21 @@ struct tm_arguments_builder {
 void tm_arguments_begin(struct tm_arguments_builder *b, struct tm_names *names, uint8_t *buffer, size_t room);
 /* The list; everything that is open is closed.  b->status tells whether names failed. */
 struct tm_arguments tm_arguments_end(struct tm_arguments_builder *b);
+
+/* A node of the top as it was made before.
+ * in:     room    bytes that may be read there, at least length
+ *         spared  what b->spared grew by when it was made
+ * out:    false: it may not fit, and nothing was put in */
+static inline bool tm_arguments_put_node(struct tm_arguments_builder *b, const void *node, size_t length, size_t room,
+                                         size_t spared)
+{
+    if (b->used + b->spared + TM_ARGUMENT_NODE_SPARE + room > b->room || b->depth || b->skipped)
+        return false;
+    __builtin_memcpy(b->bytes + b->used, node, room);
+    b->used += length;
+    b->spared += spared;
+    return true;
+}
 
 /* key is left out inside an array. */
 void tm_put_null(struct tm_arguments_builder *b, tm_strid key);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ledger behind --memory: who holds how much.  It does not refuse on its own; a structure asks
- * for its share once and keeps inside it, which makes behaviour depend on the limit alone and not
- * on timing. */
+ * for its share once and keeps inside it, or inside what the pool gave on top of it, which makes behaviour depend on the
+ * limit and the input alone and not on timing. */
 #include "pipeline/budget.h"
 
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "pipeline/large_block.h"
 
 /* Percent of the limit.  They add up to 98: the rest covers the allocator's rounding. */
 /* clang-format off */
@@ -30,15 +32,22 @@ const char *const tm_account_name[TM_ACCOUNT_COUNT] = {
 };
 /* clang-format on */
 
-void tm_budget_init(struct tm_budget *budget, size_t limit_bytes)
-{
-    memset(budget, 0, sizeof(*budget));
-    budget->limit_bytes = limit_bytes;
-}
+/* Quarters of what an account has beyond the least limit that go into the pool.  Structures of these accounts spill, but
+ * they have caches and tables of fixed size, too.  The others hold what has no other place, and refuse when it is full:
+ * they keep their whole part. */
+/* clang-format off */
+static const uint8_t pool_quarters[TM_ACCOUNT_COUNT] = {
+    [TM_ACCOUNT_METADATA] = 3, [TM_ACCOUNT_LAUNCHES] = 3, [TM_ACCOUNT_STEPS] = 3, [TM_ACCOUNT_TABLES] = 2,
+};
+/* clang-format on */
 
-size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account)
+/* One draw gets at most a quarter of the pool: who needs all ends with two fifths of it, the next one with two fifths of
+ * the rest. */
+enum { GIVEN_PART = 4 };
+
+static size_t part_of(size_t limit_bytes, enum tm_account account)
 {
-    const size_t limit = budget->limit_bytes / 100 * 100;
+    const size_t limit = limit_bytes / 100 * 100;
     /* The summary's tables are capped, and do not shrink with the limit: what they lack the others give. */
     const size_t quarter = limit / 4;
     const size_t least = quarter < MODEL_LEAST_BYTES ? quarter : MODEL_LEAST_BYTES;
@@ -49,6 +58,43 @@ size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account)
     if (account == TM_ACCOUNT_MODEL)
         return model;
     return (limit - model) / (100 - share_pct[TM_ACCOUNT_MODEL]) * share_pct[account];
+}
+
+size_t tm_budget_part(const struct tm_budget *budget, enum tm_account account)
+{
+    return part_of(budget->limit_bytes, account);
+}
+
+size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account)
+{
+    const size_t part = part_of(budget->limit_bytes, account);
+    const size_t least = part_of((size_t)TM_MEMORY_LEAST_MIB * TM_MIB, account);
+
+    return part > least ? part - (part - least) / 4 * pool_quarters[account] : part;
+}
+
+void tm_budget_init(struct tm_budget *budget, size_t limit_bytes)
+{
+    memset(budget, 0, sizeof(*budget));
+    budget->limit_bytes = limit_bytes;
+    for (int i = 0; i < TM_ACCOUNT_COUNT; i++) {
+        const enum tm_account account = (enum tm_account)i;
+
+        budget->pool_bytes += part_of(limit_bytes, account) - tm_budget_share(budget, account);
+    }
+}
+
+bool tm_budget_draw(struct tm_budget *budget, size_t bytes)
+{
+    if (bytes > budget->pool_bytes / GIVEN_PART)
+        return false;
+    budget->pool_bytes -= bytes;
+    return true;
+}
+
+void tm_budget_put_back(struct tm_budget *budget, size_t bytes)
+{
+    budget->pool_bytes += bytes;
 }
 
 static void note_taken(struct tm_budget *budget, enum tm_account account, size_t bytes)
@@ -78,10 +124,22 @@ static bool is_to_be_refused(struct tm_budget *budget)
     return budget->refuse_in != 0 && --budget->refuse_in == 0;
 }
 
-void *tm_take(struct tm_budget *budget, enum tm_account account, size_t bytes,
-              struct tm_error *error)
+static void *take(size_t bytes)
 {
-    void *block = is_to_be_refused(budget) ? NULL : calloc(1, bytes != 0 ? bytes : 1);
+    return tm_is_large_block(bytes) ? tm_large_block(bytes) : calloc(1, bytes != 0 ? bytes : 1);
+}
+
+static void give(void *block, size_t bytes)
+{
+    if (tm_is_large_block(bytes))
+        tm_large_block_free(block, bytes);
+    else
+        free(block);
+}
+
+void *tm_take(struct tm_budget *budget, enum tm_account account, size_t bytes, struct tm_error *error)
+{
+    void *block = is_to_be_refused(budget) ? NULL : take(bytes);
 
     if (!block)
         return refuse(account, bytes, error);
@@ -89,16 +147,41 @@ void *tm_take(struct tm_budget *budget, enum tm_account account, size_t bytes,
     return block;
 }
 
+/* From a small block to a large one, or the other way. */
+static void *copy(void *block, size_t old_bytes, size_t new_bytes)
+{
+    void *moved = take(new_bytes);
+
+    if (!moved || !block)
+        return moved;
+    memcpy(moved, block, old_bytes < new_bytes ? old_bytes : new_bytes);
+    give(block, old_bytes);
+    return moved;
+}
+
+static void *retake(void *block, size_t old_bytes, size_t new_bytes)
+{
+    if (tm_is_large_block(old_bytes) != tm_is_large_block(new_bytes))
+        return copy(block, old_bytes, new_bytes);
+    if (tm_is_large_block(new_bytes))
+        return block ? tm_large_block_resize(block, old_bytes, new_bytes) : tm_large_block(new_bytes);
+    return realloc(block, new_bytes != 0 ? new_bytes : 1);
+}
+
 void *tm_retake(struct tm_budget *budget, enum tm_account account, void *block, size_t old_bytes,
                 size_t new_bytes, struct tm_error *error)
 {
-    void *moved = is_to_be_refused(budget) ? NULL : realloc(block, new_bytes != 0 ? new_bytes : 1);
+    void *moved = is_to_be_refused(budget) ? NULL : retake(block, old_bytes, new_bytes);
+    /* A large block is never held twice, others are for a moment while they move. */
+    const bool is_held_once = tm_is_large_block(old_bytes) && tm_is_large_block(new_bytes);
 
     if (!moved)
         return refuse(account, new_bytes, error);
-    /* Before the old one is counted off: a move holds both for a moment. */
+    if (is_held_once)
+        note_given(budget, account, old_bytes);
     note_taken(budget, account, new_bytes);
-    note_given(budget, account, old_bytes);
+    if (!is_held_once)
+        note_given(budget, account, old_bytes);
     return moved;
 }
 
@@ -107,5 +190,5 @@ void tm_give(struct tm_budget *budget, enum tm_account account, void *block, siz
     if (!block)
         return;
     note_given(budget, account, bytes);
-    free(block);
+    give(block, bytes);
 }

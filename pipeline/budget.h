@@ -2,14 +2,17 @@
 #ifndef TM_BUDGET_H
 #define TM_BUDGET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "pipeline/error.h"
 
 /* The ledger behind --memory.  Every structure that can grow asks its account for a share when it is
- * made, and spills when the share is used up.  Shares are parts of the limit, so the same limit gives
- * the same behaviour, and the sum of all shares stays under it. */
+ * made: that much it is sure of.  What the shares leave of the limit is one pool.  A structure that can spill draws from
+ * it when its share is used up, and spills when the pool does not give; so memory that one part of a job has no use
+ * for serves the others.  Shares are parts of the limit, and the pool depends on nothing but what was drawn before, so
+ * the same limit gives the same behaviour; the sum of shares and pool stays under the limit. */
 enum tm_account {
     TM_ACCOUNT_INPUT,    /* read buffers, inflate windows, line cursors */
     TM_ACCOUNT_NAMES,    /* texts of names */
@@ -27,6 +30,7 @@ enum { TM_MIB = 1 << 20, TM_MEMORY_DEFAULT_MIB = 256, TM_MEMORY_LEAST_MIB = 32 }
 
 struct tm_budget {
     size_t limit_bytes;
+    size_t pool_bytes; /* what is left of the pool */
     size_t used_bytes[TM_ACCOUNT_COUNT];
     size_t peak_bytes[TM_ACCOUNT_COUNT];
     size_t spilled_bytes; /* written to spill files, all told */
@@ -38,9 +42,18 @@ extern const char *const tm_account_name[TM_ACCOUNT_COUNT];
 /* Start a ledger.  limit_bytes: --memory, at least TM_MEMORY_LEAST_MIB MiB. */
 void tm_budget_init(struct tm_budget *budget, size_t limit_bytes);
 
-/* What one account may hold at most, in bytes: a fixed part of the limit (the parts add up to under
- * the limit). */
+/* What one account is sure of, in bytes: a fixed part of the limit (the parts and the pool add up to under the limit). */
 size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account);
+/* Its share and what it puts into the pool: for few and small things that decide what is read, a longest name; what they
+ * take beyond the share the part of the limit that is not divided makes up for. */
+size_t tm_budget_part(const struct tm_budget *budget, enum tm_account account);
+
+/* Ask the pool for so many bytes on top of a share: before they are taken from the account.  It gives at most a part of
+ * what it has left, so that one structure that could use everything leaves room for others.  It does so for whole
+ * structures that can do without: whoever is refused spills. */
+bool tm_budget_draw(struct tm_budget *budget, size_t bytes);
+/* Give back what was drawn: after the memory itself. */
+void tm_budget_put_back(struct tm_budget *budget, size_t bytes);
 
 /* Memory drawn from an account.  Sizes are given back by the caller, as in sized deallocation.
  * owns:   the caller owns the block

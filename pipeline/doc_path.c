@@ -14,8 +14,12 @@ static bool is_piece(const char *text, const char *piece, size_t n)
 
 static const struct tm_value *member(const struct tm_value *object, const char *piece, size_t n)
 {
-    for (size_t i = 0; i < tm_length(object); i++) {
-        if (is_piece(tm_key_at(object, i), piece, n))
+    const size_t count = tm_length(object);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *key = tm_key_at(object, i);
+
+        if (*key == *piece && is_piece(key, piece, n))
             return tm_value_at(object, i);
     }
     return NULL;

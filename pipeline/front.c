@@ -30,14 +30,14 @@ void tm_front_release(struct tm_front *front)
     *front = (struct tm_front){ .run = NULL };
 }
 
-tm_status tm_front_hand_on(struct tm_front *front, const void *row)
+tm_status tm_front_hand_on(struct tm_front *front, void *row)
 {
-    return tm_groups_add(front->into, row);
+    return front->taker ? front->taker(front->to, row) : tm_groups_add(front->into, row);
 }
 
 void *tm_front_turn(struct tm_front *front, struct tm_front_row *row, uint64_t site)
 {
-    if (row->site && tm_groups_add(front->into, row->row) != TM_OK)
+    if (row->site && tm_front_hand_on(front, row->row) != TM_OK)
         return NULL;
     memset(row, 0, front->row_bytes);
     row->site = site;
@@ -52,7 +52,7 @@ tm_status tm_front_flush(struct tm_front *front)
         struct tm_front_row *row = (struct tm_front_row *)(front->rows + i * front->row_bytes);
 
         if (row->site)
-            st = tm_groups_add(front->into, row->row);
+            st = tm_front_hand_on(front, row->row);
         row->site = 0;
     }
     return st;

@@ -9,6 +9,11 @@
  * and the hash of the group's key is worked out once per site.  A row may be longer than the group's: what follows the
  * group's row is remembered for the site and not handed on.
  * The groups' merge folds what was handed on in pieces, so the result is the same for any number of rows. */
+
+/* Takes a row that leaves, instead of the groups: what can be worked out once for all of its events is added to it here.
+ * in: row  the caller's, which it may change */
+typedef tm_status tm_front_taker(void *to, void *row);
+
 struct tm_front {
     struct tm_run *run;
     enum tm_account account;
@@ -16,6 +21,8 @@ struct tm_front {
     uint8_t *rows;    /* struct tm_front_row and the caller's row behind it */
     size_t row_bytes; /* of both */
     uint64_t mask;    /* number of rows - 1, a power of two */
+    tm_front_taker *taker; /* NULL = rows go to the groups as they are.  Set after tm_front_init */
+    void *to;              /* for the taker */
 };
 
 struct tm_front_row {
@@ -37,7 +44,7 @@ tm_status tm_front_flush(struct tm_front *front) TM_MUST_USE;
 /* Hands on the row that is in the way, if there is one, and zeroes it for the site. */
 void *tm_front_turn(struct tm_front *front, struct tm_front_row *row, uint64_t site);
 /* Hand on one row, which stays and is to be filled anew: where it gathers for a time, a step, that is over. */
-tm_status tm_front_hand_on(struct tm_front *front, const void *row) TM_MUST_USE;
+tm_status tm_front_hand_on(struct tm_front *front, void *row) TM_MUST_USE;
 
 /* The row of a site, which is not 0, to fold into.
  * out:    *is_new  it is all zero: the caller fills it, with its key, before the next call.  A caller that fails then ends

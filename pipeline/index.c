@@ -79,7 +79,7 @@ void tm_index_free(struct tm_index *index)
     if (!index)
         return;
     give_slots(index);
-    tm_window_release(&index->window);
+    tm_window_close(&index->window);
     tm_sorter_free(index->sorter);
     tm_rows_free(index->rows);
     tm_rows_free(index->firsts);
@@ -134,12 +134,14 @@ static tm_status start_sorting(struct tm_index *index)
     if (status == TM_OK)
         status = tm_spill_append(&gathered, index->window.rows,
                                  index->window.count * index->row_bytes, NULL);
-    tm_window_release(&index->window);
+    tm_window_close(&index->window);
     if (status != TM_OK)
         goto out;
     index->form = SORTING;
     index->sorter =
         tm_sorter_new(run, index->account, index->row_bytes, index->memory_bytes / 4 * 3, by_key);
+    if (index->sorter)
+        tm_sorter_set_prefix(index->sorter, key_of);
     buffer = tm_take(&run->budget, index->account, buffer_bytes, &run->error);
     status = index->sorter && buffer ? push_back(index, &gathered, buffer, buffer_bytes)
                                      : run->error.status;
@@ -151,7 +153,7 @@ out:
 
 static tm_status make_room(struct tm_index *index)
 {
-    if (index->window.capacity < index->window.most)
+    if (tm_window_can_grow(&index->window))
         return tm_window_grow(&index->window);
     return start_sorting(index);
 }
@@ -196,10 +198,10 @@ static inline size_t open_slot(const struct tm_index *index, uint64_t key)
 static bool fits_dense(const struct tm_index *index)
 {
     const size_t rows_bytes = index->window.capacity * index->row_bytes;
+    const size_t memory_bytes = index->memory_bytes + index->window.drawn_bytes;
 
-    return index->most_key < DENSE_FACTOR * (uint64_t)index->window.count + DENSE_SPARE &&
-           rows_bytes < index->memory_bytes &&
-           index->most_key < (index->memory_bytes - rows_bytes) / sizeof(uint32_t);
+    return index->most_key < DENSE_FACTOR * (uint64_t)index->window.count + DENSE_SPARE && rows_bytes < memory_bytes &&
+           index->most_key < (memory_bytes - rows_bytes) / sizeof(uint32_t);
 }
 
 static tm_status choose_table(struct tm_index *index)

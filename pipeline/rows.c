@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { PAGE_BYTES = 64 << 10, FRAMES_LEAST = 2, NO_FRAME = 0xffffffff };
+enum { PAGE_BYTES = 64 << 10, FRAMES_LEAST = 2, DRAWN_PAGES_LEAST = 4, NO_FRAME = 0xffffffff };
 
 struct frame {
     uint8_t *data;
@@ -28,6 +28,7 @@ struct tm_rows {
     uint64_t count;
     struct frame *frames;
     uint32_t frame_count, frame_capacity, frames_most;
+    size_t memory_bytes, drawn_bytes; /* its own, and from the pool */
     bool is_spilled;
     struct tm_spill spill;
     uint32_t *heads; /* chains of frames, by hash of the page; only when spilled */
@@ -62,6 +63,7 @@ struct tm_rows *tm_rows_new_paged(struct tm_run *run, enum tm_account account, s
         rows->shift++;
     rows->mask = (UINT64_C(1) << rows->shift) - 1;
     rows->page_bytes = row_bytes << rows->shift;
+    rows->memory_bytes = memory_bytes;
     rows->frames_most = frames_for(rows, memory_bytes);
     rows->spill.fd = -1;
     return rows;
@@ -90,6 +92,7 @@ void tm_rows_free(struct tm_rows *rows)
     tm_give(budget, rows->account, rows->frames, rows->frame_capacity * sizeof(struct frame));
     give_heads(rows);
     tm_spill_close(&rows->spill);
+    tm_budget_put_back(budget, rows->drawn_bytes);
     tm_give(budget, rows->account, rows, sizeof(*rows));
 }
 
@@ -141,8 +144,9 @@ static tm_status build_heads(struct tm_rows *rows)
 
 tm_status tm_rows_allow(struct tm_rows *rows, size_t memory_bytes)
 {
-    const uint32_t most = frames_for(rows, memory_bytes);
+    const uint32_t most = frames_for(rows, memory_bytes + rows->drawn_bytes);
 
+    rows->memory_bytes = memory_bytes;
     rows->frames_most = most > rows->frame_count ? most : rows->frame_count;
     return rows->is_spilled ? build_heads(rows) : TM_OK;
 }
@@ -312,12 +316,28 @@ tm_status tm_rows_copy(struct tm_rows *rows, uint64_t index, void *to, uint64_t 
     return TM_OK;
 }
 
+/* True if there may be one more frame: within the memory, or because the pool gave a quarter on top of it. */
+static bool may_add_frame(struct tm_rows *rows)
+{
+    const size_t all = rows->memory_bytes + rows->drawn_bytes;
+    const size_t least = (size_t)DRAWN_PAGES_LEAST * rows->page_bytes;
+    const size_t wanted = all / 4 < least ? least : all / 4;
+
+    if (rows->frame_count < rows->frames_most)
+        return true;
+    if (!tm_budget_draw(&rows->run->budget, wanted))
+        return false;
+    rows->drawn_bytes += wanted;
+    rows->frames_most = frames_for(rows, rows->memory_bytes + rows->drawn_bytes);
+    return rows->frame_count < rows->frames_most;
+}
+
 /* Make room for one more page while all pages are in memory, or begin to spill. */
 static tm_status grow_page(struct tm_rows *rows)
 {
     uint32_t which;
 
-    if (rows->frame_count < rows->frames_most)
+    if (may_add_frame(rows))
         return add_frame(rows, rows->frame_count, &which);
     return start_spilling(rows);
 }

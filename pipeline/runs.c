@@ -27,9 +27,15 @@ struct source {
     const uint8_t *filled; /* end of what is in the buffer */
 };
 
+/* A source in the tree, with the prefix of its first row; the largest one where it is exhausted. */
+struct player {
+    uint64_t prefix;
+    uint32_t source;
+};
+
 struct merge {
     struct source *sources;
-    uint32_t *tree; /* [0] the winner, [1, count) the losers */
+    struct player *tree; /* [0] the winner, [1, count) the losers */
     uint32_t count;
     size_t buffer_bytes;
     uint8_t *folded; /* a row; with setup.merge only */
@@ -68,7 +74,7 @@ struct tm_runs *tm_runs_new(struct tm_run *run, const struct tm_runs_setup *setu
     runs->buffer_bytes = tm_runs_buffer_bytes(setup->row_bytes, setup->memory_bytes);
     /* One buffer more is for writing; a hundredth of the memory is for tables. */
     const size_t fit = (setup->memory_bytes - setup->memory_bytes / 100) /
-                       (runs->buffer_bytes + sizeof(struct source) + 2 * sizeof(uint32_t));
+                       (runs->buffer_bytes + sizeof(struct source) + sizeof(struct player));
 
     runs->fan_in = fit < 3 ? 2 : fit > FAN_IN_MOST ? FAN_IN_MOST : (uint32_t)fit - 1;
     if (tm_spill_open(&runs->spill, run) != TM_OK) {
@@ -95,7 +101,7 @@ static void close_merge(struct tm_runs *runs)
     for (uint32_t i = 0; merge->sources && i < merge->count; i++)
         give(runs, merge->sources[i].buffer, merge->buffer_bytes);
     give(runs, merge->sources, merge->count * sizeof(struct source));
-    give(runs, merge->tree, merge->count * sizeof(uint32_t));
+    give(runs, merge->tree, merge->count * sizeof(struct player));
     give(runs, merge->folded, runs->setup.row_bytes);
     *merge = (struct merge){ 0 };
 }
@@ -137,6 +143,13 @@ tm_status tm_runs_put(struct tm_runs *runs, const void *row)
     memcpy(runs->out + runs->out_used, row, row_bytes);
     runs->out_used += row_bytes;
     return runs->out_used + row_bytes > runs->buffer_bytes ? flush(runs) : TM_OK;
+}
+
+tm_status tm_runs_put_many(struct tm_runs *runs, const void *rows, size_t count)
+{
+    const tm_status status = flush(runs);
+
+    return status == TM_OK ? tm_spill_append(&runs->spill, rows, count * runs->setup.row_bytes, NULL) : status;
 }
 
 static tm_status add_stretch(struct tm_runs *runs, struct stretch stretch)
@@ -187,8 +200,16 @@ static tm_status fill(struct tm_runs *runs, struct source *source)
     return status;
 }
 
-/* True if source a goes before source b; of equal rows the earlier run's. */
-static bool goes_first(const struct tm_runs *runs, uint32_t a, uint32_t b)
+static struct player player_of(const struct tm_runs *runs, uint32_t which)
+{
+    const uint8_t *row = runs->merge.sources[which].row;
+    const uint64_t prefix = row && runs->setup.prefix ? runs->setup.prefix(row) : 0;
+
+    return (struct player){ row ? prefix : UINT64_MAX, which };
+}
+
+/* True if source a goes before source b, of equal prefixes; of equal rows the earlier run's. */
+static bool row_goes_first(const struct tm_runs *runs, uint32_t a, uint32_t b)
 {
     const uint8_t *row_a = runs->merge.sources[a].row, *row_b = runs->merge.sources[b].row;
 
@@ -199,30 +220,36 @@ static bool goes_first(const struct tm_runs *runs, uint32_t a, uint32_t b)
     return order < 0 || (order == 0 && a < b);
 }
 
+static inline bool goes_first(const struct tm_runs *runs, struct player a, struct player b)
+{
+    return a.prefix != b.prefix ? a.prefix < b.prefix : row_goes_first(runs, a.source, b.source);
+}
+
 /* Play the source up the tree from its leaf; the winner ends in tree[0]. */
 static void replay(struct tm_runs *runs, uint32_t which)
 {
     struct merge *merge = &runs->merge;
+    struct player player = player_of(runs, which);
 
     for (uint32_t node = (merge->count + which) / 2; node > 0; node /= 2) {
-        if (goes_first(runs, merge->tree[node], which)) {
-            const uint32_t winner = merge->tree[node];
+        if (goes_first(runs, merge->tree[node], player)) {
+            const struct player winner = merge->tree[node];
 
-            merge->tree[node] = which;
-            which = winner;
+            merge->tree[node] = player;
+            player = winner;
         }
     }
-    merge->tree[0] = which;
+    merge->tree[0] = player;
 }
 
 /* The first winner below a node.  The depth is that of the tree: at most 11. */
-static uint32_t play(struct tm_runs *runs, uint32_t node)
+static struct player play(struct tm_runs *runs, uint32_t node)
 {
     struct merge *merge = &runs->merge;
 
     if (node >= merge->count)
-        return node - merge->count;
-    const uint32_t a = play(runs, 2 * node), b = play(runs, 2 * node + 1);
+        return player_of(runs, node - merge->count);
+    const struct player a = play(runs, 2 * node), b = play(runs, 2 * node + 1);
     const bool a_first = goes_first(runs, a, b);
 
     merge->tree[node] = a_first ? b : a;
@@ -258,7 +285,7 @@ static tm_status open_merge(struct tm_runs *runs, const struct stretch *stretche
     runs->merge.count = (uint32_t)count;
     runs->merge.buffer_bytes = buffer_bytes;
     runs->merge.sources = take(runs, count * sizeof(struct source));
-    runs->merge.tree = take(runs, count * sizeof(uint32_t));
+    runs->merge.tree = take(runs, count * sizeof(struct player));
     if (runs->setup.merge)
         runs->merge.folded = take(runs, runs->setup.row_bytes);
     if (!runs->merge.sources || !runs->merge.tree || (runs->setup.merge && !runs->merge.folded))
@@ -268,7 +295,7 @@ static tm_status open_merge(struct tm_runs *runs, const struct stretch *stretche
 
 static tm_status step_on(struct tm_runs *runs)
 {
-    const uint32_t which = runs->merge.tree[0];
+    const uint32_t which = runs->merge.tree[0].source;
     struct source *source = &runs->merge.sources[which];
     tm_status status = TM_OK;
 
@@ -281,7 +308,7 @@ static tm_status step_on(struct tm_runs *runs)
 
 static const uint8_t *winner_row(const struct tm_runs *runs)
 {
-    return runs->merge.sources[runs->merge.tree[0]].row;
+    return runs->merge.sources[runs->merge.tree[0].source].row;
 }
 
 /* Fold all rows that are equal to the winner. */

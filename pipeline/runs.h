@@ -2,6 +2,7 @@
 #ifndef TM_RUNS_H
 #define TM_RUNS_H
 
+#include "pipeline/row_order.h"
 #include "pipeline/spill.h"
 
 /* Sorted runs of rows in a spill file and their merge: the disk part of sorters and groups.  Runs
@@ -15,7 +16,8 @@ struct tm_runs_setup {
     size_t row_bytes;
     size_t memory_bytes; /* all of it is used by merges; while a run is written,
                             tm_runs_buffer_bytes */
-    int (*order)(const void *a, const void *b);
+    tm_row_order *order;
+    tm_row_prefix *prefix; /* NULL = none */
     void (*merge)(void *into,
                   const void *from); /* folds equal rows into one; NULL = they all stay */
 };
@@ -27,6 +29,8 @@ size_t tm_runs_buffer_bytes(size_t row_bytes, size_t memory_bytes);
 
 /* Write the next row of the present run; the rows of one run come in order. */
 tm_status tm_runs_put(struct tm_runs *runs, const void *row) TM_MUST_USE;
+/* The same for `count` rows that lie one after the other. */
+tm_status tm_runs_put_many(struct tm_runs *runs, const void *rows, size_t count) TM_MUST_USE;
 /* The present run is complete. */
 tm_status tm_runs_end(struct tm_runs *runs) TM_MUST_USE;
 /* True if runs have to be merged before the next one begins: the caller gives back its own memory

@@ -24,14 +24,17 @@ void tm_sites_release(struct tm_sites *sites)
     *sites = (struct tm_sites){ .run = NULL };
 }
 
-uint64_t tm_sites_add(struct tm_sites *sites, const struct tm_site *site, struct tm_sites_slot *slot)
+struct tm_sites_slot *tm_sites_add(struct tm_sites *sites, const struct tm_site *site, struct tm_sites_slot *slot)
 {
+    bool is_new;
+
     if (2 * (uint64_t)sites->used >= (uint64_t)1 << sites->bits) {
         memset(sites->slots, 0, sizeof(*sites->slots) << sites->bits);
         sites->used = 0;
-        return tm_sites_number(sites, site); /* the table is empty now: no third turn */
+        return tm_sites_at(sites, site, &is_new); /* the table is empty now: no third turn */
     }
     sites->used++;
-    *slot = (struct tm_sites_slot){ *site, ++sites->run->last_site };
-    return slot->number;
+    *slot = (struct tm_sites_slot){ .name_and_config = site->name_and_config, .rest = site->rest,
+                                    .traits = site->traits, .number = ++sites->run->last_site };
+    return slot;
 }

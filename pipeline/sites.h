@@ -2,6 +2,8 @@
 #ifndef TM_SITES_H
 #define TM_SITES_H
 
+#include <assert.h>
+
 #include "pipeline/hash.h"
 #include "pipeline/run.h"
 
@@ -14,13 +16,17 @@
 /* All that a site is made of; compared as a whole. */
 struct tm_site {
     uint64_t name_and_config; /* name << 32 | config */
-    uint64_t rest;            /* device << 32 | flags << 16 | class << 8 | level << 4 | direction */
+    uint64_t rest;            /* the owner's: flags, track, device ... */
+    uint32_t traits;          /* of the name */
 };
 
 struct tm_sites_slot {
-    struct tm_site site;
-    uint64_t number; /* 0 = empty */
+    uint64_t name_and_config, rest;
+    uint32_t traits;
+    uint32_t told;   /* what the owner remembers of it */
+    uint64_t number; /* from 1 on; 0 = empty */
 };
+static_assert(sizeof(struct tm_sites_slot) == 32, "two to a cache line");
 
 struct tm_sites {
     struct tm_run *run;
@@ -38,21 +44,24 @@ tm_status tm_sites_init(struct tm_sites *sites, struct tm_run *run, enum tm_acco
 void tm_sites_release(struct tm_sites *sites);
 
 /* A site that is not in the table; slot: where it belongs. */
-uint64_t tm_sites_add(struct tm_sites *sites, const struct tm_site *site, struct tm_sites_slot *slot);
+struct tm_sites_slot *tm_sites_add(struct tm_sites *sites, const struct tm_site *site, struct tm_sites_slot *slot);
 
-/* The number of a site, from 1 on. */
-static inline uint64_t tm_sites_number(struct tm_sites *sites, const struct tm_site *site)
+/* The slot of a site, valid until the next call.
+ * out:    *is_new  it was not there: `told` is 0 */
+static inline struct tm_sites_slot *tm_sites_at(struct tm_sites *sites, const struct tm_site *site, bool *is_new)
 {
     const uint64_t mask = ((uint64_t)1 << sites->bits) - 1;
-    const uint64_t mixed = tm_hash_mix(site->name_and_config ^ (site->rest << 23 | site->rest >> 41), sites->seed);
+    const uint64_t rest = tm_hash_mix(site->rest ^ (uint64_t)site->traits << 32, sites->seed);
 
-    for (uint64_t i = mixed >> (64 - sites->bits);; i = (i + 1) & mask) {
+    for (uint64_t i = tm_hash_mix(site->name_and_config, rest) >> (64 - sites->bits);; i = (i + 1) & mask) {
         struct tm_sites_slot *slot = &sites->slots[i];
 
+        *is_new = !slot->number;
         if (!slot->number)
             return tm_sites_add(sites, site, slot);
-        if (slot->site.name_and_config == site->name_and_config && slot->site.rest == site->rest)
-            return slot->number;
+        if (slot->name_and_config == site->name_and_config && slot->rest == site->rest &&
+            slot->traits == site->traits)
+            return slot;
     }
 }
 

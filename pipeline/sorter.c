@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sorter: rows gather in a window; what does not fit goes out as sorted runs.  While everything
- * fits there is no file.  Row numbers are sorted, not rows: 8 bytes per row beside the rows
+ * fits there is no file.  Tags of rows are sorted, not rows: 16 bytes per row beside the rows
  * themselves. */
 #include "pipeline/sorter.h"
 
@@ -15,9 +15,10 @@ struct tm_sorter {
     enum tm_account account;
     size_t memory_bytes;
     tm_row_order *order;
+    tm_row_prefix *prefix;
     struct tm_window window;
-    uint32_t *numbers; /* the order of the window once it is sorted; NULL = as it lies */
-    size_t numbers_bytes;
+    struct tm_tag *tags; /* the order of the window once it is sorted; NULL = as it lies */
+    size_t tags_bytes;
     struct tm_runs *runs; /* NULL = everything is in the window */
     uint64_t count;
     size_t next;
@@ -39,24 +40,30 @@ struct tm_sorter *tm_sorter_new(struct tm_run *run, enum tm_account account, siz
     sorter->account = account;
     sorter->memory_bytes = memory;
     sorter->order = order;
-    tm_window_init(&sorter->window, run, account, row_bytes, 2 * sizeof(uint32_t),
+    tm_window_init(&sorter->window, run, account, row_bytes, 2 * sizeof(struct tm_tag),
                    memory > buffer ? memory - buffer : 0);
     return sorter;
 }
 
-static void give_numbers(struct tm_sorter *sorter)
+void tm_sorter_set_prefix(struct tm_sorter *sorter, tm_row_prefix *prefix)
 {
-    tm_give(&sorter->run->budget, sorter->account, sorter->numbers, sorter->numbers_bytes);
-    sorter->numbers = NULL;
+    assert(!sorter->count);
+    sorter->prefix = prefix;
+}
+
+static void give_tags(struct tm_sorter *sorter)
+{
+    tm_give(&sorter->run->budget, sorter->account, sorter->tags, sorter->tags_bytes);
+    sorter->tags = NULL;
 }
 
 void tm_sorter_free(struct tm_sorter *sorter)
 {
     if (!sorter)
         return;
-    give_numbers(sorter);
-    tm_window_release(&sorter->window);
+    give_tags(sorter);
     tm_runs_free(sorter->runs);
+    tm_window_close(&sorter->window);
     tm_give(&sorter->run->budget, sorter->account, sorter, sizeof(*sorter));
 }
 
@@ -78,20 +85,17 @@ static tm_status sort_window(struct tm_sorter *sorter)
 
     if (is_in_order(sorter))
         return TM_OK;
-    sorter->numbers_bytes = 2 * n * sizeof(uint32_t);
-    sorter->numbers =
-        tm_take(&sorter->run->budget, sorter->account, sorter->numbers_bytes, &sorter->run->error);
-    if (!sorter->numbers)
+    sorter->tags_bytes = 2 * n * sizeof(struct tm_tag);
+    sorter->tags = tm_take(&sorter->run->budget, sorter->account, sorter->tags_bytes, &sorter->run->error);
+    if (!sorter->tags)
         return sorter->run->error.status;
-    for (size_t i = 0; i < n; i++)
-        sorter->numbers[i] = (uint32_t)i;
-    tm_window_sort(&sorter->window, sorter->numbers, sorter->numbers + n, n, sorter->order);
+    tm_window_sort(&sorter->window, sorter->tags, sorter->order, sorter->prefix);
     return TM_OK;
 }
 
 static inline const uint8_t *sorted_row(const struct tm_sorter *sorter, size_t index)
 {
-    return tm_window_at(&sorter->window, sorter->numbers ? sorter->numbers[index] : index);
+    return tm_window_at(&sorter->window, sorter->tags ? sorter->tags[index].number : index);
 }
 
 static tm_status open_runs(struct tm_sorter *sorter)
@@ -99,8 +103,9 @@ static tm_status open_runs(struct tm_sorter *sorter)
     const struct tm_runs_setup setup = {
         .account = sorter->account,
         .row_bytes = sorter->window.row_bytes,
-        .memory_bytes = sorter->memory_bytes,
+        .memory_bytes = sorter->memory_bytes + sorter->window.drawn_bytes,
         .order = sorter->order,
+        .prefix = sorter->prefix,
     };
 
     sorter->runs = tm_runs_new(sorter->run, &setup);
@@ -116,7 +121,7 @@ static tm_status spill_window(struct tm_sorter *sorter)
         status = sort_window(sorter);
     for (size_t i = 0; status == TM_OK && i < sorter->window.count; i++)
         status = tm_runs_put(sorter->runs, sorted_row(sorter, i));
-    give_numbers(sorter);
+    give_tags(sorter);
     sorter->window.count = 0;
     if (status == TM_OK)
         status = tm_runs_end(sorter->runs);
@@ -129,7 +134,7 @@ static tm_status spill_window(struct tm_sorter *sorter)
 
 static tm_status make_room(struct tm_sorter *sorter)
 {
-    if (sorter->window.capacity < sorter->window.most)
+    if (tm_window_can_grow(&sorter->window))
         return tm_window_grow(&sorter->window);
     const tm_status status = spill_window(sorter);
 

@@ -4,19 +4,20 @@
 
 #include <stdbool.h>
 
-#include "pipeline/spill.h"
+#include "pipeline/row_order.h"
+#include "pipeline/run.h"
 
 /* External merge sort of fixed-size rows: push in any order, finish, pull in order.  Full windows are
  * sorted and spilled as runs; runs are merged (in several levels where there are more runs than buffers).
  * Stable: equal rows come out in the order they went in, whatever the memory. */
 struct tm_sorter;
 
-typedef int tm_row_order(const void *a, const void *b); /* <0, 0, >0 */
-
 /* in:     memory_bytes  window and merge buffers, all told
  * errors: NULL, with the error in run->error */
 struct tm_sorter *tm_sorter_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
                                 size_t memory_bytes, tm_row_order *order) TM_MUST_USE;
+/* Before the first row: rows have a prefix, which spares most comparisons. */
+void tm_sorter_set_prefix(struct tm_sorter *sorter, tm_row_prefix *prefix);
 void tm_sorter_free(struct tm_sorter *sorter);
 
 tm_status tm_sorter_push(struct tm_sorter *sorter, const void *row) TM_MUST_USE;

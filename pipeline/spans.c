@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stretches of time, sorted by (lane, begin) and found by binary search.  Look-ups come mostly in the order of
- * time, so the place of the last one is tried first. */
+ * time, so what was found last is tried first, and then the places near it. */
 #include "pipeline/spans.h"
 
 struct tm_spans {
@@ -11,6 +11,8 @@ struct tm_spans {
     size_t memory_bytes;
     uint64_t longest_lane;
     uint64_t last; /* where the last look-up ended */
+    struct tm_span found; /* there; of times on its lane from its begin on, up to until_ps, it is the last that begins */
+    int64_t until_ps;     /* where the next one begins; found.begin_ps = nothing was found yet */
 };
 
 static int by_lane_and_begin(const void *a, const void *b)
@@ -154,19 +156,43 @@ static tm_status count_before(struct tm_spans *spans, uint64_t lane, int64_t at_
     return st;
 }
 
+/* Remember the span of an index, and up to where it is found. */
+static tm_status remember(struct tm_spans *spans, uint64_t index)
+{
+    const struct tm_span *span = tm_rows_at(spans->rows, index);
+
+    if (!span)
+        return spans->run->error.status;
+    spans->last = index;
+    spans->found = *span;
+    spans->until_ps = INT64_MAX;
+    if (index + 1 == tm_rows_count(spans->rows))
+        return TM_OK;
+    span = tm_rows_at(spans->rows, index + 1);
+    if (!span) {
+        spans->until_ps = spans->found.begin_ps;
+        return spans->run->error.status;
+    }
+    if (span->lane == spans->found.lane)
+        spans->until_ps = span->begin_ps;
+    return TM_OK;
+}
+
 tm_status tm_spans_find(struct tm_spans *spans, uint64_t lane, int64_t at_ps, const struct tm_span **span)
 {
-    uint64_t before = 0;
-    tm_status st = count_before(spans, lane, at_ps, &before);
+    const struct tm_span *const found = &spans->found;
 
     *span = NULL;
-    if (st != TM_OK || !before)
-        return st;
-    spans->last = before - 1;
-    *span = tm_rows_at(spans->rows, before - 1);
-    if (!*span)
-        return spans->run->error.status;
-    if ((*span)->lane != lane || at_ps > (*span)->end_ps)
-        *span = NULL;
+    if (lane != found->lane || at_ps < found->begin_ps || at_ps >= spans->until_ps) {
+        uint64_t before = 0;
+        tm_status st = count_before(spans, lane, at_ps, &before);
+
+        if (st == TM_OK && before)
+            st = remember(spans, before - 1);
+        if (st != TM_OK || !before || found->lane != lane)
+            return st;
+    }
+    if (at_ps <= found->end_ps)
+        *span = found;
     return TM_OK;
 }

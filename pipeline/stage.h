@@ -20,8 +20,8 @@ struct tm_event {
     uint8_t direction;                 /* enum tm_direction of a copy */
     bool chosen;                       /* belongs to a chosen step */
     uint32_t thread;                   /* of a host event: struct tm_track.thread */
-    uint64_t site;                     /* of an activity: the same number is the same name, config, device, class, level,
-                                          direction and flags (pipeline/sites.h); 0 elsewhere */
+    uint64_t site;                     /* the same number is the same name, traits, config, device, class, level, direction,
+                                          kind and flags (pipeline/sites.h); never 0 */
     uint64_t launch;                   /* number of the launch among the host's, from 1 to trace.launch_numbers; two
                                           events of one launch have the same.  0 = none known */
     uint32_t launch_track;             /* TM_NONE = no launch known */
@@ -29,21 +29,39 @@ struct tm_event {
     int64_t launch_start_ps, launch_dur_ps;
 };
 
+/* Classes of events, as bits. */
+#define TM_CLASS_BIT(class) (UINT32_C(1) << (class))
+static_assert(TM_CLASS_COUNT < 32, "a bit for each class");
+#define TM_CLASSES_ALL (TM_CLASS_BIT(TM_CLASS_COUNT) - 1)
+/* That may have a level, a device and a step: all others are chosen at no time. */
+#define TM_CLASSES_ACTIVITY                                                                                        \
+    (TM_CLASS_BIT(TM_CLASS_KERNEL) | TM_CLASS_BIT(TM_CLASS_COLLECTIVE) | TM_CLASS_BIT(TM_CLASS_COPY) |              \
+     TM_CLASS_BIT(TM_CLASS_MEMSET) | TM_CLASS_BIT(TM_CLASS_GRAPH) | TM_CLASS_BIT(TM_CLASS_TPU_OP) |                 \
+     TM_CLASS_BIT(TM_CLASS_CPU_OP))
+/* That are on no device: what threads do, and what is told of them. */
+#define TM_CLASSES_HOST                                                                                            \
+    ((TM_CLASSES_ALL & ~(TM_CLASSES_ACTIVITY | TM_CLASS_BIT(TM_CLASS_TPU_ASYNC))) | TM_CLASS_BIT(TM_CLASS_CPU_OP))
+
 struct tm_stage; /* one opened instance */
 
 /* A stage at the end of the pipeline: takes the events of one host after the other, each host's events in
  * the order of tm_order, and then puts its section into the summary.  A const
  * record and zeroed state, no globals.  Calls come in this order; none comes after a failure but close:
- *     open (begin_host take* end_host | load)* save? report close
+ *     open (begin_host (take* | take_alike*) end_host | load)* save? report close
  * What a stage holds between two hosts has to be a pure merge of what each host gave: loading what was saved in
  * another process is then the same as reading the hosts here. */
 struct tm_stage_type {
     const char *name;    /* as in --stats: "gaps" */
     const char *summary; /* one clause, no full stop */
     size_t state_bytes;
+    uint32_t classes;    /* whose events take gets: 1 << enum tm_class; others are no concern of it */
     tm_status (*open)(struct tm_stage *s);
     tm_status (*begin_host)(struct tm_stage *s, const struct tm_trace *trace);
     tm_status (*take)(struct tm_stage *s, const struct tm_event *event);
+    /* The same for `count` events at once, in no order, which are alike: of one track, with one name, class, level and
+     * device, all with a length or all without; record.dur_ps is the sum of their lengths, and what differs from one to
+     * the other (times, arguments, launch, step) is not told.  Of stages that only count; NULL elsewhere. */
+    tm_status (*take_alike)(struct tm_stage *s, const struct tm_event *event, uint64_t count);
     tm_status (*end_host)(struct tm_stage *s);
     tm_status (*report)(struct tm_stage *s, struct tm_value *summary); /* adds its section */
     /* Write and read what it holds, inside a section that is open; save changes nothing for report. */

@@ -67,7 +67,9 @@ struct tm_track {
     uint8_t has_cpu_ops;   /* set by the survey */
     uint32_t thread;       /* set by the survey: number of a host thread whose doings may be asked for, because it
                               launches or is the main thread; TM_NONE elsewhere */
-    uint64_t events;
+    uint64_t events;       /* as the file has them */
+    uint64_t records;      /* set by the survey: those that have a place in time */
+    int64_t first_ps, last_ps; /* set by the survey: first begin and last end of the records; nothing where there are none */
 };
 
 struct tm_device {

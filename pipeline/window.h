@@ -2,10 +2,11 @@
 #ifndef TM_WINDOW_H
 #define TM_WINDOW_H
 
+#include "pipeline/row_order.h"
 #include "pipeline/run.h"
 
-/* Rows one after the other in one block that grows in few, large steps up to a bound: the memory
- * part of sorters, groups and indexes.  Pointers to rows are valid until the next row is put in. */
+/* Rows one after the other in one block that grows in few, large steps up to a bound, which the pool of the ledger
+ * may raise: the memory part of sorters, groups and indexes.  Pointers to rows are valid until the next row is put in. */
 struct tm_window {
     struct tm_run *run;
     enum tm_account account;
@@ -13,6 +14,7 @@ struct tm_window {
     size_t
         extra_bytes; /* per row, kept free for what the owner has beside it (sort numbers, slots) */
     size_t most;     /* rows, at most */
+    size_t drawn_bytes; /* from the pool, beyond memory_bytes */
     size_t capacity, count;
     uint8_t *rows;
 };
@@ -21,10 +23,14 @@ struct tm_window {
  * one */
 void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_account account,
                     size_t row_bytes, size_t extra_bytes, size_t memory_bytes);
+/* True if it may grow: within its bound, or because the pool doubled that. */
+bool tm_window_can_grow(struct tm_window *window);
 /* Make room.  Allowed only while capacity < most. */
 tm_status tm_window_grow(struct tm_window *window) TM_MUST_USE;
-/* Give the memory back; the window is empty and can be used again. */
+/* Give the memory back; the window is empty and can be used again, up to the same bound. */
 void tm_window_release(struct tm_window *window);
+/* The end: what was drawn from the pool goes back, too. */
+void tm_window_close(struct tm_window *window);
 
 static inline bool tm_window_is_full(const struct tm_window *window)
 {
@@ -36,9 +42,15 @@ static inline uint8_t *tm_window_at(const struct tm_window *window, size_t index
     return window->rows + index * window->row_bytes;
 }
 
-/* Bring row numbers into the order of their rows; stable, and linear where they are in order
- * already. in:     scratch  as many numbers as there are in `numbers` */
-void tm_window_sort(const struct tm_window *window, uint32_t *numbers, uint32_t *scratch,
-                    size_t count, int (*order)(const void *a, const void *b));
+/* A row in a sort: its number, and the part of its prefix in which rows differ. */
+struct tm_tag {
+    uint32_t prefix, number;
+};
+
+/* Bring the rows of a window into order: stable, and linear where they are in order already.
+ * in:     tags     room for two per row
+ *         prefix   NULL = none
+ * out:    the first half of tags has the numbers of the rows in order */
+void tm_window_sort(const struct tm_window *window, struct tm_tag *tags, tm_row_order *order, tm_row_prefix *prefix);
 
 #endif

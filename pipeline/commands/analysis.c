@@ -3,6 +3,7 @@
  * Hosts are read one after the other; what the stages keep of a host goes on to the next. */
 #include "pipeline/commands/analysis.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,6 +32,12 @@ static const char *const sections[] = {
     "memory", "roofline", "balance", "fallback", "kpis", "verdict", "findings", "thresholds",
 };
 
+/* A stage that gets events; take is NULL behind the last one. */
+struct taker {
+    tm_status (*take)(struct tm_stage *s, const struct tm_event *event);
+    struct tm_stage *stage;
+};
+
 struct analysis {
     struct tm_run *run;
     const struct tm_options *options;
@@ -44,6 +51,7 @@ struct analysis {
     struct tm_inputs *inputs;         /* `found`, or the observer's */
     struct tm_stage stages[STAGES_MOST];
     size_t stage_count;               /* that were opened, the last one perhaps half */
+    struct taker takers[TM_CLASS_COUNT][STAGES_MOST + 1]; /* by class: who takes its events */
     struct tm_warnings *warnings;
     struct tm_value *file_list, *host_list;
     struct tm_file_facts *file;       /* of the file that is being read */
@@ -55,6 +63,20 @@ struct analysis {
 
 /* --- stages --- */
 
+/* Stages get the events of the classes that they want, and not even a call for others. */
+static void note_classes(struct analysis *a, struct tm_stage *stage)
+{
+    for (unsigned class = 0; class < TM_CLASS_COUNT; class++) {
+        struct taker *taker = a->takers[class];
+
+        if (!(stage->type->classes & TM_CLASS_BIT(class)))
+            continue;
+        while (taker->take)
+            taker++;
+        *taker = (struct taker){ stage->type->take, stage };
+    }
+}
+
 static tm_status open_stages(struct analysis *a)
 {
     for (size_t i = 0; i < tm_registry_count && i < STAGES_MOST; i++) {
@@ -65,6 +87,7 @@ static tm_status open_stages(struct analysis *a)
         stage->state = tm_take(&a->run->budget, TM_ACCOUNT_MODEL, stage->type->state_bytes, &a->run->error);
         if (!stage->state)
             return a->run->error.status;
+        note_classes(a, stage);
         st = stage->type->open(stage);
         if (st != TM_OK)
             return st;
@@ -83,11 +106,13 @@ static void close_stages(struct analysis *a)
 
 static tm_status take_event(void *to, const struct tm_event *event)
 {
-    struct analysis *a = to;
+    const struct analysis *a = to;
+    const struct taker *taker = a->takers[event->record.class];
     tm_status st = TM_OK;
 
-    for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
-        st = a->stages[i].type->take(&a->stages[i], event);
+    assert(event->record.class < TM_CLASS_COUNT);
+    for (; taker->take && st == TM_OK; taker++)
+        st = taker->take(taker->stage, event);
     return st;
 }
 

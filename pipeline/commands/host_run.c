@@ -98,8 +98,12 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
         st = make_tables(&host->trace);
     if (st == TM_OK)
         st = scan(host, options->warn, options->to);
+    if (st == TM_OK && options->counts) {
+        host->census = tm_census_new(&host->trace);
+        st = host->census ? TM_OK : run->error.status;
+    }
     if (st == TM_OK)
-        st = tm_survey(host->source, &options->steps, &host->resolver);
+        st = tm_survey(host->source, &options->steps, host->census, &host->resolver);
     host->events = run->events_read - events_before;
     return st == TM_OK ? st : tm_while(&run->error, "reading '%s'", tm_found_name(found, name));
 }
@@ -110,6 +114,7 @@ void tm_host_close(struct tm_host_run *host)
 
     if (!host->run)
         return;
+    tm_census_free(host->census);
     if (host->resolver.run)
         tm_survey_free(&host->resolver);
     if (host->source)
@@ -160,4 +165,26 @@ tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to
 tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to)
 {
     return give_events(host, false, take, to);
+}
+
+static tm_status recount(void *to, const struct tm_track *track, const struct tm_raw *raw)
+{
+    return tm_census_take(to, track, raw);
+}
+
+tm_status tm_host_counts(struct tm_host_run *host, tm_take_alike *take, void *to)
+{
+    const uint64_t count = tm_rows_count(host->trace.tracks);
+    tm_status st = TM_OK;
+
+    tm_census_recount(host->census);
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        const struct tm_track *track = tm_rows_at(host->trace.tracks, i);
+
+        if (!track)
+            return host->run->error.status;
+        if (tm_census_needs_order(host->census, track))
+            st = tm_order_track(host->source, i, recount, host->census);
+    }
+    return st == TM_OK ? tm_census_give(host->census, &host->resolver, take, to) : st;
 }

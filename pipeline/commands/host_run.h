@@ -14,6 +14,7 @@ struct tm_host_run {
     struct tm_input own;
     struct tm_trace trace;
     struct tm_source *source;
+    struct tm_census *census; /* NULL = nobody counts */
     struct tm_resolver resolver;
     uint64_t events; /* read from this file */
 };
@@ -24,6 +25,7 @@ typedef void tm_take_warning(void *to, const char *text, size_t length);
 struct tm_host_options {
     struct tm_chosen_steps steps;
     bool keeps_arguments;    /* records come with what they say of themselves */
+    bool counts;             /* for tm_host_counts */
     tm_take_warning *warn;
     void *to;                /* of warn */
 };
@@ -45,5 +47,7 @@ typedef tm_status tm_take_event(void *to, const struct tm_event *event);
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to) TM_MUST_USE;
 /* The same without what they say of themselves, even where that is kept: for figures. */
 tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to) TM_MUST_USE;
+/* Give how many events there are of each sort, once; where options.counts said so. */
+tm_status tm_host_counts(struct tm_host_run *host, tm_take_alike *take, void *to) TM_MUST_USE;
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shows what is in a trace: files, hosts, devices, lines, classes, names, what is damaged, and what to change in the
- * way of profiling.  Reads the inputs as `report` does, with other stages at the end. */
+ * way of profiling.  Reads the inputs as `report` does up to the survey, which counts events by their sort, so that
+ * every record is looked at once. */
 #include "pipeline/commands/inspect.h"
 
 #include <stdio.h>
@@ -63,13 +64,13 @@ static void close_stages(struct inspection *n)
     }
 }
 
-static tm_status take_event(void *to, const struct tm_event *event)
+static tm_status take_alike(void *to, const struct tm_event *event, uint64_t count)
 {
     struct inspection *n = to;
     tm_status st = TM_OK;
 
     for (size_t i = 0; i < STAGES && st == TM_OK; i++)
-        st = n->stages[i].type->take(&n->stages[i], event);
+        st = n->stages[i].type->take_alike(&n->stages[i], event, count);
     return st;
 }
 
@@ -101,14 +102,14 @@ static tm_status read_memory_profile(struct inspection *n, const struct tm_found
 
 static tm_status read_host(struct inspection *n, const struct tm_found_file *found, uint32_t number)
 {
-    const struct tm_host_options options = { .warn = keep_warning, .to = n };
+    const struct tm_host_options options = { .counts = true, .warn = keep_warning, .to = n };
     struct tm_host_run host;
     tm_status st = tm_host_open(&host, n->run, n->names, found, number, &options);
 
     for (size_t i = 0; i < STAGES && st == TM_OK; i++)
         st = n->stages[i].type->begin_host(&n->stages[i], &host.trace);
     if (st == TM_OK)
-        st = tm_host_events(&host, take_event, n);
+        st = tm_host_counts(&host, take_alike, n);
     for (size_t i = 0; i < STAGES && st == TM_OK; i++)
         st = n->stages[i].type->end_host(&n->stages[i]);
     if (st == TM_OK) {

@@ -267,6 +267,12 @@ static bool is_invisible(uint32_t c)
     return false;
 }
 
+/* Most characters: of one byte, and seen as they are. */
+static bool is_plain(char c)
+{
+    return c >= ' ' && c <= '~';
+}
+
 static size_t escape(char *out, size_t room, uint32_t c)
 {
     const char *fixed = c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : NULL;
@@ -302,7 +308,13 @@ static size_t show(char *out, size_t out_bytes, const char *text, size_t length,
 
     for (*taken = 0; *taken < length; *taken += n) {
         char piece[PIECE_BYTES];
-        const size_t bytes = show_character(piece, text + *taken, length - *taken, &n);
+        size_t bytes;
+
+        for (; *taken < length && is_plain(text[*taken]) && used + 1 < out_bytes; ++*taken)
+            out[used++] = text[*taken];
+        if (*taken == length)
+            break;
+        bytes = show_character(piece, text + *taken, length - *taken, &n);
 
         if (bytes >= out_bytes - used)
             break;

@@ -52,19 +52,34 @@ static void put_escaped(struct tm_htmlw *w, const char *text, size_t length)
     }
 }
 
+/* Bytes of a text that stand for themselves, in the page and to the eye. */
+static size_t plain_bytes(const char *text)
+{
+    size_t n = 0;
+
+    while (text[n] >= ' ' && text[n] <= '~' && text[n] != '&' && text[n] != '<' && text[n] != '>' && text[n] != '"' &&
+           text[n] != '\'')
+        n++;
+    return n;
+}
+
 static void put_text(struct tm_htmlw *w, const char *text)
 {
     size_t left = strlen(text);
     char seen[64];
 
-    /* Character by character, so that the window never cuts one. */
+    /* Else character by character, so that the window never cuts one. */
     while (left > 0) {
+        size_t n = plain_bytes(text);
         uint32_t code;
-        size_t n = tm_utf8_next(text, left, &code);
 
-        if (n == 0)
-            n = 1;
-        put_escaped(w, seen, tm_format_visible(seen, sizeof(seen), text, n));
+        if (n > 0) {
+            (void)fwrite(text, 1, n, w->to);
+        } else {
+            n = tm_utf8_next(text, left, &code);
+            n += n == 0;
+            put_escaped(w, seen, tm_format_visible(seen, sizeof(seen), text, n));
+        }
         text += n;
         left -= n;
     }

@@ -3,8 +3,9 @@
 #include "reports/pdf/pdf_extras.h"
 
 #include <stdio.h>
+#include <string.h>
 
-enum { ROWS_BEFORE = 256, ROWS_OF_BLOCK = 64 };
+enum { ROWS_BEFORE = 256, ROWS_OF_BLOCK = 64, CODES = 1 << 16, SEGMENT_FORMAT = 4 };
 
 static void write_ranges(HPDF_Stream to)
 {
@@ -37,6 +38,49 @@ void tm_pdf_map_characters(HPDF_Font font)
                                             "1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n");
     write_ranges(map->stream);
     (void)HPDF_Stream_WriteStr(map->stream, "endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend\n");
+}
+
+/* As libharu reads it: a list's entries are shifted, also those of 0. */
+static HPDF_UINT16 glyph_in(const HPDF_TTF_CmapRange *map, HPDF_UINT segment, HPDF_UINT code)
+{
+    const HPDF_UINT segments = map->seg_count_x2 / 2, offset = map->id_range_offset[segment];
+    const HPDF_UINT at = offset / 2 + (code - map->start_count[segment]) - (segments - segment);
+
+    if (offset == 0)
+        return (HPDF_UINT16)(code + (HPDF_UINT)map->id_delta[segment]);
+    return at > map->glyph_id_array_count ? 0
+                                          : (HPDF_UINT16)(map->glyph_id_array[at] + map->id_delta[segment]);
+}
+
+/* libharu goes through a font's segments one after the other for each of 65,536 characters.  One segment with a list of
+ * all glyphs is a map of the same format. */
+void tm_pdf_spread_map(HPDF_Doc doc, const char *name)
+{
+    HPDF_FontDef definition = HPDF_GetFontDef(doc, name);
+    HPDF_TTFontDefAttr file =
+        definition && definition->type == HPDF_FONTDEF_TYPE_TRUETYPE ? definition->attr : NULL;
+    HPDF_TTF_CmapRange *map = file ? &file->cmap : NULL;
+    HPDF_UINT16 *glyphs;
+
+    if (!map || map->format != SEGMENT_FORMAT || map->seg_count_x2 < 2)
+        return;
+    glyphs = HPDF_GetMem(definition->mmgr, CODES * sizeof(*glyphs));
+    if (!glyphs)
+        return;
+    memset(glyphs, 0, CODES * sizeof(*glyphs));
+    for (HPDF_UINT i = 0, code = 0; i < map->seg_count_x2 / 2u; i++) {
+        code = code > map->start_count[i] ? code : map->start_count[i];
+        for (; code <= map->end_count[i]; code++)
+            glyphs[code] = glyph_in(map, i, code);
+    }
+    HPDF_FreeMem(definition->mmgr, map->glyph_id_array);
+    map->glyph_id_array = glyphs;
+    map->glyph_id_array_count = CODES;
+    map->seg_count_x2 = 2;
+    map->start_count[0] = 0;
+    map->end_count[0] = CODES - 1;
+    map->id_delta[0] = 0;
+    map->id_range_offset[0] = 2; /* the list follows at once */
 }
 
 uint8_t *tm_pdf_used_glyphs(HPDF_Font font, size_t *glyphs)

@@ -12,6 +12,11 @@
  * there that is none of that kind. */
 void tm_pdf_map_characters(HPDF_Font font);
 
+/* Put the map of a font's characters into a form that libharu finds glyphs in at once; it says the same.  Where that
+ * cannot be done the map stays.
+ * in: name  as of HPDF_LoadTTFontFromFile */
+void tm_pdf_spread_map(HPDF_Doc doc, const char *name);
+
 /* Which glyphs of a font will be embedded, a byte for each.  libharu leaves out glyphs that are components of
  * components.
  * out:    glyphs  how many the font has; NULL = it is no such font */

@@ -117,14 +117,16 @@ bool tm_pdf_font_open(struct tm_pdf_font *font, const struct tm_pdf_asset *file)
     font->offset_bytes = u16(font, head + 50) ? 4 : 2;
     if (!head || !hhea || !font->widths || font->units < 1 || font->width_count == 0 || !find_map(font))
         return false;
-    for (uint32_t code = 0; code < TM_PDF_ASCII; code++)
+    for (uint32_t code = 0; code < TM_PDF_ASCII; code++) {
         font->ascii[code] = (float)measure(font, code);
+        font->has_ascii[code] = glyph_of(font, code) != 0;
+    }
     return true;
 }
 
 bool tm_pdf_font_has(const struct tm_pdf_font *font, uint32_t code)
 {
-    return glyph_of(font, code) != 0;
+    return code < TM_PDF_ASCII ? font->has_ascii[code] : glyph_of(font, code) != 0;
 }
 
 double tm_pdf_font_advance(const struct tm_pdf_font *font, uint32_t code)

@@ -28,6 +28,7 @@ struct tm_pdf_font {
     int offset_bytes;             /* 2 or 4; those of 2 count in words */
     double units;                 /* per font size */
     float ascii[TM_PDF_ASCII];    /* widths of most characters, for a size of 1 */
+    bool has_ascii[TM_PDF_ASCII]; /* which of them are there */
 };
 
 /* out: false = it is no font file of the kind that is expected */

@@ -64,6 +64,8 @@ static void load_font(struct tm_pdf *pdf, enum tm_pdf_face face)
         (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         const char *name = HPDF_LoadTTFontFromFile(pdf->doc, path, HPDF_TRUE);
 
+        if (name)
+            tm_pdf_spread_map(pdf->doc, name);
         pdf->face[face] = name ? HPDF_GetFont(pdf->doc, name, "UTF-8") : NULL;
         if (pdf->face[face])
             tm_pdf_map_characters(pdf->face[face]);

@@ -27,28 +27,36 @@ struct lowered {
     uint64_t pairs[PAIR_BITS / 64]; /* a set by hash: may hold too many, never too few */
 };
 
-static size_t pair_of(const char *at)
+static inline size_t pair_of(char first, char second)
 {
-    return ((size_t)(unsigned char)at[0] * 37 + (unsigned char)at[1]) % PAIR_BITS;
+    return ((size_t)(unsigned char)first * 37 + (unsigned char)second) % PAIR_BITS;
 }
 
 static void lower(struct lowered *to, const char *text, size_t length)
 {
     const size_t n = length < LOOKED_AT_BYTES ? length : LOOKED_AT_BYTES;
+    char before = 0;
 
-    for (size_t i = 0; i < n; i++)
-        to->bytes[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] - 'A' + 'a' : text[i]);
     memset(to->pairs, 0, sizeof(to->pairs));
-    for (size_t i = 0; i + 1 < n; i++)
-        to->pairs[pair_of(to->bytes + i) / 64] |= UINT64_C(1) << pair_of(to->bytes + i) % 64;
+    for (size_t i = 0; i < n; i++) {
+        const char c = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] - 'A' + 'a' : text[i]);
+        const size_t pair = pair_of(before, c);
+
+        to->bytes[i] = c;
+        to->pairs[pair / 64] |= UINT64_C(1) << pair % 64;
+        before = c;
+    }
     to->text = (struct tm_text){ to->bytes, n };
 }
 
-static bool may_have(const struct lowered *lowered, const char *part)
+static inline bool may_have(const struct lowered *lowered, const char *part)
 {
-    for (; part[0] && part[1]; part++)
-        if (!(lowered->pairs[pair_of(part) / 64] >> pair_of(part) % 64 & 1))
+    for (; part[0] && part[1]; part++) {
+        const size_t pair = pair_of(part[0], part[1]);
+
+        if (!(lowered->pairs[pair / 64] >> pair % 64 & 1))
             return false;
+    }
     return true;
 }
 
@@ -87,13 +95,10 @@ static bool stands(struct tm_text text, size_t at, size_t length, enum where whe
     }
 }
 
-static bool has(const struct lowered *lowered, const char *part, enum where where)
+static bool stands_in(struct tm_text text, const char *part, enum where where)
 {
-    const struct tm_text text = lowered->text;
     const size_t n = strlen(part);
 
-    if (!may_have(lowered, part))
-        return false;
     for (size_t at = 0; at + n <= text.length; at++) {
         const char *found = memmem(text.at + at, text.length - at, part, n);
 
@@ -104,6 +109,11 @@ static bool has(const struct lowered *lowered, const char *part, enum where wher
             return true;
     }
     return false;
+}
+
+static inline bool has(const struct lowered *lowered, const char *part, enum where where)
+{
+    return may_have(lowered, part) && stands_in(lowered->text, part, where);
 }
 
 /* --- category --- */

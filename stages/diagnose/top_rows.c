@@ -112,10 +112,15 @@ static void replace_top(struct tm_top_rows *top, const void *row)
     memcpy(row_at(top, at), row, top->row_bytes);
 }
 
+bool tm_top_rows_keep(const struct tm_top_rows *top, const void *row)
+{
+    return top->count < top->most || (top->most && goes_behind(top, row_at(top, 0), row));
+}
+
 tm_status tm_top_rows_add(struct tm_top_rows *top, const void *row)
 {
     if (top->count == top->most) {
-        if (top->most && goes_behind(top, row_at(top, 0), row))
+        if (tm_top_rows_keep(top, row))
             replace_top(top, row);
         return TM_OK;
     }

@@ -22,6 +22,8 @@ void tm_top_rows_free(struct tm_top_rows *top);
 struct tm_top_rows *tm_listed_rows_new(struct tm_run *run, size_t row_bytes, uint64_t most,
                                        tm_row_order *order) TM_MUST_USE;
 
+/* Whether a row would be kept now: where it is not, nothing that the order does not ask for has to be found. */
+bool tm_top_rows_keep(const struct tm_top_rows *top, const void *row);
 /* errors: TM_ERR_LIMIT where the rows that were asked for do not fit */
 tm_status tm_top_rows_add(struct tm_top_rows *top, const void *row) TM_MUST_USE;
 /* Put the kept rows in order.  No more rows come. */

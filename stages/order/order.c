@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The merge: a heap of places, one per track in order, and one for everything that had to be sorted.
+/* The merge: a place per track in order, and one for everything that had to be sorted; a heap of what their next records
+ * are compared by, so that the records themselves stay where they are.
  * Memory: a read buffer per open track, the share `sort` for the rest. */
 #include "stages/order/order.h"
 
@@ -15,12 +16,21 @@ struct head {
     struct tm_cursor *cursor; /* NULL: the sorted rest */
 };
 
+/* What heads are compared by, and which one it is. */
+struct node {
+    int64_t start_ps, dur_ps;
+    uint64_t rest; /* an arrow's end, its track, the number of the head */
+};
+enum { NODE_HEAD_BITS = 16, NODE_TRACK_BITS = 32 };
+static_assert(MOST_OPEN < 1 << NODE_HEAD_BITS, "the number of a head fits");
+
 struct order {
     struct tm_source *source;
     struct tm_run *run;
     bool gives_own;
-    struct head *heads;
-    size_t count, most;
+    struct head *heads; /* `most` of them, of which the first `opened` were used */
+    struct node *nodes; /* the heap: nodes[0] is the earliest */
+    size_t opened, count, most;
     size_t buffer_bytes;
     struct tm_sorter *rest;
     struct tm_kept_args rest_args;
@@ -109,32 +119,62 @@ static tm_status advance(struct order *o, struct head *head, bool *more)
     return st;
 }
 
-/* --- the heap: heads[0] is the earliest --- */
+static void close_head(struct order *o, struct head *head)
+{
+    if (head->cursor)
+        o->source->type->close(head->cursor);
+    head->cursor = NULL;
+}
+
+/* --- the heap --- */
+
+static inline void set_node(const struct order *o, struct node *node, size_t head)
+{
+    const struct tm_record *r = &o->heads[head].raw.record;
+    const uint64_t flow = tm_is_flow(r);
+
+    *node = (struct node){ r->start_ps, r->dur_ps,
+                           flow << (NODE_TRACK_BITS + NODE_HEAD_BITS) | (uint64_t)r->track << NODE_HEAD_BITS | head };
+}
+
+static inline size_t head_of(const struct node *node)
+{
+    return node->rest & ((1 << NODE_HEAD_BITS) - 1);
+}
+
+/* As compare_records; without branches, since which of two lines is next cannot be foretold. */
+static inline bool is_before(const struct node *a, const struct node *b)
+{
+    const unsigned rest = a->rest < b->rest;
+    const unsigned dur = (a->dur_ps > b->dur_ps) | ((a->dur_ps == b->dur_ps) & rest);
+
+    return (a->start_ps < b->start_ps) | ((a->start_ps == b->start_ps) & dur);
+}
 
 static void sift_down(struct order *o, size_t at)
 {
-    const struct head moving = o->heads[at];
+    struct node *const nodes = o->nodes;
+    const struct node moving = nodes[at];
 
     for (;;) {
         size_t child = 2 * at + 1;
 
         if (child >= o->count)
             break;
-        if (child + 1 < o->count &&
-            compare_records(&o->heads[child + 1].raw.record, &o->heads[child].raw.record) < 0)
-            child++;
-        if (compare_records(&o->heads[child].raw.record, &moving.raw.record) >= 0)
+        child += child + 1 < o->count && is_before(&nodes[child + 1], &nodes[child]);
+        if (!is_before(&nodes[child], &moving))
             break;
-        o->heads[at] = o->heads[child];
+        nodes[at] = nodes[child];
         at = child;
     }
-    o->heads[at] = moving;
+    nodes[at] = moving;
 }
 
 /* Open a place and put it into the heap if it has a record. */
 static tm_status add_head(struct order *o, struct tm_cursor *cursor, const struct tm_track *track)
 {
-    struct head *head = &o->heads[o->count];
+    const size_t number = o->opened++;
+    struct head *head = &o->heads[number];
     bool more;
     tm_status st;
 
@@ -142,12 +182,10 @@ static tm_status add_head(struct order *o, struct tm_cursor *cursor, const struc
     if (track)
         head->track = *track;
     st = advance(o, head, &more);
-    if (st == TM_OK && more) {
-        o->count++;
-        return TM_OK;
-    }
-    if (cursor)
-        o->source->type->close(cursor);
+    if (st != TM_OK || !more)
+        close_head(o, head);
+    else
+        set_node(o, &o->nodes[o->count++], number);
     return st;
 }
 
@@ -168,6 +206,13 @@ static tm_status find_cutoff(struct order *o, uint64_t *cutoff, size_t *open)
         if (*open <= MOST_OPEN)
             return TM_OK;
     }
+}
+
+static tm_status open_rest(struct order *o)
+{
+    const tm_status st = tm_sorter_finish(o->rest);
+
+    return st == TM_OK ? add_head(o, NULL, NULL) : st;
 }
 
 static tm_status open_tracks(struct order *o, uint64_t cutoff)
@@ -192,21 +237,16 @@ static tm_status open_tracks(struct order *o, uint64_t cutoff)
         cursor = o->source->type->open(o->source, i, o->buffer_bytes);
         st = cursor ? add_head(o, cursor, &track) : o->run->error.status;
     }
-    if (st == TM_OK && o->rest) {
-        st = tm_sorter_finish(o->rest);
-        if (st == TM_OK)
-            st = add_head(o, NULL, NULL);
-    }
+    if (st == TM_OK && o->rest)
+        st = open_rest(o);
     for (size_t i = o->count / 2; i-- > 0;)
         sift_down(o, i);
     return st;
 }
 
 /* What the earliest record says of itself: read only now, since each source has room for one. */
-static tm_status fetch_own(struct order *o)
+static tm_status fetch_own(struct order *o, struct head *head)
 {
-    struct head *const head = &o->heads[0];
-
     if (!o->gives_own)
         return TM_OK;
     return head->cursor ? o->source->type->own(head->cursor, &head->raw)
@@ -218,52 +258,96 @@ static tm_status merge(struct order *o, tm_take_record *take, void *to)
     tm_status st = TM_OK;
 
     while (st == TM_OK && o->count) {
-        bool more;
+        const size_t number = head_of(&o->nodes[0]);
+        struct head *const head = &o->heads[number];
+        bool more = false;
 
-        st = fetch_own(o);
+        st = fetch_own(o, head);
         if (st == TM_OK)
-            st = take(to, &o->heads[0].track, &o->heads[0].raw);
+            st = take(to, &head->track, &head->raw);
         if (st == TM_OK)
-            st = advance(o, &o->heads[0], &more);
+            st = advance(o, head, &more);
         if (st != TM_OK)
             break;
-        if (!more) {
-            if (o->heads[0].cursor)
-                o->source->type->close(o->heads[0].cursor);
-            o->heads[0] = o->heads[--o->count];
+        if (more) {
+            set_node(o, &o->nodes[0], number);
+        } else {
+            close_head(o, head);
+            o->nodes[0] = o->nodes[--o->count];
         }
-        if (o->count)
-            sift_down(o, 0);
+        sift_down(o, 0);
     }
     return st;
 }
 
+static size_t memory_of_heads(const struct order *o)
+{
+    return o->most * (sizeof(*o->heads) + sizeof(*o->nodes));
+}
+
+/* Gives all back; *o is empty then. */
+static void clear(struct order *o)
+{
+    for (size_t i = 0; i < o->opened; i++)
+        close_head(o, &o->heads[i]);
+    tm_sorter_free(o->rest);
+    tm_kept_args_free(&o->rest_args);
+    tm_give(&o->run->budget, TM_ACCOUNT_SORT, o->heads, o->heads ? memory_of_heads(o) : 0);
+}
+
+/* Room for so many tracks, and the sorted rest. */
+static tm_status make_heads(struct order *o, size_t tracks)
+{
+    const size_t share = tm_budget_share(&o->run->budget, TM_ACCOUNT_INPUT);
+
+    o->most = tracks + 1;
+    o->buffer_bytes = share / 2 / o->most;
+    if (o->buffer_bytes > LARGEST_BUFFER)
+        o->buffer_bytes = LARGEST_BUFFER;
+    if (o->buffer_bytes < SMALLEST_BUFFER)
+        o->buffer_bytes = SMALLEST_BUFFER;
+    o->heads = tm_take(&o->run->budget, TM_ACCOUNT_SORT, memory_of_heads(o), &o->run->error);
+    if (!o->heads)
+        return o->run->error.status;
+    o->nodes = (struct node *)(o->heads + o->most);
+    return TM_OK;
+}
+
+static struct order order_of(struct tm_source *source, bool gives_own)
+{
+    return (struct order){ .source = source, .run = source->trace->run,
+                           .gives_own = gives_own && source->trace->keeps_arguments,
+                           .rest_args = { .account = TM_ACCOUNT_SORT, .own_bytes = TM_KEPT_LEAST_BYTES } };
+}
+
 tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *take, void *to)
 {
-    struct order o = { .source = source, .run = source->trace->run,
-                       .gives_own = gives_own && source->trace->keeps_arguments,
-                       .rest_args = { .account = TM_ACCOUNT_SORT, .own_bytes = TM_KEPT_LEAST_BYTES } };
-    const size_t share = tm_budget_share(&o.run->budget, TM_ACCOUNT_INPUT);
+    struct order o = order_of(source, gives_own);
     uint64_t cutoff;
-    tm_status st = find_cutoff(&o, &cutoff, &o.most);
+    size_t tracks;
+    tm_status st = find_cutoff(&o, &cutoff, &tracks);
 
-    o.most++; /* the sorted rest */
-    o.buffer_bytes = share / 2 / o.most;
-    if (o.buffer_bytes > LARGEST_BUFFER)
-        o.buffer_bytes = LARGEST_BUFFER;
-    if (o.buffer_bytes < SMALLEST_BUFFER)
-        o.buffer_bytes = SMALLEST_BUFFER;
-    if (st == TM_OK) {
-        o.heads = tm_take(&o.run->budget, TM_ACCOUNT_SORT, o.most * sizeof(*o.heads), &o.run->error);
-        st = o.heads ? open_tracks(&o, cutoff) : o.run->error.status;
-    }
+    if (st == TM_OK)
+        st = make_heads(&o, tracks);
+    if (st == TM_OK)
+        st = open_tracks(&o, cutoff);
     if (st == TM_OK)
         st = merge(&o, take, to);
-    for (size_t i = 0; i < o.count; i++)
-        if (o.heads[i].cursor)
-            source->type->close(o.heads[i].cursor);
-    tm_sorter_free(o.rest);
-    tm_kept_args_free(&o.rest_args);
-    tm_give(&o.run->budget, TM_ACCOUNT_SORT, o.heads, o.heads ? o.most * sizeof(*o.heads) : 0);
+    clear(&o);
+    return st;
+}
+
+tm_status tm_order_track(struct tm_source *source, uint64_t track, tm_take_record *take, void *to)
+{
+    struct order o = order_of(source, false);
+    tm_status st = make_heads(&o, 0);
+
+    if (st == TM_OK)
+        st = sort_track(&o, track);
+    if (st == TM_OK)
+        st = open_rest(&o);
+    if (st == TM_OK)
+        st = merge(&o, take, to);
+    clear(&o);
     return st;
 }

@@ -36,6 +36,15 @@ static tm_status contains(struct tm_index *set, uint64_t key, bool *found)
     return st;
 }
 
+tm_status tm_look_up_id(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw, bool *is_known)
+{
+    const bool is_graph = track->side != TM_SIDE_HOST || raw->record.class == TM_CLASS_GRAPH;
+    const bool has_some = is_graph ? r->has_expanded : r->has_launched;
+
+    *is_known = false;
+    return has_some ? contains(is_graph ? r->expanded_graphs : r->launched, raw->record.correlation, is_known) : TM_OK;
+}
+
 /* Whether an event lies inside an execution or a compilation of its thread: what has no class of its own there is
  * part of the runtime.  Needs the order of the stream; remembers one end per thread. */
 static bool is_inside_runtime(struct tm_resolver *r, const struct tm_track *track, const struct tm_record *record)
@@ -47,43 +56,143 @@ static bool is_inside_runtime(struct tm_resolver *r, const struct tm_track *trac
 static void note_runtime(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw)
 {
     const int64_t end_ps = raw->record.start_ps + raw->record.dur_ps;
-    const uint32_t opens =
-        TM_TRAIT_EXECUTE_THUNKS | TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA;
 
-    if (raw->traits & opens && r->inside_until_ps && track->thread < r->trace->thread_count &&
+    if (raw->traits & TM_TRAITS_RUNTIME && r->inside_until_ps && track->thread < r->trace->thread_count &&
         end_ps > r->inside_until_ps[track->thread])
         r->inside_until_ps[track->thread] = end_ps;
 }
 
-static tm_status decide_class(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
-                              struct tm_event *event)
+static bool is_device_class(enum tm_class class)
 {
-    const struct tm_record *record = &raw->record;
-    struct tm_class_question question = {
-        .traits = raw->traits,
-        .hlo_traits = event->config->hlo_traits,
-        .flags = record->flags,
-        .line = track->line,
-        .side = track->side,
-        .kind = record->kind,
-        .given = record->class,
-        .tpu_collective = event->config->level == TM_LEVEL_COLLECTIVE,
-        .line_is_user = track->is_user,
-        .inside_runtime = is_inside_runtime(r, track, record),
-        .host_has_device = r->has_devices,
-    };
+    return class >= TM_CLASS_KERNEL && class <= TM_CLASS_CPU_OP && class != TM_CLASS_TPU_ASYNC;
+}
+
+/* What only activities of a device have. */
+static tm_status tell_activity(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
+                               const struct tm_circumstances *around, const struct tm_config *config,
+                               struct tm_told *told)
+{
+    const bool is_expanded = told->class == TM_CLASS_GRAPH && around->is_known;
     tm_status st = TM_OK;
 
-    if (track->side == TM_SIDE_HOST && record->flags & TM_FLAG_CORRELATION &&
-        !(raw->traits & (TM_TRAIT_LAUNCH | TM_TRAIT_SYNC)))
-        st = contains(r->launched, record->correlation, &question.device_has_correlation);
-    event->record.class = (uint8_t)tm_classify(&question);
-    note_runtime(r, track, raw);
+    told->is_activity = true;
+    told->device = track->device;
+    told->direction = (uint8_t)tm_direction_of(raw->traits);
+    if (told->direction == TM_OTHER_DIRECTION && config->has_copy)
+        told->direction = config->direction;
+    if (told->direction == TM_OTHER_DIRECTION && told->class == TM_CLASS_COPY)
+        told->direction = around->direction;
+    if (!is_expanded)
+        told->level = (uint8_t)tm_level_of((enum tm_class)told->class, (enum tm_direction)told->direction, config);
+    if (track->side == TM_SIDE_HOST)
+        st = tm_cpu_device(r->trace, config->ordinal, &told->device);
     return st;
 }
 
-/* The launch of an activity: by its own id, on a TPU by the execution that it lies in. */
-static tm_status find_launch(struct tm_resolver *r, const struct tm_track *track, struct tm_event *event)
+tm_status tm_tell(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
+                  const struct tm_circumstances *around, struct tm_told *told)
+{
+    const struct tm_config *const config = tm_rows_at(r->trace->configs, raw->record.config);
+
+    if (!config)
+        return r->run->error.status;
+    const struct tm_class_question question = {
+        .traits = raw->traits,
+        .hlo_traits = config->hlo_traits,
+        .flags = raw->record.flags,
+        .line = track->line,
+        .side = track->side,
+        .kind = raw->record.kind,
+        .given = raw->record.class,
+        .tpu_collective = config->level == TM_LEVEL_COLLECTIVE,
+        .line_is_user = track->is_user,
+        .device_has_correlation = around->is_known,
+        .inside_runtime = around->is_inside,
+        .host_has_device = r->has_devices,
+    };
+
+    *told = (struct tm_told){ .class = (uint8_t)tm_classify(&question), .level = TM_LEVEL_NONE,
+                              .direction = TM_OTHER_DIRECTION, .device = TM_NONE };
+    if (told->class == TM_CLASS_TPU_ASYNC || told->class == TM_CLASS_MODULE)
+        told->device = track->device;
+    if (!is_device_class((enum tm_class)told->class) || (track->side == TM_SIDE_HOST && r->has_devices))
+        return TM_OK;
+    return tell_activity(r, track, raw, around, config, told);
+}
+
+/* --- what was told is remembered by site --- */
+
+enum { DEVICE_BITS = 11, NO_DEVICE = (1 << DEVICE_BITS) - 1, LEVEL_SHIFT = 8, DIRECTION_SHIFT = 16, ACTIVITY_SHIFT = 20,
+       DEVICE_SHIFT = 21 };
+static_assert((int)TM_DEVICES_MOST < (int)NO_DEVICE && DEVICE_SHIFT + DEVICE_BITS == 32, "what is told fits in 32 bits");
+
+static inline uint32_t pack_device(uint32_t device)
+{
+    return device == TM_NONE ? NO_DEVICE : device;
+}
+
+static uint32_t pack(const struct tm_told *told)
+{
+    return told->class | (uint32_t)told->level << LEVEL_SHIFT | (uint32_t)told->direction << DIRECTION_SHIFT |
+           (uint32_t)told->is_activity << ACTIVITY_SHIFT | pack_device(told->device) << DEVICE_SHIFT;
+}
+
+static inline struct tm_told unpack(uint32_t bits)
+{
+    const uint32_t device = bits >> DEVICE_SHIFT;
+
+    return (struct tm_told){ .class = (uint8_t)bits, .level = (uint8_t)(bits >> LEVEL_SHIFT),
+                             .direction = bits >> DIRECTION_SHIFT & 0xf, .is_activity = bits >> ACTIVITY_SHIFT & 1,
+                             .device = device == NO_DEVICE ? (uint32_t)TM_NONE : device };
+}
+
+/* All that tm_tell looks at. */
+static inline struct tm_site site_of(const struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
+                                     const struct tm_circumstances *around)
+{
+    const struct tm_record *record = &raw->record;
+    const bool has_devices = track->side == TM_SIDE_HOST && r->has_devices;
+    const unsigned bits = (unsigned)around->is_inside | (unsigned)around->is_known << 1 | (unsigned)has_devices << 2 |
+                          (unsigned)track->is_user << 3 | (unsigned)around->direction << 4 |
+                          (unsigned)record->kind << 8 | (unsigned)track->side << 12 | (unsigned)track->line << 16;
+
+    return (struct tm_site){
+        .name_and_config = (uint64_t)record->name << 32 | record->config,
+        .rest = (uint64_t)pack_device(track->device) << 48 | (uint64_t)record->flags << 32 |
+                (uint64_t)record->class << 24 | bits,
+        .traits = raw->traits,
+    };
+}
+
+static inline tm_status find_told(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
+                                  const struct tm_circumstances *around, struct tm_event *event, bool *is_activity)
+{
+    const struct tm_site site = site_of(r, track, raw, around);
+    bool is_new;
+    struct tm_sites_slot *const slot = tm_sites_at(&r->sites, &site, &is_new);
+    struct tm_told told;
+
+    if (is_new) {
+        const tm_status st = tm_tell(r, track, raw, around, &told);
+
+        if (st != TM_OK)
+            return st;
+        slot->told = pack(&told);
+    }
+    told = unpack(slot->told);
+    event->site = slot->number;
+    event->record.class = told.class;
+    event->level = told.level;
+    event->direction = told.direction;
+    event->device = told.device;
+    *is_activity = told.is_activity;
+    return TM_OK;
+}
+
+/* The launch of an activity: by its own id, on a TPU by the execution that it lies in.
+ * out: *direction  that its name tells; as it was where no launch is known */
+static tm_status find_launch(struct tm_resolver *r, const struct tm_track *track, struct tm_event *event,
+                             uint8_t *direction)
 {
     uint64_t key = event->record.correlation;
     const struct tm_launch *launch;
@@ -106,8 +215,7 @@ static tm_status find_launch(struct tm_resolver *r, const struct tm_track *track
     event->launch_thread = launch->thread;
     event->launch_start_ps = launch->start_ps;
     event->launch_dur_ps = launch->dur_ps;
-    if (event->record.class == TM_CLASS_COPY && event->direction == TM_OTHER_DIRECTION)
-        event->direction = launch->direction;
+    *direction = launch->direction;
     return TM_OK;
 }
 
@@ -147,83 +255,56 @@ static tm_status find_step(struct tm_resolver *r, const struct tm_raw *raw, stru
     return st;
 }
 
-static uint64_t site_of(struct tm_resolver *r, const struct tm_event *event)
-{
-    const struct tm_record *record = &event->record;
-    const struct tm_site site = {
-        .name_and_config = (uint64_t)record->name << 32 | record->config,
-        .rest = (uint64_t)event->device << 32 | (uint64_t)record->flags << 16 | (uint64_t)record->class << 8 |
-                (uint64_t)event->level << 4 | event->direction,
-    };
-
-    return tm_sites_number(&r->sites, &site);
-}
-
-/* What only activities of a device have. */
 static tm_status resolve_activity(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
-                                  struct tm_event *event)
+                                  struct tm_circumstances *around, struct tm_event *event)
 {
-    const enum tm_class class = (enum tm_class)event->record.class;
     const struct tm_steps *steps = &r->trace->steps;
-    bool is_expanded = false;
-    tm_status st = TM_OK;
+    const bool may_turn = event->record.class == TM_CLASS_COPY && event->direction == TM_OTHER_DIRECTION;
+    bool is_activity;
+    tm_status st = r->knows_launches ? find_launch(r, track, event, &around->direction) : TM_OK;
 
-    if (track->side == TM_SIDE_HOST)
-        st = tm_cpu_device(r->trace, event->config->ordinal, &event->device);
-    else
-        event->device = track->device;
-    event->direction = (uint8_t)tm_direction_of(raw->traits);
-    if (event->direction == TM_OTHER_DIRECTION && event->config->has_copy)
-        event->direction = event->config->direction;
-    if (st == TM_OK && class == TM_CLASS_GRAPH)
-        st = contains(r->expanded_graphs, event->record.correlation, &is_expanded);
-    if (st == TM_OK && r->knows_launches)
-        st = find_launch(r, track, event);
-    if (!is_expanded)
-        event->level = (uint8_t)tm_level_of(class, (enum tm_direction)event->direction, event->config);
+    if (st == TM_OK && may_turn && around->direction != TM_OTHER_DIRECTION)
+        st = find_told(r, track, raw, around, event, &is_activity);
     if (st == TM_OK && r->knows_steps)
         st = find_step(r, raw, event);
-    if (st == TM_OK && r->sites.slots)
-        event->site = site_of(r, event);
     event->chosen = steps->all || (event->step != TM_NONE && event->step >= steps->chosen_begin &&
                                    event->step < steps->chosen_end);
     return st;
 }
 
-static bool is_device_class(enum tm_class class)
+/* All of an event but what find_told sets.  Field by field: an initializer would make it twice. */
+static inline void set_record(struct tm_event *event, const struct tm_track *track, const struct tm_raw *raw)
 {
-    return class >= TM_CLASS_KERNEL && class <= TM_CLASS_CPU_OP && class != TM_CLASS_TPU_ASYNC;
+    event->record = raw->record;
+    event->args = raw->args;
+    event->own = raw->own;
+    event->traits = raw->traits;
+    event->step = TM_NONE;
+    event->chosen = false;
+    event->thread = track->thread;
+    event->launch = 0;
+    event->launch_track = TM_NONE;
+    event->launch_thread = TM_NONE;
+    event->launch_start_ps = 0;
+    event->launch_dur_ps = 0;
 }
 
 tm_status tm_resolve(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
                      struct tm_event *event)
 {
-    tm_status st;
+    struct tm_circumstances around = { .is_inside = is_inside_runtime(r, track, &raw->record),
+                                       .direction = TM_OTHER_DIRECTION };
+    bool is_activity = false;
+    tm_status st = TM_OK;
 
-    *event = (struct tm_event){
-        .record = raw->record,
-        .args = raw->args,
-        .own = raw->own,
-        .traits = raw->traits,
-        .device = TM_NONE,
-        .step = TM_NONE,
-        .level = TM_LEVEL_NONE,
-        .direction = TM_OTHER_DIRECTION,
-        .thread = track->thread,
-        .launch_track = TM_NONE,
-        .launch_thread = TM_NONE,
-    };
+    set_record(event, track, raw);
+    if (tm_id_tells(track, raw))
+        st = tm_look_up_id(r, track, raw, &around.is_known);
+    if (st == TM_OK)
+        st = find_told(r, track, raw, &around, event, &is_activity);
+    note_runtime(r, track, raw);
     event->config = tm_rows_at(r->trace->configs, raw->record.config);
-    if (!event->config)
+    if (st != TM_OK || !event->config)
         return r->run->error.status;
-    st = decide_class(r, track, raw, event);
-    if (st != TM_OK)
-        return st;
-    if (event->record.class == TM_CLASS_TPU_ASYNC || event->record.class == TM_CLASS_MODULE)
-        event->device = track->device;
-    if (!is_device_class((enum tm_class)event->record.class))
-        return TM_OK;
-    if (track->side == TM_SIDE_HOST && r->has_devices)
-        return TM_OK;
-    return resolve_activity(r, track, raw, event);
+    return is_activity ? resolve_activity(r, track, raw, &around, event) : TM_OK;
 }

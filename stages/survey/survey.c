@@ -66,6 +66,8 @@ static tm_status make_tables(struct tm_survey *s)
     const size_t launches = tm_budget_share(&run->budget, TM_ACCOUNT_LAUNCHES);
     const size_t steps = tm_budget_share(&run->budget, TM_ACCOUNT_STEPS);
 
+    if (tm_sites_init(&r->sites, run, TM_ACCOUNT_LAUNCHES, launches / 16) != TM_OK)
+        return run->error.status;
     r->launches = tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_launch), launches / 2, TM_INDEX_ASK,
                                replaces_launch);
     r->launched = tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_id), launches / 8, TM_INDEX_FIRST, NULL);
@@ -122,10 +124,11 @@ static tm_status survey_devices(struct tm_survey *s)
     return st;
 }
 
-tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choice, struct tm_resolver *resolver)
+tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choice, struct tm_census *census,
+                    struct tm_resolver *resolver)
 {
     struct tm_survey s = { .source = source, .trace = source->trace, .run = source->trace->run,
-                           .resolver = resolver, .buffer_bytes = SURVEY_BUFFER };
+                           .resolver = resolver, .census = census, .buffer_bytes = SURVEY_BUFFER };
     tm_status st;
 
     *resolver = (struct tm_resolver){ .run = s.run, .trace = s.trace };
@@ -155,9 +158,6 @@ tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choi
         st = resolver->inside_until_ps ? TM_OK : s.run->error.status;
     }
     s.trace->launch_numbers = st == TM_OK ? tm_index_most_number(resolver->launches) : 0;
-    if (st == TM_OK)
-        st = tm_sites_init(&resolver->sites, s.run, TM_ACCOUNT_LAUNCHES,
-                           tm_budget_share(&s.run->budget, TM_ACCOUNT_LAUNCHES) / 16);
     if (s.trace->first_ps > s.trace->last_ps)
         s.trace->first_ps = s.trace->last_ps = 0;
     tm_survey_rewind(resolver);

@@ -34,6 +34,7 @@ struct tm_survey {
     struct tm_trace *trace;
     struct tm_run *run;
     struct tm_resolver *resolver;
+    struct tm_census *census;          /* NULL = nobody counts */
     size_t buffer_bytes;
     /* gathered on the host's lines */
     struct tm_spans *markers;

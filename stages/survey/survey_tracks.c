@@ -8,15 +8,29 @@
 
 typedef tm_status on_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw);
 
-static void note_times(struct tm_trace *trace, const struct tm_record *record)
+static void note_times(struct tm_track *track, const struct tm_record *record)
 {
     const int64_t end_ps = record->start_ps + record->dur_ps; /* tm_time_fits */
 
-    trace->first_ps = record->start_ps < trace->first_ps ? record->start_ps : trace->first_ps;
-    trace->last_ps = end_ps > trace->last_ps ? end_ps : trace->last_ps;
+    track->first_ps = record->start_ps < track->first_ps ? record->start_ps : track->first_ps;
+    track->last_ps = end_ps > track->last_ps ? end_ps : track->last_ps;
+    track->records++;
 }
 
-/* Read a track.  in: counts  count its tallies: true for one reading of each track */
+/* What each record of a track gives where it is read for the first time. */
+static tm_status count_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
+{
+    note_times(track, &raw->record);
+    return s->census ? tm_census_take(s->census, track, raw) : TM_OK;
+}
+
+static void note_track(struct tm_trace *trace, const struct tm_track *track)
+{
+    trace->first_ps = track->first_ps < trace->first_ps ? track->first_ps : trace->first_ps;
+    trace->last_ps = track->last_ps > trace->last_ps ? track->last_ps : trace->last_ps;
+}
+
+/* Read a track.  in: counts  true for one reading of each track: its tallies are counted, and what it holds */
 static tm_status read_track(struct tm_survey *s, uint64_t number, bool counts, on_record *take, struct tm_track *track)
 {
     const struct tm_source_type *type = s->source->type;
@@ -25,6 +39,10 @@ static tm_status read_track(struct tm_survey *s, uint64_t number, bool counts, o
 
     if (cursor)
         cursor->counts = counts;
+    if (counts) {
+        track->first_ps = INT64_MAX;
+        track->last_ps = INT64_MIN;
+    }
     while (st == TM_OK) {
         struct tm_raw raw;
         bool more;
@@ -33,27 +51,37 @@ static tm_status read_track(struct tm_survey *s, uint64_t number, bool counts, o
         if (st != TM_OK || !more)
             break;
         if (counts)
-            note_times(s->trace, &raw.record);
-        st = take(s, track, &raw);
+            st = count_record(s, track, &raw);
+        if (st == TM_OK)
+            st = take(s, track, &raw);
     }
+    if (counts)
+        note_track(s->trace, track);
     type->close(cursor);
     return st;
 }
 
+/* The times of the record before, as if one that is before all others. */
+struct before {
+    int64_t start_ps, dur_ps;
+};
+static const struct before nothing_before = { INT64_MIN, 0 };
+
 /* Notice whether the track is in order. */
-static void check_order(struct tm_track *track, const struct tm_record *before, const struct tm_record *record)
+static inline void check_order(struct tm_track *track, struct before *before, const struct tm_record *record)
 {
     if (record->start_ps < before->start_ps ||
         (record->start_ps == before->start_ps && record->dur_ps > before->dur_ps))
         track->is_unsorted = 1;
+    before->start_ps = record->start_ps;
+    before->dur_ps = record->dur_ps;
 }
 
 /* --- the host's lines --- */
 
 struct host_reading {
     struct tm_track track; /* first: take_host gets a pointer to it */
-    struct tm_record before;
-    bool has_before;
+    struct before before;
     uint64_t python, pjit, markers;
 };
 
@@ -143,10 +171,7 @@ static tm_status take_host(struct tm_survey *s, struct tm_track *track, const st
     const struct tm_record *r = &raw->record;
     tm_status st = TM_OK;
 
-    if (h->has_before)
-        check_order(track, &h->before, r);
-    h->before = *r;
-    h->has_before = true;
+    check_order(track, &h->before, r);
     h->python += traits & TM_TRAIT_PYTHON || r->class == TM_CLASS_PYTHON;
     h->pjit += (traits & TM_TRAIT_PJIT) != 0;
     if (r->flags & TM_FLAG_STEP || traits & TM_TRAIT_STEP_NAME) {
@@ -242,7 +267,7 @@ tm_status tm_survey_host_tracks(struct tm_survey *s)
     tm_status st = TM_OK;
 
     for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        struct host_reading h = { .has_before = false };
+        struct host_reading h = { .before = nothing_before };
 
         st = get_track(s, i, &h.track);
         if (st != TM_OK || h.track.side != TM_SIDE_HOST || !h.track.events)
@@ -263,8 +288,8 @@ tm_status tm_survey_host_tracks(struct tm_survey *s)
 
 struct device_reading {
     struct tm_track track; /* first */
-    struct tm_record before;
-    bool has_before, facts, rows;
+    struct before before;
+    bool facts, rows;
 };
 
 static tm_status take_program(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
@@ -275,10 +300,7 @@ static tm_status take_program(struct tm_survey *s, struct tm_track *track, const
                                   .value = r->correlation };
     tm_status st;
 
-    if (d->has_before)
-        check_order(track, &d->before, r);
-    d->before = *r;
-    d->has_before = true;
+    check_order(track, &d->before, r);
     if (track->line == TM_LINE_TPU_STEPS) {
         s->tpu_step_count++;
         return tm_spans_add(s->tpu_steps, &span);
@@ -299,7 +321,7 @@ tm_status tm_survey_program_tracks(struct tm_survey *s)
     tm_status st = TM_OK;
 
     for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        struct device_reading d = { .has_before = false };
+        struct device_reading d = { .before = nothing_before };
 
         st = get_track(s, i, &d.track);
         if (st != TM_OK || !is_program_line(&d.track) || !d.track.events)
@@ -311,14 +333,17 @@ tm_status tm_survey_program_tracks(struct tm_survey *s)
     return st;
 }
 
-/* An uncertain launch is one if some activity bears its id. */
-static tm_status confirm_launch(struct tm_survey *s, uint64_t key)
+/* An uncertain launch is one if some activity bears its id.  Where that is what the launch was looked up by, and none was
+ * found, it need not be looked up again. */
+static tm_status confirm_launch(struct tm_survey *s, const struct tm_track *track, const struct tm_event *event)
 {
+    const bool may_be_known = event->launch || track->line == TM_LINE_TPU_OPS;
+    const uint64_t key = event->record.correlation;
     const struct tm_id id = { key };
     const void *row;
     tm_status st;
 
-    if (!s->has_uncertain_launches || !key || key == s->last_launched_id)
+    if (!s->has_uncertain_launches || !may_be_known || !key || key == s->last_launched_id)
         return TM_OK;
     s->last_launched_id = key;
     st = tm_index_get(s->resolver->launches, key, &row);
@@ -352,7 +377,8 @@ static tm_status keep_group(struct tm_survey *s, const struct tm_raw *raw)
     return tm_groups_add(s->groups, &span);
 }
 
-static tm_status keep_facts(struct tm_survey *s, const struct tm_raw *raw, const struct tm_event *event)
+static tm_status keep_facts(struct tm_survey *s, const struct tm_track *track, const struct tm_raw *raw,
+                            const struct tm_event *event)
 {
     struct tm_device *device = &s->trace->devices[event->device];
     const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
@@ -367,7 +393,7 @@ static tm_status keep_facts(struct tm_survey *s, const struct tm_raw *raw, const
         device->has_collapsed_graphs = true;
     if (event->record.flags & TM_FLAG_KERNEL_DETAILS)
         s->trace->has_kernel_details = true;
-    st = confirm_launch(s, event->record.correlation);
+    st = confirm_launch(s, track, event);
     if (st == TM_OK)
         st = keep_module_time(s, event);
     return st == TM_OK ? keep_group(s, raw) : st;
@@ -399,7 +425,7 @@ static tm_status take_activity(struct tm_survey *s, const struct device_reading 
     if (st != TM_OK || event.level == TM_LEVEL_NONE)
         return st;
     if (d->facts)
-        st = keep_facts(s, raw, &event);
+        st = keep_facts(s, &d->track, raw, &event);
     return st == TM_OK && d->rows ? keep_step(s, &event) : st;
 }
 
@@ -409,10 +435,7 @@ static tm_status take_device(struct tm_survey *s, struct tm_track *track, const 
     struct device_reading *d = (struct device_reading *)track;
     const struct tm_record *r = &raw->record;
 
-    if (d->has_before)
-        check_order(track, &d->before, r);
-    d->before = *r;
-    d->has_before = true;
+    check_order(track, &d->before, r);
     if (r->flags & TM_FLAG_GRAPH_EXEC && !(r->flags & TM_FLAG_KERNEL_DETAILS)) {
         struct tm_graph_event graph = { .record = *r, .traits = raw->traits };
 
@@ -441,9 +464,11 @@ static tm_status take_cpu_op(struct tm_survey *s, struct tm_track *track, const 
 /* The graphs that were put aside, now that the expanded ones are known. */
 static tm_status take_graphs(struct tm_survey *s, bool facts, bool rows)
 {
-    struct device_reading d = { .facts = facts, .rows = rows };
+    struct device_reading d = { .before = nothing_before, .facts = facts, .rows = rows };
     tm_status st = facts ? tm_index_finish(s->resolver->expanded_graphs) : TM_OK;
 
+    if (st == TM_OK && facts)
+        s->resolver->has_expanded = tm_index_count(s->resolver->expanded_graphs) > 0;
     if (st == TM_OK && facts)
         st = tm_sorter_finish(s->graphs);
     if (st == TM_OK)
@@ -482,7 +507,7 @@ static tm_status read_devices(struct tm_survey *s, bool cpu_ops, bool facts, boo
     tm_status st = TM_OK;
 
     for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        struct device_reading d = { .facts = facts, .rows = rows };
+        struct device_reading d = { .before = nothing_before, .facts = facts, .rows = rows };
         bool wanted;
 
         st = get_track(s, i, &d.track);
@@ -508,6 +533,7 @@ tm_status tm_survey_device_tracks(struct tm_survey *s, bool facts, bool rows)
     if (st == TM_OK && facts) {
         s->resolver->has_devices = has_activity(s->trace);
         st = tm_index_finish(s->resolver->launched);
+        s->resolver->has_launched = st == TM_OK && tm_index_count(s->resolver->launched);
     }
     if (st == TM_OK && !s->resolver->has_devices && s->has_cpu_ops)
         st = read_devices(s, true, facts, rows);
@@ -520,10 +546,7 @@ static tm_status take_other(struct tm_survey *s, struct tm_track *track, const s
 {
     struct device_reading *d = (struct device_reading *)track;
 
-    if (d->has_before)
-        check_order(track, &d->before, &raw->record);
-    d->before = raw->record;
-    d->has_before = true;
+    check_order(track, &d->before, &raw->record);
     if (raw->record.class == TM_CLASS_UNRESOLVED) /* what its input knows has a tally there */
         tm_tally_add(&s->run->tallies, TM_TALLY_UNKNOWN_PLANE, 1);
     return TM_OK;
@@ -535,7 +558,7 @@ tm_status tm_survey_other_tracks(struct tm_survey *s)
     tm_status st = TM_OK;
 
     for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        struct device_reading d = { .has_before = false };
+        struct device_reading d = { .before = nothing_before };
 
         st = get_track(s, i, &d.track);
         if (st != TM_OK || d.track.side != TM_SIDE_OTHER || !d.track.events)

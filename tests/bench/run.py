@@ -3,14 +3,16 @@
 """Time and memory of the program beside programs that everybody has, on the same files in the same minutes.
 
     run.py [--events N] [--quick] [--rounds N] [--memory SIZE] [--generator auto|own|shared]
-           [--only chrome|xspace|perfetto|page] [--json FILE]
+           [--only chrome|xspace|perfetto|page|growth|peers] [--json FILE]
 
 Every row runs once unmeasured, then once per round, one row after the other, so that what else the machine does
 meets all rows alike.  CPU is user and system time of the whole process; peak is the largest resident memory of all
 rounds; rates, ns and ratios come from the least CPU time.  A ratio compares CPU time per byte of the same content: with
 unpacking it, and with reading it, which is what writing it anew is measured by.  Nothing is asserted: ratios hold for
 a machine, and its load stands in the head.  --only perfetto: what the trace costs Perfetto's importer, as recorded
-and converted.  --only page: how long a browser takes to open the report of a GPU profile.
+and converted.  --only page: how long a browser takes to open the report of a GPU profile.  --only growth: time and
+memory of reports from 10,000 to --events (20 M) events, at 32M and 256M.  --only peers: the same files in other tools,
+which `make bench-peers` installs.
 """
 
 import argparse
@@ -24,7 +26,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import growth  # noqa: E402
 import page_times  # noqa: E402
+import peers_rows  # noqa: E402
 import perfetto_files  # noqa: E402
 from tracemill import BINARY, BUILD, SHARED  # noqa: E402
 from traces import HERE, Store, Trace  # noqa: E402
@@ -33,7 +37,7 @@ FOLDER = BUILD / "bench"
 MEASURE, DECODE = FOLDER / "measure", FOLDER / "decode"
 SHARED_GENERATOR = SHARED / "tools" / "make_trace.py"
 QUICK_EVENTS = 250_000
-EVENTS, PAGE_EVENTS = 2_000_000, 5_000_000  # where nothing is told
+EVENTS, PAGE_EVENTS, GROWTH_EVENTS = 2_000_000, 5_000_000, 20_000_000  # where nothing is told
 PYTHON_EVENTS = 250_000  # a loader that holds everything: 1.7 KB of memory per event
 BASELINES = ("igzip -dc", "gzip -dc", "inspect")
 VERSIONS = {"igzip": "--version", "gzip": "--version", "zstd": "--version"}
@@ -241,15 +245,33 @@ def arguments():
     parser.add_argument("--memory", default="256M", help="--memory of the reports")
     parser.add_argument("--generator", choices=("auto", "own", "shared"), default="auto",
                         help="auto: that of $TM_SHARED where it is there")
-    parser.add_argument("--only", choices=("chrome", "xspace", "perfetto", "page"))
+    parser.add_argument("--only", choices=("chrome", "xspace", "perfetto", "page", "growth", "peers"))
+    parser.add_argument("--keep", action="store_true", help="--only growth: keep the profiles, some GB")
     parser.add_argument("--json", metavar="FILE", help="everything, each round too")
     options = parser.parse_args()
     if options.quick:
         options.events = QUICK_EVENTS
-    options.events = options.events or (PAGE_EVENTS if options.only == "page" else EVENTS)
+    options.events = options.events or {"page": PAGE_EVENTS, "growth": GROWTH_EVENTS}.get(options.only, EVENTS)
     if options.rounds < 1 or options.events < 1000:
         parser.error("at least one round and 1000 events")
     return options
+
+
+def peer_rows(store, options):
+    """Each file in the peers, and in report and inspect: ratios are to inspect and to igzip."""
+    xspace, trace = store.both(options.events)
+    place, gz, plain = peers_rows.make_rank(store, FOLDER)
+    rank = Trace("PyTorch's JSON, one rank (make_pytorch.py)", plain, plain.stat().st_size, 0, gz)
+    rows = []
+    for one in (xspace, trace, rank):
+        path = one.gz or one.plain
+        if one.gz:
+            rows.append(Row("igzip -dc", one, ["igzip", "-dc", one.gz]))
+        rows += [inspect_row(one, path, options.memory),
+                 report_row("report all formats", one, path, options.memory, "html,pdf,json,text")]
+        rows += [Row(name, of, command) for of, name, command
+                 in peers_rows.commands(xspace, trace, (rank, place), FOLDER) if of is one]
+    return rows
 
 
 def head_of(options):
@@ -289,6 +311,23 @@ def bench_perfetto(store, options):
     return False
 
 
+def bench_growth(store, options):
+    if not store.shared:
+        print("bench: needs the generator of $TM_SHARED", file=sys.stderr)
+        return True
+    head = head_of(options)
+    print(growth.HEAD)
+    points = growth.measure(store, options, lambda trace, memory:
+                            report_row(f"growth {memory}", trace, trace.plain, memory, "html,pdf,json"), run, BINARY)
+    growth.print_slopes(points)
+    head["load_end"] = os.getloadavg()
+    print_head(head)
+    if options.json:
+        listed = [point.figures() for point in points]
+        Path(options.json).write_text(json.dumps({**head, "points": listed}, indent=1) + "\n", encoding="utf-8")
+    return any(point.problem or not point.is_within() for point in points)
+
+
 def main():
     options = arguments()
     if not MEASURE.exists():
@@ -301,9 +340,15 @@ def main():
         return bench_perfetto(store, options)
     if options.only == "page":
         return bench_page(store, options)
-    if options.only != "xspace":
+    if options.only == "growth":
+        return bench_growth(store, options)
+    if options.only == "peers" and not store.shared:
+        sys.exit("bench: needs the generator of $TM_SHARED")
+    if options.only == "peers":
+        rows += peer_rows(store, options)
+    elif options.only != "xspace":
         rows += chrome_rows(store, options)
-    if options.only != "chrome":
+    if options.only not in ("chrome", "peers"):
         rows += xspace_rows(store, options)
     head = head_of(options)
     run_all(rows, options.rounds)

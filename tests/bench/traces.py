@@ -83,6 +83,24 @@ class Store:
             return self.profile("gpu", OWN_KINDS["gpu"], events)
         return self.profile("gpu, page", PAGE_KIND, events)
 
+    def grown(self, kind, more, events):
+        """A profile of the generator of $TM_SHARED, of any size."""
+        source = self.shared.read_bytes() + " ".join(more).encode("utf-8")
+        suffix = ".trace.json.gz" if "json" in more else ".xplane.pb"
+        stem = "grown-" + "".join(c if c.isalnum() else "-" for c in kind) + f"-{events}"
+        path = self.made(stem, suffix, source,
+                         lambda path: self.make_shared(path, suffix, "--events", events, *more))
+        return Trace(f"{kind}, {events:,} events", path, path.stat().st_size, events)
+
+    def both(self, events):
+        """A GPU run as XSpace and as the JSON that lies beside it."""
+        more = ["--devices", "4"]
+        xspace = self.grown("gpu", [*more, "--format", "xplane"], events)
+        gz = self.grown("gpu, JSON", [*more, "--format", "json"], events).plain
+        plain = self.made(f"grown-gpu-plain-{events}", ".trace.json", gz.name.encode(),
+                          lambda path: pipe(["gzip", "-dc", gz], path))
+        return xspace, Trace(f"gpu, JSON, {events:,} events of the XSpace", plain, plain.stat().st_size, events, gz)
+
     def profile(self, kind, more, events):
         generator = self.shared or OWN_PROFILE
         stem = f"xspace-{f'shared-{events}' if self.shared else 'own'}-{kind.replace(', ', '-').replace(' ', '-')}"

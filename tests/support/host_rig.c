@@ -31,6 +31,7 @@ tm_status host_rig_open(struct host_rig *r, const struct tm_stage_type *type)
     if (st != TM_OK)
         return st;
     (void)snprintf(b->trace.host_name, sizeof(b->trace.host_name), "h0");
+    b->trace.launch_numbers = RIG_LAUNCHES;
     b->trace.tracks = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), 1 << 16);
     b->trace.steps.marks = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_step_mark), 1 << 16);
     if (!b->trace.tracks || !b->trace.steps.marks)
@@ -73,6 +74,7 @@ struct tm_event host_rig_work(struct host_rig *r, uint32_t device, enum tm_class
     event.record.track = RIG_STREAM;
     event.device = device;
     if (launch_us >= 0) {
+        event.launch = (uint64_t)launch_us + 1;
         event.launch_track = RIG_MAIN;
         event.launch_thread = RIG_MAIN;
         event.launch_start_ps = launch_us * US;

@@ -52,7 +52,11 @@ tm_status bench_open(struct bench *b, struct tm_run *run, const struct tm_stage_
 
 tm_status bench_begin(struct bench *b)
 {
-    return b->stage.type->begin_host(&b->stage, &b->trace);
+    tm_status st;
+
+    tm_sites_release(&b->sites);
+    st = tm_sites_init(&b->sites, b->run, TM_ACCOUNT_LAUNCHES, 1 << 16);
+    return st == TM_OK ? b->stage.type->begin_host(&b->stage, &b->trace) : st;
 }
 
 tm_status bench_end(struct bench *b)
@@ -75,6 +79,7 @@ void bench_close(struct bench *b)
     if (b->stage.state)
         b->stage.type->close(&b->stage);
     free(b->stage.state);
+    tm_sites_release(&b->sites);
     tm_names_free(b->trace.names);
     tm_doc_free(b->doc);
 }
@@ -167,9 +172,28 @@ struct tm_event bench_event(tm_strid name, enum tm_class class, const struct tm_
     return event;
 }
 
+/* As a resolver numbers them, but that configurations are told apart by what they hold, too. */
+static uint64_t site_of(struct bench *b, const struct tm_event *event)
+{
+    const struct tm_record *record = &event->record;
+    const uint32_t config = record->config ^ (uint32_t)tm_hash_key(event->config, sizeof(*event->config)).low;
+    const struct tm_site site = {
+        .name_and_config = (uint64_t)record->name << 32 | config,
+        .rest = (uint64_t)event->device << 32 | (uint64_t)record->flags << 16 | (uint64_t)record->class << 8 |
+                (uint64_t)event->level << 4 | event->direction,
+    };
+
+    bool is_new;
+
+    return tm_sites_at(&b->sites, &site, &is_new)->number;
+}
+
 tm_status bench_take(struct bench *b, const struct tm_event *event)
 {
-    return b->stage.type->take(&b->stage, event);
+    struct tm_event numbered = *event;
+
+    numbered.site = site_of(b, event);
+    return b->stage.type->take(&b->stage, &numbered);
 }
 
 const struct tm_value *bench_get(const struct bench *b, const char *path)

@@ -2,6 +2,7 @@
 #ifndef TM_TEST_STAGE_DRIVER_H
 #define TM_TEST_STAGE_DRIVER_H
 
+#include "pipeline/sites.h"
 #include "pipeline/stage.h"
 
 /* A diagnostic stage on a bench: a made-up host with devices and steps, events by hand, and the
@@ -16,6 +17,7 @@ struct bench {
     struct tm_stage stage;
     struct tm_trace trace;
     struct tm_device devices[BENCH_DEVICES];
+    struct tm_sites sites; /* of the present host's activities */
     bool tells_hosts; /* in partials: hosts are called h0 and h1, else all are called h0 */
 };
 

@@ -27,6 +27,10 @@ static inline void assert_ledger_is_even(const struct tm_run *run)
 {
     for (int i = 0; i < TM_ACCOUNT_COUNT; i++)
         assert_int_equal(run->budget.used_bytes[i], 0);
+    struct tm_budget fresh;
+
+    tm_budget_init(&fresh, run->budget.limit_bytes);
+    assert_int_equal(run->budget.pool_bytes, fresh.pool_bytes);
 }
 
 static inline uint64_t next_number(uint64_t *state)

@@ -118,7 +118,7 @@ tm_status xspace_survey(struct xspace_run *x, const struct tm_chosen_steps *choi
 {
     static const struct tm_chosen_steps automatic = { .all = false };
 
-    return tm_survey(x->host.source, choice ? choice : &automatic, &x->host.resolver);
+    return tm_survey(x->host.source, choice ? choice : &automatic, x->host.census, &x->host.resolver);
 }
 
 void xspace_close(struct xspace_run *x)

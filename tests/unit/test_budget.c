@@ -31,8 +31,45 @@ static void shares_add_up_to_under_the_limit(void **state)
             assert_true(share <= limits[i] - sum);
             sum += share;
         }
+        assert_true(budget.pool_bytes <= limits[i] - sum);
+        sum += budget.pool_bytes;
         assert_true(sum <= limits[i] / 100 * 99);
     }
+}
+
+static void at_the_least_limit_there_is_no_pool(void **state)
+{
+    struct tm_budget budget;
+
+    (void)state;
+    tm_budget_init(&budget, (size_t)TM_MEMORY_LEAST_MIB * TM_MIB);
+    assert_int_equal(budget.pool_bytes, 0);
+    assert_false(tm_budget_draw(&budget, 1));
+    for (int a = 0; a < TM_ACCOUNT_COUNT; a++)
+        assert_int_equal(tm_budget_share(&budget, (enum tm_account)a), tm_budget_part(&budget, (enum tm_account)a));
+}
+
+/* Who draws as long as the pool gives does not leave others without. */
+static void the_pool_gives_a_part_of_what_it_has_and_takes_it_back(void **state)
+{
+    struct tm_budget budget;
+    size_t drawn = TM_MIB;
+
+    (void)state;
+    tm_budget_init(&budget, (size_t)256 * TM_MIB);
+    const size_t pool = budget.pool_bytes;
+
+    assert_true(pool > (size_t)64 * TM_MIB);
+    assert_false(tm_budget_draw(&budget, pool / 2));
+    assert_true(tm_budget_draw(&budget, drawn));
+    while (tm_budget_draw(&budget, drawn))
+        drawn *= 2;
+    assert_true(drawn > pool / 8 && drawn <= pool / 2);
+    assert_int_equal(budget.pool_bytes, pool - drawn);
+    assert_true(tm_budget_draw(&budget, TM_MIB));
+    tm_budget_put_back(&budget, TM_MIB);
+    tm_budget_put_back(&budget, drawn);
+    assert_int_equal(budget.pool_bytes, pool);
 }
 
 static void memory_is_counted_by_account_with_its_peak(void **state)
@@ -127,6 +164,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_add_up_to_under_the_limit),
+        cmocka_unit_test(at_the_least_limit_there_is_no_pool),
+        cmocka_unit_test(the_pool_gives_a_part_of_what_it_has_and_takes_it_back),
         cmocka_unit_test(memory_is_counted_by_account_with_its_peak),
         cmocka_unit_test(nothing_can_be_taken_and_given_back),
         cmocka_unit_test(what_the_system_cannot_give_is_a_limit),

@@ -83,7 +83,7 @@ static void a_launch_is_counted_once_and_its_delay_ends_with_its_first_work(void
     end_rig(&r);
 }
 
-/* One without length may begin where the next one does. */
+/* One without length may begin where the next one does: the number tells them apart. */
 static void calls_of_one_begin_are_two(void **state)
 {
     struct host_rig r;
@@ -93,6 +93,7 @@ static void calls_of_one_begin_are_two(void **state)
     open_rig(&r);
     OK(bench_begin(&r.bench));
     event = host_rig_work(&r, 0, TM_CLASS_KERNEL, 20, 5, 10);
+    event.launch = RIG_LAUNCHES;
     event.launch_dur_ps = 0;
     OK(bench_take(&r.bench, &event));
     work(&r, 30, 5, 10);
@@ -404,6 +405,7 @@ static tm_status many_of_all(struct host_rig *r)
 {
     tm_status st = host_rig_open(r, &tm_host_stage);
 
+    r->bench.trace.launch_numbers = 8000;
     if (st == TM_OK)
         st = bench_begin(&r->bench);
     for (int64_t i = 0; i < 8000 && st == TM_OK; i++) {
@@ -422,6 +424,7 @@ static tm_status many_of_all(struct host_rig *r)
         event = host_rig_work(r, 0, TM_CLASS_KERNEL, 0, 0, 0);
         event.record.start_ps = i * 50000 + i;
         event.record.dur_ps = 10000;
+        event.launch = (uint64_t)i + 1;
         event.launch_start_ps = i * 50000;
         if (!event.record.name)
             return r->run.error.status;

@@ -101,14 +101,19 @@ static void take_kernel(struct rig *r, const char *path, int64_t dur_us)
     OK(bench_take(&r->bench, &event));
 }
 
-static void take_launched(struct rig *r, uint32_t track, int64_t launch_us, int64_t dur_us)
+static void take_launched_at(struct rig *r, uint32_t track, int64_t launch_us, int64_t start_us, int64_t dur_us)
 {
     struct tm_config config;
-    struct tm_event event = activity(r, &config, TM_CLASS_KERNEL, NULL, 1000, dur_us);
+    struct tm_event event = activity(r, &config, TM_CLASS_KERNEL, NULL, start_us, dur_us);
 
     event.launch_track = track;
     event.launch_start_ps = launch_us * US;
     OK(bench_take(&r->bench, &event));
+}
+
+static void take_launched(struct rig *r, uint32_t track, int64_t launch_us, int64_t dur_us)
+{
+    take_launched_at(r, track, launch_us, 1000, dur_us);
 }
 
 static struct tm_event host_event(struct rig *r, const char *name, uint32_t track, int64_t start_us, int64_t dur_us)
@@ -449,6 +454,79 @@ static void spans_that_cross_are_not_counted_twice(void **state)
     end_rig(&r);
 }
 
+static void what_is_open_when_the_steps_begin_has_the_longest_outermost(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    test_run_init(&r.run);
+    OK(bench_open(&r.bench, &r.run, &tm_scopes_stage));
+    OK(fill_tables(&r));
+    r.bench.trace.steps.chosen_begin = 1; /* 100 us to 290 us */
+    r.bench.trace.steps.chosen_end = 3;
+    OK(bench_begin(&r.bench));
+    annotate(&r, "short", 0, 0, 120);
+    annotate(&r, "other", 1, 30, 100);
+    annotate(&r, "long", 0, 50, 100);
+    annotate(&r, "in", 0, 105, 10);
+    take_launched(&r, 0, 99, 3); /* before all of them */
+    take_launched(&r, 0, 100, 5);
+    take_launched(&r, 0, 130, 7);
+    report_rig(&r);
+    assert_annotation(&r, 0, "long", 1, 50, 30, 12, 2);
+    assert_annotation(&r, 1, "long/short", 1, 20, 10, 5, 1);
+    assert_annotation(&r, 2, "long/short/in", 1, 10, 10, 0, 0);
+    assert_annotation(&r, 3, "other", 1, 30, 30, 0, 0);
+    end_rig(&r);
+}
+
+static void an_activity_may_come_before_its_launch(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, TM_DEVICE_GPU);
+    take_launched_at(&r, 0, 25, 5, 3);
+    take_launched_at(&r, 0, 35, 6, 5);
+    take_launched_at(&r, 0, 20, 20, 7); /* the stream tells the longer one first */
+    annotate(&r, "a", 0, 20, 10);
+    report_rig(&r);
+    assert_annotation(&r, 0, "a", 1, 10, 10, 10, 2);
+    assert_int_equal(tm_length(value(&r, "annotations")), 1);
+    end_rig(&r);
+}
+
+/* Each of many annotations on two threads, whose activities come in any order long after all of them. */
+static void launches_long_ago_are_found(void **state)
+{
+    enum { COUNT = 900 };
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, TM_DEVICE_GPU);
+    for (int i = 0; i < COUNT; i++) {
+        char name[16];
+
+        (void)snprintf(name, sizeof(name), "a%d", i);
+        annotate(&r, name, i % 3 == 0, i, 1);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        const int at = i * 7 % COUNT;
+
+        take_launched(&r, at % 3 == 0, at, 1 + at);
+        take_launched(&r, at % 3 != 0, at, 1); /* on the other thread nothing is open */
+    }
+    report_rig(&r);
+    for (size_t i = 0; i < 500; i++) {
+        const struct tm_value *row = tm_at(value(&r, "annotations"), i);
+        const long number = strtol(tm_text(tm_get(row, "path")) + 1, NULL, 10);
+
+        assert_int_equal(tm_int(tm_get(row, "device_ps")), (1 + number) * US);
+        assert_int_equal(tm_int(tm_get(row, "activities")), 1);
+    }
+    end_rig(&r);
+}
+
 static void waits_for_input_that_the_program_annotated_are_among_them(void **state)
 {
     struct rig r;
@@ -655,6 +733,9 @@ int main(void)
         cmocka_unit_test(annotations_are_a_tree_with_what_they_launched),
         cmocka_unit_test(annotations_count_between_the_chosen_steps),
         cmocka_unit_test(spans_that_cross_are_not_counted_twice),
+        cmocka_unit_test(what_is_open_when_the_steps_begin_has_the_longest_outermost),
+        cmocka_unit_test(an_activity_may_come_before_its_launch),
+        cmocka_unit_test(launches_long_ago_are_found),
         cmocka_unit_test(waits_for_input_that_the_program_annotated_are_among_them),
         cmocka_unit_test(deep_annotations_end),
         cmocka_unit_test(names_past_all_measure_are_cut),

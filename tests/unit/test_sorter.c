@@ -15,7 +15,29 @@ static int by_key(const void *a, const void *b)
     return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static const size_t memories[] = { 0, 300, 4 << 10, 64 << 10, 300 << 10, 2 << 20, 64 << 20 };
+static uint64_t whole_key(const void *row)
+{
+    return ((const struct row *)row)->key;
+}
+
+/* Rows of many keys have the same, and the part that differs is far up. */
+static uint64_t coarse_key(const void *row)
+{
+    return (uint64_t)(((const struct row *)row)->key >> 20) << 50;
+}
+
+/* Only the lowest bits of 64 are lost in a tag. */
+static uint64_t wide_key(const void *row)
+{
+    const uint64_t key = ((const struct row *)row)->key;
+
+    return key << 32 | key;
+}
+
+static tm_row_prefix *const prefixes[] = { NULL, whole_key, coarse_key, wide_key };
+enum { PREFIXES = sizeof(prefixes) / sizeof(prefixes[0]) };
+
+static const size_t memories[] = { 0, 300, 4 << 10, 64 << 10, 300 << 10, 3 << 20, 64 << 20 };
 enum { MEMORIES = sizeof(memories) / sizeof(memories[0]) };
 
 enum pattern { RANDOM, FEW_KEYS, ASCENDING, DESCENDING, RUNS, EQUAL, PATTERNS };
@@ -66,7 +88,7 @@ static void assert_sorted(struct tm_sorter *sorter, uint32_t count)
     assert_null(end);
 }
 
-static void check_sort(size_t memory, enum pattern pattern, uint32_t count)
+static void check_sort(size_t memory, enum pattern pattern, uint32_t count, tm_row_prefix *prefix)
 {
     struct tm_run run;
     uint64_t seed = 42;
@@ -76,6 +98,7 @@ static void check_sort(size_t memory, enum pattern pattern, uint32_t count)
         tm_sorter_new(&run, TM_ACCOUNT_SORT, sizeof(struct row), memory, by_key);
 
     assert_non_null(sorter);
+    tm_sorter_set_prefix(sorter, prefix);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t key = key_for(pattern, i, &seed);
         const struct row row = { key, i, key * UINT64_C(31) + i };
@@ -107,8 +130,10 @@ static void every_pattern_is_sorted_and_stable_in_every_memory(void **state)
 {
     (void)state;
     for (size_t m = 0; m < MEMORIES; m++) {
-        for (int pattern = 0; pattern < PATTERNS; pattern++)
-            check_sort(memories[m], (enum pattern)pattern, memories[m] < 1000 ? 3000 : 70001);
+        for (int pattern = 0; pattern < PATTERNS; pattern++) {
+            for (size_t p = 0; p < PREFIXES; p++)
+                check_sort(memories[m], (enum pattern)pattern, memories[m] < 1000 ? 3000 : 70001, prefixes[p]);
+        }
     }
 }
 
@@ -117,10 +142,10 @@ static void small_counts_are_sorted(void **state)
     (void)state;
     for (size_t m = 0; m < MEMORIES; m++) {
         for (uint32_t count = 0; count < 3; count++)
-            check_sort(memories[m], DESCENDING, count);
+            check_sort(memories[m], DESCENDING, count, whole_key);
     }
     for (uint32_t count = 0; count < 200; count++)
-        check_sort(64 << 20, RANDOM, count);
+        check_sort(64 << 20, RANDOM, count, NULL);
 }
 
 static void a_spilled_sort_keeps_to_its_memory(void **state)

@@ -622,7 +622,7 @@ static void many_sizes_keep_to_the_memory_and_to_the_result(void **state)
         struct bench b;
 
         test_run_init(&run);
-        run.budget.limit_bytes = memories[m] * TM_MIB;
+        tm_budget_init(&run.budget, memories[m] * TM_MIB);
         OK(many_sizes(&b, &run, 30000, 10, &json[m]));
         assert_int_equal(of(&b, "h2d", "count") + of(&b, "d2h", "count"), 600000);
         assert_int_equal(tm_length(bench_get(&b, "transfers.repeated")), 30);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Balance, the stage: folds what the devices compute by op and device, and by step and device.  Memory: a table of
- * fixed size remembers what names and configurations tell; fixed per device what runs on it; groups spill. */
-#include <string.h>
-
-#include "pipeline/hash.h"
+/* Balance, the stage: folds what the devices compute by op and device, and by step and device.  Memory: events
+ * gather by site in a table of fixed size; fixed per device what runs on it; groups spill. */
 #include "stages/diagnose/collectives/balance_private.h"
 
 static void merge_ops(void *into, const void *from)
@@ -28,12 +25,14 @@ static tm_status open_stage(struct tm_stage *s)
     struct balance *b = s->state;
 
     b->run = s->run;
-    b->front = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, BALANCE_FRONT * sizeof(*b->front), &s->run->error);
     b->ops = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct op_row), balance_memory(s->run, BALANCE_OPS),
                            merge_ops);
     b->steps = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct step_row),
                              balance_memory(s->run, BALANCE_STEPS), merge_steps);
-    return b->front && b->ops && b->steps ? TM_OK : s->run->error.status;
+    if (!b->ops || !b->steps)
+        return s->run->error.status;
+    return tm_front_init(&b->front, s->run, TM_ACCOUNT_TABLES, sizeof(struct op_row),
+                         balance_memory(s->run, BALANCE_FRONT), b->ops);
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
@@ -43,7 +42,6 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
     b->trace = trace;
     b->names = trace->names;
-    memset(b->front, 0, BALANCE_FRONT * sizeof(*b->front));
     if (st != TM_OK || !trace->device_count)
         return st;
     b->loads = tm_take(&b->run->budget, TM_ACCOUNT_MODEL, trace->device_count * sizeof(*b->loads), &b->run->error);
@@ -57,8 +55,8 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 /* --- ops --- */
 
-/* An HLO op of its program where that is told, else what the kernel is called. */
-static tm_status fill_front(struct balance *b, const struct tm_event *event, struct balance_front *front)
+/* What the events of a site count for: an HLO op of its program where that is told, else what the kernel is called. */
+static tm_status find_op(struct balance *b, const struct tm_event *event, uint32_t member, struct op_row *row)
 {
     const struct tm_config *config = event->config;
     const tm_strid name = config->hlo_op ? config->hlo_op : event->record.name;
@@ -75,32 +73,23 @@ static tm_status fill_front(struct balance *b, const struct tm_event *event, str
     text[0] = hashes[0].hash;
     text[1] = hashes[1].hash;
     key = tm_hash_key(text, sizeof(text));
-    *front = (struct balance_front){ .row = { .key = { key.high, key.low & ~(uint64_t)UINT32_MAX },
-                                              .count = 1,
-                                              .name = name,
-                                              .module = module },
-                                     .name = event->record.name,
-                                     .config = event->record.config,
-                                     .is_used = true };
+    row->key = (struct tm_key){ key.high, (key.low & ~(uint64_t)UINT32_MAX) | member };
+    row->name = name;
+    row->module = module;
     return TM_OK;
 }
 
 static tm_status add_op(struct balance *b, const struct tm_event *event, uint32_t member)
 {
-    const uint64_t mixed = tm_hash_mix((uint64_t)event->record.name << 32 | event->record.config, 0);
-    struct balance_front *front = &b->front[mixed & (BALANCE_FRONT - 1)];
-    struct op_row row;
+    bool is_new;
+    struct op_row *row = tm_front_at(&b->front, event->site, &is_new);
+    const tm_status st = !row ? b->run->error.status : is_new ? find_op(b, event, member, row) : TM_OK;
 
-    if (!front->is_used || front->name != event->record.name || front->config != event->record.config) {
-        const tm_status st = fill_front(b, event, front);
-
-        if (st != TM_OK)
-            return st;
-    }
-    row = front->row;
-    row.key.low |= member;
-    row.total_ps = event->record.dur_ps;
-    return tm_groups_add(b->ops, &row);
+    if (st != TM_OK)
+        return st;
+    row->count++;
+    row->total_ps = tm_sum_times(row->total_ps, event->record.dur_ps);
+    return TM_OK;
 }
 
 /* --- steps --- */
@@ -174,7 +163,7 @@ static void free_loads(struct balance *b)
 static tm_status end_host(struct tm_stage *s)
 {
     struct balance *b = s->state;
-    tm_status st = TM_OK;
+    tm_status st = tm_front_flush(&b->front);
 
     for (uint32_t i = 0; i < b->load_count && st == TM_OK; i++)
         st = put_load(b, &b->loads[i], b->members.by_device[i]);
@@ -189,7 +178,7 @@ static void close_stage(struct tm_stage *s)
 
     if (!b->run)
         return;
-    tm_give(&b->run->budget, TM_ACCOUNT_TABLES, b->front, b->front ? BALANCE_FRONT * sizeof(*b->front) : 0);
+    tm_front_release(&b->front);
     tm_groups_free(b->ops);
     tm_groups_free(b->steps);
     tm_members_free(&b->members, b->run);
@@ -200,6 +189,7 @@ const struct tm_stage_type tm_balance_stage = {
     .name = "balance",
     .summary = "the same work on several devices",
     .state_bytes = sizeof(struct balance),
+    .classes = TM_CLASSES_ACTIVITY,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

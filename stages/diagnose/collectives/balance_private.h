@@ -2,7 +2,7 @@
 #ifndef TM_BALANCE_PRIVATE_H
 #define TM_BALANCE_PRIVATE_H
 
-#include "pipeline/groups.h"
+#include "pipeline/front.h"
 #include "stages/diagnose/collectives/balance.h"
 #include "stages/diagnose/run/members.h"
 #include "stages/diagnose/shares.h"
@@ -31,14 +31,6 @@ struct load {
     int64_t compute_ps; /* not in the rows yet */
 };
 
-/* What is looked up once for many events: an op of the present host. */
-struct balance_front {
-    struct op_row row;
-    tm_strid name;
-    uint32_t config;
-    bool is_used;
-};
-
 struct balance {
     struct tm_run *run;
     const struct tm_trace *trace; /* of the present host */
@@ -48,13 +40,13 @@ struct balance {
     uint32_t load_count;
     struct tm_groups *ops;        /* struct op_row */
     struct tm_groups *steps;      /* struct step_row */
-    struct balance_front *front;
+    struct tm_front front;        /* of ops, by site */
 };
 
-enum { BALANCE_FRONT = 256 /* a power of two */, BALANCE_LISTED = 50 };
+enum { BALANCE_LISTED = 50 };
 
 /* Parts of what the tables of this stage may take, in sixteenths; the last two are needed for the report only. */
-enum { BALANCE_OPS = 7, BALANCE_STEPS = 3, BALANCE_TOP = 1, BALANCE_SPREADS = 2 };
+enum { BALANCE_OPS = 7, BALANCE_STEPS = 3, BALANCE_FRONT = 3, BALANCE_TOP = 1, BALANCE_SPREADS = 2 };
 
 static inline size_t balance_memory(struct tm_run *run, int parts)
 {

@@ -203,6 +203,7 @@ const struct tm_stage_type tm_collectives_stage = {
     .name = "collectives",
     .summary = "collectives by kind and size",
     .state_bytes = sizeof(struct collectives),
+    .classes = TM_CLASSES_ACTIVITY | TM_CLASS_BIT(TM_CLASS_TPU_ASYNC),
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

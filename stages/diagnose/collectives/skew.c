@@ -255,6 +255,7 @@ const struct tm_stage_type tm_skew_stage = {
     .name = "skew",
     .summary = "late arrivals at collectives",
     .state_bytes = sizeof(struct skew),
+    .classes = TM_CLASS_BIT(TM_CLASS_COLLECTIVE) | TM_CLASS_BIT(TM_CLASS_TPU_OP),
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

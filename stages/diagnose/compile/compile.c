@@ -229,6 +229,7 @@ const struct tm_stage_type tm_compile_stage = {
     .name = "compile",
     .summary = "what was compiled, when, and how often",
     .state_bytes = sizeof(struct compiles),
+    .classes = TM_CLASSES_HOST,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

@@ -78,9 +78,8 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct fallback *f = s->state;
-    const tm_status st = fallback_take_span(f, event);
 
-    return st == TM_OK && f->is_accelerated && event->device != TM_NONE ? fallback_take_activity(f, event) : st;
+    return tm_is_on_accelerator(f->trace, event) ? fallback_take_activity(f, event) : fallback_take_span(f, event);
 }
 
 static tm_status end_host(struct tm_stage *s)
@@ -108,6 +107,7 @@ const struct tm_stage_type tm_fallback_stage = {
     .name = "fallback",
     .summary = "what ran on the host although a device was there",
     .state_bytes = sizeof(struct fallback),
+    .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

@@ -15,33 +15,34 @@ struct key_text {
 };
 static_assert(sizeof(struct key_text) == 48, "hashed as bytes");
 
-tm_status fallback_count(struct fallback *f, struct fallback_row *row, int64_t begin_ps, int64_t dur_ps)
+tm_status fallback_count(struct fallback *f, const struct fallback_row *about, int64_t begin_ps, int64_t dur_ps)
 {
-    struct fallback_sum *sum = &f->sums[row->sort];
+    struct fallback_sum *sum = &f->sums[about->sort];
+    struct fallback_row row = *about;
     struct tm_name name, op;
     struct key_text text;
-    tm_status st = tm_names_info(f->names, row->name, &name);
+    tm_status st = tm_names_info(f->names, row.name, &name);
 
     if (st == TM_OK)
-        st = tm_names_info(f->names, row->op, &op);
+        st = tm_names_info(f->names, row.op, &op);
     if (st != TM_OK)
         return st;
-    text = (struct key_text){ name.hash, op.hash, row->sort, row->kind };
-    row->key = tm_hash_key(&text, sizeof(text));
-    row->count = 1;
-    row->total_ps = dur_ps;
-    row->longest = (struct tm_longest){ dur_ps, begin_ps, f->trace->host };
+    text = (struct key_text){ name.hash, op.hash, row.sort, row.kind };
+    row.key = tm_hash_key(&text, sizeof(text));
+    row.count = 1;
+    row.total_ps = dur_ps;
+    row.longest = (struct tm_longest){ dur_ps, begin_ps, f->trace->host };
     sum->count = tm_sum_counts(sum->count, 1);
     sum->total_ps = tm_sum_times(sum->total_ps, dur_ps);
-    return tm_groups_add(f->rows, row);
+    return tm_groups_add(f->rows, &row);
 }
 
 /* --- calls back --- */
 
 static tm_status count_callback(struct fallback *f, const struct open_callback *open)
 {
-    struct fallback_row row = { .name = open->function, .op = open->op, .sort = FALLBACK_CALLBACK,
-                                .kind = (uint8_t)open->kind };
+    const struct fallback_row row = { .name = open->function, .op = open->op, .sort = FALLBACK_CALLBACK,
+                                      .kind = (uint8_t)open->kind };
 
     return fallback_count(f, &row, open->begin_ps, open->end_ps - open->begin_ps);
 }
@@ -61,8 +62,10 @@ tm_status fallback_close_callbacks(struct fallback *f, int64_t until_ps)
     return st;
 }
 
-static tm_status look_up(struct fallback *f, tm_strid name, bool is_cpu_op, struct tm_callback_name *about)
+static tm_status look_up(struct fallback *f, const struct tm_event *event, struct tm_callback_name *about)
 {
+    const bool is_cpu_op = event->record.class == TM_CLASS_CPU_OP;
+    const tm_strid name = event->record.name;
     struct fallback_front *front = &f->front[tm_hash_mix(name, is_cpu_op) & (FALLBACK_FRONT - 1)];
 
     if (!front->is_used || front->name != name || front->is_cpu_op != is_cpu_op) {
@@ -115,43 +118,59 @@ static tm_status begin_callback(struct fallback *f, const struct tm_event *event
 
 /* --- events --- */
 
-static tm_status take_cut_span(struct fallback *f, const struct tm_event *event, int64_t begin_ps, int64_t end_ps)
+static tm_status count_cpu_op(struct fallback *f, const struct tm_event *event, int64_t begin_ps, int64_t end_ps)
+{
+    const struct fallback_row row = { .name = event->record.name, .op = event->config->op, .sort = FALLBACK_CPU_OP };
+
+    return fallback_count(f, &row, begin_ps, end_ps - begin_ps);
+}
+
+static tm_status take_cut_span(struct fallback *f, const struct tm_event *event, struct tm_callback_name about,
+                               int64_t begin_ps, int64_t end_ps)
 {
     const bool is_cpu_op = event->record.class == TM_CLASS_CPU_OP;
     struct open_callback *around = find_open(f, event->record.track);
-    struct fallback_row row = { .name = event->record.name, .op = event->config->op, .sort = FALLBACK_CPU_OP };
     const struct tm_hlo_op *op = NULL;
-    struct tm_callback_name about;
+    tm_status st = TM_OK;
     bool is_host;
-    tm_status st = look_up(f, event->record.name, is_cpu_op, &about);
 
-    if (st == TM_OK && !around && about.role != TM_ROLE_BEGINS)
-        st = tm_trace_hlo(f->trace, event->config, &op);
-    if (st != TM_OK)
-        return st;
-    is_host = op && op->is_host;
     if (around) {
         learn(around, event, about);
         return TM_OK;
     }
+    if (about.role != TM_ROLE_BEGINS)
+        st = tm_trace_hlo(f->trace, event->config, &op);
+    if (st != TM_OK)
+        return st;
+    is_host = op && op->is_host;
     if (about.role == TM_ROLE_BEGINS || is_host)
         return begin_callback(f, event, is_host ? TM_HOST_CUSTOM_CALL : about.kind, begin_ps, end_ps);
-    return is_cpu_op && f->is_accelerated ? fallback_count(f, &row, begin_ps, end_ps - begin_ps) : TM_OK;
+    return is_cpu_op && f->is_accelerated ? count_cpu_op(f, event, begin_ps, end_ps) : TM_OK;
+}
+
+/* Whether a span is of no concern: it begins no call back, lies in none, and is no operation. */
+static bool is_nothing(const struct fallback *f, const struct tm_event *event, struct tm_callback_name about)
+{
+    return !f->open_count && about.role != TM_ROLE_BEGINS && event->record.class != TM_CLASS_CPU_OP &&
+           !event->config->hlo;
 }
 
 tm_status fallback_take_span(struct fallback *f, const struct tm_event *event)
 {
     int64_t begin_ps = event->record.start_ps, end_ps = tm_sum_times(begin_ps, event->record.dur_ps);
+    struct tm_callback_name about;
     const struct tm_track *track;
     tm_status st = TM_OK;
 
     if (f->open_count)
         st = fallback_close_callbacks(f, begin_ps);
-    if (st != TM_OK || !tm_is_host_span(event) || !f->trace->tracks ||
+    if (st == TM_OK)
+        st = look_up(f, event, &about);
+    if (st != TM_OK || is_nothing(f, event, about) || !tm_is_host_span(event) || !f->trace->tracks ||
         event->record.track >= tm_rows_count(f->trace->tracks) || !tm_cut_to_window(&f->window, &begin_ps, &end_ps))
         return st;
     track = tm_rows_at(f->trace->tracks, event->record.track);
     if (!track)
         return f->run->error.status;
-    return track->side == TM_SIDE_HOST ? take_cut_span(f, event, begin_ps, end_ps) : TM_OK;
+    return track->side == TM_SIDE_HOST ? take_cut_span(f, event, about, begin_ps, end_ps) : TM_OK;
 }

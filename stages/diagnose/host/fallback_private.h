@@ -99,8 +99,9 @@ static inline size_t fallback_memory(struct tm_run *run, int parts)
 /* fallback_calls.c: what the threads tell */
 tm_status fallback_take_span(struct fallback *f, const struct tm_event *event) TM_MUST_USE;
 tm_status fallback_close_callbacks(struct fallback *f, int64_t until_ps) TM_MUST_USE; /* those that end by then */
-/* Count one of a sort; key and sums of the row are filled in. */
-tm_status fallback_count(struct fallback *f, struct fallback_row *row, int64_t begin_ps, int64_t dur_ps) TM_MUST_USE;
+/* Count one of a sort; key and sums of the row are filled in here. */
+tm_status fallback_count(struct fallback *f, const struct fallback_row *about, int64_t begin_ps,
+                         int64_t dur_ps) TM_MUST_USE;
 
 /* round_trips.c: what the devices tell */
 tm_status fallback_take_activity(struct fallback *f, const struct tm_event *event) TM_MUST_USE;

@@ -26,14 +26,6 @@ static void merge_syncs(void *into, const void *from)
     tm_longest_merge(&a->longest, &b->longest);
 }
 
-static void merge_delays(void *into, const void *from)
-{
-    struct delay_row *a = into;
-    const struct delay_row *b = from;
-
-    a->count = tm_sum_counts(a->count, b->count);
-}
-
 /* --- the stage --- */
 
 static tm_status open_stage(struct tm_stage *s)
@@ -43,17 +35,18 @@ static tm_status open_stage(struct tm_stage *s)
 
     h->run = run;
     h->settings = s->settings;
-    h->front = tm_take(&run->budget, TM_ACCOUNT_TABLES, HOST_FRONT * sizeof(*h->front), &run->error);
     h->calls = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct call_row), host_memory(run, HOST_CALLS),
                              merge_calls);
     h->syncs = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct sync_row), host_memory(run, HOST_SYNCS),
                              merge_syncs);
-    h->delays = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct delay_row), host_memory(run, HOST_DELAYS),
-                              merge_delays);
+    h->delays = tm_lengths_new(run, TM_ACCOUNT_TABLES, host_memory(run, HOST_DELAYS));
     h->threads = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct thread_row), host_memory(run, HOST_THREADS),
                                    8 << 10);
     h->hosts = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct host_row), 0, 8 << 10);
-    return h->front && h->calls && h->syncs && h->delays && h->threads && h->hosts ? TM_OK : run->error.status;
+    if (!h->calls || !h->syncs || !h->delays || !h->threads || !h->hosts)
+        return run->error.status;
+    return tm_front_init(&h->front, run, TM_ACCOUNT_TABLES, sizeof(struct host_call), host_memory(run, HOST_FRONT),
+                         h->calls);
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
@@ -72,11 +65,10 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct host *h = s->state;
-    tm_status st = TM_OK;
 
-    if (event->level != TM_LEVEL_NONE && event->device != TM_NONE)
-        st = host_take_activity(h, event);
-    return st == TM_OK ? host_take_span(h, event) : st;
+    if (!tm_is_on_accelerator(h->trace, event))
+        return host_take_span(h, event);
+    return event->level != TM_LEVEL_NONE ? host_take_activity(h, event) : TM_OK;
 }
 
 static tm_status end_host(struct tm_stage *s)
@@ -98,10 +90,10 @@ static void close_stage(struct tm_stage *s)
         return;
     host_free_launches(h);
     host_free_calls(h);
-    tm_give(&h->run->budget, TM_ACCOUNT_TABLES, h->front, h->front ? HOST_FRONT * sizeof(*h->front) : 0);
+    tm_front_release(&h->front);
     tm_groups_free(h->calls);
     tm_groups_free(h->syncs);
-    tm_groups_free(h->delays);
+    tm_lengths_free(h->delays);
     tm_rows_free(h->threads);
     tm_rows_free(h->hosts);
 }
@@ -110,6 +102,7 @@ const struct tm_stage_type tm_host_stage = {
     .name = "host",
     .summary = "what the hosts did: launches, waits, functions, threads",
     .state_bytes = sizeof(struct host),
+    .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

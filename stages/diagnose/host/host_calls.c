@@ -11,9 +11,11 @@
 
 /* --- names --- */
 
-static tm_status fill_front(struct host *h, tm_strid name, struct host_front *front)
+/* What jax.profiler.annotate_function puts around, and the begin of the profile. */
+static const char wrapper[] = "$profiler.py:";
+
+static tm_status fill_call(struct host *h, struct host_call *call, tm_strid name, enum host_call_kind kind)
 {
-    static const char wrapper[] = "$profiler.py:"; /* jax.profiler.annotate_function, and the begin of the profile */
     const char *text;
     size_t length;
     struct tm_name info;
@@ -23,22 +25,22 @@ static tm_status fill_front(struct host *h, tm_strid name, struct host_front *fr
         st = tm_names_text(h->names, name, sizeof(wrapper), &text, &length);
     if (st != TM_OK)
         return st;
-    *front = (struct host_front){ .hash = info.hash, .name = name, .is_used = true,
-                                  .is_wrapper = length >= sizeof(wrapper) - 1 &&
-                                                memcmp(text, wrapper, sizeof(wrapper) - 1) == 0 };
+    call->row.key = (struct tm_key){ info.hash.high, tm_hash_mix(info.hash.low, kind) };
+    call->row.name = name;
+    call->row.kind = (uint8_t)kind;
+    call->is_wrapper = length >= sizeof(wrapper) - 1 && memcmp(text, wrapper, sizeof(wrapper) - 1) == 0;
     return TM_OK;
 }
 
-/* out: *found  valid until the next call */
-static tm_status look_up(struct host *h, tm_strid name, const struct host_front **found)
+/* The calls of one name and kind.  out: *call  to fold into; valid until the next one is asked for */
+static tm_status find_call(struct host *h, tm_strid name, enum host_call_kind kind, struct host_call **call)
 {
-    struct host_front *front = &h->front[tm_hash_mix(name, 0) & (HOST_FRONT - 1)];
-    tm_status st = TM_OK;
+    bool is_new;
 
-    if (!front->is_used || front->name != name)
-        st = fill_front(h, name, front);
-    *found = front;
-    return st;
+    *call = tm_front_at(&h->front, ((uint64_t)kind << 32 | name) + 1, &is_new);
+    if (!*call)
+        return h->run->error.status;
+    return is_new ? fill_call(h, *call, name, kind) : TM_OK;
 }
 
 /* --- spans that have ended --- */
@@ -46,15 +48,15 @@ static tm_status look_up(struct host *h, tm_strid name, const struct host_front 
 static tm_status add_call(struct host *h, const struct tm_nested *span, enum host_call_kind kind)
 {
     const struct host_span *about = span->payload;
-    struct call_row row = { .count = 1, .self_ps = span->self_ps, .total_ps = span->dur_ps, .name = about->name,
-                            .kind = (uint8_t)kind };
-    const struct host_front *front;
-    const tm_status st = look_up(h, about->name, &front);
+    struct host_call *call;
+    const tm_status st = find_call(h, about->name, kind, &call);
 
     if (st != TM_OK)
         return st;
-    row.key = (struct tm_key){ front->hash.high, tm_hash_mix(front->hash.low, kind) };
-    return tm_groups_add(h->calls, &row);
+    call->row.count = tm_sum_counts(call->row.count, 1);
+    call->row.self_ps = tm_sum_times(call->row.self_ps, span->self_ps);
+    call->row.total_ps = tm_sum_times(call->row.total_ps, span->dur_ps);
+    return TM_OK;
 }
 
 /* Key and names of a wait; no gaps in it. */
@@ -63,15 +65,15 @@ static tm_status sync_key(struct host *h, const tm_strid names[3], struct tm_key
     struct tm_key texts[3] = { { 0, 0 } };
 
     for (int i = 0; i < 3; i++) {
-        const struct host_front *front;
+        struct tm_name info;
         tm_status st;
 
         if (!names[i])
             continue;
-        st = look_up(h, names[i], &front);
+        st = tm_names_info(h->names, names[i], &info);
         if (st != TM_OK)
             return st;
-        texts[i] = front->hash;
+        texts[i] = info.hash;
     }
     *key = tm_hash_key(texts, sizeof(texts));
     return TM_OK;
@@ -114,8 +116,8 @@ static tm_status describe(struct host *h, const struct tm_event *event, const st
 {
     const enum tm_class class = (enum tm_class)event->record.class;
     const bool is_sync = class == TM_CLASS_SYNC, is_in_sync = around && around->is_in_sync;
-    const struct host_front *front;
-    tm_status st = TM_OK;
+    struct host_call *call;
+    tm_status st;
 
     *about = (struct host_span){ .name = event->record.name,
                                  .python = around ? around->python : 0,
@@ -128,8 +130,8 @@ static tm_status describe(struct host *h, const struct tm_event *event, const st
             about->annotation = about->name;
         return TM_OK;
     }
-    st = look_up(h, about->name, &front);
-    if (st == TM_OK && !front->is_wrapper)
+    st = find_call(h, about->name, HOST_PYTHON, &call);
+    if (st == TM_OK && !call->is_wrapper)
         about->python = about->name;
     return st;
 }
@@ -200,7 +202,6 @@ tm_status host_begin_calls(struct host *h)
         return st;
     h->seen_begin_ps = INT64_MAX;
     h->seen_end_ps = INT64_MIN;
-    memset(h->front, 0, HOST_FRONT * sizeof(*h->front));
     h->nesting = tm_nesting_new(h->run, TM_ACCOUNT_THREADS, sizeof(struct host_span), HOST_OPEN_MOST, take_nested, h);
     h->lines = tm_rows_new_paged(h->run, TM_ACCOUNT_TABLES, sizeof(struct thread_row),
                                  host_memory(h->run, HOST_LINES), 8 << 10);
@@ -255,6 +256,8 @@ tm_status host_end_calls(struct host *h)
         if (row->events)
             st = tm_rows_append(h->threads, row);
     }
+    if (st == TM_OK)
+        st = tm_front_flush(&h->front);
     if (st == TM_OK)
         st = keep_host(h);
     host_free_calls(h);

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the devices tell of the host: who launched their work, how long before, and when nothing was launched.
- * Memory: launches of the present host by their call, in groups that spill.  The stretches without launched work of a
+ * Memory: a bit for each launch of the present host.  The stretches without launched work of a
  * device are a stack, because an activity may turn out to have been launched long before it began: it takes away what
- * lies behind its launch.  Each stretch comes once and goes once; all stacks share one array of rows, which spills. */
+ * lies behind its launch.  Each stretch comes once and goes once; all stacks share one array of rows.  Both spill. */
 #include <string.h>
 
 #include "stages/diagnose/host/host_private.h"
-
-static void merge_launches(void *into, const void *from)
-{
-    struct launch_row *a = into;
-    const struct launch_row *b = from;
-
-    if (b->first_begin_ps < a->first_begin_ps)
-        a->first_begin_ps = b->first_begin_ps;
-}
 
 static tm_status open_lanes(struct host *h)
 {
@@ -44,22 +35,22 @@ static tm_status open_lanes(struct host *h)
 
 tm_status host_begin_launches(struct host *h)
 {
-    h->launches = tm_groups_new(h->run, TM_ACCOUNT_TABLES, sizeof(struct launch_row),
-                                host_memory(h->run, HOST_LAUNCHES), merge_launches);
+    h->launched = tm_rows_new_paged(h->run, TM_ACCOUNT_TABLES, sizeof(uint64_t), host_memory(h->run, HOST_LAUNCHES),
+                                    8 << 10);
     h->stretches = tm_rows_new_paged(h->run, TM_ACCOUNT_TABLES, sizeof(struct empty_row),
                                      host_memory(h->run, HOST_STRETCHES), 8 << 10);
     h->unused_stretch = 0;
-    if (!h->launches || !h->stretches)
+    if (!h->launched || !h->stretches || tm_rows_resize(h->launched, h->trace->launch_numbers / 64 + 1) != TM_OK)
         return h->run->error.status;
     return h->trace->device_count ? open_lanes(h) : TM_OK;
 }
 
 void host_free_launches(struct host *h)
 {
-    tm_groups_free(h->launches);
+    tm_rows_free(h->launched);
     tm_rows_free(h->stretches);
     tm_give(&h->run->budget, TM_ACCOUNT_TABLES, h->lanes, h->lanes ? h->lane_count * sizeof(*h->lanes) : 0);
-    h->launches = NULL;
+    h->launched = NULL;
     h->stretches = NULL;
     h->lanes = NULL;
     h->lane_count = 0;
@@ -72,6 +63,7 @@ static tm_status push_stretch(struct host *h, struct empty_lane *lane, int64_t b
     const struct empty_row row = { begin_ps, end_ps, lane->top };
     struct empty_row *unused;
 
+    lane->top_end_ps = end_ps;
     if (!h->unused_stretch) {
         const tm_status st = tm_rows_append(h->stretches, &row);
 
@@ -99,6 +91,7 @@ static tm_status cut_stretches(struct host *h, struct empty_lane *lane, int64_t 
         if (row->begin_ps < from_ps) {
             if (row->end_ps > from_ps)
                 row->end_ps = from_ps;
+            lane->top_end_ps = row->end_ps;
             return TM_OK;
         }
         lane->top = row->below;
@@ -106,18 +99,6 @@ static tm_status cut_stretches(struct host *h, struct empty_lane *lane, int64_t 
         h->unused_stretch = number;
     }
     return TM_OK;
-}
-
-/* A gap ends, if the activity begins behind everything before it. */
-static tm_status note_gap(struct host *h, struct empty_lane *lane, int64_t start_ps)
-{
-    const int64_t end_ps = start_ps < lane->end_ps ? start_ps : lane->end_ps;
-
-    if (start_ps <= lane->until_ps)
-        return TM_OK;
-    lane->gap_begin_ps = lane->until_ps;
-    lane->gap_end_ps = start_ps;
-    return end_ps > lane->until_ps ? push_stretch(h, lane, lane->until_ps, end_ps) : TM_OK;
 }
 
 /* From when on an activity waited.  Of one whose launch is not known it may have been all of the gap before it. */
@@ -130,31 +111,63 @@ static int64_t waits_from(const struct empty_lane *lane, const struct tm_event *
     return event->launch_start_ps < start_ps ? event->launch_start_ps : start_ps;
 }
 
+/* A gap ends, if the activity begins behind everything before it.  Of it, and of those before it, stays what lies
+ * before the time from which on the activity waited. */
+static tm_status note_stretches(struct host *h, struct empty_lane *lane, const struct tm_event *event)
+{
+    const int64_t start_ps = event->record.start_ps;
+    const int64_t counted_ps = start_ps < lane->end_ps ? start_ps : lane->end_ps;
+    int64_t from_ps, end_ps;
+
+    if (start_ps > lane->until_ps) {
+        lane->gap_begin_ps = lane->until_ps;
+        lane->gap_end_ps = start_ps;
+    }
+    from_ps = waits_from(lane, event);
+    end_ps = from_ps < counted_ps ? from_ps : counted_ps;
+    if (end_ps > lane->until_ps)
+        return push_stretch(h, lane, lane->until_ps, end_ps);
+    return lane->top && lane->top_end_ps > from_ps ? cut_stretches(h, lane, from_ps) : TM_OK;
+}
+
 /* --- events --- */
+
+/* Activities come in the order of their begins: the first one of a launch tells its delay. */
+static tm_status note_launch(struct host *h, const struct tm_event *event)
+{
+    const int64_t delay_ps = event->record.start_ps - event->launch_start_ps;
+    const uint64_t bit = UINT64_C(1) << event->launch % 64;
+    uint64_t *launched;
+
+    if (event->launch_track == TM_NONE) {
+        h->unlaunched = tm_sum_counts(h->unlaunched, 1);
+        return TM_OK;
+    }
+    launched = tm_rows_change(h->launched, event->launch / 64);
+    if (!launched)
+        return h->run->error.status;
+    if (*launched & bit)
+        return TM_OK;
+    *launched |= bit;
+    h->launch_count = tm_sum_counts(h->launch_count, 1);
+    if (delay_ps >= 0)
+        return tm_lengths_add(h->delays, 0, (uint64_t)delay_ps, 1);
+    h->negative_delays = tm_sum_counts(h->negative_delays, 1);
+    return TM_OK;
+}
 
 tm_status host_take_activity(struct host *h, const struct tm_event *event)
 {
     struct empty_lane *lane = event->device < h->lane_count ? &h->lanes[event->device] : NULL;
-    /* calls without length may begin with the next one */
-    const uint64_t call = (uint64_t)event->launch_dur_ps << 32 ^ event->launch_track;
-    const struct launch_row launch = { .key = { call, (uint64_t)event->launch_start_ps },
-                                       .first_begin_ps = event->record.start_ps };
     const int64_t end_ps = tm_sum_times(event->record.start_ps, event->record.dur_ps);
     tm_status st;
 
     if (!lane || !lane->is_used)
         return TM_OK;
-    st = note_gap(h, lane, event->record.start_ps);
-    if (st == TM_OK)
-        st = cut_stretches(h, lane, waits_from(lane, event));
+    st = note_stretches(h, lane, event);
     if (end_ps > lane->until_ps)
         lane->until_ps = end_ps;
-    if (st != TM_OK || !event->chosen)
-        return st;
-    if (event->launch_track != TM_NONE)
-        return tm_groups_add(h->launches, &launch);
-    h->unlaunched = tm_sum_counts(h->unlaunched, 1);
-    return TM_OK;
+    return st == TM_OK && event->chosen ? note_launch(h, event) : st;
 }
 
 /* --- a host ends --- */
@@ -178,28 +191,9 @@ static tm_status count_stretches(struct host *h, uint32_t device)
     return TM_OK;
 }
 
-static tm_status count_launches(struct host *h)
-{
-    const void *next = NULL;
-    tm_status st = tm_groups_finish(h->launches);
-
-    while (st == TM_OK && (st = tm_groups_next(h->launches, &next)) == TM_OK && next) {
-        const struct launch_row *row = next;
-        const int64_t begin_ps = (int64_t)row->key.low;
-        const struct delay_row delay = { .key = { 0, (uint64_t)(row->first_begin_ps - begin_ps) }, .count = 1 };
-
-        h->launch_count = tm_sum_counts(h->launch_count, 1);
-        if (row->first_begin_ps < begin_ps)
-            h->negative_delays = tm_sum_counts(h->negative_delays, 1);
-        else
-            st = tm_groups_add(h->delays, &delay);
-    }
-    return st;
-}
-
 tm_status host_end_launches(struct host *h)
 {
-    tm_status st = count_launches(h);
+    tm_status st = TM_OK;
 
     for (uint32_t i = 0; i < h->lane_count && st == TM_OK; i++)
         st = count_stretches(h, i);

@@ -29,12 +29,23 @@ static void save_sync(struct tm_partial_writer *w, const void *of)
     tm_partial_put_name(w, row->annotation);
 }
 
-static void save_delay(struct tm_partial_writer *w, const void *of)
+static tm_status save_delays(struct host *h, struct tm_partial_writer *w)
 {
-    const struct delay_row *row = of;
+    const struct tm_length *delay = NULL;
+    tm_status st = tm_lengths_finish(h->delays);
 
-    tm_partial_put_u64(w, row->key.low);
-    tm_partial_put_u64(w, row->count);
+    do {
+        if (st == TM_OK)
+            st = tm_lengths_next(h->delays, &delay);
+        if (st != TM_OK)
+            return st;
+        tm_partial_put_u8(w, delay != NULL);
+        if (delay) {
+            tm_partial_put_u64(w, delay->value);
+            tm_partial_put_u64(w, delay->count);
+        }
+    } while (delay);
+    return TM_OK;
 }
 
 static tm_status save_hosts(struct host *h, struct tm_partial_writer *w)
@@ -102,7 +113,7 @@ tm_status tm_host_save(struct tm_stage *s, struct tm_partial_writer *w)
         st = tm_partial_put_groups(w, h->calls, save_call);
     if (st == TM_OK)
         st = tm_partial_put_groups(w, h->syncs, save_sync);
-    return st == TM_OK ? tm_partial_put_groups(w, h->delays, save_delay) : st;
+    return st == TM_OK ? save_delays(h, w) : st;
 }
 
 /* --- loading --- */
@@ -195,12 +206,16 @@ static void load_sync(struct tm_partial_reader *r, void *to)
     row->annotation = tm_partial_name(r);
 }
 
-static void load_delay(struct tm_partial_reader *r, void *to)
+static tm_status load_delays(struct host *h, struct tm_partial_reader *r)
 {
-    struct delay_row *row = to;
+    tm_status st = TM_OK;
 
-    row->key.low = (uint64_t)tm_partial_time(r);
-    row->count = tm_partial_u64(r);
+    while (st == TM_OK && tm_partial_bool(r)) {
+        const uint64_t delay_ps = (uint64_t)tm_partial_time(r), count = tm_partial_u64(r);
+
+        st = tm_partial_is_ok(r) ? tm_lengths_add(h->delays, 0, delay_ps, count) : tm_partial_status(r);
+    }
+    return st == TM_OK ? tm_partial_status(r) : st;
 }
 
 tm_status tm_host_load(struct tm_stage *s, struct tm_partial_reader *r)
@@ -208,7 +223,6 @@ tm_status tm_host_load(struct tm_stage *s, struct tm_partial_reader *r)
     struct host *h = s->state;
     struct call_row call;
     struct sync_row sync;
-    struct delay_row delay;
     tm_status st;
 
     h->names = tm_partial_names(r);
@@ -220,5 +234,5 @@ tm_status tm_host_load(struct tm_stage *s, struct tm_partial_reader *r)
         st = tm_partial_take_groups(r, h->calls, load_call, &call);
     if (st == TM_OK)
         st = tm_partial_take_groups(r, h->syncs, load_sync, &sync);
-    return st == TM_OK ? tm_partial_take_groups(r, h->delays, load_delay, &delay) : st;
+    return st == TM_OK ? load_delays(h, r) : st;
 }

@@ -2,7 +2,8 @@
 #ifndef TM_HOST_PRIVATE_H
 #define TM_HOST_PRIVATE_H
 
-#include "pipeline/groups.h"
+#include "pipeline/front.h"
+#include "pipeline/lengths.h"
 #include "stages/diagnose/host/host.h"
 #include "stages/diagnose/host/host_window.h"
 #include "stages/diagnose/longest.h"
@@ -11,8 +12,8 @@
 #include "stages/diagnose/sums.h"
 
 /* HOST_EMPTY_LISTED: the longest stretches without launched work that are listed.  HOST_OPEN_MOST: spans that are
- * open at once on all threads.  HOST_FRONT: a power of two; names whose facts are at hand. */
-enum { HOST_EMPTY_LISTED = 10, HOST_OPEN_MOST = 8192, HOST_FRONT = 1024 };
+ * open at once on all threads. */
+enum { HOST_EMPTY_LISTED = 10, HOST_OPEN_MOST = 8192 };
 
 enum host_call_kind { HOST_PYTHON, HOST_ANNOTATION, HOST_CALL_KINDS };
 
@@ -34,18 +35,6 @@ struct sync_row {
     tm_strid name, caller, annotation; /* 0 = none around it */
 };
 
-/* How often work began so long after its launch. */
-struct delay_row {
-    struct tm_key key; /* low: picoseconds */
-    uint64_t count;
-};
-
-/* A launch call of the present host. */
-struct launch_row {
-    struct tm_key key;      /* high: track; low: begin */
-    int64_t first_begin_ps; /* of the work that it launched */
-};
-
 /* A stretch of a device without activity and without launched work, until more is known: of the present host. */
 struct empty_row {
     int64_t begin_ps, end_ps;
@@ -57,6 +46,7 @@ struct empty_lane {
     int64_t until_ps;                 /* it was active, or something was, up to here */
     int64_t gap_begin_ps, gap_end_ps; /* the latest gap */
     uint64_t top;                     /* row of its latest stretch, plus one; 0 = none */
+    int64_t top_end_ps;               /* where that ends */
     bool is_used;
 };
 
@@ -87,10 +77,10 @@ struct host_span {
     uint8_t is_sync, is_in_sync; /* it waits and lies in no other wait; it waits or lies in one that does */
 };
 
-struct host_front {
-    struct tm_key hash;
-    tm_strid name;
-    bool is_used, is_wrapper; /* is_wrapper: what JAX puts around functions of its own, so that it tells no place */
+/* Calls of one name and kind that gather. */
+struct host_call {
+    struct call_row row;
+    bool is_wrapper; /* what JAX puts around functions of its own, so that it tells no place */
 };
 
 struct host {
@@ -102,17 +92,17 @@ struct host {
     struct tm_host_window window;
     int64_t seen_begin_ps, seen_end_ps; /* of the spans of its threads; begin after end = none */
     struct tm_nesting *nesting;         /* payload: struct host_span */
-    struct tm_groups *launches;         /* struct launch_row */
     struct tm_rows *lines;              /* struct thread_row, by track */
+    struct tm_rows *launched;           /* a bit for each launch by its number: a chosen activity was launched by it */
     struct tm_rows *stretches;          /* struct empty_row */
     uint64_t unused_stretch;            /* plus one; 0 = none */
     struct empty_lane *lanes;           /* by the device's index */
     uint32_t lane_count;
-    struct host_front *front;
+    struct tm_front front;              /* struct host_call, before calls */
     /* of the run */
     struct tm_groups *calls;   /* struct call_row */
     struct tm_groups *syncs;   /* struct sync_row */
-    struct tm_groups *delays;  /* struct delay_row */
+    struct tm_lengths *delays; /* picoseconds from launch to work; one group */
     struct tm_rows *threads;   /* struct thread_row, host by host */
     struct tm_rows *hosts;     /* struct host_row */
     struct tm_stretch empty[HOST_EMPTY_LISTED];
@@ -129,10 +119,11 @@ struct host {
 
 /* Parts of what the tables of this stage may take, in thirty-seconds. */
 enum {
+    HOST_FRONT = 4,
     HOST_CALLS = 7,
     HOST_SYNCS = 3,
-    HOST_DELAYS = 3,
-    HOST_LAUNCHES = 3,
+    HOST_DELAYS = 5,
+    HOST_LAUNCHES = 1,
     HOST_STRETCHES = 1,
     HOST_LINES = 2,
     HOST_THREADS = 1

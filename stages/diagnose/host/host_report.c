@@ -41,19 +41,18 @@ struct delays {
     int64_t p50_ps, p95_ps, max_ps;
 };
 
-/* Delays come in the order of their key, which is the delay. */
+/* Delays come in their order. */
 static tm_status find_delays(struct host *h, uint64_t count, struct delays *found)
 {
     const uint64_t p50 = rank_of(count, 50), p95 = rank_of(count, 95);
-    const void *next = NULL;
+    const struct tm_length *delay = NULL;
     uint64_t seen = 0;
-    tm_status st = tm_groups_finish(h->delays);
+    tm_status st = tm_lengths_finish(h->delays);
 
-    while (st == TM_OK && (st = tm_groups_next(h->delays, &next)) == TM_OK && next) {
-        const struct delay_row *row = next;
-        const uint64_t until = tm_sum_counts(seen, row->count);
+    while (st == TM_OK && (st = tm_lengths_next(h->delays, &delay)) == TM_OK && delay) {
+        const uint64_t until = tm_sum_counts(seen, delay->count);
 
-        found->max_ps = (int64_t)row->key.low;
+        found->max_ps = (int64_t)delay->value;
         if (p50 >= seen && p50 < until)
             found->p50_ps = found->max_ps;
         if (p95 >= seen && p95 < until)

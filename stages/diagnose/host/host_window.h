@@ -26,6 +26,12 @@ tm_status tm_find_host_window(const struct tm_trace *trace, const struct tm_sett
 /* Cut a span to the window.  out: false where nothing of it lies in it */
 bool tm_cut_to_window(const struct tm_host_window *window, int64_t *begin_ps, int64_t *end_ps);
 
+/* Of a GPU or TPU, and so on no thread. */
+static inline bool tm_is_on_accelerator(const struct tm_trace *trace, const struct tm_event *event)
+{
+    return event->device < trace->device_count && trace->devices[event->device].kind != TM_DEVICE_CPU;
+}
+
 /* A span of a host's thread, with a length: no counter, arrow, allocation or span of no thread. */
 bool tm_is_host_span(const struct tm_event *event);
 

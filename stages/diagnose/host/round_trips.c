@@ -48,17 +48,20 @@ static void note_end(struct trip_lane *lane, const struct tm_event *event)
 
 static tm_status count_host_op(struct fallback *f, const struct tm_event *event)
 {
-    struct fallback_row row = { .op = event->config->op, .sort = FALLBACK_HOST_OP };
-    const struct tm_hlo_op *op;
-    tm_status st;
+    const struct tm_config *config = event->config;
+    const struct fallback_row row = { .name = config->hlo_op ? config->hlo_op : event->record.name,
+                                      .op = config->op, .sort = FALLBACK_HOST_OP };
 
-    if (!event->chosen)
-        return TM_OK;
-    st = tm_trace_hlo(f->trace, event->config, &op);
-    if (!op || !op->is_host)
-        return st;
-    row.name = event->config->hlo_op ? event->config->hlo_op : event->record.name;
     return fallback_count(f, &row, event->record.start_ps, event->record.dur_ps);
+}
+
+/* An op of the device that works with the host, as its HLO tells. */
+static tm_status take_op(struct fallback *f, const struct tm_event *event)
+{
+    const struct tm_hlo_op *op;
+    const tm_status st = tm_trace_hlo(f->trace, event->config, &op);
+
+    return op && op->is_host ? count_host_op(f, event) : st;
 }
 
 tm_status fallback_take_activity(struct fallback *f, const struct tm_event *event)
@@ -80,5 +83,5 @@ tm_status fallback_take_activity(struct fallback *f, const struct tm_event *even
         }
         note_end(lane, event);
     }
-    return count_host_op(f, event);
+    return event->chosen && event->config->hlo ? take_op(f, event) : TM_OK;
 }

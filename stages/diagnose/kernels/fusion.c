@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fusion, the stage: counts small kernels, follows each stream for runs of them and for attention in pieces, and
- * folds ops by step.  Memory: what a kernel's texts tell is remembered in a table of fixed size; streams and groups
- * spill. */
+ * folds ops by step.  Memory: what a kernel's texts tell is remembered in a table of fixed size, as are the ops of the
+ * steps that are going on; streams and groups spill. */
 #include "stages/diagnose/kernels/fusion.h"
 
-#include <string.h>
 #include <strings.h>
 
 #include "stages/diagnose/kernels/fusion_private.h"
 
-static void merge_ops(void *into, const void *from)
+void fusion_merge_ops(void *into, const void *from)
 {
     struct fusion_op *a = into;
     const struct fusion_op *b = from;
@@ -24,16 +23,22 @@ static void merge_ops(void *into, const void *from)
 static tm_status open_stage(struct tm_stage *s)
 {
     struct fusion *f = s->state;
+    tm_status st;
 
     f->run = s->run;
     f->settings = s->settings;
-    f->front_count = tm_cache_rows(fusion_memory(s->run, FUSION_CACHE), sizeof(*f->front));
-    f->front = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, f->front_count * sizeof(*f->front), &s->run->error);
     f->ops = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_op), fusion_memory(s->run, FUSION_OPS),
-                           merge_ops);
+                           fusion_merge_ops);
     f->longest = tm_top_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_run), FUSION_RUNS_LISTED,
                                  fusion_memory(s->run, FUSION_TOP_RUNS), fusion_longest_first);
-    return f->front && f->ops && f->longest ? TM_OK : s->run->error.status;
+    if (!f->ops || !f->longest)
+        return s->run->error.status;
+    st = tm_site_rows_init(&f->sites, s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_site),
+                           fusion_memory(s->run, FUSION_SITES));
+    if (st == TM_OK)
+        st = tm_front_init(&f->op_sites, s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_op),
+                           fusion_memory(s->run, FUSION_OP_SITES), f->ops);
+    return st == TM_OK ? fusion_open_steps(f) : st;
 }
 
 static bool has_marked_steps(const struct tm_trace *trace)
@@ -77,87 +82,88 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
     f->trace = trace;
     f->names = trace->names;
-    memset(f->front, 0, f->front_count * sizeof(*f->front));
     count_devices(f, trace);
-    f->step_ops = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_op),
-                                fusion_memory(s->run, FUSION_STEP_OPS), merge_ops);
     f->lanes = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_lane), fusion_memory(s->run, FUSION_LANES));
-    if (!f->step_ops || !f->lanes)
-        return s->run->error.status;
-    return TM_OK;
+    return f->lanes ? fusion_begin_steps(f) : s->run->error.status;
 }
 
 /* --- events --- */
 
-/* A small op counts for its step and device. */
-static tm_status count_in_step(struct fusion *f, const struct tm_event *event, const struct fusion_front *front)
+/* A copy for the sake of a layout, or a product beside the matrix units: as a row of its kind. */
+static tm_status add_op(struct fusion *f, const struct tm_event *event, const struct fusion_site *site)
 {
-    const struct {
-        struct tm_key op;
-        uint32_t step, device;
-    } key = { front->repeated.key, event->step, event->device };
-    struct fusion_op row = front->repeated;
+    struct fusion_op *row;
+    bool is_new;
 
-    row.key = tm_hash_key(&key, sizeof(key));
-    row.count = 1;
-    row.total_ps = event->record.dur_ps;
-    return tm_groups_add(f->step_ops, &row);
+    row = tm_front_at(&f->op_sites, event->site, &is_new);
+    if (!row)
+        return f->run->error.status;
+    if (is_new) {
+        row->kind = site->sort == FUSION_COPY ? FUSION_LAYOUT_OP : FUSION_F32_OP;
+        row->name = site->name;
+        row->op = site->op;
+        if (fusion_key(f, row) != TM_OK)
+            return f->run->error.status;
+    }
+    row->count = tm_sum_counts(row->count, 1);
+    row->total_ps = tm_sum_times(row->total_ps, event->record.dur_ps);
+    return TM_OK;
 }
 
-static tm_status add_op(struct fusion *f, const struct fusion_op *op, enum fusion_sum_id sum, int64_t dur_ps)
-{
-    struct fusion_op row = *op;
-
-    fusion_add(&f->sums[sum], dur_ps);
-    row.count = 1;
-    row.total_ps = dur_ps;
-    return tm_groups_add(f->ops, &row);
-}
-
-/* What is a copy for the sake of a layout, or a product beside the matrix units. */
-static tm_status take_sort(struct fusion *f, const struct tm_event *event, const struct fusion_front *front)
+static tm_status take_sort(struct fusion *f, const struct tm_event *event, const struct fusion_site *site)
 {
     const int64_t dur_ps = event->record.dur_ps;
 
-    if (front->is_copy && !front->has_op)
-        return add_op(f, &front->layout, FUSION_LAYOUT, dur_ps);
-    if (!front->is_matrix || !fusion_has_matrix_units(&f->trace->devices[event->device]))
+    if (site->sort == FUSION_PLAIN)
         return TM_OK;
-    fusion_add(&f->sums[FUSION_MATRIX], dur_ps);
-    return front->is_f32 ? add_op(f, &front->f32, FUSION_F32, dur_ps) : TM_OK;
+    fusion_add(&f->sums[site->sort == FUSION_COPY ? FUSION_LAYOUT : FUSION_MATRIX], dur_ps);
+    if (site->sort == FUSION_UNIT)
+        return TM_OK;
+    if (site->sort == FUSION_BESIDE)
+        fusion_add(&f->sums[FUSION_F32], dur_ps);
+    return add_op(f, event, site);
 }
 
-static tm_status take_kernel(struct fusion *f, const struct tm_event *event)
+static void add_sums(struct fusion *f, int64_t dur_ps, bool is_in_step, bool has_op)
 {
-    const int64_t dur_ps = event->record.dur_ps;
-    const bool is_in_step = has_marked_steps(f->trace) && event->step != TM_NONE;
-    const struct fusion_front *front = NULL;
-    tm_status st = fusion_look_up(f, event, &front);
-
-    if (st != TM_OK)
-        return st;
     fusion_add(&f->sums[FUSION_KERNELS], dur_ps);
     if (is_in_step)
         fusion_add(&f->sums[FUSION_IN_STEPS], dur_ps);
-    if (front->has_op)
+    if (has_op)
         fusion_add(&f->sums[FUSION_OF_OPS], dur_ps);
     if (dur_ps < FUSION_SMALL_PS)
         fusion_add(&f->sums[FUSION_SMALL], dur_ps);
     if (dur_ps < FUSION_TINY_PS)
         fusion_add(&f->sums[FUSION_TINY], dur_ps);
-    st = take_sort(f, event, front);
-    if (st == TM_OK && is_in_step && dur_ps < FUSION_SMALL_PS)
-        st = count_in_step(f, event, front);
-    return st == TM_OK ? fusion_take_in_row(f, event, front) : st;
+}
+
+static tm_status take_kernel(struct fusion *f, const struct tm_event *event, bool is_in_step)
+{
+    bool is_new;
+    struct fusion_site *site = tm_site_rows_at(&f->sites, event->site, &is_new);
+    tm_status st = is_new ? fusion_learn_site(f, event, site) : TM_OK;
+
+    if (st != TM_OK)
+        return st;
+    add_sums(f, event->record.dur_ps, is_in_step, site->has_op);
+    st = take_sort(f, event, site);
+    if (st == TM_OK && is_in_step)
+        st = fusion_take_in_step(f, event, event->record.dur_ps < FUSION_SMALL_PS ? site : NULL);
+    return st == TM_OK ? fusion_take_in_row(f, event, site) : st;
 }
 
 static tm_status take_activity(struct fusion *f, const struct tm_event *event)
 {
+    const bool is_in_step = event->chosen && event->step != TM_NONE && has_marked_steps(f->trace);
+    tm_status st = TM_OK;
+
     if (event->chosen && event->record.class == TM_CLASS_KERNEL)
-        return take_kernel(f, event);
+        return take_kernel(f, event, is_in_step);
     if (event->chosen && event->record.class == TM_CLASS_COLLECTIVE && event->record.dur_ps < FUSION_SMALL_PS)
         fusion_add(&f->sums[FUSION_SMALL_COLLECTIVES], event->record.dur_ps);
-    return fusion_end_run(f, event->record.track);
+    if (is_in_step)
+        st = fusion_take_in_step(f, event, NULL);
+    return st == TM_OK ? fusion_end_run(f, event->record.track) : st;
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
@@ -173,37 +179,18 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
 
 static void give_host(struct fusion *f)
 {
-    tm_groups_free(f->step_ops);
     tm_rows_free(f->lanes);
-    f->step_ops = NULL;
     f->lanes = NULL;
     f->trace = NULL;
-}
-
-/* What came too often in a step of a device goes to the rows of the run. */
-static tm_status gather_repeated(struct fusion *f)
-{
-    const void *next = NULL;
-    tm_status st = tm_groups_finish(f->step_ops);
-
-    while (st == TM_OK && (st = tm_groups_next(f->step_ops, &next)) == TM_OK && next) {
-        struct fusion_op row = *(const struct fusion_op *)next;
-
-        if (row.count <= FUSION_REPEATED_ABOVE)
-            continue;
-        row.steps = 1;
-        st = fusion_key(f, &row);
-        if (st == TM_OK)
-            st = tm_groups_add(f->ops, &row);
-    }
-    return st;
 }
 
 static tm_status end_host(struct tm_stage *s)
 {
     struct fusion *f = s->state;
-    tm_status st = gather_repeated(f);
+    tm_status st = fusion_end_steps(f);
 
+    if (st == TM_OK)
+        st = tm_front_flush(&f->op_sites);
     for (uint64_t track = 0; track < tm_rows_count(f->lanes) && st == TM_OK; track++)
         st = fusion_end_run(f, (uint32_t)track);
     give_host(f);
@@ -217,7 +204,9 @@ static void close_stage(struct tm_stage *s)
     if (!f->run)
         return;
     give_host(f);
-    tm_give(&f->run->budget, TM_ACCOUNT_TABLES, f->front, f->front_count * sizeof(*f->front));
+    fusion_give_steps(f);
+    tm_site_rows_release(&f->sites);
+    tm_front_release(&f->op_sites);
     tm_groups_free(f->ops);
     tm_top_rows_free(f->longest);
 }
@@ -226,6 +215,7 @@ const struct tm_stage_type tm_fusion_stage = {
     .name = "fusion",
     .summary = "small kernels, and what could be one kernel",
     .state_bytes = sizeof(struct fusion),
+    .classes = TM_CLASSES_ACTIVITY,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

@@ -43,7 +43,7 @@ static int64_t stake_of(const struct fusion_lane *lane)
 static tm_status list_run(struct fusion *f, const struct fusion_lane *lane, uint32_t track)
 {
     const struct tm_device *device = &f->trace->devices[lane->device];
-    const struct tm_track *line = tm_rows_at(f->trace->tracks, track);
+    const struct tm_track *line;
     const struct tm_steps *steps = &f->trace->steps;
     struct fusion_run run = { .begin_ps = lane->begin_ps,
                               .dur_ps = lane->end_ps - lane->begin_ps,
@@ -56,6 +56,9 @@ static tm_status list_run(struct fusion *f, const struct fusion_lane *lane, uint
                               .track = track,
                               .name_count = lane->name_count };
 
+    if (!tm_top_rows_keep(f->longest, &run))
+        return TM_OK;
+    line = tm_rows_at(f->trace->tracks, track);
     if (!line)
         return f->run->error.status;
     run.track_name = line->name;
@@ -131,15 +134,15 @@ tm_status fusion_end_run(struct fusion *f, uint32_t track)
 }
 
 /* The first different names of a run; the same text may have two handles. */
-static void note_name(struct fusion_lane *lane, const struct fusion_front *front)
+static void note_name(struct fusion_lane *lane, const struct fusion_site *site)
 {
-    for (int i = 0; i < lane->name_count; i++)
-        if (lane->hashes[i] == front->name_hash)
-            return;
     if (lane->name_count == FUSION_RUN_NAMES)
         return;
-    lane->hashes[lane->name_count] = front->name_hash;
-    lane->names[lane->name_count++] = front->repeated.name;
+    for (int i = 0; i < lane->name_count; i++)
+        if (lane->hashes[i] == site->name_hash)
+            return;
+    lane->hashes[lane->name_count] = site->name_hash;
+    lane->names[lane->name_count++] = site->name;
 }
 
 static void begin_run(struct fusion_lane *lane, const struct tm_event *event)
@@ -152,7 +155,7 @@ static void begin_run(struct fusion_lane *lane, const struct tm_event *event)
 }
 
 static tm_status take_small(struct fusion *f, struct fusion_lane *lane, const struct tm_event *event,
-                            const struct fusion_front *front)
+                            const struct fusion_site *site)
 {
     const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
     int64_t gap_ps = lane->kernels ? event->record.start_ps - lane->end_ps : 0;
@@ -171,49 +174,61 @@ static tm_status take_small(struct fusion *f, struct fusion_lane *lane, const st
     lane->kernels++;
     lane->kernel_ps = tm_sum_times(lane->kernel_ps, event->record.dur_ps);
     lane->end_ps = end_ps > lane->end_ps ? end_ps : lane->end_ps;
-    note_name(lane, front);
+    note_name(lane, site);
     return TM_OK;
 }
 
 /* --- attention --- */
+
+/* A pattern that is whole counts for the softmax's op, or its name where that is not known. */
+static tm_status add_attention(struct fusion *f, const struct fusion_lane *lane)
+{
+    struct fusion_op row = { .kind = FUSION_ATTENTION_OP,
+                             .count = 1,
+                             .total_ps = lane->between_ps,
+                             .name = lane->softmax_op ? 0 : lane->softmax_name,
+                             .op = lane->softmax_op };
+    const tm_status st = fusion_key(f, &row);
+
+    fusion_add(&f->sums[FUSION_ATTENTION], lane->between_ps);
+    return st == TM_OK ? tm_groups_add(f->ops, &row) : st;
+}
 
 /* A batched product ends a pattern that holds a softmax, and may begin the next one. */
 static tm_status take_product(struct fusion *f, struct fusion_lane *lane, const struct tm_event *event)
 {
     tm_status st = TM_OK;
 
-    if (lane->has_product && lane->softmax.count && lane->product_step == event->step) {
-        lane->softmax.total_ps = lane->between_ps;
-        fusion_add(&f->sums[FUSION_ATTENTION], lane->between_ps);
-        st = tm_groups_add(f->ops, &lane->softmax);
-    }
+    if (lane->has_product && lane->has_softmax && lane->product_step == event->step)
+        st = add_attention(f, lane);
     lane->has_product = 1;
     lane->product_step = event->step;
-    lane->softmax.count = 0;
+    lane->has_softmax = 0;
     lane->between = 0;
     lane->between_ps = 0;
     return st;
 }
 
 static tm_status follow_attention(struct fusion *f, struct fusion_lane *lane, const struct tm_event *event,
-                                  const struct fusion_front *front)
+                                  const struct fusion_site *site)
 {
-    if (front->role == FUSION_PRODUCT)
+    if (site->role == FUSION_PRODUCT)
         return take_product(f, lane, event);
-    if (front->role == FUSION_APART || lane->between == FUSION_BETWEEN_MOST)
+    if (site->role == FUSION_APART || lane->between == FUSION_BETWEEN_MOST)
         lane->has_product = 0;
     if (!lane->has_product)
         return TM_OK;
     lane->between++;
     lane->between_ps = tm_sum_times(lane->between_ps, event->record.dur_ps);
-    if (front->role == FUSION_SOFTMAX && !lane->softmax.count) {
-        lane->softmax = front->attention;
-        lane->softmax.count = 1;
+    if (site->role == FUSION_SOFTMAX && !lane->has_softmax) {
+        lane->softmax_name = site->name;
+        lane->softmax_op = site->op;
+        lane->has_softmax = 1;
     }
     return TM_OK;
 }
 
-tm_status fusion_take_in_row(struct fusion *f, const struct tm_event *event, const struct fusion_front *front)
+tm_status fusion_take_in_row(struct fusion *f, const struct tm_event *event, const struct fusion_site *site)
 {
     const uint32_t track = event->record.track;
     struct fusion_lane *lane;
@@ -226,10 +241,10 @@ tm_status fusion_take_in_row(struct fusion *f, const struct tm_event *event, con
     lane = tm_rows_change(f->lanes, track);
     if (!lane)
         return f->run->error.status;
-    follow_chain(f, lane, event, front->is_eager);
+    follow_chain(f, lane, event, site->is_eager);
     if (event->record.dur_ps < FUSION_SMALL_PS)
-        st = take_small(f, lane, event, front);
+        st = take_small(f, lane, event, site);
     else
         st = close_run(f, lane, track);
-    return st == TM_OK ? follow_attention(f, lane, event, front) : st;
+    return st == TM_OK ? follow_attention(f, lane, event, site) : st;
 }

@@ -2,9 +2,10 @@
 #ifndef TM_FUSION_PRIVATE_H
 #define TM_FUSION_PRIVATE_H
 
-#include "pipeline/groups.h"
+#include "pipeline/front.h"
 #include "stages/diagnose/kernels/fusion.h"
 #include "stages/diagnose/shares.h"
+#include "stages/diagnose/site_rows.h"
 #include "stages/diagnose/sums.h"
 #include "stages/diagnose/top_rows.h"
 
@@ -23,7 +24,16 @@ enum {
 };
 
 /* Parts of what the tables of this stage may take, in sixteenths. */
-enum { FUSION_CACHE = 2, FUSION_STEP_OPS = 4, FUSION_OPS = 4, FUSION_LANES = 3, FUSION_TOP = 2, FUSION_TOP_RUNS = 1 };
+enum {
+    FUSION_SITES = 3,
+    FUSION_OP_SITES = 1,
+    FUSION_CELLS = 4,
+    FUSION_STEP_OPS = 1,
+    FUSION_OPS = 2,
+    FUSION_LANES = 2,
+    FUSION_TOP = 2,
+    FUSION_TOP_RUNS = 1
+};
 
 static inline size_t fusion_memory(struct tm_run *run, int parts)
 {
@@ -86,17 +96,51 @@ enum fusion_role {
     FUSION_APART,   /* another product, or attention in one kernel */
 };
 
-/* What is looked up once for many launches: a name and a configuration of the present host. */
-struct fusion_front {
-    tm_strid name;
-    uint32_t config;
-    struct fusion_op repeated;  /* as rows, without count and length */
-    struct fusion_op attention; /* of a softmax */
-    struct fusion_op layout;
-    struct fusion_op f32;
+/* What a kernel's place in the tables of ops is, beside that of repeated ones. */
+enum fusion_sort {
+    FUSION_PLAIN,
+    FUSION_COPY,      /* for the sake of a layout: no framework op asked for it */
+    FUSION_UNIT,      /* a product on a device with matrix units */
+    FUSION_BESIDE,    /* one of 32-bit floats, which does not run on them */
+};
+
+/* What is remembered of a site. */
+struct fusion_site {
+    uint64_t number;
+    struct tm_key key;  /* of its row among the repeated ops */
     uint64_t name_hash; /* of the short name */
-    uint8_t role;       /* enum fusion_role */
-    bool has_op, is_copy, is_matrix, is_f32, is_eager, is_used; /* is_eager: pointwise, and nothing fused it */
+    tm_strid name, op;  /* the short name; the framework op */
+    uint32_t cell;      /* of fusion_steps: where its op was counted last */
+    uint8_t role, sort; /* enum fusion_role, fusion_sort */
+    bool has_op, is_eager; /* is_eager: pointwise, and nothing fused it */
+};
+static_assert(sizeof(struct fusion_site) % sizeof(uint64_t) == 0, "rows lie one after the other");
+
+/* How often a small op came in one step of one device. */
+struct fusion_cell {
+    struct tm_key op;      /* struct fusion_site.key */
+    uint64_t count;        /* 0 = free */
+    int64_t total_ps;
+    tm_strid name, op_name;
+    uint32_t open;         /* step and device: struct fusion_open_step */
+    uint32_t before, next; /* cells of the same; TM_NONE = none */
+};
+
+/* A step of a device that is going on. */
+struct fusion_open_step {
+    uint64_t seen, activities; /* that have come; that will come, UINT64_MAX = nobody knows */
+    uint32_t device, step;     /* step TM_NONE = free */
+    uint32_t first;            /* cell; TM_NONE = none */
+    uint64_t spilled;          /* a bit for each op of which something went to the groups: by its key modulo 64 */
+};
+
+/* Small ops by step and device of the present host (fusion_steps.c). */
+struct fusion_steps {
+    struct fusion_cell *cells;
+    struct fusion_open_step *open;
+    uint32_t cell_count, open_count; /* powers of two */
+    uint64_t seed;
+    struct tm_groups *spilled; /* struct fusion_op */
 };
 
 /* One stream of the present host.  All zero: nothing has run. */
@@ -105,16 +149,18 @@ struct fusion_lane {
     int64_t begin_ps, end_ps, kernel_ps, gap_ps;
     uint64_t kernels;
     uint32_t device, step;
-    tm_strid names[FUSION_RUN_NAMES];
-    uint64_t hashes[FUSION_RUN_NAMES];
     /* eager pointwise kernels in a row; chain_kernels 0 = none */
     int64_t chain_ps, chain_longest_ps;
     uint32_t chain_kernels, chain_device, chain_step;
     /* kernels since a batched product */
-    struct fusion_op softmax; /* count 0 = none yet */
-    int64_t between_ps;
     uint32_t between, product_step;
-    uint8_t name_count, has_product;
+    tm_strid softmax_name, softmax_op; /* of the first one, as in struct fusion_site */
+    int64_t between_ps;
+    uint8_t has_product, has_softmax;
+    /* the first different names of the run */
+    uint8_t name_count;
+    tm_strid names[FUSION_RUN_NAMES];
+    uint64_t hashes[FUSION_RUN_NAMES];
 };
 
 struct fusion {
@@ -122,10 +168,10 @@ struct fusion {
     const struct tm_settings *settings;
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
-    struct fusion_front *front;
-    uint32_t front_count; /* a power of two */
-    struct tm_groups *step_ops; /* struct fusion_op of the present host by step and device */
+    struct tm_site_rows sites;  /* struct fusion_site */
+    struct fusion_steps steps;
     struct tm_groups *ops;      /* struct fusion_op */
+    struct tm_front op_sites;   /* of copies and products, to be added to `ops` */
     struct tm_rows *lanes;      /* struct fusion_lane of the present host, by track */
     struct tm_top_rows *longest; /* struct fusion_run */
     struct fusion_sum sums[FUSION_SUMS];
@@ -140,16 +186,28 @@ static inline void fusion_add(struct fusion_sum *sum, int64_t dur_ps)
     sum->total_ps = tm_sum_times(sum->total_ps, dur_ps);
 }
 
+tm_row_merge fusion_merge_ops; /* of struct fusion_op */
+
 /* Whether a GPU has matrix units: tensor cores from compute capability 7.0 on, CDNA of AMD. */
 bool fusion_has_matrix_units(const struct tm_device *device);
 
-/* fusion_front.c: what the texts and the HLO tell of a kernel */
+/* fusion_site.c: what the texts and the HLO tell of a kernel */
 tm_status fusion_key(struct fusion *f, struct fusion_op *row) TM_MUST_USE; /* from its kind, name and op */
-tm_status fusion_look_up(struct fusion *f, const struct tm_event *event, const struct fusion_front **front) TM_MUST_USE;
+/* Find it out for a site that is new. */
+tm_status fusion_learn_site(struct fusion *f, const struct tm_event *event, struct fusion_site *site) TM_MUST_USE;
+
+/* fusion_steps.c: which ops come too often in a step */
+tm_status fusion_open_steps(struct fusion *f) TM_MUST_USE;
+tm_status fusion_begin_steps(struct fusion *f) TM_MUST_USE; /* of a host */
+void fusion_give_steps(struct fusion *f);
+/* An activity of a step.
+ * in:  site  of a small kernel; NULL for others */
+tm_status fusion_take_in_step(struct fusion *f, const struct tm_event *event, struct fusion_site *site) TM_MUST_USE;
+tm_status fusion_end_steps(struct fusion *f) TM_MUST_USE; /* of a host */
 
 /* fusion_lane.c: kernels in a row on a stream */
 tm_status fusion_take_in_row(struct fusion *f, const struct tm_event *event,
-                             const struct fusion_front *front) TM_MUST_USE;
+                             const struct fusion_site *site) TM_MUST_USE;
 /* Another activity: the run of small kernels ends. */
 tm_status fusion_end_run(struct fusion *f, uint32_t track) TM_MUST_USE;
 int fusion_longest_first(const void *a, const void *b);

@@ -40,12 +40,22 @@ static void save_row(struct tm_partial_writer *w, const void *of)
     tm_partial_put_u64(w, row->shared_bytes);
 }
 
-static void save_length(struct tm_partial_writer *w, const void *of)
+/* In the order of kernel and length. */
+static tm_status save_lengths(struct tm_partial_writer *w, struct tm_lengths *lengths)
 {
-    const struct kernel_length *length = of;
+    const struct tm_length *length = NULL;
+    tm_status st = tm_lengths_finish(lengths);
 
-    tm_partial_put_words(w, &length->key, 2);
-    tm_partial_put_u64(w, length->count);
+    do {
+        if (st == TM_OK)
+            st = tm_lengths_next(lengths, &length);
+        if (st != TM_OK)
+            return st;
+        tm_partial_put_u8(w, length != NULL);
+        if (length)
+            tm_partial_put_words(w, length, sizeof(*length) / sizeof(uint64_t));
+    } while (length);
+    return TM_OK;
 }
 
 tm_status tm_kernels_save(struct tm_stage *s, struct tm_partial_writer *w)
@@ -58,7 +68,7 @@ tm_status tm_kernels_save(struct tm_stage *s, struct tm_partial_writer *w)
     tm_partial_put_i64(w, k->total_ps);
     tm_partial_put_words(w, &k->squares, 2);
     st = tm_partial_put_groups(w, k->by_key, save_row);
-    return st == TM_OK ? tm_partial_put_groups(w, k->lengths, save_length) : st;
+    return st == TM_OK ? save_lengths(w, k->lengths) : st;
 }
 
 /* --- loading --- */
@@ -120,21 +130,26 @@ static tm_status load_rows(struct kernels *k, struct tm_partial_reader *r, uint3
     return st == TM_OK ? tm_partial_status(r) : st;
 }
 
-static void load_length(struct tm_partial_reader *r, void *to)
+static tm_status load_lengths(struct kernels *k, struct tm_partial_reader *r)
 {
-    struct kernel_length *length = to;
+    tm_status st = TM_OK;
 
-    tm_partial_words(r, &length->key, 2);
-    length->count = tm_partial_u64(r);
-    if (tm_partial_is_ok(r) && length->key.low > INT64_MAX)
-        (void)tm_partial_damaged(r, "a length that is negative");
+    while (st == TM_OK && tm_partial_bool(r)) {
+        struct tm_length length;
+
+        tm_partial_words(r, &length, sizeof(length) / sizeof(uint64_t));
+        if (tm_partial_is_ok(r) && length.value > INT64_MAX)
+            return tm_partial_damaged(r, "a length that is negative");
+        st = tm_partial_is_ok(r) ? tm_lengths_add(k->lengths, length.group, length.value, length.count)
+                                 : tm_partial_status(r);
+    }
+    return st == TM_OK ? tm_partial_status(r) : st;
 }
 
 tm_status tm_kernels_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct kernels *k = s->state;
     const uint32_t devices = tm_partial_below_u32(r, TM_NONE - (uint64_t)k->active_devices);
-    struct kernel_length length;
     struct tm_wide squares;
     tm_status st;
 
@@ -145,5 +160,5 @@ tm_status tm_kernels_load(struct tm_stage *s, struct tm_partial_reader *r)
     k->squares = tm_sum_wide(k->squares, tm_wide_value(squares));
     st = load_rows(k, r, devices);
     k->active_devices += devices;
-    return st == TM_OK ? tm_partial_take_groups(r, k->lengths, load_length, &length) : st;
+    return st == TM_OK ? load_lengths(k, r) : st;
 }

@@ -395,17 +395,16 @@ static uint64_t rank_of(uint64_t count, unsigned per_mille)
     return (uint64_t)(((unsigned __int128)count * per_mille + 999) / 1000) - 1;
 }
 
-static void count_length(struct report *r, struct quantile_row *q,
-                         const struct kernel_length *length)
+static void count_length(struct report *r, struct quantile_row *q, const struct tm_length *length)
 {
     const struct kernel_row *row = tm_top_rows_at(r->rows, q->index);
     const uint64_t p50 = rank_of(row->count, 500), p95 = rank_of(row->count, 950),
                    until = q->seen + length->count;
 
     if (p50 >= q->seen && p50 < until)
-        q->p50_ps = (int64_t)length->key.low;
+        q->p50_ps = (int64_t)length->value;
     if (p95 >= q->seen && p95 < until)
-        q->p95_ps = (int64_t)length->key.low;
+        q->p95_ps = (int64_t)length->value;
     q->seen = until;
 }
 
@@ -413,19 +412,17 @@ static void count_length(struct report *r, struct quantile_row *q,
 static tm_status read_lengths(struct report *r, struct quantile_row *q, uint64_t count)
 {
     uint64_t at = 0;
-    tm_status st = tm_groups_finish(r->k->lengths);
+    tm_status st = tm_lengths_finish(r->k->lengths);
 
     while (st == TM_OK) {
-        const void *row;
-        const struct kernel_length *length;
+        const struct tm_length *length;
 
-        st = tm_groups_next(r->k->lengths, &row);
-        if (st != TM_OK || !row)
+        st = tm_lengths_next(r->k->lengths, &length);
+        if (st != TM_OK || !length)
             break;
-        length = row;
-        while (at < count && q[at].key < length->key.high)
+        while (at < count && q[at].key < length->group)
             at++;
-        for (uint64_t i = at; i < count && q[i].key == length->key.high; i++)
+        for (uint64_t i = at; i < count && q[i].key == length->group; i++)
             count_length(r, &q[i], length);
     }
     return st;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels, the stage: folds launches by key and counts their lengths, for exact quantiles.  Memory:
- * the hash of a name is remembered in a table of fixed size; groups spill.  What counts is what
- * device_time.c counts as kernels of a device, so that the table and the devices agree. */
+/* Kernels, the stage: folds launches by key and keeps their lengths, for exact quantiles.  Memory: launches of a site
+ * gather in a table of fixed size; groups and lengths spill.  What counts is what device_time.c counts as kernels of
+ * a device, so that the table and the devices agree. */
 #include "stages/diagnose/kernels/kernels.h"
 
 #include <string.h>
 
-#include "pipeline/groups.h"
-#include "pipeline/hash.h"
 #include "stages/diagnose/kernels/kernels_private.h"
 
 /* --- folding --- */
 
+/* Of launches at the same moment that of the first device, and of these the one that came first. */
 static bool is_earlier(const struct kernel_row *a, const struct kernel_row *b)
 {
     if (a->first_host != b->first_host)
         return a->first_host < b->first_host;
-    return a->first_ps != b->first_ps ? a->first_ps < b->first_ps
-                                      : a->first_device < b->first_device;
+    if (a->first_ps != b->first_ps)
+        return a->first_ps < b->first_ps;
+    return a->first_device != b->first_device ? a->first_device < b->first_device : a->first_number < b->first_number;
 }
 
 static void merge_rows(void *into, const void *from)
@@ -36,6 +36,7 @@ static void merge_rows(void *into, const void *from)
     if (!is_earlier(b, a))
         return;
     a->first_ps = b->first_ps;
+    a->first_number = b->first_number;
     a->first_host = b->first_host;
     a->first_device = b->first_device;
     a->hlo_op = b->hlo_op;
@@ -47,28 +48,23 @@ static void merge_rows(void *into, const void *from)
     a->matrix = b->matrix;
 }
 
-static void merge_lengths(void *into, const void *from)
-{
-    ((struct kernel_length *)into)->count += ((const struct kernel_length *)from)->count;
-}
-
 /* --- opening --- */
 
 static tm_status open_stage(struct tm_stage *s)
 {
     struct kernels *k = s->state;
-    const size_t front = kernels_memory(s->run, KERNELS_FRONT);
+    tm_status st;
 
-    k->front_count = 64;
-    while (k->front_count < 1u << 20 && 2 * k->front_count * sizeof(*k->front) <= front)
-        k->front_count *= 2;
-    k->front = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, k->front_count * sizeof(*k->front),
-                       &s->run->error);
     k->by_key = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct kernel_row),
                               kernels_memory(s->run, KERNELS_BY_KEY), merge_rows);
-    k->lengths = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct kernel_length),
-                               kernels_memory(s->run, KERNELS_LENGTHS), merge_lengths);
-    return k->front && k->by_key && k->lengths ? TM_OK : s->run->error.status;
+    if (!k->by_key)
+        return s->run->error.status;
+    st = tm_front_init(&k->front, s->run, TM_ACCOUNT_TABLES, sizeof(struct kernel_row),
+                       kernels_memory(s->run, KERNELS_FRONT), k->by_key);
+    if (st != TM_OK)
+        return st;
+    k->lengths = tm_lengths_new(s->run, TM_ACCOUNT_TABLES, kernels_memory(s->run, KERNELS_LENGTHS));
+    return k->lengths ? TM_OK : s->run->error.status;
 }
 
 static void give_numbers(struct tm_stage *s)
@@ -86,7 +82,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
     k->trace = trace;
     k->names = trace->names;
-    memset(k->front, 0, k->front_count * sizeof(*k->front));
+    k->host_count = 0;
     k->numbers = tm_take(&s->run->budget, TM_ACCOUNT_TABLES,
                          trace->device_count * sizeof(*k->numbers), &s->run->error);
     if (!k->numbers)
@@ -132,20 +128,19 @@ static_assert(sizeof(struct key_text) == 72, "hashed as bytes");
 
 /* What the HLO says of the kernel's op.  Of a custom call that is no product it tells nothing: any kernels
  * may be in it. */
-static tm_status find_hlo(struct kernels *k, const struct tm_config *config, struct kernel_front *front)
+static tm_status find_hlo(struct kernels *k, const struct tm_config *config, struct kernel_row *row)
 {
     const struct tm_hlo_op *op;
     const tm_status st = tm_trace_hlo(k->trace, config, &op);
 
     if (!op || (!op->has_matrix && op->target))
         return st;
-    front->precision = op->precision;
-    front->matrix = op->has_matrix ? KERNEL_WITH_MATRIX : KERNEL_WITHOUT_MATRIX;
+    row->precision = op->precision;
+    row->matrix = op->has_matrix ? KERNEL_WITH_MATRIX : KERNEL_WITHOUT_MATRIX;
     return TM_OK;
 }
 
-static tm_status find_key(struct kernels *k, const struct tm_event *event,
-                          struct kernel_front *front)
+static tm_status find_key(struct kernels *k, const struct tm_event *event, struct kernel_row *row)
 {
     const struct tm_config *c = event->config;
     struct key_text text = { .shared_bytes = c->shared_bytes, .registers = c->registers };
@@ -160,29 +155,23 @@ static tm_status find_key(struct kernels *k, const struct tm_event *event,
     text.op = op.hash;
     memcpy(text.grid, c->grid, sizeof(text.grid));
     memcpy(text.block, c->block, sizeof(text.block));
-    *front = (struct kernel_front){ .key = tm_hash_key(&text, sizeof(text)),
-                                    .name_hash = name.hash,
-                                    .name = event->record.name,
-                                    .config = event->record.config,
-                                    .is_used = true };
-    return find_hlo(k, c, front);
+    row->key = tm_hash_key(&text, sizeof(text));
+    row->name_hash = name.hash;
+    return TM_OK;
 }
 
-static tm_status add_kernel(struct kernels *k, const struct tm_event *event,
-                            const struct kernel_front *front)
+/* The row of a site that is new: of no launch yet, the next one is its first. */
+static tm_status begin_row(struct kernels *k, const struct tm_event *event, struct kernel_row *row)
 {
     const struct tm_config *c = event->config;
-    const int64_t dur_ps = event->record.dur_ps;
     const uint32_t number = k->numbers[event->device];
-    struct kernel_row row = {
-        .key = front->key,
-        .name_hash = front->name_hash,
-        .count = 1,
-        .total_ps = dur_ps,
-        .min_ps = dur_ps,
-        .max_ps = dur_ps,
+    tm_status st;
+
+    *row = (struct kernel_row){
+        .min_ps = INT64_MAX,
         .devices = tm_device_bit(number),
         .first_ps = event->record.start_ps,
+        .first_number = k->host_count,
         .first_host = k->trace->host,
         .first_device = number,
         .hlo_op = c->hlo_op,
@@ -190,8 +179,6 @@ static tm_status add_kernel(struct kernels *k, const struct tm_event *event,
         .details = c->details,
         .class = event->record.class,
         .level = event->level,
-        .precision = front->precision,
-        .matrix = front->matrix,
         .has_kernel = c->has_kernel,
         .name = event->record.name,
         .op = c->op,
@@ -200,34 +187,36 @@ static tm_status add_kernel(struct kernels *k, const struct tm_event *event,
         .registers = c->registers,
         .shared_bytes = c->shared_bytes,
     };
-    const struct kernel_length length = { .key = { front->key.low, (uint64_t)dur_ps }, .count = 1 };
-    tm_status st;
+    st = find_key(k, event, row);
+    return st == TM_OK ? find_hlo(k, c, row) : st;
+}
 
-    if (c->occupancy_milli) {
-        row.occupancy = tm_sum_wide(row.occupancy, (unsigned __int128)dur_ps * c->occupancy_milli);
-        row.occupancy_ps = dur_ps;
-    }
-    k->count++;
-    k->total_ps = tm_sum_times(k->total_ps, dur_ps);
-    k->squares = tm_sum_wide(k->squares, (unsigned __int128)dur_ps * (unsigned __int128)dur_ps);
-    st = tm_groups_add(k->by_key, &row);
-    return st == TM_OK ? tm_groups_add(k->lengths, &length) : st;
+static void add_launch(struct kernel_row *row, int64_t dur_ps, uint32_t occupancy_milli)
+{
+    row->count++;
+    row->total_ps = tm_sum_times(row->total_ps, dur_ps);
+    row->min_ps = dur_ps < row->min_ps ? dur_ps : row->min_ps;
+    row->max_ps = dur_ps > row->max_ps ? dur_ps : row->max_ps;
+    if (!occupancy_milli)
+        return;
+    row->occupancy = tm_sum_wide(row->occupancy, (unsigned __int128)dur_ps * occupancy_milli);
+    row->occupancy_ps = tm_sum_times(row->occupancy_ps, dur_ps);
 }
 
 static tm_status take_kernel(struct kernels *k, const struct tm_event *event)
 {
-    const uint64_t mixed =
-        tm_hash_mix((uint64_t)event->record.name << 32 | event->record.config, 0);
-    struct kernel_front *front = &k->front[mixed & (k->front_count - 1)];
+    const int64_t dur_ps = event->record.dur_ps;
+    bool is_new;
+    struct kernel_row *row = tm_front_at(&k->front, event->site, &is_new);
 
-    if (!front->is_used || front->name != event->record.name ||
-        front->config != event->record.config) {
-        const tm_status st = find_key(k, event, front);
-
-        if (st != TM_OK)
-            return st;
-    }
-    return add_kernel(k, event, front);
+    if (!row || (is_new && begin_row(k, event, row) != TM_OK))
+        return k->front.run->error.status;
+    add_launch(row, dur_ps, event->config->occupancy_milli);
+    k->host_count++;
+    k->count++;
+    k->total_ps = tm_sum_times(k->total_ps, dur_ps);
+    k->squares = tm_sum_wide(k->squares, (unsigned __int128)dur_ps * (unsigned __int128)dur_ps);
+    return tm_lengths_add(k->lengths, row->key.low, (uint64_t)dur_ps, 1);
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
@@ -239,8 +228,10 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
 
 static tm_status end_host(struct tm_stage *s)
 {
+    struct kernels *k = s->state;
+
     give_numbers(s);
-    return TM_OK;
+    return tm_front_flush(&k->front);
 }
 
 static void close_stage(struct tm_stage *s)
@@ -248,15 +239,16 @@ static void close_stage(struct tm_stage *s)
     struct kernels *k = s->state;
 
     give_numbers(s);
-    tm_give(&s->run->budget, TM_ACCOUNT_TABLES, k->front, k->front_count * sizeof(*k->front));
+    tm_front_release(&k->front);
     tm_groups_free(k->by_key);
-    tm_groups_free(k->lengths);
+    tm_lengths_free(k->lengths);
 }
 
 const struct tm_stage_type tm_kernels_stage = {
     .name = "kernels",
     .summary = "kernels by name and launch configuration",
     .state_bytes = sizeof(struct kernels),
+    .classes = TM_CLASSES_ACTIVITY,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

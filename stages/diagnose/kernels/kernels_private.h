@@ -2,6 +2,8 @@
 #ifndef TM_KERNELS_PRIVATE_H
 #define TM_KERNELS_PRIVATE_H
 
+#include "pipeline/front.h"
+#include "pipeline/lengths.h"
 #include "stages/diagnose/kernels/kernels.h"
 #include "stages/diagnose/shares.h"
 #include "stages/diagnose/sums.h"
@@ -21,6 +23,7 @@ struct kernel_row {
     uint64_t devices; /* bit n: a device with the number n modulo 64 */
     /* of the first launch: of the first host that has one, there the earliest one */
     int64_t first_ps;
+    uint64_t first_number; /* how many kernels of its host came before it; not in a partial */
     uint32_t first_host, first_device;
     tm_strid hlo_op, category, details;
     uint8_t class, level;
@@ -33,13 +36,6 @@ struct kernel_row {
     uint64_t shared_bytes;
 };
 
-/* How often a kernel took so long: the lengths of a kernel follow one another in the order of the
- * key. */
-struct kernel_length {
-    struct tm_key key; /* high: the low half of the kernel's key; low: picoseconds */
-    uint64_t count;
-};
-
 /* Launches of one name. */
 struct kernel_name_row {
     struct tm_key key; /* hash of the name */
@@ -48,26 +44,16 @@ struct kernel_name_row {
     tm_strid name;
 };
 
-/* What is looked up once for many launches: a name and a configuration of the present host. */
-struct kernel_front {
-    struct tm_key key, name_hash;
-    tm_strid name;
-    uint32_t config;
-    uint8_t precision, matrix;
-    bool is_used;
-};
-
 struct kernels {
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
-    struct tm_groups *by_key;  /* struct kernel_row */
-    struct tm_groups *lengths; /* struct kernel_length */
-    struct kernel_front *front;
-    uint32_t front_count; /* a power of two */
-    uint32_t *
-        numbers; /* of the present host's devices by index: the number in the run; TM_NONE = idle */
+    struct tm_groups *by_key;   /* struct kernel_row */
+    struct tm_front front;      /* of by_key, by the site of the event */
+    struct tm_lengths *lengths; /* in picoseconds, of the low half of a kernel's key */
+    uint32_t *numbers; /* of the present host's devices by index: the number in the run; TM_NONE = idle */
     uint32_t number_count;
     uint32_t active_devices; /* of the run so far */
+    uint64_t host_count;     /* kernels of the present host */
     uint64_t count;
     int64_t total_ps;
     struct tm_wide squares; /* sum of squared lengths */
@@ -75,9 +61,9 @@ struct kernels {
 
 /* Parts of what the tables of this stage may take, in thirty-seconds. */
 enum {
-    KERNELS_BY_KEY = 10,
+    KERNELS_BY_KEY = 8,
     KERNELS_LENGTHS = 10,
-    KERNELS_FRONT = 1,
+    KERNELS_FRONT = 3,
     KERNELS_NAMES = 3,
     KERNELS_SORT = 2
 };

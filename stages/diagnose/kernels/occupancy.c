@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Occupancy, the stage: folds the kernels whose occupancy is recorded by what it depends on.  Memory: a table of
- * fixed size remembers keys; groups spill. */
+/* Occupancy, the stage: folds the kernels whose occupancy is recorded by what it depends on.  Memory: kernels of a
+ * site gather in a table of fixed size; groups spill. */
 #include "stages/diagnose/kernels/occupancy.h"
 
-#include <string.h>
 #include <xxhash.h>
 
-#include "pipeline/hash.h"
 #include "stages/diagnose/kernels/occupancy_private.h"
 #include "stages/diagnose/kernels/short_name.h"
 
@@ -25,24 +23,12 @@ static tm_status open_stage(struct tm_stage *s)
 
     o->run = s->run;
     o->settings = s->settings;
-    o->front_count = tm_cache_rows(occupancy_memory(s->run, OCCUPANCY_CACHE), sizeof(*o->front));
-    o->front = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, o->front_count * sizeof(*o->front), &s->run->error);
     o->groups = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct occupancy_row),
                               occupancy_memory(s->run, OCCUPANCY_GROUPS), merge_rows);
-    return o->front && o->groups ? TM_OK : s->run->error.status;
-}
-
-/* The first device of the host that is like it in what the rows hold. */
-static uint32_t find_alike(const struct tm_trace *trace, uint32_t device)
-{
-    const struct tm_device *of = &trace->devices[device];
-    uint32_t first = 0;
-
-    while (first < device && (trace->devices[first].core_count != of->core_count ||
-                              trace->devices[first].capability_major != of->capability_major ||
-                              trace->devices[first].capability_minor != of->capability_minor))
-        first++;
-    return first;
+    if (!o->groups)
+        return s->run->error.status;
+    return tm_front_init(&o->front, s->run, TM_ACCOUNT_TABLES, sizeof(struct occupancy_row),
+                         occupancy_memory(s->run, OCCUPANCY_FRONT), o->groups);
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
@@ -51,11 +37,9 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
     o->trace = trace;
     o->names = trace->names;
-    memset(o->front, 0, o->front_count * sizeof(*o->front));
     for (uint32_t i = 0; i < trace->device_count; i++) {
         const struct tm_device *device = &trace->devices[i];
 
-        o->alike[i] = find_alike(trace, i);
         if (device->activities && device->kind == TM_DEVICE_GPU)
             o->has_gpu = true;
         else if (device->activities)
@@ -104,7 +88,8 @@ static tm_status find_key(struct occupancy *o, struct occupancy_row *row)
     return TM_OK;
 }
 
-static tm_status fill_front(struct occupancy *o, const struct tm_event *event, struct occupancy_front *front)
+/* The row of a site that is new: of no launch yet. */
+static tm_status begin_row(struct occupancy *o, const struct tm_event *event, struct occupancy_row *row)
 {
     const struct tm_config *config = event->config;
     const struct tm_device *device = &o->trace->devices[event->device];
@@ -118,62 +103,29 @@ static tm_status fill_front(struct occupancy *o, const struct tm_event *event, s
     tm_strid name = 0;
     tm_status st = tm_short_kernel_name(o->names, event->record.name, &name);
 
-    front->is_used = false;
     if (st == TM_OK)
         st = tm_kernel_category_of(o->names, &question, &category);
     if (st != TM_OK)
         return st;
-    *front = (struct occupancy_front){
-        .row = { .count = 1,
-                 .shared_bytes = config->shared_bytes,
-                 .multiprocessors = device->core_count,
-                 .name = name,
-                 .op = config->op,
-                 .grid = { config->grid[0], config->grid[1], config->grid[2] },
-                 .block = { config->block[0], config->block[1], config->block[2] },
-                 .registers = config->registers,
-                 .occupancy_milli = config->occupancy_milli,
-                 .major = device->capability_major,
-                 .minor = device->capability_minor,
-                 .category = (uint8_t)category,
-                 .is_collective = event->record.class == TM_CLASS_COLLECTIVE },
-        .name = event->record.name,
-        .config = event->record.config,
-        .device = o->alike[event->device],
-        .is_collective = event->record.class == TM_CLASS_COLLECTIVE,
-    };
-    st = find_key(o, &front->row);
-    front->is_used = st == TM_OK;
-    return st;
-}
-
-static bool is_for(const struct occupancy_front *front, const struct tm_event *event, uint32_t device)
-{
-    return front->is_used && front->name == event->record.name && front->config == event->record.config &&
-           front->device == device && front->is_collective == (event->record.class == TM_CLASS_COLLECTIVE);
-}
-
-/* out: *found  what is known of such a launch */
-static tm_status look_up(struct occupancy *o, const struct tm_event *event, const struct occupancy_front **found)
-{
-    const uint32_t device = o->alike[event->device];
-    const uint64_t mixed = tm_hash_mix(((uint64_t)event->record.name << 32 | event->record.config) + device, 0);
-    struct occupancy_front *front = &o->front[mixed & (o->front_count - 1)];
-    struct occupancy_front *other = &o->front[(mixed ^ 1) & (o->front_count - 1)];
-
-    *found = is_for(front, event, device) ? front : other;
-    if (is_for(*found, event, device))
-        return TM_OK;
-    *other = *front;
-    *found = front;
-    return fill_front(o, event, front);
+    *row = (struct occupancy_row){ .shared_bytes = config->shared_bytes,
+                                   .multiprocessors = device->core_count,
+                                   .name = name,
+                                   .op = config->op,
+                                   .grid = { config->grid[0], config->grid[1], config->grid[2] },
+                                   .block = { config->block[0], config->block[1], config->block[2] },
+                                   .registers = config->registers,
+                                   .occupancy_milli = config->occupancy_milli,
+                                   .major = device->capability_major,
+                                   .minor = device->capability_minor,
+                                   .category = (uint8_t)category,
+                                   .is_collective = event->record.class == TM_CLASS_COLLECTIVE };
+    return find_key(o, row);
 }
 
 static tm_status take_kernel(struct occupancy *o, const struct tm_event *event)
 {
-    const struct occupancy_front *front;
-    struct occupancy_row row;
-    tm_status st;
+    struct occupancy_row *row;
+    bool is_new;
 
     if (!event->config->occupancy_milli) {
         if (event->record.class != TM_CLASS_KERNEL)
@@ -182,12 +134,12 @@ static tm_status take_kernel(struct occupancy *o, const struct tm_event *event)
         o->unknown_ps = tm_sum_times(o->unknown_ps, event->record.dur_ps);
         return TM_OK;
     }
-    st = look_up(o, event, &front);
-    if (st != TM_OK)
-        return st;
-    row = front->row;
-    row.total_ps = event->record.dur_ps;
-    return tm_groups_add(o->groups, &row);
+    row = tm_front_at(&o->front, event->site, &is_new);
+    if (!row || (is_new && begin_row(o, event, row) != TM_OK))
+        return o->run->error.status;
+    row->count = tm_sum_counts(row->count, 1);
+    row->total_ps = tm_sum_times(row->total_ps, event->record.dur_ps);
+    return TM_OK;
 }
 
 static bool is_kernel(const struct occupancy *o, const struct tm_event *event)
@@ -209,7 +161,7 @@ static tm_status end_host(struct tm_stage *s)
     struct occupancy *o = s->state;
 
     o->trace = NULL;
-    return TM_OK;
+    return tm_front_flush(&o->front);
 }
 
 static void close_stage(struct tm_stage *s)
@@ -218,7 +170,7 @@ static void close_stage(struct tm_stage *s)
 
     if (!o->run)
         return;
-    tm_give(&o->run->budget, TM_ACCOUNT_TABLES, o->front, o->front_count * sizeof(*o->front));
+    tm_front_release(&o->front);
     tm_groups_free(o->groups);
 }
 
@@ -226,6 +178,7 @@ const struct tm_stage_type tm_occupancy_stage = {
     .name = "occupancy",
     .summary = "how full kernels keep the multiprocessors",
     .state_bytes = sizeof(struct occupancy),
+    .classes = TM_CLASS_BIT(TM_CLASS_KERNEL) | TM_CLASS_BIT(TM_CLASS_COLLECTIVE),
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

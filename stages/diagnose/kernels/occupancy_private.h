@@ -2,7 +2,7 @@
 #ifndef TM_OCCUPANCY_PRIVATE_H
 #define TM_OCCUPANCY_PRIVATE_H
 
-#include "pipeline/groups.h"
+#include "pipeline/front.h"
 #include "stages/diagnose/kernel_category.h"
 #include "stages/diagnose/kernels/occupancy.h"
 #include "stages/diagnose/shares.h"
@@ -17,7 +17,7 @@ enum {
 };
 
 /* Parts of what the tables of this stage may take, in sixteenths. */
-enum { OCCUPANCY_CACHE = 4, OCCUPANCY_GROUPS = 8, OCCUPANCY_TOP = 2 };
+enum { OCCUPANCY_FRONT = 4, OCCUPANCY_GROUPS = 8, OCCUPANCY_TOP = 2 };
 
 static inline size_t occupancy_memory(struct tm_run *run, int parts)
 {
@@ -38,24 +38,13 @@ struct occupancy_row {
     uint8_t is_collective; /* beside the kernels: other tools count them too */
 };
 
-/* What is looked up once for many launches of a device of the present host. */
-struct occupancy_front {
-    struct occupancy_row row; /* of one launch, but for its length */
-    tm_strid name;
-    uint32_t config, device; /* device: of occupancy.alike */
-    bool is_collective, is_used;
-};
-
 struct occupancy {
     struct tm_run *run;
     const struct tm_settings *settings;
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
-    struct occupancy_front *front; /* by pairs: what a newer one pushes out of its place goes to the other one */
-    uint32_t front_count;          /* a power of two */
-    uint32_t alike[TM_DEVICES_MOST]; /* by device of the present host: the first one with as many multiprocessors, of
-                                        the same compute capability */
     struct tm_groups *groups; /* struct occupancy_row of what is known */
+    struct tm_front front;    /* of the groups, by the site of the event */
     int64_t unknown_ps;       /* of kernels whose occupancy is not recorded */
     uint64_t unknown_count;
     bool has_gpu, has_other_device;

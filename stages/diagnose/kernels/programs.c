@@ -134,7 +134,7 @@ static tm_status take_pause(struct programs *p, const struct program_lane *lane,
                                    .dur_ps = event->record.start_ps - lane->end_ps,
                                    .host = p->trace->host,
                                    .device_index = event->device,
-                                   .before = lane->module_name,
+                                   .before = lane->module,
                                    .after = event->config->module };
 
     if (pause.dur_ps <= 0 || pause.dur_ps >= PROGRAMS_PAUSE_PS)
@@ -153,30 +153,48 @@ static tm_status take_pause(struct programs *p, const struct program_lane *lane,
     return tm_top_rows_add(p->longest, &pause);
 }
 
+static tm_status is_same_text(struct programs *p, tm_strid a, tm_strid b, bool *is_same)
+{
+    struct tm_name one, other;
+    tm_status st;
+
+    *is_same = a == b;
+    if (a == b || !tm_names_have_twins(p->names))
+        return TM_OK;
+    st = tm_names_info(p->names, a, &one);
+    if (st == TM_OK)
+        st = tm_names_info(p->names, b, &other);
+    *is_same = st == TM_OK && tm_is_same_key(one.hash, other.hash);
+    return st;
+}
+
 /* Whether an op is of another execution than the one before it: its program is another one, or begins again with
  * its first op, which an execution since then has to allow: loops come back to it too. */
-static bool is_next(const struct programs *p, const struct program_lane *lane, uint64_t module, uint64_t op)
+static tm_status find_next(struct programs *p, const struct program_lane *lane, const struct tm_config *config,
+                           bool *is_next)
 {
-    return lane->module != module || (lane->first == op && p->begun > lane->calls);
+    bool is_same = false;
+    tm_status st = is_same_text(p, lane->module, config->module, &is_same);
+
+    *is_next = !is_same;
+    if (st != TM_OK || !is_same || p->begun <= lane->calls)
+        return st;
+    return is_same_text(p, lane->first, config->hlo_op, is_next);
 }
 
 static tm_status take_op(struct programs *p, struct program_lane *lane, const struct tm_event *event)
 {
-    struct tm_name module, op;
-    tm_status st = tm_names_info(p->names, event->config->module, &module);
+    const bool is_same_step = lane->step == event->step;
+    bool is_next = true;
+    tm_status st = is_same_step ? find_next(p, lane, event->config, &is_next) : TM_OK;
 
-    if (st == TM_OK)
-        st = tm_names_info(p->names, event->config->hlo_op, &op);
-    if (st != TM_OK)
+    if (st != TM_OK || !is_next)
         return st;
-    if (lane->step == event->step && !is_next(p, lane, module.hash.low, op.hash.low))
-        return TM_OK;
-    if (lane->step == event->step && lane->module)
+    if (is_same_step && lane->module)
         st = take_pause(p, lane, event);
-    lane->module = module.hash.low;
-    lane->first = op.hash.low;
+    lane->module = event->config->module;
+    lane->first = event->config->hlo_op;
     lane->calls = p->begun;
-    lane->module_name = event->config->module;
     return st;
 }
 
@@ -266,6 +284,7 @@ const struct tm_stage_type tm_programs_stage = {
     .name = "programs",
     .summary = "executions of compiled programs, and the pauses between them",
     .state_bytes = sizeof(struct programs),
+    .classes = TM_CLASSES_ACTIVITY | TM_CLASS_BIT(TM_CLASS_MODULE),
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

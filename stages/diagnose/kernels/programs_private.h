@@ -25,9 +25,8 @@ struct program_call {
 /* One device of the present host. */
 struct program_lane {
     int64_t end_ps;         /* of what ran last */
-    uint64_t module, first; /* hashes of the names of the program that ran last and of its first op */
+    tm_strid module, first; /* the program that ran last and its first op; module 0 = none */
     uint64_t calls;         /* executions of the host that had begun when that program did */
-    tm_strid module_name;
     uint32_t step;          /* TM_NONE = nothing has run */
     int64_t program_end_ps; /* TPU: of the execution that began last */
     bool is_uncounted;      /* which has no op in the chosen steps yet */

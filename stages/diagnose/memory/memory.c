@@ -576,6 +576,7 @@ const struct tm_stage_type tm_memory_stage = {
     .name = "memory",
     .summary = "how full the devices' memory was, and of what",
     .state_bytes = sizeof(struct memory),
+    .classes = TM_CLASS_BIT(TM_CLASS_ALLOC) | TM_CLASS_BIT(TM_CLASS_FREE),
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

@@ -85,22 +85,43 @@ static tm_status matrix_in(struct ops *o, tm_strid id, struct op_row *row)
     return st;
 }
 
+/* What the name of a kernel tells.  Programs run a kernel for many operations.
+ * out: *kernel  stays until the next call */
+static tm_status find_kernel(struct ops *o, tm_strid name, const struct op_kernel **kernel)
+{
+    struct op_kernel *known = &o->kernels[name & (OPS_KERNELS - 1)];
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    *kernel = known;
+    if (known->name == name && name)
+        return TM_OK;
+    st = tm_names_text(o->names, name, TEXT_MOST, &text, &length);
+    if (st == TM_OK)
+        *known = (struct op_kernel){ .name = name,
+                                     .precision = (uint8_t)precision_called(tm_precision_in(text, length)),
+                                     .is_tensor_core = tm_tensor_core_in(text, length) == 1,
+                                     .has_matrix = is_of_matrices(tm_category_in(text, length)) };
+    return st;
+}
+
 /* A kernel of a GPU by its name; products of f32 on tensor cores are tf32. */
 static tm_status ask_kernel(struct ops *o, struct op_front *front)
 {
     struct op_row *row = &front->row;
-    const char *text;
-    size_t length;
-    const tm_status st = tm_names_text(o->names, row->kernel, TEXT_MOST, &text, &length);
-    enum tm_precision told;
+    const struct op_kernel *kernel;
+    tm_status st;
 
-    if (st != TM_OK || row->class == TM_CLASS_COPY || row->class == TM_CLASS_MEMSET)
+    if (row->class == TM_CLASS_COPY || row->class == TM_CLASS_MEMSET)
+        return TM_OK;
+    st = find_kernel(o, row->kernel, &kernel);
+    if (st != TM_OK)
         return st;
-    told = precision_called(tm_precision_in(text, length));
-    front->is_tensor_core = tm_tensor_core_in(text, length) == 1;
-    row->has_matrix |= is_of_matrices(tm_category_in(text, length));
-    if (!row->precision || (row->precision == TM_F32 && told == TM_TF32))
-        row->precision = (uint8_t)told;
+    front->is_tensor_core = kernel->is_tensor_core;
+    row->has_matrix |= kernel->has_matrix;
+    if (!row->precision || (row->precision == TM_F32 && kernel->precision == TM_TF32))
+        row->precision = kernel->precision;
     if (row->precision == TM_F32 && front->is_tensor_core && row->has_matrix)
         row->precision = TM_TF32;
     return TM_OK;
@@ -163,8 +184,10 @@ static void take_hlo(const struct tm_hlo_op *op, bool is_own, struct op_front *f
 }
 
 tm_status tm_op_facts(struct ops *o, const struct op_span *span, const struct tm_config *config,
-                      enum tm_device_kind kind, struct op_front *front)
+                      struct op_front *front)
 {
+    const struct op_lane *lane = &o->lanes[span->lane];
+    const enum tm_device_kind kind = (enum tm_device_kind)lane->device.kind;
     struct op_row *row = &front->row;
     const struct tm_hlo_op *op;
     tm_status st;
@@ -179,9 +202,12 @@ tm_status tm_op_facts(struct ops *o, const struct op_span *span, const struct tm
                  .source = config->source,
                  .class = span->class,
                  .level = span->level,
-                 .is_hlo = config->hlo_op || kind == TM_DEVICE_TPU },
-        .name = span->name,
-        .config = span->config,
+                 .is_hlo = config->hlo_op || kind == TM_DEVICE_TPU,
+                 .min_ps = INT64_MAX,
+                 .devices = tm_device_bit(lane->number),
+                 .first_host = o->trace->host,
+                 .first_device = lane->number },
+        .lane = span->lane,
     };
     row->is_wait = config->tpu_part == TM_TPU_WAIT;
     if (has_cost(row, config))
@@ -197,6 +223,5 @@ tm_status tm_op_facts(struct ops *o, const struct op_span *span, const struct tm
         st = kind == TM_DEVICE_GPU ? ask_kernel(o, front) : ask_line(o, row);
     if (kind == TM_DEVICE_TPU) /* its products run on the matrix units */
         front->is_tensor_core = row->has_matrix;
-    front->is_used = st == TM_OK;
     return st;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations, the stage: folds the activities of devices by the operation of the program that they are of.  On the
- * lines of TPUs and CPUs operations lie in each other (a loop holds its body) and count by self time.  Memory: a table
- * of fixed size remembers what names and configurations tell; groups spill. */
+ * lines of TPUs and CPUs operations lie in each other (a loop holds its body) and count by self time.  Memory: events
+ * gather by site, with what is known of it, in a table of fixed size; groups spill. */
 #include "stages/diagnose/ops/ops.h"
 
 #include <string.h>
 
-#include "pipeline/hash.h"
 #include "stages/diagnose/ops/ops_private.h"
 
 enum { SMALL_PAGE_BYTES = 4096 };
@@ -26,7 +25,9 @@ static bool is_earlier(const struct op_row *a, const struct op_row *b)
         return a->first_ps < b->first_ps;
     if (a->first_device != b->first_device)
         return a->first_device < b->first_device;
-    return a->first_tie < b->first_tie;
+    if (a->first_tie != b->first_tie)
+        return a->first_tie < b->first_tie;
+    return a->first_order < b->first_order;
 }
 
 /* The widest type that is known: which of several comes first does not matter. */
@@ -44,6 +45,7 @@ static void take_first(struct op_row *a, const struct op_row *b)
     a->first_host = b->first_host;
     a->first_device = b->first_device;
     a->first_tie = b->first_tie;
+    a->first_order = b->first_order;
     a->kernel = b->kernel;
     a->opcode = b->opcode;
     a->details = b->details;
@@ -78,14 +80,14 @@ static void merge_rows(void *into, const void *from)
 
 /* --- one operation --- */
 
-static struct tm_wide wide_of(uint64_t number)
+static struct tm_wide wide_product(uint64_t a, uint64_t b)
 {
-    return (struct tm_wide){ 0, number };
+    return tm_sum_wide((struct tm_wide){ 0, 0 }, (unsigned __int128)a * b);
 }
 
-static void add_to_sums(struct ops *o, struct op_device *device, const struct op_front *front,
-                        const struct op_row *row)
+static void add_to_sums(struct ops *o, struct op_device *device, const struct op_front *front)
 {
+    const struct op_row *row = &front->row;
     struct precision_sum *sum = &o->precisions[row->precision];
 
     o->count = tm_sum_counts(o->count, row->count);
@@ -110,55 +112,58 @@ static void add_to_sums(struct ops *o, struct op_device *device, const struct op
         sum->tensor_core_ps = tm_sum_times(sum->tensor_core_ps, row->self_ps);
 }
 
-/* One event of an operation; is_execution: it begins one, which is what costs are of. */
-static tm_status add_op(struct ops *o, const struct op_front *front, const struct tm_nested *span, bool is_execution)
+/* The events of a site that have gathered. */
+static tm_status take_gathered(void *to, void *gathered)
 {
-    const struct op_span *of = span->payload;
-    struct op_lane *lane = &o->lanes[of->lane];
-    struct op_row row = front->row;
+    struct ops *o = to;
+    struct op_front *front = gathered;
+    struct op_row *row = &front->row;
 
-    row.count = 1;
-    row.executions = is_execution;
-    row.self_ps = span->self_ps;
-    row.total_ps = row.min_ps = row.max_ps = span->dur_ps;
-    row.first_ps = span->start_ps;
-    row.first_dur_ps = span->dur_ps;
-    row.first_host = o->trace->host;
-    row.first_device = lane->number;
-    row.devices = tm_device_bit(lane->number);
-    row.cost = (struct op_cost){
-        .flops = wide_of(is_execution ? front->flops : 0),
-        .bytes = wide_of(is_execution ? front->bytes : 0),
-        .flops_ps = front->has_flops ? span->self_ps : 0,
-        .bytes_ps = front->has_bytes ? span->self_ps : 0,
+    if (!row->count)
+        return TM_OK;
+    row->cost = (struct op_cost){
+        .flops = wide_product(row->executions, front->flops),
+        .bytes = wide_product(row->executions, front->bytes),
+        .flops_ps = front->has_flops ? row->self_ps : 0,
+        .bytes_ps = front->has_bytes ? row->self_ps : 0,
     };
-    add_to_sums(o, &lane->device, front, &row);
-    return tm_groups_add(o->groups, &row);
+    add_to_sums(o, &o->lanes[front->lane].device, front);
+    return tm_groups_add(o->groups, row);
 }
 
-/* in: config  what span->config is the number of; NULL = to be looked up if it has to be known */
-static tm_status find_front(struct ops *o, const struct op_span *span, const struct tm_config *config,
-                            struct op_front **found)
+/* One event of an operation; is_execution: it begins one, which is what costs are of. */
+static void add_op(struct ops *o, struct op_row *row, const struct tm_nested *span, bool is_execution)
 {
-    const enum tm_device_kind kind = (enum tm_device_kind)o->lanes[span->lane].device.kind;
-    const uint64_t mixed = tm_hash_mix((uint64_t)span->name << 32 | span->config, 0);
-    struct op_front *front = &o->front[mixed & (o->front_count - 1)];
-
-    *found = front;
-    if (front->is_used && front->name == span->name && front->config == span->config)
-        return TM_OK;
-    if (!config)
-        config = tm_rows_at(o->trace->configs, span->config);
-    return config ? tm_op_facts(o, span, config, kind, front) : o->run->error.status;
+    o->events++;
+    if (!row->count || span->start_ps < row->first_ps) {
+        row->first_ps = span->start_ps;
+        row->first_dur_ps = span->dur_ps;
+        row->first_order = o->events;
+    }
+    row->count++;
+    row->executions += is_execution;
+    row->self_ps = tm_sum_times(row->self_ps, span->self_ps);
+    row->total_ps = tm_sum_times(row->total_ps, span->dur_ps);
+    row->min_ps = span->dur_ps < row->min_ps ? span->dur_ps : row->min_ps;
+    row->max_ps = span->dur_ps > row->max_ps ? span->dur_ps : row->max_ps;
 }
 
 static tm_status take_nested(void *to, const struct tm_nested *span)
 {
     struct ops *o = to;
-    struct op_front *front;
-    const tm_status st = find_front(o, span->payload, NULL, &front);
+    const struct op_span *of = span->payload;
+    bool is_new;
+    struct op_front *front = tm_front_at(&o->front, of->site, &is_new);
+    const struct tm_config *config;
+    tm_status st = front ? TM_OK : o->run->error.status;
 
-    return st == TM_OK ? add_op(o, front, span, true) : st;
+    if (front && is_new) {
+        config = tm_rows_at(o->trace->configs, of->config);
+        st = config ? tm_op_facts(o, of, config, front) : o->run->error.status;
+    }
+    if (st == TM_OK)
+        add_op(o, &front->row, span, true);
+    return st;
 }
 
 /* --- executions on a GPU --- */
@@ -173,14 +178,14 @@ static bool comes_again(const struct op_stream *stream, const struct tm_record *
 
 /* Whether a kernel begins an execution of its operation: another operation ran on the stream before, or another step
  * has begun, or what the execution began with comes again. */
-static tm_status begins_execution(struct ops *o, const struct tm_event *event, const struct op_front *front,
+static tm_status begins_execution(struct ops *o, const struct tm_event *event, const struct op_row *row,
                                   bool *begins)
 {
     const uint32_t track = event->record.track;
     struct op_stream *stream;
 
     *begins = true;
-    if (!front->row.is_hlo)
+    if (!row->is_hlo)
         return TM_OK;
     if (track >= tm_rows_count(o->streams)) {
         const tm_status st = tm_rows_resize(o->streams, (uint64_t)track + 1);
@@ -191,10 +196,10 @@ static tm_status begins_execution(struct ops *o, const struct tm_event *event, c
     stream = tm_rows_change(o->streams, track);
     if (!stream)
         return o->run->error.status;
-    *begins = !tm_is_same_key(stream->key, front->row.key) || stream->step != event->step ||
+    *begins = !tm_is_same_key(stream->key, row->key) || stream->step != event->step ||
               comes_again(stream, &event->record);
     if (*begins)
-        *stream = (struct op_stream){ .key = front->row.key, .first = event->record.name, .step = event->step };
+        *stream = (struct op_stream){ .key = row->key, .first = event->record.name, .step = event->step };
     if (!stream->first_kernel && event->record.class != TM_CLASS_MEMSET)
         stream->first_kernel = event->record.name;
     return TM_OK;
@@ -219,33 +224,47 @@ static bool is_op(const struct tm_event *event)
     }
 }
 
-static tm_status take_op(struct ops *o, const struct tm_event *event)
+static struct op_span span_of(const struct tm_event *event)
 {
-    const struct op_span span = { .name = event->record.name,
-                                  .config = event->record.config,
-                                  .lane = event->device,
-                                  .class = event->record.class,
-                                  .level = event->level };
-    const int64_t dur_ps = event->record.dur_ps > 0 ? event->record.dur_ps : 0;
-    const struct tm_nested flat = { .start_ps = event->record.start_ps, .dur_ps = dur_ps, .self_ps = dur_ps,
-                                    .payload = &span };
-    struct op_front *front;
-    bool begins;
-    tm_status st = find_front(o, &span, event->config, &front);
+    return (struct op_span){ .site = event->site,
+                             .name = event->record.name,
+                             .config = event->record.config,
+                             .lane = event->device,
+                             .class = event->record.class,
+                             .level = event->level };
+}
 
-    if (st != TM_OK)
-        return st;
-    if (o->lanes[event->device].device.kind != TM_DEVICE_GPU)
-        return tm_nesting_take(o->nesting, event->record.track, event->record.start_ps, dur_ps, &span);
-    st = begins_execution(o, event, front, &begins);
-    return st == TM_OK ? add_op(o, front, &flat, begins) : st;
+static tm_status take_line_op(struct ops *o, const struct tm_event *event, int64_t dur_ps)
+{
+    const struct op_span span = span_of(event);
+
+    return tm_nesting_take(o->nesting, event->record.track, event->record.start_ps, dur_ps, &span);
+}
+
+static tm_status take_kernel(struct ops *o, const struct tm_event *event, int64_t dur_ps)
+{
+    const struct tm_nested flat = { .start_ps = event->record.start_ps, .dur_ps = dur_ps, .self_ps = dur_ps };
+    bool is_new, begins;
+    struct op_front *front = tm_front_at(&o->front, event->site, &is_new);
+    tm_status st = front ? TM_OK : o->run->error.status;
+
+    if (front && is_new) {
+        const struct op_span span = span_of(event);
+
+        st = tm_op_facts(o, &span, event->config, front);
+    }
+    if (st == TM_OK)
+        st = begins_execution(o, event, &front->row, &begins);
+    if (st == TM_OK)
+        add_op(o, &front->row, &flat, begins);
+    return st;
 }
 
 /* The union of a device's activities, which come in the order of their begins. */
-static void take_busy(struct op_lane *lane, const struct tm_record *record)
+static void take_busy(struct op_lane *lane, int64_t start_ps, int64_t dur_ps)
 {
-    const int64_t end_ps = tm_sum_times(record->start_ps, record->dur_ps > 0 ? record->dur_ps : 0);
-    const int64_t from_ps = lane->has_any && lane->until_ps > record->start_ps ? lane->until_ps : record->start_ps;
+    const int64_t end_ps = tm_sum_times(start_ps, dur_ps);
+    const int64_t from_ps = lane->has_any && lane->until_ps > start_ps ? lane->until_ps : start_ps;
 
     if (end_ps > from_ps)
         lane->device.busy_ps = tm_sum_times(lane->device.busy_ps, end_ps - from_ps);
@@ -257,12 +276,17 @@ static void take_busy(struct op_lane *lane, const struct tm_record *record)
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct ops *o = s->state;
+    const int64_t dur_ps = event->record.dur_ps > 0 ? event->record.dur_ps : 0;
+    struct op_lane *lane;
 
     if (!event->chosen || event->device >= o->lane_count || o->lanes[event->device].number == TM_NONE)
         return TM_OK;
+    lane = &o->lanes[event->device];
     if (event->level != TM_LEVEL_NONE)
-        take_busy(&o->lanes[event->device], &event->record);
-    return is_op(event) ? take_op(o, event) : TM_OK;
+        take_busy(lane, event->record.start_ps, dur_ps);
+    if (!is_op(event))
+        return TM_OK;
+    return lane->device.kind == TM_DEVICE_GPU ? take_kernel(o, event, dur_ps) : take_line_op(o, event, dur_ps);
 }
 
 /* --- opening, hosts, closing --- */
@@ -271,21 +295,24 @@ static tm_status open_stage(struct tm_stage *s)
 {
     struct ops *o = s->state;
     struct tm_run *run = s->run;
-    const size_t front = ops_memory(run, OPS_FRONT);
+    tm_status st;
 
     o->run = run;
     o->settings = s->settings;
-    o->front_count = 64;
-    while (o->front_count < 1u << 16 && 2 * o->front_count * sizeof(*o->front) <= front)
-        o->front_count *= 2;
-    o->front = tm_take(&run->budget, TM_ACCOUNT_TABLES, o->front_count * sizeof(*o->front), &run->error);
     o->groups = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct op_row), ops_memory(run, OPS_GROUPS), merge_rows);
     o->streams = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct op_stream), ops_memory(run, OPS_STREAMS),
                                    SMALL_PAGE_BYTES);
     o->devices = tm_rows_new_paged(run, TM_ACCOUNT_MODEL, sizeof(struct op_device),
                                    tm_budget_share(&run->budget, TM_ACCOUNT_MODEL) / 32, SMALL_PAGE_BYTES);
     o->nesting = tm_nesting_new(run, TM_ACCOUNT_TABLES, sizeof(struct op_span), OPS_OPEN_MOST, take_nested, o);
-    return o->front && o->groups && o->streams && o->devices && o->nesting ? TM_OK : run->error.status;
+    o->kernels = tm_take(&run->budget, TM_ACCOUNT_TABLES, OPS_KERNELS * sizeof(*o->kernels), &run->error);
+    if (!o->groups || !o->streams || !o->devices || !o->nesting || !o->kernels)
+        return run->error.status;
+    st = tm_front_init(&o->front, run, TM_ACCOUNT_TABLES, sizeof(struct op_front), ops_memory(run, OPS_FRONT),
+                       o->groups);
+    o->front.taker = take_gathered;
+    o->front.to = o;
+    return st;
 }
 
 static void give_lanes(struct ops *o)
@@ -338,7 +365,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
     o->trace = trace;
     o->names = trace->names;
-    memset(o->front, 0, o->front_count * sizeof(*o->front));
+    memset(o->kernels, 0, OPS_KERNELS * sizeof(*o->kernels));
     st = ask_programs(o);
     if (st == TM_OK)
         st = tm_rows_resize(o->streams, 0);
@@ -358,6 +385,8 @@ static tm_status end_host(struct tm_stage *s)
     struct ops *o = s->state;
     tm_status st = tm_nesting_end(o->nesting);
 
+    if (st == TM_OK)
+        st = tm_front_flush(&o->front);
     for (uint32_t i = 0; i < o->lane_count && st == TM_OK; i++)
         if (o->lanes[i].number != TM_NONE)
             st = tm_rows_append(o->devices, &o->lanes[i].device);
@@ -368,10 +397,11 @@ static tm_status end_host(struct tm_stage *s)
 
 void tm_ops_end_events(struct ops *o)
 {
-    tm_give(&o->run->budget, TM_ACCOUNT_TABLES, o->front, o->front ? o->front_count * sizeof(*o->front) : 0);
+    tm_front_release(&o->front);
+    tm_give(&o->run->budget, TM_ACCOUNT_TABLES, o->kernels, o->kernels ? OPS_KERNELS * sizeof(*o->kernels) : 0);
     tm_rows_free(o->streams);
     tm_nesting_free(o->nesting);
-    o->front = NULL;
+    o->kernels = NULL;
     o->streams = NULL;
     o->nesting = NULL;
 }
@@ -392,6 +422,7 @@ const struct tm_stage_type tm_ops_stage = {
     .name = "ops",
     .summary = "operations by self time, and the roofline",
     .state_bytes = sizeof(struct ops),
+    .classes = TM_CLASSES_ACTIVITY,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

@@ -2,7 +2,7 @@
 #ifndef TM_OPS_PRIVATE_H
 #define TM_OPS_PRIVATE_H
 
-#include "pipeline/groups.h"
+#include "pipeline/front.h"
 #include "pipeline/rows.h"
 #include "stages/diagnose/listed_text.h"
 #include "stages/diagnose/nesting.h"
@@ -21,14 +21,15 @@ struct op_cost {
 /* One operation of a program, on all devices of a kind. */
 struct op_row {
     struct tm_key key; /* of name, module, kind of device */
-    struct op_cost cost;
     uint64_t count;      /* of its events: kernels on a GPU */
     uint64_t executions; /* of the operation, which may be several kernels */
     int64_t self_ps, total_ps, min_ps, max_ps;
+    struct op_cost cost;
     uint64_t devices; /* bit n: a device with the number n modulo 64 */
     /* of the first event: of the first host that has one, there the earliest one */
     int64_t first_ps, first_dur_ps;
     uint64_t first_tie; /* of two at one instant: a hash of what is told of the event */
+    uint64_t first_order; /* of two that are the same even there: which one was added first, on this host */
     uint32_t first_host, first_device;
     tm_strid name, module;             /* module 0 = not told */
     tm_strid kernel;                   /* the event's own name */
@@ -69,18 +70,24 @@ struct op_lane {
     bool has_any;     /* until_ps is known */
 };
 
-/* What is looked up once for many events: a name and a configuration of the present host. */
+/* The events of a site that gather, and what is looked up once for all of them. */
 struct op_front {
-    struct op_row row; /* of one event, but for its times and its device */
-    uint64_t flops, bytes;
-    tm_strid name;
-    uint32_t config;
-    bool is_used, has_flops, has_bytes, is_tensor_core;
+    struct op_row row; /* but for its cost */
+    uint64_t flops, bytes; /* of one execution */
+    uint32_t lane;
+    bool has_flops, has_bytes, is_tensor_core;
     bool has_stats, has_hlo; /* where costs are from */
+};
+
+/* What the name of a kernel tells. */
+struct op_kernel {
+    tm_strid name; /* 0 = unused */
+    uint8_t precision, is_tensor_core, has_matrix;
 };
 
 /* What goes along with a span of a line where operations lie in each other. */
 struct op_span {
+    uint64_t site;
     tm_strid name;
     uint32_t config, lane;
     uint8_t class, level;
@@ -103,8 +110,9 @@ struct ops {
     struct tm_rows *devices;     /* struct op_device */
     struct tm_rows *streams;     /* struct op_stream, of the present host by track */
     struct tm_nesting *nesting;  /* payload: struct op_span */
-    struct op_front *front;
-    uint32_t front_count;        /* a power of two */
+    struct tm_front front;       /* struct op_front, of the present host by site */
+    struct op_kernel *kernels;   /* OPS_KERNELS, by name */
+    uint64_t events;             /* added so far */
     struct op_lane *lanes;       /* of the present host's devices by index */
     uint32_t lane_count, active_devices;
     uint64_t count;
@@ -118,8 +126,9 @@ struct ops {
 
 /* Parts of what the tables of this stage may take, in sixty-fourths.  Those of the report take the place of what only
  * events need. */
-enum { OPS_GROUPS = 22, OPS_FRONT = 6, OPS_STREAMS = 4, OPS_FAR = 2, OPS_SORT = 6 };
+enum { OPS_GROUPS = 22, OPS_FRONT = 12, OPS_STREAMS = 4, OPS_FAR = 2, OPS_SORT = 6 };
 enum { OPS_OPEN_MOST = 1024 }; /* spans that are open at once: they take a quarter of it */
+enum { OPS_KERNELS = 1024 /* a power of two */ };
 
 static inline size_t ops_memory(struct tm_run *run, int parts)
 {
@@ -143,10 +152,11 @@ static inline void tm_op_add_cost(struct op_cost *a, const struct op_cost *b)
 /* ops.c: give back what only events need. */
 void tm_ops_end_events(struct ops *o);
 
-/* op_facts.c: what a name and a configuration tell of an op of a device of a kind.
+/* op_facts.c: what a name and a configuration tell of an op of a device.
+ * out:    *front  without any event
  * errors: as of tm_names_text and tm_rows_at */
 tm_status tm_op_facts(struct ops *o, const struct op_span *span, const struct tm_config *config,
-                      enum tm_device_kind kind, struct op_front *front) TM_MUST_USE;
+                      struct op_front *front) TM_MUST_USE;
 
 /* --- op_roof.c: how near an operation comes to what its device can do --- */
 

@@ -16,7 +16,7 @@ enum {
     TEXT_BYTES = 256,
 };
 
-/* A line of events, by the number of its track. */
+/* A line of events. */
 struct line_row {
     tm_strid plane, name;
     int64_t id, first_ps, last_ps;
@@ -90,16 +90,13 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     c->first_line = tm_rows_count(c->lines);
     for (uint64_t i = 0; i < tracks && st == TM_OK; i++) {
         const struct tm_track *track = tm_rows_at(trace->tracks, i);
-        struct line_row row = { .first_ps = INT64_MAX, .last_ps = INT64_MIN };
+        struct line_row row;
 
         if (!track)
             return s->run->error.status;
-        row.plane = track->plane_name;
-        row.name = track->name;
-        row.id = track->id;
-        row.in_file = track->events;
-        row.side = track->side;
-        row.line = track->line;
+        row = (struct line_row){ .plane = track->plane_name, .name = track->name, .id = track->id,
+                                 .first_ps = track->first_ps, .last_ps = track->last_ps, .in_file = track->events,
+                                 .taken = track->records, .side = track->side, .line = track->line };
         st = tm_rows_append(c->lines, &row);
     }
     c->by_name = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct name_row),
@@ -107,21 +104,14 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     return st == TM_OK && !c->by_name ? s->run->error.status : st;
 }
 
-static tm_status take_one(struct contents *c, const struct tm_record *r)
+static tm_status take_alike(struct tm_stage *s, const struct tm_event *event, uint64_t count)
 {
-    struct line_row *line = tm_rows_change(c->lines, c->first_line + r->track);
-    struct name_row name = { .name = r->name, .class = r->class, .count = 1, .total_ps = r->dur_ps };
+    const struct contents *c = s->state;
+    const struct tm_record *r = &event->record;
+    struct name_row name = { .name = r->name, .class = r->class, .count = count, .total_ps = r->dur_ps };
     struct tm_name info;
-    tm_status st;
+    const tm_status st = tm_names_info(c->names, r->name, &info);
 
-    if (!line)
-        return c->run->error.status;
-    line->taken++;
-    if (r->start_ps < line->first_ps)
-        line->first_ps = r->start_ps;
-    if (r->start_ps + r->dur_ps > line->last_ps)
-        line->last_ps = r->start_ps + r->dur_ps;
-    st = tm_names_info(c->names, r->name, &info);
     name.key = info.hash;
     name.key.low ^= (uint64_t)r->class << 56;
     return st == TM_OK ? tm_groups_add(c->by_name, &name) : st;
@@ -129,7 +119,7 @@ static tm_status take_one(struct contents *c, const struct tm_record *r)
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
-    return take_one(s->state, &event->record);
+    return take_alike(s, event, 1);
 }
 
 /* --- a host ends --- */
@@ -388,9 +378,11 @@ const struct tm_stage_type tm_contents_stage = {
     .name = "contents",
     .summary = "lines, devices and names of the trace",
     .state_bytes = sizeof(struct contents),
+    .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,
+    .take_alike = take_alike,
     .end_host = end_host,
     .report = report,
     .close = close_stage,

@@ -173,16 +173,21 @@ static bool is_device_event(uint8_t class)
     return class == TM_CLASS_DEVICE_OTHER || (class >= TM_CLASS_KERNEL && class <= TM_CLASS_GRAPH);
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
+static tm_status take_alike(struct tm_stage *s, const struct tm_event *event, uint64_t count)
 {
     struct overview *o = s->state;
 
-    o->classes[event->record.class < TM_CLASS_COUNT ? event->record.class : TM_CLASS_OTHER]++;
-    o->used += tm_overview_is_used(event);
+    o->classes[event->record.class < TM_CLASS_COUNT ? event->record.class : TM_CLASS_OTHER] += count;
+    o->used += tm_overview_is_used(event) ? count : 0;
     if (event->traits & TM_TRAIT_BACKWARD)
         o->backward = TM_BACKWARD_YES;
-    o->device_events += is_device_event(event->record.class);
+    o->device_events += is_device_event(event->record.class) ? count : 0;
     return TM_OK;
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
+{
+    return take_alike(s, event, 1);
 }
 
 static tm_status end_host(struct tm_stage *s)
@@ -549,9 +554,11 @@ const struct tm_stage_type tm_overview_stage = {
     .name = "overview",
     .summary = "where the trace was made and what of it is in the figures",
     .state_bytes = sizeof(struct overview),
+    .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,
+    .take_alike = take_alike,
     .end_host = end_host,
     .report = report,
     .save = save,

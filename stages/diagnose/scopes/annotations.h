@@ -8,7 +8,7 @@
  * tree by the names that lie around it, all threads together: host time, and the time of the device activities whose
  * launch began inside, on the same thread.  Of the chosen steps: annotations count with the part of them that lies
  * between the first chosen step marker's begin and the last one's end, activities where their step is chosen.
- * Memory: marks are sorted by thread and time, the tree is grouped; both spill.
+ * Memory: annotations are kept until the host ends, the tree is grouped; both spill.
  * errors of all that follows: of the tables, in run->error */
 struct annotations;
 

@@ -7,6 +7,7 @@
 #include "stages/diagnose/shares.h"
 #include "stages/diagnose/sums.h"
 
+enum { ANNOTATION_GATHERED = 64 /* a power of two */ };
 enum { ANNOTATION_DEPTH_MOST = 64 }; /* annotations in each other; deeper ones count as the one around them */
 
 /* An annotation by its name and those of the annotations around it. */
@@ -18,11 +19,42 @@ struct annotation_row {
     uint32_t depth; /* 1 = in no other */
 };
 
+/* An annotation that was made, as far as it lies in the chosen steps. */
+struct annotation_span {
+    struct tm_key key;       /* of its name and those around it */
+    int64_t start_ps, host_ps;
+    int64_t inner_ps;        /* of host_ps, what annotations in it take */
+    int64_t device_ps;
+    uint64_t activities;
+    tm_strid name;
+    uint32_t around;         /* number of the one around it, from 1 on; 0 = none */
+    uint32_t before, jump;   /* of those that began before on its thread, 0 = none: the last one, another one */
+    uint32_t ordinal;        /* how many began before on its thread */
+    uint32_t depth;          /* 1 = in no other */
+};
+
+static inline int64_t annotation_end(const struct annotation_span *span)
+{
+    return tm_sum_times(span->start_ps, span->host_ps);
+}
+
+/* Activities of one launch. */
+struct launched {
+    int64_t at_ps;       /* when it was launched */
+    int64_t device_ps;
+    uint64_t activities;
+    uint32_t track;      /* of the launch */
+};
+
 struct annotations {
     struct tm_run *run;
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
-    struct tm_sorter *marks;      /* struct mark, of the present host */
+    struct tm_rows *spans;        /* struct annotation_span, of the present host in the order of their begins */
+    struct tm_rows *threads;      /* of it, by track */
+    struct tm_sorter *leads;      /* of it: what is open as the chosen steps begin; NULL = they have begun */
+    struct tm_rows *early;        /* of it: struct launched, activities that came before their launch */
+    struct launched gathered[ANNOTATION_GATHERED]; /* of it, by the number of the launch */
     struct tm_groups *rows;       /* struct annotation_row */
     int64_t begin_ps, end_ps;     /* what counts of the present host */
     uint64_t launched;            /* activities of which the launch is known */
@@ -31,12 +63,24 @@ struct annotations {
     bool has_host_events;
 };
 
-/* Parts of what the tables of the stage `scopes` may take, in sixteenths. */
-enum { ANNOTATION_ROWS = 3, ANNOTATION_MARKS = 3 };
+/* Parts of what the tables of the stage `scopes` may take, in 32nds. */
+enum { ANNOTATION_ROWS = 6, ANNOTATION_SPANS = 4, ANNOTATION_LEADS = 1, ANNOTATION_EARLY = 1 };
 
 static inline size_t annotations_memory(struct tm_run *run, int parts)
 {
-    return tm_tables_memory(run, TM_TABLES_SCOPES, 16, (unsigned)parts);
+    return tm_tables_memory(run, TM_TABLES_SCOPES, 32, (unsigned)parts);
 }
+
+/* --- annotation_spans.c: those of the present host --- */
+
+tm_status open_spans(struct annotations *a) TM_MUST_USE;
+void close_spans(struct annotations *a); /* also after open_spans failed */
+/* in: in the order of their begins on each track; longer ones first */
+tm_status begin_span(struct annotations *a, uint32_t track, int64_t start_ps, int64_t dur_ps,
+                     tm_strid name) TM_MUST_USE;
+/* Activities, to all that were open at their launch.  All have been given that had begun by then. */
+tm_status add_launched(struct annotations *a, const struct launched *launched) TM_MUST_USE;
+/* Put all of them into a->rows. */
+tm_status add_up_spans(struct annotations *a) TM_MUST_USE;
 
 #endif

@@ -251,6 +251,7 @@ tm_status tm_scopes_report(struct tm_stage *s, struct tm_value *summary)
     struct tm_value *section = tm_add_object(summary, "scopes");
     tm_status st;
 
+    tm_front_release(&c->front);
     r.nodes = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct scope_node), scopes_memory(s->run, SCOPES_NODES),
                             merge_nodes);
     r.layers = tm_scope_layers_new(s->run);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scopes, the stage: folds device activities by framework path.  Which scopes a path tells is worked out in the
  * report, once per different path.  What counts is what the table of kernels counts, and copies that have a path.
- * Memory: groups spill; ops that lie in each other are kept while they are open. */
+ * Memory: events gather by site in a table of fixed size; groups spill; ops that lie in each other are kept while they
+ * are open. */
 #include <string.h>
 
 #include "stages/diagnose/scopes/scopes_private.h"
@@ -10,7 +11,14 @@ enum { OPEN_OPS = 1024 }; /* at once, on all lines of a host: a few per core or 
 
 /* What goes along with an op until it has ended. */
 struct open_op {
+    uint64_t site;
     tm_strid path;
+};
+
+/* The activities of a site that gather. */
+struct scope_front {
+    struct scope_op op;
+    bool counts;
 };
 
 static void merge_ops(void *into, const void *from)
@@ -24,25 +32,51 @@ static void merge_ops(void *into, const void *from)
 
 /* --- adding --- */
 
-static tm_status add_op(struct scopes *s, tm_strid path, int64_t self_ps)
+static tm_status take_gathered(void *to, void *gathered)
 {
-    struct scope_op op = { .count = 1, .self_ps = self_ps, .path = path };
-    struct tm_name name;
-    tm_status st;
+    struct scopes *s = to;
+    const struct scope_op *op = &((const struct scope_front *)gathered)->op;
 
-    if (!path) {
-        s->unscoped_count++;
-        s->unscoped_ps = tm_sum_times(s->unscoped_ps, self_ps);
+    if (!op->count)
         return TM_OK;
-    }
-    st = tm_names_info(s->names, path, &name);
-    op.key = name.hash;
-    return st == TM_OK ? tm_groups_add(s->ops, &op) : st;
+    if (op->path)
+        return tm_groups_add(s->ops, op);
+    s->unscoped_count = tm_sum_counts(s->unscoped_count, op->count);
+    s->unscoped_ps = tm_sum_times(s->unscoped_ps, op->self_ps);
+    return TM_OK;
+}
+
+static tm_status set_path(struct scopes *s, struct scope_op *op, tm_strid path)
+{
+    struct tm_name name;
+    const tm_status st = tm_names_info(s->names, path, &name);
+
+    op->path = path;
+    op->key = name.hash;
+    return st;
+}
+
+static void add_time(struct scope_op *op, int64_t self_ps)
+{
+    op->count++;
+    op->self_ps = tm_sum_times(op->self_ps, self_ps);
 }
 
 static tm_status take_nested(void *to, const struct tm_nested *span)
 {
-    return add_op(to, ((const struct open_op *)span->payload)->path, span->self_ps);
+    struct scopes *s = to;
+    const struct open_op *open = span->payload;
+    bool is_new;
+    struct scope_front *front = tm_front_at(&s->front, open->site, &is_new);
+    tm_status st = front ? TM_OK : s->run->error.status;
+
+    if (front && is_new) {
+        front->counts = true;
+        st = set_path(s, &front->op, open->path);
+    }
+    if (st == TM_OK)
+        add_time(&front->op, span->self_ps);
+    return st;
 }
 
 /* --- stage --- */
@@ -50,6 +84,7 @@ static tm_status take_nested(void *to, const struct tm_nested *span)
 static tm_status open_stage(struct tm_stage *s)
 {
     struct scopes *c = s->state;
+    tm_status st;
 
     c->run = s->run;
     c->settings = s->settings;
@@ -57,7 +92,13 @@ static tm_status open_stage(struct tm_stage *s)
                            merge_ops);
     c->nesting = tm_nesting_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct open_op), OPEN_OPS, take_nested, c);
     c->annotations = tm_annotations_new(s->run);
-    return c->ops && c->nesting && c->annotations ? TM_OK : s->run->error.status;
+    if (!c->ops || !c->nesting || !c->annotations)
+        return s->run->error.status;
+    st = tm_front_init(&c->front, s->run, TM_ACCOUNT_TABLES, sizeof(struct scope_front),
+                       scopes_memory(s->run, SCOPES_FRONT), c->ops);
+    c->front.taker = take_gathered;
+    c->front.to = c;
+    return st;
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
@@ -112,16 +153,30 @@ static bool counts(const struct scopes *c, const struct tm_event *event, bool ha
     return event->record.class == TM_CLASS_KERNEL || event->record.class == TM_CLASS_COLLECTIVE;
 }
 
+static tm_status fill_front(struct scopes *c, const struct tm_event *event, struct scope_front *front)
+{
+    tm_strid path;
+    const tm_status st = find_path(c, event->config, &path);
+
+    front->counts = counts(c, event, path != 0);
+    return st == TM_OK ? set_path(c, &front->op, path) : st;
+}
+
 static tm_status take_activity(struct scopes *c, const struct tm_event *event)
 {
-    struct open_op op = { .path = 0 };
-    tm_status st = find_path(c, event->config, &op.path);
+    bool is_new;
+    struct scope_front *front = tm_front_at(&c->front, event->site, &is_new);
+    struct open_op open = { .site = event->site };
+    const tm_status st = !front ? c->run->error.status : is_new ? fill_front(c, event, front) : TM_OK;
 
-    if (st != TM_OK || !counts(c, event, op.path != 0))
+    if (st != TM_OK || !front->counts)
         return st;
-    if (c->trace->devices[event->device].kind == TM_DEVICE_GPU)
-        return add_op(c, op.path, event->record.dur_ps);
-    return tm_nesting_take(c->nesting, event->record.track, event->record.start_ps, event->record.dur_ps, &op);
+    if (c->trace->devices[event->device].kind == TM_DEVICE_GPU) {
+        add_time(&front->op, event->record.dur_ps);
+        return TM_OK;
+    }
+    open.path = front->op.path;
+    return tm_nesting_take(c->nesting, event->record.track, event->record.start_ps, event->record.dur_ps, &open);
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
@@ -129,7 +184,7 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     struct scopes *c = s->state;
     tm_status st = TM_OK;
 
-    if (event->chosen && event->device < c->trace->device_count && c->trace->devices[event->device].activities)
+    if (event->chosen && event->site && event->device < c->trace->device_count && c->trace->devices[event->device].activities)
         st = take_activity(c, event);
     return st == TM_OK ? tm_annotations_take(c->annotations, event) : st;
 }
@@ -137,8 +192,10 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
 static tm_status end_host(struct tm_stage *s)
 {
     struct scopes *c = s->state;
-    const tm_status st = tm_nesting_end(c->nesting);
+    tm_status st = tm_nesting_end(c->nesting);
 
+    if (st == TM_OK)
+        st = tm_front_flush(&c->front);
     return st == TM_OK ? tm_annotations_end(c->annotations) : st;
 }
 
@@ -146,6 +203,7 @@ static void close_stage(struct tm_stage *s)
 {
     struct scopes *c = s->state;
 
+    tm_front_release(&c->front);
     tm_groups_free(c->ops);
     tm_nesting_free(c->nesting);
     tm_annotations_free(c->annotations);
@@ -155,6 +213,7 @@ const struct tm_stage_type tm_scopes_stage = {
     .name = "scopes",
     .summary = "device time by framework scope and by host annotation",
     .state_bytes = sizeof(struct scopes),
+    .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

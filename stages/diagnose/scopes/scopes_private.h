@@ -2,7 +2,7 @@
 #ifndef TM_SCOPES_PRIVATE_H
 #define TM_SCOPES_PRIVATE_H
 
-#include "pipeline/groups.h"
+#include "pipeline/front.h"
 #include "stages/diagnose/nesting.h"
 #include "stages/diagnose/scopes/annotations.h"
 #include "stages/diagnose/scopes/scope_path.h"
@@ -47,6 +47,7 @@ struct scopes {
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
     struct tm_groups *ops;        /* struct scope_op; NULL once the report has read them */
+    struct tm_front front;        /* of ops, by the site of the event */
     struct tm_nesting *nesting;   /* of ops on a line of a TPU, or on a thread of a CPU */
     struct annotations *annotations;
     uint64_t unscoped_count;      /* of activities without any path */
@@ -55,7 +56,7 @@ struct scopes {
 };
 
 /* Parts of what the tables of this stage may take, in sixteenths.  Those of the report come when the ops are read. */
-enum { SCOPES_OPS = 4, SCOPES_NODES = 4, SCOPES_LAYERS = 3, SCOPES_FAMILIES = 2 };
+enum { SCOPES_OPS = 4, SCOPES_FRONT = 2, SCOPES_NODES = 4, SCOPES_LAYERS = 3, SCOPES_FAMILIES = 2 };
 
 static inline size_t scopes_memory(struct tm_run *run, int parts)
 {

@@ -41,24 +41,33 @@ void tm_busy_bins_init(struct tm_busy_bins *bins, int64_t begin_ps, int64_t end_
     bins->count = (uint32_t)count_of(begin_ps, end_ps, bins->bin_ps);
 }
 
+static void find_bin(struct tm_busy_bins *bins, int64_t at_ps)
+{
+    const int64_t number = number_of(at_ps, bins->bin_ps);
+
+    bins->last = (uint32_t)(number - number_of(bins->begin_ps, bins->bin_ps));
+    bins->last_begin_ps = number * bins->bin_ps;
+    bins->last_end_ps = bins->last_begin_ps + bins->bin_ps;
+}
+
 void tm_busy_bins_add(struct tm_busy_bins *bins, int64_t begin_ps, int64_t end_ps, int sign)
 {
-    const int64_t first = number_of(bins->begin_ps, bins->bin_ps);
-
     begin_ps = begin_ps > bins->begin_ps ? begin_ps : bins->begin_ps;
     end_ps = end_ps < bins->end_ps ? end_ps : bins->end_ps;
     while (begin_ps < end_ps) {
-        const int64_t past_ps = begin_ps % bins->bin_ps, left_ps = end_ps - begin_ps;
-        const int64_t room_ps = past_ps < 0 ? -past_ps : bins->bin_ps - past_ps;
-        const int64_t part_ps = left_ps < room_ps ? left_ps : room_ps;
+        int64_t part_ps;
 
-        bins->busy_ps[number_of(begin_ps, bins->bin_ps) - first] += sign < 0 ? -part_ps : part_ps;
+        if (begin_ps < bins->last_begin_ps || begin_ps >= bins->last_end_ps)
+            find_bin(bins, begin_ps);
+        part_ps = (end_ps < bins->last_end_ps ? end_ps : bins->last_end_ps) - begin_ps;
+        bins->busy_ps[bins->last] += sign < 0 ? -part_ps : part_ps;
         begin_ps += part_ps;
     }
 }
 
 void tm_busy_bins_merge(struct tm_busy_bins *bins, uint32_t most)
 {
+    bins->last_begin_ps = bins->last_end_ps = 0;
     while (bins->count > most && bins->count > 3 && bins->bin_ps <= INT64_MAX / 5) {
         const int factor = growth_of(bins->bin_ps);
         const int64_t first = number_of(bins->begin_ps, bins->bin_ps);

@@ -13,6 +13,8 @@ struct tm_busy_bins {
     int64_t begin_ps, end_ps, bin_ps;
     uint32_t count;
     int64_t busy_ps[TM_BUSY_BINS_MOST];
+    uint32_t last;                      /* the bin that something was added to last */
+    int64_t last_begin_ps, last_end_ps; /* both 0 = none */
 };
 
 /* Empty bins, of the smallest round width of which there are not too many.

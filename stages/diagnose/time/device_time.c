@@ -624,6 +624,7 @@ const struct tm_stage_type tm_device_time_stage = {
     .name = "device-time",
     .summary = "where the devices' time went, by step",
     .state_bytes = sizeof(struct device_time),
+    .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

@@ -45,25 +45,23 @@ static tm_status split_before(struct device_time *d, const struct open_gap *gap,
     return tm_host_threads_ask(d->threads, d->trace->main_thread, from_ps, until_ps, parts, names);
 }
 
+/* The cause of all of a gap that has but one, which no thread has to be asked for; TM_CAUSE_COUNT = none such. */
+static enum tm_cause sole_cause(const struct open_gap *gap)
+{
+    if (gap->is_inside_run)
+        return TM_CAUSE_DEVICE_WAIT;
+    if (!gap->has_launch || gap->launch_start_ps >= gap->begin_ps)
+        return TM_CAUSE_COUNT;
+    return gap->launch_start_ps + gap->launch_dur_ps <= gap->begin_ps ? TM_CAUSE_DEVICE_WAIT : TM_CAUSE_LAUNCH;
+}
+
 /* The causes of a gap from a time in it on. */
 static tm_status split(struct device_time *d, const struct open_gap *gap, int64_t from_ps,
-                       int64_t parts[TM_CAUSE_COUNT],
-                       tm_strid names[TM_CAUSE_COUNT])
+                       int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT])
 {
-    const int64_t length_ps = gap->end_ps - from_ps;
     int64_t until_ps = gap->end_ps;
     tm_status st;
 
-    if (gap->is_inside_run) {
-        parts[TM_CAUSE_DEVICE_WAIT] = length_ps;
-        return TM_OK;
-    }
-    if (gap->has_launch && gap->launch_start_ps < gap->begin_ps) {
-        const bool is_waiting = gap->launch_start_ps + gap->launch_dur_ps <= gap->begin_ps;
-
-        parts[is_waiting ? TM_CAUSE_DEVICE_WAIT : TM_CAUSE_LAUNCH] = length_ps;
-        return TM_OK;
-    }
     if (gap->has_launch && gap->launch_start_ps < until_ps)
         until_ps = gap->launch_start_ps > from_ps ? gap->launch_start_ps : from_ps;
     st = split_before(d, gap, from_ps, until_ps, parts, names);
@@ -152,24 +150,12 @@ static tm_status show_gap(const struct device_time *d, const struct lane *lane, 
     return d->settings->take_gap(d->settings->gap_taker, &shown);
 }
 
-/* A gap inside what counts of the device: into its sums, the histogram, the lists. */
-static tm_status count_gap(struct device_time *d, struct lane *lane, const struct listed_gap *gap)
+/* One that is long enough to be shown: into the histogram and the lists. */
+static tm_status list_long_gap(struct device_time *d, struct lane *lane, const struct listed_gap *gap)
 {
     unsigned bucket = 0;
     tm_status st;
 
-    lane->gap_count++;
-    lane->gap_total_ps += gap->dur_ps;
-    lane->cause_counts[gap->cause]++;
-    for (int i = 0; i < TM_CAUSE_COUNT; i++)
-        lane->parts.idle_ps[i] += gap->parts[i];
-    list_of_lane(lane, gap->begin_ps, gap->dur_ps);
-    if (gap->dur_ps < PAUSE_BELOW_PS && gap->parts[TM_CAUSE_DEVICE_WAIT]) {
-        d->pauses.count++;
-        d->pauses.total_ps = tm_sum_times(d->pauses.total_ps, gap->parts[TM_CAUSE_DEVICE_WAIT]);
-    }
-    if (gap->dur_ps < d->settings->gap_min_ps)
-        return TM_OK;
     lane->gap_count_min++;
     while (bucket + 1 < HISTOGRAM_ROWS && gap->dur_ps >> (bucket + 1))
         bucket++;
@@ -179,16 +165,68 @@ static tm_status count_gap(struct device_time *d, struct lane *lane, const struc
     return st == TM_OK && d->settings->take_gap ? show_gap(d, lane, gap) : st;
 }
 
+/* A gap inside what counts of the device.
+ * in: cause    of the largest part
+ *     wait_ps  the part in which launched work waited */
+static void count_gap(struct device_time *d, struct lane *lane, int64_t from_ps, enum tm_cause cause, int64_t wait_ps)
+{
+    const int64_t dur_ps = lane->gap.end_ps - from_ps;
+
+    lane->gap_count++;
+    lane->gap_total_ps += dur_ps;
+    lane->cause_counts[cause]++;
+    list_of_lane(lane, from_ps, dur_ps);
+    if (dur_ps < PAUSE_BELOW_PS && wait_ps) {
+        d->pauses.count++;
+        d->pauses.total_ps = tm_sum_times(d->pauses.total_ps, wait_ps);
+    }
+}
+
+static struct listed_gap listed_from(const struct device_time *d, const struct lane *lane, int64_t from_ps)
+{
+    const struct open_gap *gap = &lane->gap;
+
+    return (struct listed_gap){ .begin_ps = from_ps, .dur_ps = gap->end_ps - from_ps, .step = gap->step,
+                                .lane = (uint32_t)(lane - d->lanes), .before = gap->before, .after = gap->after };
+}
+
+/* --- a gap is over --- */
+
+/* Most gaps have one cause.
+ * in: from_ps  from when on it counts of the device; its end or later = nothing of it */
+static tm_status close_whole(struct device_time *d, struct lane *lane, int64_t from_ps, enum tm_cause cause)
+{
+    const struct open_gap *gap = &lane->gap;
+    const int64_t dur_ps = gap->end_ps - from_ps;
+    struct listed_gap listed;
+
+    if (gap->step != TM_NONE) {
+        struct time_parts *row = tm_rows_change(d->parts, lane->first_parts_row + gap->step);
+
+        if (!row)
+            return d->run->error.status;
+        row->idle_ps[cause] += gap->end_ps - gap->step_begin_ps;
+    }
+    if (dur_ps <= 0)
+        return TM_OK;
+    lane->parts.idle_ps[cause] += dur_ps;
+    count_gap(d, lane, from_ps, cause, cause == TM_CAUSE_DEVICE_WAIT ? dur_ps : 0);
+    if (dur_ps < d->settings->gap_min_ps)
+        return TM_OK;
+    listed = listed_from(d, lane, from_ps);
+    listed.cause = cause;
+    listed.parts[cause] = dur_ps;
+    return list_long_gap(d, lane, &listed);
+}
+
 /* What a gap costs from a time in it on. */
 static tm_status cost_from(struct device_time *d, const struct lane *lane, int64_t from_ps, struct listed_gap *listed)
 {
-    const struct open_gap *gap = &lane->gap;
     tm_strid names[TM_CAUSE_COUNT] = { 0 };
     tm_status st;
 
-    *listed = (struct listed_gap){ .begin_ps = from_ps, .dur_ps = gap->end_ps - from_ps, .step = gap->step,
-                                   .lane = (uint32_t)(lane - d->lanes), .before = gap->before, .after = gap->after };
-    st = split(d, gap, from_ps, listed->parts, names);
+    *listed = listed_from(d, lane, from_ps);
+    st = split(d, &lane->gap, from_ps, listed->parts, names);
     listed->cause = largest(listed->parts);
     listed->host_event = names[listed->cause];
     return st;
@@ -205,23 +243,38 @@ static tm_status add_to_step(struct device_time *d, const struct lane *lane, con
     return TM_OK;
 }
 
-tm_status close_gap(struct device_time *d, struct lane *lane)
+/* The same of one whose causes the threads tell. */
+static tm_status close_split(struct device_time *d, struct lane *lane, int64_t from_ps)
 {
-    struct open_gap *gap = &lane->gap;
-    const int64_t from_ps = gap->begin_ps > lane->begin_ps ? gap->begin_ps : lane->begin_ps;
-    const bool counts = from_ps < gap->end_ps && gap->end_ps <= lane->end_ps;
-    const bool has_step = gap->step != TM_NONE;
+    const struct open_gap *gap = &lane->gap;
+    const bool counts = from_ps < gap->end_ps, has_step = gap->step != TM_NONE;
     struct listed_gap listed;
     tm_status st = TM_OK;
 
-    gap->is_open = false;
-    if (gap->has_launch && gap->launch_start_ps > gap->end_ps)
-        tm_tally_add(&d->run->tallies, TM_TALLY_WRONG_CLOCK, 1);
     if (has_step)
         st = cost_from(d, lane, gap->step_begin_ps, &listed);
     if (st == TM_OK && has_step)
         st = add_to_step(d, lane, &listed);
     if (st == TM_OK && counts && (!has_step || gap->step_begin_ps != from_ps))
         st = cost_from(d, lane, from_ps, &listed);
-    return st == TM_OK && counts ? count_gap(d, lane, &listed) : st;
+    if (st != TM_OK || !counts)
+        return st;
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        lane->parts.idle_ps[i] += listed.parts[i];
+    count_gap(d, lane, from_ps, listed.cause, listed.parts[TM_CAUSE_DEVICE_WAIT]);
+    return listed.dur_ps < d->settings->gap_min_ps ? TM_OK : list_long_gap(d, lane, &listed);
+}
+
+tm_status close_gap(struct device_time *d, struct lane *lane)
+{
+    struct open_gap *gap = &lane->gap;
+    const enum tm_cause cause = sole_cause(gap);
+    int64_t from_ps = gap->begin_ps > lane->begin_ps ? gap->begin_ps : lane->begin_ps;
+
+    gap->is_open = false;
+    if (gap->end_ps > lane->end_ps)
+        from_ps = gap->end_ps;
+    if (gap->has_launch && gap->launch_start_ps > gap->end_ps)
+        tm_tally_add(&d->run->tallies, TM_TALLY_WRONG_CLOCK, 1);
+    return cause == TM_CAUSE_COUNT ? close_split(d, lane, from_ps) : close_whole(d, lane, from_ps, cause);
 }

@@ -69,6 +69,7 @@ static tm_status open_lane(struct transfers *t, const struct tm_device *device)
     lane->number = (uint32_t)tm_rows_count(t->ids);
     lane->begin_ps = device->chosen_begin_ps;
     lane->end_ps = device->chosen_end_ps;
+    lane->copies_until_ps = INT64_MIN;
     for (int i = 0; i < RECENT; i++)
         lane->recent[i].step = TM_NONE;
     memcpy(id.id, device->id, sizeof(id.id));
@@ -277,6 +278,25 @@ static tm_status take_stretch(void *to, enum tm_level level, int64_t begin_ps, i
     return TM_OK;
 }
 
+static tm_status sweep_to(struct transfers *t, struct copy_lane *lane, int64_t to_ps)
+{
+    struct told told = { t, lane };
+
+    if (lane->copies_until_ps > lane->sweep.at_ps)
+        return tm_sweep_to(&lane->sweep, to_ps, take_stretch, &told);
+    tm_sweep_pass(&lane->sweep, to_ps); /* nothing that take_stretch wants to know */
+    return TM_OK;
+}
+
+static void add_activity(struct copy_lane *lane, const struct tm_event *event)
+{
+    const int64_t end_ps = tm_sum_times(event->record.start_ps, event->record.dur_ps);
+
+    tm_sweep_add(&lane->sweep, (enum tm_level)event->level, event->record.start_ps, end_ps);
+    if (is_copy_level(event->level) && end_ps > lane->copies_until_ps)
+        lane->copies_until_ps = end_ps;
+}
+
 /* TPU: the host records what it hands over, without device time.  All of the profile counts: such
  * events belong to no step. */
 static void take_tpu_host(struct transfers *t, const struct tm_event *event)
@@ -327,11 +347,8 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     if (r->class == TM_CLASS_TPU_ASYNC)
         return take_flight(t, lane, event);
     if (event->level != TM_LEVEL_NONE) {
-        struct told told = { t, lane };
-
-        st = tm_sweep_to(&lane->sweep, r->start_ps, take_stretch, &told);
-        tm_sweep_add(&lane->sweep, (enum tm_level)event->level, r->start_ps,
-                     tm_sum_times(r->start_ps, r->dur_ps));
+        st = sweep_to(t, lane, r->start_ps);
+        add_activity(lane, event);
     }
     if (st == TM_OK && is_copy(event, &direction))
         st = take_copy(t, lane, event, direction);
@@ -347,11 +364,10 @@ static tm_status end_host(struct tm_stage *s)
 
     for (uint32_t i = 0; i < t->lane_count && st == TM_OK; i++) {
         struct copy_lane *lane = &t->lanes[i];
-        struct told told = { t, lane };
 
         if (lane->number == TM_NONE)
             continue;
-        st = tm_sweep_to(&lane->sweep, tm_sweep_busy_until(&lane->sweep), take_stretch, &told);
+        st = sweep_to(t, lane, tm_sweep_busy_until(&lane->sweep));
         for (unsigned k = 0; k < TM_DIRECTION_COUNT && st == TM_OK; k++) {
             const struct copy_pair pair = { lane->number, k, lane->sums[k] };
 
@@ -381,6 +397,7 @@ const struct tm_stage_type tm_transfers_stage = {
     .name = "transfers",
     .summary = "copies by direction, size and device",
     .state_bytes = sizeof(struct transfers),
+    .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,

@@ -41,6 +41,7 @@ struct copy_lane {
     uint32_t number;          /* in the run */
     int64_t begin_ps, end_ps; /* what counts of it */
     struct tm_sweep sweep;
+    int64_t copies_until_ps;  /* until when copies run */
     struct copy_sum sums[TM_DIRECTION_COUNT];
     struct recent_copy recent[RECENT];
     uint32_t next_recent;

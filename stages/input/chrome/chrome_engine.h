@@ -3,6 +3,7 @@
 #define TM_CHROME_ENGINE_H
 
 #include "stages/input/chrome/json_walk.h"
+#include "stages/input/chrome/json_wide.h"
 
 /* One event of a Chrome trace, read where it stands.  This is where the time goes: chrome_engine_*.c compile it for
  * each kind of processor. */
@@ -22,7 +23,11 @@ enum event_member {
     MEMBER_S,
     MEMBER_BP,
     MEMBER_ARGS,
+    MEMBER_BEGIN, /* before the first one */
+    MEMBER_END,
+    MEMBER_COUNT,
 };
+static_assert((int)MEMBER_COUNT == (int)TM_STEP_MEMBERS, "there are steps behind each of them");
 
 /* --- keys --- */
 
@@ -75,6 +80,11 @@ static inline enum event_member member_of(const uint8_t *key, uint32_t length)
     }
 }
 
+static inline void watch_key(struct tm_chrome_reader *r, struct tm_key_slot *slot)
+{
+    r->has_repeated_key |= tm_chrome_key_repeats(&r->keys, slot);
+}
+
 /* Which member the key that was just read names; and whether the event has it twice. */
 static inline enum event_member take_event_key(struct tm_chrome_reader *r)
 {
@@ -85,9 +95,30 @@ static inline enum event_member take_event_key(struct tm_chrome_reader *r)
     if (member != MEMBER_OTHER)
         r->has_repeated_key |= r->seen >> member & 1;
     else if (!r->key_is_cut)
-        (void)tm_chrome_key(&r->keys, key, length, TM_KEY_OF_EVENT, &r->has_repeated_key);
+        watch_key(r, tm_chrome_key(&r->keys, key, length, TM_KEY_OF_EVENT));
     r->seen |= 1u << member;
     return member;
+}
+
+/* --- steps --- */
+
+/* What followed lately, and follows again.  NULL = something else does */
+static inline const struct tm_step *usual_step(const struct tm_step *steps, int count, const uint8_t *at)
+{
+    for (int i = 0; i < count && steps[i].length; i++)
+        if (tm_same_text(at, steps[i].text, steps[i].length))
+            return &steps[i];
+    return NULL;
+}
+
+static inline void learn_step(struct tm_step *steps, size_t count, const uint8_t *from, const uint8_t *end, uint32_t to)
+{
+    if (end - from > TM_STEP_BYTES)
+        return;
+    memmove(steps + 1, steps, (count - 1) * sizeof(*steps));
+    steps[0].length = (uint16_t)(end - from);
+    steps[0].to = (uint16_t)to;
+    memcpy(steps[0].text, from, steps[0].length);
 }
 
 /* --- values --- */
@@ -155,27 +186,18 @@ static inline const uint8_t *read_name(struct tm_chrome_reader *r, const uint8_t
     return at;
 }
 
-/* A time at a glance: digits, a point, digits.
- * out:    NULL where this is not for us */
+/* out:    NULL where it is not for a glance */
 static inline const uint8_t *read_short_time(const uint8_t *at, struct tm_json_time *time)
 {
     uint64_t us;
-    uint32_t ps = 0;
-    const unsigned count = tm_short_digits(at, &us);
+    uint32_t ps;
+    const uint8_t *const end = tm_glance_time(at, &us, &ps);
 
-    if (!count)
-        return NULL;
-    at += count;
-    if (*at == '.') {
-        if (at[1] < '0' || at[1] > '9')
-            return NULL;
-        at = tm_short_fraction(at + 1, &ps);
-    }
-    if (!tm_ends_number(*at))
+    if (!end)
         return NULL;
     us += ps == 1000000;
     *time = (struct tm_json_time){ .us = (int64_t)us, .ps = ps == 1000000 ? 0 : (int32_t)ps };
-    return at;
+    return end;
 }
 
 static inline void take_decimal_time(const struct tm_json_decimal *decimal, struct tm_chrome_time *how,
@@ -261,7 +283,7 @@ static inline const uint8_t *read_id(struct tm_chrome_reader *r, const uint8_t *
     }
     if (*at != '-' && (*at < '0' || *at > '9'))
         return skip_value(r, at);
-    end = tm_short_integer(at, &id->number);
+    end = tm_glance_integer(at, &id->number);
     if (!end)
         return read_long_id(r, at, id);
     id->kind = TM_JSON_NUMBER;
@@ -282,7 +304,7 @@ static inline const uint8_t *read_id_members(struct tm_chrome_reader *r, const u
             return NULL;
         key = take_key(r, &length);
         if (!r->key_is_cut)
-            (void)tm_chrome_key(&r->keys, key, length, TM_KEY_OF_ID, &r->has_repeated_key);
+            watch_key(r, tm_chrome_key(&r->keys, key, length, TM_KEY_OF_ID));
         if (length == 5 && key_is(key, "local", 5))
             at = read_id(r, at, &r->ids[TM_ID_LOCAL]);
         else if (length == 6 && key_is(key, "global", 6))
@@ -339,6 +361,17 @@ static inline const uint8_t *skip_argument(struct tm_chrome_reader *r, const uin
     return at;
 }
 
+static inline void put_text_fact(struct tm_chrome_reader *r, enum tm_stat stat, struct tm_json_text text)
+{
+    const bool makes_config = tm_config_facts >> stat & 1;
+    int64_t number;
+
+    if (!makes_config && tm_glance_number_text((const uint8_t *)text.at, text.length, &number))
+        tm_facts_put_whole_text(&r->event.facts, stat, text.at, text.length, number);
+    else
+        tm_facts_put_number_text(&r->event.facts, stat, text.at, text.length);
+}
+
 static inline const uint8_t *read_fact(struct tm_chrome_reader *r, const uint8_t *at, enum tm_stat stat)
 {
     struct tm_json_text text;
@@ -348,60 +381,254 @@ static inline const uint8_t *read_fact(struct tm_chrome_reader *r, const uint8_t
     if (*at == '"') {
         at = read_text(r, at, &text);
         if (at)
-            tm_facts_put_number_text(&r->event.facts, stat, text.at, text.length);
+            put_text_fact(r, stat, text);
         return at;
     }
     if (*at == '[')
         return read_list_fact(r, at, stat);
     if (*at != '-' && (*at < '0' || *at > '9'))
         return skip_argument(r, at);
-    end = tm_short_integer(at, &number);
+    end = tm_glance_integer(at, &number);
     if (!end)
         return read_long_fact(r, at, stat);
     tm_facts_put_int(&r->event.facts, stat, number);
     return end;
 }
 
-/* in:     at  the value of the key that was just read */
-static inline const uint8_t *read_argument(struct tm_chrome_reader *r, const uint8_t *at)
+static inline const uint8_t *read_argument(struct tm_chrome_reader *r, const uint8_t *at, struct tm_key_slot *key)
 {
-    bool repeated = false;
-    uint32_t length;
-    const uint8_t *const key = take_key(r, &length);
-    enum tm_stat stat = TM_STAT_UNKNOWN;
+    const enum tm_stat stat = (enum tm_stat)key->stat;
+    const bool repeats = tm_chrome_key_repeats(&r->keys, key);
 
-    if (!r->key_is_cut)
-        stat = tm_chrome_key(&r->keys, key, length, TM_KEY_OF_ARGUMENTS, &repeated);
-    if (stat == TM_STAT_UNKNOWN) {
-        r->has_repeated_key |= repeated;
+    r->has_repeated_key |= repeats;
+    if (stat == TM_STAT_UNKNOWN)
         return skip_argument(r, at);
-    }
-    if (repeated) {
-        r->has_repeated_key = true;
+    if (repeats)
         tm_chrome_drop_fact(r, stat);
-    }
     return read_fact(r, at, stat);
+}
+
+/* A step of arguments that is none of the usual ones. */
+static __attribute__((noinline)) const uint8_t *take_new_argument(struct tm_chrome_reader *r, const uint8_t *at,
+                                                                  uint32_t *slot)
+{
+    struct tm_chrome_keys *const keys = &r->keys;
+    const uint32_t after = *slot;
+    const uint64_t base = r->window.base;
+    const uint8_t *const from = at;
+    const uint8_t *key;
+    uint32_t length;
+    bool ended, is_plain = true;
+
+    *slot = TM_KEY_END;
+    at = after == TM_KEY_BEGIN ? first_member(r, at, &ended) : next_member(r, at, &ended);
+    if (at && !ended) {
+        at = read_key(r, at);
+        if (!at)
+            return NULL;
+        is_plain = !r->text_traits;
+        key = take_key(r, &length);
+        *slot = (uint32_t)((r->key_is_cut ? tm_chrome_key_spare(keys, TM_STAT_UNKNOWN)
+                                          : tm_chrome_key(keys, key, length, TM_KEY_OF_ARGUMENTS)) - keys->slots);
+    }
+    if (at && is_plain && after != TM_KEY_SPARE && *slot != TM_KEY_SPARE && base == r->window.base)
+        learn_step(keys->steps[after], TM_ARGUMENT_STEPS, from, at, *slot);
+    return at;
+}
+
+/* From behind an argument to the value of the next one, or behind all of them.
+ * in:     *slot  of the key, or TM_KEY_BEGIN
+ * out:    *slot  of the next one, or TM_KEY_END */
+static inline const uint8_t *next_argument(struct tm_chrome_reader *r, const uint8_t *at, uint32_t *slot)
+{
+    const struct tm_step *const step = usual_step(r->keys.steps[*slot], TM_ARGUMENT_STEPS, at);
+
+    if (!TM_LIKELY(step != NULL))
+        return take_new_argument(r, at, slot);
+    *slot = step->to;
+    at += step->length;
+    return *slot == TM_KEY_END ? at : walk_space(r, at);
+}
+
+/* --- arguments in a form that came before --- */
+
+static inline const uint8_t *read_text_gap(struct tm_chrome_reader *r, const uint8_t *at, enum tm_stat stat)
+{
+    const uint8_t *const text = at + 1, *const end = tm_text_stop(text);
+    const uint32_t length = (uint32_t)(end - text);
+
+    if (*end != '"' || length > TM_FORM_GAP_MOST)
+        return NULL;
+    if (stat != TM_STAT_UNKNOWN)
+        put_text_fact(r, stat, (struct tm_json_text){ (const char *)text, length });
+    return end + 1;
+}
+
+/* out:    NULL  it is nothing that a gap may have, or may go on behind the window */
+static inline const uint8_t *read_gap(struct tm_chrome_reader *r, const uint8_t *at, enum tm_stat stat)
+{
+    const uint8_t *end;
+    int64_t number;
+
+    if (*at == '"')
+        return read_text_gap(r, at, stat);
+    if (stat == TM_STAT_UNKNOWN)
+        return plain_number_end(at);
+    end = tm_glance_integer(at, &number);
+    if (end)
+        tm_facts_put_int(&r->event.facts, stat, number);
+    return end;
+}
+
+/* out:    behind the args; NULL where they are otherwise */
+static inline const uint8_t *compare_form(struct tm_chrome_reader *r, const uint8_t *at,
+                                          const struct tm_chrome_form *form)
+{
+    const uint8_t *text = tm_form_text(form);
+    const struct tm_form_gap *gap = tm_form_gaps(form), *const end = gap + form->gap_count;
+
+    for (; gap < end; gap++) {
+        if (!tm_same_text(at, text, gap->before))
+            return NULL;
+        at = read_gap(r, at + gap->before, (enum tm_stat)gap->stat);
+        if (!at)
+            return NULL;
+        text += gap->before + gap->length;
+    }
+    return tm_same_text(at, text, form->rest) ? at + form->rest : NULL;
+}
+
+/* What lies between the gaps. */
+static inline void take_form(struct tm_chrome_reader *r, const struct tm_chrome_form *form)
+{
+    struct tm_facts *const facts = &r->event.facts;
+    const uint8_t *const text = tm_form_text(form);
+
+    facts->has |= form->has;
+    facts->flags |= form->flags;
+    facts->config_hash = form->config_hash;
+    for (const struct tm_form_fact *fact = form->facts; fact < form->facts + form->fact_count; fact++) {
+        facts->ints[fact->stat] = fact->number;
+        facts->doubles[fact->stat] = fact->value;
+        facts->texts[fact->stat].kind = fact->is_text ? TM_FACT_BYTES : TM_FACT_NO_TEXT;
+        facts->texts[fact->stat].bytes = text + fact->at;
+        facts->texts[fact->stat].length = fact->length;
+    }
+    r->has_nested_argument |= form->has_nested;
+    r->forms.met++;
+}
+
+/* out:    NULL  nothing is known of them beyond what was */
+static inline const uint8_t *read_in_form(struct tm_chrome_reader *r, const uint8_t *at, struct tm_form_place *place)
+{
+    const struct tm_chrome_form *const form = tm_form_at(&r->forms, place->at);
+    struct tm_facts *const facts = &r->event.facts;
+    const uint64_t has = facts->has;
+    const uint16_t flags = facts->flags;
+    const uint8_t *end;
+
+    if (!form || form->begin_hash != facts->config_hash || form->stats & has)
+        return NULL;
+    end = compare_form(r, at, form);
+    if (end) {
+        take_form(r, form);
+        return end;
+    }
+    facts->has = has;
+    facts->flags = flags;
+    place->strikes++;
+    return NULL;
+}
+
+/* The rest of the args, where it is known by what came before.
+ * in:     before  which event, and which keys
+ * out:    NULL    it is not; tail->is_found: a form may be made from here on */
+static inline const uint8_t *read_tail(struct tm_chrome_reader *r, const uint8_t *at, uint64_t before,
+                                       struct tm_form_tail *tail)
+{
+    const uint64_t key = tm_fact_mix(before, r->event.facts.config_hash);
+    struct tm_form_place *const place = tm_form_place_of(&r->forms, key);
+    const uint8_t *end = NULL;
+
+    if (place && place->strikes >= TM_FORM_STRIKES)
+        return NULL;
+    if (place)
+        end = read_in_form(r, at, place);
+    if (end)
+        return end;
+    *tail = (struct tm_form_tail){ .is_found = true, .has_nested = r->has_nested_argument, .key = key,
+                                   .has = r->event.facts.has, .begin_hash = r->event.facts.config_hash,
+                                   .offset = (size_t)(at - (const uint8_t *)r->event.args.at) };
+    r->has_nested_argument = false;
+    return NULL;
+}
+
+/* Of its length and four words of it: names that share them share their forms. */
+static inline uint64_t hash_of_name(struct tm_json_text name)
+{
+    const uint8_t *const at = (const uint8_t *)name.at;
+    const uint32_t length = name.length;
+    uint64_t hash;
+
+    if (length < 8)
+        return length ? tm_fact_mix(length, tm_key_head(at, length)) : 0;
+    hash = tm_fact_mix(length, tm_load_word(at)) + tm_fact_mix(1, tm_load_word(at + length - 8));
+    return hash + tm_fact_mix(2, tm_load_word(at + (length - 8) / 2)) + tm_fact_mix(3, tm_load_word(at + (length - 8) / 4));
+}
+
+static void learn_tail(struct tm_chrome_reader *r, const struct tm_form_tail *tail)
+{
+    const struct tm_json_text args = r->event.args;
+    const bool is_odd = r->has_long_value || r->has_repeated_key || r->not_numbers || args.length > r->text_most;
+
+    if (!is_odd)
+        tm_chrome_forms_learn(&r->forms, tail,
+                              (struct tm_json_text){ args.at + tail->offset, args.length - (uint32_t)tail->offset },
+                              &r->event.facts, r->has_nested_argument);
+    r->has_nested_argument |= tail->has_nested;
+}
+
+static inline const uint8_t *walk_args(struct tm_chrome_reader *r, const uint8_t *at, struct tm_form_tail *tail)
+{
+    uint64_t before = hash_of_name(r->event.name) + r->keys.emptied;
+    uint32_t slot = TM_KEY_BEGIN;
+    const uint8_t *end = r->is_outgrown ? NULL : read_tail(r, at, before, tail);
+
+    if (end)
+        return end;
+    at = next_argument(r, at, &slot);
+    while (at && slot != TM_KEY_END) {
+        const enum tm_stat stat = (enum tm_stat)r->keys.slots[slot].stat;
+
+        at = read_argument(r, at, &r->keys.slots[slot]);
+        before = tm_fact_mix(before, slot);
+        if (at && !tail->is_found && tm_config_facts >> stat & 1 && !r->is_outgrown) {
+            end = read_tail(r, at, before, tail);
+            if (end)
+                return end;
+        }
+        if (at)
+            at = next_argument(r, at, &slot);
+    }
+    return at;
 }
 
 static inline const uint8_t *read_args(struct tm_chrome_reader *r, const uint8_t *at)
 {
-    bool ended;
+    struct tm_form_tail tail = { .is_found = false };
 
     r->event.args = (struct tm_json_text){ .at = (const char *)at };
-    at = first_member(r, at, &ended);
-    while (at && !ended) {
-        at = read_key(r, at);
-        if (at)
-            at = read_argument(r, at);
-        if (at)
-            at = next_member(r, at, &ended);
-    }
+    at = walk_args(r, at, &tail);
     if (!at)
         return NULL;
-    if (r->is_outgrown)
+    if (r->is_outgrown) {
         r->event.args.at = NULL;
-    else
-        r->event.args.length = (uint32_t)(at - (const uint8_t *)r->event.args.at);
+        r->has_nested_argument |= tail.has_nested;
+        return at;
+    }
+    r->event.args.length = (uint32_t)(at - (const uint8_t *)r->event.args.at);
+    if (tail.is_found)
+        learn_tail(r, &tail);
     return at;
 }
 
@@ -413,6 +640,57 @@ static inline const uint8_t *read_arguments(struct tm_chrome_reader *r, const ui
         tm_chrome_drop_args(r);
     set_has(r, TM_CHROME_ARGS, is_object);
     return is_object ? read_args(r, at) : skip_value(r, at);
+}
+
+/* --- the head of an event --- */
+
+static const uint32_t head_members = 1u << MEMBER_PH | 1u << MEMBER_PID | 1u << MEMBER_TID | 1u << MEMBER_CAT;
+
+/* An event begins, as it is; what comes before the first value that is not alike for many is known by comparison.
+ * out:    the value of *member; NULL where the head is none of the usual ones */
+static inline const uint8_t *take_head(struct tm_chrome_reader *r, const uint8_t *at, enum event_member *member)
+{
+    struct tm_chrome_event *const event = &r->event;
+    const struct tm_chrome_head *head = r->heads;
+
+    while (head < r->heads + TM_HEADS && !(head->length && tm_same_text(at, head->text, head->length)))
+        head++;
+    if (head == r->heads + TM_HEADS)
+        return NULL;
+    event->phase = head->phase;
+    event->pid = head->pid;
+    event->tid = head->tid;
+    if (head->has_cat) {
+        event->cat = (struct tm_json_text){ (const char *)at + head->cat_at, head->cat_length };
+        event->has = TM_CHROME_CAT;
+    }
+    r->seen = head->seen;
+    *member = (enum event_member)head->member;
+    return walk_space(r, at + head->length);
+}
+
+/* The event up to the value of a member has been read. */
+static void learn_head(struct tm_chrome_reader *r, const uint8_t *at, enum event_member member)
+{
+    const struct tm_chrome_event *const event = &r->event;
+    const uint8_t *const begin = r->window.keep;
+    const bool has_text = event->pid.kind == TM_JSON_TEXT || event->tid.kind == TM_JSON_TEXT;
+    const bool has_cat = event->has & TM_CHROME_CAT;
+    const uint8_t *const cat = (const uint8_t *)event->cat.at;
+    struct tm_chrome_head *const head = r->heads;
+
+    if (member == MEMBER_OTHER || !begin || at - begin > TM_HEAD_BYTES || has_text || r->has_repeated_key || r->not_numbers ||
+        (has_cat && (cat < begin || cat >= at)))
+        return;
+    memmove(head + 1, head, (TM_HEADS - 1) * sizeof(*head));
+    *head = (struct tm_chrome_head){ .length = (uint32_t)(at - begin), .member = member, .seen = r->seen,
+                                     .phase = event->phase, .pid = event->pid, .tid = event->tid,
+                                     .has_cat = has_cat };
+    if (has_cat) {
+        head->cat_at = (uint32_t)(cat - begin);
+        head->cat_length = event->cat.length;
+    }
+    memcpy(head->text, begin, head->length);
 }
 
 /* --- the event --- */
@@ -478,18 +756,66 @@ static inline const uint8_t *read_member(struct tm_chrome_reader *r, const uint8
     }
 }
 
+/* A step of an event that is none of the usual ones. */
+static __attribute__((noinline)) const uint8_t *take_new_member(struct tm_chrome_reader *r, const uint8_t *at,
+                                                                enum event_member *member)
+{
+    const enum event_member after = *member;
+    const uint64_t base = r->window.base;
+    const uint8_t *const from = at;
+    bool ended, is_plain = true;
+
+    *member = MEMBER_END;
+    at = after == MEMBER_BEGIN ? first_member(r, at, &ended) : next_member(r, at, &ended);
+    if (at && !ended) {
+        at = read_key(r, at);
+        if (!at)
+            return NULL;
+        is_plain = !r->text_traits;
+        *member = take_event_key(r);
+    }
+    if (at && is_plain && *member != MEMBER_OTHER && base == r->window.base)
+        learn_step(r->steps[after], TM_STEPS, from, at, *member);
+    return at;
+}
+
+/* From behind a value to the next one, or behind the event.
+ * in:     *member  whose value it was
+ * out:    *member  of the next one; MEMBER_END */
+static inline const uint8_t *next_event_member(struct tm_chrome_reader *r, const uint8_t *at,
+                                               enum event_member *member)
+{
+    const struct tm_step *const step = usual_step(r->steps[*member], TM_STEPS, at);
+
+    if (!TM_LIKELY(step != NULL))
+        return take_new_member(r, at, member);
+    *member = (enum event_member)step->to;
+    at += step->length;
+    if (*member == MEMBER_END)
+        return at;
+    r->has_repeated_key |= r->seen >> *member & 1;
+    r->seen |= 1u << *member;
+    return walk_space(r, at);
+}
+
 static const uint8_t *read_event(struct tm_chrome_reader *r, const uint8_t *at)
 {
-    bool ended;
+    enum event_member member = MEMBER_BEGIN;
+    const uint8_t *value;
+    bool in_head;
 
     tm_chrome_event_begin(r, at);
-    at = first_member(r, at, &ended);
-    while (at && !ended) {
-        at = read_key(r, at);
+    value = take_head(r, at, &member);
+    in_head = !value;
+    at = in_head ? next_event_member(r, at, &member) : value;
+    while (at && member != MEMBER_END) {
+        if (in_head && !(head_members >> member & 1)) {
+            learn_head(r, at, member);
+            in_head = false;
+        }
+        at = read_member(r, at, member);
         if (at)
-            at = read_member(r, at, take_event_key(r));
-        if (at)
-            at = next_member(r, at, &ended);
+            at = next_event_member(r, at, &member);
     }
     if (at)
         tm_chrome_event_end(r);

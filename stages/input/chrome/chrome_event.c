@@ -16,6 +16,7 @@ void tm_chrome_event_begin(struct tm_chrome_reader *reader, const uint8_t *at)
         reader->ids[i].kind = TM_JSON_NO_ID;
     reader->name_traits = reader->seen = 0;
     reader->is_outgrown = reader->has_long_value = reader->has_repeated_key = reader->has_nested_argument = false;
+    reader->text_most = (uint32_t)tm_json_longest(&reader->window);
     reader->side_used = 0;
     reader->in_event = true;
     reader->event.offset = tm_json_offset(&reader->window, at);
@@ -111,6 +112,7 @@ void tm_chrome_outgrown(void *to)
         reader->has_long_value = true;
     reader->event.args = (struct tm_json_text){ .at = NULL };
     reader->is_outgrown = true;
+    reader->text_most = 0;
 }
 
 /* --- its facts --- */

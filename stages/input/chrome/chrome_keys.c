@@ -6,8 +6,12 @@
 
 void tm_chrome_keys_begin(struct tm_chrome_keys *keys)
 {
-    if (keys->used > TM_KEYS_ENOUGH || keys->event == UINT32_MAX)
+    if (keys->used > TM_KEYS_ENOUGH || keys->event == UINT32_MAX) {
+        const uint64_t emptied = keys->emptied + 1;
+
         memset(keys, 0, sizeof(*keys));
+        keys->emptied = emptied;
+    }
     keys->event++;
 }
 
@@ -24,24 +28,27 @@ static enum tm_stat argument_of(const uint8_t *key, const struct tm_key_name *na
     return name->place == TM_KEY_OF_ARGUMENTS ? tm_argument_of((const char *)key, name->length - 1) : TM_STAT_UNKNOWN;
 }
 
-enum tm_stat tm_chrome_key_slow(struct tm_chrome_keys *keys, const uint8_t *key, struct tm_key_name *name,
-                                bool *repeated)
+struct tm_key_slot *tm_chrome_key_spare(struct tm_chrome_keys *keys, enum tm_stat stat)
+{
+    struct tm_key_slot *const slot = &keys->slots[TM_KEY_SPARE];
+
+    *slot = (struct tm_key_slot){ .stat = stat }; /* of no event: it is not watched for repetition */
+    return slot;
+}
+
+struct tm_key_slot *tm_chrome_key_slow(struct tm_chrome_keys *keys, const uint8_t *key, struct tm_key_name *name)
 {
     uint32_t at = tm_key_first_slot(name);
     struct tm_key_slot *slot;
 
     for (slot = &keys->slots[at]; slot->name.length; slot = &keys->slots[at]) {
-        if (tm_key_names_equal(&slot->name, name)) {
-            if (slot->event == keys->event)
-                *repeated = true;
-            slot->event = keys->event;
-            return (enum tm_stat)slot->stat;
-        }
+        if (tm_key_names_equal(&slot->name, name))
+            return slot;
         at = (at + 1) & (TM_KEY_SLOTS - 1);
     }
     if (keys->used == TM_KEYS_MOST)
-        return argument_of(key, name);
+        return tm_chrome_key_spare(keys, argument_of(key, name));
     keys->used++;
-    *slot = (struct tm_key_slot){ .name = *name, .event = keys->event, .stat = argument_of(key, name) };
-    return (enum tm_stat)slot->stat;
+    *slot = (struct tm_key_slot){ .name = *name, .stat = argument_of(key, name) };
+    return slot;
 }

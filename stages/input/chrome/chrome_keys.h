@@ -27,22 +27,39 @@ struct tm_key_name {
     uint32_t place;
 };
 
+struct tm_key_slot {
+    struct tm_key_name name;
+    uint32_t event;     /* the last one that had it */
+    uint32_t stat;      /* enum tm_stat, of arguments */
+};
+
+/* What stands between two values, byte by byte: `,"ts":`.  Writers repeat themselves, so that a comparison with what
+ * followed lately mostly takes the place of reading a key. */
+enum { TM_STEP_BYTES = 64, TM_STEPS = 4, TM_ARGUMENT_STEPS = 2 };
+struct tm_step {
+    uint8_t text[TM_STEP_BYTES];
+    uint16_t length; /* 0 = none */
+    uint16_t to;     /* whose value follows: enum event_member; of arguments a slot or TM_KEY_END */
+};
+
+/* Numbers of slots that are none of the table. */
+enum { TM_KEY_SPARE = TM_KEY_SLOTS, TM_KEY_BEGIN, TM_KEY_END };
+
 struct tm_chrome_keys {
-    struct tm_key_slot {
-        struct tm_key_name name;
-        uint32_t event;     /* the last one that had it */
-        uint32_t stat;      /* enum tm_stat, of arguments */
-    } slots[TM_KEY_SLOTS];
+    struct tm_key_slot slots[TM_KEY_SLOTS + 1]; /* the last one is spare: of a key that is not in the table */
     uint32_t used;
     uint32_t event;         /* the present one */
+    uint64_t emptied;       /* times: since then slots have other numbers */
+    struct tm_step steps[TM_KEY_BEGIN + 1][TM_ARGUMENT_STEPS]; /* behind the value of each argument, the newest first */
 };
 
 /* An event begins.  The table may be zeroed at first. */
 void tm_chrome_keys_begin(struct tm_chrome_keys *keys);
 
 /* Not in the table yet, or too long to be held itself. */
-enum tm_stat tm_chrome_key_slow(struct tm_chrome_keys *keys, const uint8_t *key, struct tm_key_name *name,
-                                bool *repeated);
+struct tm_key_slot *tm_chrome_key_slow(struct tm_chrome_keys *keys, const uint8_t *key, struct tm_key_name *name);
+/* The spare one, for this key alone. */
+struct tm_key_slot *tm_chrome_key_spare(struct tm_chrome_keys *keys, enum tm_stat stat);
 /* Its name where it is longer than TM_KEY_BYTES. */
 void tm_chrome_key_hash(const uint8_t *key, struct tm_key_name *name);
 
@@ -84,23 +101,26 @@ static inline uint32_t tm_key_first_slot(const struct tm_key_name *name)
     return (uint32_t)(mix * UINT64_C(0x9e3779b97f4a7c15) >> 56) & (TM_KEY_SLOTS - 1);
 }
 
-/* Look a key up.  TM_KEY_BYTES are loaded from it on.
- * out:    the argument that it names (of arguments only)
- *         *repeated  set to true where the event has had it */
-static inline enum tm_stat tm_chrome_key(struct tm_chrome_keys *keys, const uint8_t *key, uint32_t length,
-                                         enum tm_key_place place, bool *repeated)
+/* The slot of a key, which it has until the event ends.  TM_KEY_BYTES are loaded from it on. */
+static inline struct tm_key_slot *tm_chrome_key(struct tm_chrome_keys *keys, const uint8_t *key, uint32_t length,
+                                                enum tm_key_place place)
 {
     struct tm_key_name name;
     struct tm_key_slot *slot;
 
     tm_chrome_key_name(key, length, place, &name);
     slot = &keys->slots[tm_key_first_slot(&name)];
-    if (!tm_key_names_equal(&slot->name, &name))
-        return tm_chrome_key_slow(keys, key, &name, repeated);
-    if (slot->event == keys->event)
-        *repeated = true;
+    return tm_key_names_equal(&slot->name, &name) ? slot : tm_chrome_key_slow(keys, key, &name);
+}
+
+/* The present event has the key.
+ * out:    whether it had it before */
+static inline bool tm_chrome_key_repeats(const struct tm_chrome_keys *keys, struct tm_key_slot *slot)
+{
+    const bool repeats = slot->event == keys->event;
+
     slot->event = keys->event;
-    return (enum tm_stat)slot->stat;
+    return repeats;
 }
 
 #endif

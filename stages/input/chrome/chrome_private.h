@@ -2,6 +2,7 @@
 #ifndef TM_CHROME_PRIVATE_H
 #define TM_CHROME_PRIVATE_H
 
+#include "stages/input/chrome/chrome_forms.h"
 #include "stages/input/chrome/chrome_keys.h"
 #include "stages/input/chrome/chrome_reader.h"
 #include "stages/input/chrome/json_number.h"
@@ -10,7 +11,10 @@
 /* Shared by the files of the Chrome reader.
  * Whoever walks the text takes where he is and gives back where he ends, or NULL: damage, told by tm_chrome_fail. */
 
-enum { TM_JSON_DEEPEST = 4096 }; /* lists and objects in one another */
+enum {
+    TM_JSON_DEEPEST = 4096, /* lists and objects in one another */
+    TM_STEP_MEMBERS = 16,   /* of enum event_member */
+};
 
 enum tm_text_trait {
     TM_TEXT_ESCAPED = 1 << 0,
@@ -26,6 +30,18 @@ struct tm_chrome_time {
 
 /* Of `id`, the first that is there. */
 enum tm_id_source { TM_ID_OWN, TM_ID_LOCAL, TM_ID_GLOBAL, TM_ID_BIND, TM_ID_SOURCES };
+
+/* How events begin: members that are alike for many, byte by byte up to the first value that is not. */
+enum { TM_HEADS = 8, TM_HEAD_BYTES = 96 };
+struct tm_chrome_head {
+    uint8_t text[TM_HEAD_BYTES];
+    uint32_t length;           /* 0 = none */
+    uint32_t member, seen;     /* of enum event_member: whose value follows, and what has come */
+    uint32_t cat_at, cat_length;
+    bool has_cat;
+    char phase;
+    struct tm_json_id pid, tid; /* numbers */
+};
 
 struct tm_chrome_engine;
 
@@ -52,6 +68,10 @@ struct tm_chrome_reader {
     bool is_outgrown;            /* it is larger than the window: what is to stay is copied */
     bool has_long_value, has_repeated_key, has_nested_argument;
     struct tm_chrome_keys keys;
+    struct tm_chrome_head heads[TM_HEADS]; /* the newest first */
+    struct tm_chrome_forms forms;
+    struct tm_step steps[TM_STEP_MEMBERS][TM_STEPS]; /* behind each member of an event, the newest first */
+    uint32_t text_most;          /* bytes of a text that may stay in the window */
     uint8_t *side;               /* texts of the event that are not in the window as they are wanted; padded */
     size_t side_used;
     size_t moved_by;             /* the last time */

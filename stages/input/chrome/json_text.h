@@ -2,6 +2,7 @@
 #ifndef TM_JSON_TEXT_H
 #define TM_JSON_TEXT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The two searches that a JSON scanner spends its time in, over 32, 16 or 1 bytes at a time.  A file that is compiled
@@ -55,7 +56,24 @@ static inline uint32_t tm_text_stops(const uint8_t *at)
     return (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(_mm256_or_si256(quotes, escapes), controls));
 }
 
+/* out: bit for each of 32 bytes that differs */
+static inline uint32_t tm_text_differs(const uint8_t *a, const uint8_t *b)
+{
+    const __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)a);
+    const __m256i y = _mm256_loadu_si256((const __m256i *)(const void *)b);
+
+    return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(x, y));
+}
+
 #elif TM_JSON_STRIDE == 16
+
+static inline uint32_t tm_text_differs(const uint8_t *a, const uint8_t *b)
+{
+    const __m128i x = _mm_loadu_si128((const __m128i *)(const void *)a);
+    const __m128i y = _mm_loadu_si128((const __m128i *)(const void *)b);
+
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(x, y)) ^ 0xffffu;
+}
 
 static inline uint32_t tm_text_stops(const uint8_t *at)
 {
@@ -76,21 +94,42 @@ static inline uint32_t tm_other_than_space(const uint8_t *at)
 
 #endif
 
-/* The next quote, backslash or control character; the zero byte behind the window is one.  Most texts are shorter
- * than 16 bytes, which 32 at once do not make faster. */
+/* The next quote, backslash or control character; the zero byte behind the window is one.  Where 64 bytes are looked at
+ * as one, whose length is how long hardly ever decides on a branch. */
 static inline const uint8_t *tm_text_stop(const uint8_t *at)
 {
+#if TM_JSON_STRIDE == 32
+    uint64_t stops;
+
+    while (!(stops = tm_text_stops(at) | (uint64_t)tm_text_stops(at + 32) << 32))
+        at += 64;
+    return at + __builtin_ctzll(stops);
+#else
     uint32_t stops;
 
-#if TM_JSON_STRIDE == 32
-    stops = tm_text_stops_16(at);
-    if (stops)
-        return at + __builtin_ctz(stops);
-    at += 16;
-#endif
     while (!(stops = tm_text_stops(at)))
         at += TM_JSON_STRIDE;
     return at + __builtin_ctz(stops);
+#endif
+}
+
+/* Whether two texts of a length are the same.  32 bytes may be loaded from any place of both
+ * before they differ. */
+static inline bool tm_same_text(const uint8_t *a, const uint8_t *b, uint32_t length)
+{
+#if TM_JSON_STRIDE > 1
+    uint32_t others;
+
+    for (; length > TM_JSON_STRIDE; length -= TM_JSON_STRIDE, a += TM_JSON_STRIDE, b += TM_JSON_STRIDE)
+        if (tm_text_differs(a, b))
+            return false;
+    others = tm_text_differs(a, b);
+    return !(others & (uint32_t)((UINT64_C(1) << length) - 1));
+#else
+    while (length > 0 && *a == *b) /* what follows the first difference may not be there */
+        a++, b++, length--;
+    return length == 0;
+#endif
 }
 
 /* The next byte that is no white space, of which there is little in a row. */

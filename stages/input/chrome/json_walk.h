@@ -41,9 +41,7 @@ static inline const uint8_t *walk_text(struct tm_chrome_reader *r, const uint8_t
     }
 }
 
-/* A text that stays until its event ends.
- * in:     at  the quote */
-static inline const uint8_t *read_text(struct tm_chrome_reader *r, const uint8_t *at, struct tm_json_text *text)
+static inline const uint8_t *read_long_text(struct tm_chrome_reader *r, const uint8_t *at, struct tm_json_text *text)
 {
     r->window.token = at + 1;
     at = walk_text(r, at + 1);
@@ -51,10 +49,24 @@ static inline const uint8_t *read_text(struct tm_chrome_reader *r, const uint8_t
         return NULL;
     text->at = (const char *)r->window.token;
     text->length = (uint32_t)(at - r->window.token);
-    if (r->text_traits & TM_TEXT_ESCAPED || r->is_outgrown || text->length > tm_json_longest(&r->window))
+    if (r->text_traits & TM_TEXT_ESCAPED || text->length > r->text_most)
         tm_chrome_keep_text(r, text);
     r->window.token = NULL;
     return at + 1;
+}
+
+/* A text that stays until its event ends.
+ * in:     at  the quote */
+static inline const uint8_t *read_text(struct tm_chrome_reader *r, const uint8_t *at, struct tm_json_text *text)
+{
+    const uint8_t *const end = tm_text_stop(at + 1);
+    const uint32_t length = (uint32_t)(end - at) - 1;
+
+    if (!TM_LIKELY(*end == '"' && length <= r->text_most))
+        return read_long_text(r, at, text);
+    *text = (struct tm_json_text){ (const char *)at + 1, length };
+    r->text_traits = 0;
+    return end + 1;
 }
 
 /* A key that nobody asks for.
@@ -130,22 +142,30 @@ static inline const uint8_t *skip_digits(const uint8_t *at)
     return at;
 }
 
-/* A plain number at a glance; what is more than that, or may go on behind the window, is read digit by digit. */
-static inline const uint8_t *skip_number(struct tm_chrome_reader *r, const uint8_t *begin)
+/* A plain number at a glance.
+ * out:    NULL where it is more than that, or may go on behind the window */
+static inline const uint8_t *plain_number_end(const uint8_t *begin)
 {
     const uint8_t *at = begin + (*begin == '-'), *const digits = at;
 
     at = skip_digits(at);
     if (at == digits || (*digits == '0' && at > digits + 1))
-        return tm_chrome_number(r, begin);
+        return NULL;
     if (*at == '.') {
         const uint8_t *const fraction = at + 1;
 
         at = skip_digits(fraction);
         if (at == fraction)
-            return tm_chrome_number(r, begin);
+            return NULL;
     }
-    return tm_ends_number(*at) ? at : tm_chrome_number(r, begin);
+    return tm_ends_number(*at) ? at : NULL;
+}
+
+static inline const uint8_t *skip_number(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    const uint8_t *const end = plain_number_end(at);
+
+    return TM_LIKELY(end != NULL) ? end : tm_chrome_number(r, at);
 }
 
 /* A value that is no list and no object. */

@@ -152,6 +152,18 @@ static inline void tm_facts_put_ref(struct tm_facts *facts, enum tm_stat stat, u
     tm_facts_note(facts, stat, TM_FACT_TEXT_REF, ref);
 }
 
+/* A text of which no config is made, and which is this whole number. */
+static inline void tm_facts_put_whole_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length,
+                                           int64_t number)
+{
+    facts->ints[stat] = number;
+    facts->doubles[stat] = (double)number;
+    facts->texts[stat] =
+        (struct tm_fact_text){ .kind = TM_FACT_BYTES, .bytes = (const uint8_t *)text, .length = length };
+    facts->has |= TM_FACT_BIT(stat);
+    facts->flags |= tm_fact_flags[stat];
+}
+
 void tm_facts_put_double(struct tm_facts *facts, enum tm_stat stat, double value);
 void tm_facts_put_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length);
 /* A number that is written as text (JAX's JSON has only texts): both are kept, the number where it is one.

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statistics become arguments, where an output wants them.  Memory: one list of TM_ARGUMENTS_MOST bytes per source;
- * names and longer texts go to the names of the trace. */
+/* Statistics become arguments, where an output wants them.  Memory: one list of TM_ARGUMENTS_MOST bytes per source, and a
+ * table of a fixed size of statistics that were met before; names and longer texts go to the names of the trace. */
 #include "stages/input/xspace/xspace_arguments.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "pipeline/hash.h"
 #include "pipeline/utf8.h"
 #include "stages/input/xspace/xspace_event.h"
 #include "stages/input/xspace/xspace_stat.h"
@@ -185,14 +186,68 @@ tm_status tm_xarguments_stat(struct tm_xspace *x, uint64_t plane, struct tm_read
     return st == TM_OK ? put_stat_bytes(x, plane, view, b) : st;
 }
 
+/* --- statistics that were met before --- */
+
+/* The place of a short one.
+ * in:     end    of what may be read behind it
+ * out:    *like  what its entry has where it is the one */
+static struct tm_xarguments_met *find_met(struct tm_xspace *x, uint64_t plane, const struct tm_field *stat,
+                                          const uint8_t *end, struct tm_xarguments_met *like)
+{
+    const size_t length = (size_t)stat->value;
+
+    like->bytes[0] = like->bytes[1] = 0;
+    if (end - stat->bytes >= TM_XARGUMENTS_MET_BYTES) {
+        memcpy(like->bytes, stat->bytes, TM_XARGUMENTS_MET_BYTES);
+        like->bytes[0] &= length < 8 ? ((uint64_t)1 << 8 * length) - 1 : UINT64_MAX;
+        like->bytes[1] &= length <= 8 ? 0 : UINT64_MAX >> (128 - 8 * length);
+    } else {
+        memcpy(like->bytes, stat->bytes, length);
+    }
+    like->plane = plane;
+    like->length = (uint8_t)length;
+    return &x->arguments->met[tm_hash_mix(like->bytes[0] ^ like->bytes[1] << 1, plane) % TM_XARGUMENTS_MET];
+}
+
+static bool is_like(const struct tm_xarguments_met *met, const struct tm_xarguments_met *like)
+{
+    return met->bytes[0] == like->bytes[0] && met->bytes[1] == like->bytes[1] && met->plane == like->plane &&
+           met->length == like->length;
+}
+
+/* Of `length` bytes, at least 1 and at most TM_XARGUMENTS_MET_BYTES. */
+static tm_status put_short_stat(struct tm_xspace *x, uint64_t plane, const struct tm_field *stat, const uint8_t *end,
+                                struct tm_arguments_builder *b)
+{
+    struct tm_xarguments_met like, *const met = find_met(x, plane, stat, end, &like);
+    const size_t used = b->used, spared = b->spared;
+    tm_status st;
+
+    if (is_like(met, &like) && tm_arguments_put_node(b, met->node, met->node_bytes, sizeof(met->node), met->spared))
+        return TM_OK;
+    st = put_stat_bytes(x, plane, (struct tm_wire){ stat->bytes, stat->bytes + stat->value }, b);
+    like.node_bytes = (uint8_t)(b->used - used);
+    like.spared = (uint8_t)(b->spared - spared);
+    if (st != TM_OK || b->used == used || b->used - used > sizeof(like.node))
+        return st;
+    memcpy(like.node, b->bytes + used, like.node_bytes);
+    *met = like;
+    return TM_OK;
+}
+
 tm_status tm_xarguments_event(struct tm_xspace *x, uint64_t plane, struct tm_wire bytes, struct tm_arguments_builder *b)
 {
     struct tm_field field;
     tm_status st = TM_OK;
 
-    while (st == TM_OK && tm_wire_next(&bytes, &field))
-        if (field.key == TM_WIRE_KEY(TM_XEVENT_STATS, TM_WIRE_LEN))
+    while (st == TM_OK && tm_wire_next(&bytes, &field)) {
+        if (field.key != TM_WIRE_KEY(TM_XEVENT_STATS, TM_WIRE_LEN))
+            continue;
+        if (field.value && field.value <= TM_XARGUMENTS_MET_BYTES)
+            st = put_short_stat(x, plane, &field, bytes.end, b);
+        else
             st = put_stat_bytes(x, plane, (struct tm_wire){ field.bytes, field.bytes + field.value }, b);
+    }
     return st;
 }
 

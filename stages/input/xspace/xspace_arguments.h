@@ -8,9 +8,21 @@
  * keep their kind.  What cannot be told is said in words: a statistic without a name is `stat ID`, a text that a table
  * lacks `(no text ID)`, bytes that are no text `(N bytes)`, a text longer than 64 KiB likewise. */
 
+/* A statistic of an event that was met before, and the node that it became: most have the same bytes again and again.
+ * What they mean does not change once the tables of a plane were read. */
+enum { TM_XARGUMENTS_MET = 4096, TM_XARGUMENTS_MET_BYTES = 16, TM_XARGUMENTS_NODE_BYTES = 22 };
+struct tm_xarguments_met {
+    uint64_t bytes[2];   /* of the statistic, zeros behind them */
+    uint64_t plane;
+    uint8_t length;      /* of the statistic; 0 = free */
+    uint8_t node_bytes, spared;
+    uint8_t node[TM_XARGUMENTS_NODE_BYTES];
+};
+
 /* Where the lists of a source are made, one at a time. */
 struct tm_xspace_arguments {
     uint8_t list[TM_ARGUMENTS_MOST];
+    struct tm_xarguments_met met[TM_XARGUMENTS_MET];
     tm_strid long_name, display_name; /* the keys of that name */
 };
 

@@ -515,8 +515,9 @@ static tm_status refuse_damaged(struct scan *s)
 static tm_status make_tables(struct tm_xspace *x, struct tm_run *run)
 {
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_METADATA);
+    const size_t longest = tm_budget_part(&run->budget, TM_ACCOUNT_METADATA) / 8;
 
-    x->scratch_bytes = share / 8 < TM_LARGEST_NAME ? share / 8 : TM_LARGEST_NAME; /* 64 KiB at the very least */
+    x->scratch_bytes = longest < TM_LARGEST_NAME ? longest : TM_LARGEST_NAME; /* 64 KiB at the very least */
     x->known = tm_xknown_new(x);
     x->configs = tm_configs_new(x->source.trace);
     x->hlo = tm_hlo_new(x->source.trace, x->input);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments as debug annotations.  Lists are taken level by level: first the arguments of the event, then what is
- * inside the first object or list among them, and so on, so that the values of each list lie one after the other, and
- * nothing is called again from inside itself.  Memory: one array of values, of a fixed size. */
+/* Arguments as debug annotations, written as they are read: objects and lists inside are walked with a stack, and get
+ * their length when they end.  Of an event with more values than may be those that lie outside come first, so its values
+ * are counted by depth before. */
 #include "stages/output/perfetto/perfetto_arguments.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "stages/output/text/out_text.h"
 
@@ -17,80 +16,116 @@ enum {
     KEY_MOST = 480,     /* bytes of a key that comes again; what is longer is cut */
 };
 
+/* Fields of TrackEvent and of DebugAnnotation. */
+enum { EVENT_ARGUMENTS = 4 };
+enum {
+    NAME_IID = 1, BOOL_VALUE = 2, UINT_VALUE = 3, INT_VALUE = 4, DOUBLE_VALUE = 5, STRING_VALUE = 6, NAME = 10,
+    DICT_ENTRIES = 11, ARRAY_VALUES = 12, STRING_VALUE_IID = 17
+};
+
 void tm_perfetto_arguments_open(struct tm_perfetto_arguments *a, struct tm_perfetto_names *names)
 {
     a->names = names;
-    for (size_t i = 0; i < TM_PERFETTO_VALUES_MOST; i++) {
-        a->value[i] = (Perfetto__DebugAnnotation)PERFETTO__DEBUG_ANNOTATION__INIT;
-        a->at[i] = &a->value[i];
-    }
 }
 
-void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_level level)
+void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_level level, uint8_t *to)
 {
     a->level = level;
-    a->count = a->inside_count = 0;
+    a->to = to;
+    a->count = 0;
+    a->objects = 0;
+    a->is_limited = false;
     tm_json_keys_begin(&a->seen);
 }
 
-static tm_status is_essential(struct tm_perfetto_arguments *a, tm_strid key, bool *wanted)
+/* --- names of arguments --- */
+
+/* Viewers take '.', '[' and ']' of a key for '_', so that two keys may become one. */
+static uint64_t hash_shown(const char *text, size_t length)
 {
-    struct tm_name_answer *known = tm_name_answer(a->keys, TM_PERFETTO_KNOWN_KEYS, key);
+    char shown[KEY_MOST];
+
+    if (length > sizeof(shown))
+        return tm_json_key_hash(text, length);
+    for (size_t i = 0; i < length; i++)
+        shown[i] = text[i] == '.' || text[i] == '[' || text[i] == ']' ? '_' : text[i];
+    return tm_json_key_hash(shown, length);
+}
+
+static tm_status learn_key(struct tm_perfetto_arguments *a, struct tm_perfetto_key *key, tm_strid id)
+{
     const char *text;
     size_t length;
+    const tm_status status = tm_names_text(a->names->names, id, TM_PERFETTO_TEXT_MOST, &text, &length);
 
-    if (!known->is_known) {
-        const tm_status status = tm_names_text(a->names->names, key, TM_PERFETTO_TEXT_MOST, &text, &length);
+    if (status == TM_OK)
+        *key = (struct tm_perfetto_key){ id, tm_is_essential_argument(text, length), hash_shown(text, length) };
+    return status;
+}
 
-        if (status != TM_OK)
-            return status;
-        known->is_known = true;
-        known->answer = tm_is_essential_argument(text, length);
-    }
-    *wanted = known->answer;
+static inline tm_status know_key(struct tm_perfetto_arguments *a, tm_strid id, const struct tm_perfetto_key **known)
+{
+    struct tm_perfetto_key *const key = &a->keys[id % TM_PERFETTO_KNOWN_KEYS];
+
+    *known = key;
+    return key->id == id && id ? TM_OK : learn_key(a, key, id);
+}
+
+/* "key (2)": of values of one name viewers keep the last one only. */
+static tm_status put_numbered_key(struct tm_perfetto_arguments *a, tm_strid key, uint64_t number)
+{
+    char text[KEY_MOST + 32];
+    const char *plain;
+    size_t length, used;
+    const tm_status status = tm_names_text(a->names->names, key, TM_PERFETTO_TEXT_MOST + 1, &plain, &length);
+
+    if (status != TM_OK)
+        return status;
+    used = length < KEY_MOST ? length : KEY_MOST;
+    a->names->is_cut |= used < length;
+    memcpy(text, plain, used);
+    used += (size_t)snprintf(text + used, sizeof(text) - used, " (%" PRIu64 ")", number);
+    tm_perfetto_put_text(a->names, &a->to, NAME, text, used);
     return TM_OK;
 }
 
-/* The next value, without a name and a value; NULL = no more fit. */
-static Perfetto__DebugAnnotation *next_value(struct tm_perfetto_arguments *a)
+/* in: object  of the event that it is a key of; its arguments: 0 */
+static tm_status put_key(struct tm_perfetto_arguments *a, tm_strid id, uint32_t object)
 {
-    Perfetto__DebugAnnotation *value = &a->value[a->count];
+    const struct tm_perfetto_key *key;
+    uint64_t number;
+    uint32_t iid;
+    tm_status status = know_key(a, id, &key);
 
-    if (a->count == TM_PERFETTO_VALUES_MOST) {
-        a->names->is_cut = true;
-        return NULL;
-    }
-    a->count++;
-    value->n_dict_entries = value->n_array_values = 0;
-    value->name_field_case = PERFETTO__DEBUG_ANNOTATION__NAME_FIELD__NOT_SET;
-    value->value_case = PERFETTO__DEBUG_ANNOTATION__VALUE__NOT_SET;
-    return value;
+    if (status != TM_OK)
+        return status;
+    number = tm_json_keys_take(&a->seen, key->hash, object);
+    if (number)
+        return put_numbered_key(a, id, number);
+    status = tm_perfetto_number(a->names, TM_PERFETTO_KEYS, id, &iid);
+    if (status == TM_OK && !iid)
+        return tm_perfetto_put_name(a->names, &a->to, NAME, id);
+    a->to = tm_pb_varint(a->to, NAME_IID, iid);
+    return status;
 }
 
-static void set_text(Perfetto__DebugAnnotation *value, ProtobufCBinaryData text)
+/* --- values --- */
+
+static void put_literal(struct tm_perfetto_arguments *a, const char *text)
 {
-    value->value_case = PERFETTO__DEBUG_ANNOTATION__VALUE_STRING_VALUE;
-    value->string_value = text;
+    a->to = tm_pb_bytes(a->to, STRING_VALUE, text, strlen(text));
 }
 
-void tm_perfetto_set_text(Perfetto__DebugAnnotation *value, const char *text)
+static void put_real(struct tm_perfetto_arguments *a, double real)
 {
-    set_text(value, (ProtobufCBinaryData){ strlen(text), (uint8_t *)(uintptr_t)text });
-}
-
-static void set_real(Perfetto__DebugAnnotation *value, double real)
-{
-    if (!isfinite(real)) {
-        tm_perfetto_set_text(value, tm_out_not_finite(real));
-        return;
-    }
-    value->value_case = PERFETTO__DEBUG_ANNOTATION__VALUE_DOUBLE_VALUE;
-    value->double_value = real;
+    if (isfinite(real))
+        a->to = tm_pb_double(a->to, DOUBLE_VALUE, real);
+    else
+        put_literal(a, tm_out_not_finite(real));
 }
 
 /* The nearest double; a number beyond all of them stays the text that it is. */
-static void set_number(struct tm_perfetto_arguments *a, Perfetto__DebugAnnotation *value,
-                       const struct tm_argument *argument)
+static void put_number(struct tm_perfetto_arguments *a, const struct tm_argument *argument)
 {
     char digits[NUMBER_MOST];
     double real = HUGE_VAL;
@@ -101,232 +136,286 @@ static void set_number(struct tm_perfetto_arguments *a, Perfetto__DebugAnnotatio
         real = strtod(digits, NULL);
     }
     if (isfinite(real))
-        set_real(value, real);
+        put_real(a, real);
     else
-        set_text(value, tm_perfetto_bytes(a->names, argument->text, argument->length));
+        tm_perfetto_put_argument(a->names, &a->to, STRING_VALUE, argument->text, argument->length);
 }
 
 /* Viewers take unsigned numbers for signed ones: what is larger than these becomes a text. */
-static void set_unsigned(struct tm_perfetto_arguments *a, Perfetto__DebugAnnotation *value, uint64_t number)
+static void put_unsigned(struct tm_perfetto_arguments *a, uint64_t number)
 {
     char digits[24];
 
-    if (number > INT64_MAX) {
-        (void)snprintf(digits, sizeof(digits), "%" PRIu64, number);
-        set_text(value, tm_perfetto_copy(a->names, digits, strlen(digits)));
+    if (number <= INT64_MAX) {
+        a->to = tm_pb_varint(a->to, UINT_VALUE, number);
         return;
     }
-    value->value_case = PERFETTO__DEBUG_ANNOTATION__VALUE_UINT_VALUE;
-    value->uint_value = number;
+    (void)snprintf(digits, sizeof(digits), "%" PRIu64, number);
+    put_literal(a, digits);
 }
 
-static tm_status set_name(struct tm_perfetto_arguments *a, Perfetto__DebugAnnotation *value, tm_strid id)
+static tm_status put_name(struct tm_perfetto_arguments *a, tm_strid id)
 {
-    ProtobufCBinaryData text;
-    uint64_t iid;
-    const tm_status status = tm_perfetto_number(a->names, TM_PERFETTO_STRINGS, id, &iid, &text);
+    uint32_t iid;
+    const tm_status status = tm_perfetto_number(a->names, TM_PERFETTO_STRINGS, id, &iid);
 
-    if (iid) {
-        value->value_case = PERFETTO__DEBUG_ANNOTATION__VALUE_STRING_VALUE_IID;
-        value->string_value_iid = iid;
-    } else {
-        set_text(value, text);
-    }
+    if (status == TM_OK && !iid)
+        return tm_perfetto_put_name(a->names, &a->to, STRING_VALUE, id);
+    a->to = tm_pb_varint(a->to, STRING_VALUE_IID, iid);
     return status;
 }
 
-/* What is inside is taken later.  The format has no empty lists: they are told as texts. */
-static void set_inside(struct tm_perfetto_arguments *a, Perfetto__DebugAnnotation *value,
-                       const struct tm_argument *argument, uint8_t depth)
-{
-    const bool is_array = argument->type == TM_ARGUMENT_ARRAY;
-
-    if (!argument->inside.length || depth == TM_ARGUMENTS_DEEPEST) {
-        a->names->is_cut |= argument->inside.length != 0;
-        tm_perfetto_set_text(value, is_array ? "[]" : "{}");
-        return;
-    }
-    a->inside[a->inside_count++] = (struct tm_perfetto_inside){
-        (uint32_t)(value - a->value), (uint8_t)(depth + 1), is_array, argument->inside,
-    };
-}
-
-static tm_status set_value(struct tm_perfetto_arguments *a, Perfetto__DebugAnnotation *value,
-                           const struct tm_argument *argument, uint8_t depth)
+/* One that is neither an object nor a list. */
+static tm_status put_scalar(struct tm_perfetto_arguments *a, const struct tm_argument *argument)
 {
     switch (argument->type) {
     case TM_ARGUMENT_FALSE: case TM_ARGUMENT_TRUE:
-        value->value_case = PERFETTO__DEBUG_ANNOTATION__VALUE_BOOL_VALUE;
-        value->bool_value = argument->type == TM_ARGUMENT_TRUE;
+        a->to = tm_pb_varint(a->to, BOOL_VALUE, argument->type == TM_ARGUMENT_TRUE);
         return TM_OK;
     case TM_ARGUMENT_INT:
-        value->value_case = PERFETTO__DEBUG_ANNOTATION__VALUE_INT_VALUE;
-        value->int_value = argument->number;
+        a->to = tm_pb_varint(a->to, INT_VALUE, (uint64_t)argument->number);
         return TM_OK;
     case TM_ARGUMENT_UINT:
-        set_unsigned(a, value, argument->value);
+        put_unsigned(a, argument->value);
         return TM_OK;
     case TM_ARGUMENT_DOUBLE:
-        set_real(value, argument->real);
+        put_real(a, argument->real);
         return TM_OK;
     case TM_ARGUMENT_NUMBER:
-        set_number(a, value, argument);
+        put_number(a, argument);
         return TM_OK;
     case TM_ARGUMENT_TEXT:
-        set_text(value, tm_perfetto_bytes(a->names, argument->text, argument->length));
+        tm_perfetto_put_argument(a->names, &a->to, STRING_VALUE, argument->text, argument->length);
         return TM_OK;
     case TM_ARGUMENT_NAME:
-        return set_name(a, value, (tm_strid)argument->value);
-    case TM_ARGUMENT_OBJECT: case TM_ARGUMENT_ARRAY:
-        set_inside(a, value, argument, depth);
-        return TM_OK;
+        return put_name(a, (tm_strid)argument->value);
     default: /* the format has no nothing */
-        tm_perfetto_set_text(value, "null");
+        put_literal(a, "null");
         return TM_OK;
     }
 }
 
-/* Viewers take '.', '[' and ']' of a key for '_', so that two keys may become one. */
-static tm_status hash_key(struct tm_perfetto_arguments *a, tm_strid key, uint64_t *hash)
-{
-    const size_t place = key % TM_PERFETTO_KNOWN_KEYS;
-    char shown[KEY_MOST];
-    const char *text;
-    size_t length;
-    tm_status status;
+/* --- lists --- */
 
-    *hash = a->hashes[place].hash;
-    if (key && a->hashes[place].id == key)
-        return TM_OK;
-    status = tm_names_text(a->names->names, key, TM_PERFETTO_TEXT_MOST, &text, &length);
-    if (status != TM_OK)
-        return status;
-    if (length <= sizeof(shown)) {
-        for (size_t i = 0; i < length; i++)
-            shown[i] = text[i] == '.' || text[i] == '[' || text[i] == ']' ? '_' : text[i];
-        text = shown;
+static bool is_list(const struct tm_argument *argument)
+{
+    return argument->type == TM_ARGUMENT_OBJECT || argument->type == TM_ARGUMENT_ARRAY;
+}
+
+/* The format has no empty lists: they are told as texts, and so is what lies too deep. */
+static void put_no_values(struct tm_perfetto_arguments *a, bool is_array)
+{
+    put_literal(a, is_array ? "[]" : "{}");
+}
+
+/* The next value of a list that is wanted.
+ * out: false: there is none */
+static tm_status next_value(struct tm_perfetto_arguments *a, struct tm_perfetto_level *level, bool is_top,
+                            struct tm_argument *argument, bool *is_found)
+{
+    while (tm_arguments_next(&level->rest, !level->is_array, argument)) {
+        const struct tm_perfetto_key *key;
+
+        *is_found = tm_argument_is_value(argument);
+        if (*is_found && is_top && a->level == TM_ARGS_ESSENTIAL) {
+            const tm_status status = know_key(a, argument->key, &key);
+
+            if (status != TM_OK)
+                return status;
+            *is_found = key->is_essential;
+        }
+        if (*is_found)
+            return TM_OK;
     }
-    *hash = tm_json_key_hash(text, length);
-    a->hashes[place].id = key;
-    a->hashes[place].hash = *hash;
+    *is_found = false;
     return TM_OK;
 }
 
-/* "key (2)": of values of one name viewers keep the last one only. */
-static tm_status set_numbered_key(struct tm_perfetto_arguments *a, Perfetto__DebugAnnotation *value, tm_strid key,
-                                  uint64_t number)
+/* Whether one more value of a depth may be. */
+static inline bool take_place(struct tm_perfetto_arguments *a, size_t depth)
 {
-    char text[KEY_MOST + 32];
-    ProtobufCBinaryData plain;
-    const tm_status status = tm_perfetto_text(a->names, key, &plain);
-    size_t length = plain.len < KEY_MOST ? plain.len : KEY_MOST;
-
-    if (status != TM_OK || !plain.data)
-        return status;
-    a->names->is_cut |= length < plain.len;
-    memcpy(text, plain.data, length);
-    length += (size_t)snprintf(text + length, sizeof(text) - length, " (%" PRIu64 ")", number);
-    value->name_field_case = PERFETTO__DEBUG_ANNOTATION__NAME_FIELD_NAME;
-    value->name = tm_perfetto_copy(a->names, text, length);
-    return TM_OK;
+    if (!a->is_limited)
+        return true;
+    if (a->left[depth]) {
+        a->left[depth]--;
+        return true;
+    }
+    a->names->is_cut = true;
+    return false;
 }
 
-/* in: object  of the event that it is a key of; its arguments: 0 */
-static tm_status set_key(struct tm_perfetto_arguments *a, Perfetto__DebugAnnotation *value, tm_strid key,
-                         uint32_t object)
+/* The value is open: what is inside comes next. */
+static void open_level(struct tm_perfetto_level *level, const struct tm_argument *argument, uint8_t *begin,
+                       uint32_t object)
 {
-    ProtobufCBinaryData text;
-    uint64_t iid, number, hash;
-    tm_status status = hash_key(a, key, &hash);
-
-    if (status != TM_OK)
-        return status;
-    number = tm_json_keys_take(&a->seen, hash, object);
-    if (number)
-        return set_numbered_key(a, value, key, number);
-    status = tm_perfetto_number(a->names, TM_PERFETTO_KEYS, key, &iid, &text);
-    value->name_field_case = iid ? PERFETTO__DEBUG_ANNOTATION__NAME_FIELD_NAME_IID
-                                 : PERFETTO__DEBUG_ANNOTATION__NAME_FIELD_NAME;
-    if (iid)
-        value->name_iid = iid;
-    else
-        value->name = text;
-    return status;
+    *level = (struct tm_perfetto_level){ .rest = argument->inside, .begin = begin, .object = object,
+                                         .is_array = argument->type == TM_ARGUMENT_ARRAY };
 }
 
-/* The nodes of one list, as values one after the other.
- * in: object  its number in the event; the arguments: 0 */
-static tm_status take_nodes(struct tm_perfetto_arguments *a, struct tm_arguments nodes, bool is_array, uint8_t depth,
-                            uint32_t object)
+/* in: depth  of the value.  out: *depth  of what comes next */
+static tm_status put_value(struct tm_perfetto_arguments *a, const struct tm_argument *argument, size_t *depth)
 {
-    struct tm_argument argument;
+    struct tm_perfetto_level *const level = &a->levels[*depth];
+    const unsigned field = !*depth ? EVENT_ARGUMENTS : level->is_array ? ARRAY_VALUES : DICT_ENTRIES;
+    uint8_t *begin;
     tm_status status = TM_OK;
 
-    while (status == TM_OK && tm_arguments_next(&nodes, !is_array, &argument)) {
-        bool wanted = tm_argument_is_value(&argument);
-        Perfetto__DebugAnnotation *value;
+    a->count += !*depth;
+    level->has_values = true;
+    a->to = tm_pb_begin(a->to, field, &begin);
+    if (!level->is_array)
+        status = put_key(a, argument->key, level->object);
+    if (status != TM_OK)
+        return status;
+    if (!is_list(argument)) {
+        status = put_scalar(a, argument);
+    } else if (argument->inside.length && *depth < TM_ARGUMENTS_DEEPEST) {
+        ++*depth;
+        open_level(level + 1, argument, begin, ++a->objects);
+        return TM_OK;
+    } else {
+        a->names->is_cut |= argument->inside.length != 0;
+        put_no_values(a, argument->type == TM_ARGUMENT_ARRAY);
+    }
+    a->to = tm_pb_end(a->to, begin);
+    return status;
+}
 
-        if (wanted && depth == 0 && a->level == TM_ARGS_ESSENTIAL)
-            status = is_essential(a, argument.key, &wanted);
-        if (status != TM_OK || !wanted)
-            continue;
-        value = next_value(a);
-        if (!value)
-            return TM_OK;
-        if (!is_array)
-            status = set_key(a, value, argument.key, object);
-        if (status == TM_OK)
-            status = set_value(a, value, &argument, depth);
+static void close_level(struct tm_perfetto_arguments *a, const struct tm_perfetto_level *level)
+{
+    if (!level->has_values)
+        put_no_values(a, level->is_array);
+    a->to = tm_pb_end(a->to, level->begin);
+}
+
+static tm_status put_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
+{
+    size_t depth = 0;
+    tm_status status = TM_OK;
+
+    a->levels[0] = (struct tm_perfetto_level){ .rest = list };
+    while (status == TM_OK) {
+        struct tm_argument argument;
+        bool is_found;
+
+        status = next_value(a, &a->levels[depth], depth == 0, &argument, &is_found);
+        if (status != TM_OK)
+            break;
+        if (is_found && take_place(a, depth))
+            status = put_value(a, &argument, &depth);
+        else if (is_found)
+            a->levels[depth].rest.length = 0;
+        else if (depth)
+            close_level(a, &a->levels[depth--]);
+        else
+            break;
     }
     return status;
 }
 
-tm_status tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, struct tm_arguments list)
+/* --- events with very many values --- */
+
+static tm_status count_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
 {
-    if (a->level == TM_ARGS_NONE)
+    size_t depth = 0;
+    tm_status status = TM_OK;
+
+    a->levels[0] = (struct tm_perfetto_level){ .rest = list };
+    while (status == TM_OK) {
+        struct tm_argument argument;
+        bool is_found;
+
+        status = next_value(a, &a->levels[depth], depth == 0, &argument, &is_found);
+        if (status != TM_OK || (!is_found && !depth))
+            break;
+        if (!is_found) {
+            depth--;
+            continue;
+        }
+        a->left[depth]++;
+        if (is_list(&argument) && argument.inside.length && depth < TM_ARGUMENTS_DEEPEST)
+            open_level(&a->levels[++depth], &argument, NULL, 0);
+    }
+    return status;
+}
+
+/* How many of each depth may be, where there may be more than fit: a value takes a byte at least. */
+static tm_status limit(struct tm_perfetto_arguments *a, struct tm_arguments own, struct tm_arguments common)
+{
+    size_t left = TM_PERFETTO_VALUES_MOST - a->count;
+    tm_status status;
+
+    if (own.length + common.length <= left)
         return TM_OK;
+    memset(a->left, 0, sizeof(a->left));
+    status = count_list(a, own);
+    if (status == TM_OK)
+        status = count_list(a, common);
+    for (size_t depth = 0; depth < TM_PERFETTO_DEPTHS; depth++) {
+        a->left[depth] = a->left[depth] < left ? a->left[depth] : (uint32_t)left;
+        left -= a->left[depth];
+    }
+    a->is_limited = true;
+    return status;
+}
+
+static struct tm_arguments cut_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
+{
     if (list.length > TM_ARGUMENTS_MOST) {
         a->names->is_cut = true;
         list.length = TM_ARGUMENTS_MOST;
     }
-    return take_nodes(a, list, false, 0, 0);
+    return list;
 }
 
-tm_status tm_perfetto_argument(struct tm_perfetto_arguments *a, tm_strid key, Perfetto__DebugAnnotation **value)
+tm_status tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, struct tm_arguments own,
+                                    struct tm_arguments common)
 {
-    *value = next_value(a);
-    return *value ? set_key(a, *value, key, 0) : TM_OK;
+    tm_status status;
+
+    if (a->level == TM_ARGS_NONE)
+        return TM_OK;
+    own = cut_list(a, own);
+    common = cut_list(a, common);
+    status = limit(a, own, common);
+    if (status == TM_OK)
+        status = put_list(a, own);
+    return status == TM_OK && common.length ? put_list(a, common) : status;
 }
 
-/* The values that take_nodes made of a list belong to the object or the list that it was inside of. */
-static void set_children(struct tm_perfetto_arguments *a, const struct tm_perfetto_inside *inside, size_t first)
-{
-    Perfetto__DebugAnnotation *value = &a->value[inside->value];
-    const size_t count = a->count - first;
+/* --- our own --- */
 
-    if (inside->is_array) {
-        value->n_array_values = count;
-        value->array_values = &a->at[first];
-    } else {
-        value->n_dict_entries = count;
-        value->dict_entries = &a->at[first];
-    }
-    if (!count)
-        tm_perfetto_set_text(value, inside->is_array ? "[]" : "{}");
+static tm_status begin_own(struct tm_perfetto_arguments *a, tm_strid key, uint8_t **begin)
+{
+    a->count++;
+    a->to = tm_pb_begin(a->to, EVENT_ARGUMENTS, begin);
+    return put_key(a, key, 0);
 }
 
-tm_status tm_perfetto_arguments_end(struct tm_perfetto_arguments *a, Perfetto__TrackEvent *event)
+tm_status tm_perfetto_put_int(struct tm_perfetto_arguments *a, tm_strid key, int64_t number)
 {
-    tm_status status = TM_OK;
+    uint8_t *begin;
+    const tm_status status = begin_own(a, key, &begin);
 
-    event->n_debug_annotations = a->count;
-    event->debug_annotations = a->at;
-    for (size_t i = 0; status == TM_OK && i < a->inside_count; i++) {
-        const struct tm_perfetto_inside inside = a->inside[i];
-        const size_t first = a->count;
+    a->to = tm_pb_end(tm_pb_varint(a->to, INT_VALUE, (uint64_t)number), begin);
+    return status;
+}
 
-        status = take_nodes(a, inside.nodes, inside.is_array, inside.depth, (uint32_t)i + 1);
-        set_children(a, &inside, first);
-    }
+tm_status tm_perfetto_put_true(struct tm_perfetto_arguments *a, tm_strid key)
+{
+    uint8_t *begin;
+    const tm_status status = begin_own(a, key, &begin);
+
+    a->to = tm_pb_end(tm_pb_varint(a->to, BOOL_VALUE, 1), begin);
+    return status;
+}
+
+tm_status tm_perfetto_put_literal(struct tm_perfetto_arguments *a, tm_strid key, const char *text)
+{
+    uint8_t *begin;
+    const tm_status status = begin_own(a, key, &begin);
+
+    put_literal(a, text);
+    a->to = tm_pb_end(a->to, begin);
     return status;
 }

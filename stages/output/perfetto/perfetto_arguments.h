@@ -3,7 +3,6 @@
 #define TM_PERFETTO_ARGUMENTS_H
 
 #include "pipeline/arguments.h"
-#include "stages/output/name_answers.h"
 #include "stages/output/perfetto/perfetto_names.h"
 #include "stages/output/text/json_keys.h"
 #include "stages/output/trace_writer.h"
@@ -11,45 +10,50 @@
 enum {
     TM_PERFETTO_VALUES_MOST = 4096, /* arguments of one event, with what is inside of them */
     TM_PERFETTO_KNOWN_KEYS = 1024,
+    TM_PERFETTO_DEPTHS = TM_ARGUMENTS_DEEPEST + 1,
+    TM_PERFETTO_VALUE_BYTES = 3 * TM_PB_MOST, /* of a value but its texts, at most */
 };
 
-/* An object or a list whose inside is still to be taken. */
-struct tm_perfetto_inside {
-    uint32_t value;
-    uint8_t depth; /* of what is inside; arguments of the event: 0 */
-    bool is_array;
-    struct tm_arguments nodes;
+/* What is known of the name of an argument. */
+struct tm_perfetto_key {
+    tm_strid id;       /* 0 = none */
+    bool is_essential;
+    uint64_t hash;     /* as viewers show it */
 };
 
-/* Arguments as debug annotations.  Values that lie in one list stand one after the other, as protobuf-c wants them. */
+/* An object or a list that is open; at the top the arguments of the event. */
+struct tm_perfetto_level {
+    struct tm_arguments rest;
+    uint8_t *begin;    /* of its value on the wire */
+    uint32_t object;   /* its number in the event; the top is 0 */
+    bool is_array, has_values;
+};
+
+/* Arguments as debug annotations, on the wire. */
 struct tm_perfetto_arguments {
     struct tm_perfetto_names *names;
     enum tm_args_level level;
-    size_t count;
-    size_t inside_count;
-    Perfetto__DebugAnnotation value[TM_PERFETTO_VALUES_MOST];
-    Perfetto__DebugAnnotation *at[TM_PERFETTO_VALUES_MOST];
-    struct tm_perfetto_inside inside[TM_PERFETTO_VALUES_MOST];
-    struct tm_name_answer keys[TM_PERFETTO_KNOWN_KEYS]; /* whether they are essential */
-    struct tm_json_keys seen;                           /* of this event */
-    struct {
-        tm_strid id;   /* 0 = none */
-        uint64_t hash; /* of the key as viewers show it */
-    } hashes[TM_PERFETTO_KNOWN_KEYS];
+    uint8_t *to;                        /* where the next one goes */
+    size_t count;                       /* of the event's arguments, without what is inside */
+    uint32_t objects;
+    bool is_limited;                    /* there are more values than may be: those of lower depths come first */
+    uint32_t left[TM_PERFETTO_DEPTHS];  /* that may be; where is_limited */
+    struct tm_perfetto_level levels[TM_PERFETTO_DEPTHS];
+    struct tm_perfetto_key keys[TM_PERFETTO_KNOWN_KEYS];
+    struct tm_json_keys seen;           /* of this event */
 };
 
 /* in: a  zeroed memory */
 void tm_perfetto_arguments_open(struct tm_perfetto_arguments *a, struct tm_perfetto_names *names);
-/* The arguments of an event: begin, any number of lists and own values, end.
- * in: level  of what is added from lists */
-void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_level level);
-tm_status tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, struct tm_arguments list) TM_MUST_USE;
-/* A value of our own for the caller to set, whatever the level is; NULL = no more fit. */
-tm_status tm_perfetto_argument(struct tm_perfetto_arguments *a, tm_strid key,
-                               Perfetto__DebugAnnotation **value) TM_MUST_USE;
-/* text: a literal */
-void tm_perfetto_set_text(Perfetto__DebugAnnotation *value, const char *text);
-/* Puts them into the event. */
-tm_status tm_perfetto_arguments_end(struct tm_perfetto_arguments *a, Perfetto__TrackEvent *event) TM_MUST_USE;
+/* The arguments of an event are put into a->to: begin, any number of own values, lists.
+ * in: level  of what is added from lists
+ *     to     room for TM_PERFETTO_VALUES_MOST values, TM_PERFETTO_COPIED_MOST and the texts of two lists */
+void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_level level, uint8_t *to);
+tm_status tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, struct tm_arguments own,
+                                    struct tm_arguments common) TM_MUST_USE;
+/* Values of our own, a few, whatever the level is. */
+tm_status tm_perfetto_put_int(struct tm_perfetto_arguments *a, tm_strid key, int64_t number) TM_MUST_USE;
+tm_status tm_perfetto_put_true(struct tm_perfetto_arguments *a, tm_strid key) TM_MUST_USE;
+tm_status tm_perfetto_put_literal(struct tm_perfetto_arguments *a, tm_strid key, const char *text) TM_MUST_USE;
 
 #endif

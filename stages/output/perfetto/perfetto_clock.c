@@ -5,7 +5,7 @@
  * source: https://perfetto.dev/docs/reference/trace-packet-proto, ClockSnapshot */
 #include "stages/output/perfetto/perfetto_private.h"
 
-enum { SEQUENCE_CLOCK = 64, TRACE_CLOCK = 6, PACKET_BYTES = 128 };
+enum { SEQUENCE_CLOCK = 64, TRACE_CLOCK = 6 };
 
 tm_status tm_perfetto_put_clock(struct tm_perfetto *w, bool begins_anew)
 {
@@ -32,5 +32,5 @@ tm_status tm_perfetto_put_clock(struct tm_perfetto *w, bool begins_anew)
         packet.trace_packet_defaults = &defaults;
     }
     w->clock_ns = 0;
-    return tm_packets_put(&w->packets, &packet, PACKET_BYTES);
+    return tm_packets_put(&w->packets, &packet);
 }

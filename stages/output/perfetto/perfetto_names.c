@@ -4,8 +4,6 @@
  * source: https://perfetto.dev/docs/reference/synthetic-track-event, interning */
 #include "stages/output/perfetto/perfetto_names.h"
 
-#include <string.h>
-
 #include "stages/output/text/out_text.h"
 
 static const uint8_t table_bits[TM_PERFETTO_TABLES] = {
@@ -19,31 +17,24 @@ static const size_t table_at[TM_PERFETTO_TABLES] = {
     [TM_PERFETTO_KEYS] = (1 << TM_PERFETTO_CATEGORY_BITS) + (1 << TM_PERFETTO_NAME_BITS),
     [TM_PERFETTO_STRINGS] = TM_PERFETTO_SLOTS - (1 << TM_PERFETTO_STRING_BITS),
 };
-static const size_t fresh_at[TM_PERFETTO_TABLES] = {
-    [TM_PERFETTO_NAMES] = 1,
-    [TM_PERFETTO_KEYS] = 2,
-    [TM_PERFETTO_STRINGS] = 2 + TM_PERFETTO_FRESH_KEYS,
-};
-static const size_t fresh_most[TM_PERFETTO_TABLES] = {
+static const uint32_t fresh_most[TM_PERFETTO_TABLES] = {
     [TM_PERFETTO_CATEGORIES] = 1,
     [TM_PERFETTO_NAMES] = 1,
     [TM_PERFETTO_KEYS] = TM_PERFETTO_FRESH_KEYS,
     [TM_PERFETTO_STRINGS] = TM_PERFETTO_FRESH_STRINGS,
 };
+/* Fields of InternedData; of its entries. */
+static const uint8_t table_field[TM_PERFETTO_TABLES] = {
+    [TM_PERFETTO_CATEGORIES] = 1,
+    [TM_PERFETTO_NAMES] = 2,
+    [TM_PERFETTO_KEYS] = 3,
+    [TM_PERFETTO_STRINGS] = 29,
+};
+enum { ENTRY_IID = 1, ENTRY_TEXT = 2 };
 
 void tm_perfetto_names_open(struct tm_perfetto_names *n, struct tm_names *names)
 {
     n->names = names;
-    n->data = (Perfetto__InternedData)PERFETTO__INTERNED_DATA__INIT;
-    for (size_t i = 0; i < TM_PERFETTO_FRESH; i++) {
-        n->fresh[i] = (Perfetto__InternedText)PERFETTO__INTERNED_TEXT__INIT;
-        n->fresh[i].has_iid = n->fresh[i].has_text = true;
-        n->fresh_at[i] = &n->fresh[i];
-    }
-    n->data.event_categories = n->fresh_at + fresh_at[TM_PERFETTO_CATEGORIES];
-    n->data.event_names = n->fresh_at + fresh_at[TM_PERFETTO_NAMES];
-    n->data.debug_annotation_names = n->fresh_at + fresh_at[TM_PERFETTO_KEYS];
-    n->data.debug_annotation_string_values = n->fresh_at + fresh_at[TM_PERFETTO_STRINGS];
 }
 
 void tm_perfetto_names_clear(struct tm_perfetto_names *n)
@@ -53,62 +44,86 @@ void tm_perfetto_names_clear(struct tm_perfetto_names *n)
     memset(n->guesses, 0, sizeof(n->guesses));
 }
 
-void tm_perfetto_names_begin(struct tm_perfetto_names *n)
+/* --- texts --- */
+
+static bool is_plain(const char *text, size_t length)
 {
-    n->is_full = n->is_cut = false;
-    n->scratch_used = n->text_bytes = 0;
-    memset(n->fresh_count, 0, sizeof(n->fresh_count));
+    return tm_utf8_is_valid(text, length) && !memchr(text, '\0', length);
 }
 
 /* No room: the text is left out. */
-static ProtobufCBinaryData lose(struct tm_perfetto_names *n)
+static size_t lose(struct tm_perfetto_names *n)
 {
     n->is_cut = true;
-    return (ProtobufCBinaryData){ 0, NULL };
+    return SIZE_MAX;
 }
 
-/* The text in valid UTF-8, in the scratch memory where it is not so already. */
-static ProtobufCBinaryData make_valid(struct tm_perfetto_names *n, const char *text, size_t length)
+/* The text in valid UTF-8.
+ * in: is_counted  even if it is valid as it is
+ * out: bytes written; SIZE_MAX: none, since there is no room for it */
+static size_t make_valid(struct tm_perfetto_names *n, uint8_t *to, const char *text, size_t length, bool is_counted)
 {
-    char *copy = n->scratch + n->scratch_used;
-
-    if (length == 0)
-        return (ProtobufCBinaryData){ 0, (uint8_t *)n->scratch };
-    if (tm_utf8_is_valid(text, length) && !memchr(text, '\0', length))
-        return (ProtobufCBinaryData){ length, (uint8_t *)(uintptr_t)text };
-    if (length > (TM_PERFETTO_SCRATCH_BYTES - n->scratch_used) / TM_UTF8_REPLACEMENT_BYTES)
-        return lose(n);
-    length = tm_out_utf8(copy, text, length);
-    n->scratch_used += length;
-    return (ProtobufCBinaryData){ length, (uint8_t *)copy };
-}
-
-ProtobufCBinaryData tm_perfetto_bytes(struct tm_perfetto_names *n, const char *from, size_t length)
-{
-    ProtobufCBinaryData text;
+    const size_t left = TM_PERFETTO_COPIED_MOST - n->copied;
 
     if (length > TM_PERFETTO_TEXT_MOST) {
         n->is_cut = true;
         length = TM_PERFETTO_TEXT_MOST;
     }
-    text = make_valid(n, from, length);
-    n->text_bytes += text.len;
-    return text;
+    if (!length)
+        return 0;
+    if (is_plain(text, length)) {
+        if (is_counted && length > left)
+            return lose(n);
+        n->copied += is_counted ? length : 0;
+        memcpy(to, text, length);
+        return length;
+    }
+    if (length > left / TM_UTF8_REPLACEMENT_BYTES)
+        return lose(n);
+    length = tm_out_utf8((char *)to, text, length);
+    n->copied += length;
+    return length;
 }
 
-ProtobufCBinaryData tm_perfetto_copy(struct tm_perfetto_names *n, const char *from, size_t length)
+/* The text is made where it lies if its length takes one byte, and moves otherwise. */
+static void put_valid(struct tm_perfetto_names *n, uint8_t **to, unsigned field, const char *text, size_t length,
+                      bool is_counted)
 {
-    ProtobufCBinaryData text = tm_perfetto_bytes(n, from, length);
+    uint8_t *begin;
+    uint8_t *const at = tm_pb_begin(*to, field, &begin);
+    const size_t bytes = make_valid(n, at, text, length, is_counted);
 
-    if (text.data != (const uint8_t *)from)
-        return text;
-    if (text.len > TM_PERFETTO_SCRATCH_BYTES - n->scratch_used) {
-        n->text_bytes -= text.len;
-        return lose(n);
-    }
-    text.data = memcpy(n->scratch + n->scratch_used, from, text.len);
-    n->scratch_used += text.len;
-    return text;
+    *to = tm_pb_end(at + (bytes == SIZE_MAX ? 0 : bytes), begin);
+}
+
+void tm_perfetto_put_argument(struct tm_perfetto_names *n, uint8_t **to, unsigned field, const char *text,
+                              size_t length)
+{
+    put_valid(n, to, field, text, length, false);
+}
+
+void tm_perfetto_put_text(struct tm_perfetto_names *n, uint8_t **to, unsigned field, const char *text, size_t length)
+{
+    put_valid(n, to, field, text, length, true);
+}
+
+tm_status tm_perfetto_put_name(struct tm_perfetto_names *n, uint8_t **to, unsigned field, tm_strid id)
+{
+    const char *text;
+    size_t length;
+    const tm_status status = tm_names_text(n->names, id, TM_PERFETTO_TEXT_MOST + 1, &text, &length);
+
+    if (status == TM_OK)
+        put_valid(n, to, field, text, length, true);
+    return status;
+}
+
+ProtobufCBinaryData tm_perfetto_copy(struct tm_perfetto_names *n, const char *text, size_t length)
+{
+    uint8_t *const to = n->fresh + n->copied;
+    const size_t bytes = make_valid(n, to, text, length, true);
+
+    return bytes == SIZE_MAX ? (ProtobufCBinaryData){ 0, NULL } : (ProtobufCBinaryData){ bytes, to };
 }
 
 /* The bytes of a name are gone with the next one. */
@@ -123,6 +138,8 @@ tm_status tm_perfetto_text(struct tm_perfetto_names *n, tm_strid id, ProtobufCBi
     return status;
 }
 
+/* --- tables --- */
+
 /* The slot of a text: its own, or the empty one where it belongs. */
 static struct tm_perfetto_slot *find_slot(struct tm_perfetto_names *n, enum tm_perfetto_table table, struct tm_key key)
 {
@@ -135,63 +152,57 @@ static struct tm_perfetto_slot *find_slot(struct tm_perfetto_names *n, enum tm_p
     }
 }
 
-/* Give a text the next number of a table.
- * out: *iid  0: it has to stand where it is used */
-static void add(struct tm_perfetto_names *n, enum tm_perfetto_table table, struct tm_key key, ProtobufCBinaryData text,
-                uint64_t *iid)
+/* An entry that this packet brings along.  out: whether there is room for its text */
+static tm_status put_entry(struct tm_perfetto_names *n, enum tm_perfetto_table table, uint32_t iid, tm_strid id)
 {
-    const uint32_t most = 3u << table_bits[table] >> 2;
-    Perfetto__InternedText *fresh;
-
-    *iid = 0;
-    if (n->fresh_count[table] == fresh_most[table])
-        return;
-    if (n->count[table] == most) {
-        n->is_full = true;
-        return;
-    }
-    *iid = ++n->count[table];
-    *find_slot(n, table, key) = (struct tm_perfetto_slot){ key, (uint32_t)*iid };
-    fresh = &n->fresh[fresh_at[table] + n->fresh_count[table]++];
-    fresh->iid = *iid;
-    fresh->text = text;
-}
-
-tm_status tm_perfetto_number(struct tm_perfetto_names *n, enum tm_perfetto_table table, tm_strid id, uint64_t *iid,
-                             ProtobufCBinaryData *text)
-{
-    const size_t mask = ((size_t)1 << table_bits[table]) - 1;
-    struct tm_perfetto_guess *guess = &n->guesses[table_at[table] + (id & mask)];
-    struct tm_name name;
+    const bool was_cut = n->is_cut;
+    uint8_t *begin, *to = tm_pb_begin(n->fresh + n->fresh_used, table_field[table], &begin);
     tm_status status;
 
-    *text = (ProtobufCBinaryData){ 0, NULL };
-    *iid = guess->id == id ? guess->iid : 0;
-    if (*iid)
+    n->is_cut = false;
+    to = tm_pb_varint(to, ENTRY_IID, iid);
+    status = tm_perfetto_put_name(n, &to, ENTRY_TEXT, id);
+    if (!n->is_cut)
+        n->fresh_used = (size_t)(tm_pb_end(to, begin) - n->fresh);
+    n->is_cut |= was_cut;
+    return status;
+}
+
+/* Give a text the next number of a table.
+ * out: *iid  0: it has to stand where it is used */
+static tm_status add(struct tm_perfetto_names *n, enum tm_perfetto_table table, struct tm_key key, tm_strid id,
+                     uint32_t *iid)
+{
+    const uint32_t most = 3u << table_bits[table] >> 2;
+    const size_t used = n->fresh_used;
+    tm_status status;
+
+    if (n->fresh_count[table] == fresh_most[table])
         return TM_OK;
-    status = tm_names_info(n->names, id, &name);
-    if (status != TM_OK)
-        return status;
-    *iid = find_slot(n, table, name.hash)->iid;
-    if (!*iid) {
-        status = tm_perfetto_text(n, id, text);
-        if (status != TM_OK || name.length > TM_PERFETTO_INTERNED_MOST || !text->data)
-            return status;
-        add(n, table, name.hash, *text, iid);
+    if (n->count[table] == most) {
+        n->is_full = true;
+        return TM_OK;
     }
-    if (*iid)
-        *guess = (struct tm_perfetto_guess){ id, (uint32_t)*iid };
+    status = put_entry(n, table, n->count[table] + 1, id);
+    if (status != TM_OK || n->fresh_used == used)
+        return status;
+    n->fresh_count[table]++;
+    *iid = ++n->count[table];
+    *find_slot(n, table, key) = (struct tm_perfetto_slot){ key, *iid };
     return TM_OK;
 }
 
-Perfetto__InternedData *tm_perfetto_fresh(struct tm_perfetto_names *n, size_t *count)
+tm_status tm_perfetto_find(struct tm_perfetto_names *n, enum tm_perfetto_table table, tm_strid id, uint32_t *iid)
 {
-    n->data.n_event_categories = n->fresh_count[TM_PERFETTO_CATEGORIES];
-    n->data.n_event_names = n->fresh_count[TM_PERFETTO_NAMES];
-    n->data.n_debug_annotation_names = n->fresh_count[TM_PERFETTO_KEYS];
-    n->data.n_debug_annotation_string_values = n->fresh_count[TM_PERFETTO_STRINGS];
-    *count = 0;
-    for (int i = 0; i < TM_PERFETTO_TABLES; i++)
-        *count += n->fresh_count[i];
-    return *count ? &n->data : NULL;
+    struct tm_name name;
+    tm_status status = tm_names_info(n->names, id, &name);
+
+    if (status != TM_OK)
+        return status;
+    *iid = find_slot(n, table, name.hash)->iid;
+    if (!*iid && name.length <= TM_PERFETTO_INTERNED_MOST)
+        status = add(n, table, name.hash, id, iid);
+    if (*iid)
+        *tm_perfetto_guess(n, table, id) = (struct tm_perfetto_guess){ id, *iid };
+    return status;
 }

@@ -7,22 +7,24 @@
 
 #include <assert.h>
 
+#include "stages/output/perfetto/perfetto_wire.h"
+
 tm_status tm_packets_open(struct tm_packets *p, struct tm_run *run, bool is_deflating)
 {
     p->run = run;
     if (!is_deflating)
         return TM_OK;
-    p->deflated = tm_take(&run->budget, TM_ACCOUNT_TABLES, TM_PACKETS_DEFLATED_BYTES, &run->error);
+    p->deflated = tm_take(&run->budget, TM_ACCOUNT_TABLES, TM_PACKETS_BLOCK_BYTES, &run->error);
     if (p->deflated)
-        p->deflater = tm_deflater_new(run, TM_DEFLATE_ZLIB);
+        p->deflater = tm_block_deflater_new(run);
     return p->deflater ? TM_OK : run->error.status;
 }
 
 void tm_packets_close(struct tm_packets *p)
 {
-    tm_deflater_free(p->deflater);
+    tm_block_deflater_free(p->deflater);
     if (p->deflated)
-        tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p->deflated, TM_PACKETS_DEFLATED_BYTES);
+        tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p->deflated, TM_PACKETS_BLOCK_BYTES);
     p->deflater = NULL;
     p->deflated = NULL;
 }
@@ -34,35 +36,18 @@ void tm_packets_begin_file(struct tm_packets *p, struct tm_out_file *file)
     p->used = 0;
 }
 
-/* The packet behind what the block holds, as a field of the whole trace. */
-static size_t pack(struct tm_packets *p, Perfetto__TracePacket *packet)
-{
-    Perfetto__Trace trace = PERFETTO__TRACE__INIT;
+enum { TRACE_PACKET = 1, COMPRESSED_PACKETS = 50 }; /* fields of Trace and of TracePacket */
 
-    trace.n_packet = 1;
-    trace.packet = &packet;
-    return perfetto__trace__pack(&trace, p->block + p->used);
-}
-
-/* The block becomes a block with one packet. */
+/* The block becomes a block with one packet; one that cannot be shrunk stays as it is. */
 static void deflate_block(struct tm_packets *p)
 {
-    Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
-    z_stream *const z = &p->deflater->zlib;
-    int result = deflateReset(z);
+    const size_t bytes = tm_block_deflate(p->deflater, p->block, p->used, p->deflated, TM_PACKETS_BLOCK_BYTES);
+    const size_t packet = TM_PB_FIELD + tm_pb_number_bytes(bytes) + bytes;
 
-    assert(result == Z_OK);
-    z->next_in = p->block;
-    z->avail_in = (uInt)p->used;
-    z->next_out = p->deflated;
-    z->avail_out = TM_PACKETS_DEFLATED_BYTES;
-    result = deflate(z, Z_FINISH);
-    assert(result == Z_STREAM_END);
-    (void)result;
-    packet.has_compressed_packets = true;
-    packet.compressed_packets = (ProtobufCBinaryData){ TM_PACKETS_DEFLATED_BYTES - z->avail_out, p->deflated };
-    p->used = 0;
-    p->used = pack(p, &packet);
+    if (!bytes)
+        return;
+    p->used = (size_t)(tm_pb_bytes(tm_pb_head(p->block, TRACE_PACKET, packet), COMPRESSED_PACKETS, p->deflated,
+                                     bytes) - p->block);
 }
 
 static tm_status write_block(struct tm_packets *p)
@@ -76,20 +61,27 @@ static tm_status write_block(struct tm_packets *p)
     return status;
 }
 
-tm_status tm_packets_put(struct tm_packets *p, Perfetto__TracePacket *packet, size_t most_bytes)
+uint8_t *tm_packets_room(struct tm_packets *p, size_t bytes)
 {
-    tm_status status = TM_OK;
-    size_t bytes;
+    const size_t all = bytes + 1 + tm_pb_number_bytes(bytes);
+    uint8_t *to;
 
-    assert(most_bytes <= TM_PACKET_MOST);
-    if (p->used + most_bytes > TM_PACKETS_BLOCK_BYTES)
-        status = write_block(p);
-    if (status != TM_OK)
-        return status;
-    bytes = pack(p, packet);
-    assert(bytes <= most_bytes);
-    p->used += bytes;
-    p->raw_bytes += bytes;
+    assert(all <= TM_PACKET_MOST);
+    if (p->used + all > TM_PACKETS_BLOCK_BYTES && write_block(p) != TM_OK)
+        return NULL;
+    to = tm_pb_head(p->block + p->used, TRACE_PACKET, bytes);
+    p->used += all;
+    p->raw_bytes += all;
+    return to;
+}
+
+tm_status tm_packets_put(struct tm_packets *p, const Perfetto__TracePacket *packet)
+{
+    uint8_t *const to = tm_packets_room(p, perfetto__trace_packet__get_packed_size(packet));
+
+    if (!to)
+        return p->run->error.status;
+    (void)perfetto__trace_packet__pack(packet, to);
     return TM_OK;
 }
 

@@ -16,6 +16,12 @@ enum tm_perfetto_own_key {
     TM_PERFETTO_OWN_KEYS
 };
 
+/* Bytes of a TrackEvent on the wire, at most: its own numbers, its arguments, texts. */
+enum {
+    TM_PERFETTO_EVENT_BYTES = 16 * TM_PB_MOST + (TM_PERFETTO_VALUES_MOST + TM_PERFETTO_OWN_KEYS) *
+                              TM_PERFETTO_VALUE_BYTES + TM_PERFETTO_COPIED_MOST + 2 * TM_ARGUMENTS_MOST,
+};
+
 enum { TM_PERFETTO_SEQUENCE = 1 };                         /* of all packets */
 enum { TM_PERFETTO_ANEW = 1, TM_PERFETTO_USES_NAMES = 2 }; /* sequence_flags */
 
@@ -28,9 +34,10 @@ struct tm_perfetto {
     struct tm_perfetto_names names;
     struct tm_perfetto_arguments arguments;
     struct tm_packets packets;
+    uint8_t event[TM_PERFETTO_EVENT_BYTES]; /* of the packet that is made */
 };
 
-/* The packet, with what its texts need.  Texts are gone after it. */
+/* A packet that protobuf-c makes.  Texts are gone after it. */
 tm_status tm_perfetto_put(struct tm_perfetto *w, Perfetto__TracePacket *packet) TM_MUST_USE;
 /* The clock of the sequence reads 0; begins_anew: the tables of names are empty, too. */
 tm_status tm_perfetto_put_clock(struct tm_perfetto *w, bool begins_anew) TM_MUST_USE;

@@ -9,11 +9,16 @@
 
 #include "stages/output/out_marks.h"
 
-/* What a packet takes at most beside its texts: itself (the facts, at most), an argument, an entry of a table.  Numbers
- * take 10 bytes, lengths 5, the number and the type of a field 2. */
-enum { PACKET_BYTES = 2048, ARGUMENT_BYTES = 2 + 5 + 2 + 10 + 2 + 10, ENTRY_BYTES = 2 + 5 + 1 + 10 + 1 + 5 };
-static_assert(PACKET_BYTES + TM_PERFETTO_SCRATCH_BYTES + 2 * TM_ARGUMENTS_MOST +
-                      TM_PERFETTO_VALUES_MOST * ARGUMENT_BYTES + TM_PERFETTO_FRESH * ENTRY_BYTES <= TM_PACKET_MOST,
+/* Fields of TracePacket; of TrackEvent; of LegacyEvent. */
+enum { TIMESTAMP = 8, SEQUENCE_ID = 10, TRACK_EVENT = 11, INTERNED_DATA = 12, SEQUENCE_FLAGS = 13 };
+enum {
+    CATEGORY_IIDS = 3, LEGACY_EVENT = 6, TYPE = 9, NAME_IID = 10, TRACK_UUID = 11, CATEGORIES = 22, NAME = 23,
+    COUNTER_VALUE = 30, DOUBLE_COUNTER_VALUE = 44, FLOW_IDS = 47
+};
+enum { PHASE = 2, UNSCOPED_ID = 6, BIND_TO_ENCLOSING = 12 };
+enum { SLICE_BEGIN = 1, SLICE_END = 2, COUNTER = 4, NEITHER = 0 }; /* TYPE */
+
+static_assert(TM_PERFETTO_EVENT_BYTES + TM_PERFETTO_FRESH * TM_PERFETTO_ENTRY_HEAD + 16 * TM_PB_MOST <= TM_PACKET_MOST,
               "the largest packet fits into a block");
 
 /* The viewer numbers the arrows that the input has from 0 on: spans that are joined must not share these numbers. */
@@ -65,15 +70,11 @@ static struct tm_trace_writer *open_writer(struct tm_run *run, struct tm_names *
 
 tm_status tm_perfetto_put(struct tm_perfetto *w, Perfetto__TracePacket *packet)
 {
-    size_t entries;
-
     packet->has_trusted_packet_sequence_id = packet->has_sequence_flags = true;
     packet->trusted_packet_sequence_id = TM_PERFETTO_SEQUENCE;
     packet->sequence_flags = TM_PERFETTO_USES_NAMES;
-    packet->interned_data = tm_perfetto_fresh(&w->names, &entries);
     tm_tally_add(&w->base.run->tallies, TM_TALLY_LONG_ARGUMENTS, w->names.is_cut);
-    return tm_packets_put(&w->packets, packet, PACKET_BYTES + w->names.text_bytes +
-                                                   w->arguments.count * ARGUMENT_BYTES + entries * ENTRY_BYTES);
+    return tm_packets_put(&w->packets, packet);
 }
 
 /* The tables of names are empty.  A packet brings fewer texts than an empty table holds. */
@@ -113,178 +114,176 @@ static tm_status set_time(struct tm_perfetto *w, int64_t time_ps, int64_t *ns)
     return TM_OK;
 }
 
-/* The packet of an event on a row at a time.  type 0: neither a span nor a value. */
-static tm_status put_event(struct tm_perfetto *w, Perfetto__TrackEvent *event, const struct tm_out_row *row,
-                           int64_t time_ps, int type)
+/* --- packets of events --- */
+
+/* What is the same in many packets stands together, before the time, which never is: that is a tenth of the deflated
+ * bytes, and of the time that deflating takes.
+ * in: ns        after the packet before
+ *     from, to  a TrackEvent on the wire */
+static tm_status put_packet(struct tm_perfetto *w, uint64_t ns, const uint8_t *from, const uint8_t *to)
 {
-    Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+    const size_t event = (size_t)(to - from), fresh = w->names.fresh_used;
+    uint8_t head[4 * TM_PB_MOST], tail[TM_PB_MOST], *at = head;
+    size_t head_bytes, tail_bytes;
+
+    at = tm_pb_varint(at, SEQUENCE_ID, TM_PERFETTO_SEQUENCE);
+    at = tm_pb_varint(at, SEQUENCE_FLAGS, TM_PERFETTO_USES_NAMES);
+    at = tm_pb_head(at, TRACK_EVENT, event);
+    head_bytes = (size_t)(at - head);
+    tail_bytes = (size_t)(tm_pb_varint(tail, TIMESTAMP, ns) - tail);
+    at = tm_packets_room(&w->packets, head_bytes + event + tail_bytes +
+                                          (fresh ? 1 + tm_pb_number_bytes(fresh) + fresh : 0));
+    if (!at)
+        return w->base.run->error.status;
+    at = mempcpy(mempcpy(at, head, head_bytes), from, event);
+    if (fresh)
+        at = tm_pb_bytes(at, INTERNED_DATA, w->names.fresh, fresh);
+    memcpy(at, tail, tail_bytes);
+    tm_tally_add(&w->base.run->tallies, TM_TALLY_LONG_ARGUMENTS, w->names.is_cut);
+    return TM_OK;
+}
+
+/* The event that was made up to `to`, at a time. */
+static tm_status put_event(struct tm_perfetto *w, const uint8_t *to, int64_t time_ps)
+{
     int64_t ns;
     tm_status status = set_time(w, time_ps, &ns);
+    uint64_t passed;
 
     if (status == TM_OK && ns < w->clock_ns) /* another host */
         status = tm_perfetto_put_clock(w, false);
     if (status != TM_OK)
         return status;
-    event->has_type = type != 0;
-    event->type = (Perfetto__TrackEvent__Type)type;
-    event->has_track_uuid = true;
-    event->track_uuid = row->uuid;
-    packet.has_timestamp = true;
-    packet.timestamp = (uint64_t)(ns - w->clock_ns);
+    passed = (uint64_t)(ns - w->clock_ns);
     w->clock_ns = ns;
-    packet.track_event = event;
-    return tm_perfetto_put(w, &packet);
+    return put_packet(w, passed, w->event, to);
 }
 
-/* Where the event's list of numbers of categories, or of their texts, lies: it has one. */
-struct category {
-    uint64_t iid;
-    ProtobufCBinaryData text;
-};
-
-static tm_status set_names(struct tm_perfetto *w, Perfetto__TrackEvent *event, tm_strid name, tm_strid category,
-                           struct category *of)
+/* An event of a row begins. */
+static uint8_t *begin_event(struct tm_perfetto *w, const struct tm_out_row *row, unsigned type)
 {
-    ProtobufCBinaryData text;
-    uint64_t iid;
-    tm_status status = tm_perfetto_number(&w->names, TM_PERFETTO_NAMES, name, &iid, &text);
+    uint8_t *const to = type == NEITHER ? w->event : tm_pb_varint(w->event, TYPE, type);
 
-    event->name_field_case = iid ? PERFETTO__TRACK_EVENT__NAME_FIELD_NAME_IID
-                                 : PERFETTO__TRACK_EVENT__NAME_FIELD_NAME;
-    if (iid)
-        event->name_iid = iid;
-    else
-        event->name = text;
+    tm_perfetto_names_begin(&w->names);
+    return tm_pb_varint(to, TRACK_UUID, row->uuid);
+}
+
+/* A text by its number, or as it is. */
+static tm_status put_text(struct tm_perfetto *w, uint8_t **to, enum tm_perfetto_table table, tm_strid id,
+                          unsigned iid_field, unsigned text_field)
+{
+    uint32_t iid;
+    const tm_status status = tm_perfetto_number(&w->names, table, id, &iid);
+
+    if (status == TM_OK && !iid)
+        return tm_perfetto_put_name(&w->names, to, text_field, id);
+    *to = tm_pb_varint(*to, iid_field, iid);
+    return status;
+}
+
+static tm_status put_names(struct tm_perfetto *w, uint8_t **to, tm_strid name, tm_strid category)
+{
+    const tm_status status = put_text(w, to, TM_PERFETTO_NAMES, name, NAME_IID, NAME);
+
     if (status != TM_OK || !category)
         return status;
-    status = tm_perfetto_number(&w->names, TM_PERFETTO_CATEGORIES, category, &of->iid, &of->text);
-    event->n_category_iids = of->iid != 0;
-    event->category_iids = &of->iid;
-    event->n_categories = of->iid == 0;
-    event->categories = &of->text;
+    return put_text(w, to, TM_PERFETTO_CATEGORIES, category, CATEGORY_IIDS, CATEGORIES);
+}
+
+/* --- slices --- */
+
+/* Marks come first: they are ours to keep however many arguments there are. */
+static tm_status put_arguments(struct tm_perfetto *w, uint8_t **to, const struct tm_out_event *from)
+{
+    struct tm_perfetto_arguments *const a = &w->arguments;
+    tm_status status = TM_OK;
+
+    tm_perfetto_arguments_begin(a, from->marks & TM_OUT_DERIVED ? TM_ARGS_ALL : w->options.args, *to);
+    if (from->marks & TM_OUT_UNFINISHED)
+        status = tm_perfetto_put_true(a, w->own_keys[TM_PERFETTO_KEY_UNFINISHED]);
+    if (status == TM_OK)
+        status = tm_perfetto_arguments_add(a, from->own, from->common);
+    *to = a->to;
     return status;
 }
 
-static tm_status add_int(struct tm_perfetto *w, enum tm_perfetto_own_key key, int64_t number)
+static tm_status make_begin(struct tm_perfetto *w, const struct tm_out_event *from, uint8_t **to)
 {
-    Perfetto__DebugAnnotation *value;
-    const tm_status status = tm_perfetto_argument(&w->arguments, w->own_keys[key], &value);
+    tm_status status;
 
-    if (value) {
-        value->value_case = PERFETTO__DEBUG_ANNOTATION__VALUE_INT_VALUE;
-        value->int_value = number;
+    *to = begin_event(w, from->row, SLICE_BEGIN);
+    status = put_names(w, to, from->name, from->category);
+    if (status == TM_OK)
+        status = put_arguments(w, to, from);
+    if (from->flow)
+        *to = tm_pb_fixed64(*to, FLOW_IDS, from->flow | own_flow);
+    return status;
+}
+
+static tm_status begin(struct tm_trace_writer *base, const struct tm_out_event *from)
+{
+    struct tm_perfetto *w = (struct tm_perfetto *)base;
+    uint8_t *to;
+    tm_status status = make_begin(w, from, &to);
+
+    if (status == TM_OK && w->names.is_full) {
+        status = begin_anew(w);
+        if (status == TM_OK)
+            status = make_begin(w, from, &to);
     }
-    return status;
+    if (status != TM_OK)
+        return status;
+    w->base.arguments += w->arguments.count;
+    return put_event(w, to, from->begin_ps);
 }
 
-static tm_status add_cut(struct tm_perfetto *w, const struct tm_out_event *from)
+static tm_status put_cut(struct tm_perfetto *w, const struct tm_out_event *from)
 {
-    Perfetto__DebugAnnotation *value;
+    struct tm_perfetto_arguments *const a = &w->arguments;
     int64_t begin_ns, end_ns;
     tm_status status = set_time(w, from->whole_begin_ps, &begin_ns);
 
     if (status == TM_OK)
         status = set_time(w, from->whole_end_ps, &end_ns);
     if (status == TM_OK)
-        status = tm_perfetto_argument(&w->arguments, w->own_keys[TM_PERFETTO_KEY_CUT], &value);
-    if (status != TM_OK)
-        return status;
-    if (value)
-        tm_perfetto_set_text(value, tm_out_cut_text(from->marks));
-    status = add_int(w, TM_PERFETTO_KEY_BEGIN, begin_ns);
-    return status == TM_OK ? add_int(w, TM_PERFETTO_KEY_DURATION, end_ns - begin_ns) : status;
-}
-
-static tm_status add_unfinished(struct tm_perfetto *w)
-{
-    Perfetto__DebugAnnotation *value;
-    const tm_status status = tm_perfetto_argument(&w->arguments, w->own_keys[TM_PERFETTO_KEY_UNFINISHED], &value);
-
-    if (value) {
-        value->value_case = PERFETTO__DEBUG_ANNOTATION__VALUE_BOOL_VALUE;
-        value->bool_value = true;
-    }
+        status = tm_perfetto_put_literal(a, w->own_keys[TM_PERFETTO_KEY_CUT], tm_out_cut_text(from->marks));
+    if (status == TM_OK)
+        status = tm_perfetto_put_int(a, w->own_keys[TM_PERFETTO_KEY_BEGIN], begin_ns);
+    if (status == TM_OK)
+        status = tm_perfetto_put_int(a, w->own_keys[TM_PERFETTO_KEY_DURATION], end_ns - begin_ns);
     return status;
-}
-
-/* Marks come first: they are ours to keep however many arguments there are. */
-static tm_status set_arguments(struct tm_perfetto *w, Perfetto__TrackEvent *event, const struct tm_out_event *from)
-{
-    tm_status status = TM_OK;
-
-    tm_perfetto_arguments_begin(&w->arguments, from->marks & TM_OUT_DERIVED ? TM_ARGS_ALL : w->options.args);
-    if (from->marks & TM_OUT_UNFINISHED)
-        status = add_unfinished(w);
-    if (status == TM_OK)
-        status = tm_perfetto_arguments_add(&w->arguments, from->own);
-    if (status == TM_OK)
-        status = tm_perfetto_arguments_add(&w->arguments, from->common);
-    if (status == TM_OK)
-        status = tm_perfetto_arguments_end(&w->arguments, event);
-    w->base.arguments += event->n_debug_annotations;
-    return status;
-}
-
-static tm_status make_named(struct tm_perfetto *w, Perfetto__TrackEvent *event, const struct tm_out_event *from,
-                            struct category *category)
-{
-    tm_status status;
-
-    tm_perfetto_names_begin(&w->names);
-    status = set_names(w, event, from->name, from->category, category);
-    return status == TM_OK ? set_arguments(w, event, from) : status;
-}
-
-static tm_status begin(struct tm_trace_writer *base, const struct tm_out_event *from)
-{
-    struct tm_perfetto *w = (struct tm_perfetto *)base;
-    Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
-    struct category category;
-    uint64_t flow = from->flow | own_flow;
-    tm_status status = make_named(w, &event, from, &category);
-
-    if (status == TM_OK && w->names.is_full) {
-        event = (Perfetto__TrackEvent)PERFETTO__TRACK_EVENT__INIT;
-        status = begin_anew(w);
-        if (status == TM_OK)
-            status = make_named(w, &event, from, &category);
-    }
-    if (status != TM_OK)
-        return status;
-    event.n_flow_ids = from->flow != 0;
-    event.flow_ids = &flow;
-    return put_event(w, &event, from->row, from->begin_ps, PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN);
 }
 
 /* Whether a slice was cut is known when its piece ends: readers put arguments of an end to those of its begin. */
-static tm_status make_end(struct tm_perfetto *w, Perfetto__TrackEvent *event, const struct tm_out_event *from)
+static tm_status make_end(struct tm_perfetto *w, const struct tm_out_event *from, uint8_t **to)
 {
-    tm_status status;
+    tm_status status = TM_OK;
 
-    *event = (Perfetto__TrackEvent)PERFETTO__TRACK_EVENT__INIT;
-    tm_perfetto_names_begin(&w->names);
-    if (!(from->marks & TM_OUT_CUTS))
-        return TM_OK;
-    tm_perfetto_arguments_begin(&w->arguments, TM_ARGS_ALL);
-    status = add_cut(w, from);
-    return status == TM_OK ? tm_perfetto_arguments_end(&w->arguments, event) : status;
+    *to = begin_event(w, from->row, SLICE_END);
+    w->arguments.count = 0;
+    if (from->marks & TM_OUT_CUTS) {
+        tm_perfetto_arguments_begin(&w->arguments, TM_ARGS_ALL, *to);
+        status = put_cut(w, from);
+        *to = w->arguments.to;
+    }
+    return status;
 }
 
 static tm_status end(struct tm_trace_writer *base, const struct tm_out_event *event)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
-    Perfetto__TrackEvent packed;
-    tm_status status = make_end(w, &packed, event);
+    uint8_t *to;
+    tm_status status = make_end(w, event, &to);
 
     if (status == TM_OK && w->names.is_full) {
         status = begin_anew(w);
         if (status == TM_OK)
-            status = make_end(w, &packed, event);
+            status = make_end(w, event, &to);
     }
     if (status != TM_OK)
         return status;
-    w->base.arguments += packed.n_debug_annotations;
-    return put_event(w, &packed, event->row, event->end_ps, PERFETTO__TRACK_EVENT__TYPE__SLICE_END);
+    w->base.arguments += w->arguments.count;
+    return put_event(w, to, event->end_ps);
 }
 
 /* Slices of length 0 are what viewers draw as instants.  An instant of the format stays the innermost one of its row
@@ -296,50 +295,48 @@ static tm_status instant(struct tm_trace_writer *base, const struct tm_out_event
     return status == TM_OK ? end(base, event) : status;
 }
 
+/* --- what else there is --- */
+
 static tm_status counter(struct tm_trace_writer *base, const struct tm_out_counter *counter)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
-    Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
+    uint8_t *to = begin_event(w, counter->row, COUNTER);
 
-    tm_perfetto_names_begin(&w->names);
-    if (counter->is_whole) {
-        event.counter_value_field_case = PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_COUNTER_VALUE;
-        event.counter_value = counter->whole;
-    } else {
-        event.counter_value_field_case = PERFETTO__TRACK_EVENT__COUNTER_VALUE_FIELD_DOUBLE_COUNTER_VALUE;
-        event.double_counter_value = counter->value;
-    }
-    return put_event(w, &event, counter->row, counter->time_ps, PERFETTO__TRACK_EVENT__TYPE__COUNTER);
+    if (counter->is_whole)
+        to = tm_pb_varint(to, COUNTER_VALUE, (uint64_t)counter->whole);
+    else
+        to = tm_pb_double(to, DOUBLE_COUNTER_VALUE, counter->value);
+    return put_event(w, to, counter->time_ps);
 }
 
-static tm_status make_flow(struct tm_perfetto *w, Perfetto__TrackEvent *event, const struct tm_out_flow *flow,
-                           struct category *category)
+static tm_status make_flow(struct tm_perfetto *w, const struct tm_out_flow *flow, uint8_t **to)
 {
-    tm_perfetto_names_begin(&w->names);
-    return set_names(w, event, flow->name, flow->category, category);
+    uint8_t *begin;
+    tm_status status;
+
+    *to = begin_event(w, flow->row, NEITHER);
+    status = put_names(w, to, flow->name, flow->category);
+    *to = tm_pb_begin(*to, LEGACY_EVENT, &begin);
+    *to = tm_pb_varint(*to, PHASE, (unsigned char)tm_out_flow_phase(flow));
+    *to = tm_pb_varint(*to, UNSCOPED_ID, flow->id);
+    if (flow->kind == TM_FLOW_END && flow->is_enclosed)
+        *to = tm_pb_varint(*to, BIND_TO_ENCLOSING, 1);
+    *to = tm_pb_end(*to, begin);
+    return status;
 }
 
 static tm_status flow(struct tm_trace_writer *base, const struct tm_out_flow *flow)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
-    Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
-    Perfetto__LegacyEvent arrow = PERFETTO__LEGACY_EVENT__INIT;
-    struct category category;
-    tm_status status = make_flow(w, &event, flow, &category);
+    uint8_t *to;
+    tm_status status = make_flow(w, flow, &to);
 
     if (status == TM_OK && w->names.is_full) {
         status = begin_anew(w);
         if (status == TM_OK)
-            status = make_flow(w, &event, flow, &category);
+            status = make_flow(w, flow, &to);
     }
-    if (status != TM_OK)
-        return status;
-    arrow.has_phase = arrow.has_unscoped_id = true;
-    arrow.phase = (unsigned char)tm_out_flow_phase(flow);
-    arrow.unscoped_id = flow->id;
-    arrow.has_bind_to_enclosing = arrow.bind_to_enclosing = flow->kind == TM_FLOW_END && flow->is_enclosed;
-    event.legacy_event = &arrow;
-    return put_event(w, &event, flow->row, flow->time_ps, 0);
+    return status == TM_OK ? put_event(w, to, flow->time_ps) : status;
 }
 
 const struct tm_trace_writer_type tm_perfetto_writer = {

@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "pipeline/hash.h"
 #include "stages/diagnose/kernel_category.h"
 #include "stages/diagnose/kernels/fusion_private.h"
 #include "stages/diagnose/kernels/short_name.h"
@@ -200,32 +199,35 @@ static tm_status find_eager(struct fusion *f, const struct tm_event *event, enum
     return st;
 }
 
-/* --- looking up --- */
+/* --- all of it --- */
 
-static tm_status fill_rows(struct fusion *f, struct fusion_front *front, tm_strid name, tm_strid op)
+static enum fusion_sort sort_of(const struct fusion *f, const struct tm_event *event, const struct fusion_site *site,
+                                enum tm_kernel_category category, bool has_matrix)
 {
-    struct tm_name info;
-    tm_status st;
-
-    front->repeated = (struct fusion_op){ .kind = FUSION_REPEATED_OP, .name = name, .op = op };
-    front->attention = (struct fusion_op){ .kind = FUSION_ATTENTION_OP, .name = op ? 0 : name, .op = op };
-    front->layout = (struct fusion_op){ .kind = FUSION_LAYOUT_OP, .name = name };
-    front->f32 = (struct fusion_op){ .kind = FUSION_F32_OP, .name = name, .op = op };
-    st = fusion_key(f, &front->repeated);
-    if (st == TM_OK)
-        st = fusion_key(f, &front->attention);
-    if (st == TM_OK)
-        st = fusion_key(f, &front->layout);
-    if (st == TM_OK)
-        st = fusion_key(f, &front->f32);
-    if (st == TM_OK)
-        st = tm_names_info(f->names, name, &info);
-    if (st == TM_OK)
-        front->name_hash = info.hash.low;
-    return st;
+    if (category == TM_CATEGORY_COPY && !site->has_op)
+        return FUSION_COPY;
+    has_matrix |= category == TM_CATEGORY_GEMM || category == TM_CATEGORY_CONVOLUTION;
+    return has_matrix && fusion_has_matrix_units(&f->trace->devices[event->device]) ? FUSION_UNIT : FUSION_PLAIN;
 }
 
-static tm_status fill_front(struct fusion *f, const struct tm_event *event, struct fusion_front *front)
+/* Its place among the ops. */
+static tm_status find_op(struct fusion *f, struct fusion_site *site)
+{
+    struct fusion_op repeated = { .kind = FUSION_REPEATED_OP, .name = site->name, .op = site->op };
+    struct tm_name info;
+    tm_status st = fusion_key(f, &repeated);
+
+    if (st == TM_OK)
+        st = tm_names_info(f->names, site->name, &info);
+    if (st != TM_OK)
+        return st;
+    site->key = repeated.key;
+    site->name_hash = info.hash.low;
+    site->cell = 0;
+    return TM_OK;
+}
+
+tm_status fusion_learn_site(struct fusion *f, const struct tm_event *event, struct fusion_site *site)
 {
     const struct tm_config *config = event->config;
     const struct tm_category_question question = { .name = event->record.name,
@@ -237,55 +239,25 @@ static tm_status fill_front(struct fusion *f, const struct tm_event *event, stru
     enum tm_kernel_category category = TM_CATEGORY_OTHER;
     enum fusion_role role = FUSION_BETWEEN;
     const struct tm_hlo_op *hlo;
-    tm_strid name = 0, op = 0;
-    bool is_f32 = false, is_eager = false;
+    bool is_f32 = false;
     tm_status st = tm_trace_hlo(f->trace, config, &hlo);
 
-    front->is_used = false;
     if (st == TM_OK)
         st = tm_kernel_category_of(f->names, &question, &category);
     if (st == TM_OK)
-        st = tm_short_kernel_name(f->names, event->record.name, &name);
+        st = tm_short_kernel_name(f->names, event->record.name, &site->name);
     if (st != TM_OK)
         return st;
-    op = config->op || !hlo ? config->op : hlo->path;
-    st = find_role(f, event, hlo, category, op, &role);
-    if (st == TM_OK)
+    site->op = config->op || !hlo ? config->op : hlo->path;
+    site->has_op = site->op != 0;
+    site->sort = (uint8_t)sort_of(f, event, site, category, hlo && hlo->has_matrix);
+    st = find_role(f, event, hlo, category, site->op, &role);
+    site->role = (uint8_t)role;
+    if (st == TM_OK && site->sort == FUSION_UNIT)
         st = find_f32(f, event, hlo, &is_f32);
+    if (is_f32)
+        site->sort = FUSION_BESIDE;
     if (st == TM_OK)
-        st = find_eager(f, event, category, &is_eager);
-    if (st == TM_OK)
-        st = fill_rows(f, front, name, op);
-    if (st != TM_OK)
-        return st;
-    front->name = event->record.name;
-    front->config = event->record.config;
-    front->role = (uint8_t)role;
-    front->has_op = op != 0;
-    front->is_copy = category == TM_CATEGORY_COPY;
-    front->is_matrix = category == TM_CATEGORY_GEMM || category == TM_CATEGORY_CONVOLUTION || (hlo && hlo->has_matrix);
-    front->is_f32 = front->is_matrix && is_f32;
-    front->is_eager = is_eager;
-    front->is_used = true;
-    return TM_OK;
-}
-
-static bool is_of(const struct fusion_front *front, const struct tm_event *event)
-{
-    return front->is_used && front->name == event->record.name && front->config == event->record.config;
-}
-
-/* Places go by pairs: what a newer launch pushes out of its place goes to the other one. */
-tm_status fusion_look_up(struct fusion *f, const struct tm_event *event, const struct fusion_front **front)
-{
-    const uint64_t mixed = tm_hash_mix((uint64_t)event->record.name << 32 | event->record.config, 0);
-    struct fusion_front *place = &f->front[mixed & (f->front_count - 1)];
-    struct fusion_front *other = &f->front[(mixed ^ 1) & (f->front_count - 1)];
-
-    *front = is_of(place, event) ? place : other;
-    if (is_of(*front, event))
-        return TM_OK;
-    *other = *place;
-    *front = place;
-    return fill_front(f, event, place);
+        st = find_eager(f, event, category, &site->is_eager);
+    return st == TM_OK ? find_op(f, site) : st;
 }

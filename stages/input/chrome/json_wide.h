@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_JSON_WIDE_H
+#define TM_JSON_WIDE_H
+
+#include "stages/input/chrome/json_digits.h"
+#include "stages/input/chrome/json_text.h"
+
+/* Short numbers for the engines.  Where 32 bytes are looked at as one, no branch asks how many digits there are, which
+ * differs from event to event; elsewhere it is the way of json_digits.h.  What is found is the same, and what is not
+ * for a glance is left to json_number.h. */
+
+#if TM_JSON_STRIDE == 32
+
+/* out: bit for each of 32 bytes that is a digit */
+static inline uint32_t tm_digit_bits(const uint8_t *at)
+{
+    const __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)at);
+    const __m256i digits = _mm256_sub_epi8(bytes, _mm256_set1_epi8('0'));
+
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(digits, _mm256_set1_epi8(9)), digits));
+}
+
+/* How many digits there are from `at` on, up to 16; 32 = more. */
+static inline unsigned tm_digit_count(const uint8_t *at)
+{
+    const uint32_t others = ~tm_digit_bits(at);
+    const unsigned count = others ? (unsigned)__builtin_ctz(others) : 32;
+
+    return count <= 16 ? count : 32;
+}
+
+/* The number that `count` digits are, at most 16: they are moved to the end of 16, and joined in pairs. */
+static inline uint64_t tm_digits_value(const uint8_t *at, unsigned count)
+{
+    static const uint8_t places[32] = {
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,   11,   12,   13,   14,   15,
+    };
+    const __m128i tens = _mm_set1_epi16(10 | 1 << 8), hundreds = _mm_set1_epi32(100 | 1 << 16);
+    const __m128i ten_thousands = _mm_set1_epi32(10000 | 1 << 16);
+    __m128i v = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)at), _mm_set1_epi8('0'));
+    uint64_t halves;
+
+    v = _mm_shuffle_epi8(v, _mm_loadu_si128((const __m128i *)(const void *)(places + count)));
+    v = _mm_madd_epi16(_mm_maddubs_epi16(v, tens), hundreds);
+    v = _mm_madd_epi16(_mm_packus_epi32(v, v), ten_thousands);
+    halves = (uint64_t)_mm_cvtsi128_si64(v);
+    return (halves & UINT32_MAX) * 100000000 + (halves >> 32);
+}
+
+static inline const uint8_t *tm_glance_integer(const uint8_t *at, int64_t *value)
+{
+    const bool negative = *at == '-';
+    const uint8_t *const digits = at + negative;
+    const unsigned count = tm_digit_count(digits);
+    int64_t number;
+
+    if (count - 1 >= 16 || (count > 1 && *digits == '0'))
+        return tm_short_integer(at, value);
+    if (!tm_ends_number(digits[count]))
+        return NULL;
+    number = (int64_t)tm_digits_value(digits, count);
+    *value = negative ? -number : number;
+    return digits + count;
+}
+
+/* A text that is a whole number without zeros before it. */
+static inline bool tm_glance_number_text(const uint8_t *text, uint32_t length, int64_t *value)
+{
+    if (tm_digit_count(text) != length || length - 1 >= 16 || (length > 1 && *text == '0'))
+        return false;
+    *value = (int64_t)tm_digits_value(text, length);
+    return true;
+}
+
+/* The part of a time behind the point, rounded to six digits.  in: count  of its digits */
+static inline uint32_t tm_glance_fraction(const uint8_t *at, unsigned count)
+{
+    uint64_t v = _bzhi_u64(tm_load_word(at) ^ UINT64_C(0x3030303030303030), 8 * count);
+    uint32_t digits;
+
+    v = (v * 10 + (v >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+    v = (v * 100 + (v >> 16)) & UINT64_C(0x0000ffff0000ffff);
+    digits = (uint32_t)(v * 10000 + (v >> 32));
+    return digits / 100 + (digits % 100 >= 50);
+}
+
+/* Digits, perhaps a point and more of them.
+ * out:    NULL where it is no such number, or longer than 31 bytes; *millionths at most 1000000 */
+static inline const uint8_t *tm_glance_time(const uint8_t *at, uint64_t *us, uint32_t *millionths)
+{
+    const uint32_t bits = tm_digit_bits(at), others = ~bits;
+    const unsigned count = others ? (unsigned)__builtin_ctz(others) : 32;
+    const uint8_t *end = at + count;
+
+    if (count - 1 >= 16 || (count > 1 && *at == '0'))
+        return NULL;
+    *us = tm_digits_value(at, count);
+    *millionths = 0;
+    if (*end == '.') {
+        const unsigned more = (unsigned)__builtin_ctz(~(bits >> (count + 1)));
+
+        if (more == 0 || count + 1 + more == 32)
+            return NULL;
+        *millionths = tm_glance_fraction(end + 1, more);
+        end += 1 + more;
+    }
+    return tm_ends_number(*end) ? end : NULL;
+}
+
+#else
+
+static inline const uint8_t *tm_glance_integer(const uint8_t *at, int64_t *value)
+{
+    return tm_short_integer(at, value);
+}
+
+static inline bool tm_glance_number_text(const uint8_t *text, uint32_t length, int64_t *value)
+{
+    uint64_t number;
+    const bool fits = length && tm_short_digits(text, &number) == length;
+
+    *value = fits ? (int64_t)number : 0;
+    return fits;
+}
+
+static inline const uint8_t *tm_glance_time(const uint8_t *at, uint64_t *us, uint32_t *millionths)
+{
+    const unsigned count = tm_short_digits(at, us);
+
+    *millionths = 0;
+    if (!count)
+        return NULL;
+    at += count;
+    if (*at == '.') {
+        if (at[1] < '0' || at[1] > '9')
+            return NULL;
+        at = tm_short_fraction(at + 1, millionths);
+    }
+    return tm_ends_number(*at) ? at : NULL;
+}
+
+#endif
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counting in two steps: records by a number for their sort (pipeline/sites.h) into rows that gather before a group
+ * table; then, when the survey has told which threads, launches and devices there are, each sort is told its class. */
+#include "stages/survey/census.h"
+
+#include "pipeline/front.h"
+
+/* What records of one sort have in common. */
+struct sort {
+    uint64_t name_and_config;
+    uint64_t rest; /* track << 32 | flags << 16 | class << 8 | kind << 4 | marks */
+    uint64_t traits;
+};
+enum { TRACK_SHIFT = 32, FLAGS_SHIFT = 16, CLASS_SHIFT = 8, KIND_SHIFT = 4 };
+enum mark { IS_INSIDE = 1, IS_KNOWN = 2, HAS_LENGTH = 4, IS_IN_ORDER = 8 };
+
+struct census_row {
+    struct tm_key key; /* of the sort */
+    struct sort sort;
+    uint64_t count;
+    int64_t total_ps;
+};
+
+/* A record of which an id has to be looked up when all are known. */
+struct waiting {
+    struct sort sort;
+    uint64_t id;
+    int64_t dur_ps;
+};
+
+struct tm_census {
+    struct tm_trace *trace;
+    struct tm_run *run;
+    struct tm_sites sites;
+    struct tm_front front;
+    struct tm_groups *groups;  /* struct census_row */
+    struct tm_rows *waiting;   /* struct waiting */
+    unsigned marks;            /* of all records by now */
+    uint64_t track;            /* that is being counted; UINT64_MAX = none yet */
+    int64_t inside_until_ps;   /* on it: end of the last execution or compilation */
+};
+
+static void add_row(void *into, const void *from)
+{
+    struct census_row *to = into;
+    const struct census_row *more = from;
+
+    to->count += more->count;
+    to->total_ps += more->total_ps;
+}
+
+struct tm_census *tm_census_new(struct tm_trace *trace)
+{
+    struct tm_run *const run = trace->run;
+    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_TABLES);
+    struct tm_census *c = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*c), &run->error);
+    bool is_whole;
+
+    if (!c)
+        return NULL;
+    c->trace = trace;
+    c->run = run;
+    c->track = UINT64_MAX;
+    c->waiting = tm_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct waiting), share / 16);
+    c->groups = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct census_row), share / 8, add_row);
+    is_whole = c->waiting && c->groups &&
+               tm_front_init(&c->front, run, TM_ACCOUNT_TABLES, sizeof(struct census_row), share / 16, c->groups) ==
+                   TM_OK &&
+               tm_sites_init(&c->sites, run, TM_ACCOUNT_TABLES, share / 32) == TM_OK;
+    if (is_whole)
+        return c;
+    tm_census_free(c);
+    return NULL;
+}
+
+void tm_census_free(struct tm_census *c)
+{
+    if (!c)
+        return;
+    tm_sites_release(&c->sites);
+    tm_front_release(&c->front);
+    tm_groups_free(c->groups);
+    tm_rows_free(c->waiting);
+    tm_give(&c->run->budget, TM_ACCOUNT_TABLES, c, sizeof(*c));
+}
+
+/* --- counting --- */
+
+static tm_status count(struct tm_census *c, const struct sort *sort, int64_t dur_ps)
+{
+    const struct tm_site site = { sort->name_and_config, sort->rest, (uint32_t)sort->traits };
+    bool is_new;
+    struct census_row *row = tm_front_at(&c->front, tm_sites_at(&c->sites, &site, &is_new)->number, &is_new);
+
+    if (!row)
+        return c->run->error.status;
+    if (is_new) {
+        row->key = tm_hash_key(sort, sizeof(*sort));
+        row->sort = *sort;
+    }
+    row->count++;
+    row->total_ps += dur_ps;
+    return TM_OK;
+}
+
+/* The mark of a record that lies inside an execution of its thread. */
+static unsigned place(struct tm_census *c, const struct tm_raw *raw)
+{
+    const struct tm_record *r = &raw->record;
+    const int64_t end_ps = r->start_ps + r->dur_ps;
+    unsigned mark;
+
+    if (r->track != c->track)
+        c->inside_until_ps = INT64_MIN;
+    c->track = r->track;
+    mark = r->start_ps < c->inside_until_ps ? IS_INSIDE : 0;
+    if (raw->traits & TM_TRAITS_RUNTIME && end_ps > c->inside_until_ps)
+        c->inside_until_ps = end_ps;
+    return mark;
+}
+
+tm_status tm_census_take(struct tm_census *c, const struct tm_track *track, const struct tm_raw *raw)
+{
+    const struct tm_record *r = &raw->record;
+    const unsigned marks = c->marks | (r->dur_ps ? HAS_LENGTH : 0) | (track->side == TM_SIDE_HOST ? place(c, raw) : 0);
+    const struct sort sort = {
+        .name_and_config = (uint64_t)r->name << 32 | r->config,
+        .rest = (uint64_t)r->track << TRACK_SHIFT | (uint64_t)r->flags << FLAGS_SHIFT |
+                (uint64_t)r->class << CLASS_SHIFT | (uint64_t)r->kind << KIND_SHIFT | marks,
+        .traits = raw->traits,
+    };
+
+    if (tm_id_tells(track, raw)) {
+        const struct waiting waiting = { sort, r->correlation, r->dur_ps };
+
+        return tm_rows_append(c->waiting, &waiting);
+    }
+    return count(c, &sort, r->dur_ps);
+}
+
+/* --- once more, in order --- */
+
+bool tm_census_needs_order(const struct tm_census *c, const struct tm_track *track)
+{
+    return track->side == TM_SIDE_HOST && track->is_unsorted && track->thread < c->trace->thread_count;
+}
+
+void tm_census_recount(struct tm_census *c)
+{
+    c->marks = IS_IN_ORDER;
+    c->track = UINT64_MAX;
+}
+
+/* --- telling --- */
+
+/* A record of a sort, and its track.  out: *holds  it was counted in the order that it needs */
+static tm_status find_sort(const struct tm_census *c, const struct sort *sort, struct tm_raw *raw, struct tm_track *track,
+                           bool *holds)
+{
+    const uint32_t number = (uint32_t)(sort->rest >> TRACK_SHIFT);
+    const struct tm_track *row = tm_rows_at(c->trace->tracks, number);
+
+    if (!row)
+        return c->run->error.status;
+    *track = *row;
+    *raw = (struct tm_raw){
+        .record = { .name = (tm_strid)(sort->name_and_config >> 32), .config = (uint32_t)sort->name_and_config,
+                    .track = number, .flags = (uint16_t)(sort->rest >> FLAGS_SHIFT),
+                    .class = (uint8_t)(sort->rest >> CLASS_SHIFT), .kind = sort->rest >> KIND_SHIFT & 0xf },
+        .traits = (uint32_t)sort->traits,
+    };
+    *holds = sort->rest & IS_IN_ORDER || !tm_census_needs_order(c, track);
+    return TM_OK;
+}
+
+/* Those that wait for an id go to the others. */
+static tm_status count_waiting(struct tm_census *c, struct tm_resolver *resolver)
+{
+    const uint64_t n = tm_rows_count(c->waiting);
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < n && st == TM_OK; i++) {
+        const struct waiting *row = tm_rows_at(c->waiting, i);
+        struct waiting one;
+        struct tm_raw raw;
+        struct tm_track track;
+        bool holds, is_known = false;
+
+        if (!row)
+            return c->run->error.status;
+        one = *row;
+        st = find_sort(c, &one.sort, &raw, &track, &holds);
+        raw.record.correlation = one.id;
+        if (st == TM_OK)
+            st = tm_look_up_id(resolver, &track, &raw, &is_known);
+        one.sort.rest |= is_known ? IS_KNOWN : 0;
+        if (st == TM_OK)
+            st = count(c, &one.sort, one.dur_ps);
+    }
+    return st;
+}
+
+static tm_status give_row(struct tm_census *c, struct tm_resolver *resolver, const struct census_row *row,
+                          tm_take_alike *take, void *to)
+{
+    struct tm_circumstances around = { .is_known = row->sort.rest & IS_KNOWN, .direction = TM_OTHER_DIRECTION };
+    struct tm_event event = { .traits = (uint32_t)row->sort.traits };
+    struct tm_track track;
+    struct tm_raw raw;
+    struct tm_told told;
+    bool holds;
+    tm_status st = find_sort(c, &row->sort, &raw, &track, &holds);
+
+    if (st != TM_OK || !holds)
+        return st;
+    around.is_inside = row->sort.rest & IS_INSIDE && track.thread < c->trace->thread_count;
+    st = tm_tell(resolver, &track, &raw, &around, &told);
+    event.config = tm_rows_at(c->trace->configs, raw.record.config);
+    if (st != TM_OK || !event.config)
+        return c->run->error.status;
+    event.record = raw.record;
+    event.record.class = told.class;
+    event.record.dur_ps = row->total_ps;
+    event.level = told.level;
+    event.direction = told.direction;
+    event.device = told.device;
+    event.thread = track.thread;
+    event.step = event.launch_track = event.launch_thread = TM_NONE;
+    return take(to, &event, row->count);
+}
+
+tm_status tm_census_give(struct tm_census *c, struct tm_resolver *resolver, tm_take_alike *take, void *to)
+{
+    tm_status st = count_waiting(c, resolver);
+
+    if (st == TM_OK)
+        st = tm_front_flush(&c->front);
+    if (st == TM_OK)
+        st = tm_groups_finish(c->groups);
+    while (st == TM_OK) {
+        const void *row;
+
+        st = tm_groups_next(c->groups, &row);
+        if (st != TM_OK || !row)
+            break;
+        st = give_row(c, resolver, row, take, to);
+    }
+    return st;
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inner loops, each alone: what a kind of work costs an item.
+ *
+ *     units TRACE.json PROFILE.xplane.pb
+ *
+ * Prints a line per unit: its name, how many items, nanoseconds an item.  Under valgrind's callgrind, begun with
+ * --instr-atstart=no, each unit leaves a dump of its own, named by its trigger: tests/bench/check.py reads the
+ * instructions from it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <valgrind/callgrind.h>
+
+#include "pipeline/commands/host_run.h"
+#include "pipeline/commands/registry.h"
+#include "pipeline/front.h"
+#include "pipeline/lengths.h"
+#include "pipeline/spill.h"
+#include "pipeline/version.h"
+#include "stages/input/chrome/chrome_reader.h"
+#include "stages/resolve/classes.h"
+
+enum { ITEMS = 100000, NAMES = 1000, NAME_BYTES = 64, KEYS = 5000 };
+
+struct units {
+    struct tm_run *run;
+    const char *json, *profile;
+    struct timespec begin;
+};
+
+static void die(const struct units *u, const char *what)
+{
+    (void)fprintf(stderr, "units: %s failed\n", what);
+    tm_error_print(&u->run->error, stderr);
+    exit(1);
+}
+
+static void need(const struct units *u, tm_status st, const char *what)
+{
+    if (st != TM_OK)
+        die(u, what);
+}
+
+static void begin(struct units *u)
+{
+    (void)clock_gettime(CLOCK_MONOTONIC, &u->begin);
+    CALLGRIND_START_INSTRUMENTATION;
+    CALLGRIND_ZERO_STATS;
+}
+
+static void end(struct units *u, const char *name, uint64_t items)
+{
+    char trigger[128];
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)snprintf(trigger, sizeof(trigger), "%s %" PRIu64, name, items);
+    CALLGRIND_DUMP_STATS_AT(trigger);
+    CALLGRIND_STOP_INSTRUMENTATION;
+    const double ns = (double)(now.tv_sec - u->begin.tv_sec) * 1e9 + (double)(now.tv_nsec - u->begin.tv_nsec);
+
+    printf("%-24s %9" PRIu64 " %9.1f\n", name, items, items ? ns / (double)items : 0);
+}
+
+static uint64_t next_number(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state >> 20;
+}
+
+/* --- the engine --- */
+
+static void add_counts(void *into, const void *from)
+{
+    ((struct tm_length *)into)->count += ((const struct tm_length *)from)->count;
+}
+
+static struct tm_length row_of(uint64_t number)
+{
+    const struct tm_key key = tm_hash_key(&number, sizeof(number));
+
+    return (struct tm_length){ key.high, key.low, 1 };
+}
+
+/* in: memory_bytes  small: they spill */
+static void unit_groups(struct units *u, const char *name, uint64_t keys, size_t memory_bytes)
+{
+    struct tm_groups *groups =
+        tm_groups_new(u->run, TM_ACCOUNT_TABLES, sizeof(struct tm_length), memory_bytes, add_counts);
+    uint64_t state = 1;
+    const void *row;
+
+    if (!groups)
+        die(u, name);
+    begin(u);
+    for (int i = 0; i < ITEMS; i++) {
+        const struct tm_length one = row_of(next_number(&state) % keys);
+
+        need(u, tm_groups_add(groups, &one), name);
+    }
+    need(u, tm_groups_finish(groups), name);
+    do
+        need(u, tm_groups_next(groups, &row), name);
+    while (row);
+    end(u, name, ITEMS);
+    tm_groups_free(groups);
+}
+
+static void unit_front(struct units *u)
+{
+    struct tm_groups *groups =
+        tm_groups_new(u->run, TM_ACCOUNT_TABLES, sizeof(struct tm_length), 8 << 20, add_counts);
+    struct tm_front front = { .run = NULL };
+    uint64_t state = 1;
+
+    need(u, groups ? tm_front_init(&front, u->run, TM_ACCOUNT_TABLES, sizeof(struct tm_length), 1 << 20, groups)
+                   : TM_ERR_LIMIT, "front");
+    begin(u);
+    for (int i = 0; i < ITEMS; i++) {
+        const uint64_t site = next_number(&state) % KEYS + 1;
+        bool is_new;
+        struct tm_length *row = tm_front_at(&front, site, &is_new);
+
+        if (!row)
+            die(u, "front");
+        if (is_new)
+            *row = row_of(site);
+        row->count++;
+    }
+    need(u, tm_front_flush(&front), "front");
+    end(u, "front", ITEMS);
+    tm_front_release(&front);
+    tm_groups_free(groups);
+}
+
+static void unit_sites(struct units *u)
+{
+    struct tm_sites sites;
+    uint64_t state = 1;
+
+    need(u, tm_sites_init(&sites, u->run, TM_ACCOUNT_LAUNCHES, 1 << 20), "sites");
+    begin(u);
+    for (int i = 0; i < ITEMS; i++) {
+        const struct tm_site site = { next_number(&state) % KEYS << 32, 7 };
+
+        (void)tm_sites_number(&sites, &site);
+    }
+    end(u, "sites", ITEMS);
+    tm_sites_release(&sites);
+}
+
+static void unit_lengths(struct units *u, const char *name, size_t memory_bytes)
+{
+    struct tm_lengths *lengths = tm_lengths_new(u->run, TM_ACCOUNT_TABLES, memory_bytes);
+    const struct tm_length *length;
+    uint64_t state = 1;
+
+    if (!lengths)
+        die(u, name);
+    begin(u);
+    for (int i = 0; i < ITEMS; i++)
+        need(u, tm_lengths_add(lengths, next_number(&state) % 50, next_number(&state) % 1000000, 1), name);
+    need(u, tm_lengths_finish(lengths), name);
+    do
+        need(u, tm_lengths_next(lengths, &length), name);
+    while (length);
+    end(u, name, ITEMS);
+    tm_lengths_free(lengths);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void unit_sorter(struct units *u, const char *name, size_t memory_bytes)
+{
+    struct tm_sorter *sorter =
+        tm_sorter_new(u->run, TM_ACCOUNT_SORT, 4 * sizeof(uint64_t), memory_bytes, by_number);
+    uint64_t state = 1;
+    const void *row;
+
+    if (!sorter)
+        die(u, name);
+    begin(u);
+    for (int i = 0; i < ITEMS; i++) {
+        const uint64_t one[4] = { next_number(&state), 1, 2, 3 };
+
+        need(u, tm_sorter_push(sorter, one), name);
+    }
+    need(u, tm_sorter_finish(sorter), name);
+    do
+        need(u, tm_sorter_next(sorter, &row), name);
+    while (row);
+    end(u, name, ITEMS);
+    tm_sorter_free(sorter);
+}
+
+static void unit_index(struct units *u)
+{
+    struct tm_index *index = tm_index_new(u->run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_launch), 16 << 20,
+                                          TM_INDEX_FIRST, NULL);
+    uint64_t state = 1;
+
+    if (!index)
+        die(u, "index");
+    begin(u);
+    for (uint64_t i = 0; i < ITEMS; i++) {
+        const struct tm_launch launch = { .key = i + 1, .start_ps = (int64_t)i };
+
+        need(u, tm_index_put(index, &launch), "index");
+    }
+    need(u, tm_index_finish(index), "index");
+    for (int i = 0; i < ITEMS; i++) {
+        const void *row;
+        uint64_t number;
+
+        need(u, tm_index_find(index, next_number(&state) % ITEMS + 1, &row, &number), "index");
+    }
+    end(u, "index", ITEMS);
+    tm_index_free(index);
+}
+
+static void unit_names(struct units *u)
+{
+    struct tm_names *names = tm_names_new(u->run, 16 << 20, tm_traits_of);
+    uint64_t state = 1;
+
+    if (!names)
+        die(u, "names");
+    begin(u);
+    for (int i = 0; i < ITEMS; i++) {
+        char text[NAME_BYTES];
+        const int length = snprintf(text, sizeof(text), "loop_multiply_fusion_%" PRIu64, next_number(&state) % NAMES);
+        tm_strid id;
+
+        need(u, tm_names_put(names, text, (size_t)length, &id), "names");
+    }
+    end(u, "names", ITEMS);
+    tm_names_free(names);
+}
+
+/* --- reading --- */
+
+static void unit_json_scan(struct units *u)
+{
+    const struct tm_chrome_options options = { .window_bytes = 0 };
+    struct tm_input input = { .fd = -1 };
+    const struct tm_chrome_event *event = NULL;
+    struct tm_chrome_reader *reader;
+    uint64_t events = 0;
+
+    need(u, tm_input_open(&input, u->run, u->json), "json-scan");
+    reader = tm_chrome_reader_new(u->run, &input, &options);
+    if (!reader)
+        die(u, "json-scan");
+    begin(u);
+    for (;; events++) {
+        need(u, tm_chrome_next(reader, &event), "json-scan");
+        if (!event)
+            break;
+    }
+    end(u, "json-scan", events);
+    tm_chrome_reader_free(reader);
+    tm_input_close(&input);
+}
+
+static void open_host(struct units *u, struct tm_host_run *host, struct tm_names *names, const char *path)
+{
+    char name[TM_FOUND_NAME_BYTES] = "host", file[4096];
+    const struct tm_host_options options = { .keeps_arguments = false };
+
+    (void)snprintf(file, sizeof(file), "%s", path);
+    const struct tm_found_file found = { .path = file, .host = name };
+
+    need(u, tm_host_open(host, u->run, names, &found, 0, &options), path);
+}
+
+static uint64_t read_tracks(struct units *u, struct tm_source *source)
+{
+    const uint64_t tracks = tm_rows_count(source->trace->tracks);
+    uint64_t events = 0;
+
+    for (uint64_t i = 0; i < tracks; i++) {
+        struct tm_cursor *cursor = source->type->open(source, i, 64 << 10);
+        struct tm_raw raw;
+        bool more = true;
+
+        if (!cursor)
+            die(u, "walk");
+        while (more) {
+            need(u, source->type->next(cursor, &raw, &more), "walk");
+            events += more;
+        }
+        source->type->close(cursor);
+    }
+    return events;
+}
+
+/* --- stages --- */
+
+/* Events as stages get them, kept. */
+struct kept_events {
+    struct tm_event *events;
+    union tm_args *args;
+    size_t count, capacity;
+};
+
+static tm_status keep_event(void *to, const struct tm_event *event)
+{
+    struct kept_events *kept = to;
+
+    if (kept->count == kept->capacity)
+        return TM_ERR_LIMIT;
+    struct tm_event *copy = &kept->events[kept->count];
+
+    *copy = *event;
+    if (event->record.args_length) {
+        memcpy(&kept->args[kept->count], event->args, event->record.args_length);
+        copy->args = &kept->args[kept->count];
+    }
+    kept->count++;
+    return TM_OK;
+}
+
+static tm_status take_nothing(void *to, const struct tm_event *event)
+{
+    *(uint64_t *)to += event->site;
+    return TM_OK;
+}
+
+static void unit_stage(struct units *u, const struct tm_stage_type *type, const struct tm_trace *trace,
+                       const struct kept_events *kept)
+{
+    const struct tm_settings settings = { .gap_min_ps = 10000000, .table_rows = 500 };
+    struct tm_stage stage = { .type = type, .run = u->run, .settings = &settings };
+    char name[64];
+
+    (void)snprintf(name, sizeof(name), "stage-%s", type->name);
+    stage.state = calloc(1, type->state_bytes);
+    if (!stage.state)
+        die(u, name);
+    need(u, type->open(&stage), name);
+    need(u, type->begin_host(&stage, trace), name);
+    begin(u);
+    for (size_t i = 0; i < kept->count; i++)
+        need(u, type->take(&stage, &kept->events[i]), name);
+    need(u, type->end_host(&stage), name);
+    end(u, name, kept->count);
+    type->close(&stage);
+    free(stage.state);
+}
+
+static void unit_stages(struct units *u, struct tm_host_run *host)
+{
+    struct kept_events kept = { .capacity = host->events };
+
+    kept.events = calloc(kept.capacity, sizeof(*kept.events));
+    kept.args = calloc(kept.capacity, sizeof(*kept.args));
+    if (!kept.events || !kept.args)
+        die(u, "stages");
+    need(u, tm_host_bare_events(host, keep_event, &kept), "stages");
+    for (size_t i = 0; i < tm_registry_count; i++)
+        unit_stage(u, tm_registry[i], &host->trace, &kept);
+    free(kept.events);
+    free(kept.args);
+}
+
+static void unit_file(struct units *u, const char *kind, const char *path, bool has_stages)
+{
+    struct tm_names *names = tm_names_new(u->run, 16 << 20, tm_traits_of);
+    struct tm_host_run host;
+    uint64_t sum = 0, events;
+    char name[64];
+
+    if (!names)
+        die(u, kind);
+    begin(u);
+    open_host(u, &host, names, path);
+    (void)snprintf(name, sizeof(name), "%s-open", kind);
+    end(u, name, host.events);
+    begin(u);
+    events = read_tracks(u, host.source);
+    (void)snprintf(name, sizeof(name), "%s-walk", kind);
+    end(u, name, events);
+    begin(u);
+    need(u, tm_host_bare_events(&host, take_nothing, &sum), kind);
+    (void)snprintf(name, sizeof(name), "%s-order", kind);
+    end(u, name, host.events);
+    if (has_stages)
+        unit_stages(u, &host);
+    tm_host_close(&host);
+    tm_names_free(names);
+}
+
+int main(int argc, char **argv)
+{
+    struct tm_run run = { .quiet = true };
+    struct units u = { .run = &run, .json = argc == 3 ? argv[1] : NULL, .profile = argc == 3 ? argv[2] : NULL };
+
+    if (argc != 3) {
+        (void)fputs("usage: units TRACE.json PROFILE.xplane.pb\n", stderr);
+        return TM_ERR_USAGE;
+    }
+    tm_budget_init(&run.budget, (size_t)TM_MEMORY_DEFAULT_MIB * TM_MIB);
+    need(&u, tm_spill_choose_dir(&run, NULL, "."), "spill folder");
+    unit_names(&u);
+    unit_sites(&u);
+    unit_front(&u);
+    unit_groups(&u, "groups", KEYS, 8 << 20);
+    unit_groups(&u, "groups-many", ITEMS, 16 << 20);
+    unit_groups(&u, "groups-spilled", ITEMS, 512 << 10);
+    unit_lengths(&u, "lengths", 16 << 20);
+    unit_lengths(&u, "lengths-spilled", 512 << 10);
+    unit_sorter(&u, "sorter", 16 << 20);
+    unit_sorter(&u, "sorter-spilled", 512 << 10);
+    unit_index(&u);
+    unit_json_scan(&u);
+    unit_file(&u, "json", u.json, false);
+    unit_file(&u, "xspace", u.profile, true);
+    return TM_OK;
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Nothing costs more than it is long: shapes that are hard to hold, in two sizes.
+
+    test_shapes.py [--only SHAPE] [--events N] [--verb report|convert|inspect]
+
+Four times the events may cost seven times the time of the processor, beyond what an empty trace costs: what is
+quadratic costs sixteen times as much.  Memory stays within its limit.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import hard_shapes  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import BINARY, SANITIZED, UNDER, Scratch  # noqa: E402
+
+EVENTS, TIMES, MOST_TIMES, LEAST_S = 20_000, 4, 7, 0.15
+MEMORY_MIB, OVERHEAD_MIB, SECONDS = 32, 16, 120
+STATUSES = (0, 4, 6)  # done; done, and what is left out is told; more than a limit allows
+
+
+class Cost:
+    def __init__(self, command):
+        with open(os.devnull, "wb") as nothing:
+            process = subprocess.Popen(["timeout", str(SECONDS), *map(str, command)], stdin=subprocess.DEVNULL,
+                                       stdout=nothing, stderr=subprocess.PIPE)
+            self.said = process.stderr.read().decode("utf-8", "replace")
+            _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = self.status = os.waitstatus_to_exitcode(status)
+        self.seconds, self.mib = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def commands(path, folder, verbs):
+    memory = ["--memory", f"{MEMORY_MIB}M", "--quiet"]
+    known = {"report": [BINARY, "report", path, "-o", folder / "out", "--format", "json,html", *memory],
+             "convert": [BINARY, "convert", path, "-o", folder / "out.pftrace", *memory],
+             "inspect": [BINARY, "inspect", path, "--memory", f"{MEMORY_MIB}M"]}
+    return {verb: known[verb] for verb in verbs}
+
+
+def cost_of(shape, events, folder, verbs):
+    path = folder / "t.trace.json"
+    hard_shapes.write(shape, events, path)
+    return {verb: Cost(command) for verb, command in commands(path, folder, verbs).items()}
+
+
+def judge(tap, shape, verb, empty, small, large):
+    spent, more = (max(cost.seconds - empty.seconds, 0) for cost in (small, large))
+    is_linear = more < LEAST_S or more <= MOST_TIMES * spent
+    is_within = UNDER or large.mib <= MEMORY_MIB + OVERHEAD_MIB
+    tap.ok(small.status in STATUSES and large.status in STATUSES and is_linear and (SANITIZED or is_within),
+           f"{verb}: {shape}",
+           f"{spent:.3f} s, then {more:.3f} s; {large.mib:.0f} MiB; status {small.status}, {large.status}",
+           large.said[-500:])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", choices=sorted(hard_shapes.SHAPES))
+    parser.add_argument("--events", type=int, default=EVENTS // 4 if SANITIZED else EVENTS)
+    parser.add_argument("--verb", action="append", choices=("report", "convert", "inspect"))
+    parser.add_argument("--show", action="store_true", help="what each costs")
+    options = parser.parse_args()
+    verbs = options.verb or ["report", "convert"]
+    tap = Tap()
+    with Scratch() as folder:
+        empty = cost_of("nested", 0, folder, verbs)
+        for shape in [options.only] if options.only else hard_shapes.SHAPES:
+            small, large = (cost_of(shape, events, folder, verbs) for events in (options.events, TIMES * options.events))
+            for verb in verbs:
+                judge(tap, shape, verb, empty[verb], small[verb], large[verb])
+                if options.show:
+                    print(f"# {shape:20}{verb:8}{small[verb].seconds:8.3f}{large[verb].seconds:8.3f} s "
+                          f"{large[verb].mib:6.0f} MiB, status {large[verb].status} {large[verb].said[:150].strip()}")
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

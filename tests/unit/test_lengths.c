@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/lengths.h"
+
+#include <stdlib.h>
+
+#include "pipeline/length_sort.h"
+#include "tests/support/test_run.h"
+
+enum { COUNT = 200000 };
+
+enum shape { FEW, MANY, ONE, FALLING, WIDE, SHAPES };
+
+static struct tm_length make(enum shape shape, uint64_t i, uint64_t *state)
+{
+    const uint64_t any = next_number(state);
+
+    switch (shape) {
+    case FEW:
+        return (struct tm_length){ any % 7, 1000 + (any >> 32) % 300, 1 };
+    case MANY:
+        return (struct tm_length){ any % 300 * UINT64_C(0x9e3779b97f4a7c15), any >> 24, 1 };
+    case ONE:
+        return (struct tm_length){ 5, 5, 3 };
+    case FALLING:
+        return (struct tm_length){ 0, COUNT - i, 1 };
+    default:
+        return (struct tm_length){ any, next_number(state), 1 + any % 4 };
+    }
+}
+
+static int by_group_and_value(const void *a, const void *b)
+{
+    const struct tm_length *x = a, *y = b;
+
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static size_t fold(struct tm_length *rows, size_t count)
+{
+    size_t n = 0;
+
+    qsort(rows, count, sizeof(*rows), by_group_and_value);
+    for (size_t i = 0; i < count; i++) {
+        if (n && by_group_and_value(&rows[n - 1], &rows[i]) == 0)
+            rows[n - 1].count += rows[i].count;
+        else
+            rows[n++] = rows[i];
+    }
+    return n;
+}
+
+static struct tm_length *make_all(enum shape shape, size_t count)
+{
+    struct tm_length *rows = test_malloc(count * sizeof(*rows));
+    uint64_t state = 7;
+
+    for (uint64_t i = 0; i < count; i++)
+        rows[i] = make(shape, i, &state);
+    return rows;
+}
+
+static void assert_read(struct tm_lengths *lengths, const struct tm_length *rows, size_t count)
+{
+    const struct tm_length *length;
+
+    assert_int_equal(tm_lengths_finish(lengths), TM_OK);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(tm_lengths_next(lengths, &length), TM_OK);
+        assert_non_null(length);
+        assert_memory_equal(length, &rows[i], sizeof(*length));
+    }
+    assert_int_equal(tm_lengths_next(lengths, &length), TM_OK);
+    assert_null(length);
+}
+
+static void each_number_comes_once_in_order_in_every_memory(void **state)
+{
+    static const size_t memories[] = { 0, 20 << 10, 1 << 20, 64 << 20 };
+
+    (void)state;
+    for (int shape = 0; shape < SHAPES; shape++) {
+        struct tm_length *rows = make_all((enum shape)shape, COUNT);
+        struct tm_lengths *lengths[4];
+        struct tm_run run;
+
+        test_run_init(&run);
+        for (size_t m = 0; m < 4; m++) {
+            lengths[m] = tm_lengths_new(&run, TM_ACCOUNT_TABLES, memories[m]);
+            assert_non_null(lengths[m]);
+            for (size_t i = 0; i < COUNT; i++)
+                assert_int_equal(tm_lengths_add(lengths[m], rows[i].group, rows[i].value, rows[i].count), TM_OK);
+        }
+        const size_t count = fold(rows, COUNT);
+
+        for (size_t m = 0; m < 4; m++) {
+            assert_read(lengths[m], rows, count);
+            assert_read(lengths[m], rows, count); /* finishing again begins again */
+            tm_lengths_free(lengths[m]);
+        }
+        test_free(rows);
+        assert_ledger_is_even(&run);
+    }
+}
+
+static void short_lists_are_sorted_and_folded(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < SHAPES; shape++) {
+        for (size_t count = 0; count < 130; count++) {
+            struct tm_length *rows = make_all((enum shape)shape, count + 1), scratch[130];
+            struct tm_length *expected = make_all((enum shape)shape, count + 1);
+            const size_t left = fold(expected, count);
+
+            assert_int_equal(tm_lengths_sort(rows, scratch, count), left);
+            assert_memory_equal(rows, expected, left * sizeof(*rows));
+            test_free(rows);
+            test_free(expected);
+        }
+    }
+}
+
+/* In traces most lengths come again: they need no more room, and no disk. */
+static void numbers_that_come_again_are_not_spilled(void **state)
+{
+    struct tm_run run;
+    uint64_t seed = 1;
+
+    (void)state;
+    test_run_init(&run);
+    struct tm_lengths *lengths = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 1 << 20);
+
+    for (uint64_t i = 0; i < 500000; i++) {
+        const struct tm_length row = make(FEW, i, &seed);
+
+        assert_int_equal(tm_lengths_add(lengths, row.group, row.value, row.count), TM_OK);
+    }
+    assert_int_equal(run.budget.spilled_bytes, 0);
+    assert_true(run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= 1 << 20);
+    tm_lengths_free(lengths);
+    assert_ledger_is_even(&run);
+}
+
+static void many_numbers_keep_to_their_memory(void **state)
+{
+    struct tm_run run;
+    uint64_t seed = 1;
+
+    (void)state;
+    test_run_init(&run);
+    struct tm_lengths *lengths = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 512 << 10);
+    const struct tm_length *length;
+
+    for (uint64_t i = 0; i < 1000000; i++)
+        assert_int_equal(tm_lengths_add(lengths, i % 3, next_number(&seed), 1), TM_OK);
+    assert_int_equal(tm_lengths_finish(lengths), TM_OK);
+    assert_int_equal(tm_lengths_next(lengths, &length), TM_OK);
+    assert_true(run.budget.spilled_bytes > 24000000 / 2);
+    assert_true(run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= 512 << 10);
+    tm_lengths_free(lengths);
+    assert_ledger_is_even(&run);
+}
+
+static tm_status use_lengths(struct tm_run *run, size_t memory)
+{
+    struct tm_lengths *lengths = tm_lengths_new(run, TM_ACCOUNT_TABLES, memory);
+    const struct tm_length *length = NULL;
+    tm_status st = lengths ? TM_OK : run->error.status;
+    uint64_t seed = 3;
+
+    for (int i = 0; st == TM_OK && i < 20000; i++)
+        st = tm_lengths_add(lengths, 0, next_number(&seed), 1);
+    if (st == TM_OK)
+        st = tm_lengths_finish(lengths);
+    do {
+        if (st == TM_OK)
+            st = tm_lengths_next(lengths, &length);
+    } while (st == TM_OK && length);
+    tm_lengths_free(lengths);
+    return st;
+}
+
+static tm_status use_in_memory(struct tm_run *run)
+{
+    return use_lengths(run, 8 << 20);
+}
+
+static tm_status use_on_disk(struct tm_run *run)
+{
+    return use_lengths(run, 16 << 10);
+}
+
+static void each_refused_request_ends_clean(void **state)
+{
+    (void)state;
+    refuse_each_request(use_in_memory);
+    refuse_each_request(use_on_disk);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_number_comes_once_in_order_in_every_memory),
+        cmocka_unit_test(short_lists_are_sorted_and_folded),
+        cmocka_unit_test(numbers_that_come_again_are_not_spilled),
+        cmocka_unit_test(many_numbers_keep_to_their_memory),
+        cmocka_unit_test(each_refused_request_ends_clean),
+    };
+
+    return cmocka_run_group_tests_name("lengths", tests, NULL, NULL);
+}
