@@ -20,12 +20,12 @@ struct tm_xkin {
 
 /* What was made of an event, but for its times and the numbers that vary. */
 struct tm_xresult {
-    uint64_t has;    /* as in struct tm_facts; without a size that is a text */
-    int64_t ordinal; /* TM_STAT_DEVICE_ORDINAL */
     tm_strid name;
     uint32_t traits, config, common;
     uint16_t flags;
-    bool is_counter;
+    int16_t ordinal; /* TM_STAT_DEVICE_ORDINAL */
+    bool is_counter : 1;
+    bool has_step_num : 1, has_size : 1, has_ordinal : 1; /* a size that is a text is none */
 };
 
 /* owns:   the caller frees it; x must outlive it
