@@ -413,6 +413,23 @@ static tm_status take_event(struct xspace_cursor *c, const struct tm_wire *bytes
     return learn_record(c, &stats, raw);
 }
 
+/* Look at the metadata of the next event: other tracks and all stages have their turn before it has. */
+static void expect_next(const struct xspace_cursor *c)
+{
+    const uint8_t *const at = c->window.buffer + c->window.used, *const end = c->window.buffer + c->window.have;
+    struct tm_wire w = { at + 3, end };
+    struct tm_xkin kin = c->kin;
+    uint64_t id;
+
+    if (end - at < 16 || at[0] != TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN))
+        return;
+    w.at += at[1] >= 0x80;
+    if (w.at[-1] != TM_WIRE_KEY(TM_XEVENT_METADATA_ID, TM_WIRE_VARINT) || !tm_wire_varint(&w, &id))
+        return;
+    kin.metadata_id = (int64_t)id;
+    tm_xknown_expect(c->x->known, &kin);
+}
+
 static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool *more)
 {
     struct xspace_cursor *c = (struct xspace_cursor *)cursor;
@@ -428,6 +445,7 @@ static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool 
         else
             st = read_field(c, raw, more, &kept);
     }
+    expect_next(c);
     return st;
 }
 

@@ -42,6 +42,7 @@ struct shape {
     uint64_t plane;
     int64_t metadata_id;
     uint64_t seed;       /* of the keys: hash of all of it */
+    uint32_t last;       /* the slot that was found last */
     uint8_t credit;      /* grows by an event that is found, shrinks by one that is not */
     uint8_t misses;      /* without credit */
     uint8_t hole_count;
@@ -240,6 +241,15 @@ static inline struct slot *other_slot(struct tm_xknown *known, struct slot *slot
     return &known->slots[(size_t)(slot - known->slots) ^ 1];
 }
 
+void tm_xknown_expect(const struct tm_xknown *known, const struct tm_xkin *kin)
+{
+    const size_t i = hash_of(known, kin) >> (64 - known->shape_bits);
+
+    __builtin_prefetch(&known->tags[i]);
+    __builtin_prefetch(&known->shapes[i]);
+    __builtin_prefetch((const uint8_t *)&known->shapes[i] + 64);
+}
+
 const struct tm_xresult *tm_xknown_find(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
                                         int64_t numbers[TM_STAT_COUNT])
 {
@@ -250,6 +260,7 @@ const struct tm_xresult *tm_xknown_find(struct tm_xknown *known, const struct tm
 
     if (i == NOWHERE || !is_of(shape, kin) || !shape->is_known)
         return NULL;
+    __builtin_prefetch(&known->slots[shape->last]);
     key = read_by_shape(shape, kin, stats, numbers);
     if (!key)
         return NULL;
@@ -258,6 +269,8 @@ const struct tm_xresult *tm_xknown_find(struct tm_xknown *known, const struct tm
         slot = other_slot(known, slot);
     if (slot->key != key)
         return NULL;
+    if (shape->last != slot - known->slots)
+        shape->last = (uint32_t)(slot - known->slots);
     if (known->tags[i].strength < STRENGTH_MOST) /* written only where it changes: it would go back to memory */
         known->tags[i].strength = STRENGTH_MOST;
     if (shape->credit < CREDIT_MOST)

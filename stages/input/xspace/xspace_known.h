@@ -40,6 +40,9 @@ void tm_xknown_free(struct tm_xknown *known); /* tolerates NULL */
 const struct tm_xresult *tm_xknown_find(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
                                         int64_t numbers[TM_STAT_COUNT]) TM_MUST_USE;
 
+/* An event of these is what will be looked for next: what is known of it may come into the caches meanwhile. */
+void tm_xknown_expect(const struct tm_xknown *known, const struct tm_xkin *kin);
+
 /* Remember what was made of an event that tm_xknown_find did not find and that was read without damage.  Not of one
  * whose other numbers matter, too (an allocation). */
 tm_status tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
