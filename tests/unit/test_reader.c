@@ -140,6 +140,106 @@ static void check_reading(const struct part *part, const struct tm_input *in, si
     assert_false(damaged);
 }
 
+/* The same with what is there for the common case: chunks taken at once, and windows inside windows.  out: how many */
+static size_t check_taking(const struct part *part, const struct tm_input *in, size_t buffer_bytes)
+{
+    uint8_t buffer[16 * LARGEST_BUFFER], inner_buffer[LARGEST_BUFFER];
+    struct tm_reader w, inner;
+    size_t taken = 0;
+
+    tm_reader_init(&w, in, buffer, buffer_bytes, 0, part->bytes.length);
+    for (size_t i = 0; i < part->count; i++) {
+        const struct written *f = &part->fields[i];
+        const uint64_t key = TM_WIRE_KEY(f->number, f->type);
+        struct tm_wire view = { NULL, NULL };
+        struct tm_head head;
+        bool more, damaged;
+
+        if (key < 0x80 && f->type == TM_WIRE_LEN && tm_reader_take(&w, (uint8_t)key, &view)) {
+            taken++;
+            assert_int_equal(view.end - view.at, f->value);
+            assert_memory_equal(view.at, part->bytes.at + f->bytes_at, f->value + TM_READER_SLACK);
+            continue;
+        }
+        assert_false(key < 0x80 && f->type != TM_WIRE_LEN && tm_reader_take(&w, (uint8_t)(key ^ 8), &view));
+        assert_int_equal(tm_reader_head(&w, &head, &more, &damaged), TM_OK);
+        assert_int_equal(head.offset, f->offset);
+        if (f->type != TM_WIRE_LEN)
+            continue;
+        assert_int_equal(tm_reader_inside(&inner, &w, f->value, inner_buffer, LEAST_BUFFER), TM_OK);
+        for (uint64_t at = 0; at < f->value; at += 13) {
+            const size_t most = f->value - at < 13 ? (size_t)(f->value - at) : 13;
+
+            assert_int_equal(tm_reader_offset(&inner), f->bytes_at + at);
+            assert_int_equal(tm_reader_peek(&inner, 13, &view), TM_OK);
+            assert_int_equal(view.end - view.at, most);
+            assert_memory_equal(view.at, part->bytes.at + f->bytes_at + at, most);
+            tm_reader_skip(&inner, most);
+        }
+        assert_int_equal(tm_reader_offset(&w), f->bytes_at);
+        tm_reader_skip(&w, f->value);
+    }
+    assert_int_equal(tm_reader_offset(&w), part->bytes.length);
+    return taken;
+}
+
+static void what_is_taken_at_once_is_the_same(void **state)
+{
+    struct tm_run run;
+    size_t taken = 0;
+
+    (void)state;
+    test_run_init(&run);
+    for (uint64_t seed = 21; seed <= 40; seed++) {
+        struct part *const part = any_part(seed);
+        struct tm_input in;
+
+        open_bytes(&in, &run, part->bytes.at, part->bytes.length);
+        for (size_t bytes = LEAST_BUFFER; bytes <= 16 * LARGEST_BUFFER; bytes += 61)
+            taken += check_taking(part, &in, bytes);
+        (void)close(in.fd);
+        free_part(part);
+    }
+    assert_true(taken > 100);
+}
+
+/* Chunks that do not end with the buffer are stepped over, and read nevertheless: nothing has to be read twice. */
+static void stepping_over_short_chunks_reads_every_byte(void **state)
+{
+    char path[] = "/tmp/reader-XXXXXX";
+    const int fd = mkstemp(path);
+    uint8_t buffer[5000];
+    struct tm_run run;
+    struct tm_input in;
+    struct tm_reader w;
+    struct tm_head head = { .type = TM_WIRE_END };
+    bool more = true, damaged;
+
+    (void)state;
+    assert_true(fd >= 0);
+    for (uint64_t seed = 50; seed < 90; seed++) {
+        struct part *const part = any_part(seed);
+
+        assert_int_equal(write(fd, part->bytes.at, part->bytes.length), (ssize_t)part->bytes.length);
+        free_part(part);
+    }
+    (void)close(fd);
+    test_run_init(&run);
+    assert_int_equal(tm_input_open(&in, &run, path), TM_OK);
+    assert_int_equal(tm_input_hold(&in), TM_OK);
+    assert_true(tm_input_unseen(&in) < in.bytes);
+    tm_reader_init(&w, &in, buffer, sizeof(buffer), 0, in.bytes);
+    while (more) {
+        if (head.type == TM_WIRE_LEN)
+            tm_reader_skip(&w, head.value);
+        assert_int_equal(tm_reader_head(&w, &head, &more, &damaged), TM_OK);
+        assert_false(damaged);
+    }
+    assert_int_equal(tm_input_unseen(&in), in.bytes);
+    tm_input_close(&in);
+    assert_int_equal(unlink(path), 0);
+}
+
 static void every_size_of_the_buffer_gives_the_same_fields(void **state)
 {
     struct tm_run run;
@@ -403,6 +503,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_size_of_the_buffer_gives_the_same_fields),
+        cmocka_unit_test(what_is_taken_at_once_is_the_same),
+        cmocka_unit_test(stepping_over_short_chunks_reads_every_byte),
         cmocka_unit_test(bytes_in_memory_give_the_same_fields),
         cmocka_unit_test(a_part_cut_at_any_byte_gives_the_fields_before_the_cut),
         cmocka_unit_test(changed_bits_never_lead_out_of_the_part),

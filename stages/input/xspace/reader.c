@@ -42,10 +42,10 @@ tm_status tm_reader_inside(struct tm_reader *w, struct tm_reader *outer, uint64_
     return TM_OK;
 }
 
-/* How far before its place an empty window reads on. */
+/* How far before its place an empty window reads on; a window that is not empty reads on where it ends. */
 static size_t leap_of(const struct tm_reader *w, size_t bytes)
 {
-    const uint64_t leap = w->base - w->read_to; /* huge where the window is not empty */
+    const uint64_t leap = w->base - w->read_to; /* huge where it is not empty */
 
     return leap <= SHORT_LEAP && leap + bytes <= w->buffer_bytes ? (size_t)leap : 0;
 }
@@ -66,13 +66,15 @@ tm_status tm_reader_fill(struct tm_reader *w, size_t bytes)
     leap = leap_of(w, bytes);
     w->base -= leap;
     w->used = leap;
-    w->have = leap + left;
-    at = w->base + w->have;
+    w->have = left;
+    at = w->base + left;
     want = w->end - at;
-    if (want > w->buffer_bytes - w->have)
-        want = w->buffer_bytes - w->have;
-    st = tm_input_read(w->input, w->buffer + w->have, (size_t)want, at, &got);
+    if (want > w->buffer_bytes - left)
+        want = w->buffer_bytes - left;
+    st = tm_input_read(w->input, w->buffer + left, (size_t)want, at, &got);
     w->have += got;
+    if (w->used > w->have)
+        w->used = w->have;
     w->read_to = w->base + w->have;
     return st;
 }

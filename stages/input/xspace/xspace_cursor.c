@@ -273,7 +273,7 @@ static void make_known_record(struct xspace_cursor *c, const struct tm_xresult *
 }
 
 /* Remember what was made of the event that was read. */
-static tm_status learn_record(struct xspace_cursor *c, const struct tm_wire *stats, uint64_t key, const struct tm_raw *raw)
+static tm_status learn_record(struct xspace_cursor *c, const struct tm_wire *stats, const struct tm_raw *raw)
 {
     const struct tm_facts *const facts = &c->event.facts;
     const struct tm_xresult result = {
@@ -289,7 +289,7 @@ static tm_status learn_record(struct xspace_cursor *c, const struct tm_wire *sta
 
     if (!c->has_metadata || is_allocation(c, raw))
         return TM_OK;
-    return tm_xknown_learn(c->x->known, &c->kin, stats, key, &result);
+    return tm_xknown_learn(c->x->known, &c->kin, stats, &result);
 }
 
 /* The times of an event if it is written as usual: each field once, in order.
@@ -384,7 +384,6 @@ static tm_status take_event(struct xspace_cursor *c, const struct tm_wire *bytes
     struct tm_wire stats;
     const bool is_usual = read_times(bytes, &c->event, &stats);
     const struct tm_xresult *known = NULL;
-    uint64_t key = 0;
     bool damaged;
     tm_status st;
 
@@ -393,7 +392,7 @@ static tm_status take_event(struct xspace_cursor *c, const struct tm_wire *bytes
     count_event(c);
     c->kin.metadata_id = c->event.metadata_id;
     if (is_usual)
-        known = tm_xknown_find(c->x->known, &c->kin, &stats, c->event.facts.ints, &key);
+        known = tm_xknown_find(c->x->known, &c->kin, &stats, c->event.facts.ints);
     if (known) {
         make_known_record(c, known, raw, kept);
         return TM_OK;
@@ -406,7 +405,7 @@ static tm_status take_event(struct xspace_cursor *c, const struct tm_wire *bytes
         st = make_record(c, raw, kept);
     if (st != TM_OK || !is_usual || damaged || c->event.unknown_fields || !*kept)
         return st;
-    return learn_record(c, &stats, key, raw);
+    return learn_record(c, &stats, raw);
 }
 
 static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool *more)

@@ -39,20 +39,57 @@ static void keep_stat(struct tm_facts *facts, enum tm_stat stat, const struct tm
     }
 }
 
-static tm_status read_stat(struct tm_xspace *x, const struct tm_plane *plane, uint64_t plane_number,
-                           const struct tm_field *bytes, struct tm_xevent *event, bool *damaged)
+/* Read a statistic as writers write it: id, then the value, nothing else.
+ * in:     bytes  the event from the statistic's first byte on; end  of the statistic
+ * out:    false  it is another one, or damaged */
+static inline bool read_plain_stat(struct tm_wire bytes, const uint8_t *end, struct tm_xstat *stat)
 {
-    struct tm_wire w = { bytes->bytes, bytes->bytes + bytes->value };
+    uint64_t id;
+
+    if (end - bytes.at < 3 || *bytes.at++ != TM_WIRE_KEY(TM_XSTAT_ID, TM_WIRE_VARINT) || !tm_wire_varint(&bytes, &id) ||
+        bytes.at >= end)
+        return false;
+    stat->id = (int64_t)id;
+    stat->value.key = *bytes.at++;
+    stat->value.bytes = bytes.at;
+    switch (stat->value.key) {
+    case TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT):
+    case TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT):
+    case TM_WIRE_KEY(TM_XSTAT_REF, TM_WIRE_VARINT):
+        return tm_wire_varint(&bytes, &stat->value.value) && bytes.at == end;
+    case TM_WIRE_KEY(TM_XSTAT_DOUBLE, TM_WIRE_64):
+        if (end - bytes.at != 8)
+            return false;
+        stat->value.value = tm_wire_fixed64(bytes.at);
+        return true;
+    case TM_WIRE_KEY(TM_XSTAT_STR, TM_WIRE_LEN):
+    case TM_WIRE_KEY(TM_XSTAT_BYTES, TM_WIRE_LEN):
+        if (!tm_wire_varint(&bytes, &stat->value.value) || bytes.at > end)
+            return false;
+        stat->value.bytes = bytes.at;
+        return stat->value.value == (uint64_t)(end - bytes.at);
+    default:
+        return false;
+    }
+}
+
+/* in: field  the statistic; end  of the event */
+static tm_status read_stat(struct tm_xspace *x, const struct tm_plane *plane, uint64_t plane_number,
+                           const struct tm_field *field, const uint8_t *end, struct tm_xevent *event, bool *damaged)
+{
+    struct tm_wire w = { field->bytes, field->bytes + field->value };
     struct tm_xstat read = { .id = 0 };
     enum tm_stat stat;
     tm_status st;
 
     /* Nearly all begin with a small id: those of no meaning to us are done with here. */
-    if (bytes->value > 2 && w.at[0] == TM_XSTAT_ID << 3 && w.at[1] < 0x80 && !plane->small_stats[w.at[1]])
+    if (field->value > 2 && w.at[0] == TM_XSTAT_ID << 3 && w.at[1] < 0x80 && !plane->small_stats[w.at[1]])
         return TM_OK;
-    tm_xstat_read(&w, &read);
-    if (w.at != w.end)
-        *damaged = true;
+    if (!read_plain_stat((struct tm_wire){ w.at, end }, w.end, &read)) {
+        read = (struct tm_xstat){ .id = 0 };
+        tm_xstat_read(&w, &read);
+        *damaged |= w.at != w.end;
+    }
     st = stat_known(x, plane, plane_number, read.id, &stat);
     if (st == TM_OK && stat != TM_STAT_UNKNOWN)
         keep_stat(&event->facts, stat, &read.value);
@@ -73,7 +110,7 @@ tm_status tm_xevent_read(struct tm_xspace *x, const struct tm_plane *plane, uint
     while (st == TM_OK && tm_wire_next(&bytes, &field)) {
         switch (field.key) {
         case TM_WIRE_KEY(TM_XEVENT_STATS, TM_WIRE_LEN):
-            st = read_stat(x, plane, plane_number, &field, event, damaged);
+            st = read_stat(x, plane, plane_number, &field, bytes.end, event, damaged);
             break;
         case TM_WIRE_KEY(TM_XEVENT_METADATA_ID, TM_WIRE_VARINT):
             event->metadata_id = (int64_t)field.value;

@@ -2,7 +2,8 @@
 /* Shapes and results.  See xspace_known.h.
  * A shape is a list of holes: statistics of which all bytes but the number are compared, and the number is read.  What
  * lies between the holes and behind the last one is hashed, with the shape itself, to 64 bits: the key of the result.
- * Equal bytes at equal places are read alike, so nothing else has to be looked at. */
+ * A result is kept under the shape of its own event, where all numbers that are used are holes; equal bytes at equal
+ * places are read alike, so nothing else has to be looked at. */
 #include "stages/input/xspace/xspace_known.h"
 
 #include "pipeline/hash.h"
@@ -14,10 +15,14 @@ enum {
     HOLES_FREE = 4,     /* of those, for numbers that do not matter */
     STRENGTH_MOST = 3,
     MISSES_MOST = 16,   /* of a shape, and as many as hits, until it is taken that it has more numbers that vary */
+    RARELY = 64,        /* of so many misses of a shape that is of no use, one is learned */
     HEAD_MOST = 8,
     STAT_KEY = TM_XEVENT_STATS << 3 | TM_WIRE_LEN,
     LEAST_BITS = 6, MOST_BITS = 14,
+    MARK_MASK = (1 << 30) - 1,
 };
+
+#define NOWHERE SIZE_MAX
 
 #define LENGTH_MASK UINT64_C(0xff00) /* of a hole's head: the second byte */
 
@@ -39,7 +44,6 @@ struct shape {
     uint64_t seed;       /* of the keys: hash of all of it */
     uint64_t numbers;    /* bits of TM_FACT_BIT: those of used_numbers that lie in holes */
     uint32_t hits, misses; /* events that were found by it, and not */
-    uint8_t strength;    /* 0 = another one may take its place */
     uint8_t hole_count;
     bool is_used;        /* plane and metadata_id are some */
     bool is_known;       /* the holes are */
@@ -47,14 +51,21 @@ struct shape {
     struct hole holes[HOLES_MOST];
 };
 
+/* Whose shape it is, so that what is not there is seen at once. */
+struct tag {
+    uint32_t mark : 30;     /* of a hash; 0 = nobody's */
+    uint32_t strength : 2;  /* 0 = another one may take its place */
+};
+
 struct slot {
     uint64_t key; /* 0 = empty */
     struct tm_xresult result;
 };
 
-/* Both tables: what belongs to index i is at i or i ^ 1. */
+/* All tables: what belongs to index i is at i or i ^ 1. */
 struct tm_xknown {
     struct tm_xspace *x;
+    struct tag *tags;       /* of the shapes, by the same index */
     struct shape *shapes;
     struct slot *slots;
     uint32_t shape_bits, slot_bits; /* 1 << bits of each */
@@ -84,8 +95,9 @@ struct tm_xknown *tm_xknown_new(struct tm_xspace *x)
     known->slot_bits = bits_for(share, sizeof(struct slot));
     known->shapes =
         tm_take(&run->budget, TM_ACCOUNT_METADATA, sizeof(struct shape) << known->shape_bits, &run->error);
+    known->tags = tm_take(&run->budget, TM_ACCOUNT_METADATA, sizeof(struct tag) << known->shape_bits, &run->error);
     known->slots = tm_take(&run->budget, TM_ACCOUNT_METADATA, sizeof(struct slot) << known->slot_bits, &run->error);
-    if (known->shapes && known->slots)
+    if (known->tags && known->shapes && known->slots)
         return known;
     tm_xknown_free(known);
     return NULL;
@@ -98,6 +110,7 @@ void tm_xknown_free(struct tm_xknown *known)
     if (!known)
         return;
     budget = &known->x->source.trace->run->budget;
+    tm_give(budget, TM_ACCOUNT_METADATA, known->tags, known->tags ? sizeof(struct tag) << known->shape_bits : 0);
     tm_give(budget, TM_ACCOUNT_METADATA, known->shapes, known->shapes ? sizeof(struct shape) << known->shape_bits : 0);
     tm_give(budget, TM_ACCOUNT_METADATA, known->slots, known->slots ? sizeof(struct slot) << known->slot_bits : 0);
     tm_give(budget, TM_ACCOUNT_METADATA, known, sizeof(*known));
@@ -126,31 +139,29 @@ static inline uint64_t hash_bytes(uint64_t secret, uint64_t hash, const uint8_t 
 
 /* --- finding --- */
 
-static inline struct shape *shapes_of(struct tm_xknown *known, const struct tm_xkin *kin)
+static inline uint64_t hash_of(const struct tm_xknown *known, const struct tm_xkin *kin)
 {
-    const uint64_t mixed = ((uint64_t)kin->metadata_id ^ kin->plane << 40) * known->seed;
-
-    return &known->shapes[mixed >> (64 - known->shape_bits)];
+    return ((uint64_t)kin->metadata_id ^ kin->plane << 40) * known->seed;
 }
 
-/* The other of two that an index leads to. */
-static inline struct shape *other_shape(struct tm_xknown *known, struct shape *shape)
+static inline uint32_t mark_of(uint64_t hash)
 {
-    return &known->shapes[(size_t)(shape - known->shapes) ^ 1];
+    return (uint32_t)(hash >> 16 & MARK_MASK) | 1;
+}
+
+/* Where the metadata stands, or stood: index of its tag and its shape; NOWHERE. */
+static inline size_t find_tag(const struct tm_xknown *known, uint64_t hash)
+{
+    const size_t i = hash >> (64 - known->shape_bits);
+
+    if (known->tags[i].mark == mark_of(hash))
+        return i;
+    return known->tags[i ^ 1].mark == mark_of(hash) ? i ^ 1 : NOWHERE;
 }
 
 static inline bool is_of(const struct shape *shape, const struct tm_xkin *kin)
 {
     return shape->metadata_id == kin->metadata_id && shape->plane == kin->plane && shape->is_used;
-}
-
-static inline struct shape *find_shape(struct tm_xknown *known, const struct tm_xkin *kin)
-{
-    struct shape *const shape = shapes_of(known, kin);
-
-    if (is_of(shape, kin))
-        return shape;
-    return is_of(other_shape(known, shape), kin) ? other_shape(known, shape) : NULL;
 }
 
 /* A number of all bytes from `at` to `end`.  in: TM_READER_SLACK bytes can be read behind them */
@@ -230,46 +241,50 @@ static inline struct slot *other_slot(struct tm_xknown *known, struct slot *slot
 }
 
 const struct tm_xresult *tm_xknown_find(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
-                                        int64_t numbers[TM_STAT_COUNT], uint64_t *key)
+                                        int64_t numbers[TM_STAT_COUNT])
 {
-    struct shape *const shape = find_shape(known, kin);
+    const size_t i = find_tag(known, hash_of(known, kin));
+    struct shape *const shape = &known->shapes[i == NOWHERE ? 0 : i];
     struct slot *slot;
+    uint64_t key;
 
-    *key = 0;
-    if (!shape || !shape->is_known)
+    if (i == NOWHERE || !is_of(shape, kin) || !shape->is_known)
         return NULL;
-    *key = read_by_shape(shape, kin, stats, numbers);
-    if (!*key)
+    key = read_by_shape(shape, kin, stats, numbers);
+    if (!key)
         return NULL;
-    slot = slots_of(known, *key);
-    if (slot->key != *key)
+    slot = slots_of(known, key);
+    if (slot->key != key)
         slot = other_slot(known, slot);
-    if (slot->key != *key)
+    if (slot->key != key)
         return NULL;
-    shape->strength = STRENGTH_MOST;
+    known->tags[i].strength = STRENGTH_MOST;
     shape->hits++;
     return &slot->result;
 }
 
 /* --- learning --- */
 
-/* The shape of the metadata, new if need be; NULL while there are others that are wanted more. */
+/* The shape of the metadata, new if need be; NULL where it is met for the first time (it may never come again), and
+ * while there are others in its place that are wanted more. */
 static struct shape *make_shape(struct tm_xknown *known, const struct tm_xkin *kin)
 {
-    struct shape *shape = find_shape(known, kin), *other;
+    const uint64_t hash = hash_of(known, kin);
+    size_t i = find_tag(known, hash);
 
-    if (shape)
-        return shape;
-    shape = shapes_of(known, kin);
-    other = other_shape(known, shape);
-    if (other->strength < shape->strength)
-        shape = other;
-    if (shape->strength) {
-        shape->strength--;
+    if (i == NOWHERE) {
+        i = hash >> (64 - known->shape_bits);
+        i ^= known->tags[i ^ 1].strength < known->tags[i].strength;
+        if (known->tags[i].strength)
+            known->tags[i].strength--;
+        else
+            known->tags[i] = (struct tag){ .mark = mark_of(hash) & MARK_MASK, .strength = 1 };
         return NULL;
     }
-    *shape = (struct shape){ .plane = kin->plane, .metadata_id = kin->metadata_id, .is_used = true };
-    return shape;
+    known->tags[i].strength = STRENGTH_MOST;
+    if (!is_of(&known->shapes[i], kin))
+        known->shapes[i] = (struct shape){ .plane = kin->plane, .metadata_id = kin->metadata_id, .is_used = true };
+    return &known->shapes[i];
 }
 
 /* What a statistic is, and where its number lies.
@@ -360,33 +375,27 @@ static void put_result(struct tm_xknown *known, uint64_t key, const struct tm_xr
     *slot = (struct slot){ key, *result };
 }
 
-tm_status tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats, uint64_t key,
+tm_status tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
                           const struct tm_xresult *result)
 {
     int64_t numbers[TM_STAT_COUNT];
     struct shape *const shape = make_shape(known, kin);
+    uint64_t key;
     tm_status st;
 
     if (!shape)
         return TM_OK;
-    if (!shape->strength) { /* it may never come again */
-        shape->strength = 1;
-        return TM_OK;
-    }
-    shape->strength = STRENGTH_MOST;
     shape->misses++;
-    if (result->has & used_numbers & ~shape->numbers)
-        key = 0; /* a number of it is not read by this shape */
-    if (key && (shape->is_wary || shape->misses <= MISSES_MOST || shape->misses <= shape->hits)) {
-        put_result(known, key, result);
-        return TM_OK;
+    if (shape->misses > MISSES_MOST && shape->misses > shape->hits) {
+        if (shape->is_wary && shape->misses % RARELY) /* it is of no use */
+            return TM_OK;
+        shape->is_wary = true;
     }
-    shape->is_wary |= key != 0;
     st = take_shape(known, stats, shape);
     if (st != TM_OK || !shape->is_known)
         return st;
     key = read_by_shape(shape, kin, stats, numbers);
-    if (key)
+    if (key && !(result->has & used_numbers & ~shape->numbers)) /* it reads all numbers */
         put_result(known, key, result);
     return TM_OK;
 }

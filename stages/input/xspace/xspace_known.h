@@ -36,15 +36,13 @@ void tm_xknown_free(struct tm_xknown *known); /* tolerates NULL */
 /* Find what was made of an event that was the same but for its numbers.
  * in:     stats  the fields of the event behind its times, with TM_READER_SLACK readable bytes behind them
  * out:    numbers  by enum tm_stat: those that vary
- *         *key     for tm_xknown_learn
  *         NULL     it is to be read, and then learned; else valid until the next call of either */
 const struct tm_xresult *tm_xknown_find(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
-                                        int64_t numbers[TM_STAT_COUNT], uint64_t *key) TM_MUST_USE;
+                                        int64_t numbers[TM_STAT_COUNT]) TM_MUST_USE;
 
 /* Remember what was made of an event that tm_xknown_find did not find and that was read without damage.  Not of one
- * whose other numbers matter, too (an allocation).
- * in:     key  as tm_xknown_find gave it out */
-tm_status tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats, uint64_t key,
+ * whose other numbers matter, too (an allocation). */
+tm_status tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
                           const struct tm_xresult *result) TM_MUST_USE;
 
 #endif

@@ -407,8 +407,8 @@ static tm_status find_planes(struct scan *s)
     return st;
 }
 
-/* What the walk stepped over, up to a place, is read for the fingerprint now, so that what follows need not be read
- * again for it. */
+/* What was stepped over before a place is read for the fingerprint now, so that what follows need not be read again
+ * for it. */
 static tm_status see_all(struct scan *s, uint64_t end)
 {
     const struct tm_input *const input = s->x->input;
@@ -441,9 +441,9 @@ static tm_status scan_planes(struct scan *s)
         begin = plane->begin;
         end = plane->end;
         if (st == TM_OK)
-            st = walk_plane(s, i, begin, end, WALK_LINES);
+            st = see_all(s, begin);
         if (st == TM_OK)
-            st = see_all(s, end);
+            st = walk_plane(s, i, begin, end, WALK_LINES);
     }
     if (st == TM_OK)
         st = tm_index_finish(s->x->stats);

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events that were met before are read as if they had not been: through a large buffer, in which they are found again,
+ * and through the smallest, in which no event fits and every one is read by itself. */
+#include <stdlib.h>
+
+#include "tests/support/test_run.h"
+#include "tests/support/xspace_run.h"
+
+enum { SMALL_BUFFER = 64, LARGE_BUFFER = 64 << 10, EVENTS = 1500, NAMES = 5 };
+
+/* What is read of an event, and what is counted beside it. */
+struct outcome {
+    struct tm_record record;
+    uint64_t config_hash;
+    int64_t number;
+};
+
+struct reading {
+    struct outcome rows[EVENTS];
+    size_t count;
+    uint64_t tallies[TM_TALLY_COUNT];
+};
+
+static void read_line(struct xspace_run *x, uint64_t line, size_t buffer_bytes, struct reading *reading)
+{
+    const struct tm_source_type *const type = x->host.source->type;
+    struct tm_cursor *const cursor = type->open(x->host.source, line, buffer_bytes);
+    const struct tm_tallies before = x->run.tallies;
+
+    assert_non_null(cursor);
+    cursor->counts = true;
+    memset(reading, 0, sizeof(*reading));
+    for (;;) {
+        struct outcome *const to = &reading->rows[reading->count];
+        const struct tm_config *config;
+        struct tm_raw raw;
+        bool more;
+
+        assert_int_equal(type->next(cursor, &raw, &more), TM_OK);
+        if (!more)
+            break;
+        assert_true(reading->count < EVENTS);
+        to->record = raw.record;
+        to->record.config = 0; /* the same facts may have several rows */
+        if (raw.record.args_length == sizeof(struct tm_number))
+            to->number = ((const struct tm_number *)raw.args)->value;
+        config = tm_rows_at(x->host.trace.configs, raw.record.config);
+        assert_non_null(config);
+        to->config_hash = config->hash;
+        reading->count++;
+    }
+    type->close(cursor);
+    for (size_t i = 0; i < TM_TALLY_COUNT; i++)
+        reading->tallies[i] = x->run.tallies.count[i] - before.count[i];
+}
+
+static void assert_same_reading(const struct reading *a, const struct reading *b, const char *what)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++)
+        if (memcmp(&a->rows[i], &b->rows[i], sizeof(a->rows[i])) != 0)
+            fail_msg("%s: event %zu is read otherwise", what, i);
+    assert_memory_equal(a->tallies, b->tallies, sizeof(a->tallies));
+}
+
+static void check_lines(struct xspace_run *x, const char *what)
+{
+    struct reading *const alone = malloc(sizeof(*alone)), *const known = malloc(sizeof(*known));
+
+    assert_true(alone && known);
+    for (uint64_t i = 0; i < tm_rows_count(x->host.trace.tracks); i++) {
+        read_line(x, i, SMALL_BUFFER, alone);
+        for (int again = 0; again < 3; again++) {
+            read_line(x, i, LARGE_BUFFER, known);
+            assert_same_reading(alone, known, what);
+        }
+    }
+    free(alone);
+    free(known);
+}
+
+/* A statistic of any kind and meaning, often the same. */
+static void put_stat(struct xb_line *line, uint64_t *seed)
+{
+    static const char *const names[] = { "correlation_id", "run_id", "group_id", "step_num", "_r", "size", "hlo_op",
+                                         "device_ordinal", "kernel_details", "program_id", "tf_op", "value", "flops",
+                                         "cuda_graph_node_id", "something", "something else", "bytes_reserved" };
+    static const char *const texts[] = { "fusion.1", "dot.2", "regs:32 static_shared:0 dynamic_shared:0 grid:8,1,1 "
+                                                              "block:64,1,1 occ_pct:50", "", "7" };
+    const char *const name = names[next_number(seed) % (sizeof(names) / sizeof(names[0]))];
+    const char *const text = texts[next_number(seed) % (sizeof(texts) / sizeof(texts[0]))];
+    const uint64_t number = next_number(seed) >> next_number(seed) % 64;
+
+    switch (next_number(seed) % 8) {
+    case 0:
+        xb_real(line, name, (double)(next_number(seed) % 3));
+        break;
+    case 1:
+        xb_str(line, name, text);
+        break;
+    case 2:
+        xb_ref(line, name, text);
+        break;
+    case 3:
+        xb_int(line, name, (int64_t)number);
+        break;
+    default:
+        xb_uint(line, name, number);
+    }
+}
+
+/* Lines of events that come in a few shapes: the same seed gives the same statistics but for their numbers, mostly. */
+static void put_line(struct xb_plane *plane, int64_t id, const char *name, uint64_t *seed)
+{
+    struct xb_line *const line = xb_line(plane, id, name, 10);
+
+    for (int i = 0; i < EVENTS; i++) {
+        static const char *const names[NAMES] = { "one", "two", "three", "MemoryAllocation", "ExecuteOnStream" };
+        uint64_t shape = next_number(seed) % 12;
+
+        xb_event(line, names[next_number(seed) % NAMES], i * 100, (int64_t)(next_number(seed) % 90));
+        xb_str(line, "filler", "so long that no event fits into the smallest of the buffers that there may be");
+        for (uint64_t left = shape % 5; left; left--)
+            put_stat(line, next_number(seed) % 16 ? &shape : seed);
+        xb_uint(line, "correlation_id", next_number(seed) >> next_number(seed) % 64);
+        if (shape & 1)
+            xb_int(line, "anything", (int64_t)next_number(seed));
+    }
+}
+
+static struct xb_space *any_space(uint64_t seed)
+{
+    struct xb_space *const space = xb_space_new();
+    struct xb_plane *const gpu = xb_plane(space, "/device:GPU:0"), *const host = xb_plane(space, "/host:CPU");
+
+    put_line(gpu, 7, "Stream #7(Kernel)", &seed);
+    put_line(host, 8, "python", &seed);
+    return space;
+}
+
+static void events_met_before_are_read_as_if_they_were_not(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        struct xb_space *const space = any_space(seed);
+        struct xspace_run x;
+
+        assert_int_equal(xspace_scan_space(&x, space, NULL), TM_OK);
+        check_lines(&x, "whole");
+        xspace_close(&x);
+        xb_space_free(space);
+    }
+}
+
+/* Damage in one event is told of that one, and read into no other. */
+static void damaged_events_are_read_as_if_none_was_met_before(void **state)
+{
+    struct xb_space *const space = any_space(77);
+    struct xb_bytes bytes = { .at = NULL };
+    uint64_t seed = 5;
+
+    (void)state;
+    xb_encode(space, &(struct xb_style){ .shuffle = 0 }, &bytes);
+    for (int round = 0; round < 40; round++) {
+        struct xspace_run x;
+
+        for (int i = 0; i < 20; i++)
+            bytes.at[1000 + next_number(&seed) % (bytes.length - 1000)] ^= (uint8_t)(1 << next_number(&seed) % 8);
+        if (xspace_scan(&x, &bytes, 64) == TM_OK)
+            check_lines(&x, "damaged");
+        xspace_close(&x);
+    }
+    xb_free(&bytes);
+    xb_space_free(space);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_met_before_are_read_as_if_they_were_not),
+        cmocka_unit_test(damaged_events_are_read_as_if_none_was_met_before),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
