@@ -2,6 +2,7 @@
 #ifndef TM_CHROME_MAKER_H
 #define TM_CHROME_MAKER_H
 
+#include "pipeline/key_map.h"
 #include "stages/input/chrome/chrome_arguments.h"
 #include "stages/input/records/record_store.h"
 
@@ -62,8 +63,8 @@ struct tm_near_track {
 struct tm_chrome_tracks {
     struct tm_run *run;
     struct tm_trace *trace;
-    struct tm_names *process_numbers; /* what tells a process, as text -> its row plus one */
-    struct tm_names *track_numbers;
+    struct tm_key_map *process_numbers; /* hash of what tells a process -> its row */
+    struct tm_key_map *track_numbers;
     struct tm_rows *processes;        /* struct tm_chrome_process */
     struct tm_rows *tracks;           /* struct tm_chrome_track */
     struct tm_near_track near[TM_CHROME_NEAR];

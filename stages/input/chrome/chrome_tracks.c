@@ -17,8 +17,8 @@ tm_status tm_chrome_tracks_open(struct tm_chrome_tracks *t, struct tm_trace *tra
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_METADATA);
 
     *t = (struct tm_chrome_tracks){ .run = run, .trace = trace };
-    t->process_numbers = tm_names_new(run, share / 16, NULL);
-    t->track_numbers = tm_names_new(run, share / 8, NULL);
+    t->process_numbers = tm_key_map_new(run, TM_ACCOUNT_METADATA, share / 16);
+    t->track_numbers = tm_key_map_new(run, TM_ACCOUNT_METADATA, share / 8);
     t->processes = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_chrome_process), share / 32);
     t->tracks = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_chrome_track), share / 16);
     return t->process_numbers && t->track_numbers && t->processes && t->tracks ? TM_OK : run->error.status;
@@ -28,8 +28,8 @@ void tm_chrome_tracks_close(struct tm_chrome_tracks *t)
 {
     if (!t->run)
         return;
-    tm_names_free(t->process_numbers);
-    tm_names_free(t->track_numbers);
+    tm_key_map_free(t->process_numbers);
+    tm_key_map_free(t->track_numbers);
     tm_rows_free(t->processes);
     tm_rows_free(t->tracks);
     *t = (struct tm_chrome_tracks){ .run = NULL };
@@ -68,10 +68,9 @@ static tm_status process_of(struct tm_chrome_tracks *t, const struct tm_json_id 
 {
     struct tm_chrome_process row = { .id = without_text(id), .device = TM_NONE };
     char key[KEY_MOST];
-    tm_strid number;
-    tm_status st = tm_names_put(t->process_numbers, key, (size_t)put_id(key, sizeof(key), id), &number);
+    const int length = put_id(key, sizeof(key), id);
+    tm_status st = tm_key_map_number(t->process_numbers, tm_hash_key(key, (size_t)length), process);
 
-    *process = number - 1;
     if (st != TM_OK || *process < tm_rows_count(t->processes))
         return st;
     st = put_id_text(t, id, &row.id_text);
@@ -86,10 +85,8 @@ static tm_status number_of_device(struct tm_chrome_tracks *t, enum tm_chrome_sor
     const struct tm_chrome_process row = { .device = TM_NONE };
     char key[KEY_MOST];
     const int length = snprintf(key, sizeof(key), "device %d %" PRId64, (int)sort, ordinal);
-    tm_strid place;
-    const tm_status st = tm_names_put(t->process_numbers, key, (size_t)length, &place);
+    const tm_status st = tm_key_map_number(t->process_numbers, tm_hash_key(key, (size_t)length), number);
 
-    *number = place - 1;
     if (st != TM_OK || *number < tm_rows_count(t->processes))
         return st;
     return tm_rows_append(t->processes, &row);
@@ -132,7 +129,7 @@ static tm_status find_track(struct tm_chrome_tracks *t, const struct tm_chrome_e
 {
     char key[KEY_MOST];
     int used = snprintf(key, sizeof(key), "%d ", (int)sort);
-    tm_strid number;
+    uint64_t number;
     tm_status st;
 
     if (has_device(sort))
@@ -143,10 +140,11 @@ static tm_status find_track(struct tm_chrome_tracks *t, const struct tm_chrome_e
         key[used++] = ' ';
         used += put_id(key + used, sizeof(key) - (size_t)used, thread_of(event));
     }
-    st = tm_names_put(t->track_numbers, key, (size_t)used, &number);
-    *track = number - 1;
-    if (st == TM_OK && *track == tm_rows_count(t->tracks))
+    st = tm_key_map_number(t->track_numbers, tm_hash_key(key, (size_t)used), &number);
+    if (st == TM_OK && number == tm_rows_count(t->tracks))
         st = make_track(t, event, sort, ordinal);
+    if (st == TM_OK)
+        *track = (uint32_t)number;
     return st;
 }
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_KEY_MAP_H
+#define TM_KEY_MAP_H
+
+#include "pipeline/groups.h"
+
+/* Numbers for keys, from 0 on in the order in which they are first asked for: exact for any number of keys, where
+ * struct tm_names may give a second one.  Past its memory the table lies in a spill file. */
+struct tm_key_map;
+
+struct tm_key_map *tm_key_map_new(struct tm_run *run, enum tm_account account, size_t memory_bytes) TM_MUST_USE;
+void tm_key_map_free(struct tm_key_map *map);
+
+/* The number of a key; of one that is new, the number of keys so far. */
+tm_status tm_key_map_number(struct tm_key_map *map, struct tm_key key, uint64_t *number) TM_MUST_USE;
+
+#endif
