@@ -173,11 +173,12 @@ static inline bool is_of(const struct fusion_cell *cell, struct tm_key op, uint3
     return cell->count && cell->open == open && tm_is_same_key(cell->op, op);
 }
 
-/* The cell of an op in a step, else one that is free, else one that is in use. */
+/* The cell of an op in a step, else one that is free, else one that is in use.  A step after the other finds the same
+ * cells: they stay near. */
 static uint32_t find_cell(const struct fusion_steps *s, struct tm_key op, uint32_t open)
 {
     const uint32_t mask = s->cell_count - 1;
-    const uint32_t first = (uint32_t)tm_hash_mix(op.low + open, s->seed) & mask;
+    const uint32_t first = (uint32_t)tm_hash_mix(op.low + s->open[open].device, s->seed) & mask;
     uint32_t found = first;
 
     for (uint32_t i = 0; i < CELLS_TRIED; i++) {

@@ -39,7 +39,7 @@ struct work {
 struct quantile_row {
     uint64_t key;   /* low half */
     uint64_t index; /* of the listed row */
-    uint64_t seen;
+    uint64_t seen, p50_rank, p95_rank;
     int64_t p50_ps, p95_ps;
 };
 
@@ -395,15 +395,13 @@ static uint64_t rank_of(uint64_t count, unsigned per_mille)
     return (uint64_t)(((unsigned __int128)count * per_mille + 999) / 1000) - 1;
 }
 
-static void count_length(struct report *r, struct quantile_row *q, const struct tm_length *length)
+static void count_length(struct quantile_row *q, const struct tm_length *length)
 {
-    const struct kernel_row *row = tm_top_rows_at(r->rows, q->index);
-    const uint64_t p50 = rank_of(row->count, 500), p95 = rank_of(row->count, 950),
-                   until = q->seen + length->count;
+    const uint64_t until = q->seen + length->count;
 
-    if (p50 >= q->seen && p50 < until)
+    if (q->p50_rank >= q->seen && q->p50_rank < until)
         q->p50_ps = (int64_t)length->value;
-    if (p95 >= q->seen && p95 < until)
+    if (q->p95_rank >= q->seen && q->p95_rank < until)
         q->p95_ps = (int64_t)length->value;
     q->seen = until;
 }
@@ -423,7 +421,7 @@ static tm_status read_lengths(struct report *r, struct quantile_row *q, uint64_t
         while (at < count && q[at].key < length->group)
             at++;
         for (uint64_t i = at; i < count && q[i].key == length->group; i++)
-            count_length(r, &q[i], length);
+            count_length(&q[i], length);
     }
     return st;
 }
@@ -435,7 +433,10 @@ static tm_status find_quantiles(struct report *r, struct quantile_row *q, uint64
     for (uint64_t i = 0; i < count; i++) {
         const struct kernel_row *row = tm_top_rows_at(r->rows, i);
 
-        q[i] = (struct quantile_row){ .key = row->key.low, .index = i };
+        q[i] = (struct quantile_row){ .key = row->key.low,
+                                      .index = i,
+                                      .p50_rank = rank_of(row->count, 500),
+                                      .p95_rank = rank_of(row->count, 950) };
     }
     qsort(q, count, sizeof(*q), by_row_key);
     st = read_lengths(r, q, count);
