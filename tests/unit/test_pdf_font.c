@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/pdf/pdf_font.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "reports/pdf/pdf_extras.h"
 #include "tests/support/test_run.h"
 
 enum { GLYPHS_MOST = 1 << 16 };
@@ -109,6 +113,46 @@ static void a_damaged_file_is_refused_or_read_within_its_end(void **state)
     }
 }
 
+/* --- the map of libharu --- */
+
+static const char *load_face(HPDF_Doc doc, enum tm_pdf_face face)
+{
+    const struct tm_pdf_asset *asset = &tm_pdf_assets[face];
+    const int fd = memfd_create("font", 0);
+    const char *name;
+    char path[32];
+
+    assert_true(fd >= 0 && write(fd, asset->bytes, asset->length) == (ssize_t)asset->length);
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    name = HPDF_LoadTTFontFromFile(doc, path, HPDF_TRUE);
+    (void)close(fd);
+    assert_non_null(name);
+    return name;
+}
+
+static void a_map_that_is_spread_says_the_same(void **state)
+{
+    static HPDF_UINT16 before[GLYPHS_MOST];
+    HPDF_Doc doc = HPDF_New(NULL, NULL);
+
+    (void)state;
+    assert_non_null(doc);
+    for (int face = 0; face < TM_PDF_FACES; face++) {
+        const char *name = load_face(doc, (enum tm_pdf_face)face);
+        HPDF_FontDef definition = HPDF_GetFontDef(doc, name);
+
+        for (unsigned code = 0; code < GLYPHS_MOST; code++)
+            before[code] = HPDF_TTFontDef_GetGlyphid(definition, (HPDF_UINT16)code);
+        assert_true(before['a'] && before[0x3bc]);
+        tm_pdf_spread_map(doc, name);
+        assert_int_equal(((HPDF_TTFontDefAttr)definition->attr)->cmap.seg_count_x2, 2);
+        for (unsigned code = 0; code < GLYPHS_MOST; code++)
+            if (HPDF_TTFontDef_GetGlyphid(definition, (HPDF_UINT16)code) != before[code])
+                fail_msg("face %d: another glyph for U+%04X", face, code);
+    }
+    HPDF_Free(doc);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +160,7 @@ int main(void)
         cmocka_unit_test(what_a_face_lacks_is_known),
         cmocka_unit_test(widths_are_those_of_the_file),
         cmocka_unit_test(parts_of_parts_are_marked),
+        cmocka_unit_test(a_map_that_is_spread_says_the_same),
         cmocka_unit_test(a_damaged_file_is_refused_or_read_within_its_end),
     };
 
