@@ -8,7 +8,7 @@ enum { VARINT_MOST = 10, HANDLE_MOST = 5, LENGTH_BYTES = 4 };
 
 /* --- reading --- */
 
-static bool take_long_varint(struct tm_arguments *list, uint64_t *value)
+bool tm_arguments_long_varint(struct tm_arguments *list, uint64_t *value)
 {
     *value = 0;
     for (unsigned shift = 0; shift < 64 && list->length; shift += 7) {
@@ -20,16 +20,6 @@ static bool take_long_varint(struct tm_arguments *list, uint64_t *value)
             return true;
     }
     return false;
-}
-
-/* Most are short: keys, lengths. */
-static inline bool take_varint(struct tm_arguments *list, uint64_t *value)
-{
-    if (!list->length || *list->bytes >= 0x80)
-        return take_long_varint(list, value);
-    *value = *list->bytes++;
-    list->length--;
-    return true;
 }
 
 static inline bool take_bytes(struct tm_arguments *list, uint64_t length, const uint8_t **bytes)
@@ -47,7 +37,7 @@ static bool take_text(struct tm_arguments *list, struct tm_argument *argument)
     const uint8_t *bytes;
     uint64_t length;
 
-    if (!take_varint(list, &length) || !take_bytes(list, length, &bytes))
+    if (!tm_arguments_varint(list, &length) || !take_bytes(list, length, &bytes))
         return false;
     argument->text = (const char *)bytes;
     argument->length = (size_t)length;
@@ -68,7 +58,7 @@ static bool take_inside(struct tm_arguments *list, struct tm_argument *argument)
     return true;
 }
 
-static bool take_payload(struct tm_arguments *list, struct tm_argument *argument)
+bool tm_arguments_payload(struct tm_arguments *list, struct tm_argument *argument)
 {
     const uint8_t *bytes;
 
@@ -76,12 +66,12 @@ static bool take_payload(struct tm_arguments *list, struct tm_argument *argument
     case TM_ARGUMENT_NULL: case TM_ARGUMENT_FALSE: case TM_ARGUMENT_TRUE: case TM_ARGUMENT_ENCLOSED:
         return true;
     case TM_ARGUMENT_INT:
-        if (!take_varint(list, &argument->value))
+        if (!tm_arguments_varint(list, &argument->value))
             return false;
         argument->number = (int64_t)(argument->value >> 1 ^ -(argument->value & 1));
         return true;
     case TM_ARGUMENT_UINT: case TM_ARGUMENT_NAME: case TM_ARGUMENT_PLACE:
-        return take_varint(list, &argument->value);
+        return tm_arguments_varint(list, &argument->value);
     case TM_ARGUMENT_DOUBLE:
         if (!take_bytes(list, sizeof(argument->real), &bytes))
             return false;
@@ -94,24 +84,6 @@ static bool take_payload(struct tm_arguments *list, struct tm_argument *argument
     default:
         return false;
     }
-}
-
-bool tm_arguments_next(struct tm_arguments *list, bool has_keys, struct tm_argument *argument)
-{
-    const uint8_t *type;
-    uint64_t key = 0;
-
-    *argument = (struct tm_argument){ .key = 0 };
-    if ((has_keys && !take_varint(list, &key)) || !take_bytes(list, 1, &type)) {
-        list->length = 0;
-        return false;
-    }
-    argument->key = (tm_strid)key;
-    argument->type = *type;
-    if (take_payload(list, argument))
-        return true;
-    list->length = 0;
-    return false;
 }
 
 /* A varint of HANDLE_MOST bytes, whatever the value. */

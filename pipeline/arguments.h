@@ -60,10 +60,50 @@ struct tm_argument {
     struct tm_arguments inside;  /* OBJECT, ARRAY */
 };
 
+/* For tm_arguments_next. */
+bool tm_arguments_long_varint(struct tm_arguments *list, uint64_t *value);
+bool tm_arguments_payload(struct tm_arguments *list, struct tm_argument *argument);
+
+/* Most take one byte or two: keys, lengths. */
+static inline bool tm_arguments_varint(struct tm_arguments *list, uint64_t *value)
+{
+    const uint8_t *const at = list->bytes;
+
+    if (list->length < 2 || (at[0] & at[1] & 0x80))
+        return tm_arguments_long_varint(list, value);
+    const size_t bytes = 1 + (at[0] >> 7);
+
+    *value = (at[0] & 0x7fu) | (uint64_t)(at[0] & 0x80 ? at[1] : 0) << 7;
+    list->bytes += bytes;
+    list->length -= bytes;
+    return true;
+}
+
 /* Take the next node from the front of a list.
  * in:     has_keys  false inside an array
- * out:    false at the end, and where the rest cannot be read */
-bool tm_arguments_next(struct tm_arguments *list, bool has_keys, struct tm_argument *argument);
+ * out:    *argument  key, type, and what its type has
+ *         false at the end, with type NULL, and where the rest cannot be read */
+static inline bool tm_arguments_next(struct tm_arguments *list, bool has_keys, struct tm_argument *argument)
+{
+    uint64_t key = 0;
+    bool is_whole;
+
+    if ((has_keys && !tm_arguments_varint(list, &key)) || !list->length) {
+        list->length = 0;
+        argument->type = TM_ARGUMENT_NULL;
+        return false;
+    }
+    argument->key = (tm_strid)key;
+    argument->type = *list->bytes++;
+    list->length--;
+    if (argument->type == TM_ARGUMENT_NAME)
+        is_whole = tm_arguments_varint(list, &argument->value);
+    else
+        is_whole = tm_arguments_payload(list, argument);
+    if (!is_whole)
+        list->length = 0;
+    return is_whole;
+}
 
 /* What belongs to the event at the top of a list: the first node of that type. */
 bool tm_arguments_find(struct tm_arguments list, enum tm_argument_type type, struct tm_argument *argument);

@@ -41,10 +41,6 @@ static const uint8_t pool_quarters[TM_ACCOUNT_COUNT] = {
 };
 /* clang-format on */
 
-/* One draw gets at most a quarter of the pool: who needs all ends with two fifths of it, the next one with two fifths of
- * the rest. */
-enum { GIVEN_PART = 4 };
-
 static size_t part_of(size_t limit_bytes, enum tm_account account)
 {
     const size_t limit = limit_bytes / 100 * 100;
@@ -82,14 +78,22 @@ void tm_budget_init(struct tm_budget *budget, size_t limit_bytes)
 
         budget->pool_bytes += part_of(limit_bytes, account) - tm_budget_share(budget, account);
     }
+    budget->pool_whole_bytes = budget->pool_bytes;
 }
 
 bool tm_budget_draw(struct tm_budget *budget, size_t bytes)
 {
-    if (bytes > budget->pool_bytes / GIVEN_PART)
+    if (bytes > budget->pool_bytes / 2)
         return false;
     budget->pool_bytes -= bytes;
     return true;
+}
+
+bool tm_budget_draw_spare(struct tm_budget *budget, size_t bytes)
+{
+    const size_t kept = budget->pool_whole_bytes / 4 * 3;
+
+    return budget->pool_bytes > kept && bytes <= budget->pool_bytes - kept && tm_budget_draw(budget, bytes);
 }
 
 void tm_budget_put_back(struct tm_budget *budget, size_t bytes)

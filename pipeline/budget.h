@@ -31,6 +31,7 @@ enum { TM_MIB = 1 << 20, TM_MEMORY_DEFAULT_MIB = 256, TM_MEMORY_LEAST_MIB = 32 }
 struct tm_budget {
     size_t limit_bytes;
     size_t pool_bytes; /* what is left of the pool */
+    size_t pool_whole_bytes;
     size_t used_bytes[TM_ACCOUNT_COUNT];
     size_t peak_bytes[TM_ACCOUNT_COUNT];
     size_t spilled_bytes; /* written to spill files, all told */
@@ -48,10 +49,12 @@ size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account);
  * take beyond the share the part of the limit that is not divided makes up for. */
 size_t tm_budget_part(const struct tm_budget *budget, enum tm_account account);
 
-/* Ask the pool for so many bytes on top of a share: before they are taken from the account.  It gives at most a part of
- * what it has left, so that one structure that could use everything leaves room for others.  It does so for whole
- * structures that can do without: whoever is refused spills. */
+/* Ask the pool for so many bytes on top of a share: before they are taken from the account.  It gives at most half of
+ * what it has left, and who grows asks for parts of what it has, so that one structure that could use everything leaves
+ * room for others.  Whoever is refused spills. */
 bool tm_budget_draw(struct tm_budget *budget, size_t bytes);
+/* The same for what is mostly read in sequence, where spilling costs little: only while most of the pool is left. */
+bool tm_budget_draw_spare(struct tm_budget *budget, size_t bytes);
 /* Give back what was drawn: after the memory itself. */
 void tm_budget_put_back(struct tm_budget *budget, size_t bytes);
 

@@ -3,6 +3,7 @@
 #define TM_FRONT_H
 
 #include "pipeline/groups.h"
+#include "pipeline/site_rows.h"
 
 /* Rows that gather before a group table: one row per site (pipeline/sites.h) is folded in place, and goes to the groups
  * when another site needs its room, or at the end of a host.  So an event costs an index calculation and a few additions,
@@ -16,11 +17,8 @@ typedef tm_status tm_front_taker(void *to, void *row);
 
 struct tm_front {
     struct tm_run *run;
-    enum tm_account account;
+    struct tm_site_rows rows; /* struct tm_front_row */
     struct tm_groups *into;
-    uint8_t *rows;    /* struct tm_front_row and the caller's row behind it */
-    size_t row_bytes; /* of both */
-    uint64_t mask;    /* number of rows - 1, a power of two */
     tm_front_taker *taker; /* NULL = rows go to the groups as they are.  Set after tm_front_init */
     void *to;              /* for the taker */
 };
@@ -51,7 +49,7 @@ tm_status tm_front_hand_on(struct tm_front *front, void *row) TM_MUST_USE;
  * errors: NULL where a row could not be handed on */
 static inline void *tm_front_at(struct tm_front *front, uint64_t site, bool *is_new)
 {
-    struct tm_front_row *row = (struct tm_front_row *)(front->rows + (site & front->mask) * front->row_bytes);
+    struct tm_front_row *row = tm_site_rows_place(&front->rows, site);
 
     *is_new = row->site != site;
     return *is_new ? tm_front_turn(front, row, site) : row->row;

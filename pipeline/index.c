@@ -14,7 +14,7 @@
 #include "pipeline/window.h"
 
 enum {
-    SLOT_BYTES_PER_ROW = 16, /* dense: 4 slots of 4 bytes; open: 1.3 to 2.7 slots */
+    SLOT_BYTES_PER_ROW = 11, /* open: 1.3 to 2.7 slots of 4 bytes; dense where the rest of the memory is enough */
     DENSE_FACTOR = 4,
     DENSE_SPARE = 1024,
     PAGE_BYTES = 16 << 10, /* a page is read for a look-up at random */

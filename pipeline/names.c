@@ -26,6 +26,15 @@ struct slot {
 
 enum { LENGTH_MOST = (1 << 30) - 1 };
 
+/* A text that came lately, by a quick hash with a seed of this process: names that come for every event are few. */
+struct near {
+    uint64_t hash;
+    uint32_t length; /* 0 = empty */
+    tm_strid id;
+    uint32_t traits;
+};
+enum { NEAR_BITS = 10 };
+
 struct tm_names {
     struct tm_run *run;
     size_t memory_bytes;
@@ -38,6 +47,7 @@ struct tm_names {
     char *text; /* what tm_names_text gave out */
     size_t text_bytes;
     uint64_t seed;
+    struct near near[1 << NEAR_BITS]; /* forgotten with the table */
     bool have_twins; /* the table was cleared */
 };
 
@@ -123,6 +133,7 @@ static tm_status widen_table(struct tm_names *names)
 
     if (names->bits == names->bits_most) {
         memset(old, 0, old_count * sizeof(*old));
+        memset(names->near, 0, sizeof(names->near));
         names->used = 0;
         names->have_twins = true;
         return TM_OK;
@@ -166,6 +177,7 @@ void tm_names_begin_host(struct tm_names *names)
 {
     for (size_t i = 0; i < (size_t)1 << names->bits; i++)
         names->slots[i].is_tallied = 0;
+    memset(names->near, 0, sizeof(names->near)); /* they would not be tallied */
 }
 
 static void tally_text(struct tm_names *names, struct slot *slot)
@@ -204,6 +216,28 @@ tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, 
                            .is_invalid = !tm_utf8_is_valid(text, length), .id = *id };
     tally_text(names, slot);
     names->used++;
+    return TM_OK;
+}
+
+tm_status tm_names_put_often(struct tm_names *names, const char *text, size_t length, tm_strid *id, uint32_t *traits)
+{
+    const uint64_t hash = tm_hash_text(text, length, names->seed);
+    struct near *const near = &names->near[hash >> (64 - NEAR_BITS)];
+    struct tm_name info = { .traits = 0 };
+    tm_status st;
+
+    if (near->hash == hash && near->length == length && length) {
+        *id = near->id;
+        *traits = near->traits;
+        return TM_OK;
+    }
+    st = tm_names_put(names, text, length, id);
+    if (st == TM_OK)
+        st = tm_names_info(names, *id, &info);
+    if (st != TM_OK)
+        return st;
+    *traits = info.traits;
+    *near = (struct near){ .hash = hash, .length = (uint32_t)length, .id = *id, .traits = info.traits };
     return TM_OK;
 }
 

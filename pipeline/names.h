@@ -30,6 +30,10 @@ void tm_names_free(struct tm_names *names);
  * errors: TM_ERR_LIMIT past 2^32 - 1 handles, TM_ERR_OUTPUT */
 tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, tm_strid *id) TM_MUST_USE;
 
+/* The same, with its traits: for texts that are put in for every event. */
+tm_status tm_names_put_often(struct tm_names *names, const char *text, size_t length, tm_strid *id,
+                             uint32_t *traits) TM_MUST_USE;
+
 static inline tm_status TM_MUST_USE tm_names_put_string(struct tm_names *names, const char *text, tm_strid *id)
 {
     return tm_names_put(names, text, strlen(text), id);

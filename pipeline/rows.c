@@ -325,7 +325,7 @@ static bool may_add_frame(struct tm_rows *rows)
 
     if (rows->frame_count < rows->frames_most)
         return true;
-    if (!tm_budget_draw(&rows->run->budget, wanted))
+    if (!tm_budget_draw_spare(&rows->run->budget, wanted))
         return false;
     rows->drawn_bytes += wanted;
     rows->frames_most = frames_for(rows, rows->memory_bytes + rows->drawn_bytes);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A block of rows.  Small blocks serve small traces; when one is full, the next is
  * eight times as large or the whole bound at once, and the old one is then at most an eighth of the
- * new one: that much is kept aside, since both are held while a small block moves.  Past the bound it doubles, and is
- * then a large block, which moves by itself.  Rows that are never used take no resident memory. */
+ * new one: that much is kept aside, since both are held while a small block moves.  Past the bound it doubles while it is small,
+ * and grows by a quarter when it is a large block, which moves by itself.  Rows that are never used take no resident memory. */
 #include "pipeline/window.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum { FIRST_BYTES = 32 << 10, STEP = 8, SHORT_RUN = 12, ROWS_MOST = 1 << 30 };
+enum { FIRST_BYTES = 32 << 10, SMALL_BYTES = 2 << 20, STEP = 8, ROWS_MOST = 1 << 30 };
 
 void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_account account,
                     size_t row_bytes, size_t extra_bytes, size_t memory_bytes)
@@ -27,13 +27,15 @@ void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_accoun
 
 bool tm_window_can_grow(struct tm_window *window)
 {
-    const size_t bytes = window->most * (window->row_bytes + window->extra_bytes);
+    const bool is_small = window->most * window->row_bytes < SMALL_BYTES;
+    const size_t rows = is_small ? window->most : window->most / 4;
+    const size_t bytes = rows * (window->row_bytes + window->extra_bytes);
 
     if (window->capacity < window->most)
         return true;
-    if (window->most > ROWS_MOST / 2 || !tm_budget_draw(&window->run->budget, bytes))
+    if (window->most > ROWS_MOST - rows || !tm_budget_draw(&window->run->budget, bytes))
         return false;
-    window->most *= 2;
+    window->most += rows;
     window->drawn_bytes += bytes;
     return true;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counting in two steps: records by a number for their sort (pipeline/sites.h) into rows that gather before a group
- * table; then, when the survey has told which threads, launches and devices there are, each sort is told its class. */
+/* Counting in two steps: records by their sort, in an open table that goes to a group table when it is half full; then,
+ * when the survey has told which threads, launches and devices there are, each sort is told its class. */
 #include "stages/survey/census.h"
 
-#include "pipeline/front.h"
+#include <string.h>
+
+#include "pipeline/groups.h"
+#include "pipeline/hash.h"
 
 /* What records of one sort have in common. */
 struct sort {
@@ -14,11 +17,17 @@ struct sort {
 enum { TRACK_SHIFT = 32, FLAGS_SHIFT = 16, CLASS_SHIFT = 8, KIND_SHIFT = 4 };
 enum mark { IS_INSIDE = 1, IS_KNOWN = 2, HAS_LENGTH = 4, IS_IN_ORDER = 8 };
 
+/* Records of one sort. */
+struct tally {
+    struct sort sort;
+    uint64_t count; /* 0 = an empty place of the table */
+    int64_t total_ps;
+};
+enum { LEAST_BITS = 8, MOST_BITS = 14 };
+
 struct census_row {
     struct tm_key key; /* of the sort */
-    struct sort sort;
-    uint64_t count;
-    int64_t total_ps;
+    struct tally tally;
 };
 
 /* A record of which an id has to be looked up when all are known. */
@@ -31,8 +40,9 @@ struct waiting {
 struct tm_census {
     struct tm_trace *trace;
     struct tm_run *run;
-    struct tm_sites sites;
-    struct tm_front front;
+    struct tally *table;       /* 1 << bits places, at most half of them used */
+    uint32_t bits, used;
+    uint64_t seed;
     struct tm_groups *groups;  /* struct census_row */
     struct tm_rows *waiting;   /* struct waiting */
     unsigned marks;            /* of all records by now */
@@ -42,8 +52,8 @@ struct tm_census {
 
 static void add_row(void *into, const void *from)
 {
-    struct census_row *to = into;
-    const struct census_row *more = from;
+    struct tally *to = &((struct census_row *)into)->tally;
+    const struct tally *more = &((const struct census_row *)from)->tally;
 
     to->count += more->count;
     to->total_ps += more->total_ps;
@@ -54,7 +64,6 @@ struct tm_census *tm_census_new(struct tm_trace *trace)
     struct tm_run *const run = trace->run;
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_TABLES);
     struct tm_census *c = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*c), &run->error);
-    bool is_whole;
 
     if (!c)
         return NULL;
@@ -63,11 +72,12 @@ struct tm_census *tm_census_new(struct tm_trace *trace)
     c->track = UINT64_MAX;
     c->waiting = tm_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct waiting), share / 16);
     c->groups = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct census_row), share / 8, add_row);
-    is_whole = c->waiting && c->groups &&
-               tm_front_init(&c->front, run, TM_ACCOUNT_TABLES, sizeof(struct census_row), share / 16, c->groups) ==
-                   TM_OK &&
-               tm_sites_init(&c->sites, run, TM_ACCOUNT_TABLES, share / 32) == TM_OK;
-    if (is_whole)
+    c->seed = tm_hash_seed(c);
+    c->bits = LEAST_BITS;
+    while (c->bits < MOST_BITS && sizeof(*c->table) << (c->bits + 1) <= share / 16)
+        c->bits++;
+    c->table = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*c->table) << c->bits, &run->error);
+    if (c->waiting && c->groups && c->table)
         return c;
     tm_census_free(c);
     return NULL;
@@ -77,8 +87,7 @@ void tm_census_free(struct tm_census *c)
 {
     if (!c)
         return;
-    tm_sites_release(&c->sites);
-    tm_front_release(&c->front);
+    tm_give(&c->run->budget, TM_ACCOUNT_TABLES, c->table, c->table ? sizeof(*c->table) << c->bits : 0);
     tm_groups_free(c->groups);
     tm_rows_free(c->waiting);
     tm_give(&c->run->budget, TM_ACCOUNT_TABLES, c, sizeof(*c));
@@ -86,20 +95,58 @@ void tm_census_free(struct tm_census *c)
 
 /* --- counting --- */
 
+/* All of the table goes to the groups. */
+static tm_status empty(struct tm_census *c)
+{
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < (size_t)1 << c->bits && st == TM_OK; i++) {
+        struct census_row row = { .tally = c->table[i] };
+
+        if (!row.tally.count)
+            continue;
+        row.key = tm_hash_key(&row.tally.sort, sizeof(row.tally.sort));
+        st = tm_groups_add(c->groups, &row);
+    }
+    memset(c->table, 0, sizeof(*c->table) << c->bits);
+    c->used = 0;
+    return st;
+}
+
+static inline bool is_same_sort(const struct sort *a, const struct sort *b)
+{
+    return a->name_and_config == b->name_and_config && a->rest == b->rest && a->traits == b->traits;
+}
+
+/* The place of a sort, or an empty one for it. */
+static inline struct tally *find_place(const struct tm_census *c, const struct sort *sort)
+{
+    const uint64_t mask = ((uint64_t)1 << c->bits) - 1;
+    const uint64_t rest = tm_hash_mix(sort->rest ^ sort->traits << 29, c->seed);
+    uint64_t i = tm_hash_mix(sort->name_and_config, rest) >> (64 - c->bits);
+
+    while (c->table[i].count && !is_same_sort(&c->table[i].sort, sort))
+        i = (i + 1) & mask;
+    return &c->table[i];
+}
+
 static tm_status count(struct tm_census *c, const struct sort *sort, int64_t dur_ps)
 {
-    const struct tm_site site = { sort->name_and_config, sort->rest, (uint32_t)sort->traits };
-    bool is_new;
-    struct census_row *row = tm_front_at(&c->front, tm_sites_at(&c->sites, &site, &is_new)->number, &is_new);
+    struct tally *place = find_place(c, sort);
 
-    if (!row)
-        return c->run->error.status;
-    if (is_new) {
-        row->key = tm_hash_key(sort, sizeof(*sort));
-        row->sort = *sort;
+    if (!place->count) {
+        if (2 * (c->used + 1) > (uint32_t)1 << c->bits) {
+            const tm_status st = empty(c);
+
+            if (st != TM_OK)
+                return st;
+            place = find_place(c, sort);
+        }
+        place->sort = *sort;
+        c->used++;
     }
-    row->count++;
-    row->total_ps += dur_ps;
+    place->count++;
+    place->total_ps += dur_ps;
     return TM_OK;
 }
 
@@ -200,8 +247,8 @@ static tm_status count_waiting(struct tm_census *c, struct tm_resolver *resolver
     return st;
 }
 
-static tm_status give_row(struct tm_census *c, struct tm_resolver *resolver, const struct census_row *row,
-                          tm_take_alike *take, void *to)
+static tm_status give_tally(struct tm_census *c, struct tm_resolver *resolver, const struct tally *row,
+                            tm_take_alike *take, void *to)
 {
     struct tm_circumstances around = { .is_known = row->sort.rest & IS_KNOWN, .direction = TM_OTHER_DIRECTION };
     struct tm_event event = { .traits = (uint32_t)row->sort.traits };
@@ -234,7 +281,7 @@ tm_status tm_census_give(struct tm_census *c, struct tm_resolver *resolver, tm_t
     tm_status st = count_waiting(c, resolver);
 
     if (st == TM_OK)
-        st = tm_front_flush(&c->front);
+        st = empty(c);
     if (st == TM_OK)
         st = tm_groups_finish(c->groups);
     while (st == TM_OK) {
@@ -243,7 +290,7 @@ tm_status tm_census_give(struct tm_census *c, struct tm_resolver *resolver, tm_t
         st = tm_groups_next(c->groups, &row);
         if (st != TM_OK || !row)
             break;
-        st = give_row(c, resolver, row, take, to);
+        st = give_tally(c, resolver, &((const struct census_row *)row)->tally, take, to);
     }
     return st;
 }

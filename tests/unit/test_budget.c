@@ -60,16 +60,20 @@ static void the_pool_gives_a_part_of_what_it_has_and_takes_it_back(void **state)
     const size_t pool = budget.pool_bytes;
 
     assert_true(pool > (size_t)64 * TM_MIB);
-    assert_false(tm_budget_draw(&budget, pool / 2));
+    assert_false(tm_budget_draw(&budget, pool / 4 * 3));
     assert_true(tm_budget_draw(&budget, drawn));
-    while (tm_budget_draw(&budget, drawn))
-        drawn *= 2;
-    assert_true(drawn > pool / 8 && drawn <= pool / 2);
+    while (tm_budget_draw(&budget, drawn / 4))
+        drawn += drawn / 4;
+    assert_true(drawn > pool / 2 && drawn <= pool / 4 * 3);
+    assert_false(tm_budget_draw_spare(&budget, 1));
     assert_int_equal(budget.pool_bytes, pool - drawn);
     assert_true(tm_budget_draw(&budget, TM_MIB));
     tm_budget_put_back(&budget, TM_MIB);
     tm_budget_put_back(&budget, drawn);
     assert_int_equal(budget.pool_bytes, pool);
+    assert_true(tm_budget_draw_spare(&budget, pool / 8));
+    assert_false(tm_budget_draw_spare(&budget, pool / 4));
+    tm_budget_put_back(&budget, pool / 8);
 }
 
 static void memory_is_counted_by_account_with_its_peak(void **state)

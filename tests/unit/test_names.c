@@ -69,6 +69,36 @@ static void handles_know_hash_length_and_traits(void **state)
     tm_names_free(names);
 }
 
+/* However it is put in, and whether it came lately. */
+static void texts_that_come_often_have_the_same_handle(void **state)
+{
+    struct tm_run run;
+    char text[32];
+    tm_strid id, often;
+    uint32_t traits;
+
+    (void)state;
+    for (size_t i = 0; i < MEMORIES; i++) {
+        test_run_init(&run);
+        struct tm_names *names = tm_names_new(&run, memories[i], first_letter);
+
+        assert_non_null(names);
+        for (int k = 0; k < 12000; k++) {
+            (void)snprintf(text, sizeof(text), "%c %d", 'a' + k % 26, k % 5000 / 2);
+            assert_int_equal(tm_names_put_often(names, text, strlen(text), &often, &traits), TM_OK);
+            assert_int_equal(traits, text[0]);
+            assert_text(names, often, text);
+            assert_int_equal(tm_names_put(names, text, strlen(text), &id), TM_OK);
+            assert_int_equal(id, often);
+        }
+        assert_int_equal(tm_names_put_often(names, NULL, 0, &often, &traits), TM_OK);
+        assert_int_equal(often, 0);
+        assert_int_equal(traits, 1000);
+        tm_names_free(names);
+        assert_ledger_is_even(&run);
+    }
+}
+
 static void texts_are_cut_at_the_wanted_length(void **state)
 {
     struct tm_run run;
@@ -111,6 +141,26 @@ static void bytes_that_are_not_utf8_are_tallied_and_kept(void **state)
     assert_memory_equal(text, "a\xff\0b", 5);
     assert_int_equal(tm_names_put(names, "\xc3\xa9", 2, &id), TM_OK);
     assert_int_equal(run.tallies.count[TM_TALLY_INVALID_UTF8], 1);
+    tm_names_free(names);
+}
+
+static void bytes_that_are_not_utf8_are_tallied_for_each_host(void **state)
+{
+    struct tm_run run;
+    tm_strid id;
+    uint32_t traits;
+
+    (void)state;
+    test_run_init(&run);
+    struct tm_names *names = tm_names_new(&run, 1 << 20, NULL);
+
+    assert_non_null(names);
+    for (uint64_t host = 0; host < 3; host++) {
+        tm_names_begin_host(names);
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(tm_names_put_often(names, "a\xff", 2, &id, &traits), TM_OK);
+        assert_int_equal(run.tallies.count[TM_TALLY_INVALID_UTF8], host + 1);
+    }
     tm_names_free(names);
 }
 
@@ -271,8 +321,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_text_has_the_same_handle),
         cmocka_unit_test(handles_know_hash_length_and_traits),
+        cmocka_unit_test(texts_that_come_often_have_the_same_handle),
         cmocka_unit_test(texts_are_cut_at_the_wanted_length),
         cmocka_unit_test(bytes_that_are_not_utf8_are_tallied_and_kept),
+        cmocka_unit_test(bytes_that_are_not_utf8_are_tallied_for_each_host),
         cmocka_unit_test(many_texts_read_back_in_every_memory),
         cmocka_unit_test(a_text_longer_than_a_page_works),
         cmocka_unit_test(a_text_too_long_for_the_memory_can_be_read_in_part),

@@ -179,7 +179,7 @@ static void what_the_pool_gave_is_kept_to(void **state)
         void *structure = kinds[i].fill(&run, 600000); /* 38 MB of rows, except lengths and spans */
 
         assert_true(run.budget.spilled_bytes > 0);
-        assert_true(run.budget.pool_bytes > pool / 4);
+        assert_true(run.budget.pool_bytes > pool / 8);
         assert_true(run.budget.used_bytes[TM_ACCOUNT_TABLES] <= SURE_BYTES + pool - run.budget.pool_bytes);
         assert_true(run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= SURE_BYTES + pool);
         kinds[i].free(structure);

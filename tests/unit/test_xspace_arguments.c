@@ -370,6 +370,53 @@ static void each_event_of_many_lines_has_its_own(void **state)
     check_order(300, 9, 32);
 }
 
+/* Statistics that come again in many events, some of them of the same bytes in planes where they mean something else. */
+static void what_was_met_before_is_the_same_again(void **state)
+{
+    enum { EVENTS = 60, OWN = 400 };
+    static const char *const planes[] = { "/device:GPU:0", "/device:GPU:1" };
+    struct xb_space *const space = xb_space_new();
+    struct xspace_run x;
+
+    (void)state;
+    for (int p = 0; p < 2; p++) {
+        struct xb_plane *const plane = xb_plane(space, planes[p]);
+        struct xb_line *const line = xb_line(plane, 1, "Stream #1", 0);
+
+        for (int i = 0; i < EVENTS; i++) {
+            xb_event(line, "event", i + 1, 1);
+            xb_int(line, p ? "other" : "one", 5 + i % 3);
+            xb_str(line, p ? "more" : "text", i % 2 ? "a" : "sixteen bytes, or more of them");
+            xb_ref(line, p ? "far" : "near", p ? "there" : "here");
+        }
+    }
+    assert_int_equal(scan_space(&x, space, NULL, &keeping), TM_OK);
+    for (uint64_t track = 0; track < 2; track++) {
+        const struct tm_source_type *const type = x.host.source->type;
+        struct tm_cursor *const cursor = type->open(x.host.source, track, 4096);
+        struct tm_raw raw;
+        bool more;
+
+        assert_non_null(cursor);
+        for (int i = 0; i < EVENTS; i++) {
+            char own[OWN];
+            const bool is_long = i % 2 == 0;
+
+            assert_int_equal(type->next(cursor, &raw, &more), TM_OK);
+            assert_true(more);
+            assert_int_equal(type->own(cursor, &raw), TM_OK);
+            (void)snprintf(own, sizeof(own), "%s=%d %s=%s%s%s %s=<%s>", track ? "other" : "one", 5 + i % 3,
+                           track ? "more" : "text", is_long ? "<" : "'",
+                           is_long ? "sixteen bytes, or more of them" : "a", is_long ? ">" : "'",
+                           track ? "far" : "near", track ? "there" : "here");
+            assert_string_equal(text_of(&x, raw.own), own);
+        }
+        type->close(cursor);
+    }
+    xspace_close(&x);
+    xb_space_free(space);
+}
+
 /* An event of more than 64 KiB has all of its statistics; of a longer text its length is said, and that is a loss. */
 static void a_large_event_keeps_what_fits(void **state)
 {
@@ -685,6 +732,7 @@ int main(void)
         cmocka_unit_test(what_the_metadata_says_is_common_to_its_events),
         cmocka_unit_test(another_name_for_the_viewer_is_an_argument),
         cmocka_unit_test(each_event_of_many_lines_has_its_own),
+        cmocka_unit_test(what_was_met_before_is_the_same_again),
         cmocka_unit_test(a_large_event_keeps_what_fits),
         cmocka_unit_test(a_list_that_is_full_is_a_loss),
         cmocka_unit_test(without_arguments_records_are_the_same_and_memory_is_less),

@@ -57,6 +57,22 @@ static tm_status open_lanes(struct fallback *f)
     return TM_OK;
 }
 
+/* Whether the HLO tells of any op that works with the host. */
+static tm_status look_for_host_ops(struct fallback *f)
+{
+    struct tm_rows *ops = f->trace->hlo_ops;
+
+    f->has_host_op = false;
+    for (uint64_t i = 0; i < tm_rows_count(ops) && !f->has_host_op; i++) {
+        const struct tm_hlo_op *op = tm_rows_at(ops, i);
+
+        if (!op)
+            return f->run->error.status;
+        f->has_host_op = op->is_host;
+    }
+    return TM_OK;
+}
+
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 {
     struct fallback *f = s->state;
@@ -68,7 +84,9 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     f->is_accelerated = false;
     f->has_steps |= trace->steps.source != TM_STEPS_SESSION;
     memset(f->front, 0, FALLBACK_FRONT * sizeof(*f->front));
-    st = tm_find_host_window(trace, f->settings, &f->window);
+    st = look_for_host_ops(f);
+    if (st == TM_OK)
+        st = tm_find_host_window(trace, f->settings, &f->window);
     if (st == TM_OK && trace->device_count)
         st = open_lanes(f);
     f->has_accelerator |= f->is_accelerated;

@@ -3,7 +3,6 @@
  * named as one; what is inside tells its kind and the user's function. */
 #include <string.h>
 
-#include "pipeline/hash.h"
 #include "stages/diagnose/host/fallback_private.h"
 
 enum { TEXT_MOST = 512 }; /* bytes of a name that are looked at */
@@ -66,7 +65,7 @@ static tm_status look_up(struct fallback *f, const struct tm_event *event, struc
 {
     const bool is_cpu_op = event->record.class == TM_CLASS_CPU_OP;
     const tm_strid name = event->record.name;
-    struct fallback_front *front = &f->front[tm_hash_mix(name, is_cpu_op) & (FALLBACK_FRONT - 1)];
+    struct fallback_front *front = &f->front[name & (FALLBACK_FRONT - 1)];
 
     if (!front->is_used || front->name != name || front->is_cpu_op != is_cpu_op) {
         const char *text;
@@ -152,7 +151,7 @@ static tm_status take_cut_span(struct fallback *f, const struct tm_event *event,
 static bool is_nothing(const struct fallback *f, const struct tm_event *event, struct tm_callback_name about)
 {
     return !f->open_count && about.role != TM_ROLE_BEGINS && event->record.class != TM_CLASS_CPU_OP &&
-           !event->config->hlo;
+           !f->has_host_op;
 }
 
 tm_status fallback_take_span(struct fallback *f, const struct tm_event *event)

@@ -78,6 +78,7 @@ struct fallback {
     uint32_t open_count;
     struct fallback_front *front;
     bool is_accelerated; /* it has a GPU or TPU */
+    bool has_host_op;    /* the HLO of some op tells that it works with the host */
     /* of the run */
     struct tm_groups *rows; /* struct fallback_row */
     struct fallback_sum sums[FALLBACK_SORTS];

@@ -83,5 +83,5 @@ tm_status fallback_take_activity(struct fallback *f, const struct tm_event *even
         }
         note_end(lane, event);
     }
-    return event->chosen && event->config->hlo ? take_op(f, event) : TM_OK;
+    return event->chosen && f->has_host_op ? take_op(f, event) : TM_OK;
 }

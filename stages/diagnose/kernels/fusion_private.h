@@ -5,7 +5,6 @@
 #include "pipeline/front.h"
 #include "stages/diagnose/kernels/fusion.h"
 #include "stages/diagnose/shares.h"
-#include "stages/diagnose/site_rows.h"
 #include "stages/diagnose/sums.h"
 #include "stages/diagnose/top_rows.h"
 
@@ -114,7 +113,7 @@ struct fusion_site {
     uint8_t role, sort; /* enum fusion_role, fusion_sort */
     bool has_op, is_eager; /* is_eager: pointwise, and nothing fused it */
 };
-static_assert(sizeof(struct fusion_site) % sizeof(uint64_t) == 0, "rows lie one after the other");
+static_assert(sizeof(struct fusion_site) <= 64, "one per kernel that is taken");
 
 /* How often a small op came in one step of one device. */
 struct fusion_cell {

@@ -14,12 +14,11 @@ enum kernel_matrix { KERNEL_MATRIX_UNKNOWN, KERNEL_WITHOUT_MATRIX, KERNEL_WITH_M
 /* Launches of one kernel in one configuration by one op. */
 struct kernel_row {
     struct tm_key key; /* of name, grid, block, registers, shared memory, op */
-    struct tm_key name_hash;
-    struct tm_wide
-        occupancy;        /* thousandths of a percent times ps, of the launches where it is known */
-    int64_t occupancy_ps; /* how long those took */
     uint64_t count;
     int64_t total_ps, min_ps, max_ps;
+    int64_t occupancy_ps;     /* of the launches where it is known */
+    struct tm_wide occupancy; /* thousandths of a percent times ps, of those */
+    struct tm_key name_hash;
     uint64_t devices; /* bit n: a device with the number n modulo 64 */
     /* of the first launch: of the first host that has one, there the earliest one */
     int64_t first_ps;

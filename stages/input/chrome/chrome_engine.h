@@ -361,13 +361,14 @@ static inline const uint8_t *skip_argument(struct tm_chrome_reader *r, const uin
     return at;
 }
 
+/* A text that may be a number: most are none. */
 static inline void put_text_fact(struct tm_chrome_reader *r, enum tm_stat stat, struct tm_json_text text)
 {
-    const bool makes_config = tm_config_facts >> stat & 1;
-    int64_t number;
+    const uint8_t *const at = (const uint8_t *)text.at;
+    int64_t number = 0;
 
-    if (!makes_config && tm_glance_number_text((const uint8_t *)text.at, text.length, &number))
-        tm_facts_put_whole_text(&r->event.facts, stat, text.at, text.length, number);
+    if (*at > '9' || *at < '-' || tm_glance_number_text(at, text.length, &number))
+        tm_facts_put_text_of(&r->event.facts, stat, text.at, text.length, number);
     else
         tm_facts_put_number_text(&r->event.facts, stat, text.at, text.length);
 }
@@ -450,185 +451,23 @@ static inline const uint8_t *next_argument(struct tm_chrome_reader *r, const uin
     return *slot == TM_KEY_END ? at : walk_space(r, at);
 }
 
-/* --- arguments in a form that came before --- */
-
-static inline const uint8_t *read_text_gap(struct tm_chrome_reader *r, const uint8_t *at, enum tm_stat stat)
+static inline const uint8_t *read_args(struct tm_chrome_reader *r, const uint8_t *at)
 {
-    const uint8_t *const text = at + 1, *const end = tm_text_stop(text);
-    const uint32_t length = (uint32_t)(end - text);
-
-    if (*end != '"' || length > TM_FORM_GAP_MOST)
-        return NULL;
-    if (stat != TM_STAT_UNKNOWN)
-        put_text_fact(r, stat, (struct tm_json_text){ (const char *)text, length });
-    return end + 1;
-}
-
-/* out:    NULL  it is nothing that a gap may have, or may go on behind the window */
-static inline const uint8_t *read_gap(struct tm_chrome_reader *r, const uint8_t *at, enum tm_stat stat)
-{
-    const uint8_t *end;
-    int64_t number;
-
-    if (*at == '"')
-        return read_text_gap(r, at, stat);
-    if (stat == TM_STAT_UNKNOWN)
-        return plain_number_end(at);
-    end = tm_glance_integer(at, &number);
-    if (end)
-        tm_facts_put_int(&r->event.facts, stat, number);
-    return end;
-}
-
-/* out:    behind the args; NULL where they are otherwise */
-static inline const uint8_t *compare_form(struct tm_chrome_reader *r, const uint8_t *at,
-                                          const struct tm_chrome_form *form)
-{
-    const uint8_t *text = tm_form_text(form);
-    const struct tm_form_gap *gap = tm_form_gaps(form), *const end = gap + form->gap_count;
-
-    for (; gap < end; gap++) {
-        if (!tm_same_text(at, text, gap->before))
-            return NULL;
-        at = read_gap(r, at + gap->before, (enum tm_stat)gap->stat);
-        if (!at)
-            return NULL;
-        text += gap->before + gap->length;
-    }
-    return tm_same_text(at, text, form->rest) ? at + form->rest : NULL;
-}
-
-/* What lies between the gaps. */
-static inline void take_form(struct tm_chrome_reader *r, const struct tm_chrome_form *form)
-{
-    struct tm_facts *const facts = &r->event.facts;
-    const uint8_t *const text = tm_form_text(form);
-
-    facts->has |= form->has;
-    facts->flags |= form->flags;
-    facts->config_hash = form->config_hash;
-    for (const struct tm_form_fact *fact = form->facts; fact < form->facts + form->fact_count; fact++) {
-        facts->ints[fact->stat] = fact->number;
-        facts->doubles[fact->stat] = fact->value;
-        facts->texts[fact->stat].kind = fact->is_text ? TM_FACT_BYTES : TM_FACT_NO_TEXT;
-        facts->texts[fact->stat].bytes = text + fact->at;
-        facts->texts[fact->stat].length = fact->length;
-    }
-    r->has_nested_argument |= form->has_nested;
-    r->forms.met++;
-}
-
-/* out:    NULL  nothing is known of them beyond what was */
-static inline const uint8_t *read_in_form(struct tm_chrome_reader *r, const uint8_t *at, struct tm_form_place *place)
-{
-    const struct tm_chrome_form *const form = tm_form_at(&r->forms, place->at);
-    struct tm_facts *const facts = &r->event.facts;
-    const uint64_t has = facts->has;
-    const uint16_t flags = facts->flags;
-    const uint8_t *end;
-
-    if (!form || form->begin_hash != facts->config_hash || form->stats & has)
-        return NULL;
-    end = compare_form(r, at, form);
-    if (end) {
-        take_form(r, form);
-        return end;
-    }
-    facts->has = has;
-    facts->flags = flags;
-    place->strikes++;
-    return NULL;
-}
-
-/* The rest of the args, where it is known by what came before.
- * in:     before  which event, and which keys
- * out:    NULL    it is not; tail->is_found: a form may be made from here on */
-static inline const uint8_t *read_tail(struct tm_chrome_reader *r, const uint8_t *at, uint64_t before,
-                                       struct tm_form_tail *tail)
-{
-    const uint64_t key = tm_fact_mix(before, r->event.facts.config_hash);
-    struct tm_form_place *const place = tm_form_place_of(&r->forms, key);
-    const uint8_t *end = NULL;
-
-    if (place && place->strikes >= TM_FORM_STRIKES)
-        return NULL;
-    if (place)
-        end = read_in_form(r, at, place);
-    if (end)
-        return end;
-    *tail = (struct tm_form_tail){ .is_found = true, .has_nested = r->has_nested_argument, .key = key,
-                                   .has = r->event.facts.has, .begin_hash = r->event.facts.config_hash,
-                                   .offset = (size_t)(at - (const uint8_t *)r->event.args.at) };
-    r->has_nested_argument = false;
-    return NULL;
-}
-
-/* Of its length and four words of it: names that share them share their forms. */
-static inline uint64_t hash_of_name(struct tm_json_text name)
-{
-    const uint8_t *const at = (const uint8_t *)name.at;
-    const uint32_t length = name.length;
-    uint64_t hash;
-
-    if (length < 8)
-        return length ? tm_fact_mix(length, tm_key_head(at, length)) : 0;
-    hash = tm_fact_mix(length, tm_load_word(at)) + tm_fact_mix(1, tm_load_word(at + length - 8));
-    return hash + tm_fact_mix(2, tm_load_word(at + (length - 8) / 2)) + tm_fact_mix(3, tm_load_word(at + (length - 8) / 4));
-}
-
-static void learn_tail(struct tm_chrome_reader *r, const struct tm_form_tail *tail)
-{
-    const struct tm_json_text args = r->event.args;
-    const bool is_odd = r->has_long_value || r->has_repeated_key || r->not_numbers || args.length > r->text_most;
-
-    if (!is_odd)
-        tm_chrome_forms_learn(&r->forms, tail,
-                              (struct tm_json_text){ args.at + tail->offset, args.length - (uint32_t)tail->offset },
-                              &r->event.facts, r->has_nested_argument);
-    r->has_nested_argument |= tail->has_nested;
-}
-
-static inline const uint8_t *walk_args(struct tm_chrome_reader *r, const uint8_t *at, struct tm_form_tail *tail)
-{
-    uint64_t before = hash_of_name(r->event.name) + r->keys.emptied;
     uint32_t slot = TM_KEY_BEGIN;
-    const uint8_t *end = r->is_outgrown ? NULL : read_tail(r, at, before, tail);
 
-    if (end)
-        return end;
+    r->event.args = (struct tm_json_text){ .at = (const char *)at };
     at = next_argument(r, at, &slot);
     while (at && slot != TM_KEY_END) {
-        const enum tm_stat stat = (enum tm_stat)r->keys.slots[slot].stat;
-
         at = read_argument(r, at, &r->keys.slots[slot]);
-        before = tm_fact_mix(before, slot);
-        if (at && !tail->is_found && tm_config_facts >> stat & 1 && !r->is_outgrown) {
-            end = read_tail(r, at, before, tail);
-            if (end)
-                return end;
-        }
         if (at)
             at = next_argument(r, at, &slot);
     }
-    return at;
-}
-
-static inline const uint8_t *read_args(struct tm_chrome_reader *r, const uint8_t *at)
-{
-    struct tm_form_tail tail = { .is_found = false };
-
-    r->event.args = (struct tm_json_text){ .at = (const char *)at };
-    at = walk_args(r, at, &tail);
     if (!at)
         return NULL;
-    if (r->is_outgrown) {
+    if (r->is_outgrown)
         r->event.args.at = NULL;
-        r->has_nested_argument |= tail.has_nested;
-        return at;
-    }
-    r->event.args.length = (uint32_t)(at - (const uint8_t *)r->event.args.at);
-    if (tail.is_found)
-        learn_tail(r, &tail);
+    else
+        r->event.args.length = (uint32_t)(at - (const uint8_t *)r->event.args.at);
     return at;
 }
 

@@ -6,12 +6,8 @@
 
 void tm_chrome_keys_begin(struct tm_chrome_keys *keys)
 {
-    if (keys->used > TM_KEYS_ENOUGH || keys->event == UINT32_MAX) {
-        const uint64_t emptied = keys->emptied + 1;
-
+    if (keys->used > TM_KEYS_ENOUGH || keys->event == UINT32_MAX)
         memset(keys, 0, sizeof(*keys));
-        keys->emptied = emptied;
-    }
     keys->event++;
 }
 

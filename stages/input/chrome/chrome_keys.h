@@ -49,7 +49,6 @@ struct tm_chrome_keys {
     struct tm_key_slot slots[TM_KEY_SLOTS + 1]; /* the last one is spare: of a key that is not in the table */
     uint32_t used;
     uint32_t event;         /* the present one */
-    uint64_t emptied;       /* times: since then slots have other numbers */
     struct tm_step steps[TM_KEY_BEGIN + 1][TM_ARGUMENT_STEPS]; /* behind the value of each argument, the newest first */
 };
 

@@ -2,7 +2,6 @@
 #ifndef TM_CHROME_PRIVATE_H
 #define TM_CHROME_PRIVATE_H
 
-#include "stages/input/chrome/chrome_forms.h"
 #include "stages/input/chrome/chrome_keys.h"
 #include "stages/input/chrome/chrome_reader.h"
 #include "stages/input/chrome/json_number.h"
@@ -69,7 +68,6 @@ struct tm_chrome_reader {
     bool has_long_value, has_repeated_key, has_nested_argument;
     struct tm_chrome_keys keys;
     struct tm_chrome_head heads[TM_HEADS]; /* the newest first */
-    struct tm_chrome_forms forms;
     struct tm_step steps[TM_STEP_MEMBERS][TM_STEPS]; /* behind each member of an event, the newest first */
     uint32_t text_most;          /* bytes of a text that may stay in the window */
     uint8_t *side;               /* texts of the event that are not in the window as they are wanted; padded */

@@ -41,10 +41,8 @@ static size_t window_bytes(const struct tm_chrome_options *options)
 static tm_status open_memory(struct tm_chrome_reader *reader, const struct tm_chrome_options *options)
 {
     const size_t bytes = window_bytes(options);
-    tm_status st = tm_json_window_open(&reader->window, bytes);
+    const tm_status st = tm_json_window_open(&reader->window, bytes);
 
-    if (st == TM_OK)
-        st = tm_chrome_forms_open(&reader->forms, reader->run);
     if (st != TM_OK)
         return st;
     reader->side = tm_take(&reader->run->budget, TM_ACCOUNT_INPUT, bytes + TM_JSON_PADDING, &reader->run->error);
@@ -89,7 +87,6 @@ void tm_chrome_reader_free(struct tm_chrome_reader *reader)
             reader->device_capacity * sizeof(*reader->header.devices));
     if (reader->side)
         tm_give(budget, TM_ACCOUNT_INPUT, reader->side, reader->window.capacity + TM_JSON_PADDING);
-    tm_chrome_forms_close(&reader->forms);
     tm_json_window_close(&reader->window);
     tm_give(budget, TM_ACCOUNT_INPUT, reader, sizeof(*reader));
 }

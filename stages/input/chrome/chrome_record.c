@@ -251,14 +251,9 @@ static void count_missing(struct tm_chrome_maker *m, const struct tm_chrome_even
 
 static tm_status put_name(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_raw *raw)
 {
-    struct tm_name info;
-    tm_status st = tm_names_put(m->trace->names, e->name.at, e->has & TM_CHROME_NAME ? e->name.length : 0,
-                                &raw->record.name);
-
-    if (st == TM_OK)
-        st = tm_names_info(m->trace->names, raw->record.name, &info);
-    raw->traits = st == TM_OK ? info.traits : 0;
-    return st;
+    raw->traits = 0;
+    return tm_names_put_often(m->trace->names, e->name.at, e->has & TM_CHROME_NAME ? e->name.length : 0,
+                              &raw->record.name, &raw->traits);
 }
 
 static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *e, enum phase phase)

@@ -44,15 +44,6 @@ void tm_facts_put_double(struct tm_facts *facts, enum tm_stat stat, double value
     tm_facts_note(facts, stat, TM_FACT_DOUBLE, bits);
 }
 
-void tm_facts_put_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length)
-{
-    facts->ints[stat] = 0;
-    facts->doubles[stat] = 0;
-    facts->texts[stat] =
-        (struct tm_fact_text){ .kind = TM_FACT_BYTES, .bytes = (const uint8_t *)text, .length = length };
-    tm_facts_note(facts, stat, TM_FACT_TEXT, tm_config_facts >> stat & 1 ? XXH3_64bits(text, length) : 0);
-}
-
 /* A whole decimal number of 64 bits; above INT64_MAX its bits, as writers of unsigned numbers mean it. */
 static bool whole_number(const char *text, size_t length, int64_t *number)
 {

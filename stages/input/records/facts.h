@@ -2,6 +2,7 @@
 #ifndef TM_FACTS_H
 #define TM_FACTS_H
 
+#include "pipeline/hash.h"
 #include "stages/input/records/configs.h"
 
 /* What one event says of itself beside its name and time: the statistics of an XSpace event, the arguments of a
@@ -152,20 +153,23 @@ static inline void tm_facts_put_ref(struct tm_facts *facts, enum tm_stat stat, u
     tm_facts_note(facts, stat, TM_FACT_TEXT_REF, ref);
 }
 
-/* A text of which no config is made, and which is this whole number. */
-static inline void tm_facts_put_whole_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length,
-                                           int64_t number)
+/* A text that is this number, or 0 for none. */
+static inline void tm_facts_put_text_of(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length,
+                                        int64_t number)
 {
     facts->ints[stat] = number;
     facts->doubles[stat] = (double)number;
     facts->texts[stat] =
         (struct tm_fact_text){ .kind = TM_FACT_BYTES, .bytes = (const uint8_t *)text, .length = length };
-    facts->has |= TM_FACT_BIT(stat);
-    facts->flags |= tm_fact_flags[stat];
+    tm_facts_note(facts, stat, TM_FACT_TEXT, tm_config_facts >> stat & 1 ? tm_hash_text(text, length, 0) : 0);
+}
+
+static inline void tm_facts_put_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length)
+{
+    tm_facts_put_text_of(facts, stat, text, length, 0);
 }
 
 void tm_facts_put_double(struct tm_facts *facts, enum tm_stat stat, double value);
-void tm_facts_put_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length);
 /* A number that is written as text (JAX's JSON has only texts): both are kept, the number where it is one.
  * A decimal fraction goes to doubles, and cut to ints. */
 void tm_facts_put_number_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length);

@@ -6,8 +6,10 @@
 
 #include <string.h>
 
+#include "stages/input/records/packed_record.h"
+
 enum {
-    BLOCK_ROWS = TM_RECORD_PLACE_BYTES / sizeof(struct tm_kept_record),
+    BLOCK_ROWS = TM_RECORD_PLACE_BYTES / sizeof(union tm_packed),
     PAGES_WANTED = 1024,
     OTHERS_BYTES = 2 << 20, /* of the share: windows, decoders, places */
     LEAST_PAGE_BYTES = 2 << 10,
@@ -17,9 +19,9 @@ enum {
 
 struct block {
     uint64_t next; /* plus one; 0 = the last one of its track */
-    uint32_t count;
-    uint32_t unused[13];
-    struct tm_kept_record rows[BLOCK_ROWS];
+    uint32_t count; /* of rows, of which a record has one or two */
+    uint32_t unused[5];
+    union tm_packed rows[BLOCK_ROWS];
 };
 static_assert(sizeof(struct block) == 2048, "a power of two, so that pages hold blocks without a rest");
 
@@ -153,30 +155,31 @@ static tm_status lengthen_chain(struct tm_record_store *store)
     return TM_OK;
 }
 
-/* The last block of the chain at hand, with room for a row. */
-static tm_status open_block(struct tm_record_store *store)
+/* The last block of the chain at hand, with room for some rows. */
+static tm_status open_block(struct tm_record_store *store, uint32_t rows)
 {
     if (!store->block && store->chain.last) {
         store->block = tm_rows_change(store->blocks, store->chain.last - 1);
         if (!store->block)
             return store->run->error.status;
     }
-    return store->block && store->block->count < BLOCK_ROWS ? TM_OK : lengthen_chain(store);
+    return store->block && store->block->count + rows <= BLOCK_ROWS ? TM_OK : lengthen_chain(store);
 }
 
-static inline tm_status make_room(struct tm_record_store *store, uint64_t track)
+/* Room for the rows of a record at the end of its track. */
+static inline tm_status make_room(struct tm_record_store *store, uint64_t track, uint32_t rows)
 {
     tm_status st = TM_OK;
 
     if (track != store->track)
         st = turn_to(store, track);
-    if (st == TM_OK && (!store->block || store->block->count == BLOCK_ROWS))
-        st = open_block(store);
+    if (st == TM_OK && (!store->block || store->block->count + rows > BLOCK_ROWS))
+        st = open_block(store, rows);
     return st;
 }
 
-/* The row after the last one has been written. */
-static inline void count_row(struct tm_record_store *store, const struct tm_record *r)
+/* The rows of a record have been written. */
+static inline void count_record(struct tm_record_store *store, const struct tm_record *r, uint32_t rows)
 {
     static const uint8_t of_kind[] = {
         [TM_FLOW_BEGIN] = TM_STORED_FLOWS, [TM_FLOW_STEP] = TM_STORED_FLOWS, [TM_FLOW_END] = TM_STORED_FLOWS,
@@ -194,29 +197,43 @@ static inline void count_row(struct tm_record_store *store, const struct tm_reco
     chain->start_ps = r->start_ps;
     chain->dur_ps = r->dur_ps;
     chain->count++;
-    store->block->count++;
+    store->block->count += rows;
 }
 
-tm_status tm_record_store_add(struct tm_record_store *store, const struct tm_raw *raw)
+static inline tm_status add_short(struct tm_record_store *store, const struct tm_record *r, uint32_t traits)
 {
-    tm_status st = make_room(store, raw->record.track);
+    const tm_status st = make_room(store, r->track, 1);
 
-    if (st == TM_OK)
-        st = tm_keep_record(&store->args, store->run, raw, &store->block->rows[store->block->count]);
-    if (st == TM_OK)
-        count_row(store, &raw->record);
-    return st;
+    if (st != TM_OK)
+        return st;
+    tm_pack_short(r, traits, &store->block->rows[store->block->count]);
+    count_record(store, r, 1);
+    return TM_OK;
 }
 
 tm_status tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept_record *row)
 {
-    const tm_status st = make_room(store, row->record.track);
+    tm_status st;
 
+    if (!row->own_length && tm_packs_short(&row->record))
+        return add_short(store, &row->record, row->traits);
+    st = make_room(store, row->record.track, 2);
     if (st != TM_OK)
         return st;
-    store->block->rows[store->block->count] = *row;
-    count_row(store, &row->record);
+    tm_pack_long(row, &store->block->rows[store->block->count]);
+    count_record(store, &row->record, 2);
     return TM_OK;
+}
+
+tm_status tm_record_store_add(struct tm_record_store *store, const struct tm_raw *raw)
+{
+    struct tm_kept_record row;
+    tm_status st;
+
+    if (!raw->own.length && tm_packs_short(&raw->record))
+        return add_short(store, &raw->record, raw->traits);
+    st = tm_keep_record(&store->args, store->run, raw, &row);
+    return st == TM_OK ? tm_record_store_add_row(store, &row) : st;
 }
 
 /* --- what is there --- */
@@ -278,7 +295,7 @@ tm_status tm_record_store_begin(struct tm_record_store *store, uint64_t track, s
     struct chain chain;
     tm_status st;
 
-    *place = (struct tm_record_place){ .store = store };
+    *place = (struct tm_record_place){ .store = store, .track = (uint32_t)track };
     st = find_chain(store, track, &chain);
     if (st != TM_OK)
         return st;
@@ -309,9 +326,10 @@ static tm_status copy_block(struct tm_record_place *place)
     return TM_OK;
 }
 
-tm_status tm_record_store_next_row(struct tm_record_place *place, const struct tm_kept_record **row)
+/* The rows of the next record, NULL at the end. */
+static inline tm_status step(struct tm_record_place *place, const union tm_packed **rows)
 {
-    *row = NULL;
+    *rows = NULL;
     if (place->at == place->count) {
         tm_status st;
 
@@ -321,17 +339,42 @@ tm_status tm_record_store_next_row(struct tm_record_place *place, const struct t
         if (st != TM_OK)
             return st;
     }
-    *row = &place->rows[place->at++];
+    *rows = &place->rows[place->at];
+    place->at += tm_packed_is_long(*rows) ? 2 : 1;
+    return TM_OK;
+}
+
+tm_status tm_record_store_next_row(struct tm_record_place *place, const struct tm_kept_record **row)
+{
+    const union tm_packed *rows;
+    const tm_status st = step(place, &rows);
+
+    *row = NULL;
+    if (st != TM_OK || !rows)
+        return st;
+    tm_unpack(rows, place->track, &place->row);
+    *row = &place->row;
     return TM_OK;
 }
 
 tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw *raw, bool *more)
 {
-    const struct tm_kept_record *row;
-    const tm_status st = tm_record_store_next_row(place, &row);
+    const union tm_packed *rows;
+    const tm_status st = step(place, &rows);
 
-    *more = st == TM_OK && row;
-    return *more ? tm_unkeep_record(&place->store->args, row, &place->args, raw) : st;
+    *more = st == TM_OK && rows;
+    if (!*more)
+        return st;
+    if (tm_packed_is_long(rows)) {
+        tm_unpack(rows, place->track, &place->row);
+        return tm_unkeep_record(&place->store->args, &place->row, &place->args, raw);
+    }
+    place->row.own_length = 0;
+    tm_unpack_short(rows, place->track, &raw->record);
+    raw->traits = rows->record.traits;
+    raw->args = &place->args;
+    raw->own = (struct tm_arguments){ .length = 0 };
+    return TM_OK;
 }
 
 tm_status tm_record_store_join_own(struct tm_record_store *store, struct tm_kept_record *row,
@@ -343,5 +386,5 @@ tm_status tm_record_store_join_own(struct tm_record_store *store, struct tm_kept
 tm_status tm_record_store_own(struct tm_record_place *place, struct tm_raw *raw, uint8_t **bytes)
 {
     *bytes = place->store->args.own;
-    return tm_unkeep_own(&place->store->args, &place->rows[place->at - 1], raw);
+    return tm_unkeep_own(&place->store->args, &place->row, raw);
 }

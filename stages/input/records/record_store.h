@@ -9,6 +9,7 @@
  * they come, and read again track by track, in the order in which they were put in.  A chain of blocks per track,
  * in pages that spill; most of the share `input`, at the least half of it. */
 struct tm_record_store;
+union tm_packed;
 
 /* in:     trace   its run and tracks; must outlive the store
  * errors: NULL, with the error in run->error */
@@ -43,12 +44,14 @@ tm_status tm_record_store_clear(struct tm_record_store *store, uint64_t track) T
  * places are cheap side by side however little memory the pages have. */
 struct tm_record_place {
     struct tm_record_store *store;
-    struct tm_kept_record *rows; /* TM_RECORD_PLACE_BYTES of the account `input`; NULL = not begun, or ended */
+    union tm_packed *rows;       /* TM_RECORD_PLACE_BYTES of the account `input`; NULL = not begun, or ended */
+    uint32_t track;
     uint32_t at, count;          /* of rows */
     uint64_t next_block;         /* plus one; 0 = these rows are the last */
+    struct tm_kept_record row;   /* given out last; of a short record only its own_length is set */
     struct tm_allocation args;   /* of the record given out last, or what it has instead */
 };
-enum { TM_RECORD_PLACE_BYTES = 31 * sizeof(struct tm_kept_record) };
+enum { TM_RECORD_PLACE_BYTES = 2016 };
 
 /* owns: every place that was begun, even in vain, is ended */
 tm_status tm_record_store_begin(struct tm_record_store *store, uint64_t track,

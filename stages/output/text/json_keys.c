@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/hash.h"
 #include "stages/output/text/out_text.h"
 
 /* FNV-1a: a key with something after it goes on from the hash of the key.
@@ -48,24 +47,14 @@ void tm_json_keys_begin(struct tm_json_keys *keys)
     keys->past = 0;
 }
 
-/* The slot of a key, or the empty one where it belongs. */
-static size_t find(const struct tm_json_keys *keys, uint64_t hash)
-{
-    size_t i = tm_hash_mix(hash, keys->seed) % TM_JSON_KEY_SLOTS;
-
-    while (keys->slots[i].event == keys->event && keys->slots[i].hash != hash)
-        i = (i + 1) % TM_JSON_KEY_SLOTS;
-    return i;
-}
-
 static bool has(const struct tm_json_keys *keys, uint64_t hash)
 {
-    return keys->slots[find(keys, hash)].event == keys->event;
+    return keys->slots[tm_json_keys_find(keys, hash)].event == keys->event;
 }
 
 static void add(struct tm_json_keys *keys, uint64_t hash)
 {
-    const size_t i = find(keys, hash);
+    const size_t i = tm_json_keys_find(keys, hash);
 
     if (keys->slots[i].event == keys->event || keys->used == TM_JSON_KEYS_MOST)
         return;
@@ -75,31 +64,20 @@ static void add(struct tm_json_keys *keys, uint64_t hash)
     keys->used++;
 }
 
-/* The same text in another object is another key. */
-static uint64_t hash_in(uint64_t hash, uint32_t object)
-{
-    return tm_hash_mix(hash, object);
-}
-
 /* The hash of the key with a number after it. */
 static uint64_t numbered(uint64_t hash, uint32_t object, uint64_t number)
 {
     char after[32];
     const int n = snprintf(after, sizeof(after), " (%llu)", (unsigned long long)number);
 
-    return hash_in(hash_on(hash, after, (size_t)n), object);
+    return tm_json_keys_in(hash_on(hash, after, (size_t)n), object);
 }
 
-uint64_t tm_json_keys_take(struct tm_json_keys *keys, uint64_t hash, uint32_t object)
+uint64_t tm_json_keys_again(struct tm_json_keys *keys, uint64_t hash, uint32_t object)
 {
-    const size_t i = find(keys, hash_in(hash, object));
-    const bool is_there = keys->slots[i].event == keys->event;
+    const size_t i = tm_json_keys_find(keys, tm_json_keys_in(hash, object));
     uint64_t number;
 
-    if (!is_there && keys->used < TM_JSON_KEYS_MOST) {
-        add(keys, hash_in(hash, object));
-        return 0;
-    }
     if (keys->used == TM_JSON_KEYS_MOST) {
         do
             number = TM_JSON_KEYS_MOST + ++keys->past;

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pipeline/hash.h"
+
 /* Which keys the objects of one event have already, so that none comes twice: readers keep one of them, and not all the
  * same.  A key that comes again is written as "key (2)", "key (3)". The table holds TM_JSON_KEYS_MOST keys of an
  * event; past that every key bears its number, which is unique as well. */
@@ -27,10 +29,41 @@ uint64_t tm_json_key_hash(const char *text, size_t length);
 
 /* Another event begins. */
 void tm_json_keys_begin(struct tm_json_keys *keys);
+/* A key that is there already, or has no room. */
+uint64_t tm_json_keys_again(struct tm_json_keys *keys, uint64_t hash, uint32_t object);
+
+/* The same text in another object is another key. */
+static inline uint64_t tm_json_keys_in(uint64_t hash, uint32_t object)
+{
+    return object ? tm_hash_mix(hash, object) : hash;
+}
+
+/* The slot of a key, or the empty one where it belongs. */
+static inline size_t tm_json_keys_find(const struct tm_json_keys *keys, uint64_t hash)
+{
+    size_t i = tm_hash_mix(hash, keys->seed) % TM_JSON_KEY_SLOTS;
+
+    while (keys->slots[i].event == keys->event && keys->slots[i].hash != hash)
+        i = (i + 1) % TM_JSON_KEY_SLOTS;
+    return i;
+}
+
 /* Take a key of an object.
  * in:     hash    tm_json_key_hash of it
  *         object  number of the object in the event
  * out:    0: it is written as it is; else the number to write after it */
-uint64_t tm_json_keys_take(struct tm_json_keys *keys, uint64_t hash, uint32_t object);
+static inline uint64_t tm_json_keys_take(struct tm_json_keys *keys, uint64_t hash, uint32_t object)
+{
+    const uint64_t own = tm_json_keys_in(hash, object);
+    const size_t i = tm_json_keys_find(keys, own);
+
+    if (keys->slots[i].event == keys->event || keys->used == TM_JSON_KEYS_MOST)
+        return tm_json_keys_again(keys, hash, object);
+    keys->slots[i].hash = own;
+    keys->slots[i].event = keys->event;
+    keys->slots[i].count = 1;
+    keys->used++;
+    return 0;
+}
 
 #endif

@@ -2,8 +2,6 @@
 #ifndef TM_SITE_ROWS_H
 #define TM_SITE_ROWS_H
 
-#include <stdbool.h>
-
 #include "pipeline/run.h"
 
 /* What is remembered of sites (pipeline/sites.h): a row for each, as long as no other one needs its room.  Numbers of
@@ -13,24 +11,30 @@ struct tm_site_rows {
     struct tm_run *run;
     enum tm_account account;
     uint8_t *rows;    /* each begins with the number of its site, a uint64_t; 0 = empty */
-    size_t row_bytes; /* a multiple of 8 */
+    size_t row_bytes; /* of one of them: as the caller said, and room that keeps it in few cache lines */
     uint64_t mask;    /* number of rows - 1, a power of two */
 };
 
-/* in:     row_bytes     a multiple of 8
- *         memory_bytes  for the rows; 64 to 65536 of them
+/* in:     row_bytes     with the number of the site
+ *         memory_bytes  for the rows; 16 to 65536 of them
  * owns:   the caller releases it with tm_site_rows_release (a zeroed one is tolerated)
  * errors: of the ledger */
 tm_status tm_site_rows_init(struct tm_site_rows *rows, struct tm_run *run, enum tm_account account, size_t row_bytes,
                             size_t memory_bytes) TM_MUST_USE;
 void tm_site_rows_release(struct tm_site_rows *rows);
 
-/* The row of a site, which is not 0.
+/* Where the row of a site is, which is not 0; another one's, if it begins with another number. */
+static inline void *tm_site_rows_place(const struct tm_site_rows *rows, uint64_t site)
+{
+    return rows->rows + (site & rows->mask) * rows->row_bytes;
+}
+
+/* The row of a site.
  * out:    *is_new  what lies behind its number is of another site, or zero: the caller fills it anew.  A caller that
  *                  fails then ends */
-static inline void *tm_site_rows_at(struct tm_site_rows *rows, uint64_t site, bool *is_new)
+static inline void *tm_site_rows_at(const struct tm_site_rows *rows, uint64_t site, bool *is_new)
 {
-    uint64_t *row = (uint64_t *)(void *)(rows->rows + (site & rows->mask) * rows->row_bytes);
+    uint64_t *row = tm_site_rows_place(rows, site);
 
     *is_new = *row != site;
     *row = site;
