@@ -345,15 +345,48 @@ tm_status tm_index_finish(struct tm_index *index)
     return index->form == SORTING ? build_disk(index) : build_table(index);
 }
 
-/* The last of `count` keys, `step` bytes apart, that is not above `key`; the first one is not. */
-static size_t find_not_above(const uint8_t *keys, size_t step, uint64_t count, uint64_t key)
-{
-    size_t low = 0, high = count;
+/* Keys, `step` bytes apart, that go up. */
+struct keys {
+    const uint8_t *first;
+    size_t step, count;
+};
 
+static inline uint64_t key_at(const struct keys *keys, size_t at)
+{
+    return key_of(keys->first + at * keys->step);
+}
+
+/* Where a key between the first and the last one is, if keys go up evenly. */
+static size_t guess_place(const struct keys *keys, uint64_t key)
+{
+    const uint64_t first = key_at(keys, 0), last = key_at(keys, keys->count - 1);
+    const double part = (double)(key - first) / (double)(last - first);
+
+    return (size_t)(part * (double)(keys->count - 1));
+}
+
+/* The last key that is not above `key`; the first one is not.  In traces most keys go up evenly: it is looked for around
+ * its place, in steps that double. */
+static size_t find_not_above(const struct keys *keys, uint64_t key)
+{
+    size_t low = 0, high = keys->count - 1, stride = 1;
+
+    if (key >= key_at(keys, high))
+        return high;
+    /* From here on the key at `low` is not above, and the one at `high` is. */
+    for (size_t at = guess_place(keys, key); at > low && at < high; stride *= 2) {
+        const bool is_above = key_at(keys, at) > key;
+
+        if (is_above)
+            high = at;
+        else
+            low = at;
+        at = is_above ? (at > stride ? at - stride : 0) : at + stride;
+    }
     while (high - low > 1) {
         const size_t middle = low + (high - low) / 2;
 
-        if (key_of(keys + middle * step) <= key)
+        if (key_at(keys, middle) <= key)
             low = middle;
         else
             high = middle;
@@ -369,14 +402,13 @@ static tm_status find_page(struct tm_index *index, uint64_t key)
     index->near_count = 0;
     if (index->top_count == 0 || key < index->tops[0])
         return TM_OK;
-    const uint64_t top =
-        find_not_above((const uint8_t *)index->tops, sizeof(uint64_t), index->top_count, key);
-    const uint64_t begin = top * FIRSTS_PER_PAGE;
+    const struct keys tops = { (const uint8_t *)index->tops, sizeof(uint64_t), index->top_count };
+    const uint64_t begin = find_not_above(&tops, key) * FIRSTS_PER_PAGE;
     const uint8_t *firsts = tm_rows_span(index->firsts, begin, &count);
 
     if (!firsts)
         return index->run->error.status;
-    const size_t page = find_not_above(firsts, sizeof(uint64_t), count, key);
+    const size_t page = find_not_above(&(struct keys){ firsts, sizeof(uint64_t), count }, key);
 
     index->near_at = (begin + page) << index->page_shift;
     const uint8_t *rows = tm_rows_span(index->rows, index->near_at, &count);
@@ -405,7 +437,7 @@ static tm_status get_from_disk(struct tm_index *index, uint64_t key, const void 
 
     if (!rows)
         return index->run->error.status;
-    const size_t at = find_not_above(rows, index->row_bytes, count, key);
+    const size_t at = find_not_above(&(struct keys){ rows, index->row_bytes, count }, key);
     const uint8_t *found = rows + at * index->row_bytes;
 
     if (key_of(found) != key)

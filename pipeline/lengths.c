@@ -19,7 +19,9 @@ struct tm_lengths {
     struct tm_run *run;
     enum tm_account account;
     size_t memory_bytes;
-    struct tm_window window; /* struct tm_length, and as much again for the sort */
+    struct tm_window window; /* struct tm_length */
+    struct tm_length *scratch; /* as many, for the sort; kept while the window has that capacity */
+    size_t scratch_bytes;
     struct tm_runs *runs;    /* NULL = everything is in the window */
     size_t sorted_from; /* so many rows are sorted to make room before the window grows */
     size_t next;
@@ -64,10 +66,18 @@ struct tm_lengths *tm_lengths_new(struct tm_run *run, enum tm_account account, s
     return lengths;
 }
 
+static void give_scratch(struct tm_lengths *lengths)
+{
+    tm_give(&lengths->run->budget, lengths->account, lengths->scratch, lengths->scratch_bytes);
+    lengths->scratch = NULL;
+    lengths->scratch_bytes = 0;
+}
+
 void tm_lengths_free(struct tm_lengths *lengths)
 {
     if (!lengths)
         return;
+    give_scratch(lengths);
     tm_runs_free(lengths->runs);
     tm_window_close(&lengths->window);
     tm_give(&lengths->run->budget, lengths->account, lengths, sizeof(*lengths));
@@ -78,18 +88,38 @@ static struct tm_length *rows_of(const struct tm_lengths *lengths)
     return (struct tm_length *)(void *)lengths->window.rows;
 }
 
-static tm_status sort_window(struct tm_lengths *lengths)
+static tm_status take_scratch(struct tm_lengths *lengths)
 {
     struct tm_run *run = lengths->run;
-    struct tm_window *window = &lengths->window;
-    const size_t bytes = window->count * sizeof(struct tm_length);
-    struct tm_length *scratch = tm_take(&run->budget, lengths->account, bytes, &run->error);
+    const size_t bytes = lengths->window.count * sizeof(struct tm_length);
 
-    if (!scratch)
-        return run->error.status;
-    window->count = tm_lengths_sort(rows_of(lengths), scratch, window->count);
-    tm_give(&run->budget, lengths->account, scratch, bytes);
-    return TM_OK;
+    if (lengths->scratch_bytes >= bytes)
+        return TM_OK;
+    give_scratch(lengths);
+    lengths->scratch = tm_take(&run->budget, lengths->account, bytes, &run->error);
+    lengths->scratch_bytes = lengths->scratch ? bytes : 0;
+    return lengths->scratch ? TM_OK : run->error.status;
+}
+
+static tm_status sort_window(struct tm_lengths *lengths)
+{
+    const tm_status st = take_scratch(lengths);
+
+    if (st == TM_OK && lengths->window.count)
+        lengths->window.count = tm_lengths_sort(rows_of(lengths), lengths->scratch, lengths->window.count);
+    return st;
+}
+
+static tm_status grow_window(struct tm_lengths *lengths)
+{
+    give_scratch(lengths);
+    return tm_window_grow(&lengths->window);
+}
+
+static void release_window(struct tm_lengths *lengths)
+{
+    give_scratch(lengths);
+    tm_window_release(&lengths->window);
 }
 
 static tm_status open_runs(struct tm_lengths *lengths)
@@ -118,7 +148,7 @@ static tm_status spill_window(struct tm_lengths *lengths)
         st = tm_runs_end(lengths->runs);
     lengths->window.count = 0;
     if (st == TM_OK && tm_runs_need_merge(lengths->runs)) {
-        tm_window_release(&lengths->window);
+        release_window(lengths);
         st = tm_runs_merge(lengths->runs);
     }
     return st;
@@ -149,12 +179,12 @@ static tm_status make_room(struct tm_lengths *lengths)
     if (st != TM_OK || has_room)
         return st;
     if (tm_window_can_grow(window))
-        return tm_window_grow(window);
+        return grow_window(lengths);
     st = sort_window(lengths);
     if (st != TM_OK || window->count <= window->capacity / 2)
         return st;
     st = spill_window(lengths);
-    return st == TM_OK && !window->capacity ? tm_window_grow(window) : st;
+    return st == TM_OK && !window->capacity ? grow_window(lengths) : st;
 }
 
 tm_status tm_lengths_add(struct tm_lengths *lengths, uint64_t group, uint64_t value, uint64_t count)
@@ -181,11 +211,13 @@ tm_status tm_lengths_finish(struct tm_lengths *lengths)
 
     tm_status st = sort_window(lengths);
 
-    if (!lengths->runs)
+    if (!lengths->runs) {
+        give_scratch(lengths);
         return st;
+    }
     if (st == TM_OK)
         st = spill_window(lengths);
-    tm_window_release(&lengths->window);
+    release_window(lengths);
     return st == TM_OK ? tm_runs_finish(lengths->runs) : st;
 }
 

@@ -9,12 +9,13 @@
 #include <assert.h>
 #include <string.h>
 
-enum { PAGE_BYTES = 64 << 10, FRAMES_LEAST = 2, DRAWN_PAGES_LEAST = 4, NO_FRAME = 0xffffffff };
+enum { PAGE_BYTES = 64 << 10, FRAMES_LEAST = 2, DRAWN_PAGES_LEAST = 4, LARGE_BYTES = 2 << 20, NO_FRAME = 0xffffffff };
 
 struct frame {
     uint8_t *data;
     uint64_t page;
     uint32_t next; /* in its chain */
+    uint32_t block_pages; /* of the block that begins with its page; 0 = it lies in one that began before */
     bool dirty;    /* differs from the spill file */
     bool recent;   /* used since the hand passed */
 };
@@ -28,6 +29,7 @@ struct tm_rows {
     uint64_t count;
     struct frame *frames;
     uint32_t frame_count, frame_capacity, frames_most;
+    uint32_t ready_count; /* frames that have a page: those in use, and behind them some more of the last block */
     size_t memory_bytes, drawn_bytes; /* its own, and from the pool */
     bool is_spilled;
     struct tm_spill spill;
@@ -87,8 +89,10 @@ void tm_rows_free(struct tm_rows *rows)
         return;
     struct tm_budget *budget = &rows->run->budget;
 
-    for (uint32_t i = 0; i < rows->frame_count; i++)
-        tm_give(budget, rows->account, rows->frames[i].data, rows->page_bytes);
+    for (uint32_t i = 0; i < rows->ready_count; i++) {
+        if (rows->frames[i].block_pages)
+            tm_give(budget, rows->account, rows->frames[i].data, rows->frames[i].block_pages * rows->page_bytes);
+    }
     tm_give(budget, rows->account, rows->frames, rows->frame_capacity * sizeof(struct frame));
     give_heads(rows);
     tm_spill_close(&rows->spill);
@@ -147,7 +151,7 @@ tm_status tm_rows_allow(struct tm_rows *rows, size_t memory_bytes)
     const uint32_t most = frames_for(rows, memory_bytes + rows->drawn_bytes);
 
     rows->memory_bytes = memory_bytes;
-    rows->frames_most = most > rows->frame_count ? most : rows->frame_count;
+    rows->frames_most = most > rows->ready_count ? most : rows->ready_count;
     return rows->is_spilled ? build_heads(rows) : TM_OK;
 }
 
@@ -161,31 +165,60 @@ static tm_status start_spilling(struct tm_rows *rows)
     return status;
 }
 
-/* A new frame with a zeroed page.  Sets *which. */
-static tm_status add_frame(struct tm_rows *rows, uint64_t page, uint32_t *which)
+/* Room for so many frames in all, at most frames_most. */
+static tm_status reserve_frames(struct tm_rows *rows, uint32_t count)
 {
     struct tm_run *run = rows->run;
+    uint32_t capacity = rows->frame_capacity != 0 ? rows->frame_capacity : 2;
 
-    if (rows->frame_count == rows->frame_capacity) {
-        uint32_t capacity = rows->frame_capacity != 0 ? 2 * rows->frame_capacity : 2;
+    while (capacity < count)
+        capacity *= 2;
+    capacity = capacity < rows->frames_most ? capacity : rows->frames_most;
+    if (capacity <= rows->frame_capacity)
+        return TM_OK;
+    struct frame *frames = tm_retake(&run->budget, rows->account, rows->frames,
+                                     rows->frame_capacity * sizeof(struct frame),
+                                     capacity * sizeof(struct frame), &run->error);
 
-        capacity = capacity < rows->frames_most ? capacity : rows->frames_most;
-        struct frame *frames = tm_retake(&run->budget, rows->account, rows->frames,
-                                         rows->frame_capacity * sizeof(struct frame),
-                                         capacity * sizeof(struct frame), &run->error);
+    if (!frames)
+        return run->error.status;
+    rows->frames = frames;
+    rows->frame_capacity = capacity;
+    return TM_OK;
+}
 
-        if (!frames)
-            return run->error.status;
-        rows->frames = frames;
-        rows->frame_capacity = capacity;
-    }
-    uint8_t *data = tm_take(&run->budget, rows->account, rows->page_bytes, &run->error);
+/* Take a block of pages for the next frames: one page, or a large block once there is as much already. */
+static tm_status take_block(struct tm_rows *rows)
+{
+    struct tm_run *run = rows->run;
+    const uint32_t first = rows->ready_count;
+    const size_t wanted = (LARGE_BYTES + rows->page_bytes - 1) / rows->page_bytes;
+    const uint32_t count = first >= wanted && rows->frames_most - first >= wanted ? (uint32_t)wanted : 1;
+
+    if (reserve_frames(rows, first + count) != TM_OK)
+        return run->error.status;
+    uint8_t *data = tm_take(&run->budget, rows->account, count * rows->page_bytes, &run->error);
 
     if (!data)
         return run->error.status;
+    for (uint32_t i = 0; i < count; i++)
+        rows->frames[first + i] = (struct frame){ .data = data + i * rows->page_bytes };
+    rows->frames[first].block_pages = count;
+    rows->ready_count += count;
+    return TM_OK;
+}
+
+/* A new frame with a zeroed page.  Sets *which. */
+static tm_status add_frame(struct tm_rows *rows, uint64_t page, uint32_t *which)
+{
+    if (rows->frame_count == rows->ready_count && take_block(rows) != TM_OK)
+        return rows->run->error.status;
     *which = rows->frame_count++;
-    rows->frames[*which] =
-        (struct frame){ .data = data, .page = page, .dirty = true, .recent = true };
+    struct frame *frame = &rows->frames[*which];
+
+    frame->page = page;
+    frame->dirty = true;
+    frame->recent = true;
     return TM_OK;
 }
 

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { FIRST_BYTES = 32 << 10, SMALL_BYTES = 2 << 20, STEP = 8, ROWS_MOST = 1 << 30 };
+enum { FIRST_BYTES = 32 << 10, LARGE_BYTES = 2 << 20, STEP = 8, ROWS_MOST = 1 << 30 };
 
 void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_account account,
                     size_t row_bytes, size_t extra_bytes, size_t memory_bytes)
@@ -25,14 +25,24 @@ void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_accoun
     };
 }
 
+/* By how many rows the bound may rise at once: to twice as much while that is little, then by a quarter, to whole huge
+ * pages. */
+static size_t next_step(const struct tm_window *window)
+{
+    const size_t bytes = window->most * window->row_bytes;
+
+    if (bytes < LARGE_BYTES)
+        return window->most;
+    return (bytes + bytes / 4 + LARGE_BYTES) / LARGE_BYTES * LARGE_BYTES / window->row_bytes - window->most;
+}
+
 bool tm_window_can_grow(struct tm_window *window)
 {
-    const bool is_small = window->most * window->row_bytes < SMALL_BYTES;
-    const size_t rows = is_small ? window->most : window->most / 4;
-    const size_t bytes = rows * (window->row_bytes + window->extra_bytes);
-
     if (window->capacity < window->most)
         return true;
+    const size_t rows = next_step(window);
+    const size_t bytes = rows * (window->row_bytes + window->extra_bytes);
+
     if (window->most > ROWS_MOST - rows || !tm_budget_draw(&window->run->budget, bytes))
         return false;
     window->most += rows;

@@ -16,7 +16,7 @@ static bool has_higher_rank(const void *a, const void *b)
 static const size_t memories[] = { 0, 4 << 10, 100 << 10, 1 << 20, 64 << 20 };
 enum { MEMORIES = sizeof(memories) / sizeof(memories[0]), MANY = 30000, KEYS = 20000 };
 
-enum spread { DENSE, SPARSE, HUGE, SPREADS };
+enum spread { DENSE, SPARSE, UNEVEN, CLUSTERS, HUGE, SPREADS };
 
 /* Keys by ordinal, one to one. */
 static uint64_t key_of(enum spread spread, uint64_t ordinal)
@@ -26,6 +26,10 @@ static uint64_t key_of(enum spread spread, uint64_t ordinal)
         return ordinal;
     case SPARSE:
         return ordinal * 1000003;
+    case UNEVEN:
+        return ordinal * ordinal * ordinal;
+    case CLUSTERS:
+        return ordinal % 1000 + (ordinal / 1000 * (ordinal / 1000) << 40);
     default:
         return ordinal * UINT64_C(0x9e3779b97f4a7c15) - 1; /* with UINT64_MAX at 0 */
     }

@@ -81,6 +81,29 @@ static tm_status whole_job(struct tm_run *run)
     return st;
 }
 
+static void every_part_of_a_site_counts(void **state)
+{
+    const struct tm_site site = { .name_and_config = 7 };
+    const struct tm_site others[] = {
+        { .name_and_config = 8 }, { .name_and_config = 7, .rest = 1 }, { .name_and_config = 7, .traits = 1 },
+    };
+    struct tm_sites sites;
+    struct tm_run run;
+    bool is_new;
+
+    (void)state;
+    test_run_init(&run);
+    assert_int_equal(tm_sites_init(&sites, &run, TM_ACCOUNT_LAUNCHES, 0), TM_OK);
+    (void)tm_sites_at(&sites, &site, &is_new);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        (void)tm_sites_at(&sites, &others[i], &is_new);
+        assert_true(is_new);
+    }
+    (void)tm_sites_at(&sites, &site, &is_new);
+    assert_false(is_new);
+    tm_sites_release(&sites);
+}
+
 static void refused_memory_ends_cleanly(void **state)
 {
     (void)state;
@@ -92,6 +115,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_stay_while_the_table_grows),
         cmocka_unit_test(a_full_table_forgets_and_gives_no_number_twice),
+        cmocka_unit_test(every_part_of_a_site_counts),
         cmocka_unit_test(refused_memory_ends_cleanly),
     };
 

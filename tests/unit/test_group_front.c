@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/front.h"
+#include "tests/support/test_run.h"
+
+enum { SITES = 3000, GROUPS = 50, TURNS = 60000 };
+
+struct row {
+    struct tm_key key;
+    uint64_t count, sum;
+};
+
+struct site_row {
+    struct row row;
+    uint64_t looked_up; /* remembered for the site */
+};
+
+static void merge(void *into, const void *from)
+{
+    ((struct row *)into)->count += ((const struct row *)from)->count;
+    ((struct row *)into)->sum += ((const struct row *)from)->sum;
+}
+
+static uint64_t group_of(uint64_t site)
+{
+    return site % GROUPS;
+}
+
+static tm_status fold(struct tm_front *front, uint64_t site, uint64_t value)
+{
+    bool is_new;
+    struct site_row *row = tm_front_at(front, site, &is_new);
+
+    if (!row)
+        return front->run->error.status;
+    if (is_new) {
+        assert_int_equal(row->row.count, 0);
+        assert_int_equal(row->looked_up, 0);
+        row->row.key = (struct tm_key){ group_of(site), 1 };
+        row->looked_up = site * 3;
+    }
+    assert_int_equal(row->looked_up, site * 3);
+    row->row.count++;
+    row->row.sum += value;
+    return TM_OK;
+}
+
+static tm_status use_front(struct tm_run *run, size_t memory_bytes, struct row *result)
+{
+    struct tm_front front = { .run = NULL };
+    struct tm_groups *groups = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct row), 1 << 20, merge);
+    const void *row = NULL;
+    uint64_t seed = 1, n = 0;
+    tm_status st = groups ? TM_OK : run->error.status;
+
+    if (st == TM_OK)
+        st = tm_front_init(&front, run, TM_ACCOUNT_TABLES, sizeof(struct site_row), memory_bytes, groups);
+    for (uint64_t i = 0; i < TURNS && st == TM_OK; i++) {
+        st = fold(&front, 1 + next_number(&seed) % SITES, i);
+        if (st == TM_OK && i == TURNS / 2)
+            st = tm_front_flush(&front);
+    }
+    if (st == TM_OK)
+        st = tm_front_flush(&front);
+    if (st == TM_OK)
+        st = tm_groups_finish(groups);
+    while (st == TM_OK && n < GROUPS) {
+        st = tm_groups_next(groups, &row);
+        if (st == TM_OK && result)
+            result[n] = *(const struct row *)row;
+        n++;
+    }
+    tm_front_release(&front);
+    tm_groups_free(groups);
+    return st;
+}
+
+static void groups_are_the_same_for_any_number_of_rows(void **state)
+{
+    static const size_t memories[] = { 0, 20 << 10, 1 << 20 };
+    struct row expected[GROUPS] = { { .count = 0 } };
+    uint64_t seed = 1;
+
+    (void)state;
+    for (uint64_t i = 0; i < TURNS; i++) {
+        struct row *row = &expected[group_of(1 + next_number(&seed) % SITES)];
+
+        row->count++;
+        row->sum += i;
+    }
+    for (size_t m = 0; m < 3; m++) {
+        struct row result[GROUPS];
+        struct tm_run run;
+
+        test_run_init(&run);
+        assert_int_equal(use_front(&run, memories[m], result), TM_OK);
+        for (uint64_t g = 0; g < GROUPS; g++) {
+            assert_int_equal(result[g].key.high, g);
+            assert_int_equal(result[g].count, expected[g].count);
+            assert_int_equal(result[g].sum, expected[g].sum);
+        }
+        assert_ledger_is_even(&run);
+    }
+}
+
+static tm_status use_small(struct tm_run *run)
+{
+    return use_front(run, 0, NULL);
+}
+
+static void each_refused_request_ends_clean(void **state)
+{
+    (void)state;
+    refuse_each_request(use_small);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(groups_are_the_same_for_any_number_of_rows),
+        cmocka_unit_test(each_refused_request_ends_clean),
+    };
+
+    return cmocka_run_group_tests_name("group front", tests, NULL, NULL);
+}
