@@ -49,9 +49,9 @@ struct tm_sites_slot *tm_sites_add(struct tm_sites *sites, const struct tm_site 
 
 static inline uint64_t tm_sites_first(const struct tm_sites *sites, const struct tm_site *site)
 {
-    const uint64_t rest = tm_hash_mix(site->rest >> 8 ^ (uint64_t)site->traits << 32, sites->seed);
+    const uint64_t rest = site->rest >> 8 ^ (uint64_t)site->traits << 32;
 
-    return tm_hash_mix(site->name_and_config, rest) >> (64 - sites->bits);
+    return tm_hash_pair(site->name_and_config, rest, sites->seed) >> (64 - sites->bits);
 }
 
 /* The site will be asked for soon. */

@@ -122,8 +122,7 @@ static inline bool is_same_sort(const struct sort *a, const struct sort *b)
 static inline struct tally *find_place(const struct tm_census *c, const struct sort *sort)
 {
     const uint64_t mask = ((uint64_t)1 << c->bits) - 1;
-    const uint64_t rest = tm_hash_mix(sort->rest ^ sort->traits << 29, c->seed);
-    uint64_t i = tm_hash_mix(sort->name_and_config, rest) >> (64 - c->bits);
+    uint64_t i = tm_hash_pair(sort->name_and_config, sort->rest ^ sort->traits << 29, c->seed) >> (64 - c->bits);
 
     while (c->table[i].count && !is_same_sort(&c->table[i].sort, sort))
         i = (i + 1) & mask;

@@ -139,13 +139,14 @@ static void unit_sites(struct units *u)
 {
     struct tm_sites sites;
     uint64_t state = 1;
+    bool is_new;
 
     need(u, tm_sites_init(&sites, u->run, TM_ACCOUNT_LAUNCHES, 1 << 20), "sites");
     begin(u);
     for (int i = 0; i < ITEMS; i++) {
         const struct tm_site site = { next_number(&state) % KEYS << 32, 7 };
 
-        (void)tm_sites_number(&sites, &site);
+        need(u, tm_sites_at(&sites, &site, &is_new) ? TM_OK : u->run->error.status, "sites");
     }
     end(u, "sites", ITEMS);
     tm_sites_release(&sites);
