@@ -184,10 +184,15 @@ static bool gives_way(const struct tm_index *index, const void *former, const vo
     return index->twins == TM_INDEX_LAST;
 }
 
+static inline size_t first_slot(const struct tm_index *index, uint64_t key)
+{
+    return tm_hash_mix(key, index->seed) >> (64 - index->bits);
+}
+
 static inline size_t open_slot(const struct tm_index *index, uint64_t key)
 {
     const size_t mask = ((size_t)1 << index->bits) - 1;
-    size_t i = tm_hash_mix(key, index->seed) >> (64 - index->bits);
+    size_t i = first_slot(index, key);
 
     while (index->slots[i] != 0 && key_of(tm_window_at(&index->window, index->slots[i] - 1)) != key)
         i = (i + 1) & mask;
@@ -459,6 +464,18 @@ tm_status tm_index_get(struct tm_index *index, uint64_t key, const void **row)
     uint64_t number;
 
     return tm_index_find(index, key, row, &number);
+}
+
+void tm_index_expect(const struct tm_index *index, uint64_t key)
+{
+    uint32_t number = 0;
+
+    if (index->form == DENSE)
+        number = key < index->dense_count ? index->slots[key] : 0;
+    else if (index->form == OPEN)
+        number = index->slots[first_slot(index, key)];
+    if (number != 0)
+        __builtin_prefetch(tm_window_at(&index->window, number - 1));
 }
 
 uint64_t tm_index_most_number(const struct tm_index *index)

@@ -9,14 +9,15 @@
 
 /* Numbers for what is the same in many events: the same name, launch facts, device, class.  A program runs the same
  * few thousand kernels again and again, so what is worked out for one of them is remembered under its number
- * (pipeline/front.h), and an event needs one look-up for all stages.  Memory: a table of fixed size; when it is full
- * it is emptied, and what comes again gets a new number.  A number is never given twice in a run, so whoever remembers
+ * (pipeline/front.h), and an event needs one look-up for all stages.  Memory: a table; when its share
+ * is full it is emptied, and what comes again gets a new number.  A number is never given twice in a run, so whoever remembers
  * something under an old one does not find it any more: nothing wrong, only forgotten. */
 
 /* All that a site is made of; compared as a whole. */
 struct tm_site {
     uint64_t name_and_config; /* name << 32 | config */
-    uint64_t rest;            /* the owner's: flags, track, device ... */
+    uint64_t rest;            /* the owner's: flags, device ...  Sites that differ in the lowest 8 bits alone lie side by
+                                 side: for what is known late */
     uint32_t traits;          /* of the name */
 };
 
@@ -32,8 +33,8 @@ struct tm_sites {
     struct tm_run *run;
     enum tm_account account;
     struct tm_sites_slot *slots;
-    uint32_t bits;   /* 1 << bits slots */
-    uint32_t used;   /* of them */
+    uint32_t bits, most_bits; /* 1 << bits slots */
+    uint32_t used;            /* of them */
     uint64_t seed;
 };
 
@@ -43,26 +44,45 @@ tm_status tm_sites_init(struct tm_sites *sites, struct tm_run *run, enum tm_acco
                         size_t memory_bytes) TM_MUST_USE;
 void tm_sites_release(struct tm_sites *sites);
 
-/* A site that is not in the table; slot: where it belongs. */
+/* A site that is not in the table; slot: where it belongs.  NULL: as of tm_sites_at */
 struct tm_sites_slot *tm_sites_add(struct tm_sites *sites, const struct tm_site *site, struct tm_sites_slot *slot);
 
-/* The slot of a site, valid until the next call.
- * out:    *is_new  it was not there: `told` is 0 */
-static inline struct tm_sites_slot *tm_sites_at(struct tm_sites *sites, const struct tm_site *site, bool *is_new)
+static inline uint64_t tm_sites_first(const struct tm_sites *sites, const struct tm_site *site)
+{
+    const uint64_t rest = tm_hash_mix(site->rest >> 8 ^ (uint64_t)site->traits << 32, sites->seed);
+
+    return tm_hash_mix(site->name_and_config, rest) >> (64 - sites->bits);
+}
+
+/* The site will be asked for soon. */
+static inline void tm_sites_expect(const struct tm_sites *sites, const struct tm_site *site)
+{
+    __builtin_prefetch(&sites->slots[tm_sites_first(sites, site)]);
+}
+
+/* The slot of a site, or the empty one where it belongs. */
+static inline struct tm_sites_slot *tm_sites_find(const struct tm_sites *sites, const struct tm_site *site)
 {
     const uint64_t mask = ((uint64_t)1 << sites->bits) - 1;
-    const uint64_t rest = tm_hash_mix(site->rest ^ (uint64_t)site->traits << 32, sites->seed);
 
-    for (uint64_t i = tm_hash_mix(site->name_and_config, rest) >> (64 - sites->bits);; i = (i + 1) & mask) {
-        struct tm_sites_slot *slot = &sites->slots[i];
+    for (uint64_t i = tm_sites_first(sites, site);; i = (i + 1) & mask) {
+        struct tm_sites_slot *const slot = &sites->slots[i];
 
-        *is_new = !slot->number;
-        if (!slot->number)
-            return tm_sites_add(sites, site, slot);
-        if (slot->name_and_config == site->name_and_config && slot->rest == site->rest &&
-            slot->traits == site->traits)
+        if (!slot->number || (slot->name_and_config == site->name_and_config && slot->rest == site->rest &&
+                              slot->traits == site->traits))
             return slot;
     }
+}
+
+/* The slot of a site, valid until the next call.
+ * out:    *is_new  it was not there: `told` is 0
+ * errors: NULL where there is no memory for a larger table */
+static inline struct tm_sites_slot *tm_sites_at(struct tm_sites *sites, const struct tm_site *site, bool *is_new)
+{
+    struct tm_sites_slot *const slot = tm_sites_find(sites, site);
+
+    *is_new = !slot->number;
+    return *is_new ? tm_sites_add(sites, site, slot) : slot;
 }
 
 #endif

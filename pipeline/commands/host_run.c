@@ -149,12 +149,19 @@ static tm_status take_record(void *to, const struct tm_track *track, const struc
     return st == TM_OK ? r->take(r->to, &event) : st;
 }
 
+static void expect_record(void *to, const struct tm_track *track, const struct tm_raw *raw)
+{
+    const struct resolved *r = to;
+
+    tm_expect(&r->host->resolver, track, raw);
+}
+
 static tm_status give_events(struct tm_host_run *host, bool gives_own, tm_take_event *take, void *to)
 {
     struct resolved resolved = { host, take, to };
 
     tm_survey_rewind(&host->resolver);
-    return tm_order(host->source, gives_own, take_record, &resolved);
+    return tm_order(host->source, gives_own, expect_record, take_record, &resolved);
 }
 
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to)

@@ -253,7 +253,7 @@ static tm_status fetch_own(struct order *o, struct head *head)
                         : tm_unkeep_own(&o->rest_args, &o->rest_row, &head->raw);
 }
 
-static tm_status merge(struct order *o, tm_take_record *take, void *to)
+static tm_status merge(struct order *o, tm_expect_record *expect, tm_take_record *take, void *to)
 {
     tm_status st = TM_OK;
 
@@ -271,6 +271,8 @@ static tm_status merge(struct order *o, tm_take_record *take, void *to)
             break;
         if (more) {
             set_node(o, &o->nodes[0], number);
+            if (expect)
+                expect(to, &head->track, &head->raw);
         } else {
             close_head(o, head);
             o->nodes[0] = o->nodes[--o->count];
@@ -320,7 +322,7 @@ static struct order order_of(struct tm_source *source, bool gives_own)
                            .rest_args = { .account = TM_ACCOUNT_SORT, .own_bytes = TM_KEPT_LEAST_BYTES } };
 }
 
-tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *take, void *to)
+tm_status tm_order(struct tm_source *source, bool gives_own, tm_expect_record *expect, tm_take_record *take, void *to)
 {
     struct order o = order_of(source, gives_own);
     uint64_t cutoff;
@@ -332,7 +334,7 @@ tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *tak
     if (st == TM_OK)
         st = open_tracks(&o, cutoff);
     if (st == TM_OK)
-        st = merge(&o, take, to);
+        st = merge(&o, expect, take, to);
     clear(&o);
     return st;
 }
@@ -347,7 +349,7 @@ tm_status tm_order_track(struct tm_source *source, uint64_t track, tm_take_recor
     if (st == TM_OK)
         st = open_rest(&o);
     if (st == TM_OK)
-        st = merge(&o, take, to);
+        st = merge(&o, NULL, take, to);
     clear(&o);
     return st;
 }

@@ -7,13 +7,19 @@
 /* Takes one record of the ordered stream.  track and raw are borrowed until it returns. */
 typedef tm_status tm_take_record(void *to, const struct tm_track *track, const struct tm_raw *raw);
 
+/* Learns of a record as soon as it is known, some records before it is taken: a chance to fetch what taking it needs into
+ * the cache.  Nothing may depend on it. */
+typedef void tm_expect_record(void *to, const struct tm_track *track, const struct tm_raw *raw);
+
 /* Give out all records of a scanned and surveyed source in the order (start, longer first, ends of arrows after what
  * they may point to, track, input order).
  * Tracks that are in order, which is nearly all, are merged as they are read, 255 at most at a time; the others go
  * through an external sort.
  * in:     gives_own  records come with what they say of themselves, where the trace keeps it
+ *         expect     NULL = nobody wants to know
  * errors: of the input, of the spill files, and whatever `take` returns, which stops at once */
-tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *take, void *to) TM_MUST_USE;
+tm_status tm_order(struct tm_source *source, bool gives_own, tm_expect_record *expect, tm_take_record *take,
+                   void *to) TM_MUST_USE;
 /* The same of one track. */
 tm_status tm_order_track(struct tm_source *source, uint64_t track, tm_take_record *take, void *to) TM_MUST_USE;
 

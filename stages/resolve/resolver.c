@@ -164,6 +164,16 @@ static inline struct tm_site site_of(const struct tm_resolver *r, const struct t
     };
 }
 
+void tm_expect(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw)
+{
+    const struct tm_circumstances any = { .direction = TM_OTHER_DIRECTION }; /* they do not matter to where a site lies */
+    const struct tm_site site = site_of(r, track, raw, &any);
+
+    tm_sites_expect(&r->sites, &site);
+    if (track->side == TM_SIDE_DEVICE && raw->record.correlation)
+        tm_index_expect(r->launches, raw->record.correlation);
+}
+
 static inline tm_status find_told(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
                                   const struct tm_circumstances *around, struct tm_event *event, bool *is_activity)
 {
@@ -172,6 +182,8 @@ static inline tm_status find_told(struct tm_resolver *r, const struct tm_track *
     struct tm_sites_slot *const slot = tm_sites_at(&r->sites, &site, &is_new);
     struct tm_told told;
 
+    if (!slot)
+        return r->run->error.status;
     if (is_new) {
         const tm_status st = tm_tell(r, track, raw, around, &told);
 

@@ -98,6 +98,9 @@ enum {
 tm_status tm_resolve(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw *raw,
                      struct tm_event *event) TM_MUST_USE;
 
+/* A record will be resolved soon. */
+void tm_expect(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw *raw);
+
 /* The device of CPU ops with an ordinal: made when it is first seen. */
 tm_status tm_cpu_device(struct tm_trace *trace, uint32_t ordinal, uint32_t *device) TM_MUST_USE;
 

@@ -184,8 +184,9 @@ static uint64_t site_of(struct bench *b, const struct tm_event *event)
     };
 
     bool is_new;
+    const struct tm_sites_slot *const slot = tm_sites_at(&b->sites, &site, &is_new);
 
-    return tm_sites_at(&b->sites, &site, &is_new)->number;
+    return slot ? slot->number : 0;
 }
 
 tm_status bench_take(struct bench *b, const struct tm_event *event)
@@ -193,6 +194,8 @@ tm_status bench_take(struct bench *b, const struct tm_event *event)
     struct tm_event numbered = *event;
 
     numbered.site = site_of(b, event);
+    if (!numbered.site)
+        return b->run->error.status;
     return b->stage.type->take(&b->stage, &numbered);
 }
 

@@ -564,6 +564,110 @@ static void what_was_saved_is_read_again(void **state)
     (void)unlink(path);
 }
 
+/* --- ops of steps that go on side by side --- */
+
+enum { SOME_OPS = 40, MANY_OPS = 3000, EVENTS = 60000, DEVICES = 2 };
+
+/* What comes: kernels of a few ops often and of many seldom, steps that overlap, now and then something late. */
+struct drawn {
+    uint32_t op, device, step;
+    bool is_kernel;
+};
+
+static struct drawn draw(uint64_t *random, uint32_t ordinal)
+{
+    const uint32_t step = ordinal / (EVENTS / BENCH_STEPS);
+    uint32_t r;
+
+    *random = *random * UINT64_C(6364136223846793005) + 1442695040888963407;
+    r = (uint32_t)(*random >> 33);
+    return (struct drawn){ .op = r % 5 ? r / 5 % SOME_OPS : r / 5 % MANY_OPS,
+                           .device = r >> 20 & 1,
+                           .step = r % 37 ? step : step ? step - (r % 2 ? 1 : step) : 0,
+                           .is_kernel = (r >> 24) % 8 != 0 };
+}
+
+/* How often an op came too often, by the plain way. */
+static void count_plainly(uint64_t activities[DEVICES * BENCH_STEPS], uint64_t *repeated)
+{
+    static uint32_t counts[DEVICES * BENCH_STEPS][MANY_OPS];
+    uint64_t random = 1;
+
+    memset(counts, 0, sizeof(counts));
+    memset(activities, 0, DEVICES * BENCH_STEPS * sizeof(*activities));
+    for (uint32_t i = 0; i < EVENTS; i++) {
+        const struct drawn drawn = draw(&random, i);
+
+        activities[drawn.device * BENCH_STEPS + drawn.step]++;
+        counts[drawn.device * BENCH_STEPS + drawn.step][drawn.op] += drawn.is_kernel;
+    }
+    *repeated = 0;
+    for (int i = 0; i < DEVICES * BENCH_STEPS; i++)
+        for (int op = 0; op < MANY_OPS; op++)
+            *repeated += counts[i][op] > 10 ? counts[i][op] : 0;
+}
+
+/* The steps know their activities (the survey has counted them), or do not. */
+static void know_activities(struct rig *r, const uint64_t activities[DEVICES * BENCH_STEPS])
+{
+    struct tm_rows *rows = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_step_row), 1 << 16);
+
+    assert_non_null(rows);
+    for (int i = 0; i < DEVICES * BENCH_STEPS; i++)
+        OK(tm_rows_append(rows, &(struct tm_step_row){ .activities = activities[i] }));
+    r->bench.trace.steps.rows = rows;
+    r->bench.devices[1].first_step_row = BENCH_STEPS;
+}
+
+static void take_drawn(struct rig *r)
+{
+    uint64_t random = 1;
+
+    for (uint32_t i = 0; i < EVENTS; i++) {
+        const struct drawn drawn = draw(&random, i);
+        struct tm_event event;
+        char name[32];
+
+        (void)snprintf(name, sizeof(name), "op_%u_of", drawn.op);
+        event = kernel(r, name, (int64_t)i * 4, 1 + drawn.op % 7);
+        event.record.class = drawn.is_kernel ? TM_CLASS_KERNEL : TM_CLASS_MEMSET;
+        event.device = drawn.device;
+        event.step = drawn.step;
+        OK(bench_take(&r->bench, &event));
+    }
+}
+
+static void steps_side_by_side_count_each_op_of_theirs(void **state)
+{
+    static const size_t memories[] = { 32, 256 };
+    uint64_t activities[DEVICES * BENCH_STEPS], repeated;
+    char *expected = NULL;
+
+    (void)state;
+    count_plainly(activities, &repeated);
+    for (int i = 0; i < 4; i++) {
+        struct rig r;
+        char *json;
+
+        memset(&r, 0, sizeof(r));
+        test_run_init(&r.run);
+        tm_budget_init(&r.run.budget, memories[i % 2] * TM_MIB);
+        OK(try_rig(&r));
+        if (i < 2)
+            know_activities(&r, activities);
+        take_drawn(&r);
+        report_rig(&r);
+        assert_int_equal(integer(&r, "fusion.repeated_total.count"), repeated);
+        json = bench_print(&r.bench);
+        assert_string_equal(json, expected ? expected : json);
+        free(expected);
+        expected = json;
+        tm_rows_free(r.bench.trace.steps.rows);
+        end_rig(&r);
+    }
+    free(expected);
+}
+
 /* --- memory --- */
 
 static tm_status many_kernels(struct rig *r, uint32_t count)
@@ -633,6 +737,7 @@ int main(void)
         cmocka_unit_test(other_devices_have_no_kernels_to_fuse),
         cmocka_unit_test(numbers_of_xla_are_no_part_of_a_name),
         cmocka_unit_test(what_was_saved_is_read_again),
+        cmocka_unit_test(steps_side_by_side_count_each_op_of_theirs),
         cmocka_unit_test(many_kernels_keep_to_the_memory),
         cmocka_unit_test(each_refused_request_ends_clean),
     };

@@ -568,6 +568,68 @@ static void no_key_comes_twice(void **state)
     free_rig(r);
 }
 
+/* Arguments of the i-th event of a name: mostly as before, but for a number, an object, and now and then its keys. */
+static void put_alike(struct rig *r, int i)
+{
+    begin_list(r);
+    tm_put_event_text(&r->b, TM_ARGUMENT_CATEGORY, i % 5 ? "one" : "another", i % 5 ? 3 : 7);
+    tm_put_text(&r->b, id_of(r, "text"), "the same", 8);
+    tm_put_int(&r->b, id_of(r, "number"), i);
+    if (i % 7 == 6)
+        tm_put_bool(&r->b, id_of(r, i % 2 ? "text" : "more"), true);
+    tm_put_object(&r->b, id_of(r, "object"));
+    tm_put_int(&r->b, id_of(r, "number"), i / 3);
+    tm_put_close(&r->b);
+    if (i % 11)
+        tm_put_text(&r->b, id_of(r, "last"), "a text that stands in a table by its number", 43);
+}
+
+static void check_alike(struct trace *t, const Perfetto__TrackEvent *slice, int i)
+{
+    Perfetto__DebugAnnotation *const *at = slice->debug_annotations;
+    const bool has_more = i % 7 == 6;
+
+    assert_int_equal(slice->n_debug_annotations, 3 + has_more + (i % 11 != 0));
+    assert_is(key_of(t, at[0]), "text");
+    assert_is(key_of(t, at[1]), "number");
+    assert_int_equal(at[1]->int_value, i);
+    if (has_more)
+        assert_is(key_of(t, at[2]), i % 2 ? "text (2)" : "more");
+    at += has_more;
+    assert_is(key_of(t, at[2]), "object");
+    assert_int_equal(at[2]->n_dict_entries, 1);
+    assert_is(key_of(t, at[2]->dict_entries[0]), "number");
+    assert_int_equal(at[2]->dict_entries[0]->int_value, i / 3);
+    if (i % 11)
+        assert_is(string_of(t, at[3]), "a text that stands in a table by its number");
+}
+
+static void events_of_a_name_differ_where_they_do(void **state)
+{
+    enum { COUNT = 300 };
+    struct rig *r = new_rig(all);
+    size_t at = 0;
+
+    (void)state;
+    assert_int_equal(begin_file(r, 0), TM_OK);
+    for (int i = 0; i < COUNT; i++) {
+        struct tm_out_event event = event_of(r, "op", i * 1000, i * 1000);
+
+        put_alike(r, i);
+        event.own = tm_arguments_end(&r->b);
+        put_slice(r, &event);
+    }
+    assert_int_equal(end_file(r), TM_OK);
+    struct trace *t = read_trace(r, "0");
+
+    for (int i = 0; i < COUNT; i++, at++) {
+        skip_to(t, &at, PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN);
+        check_alike(t, t->packets[at]->track_event, i);
+    }
+    free_trace(t);
+    free_rig(r);
+}
+
 static void arguments_keep_their_kind(void **state)
 {
     struct rig *r = new_rig(all);
@@ -1241,6 +1303,7 @@ int main(void)
         cmocka_unit_test(rows_are_tracks_with_their_order),
         cmocka_unit_test(a_group_holds_rows_and_its_own_spans),
         cmocka_unit_test(no_key_comes_twice),
+        cmocka_unit_test(events_of_a_name_differ_where_they_do),
         cmocka_unit_test(arguments_keep_their_kind),
         cmocka_unit_test(objects_and_lists_stay_inside_each_other),
         cmocka_unit_test(levels_choose_arguments_but_marks_stay),

@@ -496,6 +496,33 @@ static void an_activity_may_come_before_its_launch(void **state)
     end_rig(&r);
 }
 
+/* Activities come while annotations begin and end, from launches on two threads. */
+static void what_begins_between_launches_is_told_apart(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, TM_DEVICE_GPU);
+    take_launched_at(&r, 0, 1, 5, 1); /* before all of them */
+    annotate(&r, "a", 0, 10, 90);
+    take_launched_at(&r, 0, 11, 15, 3);
+    take_launched_at(&r, 0, 12, 16, 5);
+    take_launched_at(&r, 1, 12, 17, 7); /* there is none on that thread */
+    annotate(&r, "b", 0, 20, 10);
+    annotate(&r, "b", 1, 20, 100);
+    take_launched_at(&r, 0, 13, 21, 11); /* before "b" */
+    take_launched_at(&r, 0, 20, 22, 13);
+    take_launched_at(&r, 0, 29, 32, 17);
+    take_launched_at(&r, 0, 30, 33, 19); /* behind it */
+    take_launched_at(&r, 1, 30, 34, 23);
+    take_launched_at(&r, 0, 100, 101, 29); /* behind "a" */
+    report_rig(&r);
+    assert_annotation(&r, 0, "b", 1, 100, 100, 23, 1);
+    assert_annotation(&r, 1, "a", 1, 90, 80, 68, 6);
+    assert_annotation(&r, 2, "a/b", 1, 10, 10, 30, 2);
+    end_rig(&r);
+}
+
 /* Each of many annotations on two threads, whose activities come in any order long after all of them. */
 static void launches_long_ago_are_found(void **state)
 {
@@ -735,6 +762,7 @@ int main(void)
         cmocka_unit_test(spans_that_cross_are_not_counted_twice),
         cmocka_unit_test(what_is_open_when_the_steps_begin_has_the_longest_outermost),
         cmocka_unit_test(an_activity_may_come_before_its_launch),
+        cmocka_unit_test(what_begins_between_launches_is_told_apart),
         cmocka_unit_test(launches_long_ago_are_found),
         cmocka_unit_test(waits_for_input_that_the_program_annotated_are_among_them),
         cmocka_unit_test(deep_annotations_end),

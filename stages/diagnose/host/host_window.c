@@ -53,29 +53,3 @@ tm_status tm_find_host_window(const struct tm_trace *trace, const struct tm_sett
         *window = (struct tm_host_window){ INT64_MIN, INT64_MAX, TM_HOST_ALL };
     return st;
 }
-
-bool tm_cut_to_window(const struct tm_host_window *window, int64_t *begin_ps, int64_t *end_ps)
-{
-    if (*begin_ps < window->begin_ps)
-        *begin_ps = window->begin_ps;
-    if (*end_ps > window->end_ps)
-        *end_ps = window->end_ps;
-    return *begin_ps < *end_ps;
-}
-
-bool tm_is_host_span(const struct tm_event *event)
-{
-    switch ((enum tm_class)event->record.class) {
-    case TM_CLASS_ALLOC:
-    case TM_CLASS_FREE:
-    case TM_CLASS_COUNTER:
-    case TM_CLASS_INSTANT:
-    case TM_CLASS_FLOW:
-    case TM_CLASS_ASYNC:
-    case TM_CLASS_DERIVED:
-    case TM_CLASS_DEVICE_OTHER:
-        return false;
-    default:
-        return event->record.kind == TM_SPAN && event->record.dur_ps > 0;
-    }
-}

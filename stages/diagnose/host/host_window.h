@@ -24,7 +24,14 @@ tm_status tm_find_host_window(const struct tm_trace *trace, const struct tm_sett
                               struct tm_host_window *window) TM_MUST_USE;
 
 /* Cut a span to the window.  out: false where nothing of it lies in it */
-bool tm_cut_to_window(const struct tm_host_window *window, int64_t *begin_ps, int64_t *end_ps);
+static inline bool tm_cut_to_window(const struct tm_host_window *window, int64_t *begin_ps, int64_t *end_ps)
+{
+    if (*begin_ps < window->begin_ps)
+        *begin_ps = window->begin_ps;
+    if (*end_ps > window->end_ps)
+        *end_ps = window->end_ps;
+    return *begin_ps < *end_ps;
+}
 
 /* Of a GPU or TPU, and so on no thread. */
 static inline bool tm_is_on_accelerator(const struct tm_trace *trace, const struct tm_event *event)
@@ -33,6 +40,15 @@ static inline bool tm_is_on_accelerator(const struct tm_trace *trace, const stru
 }
 
 /* A span of a host's thread, with a length: no counter, arrow, allocation or span of no thread. */
-bool tm_is_host_span(const struct tm_event *event);
+static inline bool tm_is_host_span(const struct tm_event *event)
+{
+    const uint32_t others = TM_CLASS_BIT(TM_CLASS_ALLOC) | TM_CLASS_BIT(TM_CLASS_FREE) |
+                            TM_CLASS_BIT(TM_CLASS_COUNTER) | TM_CLASS_BIT(TM_CLASS_INSTANT) |
+                            TM_CLASS_BIT(TM_CLASS_FLOW) | TM_CLASS_BIT(TM_CLASS_ASYNC) |
+                            TM_CLASS_BIT(TM_CLASS_DERIVED) | TM_CLASS_BIT(TM_CLASS_DEVICE_OTHER);
+
+    return event->record.kind == TM_SPAN && event->record.dur_ps > 0 &&
+           !(TM_CLASS_BIT(event->record.class) & others);
+}
 
 #endif

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which annotations were open on a thread at a time.  Spans are kept in the order of their begins, each with the one
- * around it, so those that were open are found from the last one that had begun by then: it, and those around it, as far
- * as they had not ended.  Of each thread they are a list from the last one backwards, with jumps in it (E. W. Myers, An
- * applicative random-access stack, 1983), so that any time is found in a logarithmic number of looks. */
+/* The annotations of a host: spans in the order of their begins, each with the one around it.  Those of a thread are a
+ * list with jumps backwards in it (E. W. Myers, An applicative random-access stack, 1983), so that what was open at any
+ * time is found in a logarithmic number of looks. */
 #include "stages/diagnose/scopes/annotations_private.h"
 
-/* A thread's annotations. */
-struct thread {
-    uint32_t last, open; /* numbers of spans, 0 = none: the last one that began, the innermost one that may be open */
-    bool takes_launches; /* as `last` was set */
-};
-
-enum { PAGE_BYTES = 16 << 10, THREADS_PAGE_BYTES = 4 << 10 };
+enum { PAGE_BYTES = 4 << 10 /* read at random */ };
 
 tm_status open_spans(struct annotations *a)
 {
@@ -19,7 +12,7 @@ tm_status open_spans(struct annotations *a)
 
     a->spans = tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct annotation_span), memory - memory / 8,
                                  PAGE_BYTES);
-    a->threads = tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct thread), memory / 8, THREADS_PAGE_BYTES);
+    a->threads = tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct annotation_thread), memory / 8, PAGE_BYTES);
     return a->spans && a->threads ? TM_OK : a->run->error.status;
 }
 
@@ -30,14 +23,9 @@ void close_spans(struct annotations *a)
     a->spans = a->threads = NULL;
 }
 
-static const struct annotation_span *span_at(struct annotations *a, uint32_t number)
-{
-    return tm_rows_at(a->spans, number - 1);
-}
-
 /* --- a span begins --- */
 
-static tm_status find_thread(struct annotations *a, uint32_t track, struct thread **thread)
+static tm_status find_thread(struct annotations *a, uint32_t track, struct annotation_thread **thread)
 {
     const struct tm_track *of;
 
@@ -58,7 +46,7 @@ static tm_status find_thread(struct annotations *a, uint32_t track, struct threa
 
 /* Leave those that have ended, from the innermost one on, until one that has not.
  * out: *outer  it; zero = none */
-static tm_status leave_ended(struct annotations *a, struct thread *thread, int64_t now_ps,
+static tm_status leave_ended(struct annotations *a, struct annotation_thread *thread, int64_t now_ps,
                              struct annotation_span *outer)
 {
     *outer = (struct annotation_span){ .name = 0 };
@@ -104,7 +92,9 @@ static tm_status set_before(struct annotations *a, uint32_t last, struct annotat
         st = find_place(a, far.jump, &farther);
     span->before = last;
     span->ordinal = last ? near.ordinal + 1 : 0;
-    span->jump = far.jump && near.ordinal - far.ordinal == far.ordinal - farther.ordinal ? far.jump : last;
+    span->jump = last;
+    if (far.jump && near.ordinal - far.ordinal == far.ordinal - farther.ordinal)
+        span->jump = far.jump;
     return st;
 }
 
@@ -118,23 +108,29 @@ static tm_status add_inner(struct annotations *a, uint32_t number, int64_t inner
     return TM_OK;
 }
 
-static tm_status append_span(struct annotations *a, struct thread *thread, const struct annotation_span *span)
+static tm_status append_span(struct annotations *a, struct annotation_thread *thread,
+                             const struct annotation_span *span)
 {
-    const uint64_t count = tm_rows_count(a->spans);
-    tm_status st;
+    const uint64_t number = tm_rows_count(a->spans) + 1;
 
-    if (count >= UINT32_MAX)
+    if (number > UINT32_MAX)
         return tm_fail(&a->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u annotations", UINT32_MAX);
-    st = tm_rows_append(a->spans, span);
-    thread->last = thread->open = (uint32_t)count + 1;
-    return st;
+    if (thread->last) {
+        struct annotation_span *before = tm_rows_change(a->spans, thread->last - 1);
+
+        if (!before)
+            return a->run->error.status;
+        before->after = (uint32_t)number;
+    }
+    thread->last = thread->open = (uint32_t)number;
+    return tm_rows_append(a->spans, span);
 }
 
 tm_status begin_span(struct annotations *a, uint32_t track, int64_t start_ps, int64_t dur_ps, tm_strid name)
 {
     struct annotation_span outer, span = { .start_ps = start_ps, .host_ps = dur_ps, .name = name };
     struct tm_key link[2];
-    struct thread *thread;
+    struct annotation_thread *thread;
     struct tm_name info;
     int64_t until_ps;
     tm_status st = find_thread(a, track, &thread);
@@ -160,67 +156,8 @@ tm_status begin_span(struct annotations *a, uint32_t track, int64_t start_ps, in
     span.key = tm_hash_key(link, sizeof(link));
     span.around = thread->open;
     span.depth = outer.depth + 1;
+    end_launches(a, track, start_ps);
     return append_span(a, thread, &span);
-}
-
-/* --- an activity --- */
-
-/* The last span of a list that begins at or before a time.
- * in:  number  of the last one of the list
- * out: *found  0 = none */
-static tm_status last_begun(struct annotations *a, uint32_t number, int64_t at_ps, uint32_t *found)
-{
-    *found = 0;
-    while (number) {
-        const struct annotation_span *span = span_at(a, number);
-        uint32_t before;
-
-        if (!span)
-            return a->run->error.status;
-        if (span->start_ps <= at_ps)
-            break;
-        before = span->before;
-        number = span->jump;
-        span = number ? span_at(a, number) : NULL;
-        if (number && !span)
-            return a->run->error.status;
-        if (span && span->start_ps <= at_ps) /* too far */
-            number = before;
-    }
-    *found = number;
-    return TM_OK;
-}
-
-tm_status add_launched(struct annotations *a, const struct launched *launched)
-{
-    const bool has_any = launched->track < tm_rows_count(a->threads);
-    const struct thread *thread = has_any ? tm_rows_at(a->threads, launched->track) : NULL;
-    bool is_inside = false;
-    uint32_t number;
-    tm_status st;
-
-    if (!thread)
-        return has_any ? a->run->error.status : TM_OK;
-    if (!thread->takes_launches)
-        return TM_OK;
-    st = last_begun(a, thread->last, launched->at_ps, &number);
-    while (st == TM_OK && number) {
-        struct annotation_span *span = tm_rows_change(a->spans, number - 1);
-
-        if (!span)
-            return a->run->error.status;
-        number = span->around;
-        if (annotation_end(span) <= launched->at_ps)
-            continue;
-        span->activities += launched->activities;
-        span->device_ps = tm_sum_times(span->device_ps, launched->device_ps);
-        is_inside = true;
-    }
-    if (!is_inside)
-        return st;
-    a->inside += launched->activities;
-    a->inside_ps = tm_sum_times(a->inside_ps, launched->device_ps);
-    return st;
 }
 
 /* --- all have begun --- */

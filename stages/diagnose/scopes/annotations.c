@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host annotations.  Events come in the order of their begins: once an activity comes, all annotations are there that had
- * begun before it, so also those that were open at its launch.  Activities whose clock is so far behind that they come
- * before their launch wait until the host ends.  What began before the chosen steps is open when they begin, the longest
- * one outermost: it is put in that order first. */
+/* Host annotations.  Events come in the order of their begins: once an activity comes, all annotations are there that
+ * had begun before it, so also those that were open at its launch.  Activities whose clock is so far behind that they
+ * come before their launch wait until the host ends.  What began before the chosen steps is open when they begin, the
+ * longest one outermost: it is put in that order first. */
 #include "stages/diagnose/scopes/annotations.h"
 
 #include "pipeline/sorter.h"
@@ -102,7 +102,7 @@ tm_status tm_annotations_begin(struct annotations *a, const struct tm_trace *tra
     a->has_host_events |= trace->main_track != TM_NONE;
     a->leads = tm_sorter_new(a->run, TM_ACCOUNT_TABLES, sizeof(struct lead),
                              annotations_memory(a->run, ANNOTATION_LEADS), by_thread_and_length);
-    a->early = tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct launched),
+    a->early = tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct launch),
                                  annotations_memory(a->run, ANNOTATION_EARLY), EARLY_PAGE_BYTES);
     if (!a->leads || !a->early || open_spans(a) != TM_OK)
         return a->run->error.status;
@@ -156,35 +156,14 @@ static tm_status take_annotation(struct annotations *a, const struct tm_record *
     return begin_span(a, record->track, record->start_ps, until_ps - record->start_ps, record->name);
 }
 
-static tm_status add_gathered(struct annotations *a, struct launched *launched)
-{
-    const struct launched told = *launched;
-
-    launched->activities = 0;
-    return told.activities ? add_launched(a, &told) : TM_OK;
-}
-
-/* Activities of one launch gather: those of a program, or of a graph, are many. */
 static tm_status take_launch(struct annotations *a, const struct tm_event *event)
 {
-    struct launched *launched = &a->gathered[event->launch & (ANNOTATION_GATHERED - 1)];
-    struct launched one = { .at_ps = event->launch_start_ps, .activities = 1, .device_ps = event->record.dur_ps,
-                            .track = event->launch_track };
-    tm_status st;
+    const struct launch launch = { event->launch_start_ps, event->record.dur_ps, event->launch_track, event->device };
 
     a->launched++;
-    if (event->launch_start_ps < a->begin_ps)
+    if (launch.at_ps < a->begin_ps)
         return TM_OK;
-    if (event->launch_start_ps >= event->record.start_ps)
-        return tm_rows_append(a->early, &one);
-    if (launched->activities && launched->at_ps == one.at_ps && launched->track == one.track) {
-        launched->activities++;
-        launched->device_ps = tm_sum_times(launched->device_ps, one.device_ps);
-        return TM_OK;
-    }
-    st = add_gathered(a, launched);
-    *launched = one;
-    return st;
+    return launch.at_ps < event->record.start_ps ? add_launch(a, &launch) : tm_rows_append(a->early, &launch);
 }
 
 tm_status tm_annotations_take(struct annotations *a, const struct tm_event *event)
@@ -202,19 +181,16 @@ tm_status tm_annotations_take(struct annotations *a, const struct tm_event *even
     return st == TM_OK && is ? take_annotation(a, &event->record) : st;
 }
 
-/* What has waited for the end of the host. */
-static tm_status take_waiting(struct annotations *a)
+static tm_status take_early(struct annotations *a)
 {
     const uint64_t count = tm_rows_count(a->early);
     tm_status st = TM_OK;
 
     for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        const struct launched *early = tm_rows_at(a->early, i);
+        const struct launch *early = tm_rows_at(a->early, i);
 
-        st = early ? add_launched(a, early) : a->run->error.status;
+        st = early ? add_launch(a, early) : a->run->error.status;
     }
-    for (int i = 0; i < ANNOTATION_GATHERED && st == TM_OK; i++)
-        st = add_gathered(a, &a->gathered[i]);
     return st;
 }
 
@@ -223,7 +199,9 @@ tm_status tm_annotations_end(struct annotations *a)
     tm_status st = take_leads(a);
 
     if (st == TM_OK)
-        st = take_waiting(a);
+        st = take_early(a);
+    if (st == TM_OK)
+        st = add_up_launches(a);
     if (st == TM_OK)
         st = add_up_spans(a);
     close_host(a);

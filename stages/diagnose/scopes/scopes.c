@@ -184,7 +184,8 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     struct scopes *c = s->state;
     tm_status st = TM_OK;
 
-    if (event->chosen && event->site && event->device < c->trace->device_count && c->trace->devices[event->device].activities)
+    if (event->chosen && event->site && event->device < c->trace->device_count &&
+        c->trace->devices[event->device].activities)
         st = take_activity(c, event);
     return st == TM_OK ? tm_annotations_take(c->annotations, event) : st;
 }

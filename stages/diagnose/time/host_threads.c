@@ -177,37 +177,42 @@ static tm_status new_chunk(struct tm_host_threads *t, struct thread *thread)
     return TM_OK;
 }
 
-/* From at_ps on the thread does this. */
-static tm_status begin_stretch(struct tm_host_threads *t, struct thread *thread, int64_t at_ps, uint32_t cause,
-                               tm_strid name)
+/* The stretch that is being written is over. */
+static tm_status keep_stretch(struct tm_host_threads *t, struct thread *thread)
 {
+    if (!thread->last || thread->last->count == CHUNK_STRETCHES) {
+        const tm_status st = new_chunk(t, thread);
+
+        if (st != TM_OK)
+            return st;
+    }
+    thread->last->stretches[thread->last->count++] = thread->current;
+    return TM_OK;
+}
+
+/* From at_ps on the thread does this. */
+static inline tm_status begin_stretch(struct tm_host_threads *t, struct thread *thread, int64_t at_ps, uint32_t cause,
+                                      tm_strid name)
+{
+    tm_status st = TM_OK;
+
     if (thread->has_begun && cause == thread->current.cause && name == thread->current.name)
         return TM_OK;
-    if (thread->has_begun && thread->current.begin_ps < at_ps) {
-        if (!thread->last || thread->last->count == CHUNK_STRETCHES) {
-            const tm_status st = new_chunk(t, thread);
-
-            if (st != TM_OK)
-                return st;
-        }
-        thread->last->stretches[thread->last->count++] = thread->current;
-    }
+    if (thread->has_begun && thread->current.begin_ps < at_ps)
+        st = keep_stretch(t, thread);
     thread->has_begun = true;
     thread->current = (struct stretch){ .begin_ps = at_ps, .name = name, .cause = cause };
-    return TM_OK;
+    return st;
 }
 
 /* --- the stack --- */
 
-/* The innermost open event at a time gives cause and name; events that have ended leave. */
-static tm_status settle(struct tm_host_threads *t, struct thread *thread, int64_t at_ps)
+/* The innermost open event gives cause and name. */
+static inline tm_status settle(struct tm_host_threads *t, struct thread *thread, int64_t at_ps)
 {
-    while (thread->depth && thread->stack[thread->depth - 1].end_ps <= at_ps)
-        thread->depth--;
-    if (!thread->depth)
-        return begin_stretch(t, thread, at_ps, TM_CAUSE_UNRECORDED, 0);
-    return begin_stretch(t, thread, at_ps, thread->stack[thread->depth - 1].cause,
-                         thread->stack[thread->depth - 1].name);
+    const struct open_event *top = thread->depth ? &thread->stack[thread->depth - 1] : NULL;
+
+    return begin_stretch(t, thread, at_ps, top ? top->cause : TM_CAUSE_UNRECORDED, top ? top->name : 0);
 }
 
 /* An event whose cause came from another that has ended looks for it anew among those below it. */

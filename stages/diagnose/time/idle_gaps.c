@@ -153,12 +153,11 @@ static tm_status show_gap(const struct device_time *d, const struct lane *lane, 
 /* One that is long enough to be shown: into the histogram and the lists. */
 static tm_status list_long_gap(struct device_time *d, struct lane *lane, const struct listed_gap *gap)
 {
-    unsigned bucket = 0;
+    const int bucket = 63 - __builtin_clzll((unsigned long long)gap->dur_ps); /* of [2^bucket, 2^(bucket + 1)) */
     tm_status st;
 
+    static_assert(HISTOGRAM_ROWS == 64, "a row for each power of two");
     lane->gap_count_min++;
-    while (bucket + 1 < HISTOGRAM_ROWS && gap->dur_ps >> (bucket + 1))
-        bucket++;
     d->histogram[bucket].count++;
     d->histogram[bucket].total_ps = tm_sum_times(d->histogram[bucket].total_ps, gap->dur_ps);
     st = list_of_run(d, gap);

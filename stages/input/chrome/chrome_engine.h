@@ -102,11 +102,18 @@ static inline enum event_member take_event_key(struct tm_chrome_reader *r)
 
 /* --- steps --- */
 
+static inline bool is_step(const struct tm_step *step, const uint8_t *at)
+{
+    return step->length && tm_same_text(at, step->text, step->length);
+}
+
 /* What followed lately, and follows again.  NULL = something else does */
 static inline const struct tm_step *usual_step(const struct tm_step *steps, int count, const uint8_t *at)
 {
-    for (int i = 0; i < count && steps[i].length; i++)
-        if (tm_same_text(at, steps[i].text, steps[i].length))
+    if (TM_LIKELY(is_step(steps, at)))
+        return steps;
+    for (int i = 1; i < count; i++)
+        if (is_step(&steps[i], at))
             return &steps[i];
     return NULL;
 }
@@ -200,46 +207,43 @@ static inline const uint8_t *read_short_time(const uint8_t *at, struct tm_json_t
     return end;
 }
 
-static inline void take_decimal_time(const struct tm_json_decimal *decimal, struct tm_chrome_time *how,
-                                     struct tm_json_time *time)
+static inline uint32_t take_decimal_time(const struct tm_json_decimal *decimal, struct tm_json_time *time)
 {
-    how->is_there = true;
-    how->had_exponent = decimal->has_exponent;
-    how->is_long = !tm_json_time_of(decimal, time);
+    const bool fits = tm_json_time_of(decimal, time);
+
+    return TM_TIME_THERE | (fits ? 0 : TM_TIME_LONG) | (decimal->has_exponent ? TM_TIME_EXPONENT : 0);
 }
 
 /* A time in any other way. */
-static inline const uint8_t *read_long_time(struct tm_chrome_reader *r, const uint8_t *at, struct tm_chrome_time *how,
+static inline const uint8_t *read_long_time(struct tm_chrome_reader *r, const uint8_t *at, uint32_t *traits,
                                             struct tm_json_time *time)
 {
     const uint64_t not_numbers = r->not_numbers;
     struct tm_json_text text;
     bool is_number;
 
+    *traits = TM_TIME_BAD;
     if (*at == '"') {
         at = read_text(r, at, &text);
-        if (at && tm_json_decimal_of(text.at, text.length, &r->decimal)) {
-            take_decimal_time(&r->decimal, how, time);
-            how->was_text = true;
-        }
-    } else {
-        is_number = *at == '-' || (*at >= '0' && *at <= '9');
-        at = is_number ? tm_chrome_number(r, at) : skip_value(r, at);
-        if (at && is_number && r->not_numbers == not_numbers)
-            take_decimal_time(&r->decimal, how, time);
-        r->not_numbers = not_numbers;
+        if (at && tm_json_decimal_of(text.at, text.length, &r->decimal))
+            *traits = take_decimal_time(&r->decimal, time) | TM_TIME_TEXT;
+        return at;
     }
-    how->is_bad = !how->is_there;
+    is_number = *at == '-' || (*at >= '0' && *at <= '9');
+    at = is_number ? tm_chrome_number(r, at) : skip_value(r, at);
+    if (at && is_number && r->not_numbers == not_numbers)
+        *traits = take_decimal_time(&r->decimal, time);
+    r->not_numbers = not_numbers;
     return at;
 }
 
-static inline const uint8_t *read_time(struct tm_chrome_reader *r, const uint8_t *at, struct tm_chrome_time *how,
-                                       struct tm_json_time *time)
+TM_INLINE const uint8_t *read_time(struct tm_chrome_reader *r, const uint8_t *at, uint32_t *traits,
+                                   struct tm_json_time *time)
 {
     const uint8_t *const end = read_short_time(at, time);
 
-    *how = (struct tm_chrome_time){ .is_there = end != NULL };
-    return TM_LIKELY(end != NULL) ? end : read_long_time(r, at, how, time);
+    *traits = TM_TIME_THERE;
+    return TM_LIKELY(end != NULL) ? end : read_long_time(r, at, traits, time);
 }
 
 /* What was walked from window.token on, as it is written, to stay until the event ends. */

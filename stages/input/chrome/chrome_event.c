@@ -11,7 +11,7 @@ void tm_chrome_event_begin(struct tm_chrome_reader *reader, const uint8_t *at)
 {
     memset(&reader->event, 0, offsetof(struct tm_chrome_event, facts));
     tm_facts_begin(&reader->event.facts, SEED_CHROME);
-    reader->ts = reader->dur = (struct tm_chrome_time){ .is_there = false };
+    reader->ts = reader->dur = 0;
     for (int i = 0; i < TM_ID_SOURCES; i++)
         reader->ids[i].kind = TM_JSON_NO_ID;
     reader->name_traits = reader->seen = 0;
@@ -152,27 +152,19 @@ void tm_chrome_drop_args(struct tm_chrome_reader *reader)
 
 /* --- its end --- */
 
-static uint32_t time_traits(struct tm_chrome_event *event, const struct tm_chrome_time *how, uint32_t which)
-{
-    if (how->is_there)
-        event->has |= which;
-    return how->is_bad;
-}
-
+/* Times that are not as they usually are. */
 static void count_times(struct tm_chrome_reader *reader, struct tm_tallies *tallies)
 {
-    struct tm_chrome_time *const ts = &reader->ts, *const dur = &reader->dur;
+    const uint32_t either = reader->ts | reader->dur;
 
-    if (ts->is_long) { /* no time has room for it */
-        ts->is_there = false;
-        ts->is_bad = true;
-    }
-    if (dur->is_long && dur->is_there)
+    if (reader->ts & TM_TIME_LONG)
+        reader->ts = TM_TIME_BAD | (reader->ts & ~(uint32_t)TM_TIME_THERE);
+    if (reader->dur & TM_TIME_LONG)
         reader->event.has |= TM_CHROME_LONG_DUR;
-    tm_tally_add(tallies, TM_TALLY_BAD_NUMBER, time_traits(&reader->event, ts, TM_CHROME_TS));
-    tm_tally_add(tallies, TM_TALLY_BAD_NUMBER, time_traits(&reader->event, dur, TM_CHROME_DUR));
-    tm_tally_add(tallies, TM_TALLY_STRING_NUMBER, ts->was_text || dur->was_text);
-    tm_tally_add(tallies, TM_TALLY_EXPONENT_NUMBER, ts->had_exponent || dur->had_exponent);
+    tm_tally_add(tallies, TM_TALLY_BAD_NUMBER,
+                 (uint64_t)((reader->ts & TM_TIME_BAD) != 0) + ((reader->dur & TM_TIME_BAD) != 0));
+    tm_tally_add(tallies, TM_TALLY_STRING_NUMBER, (either & TM_TIME_TEXT) != 0);
+    tm_tally_add(tallies, TM_TALLY_EXPONENT_NUMBER, (either & TM_TIME_EXPONENT) != 0);
 }
 
 static void count_rare(struct tm_chrome_reader *reader, struct tm_tallies *tallies)
@@ -195,8 +187,12 @@ void tm_chrome_event_end(struct tm_chrome_reader *reader)
     while (source < TM_ID_BIND && reader->ids[source].kind == TM_JSON_NO_ID)
         source++;
     reader->event.id = reader->ids[source];
-    count_times(reader, &reader->run->tallies);
-    count_rare(reader, &reader->run->tallies);
+    if ((reader->ts | reader->dur) & ~(uint32_t)TM_TIME_THERE)
+        count_times(reader, &reader->run->tallies);
+    reader->event.has |= reader->ts & TM_TIME_THERE ? TM_CHROME_TS : 0;
+    reader->event.has |= reader->dur & TM_TIME_THERE ? TM_CHROME_DUR : 0;
+    if (reader->name_traits || reader->has_long_value || reader->has_repeated_key || reader->has_nested_argument)
+        count_rare(reader, &reader->run->tallies);
     reader->window.keep = NULL;
     reader->in_event = false;
 }

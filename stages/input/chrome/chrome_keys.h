@@ -35,12 +35,13 @@ struct tm_key_slot {
 
 /* What stands between two values, byte by byte: `,"ts":`.  Writers repeat themselves, so that a comparison with what
  * followed lately mostly takes the place of reading a key. */
-enum { TM_STEP_BYTES = 64, TM_STEPS = 4, TM_ARGUMENT_STEPS = 2 };
+enum { TM_STEP_BYTES = 60, TM_STEPS = 4, TM_ARGUMENT_STEPS = 2 };
 struct tm_step {
     uint8_t text[TM_STEP_BYTES];
     uint16_t length; /* 0 = none */
     uint16_t to;     /* whose value follows: enum event_member; of arguments a slot or TM_KEY_END */
 };
+static_assert(sizeof(struct tm_step) == 64, "a power of two, of which 64 bytes can be loaded");
 
 /* Numbers of slots that are none of the table. */
 enum { TM_KEY_SPARE = TM_KEY_SLOTS, TM_KEY_BEGIN, TM_KEY_END };

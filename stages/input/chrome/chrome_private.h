@@ -23,8 +23,12 @@ enum tm_text_trait {
 };
 
 /* A ts or dur as it came. */
-struct tm_chrome_time {
-    bool is_there, is_bad, is_long, was_text, had_exponent;
+enum tm_time_trait {
+    TM_TIME_THERE = 1 << 0,
+    TM_TIME_BAD = 1 << 1,
+    TM_TIME_LONG = 1 << 2,     /* no time has room for it */
+    TM_TIME_TEXT = 1 << 3,     /* a number written as text */
+    TM_TIME_EXPONENT = 1 << 4,
 };
 
 /* Of `id`, the first that is there. */
@@ -60,7 +64,7 @@ struct tm_chrome_reader {
 
     /* The event. */
     struct tm_chrome_event event;
-    struct tm_chrome_time ts, dur;
+    uint32_t ts, dur;            /* enum tm_time_trait */
     struct tm_json_id ids[TM_ID_SOURCES];
     uint32_t name_traits;
     uint32_t seen;               /* members of enum event_member */

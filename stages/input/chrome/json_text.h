@@ -113,21 +113,25 @@ static inline const uint8_t *tm_text_stop(const uint8_t *at)
 #endif
 }
 
-/* Whether two texts of a length are the same.  32 bytes may be loaded from any place of both
+/* Whether two texts of a length above 0 are the same.  32 bytes may be loaded from any place of both
  * before they differ. */
 static inline bool tm_same_text(const uint8_t *a, const uint8_t *b, uint32_t length)
 {
 #if TM_JSON_STRIDE > 1
-    uint32_t others;
-
-    for (; length > TM_JSON_STRIDE; length -= TM_JSON_STRIDE, a += TM_JSON_STRIDE, b += TM_JSON_STRIDE)
+    while (length > TM_JSON_STRIDE) {
         if (tm_text_differs(a, b))
             return false;
-    others = tm_text_differs(a, b);
-    return !(others & (uint32_t)((UINT64_C(1) << length) - 1));
+        a += TM_JSON_STRIDE;
+        b += TM_JSON_STRIDE;
+        length -= TM_JSON_STRIDE;
+    }
+    return (uint64_t)tm_text_differs(a, b) << (64 - length) == 0;
 #else
-    while (length > 0 && *a == *b) /* what follows the first difference may not be there */
-        a++, b++, length--;
+    while (length > 0 && *a == *b) { /* what follows the first difference may not be there */
+        a++;
+        b++;
+        length--;
+    }
     return length == 0;
 #endif
 }

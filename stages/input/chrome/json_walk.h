@@ -57,7 +57,7 @@ static inline const uint8_t *read_long_text(struct tm_chrome_reader *r, const ui
 
 /* A text that stays until its event ends.
  * in:     at  the quote */
-static inline const uint8_t *read_text(struct tm_chrome_reader *r, const uint8_t *at, struct tm_json_text *text)
+TM_INLINE const uint8_t *read_text(struct tm_chrome_reader *r, const uint8_t *at, struct tm_json_text *text)
 {
     const uint8_t *const end = tm_text_stop(at + 1);
     const uint32_t length = (uint32_t)(end - at) - 1;

@@ -154,8 +154,8 @@ static inline void tm_facts_put_ref(struct tm_facts *facts, enum tm_stat stat, u
 }
 
 /* A text that is this number, or 0 for none. */
-static inline void tm_facts_put_text_of(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length,
-                                        int64_t number)
+TM_INLINE void tm_facts_put_text_of(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length,
+                                    int64_t number)
 {
     facts->ints[stat] = number;
     facts->doubles[stat] = (double)number;

@@ -245,7 +245,7 @@ static uint64_t hash_of_facts(const struct tm_fact_maker *maker, const struct tm
     return tm_fact_mix(hash, (uint64_t)maker->given);
 }
 
-static bool make_a_config(const struct tm_fact_maker *maker, const struct tm_facts *facts)
+static bool is_made_of(const struct tm_fact_maker *maker, const struct tm_facts *facts)
 {
     const bool is_copy = maker->given == TM_CLASS_COPY || maker->given == TM_CLASS_MEMSET;
 
@@ -254,20 +254,14 @@ static bool make_a_config(const struct tm_fact_maker *maker, const struct tm_fac
            (maker->name_length && *maker->name == '%');
 }
 
-tm_status tm_facts_config(const struct tm_fact_maker *maker, const struct tm_facts *facts, uint32_t op_config,
-                          uint32_t *row)
+/* hash: of what it is made from */
+static tm_status make_config(const struct tm_fact_maker *maker, const struct tm_facts *facts, uint32_t op_config,
+                             uint64_t hash, uint32_t *row)
 {
     struct tm_config config = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE };
     struct tm_fact_text hlo;
-    uint64_t hash;
     tm_status st;
 
-    *row = op_config;
-    if (!make_a_config(maker, facts))
-        return TM_OK;
-    hash = hash_of_facts(maker, facts, op_config);
-    if (tm_configs_have(maker->configs, hash, row))
-        return TM_OK;
     if (op_config) {
         const struct tm_config *base = tm_rows_at(maker->trace->configs, op_config);
 
@@ -291,4 +285,16 @@ tm_status tm_facts_config(const struct tm_fact_maker *maker, const struct tm_fac
     if (st == TM_OK)
         st = take_message(maker, facts, &config, &config.hash);
     return st == TM_OK ? tm_configs_put(maker->configs, hash, &config, row) : st;
+}
+
+tm_status tm_facts_config(const struct tm_fact_maker *maker, const struct tm_facts *facts, uint32_t op_config,
+                          uint32_t *row)
+{
+    uint64_t hash;
+
+    *row = op_config;
+    if (!is_made_of(maker, facts))
+        return TM_OK;
+    hash = hash_of_facts(maker, facts, op_config);
+    return tm_configs_have(maker->configs, hash, row) ? TM_OK : make_config(maker, facts, op_config, hash, row);
 }

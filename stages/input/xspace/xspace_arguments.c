@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "pipeline/hash.h"
 #include "pipeline/utf8.h"
 #include "stages/input/xspace/xspace_event.h"
 #include "stages/input/xspace/xspace_stat.h"
@@ -41,7 +40,7 @@ void tm_xarguments_begin(struct tm_xspace *x, struct tm_arguments_builder *b)
     tm_arguments_begin(b, x->source.trace->names, x->arguments->list, sizeof(x->arguments->list));
 }
 
-static tm_status key_of(struct tm_xspace *x, uint64_t plane, int64_t id, tm_strid *key)
+static tm_status find_key(struct tm_xspace *x, uint64_t plane, int64_t id, tm_strid *key)
 {
     char text[SENTENCE_BYTES];
     const tm_status st = tm_xspace_ref(x, plane, id, key);
@@ -50,6 +49,20 @@ static tm_status key_of(struct tm_xspace *x, uint64_t plane, int64_t id, tm_stri
         return st;
     (void)snprintf(text, sizeof(text), "stat %" PRId64, id);
     return tm_names_put_string(x->source.trace->names, text, key);
+}
+
+static inline tm_status key_of(struct tm_xspace *x, uint64_t plane, int64_t id, tm_strid *key)
+{
+    struct tm_xarguments_key *const known = &x->arguments->keys[((uint64_t)id + 61 * plane) % TM_XARGUMENTS_KEYS];
+    tm_status st;
+
+    *key = known->key;
+    if (known->key && known->id == id && known->plane == plane)
+        return TM_OK;
+    st = find_key(x, plane, id, key);
+    if (st == TM_OK)
+        *known = (struct tm_xarguments_key){ plane, id, *key };
+    return st;
 }
 
 static void put_length(struct tm_arguments_builder *b, tm_strid key, uint64_t length)
@@ -190,29 +203,57 @@ tm_status tm_xarguments_stat(struct tm_xspace *x, uint64_t plane, struct tm_read
 
 /* The place of a short one.
  * in:     end    of what may be read behind it
- * out:    *like  what its entry has where it is the one */
+ * out:    *like  what its entry has where it is the one; of its bytes the words that the statistic reaches into */
 static struct tm_xarguments_met *find_met(struct tm_xspace *x, uint64_t plane, const struct tm_field *stat,
                                           const uint8_t *end, struct tm_xarguments_met *like)
 {
-    const size_t length = (size_t)stat->value;
+    const size_t length = (size_t)stat->value, words = (length + 7) / 8;
+    uint64_t mixed = plane;
 
-    like->bytes[0] = like->bytes[1] = 0;
-    if (end - stat->bytes >= TM_XARGUMENTS_MET_BYTES) {
-        memcpy(like->bytes, stat->bytes, TM_XARGUMENTS_MET_BYTES);
-        like->bytes[0] &= length < 8 ? ((uint64_t)1 << 8 * length) - 1 : UINT64_MAX;
-        like->bytes[1] &= length <= 8 ? 0 : UINT64_MAX >> (128 - 8 * length);
-    } else {
+    if ((size_t)(end - stat->bytes) >= sizeof(like->bytes))
+        memcpy(like->bytes, stat->bytes, sizeof(like->bytes));
+    else
         memcpy(like->bytes, stat->bytes, length);
-    }
+    like->bytes[words - 1] &= UINT64_MAX >> (64 * words - 8 * length);
+    for (size_t i = 0; i < words; i++)
+        mixed = (mixed ^ like->bytes[i]) * UINT64_C(0x9e3779b97f4a7c15);
     like->plane = plane;
     like->length = (uint8_t)length;
-    return &x->arguments->met[tm_hash_mix(like->bytes[0] ^ like->bytes[1] << 1, plane) % TM_XARGUMENTS_MET];
+    return &x->arguments->met[(mixed ^ mixed >> 32) % TM_XARGUMENTS_MET];
 }
 
 static bool is_like(const struct tm_xarguments_met *met, const struct tm_xarguments_met *like)
 {
-    return met->bytes[0] == like->bytes[0] && met->bytes[1] == like->bytes[1] && met->plane == like->plane &&
-           met->length == like->length;
+    if (met->length != like->length || met->plane != like->plane)
+        return false;
+    for (size_t i = 0; 8 * i < like->length; i++)
+        if (met->bytes[i] != like->bytes[i])
+            return false;
+    return true;
+}
+
+/* A whole number of three bytes or more, as writers put it: most of them differ from event to event.
+ * out: false: it is something else */
+static bool put_large_number(struct tm_xspace *x, uint64_t plane, const struct tm_field *stat,
+                             struct tm_arguments_builder *b, tm_status *st)
+{
+    const uint8_t *at = stat->bytes + 3, *const end = stat->bytes + stat->value;
+    uint64_t value = 0;
+    tm_strid key;
+
+    if (stat->value < 6 || stat->value > 11 || stat->bytes[0] != TM_WIRE_KEY(TM_XSTAT_ID, TM_WIRE_VARINT) ||
+        stat->bytes[1] >= 0x80 || (stat->bytes[2] != TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT) &&
+                                   stat->bytes[2] != TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT)))
+        return false;
+    for (unsigned shift = 0; at < end - 1 && *at >= 0x80; at++, shift += 7)
+        value |= (uint64_t)(*at & 0x7f) << shift;
+    if (at != end - 1 || *at >= 0x80)
+        return false;
+    value |= (uint64_t)*at << 7 * (stat->value - 4);
+    *st = key_of(x, plane, stat->bytes[1], &key);
+    if (*st == TM_OK) /* of less than 57 bits: the same, signed or not */
+        tm_put_int(b, key, (int64_t)value);
+    return true;
 }
 
 /* Of `length` bytes, at least 1 and at most TM_XARGUMENTS_MET_BYTES. */
@@ -242,6 +283,8 @@ tm_status tm_xarguments_event(struct tm_xspace *x, uint64_t plane, struct tm_wir
 
     while (st == TM_OK && tm_wire_next(&bytes, &field)) {
         if (field.key != TM_WIRE_KEY(TM_XEVENT_STATS, TM_WIRE_LEN))
+            continue;
+        if (put_large_number(x, plane, &field, b, &st))
             continue;
         if (field.value && field.value <= TM_XARGUMENTS_MET_BYTES)
             st = put_short_stat(x, plane, &field, bytes.end, b);

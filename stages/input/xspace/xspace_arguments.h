@@ -10,19 +10,28 @@
 
 /* A statistic of an event that was met before, and the node that it became: most have the same bytes again and again.
  * What they mean does not change once the tables of a plane were read. */
-enum { TM_XARGUMENTS_MET = 4096, TM_XARGUMENTS_MET_BYTES = 16, TM_XARGUMENTS_NODE_BYTES = 22 };
+enum { TM_XARGUMENTS_MET = 2048, TM_XARGUMENTS_MET_BYTES = 32, TM_XARGUMENTS_NODE_BYTES = 37 };
 struct tm_xarguments_met {
-    uint64_t bytes[2];   /* of the statistic, zeros behind them */
+    uint64_t bytes[TM_XARGUMENTS_MET_BYTES / 8]; /* of the statistic, zeros behind them */
     uint64_t plane;
-    uint8_t length;      /* of the statistic; 0 = free */
+    uint8_t length; /* of the statistic; 0 = free */
     uint8_t node_bytes, spared;
     uint8_t node[TM_XARGUMENTS_NODE_BYTES];
+};
+
+/* The argument that a statistic of a plane becomes. */
+enum { TM_XARGUMENTS_KEYS = 256 };
+struct tm_xarguments_key {
+    uint64_t plane;
+    int64_t id;
+    tm_strid key; /* 0 = free */
 };
 
 /* Where the lists of a source are made, one at a time. */
 struct tm_xspace_arguments {
     uint8_t list[TM_ARGUMENTS_MOST];
     struct tm_xarguments_met met[TM_XARGUMENTS_MET];
+    struct tm_xarguments_key keys[TM_XARGUMENTS_KEYS];
     tm_strid long_name, display_name; /* the keys of that name */
 };
 

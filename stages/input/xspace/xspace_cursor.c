@@ -265,10 +265,11 @@ static void make_known_record(struct xspace_cursor *c, const struct tm_xresult *
         return;
     if (result->is_counter)
         raw->record.kind = TM_COUNTER;
-    facts->has = result->has;
+    facts->has = (uint64_t)result->has_step_num << TM_STAT_STEP_NUM | (uint64_t)result->has_size << TM_STAT_SIZE |
+                 (uint64_t)result->has_ordinal << TM_STAT_DEVICE_ORDINAL;
     facts->flags = result->flags;
     facts->ints[TM_STAT_DEVICE_ORDINAL] = result->ordinal;
-    if (facts->has)
+    if (facts->flags || facts->has)
         take_numbers(c, raw);
 }
 
@@ -276,18 +277,22 @@ static void make_known_record(struct xspace_cursor *c, const struct tm_xresult *
 static tm_status learn_record(struct xspace_cursor *c, const struct tm_wire *stats, const struct tm_raw *raw)
 {
     const struct tm_facts *const facts = &c->event.facts;
+    const bool has_ordinal = tm_facts_have(facts, TM_STAT_DEVICE_ORDINAL);
+    const int64_t ordinal = has_ordinal ? facts->ints[TM_STAT_DEVICE_ORDINAL] : 0;
     const struct tm_xresult result = {
-        .has = facts->has,
-        .ordinal = tm_facts_have(facts, TM_STAT_DEVICE_ORDINAL) ? facts->ints[TM_STAT_DEVICE_ORDINAL] : 0,
         .name = raw->record.name,
         .traits = raw->traits,
         .config = raw->record.config,
         .common = raw->record.common,
         .flags = raw->record.flags,
+        .ordinal = (int16_t)ordinal,
         .is_counter = raw->record.kind == TM_COUNTER,
+        .has_step_num = tm_facts_have(facts, TM_STAT_STEP_NUM),
+        .has_size = tm_facts_have(facts, TM_STAT_SIZE),
+        .has_ordinal = has_ordinal,
     };
 
-    if (!c->has_metadata || is_allocation(c, raw))
+    if (!c->has_metadata || is_allocation(c, raw) || ordinal != result.ordinal)
         return TM_OK;
     return tm_xknown_learn(c->x->known, &c->kin, stats, &result);
 }
@@ -408,6 +413,23 @@ static tm_status take_event(struct xspace_cursor *c, const struct tm_wire *bytes
     return learn_record(c, &stats, raw);
 }
 
+/* Look at the metadata of the next event: other tracks and all stages have their turn before it has. */
+static void expect_next(const struct xspace_cursor *c)
+{
+    const uint8_t *const at = c->window.buffer + c->window.used, *const end = c->window.buffer + c->window.have;
+    struct tm_wire w = { at + 3, end };
+    struct tm_xkin kin = c->kin;
+    uint64_t id;
+
+    if (end - at < 16 || at[0] != TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN))
+        return;
+    w.at += at[1] >= 0x80;
+    if (w.at[-1] != TM_WIRE_KEY(TM_XEVENT_METADATA_ID, TM_WIRE_VARINT) || !tm_wire_varint(&w, &id))
+        return;
+    kin.metadata_id = (int64_t)id;
+    tm_xknown_expect(c->x->known, &kin);
+}
+
 static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool *more)
 {
     struct xspace_cursor *c = (struct xspace_cursor *)cursor;
@@ -423,6 +445,7 @@ static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool 
         else
             st = read_field(c, raw, more, &kept);
     }
+    expect_next(c);
     return st;
 }
 

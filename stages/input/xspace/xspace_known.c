@@ -14,7 +14,7 @@ enum {
     HOLES_MOST = 6,
     HOLES_FREE = 4,     /* of those, for numbers that do not matter */
     STRENGTH_MOST = 3,
-    MISSES_MOST = 16,   /* of a shape, and as many as hits, until it is taken that it has more numbers that vary */
+    CREDIT = 16, CREDIT_MOST = 32,
     RARELY = 64,        /* of so many misses of a shape that is of no use, one is learned */
     HEAD_MOST = 8,
     STAT_KEY = TM_XEVENT_STATS << 3 | TM_WIRE_LEN,
@@ -42,13 +42,14 @@ struct shape {
     uint64_t plane;
     int64_t metadata_id;
     uint64_t seed;       /* of the keys: hash of all of it */
-    uint64_t numbers;    /* bits of TM_FACT_BIT: those of used_numbers that lie in holes */
-    uint32_t hits, misses; /* events that were found by it, and not */
+    uint32_t last;       /* the slot that was found last */
+    uint8_t credit;      /* grows by an event that is found, shrinks by one that is not */
+    uint8_t misses;      /* without credit */
     uint8_t hole_count;
-    bool is_used;        /* plane and metadata_id are some */
-    bool is_known;       /* the holes are */
-    bool is_wary;        /* all numbers are holes that can be */
-    struct hole holes[HOLES_MOST];
+    bool is_used : 1;    /* plane and metadata_id are some */
+    bool is_known : 1;   /* the holes are */
+    bool is_wary : 1;    /* all numbers are holes that can be */
+    struct hole holes[HOLES_MOST]; /* of which most have one, in the first 64 bytes */
 };
 
 /* Whose shape it is, so that what is not there is seen at once. */
@@ -240,6 +241,15 @@ static inline struct slot *other_slot(struct tm_xknown *known, struct slot *slot
     return &known->slots[(size_t)(slot - known->slots) ^ 1];
 }
 
+void tm_xknown_expect(const struct tm_xknown *known, const struct tm_xkin *kin)
+{
+    const size_t i = hash_of(known, kin) >> (64 - known->shape_bits);
+
+    __builtin_prefetch(&known->tags[i]);
+    __builtin_prefetch(&known->shapes[i]);
+    __builtin_prefetch((const uint8_t *)&known->shapes[i] + 64);
+}
+
 const struct tm_xresult *tm_xknown_find(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
                                         int64_t numbers[TM_STAT_COUNT])
 {
@@ -250,6 +260,7 @@ const struct tm_xresult *tm_xknown_find(struct tm_xknown *known, const struct tm
 
     if (i == NOWHERE || !is_of(shape, kin) || !shape->is_known)
         return NULL;
+    __builtin_prefetch(&known->slots[shape->last]);
     key = read_by_shape(shape, kin, stats, numbers);
     if (!key)
         return NULL;
@@ -258,8 +269,12 @@ const struct tm_xresult *tm_xknown_find(struct tm_xknown *known, const struct tm
         slot = other_slot(known, slot);
     if (slot->key != key)
         return NULL;
-    known->tags[i].strength = STRENGTH_MOST;
-    shape->hits++;
+    if (shape->last != slot - known->slots)
+        shape->last = (uint32_t)(slot - known->slots);
+    if (known->tags[i].strength < STRENGTH_MOST) /* written only where it changes: it would go back to memory */
+        known->tags[i].strength = STRENGTH_MOST;
+    if (shape->credit < CREDIT_MOST)
+        shape->credit++;
     return &slot->result;
 }
 
@@ -283,7 +298,7 @@ static struct shape *make_shape(struct tm_xknown *known, const struct tm_xkin *k
     }
     known->tags[i].strength = STRENGTH_MOST;
     if (!is_of(&known->shapes[i], kin))
-        known->shapes[i] = (struct shape){ .plane = kin->plane, .metadata_id = kin->metadata_id, .is_used = true };
+        known->shapes[i] = (struct shape){ .plane = kin->plane, .metadata_id = kin->metadata_id, .credit = CREDIT, .is_used = true };
     return &known->shapes[i];
 }
 
@@ -335,7 +350,6 @@ static tm_status take_shape(struct tm_xknown *known, const struct tm_wire *stats
 
     shape->is_known = false;
     shape->hole_count = 0;
-    shape->numbers = 0;
     memset(shape->holes, 0, sizeof(shape->holes));
     for (; tm_wire_next(&w, &field); at = w.at) {
         struct hole hole = { .before = (uint16_t)(at - before) };
@@ -355,8 +369,6 @@ static tm_status take_shape(struct tm_xknown *known, const struct tm_wire *stats
             return TM_OK;
         if (!(TM_FACT_BIT(hole.stat) & used_numbers))
             hole.stat = TM_STAT_UNKNOWN;
-        else
-            shape->numbers |= TM_FACT_BIT(hole.stat);
         shape->holes[shape->hole_count++] = hole;
         before = w.at;
     }
@@ -375,6 +387,21 @@ static void put_result(struct tm_xknown *known, uint64_t key, const struct tm_xr
     *slot = (struct slot){ key, *result };
 }
 
+/* An event was not found.  A shape that finds too few gets more holes: other numbers vary, too.
+ * out:    false  that was in vain, and it is not worth learning one more */
+static bool spend_credit(struct shape *shape)
+{
+    if (shape->credit) {
+        shape->credit--;
+        return true;
+    }
+    if (shape->is_wary)
+        return shape->misses++ % RARELY == 0;
+    shape->is_wary = true;
+    shape->credit = CREDIT;
+    return true;
+}
+
 tm_status tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
                           const struct tm_xresult *result)
 {
@@ -385,17 +412,13 @@ tm_status tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, co
 
     if (!shape)
         return TM_OK;
-    shape->misses++;
-    if (shape->misses > MISSES_MOST && shape->misses > shape->hits) {
-        if (shape->is_wary && shape->misses % RARELY) /* it is of no use */
-            return TM_OK;
-        shape->is_wary = true;
-    }
+    if (!spend_credit(shape))
+        return TM_OK;
     st = take_shape(known, stats, shape);
     if (st != TM_OK || !shape->is_known)
         return st;
     key = read_by_shape(shape, kin, stats, numbers);
-    if (key && !(result->has & used_numbers & ~shape->numbers)) /* it reads all numbers */
+    if (key)
         put_result(known, key, result);
     return TM_OK;
 }

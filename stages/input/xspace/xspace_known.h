@@ -20,12 +20,12 @@ struct tm_xkin {
 
 /* What was made of an event, but for its times and the numbers that vary. */
 struct tm_xresult {
-    uint64_t has;    /* as in struct tm_facts; without a size that is a text */
-    int64_t ordinal; /* TM_STAT_DEVICE_ORDINAL */
     tm_strid name;
     uint32_t traits, config, common;
     uint16_t flags;
-    bool is_counter;
+    int16_t ordinal; /* TM_STAT_DEVICE_ORDINAL */
+    bool is_counter : 1;
+    bool has_step_num : 1, has_size : 1, has_ordinal : 1; /* a size that is a text is none */
 };
 
 /* owns:   the caller frees it; x must outlive it
@@ -39,6 +39,9 @@ void tm_xknown_free(struct tm_xknown *known); /* tolerates NULL */
  *         NULL     it is to be read, and then learned; else valid until the next call of either */
 const struct tm_xresult *tm_xknown_find(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
                                         int64_t numbers[TM_STAT_COUNT]) TM_MUST_USE;
+
+/* An event of these is what will be looked for next: what is known of it may come into the caches meanwhile. */
+void tm_xknown_expect(const struct tm_xknown *known, const struct tm_xkin *kin);
 
 /* Remember what was made of an event that tm_xknown_find did not find and that was read without damage.  Not of one
  * whose other numbers matter, too (an allocation). */

@@ -34,7 +34,7 @@ void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_l
     a->to = to;
     a->count = 0;
     a->objects = 0;
-    a->is_limited = false;
+    a->is_limited = a->is_alike = a->has_twins = false;
     tm_json_keys_begin(&a->seen);
 }
 
@@ -99,7 +99,8 @@ static tm_status put_key(struct tm_perfetto_arguments *a, tm_strid id, uint32_t 
 
     if (status != TM_OK)
         return status;
-    number = tm_json_keys_take(&a->seen, key->hash, object);
+    number = a->is_alike && !object ? 0 : tm_json_keys_take(&a->seen, key->hash, object);
+    a->has_twins |= number != 0;
     if (number)
         return put_numbered_key(a, id, number);
     status = tm_perfetto_number(a->names, TM_PERFETTO_KEYS, id, &iid);
@@ -208,27 +209,27 @@ static void put_no_values(struct tm_perfetto_arguments *a, bool is_array)
     put_literal(a, is_array ? "[]" : "{}");
 }
 
-/* The next value of a list that is wanted.
- * out: false: there is none */
-static tm_status next_value(struct tm_perfetto_arguments *a, struct tm_perfetto_level *level, bool is_top,
-                            struct tm_argument *argument, bool *is_found)
+/* Whether a node of the event is an argument, and one that is written. */
+static tm_status is_wanted(struct tm_perfetto_arguments *a, const struct tm_argument *argument, bool *wanted)
 {
-    while (tm_arguments_next(&level->rest, !level->is_array, argument)) {
-        const struct tm_perfetto_key *key;
+    const struct tm_perfetto_key *key;
+    tm_status status;
 
-        *is_found = tm_argument_is_value(argument);
-        if (*is_found && is_top && a->level == TM_ARGS_ESSENTIAL) {
-            const tm_status status = know_key(a, argument->key, &key);
+    *wanted = tm_argument_is_value(argument);
+    if (!*wanted || a->level != TM_ARGS_ESSENTIAL)
+        return TM_OK;
+    status = know_key(a, argument->key, &key);
+    *wanted = key->is_essential;
+    return status;
+}
 
-            if (status != TM_OK)
-                return status;
-            *is_found = key->is_essential;
-        }
-        if (*is_found)
-            return TM_OK;
-    }
-    *is_found = false;
-    return TM_OK;
+/* The next value inside an object or a list. */
+static bool next_inside(struct tm_perfetto_level *level, struct tm_argument *argument)
+{
+    while (tm_arguments_next(&level->rest, !level->is_array, argument))
+        if (tm_argument_is_value(argument))
+            return true;
+    return false;
 }
 
 /* Whether one more value of a depth may be. */
@@ -288,53 +289,176 @@ static void close_level(struct tm_perfetto_arguments *a, const struct tm_perfett
     a->to = tm_pb_end(a->to, level->begin);
 }
 
-static tm_status put_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
+/* What is inside the value that was put last, down to the deepest. */
+static tm_status put_inside(struct tm_perfetto_arguments *a, size_t depth)
 {
-    size_t depth = 0;
     tm_status status = TM_OK;
 
-    a->levels[0] = (struct tm_perfetto_level){ .rest = list };
-    while (status == TM_OK) {
+    while (status == TM_OK && depth) {
         struct tm_argument argument;
-        bool is_found;
+        const bool is_found = next_inside(&a->levels[depth], &argument);
 
-        status = next_value(a, &a->levels[depth], depth == 0, &argument, &is_found);
-        if (status != TM_OK)
-            break;
         if (is_found && take_place(a, depth))
             status = put_value(a, &argument, &depth);
         else if (is_found)
             a->levels[depth].rest.length = 0;
-        else if (depth)
-            close_level(a, &a->levels[depth--]);
         else
-            break;
+            close_level(a, &a->levels[depth--]);
     }
+    return status;
+}
+
+/* An argument of the event, with all that is inside of it. */
+static tm_status put_argument(struct tm_perfetto_arguments *a, const struct tm_argument *argument)
+{
+    size_t depth = 0;
+    const tm_status status = put_value(a, argument, &depth);
+
+    return status == TM_OK && depth ? put_inside(a, depth) : status;
+}
+
+/* Keep a node for the next event of the name.
+ * in: from   its bytes, up to the list's rest
+ *     value  where what was written of it begins, up to a->to */
+static void note_node(struct tm_perfetto_arguments *a, const uint8_t *from, const uint8_t *rest, const uint8_t *value,
+                      const struct tm_argument *argument)
+{
+    struct tm_alike *const draft = &a->draft;
+    const size_t i = draft->count, nodes = i && i <= TM_ALIKE_NODES ? draft->node_end[i - 1] : 0;
+    const size_t values = i && i <= TM_ALIKE_NODES ? draft->value_end[i - 1] : 0;
+    const size_t node_length = (size_t)(rest - from), value_length = (size_t)(a->to - value);
+
+    if (i >= TM_ALIKE_NODES || node_length > TM_ALIKE_NODE_BYTES - nodes ||
+        value_length > TM_ALIKE_VALUE_BYTES - values) {
+        draft->count = TM_ALIKE_NODES + 1; /* it is not kept */
+        return;
+    }
+    memcpy(draft->node_bytes + nodes, from, node_length);
+    memcpy(draft->value_bytes + values, value, value_length);
+    draft->node_end[i] = (uint16_t)(nodes + node_length);
+    draft->value_end[i] = (uint16_t)(values + value_length);
+    draft->values[i] = (uint8_t)a->count;
+    draft->key[i] = tm_argument_is_value(argument) ? argument->key : UINT32_MAX;
+    draft->count++;
+}
+
+static tm_status put_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
+{
+    const uint8_t *from = list.bytes;
+    struct tm_argument argument;
+    tm_status status = TM_OK;
+
+    while (status == TM_OK && tm_arguments_next(&list, true, &argument)) {
+        const uint8_t *const value = a->to;
+        bool wanted;
+
+        status = is_wanted(a, &argument, &wanted);
+        if (status != TM_OK || (wanted && !take_place(a, 0)))
+            break;
+        if (wanted)
+            status = put_argument(a, &argument);
+        note_node(a, from, list.bytes, value, &argument);
+        from = list.bytes;
+    }
+    return status;
+}
+
+/* --- events like the one before of their name --- */
+
+/* Nodes `first` to `end` again. */
+static void copy_nodes(struct tm_perfetto_arguments *a, const struct tm_alike *alike, size_t first, size_t end)
+{
+    const size_t begin = first ? alike->value_end[first - 1] : 0;
+
+    memcpy(a->to, alike->value_bytes + begin, alike->value_end[end - 1] - begin);
+    a->to += alike->value_end[end - 1] - begin;
+    a->count += (size_t)(alike->values[end - 1] - (first ? alike->values[first - 1] : 0));
+}
+
+/* in: *node  of the event before that the list begins with
+ * out: false: its keys are others */
+static tm_status put_list_alike(struct tm_perfetto_arguments *a, const struct tm_alike *alike, size_t *node,
+                                struct tm_arguments list, bool *is_alike)
+{
+    tm_status status = TM_OK;
+
+    while (status == TM_OK && list.length) {
+        const size_t run = tm_alike_run(alike, *node, list), end = *node + run;
+        struct tm_argument argument;
+        bool wanted;
+
+        if (run) {
+            const size_t bytes = alike->node_end[end - 1] - (*node ? alike->node_end[*node - 1] : 0u);
+
+            copy_nodes(a, alike, *node, end);
+            list.bytes += bytes;
+            list.length -= bytes;
+            *node = end;
+        }
+        if (!tm_arguments_next(&list, true, &argument))
+            break;
+        *is_alike = *node < alike->count &&
+                    alike->key[*node] == (tm_argument_is_value(&argument) ? argument.key : UINT32_MAX);
+        if (!*is_alike)
+            return TM_OK;
+        status = is_wanted(a, &argument, &wanted);
+        if (status == TM_OK && wanted)
+            status = put_argument(a, &argument);
+        ++*node;
+    }
+    return status;
+}
+
+/* out: *is_alike  false: some key is another one, and nothing was put in */
+static tm_status put_alike(struct tm_perfetto_arguments *a, const struct tm_alike *alike, struct tm_arguments own,
+                           struct tm_arguments common, bool *is_alike)
+{
+    uint8_t *const to = a->to;
+    size_t node = 0;
+    tm_status status;
+
+    *is_alike = a->is_alike = true;
+    status = put_list_alike(a, alike, &node, own, is_alike);
+    if (status == TM_OK && *is_alike)
+        status = put_list_alike(a, alike, &node, common, is_alike);
+    if (!*is_alike)
+        tm_perfetto_arguments_begin(a, (enum tm_args_level)a->level, to);
     return status;
 }
 
 /* --- events with very many values --- */
 
-static tm_status count_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
+/* What is inside a value, by depth. */
+static void count_inside(struct tm_perfetto_arguments *a, const struct tm_argument *value)
 {
-    size_t depth = 0;
-    tm_status status = TM_OK;
+    size_t depth = 1;
 
-    a->levels[0] = (struct tm_perfetto_level){ .rest = list };
-    while (status == TM_OK) {
+    open_level(&a->levels[depth], value, NULL, 0);
+    while (depth) {
         struct tm_argument argument;
-        bool is_found;
 
-        status = next_value(a, &a->levels[depth], depth == 0, &argument, &is_found);
-        if (status != TM_OK || (!is_found && !depth))
-            break;
-        if (!is_found) {
+        if (!next_inside(&a->levels[depth], &argument)) {
             depth--;
             continue;
         }
         a->left[depth]++;
         if (is_list(&argument) && argument.inside.length && depth < TM_ARGUMENTS_DEEPEST)
             open_level(&a->levels[++depth], &argument, NULL, 0);
+    }
+}
+
+static tm_status count_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
+{
+    struct tm_argument argument;
+    tm_status status = TM_OK;
+
+    while (status == TM_OK && tm_arguments_next(&list, true, &argument)) {
+        bool wanted;
+
+        status = is_wanted(a, &argument, &wanted);
+        a->left[0] += wanted;
+        if (status == TM_OK && wanted && is_list(&argument) && argument.inside.length)
+            count_inside(a, &argument);
     }
     return status;
 }
@@ -368,19 +492,44 @@ static struct tm_arguments cut_list(struct tm_perfetto_arguments *a, struct tm_a
     return list;
 }
 
-tm_status tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, struct tm_arguments own,
+/* Put them in as they come, and keep them for the next event of the name. */
+static tm_status put_all(struct tm_perfetto_arguments *a, struct tm_alike *alike, tm_strid name,
+                         struct tm_arguments own, struct tm_arguments common)
+{
+    const size_t copied = a->names->copied;
+    const bool is_first = !a->count;
+    tm_status status = limit(a, own, common);
+
+    a->draft.count = 0;
+    if (status == TM_OK)
+        status = put_list(a, own);
+    if (status == TM_OK)
+        status = put_list(a, common);
+    if (!is_first || a->draft.count > TM_ALIKE_NODES || a->has_twins || a->is_limited || a->names->is_cut ||
+        a->names->copied != copied)
+        return status;
+    a->draft.name = name;
+    a->draft.tables = a->names->tables;
+    a->draft.level = (uint8_t)a->level;
+    *alike = a->draft;
+    return status;
+}
+
+tm_status tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, tm_strid name, struct tm_arguments own,
                                     struct tm_arguments common)
 {
-    tm_status status;
+    struct tm_alike *const alike = &a->alike[name % TM_ALIKE];
+    bool is_alike = false;
+    tm_status status = TM_OK;
 
     if (a->level == TM_ARGS_NONE)
         return TM_OK;
     own = cut_list(a, own);
     common = cut_list(a, common);
-    status = limit(a, own, common);
-    if (status == TM_OK)
-        status = put_list(a, own);
-    return status == TM_OK && common.length ? put_list(a, common) : status;
+    if (!a->count && alike->name == name && name && alike->tables == a->names->tables && alike->level == a->level &&
+        own.length + common.length <= TM_PERFETTO_VALUES_MOST)
+        status = put_alike(a, alike, own, common, &is_alike);
+    return status != TM_OK || is_alike ? status : put_all(a, alike, name, own, common);
 }
 
 /* --- our own --- */

@@ -3,6 +3,7 @@
 #define TM_PERFETTO_ARGUMENTS_H
 
 #include "pipeline/arguments.h"
+#include "stages/output/perfetto/perfetto_alike.h"
 #include "stages/output/perfetto/perfetto_names.h"
 #include "stages/output/text/json_keys.h"
 #include "stages/output/trace_writer.h"
@@ -36,11 +37,14 @@ struct tm_perfetto_arguments {
     uint8_t *to;                        /* where the next one goes */
     size_t count;                       /* of the event's arguments, without what is inside */
     uint32_t objects;
+    bool is_alike;                      /* the keys of the top are those of the event before of its name */
+    bool has_twins;                     /* some key of the event came twice */
     bool is_limited;                    /* there are more values than may be: those of lower depths come first */
     uint32_t left[TM_PERFETTO_DEPTHS];  /* that may be; where is_limited */
     struct tm_perfetto_level levels[TM_PERFETTO_DEPTHS];
     struct tm_perfetto_key keys[TM_PERFETTO_KNOWN_KEYS];
     struct tm_json_keys seen;           /* of this event */
+    struct tm_alike draft, alike[TM_ALIKE]; /* of this event, as far as it fits; of those before */
 };
 
 /* in: a  zeroed memory */
@@ -49,7 +53,8 @@ void tm_perfetto_arguments_open(struct tm_perfetto_arguments *a, struct tm_perfe
  * in: level  of what is added from lists
  *     to     room for TM_PERFETTO_VALUES_MOST values, TM_PERFETTO_COPIED_MOST and the texts of two lists */
 void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_level level, uint8_t *to);
-tm_status tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, struct tm_arguments own,
+/* in: name  of the event */
+tm_status tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, tm_strid name, struct tm_arguments own,
                                     struct tm_arguments common) TM_MUST_USE;
 /* Values of our own, a few, whatever the level is. */
 tm_status tm_perfetto_put_int(struct tm_perfetto_arguments *a, tm_strid key, int64_t number) TM_MUST_USE;

@@ -39,6 +39,7 @@ void tm_perfetto_names_open(struct tm_perfetto_names *n, struct tm_names *names)
 
 void tm_perfetto_names_clear(struct tm_perfetto_names *n)
 {
+    n->tables++;
     memset(n->count, 0, sizeof(n->count));
     memset(n->slots, 0, sizeof(n->slots));
     memset(n->guesses, 0, sizeof(n->guesses));

@@ -202,7 +202,7 @@ static tm_status put_arguments(struct tm_perfetto *w, uint8_t **to, const struct
     if (from->marks & TM_OUT_UNFINISHED)
         status = tm_perfetto_put_true(a, w->own_keys[TM_PERFETTO_KEY_UNFINISHED]);
     if (status == TM_OK)
-        status = tm_perfetto_arguments_add(a, from->own, from->common);
+        status = tm_perfetto_arguments_add(a, from->name, from->own, from->common);
     *to = a->to;
     return status;
 }
