@@ -144,7 +144,7 @@ static void unit_sites(struct units *u)
     need(u, tm_sites_init(&sites, u->run, TM_ACCOUNT_LAUNCHES, 1 << 20), "sites");
     begin(u);
     for (int i = 0; i < ITEMS; i++) {
-        const struct tm_site site = { next_number(&state) % KEYS << 32, 7 };
+        const struct tm_site site = { .name_and_config = next_number(&state) % KEYS << 32, .rest = 7 };
 
         need(u, tm_sites_at(&sites, &site, &is_new) ? TM_OK : u->run->error.status, "sites");
     }
