@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing costs more than it is long: shapes that are hard to hold, in two sizes.
+"""Nothing costs more than it is long, and figures do not depend on the memory: shapes that are hard to hold, in two
+sizes.
 
     test_shapes.py [--only SHAPE] [--events N] [--verb report|convert|inspect]
 
 Four times the events may cost seven times the time of the processor, beyond what an empty trace costs: what is
-quadratic costs sixteen times as much.  Memory stays within its limit.
+quadratic costs sixteen times as much.  Memory stays within its limit, and the summary is the same with much of it.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from tap import Tap  # noqa: E402
 from tracemill import BINARY, SANITIZED, UNDER, Scratch  # noqa: E402
 
 EVENTS, TIMES, MOST_TIMES, LEAST_S = 20_000, 4, 7, 0.15
-MEMORY_MIB, OVERHEAD_MIB, SECONDS = 32, 16, 120
+MEMORY_MIB, MUCH_MIB, OVERHEAD_MIB, SECONDS = 32, 256, 16, 120
 STATUSES = (0, 4, 6)  # done; done, and what is left out is told; more than a limit allows
 
 
@@ -59,6 +60,16 @@ def judge(tap, shape, verb, empty, small, large):
            large.said[-500:])
 
 
+def same_figures(tap, shape, folder):
+    """Of the file that is there."""
+    path, made = folder / "t.trace.json", []
+    for mib in (MEMORY_MIB, MUCH_MIB):
+        out = folder / f"out-{mib}"
+        cost = Cost([BINARY, "report", path, "-o", out, "--format", "json", "--memory", f"{mib}M", "--quiet"])
+        made.append((out / "summary.json").read_bytes() if cost.status == 0 else cost.said)
+    tap.ok(made[0] == made[1], f"the same figures at {MEMORY_MIB}M and {MUCH_MIB}M: {shape}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=sorted(hard_shapes.SHAPES))
@@ -77,6 +88,7 @@ def main():
                 if options.show:
                     print(f"# {shape:20}{verb:8}{small[verb].seconds:8.3f}{large[verb].seconds:8.3f} s "
                           f"{large[verb].mib:6.0f} MiB, status {large[verb].status} {large[verb].said[:150].strip()}")
+            same_figures(tap, shape, folder)
     tap.done()
 
 
