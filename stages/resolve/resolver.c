@@ -171,7 +171,7 @@ void tm_expect(struct tm_resolver *r, const struct tm_track *track, const struct
 
     tm_sites_expect(&r->sites, &site);
     if (track->side == TM_SIDE_DEVICE && raw->record.correlation)
-        tm_index_expect(r->launches, raw->record.correlation);
+        tm_launches_expect(r->launches, raw->record.correlation);
 }
 
 static inline tm_status find_told(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
@@ -207,8 +207,7 @@ static tm_status find_launch(struct tm_resolver *r, const struct tm_track *track
                              uint8_t *direction)
 {
     uint64_t key = event->record.correlation;
-    const struct tm_launch *launch;
-    const void *row;
+    struct tm_launch launch;
     tm_status st = TM_OK;
 
     if (track->line == TM_LINE_TPU_OPS) {
@@ -219,15 +218,14 @@ static tm_status find_launch(struct tm_resolver *r, const struct tm_track *track
     }
     if (st != TM_OK || !key)
         return st;
-    st = tm_index_find(r->launches, key, &row, &event->launch);
-    if (st != TM_OK || !row)
+    st = tm_launches_find(r->launches, key, &launch, &event->launch);
+    if (st != TM_OK || !event->launch)
         return st;
-    launch = row;
-    event->launch_track = launch->track;
-    event->launch_thread = launch->thread;
-    event->launch_start_ps = launch->start_ps;
-    event->launch_dur_ps = launch->dur_ps;
-    *direction = launch->direction;
+    event->launch_track = launch.track;
+    event->launch_thread = launch.thread;
+    event->launch_start_ps = launch.start_ps;
+    event->launch_dur_ps = launch.dur_ps;
+    *direction = launch.direction;
     return TM_OK;
 }
 

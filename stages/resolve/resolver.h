@@ -8,19 +8,10 @@
 #include "pipeline/spans.h"
 #include "pipeline/stage.h"
 #include "stages/resolve/classes.h"
+#include "stages/resolve/launches.h"
 
 /* From a record to an event: its class, its device, the call that launched it, the step it belongs to.  Rests on
  * what the survey found: launches by correlation id, markers, executions. */
-
-/* A host call that may have launched device work, by correlation id or tm_run_key. */
-struct tm_launch {
-    uint64_t key;
-    int64_t start_ps, dur_ps;
-    uint32_t track, thread;
-    uint8_t is_named;     /* its name says that it launches */
-    uint8_t is_uncertain; /* only a device activity of the same id can tell */
-    uint8_t direction;    /* enum tm_direction that its name tells */
-};
 
 /* A key alone: a set. */
 struct tm_id {
@@ -30,7 +21,7 @@ struct tm_id {
 struct tm_resolver {
     struct tm_run *run;
     struct tm_trace *trace;
-    struct tm_index *launches;        /* struct tm_launch */
+    struct tm_launches *launches;
     struct tm_index *launched;        /* struct tm_id: uncertain launches that a device activity bears the id of */
     struct tm_index *expanded_graphs; /* struct tm_id: correlation ids of graphs whose kernels were recorded */
     struct tm_spans *programs;        /* TPU: executions by device; value = tm_run_key */

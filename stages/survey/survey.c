@@ -49,16 +49,6 @@ static int in_any_order(const void *a, const void *b)
     return 0;
 }
 
-/* The call that launched, of two with one id: one that says so by its name, then the earlier one. */
-static bool replaces_launch(const void *a, const void *b)
-{
-    const struct tm_launch *old = a, *new = b;
-
-    if (old->is_named != new->is_named)
-        return new->is_named;
-    return new->start_ps < old->start_ps;
-}
-
 static tm_status make_tables(struct tm_survey *s)
 {
     struct tm_run *run = s->run;
@@ -68,8 +58,7 @@ static tm_status make_tables(struct tm_survey *s)
 
     if (tm_sites_init(&r->sites, run, TM_ACCOUNT_LAUNCHES, launches / 16) != TM_OK)
         return run->error.status;
-    r->launches = tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_launch), launches / 2, TM_INDEX_ASK,
-                               replaces_launch);
+    r->launches = tm_launches_new(run, launches / 2);
     r->launched = tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_id), launches / 8, TM_INDEX_FIRST, NULL);
     r->expanded_graphs = tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_id), launches / 8, TM_INDEX_FIRST,
                                       NULL);
@@ -143,7 +132,7 @@ tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choi
     if (st == TM_OK)
         st = tm_survey_host_tracks(&s);
     if (st == TM_OK)
-        st = tm_index_finish(resolver->launches);
+        st = tm_launches_finish(resolver->launches);
     resolver->knows_launches = true;
     if (st == TM_OK)
         st = survey_devices(&s);
@@ -157,7 +146,7 @@ tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choi
                                             s.trace->thread_count * sizeof(int64_t), &s.run->error);
         st = resolver->inside_until_ps ? TM_OK : s.run->error.status;
     }
-    s.trace->launch_numbers = st == TM_OK ? tm_index_most_number(resolver->launches) : 0;
+    s.trace->launch_numbers = st == TM_OK ? tm_launches_most_number(resolver->launches) : 0;
     if (s.trace->first_ps > s.trace->last_ps)
         s.trace->first_ps = s.trace->last_ps = 0;
     tm_survey_rewind(resolver);
@@ -173,7 +162,7 @@ void tm_survey_rewind(struct tm_resolver *resolver)
 void tm_survey_free(struct tm_resolver *resolver)
 {
     tm_sites_release(&resolver->sites);
-    tm_index_free(resolver->launches);
+    tm_launches_free(resolver->launches);
     tm_index_free(resolver->launched);
     tm_index_free(resolver->expanded_graphs);
     tm_index_free(resolver->group_steps);

@@ -107,7 +107,7 @@ static tm_status keep_launch(struct tm_survey *s, struct tm_track *track, const 
     number_thread(s, track, TM_THREADS_MOST - 1); /* one is for the main thread */
     launch.thread = track->thread;
     s->has_uncertain_launches |= launch.is_uncertain;
-    return tm_index_put(s->resolver->launches, &launch);
+    return tm_launches_put(s->resolver->launches, &launch);
 }
 
 static tm_status keep_marker(struct tm_survey *s, const struct tm_raw *raw)
@@ -340,14 +340,15 @@ static tm_status confirm_launch(struct tm_survey *s, const struct tm_track *trac
     const bool may_be_known = event->launch || track->line == TM_LINE_TPU_OPS;
     const uint64_t key = event->record.correlation;
     const struct tm_id id = { key };
-    const void *row;
+    struct tm_launch launch;
+    uint64_t number;
     tm_status st;
 
     if (!s->has_uncertain_launches || !may_be_known || !key || key == s->last_launched_id)
         return TM_OK;
     s->last_launched_id = key;
-    st = tm_index_get(s->resolver->launches, key, &row);
-    if (st != TM_OK || !row || !((const struct tm_launch *)row)->is_uncertain)
+    st = tm_launches_find(s->resolver->launches, key, &launch, &number);
+    if (st != TM_OK || !number || !launch.is_uncertain)
         return st;
     return tm_index_put(s->resolver->launched, &id);
 }
