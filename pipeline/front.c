@@ -22,9 +22,11 @@ tm_status tm_front_hand_on(struct tm_front *front, void *row)
     return front->taker ? front->taker(front->to, row) : tm_groups_add(front->into, row);
 }
 
-void *tm_front_turn(struct tm_front *front, struct tm_front_row *row, uint64_t site)
+void *tm_front_turn(struct tm_front *front, uint64_t site)
 {
-    if (row->site && tm_front_hand_on(front, row->row) != TM_OK)
+    struct tm_front_row *const row = tm_site_rows_make_room(&front->rows, site);
+
+    if (!row || (row->site && tm_front_hand_on(front, row->row) != TM_OK))
         return NULL;
     memset(row, 0, front->rows.row_bytes);
     row->site = site;
@@ -42,5 +44,6 @@ tm_status tm_front_flush(struct tm_front *front)
             st = tm_front_hand_on(front, row->row);
         row->site = 0;
     }
+    front->rows.used = 0;
     return st;
 }

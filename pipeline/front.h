@@ -29,7 +29,7 @@ struct tm_front_row {
 };
 
 /* in:     row_bytes     of the caller's row; begins with a row of `into`
- *         memory_bytes  for the rows; 16 to 65536 of them
+ *         memory_bytes  for the rows, as of tm_site_rows_init
  * owns:   the caller releases it with tm_front_release (a zeroed one is tolerated), before the groups
  * errors: of the ledger */
 tm_status tm_front_init(struct tm_front *front, struct tm_run *run, enum tm_account account, size_t row_bytes,
@@ -39,12 +39,12 @@ void tm_front_release(struct tm_front *front);
 /* Hand on all rows and forget the sites: at the end of each host. */
 tm_status tm_front_flush(struct tm_front *front) TM_MUST_USE;
 
-/* Hands on the row that is in the way, if there is one, and zeroes it for the site. */
-void *tm_front_turn(struct tm_front *front, struct tm_front_row *row, uint64_t site);
+/* Makes room for a site that has no row: hands on the one that is in the way, if there is one, and zeroes it. */
+void *tm_front_turn(struct tm_front *front, uint64_t site);
 /* Hand on one row, which stays and is to be filled anew: where it gathers for a time, a step, that is over. */
 tm_status tm_front_hand_on(struct tm_front *front, void *row) TM_MUST_USE;
 
-/* The row of a site, which is not 0, to fold into.
+/* The row of a site, which is not 0, to fold into; valid until the next call.
  * out:    *is_new  it is all zero: the caller fills it, with its key, before the next call.  A caller that fails then ends
  * errors: NULL where a row could not be handed on */
 static inline void *tm_front_at(struct tm_front *front, uint64_t site, bool *is_new)
@@ -52,7 +52,7 @@ static inline void *tm_front_at(struct tm_front *front, uint64_t site, bool *is_
     struct tm_front_row *row = tm_site_rows_place(&front->rows, site);
 
     *is_new = row->site != site;
-    return *is_new ? tm_front_turn(front, row, site) : row->row;
+    return *is_new ? tm_front_turn(front, site) : row->row;
 }
 
 #endif

@@ -15,8 +15,10 @@ enum { FIRST_BITS = 8, TEXT_FIRST_BYTES = 256, TEXT_LEAST_BYTES = 64 << 10 };
 
 struct entry {
     struct tm_name name;
-    uint64_t at; /* of its bytes */
+    uint64_t at : 56, /* of its bytes */
+        note : 8;
 };
+static_assert(sizeof(struct entry) == 32, "two to a cache line");
 
 struct slot {
     struct tm_key hash;
@@ -25,6 +27,7 @@ struct slot {
 };
 
 enum { LENGTH_MOST = (1 << 30) - 1 };
+#define AT_MOST ((UINT64_C(1) << 56) - 1)
 
 /* A text that came lately, by a quick hash with a seed of this process: names that come for every event are few. */
 struct near {
@@ -156,13 +159,13 @@ static tm_status widen_table(struct tm_names *names)
 static tm_status store(struct tm_names *names, const char *text, size_t length, struct tm_key hash,
                        tm_strid *id)
 {
-    const uint64_t count = tm_rows_count(names->entries);
+    const uint64_t count = tm_rows_count(names->entries), at = tm_rows_count(names->bytes);
     const struct entry entry = {
         .name = { hash, (uint32_t)length, names->traits ? names->traits(text, length) : 0 },
-        .at = tm_rows_count(names->bytes),
+        .at = at & AT_MOST,
     };
 
-    if (count > UINT32_MAX)
+    if (count > UINT32_MAX || at > AT_MOST)
         return tm_fail(&names->run->error, TM_ERR_LIMIT, -1,
                        "cannot hold more than %u different names", UINT32_MAX);
     tm_status status = tm_rows_append_many(names->bytes, text, length);
@@ -258,6 +261,26 @@ tm_status tm_names_info(struct tm_names *names, tm_strid id, struct tm_name *inf
     if (!entry)
         return names->run->error.status;
     *info = entry->name;
+    return TM_OK;
+}
+
+tm_status tm_names_note(struct tm_names *names, tm_strid id, uint8_t *note)
+{
+    const struct entry *entry = tm_rows_at(names->entries, id);
+
+    if (!entry)
+        return names->run->error.status;
+    *note = entry->note;
+    return TM_OK;
+}
+
+tm_status tm_names_set_note(struct tm_names *names, tm_strid id, uint8_t note)
+{
+    struct entry *entry = tm_rows_change(names->entries, id);
+
+    if (!entry)
+        return names->run->error.status;
+    entry->note = note;
     return TM_OK;
 }
 

@@ -49,6 +49,11 @@ tm_status tm_names_info(struct tm_names *names, tm_strid id, struct tm_name *inf
 tm_status tm_names_text(struct tm_names *names, tm_strid id, size_t most, const char **text,
                         size_t *length) TM_MUST_USE;
 
+/* What a reader worked out from a text, remembered with it for all who ask again; 0 until it is set.  Its meaning is that
+ * of stages/diagnose/kernel_category.c. */
+tm_status tm_names_note(struct tm_names *names, tm_strid id, uint8_t *note) TM_MUST_USE;
+tm_status tm_names_set_note(struct tm_names *names, tm_strid id, uint8_t note) TM_MUST_USE;
+
 /* Handles go from 0 to count - 1.  Without twins every text has one handle. */
 uint64_t tm_names_count(const struct tm_names *names);
 bool tm_names_have_twins(const struct tm_names *names);

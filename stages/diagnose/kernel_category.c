@@ -320,16 +320,12 @@ enum tm_kernel_category tm_category_in(const char *text, size_t length)
 }
 
 /* A text of the names, read by tm_category_in; only its last part behind '/' where it is a path. */
-static tm_status ask(struct tm_names *names, tm_strid id, bool is_path, enum tm_kernel_category *category)
+static tm_status read_text(struct tm_names *names, tm_strid id, bool is_path, enum tm_kernel_category *category)
 {
     const char *text, *slash;
     size_t length;
-    tm_status st;
+    const tm_status st = tm_names_text(names, id, is_path ? 4 * LOOKED_AT_BYTES : LOOKED_AT_BYTES, &text, &length);
 
-    *category = TM_CATEGORY_SILENT;
-    if (!id)
-        return TM_OK;
-    st = tm_names_text(names, id, is_path ? 4 * LOOKED_AT_BYTES : LOOKED_AT_BYTES, &text, &length);
     if (st != TM_OK)
         return st;
     slash = is_path ? memrchr(text, '/', length) : NULL;
@@ -339,6 +335,30 @@ static tm_status ask(struct tm_names *names, tm_strid id, bool is_path, enum tm_
     }
     *category = tm_category_in(text, length);
     return TM_OK;
+}
+
+/* The note of a name holds what read_text made of it, plus one: as a whole, and above that as a path. */
+enum { NOTE_BITS = 4, NOTE_MASK = (1 << NOTE_BITS) - 1 };
+static_assert((int)TM_CATEGORY_SILENT < (int)NOTE_MASK, "fits");
+
+/* The same, read once for all who ask. */
+static tm_status ask(struct tm_names *names, tm_strid id, bool is_path, enum tm_kernel_category *category)
+{
+    const unsigned shift = is_path ? NOTE_BITS : 0;
+    uint8_t note = 0;
+    tm_status st;
+
+    *category = TM_CATEGORY_SILENT;
+    if (!id)
+        return TM_OK;
+    st = tm_names_note(names, id, &note);
+    if (st == TM_OK && note >> shift & NOTE_MASK) {
+        *category = (enum tm_kernel_category)((note >> shift & NOTE_MASK) - 1);
+        return TM_OK;
+    }
+    if (st == TM_OK)
+        st = read_text(names, id, is_path, category);
+    return st == TM_OK ? tm_names_set_note(names, id, (uint8_t)(note | ((unsigned)*category + 1) << shift)) : st;
 }
 
 /* What the class and the level decide without any text. */

@@ -210,6 +210,42 @@ static void many_texts_read_back_in_every_memory(void **state)
     }
 }
 
+static void a_note_stays_with_its_text_in_every_memory(void **state)
+{
+    enum { NAMES = 20000 };
+    char name[64];
+
+    (void)state;
+    for (size_t m = 0; m < MEMORIES; m++) {
+        struct tm_run run;
+        uint8_t note;
+
+        test_run_init(&run);
+        struct tm_names *names = tm_names_new(&run, memories[m], NULL);
+
+        assert_non_null(names);
+        for (tm_strid i = 1; i <= NAMES; i++) {
+            tm_strid id;
+
+            write_name(name, i);
+            assert_int_equal(tm_names_put(names, name, strlen(name), &id), TM_OK);
+            assert_int_equal(id, i);
+            assert_int_equal(tm_names_note(names, id, &note), TM_OK);
+            assert_int_equal(note, 0);
+            if (i % 3)
+                assert_int_equal(tm_names_set_note(names, id, (uint8_t)i), TM_OK);
+        }
+        for (tm_strid i = 1; i <= NAMES; i++) {
+            write_name(name, i);
+            assert_text(names, i, name);
+            assert_int_equal(tm_names_note(names, i, &note), TM_OK);
+            assert_int_equal(note, i % 3 ? (uint8_t)i : 0);
+        }
+        tm_names_free(names);
+        assert_ledger_is_even(&run);
+    }
+}
+
 static void a_text_longer_than_a_page_works(void **state)
 {
     enum { LONG = 300000 };
@@ -326,6 +362,7 @@ int main(void)
         cmocka_unit_test(bytes_that_are_not_utf8_are_tallied_and_kept),
         cmocka_unit_test(bytes_that_are_not_utf8_are_tallied_for_each_host),
         cmocka_unit_test(many_texts_read_back_in_every_memory),
+        cmocka_unit_test(a_note_stays_with_its_text_in_every_memory),
         cmocka_unit_test(a_text_longer_than_a_page_works),
         cmocka_unit_test(a_text_too_long_for_the_memory_can_be_read_in_part),
         cmocka_unit_test(a_text_stays_while_others_are_put_in),

@@ -141,12 +141,12 @@ static tm_status take_kernel(struct fusion *f, const struct tm_event *event, boo
 {
     bool is_new;
     struct fusion_site *site = tm_site_rows_at(&f->sites, event->site, &is_new);
-    tm_status st = is_new ? fusion_learn_site(f, event, site) : TM_OK;
 
-    if (st != TM_OK)
-        return st;
+    if (!site || (is_new && fusion_learn_site(f, event, site) != TM_OK))
+        return f->run->error.status;
     add_sums(f, event->record.dur_ps, is_in_step, site->has_op);
-    st = take_sort(f, event, site);
+    tm_status st = take_sort(f, event, site);
+
     if (st == TM_OK && is_in_step)
         st = fusion_take_in_step(f, event, event->record.dur_ps < FUSION_SMALL_PS ? site : NULL);
     return st == TM_OK ? fusion_take_in_row(f, event, site) : st;
