@@ -11,6 +11,7 @@
 #include "pipeline/window.h"
 
 enum {
+    SCRATCH_BYTES = 768 << 10, /* for the sort, at the most: what fits into a cache near the processor */
     SORTED_LEAST = 8192, /* fewer rows are not worth a sort to make room */
     STEP = 8,            /* where most of them differed, the next try is at so many times as many */
 };
@@ -20,8 +21,8 @@ struct tm_lengths {
     enum tm_account account;
     size_t memory_bytes;
     struct tm_window window; /* struct tm_length */
-    struct tm_length *scratch; /* as many, for the sort; kept while the window has that capacity */
-    size_t scratch_bytes;
+    struct tm_length *scratch; /* for the sort; kept while the window has that capacity */
+    size_t scratch_bytes, scratch_most_bytes;
     struct tm_runs *runs;    /* NULL = everything is in the window */
     size_t sorted_from; /* so many rows are sorted to make room before the window grows */
     size_t next;
@@ -55,13 +56,15 @@ struct tm_lengths *tm_lengths_new(struct tm_run *run, enum tm_account account, s
         return NULL;
     /* The structure itself and the list of runs are small change of the last sixteenth. */
     const size_t memory = memory_bytes - memory_bytes / 16;
-    const size_t buffer = tm_runs_buffer_bytes(sizeof(struct tm_length), memory);
+    const size_t scratch = memory / 8 < SCRATCH_BYTES ? memory / 8 : SCRATCH_BYTES;
+    const size_t buffer = tm_runs_buffer_bytes(sizeof(struct tm_length), memory) + scratch;
 
     lengths->run = run;
     lengths->account = account;
     lengths->memory_bytes = memory;
+    lengths->scratch_most_bytes = scratch;
     lengths->sorted_from = SORTED_LEAST;
-    tm_window_init(&lengths->window, run, account, sizeof(struct tm_length), sizeof(struct tm_length),
+    tm_window_init(&lengths->window, run, account, sizeof(struct tm_length), 0,
                    memory > buffer ? memory - buffer : 0);
     return lengths;
 }
@@ -91,7 +94,8 @@ static struct tm_length *rows_of(const struct tm_lengths *lengths)
 static tm_status take_scratch(struct tm_lengths *lengths)
 {
     struct tm_run *run = lengths->run;
-    const size_t bytes = lengths->window.count * sizeof(struct tm_length);
+    const size_t rows_bytes = lengths->window.count * sizeof(struct tm_length);
+    const size_t bytes = rows_bytes < lengths->scratch_most_bytes ? rows_bytes : lengths->scratch_most_bytes;
 
     if (lengths->scratch_bytes >= bytes)
         return TM_OK;
@@ -106,7 +110,8 @@ static tm_status sort_window(struct tm_lengths *lengths)
     const tm_status st = take_scratch(lengths);
 
     if (st == TM_OK && lengths->window.count)
-        lengths->window.count = tm_lengths_sort(rows_of(lengths), lengths->scratch, lengths->window.count);
+        lengths->window.count = tm_lengths_sort(rows_of(lengths), lengths->window.count, lengths->scratch,
+                                                lengths->scratch_bytes / sizeof(struct tm_length));
     return st;
 }
 

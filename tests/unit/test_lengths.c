@@ -104,19 +104,29 @@ static void each_number_comes_once_in_order_in_every_memory(void **state)
     }
 }
 
-static void short_lists_are_sorted_and_folded(void **state)
+static void check_sort(enum shape shape, size_t count, size_t scratch_count)
 {
+    struct tm_length *rows = make_all(shape, count + 1), *expected = make_all(shape, count + 1);
+    struct tm_length *scratch = test_malloc((scratch_count + 1) * sizeof(*scratch));
+    const size_t left = fold(expected, count);
+
+    assert_int_equal(tm_lengths_sort(rows, count, scratch, scratch_count), left);
+    assert_memory_equal(rows, expected, left * sizeof(*rows));
+    test_free(rows);
+    test_free(expected);
+    test_free(scratch);
+}
+
+static void lists_are_sorted_and_folded_with_any_scratch(void **state)
+{
+    static const size_t scratch_counts[] = { 0, 1, 49, 100, 130, 5000 };
+
     (void)state;
     for (int shape = 0; shape < SHAPES; shape++) {
-        for (size_t count = 0; count < 130; count++) {
-            struct tm_length *rows = make_all((enum shape)shape, count + 1), scratch[130];
-            struct tm_length *expected = make_all((enum shape)shape, count + 1);
-            const size_t left = fold(expected, count);
-
-            assert_int_equal(tm_lengths_sort(rows, scratch, count), left);
-            assert_memory_equal(rows, expected, left * sizeof(*rows));
-            test_free(rows);
-            test_free(expected);
+        for (size_t i = 0; i < sizeof(scratch_counts) / sizeof(scratch_counts[0]); i++) {
+            for (size_t count = 0; count < 130; count++)
+                check_sort((enum shape)shape, count, scratch_counts[i]);
+            check_sort((enum shape)shape, COUNT, scratch_counts[i]);
         }
     }
 }
@@ -202,7 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_number_comes_once_in_order_in_every_memory),
-        cmocka_unit_test(short_lists_are_sorted_and_folded),
+        cmocka_unit_test(lists_are_sorted_and_folded_with_any_scratch),
         cmocka_unit_test(numbers_that_come_again_are_not_spilled),
         cmocka_unit_test(many_numbers_keep_to_their_memory),
         cmocka_unit_test(each_refused_request_ends_clean),

@@ -261,6 +261,75 @@ static void rows_are_put_back_as_they_are(void **state)
     end_test(&run, &s);
 }
 
+/* Record `at` of a track in which every form comes: few shapes and many, small steps, large ones and steps back, and
+ * values at the borders of what a row holds. */
+static struct tm_raw bordering(uint64_t at)
+{
+    static const int64_t starts_ps[] = { INT64_C(-1), 0, UINT32_MAX - 1, UINT32_MAX, INT64_C(0x1fffffffe),
+                                         INT64_C(0x1fffffffe), INT64_C(0x2fffffffe), 7, 8 };
+    static const int64_t durs_ps[] = { 0, UINT32_MAX, INT64_C(0x100000000), INT64_MAX / 4 };
+    static const uint64_t ids[] = { 0, UINT32_MAX, UINT64_C(0x100000000), UINT64_MAX };
+    const uint32_t shape = at % 2 ? (uint32_t)(at % 5) : (uint32_t)at;
+
+    return (struct tm_raw){
+        .record = { .start_ps = starts_ps[at % 9], .dur_ps = durs_ps[at / 9 % 4], .correlation = ids[at / 36 % 4],
+                    .name = ~shape, .track = 3, .config = shape << 8, .class = (uint8_t)shape,
+                    .kind = (uint8_t)(shape % (TM_END + 1)), .flags = (uint16_t)(0xffff - shape) },
+        .traits = ~shape << 3,
+    };
+}
+
+static void any_record_comes_back_whole(void **state)
+{
+    enum { RECORDS = 100000 };
+    struct tm_record_place place;
+    struct tm_run run;
+    struct stored_trace s;
+    struct tm_raw raw;
+    bool more;
+
+    (void)state;
+    begin_test(&run, &s);
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        raw = bordering(i);
+        assert_int_equal(tm_record_store_add(s.store, &raw), TM_OK);
+    }
+    assert_int_equal(tm_record_store_begin(s.store, 3, &place), TM_OK);
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        const struct tm_raw expected = bordering(i);
+
+        assert_int_equal(tm_record_store_next(&place, &raw, &more), TM_OK);
+        assert_true(more);
+        assert_memory_equal(&raw.record, &expected.record, sizeof(raw.record));
+        assert_int_equal(raw.traits, expected.traits);
+    }
+    tm_record_store_end(&place);
+    end_test(&run, &s);
+}
+
+/* Events of one name, one after the other: 16 bytes each, and the block's head. */
+static void records_of_one_shape_are_small(void **state)
+{
+    enum { RECORDS = 50000 };
+    struct tm_run run;
+    struct stored_trace s;
+
+    (void)state;
+    begin_test(&run, &s);
+    const size_t before = run.budget.used_bytes[TM_ACCOUNT_INPUT];
+
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        const struct tm_raw raw = {
+            .record = { .start_ps = (int64_t)i * 1000, .correlation = i, .name = 5, .track = 1 },
+        };
+
+        assert_int_equal(tm_record_store_add(s.store, &raw), TM_OK);
+    }
+    assert_true(run.budget.used_bytes[TM_ACCOUNT_INPUT] - before < RECORDS * 17 + (64 << 10));
+    assert_int_equal(run.budget.spilled_bytes, 0);
+    end_test(&run, &s);
+}
+
 static void what_a_track_holds_is_known(void **state)
 {
     static const struct {
@@ -345,6 +414,8 @@ int main(void)
         cmocka_unit_test(a_cleared_track_is_filled_anew_in_the_same_room),
         cmocka_unit_test(blocks_of_a_cleared_track_go_to_others),
         cmocka_unit_test(rows_are_put_back_as_they_are),
+        cmocka_unit_test(any_record_comes_back_whole),
+        cmocka_unit_test(records_of_one_shape_are_small),
         cmocka_unit_test(what_a_track_holds_is_known),
         cmocka_unit_test(each_refused_request_ends_clean),
     };

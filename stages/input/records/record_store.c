@@ -12,6 +12,8 @@ enum {
     BLOCK_ROWS = TM_RECORD_PLACE_BYTES / sizeof(union tm_packed),
     PAGES_WANTED = 1024,
     OTHERS_BYTES = 2 << 20, /* of the share: windows, decoders, places */
+    SHAPE_BITS = 13,
+    SHAPES_BYTES = sizeof(struct tm_shape) << SHAPE_BITS,
     LEAST_PAGE_BYTES = 2 << 10,
     MOST_PAGE_BYTES = 64 << 10,
     CHAIN_PAGE_BYTES = 4 << 10,
@@ -19,8 +21,9 @@ enum {
 
 struct block {
     uint64_t next; /* plus one; 0 = the last one of its track */
-    uint32_t count; /* of rows, of which a record has one or two */
-    uint32_t unused[5];
+    int64_t start_ps; /* of the record before its first */
+    uint32_t count;   /* of rows, of which a record has one, two or four */
+    uint32_t unused[3];
     union tm_packed rows[BLOCK_ROWS];
 };
 static_assert(sizeof(struct block) == 2048, "a power of two, so that pages hold blocks without a rest");
@@ -41,6 +44,7 @@ struct tm_record_store {
     struct tm_rows *blocks;  /* struct block */
     struct tm_rows *chains;  /* struct chain; row = track */
     struct tm_kept_args args;
+    struct tm_shape *shapes; /* 1 << SHAPE_BITS, by hash; zero = a number that no shape has yet */
     uint64_t spare;          /* plus one: first of a chain of blocks that tracks gave up */
     uint64_t track;          /* whose chain is at hand, or NO_TRACK; its row of `chains` is older */
     struct chain chain;
@@ -53,7 +57,7 @@ struct tm_record_store *tm_record_store_new(struct tm_trace *trace)
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_INPUT), others = OTHERS_BYTES;
     const size_t all = share - share / 2 > others ? share - others : share / 2, least = TM_KEPT_LEAST_BYTES;
     const size_t own = all / 4 > least ? all / 4 : least;
-    const size_t memory = all - tm_kept_args_bytes(trace->keeps_arguments ? own : 0);
+    const size_t memory = all - tm_kept_args_bytes(trace->keeps_arguments ? own : 0) - SHAPES_BYTES;
     const size_t blocks = memory - memory / 8;
     struct tm_record_store *store = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*store), &run->error);
     size_t page = blocks / PAGES_WANTED;
@@ -67,7 +71,8 @@ struct tm_record_store *tm_record_store_new(struct tm_trace *trace)
     store->track = NO_TRACK;
     store->blocks = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(struct block), blocks, page);
     store->chains = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(struct chain), memory / 8, CHAIN_PAGE_BYTES);
-    if (store->blocks && store->chains)
+    store->shapes = tm_take(&run->budget, TM_ACCOUNT_INPUT, SHAPES_BYTES, &run->error);
+    if (store->blocks && store->chains && store->shapes)
         return store;
     tm_record_store_free(store);
     return NULL;
@@ -80,6 +85,7 @@ void tm_record_store_free(struct tm_record_store *store)
     tm_rows_free(store->blocks);
     tm_rows_free(store->chains);
     tm_kept_args_free(&store->args);
+    tm_give(&store->run->budget, TM_ACCOUNT_INPUT, store->shapes, SHAPES_BYTES);
     tm_give(&store->run->budget, TM_ACCOUNT_INPUT, store, sizeof(*store));
 }
 
@@ -149,6 +155,7 @@ static tm_status lengthen_chain(struct tm_record_store *store)
     if (!store->block)
         return store->run->error.status;
     store->block->next = 0;
+    store->block->start_ps = chain->start_ps;
     store->block->count = 0;
     chain->first = chain->first ? chain->first : number;
     chain->last = number;
@@ -166,16 +173,29 @@ static tm_status open_block(struct tm_record_store *store, uint32_t rows)
     return store->block && store->block->count + rows <= BLOCK_ROWS ? TM_OK : lengthen_chain(store);
 }
 
-/* Room for the rows of a record at the end of its track. */
-static inline tm_status make_room(struct tm_record_store *store, uint64_t track, uint32_t rows)
+/* Room for the rows of a record at the end of the chain at hand. */
+static inline tm_status make_room(struct tm_record_store *store, uint32_t rows)
 {
-    tm_status st = TM_OK;
+    return store->block && store->block->count + rows <= BLOCK_ROWS ? TM_OK : open_block(store, rows);
+}
 
-    if (track != store->track)
-        st = turn_to(store, track);
-    if (st == TM_OK && (!store->block || store->block->count + rows > BLOCK_ROWS))
-        st = open_block(store, rows);
-    return st;
+/* The number of a shape; two places are tried, so that whatever there is the search is short.  False: it gets none. */
+static inline bool number_shape(struct tm_record_store *store, const struct tm_shape *shape, uint16_t *number)
+{
+    const uint64_t both = shape->name_config ^ shape->rest * UINT64_C(0xd6e8feb86659fd93);
+    const uint32_t first = (uint32_t)(both * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SHAPE_BITS));
+
+    for (uint32_t i = 0; i < 2; i++) {
+        struct tm_shape *const at = &store->shapes[first ^ i];
+
+        if (!at->rest)
+            *at = *shape;
+        if (at->rest == shape->rest && at->name_config == shape->name_config) {
+            *number = (uint16_t)(first ^ i);
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The rows of a record have been written. */
@@ -200,28 +220,44 @@ static inline void count_record(struct tm_record_store *store, const struct tm_r
     store->block->count += rows;
 }
 
+/* Add a record in one row, or in two. */
 static inline tm_status add_short(struct tm_record_store *store, const struct tm_record *r, uint32_t traits)
 {
-    const tm_status st = make_room(store, r->track, 1);
+    tm_status st = r->track == store->track ? TM_OK : turn_to(store, r->track);
 
     if (st != TM_OK)
         return st;
-    tm_pack_short(r, traits, &store->block->rows[store->block->count]);
-    count_record(store, r, 1);
+    const uint64_t step_ps = (uint64_t)r->start_ps - (uint64_t)store->chain.start_ps;
+    const struct tm_shape shape = tm_shape_of(r, traits);
+    uint16_t number = 0;
+    const bool is_small = step_ps <= UINT32_MAX && number_shape(store, &shape, &number);
+    const uint32_t rows = is_small ? 1 : 2;
+
+    st = make_room(store, rows);
+    if (st != TM_OK)
+        return st;
+    if (is_small)
+        tm_pack_small(r, (uint32_t)step_ps, number, &store->block->rows[store->block->count]);
+    else
+        tm_pack_whole(r, traits, TM_PACKED_WHOLE, &store->block->rows[store->block->count]);
+    count_record(store, r, rows);
     return TM_OK;
 }
 
 tm_status tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept_record *row)
 {
+    const uint32_t track = row->record.track;
     tm_status st;
 
     if (!row->own_length && tm_packs_short(&row->record))
         return add_short(store, &row->record, row->traits);
-    st = make_room(store, row->record.track, 2);
+    st = track == store->track ? TM_OK : turn_to(store, track);
+    if (st == TM_OK)
+        st = make_room(store, 4);
     if (st != TM_OK)
         return st;
     tm_pack_long(row, &store->block->rows[store->block->count]);
-    count_record(store, &row->record, 2);
+    count_record(store, &row->record, 4);
     return TM_OK;
 }
 
@@ -321,6 +357,7 @@ static tm_status copy_block(struct tm_record_place *place)
         return store->run->error.status;
     memcpy(place->rows, block->rows, block->count * sizeof(block->rows[0]));
     place->count = block->count;
+    place->start_ps = block->start_ps;
     place->at = 0;
     place->next_block = block->next;
     return TM_OK;
@@ -340,8 +377,31 @@ static inline tm_status step(struct tm_record_place *place, const union tm_packe
             return st;
     }
     *rows = &place->rows[place->at];
-    place->at += tm_packed_is_long(*rows) ? 2 : 1;
+    place->at += tm_packed_rows(*rows);
     return TM_OK;
+}
+
+/* Read the rows of a record.  out: *to, *traits  but for what only the second half of a long one has */
+static inline void unpack(struct tm_record_place *place, const union tm_packed *rows, struct tm_record *to,
+                          uint32_t *traits)
+{
+    if (tm_packed_form(rows) == TM_PACKED_SMALL)
+        tm_unpack_small(rows, place->start_ps, place->store->shapes, to, traits);
+    else
+        tm_unpack_whole(rows, to, traits);
+    to->track = place->track;
+    place->start_ps = to->start_ps;
+}
+
+static void unpack_row(struct tm_record_place *place, const union tm_packed *rows)
+{
+    struct tm_kept_record *const row = &place->row;
+
+    row->own_length = 0;
+    row->args = 0;
+    unpack(place, rows, &row->record, &row->traits);
+    if (tm_packed_form(rows) == TM_PACKED_LONG)
+        tm_unpack_more(&rows[2], row);
 }
 
 tm_status tm_record_store_next_row(struct tm_record_place *place, const struct tm_kept_record **row)
@@ -352,7 +412,7 @@ tm_status tm_record_store_next_row(struct tm_record_place *place, const struct t
     *row = NULL;
     if (st != TM_OK || !rows)
         return st;
-    tm_unpack(rows, place->track, &place->row);
+    unpack_row(place, rows);
     *row = &place->row;
     return TM_OK;
 }
@@ -365,13 +425,12 @@ tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw *raw
     *more = st == TM_OK && rows;
     if (!*more)
         return st;
-    if (tm_packed_is_long(rows)) {
-        tm_unpack(rows, place->track, &place->row);
+    if (tm_packed_form(rows) == TM_PACKED_LONG) {
+        unpack_row(place, rows);
         return tm_unkeep_record(&place->store->args, &place->row, &place->args, raw);
     }
     place->row.own_length = 0;
-    tm_unpack_short(rows, place->track, &raw->record);
-    raw->traits = rows->record.traits;
+    unpack(place, rows, &raw->record, &raw->traits);
     raw->args = &place->args;
     raw->own = (struct tm_arguments){ .length = 0 };
     return TM_OK;
