@@ -232,7 +232,7 @@ static bool is_like(const struct tm_xarguments_met *met, const struct tm_xargume
     return true;
 }
 
-/* A whole number of three bytes or more, as writers put it: most of them differ from event to event.
+/* A whole number of two bytes or more, as writers put it: most of them differ from event to event.
  * out: false: it is something else */
 static bool put_large_number(struct tm_xspace *x, uint64_t plane, const struct tm_field *stat,
                              struct tm_arguments_builder *b, tm_status *st)
@@ -241,7 +241,7 @@ static bool put_large_number(struct tm_xspace *x, uint64_t plane, const struct t
     uint64_t value = 0;
     tm_strid key;
 
-    if (stat->value < 6 || stat->value > 11 || stat->bytes[0] != TM_WIRE_KEY(TM_XSTAT_ID, TM_WIRE_VARINT) ||
+    if (stat->value < 5 || stat->value > 11 || stat->bytes[0] != TM_WIRE_KEY(TM_XSTAT_ID, TM_WIRE_VARINT) ||
         stat->bytes[1] >= 0x80 || (stat->bytes[2] != TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT) &&
                                    stat->bytes[2] != TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT)))
         return false;

@@ -23,6 +23,7 @@ struct xspace_cursor {
     uint8_t *buffer;
     size_t buffer_bytes;
     uint64_t event_at, event_length; /* in the input: the event that was read last */
+    uint64_t times_length; /* its first bytes that are known to be no statistics */
     struct tm_xevent event;
     bool has_metadata;     /* of the event that was read */
     struct tm_xkin kin;    /* the same */
@@ -374,6 +375,7 @@ static tm_status read_field(struct xspace_cursor *c, struct tm_raw *raw, bool *m
     if (head.number == LINE_EVENT) {
         c->event_at = tm_reader_offset(&c->window);
         c->event_length = head.value;
+        c->times_length = 0;
         st = read_event(c, head.value);
         if (st == TM_OK)
             st = make_record(c, raw, kept);
@@ -394,6 +396,7 @@ static tm_status take_event(struct xspace_cursor *c, const struct tm_wire *bytes
 
     c->event_length = (uint64_t)(bytes->end - bytes->at);
     c->event_at = c->window.base + (uint64_t)(bytes->at - c->window.buffer);
+    c->times_length = is_usual ? (uint64_t)(stats.at - bytes->at) : 0;
     count_event(c);
     c->kin.metadata_id = c->event.metadata_id;
     if (is_usual)
@@ -479,6 +482,7 @@ static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw *raw)
         st = tm_xarguments_long_event(c->x, c->plane_number, c->event_at, c->event_at + c->event_length, &b);
     } else {
         st = last_event_bytes(c, &view);
+        view.at += c->times_length <= (uint64_t)(view.end - view.at) ? c->times_length : 0;
         if (st == TM_OK)
             st = tm_xarguments_event(c->x, c->plane_number, view, &b);
     }

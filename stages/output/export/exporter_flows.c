@@ -84,10 +84,15 @@ void tm_exporter_begin_arrows(struct tm_exporter *e)
     memset(e->begun, 0, TM_ARROW_SETS * sizeof(*e->begun));
 }
 
+static uint64_t *set_of(const struct tm_exporter *e, uint64_t id)
+{
+    return e->begun[tm_hash_mix(id, SEED) % TM_ARROW_SETS];
+}
+
 /* out: whether it was known.  It is the last one that will be forgotten. */
 static bool use_arrow(struct tm_exporter *e, uint64_t id, bool may_begin)
 {
-    uint64_t *const set = e->begun[tm_hash_mix(id, SEED) % TM_ARROW_SETS];
+    uint64_t *const set = set_of(e, id);
     size_t way = 0;
     bool is_known;
 
@@ -187,10 +192,13 @@ uint64_t tm_exporter_launch_arrow(const struct tm_exporter *e, const struct tm_t
                                   const struct tm_event *event)
 {
     const bool is_launched = event->launch_track != TM_NONE && track->line != TM_LINE_TPU_OPS;
+    uint64_t id;
 
     if (e->has_arrows || !event->record.correlation)
         return 0;
     if (!is_launched && event->record.class != TM_CLASS_LAUNCH && track->line != TM_LINE_TPU_MODULES)
         return 0;
-    return launch_id(e->trace->host, event->record.correlation);
+    id = launch_id(e->trace->host, event->record.correlation);
+    __builtin_prefetch(set_of(e, id), 1); /* it is counted when the event is written */
+    return id;
 }
