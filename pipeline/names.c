@@ -254,6 +254,22 @@ bool tm_names_have_twins(const struct tm_names *names)
     return names->have_twins;
 }
 
+tm_status tm_names_are_same(struct tm_names *names, tm_strid a, tm_strid b, bool *are_same)
+{
+    struct tm_name one = { .length = 0 }, other = { .length = 0 };
+    tm_status st;
+
+    *are_same = a == b;
+    if (a == b || !tm_names_have_twins(names))
+        return TM_OK;
+    st = tm_names_info(names, a, &one);
+    if (st == TM_OK)
+        st = tm_names_info(names, b, &other);
+    if (st == TM_OK)
+        *are_same = tm_is_same_key(one.hash, other.hash);
+    return st;
+}
+
 tm_status tm_names_info(struct tm_names *names, tm_strid id, struct tm_name *info)
 {
     const struct entry *entry = tm_rows_at(names->entries, id);

@@ -57,6 +57,8 @@ tm_status tm_names_set_note(struct tm_names *names, tm_strid id, uint8_t note) T
 /* Handles go from 0 to count - 1.  Without twins every text has one handle. */
 uint64_t tm_names_count(const struct tm_names *names);
 bool tm_names_have_twins(const struct tm_names *names);
+/* Whether two handles are of the same text. */
+tm_status tm_names_are_same(struct tm_names *names, tm_strid a, tm_strid b, bool *are_same) TM_MUST_USE;
 
 /* Copy bytes [at, at + bytes) of a text, however long it is. */
 tm_status tm_names_copy(struct tm_names *names, tm_strid id, uint64_t at, void *to, size_t bytes) TM_MUST_USE;

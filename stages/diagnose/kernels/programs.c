@@ -153,33 +153,18 @@ static tm_status take_pause(struct programs *p, const struct program_lane *lane,
     return tm_top_rows_add(p->longest, &pause);
 }
 
-static tm_status is_same_text(struct programs *p, tm_strid a, tm_strid b, bool *is_same)
-{
-    struct tm_name one, other;
-    tm_status st;
-
-    *is_same = a == b;
-    if (a == b || !tm_names_have_twins(p->names))
-        return TM_OK;
-    st = tm_names_info(p->names, a, &one);
-    if (st == TM_OK)
-        st = tm_names_info(p->names, b, &other);
-    *is_same = st == TM_OK && tm_is_same_key(one.hash, other.hash);
-    return st;
-}
-
 /* Whether an op is of another execution than the one before it: its program is another one, or begins again with
  * its first op, which an execution since then has to allow: loops come back to it too. */
 static tm_status find_next(struct programs *p, const struct program_lane *lane, const struct tm_config *config,
                            bool *is_next)
 {
     bool is_same = false;
-    tm_status st = is_same_text(p, lane->module, config->module, &is_same);
+    tm_status st = tm_names_are_same(p->names, lane->module, config->module, &is_same);
 
     *is_next = !is_same;
     if (st != TM_OK || !is_same || p->begun <= lane->calls)
         return st;
-    return is_same_text(p, lane->first, config->hlo_op, is_next);
+    return tm_names_are_same(p->names, lane->first, config->hlo_op, is_next);
 }
 
 static tm_status take_op(struct programs *p, struct program_lane *lane, const struct tm_event *event)

@@ -169,11 +169,13 @@ static tm_status take_nested(void *to, const struct tm_nested *span)
 /* --- executions on a GPU --- */
 
 /* Whether what the execution began with comes again.  Fills prepare for a kernel, and often come several times. */
-static bool comes_again(const struct op_stream *stream, const struct tm_record *record)
+static tm_status comes_again(const struct ops *o, const struct op_stream *stream, const struct tm_record *record,
+                             bool *comes)
 {
-    if (record->class == TM_CLASS_MEMSET)
-        return stream->first_kernel && stream->first == record->name;
-    return stream->first_kernel == record->name;
+    *comes = false;
+    if (record->class != TM_CLASS_MEMSET)
+        return tm_names_are_same(o->names, stream->first_kernel, record->name, comes);
+    return stream->first_kernel ? tm_names_are_same(o->names, stream->first, record->name, comes) : TM_OK;
 }
 
 /* Whether a kernel begins an execution of its operation: another operation ran on the stream before, or another step
@@ -183,26 +185,25 @@ static tm_status begins_execution(struct ops *o, const struct tm_event *event, c
 {
     const uint32_t track = event->record.track;
     struct op_stream *stream;
+    tm_status st = TM_OK;
 
     *begins = true;
     if (!row->is_hlo)
         return TM_OK;
-    if (track >= tm_rows_count(o->streams)) {
-        const tm_status st = tm_rows_resize(o->streams, (uint64_t)track + 1);
-
-        if (st != TM_OK)
-            return st;
-    }
+    if (track >= tm_rows_count(o->streams))
+        st = tm_rows_resize(o->streams, (uint64_t)track + 1);
+    if (st != TM_OK)
+        return st;
     stream = tm_rows_change(o->streams, track);
     if (!stream)
         return o->run->error.status;
-    *begins = !tm_is_same_key(stream->key, row->key) || stream->step != event->step ||
-              comes_again(stream, &event->record);
+    if (tm_is_same_key(stream->key, row->key) && stream->step == event->step)
+        st = comes_again(o, stream, &event->record, begins);
     if (*begins)
         *stream = (struct op_stream){ .key = row->key, .first = event->record.name, .step = event->step };
     if (!stream->first_kernel && event->record.class != TM_CLASS_MEMSET)
         stream->first_kernel = event->record.name;
-    return TM_OK;
+    return st;
 }
 
 /* --- events --- */
