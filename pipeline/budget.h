@@ -14,7 +14,7 @@
  * for serves the others.  Shares are parts of the limit, and the pool depends on nothing but what was drawn before, so
  * the same limit gives the same behaviour; the sum of shares and pool stays under the limit. */
 enum tm_account {
-    TM_ACCOUNT_INPUT,    /* read buffers, inflate windows, line cursors */
+    TM_ACCOUNT_INPUT,    /* read buffers, windows of inflating and deflating, line cursors */
     TM_ACCOUNT_NAMES,    /* texts of names */
     TM_ACCOUNT_METADATA, /* metadata tables, configs, tracks */
     TM_ACCOUNT_LAUNCHES, /* launches by correlation id */

@@ -19,7 +19,7 @@ struct tm_block_deflater {
 
 struct tm_block_deflater *tm_block_deflater_new(struct tm_run *run)
 {
-    struct tm_block_deflater *const d = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*d), &run->error);
+    struct tm_block_deflater *const d = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*d), &run->error);
 
     if (!d)
         return NULL;
@@ -34,7 +34,7 @@ struct tm_block_deflater *tm_block_deflater_new(struct tm_run *run)
 void tm_block_deflater_free(struct tm_block_deflater *d)
 {
     if (d)
-        tm_give(&d->run->budget, TM_ACCOUNT_TABLES, d, sizeof(*d));
+        tm_give(&d->run->budget, TM_ACCOUNT_INPUT, d, sizeof(*d));
 }
 
 size_t tm_block_deflate(struct tm_block_deflater *d, const uint8_t *from, size_t length, uint8_t *to, size_t room)

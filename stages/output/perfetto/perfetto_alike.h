@@ -7,7 +7,7 @@
 /* The arguments of the event before of the same name, node by node, as they were read and as they were written.  Most
  * events of a name differ in a number or two: what is the same is copied, a run of nodes at once.  Kept are lists in
  * which no key comes twice, and whose texts all stand in tables or in place.  Memory: fixed. */
-enum { TM_ALIKE = 512, TM_ALIKE_NODES = 24, TM_ALIKE_NODE_BYTES = 240, TM_ALIKE_VALUE_BYTES = 400 };
+enum { TM_ALIKE = 256, TM_ALIKE_NODES = 24, TM_ALIKE_NODE_BYTES = 240, TM_ALIKE_VALUE_BYTES = 400 };
 
 struct tm_alike {
     tm_strid name;       /* 0 = none */
