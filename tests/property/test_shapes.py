@@ -50,13 +50,33 @@ def cost_of(shape, events, folder, verbs):
     return {verb: Cost(command) for verb, command in commands(path, folder, verbs).items()}
 
 
+def spent(cost, empty):
+    return max(cost.seconds - empty.seconds, 0)
+
+
+def is_linear(small, large, empty):
+    more = spent(large, empty)
+    return more < LEAST_S or more <= MOST_TIMES * spent(small, empty)
+
+
+def measure(shape, events, folder, verbs, empty):
+    """Costs of both sizes by verb; where one looks dear, what else runs on the machine may be why: the least of three."""
+    costs = [cost_of(shape, count, folder, verbs) for count in (events, TIMES * events)]
+    for _ in range(2):
+        if all(is_linear(costs[0][verb], costs[1][verb], empty[verb]) for verb in verbs):
+            break
+        again = [cost_of(shape, count, folder, verbs) for count in (events, TIMES * events)]
+        costs = [{verb: min(a[verb], b[verb], key=lambda cost: cost.seconds) for verb in verbs}
+                 for a, b in zip(costs, again)]
+    return costs
+
+
 def judge(tap, shape, verb, empty, small, large):
-    spent, more = (max(cost.seconds - empty.seconds, 0) for cost in (small, large))
-    is_linear = more < LEAST_S or more <= MOST_TIMES * spent
     is_within = UNDER or large.mib <= MEMORY_MIB + OVERHEAD_MIB
-    tap.ok(small.status in STATUSES and large.status in STATUSES and is_linear and (SANITIZED or is_within),
-           f"{verb}: {shape}",
-           f"{spent:.3f} s, then {more:.3f} s; {large.mib:.0f} MiB; status {small.status}, {large.status}",
+    tap.ok(small.status in STATUSES and large.status in STATUSES and is_linear(small, large, empty) and
+           (SANITIZED or is_within), f"{verb}: {shape}",
+           f"{spent(small, empty):.3f} s, then {spent(large, empty):.3f} s; {large.mib:.0f} MiB; "
+           f"status {small.status}, {large.status}",
            large.said[-500:])
 
 
@@ -82,7 +102,7 @@ def main():
     with Scratch() as folder:
         empty = cost_of("nested", 0, folder, verbs)
         for shape in [options.only] if options.only else hard_shapes.SHAPES:
-            small, large = (cost_of(shape, events, folder, verbs) for events in (options.events, TIMES * options.events))
+            small, large = measure(shape, options.events, folder, verbs, empty)
             for verb in verbs:
                 judge(tap, shape, verb, empty[verb], small[verb], large[verb])
                 if options.show:
