@@ -70,6 +70,7 @@ static inline uint64_t tm_hash_text(const void *text, size_t length, uint64_t se
     }
     return tm_hash_fold(second ^ length, tm_hash_fold(a ^ second, b ^ hash));
 }
+
 /* A hash of two numbers, to be used from its highest bit on. */
 static inline uint64_t tm_hash_pair(uint64_t a, uint64_t b, uint64_t seed)
 {
