@@ -49,7 +49,7 @@ static inline uint64_t tm_hash_load(const uint8_t *at, size_t bytes)
 static inline uint64_t tm_hash_text(const void *text, size_t length, uint64_t seed)
 {
     const uint64_t first = UINT64_C(0xa0761d6478bd642f) ^ seed, second = UINT64_C(0xe7037ed1a0b428db) ^ seed;
-    const uint8_t *at = text;
+    const uint8_t *at = length ? text : (const uint8_t *)""; /* an empty one may be NULL */
     const uint8_t *const end = at + length;
     uint64_t hash = first, a, b;
 

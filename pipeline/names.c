@@ -224,7 +224,7 @@ tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, 
 
 tm_status tm_names_put_often(struct tm_names *names, const char *text, size_t length, tm_strid *id, uint32_t *traits)
 {
-    const uint64_t hash = length ? tm_hash_text(text, length, names->seed) : 0; /* an empty one may be NULL */
+    const uint64_t hash = tm_hash_text(text, length, names->seed);
     struct near *const near = &names->near[hash >> (64 - NEAR_BITS)];
     struct tm_name info = { .traits = 0 };
     tm_status st;
