@@ -6,6 +6,9 @@
 #   reports                  pipeline and reports
 #     format                 only format
 #     findings, chart        format, and each its own
+#     statistics             only statistics
+#     compare                format, findings, statistics
+#     scaling, gates         these and compare
 #     content                these, and its own
 #     html, pdf, text ...    all of them but another medium
 #   main.c and the commands  all three: they join the parts
@@ -22,7 +25,7 @@ zstd*.h                | stages/input/bytes/unzstd* pipeline/commands/version.c
 archive*.h             | stages/input/bytes/archive* pipeline/commands/version.c
 protobuf-c/*           | *_pb.c stages/input/xspace/* pipeline/commands/version.c
 hpdf*                  | reports/pdf/* pipeline/commands/version.c
-cjson/*                | pipeline/settings.c reports/findings/thresholds.c pipeline/commands/version.c
+cjson/*                | pipeline/settings.c pipeline/doc_read.c reports/findings/thresholds.c pipeline/commands/version.c
 jemalloc/*             | pipeline/budget* pipeline/memory_stats* pipeline/commands/version.c
 getopt.h               | pipeline/options* pipeline/settings.c
 xxhash.h               | pipeline/* stages/*
@@ -48,6 +51,10 @@ below() { # a file in reports/
     case $folder in
         format) echo 'reports/format/*' ;;
         findings | chart) echo "reports/format/* reports/$folder/*" ;;
+        statistics) echo 'reports/statistics/*' ;;
+        compare | scaling | gates)
+            echo "reports/format/* reports/findings/* reports/statistics/* reports/compare/* reports/$folder/*"
+            ;;
         content) echo 'reports/format/* reports/findings/* reports/chart/* reports/content/*' ;;
         *) echo "reports/format/* reports/chart/* reports/content/* reports/$folder/*" ;;
     esac

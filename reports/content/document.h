@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_DOCUMENT_H
+#define TM_DOCUMENT_H
+
+#include "reports/content/content.h"
+#include "reports/content/front.h"
+
+/* A kind of document that the media can write: the report of a run, a comparison, a scaling study, the result of a check.
+ * What a value tree is, its member "schema" tells. */
+struct tm_document {
+    const char *schema;  /* "tracemill.summary" */
+    const char *what;    /* "report": in titles and in "Skip to the report" */
+    const char *made_by; /* "tracemill report" */
+    const char *data;    /* the file that has every figure: "summary.json" */
+    const struct tm_section *const *sections;
+    size_t section_count;
+    void (*make_front)(struct tm_front *front, const struct tm_value *root);
+};
+
+extern const struct tm_document tm_report_document, tm_comparison_document, tm_scaling_document, tm_check_document;
+
+/* Of a tree; what is not known is taken for a report. */
+const struct tm_document *tm_document_of(const struct tm_value *root);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_STATISTICS_TESTS_H
+#define TM_STATISTICS_TESTS_H
+
+#include <stdbool.h>
+
+#include "reports/statistics/sample.h"
+
+/* Tests of two samples.  p is two-sided; NaN where they are too small for a test. */
+
+/* Mann-Whitney (Wilcoxon rank sum): do values of one sample tend to be larger?  Exact where no two values are equal and
+ * the smaller sample has up to 20 values; else by the normal distribution, corrected for ties and continuity.  Wants two values
+ * in each.  Checked against scipy.stats.mannwhitneyu. */
+double tm_rank_test(struct tm_sample a, struct tm_sample b);
+
+/* Welch's t test of means that are known by their moments alone. */
+struct tm_summed {
+    double mean, stddev;
+    double count; /* of values; 2 or more */
+};
+double tm_welch_test(struct tm_summed a, struct tm_summed b);
+
+/* An interval for median(b) / median(a) - 1 in percent, by resampling both 2,000 times (percentile bootstrap).  The
+ * same numbers every time: the generator starts with a fixed seed.
+ * in:  scratch  a.count + b.count + 2000 doubles; level  0.95 */
+struct tm_interval {
+    double low, high; /* NaN where a sample is empty */
+};
+enum { TM_RESAMPLES = 2000 };
+struct tm_interval tm_median_change_interval(struct tm_sample a, struct tm_sample b, double level, double *scratch);
+
+/* Which of many tests hold at a rate of false discoveries q (Benjamini and Hochberg 1995).
+ * in:   p  NaN = not tested, holds never; scratch  count doubles
+ * out:  holds */
+void tm_discoveries(const double *p, size_t count, double q, bool *holds, double *scratch);
+/* The same with a bound on the chance of one false one at all (Holm 1979). */
+void tm_family_tests(const double *p, size_t count, double alpha, bool *holds, double *scratch);
+
+/* Distributions, for these and for intervals. */
+double tm_normal_upper(double z);                   /* P(Z > z) */
+double tm_student_two_sided(double t, double freedom); /* P(|T| > |t|) */
+double tm_student_quantile(double p, double freedom);  /* t with P(T < t) = p */
+
+#endif
