@@ -6,9 +6,10 @@
 #include "reports/content/table.h"
 #include "reports/content/tone.h"
 
-/* What a report says, section by section, the same for every medium: page, PDF, text, Markdown, CSV.  A section
- * chooses what of the summary is told and in which order; a medium gives it a form.  Nothing is computed here: every
- * figure is a member of the summary (schemas/SUMMARY.md). */
+/* What a document says, section by section, the same for every medium: page, PDF, text, Markdown,
+ * CSV.  A document is a report of a run, a comparison ... (document.h); its value tree is called
+ * the summary.  A section chooses what of it is told and in which order; a medium gives it a form.
+ * Nothing is computed here: every figure is a member of the summary (schemas/SUMMARY.md). */
 
 struct tm_content;
 
@@ -45,16 +46,11 @@ struct tm_content {
     void *to;
 };
 
-/* The sections in their order.  The last ones are of every report: what is not recorded, the definitions, how the
- * report was made. */
-extern const struct tm_section *const tm_sections[];
-extern const size_t tm_section_count;
+/* The section of that kind of document (document.h) with that id; NULL = there is none. */
+const struct tm_section *tm_section_of(const struct tm_value *summary, const char *id);
 
-/* The one with that id; NULL = there is none. */
-const struct tm_section *tm_section_of(const char *id);
-
-/* Is it a section of this run's report?  One of another platform is not, nor one that the input cannot support, nor one
- * that has nothing to tell. */
+/* Is it a section of this document?  One of another platform is not, nor one that the input cannot
+ * support, nor one that has nothing to tell. */
 bool tm_section_is_due(const struct tm_section *section, const struct tm_value *summary);
 
 /* Why a section of this platform is not due: a clause of the summary or of the section; "" = it is due, or the section

@@ -18,7 +18,7 @@ static void put_touched(char *out, const struct tm_value *mark, const struct tm_
 
     out[0] = 0;
     for (size_t i = 0; i < tm_length(names) && at < TOUCHED_BYTES; i++) {
-        const struct tm_section *section = tm_section_of(tm_text(tm_at(names, i)));
+        const struct tm_section *section = tm_section_of(summary, tm_text(tm_at(names, i)));
 
         if (!section || !tm_section_is_due(section, summary))
             continue;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Definitions: the key figures with their limits, and the figures and columns that the report shows. */
+#include "reports/content/document.h"
 #include "reports/content/kpi.h"
 #include "reports/content/say.h"
 #include "reports/content/terms.h"
@@ -87,11 +88,15 @@ static void find_used(struct use *use)
                                       .table = note_table, .facts = note_facts };
     const struct tm_content content = { .summary = use->content->summary, .medium = &noting, .to = use };
 
-    for (size_t i = 0; i < tm_section_count; i++) {
-        if (!tm_sections[i]->key || !tm_section_is_due(tm_sections[i], content.summary))
+    const struct tm_document *document = tm_document_of(content.summary);
+
+    for (size_t i = 0; i < document->section_count; i++) {
+        const struct tm_section *section = document->sections[i];
+
+        if (!section->key || !tm_section_is_due(section, content.summary))
             continue;
-        noting.section(use, tm_sections[i]);
-        tm_sections[i]->say(&content);
+        noting.section(use, section);
+        section->say(&content);
     }
 }
 
@@ -129,7 +134,8 @@ static void say_terms(const struct tm_content *content)
         if (!use.is_used[i])
             continue;
         place[n] = (int)i;
-        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, tm_section_of(tm_terms[i].section)->title);
+        cell[n][0] = tm_cell_of_text(TM_CELL_WORD,
+                                     tm_section_of(content->summary, tm_terms[i].section)->title);
         cell[n][1] = tm_cell_of_text(TM_CELL_PROSE, put_labels(labels[n], tm_terms[i].labels));
         cell[n++][2] = tm_cell_of_text(TM_CELL_PROSE, tm_terms[i].text);
     }

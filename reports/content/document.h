@@ -11,10 +11,14 @@ struct tm_document {
     const char *schema;  /* "tracemill.summary" */
     const char *what;    /* "report": in titles and in "Skip to the report" */
     const char *made_by; /* "tracemill report" */
+    const char *file;    /* stem of the files that are drawn from it: "report", for report.html */
     const char *data;    /* the file that has every figure: "summary.json" */
-    const struct tm_section *const *sections;
+    const struct tm_section *const *sections; /* in their order */
     size_t section_count;
     void (*make_front)(struct tm_front *front, const struct tm_value *root);
+    enum tm_chart_kind
+        first_chart[2]; /* on the first page; the last of them also on the first screen */
+    size_t first_charts;
 };
 
 extern const struct tm_document tm_report_document, tm_comparison_document, tm_scaling_document, tm_check_document;

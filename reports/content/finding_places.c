@@ -93,7 +93,8 @@ const char *tm_finding_section(const char *finding_id)
 
 const struct tm_section *tm_section_of_finding(const struct tm_value *summary, const struct tm_value *finding)
 {
-    const struct tm_section *section = tm_section_of(tm_finding_section(tm_text(tm_get(finding, "id"))));
+    const struct tm_section *section =
+        tm_section_of(summary, tm_finding_section(tm_text(tm_get(finding, "id"))));
 
     return section && tm_section_is_due(section, summary) ? section : NULL;
 }

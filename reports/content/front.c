@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/content/front.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "pipeline/bounded_sum.h"
 #include "reports/content/cell.h"
+#include "reports/content/document.h"
 #include "reports/format/shown_names.h"
 
 enum { LISTED_HOSTS = 4 };
@@ -24,9 +26,9 @@ static void TM_PRINTF(2, 3) append(char *text, const char *format, ...)
     va_end(list);
 }
 
-/* The room for a fact, empty. */
-static char *add_fact(struct tm_front *front, const char *title)
+char *tm_front_add_fact(struct tm_front *front, const char *title)
 {
+    assert(front->facts < TM_FRONT_FACTS_MOST);
     front->fact[front->facts].title = title;
     return front->fact[front->facts++].text;
 }
@@ -41,7 +43,7 @@ static void add_hosts(struct tm_front *front, const struct tm_value *summary)
 
     if (tm_is_named_as_run(summary))
         return;
-    text = add_fact(front, n == 1 ? "Host" : "Hosts");
+    text = tm_front_add_fact(front, n == 1 ? "Host" : "Hosts");
     if (n > 1)
         append(text, "%zu: ", n);
     for (size_t i = 0; i < n && i < LISTED_HOSTS; i++)
@@ -104,7 +106,7 @@ static void add_devices(struct tm_front *front, const struct tm_value *summary)
     const struct tm_value *models = tm_path(summary, "environment.devices");
     const size_t n = tm_length(models), devices = tm_length(tm_get(summary, "devices"));
     const int64_t unused = count_unused(models);
-    char *text = add_fact(front, "Devices used"), count[TM_FORMAT_BYTES];
+    char *text = tm_front_add_fact(front, "Devices used"), count[TM_FORMAT_BYTES];
     size_t used = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -128,7 +130,7 @@ static void add_versions(struct tm_front *front, const struct tm_value *summary)
         { "cuda_runtime", "CUDA runtime" },
     };
     const struct tm_value *host = tm_path(summary, "environment.hosts[0]");
-    char *text = add_fact(front, "Versions"), value[TM_FORMAT_BYTES];
+    char *text = tm_front_add_fact(front, "Versions"), value[TM_FORMAT_BYTES];
 
     if (strcmp(tm_text(tm_get(host, "framework")), "pytorch") == 0)
         append(text, "PyTorch (its version is not recorded)");
@@ -149,7 +151,7 @@ static void add_window(struct tm_front *front, const struct tm_value *summary)
     };
     const struct tm_value *hosts = tm_path(summary, "window.hosts"), *first = tm_at(hosts, 0);
     const char *mode = tm_text(tm_path(summary, "window.mode"));
-    char *text = add_fact(front, "Window"), begin[TM_FORMAT_BYTES], span[TM_FORMAT_BYTES];
+    char *text = tm_front_add_fact(front, "Window"), begin[TM_FORMAT_BYTES], span[TM_FORMAT_BYTES];
 
     if (!tm_has(tm_get(first, "span_ps"))) {
         append(text, "not recorded");
@@ -167,7 +169,7 @@ static void add_window(struct tm_front *front, const struct tm_value *summary)
 static void add_steps(struct tm_front *front, const struct tm_value *summary)
 {
     const struct tm_value *steps = tm_get(summary, "steps"), *median = tm_get(steps, "median_ps");
-    char *text = add_fact(front, "Steps"), number[TM_FORMAT_BYTES];
+    char *text = tm_front_add_fact(front, "Steps"), number[TM_FORMAT_BYTES];
 
     if (!tm_has(tm_get(steps, "count"))) {
         append(text, "not recorded");
@@ -201,13 +203,13 @@ static void add_date(struct tm_front *front, const struct tm_value *summary)
     char date[TM_FORMAT_BYTES];
 
     if (tm_has(begin) && *tm_format_date(date, tm_int(begin)))
-        append(add_fact(front, "Profiled"), "%s", date);
+        append(tm_front_add_fact(front, "Profiled"), "%s", date);
 }
 
 static void add_files(struct tm_front *front, const struct tm_value *summary)
 {
     const struct tm_value *files = tm_path(summary, "input.files");
-    char *text = add_fact(front, tm_length(files) == 1 ? "File" : "Files");
+    char *text = tm_front_add_fact(front, tm_length(files) == 1 ? "File" : "Files");
 
     if (tm_length(files) == 1)
         append(text, "%.400s", tm_text(tm_get(tm_at(files, 0), "path")));
@@ -217,15 +219,12 @@ static void add_files(struct tm_front *front, const struct tm_value *summary)
 
 /* --- the rest --- */
 
-static void make_titles(struct tm_front *front, const struct tm_value *summary)
+static void make_subtitle(struct tm_front *front, const struct tm_value *summary, const char *run)
 {
     const char *title = tm_text(tm_path(summary, "report.title"));
-    char run[TM_FRONT_TITLE_BYTES];
-    const size_t hosts = tm_length(tm_path(summary, "input.hosts")), devices = tm_length(tm_get(summary, "devices"));
+    const size_t hosts = tm_length(tm_path(summary, "input.hosts")),
+                 devices = tm_length(tm_get(summary, "devices"));
 
-    if (!*tm_shown_run(summary, run, sizeof(run)))
-        (void)snprintf(run, sizeof(run), "profile");
-    (void)snprintf(front->title, sizeof(front->title), "%s", *title ? title : run);
     if (hosts == 0) /* a device memory profile alone */
         (void)snprintf(front->subtitle, sizeof(front->subtitle), "%.120s", *title ? run : "");
     else if (devices == 0)
@@ -267,17 +266,35 @@ static void make_partial(struct tm_front *front, const struct tm_value *summary)
     append(front->partial, ".");
 }
 
-void tm_front_make(struct tm_front *front, const struct tm_value *summary)
+void tm_front_begin(struct tm_front *front, const struct tm_value *summary, const char *title)
 {
+    const char *given = tm_text(tm_path(summary, "report.title"));
+
     *front = (struct tm_front){ .note = tm_text(tm_path(summary, "report.note")),
                                 .verdict = tm_text(tm_path(summary, "verdict.text")),
                                 .tone = tm_tone_of(tm_text(tm_path(summary, "verdict.severity"))) };
-    make_titles(front, summary);
+    (void)snprintf(front->title, sizeof(front->title), "%s", *given ? given : title);
     make_partial(front, summary);
+}
+
+void tm_front_of_report(struct tm_front *front, const struct tm_value *summary)
+{
+    char run[TM_FRONT_TITLE_BYTES];
+
+    if (!*tm_shown_run(summary, run, sizeof(run)))
+        (void)snprintf(run, sizeof(run), "profile");
+    tm_front_begin(front, summary, run);
+    make_subtitle(front, summary, run);
     if (tm_length(tm_path(summary, "input.hosts")) > 0)
         add_run(front, summary);
     add_date(front, summary);
     add_files(front, summary);
     if (tm_is(tm_path(summary, "report.redacted")))
-        append(add_fact(front, "Names"), "pseudonyms, but for words of JAX, of libraries and of compilers");
+        append(tm_front_add_fact(front, "Names"),
+               "pseudonyms, but for words of JAX, of libraries and of compilers");
+}
+
+void tm_front_make(struct tm_front *front, const struct tm_value *summary)
+{
+    tm_document_of(summary)->make_front(front, summary);
 }

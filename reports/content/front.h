@@ -29,7 +29,14 @@ struct tm_front {
     char partial[TM_FRONT_BYTES];
 };
 
+/* Of any document, by its kind (document.h). */
 void tm_front_make(struct tm_front *front, const struct tm_value *summary);
+/* What all documents have: title, note, verdict, whether the input is damaged.  in: title  where
+ * the user gave none */
+void tm_front_begin(struct tm_front *front, const struct tm_value *summary, const char *title);
+/* The room for a fact, TM_FRONT_BYTES, empty.  in: title  lives as long as the program */
+char *tm_front_add_fact(struct tm_front *front, const char *title);
+void tm_front_of_report(struct tm_front *front, const struct tm_value *summary);
 
 /* What to do first: the findings with time at stake, or all where none has any.
  * out:    pick  their places among the findings, `most` at most; returned: how many */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reports/content/document.h"
 #include "reports/content/say.h"
 #include "reports/format/mark_signs.h"
 
@@ -46,10 +47,11 @@ static void say_missing(const struct tm_content *content)
         { "Section", "section", TM_CELL_PROSE },
         { "Why", "why", TM_CELL_PROSE },
     };
+    const struct tm_document *document = tm_document_of(content->summary);
     struct reasons reasons = { .count = 0 };
 
-    for (size_t i = 0; i < tm_section_count; i++) {
-        const struct tm_section *section = tm_sections[i];
+    for (size_t i = 0; i < document->section_count; i++) {
+        const struct tm_section *section = document->sections[i];
         const char *why = tm_section_why_not(section, content->summary);
         char sign[TM_SIGN_BYTES] = "", title[TITLE_BYTES];
 
@@ -70,8 +72,10 @@ static void say_missing(const struct tm_content *content)
 
 static const char *nothing(const struct tm_value *summary)
 {
-    for (size_t i = 0; i < tm_section_count; i++)
-        if (*tm_section_why_not(tm_sections[i], summary))
+    const struct tm_document *document = tm_document_of(summary);
+
+    for (size_t i = 0; i < document->section_count; i++)
+        if (*tm_section_why_not(document->sections[i], summary))
             return "";
     return "every section has something to show";
 }

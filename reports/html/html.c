@@ -91,9 +91,9 @@ static void put_links(struct tm_page *page)
     tm_htmlw_attr(&page->w, "aria-label", "Sections");
     tm_htmlw_open(&page->w, "ul");
     put_link(page, "top", "Overview");
-    for (size_t i = 0; i < tm_section_count; i++)
-        if (tm_section_is_due(tm_sections[i], page->summary))
-            put_link(page, tm_sections[i]->id, tm_sections[i]->title);
+    for (size_t i = 0; i < page->document->section_count; i++)
+        if (tm_section_is_due(page->document->sections[i], page->summary))
+            put_link(page, page->document->sections[i]->id, page->document->sections[i]->title);
     tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);
 }
@@ -104,8 +104,9 @@ static void put_footer(struct tm_page *page)
 
     tm_htmlw_class(&page->w, "footer", "page");
     tm_htmlw_open(&page->w, "p");
-    tm_htmlw_printf(&page->w, "Made by %s %s. Every figure is in summary.json, in exact units.",
-                    tm_text(tm_get(tool, "name")), tm_text(tm_get(tool, "version")));
+    tm_htmlw_printf(&page->w, "Made by %s %s. Every figure is in %s, in exact units.",
+                    tm_text(tm_get(tool, "name")), tm_text(tm_get(tool, "version")),
+                    page->document->data);
     tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);
 }
@@ -114,7 +115,7 @@ static void put_skip(struct tm_page *page)
 {
     tm_htmlw_class(&page->w, "a", "skip");
     tm_htmlw_attr(&page->w, "href", "#top");
-    tm_htmlw_text(&page->w, "Skip to the report");
+    tm_htmlw_printf(&page->w, "Skip to the %s", page->document->what);
     tm_htmlw_close_line(&page->w);
 }
 
@@ -124,7 +125,7 @@ static void put_page(struct tm_page *page)
     const struct tm_content content = { .summary = page->summary, .medium = &page_medium, .to = page };
 
     tm_front_make(&front, page->summary);
-    tm_html_head(&page->w, front.title, "tracemill report", true);
+    tm_html_head(&page->w, front.title, page->document->made_by, true);
     tm_htmlw_open(&page->w, "body");
     put_skip(page);
     put_links(page);
@@ -145,7 +146,10 @@ static void put_page(struct tm_page *page)
 
 tm_status tm_html_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
 {
-    struct tm_page page = { .w.to = to, .summary = tm_doc_root(doc), .full_bytes_left = FULL_NAMES_BYTES };
+    struct tm_page page = { .w.to = to,
+                            .summary = tm_doc_root(doc),
+                            .full_bytes_left = FULL_NAMES_BYTES,
+                            .document = tm_document_of(tm_doc_root(doc)) };
     tm_status status;
 
     tm_chart_init(&page.chart, run, CHART_WIDTH);

@@ -142,7 +142,8 @@ static void put_places(struct tm_page *page, const struct tm_value *where)
         put_place(page, tm_at(where, i));
     tm_htmlw_close(&page->w);
     if (count > WHERE_MOST)
-        tm_htmlw_printf(&page->w, "%zu more ranges in summary.json.", count - WHERE_MOST);
+        tm_htmlw_printf(&page->w, "%zu more ranges in %s.", count - WHERE_MOST,
+                        page->document->data);
 }
 
 static void put_more(struct tm_page *page, const struct tm_section *section)
@@ -217,7 +218,7 @@ void tm_page_end_findings(struct tm_page *page)
     page->in_fold = false;
     if (count > FINDINGS_MOST) {
         tm_htmlw_class(&page->w, "p", "note");
-        tm_htmlw_printf(&page->w, "%zu more in summary.json.", count - FINDINGS_MOST);
+        tm_htmlw_printf(&page->w, "%zu more in %s.", count - FINDINGS_MOST, page->document->data);
         tm_htmlw_close_line(&page->w);
     }
 }

@@ -103,6 +103,8 @@ static void put_verdict(struct tm_page *page, const struct tm_front *front)
 
 void tm_page_front(struct tm_page *page, const struct tm_front *front)
 {
+    const size_t n = page->document->first_charts;
+
     tm_htmlw_class(&page->w, "header", "page top");
     tm_htmlw_attr(&page->w, "id", "top");
     put_partial(page, front);
@@ -112,7 +114,7 @@ void tm_page_front(struct tm_page *page, const struct tm_front *front)
     put_verdict(page, front);
     tm_page_first_findings(page);
     tm_page_kpis(page);
-    if (tm_charts_count(TM_CHART_STEPS, page->summary) > 0)
-        tm_page_charts(page, TM_CHART_STEPS);
+    if (n > 0 && tm_charts_count(page->document->first_chart[n - 1], page->summary) > 0)
+        tm_page_charts(page, page->document->first_chart[n - 1]);
     tm_htmlw_close_line(&page->w);
 }

@@ -3,8 +3,7 @@
 #define TM_HTML_PAGE_H
 
 #include "pipeline/doc.h"
-#include "reports/content/content.h"
-#include "reports/content/front.h"
+#include "reports/content/document.h"
 #include "reports/html/htmlw.h"
 
 /* The page while it is written, and the forms that it gives to what the sections say (struct tm_medium): the functions
@@ -12,6 +11,7 @@
 struct tm_page {
     struct tm_htmlw w;
     const struct tm_value *summary;
+    const struct tm_document *document; /* what it is */
     struct tm_chart chart;             /* room for the one that is drawn */
     const struct tm_section *section;  /* that is being written: its terms are linked; NULL = none */
     size_t full_bytes_left;            /* of names shown in full beside their cut form: hostile names must not fill

@@ -170,20 +170,25 @@ static void take_charts(void *to, enum tm_chart_kind kind)
     tm_chart_free(&chart);
     if (n <= CHARTS_MOST)
         return;
-    (void)snprintf(more, sizeof(more), "%zu more of this kind are in report.html.", n - CHARTS_MOST);
+    (void)snprintf(more, sizeof(more), "%zu more of this kind are in %s.html.", n - CHARTS_MOST,
+                   pdf->document->file);
     put_note(pdf, more);
 }
 
 static void take_finding(void *to, const struct tm_value *finding, size_t number)
 {
     struct tm_pdf *pdf = to;
+    char more[TM_FRONT_BYTES];
 
     if (number > FINDINGS_MOST)
         return;
     begin_block(pdf, tm_pdf_finding_least(pdf));
     tm_pdf_finding(pdf, finding, number);
-    if (number == FINDINGS_MOST && tm_length(tm_get(pdf->summary, "findings")) > FINDINGS_MOST)
-        put_note(pdf, "Further findings are in report.html and summary.json.");
+    if (number < FINDINGS_MOST || tm_length(tm_get(pdf->summary, "findings")) == FINDINGS_MOST)
+        return;
+    (void)snprintf(more, sizeof(more), "Further findings are in %s.html and %s.",
+                   pdf->document->file, pdf->document->data);
+    put_note(pdf, more);
 }
 
 /* What the letters in the heading of the section mean. */
@@ -269,6 +274,7 @@ tm_status tm_pdf_write(struct tm_run *run, const struct tm_doc *doc, enum tm_pap
         return TM_ERR_LIMIT;
     pdf->run = run;
     pdf->summary = tm_doc_root(doc);
+    pdf->document = tm_document_of(pdf->summary);
     tm_pdf_begin(pdf, paper);
     if (pdf->status == TM_OK)
         make(pdf);

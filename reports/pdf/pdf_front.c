@@ -250,6 +250,6 @@ void tm_pdf_front(struct tm_pdf *pdf)
     put_verdict(pdf);
     put_kpis(pdf);
     put_findings(pdf);
-    put_chart(pdf, TM_CHART_DEVICES);
-    put_chart(pdf, TM_CHART_STEPS);
+    for (size_t i = 0; i < pdf->document->first_charts; i++)
+        put_chart(pdf, pdf->document->first_chart[i]);
 }

@@ -101,14 +101,16 @@ static void foot_page(struct tm_pdf *pdf, bool ends_here)
 {
     const double y = pdf->page_height - footer_below;
     struct tm_pdf_style style = tm_pdf_quiet;
-    char text[TM_FORMAT_BYTES];
+    char text[TM_FRONT_BYTES];
 
     (void)snprintf(text, sizeof(text), "page %d of %d", pdf->page_at + 1, pdf->pages);
     tm_pdf_text_right(pdf, &tm_pdf_quiet, pdf->right, y, text);
     if (ends_here) {
         style.face = TM_PDF_BOLD;
         style.role = TM_ROLE_BAD;
-        tm_pdf_text_at(pdf, &style, pdf->left, y, "The PDF ends here: the rest is in report.html and summary.json.");
+        (void)snprintf(text, sizeof(text), "The PDF ends here: the rest is in %s.html and %s.",
+                       pdf->document->file, pdf->document->data);
+        tm_pdf_text_at(pdf, &style, pdf->left, y, text);
         return;
     }
     tm_pdf_encode(pdf, pdf->text, TM_PDF_CELL_BYTES, program(pdf, text));

@@ -8,7 +8,7 @@
 #include "pipeline/options.h"
 #include "pipeline/run.h"
 #include "reports/chart/palette.h"
-#include "reports/content/front.h"
+#include "reports/content/document.h"
 #include "reports/content/sheet.h"
 #include "reports/pdf/pdf_font.h"
 
@@ -65,6 +65,7 @@ struct tm_pdf {
     tm_status status;
 
     const struct tm_value *summary;
+    const struct tm_document *document; /* what it is */
     struct tm_front front;
     struct tm_pdf_place place[TM_PDF_PLACES_MOST];
     size_t places;

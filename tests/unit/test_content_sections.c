@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All sections of a report, said to a medium that keeps book: over summaries made by hand, over one that has all that
  * the schema knows, over such in which everything from some depth on is null, over an empty one. */
+#include "reports/content/document.h"
 #include "reports/content/content.h"
 
 #include <ctype.h>
@@ -223,10 +224,11 @@ static void say(struct book *book, const struct tm_value *summary, bool is_whole
 static void ids_are_unique_in_all_sections(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < tm_section_count; i++) {
-        assert_true(*tm_sections[i]->id && *tm_sections[i]->title);
+    for (size_t i = 0; i < tm_report_document.section_count; i++) {
+        assert_true(*tm_report_document.sections[i]->id && *tm_report_document.sections[i]->title);
         for (size_t k = 0; k < i; k++)
-            assert_string_not_equal(tm_sections[i]->id, tm_sections[k]->id);
+            assert_string_not_equal(tm_report_document.sections[i]->id,
+                                    tm_report_document.sections[k]->id);
     }
 }
 
@@ -288,9 +290,9 @@ static void nulls_at_any_depth_are_no_harm(void **state)
 
 static const struct tm_section *section_of(const char *id)
 {
-    for (size_t i = 0; i < tm_section_count; i++)
-        if (strcmp(tm_sections[i]->id, id) == 0)
-            return tm_sections[i];
+    for (size_t i = 0; i < tm_report_document.section_count; i++)
+        if (strcmp(tm_report_document.sections[i]->id, id) == 0)
+            return tm_report_document.sections[i];
     fail_msg("no section '%s'", id);
     return NULL;
 }

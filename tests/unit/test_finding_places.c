@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where findings lead: the section that tells more, the range of time, the SQL for a trace viewer, what is at stake. */
+#include "reports/content/document.h"
 #include "reports/content/finding_places.h"
 
 #include <ctype.h>
@@ -71,8 +72,8 @@ static void check_section(const char *id)
     const char *section = tm_finding_section(id);
 
     assert_non_null(section);
-    for (size_t i = 0; i < tm_section_count; i++)
-        if (strcmp(tm_sections[i]->id, section) == 0)
+    for (size_t i = 0; i < tm_report_document.section_count; i++)
+        if (strcmp(tm_report_document.sections[i]->id, section) == 0)
             return;
     fail_msg("the finding %s leads to the section '%s', which does not exist", id, section);
 }

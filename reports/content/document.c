@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/content/document.h"
+
+#include <string.h>
+
+static const struct tm_document *const documents[] = {
+    &tm_report_document,
+};
+
+const struct tm_document *tm_document_of(const struct tm_value *root)
+{
+    const char *schema = tm_text(tm_get(root, "schema"));
+
+    for (size_t i = 0; i < sizeof(documents) / sizeof(documents[0]); i++)
+        if (strcmp(schema, documents[i]->schema) == 0)
+            return documents[i];
+    return documents[0];
+}
