@@ -16,8 +16,8 @@ struct tm_moments {
 };
 struct tm_moments tm_sample_moments(struct tm_sample sample);
 
-/* The p-quantile, 0 to 1, by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996, as in R and
- * numpy).  in: sorted  ascending */
+/* The p-quantile, 0 to 1, by linear interpolation between order statistics (type 7 of Hyndman and
+ * Fan 1996, as in R and numpy).  in: sorted  ascending */
 double tm_sample_quantile(struct tm_sample sorted, double p);
 void tm_sample_sort(double *value, size_t count); /* ascending; NaN last */
 

@@ -8,9 +8,11 @@
 
 /* Tests of two samples.  p is two-sided; NaN where they are too small for a test. */
 
-/* Mann-Whitney (Wilcoxon rank sum): do values of one sample tend to be larger?  Exact where no two values are equal and
- * the smaller sample has up to 20 values; else by the normal distribution, corrected for ties and continuity.  Wants two values
- * in each.  Checked against scipy.stats.mannwhitneyu. */
+/* Mann-Whitney (Wilcoxon rank sum): do values of one sample tend to be larger?  Exact where no two
+ * values are equal, the smaller sample has up to 20 values and there are fewer than 16,384 pairs of
+ * values; else by the normal distribution, corrected for ties and continuity.  Wants two values in
+ * each, and no NaN.  Takes no memory, and time by the square of the values: for thousands of them.
+ * Checked against scipy.stats.mannwhitneyu. */
 double tm_rank_test(struct tm_sample a, struct tm_sample b);
 
 /* Welch's t test of means that are known by their moments alone. */
@@ -20,14 +22,16 @@ struct tm_summed {
 };
 double tm_welch_test(struct tm_summed a, struct tm_summed b);
 
-/* An interval for median(b) / median(a) - 1 in percent, by resampling both 2,000 times (percentile bootstrap).  The
- * same numbers every time: the generator starts with a fixed seed.
- * in:  scratch  a.count + b.count + 2000 doubles; level  0.95 */
+/* An interval for median(b) / median(a) - 1 in percent, by resampling both 2,000 times (percentile
+ * bootstrap).  The same numbers every time: the generator starts with a fixed seed. in:  scratch
+ * a.count + b.count + 2000 doubles; level  0.95 */
 struct tm_interval {
-    double low, high; /* NaN where a sample is empty */
+    double low,
+        high; /* NaN where a sample is empty or has a NaN, or the median of a can be 0 or less */
 };
 enum { TM_RESAMPLES = 2000 };
-struct tm_interval tm_median_change_interval(struct tm_sample a, struct tm_sample b, double level, double *scratch);
+struct tm_interval tm_median_change_interval(struct tm_sample a, struct tm_sample b, double level,
+                                             double *scratch);
 
 /* Which of many tests hold at a rate of false discoveries q (Benjamini and Hochberg 1995).
  * in:   p  NaN = not tested, holds never; scratch  count doubles
@@ -37,7 +41,7 @@ void tm_discoveries(const double *p, size_t count, double q, bool *holds, double
 void tm_family_tests(const double *p, size_t count, double alpha, bool *holds, double *scratch);
 
 /* Distributions, for these and for intervals. */
-double tm_normal_upper(double z);                   /* P(Z > z) */
+double tm_normal_upper(double z);                      /* P(Z > z) */
 double tm_student_two_sided(double t, double freedom); /* P(|T| > |t|) */
 double tm_student_quantile(double p, double freedom);  /* t with P(T < t) = p */
 
