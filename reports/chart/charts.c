@@ -78,6 +78,8 @@ static const struct maker {
     [TM_CHART_SKEW] = { tm_count_skew, tm_draw_skew },
     [TM_CHART_BALANCE] = { tm_count_balance, tm_draw_balance },
     [TM_CHART_TRANSFERS] = { tm_count_transfers, tm_draw_transfers },
+    [TM_CHART_SIDES] = { tm_count_sides, tm_draw_sides },
+    [TM_CHART_WATERFALL] = { tm_count_waterfalls, tm_draw_waterfall },
 };
 
 size_t tm_charts_count(enum tm_chart_kind kind, const struct tm_value *summary)

@@ -25,6 +25,8 @@ enum tm_chart_kind {
     TM_CHART_SKEW,        /* how late each device comes to collectives */
     TM_CHART_BALANCE,     /* what each device computes, beside their mean */
     TM_CHART_TRANSFERS,   /* exposed and hidden time of copies by direction */
+    TM_CHART_SIDES,       /* of a comparison: the step times of each side */
+    TM_CHART_WATERFALL,   /* of a comparison: how a step goes from old to new, one for each new side */
     TM_CHART_KINDS
 };
 

@@ -22,6 +22,8 @@ size_t tm_count_collectives(const struct tm_value *summary);
 size_t tm_count_skew(const struct tm_value *summary);
 size_t tm_count_balance(const struct tm_value *summary);
 size_t tm_count_transfers(const struct tm_value *summary);
+size_t tm_count_sides(const struct tm_value *comparison);
+size_t tm_count_waterfalls(const struct tm_value *comparison);
 
 void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary, size_t index);
 void tm_draw_step_times(struct tm_chart *chart, const struct tm_value *summary, size_t index);
@@ -37,6 +39,8 @@ void tm_draw_collectives(struct tm_chart *chart, const struct tm_value *summary,
 void tm_draw_skew(struct tm_chart *chart, const struct tm_value *summary, size_t index);
 void tm_draw_balance(struct tm_chart *chart, const struct tm_value *summary, size_t index);
 void tm_draw_transfers(struct tm_chart *chart, const struct tm_value *summary, size_t index);
+void tm_draw_sides(struct tm_chart *chart, const struct tm_value *comparison, size_t index);
+void tm_draw_waterfall(struct tm_chart *chart, const struct tm_value *comparison, size_t index);
 
 /* Cut a name of the trace so that it fits beside a bar. */
 enum { TM_CHART_NAME_CHARS = 32, TM_CHART_NAME_BYTES = 4 * TM_CHART_NAME_CHARS + 1 };

@@ -94,6 +94,10 @@ static const struct titled terms[] = {
     { "uneven", "all unevenly" },
     { "executable", "compiled program" }, /* what holds device memory */
     { "buffer", "data buffer" },
+    { "same", "as before" }, /* what became of a row, or a figure, in a comparison */
+    { "unclear", "not told from noise" },
+    { "added", "new" },
+    { "removed", "gone" },
     { "other", "neither" }, /* passes: forward, backward */
 };
 
@@ -144,12 +148,8 @@ static const char *shown_text(const struct tm_cell *cell, const struct tm_value 
     return out;
 }
 
-const char *tm_cell_shown(const struct tm_cell *cell, const struct tm_value *summary, char *out)
+static const char *shown(const struct tm_cell *cell, const struct tm_value *summary, char *out)
 {
-    if (tm_cell_is_empty(cell))
-        return "";
-    if (cell->from == TM_FROM_TEXT)
-        return worded(cell->kind, cell->text, summary);
     switch (cell->kind) {
     case TM_CELL_TIME:
         return tm_format_time(out, whole_of(cell));
@@ -170,6 +170,33 @@ const char *tm_cell_shown(const struct tm_cell *cell, const struct tm_value *sum
     default:
         return shown_text(cell, summary, out);
     }
+}
+
+/* "+1.23 ms", "-7.1 %": small changes in percent have two decimals. */
+static const char *shown_change(const struct tm_cell *cell, const struct tm_value *summary, char *out)
+{
+    const double change = number_of(cell), size = fabs(change);
+    const struct tm_cell plain = tm_cell_of_double(cell->kind, size);
+    char text[TM_FORMAT_BYTES] = "";
+
+    if (size == 0)
+        return shown(&plain, summary, out);
+    if (cell->kind == TM_CELL_PCT)
+        (void)snprintf(text, sizeof(text), "%.*f %%", size < 9.995 ? 2 : size < 999.5 ? 1 : 0, size);
+    else
+        (void)snprintf(text, sizeof(text), "%s", shown(&plain, summary, out));
+    (void)snprintf(out, TM_FORMAT_BYTES, "%c%.46s", change < 0 ? '-' : '+', text);
+    return out;
+}
+
+const char *tm_cell_shown(const struct tm_cell *cell, const struct tm_value *summary, char *out)
+{
+    if (tm_cell_is_empty(cell))
+        return "";
+    if (cell->from == TM_FROM_TEXT)
+        return worded(cell->kind, cell->text, summary);
+    return cell->is_change && tm_kind_is_number(cell->kind) ? shown_change(cell, summary, out) :
+                                                              shown(cell, summary, out);
 }
 
 const char *tm_cell_exact(const struct tm_cell *cell, char *out)

@@ -44,6 +44,7 @@ enum tm_cell_from { TM_FROM_VALUE, TM_FROM_TEXT, TM_FROM_INT, TM_FROM_DOUBLE };
 struct tm_cell {
     enum tm_cell_kind kind;
     enum tm_cell_from from;
+    bool is_change; /* a number that is shown with its sign */
     union {
         const struct tm_value *value; /* of the summary; may be null, then tm_why tells why */
         const char *text;             /* "" = an empty cell */

@@ -5,6 +5,7 @@
 
 static const struct tm_document *const documents[] = {
     &tm_report_document,
+    &tm_comparison_document,
 };
 
 const struct tm_document *tm_document_of(const struct tm_value *root)

@@ -44,4 +44,10 @@ extern const struct tm_section tm_findings_section, tm_steps_section, tm_devices
     tm_host_section, tm_fallback_section, tm_compile_section, tm_memory_section, tm_environment_section,
     tm_coverage_section, tm_missing_section, tm_definitions_section, tm_provenance_section;
 
+/* Those of a comparison. */
+extern const struct tm_section tm_causes_section, tm_change_section, tm_waterfall_section, tm_compared_figures_section,
+    tm_compared_ops_section, tm_compared_kernels_section, tm_compared_scopes_section, tm_compared_collectives_section,
+    tm_compared_transfers_section, tm_compared_gaps_section, tm_compared_compile_section, tm_compared_devices_section,
+    tm_compared_runs_section;
+
 #endif

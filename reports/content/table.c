@@ -30,6 +30,15 @@ static const struct tm_value *row_of(const struct tm_table *table, size_t row)
     return element(table->rows, place_of(table, row));
 }
 
+/* A value of the summary in the shape of its column. */
+static struct tm_cell cell_of(const struct tm_column *column, const struct tm_value *value)
+{
+    struct tm_cell cell = tm_cell_of_value(tm_column_kind(column), value);
+
+    cell.is_change = column->shape & TM_CHANGE;
+    return cell;
+}
+
 struct tm_cell tm_table_cell(const struct tm_table *table, size_t row, size_t column)
 {
     const struct tm_column *c = &table->column[column];
@@ -38,7 +47,7 @@ struct tm_cell tm_table_cell(const struct tm_table *table, size_t row, size_t co
         return table->cells[row * table->columns + column];
     if (!*c->key)
         return tm_cell_of_text(tm_column_kind(c), tm_key_at(table->rows, place_of(table, row)));
-    return tm_cell_of_value(tm_column_kind(c), tm_path(row_of(table, row), c->key));
+    return cell_of(c, tm_path(row_of(table, row), c->key));
 }
 
 int tm_table_depth(const struct tm_table *table, size_t row)
@@ -236,6 +245,7 @@ struct tm_cell tm_layout_rest(const struct tm_layout *layout, size_t column)
     const struct tm_column *c = &table->column[column];
     const struct tm_value *unlisted = *c->key ? tm_path(table->rest, c->key) : NULL;
     int64_t sum = tm_int(unlisted);
+    struct tm_cell cell;
 
     /* rows of the summary's rest without their sum: what is listed alone would say too little */
     if (!(c->shape & TM_SUMS) || table->cells || (tm_int(tm_get(table->rest, "rows")) > 0 && !tm_has(unlisted)))
@@ -243,7 +253,9 @@ struct tm_cell tm_layout_rest(const struct tm_layout *layout, size_t column)
     for (size_t i = 0; i < tm_length(table->rows); i++)
         if (is_left_out(layout, i))
             sum = tm_sum_times(sum, tm_int(tm_path(element(table->rows, i), c->key)));
-    return tm_cell_of_int(tm_column_kind(c), sum);
+    cell = tm_cell_of_int(tm_column_kind(c), sum);
+    cell.is_change = c->shape & TM_CHANGE;
+    return cell;
 }
 
 struct tm_cell tm_layout_total(const struct tm_layout *layout, size_t column)
@@ -253,7 +265,7 @@ struct tm_cell tm_layout_total(const struct tm_layout *layout, size_t column)
 
     if (!tm_kind_is_number(tm_column_kind(c)) || !tm_has(v))
         return tm_cell_of_text(tm_column_kind(c), "");
-    return tm_cell_of_value(tm_column_kind(c), v);
+    return cell_of(c, v);
 }
 
 const char *tm_layout_rest_title(const struct tm_layout *layout, char *out)

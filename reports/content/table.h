@@ -11,6 +11,7 @@ enum { TM_TABLE_COLUMNS_MOST = 24, TM_PAPER_ROWS = 15, TM_REASONS_MOST = 2 /* to
 enum {
     TM_WIDE = 1 << 8, /* shown where there is room: on screens and in CSV, not on paper */
     TM_SUMS = 1 << 9, /* rows that are not listed are summed up in one */
+    TM_CHANGE = 1 << 11, /* numbers are shown with their sign */
     TM_RARE = 1 << 10, /* of what many runs do not have: left out where it is 0, or "no", in all rows */
 };
 

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The charts of a comparison: the step times of its sides, and the way of a step from old to new. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/chart/makers.h"
+#include "reports/format/format.h"
+
+enum { SIDES_MOST = 16, SAMPLES_DRAWN = 400, PARTS_DRAWN = 24 };
+
+static const double row_pitch = 22, row_bar = 14, axis_room = 22, least_sign = 1;
+
+static void name_side(char *out, size_t out_bytes, const struct tm_value *side)
+{
+    tm_chart_cut_name(out, out_bytes, tm_text(tm_get(side, "label")));
+}
+
+/* --- rows with a scale below --- */
+
+struct rows {
+    struct tm_axis axis;
+    double top, notes; /* where notes begin */
+};
+
+/* Names on the left, notes on the right, the scale with its lines between them.
+ * in: names, notes  the widest of them */
+static void begin_rows(struct tm_chart *chart, struct rows *rows, size_t count, double names, double notes)
+{
+    const double bottom = rows->top + (double)count * row_pitch;
+    char label[TM_FORMAT_BYTES];
+    double until = 0;
+
+    names = fmin(names, chart->width * 0.35) + 8;
+    notes = fmax(fmin(notes, chart->width * 0.3) + 8, 30);
+    rows->axis.at = names;
+    rows->axis.length = chart->width - names - notes;
+    rows->notes = chart->width - notes + 8;
+    for (int i = 0; i < tm_axis_ticks(&rows->axis); i++) {
+        const double x = tm_axis_place(&rows->axis, tm_axis_tick(&rows->axis, i));
+
+        tm_chart_line(chart, TM_ROLE_GRID, x, rows->top, x, bottom);
+        tm_chart_label(chart, x, bottom + 11, tm_axis_label(&rows->axis, i, label), &until);
+    }
+    chart->height = bottom + axis_room;
+}
+
+static void put_name(struct tm_chart *chart, const struct rows *rows, size_t row, const char *name, const char *note)
+{
+    const double y = rows->top + (double)row * row_pitch + row_pitch / 2 + 3.5;
+    char text[TM_CHART_NAME_BYTES];
+
+    (void)snprintf(text, sizeof(text), "%s", name);
+    tm_chart_fit(text, sizeof(text), TM_TEXT_NORMAL, rows->axis.at - 8);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_NORMAL, TM_ANCHOR_END, rows->axis.at - 8, y, text);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, rows->notes, y, note);
+}
+
+/* --- the step times of the sides --- */
+
+size_t tm_count_sides(const struct tm_value *comparison)
+{
+    const struct tm_value *sides = tm_get(comparison, "sides");
+
+    for (size_t i = 0; i < tm_length(sides); i++)
+        if (tm_length(tm_get(tm_at(sides, i), "samples_ps")) > 1)
+            return 1;
+    return 0;
+}
+
+static void find_range(const struct tm_value *sides, double *low, double *high)
+{
+    *low = INFINITY;
+    *high = 0;
+    for (size_t i = 0; i < tm_length(sides) && i < SIDES_MOST; i++) {
+        const struct tm_value *samples = tm_get(tm_at(sides, i), "samples_ps");
+
+        for (size_t k = 0; k < tm_length(samples); k++) {
+            *low = fmin(*low, tm_double(tm_at(samples, k)));
+            *high = fmax(*high, tm_double(tm_at(samples, k)));
+        }
+    }
+    *low = fmin(*low, *high);
+    if (*low < *high / 2)
+        *low = 0;
+}
+
+/* A stroke for each step, so that it shows where they are dense, and the median across. */
+static void draw_side(struct tm_chart *chart, const struct rows *rows, const struct tm_value *side, size_t row)
+{
+    const struct tm_value *samples = tm_get(side, "samples_ps"), *median = tm_get(side, "median_ps");
+    const size_t count = tm_length(samples), each = count / SAMPLES_DRAWN + 1;
+    const double top = rows->top + (double)row * row_pitch + (row_pitch - row_bar) / 2;
+    char time[TM_FORMAT_BYTES];
+
+    for (size_t k = 0; k < count; k += each) {
+        const double x = tm_axis_place(&rows->axis, tm_double(tm_at(samples, k)));
+
+        tm_chart_open(chart, "%s", tm_format_time(time, tm_int(tm_at(samples, k))));
+        tm_chart_rect(chart, TM_ROLE_SERIES, x - 0.6, top + 2, 1.2, row_bar - 4);
+        tm_chart_close(chart);
+    }
+    if (tm_has(median)) {
+        const double x = tm_axis_place(&rows->axis, tm_double(median));
+
+        tm_chart_open(chart, "median %s", tm_format_time(time, tm_int(median)));
+        tm_chart_rect(chart, TM_ROLE_TEXT, x - 1.2, top - 2, 2.4, row_bar + 4);
+        tm_chart_close(chart);
+    }
+}
+
+void tm_draw_sides(struct tm_chart *chart, const struct tm_value *comparison, size_t index)
+{
+    const struct tm_value *sides = tm_get(comparison, "sides");
+    const size_t count = tm_length(sides) < SIDES_MOST ? tm_length(sides) : SIDES_MOST;
+    struct rows rows = { .top = 4 };
+    char name[TM_CHART_NAME_BYTES], time[TM_FORMAT_BYTES], count_text[TM_FORMAT_BYTES];
+    double low, high, names = 0;
+
+    (void)index;
+    find_range(sides, &low, &high);
+    tm_axis_choose(&rows.axis, TM_AXIS_TIME, low, high, 5, false);
+    for (size_t i = 0; i < count; i++) {
+        name_side(name, sizeof(name), tm_at(sides, i));
+        names = fmax(names, tm_chart_text_width(name, TM_TEXT_NORMAL));
+    }
+    begin_rows(chart, &rows, count, names, tm_chart_text_width("median 000 ms", TM_TEXT_SMALL));
+    tm_chart_column(chart, "side", false);
+    tm_chart_column(chart, "steps", true);
+    tm_chart_column(chart, "median", true);
+    for (size_t i = 0; i < count; i++) {
+        const struct tm_value *side = tm_at(sides, i), *median = tm_get(side, "median_ps");
+        char note[TM_FORMAT_BYTES + 8] = "";
+
+        name_side(name, sizeof(name), side);
+        if (tm_has(median))
+            (void)snprintf(note, sizeof(note), "median %s", tm_format_time(time, tm_int(median)));
+        put_name(chart, &rows, i, name, note);
+        draw_side(chart, &rows, side, i);
+        tm_chart_cell(chart, name);
+        tm_chart_cell(chart, tm_format_count(count_text, tm_int(tm_get(side, "samples"))));
+        tm_chart_cell(chart, tm_has(median) ? tm_format_time(time, tm_int(median)) : "");
+    }
+    (void)snprintf(chart->title, sizeof(chart->title), "Step times of each side");
+    (void)snprintf(chart->caption, sizeof(chart->caption), "A stroke for each step, the median across.%s",
+                   rows.axis.from > 0 ? " The scale does not begin at 0." : "");
+}
+
+/* --- from old to new --- */
+
+static const struct tm_value *waterfall_at(const struct tm_value *comparison, size_t index)
+{
+    const struct tm_value *list = tm_get(comparison, "waterfalls");
+    size_t seen = 0;
+
+    for (size_t i = 0; i < tm_length(list); i++)
+        if (tm_length(tm_get(tm_at(list, i), "parts")) > 0 && seen++ == index)
+            return tm_at(list, i);
+    return NULL;
+}
+
+size_t tm_count_waterfalls(const struct tm_value *comparison)
+{
+    size_t count = 0;
+
+    while (waterfall_at(comparison, count))
+        count++;
+    return count;
+}
+
+/* The new side that it leads to. */
+static const struct tm_value *side_of(const struct tm_value *comparison, const struct tm_value *waterfall)
+{
+    const struct tm_value *sides = tm_get(comparison, "sides");
+
+    for (size_t i = 1; i < tm_length(sides); i++)
+        if (strcmp(tm_text(tm_get(tm_at(sides, i), "id")), tm_text(tm_get(waterfall, "side"))) == 0)
+            return tm_at(sides, i);
+    return NULL;
+}
+
+/* The parts that are drawn: those that changed, in the order of the document, which begins with computing. */
+struct way {
+    const struct tm_value *part[PARTS_DRAWN];
+    size_t parts;
+    int64_t base_ps, new_ps;
+    double low, high; /* of all sums on the way */
+};
+
+static void follow(struct way *way, const struct tm_value *waterfall)
+{
+    const struct tm_value *parts = tm_get(waterfall, "parts");
+    double sum;
+
+    *way = (struct way){ .base_ps = tm_int(tm_get(waterfall, "base_ps")), .new_ps = tm_int(tm_get(waterfall, "new_ps")) };
+    sum = (double)way->base_ps;
+    way->low = fmin(sum, (double)way->new_ps);
+    way->high = fmax(sum, (double)way->new_ps);
+    for (size_t i = 0; i < tm_length(parts) && way->parts < PARTS_DRAWN; i++) {
+        const int64_t change = tm_int(tm_get(tm_at(parts, i), "change_ps"));
+
+        if (change == 0)
+            continue;
+        way->part[way->parts++] = tm_at(parts, i);
+        sum += (double)change;
+        way->low = fmin(way->low, sum);
+        way->high = fmax(way->high, sum);
+    }
+}
+
+static enum tm_role role_of(const struct tm_value *part)
+{
+    const struct tm_value *significant = tm_get(part, "significant");
+
+    if (tm_has(significant) && !tm_is(significant))
+        return TM_ROLE_UNKNOWN;
+    return tm_int(tm_get(part, "change_ps")) > 0 ? TM_ROLE_BAD : TM_ROLE_GOOD;
+}
+
+static const char *signed_time(char *out, int64_t ps)
+{
+    char time[TM_FORMAT_BYTES];
+
+    (void)snprintf(out, TM_FORMAT_BYTES, "%s%.40s", ps > 0 ? "+" : "", tm_format_time(time, ps));
+    return out;
+}
+
+static void draw_span(struct tm_chart *chart, const struct rows *rows, size_t row, enum tm_role role, double from,
+                      double to)
+{
+    const double x1 = tm_axis_place(&rows->axis, fmin(from, to)), x2 = tm_axis_place(&rows->axis, fmax(from, to));
+
+    tm_chart_rect(chart, role, x1, rows->top + (double)row * row_pitch + (row_pitch - row_bar) / 2,
+                  fmax(x2 - x1, least_sign), row_bar);
+}
+
+/* One of the two ends: from the left edge of the scale. */
+static void draw_end(struct tm_chart *chart, const struct rows *rows, size_t row, const char *name, int64_t ps)
+{
+    char time[TM_FORMAT_BYTES];
+
+    tm_format_time(time, ps);
+    put_name(chart, rows, row, name, time);
+    tm_chart_open(chart, "%s: %s", name, time);
+    draw_span(chart, rows, row, TM_ROLE_SERIES, rows->axis.from, (double)ps);
+    tm_chart_close(chart);
+    tm_chart_cell(chart, name);
+    tm_chart_cell(chart, "");
+    tm_chart_cell(chart, time);
+}
+
+static double draw_part(struct tm_chart *chart, const struct rows *rows, size_t row, const struct tm_value *part,
+                        double from)
+{
+    const int64_t change = tm_int(tm_get(part, "change_ps"));
+    const double to = from + (double)change, x = tm_axis_place(&rows->axis, from),
+                 top = rows->top + (double)row * row_pitch;
+    const char *title = tm_text(tm_get(part, "title"));
+    char text[TM_FORMAT_BYTES], sum[TM_FORMAT_BYTES];
+
+    signed_time(text, change);
+    put_name(chart, rows, row, title, text);
+    tm_chart_line(chart, TM_ROLE_QUIET, x, top - (row_pitch - row_bar) / 2, x, top + (row_pitch - row_bar) / 2);
+    tm_chart_open(chart, "%s: %s", title, text);
+    draw_span(chart, rows, row, role_of(part), from, to);
+    tm_chart_close(chart);
+    tm_chart_cell(chart, title);
+    tm_chart_cell(chart, text);
+    tm_chart_cell(chart, tm_format_time(sum, (int64_t)to));
+    return to;
+}
+
+/* The scale begins where the way is told best: at 0 where a change is a large part of the step. */
+static void choose_scale(struct rows *rows, const struct way *way)
+{
+    const double room = (way->high - way->low) * 0.6;
+    const double low = way->low - room > way->low / 2 ? way->low - room : 0;
+
+    tm_axis_choose(&rows->axis, TM_AXIS_TIME, low, way->high, 5, false);
+}
+
+void tm_draw_waterfall(struct tm_chart *chart, const struct tm_value *comparison, size_t index)
+{
+    const struct tm_value *waterfall = waterfall_at(comparison, index);
+    char base[TM_CHART_NAME_BYTES], new[TM_CHART_NAME_BYTES], text[TM_FORMAT_BYTES];
+    struct rows rows = { .top = 4 };
+    struct way way;
+    double names, notes = 0, sum;
+
+    follow(&way, waterfall);
+    name_side(base, sizeof(base), tm_path(comparison, "sides[0]"));
+    name_side(new, sizeof(new), side_of(comparison, waterfall));
+    choose_scale(&rows, &way);
+    names = fmax(tm_chart_text_width(base, TM_TEXT_NORMAL), tm_chart_text_width(new, TM_TEXT_NORMAL));
+    for (size_t i = 0; i < way.parts; i++) {
+        names = fmax(names, tm_chart_text_width(tm_text(tm_get(way.part[i], "title")), TM_TEXT_NORMAL));
+        notes = fmax(notes, tm_chart_text_width(signed_time(text, tm_int(tm_get(way.part[i], "change_ps"))), TM_TEXT_SMALL));
+    }
+    begin_rows(chart, &rows, way.parts + 2, names, notes);
+    tm_chart_column(chart, "part", false);
+    tm_chart_column(chart, "change", true);
+    tm_chart_column(chart, "then", true);
+    draw_end(chart, &rows, 0, base, way.base_ps);
+    sum = (double)way.base_ps;
+    for (size_t i = 0; i < way.parts; i++)
+        sum = draw_part(chart, &rows, i + 1, way.part[i], sum);
+    draw_end(chart, &rows, way.parts + 1, new, way.new_ps);
+    (void)snprintf(chart->title, sizeof(chart->title), "From %.60s to %.60s", base, new);
+    (void)snprintf(chart->caption, sizeof(chart->caption),
+                   "Mean time of a step and device, and what each part of it adds or saves. Grey: not told from noise.%s",
+                   rows.axis.from > 0 ? " The scale does not begin at 0." : "");
+}

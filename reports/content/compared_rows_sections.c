@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What became of operations, kernels, scopes ...: a section for each table of the comparison. */
+#include "reports/content/say.h"
+#include "reports/content/side_columns.h"
+
+struct rows {
+    const char *key;     /* of the table in the comparison, and id of the section */
+    const char *name;    /* title of the first column */
+    const char *group;   /* of the second one; NULL = none */
+    enum tm_cell_kind kind; /* of the names */
+};
+
+static void add_columns(struct tm_side_columns *columns, const struct rows *rows, const struct tm_content *content)
+{
+    const struct tm_value *comparison = content->summary;
+    const bool has_bytes = tm_has(tm_get(tm_at(tm_get(tm_get(comparison, rows->key), "rows"), 0), "bytes"));
+
+    tm_side_columns_add(columns, rows->name, "name", (unsigned)rows->kind);
+    if (rows->group)
+        tm_side_columns_add(columns, rows->group, "group", TM_CELL_WORD | TM_WIDE);
+    tm_side_columns_add_sides(columns, comparison, "", "values", TM_CELL_TIME | TM_SUMS);
+    tm_side_columns_add_changes(columns, comparison, "Change", "change_ps", TM_CELL_TIME | TM_CHANGE | TM_SUMS);
+    tm_side_columns_add_changes(columns, comparison, "In percent", "pct", TM_CELL_PCT | TM_CHANGE);
+    tm_side_columns_add_changes(columns, comparison, "Became", "status", TM_CELL_TERM);
+    tm_side_columns_add_sides(columns, comparison, "per step", "counts", TM_CELL_NUMBER | TM_WIDE);
+    if (has_bytes)
+        tm_side_columns_add_sides(columns, comparison, "bytes per step", "bytes", TM_CELL_BYTES | TM_WIDE);
+    tm_side_columns_add_changes(columns, comparison, "By their number", "from_count_ps", TM_CELL_TIME | TM_CHANGE | TM_WIDE);
+    tm_side_columns_add_changes(columns, comparison, "By their length", "from_length_ps", TM_CELL_TIME | TM_CHANGE | TM_WIDE);
+    tm_side_columns_add_changes(columns, comparison, "p", "p", TM_CELL_NUMBER | TM_WIDE);
+}
+
+static void say_rows(const struct tm_content *content, const struct rows *rows)
+{
+    const struct tm_value *table = tm_of(content, rows->key);
+    struct tm_side_columns columns = { .columns = 0 };
+
+    add_columns(&columns, rows, content);
+    tm_say_table(content, &(struct tm_table){ .id = rows->key,
+                                              .caption = "Time of a step and device, by the largest change",
+                                              .column = columns.column,
+                                              .columns = columns.columns,
+                                              .rows = tm_get(table, "rows"),
+                                              .rest = tm_get(table, "rest"),
+                                              .total = tm_get(table, "total"),
+                                              .total_title = "all" });
+}
+
+/* One section for each table. */
+#define ROWS_SECTION(variable, id, title, name, group, kind)                        \
+    static void say_##variable(const struct tm_content *content)                    \
+    {                                                                               \
+        say_rows(content, &(const struct rows){ id, name, group, kind });           \
+    }                                                                               \
+    static const char *none_of_##variable(const struct tm_value *comparison)        \
+    {                                                                               \
+        return tm_if_none(comparison, id ".rows", "no side has any");               \
+    }                                                                               \
+    const struct tm_section tm_compared_##variable##_section = { id, title, id, say_##variable, none_of_##variable };
+
+ROWS_SECTION(ops, "ops", "Operations", "Operation", "Category", TM_CELL_NAME)
+ROWS_SECTION(kernels, "kernels", "Kernels", "Kernel", "Category", TM_CELL_NAME)
+ROWS_SECTION(scopes, "scopes", "Scopes", "Scope", "Pass", TM_CELL_NAME)
+ROWS_SECTION(collectives, "collectives", "Collectives", "Collective", "Group", TM_CELL_NAME)
+ROWS_SECTION(transfers, "transfers", "Transfers", "Direction", NULL, TM_CELL_DIRECTION)
+ROWS_SECTION(gaps, "gaps", "Idle time", "Cause", NULL, TM_CELL_CAUSE)
+ROWS_SECTION(compile, "compile", "Compilations", "Module", "Group", TM_CELL_NAME)
