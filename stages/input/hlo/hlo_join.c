@@ -164,13 +164,8 @@ static tm_status find_op(struct tm_hlo *hlo, struct tm_key name, const int64_t *
 static tm_status module_agrees(struct tm_hlo *hlo, uint32_t op, tm_strid module, bool *agrees)
 {
     const struct tm_hlo_op *row = tm_rows_at(hlo->trace->hlo_ops, op);
-    struct tm_name a, b;
-    tm_status st = row ? tm_names_info(hlo->trace->names, row->module, &a) : hlo->run->error.status;
 
-    if (st == TM_OK)
-        st = tm_names_info(hlo->trace->names, module, &b);
-    *agrees = st == TM_OK && tm_is_same_key(a.hash, b.hash);
-    return st;
+    return row ? tm_names_are_same(hlo->trace->names, row->module, module, agrees) : hlo->run->error.status;
 }
 
 static tm_status find_of(struct tm_hlo *hlo, const struct tm_config *config, struct tm_key name, uint32_t *op)

@@ -2,21 +2,6 @@
 /* Ends of open spans are kept with the earliest on top: a span overlaps some open one if it ends after that. */
 #include "stages/input/records/span_order.h"
 
-static tm_status have_one_text(struct tm_trace *trace, tm_strid a, tm_strid b, bool *same)
-{
-    struct tm_name x, y;
-    tm_status st = TM_OK;
-
-    *same = a == b;
-    if (*same || !tm_names_have_twins(trace->names))
-        return TM_OK;
-    st = tm_names_info(trace->names, a, &x);
-    if (st == TM_OK)
-        st = tm_names_info(trace->names, b, &y);
-    *same = st == TM_OK && tm_is_same_key(x.hash, y.hash);
-    return st;
-}
-
 /* Below all that end earlier; nearly always on top. */
 static void put_end(struct tm_span_order *order, int64_t end_ps)
 {
@@ -36,7 +21,7 @@ static tm_status compare_before(struct tm_span_order *order, struct tm_trace *tr
     tm_status st = TM_OK;
 
     if (order->has_before && r->start_ps == order->start_ps && r->dur_ps == order->dur_ps)
-        st = have_one_text(trace, r->name, order->name, &same);
+        st = tm_names_are_same(trace->names, r->name, order->name, &same);
     if (same)
         tm_tally_add(&trace->run->tallies, TM_TALLY_REPEATED_EVENT, 1);
     order->has_before = true;

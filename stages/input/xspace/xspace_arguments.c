@@ -320,16 +320,13 @@ tm_status tm_xarguments_long_event(struct tm_xspace *x, uint64_t plane, uint64_t
 tm_status tm_xarguments_names(struct tm_xspace *x, tm_strid name, tm_strid display, bool shows_display,
                               struct tm_arguments_builder *b)
 {
-    struct tm_names *const names = x->source.trace->names;
-    struct tm_name a, other;
+    bool are_same;
     tm_status st;
 
     if (!display || !name)
         return TM_OK;
-    st = tm_names_info(names, name, &a);
-    if (st == TM_OK)
-        st = tm_names_info(names, display, &other);
-    if (st != TM_OK || tm_is_same_key(a.hash, other.hash))
+    st = tm_names_are_same(x->source.trace->names, name, display, &are_same);
+    if (st != TM_OK || are_same)
         return st;
     if (shows_display)
         tm_put_name(b, x->arguments->long_name, name);
