@@ -256,17 +256,15 @@ bool tm_names_have_twins(const struct tm_names *names)
 
 tm_status tm_names_are_same(struct tm_names *names, tm_strid a, tm_strid b, bool *are_same)
 {
-    struct tm_name one = { .length = 0 }, other = { .length = 0 };
+    struct tm_key hashes[2] = { { 0, 0 } };
     tm_status st;
 
     *are_same = a == b;
     if (a == b || !tm_names_have_twins(names))
         return TM_OK;
-    st = tm_names_info(names, a, &one);
+    st = tm_names_hashes(names, (const tm_strid[]){ a, b }, 2, hashes);
     if (st == TM_OK)
-        st = tm_names_info(names, b, &other);
-    if (st == TM_OK)
-        *are_same = tm_is_same_key(one.hash, other.hash);
+        *are_same = tm_is_same_key(hashes[0], hashes[1]);
     return st;
 }
 
@@ -277,6 +275,18 @@ tm_status tm_names_info(struct tm_names *names, tm_strid id, struct tm_name *inf
     if (!entry)
         return names->run->error.status;
     *info = entry->name;
+    return TM_OK;
+}
+
+tm_status tm_names_hashes(struct tm_names *names, const tm_strid *ids, size_t count, struct tm_key *hashes)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct entry *entry = tm_rows_at(names->entries, ids[i]);
+
+        if (!entry)
+            return names->run->error.status;
+        hashes[i] = entry->name.hash;
+    }
     return TM_OK;
 }
 

@@ -45,6 +45,9 @@ void tm_names_begin_host(struct tm_names *names);
 /* What is known of a handle; cheap, but not free once spilled. */
 tm_status tm_names_info(struct tm_names *names, tm_strid id, struct tm_name *info) TM_MUST_USE;
 
+/* The hashes of some texts, of which keys are made.  in: ids, out: hashes, both [count] */
+tm_status tm_names_hashes(struct tm_names *names, const tm_strid *ids, size_t count, struct tm_key *hashes) TM_MUST_USE;
+
 /* The text, NUL-terminated, cut at `most` bytes (0 = whole); valid until the next tm_names_text call. */
 tm_status tm_names_text(struct tm_names *names, tm_strid id, size_t most, const char **text,
                         size_t *length) TM_MUST_USE;

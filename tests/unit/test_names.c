@@ -192,7 +192,9 @@ static void many_texts_read_back_in_every_memory(void **state)
         for (uint64_t i = 0; i < MANY; i++) {
             const uint64_t which = next_number(&seed) % MANY;
             struct tm_name before, after;
+            struct tm_key hashes[3];
             tm_strid again;
+            bool are_same;
 
             write_name(name, which);
             assert_text(names, ids[which], name);
@@ -200,6 +202,14 @@ static void many_texts_read_back_in_every_memory(void **state)
             assert_int_equal(tm_names_info(names, ids[which], &before), TM_OK);
             assert_int_equal(tm_names_info(names, again, &after), TM_OK);
             assert_memory_equal(&before.hash, &after.hash, sizeof(before.hash));
+            assert_int_equal(tm_names_hashes(names, (tm_strid[]){ again, 0, ids[which] }, 3, hashes), TM_OK);
+            assert_memory_equal(&hashes[0], &before.hash, sizeof(hashes[0]));
+            assert_memory_equal(&hashes[2], &before.hash, sizeof(hashes[2]));
+            assert_memory_not_equal(&hashes[1], &before.hash, sizeof(hashes[1]));
+            assert_int_equal(tm_names_are_same(names, again, ids[which], &are_same), TM_OK);
+            assert_true(are_same);
+            assert_int_equal(tm_names_are_same(names, again, ids[(which + 1) % MANY], &are_same), TM_OK);
+            assert_false(are_same);
             if (memories[m] > (32 << 20))
                 assert_int_equal(again, ids[which]);
         }

@@ -61,17 +61,11 @@ static tm_status find_op(struct balance *b, const struct tm_event *event, uint32
     const struct tm_config *config = event->config;
     const tm_strid name = config->hlo_op ? config->hlo_op : event->record.name;
     const tm_strid module = config->hlo_op ? config->module : 0;
-    struct tm_name hashes[2];
-    struct tm_key text[2];
-    struct tm_key key;
-    tm_status st = tm_names_info(b->names, name, &hashes[0]);
+    struct tm_key text[2], key;
+    const tm_status st = tm_names_hashes(b->names, (const tm_strid[]){ name, module }, 2, text);
 
-    if (st == TM_OK)
-        st = tm_names_info(b->names, module, &hashes[1]);
     if (st != TM_OK)
         return st;
-    text[0] = hashes[0].hash;
-    text[1] = hashes[1].hash;
     key = tm_hash_key(text, sizeof(text));
     row->key = (struct tm_key){ key.high, (key.low & ~(uint64_t)UINT32_MAX) | member };
     row->name = name;

@@ -18,15 +18,13 @@ tm_status fallback_count(struct fallback *f, const struct fallback_row *about, i
 {
     struct fallback_sum *sum = &f->sums[about->sort];
     struct fallback_row row = *about;
-    struct tm_name name, op;
+    struct tm_key hashes[2];
     struct key_text text;
-    tm_status st = tm_names_info(f->names, row.name, &name);
+    const tm_status st = tm_names_hashes(f->names, (const tm_strid[]){ row.name, row.op }, 2, hashes);
 
-    if (st == TM_OK)
-        st = tm_names_info(f->names, row.op, &op);
     if (st != TM_OK)
         return st;
-    text = (struct key_text){ name.hash, op.hash, row.sort, row.kind };
+    text = (struct key_text){ hashes[0], hashes[1], row.sort, row.kind };
     row.key = tm_hash_key(&text, sizeof(text));
     row.count = 1;
     row.total_ps = dur_ps;

@@ -26,15 +26,13 @@ tm_status fusion_key(struct fusion *f, struct fusion_op *row)
         struct tm_key name, op;
         uint64_t kind;
     } text = { .kind = row->kind };
-    struct tm_name name, op;
-    tm_status st = tm_names_info(f->names, row->name, &name);
+    struct tm_key hashes[2];
+    const tm_status st = tm_names_hashes(f->names, (const tm_strid[]){ row->name, row->op }, 2, hashes);
 
-    if (st == TM_OK)
-        st = tm_names_info(f->names, row->op, &op);
     if (st != TM_OK)
         return st;
-    text.name = name.hash;
-    text.op = op.hash;
+    text.name = hashes[0];
+    text.op = hashes[1];
     row->key = tm_hash_key(&text, sizeof(text));
     return TM_OK;
 }

@@ -144,19 +144,17 @@ static tm_status find_key(struct kernels *k, const struct tm_event *event, struc
 {
     const struct tm_config *c = event->config;
     struct key_text text = { .shared_bytes = c->shared_bytes, .registers = c->registers };
-    struct tm_name name, op;
-    tm_status st = tm_names_info(k->names, event->record.name, &name);
+    struct tm_key hashes[2];
+    const tm_status st = tm_names_hashes(k->names, (const tm_strid[]){ event->record.name, c->op }, 2, hashes);
 
-    if (st == TM_OK)
-        st = tm_names_info(k->names, c->op, &op);
     if (st != TM_OK)
         return st;
-    text.name = name.hash;
-    text.op = op.hash;
+    text.name = hashes[0];
+    text.op = hashes[1];
     memcpy(text.grid, c->grid, sizeof(text.grid));
     memcpy(text.block, c->block, sizeof(text.block));
     row->key = tm_hash_key(&text, sizeof(text));
-    row->name_hash = name.hash;
+    row->name_hash = text.name;
     return TM_OK;
 }
 

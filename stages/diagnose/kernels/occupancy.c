@@ -75,15 +75,13 @@ static tm_status find_key(struct occupancy *o, struct occupancy_row *row)
                                   .category = row->category,
                                   .is_collective = row->is_collective };
     struct variant_text variant = { .grid = { row->grid[0], row->grid[1], row->grid[2] } };
-    struct tm_name name, op;
-    tm_status st = tm_names_info(o->names, row->name, &name);
+    struct tm_key hashes[2];
+    const tm_status st = tm_names_hashes(o->names, (const tm_strid[]){ row->name, row->op }, 2, hashes);
 
-    if (st == TM_OK)
-        st = tm_names_info(o->names, row->op, &op);
     if (st != TM_OK)
         return st;
-    kernel.name = name.hash;
-    variant.op = op.hash;
+    kernel.name = hashes[0];
+    variant.op = hashes[1];
     row->key = (struct tm_key){ XXH3_64bits(&kernel, sizeof(kernel)), XXH3_64bits(&variant, sizeof(variant)) };
     return TM_OK;
 }

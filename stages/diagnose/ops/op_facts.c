@@ -21,15 +21,13 @@ static_assert(sizeof(struct key_text) == 48, "hashed as bytes");
 static tm_status find_key(struct ops *o, const struct tm_config *config, enum tm_device_kind kind,
                           struct op_row *row)
 {
-    struct tm_name name, module;
+    struct tm_key hashes[2];
     struct key_text text;
-    tm_status st = tm_names_info(o->names, row->name, &name);
+    const tm_status st = tm_names_hashes(o->names, (const tm_strid[]){ row->name, row->module }, 2, hashes);
 
-    if (st == TM_OK)
-        st = tm_names_info(o->names, row->module, &module);
     if (st != TM_OK)
         return st;
-    text = (struct key_text){ name.hash, module.hash, row->module ? 0 : config->program_id, kind };
+    text = (struct key_text){ hashes[0], hashes[1], row->module ? 0 : config->program_id, kind };
     row->key = tm_hash_key(&text, sizeof(text));
     return TM_OK;
 }
@@ -38,17 +36,17 @@ static tm_status find_key(struct ops *o, const struct tm_config *config, enum tm
 static tm_status find_tie(struct ops *o, struct op_row *row)
 {
     const tm_strid texts[] = { row->kernel, row->opcode, row->details, row->category, row->path, row->source };
-    uint64_t parts[sizeof(texts) / sizeof(texts[0]) + 1] = { (uint64_t)row->class << 8 | row->level };
-    tm_status st = TM_OK;
+    enum { COUNT = sizeof(texts) / sizeof(texts[0]) };
+    uint64_t parts[COUNT + 1] = { (uint64_t)row->class << 8 | row->level };
+    struct tm_key hashes[COUNT];
+    const tm_status st = tm_names_hashes(o->names, texts, COUNT, hashes);
 
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && st == TM_OK; i++) {
-        struct tm_name info;
-
-        st = tm_names_info(o->names, texts[i], &info);
-        parts[i + 1] = st == TM_OK ? info.hash.low : 0;
-    }
+    if (st != TM_OK)
+        return st;
+    for (int i = 0; i < COUNT; i++)
+        parts[i + 1] = hashes[i].low;
     row->first_tie = XXH3_64bits(parts, sizeof(parts));
-    return st;
+    return TM_OK;
 }
 
 /* --- types --- */
