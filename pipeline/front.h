@@ -41,8 +41,6 @@ tm_status tm_front_flush(struct tm_front *front) TM_MUST_USE;
 
 /* Makes room for a site that has no row: hands on the one that is in the way, if there is one, and zeroes it. */
 void *tm_front_turn(struct tm_front *front, uint64_t site);
-/* Hand on one row, which stays and is to be filled anew: where it gathers for a time, a step, that is over. */
-tm_status tm_front_hand_on(struct tm_front *front, void *row) TM_MUST_USE;
 
 /* The row of a site, which is not 0, to fold into; valid until the next call.
  * out:    *is_new  it is all zero: the caller fills it, with its key, before the next call.  A caller that fails then ends
