@@ -34,6 +34,11 @@ def host(ts, dur, name="f", tid=THREAD):
     return span(HOST, tid, ts, dur, name)
 
 
+def half_event(phase, tid, ts, fields):
+    """A begin or an end; fields as they stand in the JSON."""
+    return f'{{"ph":"{phase}","pid":{HOST},"tid":{tid},"ts":{ts}{"," if fields else ""}{fields}}}'
+
+
 def nested(n):
     """Each span lies in the one before it."""
     for i in range(n):
@@ -129,32 +134,32 @@ def distinct_arguments(n):
 
 def open_begins(n):
     for i in range(n):
-        yield f'{{"ph":"B","pid":{HOST},"tid":{i % 97},"ts":{i},"name":"f"}}'
+        yield half_event("B", i % 97, i, '"name":"f"')
+
+
+def all_begin_then_all_end(n, begin, end, begin_fields, end_fields):
+    """What began last ends first.  begin, end: the phases; begin_fields, end_fields: the fields of a number."""
+    half = n // 2
+    for i in range(half):
+        yield half_event(begin, THREAD, i, begin_fields(i))
+    for i in range(half):
+        yield half_event(end, THREAD, half + i, end_fields(half - i - 1))
+
+
+def with_id(number):
+    return f'"id":{number},"name":"a","cat":"c"'
 
 
 def begins_and_ends(n):
-    """All are begun, then all end."""
-    half = n // 2
-    for i in range(half):
-        yield f'{{"ph":"B","pid":{HOST},"tid":{THREAD},"ts":{i},"name":"f{i % 50}"}}'
-    for i in range(half):
-        yield f'{{"ph":"E","pid":{HOST},"tid":{THREAD},"ts":{half + i}}}'
+    return all_begin_then_all_end(n, "B", "E", lambda i: f'"name":"f{i % 50}"', lambda _: "")
 
 
 def arrows(n):
-    half = n // 2
-    for i in range(half):
-        yield f'{{"ph":"s","pid":{HOST},"tid":{THREAD},"ts":{i},"id":{i},"name":"a","cat":"c"}}'
-    for i in range(half):
-        yield f'{{"ph":"f","pid":{HOST},"tid":{THREAD},"ts":{half + i},"id":{half - i - 1},"name":"a","cat":"c","bp":"e"}}'
+    return all_begin_then_all_end(n, "s", "f", with_id, lambda i: with_id(i) + ',"bp":"e"')
 
 
 def asyncs(n):
-    half = n // 2
-    for i in range(half):
-        yield f'{{"ph":"b","pid":{HOST},"tid":{THREAD},"ts":{i},"id":{i},"name":"a","cat":"c"}}'
-    for i in range(half):
-        yield f'{{"ph":"e","pid":{HOST},"tid":{THREAD},"ts":{half + i},"id":{half - i - 1},"name":"a","cat":"c"}}'
+    return all_begin_then_all_end(n, "b", "e", with_id, with_id)
 
 
 def counters(n):
