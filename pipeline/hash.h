@@ -49,21 +49,21 @@ static inline uint64_t tm_hash_load(const uint8_t *at, size_t bytes)
 static inline uint64_t tm_hash_text(const void *text, size_t length, uint64_t seed)
 {
     const uint64_t first = UINT64_C(0xa0761d6478bd642f) ^ seed, second = UINT64_C(0xe7037ed1a0b428db) ^ seed;
-    const uint8_t *at = length ? text : (const uint8_t *)""; /* an empty one may be NULL */
-    const uint8_t *const end = at + length;
+    const uint8_t *at = text; /* an empty one may be NULL: nothing is added to it */
     uint64_t hash = first, a, b;
+    size_t left = length;
 
-    for (size_t left = length; left > 16; left -= 16, at += 16)
+    for (; left > 16; left -= 16, at += 16)
         hash = tm_hash_fold(tm_hash_load(at, 8) ^ second, tm_hash_load(at + 8, 8) ^ hash);
     if (length >= 16) {
-        a = tm_hash_load(end - 16, 8);
-        b = tm_hash_load(end - 8, 8);
+        a = tm_hash_load(at + left - 16, 8);
+        b = tm_hash_load(at + left - 8, 8);
     } else if (length >= 8) {
         a = tm_hash_load(at, 8);
-        b = tm_hash_load(end - 8, 8);
+        b = tm_hash_load(at + length - 8, 8);
     } else if (length >= 4) {
         a = tm_hash_load(at, 4);
-        b = tm_hash_load(end - 4, 4);
+        b = tm_hash_load(at + length - 4, 4);
     } else {
         a = length > 0 ? (uint64_t)at[0] << 16 | (uint64_t)at[length / 2] << 8 | at[length - 1] : 0;
         b = 0;
