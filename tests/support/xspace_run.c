@@ -2,11 +2,10 @@
 #include "tests/support/xspace_run.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "stages/input/xspace/xspace.h"
 #include "stages/resolve/classes.h"
+#include "tests/support/memory_file.h"
 #include "tests/support/test_run.h"
 
 enum { TEXT_MOST = 4096 };
@@ -55,23 +54,6 @@ static tm_status make_tables(struct xspace_run *x, bool keeps_arguments)
     return tm_rows_append(trace->configs, &none);
 }
 
-/* The bytes as an input: in a file without a name that closes with it. */
-static tm_status open_bytes(struct xspace_run *x, const struct xb_bytes *bytes)
-{
-    const int fd = memfd_create("profile", MFD_CLOEXEC);
-    char path[64];
-    tm_status st;
-
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, bytes->at, bytes->length), (ssize_t)bytes->length);
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    st = tm_input_open(x->host.input, &x->run, path);
-    if (st == TM_OK)
-        st = tm_input_hold(x->host.input);
-    (void)close(fd);
-    return st;
-}
-
 tm_status xspace_scan_with(struct xspace_run *x, const struct xb_bytes *bytes, const struct xspace_options *options)
 {
     const size_t memory_mib = options->memory_mib ? options->memory_mib : TM_MEMORY_LEAST_MIB;
@@ -86,7 +68,7 @@ tm_status xspace_scan_with(struct xspace_run *x, const struct xb_bytes *bytes, c
     x->host.input = &x->host.own;
     st = make_tables(x, options->keeps_arguments);
     if (st == TM_OK)
-        st = open_bytes(x, bytes);
+        st = memory_input(x->host.input, &x->run, bytes->at, bytes->length);
     if (st == TM_OK)
         st = tm_xspace_scan(&x->host.trace, x->host.input, keep_warning, x, &x->host.source);
     return st;

@@ -3,11 +3,11 @@
 #include "stages/input/chrome/chrome.h"
 
 #include <stdio.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "pipeline/commands/host_run.h"
 #include "stages/resolve/classes.h"
+#include "tests/support/memory_file.h"
 #include "tests/support/test_run.h"
 
 #define SPAN(pid, args) "{\"ph\":\"X\",\"name\":\"a\",\"pid\":" pid ",\"tid\":1,\"ts\":1,\"dur\":2" args "}"
@@ -17,12 +17,6 @@ static void ignore_warning(void *to, const char *text, size_t length)
     (void)to;
     (void)text;
     (void)length;
-}
-
-static void write_whole(int fd, const char *text)
-{
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
 }
 
 static void who_wrote_a_trace_is_told_by_its_content(void **state)
@@ -43,15 +37,13 @@ static void who_wrote_a_trace_is_told_by_its_content(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const int fd = memfd_create("trace", MFD_CLOEXEC);
         struct tm_host_run host;
-        char path[64], name[] = "h0";
+        char path[MEMORY_FILE_PATH], name[] = "h0";
+        const int fd = memory_file(rows[i].json, strlen(rows[i].json), path);
         const struct tm_found_file found = { .path = path, .host = name };
         struct tm_names *names;
         struct tm_run run;
 
-        write_whole(fd, rows[i].json);
-        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         test_run_init(&run);
         names = tm_names_new(&run, tm_budget_share(&run.budget, TM_ACCOUNT_NAMES), tm_traits_of);
         assert_non_null(names);

@@ -2,39 +2,18 @@
 #include "stages/input/chrome/chrome_reader.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "tests/support/test_run.h"
+#include "tests/support/chrome_reading.h"
+#include "tests/support/memory_file.h"
 
 /* --- reading a text --- */
 
 enum { MOST_TEXT = 1 << 20 };
 
-struct reading {
-    struct tm_run run;
-    struct tm_input input;
-    struct tm_chrome_reader *reader;
-    int fd;
-};
-
-static void open_bytes(struct reading *r, const void *bytes, size_t length, const struct tm_chrome_options *options)
-{
-    char path[64];
-
-    test_run_init(&r->run);
-    r->fd = memfd_create("trace", MFD_CLOEXEC);
-    assert_true(r->fd >= 0);
-    assert_int_equal(write(r->fd, bytes, length), length);
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", r->fd);
-    assert_int_equal(tm_input_open(&r->input, &r->run, path), TM_OK);
-    r->reader = tm_chrome_reader_new(&r->run, &r->input, options);
-    assert_non_null(r->reader);
-}
-
 static void open_text(struct reading *r, const char *text)
 {
-    open_bytes(r, text, strlen(text), NULL);
+    open_reading(r, text, strlen(text), NULL);
 }
 
 static const struct tm_chrome_event *next(struct reading *r)
@@ -53,14 +32,6 @@ static const struct tm_chrome_event *only_event(struct reading *r, const char *t
     event = next(r);
     assert_non_null(event);
     return event;
-}
-
-static void close_reading(struct reading *r)
-{
-    tm_chrome_reader_free(r->reader);
-    tm_input_close(&r->input);
-    (void)close(r->fd);
-    assert_ledger_is_even(&r->run);
 }
 
 /* Reads what is left.  out: how many events */
@@ -545,7 +516,7 @@ static void documents_may_have_these_forms(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct reading r;
 
-        open_bytes(&r, cases[i].text, cases[i].length, NULL);
+        open_reading(&r, cases[i].text, cases[i].length, NULL);
         assert_int_equal(read_rest(&r), cases[i].events);
         assert_no_problem(&r);
         assert_int_equal(tm_chrome_header(r.reader)->is_list, cases[i].is_list);
@@ -740,7 +711,7 @@ static void an_event_may_outgrow_the_window(void **state)
         at += snprintf(text + at, 32, "%s{\"f\\u0041\":%d.5}", i ? "," : "", i);
     (void)snprintf(text + at, sizeof(text) - (size_t)at,
                    "],\"hlo_module\":\"module\",\"block\":[4, 5],\"tf_op\":\"\\ttab\"},\"ts\":1.5,\"id\":\"late id\"},{\"name\":\"next\"}]");
-    open_bytes(&r, text, strlen(text), &options);
+    open_reading(&r, text, strlen(text), &options);
     e = next(&r);
     assert_text(e->name, "a A name");
     assert_text(e->cat, "kernel");
@@ -778,7 +749,7 @@ static void long_texts_are_cut(void **state)
         const struct tm_chrome_event *e;
 
         (void)snprintf(text, sizeof(text), "[{\"ph\":\"X\",\"name\":\"%0*d\",\"pid\":7},{\"tid\":\"b\"}]", length, 5);
-        open_bytes(&r, text, strlen(text), &options);
+        open_reading(&r, text, strlen(text), &options);
         e = next(&r);
         assert_int_equal(e->phase, 'X');
         assert_int_equal(e->pid.number, 7);
@@ -807,7 +778,7 @@ static void a_cut_text_ends_with_a_whole_character(void **state)
 
         (void)snprintf(text, sizeof(text), "[{\"name\":\"%0*d\\u20ac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\\ud83d\\ude00%050d\"}]",
                        before, 0, 0);
-        open_bytes(&r, text, strlen(text), &options);
+        open_reading(&r, text, strlen(text), &options);
         e = next(&r);
         assert_int_equal((e->name.length - (uint32_t)before) % 3, before < 104 ? (e->name.length - (uint32_t)before) % 3 : 0);
         assert_true(e->name.length >= (uint32_t)before && e->name.length <= 128);
@@ -830,12 +801,12 @@ static void what_is_skipped_may_have_any_size(void **state)
     at += LENGTH;
     (void)snprintf(text + at, MOST_TEXT - (size_t)at, "\",{\"%0500d\":%0400d1.5}],\"traceEvents\":[{\"%0700d\":1,\"tts\":1%0900d,\"dur\":2%0300d.%0600d1e-300}]}",
                    1, 0, 2, 0, 0, 0);
-    open_bytes(&r, text, strlen(text), &options);
+    open_reading(&r, text, strlen(text), &options);
     assert_int_equal(read_rest(&r), 0);
     assert_problem(&r, "a number is not one of JSON", strlen(text) - strlen(strchr(strstr(text, "\":0"), ':')) + 2);
     close_reading(&r);
     memcpy(strstr(text, "\":00"), "\":10", 4);
-    open_bytes(&r, text, strlen(text), &options);
+    open_reading(&r, text, strlen(text), &options);
     assert_int_equal(next(&r)->dur.us, 2);
     assert_null(next(&r));
     assert_no_problem(&r);
@@ -888,7 +859,7 @@ static uint64_t read_sample(const char *text, size_t length, const struct tm_chr
     uint64_t hash = 0, at;
     const char *problem;
 
-    open_bytes(&r, text, length, options);
+    open_reading(&r, text, length, options);
     *events = 0;
     while ((e = next(&r))) {
         hash = tm_fact_mix(hash, XXH3_64bits(e->name.at, e->name.length) ^ e->offset ^ e->has);
@@ -942,7 +913,7 @@ static void a_document_cut_anywhere_gives_what_came_before(void **state)
         assert_true(read_sample(sample, length, &plain, &again) == hash);
         assert_true(events == before || events == before + 1);
         before = events;
-        open_bytes(&r, sample, length, NULL);
+        open_reading(&r, sample, length, NULL);
         (void)read_rest(&r);
         assert_non_null(tm_chrome_problem(r.reader, &at));
         assert_int_equal(at, length);
@@ -957,7 +928,7 @@ static void zeros_behind_a_cut_are_no_damage_of_their_own(void **state)
     struct reading r;
 
     (void)state;
-    open_bytes(&r, "{\"traceEvents\":[{\"a\":1},{\"b\"\0\0\0\0", 32, NULL);
+    open_reading(&r, "{\"traceEvents\":[{\"a\":1},{\"b\"\0\0\0\0", 32, NULL);
     assert_int_equal(read_rest(&r), 1);
     assert_problem(&r, "the JSON ends inside an event", 28);
     assert_int_equal(tally(&r, TM_TALLY_CUT_SHORT), 1);
@@ -966,16 +937,13 @@ static void zeros_behind_a_cut_are_no_damage_of_their_own(void **state)
 
 static tm_status read_it(struct tm_run *run)
 {
-    const int fd = memfd_create("trace", MFD_CLOEXEC);
+    char path[MEMORY_FILE_PATH];
+    const int fd = memory_file(sample, sizeof(sample) - 1, path);
     struct tm_input input = { .fd = -1 };
     struct tm_chrome_reader *reader = NULL;
     const struct tm_chrome_event *event = NULL;
-    char path[64];
-    tm_status st;
+    tm_status st = tm_input_open(&input, run, path);
 
-    assert_int_equal(write(fd, sample, sizeof(sample) - 1), sizeof(sample) - 1);
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    st = tm_input_open(&input, run, path);
     if (st == TM_OK) {
         reader = tm_chrome_reader_new(run, &input, NULL);
         st = reader ? TM_OK : run->error.status;

@@ -4,12 +4,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "pipeline/commands/host_run.h"
 #include "stages/resolve/classes.h"
 #include "tests/support/argument_text.h"
+#include "tests/support/memory_file.h"
 #include "tests/support/test_run.h"
 
 struct opened {
@@ -28,16 +28,13 @@ static void ignore_warning(void *to, const char *text, size_t length)
 
 static tm_status open_trace_with(struct opened *o, const char *json, const struct tm_host_options *options)
 {
-    char path[64], name[] = "h0";
+    char path[MEMORY_FILE_PATH], name[] = "h0";
     const struct tm_found_file found = { .path = path, .host = name };
     const uint64_t refuse_in = o->run.budget.refuse_in;
 
     test_run_init(&o->run);
     o->run.budget.refuse_in = refuse_in;
-    o->fd = memfd_create("trace", MFD_CLOEXEC);
-    assert_true(o->fd >= 0);
-    assert_int_equal(write(o->fd, json, strlen(json)), (ssize_t)strlen(json));
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", o->fd);
+    o->fd = memory_file(json, strlen(json), path);
     o->host = (struct tm_host_run){ .run = NULL };
     o->names = tm_names_new(&o->run, tm_budget_share(&o->run.budget, TM_ACCOUNT_NAMES), tm_traits_of);
     if (!o->names)

@@ -3,11 +3,8 @@
  * changes nothing in what it reads: events in one document are what each is in a document of its own, whatever the
  * engine. */
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "stages/input/chrome/chrome_reader.h"
-#include "tests/support/test_run.h"
+#include "tests/support/chrome_reading.h"
 
 enum { EVENTS = 3000, EVENT_MOST = 4096 };
 
@@ -167,34 +164,6 @@ static void make_event(struct text *t)
 
 /* --- reading --- */
 
-struct reading {
-    struct tm_run run;
-    struct tm_input input;
-    struct tm_chrome_reader *reader;
-    int fd;
-};
-
-static void open_bytes(struct reading *r, const char *bytes, size_t length, const struct tm_chrome_options *options)
-{
-    char path[64];
-
-    test_run_init(&r->run);
-    r->fd = memfd_create("trace", MFD_CLOEXEC);
-    assert_true(r->fd >= 0);
-    assert_int_equal(write(r->fd, bytes, length), length);
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", r->fd);
-    assert_int_equal(tm_input_open(&r->input, &r->run, path), TM_OK);
-    r->reader = tm_chrome_reader_new(&r->run, &r->input, options);
-    assert_non_null(r->reader);
-}
-
-static void close_reading(struct reading *r)
-{
-    tm_chrome_reader_free(r->reader);
-    tm_input_close(&r->input);
-    (void)close(r->fd);
-}
-
 static uint64_t hash_of_id(uint64_t hash, const struct tm_json_id *id)
 {
     hash = tm_fact_mix(hash, (uint64_t)id->kind << 8 | id->is_unsigned);
@@ -242,7 +211,7 @@ static uint64_t read_alone(const struct text *event, uint64_t *tallies)
     put(&document, "[");
     put(&document, event->at);
     put(&document, "]");
-    open_bytes(&r, document.at, document.length, &plain);
+    open_reading(&r, document.at, document.length, &plain);
     assert_int_equal(tm_chrome_next(r.reader, &e), TM_OK);
     if (e) {
         hash = hash_of_event(e);
@@ -265,7 +234,7 @@ static void read_together(const char *document, size_t length, const struct tm_c
     const struct tm_chrome_event *e;
     struct reading r;
 
-    open_bytes(&r, document, length, options);
+    open_reading(&r, document, length, options);
     for (int i = 0; i < EVENTS; i++) {
         if (!hashes[i])
             continue;

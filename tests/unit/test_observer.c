@@ -2,11 +2,11 @@
 #include "pipeline/commands/analysis.h"
 
 #include <stdio.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "pipeline/settings.h"
 #include "stages/resolve/classes.h"
+#include "tests/support/memory_file.h"
 #include "tests/support/test_run.h"
 #include "tests/support/xspace_builder.h"
 
@@ -69,20 +69,20 @@ static const struct tm_observer_type watching = {
 };
 
 /* Five kernels of 20 us every 100 us, and two that follow after 5 us. */
-static int open_profile(void)
+static int open_profile(char path[MEMORY_FILE_PATH])
 {
     static const struct xb_style plain = { .shuffle = 0 };
     struct xb_space *space = xb_space_new();
     struct xb_line *stream = xb_line(xb_plane(space, "/device:GPU:0"), 7, "Stream #7", 0);
     struct xb_bytes bytes = { .length = 0 };
-    const int fd = memfd_create("profile", MFD_CLOEXEC);
+    int fd;
 
     for (int64_t i = 0; i < 5; i++)
         xb_event(stream, "k", i * 100 * US, 20 * US);
     xb_event(stream, "k", 425 * US, 20 * US);
     xb_event(stream, "k", 450 * US, 20 * US);
     xb_encode(space, &plain, &bytes);
-    assert_int_equal(write(fd, bytes.at, bytes.length), (ssize_t)bytes.length);
+    fd = memory_file(bytes.at, bytes.length, path);
     xb_free(&bytes);
     xb_space_free(space);
     return fd;
@@ -91,8 +91,8 @@ static int open_profile(void)
 /* out: *seen  what the observer saw; its names are freed */
 static tm_status analyze(struct seen *seen, char after[16])
 {
-    const int fd = open_profile();
-    char path[64];
+    char path[MEMORY_FILE_PATH];
+    const int fd = open_profile(path);
     char *inputs[] = { path };
     struct tm_options options = { .input_count = 0 };
     struct tm_run run;
@@ -105,7 +105,6 @@ static tm_status analyze(struct seen *seen, char after[16])
     tm_settings_init(&settings);
     assert_int_equal(tm_settings_apply(&settings, &options, &run.error), TM_OK);
     tm_progress_init(&run.progress, true);
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     options.inputs = inputs;
     options.input_count = 1;
     doc = tm_doc_new(&run);

@@ -5,10 +5,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "stages/diagnose/memory/device_profiles.h"
+#include "tests/support/memory_file.h"
 #include "tests/support/xspace_builder.h"
 
 /* --- profiles by hand --- */
@@ -108,22 +108,6 @@ struct reading {
     struct tm_pprof_damage damage;
 };
 
-static tm_status open_bytes(struct reading *r, const struct xb_bytes *bytes)
-{
-    const int fd = memfd_create("profile", MFD_CLOEXEC);
-    char path[64];
-    tm_status st;
-
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, bytes->at, bytes->length), (ssize_t)bytes->length);
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    st = tm_input_open(&r->input, &r->run, path);
-    if (st == TM_OK)
-        st = tm_input_hold(&r->input);
-    (void)close(fd);
-    return st;
-}
-
 static tm_status read_profile(struct reading *r, const struct xb_bytes *bytes)
 {
     tm_status st;
@@ -131,7 +115,7 @@ static tm_status read_profile(struct reading *r, const struct xb_bytes *bytes)
     r->names = tm_names_new(&r->run, tm_budget_share(&r->run.budget, TM_ACCOUNT_NAMES), NULL);
     r->profiles = r->names ? tm_device_profiles_new(&r->run, r->names) : NULL;
     r->doc = r->profiles ? tm_doc_new(&r->run) : NULL;
-    st = r->doc ? open_bytes(r, bytes) : r->run.error.status;
+    st = r->doc ? memory_input(&r->input, &r->run, bytes->at, bytes->length) : r->run.error.status;
     if (st == TM_OK)
         st = tm_device_profiles_begin(r->profiles, "memory.prof");
     if (st == TM_OK)
