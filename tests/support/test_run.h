@@ -69,4 +69,17 @@ static inline void refuse_each_request(tm_status (*job)(struct tm_run *run))
     fail_msg("the job never got all the memory it asked for");
 }
 
+/* Where no spill file can be made, a job that needs none works, and one that spills says so and gives all back. */
+static inline void assert_spilling_needs_a_file(tm_status (*in_memory)(struct tm_run *run),
+                                                tm_status (*on_disk)(struct tm_run *run))
+{
+    struct tm_run run;
+
+    test_run_init(&run);
+    run.spill_dir = "/nowhere/at/all";
+    assert_int_equal(in_memory(&run), TM_OK);
+    assert_int_equal(on_disk(&run), TM_ERR_OUTPUT);
+    assert_ledger_is_even(&run);
+}
+
 #endif

@@ -2,10 +2,8 @@
 #include "stages/diagnose/collectives/balance.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "pipeline/partial.h"
+#include "tests/support/kept_bench.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"
 
@@ -220,28 +218,24 @@ static void one_device_has_no_balance(void **state)
 
 static void partials_of_two_hosts_are_compared(void **state)
 {
-    char path[] = "/var/tmp/test-balance-XXXXXX";
-    const int fd = mkstemp(path);
+    char path[KEPT_BENCH_PATH];
     struct rig r;
     struct tm_run run;
     struct bench again;
 
     (void)state;
-    assert_true(fd >= 0);
-    (void)close(fd);
     open_rig(&r, 2);
     take(&r, "k", 0, 0, 0, 30);
     take(&r, "k", 1, 0, 0, 10);
     OK(bench_end(&r.bench));
     r.bench.tells_hosts = true;
-    OK(bench_save(&r.bench, path));
+    keep_bench(&r.bench, path);
     end_rig(&r);
 
     test_run_init(&run);
     OK(bench_open(&again, &run, &tm_balance_stage));
     again.tells_hosts = true;
-    OK(bench_load(&again, path, 0));
-    OK(bench_load(&again, path, 1)); /* another host of the same */
+    load_kept_bench(&again, path, 1); /* another host of the same */
     OK(try_report(&again, 4));
     assert_int_equal(tm_int(bench_get(&again, "balance.ops[0].devices")), 4);
     assert_int_equal(tm_int(bench_get(&again, "balance.ops[0].mean_ps")), 20 * US);
@@ -250,7 +244,6 @@ static void partials_of_two_hosts_are_compared(void **state)
     assert_string_equal(tm_text(bench_get(&again, "balance.same_work.devices[3].device")), "h1/gpu:1");
     bench_close(&again);
     assert_ledger_is_even(&run);
-    (void)unlink(path);
 }
 
 /* --- memory --- */

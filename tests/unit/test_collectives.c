@@ -2,12 +2,10 @@
 #include "stages/diagnose/collectives/collectives.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "pipeline/partial.h"
 #include "stages/diagnose/collectives/collective_kind.h"
 #include "stages/resolve/classes.h"
+#include "tests/support/kept_bench.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"
 
@@ -450,29 +448,25 @@ static void the_hlo_tells_what_the_event_does_not(void **state)
 
 static void what_was_saved_is_read_again(void **state)
 {
-    char path[] = "/var/tmp/test-collectives-XXXXXX";
-    const int fd = mkstemp(path);
+    char path[KEPT_BENCH_PATH];
     struct tm_config config;
     struct rig r;
     struct tm_run run;
     struct bench again;
 
     (void)state;
-    assert_true(fd >= 0);
-    (void)close(fd);
     open_rig(&r);
     config = message_of(&r, "_reduce_scatter_base", 8192, 1024);
     take(&r, "k", &config, 1, 7);
     take(&r, "k", &config, 1, 8);
     take(&r, "ncclKernel_Broadcast", &no_config, 0, 1);
     OK(bench_end(&r.bench));
-    OK(bench_save(&r.bench, path));
+    keep_bench(&r.bench, path);
     end_rig(&r);
 
     test_run_init(&run);
     OK(bench_open(&again, &run, &tm_collectives_stage));
-    OK(bench_load(&again, path, 0));
-    OK(bench_load(&again, path, 0)); /* another host of the same: folds into the same rows */
+    load_kept_bench(&again, path, 0); /* another host of the same: folds into the same rows */
     OK(bench_report(&again));
     assert_int_equal(tm_int(bench_get(&again, "collectives.total.count")), 6);
     assert_int_equal(tm_int(bench_get(&again, "collectives.total.bytes")), 4 * 32768);
@@ -486,7 +480,6 @@ static void what_was_saved_is_read_again(void **state)
     assert_int_equal(tm_int(bench_get(&again, "collectives.rows[0].group_size")), 8);
     bench_close(&again);
     assert_ledger_is_even(&run);
-    (void)unlink(path);
 }
 
 /* --- memory --- */

@@ -3,11 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "stages/diagnose/host/callback_name.h"
-#include "tests/support/host_rig.h"
-#include "tests/support/test_run.h"
+#include "tests/support/host_checks.h"
+#include "tests/support/kept_bench.h"
 
 #define US INT64_C(1000000)
 #define OK(call) assert_int_equal(call, TM_OK)
@@ -24,32 +23,6 @@ static void end_rig(struct host_rig *r)
     tm_rows_free(r->bench.trace.hlo_ops);
     host_rig_close(r);
     assert_ledger_is_even(&r->run);
-}
-
-static void report_rig(struct host_rig *r)
-{
-    OK(bench_end(&r->bench));
-    OK(bench_report(&r->bench));
-}
-
-static void span(struct host_rig *r, uint32_t track, const char *name, enum tm_class class, int64_t start_us,
-                 int64_t dur_us)
-{
-    const struct tm_event event = host_rig_span(r, track, name, class, start_us, dur_us);
-
-    OK(bench_take(&r->bench, &event));
-}
-
-static int64_t integer(const struct host_rig *r, const char *path)
-{
-    if (!tm_has(bench_get(&r->bench, path)))
-        fail_msg("%s is missing", path);
-    return tm_int(bench_get(&r->bench, path));
-}
-
-static const char *text(const struct host_rig *r, const char *path)
-{
-    return tm_text(bench_get(&r->bench, path));
 }
 
 /* --- calls back --- */
@@ -294,19 +267,16 @@ static void some_of_all(struct host_rig *r)
 
 static void what_was_saved_is_read_again(void **state)
 {
-    char path[] = "/var/tmp/test-fallback-XXXXXX";
-    const int fd = mkstemp(path);
+    char path[KEPT_BENCH_PATH];
     struct host_rig one, r, again;
     char *read_here, *read_again;
 
     (void)state;
-    assert_true(fd >= 0);
-    (void)close(fd);
     open_rig(&one);
     OK(bench_begin(&one.bench));
     some_of_all(&one);
     OK(bench_end(&one.bench));
-    OK(bench_save(&one.bench, path));
+    keep_bench(&one.bench, path);
     end_rig(&one);
 
     open_rig(&r);
@@ -320,8 +290,7 @@ static void what_was_saved_is_read_again(void **state)
     report_rig(&r);
 
     open_rig(&again);
-    OK(bench_load(&again.bench, path, 0));
-    OK(bench_load(&again.bench, path, 1));
+    load_kept_bench(&again.bench, path, 1);
     OK(bench_report(&again.bench));
     assert_int_equal(integer(&again, "fallback.round_trips.count"), 2);
     read_here = bench_print(&r.bench);
@@ -333,7 +302,6 @@ static void what_was_saved_is_read_again(void **state)
     free(read_again);
     end_rig(&again);
     end_rig(&r);
-    (void)unlink(path);
 }
 
 static tm_status many_ops(struct host_rig *r)

@@ -3,10 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "pipeline/partial.h"
 #include "stages/diagnose/kernels/short_name.h"
+#include "tests/support/kept_bench.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"
 
@@ -529,25 +528,21 @@ static void take_all_sorts(struct rig *r)
 
 static void what_was_saved_is_read_again(void **state)
 {
-    char path[] = "/var/tmp/test-fusion-XXXXXX";
-    const int fd = mkstemp(path);
+    char path[KEPT_BENCH_PATH];
     struct rig r;
     struct tm_run run;
     struct bench again;
 
     (void)state;
-    assert_true(fd >= 0);
-    (void)close(fd);
     open_rig(&r);
     take_all_sorts(&r);
     OK(bench_end(&r.bench));
-    OK(bench_save(&r.bench, path));
+    keep_bench(&r.bench, path);
     end_rig(&r);
 
     test_run_init(&run);
     OK(bench_open(&again, &run, &tm_fusion_stage));
-    OK(bench_load(&again, path, 0));
-    OK(bench_load(&again, path, 1)); /* another host of the same */
+    load_kept_bench(&again, path, 1); /* another host of the same */
     OK(bench_report(&again));
     assert_int_equal(tm_int(bench_get(&again, "fusion.kernels.count")), 34);
     assert_int_equal(tm_int(bench_get(&again, "fusion.repeated[0].count")), 24);
@@ -561,7 +556,6 @@ static void what_was_saved_is_read_again(void **state)
     assert_true(tm_double(bench_get(&again, "fusion.per_step")) == 34.0 / (4 * BENCH_STEPS));
     bench_close(&again);
     assert_ledger_is_even(&run);
-    (void)unlink(path);
 }
 
 /* --- ops of steps that go on side by side --- */

@@ -241,14 +241,8 @@ static void each_refused_request_ends_clean(void **state)
 
 static void a_spill_file_that_cannot_be_made_is_an_error(void **state)
 {
-    struct tm_run run;
-
     (void)state;
-    test_run_init(&run);
-    run.spill_dir = "/nowhere/at/all";
-    assert_int_equal(use_in_memory(&run), TM_OK);
-    assert_int_equal(use_on_disk(&run), TM_ERR_OUTPUT);
-    assert_ledger_is_even(&run);
+    assert_spilling_needs_a_file(use_in_memory, use_on_disk);
 }
 
 int main(void)

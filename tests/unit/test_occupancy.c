@@ -2,11 +2,9 @@
 #include "stages/diagnose/kernels/occupancy.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "pipeline/partial.h"
 #include "stages/diagnose/kernels/sm_limits.h"
+#include "tests/support/kept_bench.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"
 
@@ -263,27 +261,23 @@ static void what_is_not_recorded_has_a_reason(void **state)
 static void what_was_saved_is_read_again(void **state)
 {
     const struct tm_config low = wave_config(400, 100000), silent = wave_config(1, 0);
-    char path[] = "/var/tmp/test-occupancy-XXXXXX";
-    const int fd = mkstemp(path);
+    char path[KEPT_BENCH_PATH];
     struct rig r;
     struct tm_run run;
     struct bench again;
 
     (void)state;
-    assert_true(fd >= 0);
-    (void)close(fd);
     open_rig(&r);
     take(&r, "a", TM_CLASS_KERNEL, &low, 80);
     take(&r, "b", TM_CLASS_KERNEL, &silent, 7);
     take(&r, "ncclDevKernel", TM_CLASS_COLLECTIVE, &low, 5);
     OK(bench_end(&r.bench));
-    OK(bench_save(&r.bench, path));
+    keep_bench(&r.bench, path);
     end_rig(&r);
 
     test_run_init(&run);
     OK(bench_open(&again, &run, &tm_occupancy_stage));
-    OK(bench_load(&again, path, 0));
-    OK(bench_load(&again, path, 0)); /* another host of the same */
+    load_kept_bench(&again, path, 0); /* another host of the same */
     OK(bench_report(&again));
     assert_int_equal(tm_int(bench_get(&again, "occupancy.known_ps")), 160 * US);
     assert_int_equal(tm_int(bench_get(&again, "occupancy.unknown_ps")), 14 * US);
@@ -292,7 +286,6 @@ static void what_was_saved_is_read_again(void **state)
     assert_int_equal(tm_int(bench_get(&again, "occupancy.tail.lost_ps")), 60 * US);
     bench_close(&again);
     assert_ledger_is_even(&run);
-    (void)unlink(path);
 }
 
 /* --- memory --- */

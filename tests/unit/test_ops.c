@@ -2,10 +2,8 @@
 #include "stages/diagnose/ops/ops.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "pipeline/partial.h"
+#include "tests/support/kept_bench.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"
 
@@ -460,8 +458,7 @@ static void a_profile_without_a_device_has_none(void **state)
 
 static void what_was_saved_is_read_again(void **state)
 {
-    char path[] = "/var/tmp/test-ops-XXXXXX";
-    const int fd = mkstemp(path);
+    char path[KEPT_BENCH_PATH];
     struct tm_config op = { .level = TM_LEVEL_COMPUTE, .has_flops = 1, .flops = 600, .has_bytes_accessed = 1,
                             .bytes_accessed = 60 };
     struct rig r;
@@ -469,19 +466,16 @@ static void what_was_saved_is_read_again(void **state)
     struct bench again;
 
     (void)state;
-    assert_true(fd >= 0);
-    (void)close(fd);
     open_rig(&r, TM_DEVICE_TPU);
     take(&r, &op, add_config(&r, &op), &(struct span){ "fusion.1", TM_CLASS_TPU_OP, 0, 0, 0, 10 });
     take(&r, &op, 1, &(struct span){ "fusion.1", TM_CLASS_TPU_OP, 1, 1, 5, 10 });
     OK(bench_end(&r.bench));
-    OK(bench_save(&r.bench, path));
+    keep_bench(&r.bench, path);
     end_rig(&r);
 
     test_run_init(&run);
     OK(bench_open(&again, &run, &tm_ops_stage));
-    OK(bench_load(&again, path, 0));
-    OK(bench_load(&again, path, 1)); /* another host of the same */
+    load_kept_bench(&again, path, 1); /* another host of the same */
     OK(bench_report(&again));
     assert_int_equal(tm_int(bench_get(&again, "ops.distinct")), 1);
     assert_int_equal(tm_int(bench_get(&again, "ops.rows[0].count")), 4);
@@ -493,7 +487,6 @@ static void what_was_saved_is_read_again(void **state)
     assert_int_equal(tm_int(bench_get(&again, "roofline.busy_ps")), 40 * US);
     bench_close(&again);
     assert_ledger_is_even(&run);
-    (void)unlink(path);
 }
 
 /* --- memory --- */

@@ -2,10 +2,8 @@
 #include "stages/diagnose/kernels/programs.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "pipeline/partial.h"
+#include "tests/support/kept_bench.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"
 
@@ -222,28 +220,24 @@ static void what_is_not_told_has_a_reason(void **state)
 
 static void what_was_saved_is_read_again(void **state)
 {
-    char path[] = "/var/tmp/test-programs-XXXXXX";
-    const int fd = mkstemp(path);
+    char path[KEPT_BENCH_PATH];
     struct rig r;
     struct tm_run run;
     struct bench again;
 
     (void)state;
-    assert_true(fd >= 0);
-    (void)close(fd);
     open_rig(&r, TM_DEVICE_CPU);
     call(&r, "X::ExecuteHelper", 1000);
     op(&r, "jit_f", "a", 1010, 10);
     call(&r, "X::ExecuteHelper", 1021);
     op(&r, "jit_g", "a", 1030, 10);
     OK(bench_end(&r.bench));
-    OK(bench_save(&r.bench, path));
+    keep_bench(&r.bench, path);
     end_rig(&r);
 
     test_run_init(&run);
     OK(bench_open(&again, &run, &tm_programs_stage));
-    OK(bench_load(&again, path, 0));
-    OK(bench_load(&again, path, 1)); /* another host of the same */
+    load_kept_bench(&again, path, 1); /* another host of the same */
     OK(bench_report(&again));
     assert_int_equal(tm_int(bench_get(&again, "programs.count")), 4);
     assert_true(tm_double(bench_get(&again, "programs.per_step")) == 2.0 / (BENCH_STEPS - 1));
@@ -253,7 +247,6 @@ static void what_was_saved_is_read_again(void **state)
     assert_string_equal(tm_text(bench_get(&again, "programs.pauses.longest[1].after")), "jit_g");
     bench_close(&again);
     assert_ledger_is_even(&run);
-    (void)unlink(path);
 }
 
 /* --- memory --- */

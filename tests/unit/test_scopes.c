@@ -3,10 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "pipeline/partial.h"
 #include "stages/resolve/classes.h"
+#include "tests/support/kept_bench.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"
 
@@ -59,6 +58,17 @@ static void open_rig(struct rig *r, enum tm_device_kind kind)
 {
     test_run_init(&r->run);
     OK(try_rig(r, kind));
+}
+
+/* The chosen steps are from 100 us to 290 us. */
+static void open_rig_of_two_steps(struct rig *r)
+{
+    test_run_init(&r->run);
+    OK(bench_open(&r->bench, &r->run, &tm_scopes_stage));
+    OK(fill_tables(r));
+    r->bench.trace.steps.chosen_begin = 1;
+    r->bench.trace.steps.chosen_end = 3;
+    OK(bench_begin(&r->bench));
 }
 
 static void close_rig(struct rig *r)
@@ -418,12 +428,7 @@ static void annotations_count_between_the_chosen_steps(void **state)
     struct rig r;
 
     (void)state;
-    test_run_init(&r.run);
-    OK(bench_open(&r.bench, &r.run, &tm_scopes_stage));
-    OK(fill_tables(&r));
-    r.bench.trace.steps.chosen_begin = 1; /* 100 us to 290 us */
-    r.bench.trace.steps.chosen_end = 3;
-    OK(bench_begin(&r.bench));
+    open_rig_of_two_steps(&r);
     annotate(&r, "run", 0, 0, 1000);
     annotate(&r, "early", 0, 10, 50);
     annotate(&r, "half", 0, 80, 40);
@@ -459,12 +464,7 @@ static void what_is_open_when_the_steps_begin_has_the_longest_outermost(void **s
     struct rig r;
 
     (void)state;
-    test_run_init(&r.run);
-    OK(bench_open(&r.bench, &r.run, &tm_scopes_stage));
-    OK(fill_tables(&r));
-    r.bench.trace.steps.chosen_begin = 1; /* 100 us to 290 us */
-    r.bench.trace.steps.chosen_end = 3;
-    OK(bench_begin(&r.bench));
+    open_rig_of_two_steps(&r);
     annotate(&r, "short", 0, 0, 120);
     annotate(&r, "other", 1, 30, 100);
     annotate(&r, "long", 0, 50, 100);
@@ -647,22 +647,18 @@ static tm_status some_of_each(struct rig *r)
 
 static void what_was_saved_is_read_again(void **state)
 {
-    char path[] = "/var/tmp/test-scopes-XXXXXX";
-    const int fd = mkstemp(path);
+    char path[KEPT_BENCH_PATH];
     struct rig r, again;
 
     (void)state;
-    assert_true(fd >= 0);
-    (void)close(fd);
     open_rig(&r, TM_DEVICE_GPU);
     OK(some_of_each(&r));
-    OK(bench_save(&r.bench, path));
+    keep_bench(&r.bench, path);
     end_rig(&r);
 
     test_run_init(&again.run);
     OK(bench_open(&again.bench, &again.run, &tm_scopes_stage));
-    OK(bench_load(&again.bench, path, 0));
-    OK(bench_load(&again.bench, path, 0)); /* another host of the same: folds into the same rows */
+    load_kept_bench(&again.bench, path, 0); /* another host of the same: folds into the same rows */
     OK(bench_report(&again.bench));
     assert_int_equal(tm_length(value(&again, "rows")), 6);
     assert_row(&again, 1, "f/layer_1", "backward", 2, 0, 22);
@@ -672,7 +668,6 @@ static void what_was_saved_is_read_again(void **state)
     assert_annotation(&again, 1, "outer/inner", 2, 60, 60, 66, 6);
     bench_close(&again.bench);
     assert_ledger_is_even(&again.run);
-    (void)unlink(path);
 }
 
 /* --- memory --- */

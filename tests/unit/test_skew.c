@@ -2,11 +2,9 @@
 #include "stages/diagnose/collectives/skew.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "pipeline/partial.h"
 #include "stages/diagnose/collectives/skew_private.h"
+#include "tests/support/kept_bench.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"
 
@@ -486,21 +484,18 @@ static void an_asynchronous_one_counts_by_its_start(void **state)
 
 static void partials_of_two_hosts_are_compared(void **state)
 {
-    char path[] = "/var/tmp/test-skew-XXXXXX";
-    const int fd = mkstemp(path);
+    char path[KEPT_BENCH_PATH];
     struct rig r;
     struct tm_run run;
     struct bench again;
 
     (void)state;
-    assert_true(fd >= 0);
-    (void)close(fd);
     open_rig(&r, 2);
     take(&r, "all-reduce", 0, 0, 50);
     take(&r, "all-reduce", 1, 20, 50);
     OK(bench_end(&r.bench));
     r.bench.tells_hosts = true;
-    OK(bench_save(&r.bench, path));
+    keep_bench(&r.bench, path);
     OK(try_report(&r)); /* saving changes nothing */
     assert_int_equal(integer(&r, "late_ps"), 20 * US);
     end_rig(&r);
@@ -508,8 +503,7 @@ static void partials_of_two_hosts_are_compared(void **state)
     test_run_init(&run);
     OK(bench_open(&again, &run, &tm_skew_stage));
     again.tells_hosts = true;
-    OK(bench_load(&again, path, 0));
-    OK(bench_load(&again, path, 1)); /* another host of the same */
+    load_kept_bench(&again, path, 1); /* another host of the same */
     (void)tm_add_object(tm_doc_root(again.doc), "collectives");
     OK(bench_report(&again));
     assert_int_equal(tm_int(bench_get(&again, "collectives.skew.matched")), 1);
@@ -519,7 +513,6 @@ static void partials_of_two_hosts_are_compared(void **state)
     assert_string_equal(tm_text(bench_get(&again, "collectives.skew.members[3].device")), "h1/gpu:1");
     bench_close(&again);
     assert_ledger_is_even(&run);
-    (void)unlink(path);
 }
 
 /* --- memory --- */
