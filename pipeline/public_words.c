@@ -5,6 +5,7 @@
  * not belong here, unless it is one of these too. */
 #include "pipeline/public_words.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* clang-format off */
@@ -189,9 +190,13 @@ static const char *const words[] = {
 };
 /* clang-format on */
 
+static int compare(const void *word, const void *listed)
+{
+    return strcmp(word, *(const char *const *)listed);
+}
+
 bool tm_is_public_word(const char *word, size_t length)
 {
-    size_t begin = 0, end = sizeof(words) / sizeof(words[0]);
     char lower[TM_PUBLIC_WORD_MOST + 1];
 
     if (length > TM_PUBLIC_WORD_MOST)
@@ -199,16 +204,5 @@ bool tm_is_public_word(const char *word, size_t length)
     for (size_t i = 0; i < length; i++)
         lower[i] = (char)(word[i] >= 'A' && word[i] <= 'Z' ? word[i] - 'A' + 'a' : word[i]);
     lower[length] = '\0';
-    while (begin < end) {
-        const size_t middle = begin + (end - begin) / 2;
-        const int order = strcmp(lower, words[middle]);
-
-        if (order == 0)
-            return true;
-        if (order < 0)
-            end = middle;
-        else
-            begin = middle + 1;
-    }
-    return false;
+    return bsearch(lower, words, sizeof(words) / sizeof(words[0]), sizeof(words[0]), compare) != NULL;
 }

@@ -63,6 +63,17 @@ void assert_is_silent_on(const struct written_report *report, const char *what)
         fail_msg("the report says '%s'", what);
 }
 
+void assert_writes_the_same_again(test_report_writer *write)
+{
+    struct written_report one, other;
+
+    test_write_sample(&one, write, TM_SAMPLE_HOSTILE);
+    test_write_sample(&other, write, TM_SAMPLE_HOSTILE);
+    assert_string_equal(one.text, other.text);
+    test_written_report_free(&one);
+    test_written_report_free(&other);
+}
+
 void assert_full_disk_is_an_error(test_report_writer *write, const char *message)
 {
     struct written_report report;

@@ -27,6 +27,9 @@ void test_written_report_free(struct written_report *report); /* nothing is left
 void assert_says(const struct written_report *report, const char *what);
 void assert_is_silent_on(const struct written_report *report, const char *what);
 
+/* The same summary, the same bytes. */
+void assert_writes_the_same_again(test_report_writer *write);
+
 /* On a disk that is full it fails as an output does, and says so; skipped where there is no /dev/full. */
 void assert_full_disk_is_an_error(test_report_writer *write, const char *message);
 
