@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from differences import MISSING, Differences, at  # noqa: E402
+from differences import MISSING, Differences, at, tell_unused  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
 from slow_figures import Run, is_activity, scope_of, self_times, spans_of  # noqa: E402
 from slow_sections import compare_fusion, compare_kept, compare_occupancy  # noqa: E402
@@ -303,10 +303,7 @@ def run_case(tap, name, path, used):
         if chosen is None:
             return
         d.part(compare_default, run, chosen)
-    tap.ok(not d.wrong, f"{name}: {d.compared} figures", f"{len(d.wrong)} of {d.compared} figures differ", d.report())
-    for row, figure in d.excused:
-        used.add(row)
-        print(f"# known: {figure}: {row[2]}")
+    d.tell(tap, f"{name}: {d.compared} figures", used)
 
 
 def main():
@@ -325,9 +322,7 @@ def main():
     for name, path in chosen:
         run_case(tap, name, path, used)
         forget()  # a profile is large
-    for row in KNOWN:
-        if fnmatchcase(row[0], options.case) and row not in used:
-            tap.ok(False, f"known difference {row[0]} {row[1]}", "it is there no longer: take the row out")
+    tell_unused(tap, KNOWN, used, options.case)
     tap.done()
 
 

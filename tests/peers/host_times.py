@@ -231,7 +231,7 @@ def run_case(tap, name, path, is_jax):
         if profile and profile.activities and options:
             compare_launches(d, profile, summary)
             compare_queues(d, profile, summary)
-    tap.ok(not d.wrong, f"{name}: {d.compared} figures", f"{len(d.wrong)} of {d.compared} figures differ", d.report())
+    d.tell(tap, f"{name}: {d.compared} figures")
 
 
 def main():

@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from differences import MISSING, Differences  # noqa: E402
+from differences import MISSING, Differences, tell_unused  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, summary_of  # noqa: E402
@@ -236,14 +236,8 @@ def main():
         parts = (compare_kernels, compare_ops, compare_memory_rate, compare_memory, compare_steps)
         for part in parts if folder else ():
             d.part(part, folder, summary)
-        tap.ok(not d.wrong, f"{name}: {d.compared} figures{'' if folder else ', no reference'}",
-               f"{len(d.wrong)} of {d.compared} figures differ", d.report())
-        for row, figure in d.excused:
-            used.add(row)
-            print(f"# known: {figure}: {row[2]}")
-    for row in KNOWN:
-        if fnmatchcase(row[0], options.case) and row not in used:
-            tap.ok(False, f"known difference {row[0]} {row[1]}", "it is there no longer: take the row out")
+        d.tell(tap, f"{name}: {d.compared} figures{'' if folder else ', no reference'}", used)
+    tell_unused(tap, KNOWN, used, options.case)
     tap.done()
 
 

@@ -215,7 +215,7 @@ def finish(tap, name, result, summary, compare, source):
         return
     d = Differences(name)
     d.part(compare, source, summary)
-    tap.ok(not d.wrong, f"{name}: {d.compared} figures", f"{len(d.wrong)} of {d.compared} figures differ", d.report())
+    d.tell(tap, f"{name}: {d.compared} figures")
 
 
 def run_real(tap, name, compare, path):

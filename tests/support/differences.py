@@ -8,7 +8,7 @@ MISSING = "missing"
 
 class Differences:
     """known: rows (case pattern, figure pattern, reason): differences that were looked into and are right.
-    A row that matches nothing in a whole run is itself an error, see `unused`."""
+    A row that matches nothing in a whole run is itself an error, see tell_unused."""
 
     def __init__(self, case, known=()):
         self.case, self.known = case, known
@@ -79,6 +79,21 @@ class Differences:
         if len(self.wrong) > most:
             lines.append(f"... and {len(self.wrong) - most} more figures")
         return "\n".join(lines)
+
+    def tell(self, tap, name, used=None):
+        """The case that all figures agree.  used: takes the rows of known differences that were met."""
+        tap.ok(not self.wrong, name, f"{len(self.wrong)} of {self.compared} figures differ", self.report())
+        for row, figure in self.excused:
+            if used is not None:
+                used.add(row)
+            print(f"# known: {figure}: {row[2]}")
+
+
+def tell_unused(tap, known, used, cases):
+    """Fails for each row of known differences whose case was among those that ran, `cases` a pattern, and was not met."""
+    for row in known:
+        if fnmatchcase(row[0], cases) and row not in used:
+            tap.ok(False, f"known difference {row[0]} {row[1]}", "it is there no longer: take the row out")
 
 
 def at(tree, path):
