@@ -9,9 +9,10 @@
 
 void keep_bench(struct bench *b, char path[KEPT_BENCH_PATH])
 {
+    static const char pattern[KEPT_BENCH_PATH] = "/var/tmp/test-bench-XXXXXX";
     int fd;
 
-    strcpy(path, "/var/tmp/test-bench-XXXXXX");
+    memcpy(path, pattern, sizeof(pattern));
     fd = mkstemp(path);
     assert_true(fd >= 0);
     (void)close(fd);
