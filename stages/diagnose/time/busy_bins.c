@@ -46,8 +46,11 @@ static void find_bin(struct tm_busy_bins *bins, int64_t at_ps)
     const int64_t number = number_of(at_ps, bins->bin_ps);
 
     bins->last = (uint32_t)(number - number_of(bins->begin_ps, bins->bin_ps));
-    bins->last_begin_ps = number * bins->bin_ps;
-    bins->last_end_ps = bins->last_begin_ps + bins->bin_ps;
+    /* The multiples below the first moment that can be told, and above the last one, are not told either. */
+    if (__builtin_mul_overflow(number, bins->bin_ps, &bins->last_begin_ps))
+        bins->last_begin_ps = INT64_MIN;
+    if (__builtin_mul_overflow(number + 1, bins->bin_ps, &bins->last_end_ps))
+        bins->last_end_ps = INT64_MAX;
 }
 
 void tm_busy_bins_add(struct tm_busy_bins *bins, int64_t begin_ps, int64_t end_ps, int sign)
