@@ -446,6 +446,16 @@ void tm_doc_end_reading(struct tm_doc *doc)
                       tm_budget_share(budget, TM_ACCOUNT_THREADS);
 }
 
+void tm_doc_set_most(struct tm_doc *doc, size_t bytes)
+{
+    doc->most_bytes = bytes;
+}
+
+struct tm_run *tm_doc_run(const struct tm_doc *doc)
+{
+    return doc->run;
+}
+
 void tm_doc_free(struct tm_doc *doc)
 {
     if (!doc)

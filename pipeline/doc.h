@@ -18,6 +18,9 @@ struct tm_doc *tm_doc_new(struct tm_run *run) TM_MUST_USE; /* NULL: error in run
 void tm_doc_free(struct tm_doc *doc);
 /* The hosts are read: what the ledger has for their launches and threads is for the summary, whose tables come now. */
 void tm_doc_end_reading(struct tm_doc *doc);
+/* Let it hold up to so many bytes, in place of its share: for a caller who knows what all accounts hold. */
+void tm_doc_set_most(struct tm_doc *doc, size_t bytes);
+struct tm_run *tm_doc_run(const struct tm_doc *doc); /* that it was made with */
 struct tm_value *tm_doc_root(const struct tm_doc *doc); /* an object; to be changed by its maker only */
 
 /* Add a member to an object (key) or an element to an array (key NULL).  Texts and keys are copied.  A key

@@ -4,19 +4,27 @@
 
 #include "pipeline/doc.h"
 
-/* A document that was printed by tm_doc_print, or any other JSON, back as a tree.  Nulls get their reasons from the
- * member "why" of their object.  Whole numbers up to 2^53 are integers, others doubles.  Any bytes may come: texts are
- * made valid UTF-8, nesting and size are limited.
+/* A document that was printed by tm_doc_print, or any other JSON, back as a tree; printed again it
+ * has the same bytes. Nulls get their reasons from the member "why" of their object, which goes
+ * away if it holds nothing else.  Whole numbers of 64 bits are integers, others doubles, and those
+ * past a double null.  Of members of one key the last one counts.  Any bytes may come: texts are
+ * made valid UTF-8, nesting and size are limited, and nothing is held but the tree.
  *
  * in:     bytes  length of them; name  of the file, for messages
  * out:    to     gets the members of the object that the text is
- * errors: TM_ERR_INPUT with the byte where it is no JSON, or no object; TM_ERR_LIMIT past TM_DOC_BYTES_MOST bytes or
- *         TM_DOC_DEPTH_MOST levels, or when memory ends */
-enum { TM_DOC_DEPTH_MOST = 64, TM_DOC_BYTES_MOST = 64 << 20 };
-tm_status tm_doc_read(struct tm_doc *doc, struct tm_value *to, const char *bytes, size_t length, const char *name)
-    TM_MUST_USE;
+ * errors: TM_ERR_INPUT with the byte where it is no JSON, or no object; TM_ERR_LIMIT past
+ * TM_DOC_BYTES_MOST bytes, TM_DOC_DEPTH_MOST levels or TM_DOC_TEXT_MOST bytes of a text, or when
+ * memory ends */
+enum { TM_DOC_DEPTH_MOST = 64, TM_DOC_BYTES_MOST = 64 << 20, TM_DOC_TEXT_MOST = 1 << 20 };
+tm_status tm_doc_read(struct tm_doc *doc, struct tm_value *to, const char *bytes, size_t length,
+                      const char *name) TM_MUST_USE;
 
 /* The same of a whole file.  errors: also TM_ERR_INPUT where it cannot be read */
 tm_status tm_doc_read_file(struct tm_doc *doc, struct tm_value *to, const char *path) TM_MUST_USE;
+
+/* The same of an open file, from its position on.
+ * in: most  bytes after which it ends, whatever follows; UINT64_MAX = all of it */
+tm_status tm_doc_read_from(struct tm_doc *doc, struct tm_value *to, int fd, uint64_t most,
+                           const char *name) TM_MUST_USE;
 
 #endif

@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* JSON (RFC 8259) into a tree of values, in one pass and through one window: no second tree, no
+ * double for a number that is an integer.  Goes down by recursion, at most TM_DOC_DEPTH_MOST
+ * levels.  What a null's reason is comes after it. */
+#include "pipeline/doc_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pipeline/utf8.h"
+
+enum { WINDOW_BYTES = 16 << 10, TEXT_FIRST = 256, PAST_END = -1 };
+
+struct reading {
+    struct tm_run *run;
+    struct tm_doc *doc;
+    const char *name;
+    int fd;               /* -1 = all of it is there */
+    const char *at, *end; /* what is there and not read yet */
+    uint64_t passed;      /* bytes up to `end` */
+    uint64_t most;        /* of the file: bytes that may still come */
+    unsigned depth;
+    char *text; /* a key with its NUL, then the value's text: `used` of `room` bytes */
+    size_t used, room;
+    char window[WINDOW_BYTES];
+};
+
+/* --- bytes --- */
+
+static int64_t position(const struct reading *r)
+{
+    return (int64_t)(r->passed - (uint64_t)(r->end - r->at));
+}
+
+/* The first failure stays: of a file that cannot be read it is that, and not that its text ends. */
+static tm_status refuse(const struct reading *r, const char *reason)
+{
+    (void)tm_fail(&r->run->error, TM_ERR_INPUT, position(r), "cannot read '%s': %s", r->name,
+                  reason);
+    return r->run->error.status;
+}
+
+static tm_status refuse_size(const struct reading *r, const char *what, unsigned long long most,
+                             const char *unit)
+{
+    return tm_fail(&r->run->error, TM_ERR_LIMIT, position(r),
+                   "cannot read '%s': %s more than %llu %s", r->name, what, most, unit);
+}
+
+/* Read on.  out: false at the end, and after a failure, which stands in run->error */
+static bool fill(struct reading *r)
+{
+    const size_t room = r->most < WINDOW_BYTES ? (size_t)r->most : WINDOW_BYTES;
+    ssize_t n = 0;
+
+    if (r->fd < 0 || !room)
+        return false;
+    if (r->passed >= TM_DOC_BYTES_MOST)
+        return refuse_size(r, "it has", TM_DOC_BYTES_MOST >> 20, "MiB") == TM_OK;
+    do
+        n = read(r->fd, r->window, room);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return refuse(r, strerror(errno)) == TM_OK;
+    r->at = r->window;
+    r->end = r->window + n;
+    r->passed += (uint64_t)n;
+    r->most -= (uint64_t)n;
+    return n > 0;
+}
+
+/* The next byte, which stays; or PAST_END. */
+static int look(struct reading *r)
+{
+    return r->at < r->end || fill(r) ? (unsigned char)*r->at : PAST_END;
+}
+
+static int look_past_blanks(struct reading *r)
+{
+    int c = look(r);
+
+    while (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
+        r->at++;
+        c = look(r);
+    }
+    return c;
+}
+
+/* Pass a byte that has to come, after blanks. */
+static tm_status expect(struct reading *r, char wanted, const char *otherwise)
+{
+    const int c = look_past_blanks(r);
+
+    if (c == wanted) {
+        r->at++;
+        return TM_OK;
+    }
+    return refuse(r, c == PAST_END ? "it is cut short" : otherwise);
+}
+
+/* --- texts --- */
+
+static tm_status append(struct reading *r, const char *bytes, size_t length)
+{
+    if (length > TM_DOC_TEXT_MOST || r->used > TM_DOC_TEXT_MOST - length)
+        return refuse_size(r, "a text has", TM_DOC_TEXT_MOST >> 10, "KiB");
+    if (r->used + length > r->room) {
+        size_t room = r->room ? r->room : TEXT_FIRST;
+
+        while (room < r->used + length)
+            room *= 2;
+        char *text =
+            tm_retake(&r->run->budget, TM_ACCOUNT_MODEL, r->text, r->room, room, &r->run->error);
+
+        if (!text)
+            return r->run->error.status;
+        r->text = text;
+        r->room = room;
+    }
+    memcpy(r->text + r->used, bytes, length);
+    r->used += length;
+    return TM_OK;
+}
+
+/* As UTF-8.  NUL would end the text, and halves of pairs are no character. */
+static tm_status append_code(struct reading *r, uint32_t code)
+{
+    char out[TM_UTF8_LONGEST];
+    size_t n = 0;
+
+    if (code == 0 || (code >= 0xd800 && code < 0xe000))
+        return append(r, TM_UTF8_REPLACEMENT, TM_UTF8_REPLACEMENT_BYTES);
+    if (code < 0x80) {
+        out[n++] = (char)code;
+    } else if (code < 0x800) {
+        out[n++] = (char)(0xc0 | code >> 6);
+    } else if (code < 0x10000) {
+        out[n++] = (char)(0xe0 | code >> 12);
+        out[n++] = (char)(0x80 | (code >> 6 & 0x3f));
+    } else {
+        out[n++] = (char)(0xf0 | code >> 18);
+        out[n++] = (char)(0x80 | (code >> 12 & 0x3f));
+        out[n++] = (char)(0x80 | (code >> 6 & 0x3f));
+    }
+    if (code >= 0x80)
+        out[n++] = (char)(0x80 | (code & 0x3f));
+    return append(r, out, n);
+}
+
+static tm_status read_hex(struct reading *r, uint32_t *code)
+{
+    *code = 0;
+    for (int i = 0; i < 4; i++) {
+        const int c = look(r);
+
+        if (c >= '0' && c <= '9')
+            *code = *code << 4 | (uint32_t)(c - '0');
+        else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+            *code = *code << 4 | (uint32_t)((c | 0x20) - 'a' + 10);
+        else
+            return refuse(r, c == PAST_END ? "it is cut short in a text"
+                                           : "\\u wants four hexadecimal digits");
+        r->at++;
+    }
+    return TM_OK;
+}
+
+/* After "\u".  A first half that no second one follows stands alone, and what follows it is read by
+ * itself. */
+static tm_status read_code(struct reading *r)
+{
+    uint32_t code, second;
+    tm_status st = read_hex(r, &code);
+
+    while (st == TM_OK && code >= 0xd800 && code < 0xdc00 && look(r) == '\\') {
+        r->at++;
+        if (look(r) != 'u') {
+            st = append_code(r, code);
+            return st == TM_OK ? TM_PARTIAL : st; /* the backslash is passed already */
+        }
+        r->at++;
+        st = read_hex(r, &second);
+        if (st == TM_OK && second >= 0xdc00 && second < 0xe000)
+            return append_code(r, 0x10000 + ((code - 0xd800) << 10) + (second - 0xdc00));
+        if (st == TM_OK)
+            st = append_code(r, code);
+        code = second;
+    }
+    return st == TM_OK ? append_code(r, code) : st;
+}
+
+/* After a backslash. */
+static tm_status read_escape(struct reading *r)
+{
+    static const char named[] = "\"\"\\\\//b\bf\fn\nr\rt\t"; /* pairs: letter, what it stands for */
+    tm_status st;
+
+    do {
+        const int c = look(r);
+
+        if (c == PAST_END)
+            return refuse(r, "it is cut short in a text");
+        for (size_t i = 0; i + 1 < sizeof(named); i += 2) {
+            if (named[i] == c) {
+                r->at++;
+                return append(r, &named[i + 1], 1);
+            }
+        }
+        if (c != 'u')
+            return refuse(r, "there is no such escape");
+        r->at++;
+        st = read_code(r);
+    } while (st == TM_PARTIAL);
+    return st;
+}
+
+/* After the opening quote: behind what is in r->text already; ends with NUL. */
+static tm_status read_text(struct reading *r)
+{
+    for (;;) {
+        const int c = look(r);
+        const char *plain = r->at;
+        tm_status st;
+
+        if (c == PAST_END)
+            return refuse(r, "it is cut short in a text");
+        if (c < 0x20)
+            return refuse(r, "a control character stands in a text as it is");
+        if (c == '"') {
+            r->at++;
+            return append(r, "", 1);
+        }
+        if (c == '\\') {
+            r->at++;
+            st = read_escape(r);
+        } else {
+            while (r->at < r->end && (unsigned char)*r->at >= 0x20 && *r->at != '"' &&
+                   *r->at != '\\')
+                r->at++;
+            st = append(r, plain, (size_t)(r->at - plain));
+        }
+        if (st != TM_OK)
+            return st;
+    }
+}
+
+/* A key and its colon, as the only thing in r->text. */
+static tm_status read_key(struct reading *r)
+{
+    tm_status st = expect(r, '"', "a key is missing here");
+
+    r->used = 0;
+    if (st == TM_OK)
+        st = read_text(r);
+    return st == TM_OK ? expect(r, ':', "':' is missing here") : st;
+}
+
+/* --- values --- */
+
+static tm_status read_value(struct reading *r, struct tm_value *to, bool has_key);
+
+/* The key that was read, while r->text does not move. */
+static const char *key_of(const struct reading *r, bool has_key)
+{
+    return has_key ? r->text : NULL;
+}
+
+static tm_status take_digits(struct reading *r)
+{
+    int c = look(r);
+
+    if (c < '0' || c > '9')
+        return refuse(r, c == PAST_END ? "it is cut short" : "a digit is missing here");
+    for (; c >= '0' && c <= '9'; c = look(r)) {
+        const tm_status st = append(r, r->at++, 1);
+
+        if (st != TM_OK)
+            return st;
+    }
+    return TM_OK;
+}
+
+/* The number's text goes behind the key. */
+static tm_status take_number(struct reading *r, bool *is_whole)
+{
+    tm_status st = look(r) == '-' ? append(r, r->at++, 1) : TM_OK;
+    const size_t first = r->used;
+    int c;
+
+    *is_whole = true;
+    if (st == TM_OK)
+        st = take_digits(r);
+    if (st == TM_OK && r->text[first] == '0' && r->used > first + 1)
+        return refuse(r, "a number begins with 0");
+    if (st == TM_OK && look(r) == '.') {
+        *is_whole = false;
+        st = append(r, r->at++, 1);
+        if (st == TM_OK)
+            st = take_digits(r);
+    }
+    if (st == TM_OK && ((c = look(r)) == 'e' || c == 'E')) {
+        *is_whole = false;
+        st = append(r, r->at++, 1);
+        if (st == TM_OK && ((c = look(r)) == '+' || c == '-'))
+            st = append(r, r->at++, 1);
+        if (st == TM_OK)
+            st = take_digits(r);
+    }
+    return st == TM_OK ? append(r, "", 1) : st;
+}
+
+static tm_status read_number(struct reading *r, struct tm_value *to, bool has_key)
+{
+    const size_t begin = r->used;
+    bool is_whole;
+    const tm_status st = take_number(r, &is_whole);
+
+    if (st != TM_OK)
+        return st;
+    const char *const text = r->text + begin, *const key = key_of(r, has_key);
+
+    errno = 0;
+    const intmax_t whole = is_whole ? strtoimax(text, NULL, 10) : 0;
+
+    if (is_whole && errno == 0 && strcmp(text, "-0") != 0) {
+        tm_add_int(to, key, whole);
+        return TM_OK;
+    }
+    const double number = strtod(text, NULL);
+
+    if (isfinite(number))
+        tm_add_double(to, key, number);
+    else
+        tm_add_null(to, key, "the number is too large");
+    return TM_OK;
+}
+
+static tm_status read_word(struct reading *r, struct tm_value *to, bool has_key)
+{
+    static const char *const words[] = { "null", "false", "true" };
+    const char *const key = key_of(r, has_key);
+    const int first = look(r);
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (words[i][0] != first)
+            continue;
+        for (const char *letter = words[i]; *letter; letter++, r->at++) {
+            const int c = look(r);
+
+            if (c != *letter)
+                return refuse(r,
+                              c == PAST_END ? "it is cut short" : "there is no such word in JSON");
+        }
+        if (i)
+            tm_add_bool(to, key, i == 2);
+        else
+            tm_add_null(to, key, NULL);
+        return TM_OK;
+    }
+    return refuse(r, first == PAST_END ? "it is cut short" : "a value is missing here");
+}
+
+static tm_status read_string(struct reading *r, struct tm_value *to, bool has_key)
+{
+    const size_t begin = r->used;
+    tm_status st;
+
+    r->at++;
+    st = read_text(r);
+    if (st == TM_OK)
+        tm_add_text(to, key_of(r, has_key), r->text + begin, r->used - begin - 1);
+    return st;
+}
+
+/* Behind an element or a member: is there another one?  The closing bracket is passed. */
+static tm_status read_comma(struct reading *r, char closing, bool *more)
+{
+    const int c = look_past_blanks(r);
+
+    *more = c == ',';
+    if (c == ',' || c == closing) {
+        r->at++;
+        return tm_doc_status(r->doc); /* nothing more goes in where it failed */
+    }
+    return refuse(r,
+                  c == PAST_END ? "it is cut short" : "',' or the end of the list is missing here");
+}
+
+static tm_status read_elements(struct reading *r, struct tm_value *to)
+{
+    bool more = look_past_blanks(r) != ']';
+    tm_status st = TM_OK;
+
+    if (!more)
+        r->at++;
+    while (more && st == TM_OK) {
+        r->used = 0;
+        st = read_value(r, to, false);
+        if (st == TM_OK)
+            st = read_comma(r, ']', &more);
+    }
+    return st;
+}
+
+/* --- reasons --- */
+
+/* A member "why" of an object that stays, since it is not only about nulls that came before it. */
+static struct tm_value *keep_reasons(struct tm_value *of)
+{
+    struct tm_value *why = tm_add_object(of, "why");
+
+    for (size_t i = 0; i < tm_length(of); i++) {
+        const char *reason = tm_why(tm_value_at(of, i));
+
+        if (reason[0])
+            tm_add_string(why, tm_key_at(of, i), reason);
+    }
+    return why;
+}
+
+/* One reason: a text goes to the null that it is of. */
+static tm_status read_reason(struct reading *r, struct tm_value *of, struct tm_value **kept)
+{
+    const struct tm_value *null_value = tm_member(of, r->text);
+    const size_t begin = r->used;
+    tm_status st;
+
+    if (*kept || look_past_blanks(r) != '"' || !null_value || tm_type_of(null_value) != TM_NULL) {
+        if (!*kept)
+            *kept = keep_reasons(of);
+        return read_value(r, *kept, true);
+    }
+    r->at++;
+    st = read_text(r);
+    if (st == TM_OK)
+        tm_add_null(of, r->text, r->text + begin);
+    return st;
+}
+
+/* After "why": {.  out: kept  the member that stays; unchanged where none does */
+static tm_status read_reasons(struct reading *r, struct tm_value *of, struct tm_value **kept)
+{
+    bool more = look_past_blanks(r) != '}';
+    tm_status st = TM_OK;
+
+    if (!more) {
+        *kept = keep_reasons(of);
+        r->at++;
+    }
+    while (more && st == TM_OK) {
+        st = read_key(r);
+        if (st == TM_OK)
+            st = read_reason(r, of, kept);
+        if (st == TM_OK)
+            st = read_comma(r, '}', &more);
+    }
+    return st;
+}
+
+/* Reasons that stood before their nulls. */
+static void give_reasons(struct tm_value *to, const struct tm_value *kept)
+{
+    for (size_t i = 0; i < tm_length(kept); i++) {
+        const char *key = tm_key_at(kept, i), *reason = tm_text(tm_value_at(kept, i));
+        const struct tm_value *member = tm_member(to, key);
+
+        if (reason[0] && member && tm_type_of(member) == TM_NULL)
+            tm_add_null(to, key, reason);
+    }
+}
+
+static tm_status deepen(struct reading *r)
+{
+    if (++r->depth > TM_DOC_DEPTH_MOST)
+        return refuse_size(r, "it nests", TM_DOC_DEPTH_MOST, "levels deep");
+    return TM_OK;
+}
+
+static tm_status read_members(struct reading *r, struct tm_value *to)
+{
+    bool more = look_past_blanks(r) != '}';
+    struct tm_value *kept = NULL;
+    tm_status st = TM_OK;
+
+    if (!more)
+        r->at++;
+    while (more && st == TM_OK) {
+        st = read_key(r);
+        if (st == TM_OK && strcmp(r->text, "why") == 0 && look_past_blanks(r) == '{') {
+            r->at++;
+            st = deepen(r);
+            if (st == TM_OK)
+                st = read_reasons(r, to, &kept);
+            r->depth--;
+        } else if (st == TM_OK) {
+            st = read_value(r, to, true);
+        }
+        if (st == TM_OK)
+            st = read_comma(r, '}', &more);
+    }
+    if (st == TM_OK && kept)
+        give_reasons(to, kept);
+    return st;
+}
+
+static tm_status read_container(struct reading *r, struct tm_value *to, bool has_key,
+                                bool is_object)
+{
+    const char *const key = key_of(r, has_key);
+    struct tm_value *into = NULL;
+    tm_status st = deepen(r);
+
+    r->at++;
+    if (st == TM_OK) {
+        into = is_object ? tm_add_object(to, key) : tm_add_array(to, key);
+        st = tm_doc_status(r->doc);
+    }
+    if (st == TM_OK)
+        st = is_object ? read_members(r, into) : read_elements(r, into);
+    r->depth--;
+    return st;
+}
+
+/* in: has_key  it is a member, and its key is all of r->text; else r->text is empty */
+static tm_status read_value(struct reading *r, struct tm_value *to, bool has_key)
+{
+    const int c = look_past_blanks(r);
+
+    if (c == '{' || c == '[')
+        return read_container(r, to, has_key, c == '{');
+    if (c == '"')
+        return read_string(r, to, has_key);
+    if (c == '-' || (c >= '0' && c <= '9'))
+        return read_number(r, to, has_key);
+    return read_word(r, to, has_key);
+}
+
+/* --- all of it --- */
+
+static void pass_mark(struct reading *r)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+
+    for (int i = 0; i < 3 && look(r) == (unsigned char)mark[i]; i++)
+        r->at++;
+}
+
+static tm_status read_all(struct reading *r, struct tm_value *to)
+{
+    tm_status st;
+    int c;
+
+    pass_mark(r);
+    c = look_past_blanks(r);
+    if (c == '{')
+        r->at++;
+    else
+        st = refuse(r, c == PAST_END ? "it is empty"
+                                     : "it is no JSON object: it does not begin with '{'");
+    r->depth = 1;
+    st = c == '{' ? read_members(r, to) : r->run->error.status;
+    if (st == TM_OK && look_past_blanks(r) != PAST_END)
+        st = refuse(r, "something follows the end of the object");
+    if (st == TM_OK)
+        st = r->run->error.status; /* of reading on */
+    tm_give(&r->run->budget, TM_ACCOUNT_MODEL, r->text, r->room);
+    return st == TM_OK ? tm_doc_status(r->doc) : st;
+}
+
+tm_status tm_doc_read(struct tm_doc *doc, struct tm_value *to, const char *bytes, size_t length,
+                      const char *name)
+{
+    struct reading r = { .run = tm_doc_run(doc),
+                         .doc = doc,
+                         .name = name,
+                         .fd = -1,
+                         .at = bytes,
+                         .end = bytes + length,
+                         .passed = length };
+
+    if (length > TM_DOC_BYTES_MOST) {
+        r.at = r.end;
+        return refuse_size(&r, "it has", TM_DOC_BYTES_MOST >> 20, "MiB");
+    }
+    return read_all(&r, to);
+}
+
+tm_status tm_doc_read_from(struct tm_doc *doc, struct tm_value *to, int fd, uint64_t most,
+                           const char *name)
+{
+    struct reading r = { .run = tm_doc_run(doc), .doc = doc, .name = name, .fd = fd, .most = most };
+
+    return read_all(&r, to);
+}
+
+tm_status tm_doc_read_file(struct tm_doc *doc, struct tm_value *to, const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    tm_status st;
+
+    if (fd < 0)
+        return tm_fail(&tm_doc_run(doc)->error, TM_ERR_INPUT, -1, "cannot read '%s': %s", path,
+                       strerror(errno));
+    st = tm_doc_read_from(doc, to, fd, UINT64_MAX, path);
+    (void)close(fd);
+    return st;
+}
