@@ -186,6 +186,58 @@ static void many_keys_share_the_table(void **state)
     end_test(&e);
 }
 
+/* Arguments as they may come again: the same, others, fewer, one that begins like another one, with white space. */
+static void make_args(uint64_t *seed, char *args, size_t room)
+{
+    static const char *const parts[][4] = {
+        { "\"id\":\"12\"", "\"id\":\"123\"", "\"id\":12", "\"id\":123" },
+        { "\"module\":\"jit_train_step_of_a_model\"", "\"module\":\"jit_train_step_of_a_modem\"", "", "\"module\": true" },
+        { "\"list\":[1,{\"a\":2},3]", "\"list\":[1,{\"a\":2}]", "\"list\":{\"b\":{}}", "\"list\":[]" },
+        { "\"text\":\"a,\\\"b\\\",}\"", "\"text\":\"a\"", "\"text\":\"a,\\\"b\\\"\"", " \"text\" : null " },
+        { "\"last\":1", "\"last\":12", "\"last\":1.5", "\"last\":-1" },
+    };
+    size_t used = (size_t)snprintf(args, room, "{");
+    bool is_first = true;
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        const uint64_t drawn = next_number(seed) % 12;
+        const char *const part = parts[i][drawn < 4 ? drawn : 0];
+
+        if (drawn == 4 || !*part)
+            continue;
+        used += (size_t)snprintf(args + used, room - used, "%s%s", is_first ? "" : ",", part);
+        is_first = false;
+    }
+    (void)snprintf(args + used, room - used, "}");
+}
+
+static void what_was_met_before_is_the_same_again(void **state)
+{
+    enum { TURNS = 3000, ARGS = 400 };
+    uint64_t seed = 11;
+    struct encoder e;
+
+    (void)state;
+    begin_test(&e);
+    for (int i = 0; i < TURNS; i++) {
+        char args[ARGS], text[ARGS], expected[ARGS];
+        struct encoder fresh;
+
+        make_args(&seed, args, sizeof(args));
+        begin_test(&fresh);
+        fresh.words.has_texts_only = e.words.has_texts_only = i % 5 == 0;
+        e.words.name = (tm_strid)(i % 3);
+        take(&fresh, args);
+        arguments_as_text(expected, sizeof(expected), fresh.names, fresh.list);
+        take(&e, args);
+        arguments_as_text(text, sizeof(text), e.names, e.list);
+        if (strcmp(text, expected))
+            fail_msg("%s\nbecame %s\nnot    %s", args, text, expected);
+        end_test(&fresh);
+    }
+    end_test(&e);
+}
+
 /* Depth of the text is not bounded by that of a list. */
 static void what_is_too_deep_or_too_long_is_tallied_once(void **state)
 {
@@ -279,6 +331,7 @@ int main(void)
         cmocka_unit_test(an_event_without_arguments_has_an_empty_list),
         cmocka_unit_test(what_belongs_to_the_event_comes_first),
         cmocka_unit_test(many_keys_share_the_table),
+        cmocka_unit_test(what_was_met_before_is_the_same_again),
         cmocka_unit_test(what_is_too_deep_or_too_long_is_tallied_once),
         cmocka_unit_test(each_refused_request_ends_clean),
         cmocka_unit_test(where_all_are_texts_whole_numbers_are_numbers_again),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One walk over the text, which is known to be JSON: nothing is checked but its end.  What is open is known to the
- * builder alone; a text is a key where a colon follows.  The keys that came lately are found in a table by their
- * bytes, since asking the names for each one would be most of the work. */
+ * builder alone; a text is a key where a colon follows.  What stood so in the event before of the name is not walked
+ * again.  The keys that came lately are found in a table by their bytes, since asking the names for each one would be
+ * most of the work. */
 #include "stages/input/chrome/chrome_arguments.h"
 
 #include <inttypes.h>
@@ -9,6 +10,12 @@
 
 #include "stages/input/chrome/chrome_private.h"
 #include "stages/input/chrome/json_text.h"
+#include "stages/input/records/met_lists.h"
+
+enum {
+    MET_LEAST = 32, /* bytes of arguments that are worth being remembered */
+    MET_MOST = 768,
+};
 
 struct seen_key {
     struct tm_key_name key; /* length 0: none */
@@ -18,6 +25,7 @@ struct seen_key {
 struct tm_chrome_arguments {
     struct tm_run *run;
     struct tm_names *names;
+    struct tm_met_lists *lists; /* by the name of the event */
     struct tm_arguments_builder builder;
     const uint8_t *at, *end;    /* of the text */
     bool has_texts_only;        /* struct tm_chrome_words */
@@ -36,13 +44,19 @@ struct tm_chrome_arguments *tm_chrome_arguments_new(struct tm_run *run, struct t
         return NULL;
     a->run = run;
     a->names = names;
-    return a;
+    a->lists = tm_met_lists_new(run, MET_MOST);
+    if (a->lists)
+        return a;
+    tm_chrome_arguments_free(a);
+    return NULL;
 }
 
 void tm_chrome_arguments_free(struct tm_chrome_arguments *a)
 {
-    if (a)
-        tm_give(&a->run->budget, TM_ACCOUNT_INPUT, a, sizeof(*a));
+    if (!a)
+        return;
+    tm_met_lists_free(a->lists);
+    tm_give(&a->run->budget, TM_ACCOUNT_INPUT, a, sizeof(*a));
 }
 
 /* --- texts --- */
@@ -267,6 +281,34 @@ static void take_value(struct tm_chrome_arguments *a)
     }
 }
 
+/* An argument and the comma behind it. */
+static void take_part(struct tm_chrome_arguments *a)
+{
+    uint8_t first;
+
+    do {
+        first = *a->at;
+        take_value(a);
+    } while (a->at < a->end && (first != ',' || a->builder.depth || a->builder.skipped));
+}
+
+/* All of them.  The last one has the brace that ends them in place of a comma: what is compared goes one byte further. */
+static void take_parts(struct tm_chrome_arguments *a, uint64_t key)
+{
+    struct tm_met_turn turn = { .list = NULL };
+
+    if (a->end - a->at >= MET_LEAST)
+        tm_met_begin(a->lists, key, a->at, &a->builder, &turn);
+    while (a->at < a->end) {
+        a->at += tm_met_copy(&turn, a->at, (size_t)(a->end + 1 - a->at), &a->builder);
+        if (a->at >= a->end)
+            break;
+        take_part(a);
+        tm_met_note(&turn, a->at < a->end ? a->at : a->end + 1, &a->builder);
+    }
+    tm_met_end(a->lists, &turn, a->end + 1, &a->builder);
+}
+
 static void put_id(struct tm_chrome_arguments *a, const struct tm_json_id *id)
 {
     char number[32];
@@ -306,8 +348,7 @@ tm_status tm_chrome_arguments_take(struct tm_chrome_arguments *a, const struct t
         a->key = 0;
         a->at = (const uint8_t *)event->args.at + 1;
         a->end = (const uint8_t *)event->args.at + event->args.length - 1; /* the outermost braces are the list's */
-        while (a->at < a->end)
-            take_value(a);
+        take_parts(a, (uint64_t)words->name << 1 | words->has_texts_only);
     }
     *list = tm_arguments_end(&a->builder);
     tm_tally_add(&a->run->tallies, TM_TALLY_LONG_ARGUMENTS, a->builder.is_cut);

@@ -7,7 +7,8 @@
 
 /* From the args object of an event, as it is written, to a list of arguments: what keeps_arguments asks for.  Keys
  * and long texts become names; the same key twice stays twice; whole numbers of 64 bits are integers, other numbers
- * stay as they are written, NaN and Infinity become texts.  Memory: two buffers of fixed size and a table of keys. */
+ * stay as they are written, NaN and Infinity become texts.  Memory: two buffers of fixed size, a table of keys, and
+ * one of lists that were made lately. */
 struct tm_chrome_arguments;
 
 /* What goes along with the arguments because it belongs to the event. */
@@ -15,6 +16,7 @@ struct tm_chrome_words {
     bool has_category, has_id, has_place, is_enclosed;
     bool has_texts_only; /* the writer makes texts of all numbers: a text that is a whole number becomes one again */
     uint32_t place; /* the track on which a flow lies */
+    tm_strid name;  /* events of one name are taken to be like each other */
 };
 
 /* errors: NULL, with the error in run->error */

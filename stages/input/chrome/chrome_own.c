@@ -45,6 +45,7 @@ tm_status tm_chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_e
 {
     struct tm_record *const r = &raw->record;
     struct tm_chrome_words words = {
+        .name = r->name,
         .has_category = event->has & TM_CHROME_CAT && event->cat.length && r->kind != TM_END, /* its begin has it */
         .has_id = r->kind != TM_END && (sort == TM_CHROME_ASYNC || sort == TM_CHROME_FLOW || sort == TM_CHROME_COUNTER),
     };

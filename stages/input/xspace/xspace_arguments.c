@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statistics become arguments, where an output wants them.  Memory: one list of TM_ARGUMENTS_MOST bytes per source, and a
- * table of a fixed size of statistics that were met before; names and longer texts go to the names of the trace. */
+/* Statistics become arguments, where an output wants them.  Memory: one list of TM_ARGUMENTS_MOST bytes per source, and
+ * tables of a fixed size of statistics and of lists that were met before; names and longer texts go to the names of the
+ * trace. */
 #include "stages/input/xspace/xspace_arguments.h"
 
 #include <inttypes.h>
@@ -12,6 +13,8 @@
 
 enum {
     LONGEST_BYTES = 1024, /* of bytes that are shown as a text */
+    MET_LEAST = 24,       /* bytes of statistics that are worth being remembered together */
+    MET_MOST = 256,
     SENTENCE_BYTES = 40,  /* "(no text -9223372036854775808)" */
 };
 
@@ -23,6 +26,9 @@ tm_status tm_xarguments_make(struct tm_xspace *x)
     x->arguments = tm_take(&trace->run->budget, TM_ACCOUNT_INPUT, sizeof(*x->arguments), &trace->run->error);
     if (!x->arguments)
         return trace->run->error.status;
+    x->arguments->lists = tm_met_lists_new(trace->run, MET_MOST);
+    if (!x->arguments->lists)
+        return trace->run->error.status;
     st = tm_names_put_string(trace->names, "long_name", &x->arguments->long_name);
     if (st != TM_OK)
         return st;
@@ -31,6 +37,9 @@ tm_status tm_xarguments_make(struct tm_xspace *x)
 
 void tm_xarguments_free(struct tm_xspace *x)
 {
+    if (!x->arguments)
+        return;
+    tm_met_lists_free(x->arguments->lists);
     tm_give(&x->source.trace->run->budget, TM_ACCOUNT_INPUT, x->arguments, sizeof(*x->arguments));
     x->arguments = NULL;
 }
@@ -276,21 +285,36 @@ static tm_status put_short_stat(struct tm_xspace *x, uint64_t plane, const struc
     return TM_OK;
 }
 
-tm_status tm_xarguments_event(struct tm_xspace *x, uint64_t plane, struct tm_wire bytes, struct tm_arguments_builder *b)
+/* in: end  of what may be read behind the statistic */
+static tm_status put_field(struct tm_xspace *x, uint64_t plane, const struct tm_field *field, const uint8_t *end,
+                           struct tm_arguments_builder *b)
 {
+    tm_status st = TM_OK;
+
+    if (field->key != TM_WIRE_KEY(TM_XEVENT_STATS, TM_WIRE_LEN) || put_large_number(x, plane, field, b, &st))
+        return st;
+    if (field->value && field->value <= TM_XARGUMENTS_MET_BYTES)
+        return put_short_stat(x, plane, field, end, b);
+    return put_stat_bytes(x, plane, (struct tm_wire){ field->bytes, field->bytes + field->value }, b);
+}
+
+tm_status tm_xarguments_event(struct tm_xspace *x, uint64_t plane, int64_t metadata_id, struct tm_wire bytes,
+                              struct tm_arguments_builder *b)
+{
+    struct tm_met_turn turn = { .list = NULL };
     struct tm_field field;
     tm_status st = TM_OK;
 
-    while (st == TM_OK && tm_wire_next(&bytes, &field)) {
-        if (field.key != TM_WIRE_KEY(TM_XEVENT_STATS, TM_WIRE_LEN))
-            continue;
-        if (put_large_number(x, plane, &field, b, &st))
-            continue;
-        if (field.value && field.value <= TM_XARGUMENTS_MET_BYTES)
-            st = put_short_stat(x, plane, &field, bytes.end, b);
-        else
-            st = put_stat_bytes(x, plane, (struct tm_wire){ field.bytes, field.bytes + field.value }, b);
+    if (bytes.end - bytes.at >= MET_LEAST)
+        tm_met_begin(x->arguments->lists, tm_metadata_key(plane, metadata_id), bytes.at, b, &turn);
+    while (st == TM_OK) {
+        bytes.at += tm_met_copy(&turn, bytes.at, (size_t)(bytes.end - bytes.at), b);
+        if (!tm_wire_next(&bytes, &field))
+            break;
+        st = put_field(x, plane, &field, bytes.end, b);
+        tm_met_note(&turn, bytes.at, b);
     }
+    tm_met_end(x->arguments->lists, &turn, bytes.at, b);
     return st;
 }
 

@@ -2,6 +2,7 @@
 #ifndef TM_XSPACE_ARGUMENTS_H
 #define TM_XSPACE_ARGUMENTS_H
 
+#include "stages/input/records/met_lists.h"
 #include "stages/input/xspace/xspace_private.h"
 
 /* Statistics as arguments (pipeline/arguments.h): the key is the statistic's name, whole numbers, numbers and texts
@@ -32,6 +33,7 @@ struct tm_xspace_arguments {
     uint8_t list[TM_ARGUMENTS_MOST];
     struct tm_xarguments_met met[TM_XARGUMENTS_MET];
     struct tm_xarguments_key keys[TM_XARGUMENTS_KEYS];
+    struct tm_met_lists *lists; /* by plane and metadata */
     tm_strid long_name, display_name; /* the keys of that name */
 };
 
@@ -46,7 +48,7 @@ void tm_xarguments_begin(struct tm_xspace *x, struct tm_arguments_builder *b);
 tm_status tm_xarguments_stat(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, uint64_t length,
                              struct tm_arguments_builder *b) TM_MUST_USE;
 /* All statistics of an event: of its bytes; of one that may be of any length, read through the scratch memory. */
-tm_status tm_xarguments_event(struct tm_xspace *x, uint64_t plane, struct tm_wire bytes,
+tm_status tm_xarguments_event(struct tm_xspace *x, uint64_t plane, int64_t metadata_id, struct tm_wire bytes,
                               struct tm_arguments_builder *b) TM_MUST_USE;
 tm_status tm_xarguments_long_event(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
                                    struct tm_arguments_builder *b) TM_MUST_USE;

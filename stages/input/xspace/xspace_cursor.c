@@ -484,7 +484,7 @@ static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw *raw)
         st = last_event_bytes(c, &view);
         view.at += c->times_length <= (uint64_t)(view.end - view.at) ? c->times_length : 0;
         if (st == TM_OK)
-            st = tm_xarguments_event(c->x, c->plane_number, view, &b);
+            st = tm_xarguments_event(c->x, c->plane_number, c->event.metadata_id, view, &b);
     }
     raw->own = tm_arguments_end(&b);
     if (b.is_cut)
