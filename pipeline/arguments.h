@@ -141,16 +141,14 @@ void tm_arguments_begin(struct tm_arguments_builder *b, struct tm_names *names, 
 /* The list; everything that is open is closed.  b->status tells whether names failed. */
 struct tm_arguments tm_arguments_end(struct tm_arguments_builder *b);
 
-/* A node of the top as it was made before.
- * in:     room    bytes that may be read there, at least length
- *         spared  what b->spared grew by when it was made
- * out:    false: it may not fit, and nothing was put in */
-static inline bool tm_arguments_put_node(struct tm_arguments_builder *b, const void *node, size_t length, size_t room,
-                                         size_t spared)
+/* Nodes of the top as they were made before.
+ * in:     spared  what b->spared grew by when they were made
+ * out:    false: they may not fit, and nothing was put in */
+static inline bool tm_arguments_put_nodes(struct tm_arguments_builder *b, const void *nodes, size_t length, size_t spared)
 {
-    if (b->used + b->spared + TM_ARGUMENT_NODE_SPARE + room > b->room || b->depth || b->skipped)
+    if (b->used + b->spared + TM_ARGUMENT_NODE_SPARE + length + spared > b->room || b->depth || b->skipped)
         return false;
-    __builtin_memcpy(b->bytes + b->used, node, room);
+    __builtin_memcpy(b->bytes + b->used, nodes, length);
     b->used += length;
     b->spared += spared;
     return true;

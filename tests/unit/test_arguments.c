@@ -177,8 +177,8 @@ static void bytes_that_are_no_list_end(void **state)
     }
 }
 
-/* A node that was made before comes out the same, with the same room taken, or not at all. */
-static void a_node_is_put_in_again(void **state)
+/* Nodes that were made before come out the same, with the same room taken, or not at all. */
+static void nodes_are_put_in_again(void **state)
 {
     uint8_t node[32] = { 0 };
     struct tm_run run;
@@ -192,15 +192,15 @@ static void a_node_is_put_in_again(void **state)
     const size_t length = b.used, spared = b.spared;
 
     memcpy(node, b.bytes, length);
-    for (size_t i = 1; tm_arguments_put_node(&b, node, length, sizeof(node), spared); i++) {
+    for (size_t i = 1; tm_arguments_put_nodes(&b, node, length, spared); i++) {
         assert_int_equal(b.used, (i + 1) * length);
         assert_int_equal(b.spared, (i + 1) * spared);
         assert_memory_equal(b.bytes + i * length, node, length);
     }
-    assert_in_range(b.used + b.spared, 200 - 64 - 2 * sizeof(node), 200 - sizeof(node));
+    assert_in_range(b.used + b.spared, 200 - 64 - 2 * (length + spared), 200 - (length + spared));
     assert_false(b.is_cut);
     tm_put_array(&b, key);
-    assert_false(tm_arguments_put_node(&b, node, length, sizeof(node), spared));
+    assert_false(tm_arguments_put_nodes(&b, node, length, spared));
     end_test(&run, names);
 }
 
@@ -321,7 +321,7 @@ int main(void)
         cmocka_unit_test(what_belongs_to_the_event_is_found),
         cmocka_unit_test(a_cut_list_ends),
         cmocka_unit_test(bytes_that_are_no_list_end),
-        cmocka_unit_test(a_node_is_put_in_again),
+        cmocka_unit_test(nodes_are_put_in_again),
         cmocka_unit_test(what_is_too_deep_is_left_out),
         cmocka_unit_test(whole_nodes_are_left_out_where_room_ends),
         cmocka_unit_test(what_fits_does_not_depend_on_handles),

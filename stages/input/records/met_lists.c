@@ -104,11 +104,8 @@ size_t tm_met_copy_run(struct tm_met_turn *turn, const uint8_t *at, size_t lengt
 
     bytes = (size_t)last->list_end - before.list_end;
     spared = (size_t)last->spared_end - before.spared_end;
-    if (b->used + b->spared + bytes + spared + TM_ARGUMENT_NODE_SPARE > b->room)
-        return 0; /* it may not fit: part by part */
-    memcpy(b->bytes + b->used, met->list + before.list_end, bytes);
-    b->used += bytes;
-    b->spared += spared;
+    if (!tm_arguments_put_nodes(b, met->list + before.list_end, bytes, spared))
+        return 0; /* part by part, then */
     turn->part = end;
     return (size_t)last->from_end - before.from_end;
 }

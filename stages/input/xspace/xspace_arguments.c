@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statistics become arguments, where an output wants them.  Memory: one list of TM_ARGUMENTS_MOST bytes per source, and
- * tables of a fixed size of statistics and of lists that were met before; names and longer texts go to the names of the
+ * tables of a fixed size of names and of lists that were met before; names and longer texts go to the names of the
  * trace. */
 #include "stages/input/xspace/xspace_arguments.h"
 
@@ -60,17 +60,28 @@ static tm_status find_key(struct tm_xspace *x, uint64_t plane, int64_t id, tm_st
     return tm_names_put_string(x->source.trace->names, text, key);
 }
 
+static inline struct tm_xarguments_name *known_name(struct tm_xarguments_name *names, size_t count, uint64_t plane,
+                                                    int64_t id)
+{
+    return &names[((uint64_t)id + 61 * plane) % count];
+}
+
+static inline bool is_name_of(const struct tm_xarguments_name *known, uint64_t plane, int64_t id)
+{
+    return known->name && known->id == id && known->plane == plane;
+}
+
 static inline tm_status key_of(struct tm_xspace *x, uint64_t plane, int64_t id, tm_strid *key)
 {
-    struct tm_xarguments_key *const known = &x->arguments->keys[((uint64_t)id + 61 * plane) % TM_XARGUMENTS_KEYS];
+    struct tm_xarguments_name *const known = known_name(x->arguments->keys, TM_XARGUMENTS_KEYS, plane, id);
     tm_status st;
 
-    *key = known->key;
-    if (known->key && known->id == id && known->plane == plane)
+    *key = known->name;
+    if (is_name_of(known, plane, id))
         return TM_OK;
     st = find_key(x, plane, id, key);
     if (st == TM_OK)
-        *known = (struct tm_xarguments_key){ plane, id, *key };
+        *known = (struct tm_xarguments_name){ plane, id, *key };
     return st;
 }
 
@@ -104,13 +115,20 @@ static void put_bytes(struct tm_arguments_builder *b, tm_strid key, const char *
 
 static tm_status put_ref(struct tm_xspace *x, uint64_t plane, tm_strid key, int64_t id, struct tm_arguments_builder *b)
 {
+    struct tm_xarguments_name *const known = known_name(x->arguments->texts, TM_XARGUMENTS_TEXTS, plane, id);
     const struct tm_stat_row *row;
     char text[SENTENCE_BYTES] = "";
-    const tm_status st = tm_xspace_stat_row(x, plane, id, &row);
+    tm_status st;
 
+    if (is_name_of(known, plane, id)) {
+        tm_put_name(b, key, known->name);
+        return TM_OK;
+    }
+    st = tm_xspace_stat_row(x, plane, id, &row);
     if (st != TM_OK)
         return st;
     if (row && row->name) {
+        *known = (struct tm_xarguments_name){ plane, id, row->name };
         tm_put_name(b, key, row->name);
         return TM_OK;
     }
@@ -208,93 +226,39 @@ tm_status tm_xarguments_stat(struct tm_xspace *x, uint64_t plane, struct tm_read
     return st == TM_OK ? put_stat_bytes(x, plane, view, b) : st;
 }
 
-/* --- statistics that were met before --- */
+/* --- events --- */
 
-/* The place of a short one.
- * in:     end    of what may be read behind it
- * out:    *like  what its entry has where it is the one; of its bytes the words that the statistic reaches into */
-static struct tm_xarguments_met *find_met(struct tm_xspace *x, uint64_t plane, const struct tm_field *stat,
-                                          const uint8_t *end, struct tm_xarguments_met *like)
+/* A statistic as writers put it: its id, then a number or a reference, and nothing else.
+ * in:     end  of what may be read behind it
+ * out:    false: it is something else */
+static inline bool read_usual_stat(const struct tm_field *field, const uint8_t *end, struct tm_xstat *stat)
 {
-    const size_t length = (size_t)stat->value, words = (length + 7) / 8;
-    uint64_t mixed = plane;
+    struct tm_wire w = { field->bytes + 1, end };
+    const uint8_t *const behind = field->bytes + field->value;
+    uint64_t id;
 
-    if ((size_t)(end - stat->bytes) >= sizeof(like->bytes))
-        memcpy(like->bytes, stat->bytes, sizeof(like->bytes));
-    else
-        memcpy(like->bytes, stat->bytes, length);
-    like->bytes[words - 1] &= UINT64_MAX >> (64 * words - 8 * length);
-    for (size_t i = 0; i < words; i++)
-        mixed = (mixed ^ like->bytes[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    like->plane = plane;
-    like->length = (uint8_t)length;
-    return &x->arguments->met[(mixed ^ mixed >> 32) % TM_XARGUMENTS_MET];
-}
-
-static bool is_like(const struct tm_xarguments_met *met, const struct tm_xarguments_met *like)
-{
-    if (met->length != like->length || met->plane != like->plane)
+    if (field->value < 4 || *field->bytes != TM_WIRE_KEY(TM_XSTAT_ID, TM_WIRE_VARINT) || !tm_wire_varint(&w, &id) ||
+        behind - w.at < 2)
         return false;
-    for (size_t i = 0; 8 * i < like->length; i++)
-        if (met->bytes[i] != like->bytes[i])
-            return false;
-    return true;
-}
-
-/* A whole number of two bytes or more, as writers put it: most of them differ from event to event.
- * out: false: it is something else */
-static bool put_large_number(struct tm_xspace *x, uint64_t plane, const struct tm_field *stat,
-                             struct tm_arguments_builder *b, tm_status *st)
-{
-    const uint8_t *at = stat->bytes + 3, *const end = stat->bytes + stat->value;
-    uint64_t value = 0;
-    tm_strid key;
-
-    if (stat->value < 5 || stat->value > 11 || stat->bytes[0] != TM_WIRE_KEY(TM_XSTAT_ID, TM_WIRE_VARINT) ||
-        stat->bytes[1] >= 0x80 || (stat->bytes[2] != TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT) &&
-                                   stat->bytes[2] != TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT)))
+    stat->id = (int64_t)id;
+    stat->value.key = *w.at++;
+    if (stat->value.key != TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT) &&
+        stat->value.key != TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT) &&
+        stat->value.key != TM_WIRE_KEY(TM_XSTAT_REF, TM_WIRE_VARINT))
         return false;
-    for (unsigned shift = 0; at < end - 1 && *at >= 0x80; at++, shift += 7)
-        value |= (uint64_t)(*at & 0x7f) << shift;
-    if (at != end - 1 || *at >= 0x80)
-        return false;
-    value |= (uint64_t)*at << 7 * (stat->value - 4);
-    *st = key_of(x, plane, stat->bytes[1], &key);
-    if (*st == TM_OK) /* of less than 57 bits: the same, signed or not */
-        tm_put_int(b, key, (int64_t)value);
-    return true;
-}
-
-/* Of `length` bytes, at least 1 and at most TM_XARGUMENTS_MET_BYTES. */
-static tm_status put_short_stat(struct tm_xspace *x, uint64_t plane, const struct tm_field *stat, const uint8_t *end,
-                                struct tm_arguments_builder *b)
-{
-    struct tm_xarguments_met like, *const met = find_met(x, plane, stat, end, &like);
-    const size_t used = b->used, spared = b->spared;
-    tm_status st;
-
-    if (is_like(met, &like) && tm_arguments_put_node(b, met->node, met->node_bytes, sizeof(met->node), met->spared))
-        return TM_OK;
-    st = put_stat_bytes(x, plane, (struct tm_wire){ stat->bytes, stat->bytes + stat->value }, b);
-    like.node_bytes = (uint8_t)(b->used - used);
-    like.spared = (uint8_t)(b->spared - spared);
-    if (st != TM_OK || b->used == used || b->used - used > sizeof(like.node))
-        return st;
-    memcpy(like.node, b->bytes + used, like.node_bytes);
-    *met = like;
-    return TM_OK;
+    return tm_wire_varint(&w, &stat->value.value) && w.at == behind;
 }
 
 /* in: end  of what may be read behind the statistic */
 static tm_status put_field(struct tm_xspace *x, uint64_t plane, const struct tm_field *field, const uint8_t *end,
                            struct tm_arguments_builder *b)
 {
-    tm_status st = TM_OK;
+    struct tm_xstat stat;
 
-    if (field->key != TM_WIRE_KEY(TM_XEVENT_STATS, TM_WIRE_LEN) || put_large_number(x, plane, field, b, &st))
-        return st;
-    if (field->value && field->value <= TM_XARGUMENTS_MET_BYTES)
-        return put_short_stat(x, plane, field, end, b);
+    if (field->key != TM_WIRE_KEY(TM_XEVENT_STATS, TM_WIRE_LEN))
+        return TM_OK;
+    if (read_usual_stat(field, end, &stat))
+        return put_stat(x, plane, &stat, b);
     return put_stat_bytes(x, plane, (struct tm_wire){ field->bytes, field->bytes + field->value }, b);
 }
 

@@ -9,30 +9,19 @@
  * keep their kind.  What cannot be told is said in words: a statistic without a name is `stat ID`, a text that a table
  * lacks `(no text ID)`, bytes that are no text `(N bytes)`, a text longer than 64 KiB likewise. */
 
-/* A statistic of an event that was met before, and the node that it became: most have the same bytes again and again.
- * What they mean does not change once the tables of a plane were read. */
-enum { TM_XARGUMENTS_MET = 2048, TM_XARGUMENTS_MET_BYTES = 32, TM_XARGUMENTS_NODE_BYTES = 37 };
-struct tm_xarguments_met {
-    uint64_t bytes[TM_XARGUMENTS_MET_BYTES / 8]; /* of the statistic, zeros behind them */
-    uint64_t plane;
-    uint8_t length; /* of the statistic; 0 = free */
-    uint8_t node_bytes, spared;
-    uint8_t node[TM_XARGUMENTS_NODE_BYTES];
-};
-
-/* The argument that a statistic of a plane becomes. */
-enum { TM_XARGUMENTS_KEYS = 256 };
-struct tm_xarguments_key {
+/* What the table of a plane calls an id.  It does not change once the tables were read. */
+enum { TM_XARGUMENTS_KEYS = 256, TM_XARGUMENTS_TEXTS = 1024 };
+struct tm_xarguments_name {
     uint64_t plane;
     int64_t id;
-    tm_strid key; /* 0 = free */
+    tm_strid name; /* 0 = free */
 };
 
 /* Where the lists of a source are made, one at a time. */
 struct tm_xspace_arguments {
     uint8_t list[TM_ARGUMENTS_MOST];
-    struct tm_xarguments_met met[TM_XARGUMENTS_MET];
-    struct tm_xarguments_key keys[TM_XARGUMENTS_KEYS];
+    struct tm_xarguments_name keys[TM_XARGUMENTS_KEYS];   /* what statistics are called */
+    struct tm_xarguments_name texts[TM_XARGUMENTS_TEXTS]; /* what values refer to */
     struct tm_met_lists *lists; /* by plane and metadata */
     tm_strid long_name, display_name; /* the keys of that name */
 };
