@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_COMPARISON_H
+#define TM_COMPARISON_H
+
+#include "reports/compare/compare.h"
+#include "reports/compare/room.h"
+#include "reports/compare/run_facts.h"
+#include "reports/statistics/tests.h"
+
+/* What the parts of a comparison share.  Made by tm_compare, filled from left to right: sides, step
+ * tests, waterfalls, tables, devices, causes, verdict.  Sides are counted from 0, the base. */
+
+enum {
+    STEPS_FOR_TEST = 6, /* samples on both sides */
+    RUNS_FOR_TEST = 2,  /* runs on both sides: then they are the unit */
+};
+
+/* Levels of the tests.  Together they keep what is called significant between runs of the same
+ * thing under 2 % of the pairs: step times 1 %, all else the rest (docs/compare.md). */
+#define STEP_LEVEL 0.01
+#define PART_LEVEL 0.005 /* all parts and shares of one side together (Holm) */
+#define ROW_RATE 0.005   /* false discoveries among the rows of a table */
+#define FIGURE_RATE 0.005
+/* What is told as a change at least. */
+#define STEP_LEAST_PCT 1.0
+#define PART_LEAST_PCT 1.0     /* of the base's step */
+#define ROW_LEAST_PCT 3.0      /* of the row itself: less is between any two runs */
+#define ROW_STEP_LEAST_PCT 0.1 /* of the base's step */
+
+enum test_basis { TEST_NONE, TEST_STEPS, TEST_RUNS };
+
+struct side_facts {
+    size_t runs;
+    struct tm_sample steps;       /* of all runs, run after run */
+    struct tm_sample run_medians; /* of the runs with steps */
+    double median_ps, mean_ps;    /* of a step; means over the runs; NaN without steps */
+    bool has_parts;
+    double part_ps[TM_PARTS], total_ps;      /* per step and device, means over the runs */
+    struct tm_sample part_of_run[TM_PARTS];  /* run by run */
+    struct tm_sample part_of_step[TM_PARTS]; /* chosen steps of all runs: of the slowest device */
+    struct tm_sample period_of_step;         /* of the same steps */
+};
+
+/* One side against the base. */
+struct step_test {
+    enum test_basis basis;
+    double p, change_ps, change_pct, low_pct, high_pct;
+    bool is_changed; /* significantly */
+};
+
+struct part_test {
+    double p; /* NaN = not tested */
+    bool is_tested, is_significant;
+};
+
+struct waterfall {
+    bool is_known;
+    int64_t base_ps, new_ps;
+    int64_t base_part_ps[TM_PARTS], new_part_ps[TM_PARTS];
+    struct part_test test[TM_PARTS];
+};
+
+/* One device of all sides, by its place among the devices of its run. */
+struct compared_device {
+    const char *name;
+    double *busy_ps, *compute_ps; /* per step, one per side */
+    double *p;                    /* of the busy time against the base's; NaN = no test */
+    bool *is_significant;
+};
+
+struct tm_row_table;
+
+struct comparison {
+    struct tm_run *run;
+    const struct tm_side *side;
+    size_t sides;
+    const struct tm_compare_options *options;
+    struct tm_room room;
+    struct tm_value *root;
+    struct side_facts *facts;        /* one per side */
+    struct step_test *step_test;     /* one per side; that of the base is unused */
+    struct waterfall *waterfall;     /* likewise */
+    struct compared_device *devices; /* NULL = their numbers differ */
+    size_t device_count;
+    struct tm_row_table *ops, *kernels, *collectives, *transfers; /* for the causes; NULL = none */
+};
+
+/* "base", "new", or "new_1", "new_2" ... */
+enum { SIDE_ID_BYTES = 32 };
+const char *side_id(const struct comparison *c, size_t side, char out[SIDE_ID_BYTES]);
+/* What a new side and the base can be tested by. */
+enum test_basis basis_of(const struct comparison *c, size_t side);
+const char *no_test_reason(const struct comparison *c, size_t side, char *out, size_t out_bytes);
+/* The step of the base that shares are of. */
+double base_step_ps(const struct comparison *c);
+/* A mean over the runs of a side of a figure of their summaries; runs without it are left out; NaN
+ * = none has it. */
+double mean_over_runs(const struct tm_side *side,
+                      double (*figure)(const struct tm_value *summary, const void *what),
+                      const void *what);
+/* 100 * (value / base - 1); NaN of a base of 0 */
+double change_pct(double base, double value);
+
+/* The steps of a comparison's making, in this order. */
+tm_status add_sides(struct comparison *c) TM_MUST_USE;
+tm_status add_step_tests(struct comparison *c) TM_MUST_USE;
+tm_status add_waterfalls(struct comparison *c) TM_MUST_USE;
+tm_status add_figures(struct comparison *c) TM_MUST_USE;
+void add_geomean(struct comparison *c);
+tm_status add_tables(struct comparison *c) TM_MUST_USE;
+tm_status add_compared_devices(struct comparison *c) TM_MUST_USE;
+tm_status add_causes(struct comparison *c) TM_MUST_USE;
+void add_comparison_notes(struct comparison *c);
+void add_comparison_verdict(struct comparison *c);
+
+#endif

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations that take longer or shorter, run more or less often, are new or gone; and all of them
+ * by the same share. Ops of one name without its number are a family: one cause, unless one of them
+ * makes up most of it.  The time of ops that run beside each other is more than what the step has
+ * for compute: it is told in the step's time. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/compare/causes.h"
+#include "reports/compare/row_table.h"
+#include "reports/findings/ask.h"
+#include "reports/format/format.h"
+
+struct family {
+    const char *name;
+    const struct tm_row *largest; /* the row with most of the change by length */
+    size_t rows;
+    double base_ps, new_ps, base_count, new_count;
+    double length_ps, count_ps; /* changes per step and device */
+    double variance;            /* of length_ps; NaN = not known */
+    double p_length, p_count;
+    double *base_of_run, *new_of_run;
+    bool is_counted_exactly;
+};
+
+static const char *const op_fixes[] = {
+    "look at it alone in both profiles: its shapes, its type, the kernel that was chosen for it",
+    "if versions of the compiler or of libraries differ, try the new code with the old ones",
+    "XLA chooses among kernels by timing them: compare the flags for autotuning",
+    NULL,
+};
+static const char *const added_fixes[] = {
+    "compare the HLO of both programs after optimization around these operations",
+    "a side effect, a changed type or a reshape between operations keeps the compiler from fusing "
+    "them",
+    NULL,
+};
+static const char *const uniform_fixes[] = {
+    "compare clocks, power limit and temperature of both machines (nvidia-smi -q -d "
+    "CLOCK,PERFORMANCE)",
+    "look whether other programs used the devices",
+    "check that both runs have the same batch size and types",
+    NULL,
+};
+
+static int by_pattern(const void *a, const void *b)
+{
+    const struct tm_row *const *x = a, *const *y = b;
+    const int order = strcmp((*x)->pattern, (*y)->pattern);
+
+    return order ? order : strcmp((*x)->name, (*y)->name);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct family *x = a, *y = b;
+    const double dx = fabs(x->length_ps) + fabs(x->count_ps),
+                 dy = fabs(y->length_ps) + fabs(y->count_ps);
+
+    if (dx != dy)
+        return dx > dy ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static void add_row(const struct causes *k, struct family *f, const struct tm_row *row)
+{
+    const struct row_cell *base = &row->cell[0], *other = &row->cell[k->side];
+    const struct row_change *change = &row->change[k->side];
+
+    f->rows++;
+    f->base_ps += base->ps;
+    f->new_ps += other->ps;
+    f->base_count += base->count;
+    f->new_count += other->count;
+    f->is_counted_exactly = f->is_counted_exactly &&
+                            (!base->is_known || base->is_counted_exactly) &&
+                            (!other->is_known || other->is_counted_exactly);
+    for (size_t r = 0; r < k->c->side[0].runs; r++)
+        f->base_of_run[r] += base->ps_of_run[r];
+    for (size_t r = 0; r < k->c->side[k->side].runs; r++)
+        f->new_of_run[r] += other->ps_of_run[r];
+    if (!change->is_known)
+        return;
+    f->length_ps += change->from_length_ps;
+    f->count_ps += change->from_count_ps;
+    if (!f->largest ||
+        fabs(change->from_length_ps) > fabs(f->largest->change[k->side].from_length_ps))
+        f->largest = row;
+    if (base->is_known && other->is_known) {
+        const double weight = (base->count + other->count) / 2;
+
+        if (base->has_moments && other->has_moments && base->executions >= 2 &&
+            other->executions >= 2)
+            f->variance += weight * weight *
+                           (base->squares / (base->executions - 1) / base->executions +
+                            other->squares / (other->executions - 1) / other->executions);
+        else if (fabs(change->from_length_ps) > 0)
+            f->variance = NAN;
+    }
+}
+
+static void test_family(const struct causes *k, struct family *f)
+{
+    const double a = tm_device_steps(k->c->side[0].run[0].summary);
+    const double b = tm_device_steps(k->c->side[k->side].run[0].summary);
+    const double more = fabs(f->new_count - f->base_count);
+
+    f->p_length = f->p_count = NAN;
+    if (basis_of(k->c, k->side) == TEST_RUNS) {
+        const struct tm_sample x = { f->base_of_run, k->c->side[0].runs };
+        const struct tm_sample y = { f->new_of_run, k->c->side[k->side].runs };
+        const struct tm_moments mx = tm_sample_moments(x), my = tm_sample_moments(y);
+
+        f->p_length = f->p_count =
+            tm_welch_test((struct tm_summed){ mx.mean, mx.stddev, (double)x.count },
+                          (struct tm_summed){ my.mean, my.stddev, (double)y.count });
+    } else if (k->is_tested) {
+        if (f->variance > 0)
+            f->p_length = 2 * tm_normal_upper(fabs(f->length_ps) / sqrt(f->variance));
+        if (more < 1e-9)
+            f->p_count = 1;
+        else
+            f->p_count =
+                f->is_counted_exactly
+                    ? 0
+                    : 2 * tm_normal_upper(more / sqrt(f->base_count / a + f->new_count / b));
+    }
+}
+
+static bool is_compute(const struct tm_row *row)
+{
+    return strcmp(row->group, "collective") != 0;
+}
+
+static tm_status find_families(const struct causes *k, const struct tm_row_table *table,
+                               struct family **list, size_t *count)
+{
+    struct tm_room *room = &k->c->room;
+    struct tm_row **row = tm_room_take(room, table->rows, sizeof(*row));
+    size_t rows = 0;
+
+    *list = tm_room_take(room, table->rows, sizeof(**list));
+    *count = 0;
+    if (!row || !*list)
+        return k->c->run->error.status;
+    for (size_t i = 0; i < table->rows; i++) {
+        if (is_compute(table->row[i]))
+            row[rows++] = table->row[i];
+    }
+    qsort(row, rows, sizeof(struct tm_row *), by_pattern);
+    for (size_t i = 0; i < rows; i++) {
+        struct family *f = *count ? &(*list)[*count - 1] : NULL;
+
+        if (!f || strcmp(f->name, row[i]->pattern) != 0) {
+            f = &(*list)[(*count)++];
+            *f = (struct family){ .name = row[i]->pattern, .is_counted_exactly = true };
+            f->base_of_run = tm_room_take(room, k->c->side[0].runs, sizeof(double));
+            f->new_of_run = tm_room_take(room, k->c->side[k->side].runs, sizeof(double));
+            if (!f->base_of_run || !f->new_of_run)
+                return k->c->run->error.status;
+        }
+        add_row(k, f, row[i]);
+    }
+    for (size_t i = 0; i < *count; i++)
+        test_family(k, &(*list)[i]);
+    qsort(*list, *count, sizeof(**list), by_size);
+    return TM_OK;
+}
+
+/* What a picosecond of operations is of the step's compute time. */
+static double scale_of(const struct causes *k, const struct family *list, size_t count)
+{
+    double base_ps = 0, new_ps = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        base_ps += list[i].base_ps;
+        new_ps += list[i].new_ps;
+    }
+    const double sum_ps = base_ps + new_ps;
+    const double part_ps =
+        (double)(k->w->base_part_ps[TM_PART_COMPUTE] + k->w->new_part_ps[TM_PART_COMPUTE]);
+
+    return sum_ps > part_ps && sum_ps > 0 ? part_ps / sum_ps : 1;
+}
+
+/* By its own test where there is one, else with the compute of the step. */
+static bool is_real(const struct causes *k, double p, size_t tests, double change_ps,
+                    double base_ps)
+{
+    const double compute_ps =
+        (double)(k->w->new_part_ps[TM_PART_COMPUTE] - k->w->base_part_ps[TM_PART_COMPUTE]);
+
+    if (base_ps > 0 && fabs(change_ps) * 100 < row_noise_pct(k->c, k->side) * base_ps)
+        return false;
+    if (isfinite(p))
+        return p * (double)tests <= ROW_RATE;
+    return !k->is_tested || (part_has_changed(k, TM_PART_COMPUTE) && compute_ps * change_ps > 0);
+}
+
+static const char *shown(const struct family *f, size_t side, char out[TM_SHORT_NAME_BYTES],
+                         bool *is_one)
+{
+    const struct tm_row *row = f->largest;
+
+    *is_one = f->rows == 1 ||
+              (row && fabs(row->change[side].from_length_ps) >= 0.75 * fabs(f->length_ps));
+    return tm_short_name(out, *is_one && row ? row->name : f->name);
+}
+
+static void say_p(struct cause *cause, double p)
+{
+    if (p < 0.0001)
+        cause_say(cause, "by chance in under 1 of 10,000 cases (p < 0.0001)");
+    else if (isfinite(p))
+        cause_say(cause, "by chance in %.4f of all cases (p)", p);
+}
+
+static void tell_length(struct causes *k, const struct family *f, double change_ps)
+{
+    struct cause *cause = cause_begin(k, change_ps > 0 ? "op_slower" : "op_faster", change_ps);
+    char name[TM_SHORT_NAME_BYTES], longer[SIGNED_TIME_BYTES], time[SIGNED_TIME_BYTES],
+        a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+    bool is_one;
+    const char *what = shown(f, k->side, name, &is_one);
+    const struct row_cell *base = is_one ? &f->largest->cell[0] : NULL,
+                          *other = is_one ? &f->largest->cell[k->side] : NULL;
+    const double before = is_one ? base->ps / base->count : f->base_ps / f->base_count;
+    const double after =
+        is_one ? other->ps / other->count : before * (1 + f->length_ps / f->base_ps);
+
+    cause_title(cause, "%s takes %s: %s a step", what, longer_by(longer, before, after),
+                signed_time(time, change_ps));
+    cause->value = change_pct(before, after);
+    cause->unit = "%";
+    if (!is_one)
+        cause_say(cause, "%zu operations have this name, with different numbers", f->rows);
+    cause_say(cause, "per step and device %s, before %s",
+              tm_format_time(b, tm_whole(is_one ? other->ps : f->new_ps)),
+              tm_format_time(a, tm_whole(is_one ? base->ps : f->base_ps)));
+    cause_say(cause, "runs %s times a step, before %s times",
+              tm_format_number(b, is_one ? other->count : f->new_count),
+              tm_format_number(a, is_one ? base->count : f->base_count));
+    if (!is_one || f->rows == 1)
+        say_p(cause, f->p_length);
+    cause->why = change_ps > 0 ? "The same operation takes longer each time it runs."
+                               : "The same operation takes less time each time it runs.";
+    cause->fixes = op_fixes;
+}
+
+static void tell_count(struct causes *k, const struct family *f, double change_ps)
+{
+    struct cause *cause =
+        cause_begin(k, change_ps > 0 ? "op_more_often" : "op_less_often", change_ps);
+    char name[TM_SHORT_NAME_BYTES], time[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+
+    cause_title(cause, "%s runs %s times a step, before %s times: %s a step",
+                tm_short_name(name, f->name), tm_format_number(b, f->new_count),
+                tm_format_number(a, f->base_count), signed_time(time, change_ps));
+    cause->value = change_pct(f->base_count, f->new_count);
+    cause->unit = "%";
+    cause_say(cause, "per step and device %s, before %s", tm_format_time(b, tm_whole(f->new_ps)),
+              tm_format_time(a, tm_whole(f->base_ps)));
+    cause->why = "The program executes it another number of times.";
+    cause->fixes = added_fixes;
+}
+
+/* --- new and gone --- */
+
+struct exchange {
+    double added_ps, removed_ps, added_count, removed_count;
+    size_t added, removed;
+    const struct family *top_added, *top_removed;
+};
+
+static bool is_exchanged(const struct causes *k, const struct family *f, size_t tests)
+{
+    return (f->base_count > 0) != (f->new_count > 0) &&
+           is_real(k, f->p_count, tests, f->count_ps, 0) && fabs(f->count_ps) > 0;
+}
+
+static void tell_exchange(struct causes *k, const struct exchange *x, double change_ps)
+{
+    const bool is_more = x->added_count > x->removed_count && x->removed > 0 && change_ps > 0;
+    const char *id = is_more           ? "fusion_broken"
+                     : x->added == 0   ? "ops_removed"
+                     : x->removed == 0 ? "ops_added"
+                                       : "ops_replaced";
+    struct cause *cause = cause_begin(k, id, change_ps);
+    char added[TM_SHORT_NAME_BYTES] = "", removed[TM_SHORT_NAME_BYTES] = "",
+         time[SIGNED_TIME_BYTES];
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+
+    if (x->top_added)
+        (void)tm_short_name(added, x->top_added->name);
+    if (x->top_removed)
+        (void)tm_short_name(removed, x->top_removed->name);
+    (void)signed_time(time, change_ps);
+    (void)tm_format_number(a, x->added_count);
+    (void)tm_format_number(b, x->removed_count);
+    if (x->added && x->removed)
+        cause_title(
+            cause, "%s executions a step of new operations (%s%s) in place of %s (%s%s): %s a step",
+            a, added, x->added > 1 ? " ..." : "", b, removed, x->removed > 1 ? " ..." : "", time);
+    else
+        cause_title(cause, "%zu %s operation%s, most of it %s: %s a step",
+                    x->added ? x->added : x->removed, x->added ? "new" : "removed",
+                    x->added + x->removed == 1 ? "" : "s", x->added ? added : removed, time);
+    cause_say(cause, "new: %s per step and device in %zu operations, %s executions",
+              tm_format_time(b, tm_whole(x->added_ps)), x->added, a);
+    (void)tm_format_number(a, x->removed_count);
+    cause_say(cause, "gone: %s per step and device in %zu operations, %s executions",
+              tm_format_time(b, tm_whole(x->removed_ps)), x->removed, a);
+    cause->why =
+        is_more ? "What was one operation runs as several, each of which reads and writes memory."
+                : "The two programs do not run the same operations.";
+    cause->fixes = added_fixes;
+}
+
+static void find_exchange(struct causes *k, const struct family *list, size_t count, double scale)
+{
+    struct exchange x = { .added = 0 };
+
+    for (size_t i = 0; i < count; i++) {
+        const struct family *f = &list[i];
+
+        if (!is_exchanged(k, f, count))
+            continue;
+        if (f->new_count > 0) {
+            x.added_ps += f->new_ps;
+            x.added_count += f->new_count;
+            x.added += f->rows;
+            x.top_added = x.top_added ? x.top_added : f;
+        } else {
+            x.removed_ps += f->base_ps;
+            x.removed_count += f->base_count;
+            x.removed += f->rows;
+            x.top_removed = x.top_removed ? x.top_removed : f;
+        }
+    }
+    const double change_ps = (x.added_ps - x.removed_ps) * scale;
+
+    if (!is_worth_a_cause(k, change_ps))
+        return;
+    k->left_ps[TM_PART_COMPUTE] -= change_ps;
+    tell_exchange(k, &x, change_ps);
+}
+
+static const struct tm_row_table *compute_rows(const struct causes *k)
+{
+    return k->c->ops->rows ? k->c->ops : k->c->kernels;
+}
+
+tm_status find_op_changes(struct causes *k)
+{
+    struct family *list;
+    size_t count;
+    double scale;
+    tm_status st;
+
+    if (k->is_compute_told)
+        return TM_OK;
+    st = find_families(k, compute_rows(k), &list, &count);
+    if (st != TM_OK)
+        return st;
+    scale = scale_of(k, list, count);
+    find_exchange(k, list, count, scale);
+    for (size_t i = 0; i < count; i++) {
+        const struct family *f = &list[i];
+        const double length_ps = f->length_ps * scale, count_ps = f->count_ps * scale;
+
+        if (!(f->base_count > 0) || !(f->new_count > 0))
+            continue;
+        if (is_worth_a_cause(k, length_ps) &&
+            is_real(k, f->p_length, count, f->length_ps, f->base_ps)) {
+            k->left_ps[TM_PART_COMPUTE] -= length_ps;
+            tell_length(k, f, length_ps);
+        }
+        if (is_worth_a_cause(k, count_ps) &&
+            is_real(k, f->p_count, count, f->count_ps, f->base_ps)) {
+            k->left_ps[TM_PART_COMPUTE] -= count_ps;
+            tell_count(k, f, count_ps);
+        }
+    }
+    return TM_OK;
+}
+
+/* --- everything by the same share --- */
+
+enum { FAMILIES_FOR_ALL = 3 };
+static const double uniform_least_pct = 2, uniform_most_away = 0.25, uniform_most_away_pct = 2,
+                    uniform_share = 0.85, uniform_weight_least = 0.02;
+
+static double ratio_of(const struct family *f)
+{
+    return 1 + f->length_ps / (f->base_ps > 0 ? (f->base_ps + f->new_ps - f->length_ps) / 2 : 1);
+}
+
+/* The ratio that most of the time has; false: there is none. */
+static bool common_ratio(const struct family *list, size_t count, double *ratio, double *share,
+                         size_t *families)
+{
+    double base_ps = 0, change_ps = 0, near_ps = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        base_ps += fmax(list[i].base_ps, list[i].new_ps);
+        if (list[i].base_count > 0 && list[i].new_count > 0)
+            change_ps += list[i].length_ps;
+    }
+    if (!(base_ps > 0))
+        return false;
+    *ratio = 1 + change_ps / (base_ps - fmax(change_ps, 0));
+    *families = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double away = fmax(uniform_most_away * fabs(*ratio - 1), uniform_most_away_pct / 100);
+
+        if (!(list[i].base_count > 0) || !(list[i].new_count > 0) ||
+            fabs(ratio_of(&list[i]) - *ratio) > away)
+            continue;
+        near_ps += fmax(list[i].base_ps, list[i].new_ps);
+        *families += list[i].base_ps >= uniform_weight_least * base_ps;
+    }
+    *share = near_ps / base_ps;
+    return fabs(*ratio - 1) * 100 >= uniform_least_pct && *share >= uniform_share &&
+           *families >= FAMILIES_FOR_ALL;
+}
+
+tm_status find_uniform_change(struct causes *k)
+{
+    struct cause *cause;
+    struct family *list;
+    size_t count, families;
+    double ratio, share, change_ps;
+    char longer[SIGNED_TIME_BYTES], time[SIGNED_TIME_BYTES], pct[TM_FORMAT_BYTES];
+    tm_status st;
+
+    if (k->is_compute_told || !part_has_changed(k, TM_PART_COMPUTE) ||
+        !is_worth_a_cause(k, k->left_ps[TM_PART_COMPUTE]))
+        return TM_OK;
+    st = find_families(k, compute_rows(k), &list, &count);
+    if (st != TM_OK || !common_ratio(list, count, &ratio, &share, &families))
+        return st;
+    change_ps = take_from_part(k, TM_PART_COMPUTE,
+                               (ratio - 1) * (double)k->w->base_part_ps[TM_PART_COMPUTE] * 1.1);
+    if (!is_worth_a_cause(k, change_ps))
+        return TM_OK;
+    k->is_compute_told = true;
+    cause = cause_begin(k, ratio > 1 ? "all_slower" : "all_faster", change_ps);
+    cause_title(cause, "All operations take %s: %s a step", longer_by(longer, 1, ratio),
+                signed_time(time, change_ps));
+    cause->value = 100 * (ratio - 1);
+    cause->unit = "%";
+    cause_say(cause, "%s of the time of operations has changed by about the same share",
+              tm_format_pct(pct, 100 * share));
+    cause_say(cause, "%zu kinds of operations with 2 %% of the time or more are among them",
+              families);
+    cause->why = "What changes all operations alike is no single one of them: the clock of the "
+                 "device (heat, power), other "
+                 "hardware, another program on it, or more data in each of them.";
+    cause->fixes = uniform_fixes;
+    return TM_OK;
+}
