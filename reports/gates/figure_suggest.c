@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Suggestions for a path that leads nowhere: out of all paths of the document the three nearest
+ * ones, by their whole text or by their end ("median_ps" for "steps.median_ps"), and those that
+ * have another name at the place where the path breaks off.  Of a list the elements with an id are
+ * offered by it, the others as "[*]"; rows by name only where the path breaks off among them. Works
+ * in fixed memory, by recursion as deep as a document is. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "pipeline/nearest.h"
+#include "reports/gates/figure.h"
+
+enum { BEST = 3, IDS_MOST = 64, ROWS_MOST = 4096, DEPTH_MOST = 16 };
+
+struct candidates {
+    const struct tm_value *from;
+    const char *wrong;
+    size_t length, count;
+    size_t distance[BEST];
+    char path[BEST][TM_FIGURE_PATH];
+};
+
+/* A null may be a text as well: one whose unit is known is a figure. */
+static bool is_figure(const struct candidates *c, const char *path)
+{
+    struct tm_figure figure;
+    char to[TM_FIGURE_PATH];
+
+    tm_figure_find(&figure, c->from, tm_figure_path(c->from, path, to), TM_FIGURE_MOST);
+    return figure.state == TM_FIGURE_KNOWN || (figure.state == TM_FIGURE_NULL && figure.unit[0]);
+}
+
+static void offer(struct candidates *c, const char *path, size_t distance)
+{
+    size_t at = c->count;
+
+    if (3 * distance > c->length + 2 || strlen(path) >= TM_FIGURE_PATH || !is_figure(c, path))
+        return;
+    for (size_t i = 0; i < c->count; i++) {
+        if (strcmp(c->path[i], path) == 0)
+            return;
+    }
+    while (at > 0 && distance < c->distance[at - 1])
+        at--;
+    if (at == BEST)
+        return;
+    const size_t last = c->count < BEST ? c->count++ : BEST - 1;
+
+    memmove(c->distance + at + 1, c->distance + at, (last - at) * sizeof(c->distance[0]));
+    memmove(c->path + at + 1, c->path + at, (last - at) * sizeof(c->path[0]));
+    c->distance[at] = distance;
+    memcpy(c->path[at], path, strlen(path) + 1);
+}
+
+/* A path is as near as its whole text is, or its end after a '.', which is the second best; one
+ * that begins with what was typed is near. */
+static void offer_path(struct candidates *c, const char *path)
+{
+    size_t best = tm_word_distance(c->wrong, path);
+
+    if (c->length >= 3 && strncasecmp(path, c->wrong, c->length) == 0)
+        best = best < 1 ? best : 1;
+    for (const char *end = strchr(path, '.'); end; end = strchr(end + 1, '.')) {
+        const size_t distance = 1 + tm_word_distance(c->wrong, end + 1);
+
+        best = distance < best ? distance : best;
+    }
+    offer(c, path, best);
+}
+
+static void offer_all(struct candidates *c, const struct tm_value *v, char *path, size_t length,
+                      int depth);
+
+static void offer_piece(struct candidates *c, const struct tm_value *v, char *path, size_t length,
+                        int depth, const char *name)
+{
+    const bool is_member = *name != '[';
+    const int n = snprintf(path + length, TM_FIGURE_PATH - length, "%s%s",
+                           is_member && length > 0 ? "." : "", name);
+
+    if (n > 0 && (size_t)n < TM_FIGURE_PATH - length)
+        offer_all(c, v, path, length + (size_t)n, depth + 1);
+    path[length] = '\0';
+}
+
+static void offer_elements(struct candidates *c, const struct tm_value *list, char *path,
+                           size_t length, int depth)
+{
+    const size_t count = tm_length(list);
+
+    if (tm_type_of(tm_at(list, 0)) != TM_OBJECT)
+        return;
+    offer_piece(c, tm_at(list, 0), path, length, depth, "[*]");
+    for (size_t i = 0; i < count && i < IDS_MOST; i++) {
+        const char *id = tm_text(tm_get(tm_at(list, i), "id"));
+
+        char piece[TM_FIGURE_PATH];
+        const int n = snprintf(piece, sizeof(piece), "[%s]", id);
+
+        if (*id && (size_t)n < sizeof(piece))
+            offer_piece(c, tm_at(list, i), path, length, depth, piece);
+    }
+}
+
+static void offer_all(struct candidates *c, const struct tm_value *v, char *path, size_t length,
+                      int depth)
+{
+    const enum tm_type type = tm_type_of(v);
+
+    if (depth > DEPTH_MOST)
+        return;
+    if (type == TM_INT || type == TM_DOUBLE || type == TM_BOOL || type == TM_NULL) {
+        offer_path(c, path);
+    } else if (type == TM_ARRAY) {
+        offer_elements(c, v, path, length, depth);
+    } else if (type == TM_OBJECT) {
+        for (size_t i = 0; i < tm_length(v); i++)
+            offer_piece(c, tm_value_at(v, i), path, length, depth, tm_key_at(v, i));
+    }
+}
+
+/* How near a name is to what was typed in its place, 0 to 2; more where it is not.  The whole name
+ * may have been begun. */
+static size_t piece_distance(const char *typed, const char *name)
+{
+    const size_t length = strlen(typed), distance = tm_word_distance(typed, name);
+
+    if (length >= 2 && strncasecmp(typed, name, length) == 0)
+        return distance < 1 ? distance : 1;
+    return 3 * distance > length + 2 ? SIZE_MAX : distance;
+}
+
+/* The path with another name for the piece that is not there. */
+static void offer_other(struct candidates *c, size_t begin, size_t end, const char *name)
+{
+    char path[TM_FIGURE_PATH], typed[TM_FIGURE_PATH];
+    const bool is_element = c->wrong[begin] == '[';
+    const size_t mark = is_element || c->wrong[begin] == '.',
+                 length = end - begin - mark - is_element;
+
+    memcpy(typed, c->wrong + begin + mark, length);
+    typed[length] = '\0';
+    const size_t distance = piece_distance(typed, name);
+    const int n = snprintf(path, sizeof(path), "%.*s%s%s%s", (int)(begin + mark), c->wrong, name,
+                           is_element ? "]" : "", c->wrong + end);
+
+    if (*name && distance != SIZE_MAX && n > 0 && (size_t)n < sizeof(path))
+        offer(c, path, distance == 0 ? 0 : distance - 1);
+}
+
+static void offer_siblings(struct candidates *c, const struct tm_value *v, size_t begin, size_t end)
+{
+    for (size_t i = 0; i < tm_length(v) && i < ROWS_MOST; i++) {
+        if (tm_type_of(v) == TM_OBJECT) {
+            offer_other(c, begin, end, tm_key_at(v, i));
+        } else {
+            offer_other(c, begin, end, tm_text(tm_get(tm_at(v, i), "id")));
+            offer_other(c, begin, end, tm_text(tm_get(tm_at(v, i), "name")));
+        }
+    }
+}
+
+/* Go to where the path breaks off; of "[*]" to the first element. */
+static void offer_at_break(struct candidates *c)
+{
+    const struct tm_value *v = c->from;
+    size_t at = 0;
+
+    while (c->wrong[at] != '\0') {
+        const size_t n = tm_figure_piece(c->wrong + at);
+        char piece[TM_FIGURE_PATH];
+
+        if (n == 0 || n >= sizeof(piece))
+            return;
+        memcpy(piece, c->wrong + at, n);
+        piece[n] = '\0';
+        const struct tm_value *next = strcmp(piece, "[*]") == 0 && tm_type_of(v) == TM_ARRAY
+                                          ? tm_at(v, 0)
+                                          : tm_path(v, piece);
+
+        if (!next) {
+            offer_siblings(c, v, at, at + n);
+            return;
+        }
+        v = next;
+        at += n;
+    }
+}
+
+static void offer_short_names(struct candidates *c)
+{
+    const struct tm_value *kpis = tm_get(c->from, "kpis");
+
+    for (size_t i = 0; tm_figure_short_name(i); i++)
+        offer(c, tm_figure_short_name(i), tm_word_distance(c->wrong, tm_figure_short_name(i)));
+    for (size_t i = 0; i < tm_length(kpis) && i < IDS_MOST; i++) {
+        const char *id = tm_text(tm_get(tm_at(kpis, i), "id"));
+
+        if (*id)
+            offer(c, id, tm_word_distance(c->wrong, id));
+    }
+}
+
+void tm_figure_suggest(const struct tm_value *from, const char *wrong_path, char *to,
+                       size_t to_bytes)
+{
+    struct candidates c = { .from = from, .wrong = wrong_path, .length = strlen(wrong_path) };
+    char path[TM_FIGURE_PATH] = "";
+    size_t length = 0;
+
+    offer_at_break(&c);
+    offer_short_names(&c);
+    offer_all(&c, from, path, 0, 0);
+    *to = '\0';
+    while (c.count > 1 && c.distance[c.count - 1] > c.distance[0] + 2)
+        c.count--; /* far behind the best one */
+    for (size_t i = 0; i < c.count && length < to_bytes; i++) {
+        const char *between = i == 0 ? "" : i + 1 == c.count ? " or " : ", ";
+
+        if (length + strlen(between) + strlen(c.path[i]) >= to_bytes)
+            break;
+        length += (size_t)snprintf(to + length, to_bytes - length, "%s%s", between, c.path[i]);
+    }
+}

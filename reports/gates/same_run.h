@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_SAME_RUN_H
+#define TM_SAME_RUN_H
+
+#include "reports/compare/compare.h"
+
+enum { TM_FINGERPRINT_BYTES = 17 };
+
+/* 16 hex digits of those of the run's files, in whatever order they were given; "" where one has
+ * none. */
+const char *tm_fingerprint(char to[TM_FINGERPRINT_BYTES], const struct tm_value *summary);
+
+/* A run is no baseline of itself, and none twice.
+ * in:     baseline  NULL = none
+ * errors: TM_ERR_USAGE with the two paths */
+tm_status tm_refuse_same_run(struct tm_run *run, const struct tm_compared_run *input,
+                             const struct tm_side *baseline) TM_MUST_USE;
+
+#endif
