@@ -249,7 +249,9 @@ static const struct tm_value *kpi_of(const struct tm_value *from, const char *id
 
 const char *tm_figure_path(const struct tm_value *from, const char *name, char to[TM_FIGURE_PATH])
 {
-    if (strpbrk(name, ".[]*") || tm_get(from, name))
+    const enum tm_type type = tm_type_of(tm_get(from, name));
+
+    if (strpbrk(name, ".[]*") || type == TM_INT || type == TM_DOUBLE)
         return name;
     for (size_t i = 0; i < sizeof(short_names) / sizeof(short_names[0]); i++) {
         if (strcmp(name, short_names[i].name) == 0)
