@@ -130,8 +130,9 @@ static void add_step_time(struct init *init)
 /* Key figures that tell a change of the program more than one of its size. */
 static void add_kpi(struct init *init, const struct tm_value *kpi)
 {
-    static const char *const left_out[] = { "step_time", "kernel_duration", "compile_time",
-                                            "unexpected_compiles", "top_op_share" };
+    static const char *const left_out[] = { "step_time",    "kernel_duration",
+                                            "compile_time", "unexpected_compiles",
+                                            "peak_memory",  "top_op_share" };
     const char *id = tm_text(tm_get(kpi, "id")), *unit = tm_text(tm_get(kpi, "unit"));
     const double value = tm_double(tm_get(kpi, "value"));
     const bool is_share = strcmp(unit, "%") == 0;

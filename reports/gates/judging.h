@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_JUDGING_H
+#define TM_JUDGING_H
+
+#include "reports/gates/figure.h"
+#include "reports/gates/gate.h"
+#include "reports/gates/noise.h"
+
+/* A check under way: what judge.c finds out of each gate, and check_document.c writes down. */
+enum { TM_WHY_BYTES = 400 };
+
+enum tm_gate_status {
+    TM_GATE_PASSED,
+    TM_GATE_FAILED,
+    TM_GATE_UNKNOWN,
+    TM_GATE_SKIPPED,
+    TM_GATE_STATUSES
+};
+
+struct tm_judging {
+    struct tm_run *run;
+    const struct tm_gates *gates;
+    const struct tm_compared_run *input;
+    const struct tm_side *baseline; /* NULL = none */
+    struct tm_step_test steps;
+    bool steps_are_tested;
+    size_t count[TM_GATE_STATUSES];
+    double base[TM_SIDE_RUNS_MOST];
+};
+
+struct tm_gate_result {
+    const struct tm_gate *gate;
+    const char *path;
+    struct tm_figure figure;
+    double limit;      /* in the figure's unit, or in percent */
+    double baseline;   /* NaN = none */
+    double change_pct; /* NaN = none, or the baseline is 0 */
+    struct tm_noise noise;
+    size_t base_count;
+    enum tm_gate_status status;
+    char why[TM_WHY_BYTES]; /* "" = nothing to say */
+};
+
+/* What was checked: all that stands before the gates.  in: root  of an empty document */
+void tm_check_begin(struct tm_value *root, const struct tm_judging *j);
+void tm_check_add(struct tm_value *rows, const struct tm_judging *j,
+                  const struct tm_gate_result *r);
+/* The counts and the verdict. */
+void tm_check_end(struct tm_value *root, const struct tm_judging *j);
+
+#endif
