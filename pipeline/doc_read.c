@@ -550,24 +550,27 @@ static void pass_mark(struct reading *r)
         r->at++;
 }
 
-static tm_status read_all(struct reading *r, struct tm_value *to)
+static tm_status read_object(struct reading *r, struct tm_value *to)
 {
     tm_status st;
     int c;
 
     pass_mark(r);
     c = look_past_blanks(r);
-    if (c == '{')
-        r->at++;
-    else
-        st = refuse(r, c == PAST_END ? "it is empty"
-                                     : "it is no JSON object: it does not begin with '{'");
+    if (c != '{')
+        return refuse(r, c == PAST_END ? "it is empty" : "it is no JSON object: it does not begin with '{'");
+    r->at++;
     r->depth = 1;
-    st = c == '{' ? read_members(r, to) : r->run->error.status;
+    st = read_members(r, to);
     if (st == TM_OK && look_past_blanks(r) != PAST_END)
-        st = refuse(r, "something follows the end of the object");
-    if (st == TM_OK)
-        st = r->run->error.status; /* of reading on */
+        return refuse(r, "something follows the end of the object");
+    return st == TM_OK ? r->run->error.status : st; /* of reading on */
+}
+
+static tm_status read_all(struct reading *r, struct tm_value *to)
+{
+    const tm_status st = read_object(r, to);
+
     tm_give(&r->run->budget, TM_ACCOUNT_MODEL, r->text, r->room);
     return st == TM_OK ? tm_doc_status(r->doc) : st;
 }

@@ -46,9 +46,7 @@ tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format 
 /* --- where it goes --- */
 
 struct place {
-    char folder[TM_PLACE_BYTES]; /* "." where the path has none */
-    const char *name;
-    const char *shown;           /* folder as the user has it; NULL = none */
+    struct tm_file_place file;
     const struct tm_trace_format *format;
 };
 
@@ -63,23 +61,12 @@ static tm_status refuse_ending(struct tm_run *run, const char *path)
 static tm_status find_place(struct tm_run *run, const char *path, struct place *place)
 {
     const char *slash = strrchr(path, '/');
-    const size_t length = slash ? (size_t)(slash - path) : 0;
-    struct stat info;
+    const char *name = slash ? slash + 1 : path;
 
-    *place = (struct place){ .folder = ".", .name = slash ? slash + 1 : path };
-    place->format = tm_trace_format_of(place->name);
+    place->format = tm_trace_format_of(name);
     if (!place->format)
         return refuse_ending(run, path);
-    if (length >= sizeof(place->folder) || strlen(place->name) >= TM_WRITTEN_NAME_BYTES)
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': the path is too long", path);
-    if (slash) {
-        memcpy(place->folder, path, length ? length : 1);
-        place->folder[length ? length : 1] = '\0';
-        place->shown = place->folder;
-    }
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': it is a folder", path);
-    return tm_check_folder(run, place->folder);
+    return tm_find_place(run, path, &place->file);
 }
 
 /* The input is not replaced by what is made of it. */
@@ -125,11 +112,11 @@ static tm_status write_file(struct tm_conversion *c, const struct place *place, 
 {
     struct tm_out_file *file = NULL;
     struct tm_written written;
-    tm_status st = tm_make_folder(c->run, place->folder);
+    tm_status st = tm_make_folder(c->run, place->file.folder);
 
     tm_progress_phase(&c->run->progress, "writing", 0);
     if (st == TM_OK)
-        st = tm_convert_into(c, place->format, place->folder, place->name, &file, &written);
+        st = tm_convert_into(c, place->format, place->file.folder, place->file.name, &file, &written);
     if (st == TM_OK)
         st = tm_conversion_judge(c, "convert");
     if (st == TM_OK)
@@ -141,7 +128,7 @@ static tm_status write_file(struct tm_conversion *c, const struct place *place, 
     if (st == TM_OK && c->options->json)
         st = print_json(c->run, c, &written);
     else if (st == TM_OK && !c->options->quiet)
-        tm_written_print(&written, place->shown, stdout);
+        tm_written_print(&written, place->file.has_folder ? place->file.folder : NULL, stdout);
     return st;
 }
 

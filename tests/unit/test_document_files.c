@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each request for memory refused while a report is written, format by format: no output gets its name, and what was
+/* Each request for memory refused while a document is written, format by format: no output gets its name, and what was
  * begun is gone. */
-#include "pipeline/commands/report_files.h"
+#include "pipeline/commands/document_files.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -75,7 +75,7 @@ static void assert_all_or_nothing(tm_status st)
 static tm_status job(struct tm_run *run)
 {
     struct tm_options options = { .formats = (uint32_t)cases[now].format, .redact = cases[now].is_redacted };
-    struct tm_report_result result = { .paper = TM_PAPER_A4 };
+    struct tm_document_result result = { .paper = TM_PAPER_A4 };
     tm_status st = tm_redaction_begin(run, &options);
 
     if (run->redactor) /* with a key of its own: to make one takes long on purpose */
@@ -84,7 +84,7 @@ static tm_status job(struct tm_run *run)
     if (!st)
         st = result.doc ? load(run, result.doc) : run->error.status;
     if (!st)
-        st = tm_report_write(run, &result, folder, &options);
+        st = tm_document_write(run, &result, folder, &options);
     tm_doc_free(result.doc);
     tm_redaction_end(run);
     assert_all_or_nothing(st);
@@ -105,5 +105,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(refused_memory_leaves_no_output, make_folder, remove_folder),
     };
 
-    return cmocka_run_group_tests_name("report files", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("document files", tests, NULL, NULL);
 }

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a document to its files, and the last words about them. */
+#include "pipeline/commands/closing.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pipeline/terminal.h"
+#include "reports/content/document.h"
+#include "reports/format/format.h"
+
+enum { FINDINGS_SHOWN = 3, LINE_BYTES = 256 };
+
+void tm_print_clean(FILE *to, const char *text)
+{
+    char line[LINE_BYTES];
+
+    tm_clean_text(line, sizeof(line), text, strlen(text));
+    (void)fputs(line, to);
+}
+
+static const char *color_of(const char *severity)
+{
+    static const struct {
+        const char *severity, *escape;
+    } colors[] = { { "bad", "\033[31m" }, { "warning", "\033[33m" }, { "good", "\033[32m" } };
+
+    for (size_t i = 0; i < sizeof(colors) / sizeof(colors[0]); i++) {
+        if (strcmp(colors[i].severity, severity) == 0)
+            return colors[i].escape;
+    }
+    return "";
+}
+
+static void print_finding(const struct tm_value *finding, bool has_colors)
+{
+    const char *const severity = tm_text(tm_get(finding, "severity"));
+    const char *const color = has_colors ? color_of(severity) : "";
+    const int64_t change_ps = tm_int(tm_get(finding, "change_ps"));
+    char text[TM_FORMAT_BYTES];
+
+    (void)printf("  %s%-8.8s%s", color, severity, color[0] ? "\033[0m" : "");
+    tm_print_clean(stdout, tm_text(tm_get(finding, "title")));
+    if (change_ps != 0) { /* of a comparison */
+        (void)printf(" (%s%s", change_ps > 0 ? "+" : "", tm_format_time(text, change_ps));
+        if (tm_has(tm_get(finding, "explains_pct")))
+            (void)printf(", %s of the change",
+                         tm_format_pct(text, tm_double(tm_get(finding, "explains_pct"))));
+        (void)putchar(')');
+    } else if (tm_int(tm_get(finding, "at_stake_ps")) > 0) {
+        (void)printf(" (%s at stake", tm_format_time(text, tm_int(tm_get(finding, "at_stake_ps"))));
+        if (tm_has(tm_get(finding, "share_pct")))
+            (void)printf(", %s", tm_format_pct(text, tm_double(tm_get(finding, "share_pct"))));
+        (void)putchar(')');
+    }
+    (void)putchar('\n');
+}
+
+static void print_closing(const struct tm_value *root, const char *folder,
+                          const struct tm_options *options)
+{
+    const struct tm_value *const findings = tm_get(root, "findings");
+    const bool has_colors = tm_terminal_has_colors(options, stdout);
+    const char *const color =
+        has_colors ? color_of(tm_text(tm_path(root, "verdict.severity"))) : "";
+    char name[TM_DOCUMENT_FILE_BYTES];
+    const char *file;
+
+    (void)fputs(color, stdout);
+    tm_print_clean(stdout, tm_text(tm_path(root, "verdict.text")));
+    (void)fputs(color[0] ? "\033[0m\n" : "\n", stdout);
+    for (size_t i = 0; i < tm_length(findings) && i < FINDINGS_SHOWN; i++)
+        print_finding(tm_at(findings, i), has_colors);
+    if (tm_length(findings) > FINDINGS_SHOWN)
+        (void)printf("  and %zu more in the %s\n", tm_length(findings) - FINDINGS_SHOWN,
+                     tm_document_of(root)->what);
+    (void)fputs("written to ", stdout);
+    tm_print_clean(stdout, folder);
+    (void)fputs(": ", stdout);
+    for (size_t i = 0; (file = tm_document_file(name, root, options->formats, i)) != NULL; i++)
+        (void)printf("%s%s", i ? ", " : "", file);
+    (void)putchar('\n');
+}
+
+/* --json.  A reader that went away is no failure: the files are there. */
+tm_status tm_print_document(struct tm_run *run, const struct tm_doc *doc)
+{
+    const tm_status st = tm_doc_print(doc, run, STDOUT_FILENO);
+
+    if (st == TM_ERR_OUTPUT && tm_terminal_reader_is_gone()) {
+        run->error = (struct tm_error){ .status = TM_OK };
+        return TM_OK;
+    }
+    return st;
+}
+
+tm_status tm_document_deliver(struct tm_run *run, const struct tm_document_result *result,
+                              const char *folder, const struct tm_options *options)
+{
+    tm_status st;
+
+    tm_progress_phase(&run->progress, "writing", 0);
+    st = tm_document_write(run, result, folder, options);
+    tm_progress_end(&run->progress);
+    if (st)
+        return st;
+    if (options->json)
+        return tm_print_document(run, result->doc);
+    if (!options->quiet && isatty(STDOUT_FILENO))
+        print_closing(tm_doc_root(result->doc), folder, options);
+    return TM_OK;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From operands to summaries in memory.  An analysis wants the whole ledger, so what it gives is
+ * printed into a spill file and forgotten; at the end all are read, when no stage holds anything.
+ * A profile and its summary.json go the same way from there on, and give the same result. */
+#include "pipeline/commands/summaries.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pipeline/commands/analysis.h"
+#include "pipeline/commands/out_place.h"
+#include "pipeline/commands/run_labels.h"
+#include "pipeline/doc_read.h"
+#include "pipeline/spill.h"
+
+/* What all summaries together may take of the limit, in percent: the rest is for what is made of
+ * them. */
+enum { SUMMARIES_PCT = 60, PATH_BYTES = 4096, HEAD_BYTES = 256 };
+
+static const char summary_schema[] = "tracemill.summary";
+enum { SUMMARY_VERSION = 1 };
+
+/* Where the printed summary of a run lies. */
+struct printed {
+    uint64_t at, bytes;
+};
+
+struct loading {
+    struct tm_run *run;
+    const struct tm_options *options;
+    const char *act;
+    struct tm_spill spill;
+    struct printed *printed; /* of each run */
+    struct counts {
+        struct tm_tallies tallies;
+        uint64_t events, bytes;
+    } sum; /* over all runs */
+};
+
+/* --- operands --- */
+
+void tm_run_operand_read(struct tm_run_operand *operand, const char *text)
+{
+    const char *sign = strchr(text, '=');
+    const size_t length = sign ? (size_t)(sign - text) : 0;
+    struct stat info;
+
+    *operand = (struct tm_run_operand){ .path = text };
+    if (!length || memchr(text, '/', length) || !sign[1] || stat(text, &info) == 0)
+        return;
+    *operand = (struct tm_run_operand){ .path = sign + 1, .label = text, .label_length = length };
+}
+
+tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand *operand,
+                                size_t count)
+{
+    size_t streams = 0;
+    struct stat info;
+
+    if (count > TM_RUNS_MOST)
+        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot read more than %d runs at once",
+                       TM_RUNS_MOST);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(operand[i].path, "-") == 0) {
+            streams++;
+        } else if (stat(operand[i].path, &info) != 0) {
+            (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot open '%s': %s", operand[i].path,
+                          strerror(errno));
+            if (operand[i].label_length)
+                tm_hint(&run->error, "what stands before '=' is a label");
+            return TM_ERR_INPUT;
+        }
+    }
+    if (streams > 1)
+        return tm_fail(&run->error, TM_ERR_USAGE, -1,
+                       "cannot read stdin twice: '-' stands there %zu times", streams);
+    return TM_OK;
+}
+
+tm_status tm_refuse_redaction(struct tm_run *run, const struct tm_options *options, const char *act)
+{
+    if (!options->redact)
+        return TM_OK;
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot %s with --redact", act);
+    tm_hint(&run->error,
+            "write each summary with 'tracemill report --redact --format json', and %s these", act);
+    return TM_ERR_USAGE;
+}
+
+/* --- which are summaries --- */
+
+/* What follows blanks and the text, in `at`; NULL where it does not stand there. */
+static const char *past(const char *at, const char *text)
+{
+    if (at)
+        at += strspn(at, " \t\r\n");
+    return at && strncmp(at, text, strlen(text)) == 0 ? at + strlen(text) : NULL;
+}
+
+/* A document of this program begins with its schema. */
+static bool is_document(const char *path)
+{
+    char head[HEAD_BYTES];
+    struct stat info;
+    ssize_t n = -1;
+    const int fd =
+        stat(path, &info) == 0 && S_ISREG(info.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+    if (fd < 0)
+        return false;
+    do
+        n = read(fd, head, sizeof(head) - 1);
+    while (n < 0 && errno == EINTR);
+    (void)close(fd);
+    head[n > 0 ? n : 0] = '\0';
+    return past(past(past(past(head, "{"), "\"schema\""), ":"), "\"tracemill.") != NULL;
+}
+
+/* The file of a summary: the operand itself, or the one in the folder that it is.  out: false: it
+ * is no summary */
+static bool find_summary(const char *path, char file[PATH_BYTES])
+{
+    const size_t length = strlen(path);
+    const char *slash = length && path[length - 1] == '/' ? "" : "/";
+    struct stat info;
+    int n;
+
+    if (stat(path, &info) != 0)
+        return false;
+    if (S_ISDIR(info.st_mode))
+        n = snprintf(file, PATH_BYTES, "%s%ssummary.json", path, slash);
+    else
+        n = snprintf(file, PATH_BYTES, "%s", path);
+    return n > 0 && n < PATH_BYTES && is_document(file);
+}
+
+static tm_status check_schema(struct tm_run *run, const struct tm_value *root, const char *path)
+{
+    const char *schema = tm_text(tm_get(root, "schema"));
+    const int64_t version = tm_int(tm_get(root, "schema_version"));
+
+    if (strcmp(schema, summary_schema) != 0) {
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
+                      "cannot use '%s': it is a '%s', not a summary of a run", path, schema);
+        tm_hint(&run->error, "'tracemill report --format json' writes the summary of a run");
+        return TM_ERR_INPUT;
+    }
+    if (version == SUMMARY_VERSION)
+        return TM_OK;
+    (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
+                  "cannot use '%s': its schema has version %lld, this program knows %d", path,
+                  (long long)version, SUMMARY_VERSION);
+    tm_hint(&run->error, "make it again from the profile: 'tracemill report --format json'");
+    return TM_ERR_INPUT;
+}
+
+/* --- analyzing --- */
+
+/* Every analysis counts from 0: its summary tells what it read. */
+static void begin_counts(struct tm_run *run)
+{
+    memset(&run->tallies, 0, sizeof(run->tallies));
+    run->events_read = 0;
+    run->bytes_read = 0;
+}
+
+static void add_counts(struct counts *to, const struct tm_run *run)
+{
+    for (int i = 0; i < TM_TALLY_COUNT; i++)
+        to->tallies.count[i] += run->tallies.count[i];
+    to->events += run->events_read;
+    to->bytes += run->bytes_read;
+}
+
+static void tell_counts(const struct counts *from, struct tm_run *run)
+{
+    run->tallies = from->tallies;
+    run->events_read = from->events;
+    run->bytes_read = from->bytes;
+}
+
+/* Behind those that are there. */
+static tm_status print_summary(struct loading *l, const struct tm_doc *doc, struct printed *printed)
+{
+    tm_status st = l->spill.run ? TM_OK : tm_spill_open(&l->spill, l->run);
+    off_t end = -1;
+
+    printed->at = l->spill.bytes;
+    if (st == TM_OK && lseek(l->spill.fd, (off_t)printed->at, SEEK_SET) >= 0) {
+        st = tm_doc_print(doc, l->run, l->spill.fd);
+        end = lseek(l->spill.fd, 0, SEEK_CUR);
+    }
+    if (st == TM_OK && end < 0)
+        st = tm_fail(&l->run->error, TM_ERR_OUTPUT, -1, "cannot write a spill file: %s",
+                     strerror(errno));
+    if (st != TM_OK)
+        return st;
+    l->spill.bytes = (uint64_t)end;
+    printed->bytes = l->spill.bytes - printed->at;
+    l->run->budget.spilled_bytes += printed->bytes;
+    return TM_OK;
+}
+
+static tm_status analyze(struct loading *l, struct tm_loaded_run *run, struct printed *printed)
+{
+    char *const input = (char *)(uintptr_t)run->path; /* which nobody changes */
+    struct tm_options options = *l->options;
+    struct tm_doc *doc = tm_doc_new(l->run);
+    tm_status st;
+
+    if (!doc)
+        return l->run->error.status;
+    options.inputs = &input;
+    options.input_count = 1;
+    begin_counts(l->run);
+    st = tm_analyze(l->run, &options, doc, NULL, NULL);
+    if (st == TM_OK) {
+        run->is_partial = tm_is(tm_path(tm_doc_root(doc), "input.partial"));
+        st = tm_check_strict(l->run, run->is_partial, l->act);
+    }
+    if (st == TM_OK)
+        st = print_summary(l, doc, printed);
+    tm_doc_free(doc);
+    tm_progress_end(&l->run->progress);
+    add_counts(&l->sum, l->run);
+    return st == TM_OK ? st : tm_while(&l->run->error, "analyzing '%s'", run->path);
+}
+
+/* --- reading --- */
+
+static tm_status read_summary(struct loading *l, struct tm_loaded_run *run,
+                              const struct printed *printed)
+{
+    struct tm_value *const root = tm_doc_root(run->doc);
+    char file[PATH_BYTES];
+    tm_status st;
+
+    if (run->is_summary) {
+        st = find_summary(run->path, file) ? tm_doc_read_file(run->doc, root, file)
+                                           : tm_fail(&l->run->error, TM_ERR_INPUT, -1,
+                                                     "cannot read '%s': it has changed", run->path);
+        if (st == TM_OK)
+            st = check_schema(l->run, root, file);
+        run->is_partial = tm_is(tm_path(root, "input.partial"));
+        begin_counts(l->run); /* losses were told when it was written */
+        return st == TM_OK ? tm_check_strict(l->run, run->is_partial, l->act) : st;
+    }
+    if (lseek(l->spill.fd, (off_t)printed->at, SEEK_SET) < 0)
+        return tm_fail(&l->run->error, TM_ERR_OUTPUT, -1, "cannot read a spill file: %s",
+                       strerror(errno));
+    return tm_doc_read_from(run->doc, root, l->spill.fd, printed->bytes, run->path);
+}
+
+/* All of them, in what the limit gives to summaries. */
+static tm_status read_all(struct loading *l, struct tm_summaries *s)
+{
+    const struct tm_budget *budget = &l->run->budget;
+    const size_t before = budget->used_bytes[TM_ACCOUNT_MODEL];
+    const size_t most = budget->limit_bytes / 100 * SUMMARIES_PCT;
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < s->count && st == TM_OK; i++) {
+        const size_t used = budget->used_bytes[TM_ACCOUNT_MODEL] - before;
+
+        s->run[i].doc = tm_doc_new(l->run);
+        if (!s->run[i].doc)
+            return l->run->error.status;
+        tm_doc_set_most(s->run[i].doc, used < most ? most - used : 0);
+        st = read_summary(l, &s->run[i], &l->printed[i]);
+        if (st == TM_ERR_LIMIT)
+            (void)tm_while(&l->run->error, "holding %zu summaries in memory at once, of them '%s'",
+                           s->count, s->run[i].path);
+    }
+    return st;
+}
+
+static tm_status load(struct loading *l, struct tm_summaries *s)
+{
+    char file[PATH_BYTES];
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < s->count && st == TM_OK; i++) {
+        s->run[i].is_summary = find_summary(s->run[i].path, file);
+        if (!s->run[i].is_summary)
+            st = analyze(l, &s->run[i], &l->printed[i]);
+    }
+    return st == TM_OK ? read_all(l, s) : st;
+}
+
+tm_status tm_summaries_load(struct tm_summaries *summaries, struct tm_run *run,
+                            const struct tm_options *options, const struct tm_run_operand *operand,
+                            size_t count, const char *act)
+{
+    struct loading l = { .run = run, .options = options, .act = act, .spill = { .fd = -1 } };
+    tm_status st = tm_run_operands_check(run, operand, count);
+
+    *summaries = (struct tm_summaries){ .of = run };
+    if (st != TM_OK)
+        return st;
+    summaries->run =
+        tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*summaries->run), &run->error);
+    if (!summaries->run)
+        return run->error.status;
+    summaries->count = count;
+    l.printed = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*l.printed), &run->error);
+    for (size_t i = 0; i < count; i++)
+        summaries->run[i].path = operand[i].path;
+    st = l.printed ? load(&l, summaries) : run->error.status;
+    if (st == TM_OK)
+        tm_label_runs(summaries->run, operand, count);
+    tell_counts(&l.sum, run);
+    tm_spill_close(&l.spill);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, l.printed, l.printed ? count * sizeof(*l.printed) : 0);
+    return st;
+}
+
+void tm_summaries_free(struct tm_summaries *summaries)
+{
+    if (!summaries->of)
+        return;
+    for (size_t i = 0; i < summaries->count; i++)
+        tm_doc_free(summaries->run[i].doc);
+    tm_give(&summaries->of->budget, TM_ACCOUNT_MODEL, summaries->run,
+            summaries->count * sizeof(*summaries->run));
+    *summaries = (struct tm_summaries){ .of = NULL };
+}
