@@ -17,6 +17,7 @@ static const struct {
     const char *meaning;
 } exit_statuses[] = {
     { TM_OK, "done" },
+    { TM_GATE, "a gate failed, of 'check' or of 'compare --fail-on'" },
     { TM_ERR_USAGE, "the command line or a configuration file is wrong" },
     { TM_ERR_INPUT,
       "the input is unreadable, empty or not a trace; with --strict: there is any loss in it" },

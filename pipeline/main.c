@@ -79,6 +79,13 @@ static bool has_flag(const struct tm_setting_set *set, enum tm_option_index inde
     return set->of[index].origin == TM_ORIGIN_FLAG && strcmp(set->of[index].text, "yes") == 0;
 }
 
+static bool has_groups(const char *word)
+{
+    const struct tm_verb *const verb = tm_verb_by_name(word);
+
+    return verb && (verb->flags & TM_VERB_GROUPS);
+}
+
 /* The verb that a command line means, and its operands.  --help and --version stand for verbs of
  * their own; `VERB --help` is `help VERB`. */
 static const struct tm_verb *choose_verb(const struct tm_setting_set *set, char **words,
@@ -154,7 +161,7 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run,
         run->error = (struct tm_error){ .status = TM_OK };
         st = TM_OK;
     }
-    if (st == TM_OK || st == TM_PARTIAL)
+    if (st == TM_OK || st == TM_PARTIAL || st == TM_GATE)
         warn_losses(&run->tallies, verb->flags & TM_VERB_TRACES ? "output" : "figures");
     if (st == TM_OK && tm_tally_losses(&run->tallies) > 0)
         st = TM_PARTIAL;
@@ -170,7 +177,7 @@ static tm_status run_command_line(int argc, char **argv, struct tm_run *run)
     size_t count;
 
     tm_settings_init(&set);
-    tm_status st = tm_settings_take_flags(&set, argc, argv, &count, &run->error);
+    tm_status st = tm_settings_take_flags(&set, argc, argv, has_groups, &count, &run->error);
 
     if (st)
         return st;

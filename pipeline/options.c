@@ -12,7 +12,9 @@
 
 enum {
     TRACES = TM_FOR_CONVERT | TM_FOR_SPLIT, /* verbs that write traces */
-    FIGURES = TM_FOR_REPORT | TRACES,       /* verbs that work figures out */
+    STUDIES = TM_FOR_COMPARE | TM_FOR_SCALING, /* verbs that write a document of several runs */
+    REPORTS = TM_FOR_REPORT | STUDIES,      /* verbs that write a document */
+    FIGURES = REPORTS | TRACES | TM_FOR_CHECK, /* verbs that work figures out */
     RUNS = FIGURES | TM_FOR_INSPECT | TM_FOR_EXTRACT, /* verbs that choose a run */
     JOBS = TM_FOR_ALL & ~TM_FOR_WORDS,
 };
@@ -23,40 +25,40 @@ enum { PART_LEAST_KIB = 64 };
 /* clang-format off */
 const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_OUTPUT] = {
-        "output", 'o', TM_KIND_TEXT, "DIR|FILE", NULL, FIGURES | TM_FOR_EXTRACT,
+        "output", 'o', TM_KIND_TEXT, "DIR|FILE", NULL, REPORTS | TRACES | TM_FOR_EXTRACT,
         "TRACEMILL_OUTPUT", "output", NULL,
-        "where to write; report: a folder, NAME.report/ in the working folder if not given; convert: a file,"
-        " whose ending tells the format, else NAME.pftrace; split: a folder, else NAME.split/",
+        "where to write; report, compare, scaling: a folder, NAME.report/ and so on in the working folder if not given;"
+        " convert: a file, whose ending tells the format, else NAME.pftrace; split: a folder, else NAME.split/",
         offsetof(struct tm_options, output) },
     [TM_OPTION_FORMAT] = {
         "format", 0, TM_KIND_FORMATS, "LIST", "html pdf json text partial perfetto pftrace markdown csv collapsed",
-        TM_FOR_REPORT | TM_FOR_SPLIT,
+        REPORTS | TM_FOR_SPLIT,
         "TRACEMILL_FORMAT", "format", "html,pdf,json,text",
         "which files to write; report: html, pdf, json, text, markdown, csv, collapsed, partial and perfetto, joined by"
-        " commas; split: pftrace, which it writes if not told, or json",
+        " commas; compare and scaling: the first six; split: pftrace, which it writes if not told, or json",
         offsetof(struct tm_options, formats) },
     [TM_OPTION_TITLE] = {
-        "title", 0, TM_KIND_TEXT, "TEXT", NULL, TM_FOR_REPORT,
+        "title", 0, TM_KIND_TEXT, "TEXT", NULL, REPORTS,
         "TRACEMILL_TITLE", "title", NULL,
         "the heading of the report, in place of the name of the run",
         offsetof(struct tm_options, title) },
     [TM_OPTION_NOTE] = {
-        "note", 0, TM_KIND_TEXT, "TEXT", NULL, TM_FOR_REPORT,
+        "note", 0, TM_KIND_TEXT, "TEXT", NULL, REPORTS,
         "TRACEMILL_NOTE", "note", NULL,
         "a paragraph at the top of the report: what was tried, what to look at",
         offsetof(struct tm_options, note) },
     [TM_OPTION_PAPER] = {
-        "paper", 0, TM_KIND_PAPER, "a4|letter", "a4 letter", TM_FOR_REPORT,
+        "paper", 0, TM_KIND_PAPER, "a4|letter", "a4 letter", REPORTS,
         "TRACEMILL_PAPER", "paper", "a4",
         "the paper of the PDF",
         offsetof(struct tm_options, paper) },
     [TM_OPTION_REDACT] = {
-        "redact", 0, TM_KIND_FLAG, NULL, NULL, FIGURES,
+        "redact", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_REPORT | TRACES,
         "TRACEMILL_REDACT", "redact", "no",
         "put pseudonyms for names of hosts, users, paths, programs and operations in everything that is written",
         offsetof(struct tm_options, redact) },
     [TM_OPTION_REDACT_MAP] = {
-        "redact-map", 0, TM_KIND_TEXT, "FILE", NULL, FIGURES,
+        "redact-map", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_REPORT | TRACES,
         "TRACEMILL_REDACT_MAP", "redact_map", NULL,
         "with --redact: write which pseudonym stands for what to FILE, and take those that it has already; it is not"
         " for sharing",
@@ -84,7 +86,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "list idle gaps from this length on; sums hold all of them",
         offsetof(struct tm_options, gap_min_ps) },
     [TM_OPTION_ROWS] = {
-        "rows", 0, TM_KIND_COUNT, "N", NULL, TM_FOR_REPORT,
+        "rows", 0, TM_KIND_COUNT, "N", NULL, REPORTS | TM_FOR_CHECK,
         "TRACEMILL_ROWS", "rows", "500",
         "how many rows a table has at most, one more row holds the rest; with --format csv 2,000 if not told",
         offsetof(struct tm_options, rows) },
@@ -120,6 +122,43 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "TRACEMILL_MAX_SIZE", "max_size", "95M",
         "how many bytes a part has at most, before compression",
         offsetof(struct tm_options, part_bytes) },
+    [TM_OPTION_RESULTS] = {
+        "results", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_COMPARE,
+        "TRACEMILL_RESULTS", "results", NULL,
+        "the JSON of a benchmark, {\"NAME\": {\"execution_time\": SECONDS, \"tensorboard_trace\": PATH}}: each trace"
+        " is a run of that name, with its measured time beside it",
+        offsetof(struct tm_options, results) },
+    [TM_OPTION_FAIL_ON] = {
+        "fail-on", 0, TM_KIND_TEXTS, "GATE", NULL, TM_FOR_COMPARE,
+        "TRACEMILL_FAIL_ON", "fail_on", NULL,
+        "end with status 1 where this holds, as in 'steps.median_ps>+5%': a figure of the summary, then a value or a"
+        " change; may be given several times",
+        offsetof(struct tm_options, fail_on) },
+    [TM_OPTION_GATE] = {
+        "gate", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_CHECK,
+        "TRACEMILL_GATE", "gate", NULL,
+        "the limits, as JSON",
+        offsetof(struct tm_options, gate) },
+    [TM_OPTION_BASELINE] = {
+        "baseline", 0, TM_KIND_TEXTS, "PATH", NULL, TM_FOR_CHECK,
+        "TRACEMILL_BASELINE", "baseline", NULL,
+        "a summary, or a profile, that relative limits compare with; may be given several times: runs of the same thing",
+        offsetof(struct tm_options, baseline) },
+    [TM_OPTION_INIT] = {
+        "init", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_CHECK,
+        NULL, NULL, "no",
+        "write a gate file from the run as it is, to --gate, else to stdout",
+        offsetof(struct tm_options, init) },
+    [TM_OPTION_JUNIT] = {
+        "junit", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_CHECK,
+        "TRACEMILL_JUNIT", "junit", NULL,
+        "write the result as JUnit XML as well",
+        offsetof(struct tm_options, junit) },
+    [TM_OPTION_MARKDOWN] = {
+        "markdown", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_CHECK,
+        "TRACEMILL_MARKDOWN", "markdown", NULL,
+        "write the result as Markdown as well",
+        offsetof(struct tm_options, markdown) },
     [TM_OPTION_THRESHOLDS] = {
         "thresholds", 0, TM_KIND_TEXT, "FILE", NULL, FIGURES,
         "TRACEMILL_THRESHOLDS", "thresholds", NULL,
@@ -136,9 +175,10 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "the newest run of a log directory that holds several",
         offsetof(struct tm_options, latest) },
     [TM_OPTION_FORCE] = {
-        "force", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_SPLIT | TM_FOR_EXTRACT,
+        "force", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_SPLIT | TM_FOR_EXTRACT | STUDIES | TM_FOR_CHECK,
         NULL, NULL, "no",
-        "replace files that are there already; split: write into a folder that is not empty",
+        "replace files that are there already; split: write into a folder that is not empty; compare and scaling: go on"
+        " where the runs do not fit together",
         offsetof(struct tm_options, force) },
     [TM_OPTION_JSON] = {
         "json", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_ALL,
@@ -196,6 +236,11 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
 bool tm_option_is_setting(const struct tm_option *option)
 {
     return option->key != NULL;
+}
+
+bool tm_option_is_list(const struct tm_option *option)
+{
+    return option->kind == TM_KIND_FILTER || option->kind == TM_KIND_TEXTS;
 }
 
 const struct tm_option *tm_option_by_name(const char *name)
@@ -261,6 +306,18 @@ static tm_status read_text(const struct reading *r)
     if (!r->text[0])
         return refuse(r, "it is empty");
     *(const char **)r->field = r->text;
+    return TM_OK;
+}
+
+static tm_status read_texts(const struct reading *r)
+{
+    struct tm_texts *const to = r->field;
+
+    if (!r->text[0])
+        return refuse(r, "it is empty");
+    if (to->count == TM_TEXTS_MOST)
+        return refuse(r, "there are too many of them");
+    to->text[to->count++] = r->text;
     return TM_OK;
 }
 
@@ -506,6 +563,7 @@ tm_status tm_option_read(const struct tm_option *option, const char *text, const
         [TM_KIND_STEPS] = read_steps, [TM_KIND_SKIP] = read_skip, [TM_KIND_WINDOW] = read_window,
         [TM_KIND_PAPER] = read_paper, [TM_KIND_COLOR] = read_color, [TM_KIND_ARGS] = read_args, [TM_KIND_BY] = read_by,
         [TM_KIND_EVENTS] = read_events, [TM_KIND_BYTES] = read_bytes, [TM_KIND_FILTER] = read_filter,
+        [TM_KIND_TEXTS] = read_texts,
     };
     const struct reading reading = {
         .option = option,

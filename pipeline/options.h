@@ -22,7 +22,10 @@ enum tm_verb_bit {
     TM_FOR_EXTRACT = 1 << 5,
     TM_FOR_CONFIG = 1 << 6,
     TM_FOR_WORDS = 1 << 7, /* help, version, man, completions: only words come out */
-    TM_FOR_ALL = (1 << 8) - 1,
+    TM_FOR_COMPARE = 1 << 8,
+    TM_FOR_SCALING = 1 << 9,
+    TM_FOR_CHECK = 1 << 10,
+    TM_FOR_ALL = (1 << 11) - 1,
 };
 
 /* What `report` and `split` write, as bits. */
@@ -59,6 +62,13 @@ enum tm_window { TM_WINDOW_STEPS, TM_WINDOW_SESSION };
 
 enum tm_paper { TM_PAPER_A4, TM_PAPER_LETTER };
 
+/* Texts of an option that may be given several times. */
+enum { TM_TEXTS_MOST = TM_FILTER_TERMS };
+struct tm_texts {
+    const char *text[TM_TEXTS_MOST];
+    size_t count;
+};
+
 /* Everything the command line, the environment and the configuration file say, with the defaults
  * filled in.  Texts are borrowed: they live as long as the process.  One that nobody set is NULL. */
 struct tm_options {
@@ -90,6 +100,14 @@ struct tm_options {
     uint64_t part_events;     /* --max-events: slices */
     uint64_t part_bytes;      /* --max-size: before compression */
 
+    const char *results;      /* --results: a file of an external benchmark */
+    struct tm_texts fail_on;  /* --fail-on: gates as expressions */
+    const char *gate;         /* --gate: a file */
+    struct tm_texts baseline; /* --baseline: runs that gates compare with */
+    const char *junit;        /* --junit: a file to write */
+    const char *markdown;     /* --markdown: a file to write */
+    bool init;                /* --init: write the gate file */
+
     enum tm_step_choice steps;
     uint64_t steps_begin, steps_end; /* of a range: ordinals from 0, [begin, end); 0 and UINT64_MAX
                                         where an end was left open */
@@ -119,7 +137,8 @@ enum tm_option_kind {
     TM_KIND_BY,      /* step, step=N, device, time=TIME */
     TM_KIND_EVENTS,  /* a whole number from 1 on */
     TM_KIND_BYTES,   /* as SIZE, of a file */
-    TM_KIND_FILTER,  /* pipeline/filter.h; the only kind that may be given several times */
+    TM_KIND_FILTER,  /* pipeline/filter.h; may be given several times */
+    TM_KIND_TEXTS,   /* as TEXT; may be given several times */
 };
 
 /* One row per option: the command line, the environment, the configuration file, the help texts,
@@ -158,6 +177,13 @@ enum tm_option_index {
     TM_OPTION_BY,
     TM_OPTION_MAX_EVENTS,
     TM_OPTION_MAX_SIZE,
+    TM_OPTION_RESULTS,
+    TM_OPTION_FAIL_ON,
+    TM_OPTION_GATE,
+    TM_OPTION_BASELINE,
+    TM_OPTION_INIT,
+    TM_OPTION_JUNIT,
+    TM_OPTION_MARKDOWN,
     TM_OPTION_THRESHOLDS,
     TM_OPTION_RUN,
     TM_OPTION_LATEST,
@@ -179,6 +205,9 @@ extern const struct tm_option tm_option_table[TM_OPTION_COUNT];
 
 /* True for options that a run can be configured with: all but help, version, config and force. */
 bool tm_option_is_setting(const struct tm_option *option);
+
+/* True for options that may be given several times. */
+bool tm_option_is_list(const struct tm_option *option);
 
 /* Read one value into its field.
  * in:     origin  where the user would look: "--memory", "TRACEMILL_MEMORY", "'memory' in 'x.json'"

@@ -20,10 +20,11 @@ void tm_settings_init(struct tm_setting_set *set)
 {
     set->config_path = NULL;
     set->config_used = 0;
-    set->filters.count = 0;
-    for (size_t i = 0; i < TM_OPTION_COUNT; i++)
+    for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
         set->of[i] =
             (struct tm_setting){ .text = tm_option_table[i].fallback, .origin = TM_ORIGIN_DEFAULT };
+        set->lists[i].count = 0;
+    }
 }
 
 /* An option takes a text.  What comes from a stronger place replaces what was there; of an option that may be given
@@ -33,11 +34,13 @@ static bool set_text(struct tm_setting_set *set, size_t index, const char *text,
 {
     struct tm_setting *const to = &set->of[index];
 
-    if (tm_option_table[index].kind == TM_KIND_FILTER) {
-        set->filters.count = to->origin == origin ? set->filters.count : 0;
-        if (set->filters.count == TM_FILTER_TERMS)
+    if (tm_option_is_list(&tm_option_table[index])) {
+        struct tm_texts *const list = &set->lists[index];
+
+        list->count = to->origin == origin ? list->count : 0;
+        if (list->count == TM_TEXTS_MOST)
             return false;
-        set->filters.text[set->filters.count++] = text;
+        list->text[list->count++] = text;
     }
     *to = (struct tm_setting){ .text = text, .origin = origin };
     return true;
@@ -145,39 +148,62 @@ static tm_status take_flag(struct tm_setting_set *set, int answer, const char *e
     }
     if (!set_text(set, (size_t)index, optarg ? optarg : "yes", TM_ORIGIN_FLAG))
         return tm_fail(error, TM_ERR_USAGE, -1, "cannot read the command line: '--%s' is there more than %d times",
-                       row->name, TM_FILTER_TERMS);
+                       row->name, TM_TEXTS_MOST);
     return TM_OK;
 }
 
-tm_status tm_settings_take_flags(struct tm_setting_set *set, int argc, char **argv,
-                                 size_t *operand_count, struct tm_error *error)
+/* The words of a command line up to its end, or up to the "--" that ends the options.
+ * in:     argv  argv[0] is not looked at
+ *         operands  get those that are there, which are `count` then
+ * out:    end   the number of the "--"; argc where there is none */
+static tm_status take_words(struct tm_setting_set *set, int argc, char **argv, char **operands, size_t *count, int *end,
+                            struct tm_error *error)
 {
     struct getopt_tables tables;
-    size_t count = 0;
 
     make_tables(&tables);
-    *operand_count = 0;
     optind = 0; /* begin anew: glibc's way */
     opterr = 0;
     for (;;) {
-        const int at = optind ? optind : 1;
-
+        *end = optind ? optind : 1;
         optopt = 0;
         const int answer = getopt_long(argc, argv, tables.letters, tables.longs, NULL);
 
         if (answer == -1)
-            break;
+            return TM_OK;
         if (answer == 1) {
-            argv[++count] = optarg; /* never past the word that was just read */
+            operands[(*count)++] = optarg; /* never past the word that was just read */
             continue;
         }
-        const tm_status st = take_flag(set, answer, argv[at], error);
+        const tm_status st = take_flag(set, answer, argv[*end], error);
 
         if (st)
             return st;
     }
-    for (; optind < argc; optind++)
-        argv[++count] = argv[optind];
+}
+
+tm_status tm_settings_take_flags(struct tm_setting_set *set, int argc, char **argv,
+                                 bool (*has_groups)(const char *verb), size_t *operand_count, struct tm_error *error)
+{
+    char **const operands = argv + 1;
+    size_t count = 0;
+    int at = 0;
+
+    *operand_count = 0;
+    while (at < argc) {
+        int end;
+        const tm_status st = take_words(set, argc - at, argv + at, operands, &count, &end, error);
+
+        if (st)
+            return st;
+        at += end;
+        if (at < argc && count > 1 && has_groups && has_groups(operands[0])) {
+            operands[count++] = argv[at];
+            continue;
+        }
+        while (++at < argc)
+            operands[count++] = argv[at];
+    }
     *operand_count = count;
     return TM_OK;
 }
@@ -262,15 +288,17 @@ static const char *join(const cJSON *array, char *out, size_t out_bytes)
 
 /* The text of a JSON value, as if it had been typed on the command line.
  * out: NULL, with *wanted = what it should have been, where the type is wrong */
-static const char *member_text(const cJSON *member, enum tm_option_kind kind, char *scratch,
+static const char *member_text(const cJSON *member, const struct tm_option *row, char *scratch,
                                size_t scratch_bytes, const char **wanted)
 {
+    const enum tm_option_kind kind = row->kind;
+    const bool is_list = tm_option_is_list(row);
     const bool is_number = kind == TM_KIND_SIZE || kind == TM_KIND_COUNT || kind == TM_KIND_SKIP ||
                            kind == TM_KIND_EVENTS || kind == TM_KIND_BYTES;
 
     *wanted = kind == TM_KIND_FLAG      ? "it is not true or false"
               : kind == TM_KIND_FORMATS ? "it is not a list of texts"
-              : kind == TM_KIND_FILTER ? "it is neither a text nor a list of them"
+              : is_list                 ? "it is neither a text nor a list of them"
               : is_number               ? "it is neither a text nor a whole number"
                                         : "it is not a text";
     if (kind == TM_KIND_FLAG)
@@ -296,7 +324,7 @@ static tm_status take_value(struct tm_setting_set *set, const cJSON *value, cons
     const size_t index = (size_t)(row - tm_option_table);
     char scratch[256];
     const char *wanted;
-    const char *text = member_text(value, row->kind, scratch, sizeof(scratch), &wanted);
+    const char *text = member_text(value, row, scratch, sizeof(scratch), &wanted);
 
     if (!text)
         return refuse_member(set->config_path, row->key, wanted, error);
@@ -323,7 +351,7 @@ static tm_status take_member(struct tm_setting_set *set, const cJSON *member,
     if (seen[index])
         return refuse_member(set->config_path, row->key, "it is there twice", error);
     seen[index] = true;
-    if (row->kind == TM_KIND_FILTER && cJSON_IsArray(member)) {
+    if (tm_option_is_list(row) && cJSON_IsArray(member)) {
         tm_status st = TM_OK;
         const cJSON *each;
 
@@ -421,10 +449,12 @@ const char *tm_settings_text(const struct tm_setting_set *set, enum tm_option_in
 {
     size_t used = 0;
 
-    if (tm_option_table[index].kind != TM_KIND_FILTER || set->filters.count < 2)
+    const struct tm_texts *const list = &set->lists[index];
+
+    if (list->count < 2)
         return set->of[index].text;
-    for (size_t i = 0; i < set->filters.count && used < out_bytes; i++) {
-        const int length = snprintf(out + used, out_bytes - used, "%s%s", i ? " " : "", set->filters.text[i]);
+    for (size_t i = 0; i < list->count && used < out_bytes; i++) {
+        const int length = snprintf(out + used, out_bytes - used, "%s%s", i ? " " : "", list->text[i]);
 
         used += length > 0 ? (size_t)length : 0;
     }
@@ -465,9 +495,9 @@ static tm_status apply(const struct tm_setting_set *set, enum tm_option_index in
                        struct tm_error *error)
 {
     const struct tm_option *const row = &tm_option_table[index];
-    const bool is_list = row->kind == TM_KIND_FILTER;
-    const char *const *const text = is_list ? set->filters.text : &set->of[index].text;
-    const size_t count = is_list ? set->filters.count : set->of[index].text != NULL;
+    const bool is_list = tm_option_is_list(row);
+    const char *const *const text = is_list ? set->lists[index].text : &set->of[index].text;
+    const size_t count = is_list ? set->lists[index].count : set->of[index].text != NULL;
     char scratch[512];
     const char *const origin = name_origin(set, index, scratch, sizeof(scratch));
     tm_status st = TM_OK;

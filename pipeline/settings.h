@@ -15,18 +15,12 @@ struct tm_setting {
 /* A configuration file is read whole. */
 enum { TM_CONFIG_MOST_BYTES = 64 << 10 };
 
-/* Texts of an option that may be given several times. */
-struct tm_texts {
-    const char *text[TM_FILTER_TERMS];
-    size_t count;
-};
-
 /* The effective text of every option, with its origin.  Holds the texts of the configuration file;
  * those of the command line and of the environment are borrowed.  Not to be moved once it is
  * filled. */
 struct tm_setting_set {
-    struct tm_setting of[TM_OPTION_COUNT]; /* of --filter: the last text */
-    struct tm_texts filters;
+    struct tm_setting of[TM_OPTION_COUNT]; /* of an option that may be given several times: the last text */
+    struct tm_texts lists[TM_OPTION_COUNT]; /* of such an option: all of them */
     const char *config_path;
     size_t config_used;
     char config_text[2 * TM_CONFIG_MOST_BYTES];
@@ -38,10 +32,13 @@ void tm_settings_init(struct tm_setting_set *set);
 /* Take the options of a command line out of it.  Long names must be written in full, so that a new
  * option never breaks a script; options and operands may be mixed; "--" ends the options.
  * in:     argv      argv[0] is not looked at
+ *         has_groups  whether a verb has groups of operands: then "--" behind the first of them stands between two
+ *                   groups, comes out as an operand, and options may follow; NULL = none has
  * out:    operands  are moved to argv[1] ... argv[*operand_count]
  * errors: TM_ERR_USAGE, with the nearest option as a hint */
 tm_status tm_settings_take_flags(struct tm_setting_set *set, int argc, char **argv,
-                                 size_t *operand_count, struct tm_error *error) TM_MUST_USE;
+                                 bool (*has_groups)(const char *verb), size_t *operand_count,
+                                 struct tm_error *error) TM_MUST_USE;
 
 /* Take the environment, then the file that --config or TRACEMILL_CONFIG names, if any, for
  * everything that is not set by something stronger.

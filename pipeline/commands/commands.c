@@ -90,6 +90,67 @@ const struct tm_verb tm_verb_table[] = {
         .run = tm_command_split,
     },
     {
+        .name = "compare",
+        .summary = "tell what changed between runs, by how much, and whether it is more than noise",
+        .usage = "BASE NEW... [-o DIR] [OPTION...]",
+        .description =
+            "Reads a run per INPUT, or its summary.json, or the folder of its report, and writes compare.html,"
+            " compare.pdf, compare.txt and compare.json: step times with a test, a waterfall from the old step time to the"
+            " new one, and the kernels, ops, scopes, collectives, gaps and compilations that account for it. --format also"
+            " gives compare.md (markdown) and the folder csv. The first run is the base; LABEL=PATH names one.\n"
+            "With '--' between them, groups of runs of the same thing are compared: A... -- B... [-- C...]; then the spread"
+            " between runs is what a change has to stand out from. --fail-on ends with status 1 where a gate fails.",
+        .examples =
+            "tracemill compare before.xplane.pb after.xplane.pb    two profiles\n"
+            "tracemill compare autodiff=logs/a vjp=logs/b -o out    two methods, by name\n"
+            "tracemill compare nightly/1 nightly/2 nightly/3 -- today/1 today/2 today/3    groups of runs\n"
+            "tracemill compare main.report pr.report --fail-on 'steps.median_ps>+5%'    for CI\n",
+        .bit = TM_FOR_COMPARE,
+        .flags = TM_VERB_SPILLS | TM_VERB_GROUPS,
+        .least = 0,
+        .most = SIZE_MAX,
+        .run = tm_command_compare,
+    },
+    {
+        .name = "scaling",
+        .summary = "tell how a program scales over devices: speed-up, efficiency, and what grows",
+        .usage = "RUN RUN... [-o DIR] [OPTION...]",
+        .description =
+            "Reads runs of one program on different numbers of devices, as profiles or summaries, and writes scaling.html,"
+            " scaling.pdf, scaling.txt and scaling.json: speed-up and efficiency against the smallest number, what"
+            " communication, idle time and imbalance take of it, and from four runs on the serial share.\n"
+            "How many devices a run has, its profile tells; N=PATH says otherwise. Runs of the same number are"
+            " taken together.",
+        .examples =
+            "tracemill scaling logs/1gpu logs/2gpu logs/4gpu logs/8gpu    four numbers of devices\n"
+            "tracemill scaling 8=a.xplane.pb 16=b.xplane.pb -o out    numbers that the profile does not tell\n",
+        .bit = TM_FOR_SCALING,
+        .flags = TM_VERB_SPILLS,
+        .least = 2,
+        .most = SIZE_MAX,
+        .run = tm_command_scaling,
+    },
+    {
+        .name = "check",
+        .summary = "hold a run to limits, for CI: status 1 where one is broken",
+        .usage = "INPUT --gate FILE [--baseline PATH] [OPTION...]",
+        .description =
+            "Reads a run, or its summary, and holds its figures to the limits of a gate file: absolute ones, or relative to"
+            " a baseline, with the noise of both in mind. Prints the result, or with --json its JSON; --junit and"
+            " --markdown write it for others. The status is 1 only where a gate failed, and 4 where one could not be"
+            " judged or the input is partial.\n"
+            "--init makes a gate file of a run as it is, to begin with.",
+        .examples =
+            "tracemill check logdir --latest --init --gate gates.json    limits from a run\n"
+            "tracemill check logdir --latest --gate gates.json --junit gates.xml    for CI\n"
+            "tracemill check new.report --gate gates.json --baseline main.report    against an older run\n",
+        .bit = TM_FOR_CHECK,
+        .flags = TM_VERB_SPILLS,
+        .least = 1,
+        .most = 1,
+        .run = tm_command_check,
+    },
+    {
         .name = "list",
         .summary = "list the runs found in log directories",
         .usage = "LOGDIR... [--latest] [OPTION...]",

@@ -15,6 +15,7 @@ enum tm_verb_flag {
     TM_VERB_SPILLS = 2,   /* needs a folder for spill files */
     TM_VERB_PRINTS = 4,   /* writes to stdout only: a reader that went away is no failure */
     TM_VERB_TRACES = 16,  /* writes traces, not figures: for messages */
+    TM_VERB_GROUPS = 32,  /* "--" stands between groups of operands */
     TM_VERB_NO_CONFIG = 8 /* works whatever the environment and the configuration file say */
 };
 
@@ -41,6 +42,9 @@ tm_command tm_command_report;      /* report.c */
 tm_command tm_command_inspect;     /* inspect.c */
 tm_command tm_command_convert;     /* convert.c */
 tm_command tm_command_split;       /* split.c */
+tm_command tm_command_compare;     /* compare.c */
+tm_command tm_command_scaling;     /* scaling.c */
+tm_command tm_command_check;       /* check.c */
 tm_command tm_command_list;        /* list.c */
 tm_command tm_command_extract;     /* extract.c */
 tm_command tm_command_config;      /* config.c */

@@ -61,7 +61,7 @@ static tm_status run_verb(struct tm_run *run, const char *verb, const char *line
     }
     words[count] = NULL;
     tm_settings_init(&settings);
-    assert_int_equal(tm_settings_take_flags(&settings, count, words, &operands, &run->error), TM_OK);
+    assert_int_equal(tm_settings_take_flags(&settings, count, words, NULL, &operands, &run->error), TM_OK);
     assert_int_equal(tm_settings_apply(&settings, &options, &run->error), TM_OK);
     options.inputs = words + 1;
     options.input_count = operands;

@@ -32,6 +32,11 @@ static int start_afresh(void **state)
     return 0;
 }
 
+static bool has_groups(const char *verb)
+{
+    return strcmp(verb, "compare") == 0;
+}
+
 /* Take a command line, written with single blanks between its words. */
 static tm_status take_line(const char *line)
 {
@@ -48,7 +53,7 @@ static tm_status take_line(const char *line)
             *blank = '\0';
     }
     words[count] = NULL;
-    return tm_settings_take_flags(&set, count, words, &operand_count, &error);
+    return tm_settings_take_flags(&set, count, words, has_groups, &operand_count, &error);
 }
 
 static tm_status take_config(const char *text)
@@ -73,6 +78,39 @@ static void options_and_operands_may_be_mixed(void **state)
     assert_string_equal(set.of[TM_OPTION_QUIET].text, "yes");
     assert_int_equal(set.of[TM_OPTION_QUIET].origin, TM_ORIGIN_FLAG);
     assert_int_equal(set.of[TM_OPTION_STRICT].origin, TM_ORIGIN_DEFAULT);
+}
+
+static void assert_operands(const char *line, const char *expected)
+{
+    char joined[256] = "";
+
+    (void)start_afresh(NULL);
+    assert_int_equal(take_line(line), TM_OK);
+    for (size_t i = 1; i <= operand_count; i++) {
+        (void)strcat(joined, i > 1 ? " " : "");
+        (void)strcat(joined, words[i]);
+    }
+    assert_string_equal(joined, expected);
+}
+
+static void two_dashes_stand_between_groups(void **state)
+{
+    (void)state;
+    assert_operands("compare a b c -- d e f", "compare a b c -- d e f");
+    assert_operands("-q compare a --rows 1 -- b -o x -- c --stats", "compare a -- b -- c");
+    assert_string_equal(set.of[TM_OPTION_OUTPUT].text, "x");
+    assert_string_equal(set.of[TM_OPTION_STATS].text, "yes");
+    assert_operands("compare a -- b --", "compare a -- b --");
+    assert_operands("compare a -- -- b", "compare a -- -- b");
+    assert_operands("compare a -o -- b", "compare a b"); /* the argument of an option */
+    assert_string_equal(set.of[TM_OPTION_OUTPUT].text, "--");
+    assert_operands("compare a -o --", "compare a");
+    assert_operands("compare -- a -- -o", "compare a -- -o"); /* before the first: as everywhere */
+    assert_operands("-- compare a -- b", "compare a -- b");
+    assert_operands("report a -- b -- -o", "report a b -- -o");
+    (void)start_afresh(state);
+    assert_int_equal(take_line("compare a -- b --no-such"), TM_ERR_USAGE);
+    assert_non_null(strstr(error.what, "'--no-such'"));
 }
 
 static void the_last_of_two_flags_holds(void **state)
@@ -193,7 +231,6 @@ static void config_values_have_their_json_types(void **state)
     assert_string_equal(options.output, "\xc3\xa9 a\"b");
 }
 
-/* The one option that may be given several times. */
 static void filters_of_one_place_are_added_up(void **state)
 {
     struct tm_options options = { .inputs = NULL };
@@ -226,6 +263,32 @@ static void filters_of_one_place_are_added_up(void **state)
     for (int i = 0; i < TM_FILTER_TERMS; i++)
         assert_int_equal(take_line("convert --filter name=a"), TM_OK);
     assert_int_equal(take_line("convert --filter name=a"), TM_ERR_USAGE);
+}
+
+static void texts_of_one_place_are_added_up(void **state)
+{
+    struct tm_options options = { .inputs = NULL };
+    char text[64];
+
+    (void)state;
+    assert_int_equal(take_config("{\"fail_on\": [\"a>1\", \"b<2\"], \"baseline\": \"x.json\"}"), TM_OK);
+    assert_int_equal(tm_settings_apply(&set, &options, &error), TM_OK);
+    assert_int_equal(options.fail_on.count, 2);
+    assert_string_equal(options.fail_on.text[1], "b<2");
+    assert_int_equal(options.baseline.count, 1);
+    assert_string_equal(tm_settings_text(&set, TM_OPTION_FAIL_ON, text, sizeof(text)), "a>1 b<2");
+
+    start_afresh(NULL);
+    memset(&options, 0, sizeof(options));
+    assert_int_equal(take_line("compare --fail-on=c>3 a b"), TM_OK);
+    assert_int_equal(take_config("{\"fail_on\": [\"a>1\", \"b<2\"]}"), TM_OK);
+    assert_int_equal(tm_settings_apply(&set, &options, &error), TM_OK);
+    assert_int_equal(options.fail_on.count, 1);
+    assert_string_equal(options.fail_on.text[0], "c>3");
+
+    start_afresh(NULL);
+    assert_int_equal(take_line("compare --fail-on= a b"), TM_OK);
+    assert_int_equal(tm_settings_apply(&set, &options, &error), TM_ERR_USAGE);
 }
 
 static void wrong_configuration_is_refused(void **state)
@@ -332,6 +395,8 @@ int main(void)
         SETTINGS_TEST(flags_override_environment_overrides_file_overrides_default),
         SETTINGS_TEST(config_values_have_their_json_types),
         SETTINGS_TEST(filters_of_one_place_are_added_up),
+        SETTINGS_TEST(texts_of_one_place_are_added_up),
+        SETTINGS_TEST(two_dashes_stand_between_groups),
         SETTINGS_TEST(wrong_configuration_is_refused),
         SETTINGS_TEST(wrong_values_are_told_with_their_place),
         SETTINGS_TEST(a_missing_or_endless_file_is_refused),

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `check`: a run against a gate file.  The verdict goes to stdout, and into files for those who
+ * look at files. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "pipeline/atomic_file.h"
+#include "pipeline/commands/closing.h"
+#include "pipeline/commands/commands.h"
+#include "pipeline/commands/out_place.h"
+#include "pipeline/commands/summaries.h"
+#include "pipeline/terminal.h"
+#include "reports/gates/gates.h"
+#include "reports/markdown/markdown.h"
+#include "reports/text/text.h"
+
+enum { FILES_MOST = 2, RUNS_MOST = TM_TEXTS_MOST + 1 };
+
+typedef tm_status write_result(struct tm_run *run, const struct tm_doc *doc, FILE *to);
+
+struct check {
+    struct tm_run *run;
+    const struct tm_options *options;
+    struct tm_gates *gates;
+    struct tm_run_operand operand[RUNS_MOST]; /* the input, then its baselines */
+    struct tm_compared_run runs[RUNS_MOST];
+    size_t count;
+    struct tm_summaries summaries;
+    struct tm_file_place gate_place;
+    struct {
+        struct tm_file_place place;
+        write_result *write;
+        struct tm_atomic_file file;
+    } file[FILES_MOST];
+    size_t files;
+};
+
+/* --- before any work --- */
+
+static tm_status add_file(struct check *c, const char *path, write_result *write)
+{
+    if (!path)
+        return TM_OK;
+    c->file[c->files].write = write;
+    return tm_find_place(c->run, path, &c->file[c->files++].place);
+}
+
+static tm_status refuse(const struct check *c, const char *reason, const char *hint)
+{
+    (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1, "cannot check: %s", reason);
+    tm_hint(&c->run->error, "%s", hint);
+    return TM_ERR_USAGE;
+}
+
+/* A gate file that somebody wrote is not replaced by one that was made. */
+static tm_status prepare_init(struct check *c)
+{
+    const struct tm_options *options = c->options;
+    struct stat info;
+
+    if (options->baseline.count || options->junit || options->markdown || options->json)
+        return refuse(c, "--init writes a gate file and judges nothing",
+                      "leave out --baseline, --junit, --markdown and --json");
+    if (!options->gate)
+        return TM_OK;
+    if (lstat(options->gate, &info) == 0 && !options->force) {
+        (void)tm_fail(&c->run->error, TM_ERR_OUTPUT, -1, "'%s' is there already", options->gate);
+        tm_hint(&c->run->error, "replace it with --force, or name another file with --gate");
+        return TM_ERR_OUTPUT;
+    }
+    return tm_find_place(c->run, options->gate, &c->gate_place);
+}
+
+static tm_status prepare_gates(struct check *c)
+{
+    const struct tm_options *options = c->options;
+    tm_status st;
+
+    if (!options->gate)
+        return refuse(c, "no limits are named",
+                      "name a file with --gate FILE; --init makes one of a run");
+    st = tm_gates_read(c->run, &c->gates, options->gate);
+    if (st == TM_OK && !options->baseline.count && tm_gates_want_baseline(c->gates))
+        return refuse(c, "the gates compare with a baseline, and none is named",
+                      "name one with --baseline, or put \"required\": false into those gates");
+    if (st == TM_OK)
+        st = add_file(c, options->junit, tm_junit_write);
+    return st == TM_OK ? add_file(c, options->markdown, tm_markdown_write) : st;
+}
+
+static tm_status prepare(struct check *c)
+{
+    const struct tm_options *options = c->options;
+    tm_status st = tm_refuse_redaction(c->run, options, "check");
+
+    if (st == TM_OK)
+        st = options->init ? prepare_init(c) : prepare_gates(c);
+    if (st != TM_OK)
+        return st;
+    tm_run_operand_read(&c->operand[c->count++], options->inputs[0]);
+    for (size_t i = 0; i < options->baseline.count; i++)
+        tm_run_operand_read(&c->operand[c->count++], options->baseline.text[i]);
+    return tm_run_operands_check(c->run, c->operand, c->count);
+}
+
+/* --- outputs --- */
+
+static tm_status write_file(struct check *c, struct tm_atomic_file *file,
+                            const struct tm_file_place *place)
+{
+    tm_status st = tm_make_folder(c->run, place->folder);
+
+    return st == TM_OK ? tm_atomic_open(file, c->run, place->folder, place->name) : st;
+}
+
+/* What could not be printed is no failure where the reader went away: the verdict is the exit
+ * status. */
+static tm_status finish_stdout(struct tm_run *run, tm_status st)
+{
+    if (st == TM_OK && fflush(stdout) != 0)
+        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write to stdout: %s", strerror(errno));
+    if (st == TM_ERR_OUTPUT && tm_terminal_reader_is_gone()) {
+        run->error = (struct tm_error){ .status = TM_OK };
+        return TM_OK;
+    }
+    return st;
+}
+
+static tm_status init(struct check *c)
+{
+    struct tm_atomic_file file = { .stream = NULL };
+    tm_status st = TM_OK;
+
+    if (!c->options->gate)
+        return finish_stdout(c->run, tm_gates_init(c->run, c->runs[0].summary, stdout));
+    st = write_file(c, &file, &c->gate_place);
+    if (st == TM_OK)
+        st = tm_gates_init(c->run, c->runs[0].summary, file.stream);
+    if (st == TM_OK)
+        st = tm_atomic_commit(&file);
+    tm_atomic_abort(&file);
+    if (st == TM_OK && !c->options->quiet) {
+        (void)fputs("written to ", stdout);
+        tm_print_clean(stdout, c->options->gate);
+        (void)putchar('\n');
+    }
+    return st;
+}
+
+/* All are written before the first gets its name. */
+static tm_status write_files(struct check *c, const struct tm_doc *doc)
+{
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < c->files && st == TM_OK; i++) {
+        st = write_file(c, &c->file[i].file, &c->file[i].place);
+        if (st == TM_OK)
+            st = c->file[i].write(c->run, doc, c->file[i].file.stream);
+        if (st == TM_OK && fflush(c->file[i].file.stream) != 0)
+            st = tm_fail(&c->run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': %s",
+                         c->file[i].file.path, strerror(errno));
+    }
+    for (size_t i = 0; i < c->files && st == TM_OK; i++)
+        st = tm_atomic_commit(&c->file[i].file);
+    for (size_t i = 0; i < c->files; i++)
+        tm_atomic_abort(&c->file[i].file);
+    return st;
+}
+
+static tm_status print(struct check *c, const struct tm_doc *doc)
+{
+    if (c->options->json)
+        return tm_print_document(c->run, doc);
+    return finish_stdout(c->run, tm_text_write(c->run, doc, stdout));
+}
+
+/* --- the verb --- */
+
+/* True if every gate could be judged, or need not be.  Those of a partial input are judged where
+ * they allow it. */
+static bool is_judged(const struct tm_value *result)
+{
+    const struct tm_value *const counts = tm_get(result, "counts");
+    const bool is_partial = tm_is(tm_path(result, "input.partial"));
+
+    return !tm_int(tm_get(counts, "unknown")) && !(is_partial && tm_int(tm_get(counts, "skipped")));
+}
+
+static tm_status judge(struct check *c, struct tm_doc *doc)
+{
+    const struct tm_side baseline = { .label = c->count > 1 ? c->summaries.run[1].label : "",
+                                      .run = &c->runs[1],
+                                      .runs = c->count - 1 };
+    size_t failed = 0;
+    tm_status st;
+
+    st = tm_gates_judge(c->run, doc, c->gates, &c->runs[0], c->count > 1 ? &baseline : NULL,
+                        &failed);
+    if (st == TM_OK)
+        st = tm_doc_status(doc);
+    tm_summaries_free(&c->summaries);
+    if (st == TM_OK)
+        st = write_files(c, doc);
+    if (st == TM_OK)
+        st = print(c, doc);
+    if (st != TM_OK || failed)
+        return st == TM_OK ? TM_GATE : st;
+    return is_judged(tm_doc_root(doc)) ? TM_OK : TM_PARTIAL;
+}
+
+static tm_status work(struct check *c)
+{
+    struct tm_doc *doc;
+    tm_status st = prepare(c);
+
+    if (st == TM_OK)
+        st = tm_summaries_load(&c->summaries, c->run, c->options, c->operand, c->count, "check");
+    if (st != TM_OK)
+        return st;
+    for (size_t i = 0; i < c->count; i++)
+        c->runs[i] = (struct tm_compared_run){ .summary = tm_doc_root(c->summaries.run[i].doc),
+                                               .path = c->summaries.run[i].path,
+                                               .is_summary = c->summaries.run[i].is_summary,
+                                               .measured_ps = -1 };
+    if (c->options->init) {
+        st = init(c);
+        return st == TM_OK && c->summaries.run[0].is_partial ? TM_PARTIAL : st;
+    }
+    doc = tm_doc_new(c->run);
+    st = doc ? judge(c, doc) : c->run->error.status;
+    tm_doc_free(doc);
+    return st;
+}
+
+tm_status tm_command_check(struct tm_run *run, const struct tm_options *options)
+{
+    struct check *c = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*c), &run->error);
+    tm_status st;
+
+    if (!c)
+        return run->error.status;
+    c->run = run;
+    c->options = options;
+    st = work(c);
+    tm_summaries_free(&c->summaries);
+    tm_gates_free(c->gates);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, c, sizeof(*c));
+    return st;
+}

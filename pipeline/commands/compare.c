@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `compare`: sides, each a run or a group of runs, against the first of them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline/commands/closing.h"
+#include "pipeline/commands/commands.h"
+#include "pipeline/commands/results_file.h"
+#include "pipeline/commands/run_labels.h"
+#include "pipeline/commands/study.h"
+#include "reports/gates/gates.h"
+
+struct group {
+    size_t first, runs; /* of the study */
+    char label[TM_LABEL_BYTES];
+};
+
+struct comparison {
+    struct tm_run *run;
+    const struct tm_options *options;
+    struct tm_results results;
+    struct tm_gates *gates; /* NULL = none */
+    struct tm_study study;
+    struct group group[TM_SIDES_MOST];
+    struct tm_side side[TM_SIDES_MOST];
+    size_t sides;
+};
+
+/* --- sides --- */
+
+static tm_status refuse_sides(struct comparison *c, const char *reason)
+{
+    (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1, "cannot run 'compare': %s", reason);
+    tm_hint(&c->run->error, "usage: tracemill compare %s, or A... -- B...",
+            tm_verb_by_name("compare")->usage);
+    return TM_ERR_USAGE;
+}
+
+static tm_status begin_side(struct comparison *c)
+{
+    if (c->sides == TM_SIDES_MOST)
+        return tm_fail(&c->run->error, TM_ERR_LIMIT, -1, "cannot compare more than %d sides",
+                       TM_SIDES_MOST);
+    c->group[c->sides++] = (struct group){ .first = c->study.count };
+    return TM_OK;
+}
+
+static tm_status add_run(struct comparison *c, const struct tm_run_operand *operand,
+                         int64_t measured_ps)
+{
+    struct group *group = &c->group[c->sides - 1];
+
+    if (group->runs == TM_SIDE_RUNS_MOST)
+        return tm_fail(&c->run->error, TM_ERR_LIMIT, -1,
+                       "cannot compare more than %d runs of one side", TM_SIDE_RUNS_MOST);
+    group->runs++;
+    tm_study_add(&c->study, operand, measured_ps);
+    return TM_OK;
+}
+
+/* Each operand is a side; or those between two "--" are one. */
+static tm_status read_operands(struct comparison *c)
+{
+    char *const *const input = c->options->inputs;
+    const size_t count = c->options->input_count;
+    bool has_groups = false;
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < count; i++)
+        has_groups |= strcmp(input[i], "--") == 0;
+    if (has_groups)
+        st = begin_side(c);
+    for (size_t i = 0; i < count && st == TM_OK; i++) {
+        const bool is_border = strcmp(input[i], "--") == 0;
+        struct tm_run_operand operand;
+
+        if (is_border || !has_groups)
+            st = begin_side(c);
+        if (is_border || st != TM_OK)
+            continue;
+        tm_run_operand_read(&operand, input[i]);
+        st = add_run(c, &operand, -1);
+    }
+    for (size_t i = 0; i < c->sides && st == TM_OK; i++)
+        if (!c->group[i].runs)
+            st = refuse_sides(c, "no run stands on one side of '--'");
+    return st;
+}
+
+static tm_status read_results(struct comparison *c)
+{
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < c->results.count && st == TM_OK; i++) {
+        st = begin_side(c);
+        if (st == TM_OK)
+            st = add_run(c, &c->results.result[i].operand, c->results.result[i].measured_ps);
+    }
+    return st;
+}
+
+static const char *label_of_group(const void *of, size_t i)
+{
+    return ((const struct group *)of)[i].label;
+}
+
+static void make_sides(struct comparison *c)
+{
+    for (size_t i = 0; i < c->sides; i++) {
+        struct group *group = &c->group[i];
+
+        tm_group_label(group->label, &c->study.summaries.run[group->first], group->runs);
+        tm_make_label_distinct(group->label, label_of_group, c->group, i);
+        c->side[i] = (struct tm_side){ .label = group->label,
+                                       .run = &c->study.runs[group->first],
+                                       .runs = group->runs };
+    }
+}
+
+/* --- gates --- */
+
+static void print_gate(const struct tm_value *gate, const char *label)
+{
+    const char *const status = tm_text(tm_get(gate, "status"));
+    const char *const why = tm_text(tm_get(gate, "why")), *const was = tm_text(
+                                                              tm_get(gate, "baseline_text"));
+
+    if (strcmp(status, "passed") == 0 || strcmp(status, "skipped") == 0)
+        return;
+    (void)fprintf(stderr, "tracemill: gate %s: ", status);
+    tm_print_clean(stderr, tm_text(tm_get(gate, "figure")));
+    (void)fputs(" of ", stderr);
+    tm_print_clean(stderr, label);
+    if (tm_has(tm_get(gate, "value"))) {
+        (void)fputs(" is ", stderr);
+        tm_print_clean(stderr, tm_text(tm_get(gate, "value_text")));
+        (void)fputs(was[0] ? ", was " : "", stderr);
+        tm_print_clean(stderr, was);
+    }
+    (void)fputs("; the limit is ", stderr);
+    tm_print_clean(stderr, tm_text(tm_get(gate, "limit_text")));
+    (void)fputs(why[0] ? ": " : "", stderr);
+    tm_print_clean(stderr, why);
+    (void)fputc('\n', stderr);
+}
+
+/* One run against the base.  out: failed, unknown  gates are added */
+static tm_status judge_run(struct comparison *c, const struct tm_compared_run *input,
+                           const char *label, size_t *failed, size_t *unknown)
+{
+    struct tm_doc *doc = tm_doc_new(c->run);
+    const struct tm_value *gates;
+    size_t n = 0;
+    tm_status st;
+
+    if (!doc)
+        return c->run->error.status;
+    st = tm_gates_judge(c->run, doc, c->gates, input, &c->side[0], &n);
+    gates = tm_get(tm_doc_root(doc), "gates");
+    for (size_t i = 0; i < tm_length(gates) && st == TM_OK; i++)
+        print_gate(tm_at(gates, i), label);
+    *failed += n;
+    *unknown += (size_t)tm_int(tm_path(tm_doc_root(doc), "counts.unknown"));
+    tm_doc_free(doc);
+    return st;
+}
+
+/* Every run but the base's. */
+static tm_status judge(struct comparison *c, tm_status *verdict)
+{
+    size_t failed = 0, unknown = 0;
+    tm_status st = TM_OK;
+
+    for (size_t i = c->side[0].runs; i < c->study.count && st == TM_OK && c->gates; i++)
+        st = judge_run(c, &c->study.runs[i], c->study.summaries.run[i].label, &failed, &unknown);
+    *verdict = failed ? TM_GATE : unknown ? TM_PARTIAL : TM_OK;
+    return st;
+}
+
+/* --- the verb --- */
+
+static tm_status prepare(struct comparison *c)
+{
+    const struct tm_options *options = c->options;
+    tm_status st =
+        options->results ? tm_results_read(&c->results, c->run, options->results) : TM_OK;
+
+    if (st == TM_OK)
+        st = tm_study_open(&c->study, c->run, options, "compare",
+                           options->input_count + c->results.count);
+    if (st == TM_OK && options->fail_on.count)
+        st = tm_gates_parse(c->run, &c->gates, options->fail_on.text, options->fail_on.count);
+    if (st == TM_OK)
+        st = read_operands(c);
+    if (st == TM_OK)
+        st = read_results(c);
+    if (st == TM_OK && c->sides < 2)
+        st = refuse_sides(c, c->sides ? "a NEW is missing: there is nothing to compare with"
+                                      : "the BASE and a NEW are missing");
+    return st == TM_OK ? tm_study_check(&c->study) : st;
+}
+
+static tm_status write_document(struct comparison *c, struct tm_doc *doc)
+{
+    const struct tm_compare_options choice = tm_study_options(c->options);
+    tm_status verdict = TM_OK, st;
+
+    st = tm_compare(c->run, doc, c->side, c->sides, &choice);
+    if (st == TM_OK)
+        st = tm_doc_status(doc);
+    if (st == TM_OK)
+        st = judge(c, &verdict);
+    tm_study_forget(&c->study);
+    if (st == TM_OK)
+        st = tm_study_deliver(&c->study, doc, ".compare");
+    return (st == TM_OK || st == TM_PARTIAL) && verdict != TM_OK ? verdict : st;
+}
+
+static tm_status work(struct comparison *c)
+{
+    struct tm_doc *doc;
+    tm_status st = prepare(c);
+
+    if (st == TM_OK)
+        st = tm_study_load(&c->study);
+    if (st != TM_OK)
+        return st;
+    make_sides(c);
+    if (!c->options->force)
+        st = tm_compare_check(c->run, c->side, c->sides);
+    doc = st == TM_OK ? tm_doc_new(c->run) : NULL;
+    if (doc)
+        st = write_document(c, doc);
+    else if (st == TM_OK)
+        st = c->run->error.status;
+    tm_doc_free(doc);
+    return st;
+}
+
+tm_status tm_command_compare(struct tm_run *run, const struct tm_options *options)
+{
+    struct comparison *c = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*c), &run->error);
+    tm_status st;
+
+    if (!c)
+        return run->error.status;
+    c->run = run;
+    c->options = options;
+    st = work(c);
+    tm_study_close(&c->study);
+    tm_gates_free(c->gates);
+    tm_results_free(&c->results);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, c, sizeof(*c));
+    return st;
+}

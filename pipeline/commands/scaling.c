@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `scaling`: runs of one program, ordered by how many devices they had. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/commands/commands.h"
+#include "pipeline/commands/study.h"
+#include "pipeline/quantity.h"
+#include "reports/scaling/scaling.h"
+
+enum { DEVICES_MOST = 10000000 };
+
+struct point {
+    size_t first, runs; /* of the order */
+    char label[TM_LABEL_BYTES];
+};
+
+/* A run in the order of its devices. */
+struct counted_run {
+    size_t number; /* in the study */
+    uint32_t devices;
+};
+
+struct scaling {
+    struct tm_study study;
+    struct counted_run *order;
+    struct tm_compared_run *runs; /* in that order */
+    struct point point[TM_SCALING_POINTS_MOST];
+    struct tm_scaling_point points[TM_SCALING_POINTS_MOST];
+    size_t count; /* of points */
+};
+
+/* N of "N=PATH"; 0 where the label is no number. */
+static uint32_t said_devices(const struct tm_run_operand *operand)
+{
+    const char *at = operand->label;
+    uint64_t number = 0;
+
+    if (!operand->label_length || !tm_take_digits(&at, &number) ||
+        at != operand->label + operand->label_length || number > DEVICES_MOST)
+        return 0;
+    return (uint32_t)number;
+}
+
+static int by_devices(const void *a, const void *b)
+{
+    const struct counted_run *x = a, *y = b;
+
+    if (x->devices != y->devices)
+        return x->devices < y->devices ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static tm_status order_runs(struct scaling *s)
+{
+    const struct tm_study *study = &s->study;
+    struct tm_run *run = study->run;
+
+    s->order =
+        tm_take(&run->budget, TM_ACCOUNT_MODEL, study->count * sizeof(*s->order), &run->error);
+    s->runs = s->order ? tm_take(&run->budget, TM_ACCOUNT_MODEL, study->count * sizeof(*s->runs),
+                                 &run->error)
+                       : NULL;
+    if (!s->runs)
+        return run->error.status;
+    for (size_t i = 0; i < study->count; i++) {
+        const uint32_t said = said_devices(&study->operand[i]);
+
+        s->order[i] =
+            (struct counted_run){ i, said ? said : tm_scaling_devices(study->runs[i].summary) };
+    }
+    qsort(s->order, study->count, sizeof(*s->order), by_devices);
+    for (size_t i = 0; i < study->count; i++)
+        s->runs[i] = study->runs[s->order[i].number];
+    return TM_OK;
+}
+
+/* By a word that the user gave to one of the runs; a number is no word. */
+static void label_point(const struct scaling *s, struct point *point, uint32_t devices)
+{
+    (void)snprintf(point->label, sizeof(point->label), "%u device%s", devices,
+                   devices == 1 ? "" : "s");
+    for (size_t i = point->first; i < point->first + point->runs; i++) {
+        const size_t number = s->order[i].number;
+        const struct tm_loaded_run *run = &s->study.summaries.run[number];
+
+        if (!run->is_labelled || said_devices(&s->study.operand[number]))
+            continue;
+        (void)snprintf(point->label, sizeof(point->label), "%s", run->label);
+        return;
+    }
+}
+
+static tm_status make_points(struct scaling *s)
+{
+    struct tm_run *run = s->study.run;
+
+    for (size_t i = 0; i < s->study.count; i++) {
+        const uint32_t devices = s->order[i].devices;
+
+        if (i == 0 || devices != s->order[i - 1].devices) {
+            if (s->count == TM_SCALING_POINTS_MOST)
+                return tm_fail(&run->error, TM_ERR_LIMIT, -1,
+                               "cannot use more than %d numbers of devices",
+                               TM_SCALING_POINTS_MOST);
+            s->point[s->count++] = (struct point){ .first = i };
+            s->points[s->count - 1].devices = devices;
+        }
+        s->point[s->count - 1].runs++;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        label_point(s, &s->point[i], s->points[i].devices);
+        s->points[i].side = (struct tm_side){ .label = s->point[i].label,
+                                              .run = &s->runs[s->point[i].first],
+                                              .runs = s->point[i].runs };
+    }
+    return TM_OK;
+}
+
+static tm_status write_document(struct scaling *s, struct tm_doc *doc)
+{
+    const struct tm_compare_options choice = tm_study_options(s->study.options);
+    tm_status st = tm_scaling(s->study.run, doc, s->points, s->count, &choice);
+
+    if (st == TM_OK)
+        st = tm_doc_status(doc);
+    tm_study_forget(&s->study);
+    return st == TM_OK ? tm_study_deliver(&s->study, doc, ".scaling") : st;
+}
+
+static tm_status work(struct scaling *s, struct tm_run *run, const struct tm_options *options)
+{
+    struct tm_doc *doc;
+    tm_status st = tm_study_open(&s->study, run, options, "scale", options->input_count);
+
+    for (size_t i = 0; i < options->input_count && st == TM_OK; i++) {
+        struct tm_run_operand operand;
+
+        tm_run_operand_read(&operand, options->inputs[i]);
+        tm_study_add(&s->study, &operand, -1);
+    }
+    if (st == TM_OK)
+        st = tm_study_check(&s->study);
+    if (st == TM_OK)
+        st = tm_study_load(&s->study);
+    if (st == TM_OK)
+        st = order_runs(s);
+    if (st == TM_OK)
+        st = make_points(s);
+    if (st == TM_OK && !options->force)
+        st = tm_scaling_check(run, s->points, s->count);
+    doc = st == TM_OK ? tm_doc_new(run) : NULL;
+    if (doc)
+        st = write_document(s, doc);
+    else if (st == TM_OK)
+        st = run->error.status;
+    tm_doc_free(doc);
+    return st;
+}
+
+tm_status tm_command_scaling(struct tm_run *run, const struct tm_options *options)
+{
+    struct scaling *s = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*s), &run->error);
+    size_t count;
+    tm_status st;
+
+    if (!s)
+        return run->error.status;
+    st = work(s, run, options);
+    count = s->study.count;
+    if (s->order)
+        tm_give(&run->budget, TM_ACCOUNT_MODEL, s->order, count * sizeof(*s->order));
+    if (s->runs)
+        tm_give(&run->budget, TM_ACCOUNT_MODEL, s->runs, count * sizeof(*s->runs));
+    tm_study_close(&s->study);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, s, sizeof(*s));
+    return st;
+}
