@@ -7,6 +7,7 @@
 #include "pipeline/version.h"
 #include "reports/format/format.h"
 #include "reports/gates/judging.h"
+#include "reports/compare/run_facts.h"
 #include "reports/gates/same_run.h"
 
 static const char *const status_name[TM_GATE_STATUSES] = { "passed", "failed", "unknown",
@@ -63,7 +64,8 @@ static void add_run(struct tm_value *to, const struct tm_compared_run *of)
 
     tm_add_string(to, "run", tm_text(tm_path(of->summary, "input.run")));
     tm_add_string(to, "path", of->path);
-    add_text_or_null(to, "fingerprint", tm_fingerprint(fingerprint, of->summary));
+    (void)tm_fingerprint(of->summary, fingerprint);
+    add_text_or_null(to, "fingerprint", fingerprint);
     tm_add_bool(to, "partial", tm_is(tm_path(of->summary, "input.partial")));
 }
 

@@ -2,37 +2,15 @@
 /* Tells runs apart by what their files hold, not by where they lie. */
 #include "reports/gates/same_run.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/hash.h"
-
-const char *tm_fingerprint(char to[TM_FINGERPRINT_BYTES], const struct tm_value *summary)
-{
-    const struct tm_value *files = tm_path(summary, "input.files");
-    uint64_t sum = 0;
-
-    to[0] = '\0';
-    for (size_t i = 0; i < tm_length(files); i++) {
-        const char *text = tm_text(tm_get(tm_at(files, i), "xxh3"));
-
-        if (strlen(text) != 16)
-            return to;
-        sum += tm_length(files) == 1 ? strtoull(text, NULL, 16)
-                                     : tm_hash_mix(strtoull(text, NULL, 16), 0);
-    }
-    if (tm_length(files) > 0)
-        (void)snprintf(to, TM_FINGERPRINT_BYTES, "%016" PRIx64, sum);
-    return to;
-}
+#include "reports/compare/run_facts.h"
 
 static bool are_same(const struct tm_compared_run *a, const struct tm_compared_run *b)
 {
     char of_a[TM_FINGERPRINT_BYTES], of_b[TM_FINGERPRINT_BYTES];
 
-    return *tm_fingerprint(of_a, a->summary) && strcmp(of_a, tm_fingerprint(of_b, b->summary)) == 0;
+    return tm_fingerprint(a->summary, of_a) && tm_fingerprint(b->summary, of_b) && strcmp(of_a, of_b) == 0;
 }
 
 tm_status tm_refuse_same_run(struct tm_run *run, const struct tm_compared_run *input,

@@ -4,12 +4,6 @@
 
 #include "reports/compare/compare.h"
 
-enum { TM_FINGERPRINT_BYTES = 17 };
-
-/* 16 hex digits of those of the run's files, in whatever order they were given; "" where one has
- * none. */
-const char *tm_fingerprint(char to[TM_FINGERPRINT_BYTES], const struct tm_value *summary);
-
 /* A run is no baseline of itself, and none twice.
  * in:     baseline  NULL = none
  * errors: TM_ERR_USAGE with the two paths */
