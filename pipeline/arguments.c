@@ -65,12 +65,7 @@ bool tm_arguments_payload(struct tm_arguments *list, struct tm_argument *argumen
     switch (argument->type) {
     case TM_ARGUMENT_NULL: case TM_ARGUMENT_FALSE: case TM_ARGUMENT_TRUE: case TM_ARGUMENT_ENCLOSED:
         return true;
-    case TM_ARGUMENT_INT:
-        if (!tm_arguments_varint(list, &argument->value))
-            return false;
-        argument->number = (int64_t)(argument->value >> 1 ^ -(argument->value & 1));
-        return true;
-    case TM_ARGUMENT_UINT: case TM_ARGUMENT_NAME: case TM_ARGUMENT_PLACE:
+    case TM_ARGUMENT_UINT: case TM_ARGUMENT_PLACE:
         return tm_arguments_varint(list, &argument->value);
     case TM_ARGUMENT_DOUBLE:
         if (!take_bytes(list, sizeof(argument->real), &bytes))
@@ -129,7 +124,14 @@ size_t tm_arguments_fitting(struct tm_arguments list, size_t room)
 
 void tm_arguments_begin(struct tm_arguments_builder *b, struct tm_names *names, uint8_t *buffer, size_t room)
 {
-    *b = (struct tm_arguments_builder){ .bytes = buffer, .room = room, .names = names, .status = TM_OK };
+    /* What is open is written before it is read, and this is done for each event. */
+    b->bytes = buffer;
+    b->used = b->spared = 0;
+    b->room = room;
+    b->names = names;
+    b->status = TM_OK;
+    b->is_cut = false;
+    b->depth = b->skipped = 0;
 }
 
 static void put_varint(struct tm_arguments_builder *b, uint64_t value)

@@ -60,7 +60,7 @@ struct tm_argument {
     struct tm_arguments inside;  /* OBJECT, ARRAY */
 };
 
-/* For tm_arguments_next. */
+/* For tm_arguments_next: a long number; what a type has but whole numbers and names. */
 bool tm_arguments_long_varint(struct tm_arguments *list, uint64_t *value);
 bool tm_arguments_payload(struct tm_arguments *list, struct tm_argument *argument);
 
@@ -96,10 +96,12 @@ static inline bool tm_arguments_next(struct tm_arguments *list, bool has_keys, s
     argument->key = (tm_strid)key;
     argument->type = *list->bytes++;
     list->length--;
-    if (argument->type == TM_ARGUMENT_NAME)
+    if (argument->type == TM_ARGUMENT_NAME || argument->type == TM_ARGUMENT_INT) {
         is_whole = tm_arguments_varint(list, &argument->value);
-    else
+        argument->number = (int64_t)(argument->value >> 1 ^ -(argument->value & 1));
+    } else {
         is_whole = tm_arguments_payload(list, argument);
+    }
     if (!is_whole)
         list->length = 0;
     return is_whole;

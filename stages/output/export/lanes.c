@@ -36,6 +36,12 @@ struct slot {
     bool is_used;
 };
 
+/* An open span in the heap. */
+struct entry {
+    int64_t end_ps; /* of its event: most are told apart by it alone */
+    uint32_t number;
+};
+
 struct tm_lanes {
     struct tm_run *run;
     struct tm_lanes_options options;
@@ -47,7 +53,7 @@ struct tm_lanes {
     uint32_t first, last;    /* open ones in the order of opening */
     struct slot *slots;      /* slot_count: a power of two */
     size_t slot_count, slots_used, slots_empty; /* empty: used by a track with nothing open */
-    uint32_t *heap;
+    struct entry *heap;
     size_t open, heap_room;
 };
 
@@ -278,27 +284,30 @@ static void release_ended(struct tm_lanes *l)
 
 /* --- the heap: heap[0] ends first --- */
 
-static bool ends_before(const struct tm_lanes *l, uint32_t a, uint32_t b)
+static bool ends_before_at_once(const struct tm_lanes *l, uint32_t a, uint32_t b)
 {
     const struct node *const x = node_at(l, a), *const y = node_at(l, b);
     const struct tm_out_event *const e = &x->span.event, *const f = &y->span.event;
 
-    if (e->end_ps != f->end_ps)
-        return e->end_ps < f->end_ps;
     if (!l->options.outer_first)
         return x->number > y->number;
     return e->begin_ps != f->begin_ps ? e->begin_ps > f->begin_ps : x->number < y->number;
 }
 
-static void put_at(struct tm_lanes *l, size_t at, uint32_t number)
+static inline bool ends_before(const struct tm_lanes *l, struct entry a, struct entry b)
 {
-    l->heap[at] = number;
-    node_at(l, number)->place = (uint32_t)at;
+    return a.end_ps != b.end_ps ? a.end_ps < b.end_ps : ends_before_at_once(l, a.number, b.number);
+}
+
+static inline void put_at(struct tm_lanes *l, size_t at, struct entry entry)
+{
+    l->heap[at] = entry;
+    node_at(l, entry.number)->place = (uint32_t)at;
 }
 
 static void sift_up(struct tm_lanes *l, size_t at)
 {
-    const uint32_t moving = l->heap[at];
+    const struct entry moving = l->heap[at];
 
     while (at && ends_before(l, moving, l->heap[(at - 1) / 2])) {
         put_at(l, at, l->heap[(at - 1) / 2]);
@@ -309,7 +318,7 @@ static void sift_up(struct tm_lanes *l, size_t at)
 
 static void sift_down(struct tm_lanes *l, size_t at)
 {
-    const uint32_t moving = l->heap[at];
+    const struct entry moving = l->heap[at];
 
     for (;;) {
         size_t child = 2 * at + 1;
@@ -383,7 +392,7 @@ static void link_node(struct tm_lanes *l, struct slot *slot, uint32_t number)
     else
         node_at(l, l->last)->after = number;
     l->last = number;
-    l->heap[l->open] = number;
+    l->heap[l->open] = (struct entry){ n->span.event.end_ps, number };
     sift_up(l, l->open++);
 }
 
@@ -456,13 +465,13 @@ static void unlink_node(struct tm_lanes *l, uint32_t number)
 /* in: at  in the heap */
 static const struct tm_lane_span *take_out(struct tm_lanes *l, size_t at)
 {
-    const uint32_t last = l->heap[--l->open];
+    const struct entry last = l->heap[--l->open];
 
-    l->ended = l->heap[at];
+    l->ended = l->heap[at].number;
     if (at < l->open) {
         put_at(l, at, last);
         sift_up(l, at);
-        sift_down(l, node_at(l, last)->place);
+        sift_down(l, node_at(l, last.number)->place);
     }
     unlink_node(l, l->ended);
     return &node_at(l, l->ended)->span;
@@ -471,7 +480,7 @@ static const struct tm_lane_span *take_out(struct tm_lanes *l, size_t at)
 const struct tm_lane_span *tm_lanes_next_end(struct tm_lanes *l, int64_t until_ps)
 {
     release_ended(l);
-    if (!l->open || node_at(l, l->heap[0])->span.event.end_ps > until_ps)
+    if (!l->open || l->heap[0].end_ps > until_ps)
         return NULL;
     return take_out(l, 0);
 }

@@ -7,7 +7,10 @@
 /* The arguments of the event before of the same name, node by node, as they were read and as they were written.  Most
  * events of a name differ in a number or two: what is the same is copied, a run of nodes at once.  Kept are lists in
  * which no key comes twice, and whose texts all stand in tables or in place.  Memory: fixed. */
-enum { TM_ALIKE = 256, TM_ALIKE_NODES = 24, TM_ALIKE_NODE_BYTES = 240, TM_ALIKE_VALUE_BYTES = 400 };
+enum {
+    TM_ALIKE = 256, TM_ALIKE_NODES = 24, TM_ALIKE_NODE_BYTES = 240, TM_ALIKE_VALUE_BYTES = 400,
+    TM_ALIKE_HEAD = 8 /* most bytes of a head that is copied */
+};
 
 struct tm_alike {
     tm_strid name;       /* 0 = none */
@@ -18,7 +21,9 @@ struct tm_alike {
     uint16_t node_end[TM_ALIKE_NODES], value_end[TM_ALIKE_NODES];
     uint8_t values[TM_ALIKE_NODES];
     tm_strid key[TM_ALIKE_NODES];
-    uint8_t node_bytes[TM_ALIKE_NODE_BYTES], value_bytes[TM_ALIKE_VALUE_BYTES];
+    /* Of a whole number or a name that was written by its number: how much of the value stands before that; else 0. */
+    uint8_t type[TM_ALIKE_NODES], head_bytes[TM_ALIKE_NODES];
+    uint8_t node_bytes[TM_ALIKE_NODE_BYTES], value_bytes[TM_ALIKE_VALUE_BYTES + TM_ALIKE_HEAD];
 };
 
 /* How many nodes of a list, from node `first` of the event before on, are the same. */

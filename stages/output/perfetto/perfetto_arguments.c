@@ -317,6 +317,34 @@ static tm_status put_argument(struct tm_perfetto_arguments *a, const struct tm_a
     return status == TM_OK && depth ? put_inside(a, depth) : status;
 }
 
+/* The number that a value is written with; false: it is none, or not known at once. */
+static inline bool number_of(struct tm_perfetto_arguments *a, const struct tm_argument *argument, uint64_t *number)
+{
+    const struct tm_perfetto_guess *guess;
+
+    if (argument->type == TM_ARGUMENT_INT) {
+        *number = (uint64_t)argument->number;
+        return true;
+    }
+    if (argument->type != TM_ARGUMENT_NAME)
+        return false;
+    guess = tm_perfetto_guess(a->names, TM_PERFETTO_STRINGS, (tm_strid)argument->value);
+    *number = guess->iid;
+    return guess->id == (tm_strid)argument->value && guess->iid;
+}
+
+/* What stands before the number of a value, if there is one. */
+static uint8_t head_of(struct tm_perfetto_arguments *a, const struct tm_argument *argument, size_t value_length)
+{
+    uint64_t number;
+    size_t head;
+
+    if (!value_length || !number_of(a, argument, &number))
+        return 0;
+    head = value_length - tm_pb_number_bytes(number);
+    return head <= TM_ALIKE_HEAD ? (uint8_t)head : 0;
+}
+
 /* Keep a node for the next event of the name.
  * in: from   its bytes, up to the list's rest
  *     value  where what was written of it begins, up to a->to */
@@ -338,6 +366,8 @@ static void note_node(struct tm_perfetto_arguments *a, const uint8_t *from, cons
     draft->node_end[i] = (uint16_t)(nodes + node_length);
     draft->value_end[i] = (uint16_t)(values + value_length);
     draft->values[i] = (uint8_t)a->count;
+    draft->type[i] = argument->type;
+    draft->head_bytes[i] = head_of(a, argument, value_length);
     draft->key[i] = tm_argument_is_value(argument) ? argument->key : UINT32_MAX;
     draft->count++;
 }
@@ -375,6 +405,23 @@ static void copy_nodes(struct tm_perfetto_arguments *a, const struct tm_alike *a
     a->count += (size_t)(alike->values[end - 1] - (first ? alike->values[first - 1] : 0));
 }
 
+/* The value of a node again with another number: of one argument, whose length takes one byte. */
+static inline bool put_other_number(struct tm_perfetto_arguments *a, const struct tm_alike *alike, size_t node,
+                                    const struct tm_argument *argument)
+{
+    const size_t head = alike->head_bytes[node];
+    uint8_t *const begin = a->to;
+    uint64_t number;
+
+    if (!head || alike->type[node] != argument->type || !number_of(a, argument, &number))
+        return false;
+    memcpy(begin, alike->value_bytes + (node ? alike->value_end[node - 1] : 0), TM_ALIKE_HEAD);
+    a->to = tm_pb_number(begin + head, number);
+    begin[1] = (uint8_t)(a->to - begin - 2);
+    a->count++;
+    return true;
+}
+
 /* in: *node  of the event before that the list begins with
  * out: false: its keys are others */
 static tm_status put_list_alike(struct tm_perfetto_arguments *a, const struct tm_alike *alike, size_t *node,
@@ -401,10 +448,11 @@ static tm_status put_list_alike(struct tm_perfetto_arguments *a, const struct tm
                     alike->key[*node] == (tm_argument_is_value(&argument) ? argument.key : UINT32_MAX);
         if (!*is_alike)
             return TM_OK;
+        if (put_other_number(a, alike, (*node)++, &argument))
+            continue;
         status = is_wanted(a, &argument, &wanted);
         if (status == TM_OK && wanted)
             status = put_argument(a, &argument);
-        ++*node;
     }
     return status;
 }

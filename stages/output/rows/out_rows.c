@@ -70,6 +70,7 @@ tm_status tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *t
     tm_status st;
 
     end_host(r);
+    memset(r->near, 0, sizeof(r->near)); /* numbers are the host's */
     r->trace = trace;
     r->processes = tm_rows_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct out_process), 2 * part);
     r->threads = tm_rows_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct out_thread), 4 * part);
@@ -211,7 +212,7 @@ static tm_status use_lane(struct tm_out_rows *r, struct tm_trace_writer *writer,
     return is_new ? write_row(writer, row, rows) : TM_OK;
 }
 
-tm_status tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number, uint32_t lane,
+static tm_status make_row(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number, uint32_t lane,
                           struct tm_out_row *row, uint64_t *rows)
 {
     struct out_thread *const found = tm_rows_change(r->threads, number);
@@ -234,6 +235,22 @@ tm_status tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer,
     if (st == TM_OK && thread.file != r->file)
         st = write_row(writer, row, rows);
     return st == TM_OK && lane ? use_lane(r, writer, number, lane, thread.process, row, rows) : st;
+}
+
+tm_status tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number, uint32_t lane,
+                          struct tm_out_row *row, uint64_t *rows)
+{
+    struct near_row *const near = &r->near[(number * 5 + lane) % TM_NEAR_ROWS];
+    tm_status st = TM_OK;
+
+    if (near->file != r->file || near->number != number || near->lane != lane) {
+        st = make_row(r, writer, number, lane, &near->row, rows);
+        near->number = number;
+        near->lane = lane;
+        near->file = st == TM_OK ? r->file : 0;
+    }
+    *row = near->row;
+    return st;
 }
 
 tm_status tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writer, struct tm_counter_row *counter,

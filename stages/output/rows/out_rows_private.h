@@ -54,6 +54,15 @@ struct taken_number {
     uint64_t owner;
 };
 
+/* A row that the present file has, ready to be used again: the same few are used for each event, twice. */
+enum { TM_NEAR_ROWS = 64 };
+struct near_row {
+    uint64_t number;
+    uint32_t lane;
+    uint32_t file;             /* that has it; 0 = free */
+    struct tm_out_row row;
+};
+
 struct tm_out_rows {
     struct tm_run *run;
     struct tm_names *names;
@@ -72,6 +81,7 @@ struct tm_out_rows {
     uint32_t device_count, own_process;
     uint32_t device_process[TM_DEVICES_MOST];
     bool device_shares[TM_DEVICES_MOST]; /* its process is that of other devices too, or of none */
+    struct near_row near[TM_NEAR_ROWS];
     /* names of ours */
     tm_strid name_own, name_verdict, name_findings, name_host_steps;
 };
