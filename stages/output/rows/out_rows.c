@@ -243,10 +243,11 @@ tm_status tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer,
     struct near_row *const near = &r->near[(number * 5 + lane) % TM_NEAR_ROWS];
     tm_status st = TM_OK;
 
-    if (near->file != r->file || near->number != number || near->lane != lane) {
+    if (near->file != r->file || near->number != number || near->lane != lane || near->host != r->trace->host) {
         st = make_row(r, writer, number, lane, &near->row, rows);
         near->number = number;
         near->lane = lane;
+        near->host = r->trace->host;
         near->file = st == TM_OK ? r->file : 0;
     }
     *row = near->row;

@@ -60,6 +60,7 @@ struct near_row {
     uint64_t number;
     uint32_t lane;
     uint32_t file;             /* that has it; 0 = free */
+    uint32_t host;
     struct tm_out_row row;
 };
 
