@@ -268,11 +268,12 @@ static struct tm_raw bordering(uint64_t at)
     static const int64_t starts_ps[] = { INT64_C(-1), 0, UINT32_MAX - 1, UINT32_MAX, INT64_C(0x1fffffffe),
                                          INT64_C(0x1fffffffe), INT64_C(0x2fffffffe), 7, 8 };
     static const int64_t durs_ps[] = { 0, UINT32_MAX, INT64_C(0x100000000), INT64_MAX / 4 };
-    static const uint64_t ids[] = { 0, UINT32_MAX, UINT64_C(0x100000000), UINT64_MAX };
+    static const uint64_t ids[] = { 0, 100000, 100000 + 0x7fff, 0, 100000, 100000 + 0x8000, 100000, UINT32_MAX,
+                                    UINT64_C(0x100000000), UINT64_MAX, 3 };
     const uint32_t shape = at % 2 ? (uint32_t)(at % 5) : (uint32_t)at;
 
     return (struct tm_raw){
-        .record = { .start_ps = starts_ps[at % 9], .dur_ps = durs_ps[at / 9 % 4], .correlation = ids[at / 36 % 4],
+        .record = { .start_ps = starts_ps[at % 9], .dur_ps = durs_ps[at / 9 % 4], .correlation = ids[at % 11],
                     .name = ~shape, .track = 3, .config = shape << 8, .class = (uint8_t)shape,
                     .kind = (uint8_t)(shape % (TM_END + 1)), .flags = (uint16_t)(0xffff - shape) },
         .traits = ~shape << 3,
@@ -325,7 +326,7 @@ static void records_of_one_shape_are_small(void **state)
 
         assert_int_equal(tm_record_store_add(s.store, &raw), TM_OK);
     }
-    assert_true(run.budget.used_bytes[TM_ACCOUNT_INPUT] - before < RECORDS * 17 + (64 << 10));
+    assert_true(run.budget.used_bytes[TM_ACCOUNT_INPUT] - before < RECORDS * 13 + (64 << 10));
     assert_int_equal(run.budget.spilled_bytes, 0);
     end_test(&run, &s);
 }

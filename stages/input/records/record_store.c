@@ -22,10 +22,12 @@ enum {
 struct block {
     uint64_t next; /* plus one; 0 = the last one of its track */
     int64_t start_ps; /* of the record before its first */
-    uint32_t count;   /* of rows, of which a record has one, two or four */
-    uint32_t unused[3];
+    uint64_t id;      /* of the last one before that has any */
+    uint32_t count;   /* of rows, of which a record has one, three or five */
+    uint32_t unused;
     union tm_packed rows[BLOCK_ROWS];
 };
+static_assert(SHAPE_BITS + TM_PACKED_FORM_BITS <= 16, "a small row has room for the number of a shape");
 static_assert(sizeof(struct block) == 2048, "a power of two, so that pages hold blocks without a rest");
 
 /* The blocks of one track, and what is known of its records. */
@@ -33,6 +35,7 @@ struct chain {
     uint64_t first, last; /* plus one; 0 = none */
     uint64_t count;
     int64_t start_ps, dur_ps; /* of the record added last */
+    uint64_t id;              /* of the last one that has any: its correlation */
     uint32_t traits;
     uint32_t unused;
 };
@@ -156,6 +159,7 @@ static tm_status lengthen_chain(struct tm_record_store *store)
         return store->run->error.status;
     store->block->next = 0;
     store->block->start_ps = chain->start_ps;
+    store->block->id = chain->id;
     store->block->count = 0;
     chain->first = chain->first ? chain->first : number;
     chain->last = number;
@@ -216,11 +220,12 @@ static inline void count_record(struct tm_record_store *store, const struct tm_r
     }
     chain->start_ps = r->start_ps;
     chain->dur_ps = r->dur_ps;
+    chain->id = r->correlation ? r->correlation : chain->id;
     chain->count++;
     store->block->count += rows;
 }
 
-/* Add a record in one row, or in two. */
+/* Add a record in one row, or in three. */
 static inline tm_status add_short(struct tm_record_store *store, const struct tm_record *r, uint32_t traits)
 {
     tm_status st = r->track == store->track ? TM_OK : turn_to(store, r->track);
@@ -229,15 +234,16 @@ static inline tm_status add_short(struct tm_record_store *store, const struct tm
         return st;
     const uint64_t step_ps = (uint64_t)r->start_ps - (uint64_t)store->chain.start_ps;
     const struct tm_shape shape = tm_shape_of(r, traits);
-    uint16_t number = 0;
-    const bool is_small = step_ps <= UINT32_MAX && number_shape(store, &shape, &number);
-    const uint32_t rows = is_small ? 1 : 2;
+    uint16_t number = 0, id_step;
+    const bool is_small = tm_id_step(r->correlation, store->chain.id, &id_step) && step_ps <= UINT32_MAX &&
+                          number_shape(store, &shape, &number);
+    const uint32_t rows = is_small ? 1 : TM_PACKED_WHOLE_ROWS;
 
     st = make_room(store, rows);
     if (st != TM_OK)
         return st;
     if (is_small)
-        tm_pack_small(r, (uint32_t)step_ps, number, &store->block->rows[store->block->count]);
+        tm_pack_small(r, (uint32_t)step_ps, id_step, number, &store->block->rows[store->block->count]);
     else
         tm_pack_whole(r, traits, TM_PACKED_WHOLE, &store->block->rows[store->block->count]);
     count_record(store, r, rows);
@@ -246,18 +252,18 @@ static inline tm_status add_short(struct tm_record_store *store, const struct tm
 
 tm_status tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept_record *row)
 {
-    const uint32_t track = row->record.track;
+    const uint32_t track = row->record.track, rows = TM_PACKED_WHOLE_ROWS + TM_PACKED_MORE_ROWS;
     tm_status st;
 
     if (!row->own_length && tm_packs_short(&row->record))
         return add_short(store, &row->record, row->traits);
     st = track == store->track ? TM_OK : turn_to(store, track);
     if (st == TM_OK)
-        st = make_room(store, 4);
+        st = make_room(store, rows);
     if (st != TM_OK)
         return st;
     tm_pack_long(row, &store->block->rows[store->block->count]);
-    count_record(store, &row->record, 4);
+    count_record(store, &row->record, rows);
     return TM_OK;
 }
 
@@ -358,6 +364,7 @@ static tm_status copy_block(struct tm_record_place *place)
     memcpy(place->rows, block->rows, block->count * sizeof(block->rows[0]));
     place->count = block->count;
     place->start_ps = block->start_ps;
+    place->id = block->id;
     place->at = 0;
     place->next_block = block->next;
     return TM_OK;
@@ -381,16 +388,17 @@ static inline tm_status step(struct tm_record_place *place, const union tm_packe
     return TM_OK;
 }
 
-/* Read the rows of a record.  out: *to, *traits  but for what only the second half of a long one has */
+/* Read the rows of a record.  out: *to, *traits  but for what only the second part of a long one has */
 static inline void unpack(struct tm_record_place *place, const union tm_packed *rows, struct tm_record *to,
                           uint32_t *traits)
 {
     if (tm_packed_form(rows) == TM_PACKED_SMALL)
-        tm_unpack_small(rows, place->start_ps, place->store->shapes, to, traits);
+        tm_unpack_small(rows, place->start_ps, place->id, place->store->shapes, to, traits);
     else
         tm_unpack_whole(rows, to, traits);
     to->track = place->track;
     place->start_ps = to->start_ps;
+    place->id = to->correlation ? to->correlation : place->id;
 }
 
 static void unpack_row(struct tm_record_place *place, const union tm_packed *rows)
@@ -401,7 +409,7 @@ static void unpack_row(struct tm_record_place *place, const union tm_packed *row
     row->args = 0;
     unpack(place, rows, &row->record, &row->traits);
     if (tm_packed_form(rows) == TM_PACKED_LONG)
-        tm_unpack_more(&rows[2], row);
+        tm_unpack_more(&rows[TM_PACKED_WHOLE_ROWS], row);
 }
 
 tm_status tm_record_store_next_row(struct tm_record_place *place, const struct tm_kept_record **row)

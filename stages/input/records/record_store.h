@@ -48,6 +48,7 @@ struct tm_record_place {
     uint32_t track;
     uint32_t at, count;          /* of rows */
     int64_t start_ps;            /* of the record given out last, or of the one before the block */
+    uint64_t id;                 /* of the last one of those that has any */
     uint64_t next_block;         /* plus one; 0 = these rows are the last */
     struct tm_kept_record row;   /* given out last; of a short record only its own_length is set */
     struct tm_allocation args;   /* of the record given out last, or what it has instead */
