@@ -163,7 +163,8 @@ static tm_status read_host(struct analysis *a, const struct tm_found_file *found
 {
     const bool is_kept = a->observer && a->observer->kept && a->inputs->host_count == 1;
     const struct tm_host_options options = { .steps = a->choice, .warn = keep_warning, .to = a,
-                                             .keeps_arguments = is_kept && a->observer->keeps_arguments };
+                                             .keeps_arguments = is_kept && a->observer->keeps_arguments,
+                                             .keeps_records = true };
     struct tm_host_run own = { .run = NULL };
     struct tm_host_run *const host = is_kept ? a->observer->kept : &own;
     tm_status st;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "stages/input/chrome/chrome.h"
+#include "stages/input/records/replay_source.h"
 #include "stages/input/xspace/xspace.h"
 #include "stages/order/order.h"
 
@@ -64,6 +65,14 @@ static tm_status scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
     return st == TM_OK ? tm_input_finish(host->input) : st;
 }
 
+/* Records that will be read again are not decoded again, where that is dear and they have no arguments. */
+static tm_status keep_records(struct tm_host_run *host, const struct tm_host_options *options)
+{
+    if (host->input->kind == TM_FILE_CHROME_JSON || !options->keeps_records || options->keeps_arguments)
+        return TM_OK;
+    return tm_replay_source_new(host->source, &host->source);
+}
+
 static tm_status open_input(struct tm_host_run *host, const struct tm_found_file *found)
 {
     const struct tm_input_options options = { .member = found->member, .position = found->position };
@@ -98,6 +107,8 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
         st = make_tables(&host->trace);
     if (st == TM_OK)
         st = scan(host, options->warn, options->to);
+    if (st == TM_OK)
+        st = keep_records(host, options);
     if (st == TM_OK && options->counts) {
         host->census = tm_census_new(&host->trace);
         st = host->census ? TM_OK : run->error.status;

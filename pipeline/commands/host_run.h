@@ -25,6 +25,7 @@ typedef void tm_take_warning(void *to, const char *text, size_t length);
 struct tm_host_options {
     struct tm_chosen_steps steps;
     bool keeps_arguments;    /* records come with what they say of themselves */
+    bool keeps_records;      /* its events will be asked for: that they are read again is to be cheap */
     bool counts;             /* for tm_host_counts */
     tm_take_warning *warn;
     void *to;                /* of warn */

@@ -7,7 +7,7 @@
 /* One look at all records, track by track and in no order of time, before they are put in order: which thread
  * launched what, where the steps are, which devices were active.  Afterwards every event can be told its step
  * and its launch at once, and it is known which steps count, so that the figures need one ordered pass and no
- * memory of the past.  Cost: each track is decoded twice. */
+ * memory of the past.  Cost: each record is read twice. */
 
 /* Which steps the user wants. */
 struct tm_chosen_steps {

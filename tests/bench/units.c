@@ -274,10 +274,11 @@ static void unit_json_scan(struct units *u)
     tm_input_close(&input);
 }
 
-static void open_host(struct units *u, struct tm_host_run *host, struct tm_names *names, const char *path)
+static void open_host(struct units *u, struct tm_host_run *host, struct tm_names *names, const char *path,
+                      bool keeps_records)
 {
     char name[TM_FOUND_NAME_BYTES] = "host", file[4096];
-    const struct tm_host_options options = { .keeps_arguments = false };
+    const struct tm_host_options options = { .keeps_records = keeps_records };
 
     (void)snprintf(file, sizeof(file), "%s", path);
     const struct tm_found_file found = { .path = file, .host = name };
@@ -375,7 +376,7 @@ static void unit_stages(struct units *u, struct tm_host_run *host)
     free(kept.args);
 }
 
-static void unit_file(struct units *u, const char *kind, const char *path, bool has_stages)
+static void unit_file(struct units *u, const char *kind, const char *path, bool keeps_records, bool has_stages)
 {
     struct tm_names *names = tm_names_new(u->run, 16 << 20, tm_traits_of);
     struct tm_host_run host;
@@ -385,7 +386,7 @@ static void unit_file(struct units *u, const char *kind, const char *path, bool 
     if (!names)
         die(u, kind);
     begin(u);
-    open_host(u, &host, names, path);
+    open_host(u, &host, names, path, keeps_records);
     (void)snprintf(name, sizeof(name), "%s-open", kind);
     end(u, name, host.events);
     begin(u);
@@ -425,7 +426,8 @@ int main(int argc, char **argv)
     unit_sorter(&u, "sorter-spilled", 512 << 10);
     unit_index(&u);
     unit_json_scan(&u);
-    unit_file(&u, "json", u.json, false);
-    unit_file(&u, "xspace", u.profile, true);
+    unit_file(&u, "json", u.json, false, false);
+    unit_file(&u, "xspace", u.profile, false, true);
+    unit_file(&u, "xspace-kept", u.profile, true, false);
     return TM_OK;
 }
