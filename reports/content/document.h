@@ -12,6 +12,8 @@ struct tm_document {
     const char *what;    /* "report": in titles and in "Skip to the report" */
     const char *made_by; /* "tracemill report" */
     const char *file;    /* stem of the files that are drawn from it: "report", for report.html */
+    const char *findings_title; /* over the first findings on the first screen: "What to do first" */
+    const char *stake_of;       /* what the time of a finding is time of: "device time", "a step" */
     const char *data;    /* the file that has every figure: "summary.json" */
     const struct tm_section *const *sections; /* in their order */
     size_t section_count;

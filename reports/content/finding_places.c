@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reports/content/cell.h"
 #include "reports/format/shown_names.h"
 
 /* --- times --- */
@@ -99,8 +100,50 @@ const struct tm_section *tm_section_of_finding(const struct tm_value *summary, c
     return section && tm_section_is_due(section, summary) ? section : NULL;
 }
 
+/* A cause of a comparison tells by how much a step became longer. */
+static bool is_cause(const struct tm_value *finding)
+{
+    return tm_has(tm_get(finding, "change_ps"));
+}
+
+const char *tm_finding_time(char *out, const struct tm_value *finding)
+{
+    struct tm_cell time = tm_cell_of_value(TM_CELL_TIME, tm_get(finding, is_cause(finding) ? "change_ps" : "at_stake_ps"));
+
+    time.is_change = is_cause(finding);
+    out[0] = 0;
+    if (tm_int(time.value) == 0 || (!is_cause(finding) && tm_int(time.value) < 0))
+        return out;
+    return tm_cell_shown(&time, NULL, out);
+}
+
+const char *tm_finding_part(char *out, const struct tm_value *finding)
+{
+    const struct tm_value *part = tm_get(finding, is_cause(finding) ? "explains_pct" : "share_pct");
+    char pct[TM_FORMAT_BYTES];
+
+    out[0] = 0;
+    if (tm_has(part))
+        (void)snprintf(out, TM_FORMAT_BYTES, "%.24s of the %s", tm_format_pct(pct, tm_double(part)),
+                       is_cause(finding) ? "change" : "window");
+    return out;
+}
+
+static const char *cause_stake(char *out, const struct tm_value *finding)
+{
+    char time[TM_FORMAT_BYTES], part[TM_FORMAT_BYTES];
+
+    tm_finding_part(part, finding);
+    (void)snprintf(out, TM_FINDING_BYTES, "%s%s%s%s", tm_finding_time(time, finding), *time ? " in a step and device" : "",
+                   *time && *part ? ", " : "", *time ? part : "");
+    return out;
+}
+
 const char *tm_finding_stake(char *out, const struct tm_value *finding)
 {
+    if (is_cause(finding))
+        return cause_stake(out, finding);
+
     const struct tm_value *stake = tm_get(finding, "at_stake_ps"), *share = tm_get(finding, "share_pct");
     const struct tm_value *value = tm_get(finding, "value"), *limit = tm_get(finding, "limit");
     const char *unit = tm_text(tm_get(finding, "unit"));

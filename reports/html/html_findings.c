@@ -19,15 +19,14 @@ static enum tm_tone tone_of(const struct tm_value *finding)
 /* "80.6 % of the window, 1.35 s of device time" */
 static void put_short_stake(struct tm_page *page, const struct tm_value *finding)
 {
-    const struct tm_value *stake = tm_get(finding, "at_stake_ps"), *share = tm_get(finding, "share_pct");
-    char text[TM_FORMAT_BYTES];
+    char time[TM_FORMAT_BYTES], part[TM_FORMAT_BYTES];
 
-    if (tm_int(stake) <= 0)
+    if (!*tm_finding_time(time, finding))
         return;
     tm_htmlw_class(&page->w, "span", "stake");
-    if (tm_has(share))
-        tm_htmlw_printf(&page->w, "%s of the window, ", tm_format_pct(text, tm_double(share)));
-    tm_htmlw_printf(&page->w, "%s of device time", tm_format_time(text, tm_int(stake)));
+    if (*tm_finding_part(part, finding))
+        tm_htmlw_printf(&page->w, "%s, ", part);
+    tm_htmlw_printf(&page->w, "%s of %s", time, page->document->stake_of);
     tm_htmlw_close(&page->w);
 }
 
@@ -58,7 +57,7 @@ void tm_page_first_findings(struct tm_page *page)
     if (count == 0)
         return;
     tm_htmlw_class(&page->w, "section", "first");
-    tm_htmlw_element(&page->w, "h2", NULL, "What to do first");
+    tm_htmlw_element(&page->w, "h2", NULL, page->document->findings_title);
     tm_htmlw_open(&page->w, "ol");
     for (size_t i = 0; i < first; i++)
         put_first(page, tm_at(findings, pick[i]), (int)pick[i] + 1);
@@ -191,7 +190,7 @@ static void open_fold(struct tm_page *page, size_t left)
 {
     tm_htmlw_class(&page->w, "details", "lower");
     tm_htmlw_open(&page->w, "summary");
-    tm_htmlw_printf(&page->w, "%zu more without time at stake", left);
+    tm_htmlw_printf(&page->w, "%zu more", left);
     tm_htmlw_close_line(&page->w);
     page->in_fold = true;
 }

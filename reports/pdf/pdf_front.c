@@ -168,8 +168,7 @@ static bool put_finding(struct tm_pdf *pdf, const struct tm_value *finding, size
 
     if (tm_pdf_left_on_page(pdf) < (1 + FIX_LINES) * tm_pdf_leading(&tm_pdf_body) + 4)
         return false;
-    if (tm_int(tm_get(finding, "at_stake_ps")) > 0)
-        tm_format_time(stake, tm_int(tm_get(finding, "at_stake_ps")));
+    tm_finding_time(stake, finding);
     stake_width = tm_pdf_width(pdf, &stake_style, stake, strlen(stake));
     (void)snprintf(sign, sizeof(sign), "%zu.", number);
     tm_pdf_text_at(pdf, &stake_style, pdf->left, pdf->y + stake_style.size, sign);
@@ -196,9 +195,10 @@ static void put_findings(struct tm_pdf *pdf)
 
     if (n == 0 || tm_pdf_left_on_page(pdf) < heading_gap + heading_room)
         return;
-    put_heading(pdf, "What costs most, and what to do first");
+    put_heading(pdf, pdf->document->findings_title);
+    (void)snprintf(more, sizeof(more), "time of %s", pdf->document->stake_of);
     if (tm_int(tm_get(tm_at(findings, 0), "at_stake_ps")) > 0)
-        tm_pdf_text_right(pdf, &tm_pdf_quiet, pdf->right, pdf->y - heading_room + heading_style.size, "time at stake");
+        tm_pdf_text_right(pdf, &tm_pdf_quiet, pdf->right, pdf->y - heading_room + heading_style.size, more);
     while (shown < count && put_finding(pdf, tm_at(findings, pick[shown]), pick[shown] + 1))
         shown++;
     if (shown == n || tm_pdf_left_on_page(pdf) < tm_pdf_leading(&tm_pdf_quiet))

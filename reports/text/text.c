@@ -246,13 +246,11 @@ static void put_kpis(struct text *t)
 /* "1.51 s, 80.6 %". */
 static void make_top_stake(char out[TOP_STAKE_BYTES], const struct tm_value *finding)
 {
-    const struct tm_value *stake = tm_get(finding, "at_stake_ps"), *share = tm_get(finding, "share_pct");
-    char time[TM_FORMAT_BYTES], part[TM_FORMAT_BYTES];
+    char time[TM_FORMAT_BYTES], part[TM_FORMAT_BYTES] = "";
 
-    out[0] = 0;
-    if (tm_int(stake) > 0)
-        (void)snprintf(out, TOP_STAKE_BYTES, "%s%s%s", tm_format_time(time, tm_int(stake)), tm_has(share) ? ", " : "",
-                       tm_has(share) ? tm_format_pct(part, tm_double(share)) : "");
+    if (*tm_finding_time(time, finding))
+        (void)tm_finding_part(part, finding);
+    (void)snprintf(out, TOP_STAKE_BYTES, "%s%s%.*s", time, *part ? ", " : "", (int)strcspn(part, "%") + (*part != 0), part);
 }
 
 static void put_top_findings(struct text *t)
