@@ -1,65 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows are dealt out by bytes of their 128-bit key.  First by the highest byte that differs, into buckets, where they
- * lie; then each bucket, which mostly fits into a cache near the processor, by all bytes that differ in it, from the
- * lowest on, to the scratch rows and back.  Each of these dealings keeps the order of the one before. */
+/* Words are dealt out by bytes of their keys.  First by the highest byte that differs, into
+ * buckets, where they lie; then each bucket, which mostly fits into a cache near the processor, by
+ * all bytes that differ in it, from the lowest on, to the scratch words and back.  Each of these
+ * dealings keeps the order of the one before. */
 #include "pipeline/length_sort.h"
 
 #include <string.h>
 
-enum { KEY_BYTES = 16, VALUES = 256, FEW_ROWS = 48 };
-
-/* The bits in which the keys of some rows differ. */
-struct difference {
-    uint64_t group, value;
+enum {
+    FIRST_BYTE = TM_LENGTH_COUNT_BITS / 8, /* of a key; those below count */
+    WORD_BYTES = 8,
+    VALUES = 256,
+    FEW_WORDS = 48
 };
 
-static struct difference find_difference(const struct tm_length *rows, size_t count)
+/* The bits in which some words differ. */
+static uint64_t find_difference(const uint64_t *words, size_t count)
 {
-    struct difference all = { 0, 0 };
+    uint64_t all = 0;
 
-    for (size_t i = 1; i < count; i++) {
-        all.group |= rows[i].group ^ rows[0].group;
-        all.value |= rows[i].value ^ rows[0].value;
-    }
+    for (size_t i = 1; i < count; i++)
+        all |= words[i] ^ words[0];
     return all;
 }
 
-/* Byte `which` of a key, 0 being the lowest of the value. */
-static inline uint8_t byte_of(uint64_t group, uint64_t value, unsigned which)
+/* Byte `which` of a word, 0 being the lowest. */
+static inline uint8_t byte_of(uint64_t word, unsigned which)
 {
-    return (uint8_t)((which < 8 ? value : group) >> which % 8 * 8);
+    return (uint8_t)(word >> which * 8);
 }
 
-static inline bool goes_behind(const struct tm_length *a, const struct tm_length *b)
-{
-    return a->group != b->group ? a->group > b->group : a->value > b->value;
-}
-
-static void sort_few(struct tm_length *rows, size_t count)
+static void sort_few(uint64_t *words, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
-        const struct tm_length moved = rows[i];
+        const uint64_t moved = words[i];
         size_t at = i;
 
-        for (; at > 0 && goes_behind(&rows[at - 1], &moved); at--)
-            rows[at] = rows[at - 1];
-        rows[at] = moved;
+        for (; at > 0 && words[at - 1] > moved; at--)
+            words[at] = words[at - 1];
+        words[at] = moved;
     }
 }
 
-static inline uint8_t byte_of_row(const struct tm_length *row, unsigned which)
-{
-    return byte_of(row->group, row->value, which);
-}
-
 /* out: begins, ends  of the part of each value of a byte of the keys, VALUES of them */
-static void find_parts(const struct tm_length *rows, size_t count, unsigned which, size_t *begins, size_t *ends)
+static void find_parts(const uint64_t *words, size_t count, unsigned which, size_t *begins,
+                       size_t *ends)
 {
     size_t before = 0;
 
     memset(ends, 0, VALUES * sizeof(*ends));
     for (size_t i = 0; i < count; i++)
-        ends[byte_of_row(&rows[i], which)]++;
+        ends[byte_of(words[i], which)]++;
     for (size_t i = 0; i < VALUES; i++) {
         begins[i] = before;
         before += ends[i];
@@ -67,103 +58,110 @@ static void find_parts(const struct tm_length *rows, size_t count, unsigned whic
     }
 }
 
-/* Deal the rows out by one byte of their keys. */
-static void deal(const struct tm_length *from, struct tm_length *to, size_t count, unsigned which)
+/* Deal the words out by one byte of their keys. */
+static void deal(const uint64_t *from, uint64_t *to, size_t count, unsigned which)
 {
     size_t places[VALUES], ends[VALUES];
 
     find_parts(from, count, which, places, ends);
     for (size_t i = 0; i < count; i++)
-        to[places[byte_of_row(&from[i], which)]++] = from[i];
+        to[places[byte_of(from[i], which)]++] = from[i];
 }
 
-/* The same where they lie.  Each step puts one row where it belongs and takes what lay there in exchange, which is left
- * for the next round, so that steps do not wait for each other.  A round places at least half of what is left.
- * out: ends  of the parts */
-static void deal_in_place(struct tm_length *rows, size_t count, unsigned which, size_t *ends)
+/* The same where they lie.  Each step puts one word where it belongs and takes what lay there in
+ * exchange, which is left for the next round, so that steps do not wait for each other.  A round
+ * places at least half of what is left. out: ends  of the parts */
+static void deal_in_place(uint64_t *words, size_t count, unsigned which, size_t *ends)
 {
     size_t places[VALUES], left = count;
 
-    find_parts(rows, count, which, places, ends);
+    find_parts(words, count, which, places, ends);
     while (left) {
         for (unsigned part = 0; part < VALUES; part++) {
             const size_t begin = places[part], end = ends[part];
 
             for (size_t i = begin; i < end; i++) {
-                struct tm_length *const place = &rows[places[byte_of_row(&rows[i], which)]++];
-                const struct tm_length row = rows[i];
+                uint64_t *const place = &words[places[byte_of(words[i], which)]++];
+                const uint64_t word = words[i];
 
-                rows[i] = *place;
-                *place = row;
+                words[i] = *place;
+                *place = word;
             }
             left -= end - begin;
         }
     }
 }
 
-/* Sort rows of which as many fit into the scratch rows. */
-static void sort_bucket(struct tm_length *rows, struct tm_length *scratch, size_t count)
+/* Sort words of which as many fit into the scratch words. */
+static void sort_bucket(uint64_t *words, uint64_t *scratch, size_t count)
 {
-    struct tm_length *at = rows, *other = scratch;
+    uint64_t *at = words, *other = scratch;
 
-    if (count <= FEW_ROWS) {
-        sort_few(rows, count);
+    if (count <= FEW_WORDS) {
+        sort_few(words, count);
         return;
     }
-    const struct difference all = find_difference(rows, count);
+    const uint64_t all = find_difference(words, count);
 
-    for (unsigned which = 0; which < KEY_BYTES; which++) {
-        if (!byte_of(all.group, all.value, which))
+    for (unsigned which = FIRST_BYTE; which < WORD_BYTES; which++) {
+        if (!byte_of(all, which))
             continue;
         deal(at, other, count, which);
-        struct tm_length *const dealt = other;
+        uint64_t *const dealt = other;
 
         other = at;
         at = dealt;
     }
-    if (at != rows)
-        memcpy(rows, at, count * sizeof(*rows));
+    if (at != words)
+        memcpy(words, at, count * sizeof(*words));
 }
 
-/* Deal the rows out by the highest byte that differs, and sort the parts.  Parts that do not fit into the scratch rows
- * are dealt out in the same way by a lower byte: at the most KEY_BYTES calls lie one inside the other. */
-static void sort_parts(struct tm_length *rows, size_t count, struct tm_length *scratch, size_t scratch_count)
+/* Deal the words out by the highest byte that differs, and sort the parts.  Parts that do not fit
+ * into the scratch words are dealt out in the same way by a lower byte: at the most WORD_BYTES
+ * calls lie one inside the other. */
+static void sort_parts(uint64_t *words, size_t count, uint64_t *scratch, size_t scratch_count)
 {
-    const struct difference all = find_difference(rows, count);
-    unsigned which = KEY_BYTES;
+    const uint64_t all = find_difference(words, count);
+    unsigned which = WORD_BYTES;
     size_t ends[VALUES], begin = 0;
 
-    while (which > 0 && !byte_of(all.group, all.value, which - 1))
+    while (which > FIRST_BYTE && !byte_of(all, which - 1))
         which--;
-    if (which == 0)
+    if (which == FIRST_BYTE)
         return;
-    deal_in_place(rows, count, which - 1, ends);
+    deal_in_place(words, count, which - 1, ends);
     for (size_t i = 0; i < VALUES; i++) {
         const size_t own = ends[i] - begin;
 
-        if (own > FEW_ROWS && own > scratch_count)
-            sort_parts(rows + begin, own, scratch, scratch_count);
+        if (own > FEW_WORDS && own > scratch_count)
+            sort_parts(words + begin, own, scratch, scratch_count);
         else
-            sort_bucket(rows + begin, scratch, own);
+            sort_bucket(words + begin, scratch, own);
         begin = ends[i];
     }
 }
 
-static size_t fold_equal(struct tm_length *rows, size_t count)
+/* What is written never passes what is read: a word that is full stands for one word at least. */
+static size_t fold_equal(uint64_t *words, size_t count)
 {
-    size_t last = 0;
+    const uint64_t full = tm_length_word_count(UINT64_MAX);
+    size_t left = 0;
 
-    for (size_t i = 1; i < count; i++) {
-        if (rows[i].value == rows[last].value && rows[i].group == rows[last].group)
-            rows[last].count += rows[i].count;
-        else
-            rows[++last] = rows[i];
+    for (size_t i = 0; i < count;) {
+        const uint64_t key = tm_length_word_key(words[i]);
+        uint64_t seen = 0;
+
+        for (; i < count && tm_length_word_key(words[i]) == key; i++)
+            seen += tm_length_word_count(words[i]);
+        for (; seen > full; seen -= full)
+            words[left++] = key << TM_LENGTH_COUNT_BITS | (full - 1);
+        words[left++] = key << TM_LENGTH_COUNT_BITS | (seen - 1);
     }
-    return count ? last + 1 : 0;
+    return left;
 }
 
-size_t tm_lengths_sort(struct tm_length *rows, size_t count, struct tm_length *scratch, size_t scratch_count)
+size_t tm_lengths_sort(uint64_t *words, size_t count, uint64_t *scratch, size_t scratch_count)
 {
-    sort_parts(rows, count, scratch, scratch_count);
-    return fold_equal(rows, count);
+    sort_parts(words, count, scratch, scratch_count);
+    return fold_equal(words, count);
 }

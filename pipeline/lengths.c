@@ -1,31 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows in a window, written down as they come.  When it is full they are sorted and equal ones folded; in traces most
- * lengths come again and again, and then that alone makes room.  Where it does not, the window grows, or the rows go out
- * as a sorted run. */
+/* Words in a window, written down as they come (pipeline/length_sort.h).  When it is full they are
+ * sorted and equal ones folded; in traces most lengths come again and again, and then that alone
+ * makes room.  Where it does not, the window grows, or the words go out as a sorted run of rows.
+ * What no word can tell goes to a group table.  Memory: a sixteenth for that table, an eighth for
+ * the numbers of groups; the rest is for the window and its runs. */
 #include "pipeline/lengths.h"
 
 #include <assert.h>
 
-#include "pipeline/length_sort.h"
+#include "pipeline/length_groups.h"
+#include "pipeline/record.h"
 #include "pipeline/runs.h"
 #include "pipeline/window.h"
 
 enum {
-    SCRATCH_BYTES = 768 << 10, /* for the sort, at the most: what fits into a cache near the processor */
-    SORTED_LEAST = 8192, /* fewer rows are not worth a sort to make room */
+    SCRATCH_BYTES =
+        512 << 10,       /* for the sort, at the most: what fits into a cache near the processor */
+    SORTED_LEAST = 8192, /* fewer words are not worth a sort to make room */
     STEP = 8,            /* where most of them differed, the next try is at so many times as many */
+};
+
+/* Where reading is: all words of the groups before `at` in the order have been read. */
+struct place {
+    size_t at;
+    size_t next, end; /* words of the group that is read */
+};
+
+/* A row of a run: word = length << SPILLED_COUNT_BITS | count - 1.  Equal ones are folded when they
+ * are read. */
+struct spilled {
+    uint64_t group, word;
+};
+enum { SPILLED_COUNT_BITS = 64 - TM_LENGTH_VALUE_BITS };
+
+/* What comes next of one of the two kinds. */
+struct head {
+    struct tm_length length;
+    bool is_there;
 };
 
 struct tm_lengths {
     struct tm_run *run;
     enum tm_account account;
-    size_t memory_bytes;
-    struct tm_window window; /* struct tm_length */
-    struct tm_length *scratch; /* for the sort; kept while the window has that capacity */
+    size_t memory_bytes; /* for the window and the runs */
+    struct tm_length_groups groups;
+    uint64_t generation; /* of the numbers of groups, from 1 on: places of another one are lost */
+    struct tm_window window; /* words */
+    uint64_t *scratch;       /* for the sort; kept while the window has that capacity */
     size_t scratch_bytes, scratch_most_bytes;
-    struct tm_runs *runs;    /* NULL = everything is in the window */
-    size_t sorted_from; /* so many rows are sorted to make room before the window grows */
-    size_t next;
+    struct tm_runs *runs;     /* struct spilled; NULL = all words are in the window */
+    struct tm_groups *others; /* struct tm_length; NULL = none */
+    size_t others_bytes;
+    size_t sorted_from; /* so many words are sorted to make room before the window grows */
+    struct tm_length_group *order; /* of the groups, while the window is read */
+    struct place place;
+    struct head word, other;
+    struct spilled ahead; /* of the runs, the next row */
+    bool has_ahead;
+    struct tm_length given;
     bool is_finished;
 };
 
@@ -34,6 +66,7 @@ static void merge(void *into, const void *from)
     ((struct tm_length *)into)->count += ((const struct tm_length *)from)->count;
 }
 
+/* Below, equal to or above 0, as a comes before b, is the same, or comes behind it. */
 static int by_group_and_value(const void *a, const void *b)
 {
     const struct tm_length *x = a, *y = b;
@@ -42,10 +75,21 @@ static int by_group_and_value(const void *a, const void *b)
         return x->group < y->group ? -1 : 1;
     return (x->value > y->value) - (x->value < y->value);
 }
+static_assert(sizeof(struct tm_length) == sizeof(struct tm_key) + 8,
+              "a row of a group table, in the same order");
+
+static int by_group_and_word(const void *a, const void *b)
+{
+    const struct spilled *x = a, *y = b;
+
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return (x->word > y->word) - (x->word < y->word);
+}
 
 static uint64_t group_of(const void *row)
 {
-    return ((const struct tm_length *)row)->group;
+    return ((const struct spilled *)row)->group;
 }
 
 struct tm_lengths *tm_lengths_new(struct tm_run *run, enum tm_account account, size_t memory_bytes)
@@ -55,18 +99,27 @@ struct tm_lengths *tm_lengths_new(struct tm_run *run, enum tm_account account, s
     if (!lengths)
         return NULL;
     /* The structure itself and the list of runs are small change of the last sixteenth. */
-    const size_t memory = memory_bytes - memory_bytes / 16;
+    const size_t sixteenth = memory_bytes / 16, memory = memory_bytes - 4 * sixteenth;
     const size_t scratch = memory / 8 < SCRATCH_BYTES ? memory / 8 : SCRATCH_BYTES;
-    const size_t buffer = tm_runs_buffer_bytes(sizeof(struct tm_length), memory) + scratch;
+    const size_t buffer = tm_runs_buffer_bytes(sizeof(struct spilled), memory) + scratch;
 
     lengths->run = run;
     lengths->account = account;
     lengths->memory_bytes = memory;
+    lengths->others_bytes = sixteenth;
     lengths->scratch_most_bytes = scratch;
     lengths->sorted_from = SORTED_LEAST;
-    tm_window_init(&lengths->window, run, account, sizeof(struct tm_length), 0,
+    lengths->generation = 1;
+    tm_length_groups_init(&lengths->groups, run, account, 2 * sixteenth);
+    tm_window_init(&lengths->window, run, account, sizeof(uint64_t), 0,
                    memory > buffer ? memory - buffer : 0);
     return lengths;
+}
+
+static void give_order(struct tm_lengths *lengths)
+{
+    tm_length_groups_give_order(&lengths->groups, lengths->order);
+    lengths->order = NULL;
 }
 
 static void give_scratch(struct tm_lengths *lengths)
@@ -81,21 +134,25 @@ void tm_lengths_free(struct tm_lengths *lengths)
     if (!lengths)
         return;
     give_scratch(lengths);
+    give_order(lengths);
+    tm_length_groups_release(&lengths->groups);
+    tm_groups_free(lengths->others);
     tm_runs_free(lengths->runs);
     tm_window_close(&lengths->window);
     tm_give(&lengths->run->budget, lengths->account, lengths, sizeof(*lengths));
 }
 
-static struct tm_length *rows_of(const struct tm_lengths *lengths)
+static inline uint64_t *words_of(const struct tm_lengths *lengths)
 {
-    return (struct tm_length *)(void *)lengths->window.rows;
+    return (uint64_t *)(void *)lengths->window.rows;
 }
 
 static tm_status take_scratch(struct tm_lengths *lengths)
 {
     struct tm_run *run = lengths->run;
-    const size_t rows_bytes = lengths->window.count * sizeof(struct tm_length);
-    const size_t bytes = rows_bytes < lengths->scratch_most_bytes ? rows_bytes : lengths->scratch_most_bytes;
+    const size_t words_bytes = lengths->window.count * sizeof(uint64_t);
+    const size_t bytes =
+        words_bytes < lengths->scratch_most_bytes ? words_bytes : lengths->scratch_most_bytes;
 
     if (lengths->scratch_bytes >= bytes)
         return TM_OK;
@@ -110,8 +167,9 @@ static tm_status sort_window(struct tm_lengths *lengths)
     const tm_status st = take_scratch(lengths);
 
     if (st == TM_OK && lengths->window.count)
-        lengths->window.count = tm_lengths_sort(rows_of(lengths), lengths->window.count, lengths->scratch,
-                                                lengths->scratch_bytes / sizeof(struct tm_length));
+        lengths->window.count =
+            tm_lengths_sort(words_of(lengths), lengths->window.count, lengths->scratch,
+                            lengths->scratch_bytes / sizeof(uint64_t));
     return st;
 }
 
@@ -131,15 +189,110 @@ static tm_status open_runs(struct tm_lengths *lengths)
 {
     const struct tm_runs_setup setup = {
         .account = lengths->account,
-        .row_bytes = sizeof(struct tm_length),
+        .row_bytes = sizeof(struct spilled),
         .memory_bytes = lengths->memory_bytes + lengths->window.drawn_bytes,
-        .order = by_group_and_value,
+        .order = by_group_and_word,
         .prefix = group_of,
-        .merge = merge,
     };
 
     lengths->runs = tm_runs_new(lengths->run, &setup);
     return lengths->runs ? TM_OK : lengths->run->error.status;
+}
+
+/* --- reading the window, which is sorted --- */
+
+static tm_status start_reading(struct tm_lengths *lengths)
+{
+    give_order(lengths);
+    lengths->order = tm_length_groups_order(&lengths->groups);
+    lengths->place = (struct place){ .at = 0 };
+    return lengths->order ? TM_OK : lengths->run->error.status;
+}
+
+/* The first word that is not below a key. */
+static size_t find_word(const struct tm_lengths *lengths, uint64_t key)
+{
+    const uint64_t *words = words_of(lengths);
+    size_t begin = 0, end = lengths->window.count;
+
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+
+        if (tm_length_word_key(words[middle]) < key)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+/* Go on to the next group that has words; false = there is none. */
+static bool find_next_group(struct tm_lengths *lengths)
+{
+    struct place *place = &lengths->place;
+
+    while (place->next == place->end) {
+        if (place->at == lengths->groups.count)
+            return false;
+        const uint64_t number = lengths->order[place->at++].number;
+
+        place->next = find_word(lengths, number << TM_LENGTH_VALUE_BITS);
+        place->end = find_word(lengths, (number + 1) << TM_LENGTH_VALUE_BITS);
+    }
+    return true;
+}
+
+static bool read_word(struct tm_lengths *lengths, struct tm_length *length)
+{
+    const uint64_t *words = words_of(lengths);
+    struct place *place = &lengths->place;
+
+    if (!find_next_group(lengths))
+        return false;
+    const uint64_t key = tm_length_word_key(words[place->next]);
+
+    *length = (struct tm_length){ .group = lengths->order[place->at - 1].group,
+                                  .value = key & ((UINT64_C(1) << TM_LENGTH_VALUE_BITS) - 1) };
+    for (; place->next < place->end && tm_length_word_key(words[place->next]) == key; place->next++)
+        length->count += tm_length_word_count(words[place->next]);
+    return true;
+}
+
+/* --- making room --- */
+
+/* The numbers of groups begin anew once no word has one. */
+static void forget_groups(struct tm_lengths *lengths)
+{
+    assert(!lengths->window.count);
+    tm_length_groups_forget(&lengths->groups);
+    lengths->generation++;
+}
+
+static tm_status put_length(struct tm_lengths *lengths, const struct tm_length *length)
+{
+    const uint64_t most = UINT64_C(1) << SPILLED_COUNT_BITS;
+    tm_status st = TM_OK;
+
+    for (uint64_t left = length->count; left && st == TM_OK;) {
+        const uint64_t count = left < most ? left : most;
+        const struct spilled row = { length->group,
+                                     length->value << SPILLED_COUNT_BITS | (count - 1) };
+
+        left -= count;
+        st = tm_runs_put(lengths->runs, &row);
+    }
+    return st;
+}
+
+static tm_status put_words(struct tm_lengths *lengths)
+{
+    struct tm_length length;
+    tm_status st = start_reading(lengths);
+
+    while (st == TM_OK && read_word(lengths, &length))
+        st = put_length(lengths, &length);
+    give_order(lengths);
+    return st;
 }
 
 /* Write the window, which is sorted, out as a run. */
@@ -148,7 +301,7 @@ static tm_status spill_window(struct tm_lengths *lengths)
     tm_status st = lengths->runs ? TM_OK : open_runs(lengths);
 
     if (st == TM_OK)
-        st = tm_runs_put_many(lengths->runs, lengths->window.rows, lengths->window.count);
+        st = put_words(lengths);
     if (st == TM_OK)
         st = tm_runs_end(lengths->runs);
     lengths->window.count = 0;
@@ -192,50 +345,190 @@ static tm_status make_room(struct tm_lengths *lengths)
     return st == TM_OK && !window->capacity ? grow_window(lengths) : st;
 }
 
-tm_status tm_lengths_add(struct tm_lengths *lengths, uint64_t group, uint64_t value, uint64_t count)
+/* --- adding --- */
+
+/* The number of a group, for which words are spilled if all numbers that there is memory for are
+ * taken. out: *number  TM_NONE if words have no room for its number */
+static tm_status find_number(struct tm_lengths *lengths, uint64_t group, uint32_t *number)
+{
+    tm_status st = tm_length_groups_number(&lengths->groups, group, number);
+
+    if (st != TM_OK || *number != TM_NONE || lengths->groups.count == TM_LENGTH_GROUPS_MOST)
+        return st;
+    st = sort_window(lengths);
+    if (st == TM_OK && lengths->window.count)
+        st = spill_window(lengths);
+    if (st != TM_OK)
+        return st;
+    forget_groups(lengths);
+    return tm_length_groups_number(&lengths->groups, group, number);
+}
+
+static tm_status add_word(struct tm_lengths *lengths, uint64_t word)
 {
     struct tm_window *window = &lengths->window;
 
-    assert(!lengths->is_finished);
     if (tm_window_is_full(window)) {
         const tm_status st = make_room(lengths);
 
         if (st != TM_OK)
             return st;
     }
-    rows_of(lengths)[window->count++] = (struct tm_length){ group, value, count };
+    words_of(lengths)[window->count++] = word;
     return TM_OK;
 }
 
-tm_status tm_lengths_finish(struct tm_lengths *lengths)
+static tm_status add_other(struct tm_lengths *lengths, const struct tm_length *length)
 {
-    lengths->next = 0;
-    if (lengths->is_finished)
-        return lengths->runs ? tm_runs_rewind(lengths->runs) : TM_OK;
-    lengths->is_finished = true;
+    if (!lengths->others)
+        lengths->others = tm_groups_new(lengths->run, lengths->account, sizeof(*length),
+                                        lengths->others_bytes, merge);
+    return lengths->others ? tm_groups_add(lengths->others, length) : lengths->run->error.status;
+}
 
+static inline bool fits_word(uint64_t value)
+{
+    return !(value >> TM_LENGTH_VALUE_BITS);
+}
+
+tm_status tm_lengths_add(struct tm_lengths *lengths, uint64_t group, uint64_t value, uint64_t count)
+{
+    const struct tm_length length = { group, value, count };
+    uint32_t number = TM_NONE;
+
+    assert(!lengths->is_finished);
+    if (fits_word(value) && count - 1 < UINT64_C(1) << TM_LENGTH_COUNT_BITS) {
+        const tm_status st = find_number(lengths, group, &number);
+
+        if (st != TM_OK)
+            return st;
+    }
+    return number == TM_NONE ? add_other(lengths, &length)
+                             : add_word(lengths, tm_length_word(number, value, count));
+}
+
+tm_status tm_lengths_add_at(struct tm_lengths *lengths, tm_length_place *place, uint64_t group,
+                            uint64_t value)
+{
+    const struct tm_length length = { group, value, 1 };
+    uint32_t number;
+
+    assert(!lengths->is_finished);
+    if (!fits_word(value))
+        return add_other(lengths, &length);
+    if (*place >> TM_LENGTH_GROUP_BITS != lengths->generation) {
+        const tm_status st = find_number(lengths, group, &number);
+
+        if (st != TM_OK)
+            return st;
+        if (number == TM_NONE)
+            return add_other(lengths, &length);
+        *place = lengths->generation << TM_LENGTH_GROUP_BITS | number;
+    }
+    number = (uint32_t)*place & (TM_LENGTH_GROUPS_MOST - 1);
+    return add_word(lengths, tm_length_word(number, value, 1));
+}
+
+/* --- reading --- */
+
+static tm_status look_ahead(struct tm_lengths *lengths)
+{
+    const void *row = NULL;
+    const tm_status st = tm_runs_next(lengths->runs, &row);
+
+    lengths->has_ahead = st == TM_OK && row;
+    if (lengths->has_ahead)
+        lengths->ahead = *(const struct spilled *)row;
+    return st;
+}
+
+static tm_status read_runs(struct tm_lengths *lengths, struct head *head)
+{
+    struct tm_length *const length = &head->length;
+    tm_status st = TM_OK;
+
+    head->is_there = lengths->has_ahead;
+    *length =
+        (struct tm_length){ lengths->ahead.group, lengths->ahead.word >> SPILLED_COUNT_BITS, 0 };
+    while (st == TM_OK && lengths->has_ahead && lengths->ahead.group == length->group &&
+           lengths->ahead.word >> SPILLED_COUNT_BITS == length->value) {
+        length->count += (lengths->ahead.word & ((UINT64_C(1) << SPILLED_COUNT_BITS) - 1)) + 1;
+        st = look_ahead(lengths);
+    }
+    return st;
+}
+
+/* Step on to the next length that words told. */
+static tm_status next_word(struct tm_lengths *lengths)
+{
+    if (lengths->runs)
+        return read_runs(lengths, &lengths->word);
+    lengths->word.is_there = read_word(lengths, &lengths->word.length);
+    return TM_OK;
+}
+
+static tm_status next_other(struct tm_lengths *lengths)
+{
+    const void *row = NULL;
+    const tm_status st = lengths->others ? tm_groups_next(lengths->others, &row) : TM_OK;
+
+    lengths->other.is_there = st == TM_OK && row;
+    if (lengths->other.is_there)
+        lengths->other.length = *(const struct tm_length *)row;
+    return st;
+}
+
+/* All that is in memory is put in order, or goes to the runs. */
+static tm_status end_adding(struct tm_lengths *lengths)
+{
     tm_status st = sort_window(lengths);
 
-    if (!lengths->runs) {
-        give_scratch(lengths);
+    lengths->is_finished = true;
+    give_scratch(lengths);
+    if (st != TM_OK || !lengths->runs)
         return st;
-    }
-    if (st == TM_OK)
-        st = spill_window(lengths);
+    st = spill_window(lengths);
     release_window(lengths);
     return st == TM_OK ? tm_runs_finish(lengths->runs) : st;
 }
 
+tm_status tm_lengths_finish(struct tm_lengths *lengths)
+{
+    const bool is_again = lengths->is_finished;
+    tm_status st = is_again ? TM_OK : end_adding(lengths);
+
+    if (st == TM_OK && lengths->others)
+        st = tm_groups_finish(lengths->others);
+    if (st == TM_OK && !lengths->runs)
+        st = start_reading(lengths);
+    else if (st == TM_OK && is_again)
+        st = tm_runs_rewind(lengths->runs);
+    if (st == TM_OK && lengths->runs)
+        st = look_ahead(lengths);
+    if (st == TM_OK)
+        st = next_word(lengths);
+    return st == TM_OK ? next_other(lengths) : st;
+}
+
 tm_status tm_lengths_next(struct tm_lengths *lengths, const struct tm_length **length)
 {
-    assert(lengths->is_finished);
-    if (lengths->runs) {
-        const void *row = NULL;
-        const tm_status st = tm_runs_next(lengths->runs, &row);
+    const struct head *word = &lengths->word, *other = &lengths->other;
+    int order = word->is_there ? -1 : 1;
+    tm_status st = TM_OK;
 
-        *length = row;
-        return st;
-    }
-    *length = lengths->next < lengths->window.count ? &rows_of(lengths)[lengths->next++] : NULL;
-    return TM_OK;
+    assert(lengths->is_finished);
+    *length = NULL;
+    if (!word->is_there && !other->is_there)
+        return TM_OK;
+    if (word->is_there && other->is_there)
+        order = by_group_and_value(&word->length, &other->length);
+    lengths->given = order <= 0 ? word->length : other->length;
+    if (order == 0)
+        lengths->given.count += other->length.count;
+    if (order <= 0)
+        st = next_word(lengths);
+    if (st == TM_OK && order >= 0)
+        st = next_other(lengths);
+    *length = st == TM_OK ? &lengths->given : NULL;
+    return st;
 }

@@ -8,7 +8,7 @@
 
 enum { COUNT = 200000 };
 
-enum shape { FEW, MANY, ONE, FALLING, WIDE, SHAPES };
+enum shape { FEW, MANY, ONE, FALLING, WIDE, MIXED, OFTEN, SHAPES };
 
 static struct tm_length make(enum shape shape, uint64_t i, uint64_t *state)
 {
@@ -23,6 +23,10 @@ static struct tm_length make(enum shape shape, uint64_t i, uint64_t *state)
         return (struct tm_length){ 5, 5, 3 };
     case FALLING:
         return (struct tm_length){ 0, COUNT - i, 1 };
+    case MIXED: /* some fit into words, some do not; the same number both ways */
+        return (struct tm_length){ any % 5000, (any >> 32) % 40 << (any >> 40) % 50, any % 9 ? 1 : 200 + any % 300 };
+    case OFTEN: /* more often than a word can tell */
+        return (struct tm_length){ any % 3, 77, 1 + any % 256 };
     default:
         return (struct tm_length){ any, next_number(state), 1 + any % 4 };
     }
@@ -104,15 +108,54 @@ static void each_number_comes_once_in_order_in_every_memory(void **state)
     }
 }
 
+static int by_key(const void *a, const void *b)
+{
+    const uint64_t x = tm_length_word_key(*(const uint64_t *)a), y = tm_length_word_key(*(const uint64_t *)b);
+
+    return (x > y) - (x < y);
+}
+
+static uint64_t *make_words(enum shape shape, size_t count)
+{
+    const uint64_t groups = 1 << TM_LENGTH_GROUP_BITS, values = UINT64_C(1) << TM_LENGTH_VALUE_BITS;
+    struct tm_length *rows = make_all(shape, count);
+    uint64_t *words = test_malloc(count * sizeof(*words));
+
+    for (size_t i = 0; i < count; i++)
+        words[i] = tm_length_word((uint32_t)(rows[i].group % groups), rows[i].value % values,
+                                  1 + (rows[i].count - 1) % 256);
+    test_free(rows);
+    return words;
+}
+
+/* Every key has its words in one place, all but the last of them full, and the right count. */
+static void assert_folded(const uint64_t *words, size_t left, const uint64_t *expected, size_t count)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < count;) {
+        const uint64_t key = tm_length_word_key(expected[i]);
+        uint64_t seen = 0, told = 0;
+
+        for (; i < count && tm_length_word_key(expected[i]) == key; i++)
+            seen += tm_length_word_count(expected[i]);
+        for (; at < left && tm_length_word_key(words[at]) == key; at++) {
+            assert_true(told % (1 << TM_LENGTH_COUNT_BITS) == 0);
+            told += tm_length_word_count(words[at]);
+        }
+        assert_int_equal(told, seen);
+    }
+    assert_int_equal(at, left);
+}
+
 static void check_sort(enum shape shape, size_t count, size_t scratch_count)
 {
-    struct tm_length *rows = make_all(shape, count + 1), *expected = make_all(shape, count + 1);
-    struct tm_length *scratch = test_malloc((scratch_count + 1) * sizeof(*scratch));
-    const size_t left = fold(expected, count);
+    uint64_t *words = make_words(shape, count + 1), *expected = make_words(shape, count + 1);
+    uint64_t *scratch = test_malloc((scratch_count + 1) * sizeof(*scratch));
 
-    assert_int_equal(tm_lengths_sort(rows, count, scratch, scratch_count), left);
-    assert_memory_equal(rows, expected, left * sizeof(*rows));
-    test_free(rows);
+    qsort(expected, count, sizeof(*expected), by_key);
+    assert_folded(words, tm_lengths_sort(words, count, scratch, scratch_count), expected, count);
+    test_free(words);
     test_free(expected);
     test_free(scratch);
 }
@@ -172,6 +215,59 @@ static void many_numbers_keep_to_their_memory(void **state)
     assert_ledger_is_even(&run);
 }
 
+enum { MANY_GROUPS = 100000 };
+
+/* More groups than there are numbers for, each with a place of its own; at small memories numbers begin anew, and what
+ * places remember is lost. */
+static void places_may_be_lost(void **state)
+{
+    static const size_t memories[] = { 0, 20 << 10, 256 << 10, 64 << 20 };
+    struct tm_length *expected = test_malloc(MANY_GROUPS * sizeof(*expected));
+    tm_length_place *places = test_malloc(MANY_GROUPS * sizeof(*places));
+
+    (void)state;
+    for (size_t m = 0; m < 4; m++) {
+        struct tm_run run;
+
+        test_run_init(&run);
+        struct tm_lengths *lengths = tm_lengths_new(&run, TM_ACCOUNT_TABLES, memories[m]);
+        const size_t groups = m < 2 ? MANY_GROUPS / 20 : MANY_GROUPS;
+
+        for (size_t i = 0; i < groups; i++) {
+            expected[i] = (struct tm_length){ i * 3, i % 1000 ? i : UINT64_MAX - i, 2 };
+            places[i] = 0;
+        }
+        for (size_t i = 0; i < 2 * groups; i++) {
+            const struct tm_length *e = &expected[i % groups];
+
+            assert_int_equal(tm_lengths_add_at(lengths, &places[i % groups], e->group, e->value), TM_OK);
+        }
+        assert_read(lengths, expected, groups);
+        tm_lengths_free(lengths);
+        assert_ledger_is_even(&run);
+    }
+    test_free(expected);
+    test_free(places);
+}
+
+/* What a word tells takes 8 bytes, so that three times as many stay in memory. */
+static void numbers_of_40_bits_take_8_bytes(void **state)
+{
+    struct tm_run run;
+    uint64_t seed = 1;
+
+    (void)state;
+    test_run_init(&run);
+    struct tm_lengths *lengths = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 8 << 20);
+
+    for (uint64_t i = 0; i < 600000; i++)
+        assert_int_equal(tm_lengths_add(lengths, i % 1000, next_number(&seed) >> 24, 1), TM_OK);
+    assert_int_equal(run.budget.spilled_bytes, 0);
+    assert_true(run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= 8 << 20);
+    tm_lengths_free(lengths);
+    assert_ledger_is_even(&run);
+}
+
 static tm_status use_lengths(struct tm_run *run, size_t memory)
 {
     struct tm_lengths *lengths = tm_lengths_new(run, TM_ACCOUNT_TABLES, memory);
@@ -180,7 +276,7 @@ static tm_status use_lengths(struct tm_run *run, size_t memory)
     uint64_t seed = 3;
 
     for (int i = 0; st == TM_OK && i < 20000; i++)
-        st = tm_lengths_add(lengths, 0, next_number(&seed), 1);
+        st = tm_lengths_add(lengths, (uint64_t)i % 40, next_number(&seed) >> (i % 64 ? 24 : 0), 1);
     if (st == TM_OK)
         st = tm_lengths_finish(lengths);
     do {
@@ -215,6 +311,8 @@ int main(void)
         cmocka_unit_test(lists_are_sorted_and_folded_with_any_scratch),
         cmocka_unit_test(numbers_that_come_again_are_not_spilled),
         cmocka_unit_test(many_numbers_keep_to_their_memory),
+        cmocka_unit_test(places_may_be_lost),
+        cmocka_unit_test(numbers_of_40_bits_take_8_bytes),
         cmocka_unit_test(each_refused_request_ends_clean),
     };
 

@@ -214,7 +214,7 @@ static tm_status take_kernel(struct kernels *k, const struct tm_event *event)
     k->count++;
     k->total_ps = tm_sum_times(k->total_ps, dur_ps);
     k->squares = tm_sum_wide(k->squares, (unsigned __int128)dur_ps * (unsigned __int128)dur_ps);
-    return tm_lengths_add(k->lengths, row->key.low, (uint64_t)dur_ps, 1);
+    return tm_lengths_add_at(k->lengths, &row->place, row->key.low, (uint64_t)dur_ps);
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)

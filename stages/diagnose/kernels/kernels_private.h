@@ -16,6 +16,7 @@ struct kernel_row {
     struct tm_key key; /* of name, grid, block, registers, shared memory, op */
     uint64_t count;
     int64_t total_ps, min_ps, max_ps;
+    tm_length_place place;    /* in the front: of its lengths */
     int64_t occupancy_ps;     /* of the launches where it is known */
     struct tm_wide occupancy; /* thousandths of a percent times ps, of those */
     struct tm_key name_hash;

@@ -16,6 +16,7 @@
 enum {
     CURVE_MOST = 2 * MEMORY_POINTS, /* points of a curve while it grows */
     RING_SLOTS = 32,
+    POINTS_PAGE = 4096, /* events go to all allocators in turns: a page of each stays in memory */
 };
 static const int64_t spike_ps = 1000000000; /* 1 ms */
 
@@ -372,7 +373,7 @@ static tm_status make_tables(struct memory *m)
 
     if (m->touches)
         return TM_OK;
-    m->live_points = tm_rows_new(m->run, TM_ACCOUNT_TABLES, sizeof(struct memory_point), share / 16);
+    m->live_points = tm_rows_new_paged(m->run, TM_ACCOUNT_TABLES, sizeof(struct memory_point), share / 16, POINTS_PAGE);
     m->touches = tm_sorter_new(m->run, TM_ACCOUNT_TABLES, sizeof(struct touch), share / 8, by_address);
     return m->live_points && m->touches ? TM_OK : m->run->error.status;
 }
