@@ -42,6 +42,14 @@ tm_status tm_front_flush(struct tm_front *front) TM_MUST_USE;
 /* Makes room for a site that has no row: hands on the one that is in the way, if there is one, and zeroes it. */
 void *tm_front_turn(struct tm_front *front, uint64_t site);
 
+/* The row of a site that has one, valid until the next call; NULL = it has none. */
+static inline void *tm_front_find(const struct tm_front *front, uint64_t site)
+{
+    struct tm_front_row *row = tm_site_rows_place(&front->rows, site);
+
+    return row->site == site ? row->row : NULL;
+}
+
 /* The row of a site, which is not 0, to fold into; valid until the next call.
  * out:    *is_new  it is all zero: the caller fills it, with its key, before the next call.  A caller that fails then ends
  * errors: NULL where a row could not be handed on */

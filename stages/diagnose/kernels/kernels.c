@@ -48,6 +48,19 @@ static void merge_rows(void *into, const void *from)
     a->matrix = b->matrix;
 }
 
+/* A row that leaves the front: the occupancy is the same for all of its launches. */
+static tm_status hand_on(void *to, void *row)
+{
+    struct kernels *k = to;
+    struct kernel_row whole = *(const struct kernel_row *)row;
+    const uint64_t occupancy_milli = whole.occupancy.low;
+
+    whole.occupancy = tm_sum_wide((struct tm_wide){ 0, 0 }, (unsigned __int128)whole.total_ps * occupancy_milli);
+    whole.occupancy_ps = occupancy_milli ? whole.total_ps : 0;
+    whole.place = 0;
+    return tm_groups_add(k->by_key, &whole);
+}
+
 /* --- opening --- */
 
 static tm_status open_stage(struct tm_stage *s)
@@ -63,6 +76,8 @@ static tm_status open_stage(struct tm_stage *s)
                        kernels_memory(s->run, KERNELS_FRONT), k->by_key);
     if (st != TM_OK)
         return st;
+    k->front.taker = hand_on;
+    k->front.to = k;
     k->lengths = tm_lengths_new(s->run, TM_ACCOUNT_TABLES, kernels_memory(s->run, KERNELS_LENGTHS));
     return k->lengths ? TM_OK : s->run->error.status;
 }
@@ -184,32 +199,35 @@ static tm_status begin_row(struct kernels *k, const struct tm_event *event, stru
         .block = { c->block[0], c->block[1], c->block[2] },
         .registers = c->registers,
         .shared_bytes = c->shared_bytes,
+        .occupancy = { 0, c->occupancy_milli },
     };
     st = find_key(k, event, row);
     return st == TM_OK ? find_hlo(k, c, row) : st;
 }
 
-static void add_launch(struct kernel_row *row, int64_t dur_ps, uint32_t occupancy_milli)
+/* Times that do not fit into one row any more begin anew: what a row holds is exact. */
+static tm_status empty_row(struct kernels *k, struct kernel_row *row)
 {
-    row->count++;
-    row->total_ps = tm_sum_times(row->total_ps, dur_ps);
-    row->min_ps = dur_ps < row->min_ps ? dur_ps : row->min_ps;
-    row->max_ps = dur_ps > row->max_ps ? dur_ps : row->max_ps;
-    if (!occupancy_milli)
-        return;
-    row->occupancy = tm_sum_wide(row->occupancy, (unsigned __int128)dur_ps * occupancy_milli);
-    row->occupancy_ps = tm_sum_times(row->occupancy_ps, dur_ps);
+    const tm_status st = tm_front_hand_on(&k->front, row);
+
+    row->count = 0;
+    row->total_ps = row->max_ps = 0;
+    row->min_ps = INT64_MAX;
+    return st;
 }
 
-static tm_status take_kernel(struct kernels *k, const struct tm_event *event)
+static tm_status add_launch(struct kernels *k, struct kernel_row *row, int64_t dur_ps)
 {
-    const int64_t dur_ps = event->record.dur_ps;
-    bool is_new;
-    struct kernel_row *row = tm_front_at(&k->front, event->site, &is_new);
+    if (row->total_ps > INT64_MAX - dur_ps) {
+        const tm_status st = empty_row(k, row);
 
-    if (!row || (is_new && begin_row(k, event, row) != TM_OK))
-        return k->front.run->error.status;
-    add_launch(row, dur_ps, event->config->occupancy_milli);
+        if (st != TM_OK)
+            return st;
+    }
+    row->count++;
+    row->total_ps += dur_ps;
+    row->min_ps = dur_ps < row->min_ps ? dur_ps : row->min_ps;
+    row->max_ps = dur_ps > row->max_ps ? dur_ps : row->max_ps;
     k->host_count++;
     k->count++;
     k->total_ps = tm_sum_times(k->total_ps, dur_ps);
@@ -217,11 +235,25 @@ static tm_status take_kernel(struct kernels *k, const struct tm_event *event)
     return tm_lengths_add_at(k->lengths, &row->place, row->key.low, (uint64_t)dur_ps);
 }
 
+static tm_status take_first(struct kernels *k, const struct tm_event *event)
+{
+    bool is_new;
+    struct kernel_row *row = tm_front_at(&k->front, event->site, &is_new);
+
+    if (!row || (is_new && begin_row(k, event, row) != TM_OK))
+        return k->front.run->error.status;
+    return add_launch(k, row, event->record.dur_ps);
+}
+
+/* Whether it is a kernel its site tells: those that have a row are. */
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct kernels *k = s->state;
+    struct kernel_row *row = tm_front_find(&k->front, event->site);
 
-    return is_kernel(k, event) ? take_kernel(k, event) : TM_OK;
+    if (row)
+        return event->chosen ? add_launch(k, row, event->record.dur_ps) : TM_OK;
+    return is_kernel(k, event) ? take_first(k, event) : TM_OK;
 }
 
 static tm_status end_host(struct tm_stage *s)

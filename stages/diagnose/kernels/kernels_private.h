@@ -18,7 +18,7 @@ struct kernel_row {
     int64_t total_ps, min_ps, max_ps;
     tm_length_place place;    /* in the front: of its lengths */
     int64_t occupancy_ps;     /* of the launches where it is known */
-    struct tm_wide occupancy; /* thousandths of a percent times ps, of those */
+    struct tm_wide occupancy; /* thousandths of a percent times ps, of those; in the front thousandths of a percent */
     struct tm_key name_hash;
     uint64_t devices; /* bit n: a device with the number n modulo 64 */
     /* of the first launch: of the first host that has one, there the earliest one */

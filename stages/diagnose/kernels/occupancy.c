@@ -120,6 +120,12 @@ static tm_status begin_row(struct occupancy *o, const struct tm_event *event, st
     return find_key(o, row);
 }
 
+static inline void add_launch(struct occupancy_row *row, int64_t dur_ps)
+{
+    row->count = tm_sum_counts(row->count, 1);
+    row->total_ps = tm_sum_times(row->total_ps, dur_ps);
+}
+
 static tm_status take_kernel(struct occupancy *o, const struct tm_event *event)
 {
     struct occupancy_row *row;
@@ -135,8 +141,7 @@ static tm_status take_kernel(struct occupancy *o, const struct tm_event *event)
     row = tm_front_at(&o->front, event->site, &is_new);
     if (!row || (is_new && begin_row(o, event, row) != TM_OK))
         return o->run->error.status;
-    row->count = tm_sum_counts(row->count, 1);
-    row->total_ps = tm_sum_times(row->total_ps, event->record.dur_ps);
+    add_launch(row, event->record.dur_ps);
     return TM_OK;
 }
 
@@ -147,11 +152,17 @@ static bool is_kernel(const struct occupancy *o, const struct tm_event *event)
            event->device < o->trace->device_count && o->trace->devices[event->device].kind == TM_DEVICE_GPU;
 }
 
+/* Whether it is a kernel whose occupancy is known its site tells: those that have a row are. */
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct occupancy *o = s->state;
+    struct occupancy_row *row = tm_front_find(&o->front, event->site);
 
-    return is_kernel(o, event) ? take_kernel(o, event) : TM_OK;
+    if (!row)
+        return is_kernel(o, event) ? take_kernel(o, event) : TM_OK;
+    if (event->chosen)
+        add_launch(row, event->record.dur_ps);
+    return TM_OK;
 }
 
 static tm_status end_host(struct tm_stage *s)
