@@ -37,7 +37,8 @@ const char *const tm_account_name[TM_ACCOUNT_COUNT] = {
  * they keep their whole part. */
 /* clang-format off */
 static const uint8_t pool_quarters[TM_ACCOUNT_COUNT] = {
-    [TM_ACCOUNT_METADATA] = 3, [TM_ACCOUNT_LAUNCHES] = 3, [TM_ACCOUNT_STEPS] = 3, [TM_ACCOUNT_TABLES] = 2,
+    [TM_ACCOUNT_METADATA] = 3, [TM_ACCOUNT_LAUNCHES] = 3, [TM_ACCOUNT_STEPS] = 3,
+    [TM_ACCOUNT_SORT] = 3,     [TM_ACCOUNT_TABLES] = 2,
 };
 /* clang-format on */
 

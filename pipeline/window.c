@@ -2,7 +2,7 @@
 /* A block of rows.  Small blocks serve small traces; when one is full, the next is
  * eight times as large or the whole bound at once, and the old one is then at most an eighth of the
  * new one: that much is kept aside, since both are held while a small block moves.  Past the bound it doubles while it is small,
- * and grows by a quarter when it is a large block, which moves by itself.  Rows that are never used take no resident memory. */
+ * and grows by an eighth when it is a large block, which moves by itself.  Rows that are never used take no resident memory. */
 #include "pipeline/window.h"
 
 #include <assert.h>
@@ -25,15 +25,15 @@ void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_accoun
     };
 }
 
-/* By how many rows the bound may rise at once: to twice as much while that is little, then by a quarter, to whole huge
- * pages. */
+/* By how many rows the bound may rise at once: to twice as much while that is little, then by an eighth, to whole huge
+ * pages: the pool refuses steps of more than half of what it has left, so small ones leave less of it unused. */
 static size_t next_step(const struct tm_window *window)
 {
     const size_t bytes = window->most * window->row_bytes;
 
     if (bytes < LARGE_BYTES)
         return window->most;
-    return (bytes + bytes / 4 + LARGE_BYTES) / LARGE_BYTES * LARGE_BYTES / window->row_bytes - window->most;
+    return (bytes + bytes / 8 + LARGE_BYTES) / LARGE_BYTES * LARGE_BYTES / window->row_bytes - window->most;
 }
 
 bool tm_window_can_grow(struct tm_window *window)

@@ -7,12 +7,12 @@
 /* How the stages divide the account of tables, in 64ths: all of them together are at most 64.  Each divides its own
  * part among its tables. */
 enum tm_tables_part {
-    TM_TABLES_KERNELS = 18,
+    TM_TABLES_KERNELS = 17,
     TM_TABLES_TRANSFERS = 6,
     TM_TABLES_COLLECTIVES = 7,
     TM_TABLES_COMPILE = 5,
     TM_TABLES_BALANCE = 3,
-    TM_TABLES_FUSION = 4,
+    TM_TABLES_FUSION = 5,
     TM_TABLES_OCCUPANCY = 2,
     TM_TABLES_OPS = 7,
     TM_TABLES_SCOPES = 5,

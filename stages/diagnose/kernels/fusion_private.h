@@ -19,6 +19,7 @@ enum {
     FUSION_BETWEEN_MOST = 16,   /* kernels between the two products of an attention: scale, mask, softmax, dropout */
     FUSION_RUNS_LISTED = 20,
     FUSION_RUN_NAMES = 5,
+    FUSION_NO_CELL = 0xffff, /* there are at most 16,384 */
     FUSION_CHAIN_MOST = 8, /* kernels that one fused one is taken to do the work of */
 };
 
@@ -121,15 +122,16 @@ struct fusion_cell {
     uint64_t count;        /* 0 = free */
     int64_t total_ps;
     tm_strid name, op_name;
-    uint32_t open;         /* step and device: struct fusion_open_step */
-    uint32_t before, next; /* cells of the same; TM_NONE = none */
+    uint16_t open;         /* step and device: struct fusion_open_step */
+    uint16_t before, next; /* cells of the same; FUSION_NO_CELL = none */
 };
+static_assert(sizeof(struct fusion_cell) == 48, "with the least memory there are 2048 of them");
 
 /* A step of a device that is going on. */
 struct fusion_open_step {
     uint64_t seen, activities; /* that have come; that will come, UINT64_MAX = nobody knows */
     uint32_t device, step;     /* step TM_NONE = free */
-    uint32_t first;            /* cell; TM_NONE = none */
+    uint16_t first;            /* cell; FUSION_NO_CELL = none */
     uint64_t spilled;          /* a bit for each op of which something went to the groups: by its key modulo 64 */
 };
 

@@ -51,7 +51,7 @@ tm_status fusion_begin_steps(struct fusion *f)
         return f->run->error.status;
     s->open_count = count;
     for (uint32_t i = 0; i < count; i++)
-        s->open[i] = (struct fusion_open_step){ .step = TM_NONE, .first = TM_NONE };
+        s->open[i] = (struct fusion_open_step){ .step = TM_NONE, .first = FUSION_NO_CELL };
     s->spilled = tm_groups_new(f->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_op),
                                fusion_memory(f->run, FUSION_STEP_OPS), fusion_merge_ops);
     return s->spilled ? TM_OK : f->run->error.status;
@@ -100,22 +100,22 @@ static tm_status judge_cell(struct fusion *f, struct fusion_cell *cell)
     return row.count > FUSION_REPEATED_ABOVE ? tm_groups_add(f->ops, &row) : TM_OK;
 }
 
-static void link_cell(struct fusion_steps *s, struct fusion_open_step *open, uint32_t number)
+static void link_cell(struct fusion_steps *s, struct fusion_open_step *open, uint16_t number)
 {
-    s->cells[number].before = TM_NONE;
+    s->cells[number].before = FUSION_NO_CELL;
     s->cells[number].next = open->first;
-    if (open->first != TM_NONE)
+    if (open->first != FUSION_NO_CELL)
         s->cells[open->first].before = number;
     open->first = number;
 }
 
 static void unlink_cell(struct fusion_steps *s, struct fusion_open_step *open, const struct fusion_cell *cell)
 {
-    if (cell->before != TM_NONE)
+    if (cell->before != FUSION_NO_CELL)
         s->cells[cell->before].next = cell->next;
     else
         open->first = cell->next;
-    if (cell->next != TM_NONE)
+    if (cell->next != FUSION_NO_CELL)
         s->cells[cell->next].before = cell->before;
 }
 
@@ -127,12 +127,13 @@ static tm_status close_step(struct fusion *f, struct fusion_open_step *open)
     const bool is_whole = open->seen == open->activities;
     tm_status st = TM_OK;
 
-    for (uint32_t i = open->first; i != TM_NONE && st == TM_OK; i = f->steps.cells[i].next) {
+    for (uint32_t i = open->first; i != FUSION_NO_CELL && st == TM_OK; i = f->steps.cells[i].next) {
         struct fusion_cell *cell = &f->steps.cells[i];
 
         st = is_whole && !(open->spilled & bit_of(cell)) ? judge_cell(f, cell) : spill_cell(f, cell);
     }
-    open->step = open->first = TM_NONE;
+    open->step = TM_NONE;
+    open->first = FUSION_NO_CELL;
     return st;
 }
 
@@ -142,7 +143,7 @@ static tm_status open_step(struct fusion *f, struct fusion_open_step *open, uint
     const uint64_t at = f->trace->devices[device].first_step_row + step;
     tm_status st = open->step == TM_NONE ? TM_OK : close_step(f, open);
 
-    *open = (struct fusion_open_step){ .activities = UINT64_MAX, .device = device, .step = step, .first = TM_NONE };
+    *open = (struct fusion_open_step){ .activities = UINT64_MAX, .device = device, .step = step, .first = FUSION_NO_CELL };
     if (st == TM_OK && step < steps->count && at < tm_rows_count(steps->rows)) {
         const struct tm_step_row *row = tm_rows_at(steps->rows, at);
 
@@ -207,8 +208,8 @@ static tm_status move_site(struct fusion *f, struct fusion_site *site, uint32_t 
         unlink_cell(s, &s->open[cell->open], cell);
         st = spill_cell(f, cell);
     }
-    *cell = (struct fusion_cell){ .op = site->key, .name = site->name, .op_name = site->op, .open = open };
-    link_cell(s, &s->open[open], number);
+    *cell = (struct fusion_cell){ .op = site->key, .name = site->name, .op_name = site->op, .open = (uint16_t)open };
+    link_cell(s, &s->open[open], (uint16_t)number);
     return st;
 }
 
