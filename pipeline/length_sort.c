@@ -151,6 +151,10 @@ static size_t fold_equal(uint64_t *words, size_t count)
         const uint64_t key = tm_length_word_key(words[i]);
         uint64_t seen = 0;
 
+        if (i + 1 == count || tm_length_word_key(words[i + 1]) != key) {
+            words[left++] = words[i++];
+            continue;
+        }
         for (; i < count && tm_length_word_key(words[i]) == key; i++)
             seen += tm_length_word_count(words[i]);
         for (; seen > full; seen -= full)

@@ -520,6 +520,12 @@ tm_status tm_lengths_next(struct tm_lengths *lengths, const struct tm_length **l
     *length = NULL;
     if (!word->is_there && !other->is_there)
         return TM_OK;
+    if (!lengths->others) {
+        lengths->given = word->length;
+        st = next_word(lengths);
+        *length = st == TM_OK ? &lengths->given : NULL;
+        return st;
+    }
     if (word->is_there && other->is_there)
         order = by_group_and_value(&word->length, &other->length);
     lengths->given = order <= 0 ? word->length : other->length;

@@ -156,13 +156,17 @@ static void unit_lengths(struct units *u, const char *name, size_t memory_bytes)
 {
     struct tm_lengths *lengths = tm_lengths_new(u->run, TM_ACCOUNT_TABLES, memory_bytes);
     const struct tm_length *length;
+    tm_length_place places[50] = { 0 };
     uint64_t state = 1;
 
     if (!lengths)
         die(u, name);
     begin(u);
-    for (int i = 0; i < ITEMS; i++)
-        need(u, tm_lengths_add(lengths, next_number(&state) % 50, next_number(&state) % 1000000, 1), name);
+    for (int i = 0; i < ITEMS; i++) {
+        const uint64_t group = next_number(&state) % 50;
+
+        need(u, tm_lengths_add_at(lengths, &places[group], group, next_number(&state) % 1000000), name);
+    }
     need(u, tm_lengths_finish(lengths), name);
     do
         need(u, tm_lengths_next(lengths, &length), name);

@@ -151,7 +151,7 @@ static tm_status note_launch(struct host *h, const struct tm_event *event)
     *launched |= bit;
     h->launch_count = tm_sum_counts(h->launch_count, 1);
     if (delay_ps >= 0)
-        return tm_lengths_add(h->delays, 0, (uint64_t)delay_ps, 1);
+        return tm_lengths_add_at(h->delays, &h->delays_place, 0, (uint64_t)delay_ps);
     h->negative_delays = tm_sum_counts(h->negative_delays, 1);
     return TM_OK;
 }

@@ -103,6 +103,7 @@ struct host {
     struct tm_groups *calls;   /* struct call_row */
     struct tm_groups *syncs;   /* struct sync_row */
     struct tm_lengths *delays; /* picoseconds from launch to work; one group */
+    tm_length_place delays_place;
     struct tm_rows *threads;   /* struct thread_row, host by host */
     struct tm_rows *hosts;     /* struct host_row */
     struct tm_stretch empty[HOST_EMPTY_LISTED];
