@@ -11,7 +11,8 @@
 #include "reports/findings/ask.h"
 #include "reports/format/format.h"
 
-static const double least_tested_pct = 0.5, least_untested_pct = 1;
+static const double least_tested_pct = 0.5, least_untested_pct = 1; /* of the base's step */
+static const double least_of_change_pct = 2;                        /* of its change */
 
 static cause_rule *const rules[] = {
     find_slow_device,  find_uniform_change, find_recompiles,   find_transfers,     find_collectives,
@@ -76,6 +77,10 @@ bool part_has_changed(const struct causes *k, enum tm_part part)
 
 bool is_worth_a_cause(const struct causes *k, double change_ps)
 {
+    const double whole_ps = fabs((double)(k->w->new_ps - k->w->base_ps));
+
+    if (fabs(change_ps) * 100 < least_of_change_pct * whole_ps)
+        return false;
     return fabs(change_ps) * 100 >=
            (k->is_tested ? least_tested_pct : least_untested_pct) * k->step_ps;
 }
@@ -111,7 +116,7 @@ char *longer_by(char out[SIGNED_TIME_BYTES], double base, double value)
                        tm_format_number(text, value / base));
     else
         (void)snprintf(out, SIGNED_TIME_BYTES, "%s %s", tm_format_pct(text, fabs(pct)),
-                       pct < 0 ? "shorter" : "longer");
+                       pct < 0 ? "less" : "longer");
     return out;
 }
 
@@ -122,6 +127,8 @@ static int by_change(const void *a, const void *b)
     const struct cause *x = a, *y = b;
     const double dx = fabs(x->change_ps), dy = fabs(y->change_ps);
 
+    if (x->is_rest != y->is_rest)
+        return x->is_rest ? 1 : -1;
     if (dx != dy)
         return dx > dy ? -1 : 1;
     return x->number - y->number;

@@ -26,6 +26,7 @@ struct cause {
     const char *unit;
     double change_ps;         /* of the step; 0 of a fact */
     bool is_fact, is_warning; /* of a fact */
+    bool is_rest;             /* what no cause explains: told behind those */
     int number;               /* in the order in which they were found */
 };
 
@@ -70,7 +71,7 @@ double take_from_part(struct causes *k, enum tm_part part, double change_ps);
 /* "+1.23 ms", "-4.50 µs" */
 enum { SIGNED_TIME_BYTES = 64 };
 char *signed_time(char out[SIGNED_TIME_BYTES], double ps);
-/* "12.3 % longer", "4.0 % shorter", "3.1 times as long" */
+/* "12.3 % longer", "4.0 % less", "3.1 times as long" */
 char *longer_by(char out[SIGNED_TIME_BYTES], double base, double value);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "pipeline/doc.h"
 
-/* Two or more sides, each one run or a group of runs of the same thing, against the first one:
- * docs/compare.md, schemas/COMPARISON.md. */
+/* Two or more sides, each one run or a group of runs of the same thing, against the first one: docs/compare.md,
+ * schemas/COMPARISON.md. */
 
 /* One run, from its summary. */
 struct tm_compared_run {
@@ -29,14 +29,13 @@ struct tm_compare_options {
     bool is_forced;           /* go on where tm_compare_check refuses */
 };
 
-/* May they be compared?  Refused: a run against itself (the same fingerprints of files), a side
- * without a trace. errors: TM_ERR_USAGE or TM_ERR_INPUT with a hint */
-tm_status tm_compare_check(struct tm_run *run, const struct tm_side *side,
-                           size_t sides) TM_MUST_USE;
+/* May they be compared?  Refused: a run against itself (the same fingerprints of files), a side without a trace.
+ * errors: TM_ERR_USAGE or TM_ERR_INPUT with a hint */
+tm_status tm_compare_check(struct tm_run *run, const struct tm_side *side, size_t sides) TM_MUST_USE;
 
-/* Fill a document with the comparison, findings and verdict included.  The summaries are borrowed
- * until it returns. errors: TM_ERR_LIMIT when memory ends */
-tm_status tm_compare(struct tm_run *run, struct tm_doc *out, const struct tm_side *side,
-                     size_t sides, const struct tm_compare_options *options) TM_MUST_USE;
+/* Fill a document with the comparison, findings and verdict included.  The summaries are borrowed until it returns.
+ * errors: TM_ERR_LIMIT when memory ends */
+tm_status tm_compare(struct tm_run *run, struct tm_doc *out, const struct tm_side *side, size_t sides,
+                     const struct tm_compare_options *options) TM_MUST_USE;
 
 #endif

@@ -45,9 +45,8 @@ static void tell_side(const struct comparison *c, size_t side, char *out, size_t
 {
     const struct step_test *test = &c->step_test[side];
     char name[LABEL_BYTES], base[LABEL_BYTES], by[TM_FORMAT_BYTES + 16];
-    char pct[TM_FORMAT_BYTES], a[TM_FORMAT_BYTES],
-        b[TM_FORMAT_BYTES], p[32] = "";
-    char reason[128], by[TM_FORMAT_BYTES + 16];
+    char pct[TM_FORMAT_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], p[32] = "";
+    char reason[128];
 
     (void)label_of(c, side, name);
     (void)label_of(c, 0, base);
@@ -58,7 +57,8 @@ static void tell_side(const struct comparison *c, size_t side, char *out, size_t
         return;
     }
     if (test->change_pct >= 200)
-        (void)snprintf(by, sizeof(by), "%s times slower", tm_format_number(pct, 1 + test->change_pct / 100));
+        (void)snprintf(by, sizeof(by), "%s times slower",
+                       tm_format_number(pct, 1 + test->change_pct / 100));
     else
         (void)snprintf(by, sizeof(by), "%s %s", tm_format_pct(pct, fabs(test->change_pct)),
                        test->change_ps > 0 ? "slower" : "faster");
@@ -67,8 +67,8 @@ static void tell_side(const struct comparison *c, size_t side, char *out, size_t
     (void)tm_format_time(b, tm_whole(c->facts[side].median_ps));
     print_p(p, test->p);
     if (test->is_changed)
-        (void)snprintf(out, out_bytes, "%s is %s than %s: a step takes %s, before %s (%s).", name, by, base,
-                       b, a, p);
+        (void)snprintf(out, out_bytes, "%s is %s than %s: a step takes %s, before %s (%s).", name,
+                       by, base, b, a, p);
     else if (isfinite(test->p))
         (void)snprintf(out, out_bytes,
                        "No significant change: a step of %s takes %s, of %s %s (%s%s, %s).", name,

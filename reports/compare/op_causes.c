@@ -13,6 +13,8 @@
 #include "reports/findings/ask.h"
 #include "reports/format/format.h"
 
+enum { OPS_TOLD_MOST = 8 }; /* of a side; the rest is one line */
+
 struct family {
     const char *name;
     const struct tm_row *largest; /* the row with most of the change by length */
@@ -195,7 +197,7 @@ static bool is_real(const struct causes *k, double p, size_t tests, double chang
     if (base_ps > 0 && fabs(change_ps) * 100 < row_noise_pct(k->c, k->side) * base_ps)
         return false;
     if (isfinite(p))
-        return p * (double)tests <= ROW_RATE;
+        return p * (double)tests <= ROW_RATE_ALONE;
     return !k->is_tested || (part_has_changed(k, TM_PART_COMPUTE) && compute_ps * change_ps > 0);
 }
 
@@ -230,8 +232,9 @@ static void tell_length(struct causes *k, const struct family *f, double change_
     const double after =
         is_one ? other->ps / other->count : before * (1 + f->length_ps / f->base_ps);
 
-    cause_title(cause, "%s takes %s: %s a step", what, longer_by(longer, before, after),
-                signed_time(time, change_ps));
+    cause_title(cause, "%s%s takes %s: %s a step",
+                f->largest->match == MATCH_CATEGORY ? "The category " : "", what,
+                longer_by(longer, before, after), signed_time(time, change_ps));
     cause->value = change_pct(before, after);
     cause->unit = "%";
     if (!is_one)
@@ -366,7 +369,9 @@ tm_status find_op_changes(struct causes *k)
         return st;
     scale = scale_of(k, list, count);
     find_exchange(k, list, count, scale);
-    for (size_t i = 0; i < count; i++) {
+    const int before = k->count;
+
+    for (size_t i = 0; i < count && k->count - before < OPS_TOLD_MOST; i++) {
         const struct family *f = &list[i];
         const double length_ps = f->length_ps * scale, count_ps = f->count_ps * scale;
 

@@ -98,7 +98,9 @@ static void join_group(const struct comparison *c, const struct candidate *group
             into->path = "";
         group[i].row->name = NULL; /* it is part of another one now */
     }
-    into->name = match == MATCH_CATEGORY ? group[0].first : into->pattern;
+    if (match == MATCH_CATEGORY)
+        into->pattern = group[0].first;
+    into->name = into->pattern;
     into->match = match;
 }
 
@@ -151,7 +153,8 @@ static bool is_other_hardware(const struct comparison *c)
 {
     for (size_t i = 1; i < c->sides; i++) {
         const struct tm_value *a = c->side[0].run[0].summary, *b = c->side[i].run[0].summary;
-        const char *const paths[] = { "environment.platform", "environment.devices[0].vendor" };
+        const char *const paths[] = { "environment.platform", "environment.devices[0].vendor",
+                                      "environment.devices[0].model" };
 
         for (size_t p = 0; p < sizeof(paths) / sizeof(paths[0]); p++) {
             if (strcmp(tm_text(tm_path(a, paths[p])), tm_text(tm_path(b, paths[p]))) != 0)

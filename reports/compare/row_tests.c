@@ -19,6 +19,15 @@ double row_noise_pct(const struct comparison *c, size_t side)
     return error > ROW_LEAST_PCT ? error : ROW_LEAST_PCT; /* that of a NaN, too */
 }
 
+double row_rate(const struct comparison *c, size_t side)
+{
+    bool has_changed = c->step_test[side].is_changed;
+
+    for (int i = 0; i < TM_PARTS; i++)
+        has_changed = has_changed || c->waterfall[side].test[i].is_significant;
+    return has_changed ? ROW_RATE : ROW_RATE_ALONE;
+}
+
 static struct tm_summed lengths_of(const struct row_cell *cell)
 {
     return (struct tm_summed){ cell->mean_ps, sqrt(cell->squares / (cell->executions - 1)),
@@ -166,7 +175,7 @@ static void test_side(const struct comparison *c, struct tm_row_table *table, si
         change->is_tested = isfinite(change->p);
         p[i] = change->p;
     }
-    tm_discoveries(p, table->rows, ROW_RATE, holds, scratch);
+    tm_discoveries(p, table->rows, row_rate(c, side), holds, scratch);
     for (size_t i = 0; i < table->rows; i++) {
         struct row_change *change = &table->row[i]->change[side];
 

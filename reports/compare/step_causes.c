@@ -403,25 +403,28 @@ static const struct {
       unrecorded_fixes },
 };
 
-/* What no host code is to blame for, or nobody knows of, and what a named cause is blamed for often changes hands without
- * any change of the idle time, as when launches come earlier: that is no cause. */
+/* Idle time changes hands between its causes without any change of its sum, as when launches come earlier.  So what has no
+ * named cause, and what is no significant change, is set off against changes of the other causes. */
+static bool is_open(const struct causes *k, enum tm_part part)
+{
+    return part == TM_PART_IDLE_DEVICE_WAIT || part == TM_PART_IDLE_UNRECORDED || !part_has_changed(k, part);
+}
+
 static void settle_blame(struct causes *k)
 {
-    static const enum tm_part open[] = { TM_PART_IDLE_DEVICE_WAIT, TM_PART_IDLE_UNRECORDED };
-
-    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++) {
-        double other_ps = 0, settled_ps;
+    for (int open = TM_PART_IDLE_DEVICE_WAIT; open < TM_PARTS; open++) {
+        double other_ps = 0, settled;
 
         for (int part = TM_PART_IDLE_DEVICE_WAIT; part < TM_PARTS; part++)
-            other_ps += k->left_ps[part] * k->left_ps[open[i]] < 0 ? k->left_ps[part] : 0;
-        if (other_ps == 0)
+            other_ps += k->left_ps[part] * k->left_ps[open] < 0 ? fabs(k->left_ps[part]) : 0;
+        if (!is_open(k, open) || other_ps == 0)
             continue;
-        settled_ps = fmin(fabs(other_ps), fabs(k->left_ps[open[i]]));
+        settled = fmin(other_ps, fabs(k->left_ps[open]));
         for (int part = TM_PART_IDLE_DEVICE_WAIT; part < TM_PARTS; part++) {
-            if (k->left_ps[part] * k->left_ps[open[i]] < 0)
-                k->left_ps[part] *= 1 - settled_ps / fabs(other_ps);
+            if (k->left_ps[part] * k->left_ps[open] < 0)
+                k->left_ps[part] *= 1 - settled / other_ps;
         }
-        k->left_ps[open[i]] *= 1 - settled_ps / fabs(k->left_ps[open[i]]);
+        k->left_ps[open] *= 1 - settled / fabs(k->left_ps[open]);
     }
 }
 
@@ -473,6 +476,7 @@ tm_status find_changed_parts(struct causes *k)
             continue;
         k->left_ps[part] = 0;
         cause = cause_begin(k, tm_part_kind[part].id, change_ps);
+        cause->is_rest = true;
         cause_title(cause, "%s, what is not told by single causes: %s a step",
                     tm_part_kind[part].title, signed_time(time, change_ps));
         cause->value = 100 * change_ps / k->step_ps;
