@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The causes of a change: each planted alone is the first finding and explains the change. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "tests/support/compared.h"
+#include "tests/support/test_run.h"
+
+static const struct test_steps plain = { .count = 10,
+                                         .compute_ps = 8000000000,
+                                         .collective_ps = 400000000,
+                                         .h2d_ps = 200000000,
+                                         .wait_ps = 1000000000,
+                                         .host_ps = 400000000,
+                                         .jitter_ps = 5000000 };
+
+/* Ten steps of two devices: a count of 20 is once per step and device. */
+#define OP(name, count, self)                                                                      \
+    "{'name': '" name "', 'op': '', 'category': 'other', 'count': " count ", 'self_ps': " self     \
+    ", 'total_ps': " self "}"
+#define OPS(rows) "'ops': {'rows': [" rows "], 'rest': {'rows': 0, 'self_ps': 0}}"
+/* 8 ms a step: four kinds of 2 ms */
+#define FOUR                                                                                       \
+    OP("dot.1", "20", "40000000000")                                                               \
+    ", " OP("conv", "20", "40000000000") ", " OP("softmax", "20", "40000000000")
+#define BASE "{" OPS(FOUR ", " OP("dot.2", "20", "40000000000")) "}"
+
+static void compare(struct test_compared *t, const struct test_steps *base, const char *a,
+                    const struct test_steps *other, const char *b)
+{
+    test_compared_init(t);
+    (void)test_add_run(t, "a", base, a);
+    (void)test_add_run(t, "b", other, b);
+    assert_int_equal(test_compare(t), TM_OK);
+}
+
+static void assert_first(const struct test_compared *t, const char *id, int64_t change_ps)
+{
+    const struct tm_value *first = test_at(t, "findings[0]");
+
+    assert_string_equal(tm_text(tm_get(first, "id")), id);
+    if (llabs(tm_int(tm_get(first, "change_ps")) - change_ps) > 20000000)
+        fail_msg("%s: %lld", tm_text(tm_get(first, "title")),
+                 (long long)tm_int(tm_get(first, "change_ps")));
+}
+
+static double explained(const struct test_compared *t)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < tm_length(test_at(t, "findings")); i++)
+        sum += tm_double(tm_get(tm_at(test_at(t, "findings"), i), "explains_pct"));
+    return sum;
+}
+
+static void the_same_again_has_no_cause(void **state)
+{
+    struct test_compared t;
+
+    (void)state;
+    compare(&t, &plain, BASE, &plain, BASE);
+    assert_int_equal(tm_length(test_at(&t, "findings")), 0);
+    assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")), "No significant change"));
+    assert_string_equal(tm_text(test_at(&t, "verdict.severity")), "info");
+    test_compared_free(&t);
+}
+
+static void a_slower_operation(void **state)
+{
+    struct test_steps other = plain;
+    struct test_compared t;
+
+    (void)state;
+    other.compute_ps += 1000000000;
+    compare(&t, &plain, BASE, &other, "{" OPS(FOUR ", " OP("dot.2", "20", "60000000000")) "}");
+    assert_first(&t, "op_slower", 1000000000);
+    assert_non_null(strstr(tm_text(test_at(&t, "findings[0].title")), "dot.2 takes 50.0 % longer"));
+    assert_true(fabs(explained(&t) - 100) < 1);
+    assert_string_equal(tm_text(test_at(&t, "findings[0].severity")), "bad");
+    assert_true(tm_length(test_at(&t, "findings[0].fix")) > 0);
+    assert_string_equal(tm_text(test_at(&t, "findings[0].side")), "new");
+    test_compared_free(&t);
+}
+
+static void a_faster_operation_is_told_as_good(void **state)
+{
+    struct test_steps other = plain;
+    struct test_compared t;
+
+    (void)state;
+    other.compute_ps -= 1000000000;
+    compare(&t, &plain, BASE, &other, "{" OPS(FOUR ", " OP("dot.2", "20", "20000000000")) "}");
+    assert_first(&t, "op_faster", -1000000000);
+    assert_string_equal(tm_text(test_at(&t, "findings[0].severity")), "good");
+    assert_int_equal(tm_int(test_at(&t, "findings[0].at_stake_ps")), 0);
+    assert_string_equal(tm_text(test_at(&t, "verdict.severity")), "good");
+    test_compared_free(&t);
+}
+
+static void a_family_of_operations_is_one_cause(void **state)
+{
+    struct test_steps other = plain;
+    struct test_compared t;
+
+    (void)state;
+    other.compute_ps += 800000000;
+    compare(&t, &plain, BASE, &other,
+            "{" OPS(OP("dot.1", "20", "48000000000") ", " OP("conv", "20", "40000000000") ", " OP(
+                "softmax", "20", "40000000000") ", " OP("dot.2", "20", "48000000000")) "}");
+    assert_first(&t, "op_slower", 800000000);
+    assert_non_null(strstr(tm_text(test_at(&t, "findings[0].title")), "dot takes 20.0 % longer"));
+    assert_int_equal(tm_length(test_at(&t, "findings")), 1);
+    test_compared_free(&t);
+}
+
+static void an_operation_that_runs_more_often(void **state)
+{
+    struct test_steps other = plain;
+    struct test_compared t;
+
+    (void)state;
+    other.compute_ps += 2000000000;
+    compare(&t, &plain, BASE, &other, "{" OPS(FOUR ", " OP("dot.2", "40", "80000000000")) "}");
+    assert_first(&t, "op_more_often", 2000000000);
+    test_compared_free(&t);
+}
+
+static void a_fusion_that_is_broken_up(void **state)
+{
+    struct test_steps other = plain;
+    struct test_compared t;
+
+    (void)state;
+    other.compute_ps += 1000000000;
+    compare(&t, &plain, BASE, &other,
+            "{" OPS(OP("dot.1", "20", "40000000000") ", " OP("dot.2", "20", "40000000000") ", " OP(
+                "conv", "20", "40000000000") ", " OP("exp", "20",
+                                                     "30000000000") ", " OP("div", "20",
+                                                                            "30000000000")) "}");
+    assert_first(&t, "fusion_broken", 1000000000);
+    assert_non_null(strstr(tm_text(test_at(&t, "findings[0].title")), "in place of 1 (softmax)"));
+    test_compared_free(&t);
+}
+
+static void everything_slower_by_the_same_share(void **state)
+{
+    struct test_steps other = plain;
+    struct test_compared t;
+
+    (void)state;
+    other.compute_ps += 800000000;
+    compare(&t, &plain, BASE, &other,
+            "{" OPS(OP("dot.1", "20", "44000000000") ", " OP("conv", "20", "44000000000") ", " OP(
+                "softmax", "20", "44000000000") ", " OP("dot.2", "20", "44000000000")) "}");
+    assert_first(&t, "all_slower", 800000000);
+    assert_int_equal(tm_length(test_at(&t, "findings")), 1);
+    test_compared_free(&t);
+}
+
+static void more_copies(void **state)
+{
+    struct test_steps other = plain;
+    struct test_compared t;
+
+    (void)state;
+    other.h2d_ps += 1500000000;
+    compare(&t, &plain, BASE, &other,
+            "{'transfers': {'by_direction': [{'direction': 'h2d', 'count': 40, 'bytes': 41943040, "
+            "'total_ps': 33000000000}]}}");
+    assert_first(&t, "transfer_more", 1500000000);
+    assert_non_null(strstr(tm_text(test_at(&t, "findings[0].title")),
+                           "2 copies to the device a step and device, before 1"));
+    test_compared_free(&t);
+}
+
+static void slower_collectives(void **state)
+{
+    struct test_steps other = plain;
+    struct test_compared t;
+
+    (void)state;
+    other.collective_ps += 1000000000;
+    compare(&t, &plain,
+            "{'collectives': {'rows': [{'kind': 'all-reduce', 'message_bytes': null, 'count': 20, "
+            "'total_ps': 8000000000}]}}",
+            &other,
+            "{'total': {'collective_ps': 28000000000}, 'collectives': {'rows': [{'kind': "
+            "'all-reduce', 'message_bytes': null, "
+            "'count': 20, 'total_ps': 28000000000}]}}");
+    assert_first(&t, "collective_slower", 1000000000);
+    test_compared_free(&t);
+}
+
+static void a_lost_overlap(void **state)
+{
+    struct test_steps other = plain;
+    struct test_compared t;
+
+    (void)state;
+    other.collective_ps += 600000000; /* as long as before: total.collective_ps stays */
+    compare(&t, &plain, "{'total': {'collective_ps': 24000000000}}", &other,
+            "{'total': {'collective_ps': 24000000000}}");
+    assert_first(&t, "overlap_lost", 600000000);
+    test_compared_free(&t);
+}
+
+static void compilations_inside_the_steps(void **state)
+{
+    struct test_steps other = plain;
+    struct test_compared t;
+
+    (void)state;
+    other.compile_ps += 3000000000;
+    compare(&t, &plain, BASE, &other,
+            "{'compile': {'inside_steps': {'count': 6, 'total_ps': 30000000000}}}");
+    assert_first(&t, "recompiles", 3000000000);
+    test_compared_free(&t);
+}
+
+static void one_device_that_is_slower_than_before(void **state)
+{
+    struct test_steps other = plain;
+    struct test_compared t;
+    struct tm_value *summary, *device, *busy;
+
+    (void)state;
+    other.compute_ps += 1000000000; /* the mean of 0 and 2 ms */
+    other.wait_ps += 1000000000;    /* the other one waits */
+    test_compared_init(&t);
+    (void)test_add_run(&t, "a", &plain, BASE);
+    summary = test_add_run(&t, "b", &other, BASE);
+    for (size_t d = 0; d < 2; d++) {
+        device = tm_element(tm_member(summary, "devices"), d);
+        tm_add_int(device, "compute_ps", INT64_C(80000000000) + (d ? INT64_C(20000000000) : 0));
+        tm_add_int(device, "busy_ps", INT64_C(86000000000) + (d ? INT64_C(20000000000) : 0));
+        busy = tm_add_array(tm_member(device, "steps"), "busy_ps");
+        for (int i = 0; i < 10; i++)
+            tm_add_int(busy, NULL,
+                       INT64_C(8600000000) + i * 1000000 + (d ? INT64_C(2000000000) : 0));
+    }
+    assert_int_equal(test_compare(&t), TM_OK);
+    assert_first(&t, "slow_device", 2000000000);
+    assert_non_null(
+        strstr(tm_text(test_at(&t, "findings[0].title")), "gpu:1 alone computes 25.0 % longer"));
+    assert_int_equal(tm_length(test_at(&t, "findings")), 1);
+    test_compared_free(&t);
+}
+
+static void idle_time_by_its_cause(void **state)
+{
+    struct test_steps other = plain;
+    struct test_compared t;
+
+    (void)state;
+    other.host_ps += 900000000;
+    compare(&t, &plain, BASE, &other, BASE);
+    assert_first(&t, "idle_host", 900000000);
+    test_compared_free(&t);
+}
+
+static void idle_time_that_only_changes_hands_is_no_cause(void **state)
+{
+    struct test_steps other = plain;
+    struct test_compared t;
+
+    (void)state;
+    other.host_ps += 900000000;
+    other.wait_ps -= 900000000;
+    compare(&t, &plain, BASE, &other, BASE);
+    assert_int_equal(tm_length(test_at(&t, "findings")), 0);
+    assert_true(tm_is(
+        test_at(&t, "waterfalls[0].parts[idle_host].significant"))); /* the waterfall has it */
+    test_compared_free(&t);
+}
+
+static void without_a_test_causes_are_told_by_size_and_marked(void **state)
+{
+    struct test_steps base = plain, other = plain;
+    struct test_compared t;
+    const struct tm_value *evidence;
+
+    (void)state;
+    base.count = other.count = 2;
+    other.host_ps += 900000000;
+    compare(&t, &base, BASE, &other, BASE);
+    assert_non_null(test_cause(&t, "idle_host"));
+    assert_false(tm_is(tm_get(test_cause(&t, "idle_host"), "tested")));
+    evidence = tm_get(test_cause(&t, "idle_host"), "evidence");
+    assert_non_null(
+        strstr(tm_text(tm_at(evidence, tm_length(evidence) - 1)), "no significance: 2 steps"));
+    test_compared_free(&t);
+}
+
+static void what_no_cause_explains_is_told_last(void **state)
+{
+    struct test_steps other = plain;
+    struct test_compared t;
+    size_t last;
+
+    (void)state;
+    other.compute_ps += 3000000000; /* the rows tell of 1 ms */
+    compare(&t, &plain, BASE, &other, "{" OPS(FOUR ", " OP("dot.2", "20", "60000000000")) "}");
+    last = tm_length(test_at(&t, "findings")) - 1;
+    assert_string_equal(tm_text(test_at(&t, "findings[0].id")), "op_slower");
+    assert_string_equal(tm_text(tm_get(tm_at(test_at(&t, "findings"), last), "id")), "compute");
+    assert_true(fabs(explained(&t) - 100) < 1);
+    test_compared_free(&t);
+}
+
+static void memory_and_versions_are_facts(void **state)
+{
+    struct test_compared t;
+
+    (void)state;
+    compare(
+        &t, &plain, BASE, &plain,
+        "{" OPS(FOUR ", " OP(
+            "dot.2", "20",
+            "40000000000")) ", 'environment': {'hosts': [{'jax': '0.11.0', 'jaxlib': '0.11.0'}]},"
+                            " 'memory': {'allocators': [{'name': 'GPU_0_bfc', 'peak_bytes': "
+                            "57000000000, 'peak_pct': 95}]}}");
+    assert_string_equal(tm_text(tm_get(test_cause(&t, "memory_more"), "severity")), "warning");
+    assert_string_equal(tm_text(tm_get(test_cause(&t, "environment"), "severity")), "info");
+    assert_int_equal(tm_type_of(tm_get(test_cause(&t, "memory_more"), "change_ps")), TM_NULL);
+    assert_non_null(strstr(tm_text(tm_path(test_cause(&t, "environment"), "evidence[0]")),
+                           "jax: 0.11.0, before 0.10.2"));
+    test_compared_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_again_has_no_cause),
+        cmocka_unit_test(a_slower_operation),
+        cmocka_unit_test(a_faster_operation_is_told_as_good),
+        cmocka_unit_test(a_family_of_operations_is_one_cause),
+        cmocka_unit_test(an_operation_that_runs_more_often),
+        cmocka_unit_test(a_fusion_that_is_broken_up),
+        cmocka_unit_test(everything_slower_by_the_same_share),
+        cmocka_unit_test(more_copies),
+        cmocka_unit_test(slower_collectives),
+        cmocka_unit_test(a_lost_overlap),
+        cmocka_unit_test(compilations_inside_the_steps),
+        cmocka_unit_test(one_device_that_is_slower_than_before),
+        cmocka_unit_test(idle_time_by_its_cause),
+        cmocka_unit_test(idle_time_that_only_changes_hands_is_no_cause),
+        cmocka_unit_test(without_a_test_causes_are_told_by_size_and_marked),
+        cmocka_unit_test(what_no_cause_explains_is_told_last),
+        cmocka_unit_test(memory_and_versions_are_facts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
