@@ -113,8 +113,10 @@ static void add_row(const struct comparison *c, struct tm_value *rows,
         add_change(c, changes, &row->change[i], i, !table->is_of_session && !table->test_part);
 }
 
+/* NaN = a side without the table. */
 static void add_sums(const struct comparison *c, struct tm_value *to, const double *ps)
 {
+    static const char why[] = "a side does not have it";
     struct tm_value *values = tm_add_array(to, "values"), *changes;
 
     for (size_t i = 0; i < c->sides; i++)
@@ -122,9 +124,10 @@ static void add_sums(const struct comparison *c, struct tm_value *to, const doub
     changes = tm_add_array(to, "changes");
     for (size_t i = 1; i < c->sides; i++) {
         struct tm_value *change = tm_add_object(changes, NULL);
+        const double change_ps = round(ps[i]) - round(ps[0]);
 
-        tm_add_ps(change, "change_ps", round(ps[i]) - round(ps[0]), NULL);
-        tm_add_figure(change, "pct", change_pct(ps[0], ps[i]), "the base has none");
+        tm_add_ps(change, "change_ps", change_ps, why);
+        tm_add_figure(change, "pct", change_pct(ps[0], ps[i]), isfinite(change_ps) ? "the base has none" : why);
     }
 }
 
@@ -154,13 +157,13 @@ static tm_status add_table(struct comparison *c, const struct tm_row_table *tabl
     tm_add_string(to, "by", table->by);
     tm_add_string(to, "per", table->is_of_session ? "session" : "step");
     for (size_t side = 0; side < c->sides; side++)
-        whole[side] += table->rest_ps[side];
+        whole[side] = isfinite(table->floor_ps[side]) ? whole[side] + table->rest_ps[side] : NAN;
     add_sums(c, tm_add_object(to, "total"), whole);
     list = tm_add_array(to, "rows");
     for (size_t i = 0; i < listed; i++)
         add_row(c, list, table, placed[i].row);
     for (size_t side = 0; side < c->sides; side++) {
-        rest[side] = table->rest_ps[side];
+        rest[side] = isfinite(table->floor_ps[side]) ? table->rest_ps[side] : NAN;
         for (size_t i = listed; i < table->rows; i++)
             rest[side] += placed[i].row->cell[side].ps;
     }

@@ -150,6 +150,8 @@ static tm_status load_run(struct comparison *c, struct tm_row_table *table, cons
     const double units = s->is_of_session ? 1 : tm_device_steps(summary);
     double least = INFINITY;
 
+    if (!list) /* not recorded: nobody knows what would be in it */
+        table->floor_ps[side] = INFINITY;
     for (size_t i = 0; i < tm_length(list); i++) {
         const struct tm_value *row = is_object ? tm_value_at(list, i) : tm_at(list, i);
         const double ps = number(row, s->ps) / units;

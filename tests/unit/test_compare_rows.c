@@ -159,6 +159,18 @@ static void a_row_that_may_be_in_the_rest_of_a_cut_table_is_not_removed(void **s
     test_compared_free(&t);
 }
 
+static void a_side_without_the_table_has_removed_nothing(void **state)
+{
+    struct test_compared t;
+
+    (void)state;
+    compare(&t, OPS(OP("dot", "", "40", "4000000000", "")), "{}");
+    assert_status(test_row(&t, "ops", "dot"), "none", "unclear");
+    assert_int_equal(tm_type_of(test_at(&t, "ops.total.values[1]")), TM_NULL);
+    assert_int_equal(tm_length(test_at(&t, "findings")), 0);
+    test_compared_free(&t);
+}
+
 static void names_with_other_numbers_meet_by_their_pattern(void **state)
 {
     struct test_compared t;
@@ -240,6 +252,7 @@ int main(void)
         cmocka_unit_test(what_any_two_runs_differ_by_is_no_change),
         cmocka_unit_test(what_is_on_one_side_only_is_added_or_removed),
         cmocka_unit_test(a_row_that_may_be_in_the_rest_of_a_cut_table_is_not_removed),
+        cmocka_unit_test(a_side_without_the_table_has_removed_nothing),
         cmocka_unit_test(names_with_other_numbers_meet_by_their_pattern),
         cmocka_unit_test(a_name_that_means_another_operation_now_does_not_meet_itself),
         cmocka_unit_test(other_hardware_meets_by_category),
