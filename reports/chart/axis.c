@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scales with steps of 1, 2 or 5 times a power of ten (time) or a power of two (bytes). */
+/* Scales with steps of 1, 2 or 5 times a power of ten (times, numbers, percent) or a power of two (bytes). */
 #include "reports/chart/axis.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ int tm_axis_ticks(const struct tm_axis *axis)
 }
 
 struct unit {
-    const char *name;
+    const char *name; /* behind a space; "" = none */
     double size;
 };
 
@@ -64,13 +64,25 @@ static const struct unit byte_units[] = {
     { "B", 1 },        { "KiB", 0x1p10 }, { "MiB", 0x1p20 },
     { "GiB", 0x1p30 }, { "TiB", 0x1p40 }, { "PiB", 0x1p50 },
 };
+static const struct unit number_units[] = { { "", 1 } };
+static const struct unit pct_units[] = { { "%", 1 } };
+
+#define UNITS(list) { (list), sizeof(list) / sizeof((list)[0]) }
+static const struct {
+    const struct unit *unit;
+    size_t count;
+} units_of[] = {
+    [TM_AXIS_TIME] = UNITS(time_units),
+    [TM_AXIS_BYTES] = UNITS(byte_units),
+    [TM_AXIS_NUMBER] = UNITS(number_units),
+    [TM_AXIS_PCT] = UNITS(pct_units),
+};
 
 /* All values of an axis have one unit, the largest one that its end reaches. */
 char *tm_axis_text(const struct tm_axis *axis, double value, char *out)
 {
-    const struct unit *units = axis->kind == TM_AXIS_TIME ? time_units : byte_units;
-    const size_t count = axis->kind == TM_AXIS_TIME ? sizeof(time_units) / sizeof(time_units[0])
-                                                    : sizeof(byte_units) / sizeof(byte_units[0]);
+    const struct unit *units = units_of[axis->kind].unit;
+    const size_t count = units_of[axis->kind].count;
     size_t chosen = 0;
     int decimals = 0;
 
@@ -83,8 +95,8 @@ char *tm_axis_text(const struct tm_axis *axis, double value, char *out)
     for (double step = axis->step / units[chosen].size;
          decimals < 9 && fabs(step - round(step)) > 1e-6; step *= 10)
         decimals++;
-    (void)snprintf(out, TM_FORMAT_BYTES, "%.*f %s", decimals, value / units[chosen].size,
-                   units[chosen].name);
+    (void)snprintf(out, TM_FORMAT_BYTES, "%.*f%s%s", decimals, value / units[chosen].size,
+                   *units[chosen].name ? " " : "", units[chosen].name);
     return out;
 }
 

@@ -6,8 +6,8 @@
 
 #include "reports/chart/chart.h"
 
-/* A scale with round steps, for picoseconds or bytes. */
-enum tm_axis_kind { TM_AXIS_TIME, TM_AXIS_BYTES };
+/* A scale with round steps, for picoseconds, bytes, numbers without a unit or percent. */
+enum tm_axis_kind { TM_AXIS_TIME, TM_AXIS_BYTES, TM_AXIS_NUMBER, TM_AXIS_PCT };
 
 struct tm_axis {
     enum tm_axis_kind kind;

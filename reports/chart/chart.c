@@ -201,6 +201,15 @@ void tm_chart_path(struct tm_chart *chart, enum tm_mark_kind kind, enum tm_role 
                                       .point_first = (uint32_t)chart->points });
 }
 
+void tm_chart_dashed_path(struct tm_chart *chart, enum tm_role role, double thickness)
+{
+    put_mark(chart, (struct tm_mark){ .kind = TM_MARK_POLYLINE,
+                                      .role = (uint8_t)role,
+                                      .dashed = true,
+                                      .thickness = thickness,
+                                      .point_first = (uint32_t)chart->points });
+}
+
 void tm_chart_point(struct tm_chart *chart, double x, double y)
 {
     void *points = chart->point;

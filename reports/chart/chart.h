@@ -95,6 +95,7 @@ void tm_chart_close(struct tm_chart *chart);
 /* A polyline or polygon: begin it, then give its points. */
 void tm_chart_path(struct tm_chart *chart, enum tm_mark_kind kind, enum tm_role role,
                    double thickness);
+void tm_chart_dashed_path(struct tm_chart *chart, enum tm_role role, double thickness);
 void tm_chart_point(struct tm_chart *chart, double x, double y);
 
 /* The table beside the drawing: columns first, then cells row by row. */

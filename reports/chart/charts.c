@@ -80,6 +80,9 @@ static const struct maker {
     [TM_CHART_TRANSFERS] = { tm_count_transfers, tm_draw_transfers },
     [TM_CHART_SIDES] = { tm_count_sides, tm_draw_sides },
     [TM_CHART_WATERFALL] = { tm_count_waterfalls, tm_draw_waterfall },
+    [TM_CHART_SPEEDUP] = { tm_count_speedup, tm_draw_speedup },
+    [TM_CHART_EFFICIENCY] = { tm_count_efficiency, tm_draw_efficiency },
+    [TM_CHART_SCALED_STEP] = { tm_count_scaled_step, tm_draw_scaled_step },
 };
 
 size_t tm_charts_count(enum tm_chart_kind kind, const struct tm_value *summary)

@@ -27,6 +27,9 @@ enum tm_chart_kind {
     TM_CHART_TRANSFERS,   /* exposed and hidden time of copies by direction */
     TM_CHART_SIDES,       /* of a comparison: the step times of each side */
     TM_CHART_WATERFALL,   /* of a comparison: how a step goes from old to new, one for each new side */
+    TM_CHART_SPEEDUP,     /* of a scaling study: the speed-up by devices, beside the ideal and the fit */
+    TM_CHART_EFFICIENCY,  /* of a scaling study: likewise */
+    TM_CHART_SCALED_STEP, /* of a scaling study: parts of a step of one device, by devices */
     TM_CHART_KINDS
 };
 

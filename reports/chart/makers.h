@@ -24,6 +24,9 @@ size_t tm_count_balance(const struct tm_value *summary);
 size_t tm_count_transfers(const struct tm_value *summary);
 size_t tm_count_sides(const struct tm_value *comparison);
 size_t tm_count_waterfalls(const struct tm_value *comparison);
+size_t tm_count_speedup(const struct tm_value *scaling);
+size_t tm_count_efficiency(const struct tm_value *scaling);
+size_t tm_count_scaled_step(const struct tm_value *scaling);
 
 void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary, size_t index);
 void tm_draw_step_times(struct tm_chart *chart, const struct tm_value *summary, size_t index);
@@ -41,6 +44,9 @@ void tm_draw_balance(struct tm_chart *chart, const struct tm_value *summary, siz
 void tm_draw_transfers(struct tm_chart *chart, const struct tm_value *summary, size_t index);
 void tm_draw_sides(struct tm_chart *chart, const struct tm_value *comparison, size_t index);
 void tm_draw_waterfall(struct tm_chart *chart, const struct tm_value *comparison, size_t index);
+void tm_draw_speedup(struct tm_chart *chart, const struct tm_value *scaling, size_t index);
+void tm_draw_efficiency(struct tm_chart *chart, const struct tm_value *scaling, size_t index);
+void tm_draw_scaled_step(struct tm_chart *chart, const struct tm_value *scaling, size_t index);
 
 /* Cut a name of the trace so that it fits beside a bar. */
 enum { TM_CHART_NAME_CHARS = 32, TM_CHART_NAME_BYTES = 4 * TM_CHART_NAME_CHARS + 1 };

@@ -99,6 +99,13 @@ static const struct titled terms[] = {
     { "added", "new" },
     { "removed", "gone" },
     { "other", "neither" }, /* passes: forward, backward */
+    { "max", "at most" }, /* rules of gates */
+    { "min", "at least" },
+    { "equals", "is" },
+    { "max_increase", "grows at most by" },
+    { "max_decrease", "falls at most by" },
+    { "max_increase_pct", "grows at most by, %" },
+    { "max_decrease_pct", "falls at most by, %" },
 };
 
 static const char *title_of(const struct titled *list, size_t count, const char *word)

@@ -2,37 +2,18 @@
 /* What was compared: the runs of each side, and what to know of them. */
 #include <stdio.h>
 
+#include "reports/content/run_table.h"
 #include "reports/content/say.h"
 #include "reports/content/side_columns.h"
 
 static void say_side(const struct tm_content *content, const struct tm_value *side, size_t number)
 {
-    static const struct tm_column columns[] = {
-        { "Run", "run", TM_CELL_NAME },
-        { "Platform", "platform", TM_CELL_WORD },
-        { "Device", "device_model", TM_CELL_NAME },
-        { "Devices", "devices", TM_CELL_COUNT },
-        { "Hosts", "hosts", TM_CELL_COUNT | TM_WIDE },
-        { "Steps", "steps.chosen", TM_CELL_COUNT },
-        { "Median step", "steps.median_ps", TM_CELL_TIME },
-        { "Variation", "steps.cv_pct", TM_CELL_PCT },
-        { "Measured", "measured_ps", TM_CELL_TIME },
-        { "Damaged", "partial", TM_CELL_WORD | TM_RARE },
-        { "Framework", "framework", TM_CELL_WORD | TM_WIDE },
-        { "Read from", "kind", TM_CELL_WORD | TM_WIDE },
-        { "Fingerprint", "fingerprint", TM_CELL_NAME | TM_WIDE },
-        { "Path", "path", TM_CELL_NAME },
-    };
     char id[32], caption[TM_SIDE_TITLE_BYTES + 16], label[TM_SIDE_TITLE_BYTES];
 
     (void)snprintf(id, sizeof(id), "runs-%zu", number);
     (void)snprintf(caption, sizeof(caption), "%s: %s", number ? "New" : "Base",
                    tm_side_label(content->summary, number, label));
-    tm_say_table(content, &(struct tm_table){ .id = id,
-                                              .caption = caption,
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(side, "runs"),
-                                              .paper_rows = 16 });
+    tm_say_runs(content, id, caption, tm_get(side, "runs"));
 }
 
 static void say_runs(const struct tm_content *content)

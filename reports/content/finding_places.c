@@ -84,6 +84,11 @@ const char *tm_finding_section(const char *finding_id)
         { "no_steps", "steps" },
         { "one_step", "steps" },
         { "steps_", "steps" },
+        { "scaling_communication", "exchange" }, /* of a scaling study */
+        { "scaling_imbalance", "exchange" },
+        { "scaling_idle", "step" },
+        { "scaling_co", "step" }, /* computing, copies */
+        { "scaling_", "speedup" },
     };
 
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)

@@ -50,4 +50,8 @@ extern const struct tm_section tm_causes_section, tm_change_section, tm_waterfal
     tm_compared_transfers_section, tm_compared_gaps_section, tm_compared_compile_section, tm_compared_devices_section,
     tm_compared_runs_section;
 
+/* Those of a scaling study, and of the result of a check. */
+extern const struct tm_section tm_limits_section, tm_speedup_section, tm_scaled_step_section, tm_exchange_section,
+    tm_fit_section, tm_scaled_runs_section, tm_gates_section;
+
 #endif

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+static const char dashes[] = "5 3";
+
 static void put_class(struct tm_htmlw *w, char prefix, const struct tm_mark *mark)
 {
     char name[32];
@@ -34,7 +36,7 @@ static void put_line(struct tm_htmlw *w, const struct tm_mark *mark)
     tm_htmlw_attr_number(w, "y2", mark->y + mark->height);
     tm_htmlw_attr_number(w, "stroke-width", mark->thickness);
     if (mark->dashed)
-        tm_htmlw_attr(w, "stroke-dasharray", "5 3");
+        tm_htmlw_attr(w, "stroke-dasharray", dashes);
     tm_htmlw_leaf(w);
 }
 
@@ -46,6 +48,8 @@ static void put_path(struct tm_htmlw *w, const struct tm_chart *chart, const str
     put_class(w, filled ? 'f' : 's', mark);
     if (!filled)
         tm_htmlw_attr_number(w, "stroke-width", mark->thickness);
+    if (mark->dashed)
+        tm_htmlw_attr(w, "stroke-dasharray", dashes);
     tm_htmlw_begin_points(w, "points");
     for (uint32_t i = 0; i < mark->point_count; i++) {
         const struct tm_point *p = &chart->point[mark->point_first + i];

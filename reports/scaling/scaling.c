@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A scaling study from its beginning to its end: schemas/SCALING.md, docs/scaling.md.  Its memory is one block: the
+ * facts of the points, the samples of all runs, the room of the resampling. */
+#include "reports/scaling/scaling.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "pipeline/version.h"
+#include "reports/compare/run_facts.h"
+#include "reports/scaling/study.h"
+
+static_assert(sizeof(struct point_facts) % _Alignof(double) == 0, "numbers follow the facts in one block");
+
+static size_t count_samples(const struct tm_scaling_point *point)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < point->side.runs; i++)
+        count += tm_length(tm_path(point->side.run[i].summary, "steps.samples_ps"));
+    return count;
+}
+
+/* out: the end of the numbers that it took */
+static double *take_samples(const struct tm_scaling_point *point, struct point_facts *facts, double *room)
+{
+    double *medians = room + count_samples(point);
+
+    facts->steps = (struct tm_sample){ room, 0 };
+    facts->run_medians = (struct tm_sample){ medians, 0 };
+    for (size_t i = 0; i < point->side.runs; i++) {
+        const struct tm_value *steps = tm_get(point->side.run[i].summary, "steps"),
+                              *samples = tm_get(steps, "samples_ps"), *median = tm_get(steps, "median_ps");
+
+        for (size_t k = 0; k < tm_length(samples); k++)
+            room[facts->steps.count++] = tm_double(tm_at(samples, k));
+        if (tm_has(median))
+            medians[facts->run_medians.count++] = tm_double(median);
+    }
+    return medians + point->side.runs;
+}
+
+static void add_text_or_null(struct tm_value *to, const char *key, const char *text)
+{
+    if (text)
+        tm_add_text(to, key, text, strlen(text));
+    else
+        tm_add_null(to, key, "none was given");
+}
+
+/* Is it so in any run? */
+static bool is_any(const struct scaling_study *s, const char *path)
+{
+    for (size_t i = 0; i < s->points; i++)
+        for (size_t r = 0; r < s->point[i].side.runs; r++)
+            if (tm_is(tm_path(s->point[i].side.run[r].summary, path)))
+                return true;
+    return false;
+}
+
+static void add_head(struct scaling_study *s)
+{
+    char name[2 * DEVICES_TEXT], last[DEVICES_TEXT];
+    struct tm_value *to;
+
+    tm_add_string(s->root, "schema", "tracemill.scaling");
+    tm_add_int(s->root, "schema_version", 1);
+    to = tm_add_object(s->root, "tool");
+    tm_add_string(to, "name", "tracemill");
+    tm_add_string(to, "version", TM_VERSION);
+    to = tm_add_object(s->root, "report");
+    add_text_or_null(to, "title", s->options->title);
+    add_text_or_null(to, "note", s->options->note);
+    tm_add_bool(to, "redacted", is_any(s, "report.redacted"));
+    to = tm_add_object(s->root, "settings");
+    tm_add_uint(to, "rows", s->options->rows);
+    to = tm_add_object(s->root, "input");
+    tm_add_bool(to, "partial", is_any(s, "input.partial"));
+    (void)snprintf(name, sizeof(name), "%.0f to %s", s->facts[0].devices, devices_text(last, last_point(s)->devices));
+    tm_add_string(to, "run", name);
+}
+
+static void add_mode(struct scaling_study *s)
+{
+    static const char *const modes[] = { [SCALING_STRONG] = "strong", [SCALING_WEAK] = "weak",
+                                         [SCALING_UNCLEAR] = "unclear" };
+    struct tm_value *work, *limits;
+
+    tm_add_string(s->root, "mode", modes[s->mode]);
+    work = tm_add_object(s->root, "work");
+    tm_add_figure(work, "total_change_pct", s->total_change_pct, "what a point computes is not known");
+    tm_add_figure(work, "device_change_pct", s->device_change_pct, "what a point computes is not known");
+    tm_add_int(work, "same_within_pct", SCALING_SAME_PCT);
+    limits = tm_add_object(s->root, "limits");
+    tm_add_int(limits, "good_pct", SCALING_GOOD_PCT);
+    tm_add_int(limits, "bad_pct", SCALING_BAD_PCT);
+}
+
+static void fill(struct scaling_study *s)
+{
+    take_step_times(s);
+    take_parts(s);
+    tell_mode(s);
+    work_out_speedups(s);
+    fit_serial_share(s);
+    add_head(s);
+    add_mode(s);
+    add_points(s);
+    add_fit(s);
+    add_scaling_notes(s);
+    add_scaling_findings(s);
+    add_scaling_verdict(s);
+}
+
+tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_scaling_point *point, size_t points,
+                     const struct tm_compare_options *options)
+{
+    struct scaling_study s = { .run = run, .point = point, .points = points, .options = options,
+                               .root = tm_doc_root(out) };
+    size_t numbers = 0, samples = 0, bytes;
+    double *room;
+
+    assert(points > 0 && points <= TM_SCALING_POINTS_MOST);
+    for (size_t i = 0; i < points; i++) {
+        samples += count_samples(&point[i]);
+        numbers += count_samples(&point[i]) + point[i].side.runs;
+    }
+    numbers += samples + 1 + TM_RESAMPLES; /* 1: a median alone is resampled beside all steps of its point */
+    bytes = points * sizeof(*s.facts) + numbers * sizeof(double);
+    s.facts = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
+    if (!s.facts)
+        return run->error.status;
+    room = (double *)(void *)(s.facts + points);
+    for (size_t i = 0; i < points; i++)
+        room = take_samples(&point[i], &s.facts[i], room);
+    s.scratch = room;
+    fill(&s);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, s.facts, bytes);
+    return tm_doc_status(out);
+}
