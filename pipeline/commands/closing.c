@@ -37,17 +37,13 @@ static void print_finding(const struct tm_value *finding, bool has_colors)
 {
     const char *const severity = tm_text(tm_get(finding, "severity"));
     const char *const color = has_colors ? color_of(severity) : "";
-    const int64_t change_ps = tm_int(tm_get(finding, "change_ps"));
+    const struct tm_value *const explains = tm_get(finding, "explains_pct");
     char text[TM_FORMAT_BYTES];
 
     (void)printf("  %s%-8.8s%s", color, severity, color[0] ? "\033[0m" : "");
     tm_print_clean(stdout, tm_text(tm_get(finding, "title")));
-    if (change_ps != 0) { /* of a comparison */
-        (void)printf(" (%s%s", change_ps > 0 ? "+" : "", tm_format_time(text, change_ps));
-        if (tm_has(tm_get(finding, "explains_pct")))
-            (void)printf(", %s of the change",
-                         tm_format_pct(text, tm_double(tm_get(finding, "explains_pct"))));
-        (void)putchar(')');
+    if (tm_has(explains)) { /* of a comparison: its title has the time */
+        (void)printf(" (%s of the change)", tm_format_pct(text, tm_double(explains)));
     } else if (tm_int(tm_get(finding, "at_stake_ps")) > 0) {
         (void)printf(" (%s at stake", tm_format_time(text, tm_int(tm_get(finding, "at_stake_ps"))));
         if (tm_has(tm_get(finding, "share_pct")))

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "pipeline/commands/analysis.h"
+#include "pipeline/commands/inputs.h"
 #include "pipeline/commands/out_place.h"
 #include "pipeline/commands/run_labels.h"
 #include "pipeline/doc_read.h"
@@ -205,17 +206,27 @@ static tm_status print_summary(struct loading *l, const struct tm_doc *doc, stru
     return TM_OK;
 }
 
+/* With one run as the only operand. */
+static struct tm_options options_of(const struct loading *l, const struct tm_loaded_run *run,
+                                    char **input)
+{
+    struct tm_options options = *l->options;
+
+    *input = (char *)(uintptr_t)run->path; /* which nobody changes */
+    options.inputs = input;
+    options.input_count = 1;
+    return options;
+}
+
 static tm_status analyze(struct loading *l, struct tm_loaded_run *run, struct printed *printed)
 {
-    char *const input = (char *)(uintptr_t)run->path; /* which nobody changes */
-    struct tm_options options = *l->options;
+    char *input;
+    const struct tm_options options = options_of(l, run, &input);
     struct tm_doc *doc = tm_doc_new(l->run);
     tm_status st;
 
     if (!doc)
         return l->run->error.status;
-    options.inputs = &input;
-    options.input_count = 1;
     begin_counts(l->run);
     st = tm_analyze(l->run, &options, doc, NULL, NULL);
     if (st == TM_OK) {
@@ -255,12 +266,17 @@ static tm_status read_summary(struct loading *l, struct tm_loaded_run *run,
     return tm_doc_read_from(run->doc, root, l->spill.fd, printed->bytes, run->path);
 }
 
+static size_t most_bytes(const struct tm_run *run)
+{
+    return run->budget.limit_bytes / 100 * SUMMARIES_PCT;
+}
+
 /* All of them, in what the limit gives to summaries. */
 static tm_status read_all(struct loading *l, struct tm_summaries *s)
 {
     const struct tm_budget *budget = &l->run->budget;
     const size_t before = budget->used_bytes[TM_ACCOUNT_MODEL];
-    const size_t most = budget->limit_bytes / 100 * SUMMARIES_PCT;
+    const size_t most = most_bytes(l->run);
     tm_status st = TM_OK;
 
     for (size_t i = 0; i < s->count && st == TM_OK; i++) {
@@ -278,16 +294,65 @@ static tm_status read_all(struct loading *l, struct tm_summaries *s)
     return st;
 }
 
-static tm_status load(struct loading *l, struct tm_summaries *s)
+/* --- all --- */
+
+/* Which run of a folder is meant, if one is. */
+static tm_status choose(struct loading *l, const struct tm_loaded_run *run)
 {
-    char file[PATH_BYTES];
+    struct tm_inputs inputs = { .run = NULL };
+    char *input;
+    const struct tm_options options = options_of(l, run, &input);
+    const tm_status st = tm_inputs_find(&inputs, l->run, &options);
+
+    tm_inputs_free(&inputs);
+    return st;
+}
+
+static tm_status try_summary(struct loading *l, const struct tm_loaded_run *run)
+{
+    struct tm_loaded_run trial = *run;
+    tm_status st;
+
+    trial.doc = tm_doc_new(l->run);
+    if (!trial.doc)
+        return l->run->error.status;
+    tm_doc_set_most(trial.doc, most_bytes(l->run));
+    st = read_summary(l, &trial, NULL);
+    tm_doc_free(trial.doc);
+    return st;
+}
+
+/* What can be refused quickly is, before the first analysis. */
+static tm_status foresee(struct loading *l, const struct tm_summaries *s, size_t profiles)
+{
+    struct stat info;
     tm_status st = TM_OK;
 
     for (size_t i = 0; i < s->count && st == TM_OK; i++) {
+        const struct tm_loaded_run *run = &s->run[i];
+
+        if (run->is_summary && profiles)
+            st = try_summary(l, run);
+        else if (!run->is_summary && stat(run->path, &info) == 0 && S_ISDIR(info.st_mode))
+            st = choose(l, run);
+    }
+    return st;
+}
+
+static tm_status load(struct loading *l, struct tm_summaries *s)
+{
+    char file[PATH_BYTES];
+    size_t profiles = 0;
+    tm_status st;
+
+    for (size_t i = 0; i < s->count; i++) {
         s->run[i].is_summary = find_summary(s->run[i].path, file);
+        profiles += !s->run[i].is_summary;
+    }
+    st = foresee(l, s, profiles);
+    for (size_t i = 0; i < s->count && st == TM_OK; i++)
         if (!s->run[i].is_summary)
             st = analyze(l, &s->run[i], &l->printed[i]);
-    }
     return st == TM_OK ? read_all(l, s) : st;
 }
 
