@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The way of compare, scaling and check: profiles and their summaries give the same, with any memory; operands, groups,
+labels and stdin; files as a whole or not at all; the exit status."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import make_profile  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import BINARY, UNDER, Scratch, run  # noqa: E402
+
+FORMATS = "html,pdf,text,json,markdown,csv"
+LIMIT = '{"schema": "tracemill.gates", "schema_version": 1, "gates": [{"figure": "%s", %s}]}'
+
+
+def make(folder):
+    """Profiles 1 to 4 and the reports of 1 and 2."""
+    for number in range(1, 5):
+        (folder / f"{number}.xplane.pb").write_bytes(make_profile.gpu(seed=number, steps=10).encode())
+    for number in (1, 2):
+        run("report", f"{number}.xplane.pb", "-o", f"{number}.report", "--format", "json", cwd=folder)
+
+
+def files(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def told(folder, name):
+    """The JSON of a study without where its runs came from."""
+    document = json.loads((folder / name).read_text("utf-8"))
+    for side in document.get("sides", []) + document.get("points", []):
+        for one in side["runs"]:
+            del one["path"], one["kind"]
+    return document
+
+
+def compare(tap, folder, out, *operands, status=0, **environment):
+    result = run("compare", *operands, "-o", out, "-q", cwd=folder, **environment)
+    if result.status != status:
+        tap.ok(False, f"compare {' '.join(map(str, operands))}: exit status {status}", result)
+    return result
+
+
+def same_from_anywhere(tap, folder):
+    ways = {
+        "profiles": ["a=1.xplane.pb", "b=2.xplane.pb"],
+        "summaries": ["a=1.report", "b=2.report/summary.json"],
+        "one of each": ["a=1.xplane.pb", "b=2.report/"],
+        "groups of one": ["a=1.report", "--", "b=2.xplane.pb"],
+        "the least memory": ["a=1.xplane.pb", "b=2.xplane.pb", "--memory", "32M"],
+    }
+    first = None
+    for label, operands in ways.items():
+        compare(tap, folder, label, *operands, "--format", "json")
+        document = told(folder, f"{label}/compare.json")
+        first = first or document
+        tap.ok(document == first, f"the same comparison of {label}")
+    piped = run("compare", "a=-", "b=2.report", "-o", "piped", "-q", "--format", "json", cwd=folder,
+                stdin=(folder / "1.xplane.pb").read_bytes())
+    document = told(folder, "piped/compare.json") if piped.status == 0 else None
+    for document_of in (document, first):
+        for side in document_of["sides"] if document_of else []:
+            for one in side["runs"]:
+                one.pop("run")
+    tap.ok(document == first, "the same comparison through a pipe", piped)
+
+
+def whole_files(tap, folder):
+    for memory in ("32M", "256M", "1G"):
+        compare(tap, folder, f"all-{memory}", "1.report", "2.report", "3.xplane.pb", "--format", FORMATS, "--memory", memory)
+    made = files(folder / "all-256M")
+    tap.ok(made == files(folder / "all-32M") == files(folder / "all-1G"), "the same bytes with any memory")
+    tap.ok({"compare.html", "compare.pdf", "compare.txt", "compare.json", "compare.md", "csv/index.csv"} <= set(made),
+           "every format has its file", None, str(sorted(made)))
+    compare(tap, folder, "all-256M", "1.report", "2.report", "3.xplane.pb", "--format", FORMATS)
+    tap.ok(files(folder / "all-256M") == made, "again, over the old files: the same bytes")
+    blocked = folder / "blocked"
+    (blocked / "compare.pdf").mkdir(parents=True)
+    (blocked / "compare.json").write_text("old")
+    result = compare(tap, folder, blocked, "1.report", "2.report", status=5)
+    tap.ok(files(blocked).keys() <= {"compare.json", "compare.txt", "compare.html"} and
+           not [p for p in blocked.iterdir() if p.name.startswith(".")], "nothing half is left behind", result)
+    result = run("compare", "old=1.report", "2.report", "--json", "--format", "json", cwd=folder)
+    there = folder / "2-against-old.compare" / "compare.json"
+    tap.ok(there.exists() and there.read_bytes() == result.raw_out, "--json prints the file, a folder gets its name", result)
+
+
+def operands(tap, folder):
+    compare(tap, folder, "groups", "1.report", "old=2.report", "--", "3.xplane.pb", "4.xplane.pb", "--format", "json")
+    sides = told(folder, "groups/compare.json")["sides"]
+    tap.ok([(s["label"], len(s["runs"])) for s in sides] == [("old", 2), ("3 and 1 more", 2)], "groups and their labels", None,
+           str([(s["label"], len(s["runs"])) for s in sides]))
+    (folder / "results.json").write_text(json.dumps({
+        "autodiff": {"execution_time": 0.5, "tensorboard_trace": "1.report"},
+        "skipped": {"execution_time": 3},
+        "vjp": {"execution_time": {"mean": 0.25}, "tensorboard_trace": str(folder / "2.xplane.pb")}}))
+    compare(tap, folder, "results", "--results", "results.json", "--format", "json")
+    sides = told(folder, "results/compare.json")["sides"]
+    tap.ok([(s["label"], s["runs"][0]["measured_ps"]) for s in sides] ==
+           [("autodiff", 500_000_000_000), ("vjp", 250_000_000_000)], "runs of a benchmark, with their times", None, str(sides)[:300])
+    for label, words in {"the same file": ["1.xplane.pb", "./1.xplane.pb"], "the same run": ["1.xplane.pb", "1.report"]}.items():
+        result = compare(tap, folder, "never", *words, status=2)
+        tap.ok(not (folder / "never").exists(), f"{label} is refused, and nothing is written", result)
+
+
+def partial(tap, folder):
+    whole = (folder / "3.xplane.pb").read_bytes()
+    (folder / "cut.xplane.pb").write_bytes(whole[:len(whole) * 4 // 5])
+    compare(tap, folder, "partial", "1.report", "cut.xplane.pb", status=4)
+    tap.ok(json.loads((folder / "partial/compare.json").read_text("utf-8"))["input"]["partial"], "a damaged run is told")
+    compare(tap, folder, "strict", "1.report", "cut.xplane.pb", "--strict", status=3)
+    tap.ok(not (folder / "strict").exists(), "--strict writes nothing")
+
+
+def gates(tap, folder):
+    def check(label, status, *arguments):
+        result = run("check", *arguments, cwd=folder)
+        tap.ok(result.status == status, f"check: {label}: exit status {status}", result)
+        return result
+
+    check("a gate file is made", 0, "1.report", "--init", "--gate", "made.json")
+    check("the run it was made of holds it", 0, "1.xplane.pb", "--gate", "made.json", "--junit", "x/j.xml", "--markdown", "x/m.md")
+    tap.ok(set(files(folder / "x")) == {"j.xml", "m.md"}, "check: its files are there")
+    check("a gate file that is there stays", 5, "1.report", "--init", "--gate", "made.json")
+    (folder / "low.json").write_text(LIMIT % ("step_time", '"max": "1ps"'))
+    check("a limit that is broken", 1, "1.report", "--gate", "low.json")
+    failed = check("a limit that is broken, as JSON", 1, "1.report", "--gate", "low.json", "--json")
+    tap.ok(json.loads(failed.out)["counts"]["failed"] == 1, "check: JSON on stdout", failed)
+    (folder / "wrong.json").write_text(LIMIT % ("steps.medain_ps", '"max": "1ps"'))
+    result = check("a figure that is not there", 2, "1.report", "--gate", "wrong.json")
+    tap.ok("median_ps" in result.err, "check: the nearest figure is told", result)
+    (folder / "change.json").write_text(LIMIT % ("step_time", '"max_increase_pct": -99'))
+    check("a change without a baseline", 2, "nowhere-before-this/..", "--gate", "change.json")
+    check("a change that did not come", 1, "1.report", "--gate", "change.json", "--baseline", "2.report", "--baseline", "3.xplane.pb")
+    kpis = json.loads((folder / "1.report/summary.json").read_text("utf-8"))["kpis"]
+    unknown = next(row["id"] for row in kpis if row["value"] is None)
+    (folder / "null.json").write_text(LIMIT % (unknown, '"max": 1'))
+    check("a figure that the run cannot support", 4, "1.report", "--gate", "null.json")
+    (folder / "null.json").write_text(LIMIT % (unknown, '"max": 1, "required": false'))
+    check("the same where it need not be known", 0, "1.report", "--gate", "null.json")
+    check("a damaged input", 4, "cut.xplane.pb", "--gate", "made.json")
+    failed = compare(tap, folder, "fail-on", "1.report", "2.report", "--fail-on", "step_time>1ps", status=1)
+    tap.ok((folder / "fail-on/compare.html").exists() and "gate failed" in failed.err, "--fail-on: the files are there", failed)
+    compare(tap, folder, "fail-off", "1.report", "2.report", "--fail-on", "step_time>100s", status=0)
+    reader = subprocess.Popen(["true"], stdin=subprocess.PIPE)
+    reader.wait()
+    gone = subprocess.run(UNDER + [str(BINARY), "check", "1.report", "--gate", "low.json"], stdout=reader.stdin, cwd=folder,
+                          stderr=subprocess.DEVNULL, check=False)
+    tap.ok(gone.returncode == 1, "check: a reader that went away changes no status")
+
+
+def main():
+    tap = Tap()
+    with Scratch() as folder:
+        make(folder)
+        for part in (same_from_anywhere, whole_files, operands, partial, gates):
+            part(tap, folder)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
