@@ -4,6 +4,7 @@
  * have another name at the place where the path breaks off.  Of a list the elements with an id are
  * offered by it, the others as "[*]"; rows by name only where the path breaks off among them. Works
  * in fixed memory, by recursion as deep as a document is. */
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -53,16 +54,26 @@ static void offer(struct candidates *c, const char *path, size_t distance)
     memcpy(c->path[at], path, strlen(path) + 1);
 }
 
+/* Most words are told to be far by their length alone.  tm_word_distance looks at the first 63
+ * bytes. */
+static size_t near_distance(const struct candidates *c, const char *word)
+{
+    const size_t length = strnlen(word, 63), typed = c->length < 63 ? c->length : 63;
+    const size_t least = length > typed ? length - typed : typed - length;
+
+    return 3 * least > c->length + 2 ? SIZE_MAX / 4 : tm_word_distance(c->wrong, word);
+}
+
 /* A path is as near as its whole text is, or its end after a '.', which is the second best; one
  * that begins with what was typed is near. */
 static void offer_path(struct candidates *c, const char *path)
 {
-    size_t best = tm_word_distance(c->wrong, path);
+    size_t best = near_distance(c, path);
 
     if (c->length >= 3 && strncasecmp(path, c->wrong, c->length) == 0)
         best = best < 1 ? best : 1;
     for (const char *end = strchr(path, '.'); end; end = strchr(end + 1, '.')) {
-        const size_t distance = 1 + tm_word_distance(c->wrong, end + 1);
+        const size_t distance = 1 + near_distance(c, end + 1);
 
         best = distance < best ? distance : best;
     }
@@ -193,12 +204,12 @@ static void offer_short_names(struct candidates *c)
     const struct tm_value *kpis = tm_get(c->from, "kpis");
 
     for (size_t i = 0; tm_figure_short_name(i); i++)
-        offer(c, tm_figure_short_name(i), tm_word_distance(c->wrong, tm_figure_short_name(i)));
+        offer(c, tm_figure_short_name(i), near_distance(c, tm_figure_short_name(i)));
     for (size_t i = 0; i < tm_length(kpis) && i < IDS_MOST; i++) {
         const char *id = tm_text(tm_get(tm_at(kpis, i), "id"));
 
         if (*id)
-            offer(c, id, tm_word_distance(c->wrong, id));
+            offer(c, id, near_distance(c, id));
     }
 }
 
