@@ -17,7 +17,7 @@ void tm_front_release(struct tm_front *front)
     tm_site_rows_release(&front->rows);
 }
 
-static tm_status hand_on(struct tm_front *front, void *row)
+tm_status tm_front_hand_on(struct tm_front *front, void *row)
 {
     return front->taker ? front->taker(front->to, row) : tm_groups_add(front->into, row);
 }
@@ -26,7 +26,7 @@ void *tm_front_turn(struct tm_front *front, uint64_t site)
 {
     struct tm_front_row *const row = tm_site_rows_make_room(&front->rows, site);
 
-    if (!row || (row->site && hand_on(front, row->row) != TM_OK))
+    if (!row || (row->site && tm_front_hand_on(front, row->row) != TM_OK))
         return NULL;
     memset(row, 0, front->rows.row_bytes);
     row->site = site;
@@ -41,7 +41,7 @@ tm_status tm_front_flush(struct tm_front *front)
         struct tm_front_row *row = tm_site_rows_place(&front->rows, i);
 
         if (row->site)
-            st = hand_on(front, row->row);
+            st = tm_front_hand_on(front, row->row);
         row->site = 0;
     }
     front->rows.used = 0;

@@ -41,6 +41,8 @@ tm_status tm_front_flush(struct tm_front *front) TM_MUST_USE;
 
 /* Makes room for a site that has no row: hands on the one that is in the way, if there is one, and zeroes it. */
 void *tm_front_turn(struct tm_front *front, uint64_t site);
+/* Hand on one row, which stays and is to be filled anew: where it gathers for a time, a step, that is over. */
+tm_status tm_front_hand_on(struct tm_front *front, void *row) TM_MUST_USE;
 
 /* The row of a site that has one, valid until the next call; NULL = it has none. */
 static inline void *tm_front_find(const struct tm_front *front, uint64_t site)
