@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reports/chart/charts.h"
+#include "reports/content/finding_places.h"
 #include "reports/format/mark_signs.h"
 #include "reports/pdf/pdf_chart.h"
 #include "reports/pdf/pdf_places.h"
