@@ -166,7 +166,10 @@ static void add_memory(struct init *init)
         return;
     (void)snprintf(note, sizeof(note), "The most that one allocator held: it was %s.",
                    tm_format_bytes(value, figure.value));
-    tm_add_string(add_gate(init, path, note), "max",
+    struct tm_value *const gate = add_gate(init, path, note);
+
+    tm_add_string(gate, "title", "Peak memory of an allocator");
+    tm_add_string(gate, "max",
                   limit_text(limit, figure.value * (1 + MEMORY_ROOM_PCT / 100), "bytes", true));
 }
 
@@ -175,10 +178,13 @@ static void add_compiles(struct init *init)
     static const char path[] = "compile.inside_steps.count";
     struct tm_figure figure;
 
-    if (find(init, &figure, path))
-        tm_add_double(
-            add_gate(init, path, "Compiles while steps run: with steady shapes there are none."),
-            "max", figure.value);
+    if (!find(init, &figure, path))
+        return;
+    struct tm_value *const gate =
+        add_gate(init, path, "With steady shapes nothing compiles while steps run.");
+
+    tm_add_string(gate, "title", "Compiles inside the steps");
+    tm_add_double(gate, "max", figure.value);
 }
 
 static void add_gates(struct init *init)

@@ -966,6 +966,7 @@ static void a_made_gate_file_holds_for_the_run_it_was_made_from(void **state)
     assert_has(json, "\"min\": \"75%\"");
     assert_has(json, "\"max\": \"1002MiB\""); /* 1.05 times 953.7 MiB, rounded up */
     assert_has(json, "compile.inside_steps.count");
+    assert_has(json, "\"title\": \"Compiles inside the steps\"");
     assert_int_equal(tm_gates_read(&rig.run, &rig.gates, path_of_text(json, length)), TM_OK);
     assert_false(tm_gates_want_baseline(rig.gates));
     assert_int_equal(judge(&rig), TM_OK);
