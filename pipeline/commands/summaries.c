@@ -243,27 +243,30 @@ static tm_status analyze(struct loading *l, struct tm_loaded_run *run, struct pr
 
 /* --- reading --- */
 
-static tm_status read_summary(struct loading *l, struct tm_loaded_run *run,
-                              const struct printed *printed)
+static tm_status read_file(struct loading *l, struct tm_loaded_run *run)
 {
     struct tm_value *const root = tm_doc_root(run->doc);
     char file[PATH_BYTES];
     tm_status st;
 
-    if (run->is_summary) {
-        st = find_summary(run->path, file) ? tm_doc_read_file(run->doc, root, file)
-                                           : tm_fail(&l->run->error, TM_ERR_INPUT, -1,
-                                                     "cannot read '%s': it has changed", run->path);
-        if (st == TM_OK)
-            st = check_schema(l->run, root, file);
-        run->is_partial = tm_is(tm_path(root, "input.partial"));
-        begin_counts(l->run); /* losses were told when it was written */
-        return st == TM_OK ? tm_check_strict(l->run, run->is_partial, l->act) : st;
-    }
+    st = find_summary(run->path, file) ? tm_doc_read_file(run->doc, root, file)
+                                       : tm_fail(&l->run->error, TM_ERR_INPUT, -1,
+                                                 "cannot read '%s': it has changed", run->path);
+    if (st == TM_OK)
+        st = check_schema(l->run, root, file);
+    run->is_partial = tm_is(tm_path(root, "input.partial"));
+    begin_counts(l->run); /* losses were told when it was written */
+    return st == TM_OK ? tm_check_strict(l->run, run->is_partial, l->act) : st;
+}
+
+static tm_status read_printed(const struct loading *l, const struct tm_loaded_run *run,
+                              const struct printed *printed)
+{
     if (lseek(l->spill.fd, (off_t)printed->at, SEEK_SET) < 0)
         return tm_fail(&l->run->error, TM_ERR_OUTPUT, -1, "cannot read a spill file: %s",
                        strerror(errno));
-    return tm_doc_read_from(run->doc, root, l->spill.fd, printed->bytes, run->path);
+    return tm_doc_read_from(run->doc, tm_doc_root(run->doc), l->spill.fd, printed->bytes,
+                            run->path);
 }
 
 static size_t most_bytes(const struct tm_run *run)
@@ -286,7 +289,8 @@ static tm_status read_all(struct loading *l, struct tm_summaries *s)
         if (!s->run[i].doc)
             return l->run->error.status;
         tm_doc_set_most(s->run[i].doc, used < most ? most - used : 0);
-        st = read_summary(l, &s->run[i], &l->printed[i]);
+        st = s->run[i].is_summary ? read_file(l, &s->run[i])
+                                  : read_printed(l, &s->run[i], &l->printed[i]);
         if (st == TM_ERR_LIMIT)
             (void)tm_while(&l->run->error, "holding %zu summaries in memory at once, of them '%s'",
                            s->count, s->run[i].path);
@@ -317,7 +321,7 @@ static tm_status try_summary(struct loading *l, const struct tm_loaded_run *run)
     if (!trial.doc)
         return l->run->error.status;
     tm_doc_set_most(trial.doc, most_bytes(l->run));
-    st = read_summary(l, &trial, NULL);
+    st = read_file(l, &trial);
     tm_doc_free(trial.doc);
     return st;
 }
