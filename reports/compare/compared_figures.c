@@ -68,7 +68,7 @@ static tm_status steps_of(struct comparison *c, const struct side_facts *facts,
 static tm_status test_figure(struct comparison *c, size_t side,
                              const struct tm_compared_figure *figure, double *p)
 {
-    struct tm_sample a, b;
+    struct tm_sample a = { NULL, 0 }, b = { NULL, 0 };
     tm_status st;
 
     *p = NAN;
@@ -227,7 +227,7 @@ void add_geomean(struct comparison *c)
                                        "total.exposed_collective_ps", "total.exposed_copy_ps",
                                        "total.idle_ps" };
     enum { IDS = sizeof(ids) / sizeof(ids[0]) };
-    double value[TM_SIDES_MOST][IDS];
+    double value[TM_SIDES_MOST][IDS] = { { 0 } };
     bool is_used[IDS];
     size_t used = 0;
     struct tm_value *to, *list;

@@ -127,19 +127,21 @@ static void add_sums(const struct comparison *c, struct tm_value *to, const doub
         const double change_ps = round(ps[i]) - round(ps[0]);
 
         tm_add_ps(change, "change_ps", change_ps, why);
-        tm_add_figure(change, "pct", change_pct(ps[0], ps[i]), isfinite(change_ps) ? "the base has none" : why);
+        tm_add_figure(change, "pct", change_pct(ps[0], ps[i]),
+                      isfinite(change_ps) ? "the base has none" : why);
     }
 }
 
 static tm_status add_table(struct comparison *c, const struct tm_row_table *table)
 {
     struct placed *placed = tm_room_take(&c->room, table->rows, sizeof(*placed));
-    double *whole = tm_room_take(&c->room, 2 * c->sides, sizeof(*whole)), *rest = whole + c->sides;
+    double *whole = tm_room_take(&c->room, c->sides, sizeof(*whole));
+    double *rest = tm_room_take(&c->room, c->sides, sizeof(*rest));
     struct tm_value *to, *list;
     size_t listed =
         c->options->rows && c->options->rows < table->rows ? c->options->rows : table->rows;
 
-    if (!placed || !whole)
+    if (!placed || !whole || !rest)
         return c->run->error.status;
     if (table->why) {
         tm_add_null(c->root, table->key, table->why);

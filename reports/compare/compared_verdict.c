@@ -33,6 +33,12 @@ static const struct tm_value *main_cause(const struct comparison *c, size_t side
     return NULL;
 }
 
+/* A part of the step has changed, but not enough of the steps for their median to tell. */
+static bool is_hidden_cause(const struct step_test *test)
+{
+    return test->basis != TEST_NONE && !test->is_changed;
+}
+
 static void print_p(char out[32], double p)
 {
     if (p < 0.001)
@@ -100,7 +106,8 @@ static const char *severity_of(const struct comparison *c)
     for (size_t i = 1; i < c->sides; i++) {
         const struct step_test *test = &c->step_test[i];
 
-        if (test->is_changed || (test->basis == TEST_NONE && fabs(test->change_pct) >= 3)) {
+        if (test->is_changed || (test->basis == TEST_NONE && fabs(test->change_pct) >= 3) ||
+            (is_hidden_cause(test) && main_cause(c, i))) {
             worst = fmax(worst, test->change_pct);
             is_faster = is_faster || test->change_pct < 0;
         }
@@ -123,12 +130,15 @@ void add_comparison_verdict(struct comparison *c)
         (void)snprintf(text, sizeof(text), "None of the %zu others is faster than %s.",
                        c->sides - 1, label_of(c, 0, name));
     } else {
+        const struct step_test *test = &c->step_test[told];
+
         tell_side(c, told, first, sizeof(first));
-        cause = c->step_test[told].is_changed || c->step_test[told].basis == TEST_NONE
-                    ? main_cause(c, told)
-                    : NULL;
+        cause = main_cause(c, told);
         (void)snprintf(text, sizeof(text), "%s%s%s%s%s", c->sides > 2 ? "The fastest of all: " : "",
-                       first, cause ? " Largest cause: " : "",
+                       first,
+                       !cause                  ? ""
+                       : is_hidden_cause(test) ? " But: "
+                                               : " Largest cause: ",
                        cause ? tm_text(tm_get(cause, "title")) : "", cause ? "." : "");
     }
     tm_add_text(to, "text", text, strlen(text));

@@ -155,10 +155,10 @@ static tm_status fill(struct comparison *c)
         st = add_waterfalls(c);
     if (st == TM_OK)
         st = add_figures(c);
-    if (st == TM_OK)
+    if (st == TM_OK) {
         add_geomean(c);
-    if (st == TM_OK)
         st = add_tables(c);
+    }
     if (st == TM_OK)
         st = add_compared_devices(c);
     if (st == TM_OK)

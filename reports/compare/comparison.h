@@ -19,8 +19,10 @@ enum {
  * thing under 2 % of the pairs: step times 1 %, all else the rest (docs/compare.md). */
 #define STEP_LEVEL 0.01
 #define PART_LEVEL 0.005 /* all parts and shares of one side together (Holm) */
-#define ROW_RATE 0.05    /* false discoveries among the rows of a table, of a side whose steps have changed */
-#define ROW_RATE_ALONE 0.005 /* of one whose steps have not: all that is found there may be false */
+#define ROW_RATE                                                                                   \
+    0.05 /* false discoveries among the rows of a table, of a side whose steps have changed */
+#define ROW_RATE_ALONE 0.005 /* of one whose steps have not: all that is found there may be false  \
+                              */
 #define FIGURE_RATE 0.005
 /* What is told as a change at least. */
 #define STEP_LEAST_PCT 1.0

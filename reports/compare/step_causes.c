@@ -403,11 +403,13 @@ static const struct {
       unrecorded_fixes },
 };
 
-/* Idle time changes hands between its causes without any change of its sum, as when launches come earlier.  So what has no
- * named cause, and what is no significant change, is set off against changes of the other causes. */
+/* Idle time changes hands between its causes without any change of its sum, as when launches come
+ * earlier.  So what has no named cause, and what is no significant change, is set off against
+ * changes of the other causes. */
 static bool is_open(const struct causes *k, enum tm_part part)
 {
-    return part == TM_PART_IDLE_DEVICE_WAIT || part == TM_PART_IDLE_UNRECORDED || !part_has_changed(k, part);
+    return part == TM_PART_IDLE_DEVICE_WAIT || part == TM_PART_IDLE_UNRECORDED ||
+           !part_has_changed(k, part);
 }
 
 static void settle_blame(struct causes *k)

@@ -307,6 +307,24 @@ static void what_no_cause_explains_is_told_last(void **state)
     test_compared_free(&t);
 }
 
+static void the_verdict_tells_a_changed_part_of_a_step_that_has_not_changed(void **state)
+{
+    struct test_steps base = plain, other;
+    struct test_compared t;
+
+    (void)state;
+    base.jitter_ps = 1000000;
+    other = base;
+    other.host_ps += 250000000;
+    other.collective_ps -= 200000000; /* 0.5 % of a step remains */
+    compare(&t, &base, BASE, &other, BASE);
+    assert_false(tm_is(test_at(&t, "tests[0].changed")));
+    assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")), "No significant change"));
+    assert_non_null(
+        strstr(tm_text(test_at(&t, "verdict.text")), "But: The device waits for other code"));
+    test_compared_free(&t);
+}
+
 static void memory_and_versions_are_facts(void **state)
 {
     struct test_compared t;
@@ -346,6 +364,7 @@ int main(void)
         cmocka_unit_test(idle_time_that_only_changes_hands_is_no_cause),
         cmocka_unit_test(without_a_test_causes_are_told_by_size_and_marked),
         cmocka_unit_test(what_no_cause_explains_is_told_last),
+        cmocka_unit_test(the_verdict_tells_a_changed_part_of_a_step_that_has_not_changed),
         cmocka_unit_test(memory_and_versions_are_facts),
     };
 
