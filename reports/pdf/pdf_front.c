@@ -197,9 +197,9 @@ static void put_findings(struct tm_pdf *pdf)
     if (n == 0 || tm_pdf_left_on_page(pdf) < heading_gap + heading_room)
         return;
     put_heading(pdf, pdf->document->findings_title);
-    (void)snprintf(more, sizeof(more), "time of %s", pdf->document->stake_of);
     if (tm_int(tm_get(tm_at(findings, 0), "at_stake_ps")) > 0)
-        tm_pdf_text_right(pdf, &tm_pdf_quiet, pdf->right, pdf->y - heading_room + heading_style.size, more);
+        tm_pdf_text_right(pdf, &tm_pdf_quiet, pdf->right, pdf->y - heading_room + heading_style.size,
+                          pdf->document->stake_of);
     while (shown < count && put_finding(pdf, tm_at(findings, pick[shown]), pick[shown] + 1))
         shown++;
     if (shown == n || tm_pdf_left_on_page(pdf) < tm_pdf_leading(&tm_pdf_quiet))
