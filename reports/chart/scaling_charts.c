@@ -172,6 +172,7 @@ static void draw_point(struct tm_chart *chart, const struct places *at, const st
     }
     tm_chart_open(chart, "%.0f device%s: %s %s%s%s%s%s", devices_of(point), devices_of(point) == 1 ? "" : "s", figure->column,
                   figure->format(text, tm_double(value)), has_interval ? ", " : "", from, has_interval ? " to " : "", to);
+    tm_chart_dot(chart, TM_ROLE_SERIES, x, y_of(at, tm_double(value)), dot);
     if (has_interval) {
         const double top = y_of(at, tm_double(high)), bottom = y_of(at, tm_double(low));
 
@@ -179,7 +180,6 @@ static void draw_point(struct tm_chart *chart, const struct places *at, const st
         tm_chart_rect(chart, TM_ROLE_TEXT, x - cap, top - bar / 2, 2 * cap, bar);
         tm_chart_rect(chart, TM_ROLE_TEXT, x - cap, bottom - bar / 2, 2 * cap, bar);
     }
-    tm_chart_dot(chart, TM_ROLE_SERIES, x, y_of(at, tm_double(value)), dot);
     tm_chart_close(chart);
 }
 
@@ -228,7 +228,7 @@ static void draw_figure(struct tm_chart *chart, const struct tm_value *scaling, 
     chart->height += tm_legend_draw(chart, legend, has_fit ? 3 : 2, chart->height);
     fill_table(chart, scaling, figure);
     (void)snprintf(chart->title, sizeof(chart->title), "%s by devices", figure->title);
-    (void)snprintf(chart->caption, sizeof(chart->caption), "Against the first point. The devices double from one place to the next as far apart.");
+    (void)snprintf(chart->caption, sizeof(chart->caption), "Against the first point. Equal distances are equal multiples of devices.");
 }
 
 size_t tm_count_speedup(const struct tm_value *scaling)

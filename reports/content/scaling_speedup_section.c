@@ -32,37 +32,58 @@ static void say_mode(const struct tm_content *content)
                tm_cell_shown(&cell[0], content->summary, text[0]), tm_cell_shown(&cell[1], content->summary, text[1]));
 }
 
-static void say_speedup(const struct tm_content *content)
+static void say_quoted(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Devices", "devices", TM_CELL_COUNT },
-        { "Label", "label", TM_CELL_NAME | TM_WIDE },
-        { "Hosts", "hosts", TM_CELL_COUNT | TM_WIDE },
         { "Step", "step_ps", TM_CELL_TIME },
-        { "Step from", "low_ps", TM_CELL_TIME | TM_WIDE },
-        { "Step to", "high_ps", TM_CELL_TIME | TM_WIDE },
-        { "Variation", "cv_pct", TM_CELL_PCT | TM_WIDE },
-        { "Steps", "samples", TM_CELL_COUNT | TM_WIDE },
-        { "Measured", "measured_ps", TM_CELL_TIME },
         { "Speed-up", "speedup", TM_CELL_NUMBER },
         { "From", "speedup_low", TM_CELL_NUMBER },
         { "To", "speedup_high", TM_CELL_NUMBER },
-        { "Ideal", "ideal_speedup", TM_CELL_NUMBER | TM_WIDE },
-        { "Speed-up measured", "measured_speedup", TM_CELL_NUMBER | TM_WIDE },
         { "Efficiency", "efficiency_pct", TM_CELL_PCT },
         { "Communication", "shares.exposed_collective_pct", TM_CELL_PCT },
         { "Idle", "shares.idle_pct", TM_CELL_PCT },
         { "Imbalance", "imbalance_pct", TM_CELL_PCT },
     };
 
-    say_mode(content);
-    tm_say_charts(content, TM_CHART_SPEEDUP);
     tm_say_table(content, &(struct tm_table){ .id = "points",
                                               .caption = "Scaling",
                                               TM_COLUMNS(columns),
                                               .rows = tm_of(content, "points"),
                                               .paper_rows = 64 });
+}
+
+static void say_step_times(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Devices", "devices", TM_CELL_COUNT },
+        { "Label", "label", TM_CELL_NAME | TM_WIDE },
+        { "Hosts", "hosts", TM_CELL_COUNT | TM_WIDE },
+        { "Steps", "samples", TM_CELL_COUNT },
+        { "Step", "step_ps", TM_CELL_TIME },
+        { "Step from", "low_ps", TM_CELL_TIME },
+        { "Step to", "high_ps", TM_CELL_TIME },
+        { "Mean", "mean_ps", TM_CELL_TIME | TM_WIDE },
+        { "Standard deviation", "stddev_ps", TM_CELL_TIME | TM_WIDE },
+        { "Variation", "cv_pct", TM_CELL_PCT },
+        { "Measured", "measured_ps", TM_CELL_TIME },
+        { "Speed-up measured", "measured_speedup", TM_CELL_NUMBER },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "step-times",
+                                              .caption = "Step times",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_of(content, "points"),
+                                              .paper_rows = 64 });
+}
+
+static void say_speedup(const struct tm_content *content)
+{
+    say_mode(content);
+    tm_say_charts(content, TM_CHART_SPEEDUP);
+    say_quoted(content);
     tm_say_charts(content, TM_CHART_EFFICIENCY);
+    say_step_times(content);
 }
 
 const struct tm_section tm_speedup_section = { "speedup", "Speed-up", "points", say_speedup, NULL };
