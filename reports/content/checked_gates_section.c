@@ -24,6 +24,7 @@ static void say_of_status(const struct tm_content *content, const char *status, 
     static const struct tm_column columns[] = {
         { "Figure", "title", TM_CELL_WORD },
         { "Path in the summary", "figure", TM_CELL_NAME },
+        { "Found at", "place", TM_CELL_NAME | TM_WIDE },
         { "Value", "value_text", TM_CELL_WORD },
         { "Rule", "rule", TM_CELL_TERM },
         { "Limit", "limit_text", TM_CELL_WORD },
@@ -53,7 +54,11 @@ static void say_of_status(const struct tm_content *content, const char *status, 
 
 static void say_gates(const struct tm_content *content)
 {
+    const struct tm_value *notes = tm_of(content, "notes");
+
     say_counts(content);
+    for (size_t i = 0; i < tm_length(notes); i++)
+        tm_say(content, TM_TONE_PLAIN, "%s", tm_text(tm_at(notes, i)));
     say_of_status(content, "failed", "gates-failed", "Failed");
     say_of_status(content, "unknown", "gates-unknown", "Not known");
     say_of_status(content, "skipped", "gates-skipped", "Skipped");

@@ -22,7 +22,7 @@ static void add_columns(struct tm_side_columns *columns, const struct rows *rows
     tm_side_columns_add_changes(columns, comparison, "Change", "change_ps", TM_CELL_TIME | TM_CHANGE | TM_SUMS);
     tm_side_columns_add_changes(columns, comparison, "In percent", "pct", TM_CELL_PCT | TM_CHANGE);
     tm_side_columns_add_changes(columns, comparison, "Became", "status", TM_CELL_TERM);
-    tm_side_columns_add_sides(columns, comparison, "per step", "counts", TM_CELL_NUMBER | TM_WIDE);
+    tm_side_columns_add_sides(columns, comparison, "how often", "counts", TM_CELL_NUMBER | TM_WIDE);
     if (has_bytes)
         tm_side_columns_add_sides(columns, comparison, "bytes per step", "bytes", TM_CELL_BYTES | TM_WIDE);
     tm_side_columns_add_changes(columns, comparison, "By their number", "from_count_ps", TM_CELL_TIME | TM_CHANGE | TM_WIDE);

@@ -116,6 +116,18 @@ static char *put_labels(char *out, const char *labels)
     return out;
 }
 
+/* Of the section that has the term, where it is one. */
+static const char *title_of(const struct tm_content *content, const struct tm_term *term)
+{
+    const struct tm_document *document = tm_document_of(content->summary);
+    const char *title = "";
+
+    for (size_t i = 0; i < document->section_count; i++)
+        if (tm_term_is_of(term, document->sections[i]->id))
+            title = *title ? "several" : document->sections[i]->title;
+    return title;
+}
+
 static void say_terms(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
@@ -134,8 +146,7 @@ static void say_terms(const struct tm_content *content)
         if (!use.is_used[i])
             continue;
         place[n] = (int)i;
-        cell[n][0] = tm_cell_of_text(TM_CELL_WORD,
-                                     tm_section_of(content->summary, tm_terms[i].section)->title);
+        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, title_of(content, &tm_terms[i]));
         cell[n][1] = tm_cell_of_text(TM_CELL_PROSE, put_labels(labels[n], tm_terms[i].labels));
         cell[n++][2] = tm_cell_of_text(TM_CELL_PROSE, tm_terms[i].text);
     }

@@ -2,7 +2,8 @@
 #include "reports/content/terms.h"
 
 #include <assert.h>
-#include <stdbool.h>
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 const struct tm_term tm_terms[] = {
@@ -260,6 +261,75 @@ const struct tm_term tm_terms[] = {
       "does not." },
     { "coverage", "Kind of event", "What an event was taken for, by its line and its name." },
     { "coverage", "XXH3", "A fingerprint of the file's bytes: two files with the same one are the same." },
+    /* Of a comparison. */
+    { "ops|kernels|scopes|collectives|transfers|gaps|compile|devices|figures", "Change|In percent",
+      "New minus base, and its share of the base." },
+    { "ops|kernels|scopes|collectives|transfers|gaps|compile", "Became",
+      "New and gone rows are on one side alone; slower and faster ones changed by more than noise explains, as far as it is "
+      "known; what cannot be told from noise says so." },
+    { "ops|kernels|scopes|collectives|transfers|gaps|compile", "By their number|By their length",
+      "The change of a row in two parts that add up: more or fewer executions as long as before, and executions that are "
+      "longer or shorter than before." },
+    { "ops|kernels|scopes|collectives|transfers|gaps|compile", "How often|Bytes per step",
+      "Executions, and their bytes, in a step of one device." },
+    { "ops|kernels|scopes|collectives|transfers|gaps|compile|devices", "p",
+      "How often a change at least as large comes by chance where nothing changed." },
+    { "change", "Samples", "Steps with a length, of all runs of the side." },
+    { "change", "Median|Mean|95th percentile|Shortest|Longest",
+      "Of the periods of the chosen steps; of several runs the mean of what each has." },
+    { "change", "Standard deviation|Variation", "Of all steps of the side, and its share of their mean." },
+    { "change", "Between runs", "How far the medians of the runs spread, as a share of their mean." },
+    { "change", "Measured by the benchmark", "The time that a result of the benchmark (--results) has for the run." },
+    { "waterfall", "Before|After", "Mean time of that part in a step of one device." },
+    { "waterfall", "Of the step", "The change as a share of the whole step of the base." },
+    { "waterfall|devices", "Told from noise", "Whether a change of that size is more than chance explains; empty: not tested." },
+    { "waterfall", "p", "How often a change at least as large comes by chance where nothing changed." },
+    { "figures", "Judgement", "Whether the change is for the better; a change that cannot be told from noise is neither." },
+    { "devices", "Computing", "Time of a step in which the device computes." },
+    /* Of a comparison and of a scaling study. */
+    { "runs", "Median step|Variation", "Of the chosen steps: their median, and their standard deviation as a share of their mean." },
+    { "runs", "Measured", "The time that a result of the benchmark (--results) has for the run." },
+    { "runs", "Damaged", "The input is cut short or damaged; the figures are of what could be read." },
+    { "runs", "Read from", "The profile itself, or a summary.json that was made of it." },
+    { "runs", "Fingerprint", "Of the contents of all files: two runs with the same one are the same." },
+    /* Of a scaling study. */
+    { "speedup", "Step", "The median of the chosen steps; of several runs the mean of their medians." },
+    { "speedup", "Speed-up",
+      "The step of the first point over that of this one; of weak scaling times the multiple of the devices, since each step "
+      "does so many times the work." },
+    { "speedup", "From|To|Step from|Step to",
+      "95 % interval: of points with one run by resampling their steps, of points with several by the spread between these." },
+    { "speedup|step|fit", "Efficiency", "The speed-up as a share of the ideal one, which is the multiple of the devices." },
+    { "speedup", "Communication|Idle", "Share of a step in which a collective runs and nothing computes; in which nothing runs." },
+    { "speedup|exchange", "Imbalance", "How much longer than the mean the device computes that computes longest." },
+    { "speedup", "Variation|Standard deviation", "Of the steps of a point with one run; of several runs between their medians." },
+    { "speedup", "Measured|Speed-up measured", "The time that a result of the benchmark has, and its speed-up." },
+    { "step", "Computing|Exposed collectives|Exposed copies|Idle|All of it",
+      "Mean of a step of one device: every moment of it is of one part, so the parts add up." },
+    { "step", "Computing of all devices",
+      "The sum over the devices. It stays where the same work is shared; it grows with the devices where the work does, or "
+      "where they repeat it." },
+    { "step", "Lost to collectives|Lost to idle time|Lost to computing|Lost to copies",
+      "What the part takes of the step beyond its share at the first point, made as short as the step ideally is." },
+    { "step", "Share of collectives grew|Share of idle time grew|Share of computing grew|Share of copies grew",
+      "Its share of the step minus that at the first point." },
+    { "exchange", "Collectives|Exposed|Overlap",
+      "Time in which a collective runs; in which nothing computes beside it; and the share of the collectives' time that has "
+      "computing beside it." },
+    { "exchange", "Bytes", "What a device's collectives of a step move." },
+    { "exchange", "Spread of a step", "Between the longest and the shortest step of the devices, in the median step." },
+    { "fit", "Serial share", "The share of a step on one device that more devices do not make shorter, by least squares." },
+    { "fit", "From|To", "95 % interval of the serial share, by what the law leaves unexplained." },
+    { "fit", "Off the measured steps", "How far the fitted steps are off, as a root mean square of shares." },
+    { "fit", "Speed-up at most", "Against the first point, with any number of devices." },
+    /* Of a check. */
+    { "gates", "Not known|Skipped",
+      "Gates whose figure the run does not have, or which need a baseline with more steps; and gates that do not apply." },
+    { "gates", "Rule|Limit", "What the gate file asks for, and the limit as it is written there." },
+    { "gates", "Found at", "Which element was taken where the path leaves it open." },
+    { "gates", "Baseline", "The figure of the run that is compared with; of several their median." },
+    { "gates", "Noise", "A smaller change is not told from noise." },
+    { "gates", "p", "How often a change at least as large comes by chance where nothing changed." },
 };
 const size_t tm_term_count = sizeof(tm_terms) / sizeof(tm_terms[0]);
 static_assert(sizeof(tm_terms) / sizeof(tm_terms[0]) <= TM_TERMS_MOST, "the report shows all of them");
@@ -277,10 +347,30 @@ static bool is_one_of(const char *labels, const char *label)
     return false;
 }
 
-int tm_term_find(const char *section, const char *label)
+bool tm_term_is_of(const struct tm_term *term, const char *section)
+{
+    return is_one_of(term->section, section);
+}
+
+static int find_label(const char *section, const char *label)
 {
     for (size_t i = 0; i < tm_term_count; i++)
-        if (strcmp(tm_terms[i].section, section) == 0 && is_one_of(tm_terms[i].labels, label))
+        if (tm_term_is_of(&tm_terms[i], section) && is_one_of(tm_terms[i].labels, label))
             return (int)i;
     return -1;
+}
+
+int tm_term_find(const char *section, const char *label)
+{
+    enum { LABEL_BYTES = 64 };
+    const int found = find_label(section, label);
+    const char *rest = NULL;
+    char text[LABEL_BYTES];
+
+    for (const char *at = label; found < 0 && (at = strstr(at, ", ")); at += 2)
+        rest = at + 2;
+    if (!rest || !*rest || strlen(rest) >= sizeof(text))
+        return found;
+    (void)snprintf(text, sizeof(text), "%c%s", toupper((unsigned char)rest[0]), rest + 1);
+    return find_label(section, text);
 }

@@ -118,13 +118,16 @@ static void add(struct sample *sample, struct tm_value *to, const char *key, con
         add_text(sample, to, key, form);
 }
 
-static cJSON *read_schema(void)
+static cJSON *read_schema(const char *name)
 {
     static char text[256 * 1024];
-    FILE *in = fopen("schemas/summary.schema.json", "re");
+    char path[64];
+    FILE *in;
     size_t length;
     cJSON *schema;
 
+    (void)snprintf(path, sizeof(path), "schemas/%s.schema.json", name);
+    in = fopen(path, "re");
     assert_non_null(in);
     length = fread(text, 1, sizeof(text) - 1, in);
     (void)fclose(in);
@@ -135,10 +138,15 @@ static cJSON *read_schema(void)
     return schema;
 }
 
-void test_schema_sample(struct tm_value *to, const char *platform, int null_depth)
+void test_schema_sample_of(struct tm_value *to, const char *schema, const char *platform, int null_depth)
 {
-    struct sample sample = { .schema = read_schema(), .platform = platform, .null_depth = null_depth };
+    struct sample sample = { .schema = read_schema(schema), .platform = platform, .null_depth = null_depth };
 
     add_members(&sample, to, sample.schema, 0);
     cJSON_Delete(sample.schema);
+}
+
+void test_schema_sample(struct tm_value *to, const char *platform, int null_depth)
+{
+    test_schema_sample_of(to, "summary", platform, null_depth);
 }

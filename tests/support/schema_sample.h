@@ -13,4 +13,7 @@ enum { TEST_NOTHING_IS_NULL = 1000 };
  *         null_depth  what may be null is so from this depth on: 1 = the sections, 2 = their members ... */
 void test_schema_sample(struct tm_value *to, const char *platform, int null_depth);
 
+/* The same of another document: "comparison" of schemas/comparison.schema.json.  in: platform  of its runs */
+void test_schema_sample_of(struct tm_value *to, const char *schema, const char *platform, int null_depth);
+
 #endif

@@ -108,7 +108,7 @@ static void check_keys(const struct tm_table *table)
 
         if (!is_anywhere(table, c))
             fail_msg("table %s: no row has '%s'", table->id, column->key);
-        if ((column->shape & TM_SUMS) && table->rest && !tm_get(table->rest, column->key))
+        if ((column->shape & TM_SUMS) && table->rest && !tm_path(table->rest, column->key))
             fail_msg("table %s: the rest has no '%s'", table->id, column->key);
         is_in_total |= *column->key && tm_path(table->total, column->key);
     }
@@ -288,6 +288,58 @@ static void nulls_at_any_depth_are_no_harm(void **state)
     }
 }
 
+/* Documents other than reports. */
+static const struct {
+    const struct tm_document *document;
+    const char *schema;
+    size_t tables; /* at least */
+} others[] = {
+    { &tm_comparison_document, "comparison", 12 },
+    { &tm_scaling_document, "scaling", 8 },
+    { &tm_check_document, "check", 1 },
+};
+
+static void say_other(const char *schema, int null_depth, struct book *book)
+{
+    struct tm_run run;
+    struct tm_doc *doc;
+
+    test_run_init(&run);
+    doc = tm_doc_new(&run);
+    assert_non_null(doc);
+    test_schema_sample_of(tm_doc_root(doc), schema, "gpu", null_depth);
+    assert_int_equal(tm_doc_status(doc), TM_OK);
+    say(book, tm_doc_root(doc), null_depth == TEST_NOTHING_IS_NULL);
+    tm_doc_free(doc);
+}
+
+static void columns_are_members_of_other_documents(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        struct book book;
+
+        say_other(others[i].schema, TEST_NOTHING_IS_NULL, &book);
+        if (book.tables < others[i].tables)
+            fail_msg("%s: %zu tables", others[i].schema, book.tables);
+        for (int depth = 1; depth < 9; depth++)
+            say_other(others[i].schema, depth, &book);
+    }
+}
+
+static void ids_are_unique_in_other_documents(void **state)
+{
+    (void)state;
+    for (size_t d = 0; d < sizeof(others) / sizeof(others[0]); d++) {
+        const struct tm_document *document = others[d].document;
+
+        assert_string_equal(document->schema + strlen("tracemill."), others[d].schema);
+        for (size_t i = 0; i < document->section_count; i++)
+            for (size_t k = 0; k < i; k++)
+                assert_string_not_equal(document->sections[i]->id, document->sections[k]->id);
+    }
+}
+
 static const struct tm_section *section_of(const char *id)
 {
     for (size_t i = 0; i < tm_report_document.section_count; i++)
@@ -427,6 +479,8 @@ int main(void)
         cmocka_unit_test(samples_are_said_in_all_media),
         cmocka_unit_test(columns_are_members_of_a_summary),
         cmocka_unit_test(nulls_at_any_depth_are_no_harm),
+        cmocka_unit_test(columns_are_members_of_other_documents),
+        cmocka_unit_test(ids_are_unique_in_other_documents),
         cmocka_unit_test(a_section_with_nothing_to_tell_is_named_with_its_reason),
         cmocka_unit_test(an_empty_summary_is_no_harm),
         cmocka_unit_test(of_a_tree_the_rows_with_most_are_shown),
