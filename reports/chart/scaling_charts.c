@@ -12,6 +12,7 @@
 
 enum { POINTS_MOST = 64, ROWS_MOST = 16, CURVE_PIECES = 48 };
 
+static const double figure_most = 1e12; /* drawn; no speed-up is so large */
 static const double dot = 3.2, bar = 1.2, cap = 4, line = 1.4, thin = 1;
 
 static const struct tm_value *points_of(const struct tm_value *scaling)
@@ -88,9 +89,10 @@ static double x_of(const struct places *at, double devices)
     return at->from + at->length * log2(devices / at->first) / log2(at->last / at->first);
 }
 
+/* Of what is beyond the scale, at its end. */
 static double y_of(const struct places *at, double value)
 {
-    return tm_axis_place(&at->plot.y, value);
+    return tm_axis_place(&at->plot.y, fmin(fmax(value, at->plot.y.from), at->plot.y.to));
 }
 
 static double highest(const struct tm_value *scaling, const struct figure *figure)
@@ -104,7 +106,7 @@ static double highest(const struct tm_value *scaling, const struct figure *figur
 
             most = tm_has(value) && isfinite(tm_double(value)) ? fmax(most, tm_double(value)) : most;
         }
-    return most;
+    return fmin(most, figure_most);
 }
 
 static void begin_plot(struct tm_chart *chart, struct places *at, const struct tm_value *scaling,
@@ -117,7 +119,7 @@ static void begin_plot(struct tm_chart *chart, struct places *at, const struct t
 
     at->first = devices_of(tm_at(points, 0));
     at->last = devices_of(tm_at(points, count_of(scaling) - 1));
-    high = fmax(highest(scaling, figure), figure->ideal(at->last, at->first));
+    high = fmax(highest(scaling, figure), fmin(figure->ideal(at->last, at->first), figure_most));
     tm_plot_begin(chart, &at->plot,
                   &(struct tm_plot_frame){ .kind = figure->kind, .high = high, .right_room = 12, .below = "devices" });
     at->from = at->plot.left + inset;

@@ -109,6 +109,7 @@ void made_study_begin(struct made_study *study, const struct made_point *point)
 {
     memset(study, 0, sizeof(*study));
     test_run_init(&study->run);
+    tm_budget_init(&study->run.budget, (size_t)256 * TM_MIB);
     for (; point->devices > 0; point++) {
         const size_t at = study->points++, runs = point->runs ? (size_t)point->runs : 1;
         const int64_t step_us = point->compute_us + point->collective_us + point->copy_us + point->idle_us;

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "reports/chart/charts.h"
+#include "tests/support/made_scaling.h"
 #include "tests/support/sample_summary.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
@@ -228,6 +229,48 @@ static void check_twisted(enum tm_sample which, struct twist twist)
     assert_ledger_is_even(&run);
 }
 
+/* A scaling study: made by hand, and the sample of its schema with devices that grow. */
+static void check_twisted_study(struct twist twist, size_t points)
+{
+    static const struct made_point made[] = {
+        { MADE(1, 720, 0, 40, 40) }, { MADE(2, 360, 20, 20, 20) }, { MADE(4, 180, 25, 10, 15) }, { MADE(8, 90, 30, 5, 15) }, { 0 },
+    };
+    struct made_study study;
+    struct tm_value *list;
+    struct tm_doc *doc;
+
+    made_study_begin(&study, made);
+    doc = tm_doc_new(&study.run);
+    assert_non_null(doc);
+    copy_members(tm_doc_root(doc), NULL, made_study_fill(&study), &twist);
+    list = tm_member(tm_doc_root(doc), "points");
+    for (size_t i = 0; i < points; i++) { /* as they have to be */
+        if (i >= study.points)
+            copy_twisted(list, NULL, tm_at(tm_path(tm_doc_root(study.doc), "points"), i % study.points), &twist);
+        tm_add_int(tm_element(list, i), "devices", (int64_t)(i + 1) * (int64_t)(i + 1));
+    }
+    check_all(&study.run, tm_doc_root(doc), twist.what);
+    tm_doc_free(doc);
+    made_study_end(&study);
+}
+
+static void scaling_studies_have_room(void **state)
+{
+    static const int64_t numbers[] = { 0, 1, INT64_MAX };
+    static const double reals[] = { 0, 1, -5, 1e-300, 1e308, -1e308 };
+
+    (void)state;
+    check_twisted_study((struct twist){ .what = "a study", .name = "", .number = -1 }, 4);
+    check_twisted_study((struct twist){ .what = "two points", .name = "", .number = -1 }, 2);
+    check_twisted_study((struct twist){ .what = "16 points", .name = "", .number = -1 }, 16);
+    check_twisted_study((struct twist){ .what = "64 points", .name = "", .number = -1 }, 64);
+    for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
+        for (size_t r = 0; r < sizeof(reals) / sizeof(reals[0]); r++)
+            check_twisted_study((struct twist){ .what = "equal numbers", .name = "", .number = numbers[n], .real = reals[r] }, 8);
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        check_twisted_study((struct twist){ .what = "any numbers", .name = "", .number = -1, .real = 50, .seed = seed }, 6);
+}
+
 static void texts_have_room_on_the_samples(void **state)
 {
     (void)state;
@@ -279,6 +322,7 @@ int main(void)
         cmocka_unit_test(long_names_are_cut_to_their_room),
         cmocka_unit_test(many_rows_are_capped),
         cmocka_unit_test(any_number_is_borne),
+        cmocka_unit_test(scaling_studies_have_room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
