@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The charts of a scaling study (schemas/SCALING.md): speed-up and efficiency over the number of devices, which double from
- * one place to the next, and what a step is made of. */
+/* The charts of a scaling study (schemas/SCALING.md): speed-up and efficiency over the number of
+ * devices, which double from one place to the next, and what a step is made of. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,11 +53,14 @@ static double ideal_efficiency(double devices, double first)
     return 100;
 }
 
-static const struct figure speedup = { "speedup", "speedup_low", "speedup_high", "fitted_speedup", "Speed-up", "speed-up",
-                                       TM_AXIS_NUMBER, ideal_speedup, tm_format_number };
-static const struct figure efficiency = { "efficiency_pct", "efficiency_low_pct", "efficiency_high_pct",
-                                          "fitted_efficiency_pct", "Efficiency", "efficiency", TM_AXIS_PCT,
-                                          ideal_efficiency, tm_format_pct };
+static const struct figure speedup = { "speedup",        "speedup_low", "speedup_high",
+                                       "fitted_speedup", "Speed-up",    "speed-up",
+                                       TM_AXIS_NUMBER,   ideal_speedup, tm_format_number };
+static const struct figure efficiency = { "efficiency_pct",      "efficiency_low_pct",
+                                          "efficiency_high_pct", "fitted_efficiency_pct",
+                                          "Efficiency",          "efficiency",
+                                          TM_AXIS_PCT,           ideal_efficiency,
+                                          tm_format_pct };
 
 /* Two points with a value, on growing numbers of devices. */
 static bool can_draw(const struct tm_value *scaling, const struct figure *figure)
@@ -104,7 +107,8 @@ static double highest(const struct tm_value *scaling, const struct figure *figur
         for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
             const struct tm_value *value = tm_get(tm_at(points_of(scaling), i), keys[k]);
 
-            most = tm_has(value) && isfinite(tm_double(value)) ? fmax(most, tm_double(value)) : most;
+            most =
+                tm_has(value) && isfinite(tm_double(value)) ? fmax(most, tm_double(value)) : most;
         }
     return fmin(most, figure_most);
 }
@@ -121,7 +125,8 @@ static void begin_plot(struct tm_chart *chart, struct places *at, const struct t
     at->last = devices_of(tm_at(points, count_of(scaling) - 1));
     high = fmax(highest(scaling, figure), fmin(figure->ideal(at->last, at->first), figure_most));
     tm_plot_begin(chart, &at->plot,
-                  &(struct tm_plot_frame){ .kind = figure->kind, .high = high, .right_room = 12, .below = "devices" });
+                  &(struct tm_plot_frame){
+                      .kind = figure->kind, .high = high, .right_room = 12, .below = "devices" });
     at->from = at->plot.left + inset;
     at->length = at->plot.right - at->plot.left - 2 * inset;
     for (size_t i = 0; i < count_of(scaling); i++) {
@@ -146,19 +151,20 @@ static void draw_ideal(struct tm_chart *chart, const struct places *at, const st
 }
 
 /* A line through one figure of all points; of those that lack it, the line goes past. */
-static void draw_line(struct tm_chart *chart, const struct places *at, const struct tm_value *points, size_t count,
-                      const char *key)
+static void draw_line(struct tm_chart *chart, const struct places *at,
+                      const struct tm_value *points, size_t count, const char *key)
 {
     for (size_t i = 0; i < count; i++) {
         const struct tm_value *value = tm_get(tm_at(points, i), key);
 
         if (tm_has(value))
-            tm_chart_point(chart, x_of(at, devices_of(tm_at(points, i))), y_of(at, tm_double(value)));
+            tm_chart_point(chart, x_of(at, devices_of(tm_at(points, i))),
+                           y_of(at, tm_double(value)));
     }
 }
 
-static void draw_point(struct tm_chart *chart, const struct places *at, const struct tm_value *point,
-                       const struct figure *figure)
+static void draw_point(struct tm_chart *chart, const struct places *at,
+                       const struct tm_value *point, const struct figure *figure)
 {
     const struct tm_value *value = tm_get(point, figure->value), *low = tm_get(point, figure->low),
                           *high = tm_get(point, figure->high);
@@ -172,8 +178,10 @@ static void draw_point(struct tm_chart *chart, const struct places *at, const st
         figure->format(from, tm_double(low));
         figure->format(to, tm_double(high));
     }
-    tm_chart_open(chart, "%.0f device%s: %s %s%s%s%s%s", devices_of(point), devices_of(point) == 1 ? "" : "s", figure->column,
-                  figure->format(text, tm_double(value)), has_interval ? ", " : "", from, has_interval ? " to " : "", to);
+    tm_chart_open(chart, "%.0f device%s: %s %s%s%s%s%s", devices_of(point),
+                  devices_of(point) == 1 ? "" : "s", figure->column,
+                  figure->format(text, tm_double(value)), has_interval ? ", " : "", from,
+                  has_interval ? " to " : "", to);
     tm_chart_dot(chart, TM_ROLE_SERIES, x, y_of(at, tm_double(value)), dot);
     if (has_interval) {
         const double top = y_of(at, tm_double(high)), bottom = y_of(at, tm_double(low));
@@ -185,7 +193,8 @@ static void draw_point(struct tm_chart *chart, const struct places *at, const st
     tm_chart_close(chart);
 }
 
-static void fill_table(struct tm_chart *chart, const struct tm_value *scaling, const struct figure *figure)
+static void fill_table(struct tm_chart *chart, const struct tm_value *scaling,
+                       const struct figure *figure)
 {
     const char *const keys[] = { figure->value, figure->low, figure->high, figure->fitted };
     char text[TM_FORMAT_BYTES];
@@ -207,11 +216,13 @@ static void fill_table(struct tm_chart *chart, const struct tm_value *scaling, c
     }
 }
 
-static void draw_figure(struct tm_chart *chart, const struct tm_value *scaling, const struct figure *figure)
+static void draw_figure(struct tm_chart *chart, const struct tm_value *scaling,
+                        const struct figure *figure)
 {
     const struct tm_value *points = points_of(scaling);
     const bool has_fit = tm_has(tm_get(scaling, "fit"));
-    const struct tm_legend_entry legend[] = { { TM_ROLE_SERIES, "measured, with its 95 % interval" },
+    const struct tm_legend_entry legend[] = { { TM_ROLE_SERIES,
+                                                "measured, with its 95 % interval" },
                                               { TM_ROLE_QUIET, "ideal" },
                                               { TM_ROLE_WARNING, "fitted" } };
     struct places at;
@@ -230,7 +241,8 @@ static void draw_figure(struct tm_chart *chart, const struct tm_value *scaling, 
     chart->height += tm_legend_draw(chart, legend, has_fit ? 3 : 2, chart->height);
     fill_table(chart, scaling, figure);
     (void)snprintf(chart->title, sizeof(chart->title), "%s by devices", figure->title);
-    (void)snprintf(chart->caption, sizeof(chart->caption), "Against the first point. Equal distances are equal multiples of devices.");
+    (void)snprintf(chart->caption, sizeof(chart->caption),
+                   "Against the first point. Equal distances are equal multiples of devices.");
 }
 
 size_t tm_count_speedup(const struct tm_value *scaling)
@@ -248,7 +260,8 @@ void tm_draw_speedup(struct tm_chart *chart, const struct tm_value *scaling, siz
     (void)index;
     draw_figure(chart, scaling, &speedup);
     if (strcmp(tm_text(tm_get(scaling, "mode")), "weak") == 0)
-        tm_chart_add_caption(chart, " Work per time: each step does as many times the work as there are devices.");
+        tm_chart_add_caption(
+            chart, " Work per time: each step does as many times the work as there are devices.");
 }
 
 void tm_draw_efficiency(struct tm_chart *chart, const struct tm_value *scaling, size_t index)
@@ -271,7 +284,8 @@ size_t tm_count_scaled_step(const struct tm_value *scaling)
 void tm_draw_scaled_step(struct tm_chart *chart, const struct tm_value *scaling, size_t index)
 {
     struct tm_bar bars[POINTS_MOST] = { 0 };
-    const int count = count_of(scaling) < TM_CHART_BARS_MOST ? (int)count_of(scaling) : TM_CHART_BARS_MOST;
+    const int count =
+        count_of(scaling) < TM_CHART_BARS_MOST ? (int)count_of(scaling) : TM_CHART_BARS_MOST;
     bool is_cut;
 
     (void)index;
@@ -283,11 +297,13 @@ void tm_draw_scaled_step(struct tm_chart *chart, const struct tm_value *scaling,
                        devices_of(point) == 1 ? "" : "s");
         (void)snprintf(bars[i].label, sizeof(bars[i].label), "%.0f", devices_of(point));
         tm_parts_of_step(&bars[i].parts, tm_get(point, "details"));
-        (void)snprintf(bars[i].note, sizeof(bars[i].note), "%s", tm_format_time(time, bars[i].parts.total_ps));
+        (void)snprintf(bars[i].note, sizeof(bars[i].note), "%s",
+                       tm_format_time(time, bars[i].parts.total_ps));
     }
-    is_cut = count <= ROWS_MOST ? tm_parts_rows(chart, bars, count) : tm_parts_columns(chart, "devices", bars, count);
+    is_cut = count <= ROWS_MOST ? tm_parts_rows(chart, bars, count)
+                                : tm_parts_columns(chart, "devices", bars, count);
     tm_parts_table(chart, "devices", bars, count);
     (void)snprintf(chart->title, sizeof(chart->title), "Parts of a step by devices");
-    (void)snprintf(chart->caption, sizeof(chart->caption), "Mean of the chosen steps and the devices.%s",
-                   is_cut ? TM_CHART_CUT_BARS : "");
+    (void)snprintf(chart->caption, sizeof(chart->caption),
+                   "Mean of the chosen steps and the devices.%s", is_cut ? TM_CHART_CUT_BARS : "");
 }

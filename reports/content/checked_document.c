@@ -12,7 +12,8 @@ static const struct tm_section *const sections[] = {
     &tm_definitions_section,
 };
 
-static void TM_PRINTF(3, 4) add_fact(struct tm_front *front, const char *title, const char *format, ...)
+static void TM_PRINTF(3, 4)
+    add_fact(struct tm_front *front, const char *title, const char *format, ...)
 {
     va_list values;
 
@@ -27,22 +28,26 @@ static void add_baseline(struct tm_front *front, const struct tm_value *baseline
     const char *label = tm_text(tm_get(baseline, "label"));
 
     if (tm_has(baseline))
-        add_fact(front, "Baseline", "%.300s, %zu run%s", *label ? label : "given", runs, runs == 1 ? "" : "s");
+        add_fact(front, "Baseline", "%.300s, %zu run%s", *label ? label : "given", runs,
+                 runs == 1 ? "" : "s");
 }
 
 static void make_front(struct tm_front *front, const struct tm_value *check)
 {
-    const struct tm_value *input = tm_get(check, "input"), *counts = tm_get(check, "counts"), *file = tm_get(check, "gate_file");
+    const struct tm_value *input = tm_get(check, "input"), *counts = tm_get(check, "counts"),
+                          *file = tm_get(check, "gate_file");
     const char *run = tm_text(tm_get(input, "run"));
     char title[TM_FRONT_TITLE_BYTES];
 
     (void)snprintf(title, sizeof(title), "Check of %.200s", *run ? run : "a run");
     tm_front_begin(front, check, title);
-    (void)snprintf(front->subtitle, sizeof(front->subtitle), "%zu gate%s", tm_length(tm_get(check, "gates")),
+    (void)snprintf(front->subtitle, sizeof(front->subtitle), "%zu gate%s",
+                   tm_length(tm_get(check, "gates")),
                    tm_length(tm_get(check, "gates")) == 1 ? "" : "s");
-    add_fact(front, "Result", "%lld failed, %lld not known, %lld skipped, %lld passed",
-             (long long)tm_int(tm_get(counts, "failed")), (long long)tm_int(tm_get(counts, "unknown")),
-             (long long)tm_int(tm_get(counts, "skipped")), (long long)tm_int(tm_get(counts, "passed")));
+    add_fact(
+        front, "Result", "%lld failed, %lld not known, %lld skipped, %lld passed",
+        (long long)tm_int(tm_get(counts, "failed")), (long long)tm_int(tm_get(counts, "unknown")),
+        (long long)tm_int(tm_get(counts, "skipped")), (long long)tm_int(tm_get(counts, "passed")));
     add_baseline(front, tm_get(check, "baseline"));
     if (tm_has(file))
         add_fact(front, "Gate file", "%.400s", tm_text(file));

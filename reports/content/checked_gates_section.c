@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gates of a check: those that failed first, then those that could not be judged, then the rest. */
+/* The gates of a check: those that failed first, then those that could not be judged, then the
+ * rest. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +20,8 @@ static void say_counts(const struct tm_content *content)
     tm_say_facts(content, "gate-counts", TM_FACTS(counts), tm_of(content, "counts"));
 }
 
-static void say_of_status(const struct tm_content *content, const char *status, const char *id, const char *caption)
+static void say_of_status(const struct tm_content *content, const char *status, const char *id,
+                          const char *caption)
 {
     static const struct tm_column columns[] = {
         { "Figure", "title", TM_CELL_WORD },

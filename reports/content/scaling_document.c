@@ -34,8 +34,8 @@ static void tell_devices(char *out, const struct tm_value *points)
                        (long long)tm_int(tm_get(tm_at(points, i), "devices")));
         used = strlen(out);
     }
-    (void)snprintf(out + used, TM_FRONT_BYTES - used, "%s%s%.80s", tm_length(points) > LISTED ? " ..." : "", *model ? " × " : "",
-                   model);
+    (void)snprintf(out + used, TM_FRONT_BYTES - used, "%s%s%.80s",
+                   tm_length(points) > LISTED ? " ..." : "", *model ? " × " : "", model);
 }
 
 /* "29.7 ms with 1 device, 3.67 ms with 8" */
@@ -46,8 +46,10 @@ static void tell_steps(char *out, const struct tm_value *points)
 
     if (tm_has(tm_get(first, "step_ps")) && tm_has(tm_get(last, "step_ps")))
         (void)snprintf(out, TM_FRONT_BYTES, "%s with %lld device%s, %s with %lld",
-                       tm_format_time(a, tm_int(tm_get(first, "step_ps"))), (long long)tm_int(tm_get(first, "devices")),
-                       tm_int(tm_get(first, "devices")) == 1 ? "" : "s", tm_format_time(b, tm_int(tm_get(last, "step_ps"))),
+                       tm_format_time(a, tm_int(tm_get(first, "step_ps"))),
+                       (long long)tm_int(tm_get(first, "devices")),
+                       tm_int(tm_get(first, "devices")) == 1 ? "" : "s",
+                       tm_format_time(b, tm_int(tm_get(last, "step_ps"))),
                        (long long)tm_int(tm_get(last, "devices")));
     else
         (void)snprintf(out, TM_FRONT_BYTES, "not recorded");
@@ -62,15 +64,17 @@ static void make_front(struct tm_front *front, const struct tm_value *scaling)
 
     for (size_t i = 0; i < tm_length(points); i++)
         runs += tm_length(tm_get(tm_at(points, i), "runs"));
-    (void)snprintf(title, sizeof(title), "Scaling from %.200s", tm_text(tm_path(scaling, "input.run")));
+    (void)snprintf(title, sizeof(title), "Scaling from %.200s",
+                   tm_text(tm_path(scaling, "input.run")));
     tm_front_begin(front, scaling, title);
-    (void)snprintf(front->subtitle, sizeof(front->subtitle), "%zu runs on %zu numbers of devices", runs, tm_length(points));
+    (void)snprintf(front->subtitle, sizeof(front->subtitle), "%zu runs on %zu numbers of devices",
+                   runs, tm_length(points));
     tell_devices(tm_front_add_fact(front, "Devices"), points);
     tell_steps(tm_front_add_fact(front, "Step"), points);
     (void)snprintf(tm_front_add_fact(front, "Kind"), TM_FRONT_BYTES, "%s",
-                   strcmp(mode, "strong") == 0 ? "strong scaling: the same work on more devices" :
-                   strcmp(mode, "weak") == 0   ? "weak scaling: the work grows with the devices" :
-                                                 "neither strong nor weak scaling");
+                   strcmp(mode, "strong") == 0 ? "strong scaling: the same work on more devices"
+                   : strcmp(mode, "weak") == 0 ? "weak scaling: the work grows with the devices"
+                                               : "neither strong nor weak scaling");
 }
 
 const struct tm_document tm_scaling_document = {

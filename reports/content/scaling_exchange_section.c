@@ -33,4 +33,5 @@ static const char *nothing(const struct tm_value *scaling)
     return "the devices exchange nothing, and none is slower than the others";
 }
 
-const struct tm_section tm_exchange_section = { "exchange", "Collectives and balance", "points", say_exchange, nothing };
+const struct tm_section tm_exchange_section = { "exchange", "Collectives and balance", "points",
+                                                say_exchange, nothing };

@@ -35,4 +35,5 @@ static void say_runs(const struct tm_content *content)
     }
 }
 
-const struct tm_section tm_scaled_runs_section = { "runs", "What was studied", "points", say_runs, NULL };
+const struct tm_section tm_scaled_runs_section = { "runs", "What was studied", "points", say_runs,
+                                                   NULL };

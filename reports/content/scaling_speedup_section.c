@@ -8,28 +8,35 @@
 static void say_mode(const struct tm_content *content)
 {
     const char *mode = tm_text(tm_of(content, "mode"));
-    const struct tm_value *total = tm_of(content, "work.total_change_pct"), *each = tm_of(content, "work.device_change_pct");
+    const struct tm_value *total = tm_of(content, "work.total_change_pct"),
+                          *each = tm_of(content, "work.device_change_pct");
     const long long within = (long long)tm_int(tm_of(content, "work.same_within_pct"));
-    struct tm_cell cell[2] = { tm_cell_of_value(TM_CELL_PCT, total), tm_cell_of_value(TM_CELL_PCT, each) };
+    struct tm_cell cell[2] = { tm_cell_of_value(TM_CELL_PCT, total),
+                               tm_cell_of_value(TM_CELL_PCT, each) };
     char text[2][TM_FORMAT_BYTES];
 
     cell[0].is_change = cell[1].is_change = true;
     if (!tm_has(total))
-        tm_say(content, TM_TONE_PLAIN, "Whether the work grows with the devices is not known: %s.", tm_why(total));
+        tm_say(content, TM_TONE_PLAIN, "Whether the work grows with the devices is not known: %s.",
+               tm_why(total));
     else if (strcmp(mode, "strong") == 0)
         tm_say(content, TM_TONE_PLAIN,
-               "Strong scaling: the computing of all devices together stays within %lld %% of that of the first point (%s at most).",
+               "Strong scaling: the computing of all devices together stays within %lld %% of that "
+               "of the first point (%s at most).",
                within, tm_cell_shown(&cell[0], content->summary, text[0]));
     else if (strcmp(mode, "weak") == 0)
         tm_say(content, TM_TONE_PLAIN,
-               "Weak scaling: the computing of each device stays within %lld %% of that of the first point (%s at most), so the "
+               "Weak scaling: the computing of each device stays within %lld %% of that of the "
+               "first point (%s at most), so the "
                "work grows with the devices. The speed-up is that of the work per time.",
                within, tm_cell_shown(&cell[1], content->summary, text[0]));
     else
         tm_say(content, TM_TONE_PLAIN,
-               "Neither strong nor weak scaling: the computing of all devices together changes by %s, that of each device by %s. "
+               "Neither strong nor weak scaling: the computing of all devices together changes by "
+               "%s, that of each device by %s. "
                "Speed-up and efficiency are those of work that stays the same.",
-               tm_cell_shown(&cell[0], content->summary, text[0]), tm_cell_shown(&cell[1], content->summary, text[1]));
+               tm_cell_shown(&cell[0], content->summary, text[0]),
+               tm_cell_shown(&cell[1], content->summary, text[1]));
 }
 
 static void say_quoted(const struct tm_content *content)

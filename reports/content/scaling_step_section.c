@@ -30,7 +30,8 @@ static void say_lost(const struct tm_content *content)
         { "Lost to idle time", "lost.idle_pct", TM_CELL_PCT | TM_CHANGE },
         { "Lost to computing", "lost.compute_pct", TM_CELL_PCT | TM_CHANGE },
         { "Lost to copies", "lost.copies_pct", TM_CELL_PCT | TM_CHANGE },
-        { "Share of collectives grew", "growth.exposed_collective_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
+        { "Share of collectives grew", "growth.exposed_collective_pct",
+          TM_CELL_PCT | TM_CHANGE | TM_WIDE },
         { "Share of idle time grew", "growth.idle_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
         { "Share of computing grew", "growth.compute_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
         { "Share of copies grew", "growth.exposed_copy_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
@@ -42,7 +43,8 @@ static void say_lost(const struct tm_content *content)
                                               .rows = tm_of(content, "points"),
                                               .paper_rows = 64 });
     tm_say(content, TM_TONE_QUIET,
-           "Efficiency and losses of a point add up to 100 %%. A loss below 0 is a gain: that part takes less than it would if "
+           "Efficiency and losses of a point add up to 100 %%. A loss below 0 is a gain: that part "
+           "takes less than it would if "
            "it scaled.");
 }
 
@@ -63,4 +65,5 @@ static const char *nothing(const struct tm_value *scaling)
     return "the parts of the steps are not known";
 }
 
-const struct tm_section tm_scaled_step_section = { "step", "What a step is made of", "points", say_step, nothing };
+const struct tm_section tm_scaled_step_section = { "step", "What a step is made of", "points",
+                                                   say_step, nothing };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computing by operation, collectives by kind; idle time by cause and copies by direction, as the steps have them. */
+/* Computing by operation, collectives by kind; idle time by cause and copies by direction, as the
+ * steps have them. */
 #include "reports/scaling/grown_rows.h"
 
 #include <string.h>
@@ -24,7 +25,8 @@ static double beyond(const struct grown_row *row)
 }
 
 /* Keep the list in order; what is small, or does not fit, is not kept. */
-static size_t keep(const struct scaling_study *s, struct grown_row *list, size_t count, struct grown_row row)
+static size_t keep(const struct scaling_study *s, struct grown_row *list, size_t count,
+                   struct grown_row row)
 {
     size_t at = count;
 
@@ -48,7 +50,8 @@ struct table {
 };
 
 /* All rows of that name.  out: false = there is none */
-static bool sum_of(const struct tm_value *summary, const struct table *table, const char *name, double *ps)
+static bool sum_of(const struct tm_value *summary, const struct table *table, const char *name,
+                   double *ps)
 {
     const struct tm_value *rows = tm_path(summary, table->rows);
     bool is_there = false;
@@ -76,7 +79,8 @@ static bool is_first_of_its_name(const struct tm_value *rows, size_t at, const c
     return true;
 }
 
-static size_t find_in_table(const struct scaling_study *s, const struct table *table, struct grown_row *list)
+static size_t find_in_table(const struct scaling_study *s, const struct table *table,
+                            struct grown_row *list)
 {
     const struct tm_value *rows = tm_path(last_summary(s), table->rows);
     size_t count = 0;
@@ -94,19 +98,23 @@ static size_t find_in_table(const struct scaling_study *s, const struct table *t
 
 /* --- parts of the steps --- */
 
-static size_t find_in_parts(const struct scaling_study *s, enum tm_part from, enum tm_part end, struct grown_row *list)
+static size_t find_in_parts(const struct scaling_study *s, enum tm_part from, enum tm_part end,
+                            struct grown_row *list)
 {
     double first[TM_PARTS], last[TM_PARTS], total;
     size_t count = 0;
 
-    if (!tm_step_parts(first_summary(s), first, &total) || !tm_step_parts(last_summary(s), last, &total))
+    if (!tm_step_parts(first_summary(s), first, &total) ||
+        !tm_step_parts(last_summary(s), last, &total))
         return 0;
     for (int p = (int)from; p < (int)end; p++)
-        count = keep(s, list, count, (struct grown_row){ tm_part_kind[p].title, first[p], last[p], 0 });
+        count =
+            keep(s, list, count, (struct grown_row){ tm_part_kind[p].title, first[p], last[p], 0 });
     return count;
 }
 
-size_t find_grown_rows(const struct scaling_study *s, enum scaling_part part, struct grown_row row[GROWN_ROWS_MOST])
+size_t find_grown_rows(const struct scaling_study *s, enum scaling_part part,
+                       struct grown_row row[GROWN_ROWS_MOST])
 {
     static const struct table ops = { "ops.rows", "name", "self_ps" },
                               collectives = { "collectives.rows", "kind", "exposed_ps" };

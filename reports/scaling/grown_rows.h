@@ -4,8 +4,9 @@
 
 #include "reports/scaling/study.h"
 
-/* Of which operations, collectives, causes ... a part of the step is at the last point, beyond what it would be there if it
- * scaled: per step and device, of the first run of the first and of the last point. */
+/* Of which operations, collectives, causes ... a part of the step is at the last point, beyond what
+ * it would be there if it scaled: per step and device, of the first run of the first and of the
+ * last point. */
 enum { GROWN_ROWS_MOST = 3 };
 
 struct grown_row {
@@ -13,8 +14,9 @@ struct grown_row {
     double first_ps, last_ps, ideal_ps;
 };
 
-/* The largest first; rows that the first point does not have are left out, and those with less than a hundredth of the
- * last point's step beyond their part.  out: how many */
-size_t find_grown_rows(const struct scaling_study *s, enum scaling_part part, struct grown_row row[GROWN_ROWS_MOST]);
+/* The largest first; rows that the first point does not have are left out, and those with less than
+ * a hundredth of the last point's step beyond their part.  out: how many */
+size_t find_grown_rows(const struct scaling_study *s, enum scaling_part part,
+                       struct grown_row row[GROWN_ROWS_MOST]);
 
 #endif

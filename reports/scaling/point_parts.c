@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a step is made of at each point, how much is computed, and by that whether the problem grew with the devices. */
+/* What a step is made of at each point, how much is computed, and by that whether the problem grew
+ * with the devices. */
 #include <math.h>
 
 #include "reports/compare/run_facts.h"
@@ -15,14 +16,16 @@ static enum scaling_part part_of(enum tm_part part)
     return part < TM_PART_IDLE_DEVICE_WAIT ? SCALING_COPIES : SCALING_IDLE;
 }
 
-/* A figure of a summary that is a sum over its devices and chosen steps, of a step of one device; mean over the runs. */
+/* A figure of a summary that is a sum over its devices and chosen steps, of a step of one device;
+ * mean over the runs. */
 static double mean_per_device_step(const struct tm_scaling_point *point, const char *path)
 {
     double sum = 0;
     size_t known = 0;
 
     for (size_t i = 0; i < point->side.runs; i++) {
-        const struct tm_value *summary = point->side.run[i].summary, *value = tm_path(summary, path);
+        const struct tm_value *summary = point->side.run[i].summary,
+                              *value = tm_path(summary, path);
 
         if (tm_has(value)) {
             sum += tm_double(value) / tm_device_steps(summary);
@@ -102,9 +105,9 @@ void tell_mode(struct scaling_study *s)
         s->total_change_pct = larger_change(s->total_change_pct, isfinite(total) ? total : NAN);
         s->device_change_pct = larger_change(s->device_change_pct, isfinite(device) ? device : NAN);
     }
-    s->mode = fabs(s->total_change_pct) <= SCALING_SAME_PCT    ? SCALING_STRONG :
-              fabs(s->device_change_pct) <= SCALING_SAME_PCT ? SCALING_WEAK :
-                                                               SCALING_UNCLEAR;
+    s->mode = fabs(s->total_change_pct) <= SCALING_SAME_PCT    ? SCALING_STRONG
+              : fabs(s->device_change_pct) <= SCALING_SAME_PCT ? SCALING_WEAK
+                                                               : SCALING_UNCLEAR;
 }
 
 const char *scaling_part_title(enum scaling_part part)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A scaling study from its beginning to its end: schemas/SCALING.md, docs/scaling.md.  Its memory is one block: the
- * facts of the points, the samples of all runs, the room of the resampling. */
+/* A scaling study from its beginning to its end: schemas/SCALING.md, docs/scaling.md.  Its memory
+ * is one block: the facts of the points, the samples of all runs, the room of the resampling. */
 #include "reports/scaling/scaling.h"
 
 #include <assert.h>
@@ -11,7 +11,8 @@
 #include "reports/compare/run_facts.h"
 #include "reports/scaling/study.h"
 
-static_assert(sizeof(struct point_facts) % _Alignof(double) == 0, "numbers follow the facts in one block");
+static_assert(sizeof(struct point_facts) % _Alignof(double) == 0,
+              "numbers follow the facts in one block");
 
 static size_t count_samples(const struct tm_scaling_point *point)
 {
@@ -23,7 +24,8 @@ static size_t count_samples(const struct tm_scaling_point *point)
 }
 
 /* out: the end of the numbers that it took */
-static double *take_samples(const struct tm_scaling_point *point, struct point_facts *facts, double *room)
+static double *take_samples(const struct tm_scaling_point *point, struct point_facts *facts,
+                            double *room)
 {
     double *medians = room + count_samples(point);
 
@@ -31,7 +33,8 @@ static double *take_samples(const struct tm_scaling_point *point, struct point_f
     facts->run_medians = (struct tm_sample){ medians, 0 };
     for (size_t i = 0; i < point->side.runs; i++) {
         const struct tm_value *steps = tm_get(point->side.run[i].summary, "steps"),
-                              *samples = tm_get(steps, "samples_ps"), *median = tm_get(steps, "median_ps");
+                              *samples = tm_get(steps, "samples_ps"),
+                              *median = tm_get(steps, "median_ps");
 
         for (size_t k = 0; k < tm_length(samples); k++)
             room[facts->steps.count++] = tm_double(tm_at(samples, k));
@@ -77,20 +80,24 @@ static void add_head(struct scaling_study *s)
     tm_add_uint(to, "rows", s->options->rows);
     to = tm_add_object(s->root, "input");
     tm_add_bool(to, "partial", is_any(s, "input.partial"));
-    (void)snprintf(name, sizeof(name), "%.0f to %s", s->facts[0].devices, devices_text(last, last_point(s)->devices));
+    (void)snprintf(name, sizeof(name), "%.0f to %s", s->facts[0].devices,
+                   devices_text(last, last_point(s)->devices));
     tm_add_string(to, "run", name);
 }
 
 static void add_mode(struct scaling_study *s)
 {
-    static const char *const modes[] = { [SCALING_STRONG] = "strong", [SCALING_WEAK] = "weak",
-                                         [SCALING_UNCLEAR] = "unclear" };
+    static const char *const modes[] = {
+        [SCALING_STRONG] = "strong", [SCALING_WEAK] = "weak", [SCALING_UNCLEAR] = "unclear"
+    };
     struct tm_value *work, *limits;
 
     tm_add_string(s->root, "mode", modes[s->mode]);
     work = tm_add_object(s->root, "work");
-    tm_add_figure(work, "total_change_pct", s->total_change_pct, "what a point computes is not known");
-    tm_add_figure(work, "device_change_pct", s->device_change_pct, "what a point computes is not known");
+    tm_add_figure(work, "total_change_pct", s->total_change_pct,
+                  "what a point computes is not known");
+    tm_add_figure(work, "device_change_pct", s->device_change_pct,
+                  "what a point computes is not known");
     tm_add_int(work, "same_within_pct", SCALING_SAME_PCT);
     limits = tm_add_object(s->root, "limits");
     tm_add_int(limits, "good_pct", SCALING_GOOD_PCT);
@@ -113,11 +120,12 @@ static void fill(struct scaling_study *s)
     add_scaling_verdict(s);
 }
 
-tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_scaling_point *point, size_t points,
-                     const struct tm_compare_options *options)
+tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_scaling_point *point,
+                     size_t points, const struct tm_compare_options *options)
 {
-    struct scaling_study s = { .run = run, .point = point, .points = points, .options = options,
-                               .root = tm_doc_root(out) };
+    struct scaling_study s = {
+        .run = run, .point = point, .points = points, .options = options, .root = tm_doc_root(out)
+    };
     size_t numbers = 0, samples = 0, bytes;
     double *room;
 
@@ -126,7 +134,8 @@ tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_sca
         samples += count_samples(&point[i]);
         numbers += count_samples(&point[i]) + point[i].side.runs;
     }
-    numbers += samples + 1 + TM_RESAMPLES; /* 1: a median alone is resampled beside all steps of its point */
+    numbers += samples + 1 +
+               TM_RESAMPLES; /* 1: a median alone is resampled beside all steps of its point */
     bytes = points * sizeof(*s.facts) + numbers * sizeof(double);
     s.facts = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
     if (!s.facts)

@@ -18,13 +18,17 @@ uint32_t tm_scaling_devices(const struct tm_value *summary)
 static tm_status check_run(struct tm_run *run, const struct tm_compared_run *one)
 {
     if (tm_scaling_devices(one->summary) == 0) {
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': no device computes in it", one->path);
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': no device computes in it",
+                      one->path);
         tm_hint(&run->error, "give profiles with the activity of devices");
         return TM_ERR_INPUT;
     }
     if (!tm_has_steps(one->summary) || !tm_has(tm_path(one->summary, "steps.median_ps"))) {
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': no step of it has a length", one->path);
-        tm_hint(&run->error, "mark the steps with jax.profiler.StepTraceAnnotation, or choose others with --steps");
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': no step of it has a length",
+                      one->path);
+        tm_hint(
+            &run->error,
+            "mark the steps with jax.profiler.StepTraceAnnotation, or choose others with --steps");
         return TM_ERR_INPUT;
     }
     return TM_OK;
@@ -38,13 +42,15 @@ static const struct tm_compared_run *run_at(const struct tm_scaling_point *point
     return &point->side.run[number];
 }
 
-static tm_status check_pair(struct tm_run *run, const struct tm_compared_run *a, const struct tm_compared_run *b)
+static tm_status check_pair(struct tm_run *run, const struct tm_compared_run *a,
+                            const struct tm_compared_run *b)
 {
     char x[TM_FINGERPRINT_BYTES], y[TM_FINGERPRINT_BYTES];
 
     if (!tm_fingerprint(a->summary, x) || !tm_fingerprint(b->summary, y) || strcmp(x, y) != 0)
         return TM_OK;
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' and '%s': they are the same run", a->path, b->path);
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' and '%s': they are the same run",
+                  a->path, b->path);
     tm_hint(&run->error, "give each run once");
     return TM_ERR_USAGE;
 }
@@ -65,9 +71,11 @@ tm_status tm_scaling_check(struct tm_run *run, const struct tm_scaling_point *po
     }
     if (points >= 2)
         return TM_OK;
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot tell how it scales: all runs have %u device%s",
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
+                  "cannot tell how it scales: all runs have %u device%s",
                   points ? point->devices : 0, points && point->devices == 1 ? "" : "s");
-    tm_hint(&run->error, "give runs on different numbers of devices; N=PATH tells the number where a profile has not "
+    tm_hint(&run->error, "give runs on different numbers of devices; N=PATH tells the number where "
+                         "a profile has not "
                          "all of them");
     return TM_ERR_USAGE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What keeps the last point from being as fast as its devices would allow: parts of the step by the efficiency that they
- * cost, then facts. */
+/* What keeps the last point from being as fast as its devices would allow: parts of the step by the
+ * efficiency that they cost, then facts. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -63,7 +63,8 @@ static void end(struct tm_value *to, const char *cause, const char *const *fixes
 /* --- evidence --- */
 
 /* "1 device 8.1 %, 2: 12.0 %, 4: 20.1 %": of many points some, the last one among them. */
-static void say_by_points(const struct scaling_study *s, struct tm_value *evidence, const char *what,
+static void say_by_points(const struct scaling_study *s, struct tm_value *evidence,
+                          const char *what,
                           double (*figure)(const struct point_facts *facts, int part), int part)
 {
     const size_t each = (s->points + POINTS_TOLD - 1) / POINTS_TOLD;
@@ -74,8 +75,9 @@ static void say_by_points(const struct scaling_study *s, struct tm_value *eviden
         const double value = figure(&s->facts[i], part);
 
         (void)snprintf(devices, sizeof(devices), "%.0f", s->facts[i].devices);
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s: %s", used ? ", " : "", devices,
-                                 isfinite(value) ? tm_format_pct(number, value) : "not known");
+        used +=
+            (size_t)snprintf(text + used, sizeof(text) - used, "%s%s: %s", used ? ", " : "",
+                             devices, isfinite(value) ? tm_format_pct(number, value) : "not known");
     }
     say(evidence, NULL, "%s, by devices: %s", what, text);
 }
@@ -103,17 +105,20 @@ static double imbalance_of(const struct point_facts *facts, int part)
     return facts->imbalance_pct;
 }
 
-static void say_times(const struct scaling_study *s, struct tm_value *evidence, enum scaling_part part)
+static void say_times(const struct scaling_study *s, struct tm_value *evidence,
+                      enum scaling_part part)
 {
     const struct point_facts *first = &s->facts[0], *last = last_point(s);
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], n[DEVICES_TEXT], m[DEVICES_TEXT];
 
     say(evidence, NULL, "Per step and device %s of %s with %s, %s with %s",
-        tm_format_time(a, tm_whole(last->part_ps[part])), scaling_part_title(part), devices_text(n, last->devices),
-        tm_format_time(b, tm_whole(first->part_ps[part])), devices_text(m, first->devices));
+        tm_format_time(a, tm_whole(last->part_ps[part])), scaling_part_title(part),
+        devices_text(n, last->devices), tm_format_time(b, tm_whole(first->part_ps[part])),
+        devices_text(m, first->devices));
 }
 
-static void say_grown_rows(const struct scaling_study *s, struct tm_value *evidence, enum scaling_part part)
+static void say_grown_rows(const struct scaling_study *s, struct tm_value *evidence,
+                           enum scaling_part part)
 {
     struct grown_row row[GROWN_ROWS_MOST];
     const size_t count = find_grown_rows(s, part, row);
@@ -122,7 +127,8 @@ static void say_grown_rows(const struct scaling_study *s, struct tm_value *evide
         char name[TM_SHORT_NAME_BYTES], last[TM_FORMAT_BYTES], ideal[TM_FORMAT_BYTES];
 
         say(evidence, NULL, "%s: %s of a step, %s if it scaled", tm_short_name(name, row[i].name),
-            tm_format_time(last, tm_whole(row[i].last_ps)), tm_format_time(ideal, tm_whole(row[i].ideal_ps)));
+            tm_format_time(last, tm_whole(row[i].last_ps)),
+            tm_format_time(ideal, tm_whole(row[i].ideal_ps)));
     }
 }
 
@@ -133,34 +139,50 @@ static const struct loss {
     const char *cause;
     const char *fix[5];
 } losses[SCALING_PARTS] = {
-    [SCALING_COMMUNICATION] = {
-        "scaling_communication", "Exposed collectives", "Exposed collectives",
-        "Devices wait for each other's data while they compute nothing: with more devices each computes less, and has "
-        "less to hide the collectives behind.",
-        { "Let collectives run beside computing: the latency-hiding scheduler (`--xla_gpu_enable_latency_hiding_scheduler=true`), "
-          "gradients reduced while the backward pass goes on.",
-          "Give each device more to compute per collective: a larger batch per device, or accumulated gradients.",
-          "Move fewer bytes: gradients in bfloat16, parameters sharded so that what is gathered is small.",
-          "Keep the axes with most traffic inside a host, where the links are fast." } },
-    [SCALING_IDLE] = {
-        "scaling_idle", "Idle time", "Idle time",
-        "The devices have nothing to do: the host's work per step does not shrink with the devices, so that it shows as "
-        "soon as a step is short.",
-        { "Look at the causes of idle time in the report of the largest run.",
-          "Dispatch ahead: fetch results such as the loss every few steps, not in each.",
-          "Load and copy the input of the next step while this one runs." } },
-    [SCALING_COMPUTE] = {
-        "scaling_computing", "Computing that does not shrink with the devices", "Computing that grows on each device",
-        "Work that every device repeats, or kernels that are slower per element when their part is small.",
-        { "Look for what is not sharded: optimizer states and updates, embeddings, losses over the whole batch; "
-          "`jax.debug.visualize_array_sharding` shows how arrays lie.",
-          "Check the shardings that the compiler chose where none was given (`jax.lax.with_sharding_constraint`).",
-          "Mind sizes per device: small or odd ones leave matrix units and multiprocessors unused." } },
-    [SCALING_COPIES] = {
-        "scaling_copies", "Exposed copies", "Exposed copies",
-        "Copies that do not shrink with the devices, or that share one link.",
-        { "Give each device only its part of the input (`jax.make_array_from_process_local_data`).",
-          "Copy the input of the next step while this one runs." } },
+    [SCALING_COMMUNICATION] = { "scaling_communication",
+                                "Exposed collectives",
+                                "Exposed collectives",
+                                "Devices wait for each other's data while they compute nothing: "
+                                "with more devices each computes less, and has "
+                                "less to hide the collectives behind.",
+                                { "Let collectives run beside computing: the latency-hiding "
+                                  "scheduler (`--xla_gpu_enable_latency_hiding_scheduler=true`), "
+                                  "gradients reduced while the backward pass goes on.",
+                                  "Give each device more to compute per collective: a larger batch "
+                                  "per device, or accumulated gradients.",
+                                  "Move fewer bytes: gradients in bfloat16, parameters sharded so "
+                                  "that what is gathered is small.",
+                                  "Keep the axes with most traffic inside a host, where the links "
+                                  "are fast." } },
+    [SCALING_IDLE] = { "scaling_idle",
+                       "Idle time",
+                       "Idle time",
+                       "The devices have nothing to do: the host's work per step does not shrink "
+                       "with the devices, so that it shows as "
+                       "soon as a step is short.",
+                       { "Look at the causes of idle time in the report of the largest run.",
+                         "Dispatch ahead: fetch results such as the loss every few steps, not in "
+                         "each.",
+                         "Load and copy the input of the next step while this one runs." } },
+    [SCALING_COMPUTE] = { "scaling_computing",
+                          "Computing that does not shrink with the devices",
+                          "Computing that grows on each device",
+                          "Work that every device repeats, or kernels that are slower per element "
+                          "when their part is small.",
+                          { "Look for what is not sharded: optimizer states and updates, "
+                            "embeddings, losses over the whole batch; "
+                            "`jax.debug.visualize_array_sharding` shows how arrays lie.",
+                            "Check the shardings that the compiler chose where none was given "
+                            "(`jax.lax.with_sharding_constraint`).",
+                            "Mind sizes per device: small or odd ones leave matrix units and "
+                            "multiprocessors unused." } },
+    [SCALING_COPIES] = { "scaling_copies",
+                         "Exposed copies",
+                         "Exposed copies",
+                         "Copies that do not shrink with the devices, or that share one link.",
+                         { "Give each device only its part of the input "
+                           "(`jax.make_array_from_process_local_data`).",
+                           "Copy the input of the next step while this one runs." } },
 };
 
 static const char *severity_of(double lost_pct)
@@ -175,15 +197,17 @@ static void add_loss(struct scaling_study *s, enum scaling_part part)
     struct tm_value *to = begin(s, loss->id, severity_of(lost_pct)), *evidence;
     char devices[DEVICES_TEXT], pct[TM_FORMAT_BYTES], share[64];
 
-    say(to, "title", "%s: %s of the efficiency lost on %s", s->mode == SCALING_WEAK ? loss->weak_title : loss->title,
-        tm_format_pct(pct, lost_pct), devices_text(devices, last_point(s)->devices));
+    say(to, "title", "%s: %s of the efficiency lost on %s",
+        s->mode == SCALING_WEAK ? loss->weak_title : loss->title, tm_format_pct(pct, lost_pct),
+        devices_text(devices, last_point(s)->devices));
     add_value(to, lost_pct, "%", least_pct);
     evidence = tm_member(to, "evidence");
     say_times(s, evidence, part);
     (void)snprintf(share, sizeof(share), "Share of %s in a step", scaling_part_title(part));
     say_by_points(s, evidence, share, share_of_step, part);
     if (part == SCALING_COMMUNICATION && isfinite(last_point(s)->overlap_pct))
-        say_by_points(s, evidence, "Share of the collectives that runs beside computing", overlap_of, part);
+        say_by_points(s, evidence, "Share of the collectives that runs beside computing",
+                      overlap_of, part);
     say_grown_rows(s, evidence, part);
     end(to, loss->cause, loss->fix);
 }
@@ -211,22 +235,27 @@ static void add_losses(struct scaling_study *s)
 
 static void add_imbalance(struct scaling_study *s)
 {
-    static const char *const fixes[] = { "Give all devices the same work: sizes that the devices divide, sequences sorted or "
-                                         "packed by length, experts balanced.",
-                                         "Where all have the same work, look for one device with a lower clock or a "
-                                         "neighbour on its host.",
-                                         NULL };
+    static const char *const fixes[] = {
+        "Give all devices the same work: sizes that the devices divide, sequences sorted or "
+        "packed by length, experts balanced.",
+        "Where all have the same work, look for one device with a lower clock or a "
+        "neighbour on its host.",
+        NULL
+    };
     size_t worst = 0;
     struct tm_value *to;
     char devices[DEVICES_TEXT], pct[TM_FORMAT_BYTES];
 
     for (size_t i = 1; i < s->points; i++)
-        if (isnan(s->facts[worst].imbalance_pct) || s->facts[i].imbalance_pct > s->facts[worst].imbalance_pct)
+        if (isnan(s->facts[worst].imbalance_pct) ||
+            s->facts[i].imbalance_pct > s->facts[worst].imbalance_pct)
             worst = i;
     if (!(s->facts[worst].imbalance_pct >= imbalance_pct))
         return;
-    to = begin(s, "scaling_imbalance", s->facts[worst].imbalance_pct >= imbalance_bad_pct ? "bad" : "warning");
-    say(to, "title", "Of %s the slowest computes %s longer than the mean", devices_text(devices, s->facts[worst].devices),
+    to = begin(s, "scaling_imbalance",
+               s->facts[worst].imbalance_pct >= imbalance_bad_pct ? "bad" : "warning");
+    say(to, "title", "Of %s the slowest computes %s longer than the mean",
+        devices_text(devices, s->facts[worst].devices),
         tm_format_pct(pct, s->facts[worst].imbalance_pct));
     add_value(to, s->facts[worst].imbalance_pct, "%", imbalance_pct);
     say_by_points(s, tm_member(to, "evidence"), "Imbalance", imbalance_of, 0);
@@ -246,10 +275,12 @@ static void add_slower(struct scaling_study *s)
     if (best == last || !(last->speedup < best->speedup * 0.98))
         return;
     to = begin(s, "scaling_slower", "bad");
-    say(to, "title", "%s do less per time than %s", devices_text(n, last->devices), devices_text(m, best->devices));
+    say(to, "title", "%s do less per time than %s", devices_text(n, last->devices),
+        devices_text(m, best->devices));
     add_value(to, last->speedup / best->speedup * 100, "%", NAN);
-    say(tm_member(to, "evidence"), NULL, "A step takes %s with %s, %s with %s", tm_format_time(a, tm_whole(last->step_ps)),
-        n, tm_format_time(b, tm_whole(best->step_ps)), m);
+    say(tm_member(to, "evidence"), NULL, "A step takes %s with %s, %s with %s",
+        tm_format_time(a, tm_whole(last->step_ps)), n, tm_format_time(b, tm_whole(best->step_ps)),
+        m);
     end(to, "", NULL);
 }
 
@@ -288,16 +319,17 @@ static void add_best_point(struct scaling_study *s)
         return;
     to = begin(s, "scaling_best", "info");
     if (best == last_point(s))
-        say(to, "title", "%s work at %s efficiency: more of them may pay", devices_text(devices, best->devices),
-            tm_format_pct(pct, best->efficiency_pct));
+        say(to, "title", "%s work at %s efficiency: more of them may pay",
+            devices_text(devices, best->devices), tm_format_pct(pct, best->efficiency_pct));
     else
-        say(to, "title", "%s are the most that work at %d %% efficiency or more", devices_text(devices, best->devices),
-            SCALING_GOOD_PCT);
+        say(to, "title", "%s are the most that work at %d %% efficiency or more",
+            devices_text(devices, best->devices), SCALING_GOOD_PCT);
     add_value(to, best->efficiency_pct, "%", NAN);
-    say(tm_member(to, "evidence"), NULL, "Speed-up %s, efficiency %s", tm_format_number(speedup, best->speedup),
-        tm_format_pct(pct, best->efficiency_pct));
+    say(tm_member(to, "evidence"), NULL, "Speed-up %s, efficiency %s",
+        tm_format_number(speedup, best->speedup), tm_format_pct(pct, best->efficiency_pct));
     if (s->has_fit)
-        say(tm_member(to, "evidence"), NULL, "Twice as many as the last point has are predicted to reach a speed-up of %s",
+        say(tm_member(to, "evidence"), NULL,
+            "Twice as many as the last point has are predicted to reach a speed-up of %s",
             tm_format_number(speedup, fitted_speedup(s, 2 * last_point(s)->devices)));
     end(to, "", NULL);
 }
@@ -313,30 +345,39 @@ static void add_work(struct scaling_study *s)
     to = begin(s, s->mode == SCALING_WEAK ? "scaling_work_grows" : "scaling_work_unclear",
                s->mode == SCALING_WEAK ? "info" : "warning");
     if (s->mode == SCALING_WEAK)
-        say(to, "title", "Each of %s computes as much as one did: the problem grew, or its work is repeated",
+        say(to, "title",
+            "Each of %s computes as much as one did: the problem grew, or its work is repeated",
             devices_text(devices, last_point(s)->devices));
     else
         say(to, "title", "Neither the computing of all devices nor that of each stays the same");
     add_value(to, NAN, "", NAN);
-    say(tm_member(to, "evidence"), NULL, "Computing of all devices together: %s times that of the first point",
+    say(tm_member(to, "evidence"), NULL,
+        "Computing of all devices together: %s times that of the first point",
         tm_format_number(total, last_point(s)->work_ps / s->facts[0].work_ps));
-    say(tm_member(to, "evidence"), NULL, "Computing of each device: %s times that of the first point",
-        tm_format_number(total, last_point(s)->work_ps / s->facts[0].work_ps / last_point(s)->ideal));
-    end(to, "If the global batch is the same in all runs, devices repeat work that should be shared.", NULL);
+    say(tm_member(to, "evidence"), NULL,
+        "Computing of each device: %s times that of the first point",
+        tm_format_number(total,
+                         last_point(s)->work_ps / s->facts[0].work_ps / last_point(s)->ideal));
+    end(to,
+        "If the global batch is the same in all runs, devices repeat work that should be shared.",
+        NULL);
 }
 
 static void add_superlinear(struct scaling_study *s)
 {
-    static const char *const fixes[] = { "Look at what the first point is slow by: memory that is almost full, caches, another "
-                                         "configuration.",
-                                         NULL };
+    static const char *const fixes[] = {
+        "Look at what the first point is slow by: memory that is almost full, caches, another "
+        "configuration.",
+        NULL
+    };
     char pct[TM_FORMAT_BYTES], devices[DEVICES_TEXT];
     struct tm_value *to;
 
     if (s->mode == SCALING_UNCLEAR || !(last_point(s)->efficiency_pct > superlinear_pct))
         return;
     to = begin(s, "scaling_superlinear", "info");
-    say(to, "title", "%s are faster than ideal: %s efficiency", devices_text(devices, last_point(s)->devices),
+    say(to, "title", "%s are faster than ideal: %s efficiency",
+        devices_text(devices, last_point(s)->devices),
         tm_format_pct(pct, last_point(s)->efficiency_pct));
     add_value(to, last_point(s)->efficiency_pct, "%", superlinear_pct);
     say_by_points(s, tm_member(to, "evidence"), "Efficiency", efficiency_of, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The share of a program that does not become faster with more devices, by the law of its kind of scaling. */
+/* The share of a program that does not become faster with more devices, by the law of its kind of
+ * scaling. */
 #include <math.h>
 
 #include "reports/compare/run_facts.h"
@@ -12,9 +13,10 @@ void fit_serial_share(struct scaling_study *s)
     double devices[TM_SCALING_POINTS_MOST], step_ps[TM_SCALING_POINTS_MOST];
     const bool is_weak = s->mode == SCALING_WEAK;
 
-    s->no_fit = s->points < FIT_POINTS_LEAST   ? "a fit wants four points" :
-                s->mode == SCALING_UNCLEAR ? "the computing changes with the devices in neither way: no law fits" :
-                                                   NULL;
+    s->no_fit = s->points < FIT_POINTS_LEAST ? "a fit wants four points"
+                : s->mode == SCALING_UNCLEAR
+                    ? "the computing changes with the devices in neither way: no law fits"
+                    : NULL;
     if (s->no_fit)
         return;
     for (size_t i = 0; i < s->points; i++) {
@@ -61,7 +63,8 @@ void add_fit(struct scaling_study *s)
     tm_add_double(to, "high_pct", s->fit.high_pct);
     tm_add_double(to, "residual_pct", s->fit.residual_pct);
     tm_add_figure(to, "speedup_limit", speedup_limit(s),
-                  s->mode == SCALING_WEAK ? "the work grows with the devices" : "no serial share was found");
+                  s->mode == SCALING_WEAK ? "the work grows with the devices"
+                                          : "no serial share was found");
     next = tm_add_array(to, "next");
     for (int i = 1; i <= SCALING_NEXT; i++) {
         const double devices = last_point(s)->devices * (1 << i);
@@ -70,6 +73,7 @@ void add_fit(struct scaling_study *s)
         tm_add_int(at, "devices", (int64_t)devices);
         tm_add_ps(at, "step_ps", fitted_ps(s, devices), NULL);
         tm_add_double(at, "speedup", fitted_speedup(s, devices));
-        tm_add_double(at, "efficiency_pct", 100 * fitted_speedup(s, devices) * s->facts[0].devices / devices);
+        tm_add_double(at, "efficiency_pct",
+                      100 * fitted_speedup(s, devices) * s->facts[0].devices / devices);
     }
 }

@@ -23,7 +23,8 @@ static void add_note(struct tm_value *notes, const char *id, const char *text)
 static const struct {
     const char *id, *path, *text;
 } agreements[] = {
-    { "platform", "environment.platform", "the runs are of different platforms: the speed-up tells of the hardware, too" },
+    { "platform", "environment.platform",
+      "the runs are of different platforms: the speed-up tells of the hardware, too" },
     { "model", "environment.devices[0].model",
       "the runs are of different models of devices: the speed-up tells of the hardware, too" },
     { "framework", "environment.hosts[0].framework", "the runs are of different frameworks" },
@@ -31,7 +32,8 @@ static const struct {
     { "versions", "environment.hosts[0].jaxlib", "the runs have different versions of jaxlib" },
     { "versions", "environment.hosts[0].driver", "the runs have different versions of the driver" },
     { "versions", "environment.hosts[0].libtpu", "the runs have different versions of libtpu" },
-    { "basis", "steps.basis", "the length of a step is measured by devices in one run, by the host in another" },
+    { "basis", "steps.basis",
+      "the length of a step is measured by devices in one run, by the host in another" },
     { "source", "steps.source", "the steps of the runs come from different marks" },
     { "window", "settings.window", "the runs were analyzed with different windows" },
 };
@@ -40,7 +42,8 @@ static bool is_same(const struct tm_value *a, const struct tm_value *b)
 {
     if (!tm_has(a) || !tm_has(b))
         return true;
-    return tm_type_of(a) == TM_STRING ? strcmp(tm_text(a), tm_text(b)) == 0 : tm_double(a) == tm_double(b);
+    return tm_type_of(a) == TM_STRING ? strcmp(tm_text(a), tm_text(b)) == 0
+                                      : tm_double(a) == tm_double(b);
 }
 
 static bool agrees(const struct scaling_study *s, const char *path)
@@ -63,39 +66,47 @@ static void add_differences(const struct scaling_study *s, struct tm_value *note
 
 /* --- single points --- */
 
-static void note_partial(const struct tm_scaling_point *point, const char *label, struct tm_value *notes)
+static void note_partial(const struct tm_scaling_point *point, const char *label,
+                         struct tm_value *notes)
 {
     char text[NOTE_BYTES];
 
     for (size_t r = 0; r < point->side.runs; r++)
         if (tm_is(tm_path(point->side.run[r].summary, "input.partial"))) {
-            (void)snprintf(text, sizeof(text), "%s: the input is damaged or partial; its figures are of what could be read",
-                           label);
+            (void)snprintf(
+                text, sizeof(text),
+                "%s: the input is damaged or partial; its figures are of what could be read",
+                label);
             add_note(notes, "partial", text);
             return;
         }
 }
 
-static void note_steps(const struct scaling_study *s, size_t at, const char *label, struct tm_value *notes)
+static void note_steps(const struct scaling_study *s, size_t at, const char *label,
+                       struct tm_value *notes)
 {
     const struct tm_scaling_point *point = &s->point[at];
     char text[NOTE_BYTES];
 
     for (size_t r = 0; r < point->side.runs; r++)
         if (!tm_has_steps(point->side.run[r].summary)) {
-            (void)snprintf(text, sizeof(text), "%s: a run has no marked steps; the whole session stands for one", label);
+            (void)snprintf(text, sizeof(text),
+                           "%s: a run has no marked steps; the whole session stands for one",
+                           label);
             add_note(notes, "no_steps", text);
             return;
         }
     if (point->side.runs == 1 && s->facts[at].steps.count < SCALING_STEPS_LEAST) {
-        (void)snprintf(text, sizeof(text), "%s: %zu step%s; an interval wants %d", label, s->facts[at].steps.count,
-                       s->facts[at].steps.count == 1 ? "" : "s", SCALING_STEPS_LEAST);
+        (void)snprintf(text, sizeof(text), "%s: %zu step%s; an interval wants %d", label,
+                       s->facts[at].steps.count, s->facts[at].steps.count == 1 ? "" : "s",
+                       SCALING_STEPS_LEAST);
         add_note(notes, "few_steps", text);
     }
 }
 
 /* The profile has other devices than the user says, or than the job has ranks. */
-static void note_devices(const struct tm_scaling_point *point, const char *label, struct tm_value *notes)
+static void note_devices(const struct tm_scaling_point *point, const char *label,
+                         struct tm_value *notes)
 {
     char text[NOTE_BYTES];
 
@@ -105,13 +116,15 @@ static void note_devices(const struct tm_scaling_point *point, const char *label
         const int64_t ranks = tm_int(tm_path(summary, "environment.hosts[0].world_size"));
 
         if (recorded != point->devices)
-            (void)snprintf(text, sizeof(text),
-                           "%s: the profile has %u of %u devices; figures of a step and device are of these", label,
-                           recorded, point->devices);
+            (void)snprintf(
+                text, sizeof(text),
+                "%s: the profile has %u of %u devices; figures of a step and device are of these",
+                label, recorded, point->devices);
         else if (ranks > (int64_t)recorded)
             (void)snprintf(text, sizeof(text),
-                           "%s: the profile has %u device%s of a job of %lld ranks; N=PATH tells the whole number", label,
-                           recorded, recorded == 1 ? "" : "s", (long long)ranks);
+                           "%s: the profile has %u device%s of a job of %lld ranks; N=PATH tells "
+                           "the whole number",
+                           label, recorded, recorded == 1 ? "" : "s", (long long)ranks);
         else
             continue;
         add_note(notes, "devices", text);
@@ -128,7 +141,8 @@ static void note_groups(const struct scaling_study *s, struct tm_value *notes)
         groups += s->point[i].side.runs > 1;
     if (groups > 0 && groups < s->points)
         add_note(notes, "groups",
-                 "some points have several runs, others one: the speed-up between such points has no interval");
+                 "some points have several runs, others one: the speed-up between such points has "
+                 "no interval");
 }
 
 void add_scaling_notes(struct scaling_study *s)
@@ -139,7 +153,8 @@ void add_scaling_notes(struct scaling_study *s)
     if (s->facts[0].devices > 1) {
         char text[NOTE_BYTES];
 
-        (void)snprintf(text, sizeof(text), "speed-up and efficiency are against %.0f devices, not against one",
+        (void)snprintf(text, sizeof(text),
+                       "speed-up and efficiency are against %.0f devices, not against one",
                        s->facts[0].devices);
         add_note(notes, "first_point", text);
     }

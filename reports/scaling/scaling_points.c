@@ -7,7 +7,8 @@
 #include "reports/findings/ask.h"
 #include "reports/scaling/study.h"
 
-static const char no_length[] = "no step has a length", no_parts[] = "the parts of the steps are not known",
+static const char no_length[] = "no step has a length",
+                  no_parts[] = "the parts of the steps are not known",
                   few_steps[] = "too few steps have a length";
 
 /* What is the same in all runs of the point. */
@@ -60,7 +61,8 @@ static void add_times(struct tm_value *to, const struct point_facts *facts)
     tm_add_ps(to, "high_ps", facts->step.high, facts->step.why);
 }
 
-static void add_speedup(struct tm_value *to, const struct scaling_study *s, const struct point_facts *facts)
+static void add_speedup(struct tm_value *to, const struct scaling_study *s,
+                        const struct point_facts *facts)
 {
     const struct scaling_interval *interval = &facts->speedup_interval;
     const double measured_gain = s->facts[0].measured_ps / facts->measured_ps;
@@ -69,7 +71,8 @@ static void add_speedup(struct tm_value *to, const struct scaling_study *s, cons
     tm_add_figure(to, "speedup", facts->speedup, no_length);
     tm_add_figure(to, "speedup_low", interval->low, interval->why);
     tm_add_figure(to, "speedup_high", interval->high, interval->why);
-    tm_add_figure(to, "measured_speedup", s->mode == SCALING_WEAK ? measured_gain * facts->ideal : measured_gain,
+    tm_add_figure(to, "measured_speedup",
+                  s->mode == SCALING_WEAK ? measured_gain * facts->ideal : measured_gain,
                   no_measure);
     tm_add_figure(to, "ideal_speedup", facts->ideal, "the number of devices is not known");
     tm_add_figure(to, "efficiency_pct", facts->efficiency_pct, no_length);
@@ -77,15 +80,18 @@ static void add_speedup(struct tm_value *to, const struct scaling_study *s, cons
     tm_add_figure(to, "efficiency_high_pct", 100 * interval->high / facts->ideal, interval->why);
     tm_add_figure(to, "weak_efficiency_pct", 100 * facts->time_gain, no_length);
     tm_add_ps(to, "fitted_ps", s->has_fit ? fitted_ps(s, facts->devices) : NAN, s->no_fit);
-    tm_add_figure(to, "fitted_speedup", s->has_fit ? fitted_speedup(s, facts->devices) : NAN, s->no_fit);
+    tm_add_figure(to, "fitted_speedup", s->has_fit ? fitted_speedup(s, facts->devices) : NAN,
+                  s->no_fit);
     tm_add_figure(to, "fitted_efficiency_pct",
-                  s->has_fit ? 100 * fitted_speedup(s, facts->devices) / facts->ideal : NAN, s->no_fit);
+                  s->has_fit ? 100 * fitted_speedup(s, facts->devices) / facts->ideal : NAN,
+                  s->no_fit);
 }
 
 static const struct {
     const char *part, *growth, *lost;
 } keys[SCALING_PARTS] = {
-    [SCALING_COMMUNICATION] = { "exposed_collective_ps", "exposed_collective_pct", "communication_pct" },
+    [SCALING_COMMUNICATION] = { "exposed_collective_ps", "exposed_collective_pct",
+                                "communication_pct" },
     [SCALING_IDLE] = { "idle_ps", "idle_pct", "idle_pct" },
     [SCALING_COMPUTE] = { "compute_ps", "compute_pct", "compute_pct" },
     [SCALING_COPIES] = { "exposed_copy_ps", "exposed_copy_pct", "copies_pct" },
@@ -96,10 +102,11 @@ static double share_pct(const struct point_facts *facts, int part)
     return 100 * facts->part_ps[part] / facts->total_ps;
 }
 
-static void add_parts(struct tm_value *to, const struct scaling_study *s, const struct point_facts *facts)
+static void add_parts(struct tm_value *to, const struct scaling_study *s,
+                      const struct point_facts *facts)
 {
-    static const enum scaling_part order[SCALING_PARTS] = { SCALING_COMPUTE, SCALING_COMMUNICATION, SCALING_COPIES,
-                                                            SCALING_IDLE };
+    static const enum scaling_part order[SCALING_PARTS] = { SCALING_COMPUTE, SCALING_COMMUNICATION,
+                                                            SCALING_COPIES, SCALING_IDLE };
     const struct point_facts *first = &s->facts[0];
     struct tm_value *list = tm_add_object(to, "parts"), *shares = tm_add_object(to, "shares"),
                     *growth = tm_add_object(to, "growth"), *lost = tm_add_object(to, "lost");
@@ -110,7 +117,8 @@ static void add_parts(struct tm_value *to, const struct scaling_study *s, const 
 
         tm_add_ps(list, keys[p].part, facts->part_ps[p], no_parts);
         tm_add_figure(shares, keys[p].growth, share, no_parts);
-        tm_add_figure(growth, keys[p].growth, first->has_parts ? share - share_pct(first, p) : NAN, no_parts);
+        tm_add_figure(growth, keys[p].growth, first->has_parts ? share - share_pct(first, p) : NAN,
+                      no_parts);
         tm_add_figure(lost, keys[p].lost, facts->lost_pct[p], no_parts);
     }
     tm_add_ps(list, "total_ps", facts->total_ps, no_parts);
@@ -135,7 +143,8 @@ static void add_rest(struct tm_value *to, const struct point_facts *facts)
 {
     tm_add_ps(to, "collective_ps", facts->collective_ps, "no device time is known");
     tm_add_figure(to, "overlap_pct", facts->overlap_pct, "there are no collectives");
-    tm_add_ps(to, "collective_bytes", facts->collective_bytes, "the profile does not tell what its collectives move");
+    tm_add_ps(to, "collective_bytes", facts->collective_bytes,
+              "the profile does not tell what its collectives move");
     tm_add_figure(to, "imbalance_pct", facts->imbalance_pct, "one device has no balance");
     tm_add_figure(to, "spread_pct", facts->spread_pct, "one device has no balance");
     tm_add_ps(to, "work_ps", facts->work_ps, no_parts);

@@ -23,7 +23,8 @@ static char *interval_text(char *out, size_t out_bytes, const struct scaling_int
 
     out[0] = 0;
     if (!interval->why)
-        (void)snprintf(out, out_bytes, " (95 %% interval %s to %s)", tm_format_number(low, interval->low),
+        (void)snprintf(out, out_bytes, " (95 %% interval %s to %s)",
+                       tm_format_number(low, interval->low),
                        tm_format_number(high, interval->high));
     return out;
 }
@@ -32,19 +33,27 @@ static char *interval_text(char *out, size_t out_bytes, const struct scaling_int
 static void tell_speedup(const struct scaling_study *s, char *out)
 {
     const struct point_facts *last = last_point(s);
-    char devices[DEVICES_TEXT], speedup[TM_FORMAT_BYTES], interval[128], pct[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES];
+    char devices[DEVICES_TEXT], speedup[TM_FORMAT_BYTES], interval[128], pct[TM_FORMAT_BYTES],
+        time[TM_FORMAT_BYTES];
 
     if (s->mode == SCALING_WEAK)
         (void)snprintf(out, VERDICT_BYTES,
-                       "Weak scaling from %.0f to %s: %s times the work per time%s, a step takes %s; efficiency %s.",
-                       s->facts[0].devices, devices_text(devices, last->devices), tm_format_number(speedup, last->speedup),
+                       "Weak scaling from %.0f to %s: %s times the work per time%s, a step takes "
+                       "%s; efficiency %s.",
+                       s->facts[0].devices, devices_text(devices, last->devices),
+                       tm_format_number(speedup, last->speedup),
                        interval_text(interval, sizeof(interval), &last->speedup_interval),
-                       tm_format_time(time, tm_whole(last->step_ps)), tm_format_pct(pct, last->efficiency_pct));
+                       tm_format_time(time, tm_whole(last->step_ps)),
+                       tm_format_pct(pct, last->efficiency_pct));
     else
-        (void)snprintf(out, VERDICT_BYTES, "Strong scaling from %.0f to %s: %s times as fast%s, a step takes %s; efficiency %s.",
-                       s->facts[0].devices, devices_text(devices, last->devices), tm_format_number(speedup, last->speedup),
-                       interval_text(interval, sizeof(interval), &last->speedup_interval),
-                       tm_format_time(time, tm_whole(last->step_ps)), tm_format_pct(pct, last->efficiency_pct));
+        (void)snprintf(
+            out, VERDICT_BYTES,
+            "Strong scaling from %.0f to %s: %s times as fast%s, a step takes %s; efficiency %s.",
+            s->facts[0].devices, devices_text(devices, last->devices),
+            tm_format_number(speedup, last->speedup),
+            interval_text(interval, sizeof(interval), &last->speedup_interval),
+            tm_format_time(time, tm_whole(last->step_ps)),
+            tm_format_pct(pct, last->efficiency_pct));
 }
 
 /* Both readings. */
@@ -52,19 +61,25 @@ static void tell_unclear(const struct scaling_study *s, char *out)
 {
     const struct point_facts *first = &s->facts[0], *last = last_point(s);
     const double work = last->work_ps / first->work_ps;
-    char devices[DEVICES_TEXT], total[TM_FORMAT_BYTES], each[TM_FORMAT_BYTES], strong[TM_FORMAT_BYTES], weak[TM_FORMAT_BYTES];
+    char devices[DEVICES_TEXT], total[TM_FORMAT_BYTES], each[TM_FORMAT_BYTES],
+        strong[TM_FORMAT_BYTES], weak[TM_FORMAT_BYTES];
 
     if (!isfinite(work)) {
-        (void)snprintf(out, VERDICT_BYTES,
-                       "From %.0f to %s a step becomes %s times as fast; what is computed is not known.", first->devices,
-                       devices_text(devices, last->devices), tm_format_number(strong, last->time_gain));
+        (void)snprintf(
+            out, VERDICT_BYTES,
+            "From %.0f to %s a step becomes %s times as fast; what is computed is not known.",
+            first->devices, devices_text(devices, last->devices),
+            tm_format_number(strong, last->time_gain));
         return;
     }
     (void)snprintf(out, VERDICT_BYTES,
-                   "From %.0f to %s the computing of all devices becomes %s times as much, that of each %s times: neither "
-                   "strong nor weak scaling. The efficiency is %s if the work is the same, %s if it grows with the devices.",
-                   first->devices, devices_text(devices, last->devices), tm_format_number(total, work),
-                   tm_format_number(each, work / last->ideal), tm_format_pct(strong, 100 * last->time_gain / last->ideal),
+                   "From %.0f to %s the computing of all devices becomes %s times as much, that of "
+                   "each %s times: neither "
+                   "strong nor weak scaling. The efficiency is %s if the work is the same, %s if "
+                   "it grows with the devices.",
+                   first->devices, devices_text(devices, last->devices),
+                   tm_format_number(total, work), tm_format_number(each, work / last->ideal),
+                   tm_format_pct(strong, 100 * last->time_gain / last->ideal),
                    tm_format_pct(weak, 100 * last->time_gain));
 }
 
@@ -82,11 +97,14 @@ void add_scaling_verdict(struct scaling_study *s)
     const struct point_facts *last = last_point(s);
     const enum scaling_part part = largest_loss(s);
     struct tm_value *to = tm_add_object(s->root, "verdict");
-    char text[VERDICT_BYTES], loss[128] = "", whole[VERDICT_BYTES + sizeof(loss)], pct[TM_FORMAT_BYTES];
+    char text[VERDICT_BYTES], loss[128] = "", whole[VERDICT_BYTES + sizeof(loss)],
+                              pct[TM_FORMAT_BYTES];
 
     if (s->points < 2 || !isfinite(last->efficiency_pct)) {
-        tm_add_string(to, "text", s->points < 2 ? "There is one number of devices: nothing scales." :
-                                                  "The points cannot be compared: the steps of one have no length.");
+        tm_add_string(to, "text",
+                      s->points < 2
+                          ? "There is one number of devices: nothing scales."
+                          : "The points cannot be compared: the steps of one have no length.");
         tm_add_string(to, "severity", "info");
         return;
     }

@@ -7,8 +7,8 @@
 #include "reports/statistics/serial_fit.h"
 #include "reports/statistics/tests.h"
 
-/* What the parts of a scaling study share.  Made by tm_scaling, filled from left to right: times, parts, mode, speed-up,
- * fit; then it is written.  What is not known is NaN. */
+/* What the parts of a scaling study share.  Made by tm_scaling, filled from left to right: times,
+ * parts, mode, speed-up, fit; then it is written.  What is not known is NaN. */
 
 /* What a step is made of, as the losses are told. */
 enum scaling_part {
@@ -49,7 +49,7 @@ struct point_facts {
     bool has_parts;
     double detail_ps[TM_PARTS]; /* per step and device: whole picoseconds, so that they add up */
     double part_ps[SCALING_PARTS], total_ps;
-    double work_ps;                          /* computing per step of all devices together */
+    double work_ps; /* computing per step of all devices together */
     double collective_ps, overlap_pct, collective_bytes, imbalance_pct, spread_pct, measured_ps;
     double ideal;     /* devices, as a multiple of the first point's */
     double time_gain; /* step of the first point / step of this one */
@@ -68,7 +68,8 @@ struct scaling_study {
     struct point_facts *facts; /* one for each point */
     double *scratch;           /* for the interval of any two points */
     enum scaling_mode mode;
-    double total_change_pct, device_change_pct; /* of the computing: the largest against the first point */
+    double total_change_pct,
+        device_change_pct; /* of the computing: the largest against the first point */
     bool has_fit;
     struct tm_serial_fit fit;
     const char *no_fit; /* why there is none */
@@ -92,7 +93,8 @@ void add_scaling_verdict(struct scaling_study *s);
 
 /* --- what they ask --- */
 
-/* A mean over the runs of a point of a figure of their summaries, by its path; runs without it are left out. */
+/* A mean over the runs of a point of a figure of their summaries, by its path; runs without it are
+ * left out. */
 double mean_of_runs(const struct tm_scaling_point *point, const char *path);
 /* The last point, which the study is judged by. */
 const struct point_facts *last_point(const struct scaling_study *s);
@@ -103,7 +105,8 @@ const char *scaling_part_title(enum scaling_part part);
 /* "1 device", "8 devices" */
 enum { DEVICES_TEXT = 32 };
 char *devices_text(char out[DEVICES_TEXT], double devices);
-/* The time of a step that the fit has for so many devices, and its speed-up against that of the first point. */
+/* The time of a step that the fit has for so many devices, and its speed-up against that of the
+ * first point. */
 double fitted_ps(const struct scaling_study *s, double devices);
 double fitted_speedup(const struct scaling_study *s, double devices);
 

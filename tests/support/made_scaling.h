@@ -11,13 +11,15 @@ enum { MADE_POINTS = 8, MADE_RUNS = 4, MADE_STEPS = 10 };
 struct made_point {
     int devices;
     int64_t compute_us, collective_us, copy_us, idle_us;
-    int runs;            /* 0 = one */
-    int percent_apart;   /* of several runs: each takes that much more, or less, than the one before, around the middle */
-    int said_devices;    /* 0 = those of the profile */
+    int runs;          /* 0 = one */
+    int percent_apart; /* of several runs: each takes that much more, or less, than the one before,
+                          around the middle */
+    int said_devices;  /* 0 = those of the profile */
 };
 
-#define MADE(n, compute, collective, copy, idle) \
-    .devices = (n), .compute_us = (compute), .collective_us = (collective), .copy_us = (copy), .idle_us = (idle)
+#define MADE(n, compute, collective, copy, idle)                                                   \
+    .devices = (n), .compute_us = (compute), .collective_us = (collective), .copy_us = (copy),     \
+    .idle_us = (idle)
 
 struct made_study {
     struct tm_run run;
