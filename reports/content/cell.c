@@ -104,8 +104,8 @@ static const struct titled terms[] = {
     { "equals", "is" },
     { "max_increase", "grows at most by" },
     { "max_decrease", "falls at most by" },
-    { "max_increase_pct", "grows at most by, %" },
-    { "max_decrease_pct", "falls at most by, %" },
+    { "max_increase_pct", "grows at most by (%)" },
+    { "max_decrease_pct", "falls at most by (%)" },
 };
 
 static const char *title_of(const struct titled *list, size_t count, const char *word)
