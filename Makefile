@@ -226,6 +226,7 @@ format: ## clang-format over the C files (review the difference)
 
 # Baselines that are missing are shown as such: no reason to stop.
 BENCH ?=
+TRIAL ?=
 bench: ## time and memory beside igzip, gzip, zstd and Python's json; BENCH='--quick --json FILE'
 	@scripts/install-deps.sh bench || true
 	@$(MAKE) --no-print-directory run-bench
@@ -235,7 +236,9 @@ run-bench: $(NEEDS) $(BENCH_TOOLS)
 bench-check: ## instructions of the inner loops against tests/bench/instructions.json: fails on 5 % growth
 	@scripts/install-deps.sh build test valgrind
 	@$(MAKE) --no-print-directory run-bench-check
-.PHONY: bench-check run-bench-check bench-peers
+trial-compare: $(NEEDS) ## 1,000 pairs of generated runs compared: false alarms, changes missed; TRIAL='--pairs 40'
+	@BUILD=$(BUILD) $(PYTHON) tests/bench/compare_trial.py $(TRIAL)
+.PHONY: bench-check run-bench-check bench-peers trial-compare
 run-bench-check: $(BUILD)/venv/.made $(BUILD)/bench/units
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/check.py $(BENCH)
 bench-peers: $(BUILD)/bench/peers/.made ## install xprof, pandas and HolisticTraceAnalysis for BENCH='--only peers'

@@ -18,7 +18,7 @@ enum {
 /* Levels of the tests.  Together they keep what is called significant between runs of the same
  * thing under 2 % of the pairs: step times 1 %, all else the rest (docs/compare.md). */
 #define STEP_LEVEL 0.01
-#define PART_LEVEL 0.005 /* all parts and shares of one side together (Holm) */
+#define PART_LEVEL 0.005 /* all parts and shares of one side together (Holm); compiling alone */
 #define ROW_RATE                                                                                   \
     0.05 /* false discoveries among the rows of a table, of a side whose steps have changed */
 #define ROW_RATE_ALONE 0.005 /* of one whose steps have not: all that is found there may be false  \

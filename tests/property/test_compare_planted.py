@@ -17,6 +17,7 @@ from itertools import combinations
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from comparisons import PLANTED, is_first, significant  # noqa: E402
 from made import GENERATOR, Made  # noqa: E402
 from schemas import problems, validator_of  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -27,16 +28,6 @@ SHAPE = ("--steps", "20", "--devices", "2")
 EVENTS, SEED = 30000, 3
 NOISY_RUNS, NOISY_PAIRS = 8, 28
 FALSE_ALARMS = 0.02  # of the pairs at most
-TABLES = ("kernels", "ops", "scopes", "collectives", "transfers", "gaps", "compile")
-# name: (options of the new run, id of the first finding, what its title has, least part of the change it explains, percent)
-PLANTED = {
-    "a family of operations 20 % slower": (("--slower-op", "gemm_fusion_dot=1.2"), "op_slower", "gemm_fusion_dot", 70),
-    "products 20 % slower": (("--slower-op", "cublas-gemm=1.2"), "op_slower", "cublas-gemm", 70),
-    "one more copy per step": (("--extra-transfer",), "transfer_more", "to the device", 80),
-    "nothing beside computing": (("--no-overlap",), "overlap_lost", "", 60),
-    "compilations in the steps": (("--scenario", "recompile"), "recompiles", "inside the steps", 90),
-    "one slow device": (("--slow-device", "1=1.3"), "slow_device", "gpu:1", 70),
-}
 
 
 def made(folder, name, *options):
@@ -71,16 +62,6 @@ def wrong_sums(document):
     return found
 
 
-def significant(document):
-    """Everything that a comparison of two sides calls significant."""
-    found = ["the step"] if document["tests"][0]["changed"] else []
-    found += [p["id"] for p in document["waterfalls"][0]["parts"] if p["significant"]]
-    found += [f["id"] for f in document["figures"] if f["changes"][0]["significant"]]
-    for table in (document[t] for t in TABLES + ("devices",)):
-        found += [r["name"] for r in (table or {"rows": []})["rows"] if r["changes"][0]["significant"]]
-    return found + [f["title"] for f in document["findings"] if f["change_ps"] is not None]
-
-
 def check_planted(tap, validator, folder, base):
     for name, (options, cause, words, least_pct) in PLANTED.items():
         document = compare(base, made(folder, name, *options))
@@ -89,7 +70,7 @@ def check_planted(tap, validator, folder, base):
             continue
         wrong = problems(validator, document) + wrong_sums(document)
         first = document["findings"][0] if document["findings"] else None
-        if not first or first["id"] != cause or words not in first["title"]:
+        if not is_first(document, cause, words):
             wrong.append(f"the first finding is no {cause} with '{words}': {first and first['title']}")
         elif not (first["explains_pct"] or 0) >= least_pct:
             wrong.append(f"it explains {first['explains_pct']} %")
@@ -111,8 +92,9 @@ def check_noise(tap, validator, folder, base, pairs):
             wrong.append(document)
             continue
         wrong += problems(validator, document) + wrong_sums(document)
-        if significant(document):
-            alarms.append(f"{a.parts[-3]}, {b.parts[-3]}: {significant(document)[:5]}")
+        found = {what: names[:5] for what, names in significant(document).items() if names}
+        if found:
+            alarms.append(f"{a.parts[-3]}, {b.parts[-3]}: {found}")
     tap.ok(not wrong, f"{len(chosen)} pairs of the same work are compared", *wrong[:10])
     tap.ok(len(alarms) <= max(1, FALSE_ALARMS * len(chosen)), f"{len(chosen)} pairs of the same work: nothing is significant",
            *alarms)

@@ -27,8 +27,13 @@ static int64_t jitter(const struct test_steps *s, int step)
     return s->jitter_ps * ((step * 7 + 5) % 11 - 5);
 }
 
+static int64_t compile_ps(const struct test_steps *s, int step)
+{
+    return s->compiling == 0 || step < s->compiling ? s->compile_ps : 0;
+}
+
 static void put_parts(struct tm_value *to, const struct test_steps *s, int64_t times,
-                      int64_t more_ps)
+                      int64_t all_compile_ps, int64_t more_ps)
 {
     struct tm_value *copies, *idle;
 
@@ -40,7 +45,7 @@ static void put_parts(struct tm_value *to, const struct test_steps *s, int64_t t
         tm_add_int(copies, (const char *[]){ "d2h", "p2p", "d2d", "other" }[i], 0);
     idle = tm_add_object(to, "idle_ps");
     tm_add_int(idle, "device_wait", s->wait_ps * times);
-    tm_add_int(idle, "compile", s->compile_ps * times);
+    tm_add_int(idle, "compile", all_compile_ps);
     tm_add_int(idle, "host", s->host_ps * times);
 }
 
@@ -53,10 +58,10 @@ static int by_value(const void *a, const void *b)
 
 void test_put_steps(struct tm_value *summary, const struct test_steps *s)
 {
-    const int64_t rest_ps = s->collective_ps + s->h2d_ps + s->wait_ps + s->compile_ps + s->host_ps;
+    const int64_t rest_ps = s->collective_ps + s->h2d_ps + s->wait_ps + s->host_ps;
     struct tm_value *steps = tm_member(summary, "steps"), *samples, *list, *parts,
                     *total = tm_member(summary, "total");
-    int64_t sorted[64], sum_ps = 0, more_ps = 0;
+    int64_t sorted[64], sum_ps = 0, more_ps = 0, all_compile_ps = 0;
 
     assert_true(s->count > 0 && s->count <= 64);
     tm_add_int(steps, "chosen", s->count);
@@ -66,13 +71,14 @@ void test_put_steps(struct tm_value *summary, const struct test_steps *s)
     for (int i = 0; i < s->count; i++) {
         struct tm_value *step = tm_add_object(list, NULL);
 
-        sorted[i] = s->compute_ps + rest_ps + jitter(s, i);
+        sorted[i] = s->compute_ps + rest_ps + compile_ps(s, i) + jitter(s, i);
         sum_ps += sorted[i];
         more_ps += jitter(s, i);
+        all_compile_ps += compile_ps(s, i);
         tm_add_int(samples, NULL, sorted[i]);
         tm_add_int(step, "number", i);
         tm_add_int(step, "period_ps", sorted[i]);
-        put_parts(step, s, 1, jitter(s, i));
+        put_parts(step, s, 1, compile_ps(s, i), jitter(s, i));
         tm_add_bool(step, "chosen", true);
     }
     qsort(sorted, (size_t)s->count, sizeof(sorted[0]), by_value);
@@ -81,12 +87,12 @@ void test_put_steps(struct tm_value *summary, const struct test_steps *s)
     tm_add_int(steps, "min_ps", sorted[0]);
     tm_add_int(steps, "max_ps", sorted[s->count - 1]);
     parts = tm_add_object(steps, "parts");
-    put_parts(parts, s, 2 * s->count, 2 * more_ps);
+    put_parts(parts, s, 2 * s->count, 2 * all_compile_ps, 2 * more_ps);
     tm_add_int(parts, "total_ps", 2 * sum_ps);
     tm_add_int(total, "compute_ps", 2 * (s->compute_ps * s->count + more_ps));
     tm_add_int(total, "exposed_collective_ps", 2 * s->collective_ps * s->count);
     tm_add_int(total, "exposed_copy_ps", 2 * s->h2d_ps * s->count);
-    tm_add_int(total, "idle_ps", 2 * (s->wait_ps + s->compile_ps + s->host_ps) * s->count);
+    tm_add_int(total, "idle_ps", 2 * ((s->wait_ps + s->host_ps) * s->count + all_compile_ps));
     for (size_t d = 0; d < 2; d++) {
         struct tm_value *device = tm_element(tm_member(summary, "devices"), d), *busy;
 

@@ -10,6 +10,7 @@ struct test_steps {
     int count;
     int64_t compute_ps, collective_ps, h2d_ps, wait_ps, compile_ps,
         host_ps;       /* of each step and device */
+    int compiling;     /* compile_ps comes in the first so many steps; 0 = in all */
     int64_t jitter_ps; /* step i computes longer by this times (0, 7, 3, -1, -5, 2 ...), which is 0
                           on average of 11 */
 };

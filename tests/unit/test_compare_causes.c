@@ -217,6 +217,47 @@ static void compilations_inside_the_steps(void **state)
     test_compared_free(&t);
 }
 
+/* The median step is as before, and of 16 parts another could have moved by chance: compilations are
+ * tested by themselves. */
+static void compilations_in_some_of_the_steps(void **state)
+{
+    struct test_steps base = plain, other;
+    struct test_compared t;
+
+    (void)state;
+    base.count = 20;
+    other = base;
+    other.compile_ps = 100000000000;
+    other.compiling = 8;
+    compare(&t, &base, "{}", &other,
+            "{'compile': {'inside_steps': {'count': 8, 'total_ps': 800000000000}}}");
+    assert_false(tm_is(test_at(&t, "tests[0].changed")));
+    assert_true(tm_double(test_at(&t, "waterfalls[0].parts[9].p")) > 0.005 / 8);
+    assert_true(tm_is(test_at(&t, "waterfalls[0].parts[9].significant")));
+    assert_first(&t, "recompiles", 40000000000);
+    assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")), "But: 8 compilations inside"));
+    test_compared_free(&t);
+}
+
+static void compilations_in_too_few_steps_for_a_test_are_a_fact(void **state)
+{
+    struct test_steps base = plain, other;
+    struct test_compared t;
+
+    (void)state;
+    base.count = 20;
+    other = base;
+    other.compile_ps = 100000000000;
+    other.compiling = 1;
+    compare(&t, &base, "{}", &other,
+            "{'compile': {'inside_steps': {'count': 1, 'total_ps': 100000000000}}}");
+    assert_false(tm_is(test_at(&t, "waterfalls[0].parts[9].significant")));
+    assert_string_equal(tm_text(test_at(&t, "findings[0].id")), "recompiles");
+    assert_string_equal(tm_text(test_at(&t, "findings[0].severity")), "warning");
+    assert_false(tm_has(test_at(&t, "findings[0].change_ps")));
+    test_compared_free(&t);
+}
+
 static void one_device_that_is_slower_than_before(void **state)
 {
     struct test_steps other = plain;
@@ -359,6 +400,8 @@ int main(void)
         cmocka_unit_test(slower_collectives),
         cmocka_unit_test(a_lost_overlap),
         cmocka_unit_test(compilations_inside_the_steps),
+        cmocka_unit_test(compilations_in_some_of_the_steps),
+        cmocka_unit_test(compilations_in_too_few_steps_for_a_test_are_a_fact),
         cmocka_unit_test(one_device_that_is_slower_than_before),
         cmocka_unit_test(idle_time_by_its_cause),
         cmocka_unit_test(idle_time_that_only_changes_hands_is_no_cause),
