@@ -190,7 +190,7 @@ static void open_fold(struct tm_page *page, size_t left)
 {
     tm_htmlw_class(&page->w, "details", "lower");
     tm_htmlw_open(&page->w, "summary");
-    tm_htmlw_printf(&page->w, "%zu more", left);
+    tm_htmlw_printf(&page->w, "%zu more without time at stake", left);
     tm_htmlw_close_line(&page->w);
     page->in_fold = true;
 }
