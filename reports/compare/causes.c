@@ -46,6 +46,20 @@ static void TM_PRINTF(3, 0)
     tm_format_text(out, out_bytes, text);
 }
 
+const char *cause_side(const struct comparison *c, size_t side, char out[TM_FORMAT_BYTES])
+{
+    enum { LABEL_CHARS = 24 };
+    char label[4 * TM_FORMAT_BYTES], cut[TM_FORMAT_BYTES - 2];
+
+    *out = 0;
+    if (c->sides == 2)
+        return out;
+    tm_format_text(label, sizeof(label), c->side[side].label);
+    (void)tm_format_middle(cut, sizeof(cut), label, LABEL_CHARS);
+    (void)snprintf(out, TM_FORMAT_BYTES, "%s: ", cut);
+    return out;
+}
+
 void cause_title(struct cause *cause, const char *format, ...)
 {
     va_list values;
@@ -157,6 +171,16 @@ static void add_explained(const struct causes *k, struct tm_value *to, const str
         tm_add_double(to, "explains_pct", 100 * cause->change_ps / change_ps);
 }
 
+/* Of several sides a cause tells whose it is: "vjp: ...". */
+static void add_title(const struct causes *k, struct tm_value *to, const struct cause *cause)
+{
+    char side[TM_FORMAT_BYTES], title[TM_FORMAT_BYTES + CAUSE_TITLE_BYTES + 2];
+
+    cause_side(k->c, k->side, side);
+    (void)snprintf(title, sizeof(title), "%s%s", side, cause->title);
+    tm_add_text(to, "title", title, strlen(title));
+}
+
 static void add_cause(const struct causes *k, struct tm_value *findings, const struct cause *cause)
 {
     struct tm_value *to = tm_add_object(findings, NULL), *list;
@@ -164,7 +188,7 @@ static void add_cause(const struct causes *k, struct tm_value *findings, const s
 
     tm_add_string(to, "id", cause->id);
     tm_add_string(to, "severity", severity_of(k, cause));
-    tm_add_string(to, "title", cause->title);
+    add_title(k, to, cause);
     tm_add_figure(to, "value", cause->value, "it is not told by one figure");
     tm_add_string(to, "unit", cause->unit ? cause->unit : "");
     tm_add_null(to, "limit", "a comparison has no limits");

@@ -3,6 +3,7 @@
 #define TM_CAUSES_H
 
 #include "reports/compare/comparison.h"
+#include "reports/format/format.h"
 
 /* Why a step of one side takes longer or shorter than one of the base.  Rules look at the
  * comparison, special ones first; each takes what it explains out of the changes of the parts, so
@@ -53,6 +54,9 @@ extern cause_rule find_op_changes;
 extern cause_rule find_idle_changes;
 extern cause_rule find_changed_parts;
 extern cause_rule find_facts;
+
+/* What the titles of a side's causes begin with: "" of two sides, else "LABEL: ".  out: returned */
+const char *cause_side(const struct comparison *c, size_t side, char out[TM_FORMAT_BYTES]);
 
 /* Begin a cause.  out: never NULL */
 struct cause *cause_begin(struct causes *k, const char *id, double change_ps);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reports/compare/causes.h"
 #include "reports/compare/comparison.h"
 #include "reports/findings/ask.h"
 #include "reports/format/format.h"
@@ -122,7 +123,7 @@ static const char *severity_of(const struct comparison *c)
 void add_comparison_verdict(struct comparison *c)
 {
     struct tm_value *to = tm_add_object(c->root, "verdict");
-    char text[VERDICT_BYTES], first[VERDICT_BYTES / 2], name[LABEL_BYTES];
+    char text[VERDICT_BYTES], first[VERDICT_BYTES / 2], name[LABEL_BYTES], side[TM_FORMAT_BYTES];
     const size_t best = fastest(c), told = c->sides == 2 ? 1 : best;
     const struct tm_value *cause;
 
@@ -139,7 +140,7 @@ void add_comparison_verdict(struct comparison *c)
                        !cause                  ? ""
                        : is_hidden_cause(test) ? " But: "
                                                : " Largest cause: ",
-                       cause ? tm_text(tm_get(cause, "title")) : "", cause ? "." : "");
+                       cause ? tm_text(tm_get(cause, "title")) + strlen(cause_side(c, told, side)) : "", cause ? "." : "");
     }
     tm_add_text(to, "text", text, strlen(text));
     tm_add_string(to, "severity", severity_of(c));

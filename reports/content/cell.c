@@ -179,7 +179,7 @@ static const char *shown(const struct tm_cell *cell, const struct tm_value *summ
     }
 }
 
-/* "+1.23 ms", "-7.1 %": small changes in percent have two decimals. */
+/* "+1.23 ms", "-7.1 %": small changes in percent have two decimals, and "< 0.01 %" no sign. */
 static const char *shown_change(const struct tm_cell *cell, const struct tm_value *summary, char *out)
 {
     const double change = number_of(cell), size = fabs(change);
@@ -188,6 +188,10 @@ static const char *shown_change(const struct tm_cell *cell, const struct tm_valu
 
     if (size == 0)
         return shown(&plain, summary, out);
+    if (cell->kind == TM_CELL_PCT && size < 0.005) {
+        (void)snprintf(out, TM_FORMAT_BYTES, "< 0.01 %%");
+        return out;
+    }
     if (cell->kind == TM_CELL_PCT)
         (void)snprintf(text, sizeof(text), "%.*f %%", size < 9.995 ? 2 : size < 999.5 ? 1 : 0, size);
     else

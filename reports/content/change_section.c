@@ -50,10 +50,10 @@ static void say_change(const struct tm_content *content)
         { "Longest", "max_ps", TM_CELL_TIME | TM_WIDE },
         { "Standard deviation", "stddev_ps", TM_CELL_TIME | TM_WIDE },
         { "Variation", "cv_pct", TM_CELL_PCT },
-        { "Between runs", "between_runs_cv_pct", TM_CELL_PCT },
-        { "Measured by the benchmark", "measured_ps", TM_CELL_TIME },
+        { "Between runs", "between_runs_cv_pct", TM_CELL_PCT | TM_GIVEN },
+        { "Measured by the benchmark", "measured_ps", TM_CELL_TIME | TM_GIVEN },
     };
-    const struct tm_value *tests = tm_of(content, "tests");
+    const struct tm_value *tests = tm_of(content, "tests"), *sides = tm_of(content, "sides");
 
     for (size_t i = 0; i < tm_length(tests); i++)
         say_test(content, tm_at(tests, i), i + 1);
@@ -61,14 +61,14 @@ static void say_change(const struct tm_content *content)
     tm_say_table(content, &(struct tm_table){ .id = "sides",
                                               .caption = "Step times",
                                               TM_COLUMNS(columns),
-                                              .rows = tm_of(content, "sides"),
+                                              .rows = sides,
                                               .paper_rows = 16 });
     if (tm_has(tm_of(content, "geomean.ratios[0]"))) {
         struct tm_side_columns ratios = { .columns = 0 };
 
-        tm_side_columns_add_sides(&ratios, content->summary, "", "ratios", TM_CELL_NUMBER);
+        tm_side_columns_add_sides(&ratios, content->summary, "geometric mean", "ratios", TM_CELL_NUMBER);
         tm_say_facts(content, "geomean", ratios.column, ratios.columns, tm_of(content, "geomean"));
-        tm_say(content, TM_TONE_QUIET, "Geometric mean of the times of a step and of its parts, as shares of the base.");
+        tm_say(content, TM_TONE_QUIET, "Geometric mean of the ratios to the base of the time of a step and of its parts: below 1 is faster.");
     }
 }
 

@@ -8,7 +8,7 @@
 
 static const struct tm_section *const sections[] = {
     &tm_gates_section,
-    &tm_missing_section,
+    &tm_missing_checked_section,
     &tm_definitions_section,
 };
 
@@ -58,6 +58,7 @@ static void make_front(struct tm_front *front, const struct tm_value *check)
 const struct tm_document tm_check_document = {
     .schema = "tracemill.check",
     .what = "check",
+    .kicker = "RESULT OF A CHECK",
     .made_by = "tracemill check",
     .file = "check",
     .findings_title = "Findings",

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What became of operations, kernels, scopes ...: a section for each table of the comparison. */
+#include <string.h>
+
 #include "reports/content/say.h"
 #include "reports/content/side_columns.h"
 
@@ -30,17 +32,44 @@ static void add_columns(struct tm_side_columns *columns, const struct rows *rows
     tm_side_columns_add_changes(columns, comparison, "p", "p", TM_CELL_NUMBER | TM_WIDE);
 }
 
+enum { PICKED_MOST = 64 };
+
+/* In a short table, as that of the causes of idle time: rows of which any side has something.
+ * out: pick  PICKED_MOST; returns their number */
+static size_t pick_rows(size_t *pick, const struct tm_value *rows, size_t sides)
+{
+    size_t picks = 0;
+
+    for (size_t r = 0; r < tm_length(rows); r++) {
+        bool any = false;
+
+        for (size_t side = 0; side < sides; side++)
+            any |= tm_double(tm_at(tm_get(tm_at(rows, r), "values"), side)) > 0;
+        if (any && picks < PICKED_MOST)
+            pick[picks++] = r;
+    }
+    return picks;
+}
+
 static void say_rows(const struct tm_content *content, const struct rows *rows)
 {
     const struct tm_value *table = tm_of(content, rows->key);
+    const bool is_session = strcmp(tm_text(tm_get(table, "per")), "session") == 0;
+    const bool is_picked = tm_length(tm_get(table, "rows")) <= PICKED_MOST;
     struct tm_side_columns columns = { .columns = 0 };
+    size_t pick[PICKED_MOST];
+    const size_t picks = is_picked ? pick_rows(pick, tm_get(table, "rows"), tm_side_count(content->summary)) : 0;
 
     add_columns(&columns, rows, content);
     tm_say_table(content, &(struct tm_table){ .id = rows->key,
-                                              .caption = "Time of a step and device, by the largest change",
+                                              .caption = is_session ? "Time in the session, by the largest change" :
+                                                                      "Time of a step and device, by the largest change",
                                               .column = columns.column,
                                               .columns = columns.columns,
                                               .rows = tm_get(table, "rows"),
+                                              .pick = is_picked ? pick : NULL,
+                                              .picks = picks,
+                                              .is_only_picked = is_picked,
                                               .rest = tm_get(table, "rest"),
                                               .total = tm_get(table, "total"),
                                               .total_title = "all" });

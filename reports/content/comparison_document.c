@@ -14,7 +14,7 @@ static const struct tm_section *const sections[] = {
     &tm_compared_figures_section, &tm_compared_ops_section,    &tm_compared_kernels_section,
     &tm_compared_scopes_section, &tm_compared_collectives_section, &tm_compared_transfers_section,
     &tm_compared_gaps_section,   &tm_compared_compile_section, &tm_compared_devices_section,
-    &tm_compared_runs_section,   &tm_missing_section,          &tm_definitions_section,
+    &tm_compared_runs_section,   &tm_missing_compared_section,          &tm_definitions_section,
 };
 
 /* "run_7: 12 steps on 2 devices, median 12.3 ms" */
@@ -60,17 +60,23 @@ static void make_front(struct tm_front *front, const struct tm_value *comparison
         tell_side(tm_front_add_fact(front, i ? "New" : "Base"), comparison, i);
 }
 
-const struct tm_document tm_comparison_document = {
-    .schema = "tracemill.comparison",
-    .what = "comparison",
-    .made_by = "tracemill compare",
-    .file = "compare",
-    .findings_title = "Largest causes",
-    .stake_of = "a step",
-    .data = "compare.json",
-    .sections = sections,
-    .section_count = sizeof(sections) / sizeof(sections[0]),
-    .make_front = make_front,
-    .first_chart = { TM_CHART_WATERFALL },
-    .first_charts = 1,
-};
+#define COMPARISON(chart)                                       \
+    {                                                           \
+        .schema = "tracemill.comparison",                       \
+        .what = "comparison",                                   \
+        .kicker = "COMPARISON OF RUNS",                         \
+        .made_by = "tracemill compare",                         \
+        .file = "compare",                                      \
+        .findings_title = "Largest causes",                     \
+        .stake_of = "a step",                                   \
+        .data = "compare.json",                                 \
+        .sections = sections,                                   \
+        .section_count = sizeof(sections) / sizeof(sections[0]), \
+        .make_front = make_front,                               \
+        .first_chart = { chart },                               \
+        .first_charts = 1,                                      \
+    }
+
+const struct tm_document tm_comparison_document = COMPARISON(TM_CHART_WATERFALL);
+/* Of three sides and more: the steps of all of them stand first, not a waterfall for each. */
+const struct tm_document tm_comparison_of_many_document = COMPARISON(TM_CHART_SIDES);

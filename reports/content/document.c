@@ -16,6 +16,8 @@ const struct tm_document *tm_document_of(const struct tm_value *root)
 
     for (size_t i = 0; i < sizeof(documents) / sizeof(documents[0]); i++)
         if (strcmp(schema, documents[i]->schema) == 0)
-            return documents[i];
+            return documents[i] == &tm_comparison_document && tm_length(tm_get(root, "sides")) > 2 ?
+                       &tm_comparison_of_many_document :
+                       documents[i];
     return documents[0];
 }

@@ -10,6 +10,7 @@
 struct tm_document {
     const char *schema;  /* "tracemill.summary" */
     const char *what;    /* "report": in titles and in "Skip to the report" */
+    const char *kicker;  /* above the title of a page of paper: "PERFORMANCE REPORT" */
     const char *made_by; /* "tracemill report" */
     const char *file;    /* stem of the files that are drawn from it: "report", for report.html */
     const char *findings_title; /* over the first findings on the first screen: "What to do first" */
@@ -23,7 +24,8 @@ struct tm_document {
     size_t first_charts;
 };
 
-extern const struct tm_document tm_report_document, tm_comparison_document, tm_scaling_document, tm_check_document;
+extern const struct tm_document tm_report_document, tm_comparison_document, tm_comparison_of_many_document,
+    tm_scaling_document, tm_check_document;
 
 /* Of a tree; what is not known is taken for a report. */
 const struct tm_document *tm_document_of(const struct tm_value *root);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is not in the report: the sections that this input cannot support or of which the run has nothing, each with its
+/* What is not in the report, or in another document: the sections that this input cannot support or of which the run has nothing, each with its
  * reason. */
 #include <stdio.h>
 #include <string.h>
@@ -81,3 +81,6 @@ static const char *nothing(const struct tm_value *summary)
 }
 
 const struct tm_section tm_missing_section = { "missing", "Not in this report", NULL, say_missing, nothing };
+const struct tm_section tm_missing_compared_section = { "missing", "Not in this comparison", NULL, say_missing, nothing };
+const struct tm_section tm_missing_scaled_section = { "missing", "Not in this study", NULL, say_missing, nothing };
+const struct tm_section tm_missing_checked_section = { "missing", "Not in this check", NULL, say_missing, nothing };

@@ -17,6 +17,7 @@ static const struct tm_section *const sections[] = {
 const struct tm_document tm_report_document = {
     .schema = "tracemill.summary",
     .what = "report",
+    .kicker = "PERFORMANCE REPORT",
     .made_by = "tracemill report",
     .file = "report",
     .findings_title = "What to do first",

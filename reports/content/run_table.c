@@ -11,7 +11,7 @@
         { "Steps", at "steps.chosen", TM_CELL_COUNT },                                             \
         { "Median step", at "steps.median_ps", TM_CELL_TIME },                                     \
         { "Variation", at "steps.cv_pct", TM_CELL_PCT },                                           \
-        { "Measured", at "measured_ps", TM_CELL_TIME },                                            \
+        { "Measured", at "measured_ps", TM_CELL_TIME | TM_GIVEN },                                 \
         { "Damaged", at "partial", TM_CELL_WORD | TM_RARE },                                       \
         { "Framework", at "framework", TM_CELL_WORD | TM_WIDE },                                   \
         { "Read from", at "kind", TM_CELL_WORD | TM_WIDE },                                        \

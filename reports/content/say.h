@@ -48,10 +48,10 @@ extern const struct tm_section tm_findings_section, tm_steps_section, tm_devices
 extern const struct tm_section tm_causes_section, tm_change_section, tm_waterfall_section, tm_compared_figures_section,
     tm_compared_ops_section, tm_compared_kernels_section, tm_compared_scopes_section, tm_compared_collectives_section,
     tm_compared_transfers_section, tm_compared_gaps_section, tm_compared_compile_section, tm_compared_devices_section,
-    tm_compared_runs_section;
+    tm_compared_runs_section, tm_missing_compared_section;
 
 /* Those of a scaling study, and of the result of a check. */
 extern const struct tm_section tm_limits_section, tm_speedup_section, tm_scaled_step_section, tm_exchange_section,
-    tm_fit_section, tm_scaled_runs_section, tm_gates_section;
+    tm_fit_section, tm_scaled_runs_section, tm_missing_scaled_section, tm_gates_section, tm_missing_checked_section;
 
 #endif

@@ -8,7 +8,7 @@
 
 static const struct tm_section *const sections[] = {
     &tm_limits_section, &tm_speedup_section,     &tm_scaled_step_section, &tm_exchange_section,
-    &tm_fit_section,    &tm_scaled_runs_section, &tm_missing_section,     &tm_definitions_section,
+    &tm_fit_section,    &tm_scaled_runs_section, &tm_missing_scaled_section,     &tm_definitions_section,
 };
 
 /* "" where the points are of several models. */
@@ -80,6 +80,7 @@ static void make_front(struct tm_front *front, const struct tm_value *scaling)
 const struct tm_document tm_scaling_document = {
     .schema = "tracemill.scaling",
     .what = "scaling study",
+    .kicker = "SCALING STUDY",
     .made_by = "tracemill scaling",
     .file = "scaling",
     .findings_title = "What stands in the way",

@@ -73,8 +73,8 @@ static void say_step_times(const struct tm_content *content)
         { "Mean", "mean_ps", TM_CELL_TIME | TM_WIDE },
         { "Standard deviation", "stddev_ps", TM_CELL_TIME | TM_WIDE },
         { "Variation", "cv_pct", TM_CELL_PCT },
-        { "Measured", "measured_ps", TM_CELL_TIME },
-        { "Speed-up measured", "measured_speedup", TM_CELL_NUMBER },
+        { "Measured", "measured_ps", TM_CELL_TIME | TM_GIVEN },
+        { "Speed-up measured", "measured_speedup", TM_CELL_NUMBER | TM_GIVEN },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "step-times",

@@ -11,7 +11,7 @@ static void say_parts(const struct tm_content *content)
         { "Exposed copies", "parts.exposed_copy_ps", TM_CELL_TIME },
         { "Idle", "parts.idle_ps", TM_CELL_TIME },
         { "All of it", "parts.total_ps", TM_CELL_TIME },
-        { "Computing of all devices", "work_ps", TM_CELL_TIME },
+        { "Computing of all", "work_ps", TM_CELL_TIME },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "scaled-parts",

@@ -167,6 +167,20 @@ static bool is_all_zero(const struct tm_layout *layout, size_t column)
     return any;
 }
 
+/* A column of something that nobody gave. */
+static bool is_not_given(const struct tm_layout *layout, size_t column)
+{
+    if (!(layout->table->column[column].shape & TM_GIVEN))
+        return false;
+    for (size_t r = 0; r < layout->rows; r++) {
+        const struct tm_cell cell = tm_table_cell(layout->table, r, column);
+
+        if (!tm_cell_is_empty(&cell))
+            return false;
+    }
+    return true;
+}
+
 static void choose_columns(struct tm_layout *layout, bool is_paper)
 {
     const struct tm_table *table = layout->table;
@@ -177,7 +191,7 @@ static void choose_columns(struct tm_layout *layout, bool is_paper)
         const char *same;
 
         if ((is_paper && (column->shape & TM_WIDE)) || (tm_column_kind(column) == TM_CELL_HOST && !has_hosts) ||
-            is_all_zero(layout, c))
+            is_all_zero(layout, c) || is_not_given(layout, c))
             continue;
         same = same_in_all(table, c, layout->summary);
         if (same)

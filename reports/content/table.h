@@ -12,13 +12,14 @@ enum {
     TM_WIDE = 1 << 8, /* shown where there is room: on screens and in CSV, not on paper */
     TM_SUMS = 1 << 9, /* rows that are not listed are summed up in one */
     TM_CHANGE = 1 << 11, /* numbers are shown with their sign */
+    TM_GIVEN = 1 << 12, /* of what only some users give: left out without a word where no row has it */
     TM_RARE = 1 << 10, /* of what many runs do not have: left out where it is 0, or "no", in all rows */
 };
 
 struct tm_column {
     const char *title;
     const char *key; /* path in a row; "" = the row's own name, where the rows are members of an object */
-    unsigned shape;  /* enum tm_cell_kind, with TM_WIDE, TM_SUMS, TM_RARE */
+    unsigned shape;  /* enum tm_cell_kind, with TM_WIDE, TM_SUMS, TM_RARE, TM_GIVEN, TM_CHANGE */
 };
 
 static inline enum tm_cell_kind tm_column_kind(const struct tm_column *column)

@@ -306,7 +306,7 @@ const struct tm_term tm_terms[] = {
     { "speedup", "Measured|Speed-up measured", "The time that a result of the benchmark has, and its speed-up." },
     { "step", "Computing|Exposed collectives|Exposed copies|Idle|All of it",
       "Mean of a step of one device: every moment of it is of one part, so the parts add up." },
-    { "step", "Computing of all devices",
+    { "step", "Computing of all",
       "The sum over the devices. It stays where the same work is shared; it grows with the devices where the work does, or "
       "where they repeat it." },
     { "step", "Lost to collectives|Lost to idle time|Lost to computing|Lost to copies",

@@ -5,6 +5,19 @@
 #include "reports/content/say.h"
 #include "reports/content/side_columns.h"
 
+enum { PARTS_MOST = 32 };
+
+/* Parts of which one side has anything, in their order.  out: pick  PARTS_MOST; returns their number */
+static size_t pick_parts(size_t *pick, const struct tm_value *parts)
+{
+    size_t picks = 0;
+
+    for (size_t i = 0; i < tm_length(parts) && picks < PARTS_MOST; i++)
+        if (tm_int(tm_get(tm_at(parts, i), "base_ps")) != 0 || tm_int(tm_get(tm_at(parts, i), "new_ps")) != 0)
+            pick[picks++] = i;
+    return picks;
+}
+
 static void say_waterfall(const struct tm_content *content, const struct tm_value *waterfall, size_t side)
 {
     static const struct tm_column columns[] = {
@@ -17,6 +30,8 @@ static void say_waterfall(const struct tm_content *content, const struct tm_valu
         { "Told from noise", "significant", TM_CELL_WORD },
     };
     char id[32], caption[TM_SIDE_TITLE_BYTES + 64], label[TM_SIDE_TITLE_BYTES];
+    size_t pick[PARTS_MOST];
+    const size_t picks = pick_parts(pick, tm_get(waterfall, "parts"));
 
     (void)snprintf(id, sizeof(id), "waterfall-%zu", side);
     (void)snprintf(caption, sizeof(caption), "Parts of a step: %s", tm_side_label(content->summary, side, label));
@@ -24,6 +39,9 @@ static void say_waterfall(const struct tm_content *content, const struct tm_valu
                                               .caption = caption,
                                               TM_COLUMNS(columns),
                                               .rows = tm_get(waterfall, "parts"),
+                                              .pick = pick,
+                                              .picks = picks,
+                                              .is_only_picked = true,
                                               .total = waterfall,
                                               .total_title = "the whole step",
                                               .paper_rows = 24 });

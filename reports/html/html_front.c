@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "reports/content/front.h"
+#include "reports/content/kpi.h"
 #include "reports/format/format.h"
 #include "reports/html/html_page.h"
 #include "reports/html/html_words.h"
@@ -101,6 +102,14 @@ static void put_verdict(struct tm_page *page, const struct tm_front *front)
     tm_htmlw_close_line(&page->w);
 }
 
+/* Its heading is one of the third level: where no finding and no key figure stands before it there is one of the second. */
+static void put_first_chart(struct tm_page *page, enum tm_chart_kind kind)
+{
+    if (tm_length(tm_get(page->summary, "findings")) == 0 && tm_kpi_count(page->summary) == 0)
+        tm_htmlw_element(&page->w, "h2", NULL, "At a glance");
+    tm_page_charts(page, kind);
+}
+
 void tm_page_front(struct tm_page *page, const struct tm_front *front)
 {
     const size_t n = page->document->first_charts;
@@ -115,6 +124,6 @@ void tm_page_front(struct tm_page *page, const struct tm_front *front)
     tm_page_first_findings(page);
     tm_page_kpis(page);
     if (n > 0 && tm_charts_count(page->document->first_chart[n - 1], page->summary) > 0)
-        tm_page_charts(page, page->document->first_chart[n - 1]);
+        put_first_chart(page, page->document->first_chart[n - 1]);
     tm_htmlw_close_line(&page->w);
 }

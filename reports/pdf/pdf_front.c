@@ -45,7 +45,7 @@ static void put_heading(struct tm_pdf *pdf, const char *text)
 static void put_titles(struct tm_pdf *pdf)
 {
     pdf->y = front_top;
-    put(pdf, &kicker, "PERFORMANCE REPORT", 1);
+    put(pdf, &kicker, pdf->document->kicker, 1);
     pdf->y += 1;
     put(pdf, &title_style, pdf->front.title, TITLE_LINES);
     put(pdf, &subtitle, pdf->front.subtitle, TITLE_LINES);

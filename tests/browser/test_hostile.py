@@ -9,6 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import hostile_fields as fields  # noqa: E402
 import hostile_texts as texts  # noqa: E402
+import make_profile  # noqa: E402
 from devtools import BROWSER, Browser  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SANITIZED, Scratch, run  # noqa: E402
@@ -157,6 +158,34 @@ def check_outside(tap, inputs):
             tap.ok(not wrong, f"{what} as {option}", *wrong)
 
 
+def check_studies(tap, page, folder):
+    """Labels, paths and names in the pages of comparisons and of a study of scaling."""
+    plain = [folder / f"plain{i}.xplane.pb" for i in (1, 2)]
+    for i, path in enumerate(plain):
+        path.write_bytes(make_profile.gpu(seed=i, steps=8, devices=i + 1).encode())
+    for how, text in {"markup": texts.MARKUP, "controls": texts.CONTROLS.replace(b"\0", b""), "address": texts.ADDRESS}.items():
+        label = text.decode("utf-8", "surrogateescape").replace("=", ":").replace("/", "|")
+        bad, hostile = folder / (label[:60] + ".xplane.pb"), [folder / f"hostile{i}.xplane.pb" for i in (1, 2)]
+        bad.write_bytes(make_profile.gpu(seed=9, steps=8, devices=3).encode())
+        for i, path in enumerate(hostile):
+            path.write_bytes(fields.full_space(lambda old, new=text, more=i: new + old + b"x" * more))
+        for what, (verb, *words) in {
+                "in labels": ("compare", f"{label}={plain[0]}", f"{label}2={plain[1]}", "--title", label, "--note", label),
+                "in labels of three": ("compare", plain[0], f"{label}={plain[1]}", bad),
+                "in names": ("compare", *hostile),
+                "in a study of scaling": ("scaling", *plain, bad)}.items():
+            out = folder / "study"
+            result = run(verb, *words, "-o", out, "--format", "html", "--force")
+            path = out / f"{verb}.html"
+            if result.status not in (0, 4) or not path.exists():
+                tap.ok(False, f"{how} {what}: a page is written", result)
+                continue
+            wrong, is_shown = wrong_with(page, path)
+            tap.ok(is_shown and not wrong, f"{how} {what}", *wrong, is_shown)
+            path.unlink()
+        bad.unlink()
+
+
 def main():
     tap = Tap()
     if BROWSER is None:
@@ -169,6 +198,7 @@ def main():
         tap.ok(inputs.shown >= FIELDS_SHOWN or SANITIZED, "many of the fields are on the page", inputs.shown)
         check_long(tap, inputs)
         check_outside(tap, inputs)
+        check_studies(tap, page, folder)
     tap.done()
 
 

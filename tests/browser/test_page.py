@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""report.html in a real browser: it shows what the summary holds, asks for nothing, runs nothing of a trace."""
+"""report.html, compare.html and scaling.html in a real browser: each shows what its JSON holds, asks for nothing, runs nothing of a
+trace."""
 
 import html
 import json
@@ -13,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
+import studies  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import DEMO, Scratch, run  # noqa: E402
 
@@ -147,6 +149,27 @@ def shown(tap, name, dom, errors, summary):
     tap.ok("<svg" in dom, f"{name}: there are charts")
 
 
+def check_studies(tap, folder):
+    studies.make(folder)
+    for name in studies.STUDIES:
+        result, out, stem = studies.study(folder, name, "html,json")
+        page = out / f"{stem}.html"
+        if result.status != 0 or not page.exists():
+            tap.ok(False, name, result)
+            continue
+        text = page.read_text(encoding="utf-8")
+        document = json.loads((out / f"{stem}.json").read_text(encoding="utf-8"))
+        static(tap, name, text)
+        dom, errors = browse(page, folder)
+        shown(tap, name, dom, errors, document)
+        labels = [side["label"] for side in document.get("sides", document.get("points"))]
+        words = html.unescape(re.sub(r"<[^>]*>", " ", dom))
+        missing = [label for label in labels if label not in words]
+        tap.ok(not missing, f"{name}: every side is named", *missing)
+        others = re.findall(r"(?:this|the) report|(?<!or a )summary\.json", " ".join(words.split()))
+        tap.ok(not others, f"{name}: it is not called a report of a run", *others[:3])
+
+
 def main():
     tap = Tap()
     if BROWSER is None:
@@ -168,6 +191,7 @@ def main():
             if name == "hostile":
                 title = re.search(r"<title>(.*?)</title>", dom, re.DOTALL)
                 tap.ok(title and "owned" not in title.group(1), "hostile: no name of the trace runs", title)
+        check_studies(tap, folder)
     tap.done()
 
 

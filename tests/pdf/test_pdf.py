@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""report.pdf through readers that are not ours: qpdf and poppler."""
+"""report.pdf, compare.pdf and scaling.pdf through readers that are not ours: qpdf and poppler."""
 
 import json
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
+import studies  # noqa: E402
 from pdf_reader import Pdf, letters, missing_tools, tool  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import DEMO, Scratch, run  # noqa: E402
@@ -70,6 +71,33 @@ def check_info(tap, name, pdf, summary):
     tap.ok(re.search(r"^Creator:\s+tracemill \d", pdf.info, re.MULTILINE), f"{name}: it names its program", pdf.info)
 
 
+def check_findings(tap, name, pdf, document):
+    words = letters(pdf.text)
+    missing = [f["title"] for f in document["findings"][:30] if letters(f["title"].replace("`", ""))[:30] not in words]
+    tap.ok(not missing, f"{name}: every finding is in it", *missing)
+    tap.ok(letters(document["verdict"]["text"])[:60] in words, f"{name}: the verdict is in it", document["verdict"]["text"])
+    empty = [n + 1 for n, page in enumerate(pdf.page_texts) if len(letters(page)) < 40]
+    tap.ok(not empty, f"{name}: no page is empty", empty)
+
+
+def check_studies(tap, folder):
+    studies.make(folder)
+    titles = {"compare": ["COMPARISON OF RUNS", "What accounts for the change", "From old to new", "What was compared"],
+              "scaling": ["SCALING STUDY", "What limits the scaling", "Speed-up", "What was studied"]}
+    for name in studies.STUDIES:
+        result, out, stem = studies.study(folder, name, "pdf,json")
+        if result.status != 0:
+            tap.ok(False, name, result)
+            continue
+        pdf, document = Pdf(out / f"{stem}.pdf"), json.loads((out / f"{stem}.json").read_text(encoding="utf-8"))
+        check_syntax(tap, out.name, pdf, folder)
+        check_findings(tap, name, pdf, document)
+        missing = [title for title in titles[stem] if letters(title) not in letters(pdf.text)]
+        tap.ok(not missing, f"{name}: its sections are in it", *missing)
+        check_layout(tap, name, pdf)
+        check_info(tap, name, pdf, document)
+
+
 def check_paper_and_bytes(tap, folder):
     def made(where, *options):
         result = run("report", DEMO, "-o", folder / where, "--format", "pdf", *options)
@@ -105,6 +133,7 @@ def main():
             check_layout(tap, name, pdf)
             check_info(tap, name, pdf, summary)
         check_paper_and_bytes(tap, folder)
+        check_studies(tap, folder)
     tap.done()
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Texts that mean harm, in one text field of every input after the other, in what a report writes beside its page:
+"""Texts that mean harm, in one text field of every input after the other, in what a report writes beside its page, in labels and
+paths of what is compared, and in gates:
 nothing for a terminal to obey in the text, no table left and no markup begun in Markdown, no formula and no shifted
 column in CSV, a PDF whose text can be read, strict JSON."""
 
@@ -12,19 +13,21 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import hostile_fields as fields  # noqa: E402
 import hostile_texts as texts  # noqa: E402
+import make_profile  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import Scratch, run  # noqa: E402
 
 FIELDS_SHOWN = 40  # at least so many fields reach the text, or the test looks at nothing
 WIDTH = 100        # columns of report.txt
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
-FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+FENCE = re.compile(r"\s*(`{3,}(?=[^`]*$)|~{3,})")  # what follows on the line has no backtick: else it is a code span
 # What Markdown takes for more than text, outside of code: an element, a comment, a picture, a link to somewhere.
-OWN = re.compile(r"</?details>|<summary>[A-Za-z ]+</summary>")  # lines of the report itself
+OWN = re.compile(r"</?details>|<summary>[A-Za-z -]+</summary>")  # lines of the report itself
 RAW = re.compile(r"(?<!\\)<[A-Za-z/!?]|(?<!\\)!\[|(?<!\\)\]\((?!#)|(?<!\\)\]:|javascript:window[^`]*\)")
 
 
@@ -37,8 +40,8 @@ def signs_wrong(name, data):
     return [f"{name}: {sign!r} at {text.index(sign)}" for sign in sorted(set(text) & texts.FORBIDDEN)]
 
 
-def check_text(folder):
-    path = folder / "report.txt"
+def check_text(folder, stem="report"):
+    path = folder / f"{stem}.txt"
     wrong = signs_wrong("text", path.read_bytes())
     wide = [line for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if len(line) > WIDTH]
     return wrong + [f"text: {len(line)} columns: {line[:60]}" for line in wide[:2] if texts.TOKEN in line]
@@ -60,8 +63,8 @@ def cells_of(line):
     return len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) - 1
 
 
-def check_markdown(folder):
-    data = (folder / "report.md").read_bytes()
+def check_markdown(folder, stem="report"):
+    data = (folder / f"{stem}.md").read_bytes()
     wrong, fence, columns = signs_wrong("markdown", data), None, None
     headings = 0
     for line in data.decode("utf-8", "replace").split("\n"):
@@ -93,7 +96,7 @@ def is_formula(field):
     return bool(re.match(r"[=+\-@\t\r]", field)) and not NUMBER.fullmatch(field)
 
 
-def check_csv(folder):
+def check_csv(folder, _="report"):
     wrong = []
     for path in sorted((folder / "csv").glob("*.csv")):
         data = path.read_bytes()
@@ -110,12 +113,12 @@ def check_csv(folder):
     return wrong
 
 
-def check_json(folder):
+def check_json(folder, stem="report"):
     def refuse(text):
         raise ValueError(f"{text} is no JSON")
 
     try:
-        text = (folder / "summary.json").read_bytes().decode("utf-8")
+        text = (folder / ("summary.json" if stem == "report" else f"{stem}.json")).read_bytes().decode("utf-8")
         json.loads(text, parse_constant=refuse)
         json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8")  # no lone half of a pair
     except (UnicodeError, ValueError) as error:
@@ -123,7 +126,7 @@ def check_json(folder):
     return []
 
 
-def check_collapsed(folder):
+def check_collapsed(folder, _="report"):
     path = folder / "scopes.collapsed"
     if not path.exists():
         return []
@@ -131,8 +134,8 @@ def check_collapsed(folder):
     return [f"collapsed: {line[:60]!r}" for line in bad[:2]] + signs_wrong("collapsed", path.read_bytes())
 
 
-def check_pdf(folder):
-    path = folder / "report.pdf"
+def check_pdf(folder, stem="report"):
+    path = folder / f"{stem}.pdf"
     if not path.exists() or not shutil.which("pdftotext"):
         return []
     done = subprocess.run(["pdftotext", "-layout", str(path), "-"], capture_output=True, check=False)
@@ -211,6 +214,71 @@ def check_redacted(outputs):
         outputs.one(f"{how} in many fields, redacted", ".xplane.pb", source, "--redact")
 
 
+STUDY_CHECKS = {name: check for name, check in CHECKS.items() if name != "collapsed"}
+LABELS = {"markdown": texts.MARKDOWN, "markup": texts.MARKUP, "controls": texts.CONTROLS.replace(b"\0", b""),
+          **{f"formula {i}": text for i, text in enumerate(texts.FORMULAS)}}
+
+
+def study_wrong(tap, what, folder, verb, *operands):
+    """What is wrong with the files of a study."""
+    out = folder / "study"
+    shutil.rmtree(out, ignore_errors=True)
+    result = run(verb, *operands, "-o", out, "--format", ",".join(STUDY_CHECKS), "--force", cwd=folder)
+    wrong = signs_wrong("stderr", result.raw_err) + signs_wrong("stdout", result.raw_out)
+    if result.crashed or result.status not in (0, 4) or not (out / f"{verb}.txt").exists():
+        tap.ok(False, f"{what}: a study is written", result)
+        return wrong
+    if texts.TOKEN.encode() not in (out / f"{verb}.txt").read_bytes():
+        wrong.append("the text is nowhere in it")
+    return wrong + [word for check in STUDY_CHECKS.values() for word in check(out, verb)]
+
+
+def check_studies(tap, folder):
+    """In names of profiles, in labels and in paths of what is compared, and of what scales."""
+    plain = [folder / f"plain{i}.xplane.pb" for i in (1, 2)]
+    for i, path in enumerate(plain):
+        path.write_bytes(make_profile.gpu(seed=i, steps=8, devices=i + 1).encode())
+    for how, text in LABELS.items():
+        label = text.decode("utf-8", "surrogateescape").replace("=", ":").replace("/", "|")
+        bad, hostile = folder / (label[:40] + ".xplane.pb"), [folder / f"hostile{i}.xplane.pb" for i in (1, 2)]
+        bad.write_bytes(make_profile.gpu(seed=9, steps=8, devices=3).encode())
+        for i, path in enumerate(hostile):
+            path.write_bytes(fields.full_space(lambda old, new=text, more=i: new + old + b"x" * more))
+        for what, words in {
+                "in a label": ("compare", f"{label}={plain[0]}", f"b={plain[1]}"),
+                "in labels of three": ("compare", plain[0], f"{label}={plain[1]}", f"{label}2={bad}"),
+                "in a path": ("compare", plain[0], bad),
+                "in names": ("compare", *hostile),
+                "in a path of a study of scaling": ("scaling", *plain, bad)}.items():
+            if any(word.startswith("-") for word in map(str, words)):
+                continue  # an option
+            wrong = study_wrong(tap, f"{how} {what}", folder, *words)
+            tap.ok(not wrong, f"{how} {what}", *wrong[:8])
+        bad.unlink()
+
+
+def check_gates(tap, folder):
+    """In the path, the title and the note of a gate, and in the name of the run: text, Markdown, JUnit."""
+    source = folder / "gated.xplane.pb"
+    for how, text in {**LABELS, "controls": texts.CONTROLS}.items():
+        source.write_bytes(fields.full_space(lambda old, new=text: new + old))
+        said = text.decode("utf-8", "replace")
+        (folder / "gates.json").write_text(json.dumps({"schema": "tracemill.gates", "schema_version": 1, "gates": [
+            {"figure": "ops.rows[0].self_ps", "max": "1ps", "title": said, "note": said}]}), "utf-8")
+        result = run("check", source, "--gate", "gates.json", "--junit", "check.xml", "--markdown", "check.md", cwd=folder)
+        if result.status not in (1, 4):
+            tap.ok(False, f"{how} in a gate: it is judged", result)
+            continue
+        wrong = signs_wrong("stdout", result.raw_out) + signs_wrong("stderr", result.raw_err) + check_markdown(folder, "check")
+        try:
+            suite = ElementTree.fromstring((folder / "check.xml").read_bytes())
+            wrong += [] if list(suite.iter("testcase")) else ["junit: no case"]
+        except ElementTree.ParseError as error:
+            wrong.append(f"junit: {error}")
+        wrong += [] if texts.TOKEN in result.out else ["the text is nowhere in it"]
+        tap.ok(not wrong, f"{how} in a gate", *wrong[:8])
+
+
 def main():
     tap = Tap()
     with Scratch() as folder:
@@ -220,6 +288,8 @@ def main():
         check_all_at_once(outputs)
         check_options(outputs)
         check_redacted(outputs)
+        check_studies(tap, folder)
+        check_gates(tap, folder)
     tap.done()
 
 
