@@ -29,9 +29,12 @@ static double round_out(double value, bool is_upper)
 {
     if (value == 0)
         return 0;
-    const double step = pow(10, floor(log10(fabs(value))) - 2);
+    const double digits = 2 - floor(log10(fabs(value)));
+    const double step = pow(10, fabs(digits)); /* a whole number, so that 117 steps are 11.7 and no bit more */
+    const double steps = digits > 0 ? value * step : value / step;
+    const double round = is_upper ? ceil(steps - 1e-9) : floor(steps + 1e-9);
 
-    return (is_upper ? ceil(value / step - 1e-9) : floor(value / step + 1e-9)) * step;
+    return digits > 0 ? round / step : round * step;
 }
 
 static const char *limit_text(char *to, double value, const char *unit, bool is_upper)
