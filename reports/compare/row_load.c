@@ -12,7 +12,8 @@ struct section {
     const char *key, *by;
     const char
         *list; /* an array of rows, or an object of them by name; NULL = the section itself */
-    const char *name, *group, *path, *ps, *count, *bytes; /* NULL = none */
+    const char *name, *group, *path, *ps, *stddev /* of ps of one execution */, *count,
+        *bytes; /* NULL = none */
     const char *rest;                                     /* what was not listed */
     const char *test_part;
     bool is_by_category, is_of_session, is_whole;
@@ -24,6 +25,7 @@ static const struct section sections[ROW_KINDS] = {
                        .list = "by_name",
                        .name = "name",
                        .ps = "total_ps",
+                       .stddev = "stddev_ps",
                        .count = "count",
                        .rest = "by_name_rest",
                        .is_by_category = true },
@@ -34,6 +36,7 @@ static const struct section sections[ROW_KINDS] = {
                    .group = "category",
                    .path = "op",
                    .ps = "self_ps",
+                   .stddev = "self_stddev_ps",
                    .count = "count",
                    .rest = "rest",
                    .is_by_category = true },
@@ -111,8 +114,7 @@ static tm_status load_row(struct comparison *c, struct tm_row_table *table, cons
         .ps = number(row, s->ps),
         .count = s->count ? number(row, s->count) : 1,
         .bytes = number(row, s->bytes),
-        .mean_ps = number(row, "mean_ps"),
-        .stddev_ps = number(row, "stddev_ps"),
+        .stddev_ps = number(row, s->stddev),
     };
 
     if (!isfinite(f.ps) || !isfinite(f.count))
@@ -132,11 +134,9 @@ static tm_status load_row(struct comparison *c, struct tm_row_table *table, cons
             f.name = name;
         }
     }
-    if (!isfinite(f.mean_ps) && f.count > 0)
-        f.mean_ps = f.ps / f.count;
-    if (strcmp(s->key, "ops") == 0 &&
-        tm_int(tm_get(row, "self_ps")) != tm_int(tm_get(row, "total_ps")))
-        f.stddev_ps = NAN; /* it is of whole executions, of which a part is that of other ops */
+    f.mean_ps = f.count > 0 ? f.ps / f.count : NAN;
+    if (s->stddev && f.count == 1) /* one does not differ from itself */
+        f.stddev_ps = 0;
     return row_table_add(c, table, side, run, &f);
 }
 

@@ -87,10 +87,10 @@ static void add_moments(struct row_cell *cell, const struct row_figures *f)
     const double before = cell->executions, all = before + f->count,
                  distance = f->mean_ps - cell->mean_ps;
 
-    if (cell->members > 1 && !cell->has_moments)
+    if (f->count < 1)
         return;
-    cell->has_moments = isfinite(f->stddev_ps) && isfinite(f->mean_ps);
-    if (!cell->has_moments || f->count < 1)
+    cell->has_moments = cell->has_moments && isfinite(f->stddev_ps) && isfinite(f->mean_ps);
+    if (!cell->has_moments)
         return;
     cell->squares += f->stddev_ps * f->stddev_ps * (f->count - 1) +
                      distance * distance * before * f->count / all;
@@ -122,6 +122,7 @@ tm_status row_table_add(struct comparison *c, struct tm_row_table *table, size_t
     if (!cell->is_known)
         *cell = (struct row_cell){ .is_known = true,
                                    .ps_of_run = cell->ps_of_run,
+                                   .has_moments = runs == 1,
                                    .is_counted_exactly = true };
     cell->members = 1;
     cell->ps += f->ps / units / runs;

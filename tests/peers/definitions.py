@@ -17,6 +17,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from deviation import stddev_ps  # noqa: E402
 from differences import MISSING, Differences, at, tell_unused  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
 from slow_figures import Run, is_activity, scope_of, self_times, spans_of  # noqa: E402
@@ -128,7 +129,7 @@ def compare_ops(d, run, summary):
     if table is None:
         return
     names = {row["name"] for row in table["rows"]}
-    want, got = defaultdict(lambda: [0, 0, 0]), defaultdict(lambda: [0, 0, 0])
+    want, got, rows = defaultdict(lambda: [0, 0, 0, 0]), defaultdict(lambda: [0, 0, 0]), defaultdict(list)
     for device in run.devices:
         for op, row in self_times(run.of(device)).items():
             if op:
@@ -136,8 +137,12 @@ def compare_ops(d, run, summary):
                 want[name] = [a + b for a, b in zip(want[name], row)]
     for row in table["rows"]:
         got[row["name"]] = [a + b for a, b in zip(got[row["name"]], (row["count"], row["self_ps"], row["total_ps"]))]
+        rows[row["name"]].append(row)
     for op in sorted(set(want) | set(got)):
-        d.equal(f"ops.rows[{op}]: count, self, total", want.get(op, MISSING), got.get(op, MISSING))
+        d.equal(f"ops.rows[{op}]: count, self, total", want[op][:3] if op in want else MISSING, got.get(op, MISSING))
+        if op in want and len(rows[op]) == 1:  # several: of several modules
+            d.equal(f"ops.rows[{op}]: deviation", stddev_ps(want[op][0], want[op][1], want[op][3]),
+                    rows[op][0]["self_stddev_ps"])
     whole = [sum(row[i] for row in want.values()) for i in range(3)]
     for i, figure in enumerate(("count", "self_ps", "total_ps")):
         d.equal(f"ops.{figure}", whole[i], table[figure])

@@ -20,6 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from chrome_json import compare_phases, content_of, document_of  # noqa: E402
+from deviation import stddev_of  # noqa: E402
 from differences import MISSING, Differences, at  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
 from slow_sections import compare_fusion, compare_occupancy  # noqa: E402
@@ -149,7 +150,7 @@ def rows_by(key, activities):
     table = defaultdict(list)
     for a in activities:
         table[key(a)].append(a.length)
-    return {k: [len(v), sum(v), min(v), max(v)] for k, v in table.items()}
+    return {k: [len(v), sum(v), min(v), max(v), stddev_of(v)] for k, v in table.items()}
 
 
 # --- comparing ------------------------------------------------------------------------------------------------
@@ -234,7 +235,7 @@ def compare_kernels(d, profiles, summary):
     sorted lists."""
     kernels = [a for p in profiles for a in p.activities if a.sort == KERNEL]
     table = summary["kernels"] or {"count": 0, "total_ps": 0, "by_name": [], "rows": []}
-    figures = ("count", "total_ps", "min_ps", "max_ps")
+    figures = ("count", "total_ps", "min_ps", "max_ps", "stddev_ps")
     d.equal("kernels.count", len(kernels), table["count"])
     d.equal("kernels.total_ps", sum(a.length for a in kernels), table["total_ps"])
     for where, key, ours in (("by_name", lambda a: (a.name,), lambda r: (r["name"],)),

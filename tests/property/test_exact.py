@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
+from deviation import stddev_ps  # noqa: E402
 from differences import MISSING, Differences, at  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -39,11 +40,13 @@ def compare_kernels(d, truth, summary):
     kernels = {}
     for device in truth["devices"].values():
         for name, row in device["kernels"].items():
-            have = kernels.get(name, (0, 0, row[2], row[3]))
-            kernels[name] = (have[0] + row[0], have[1] + row[1], min(have[2], row[2]), max(have[3], row[3]))
-    mine = {r["name"]: tuple(r[f] for f in ("count", "total_ps", "min_ps", "max_ps"))
+            have = kernels.get(name, (0, 0, row[2], row[3], 0))
+            kernels[name] = (have[0] + row[0], have[1] + row[1], min(have[2], row[2]), max(have[3], row[3]),
+                             have[4] + row[4])
+    want = {name: (*row[:4], stddev_ps(row[0], row[1], row[4])) for name, row in kernels.items()}
+    mine = {r["name"]: tuple(r[f] for f in ("count", "total_ps", "min_ps", "max_ps", "stddev_ps"))
             for r in summary["kernels"]["by_name"]}
-    d.equal("kernels.by_name", sorted(kernels.items()), sorted(mine.items()))
+    d.equal("kernels.by_name", sorted(want.items()), sorted(mine.items()))
 
 
 def compare_copies(d, truth, summary):

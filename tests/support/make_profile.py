@@ -461,12 +461,12 @@ def truth_of(space):
 
 
 def kernel_truth(events):
-    """By name: count, total, shortest, longest."""
+    """By name: count, total, shortest, longest, sum of squares."""
     table = {}
     for e in events:
         if e.what[0] in ("kernel", "collective"):
             table.setdefault(e.name, []).append(e.dur_ps)
-    return {name: (len(d), sum(d), min(d), max(d)) for name, d in table.items()}
+    return {name: (len(d), sum(d), min(d), max(d), sum(v * v for v in d)) for name, d in table.items()}
 
 
 def copy_truth(events):

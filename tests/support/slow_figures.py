@@ -439,10 +439,10 @@ def spans_of(activities):
 
 
 def self_times(activities):
-    """op -> [count, self, total]; a kernel of no operation stands for itself"""
-    table = defaultdict(lambda: [0, 0, 0])
+    """op -> [count, self, total, squares of self]; a kernel of no operation stands for itself"""
+    table = defaultdict(lambda: [0, 0, 0, 0])
     for a in activities:
-        for i, value in enumerate((1, a.self_time, a.length)):
+        for i, value in enumerate((1, a.self_time, a.length, a.self_time ** 2)):
             table[a.op or (a.name if a.sort in ("kernel", "collective") else "")][i] += value
     return dict(table)
 

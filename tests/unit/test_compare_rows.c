@@ -98,10 +98,41 @@ static void lengths_are_tested_by_their_moments(void **state)
     (void)state;
     /* 200 executions of 20 us with a deviation of 2: 30 % more is 21 errors away, 2 % are 2 */
     compare(&t,
-            OPS(OP("dot", "", "200", "4000000000", ", 'mean_ps': 20000000, 'stddev_ps': 2000000")),
-            OPS(OP("dot", "", "200", "5200000000", ", 'mean_ps': 26000000, 'stddev_ps': 2000000")));
+            OPS(OP("dot", "", "200", "4000000000", ", 'self_stddev_ps': 2000000")),
+            OPS(OP("dot", "", "200", "5200000000", ", 'self_stddev_ps': 2000000")));
     assert_status(test_row(&t, "ops", "dot"), "name", "slower");
     assert_true(tm_is(tm_path(test_row(&t, "ops", "dot"), "changes[0].significant")));
+    test_compared_free(&t);
+}
+
+/* 'count' executions of 20 us each, of 100 us with what lies in them. */
+#define NESTED(module, count, self, sd)                                                            \
+    "{'name': 'while', 'module': '" module "', 'op': '', 'category': 'other', 'count': " count     \
+    ", 'self_ps': " self ", 'total_ps': 90000000000, 'self_stddev_ps': " sd "}"
+
+static void rows_of_a_name_have_their_moments_together(void **state)
+{
+    struct test_compared t;
+    const struct tm_value *row;
+
+    (void)state;
+    /* an execution alone has no deviation, and none is needed: it lies beside the others */
+    compare(
+        &t,
+        OPS(NESTED("a", "1", "20000000", "null") ", " NESTED("b", "199", "3980000000", "2000000")),
+        OPS(NESTED("a", "200", "5200000000", "2000000")));
+    row = test_row(&t, "ops", "while");
+    assert_status(row, "name", "slower");
+    assert_true(tm_is(tm_path(row, "changes[0].significant")));
+    test_compared_free(&t);
+    /* of several that is not known: there is no test */
+    compare(
+        &t,
+        OPS(NESTED("a", "2", "40000000", "null") ", " NESTED("b", "198", "3960000000", "2000000")),
+        OPS(NESTED("a", "200", "5200000000", "2000000")));
+    row = test_row(&t, "ops", "while");
+    assert_status(row, "name", "unclear");
+    assert_int_equal(tm_type_of(tm_path(row, "changes[0].significant")), TM_NULL);
     test_compared_free(&t);
 }
 
@@ -115,8 +146,8 @@ static void what_any_two_runs_differ_by_is_no_change(void **state)
      * does */
     compare(
         &t,
-        OPS(OP("dot", "", "200", "100000000000", ", 'mean_ps': 500000000, 'stddev_ps': 1000000")),
-        OPS(OP("dot", "", "200", "102000000000", ", 'mean_ps': 510000000, 'stddev_ps': 1000000")));
+        OPS(OP("dot", "", "200", "100000000000", ", 'self_stddev_ps': 1000000")),
+        OPS(OP("dot", "", "200", "102000000000", ", 'self_stddev_ps': 1000000")));
     row = test_row(&t, "ops", "dot");
     assert_true(tm_double(tm_path(row, "changes[0].p")) < 1e-6);
     assert_status(row, "name", "same");
@@ -249,6 +280,7 @@ int main(void)
         cmocka_unit_test(a_change_is_split_into_number_and_length),
         cmocka_unit_test(without_a_deviation_there_is_no_test_of_lengths),
         cmocka_unit_test(lengths_are_tested_by_their_moments),
+        cmocka_unit_test(rows_of_a_name_have_their_moments_together),
         cmocka_unit_test(what_any_two_runs_differ_by_is_no_change),
         cmocka_unit_test(what_is_on_one_side_only_is_added_or_removed),
         cmocka_unit_test(a_row_that_may_be_in_the_rest_of_a_cut_table_is_not_removed),

@@ -7,6 +7,7 @@
 
 #include "stages/diagnose/kernel_category.h"
 #include "stages/diagnose/top_rows.h"
+#include "tests/support/kept_bench.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"
 
@@ -55,6 +56,11 @@ static int64_t integer(const struct bench *b, const char *path)
 {
     assert_true(tm_has(bench_get(b, path)));
     return tm_int(bench_get(b, path));
+}
+
+static bool has(const struct bench *b, const char *path)
+{
+    return tm_has(bench_get(b, path));
 }
 
 static const char *text(const struct bench *b, const char *path)
@@ -148,6 +154,9 @@ static void launches_of_one_configuration_are_a_row(void **state)
     assert_int_equal(integer(&b, "kernels.rows[1].min_ps"), 1 * US);
     assert_int_equal(integer(&b, "kernels.rows[1].max_ps"), 3 * US);
     assert_int_equal(integer(&b, "kernels.rows[1].mean_ps"), 2 * US);
+    assert_int_equal(integer(&b, "kernels.rows[1].stddev_ps"), 1414214); /* sqrt(1 + 1) */
+    assert_false(has(&b, "kernels.rows[0].stddev_ps"));                  /* one launch */
+    assert_true(*tm_why(bench_get(&b, "kernels.rows[0].stddev_ps")));
     assert_string_equal(text(&b, "kernels.rows[1].grid"), "132,1,1");
     assert_string_equal(text(&b, "kernels.rows[1].class"), "kernel");
     assert_string_equal(text(&b, "kernels.rows[1].category"), "elementwise fusion");
@@ -162,6 +171,8 @@ static void launches_of_one_configuration_are_a_row(void **state)
     assert_int_equal(integer(&b, "kernels.by_name[0].total_ps"), 14 * US);
     assert_int_equal(integer(&b, "kernels.by_name[0].min_ps"), 1 * US);
     assert_int_equal(integer(&b, "kernels.by_name[0].max_ps"), 10 * US);
+    assert_int_equal(integer(&b, "kernels.by_name[0].stddev_ps"), 4725816); /* sqrt(67 / 3) */
+    assert_false(has(&b, "kernels.by_name[1].stddev_ps"));
     assert_int_equal(integer(&b, "kernels.by_category[0].total_ps"), 14 * US);
     assert_string_equal(text(&b, "kernels.by_category[1].category"), "gemm/dot");
     assert_int_equal(integer(&b, "kernels.rest.rows"), 0);
@@ -547,7 +558,38 @@ static void lengths_past_all_measure_do_no_harm(void **state)
     assert_int_equal(integer(&b, "kernels.rows[0].p95_ps"), INT64_MAX);
     assert_int_equal(integer(&b, "kernels.rest.total_ps"), 0);
     assert_true(integer(&b, "kernels.weighted_mean_ps") > 0);
+    assert_false(has(&b, "kernels.rows[0].stddev_ps")); /* sums at the end of their range */
     close_bench(&b);
+}
+
+static void deviations_are_those_of_all_hosts_together(void **state)
+{
+    static const struct tm_config plain = { .has_kernel = 1, .registers = 1 };
+    char path[KEPT_BENCH_PATH];
+    struct tm_run run, other;
+    struct bench b, again;
+
+    (void)state;
+    open_bench(&b, &run);
+    OK(bench_begin(&b));
+    take_kernel(&b, "k", &plain, 10 * US);
+    take_kernel(&b, "k", &plain, 16 * US);
+    OK(bench_end(&b));
+    keep_bench(&b, path);
+    OK(bench_report(&b));
+    assert_int_equal(integer(&b, "kernels.rows[0].stddev_ps"), 4242641); /* sqrt(9 + 9) */
+    close_bench(&b);
+
+    test_run_init(&other);
+    OK(bench_open(&again, &other, &tm_kernels_stage));
+    load_kept_bench(&again, path, 1); /* another host of the same */
+    OK(bench_report(&again));
+    assert_int_equal(integer(&again, "kernels.rows[0].count"), 4);
+    assert_int_equal(integer(&again, "kernels.rows[0].stddev_ps"), 3464102); /* sqrt(4 * 9 / 3) */
+    assert_int_equal(integer(&again, "kernels.by_name[0].stddev_ps"), 3464102);
+    assert_int_equal(integer(&again, "kernels.total_ps"), 52 * US);
+    assert_int_equal(integer(&again, "kernels.weighted_mean_ps"), 13692308); /* 356 / 26 */
+    close_bench(&again);
 }
 
 static void long_names_are_cut_between_characters(void **state)
@@ -874,6 +916,7 @@ int main(void)
         cmocka_unit_test(rows_and_rest_add_up),
         cmocka_unit_test(rows_of_equal_time_are_in_the_order_of_their_names),
         cmocka_unit_test(lengths_past_all_measure_do_no_harm),
+        cmocka_unit_test(deviations_are_those_of_all_hosts_together),
         cmocka_unit_test(long_names_are_cut_between_characters),
         cmocka_unit_test(more_rows_than_memory_is_an_error),
         cmocka_unit_test(each_refused_request_ends_clean),

@@ -244,6 +244,43 @@ static void loops_count_by_self_time(void **state)
     end_rig(&r);
 }
 
+static void deviations_are_of_self_times(void **state)
+{
+    char path[KEPT_BENCH_PATH];
+    struct tm_config loop = { .level = TM_LEVEL_CONTAINER, .program_id = 7 };
+    struct tm_config body = { .level = TM_LEVEL_COMPUTE, .program_id = 7 };
+    struct rig r;
+    struct tm_run run;
+    struct bench again;
+
+    (void)state;
+    open_rig(&r, TM_DEVICE_TPU);
+    take(&r, &loop, add_config(&r, &loop), &(struct span){ "while.3", TM_CLASS_TPU_OP, 0, 0, 0, 100 });
+    take(&r, &body, add_config(&r, &body), &(struct span){ "dot.1", TM_CLASS_TPU_OP, 0, 0, 10, 30 });
+    take(&r, &loop, 1, &(struct span){ "while.3", TM_CLASS_TPU_OP, 0, 0, 100, 102 });
+    take(&r, &body, 2, &(struct span){ "dot.1", TM_CLASS_TPU_OP, 0, 0, 110, 12 });
+    take(&r, &body, 2, &(struct span){ "last.1", TM_CLASS_TPU_OP, 0, 0, 210, 1 });
+    OK(bench_end(&r.bench));
+    keep_bench(&r.bench, path);
+    OK(bench_report(&r.bench));
+    assert_string_equal(text(&r, "ops.rows[0].name"), "while.3");
+    assert_int_equal(integer(&r, "ops.rows[0].self_stddev_ps"), 14142136); /* 70 and 90: sqrt(200) */
+    assert_int_equal(integer(&r, "ops.rows[1].self_stddev_ps"), 12727922); /* 30 and 12: sqrt(162) */
+    assert_false(has(&r, "ops.rows[2].self_stddev_ps"));                   /* one alone */
+    assert_true(*tm_why(bench_get(&r.bench, "ops.rows[2].self_stddev_ps")));
+    end_rig(&r);
+
+    test_run_init(&run);
+    OK(bench_open(&again, &run, &tm_ops_stage));
+    load_kept_bench(&again, path, 1);
+    OK(bench_report(&again));
+    assert_int_equal(tm_int(bench_get(&again, "ops.rows[0].count")), 4);
+    assert_int_equal(tm_int(bench_get(&again, "ops.rows[0].self_stddev_ps")), 11547005); /* sqrt(400 / 3) */
+    assert_int_equal(tm_int(bench_get(&again, "ops.rows[2].self_stddev_ps")), 0);
+    bench_close(&again);
+    assert_ledger_is_even(&run);
+}
+
 /* Kernels follow one another on a stream: what tells one execution from the next. */
 static void an_operation_of_several_kernels_costs_once(void **state)
 {
@@ -560,6 +597,7 @@ int main(void)
         cmocka_unit_test(operations_of_a_gpu_are_named_by_the_program),
         cmocka_unit_test(kernels_without_operations_stand_for_them),
         cmocka_unit_test(loops_count_by_self_time),
+        cmocka_unit_test(deviations_are_of_self_times),
         cmocka_unit_test(an_operation_of_several_kernels_costs_once),
         cmocka_unit_test(each_operation_is_measured_by_its_lower_roof),
         cmocka_unit_test(more_than_the_peak_is_shown),

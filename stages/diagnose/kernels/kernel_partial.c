@@ -18,6 +18,7 @@ static void save_row(struct tm_partial_writer *w, const void *of)
     tm_partial_put_i64(w, row->total_ps);
     tm_partial_put_i64(w, row->min_ps);
     tm_partial_put_i64(w, row->max_ps);
+    tm_partial_put_words(w, &row->squares, 2);
     tm_partial_put_u64(w, row->devices);
     tm_partial_put_i64(w, row->first_ps);
     tm_partial_put_u32(w, row->first_host);
@@ -82,6 +83,7 @@ static void load_row(struct tm_partial_reader *r, struct kernel_row *row)
     row->total_ps = tm_partial_time(r);
     row->min_ps = tm_partial_time(r);
     row->max_ps = tm_partial_time(r);
+    tm_partial_words(r, &row->squares, 2);
     row->devices = tm_partial_u64(r);
     row->first_ps = tm_partial_i64(r);
     row->first_host = tm_partial_below_u32(r, tm_partial_host_count(r));

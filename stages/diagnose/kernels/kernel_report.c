@@ -146,6 +146,7 @@ static void merge_names(void *into, const void *from)
     a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
     a->min_ps = b->min_ps < a->min_ps ? b->min_ps : a->min_ps;
     a->max_ps = b->max_ps > a->max_ps ? b->max_ps : a->max_ps;
+    a->squares = tm_sum_wide(a->squares, tm_wide_value(b->squares));
 }
 
 static tm_status open_tables(struct report *r)
@@ -166,6 +167,7 @@ static tm_status add_row(struct report *r, const struct kernel_row *row)
                                           .total_ps = row->total_ps,
                                           .min_ps = row->min_ps,
                                           .max_ps = row->max_ps,
+                                          .squares = row->squares,
                                           .name = row->name };
     const struct work work = {
         .question = question_of(row),
@@ -366,6 +368,7 @@ static tm_status add_kernel(struct report *r, struct tm_value *rows, const struc
     tm_add_int(to, "min_ps", row->min_ps);
     tm_add_int(to, "max_ps", row->max_ps);
     tm_add_int(to, "mean_ps", mean_of(row->total_ps, row->count));
+    tm_add_stddev(to, "stddev_ps", row->count, row->total_ps, row->squares);
     add_quantiles(to, q, row->count);
     tm_add_double(to, "share_pct", share_of(row->total_ps, r->k->total_ps));
     add_launch(to, row);
@@ -585,6 +588,7 @@ static tm_status add_names(struct report *r, struct tm_value *kernels)
         tm_add_int(to, "total_ps", row->total_ps);
         tm_add_int(to, "min_ps", row->min_ps);
         tm_add_int(to, "max_ps", row->max_ps);
+        tm_add_stddev(to, "stddev_ps", row->count, row->total_ps, row->squares);
         listed += row->count;
         listed_ps = tm_sum_times(listed_ps, row->total_ps);
     }

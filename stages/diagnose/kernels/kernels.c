@@ -27,6 +27,7 @@ static void merge_rows(void *into, const void *from)
 
     a->occupancy = tm_sum_wide(a->occupancy, tm_wide_value(b->occupancy));
     a->occupancy_ps = tm_sum_times(a->occupancy_ps, b->occupancy_ps);
+    a->squares = tm_sum_wide(a->squares, tm_wide_value(b->squares));
     a->count += b->count;
     a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
     a->min_ps = b->min_ps < a->min_ps ? b->min_ps : a->min_ps;
@@ -58,6 +59,9 @@ static tm_status hand_on(void *to, void *row)
     whole.occupancy = tm_sum_wide((struct tm_wide){ 0, 0 }, (unsigned __int128)whole.total_ps * occupancy_milli);
     whole.occupancy_ps = occupancy_milli ? whole.total_ps : 0;
     whole.place = 0;
+    k->count += whole.count;
+    k->total_ps = tm_sum_times(k->total_ps, whole.total_ps);
+    k->squares = tm_sum_wide(k->squares, tm_wide_value(whole.squares));
     return tm_groups_add(k->by_key, &whole);
 }
 
@@ -212,6 +216,7 @@ static tm_status empty_row(struct kernels *k, struct kernel_row *row)
 
     row->count = 0;
     row->total_ps = row->max_ps = 0;
+    row->squares = (struct tm_wide){ 0, 0 };
     row->min_ps = INT64_MAX;
     return st;
 }
@@ -228,10 +233,8 @@ static tm_status add_launch(struct kernels *k, struct kernel_row *row, int64_t d
     row->total_ps += dur_ps;
     row->min_ps = dur_ps < row->min_ps ? dur_ps : row->min_ps;
     row->max_ps = dur_ps > row->max_ps ? dur_ps : row->max_ps;
+    row->squares = tm_sum_squares(row->squares, dur_ps);
     k->host_count++;
-    k->count++;
-    k->total_ps = tm_sum_times(k->total_ps, dur_ps);
-    k->squares = tm_sum_wide(k->squares, (unsigned __int128)dur_ps * (unsigned __int128)dur_ps);
     return tm_lengths_add_at(k->lengths, &row->place, row->key.low, (uint64_t)dur_ps);
 }
 

@@ -6,7 +6,7 @@
 #include "pipeline/lengths.h"
 #include "stages/diagnose/kernels/kernels.h"
 #include "stages/diagnose/shares.h"
-#include "stages/diagnose/sums.h"
+#include "stages/diagnose/spread.h"
 
 /* What the HLO of its op tells of matrix products. */
 enum kernel_matrix { KERNEL_MATRIX_UNKNOWN, KERNEL_WITHOUT_MATRIX, KERNEL_WITH_MATRIX, KERNEL_MATRIX_COUNT };
@@ -17,6 +17,7 @@ struct kernel_row {
     uint64_t count;
     int64_t total_ps, min_ps, max_ps;
     tm_length_place place;    /* in the front: of its lengths */
+    struct tm_wide squares;   /* sum of squared lengths */
     int64_t occupancy_ps;     /* of the launches where it is known */
     struct tm_wide occupancy; /* thousandths of a percent times ps, of those; in the front thousandths of a percent */
     struct tm_key name_hash;
@@ -41,6 +42,7 @@ struct kernel_name_row {
     struct tm_key key; /* hash of the name */
     uint64_t count;
     int64_t total_ps, min_ps, max_ps;
+    struct tm_wide squares;
     tm_strid name;
 };
 
@@ -54,6 +56,7 @@ struct kernels {
     uint32_t number_count;
     uint32_t active_devices; /* of the run so far */
     uint64_t host_count;     /* kernels of the present host */
+    /* of rows that have left the front */
     uint64_t count;
     int64_t total_ps;
     struct tm_wide squares; /* sum of squared lengths */

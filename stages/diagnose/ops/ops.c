@@ -65,6 +65,7 @@ static void merge_rows(void *into, const void *from)
     a->count = tm_sum_counts(a->count, b->count);
     a->executions = tm_sum_counts(a->executions, b->executions);
     a->self_ps = tm_sum_times(a->self_ps, b->self_ps);
+    a->self_squares = tm_sum_wide(a->self_squares, tm_wide_value(b->self_squares));
     a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
     a->min_ps = b->min_ps < a->min_ps ? b->min_ps : a->min_ps;
     a->max_ps = b->max_ps > a->max_ps ? b->max_ps : a->max_ps;
@@ -143,6 +144,7 @@ static void add_op(struct ops *o, struct op_row *row, const struct tm_nested *sp
     row->count++;
     row->executions += is_execution;
     row->self_ps = tm_sum_times(row->self_ps, span->self_ps);
+    row->self_squares = tm_sum_squares(row->self_squares, span->self_ps);
     row->total_ps = tm_sum_times(row->total_ps, span->dur_ps);
     row->min_ps = span->dur_ps < row->min_ps ? span->dur_ps : row->min_ps;
     row->max_ps = span->dur_ps > row->max_ps ? span->dur_ps : row->max_ps;

@@ -9,7 +9,7 @@
 #include "stages/diagnose/ops/ops.h"
 #include "stages/diagnose/ops/peaks.h"
 #include "stages/diagnose/shares.h"
-#include "stages/diagnose/sums.h"
+#include "stages/diagnose/spread.h"
 #include "stages/diagnose/top_rows.h"
 
 /* What operations cost, of those where it is told.  Sums of all executions. */
@@ -24,6 +24,7 @@ struct op_row {
     uint64_t count;      /* of its events: kernels on a GPU */
     uint64_t executions; /* of the operation, which may be several kernels */
     int64_t self_ps, total_ps, min_ps, max_ps;
+    struct tm_wide self_squares; /* sum of squared self times of events */
     struct op_cost cost;
     uint64_t devices; /* bit n: a device with the number n modulo 64 */
     /* of the first event: of the first host that has one, there the earliest one */

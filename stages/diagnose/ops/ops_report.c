@@ -193,6 +193,7 @@ static void add_times(struct tm_value *to, const struct op_row *row)
     tm_add_uint(to, "count", row->count);
     tm_add_uint(to, "executions", row->executions);
     tm_add_int(to, "self_ps", row->self_ps);
+    tm_add_stddev(to, "self_stddev_ps", row->count, row->self_ps, row->self_squares);
     tm_add_int(to, "total_ps", row->total_ps);
     tm_add_int(to, "mean_ps", mean_of(row));
     tm_add_int(to, "min_ps", row->min_ps);
