@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What to know of a comparison before its figures are believed. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "reports/compare/comparison.h"
 #include "reports/findings/ask.h"
 #include "reports/format/format.h"
+
+#define SPREAD_NOTED_PCT 10.0
 
 static void add_note(struct tm_value *notes, const char *id, const char *text)
 {
@@ -106,6 +109,27 @@ static void add_quality(const struct comparison *c, struct tm_value *notes)
                  "its rest");
 }
 
+/* The test of steps takes what differs between two runs of the same work for a change: the more the
+ * steps of one vary, the more two differ (docs/compare.md). */
+static void add_spread(const struct comparison *c, struct tm_value *notes)
+{
+    double most = 0;
+    bool is_of_steps = false;
+    char text[256], pct[TM_FORMAT_BYTES];
+
+    for (size_t i = 0; i < c->sides; i++) {
+        most = fmax(most, tm_sample_moments(c->facts[i].steps).cv_pct); /* not that of a NaN */
+        is_of_steps = is_of_steps || (i > 0 && basis_of(c, i) == TEST_STEPS);
+    }
+    if (!is_of_steps || most < SPREAD_NOTED_PCT)
+        return;
+    (void)snprintf(text, sizeof(text),
+                   "steps of a run vary by %s: runs of the same thing may differ as much, and a "
+                   "test of steps cannot tell; compare groups of runs (A1 A2 A3 -- B1 B2 B3)",
+                   tm_format_pct(pct, most));
+    add_note(notes, "spread", text);
+}
+
 static void add_tests_notes(const struct comparison *c, struct tm_value *notes)
 {
     char text[160], all[256];
@@ -128,4 +152,5 @@ void add_comparison_notes(struct comparison *c)
     add_differences(c, notes);
     add_quality(c, notes);
     add_tests_notes(c, notes);
+    add_spread(c, notes);
 }

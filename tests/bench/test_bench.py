@@ -9,9 +9,11 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import compare_trial  # noqa: E402
 import make_json  # noqa: E402
 import run  # noqa: E402
 import traces  # noqa: E402
+from intervals import told, wilson  # noqa: E402
 from tap import Tap  # noqa: E402
 
 EVENTS = 5000
@@ -92,10 +94,32 @@ def figures(tap):
     tap.ok(found["ratios"] == {}, "a baseline that is missing gives no ratio", found)
 
 
+def near(found, expected):
+    return all(abs(a - b) < 0.005 for a, b in zip(found, expected))
+
+
+def trial(tap):
+    """The intervals are those of R's prop.test(..., correct = FALSE)."""
+    tap.ok(near(wilson(0, 1000), (0, 0.383)) and near(wilson(12, 20), (38.66, 78.12)) and near(wilson(50, 50), (92.87, 100)),
+           "shares have the intervals of Wilson", wilson(0, 1000), wilson(12, 20), wilson(50, 50))
+    tap.ok(told(3, 1000) == "3 of 1,000: 0.3 % (0.1 to 0.9 %)" and told(0, 0) == "none", "a share is told with its interval",
+           told(3, 1000))
+    plan = compare_trial.Trial(Path("."), None, 8000, 1)
+    first, same = compare_trial.KINDS[2], compare_trial.SAME
+    left = dict(compare_trial.left_to_do(plan, 2, {(first, 0): {}, (same, 1): {}}))
+    tap.ok(first not in left[0] and len(left[0]) == len(compare_trial.KINDS) - 1 and
+           left[1] == [k for k in compare_trial.MANY if k != same], "a trial goes on with the pairs that are not there", left)
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "pairs.jsonl"
+        path.write_text('{"kind": "a", "index": 1}\n{"kind": "a", "in')
+        tap.ok(list(compare_trial.read_notes(path)) == [("a", 1)], "half a line of a stopped trial is left out")
+
+
 def main():
     tap = Tap()
     made_trace(tap)
     figures(tap)
+    trial(tap)
     tap.done()
 
 

@@ -126,6 +126,39 @@ static void five_steps_are_compared_but_not_tested(void **state)
     test_compared_free(&t);
 }
 
+static void steps_that_vary_much_are_noted_where_steps_are_tested(void **state)
+{
+    struct test_compared t;
+    struct test_steps base = plain, other = changed(900000000);
+
+    (void)state;
+    base.jitter_ps = 100000000; /* 3.3 % */
+    other.jitter_ps = 500000000;
+    test_compared_init(&t);
+    (void)test_add_run(&t, "a", &base, NULL);
+    (void)test_add_run(&t, "b", &base, NULL);
+    assert_int_equal(test_compare(&t), TM_OK);
+    assert_int_equal(tm_length(test_at(&t, "notes")), 0);
+    test_compared_free(&t);
+
+    test_compared_init(&t);
+    (void)test_add_run(&t, "a", &base, NULL);
+    (void)test_add_run(&t, "b", &other, NULL);
+    assert_int_equal(test_compare(&t), TM_OK);
+    assert_string_equal(tm_text(test_at(&t, "notes[0].id")), "spread");
+    assert_non_null(strstr(tm_text(test_at(&t, "notes[0].text")), "groups of runs"));
+    test_compared_free(&t);
+
+    test_compared_init(&t);
+    (void)test_add_run(&t, "a", &base, NULL);
+    (void)test_add_run(&t, NULL, &base, NULL);
+    (void)test_add_run(&t, "b", &other, NULL);
+    (void)test_add_run(&t, NULL, &other, NULL);
+    assert_int_equal(test_compare(&t), TM_OK);
+    assert_int_equal(tm_length(test_at(&t, "notes")), 0);
+    test_compared_free(&t);
+}
+
 static void a_small_shift_is_no_change_however_sure_it_is(void **state)
 {
     struct test_compared t;
@@ -352,6 +385,7 @@ int main(void)
         cmocka_unit_test(one_side_and_a_side_without_a_trace_are_refused),
         cmocka_unit_test(six_steps_apart_from_six_have_the_least_p),
         cmocka_unit_test(five_steps_are_compared_but_not_tested),
+        cmocka_unit_test(steps_that_vary_much_are_noted_where_steps_are_tested),
         cmocka_unit_test(a_small_shift_is_no_change_however_sure_it_is),
         cmocka_unit_test(groups_are_tested_by_their_runs),
         cmocka_unit_test(a_group_against_one_run_is_not_tested),

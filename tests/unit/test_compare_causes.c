@@ -113,6 +113,36 @@ static void a_family_of_operations_is_one_cause(void **state)
     test_compared_free(&t);
 }
 
+/* Of nine dots eight vary much: the family has not changed by more than they do, the ninth has. */
+#define WILD(name)                                                                                 \
+    "{'name': '" name "', 'op': '', 'category': 'other', 'count': 20, 'self_ps': 18000000000, "     \
+    "'total_ps': 18000000000, 'self_stddev_ps': 900000000}"
+#define TAME(self)                                                                                 \
+    "{'name': 'dot.9', 'op': '', 'category': 'other', 'count': 20, 'self_ps': " self                \
+    ", 'total_ps': " self ", 'self_stddev_ps': 10000000}"
+#define NINE(self)                                                                                 \
+    OPS(WILD("dot.1") ", " WILD("dot.2") ", " WILD("dot.3") ", " WILD("dot.4") ", " WILD(          \
+        "dot.5") ", " WILD("dot.6") ", " WILD("dot.7") ", " WILD("dot.8") ", " TAME(self))
+
+static void one_operation_of_a_family_that_varies(void **state)
+{
+    struct test_steps other = plain;
+    struct test_compared t;
+
+    (void)state;
+    other.compute_ps += 300000000;
+    compare(&t, &plain, "{" NINE("16000000000") "}", &other, "{" NINE("22000000000") "}");
+    assert_first(&t, "op_slower", 300000000);
+    assert_non_null(strstr(tm_text(test_at(&t, "findings[0].title")), "dot.9 takes 37.5 % longer"));
+    assert_true(fabs(explained(&t) - 100) < 1);
+    test_compared_free(&t);
+
+    /* what varies as much alone is no cause */
+    compare(&t, &plain, "{" NINE("16000000000") "}", &plain, "{" NINE("16100000000") "}");
+    assert_int_equal(tm_length(test_at(&t, "findings")), 0);
+    test_compared_free(&t);
+}
+
 static void an_operation_that_runs_more_often(void **state)
 {
     struct test_steps other = plain;
@@ -393,6 +423,7 @@ int main(void)
         cmocka_unit_test(a_slower_operation),
         cmocka_unit_test(a_faster_operation_is_told_as_good),
         cmocka_unit_test(a_family_of_operations_is_one_cause),
+        cmocka_unit_test(one_operation_of_a_family_that_varies),
         cmocka_unit_test(an_operation_that_runs_more_often),
         cmocka_unit_test(a_fusion_that_is_broken_up),
         cmocka_unit_test(everything_slower_by_the_same_share),
