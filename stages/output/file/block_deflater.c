@@ -2,14 +2,26 @@
 /* ISA-L where it is there, else zlib.  Of kernels and their arguments, as the Perfetto writer packs them, ISA-L's level 2
  * makes 1.08 times the bytes of zlib's level 5 in an eighth of its time; its level 3 takes 2 % off in twice the time, and
  * its bytes differ from one processor to the next.
- * source: isa-l/igzip_lib.h */
+ *
+ * At levels 1 and 2, ISA-L's code for x86 (2.30's, all three variants) files the third byte of a stream under a hash of
+ * the stream's address, which a register still holds, rather than of the bytes there.  Where that is also the hash of the
+ * first or second byte, their matches are lost: a block's bytes depend on where the stream lies.  The wrong hash is only
+ * used if the pass that writes the first byte goes on to the next ones.  So the first call gets the look-ahead and one
+ * byte: it writes that byte and ends, and the second call computes the hashes anew.  Blocks too short for two calls go to
+ * level 0, which has no such fault, with the fixed codes.
+ * source: isa-l/igzip_lib.h; igzip/igzip_icf_body_h1_gr_bt.asm, .write_first_byte */
 #include "stages/output/file/block_deflater.h"
 
 #ifdef TM_HAVE_ISAL
 
 #include <isa-l/igzip_lib.h>
 
-enum { LEVEL = 2, LEVEL_BYTES = ISAL_DEF_LVL2_SMALL /* the larger ones are not faster */ };
+enum {
+    LEVEL = 2,
+    LEVEL_BYTES = ISAL_DEF_LVL2_SMALL, /* the larger ones are not faster */
+    SHORT_LEVEL = 0,
+    FIRST_BYTES = ISAL_LOOK_AHEAD + 1, /* of the first call */
+};
 
 struct tm_block_deflater {
     struct tm_run *run;
@@ -25,7 +37,7 @@ struct tm_block_deflater *tm_block_deflater_new(struct tm_run *run)
         return NULL;
     d->run = run;
     isal_deflate_init(&d->stream);
-    d->stream.level = LEVEL;
+    (void)isal_deflate_set_hufftables(&d->stream, NULL, IGZIP_HUFFTABLE_STATIC); /* of level 0 */
     d->stream.level_buf = d->level_bytes;
     d->stream.level_buf_size = LEVEL_BYTES;
     return d;
@@ -40,15 +52,21 @@ void tm_block_deflater_free(struct tm_block_deflater *d)
 size_t tm_block_deflate(struct tm_block_deflater *d, const uint8_t *from, size_t length, uint8_t *to, size_t room)
 {
     struct isal_zstream *const s = &d->stream;
+    const size_t first = length > FIRST_BYTES ? FIRST_BYTES : 0;
 
     isal_deflate_reset(s);
     s->gzip_flag = IGZIP_ZLIB; /* which writing the header takes back */
-    s->end_of_stream = 1;
     s->flush = NO_FLUSH;
+    s->level = first ? LEVEL : SHORT_LEVEL;
     s->next_in = (uint8_t *)(uintptr_t)from;
-    s->avail_in = (uint32_t)length;
+    s->avail_in = (uint32_t)first;
     s->next_out = to;
     s->avail_out = (uint32_t)room;
+    s->end_of_stream = 0;
+    if (first && isal_deflate(s) != COMP_OK)
+        return 0;
+    s->avail_in += (uint32_t)(length - first);
+    s->end_of_stream = 1;
     if (isal_deflate(s) != COMP_OK || s->internal_state.state != ZSTATE_END)
         return 0;
     return s->total_out;
