@@ -8,7 +8,7 @@
  * its bytes and the library. */
 struct tm_block_deflater;
 
-/* One piece of memory, of the account `tables`.
+/* One piece of memory, of the account `input`.
  * errors: NULL, with the error in run->error */
 struct tm_block_deflater *tm_block_deflater_new(struct tm_run *run) TM_MUST_USE;
 void tm_block_deflater_free(struct tm_block_deflater *d); /* tolerates NULL */
