@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What runs are called beside one another: the shortest end of each path, in whole parts, that no
- * other path has. */
+ * other path has; of long ones what they do not share. */
 #include "pipeline/commands/run_labels.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "pipeline/commands/out_place.h"
 
-enum { NUMBER_BYTES = 12 }; /* " #4096" and some room */
+enum { NUMBER_BYTES = 12 /* " #4096" and some room */, LONG_BYTES = 24 /* what charts have room for */ };
 
 struct piece {
     const char *text;
@@ -102,6 +102,55 @@ static struct piece shortest_ending(const struct tm_loaded_run *run,
     return ending;
 }
 
+/* --- long labels --- */
+
+static bool is_separator(char c)
+{
+    return strchr("-_/. ", c) != NULL;
+}
+
+/* How many bytes all labels begin with (or end with), up to and with a separator. */
+static size_t shared_bytes(const struct tm_loaded_run *run, size_t count, bool at_end)
+{
+    const size_t first = strlen(run[0].label);
+    size_t shared = 0;
+
+    for (size_t n = 0; n + 1 < first; n++) {
+        const char c = run[0].label[at_end ? first - 1 - n : n];
+
+        for (size_t i = 1; i < count; i++) {
+            const size_t length = strlen(run[i].label);
+
+            if (n + 1 >= length || run[i].label[at_end ? length - 1 - n : n] != c)
+                return shared;
+        }
+        if (is_separator(c))
+            shared = n + 1;
+    }
+    return shared;
+}
+
+/* Where one has no room beside a chart, all lose what they share at their two ends, "bench-h100-train" and
+ * "bench-mi300-train" are "h100" and "mi300", unless nothing would be left of one, or a user gave one. */
+static void shorten(struct tm_loaded_run *run, size_t count)
+{
+    const size_t begin = count > 1 ? shared_bytes(run, count, false) : 0;
+    const size_t end = count > 1 ? shared_bytes(run, count, true) : 0;
+    bool is_long = false;
+
+    for (size_t i = 0; i < count; i++) {
+        is_long |= strlen(run[i].label) > LONG_BYTES;
+        if (run[i].is_labelled || strlen(run[i].label) <= begin + end)
+            return;
+    }
+    for (size_t i = 0; i < count && is_long; i++) {
+        const size_t length = strlen(run[i].label) - begin - end;
+
+        memmove(run[i].label, run[i].label + begin, length);
+        run[i].label[length] = '\0';
+    }
+}
+
 static bool is_taken(const char *label, tm_other_label *other, const void *of, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -136,6 +185,8 @@ void tm_label_runs(struct tm_loaded_run *run, const struct tm_run_operand *opera
         tm_clean_text(run[i].label, sizeof(run[i].label), said.text, said.length);
         if (!run[i].label[0])
             (void)snprintf(run[i].label, sizeof(run[i].label), "run");
-        tm_make_label_distinct(run[i].label, label_of_run, run, i);
     }
+    shorten(run, count);
+    for (size_t i = 0; i < count; i++)
+        tm_make_label_distinct(run[i].label, label_of_run, run, i);
 }

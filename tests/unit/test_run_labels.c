@@ -71,6 +71,13 @@ static void labels_are_the_shortest_ends_that_differ(void **state)
         { "d/lr=1 d/lr=2", "lr=1|lr=2" },
         { "=a b=", "=a|b=" },
         { "4=a 8=b", "4|8" },
+        { "nightly-h100-a_long_model_name nightly-mi300-a_long_model_name", "h100|mi300" },
+        { "run_of_a_long_name-before_fix run_of_a_long_name-after_fix", "before|after" },
+        { "nightly-h100-a_long_model_name nightly-h100-a_long_model_name", /* nothing would be left */
+          "nightly-h100-a_long_model_name|nightly-h100-a_long_model_name #2" },
+        { "nightly-a_long_model_name-b nightly-a_long_model_name-bc", "b|bc" },
+        { "nightly-h100-model nightly-mi300-model", "nightly-h100-model|nightly-mi300-model" },
+        { "x=nightly-h100-a_long_model_name nightly-h200-a_long_model_name", "x|nightly-h200-a_long_model_name" },
     };
 
     (void)state;
