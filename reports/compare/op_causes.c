@@ -362,8 +362,8 @@ static const struct tm_row_table *compute_rows(const struct causes *k)
     return k->c->ops->rows ? k->c->ops : k->c->kernels;
 }
 
-/* One operation that takes longer can be lost in what the others of its family vary by: it has to be
- * more than chance among all rows then. */
+/* One operation that takes longer can be lost in what the others of its family vary by: it has to
+ * be more than chance among all rows then. */
 static tm_status tell_one_of(struct causes *k, const struct family *f, size_t tests, double scale)
 {
     struct family one;

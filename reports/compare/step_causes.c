@@ -136,20 +136,18 @@ tm_status find_recompiles(struct causes *k)
     if (!(fabs(after - before) > 0))
         return TM_OK;
     if (part_has_changed(k, TM_PART_IDLE_COMPILE)) {
-        change_ps =
-            take_from_part(k, TM_PART_IDLE_COMPILE, (after > before ? 1 : -1) * INFINITY);
+        change_ps = take_from_part(k, TM_PART_IDLE_COMPILE, (after > before ? 1 : -1) * INFINITY);
         if (!is_worth_a_cause(k, change_ps))
             return TM_OK;
         cause = cause_begin(k, after > before ? "recompiles" : "recompiles_gone", change_ps);
         cause_title(cause, "%s compilation%s inside the steps, before %s: %s a step",
-                    tm_format_number(b, after), after == 1 ? "" : "s",
-                    tm_format_number(a, before), signed_time(time, change_ps));
+                    tm_format_number(b, after), after == 1 ? "" : "s", tm_format_number(a, before),
+                    signed_time(time, change_ps));
     } else if (is_worth_a_cause(k, part_change(k, TM_PART_IDLE_COMPILE))) {
         cause = cause_of_fact(k, after > before ? "recompiles" : "recompiles_gone");
         cause->is_warning = after > before;
         cause_title(cause, "%s compilation%s inside the steps, before %s",
-                    tm_format_number(b, after), after == 1 ? "" : "s",
-                    tm_format_number(a, before));
+                    tm_format_number(b, after), after == 1 ? "" : "s", tm_format_number(a, before));
         cause_say(cause, "in too few steps for a test of what they cost");
     } else {
         return TM_OK;
