@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The facts of a section that are not in a summary are left out without a word: each of their keys has to be one
-that the schema has at one and the same place as the others of its list."""
+"""The facts of a section that are not in its document are left out without a word: each of their keys has to be one
+that a schema has at one and the same place as the others of its list."""
 
 import json
 import re
@@ -16,9 +16,12 @@ LISTS = re.compile(r"struct tm_column facts\[\d*\] = \{\n(.*?)\n    \};", re.S)
 KEY = re.compile(r'\{ (?:"[^"]*"|\w+), "([^"]+)", TM_CELL_')
 
 
+DOCUMENTS = ("summary", "comparison", "scaling", "check")
+
+
 class Schema:
-    def __init__(self):
-        self.root = json.loads((ROOT / "schemas" / "summary.schema.json").read_text(encoding="utf-8"))
+    def __init__(self, document):
+        self.root = json.loads((ROOT / "schemas" / f"{document}.schema.json").read_text(encoding="utf-8"))
 
     def resolved(self, node):
         if "$ref" in node:
@@ -52,15 +55,15 @@ class Schema:
 
 
 def main():
-    tap, schema = Tap(), Schema()
-    places = schema.objects()
+    tap = Tap()
+    places = [(schema, place) for schema in map(Schema, DOCUMENTS) for place in schema.objects()]
     lists = [(source.name, KEY.findall(body))
              for source in sorted((ROOT / "reports" / "content").glob("*_section.c"))
              for body in LISTS.findall(source.read_text(encoding="utf-8"))]
 
     tap.ok(len(lists) > 12 and all(keys for _, keys in lists), "lists of facts are found")
     for name, keys in lists:
-        missing = min(([k for k in keys if not schema.has(place, k)] for place in places), key=len)
+        missing = min(([k for k in keys if not schema.has(place, k)] for schema, place in places), key=len)
         tap.ok(not missing, f"{name}: {len(keys)} facts are in the schema", ", ".join(missing))
     tap.done()
 
