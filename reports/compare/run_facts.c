@@ -148,7 +148,7 @@ static void add_steps(struct tm_value *to, const struct tm_value *summary)
     tm_add_int(steps, "samples", tm_int(tm_get(from, "samples")));
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
         tm_add_ps(steps, times[i],
-                  tm_has(tm_get(from, times[i])) && (i < 3 || has_spread)
+                  (i < 3 || has_spread) && tm_has(tm_get(from, times[i]))
                       ? tm_double(tm_get(from, times[i]))
                       : NAN,
                   "too few steps have a length");
