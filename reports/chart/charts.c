@@ -49,6 +49,19 @@ void tm_chart_label(struct tm_chart *chart, double x, double y, const char *text
     *until = middle + half;
 }
 
+void tm_chart_scale_below(struct tm_chart *chart, const struct tm_axis *axis, double top, double bottom)
+{
+    char label[TM_FORMAT_BYTES];
+    double until = 0;
+
+    for (int i = 0; i < tm_axis_ticks(axis); i++) {
+        const double x = tm_axis_place(axis, tm_axis_tick(axis, i));
+
+        tm_chart_line(chart, TM_ROLE_GRID, x, top, x, bottom);
+        tm_chart_label(chart, x, bottom + 11, tm_axis_label(axis, i, label), &until);
+    }
+}
+
 void tm_chart_add_caption(struct tm_chart *chart, const char *format, ...)
 {
     const size_t used = strlen(chart->caption);

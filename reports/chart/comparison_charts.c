@@ -28,20 +28,13 @@ struct rows {
 static void begin_rows(struct tm_chart *chart, struct rows *rows, size_t count, double names, double notes)
 {
     const double bottom = rows->top + (double)count * row_pitch;
-    char label[TM_FORMAT_BYTES];
-    double until = 0;
 
     names = fmin(names, chart->width * 0.35) + 8;
     notes = fmax(fmin(notes, chart->width * 0.3) + 8, 30);
     rows->axis.at = names;
     rows->axis.length = chart->width - names - notes;
     rows->notes = chart->width - notes + 8;
-    for (int i = 0; i < tm_axis_ticks(&rows->axis); i++) {
-        const double x = tm_axis_place(&rows->axis, tm_axis_tick(&rows->axis, i));
-
-        tm_chart_line(chart, TM_ROLE_GRID, x, rows->top, x, bottom);
-        tm_chart_label(chart, x, bottom + 11, tm_axis_label(&rows->axis, i, label), &until);
-    }
+    tm_chart_scale_below(chart, &rows->axis, rows->top, bottom);
     chart->height = bottom + axis_room;
 }
 

@@ -60,6 +60,9 @@ void tm_chart_fit(char *text, size_t text_bytes, enum tm_text_size size, double 
  * in:     *until  where that one ends, 0 at first */
 void tm_chart_label(struct tm_chart *chart, double x, double y, const char *text, double *until);
 
+/* A scale along rows of bars: a line for each tick from top to bottom, its label below. */
+void tm_chart_scale_below(struct tm_chart *chart, const struct tm_axis *axis, double top, double bottom);
+
 /* The devices that are drawn: of many those with the least utilization.  in: has  whether one can be drawn
  * out:    found  of TM_CHART_DEVICES_MOST, in the order of the summary; *total  how many can be drawn */
 int tm_chart_least_used(const struct tm_value *summary, bool (*has)(const struct tm_value *device),

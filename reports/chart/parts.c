@@ -208,8 +208,7 @@ static double draw_bar(struct tm_chart *chart, const struct tm_axis *axis, const
 static void begin_rows(struct tm_chart *chart, struct tm_axis *axis, const struct tm_bar *bars, int count, double top)
 {
     const double bottom = top + count * row_pitch;
-    double names = 0, notes = 0, until = 0;
-    char label[TM_FORMAT_BYTES];
+    double names = 0, notes = 0;
 
     for (int i = 0; i < count; i++) {
         names = fmax(names, tm_chart_text_width(bars[i].name, TM_TEXT_NORMAL));
@@ -219,12 +218,7 @@ static void begin_rows(struct tm_chart *chart, struct tm_axis *axis, const struc
     notes = fmax(fmin(notes, chart->width * 0.35) + 8, 30); /* half a label of the scale */
     axis->at = names;
     axis->length = chart->width - names - notes;
-    for (int i = 0; i < tm_axis_ticks(axis); i++) {
-        const double x = tm_axis_place(axis, tm_axis_tick(axis, i));
-
-        tm_chart_line(chart, TM_ROLE_GRID, x, top, x, bottom);
-        tm_chart_label(chart, x, bottom + 11, tm_axis_label(axis, i, label), &until);
-    }
+    tm_chart_scale_below(chart, axis, top, bottom);
     chart->height = bottom + axis_room;
 }
 

@@ -62,14 +62,7 @@ static tm_status test_device(struct comparison *c, size_t side, size_t device, d
         st = busy_sample(c, side, device, basis, &b);
     if (st != TM_OK || basis == TEST_NONE)
         return st;
-    if (basis == TEST_STEPS) {
-        *p = tm_rank_test(a, b);
-    } else {
-        const struct tm_moments x = tm_sample_moments(a), y = tm_sample_moments(b);
-
-        *p = tm_welch_test((struct tm_summed){ x.mean, x.stddev, (double)a.count },
-                           (struct tm_summed){ y.mean, y.stddev, (double)b.count });
-    }
+    *p = basis == TEST_STEPS ? tm_rank_test(a, b) : tm_welch_sample_test(a, b);
     return TM_OK;
 }
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/version.h"
 #include "reports/findings/ask.h"
 
 static bool is_same_run(const struct tm_compared_run *a, const struct tm_compared_run *b)
@@ -83,14 +82,6 @@ tm_status tm_compare_check(struct tm_run *run, const struct tm_side *side, size_
 
 /* --- the document --- */
 
-static void add_text_or_null(struct tm_value *to, const char *key, const char *text)
-{
-    if (text)
-        tm_add_text(to, key, text, strlen(text));
-    else
-        tm_add_null(to, key, "none was given");
-}
-
 /* "B, C against A" */
 static void name_comparison(const struct comparison *c, char *out, size_t out_bytes)
 {
@@ -119,17 +110,7 @@ static void add_head(struct comparison *c)
         }
     }
     name_comparison(c, name, sizeof(name));
-    tm_add_string(c->root, "schema", "tracemill.comparison");
-    tm_add_int(c->root, "schema_version", 1);
-    to = tm_add_object(c->root, "tool");
-    tm_add_string(to, "name", "tracemill");
-    tm_add_string(to, "version", TM_VERSION);
-    to = tm_add_object(c->root, "report");
-    add_text_or_null(to, "title", c->options->title);
-    add_text_or_null(to, "note", c->options->note);
-    tm_add_bool(to, "redacted", is_redacted);
-    to = tm_add_object(c->root, "settings");
-    tm_add_uint(to, "rows", c->options->rows);
+    tm_add_study_head(c->root, "tracemill.comparison", c->options, is_redacted);
     to = tm_add_object(c->root, "input");
     tm_add_bool(to, "partial", is_partial);
     tm_add_text(to, "run", name, strlen(name));

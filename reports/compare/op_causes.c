@@ -113,11 +113,8 @@ static void test_family(const struct causes *k, struct family *f)
     if (basis_of(k->c, k->side) == TEST_RUNS) {
         const struct tm_sample x = { f->base_of_run, k->c->side[0].runs };
         const struct tm_sample y = { f->new_of_run, k->c->side[k->side].runs };
-        const struct tm_moments mx = tm_sample_moments(x), my = tm_sample_moments(y);
 
-        f->p_length = f->p_count =
-            tm_welch_test((struct tm_summed){ mx.mean, mx.stddev, (double)x.count },
-                          (struct tm_summed){ my.mean, my.stddev, (double)y.count });
+        f->p_length = f->p_count = tm_welch_sample_test(x, y);
     } else if (k->is_tested) {
         if (f->variance > 0)
             f->p_length = 2 * tm_normal_upper(fabs(f->length_ps) / sqrt(f->variance));

@@ -61,10 +61,8 @@ static double runs_p(const struct comparison *c, size_t side, const struct tm_ro
 {
     const struct tm_sample x = { row->cell[0].ps_of_run, c->side[0].runs };
     const struct tm_sample y = { row->cell[side].ps_of_run, c->side[side].runs };
-    const struct tm_moments a = tm_sample_moments(x), b = tm_sample_moments(y);
 
-    return tm_welch_test((struct tm_summed){ a.mean, a.stddev, (double)x.count },
-                         (struct tm_summed){ b.mean, b.stddev, (double)y.count });
+    return tm_welch_sample_test(x, y);
 }
 
 static double executions_p(const struct comparison *c, size_t side, const struct tm_row *row)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/version.h"
 #include "reports/findings/ask.h"
 
 const struct tm_part_kind tm_part_kind[TM_PARTS] = {
@@ -86,6 +87,32 @@ bool tm_fingerprint(const struct tm_value *summary, char out[TM_FINGERPRINT_BYTE
         return false;
     (void)snprintf(out, TM_FINGERPRINT_BYTES, "%016" PRIx64, sum);
     return true;
+}
+
+static void add_said(struct tm_value *to, const char *key, const char *text)
+{
+    if (text)
+        tm_add_text(to, key, text, strlen(text));
+    else
+        tm_add_null(to, key, "none was given");
+}
+
+void tm_add_study_head(struct tm_value *root, const char *schema, const struct tm_compare_options *options,
+                       bool is_redacted)
+{
+    struct tm_value *to;
+
+    tm_add_string(root, "schema", schema);
+    tm_add_int(root, "schema_version", 1);
+    to = tm_add_object(root, "tool");
+    tm_add_string(to, "name", "tracemill");
+    tm_add_string(to, "version", TM_VERSION);
+    to = tm_add_object(root, "report");
+    add_said(to, "title", options->title);
+    add_said(to, "note", options->note);
+    tm_add_bool(to, "redacted", is_redacted);
+    to = tm_add_object(root, "settings");
+    tm_add_uint(to, "rows", options->rows);
 }
 
 void tm_add_ps(struct tm_value *to, const char *key, double ps, const char *why)

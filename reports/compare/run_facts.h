@@ -50,6 +50,11 @@ bool tm_fingerprint(const struct tm_value *summary, char out[TM_FINGERPRINT_BYTE
 /* An element of `runs`: COMPARISON.md. */
 void tm_add_compared_run(struct tm_value *list, const struct tm_compared_run *run);
 
+/* What a document of several runs begins with: what it is, who made it, what the user says of it, its settings.
+ * in: schema  "tracemill.comparison"; is_redacted  a summary of it was */
+void tm_add_study_head(struct tm_value *root, const char *schema, const struct tm_compare_options *options,
+                       bool is_redacted);
+
 /* A time as a member; NaN = null with a reason. */
 void tm_add_ps(struct tm_value *to, const char *key, double ps, const char *why);
 /* Any number as a member; NaN = null with a reason. */

@@ -39,16 +39,12 @@ static int64_t round_parts(const double part[TM_PARTS], double total, int64_t ro
 static double part_p(const struct comparison *c, size_t side, int part)
 {
     const struct side_facts *base = &c->facts[0], *other = &c->facts[side];
-    const struct tm_moments a = tm_sample_moments(base->part_of_run[part]);
-    const struct tm_moments b = tm_sample_moments(other->part_of_run[part]);
 
     switch (basis_of(c, side)) {
     case TEST_STEPS:
         return tm_rank_test(base->part_of_step[part], other->part_of_step[part]);
     case TEST_RUNS:
-        return tm_welch_test(
-            (struct tm_summed){ a.mean, a.stddev, (double)base->part_of_run[part].count },
-            (struct tm_summed){ b.mean, b.stddev, (double)other->part_of_run[part].count });
+        return tm_welch_sample_test(base->part_of_run[part], other->part_of_run[part]);
     default:
         return NAN;
     }

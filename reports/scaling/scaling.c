@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "pipeline/version.h"
 #include "reports/compare/run_facts.h"
 #include "reports/scaling/study.h"
 
@@ -44,14 +43,6 @@ static double *take_samples(const struct tm_scaling_point *point, struct point_f
     return medians + point->side.runs;
 }
 
-static void add_text_or_null(struct tm_value *to, const char *key, const char *text)
-{
-    if (text)
-        tm_add_text(to, key, text, strlen(text));
-    else
-        tm_add_null(to, key, "none was given");
-}
-
 /* Is it so in any run? */
 static bool is_any(const struct scaling_study *s, const char *path)
 {
@@ -67,17 +58,7 @@ static void add_head(struct scaling_study *s)
     char name[2 * DEVICES_TEXT], last[DEVICES_TEXT];
     struct tm_value *to;
 
-    tm_add_string(s->root, "schema", "tracemill.scaling");
-    tm_add_int(s->root, "schema_version", 1);
-    to = tm_add_object(s->root, "tool");
-    tm_add_string(to, "name", "tracemill");
-    tm_add_string(to, "version", TM_VERSION);
-    to = tm_add_object(s->root, "report");
-    add_text_or_null(to, "title", s->options->title);
-    add_text_or_null(to, "note", s->options->note);
-    tm_add_bool(to, "redacted", is_any(s, "report.redacted"));
-    to = tm_add_object(s->root, "settings");
-    tm_add_uint(to, "rows", s->options->rows);
+    tm_add_study_head(s->root, "tracemill.scaling", s->options, is_any(s, "report.redacted"));
     to = tm_add_object(s->root, "input");
     tm_add_bool(to, "partial", is_any(s, "input.partial"));
     (void)snprintf(name, sizeof(name), "%.0f to %s", s->facts[0].devices,

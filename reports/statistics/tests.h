@@ -21,6 +21,8 @@ struct tm_summed {
     double count; /* of values; 2 or more */
 };
 double tm_welch_test(struct tm_summed a, struct tm_summed b);
+/* The same of two samples. */
+double tm_welch_sample_test(struct tm_sample a, struct tm_sample b);
 
 /* An interval for median(b) / median(a) - 1 in percent, by resampling both 2,000 times (percentile
  * bootstrap).  The same numbers every time: the generator starts with a fixed seed. in:  scratch

@@ -22,3 +22,15 @@ double tm_welch_test(struct tm_summed a, struct tm_summed b)
     return tm_student_two_sided(difference / sqrt(both), 1 / (a_share * a_share / (a.count - 1) +
                                                               b_share * b_share / (b.count - 1)));
 }
+
+static struct tm_summed summed(struct tm_sample sample)
+{
+    const struct tm_moments moments = tm_sample_moments(sample);
+
+    return (struct tm_summed){ moments.mean, moments.stddev, (double)sample.count };
+}
+
+double tm_welch_sample_test(struct tm_sample a, struct tm_sample b)
+{
+    return tm_welch_test(summed(a), summed(b));
+}
