@@ -34,7 +34,7 @@ CFLAGS += -std=c11 $(OPT) $(WARNINGS) $(HARDENING) $(SANITIZE) -MMD -MP
 LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANITIZE)
 
 have = $(shell pkg-config --exists $(1) 2>/dev/null && echo yes)
-LIBS := -lz -lzstd -larchive -lprotobuf-c -lcjson -lhpdf -lxxhash -lm
+LIBS := -lz -lzstd -larchive -lprotobuf-c -lcjson -lhpdf -lxxhash -lsqlite3 -lm
 ifneq ($(ISAL),0)
 ifeq ($(call have,libisal),yes)
 CPPFLAGS += -DTM_HAVE_ISAL
@@ -46,8 +46,8 @@ CPPFLAGS += -DTM_HAVE_JEMALLOC
 LIBS += -ljemalloc
 endif
 
-SOURCES := $(sort $(wildcard pipeline/*.c pipeline/commands/*.c stages/*/*.c stages/*/*/*.c reports/*/*.c))
-HEADERS := $(sort $(wildcard pipeline/*.h pipeline/commands/*.h stages/*/*.h stages/*/*/*.h reports/*/*.h))
+SOURCES := $(sort $(wildcard pipeline/*.c pipeline/batch/*.c pipeline/commands/*.c stages/*/*.c stages/*/*/*.c reports/*/*.c))
+HEADERS := $(sort $(wildcard pipeline/*.h pipeline/batch/*.h pipeline/commands/*.h stages/*/*.h stages/*/*/*.h reports/*/*.h))
 GENERATED := $(patsubst schemas/%.proto,$(BUILD)/gen/%.pb-c.c,$(wildcard schemas/*.proto))
 # Files that become C (schemas, thresholds, the page's parts): each embed.mk adds its C files to GENERATED
 # and holds the rules that make them.

@@ -8,7 +8,7 @@
 
 #include "pipeline/version.h"
 
-enum { WIDTH = 96, OPTION_COLUMN = 33, VERB_COLUMN = 12 };
+enum { WIDTH = 96, OPTION_COLUMN = 33, VERB_COLUMN = 16 };
 
 static const char tagline[] = "find out what slows a run down, from profiler traces of JAX, PyTorch and others";
 

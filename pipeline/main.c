@@ -93,6 +93,7 @@ static const struct tm_verb *choose_verb(const struct tm_setting_set *set, char 
                                          struct tm_error *error)
 {
     const struct tm_verb *verb = NULL;
+    size_t used;
 
     options->inputs = words;
     options->input_count = count;
@@ -101,7 +102,6 @@ static const struct tm_verb *choose_verb(const struct tm_setting_set *set, char 
         return tm_verb_by_name("version");
     }
     if (has_flag(set, TM_OPTION_HELP)) {
-        options->input_count = count > 1 ? 1 : count;
         return tm_verb_by_name("help");
     }
     if (count == 0) {
@@ -109,13 +109,13 @@ static const struct tm_verb *choose_verb(const struct tm_setting_set *set, char 
         tm_hint(error, "'tracemill help' lists the verbs");
         return NULL;
     }
-    verb = tm_verb_by_name(words[0]);
+    verb = tm_verb_by_words(words, count, &used);
     if (!verb) {
         (void)refuse_verb(words[0], error);
         return NULL;
     }
-    options->inputs++;
-    options->input_count--;
+    options->inputs += used;
+    options->input_count -= used;
     if (tm_settings_check_verb(set, verb->name, verb->bit, error) ||
         check_operands(verb, options->inputs, options->input_count, error))
         return NULL;

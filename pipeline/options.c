@@ -14,25 +14,34 @@ enum {
     TRACES = TM_FOR_CONVERT | TM_FOR_SPLIT, /* verbs that write traces */
     STUDIES = TM_FOR_COMPARE | TM_FOR_SCALING, /* verbs that write a document of several runs */
     REPORTS = TM_FOR_REPORT | STUDIES,      /* verbs that write a document */
-    FIGURES = REPORTS | TRACES | TM_FOR_CHECK, /* verbs that work figures out */
-    RUNS = FIGURES | TM_FOR_INSPECT | TM_FOR_EXTRACT, /* verbs that choose a run */
+    WORKS = TM_FOR_BATCH | TM_FOR_BATCH_RUN | TM_FOR_BATCH_SUBMIT, /* verbs by which traces of a batch are analyzed */
+    JOINS = TM_FOR_BATCH | TM_FOR_BATCH_MERGE | TM_FOR_BATCH_SUBMIT, /* and by which its results are put together */
+    SCANS = TM_FOR_BATCH | TM_FOR_BATCH_SCAN | TM_FOR_BATCH_SUBMIT, /* and by which they are found */
+    BATCHES = WORKS | JOINS | SCANS | TM_FOR_BATCH_PRUNE | TM_FOR_BATCH_EXPORT,
+    ANALYSES = TM_FOR_REPORT | WORKS | TM_FOR_BATCH_MERGE, /* verbs that write reports: merging joins hosts to runs */
+    FIGURES = REPORTS | TRACES | TM_FOR_CHECK | ANALYSES, /* verbs that work figures out */
+    CHOICES = STUDIES | TRACES | TM_FOR_CHECK | TM_FOR_REPORT, /* of them those of one run */
+    RUNS = CHOICES | TM_FOR_INSPECT | TM_FOR_EXTRACT, /* verbs that choose a run */
     JOBS = TM_FOR_ALL & ~TM_FOR_WORDS,
 };
 
 /* A part has to hold its rows and an event: a few hundred bytes for each row. */
 enum { PART_LEAST_KIB = 64 };
 
+/* Processes, tasks and shares: more than any machine or array job has. */
+enum { TM_NUMBER_MOST = 100000 };
+
 /* clang-format off */
 const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_OUTPUT] = {
-        "output", 'o', TM_KIND_TEXT, "DIR|FILE", NULL, REPORTS | TRACES | TM_FOR_EXTRACT,
+        "output", 'o', TM_KIND_TEXT, "DIR|FILE", NULL, REPORTS | TRACES | TM_FOR_EXTRACT | (BATCHES & ~TM_FOR_BATCH_PRUNE),
         "TRACEMILL_OUTPUT", "output", NULL,
         "where to write; report, compare, scaling: a folder, NAME.report/ and so on in the working folder if not given;"
-        " convert: a file, whose ending tells the format, else NAME.pftrace; split: a folder, else NAME.split/",
+        " convert: a file, whose ending tells the format, else NAME.pftrace; split: a folder, else NAME.split/; batch: the folder that holds everything; batch scan, batch export: a file, else stdout",
         offsetof(struct tm_options, output) },
     [TM_OPTION_FORMAT] = {
         "format", 0, TM_KIND_FORMATS, "LIST", "html pdf json text partial perfetto pftrace markdown csv collapsed",
-        REPORTS | TM_FOR_SPLIT,
+        REPORTS | TM_FOR_SPLIT | ANALYSES,
         "TRACEMILL_FORMAT", "format", "html,pdf,json,text",
         "which files to write; report: html, pdf, json, text, markdown, csv, collapsed, partial and perfetto, joined by"
         " commas; compare and scaling: the first six; split: pftrace, which it writes if not told, or json",
@@ -43,12 +52,12 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "the heading of the report, in place of the name of the run",
         offsetof(struct tm_options, title) },
     [TM_OPTION_NOTE] = {
-        "note", 0, TM_KIND_TEXT, "TEXT", NULL, REPORTS,
+        "note", 0, TM_KIND_TEXT, "TEXT", NULL, REPORTS | ANALYSES,
         "TRACEMILL_NOTE", "note", NULL,
         "a paragraph at the top of the report: what was tried, what to look at",
         offsetof(struct tm_options, note) },
     [TM_OPTION_PAPER] = {
-        "paper", 0, TM_KIND_PAPER, "a4|letter", "a4 letter", REPORTS,
+        "paper", 0, TM_KIND_PAPER, "a4|letter", "a4 letter", REPORTS | ANALYSES,
         "TRACEMILL_PAPER", "paper", "a4",
         "the paper of the PDF",
         offsetof(struct tm_options, paper) },
@@ -86,7 +95,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "list idle gaps from this length on; sums hold all of them",
         offsetof(struct tm_options, gap_min_ps) },
     [TM_OPTION_ROWS] = {
-        "rows", 0, TM_KIND_COUNT, "N", NULL, REPORTS | TM_FOR_CHECK,
+        "rows", 0, TM_KIND_COUNT, "N", NULL, REPORTS | TM_FOR_CHECK | ANALYSES,
         "TRACEMILL_ROWS", "rows", "500",
         "how many rows a table has at most, one more row holds the rest; with --format csv 2,000 if not told",
         offsetof(struct tm_options, rows) },
@@ -135,14 +144,15 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         " change; may be given several times",
         offsetof(struct tm_options, fail_on) },
     [TM_OPTION_GATE] = {
-        "gate", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_CHECK,
+        "gate", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_CHECK | JOINS,
         "TRACEMILL_GATE", "gate", NULL,
         "the limits, as JSON",
         offsetof(struct tm_options, gate) },
     [TM_OPTION_BASELINE] = {
-        "baseline", 0, TM_KIND_TEXTS, "PATH", NULL, TM_FOR_CHECK,
+        "baseline", 0, TM_KIND_TEXTS, "PATH", NULL, TM_FOR_CHECK | JOINS,
         "TRACEMILL_BASELINE", "baseline", NULL,
-        "a summary, or a profile, that relative limits compare with; may be given several times: runs of the same thing",
+        "a summary, or a profile, that relative limits compare with; may be given several times: runs of the same thing;"
+        " batch: last-good, median:N, the last N good runs of the same job, or a path",
         offsetof(struct tm_options, baseline) },
     [TM_OPTION_INIT] = {
         "init", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_CHECK,
@@ -150,15 +160,82 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "write a gate file from the run as it is, to --gate, else to stdout",
         offsetof(struct tm_options, init) },
     [TM_OPTION_JUNIT] = {
-        "junit", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_CHECK,
+        "junit", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_CHECK | JOINS,
         "TRACEMILL_JUNIT", "junit", NULL,
         "write the result as JUnit XML as well",
         offsetof(struct tm_options, junit) },
     [TM_OPTION_MARKDOWN] = {
-        "markdown", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_CHECK,
+        "markdown", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_CHECK | JOINS,
         "TRACEMILL_MARKDOWN", "markdown", NULL,
         "write the result as Markdown as well",
         offsetof(struct tm_options, markdown) },
+    [TM_OPTION_MANIFEST] = {
+        "manifest", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_BATCH_RUN | TM_FOR_BATCH_SUBMIT,
+        "TRACEMILL_MANIFEST", "manifest", NULL,
+        "the list of traces that batch scan wrote",
+        offsetof(struct tm_options, manifest) },
+    [TM_OPTION_JOBS] = {
+        "jobs", 'j', TM_KIND_NUMBER, "N|auto", "auto", WORKS | JOINS,
+        "TRACEMILL_JOBS", "jobs", "auto",
+        "how many traces are worked at once; auto: as many as there are cores and memory for",
+        offsetof(struct tm_options, jobs) },
+    [TM_OPTION_SHARD] = {
+        "shard", 0, TM_KIND_SHARD, "I/N|auto/N", NULL, TM_FOR_BATCH_RUN,
+        "TRACEMILL_SHARD", "shard", "auto",
+        "work share I of N, counted from 0; auto: I, and N where it is not given, are what Slurm, Kubernetes or GNU"
+        " parallel tells in the environment, and without them everything is worked",
+        offsetof(struct tm_options, shard) },
+    [TM_OPTION_ITEM_TIMEOUT] = {
+        "item-timeout", 0, TM_KIND_TIME, "TIME", NULL, WORKS | JOINS,
+        "TRACEMILL_ITEM_TIMEOUT", "item_timeout", "3600s",
+        "give up a trace after this time; 0s: never",
+        offsetof(struct tm_options, item_time_ps) },
+    [TM_OPTION_RETRY] = {
+        "retry", 0, TM_KIND_FLAG, NULL, NULL, WORKS,
+        "TRACEMILL_RETRY", "retry", "no",
+        "work traces again that could not be read the last time, though they have not changed",
+        offsetof(struct tm_options, retry) },
+    [TM_OPTION_KEYS] = {
+        "keys", 0, TM_KIND_TEXT, "TEMPLATE", NULL, SCANS,
+        "TRACEMILL_KEYS", "keys", NULL,
+        "what the folders below ROOT are, as in '{job}/{night}/{revision}': job, night, revision, label, step, and {}"
+        " for what means nothing; told by their look if not given",
+        offsetof(struct tm_options, keys) },
+    [TM_OPTION_LABEL] = {
+        "label", 0, TM_KIND_TEXTS, "KEY=VALUE", NULL, SCANS,
+        "TRACEMILL_LABEL", "label", NULL,
+        "set a key of all traces: job, night, revision, label; may be given several times",
+        offsetof(struct tm_options, labels) },
+    [TM_OPTION_OPENMETRICS] = {
+        "openmetrics", 0, TM_KIND_TEXT, "FILE", NULL, JOINS,
+        "TRACEMILL_OPENMETRICS", "openmetrics", NULL,
+        "write the newest figures of each job for a scraper as well",
+        offsetof(struct tm_options, openmetrics) },
+    [TM_OPTION_SLURM] = {
+        "slurm", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_BATCH_SUBMIT,
+        NULL, NULL, "no",
+        "hand it to Slurm: an array job, and a job after it that merges",
+        offsetof(struct tm_options, slurm) },
+    [TM_OPTION_TASKS] = {
+        "tasks", 0, TM_KIND_NUMBER, "N|auto", "auto", TM_FOR_BATCH_SUBMIT,
+        "TRACEMILL_TASKS", "tasks", "auto",
+        "how many tasks the array job has; auto: by how much there is to do",
+        offsetof(struct tm_options, tasks) },
+    [TM_OPTION_SBATCH] = {
+        "sbatch", 0, TM_KIND_TEXTS, "OPTION", NULL, TM_FOR_BATCH_SUBMIT,
+        "TRACEMILL_SBATCH", "sbatch", NULL,
+        "an option of sbatch for both jobs, as in '--sbatch=--partition=night'; may be given several times",
+        offsetof(struct tm_options, sbatch) },
+    [TM_OPTION_DRY_RUN] = {
+        "dry-run", 0, TM_KIND_FLAG, NULL, NULL, WORKS | TM_FOR_BATCH_PRUNE,
+        NULL, NULL, "no",
+        "only say what would be done",
+        offsetof(struct tm_options, dry_run) },
+    [TM_OPTION_KEEP] = {
+        "keep", 0, TM_KIND_EVENTS, "N", NULL, TM_FOR_BATCH_PRUNE,
+        "TRACEMILL_KEEP", "keep", "30",
+        "how many of the last nights keep their reports",
+        offsetof(struct tm_options, keep) },
     [TM_OPTION_THRESHOLDS] = {
         "thresholds", 0, TM_KIND_TEXT, "FILE", NULL, FIGURES,
         "TRACEMILL_THRESHOLDS", "thresholds", NULL,
@@ -175,10 +252,10 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "the newest run of a log directory that holds several",
         offsetof(struct tm_options, latest) },
     [TM_OPTION_FORCE] = {
-        "force", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_SPLIT | TM_FOR_EXTRACT | STUDIES | TM_FOR_CHECK,
+        "force", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_SPLIT | TM_FOR_EXTRACT | STUDIES | TM_FOR_CHECK | WORKS,
         NULL, NULL, "no",
         "replace files that are there already; split: write into a folder that is not empty; compare and scaling: go on"
-        " where the runs do not fit together",
+        " where the runs do not fit together; batch: start more jobs than the memory of the machine is for",
         offsetof(struct tm_options, force) },
     [TM_OPTION_JSON] = {
         "json", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_ALL,
@@ -383,6 +460,46 @@ static tm_status read_events(const struct reading *r)
     return TM_OK;
 }
 
+static tm_status read_number(const struct reading *r)
+{
+    const char *at = r->text;
+    uint64_t number = 0;
+
+    if (strcmp(at, "auto") != 0 &&
+        (!tm_take_digits(&at, &number) || at[0] || number < 1 || number > TM_NUMBER_MOST))
+        return refuse(r, "it is neither auto nor a whole number from 1 to 100000");
+    *(uint64_t *)r->field = number;
+    return TM_OK;
+}
+
+static tm_status read_shard(const struct reading *r)
+{
+    struct tm_shard *const to = r->field;
+    const char *at = r->text;
+    uint64_t index = 0, count = 0;
+    const bool is_auto = strncmp(at, "auto", 4) == 0;
+
+    *to = (struct tm_shard){ .is_index_told = !is_auto };
+    if (strcmp(at, "auto") == 0)
+        return TM_OK;
+    at += is_auto ? 4 : 0;
+    if ((!is_auto && !tm_take_digits(&at, &index)) || *at++ != '/' || !tm_take_digits(&at, &count) || *at ||
+        count < 1 || count > TM_NUMBER_MOST) {
+        (void)refuse(r, "it is neither auto, nor auto/N, nor I/N");
+        tm_hint(r->error, "'--shard 0/4' is the first of four shares, '--shard 3/4' the last one");
+        return TM_ERR_USAGE;
+    }
+    if (index >= count) {
+        (void)refuse(r, "there is no such share");
+        tm_hint(r->error, "shares are counted from 0: the last one of %llu is %llu/%llu", (unsigned long long)count,
+                (unsigned long long)count - 1, (unsigned long long)count);
+        return TM_ERR_USAGE;
+    }
+    to->index = (uint32_t)index;
+    to->count = (uint32_t)count;
+    return TM_OK;
+}
+
 static tm_status read_skip(const struct reading *r)
 {
     const char *at = r->text;
@@ -563,7 +680,7 @@ tm_status tm_option_read(const struct tm_option *option, const char *text, const
         [TM_KIND_STEPS] = read_steps, [TM_KIND_SKIP] = read_skip, [TM_KIND_WINDOW] = read_window,
         [TM_KIND_PAPER] = read_paper, [TM_KIND_COLOR] = read_color, [TM_KIND_ARGS] = read_args, [TM_KIND_BY] = read_by,
         [TM_KIND_EVENTS] = read_events, [TM_KIND_BYTES] = read_bytes, [TM_KIND_FILTER] = read_filter,
-        [TM_KIND_TEXTS] = read_texts,
+        [TM_KIND_TEXTS] = read_texts, [TM_KIND_NUMBER] = read_number, [TM_KIND_SHARD] = read_shard,
     };
     const struct reading reading = {
         .option = option,

@@ -25,7 +25,14 @@ enum tm_verb_bit {
     TM_FOR_COMPARE = 1 << 8,
     TM_FOR_SCALING = 1 << 9,
     TM_FOR_CHECK = 1 << 10,
-    TM_FOR_ALL = (1 << 11) - 1,
+    TM_FOR_BATCH = 1 << 11, /* the whole of it: scan, run, merge */
+    TM_FOR_BATCH_SCAN = 1 << 12,
+    TM_FOR_BATCH_RUN = 1 << 13,
+    TM_FOR_BATCH_MERGE = 1 << 14,
+    TM_FOR_BATCH_SUBMIT = 1 << 15,
+    TM_FOR_BATCH_PRUNE = 1 << 16,
+    TM_FOR_BATCH_EXPORT = 1 << 17,
+    TM_FOR_ALL = (1 << 18) - 1,
 };
 
 /* What `report` and `split` write, as bits. */
@@ -61,6 +68,12 @@ enum tm_step_choice {
 enum tm_window { TM_WINDOW_STEPS, TM_WINDOW_SESSION };
 
 enum tm_paper { TM_PAPER_A4, TM_PAPER_LETTER };
+
+/* Which share of a manifest to work (--shard).  The index counts from 0. */
+struct tm_shard {
+    uint32_t index, count; /* count 0 = not told: what a scheduler says, else all of it */
+    bool is_index_told;    /* false: a scheduler's variable tells the index */
+};
 
 /* Texts of an option that may be given several times. */
 enum { TM_TEXTS_MOST = TM_FILTER_TERMS };
@@ -108,6 +121,20 @@ struct tm_options {
     const char *markdown;     /* --markdown: a file to write */
     bool init;                /* --init: write the gate file */
 
+    const char *manifest;     /* --manifest: a file */
+    uint64_t jobs;            /* --jobs: worker processes; 0 = as many as the machine carries */
+    struct tm_shard shard;    /* --shard */
+    int64_t item_time_ps;     /* --item-timeout: clock time of one worker; 0 = no limit */
+    bool retry;               /* --retry: do again what could not be read */
+    const char *keys;         /* --keys: a template of path parts */
+    struct tm_texts labels;   /* --label: KEY=VALUE, or a text */
+    const char *openmetrics;  /* --openmetrics: a file to write */
+    bool slurm;               /* --slurm */
+    uint64_t tasks;           /* --tasks: of an array job; 0 = by size */
+    struct tm_texts sbatch;   /* --sbatch: options of sbatch, as they are */
+    bool dry_run;             /* --dry-run: say it, do nothing */
+    uint64_t keep;            /* --keep: nights */
+
     enum tm_step_choice steps;
     uint64_t steps_begin, steps_end; /* of a range: ordinals from 0, [begin, end); 0 and UINT64_MAX
                                         where an end was left open */
@@ -139,6 +166,8 @@ enum tm_option_kind {
     TM_KIND_BYTES,   /* as SIZE, of a file */
     TM_KIND_FILTER,  /* pipeline/filter.h; may be given several times */
     TM_KIND_TEXTS,   /* as TEXT; may be given several times */
+    TM_KIND_NUMBER,  /* auto, which is 0, or a whole number from 1 on */
+    TM_KIND_SHARD,   /* auto, auto/N, I/N */
 };
 
 /* One row per option: the command line, the environment, the configuration file, the help texts,
@@ -184,6 +213,19 @@ enum tm_option_index {
     TM_OPTION_INIT,
     TM_OPTION_JUNIT,
     TM_OPTION_MARKDOWN,
+    TM_OPTION_MANIFEST,
+    TM_OPTION_JOBS,
+    TM_OPTION_SHARD,
+    TM_OPTION_ITEM_TIMEOUT,
+    TM_OPTION_RETRY,
+    TM_OPTION_KEYS,
+    TM_OPTION_LABEL,
+    TM_OPTION_OPENMETRICS,
+    TM_OPTION_SLURM,
+    TM_OPTION_TASKS,
+    TM_OPTION_SBATCH,
+    TM_OPTION_DRY_RUN,
+    TM_OPTION_KEEP,
     TM_OPTION_THRESHOLDS,
     TM_OPTION_RUN,
     TM_OPTION_LATEST,

@@ -9,6 +9,7 @@
 #     statistics             only statistics
 #     compare                format, findings, statistics
 #     scaling, gates         these and compare
+#     history                format, findings, statistics
 #     content                these, and its own
 #     html, pdf, text ...    all of them but another medium
 #   main.c and the commands  all three: they join the parts
@@ -29,6 +30,7 @@ cjson/*                | pipeline/settings.c reports/findings/thresholds.c pipel
 jemalloc/*             | pipeline/budget* pipeline/memory_stats* pipeline/commands/version.c
 getopt.h               | pipeline/options* pipeline/settings.c
 xxhash.h               | pipeline/* stages/*
+sqlite3.h              | reports/history/* pipeline/commands/version.c
 '
 
 wrong=0
@@ -55,6 +57,7 @@ below() { # a file in reports/
         compare | scaling | gates)
             echo "reports/format/* reports/findings/* reports/statistics/* reports/compare/* reports/$folder/*"
             ;;
+        history) echo 'reports/format/* reports/findings/* reports/statistics/* reports/history/*' ;;
         content) echo 'reports/format/* reports/findings/* reports/chart/* reports/content/*' ;;
         *) echo "reports/format/* reports/chart/* reports/content/* reports/$folder/*" ;;
     esac

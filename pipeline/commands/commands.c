@@ -2,6 +2,7 @@
 /* The one table of verbs. */
 #include "pipeline/commands/commands.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* clang-format off */
@@ -151,6 +152,120 @@ const struct tm_verb tm_verb_table[] = {
         .run = tm_command_check,
     },
     {
+        .name = "batch",
+        .summary = "work a folder of many runs, with history, trends and gates: scan, run and merge",
+        .usage = "ROOT... -o OUT [OPTION...]",
+        .description =
+            "Finds every run below ROOT, writes a report of each into OUT, one process for each trace, and puts them"
+            " together: index.html with the last night, what got worse and trends, history.db for SQL, one exit status."
+            " What stands in OUT already and has not changed is not done again, so that a batch which was stopped, in"
+            " whatever way, goes on where it was. A trace that fails is a row with its message.\n"
+            "The parts are verbs of their own, for many machines: 'batch scan' lists the traces, 'batch run' works a share"
+            " of them, 'batch merge' puts together, 'batch submit' hands it all to Slurm. 'batch prune' makes room,"
+            " 'batch export' prints the history.",
+        .examples =
+            "tracemill batch /data/profiles -o /data/perf          last night, and all before it\n"
+            "tracemill batch logs -o perf --gate gates.json --baseline median:7 --junit night.xml    for CI\n"
+            "tracemill batch logs -o perf --keys '{job}/{night}'   what the folders mean\n",
+        .bit = TM_FOR_BATCH,
+        .flags = TM_VERB_SPILLS,
+        .least = 1,
+        .most = SIZE_MAX,
+        .run = tm_command_batch,
+    },
+    {
+        .name = "batch scan",
+        .summary = "list the traces below a folder as a manifest",
+        .usage = "ROOT... [-o FILE] [OPTION...]",
+        .description =
+            "Finds every run below ROOT and writes a line of JSON for each of its traces: path, size, fingerprint, and what"
+            " its path tells of job, night, revision and training step. 'batch run' works what the list names.",
+        .examples =
+            "tracemill batch scan /data/profiles -o manifest.jsonl    for batch run and batch submit\n"
+            "tracemill batch scan logs --keys '{job}/{night}/{}' | head    see what the keys become\n",
+        .bit = TM_FOR_BATCH_SCAN,
+        .flags = TM_VERB_PRINTS,
+        .least = 1,
+        .most = SIZE_MAX,
+        .run = tm_command_batch_scan,
+    },
+    {
+        .name = "batch run",
+        .summary = "work the traces of a manifest, or a share of them",
+        .usage = "--manifest FILE -o OUT [--shard I/N] [--jobs N] [OPTION...]",
+        .description =
+            "Writes a report for each run of the manifest, and a partial for each host of a run of several hosts, one process"
+            " for each trace, the largest first. What is done already is not done again.",
+        .examples =
+            "tracemill batch run --manifest manifest.jsonl -o perf --jobs 8    on one machine\n"
+            "tracemill batch run --manifest manifest.jsonl -o perf --shard 3/16    a share of sixteen\n",
+        .bit = TM_FOR_BATCH_RUN,
+        .flags = TM_VERB_SPILLS,
+        .least = 0,
+        .most = 0,
+        .run = tm_command_batch_run,
+    },
+    {
+        .name = "batch merge",
+        .summary = "put the results of a batch together: index page, history, gates",
+        .usage = "OUT [OPTION...]",
+        .description =
+            "Joins the hosts of runs, takes the results into the history, judges the last night by the gates, and writes"
+            " index.html, index.json and history.db. The same results give the same files, however they came about.",
+        .examples =
+            "tracemill batch merge perf    after all shares are worked\n"
+            "tracemill batch merge perf --gate gates.json --baseline last-good --junit night.xml    with gates\n",
+        .bit = TM_FOR_BATCH_MERGE,
+        .flags = TM_VERB_SPILLS,
+        .least = 1,
+        .most = 1,
+        .run = tm_command_batch_merge,
+    },
+    {
+        .name = "batch submit",
+        .summary = "hand a batch to a cluster: an array job, and a job that merges",
+        .usage = "--slurm (ROOT... | --manifest FILE) -o OUT [OPTION...]",
+        .description =
+            "Writes the scripts of an array job that works what is missing in OUT, and of a job after it that merges, and"
+            " gives both to sbatch. A second submit does what the first one left. OUT has to be a folder that all nodes see.",
+        .examples =
+            "tracemill batch submit --slurm /data/profiles -o /data/perf --tasks 32    32 tasks\n"
+            "tracemill batch submit --slurm logs -o perf --sbatch=--partition=night --dry-run    only the scripts\n",
+        .bit = TM_FOR_BATCH_SUBMIT,
+        .flags = TM_VERB_SPILLS,
+        .least = 0,
+        .most = SIZE_MAX,
+        .run = tm_command_batch_submit,
+    },
+    {
+        .name = "batch prune",
+        .summary = "remove the reports of old nights; the history keeps their figures",
+        .usage = "OUT [--keep N] [OPTION...]",
+        .description =
+            "Removes the files of runs that are older than the last N nights. Figures and trends stay, and so do the"
+            " summaries that gates of coming nights compare with: the last good run and the last seven of each job.",
+        .examples =
+            "tracemill batch prune perf --keep 30 --dry-run    what would go, and how much room that makes\n",
+        .bit = TM_FOR_BATCH_PRUNE,
+        .flags = TM_VERB_SPILLS,
+        .least = 1,
+        .most = 1,
+        .run = tm_command_batch_prune,
+    },
+    {
+        .name = "batch export",
+        .summary = "print the history of a batch as JSON Lines",
+        .usage = "OUT [-o FILE] [OPTION...]",
+        .description = "A line of JSON for each run, in the order of jobs and time. history.db has the same as SQL.",
+        .examples =
+            "tracemill batch export perf > history.jsonl    everything\n",
+        .bit = TM_FOR_BATCH_EXPORT,
+        .flags = TM_VERB_PRINTS,
+        .least = 1,
+        .most = 1,
+        .run = tm_command_batch_export,
+    },
+    {
         .name = "list",
         .summary = "list the runs found in log directories",
         .usage = "LOGDIR... [--latest] [OPTION...]",
@@ -266,4 +381,15 @@ const struct tm_verb *tm_verb_by_name(const char *name)
             return &tm_verb_table[i];
     }
     return NULL;
+}
+
+const struct tm_verb *tm_verb_by_words(char *const *words, size_t count, size_t *used)
+{
+    char two[64];
+    const int length = count > 1 ? snprintf(two, sizeof(two), "%s %s", words[0], words[1]) : -1;
+    const struct tm_verb *verb =
+        length > 0 && (size_t)length < sizeof(two) ? tm_verb_by_name(two) : NULL;
+
+    *used = verb ? 2 : 1;
+    return verb || !count ? verb : tm_verb_by_name(words[0]);
 }

@@ -21,7 +21,7 @@ enum tm_verb_flag {
 
 /* One row per verb: dispatch, help, manual page and completions are made from it. */
 struct tm_verb {
-    const char *name;
+    const char *name;        /* a word, or two with a blank between them */
     const char *summary;     /* one clause, no full stop */
     const char *usage;       /* after "tracemill NAME " */
     const char *description; /* a paragraph or two, for `help VERB` and the manual page */
@@ -37,6 +37,9 @@ extern const struct tm_verb tm_verb_table[];
 extern const size_t tm_verb_count;
 
 const struct tm_verb *tm_verb_by_name(const char *name); /* NULL if there is none */
+/* The verb that words begin with: the longest, of one word or two.
+ * out: used  how many of the words are its name */
+const struct tm_verb *tm_verb_by_words(char *const *words, size_t count, size_t *used);
 
 tm_command tm_command_report;      /* report.c */
 tm_command tm_command_inspect;     /* inspect.c */
@@ -45,6 +48,13 @@ tm_command tm_command_split;       /* split.c */
 tm_command tm_command_compare;     /* compare.c */
 tm_command tm_command_scaling;     /* scaling.c */
 tm_command tm_command_check;       /* check.c */
+tm_command tm_command_batch;        /* batch.c */
+tm_command tm_command_batch_scan;   /* batch_scan.c */
+tm_command tm_command_batch_run;    /* batch_run.c */
+tm_command tm_command_batch_merge;  /* batch_merge.c */
+tm_command tm_command_batch_submit; /* batch_submit.c */
+tm_command tm_command_batch_prune;  /* batch_prune.c */
+tm_command tm_command_batch_export; /* batch_export.c */
 tm_command tm_command_list;        /* list.c */
 tm_command tm_command_extract;     /* extract.c */
 tm_command tm_command_config;      /* config.c */

@@ -9,13 +9,15 @@
 tm_status tm_command_help(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_nearest nearest = { 0 };
+    size_t used;
 
     if (options->input_count == 0) {
         tm_help_overview(stdout);
         return TM_OK;
     }
     /* a second word, as in `help config show`, belongs to the verb */
-    const struct tm_verb *const verb = tm_verb_by_name(options->inputs[0]);
+    const struct tm_verb *const verb = 
+        tm_verb_by_words(options->inputs, options->input_count, &used);
 
     if (verb) {
         tm_help_verb(verb, stdout);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_MANIFEST_H
+#define TM_MANIFEST_H
+
+#include "pipeline/batch/run_keys.h"
+
+/* The list of the traces of a batch (schemas/BATCH.md): a header, then a line of JSON for each run, sorted by root and
+ * path (bytewise), with its files, sorted by host.  A run of one file is one item of work: its report.  Each file of a
+ * run of several is an item of its own, its partial; the report is made of the partials afterwards. */
+enum { TM_FINGERPRINT_BYTES = 17, TM_RUN_ID_BYTES = 128, TM_MANIFEST_FILES_MOST = 1000000 };
+
+struct tm_batch_file {
+    const char *path;   /* below the root of its run, or the archive that it lies in; any bytes */
+    const char *member; /* in that archive; NULL = none */
+    const char *host;
+    uint64_t bytes;
+    int64_t mtime_ns;
+    char fingerprint[TM_FINGERPRINT_BYTES]; /* pipeline/batch/fingerprint.h */
+    const char *id;     /* of the item below its run: [A-Za-z0-9._-], unique in the run */
+};
+
+struct tm_batch_run {
+    const char *id;   /* [A-Za-z0-9._-], unique: the readable end of the path, and 16 hex digits of its hash; its folder in OUT */
+    const char *root; /* absolute */
+    const char *path; /* of the run's folder (or file, or archive) below root; any bytes */
+    const char *name; /* of the run, as discovery calls it */
+    struct tm_run_keys keys;
+    struct tm_batch_file *file;
+    size_t files;
+    uint64_t bytes; /* of all files */
+};
+
+struct tm_manifest {
+    struct tm_run *run;
+    struct tm_batch_run *runs;
+    size_t count;
+    size_t files; /* of all runs */
+    uint64_t bytes;
+    void *arena; /* private */
+};
+
+/* Find the runs below roots, and fill a manifest.
+ * in:     roots  folders, archives, files: options->inputs
+ * owns:   the caller; tm_manifest_free, also after a failure
+ * errors: TM_ERR_INPUT  a root is not there, or nothing below all of them is a profile; TM_ERR_LIMIT past
+ *         TM_MANIFEST_FILES_MOST */
+tm_status tm_manifest_scan(struct tm_manifest *manifest, struct tm_run *run, char *const *roots, size_t count,
+                           const struct tm_options *options) TM_MUST_USE;
+/* The same from a file that tm_manifest_write wrote: untrusted.  errors: TM_ERR_INPUT with the line */
+tm_status tm_manifest_read(struct tm_manifest *manifest, struct tm_run *run, const char *path) TM_MUST_USE;
+/* The same bytes for the same runs. */
+tm_status tm_manifest_write(const struct tm_manifest *manifest, FILE *to) TM_MUST_USE;
+void tm_manifest_free(struct tm_manifest *manifest); /* tolerates a zeroed one */
+
+/* --- items of work --- */
+
+struct tm_batch_item {
+    const struct tm_batch_run *run;
+    const struct tm_batch_file *file; /* its only one; or one of several, whose partial is the work */
+    uint64_t weight; /* what it costs, in bytes of plain XSpace: compressed files count for more, and each for its start */
+};
+
+/* The items of a share, the heaviest first: each goes to the share that has the least so far (longest processing time
+ * first), ties by id.  The same in every process.
+ * in:     wanted   NULL = all of the manifest; else asked for each item, to leave some out before they are shared out
+ * out:    *items   *count of them
+ * owns:   the caller; tm_batch_items_free */
+typedef bool tm_want_item(void *of, const struct tm_batch_item *item);
+tm_status tm_batch_items(const struct tm_manifest *manifest, uint32_t shard, uint32_t shards, tm_want_item *wanted,
+                         void *of, struct tm_batch_item **items, size_t *count) TM_MUST_USE;
+void tm_batch_items_free(struct tm_run *run, struct tm_batch_item *items, size_t count);
+
+/* Which share this process works: what --shard says, else what a scheduler's variables say.
+ * in:     told   as the option was read
+ * out:    shard  count is 1 or more
+ * errors: TM_ERR_USAGE  the variables tell an index and no count, or one past the count: with what to write instead */
+tm_status tm_shard_choose(struct tm_run *run, struct tm_shard told, struct tm_shard *shard) TM_MUST_USE;
+
+#endif

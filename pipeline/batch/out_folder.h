@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_OUT_FOLDER_H
+#define TM_OUT_FOLDER_H
+
+#include "pipeline/batch/manifest.h"
+
+/* What lies where in the folder of a batch (schemas/BATCH.md):
+ *     OUT/manifest.jsonl                       what the batch is of
+ *     OUT/runs/ID/report.html, summary.json    of a run
+ *     OUT/runs/ID/result.json                  its result: written last, so that what stands beside it is whole
+ *     OUT/runs/ID/hosts/HOST/run.partial, result.json    of one host of a run of several
+ *     OUT/index.html, index.json, history.db
+ */
+enum { TM_OUT_PATH_BYTES = 4096 };
+#define TM_RESULT_FILE "result.json"
+#define TM_HISTORY_FILE "history.db"
+#define TM_MANIFEST_FILE "manifest.jsonl"
+
+/* All give TM_ERR_OUTPUT for a path that is too long.
+ * in: file  NULL = of the run itself */
+tm_status tm_out_item_folder(struct tm_run *run, const char *out, const struct tm_batch_run *batch_run,
+                             const struct tm_batch_file *file, char path[TM_OUT_PATH_BYTES]) TM_MUST_USE;
+tm_status tm_out_path(struct tm_run *run, const char *out, const char *name, char path[TM_OUT_PATH_BYTES]) TM_MUST_USE;
+/* Where a file of the manifest lies. */
+tm_status tm_input_path(struct tm_run *run, const struct tm_batch_run *batch_run, const struct tm_batch_file *file,
+                        char path[TM_OUT_PATH_BYTES]) TM_MUST_USE;
+
+/* One driver at a time in a folder, where the file system can lock: the lock ends with the process.  A second one is
+ * refused.  Shares of one batch do not lock: their items are different ones.
+ * out:    fd  -1 = the file system cannot lock: go on
+ * errors: TM_ERR_OUTPUT */
+tm_status tm_out_lock(struct tm_run *run, const char *out, int *fd) TM_MUST_USE;
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_BATCH_PARTS_H
+#define TM_BATCH_PARTS_H
+
+#include "pipeline/batch/manifest.h"
+#include "reports/history/history.h"
+
+/* The parts of a batch, which the verbs `batch ...` are made of.  `out` is the folder of the batch. */
+
+struct tm_batch_counts {
+    uint64_t runs;                                  /* that there are results to be of */
+    uint64_t done, partial, refused, failed, missing; /* how they stand now */
+    uint64_t worked;                                /* items that were not done before */
+};
+
+/* Before any work: options that do not fit a batch (--redact, a trace as a format), the folder.
+ * errors: TM_ERR_USAGE, TM_ERR_OUTPUT */
+tm_status tm_batch_check(struct tm_run *run, const struct tm_options *options, const char *out) TM_MUST_USE;
+
+/* Work the items of a share that are not done: reports, and partials of runs of several hosts.  The manifest is kept in
+ * OUT.  A failed item is a result; what fails the batch is OUT itself.  errors: TM_ERR_OUTPUT, TM_ERR_LIMIT */
+tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
+                        const char *out, struct tm_shard shard, struct tm_batch_counts *counts) TM_MUST_USE;
+/* Make the reports of runs of several hosts, all of whose partials stand, likewise.  A run of which hosts failed is
+ * reported of the others, as partial, with what is missing told. */
+tm_status tm_batch_join(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
+                        const char *out, struct tm_batch_counts *counts) TM_MUST_USE;
+
+/* Put together: join, history, gates, index, files that options name.
+ * errors: TM_GATE, TM_PARTIAL where items failed or are missing or a gate is unknown, TM_ERR_OUTPUT, TM_ERR_LIMIT */
+tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, const char *out) TM_MUST_USE;
+
+/* Hold the last night's runs to the gates of --gate, each against what --baseline names (docs/batch.md, "Gates").
+ * out:    result   gets "gate_file", "baseline", "runs": [{"id", "job", "status", "baseline", "gates": [as of CHECK.md]}],
+ *                  "counts"; set in the history too
+ *         verdict  TM_OK, TM_GATE, or TM_PARTIAL where one is unknown
+ * errors: TM_ERR_USAGE  the file or an expression */
+tm_status tm_night_gates(struct tm_run *run, const struct tm_options *options, const char *out,
+                         struct tm_history *history, struct tm_value *result, tm_status *verdict) TM_MUST_USE;
+
+#endif

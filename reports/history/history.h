@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_HISTORY_H
+#define TM_HISTORY_H
+
+#include "pipeline/batch/run_keys.h"
+#include "reports/history/figures.h"
+
+/* The history of a batch: history.db, a SQLite database with a row for each run (schemas/BATCH.md has the tables, for
+ * those who ask it by SQL).  Only merging writes it, and writes it anew each time: the old one is copied row by row into a
+ * file beside it, which then takes its name.  So it needs no lock and no journal, is whole at any moment, and has the same
+ * bytes for the same rows. */
+enum { TM_HISTORY_VERSION = 1 /* PRAGMA user_version */ };
+
+/* One row.  Texts are valid UTF-8; "" = null in the table. */
+struct tm_history_run {
+    const char *id, *name, *path; /* path: of the run below its root, as the manifest has it */
+    struct tm_run_keys keys;
+    const char *status;           /* tm_result_status_words */
+    const char *message;          /* why it failed */
+    const char *report;           /* folder of its report, from OUT: "runs/ID"; "" = none, or pruned */
+    const char *platform, *model;
+    int64_t hosts, devices; /* -1 = not known */
+    const char *verdict, *severity, *finding;
+    const char *gates;      /* "passed", "failed", "unknown"; "" = never judged */
+    const char *gates_text; /* the first that failed */
+    const char *fingerprint, *version, *options;
+    double figure[TM_FIGURES_MOST]; /* NaN = null; tm_figure_count of them */
+};
+
+struct tm_history;
+
+/* Open for reading.
+ * owns:   the caller; tm_history_close
+ * errors: TM_ERR_INPUT  not there, damaged (after PRAGMA integrity_check), of another version or program: with what to do */
+tm_status tm_history_open(struct tm_history **history, struct tm_run *run, const char *path) TM_MUST_USE;
+/* Begin the next one: what the file at `path` holds, if it is there, is copied.  errors: also TM_ERR_OUTPUT */
+tm_status tm_history_renew(struct tm_history **history, struct tm_run *run, const char *path) TM_MUST_USE;
+/* Add a row, or put it in place of the one with its id.  What gates said of the same fingerprint and options stays. */
+tm_status tm_history_put(struct tm_history *history, const struct tm_history_run *row) TM_MUST_USE;
+tm_status tm_history_set_gates(struct tm_history *history, const char *id, const char *gates,
+                               const char *text) TM_MUST_USE;
+/* A renewed one takes the name of the old one.  It can be visited before and afterwards. */
+tm_status tm_history_commit(struct tm_history *history) TM_MUST_USE;
+void tm_history_close(struct tm_history *history); /* what was not committed goes away; tolerates NULL */
+
+/* Go through rows.  The row is borrowed until `take` returns; `take` may not write. */
+enum tm_history_order {
+    TM_HISTORY_BY_JOB,  /* job, when, id: each job's runs one after the other, oldest first */
+    TM_HISTORY_BY_TIME, /* when, id, newest first */
+};
+struct tm_history_query {
+    enum tm_history_order order;
+    const char *job;   /* only this one; NULL = all */
+    const char *night; /* only this one; NULL = all */
+    uint64_t most;     /* rows; 0 = all */
+};
+typedef tm_status tm_take_history_run(void *to, const struct tm_history_run *row);
+tm_status tm_history_visit(struct tm_history *history, const struct tm_history_query *query,
+                           tm_take_history_run *take, void *to) TM_MUST_USE;
+
+/* The newest night that has runs; "" = there are none. */
+tm_status tm_history_last_night(struct tm_history *history, char night[11]) TM_MUST_USE;
+
+/* A line of JSON for each row, by job: the same bytes for the same rows. */
+tm_status tm_history_export(struct tm_history *history, FILE *to) TM_MUST_USE;
+
+/* --- what is made of it --- */
+
+/* Fill a document "tracemill.night" (schemas/NIGHT.md): the last night, what got worse and better, trends, change points,
+ * failures.
+ * in:     rows  of each table
+ * errors: TM_ERR_LIMIT when memory ends */
+struct tm_night_options {
+    const char *title, *note; /* NULL = none */
+    size_t rows;
+    const struct tm_value *gates; /* of this merge: tm_night_gates; NULL = none were asked for */
+};
+tm_status tm_night_fill(struct tm_run *run, struct tm_doc *out, struct tm_history *history,
+                        const struct tm_night_options *options) TM_MUST_USE;
+
+/* The newest figures of each job, and how its newest run went, in the OpenMetrics text format. */
+tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, FILE *to) TM_MUST_USE;
+
+#endif
