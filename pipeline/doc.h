@@ -66,5 +66,8 @@ const struct tm_value *tm_path(const struct tm_value *from, const char *path);
 /* Print as JSON: two spaces of indentation, members in order, strict UTF-8, doubles with the fewest digits
  * that read back the same, ends with a newline. */
 tm_status tm_doc_print(const struct tm_doc *doc, struct tm_run *run, int fd) TM_MUST_USE;
+/* A value as a line of its own, with blanks after ':' and ',' and no others: for JSON Lines.  Whether it could be
+ * written, ferror() tells. */
+void tm_value_print_line(const struct tm_value *value, FILE *to);
 
 #endif

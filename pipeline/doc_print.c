@@ -10,6 +10,7 @@
 #include "pipeline/double_text.h"
 
 struct printer {
+    FILE *stream; /* NULL = to fd, over several lines; else all on one line */
     int fd;
     int problem; /* errno of the first write that failed */
     size_t used;
@@ -18,6 +19,11 @@ struct printer {
 
 static void flush(struct printer *p)
 {
+    if (p->stream) {
+        (void)fwrite(p->buffer, 1, p->used, p->stream); /* ferror tells */
+        p->used = 0;
+        return;
+    }
     for (size_t done = 0; done < p->used && p->problem == 0;) {
         const ssize_t n = write(p->fd, p->buffer + done, p->used - done);
 
@@ -49,11 +55,19 @@ static void put_text(struct printer *p, const char *text)
     put(p, text, strlen(text));
 }
 
+/* Between an element and the next, or a bracket. */
 static void put_line(struct printer *p, unsigned depth)
 {
+    if (p->stream)
+        return;
     put(p, "\n", 1);
     for (unsigned i = 0; i < depth; i++)
         put(p, "  ", 2);
+}
+
+static void put_comma(struct printer *p)
+{
+    put_text(p, p->stream ? ", " : ",");
 }
 
 /* How many bytes at `text` have to be escaped: a control character, DEL, a quote or a backslash
@@ -134,7 +148,7 @@ static void put_array(struct printer *p, const struct tm_value *v, unsigned dept
     put(p, "[", 1);
     for (size_t i = 0; i < n; i++) {
         if (i != 0)
-            put(p, ",", 1);
+            put_comma(p);
         put_line(p, depth + 1);
         put_value(p, tm_at(v, i), depth + 1);
     }
@@ -146,7 +160,7 @@ static void put_array(struct printer *p, const struct tm_value *v, unsigned dept
 static void put_key(struct printer *p, const char *key, bool is_first, unsigned depth)
 {
     if (!is_first)
-        put(p, ",", 1);
+        put_comma(p);
     put_line(p, depth);
     put_string(p, key);
     put(p, ": ", 2);
@@ -219,6 +233,15 @@ static void put_value(struct printer *p, const struct tm_value *v, unsigned dept
         put_object(p, v, depth);
         break;
     }
+}
+
+void tm_value_print_line(const struct tm_value *value, FILE *to)
+{
+    struct printer p = { .stream = to, .used = 0 };
+
+    put_value(&p, value, 0);
+    put(&p, "\n", 1);
+    flush(&p);
 }
 
 tm_status tm_doc_print(const struct tm_doc *doc, struct tm_run *run, int fd)

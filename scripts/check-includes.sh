@@ -8,8 +8,7 @@
 #     findings, chart        format, and each its own
 #     statistics             only statistics
 #     compare                format, findings, statistics
-#     scaling, gates         these and compare
-#     history                format, findings, statistics
+#     scaling, gates, history    these and compare
 #     content                these, and its own
 #     html, pdf, text ...    all of them but another medium
 #   main.c and the commands  all three: they join the parts
@@ -54,10 +53,9 @@ below() { # a file in reports/
         format) echo 'reports/format/*' ;;
         findings | chart) echo "reports/format/* reports/$folder/*" ;;
         statistics) echo 'reports/statistics/*' ;;
-        compare | scaling | gates)
+        compare | scaling | gates | history)
             echo "reports/format/* reports/findings/* reports/statistics/* reports/compare/* reports/$folder/*"
             ;;
-        history) echo 'reports/format/* reports/findings/* reports/statistics/* reports/history/*' ;;
         content) echo 'reports/format/* reports/findings/* reports/chart/* reports/content/*' ;;
         *) echo "reports/format/* reports/chart/* reports/content/* reports/$folder/*" ;;
     esac
