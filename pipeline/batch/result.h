@@ -15,34 +15,46 @@ enum tm_result_status {
     TM_RESULT_MISSING, /* never written: there is no such file */
 };
 extern const char *const tm_result_status_words[]; /* "done" ... */
+/* The status that a word is; TM_RESULT_MISSING for any other. */
+enum tm_result_status tm_result_status_of(const char *word);
 
-enum { TM_RESULT_MESSAGE_BYTES = 1024, TM_RESULT_FILES_MOST = 64 };
+enum { TM_RESULT_MESSAGE_BYTES = 1024, TM_RESULT_FILES_MOST = 1024 };
 
 /* Whether an item is done: its result stands whole, was made by this version with these options of these inputs, ended
  * other than TM_RESULT_FAILED (and with --retry other than TM_RESULT_REFUSED), and its files are there with the sizes that
  * it tells; those of a pruned one need not be.
  * in:     folder       of the item
- *         fingerprint  of the inputs; options  of the options */
-bool tm_result_stands(struct tm_run *run, const char *folder, const char *fingerprint, const char *options, bool retry);
+ *         fingerprint  of the inputs; options  of the options
+ * out:    status       NULL, or how it stands; TM_RESULT_MISSING where it does not */
+bool tm_result_stands(struct tm_run *run, const char *folder, const char *fingerprint, const char *options, bool retry,
+                      enum tm_result_status *status);
 
 /* Read one.  out: to  gets its members; an absent or damaged one: false, without an error */
 bool tm_result_read(struct tm_doc *doc, struct tm_value *to, const char *folder);
 
-/* What a result says of an item that has no report. */
-struct tm_result_failure {
+/* What a result says of its item. */
+struct tm_result_about {
+    const struct tm_batch_run *batch_run;
+    const struct tm_batch_file *file; /* of a run of several, whose partial it is of; NULL = of the run */
+    const char *fingerprint, *options;
     enum tm_result_status status;
-    int exit_status; /* of the worker; 128 + n for a signal */
-    char message[TM_RESULT_MESSAGE_BYTES], hint[TM_RESULT_MESSAGE_BYTES];
+    int exit_status;           /* of the worker; 128 + n: ended by signal n */
+    const char *message, *hint; /* any bytes; NULL or "" = none */
 };
 
-/* Write one, atomically, as the last file of its folder.
- * in:     doc   "figures", "facts" and "verdict" as reports/history/figures.h fills them; NULL = a failure
- *         made  names of the files beside it, which get their size and hash into it
- * errors: TM_ERR_OUTPUT */
-tm_status tm_result_write(struct tm_run *run, const char *folder, const struct tm_batch_run *batch_run,
-                          const struct tm_batch_file *file, const char *fingerprint, const char *options,
-                          const struct tm_doc *doc, const char *const *made, size_t made_count,
-                          const struct tm_result_failure *failure) TM_MUST_USE;
+/* Fill the members of a result but "files", in the order of the schema, with null for "figures", "facts" and "verdict":
+ * tm_history_facts puts its own in their place.  errors: remembered in doc */
+void tm_result_fill(struct tm_doc *doc, const struct tm_result_about *about);
+
+/* Put names, sizes and hashes of the files beside it into "files".
+ * in:     made  their names in the folder; one that ends with '/' is a folder, whose files count
+ * errors: TM_ERR_OUTPUT  one is not there; TM_ERR_LIMIT  past TM_RESULT_FILES_MOST */
+tm_status tm_result_list(struct tm_doc *doc, const char *folder, const char *const *made, size_t count) TM_MUST_USE;
+
+/* Write a filled one, atomically, as the last file of its folder, which is made where it is not there.
+ * errors: TM_ERR_OUTPUT, and of doc */
+tm_status tm_result_write(struct tm_run *run, const char *folder, const struct tm_doc *doc) TM_MUST_USE;
+
 /* Its file is no longer the record of what stands beside it: before work begins.  Temporary files that a killed worker
  * left go away too. */
 tm_status tm_result_remove(struct tm_run *run, const char *folder) TM_MUST_USE;

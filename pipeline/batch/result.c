@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* result.json: the record of an item (schemas/BATCH.md).  It is removed before work begins and written after all else
+ * is on the disk, so that whatever ends the work in between leaves an item that is not done. */
+#include "pipeline/batch/result.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "pipeline/atomic_file.h"
+#include "pipeline/batch/out_folder.h"
+#include "pipeline/doc_read.h"
+#include "pipeline/signals.h"
+#include "pipeline/version.h"
+
+enum { VERSION = 1, READ_BYTES = 64 << 10, HASH_BYTES = 17 };
+static const char schema[] = "tracemill.result";
+
+const char *const tm_result_status_words[] = { "done", "partial", "refused", "failed", "missing" };
+
+enum tm_result_status tm_result_status_of(const char *word)
+{
+    for (int i = 0; i < TM_RESULT_MISSING; i++)
+        if (strcmp(tm_result_status_words[i], word) == 0)
+            return (enum tm_result_status)i;
+    return TM_RESULT_MISSING;
+}
+
+/* --- reading --- */
+
+static bool join(char to[TM_OUT_PATH_BYTES], const char *folder, const char *name)
+{
+    const int n = snprintf(to, TM_OUT_PATH_BYTES, "%s/%s", folder, name);
+
+    return n >= 0 && n < TM_OUT_PATH_BYTES;
+}
+
+bool tm_result_read(struct tm_doc *doc, struct tm_value *to, const char *folder)
+{
+    struct tm_run *run = tm_doc_run(doc);
+    const struct tm_error before = run->error;
+    char path[TM_OUT_PATH_BYTES];
+
+    if (!join(path, folder, TM_RESULT_FILE))
+        return false;
+    if (tm_doc_read_file(doc, to, path) == TM_OK && strcmp(tm_text(tm_get(to, "schema")), schema) == 0 &&
+        tm_int(tm_get(to, "schema_version")) == VERSION)
+        return true;
+    run->error = before;
+    return false;
+}
+
+static bool files_are_there(const struct tm_value *root, const char *folder)
+{
+    const struct tm_value *files = tm_get(root, "files");
+    char path[TM_OUT_PATH_BYTES];
+    struct stat info;
+
+    for (size_t i = 0; i < tm_length(files); i++) {
+        const struct tm_value *file = tm_at(files, i);
+
+        if (!join(path, folder, tm_text(tm_get(file, "name"))) || stat(path, &info) != 0 ||
+            !S_ISREG(info.st_mode) || info.st_size != tm_int(tm_get(file, "bytes")))
+            return false;
+    }
+    return true;
+}
+
+static bool is_text(const struct tm_value *root, const char *path, const char *wanted)
+{
+    return strcmp(tm_text(tm_path(root, path)), wanted) == 0;
+}
+
+static bool stands(const struct tm_value *root, const char *folder, const char *fingerprint, const char *options,
+                   bool retry)
+{
+    const enum tm_result_status status = tm_result_status_of(tm_text(tm_get(root, "status")));
+
+    if (status == TM_RESULT_FAILED || status == TM_RESULT_MISSING || (retry && status == TM_RESULT_REFUSED))
+        return false;
+    return is_text(root, "fingerprint", fingerprint) && is_text(root, "options", options) &&
+           is_text(root, "tool.version", TM_VERSION) &&
+           (tm_is(tm_get(root, "pruned")) || files_are_there(root, folder));
+}
+
+bool tm_result_stands(struct tm_run *run, const char *folder, const char *fingerprint, const char *options, bool retry,
+                      enum tm_result_status *status)
+{
+    struct tm_doc *doc = tm_doc_new(run);
+    const struct tm_value *root = doc ? tm_doc_root(doc) : NULL;
+    const bool is_done = doc && tm_result_read(doc, tm_doc_root(doc), folder) &&
+                         stands(root, folder, fingerprint, options, retry);
+
+    if (status)
+        *status = is_done ? tm_result_status_of(tm_text(tm_get(root, "status"))) : TM_RESULT_MISSING;
+    tm_doc_free(doc);
+    return is_done;
+}
+
+/* --- writing --- */
+
+static void add_text_or_null(struct tm_value *to, const char *key, const char *text)
+{
+    char clean[TM_RESULT_MESSAGE_BYTES];
+
+    if (!text || !text[0]) {
+        tm_add_null(to, key, NULL);
+        return;
+    }
+    tm_clean_text(clean, sizeof(clean), text, strlen(text));
+    tm_add_string(to, key, clean);
+}
+
+void tm_result_fill(struct tm_doc *doc, const struct tm_result_about *about)
+{
+    static const char *const later[] = { "figures", "facts", "verdict" };
+    struct tm_value *const root = tm_doc_root(doc);
+    struct tm_value *tool;
+
+    tm_add_string(root, "schema", schema);
+    tm_add_int(root, "schema_version", VERSION);
+    tool = tm_add_object(root, "tool");
+    tm_add_string(tool, "name", "tracemill");
+    tm_add_string(tool, "version", TM_VERSION);
+    tm_add_string(root, "id", about->batch_run->id);
+    add_text_or_null(root, "host", about->file ? about->file->id : NULL);
+    tm_add_string(root, "status", tm_result_status_words[about->status]);
+    tm_add_int(root, "exit_status", about->exit_status);
+    add_text_or_null(root, "message", about->message);
+    add_text_or_null(root, "hint", about->hint);
+    tm_add_string(root, "fingerprint", about->fingerprint);
+    tm_add_string(root, "options", about->options);
+    tm_add_bool(root, "pruned", false);
+    (void)tm_add_array(root, "files");
+    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
+        tm_add_null(root, later[i], NULL);
+}
+
+/* The hash of what is in an open file.  out: 0, or errno */
+static int hash_file(int fd, uint64_t *bytes, uint64_t *hash)
+{
+    uint8_t buffer[READ_BYTES];
+    XXH3_state_t *state = XXH3_createState();
+    int problem = state ? 0 : ENOMEM;
+    ssize_t n = 1;
+
+    *bytes = 0;
+    if (state)
+        (void)XXH3_64bits_reset(state);
+    while (!problem && n != 0) {
+        n = read(fd, buffer, sizeof(buffer));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            problem = errno;
+            break;
+        }
+        (void)XXH3_64bits_update(state, buffer, (size_t)n);
+        *bytes += (uint64_t)n;
+    }
+    *hash = state ? XXH3_64bits_digest(state) : 0;
+    (void)XXH3_freeState(state);
+    return problem;
+}
+
+static tm_status list_file(struct tm_doc *doc, const char *folder, const char *name)
+{
+    struct tm_run *run = tm_doc_run(doc);
+    struct tm_value *const files = tm_member(tm_doc_root(doc), "files");
+    char path[TM_OUT_PATH_BYTES], text[HASH_BYTES];
+    uint64_t bytes = 0, hash = 0;
+    struct tm_value *file;
+    int fd, problem;
+
+    if (tm_length(files) >= TM_RESULT_FILES_MOST)
+        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "'%s' has more than %d files", folder, (int)TM_RESULT_FILES_MOST);
+    fd = join(path, folder, name) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    problem = fd < 0 ? errno : hash_file(fd, &bytes, &hash);
+    if (fd >= 0)
+        (void)close(fd);
+    if (problem)
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot read '%s/%s' again: %s", folder, name, strerror(problem));
+    (void)snprintf(text, sizeof(text), "%016llx", (unsigned long long)hash);
+    file = tm_add_object(files, NULL);
+    tm_add_string(file, "name", name);
+    tm_add_uint(file, "bytes", bytes);
+    tm_add_string(file, "xxh3", text);
+    return TM_OK;
+}
+
+/* Names of the files of a folder, as an atomic folder gives them. */
+struct names {
+    size_t count;
+    char name[TM_RESULT_FILES_MOST][TM_FOLDER_NAME_BYTES];
+};
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static tm_status read_names(struct tm_run *run, const char *path, struct names *names)
+{
+    DIR *dir = opendir(path);
+    const struct dirent *entry;
+
+    if (!dir)
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot read '%s' again: %s", path, strerror(errno));
+    while ((entry = readdir(dir)) != NULL && names->count < TM_RESULT_FILES_MOST) {
+        const size_t length = strlen(entry->d_name);
+
+        if (entry->d_name[0] != '.' && length < TM_FOLDER_NAME_BYTES)
+            memcpy(names->name[names->count++], entry->d_name, length + 1);
+    }
+    (void)closedir(dir);
+    qsort(names->name, names->count, sizeof(names->name[0]), by_bytes);
+    return TM_OK;
+}
+
+static tm_status list_folder(struct tm_doc *doc, const char *folder, const char *name)
+{
+    struct tm_run *run = tm_doc_run(doc);
+    struct names *names = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*names), &run->error);
+    char path[TM_OUT_PATH_BYTES];
+    tm_status st = names ? TM_OK : run->error.status;
+
+    if (st == TM_OK && !join(path, folder, name))
+        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "the path '%s/%s' is too long", folder, name);
+    if (st == TM_OK)
+        st = read_names(run, path, names);
+    for (size_t i = 0; st == TM_OK && i < names->count; i++) {
+        (void)snprintf(path, sizeof(path), "%.64s%s", name, names->name[i]);
+        st = list_file(doc, folder, path);
+    }
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, names, sizeof(*names));
+    return st;
+}
+
+tm_status tm_result_list(struct tm_doc *doc, const char *folder, const char *const *made, size_t count)
+{
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < count && st == TM_OK; i++) {
+        const size_t length = strlen(made[i]);
+
+        st = length && made[i][length - 1] == '/' ? list_folder(doc, folder, made[i])
+                                                  : list_file(doc, folder, made[i]);
+    }
+    return st;
+}
+
+tm_status tm_result_write(struct tm_run *run, const char *folder, const struct tm_doc *doc)
+{
+    struct tm_atomic_file file = { .stream = NULL };
+    tm_status st = tm_doc_status(doc);
+
+    if (st == TM_OK)
+        st = tm_make_folder(run, folder);
+    if (st == TM_OK)
+        st = tm_atomic_open(&file, run, folder, TM_RESULT_FILE);
+    if (st == TM_OK)
+        st = tm_doc_print(doc, run, fileno(file.stream));
+    if (st == TM_OK)
+        st = tm_atomic_commit(&file);
+    tm_atomic_abort(&file);
+    return st;
+}
+
+/* --- removing --- */
+
+static const char *past_digits(const char *at)
+{
+    const size_t n = strspn(at, "0123456789");
+
+    return n ? at + n : "?";
+}
+
+/* ".NAME.PID-N.part", as files and folders that are not complete are called; ".part.old" for a moment. */
+static bool is_left_behind(const char *name)
+{
+    const char *end = name[0] == '.' ? strstr(name, ".part") : NULL;
+    const char *at = name + 1;
+
+    if (!end || (strcmp(end, ".part") != 0 && strcmp(end, ".part.old") != 0))
+        return false;
+    for (at = strchr(at, '.'); at && at < end; at = strchr(at + 1, '.')) {
+        const char *const dash = past_digits(at + 1);
+
+        if (*dash == '-' && past_digits(dash + 1) == end)
+            return true;
+    }
+    return false;
+}
+
+/* A folder that was left holds tables only. */
+static bool remove_tables(int folder, const char *name)
+{
+    const int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+
+    if (!dir) {
+        if (fd >= 0)
+            (void)close(fd);
+        return false;
+    }
+    while ((entry = readdir(dir)) != NULL) {
+        const size_t length = strlen(entry->d_name);
+
+        if (length > 4 && strcmp(entry->d_name + length - 4, ".csv") == 0)
+            (void)unlinkat(fd, entry->d_name, 0);
+    }
+    (void)closedir(dir);
+    return unlinkat(folder, name, AT_REMOVEDIR) == 0;
+}
+
+/* out: how many went away */
+static size_t remove_left_behind(int folder, DIR *dir)
+{
+    const struct dirent *entry;
+    size_t count = 0;
+
+    while ((entry = readdir(dir)) != NULL) {
+        if (!is_left_behind(entry->d_name))
+            continue;
+        count += unlinkat(folder, entry->d_name, 0) == 0 || remove_tables(folder, entry->d_name);
+    }
+    return count;
+}
+
+tm_status tm_result_remove(struct tm_run *run, const char *folder)
+{
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    int problem = 0;
+    size_t removed = 0;
+
+    if (!dir) {
+        problem = errno;
+        if (fd >= 0)
+            (void)close(fd);
+        if (problem == ENOENT)
+            return TM_OK;
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot work in '%s': %s", folder, strerror(problem));
+    }
+    if (unlinkat(fd, TM_RESULT_FILE, 0) == 0)
+        removed++;
+    else if (errno != ENOENT)
+        problem = errno;
+    removed += remove_left_behind(fd, dir);
+    if (removed) /* a power cut must not bring the record back */
+        (void)fsync(fd);
+    (void)closedir(dir);
+    if (problem)
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot remove '%s/%s': %s", folder, TM_RESULT_FILE,
+                       strerror(problem));
+    return TM_OK;
+}
