@@ -65,6 +65,9 @@ size_t tm_budget_part(const struct tm_budget *budget, enum tm_account account)
 size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account)
 {
     const size_t part = part_of(budget->limit_bytes, account);
+
+    if (budget->is_dedicated && account == budget->dedicated)
+        return budget->limit_bytes / 4 * 3;
     const size_t least = part_of((size_t)TM_MEMORY_LEAST_MIB * TM_MIB, account);
 
     return part > least ? part - (part - least) / 4 * pool_quarters[account] : part;
@@ -82,9 +85,20 @@ void tm_budget_init(struct tm_budget *budget, size_t limit_bytes)
     budget->pool_whole_bytes = budget->pool_bytes;
 }
 
+void tm_budget_dedicate(struct tm_budget *budget, enum tm_account account)
+{
+    budget->is_dedicated = true;
+    budget->dedicated = account;
+}
+
+void tm_budget_end_dedication(struct tm_budget *budget)
+{
+    budget->is_dedicated = false;
+}
+
 bool tm_budget_draw(struct tm_budget *budget, size_t bytes)
 {
-    if (bytes > budget->pool_bytes / 2)
+    if (budget->is_dedicated || bytes > budget->pool_bytes / 2)
         return false;
     budget->pool_bytes -= bytes;
     return true;

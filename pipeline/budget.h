@@ -35,6 +35,8 @@ struct tm_budget {
     size_t used_bytes[TM_ACCOUNT_COUNT];
     size_t peak_bytes[TM_ACCOUNT_COUNT];
     size_t spilled_bytes; /* written to spill files, all told */
+    bool is_dedicated;          /* to one account */
+    enum tm_account dedicated;
     uint64_t refuse_in;   /* for tests: the request that many from now is refused; 0 = none */
 };
 
@@ -48,6 +50,11 @@ size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account);
 /* Its share and what it puts into the pool: for few and small things that decide what is read, a longest name; what they
  * take beyond the share the part of the limit that is not divided makes up for. */
 size_t tm_budget_part(const struct tm_budget *budget, enum tm_account account);
+
+/* From here on, this part of a job holds next to nothing but what is of one account: its share is three quarters of the
+ * limit, and the pool gives nothing, until the end. */
+void tm_budget_dedicate(struct tm_budget *budget, enum tm_account account);
+void tm_budget_end_dedication(struct tm_budget *budget);
 
 /* Ask the pool for so many bytes on top of a share: before they are taken from the account.  It gives at most half of
  * what it has left, and who grows asks for parts of what it has, so that one structure that could use everything leaves

@@ -123,6 +123,9 @@ const char *tm_found_name(const struct tm_found_file *file, char name[TM_FOUND_N
 /* A member's name without "./" and "/" at its begin: a view into it. */
 const char *tm_member_path(const char *name);
 
+/* The length of an archive's name without its endings. */
+size_t tm_archive_name_length(const char *name, size_t length);
+
 /* The last part of a path, without slashes at its end: a view into it, with its length. */
 const char *tm_last_part(const char *path, size_t *length);
 

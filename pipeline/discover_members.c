@@ -104,24 +104,29 @@ static int by_folder(const void *a, const void *b)
     return order ? order : (one->position > other->position) - (one->position < other->position);
 }
 
+size_t tm_archive_name_length(const char *name, size_t length)
+{
+    static const char *const endings[] = { ".gz", ".zst", ".tgz", ".tar", ".zip" };
+
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        const size_t bare = tm_name_without(name, length, endings[i]);
+
+        length = bare ? bare : length;
+    }
+    return length;
+}
+
 /* What a run is called: its folder's last part; the archive, without its endings, where it has no folder. */
 static char *copy_name(const struct gathering *g, const char *folder, size_t below)
 {
-    static const char *const endings[] = { ".gz", ".zst", ".tgz", ".tar", ".zip" };
-    size_t length, bare;
-    const char *const last = tm_last_part(folder + below, &length);
+    size_t length;
+    const char *last = tm_last_part(folder + below, &length);
 
-    if (length > 0)
-        return tm_find_copy(g->run, last, length);
-    {
-        const char *const name = tm_last_part(g->path, &length);
-
-        for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-            bare = tm_name_without(name, length, endings[i]);
-            length = bare ? bare : length;
-        }
-        return tm_find_copy(g->run, name, length);
+    if (length == 0) {
+        last = tm_last_part(g->path, &length);
+        length = tm_archive_name_length(last, length);
     }
+    return tm_find_copy(g->run, last, length);
 }
 
 /* The problem of the archive goes with the first file of each run. */

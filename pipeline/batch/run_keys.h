@@ -20,11 +20,17 @@ struct tm_run_keys {
 };
 
 /* Read the keys of a run from its path, the template and the labels (docs/batch.md, "Keys").
- * in:     path     of the run's folder below ROOT, with the name of the run as its last part; any bytes
+ * in:     root     absolute: what the job is called where the path below it says nothing
+ *         path     of the run's folder below ROOT, with the name of the run as its last part; any bytes
  *         when_ns  as discovery tells it (pipeline/discover.h)
  *         options  keys, labels
+ * out:    false where there is a template and the path does not fit: it was read by its look
  * errors: TM_ERR_USAGE  a template or label that cannot be used: said once, before any work, by tm_run_keys_check */
-void tm_run_keys_read(struct tm_run_keys *keys, const char *path, int64_t when_ns, const struct tm_options *options);
+bool tm_run_keys_read(struct tm_run_keys *keys, const char *root, const char *path, int64_t when_ns,
+                      const struct tm_options *options);
 tm_status tm_run_keys_check(struct tm_run *run, const struct tm_options *options) TM_MUST_USE;
+
+/* A day as the key `night` has it: "2026-11-21". */
+bool tm_is_night(const char *text);
 
 #endif

@@ -13,6 +13,11 @@ struct tm_batch_counts {
     uint64_t worked;                                /* items that were not done before */
 };
 
+/* Find the runs below options->inputs (tm_manifest_scan), and tell on stderr what was left out.
+ * owns:   the caller; tm_manifest_free, also after a failure */
+tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options,
+                        struct tm_manifest *manifest) TM_MUST_USE;
+
 /* Before any work: options that do not fit a batch (--redact, a trace as a format), the folder.
  * errors: TM_ERR_USAGE, TM_ERR_OUTPUT */
 tm_status tm_batch_check(struct tm_run *run, const struct tm_options *options, const char *out) TM_MUST_USE;

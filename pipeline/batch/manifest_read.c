@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A manifest from a file that anybody may have written: line by line, each a document that goes away after it was read.
+ * What it names stays below its roots, and ids are names of folders. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pipeline/batch/manifest_store.h"
+#include "pipeline/doc_read.h"
+#include "pipeline/utf8.h"
+
+enum { BUFFER_FIRST = 256 << 10, ROOTS_MOST = 100000 };
+
+struct reading {
+    struct tm_manifest *manifest;
+    struct tm_run *run;
+    const char *path; /* of the manifest */
+    int fd;
+    char *buffer;
+    size_t capacity, begin, end; /* what is read and not yet used: [begin, end) */
+    bool is_at_end;
+    uint64_t line;
+    uint64_t told_runs, told_files;
+};
+
+static tm_status refuse(const struct reading *r, const char *reason)
+{
+    (void)tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot use line %" PRIu64 " of '%s': %s", r->line, r->path, reason);
+    tm_hint(&r->run->error, "make the list anew: 'tracemill batch scan ROOT -o FILE'");
+    return TM_ERR_INPUT;
+}
+
+/* --- lines --- */
+
+static tm_status fill(struct reading *r)
+{
+    const size_t used = r->end - r->begin;
+    ssize_t n;
+
+    memmove(r->buffer, r->buffer + r->begin, used);
+    r->begin = 0;
+    r->end = used;
+    if (used == r->capacity) {
+        char *grown;
+
+        if (r->capacity > TM_DOC_BYTES_MOST)
+            return tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "line %" PRIu64 " of '%s' has more than %d MiB", r->line,
+                           r->path, TM_DOC_BYTES_MOST >> 20);
+        grown = tm_retake(&r->run->budget, TM_ACCOUNT_INPUT, r->buffer, r->capacity, 2 * r->capacity, &r->run->error);
+        if (!grown)
+            return r->run->error.status;
+        r->buffer = grown;
+        r->capacity *= 2;
+    }
+    do
+        n = read(r->fd, r->buffer + r->end, r->capacity - r->end);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot read '%s': %s", r->path, strerror(errno));
+    r->end += (size_t)n;
+    r->is_at_end = n == 0;
+    return TM_OK;
+}
+
+/* The next line, without its end: a view until the next call.  out: *text NULL = there is none */
+static tm_status next_line(struct reading *r, const char **text, size_t *length)
+{
+    size_t looked_at = 0;
+
+    r->line++;
+    *text = NULL;
+    for (;;) {
+        const char *at = r->buffer + r->begin;
+        const char *line_end = memchr(at + looked_at, '\n', r->end - r->begin - looked_at);
+
+        if (line_end) {
+            *text = at;
+            *length = (size_t)(line_end - at);
+            r->begin += *length + 1;
+            return TM_OK;
+        }
+        looked_at = r->end - r->begin;
+        if (r->is_at_end && looked_at == 0)
+            return TM_OK;
+        if (r->is_at_end)
+            return refuse(r, "it has no end: the list is cut short");
+        const tm_status st = fill(r);
+
+        if (st != TM_OK)
+            return st;
+    }
+}
+
+/* --- values --- */
+
+static int nibble(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The text of a member, or the bytes of the one beside it.  NULL = there is none, or it is too long or not right */
+static char *read_bytes(struct reading *r, const struct tm_value *from, const char *key)
+{
+    char hex_key[32];
+    const char *text = tm_text(tm_get(from, key)), *hex;
+    size_t length = strlen(text);
+    char *copy;
+
+    (void)snprintf(hex_key, sizeof(hex_key), "%s_hex", key);
+    hex = tm_text(tm_get(from, hex_key));
+    if (hex[0])
+        length = strlen(hex) / 2;
+    if (tm_type_of(tm_get(from, key)) != TM_STRING || length > TM_BATCH_PATH_MOST || (hex[0] && strlen(hex) % 2))
+        return NULL;
+    copy = tm_manifest_copy(r->manifest, hex[0] ? "" : text, hex[0] ? 0 : length);
+    if (!copy || !hex[0])
+        return copy;
+    copy = tm_manifest_take(r->manifest, length + 1);
+    for (size_t i = 0; i < length && copy; i++) {
+        const int high = nibble(hex[2 * i]), low = nibble(hex[2 * i + 1]);
+
+        if (high < 0 || low < 0 || (high == 0 && low == 0))
+            return NULL;
+        copy[i] = (char)(high << 4 | low);
+    }
+    return copy;
+}
+
+/* A text without control characters.  NULL = there is none, or it is too long or not right */
+static char *read_text(struct reading *r, const struct tm_value *from, const char *key, size_t most)
+{
+    const struct tm_value *value = tm_get(from, key);
+    const char *text = tm_text(value);
+    const size_t length = strlen(text);
+
+    if (tm_type_of(value) != TM_STRING || length > most)
+        return NULL;
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return NULL;
+    }
+    return tm_manifest_copy(r->manifest, text, length);
+}
+
+static bool is_id(const char *id, size_t bytes)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+
+    return id[0] && id[0] != '.' && strlen(id) < bytes && strspn(id, plain) == strlen(id);
+}
+
+static bool is_whole(const struct tm_value *value)
+{
+    return tm_type_of(value) == TM_INT && tm_int(value) >= 0;
+}
+
+/* What failed: memory, or the text. */
+static tm_status refuse_value(const struct reading *r, const char *reason)
+{
+    return r->run->error.status != TM_OK ? r->run->error.status : refuse(r, reason);
+}
+
+/* --- lines as rows --- */
+
+static tm_status read_file(struct reading *r, const struct tm_value *from, struct tm_batch_file *to)
+{
+    const char *fingerprint = tm_text(tm_get(from, "fingerprint"));
+
+    *to = (struct tm_batch_file){
+        .path = read_bytes(r, from, "path"),
+        .host = read_text(r, from, "host", TM_HOST_MOST + 16),
+        .id = read_text(r, from, "id", TM_RUN_ID_BYTES - 1),
+        .bytes = (uint64_t)tm_int(tm_get(from, "bytes")),
+        .mtime_ns = tm_int(tm_get(from, "mtime_ns")),
+    };
+    if (!to->path || !to->path[0] || !tm_path_is_below(to->path))
+        return refuse_value(r, "the path of a trace is missing, or not below its root");
+    if (!to->host || !to->id || !is_id(to->id, TM_RUN_ID_BYTES))
+        return refuse_value(r, "a trace has no host, or an id that cannot be used");
+    if (tm_has(tm_get(from, "member"))) {
+        to->member = read_bytes(r, from, "member");
+        to->position = (uint64_t)tm_int(tm_get(from, "position"));
+        if (!to->member || !to->member[0] || !is_whole(tm_get(from, "position")))
+            return refuse_value(r, "a member of an archive has no name, or no position");
+    }
+    if (!is_whole(tm_get(from, "bytes")) || tm_type_of(tm_get(from, "mtime_ns")) != TM_INT)
+        return refuse(r, "a trace has no size, or no time");
+    if (fingerprint[0] && strspn(fingerprint, "0123456789abcdef") != TM_FINGERPRINT_BYTES - 1)
+        return refuse(r, "a fingerprint cannot be used");
+    (void)snprintf(to->fingerprint, sizeof(to->fingerprint), "%s", fingerprint);
+    return TM_OK;
+}
+
+/* The ids of one run's files are few, but for hostile lists: those are sorted. */
+static tm_status check_file_ids(struct reading *r, const struct tm_batch_run *to)
+{
+    const char **ids;
+    size_t bytes = to->files * sizeof(*ids);
+    tm_status st = TM_OK;
+
+    ids = tm_take(&r->run->budget, TM_ACCOUNT_MODEL, bytes, &r->run->error);
+    if (!ids)
+        return r->run->error.status;
+    for (size_t i = 0; i < to->files; i++)
+        ids[i] = to->file[i].id;
+    if (tm_has_doubles(ids, to->files))
+        st = refuse(r, "two traces of a run have one id");
+    tm_give(&r->run->budget, TM_ACCOUNT_MODEL, ids, bytes);
+    return st;
+}
+
+static tm_status read_files(struct reading *r, const struct tm_value *from, struct tm_batch_run *to)
+{
+    tm_status st = TM_OK;
+
+    to->files = tm_length(from);
+    if (tm_type_of(from) != TM_ARRAY || to->files == 0)
+        return refuse(r, "a run has no traces");
+    if (to->files > TM_MANIFEST_FILES_MOST)
+        return refuse(r, "a run has too many traces");
+    to->file = tm_manifest_take(r->manifest, to->files * sizeof(*to->file));
+    if (!to->file)
+        return r->run->error.status;
+    for (size_t i = 0; i < to->files && st == TM_OK; i++) {
+        st = read_file(r, tm_at(from, i), &to->file[i]);
+        if (st == TM_OK && to->file[i].bytes > INT64_MAX - to->bytes)
+            return refuse(r, "its sizes cannot be");
+        to->bytes += to->file[i].bytes;
+    }
+    return st == TM_OK ? check_file_ids(r, to) : st;
+}
+
+/* out: false where it is too long, or no text */
+static bool copy_key(char *to, size_t bytes, const struct tm_value *value)
+{
+    const char *text = tm_text(value);
+
+    if (tm_has(value) && (tm_type_of(value) != TM_STRING || strlen(text) >= bytes))
+        return false;
+    tm_clean_text(to, bytes, text, strlen(text));
+    return true;
+}
+
+static tm_status read_keys(struct reading *r, const struct tm_value *from, struct tm_batch_keys *to)
+{
+    struct tm_run_keys *keys = tm_take(&r->run->budget, TM_ACCOUNT_MODEL, sizeof(*keys), &r->run->error);
+    const struct tm_value *step = tm_get(from, "step");
+    tm_status st = TM_OK;
+
+    if (!keys)
+        return r->run->error.status;
+    keys->when_ns = tm_int(tm_get(from, "when_ns"));
+    keys->step = tm_has(step) ? tm_int(step) : -1;
+    if (!copy_key(keys->job, sizeof(keys->job), tm_get(from, "job")) || !keys->job[0] ||
+        !copy_key(keys->night, sizeof(keys->night), tm_get(from, "night")) || !tm_is_night(keys->night) ||
+        !copy_key(keys->revision, sizeof(keys->revision), tm_get(from, "revision")) ||
+        !copy_key(keys->label, sizeof(keys->label), tm_get(from, "label")) ||
+        !copy_key(keys->training, sizeof(keys->training), tm_get(from, "training")) ||
+        tm_type_of(tm_get(from, "when_ns")) != TM_INT || (tm_has(step) && !is_whole(step)))
+        st = refuse(r, "the keys of a run cannot be used");
+    if (st == TM_OK)
+        st = tm_manifest_keys(r->manifest, to, keys);
+    tm_give(&r->run->budget, TM_ACCOUNT_MODEL, keys, sizeof(*keys));
+    return st;
+}
+
+static tm_status read_run(struct reading *r, const struct tm_value *from)
+{
+    struct tm_manifest *m = r->manifest;
+    const struct tm_value *root = tm_get(from, "root");
+    struct tm_batch_run to = {
+        .id = read_text(r, from, "id", TM_RUN_ID_BYTES - 1),
+        .path = read_bytes(r, from, "path"),
+        .name = read_text(r, from, "run", TM_BATCH_NAME_MOST),
+    };
+    tm_status st;
+
+    if (!to.id || !is_id(to.id, TM_RUN_ID_BYTES))
+        return refuse_value(r, "a run has no id, or one that cannot be used");
+    if (!to.path || !tm_path_is_below(to.path))
+        return refuse_value(r, "the path of a run is missing, or not below its root");
+    if (!to.name)
+        return refuse_value(r, "a run has no name");
+    if (!is_whole(root) || (uint64_t)tm_int(root) >= m->root_count)
+        return refuse(r, "a run is of no root");
+    to.root = m->roots[tm_int(root)];
+    st = read_keys(r, tm_get(from, "keys"), &to.keys);
+    if (st == TM_OK)
+        st = read_files(r, tm_get(from, "files"), &to);
+    if (st == TM_OK && to.bytes > INT64_MAX - m->bytes)
+        st = refuse(r, "its sizes cannot be");
+    return st == TM_OK ? tm_manifest_add(m, &to) : st;
+}
+
+static tm_status read_roots(struct reading *r, const struct tm_value *from)
+{
+    struct tm_manifest *m = r->manifest;
+    const size_t count = tm_length(from);
+
+    if (tm_type_of(from) != TM_ARRAY || count == 0 || count > ROOTS_MOST)
+        return refuse(r, "it names no roots");
+    m->roots = tm_manifest_take(m, count * sizeof(*m->roots));
+    for (size_t i = 0; i < count && m->roots; i++) {
+        char *root = read_bytes(r, tm_at(from, i), "path");
+
+        if (!root || root[0] != '/' || (root[1] && !tm_path_is_below(root + 1)))
+            return refuse_value(r, "a root is no absolute path");
+        m->roots[m->root_count++] = root;
+    }
+    return m->roots ? TM_OK : r->run->error.status;
+}
+
+static tm_status read_header(struct reading *r, const struct tm_value *from)
+{
+    if (strcmp(tm_text(tm_get(from, "schema")), "tracemill.manifest") != 0)
+        return refuse(r, "it is no manifest");
+    if (tm_int(tm_get(from, "schema_version")) != 1)
+        return refuse(r, "it is of another version");
+    if (!is_whole(tm_get(from, "runs")) || !is_whole(tm_get(from, "files")))
+        return refuse(r, "it does not tell how much follows");
+    r->told_runs = (uint64_t)tm_int(tm_get(from, "runs"));
+    r->told_files = (uint64_t)tm_int(tm_get(from, "files"));
+    return read_roots(r, tm_get(from, "roots"));
+}
+
+static tm_status read_line(struct reading *r, const char *text, size_t length)
+{
+    struct tm_doc *doc = tm_doc_new(r->run);
+    tm_status st;
+
+    if (!doc)
+        return r->run->error.status;
+    st = tm_doc_read(doc, tm_doc_root(doc), text, length, r->path);
+    if (st != TM_OK)
+        (void)tm_while(&r->run->error, "reading line %" PRIu64, r->line);
+    if (st == TM_OK)
+        st = r->line == 1 ? read_header(r, tm_doc_root(doc)) : read_run(r, tm_doc_root(doc));
+    tm_doc_free(doc);
+    return st;
+}
+
+static tm_status read_lines(struct reading *r)
+{
+    const struct tm_manifest *m = r->manifest;
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    while ((st = next_line(r, &text, &length)) == TM_OK && text) {
+        st = read_line(r, text, length);
+        if (st != TM_OK)
+            return st;
+    }
+    if (st != TM_OK)
+        return st;
+    if (m->root_count == 0)
+        return refuse(r, "it is empty");
+    if (m->count != r->told_runs || m->files != r->told_files)
+        return refuse(r, "there are more or fewer runs than the first line tells: the list is cut short");
+    return tm_manifest_check_ids(m);
+}
+
+tm_status tm_manifest_read(struct tm_manifest *manifest, struct tm_run *run, const char *path)
+{
+    struct reading r = { .manifest = manifest, .run = run, .path = path, .capacity = BUFFER_FIRST };
+    tm_status st;
+
+    tm_manifest_begin(manifest, run);
+    r.fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (r.fd < 0)
+        return tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot open '%s': %s", path, strerror(errno));
+    r.buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, r.capacity, &run->error);
+    st = r.buffer ? read_lines(&r) : run->error.status;
+    tm_give(&run->budget, TM_ACCOUNT_INPUT, r.buffer, r.buffer ? r.capacity : 0);
+    (void)close(r.fd);
+    return st;
+}
