@@ -47,6 +47,7 @@ void tm_history_close(struct tm_history *history); /* what was not committed goe
 enum tm_history_order {
     TM_HISTORY_BY_JOB,  /* job, when, id: each job's runs one after the other, oldest first */
     TM_HISTORY_BY_TIME, /* when, id, newest first */
+    TM_HISTORY_BY_ID,
 };
 struct tm_history_query {
     enum tm_history_order order;
