@@ -5,6 +5,7 @@
 #include <cjson/cJSON.h>
 #include <hpdf.h>
 #include <protobuf-c/protobuf-c.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
@@ -21,7 +22,7 @@
 #include "pipeline/doc.h"
 #include "pipeline/version.h"
 
-enum { VERSION_BYTES = 64, LIBRARIES_MOST = 9 };
+enum { VERSION_BYTES = 64, LIBRARIES_MOST = 10 };
 
 struct library {
     const char *name;
@@ -68,6 +69,7 @@ static size_t list_libraries(struct library *libraries)
     set_version(&libraries[count++], "protobuf-c", protobuf_c_version());
     set_version(&libraries[count++], "cJSON", cJSON_Version());
     set_version(&libraries[count++], "libharu", HPDF_GetVersion());
+    set_version(&libraries[count++], "SQLite", sqlite3_libversion());
 #ifdef TM_HAVE_JEMALLOC
     set_version(&libraries[count++], "jemalloc", jemalloc_version());
 #endif
