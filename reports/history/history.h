@@ -18,6 +18,8 @@ struct tm_history_run {
     const char *status;           /* tm_result_status_words */
     const char *message;          /* why it failed */
     const char *report;           /* folder of its report, from OUT: "runs/ID"; "" = none, or pruned */
+    const char *summary;          /* its summary, from OUT: "runs/ID/summary.json"; pruned runs that gates compare with
+                                     keep it; "" = none */
     const char *platform, *model;
     int64_t hosts, devices; /* -1 = not known */
     const char *verdict, *severity, *finding;

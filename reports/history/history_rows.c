@@ -155,10 +155,13 @@ static bool read_figure(sqlite3_stmt *statement, int at, double *figure)
     return type == SQLITE_NULL || ((type == SQLITE_FLOAT || type == SQLITE_INTEGER) && isfinite(*figure));
 }
 
-/* A report lies in the folder of its run, and nowhere else. */
-static bool is_at_its_place(const struct tm_history_run *row)
+/* What there is of a run lies in its folder, and nowhere else. */
+static bool is_at_its_place(const char *path, const char *id, const char *name)
 {
-    return !*row->report || (strncmp(row->report, "runs/", 5) == 0 && strcmp(row->report + 5, row->id) == 0);
+    const size_t length = strlen(id);
+
+    return !*path || (strncmp(path, "runs/", 5) == 0 && strncmp(path + 5, id, length) == 0 &&
+                      strcmp(path + 5 + length, name) == 0);
 }
 
 tm_status history_read_row(struct tm_history *history, sqlite3_stmt *statement, struct tm_history_run *row)
@@ -173,8 +176,10 @@ tm_status history_read_row(struct tm_history *history, sqlite3_stmt *statement, 
         wrong = read_figure(statement, at, &row->figure[i]) ? NULL : tm_figure_table[i].id;
     if (!wrong && !is_id(row->id))
         wrong = "id";
-    if (!wrong && !is_at_its_place(row))
+    if (!wrong && !is_at_its_place(row->report, row->id, ""))
         wrong = "report";
+    if (!wrong && !is_at_its_place(row->summary, row->id, "/summary.json"))
+        wrong = "summary";
     if (!wrong)
         return TM_OK;
     (void)snprintf(what, sizeof(what), "a row has a '%s' that cannot be right", wrong);
@@ -205,9 +210,10 @@ tm_status tm_history_visit(struct tm_history *history, const struct tm_history_q
     sqlite3_stmt *statement = NULL;
     tm_status st;
 
-    (void)snprintf(sql, sizeof(sql), "SELECT * FROM runs WHERE %s AND %s ORDER BY %s LIMIT ?3",
+    /* Of a night the few rows are sorted: by an index all rows would be fetched in its order ('+' turns it off). */
+    (void)snprintf(sql, sizeof(sql), "SELECT * FROM runs WHERE %s AND %s ORDER BY %s%s LIMIT ?3",
                    query->job ? "job = ?1" : "?1 IS NULL", query->night ? "night = ?2" : "?2 IS NULL",
-                   orders[query->order]);
+                   query->night && !query->job ? "+" : "", orders[query->order]);
     st = history_prepare(history, sql, &statement);
     if (st == TM_OK && ((query->job && sqlite3_bind_text(statement, 1, query->job, -1, SQLITE_STATIC) != SQLITE_OK) ||
                         (query->night && sqlite3_bind_text(statement, 2, query->night, -1, SQLITE_STATIC) != SQLITE_OK) ||

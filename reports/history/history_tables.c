@@ -31,6 +31,7 @@ const struct history_column history_column[] = {
     { "status", "TEXT NOT NULL", TEXT(status), true },
     { "message", "TEXT", TEXT(message), false },
     { "report", "TEXT", TEXT(report), false },
+    { "summary", "TEXT", TEXT(summary), false },
     { "platform", "TEXT", TEXT(platform), false },
     { "model", "TEXT", TEXT(model), false },
     { "hosts", "INTEGER", COUNT(hosts), false },

@@ -28,7 +28,7 @@ static const char hostile[] = "x'); DROP TABLE runs; --\n\xe2\x80\xa8<script>\"\
 static struct tm_history_run plain_row(const char *id)
 {
     struct tm_history_run row = { .id = id,        .name = "run",   .path = "train/2026-11-21/run",
-                                  .status = "done", .message = "",  .report = "",
+                                  .status = "done", .message = "",  .report = "", .summary = "",
                                   .platform = "gpu", .model = "H100", .hosts = 1,
                                   .devices = 8,     .verdict = "fine", .severity = "good",
                                   .finding = "",    .gates = "",    .gates_text = "",
@@ -174,6 +174,7 @@ static void a_row_comes_back_as_it_was_put_in(void **state)
     struct tm_history_run row = plain_row("train-0123456789abcdef");
 
     row.report = "runs/train-0123456789abcdef";
+    row.summary = "runs/train-0123456789abcdef/summary.json";
     row.keys.step = 0;
     row.hosts = -1;
     row.figure[1] = NAN;
@@ -481,6 +482,8 @@ static void rows_that_we_would_not_write_are_refused(void **state)
         "id = 'a/b'",
         "report = 'runs/other'",
         "report = '/etc'",
+        "summary = 'runs/other/summary.json'",
+        "summary = 'runs/run-0000000000000000/../../x'",
         "night = '2026-11-2100'",
         "job = x'ff'",
         "job = CAST(x'ff' AS TEXT)",
