@@ -10,6 +10,7 @@
 #include "pipeline/error.h"
 #include "pipeline/filter.h"
 
+struct tm_input_choice; /* pipeline/commands/inputs.h */
 struct tm_setting_set;
 
 /* The verbs, as bits: which of them take an option. */
@@ -143,6 +144,8 @@ struct tm_options {
     enum tm_color color;
 
     bool latest, force, json, stats, strict, quiet, help, version;
+
+    const struct tm_input_choice *choice; /* of inputs, by a batch; NULL = none: nobody can type it */
 
     const struct tm_setting_set *settings; /* where each value comes from; never NULL in a verb */
 };

@@ -405,12 +405,38 @@ static tm_status report_stages(struct analysis *a)
     return st == TM_OK ? report_profiles(a) : st;
 }
 
+/* Files of the run that could not be read stand among those that were. */
+static void add_missing(struct analysis *a)
+{
+    static const char why[] = "it was not read";
+    const struct tm_input_choice *choice = a->options->choice;
+
+    for (size_t i = 0; choice && i < choice->missing_count; i++) {
+        const struct tm_missing_input *missing = &choice->missing[i];
+        struct tm_value *file = tm_add_object(a->file_list, NULL);
+
+        tm_add_string(file, "path", missing->path);
+        tm_add_string(file, "kind", "missing");
+        tm_add_uint(file, "bytes", missing->bytes);
+        tm_add_null(file, "xxh3", why);
+        tm_add_null(file, "host", why);
+        tm_add_int(file, "events", 0);
+        tm_add_int(file, "origin_us", 0);
+        tm_add_bool(file, "archived", false);
+        tm_add_bool(file, "partial", true);
+        tm_add_string(tm_add_array(file, "problems"), NULL, missing->problem);
+        (void)tm_add_array(file, "notes");
+        a->partial = true;
+    }
+}
+
 static tm_status finish_summary(struct analysis *a)
 {
     struct tm_value *coverage, *warnings;
     tm_status st;
 
     tm_doc_end_reading(a->summary);
+    add_missing(a);
     tm_add_bool(tm_member(a->root, "input"), "partial", a->partial);
     st = report_stages(a);
     coverage = tm_member(a->root, "coverage");

@@ -21,26 +21,63 @@ tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found
     return is_archive ? tm_discover_members(run, input, tm_archive_list, found) : tm_discover(run, input, found);
 }
 
-static tm_status add_files(struct tm_inputs *inputs, const struct tm_found_run *chosen)
+static tm_status add_files(struct tm_inputs *inputs, struct tm_found_file *found, size_t count)
 {
     struct tm_run *run = inputs->run;
     const size_t row = sizeof(*inputs->files);
     struct tm_found_file **files;
 
-    if (chosen->file_count > TM_INPUT_FILES_MOST - inputs->file_count)
+    if (count > TM_INPUT_FILES_MOST - inputs->file_count)
         return tm_fail(&run->error, TM_ERR_LIMIT, -1, "the run has more than %d files", TM_INPUT_FILES_MOST);
     files = tm_retake(&run->budget, TM_ACCOUNT_MODEL, inputs->files, inputs->file_count * row,
-                      (inputs->file_count + chosen->file_count) * row, &run->error);
+                      (inputs->file_count + count) * row, &run->error);
     if (!files)
         return run->error.status;
     inputs->files = files;
-    for (size_t i = 0; i < chosen->file_count; i++)
-        inputs->files[inputs->file_count++] = &chosen->files[i];
+    for (size_t i = 0; i < count; i++)
+        inputs->files[inputs->file_count++] = &found[i];
     return TM_OK;
+}
+
+static bool is_chosen(const struct tm_found_file *file, const struct tm_input_choice *choice)
+{
+    return strcmp(file->path, choice->path) == 0 && !file->member == !choice->member &&
+           (!file->member || strcmp(file->member, choice->member) == 0);
+}
+
+/* The one file that a batch asks for, whatever else has come to lie there. */
+static tm_status add_chosen(struct tm_inputs *inputs, const struct tm_found *found, const struct tm_input_choice *choice)
+{
+    for (size_t i = 0; i < found->run_count; i++) {
+        const struct tm_found_run *r = &found->runs[i];
+
+        for (size_t k = 0; k < r->all_count; k++) {
+            if (!is_chosen(&r->files[k], choice))
+                continue;
+            inputs->run_name = r->name;
+            return add_files(inputs, &r->files[k], 1);
+        }
+    }
+    return tm_fail(&inputs->run->error, TM_ERR_INPUT, -1, "cannot open '%s': it is no longer there",
+                   choice->member ? choice->member : choice->path);
+}
+
+static tm_status add_run(struct tm_inputs *inputs, const struct tm_found *found, const struct tm_options *options,
+                         bool is_first)
+{
+    const struct tm_found_run *chosen;
+    tm_status st = tm_choose_run(inputs->run, found, options->run_name, options->latest, &chosen);
+
+    if (st == TM_OK)
+        st = add_files(inputs, chosen->files, chosen->file_count);
+    if (st == TM_OK && is_first)
+        inputs->run_name = chosen->name;
+    return st;
 }
 
 static tm_status find_files(struct tm_inputs *inputs, const struct tm_options *options)
 {
+    const struct tm_input_choice *choice = options->choice;
     struct tm_run *run = inputs->run;
     tm_status st = TM_OK;
 
@@ -49,15 +86,10 @@ static tm_status find_files(struct tm_inputs *inputs, const struct tm_options *o
         return run->error.status;
     inputs->found_count = options->input_count;
     for (size_t i = 0; i < inputs->found_count && st == TM_OK; i++) {
-        const struct tm_found_run *chosen;
-
         st = tm_find_operand(run, options->inputs[i], &inputs->found[i]);
         if (st == TM_OK)
-            st = tm_choose_run(run, &inputs->found[i], options->run_name, options->latest, &chosen);
-        if (st == TM_OK)
-            st = add_files(inputs, chosen);
-        if (st == TM_OK && !i)
-            inputs->run_name = chosen->name;
+            st = choice && choice->path ? add_chosen(inputs, &inputs->found[i], choice)
+                                        : add_run(inputs, &inputs->found[i], options, i == 0);
     }
     return st;
 }
@@ -239,6 +271,8 @@ tm_status tm_inputs_find(struct tm_inputs *inputs, struct tm_run *run, const str
     st = find_files(inputs, options);
     if (st == TM_OK)
         st = find_parts(inputs, options);
+    if (options->choice && options->choice->run_name)
+        inputs->run_name = options->choice->run_name;
     return st == TM_OK ? name_hosts(inputs) : st;
 }
 

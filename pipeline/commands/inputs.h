@@ -35,6 +35,21 @@ struct tm_inputs {
 
 enum { TM_INPUT_FILES_MOST = 100000 };
 
+/* A file of the run that is told of, and not read. */
+struct tm_missing_input {
+    const char *path;
+    uint64_t bytes;
+    const char *problem;
+};
+
+/* What a batch knows of its inputs beside their paths (tm_options.choice). */
+struct tm_input_choice {
+    const char *path, *member; /* of what the operand holds, the only file to be read: as tm_found_file; NULL = all */
+    const char *run_name;      /* what the run is called; NULL = as it is found */
+    const struct tm_missing_input *missing;
+    size_t missing_count;
+};
+
 /* Find the runs of one operand: a file, a folder, or an archive of folders, told by its content.
  * owns:   the caller; tm_found_free releases it, also after a failure
  * errors: as of tm_discover, tm_discover_members, tm_archive_is and tm_archive_list */

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The summary of a run, then each wanted format of it into one folder. */
+#include "pipeline/commands/report_job.h"
+
+#include <stdio.h>
+
+#include "pipeline/commands/analysis.h"
+#include "pipeline/commands/closing.h"
+#include "pipeline/commands/conversion.h"
+#include "pipeline/commands/out_place.h"
+#include "pipeline/commands/redaction.h"
+#include "pipeline/doc.h"
+
+/* ---- what is said about it ---- */
+
+/* One line: which files are damaged, and how far the figures reach. */
+static void warn_partial(const struct tm_value *summary)
+{
+    const struct tm_value *const files = tm_path(summary, "input.files");
+    const struct tm_value *first = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < tm_length(files); i++) {
+        const struct tm_value *const file = tm_at(files, i);
+
+        if (!tm_is(tm_get(file, "partial")))
+            continue;
+        first = first ? first : file;
+        count++;
+    }
+    (void)fputs("tracemill: warning: the report is partial: ", stderr);
+    if (first) {
+        const char *const problem = tm_text(tm_at(tm_get(first, "problems"), 0));
+
+        (void)fputc('\'', stderr);
+        tm_print_clean(stderr, tm_text(tm_get(first, "path")));
+        (void)fputs(problem[0] ? "': " : "' is damaged", stderr);
+        tm_print_clean(stderr, problem);
+        if (count > 1)
+            (void)fprintf(stderr, ", and %zu more file%s", count - 1, count > 2 ? "s" : "");
+        (void)fputs("; ", stderr);
+    }
+    (void)fputs("every figure rests only on what could be read\n", stderr);
+}
+
+/* ---- the job ---- */
+
+static tm_status deliver(struct tm_run *run, const struct tm_options *options, const struct tm_document_result *result,
+                         const struct tm_report_taker *taker)
+{
+    const struct tm_doc *const doc = result->doc;
+    const struct tm_value *const summary = tm_doc_root(doc);
+    const bool is_partial = tm_is(tm_path(summary, "input.partial"));
+    char folder[TM_PLACE_BYTES];
+    tm_status st = tm_check_strict(run, is_partial, "report");
+
+    if (!st && !options->output)
+        st = tm_default_name(folder, run, options, tm_text(tm_path(summary, "input.run")), ".report", false);
+    if (st)
+        return st;
+    const char *const to = options->output ? options->output : folder;
+
+    st = tm_document_deliver(run, result, to, options);
+    if (!st && taker)
+        st = taker->take(taker->to, summary);
+    if (st || !is_partial)
+        return st;
+    warn_partial(summary);
+    return TM_PARTIAL;
+}
+
+/* The trace is written from what the analysis leaves open. */
+static tm_status analyze(struct tm_run *run, const struct tm_options *options, struct tm_document_result *result,
+                         struct tm_conversion *conversion)
+{
+    struct tm_partial_writer **partial = options->formats & TM_FORMAT_PARTIAL ? &result->partial : NULL;
+    struct tm_observer observer;
+    tm_status st;
+
+    if (!(options->formats & TM_FORMAT_PERFETTO))
+        return tm_analyze(run, options, result->doc, partial, NULL);
+    result->conversion = conversion;
+    st = tm_conversion_open(conversion, run, options, "write a trace of", options->plain);
+    if (st)
+        return st;
+    tm_conversion_observe(conversion, &observer);
+    st = tm_analyze(run, options, result->doc, partial, &observer);
+    return st ? st : tm_conversion_take_summary(conversion, tm_doc_root(result->doc));
+}
+
+static tm_status check_formats(struct tm_run *run, const struct tm_options *options)
+{
+    if (options->redact && options->formats & TM_FORMAT_PARTIAL) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write a partial with --redact: it holds the names");
+        tm_hint(&run->error, "write the partial for yourself, and a report of it with --redact for others");
+        return TM_ERR_USAGE;
+    }
+    if (!(options->formats & TM_FORMAT_PFTRACE))
+        return TM_OK;
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use 'pftrace' for --format: it is a format of parts");
+    tm_hint(&run->error, "'--format perfetto' writes a trace beside the report");
+    return TM_ERR_USAGE;
+}
+
+tm_status tm_report_make(struct tm_run *run, const struct tm_options *options, const struct tm_report_taker *taker)
+{
+    struct tm_conversion conversion = { .run = NULL };
+    tm_status st = check_formats(run, options);
+
+    if (!st)
+        st = tm_check_folder(run, options->output ? options->output : ".");
+    if (!st)
+        st = tm_redaction_begin(run, options);
+    struct tm_document_result result = { .doc = st ? NULL : tm_doc_new(run), .paper = options->paper };
+
+    if (!st && !result.doc)
+        st = run->error.status;
+    if (!st)
+        st = analyze(run, options, &result, &conversion);
+    if (!st)
+        st = tm_doc_status(result.doc);
+    if (!st)
+        st = deliver(run, options, &result, taker);
+    tm_partial_writer_free(result.partial);
+    tm_doc_free(result.doc);
+    tm_conversion_close(&conversion);
+    tm_redaction_end(run);
+    return st;
+}
