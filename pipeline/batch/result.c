@@ -76,30 +76,37 @@ static bool is_text(const struct tm_value *root, const char *path, const char *w
     return strcmp(tm_text(tm_path(root, path)), wanted) == 0;
 }
 
-static bool stands(const struct tm_value *root, const char *folder, const char *fingerprint, const char *options,
-                   bool retry)
+static enum tm_result_status status_of(const struct tm_value *root, const char *folder, const char *fingerprint,
+                                       const char *options)
 {
     const enum tm_result_status status = tm_result_status_of(tm_text(tm_get(root, "status")));
 
-    if (status == TM_RESULT_FAILED || status == TM_RESULT_MISSING || (retry && status == TM_RESULT_REFUSED))
-        return false;
-    return is_text(root, "fingerprint", fingerprint) && is_text(root, "options", options) &&
-           is_text(root, "tool.version", TM_VERSION) &&
-           (tm_is(tm_get(root, "pruned")) || files_are_there(root, folder));
+    if (!is_text(root, "fingerprint", fingerprint) || (options && !is_text(root, "options", options)) ||
+        !is_text(root, "tool.version", TM_VERSION))
+        return TM_RESULT_MISSING;
+    return tm_is(tm_get(root, "pruned")) || files_are_there(root, folder) ? status : TM_RESULT_MISSING;
 }
 
-bool tm_result_stands(struct tm_run *run, const char *folder, const char *fingerprint, const char *options, bool retry,
-                      enum tm_result_status *status)
+enum tm_result_status tm_result_look(struct tm_run *run, const char *folder, const char *fingerprint,
+                                     const char *options, char message[TM_RESULT_MESSAGE_BYTES])
 {
+    enum tm_result_status status = TM_RESULT_MISSING;
     struct tm_doc *doc = tm_doc_new(run);
-    const struct tm_value *root = doc ? tm_doc_root(doc) : NULL;
-    const bool is_done = doc && tm_result_read(doc, tm_doc_root(doc), folder) &&
-                         stands(root, folder, fingerprint, options, retry);
 
-    if (status)
-        *status = is_done ? tm_result_status_of(tm_text(tm_get(root, "status"))) : TM_RESULT_MISSING;
+    if (message)
+        message[0] = '\0';
+    if (doc && tm_result_read(doc, tm_doc_root(doc), folder)) {
+        status = status_of(tm_doc_root(doc), folder, fingerprint, options);
+        if (message)
+            (void)snprintf(message, TM_RESULT_MESSAGE_BYTES, "%s", tm_text(tm_get(tm_doc_root(doc), "message")));
+    }
     tm_doc_free(doc);
-    return is_done;
+    return status;
+}
+
+bool tm_result_stands(enum tm_result_status status, bool retry)
+{
+    return status == TM_RESULT_DONE || status == TM_RESULT_PARTIAL || (status == TM_RESULT_REFUSED && !retry);
 }
 
 /* --- writing --- */
@@ -333,31 +340,48 @@ static size_t remove_left_behind(int folder, DIR *dir)
     return count;
 }
 
-tm_status tm_result_remove(struct tm_run *run, const char *folder)
+static void remove_outputs(int folder, const char *const *outputs, size_t count)
 {
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    int problem = 0;
-    size_t removed = 0;
+    for (size_t i = 0; i < count; i++) {
+        char name[TM_FOLDER_NAME_BYTES];
+        const int n = snprintf(name, sizeof(name), "%s", outputs[i]);
 
-    if (!dir) {
-        problem = errno;
-        if (fd >= 0)
-            (void)close(fd);
-        if (problem == ENOENT)
-            return TM_OK;
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot work in '%s': %s", folder, strerror(problem));
+        if (n <= 0 || (size_t)n >= sizeof(name))
+            continue;
+        if (name[n - 1] != '/') {
+            (void)unlinkat(folder, name, 0);
+            continue;
+        }
+        name[n - 1] = '\0';
+        (void)remove_tables(folder, name);
     }
-    if (unlinkat(fd, TM_RESULT_FILE, 0) == 0)
-        removed++;
-    else if (errno != ENOENT)
-        problem = errno;
-    removed += remove_left_behind(fd, dir);
-    if (removed) /* a power cut must not bring the record back */
-        (void)fsync(fd);
-    (void)closedir(dir);
-    if (problem)
+}
+
+static tm_status remove_in(struct tm_run *run, const char *folder, DIR *dir, const char *const *outputs, size_t count)
+{
+    const int fd = dirfd(dir);
+    bool is_removed = unlinkat(fd, TM_RESULT_FILE, 0) == 0;
+
+    if (!is_removed && errno != ENOENT)
         return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot remove '%s/%s': %s", folder, TM_RESULT_FILE,
-                       strerror(problem));
+                       strerror(errno));
+    if (is_removed) /* before what it is the record of: a power cut must not bring it back alone */
+        (void)fsync(fd);
+    (void)remove_left_behind(fd, dir);
+    remove_outputs(fd, outputs, count);
     return TM_OK;
+}
+
+tm_status tm_result_remove(struct tm_run *run, const char *folder, const char *const *outputs, size_t count)
+{
+    DIR *dir = opendir(folder);
+    tm_status st = TM_OK;
+
+    if (!dir && errno == ENOENT)
+        return TM_OK;
+    if (!dir)
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot work in '%s': %s", folder, strerror(errno));
+    st = remove_in(run, folder, dir, outputs, count);
+    (void)closedir(dir);
+    return st;
 }

@@ -20,14 +20,17 @@ enum tm_result_status tm_result_status_of(const char *word);
 
 enum { TM_RESULT_MESSAGE_BYTES = 1024, TM_RESULT_FILES_MOST = 1024 };
 
-/* Whether an item is done: its result stands whole, was made by this version with these options of these inputs, ended
- * other than TM_RESULT_FAILED (and with --retry other than TM_RESULT_REFUSED), and its files are there with the sizes that
- * it tells; those of a pruned one need not be.
+/* How an item stands: the status of its result if that is whole and was made by this version with these options of
+ * these inputs, and the files beside it are there with the sizes that it tells (those of a pruned one need not be).
  * in:     folder       of the item
- *         fingerprint  of the inputs; options  of the options
- * out:    status       NULL, or how it stands; TM_RESULT_MISSING where it does not */
-bool tm_result_stands(struct tm_run *run, const char *folder, const char *fingerprint, const char *options, bool retry,
-                      enum tm_result_status *status);
+ *         fingerprint  of the inputs; options  of the options, NULL = whatever they were
+ * out:    message      NULL, or why it is not done; "" = none
+ *         returned     TM_RESULT_MISSING where there is no such result */
+enum tm_result_status tm_result_look(struct tm_run *run, const char *folder, const char *fingerprint,
+                                     const char *options, char message[TM_RESULT_MESSAGE_BYTES]);
+
+/* Whether it need not be done again: done, partial, and refused unless --retry was given. */
+bool tm_result_stands(enum tm_result_status status, bool retry);
 
 /* Read one.  out: to  gets its members; an absent or damaged one: false, without an error */
 bool tm_result_read(struct tm_doc *doc, struct tm_value *to, const char *folder);
@@ -55,8 +58,10 @@ tm_status tm_result_list(struct tm_doc *doc, const char *folder, const char *con
  * errors: TM_ERR_OUTPUT, and of doc */
 tm_status tm_result_write(struct tm_run *run, const char *folder, const struct tm_doc *doc) TM_MUST_USE;
 
-/* Its file is no longer the record of what stands beside it: before work begins.  Temporary files that a killed worker
- * left go away too. */
-tm_status tm_result_remove(struct tm_run *run, const char *folder) TM_MUST_USE;
+/* Before work begins, and after a worker failed: its file is no longer the record of what stands beside it, and goes away,
+ * then what it was the record of, and temporary files that a killed worker left.  A folder that is not there is fine.
+ * in: outputs  names of the files that there may be; one that ends with '/' is a folder of tables
+ * errors: TM_ERR_OUTPUT */
+tm_status tm_result_remove(struct tm_run *run, const char *folder, const char *const *outputs, size_t count) TM_MUST_USE;
 
 #endif
