@@ -127,23 +127,15 @@ tm_status tm_batch_pool_fail(struct tm_batch_pool *pool, const struct tm_batch_t
     return st;
 }
 
-/* Whether the file of a task is not what the manifest tells. */
 static bool has_changed(const struct tm_batch_pool *pool, const struct tm_batch_task *task)
 {
     const struct tm_batch_file *file = task->part ? task->part : &task->batch_run->file[0];
-    char path[TM_OUT_PATH_BYTES], fingerprint[TM_FINGERPRINT_BYTES];
-    const struct tm_error before = pool->run->error;
-    uint64_t bytes;
-    int64_t mtime_ns;
-    tm_status st;
+    char path[TM_OUT_PATH_BYTES];
 
     if (pool->joins)
         return false;
-    st = tm_input_path(pool->run, task->batch_run, file, path);
-    if (st == TM_OK)
-        st = tm_file_fingerprint(pool->run, path, &bytes, &mtime_ns, fingerprint);
-    pool->run->error = before;
-    return st != TM_OK || strcmp(fingerprint, file->fingerprint) != 0;
+    return tm_input_path(pool->run, task->batch_run, file, path) != TM_OK ||
+           !tm_batch_is_as_scanned(pool->run, path, file);
 }
 
 static tm_status fail_exit(struct tm_batch_pool *pool, const struct tm_batch_task *task, const struct tm_outcome *outcome)

@@ -39,21 +39,25 @@ static const struct tm_batch_file *file_of(const struct task *t)
     return t->task->part ? t->task->part : &t->task->batch_run->file[0];
 }
 
-static tm_status check_input(struct task *t)
+bool tm_batch_is_as_scanned(struct tm_run *run, const char *path, const struct tm_batch_file *file)
 {
-    const struct tm_batch_file *file = file_of(t);
+    const struct tm_error before = run->error;
     char fingerprint[TM_FINGERPRINT_BYTES];
     uint64_t bytes;
     int64_t mtime_ns;
-    tm_status st;
 
-    if (t->pool->joins)
-        return TM_OK;
-    st = tm_file_fingerprint(t->run, t->path, &bytes, &mtime_ns, fingerprint);
-    if (st == TM_OK && strcmp(fingerprint, file->fingerprint) == 0)
+    if (tm_file_fingerprint(run, path, &bytes, &mtime_ns, fingerprint) != TM_OK)
+        fingerprint[0] = '\0';
+    run->error = before;
+    return strcmp(fingerprint, file->fingerprint) == 0;
+}
+
+static tm_status check_input(struct task *t)
+{
+    if (t->pool->joins || tm_batch_is_as_scanned(t->run, t->path, file_of(t)))
         return TM_OK;
     t->has_changed = true;
-    return st == TM_OK ? tm_fail(&t->run->error, TM_ERR_INPUT, -1, "'%s' has changed", t->path) : st;
+    return tm_fail(&t->run->error, TM_ERR_INPUT, -1, "'%s' has changed since it was scanned", t->path);
 }
 
 static tm_status prepare_file(struct task *t)
