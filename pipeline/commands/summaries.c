@@ -159,6 +159,13 @@ static tm_status check_schema(struct tm_run *run, const struct tm_value *root, c
     return TM_ERR_INPUT;
 }
 
+tm_status tm_summary_read(struct tm_run *run, struct tm_doc *doc, const char *file)
+{
+    const tm_status st = tm_doc_read_file(doc, tm_doc_root(doc), file);
+
+    return st == TM_OK ? check_schema(run, tm_doc_root(doc), file) : st;
+}
+
 /* --- analyzing --- */
 
 /* Every analysis counts from 0: its summary tells what it read. */
@@ -249,11 +256,9 @@ static tm_status read_file(struct loading *l, struct tm_loaded_run *run)
     char file[PATH_BYTES];
     tm_status st;
 
-    st = find_summary(run->path, file) ? tm_doc_read_file(run->doc, root, file)
+    st = find_summary(run->path, file) ? tm_summary_read(l->run, run->doc, file)
                                        : tm_fail(&l->run->error, TM_ERR_INPUT, -1,
                                                  "cannot read '%s': it has changed", run->path);
-    if (st == TM_OK)
-        st = check_schema(l->run, root, file);
     run->is_partial = tm_is(tm_path(root, "input.partial"));
     begin_counts(l->run); /* losses were told when it was written */
     return st == TM_OK ? tm_check_strict(l->run, run->is_partial, l->act) : st;

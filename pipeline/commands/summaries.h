@@ -58,6 +58,11 @@ tm_status tm_summaries_load(struct tm_summaries *summaries, struct tm_run *run,
                             size_t count, const char *act) TM_MUST_USE;
 void tm_summaries_free(struct tm_summaries *summaries); /* tolerates a zeroed one */
 
+/* Read one summary.json, and nothing else.
+ * out:    doc  was empty; holds as much of it as its maker lets it (tm_doc_set_most)
+ * errors: TM_ERR_INPUT  it cannot be read, is another document, or has another schema version; TM_ERR_LIMIT */
+tm_status tm_summary_read(struct tm_run *run, struct tm_doc *doc, const char *file) TM_MUST_USE;
+
 /* What pseudonyms would have to stand in: verbs that read several runs do not make them.
  * errors: TM_ERR_USAGE where the settings ask for --redact */
 tm_status tm_refuse_redaction(struct tm_run *run, const struct tm_options *options,

@@ -141,13 +141,15 @@ static const char *first_name(const struct tm_value *rows, enum tm_gate_status s
 static void add_verdict(struct tm_value *to, const struct tm_judging *j,
                         const struct tm_value *rows)
 {
-    const size_t *const count = j->count, all = j->gates->count;
+    const size_t *const count = j->count, all = tm_length(rows);
     const enum tm_gate_status worst = count[TM_GATE_FAILED] > 0    ? TM_GATE_FAILED
                                       : count[TM_GATE_UNKNOWN] > 0 ? TM_GATE_UNKNOWN
                                                                    : TM_GATE_PASSED;
     char text[TM_WHY_BYTES];
 
-    if (worst == TM_GATE_PASSED && count[TM_GATE_SKIPPED] == 0)
+    if (all == 0) /* a run of a batch */
+        (void)snprintf(text, sizeof(text), "No gate is of this job.");
+    else if (worst == TM_GATE_PASSED && count[TM_GATE_SKIPPED] == 0)
         (void)snprintf(text, sizeof(text), all == 1 ? "The gate passed." : "All %zu gates passed.",
                        all);
     else if (worst == TM_GATE_PASSED)

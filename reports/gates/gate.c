@@ -7,6 +7,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "pipeline/glob.h"
+#include "reports/gates/figure.h"
+
 const char *const tm_rule_name[TM_RULES] = {
     [TM_RULE_MAX] = "max",
     [TM_RULE_MIN] = "min",
@@ -55,6 +58,50 @@ void tm_gates_free(struct tm_gates *gates)
     if (gates->doc)
         tm_doc_free(gates->doc);
     tm_give(gates->budget, TM_ACCOUNT_MODEL, gates, bytes_of(gates->room));
+}
+
+bool tm_gate_fits_job(const struct tm_gate *gate, const char *job)
+{
+    return !gate->job || tm_glob_fits(gate->job, job, strlen(job));
+}
+
+bool tm_gate_is_overruled(const struct tm_gates *gates, const struct tm_gate *gate, const char *job)
+{
+    for (const struct tm_gate *other = gate + 1; other < gates->gate + gates->count; other++) {
+        if (other->rule == gate->rule && other->number != gate->number &&
+            strcmp(other->figure, gate->figure) == 0 && tm_gate_fits_job(other, job))
+            return true;
+    }
+    return false;
+}
+
+bool tm_gates_need(const struct tm_gates *gates, const char *section)
+{
+    static const char *const always[] = { "input", "environment", "steps", "kpis" };
+    const size_t length = strlen(section);
+
+    for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++) {
+        if (strcmp(section, always[i]) == 0)
+            return true;
+    }
+    for (size_t i = 0; i < gates->count; i++) {
+        const char *figure = gates->gate[i].figure;
+
+        if (tm_figure_piece(figure) == length && memcmp(figure, section, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+size_t tm_gates_idle(const struct tm_gates *gates, size_t after, tm_has_job *has, void *of)
+{
+    for (size_t i = 0; i < gates->count; i++) {
+        const struct tm_gate *const gate = &gates->gate[i];
+
+        if (gate->number > after && gate->job && !has(of, gate->job))
+            return gate->number;
+    }
+    return 0;
 }
 
 bool tm_gates_want_baseline(const struct tm_gates *gates)

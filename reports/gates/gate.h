@@ -25,6 +25,7 @@ struct tm_gate {
     size_t number;            /* in the file or on the command line, from 1 */
     const char *figure;       /* path, less than TM_FIGURE_BYTES */
     const char *title, *note; /* NULL = none */
+    const char *job;          /* pattern of the jobs it is of; NULL = every run */
     const char *limit_text;   /* as the user wrote it */
     struct tm_gate_limit limit;
     double min_effect_pct; /* negative = not given */
@@ -44,6 +45,10 @@ struct tm_gates {
 bool tm_rule_is_relative(enum tm_rule rule);
 /* Does it hold what becomes more? */
 bool tm_rule_is_upper(enum tm_rule rule);
+
+/* Does a later gate of the file say the same of the job (the same figure and rule)?  Then that one counts. */
+bool tm_gate_is_overruled(const struct tm_gates *gates, const struct tm_gate *gate, const char *job);
+bool tm_gate_fits_job(const struct tm_gate *gate, const char *job);
 
 /* Gates without rows, with room for that many.  errors: NULL and TM_ERR_LIMIT */
 struct tm_gates *tm_gates_new(struct tm_run *run, size_t room) TM_MUST_USE;

@@ -7,6 +7,7 @@
 
 #include "pipeline/doc_read.h"
 #include "pipeline/double_text.h"
+#include "pipeline/glob.h"
 #include "pipeline/nearest.h"
 #include "reports/gates/gate.h"
 
@@ -17,8 +18,8 @@ struct reading {
 };
 
 static const char *const file_member[] = { "gates", "note", "schema", "schema_version", "$schema" };
-static const char *const gate_member[] = { "figure",         "title",    "note",
-                                           "min_effect_pct", "required", "allow_partial" };
+static const char *const gate_member[] = { "figure",   "title",         "note", "min_effect_pct",
+                                           "required", "allow_partial", "job" };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -173,16 +174,37 @@ static tm_status check_members(struct reading *r, const struct tm_gate *gate,
     return TM_OK;
 }
 
-/* The same figure with the same rule twice: one of them is a mistake. */
+static tm_status take_job(struct reading *r, struct tm_gate *gate, const struct tm_value *from)
+{
+    const tm_status st = take_text(r, gate, from, "job", &gate->job);
+    const char *wrong = st == TM_OK && gate->job ? tm_glob_wrong(gate->job) : NULL;
+
+    if (!wrong)
+        return st;
+    (void)refuse_member(r, gate, "job", "is no pattern of names");
+    tm_hint(&r->run->error, "%s", wrong);
+    return TM_ERR_USAGE;
+}
+
+/* The same figure with the same rule twice: one of them is a mistake.  Of several jobs the last one that fits counts,
+ * so that one which fits all of them leaves nothing to those before it. */
 static tm_status check_twice(struct reading *r, const struct tm_gate *gate)
 {
     for (size_t i = 0; i < r->gates->count; i++) {
         const struct tm_gate *other = &r->gates->gate[i];
 
         if (other->rule == gate->rule && other->number != gate->number &&
-            strcmp(other->figure, gate->figure) == 0)
-            return tm_gate_refuse(r->run, r->gates, gate, "gate %zu has a '%s' of this figure too",
-                                  other->number, tm_rule_name[gate->rule]);
+            strcmp(other->figure, gate->figure) == 0 &&
+            (!gate->job || (other->job && strcmp(other->job, gate->job) == 0))) {
+            const tm_status st =
+                tm_gate_refuse(r->run, r->gates, gate, "gate %zu has a '%s' of this figure too",
+                               other->number, tm_rule_name[gate->rule]);
+
+            if (other->job && !gate->job)
+                tm_hint(&r->run->error, "the last gate that fits a job counts: put the one for all "
+                                        "jobs before those of some");
+            return st;
+        }
     }
     return TM_OK;
 }
@@ -229,6 +251,7 @@ static tm_status take_gate(struct reading *r, size_t number, const struct tm_val
         (st = check_members(r, &gate, from)) != TM_OK ||
         (st = take_text(r, &gate, from, "title", &gate.title)) != TM_OK ||
         (st = take_text(r, &gate, from, "note", &gate.note)) != TM_OK ||
+        (st = take_job(r, &gate, from)) != TM_OK ||
         (st = take_flag(r, &gate, from, "required", &gate.required)) != TM_OK ||
         (st = take_flag(r, &gate, from, "allow_partial", &gate.allow_partial)) != TM_OK ||
         (st = take_effect(r, &gate, from)) != TM_OK)

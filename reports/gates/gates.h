@@ -18,6 +18,12 @@ tm_status tm_gates_parse(struct tm_run *run, struct tm_gates **gates, const char
                          size_t count) TM_MUST_USE;
 void tm_gates_free(struct tm_gates *gates); /* tolerates NULL */
 bool tm_gates_want_baseline(const struct tm_gates *gates);
+/* Does any of them look at that member of the summary's root, here or to find out what it is of?  What none needs of a
+ * baseline can be left out of it. */
+bool tm_gates_need(const struct tm_gates *gates, const char *section);
+/* The first gate behind that number whose "job" no job fits; 0 = there is none. */
+typedef bool tm_has_job(void *of, const char *pattern);
+size_t tm_gates_idle(const struct tm_gates *gates, size_t after, tm_has_job *has, void *of);
 
 /* Hold a run to them and fill a document (schemas/CHECK.md) with the result of each.
  * in:     baseline  runs that relative gates compare with; NULL = none
@@ -27,6 +33,20 @@ bool tm_gates_want_baseline(const struct tm_gates *gates);
 tm_status tm_gates_judge(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
                          const struct tm_compared_run *input, const struct tm_side *baseline,
                          size_t *failed) TM_MUST_USE;
+
+/* The same of one run of many, each of some job: gates of other jobs are left out, of several gates of one figure and
+ * rule the last one that is of the job counts, and a row that this run's list does not have makes the gate unknown.
+ * Without it (tm_gates_judge) gates that name jobs are skipped. */
+struct tm_judged_job {
+    const char *job;
+    const char *no_baseline; /* why there is none, if there is none */
+    bool is_new;             /* there can be no baseline yet: gates that want one are skipped, required or not */
+};
+tm_status tm_gates_judge_job(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
+                             const struct tm_compared_run *input, const struct tm_side *baseline,
+                             const struct tm_judged_job *job, size_t *failed) TM_MUST_USE;
+/* Do both have files, and the same ones?  Such a run is no baseline: tm_gates_judge refuses it. */
+bool tm_are_same_run(const struct tm_compared_run *a, const struct tm_compared_run *b);
 
 /* A gate file for a run as it is: its main figures with some room. */
 tm_status tm_gates_init(struct tm_run *run, const struct tm_value *summary, FILE *to) TM_MUST_USE;

@@ -98,7 +98,7 @@ static tm_status take_figure(struct tm_judging *j, struct tm_gate_result *r)
     case TM_FIGURE_OTHER:
         return refuse_type(j, r);
     case TM_FIGURE_NO_ELEMENT:
-        if (r->gate->required)
+        if (r->gate->required && !j->job && !r->gate->job)
             return refuse_path(j, r);
         not_known(r);
         say(r, "the run has no such row");
@@ -250,7 +250,9 @@ static tm_status judge_change(struct tm_judging *j, struct tm_gate_result *r)
 {
     if (!j->baseline) {
         not_known(r);
-        say(r, "there is no baseline");
+        if (j->job && j->job->is_new)
+            r->status = TM_GATE_SKIPPED;
+        say(r, "%.300s", j->job && j->job->no_baseline ? j->job->no_baseline : "there is no baseline");
         return TM_OK;
     }
     if (r->base_count == 0) {
@@ -294,6 +296,11 @@ static tm_status judge_gate(struct tm_judging *j, struct tm_gate_result *r)
 
     if (st == TM_OK)
         st = take_limit(j, r);
+    if (st == TM_OK && !j->job && r->gate->job) {
+        r->status = TM_GATE_SKIPPED;
+        say(r, "it is of the jobs '%.100s' of a batch, and this run has no job", r->gate->job);
+        return TM_OK;
+    }
     if (st != TM_OK || r->figure.state != TM_FIGURE_KNOWN)
         return st;
     take_baseline(j, r);
@@ -308,9 +315,17 @@ static tm_status judge_gate(struct tm_judging *j, struct tm_gate_result *r)
 
 /* --- all of them --- */
 
+static bool is_of_the_job(const struct tm_judging *j, const struct tm_gate *gate)
+{
+    return !j->job || (tm_gate_fits_job(gate, j->job->job) &&
+                       !tm_gate_is_overruled(j->gates, gate, j->job->job));
+}
+
 static tm_status judge_all(struct tm_judging *j, struct tm_value *list)
 {
     for (size_t i = 0; i < j->gates->count; i++) {
+        if (!is_of_the_job(j, &j->gates->gate[i]))
+            continue;
         char path[TM_FIGURE_PATH];
         struct tm_gate_result r = {
             .gate = &j->gates->gate[i], .baseline = NAN, .change_pct = NAN, .noise = { NAN, NAN }
@@ -327,11 +342,13 @@ static tm_status judge_all(struct tm_judging *j, struct tm_value *list)
     return TM_OK;
 }
 
-tm_status tm_gates_judge(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
-                         const struct tm_compared_run *input, const struct tm_side *baseline,
-                         size_t *failed)
+tm_status tm_gates_judge_job(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
+                             const struct tm_compared_run *input, const struct tm_side *baseline,
+                             const struct tm_judged_job *job, size_t *failed)
 {
-    struct tm_judging j = { .run = run, .gates = gates, .input = input, .baseline = baseline };
+    struct tm_judging j = {
+        .run = run, .gates = gates, .input = input, .baseline = baseline, .job = job
+    };
     struct tm_value *const root = tm_doc_root(out);
     tm_status st = tm_refuse_same_run(run, input, baseline);
 
@@ -344,4 +361,11 @@ tm_status tm_gates_judge(struct tm_run *run, struct tm_doc *out, const struct tm
     tm_check_end(root, &j);
     *failed = j.count[TM_GATE_FAILED];
     return tm_doc_status(out);
+}
+
+tm_status tm_gates_judge(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
+                         const struct tm_compared_run *input, const struct tm_side *baseline,
+                         size_t *failed)
+{
+    return tm_gates_judge_job(run, out, gates, input, baseline, NULL, failed);
 }

@@ -22,6 +22,7 @@ struct tm_judging {
     const struct tm_gates *gates;
     const struct tm_compared_run *input;
     const struct tm_side *baseline; /* NULL = none */
+    const struct tm_judged_job *job; /* NULL = a run by itself */
     struct tm_step_test steps;
     bool steps_are_tested;
     size_t count[TM_GATE_STATUSES];

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "reports/compare/run_facts.h"
+#include "reports/gates/gates.h"
 
-static bool are_same(const struct tm_compared_run *a, const struct tm_compared_run *b)
+bool tm_are_same_run(const struct tm_compared_run *a, const struct tm_compared_run *b)
 {
     char of_a[TM_FINGERPRINT_BYTES], of_b[TM_FINGERPRINT_BYTES];
 
@@ -19,7 +20,7 @@ tm_status tm_refuse_same_run(struct tm_run *run, const struct tm_compared_run *i
     for (size_t i = 0; baseline && i < baseline->runs; i++) {
         const struct tm_compared_run *const base = &baseline->run[i];
 
-        if (are_same(input, base)) {
+        if (tm_are_same_run(input, base)) {
             (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
                           "cannot compare '%s' with itself: the baseline '%s' is the same run",
                           input->path, base->path);
@@ -27,7 +28,7 @@ tm_status tm_refuse_same_run(struct tm_run *run, const struct tm_compared_run *i
             return TM_ERR_USAGE;
         }
         for (size_t k = 0; k < i; k++) {
-            if (are_same(&baseline->run[k], base))
+            if (tm_are_same_run(&baseline->run[k], base))
                 return tm_fail(&run->error, TM_ERR_USAGE, -1,
                                "the baselines '%s' and '%s' are the same run",
                                baseline->run[k].path, base->path);
