@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The newest run of each job for a scraper.  Only gauges, without times: so the text is OpenMetrics 1.0 and Prometheus'
+ * older format at once.  A series is named by what stays the same from night to night (job, platform, model); which run
+ * the figures are of stands in tracemill_run_info.  Holds a few hundred bytes for each job, since a family has to stand
+ * in one piece.
+ * source: OpenMetrics 1.0.0, "Text format" */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "pipeline/batch/result.h"
+#include "pipeline/double_text.h"
+#include "reports/format/format.h"
+#include "reports/history/history.h"
+
+enum { NAME_BYTES = 128, LABEL_BYTES = 512, VERDICTS = 3 };
+
+static const char *const verdict_word[VERDICTS] = { "passed", "failed", "unknown" };
+
+enum text { JOB, PLATFORM, MODEL, NIGHT, REVISION, LABEL, RUN, TEXTS };
+static const char *const text_key[TEXTS] = { "job", "platform", "model", "night", "revision", "label", "run" };
+
+/* What is known of a job. */
+struct newest {
+    struct newest *next;
+    size_t bytes;           /* of all of it */
+    const char *text[TEXTS];
+    int64_t when_ns, hosts, devices;
+    int gates;              /* in verdict_word; -1 = not judged */
+    bool has_figures;       /* of a run with a report: all that stands above is its own */
+    bool is_success;        /* its newest run of all is whole */
+    double figure[];        /* tm_figure_count, then the texts */
+};
+
+struct writing {
+    struct tm_run *run;
+    FILE *to;
+    char night[11];
+    struct newest *jobs; /* while rows come, the last one at the head */
+    uint64_t status[TM_RESULT_MISSING + 1], verdict[VERDICTS]; /* of the night */
+};
+
+/* --- gathering --- */
+
+static bool is_status(const struct tm_history_run *row, enum tm_result_status status)
+{
+    return strcmp(row->status, tm_result_status_words[status]) == 0;
+}
+
+static int verdict_of(const struct tm_history_run *row)
+{
+    for (int i = 0; i < VERDICTS; i++) {
+        if (strcmp(row->gates, verdict_word[i]) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static void give(struct writing *w, struct newest *job)
+{
+    tm_give(&w->run->budget, TM_ACCOUNT_MODEL, job, job->bytes);
+}
+
+static struct newest *make(struct writing *w, const struct tm_history_run *row, bool has_figures)
+{
+    const char *const text[TEXTS] = { row->keys.job,      row->platform,   row->model, row->keys.night,
+                                      row->keys.revision, row->keys.label, row->id };
+    size_t bytes = sizeof(struct newest) + tm_figure_count * sizeof(double);
+    struct newest *job;
+    char *at;
+
+    for (int i = 0; i < TEXTS; i++)
+        bytes += strlen(text[i]) + 1;
+    job = tm_take(&w->run->budget, TM_ACCOUNT_MODEL, bytes, &w->run->error);
+    if (!job)
+        return NULL;
+    *job = (struct newest){ .bytes = bytes,
+                            .when_ns = row->keys.when_ns,
+                            .hosts = row->hosts,
+                            .devices = row->devices,
+                            .gates = verdict_of(row),
+                            .has_figures = has_figures };
+    memcpy(job->figure, row->figure, tm_figure_count * sizeof(double));
+    at = (char *)(job->figure + tm_figure_count);
+    for (int i = 0; i < TEXTS; i++) {
+        job->text[i] = strcpy(at, text[i]);
+        at += strlen(text[i]) + 1;
+    }
+    return job;
+}
+
+static void count_night(struct writing *w, const struct tm_history_run *row)
+{
+    const int verdict = verdict_of(row);
+
+    for (int i = 0; i <= TM_RESULT_MISSING; i++)
+        w->status[i] += is_status(row, (enum tm_result_status)i);
+    if (verdict >= 0)
+        w->verdict[verdict]++;
+}
+
+/* By job, oldest first: the newest one of a job stays. */
+static tm_status take_row(void *to, const struct tm_history_run *row)
+{
+    struct writing *const w = to;
+    const bool is_done = is_status(row, TM_RESULT_DONE), has_figures = is_done || is_status(row, TM_RESULT_PARTIAL);
+    const bool is_same_job = w->jobs && strcmp(w->jobs->text[JOB], row->keys.job) == 0;
+    struct newest *job;
+
+    if (strcmp(row->keys.night, w->night) == 0)
+        count_night(w, row);
+    if (is_same_job && !has_figures) {
+        w->jobs->is_success = false;
+        return TM_OK;
+    }
+    if (!(job = make(w, row, has_figures)))
+        return w->run->error.status;
+    job->is_success = is_done;
+    job->next = is_same_job ? w->jobs->next : w->jobs;
+    if (is_same_job)
+        give(w, w->jobs);
+    w->jobs = job;
+    return TM_OK;
+}
+
+/* In the order of the jobs. */
+static void turn_round(struct writing *w)
+{
+    struct newest *turned = NULL;
+
+    while (w->jobs) {
+        struct newest *const next = w->jobs->next;
+
+        w->jobs->next = turned;
+        turned = w->jobs;
+        w->jobs = next;
+    }
+    w->jobs = turned;
+}
+
+/* --- writing --- */
+
+static void put_family(FILE *to, const char *name, const char *unit, const char *help)
+{
+    (void)fprintf(to, "# TYPE %s gauge\n", name);
+    if (unit)
+        (void)fprintf(to, "# UNIT %s %s\n", name, unit);
+    (void)fprintf(to, "# HELP %s %s\n", name, help);
+}
+
+/* A text of any bytes between quotes: visible, in one line, its backslashes and quotes escaped. */
+static void put_label(FILE *to, const char *key, const char *text)
+{
+    char visible[LABEL_BYTES];
+
+    tm_format_text(visible, sizeof(visible), text);
+    (void)fprintf(to, "%s=\"", key);
+    for (const char *at = visible; *at; at++) {
+        if (*at == '\\' || *at == '"')
+            (void)fputc('\\', to);
+        (void)fputc(*at, to);
+    }
+    (void)fputc('"', to);
+}
+
+/* in: texts  so many of the first ones */
+static void put_labels(FILE *to, const struct newest *job, int texts)
+{
+    const char *between = "{";
+
+    for (int i = 0; i < texts; i++) {
+        (void)fputs(between, to);
+        put_label(to, text_key[i], job->text[i]);
+        between = ",";
+    }
+    (void)fputc('}', to);
+}
+
+static void put_value(FILE *to, double value)
+{
+    char text[TM_DOUBLE_TEXT];
+
+    (void)fprintf(to, " %.*s\n", (int)tm_double_text(text, value), text);
+}
+
+/* How a unit of the history is told: base units, the name ends with them. */
+struct base_unit {
+    const char *unit, *ending; /* of the history, and of its id */
+    const char *base;
+    double divisor;
+};
+
+static const struct base_unit base_units[] = {
+    { "ps", "_ps", "seconds", 1e12 },
+    { "bytes", "_bytes", "bytes", 1 },
+    { "%", "_pct", "ratio", 100 },
+};
+
+static const struct base_unit *base_of(const struct tm_history_figure *figure)
+{
+    for (size_t i = 0; i < sizeof(base_units) / sizeof(base_units[0]); i++) {
+        if (strcmp(figure->unit, base_units[i].unit) == 0)
+            return &base_units[i];
+    }
+    return NULL;
+}
+
+static void name_of(char name[NAME_BYTES], const struct tm_history_figure *figure, const struct base_unit *base)
+{
+    const size_t length = strlen(figure->id), ending = base ? strlen(base->ending) : 0;
+    const bool ends = ending && length > ending && strcmp(figure->id + length - ending, base->ending) == 0;
+
+    (void)snprintf(name, NAME_BYTES, "tracemill_%.*s%s%s", (int)(length - (ends ? ending : 0)), figure->id,
+                   base ? "_" : "", base ? base->base : "");
+}
+
+static void put_figure(const struct writing *w, size_t index)
+{
+    static const char *const better[] = { [TM_BETTER_LOWER] = "; lower is better",
+                                          [TM_BETTER_HIGHER] = "; higher is better",
+                                          [TM_BETTER_NEITHER] = "" };
+    const struct tm_history_figure *const figure = &tm_figure_table[index];
+    const struct base_unit *const base = base_of(figure);
+    char name[NAME_BYTES], help[NAME_BYTES + 64];
+
+    name_of(name, figure, base);
+    (void)snprintf(help, sizeof(help), "%s of the newest run of the job%s", figure->title, better[figure->better]);
+    put_family(w->to, name, base ? base->base : NULL, help);
+    for (const struct newest *job = w->jobs; job; job = job->next) {
+        if (!job->has_figures || !isfinite(job->figure[index]))
+            continue;
+        (void)fputs(name, w->to);
+        put_labels(w->to, job, MODEL + 1);
+        put_value(w->to, job->figure[index] / (base ? base->divisor : 1));
+    }
+}
+
+/* --- what is told of each job beside its figures --- */
+
+static double success(const struct newest *job)
+{
+    return job->is_success;
+}
+
+static double when(const struct newest *job)
+{
+    return job->has_figures ? (double)job->when_ns / 1e9 : NAN;
+}
+
+static double hosts(const struct newest *job)
+{
+    return job->has_figures && job->hosts >= 0 ? (double)job->hosts : NAN;
+}
+
+static double devices(const struct newest *job)
+{
+    return job->has_figures && job->devices >= 0 ? (double)job->devices : NAN;
+}
+
+static double gates_failed(const struct newest *job)
+{
+    return job->has_figures && job->gates >= 0 ? strcmp(verdict_word[job->gates], "failed") == 0 : NAN;
+}
+
+static double one(const struct newest *job)
+{
+    return job->has_figures ? 1 : NAN;
+}
+
+static const struct {
+    const char *name, *unit, *help;
+    double (*of)(const struct newest *job); /* NaN = nothing */
+    int labels;
+} job_families[] = {
+    { "tracemill_run_success", NULL, "1: the newest run of the job has a report of a whole input", success, JOB + 1 },
+    { "tracemill_run_info", NULL, "which run the figures of the job are of: its newest one that has a report", one, TEXTS },
+    { "tracemill_run_when_seconds", "seconds", "when that run was made, since 1970", when, JOB + 1 },
+    { "tracemill_run_hosts", NULL, "hosts of that run", hosts, JOB + 1 },
+    { "tracemill_run_devices", NULL, "devices of that run", devices, JOB + 1 },
+    { "tracemill_run_gates_failed", NULL, "1: a gate of that run failed; absent where none were held", gates_failed, JOB + 1 },
+};
+
+static void put_jobs(const struct writing *w)
+{
+    for (size_t i = 0; i < sizeof(job_families) / sizeof(job_families[0]); i++) {
+        put_family(w->to, job_families[i].name, job_families[i].unit, job_families[i].help);
+        for (const struct newest *job = w->jobs; job; job = job->next) {
+            const double value = job_families[i].of(job);
+
+            if (!isfinite(value))
+                continue;
+            (void)fputs(job_families[i].name, w->to);
+            put_labels(w->to, job, job_families[i].labels);
+            put_value(w->to, value);
+        }
+    }
+}
+
+static void put_night(const struct writing *w)
+{
+    struct tm day = { .tm_isdst = 0 };
+
+    put_family(w->to, "tracemill_night_start_seconds", "seconds", "the last night that has runs: its first second in UTC");
+    if (strptime(w->night, "%Y-%m-%d", &day)) {
+        (void)fputs("tracemill_night_start_seconds", w->to);
+        put_value(w->to, (double)timegm(&day));
+    }
+    put_family(w->to, "tracemill_night_runs", NULL, "runs of the last night by how they went");
+    for (int i = 0; i <= TM_RESULT_MISSING; i++)
+        (void)fprintf(w->to, "tracemill_night_runs{status=\"%s\"} %" PRIu64 "\n", tm_result_status_words[i], w->status[i]);
+    put_family(w->to, "tracemill_night_judged_runs", NULL, "runs of the last night by what their gates said");
+    for (int i = 0; i < VERDICTS; i++)
+        (void)fprintf(w->to, "tracemill_night_judged_runs{gates=\"%s\"} %" PRIu64 "\n", verdict_word[i], w->verdict[i]);
+}
+
+tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, FILE *to)
+{
+    const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB };
+    struct writing w = { .run = run, .to = to };
+    tm_status st = tm_history_last_night(history, w.night);
+
+    if (st == TM_OK)
+        st = tm_history_visit(history, &query, take_row, &w);
+    turn_round(&w);
+    if (st == TM_OK) {
+        put_night(&w);
+        put_jobs(&w);
+        for (size_t i = 0; i < tm_figure_count; i++)
+            put_figure(&w, i);
+        (void)fputs("# EOF\n", to);
+        if (fflush(to) != 0 || ferror(to))
+            st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the metrics: %s", strerror(errno));
+    }
+    while (w.jobs) {
+        struct newest *const next = w.jobs->next;
+
+        give(&w, w.jobs);
+        w.jobs = next;
+    }
+    return st;
+}
