@@ -280,7 +280,7 @@ static tm_status judge(struct night *n, struct judged *j)
     st = tm_gates_judge_job(n->run, j->check, n->gates, &j->run, j->count ? &side : NULL, &job, &failed);
     if (st != TM_OK)
         return tm_while(&n->run->error, "holding '%s' to the gates", j->of->id);
-    n->new_jobs += j->count == 0 && j->none.is_new;
+    n->new_jobs += j->count == 0 && j->none.is_new && tm_int(tm_path(tm_doc_root(j->check), "counts.skipped")) > 0;
     add_check(n, j);
     return TM_OK;
 }
