@@ -65,3 +65,57 @@ double tm_sample_geomean(struct tm_sample sample)
     }
     return sample.count == 0 ? NAN : exp(sum / (double)sample.count);
 }
+
+static void swap(double *a, double *b)
+{
+    const double kept = *a;
+
+    *a = *b;
+    *b = kept;
+}
+
+/* Cut [first, last] in two, no value of the first part larger than one of the second (Hoare 1961).
+ * out: the last place of the first part; there is a second one */
+static size_t divide(double *value, size_t first, size_t last)
+{
+    const double pivot = value[first + (last - first) / 2];
+    size_t up = first, down = last;
+
+    for (;;) {
+        while (value[up] < pivot)
+            up++;
+        while (value[down] > pivot)
+            down--;
+        if (up >= down)
+            return down;
+        swap(&value[up++], &value[down--]);
+    }
+}
+
+/* Put the value there that belongs there in order; none before it is larger.  in: no NaN */
+static double select_place(double *value, size_t count, size_t place)
+{
+    size_t first = 0, last = count - 1;
+
+    while (first < last) {
+        const size_t middle = divide(value, first, last);
+
+        if (place <= middle)
+            last = middle;
+        else
+            first = middle + 1;
+    }
+    return value[place];
+}
+
+double tm_sample_select_median(double *value, size_t count)
+{
+    const double upper = select_place(value, count, count / 2);
+    double lower = value[0];
+
+    if (count % 2 == 1)
+        return upper;
+    for (size_t i = 1; i < count / 2; i++)
+        lower = value[i] > lower ? value[i] : lower;
+    return lower + (upper - lower) / 2;
+}

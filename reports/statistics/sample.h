@@ -21,6 +21,10 @@ struct tm_moments tm_sample_moments(struct tm_sample sample);
 double tm_sample_quantile(struct tm_sample sorted, double p);
 void tm_sample_sort(double *value, size_t count); /* ascending; NaN last */
 
+/* The median, of values that may be put in another order: in time by their number.
+ * in: count  1 or more; no NaN */
+double tm_sample_select_median(double *value, size_t count);
+
 /* exp(mean(log x)); NaN where a value is not positive, or there is none. */
 double tm_sample_geomean(struct tm_sample sample);
 
