@@ -61,7 +61,7 @@ UNIT_SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/support/
 BENCH_TOOLS := $(BUILD)/bench/decode $(BUILD)/bench/measure $(BUILD)/bench/units
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 
-.PHONY: all help deps demo test check unit golden accept property faults peers truth-full asan valgrind fuzz \
+.PHONY: all help deps demo test check unit golden accept property faults test-slurm peers truth-full asan valgrind fuzz \
 	lint format bench install uninstall dist clean
 all: $(BUILD)/tracemill ## build build/tracemill
 
@@ -173,6 +173,12 @@ property: $(NEEDS) ## the same result for any memory, twice; exact small profile
 	@$(RUN_TESTS) property
 faults: $(NEEDS) ## damaged and missing input, outputs that cannot be written
 	@$(RUN_TESTS) faults
+test-slurm: ## batches on a real Slurm of two emulated nodes, GNU parallel, Kubernetes' variables
+	@scripts/install-deps.sh build test slurm
+	@$(MAKE) --no-print-directory run-test-slurm
+.PHONY: run-test-slurm
+run-test-slurm: $(NEEDS)
+	@$(RUN_TESTS) slurm
 peers: $(NEEDS) ## exact truth, and what xprof says (needs TM_SHARED, else skipped)
 	@$(RUN_TESTS) peers
 truth-full: $(NEEDS) ## the whole matrix of generated profiles with exact truth (an hour)

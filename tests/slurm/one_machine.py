@@ -82,8 +82,8 @@ def descendants(of):
     return found
 
 
-def wait_until(holds, seconds, what):
-    """What `holds` gives once it is true of something."""
+def wait_until(holds, seconds, what, every=0.2):
+    """What `holds` gives once it is something."""
     end = time.monotonic() + seconds
     while True:
         got = holds()
@@ -91,7 +91,7 @@ def wait_until(holds, seconds, what):
             return got
         if time.monotonic() > end:
             raise SlurmError(f"not after {seconds} s: {what}")
-        time.sleep(0.2)
+        time.sleep(every)
 
 
 class OneMachine:
