@@ -7,7 +7,7 @@ static tm_status scan_and_work(struct tm_run *run, const struct tm_options *opti
 {
     const struct tm_shard all = { .count = 1 };
     struct tm_manifest manifest = { .run = NULL };
-    tm_status st = tm_manifest_scan(&manifest, run, options->inputs, options->input_count, options);
+    tm_status st = tm_batch_find(run, options, &manifest);
 
     if (st == TM_OK)
         st = tm_batch_work(run, options, &manifest, options->output, all, counts);
