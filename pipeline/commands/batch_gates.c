@@ -71,10 +71,10 @@ static struct tm_doc *new_doc(struct night *n)
 }
 
 /* out: false  it cannot be read; why is in `why`, or n->failed is set */
-static bool read_summary(struct night *n, struct tm_doc *doc, const char *report, char why[TEXT_BYTES])
+static bool read_summary(struct night *n, struct tm_doc *doc, const char *summary, char why[TEXT_BYTES])
 {
     char path[PATH_BYTES];
-    const int length = snprintf(path, sizeof(path), "%s/%s/summary.json", n->out, report);
+    const int length = snprintf(path, sizeof(path), "%s/%s", n->out, summary);
     tm_status st;
 
     if (length < 0 || (size_t)length >= sizeof(path)) {
@@ -143,7 +143,7 @@ static void load_past_run(struct night *n, struct judged *j, const struct tm_pas
         n->failed = n->run->error.status;
         return;
     }
-    if (read_summary(n, whole, past->report, why)) {
+    if (read_summary(n, whole, past->summary, why)) {
         const struct tm_compared_run run = { .summary = keep(n, j, past->id, tm_doc_root(whole)),
                                              .path = past->id,
                                              .is_summary = true,
@@ -294,12 +294,12 @@ static tm_status judge_run(struct night *n, struct judged *j)
     j->base = j->input ? new_doc(n) : NULL;
     if (!j->base)
         return n->run->error.status;
-    if (!*j->of->report || !read_summary(n, j->input, j->of->report, why)) {
+    if (!*j->of->summary || !read_summary(n, j->input, j->of->summary, why)) {
         if (n->failed != TM_OK)
             return n->failed;
         tm_add_array(j->row, "baseline");
         tm_add_array(j->row, "gates");
-        end_row(n, j, RUN_UNKNOWN, *j->of->report ? why : "its report was pruned");
+        end_row(n, j, RUN_UNKNOWN, *j->of->summary ? why : "its summary was pruned, or never written");
         return TM_OK;
     }
     j->run = (struct tm_compared_run){ .summary = tm_doc_root(j->input),

@@ -201,7 +201,7 @@ static void put(struct ring *ring, size_t most, const struct tm_history_run *row
     struct tm_past_run *const at = &ring->run[ring->added++ % most];
 
     (void)snprintf(at->id, sizeof(at->id), "%s", row->id);
-    (void)snprintf(at->report, sizeof(at->report), "%s", row->report);
+    (void)snprintf(at->summary, sizeof(at->summary), "%s", row->summary);
     (void)snprintf(at->night, sizeof(at->night), "%s", row->keys.night);
     (void)snprintf(at->revision, sizeof(at->revision), "%s", row->keys.revision);
     (void)snprintf(at->label, sizeof(at->label), "%s", row->keys.label);
@@ -223,7 +223,7 @@ tm_status tm_job_past_add(struct tm_job_past *past, const struct tm_history_run 
     m->reports++;
     if (strcmp(gates, "failed") == 0)
         m->failed++;
-    else if (!*row->report)
+    else if (!*row->summary)
         m->pruned++;
     else
         put(&m->ring[strcmp(gates, "passed") == 0 ? PASSED : is_done ? WHOLE : PARTIAL], past->choice.most, row);

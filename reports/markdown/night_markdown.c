@@ -60,6 +60,31 @@ static void put_cell(struct writing *m, const char *text)
     tm_mdw_prose(&m->w, text, true);
 }
 
+/* "at most 150ms", "grows by 5 % at most" */
+static void say_limit(char *to, size_t bytes, const struct tm_value *gate)
+{
+    static const struct {
+        const char *rule, *before, *behind;
+    } words[] = {
+        { "max", "at most ", "" },
+        { "min", "at least ", "" },
+        { "equals", "", "" },
+        { "max_increase", "grows by ", " at most" },
+        { "max_increase_pct", "grows by ", " at most" },
+        { "max_decrease", "falls by ", " at most" },
+        { "max_decrease_pct", "falls by ", " at most" },
+    };
+    const char *limit = text_of(gate, "limit_text"), *rule = text_of(gate, "rule");
+    const size_t length = strlen(limit);
+    const bool is_bare = length && limit[length - 1] >= '0' && limit[length - 1] <= '9';
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(rule, words[i].rule) == 0)
+            (void)snprintf(to, bytes, "%s%.60s%s%s", words[i].before, limit,
+                           is_bare && strstr(rule, "_pct") ? " %" : "", words[i].behind);
+    }
+}
+
 static void begin_table(struct writing *m)
 {
     if (m->has_table)
@@ -71,15 +96,14 @@ static void begin_table(struct writing *m)
 static void put_gate(struct writing *m, const struct tm_value *row, const struct tm_value *gate)
 {
     const size_t mark = m->w.used;
-    char text[TEXT_BYTES], pct[TM_FORMAT_BYTES];
+    char text[TEXT_BYTES], limit[TEXT_BYTES / 2] = "", pct[TM_FORMAT_BYTES];
     const bool is_known = tm_has(tm_get(gate, "value")) && is(gate, "status", "failed");
 
     begin_table(m);
     put_name(m, row);
     tm_mdw_rawf(&m->w, " | %s", is(gate, "status", "failed") ? "**failed**" : "unknown");
-    (void)snprintf(text, sizeof(text), "%.140s: %.30s %.60s",
-                   text_of(gate, *text_of(gate, "title") ? "title" : "figure"), text_of(gate, "rule"),
-                   text_of(gate, "limit_text"));
+    say_limit(limit, sizeof(limit), gate);
+    (void)snprintf(text, sizeof(text), "%.120s: %s", text_of(gate, *text_of(gate, "title") ? "title" : "figure"), limit);
     put_cell(m, text);
     put_cell(m, is_known ? text_of(gate, "value_text") : text_of(gate, "why"));
     put_cell(m, is_known ? text_of(gate, "baseline_text") : "");

@@ -106,9 +106,9 @@ void made_nights_add(struct made_nights *m, const struct made_night_run *of, cha
 {
     const char *status = or(of->status, of->is_partial ? "partial" : "done");
     const bool has_report = strcmp(status, "done") == 0 || strcmp(status, "partial") == 0;
-    char report[TM_KEY_BYTES + 8], name[TM_KEY_BYTES];
+    char report[TM_KEY_BYTES + 8], summary[TM_KEY_BYTES + 32], name[TM_KEY_BYTES];
     struct tm_history_run row = {
-        .id = name, .name = "run", .path = "run", .status = status, .message = or(of->message, ""), .report = report,
+        .id = name, .name = "run", .path = "run", .status = status, .message = or(of->message, ""), .report = report, .summary = summary,
         .platform = "gpu", .model = or(of->model, "H100"), .hosts = 1, .devices = of->devices ? of->devices : 8,
         .verdict = "", .severity = "", .finding = "", .gates = or(of->gates, ""), .gates_text = "",
         .fingerprint = "f", .version = "v", .options = "o"
@@ -117,6 +117,7 @@ void made_nights_add(struct made_nights *m, const struct made_night_run *of, cha
     (void)snprintf(name, sizeof(name), "run-%016llx", (unsigned long long)next_number(&m->random));
     (void)snprintf(report, sizeof(report), "%s%s", has_report && !of->is_pruned ? "runs/" : "",
                    has_report && !of->is_pruned ? name : "");
+    (void)snprintf(summary, sizeof(summary), "%s%s", report, *report ? "/summary.json" : "");
     (void)snprintf(row.keys.job, sizeof(row.keys.job), "%s", or(of->job, "train"));
     (void)snprintf(row.keys.night, sizeof(row.keys.night), "2026-11-%02u", (unsigned)of->night % 32);
     (void)snprintf(row.keys.label, sizeof(row.keys.label), "%s", or(of->label, ""));
