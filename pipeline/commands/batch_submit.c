@@ -10,9 +10,7 @@
 #include <unistd.h>
 
 #include "pipeline/atomic_file.h"
-#include "pipeline/batch/fingerprint.h"
-#include "pipeline/batch/result.h"
-#include "pipeline/commands/batch_parts.h"
+#include "pipeline/commands/batch_pool.h"
 #include "pipeline/commands/closing.h"
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/submission.h"
@@ -66,29 +64,20 @@ static tm_status find_paths(struct tm_run *run, struct tm_submission *submission
 /* --- what is missing --- */
 
 struct missing {
-    struct tm_run *run;
-    const char *out, *options; /* options: their fingerprint */
-    bool retry;
-    tm_status st; /* of the first item whose folder cannot be told */
+    struct tm_batch_pool pool;
+    tm_status st; /* of the first item that cannot be looked at */
 };
 
 /* tm_want_item: an item whose result does not stand. */
 static bool is_missing(void *of, const struct tm_batch_item *item)
 {
     struct missing *const missing = of;
-    const bool is_whole = item->run->files == 1;
-    char folder[TM_OUT_PATH_BYTES], fingerprint[TM_FINGERPRINT_BYTES];
+    const struct tm_batch_task task = tm_batch_task_of(item);
+    enum tm_result_status status = TM_RESULT_DONE;
 
-    if (missing->st)
-        return false;
-    missing->st = tm_out_item_folder(missing->run, missing->out, item->run, is_whole ? NULL : item->file, folder);
-    if (missing->st)
-        return false;
-    if (is_whole)
-        tm_run_fingerprint(item->run, fingerprint);
-    else
-        memcpy(fingerprint, item->file->fingerprint, sizeof(fingerprint));
-    return !tm_result_stands(missing->run, folder, fingerprint, missing->options, missing->retry, NULL);
+    if (!missing->st)
+        missing->st = tm_batch_task_look(&missing->pool, &task, &status);
+    return !tm_result_stands(status, missing->pool.options->retry);
 }
 
 /* The runs of which something is missing, whole: a run of several hosts stays one when some of them are done.  What stands
@@ -102,7 +91,8 @@ static tm_status choose_runs(struct tm_run *run, const struct tm_manifest *all, 
 
     if (!is_wanted)
         return TM_ERR_LIMIT;
-    *todo = (struct tm_manifest){ .run = run };
+    *todo = *all;
+    todo->count = todo->files = todo->bytes = 0;
     todo->runs = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
     for (size_t i = 0; i < count; i++) {
         is_wanted[items[i].run - all->runs] = 1;
@@ -165,15 +155,13 @@ static tm_status write_manifest(struct tm_run *run, const struct tm_manifest *ma
 /* The manifest of OUT, the folder of the submission, and what of the manifest is to be done in it. */
 static tm_status prepare(struct tm_run *run, struct tm_submission *submission, const struct tm_manifest *all)
 {
-    struct missing missing = { .run = run, .out = submission->out, .retry = submission->options->retry };
-    char fingerprint[TM_FINGERPRINT_BYTES];
+    struct missing missing = { .pool = { .run = run, .options = submission->options, .out = submission->out } };
     struct tm_batch_item *items = NULL;
     struct tm_manifest todo = { .runs = NULL };
     size_t count = 0;
     uint64_t bytes = 0;
-    tm_status st = tm_options_fingerprint(run, submission->options, fingerprint);
+    tm_status st = tm_batch_pool_options(&missing.pool);
 
-    missing.options = fingerprint;
     if (!st)
         st = write_manifest(run, all, submission->out, TM_MANIFEST_FILE, &bytes);
     if (!st)
@@ -290,8 +278,9 @@ tm_status tm_command_batch_submit(struct tm_run *run, const struct tm_options *o
     if (!st)
         st = tm_batch_check(run, options, submission.out);
     if (!st)
-        st = options->manifest ? tm_manifest_read(&all, run, options->manifest)
-                               : tm_manifest_scan(&all, run, options->inputs, options->input_count, options);
+        st = tm_run_keys_check(run, options);
+    if (!st)
+        st = options->manifest ? tm_manifest_read(&all, run, options->manifest) : tm_batch_find(run, options, &all);
     if (!st)
         st = tm_make_folder(run, submission.out);
     if (!st)

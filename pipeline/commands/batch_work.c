@@ -45,6 +45,15 @@ tm_status tm_batch_check(struct tm_run *run, const struct tm_options *options, c
     return st == TM_OK ? tm_check_folder(run, out) : st;
 }
 
+/* Whether a manifest is one that `batch submit` made for its tasks: it names what was missing only.  Both paths are as its
+ * scripts have them. */
+static bool is_handed_out(const char *out, const char *path)
+{
+    const size_t length = strlen(out);
+
+    return path && strncmp(path, out, length) == 0 && strncmp(path + length, "/slurm/", 7) == 0;
+}
+
 static tm_status keep_manifest(struct tm_run *run, const struct tm_manifest *manifest, const char *out)
 {
     struct tm_atomic_file file = { .stream = NULL };
@@ -60,7 +69,7 @@ static tm_status keep_manifest(struct tm_run *run, const struct tm_manifest *man
 
 /* --- which items --- */
 
-static struct tm_batch_task task_of(const struct tm_batch_item *item)
+struct tm_batch_task tm_batch_task_of(const struct tm_batch_item *item)
 {
     struct tm_batch_task task = { .batch_run = item->run, .part = item->run->files > 1 ? item->file : NULL,
                                   .weight = item->weight };
@@ -70,6 +79,17 @@ static struct tm_batch_task task_of(const struct tm_batch_item *item)
     else
         tm_run_fingerprint(item->run, task.fingerprint);
     return task;
+}
+
+tm_status tm_batch_task_look(const struct tm_batch_pool *pool, const struct tm_batch_task *task,
+                             enum tm_result_status *status)
+{
+    char folder[TM_OUT_PATH_BYTES];
+    const tm_status st = tm_out_item_folder(pool->run, pool->out, task->batch_run, task->part, folder);
+
+    if (st == TM_OK)
+        *status = tm_result_look(pool->run, folder, task->fingerprint, tm_batch_pool_options_of(pool, task->part), NULL);
+    return st;
 }
 
 static void count_standing(struct tm_batch_counts *counts, enum tm_result_status status)
@@ -83,16 +103,13 @@ static void count_standing(struct tm_batch_counts *counts, enum tm_result_status
 static tm_status choose_tasks(struct tm_batch_pool *pool, const struct tm_batch_item *items, size_t count,
                               struct tm_batch_task *tasks)
 {
-    char folder[TM_OUT_PATH_BYTES];
-
     for (size_t i = 0; i < count; i++) {
-        const struct tm_batch_task task = task_of(&items[i]);
-        tm_status st = tm_out_item_folder(pool->run, pool->out, task.batch_run, task.part, folder);
+        const struct tm_batch_task task = tm_batch_task_of(&items[i]);
         enum tm_result_status status;
+        const tm_status st = tm_batch_task_look(pool, &task, &status);
 
         if (st != TM_OK)
             return st;
-        status = tm_result_look(pool->run, folder, task.fingerprint, tm_batch_pool_options_of(pool, task.part), NULL);
         if (tm_result_stands(status, pool->options->retry))
             count_standing(pool->counts, status);
         else
@@ -123,7 +140,7 @@ static tm_status work_tasks(struct tm_batch_pool *pool, const struct tm_manifest
 
     if (st == TM_OK && !is_shared)
         st = tm_out_lock(run, pool->out, &lock);
-    if (st == TM_OK)
+    if (st == TM_OK && !is_handed_out(pool->out, pool->options->manifest))
         st = keep_manifest(run, manifest, pool->out);
     if (st == TM_OK)
         st = tm_batch_pool_work(pool);
