@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pipeline/options.h"
+#include "pipeline/shell_text.h"
 #include "reports/content/say.h"
 #include "reports/findings/thresholds.h"
 
@@ -214,23 +215,18 @@ static void add_plain(struct command *command, const char *text)
         add_char(command, *text);
 }
 
-/* A word of a shell, quoted where it has to be. */
+static void add_text(void *to, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        add_char(to, text[i]);
+}
+
 static void add_word(struct command *command, const char *word)
 {
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=@%+,-";
-    const bool is_plain = *word && word[strspn(word, plain)] == 0;
-
     add_char(command, ' ');
     if (word[0] == '-' && word[1]) /* a file, no option */
         add_plain(command, "./");
-    if (!is_plain)
-        add_char(command, '\'');
-    for (; *word; word++) {
-        add_char(command, *word);
-        add_plain(command, *word == '\'' ? "\\''" : "");
-    }
-    if (!is_plain)
-        add_char(command, '\'');
+    tm_shell_word(add_text, command, word);
 }
 
 static void add_choices(struct command *command, const struct tm_content *content)

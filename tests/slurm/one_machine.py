@@ -16,7 +16,6 @@ import ctypes
 import getpass
 import os
 import random
-import shlex
 import shutil
 import signal
 import socket
@@ -259,7 +258,7 @@ class OneMachine:
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False, timeout=60)
         found = {}
         for line in done.stdout.decode("utf-8", "replace").splitlines():
-            of = dict(word.split("=", 1) for word in shlex.split(line.replace("'", "")) if "=" in word)
+            of = dict(word.split("=", 1) for word in reversed(line.split(" ")) if "=" in word)  # paths come last
             if "JobId" not in of:
                 continue
             name = f"{of['ArrayJobId']}_{of['ArrayTaskId']}" if "ArrayTaskId" in of else of["JobId"]
