@@ -1,8 +1,253 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `batch merge`: from the results in OUT to the history, the gates of the night and the index page.  Each file that it
+ * writes appears whole, the history first; ended at any moment, it is run again. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pipeline/atomic_file.h"
+#include "pipeline/batch/out_folder.h"
+#include "pipeline/commands/batch_parts.h"
+#include "pipeline/commands/batch_rows.h"
+#include "pipeline/commands/closing.h"
 #include "pipeline/commands/commands.h"
+#include "pipeline/commands/night_baseline.h"
+#include "pipeline/commands/out_place.h"
+#include "reports/gates/gates.h"
+#include "reports/gates/night_junit.h"
+#include "reports/markdown/night_markdown.h"
+
+struct merge {
+    struct tm_run *run;
+    const struct tm_options *options;
+    const char *out;
+    struct tm_manifest manifest;
+    struct tm_history *history;
+    struct tm_batch_counts counts;
+    struct tm_doc *gates; /* what tm_night_gates tells; NULL = nobody asks */
+    tm_status verdict;    /* of the gates */
+};
+
+/* --- files beside OUT that options name --- */
+
+typedef tm_status write_what(struct merge *m, FILE *to);
+
+static tm_status write_junit(struct merge *m, FILE *to)
+{
+    return tm_night_junit_write(m->run, tm_doc_root(m->gates), to);
+}
+
+static tm_status write_markdown(struct merge *m, FILE *to)
+{
+    return tm_night_markdown_write(m->run, tm_doc_root(m->gates), m->options->title, to);
+}
+
+static tm_status write_metrics(struct merge *m, FILE *to)
+{
+    return tm_openmetrics_write(m->run, m->history, to);
+}
+
+enum { FILES = 3 };
+
+static const char *file_path(const struct merge *m, int i, write_what **write)
+{
+    const struct {
+        const char *path;
+        write_what *write;
+    } files[FILES] = { { m->options->junit, write_junit },
+                       { m->options->markdown, write_markdown },
+                       { m->options->openmetrics, write_metrics } };
+
+    *write = files[i].write;
+    return files[i].path;
+}
+
+static tm_status write_one(struct merge *m, const char *path, write_what *write, struct tm_atomic_file *file)
+{
+    struct tm_file_place place;
+    tm_status st = tm_find_place(m->run, path, &place);
+
+    if (st == TM_OK)
+        st = tm_make_folder(m->run, place.folder);
+    if (st == TM_OK)
+        st = tm_atomic_open(file, m->run, place.folder, place.name);
+    if (st == TM_OK)
+        st = write(m, file->stream);
+    if (st == TM_OK && fflush(file->stream) != 0)
+        st = tm_fail(&m->run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': %s", file->path, strerror(errno));
+    return st;
+}
+
+/* All are written before the first gets its name. */
+static tm_status write_files(struct merge *m)
+{
+    struct tm_atomic_file file[FILES] = { { .stream = NULL } };
+    write_what *write;
+    tm_status st = TM_OK;
+
+    for (int i = 0; i < FILES && st == TM_OK; i++) {
+        const char *const path = file_path(m, i, &write);
+
+        st = path ? write_one(m, path, write, &file[i]) : TM_OK;
+    }
+    for (int i = 0; i < FILES && st == TM_OK; i++)
+        st = file[i].stream ? tm_atomic_commit(&file[i]) : TM_OK;
+    for (int i = 0; i < FILES; i++)
+        tm_atomic_abort(&file[i]);
+    return st;
+}
+
+/* --- the parts --- */
+
+static bool wants_gates(const struct tm_options *options)
+{
+    return options->gate || options->junit || options->markdown;
+}
+
+/* What is wrong with the options is told before the work. */
+static tm_status check_options(struct merge *m)
+{
+    struct tm_baseline_choice choice;
+    struct tm_gates *gates = NULL;
+    struct tm_file_place place;
+    write_what *write;
+    tm_status st = m->options->gate ? tm_gates_read(m->run, &gates, m->options->gate) : TM_OK;
+
+    tm_gates_free(gates);
+    if (st == TM_OK)
+        st = tm_baseline_choice_read(m->run, &m->options->baseline, &choice);
+    for (int i = 0; i < FILES && st == TM_OK; i++) {
+        const char *const path = file_path(m, i, &write);
+
+        st = path ? tm_find_place(m->run, path, &place) : TM_OK;
+    }
+    return st;
+}
+
+/* The results, as rows: from here on the manifest is not needed. */
+static tm_status take_results(struct merge *m)
+{
+    char path[TM_OUT_PATH_BYTES];
+    tm_status st = tm_out_path(m->run, m->out, TM_MANIFEST_FILE, path);
+
+    if (st == TM_OK)
+        st = tm_manifest_read(&m->manifest, m->run, path);
+    if (st == TM_OK)
+        st = tm_batch_join(m->run, m->options, &m->manifest, m->out, &m->counts);
+    m->counts = (struct tm_batch_counts){ .worked = m->counts.worked };
+    tm_progress_phase(&m->run->progress, "merging", 0);
+    if (st == TM_OK)
+        st = tm_out_path(m->run, m->out, TM_HISTORY_FILE, path);
+    if (st == TM_OK)
+        st = tm_history_renew(&m->history, m->run, path);
+    if (st == TM_OK)
+        st = tm_batch_rows(m->run, &m->manifest, m->out, m->history, &m->counts);
+    tm_manifest_free(&m->manifest);
+    return st;
+}
+
+static tm_status judge(struct merge *m)
+{
+    if (!wants_gates(m->options))
+        return TM_OK;
+    m->gates = tm_doc_new(m->run);
+    if (!m->gates)
+        return m->run->error.status;
+
+    tm_status st = tm_night_gates(m->run, m->options, m->out, m->history, tm_doc_root(m->gates), &m->verdict);
+
+    return st == TM_OK ? tm_doc_status(m->gates) : st;
+}
+
+/* --- the end --- */
+
+static void tell(char *to, size_t bytes, size_t *used, uint64_t number, const char *what)
+{
+    if (number && *used < bytes)
+        *used += (size_t)snprintf(to + *used, bytes - *used, "%s%" PRIu64 " %s", *used ? ", " : "", number, what);
+}
+
+static void warn(const struct merge *m)
+{
+    const struct tm_batch_counts *const c = &m->counts;
+    const uint64_t without = c->refused + c->failed + c->missing;
+    char text[256] = "";
+    size_t used = 0;
+
+    if (m->run->quiet || without + c->partial == 0)
+        return;
+    tell(text, sizeof(text), &used, c->refused, "cannot be read");
+    tell(text, sizeof(text), &used, c->failed, "failed");
+    tell(text, sizeof(text), &used, c->missing, "not worked yet");
+    tell(text, sizeof(text), &used, c->partial, "of damaged input");
+    (void)fprintf(stderr, "tracemill: warning: of %" PRIu64 " run%s %s\n", c->runs, c->runs == 1 ? "" : "s", text);
+}
+
+static tm_status final_status(const struct merge *m)
+{
+    const struct tm_batch_counts *const c = &m->counts;
+
+    if (m->verdict == TM_GATE)
+        return TM_GATE;
+    return m->verdict != TM_OK || c->partial + c->refused + c->failed + c->missing ? TM_PARTIAL : TM_OK;
+}
+
+static tm_status deliver(struct merge *m)
+{
+    const struct tm_night_options night = { .title = m->options->title,
+                                            .note = m->options->note,
+                                            .rows = m->options->rows,
+                                            .gates = m->gates ? tm_doc_root(m->gates) : NULL };
+    struct tm_doc *const doc = tm_doc_new(m->run);
+    const struct tm_document_result result = { .doc = doc, .paper = m->options->paper };
+    tm_status st = doc ? tm_night_fill(m->run, doc, m->history, &night) : m->run->error.status;
+
+    if (st == TM_OK)
+        st = tm_doc_status(doc);
+    if (st == TM_OK)
+        st = tm_document_deliver(m->run, &result, m->out, m->options);
+    tm_doc_free(doc);
+    return st;
+}
+
+tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, const char *out)
+{
+    struct merge *const m = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*m), &run->error);
+    int lock = -1;
+    tm_status st;
+
+    if (!m)
+        return run->error.status;
+    *m = (struct merge){ .run = run, .options = options, .out = out };
+    st = check_options(m);
+    if (st == TM_OK)
+        st = tm_out_lock(run, out, &lock);
+    if (st == TM_OK)
+        st = take_results(m);
+    if (st == TM_OK)
+        st = judge(m);
+    if (st == TM_OK)
+        st = tm_history_commit(m->history);
+    if (st == TM_OK)
+        st = write_files(m);
+    if (st == TM_OK)
+        st = deliver(m);
+    tm_progress_end(&run->progress);
+    if (st == TM_OK) {
+        warn(m);
+        st = final_status(m);
+    }
+    tm_doc_free(m->gates);
+    tm_history_close(m->history);
+    if (lock >= 0)
+        (void)close(lock);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, m, sizeof(*m));
+    return st;
+}
 
 tm_status tm_command_batch_merge(struct tm_run *run, const struct tm_options *options)
 {
-    (void)options;
-    return tm_fail(&run->error, TM_ERR_USAGE, -1, "not built yet");
+    return tm_batch_merge(run, options, options->inputs[0]);
 }
