@@ -194,24 +194,6 @@ static tm_status final_status(const struct merge *m)
     return m->verdict != TM_OK || c->partial + c->refused + c->failed + c->missing ? TM_PARTIAL : TM_OK;
 }
 
-static tm_status deliver(struct merge *m)
-{
-    const struct tm_night_options night = { .title = m->options->title,
-                                            .note = m->options->note,
-                                            .rows = m->options->rows,
-                                            .gates = m->gates ? tm_doc_root(m->gates) : NULL };
-    struct tm_doc *const doc = tm_doc_new(m->run);
-    const struct tm_document_result result = { .doc = doc, .paper = m->options->paper };
-    tm_status st = doc ? tm_night_fill(m->run, doc, m->history, &night) : m->run->error.status;
-
-    if (st == TM_OK)
-        st = tm_doc_status(doc);
-    if (st == TM_OK)
-        st = tm_document_deliver(m->run, &result, m->out, m->options);
-    tm_doc_free(doc);
-    return st;
-}
-
 tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, const char *out)
 {
     struct merge *const m = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*m), &run->error);
@@ -232,8 +214,6 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
         st = tm_history_commit(m->history);
     if (st == TM_OK)
         st = write_files(m);
-    if (st == TM_OK)
-        st = deliver(m);
     tm_progress_end(&run->progress);
     if (st == TM_OK) {
         warn(m);
