@@ -66,7 +66,7 @@ size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account)
 {
     const size_t part = part_of(budget->limit_bytes, account);
 
-    if (budget->is_dedicated && account == budget->dedicated)
+    if (budget->dedications > 0 && account == budget->dedicated)
         return budget->limit_bytes / 4 * 3;
     const size_t least = part_of((size_t)TM_MEMORY_LEAST_MIB * TM_MIB, account);
 
@@ -87,18 +87,20 @@ void tm_budget_init(struct tm_budget *budget, size_t limit_bytes)
 
 void tm_budget_dedicate(struct tm_budget *budget, enum tm_account account)
 {
-    budget->is_dedicated = true;
+    assert(budget->dedications == 0 || budget->dedicated == account);
+    budget->dedications++;
     budget->dedicated = account;
 }
 
 void tm_budget_end_dedication(struct tm_budget *budget)
 {
-    budget->is_dedicated = false;
+    assert(budget->dedications > 0);
+    budget->dedications--;
 }
 
 bool tm_budget_draw(struct tm_budget *budget, size_t bytes)
 {
-    if (budget->is_dedicated || bytes > budget->pool_bytes / 2)
+    if (budget->dedications > 0 || bytes > budget->pool_bytes / 2)
         return false;
     budget->pool_bytes -= bytes;
     return true;

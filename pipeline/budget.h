@@ -35,7 +35,7 @@ struct tm_budget {
     size_t used_bytes[TM_ACCOUNT_COUNT];
     size_t peak_bytes[TM_ACCOUNT_COUNT];
     size_t spilled_bytes; /* written to spill files, all told */
-    bool is_dedicated;          /* to one account */
+    uint32_t dedications; /* how many hold on; 0 = to no account */
     enum tm_account dedicated;
     uint64_t refuse_in;   /* for tests: the request that many from now is refused; 0 = none */
 };
@@ -52,7 +52,7 @@ size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account);
 size_t tm_budget_part(const struct tm_budget *budget, enum tm_account account);
 
 /* From here on, this part of a job holds next to nothing but what is of one account: its share is three quarters of the
- * limit, and the pool gives nothing, until the end. */
+ * limit, and the pool gives nothing, until each of these has its end.  All of them are of one account. */
 void tm_budget_dedicate(struct tm_budget *budget, enum tm_account account);
 void tm_budget_end_dedication(struct tm_budget *budget);
 

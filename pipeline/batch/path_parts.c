@@ -56,12 +56,12 @@ static bool read_number(struct tm_part part, size_t at, size_t length, int *numb
 
 /* --- dates --- */
 
-/* A day that there is: timegm would move the 31st of June on to July. */
+/* A day that there is, and whose nanoseconds 64 bits hold: timegm would move the 31st of June on to July. */
 static bool set_day(struct tm_part_date *date, int year, int month, int day)
 {
     struct tm t = { .tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day };
 
-    if (year < 1970 || year > 2200 || month < 1 || month > 12 || day < 1 || day > 31)
+    if (year < 1970 || year > 2262 || month < 1 || month > 12 || day < 1 || day > 31)
         return false;
     date->midnight_ns = (int64_t)timegm(&t) * 1000000000;
     date->time_ns = -1;

@@ -25,7 +25,7 @@ struct joined {
 
 struct reading {
     struct tm_run_keys *keys;
-    struct joined job, path; /* path: all parts so far, but those that mean nothing */
+    struct joined job, path; /* path: all parts so far */
     struct tm_part_date date;
     bool has_date, has_job; /* the template told the job: the other parts are none of it */
     int64_t time_ns;        /* since 1970, of the last part with a date and a time; -1 = none */
@@ -124,9 +124,18 @@ static void take_step(struct reading *r, int64_t step, struct tm_part rest)
 
 static void take_rest(struct reading *r, struct tm_part part)
 {
-    join(&r->path, part);
     if (!r->has_job)
         join(&r->job, part);
+}
+
+/* out: as of read_by_look */
+static size_t take_days(struct reading *r, const struct tm_part *parts, size_t count, const struct tm_part_date *date)
+{
+    for (size_t i = 0; i < count; i++)
+        join(&r->path, parts[i]);
+    take_date(r, date);
+    take_rest(r, date->rest);
+    return count;
 }
 
 /* out: how many parts were read: 1, of a date that has a part for year, month and day 3 */
@@ -138,24 +147,20 @@ static size_t read_by_look(struct reading *r, const struct tm_part *parts, size_
 
     if (count >= 2 && tm_part_is(parts[0], "plugins") && tm_part_is(parts[1], "profile"))
         return 2;
-    if (count >= 3 && tm_part_date_of_three(parts, &date)) {
-        take_date(r, &date);
-        return 3;
-    }
-    if (tm_part_date(parts[0], &date)) {
-        take_date(r, &date);
-        if (date.rest.length > 0)
-            take_rest(r, date.rest);
-    } else if (r->keys->step < 0 && tm_part_step(parts[0], &step, &rest)) {
-        if (!r->has_job)
-            join(&r->job, rest);
+    if (count >= 3 && tm_part_date_of_three(parts, &date))
+        return take_days(r, parts, 3, &date);
+    if (tm_part_date(parts[0], &date))
+        return take_days(r, parts, 1, &date);
+    if (r->keys->step < 0 && tm_part_step(parts[0], &step, &rest)) {
+        take_rest(r, rest);
         take_step(r, step, rest);
-    } else if (!r->keys->revision[0] && tm_part_revision(parts[0], &digits)) {
-        join(&r->path, parts[0]);
-        set_part(r->keys->revision, digits);
-    } else {
-        take_rest(r, parts[0]);
+        return 1;
     }
+    join(&r->path, parts[0]);
+    if (!r->keys->revision[0] && tm_part_revision(parts[0], &digits))
+        set_part(r->keys->revision, digits);
+    else
+        take_rest(r, parts[0]);
     return 1;
 }
 
@@ -195,7 +200,7 @@ static size_t read_by_template(struct reading *r, const char *text, const struct
     for (size_t i = 0; i < length; i++) {
         (void)tm_key_part_match(pattern[i], parts[i], &match);
         take_match(r, &match);
-        if (!match.is_there[TM_KEY_STEP] && !match.is_there[TM_KEY_NIGHT])
+        if (!match.is_there[TM_KEY_STEP])
             join(&r->path, parts[i]);
     }
     return length;

@@ -145,11 +145,12 @@ static bool read_variable(const char *name, uint64_t *number, struct tm_error *e
     return *st == TM_OK;
 }
 
-static tm_status refuse_index(struct tm_run *run, const char *name, uint64_t index, uint64_t count)
+static tm_status refuse_number(struct tm_run *run, const char *name, uint64_t number, uint64_t first, uint64_t count)
 {
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "there is no share %llu of %llu, which %s tells",
-                  (unsigned long long)index, (unsigned long long)count, name);
-    tm_hint(&run->error, "write how many tasks there are, as in '--shard auto/%llu'", (unsigned long long)index + 1);
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use %s=%llu: there are %llu shares, counted from %llu", name,
+                  (unsigned long long)number, (unsigned long long)count, (unsigned long long)first);
+    tm_hint(&run->error, "write how many tasks there are, as in '--shard auto/%llu'",
+            (unsigned long long)(number >= first ? number - first + 1 : count));
     return TM_ERR_USAGE;
 }
 
@@ -160,11 +161,13 @@ static tm_status refuse_count(struct tm_run *run, const char *name)
     return TM_ERR_USAGE;
 }
 
-static tm_status set_shard(struct tm_run *run, const char *name, uint64_t index, uint64_t count, struct tm_shard *shard)
+/* in: number  as the variable says it; first  what it counts from */
+static tm_status set_shard(struct tm_run *run, const char *name, uint64_t number, uint64_t first, uint64_t count,
+                           struct tm_shard *shard)
 {
-    if (index >= count)
-        return refuse_index(run, name, index, count);
-    *shard = (struct tm_shard){ .index = (uint32_t)index, .count = (uint32_t)count, .is_index_told = true };
+    if (number < first || number - first >= count)
+        return refuse_number(run, name, number, first, count);
+    *shard = (struct tm_shard){ .index = (uint32_t)(number - first), .count = (uint32_t)count, .is_index_told = true };
     return TM_OK;
 }
 
@@ -181,10 +184,10 @@ static tm_status choose_by_slurm(struct tm_run *run, uint64_t id, uint32_t told,
     if (st != TM_OK)
         return st;
     if (told > 0) /* a part of the array may run: --array=3,7 */
-        return set_shard(run, "SLURM_ARRAY_TASK_ID", id, told, shard);
+        return set_shard(run, "SLURM_ARRAY_TASK_ID", id, 0, told, shard);
     if (!is_whole)
         return refuse_count(run, "SLURM_ARRAY_TASK_ID");
-    return set_shard(run, "SLURM_ARRAY_TASK_ID", id >= first ? id - first : UINT64_MAX, count, shard);
+    return set_shard(run, "SLURM_ARRAY_TASK_ID", id, first, count, shard);
 }
 
 tm_status tm_shard_choose(struct tm_run *run, struct tm_shard told, struct tm_shard *shard)
@@ -209,8 +212,7 @@ tm_status tm_shard_choose(struct tm_run *run, struct tm_shard told, struct tm_sh
             continue;
         if (told.count == 0)
             return refuse_count(run, name);
-        return set_shard(run, name, number >= variables[i].first ? number - variables[i].first : UINT64_MAX, told.count,
-                         shard);
+        return set_shard(run, name, number, variables[i].first, told.count, shard);
     }
     if (st != TM_OK)
         return st;
