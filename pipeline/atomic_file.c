@@ -95,8 +95,17 @@ tm_status tm_atomic_open(struct tm_atomic_file *file, struct tm_run *run, const 
     return fail_path(run, "write", file->path, problem);
 }
 
-/* Make the rename last over a power cut.  Best effort: some file systems cannot sync folders. */
-static void sync_folder(const char *path)
+void tm_sync_folder(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    (void)fsync(fd);
+    (void)close(fd);
+}
+
+static void sync_folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     char folder[4096] = ".";
@@ -107,15 +116,10 @@ static void sync_folder(const char *path)
         memcpy(folder, path, n);
         folder[n] = '\0';
     }
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    if (fd < 0)
-        return;
-    (void)fsync(fd);
-    (void)close(fd);
+    tm_sync_folder(folder);
 }
 
-tm_status tm_atomic_commit(struct tm_atomic_file *file)
+tm_status tm_atomic_give_name(struct tm_atomic_file *file)
 {
     FILE *stream = file->stream;
     int problem = 0;
@@ -133,10 +137,16 @@ tm_status tm_atomic_commit(struct tm_atomic_file *file)
     if (problem != 0)
         (void)unlink(file->part);
     tm_signals_release(file->part);
-    if (problem != 0)
-        return fail_path(file->run, "write", file->path, problem);
-    sync_folder(file->path);
-    return TM_OK;
+    return problem != 0 ? fail_path(file->run, "write", file->path, problem) : TM_OK;
+}
+
+tm_status tm_atomic_commit(struct tm_atomic_file *file)
+{
+    const tm_status st = tm_atomic_give_name(file);
+
+    if (st == TM_OK)
+        sync_folder_of(file->path);
+    return st;
 }
 
 void tm_atomic_abort(struct tm_atomic_file *file)

@@ -272,8 +272,9 @@ tm_status tm_result_write(struct tm_run *run, const char *folder, const struct t
         st = tm_atomic_open(&file, run, folder, TM_RESULT_FILE);
     if (st == TM_OK)
         st = tm_doc_print(doc, run, fileno(file.stream));
+    /* Where a power cut takes its name the item is done again; what it tells of is on the disk before. */
     if (st == TM_OK)
-        st = tm_atomic_commit(&file);
+        st = tm_atomic_give_name(&file);
     tm_atomic_abort(&file);
     return st;
 }

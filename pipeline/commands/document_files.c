@@ -136,15 +136,16 @@ static tm_status write_file(struct tm_run *run, const struct tm_document_result 
     return st;
 }
 
-static tm_status commit_files(struct files *files)
+static tm_status commit_files(struct files *files, const char *folder)
 {
     tm_status st = TM_OK;
 
     for (size_t i = 0; i < OUTPUT_COUNT && !st; i++)
         if (files->of[i].stream)
-            st = tm_atomic_commit(&files->of[i]);
+            st = tm_atomic_give_name(&files->of[i]);
     if (!st && files->tables)
         st = tm_atomic_folder_commit(files->tables);
+    tm_sync_folder(folder);
     return !st && files->trace ? tm_out_file_commit(files->trace, NULL) : st;
 }
 
@@ -168,7 +169,7 @@ tm_status tm_document_write(struct tm_run *run, const struct tm_document_result 
     if (!st)
         st = tm_redaction_save(run, options, folder);
     if (!st)
-        st = commit_files(&files);
+        st = commit_files(&files, folder);
     for (size_t i = 0; i < OUTPUT_COUNT; i++)
         tm_atomic_abort(&files.of[i]);
     tm_atomic_folder_free(files.tables);
