@@ -3,7 +3,7 @@
 """Time and memory of the program beside programs that everybody has, on the same files in the same minutes.
 
     run.py [--events N] [--quick] [--rounds N] [--memory SIZE] [--generator auto|own|shared]
-           [--only chrome|xspace|perfetto|page|growth|peers] [--json FILE]
+           [--only chrome|xspace|perfetto|page|growth|peers|merge] [--json FILE]
 
 Every row runs once unmeasured, then once per round, one row after the other, so that what else the machine does
 meets all rows alike.  CPU is user and system time of the whole process; peak is the largest resident memory of all
@@ -12,7 +12,8 @@ unpacking it, and with reading it, which is what writing it anew is measured by.
 a machine, and its load stands in the head.  --only perfetto: what the trace costs Perfetto's importer, as recorded
 and converted.  --only page: how long a browser takes to open the report of a GPU profile.  --only growth: time and
 memory of reports from 10,000 to --events (20 M) events, at 32M and 256M.  --only peers: the same files in other tools,
-which `make bench-peers` installs.
+which `make bench-peers` installs.  --only merge: what it costs to put the results of a batch together, 10,000 made ones,
+also into a history of 100,000 (not with --quick).
 """
 
 import argparse
@@ -26,6 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import batch_merge  # noqa: E402
 import growth  # noqa: E402
 import page_times  # noqa: E402
 import peers_rows  # noqa: E402
@@ -245,7 +247,7 @@ def arguments():
     parser.add_argument("--memory", default="256M", help="--memory of the reports")
     parser.add_argument("--generator", choices=("auto", "own", "shared"), default="auto",
                         help="auto: that of $TM_SHARED where it is there")
-    parser.add_argument("--only", choices=("chrome", "xspace", "perfetto", "page", "growth", "peers"))
+    parser.add_argument("--only", choices=("chrome", "xspace", "perfetto", "page", "growth", "peers", "merge"))
     parser.add_argument("--keep", action="store_true", help="--only growth: keep the profiles, some GB")
     parser.add_argument("--json", metavar="FILE", help="everything, each round too")
     options = parser.parse_args()
@@ -328,6 +330,23 @@ def bench_growth(store, options):
     return any(point.problem or not point.is_within() for point in points)
 
 
+def bench_merge(options):
+    def measure(out, memory):
+        row = Row("merge", None, [BINARY, "batch", "merge", out, "--memory", memory, "--format", "html,json", "-q"])
+        return run(row), row.problem
+
+    head = head_of(options)
+    print(batch_merge.HEAD)
+    points = batch_merge.measure_all(FOLDER / "merge", measure, options.rounds, options.quick)
+    shutil.rmtree(FOLDER / "merge")
+    head["load_end"] = os.getloadavg()
+    print_head(head)
+    if options.json:
+        listed = [point.figures() for point in points]
+        Path(options.json).write_text(json.dumps({**head, "points": listed}, indent=1) + "\n", encoding="utf-8")
+    return any(not point.figures().get("is_within") for point in points)
+
+
 def main():
     options = arguments()
     if not MEASURE.exists():
@@ -335,6 +354,8 @@ def main():
     shared = SHARED_GENERATOR if SHARED_GENERATOR.exists() and options.generator != "own" else None
     if options.generator == "shared" and not shared:
         sys.exit(f"bench: no {SHARED_GENERATOR}")
+    if options.only == "merge":
+        return bench_merge(options)
     store, rows = Store(FOLDER / "data", shared), []
     if options.only == "perfetto":
         return bench_perfetto(store, options)
