@@ -16,14 +16,33 @@ static bool takes(const struct tm_verb *verb, const struct tm_option *option)
     return (option->verbs & (uint32_t)verb->bit) != 0;
 }
 
+/* Of two words: an action of a verb. */
+static bool is_action(const struct tm_verb *verb)
+{
+    return tm_verb_second_word(verb)[0] != '\0';
+}
+
 static void print_verbs(FILE *to)
 {
     const char *blank = "";
 
     for (size_t i = 0; i < tm_verb_count; i++) {
-        if (is_listed(&tm_verb_table[i])) {
+        if (is_listed(&tm_verb_table[i]) && !is_action(&tm_verb_table[i])) {
             (void)fprintf(to, "%s%s", blank, tm_verb_table[i].name);
             blank = " ";
+        }
+    }
+}
+
+/* The second words of the verbs that begin with this one, with something between them; nothing where there are none. */
+static void print_actions(FILE *to, const struct tm_verb *verb, const char *separator)
+{
+    const char *before = "";
+
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        if (tm_verb_is_action_of(&tm_verb_table[i], verb)) {
+            (void)fprintf(to, "%s%s", before, tm_verb_second_word(&tm_verb_table[i]));
+            before = separator;
         }
     }
 }
@@ -72,7 +91,7 @@ static void print_bash_arguments(FILE *to)
 
 static void print_bash_verb(FILE *to, const struct tm_verb *verb)
 {
-    (void)fprintf(to, "    %s) options='", verb->name);
+    (void)fprintf(to, "    '%s') options='", verb->name);
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
         if (takes(verb, &tm_option_table[i]))
             (void)fprintf(to, "--%s ", tm_option_table[i].name);
@@ -82,7 +101,25 @@ static void print_bash_verb(FILE *to, const struct tm_verb *verb)
         print_verbs(to);
     else if (verb->words)
         (void)fputs(verb->words, to);
-    (void)fputs("' ;;\n", to);
+    (void)fputs("'", to);
+    if (tm_verb_has_actions(verb)) {
+        (void)fputs("; actions='", to);
+        print_actions(to, verb, " ");
+        (void)fputs("'", to);
+    }
+    (void)fputs(" ;;\n", to);
+}
+
+/* A second word that is an action belongs to the verb. */
+static void print_bash_actions(FILE *to)
+{
+    (void)fputs("    case \"$verb ${COMP_WORDS[i + 1]}\" in\n", to);
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        if (is_action(&tm_verb_table[i]))
+            (void)fprintf(to, "    '%s') ((i + 1 < COMP_CWORD)) && verb='%s' ;;\n", tm_verb_table[i].name,
+                          tm_verb_table[i].name);
+    }
+    (void)fputs("    esac\n", to);
 }
 
 static void print_bash(FILE *to)
@@ -90,14 +127,16 @@ static void print_bash(FILE *to)
     (void)fputs("# bash completion for tracemill\n"
                 "_tracemill() {\n"
                 "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
-                "    local verb='' options='--help --version' operands='' i\n"
+                "    local verb='' options='--help --version' operands='' actions='' i\n"
                 "    COMPREPLY=()\n",
                 to);
     print_bash_arguments(to);
     (void)fputs("    for ((i = 1; i < COMP_CWORD; i++)); do\n"
                 "        case ${COMP_WORDS[i]} in -*) ;; *) verb=${COMP_WORDS[i]}; break ;; esac\n"
-                "    done\n"
-                "    case $verb in\n"
+                "    done\n",
+                to);
+    print_bash_actions(to);
+    (void)fputs("    case $verb in\n"
                 "    '') operands='",
                 to);
     print_verbs(to);
@@ -107,6 +146,8 @@ static void print_bash(FILE *to)
     (void)fputs("    esac\n"
                 "    if [[ $word == -* ]]; then\n"
                 "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
+                "    elif [[ -n $actions ]] && ((COMP_CWORD == i + 1)); then\n"
+                "        mapfile -t COMPREPLY < <(compgen -W \"$actions\" -- \"$word\"; compgen -f -- \"$word\")\n"
                 "    elif [[ -n $operands ]]; then\n"
                 "        mapfile -t COMPREPLY < <(compgen -W \"$operands\" -- \"$word\")\n"
                 "    else\n"
@@ -148,11 +189,13 @@ static void print_zsh_option(FILE *to, const struct tm_option *option)
 
 static void print_zsh_verb(FILE *to, const struct tm_verb *verb)
 {
-    (void)fprintf(to, "    %s)\n        _arguments \\\n", verb->name);
+    (void)fprintf(to, "    '%s')\n        _arguments \\\n", verb->name);
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
         if (takes(verb, &tm_option_table[i]))
             print_zsh_option(to, &tm_option_table[i]);
     }
+    if (tm_verb_has_actions(verb))
+        (void)fprintf(to, "            '1: :_tracemill_%s' \\\n", verb->name);
     (void)fputs("            '*: :", to);
     if (strcmp(verb->name, "help") == 0) {
         (void)fputc('(', to);
@@ -166,16 +209,35 @@ static void print_zsh_verb(FILE *to, const struct tm_verb *verb)
     (void)fputs("'\n        ;;\n", to);
 }
 
+/* What may follow a verb that has actions: one of them, or a path. */
+static void print_zsh_actions(FILE *to, const struct tm_verb *verb)
+{
+    (void)fprintf(to, "_tracemill_%s() {\n    local -a actions\n    actions=(\n", verb->name);
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        if (!tm_verb_is_action_of(&tm_verb_table[i], verb))
+            continue;
+        (void)fprintf(to, "        \"%s:", tm_verb_second_word(&tm_verb_table[i]));
+        print_quoted(to, tm_verb_table[i].summary, "\"$`\\");
+        (void)fputs("\"\n", to);
+    }
+    (void)fputs("    )\n    _describe action actions\n    _files\n}\n", to);
+}
+
 static void print_zsh(FILE *to)
 {
     (void)fputs("#compdef tracemill\n"
-                "# zsh completion for tracemill\n"
-                "_tracemill() {\n"
+                "# zsh completion for tracemill\n",
+                to);
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        if (tm_verb_has_actions(&tm_verb_table[i]))
+            print_zsh_actions(to, &tm_verb_table[i]);
+    }
+    (void)fputs("_tracemill() {\n"
                 "    local -a verbs\n"
                 "    verbs=(\n",
                 to);
     for (size_t i = 0; i < tm_verb_count; i++) {
-        if (!is_listed(&tm_verb_table[i]))
+        if (!is_listed(&tm_verb_table[i]) || is_action(&tm_verb_table[i]))
             continue;
         (void)fprintf(to, "        \"%s:", tm_verb_table[i].name);
         print_quoted(to, tm_verb_table[i].summary, "\"$`\\");
@@ -189,6 +251,14 @@ static void print_zsh(FILE *to)
                 "    local verb=$words[2]\n"
                 "    shift words\n"
                 "    ((CURRENT--))\n"
+                "    case \"$verb $words[2]\" in\n",
+                to);
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        if (is_action(&tm_verb_table[i]))
+            (void)fprintf(to, "    '%s') ((CURRENT > 2)) && verb='%s' && shift words && ((CURRENT--)) ;;\n",
+                          tm_verb_table[i].name, tm_verb_table[i].name);
+    }
+    (void)fputs("    esac\n"
                 "    case $verb in\n",
                 to);
     for (size_t i = 0; i < tm_verb_count; i++)
@@ -202,15 +272,53 @@ static void print_zsh(FILE *to)
 
 /* ---- fish ---- */
 
+/* The condition under which words belong to a verb with actions: none of them, or this one, was given. */
+static void print_fish_action(FILE *to, const struct tm_verb *verb)
+{
+    const char *const second = tm_verb_second_word(verb);
+    const size_t length = second[0] ? (size_t)(second - verb->name) - 1 : strlen(verb->name);
+
+    (void)fprintf(to, "__fish_seen_subcommand_from %.*s; and ", (int)length, verb->name);
+    (void)fputs(second[0] ? "__fish_seen_subcommand_from " : "not __fish_seen_subcommand_from ", to);
+    if (second[0])
+        (void)fputs(second, to);
+    else
+        print_actions(to, verb, " ");
+}
+
+/* Those of one word stand in one list, the others each in a block of their own. */
+static void print_fish_verbs(FILE *to, const struct tm_option *option)
+{
+    const char *before = "";
+    bool any = false;
+
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        const struct tm_verb *const verb = &tm_verb_table[i];
+
+        if (!takes(verb, option) || is_action(verb) || tm_verb_has_actions(verb))
+            continue;
+        (void)fprintf(to, "%s %s", any ? "" : "__fish_seen_subcommand_from", verb->name);
+        any = true;
+        before = "; or ";
+    }
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        const struct tm_verb *const verb = &tm_verb_table[i];
+
+        if (!takes(verb, option) || (!is_action(verb) && !tm_verb_has_actions(verb)))
+            continue;
+        (void)fprintf(to, "%sbegin; ", before);
+        print_fish_action(to, verb);
+        (void)fputs("; end", to);
+        before = "; or ";
+    }
+}
+
 static void print_fish_option(FILE *to, const struct tm_option *option)
 {
     (void)fputs("complete -c tracemill", to);
     if (option->verbs != TM_FOR_ALL) {
-        (void)fputs(" -n '__fish_seen_subcommand_from", to);
-        for (size_t i = 0; i < tm_verb_count; i++) {
-            if (takes(&tm_verb_table[i], option))
-                (void)fprintf(to, " %s", tm_verb_table[i].name);
-        }
+        (void)fputs(" -n '", to);
+        print_fish_verbs(to, option);
         (void)fputc('\'', to);
     }
     if (option->letter)
@@ -225,6 +333,16 @@ static void print_fish_option(FILE *to, const struct tm_option *option)
     (void)fputc('\n', to);
 }
 
+/* The verb that an action is of. */
+static const struct tm_verb *action_begin(const struct tm_verb *action)
+{
+    size_t i = 0;
+
+    while (!tm_verb_is_action_of(action, &tm_verb_table[i]))
+        i++; /* it is there: a verb of two words has one of the first */
+    return &tm_verb_table[i];
+}
+
 static void print_fish(FILE *to)
 {
     (void)fputs("# fish completion for tracemill\n", to);
@@ -232,8 +350,15 @@ static void print_fish(FILE *to)
         const struct tm_verb *const verb = &tm_verb_table[i];
 
         if (is_listed(verb)) {
-            (void)fprintf(to, "complete -c tracemill -n __fish_use_subcommand -f -a %s -d \"",
-                          verb->name);
+            (void)fputs("complete -c tracemill -n ", to);
+            if (is_action(verb)) {
+                (void)fputc('\'', to);
+                print_fish_action(to, action_begin(verb));
+                (void)fputc('\'', to);
+            } else {
+                (void)fputs("__fish_use_subcommand -f", to);
+            }
+            (void)fprintf(to, " -a %s -d \"", is_action(verb) ? tm_verb_second_word(verb) : verb->name);
             print_quoted(to, verb->summary, "\"$\\");
             (void)fputs("\"\n", to);
         }

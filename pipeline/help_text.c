@@ -17,11 +17,11 @@ static const struct {
     const char *meaning;
 } exit_statuses[] = {
     { TM_OK, "done" },
-    { TM_GATE, "a gate failed, of 'check' or of 'compare --fail-on'" },
+    { TM_GATE, "a gate failed, of 'check', of a batch, or of 'compare --fail-on'" },
     { TM_ERR_USAGE, "the command line or a configuration file is wrong" },
     { TM_ERR_INPUT,
       "the input is unreadable, empty or not a trace; with --strict: there is any loss in it" },
-    { TM_PARTIAL, "done, but the input was damaged or is not complete" },
+    { TM_PARTIAL, "done, but the input was damaged or is not complete, or traces of a batch failed" },
     { TM_ERR_OUTPUT, "an output or a spill file could not be written" },
     { TM_ERR_LIMIT, "a limit was reached, memory included" },
 };

@@ -59,6 +59,19 @@ static tm_status refuse_verb(const char *typed, struct tm_error *error)
     return TM_ERR_USAGE;
 }
 
+/* A second word that is no action and no path is an action mistyped. */
+static tm_status check_action(const struct tm_verb *verb, const char *typed, struct tm_error *error)
+{
+    const struct tm_verb *const action = is_there(typed) ? NULL : tm_verb_nearest_action(verb, typed);
+
+    if (!action)
+        return TM_OK;
+    (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot run '%s %s': there is no such verb, and no such path", verb->name,
+                  typed);
+    tm_hint(error, "did you mean '%s'?", action->name);
+    return TM_ERR_USAGE;
+}
+
 static tm_status check_operands(const struct tm_verb *verb, char *const *operands, size_t count,
                                 struct tm_error *error)
 {
@@ -116,6 +129,8 @@ static const struct tm_verb *choose_verb(const struct tm_setting_set *set, char 
     }
     options->inputs += used;
     options->input_count -= used;
+    if (options->input_count > 0 && check_action(verb, options->inputs[0], error))
+        return NULL;
     if (tm_settings_check_verb(set, verb->name, verb->bit, error) ||
         check_operands(verb, options->inputs, options->input_count, error))
         return NULL;

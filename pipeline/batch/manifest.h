@@ -31,7 +31,7 @@ struct tm_batch_run {
     const char *id;   /* [A-Za-z0-9._-], unique: the readable end of the path, and 16 hex digits of its hash; its folder in OUT */
     const char *root; /* absolute */
     const char *path; /* of the run's folder (or file, or archive) below root; any bytes */
-    const char *name; /* of the run, as discovery calls it */
+    const char *name; /* of the run, as `report` calls it alone: the last part of its path */
     struct tm_batch_keys keys;
     struct tm_batch_file *file;
     size_t files;

@@ -166,13 +166,15 @@ static tm_status add_run(const struct scanning *s, const struct tm_found_run *fo
     struct tm_manifest *m = s->manifest;
     char path[TM_FOUND_NAME_BYTES], name[TM_FOUND_NAME_BYTES];
     struct tm_batch_run to = { .root = s->base, .files = found->file_count };
+    size_t length;
+    const char *last = tm_last_part(found->name, &length); /* it is not to depend on what other runs there are */
     tm_status st;
 
     if (!path_below(s, found->folder, path, sizeof(path))) {
         m->left_out++;
         return TM_OK;
     }
-    tm_clean_text(name, sizeof(name), found->name, strlen(found->name));
+    tm_clean_text(name, sizeof(name), last, length);
     to.path = tm_manifest_copy(m, path, strlen(path));
     to.name = tm_manifest_copy(m, name, strlen(name));
     to.id = to.path ? make_run_id(s, to.path) : NULL;

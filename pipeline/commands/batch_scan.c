@@ -21,12 +21,29 @@ static void warn(uint64_t count, const char *one, const char *many)
         (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " %s\n", count, count == 1 ? one : many);
 }
 
+/* --strict: what could not be looked at is a loss. */
+static tm_status check_strict(const struct tm_manifest *manifest)
+{
+    struct tm_run *run = manifest->run;
+    const uint64_t count = manifest->unreadable + manifest->left_out;
+
+    if (!run->strict || count == 0)
+        return TM_OK;
+    (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
+                  "cannot make a batch under --strict: %" PRIu64 " folders or files could not be read, or have names that"
+                  " cannot be used", count);
+    tm_hint(&run->error, "without --strict the others are taken, and those fail one by one");
+    return TM_ERR_INPUT;
+}
+
 tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, struct tm_manifest *manifest)
 {
-    const tm_status st = tm_manifest_scan(manifest, run, options->inputs, options->input_count, options, tm_find_operand);
+    tm_status st = tm_manifest_scan(manifest, run, options->inputs, options->input_count, options, tm_find_operand);
 
     tm_progress_end(&run->progress);
-    if (st != TM_OK || run->quiet)
+    if (st == TM_OK)
+        st = check_strict(manifest);
+    if (st != TM_OK)
         return st;
     warn(manifest->unreadable, "folder or file could not be read", "folders or files could not be read");
     warn(manifest->doubles, "run is below two roots, and is taken once", "runs are below two roots, and are taken once");

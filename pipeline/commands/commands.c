@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/nearest.h"
+
 /* clang-format off */
 const struct tm_verb tm_verb_table[] = {
     {
@@ -178,8 +180,9 @@ const struct tm_verb tm_verb_table[] = {
         .summary = "list the traces below a folder as a manifest",
         .usage = "ROOT... [-o FILE] [OPTION...]",
         .description =
-            "Finds every run below ROOT and writes a line of JSON for each of its traces: path, size, fingerprint, and what"
-            " its path tells of job, night, revision and training step. 'batch run' works what the list names.",
+            "Finds every run below ROOT and writes a line of JSON for each: what its path tells of job, night, revision and"
+            " training step, and its traces with path, size and fingerprint. 'batch run' works what the list names. With"
+            " -o DIR of a folder that is there, it is written to DIR/manifest.jsonl.",
         .examples =
             "tracemill batch scan /data/profiles -o manifest.jsonl    for batch run and batch submit\n"
             "tracemill batch scan logs --keys '{job}/{night}/{}' | head    see what the keys become\n",
@@ -392,4 +395,45 @@ const struct tm_verb *tm_verb_by_words(char *const *words, size_t count, size_t 
 
     *used = verb ? 2 : 1;
     return verb || !count ? verb : tm_verb_by_name(words[0]);
+}
+
+bool tm_verb_is_action_of(const struct tm_verb *action, const struct tm_verb *verb)
+{
+    const size_t length = strlen(verb->name);
+
+    return strncmp(action->name, verb->name, length) == 0 && action->name[length] == ' ';
+}
+
+const char *tm_verb_second_word(const struct tm_verb *action)
+{
+    const char *blank = strchr(action->name, ' ');
+
+    return blank ? blank + 1 : "";
+}
+
+bool tm_verb_has_actions(const struct tm_verb *verb)
+{
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        if (tm_verb_is_action_of(&tm_verb_table[i], verb))
+            return true;
+    }
+    return false;
+}
+
+const struct tm_verb *tm_verb_nearest_action(const struct tm_verb *verb, const char *typed)
+{
+    struct tm_nearest nearest = { 0 };
+    const struct tm_verb *action = NULL;
+
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        const size_t distance = nearest.distance;
+        const char *const word = nearest.word;
+
+        if (!tm_verb_is_action_of(&tm_verb_table[i], verb))
+            continue;
+        tm_nearest_offer(&nearest, typed, tm_verb_second_word(&tm_verb_table[i]));
+        if (nearest.word != word || nearest.distance != distance)
+            action = &tm_verb_table[i];
+    }
+    return action;
 }

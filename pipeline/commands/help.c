@@ -6,6 +6,18 @@
 #include "pipeline/help_text.h"
 #include "pipeline/nearest.h"
 
+static tm_status refuse_action(struct tm_run *run, const struct tm_verb *verb, const char *typed)
+{
+    const struct tm_verb *const action = tm_verb_nearest_action(verb, typed);
+
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot help with '%s %s': there is no such verb", verb->name, typed);
+    if (action)
+        tm_hint(&run->error, "did you mean '%s'?", action->name);
+    else
+        tm_hint(&run->error, "'tracemill help' lists the verbs");
+    return TM_ERR_USAGE;
+}
+
 tm_status tm_command_help(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_nearest nearest = { 0 };
@@ -16,9 +28,10 @@ tm_status tm_command_help(struct tm_run *run, const struct tm_options *options)
         return TM_OK;
     }
     /* a second word, as in `help config show`, belongs to the verb */
-    const struct tm_verb *const verb = 
-        tm_verb_by_words(options->inputs, options->input_count, &used);
+    const struct tm_verb *const verb = tm_verb_by_words(options->inputs, options->input_count, &used);
 
+    if (verb && tm_verb_has_actions(verb) && used < options->input_count)
+        return refuse_action(run, verb, options->inputs[used]);
     if (verb) {
         tm_help_verb(verb, stdout);
         return TM_OK;

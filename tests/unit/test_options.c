@@ -405,11 +405,70 @@ static void the_nearest_of_several_words_wins(void **state)
     assert_string_equal(nearest.word, "stats");
 }
 
+static void numbers_of_workers_are_auto_or_from_one_on(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_good;
+        uint64_t number;
+    } cases[] = {
+        { "auto", true, 0 }, { "1", true, 1 }, { "100000", true, 100000 },
+        { "0", false, 0 },   { "", false, 0 }, { "-1", false, 0 },
+        { "2x", false, 0 },  { "100001", false, 0 }, { "Auto", false, 0 },
+    };
+    struct tm_options options;
+    struct tm_error error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(read_as(TM_OPTION_JOBS, cases[i].text, &options, &error), cases[i].is_good ? TM_OK : TM_ERR_USAGE);
+        if (cases[i].is_good)
+            assert_int_equal(options.jobs, cases[i].number);
+    }
+}
+
+static void shares_are_told_or_left_to_a_scheduler(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_good;
+        struct tm_shard shard;
+    } cases[] = {
+        { "auto", true, { 0, 0, false } },     { "auto/16", true, { 0, 16, false } },
+        { "0/1", true, { 0, 1, true } },       { "15/16", true, { 15, 16, true } },
+        { "99999/100000", true, { 99999, 100000, true } },
+        { "16/16", false, { 0, 0, false } },   { "0/0", false, { 0, 0, false } },
+        { "auto/0", false, { 0, 0, false } },  { "0/100001", false, { 0, 0, false } },
+        { "", false, { 0, 0, false } },        { "1", false, { 0, 0, false } },
+        { "/2", false, { 0, 0, false } },      { "1/", false, { 0, 0, false } },
+        { "1/2x", false, { 0, 0, false } },    { "auto2", false, { 0, 0, false } },
+        { "-1/2", false, { 0, 0, false } },    { "1/2/3", false, { 0, 0, false } },
+    };
+    struct tm_options options;
+    struct tm_error error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const tm_status st = read_as(TM_OPTION_SHARD, cases[i].text, &options, &error);
+
+        assert_int_equal(st, cases[i].is_good ? TM_OK : TM_ERR_USAGE);
+        if (st != TM_OK) {
+            assert_true(cases[i].text[0] == '\0' || error.hint[0] != '\0');
+            continue;
+        }
+        assert_int_equal(options.shard.index, cases[i].shard.index);
+        assert_int_equal(options.shard.count, cases[i].shard.count);
+        assert_int_equal(options.shard.is_index_told, cases[i].shard.is_index_told);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_obeys_the_naming_rule),
         cmocka_unit_test(every_default_can_be_read),
+        cmocka_unit_test(numbers_of_workers_are_auto_or_from_one_on),
+        cmocka_unit_test(shares_are_told_or_left_to_a_scheduler),
         cmocka_unit_test(sizes_are_read_exactly),
         cmocka_unit_test(times_are_read_exactly),
         cmocka_unit_test(steps_are_a_word_or_a_range),
