@@ -244,7 +244,9 @@ bench-check: ## instructions of the inner loops against tests/bench/instructions
 	@$(MAKE) --no-print-directory run-bench-check
 trial-compare: $(NEEDS) ## 1,000 pairs of generated runs compared: false alarms, changes missed; TRIAL='--pairs 40'
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/compare_trial.py $(TRIAL)
-.PHONY: bench-check run-bench-check bench-peers trial-compare
+trial-kills: $(NEEDS) ## a batch killed at random moments, again and again, and completed; TRIAL='--kills 200'
+	@BUILD=$(BUILD) $(PYTHON) tests/property/test_batch_resume.py $(TRIAL)
+.PHONY: bench-check run-bench-check bench-peers trial-compare trial-kills
 run-bench-check: $(BUILD)/venv/.made $(BUILD)/bench/units
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/check.py $(BENCH)
 bench-peers: $(BUILD)/bench/peers/.made ## install xprof, pandas and HolisticTraceAnalysis for BENCH='--only peers'
