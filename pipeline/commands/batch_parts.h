@@ -36,8 +36,16 @@ tm_status tm_batch_join(struct tm_run *run, const struct tm_options *options, co
 tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, const char *out) TM_MUST_USE;
 
 /* Hold the last night's runs to the gates of --gate, each against what --baseline names (docs/batch.md, "Gates").
- * out:    result   gets "gate_file", "baseline", "runs": [{"id", "job", "status", "baseline", "gates": [as of CHECK.md]}],
- *                  "counts"; set in the history too
+ * Without --gate it tells of the reports alone.
+ * in:     result   of a document with room for about a kilobyte for each run and each of its gates (tm_doc_set_most)
+ * out:    result   gets "night", "gate_file", "baseline": text, "notes": [text],
+ *                  "runs": [{"id", "job", "night", "when_ns", "revision", "label", "step", "status", "message", "report",
+ *                    "notes": [text], "baseline": [id], "gates": [as of CHECK.md],
+ *                    "verdict": "passed|failed|unknown|not judged|no report", "text": of the first gate that failed}],
+ *                    in the order of job and time,
+ *                  "counts": {"runs", "passed", "failed", "unknown", "not_judged", "no_report",
+ *                    "gates": {"passed", "failed", "unknown", "skipped"}}, "verdict": {"text", "severity"};
+ *                  what the gates say of each run is set in the history too
  *         verdict  TM_OK, TM_GATE, or TM_PARTIAL where one is unknown
  * errors: TM_ERR_USAGE  the file or an expression */
 tm_status tm_night_gates(struct tm_run *run, const struct tm_options *options, const char *out,

@@ -86,8 +86,10 @@ static struct newest *make(struct writing *w, const struct tm_history_run *row, 
     memcpy(job->figure, row->figure, tm_figure_count * sizeof(double));
     at = (char *)(job->figure + tm_figure_count);
     for (int i = 0; i < TEXTS; i++) {
-        job->text[i] = strcpy(at, text[i]);
-        at += strlen(text[i]) + 1;
+        const size_t length = strlen(text[i]) + 1;
+
+        job->text[i] = memcpy(at, text[i], length);
+        at += length;
     }
     return job;
 }

@@ -132,7 +132,7 @@ void made_nights_add(struct made_nights *m, const struct made_night_run *of, cha
     if (*report && !of->has_no_file)
         write_summary(m, of, name);
     if (id)
-        strcpy(id, name);
+        (void)snprintf(id, TM_KEY_BYTES, "%s", name);
 }
 
 /* --- judging --- */
