@@ -96,6 +96,8 @@ static const struct maker {
     [TM_CHART_SPEEDUP] = { tm_count_speedup, tm_draw_speedup },
     [TM_CHART_EFFICIENCY] = { tm_count_efficiency, tm_draw_efficiency },
     [TM_CHART_SCALED_STEP] = { tm_count_scaled_step, tm_draw_scaled_step },
+    [TM_CHART_NIGHT] = { tm_count_night, tm_draw_night },
+    [TM_CHART_TRENDS] = { tm_count_trends, tm_draw_trend },
 };
 
 size_t tm_charts_count(enum tm_chart_kind kind, const struct tm_value *summary)

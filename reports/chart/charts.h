@@ -30,6 +30,8 @@ enum tm_chart_kind {
     TM_CHART_SPEEDUP,     /* of a scaling study: the speed-up by devices, beside the ideal and the fit */
     TM_CHART_EFFICIENCY,  /* of a scaling study: likewise */
     TM_CHART_SCALED_STEP, /* of a scaling study: parts of a step of one device, by devices */
+    TM_CHART_NIGHT,       /* of a night: how the step time of each job changed */
+    TM_CHART_TRENDS,      /* of a night: a figure of a job over its runs, one chart each */
     TM_CHART_KINDS
 };
 

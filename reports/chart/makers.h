@@ -27,6 +27,8 @@ size_t tm_count_waterfalls(const struct tm_value *comparison);
 size_t tm_count_speedup(const struct tm_value *scaling);
 size_t tm_count_efficiency(const struct tm_value *scaling);
 size_t tm_count_scaled_step(const struct tm_value *scaling);
+size_t tm_count_night(const struct tm_value *night);
+size_t tm_count_trends(const struct tm_value *night);
 
 void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary, size_t index);
 void tm_draw_step_times(struct tm_chart *chart, const struct tm_value *summary, size_t index);
@@ -47,6 +49,8 @@ void tm_draw_waterfall(struct tm_chart *chart, const struct tm_value *comparison
 void tm_draw_speedup(struct tm_chart *chart, const struct tm_value *scaling, size_t index);
 void tm_draw_efficiency(struct tm_chart *chart, const struct tm_value *scaling, size_t index);
 void tm_draw_scaled_step(struct tm_chart *chart, const struct tm_value *scaling, size_t index);
+void tm_draw_night(struct tm_chart *chart, const struct tm_value *night, size_t index);
+void tm_draw_trend(struct tm_chart *chart, const struct tm_value *night, size_t index);
 
 /* Cut a name of the trace so that it fits beside a bar. */
 enum { TM_CHART_NAME_CHARS = 32, TM_CHART_NAME_BYTES = 4 * TM_CHART_NAME_CHARS + 1 };

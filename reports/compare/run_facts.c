@@ -69,7 +69,7 @@ const char *tm_device_model(const struct tm_value *summary)
     return model;
 }
 
-bool tm_fingerprint(const struct tm_value *summary, char out[TM_FINGERPRINT_BYTES])
+bool tm_fingerprint(const struct tm_value *summary, char out[TM_RUN_FINGERPRINT_BYTES])
 {
     const struct tm_value *files = tm_path(summary, "input.files");
     uint64_t sum = 0;
@@ -85,7 +85,7 @@ bool tm_fingerprint(const struct tm_value *summary, char out[TM_FINGERPRINT_BYTE
     }
     if (tm_length(files) == 0)
         return false;
-    (void)snprintf(out, TM_FINGERPRINT_BYTES, "%016" PRIx64, sum);
+    (void)snprintf(out, TM_RUN_FINGERPRINT_BYTES, "%016" PRIx64, sum);
     return true;
 }
 

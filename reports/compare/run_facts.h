@@ -44,8 +44,8 @@ bool tm_step_parts(const struct tm_value *summary, double part[TM_PARTS], double
 /* The model of the devices; "" where there are several, or it is not known. */
 const char *tm_device_model(const struct tm_value *summary);
 /* Of the contents of the files, in any order.  out: 16 hex digits; "" and false: a file has none */
-enum { TM_FINGERPRINT_BYTES = 17 };
-bool tm_fingerprint(const struct tm_value *summary, char out[TM_FINGERPRINT_BYTES]);
+enum { TM_RUN_FINGERPRINT_BYTES = 17 };
+bool tm_fingerprint(const struct tm_value *summary, char out[TM_RUN_FINGERPRINT_BYTES]);
 
 /* An element of `runs`: COMPARISON.md. */
 void tm_add_compared_run(struct tm_value *list, const struct tm_compared_run *run);

@@ -16,6 +16,8 @@ const char *tm_kind_unit(enum tm_cell_kind kind)
     case TM_CELL_TIME:
     case TM_CELL_MOMENT:
         return "ps";
+    case TM_CELL_DATE:
+        return "ns";
     case TM_CELL_BYTES:
         return "bytes";
     case TM_CELL_RATE:
@@ -94,6 +96,8 @@ static const struct titled terms[] = {
     { "uneven", "all unevenly" },
     { "executable", "compiled program" }, /* what holds device memory */
     { "buffer", "data buffer" },
+    { "absent", "missing" }, /* how a job stands */
+    { "not_judged", "too few before" },
     { "same", "as before" }, /* what became of a row, or a figure, in a comparison */
     { "unclear", "not told from noise" },
     { "added", "new" },
@@ -162,6 +166,8 @@ static const char *shown(const struct tm_cell *cell, const struct tm_value *summ
         return tm_format_time(out, whole_of(cell));
     case TM_CELL_MOMENT:
         return tm_format_moment(out, whole_of(cell));
+    case TM_CELL_DATE:
+        return tm_format_date(out, whole_of(cell));
     case TM_CELL_COUNT:
         return tm_format_count(out, whole_of(cell));
     case TM_CELL_BYTES:

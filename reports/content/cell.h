@@ -21,8 +21,11 @@ enum tm_cell_kind {
     TM_CELL_SOURCE, /* of step borders, in words */
     TM_CELL_TERM,   /* a word of the summary that has words of its own: what bounds, limits, is relied on */
     TM_CELL_PROSE,  /* sentences, wrapped; may hold names of the trace */
+    TM_CELL_LINK,   /* path of a file below the document's folder, to which the first cell of the row leads where the medium has links;
+                       there it is no column of its own, nor on paper */
     TM_CELL_TIME,   /* picoseconds */
     TM_CELL_MOMENT, /* a point in time, picoseconds */
+    TM_CELL_DATE,   /* nanoseconds since 1970 */
     TM_CELL_COUNT,
     TM_CELL_BYTES,
     TM_CELL_RATE,      /* bytes per second */

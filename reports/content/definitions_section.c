@@ -18,10 +18,12 @@ static void say_figures(const struct tm_content *content)
     enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
     struct tm_cell cell[KPIS_MOST][COLUMNS];
     struct tm_kpi kpi[KPIS_MOST];
+    bool has_limits = false;
     size_t n = 0;
 
     for (; n < tm_kpi_count(content->summary) && n < KPIS_MOST; n++) {
         tm_kpi_at(&kpi[n], content->summary, n);
+        has_limits |= *kpi[n].good || *kpi[n].bad;
         cell[n][0] = tm_cell_of_text(TM_CELL_WORD, kpi[n].title);
         cell[n][1] = tm_cell_of_text(TM_CELL_WORD, kpi[n].good);
         cell[n][2] = tm_cell_of_text(TM_CELL_WORD, kpi[n].bad);
@@ -34,7 +36,7 @@ static void say_figures(const struct tm_content *content)
                                               .cell_rows = n,
                                               .anchor = "definition",
                                               .paper_rows = KPIS_MOST });
-    if (n > 0)
+    if (has_limits)
         tm_say(content, TM_TONE_QUIET, "What lies between good and bad is a warning.");
 }
 

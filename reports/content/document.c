@@ -8,6 +8,7 @@ static const struct tm_document *const documents[] = {
     &tm_comparison_document,
     &tm_scaling_document,
     &tm_check_document,
+    &tm_night_document,
 };
 
 const struct tm_document *tm_document_of(const struct tm_value *root)

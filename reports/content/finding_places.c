@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reports/content/cell.h"
+#include "reports/format/links.h"
 #include "reports/format/shown_names.h"
 
 /* --- times --- */
@@ -89,6 +90,9 @@ const char *tm_finding_section(const char *finding_id)
         { "scaling_idle", "step" },
         { "scaling_co", "step" }, /* computing, copies */
         { "scaling_", "speedup" },
+        { "night_failed", "failures" }, /* of a night */
+        { "night_worse", "changes" },
+        { "night_absent", "jobs" },
     };
 
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
@@ -122,6 +126,13 @@ const char *tm_finding_time(char *out, const struct tm_value *finding)
     return tm_cell_shown(&time, NULL, out);
 }
 
+const char *tm_finding_link(const struct tm_value *finding)
+{
+    const char *path = tm_text(tm_path(finding, "link.href"));
+
+    return tm_link_is_safe(path) ? path : NULL;
+}
+
 const char *tm_finding_part(char *out, const struct tm_value *finding)
 {
     const struct tm_value *part = tm_get(finding, is_cause(finding) ? "explains_pct" : "share_pct");
@@ -151,7 +162,7 @@ const char *tm_finding_stake(char *out, const struct tm_value *finding)
 
     const struct tm_value *stake = tm_get(finding, "at_stake_ps"), *share = tm_get(finding, "share_pct");
     const struct tm_value *value = tm_get(finding, "value"), *limit = tm_get(finding, "limit");
-    const char *unit = tm_text(tm_get(finding, "unit"));
+    const char *unit = tm_text(tm_get(finding, "unit")), *of = tm_text(tm_get(finding, "stake_of"));
     const bool repeats = strcmp(unit, "%") == 0 && fabs(tm_double(value) - tm_double(share)) < 0.05;
     const bool has_stake = tm_int(stake) > 0;
     char time[TM_FORMAT_BYTES] = "", part[TM_FORMAT_BYTES] = "", measured[TM_FORMAT_BYTES] = "",
@@ -168,7 +179,8 @@ const char *tm_finding_stake(char *out, const struct tm_value *finding)
         tm_format_unit(measured, tm_double(value), unit);
     if (has_limit)
         tm_format_limit(most, tm_double(limit), unit);
-    (void)snprintf(out, TM_FINDING_BYTES, "%s%s%s%s%s%s%s%s%s%s", time, *time ? " of device time at stake" : "",
+    (void)snprintf(out, TM_FINDING_BYTES, "%s%s%.40s%s%s%s%s%s%s%s%s%s", time, *time ? " of " : "",
+                   !*time ? "" : *of ? of : "device time", *time ? " at stake" : "",
                    *part ? ", " : "", part, *part ? " of the window" : "", *measured && *time ? "; " : "",
                    *measured ? "measured " : "", measured, *most ? ", limit " : "", most);
     return out;

@@ -27,6 +27,9 @@ const struct tm_section *tm_section_of_finding(const struct tm_value *summary, c
  * out:    TM_FINDING_BYTES, returned; "" = neither */
 const char *tm_finding_stake(char *out, const struct tm_value *finding);
 
+/* Its "link", to a file below the document's folder; NULL = it has none that is safe. */
+const char *tm_finding_link(const struct tm_value *finding);
+
 /* The same in a few words, for lists: the time alone, "1.35 s", and what it is of: "80.6 % of the window"; of a cause of a
  * comparison "+1.10 ms" and "87 % of the change".
  * out:    TM_FORMAT_BYTES, returned; "" = there is none */

@@ -83,4 +83,5 @@ static const char *nothing(const struct tm_value *summary)
 const struct tm_section tm_missing_section = { "missing", "Not in this report", NULL, say_missing, nothing };
 const struct tm_section tm_missing_compared_section = { "missing", "Not in this comparison", NULL, say_missing, nothing };
 const struct tm_section tm_missing_scaled_section = { "missing", "Not in this study", NULL, say_missing, nothing };
+const struct tm_section tm_missing_night_section = { "missing", "Not of this night", NULL, say_missing, nothing };
 const struct tm_section tm_missing_checked_section = { "missing", "Not in this check", NULL, say_missing, nothing };

@@ -54,4 +54,8 @@ extern const struct tm_section tm_causes_section, tm_change_section, tm_waterfal
 extern const struct tm_section tm_limits_section, tm_speedup_section, tm_scaled_step_section, tm_exchange_section,
     tm_fit_section, tm_scaled_runs_section, tm_missing_scaled_section, tm_gates_section, tm_missing_checked_section;
 
+/* Those of a night. */
+extern const struct tm_section tm_night_findings_section, tm_night_changes_section, tm_night_failures_section,
+    tm_night_gates_section, tm_night_jobs_section, tm_night_trends_section, tm_night_runs_section, tm_missing_night_section;
+
 #endif

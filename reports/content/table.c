@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pipeline/bounded_sum.h"
+#include "reports/format/links.h"
 
 enum { SAME_LEAST = 2, DEPTH_MOST = 12 };
 
@@ -181,7 +182,18 @@ static bool is_not_given(const struct tm_layout *layout, size_t column)
     return true;
 }
 
-static void choose_columns(struct tm_layout *layout, bool is_paper)
+const char *tm_table_link(const struct tm_table *table, size_t row)
+{
+    for (size_t c = 0; c < table->columns; c++) {
+        const struct tm_cell cell = tm_table_cell(table, row, c);
+
+        if (cell.kind == TM_CELL_LINK && cell.from == TM_FROM_VALUE && tm_link_is_safe(tm_text(cell.value)))
+            return tm_text(cell.value);
+    }
+    return NULL;
+}
+
+static void choose_columns(struct tm_layout *layout, const struct tm_room *room)
 {
     const struct tm_table *table = layout->table;
     const bool has_hosts = tm_length(tm_path(layout->summary, "input.hosts")) > 1;
@@ -190,7 +202,8 @@ static void choose_columns(struct tm_layout *layout, bool is_paper)
         const struct tm_column *column = &table->column[c];
         const char *same;
 
-        if ((is_paper && (column->shape & TM_WIDE)) || (tm_column_kind(column) == TM_CELL_HOST && !has_hosts) ||
+        if ((room->is_paper && (column->shape & TM_WIDE)) ||
+            ((room->is_paper || room->has_links) && tm_column_kind(column) == TM_CELL_LINK) || (tm_column_kind(column) == TM_CELL_HOST && !has_hosts) ||
             is_all_zero(layout, c) || is_not_given(layout, c))
             continue;
         same = same_in_all(table, c, layout->summary);
@@ -219,7 +232,7 @@ void tm_table_lay_out(struct tm_layout *layout, const struct tm_table *table, co
 
     *layout = (struct tm_layout){ .table = table, .summary = summary, .rows = all < most ? all : most };
     layout->rows_left_out = tm_table_left_out(table, layout->rows);
-    choose_columns(layout, room->is_paper);
+    choose_columns(layout, room);
 }
 
 /* --- what sums up --- */

@@ -56,6 +56,7 @@ struct tm_table {
 /* What a medium has room for. */
 struct tm_room {
     bool is_paper;  /* columns with TM_WIDE are left out */
+    bool has_links; /* to other files */
     bool is_data;   /* for programs: all facts in every report, whatever they hold */
     size_t rows;    /* at most, of a table; paper takes less: tm_table.paper_rows */
 };
@@ -90,6 +91,8 @@ int64_t tm_table_left_out(const struct tm_table *table, size_t listed);
 
 /* A cell; row below tm_table_rows, column below table->columns. */
 struct tm_cell tm_table_cell(const struct tm_table *table, size_t row, size_t column);
+/* Where the first cell of a row leads; NULL = nowhere. */
+const char *tm_table_link(const struct tm_table *table, size_t row);
 /* How far a row is indented: its depth in the tree, 0 without one. */
 int tm_table_depth(const struct tm_table *table, size_t row);
 

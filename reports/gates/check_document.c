@@ -60,7 +60,7 @@ void tm_check_add(struct tm_value *rows, const struct tm_judging *j, const struc
 
 static void add_run(struct tm_value *to, const struct tm_compared_run *of)
 {
-    char fingerprint[TM_FINGERPRINT_BYTES];
+    char fingerprint[TM_RUN_FINGERPRINT_BYTES];
 
     tm_add_string(to, "run", tm_text(tm_path(of->summary, "input.run")));
     tm_add_string(to, "path", of->path);

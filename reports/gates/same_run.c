@@ -9,7 +9,7 @@
 
 bool tm_are_same_run(const struct tm_compared_run *a, const struct tm_compared_run *b)
 {
-    char of_a[TM_FINGERPRINT_BYTES], of_b[TM_FINGERPRINT_BYTES];
+    char of_a[TM_RUN_FINGERPRINT_BYTES], of_b[TM_RUN_FINGERPRINT_BYTES];
 
     return tm_fingerprint(a->summary, of_a) && tm_fingerprint(b->summary, of_b) && strcmp(of_a, of_b) == 0;
 }

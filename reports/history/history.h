@@ -76,6 +76,7 @@ tm_status tm_history_export(struct tm_history *history, FILE *to) TM_MUST_USE;
 struct tm_night_options {
     const char *title, *note; /* NULL = none */
     size_t rows;
+    const char *report; /* name of the file of a run's folder that links lead to: "report.html"; NULL = to the folder */
     const struct tm_value *gates; /* of this merge: tm_night_gates; NULL = none were asked for */
 };
 tm_status tm_night_fill(struct tm_run *run, struct tm_doc *out, struct tm_history *history,

@@ -30,6 +30,20 @@ static void put_short_stake(struct tm_page *page, const struct tm_value *finding
     tm_htmlw_close(&page->w);
 }
 
+/* in: behind  what follows it */
+static void put_file_anchor(struct tm_page *page, const struct tm_value *finding, const char *behind)
+{
+    const char *path = tm_finding_link(finding);
+
+    if (!path)
+        return;
+    tm_htmlw_open(&page->w, "a");
+    tm_htmlw_attr(&page->w, "href", path);
+    tm_page_text(page, tm_text(tm_path(finding, "link.title")));
+    tm_htmlw_close(&page->w);
+    tm_htmlw_text(&page->w, behind);
+}
+
 static void put_first(struct tm_page *page, const struct tm_value *finding, int number)
 {
     const struct tm_value *fix = tm_at(tm_get(finding, "fix"), 0);
@@ -40,8 +54,9 @@ static void put_first(struct tm_page *page, const struct tm_value *finding, int 
     tm_page_text(page, tm_text(tm_get(finding, "title")));
     tm_htmlw_close(&page->w);
     put_short_stake(page, finding);
-    if (*tm_text(fix)) {
+    if (*tm_text(fix) || tm_finding_link(finding)) {
         tm_htmlw_class(&page->w, "span", "fix");
+        put_file_anchor(page, finding, ". ");
         tm_page_advice(page, tm_text(fix));
         tm_htmlw_close(&page->w);
     }
@@ -157,6 +172,15 @@ static void put_more(struct tm_page *page, const struct tm_section *section)
     tm_htmlw_close_line(&page->w);
 }
 
+static void put_file_link(struct tm_page *page, const struct tm_value *finding)
+{
+    if (!tm_finding_link(finding))
+        return;
+    tm_htmlw_class(&page->w, "p", "more");
+    put_file_anchor(page, finding, "");
+    tm_htmlw_close_line(&page->w);
+}
+
 static void put_card(struct tm_page *page, const struct tm_value *finding, int number)
 {
     char class_name[32], stake[TM_FINDING_BYTES];
@@ -181,6 +205,7 @@ static void put_card(struct tm_page *page, const struct tm_value *finding, int n
     tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);
     put_places(page, tm_get(finding, "where"));
+    put_file_link(page, finding);
     put_more(page, tm_section_of_finding(page->summary, finding));
     tm_htmlw_close_line(&page->w);
 }

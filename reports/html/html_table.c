@@ -51,6 +51,17 @@ static void put_shown(struct writer *out, const struct tm_cell *cell, size_t cha
         tm_page_text(out->page, tm_cell_shown(cell, out->page->summary, text));
 }
 
+/* A name that leads to another file; in full beside it, where it was cut. */
+static void put_linked(struct writer *out, const struct tm_cell *cell, const char *path, size_t chars)
+{
+    char text[TM_FORMAT_BYTES];
+
+    tm_htmlw_open(out->w, "a");
+    tm_htmlw_attr(out->w, "href", path);
+    tm_page_cut_name(out->page, tm_cell_shown(cell, out->page->summary, text), chars);
+    tm_htmlw_close(out->w);
+}
+
 /* The first column has more room for names, most of all where there are few others. */
 static size_t name_chars(const struct writer *out, size_t shown)
 {
@@ -73,6 +84,7 @@ static void put_cell(struct writer *out, size_t row, size_t shown)
 {
     const struct tm_cell cell = tm_table_cell(out->table, row, out->layout.column[shown]);
     const bool is_number = tm_kind_is_number(cell.kind), is_header = shown == 0 && !is_number;
+    const char *link = shown == 0 ? tm_table_link(out->table, row) : NULL;
     char exact[TM_FORMAT_BYTES];
 
     tm_htmlw_open(out->w, is_header ? "th" : "td");
@@ -81,7 +93,10 @@ static void put_cell(struct writer *out, size_t row, size_t shown)
     put_class(out, &cell, row, shown);
     if (is_number && !tm_cell_is_empty(&cell))
         tm_htmlw_attr(out->w, "data-v", tm_cell_exact(&cell, exact));
-    put_shown(out, &cell, name_chars(out, shown));
+    if (link && is_name(cell.kind) && !tm_cell_is_empty(&cell))
+        put_linked(out, &cell, link, name_chars(out, shown));
+    else
+        put_shown(out, &cell, name_chars(out, shown));
     tm_htmlw_close(out->w);
 }
 
@@ -233,7 +248,7 @@ void tm_page_table(void *to, const struct tm_table *table)
 {
     struct tm_page *page = to;
     struct writer out = { .page = page, .w = &page->w, .table = table };
-    const struct tm_room room = { .rows = TM_HTML_ROWS_MOST };
+    const struct tm_room room = { .rows = TM_HTML_ROWS_MOST, .has_links = true };
     char id[LABEL_BYTES], label_id[LABEL_BYTES];
     bool is_folded;
 

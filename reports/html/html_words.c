@@ -59,6 +59,19 @@ void tm_page_name(struct tm_page *page, const char *name, size_t chars)
     tm_htmlw_close(&page->w);
 }
 
+void tm_page_cut_name(struct tm_page *page, const char *name, size_t chars)
+{
+    char full[FULL_BYTES + 1], seen[FULL_BYTES + 1], cut[TM_NAME_FACT * 4 + 1];
+
+    (void)take_front(full, FULL_BYTES, name);
+    (void)tm_format_visible(seen, sizeof(seen), full, strlen(full));
+    if (tm_format_middle(cut, sizeof(cut), seen, chars) && written_bytes(seen) <= page->full_bytes_left) {
+        page->full_bytes_left -= written_bytes(seen);
+        tm_htmlw_attr(&page->w, "title", seen);
+    }
+    tm_htmlw_text(&page->w, cut);
+}
+
 /* --- sentences --- */
 
 void tm_page_text(struct tm_page *page, const char *text)

@@ -11,6 +11,9 @@
 enum { TM_NAME_CHARS = 48, TM_NAME_NARROW = 32, TM_NAME_WIDE = 80, TM_NAME_FACT = 200 };
 void tm_page_name(struct tm_page *page, const char *name, size_t chars);
 
+/* The same inside an element that was just opened, such as a link: what was cut becomes its title. */
+void tm_page_cut_name(struct tm_page *page, const char *name, size_t chars);
+
 /* A sentence that may hold names of the trace, cut after 2 KiB. */
 void tm_page_text(struct tm_page *page, const char *text);
 /* Advice of the program: what stands between backticks is code. */

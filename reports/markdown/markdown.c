@@ -48,18 +48,21 @@ static bool fits(struct markdown *m, size_t mark)
 
 /* --- tables --- */
 
-static void put_cell(struct markdown *m, int row, int column, bool is_name)
+/* in: link  of its row; NULL = none */
+static void put_cell(struct markdown *m, int row, int column, bool is_name, const char *link)
 {
     const char *text = m->sheet.text[row][column];
     const bool is_bold = m->sheet.summed[row] && *text;
 
     for (int i = 0; column == 0 && i < m->sheet.indent[row]; i++)
         tm_mdw_raw(&m->w, "› ");
-    tm_mdw_raw(&m->w, is_bold ? "**" : "");
+    tm_mdw_raw(&m->w, is_bold ? "**" : link ? "[" : "");
     if (is_name)
         tm_mdw_name(&m->w, text, true);
     else
         tm_mdw_prose(&m->w, text, true);
+    if (link)
+        tm_mdw_link_end(&m->w, link);
     tm_mdw_raw(&m->w, is_bold ? "**" : "");
 }
 
@@ -80,14 +83,16 @@ static void put_table_head(struct markdown *m)
 }
 
 /* in: listed  rows with names; those after them sum up */
-static void put_sheet(struct markdown *m, size_t listed)
+static void put_sheet(struct markdown *m, const struct tm_table *table, size_t listed)
 {
     put_table_head(m);
     for (int r = 0; r < m->sheet.rows; r++) {
         tm_mdw_raw(&m->w, "|");
         for (int c = 0; c < m->sheet.columns; c++) {
+            const bool is_name = m->sheet.kind[c] == TM_COLUMN_NAME && (size_t)r < listed;
+
             tm_mdw_raw(&m->w, " ");
-            put_cell(m, r, c, m->sheet.kind[c] == TM_COLUMN_NAME && (size_t)r < listed);
+            put_cell(m, r, c, is_name, c == 0 && is_name && *m->sheet.text[r][c] ? tm_table_link(table, (size_t)r) : NULL);
             tm_mdw_raw(&m->w, " |");
         }
         tm_mdw_raw(&m->w, "\n");
@@ -142,7 +147,7 @@ static void put_table(void *to, const struct tm_table *table)
 
     tm_sheet_fill(&m->sheet, &m->layout, table, m->summary, &room);
     put_caption(m, table->caption);
-    put_sheet(m, m->layout.rows);
+    put_sheet(m, table, m->layout.rows);
     for (size_t i = 0; tm_layout_note(&m->layout, i, note); i++)
         put_paragraph(m, TM_TONE_QUIET, note);
 }
@@ -245,6 +250,12 @@ static void put_finding_text(struct markdown *m, const struct tm_value *finding,
     put_list(m, "What to do", tm_get(finding, "fix"));
     put_list(m, "What shows it", tm_get(finding, "evidence"));
     put_places(m, tm_get(finding, "where"));
+    if (tm_finding_link(finding)) {
+        tm_mdw_raw(&m->w, "[");
+        tm_mdw_prose(&m->w, tm_text(tm_path(finding, "link.title")), false);
+        tm_mdw_link_end(&m->w, tm_finding_link(finding));
+        tm_mdw_raw(&m->w, "\n\n");
+    }
 }
 
 static void put_finding(void *to, const struct tm_value *finding, size_t number)

@@ -269,3 +269,10 @@ void tm_mdw_html(struct tm_mdw *w, const char *text)
             put(w, at, 1);
     }
 }
+
+void tm_mdw_link_end(struct tm_mdw *w, const char *path)
+{
+    tm_mdw_raw(w, "](");
+    tm_mdw_raw(w, path);
+    tm_mdw_raw(w, ")");
+}

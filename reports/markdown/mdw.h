@@ -35,6 +35,9 @@ void tm_mdw_prose(struct tm_mdw *w, const char *text, bool in_table);
 /* A name of any bytes as inline code; nothing where it is "". */
 void tm_mdw_name(struct tm_mdw *w, const char *name, bool in_table);
 
+/* Behind "[" and the text of a link: where it leads.  in: path  tm_link_is_safe */
+void tm_mdw_link_end(struct tm_mdw *w, const char *path);
+
 /* Text between the tags of the program itself. */
 void tm_mdw_html(struct tm_mdw *w, const char *text);
 

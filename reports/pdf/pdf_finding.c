@@ -82,6 +82,23 @@ static void put_section_link(struct tm_pdf *pdf, const struct tm_value *finding)
     tm_pdf_wrapped(pdf, &style, label_room, pdf->text);
 }
 
+static void put_file_link(struct tm_pdf *pdf, const struct tm_value *finding)
+{
+    const char *path = tm_finding_link(finding);
+    struct tm_pdf_style style = tm_pdf_body;
+
+    if (!path)
+        return;
+    style.role = TM_ROLE_SERIES;
+    put_label(pdf, "Report");
+    tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), path);
+    tm_pdf_add_file_link(pdf,
+                         &(struct tm_pdf_box){ pdf->left + label_room, pdf->y, pdf->right - pdf->left - label_room,
+                                               tm_pdf_leading(&style) },
+                         path);
+    tm_pdf_wrapped(pdf, &style, label_room, pdf->text);
+}
+
 double tm_pdf_finding_least(const struct tm_pdf *pdf)
 {
     return title_lines * tm_pdf_leading(&title_style) + 2 * tm_pdf_leading(&tm_pdf_strong) + first_lines +
@@ -123,6 +140,7 @@ void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t n
     put_lines(pdf, "What to do", tm_get(finding, "fix"), true);
     for (size_t i = 0; i < tm_length(where) && i < LISTED_PLACES; i++)
         put_place(pdf, tm_at(where, i), i == 0);
+    put_file_link(pdf, finding);
     put_section_link(pdf, finding);
     tm_pdf_end_card(pdf);
     pdf->y += card_gap;

@@ -40,6 +40,7 @@ struct tm_pdf_box {
 struct tm_pdf_link {
     const char *section;
     size_t finding;
+    const char *path; /* of another file: in place of both */
     int page;
     struct tm_pdf_box box;
 };

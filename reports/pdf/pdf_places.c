@@ -44,6 +44,12 @@ void tm_pdf_add_link(struct tm_pdf *pdf, const struct tm_pdf_box *box, const cha
         (struct tm_pdf_link){ .section = section, .finding = finding, .page = pdf->page_at, .box = *box };
 }
 
+void tm_pdf_add_file_link(struct tm_pdf *pdf, const struct tm_pdf_box *box, const char *path)
+{
+    if (tm_pdf_is_drawing(pdf) && pdf->links < TM_PDF_LINKS_MOST)
+        pdf->link[pdf->links++] = (struct tm_pdf_link){ .path = path, .page = pdf->page_at, .box = *box };
+}
+
 void tm_pdf_keep_contents_page(struct tm_pdf *pdf)
 {
     tm_pdf_new_page(pdf);
@@ -73,11 +79,25 @@ static const struct tm_pdf_place *find(const struct tm_pdf *pdf, const struct tm
     return NULL;
 }
 
+static HPDF_Rect rect_of(const struct tm_pdf *pdf, const struct tm_pdf_box *box)
+{
+    return (HPDF_Rect){ .left = (HPDF_REAL)box->x, .right = (HPDF_REAL)(box->x + box->width),
+                        .bottom = (HPDF_REAL)(pdf->page_height - box->y - box->height),
+                        .top = (HPDF_REAL)(pdf->page_height - box->y) };
+}
+
+static void make_file_link(struct tm_pdf *pdf, const struct tm_pdf_link *file)
+{
+    HPDF_Page page = HPDF_GetPageByIndex(pdf->doc, (HPDF_UINT)file->page);
+    HPDF_Annotation link = page ? HPDF_Page_CreateURILinkAnnot(page, rect_of(pdf, &file->box), file->path) : NULL;
+
+    if (link)
+        (void)HPDF_LinkAnnot_SetBorderStyle(link, 0, 0, 0);
+}
+
 static void make_link(struct tm_pdf *pdf, int page, const struct tm_pdf_box *box, const struct tm_pdf_place *place)
 {
-    const HPDF_Rect rect = { .left = (HPDF_REAL)box->x, .right = (HPDF_REAL)(box->x + box->width),
-                             .bottom = (HPDF_REAL)(pdf->page_height - box->y - box->height),
-                             .top = (HPDF_REAL)(pdf->page_height - box->y) };
+    const HPDF_Rect rect = rect_of(pdf, box);
     HPDF_Destination to = aim_at(pdf, place);
     HPDF_Annotation link =
         to ? HPDF_Page_CreateLinkAnnot(HPDF_GetPageByIndex(pdf->doc, (HPDF_UINT)page), rect, to) : NULL;
@@ -195,7 +215,9 @@ void tm_pdf_finish_places(struct tm_pdf *pdf)
     for (size_t i = 0; i < pdf->links && pdf->status == TM_OK; i++) {
         const struct tm_pdf_place *place = find(pdf, &pdf->link[i]);
 
-        if (place)
+        if (pdf->link[i].path)
+            make_file_link(pdf, &pdf->link[i]);
+        else if (place)
             make_link(pdf, pdf->link[i].page, &pdf->link[i].box, place);
     }
     pdf->is_full = was_full;

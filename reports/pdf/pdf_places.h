@@ -13,6 +13,9 @@ void tm_pdf_add_place(struct tm_pdf *pdf, int level, const char *section, size_t
 /* A link from a box on this page to a section, or to a finding where that is not 0. */
 void tm_pdf_add_link(struct tm_pdf *pdf, const struct tm_pdf_box *box, const char *section, size_t finding);
 
+/* A link from a box on this page to a file below the document's folder.  in: path  lives as long as the document */
+void tm_pdf_add_file_link(struct tm_pdf *pdf, const struct tm_pdf_box *box, const char *path);
+
 /* The next page is for the contents: it is written when all places are known. */
 void tm_pdf_keep_contents_page(struct tm_pdf *pdf);
 

@@ -45,7 +45,7 @@ static const struct tm_compared_run *run_at(const struct tm_scaling_point *point
 static tm_status check_pair(struct tm_run *run, const struct tm_compared_run *a,
                             const struct tm_compared_run *b)
 {
-    char x[TM_FINGERPRINT_BYTES], y[TM_FINGERPRINT_BYTES];
+    char x[TM_RUN_FINGERPRINT_BYTES], y[TM_RUN_FINGERPRINT_BYTES];
 
     if (!tm_fingerprint(a->summary, x) || !tm_fingerprint(b->summary, y) || strcmp(x, y) != 0)
         return TM_OK;

@@ -21,7 +21,7 @@ static const double far = 3 * 1.4826, alike_most = 0.8;
 
 struct search {
     struct tm_sample series;
-    double least_change;
+    struct tm_least_change least;
     double *near;   /* the series, with what is far drawn nearer */
     double *order;  /* room for a stretch */
     double *room;   /* likewise */
@@ -167,11 +167,11 @@ static double chance(struct search *s, size_t count, struct place best)
 
 /* --- all of them --- */
 
-static bool is_large(double before, double after, double least_change)
+static bool is_large(double before, double after, struct tm_least_change least)
 {
     const double change = fabs(after - before);
 
-    return change > 0 && change >= least_change * fabs(before);
+    return change > 0 && change >= least.share * fabs(before) && change >= least.amount;
 }
 
 static void search_stretch(struct search *s, struct stretch of)
@@ -282,7 +282,7 @@ static bool drop_one(struct search *s)
     for (size_t i = 0; i < s->points; i++) {
         const double before = s->point[i].before, change = fabs(s->point[i].after - before);
 
-        if (is_large(before, s->point[i].after, s->least_change) || change >= smallest)
+        if (is_large(before, s->point[i].after, s->least) || change >= smallest)
             continue;
         smallest = change;
         least = i;
@@ -293,12 +293,12 @@ static bool drop_one(struct search *s)
     return true;
 }
 
-size_t tm_change_points(struct tm_sample series, double least_change, double *scratch,
+size_t tm_change_points(struct tm_sample series, struct tm_least_change least, double *scratch,
                         struct tm_change_point points[TM_CHANGE_POINTS_MOST])
 {
     struct search s = {
         .series = series,
-        .least_change = least_change,
+        .least = least,
         .near = scratch,
         .order = scratch + series.count,
         .room = scratch + 2 * series.count + 1,

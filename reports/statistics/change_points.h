@@ -13,12 +13,17 @@ struct tm_change_point {
     double p;
 };
 
+struct tm_least_change {
+    double share; /* of the level before: 0.02 */
+    double amount;
+};
+
 /* in:     series   in order, without NaN
- *         least_change  of the level, as a share of the one before: 0.02
+ *         least   a smaller change of the level is none
  *         scratch  3 * count + 1 doubles
  * out:    points   in order, at most TM_CHANGE_POINTS_MOST; their number is returned; 0 for fewer than
  *         TM_CHANGE_POINTS_LEAST values.  The same for the same series: what is drawn at random begins with a fixed seed */
-size_t tm_change_points(struct tm_sample series, double least_change, double *scratch,
+size_t tm_change_points(struct tm_sample series, struct tm_least_change least, double *scratch,
                         struct tm_change_point points[TM_CHANGE_POINTS_MOST]);
 
 #endif

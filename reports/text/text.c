@@ -157,6 +157,8 @@ static void put_finding(void *to, const struct tm_value *finding, size_t number)
         tm_place_make(&place, t->summary, tm_at(where, i));
         tm_textw_item(&t->w, "look", place.text);
     }
+    if (tm_finding_link(finding))
+        tm_textw_item(&t->w, "report", tm_finding_link(finding));
 }
 
 static const struct tm_medium text_medium = {

@@ -54,7 +54,8 @@ static void fill(enum noise noise, size_t count, size_t at, double jump, uint64_
 
 static size_t find(size_t count, double least_change)
 {
-    return tm_change_points((struct tm_sample){ value, count }, least_change, scratch, point);
+    return tm_change_points((struct tm_sample){ value, count }, (struct tm_least_change){ .share = least_change }, scratch,
+                            point);
 }
 
 /* --- rates --- */
@@ -179,6 +180,9 @@ static void small_changes_are_not_told(void **state)
     assert_int_equal(find(60, 0.02), 1);
     assert_int_equal(point[0].at, 40);
     assert_true(fabs(point[0].before - 101) < 0.05); /* of both levels before it */
+    assert_int_equal(tm_change_points((struct tm_sample){ value, 60 }, (struct tm_least_change){ .amount = 5 }, scratch, point),
+                     1);
+    assert_int_equal(point[0].at, 40);
 }
 
 static void short_series_have_none(void **state)
@@ -188,7 +192,7 @@ static void short_series_have_none(void **state)
         value[i] = i < 10 ? 1 : 2;
     assert_int_equal(find(TM_CHANGE_POINTS_LEAST - 1, 0), 0);
     assert_int_equal(find(TM_CHANGE_POINTS_LEAST, 0), 1);
-    assert_int_equal(tm_change_points((struct tm_sample){ NULL, 0 }, 0, scratch, point), 0);
+    assert_int_equal(tm_change_points((struct tm_sample){ NULL, 0 }, (struct tm_least_change){ 0 }, scratch, point), 0);
 }
 
 static void the_same_for_the_same_series(void **state)

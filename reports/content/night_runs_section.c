@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All runs of the night. */
+#include "reports/content/say.h"
+
+static void say_runs(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Run", "run", TM_CELL_NAME },
+        { "Report", "report", TM_CELL_LINK },
+        { "Job", "job", TM_CELL_NAME },
+        { "When", "when_ns", TM_CELL_DATE },
+        { "Status", "status", TM_CELL_WORD },
+        { "Step time", "step_time_ps", TM_CELL_TIME },
+        { "Training run", "training", TM_CELL_NAME | TM_GIVEN | TM_WIDE },
+        { "Training step", "step", TM_CELL_COUNT | TM_GIVEN },
+        { "Devices", "devices", TM_CELL_COUNT },
+        { "Hosts", "hosts", TM_CELL_COUNT | TM_WIDE },
+        { "Device", "model", TM_CELL_NAME | TM_WIDE },
+        { "Platform", "platform", TM_CELL_WORD | TM_WIDE },
+        { "Revision", "revision", TM_CELL_NAME | TM_GIVEN | TM_WIDE },
+        { "Label", "label", TM_CELL_NAME | TM_GIVEN | TM_WIDE },
+        { "Gates", "gates", TM_CELL_WORD | TM_GIVEN },
+        { "Verdict", "verdict", TM_CELL_PROSE | TM_WIDE },
+    };
+    const long long left_out = (long long)tm_int(tm_path(content->summary, "left_out.runs"));
+
+    tm_say_table(content, &(struct tm_table){ .id = "runs",
+                                              .caption = "Runs of the night",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_of(content, "runs"),
+                                              .paper_rows = 40 });
+    if (left_out > 0)
+        tm_say(content, TM_TONE_QUIET, "%lld more run%s %s not listed.", left_out, left_out == 1 ? "" : "s",
+               left_out == 1 ? "is" : "are");
+}
+
+static const char *nothing(const struct tm_value *night)
+{
+    return tm_if_none(night, "runs", "the history is empty");
+}
+
+const struct tm_section tm_night_runs_section = { "runs", "Runs of the night", "runs", say_runs, nothing };

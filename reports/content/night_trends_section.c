@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Figures over nights and over the steps of a training run, and where their level changes. */
+#include "reports/content/say.h"
+
+static void say_changes(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Job", "job", TM_CELL_NAME },
+        { "Figure", "title", TM_CELL_WORD },
+        { "Night", "night", TM_CELL_WORD },
+        { "Training step", "step", TM_CELL_COUNT | TM_GIVEN },
+        { "Level before", "before_text", TM_CELL_WORD },
+        { "Level after", "after_text", TM_CELL_WORD },
+        { "Change", "change_text", TM_CELL_WORD },
+        { "Direction", "state", TM_CELL_TERM },
+        { "Revision", "revision", TM_CELL_NAME | TM_GIVEN },
+        { "Revision before", "revision_before", TM_CELL_NAME | TM_GIVEN | TM_WIDE },
+        { "Over", "axis", TM_CELL_TERM | TM_WIDE },
+        { "First run", "id", TM_CELL_NAME | TM_WIDE },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "change-points",
+                                              .caption = "Where the level of a figure changed",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_of(content, "change_points"),
+                                              .paper_rows = 30 });
+}
+
+static void say_trends(const struct tm_content *content)
+{
+    const struct tm_value *left_out = tm_of(content, "left_out");
+    const long long jobs = (long long)tm_int(tm_get(left_out, "jobs_without_trend")),
+                    points = (long long)tm_int(tm_get(left_out, "change_points"));
+
+    tm_say(content, TM_TONE_QUIET,
+           "Of the jobs that matter most tonight. The shaded part is what is usual for the newest run, a cross is a run that "
+           "failed, a line from top to bottom a change of the level, from the dashed line before it to the one behind it: told "
+           "from 20 good runs on.");
+    tm_say_charts(content, TM_CHART_TRENDS);
+    if (jobs > 0)
+        tm_say(content, TM_TONE_QUIET, "%lld other job%s %s no chart here.", jobs, jobs == 1 ? "" : "s",
+               jobs == 1 ? "has" : "have");
+    say_changes(content);
+    if (points > 0)
+        tm_say(content, TM_TONE_QUIET, "%lld more changes are not listed.", points);
+}
+
+static const char *nothing(const struct tm_value *night)
+{
+    return tm_if_none(night, "trends", "no job has two runs with figures");
+}
+
+const struct tm_section tm_night_trends_section = { "trends", "Trends", "trends", say_trends, nothing };
