@@ -14,6 +14,7 @@
 #include "pipeline/commands/closing.h"
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/night_baseline.h"
+#include "pipeline/commands/night_index.h"
 #include "pipeline/commands/out_place.h"
 #include "reports/gates/gates.h"
 #include "reports/gates/night_junit.h"
@@ -212,6 +213,8 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
         st = judge(m);
     if (st == TM_OK)
         st = tm_history_commit(m->history);
+    if (st == TM_OK)
+        st = tm_night_index_write(run, options, out, m->history, m->gates ? tm_doc_root(m->gates) : NULL);
     if (st == TM_OK)
         st = write_files(m);
     tm_progress_end(&run->progress);
