@@ -3,12 +3,10 @@
 #include "pipeline/batch/machine.h"
 #include "pipeline/batch/workers.h"
 
-enum { PROCESS_MIB = 48 }; /* of a process beside what --memory counts */
-
 tm_status tm_jobs_choose(struct tm_run *run, uint64_t wanted, size_t memory_bytes, bool is_forced, unsigned *jobs)
 {
     const struct tm_machine machine = tm_machine_look("");
-    const uint64_t each = (uint64_t)memory_bytes + (uint64_t)PROCESS_MIB * TM_MIB;
+    const uint64_t each = (uint64_t)memory_bytes + (uint64_t)TM_PROCESS_MIB * TM_MIB;
     const uint64_t fit = machine.memory_bytes / each ? machine.memory_bytes / each : 1;
 
     *jobs = (unsigned)(wanted ? wanted : machine.cores < fit ? machine.cores : fit);

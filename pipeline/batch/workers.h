@@ -37,6 +37,8 @@ tm_status tm_work_all(struct tm_run *run, const struct tm_work *work) TM_MUST_US
 /* How many bytes of data a process of the pool may have. */
 uint64_t tm_work_data_bytes(size_t memory_bytes);
 
+enum { TM_PROCESS_MIB = 48 }; /* of a process beside what --memory counts */
+
 /* How many at once: what was asked for, or as many as there are cores (affinity, SLURM_CPUS_PER_TASK, cgroup) and memory
  * (available, cgroup, SLURM_MEM_PER_NODE, SLURM_MEM_PER_CPU) for, each taking --memory and 48 MiB; at least 1.
  * in:     wanted  0 = auto; is_forced  take it though memory is too small

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "pipeline/atomic_file.h"
+#include "pipeline/batch/workers.h"
 #include "pipeline/commands/batch_pool.h"
 #include "pipeline/commands/closing.h"
 #include "pipeline/commands/commands.h"
@@ -18,7 +19,7 @@
 /* A task is about five minutes of work, at 100 MB of plain XSpace a second and process with the reading from a file server
  * in it (docs/performance.md): long beside what Slurm takes to begin one, short beside what a lost one costs. */
 static const uint64_t task_bytes = UINT64_C(300) * 100 * 1000 * 1000;
-enum { TASKS_MOST = 256, DRIVER_MIB = 64, PROCESS_MIB = 48 };
+enum { TASKS_MOST = 256, DRIVER_MIB = 64 };
 
 /* --- paths --- */
 
@@ -127,7 +128,7 @@ static void choose_size(struct tm_submission *submission, const struct tm_batch_
     }
     if (submission->tasks > count)
         submission->tasks = count;
-    submission->memory_mib = submission->jobs * ((options->memory_bytes >> 20) + PROCESS_MIB) + DRIVER_MIB +
+    submission->memory_mib = submission->jobs * ((options->memory_bytes >> 20) + TM_PROCESS_MIB) + DRIVER_MIB +
                              (manifest_bytes >> 20);
 }
 

@@ -92,13 +92,23 @@ static void put_head(FILE *to, const char *what)
     (void)fprintf(to, "#!/bin/sh\n# Written by tracemill batch submit: %s.\n", what);
 }
 
+/* Whether --sbatch asks for memory in a way of its own: by node, CPU or GPU, of which sbatch takes one. */
+static bool asks_for_memory(const struct tm_texts *options)
+{
+    for (size_t i = 0; i < options->count; i++)
+        if (strncmp(options->text[i], "--mem", 5) == 0)
+            return true;
+    return false;
+}
+
 /* What both jobs ask Slurm for, and what they begin with.  A signal before the end of the time goes to the first process
  * of the job, which is tracemill, by exec: it leaves nothing half done. */
 static void put_job(FILE *to, const struct tm_submission *submission, const char *name)
 {
     (void)fprintf(to, "#SBATCH --job-name=%s\n#SBATCH --ntasks=1\n", name);
-    (void)fprintf(to, "#SBATCH --cpus-per-task=%" PRIu64 "\n#SBATCH --mem=%" PRIu64 "M\n", submission->jobs,
-                  submission->memory_mib);
+    (void)fprintf(to, "#SBATCH --cpus-per-task=%" PRIu64 "\n", submission->jobs);
+    if (!asks_for_memory(&submission->options->sbatch))
+        (void)fprintf(to, "#SBATCH --mem=%" PRIu64 "M\n", submission->memory_mib);
     (void)fputs("#SBATCH --requeue\n#SBATCH --open-mode=append\n#SBATCH --signal=B:TERM@60\n"
                 "# Settings of whoever submitted stand below; those of the environment do not count.\n"
                 "for name in $(env | sed -n 's/^\\(TRACEMILL_[A-Za-z0-9_]*\\)=.*/\\1/p'); do\n"
@@ -150,21 +160,53 @@ static void put_log(FILE *to, const char *folder, const char *name)
     (void)fprintf(to, "/%s", name);
 }
 
-static void put_after(FILE *to, const struct tm_slurm_jobs *jobs)
+/* What follows the name of an option of sbatch: "=night" in "--partition=night", "night" in "-pnight"; NULL = it is another.
+ * in: letter  0 = it has none */
+static const char *rest_of(const char *text, const char *name, char letter)
 {
-    if (!jobs->array[0] && !jobs->merge[0])
-        return;
-    (void)fprintf(to, " \\\n    --dependency=afterany%s%s%s%s", jobs->array[0] ? ":" : "", jobs->array,
-                  jobs->merge[0] ? ":" : "", jobs->merge);
+    const size_t length = strlen(name);
+
+    if (letter && text[0] == '-' && text[1] == letter)
+        return text + 2;
+    return strncmp(text, name, length) == 0 && (!text[length] || text[length] == '=') ? text + length : NULL;
 }
 
-static void put_sbatch(FILE *to, const struct tm_submission *submission)
+/* --sbatch, for the first job that is submitted or for the one after it, which is no array and waits for nothing else. */
+static void put_sbatch(FILE *to, const struct tm_submission *submission, bool is_first)
 {
-    for (size_t i = 0; i < submission->options->sbatch.count; i++) {
+    const struct tm_texts *const options = &submission->options->sbatch;
+
+    for (size_t i = 0; i < options->count; i++) {
+        const char *const text = options->text[i];
+
+        if (rest_of(text, "--dependency", 'd') || (!is_first && rest_of(text, "--array", 'a')))
+            continue;
         (void)fputs(" \\\n    ", to);
-        tm_shell_word(put, to, submission->options->sbatch.text[i]);
+        tm_shell_word(put, to, text);
     }
-    (void)fputs(" \\\n    ", to);
+}
+
+/* The first job waits for those of an earlier submission, and for what --sbatch says. */
+static void put_after(FILE *to, const struct tm_submission *submission)
+{
+    const struct tm_slurm_jobs *const jobs = &submission->after;
+    const struct tm_texts *const options = &submission->options->sbatch;
+    const char *separator = " \\\n    --dependency=";
+
+    if (jobs->array[0] || jobs->merge[0]) {
+        (void)fprintf(to, "%safterany%s%s%s%s", separator, jobs->array[0] ? ":" : "", jobs->array,
+                      jobs->merge[0] ? ":" : "", jobs->merge);
+        separator = ",";
+    }
+    for (size_t i = 0; i < options->count; i++) {
+        const char *const rest = rest_of(options->text[i], "--dependency", 'd');
+
+        if (!rest)
+            continue;
+        (void)fputs(separator, to);
+        tm_shell_word(put, to, rest + (*rest == '='));
+        separator = ",";
+    }
 }
 
 static void put_submit(FILE *to, const struct tm_submission *submission)
@@ -178,8 +220,9 @@ static void put_submit(FILE *to, const struct tm_submission *submission)
     if (submission->tasks) {
         (void)fputs("array=$(sbatch --parsable", to);
         put_log(to, submission->folder, "run-%a.log");
-        put_after(to, &submission->after);
-        put_sbatch(to, submission);
+        put_sbatch(to, submission, true);
+        put_after(to, submission);
+        (void)fputs(" \\\n    ", to);
         put_path(to, submission->folder, "run.sh");
         (void)fputs(") || [ -n \"$array\" ] || exit 1\n"
                     "array=${array%%;*}\necho \"array $array\" | tee \"$jobs\" || exit 1\n\n",
@@ -187,11 +230,12 @@ static void put_submit(FILE *to, const struct tm_submission *submission)
     }
     (void)fputs("merge=$(sbatch --parsable", to);
     put_log(to, submission->folder, "merge.log");
+    put_sbatch(to, submission, submission->tasks == 0);
     if (submission->tasks)
         (void)fputs(" \\\n    --dependency=afterany:\"$array\"", to);
     else
-        put_after(to, &submission->after);
-    put_sbatch(to, submission);
+        put_after(to, submission);
+    (void)fputs(" \\\n    ", to);
     put_path(to, submission->folder, "merge.sh");
     (void)fputs(")\nstatus=$?\n[ -n \"$merge\" ] || exit 1\n"
                 "merge=${merge%%;*}\necho \"merge $merge\" | tee -a \"$jobs\" || exit 1\nexit $status\n",

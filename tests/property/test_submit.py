@@ -89,7 +89,7 @@ def strange_paths(tap, folder):
     percent = str(at).replace("%", "%%")
     tap.ok(array == ["--parsable", f"--output={percent}/run-%a.log", f"--comment={STRANGE}", "--nice", str(at / "run.sh")],
            "sbatch gets the array job, word by word", array)
-    tap.ok(merge == ["--parsable", f"--output={percent}/merge.log", "--dependency=afterany:17", f"--comment={STRANGE}", "--nice",
+    tap.ok(merge == ["--parsable", f"--output={percent}/merge.log", f"--comment={STRANGE}", "--nice", "--dependency=afterany:17",
                      str(at / "merge.sh")], "and the merge after it", merge)
     text = (at / "run.sh").read_text("utf-8")
     wanted = ["#SBATCH --array=0-2", "#SBATCH --cpus-per-task=1", f"#SBATCH --mem={64 + 48 + 64}M", "#SBATCH --requeue",
@@ -177,6 +177,22 @@ def refusals(tap, folder):
     tap.ok(gone.status == 3 and len(list((other / "slurm").iterdir())) == count, "a ROOT that is not there", gone)
 
 
+def own_options(tap, folder):
+    """Options of sbatch that would be wrong for both jobs, or beside those of the scripts."""
+    fake = Fake(folder)
+    root, out = folder / "root", folder / "out"
+    small(root, 2)
+    own = ["--sbatch=--array=0-1%1", "--sbatch=--dependency=afterok:5", "--sbatch=-dsingleton", "--sbatch=--mem-per-cpu=1G"]
+    result = fake.submit(root, "-o", out, "--tasks", "2", *own)
+    array, merge = fake.calls() if result.status == 0 else ([], [])
+    tap.ok(array[2:-1] == ["--array=0-1%1", "--mem-per-cpu=1G", "--dependency=afterok:5,singleton"],
+           "an array and a dependency are for the array job", result, array)
+    tap.ok(merge[2:-1] == ["--mem-per-cpu=1G", "--dependency=afterany:17"], "the merge waits for it, and is one job", merge)
+    tap.ok("--mem=" not in (out / "slurm/0001/run.sh").read_text(), "memory is asked for in one way")
+    result = fake.submit(root, "-o", out, "--sbatch=--dependency=afterok:5")
+    tap.ok("--dependency=afterany:17:18,afterok:5" in fake.calls()[0], "a dependency beside an earlier submission", fake.calls())
+
+
 def sizes(tap, folder):
     """What is asked for follows --jobs and --memory, also from the environment and a configuration file."""
     fake = Fake(folder)
@@ -192,7 +208,7 @@ def sizes(tap, folder):
 
 def main():
     tap = Tap()
-    for part in (strange_paths, again, refusals, sizes):
+    for part in (strange_paths, again, refusals, own_options, sizes):
         with Scratch() as folder:
             part(tap, folder)
     tap.done()

@@ -253,7 +253,7 @@ class OneMachine:
         self.nodes[name].wait()
 
     def jobs(self):
-        """Array task or job -> {"state", "node", "reason", "restarts", "exit"} of all jobs of which Slurm knows."""
+        """Array task or job -> what Slurm knows of it; times as texts that compare as they are."""
         done = subprocess.run([which("scontrol"), "--oneliner", "show", "job"], env=self.environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False, timeout=60)
         found = {}
@@ -263,7 +263,8 @@ class OneMachine:
                 continue
             name = f"{of['ArrayJobId']}_{of['ArrayTaskId']}" if "ArrayTaskId" in of else of["JobId"]
             found[name] = {"state": of.get("JobState"), "node": of.get("NodeList"), "reason": of.get("Reason"),
-                           "restarts": int(of.get("Restarts", 0)), "exit": of.get("ExitCode"), "id": of["JobId"]}
+                           "restarts": int(of.get("Restarts", 0)), "exit": of.get("ExitCode"),
+                           "begin": of.get("StartTime"), "end": of.get("EndTime")}
         return found
 
 

@@ -131,6 +131,7 @@ def lost_node(tap, slurm, root, folder, truth):
     task = environment_of(pid)[b"SLURM_ARRAY_TASK_ID"].decode()
     slurm.kill_node("n1")
     tap.ok(not driver(slurm, SLURMD_NODENAME="n1"), "a node dies, and its processes")
+    second = submit(slurm, root, "-o", out, "--sbatch=--mem-per-cpu=600M")
     tasks, merge = ended(slurm, told)
     of = tasks.get(f"{told['array_job']}_{task}", {})
     tap.ok(of.get("state") == "COMPLETED" and of.get("restarts", 0) >= 1 and of.get("node") == "n0",
@@ -138,6 +139,12 @@ def lost_node(tap, slurm, root, folder, truth):
     tap.ok({each["state"] for each in tasks.values()} == {"COMPLETED"} and merge["exit"] == "0:0", "everything ended well", tasks, merge,
            logs(told["folder"]))
     same(tap, out, truth, "the same bytes as one batch, after a node died")
+    first_end = merge["end"]
+    tasks, merge = ended(slurm, second)
+    tap.ok(second["items"] > 0 and all(of["begin"] >= first_end for of in tasks.values()),
+           "a submit at that time waits for the first", second, first_end, tasks)
+    tap.ok({each["state"] for each in tasks.values()} == {"COMPLETED"} and merge["exit"] == "0:0", "and ends well", tasks, merge)
+    same(tap, out, truth, "the same bytes after it")
 
 
 def refused(tap, slurm, root, folder):
