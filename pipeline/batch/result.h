@@ -32,6 +32,12 @@ enum tm_result_status tm_result_look(struct tm_run *run, const char *folder, con
 /* Whether it need not be done again: done, partial, and refused unless --retry was given. */
 bool tm_result_stands(enum tm_result_status status, bool retry);
 
+/* Whether what was made of a run went away on purpose (batch prune): then it is not made again, whatever options and version
+ * are, while its inputs are the same.
+ * in:     fingerprint  of the run, all its files
+ * out:    status       that it had; TM_RESULT_MISSING where it was not pruned */
+enum tm_result_status tm_result_pruned(struct tm_run *run, const char *folder, const char *fingerprint);
+
 /* Read one.  out: to  gets its members; an absent or damaged one: false, without an error */
 bool tm_result_read(struct tm_doc *doc, struct tm_value *to, const char *folder);
 

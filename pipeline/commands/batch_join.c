@@ -143,11 +143,18 @@ static tm_status choose_run(struct tm_batch_pool *pool, const struct tm_batch_ru
                             struct tm_batch_task *tasks)
 {
     struct tm_batch_task task = { .batch_run = batch_run, .weight = batch_run->files };
-    struct tm_batch_parts parts;
+    struct tm_batch_parts parts = { .run = NULL };
     char folder[TM_OUT_PATH_BYTES];
     enum tm_result_status status;
-    tm_status st = tm_batch_parts_find(&parts, pool->run, pool->out, batch_run);
+    tm_status st = tm_batch_pruned(pool, batch_run, &status);
 
+    if (st == TM_OK && status != TM_RESULT_MISSING) {
+        pool->counts->runs++;
+        pool->counts->partial += status == TM_RESULT_PARTIAL, pool->counts->done += status == TM_RESULT_DONE;
+        return TM_OK;
+    }
+    if (st == TM_OK)
+        st = tm_batch_parts_find(&parts, pool->run, pool->out, batch_run);
     if (st == TM_OK)
         st = tm_out_item_folder(pool->run, pool->out, batch_run, NULL, folder);
     if (st == TM_OK) {

@@ -45,6 +45,10 @@ tm_status tm_batch_pool_work(struct tm_batch_pool *pool) TM_MUST_USE;
 tm_status tm_batch_pool_fail(struct tm_batch_pool *pool, const struct tm_batch_task *task, enum tm_result_status status,
                              int exit_status, const char *message, const char *hint) TM_MUST_USE;
 
+/* How a run stood before its report was pruned; TM_RESULT_MISSING where it was not, or has changed since. */
+tm_status tm_batch_pruned(const struct tm_batch_pool *pool, const struct tm_batch_run *batch_run,
+                          enum tm_result_status *status) TM_MUST_USE;
+
 /* --- of an item --- */
 
 /* Its work, and how that stands: tm_result_stands tells whether it is to be done. */

@@ -1,8 +1,320 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `batch prune`: the files of old runs go, their figures stay in the history.  Of each run first its result says that it was
+ * pruned, so that nobody makes it again; then its files go; the history says so at the end.  Ended at any moment, it is run
+ * again. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pipeline/batch/fingerprint.h"
+#include "pipeline/batch/out_folder.h"
+#include "pipeline/batch/result.h"
+#include "pipeline/commands/batch_parts.h"
+#include "pipeline/commands/closing.h"
 #include "pipeline/commands/commands.h"
+#include "pipeline/commands/night_baseline.h"
+#include "pipeline/commands/prune_folder.h"
+#include "reports/format/format.h"
+
+enum { KEPT_MOST = 4096 };
+
+struct prune {
+    struct tm_run *run;
+    const struct tm_options *options;
+    const char *out;
+    struct tm_manifest manifest;
+    const struct tm_batch_run **by_id; /* runs of the manifest */
+    struct tm_history *old, *next;     /* next: NULL with --dry-run */
+    char oldest[11];                   /* night that stays */
+    struct tm_job_past *past;
+    char job[TM_KEY_BYTES];            /* that is gone through */
+    char kept[KEPT_MOST][TM_RUN_ID_BYTES]; /* of the job: what gates compare with */
+    size_t kept_count;
+    uint64_t runs;                     /* that something goes of */
+    struct tm_pruned pruned;
+};
+
+static void keep(void *of, const struct tm_past_run *run)
+{
+    struct prune *p = of;
+
+    if (p->kept_count < KEPT_MOST)
+        (void)snprintf(p->kept[p->kept_count++], TM_RUN_ID_BYTES, "%s", run->id);
+}
+
+static bool is_kept(const struct prune *p, const char *id)
+{
+    for (size_t i = 0; i < p->kept_count; i++)
+        if (strcmp(p->kept[i], id) == 0)
+            return true;
+    return p->kept_count == KEPT_MOST; /* more kinds of machines than can be remembered */
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct tm_batch_run *const *x = a, *const *y = b;
+
+    return strcmp((*x)->id, (*y)->id);
+}
+
+/* NULL = the manifest does not have it */
+static const struct tm_batch_run *find_run(const struct prune *p, const char *id)
+{
+    const struct tm_batch_run wanted = { .id = id }, *at = &wanted;
+    const struct tm_batch_run **found =
+        p->by_id ? bsearch(&at, p->by_id, p->manifest.count, sizeof(*p->by_id), by_id) : NULL;
+
+    return found ? *found : NULL;
+}
+
+/* --- of one run --- */
+
+/* The entry of the summary, copied: its list is made anew. */
+struct kept_file {
+    bool is_there;
+    int64_t bytes;
+    char xxh3[TM_FINGERPRINT_BYTES];
+};
+
+static struct kept_file summary_of(const struct tm_value *result)
+{
+    const struct tm_value *const files = tm_get(result, "files");
+    struct kept_file kept = { .is_there = false };
+
+    for (size_t i = 0; i < tm_length(files); i++) {
+        const struct tm_value *const file = tm_at(files, i);
+
+        if (strcmp(tm_text(tm_get(file, "name")), "summary.json") != 0)
+            continue;
+        kept = (struct kept_file){ .is_there = true, .bytes = tm_int(tm_get(file, "bytes")) };
+        (void)snprintf(kept.xxh3, sizeof(kept.xxh3), "%s", tm_text(tm_get(file, "xxh3")));
+    }
+    return kept;
+}
+
+/* What the result says from now on.  The fingerprint is that of all files of the run, also where some could not be read:
+ * while they are the same, the run is not made again. */
+static tm_status mark(struct prune *p, struct tm_doc *doc, const char *folder, const struct tm_batch_run *batch_run,
+                      const struct kept_file *summary)
+{
+    struct tm_value *const root = tm_doc_root(doc);
+    const size_t wanted = summary->is_there ? 1 : 0;
+    char fingerprint[TM_FINGERPRINT_BYTES];
+
+    if (tm_is(tm_get(root, "pruned")) && tm_length(tm_get(root, "files")) == wanted)
+        return TM_OK;
+    tm_add_bool(root, "pruned", true);
+    if (batch_run) {
+        tm_run_fingerprint(batch_run, fingerprint);
+        tm_add_string(root, "fingerprint", fingerprint);
+    }
+    struct tm_value *const files = tm_add_array(root, "files");
+
+    if (summary->is_there) {
+        struct tm_value *const file = tm_add_object(files, NULL);
+
+        tm_add_string(file, "name", "summary.json");
+        tm_add_int(file, "bytes", summary->bytes);
+        tm_add_string(file, "xxh3", summary->xxh3);
+    }
+    return tm_result_write(p->run, folder, doc);
+}
+
+/* An input that changed since makes the run new: its files are not those of this result for long. */
+static bool is_changed(const struct tm_batch_run *batch_run, const struct tm_history_run *row, const struct tm_value *result)
+{
+    const char *const made_of = tm_text(tm_get(result, "fingerprint"));
+    char fingerprint[TM_FINGERPRINT_BYTES];
+
+    if (!batch_run)
+        return false;
+    tm_run_fingerprint(batch_run, fingerprint);
+    return strcmp(made_of, fingerprint) != 0 && (batch_run->files == 1 || strcmp(made_of, row->fingerprint) != 0);
+}
+
+static tm_status prune_files(struct prune *p, const struct tm_history_run *row, struct tm_doc *doc, const char *folder,
+                             bool *is_pruned)
+{
+    const struct tm_batch_run *const batch_run = find_run(p, row->id);
+    const bool is_wanted = is_kept(p, row->id);
+    struct kept_file summary = { .is_there = false };
+    tm_status st = TM_OK;
+
+    *is_pruned = tm_result_read(doc, tm_doc_root(doc), folder) &&
+                 strcmp(tm_text(tm_get(tm_doc_root(doc), "id")), row->id) == 0 &&
+                 !is_changed(batch_run, row, tm_doc_root(doc));
+    if (!*is_pruned)
+        return TM_OK;
+    if (is_wanted)
+        summary = summary_of(tm_doc_root(doc));
+    if (!p->options->dry_run)
+        st = mark(p, doc, folder, batch_run, &summary);
+    return st == TM_OK ? tm_prune_folder(p->run, folder, summary.is_there, p->options->dry_run, &p->pruned) : st;
+}
+
+static void tell(const struct prune *p, const struct tm_history_run *row, const struct tm_pruned *before)
+{
+    char bytes[TM_FORMAT_BYTES];
+
+    (void)printf("%s  %s  %s\n", row->keys.night,
+                 tm_format_bytes(bytes, (double)(p->pruned.bytes - before->bytes)), row->id);
+}
+
+static tm_status prune_run(void *of, const struct tm_history_run *row)
+{
+    struct prune *const p = of;
+    const struct tm_batch_run named = { .id = row->id };
+    const enum tm_result_status status = tm_result_status_of(row->status);
+    const struct tm_pruned before = p->pruned;
+    struct tm_history_run changed = *row;
+    char folder[TM_OUT_PATH_BYTES];
+    bool is_pruned;
+    struct tm_doc *doc;
+    tm_status st = TM_OK;
+
+    if (strcmp(row->keys.night, p->oldest) >= 0 || (status != TM_RESULT_DONE && status != TM_RESULT_PARTIAL))
+        return TM_OK;
+    doc = tm_doc_new(p->run);
+    st = doc ? tm_out_item_folder(p->run, p->out, &named, NULL, folder) : p->run->error.status;
+    if (st == TM_OK)
+        st = prune_files(p, row, doc, folder, &is_pruned);
+    tm_doc_free(doc);
+    if (st != TM_OK || !is_pruned)
+        return st;
+    if (p->pruned.files != before.files) {
+        p->runs++;
+        if (p->options->dry_run && !p->run->quiet)
+            tell(p, row, &before);
+    }
+    changed.report = "";
+    changed.summary = is_kept(p, row->id) ? row->summary : "";
+    return p->next && (*row->report || strcmp(changed.summary, row->summary) != 0) ? tm_history_put(p->next, &changed)
+                                                                                    : TM_OK;
+}
+
+/* --- of all --- */
+
+/* All runs of the job were seen: which of them gates want is known. */
+static tm_status end_job(struct prune *p)
+{
+    const struct tm_history_query of_job = { .order = TM_HISTORY_BY_JOB, .job = p->job };
+
+    if (!p->job[0])
+        return TM_OK;
+    p->kept_count = 0;
+    tm_job_past_visit(p->past, keep, p);
+    tm_job_past_forget(p->past);
+    return tm_history_visit(p->old, &of_job, prune_run, p);
+}
+
+static tm_status see_run(void *of, const struct tm_history_run *row)
+{
+    struct prune *const p = of;
+    tm_status st = TM_OK;
+
+    if (strcmp(p->job, row->keys.job) != 0) {
+        st = end_job(p);
+        memcpy(p->job, row->keys.job, sizeof(p->job));
+    }
+    return st == TM_OK ? tm_job_past_add(p->past, row, row->gates) : st;
+}
+
+/* An absent manifest is none to anybody. */
+static tm_status read_manifest(struct prune *p)
+{
+    char path[TM_OUT_PATH_BYTES];
+    struct stat info;
+    tm_status st = tm_out_path(p->run, p->out, TM_MANIFEST_FILE, path);
+
+    if (st != TM_OK || stat(path, &info) != 0)
+        return st;
+    st = tm_manifest_read(&p->manifest, p->run, path);
+    if (st != TM_OK || !p->manifest.count)
+        return st;
+    p->by_id = tm_take(&p->run->budget, TM_ACCOUNT_MODEL, p->manifest.count * sizeof(*p->by_id), &p->run->error);
+    if (!p->by_id)
+        return p->run->error.status;
+    for (size_t i = 0; i < p->manifest.count; i++)
+        p->by_id[i] = &p->manifest.runs[i];
+    qsort(p->by_id, p->manifest.count, sizeof(*p->by_id), by_id);
+    return TM_OK;
+}
+
+static tm_status open_all(struct prune *p)
+{
+    const struct tm_baseline_choice choice = { .kind = TM_BASELINE_LAST, .most = TM_BASELINE_RUNS };
+    char path[TM_OUT_PATH_BYTES];
+    tm_status st = tm_out_path(p->run, p->out, TM_HISTORY_FILE, path);
+
+    if (st == TM_OK)
+        st = tm_history_open(&p->old, p->run, path);
+    if (st == TM_OK)
+        st = tm_history_oldest_of(p->old, p->options->keep, p->oldest);
+    if (st != TM_OK || !p->oldest[0])
+        return st;
+    st = read_manifest(p);
+    if (st == TM_OK && !p->options->dry_run)
+        st = tm_history_renew(&p->next, p->run, path);
+    if (st == TM_OK && !(p->past = tm_job_past_new(p->run, &choice)))
+        st = p->run->error.status;
+    return st;
+}
+
+static tm_status work(struct prune *p)
+{
+    const struct tm_history_query all = { .order = TM_HISTORY_BY_JOB };
+    tm_status st = open_all(p);
+
+    if (st != TM_OK || !p->oldest[0])
+        return st;
+    st = tm_history_visit(p->old, &all, see_run, p);
+    if (st == TM_OK)
+        st = end_job(p);
+    return st == TM_OK && p->next ? tm_history_commit(p->next) : st;
+}
+
+static void close_all(struct prune *p)
+{
+    tm_job_past_free(p->past);
+    tm_history_close(p->next);
+    tm_history_close(p->old);
+    if (p->by_id)
+        tm_give(&p->run->budget, TM_ACCOUNT_MODEL, p->by_id, p->manifest.count * sizeof(*p->by_id));
+    tm_manifest_free(&p->manifest);
+}
+
+static void say(const struct prune *p)
+{
+    char bytes[TM_FORMAT_BYTES];
+
+    if (p->run->quiet || (!p->options->dry_run && !isatty(STDOUT_FILENO)))
+        return;
+    (void)printf("%s of %" PRIu64 " run%s %s\n", tm_format_bytes(bytes, (double)p->pruned.bytes), p->runs,
+                 p->runs == 1 ? "" : "s", p->options->dry_run ? "would go" : "removed; the next merge renews the index page");
+}
 
 tm_status tm_command_batch_prune(struct tm_run *run, const struct tm_options *options)
 {
-    (void)options;
-    return tm_fail(&run->error, TM_ERR_USAGE, -1, "not built yet");
+    struct prune *const p = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*p), &run->error);
+    int lock = -1;
+    tm_status st;
+
+    if (!p)
+        return run->error.status;
+    p->run = run;
+    p->options = options;
+    p->out = options->inputs[0];
+    st = tm_out_lock(run, p->out, &lock);
+    if (st == TM_OK)
+        st = work(p);
+    close_all(p);
+    if (st == TM_OK)
+        say(p);
+    if (lock >= 0)
+        (void)close(lock);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, p, sizeof(*p));
+    return st;
 }

@@ -9,6 +9,7 @@
 #include "pipeline/batch/fingerprint.h"
 #include "pipeline/batch/out_folder.h"
 #include "pipeline/batch/result.h"
+#include "pipeline/commands/batch_pool.h"
 
 /* A path of a row has the id twice at most. */
 struct row {
@@ -71,11 +72,22 @@ static void fill(struct row *row, const struct tm_value *result, enum tm_result_
         set_places(row, result);
 }
 
-/* Joining has just made the results of runs of several hosts of what there is of them. */
-static bool is_of_now(const struct tm_batch_run *batch_run, const struct tm_value *result, const char *fingerprint)
+/* in: fingerprint  of the run as it is now */
+static tm_status is_of_now(struct tm_run *run, const struct tm_batch_run *batch_run, const char *out,
+                           const struct tm_value *result, const char *fingerprint, bool *is)
 {
-    return strcmp(tm_text(tm_get(result, "id")), batch_run->id) == 0 &&
-           (batch_run->files > 1 || strcmp(tm_text(tm_get(result, "fingerprint")), fingerprint) == 0);
+    const char *const made_of = tm_text(tm_get(result, "fingerprint"));
+    struct tm_batch_parts parts = { .run = NULL };
+    tm_status st = TM_OK;
+
+    *is = strcmp(made_of, fingerprint) == 0;
+    if (!*is && batch_run->files > 1) { /* or of those hosts that could be read */
+        st = tm_batch_parts_find(&parts, run, out, batch_run);
+        *is = st == TM_OK && strcmp(made_of, parts.fingerprint) == 0;
+        tm_batch_parts_free(&parts);
+    }
+    *is = *is && strcmp(tm_text(tm_get(result, "id")), batch_run->id) == 0;
+    return st;
 }
 
 static void count(struct tm_batch_counts *counts, enum tm_result_status status)
@@ -96,12 +108,17 @@ static tm_status take(struct tm_run *run, const struct tm_batch_run *batch_run, 
     struct row row = { .of = { .id = batch_run->id, .gates = "", .gates_text = "" } };
     const struct tm_value *result = NULL;
     enum tm_result_status status = TM_RESULT_MISSING;
+    bool is_now = false;
     tm_status st = texts ? tm_out_item_folder(run, out, batch_run, NULL, folder) : run->error.status;
 
     if (st != TM_OK)
         goto out;
     tm_run_fingerprint(batch_run, fingerprint);
-    if (tm_result_read(doc, tm_doc_root(doc), folder) && is_of_now(batch_run, tm_doc_root(doc), fingerprint)) {
+    if (tm_result_read(doc, tm_doc_root(doc), folder))
+        st = is_of_now(run, batch_run, out, tm_doc_root(doc), fingerprint, &is_now);
+    if (st != TM_OK)
+        goto out;
+    if (is_now) {
         result = tm_doc_root(doc);
         status = tm_result_status_of(tm_text(tm_get(result, "status")));
     }

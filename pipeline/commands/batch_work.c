@@ -85,11 +85,26 @@ tm_status tm_batch_task_look(const struct tm_batch_pool *pool, const struct tm_b
                              enum tm_result_status *status)
 {
     char folder[TM_OUT_PATH_BYTES];
-    const tm_status st = tm_out_item_folder(pool->run, pool->out, task->batch_run, task->part, folder);
+    tm_status st = tm_out_item_folder(pool->run, pool->out, task->batch_run, task->part, folder);
 
     if (st == TM_OK)
         *status = tm_result_look(pool->run, folder, task->fingerprint, tm_batch_pool_options_of(pool, task->part), NULL);
+    if (st == TM_OK && *status == TM_RESULT_MISSING)
+        st = tm_batch_pruned(pool, task->batch_run, status);
     return st;
+}
+
+tm_status tm_batch_pruned(const struct tm_batch_pool *pool, const struct tm_batch_run *batch_run,
+                          enum tm_result_status *status)
+{
+    char folder[TM_OUT_PATH_BYTES], fingerprint[TM_FINGERPRINT_BYTES];
+    const tm_status st = tm_out_item_folder(pool->run, pool->out, batch_run, NULL, folder);
+
+    if (st != TM_OK)
+        return st;
+    tm_run_fingerprint(batch_run, fingerprint);
+    *status = tm_result_pruned(pool->run, folder, fingerprint);
+    return TM_OK;
 }
 
 static void count_standing(struct tm_batch_counts *counts, enum tm_result_status status)

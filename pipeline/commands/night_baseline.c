@@ -275,22 +275,35 @@ static int by_time(const void *a, const void *b)
     return strcmp((*x)->id, (*y)->id);
 }
 
+static size_t choose_of(const struct machine *m, size_t most, const struct tm_past_run *chosen[TM_BASELINE_RUNS_MOST])
+{
+    size_t count = take(&m->ring[PASSED], most, most, chosen);
+
+    count += take(&m->ring[WHOLE], most, most - count, chosen + count);
+    return count ? count : take(&m->ring[PARTIAL], most, most, chosen);
+}
+
 size_t tm_job_past_choose(const struct tm_job_past *past, const struct tm_history_run *row,
                           const struct tm_past_run *chosen[TM_BASELINE_RUNS_MOST], struct tm_no_baseline *none)
 {
     const struct machine *const m = find_machine(past, row);
-    const size_t most = past->choice.most;
-    size_t count = 0;
+    const size_t count = m ? choose_of(m, past->choice.most, chosen) : 0;
 
     *none = (struct tm_no_baseline){ .is_new = false };
-    if (m) {
-        count = take(&m->ring[PASSED], most, most, chosen);
-        count += take(&m->ring[WHOLE], most, most - count, chosen + count);
-        if (count == 0)
-            count = take(&m->ring[PARTIAL], most, most, chosen);
-    }
     if (count == 0)
         tell_none(past, m, none);
     qsort(chosen, count, sizeof(chosen[0]), by_time);
     return count;
+}
+
+void tm_job_past_visit(const struct tm_job_past *past, void (*take_run)(void *of, const struct tm_past_run *run),
+                       void *of)
+{
+    for (const struct machine *m = past->machines; m; m = m->next) {
+        const struct tm_past_run *chosen[TM_BASELINE_RUNS_MOST];
+        const size_t count = choose_of(m, past->choice.most, chosen);
+
+        for (size_t i = 0; i < count; i++)
+            take_run(of, chosen[i]);
+    }
 }

@@ -61,4 +61,7 @@ struct tm_no_baseline {
 size_t tm_job_past_choose(const struct tm_job_past *past, const struct tm_history_run *row,
                           const struct tm_past_run *chosen[TM_BASELINE_RUNS_MOST], struct tm_no_baseline *none);
 
+/* All runs that a coming one of the job may be held against, whatever it runs on. */
+void tm_job_past_visit(const struct tm_job_past *past, void (*take)(void *of, const struct tm_past_run *run), void *of);
+
 #endif

@@ -63,6 +63,8 @@ tm_status tm_history_visit(struct tm_history *history, const struct tm_history_q
 
 /* The newest night that has runs; "" = there are none. */
 tm_status tm_history_last_night(struct tm_history *history, char night[11]) TM_MUST_USE;
+/* The oldest of so many of the newest nights; "" = there are no more than these. */
+tm_status tm_history_oldest_of(struct tm_history *history, uint64_t nights, char night[11]) TM_MUST_USE;
 
 /* A line of JSON for each row, by job: the same bytes for the same rows. */
 tm_status tm_history_export(struct tm_history *history, FILE *to) TM_MUST_USE;

@@ -225,19 +225,41 @@ tm_status tm_history_visit(struct tm_history *history, const struct tm_history_q
     return st;
 }
 
-tm_status tm_history_last_night(struct tm_history *history, char night[11])
+/* in: number  the parameter of the statement, where it has one */
+static tm_status ask_night(struct tm_history *history, const char *sql, uint64_t number, char night[11])
 {
     sqlite3_stmt *statement = NULL;
-    const char *text;
-    tm_status st = history_prepare(history, "SELECT max(night) FROM runs", &statement);
+    const char *text = "";
+    tm_status st = history_prepare(history, sql, &statement);
+    int code;
 
     night[0] = '\0';
-    if (st == TM_OK && sqlite3_step(statement) != SQLITE_ROW)
+    if (st == TM_OK && sqlite3_bind_parameter_count(statement) &&
+        sqlite3_bind_int64(statement, 1, number < INT64_MAX ? (sqlite3_int64)number : INT64_MAX) != SQLITE_OK)
         st = history_fail(history, history->db);
-    if (st == TM_OK && !read_text(statement, 0, false, &text))
+    code = st == TM_OK ? sqlite3_step(statement) : SQLITE_DONE;
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        st = history_fail(history, history->db);
+    if (code == SQLITE_ROW && (!read_text(statement, 0, false, &text) || strlen(text) >= 11))
         st = history_is_damaged(history, "a row has a 'night' that cannot be right");
     if (st == TM_OK)
         (void)snprintf(night, 11, "%s", text);
     (void)sqlite3_finalize(statement);
     return st;
+}
+
+tm_status tm_history_last_night(struct tm_history *history, char night[11])
+{
+    return ask_night(history, "SELECT max(night) FROM runs", 0, night);
+}
+
+tm_status tm_history_oldest_of(struct tm_history *history, uint64_t nights, char night[11])
+{
+    char older[11];
+    tm_status st = ask_night(history, "SELECT DISTINCT night FROM runs ORDER BY night DESC LIMIT 1 OFFSET ?1", nights, older);
+
+    night[0] = '\0';
+    if (st != TM_OK || !older[0])
+        return st;
+    return ask_night(history, "SELECT DISTINCT night FROM runs ORDER BY night DESC LIMIT 1 OFFSET ?1", nights - 1, night);
 }
