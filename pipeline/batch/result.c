@@ -302,7 +302,7 @@ static const char *past_digits(const char *at)
 }
 
 /* ".NAME.PID-N.part", as files and folders that are not complete are called; ".part.old" for a moment. */
-static bool is_left_behind(const char *name)
+bool tm_result_is_part(const char *name)
 {
     const char *end = name[0] == '.' ? strstr(name, ".part") : NULL;
     const char *at = name + 1;
@@ -347,7 +347,7 @@ static size_t remove_left_behind(int folder, DIR *dir)
     size_t count = 0;
 
     while ((entry = readdir(dir)) != NULL) {
-        if (!is_left_behind(entry->d_name))
+        if (!tm_result_is_part(entry->d_name))
             continue;
         count += unlinkat(folder, entry->d_name, 0) == 0 || remove_tables(folder, entry->d_name);
     }

@@ -47,11 +47,13 @@ static bool is_our_file(const struct prune *p, enum place place, const char *nam
 {
     switch (place) {
     case OF_RUN:
+        if (tm_result_is_part(name))
+            return true;
         return is_output(p, name, "") && !(p->keeps_summary && strcmp(name, "summary.json") == 0);
     case OF_TABLES:
         return ends_with(name, ".csv");
     case OF_HOST:
-        return is_output(p, name, "") || strcmp(name, TM_RESULT_FILE) == 0;
+        return tm_result_is_part(name) || is_output(p, name, "") || strcmp(name, TM_RESULT_FILE) == 0;
     default:
         return false;
     }
@@ -101,7 +103,7 @@ static tm_status take(struct prune *p, int fd, enum place place, const char *nam
 {
     struct stat info;
 
-    if (name[0] == '.' || fstatat(fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || fstatat(fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
         return TM_OK;
     if (!S_ISDIR(info.st_mode))
         return is_our_file(p, place, name) ? take_file(p, fd, name, &info) : TM_OK;

@@ -332,8 +332,18 @@ static void rows_are_visited_in_order(void **state)
     assert_int_equal(seen.count, 2);
     assert_int_equal(tm_history_open(&history, &run, path), TM_OK);
     assert_int_equal(tm_history_last_night(history, night), TM_OK);
-    tm_history_close(history);
     assert_string_equal(night, "2026-11-28");
+    assert_int_equal(tm_history_oldest_of(history, 1, night), TM_OK);
+    assert_string_equal(night, "2026-11-28");
+    assert_int_equal(tm_history_oldest_of(history, 3, night), TM_OK);
+    assert_string_equal(night, "2026-11-26");
+    assert_int_equal(tm_history_oldest_of(history, 27, night), TM_OK);
+    assert_string_equal(night, "2026-11-02");
+    assert_int_equal(tm_history_oldest_of(history, 28, night), TM_OK); /* there are no others */
+    assert_string_equal(night, "");
+    assert_int_equal(tm_history_oldest_of(history, UINT64_MAX, night), TM_OK);
+    assert_string_equal(night, "");
+    tm_history_close(history);
 }
 
 static void the_same_rows_are_the_same_bytes(void **state)
