@@ -141,19 +141,30 @@ static const char *name_of_root(const struct scanning *s, const struct tm_found_
     return name;
 }
 
+/* What the keys are read from: the path below the root, without the names of files. */
+static void put_path_below(const struct scanning *s, const struct tm_found_run *found, const char *path,
+                           char below[TM_FOUND_NAME_BYTES])
+{
+    size_t length = s->is_folder ? 0 : strcspn(path, "/");
+    char *slash;
+
+    length += path[length] == '/' && !s->is_folder;
+    (void)snprintf(below, TM_FOUND_NAME_BYTES, "%s", path + length);
+    if (found->files[0].kind != TM_FOUND_FILE || !found->files[0].member)
+        return;
+    slash = strrchr(below, '/'); /* a member that is the run itself */
+    *(slash ? slash : below) = '\0';
+}
+
 static tm_status read_keys(const struct scanning *s, const struct tm_found_run *found, struct tm_batch_run *to)
 {
     struct tm_run_keys *keys = tm_take(&s->run->budget, TM_ACCOUNT_MODEL, sizeof(*keys), &s->run->error);
-    const char *below = to->path;
-    char name[PATH_MAX];
+    char below[TM_FOUND_NAME_BYTES], name[PATH_MAX];
     tm_status st;
 
     if (!keys)
         return s->run->error.status;
-    if (!s->is_folder) { /* without the file's own name */
-        below += strcspn(below, "/");
-        below += below[0] == '/';
-    }
+    put_path_below(s, found, to->path, below);
     if (!tm_run_keys_read(keys, name_of_root(s, found, name), below, found->when_ns, s->options))
         s->manifest->not_fitting++;
     st = tm_manifest_keys(s->manifest, &to->keys, keys);

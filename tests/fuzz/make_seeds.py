@@ -146,6 +146,26 @@ def summary_changes(media=8, platforms=4, changes=16):
     return seeds
 
 
+def batch_files():
+    """A manifest of two runs, one in an archive and one whose name is no UTF-8, and results of them."""
+    keys = {"job": "llama", "night": "2026-11-21", "when_ns": 1795230000000000000, "revision": "3f2a91c", "label": None,
+            "training": "llama/exp3", "step": 1000}
+    file = {"path": "a/h.xplane.pb", "host": "h", "id": "h", "bytes": 1000, "mtime_ns": 5, "fingerprint": "0123456789abcdef"}
+    member = {**file, "path": "a.tar", "member": "x/h.trace.json.gz", "position": 3}
+    lines = [{"schema": "tracemill.manifest", "schema_version": 1, "roots": [{"path": "/data"}, {"path": "/d", "path_hex": "2fff"}],
+              "runs": 2, "files": 3, "bytes": 3000},
+             {"id": "a-1", "root": 0, "path": "a", "run": "a", "keys": keys, "files": [file, {**file, "id": "g", "host": "g"}]},
+             {"id": "a-2", "root": 1, "path": "\ufffd", "path_hex": "ff", "run": "x", "keys": {**keys, "step": None}, "files": [member]}]
+    result = {"schema": "tracemill.result", "schema_version": 1, "tool": {"name": "tracemill", "version": "0"}, "id": "a-1",
+              "host": None, "status": "done", "exit_status": 0, "message": None, "hint": None, "fingerprint": "0123456789abcdef",
+              "options": "fedcba9876543210", "pruned": False,
+              "files": [{"name": "result.json", "bytes": 5, "xxh3": "0123456789abcdef"}],
+              "figures": {"step_time_ps": 5, "device_utilization_pct": 1.5}, "facts": {"run": "a", "hosts": 1}, "verdict": None}
+    failed = {**result, "status": "failed", "exit_status": 137, "message": "ended by signal 9", "files": [], "figures": None}
+    return {"manifest": "".join(json.dumps(line) + "\n" for line in lines).encode(),
+            "result": json.dumps(result, indent=2).encode(), "failure": json.dumps(failed, indent=2).encode()}
+
+
 def main():
     folder = Path(sys.argv[1])
     seeds = {kind: make(steps=2, devices=2, per_step=6).encode() for kind, make in make_profile.ALL_MAKERS.items()}
@@ -162,6 +182,7 @@ def main():
     seeds["tar.gz"] = gzip.compress(seeds["tar"], mtime=0)
     seeds["zip"] = zip_of(members, zipfile.ZIP_DEFLATED)
     seeds["stored.zip"] = zip_of([("a/worker0.pt.trace.json", seeds["pytorch.json"])], zipfile.ZIP_STORED)
+    seeds.update(batch_files())
     for name, data in {**seeds, **{f"summary-{name}": data for name, data in summary_changes().items()}}.items():
         (folder / f"made-{name}").write_bytes(data[:LARGEST])
 
