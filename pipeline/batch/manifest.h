@@ -78,7 +78,7 @@ void tm_batch_keys_copy(struct tm_run_keys *to, const struct tm_batch_keys *keys
 struct tm_batch_item {
     const struct tm_batch_run *run;
     const struct tm_batch_file *file; /* its only one; or one of several, whose partial is the work */
-    uint64_t weight; /* what it costs, in bytes of plain XSpace: compressed files count for more, and each for its start */
+    uint64_t weight; /* what it costs, in bytes of plain XSpace: of compressed ones more, of JSON fewer, and some for its start */
 };
 
 /* The items of a share, the heaviest first: each goes to the share that has the least so far (longest processing time

@@ -7,8 +7,9 @@
 #include "pipeline/batch/manifest.h"
 #include "pipeline/quantity.h"
 
-/* What an item costs besides its bytes, and how much more a compressed byte: by measurement (docs/batch.md, "Shares"). */
-enum { START_BYTES = 4 << 20, COMPRESSED = 4 };
+/* What an item costs besides its bytes, and what a byte costs, in quarters of one of plain XSpace: by measurement
+ * (docs/batch.md, "Shares"). */
+enum { START_BYTES = 12 << 20, QUARTERS_PLAIN = 4, QUARTERS_COMPRESSED = 16, QUARTERS_JSON = 1 };
 
 static bool ends_with(const char *text, const char *ending)
 {
@@ -20,9 +21,14 @@ static bool ends_with(const char *text, const char *ending)
 static uint64_t weigh(const struct tm_batch_file *file)
 {
     const char *name = file->member ? file->member : file->path;
-    const uint64_t factor = ends_with(name, ".gz") || ends_with(name, ".zst") ? COMPRESSED : 1;
+    const uint64_t most = UINT64_MAX >> 24; /* so that sums of all items fit */
+    uint64_t quarters = QUARTERS_PLAIN;
 
-    return file->bytes > (UINT64_MAX >> 24) / factor ? UINT64_MAX >> 24 : file->bytes * factor + START_BYTES;
+    if (ends_with(name, ".gz") || ends_with(name, ".zst"))
+        quarters = QUARTERS_COMPRESSED;
+    else if (ends_with(name, ".json"))
+        quarters = QUARTERS_JSON;
+    return file->bytes / 4 > most / QUARTERS_COMPRESSED ? most : file->bytes * quarters / 4 + START_BYTES;
 }
 
 static int heaviest_first(const void *a, const void *b)

@@ -86,6 +86,38 @@ static void each_item_is_in_one_share_and_shares_weigh_the_same(void **state)
     assert_ledger_is_even(&run);
 }
 
+static void weights_are_bytes_of_plain_profiles(void **state)
+{
+    static const struct {
+        const char *path, *member;
+        uint64_t bytes, weight;
+    } cases[] = {
+        { "a.xplane.pb", NULL, 1000, (12 << 20) + 1000 },
+        { "a.trace.json.gz", NULL, 1000, (12 << 20) + 4000 },
+        { "a.xplane.pb.zst", NULL, 1000, (12 << 20) + 4000 },
+        { "a.trace.json", NULL, 1000, (12 << 20) + 250 },
+        { "a.tar.gz", "a.xplane.pb", 1000, (12 << 20) + 1000 }, /* its size is told unpacked */
+        { "a.xplane.pb", NULL, 0, 12 << 20 },
+        { "a.trace.json.gz", NULL, INT64_MAX, UINT64_MAX >> 24 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct tm_batch_file file = { .path = cases[i].path, .member = cases[i].member, .bytes = cases[i].bytes, .id = "x" };
+        struct tm_batch_run one = { .id = "r", .file = &file, .files = 1 };
+        struct tm_run run;
+        const struct tm_manifest m = { .run = &run, .runs = &one, .count = 1, .files = 1 };
+        struct tm_batch_item *items;
+        size_t count;
+
+        test_run_init(&run);
+        assert_int_equal(tm_batch_items(&m, 0, 1, NULL, NULL, &items, &count), TM_OK);
+        assert_int_equal(count, 1);
+        assert_int_equal(items[0].weight, cases[i].weight);
+        tm_batch_items_free(&run, items, count);
+    }
+}
+
 static bool is_third(void *of, const struct tm_batch_item *item)
 {
     return (size_t)(item->run - ((const struct tm_manifest *)of)->runs) % 3 == 0;
@@ -225,6 +257,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_item_is_in_one_share_and_shares_weigh_the_same),
+        cmocka_unit_test(weights_are_bytes_of_plain_profiles),
         cmocka_unit_test(some_can_be_left_out_before),
         cmocka_unit_test(there_may_be_more_shares_than_items),
         cmocka_unit_test(refused_memory_is_an_error_and_no_more),
