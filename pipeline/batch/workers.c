@@ -93,7 +93,8 @@ static void restore_signals(const struct kept_signals *kept)
 
 uint64_t tm_work_data_bytes(size_t memory_bytes)
 {
-    return 4 * (uint64_t)memory_bytes + ((uint64_t)1 << 30);
+    /* Its own, the list of a batch that it has from the driver, which is within as much, and half a GiB. */
+    return 2 * (uint64_t)memory_bytes + ((uint64_t)1 << 29);
 }
 
 static void limit_data(size_t memory_bytes)

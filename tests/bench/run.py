@@ -3,7 +3,7 @@
 """Time and memory of the program beside programs that everybody has, on the same files in the same minutes.
 
     run.py [--events N] [--quick] [--rounds N] [--memory SIZE] [--generator auto|own|shared]
-           [--only chrome|xspace|perfetto|page|growth|peers|merge] [--json FILE]
+           [--only chrome|xspace|perfetto|page|growth|peers|batch|merge] [--json FILE]
 
 Every row runs once unmeasured, then once per round, one row after the other, so that what else the machine does
 meets all rows alike.  CPU is user and system time of the whole process; peak is the largest resident memory of all
@@ -12,7 +12,7 @@ unpacking it, and with reading it, which is what writing it anew is measured by.
 a machine, and its load stands in the head.  --only perfetto: what the trace costs Perfetto's importer, as recorded
 and converted.  --only page: how long a browser takes to open the report of a GPU profile.  --only growth: time and
 memory of reports from 10,000 to --events (20 M) events, at 32M and 256M.  --only peers: the same files in other tools,
-which `make bench-peers` installs.  --only merge: what it costs to put the results of a batch together, 10,000 made ones,
+which `make bench-peers` installs.  --only batch: 1,000 small profiles with one worker and with several.  --only merge: what it costs to put the results of a batch together, 10,000 made ones,
 also into a history of 100,000 (not with --quick).
 """
 
@@ -28,6 +28,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import batch_merge  # noqa: E402
+import batch_times  # noqa: E402
 import growth  # noqa: E402
 import page_times  # noqa: E402
 import peers_rows  # noqa: E402
@@ -247,7 +248,7 @@ def arguments():
     parser.add_argument("--memory", default="256M", help="--memory of the reports")
     parser.add_argument("--generator", choices=("auto", "own", "shared"), default="auto",
                         help="auto: that of $TM_SHARED where it is there")
-    parser.add_argument("--only", choices=("chrome", "xspace", "perfetto", "page", "growth", "peers", "merge"))
+    parser.add_argument("--only", choices=("chrome", "xspace", "perfetto", "page", "growth", "peers", "batch", "merge"))
     parser.add_argument("--keep", action="store_true", help="--only growth: keep the profiles, some GB")
     parser.add_argument("--json", metavar="FILE", help="everything, each round too")
     options = parser.parse_args()
@@ -347,6 +348,19 @@ def bench_merge(options):
     return any(not point.figures().get("is_within") for point in points)
 
 
+def bench_batch(options):
+    count = batch_times.QUICK_RUNS if options.quick else batch_times.RUNS
+    head = head_of(options)
+    phases, size = batch_times.measure(FOLDER / "batch", count, options.rounds, options.memory)
+    head["load_end"] = os.getloadavg()
+    print_head(head)
+    batch_times.print_phases(phases, count, size)
+    if options.json:
+        listed = [phase.figures() for phase in phases]
+        Path(options.json).write_text(json.dumps({**head, "phases": listed}, indent=1) + "\n", encoding="utf-8")
+    return False
+
+
 def main():
     options = arguments()
     if not MEASURE.exists():
@@ -357,6 +371,8 @@ def main():
     if options.only == "merge":
         return bench_merge(options)
     store, rows = Store(FOLDER / "data", shared), []
+    if options.only == "batch":
+        return bench_batch(options)
     if options.only == "perfetto":
         return bench_perfetto(store, options)
     if options.only == "page":
