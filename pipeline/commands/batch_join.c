@@ -42,15 +42,27 @@ static tm_status add_path(struct tm_batch_parts *parts, const char *folder)
     return TM_OK;
 }
 
+/* Why it is missing, to stand behind its path: "it is empty (0 bytes)" where the message begins with that. */
+static void tell_problem(const char *path, const char *message, char problem[TM_RESULT_MESSAGE_BYTES])
+{
+    const size_t length = strlen(path);
+
+    if (message[0] == '\'' && strncmp(message + 1, path, length) == 0 && strncmp(message + 1 + length, "' is ", 5) == 0)
+        (void)snprintf(problem, TM_RESULT_MESSAGE_BYTES, "it is %.900s", message + length + 6);
+    else
+        (void)snprintf(problem, TM_RESULT_MESSAGE_BYTES, "it is missing: %.900s", message[0] ? message : "it was not worked");
+}
+
 static tm_status add_missing(struct tm_batch_parts *parts, const struct tm_batch_run *batch_run,
                              const struct tm_batch_file *file, enum tm_result_status status, const char *message)
 {
     struct tm_missing_input *missing = &parts->missing[parts->missing_count];
-    char path[TM_OUT_PATH_BYTES], problem[TM_RESULT_MESSAGE_BYTES];
+    char path[TM_OUT_PATH_BYTES], problem[TM_RESULT_MESSAGE_BYTES] = "";
     tm_status st = tm_input_path(parts->run, batch_run, file, path);
 
-    (void)snprintf(problem, sizeof(problem), "it is missing here: %.900s", message[0] ? message : "it was not worked");
-    if (!parts->missing_count)
+    if (st == TM_OK)
+        tell_problem(path, message, problem);
+    if (st == TM_OK && !parts->missing_count)
         (void)snprintf(parts->message, sizeof(parts->message), "'%.128s': %.800s", file->host, problem);
     *missing = (struct tm_missing_input){ .bytes = file->bytes };
     if (st == TM_OK && !(missing->path = copy_text(parts->run, path)))

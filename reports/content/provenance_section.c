@@ -261,7 +261,8 @@ static void say_command(const struct tm_content *content, bool has_thresholds)
 
     add_plain(&command, "tracemill report");
     for (size_t i = 0; is_listed && i < tm_length(files); i++)
-        add_word(&command, tm_text(tm_get(tm_at(files, i), "path")));
+        if (strcmp(tm_text(tm_get(tm_at(files, i), "kind")), "missing") != 0) /* it could not be read */
+            add_word(&command, tm_text(tm_get(tm_at(files, i), "path")));
     if (!is_listed)
         add_plain(&command, " INPUT");
     add_choices(&command, content);
