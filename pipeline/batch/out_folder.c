@@ -47,13 +47,93 @@ tm_status tm_input_path(struct tm_run *run, const struct tm_batch_run *batch_run
     return print_path(run, path, "%s%s%s", batch_run->root, slash, file->path);
 }
 
-tm_status tm_out_lock(struct tm_run *run, const char *out, int *fd)
+/* --- what was left behind --- */
+
+static bool has_ending(const char *name, size_t length, const char *ending, size_t *begin)
+{
+    const size_t bytes = strlen(ending);
+
+    if (length <= bytes || memcmp(name + length - bytes, ending, bytes) != 0)
+        return false;
+    *begin = length - bytes;
+    return true;
+}
+
+/* Back over digits.  out: false where there are none */
+static bool before_digits(const char *name, size_t *at)
+{
+    const size_t end = *at;
+
+    while (*at > 0 && name[*at - 1] >= '0' && name[*at - 1] <= '9')
+        --*at;
+    return *at < end;
+}
+
+/* ".NAME.PID-N.part", as files and folders that are not complete are called; ".part.old" for a moment. */
+bool tm_out_is_part(const char *name)
+{
+    const size_t length = strlen(name);
+    size_t at;
+
+    if (name[0] != '.' || (!has_ending(name, length, ".part", &at) && !has_ending(name, length, ".part.old", &at)))
+        return false;
+    if (!before_digits(name, &at) || at == 0 || name[--at] != '-')
+        return false;
+    return before_digits(name, &at) && at > 1 && name[at - 1] == '.';
+}
+
+bool tm_out_remove_tables(int folder, const char *name)
+{
+    const int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+
+    if (!dir) {
+        if (fd >= 0)
+            (void)close(fd);
+        return false;
+    }
+    while ((entry = readdir(dir)) != NULL) {
+        size_t begin;
+
+        if (has_ending(entry->d_name, strlen(entry->d_name), ".csv", &begin))
+            (void)unlinkat(fd, entry->d_name, 0);
+    }
+    (void)closedir(dir);
+    return unlinkat(folder, name, AT_REMOVEDIR) == 0;
+}
+
+void tm_out_remove_left_behind(DIR *dir)
+{
+    const struct dirent *entry;
+
+    while ((entry = readdir(dir)) != NULL)
+        if (tm_out_is_part(entry->d_name) && unlinkat(dirfd(dir), entry->d_name, 0) != 0)
+            (void)tm_out_remove_tables(dirfd(dir), entry->d_name);
+}
+
+/* --- the lock --- */
+
+static void clean(const char *out)
+{
+    DIR *dir = opendir(out);
+
+    if (!dir)
+        return;
+    tm_out_remove_left_behind(dir);
+    (void)closedir(dir);
+}
+
+tm_status tm_out_lock(struct tm_run *run, const char *out, bool is_share, int *fd)
 {
     *fd = open(out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*fd < 0)
         return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot open '%s': %s", out, strerror(errno));
-    if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
+    if (flock(*fd, (is_share ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0) {
+        if (!is_share)
+            clean(out);
         return TM_OK;
+    }
     const int problem = errno;
 
     (void)close(*fd);

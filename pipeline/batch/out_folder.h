@@ -2,6 +2,8 @@
 #ifndef TM_OUT_FOLDER_H
 #define TM_OUT_FOLDER_H
 
+#include <dirent.h>
+
 #include "pipeline/batch/manifest.h"
 
 /* What lies where in the folder of a batch (schemas/BATCH.md):
@@ -25,10 +27,20 @@ tm_status tm_out_path(struct tm_run *run, const char *out, const char *name, cha
 tm_status tm_input_path(struct tm_run *run, const struct tm_batch_run *batch_run, const struct tm_batch_file *file,
                         char path[TM_OUT_PATH_BYTES]) TM_MUST_USE;
 
-/* One driver at a time in a folder, where the file system can lock: the lock ends with the process.  A second one is
- * refused.  Shares of one batch do not lock: their items are different ones.
+/* One driver at a time in a folder, or any number of shares of one manifest, whose items are different ones: where the file
+ * system can lock.  The lock ends with the process.  Who comes too late is refused.  What killed drivers left in the folder
+ * itself under temporary names goes away when one has it alone.
  * out:    fd  -1 = the file system cannot lock: go on
  * errors: TM_ERR_OUTPUT */
-tm_status tm_out_lock(struct tm_run *run, const char *out, int *fd) TM_MUST_USE;
+tm_status tm_out_lock(struct tm_run *run, const char *out, bool is_share, int *fd) TM_MUST_USE;
+
+/* Whether a name is that of a file or folder which was never completed: who wrote it was killed, or is at work. */
+bool tm_out_is_part(const char *name);
+
+/* Remove what killed processes left in a folder under the temporary names of files and of folders of tables.
+ * in: dir  open, from its position on */
+void tm_out_remove_left_behind(DIR *dir);
+/* Remove a folder of tables: its files with the ending ".csv", and itself where nothing else is in it. */
+bool tm_out_remove_tables(int folder, const char *name);
 
 #endif

@@ -104,19 +104,6 @@ enum tm_result_status tm_result_look(struct tm_run *run, const char *folder, con
     return status;
 }
 
-enum tm_result_status tm_result_pruned(struct tm_run *run, const char *folder, const char *fingerprint)
-{
-    struct tm_doc *doc = tm_doc_new(run);
-    const struct tm_value *root = doc ? tm_doc_root(doc) : NULL;
-    const bool is_pruned = doc && tm_result_read(doc, tm_doc_root(doc), folder) && tm_is(tm_get(root, "pruned")) &&
-                           is_text(root, "fingerprint", fingerprint);
-    const enum tm_result_status status =
-        is_pruned ? tm_result_status_of(tm_text(tm_get(root, "status"))) : TM_RESULT_MISSING;
-
-    tm_doc_free(doc);
-    return status;
-}
-
 bool tm_result_stands(enum tm_result_status status, bool retry)
 {
     return status == TM_RESULT_DONE || status == TM_RESULT_PARTIAL || (status == TM_RESULT_REFUSED && !retry);
@@ -294,66 +281,6 @@ tm_status tm_result_write(struct tm_run *run, const char *folder, const struct t
 
 /* --- removing --- */
 
-static const char *past_digits(const char *at)
-{
-    const size_t n = strspn(at, "0123456789");
-
-    return n ? at + n : "?";
-}
-
-/* ".NAME.PID-N.part", as files and folders that are not complete are called; ".part.old" for a moment. */
-bool tm_result_is_part(const char *name)
-{
-    const char *end = name[0] == '.' ? strstr(name, ".part") : NULL;
-    const char *at = name + 1;
-
-    if (!end || (strcmp(end, ".part") != 0 && strcmp(end, ".part.old") != 0))
-        return false;
-    for (at = strchr(at, '.'); at && at < end; at = strchr(at + 1, '.')) {
-        const char *const dash = past_digits(at + 1);
-
-        if (*dash == '-' && past_digits(dash + 1) == end)
-            return true;
-    }
-    return false;
-}
-
-/* A folder that was left holds tables only. */
-static bool remove_tables(int folder, const char *name)
-{
-    const int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    const struct dirent *entry;
-
-    if (!dir) {
-        if (fd >= 0)
-            (void)close(fd);
-        return false;
-    }
-    while ((entry = readdir(dir)) != NULL) {
-        const size_t length = strlen(entry->d_name);
-
-        if (length > 4 && strcmp(entry->d_name + length - 4, ".csv") == 0)
-            (void)unlinkat(fd, entry->d_name, 0);
-    }
-    (void)closedir(dir);
-    return unlinkat(folder, name, AT_REMOVEDIR) == 0;
-}
-
-/* out: how many went away */
-static size_t remove_left_behind(int folder, DIR *dir)
-{
-    const struct dirent *entry;
-    size_t count = 0;
-
-    while ((entry = readdir(dir)) != NULL) {
-        if (!tm_result_is_part(entry->d_name))
-            continue;
-        count += unlinkat(folder, entry->d_name, 0) == 0 || remove_tables(folder, entry->d_name);
-    }
-    return count;
-}
-
 static void remove_outputs(int folder, const char *const *outputs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -367,7 +294,7 @@ static void remove_outputs(int folder, const char *const *outputs, size_t count)
             continue;
         }
         name[n - 1] = '\0';
-        (void)remove_tables(folder, name);
+        (void)tm_out_remove_tables(folder, name);
     }
 }
 
@@ -381,7 +308,7 @@ static tm_status remove_in(struct tm_run *run, const char *folder, DIR *dir, con
                        strerror(errno));
     if (is_removed) /* before what it is the record of: a power cut must not bring it back alone */
         (void)fsync(fd);
-    (void)remove_left_behind(fd, dir);
+    tm_out_remove_left_behind(dir);
     remove_outputs(fd, outputs, count);
     return TM_OK;
 }

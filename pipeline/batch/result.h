@@ -70,7 +70,4 @@ tm_status tm_result_write(struct tm_run *run, const char *folder, const struct t
  * errors: TM_ERR_OUTPUT */
 tm_status tm_result_remove(struct tm_run *run, const char *folder, const char *const *outputs, size_t count) TM_MUST_USE;
 
-/* Whether a name is that of a file or folder which was never completed: who wrote it was killed, or is at work. */
-bool tm_result_is_part(const char *name);
-
 #endif

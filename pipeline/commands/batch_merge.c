@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `batch merge`: from the results in OUT to the history, the gates of the night and the index page.  Each file that it
  * writes appears whole, the history first; ended at any moment, it is run again. */
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -129,22 +128,6 @@ static tm_status check_options(struct merge *m)
     return st;
 }
 
-/* What a merge that was killed left; with the lock nobody else writes these. */
-static void remove_left_behind(const char *out)
-{
-    static const char *const of[] = { "." TM_HISTORY_FILE ".", ".index." };
-    DIR *dir = opendir(out);
-    const struct dirent *entry;
-
-    while (dir && (entry = readdir(dir)) != NULL) {
-        for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
-            if (strncmp(entry->d_name, of[i], strlen(of[i])) == 0 && tm_result_is_part(entry->d_name))
-                (void)unlinkat(dirfd(dir), entry->d_name, 0);
-    }
-    if (dir)
-        (void)closedir(dir);
-}
-
 /* The results, as rows: from here on the manifest is not needed. */
 static tm_status take_results(struct merge *m)
 {
@@ -224,9 +207,7 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
     *m = (struct merge){ .run = run, .options = options, .out = out };
     st = check_options(m);
     if (st == TM_OK)
-        st = tm_out_lock(run, out, &lock);
-    if (st == TM_OK && lock >= 0)
-        remove_left_behind(out);
+        st = tm_out_lock(run, out, false, &lock);
     if (st == TM_OK)
         st = take_results(m);
     if (st == TM_OK)

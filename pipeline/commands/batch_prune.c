@@ -307,7 +307,7 @@ tm_status tm_command_batch_prune(struct tm_run *run, const struct tm_options *op
     p->run = run;
     p->options = options;
     p->out = options->inputs[0];
-    st = tm_out_lock(run, p->out, &lock);
+    st = tm_out_lock(run, p->out, false, &lock);
     if (st == TM_OK)
         st = work(p);
     close_all(p);

@@ -153,8 +153,8 @@ static tm_status work_tasks(struct tm_batch_pool *pool, const struct tm_manifest
     int lock = -1;
     tm_status st = tm_make_folder(run, pool->out);
 
-    if (st == TM_OK && !is_shared)
-        st = tm_out_lock(run, pool->out, &lock);
+    if (st == TM_OK)
+        st = tm_out_lock(run, pool->out, is_shared, &lock);
     if (st == TM_OK && !is_handed_out(pool->out, pool->options->manifest))
         st = keep_manifest(run, manifest, pool->out);
     if (st == TM_OK)

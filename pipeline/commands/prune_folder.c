@@ -47,13 +47,13 @@ static bool is_our_file(const struct prune *p, enum place place, const char *nam
 {
     switch (place) {
     case OF_RUN:
-        if (tm_result_is_part(name))
+        if (tm_out_is_part(name))
             return true;
         return is_output(p, name, "") && !(p->keeps_summary && strcmp(name, "summary.json") == 0);
     case OF_TABLES:
         return ends_with(name, ".csv");
     case OF_HOST:
-        return tm_result_is_part(name) || is_output(p, name, "") || strcmp(name, TM_RESULT_FILE) == 0;
+        return tm_out_is_part(name) || is_output(p, name, "") || strcmp(name, TM_RESULT_FILE) == 0;
     default:
         return false;
     }

@@ -12,8 +12,9 @@ unpacking it, and with reading it, which is what writing it anew is measured by.
 a machine, and its load stands in the head.  --only perfetto: what the trace costs Perfetto's importer, as recorded
 and converted.  --only page: how long a browser takes to open the report of a GPU profile.  --only growth: time and
 memory of reports from 10,000 to --events (20 M) events, at 32M and 256M.  --only peers: the same files in other tools,
-which `make bench-peers` installs.  --only batch: 1,000 small profiles with one worker and with several.  --only merge: what it costs to put the results of a batch together, 10,000 made ones,
-also into a history of 100,000 (not with --quick).
+which `make bench-peers` installs.  --only batch: 1,000 small profiles with one worker and with several.  --only merge:
+what it costs to put the results of a batch together, 10,000 made ones, also into a history of 100,000 (not with
+--quick).
 """
 
 import argparse

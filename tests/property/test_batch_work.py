@@ -234,7 +234,12 @@ def refused(tap, batch):
     result = batches.work(batch.manifest, out)
     tap.ok(result.status == 5 and "another batch" in result.err and not list(out.iterdir()), "OUT is another batch's", result)
     result = batches.work(batch.manifest, out, "--shard", "0/2")
-    tap.ok(result.status in (0, 4), "shares do not wait for it", result)
+    tap.ok(result.status == 5 and not list(out.iterdir()), "also for a share", result)
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    result = batches.work(batch.manifest, out, "--shard", "0/2")
+    tap.ok(result.status in (0, 4), "shares work beside shares", result)
+    result = run("batch", "merge", out)
+    tap.ok(result.status == 5 and "another batch" in result.err, "nothing is merged meanwhile", result)
     os.close(lock)
 
 

@@ -184,8 +184,8 @@ static void a_file_that_is_not_there_is_no_result(void **state)
 
 static void before_work_the_record_and_what_was_left_go_away(void **state)
 {
-    static const char *const left[] = { ".report.html.123-0.part", ".report.a.7.html.99999-12.part" };
-    static const char *const others[] = { "notes.txt", ".report.html.part", ".report.html.x-0.part", ".a.1-2.partly", ".hidden" };
+    static const char *const left[] = { ".report.html.123-0.part", ".report.a.7.html.99999-12.part", ".run.partial.5-0.part", ".a.1-2.part.old" };
+    static const char *const others[] = { "notes.txt", ".report.html.part", ".report.html.x-0.part", ".a.1-2.partly", ".hidden", ".1-2.part", ".a.-2.part", ".a.1-.part" };
     const struct tm_result_about about = about_of(TM_RESULT_DONE);
     char path[300];
     struct tm_run run;
@@ -228,7 +228,7 @@ static void paths_are_where_the_schema_says(void **state)
     assert_int_equal(tm_out_path(&run, long_name, "index.html", path), TM_ERR_OUTPUT);
 }
 
-static void a_folder_is_locked_once_and_free_when_its_driver_is_gone(void **state)
+static void a_folder_is_for_one_driver_or_for_shares(void **state)
 {
     struct tm_run run;
     int one, other, status;
@@ -238,16 +238,26 @@ static void a_folder_is_locked_once_and_free_when_its_driver_is_gone(void **stat
     const pid_t child = fork();
 
     if (child == 0)
-        _exit(tm_out_lock(&run, folder, &one) == TM_OK && one >= 0 ? 0 : 1);
+        _exit(tm_out_lock(&run, folder, false, &one) == TM_OK && one >= 0 ? 0 : 1);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    assert_int_equal(tm_out_lock(&run, folder, &one), TM_OK);
-    assert_int_equal(tm_out_lock(&run, folder, &other), TM_ERR_OUTPUT);
+    assert_int_equal(tm_out_lock(&run, folder, false, &one), TM_OK);
+    assert_int_equal(tm_out_lock(&run, folder, false, &other), TM_ERR_OUTPUT);
     assert_int_equal(other, -1);
+    assert_int_equal(tm_out_lock(&run, folder, true, &other), TM_ERR_OUTPUT);
     (void)close(one);
     test_run_init(&run);
-    assert_int_equal(tm_out_lock(&run, folder, &other), TM_OK);
+    write_text(".manifest.jsonl.77-0.part", "half"); /* by a driver that was killed, or by a share that is at work */
+    assert_int_equal(tm_out_lock(&run, folder, true, &one), TM_OK);
+    assert_int_equal(tm_out_lock(&run, folder, true, &other), TM_OK);
+    assert_true(is_there(".manifest.jsonl.77-0.part"));
+    (void)close(one);
+    assert_int_equal(tm_out_lock(&run, folder, false, &one), TM_ERR_OUTPUT);
     (void)close(other);
+    test_run_init(&run);
+    assert_int_equal(tm_out_lock(&run, folder, false, &one), TM_OK);
+    assert_false(is_there(".manifest.jsonl.77-0.part"));
+    (void)close(one);
 }
 
 int main(void)
@@ -259,7 +269,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_that_is_not_there_is_no_result, make_folder, clear_all),
         cmocka_unit_test_setup_teardown(before_work_the_record_and_what_was_left_go_away, make_folder, clear_all),
         cmocka_unit_test(paths_are_where_the_schema_says),
-        cmocka_unit_test_setup_teardown(a_folder_is_locked_once_and_free_when_its_driver_is_gone, make_folder, clear_all),
+        cmocka_unit_test_setup_teardown(a_folder_is_for_one_driver_or_for_shares, make_folder, clear_all),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
