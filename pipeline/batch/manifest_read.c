@@ -153,7 +153,7 @@ static bool is_id(const char *id, size_t bytes)
     return id[0] && id[0] != '.' && strlen(id) < bytes && strspn(id, plain) == strlen(id);
 }
 
-static bool is_whole(const struct tm_value *value)
+static bool is_count(const struct tm_value *value)
 {
     return tm_type_of(value) == TM_INT && tm_int(value) >= 0;
 }
@@ -184,10 +184,10 @@ static tm_status read_file(struct reading *r, const struct tm_value *from, struc
     if (tm_has(tm_get(from, "member"))) {
         to->member = read_bytes(r, from, "member");
         to->position = (uint64_t)tm_int(tm_get(from, "position"));
-        if (!to->member || !to->member[0] || !is_whole(tm_get(from, "position")))
+        if (!to->member || !to->member[0] || !is_count(tm_get(from, "position")))
             return refuse_value(r, "a member of an archive has no name, or no position");
     }
-    if (!is_whole(tm_get(from, "bytes")) || tm_type_of(tm_get(from, "mtime_ns")) != TM_INT)
+    if (!is_count(tm_get(from, "bytes")) || tm_type_of(tm_get(from, "mtime_ns")) != TM_INT)
         return refuse(r, "a trace has no size, or no time");
     if (fingerprint[0] && strspn(fingerprint, "0123456789abcdef") != TM_FINGERPRINT_BYTES - 1)
         return refuse(r, "a fingerprint cannot be used");
@@ -260,7 +260,7 @@ static tm_status read_keys(struct reading *r, const struct tm_value *from, struc
         !copy_key(keys->revision, sizeof(keys->revision), tm_get(from, "revision")) ||
         !copy_key(keys->label, sizeof(keys->label), tm_get(from, "label")) ||
         !copy_key(keys->training, sizeof(keys->training), tm_get(from, "training")) ||
-        tm_type_of(tm_get(from, "when_ns")) != TM_INT || (tm_has(step) && !is_whole(step)))
+        tm_type_of(tm_get(from, "when_ns")) != TM_INT || (tm_has(step) && !is_count(step)))
         st = refuse(r, "the keys of a run cannot be used");
     if (st == TM_OK)
         st = tm_manifest_keys(r->manifest, to, keys);
@@ -285,7 +285,7 @@ static tm_status read_run(struct reading *r, const struct tm_value *from)
         return refuse_value(r, "the path of a run is missing, or not below its root");
     if (!to.name)
         return refuse_value(r, "a run has no name");
-    if (!is_whole(root) || (uint64_t)tm_int(root) >= m->root_count)
+    if (!is_count(root) || (uint64_t)tm_int(root) >= m->root_count)
         return refuse(r, "a run is of no root");
     to.root = m->roots[tm_int(root)];
     st = read_keys(r, tm_get(from, "keys"), &to.keys);
@@ -320,7 +320,7 @@ static tm_status read_header(struct reading *r, const struct tm_value *from)
         return refuse(r, "it is no manifest");
     if (tm_int(tm_get(from, "schema_version")) != 1)
         return refuse(r, "it is of another version");
-    if (!is_whole(tm_get(from, "runs")) || !is_whole(tm_get(from, "files")))
+    if (!is_count(tm_get(from, "runs")) || !is_count(tm_get(from, "files")))
         return refuse(r, "it does not tell how much follows");
     r->told_runs = (uint64_t)tm_int(tm_get(from, "runs"));
     r->told_files = (uint64_t)tm_int(tm_get(from, "files"));

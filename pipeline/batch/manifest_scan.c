@@ -21,7 +21,6 @@ struct scanning {
     const struct tm_options *options;
     const char *root;   /* as given, but absolute and without links */
     const char *base;   /* what paths are below: the root, or the folder that the file is in */
-    const char *source; /* the root, as discovery is told */
     bool is_folder;
 };
 

@@ -255,10 +255,11 @@ static tm_status check_label(struct tm_error *error, const char *text)
     struct tm_nearest nearest = { .word = NULL };
     struct tm_part key, value;
     struct tm_part_date date;
-    char typed[64];
     const enum tm_key_kind which = split_label(text, &key, &value);
 
     if (which == TM_KEY_KINDS) {
+        char typed[64];
+
         tm_clean_text(typed, sizeof(typed), key.text, key.length);
         for (size_t i = TM_KEY_JOB; i < TM_KEY_STEP; i++)
             tm_nearest_offer(&nearest, typed, tm_key_words[i]);
