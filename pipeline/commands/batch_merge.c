@@ -51,7 +51,7 @@ static tm_status write_metrics(struct merge *m, FILE *to)
     return tm_openmetrics_write(m->run, m->history, to);
 }
 
-enum { FILES = 3 };
+enum { FILES = 3, GATES_PCT = 40 /* of the limit: about a kilobyte for each gate of each run of a night */ };
 
 static const char *file_path(const struct merge *m, int i, write_what **write)
 {
@@ -157,6 +157,7 @@ static tm_status judge(struct merge *m)
     m->gates = tm_doc_new(m->run);
     if (!m->gates)
         return m->run->error.status;
+    tm_doc_set_most(m->gates, m->run->budget.limit_bytes / 100 * GATES_PCT);
 
     tm_status st = tm_night_gates(m->run, m->options, m->out, m->history, tm_doc_root(m->gates), &m->verdict);
 
