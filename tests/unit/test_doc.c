@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "pipeline/doc_copy.h"
 #include "tests/support/test_run.h"
 
 /* A document with the run that it belongs to. */
@@ -510,6 +511,34 @@ static void a_text_is_put_in_place_of_another_one(void **state)
     assert_ledger_is_even(&run);
 }
 
+static void a_copy_prints_the_same(void **state)
+{
+    struct fixture from, to;
+
+    (void)state;
+    open_doc(&from);
+    open_doc(&to);
+    struct tm_value *const inner = tm_add_object(from.root, "a"), *const list = tm_add_array(inner, "list");
+
+    tm_add_int(list, NULL, INT64_MAX);
+    tm_add_double(list, NULL, 0.1);
+    tm_add_string(list, NULL, "text");
+    tm_add_bool(tm_add_object(list, NULL), "yes", true);
+    tm_add_null(inner, "known", "nobody measured it");
+    tm_add_null(inner, "none", NULL);
+    for (size_t i = 0; i < tm_length(from.root); i++)
+        tm_add_copy(to.root, tm_key_at(from.root, i), tm_value_at(from.root, i));
+    tm_add_null(from.root, "nothing", NULL);
+    tm_add_copy(to.root, "nothing", NULL);
+    char *const one = printed(&from), *const other = printed(&to);
+
+    assert_string_equal(one, other);
+    free(one);
+    free(other);
+    close_doc(&from);
+    close_doc(&to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -533,6 +562,7 @@ int main(void)
         cmocka_unit_test(nesting_has_a_bound),
         cmocka_unit_test(each_refused_request_ends_clean),
         cmocka_unit_test(a_full_disk_is_told),
+        cmocka_unit_test(a_copy_prints_the_same),
     };
 
     return cmocka_run_group_tests_name("doc", tests, NULL, NULL);
