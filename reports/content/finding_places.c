@@ -91,6 +91,7 @@ const char *tm_finding_section(const char *finding_id)
         { "scaling_co", "step" }, /* computing, copies */
         { "scaling_", "speedup" },
         { "night_failed", "failures" }, /* of a night */
+        { "night_gates", "gates" },
         { "night_worse", "changes" },
         { "night_absent", "jobs" },
     };

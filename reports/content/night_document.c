@@ -53,7 +53,7 @@ static void make_front(struct tm_front *front, const struct tm_value *night)
     add_fact(front, "History", "%lld run%s of %lld job%s", count_of(night, "history_runs"),
              plural(count_of(night, "history_runs")), count_of(night, "history_jobs"), plural(count_of(night, "history_jobs")));
     if (tm_has(counts))
-        add_fact(front, "Gates", "%lld failed, %lld not known, %lld passed", (long long)tm_int(tm_get(counts, "failed")),
+        add_fact(front, "Runs by their gates", "%lld failed, %lld not known, %lld passed", (long long)tm_int(tm_get(counts, "failed")),
                  (long long)tm_int(tm_get(counts, "unknown")), (long long)tm_int(tm_get(counts, "passed")));
 }
 

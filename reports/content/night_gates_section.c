@@ -5,16 +5,17 @@
 static void say_gates(const struct tm_content *content)
 {
     static const struct tm_column counts[] = {
-        { "Failed", "failed", TM_CELL_COUNT },
+        { "Runs that failed", "failed", TM_CELL_COUNT },
         { "Not known", "unknown", TM_CELL_COUNT },
-        { "Skipped", "skipped", TM_CELL_COUNT },
         { "Passed", "passed", TM_CELL_COUNT },
+        { "Not judged", "not_judged", TM_CELL_COUNT | TM_RARE },
+        { "Without a report", "no_report", TM_CELL_COUNT | TM_RARE },
     };
     static const struct tm_column columns[] = {
         { "Job", "job", TM_CELL_NAME },           { "Result", "status", TM_CELL_WORD },
         { "Figure", "title", TM_CELL_WORD },      { "Path in the summary", "figure", TM_CELL_NAME | TM_WIDE },
         { "Value", "value_text", TM_CELL_WORD },  { "Limit", "limit_text", TM_CELL_WORD },
-        { "Baseline", "baseline_text", TM_CELL_WORD }, { "Why", "why", TM_CELL_PROSE },
+        { "Baseline", "baseline_text", TM_CELL_WORD }, { "Why", "reason", TM_CELL_PROSE | TM_GIVEN },
     };
     const struct tm_value *gates = tm_of(content, "gates");
 

@@ -32,14 +32,18 @@ static void say_trends(const struct tm_content *content)
     const long long jobs = (long long)tm_int(tm_get(left_out, "jobs_without_trend")),
                     points = (long long)tm_int(tm_get(left_out, "change_points"));
 
-    tm_say(content, TM_TONE_QUIET,
-           "Of the jobs that matter most tonight. The shaded part is what is usual for the newest run, a cross is a run that "
-           "failed, a line from top to bottom a change of the level, from the dashed line before it to the one behind it: told "
-           "from 20 good runs on.");
+    if (content->medium->has_charts)
+        tm_say(content, TM_TONE_QUIET,
+               "Of the jobs that matter most tonight. The shaded part is what is usual for the newest run, a cross is a run "
+               "that failed, a line from top to bottom a change of the level, from the dashed line before it to the one "
+               "behind it.");
     tm_say_charts(content, TM_CHART_TRENDS);
-    if (jobs > 0)
+    if (jobs > 0 && content->medium->has_charts)
         tm_say(content, TM_TONE_QUIET, "%lld other job%s %s no chart here.", jobs, jobs == 1 ? "" : "s",
                jobs == 1 ? "has" : "have");
+    tm_say(content, TM_TONE_QUIET, "%s", tm_length(tm_of(content, "change_points")) > 0 ?
+                                             "Changes of the level are told from 20 good runs on." :
+                                             "No level changed, of figures with 20 good runs and more.");
     say_changes(content);
     if (points > 0)
         tm_say(content, TM_TONE_QUIET, "%lld more changes are not listed.", points);

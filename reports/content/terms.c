@@ -329,6 +329,22 @@ const struct tm_term tm_terms[] = {
     { "gates", "Found at", "Which element was taken where the path leaves it open." },
     { "gates", "Baseline", "The figure of the run that is compared with; of several their median." },
     { "gates", "Noise", "A smaller change is not told from noise." },
+    /* Of a night. */
+    { "changes", "Before|Now|Change",
+      "The figure of the newest run of the night, and the median of the seven good runs of the job before it." },
+    { "changes|jobs", "Usual",
+      "A smaller change is not told: it is within what the figure asks for, three times the spread of the runs before, or three times "
+      "the spread of their steps from one to the next." },
+    { "changes", "Runs before", "Good runs that the newest one is held against: three to seven." },
+    { "jobs", "State",
+      "How the newest run of the night stands beside the runs before it; missing: the job ran on four or more of the seven nights "
+      "before, and not in this one." },
+    { "jobs", "Step time before|Change", "The median of the seven good runs before, and the change against it." },
+    { "jobs", "Runs", "In the history." },
+    { "trends", "Level before|Level after", "Medians of the runs on both sides of the change, up to the changes next to it." },
+    { "trends", "Direction", "Whether the new level is worse or better." },
+    { "trends", "Night|First run", "Of the first run of the new level." },
+    { "trends", "Revision", "Of the source, in the first run of the new level; and in the last one of the old." },
     { "gates", "p", "How often a change at least as large comes by chance where nothing changed." },
 };
 const size_t tm_term_count = sizeof(tm_terms) / sizeof(tm_terms[0]);

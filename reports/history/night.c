@@ -169,6 +169,7 @@ static tm_status fill(struct night *night)
         return st;
     night_add_head(night);
     night_add_failed_finding(night);
+    night_add_gates_finding(night);
     st = tell_jobs(night);
     if (st)
         return st;

@@ -139,10 +139,14 @@ void night_add_changes(struct night *night, const struct night_judgement *judged
 void night_add_worse_finding(struct night *night, const struct night_judgement *judged);
 void night_add_trends(struct night *night, const struct night_judgement *judged, bool is_drawn);
 void night_add_failed_finding(struct night *night);
+void night_add_gates_finding(struct night *night);
 void night_add_absent_finding(struct night *night);
 void night_add_gates(struct night *night);
 void night_add_left_out(struct night *night);
 void night_add_verdict(struct night *night);
+
+/* Runs of which a gate failed. */
+uint64_t night_gates_failed(const struct night *night);
 
 /* The good values of a figure in the runs of `index`, and where they change.
  * in:     index  places in the history, `count` of them

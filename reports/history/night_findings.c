@@ -119,6 +119,51 @@ void night_add_failed_finding(struct night *night)
     add_report(to, "", "");
 }
 
+static bool has_failed(const struct tm_value *row)
+{
+    return strcmp(tm_text(tm_get(row, "verdict")), "failed") == 0;
+}
+
+/* "step time 171 ms, limit 160 ms" of the gates that a run failed. */
+static void say_gates(struct tm_value *evidence, const struct tm_value *row)
+{
+    const struct tm_value *gates = tm_get(row, "gates");
+    char name[4 * NAME_CHARS + 1];
+
+    for (size_t i = 0; i < tm_length(gates) && tm_length(evidence) < LISTED; i++) {
+        const struct tm_value *gate = tm_at(gates, i), *title = tm_get(gate, "title");
+
+        if (strcmp(tm_text(tm_get(gate, "status")), "failed") == 0)
+            say(evidence, NULL, "%s: %.200s %.100s, limit %.100s", short_name(name, tm_text(tm_get(row, "job"))),
+                tm_text(tm_has(title) ? title : tm_get(gate, "figure")), tm_text(tm_get(gate, "value_text")),
+                tm_text(tm_get(gate, "limit_text")));
+    }
+}
+
+void night_add_gates_finding(struct night *night)
+{
+    const struct tm_value *rows = tm_get(night->options->gates, "runs");
+    const uint64_t failed = night_gates_failed(night);
+    char names[TEXT_BYTES] = "";
+    struct tm_value *to, *evidence;
+    size_t number = 0;
+
+    if (failed == 0)
+        return;
+    to = begin(night, "night_gates", "bad");
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (has_failed(tm_at(rows, i)))
+            add_name(names, number++, (size_t)failed, tm_text(tm_get(tm_at(rows, i), "job")));
+    say(to, "title", "%llu run%s failed %s gates: %s", (unsigned long long)failed, failed == 1 ? "" : "s",
+        failed == 1 ? "its" : "their", names);
+    evidence = add_value(to, (double)failed, "count", NAN);
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (has_failed(tm_at(rows, i)))
+            say_gates(evidence, tm_at(rows, i));
+    (void)end(to, 0);
+    add_report(to, "", "");
+}
+
 void night_add_absent_finding(struct night *night)
 {
     char names[TEXT_BYTES] = "", name[4 * NAME_CHARS + 1];

@@ -23,7 +23,7 @@ static void add_gate(struct tm_value *list, const struct tm_value *run, const st
     copy_text(to, "value_text", gate, "the run does not have it");
     copy_text(to, "limit_text", gate, "it is not known");
     copy_text(to, "baseline_text", gate, "there is none");
-    copy_text(to, "why", gate, "the value tells");
+    night_add_said(to, "reason", tm_text(tm_get(gate, "why")), "the value tells");
 }
 
 static void add_of_status(struct tm_value *list, struct night *night, const char *status)
@@ -44,6 +44,11 @@ static void add_counts(struct tm_value *to, const struct tm_value *counts)
     for (size_t i = 0; i < tm_length(counts); i++)
         if (tm_type_of(tm_value_at(counts, i)) == TM_INT)
             tm_add_int(to, tm_key_at(counts, i), tm_int(tm_value_at(counts, i)));
+}
+
+uint64_t night_gates_failed(const struct night *night)
+{
+    return (uint64_t)tm_int(tm_path(night->options->gates, "counts.failed"));
 }
 
 void night_add_gates(struct night *night)

@@ -193,7 +193,7 @@ static const char *plural(uint64_t count)
 
 static const char *severity_of(const struct night *night)
 {
-    if (failed_of(night) > 0 || is_step_worse(night, bad_pct))
+    if (failed_of(night) > 0 || night_gates_failed(night) > 0 || is_step_worse(night, bad_pct))
         return "bad";
     if (night->of_state[NIGHT_WORSE] > 0 || night->of_state[NIGHT_ABSENT] > 0 || night->status[TM_RESULT_PARTIAL] > 0)
         return "warning";
@@ -226,6 +226,9 @@ static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
     if (worse + better == 0)
         append(text, judged_count(night) > 0 ? "; no job changed by more than runs differ otherwise" :
                                                "; no job has enough good runs before to compare with");
+    if (night_gates_failed(night) > 0)
+        append(text, "; %llu failed %s gates", (unsigned long long)night_gates_failed(night),
+               night_gates_failed(night) == 1 ? "its" : "their");
     if (absent > 0)
         append(text, "; %zu job%s used to run and did not", absent, plural(absent));
     if (fresh > 0)

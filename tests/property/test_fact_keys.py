@@ -16,7 +16,7 @@ LISTS = re.compile(r"struct tm_column facts\[\d*\] = \{\n(.*?)\n    \};", re.S)
 KEY = re.compile(r'\{ (?:"[^"]*"|\w+), "([^"]+)", TM_CELL_')
 
 
-DOCUMENTS = ("summary", "comparison", "scaling", "check")
+DOCUMENTS = ("summary", "comparison", "scaling", "check", "night")
 
 
 class Schema:

@@ -297,6 +297,7 @@ static const struct {
     { &tm_comparison_document, "comparison", 12 },
     { &tm_scaling_document, "scaling", 8 },
     { &tm_check_document, "check", 1 },
+    { &tm_night_document, "night", 7 },
 };
 
 static void say_other(const char *schema, int null_depth, struct book *book)

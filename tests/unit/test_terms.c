@@ -62,6 +62,7 @@ static struct book *walk(void)
     static const char *const documents[][2] = { /* schema, platform */
         { "summary", "gpu" }, { "summary", "tpu" }, { "summary", "cpu" },
         { "comparison", "gpu" }, { "scaling", "gpu" }, { "check", "gpu" },
+        { "night", "gpu" },
     };
     static const struct tm_medium medium = {
         .room = { .rows = SIZE_MAX }, .section = take_section, .table = take_table, .facts = take_table
