@@ -5,6 +5,7 @@
 
 #include "reports/chart/charts.h"
 #include "tests/support/made_scaling.h"
+#include "tests/support/schema_sample.h"
 #include "tests/support/sample_summary.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
@@ -271,6 +272,55 @@ static void scaling_studies_have_room(void **state)
         check_twisted_study((struct twist){ .what = "any numbers", .name = "", .number = -1, .real = 50, .seed = seed }, 6);
 }
 
+/* A night: the sample of its schema, with points that grow, and a job with a step time. */
+static void check_twisted_night(struct twist twist, size_t points)
+{
+    struct tm_run run;
+    struct tm_doc *sample, *doc;
+    struct tm_value *list;
+
+    test_run_init(&run);
+    sample = tm_doc_new(&run);
+    doc = tm_doc_new(&run);
+    assert_true(sample && doc);
+    test_schema_sample_of(tm_doc_root(sample), "night", "gpu", TEST_NOTHING_IS_NULL);
+    copy_members(tm_doc_root(doc), NULL, tm_doc_root(sample), &twist);
+    list = tm_member(tm_element(tm_member(tm_doc_root(doc), "trends"), 0), "points");
+    for (size_t i = 0; i < points; i++) {
+        struct tm_value *point = i < tm_length(list) ? tm_element(list, i) : tm_add_object(list, NULL);
+
+        tm_add_int(point, "at", (int64_t)i * 86400000000000 + 1700000000000000000);
+        if (i % 7)
+            tm_add_double(point, "value", twist.number >= 0 ? twist.real : (double)(i * 17 % 11));
+        else
+            tm_add_null(point, "value", "it failed");
+        tm_add_string(point, "status", i % 7 ? "done" : "failed");
+    }
+    check_all(&run, tm_doc_root(doc), twist.what);
+    tm_doc_free(doc);
+    tm_doc_free(sample);
+    assert_ledger_is_even(&run);
+}
+
+static void nights_have_room(void **state)
+{
+    static const double reals[] = { 0, 1, -5, 1e-300, 1e308, -1e308 };
+    char wide[1025];
+
+    (void)state;
+    memset(wide, 'W', sizeof(wide) - 1);
+    wide[sizeof(wide) - 1] = 0;
+    check_twisted_night((struct twist){ .what = "a night", .name = "", .number = -1 }, 2);
+    check_twisted_night((struct twist){ .what = "60 nights", .name = "", .number = -1 }, 60);
+    check_twisted_night((struct twist){ .what = "400 nights", .name = "", .number = -1 }, 400);
+    check_twisted_night((struct twist){ .what = "1 KiB of W", .name = wide, .number = -1 }, 30);
+    check_twisted_night((struct twist){ .what = "1,000 jobs", .name = "", .rows = 1000, .number = -1 }, 30);
+    for (size_t r = 0; r < sizeof(reals) / sizeof(reals[0]); r++)
+        check_twisted_night((struct twist){ .what = "equal numbers", .name = "", .number = 1, .real = reals[r] }, 30);
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        check_twisted_night((struct twist){ .what = "any numbers", .name = "", .number = -1, .real = 50, .seed = seed }, 30);
+}
+
 static void texts_have_room_on_the_samples(void **state)
 {
     (void)state;
@@ -323,6 +373,7 @@ int main(void)
         cmocka_unit_test(many_rows_are_capped),
         cmocka_unit_test(any_number_is_borne),
         cmocka_unit_test(scaling_studies_have_room),
+        cmocka_unit_test(nights_have_room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""index.html of a batch in a real browser: it shows what its JSON holds, asks for nothing, fits a telephone, leads to the reports, and
+runs nothing that a row says."""
+
+import html
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import hostile_texts as texts  # noqa: E402
+import make_history  # noqa: E402
+import nights  # noqa: E402
+from devtools import Browser  # noqa: E402
+from tap import Tap  # noqa: E402
+from test_hostile import wrong_with  # noqa: E402
+from test_page import BROWSER, Balance, Reading, browse, shown  # noqa: E402
+from tracemill import Scratch  # noqa: E402
+
+CONTRAST = """(() => { const part = (c) => { c /= 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
+    const light = (c) => { const [r, g, b] = c.match(/[\\d.]+/g).map(Number); return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b); };
+    const paper = light(getComputedStyle(document.body).backgroundColor);
+    return [...document.querySelectorAll('svg text')].map((t) => light(getComputedStyle(t).fill))
+        .map((t) => (Math.max(t, paper) + 0.05) / (Math.min(t, paper) + 0.05)).reduce((a, b) => Math.min(a, b), 99); })()"""
+
+
+def check_static(tap, page, document):
+    text = page.read_text("utf-8")
+    parser, reading = Balance(), Reading()
+    parser.feed(text)
+    reading.feed(text)
+    tap.ok(not parser.wrong and not parser.open, "tags are balanced", parser.wrong[:5], parser.open[:5])
+    tap.ok(len(set(parser.ids)) == len(parser.ids), "ids are unique")
+    tap.ok(not reading.wrong, "tables, drawings and headings can be read aloud", *reading.wrong[:5])
+    reports = {row["report"] for part in ("jobs", "runs", "failures", "worse", "better") for row in document[part]} - {None}
+    tap.ok(set(parser.addresses) == reports, "addresses are those of the reports, and all of them",
+           sorted(set(parser.addresses) ^ reports)[:5])
+
+
+def check_shown(tap, page, folder, document):
+    dom, errors = browse(page, folder)
+    shown(tap, "the night", dom, errors, document)
+    words = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", dom)).split())
+    missing = [job["job"] for job in document["jobs"] if job["job"] not in words]
+    tap.ok(not missing, "every job is on the page", *missing)
+    missing = [row["message"] for row in document["failures"] if row["message"] and row["message"] not in words]
+    tap.ok(not missing, "every reason is on the page", *missing)
+    tap.ok(dom.count("<svg") >= 1 + len(document["trends"]), "every trend is drawn", dom.count("<svg"), len(document["trends"]))
+    others = re.findall(r"(?:this|the) report |(?<!/)summary\.json", words)
+    tap.ok(not others, "it is not called a report of a run", *others[:3])
+
+
+def check_forms(tap, browser, page):
+    for width in (400, 1280):
+        for scheme in ("light", "dark"):
+            with browser.open_page(width, 900) as view:
+                view.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+                view.load(page)
+                wide = view.js("document.documentElement.scrollWidth")
+                tap.ok(wide <= width, f"{width} px, {scheme}: the page is no wider than its window", wide)
+                least = view.js(CONTRAST)
+                tap.ok(least >= 4.5, f"{width} px, {scheme}: texts of drawings stand out from the paper", least)
+                if width == 1280:
+                    bottom = view.js("document.querySelector('.verdict').getBoundingClientRect().bottom")
+                    first = view.js("document.querySelector('#figures').getBoundingClientRect().top")
+                    tap.ok(bottom < 300 and first < 900, f"{scheme}: verdict, findings and key figures are on the first screen", bottom, first)
+
+
+def check_links(tap, browser, page, document):
+    target = page.parent / document["worse"][0]["report"]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text("<!DOCTYPE html><title>the run</title>", encoding="utf-8")
+    with browser.open_page() as view:
+        view.load(page)
+        view.click("document.querySelector('#table-worse tbody a')")
+        tap.ok(view.wait_for("document.title === 'the run'"), "a name in a table leads to the report of its run", view.js("location.href"))
+
+
+def check_hostile(tap, browser, folder):
+    for how, raw in {"markup": texts.MARKUP, "controls": texts.CONTROLS.replace(b"\0", b""), "address": texts.ADDRESS, "long": texts.LONG[:5000],
+                     "right to left": "\u05e9\u05dc\u05d5\u05dd \u202eevil\u202c \"><b>".encode() + texts.TOKEN.encode()}.items():
+        text = raw.decode("utf-8", "replace")
+        fields = dict.fromkeys(("name", "revision", "label", "platform", "model", "verdict", "severity", "finding", "gates"), text)
+        rows = [make_history.run_of("job", ago, 100 if ago else 130, **fields) | {"job": text} for ago in range(30)]
+        rows += [make_history.run_of("job", 0, 100, **fields) | {"job": text + str(i), "training": text, "step": i, "id": f"s{i}", "report": f"runs/s{i}"}
+                 for i in range(25)]
+        rows.append(make_history.failed(make_history.run_of("other", 0), text) | {"job": f"{text}!"})
+        nights.tell(folder / "hostile", rows)
+        with browser.open_page() as view:
+            wrong, is_shown = wrong_with(view, folder / "hostile" / "index.html")
+            links = view.js("[...document.querySelectorAll('a:not([href^=\"#\"])')].map((a) => a.getAttribute('href'))")
+        wrong = [w for w in wrong if not w.startswith("links")] + [link for link in links if not re.fullmatch(r"runs/[\w.-]+/report\.html", link)]
+        tap.ok(is_shown and not wrong, f"{how}: shown, and nothing runs", *wrong, is_shown)
+
+
+def main():
+    tap = Tap()
+    if BROWSER is None:
+        tap.skip("the page of a night in a browser", "no chromium")
+        tap.done()
+    with Scratch() as folder, Browser(folder) as browser:
+        document, _ = nights.tell(folder / "story", make_history.story())
+        page = folder / "story" / "index.html"
+        check_static(tap, page, document)
+        check_shown(tap, page, folder, document)
+        check_forms(tap, browser, page)
+        check_links(tap, browser, page, document)
+        check_hostile(tap, browser, folder)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

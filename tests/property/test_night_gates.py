@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Gates of a night through `batch merge`: quiet nights are quiet, a planted change is found, statuses, JUnit and Markdown of
+texts that mean harm, metrics in the parsers of OpenMetrics and of Prometheus' older format, the same bytes again."""
+
+import json
+import random
+import shutil
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from prometheus_client import parser as older
+from prometheus_client.openmetrics import parser as openmetrics
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import hostile_texts  # noqa: E402
+import made_batch  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import Scratch, run  # noqa: E402
+
+FIVE_PCT = [{"figure": "step_time", "max_increase_pct": 5}]
+STEP_PS = 10**11
+
+
+def write_run(out, line, result, summary, step_ps, mark, noise):
+    """The summary of a run whose steps are around step_ps, and its result."""
+    folder = out / "runs" / line["id"]
+    steps = sorted(round(step_ps * noise.gauss(1, 0.02)) + at for at in range(24))
+    summary["steps"].update(samples_ps=steps, median_ps=(steps[11] + steps[12]) // 2, mean_ps=sum(steps) // 24)
+    summary["input"]["files"][0]["xxh3"] = f"{mark:016x}"
+    data = json.dumps(summary).encode()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "summary.json").write_bytes(data)
+    for file in result["files"]:
+        if file["name"] == "summary.json":
+            file["bytes"] = len(data)
+    (folder / "result.json").write_text(json.dumps(result), encoding="utf-8")
+
+
+def put_nights(template, out, jobs, nights, change=lambda job, night, line, result: 1.0):
+    """A batch of so many jobs in so many nights, which differ by 1 %."""
+    noise, summary, lines = random.Random(7), json.loads(template.summary), []
+    for number in range(jobs * nights):
+        line, result = template.run_of(number, jobs)
+        factor = change(number % jobs, number // jobs, line, result)
+        lines.append(line)
+        if factor:
+            write_run(out, line, result, summary, STEP_PS * factor * noise.gauss(1, 0.01), number + 1, noise)
+        else:
+            (out / "runs" / line["id"]).mkdir(parents=True, exist_ok=True)
+            (out / "runs" / line["id"] / "result.json").write_text(json.dumps(result), encoding="utf-8")
+    lines.sort(key=lambda line: line["path"])
+    header = {**template.header, "runs": len(lines), "files": len(lines),
+              "bytes": sum(file["bytes"] for line in lines for file in line["files"])}
+    (out / "manifest.jsonl").write_text("".join(json.dumps(line) + "\n" for line in [header, *lines]), encoding="utf-8")
+
+
+class Night:
+    def __init__(self, folder, template):
+        self.folder, self.template, self.out = folder, template, folder / "out"
+        folder.mkdir(parents=True)
+        self.out.mkdir()
+
+    def merge(self, gates, *options):
+        (self.folder / "gates.json").write_text(json.dumps({"gates": gates}), encoding="utf-8")
+        return run("batch", "merge", self.out, *self.template.options, "-q", *(["--gate", self.folder / "gates.json"] if gates else []),
+                   "--junit", self.folder / "night.xml", "--markdown", self.folder / "night.md",
+                   "--openmetrics", self.folder / "metrics.txt", *options)
+
+    def suites(self):
+        return ElementTree.parse(self.folder / "night.xml").getroot()
+
+    def text(self, name):
+        return (self.folder / name).read_text(encoding="utf-8")
+
+
+def check_nights(tap, folder, template):
+    """20 quiet nights as they come, then one with a change of 10 % in one job of three."""
+    night, wrong = Night(folder, template), []
+    for count in range(2, 22):
+        put_nights(template, night.out, 3, count)
+        result = night.merge(FIVE_PCT)
+        if result.status != 0:
+            wrong.append(f"night {count}: {result.status} {result.err}")
+    tap.ok(not wrong, "20 quiet nights: no gate fails", *wrong)
+    put_nights(template, night.out, 3, 22, lambda job, at, *_: 1.1 if (job, at) == (1, 21) else 1.0)
+    result = night.merge(FIVE_PCT)
+    failed = [suite.get("name") for suite in night.suites() if suite.get("failures") != "0"]
+    tap.ok(result.status == 1 and failed == ["job-0001"], "and the change of the night after fails", result, failed)
+    names = [line.split("`")[1] for line in night.text("night.md").splitlines() if "**failed**" in line]
+    tap.ok(names == ["job-0001"], "and stands in the Markdown", night.text("night.md")[:500])
+    before = [night.text(name) for name in ("night.xml", "night.md", "metrics.txt")], (night.out / "history.db").read_bytes()
+    result = night.merge(FIVE_PCT)
+    after = [night.text(name) for name in ("night.xml", "night.md", "metrics.txt")], (night.out / "history.db").read_bytes()
+    tap.ok(result.status == 1 and before == after, "again: the same bytes")
+
+
+def refuse_second(job, at, line, result):
+    """The second job has no report in the second night."""
+    if (job, at) != (1, 1):
+        return 1.0
+    result.update(status="refused", exit_status=3, message=hostile_texts.MARKUP.decode(), hint=None, files=[], figures=None,
+                  facts=None, verdict=None)
+    return None
+
+
+def check_statuses(tap, folder, template):
+    night = Night(folder, template)
+    put_nights(template, night.out, 2, 2)
+    tap.ok(night.merge([]).status == 0, "without gates: 0")
+    tap.ok(night.merge([{"figure": "step_time", "max": "1s"}]).status == 0, "gates that hold: 0")
+    tap.ok(night.merge([{"figure": "step_time", "max": "1ms"}]).status == 1, "a gate that fails: 1")
+    tap.ok(night.merge([{"figure": "ops.rows[nothing].self_ps", "max": "1s"}]).status == 4, "one that is not known: 4")
+    tap.ok(night.merge([{"figure": "step_tme", "max": "1s"}]).status == 2, "one of no figure: 2")
+    tap.ok(night.merge(FIVE_PCT, "--baseline", "median:0").status == 2, "a baseline that is none: 2")
+    some = Night(folder / "some", template)
+    put_nights(template, some.out, 2, 2, refuse_second)
+    result = some.merge([{"figure": "step_time", "max": "1s"}])
+    errors = [error.get("type") for error in some.suites().iter("error")]
+    tap.ok(result.status == 4 and errors == ["refused"], "a trace that was refused: 4, and an error", result, errors)
+    result = some.merge([{"figure": "step_time", "max": "1ms"}])
+    tap.ok(result.status == 1, "beside a gate that fails: 1", result)
+
+
+def check_texts(tap, folder, template):
+    """Jobs, labels and revisions that mean harm."""
+    texts = [hostile_texts.MARKUP.decode()[:200], hostile_texts.ADDRESS.decode(), "<b>&\"'", "a|b`c", "]]>", "x{y=\"z\"} 1\\", "# EOF", "@all #12 ![x](y)"]
+
+    def change(job, _at, line, _result):
+        line["keys"].update(job=texts[job], label=texts[job], revision=texts[job])
+        return 1.0
+
+    night = Night(folder, template)
+    put_nights(template, night.out, len(texts), 2, change)
+    result = night.merge([{"figure": "step_time", "max": "1ms"}])
+    tap.ok(result.status == 1, "names that mean harm: merged", result)
+    suites = night.suites()
+    tap.ok({suite.get("name") for suite in suites} == set(texts), "names that mean harm: the suites", [s.get("name") for s in suites])
+    counts = [sum(int(suite.get(key)) for suite in suites) for key in ("tests", "failures", "errors")]
+    tap.ok([str(n) for n in counts] == [suites.get(key) for key in ("tests", "failures", "errors")]
+           and counts[0] == sum(1 for _ in suites.iter("testcase")), "names that mean harm: counts add up", counts)
+    for parser, name in ((openmetrics, "OpenMetrics"), (older, "Prometheus' older format")):
+        families = list(parser.text_string_to_metric_families(night.text("metrics.txt")))
+        jobs = {sample.labels["job"] for family in families for sample in family.samples if "job" in sample.labels}
+        tap.ok(jobs == set(texts) and len(families) > 30, f"names that mean harm: {name}", sorted(jobs))
+    units = [f for f in openmetrics.text_string_to_metric_families(night.text("metrics.txt")) if f.unit]
+    tap.ok({f.unit for f in units} == {"seconds", "bytes", "ratio"} and all(f.name.endswith(f.unit) for f in units), "units are base units")
+
+
+def main():
+    tap = Tap()
+    with Scratch() as scratch:
+        (scratch / "template").mkdir()
+        template = made_batch.Template(scratch / "template")
+        check_statuses(tap, scratch / "statuses", template)
+        check_texts(tap, scratch / "texts", template)
+        check_nights(tap, scratch / "nights", template)
+        shutil.rmtree(scratch / "nights")
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
