@@ -104,6 +104,19 @@ enum tm_result_status tm_result_look(struct tm_run *run, const char *folder, con
     return status;
 }
 
+enum tm_result_status tm_result_pruned(struct tm_run *run, const char *folder, const char *fingerprint)
+{
+    struct tm_doc *doc = tm_doc_new(run);
+    const struct tm_value *root = doc ? tm_doc_root(doc) : NULL;
+    const bool is_pruned = doc && tm_result_read(doc, tm_doc_root(doc), folder) && tm_is(tm_get(root, "pruned")) &&
+                           is_text(root, "fingerprint", fingerprint);
+    const enum tm_result_status status =
+        is_pruned ? tm_result_status_of(tm_text(tm_get(root, "status"))) : TM_RESULT_MISSING;
+
+    tm_doc_free(doc);
+    return status;
+}
+
 bool tm_result_stands(enum tm_result_status status, bool retry)
 {
     return status == TM_RESULT_DONE || status == TM_RESULT_PARTIAL || (status == TM_RESULT_REFUSED && !retry);
