@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -131,6 +132,20 @@ def readers(tap, template, folder):
     plan = " ".join(str(row) for row in base.execute("EXPLAIN QUERY PLAN SELECT * FROM runs WHERE job = 'x' ORDER BY when_ns"))
     base.close()
     tap.ok("runs_by_job" in plan, "with an index by job", plan)
+
+
+def questions(tap, folder):
+    """The SQL of the docs, asked of the history of the readers."""
+    text = (ROOT / "docs" / "history.md").read_text(encoding="utf-8")
+    base = sqlite3.connect(f"file:{folder / 'readers' / 'history.db'}?immutable=1", uri=True)
+    asked = [question.replace("'train'", "'job-0001'") for question in re.findall(r"```sql\n(.*?)```", text, re.DOTALL)]
+    counts = [len(base.execute(question).fetchall()) for question in asked]
+    base.close()
+    tap.ok(len(asked) == 5 and all(counts[i] > 0 for i in (0, 2, 4)), "the questions of docs/history.md have answers", counts)
+    columns = re.findall(r"`(\w+)`", text[text.index("| columns"):text.index("The figures are")])
+    names = list(SCHEMA["properties"])
+    tap.ok(all(name in columns for name in names[:names.index("step_time_ps") + 1]), "and its table has the columns",
+           *(name for name in names if name not in columns))
 
 
 def strangers(tap, template, folder):
@@ -285,6 +300,7 @@ def main():
         the_same_bytes(tap, template, folder)
         failures(tap, template, folder)
         readers(tap, template, folder)
+        questions(tap, folder)
         strangers(tap, template, folder)
         killed(tap, template, folder)
         prune(tap, template, folder)
