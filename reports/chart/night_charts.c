@@ -10,7 +10,8 @@
 #include "reports/format/format.h"
 
 enum { JOBS_MOST = 16 };
-static const double pitch = 17, thick = 9, dot = 3.6, top_room = 4, least_range = 5, most_range = 100 /* percent */, name_share = 0.3;
+static const double pitch = 17, thick = 9, dot = 3.6, top_room = 4, least_range = 5, most_range = 100 /* percent */, most_told = 1e9, name_share = 0.3, note_share = 0.34;
+enum { NOTE_BYTES = 160 };
 
 struct job {
     const struct tm_value *row, *step;
@@ -91,6 +92,28 @@ static const char *name_of(char out[TM_CHART_NAME_BYTES], const struct job *job,
     return out;
 }
 
+/* "152 ms -> 171 ms, +12.4 %" */
+static const char *note_of(char out[NOTE_BYTES], const struct job *job, double room)
+{
+    char before[TM_FORMAT_BYTES], value[TM_FORMAT_BYTES];
+
+    (void)snprintf(out, NOTE_BYTES, "%s \xe2\x86\x92 %s, %+.1f %%", tm_format_time(before, tm_int(tm_get(job->step, "before"))),
+                   tm_format_time(value, tm_int(tm_get(job->step, "value"))), fmin(fmax(job->change, -most_told), most_told));
+    tm_chart_fit(out, NOTE_BYTES, TM_TEXT_SMALL, room);
+    return out;
+}
+
+static double room_for_notes(const struct tm_chart *chart, const struct jobs *jobs)
+{
+    const double most = note_share * chart->width;
+    char note[NOTE_BYTES];
+    double room = 0;
+
+    for (int i = 0; i < jobs->count; i++)
+        room = fmax(room, tm_chart_text_width(note_of(note, &jobs->job[i], most), TM_TEXT_SMALL));
+    return room;
+}
+
 static double room_for_names(const struct tm_chart *chart, const struct jobs *jobs)
 {
     const double most = name_share * chart->width;
@@ -107,13 +130,11 @@ static void draw_job(struct tm_chart *chart, const struct tm_axis *axis, const s
 {
     const double zero = tm_axis_place(axis, 0), left = within(axis, -job->usual), right = within(axis, job->usual),
                  at = within(axis, job->change);
-    char name[TM_CHART_NAME_BYTES], before[TM_FORMAT_BYTES], value[TM_FORMAT_BYTES], note[3 * TM_FORMAT_BYTES];
+    char name[TM_CHART_NAME_BYTES], note[NOTE_BYTES], usual[TM_FORMAT_BYTES];
 
     (void)name_of(name, job, name_room);
-    (void)snprintf(note, sizeof(note), "%s \xe2\x86\x92 %s, %+.1f %%",
-                   tm_format_time(before, tm_int(tm_get(job->step, "before"))),
-                   tm_format_time(value, tm_int(tm_get(job->step, "value"))), job->change);
-    tm_chart_open(chart, "%s: step time %s, usual up to %.1f %%", name, note, job->usual);
+    (void)note_of(note, job, note_share * chart->width);
+    tm_chart_open(chart, "%s: step time %s, usual up to %s", name, note, tm_format_pct(usual, job->usual));
     tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_NORMAL, TM_ANCHOR_END, name_room, middle + 3.2, name);
     tm_chart_rect(chart, TM_ROLE_AREA, left, middle - thick / 2, right - left, thick);
     tm_chart_rect(chart, role_of(job), fmin(zero, at), middle - 1, fabs(at - zero), 2);
@@ -136,7 +157,7 @@ static void fill_table(struct tm_chart *chart, const struct jobs *jobs)
         tm_chart_cell(chart, tm_text(tm_get(job->row, "job")));
         tm_chart_cell(chart, tm_format_time(text, tm_int(tm_get(job->step, "before"))));
         tm_chart_cell(chart, tm_format_time(text, tm_int(tm_get(job->step, "value"))));
-        (void)snprintf(text, sizeof(text), "%+.1f %%", job->change);
+        (void)snprintf(text, sizeof(text), "%+.1f %%", fmin(fmax(job->change, -most_told), most_told));
         tm_chart_cell(chart, text);
         tm_chart_cell(chart, tm_format_pct(text, job->usual));
     }
@@ -148,7 +169,6 @@ void tm_draw_night(struct tm_chart *chart, const struct tm_value *night, size_t 
                                                      { TM_ROLE_GOOD, "faster" },
                                                      { TM_ROLE_QUIET, "as before" },
                                                      { TM_ROLE_AREA, "usual differences" } };
-    const double note_room = chart->width * 0.22;
     struct tm_axis axis;
     struct jobs jobs;
     double name_room, top, bottom;
@@ -158,7 +178,7 @@ void tm_draw_night(struct tm_chart *chart, const struct tm_value *night, size_t 
     choose_scale(&axis, &jobs);
     name_room = room_for_names(chart, &jobs);
     axis.at = name_room + 12;
-    axis.length = chart->width - axis.at - note_room - 12;
+    axis.length = chart->width - axis.at - room_for_notes(chart, &jobs) - 12;
     top = tm_legend_draw(chart, legend, 4, 0) + top_room;
     bottom = top + jobs.count * pitch;
     tm_chart_scale_below(chart, &axis, top, bottom);

@@ -11,7 +11,8 @@
 #include "reports/format/format.h"
 
 enum { POINTS_MOST = 400, DOTTED_MOST = 60 /* the last ones */, TICKS_MOST = 8, ROWS_MOST = 60, CHANGES_MOST = 32 };
-static const double small = 1.9, large = 3.2, right_room = 66, line = 1.3, level_line = 2.2, cross = 3.2,
+static const double figure_most = 1e30; /* drawn; no figure is so large */
+static const double least_room = 24, most_room = 0.2 /* of the width */, small = 1.9, large = 3.2, line = 1.3, level_line = 2.2, cross = 3.2,
                     least_range = 0.08 /* of the values */;
 
 struct trend {
@@ -41,7 +42,7 @@ static const char *status_at(const struct trend *t, size_t i)
 
 static bool is_known(const struct trend *t, size_t i)
 {
-    return tm_has(value_at(t, i)) && isfinite(tm_double(value_at(t, i)));
+    return tm_has(value_at(t, i)) && fabs(tm_double(value_at(t, i))) < figure_most;
 }
 
 static char *shown(const struct trend *t, char *out, double value)
@@ -132,9 +133,26 @@ static void draw_places(struct tm_chart *chart, const struct trend *t)
     }
 }
 
+/* out: the value of the newest run, cut to its room; "" = it has none */
+static const char *newest_text(const struct tm_chart *chart, const struct trend *t, char out[TM_FORMAT_BYTES])
+{
+    out[0] = 0;
+    if (is_known(t, t->count - 1))
+        tm_chart_fit(shown(t, out, tm_double(value_at(t, t->count - 1))), TM_FORMAT_BYTES, TM_TEXT_STRONG,
+                     most_room * chart->width);
+    return out;
+}
+
+static double room_for_newest(const struct tm_chart *chart, const struct trend *t)
+{
+    char text[TM_FORMAT_BYTES];
+
+    return fmax(least_room, tm_chart_text_width(newest_text(chart, t, text), TM_TEXT_STRONG) + 6);
+}
+
 static void begin_plot(struct tm_chart *chart, struct trend *t)
 {
-    struct tm_plot_frame frame = { .kind = kind_of(t->unit), .right_room = right_room };
+    struct tm_plot_frame frame = { .kind = kind_of(t->unit), .right_room = room_for_newest(chart, t) };
 
     range_of(t, &frame.low, &frame.high);
     tm_plot_begin(chart, &t->plot, &frame);
@@ -241,7 +259,7 @@ static void draw_newest(struct tm_chart *chart, const struct trend *t)
     y = height_of(t, tm_double(value_at(t, t->count - 1)));
     draw_dot(chart, t, t->count - 1, role_of(t->of, TM_ROLE_SERIES), large);
     tm_chart_string(chart, role_of(t->of, TM_ROLE_TEXT), TM_TEXT_STRONG, TM_ANCHOR_START, t->plot.right + 5,
-                    fmin(fmax(y + 3, t->plot.top + 6), t->plot.bottom), shown(t, text, tm_double(value_at(t, t->count - 1))));
+                    fmin(fmax(y + 3, t->plot.top + 6), t->plot.bottom), newest_text(chart, t, text));
 }
 
 /* --- levels --- */
@@ -267,7 +285,7 @@ static void draw_level(struct tm_chart *chart, const struct trend *t, double fro
 static void draw_changes(struct tm_chart *chart, const struct trend *t)
 {
     const bool is_share = strcmp(t->unit, "%") == 0;
-    double from = t->plot.left, until = 0;
+    double from = t->plot.left, until = t->plot.left;
 
     for (size_t i = 0; i < tm_length(t->changes) && i < CHANGES_MOST; i++) {
         const struct tm_value *change = tm_at(t->changes, i), *size = tm_get(change, "change");
