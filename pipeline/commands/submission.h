@@ -13,6 +13,7 @@
  *     OUT/slurm/0001/submit.sh    gives both to sbatch, and keeps their numbers
  *     OUT/slurm/0001/jobs         the numbers: lines "array 17", "merge 18"
  *     OUT/slurm/0001/run-0.log, ..., merge.log    what they print
+ * The last thirty are kept.
  */
 #define TM_TODO_FILE "todo.jsonl"
 #define TM_SUBMIT_SCRIPT "submit.sh"
@@ -36,7 +37,7 @@ struct tm_submission {
     struct tm_slurm_jobs after;      /* of an earlier submission into this OUT, which may still run */
 };
 
-/* Make a folder for it in OUT, which is there, and find what was submitted last.
+/* Make a folder for it in OUT, which is there, remove the one that is now too old, and find what was submitted last.
  * in:     out, options
  * out:    folder, after
  * errors: TM_ERR_OUTPUT */

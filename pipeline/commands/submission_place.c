@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a submission lies, and what was submitted before it.  Numbers go up: mkdir() tells who has one, also on NFS. */
+/* Where a submission lies, what was submitted before it, and that old ones go.  Numbers go up: mkdir() tells who has one,
+ * also on NFS. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +12,8 @@
 #include "pipeline/atomic_file.h"
 #include "pipeline/commands/submission.h"
 
-enum { NUMBERS_MOST = 1000000, JOBS_TEXT_BYTES = 4096 };
+/* KEPT: a month of nights; jobs of an older one are hardly waiting still. */
+enum { NUMBERS_MOST = 1000000, JOBS_TEXT_BYTES = 4096, KEPT = 30 };
 
 static void take_number(char to[TM_JOB_BYTES], const char *line, const char *word)
 {
@@ -57,18 +60,76 @@ static void find_before(struct tm_submission *submission, unsigned number)
     }
 }
 
+/* Files that a submission has. */
+static bool is_ours(const char *name)
+{
+    static const char *const names[] = { TM_TODO_FILE, TM_SUBMIT_SCRIPT, "run.sh", "merge.sh", "jobs", "merge.log" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return strncmp(name, "run-", 4) == 0 && strcmp(name + 4 + strspn(name + 4, "0123456789"), ".log") == 0;
+}
+
+/* out: whether there was one.  A folder in which somebody keeps something else stays, with that. */
+static bool remove_one(const char *folder)
+{
+    DIR *const open_folder = opendir(folder);
+    const struct dirent *entry;
+
+    if (!open_folder)
+        return false;
+    while ((entry = readdir(open_folder)))
+        if (is_ours(entry->d_name))
+            (void)unlinkat(dirfd(open_folder), entry->d_name, 0);
+    (void)closedir(open_folder);
+    return rmdir(folder) == 0;
+}
+
+/* Those that are too old.  Best effort: what cannot be removed is in nobody's way. */
+static void remove_old(const char *out, unsigned number)
+{
+    char path[TM_OUT_PATH_BYTES];
+
+    while (number > KEPT && path_of(path, out, number - KEPT, "") && remove_one(path))
+        number--;
+}
+
+/* The highest number that a folder in OUT/slurm has; 0 = there is none. */
+static unsigned last_number(const char *folder)
+{
+    DIR *const open_folder = opendir(folder);
+    const struct dirent *entry;
+    unsigned last = 0;
+
+    while (open_folder && (entry = readdir(open_folder))) {
+        const size_t digits = strspn(entry->d_name, "0123456789");
+        unsigned number = 0;
+
+        if (digits < 4 || digits > 7 || entry->d_name[digits])
+            continue;
+        for (size_t i = 0; i < digits; i++)
+            number = number * 10 + (unsigned)(entry->d_name[i] - '0');
+        last = number > last ? number : last;
+    }
+    if (open_folder)
+        (void)closedir(open_folder);
+    return last;
+}
+
 tm_status tm_submission_place(struct tm_run *run, struct tm_submission *submission)
 {
     char *const folder = submission->folder;
     unsigned number = 0;
     int problem = ENAMETOOLONG;
-    tm_status st;
 
     if (path_of(folder, submission->out, 1, "")) {
         *strrchr(folder, '/') = '\0';
-        st = tm_make_folder(run, folder);
+        const tm_status st = tm_make_folder(run, folder);
+
         if (st)
             return st;
+        number = last_number(folder);
     }
     do {
         problem = !path_of(folder, submission->out, ++number, "") ? ENAMETOOLONG : mkdir(folder, 0777) != 0 ? errno : 0;
@@ -76,5 +137,6 @@ tm_status tm_submission_place(struct tm_run *run, struct tm_submission *submissi
     if (problem)
         return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot make the folder '%s': %s", folder, strerror(problem));
     find_before(submission, number);
+    remove_old(submission->out, number);
     return TM_OK;
 }

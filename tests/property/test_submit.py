@@ -139,6 +139,29 @@ def again(tap, folder):
     tap.ok(json.loads(changed.out)["items"] == 3, "with other options everything is missing", changed)
 
 
+def old_ones(tap, folder):
+    """The last thirty submissions are kept, and what somebody put beside one."""
+    fake = Fake(folder)
+    root, out = folder / "root", folder / "out"
+    small(root, 1)
+    for number in range(1, 34):
+        (out / f"slurm/{number:04}").mkdir(parents=True)
+        for name in ("todo.jsonl", "run.sh", "merge.sh", "submit.sh", "jobs", "run-0.log", "run-17.log", "merge.log"):
+            (out / f"slurm/{number:04}" / name).touch()
+    (out / "slurm/0004/notes.txt").touch()
+    (out / "slurm/0033/jobs").write_text("array 5\nmerge 6x\nmerge seven\nfoo 3\n")
+    result = fake.submit(root, "-o", out)
+    left = sorted(path.name for path in (out / "slurm").iterdir())
+    tap.ok(result.status == 0 and left == [f"{number:04}" for number in (1, 2, 3, *range(4, 35))] and
+           [path.name for path in (out / "slurm/0004").iterdir()] == ["notes.txt"], "what is not of a submission stays", result, left)
+    (out / "slurm/0004/notes.txt").unlink()
+    (out / "slurm/0004").rmdir()
+    tap.ok("--dependency=afterany:5:6" in fake.calls()[0], "numbers of jobs are read as such", fake.calls())
+    fake.submit(root, "-o", out)
+    left = sorted(path.name for path in (out / "slurm").iterdir())
+    tap.ok(left == [f"{number:04}" for number in (1, 2, 3, *range(6, 36))], "the last thirty are kept", left)
+
+
 def refusals(tap, folder):
     fake = Fake(folder)
     root, out = folder / "root", folder / "out"
@@ -208,7 +231,7 @@ def sizes(tap, folder):
 
 def main():
     tap = Tap()
-    for part in (strange_paths, again, refusals, own_options, sizes):
+    for part in (strange_paths, again, old_ones, refusals, own_options, sizes):
         with Scratch() as folder:
             part(tap, folder)
     tap.done()
