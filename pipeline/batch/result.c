@@ -247,9 +247,11 @@ static tm_status list_folder(struct tm_doc *doc, const char *folder, const char 
     struct tm_run *run = tm_doc_run(doc);
     struct names *names = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*names), &run->error);
     char path[TM_OUT_PATH_BYTES];
-    tm_status st = names ? TM_OK : run->error.status;
+    tm_status st = TM_OK;
 
-    if (st == TM_OK && !join(path, folder, name))
+    if (!names)
+        return run->error.status;
+    if (!join(path, folder, name))
         st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "the path '%s/%s' is too long", folder, name);
     if (st == TM_OK)
         st = read_names(run, path, names);

@@ -384,7 +384,7 @@ tm_status tm_work_all(struct tm_run *run, const struct tm_work *work)
     struct tm_work limited = *work;
     struct pool pool = { .run = run, .work = &limited, .tick_ms = now_ms() + TICK_MS };
     struct kept_signals kept;
-    tm_status st = TM_OK;
+    tm_status st;
 
     limited.jobs = work->count < jobs ? (unsigned)work->count : jobs;
     if (!limited.jobs)
@@ -393,12 +393,9 @@ tm_status tm_work_all(struct tm_run *run, const struct tm_work *work)
     pool.polled = pool.slots
                       ? tm_take(&run->budget, TM_ACCOUNT_MODEL, limited.jobs * sizeof(*pool.polled), &run->error)
                       : NULL;
-    if (!pool.polled)
-        st = run->error.status;
     keep_signals(&kept);
     pool.before = kept.mask;
-    if (st == TM_OK)
-        st = work_all(&pool, &kept);
+    st = pool.polled ? work_all(&pool, &kept) : run->error.status;
     tm_give(&run->budget, TM_ACCOUNT_MODEL, pool.polled, pool.polled ? limited.jobs * sizeof(*pool.polled) : 0);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, pool.slots, pool.slots ? limited.jobs * sizeof(*pool.slots) : 0);
     restore_signals(&kept);

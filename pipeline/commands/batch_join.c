@@ -101,10 +101,12 @@ tm_status tm_batch_parts_find(struct tm_batch_parts *parts, struct tm_run *run, 
     *parts = (struct tm_batch_parts){ .run = run, .files = count };
     parts->paths = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*parts->paths), &run->error);
     parts->missing = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*parts->missing), &run->error);
-    standing.file = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*standing.file), &run->error);
+    standing.file = parts->paths && parts->missing
+                        ? tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*standing.file), &run->error)
+                        : NULL;
+    if (!standing.file)
+        return run->error.status;
     standing.files = 0;
-    if (!parts->paths || !parts->missing || !standing.file)
-        st = run->error.status;
     for (size_t i = 0; i < count && st == TM_OK; i++) {
         bool stands;
 
@@ -114,7 +116,7 @@ tm_status tm_batch_parts_find(struct tm_batch_parts *parts, struct tm_run *run, 
     }
     if (st == TM_OK)
         tm_run_fingerprint(&standing, parts->fingerprint);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, standing.file, standing.file ? count * sizeof(*standing.file) : 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, standing.file, count * sizeof(*standing.file));
     return st;
 }
 
@@ -191,16 +193,19 @@ tm_status tm_batch_join(struct tm_run *run, const struct tm_options *options, co
 {
     struct tm_batch_pool pool = { .run = run, .options = options, .out = out, .what = "runs of several hosts",
                                   .counts = counts, .joins = true };
-    const size_t bytes = manifest->count * sizeof(struct tm_batch_task);
-    struct tm_batch_task *tasks = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes ? bytes : 1, &run->error);
-    tm_status st = tasks ? tm_batch_pool_options(&pool) : run->error.status;
+    const size_t bytes = (manifest->count + 1) * sizeof(struct tm_batch_task);
+    struct tm_batch_task *tasks = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
+    tm_status st;
 
+    if (!tasks)
+        return run->error.status;
+    st = tm_batch_pool_options(&pool);
     for (size_t i = 0; i < manifest->count && st == TM_OK; i++)
         if (manifest->runs[i].files > 1)
             st = choose_run(&pool, &manifest->runs[i], tasks);
     pool.tasks = tasks;
     if (st == TM_OK)
         st = tm_batch_pool_work(&pool);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, tasks, tasks ? (bytes ? bytes : 1) : 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, tasks, bytes);
     return st;
 }

@@ -136,7 +136,7 @@ static tm_status choose_tasks(struct tm_batch_pool *pool, const struct tm_batch_
 
 static void print_tasks(const struct tm_batch_pool *pool)
 {
-    for (size_t i = 0; i < pool->count; i++) {
+    for (size_t i = 0; pool->tasks && i < pool->count; i++) {
         const struct tm_batch_task *task = &pool->tasks[i];
         const struct tm_batch_file *file = task->part ? task->part : &task->batch_run->file[0];
 
@@ -169,23 +169,25 @@ tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, co
 {
     struct tm_batch_pool pool = { .run = run, .options = options, .out = out, .what = "traces", .counts = counts };
     struct tm_batch_item *items = NULL;
-    struct tm_batch_task *tasks = NULL;
     size_t count = 0;
     tm_status st = tm_batch_pool_options(&pool);
 
     /* Shares are of all items, done or not: each process sees others of them done. */
     if (st == TM_OK)
         st = tm_batch_items(manifest, shard.index, shard.count, NULL, NULL, &items, &count);
-    if (st == TM_OK && count) {
-        tasks = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*tasks), &run->error);
-        st = tasks ? choose_tasks(&pool, items, count, tasks) : run->error.status;
-    }
+    if (st != TM_OK)
+        return st;
+
+    const size_t bytes = (count + 1) * sizeof(struct tm_batch_task);
+    struct tm_batch_task *tasks = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
+
+    st = tasks ? choose_tasks(&pool, items, count, tasks) : run->error.status;
     pool.tasks = tasks;
     if (st == TM_OK && options->dry_run)
         print_tasks(&pool);
     else if (st == TM_OK)
         st = work_tasks(&pool, manifest, shard.count > 1);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, tasks, tasks ? count * sizeof(*tasks) : 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, tasks, tasks ? bytes : 0);
     tm_batch_items_free(run, items, count);
     return st;
 }
