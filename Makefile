@@ -61,7 +61,7 @@ UNIT_SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/support/
 BENCH_TOOLS := $(BUILD)/bench/decode $(BUILD)/bench/measure $(BUILD)/bench/units
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 
-.PHONY: all help deps demo test check unit golden accept property faults test-slurm peers truth-full asan valgrind fuzz \
+.PHONY: all help deps demo test check unit golden accept property faults faults-full test-slurm peers truth-full asan valgrind fuzz \
 	lint format bench install uninstall dist clean
 all: $(BUILD)/tracemill ## build build/tracemill
 
@@ -120,6 +120,13 @@ $(BUILD)/unit/%: tests/unit/%.c $(UNIT_SUPPORT) $(LIBRARY)
 	$(call say,link)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(UNIT_SUPPORT) $(LIBRARY) $(LIBS) -lcmocka
 
+# A library that tests preload.
+FAIL_ALLOCATION := $(BUILD)/tests/fail_allocation.so
+$(FAIL_ALLOCATION): tests/faults/fail_allocation.c
+	@mkdir -p $(@D)
+	$(call say,link)
+	$(Q)$(CC) -D_GNU_SOURCE -std=c11 -O2 $(WARNINGS) -fPIC -shared -o $@ $<
+
 # Programs that tests run.
 TEST_PROGRAMS := $(patsubst tests/programs/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/programs/*.c)))
 $(TEST_PROGRAMS): $(BUILD)/flags
@@ -160,7 +167,7 @@ $(BUILD)/venv/.made: tests/requirements.txt
 	@touch $@
 
 RUN_TESTS = $(PYTHON) tests/run.py --build $(BUILD)
-NEEDS := $(BUILD)/tracemill $(BUILD)/venv/.made $(TEST_PROGRAMS)
+NEEDS := $(BUILD)/tracemill $(BUILD)/venv/.made $(TEST_PROGRAMS) $(FAIL_ALLOCATION)
 check: $(NEEDS) $(UNIT_TESTS) # what `test` runs, where everything is installed
 	@$(RUN_TESTS)
 unit: $(BUILD)/venv/.made $(UNIT_TESTS) ## the unit tests (cmocka)
@@ -179,6 +186,8 @@ test-slurm: ## batches on a real Slurm of two emulated nodes, GNU parallel, Kube
 .PHONY: run-test-slurm
 run-test-slurm: $(NEEDS)
 	@$(RUN_TESTS) slurm
+faults-full: $(NEEDS) ## each allocation and each system call of each verb fails once (an hour)
+	@BUILD=$(BUILD) $(PYTHON) tests/faults/test_failing_calls.py --full
 peers: $(NEEDS) ## exact truth, and what xprof says (needs TM_SHARED, else skipped)
 	@$(RUN_TESTS) peers
 truth-full: $(NEEDS) ## the whole matrix of generated profiles with exact truth (an hour)

@@ -189,6 +189,22 @@ static tm_status count_entry(struct search *s)
     return TM_ERR_LIMIT;
 }
 
+/* A folder that cannot be read hides what is in it, and is counted; one for which this process lacks memory or descriptors
+ * ends the search. */
+static tm_status refuse_folder(struct search *s, const struct pending *folder, int reason)
+{
+    const tm_status st = tm_errno_status(reason, TM_ERR_INPUT);
+
+    if (folder->depth > 0 && st == TM_ERR_INPUT) {
+        s->found->unreadable++;
+        return TM_OK;
+    }
+    (void)tm_fail(&s->run->error, st, -1, "cannot read the folder '%s': %s", folder->path, strerror(reason));
+    if (reason == EACCES)
+        tm_hint(&s->run->error, "check who may read it: 'ls -ld' shows its owner and permissions");
+    return st;
+}
+
 static tm_status read_folder(struct search *s, const struct pending *folder, DIR *dir)
 {
     const struct dirent *entry;
@@ -204,8 +220,7 @@ static tm_status read_folder(struct search *s, const struct pending *folder, DIR
         if (st != TM_OK)
             return st;
     }
-    s->found->unreadable += errno != 0;
-    return TM_OK;
+    return errno ? refuse_folder(s, folder, errno) : TM_OK;
 }
 
 /* The last one of the stack is searched first. */
@@ -214,19 +229,6 @@ static int last_name_first(const void *a, const void *b)
     const struct pending *const one = a, *const other = b;
 
     return strcmp(other->path, one->path);
-}
-
-static tm_status refuse_folder(struct search *s, const struct pending *folder, int reason)
-{
-    if (folder->depth > 0) {
-        s->found->unreadable++;
-        return TM_OK;
-    }
-    (void)tm_fail(&s->run->error, TM_ERR_INPUT, -1, "cannot read the folder '%s': %s", folder->path,
-                  strerror(reason));
-    if (reason == EACCES)
-        tm_hint(&s->run->error, "check who may read it: 'ls -ld' shows its owner and permissions");
-    return TM_ERR_INPUT;
 }
 
 static tm_status search_folder(struct search *s, const struct pending *folder)

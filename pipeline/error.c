@@ -4,6 +4,7 @@
  * safe. */
 #include "pipeline/error.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -116,4 +117,9 @@ void tm_error_print(const struct tm_error *error, FILE *to)
         fprintf(to, "  while %s\n", error->while_doing[i]);
     if (error->hint[0] != '\0')
         fprintf(to, "hint: %s\n", error->hint);
+}
+
+tm_status tm_errno_status(int problem, tm_status otherwise)
+{
+    return problem == ENOMEM || problem == EMFILE || problem == ENFILE ? TM_ERR_LIMIT : otherwise;
 }

@@ -47,6 +47,10 @@ void tm_hint(struct tm_error *error, const char *format, ...) TM_PRINTF(2, 3);
 /* Print the error as the user sees it: "tracemill: WHAT (byte N)", "  while ...", "hint: ...". */
 void tm_error_print(const struct tm_error *error, FILE *to);
 
+/* The status of a failed system call: TM_ERR_LIMIT where this process or machine lacks memory or descriptors (ENOMEM,
+ * EMFILE, ENFILE), else the given one. */
+tm_status tm_errno_status(int problem, tm_status otherwise);
+
 /* Copy text for a terminal: control characters (C0, DEL, C1 in UTF-8) become '?', invalid UTF-8
  * becomes '?'; cut with "..." to fit.  out: a string, always terminated. */
 void tm_clean_text(char *out, size_t out_bytes, const char *text, size_t length);

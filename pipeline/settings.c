@@ -5,12 +5,12 @@
  * small, hence whole in memory. */
 #include "pipeline/settings.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/json_parse.h"
 #include "pipeline/nearest.h"
 
 /* What getopt_long returns for row i: LONG_OPTION + i, past all letters. */
@@ -361,25 +361,10 @@ static tm_status take_member(struct tm_setting_set *set, const cJSON *member,
     return take_value(set, member, row, error);
 }
 
-/* Where a parser stopped, for people who look for it in an editor. */
-static tm_status refuse_syntax(const char *path, const char *text, size_t offset,
-                               struct tm_error *error)
-{
-    size_t line = 1;
-
-    for (size_t i = 0; i < offset; i++)
-        line += text[i] == '\n';
-    (void)tm_fail(error, TM_ERR_USAGE, (int64_t)offset,
-                  "cannot read the settings in '%s': line %zu is not JSON", path, line);
-    tm_hint(error, "a configuration file looks like {\"memory\": \"512M\", \"strict\": true}");
-    return TM_ERR_USAGE;
-}
-
 tm_status tm_settings_take_config(struct tm_setting_set *set, const char *path, const char *text,
                                   size_t length, struct tm_error *error)
 {
     bool seen[TM_OPTION_COUNT] = { false };
-    const char *end = NULL;
     tm_status st = TM_OK;
 
     if (length > TM_CONFIG_MOST_BYTES)
@@ -387,13 +372,14 @@ tm_status tm_settings_take_config(struct tm_setting_set *set, const char *path, 
                        "cannot read the settings in '%s': it is longer than %d KiB", path,
                        TM_CONFIG_MOST_BYTES >> 10);
     set->config_path = path;
-    cJSON *const whole = cJSON_ParseWithLengthOpts(text, length, &end, 0);
-    const size_t stopped = end ? (size_t)(end - text) : 0;
+    cJSON *const whole = tm_json_parse(text, length, "read the settings in", path, error);
     const cJSON *member;
 
-    if (!whole || stopped + strspn(text + stopped, " \t\r\n") < length)
-        st = refuse_syntax(path, text, stopped < length ? stopped : length, error);
-    else if (!cJSON_IsObject(whole))
+    if (!whole) {
+        tm_hint(error, "a configuration file looks like {\"memory\": \"512M\", \"strict\": true}");
+        return error->status;
+    }
+    if (!cJSON_IsObject(whole))
         st = tm_fail(error, TM_ERR_USAGE, -1,
                      "cannot read the settings in '%s': it is not a JSON object", path);
     if (!st) {

@@ -23,9 +23,9 @@ zlib.h*                | stages/input/bytes/inflate* stages/output/file/deflater
 isa-l*                 | stages/input/bytes/inflate* stages/output/file/block_deflater.c pipeline/commands/version.c
 zstd*.h                | stages/input/bytes/unzstd* pipeline/commands/version.c
 archive*.h             | stages/input/bytes/archive* pipeline/commands/version.c
-protobuf-c/*           | *_pb.c stages/input/xspace/* pipeline/commands/version.c
+protobuf-c/*           | *_pb.c stages/input/xspace/* stages/input/bytes/unpacking.h pipeline/commands/version.c
 hpdf*                  | reports/pdf/* pipeline/commands/version.c
-cjson/*                | pipeline/settings.c reports/findings/thresholds.c pipeline/commands/version.c
+cjson/*                | pipeline/json_parse.h pipeline/commands/version.c
 jemalloc/*             | pipeline/budget* pipeline/memory_stats* pipeline/commands/version.c
 getopt.h               | pipeline/options* pipeline/settings.c
 xxhash.h               | pipeline/* stages/*

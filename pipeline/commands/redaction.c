@@ -108,8 +108,12 @@ static tm_status read_map(struct tm_run *run, const char *path)
     FILE *map = fopen(path, "re");
     tm_status st;
 
+    if (!map && errno == ENOENT)
+        return TM_OK;
+    if (!map && tm_errno_status(errno, TM_ERR_USAGE) == TM_ERR_LIMIT)
+        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot open '%s': %s", path, strerror(errno));
     if (!map)
-        return errno == ENOENT ? TM_OK : refuse_map(run, path, strerror(errno));
+        return refuse_map(run, path, strerror(errno));
     st = read_key(map, &key) ? TM_OK : refuse_map(run, path, "it does not begin as one");
     if (st == TM_OK) {
         tm_redactor_set_key(run->redactor, key);

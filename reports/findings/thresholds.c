@@ -6,12 +6,12 @@
 #include "reports/findings/thresholds.h"
 
 #include <assert.h>
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/json_parse.h"
 #include "pipeline/nearest.h"
 #include "pipeline/utf8.h"
 
@@ -348,28 +348,14 @@ static tm_status take_root(const struct reading *r, const cJSON *root)
     return st == TM_OK ? check_shares(r) : st;
 }
 
-/* Nothing but white space may follow the value. */
-static bool is_blank(const char *at, const char *end)
-{
-    while (at < end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r'))
-        at++;
-    return at == end;
-}
-
 tm_status tm_thresholds_apply(struct tm_thresholds *t, const char *name, const char *text,
                               size_t length, struct tm_error *error)
 {
     struct tm_thresholds changed = *t;
     const struct reading r = { .table = &changed, .file = name, .error = error };
-    const char *end = text;
-    cJSON *root = length ? cJSON_ParseWithLengthOpts(text, length, &end, false) : NULL;
-    tm_status st;
+    cJSON *const root = tm_json_parse(text, length, "use thresholds of", name, error);
+    const tm_status st = root ? take_root(&r, root) : error->status;
 
-    if (!root || !is_blank(end, text + length))
-        st = tm_fail(error, TM_ERR_USAGE, end - text,
-                     "cannot use thresholds of '%s': not valid JSON", name);
-    else
-        st = take_root(&r, root);
     cJSON_Delete(root);
     if (st == TM_OK)
         *t = changed;

@@ -36,12 +36,13 @@ class Result:
         return f"exit status {self.status}\nstdout: {self.out[-800:]}\nstderr: {self.err[-2000:]}"
 
 
-def run(*arguments, stdin=None, cwd=None, seconds=300, binary=BINARY, user=None, **environment):
-    """Run `tracemill ARGUMENTS`.  out: Result; a run that does not end is status 124."""
+def run(*arguments, stdin=None, cwd=None, seconds=300, binary=BINARY, user=None, under=UNDER, **environment):
+    """Run `tracemill ARGUMENTS`, under: as the last words of another command.  out: Result; a run that does not end is
+    status 124."""
     settings = dict(os.environ, **{k: str(v) for k, v in environment.items()})
     settings.setdefault("SOURCE_DATE_EPOCH", "1790000000")
     try:
-        done = subprocess.run(UNDER + [str(binary), *map(str, arguments)], input=stdin or b"", cwd=cwd, env=settings,
+        done = subprocess.run([*under, str(binary), *map(str, arguments)], input=stdin or b"", cwd=cwd, env=settings,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=seconds, check=False, user=user)
     except subprocess.TimeoutExpired as late:
         return Result(124, late.stdout or b"", (late.stderr or b"") + b"\nno end")

@@ -128,9 +128,9 @@ static void wrong_files_are_refused_and_change_nothing(void **state)
     static const struct {
         const char *json, *says, *hint;
     } rows[] = {
-        { "", "not valid JSON", "" },
-        { "{", "not valid JSON", "" },
-        { "{} x", "not valid JSON", "" },
+        { "", "is not JSON", "" },
+        { "{", "is not JSON", "" },
+        { "{} x", "is not JSON", "" },
         { "[]", "not a JSON object", "" },
         { "7", "not a JSON object", "" },
         { "{'kpi': []}", "unknown key 'kpi'", "kpis" },

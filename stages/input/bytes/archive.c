@@ -41,6 +41,7 @@ struct reader {
     char shown[SHOWN + 3]; /* for messages, in quotes */
     struct source source;
     struct archive *archive;
+    struct archive_entry *entry; /* the present member; our own, since libarchive does not see that it has no memory for its */
     locale_t locale;       /* names of zip and pax are UTF-8, and are to stay that */
     bool is_zip, is_wrapped;
     bool in_order;         /* a zip that is read without its directory */
@@ -121,13 +122,15 @@ static la_int64_t seek_source(struct archive *a, void *of, la_int64_t offset, in
 
 /* --- the reader --- */
 
-static tm_status refuse_memory(struct reader *r)
+static tm_status refuse_memory(const struct reader *r)
 {
     return tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "cannot open %s: no memory left", r->shown);
 }
 
 static void end_archive(struct reader *r)
 {
+    archive_entry_free(r->entry);
+    r->entry = NULL;
     if (r->archive)
         (void)archive_read_free(r->archive);
     r->archive = NULL;
@@ -195,7 +198,8 @@ static tm_status begin_archive(struct reader *r)
     if (st != TM_OK)
         return st;
     r->archive = archive_read_new();
-    return r->archive && set_up(r) ? TM_OK : refuse_memory(r);
+    r->entry = r->archive ? archive_entry_new2(r->archive) : NULL;
+    return r->entry && set_up(r) ? TM_OK : refuse_memory(r);
 }
 
 static tm_status open_file(struct reader *r)
@@ -244,7 +248,8 @@ static int next_header(struct reader *r, struct archive_entry **entry)
     if (r->number == 0)
         result = archive_read_open1(r->archive);
     if (result == ARCHIVE_OK || result == ARCHIVE_WARN)
-        result = archive_read_next_header(r->archive, entry);
+        result = archive_read_next_header2(r->archive, r->entry);
+    *entry = r->entry;
     r->source.counts = false;
     return result;
 }
@@ -260,6 +265,8 @@ static tm_status refuse_source(const struct reader *r)
         tm_hint(&r->run->error, "unpack the part that holds the profiles, and give its folder");
         return TM_ERR_LIMIT;
     }
+    if (r->archive && archive_errno(r->archive) == ENOMEM)
+        return refuse_memory(r);
     if (r->source.reason != 0)
         return tm_fail(&r->run->error, TM_ERR_INPUT, (int64_t)r->source.at, "cannot read %s: %s", r->shown,
                        strerror(r->source.reason));
@@ -445,10 +452,12 @@ static tm_status look_inside(struct tm_run *run, const char *path, bool *is_tar)
 {
     struct archive_entry *entry;
     struct reader r;
-    const tm_status st = open_reader(&r, run, path);
+    tm_status st = open_reader(&r, run, path);
     const int result = st == TM_OK ? next_header(&r, &entry) : ARCHIVE_FATAL;
 
     *is_tar = result == ARCHIVE_OK || result == ARCHIVE_WARN;
+    if (st == TM_OK && result == ARCHIVE_FATAL && archive_errno(r.archive) == ENOMEM)
+        st = refuse_memory(&r);
     close_reader(&r);
     return st;
 }

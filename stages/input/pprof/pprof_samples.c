@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profile.pb-c.h"
+#include "stages/input/bytes/unpacking.h"
 #include "stages/input/pprof/pprof_private.h"
 
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3, VARINT_MOST = 10 };
@@ -142,6 +143,7 @@ static tm_status take_label(struct sample *s, uint64_t length)
 {
     Tracemill__Pprof__Label *label;
     struct tm_wire bytes;
+    struct tm_unpacking unpacking;
     tm_status st;
 
     if (length > PPROF_SAMPLE_BUFFER) {
@@ -151,11 +153,9 @@ static tm_status take_label(struct sample *s, uint64_t length)
     st = tm_reader_peek(&s->w, (size_t)length, &bytes);
     if (st != TM_OK)
         return st;
-    label = tracemill__pprof__label__unpack(NULL, (size_t)(bytes.end - bytes.at), bytes.at);
-    if (!label) {
-        tm_tally_add(&s->p->run->tallies, TM_TALLY_BAD_FIELD, 1);
-        return TM_OK;
-    }
+    label = tracemill__pprof__label__unpack(tm_unpacking_begin(&unpacking), (size_t)(bytes.end - bytes.at), bytes.at);
+    if (!label)
+        return tm_unpacking_refused(&unpacking, s->p->run);
     st = use_label(s, label);
     tracemill__pprof__label__free_unpacked(label, NULL);
     return st;

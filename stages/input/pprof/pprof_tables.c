@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profile.pb-c.h"
+#include "stages/input/bytes/unpacking.h"
 #include "stages/input/pprof/pprof_private.h"
 
 static tm_status make_tables(struct pprof *p)
@@ -58,19 +59,14 @@ tm_status pprof_text(struct pprof *p, int64_t number, const char **text, size_t 
 /* What a small message unpacks to. */
 typedef tm_status use_message(struct pprof *p, const struct tm_wire *bytes);
 
-static tm_status bad_message(struct pprof *p)
-{
-    tm_tally_add(&p->run->tallies, TM_TALLY_BAD_FIELD, 1);
-    return TM_OK;
-}
-
 static tm_status use_type(struct pprof *p, const struct tm_wire *bytes)
 {
+    struct tm_unpacking unpacking;
     Tracemill__Pprof__ValueType *m =
-        tracemill__pprof__value_type__unpack(NULL, (size_t)(bytes->end - bytes->at), bytes->at);
+        tracemill__pprof__value_type__unpack(tm_unpacking_begin(&unpacking), (size_t)(bytes->end - bytes->at), bytes->at);
 
     if (!m)
-        return bad_message(p);
+        return tm_unpacking_refused(&unpacking, p->run);
     if (p->type_count < PPROF_VALUES_MOST)
         p->types[p->type_count++] = (struct pprof_type){ m->type, m->unit };
     tracemill__pprof__value_type__free_unpacked(m, NULL);
@@ -79,13 +75,14 @@ static tm_status use_type(struct pprof *p, const struct tm_wire *bytes)
 
 static tm_status use_location(struct pprof *p, const struct tm_wire *bytes)
 {
+    struct tm_unpacking unpacking;
     Tracemill__Pprof__Location *m =
-        tracemill__pprof__location__unpack(NULL, (size_t)(bytes->end - bytes->at), bytes->at);
+        tracemill__pprof__location__unpack(tm_unpacking_begin(&unpacking), (size_t)(bytes->end - bytes->at), bytes->at);
     struct pprof_location row = { .first = tm_rows_count(p->lines) };
     tm_status st = TM_OK;
 
     if (!m)
-        return bad_message(p);
+        return tm_unpacking_refused(&unpacking, p->run);
     row.key = m->id;
     row.count = m->n_line;
     for (size_t i = 0; i < m->n_line && st == TM_OK; i++) {
@@ -99,12 +96,13 @@ static tm_status use_location(struct pprof *p, const struct tm_wire *bytes)
 
 static tm_status use_function(struct pprof *p, const struct tm_wire *bytes)
 {
+    struct tm_unpacking unpacking;
     Tracemill__Pprof__Function *m =
-        tracemill__pprof__function__unpack(NULL, (size_t)(bytes->end - bytes->at), bytes->at);
+        tracemill__pprof__function__unpack(tm_unpacking_begin(&unpacking), (size_t)(bytes->end - bytes->at), bytes->at);
     struct pprof_raw_function row;
 
     if (!m)
-        return bad_message(p);
+        return tm_unpacking_refused(&unpacking, p->run);
     row = (struct pprof_raw_function){ m->id, m->name ? m->name : m->system_name, m->filename };
     tracemill__pprof__function__free_unpacked(m, NULL);
     return tm_rows_append(p->raw, &row);
@@ -156,7 +154,7 @@ static tm_status scan(struct pprof *p)
             st = take_field(p, &w, &head);
             tm_reader_skip(&w, head.value);
         } else if (head.number <= PROFILE_STRING) { /* those are all messages and texts */
-            st = bad_message(p);
+            tm_tally_add(&p->run->tallies, TM_TALLY_BAD_FIELD, 1);
         }
         if (st == TM_OK)
             st = pprof_next_field(p, &w, &head, &more);

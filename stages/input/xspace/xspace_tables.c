@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <xxhash.h>
 
+#include "stages/input/bytes/unpacking.h"
 #include "stages/input/xspace/xspace_arguments.h"
 #include "stages/resolve/classes.h"
 #include "xplane.pb-c.h"
@@ -237,6 +238,7 @@ static tm_status unpack_op_stat(struct tm_xspace *x, uint64_t plane, struct tm_r
                                 struct op_facts *facts)
 {
     struct tm_wire view;
+    struct tm_unpacking unpacking;
     Tracemill__Stat *stat;
     tm_status st;
 
@@ -245,11 +247,9 @@ static tm_status unpack_op_stat(struct tm_xspace *x, uint64_t plane, struct tm_r
     st = tm_reader_peek(w, (size_t)length, &view);
     if (st != TM_OK)
         return st;
-    stat = tracemill__stat__unpack(NULL, (size_t)(view.end - view.at), view.at);
-    if (!stat) {
-        tm_tally_add(&x->source.trace->run->tallies, TM_TALLY_BAD_FIELD, 1);
-        return TM_OK;
-    }
+    stat = tracemill__stat__unpack(tm_unpacking_begin(&unpacking), (size_t)(view.end - view.at), view.at);
+    if (!stat)
+        return tm_unpacking_refused(&unpacking, x->source.trace->run);
     st = take_op_stat(x, plane, stat, facts);
     tracemill__stat__free_unpacked(stat, NULL);
     return st;
@@ -467,6 +467,7 @@ tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane_number, const
                                    : sizeof(environment_facts) / sizeof(environment_facts[0]);
     void *to = is_device ? (void *)&trace->devices[plane->device] : (void *)&trace->environment;
     Tracemill__Stat *stat;
+    struct tm_unpacking unpacking;
     const char *name;
     size_t length;
     tm_strid name_id;
@@ -480,11 +481,9 @@ tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane_number, const
         tm_tally_add(&trace->run->tallies, TM_TALLY_LONG_VALUE, 1);
         return TM_OK;
     }
-    stat = tracemill__stat__unpack(NULL, (size_t)(bytes->end - bytes->at), bytes->at);
-    if (!stat) {
-        tm_tally_add(&trace->run->tallies, TM_TALLY_BAD_FIELD, 1);
-        return TM_OK;
-    }
+    stat = tracemill__stat__unpack(tm_unpacking_begin(&unpacking), (size_t)(bytes->end - bytes->at), bytes->at);
+    if (!stat)
+        return tm_unpacking_refused(&unpacking, trace->run);
     st = tm_xspace_ref(x, plane_number, stat->metadata_id, &name_id);
     if (st == TM_OK)
         st = tm_names_text(trace->names, name_id, 64, &name, &length);
