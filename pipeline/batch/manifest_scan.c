@@ -416,7 +416,9 @@ tm_status tm_manifest_scan(struct tm_manifest *manifest, struct tm_run *run, cha
         return st;
     absolute = tm_manifest_take(manifest, count * sizeof(*absolute));
     manifest->roots = tm_manifest_take(manifest, count * sizeof(*manifest->roots));
-    st = absolute && manifest->roots ? resolve_roots(manifest, roots, count, absolute, &kept) : run->error.status;
+    if (!absolute || !manifest->roots)
+        return run->error.status;
+    st = resolve_roots(manifest, roots, count, absolute, &kept);
     if (st == TM_OK)
         st = scan_roots(manifest, absolute, kept, options, discover);
     if (st != TM_OK)
