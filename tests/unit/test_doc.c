@@ -59,6 +59,32 @@ static void assert_prints(struct fixture *f, const char *expected)
     free(text);
 }
 
+static void a_value_is_one_line_for_json_lines(void **state)
+{
+    struct fixture f;
+    FILE *file = tmpfile();
+    char text[256] = "";
+
+    (void)state;
+    assert_non_null(file);
+    open_doc(&f);
+    tm_add_string(f.root, "text", "two\nlines\xe2\x80\xa8");
+    tm_add_null(f.root, "none", "nobody knows");
+    struct tm_value *list = tm_add_array(f.root, "list");
+
+    tm_add_int(list, NULL, 1);
+    tm_add_double(tm_add_object(list, NULL), "x", 0.5);
+    (void)tm_add_array(list, NULL);
+    tm_value_print_line(f.root, file);
+    tm_value_print_line(list, file);
+    rewind(file);
+    assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
+    assert_string_equal(text, "{\"text\": \"two\\nlines\\u2028\", \"none\": null, \"list\": [1, {\"x\": 0.5}, []],"
+                              " \"why\": {\"none\": \"nobody knows\"}}\n[1, {\"x\": 0.5}, []]\n");
+    (void)fclose(file);
+    close_doc(&f);
+}
+
 static void members_are_printed_in_the_order_they_were_put_in(void **state)
 {
     struct fixture f;
@@ -543,6 +569,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_are_printed_in_the_order_they_were_put_in),
+        cmocka_unit_test(a_value_is_one_line_for_json_lines),
         cmocka_unit_test(a_member_is_replaced_in_its_place),
         cmocka_unit_test(reasons_of_nulls_come_at_the_end_of_their_object),
         cmocka_unit_test(doubles_read_back_the_same_with_the_fewest_digits),
