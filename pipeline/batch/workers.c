@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pipeline/quantity.h"
+
 enum {
     SAID_BYTES = 4096,
     JOBS_MOST = 1024,
@@ -93,13 +95,31 @@ static void restore_signals(const struct kept_signals *kept)
 
 uint64_t tm_work_data_bytes(size_t memory_bytes)
 {
-    /* Its own, the list of a batch that it has from the driver, which is within as much, and half a GiB. */
-    return 2 * (uint64_t)memory_bytes + ((uint64_t)1 << 29);
+    return 2 * (uint64_t)memory_bytes + ((uint64_t)1 << 28);
+}
+
+/* What the process has of it from the driver: the manifest, and what a sanitizer has set aside.  0 = not known */
+static uint64_t data_bytes_now(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    char line[256] = "";
+    const char *at = line;
+    uint64_t pages = 0;
+
+    if (!file)
+        return 0;
+    if (!fgets(line, sizeof(line), file))
+        line[0] = '\0';
+    (void)fclose(file);
+    for (int i = 0; i < 6; i++, at += *at == ' ') /* the sixth number: data and stack */
+        if (!tm_take_digits(&at, &pages))
+            return 0;
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static void limit_data(size_t memory_bytes)
 {
-    const rlim_t most = (rlim_t)tm_work_data_bytes(memory_bytes);
+    const rlim_t most = (rlim_t)(data_bytes_now() + tm_work_data_bytes(memory_bytes));
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_DATA, &limit) != 0)

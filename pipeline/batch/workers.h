@@ -34,7 +34,7 @@ struct tm_work {
  * errors: those of ended; TM_ERR_LIMIT where no process can be made at all */
 tm_status tm_work_all(struct tm_run *run, const struct tm_work *work) TM_MUST_USE;
 
-/* How many bytes of data a process of the pool may have. */
+/* How many bytes of data a process of the pool may have on top of those that it begins with. */
 uint64_t tm_work_data_bytes(size_t memory_bytes);
 
 enum { TM_PROCESS_MIB = 48 }; /* of a process beside what --memory counts */
