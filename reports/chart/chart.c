@@ -46,6 +46,7 @@ void tm_chart_free(struct tm_chart *chart)
 void tm_chart_clear(struct tm_chart *chart)
 {
     chart->height = 0;
+    chart->is_end_first = false;
     chart->title[0] = chart->caption[0] = 0;
     chart->marks = chart->points = chart->text_bytes = 0;
     chart->table.columns = 0;

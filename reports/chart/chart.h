@@ -63,6 +63,7 @@ struct tm_chart {
     char title[TM_CHART_TITLE];     /* "Device time": the heading, not part of the drawing */
     char caption[TM_CHART_CAPTION]; /* what is drawn, of how many, what was left out: below the
                                        drawing */
+    bool is_end_first; /* where there is no room for all of it, its right end is to be seen first */
     struct tm_mark *mark;
     size_t marks, marks_room;
     struct tm_point *point;

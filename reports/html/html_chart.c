@@ -73,6 +73,8 @@ static void put_chart(struct tm_page *page, enum tm_chart_kind kind, size_t inde
     tm_htmlw_text(&page->w, page->chart.title);
     tm_htmlw_close_line(&page->w);
     tm_page_open_scroll(page, "chart", title_id);
+    if (page->chart.is_end_first)
+        tm_htmlw_attr(&page->w, "dir", "rtl"); /* scrolled to its right end at first */
     tm_svg_write(&page->w, &page->chart);
     tm_htmlw_close_line(&page->w);
     tm_htmlw_open(&page->w, "figcaption");

@@ -61,6 +61,10 @@ def check_forms(tap, browser, page):
                 tap.ok(wide <= width, f"{width} px, {scheme}: the page is no wider than its window", wide)
                 least = view.js(CONTRAST)
                 tap.ok(least >= 4.5, f"{width} px, {scheme}: texts of drawings stand out from the paper", least)
+                ends = view.js("""[...document.querySelectorAll('[id^="chart-"] .chart[dir]')].map((c) => {
+                    const box = c.getBoundingClientRect(), end = c.querySelector('svg').getBoundingClientRect();
+                    return end.right - box.right; })""")
+                tap.ok(ends and max(map(abs, ends)) < 2, f"{width} px, {scheme}: the newest run of each trend is in sight", ends)
                 if width == 1280:
                     bottom = view.js("document.querySelector('.verdict').getBoundingClientRect().bottom")
                     first = view.js("document.querySelector('#figures').getBoundingClientRect().top")
@@ -103,7 +107,8 @@ def main():
         document, _ = nights.tell(folder / "story", make_history.story())
         page = folder / "story" / "index.html"
         check_static(tap, page, document)
-        check_shown(tap, page, folder, document)
+        (folder / "alone").mkdir()
+        check_shown(tap, page, folder / "alone", document)
         check_forms(tap, browser, page)
         check_links(tap, browser, page, document)
         check_hostile(tap, browser, folder)
