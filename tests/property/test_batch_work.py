@@ -94,6 +94,16 @@ def same_report(tap, folder):
         tap.ok(done.status == 0 and len(ours) > 8 and not unlike, f"{place.name}: the files are those of `report`", done, unlike)
 
 
+def reports_below(tap, batch):
+    """The same among many runs."""
+    for job in ("many-job", "gpu-job", "cut-job"):
+        report, made = batch.folder / f"{job}-report", next(batch.plain.glob(f"runs/{job}*"))
+        run("report", batch.root / job / "2026-01-01", "-o", report)
+        ours = {k: v for k, v in batches.content(made).items() if k != "result.json" and not k.startswith("hosts")}
+        unlike = batches.difference(ours, batches.content(report))
+        tap.ok(len(ours) == 4 and not unlike, f"{job}: its files are those of `report`", unlike)
+
+
 def missing_host(tap, batch):
     """A host that cannot be read is told as missing; once it can be, the report is of all."""
     root, out, manifest = batch.folder / "hosts", batch.out(), batch.folder / "hosts.jsonl"
@@ -299,7 +309,7 @@ def main():
         batch = Batch(folder)
         if tap.ok(batch.scanned.status == 0 and batch.merged.status in (0, 4) and len(batch.whole) > 30,
                   "a batch", batch.scanned, batch.worked, batch.merged):
-            for check in (plain, shares, missing_host, changed, timeout, killed, options, refused, full_disk):
+            for check in (plain, shares, reports_below, missing_host, changed, timeout, killed, options, refused, full_disk):
                 check(tap, batch)
         same_report(tap, folder)
         soak(tap, folder)
