@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import batches  # noqa: E402
 import make_profile  # noqa: E402
 from tap import Tap  # noqa: E402
-from tracemill import Scratch, run  # noqa: E402
+from tracemill import SANITIZED, Scratch, run  # noqa: E402
 
 MANY = "many-job-2026-01-01"
 
@@ -282,6 +282,9 @@ def memory_of(pid, field="VmHWM"):
 
 def soak(tap, folder):
     """The driver holds no more after many items than after few."""
+    if SANITIZED:
+        tap.skip("the driver's memory does not grow with the items", "a sanitizer keeps what was given back")
+        return
     root, manifest, out, count = folder / "soak", folder / "soak.jsonl", folder / "soak-out", 240
     for i in range(count):
         batches.write(root / f"job-{i:03}" / "2026-01-01" / "host0.xplane.pb", b"" if i % 4 else b"no trace")
