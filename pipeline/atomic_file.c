@@ -18,12 +18,9 @@ enum { ATTEMPTS = 100 };
 
 static tm_status fail_path(struct tm_run *run, const char *act, const char *path, int problem)
 {
-    const tm_status st = tm_errno_status(problem, TM_ERR_OUTPUT);
-
-    (void)tm_fail(&run->error, st, -1, "cannot %s '%s': %s", act, path, strerror(problem));
     if (problem == ENOENT || problem == ENOTDIR)
         tm_hint(&run->error, "make the folder first, or name another one");
-    return st;
+    return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot %s '%s'", act, path);
 }
 
 /* Join folder and name; false where the result is too long. */

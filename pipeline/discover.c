@@ -193,16 +193,15 @@ static tm_status count_entry(struct search *s)
  * ends the search. */
 static tm_status refuse_folder(struct search *s, const struct pending *folder, int reason)
 {
-    const tm_status st = tm_errno_status(reason, TM_ERR_INPUT);
+    const bool lacks_room = reason == ENOMEM || reason == EMFILE || reason == ENFILE;
 
-    if (folder->depth > 0 && st == TM_ERR_INPUT) {
+    if (folder->depth > 0 && !lacks_room) {
         s->found->unreadable++;
         return TM_OK;
     }
-    (void)tm_fail(&s->run->error, st, -1, "cannot read the folder '%s': %s", folder->path, strerror(reason));
     if (reason == EACCES)
         tm_hint(&s->run->error, "check who may read it: 'ls -ld' shows its owner and permissions");
-    return st;
+    return tm_fail_system(&s->run->error, TM_ERR_INPUT, -1, reason, "cannot read the folder '%s'", folder->path);
 }
 
 static tm_status read_folder(struct search *s, const struct pending *folder, DIR *dir)
@@ -326,10 +325,9 @@ tm_status tm_discover(struct tm_run *run, const char *input, struct tm_found *fo
     if (stat(input, &info) != 0) {
         const int reason = errno;
 
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot open '%s': %s", input, strerror(reason));
         if (reason == ENOENT || reason == ENOTDIR)
             tm_hint(&run->error, "check the path; 'tracemill list DIR' shows the profiles in a folder");
-        return TM_ERR_INPUT;
+        return tm_fail_system(&run->error, TM_ERR_INPUT, -1, reason, "cannot open '%s'", input);
     }
     if (S_ISDIR(info.st_mode))
         return discover_folder(run, input, found);

@@ -80,6 +80,22 @@ tm_status tm_fail(struct tm_error *error, tm_status status, int64_t at, const ch
     return status;
 }
 
+tm_status tm_fail_system(struct tm_error *error, tm_status status, int64_t at, int problem, const char *format, ...)
+{
+    const bool lacks_room = problem == ENOMEM || problem == EMFILE || problem == ENFILE;
+    const tm_status st = lacks_room ? TM_ERR_LIMIT : status;
+    char text[TM_ERROR_TEXT];
+    va_list args;
+
+    if (error->status != TM_OK)
+        return st;
+    va_start(args, format);
+    format_clean(text, sizeof(text), format, args);
+    va_end(args);
+    error->problem = problem;
+    return tm_fail(error, st, at, "%s: %s", text, strerror(problem));
+}
+
 tm_status tm_while(struct tm_error *error, const char *format, ...)
 {
     va_list args;
@@ -117,9 +133,4 @@ void tm_error_print(const struct tm_error *error, FILE *to)
         fprintf(to, "  while %s\n", error->while_doing[i]);
     if (error->hint[0] != '\0')
         fprintf(to, "hint: %s\n", error->hint);
-}
-
-tm_status tm_errno_status(int problem, tm_status otherwise)
-{
-    return problem == ENOMEM || problem == EMFILE || problem == ENFILE ? TM_ERR_LIMIT : otherwise;
 }

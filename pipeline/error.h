@@ -30,6 +30,7 @@ struct tm_error {
     char while_doing[TM_ERROR_CAUSES][TM_ERROR_TEXT];
     int causes;
     char hint[TM_ERROR_TEXT];                      /* one concrete act, or empty */
+    int problem;                                   /* errno of the system call that failed; 0 = none did */
 };
 
 /* Record the failure at the place that knows it; the first failure wins.
@@ -37,6 +38,11 @@ struct tm_error {
  * out:    status  the given one, so that `return tm_fail(...)` reads well */
 tm_status tm_fail(struct tm_error *error, tm_status status, int64_t at, const char *format, ...)
     TM_PRINTF(4, 5);
+
+/* The same of a system call that failed with the errno `problem`: what the system says of it is added to the text.  The
+ * status is TM_ERR_LIMIT where this process or machine lacks memory or descriptors (ENOMEM, EMFILE, ENFILE). */
+tm_status tm_fail_system(struct tm_error *error, tm_status status, int64_t at, int problem, const char *format, ...)
+    TM_PRINTF(5, 6);
 
 /* Add what a layer was doing when the failure passed through it (file, stage, command). */
 tm_status tm_while(struct tm_error *error, const char *format, ...) TM_PRINTF(2, 3);
@@ -46,10 +52,6 @@ void tm_hint(struct tm_error *error, const char *format, ...) TM_PRINTF(2, 3);
 
 /* Print the error as the user sees it: "tracemill: WHAT (byte N)", "  while ...", "hint: ...". */
 void tm_error_print(const struct tm_error *error, FILE *to);
-
-/* The status of a failed system call: TM_ERR_LIMIT where this process or machine lacks memory or descriptors (ENOMEM,
- * EMFILE, ENFILE), else the given one. */
-tm_status tm_errno_status(int problem, tm_status otherwise);
 
 /* Copy text for a terminal: control characters (C0, DEL, C1 in UTF-8) become '?', invalid UTF-8
  * becomes '?'; cut with "..." to fit.  out: a string, always terminated. */

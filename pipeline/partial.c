@@ -473,7 +473,7 @@ static tm_status open_file(struct tm_partial_reader *r, const char *path)
 
     r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (r->fd < 0 || fstat(r->fd, &info) != 0)
-        return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot open %s: %s", r->name, strerror(errno));
+        return tm_fail_system(&r->run->error, TM_ERR_INPUT, -1, errno, "cannot open %s", r->name);
     if (!S_ISREG(info.st_mode))
         return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "%s is not a file", r->name);
     if (info.st_size < TM_PARTIAL_MAGIC_BYTES + CHECKSUM_BYTES)

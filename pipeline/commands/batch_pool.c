@@ -140,18 +140,20 @@ static bool has_changed(const struct tm_batch_pool *pool, const struct tm_batch_
 
 static tm_status fail_exit(struct tm_batch_pool *pool, const struct tm_batch_task *task, const struct tm_outcome *outcome)
 {
+    const bool is_unreadable = outcome->number == TM_BATCH_UNREADABLE;
+    const int number = is_unreadable ? TM_ERR_INPUT : outcome->number;
     char message[TM_RESULT_MESSAGE_BYTES], hint[TM_RESULT_MESSAGE_BYTES];
     enum tm_result_status status = TM_RESULT_FAILED;
 
-    if (outcome->number == TM_BATCH_CHANGED || (outcome->number == TM_ERR_INPUT && has_changed(pool, task)))
+    if (number == TM_BATCH_CHANGED || (number == TM_ERR_INPUT && has_changed(pool, task)))
         return tm_batch_pool_fail(pool, task, status, TM_ERR_INPUT, "the input has changed, or is gone, since it was scanned",
                                   "scan again");
     read_said(outcome->said, message, hint);
     if (!message[0])
-        (void)snprintf(message, sizeof(message), "it ended with status %d", outcome->number);
-    if (outcome->number == TM_ERR_INPUT && !pool->joins)
+        (void)snprintf(message, sizeof(message), "it ended with status %d", number);
+    if (number == TM_ERR_INPUT && !is_unreadable && !pool->joins)
         status = TM_RESULT_REFUSED;
-    return tm_batch_pool_fail(pool, task, status, outcome->number, message, hint);
+    return tm_batch_pool_fail(pool, task, status, number, message, hint);
 }
 
 static tm_status fail_signal(struct tm_batch_pool *pool, const struct tm_batch_task *task,

@@ -80,8 +80,9 @@ void tm_batch_parts_free(struct tm_batch_parts *parts);
 /* Whether a file is what the manifest tells; one that could not be read then may not be readable now. */
 bool tm_batch_is_as_scanned(struct tm_run *run, const char *path, const struct tm_batch_file *file);
 
-/* What a worker does: the exit status of the process.  TM_BATCH_CHANGED: the input is not what was scanned. */
-enum { TM_BATCH_CHANGED = 64 };
+/* What a worker does: the exit status of the process.  TM_BATCH_CHANGED: the input is not what was scanned;
+ * TM_BATCH_UNREADABLE: the system could not read it, whatever is in it, as when storage fails. */
+enum { TM_BATCH_CHANGED = 64, TM_BATCH_UNREADABLE };
 int tm_batch_pool_task(const struct tm_batch_pool *pool, const struct tm_batch_task *task);
 
 #endif

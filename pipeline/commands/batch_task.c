@@ -190,5 +190,7 @@ int tm_batch_pool_task(const struct tm_batch_pool *pool, const struct tm_batch_t
     if (st == TM_OK || st == TM_PARTIAL)
         return tm_tally_losses(&run.tallies) > 0 ? TM_PARTIAL : (int)st;
     tm_error_print(&run.error, stderr);
-    return t.has_changed ? TM_BATCH_CHANGED : (int)st;
+    if (t.has_changed)
+        return TM_BATCH_CHANGED;
+    return st == TM_ERR_INPUT && run.error.problem ? TM_BATCH_UNREADABLE : (int)st;
 }

@@ -110,10 +110,10 @@ static tm_status read_map(struct tm_run *run, const char *path)
 
     if (!map && errno == ENOENT)
         return TM_OK;
-    if (!map && tm_errno_status(errno, TM_ERR_USAGE) == TM_ERR_LIMIT)
-        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot open '%s': %s", path, strerror(errno));
-    if (!map)
-        return refuse_map(run, path, strerror(errno));
+    if (!map) {
+        tm_hint(&run->error, "name another file with --redact-map");
+        return tm_fail_system(&run->error, TM_ERR_USAGE, -1, errno, "cannot use '%s' as a map of names", path);
+    }
     st = read_key(map, &key) ? TM_OK : refuse_map(run, path, "it does not begin as one");
     if (st == TM_OK) {
         tm_redactor_set_key(run->redactor, key);

@@ -65,15 +65,29 @@ static tm_status take_run(void *to, const struct tm_history_run *row)
     return TM_OK;
 }
 
-/* On how many of the usual nights but the last one it ran. */
-static size_t ran_on(const struct night *night, const struct night_job *job)
+static bool ran_on(const struct night_job *job, const char *night)
 {
-    size_t count = 0;
+    for (size_t i = 0; i < NIGHT_NIGHTS && *night; i++)
+        if (strcmp(night, job->nights[i]) == 0)
+            return true;
+    return false;
+}
 
-    for (size_t i = 1; i < NIGHT_NIGHTS; i++)
-        for (size_t k = 0; k < NIGHT_NIGHTS && *night->usual[i]; k++)
-            count += strcmp(night->usual[i], job->nights[k]) == 0;
-    return count;
+/* A job is missed that ran on NIGHT_USUAL of the usual nights before the last one, and has now paused for longer than it
+ * did between two of them: one that runs every other night is not missed on the nights between. */
+static bool is_missed(const struct night *night, const struct night_job *job)
+{
+    size_t count = 0, last = 0, before = 0, longest = 0; /* places in `usual`; 0 = none yet, since it did not run there */
+
+    for (size_t i = 1; i < NIGHT_NIGHTS; i++) {
+        if (!ran_on(job, night->usual[i]))
+            continue;
+        count++;
+        last = last ? last : i;
+        longest = before && i - before > longest ? i - before : longest;
+        before = i;
+    }
+    return count >= NIGHT_USUAL && last + 1 > longest;
 }
 
 static int by_importance(const void *a, const void *b)
@@ -99,7 +113,7 @@ static tm_status look_at_jobs(struct night *night)
     if (st)
         return st;
     for (size_t i = 0; i < night->jobs; i++) {
-        if (night->job[i].state == NIGHT_GONE && ran_on(night, &night->job[i]) >= NIGHT_USUAL)
+        if (night->job[i].state == NIGHT_GONE && is_missed(night, &night->job[i]))
             night->job[i].state = NIGHT_ABSENT;
         night->of_state[night->job[i].state]++;
     }

@@ -130,7 +130,8 @@ static void add_kpis(struct night *night)
                             step = { "step_change", "Largest growth of a step", "%",
                                      "The largest change of a step time against the median of the seven good runs before." },
                             absent = { "absent", "Missing jobs", "count",
-                                       "Jobs that ran on four or more of the seven nights before, and not in this one." },
+                                       "Jobs that ran on four or more of the seven nights before, and have now paused for longer "
+                                       "than between two of those." },
                             fresh = { "new", "New jobs", "count", "Jobs that never ran before this night." };
     struct tm_value *list = tm_add_array(night->root, "kpis");
     const double change = worst_step(night), bad = (double)failed_of(night);

@@ -216,6 +216,22 @@ def options(tap, batch):
     batch.complete(tap, "options", out)
 
 
+def failing_storage(tap, batch):
+    """A trace that the system cannot read is done again when it can."""
+    out = batch.out()
+    victim = next(batch.root.rglob("*gpu*/**/*.xplane.pb"), None)
+    under = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", victim, "-e", "trace=pread64,read", "-e",
+             "inject=pread64,read:error=EIO:when=4+"]
+    if not victim or SANITIZED or run("version", under=["strace", "-qq", "-o", "/dev/null"]).status != 0:
+        tap.skip("storage that fails", "strace may not trace here, or the program is not as it is")
+        return
+    result = run("batch", "run", "--manifest", batch.manifest, "-o", out, "--jobs", "1", under=under)
+    rows = [r for r in batches.results(out).values() if r["status"] == "failed"]
+    tap.ok(result.status == 4 and len(rows) == 1 and rows[0]["exit_status"] == 3 and "Input/output" in rows[0]["message"],
+           "a trace that the system cannot read failed, and is not refused", result, rows)
+    batch.complete(tap, "storage that failed", out)
+
+
 def refused(tap, batch):
     """Nothing is begun, and no OUT is made."""
     bad = batch.folder / "bad-thresholds.json"
@@ -312,7 +328,7 @@ def main():
         batch = Batch(folder)
         if tap.ok(batch.scanned.status == 0 and batch.merged.status in (0, 4) and len(batch.whole) > 30,
                   "a batch", batch.scanned, batch.worked, batch.merged):
-            for check in (plain, shares, reports_below, missing_host, changed, timeout, killed, options, refused, full_disk):
+            for check in (plain, shares, reports_below, missing_host, changed, timeout, killed, options, failing_storage, refused, full_disk):
                 check(tap, batch)
         same_report(tap, folder)
         soak(tap, folder)

@@ -211,7 +211,7 @@ static tm_status open_file(struct reader *r)
 
     s->fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (s->fd < 0 || fstat(s->fd, &info) != 0)
-        return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot open %s: %s", r->shown, strerror(errno));
+        return tm_fail_system(&r->run->error, TM_ERR_INPUT, -1, errno, "cannot open %s", r->shown);
     if (!S_ISREG(info.st_mode))
         return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "%s is not a file", r->shown);
     s->end = (uint64_t)info.st_size;
@@ -268,8 +268,8 @@ static tm_status refuse_source(const struct reader *r)
     if (r->archive && archive_errno(r->archive) == ENOMEM)
         return refuse_memory(r);
     if (r->source.reason != 0)
-        return tm_fail(&r->run->error, TM_ERR_INPUT, (int64_t)r->source.at, "cannot read %s: %s", r->shown,
-                       strerror(r->source.reason));
+        return tm_fail_system(&r->run->error, TM_ERR_INPUT, (int64_t)r->source.at, r->source.reason, "cannot read %s",
+                              r->shown);
     return TM_OK;
 }
 

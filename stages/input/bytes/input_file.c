@@ -84,12 +84,11 @@ static tm_status refuse_empty(const struct tm_input *in)
 
 static tm_status refuse_open(const struct tm_input *in, int reason)
 {
-    (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "cannot open %s: %s", in->name, strerror(reason));
     if (reason == ENOENT || reason == ENOTDIR)
         tm_hint(error_of(in), "check the path; 'tracemill list DIR' shows the profiles that are in a folder");
     else if (reason == EACCES || reason == EPERM)
         tm_hint(error_of(in), "check who may read it: 'ls -l' shows its owner and permissions");
-    return TM_ERR_INPUT;
+    return tm_fail_system(error_of(in), TM_ERR_INPUT, -1, reason, "cannot open %s", in->name);
 }
 
 /* A regular file at in->fd: what it is to be read of it. */

@@ -21,8 +21,7 @@ tm_status tm_raw_read_at(struct tm_run *run, const char *name, int fd, void *to,
         if (n > 0)
             *got += (size_t)n;
         else if (errno != EINTR)
-            return tm_fail(&run->error, TM_ERR_INPUT, (int64_t)(at + *got), "cannot read %s: %s", name,
-                           strerror(errno));
+            return tm_fail_system(&run->error, TM_ERR_INPUT, (int64_t)(at + *got), errno, "cannot read %s", name);
     }
     return TM_OK;
 }
@@ -63,8 +62,8 @@ static tm_status read_stream(struct tm_raw *raw, uint8_t *to, size_t bytes, size
         if (n > 0)
             *got += (size_t)n;
         else if (errno != EINTR)
-            return tm_fail(&raw->run->error, TM_ERR_INPUT, (int64_t)(raw->at + *got), "cannot read %s: %s", raw->name,
-                           strerror(errno));
+            return tm_fail_system(&raw->run->error, TM_ERR_INPUT, (int64_t)(raw->at + *got), errno, "cannot read %s",
+                                  raw->name);
     }
     return TM_OK;
 }
