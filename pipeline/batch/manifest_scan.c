@@ -253,7 +253,9 @@ static tm_status choose_base(struct scanning *s)
     struct stat info;
     size_t length = strlen(s->root);
 
-    s->is_folder = stat(s->root, &info) == 0 && S_ISDIR(info.st_mode);
+    if (stat(s->root, &info) != 0)
+        return tm_fail_system(&s->run->error, TM_ERR_INPUT, -1, errno, "cannot look at '%s'", s->root);
+    s->is_folder = S_ISDIR(info.st_mode);
     if (!s->is_folder) {
         const char *slash = strrchr(s->root, '/');
 

@@ -26,5 +26,6 @@ tm_status tm_command_batch(struct tm_run *run, const struct tm_options *options)
         st = scan_and_work(run, options, &counts);
     if (st != TM_OK || options->dry_run)
         return st;
-    return tm_batch_merge(run, options, options->output);
+    st = tm_batch_merge(run, options, options->output);
+    return st == TM_OK && counts.troubled ? TM_PARTIAL : st;
 }

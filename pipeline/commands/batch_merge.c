@@ -51,7 +51,11 @@ static tm_status write_metrics(struct merge *m, FILE *to)
     return tm_openmetrics_write(m->run, m->history, to);
 }
 
-enum { FILES = 3, GATES_PCT = 40 /* of the limit: about a kilobyte for each gate of each run of a night */ };
+enum {
+    FILES = 3,
+    GATES_PCT = 40, /* of the limit: about a kilobyte for each gate of each run of a night */
+    GATES_TOLD = 10,
+};
 
 static const char *file_path(const struct merge *m, int i, write_what **write)
 {
@@ -166,6 +170,28 @@ static tm_status judge(struct merge *m)
 
 /* --- the end --- */
 
+/* The first ones that did not pass. */
+static void print_gates(const struct tm_value *night)
+{
+    const struct tm_value *const rows = tm_get(night, "runs");
+    size_t told = 0, left = 0;
+
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const struct tm_value *const row = tm_at(rows, i), *const gates = tm_get(row, "gates");
+
+        for (size_t k = 0; k < tm_length(gates); k++) {
+            if (!tm_gate_is_noteworthy(tm_at(gates, k)))
+                continue;
+            if (told < GATES_TOLD)
+                tm_print_gate(tm_at(gates, k), tm_text(tm_get(row, "job")));
+            told++;
+        }
+    }
+    left = told > GATES_TOLD ? told - GATES_TOLD : 0;
+    if (left)
+        (void)fprintf(stderr, "tracemill: %zu further gates did not pass\n", left);
+}
+
 static void tell(char *to, size_t bytes, size_t *used, uint64_t number, const char *what)
 {
     if (number && *used < bytes)
@@ -188,13 +214,14 @@ static void warn(const struct merge *m)
     (void)fprintf(stderr, "tracemill: warning: of %" PRIu64 " run%s %s\n", c->runs, c->runs == 1 ? "" : "s", text);
 }
 
+/* What is damaged for good is told by the status in the night that it came; what failed, until it is done. */
 static tm_status final_status(const struct merge *m)
 {
     const struct tm_batch_counts *const c = &m->counts;
 
     if (m->verdict == TM_GATE)
         return TM_GATE;
-    return m->verdict != TM_OK || c->partial + c->refused + c->failed + c->missing ? TM_PARTIAL : TM_OK;
+    return m->verdict != TM_OK || c->last_night_troubled + c->failed + c->missing ? TM_PARTIAL : TM_OK;
 }
 
 tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, const char *out)
@@ -221,6 +248,8 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
         st = write_files(m);
     tm_progress_end(&run->progress);
     if (st == TM_OK) {
+        if (m->gates)
+            print_gates(tm_doc_root(m->gates));
         warn(m);
         st = final_status(m);
     }

@@ -196,6 +196,7 @@ static tm_status end_task(void *of, size_t index, const struct tm_outcome *outco
     pool->ended++;
     pool->weight_done += task->weight;
     pool->counts->worked++;
+    pool->counts->troubled += outcome->kind != TM_OUTCOME_EXIT || outcome->number != TM_OK;
     if (outcome->kind == TM_OUTCOME_TIME)
         st = fail_time(pool, task);
     else if (outcome->kind == TM_OUTCOME_SIGNAL)

@@ -20,6 +20,38 @@ void tm_print_clean(FILE *to, const char *text)
     (void)fputs(line, to);
 }
 
+bool tm_gate_is_noteworthy(const struct tm_value *gate)
+{
+    const char *const status = tm_text(tm_get(gate, "status"));
+
+    return strcmp(status, "passed") != 0 && strcmp(status, "skipped") != 0;
+}
+
+void tm_print_gate(const struct tm_value *gate, const char *label)
+{
+    const char *const status = tm_text(tm_get(gate, "status"));
+    const char *const why = tm_text(tm_get(gate, "why")), *const was = tm_text(
+                                                              tm_get(gate, "baseline_text"));
+
+    if (!tm_gate_is_noteworthy(gate))
+        return;
+    (void)fprintf(stderr, "tracemill: gate %s: ", status);
+    tm_print_clean(stderr, tm_text(tm_get(gate, "figure")));
+    (void)fputs(" of ", stderr);
+    tm_print_clean(stderr, label);
+    if (tm_has(tm_get(gate, "value"))) {
+        (void)fputs(" is ", stderr);
+        tm_print_clean(stderr, tm_text(tm_get(gate, "value_text")));
+        (void)fputs(was[0] ? ", was " : "", stderr);
+        tm_print_clean(stderr, was);
+    }
+    (void)fputs("; the limit is ", stderr);
+    tm_print_clean(stderr, tm_text(tm_get(gate, "limit_text")));
+    (void)fputs(why[0] ? ": " : "", stderr);
+    tm_print_clean(stderr, why);
+    (void)fputc('\n', stderr);
+}
+
 static const char *color_of(const char *severity)
 {
     static const struct {

@@ -17,4 +17,9 @@ tm_status tm_print_document(struct tm_run *run, const struct tm_doc *doc) TM_MUS
 /* A text of an input as words for a terminal, cut where it is long. */
 void tm_print_clean(FILE *to, const char *text);
 
+/* A line on stderr for a gate that failed or could not be judged (a row of "gates", schemas/CHECK.md); others: nothing.
+ * in: label  of the run */
+void tm_print_gate(const struct tm_value *gate, const char *label);
+bool tm_gate_is_noteworthy(const struct tm_value *gate); /* it failed, or could not be judged */
+
 #endif

@@ -119,31 +119,6 @@ static void make_sides(struct comparison *c)
 
 /* --- gates --- */
 
-static void print_gate(const struct tm_value *gate, const char *label)
-{
-    const char *const status = tm_text(tm_get(gate, "status"));
-    const char *const why = tm_text(tm_get(gate, "why")), *const was = tm_text(
-                                                              tm_get(gate, "baseline_text"));
-
-    if (strcmp(status, "passed") == 0 || strcmp(status, "skipped") == 0)
-        return;
-    (void)fprintf(stderr, "tracemill: gate %s: ", status);
-    tm_print_clean(stderr, tm_text(tm_get(gate, "figure")));
-    (void)fputs(" of ", stderr);
-    tm_print_clean(stderr, label);
-    if (tm_has(tm_get(gate, "value"))) {
-        (void)fputs(" is ", stderr);
-        tm_print_clean(stderr, tm_text(tm_get(gate, "value_text")));
-        (void)fputs(was[0] ? ", was " : "", stderr);
-        tm_print_clean(stderr, was);
-    }
-    (void)fputs("; the limit is ", stderr);
-    tm_print_clean(stderr, tm_text(tm_get(gate, "limit_text")));
-    (void)fputs(why[0] ? ": " : "", stderr);
-    tm_print_clean(stderr, why);
-    (void)fputc('\n', stderr);
-}
-
 /* One run against the base.  out: failed, unknown  gates are added */
 static tm_status judge_run(struct comparison *c, const struct tm_compared_run *input,
                            const char *label, size_t *failed, size_t *unknown)
@@ -158,7 +133,7 @@ static tm_status judge_run(struct comparison *c, const struct tm_compared_run *i
     st = tm_gates_judge(c->run, doc, c->gates, input, &c->side[0], &n);
     gates = tm_get(tm_doc_root(doc), "gates");
     for (size_t i = 0; i < tm_length(gates) && st == TM_OK; i++)
-        print_gate(tm_at(gates, i), label);
+        tm_print_gate(tm_at(gates, i), label);
     *failed += n;
     *unknown += (size_t)tm_int(tm_path(tm_doc_root(doc), "counts.unknown"));
     tm_doc_free(doc);
