@@ -152,7 +152,8 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "baseline", 0, TM_KIND_TEXTS, "PATH", NULL, TM_FOR_CHECK | JOINS,
         "TRACEMILL_BASELINE", "baseline", NULL,
         "a summary, or a profile, that relative limits compare with; may be given several times: runs of the same thing;"
-        " batch: last-good, median:N, the last N good runs of the same job, or a path",
+        " batch: of each job the last good run (last-good), the last N (median:N), those of a night (night:DATE) or with a"
+        " label (label:TEXT), or a path",
         offsetof(struct tm_options, baseline) },
     [TM_OPTION_INIT] = {
         "init", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_CHECK,

@@ -37,7 +37,7 @@ tm_status tm_batch_join(struct tm_run *run, const struct tm_options *options, co
  * errors: TM_GATE, TM_PARTIAL where items failed or are missing or a gate is unknown, TM_ERR_OUTPUT, TM_ERR_LIMIT */
 tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, const char *out) TM_MUST_USE;
 
-/* Hold the last night's runs to the gates of --gate, each against what --baseline names (docs/batch.md, "Gates").
+/* Hold the last night's runs to the gates of --gate, each against what --baseline names (docs/gates.md, "Of a night").
  * Without --gate it tells of the reports alone.
  * in:     result   of a document with room for about a kilobyte for each run and each of its gates (tm_doc_set_most)
  * out:    result   gets "night", "gate_file", "baseline": text, "notes": [text],

@@ -186,7 +186,7 @@ static tm_status prune_run(void *of, const struct tm_history_run *row)
         return st;
     if (p->pruned.files != before.files) {
         p->runs++;
-        if (p->options->dry_run && !p->run->quiet)
+        if (p->options->dry_run && !p->options->json && !p->run->quiet)
             tell(p, row, &before);
     }
     changed.report = "";
@@ -286,6 +286,32 @@ static void close_all(struct prune *p)
     tm_manifest_free(&p->manifest);
 }
 
+static tm_status print_json(const struct prune *p)
+{
+    struct tm_doc *doc = tm_doc_new(p->run);
+    struct tm_value *root = doc ? tm_doc_root(doc) : NULL;
+    tm_status st = doc ? TM_OK : p->run->error.status;
+
+    if (st == TM_OK) {
+        tm_add_string(root, "schema", "tracemill.prune");
+        tm_add_int(root, "schema_version", 1);
+        tm_add_text(root, "out", p->out, strlen(p->out));
+        tm_add_bool(root, "dry_run", p->options->dry_run);
+        if (p->oldest[0])
+            tm_add_string(root, "oldest_kept", p->oldest);
+        else
+            tm_add_null(root, "oldest_kept", "no night is old enough");
+        tm_add_uint(root, "runs", p->runs);
+        tm_add_uint(root, "files", p->pruned.files);
+        tm_add_uint(root, "bytes", p->pruned.bytes);
+        st = tm_doc_status(doc);
+    }
+    if (st == TM_OK)
+        st = tm_print_document(p->run, doc);
+    tm_doc_free(doc);
+    return st;
+}
+
 static void say(const struct prune *p)
 {
     char bytes[TM_FORMAT_BYTES];
@@ -311,7 +337,9 @@ tm_status tm_command_batch_prune(struct tm_run *run, const struct tm_options *op
     if (st == TM_OK)
         st = work(p);
     close_all(p);
-    if (st == TM_OK)
+    if (st == TM_OK && options->json)
+        st = print_json(p);
+    else if (st == TM_OK)
         say(p);
     if (lock >= 0)
         (void)close(lock);

@@ -71,12 +71,16 @@ static tm_status read_count(struct tm_run *run, const char *text, const char *di
     return TM_OK;
 }
 
-/* out: is_word  the text is one of ours, and no path */
-static tm_status read_word(struct tm_run *run, const char *text, struct tm_baseline_choice *choice, bool *is_word)
+bool tm_baseline_is_word(const char *text)
+{
+    return strcmp(text, "last-good") == 0 || behind(text, "median:") || behind(text, "night:") || behind(text, "label:");
+}
+
+/* in: text  is a word */
+static tm_status read_word(struct tm_run *run, const char *text, struct tm_baseline_choice *choice)
 {
     const char *rest;
 
-    *is_word = true;
     if (strcmp(text, "last-good") == 0) {
         choice->most = 1;
         return TM_OK;
@@ -89,24 +93,19 @@ static tm_status read_word(struct tm_run *run, const char *text, struct tm_basel
         choice->text = rest;
         return is_night(rest) ? TM_OK : refuse(run, text, "that is no night, as in night:2026-11-21");
     }
-    if ((rest = behind(text, "label:"))) {
-        choice->kind = TM_BASELINE_LABEL;
-        choice->text = rest;
-        return *rest ? TM_OK : refuse(run, text, "the label is empty");
-    }
-    *is_word = false;
-    return TM_OK;
+    choice->kind = TM_BASELINE_LABEL;
+    choice->text = text + strlen("label:");
+    return *choice->text ? TM_OK : refuse(run, text, "the label is empty");
 }
 
 tm_status tm_baseline_choice_read(struct tm_run *run, const struct tm_texts *baseline,
                                   struct tm_baseline_choice *choice)
 {
-    bool is_word = false;
-
     *choice = (struct tm_baseline_choice){ .kind = TM_BASELINE_LAST, .most = TM_BASELINE_RUNS };
     (void)snprintf(choice->told, sizeof(choice->told), "median:%d", TM_BASELINE_RUNS);
     for (size_t i = 0; i < baseline->count; i++) {
-        const tm_status st = read_word(run, baseline->text[i], choice, &is_word);
+        const bool is_word = tm_baseline_is_word(baseline->text[i]);
+        const tm_status st = is_word ? read_word(run, baseline->text[i], choice) : TM_OK;
 
         if (st != TM_OK)
             return st;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/commands/night_index.h"
 
-#include "pipeline/commands/document_files.h"
+#include "pipeline/commands/closing.h"
 
 static const uint32_t of_documents =
     TM_FORMAT_HTML | TM_FORMAT_PDF | TM_FORMAT_JSON | TM_FORMAT_TEXT | TM_FORMAT_MARKDOWN | TM_FORMAT_CSV;
@@ -29,7 +29,7 @@ tm_status tm_night_index_write(struct tm_run *run, const struct tm_options *opti
 
     written.formats &= of_documents;
     if (!st)
-        st = tm_document_write(run, &result, out, &written);
+        st = tm_document_deliver(run, &result, out, &written);
     tm_doc_free(result.doc);
     return st;
 }

@@ -6,7 +6,7 @@
 #include "reports/history/history.h"
 
 /* OUT/index.html and the other files of the last night, in the formats of the options; those formats that are of single
- * runs are left out.
+ * runs are left out.  Then what tm_document_deliver says of it.
  * in:     gates  as tm_night_gates filled it; NULL = none were asked for
  * errors: TM_ERR_OUTPUT, TM_ERR_LIMIT */
 tm_status tm_night_index_write(struct tm_run *run, const struct tm_options *options, const char *out,

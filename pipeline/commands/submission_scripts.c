@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pipeline/atomic_file.h"
+#include "pipeline/commands/night_baseline.h"
 #include "pipeline/commands/submission.h"
 #include "pipeline/settings.h"
 #include "pipeline/shell_text.h"
@@ -28,14 +29,11 @@ static void put_path(FILE *to, const char *folder, const char *name)
 static bool names_a_file(const struct tm_option *option, const char *text)
 {
     static const char *const arguments[] = { "FILE", "DIR", "PATH" };
-    static const char *const words[] = { "last-good", "median:" }; /* of --baseline: no paths */
     bool is_path = false;
 
     for (size_t i = 0; option->argument && i < sizeof(arguments) / sizeof(arguments[0]); i++)
         is_path |= strcmp(option->argument, arguments[i]) == 0;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        is_path &= strncmp(text, words[i], strlen(words[i])) != 0;
-    return is_path;
+    return is_path && !(option == &tm_option_table[TM_OPTION_BASELINE] && tm_baseline_is_word(text));
 }
 
 /* "--gate=/there/gates.json": what is relative to the working folder of now has to mean the same later. */

@@ -4,7 +4,7 @@
 
 #include "reports/statistics/sample.h"
 
-/* Where a series of figures jumps: docs/batch.md, "Change points". */
+/* Where a series of figures jumps: docs/night.md, "Changes of the level". */
 enum { TM_CHANGE_POINTS_LEAST = 20 /* values */, TM_CHANGE_POINTS_MOST = 32 };
 
 struct tm_change_point {

@@ -56,8 +56,9 @@ def print_of(folder):
 def the_same_bytes(tap, template, folder):
     whole, again = folder / "whole", folder / "again"
     template.write(whole, range(60), jobs=5)
-    done = merge(whole)
+    done = merge(whole, "--json")
     tap.ok(done.status == 0, "merging made results goes well", done)
+    tap.ok(done.out == (whole / "index.json").read_text(encoding="utf-8"), "--json prints index.json", done.out[:200])
     first = {name: (whole / name).read_bytes() for name in ("history.db", "index.json")}
     tap.ok(merge(whole).status == 0 and all((whole / name).read_bytes() == first[name] for name in first),
            "merging twice gives the same bytes")
@@ -224,7 +225,13 @@ def prune(tap, template, folder):
     done = run("batch", "prune", out, "--keep", 5, "--dry-run")
     tap.ok(done.status == 0 and print_of(out) == before and done.out.count("\n") == 31 and "of 30 runs would go" in done.out,
            "a dry run tells what would go, and does nothing", done)
-    done = run("batch", "prune", out, "--keep", 5)
+    counted = run("batch", "prune", out, "--keep", 5, "--dry-run", "--json")
+    told = json.loads(counted.out) if counted.out.startswith("{") else {}
+    tap.ok(told.get("schema") == "tracemill.prune" and told["dry_run"] and told["runs"] == 30 and told["files"] >= 60
+           and told["bytes"] > 30000 and told["oldest_kept"] == sorted({row["night"] for row in rows_of(out)})[-5]
+           and print_of(out) == before, "and as JSON", counted)
+    done = run("batch", "prune", out, "--keep", 5, "--json")
+    tap.ok(json.loads(done.out or "{}") == {**told, "dry_run": False}, "what goes is what was told before", done)
     left = {name: sorted(path.name for path in (out / "runs" / name).iterdir()) for name in ids}
     tap.ok(done.status == 0 and all(left[name] == ["csv", "report.html", "result.json", "summary.json"] for name in ids[30:]),
            "the newest nights keep everything", done)

@@ -109,6 +109,21 @@ def strange_paths(tap, folder):
            "a relative path means what it meant at the submit")
 
 
+def baselines(tap, folder):
+    """Words of --baseline are no paths; whatever else is one."""
+    fake, root = Fake(folder), folder / "root"
+    small(root, 1)
+    gates = root / "gates.json"
+    gates.write_text('{"schema": "tracemill.gates", "schema_version": 1, "gates": [{"figure": "step_time", "max_increase_pct": 5}]}')
+    for number, (given, wanted) in enumerate([("last-good", "last-good"), ("median:3", "median:3"), ("label:v1", "label:v1"),
+                                              ("night:2026-05-10", "night:2026-05-10"), ("main", f"{root}/main")]):
+        out = root / f"out-{number}"
+        done = fake.submit(root / "job", "-o", out, "--gate", gates.name, "--baseline", given, "--dry-run", "--json", cwd=root)
+        text = Path(json.loads(done.out)["folder"], "merge.sh").read_text("utf-8") if done.status == 0 else ""
+        tap.ok(f"--baseline={wanted} " in text.replace("'", "").replace("\n", " "),
+               f"--baseline {given} means the same to the merge", done, text)
+
+
 def again(tap, folder):
     """A second submit does what is missing, after the first; where nothing is missing it only merges."""
     fake = Fake(folder)
@@ -231,7 +246,7 @@ def sizes(tap, folder):
 
 def main():
     tap = Tap()
-    for part in (strange_paths, again, old_ones, refusals, own_options, sizes):
+    for part in (strange_paths, baselines, again, old_ones, refusals, own_options, sizes):
         with Scratch() as folder:
             part(tap, folder)
     tap.done()
