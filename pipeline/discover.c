@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pipeline/file_time.h"
+
 struct pending {
     char *path;
     size_t depth;
@@ -149,7 +151,7 @@ static tm_status add_file(struct search *s, char *path, char *host, const struct
         .path = path,
         .host = host,
         .bytes = (uint64_t)info->st_size,
-        .mtime_ns = (int64_t)info->st_mtim.tv_sec * 1000000000 + info->st_mtim.tv_nsec,
+        .mtime_ns = tm_file_time_ns(info),
         .kind = kind,
     };
 

@@ -549,6 +549,14 @@ void tm_add_text(struct tm_value *to, const char *key, const char *text, size_t 
     *v = (struct tm_value){ .as.text = copy, .type = TM_STRING };
 }
 
+void tm_add_known(struct tm_value *to, const char *key, const char *text, const char *why)
+{
+    if (text && *text)
+        tm_add_string(to, key, text);
+    else
+        tm_add_null(to, key, why);
+}
+
 /* Where it fits it takes the place of the old one: nothing is given back in an arena. */
 void tm_set_text(struct tm_doc *doc, struct tm_value *string, const char *text, size_t length)
 {

@@ -35,6 +35,8 @@ void tm_add_bool(struct tm_value *to, const char *key, bool value);
 void tm_add_string(struct tm_value *to, const char *key, const char *text);
 void tm_add_text(struct tm_value *to, const char *key, const char *text, size_t length); /* any bytes; made
                                                                valid UTF-8 (U+FFFD) when it goes in */
+/* A text of any bytes, or where it is NULL or "" null with that reason. */
+void tm_add_known(struct tm_value *to, const char *key, const char *text, const char *why);
 void tm_add_null(struct tm_value *to, const char *key, const char *why); /* why: kept for the reports and
                                      printed as member "why": {key: reason} of the same object */
 /* Put another text in place of the one that a string has.

@@ -12,6 +12,8 @@
 #define XXH_STATIC_LINKING_ONLY /* the state on the stack */
 #include <xxhash.h>
 
+#include "pipeline/file_time.h"
+
 enum { END_BYTES = 64 << 10 };
 
 /* A hash in the making: the state on the stack, so that nothing has to be allocated. */
@@ -105,7 +107,7 @@ tm_status tm_file_fingerprint(struct tm_run *run, const char *path, uint64_t *by
         problem = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
     } else {
         *bytes = (uint64_t)info.st_size;
-        *mtime_ns = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
+        *mtime_ns = tm_file_time_ns(&info);
         begin(&h);
         add_number(&h, *bytes);
         add_number(&h, (uint64_t)*mtime_ns);

@@ -8,7 +8,7 @@
 /* The list of the traces of a batch (schemas/BATCH.md): a header, then a line of JSON for each run, sorted by root and
  * path (bytewise), with its files, sorted by host.  A run of one file is one item of work: its report.  Each file of a
  * run of several is an item of its own, its partial; the report is made of the partials afterwards. */
-enum { TM_FINGERPRINT_BYTES = 17, TM_RUN_ID_BYTES = 128, TM_MANIFEST_FILES_MOST = 1000000 };
+enum { TM_FINGERPRINT_BYTES = 17, TM_MANIFEST_FILES_MOST = 1000000 };
 
 /* The keys of a run, as struct tm_run_keys has them: a hundred thousand runs share most of their texts. */
 struct tm_batch_keys {
@@ -69,6 +69,11 @@ tm_status tm_manifest_scan(struct tm_manifest *manifest, struct tm_run *run, cha
 tm_status tm_manifest_read(struct tm_manifest *manifest, struct tm_run *run, const char *path) TM_MUST_USE;
 /* The same bytes for the same runs.  errors: TM_ERR_LIMIT; of the stream its caller asks (ferror) */
 tm_status tm_manifest_write(const struct tm_manifest *manifest, FILE *to) TM_MUST_USE;
+/* Likewise into a file that appears whole.
+ * out:    bytes   that it has; may be NULL
+ * errors: and TM_ERR_OUTPUT */
+tm_status tm_manifest_save(const struct tm_manifest *manifest, const char *folder, const char *name,
+                           uint64_t *bytes) TM_MUST_USE;
 void tm_manifest_free(struct tm_manifest *manifest); /* tolerates a zeroed one */
 /* The keys of a run with room of their own. */
 void tm_batch_keys_copy(struct tm_run_keys *to, const struct tm_batch_keys *keys);

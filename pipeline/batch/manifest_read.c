@@ -146,13 +146,6 @@ static char *read_text(struct reading *r, const struct tm_value *from, const cha
     return tm_manifest_copy(r->manifest, text, length);
 }
 
-static bool is_id(const char *id, size_t bytes)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-
-    return id[0] && id[0] != '.' && strlen(id) < bytes && strspn(id, plain) == strlen(id);
-}
-
 static bool is_count(const struct tm_value *value)
 {
     return tm_type_of(value) == TM_INT && tm_int(value) >= 0;
@@ -179,17 +172,18 @@ static tm_status read_file(struct reading *r, const struct tm_value *from, struc
     };
     if (!to->path || !to->path[0] || !tm_path_is_below(to->path))
         return refuse_value(r, "the path of a trace is missing, or not below its root");
-    if (!to->host || !to->id || !is_id(to->id, TM_RUN_ID_BYTES))
+    if (!to->host || !to->id || !tm_is_run_id(to->id))
         return refuse_value(r, "a trace has no host, or an id that cannot be used");
     if (tm_has(tm_get(from, "member"))) {
         to->member = read_bytes(r, from, "member");
         to->position = (uint64_t)tm_int(tm_get(from, "position"));
-        if (!to->member || !to->member[0] || !is_count(tm_get(from, "position")))
+        if (!to->member || !to->member[0] || !is_count(tm_get(from, "position")) || to->position == 0)
             return refuse_value(r, "a member of an archive has no name, or no position");
     }
     if (!is_count(tm_get(from, "bytes")) || tm_type_of(tm_get(from, "mtime_ns")) != TM_INT)
         return refuse(r, "a trace has no size, or no time");
-    if (fingerprint[0] && strspn(fingerprint, "0123456789abcdef") != TM_FINGERPRINT_BYTES - 1)
+    if (fingerprint[0] && (strlen(fingerprint) != TM_FINGERPRINT_BYTES - 1 ||
+                           strspn(fingerprint, "0123456789abcdef") != TM_FINGERPRINT_BYTES - 1))
         return refuse(r, "a fingerprint cannot be used");
     (void)snprintf(to->fingerprint, sizeof(to->fingerprint), "%s", fingerprint);
     return TM_OK;
@@ -279,7 +273,7 @@ static tm_status read_run(struct reading *r, const struct tm_value *from)
     };
     tm_status st;
 
-    if (!to.id || !is_id(to.id, TM_RUN_ID_BYTES))
+    if (!to.id || !tm_is_run_id(to.id))
         return refuse_value(r, "a run has no id, or one that cannot be used");
     if (!to.path || !tm_path_is_below(to.path))
         return refuse_value(r, "the path of a run is missing, or not below its root");

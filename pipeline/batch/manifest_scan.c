@@ -223,11 +223,6 @@ static tm_status resolve_root(struct tm_manifest *m, const char *given, const ch
     return *root ? TM_OK : run->error.status;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Absolute, sorted, each once. */
 static tm_status resolve_roots(struct tm_manifest *m, char *const *roots, size_t count, const char **to, size_t *kept)
 {
@@ -238,7 +233,7 @@ static tm_status resolve_roots(struct tm_manifest *m, char *const *roots, size_t
         st = resolve_root(m, roots[i], &to[i]);
     if (st != TM_OK)
         return st;
-    qsort(to, count, sizeof(*to), by_text);
+    qsort(to, count, sizeof(*to), tm_by_text);
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || strcmp(to[i], to[*kept - 1]) != 0)
             to[(*kept)++] = to[i];
@@ -425,7 +420,7 @@ tm_status tm_manifest_scan(struct tm_manifest *manifest, struct tm_run *run, cha
         st = scan_roots(manifest, absolute, kept, options, discover);
     if (st != TM_OK)
         return st;
-    qsort(manifest->roots, manifest->root_count, sizeof(*manifest->roots), by_text);
+    qsort(manifest->roots, manifest->root_count, sizeof(*manifest->roots), tm_by_text);
     qsort(manifest->runs, manifest->count, sizeof(*manifest->runs), by_root_and_path);
     drop_doubles(manifest);
     st = tm_manifest_check_ids(manifest);

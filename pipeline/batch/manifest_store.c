@@ -157,14 +157,14 @@ void tm_manifest_free(struct tm_manifest *manifest)
     *manifest = (struct tm_manifest){ .run = NULL };
 }
 
-static int by_text(const void *a, const void *b)
+int tm_by_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 bool tm_has_doubles(const char **texts, size_t count)
 {
-    qsort(texts, count, sizeof(*texts), by_text);
+    qsort(texts, count, sizeof(*texts), tm_by_text);
     for (size_t i = 1; i < count; i++) {
         if (strcmp(texts[i - 1], texts[i]) == 0)
             return true;

@@ -21,6 +21,8 @@ tm_status tm_manifest_keys(struct tm_manifest *manifest, struct tm_batch_keys *t
 /* Add a run: the manifest counts its files and bytes from then on. */
 tm_status tm_manifest_add(struct tm_manifest *manifest, const struct tm_batch_run *batch_run) TM_MUST_USE;
 
+/* Of two pointers to texts, for qsort. */
+int tm_by_text(const void *a, const void *b);
 /* Are two texts the same?  They are put in order. */
 bool tm_has_doubles(const char **texts, size_t count);
 /* errors: TM_ERR_INPUT  two runs have one id */

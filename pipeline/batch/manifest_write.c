@@ -3,6 +3,7 @@
  * all of them. */
 #include <string.h>
 
+#include "pipeline/atomic_file.h"
 #include "pipeline/batch/manifest_store.h"
 #include "pipeline/doc.h"
 #include "pipeline/utf8.h"
@@ -22,22 +23,14 @@ static void add_bytes(struct tm_value *to, const char *key, const char *text)
     tm_add_string(to, hex_key, hex);
 }
 
-static void add_key(struct tm_value *to, const char *key, const char *text)
-{
-    if (text[0])
-        tm_add_string(to, key, text);
-    else
-        tm_add_null(to, key, NULL);
-}
-
 static void add_keys(struct tm_value *to, const struct tm_batch_keys *keys)
 {
-    add_key(to, "job", keys->job);
-    add_key(to, "night", keys->night);
+    tm_add_known(to, "job", keys->job, NULL);
+    tm_add_known(to, "night", keys->night, NULL);
     tm_add_int(to, "when_ns", keys->when_ns);
-    add_key(to, "revision", keys->revision);
-    add_key(to, "label", keys->label);
-    add_key(to, "training", keys->training);
+    tm_add_known(to, "revision", keys->revision, NULL);
+    tm_add_known(to, "label", keys->label, NULL);
+    tm_add_known(to, "training", keys->training, NULL);
     if (keys->step >= 0)
         tm_add_int(to, "step", keys->step);
     else
@@ -113,5 +106,23 @@ tm_status tm_manifest_write(const struct tm_manifest *manifest, FILE *to)
 
     for (size_t i = 0; i < manifest->count && st == TM_OK && !ferror(to); i++)
         st = print_line(manifest, &manifest->runs[i], to);
+    return st;
+}
+
+tm_status tm_manifest_save(const struct tm_manifest *manifest, const char *folder, const char *name, uint64_t *bytes)
+{
+    struct tm_atomic_file file = { .stream = NULL };
+    tm_status st = tm_atomic_open(&file, manifest->run, folder, name);
+
+    if (st == TM_OK)
+        st = tm_manifest_write(manifest, file.stream);
+    if (st == TM_OK && bytes) {
+        const off_t end = ftello(file.stream);
+
+        *bytes = end > 0 ? (uint64_t)end : 0;
+    }
+    if (st == TM_OK)
+        st = tm_atomic_commit(&file);
+    tm_atomic_abort(&file);
     return st;
 }

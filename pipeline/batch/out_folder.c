@@ -10,6 +10,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "pipeline/batch/path_parts.h"
+
 static tm_status print_path(struct tm_run *run, char path[TM_OUT_PATH_BYTES], const char *format, ...) TM_PRINTF(3, 4);
 
 static tm_status print_path(struct tm_run *run, char path[TM_OUT_PATH_BYTES], const char *format, ...)
@@ -22,7 +24,7 @@ static tm_status print_path(struct tm_run *run, char path[TM_OUT_PATH_BYTES], co
     va_end(args);
     if (n >= 0 && n < TM_OUT_PATH_BYTES)
         return TM_OK;
-    return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "the path '%s...' is too long", path);
+    return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot use a path that is too long: '%s...'", path);
 }
 
 tm_status tm_out_item_folder(struct tm_run *run, const char *out, const struct tm_batch_run *batch_run,
@@ -49,37 +51,33 @@ tm_status tm_input_path(struct tm_run *run, const struct tm_batch_run *batch_run
 
 /* --- what was left behind --- */
 
-static bool has_ending(const char *name, size_t length, const char *ending, size_t *begin)
+/* Without an ending.  out: false: it does not end so */
+static bool cut_ending(struct tm_part *name, const char *ending)
 {
-    const size_t bytes = strlen(ending);
-
-    if (length <= bytes || memcmp(name + length - bytes, ending, bytes) != 0)
+    if (!tm_part_has_ending(*name, ending))
         return false;
-    *begin = length - bytes;
+    name->length -= strlen(ending);
     return true;
 }
 
-/* Back over digits.  out: false where there are none */
-static bool before_digits(const char *name, size_t *at)
+/* Without the digits at its end.  out: false where there are none */
+static bool cut_digits(struct tm_part *name)
 {
-    const size_t end = *at;
+    const size_t before = name->length;
 
-    while (*at > 0 && name[*at - 1] >= '0' && name[*at - 1] <= '9')
-        --*at;
-    return *at < end;
+    while (name->length > 0 && name->text[name->length - 1] >= '0' && name->text[name->length - 1] <= '9')
+        name->length--;
+    return name->length < before;
 }
 
 /* ".NAME.PID-N.part", as files and folders that are not complete are called; ".part.old" for a moment. */
 bool tm_out_is_part(const char *name)
 {
-    const size_t length = strlen(name);
-    size_t at;
+    struct tm_part rest = { name, strlen(name) };
 
-    if (name[0] != '.' || (!has_ending(name, length, ".part", &at) && !has_ending(name, length, ".part.old", &at)))
+    if (name[0] != '.' || (!cut_ending(&rest, ".part") && !cut_ending(&rest, ".part.old")))
         return false;
-    if (!before_digits(name, &at) || at == 0 || name[--at] != '-')
-        return false;
-    return before_digits(name, &at) && at > 1 && name[at - 1] == '.';
+    return cut_digits(&rest) && cut_ending(&rest, "-") && cut_digits(&rest) && cut_ending(&rest, ".");
 }
 
 bool tm_out_remove_tables(int folder, const char *name)
@@ -94,9 +92,7 @@ bool tm_out_remove_tables(int folder, const char *name)
         return false;
     }
     while ((entry = readdir(dir)) != NULL) {
-        size_t begin;
-
-        if (has_ending(entry->d_name, strlen(entry->d_name), ".csv", &begin))
+        if (tm_part_has_ending((struct tm_part){ entry->d_name, strlen(entry->d_name) }, ".csv"))
             (void)unlinkat(fd, entry->d_name, 0);
     }
     (void)closedir(dir);

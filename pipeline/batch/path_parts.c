@@ -29,6 +29,13 @@ bool tm_part_is(struct tm_part part, const char *word)
     return strlen(word) == part.length && memcmp(word, part.text, part.length) == 0;
 }
 
+bool tm_part_has_ending(struct tm_part part, const char *ending)
+{
+    const size_t length = strlen(ending);
+
+    return part.length > length && memcmp(part.text + part.length - length, ending, length) == 0;
+}
+
 bool tm_part_number(struct tm_part part, int64_t *number)
 {
     int64_t value = 0;
@@ -63,10 +70,9 @@ static bool set_day(struct tm_part_date *date, int year, int month, int day)
 
     if (year < 1970 || year > 2262 || month < 1 || month > 12 || day < 1 || day > 31)
         return false;
-    date->midnight_ns = (int64_t)timegm(&t) * 1000000000;
-    date->time_ns = -1;
-    if (t.tm_mon != month - 1)
+    if (__builtin_mul_overflow((int64_t)timegm(&t), INT64_C(1000000000), &date->midnight_ns) || t.tm_mon != month - 1)
         return false;
+    date->time_ns = -1;
     (void)snprintf(date->night, sizeof(date->night), "%04d-%02d-%02d", year % 10000, month % 100, day % 100);
     return true;
 }

@@ -37,5 +37,7 @@ bool tm_part_revision(struct tm_part part, struct tm_part *digits);
 /* Digits only.  out: false also past 2^63 - 1 */
 bool tm_part_number(struct tm_part part, int64_t *number);
 bool tm_part_is(struct tm_part part, const char *word);
+/* It ends so, and there is something before it. */
+bool tm_part_has_ending(struct tm_part part, const char *ending);
 
 #endif

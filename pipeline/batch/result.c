@@ -124,16 +124,12 @@ bool tm_result_stands(enum tm_result_status status, bool retry)
 
 /* --- writing --- */
 
-static void add_text_or_null(struct tm_value *to, const char *key, const char *text)
+static void add_clean(struct tm_value *to, const char *key, const char *text)
 {
     char clean[TM_RESULT_MESSAGE_BYTES];
 
-    if (!text || !text[0]) {
-        tm_add_null(to, key, NULL);
-        return;
-    }
-    tm_clean_text(clean, sizeof(clean), text, strlen(text));
-    tm_add_string(to, key, clean);
+    tm_clean_text(clean, sizeof(clean), text ? text : "", text ? strlen(text) : 0);
+    tm_add_known(to, key, clean, NULL);
 }
 
 void tm_result_fill(struct tm_doc *doc, const struct tm_result_about *about)
@@ -148,11 +144,11 @@ void tm_result_fill(struct tm_doc *doc, const struct tm_result_about *about)
     tm_add_string(tool, "name", "tracemill");
     tm_add_string(tool, "version", TM_VERSION);
     tm_add_string(root, "id", about->batch_run->id);
-    add_text_or_null(root, "host", about->file ? about->file->id : NULL);
+    add_clean(root, "host", about->file ? about->file->id : NULL);
     tm_add_string(root, "status", tm_result_status_words[about->status]);
     tm_add_int(root, "exit_status", about->exit_status);
-    add_text_or_null(root, "message", about->message);
-    add_text_or_null(root, "hint", about->hint);
+    add_clean(root, "message", about->message);
+    add_clean(root, "hint", about->hint);
     tm_add_string(root, "fingerprint", about->fingerprint);
     tm_add_string(root, "options", about->options);
     tm_add_bool(root, "pruned", false);
@@ -188,6 +184,11 @@ static int hash_file(int fd, uint64_t *bytes, uint64_t *hash)
     return problem;
 }
 
+static tm_status fail_long(struct tm_run *run, const char *folder, const char *name)
+{
+    return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot use a path that is too long: '%s/%s'", folder, name);
+}
+
 static tm_status list_file(struct tm_doc *doc, const char *folder, const char *name)
 {
     struct tm_run *run = tm_doc_run(doc);
@@ -199,7 +200,9 @@ static tm_status list_file(struct tm_doc *doc, const char *folder, const char *n
 
     if (tm_length(files) >= TM_RESULT_FILES_MOST)
         return tm_fail(&run->error, TM_ERR_LIMIT, -1, "'%s' has more than %d files", folder, (int)TM_RESULT_FILES_MOST);
-    fd = join(path, folder, name) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (!join(path, folder, name))
+        return fail_long(run, folder, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     problem = fd < 0 ? errno : hash_file(fd, &bytes, &hash);
     if (fd >= 0)
         (void)close(fd);
@@ -252,7 +255,7 @@ static tm_status list_folder(struct tm_doc *doc, const char *folder, const char 
     if (!names)
         return run->error.status;
     if (!join(path, folder, name))
-        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "the path '%s/%s' is too long", folder, name);
+        st = fail_long(run, folder, name);
     if (st == TM_OK)
         st = read_names(run, path, names);
     for (size_t i = 0; st == TM_OK && i < names->count; i++) {

@@ -71,7 +71,7 @@ static void take_date(struct reading *r, const struct tm_part_date *date)
     if (!r->has_date)
         r->date = *date;
     r->has_date = true;
-    if (date->time_ns >= 0)
+    if (date->time_ns >= 0 && date->time_ns <= INT64_MAX - date->midnight_ns)
         r->time_ns = date->midnight_ns + date->time_ns;
 }
 
@@ -86,6 +86,14 @@ bool tm_is_night(const char *text)
     struct tm_part_date date;
 
     return read_night(part, &date) && strcmp(date.night, text) == 0;
+}
+
+bool tm_is_run_id(const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    const size_t length = strspn(text, plain);
+
+    return length > 0 && length < TM_RUN_ID_BYTES && text[0] != '.' && text[length] == '\0';
 }
 
 static void set_day_of(char night[11], int64_t ns)
@@ -109,7 +117,7 @@ static void set_times(struct reading *r, int64_t when_ns)
         return;
     }
     memcpy(keys->night, r->date.night, sizeof(keys->night));
-    if (keys->when_ns < r->date.midnight_ns || keys->when_ns >= r->date.midnight_ns + 2 * DAY_NS)
+    if (keys->when_ns < r->date.midnight_ns || keys->when_ns - r->date.midnight_ns >= 2 * DAY_NS)
         keys->when_ns = r->date.midnight_ns;
 }
 

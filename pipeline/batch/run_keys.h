@@ -7,7 +7,7 @@
 
 /* What a run of a batch belongs to: by these the history finds what is comparable.  All texts are
  * valid UTF-8 without control characters; "" = not known. */
-enum { TM_KEY_BYTES = 256 };
+enum { TM_KEY_BYTES = 256, TM_RUN_ID_BYTES = 128 };
 struct tm_run_keys {
     char job[TM_KEY_BYTES];      /* runs of one job are a trend; never "" */
     char night[11];              /* "2026-11-21": the day of the run */
@@ -32,5 +32,9 @@ tm_status tm_run_keys_check(struct tm_run *run, const struct tm_options *options
 
 /* A day as the key `night` has it: "2026-11-21". */
 bool tm_is_night(const char *text);
+
+/* What may be the name of a run's folder in OUT, or of an item's in it: [A-Za-z0-9._-], not hidden, shorter than
+ * TM_RUN_ID_BYTES. */
+bool tm_is_run_id(const char *text);
 
 #endif

@@ -5,28 +5,23 @@
 #include <string.h>
 
 #include "pipeline/batch/manifest.h"
+#include "pipeline/batch/path_parts.h"
 #include "pipeline/quantity.h"
 
 /* What an item costs besides its bytes, and what a byte costs, in quarters of one of plain XSpace: by measurement
  * (docs/batch.md, "Shares"). */
 enum { START_BYTES = 12 << 20, QUARTERS_PLAIN = 4, QUARTERS_COMPRESSED = 16, QUARTERS_JSON = 1 };
 
-static bool ends_with(const char *text, const char *ending)
-{
-    const size_t length = strlen(text), ending_length = strlen(ending);
-
-    return length > ending_length && strcmp(text + length - ending_length, ending) == 0;
-}
-
 static uint64_t weigh(const struct tm_batch_file *file)
 {
-    const char *name = file->member ? file->member : file->path;
+    const char *text = file->member ? file->member : file->path;
+    const struct tm_part name = { text, strlen(text) };
     const uint64_t most = UINT64_MAX >> 24; /* so that sums of all items fit */
     uint64_t quarters = QUARTERS_PLAIN;
 
-    if (ends_with(name, ".gz") || ends_with(name, ".zst"))
+    if (tm_part_has_ending(name, ".gz") || tm_part_has_ending(name, ".zst"))
         quarters = QUARTERS_COMPRESSED;
-    else if (ends_with(name, ".json"))
+    else if (tm_part_has_ending(name, ".json"))
         quarters = QUARTERS_JSON;
     return file->bytes / 4 > most / QUARTERS_COMPRESSED ? most : file->bytes * quarters / 4 + START_BYTES;
 }

@@ -214,7 +214,8 @@ static int start(struct pool *pool, const struct kept_signals *kept, struct slot
     return 0;
 }
 
-/* Keep the begin of what it says; the rest goes nowhere.  At its end the pipe is closed. */
+/* Keep the begin of what it says; the rest goes nowhere, a pipeful at a time: who never stops is stopped when its time is
+ * up.  At its end the pipe is closed. */
 static void listen_to(struct slot *slot)
 {
     char rest[DRAIN_BYTES];
@@ -232,7 +233,9 @@ static void listen_to(struct slot *slot)
             slot->fd = -1;
             return;
         }
-        slot->said_bytes += room ? (size_t)n : 0;
+        if (!room)
+            return;
+        slot->said_bytes += (size_t)n;
     }
 }
 

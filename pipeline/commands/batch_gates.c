@@ -46,14 +46,6 @@ struct judged {
     struct tm_value *notes;
 };
 
-static void add_text_or_null(struct tm_value *to, const char *key, const char *text)
-{
-    if (text && *text)
-        tm_add_string(to, key, text);
-    else
-        tm_add_null(to, key, NULL);
-}
-
 static void forget_error(struct tm_run *run)
 {
     run->error = (struct tm_error){ .status = TM_OK };
@@ -240,7 +232,7 @@ static void end_row(struct night *n, struct judged *j, enum verdict verdict, con
 {
     n->verdicts[verdict]++;
     tm_add_string(j->row, "verdict", verdict_word[verdict]);
-    add_text_or_null(j->row, "text", text);
+    tm_add_known(j->row, "text", text, NULL);
 }
 
 static void add_check(struct night *n, struct judged *j)
@@ -324,15 +316,15 @@ static struct tm_value *begin_row(struct night *n, const struct tm_history_run *
     tm_add_string(row, "job", of->keys.job);
     tm_add_string(row, "night", of->keys.night);
     tm_add_int(row, "when_ns", of->keys.when_ns);
-    add_text_or_null(row, "revision", of->keys.revision);
-    add_text_or_null(row, "label", of->keys.label);
+    tm_add_known(row, "revision", of->keys.revision, NULL);
+    tm_add_known(row, "label", of->keys.label, NULL);
     if (of->keys.step >= 0)
         tm_add_int(row, "step", of->keys.step);
     else
         tm_add_null(row, "step", NULL);
     tm_add_string(row, "status", of->status);
-    add_text_or_null(row, "message", has_report(of) ? NULL : of->message);
-    add_text_or_null(row, "report", of->report);
+    tm_add_known(row, "message", has_report(of) ? NULL : of->message, NULL);
+    tm_add_known(row, "report", of->report, NULL);
     return row;
 }
 
@@ -496,8 +488,8 @@ static tm_status prepare(struct night *n, const struct tm_options *options)
 
 static void add_head(const struct night *n, const struct tm_options *options, struct tm_value *result)
 {
-    add_text_or_null(result, "night", n->last);
-    add_text_or_null(result, "gate_file", options->gate);
+    tm_add_known(result, "night", n->last, NULL);
+    tm_add_known(result, "gate_file", options->gate, NULL);
     if (!n->gates)
         tm_add_null(result, "baseline", NULL);
     else if (n->choice.kind != TM_BASELINE_PATHS)

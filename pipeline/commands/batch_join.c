@@ -164,7 +164,7 @@ static tm_status choose_run(struct tm_batch_pool *pool, const struct tm_batch_ru
 
     if (st == TM_OK && status != TM_RESULT_MISSING) {
         pool->counts->runs++;
-        pool->counts->partial += status == TM_RESULT_PARTIAL, pool->counts->done += status == TM_RESULT_DONE;
+        tm_batch_count_standing(pool->counts, status);
         return TM_OK;
     }
     if (st == TM_OK)
@@ -180,7 +180,7 @@ static tm_status choose_run(struct tm_batch_pool *pool, const struct tm_batch_ru
         else if (!parts.path_count)
             st = fail_run(pool, &task, &parts);
         else if (tm_result_stands(status, false) && (!parts.missing_count || parts.worst == TM_RESULT_REFUSED))
-            pool->counts->partial += status == TM_RESULT_PARTIAL, pool->counts->done += status == TM_RESULT_DONE;
+            tm_batch_count_standing(pool->counts, status);
         else
             tasks[pool->count++] = task;
     }

@@ -56,6 +56,9 @@ struct tm_batch_task tm_batch_task_of(const struct tm_batch_item *item);
 tm_status tm_batch_task_look(const struct tm_batch_pool *pool, const struct tm_batch_task *task,
                              enum tm_result_status *status) TM_MUST_USE;
 
+/* One whose result stands. */
+void tm_batch_count_standing(struct tm_batch_counts *counts, enum tm_result_status status);
+
 /* Its folder's files of any format: for tm_result_remove. */
 enum { TM_BATCH_OUTPUTS_MOST = 16 };
 size_t tm_batch_outputs(uint32_t formats, char names[TM_BATCH_OUTPUTS_MOST][64], const char *list[TM_BATCH_OUTPUTS_MOST]);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pipeline/atomic_file.h"
 #include "pipeline/batch/fingerprint.h"
 #include "pipeline/batch/out_folder.h"
 #include "pipeline/batch/result.h"
@@ -120,7 +121,11 @@ static tm_status mark(struct prune *p, struct tm_doc *doc, const char *folder, c
         tm_add_int(file, "bytes", summary->bytes);
         tm_add_string(file, "xxh3", summary->xxh3);
     }
-    return tm_result_write(p->run, folder, doc);
+    const tm_status st = tm_result_write(p->run, folder, doc);
+
+    if (st == TM_OK) /* before files go: a power cut must not bring the old one back without them */
+        tm_sync_folder(folder);
+    return st;
 }
 
 /* An input that changed since makes the run new: its files are not those of this result for long. */

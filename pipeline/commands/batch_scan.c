@@ -149,17 +149,9 @@ static bool choose_file(const char *output, char path[TM_PLACE_BYTES])
 
 static tm_status write_file(const struct tm_manifest *m, const struct tm_file_place *place)
 {
-    struct tm_atomic_file file = { .stream = NULL };
-    tm_status st = tm_make_folder(m->run, place->folder);
+    const tm_status st = tm_make_folder(m->run, place->folder);
 
-    if (st == TM_OK)
-        st = tm_atomic_open(&file, m->run, place->folder, place->name);
-    if (st == TM_OK)
-        st = tm_manifest_write(m, file.stream);
-    if (st == TM_OK)
-        return tm_atomic_commit(&file);
-    tm_atomic_abort(&file);
-    return st;
+    return st == TM_OK ? tm_manifest_save(m, place->folder, place->name, NULL) : st;
 }
 
 static tm_status write_stdout(const struct tm_manifest *m)

@@ -134,25 +134,6 @@ static void choose_size(struct tm_submission *submission, const struct tm_batch_
 
 /* --- files --- */
 
-static tm_status write_manifest(struct tm_run *run, const struct tm_manifest *manifest, const char *folder,
-                                const char *name, uint64_t *bytes)
-{
-    struct tm_atomic_file file;
-    tm_status st = tm_atomic_open(&file, run, folder, name);
-
-    if (st)
-        return st;
-    st = tm_manifest_write(manifest, file.stream);
-    if (st) {
-        tm_atomic_abort(&file);
-        return st;
-    }
-    const off_t end = ftello(file.stream);
-
-    *bytes = end > 0 ? (uint64_t)end : 0;
-    return tm_atomic_commit(&file);
-}
-
 /* The manifest of OUT, the folder of the submission, and what of the manifest is to be done in it. */
 static tm_status prepare(struct tm_run *run, struct tm_submission *submission, const struct tm_manifest *all)
 {
@@ -164,7 +145,7 @@ static tm_status prepare(struct tm_run *run, struct tm_submission *submission, c
     tm_status st = tm_batch_pool_options(&missing.pool);
 
     if (!st)
-        st = write_manifest(run, all, submission->out, TM_MANIFEST_FILE, &bytes);
+        st = tm_manifest_save(all, submission->out, TM_MANIFEST_FILE, &bytes);
     if (!st)
         st = tm_batch_items(all, 0, 1, is_missing, &missing, &items, &count);
     if (!st)
@@ -174,7 +155,7 @@ static tm_status prepare(struct tm_run *run, struct tm_submission *submission, c
     if (!st)
         st = tm_submission_place(run, submission);
     if (!st && count)
-        st = write_manifest(run, &todo, submission->folder, TM_TODO_FILE, &bytes);
+        st = tm_manifest_save(&todo, submission->folder, TM_TODO_FILE, &bytes);
     if (!st) {
         choose_size(submission, items, count, bytes);
         st = tm_submission_write(run, submission);

@@ -54,19 +54,6 @@ static bool is_handed_out(const char *out, const char *path)
     return path && strncmp(path, out, length) == 0 && strncmp(path + length, "/slurm/", 7) == 0;
 }
 
-static tm_status keep_manifest(struct tm_run *run, const struct tm_manifest *manifest, const char *out)
-{
-    struct tm_atomic_file file = { .stream = NULL };
-    tm_status st = tm_atomic_open(&file, run, out, TM_MANIFEST_FILE);
-
-    if (st == TM_OK)
-        st = tm_manifest_write(manifest, file.stream);
-    if (st == TM_OK)
-        st = tm_atomic_commit(&file);
-    tm_atomic_abort(&file);
-    return st;
-}
-
 /* --- which items --- */
 
 struct tm_batch_task tm_batch_task_of(const struct tm_batch_item *item)
@@ -107,7 +94,7 @@ tm_status tm_batch_pruned(const struct tm_batch_pool *pool, const struct tm_batc
     return TM_OK;
 }
 
-static void count_standing(struct tm_batch_counts *counts, enum tm_result_status status)
+void tm_batch_count_standing(struct tm_batch_counts *counts, enum tm_result_status status)
 {
     counts->done += status == TM_RESULT_DONE;
     counts->partial += status == TM_RESULT_PARTIAL;
@@ -126,7 +113,7 @@ static tm_status choose_tasks(struct tm_batch_pool *pool, const struct tm_batch_
         if (st != TM_OK)
             return st;
         if (tm_result_stands(status, pool->options->retry))
-            count_standing(pool->counts, status);
+            tm_batch_count_standing(pool->counts, status);
         else
             tasks[pool->count++] = task;
     }
@@ -156,7 +143,7 @@ static tm_status work_tasks(struct tm_batch_pool *pool, const struct tm_manifest
     if (st == TM_OK)
         st = tm_out_lock(run, pool->out, is_shared, &lock);
     if (st == TM_OK && !is_handed_out(pool->out, pool->options->manifest))
-        st = keep_manifest(run, manifest, pool->out);
+        st = tm_manifest_save(manifest, pool->out, TM_MANIFEST_FILE, NULL);
     if (st == TM_OK)
         st = tm_batch_pool_work(pool);
     if (lock >= 0)

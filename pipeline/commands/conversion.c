@@ -249,7 +249,7 @@ tm_status tm_conversion_host(struct tm_conversion *c, uint32_t number, struct tm
 static tm_status look_at_hosts(struct tm_conversion *c)
 {
     const bool is_only = c->inputs.host_count == 1;
-    char fingerprint[TM_FINGERPRINT_BYTES];
+    char fingerprint[TM_CONTENT_HASH_BYTES];
     tm_status st = TM_OK;
 
     for (uint32_t i = 0; i < c->inputs.host_count && st == TM_OK; i++) {

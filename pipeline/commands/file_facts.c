@@ -51,9 +51,9 @@ void tm_file_facts_problem(struct tm_file_facts *facts, const char *text)
         (void)snprintf(facts->problems[facts->problem_count++], sizeof(facts->problems[0]), "%s", text);
 }
 
-void tm_file_facts_fingerprint(const struct tm_input *input, char text[TM_FINGERPRINT_BYTES])
+void tm_file_facts_fingerprint(const struct tm_input *input, char text[TM_CONTENT_HASH_BYTES])
 {
-    (void)snprintf(text, TM_FINGERPRINT_BYTES, "%016llx", (unsigned long long)input->xxh3);
+    (void)snprintf(text, TM_CONTENT_HASH_BYTES, "%016llx", (unsigned long long)input->xxh3);
 }
 
 void tm_file_facts_take(struct tm_file_facts *facts, const struct tm_input *input, const struct tm_found_file *found,

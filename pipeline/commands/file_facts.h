@@ -10,13 +10,13 @@
 
 /* What is told of a file that was read: in the summary, by `inspect`, and in the partial of a run. */
 
-enum { TM_PROBLEMS_MOST = 4, TM_FINGERPRINT_BYTES = 20 };
+enum { TM_PROBLEMS_MOST = 4, TM_CONTENT_HASH_BYTES = 20 };
 
 struct tm_file_facts {
     char host[128];      /* "" = it is of no host */
     char path[16384];
     char format[16];     /* "xspace", "chrome_json", "pprof" */
-    char xxh3[TM_FINGERPRINT_BYTES];
+    char xxh3[TM_CONTENT_HASH_BYTES];
     char wrapping[8];    /* "none", "gzip", "zstd" */
     char problems[TM_PROBLEMS_MOST][2048];
     char notes[1][512];
@@ -30,7 +30,7 @@ struct tm_file_facts {
 enum tm_facts_place { TM_FACTS_SUMMARY = 1, TM_FACTS_INSPECT = 2 };
 
 /* What tells a file from others: its XXH3-64.  in: input  all of it has been read */
-void tm_file_facts_fingerprint(const struct tm_input *input, char text[TM_FINGERPRINT_BYTES]);
+void tm_file_facts_fingerprint(const struct tm_input *input, char text[TM_CONTENT_HASH_BYTES]);
 
 /* A file that was read.
  * in: input  all of it has been read

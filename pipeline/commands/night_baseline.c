@@ -49,17 +49,6 @@ static const char *behind(const char *text, const char *word)
     return strncmp(text, word, length) == 0 ? text + length : NULL;
 }
 
-static bool is_night(const char *text)
-{
-    static const char form[] = "0000-00-00";
-
-    for (size_t i = 0; i < sizeof(form) - 1; i++) {
-        if (form[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != form[i])
-            return false;
-    }
-    return !text[sizeof(form) - 1];
-}
-
 static tm_status read_count(struct tm_run *run, const char *text, const char *digits, size_t *count)
 {
     char *end;
@@ -91,7 +80,7 @@ static tm_status read_word(struct tm_run *run, const char *text, struct tm_basel
     if ((rest = behind(text, "night:"))) {
         choice->kind = TM_BASELINE_NIGHT;
         choice->text = rest;
-        return is_night(rest) ? TM_OK : refuse(run, text, "that is no night, as in night:2026-11-21");
+        return tm_is_night(rest) ? TM_OK : refuse(run, text, "that is no night, as in night:2026-11-21");
     }
     choice->kind = TM_BASELINE_LABEL;
     choice->text = text + strlen("label:");

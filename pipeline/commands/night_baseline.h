@@ -24,6 +24,9 @@ struct tm_baseline_choice {
     char told[TM_KEY_BYTES + 16]; /* as it would be typed; "" of paths */
 };
 
+/* Whether a --baseline names runs of the history, and is no path: "last-good", "median:7", "night:2026-11-01". */
+bool tm_baseline_is_word(const char *text);
+
 /* in:     baseline  of --baseline: nothing, one word, or paths
  * errors: TM_ERR_USAGE */
 tm_status tm_baseline_choice_read(struct tm_run *run, const struct tm_texts *baseline,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "pipeline/batch/out_folder.h"
+#include "pipeline/batch/path_parts.h"
 #include "pipeline/commands/batch_pool.h"
 
 /* Where in the folder of a run: what has which name there is ours. */
@@ -24,13 +25,6 @@ struct prune {
     const char *outputs[TM_BATCH_OUTPUTS_MOST];
     size_t count;
 };
-
-static bool ends_with(const char *name, const char *end)
-{
-    const size_t n = strlen(name), length = strlen(end);
-
-    return n > length && strcmp(name + n - length, end) == 0;
-}
 
 /* in: end  "/" of a folder, "" of a file */
 static bool is_output(const struct prune *p, const char *name, const char *end)
@@ -51,7 +45,7 @@ static bool is_our_file(const struct prune *p, enum place place, const char *nam
             return true;
         return is_output(p, name, "") && !(p->keeps_summary && strcmp(name, "summary.json") == 0);
     case OF_TABLES:
-        return ends_with(name, ".csv");
+        return tm_part_has_ending((struct tm_part){ name, strlen(name) }, ".csv");
     case OF_HOST:
         return tm_out_is_part(name) || is_output(p, name, "") || strcmp(name, TM_RESULT_FILE) == 0;
     default:
@@ -65,6 +59,8 @@ static enum place place_below(const struct prune *p, enum place place, const cha
         return OF_HOSTS;
     if (place == OF_HOSTS)
         return OF_HOST;
+    if ((place == OF_RUN || place == OF_HOST) && tm_out_is_part(name)) /* tables that were not completed */
+        return OF_TABLES;
     return (place == OF_RUN || place == OF_HOST) && is_output(p, name, "/") ? OF_TABLES : NOT_OURS;
 }
 

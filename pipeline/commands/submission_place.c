@@ -74,11 +74,15 @@ static bool is_ours(const char *name)
 /* out: whether there was one.  A folder in which somebody keeps something else stays, with that. */
 static bool remove_one(const char *folder)
 {
-    DIR *const open_folder = opendir(folder);
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    DIR *const open_folder = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
 
-    if (!open_folder)
+    if (!open_folder) {
+        if (fd >= 0)
+            (void)close(fd);
         return false;
+    }
     while ((entry = readdir(open_folder)))
         if (is_ours(entry->d_name))
             (void)unlinkat(dirfd(open_folder), entry->d_name, 0);

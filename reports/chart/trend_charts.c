@@ -285,7 +285,7 @@ static void draw_level(struct tm_chart *chart, const struct trend *t, double fro
 static void draw_changes(struct tm_chart *chart, const struct trend *t)
 {
     const bool is_share = strcmp(t->unit, "%") == 0;
-    double from = t->plot.left, until = t->plot.left;
+    double from = t->plot.left, until = from;
 
     for (size_t i = 0; i < tm_length(t->changes) && i < CHANGES_MOST; i++) {
         const struct tm_value *change = tm_at(t->changes, i), *size = tm_get(change, "change");

@@ -131,14 +131,6 @@ void tm_add_figure(struct tm_value *to, const char *key, double value, const cha
         tm_add_null(to, key, why);
 }
 
-static void add_known_text(struct tm_value *to, const char *key, const char *text)
-{
-    if (*text)
-        tm_add_string(to, key, text);
-    else
-        tm_add_null(to, key, "not recorded, or not the same in all of the run");
-}
-
 /* The versions of the first host: what a run is made of. */
 static void add_versions(struct tm_value *to, const struct tm_value *summary)
 {
@@ -186,23 +178,24 @@ static void add_steps(struct tm_value *to, const struct tm_value *summary)
 
 void tm_add_compared_run(struct tm_value *list, const struct tm_compared_run *run)
 {
+    static const char not_one[] = "not recorded, or not the same in all of the run";
     const struct tm_value *summary = run->summary;
     struct tm_value *to = tm_add_object(list, NULL);
     char fingerprint[17];
 
     tm_add_text(to, "path", run->path, strlen(run->path));
     tm_add_string(to, "kind", run->is_summary ? "summary" : "profile");
-    add_known_text(to, "run", tm_text(tm_path(summary, "input.run")));
+    tm_add_known(to, "run", tm_text(tm_path(summary, "input.run")), not_one);
     if (tm_fingerprint(summary, fingerprint))
         tm_add_string(to, "fingerprint", fingerprint);
     else
         tm_add_null(to, "fingerprint", "a file has no checksum");
     tm_add_bool(to, "partial", tm_is(tm_path(summary, "input.partial")));
     tm_add_string(to, "platform", tm_ask_platform(summary));
-    add_known_text(to, "device_model", tm_device_model(summary));
+    tm_add_known(to, "device_model", tm_device_model(summary), not_one);
     tm_add_uint(to, "devices", tm_length(tm_get(summary, "devices")));
     tm_add_uint(to, "hosts", tm_length(tm_path(summary, "input.hosts")));
-    add_known_text(to, "framework", tm_ask_framework(summary));
+    tm_add_known(to, "framework", tm_ask_framework(summary), not_one);
     add_versions(to, summary);
     tm_add_ps(to, "measured_ps", run->measured_ps < 0 ? NAN : (double)run->measured_ps,
               "no benchmark result was given");

@@ -270,14 +270,6 @@ const char *tm_kpi_band(const struct tm_threshold *kpi, double value)
     return at < good || good == bad ? "good" : "warning";
 }
 
-static void add_text_or_null(struct tm_value *to, const char *key, const char *text)
-{
-    if (*text)
-        tm_add_string(to, key, text);
-    else
-        tm_add_null(to, key, NULL);
-}
-
 static void add_bands(struct tm_value *to, const struct tm_threshold *kpi)
 {
     if (kpi->has_bands) {
@@ -319,8 +311,8 @@ static void add_kpi(struct tm_value *to, const char *id, const struct tm_thresho
         tm_add_double(to, "value", f->value);
     tm_add_string(to, "unit", kpi->unit);
     tm_add_string(to, "band", f->is_known ? tm_kpi_band(kpi, f->value) : "unknown");
-    add_text_or_null(to, "why", f->why);
-    add_text_or_null(to, "note", f->note);
+    tm_add_known(to, "why", f->why, NULL);
+    tm_add_known(to, "note", f->note, NULL);
     add_bands(to, kpi);
     add_marks(to, id, f->is_known, marks);
     tm_add_string(to, "definition", kpi->definition);

@@ -13,14 +13,6 @@
 static const char *const status_name[TM_GATE_STATUSES] = { "passed", "failed", "unknown",
                                                            "skipped" };
 
-static void add_text_or_null(struct tm_value *to, const char *key, const char *text)
-{
-    if (text && *text)
-        tm_add_string(to, key, text);
-    else
-        tm_add_null(to, key, NULL);
-}
-
 /* A figure and how people read it. */
 static void add_figure(struct tm_value *to, const char *key, const char *text_key, double value,
                        const char *unit)
@@ -28,7 +20,7 @@ static void add_figure(struct tm_value *to, const char *key, const char *text_ke
     char text[TM_FORMAT_BYTES];
 
     tm_add_double(to, key, value); /* null where it is not known */
-    add_text_or_null(to, text_key, isnan(value) ? NULL : tm_format_unit(text, value, unit));
+    tm_add_known(to, text_key, isnan(value) ? NULL : tm_format_unit(text, value, unit), NULL);
 }
 
 void tm_check_add(struct tm_value *rows, const struct tm_judging *j, const struct tm_gate_result *r)
@@ -38,10 +30,10 @@ void tm_check_add(struct tm_value *rows, const struct tm_judging *j, const struc
     const bool is_known = r->figure.state == TM_FIGURE_KNOWN;
 
     tm_add_string(row, "figure", r->path);
-    add_text_or_null(row, "place",
-                     is_known && strcmp(r->figure.place, r->path) != 0 ? r->figure.place : NULL);
-    add_text_or_null(row, "title",
-                     gate->title ? gate->title : tm_figure_title(j->input->summary, r->path));
+    tm_add_known(row, "place",
+                     is_known && strcmp(r->figure.place, r->path) != 0 ? r->figure.place : NULL, NULL);
+    tm_add_known(row, "title",
+                     gate->title ? gate->title : tm_figure_title(j->input->summary, r->path), NULL);
     tm_add_string(row, "unit", r->figure.unit);
     tm_add_string(row, "rule", tm_rule_name[gate->rule]);
     tm_add_double(row, "limit", r->limit);
@@ -54,8 +46,8 @@ void tm_check_add(struct tm_value *rows, const struct tm_judging *j, const struc
     tm_add_double(row, "noise_pct", r->noise.noise_pct);
     tm_add_bool(row, "required", gate->required);
     tm_add_string(row, "status", status_name[r->status]);
-    add_text_or_null(row, "why", r->why);
-    add_text_or_null(row, "note", gate->note);
+    tm_add_known(row, "why", r->why, NULL);
+    tm_add_known(row, "note", gate->note, NULL);
 }
 
 static void add_run(struct tm_value *to, const struct tm_compared_run *of)
@@ -65,7 +57,7 @@ static void add_run(struct tm_value *to, const struct tm_compared_run *of)
     tm_add_string(to, "run", tm_text(tm_path(of->summary, "input.run")));
     tm_add_string(to, "path", of->path);
     (void)tm_fingerprint(of->summary, fingerprint);
-    add_text_or_null(to, "fingerprint", fingerprint);
+    tm_add_known(to, "fingerprint", fingerprint, NULL);
     tm_add_bool(to, "partial", tm_is(tm_path(of->summary, "input.partial")));
 }
 
@@ -120,7 +112,7 @@ void tm_check_begin(struct tm_value *root, const struct tm_judging *j)
     tm_add_null(report, "note", NULL);
     tm_add_bool(report, "redacted", tm_is(tm_path(j->input->summary, "report.redacted")));
     add_run(tm_add_object(root, "input"), j->input);
-    add_text_or_null(root, "gate_file", j->gates->path);
+    tm_add_known(root, "gate_file", j->gates->path, NULL);
     add_baseline(root, j->baseline);
     add_notes(tm_add_array(root, "notes"), j);
 }

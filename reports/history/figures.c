@@ -126,14 +126,6 @@ static double value_of(const struct tm_value *summary, const struct tm_history_f
     return round(sum);
 }
 
-static void add_known(struct tm_value *to, const char *key, const char *text)
-{
-    if (*text)
-        tm_add_text(to, key, text, strlen(text));
-    else
-        tm_add_null(to, key, NULL);
-}
-
 static void add_count(struct tm_value *to, const char *key, const struct tm_value *count)
 {
     if (tm_has(count))
@@ -150,14 +142,14 @@ void tm_history_facts(struct tm_value *to, const struct tm_value *summary)
     for (size_t i = 0; i < tm_figure_count; i++)
         tm_add_double(part, tm_figure_table[i].id, value_of(summary, &tm_figure_table[i]));
     part = tm_add_object(to, "facts");
-    add_known(part, "run", tm_text(tm_path(summary, "input.run")));
+    tm_add_known(part, "run", tm_text(tm_path(summary, "input.run")), NULL);
     tm_add_uint(part, "hosts", tm_length(hosts));
     add_count(part, "devices", tm_path(summary, "total.devices"));
-    add_known(part, "platform", tm_text(tm_path(summary, "environment.platform")));
-    add_known(part, "model", tm_device_model(summary));
+    tm_add_known(part, "platform", tm_text(tm_path(summary, "environment.platform")), NULL);
+    tm_add_known(part, "model", tm_device_model(summary), NULL);
     tm_add_bool(part, "partial", tm_is(tm_path(summary, "input.partial")));
     part = tm_add_object(to, "verdict");
-    add_known(part, "text", tm_text(tm_path(summary, "verdict.text")));
-    add_known(part, "severity", tm_text(tm_path(summary, "verdict.severity")));
-    add_known(part, "finding", tm_text(tm_path(summary, "findings[0].title")));
+    tm_add_known(part, "text", tm_text(tm_path(summary, "verdict.text")), NULL);
+    tm_add_known(part, "severity", tm_text(tm_path(summary, "verdict.severity")), NULL);
+    tm_add_known(part, "finding", tm_text(tm_path(summary, "findings[0].title")), NULL);
 }

@@ -6,17 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/batch/result.h"
 #include "pipeline/utf8.h"
 #include "reports/history/history_private.h"
 
 enum { TEXT_BYTES_MOST = 4096 };
-
-#define ID_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
-
-static bool is_id(const char *id)
-{
-    return id[0] && id[0] != '.' && id[strspn(id, ID_CHARACTERS)] == '\0';
-}
 
 /* --- in --- */
 
@@ -62,7 +56,7 @@ tm_status tm_history_put(struct tm_history *history, const struct tm_history_run
     char sql[HISTORY_SQL_BYTES];
     int at = 1, code = SQLITE_OK;
 
-    assert(history->is_renewed && !history->is_committed && is_id(row->id));
+    assert(history->is_renewed && !history->is_committed && tm_is_run_id(row->id));
     if (!history->put) {
         tm_status st = history_prepare(history, history_put_sql(sql), &history->put);
 
@@ -164,6 +158,11 @@ static bool is_at_its_place(const char *path, const char *id, const char *name)
                       strcmp(path + 5 + length, name) == 0);
 }
 
+static bool is_status(const char *word)
+{
+    return strcmp(tm_result_status_words[tm_result_status_of(word)], word) == 0;
+}
+
 tm_status history_read_row(struct tm_history *history, sqlite3_stmt *statement, struct tm_history_run *row)
 {
     const char *wrong = NULL;
@@ -174,8 +173,12 @@ tm_status history_read_row(struct tm_history *history, sqlite3_stmt *statement, 
         wrong = read_column(statement, at, &history_column[i], row) ? NULL : history_column[i].name;
     for (size_t i = 0; i < tm_figure_count && !wrong; i++, at++)
         wrong = read_figure(statement, at, &row->figure[i]) ? NULL : tm_figure_table[i].id;
-    if (!wrong && !is_id(row->id))
+    if (!wrong && !tm_is_run_id(row->id))
         wrong = "id";
+    if (!wrong && !tm_is_night(row->keys.night))
+        wrong = "night";
+    if (!wrong && !is_status(row->status))
+        wrong = "status";
     if (!wrong && !is_at_its_place(row->report, row->id, ""))
         wrong = "report";
     if (!wrong && !is_at_its_place(row->summary, row->id, "/summary.json"))

@@ -54,8 +54,6 @@ const struct night_point *night_point_at(const struct night_history *history, si
 bool night_is_good(const struct night_point *point); /* its figures count: done, of an input that is whole */
 /* Put a night among the newest ones, newest first, each once. */
 void night_keep_night(char nights[NIGHT_NIGHTS][NIGHT_DATE], const char *night);
-/* A status by its word; what is not known is a failure. */
-uint8_t night_status_of(const char *word);
 
 /* --- how a job stands --- */
 
@@ -163,7 +161,6 @@ size_t night_all_places(const struct night_history *history, uint16_t place[NIGH
 void night_add_link(struct tm_value *to, const char *key, const struct night *night, const char *report);
 /* A number; a whole one is written as such.  NaN = null */
 void night_add_number(struct tm_value *to, const char *key, double value, const char *why);
-void night_add_said(struct tm_value *to, const char *key, const char *text, const char *why); /* "" = null */
 /* In percent, or in points of a share; NaN = 0 before. */
 double night_change_of(const struct tm_history_figure *figure, double before, double after);
 

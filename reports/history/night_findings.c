@@ -103,14 +103,14 @@ void night_add_failed_finding(struct night *night)
         return;
     to = begin(night, "night_failed", "bad");
     for (size_t i = 0; i < tm_length(failures); i++)
-        if (night_status_of(tm_text(tm_get(tm_at(failures, i), "status"))) != TM_RESULT_PARTIAL)
+        if (tm_result_status_of(tm_text(tm_get(tm_at(failures, i), "status"))) != TM_RESULT_PARTIAL)
             add_name(names, number++, (size_t)failed, tm_text(tm_get(tm_at(failures, i), "job")));
     say(to, "title", "%llu of %llu runs failed: %s", (unsigned long long)failed, (unsigned long long)night->of_night, names);
     evidence = add_value(to, (double)failed, "count", NAN);
     for (size_t i = 0; i < tm_length(failures) && tm_length(evidence) < LISTED; i++) {
         const struct tm_value *row = tm_at(failures, i);
 
-        if (night_status_of(tm_text(tm_get(row, "status"))) != TM_RESULT_PARTIAL)
+        if (tm_result_status_of(tm_text(tm_get(row, "status"))) != TM_RESULT_PARTIAL)
             say(evidence, NULL, "%s: %s: %.600s", short_name(name, tm_text(tm_get(row, "job"))), tm_text(tm_get(row, "status")),
                 tm_has(tm_get(row, "message")) ? tm_text(tm_get(row, "message")) : "no reason is known");
     }
@@ -288,7 +288,7 @@ void night_add_worse_finding(struct night *night, const struct night_judgement *
     say_revisions(evidence, before, judged->newest);
     if (*night->history->texts.finding)
         say(evidence, NULL, "First finding of its report: %s", night->history->texts.finding);
-    add_compare(end(to, judged->worst == 0 ? (int64_t)(worst->value - worst->before) : 0), before, judged->newest);
+    add_compare(end(to, judged->worst == 0 ? tm_whole(worst->value - worst->before) : 0), before, judged->newest);
     add_report(to, "Report of this run",
                tm_text(tm_get(tm_at(tm_get(night->root, "jobs"), tm_length(tm_get(night->root, "jobs")) - 1), "report")));
 }

@@ -8,7 +8,7 @@ static const char *const shown[] = { "failed", "unknown" };
 
 static void copy_text(struct tm_value *to, const char *key, const struct tm_value *from, const char *why)
 {
-    night_add_said(to, key, tm_text(tm_get(from, key)), why);
+    tm_add_known(to, key, tm_text(tm_get(from, key)), why);
 }
 
 static void add_gate(struct tm_value *list, const struct tm_value *run, const struct tm_value *gate)
@@ -23,7 +23,7 @@ static void add_gate(struct tm_value *list, const struct tm_value *run, const st
     copy_text(to, "value_text", gate, "the run does not have it");
     copy_text(to, "limit_text", gate, "it is not known");
     copy_text(to, "baseline_text", gate, "there is none");
-    night_add_said(to, "reason", tm_text(tm_get(gate, "why")), "the value tells");
+    tm_add_known(to, "reason", tm_text(tm_get(gate, "why")), "the value tells");
 }
 
 static void add_of_status(struct tm_value *list, struct night *night, const char *status)

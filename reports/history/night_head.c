@@ -39,8 +39,8 @@ void night_add_place(struct night *night)
     struct tm_value *input = tm_add_object(night->root, "input");
 
     tm_add_bool(input, "partial", false);
-    night_add_said(input, "run", night->date, "the history is empty");
-    night_add_said(night->root, "night", night->date, "the history is empty");
+    tm_add_known(input, "run", night->date, "the history is empty");
+    tm_add_known(night->root, "night", night->date, "the history is empty");
     add_figures(night);
 }
 

@@ -5,14 +5,6 @@
 
 #include "reports/history/night.h"
 
-uint8_t night_status_of(const char *word)
-{
-    for (uint8_t i = 0; i <= TM_RESULT_MISSING; i++)
-        if (strcmp(tm_result_status_words[i], word) == 0)
-            return i;
-    return TM_RESULT_FAILED;
-}
-
 void night_history_begin(struct night_history *history, const char *job, const char *night)
 {
     history->wanted = night;
@@ -71,7 +63,7 @@ void night_history_add(struct night_history *history, const struct tm_history_ru
     }
     point->when_ns = row->keys.when_ns;
     point->step = row->keys.step;
-    point->status = night_status_of(row->status);
+    point->status = (uint8_t)tm_result_status_of(row->status);
     (void)snprintf(point->night, sizeof(point->night), "%s", row->keys.night);
     (void)snprintf(point->revision, sizeof(point->revision), "%.*s", NIGHT_REVISION - 1, row->keys.revision);
     (void)snprintf(point->id, sizeof(point->id), "%s", row->id);

@@ -5,7 +5,7 @@
 
 #include "reports/history/night.h"
 
-static void add_figure(struct tm_value *to, const struct tm_history_figure *figure, const struct night_figure *judged)
+static void add_figure(struct tm_value *to, const struct night_figure *judged)
 {
     static const char not_judged[] = "there are fewer than three good runs before";
 
@@ -14,30 +14,29 @@ static void add_figure(struct tm_value *to, const struct tm_history_figure *figu
     night_add_number(to, "band", judged->band, not_judged);
     night_add_number(to, "change", judged->change, not_judged);
     tm_add_string(to, "state", night_state_words[judged->state]);
-    (void)figure;
 }
 
 static void add_newest(struct tm_value *to, const struct night *night, const struct night_judgement *judged)
 {
     const struct night_texts *texts = &night->history->texts;
 
-    night_add_said(to, "run", texts->name, "it has no name");
+    tm_add_known(to, "run", texts->name, "it has no name");
     tm_add_string(to, "id", judged->newest->id);
     tm_add_string(to, "night", judged->newest->night);
     tm_add_int(to, "when_ns", judged->newest->when_ns);
     tm_add_string(to, "status", tm_result_status_words[judged->newest->status]);
     night_add_link(to, "report", night, texts->report);
-    night_add_said(to, "message", texts->message, "it did not fail");
-    night_add_said(to, "revision", judged->newest->revision, "it is not known");
-    night_add_said(to, "label", texts->label, "none was given");
-    night_add_said(to, "platform", texts->platform, "it is not known");
-    night_add_said(to, "model", texts->model, "it is not known");
+    tm_add_known(to, "message", texts->message, "it did not fail");
+    tm_add_known(to, "revision", judged->newest->revision, "it is not known");
+    tm_add_known(to, "label", texts->label, "none was given");
+    tm_add_known(to, "platform", texts->platform, "it is not known");
+    tm_add_known(to, "model", texts->model, "it is not known");
     night_add_number(to, "hosts", texts->hosts >= 0 ? (double)texts->hosts : NAN, "it is not known");
     night_add_number(to, "devices", texts->devices >= 0 ? (double)texts->devices : NAN, "it is not known");
-    night_add_said(to, "severity", texts->severity, "it has no verdict");
-    night_add_said(to, "verdict", texts->verdict, "it has no verdict");
-    night_add_said(to, "finding", texts->finding, "it has none");
-    night_add_said(to, "gates", texts->gates, "it was not judged");
+    tm_add_known(to, "severity", texts->severity, "it has no verdict");
+    tm_add_known(to, "verdict", texts->verdict, "it has no verdict");
+    tm_add_known(to, "finding", texts->finding, "it has none");
+    tm_add_known(to, "gates", texts->gates, "it was not judged");
 }
 
 void night_add_job(struct night *night, const struct night_judgement *judged)
@@ -51,7 +50,7 @@ void night_add_job(struct night *night, const struct night_judgement *judged)
     figures = tm_add_object(to, "figures");
     for (size_t i = 0; i < tm_figure_count; i++)
         if (night_counts(&tm_figure_table[i]))
-            add_figure(tm_add_object(figures, tm_figure_table[i].id), &tm_figure_table[i], &judged->figure[i]);
+            add_figure(tm_add_object(figures, tm_figure_table[i].id), &judged->figure[i]);
 }
 
 static void add_change(struct tm_value *list, const struct night *night, const struct night_judgement *judged, size_t figure)
@@ -73,7 +72,7 @@ static void add_change(struct tm_value *list, const struct night *night, const s
     tm_add_uint(to, "runs", change->runs);
     tm_add_string(to, "value_text", night_value(text, change->value, &tm_figure_table[figure]));
     tm_add_string(to, "before_text", night_value(text, change->before, &tm_figure_table[figure]));
-    night_add_said(to, "change_text", night_change(text, change->change, &tm_figure_table[figure]), "it was 0");
+    tm_add_known(to, "change_text", night_change(text, change->change, &tm_figure_table[figure]), "it was 0");
     tm_add_string(to, "band_text", night_value(text, change->band, &tm_figure_table[figure]));
 }
 

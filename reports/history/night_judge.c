@@ -69,8 +69,13 @@ static bool is_share(const struct tm_history_figure *figure)
 
 struct tm_least_change night_least_change(const struct tm_history_figure *figure)
 {
-    return is_share(figure) ? (struct tm_least_change){ .amount = figure->least_change }
-                            : (struct tm_least_change){ .share = figure->least_change / 100 };
+    struct tm_least_change least = { .share = 0 };
+
+    if (is_share(figure))
+        least.amount = figure->least_change;
+    else
+        least.share = figure->least_change / 100;
+    return least;
 }
 
 double night_change_of(const struct tm_history_figure *figure, double before, double after)

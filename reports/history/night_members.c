@@ -18,14 +18,6 @@ void night_add_number(struct tm_value *to, const char *key, double value, const 
         tm_add_figure(to, key, value, why);
 }
 
-void night_add_said(struct tm_value *to, const char *key, const char *text, const char *why)
-{
-    if (*text)
-        tm_add_text(to, key, text, strlen(text));
-    else
-        tm_add_null(to, key, why);
-}
-
 void night_add_link(struct tm_value *to, const char *key, const struct night *night, const char *report)
 {
     char path[NIGHT_TEXT + 64];

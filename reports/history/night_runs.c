@@ -16,39 +16,39 @@ static struct tm_value *add_run(struct tm_value *list, const struct night *night
     struct tm_value *to = tm_add_object(list, NULL);
 
     tm_add_text(to, "job", row->keys.job, strlen(row->keys.job));
-    night_add_said(to, "run", row->name, "it has no name");
+    tm_add_known(to, "run", row->name, "it has no name");
     tm_add_string(to, "id", row->id);
     tm_add_int(to, "when_ns", row->keys.when_ns);
     tm_add_string(to, "status", row->status);
     night_add_link(to, "report", night, row->report);
-    night_add_said(to, "message", row->message, "it did not fail");
+    tm_add_known(to, "message", row->message, "it did not fail");
     return to;
 }
 
 static void add_details(struct tm_value *to, const struct tm_history_run *row)
 {
-    night_add_said(to, "revision", row->keys.revision, "it is not known");
-    night_add_said(to, "label", row->keys.label, "none was given");
-    night_add_said(to, "training", row->keys.training, "it is not of a training run");
+    tm_add_known(to, "revision", row->keys.revision, "it is not known");
+    tm_add_known(to, "label", row->keys.label, "none was given");
+    tm_add_known(to, "training", row->keys.training, "it is not of a training run");
     if (row->keys.step >= 0)
         tm_add_int(to, "step", row->keys.step);
     else
         tm_add_null(to, "step", "it is not of a training run");
-    night_add_said(to, "platform", row->platform, "it is not known");
-    night_add_said(to, "model", row->model, "it is not known");
+    tm_add_known(to, "platform", row->platform, "it is not known");
+    tm_add_known(to, "model", row->model, "it is not known");
     night_add_number(to, "hosts", row->hosts >= 0 ? (double)row->hosts : NAN, "it is not known");
     night_add_number(to, "devices", row->devices >= 0 ? (double)row->devices : NAN, "it is not known");
     night_add_number(to, "step_time_ps", row->figure[0], "it has none");
-    night_add_said(to, "severity", row->severity, "it has no verdict");
-    night_add_said(to, "verdict", row->verdict, "it has no verdict");
-    night_add_said(to, "gates", row->gates, "it was not judged");
+    tm_add_known(to, "severity", row->severity, "it has no verdict");
+    tm_add_known(to, "verdict", row->verdict, "it has no verdict");
+    tm_add_known(to, "gates", row->gates, "it was not judged");
 }
 
 static tm_status take_run(void *to, const struct tm_history_run *row)
 {
     struct lists *lists = to;
     struct night *night = lists->night;
-    const uint8_t status = night_status_of(row->status);
+    const enum tm_result_status status = tm_result_status_of(row->status);
 
     night->of_night++;
     night->status[status]++;

@@ -90,8 +90,8 @@ static void add_change(struct tm_value *to, const struct night *night, size_t fi
     else
         tm_add_null(to, "step", "it is not of a training run");
     tm_add_string(to, "id", point->id);
-    night_add_said(to, "revision", point->revision, "it is not known");
-    night_add_said(to, "revision_before",
+    tm_add_known(to, "revision", point->revision, "it is not known");
+    tm_add_known(to, "revision_before",
                    change->at > 0 ? night_point_at(night->history, axis->place[change->at - 1])->revision : "",
                    "it is not known");
 }
@@ -105,7 +105,7 @@ static void add_place(struct tm_value *to, const struct night *night, size_t fig
     tm_add_string(to, "title", kind->title);
     tm_add_string(to, "unit", kind->unit);
     tm_add_string(to, "axis", axis->name);
-    night_add_said(to, "training", axis->training ? axis->training : "", "it is by time");
+    tm_add_known(to, "training", axis->training ? axis->training : "", "it is by time");
 }
 
 /* Changes as rows of their own list. */
@@ -128,7 +128,7 @@ static void tell_changes(struct night *night, size_t figure, const struct axis *
         add_change(to, night, figure, axis, &points[i - 1]);
         tm_add_string(to, "before_text", night_value(text, points[i - 1].before, kind));
         tm_add_string(to, "after_text", night_value(text, points[i - 1].after, kind));
-        night_add_said(to, "change_text",
+        tm_add_known(to, "change_text",
                        night_change(text, night_change_of(kind, points[i - 1].before, points[i - 1].after), kind), "it was 0");
     }
 }

@@ -218,6 +218,9 @@ def prune(tap, template, folder):
     mine, secret = out / "runs" / ids[0] / "notes.md", folder / "secret.html"
     mine.write_text("mine", encoding="utf-8")
     secret.write_text("secret", encoding="utf-8")
+    for name in (".report.html.77-0.part", ".csv.77-0.part/ops.csv"):  # of a process that was killed
+        (out / "runs" / ids[0] / name).parent.mkdir(exist_ok=True)
+        (out / "runs" / ids[0] / name).write_text("half", encoding="utf-8")
     (out / "runs" / ids[1] / "report.pdf").symlink_to(secret)
     (out / "runs" / ids[1] / "hosts").symlink_to(folder)
     merge(out)
@@ -237,6 +240,7 @@ def prune(tap, template, folder):
            "the newest nights keep everything", done)
     tap.ok(all(left[name] == ["result.json", "summary.json"] for name in ids[26:30]), "gates keep what they compare with")
     tap.ok(all(left[name] == ["result.json"] for name in ids[2:26]), "of others nothing but the result stays")
+    tap.ok(left[ids[0]] == ["notes.md", "result.json"], "what killed processes left goes, too", left[ids[0]])
     tap.ok(mine.read_text(encoding="utf-8") == "mine" and left[ids[1]] == ["hosts", "result.json"] and secret.exists(),
            "what others put there stays, and links are not followed", left[ids[0]], left[ids[1]])
     rows = {row["id"]: row for row in rows_of(out)}

@@ -2,6 +2,7 @@
 /* Results of items: when they stand, what is removed before work begins; paths and the lock of the folder. */
 #include "pipeline/batch/result.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -228,6 +229,25 @@ static void paths_are_where_the_schema_says(void **state)
     assert_int_equal(tm_out_path(&run, long_name, "index.html", path), TM_ERR_OUTPUT);
 }
 
+static void a_file_of_a_long_name_is_not_listed_as_empty(void **state)
+{
+    static char long_name[TM_OUT_PATH_BYTES];
+    const char *names[] = { long_name };
+    struct tm_run run;
+    struct tm_doc *doc;
+
+    (void)state;
+    test_run_init(&run);
+    doc = tm_doc_new(&run);
+    assert_non_null(doc);
+    memset(long_name, 'o', sizeof(long_name) - 1);
+    (void)tm_add_array(tm_doc_root(doc), "files");
+    errno = 0;
+    assert_int_equal(tm_result_list(doc, folder, names, 1), TM_ERR_OUTPUT);
+    assert_non_null(strstr(run.error.what, "too long"));
+    tm_doc_free(doc);
+}
+
 static void a_folder_is_for_one_driver_or_for_shares(void **state)
 {
     struct tm_run run;
@@ -269,6 +289,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_that_is_not_there_is_no_result, make_folder, clear_all),
         cmocka_unit_test_setup_teardown(before_work_the_record_and_what_was_left_go_away, make_folder, clear_all),
         cmocka_unit_test(paths_are_where_the_schema_says),
+        cmocka_unit_test_setup_teardown(a_file_of_a_long_name_is_not_listed_as_empty, make_folder, clear_all),
         cmocka_unit_test_setup_teardown(a_folder_is_for_one_driver_or_for_shares, make_folder, clear_all),
     };
 

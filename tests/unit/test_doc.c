@@ -147,6 +147,22 @@ static void reasons_of_nulls_come_at_the_end_of_their_object(void **state)
     close_doc(&f);
 }
 
+static void a_text_that_is_not_known_is_null(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_doc(&f);
+    tm_add_known(f.root, "there", "a \xff", "why");
+    tm_add_known(f.root, "empty", "", "it has none");
+    tm_add_known(f.root, "absent", NULL, NULL);
+    assert_string_equal(tm_text(tm_get(f.root, "there")), "a \xef\xbf\xbd");
+    assert_false(tm_has(tm_get(f.root, "empty")));
+    assert_false(tm_has(tm_get(f.root, "absent")));
+    assert_string_equal(tm_why(tm_get(f.root, "empty")), "it has none");
+    close_doc(&f);
+}
+
 static void doubles_read_back_the_same_with_the_fewest_digits(void **state)
 {
     /* clang-format off */
@@ -572,6 +588,7 @@ int main(void)
         cmocka_unit_test(a_value_is_one_line_for_json_lines),
         cmocka_unit_test(a_member_is_replaced_in_its_place),
         cmocka_unit_test(reasons_of_nulls_come_at_the_end_of_their_object),
+        cmocka_unit_test(a_text_that_is_not_known_is_null),
         cmocka_unit_test(doubles_read_back_the_same_with_the_fewest_digits),
         cmocka_unit_test(a_locale_does_not_change_the_decimal_point),
         cmocka_unit_test(what_is_not_finite_is_null),

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "pipeline/batch/fingerprint.h"
+#include "pipeline/file_time.h"
 #include "tests/support/test_folder.h"
 
 static const char *path_of(const char *name)
@@ -62,6 +63,20 @@ static void files_differ_by_size_time_and_both_ends(void **state)
     assert_int_equal(tm_file_fingerprint(&run, path_of("none"), &bytes, &mtime_ns, other), TM_ERR_INPUT);
     test_run_init(&run);
     assert_int_equal(tm_file_fingerprint(&run, folder, &bytes, &mtime_ns, other), TM_ERR_INPUT);
+}
+
+static void a_time_that_64_bits_do_not_hold_is_the_last_one(void **state)
+{
+    const struct stat cases[] = {
+        { .st_mtim = { 9223372036, 854775807 } }, { .st_mtim = { 9223372036, 854775808 } },
+        { .st_mtim = { 1LL << 62, 5 } },          { .st_mtim = { -(1LL << 62), 5 } },
+        { .st_mtim = { -1, 5 } },
+    };
+    const int64_t ns[] = { INT64_MAX, INT64_MAX, INT64_MAX, INT64_MIN, -999999995 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(tm_file_time_ns(&cases[i]), ns[i]);
 }
 
 /* --- options --- */
@@ -178,6 +193,7 @@ static void thresholds_count_by_their_content(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_time_that_64_bits_do_not_hold_is_the_last_one),
         cmocka_unit_test_setup_teardown(files_differ_by_size_time_and_both_ends, make_folder, remove_folder),
         cmocka_unit_test(options_of_a_report_count_and_others_do_not),
         cmocka_unit_test(every_option_of_a_batch_is_one_or_the_other),

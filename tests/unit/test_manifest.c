@@ -286,7 +286,9 @@ static const struct {
     { HEADER RUN("a", "0", "r") KEYS ", " ONE_FILE("r", ", \"id\": \"a/b\"") "}\n", "no host, or an id" },
     { HEADER RUN("a", "0", "r") KEYS ", " ONE_FILE("r", ", \"bytes\": -1") "}\n", "no size" },
     { HEADER RUN("a", "0", "r") KEYS ", " ONE_FILE("r", ", \"member\": \"m\"") "}\n", "no position" },
+    { HEADER RUN("a", "0", "r") KEYS ", " ONE_FILE("r", ", \"member\": \"m\", \"position\": 0") "}\n", "no position" },
     { HEADER RUN("a", "0", "r") KEYS ", " ONE_FILE("r", ", \"fingerprint\": \"xyz\"") "}\n", "a fingerprint" },
+    { HEADER RUN("a", "0", "r") KEYS ", " ONE_FILE("r", ", \"fingerprint\": \"0123456789abcdefxyz\"") "}\n", "a fingerprint" },
     { HEADER RUN("a", "0", "r") KEYS ", \"files\": [{\"path\": \"r\", \"host\": \"h\", \"id\": \"h\", \"bytes\": 1, \"mtime_ns\": 1}, "
       "{\"path\": \"s\", \"host\": \"g\", \"id\": \"h\", \"bytes\": 1, \"mtime_ns\": 1}]}\n", "have one id" },
 };

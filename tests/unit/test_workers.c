@@ -125,6 +125,25 @@ static void what_is_said_is_kept_at_its_begin_and_never_blocks(void **state)
     assert_int_equal(seen.said_length, 4095);
 }
 
+static int say_without_end(void *of, size_t index)
+{
+    (void)of;
+    while (index == 0)
+        (void)fputs("a line of thirty-two characters\n", stderr);
+    return 0;
+}
+
+static void one_that_never_stops_talking_is_ended_too(void **state)
+{
+    struct seen seen = { .work = say_without_end };
+
+    (void)state;
+    assert_int_equal(work_all(&seen, 3, 2, (int64_t)300 * SECOND_PS_1000TH), TM_OK);
+    assert_int_equal(seen.outcome[0].kind, TM_OUTCOME_TIME);
+    assert_int_equal(seen.outcome[0].number, SIGTERM);
+    assert_int_equal(seen.outcome[2].kind, TM_OUTCOME_EXIT);
+}
+
 static int sleep_long(void *of, size_t index)
 {
     (void)of;
@@ -368,6 +387,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_end_is_an_outcome),
         cmocka_unit_test(what_is_said_is_kept_at_its_begin_and_never_blocks),
+        cmocka_unit_test(one_that_never_stops_talking_is_ended_too),
         cmocka_unit_test(one_that_takes_too_long_is_ended_and_the_others_go_on),
         cmocka_unit_test(an_error_of_the_driver_ends_all),
         cmocka_unit_test(pieces_are_begun_in_their_order),

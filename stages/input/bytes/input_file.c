@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pipeline/file_time.h"
 #include "stages/input/bytes/raw_member.h"
 #include "stages/input/bytes/unwrap.h"
 
@@ -95,7 +96,7 @@ static tm_status refuse_open(const struct tm_input *in, int reason)
 static tm_status take_file(struct tm_input *in, const struct stat *info)
 {
     in->disk_bytes = (uint64_t)info->st_size;
-    in->modified_ns = (int64_t)info->st_mtim.tv_sec * 1000000000 + info->st_mtim.tv_nsec;
+    in->modified_ns = tm_file_time_ns(info);
     if (in->disk_bytes == 0)
         return refuse_empty(in);
     (void)posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* only advice */
