@@ -102,9 +102,10 @@ tm_status tm_xspace_stat_row(struct tm_xspace *x, uint64_t plane, int64_t id,
 tm_status tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id, tm_strid *name) TM_MUST_USE;
 tm_status tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id, enum tm_stat *stat) TM_MUST_USE;
 
-/* xspace_tables.c: one entry of a table, or one statistic of a plane; the window stands at its first byte. */
-tm_status tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w) TM_MUST_USE;
-tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w) TM_MUST_USE;
+/* xspace_tables.c: one entry of a table, or one statistic of a plane; the window stands at its first byte.
+ * out: *is_damaged  set where an entry is: what could be read of it counts */
+tm_status tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged) TM_MUST_USE;
+tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged) TM_MUST_USE;
 tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wire *bytes) TM_MUST_USE;
 
 /* xspace_programs.c: a compiled program in an entry of the plane /host:metadata; it is not read here. */

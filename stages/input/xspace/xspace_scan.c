@@ -305,6 +305,8 @@ static enum walk walk_of(uint32_t field)
 /* Take a LEN field of a plane; the window stands at its bytes and stays there. */
 static tm_status take_field(struct scan *s, uint64_t plane, struct tm_reader *w, const struct tm_head *head)
 {
+    const bool is_cut = s->is_cut;
+    bool is_damaged = false;
     struct tm_reader inside;
     struct tm_wire view;
     tm_status st;
@@ -318,8 +320,11 @@ static tm_status take_field(struct scan *s, uint64_t plane, struct tm_reader *w,
         return st;
     if (head->number == PLANE_LINE)
         return scan_line(s, plane, &inside);
-    return head->number == PLANE_STAT_METADATA ? tm_xspace_stat_entry(s->x, plane, &inside)
-                                               : tm_xspace_event_entry(s->x, plane, &inside);
+    st = head->number == PLANE_STAT_METADATA ? tm_xspace_stat_entry(s->x, plane, &inside, &is_damaged)
+                                             : tm_xspace_event_entry(s->x, plane, &inside, &is_damaged);
+    if (is_damaged && !is_cut) /* that it is cut was told */
+        tm_tally_add(&s->run->tallies, TM_TALLY_BAD_FIELD, 1);
+    return st;
 }
 
 static tm_status walk_plane(struct scan *s, uint64_t number, uint64_t begin, uint64_t end, enum walk walk)

@@ -12,7 +12,8 @@
 
 /* A statistic is unpacked as a whole, at up to 50 times its size: a larger one is a serialized message. */
 enum { LARGEST_STAT = 64 << 10 };
-enum { ENTRY_KEY = 1, ENTRY_VALUE = 2, VALUE_ID = 1, VALUE_NAME = 2, VALUE_DISPLAY_NAME = 4, VALUE_STATS = 5 };
+enum { ENTRY_KEY = 1, ENTRY_VALUE = 2, VALUE_ID = 1, VALUE_NAME = 2, VALUE_DISPLAY_NAME = 4,
+       VALUE_STATS = 5 };
 
 tm_status tm_xspace_stat_row(struct tm_xspace *x, uint64_t plane, int64_t id, const struct tm_stat_row **row)
 {
@@ -63,9 +64,23 @@ static tm_status name_bytes(struct tm_xspace *x, struct tm_reader *w, uint64_t l
     return st;
 }
 
-/* Step to the value of a map entry and leave out what is behind it: key and value come in any order.
- * out: *found false where there is no value */
-static tm_status enter_value(struct tm_reader *w, int64_t *key, bool *found)
+/* Whether a field of an entry has another wire type than the format gives it: what it says is lost. */
+static bool is_misfit_of_entry(const struct tm_head *head)
+{
+    return (head->number == ENTRY_KEY && head->type != TM_WIRE_VARINT) ||
+           (head->number == ENTRY_VALUE && head->type != TM_WIRE_LEN);
+}
+
+static bool is_misfit_of_value(const struct tm_head *head)
+{
+    return (head->number == VALUE_ID && head->type != TM_WIRE_VARINT) ||
+           (head->number >= VALUE_NAME && head->number <= VALUE_STATS && head->type != TM_WIRE_LEN);
+}
+
+/* Step to the value of a map entry; the reader ends where it ends.  Key and value come in any order.
+ * out: *found    false where there is no value
+ *      *is_damaged  set where the entry is */
+static tm_status enter_value(struct tm_reader *w, int64_t *key, bool *found, bool *is_damaged)
 {
     uint64_t begin = 0, end = 0;
     bool has_key = false;
@@ -79,6 +94,7 @@ static tm_status enter_value(struct tm_reader *w, int64_t *key, bool *found)
 
         if (st != TM_OK)
             return st;
+        *is_damaged |= damaged || (more && is_misfit_of_entry(&head));
         if (more && head.number == ENTRY_KEY && head.type == TM_WIRE_VARINT && !damaged) {
             *key = (int64_t)head.value;
             has_key = true;
@@ -88,7 +104,7 @@ static tm_status enter_value(struct tm_reader *w, int64_t *key, bool *found)
             begin = tm_reader_offset(w);
             end = damaged ? w->end : begin + head.value;
         }
-        if (!more || damaged || (*found && has_key))
+        if (!more || damaged || (*found && has_key && end == w->end))
             break;
         if (head.type == TM_WIRE_LEN)
             tm_reader_skip(w, head.value);
@@ -114,11 +130,11 @@ static tm_status finish_stat(struct tm_xspace *x, uint64_t plane, struct tm_stat
     return tm_index_put(x->stats, row);
 }
 
-tm_status tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w)
+tm_status tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged)
 {
     struct tm_stat_row row = { .stat = TM_STAT_UNKNOWN };
     bool found;
-    tm_status st = enter_value(w, &row.id, &found);
+    tm_status st = enter_value(w, &row.id, &found, is_damaged);
 
     while (st == TM_OK && found) {
         struct tm_head head;
@@ -126,6 +142,7 @@ tm_status tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_re
         bool more, damaged;
 
         st = tm_reader_head(w, &head, &more, &damaged);
+        *is_damaged |= st == TM_OK && (damaged || (more && is_misfit_of_value(&head)));
         if (st != TM_OK || !more || (damaged && head.type != TM_WIRE_LEN))
             break;
         if (head.number == VALUE_NAME && head.type == TM_WIRE_LEN) {
@@ -355,7 +372,7 @@ static tm_status finish_entry(struct tm_xspace *x, struct event_entry *e)
     return st == TM_OK ? tm_index_put(x->events, row) : st;
 }
 
-tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane_number, struct tm_reader *w)
+tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane_number, struct tm_reader *w, bool *is_damaged)
 {
     const struct tm_plane *plane = tm_rows_at(x->planes, plane_number);
     struct event_entry e = { .row = { .plane = plane_number },
@@ -363,7 +380,7 @@ tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane_number, stru
                              .is_tpu = plane && plane->side == TM_SIDE_DEVICE && plane->device_kind == TM_DEVICE_TPU,
                              .holds_programs = plane && plane->is_metadata };
     bool found = false;
-    tm_status st = plane ? enter_value(w, &e.row.id, &found) : x->source.trace->run->error.status;
+    tm_status st = plane ? enter_value(w, &e.row.id, &found, is_damaged) : x->source.trace->run->error.status;
 
     if (x->arguments)
         tm_xarguments_begin(x, &e.common);
@@ -372,6 +389,7 @@ tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane_number, stru
         bool more, damaged;
 
         st = tm_reader_head(w, &head, &more, &damaged);
+        *is_damaged |= st == TM_OK && (damaged || (more && is_misfit_of_value(&head)));
         if (st != TM_OK || !more || (damaged && head.type != TM_WIRE_LEN))
             break;
         st = take_entry_field(x, w, &head, damaged, &e);
