@@ -170,26 +170,39 @@ static tm_status judge(struct merge *m)
 
 /* --- the end --- */
 
+static size_t print_gates_of(const struct tm_value *row, size_t room)
+{
+    const struct tm_value *const gates = tm_get(row, "gates");
+    const char *const job = tm_text(tm_get(row, "job"));
+    size_t count = 0;
+
+    for (size_t i = 0; i < tm_length(gates); i++) {
+        if (!tm_gate_is_noteworthy(tm_at(gates, i)))
+            continue;
+        if (count < room)
+            tm_print_gate(tm_at(gates, i), job);
+        count++;
+    }
+    if (!tm_length(gates) && strcmp(tm_text(tm_get(row, "verdict")), "unknown") == 0 && count++ < room) {
+        (void)fputs("tracemill: the gates of ", stderr);
+        tm_print_clean(stderr, job);
+        (void)fputs(" cannot be judged: ", stderr);
+        tm_print_clean(stderr, tm_text(tm_get(row, "text")));
+        (void)fputc('\n', stderr);
+    }
+    return count;
+}
+
 /* The first ones that did not pass. */
 static void print_gates(const struct tm_value *night)
 {
     const struct tm_value *const rows = tm_get(night, "runs");
-    size_t told = 0, left = 0;
+    size_t count = 0;
 
-    for (size_t i = 0; i < tm_length(rows); i++) {
-        const struct tm_value *const row = tm_at(rows, i), *const gates = tm_get(row, "gates");
-
-        for (size_t k = 0; k < tm_length(gates); k++) {
-            if (!tm_gate_is_noteworthy(tm_at(gates, k)))
-                continue;
-            if (told < GATES_TOLD)
-                tm_print_gate(tm_at(gates, k), tm_text(tm_get(row, "job")));
-            told++;
-        }
-    }
-    left = told > GATES_TOLD ? told - GATES_TOLD : 0;
-    if (left)
-        (void)fprintf(stderr, "tracemill: %zu further gates did not pass\n", left);
+    for (size_t i = 0; i < tm_length(rows); i++)
+        count += print_gates_of(tm_at(rows, i), count < GATES_TOLD ? GATES_TOLD - count : 0);
+    if (count > GATES_TOLD)
+        (void)fprintf(stderr, "tracemill: %zu further gates did not pass\n", count - GATES_TOLD);
 }
 
 static void tell(char *to, size_t bytes, size_t *used, uint64_t number, const char *what)
