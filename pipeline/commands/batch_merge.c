@@ -112,22 +112,22 @@ static bool wants_gates(const struct tm_options *options)
     return options->gate || options->junit || options->markdown;
 }
 
-/* What is wrong with the options is told before the work. */
-static tm_status check_options(struct merge *m)
+tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *options)
 {
+    const struct merge asked = { .run = run, .options = options };
     struct tm_baseline_choice choice;
     struct tm_gates *gates = NULL;
     struct tm_file_place place;
     write_what *write;
-    tm_status st = m->options->gate ? tm_gates_read(m->run, &gates, m->options->gate) : TM_OK;
+    tm_status st = options->gate ? tm_gates_read(run, &gates, options->gate) : TM_OK;
 
     tm_gates_free(gates);
     if (st == TM_OK)
-        st = tm_baseline_choice_read(m->run, &m->options->baseline, &choice);
+        st = tm_baseline_choice_read(run, &options->baseline, &choice);
     for (int i = 0; i < FILES && st == TM_OK; i++) {
-        const char *const path = file_path(m, i, &write);
+        const char *const path = file_path(&asked, i, &write);
 
-        st = path ? tm_find_place(m->run, path, &place) : TM_OK;
+        st = path ? tm_find_place(run, path, &place) : TM_OK;
     }
     return st;
 }
@@ -246,7 +246,7 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
     if (!m)
         return run->error.status;
     *m = (struct merge){ .run = run, .options = options, .out = out };
-    st = check_options(m);
+    st = tm_batch_merge_check(run, options);
     if (st == TM_OK)
         st = tm_out_lock(run, out, false, &lock);
     if (st == TM_OK)
