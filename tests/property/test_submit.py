@@ -201,6 +201,11 @@ def refusals(tap, folder):
     tap.ok(waited.status == 1 and "merge job 6\n" in waited.out, "with --wait the status is that of the merge", waited)
     broken = fake.submit(root, "-o", other, "--sbatch=--wait", ANSWER_1="echo 6; exit 137")
     tap.ok(broken.status == 5 and "merge.log" in broken.err, "a merge that was killed", broken)
+    fresh = folder / "fresh"
+    for words in (["batch"], ["batch", "submit", "--slurm"]):
+        for wrong in (["--gate", folder / "none.json"], ["--baseline", "median:0"]):
+            result = run(*words, root, "-o", fresh, *wrong)
+            tap.ok(result.status == 2 and not fresh.exists(), f"{' '.join(words)} {wrong[0]}: told before any work", result)
     for label, words, said in (
             ("no --slurm", ["batch", "submit", root, "-o", other], "--slurm"),
             ("no ROOT", ["batch", "submit", "--slurm", "-o", other], "neither a ROOT nor a manifest"),
