@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `batch export`: the history as JSON Lines, to stdout or into a file that appears whole. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/batch/out_folder.h"
+#include "pipeline/commands/closing.h"
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/out_place.h"
-#include "pipeline/terminal.h"
 #include "reports/history/history.h"
-
-static tm_status print(struct tm_run *run, struct tm_history *history)
-{
-    tm_status st = tm_history_export(history, stdout);
-
-    if (st == TM_OK && fflush(stdout) != 0)
-        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write to stdout: %s", strerror(errno));
-    if (st == TM_ERR_OUTPUT && tm_terminal_reader_is_gone()) {
-        run->error = (struct tm_error){ .status = TM_OK };
-        return TM_OK;
-    }
-    return st;
-}
 
 static tm_status write_file(struct tm_run *run, struct tm_history *history, const char *path)
 {
@@ -51,7 +37,8 @@ tm_status tm_command_batch_export(struct tm_run *run, const struct tm_options *o
     if (st == TM_OK)
         st = tm_history_open(&history, run, path);
     if (st == TM_OK)
-        st = options->output ? write_file(run, history, options->output) : print(run, history);
+        st = options->output ? write_file(run, history, options->output)
+                             : tm_finish_stdout(run, tm_history_export(history, stdout));
     tm_history_close(history);
     return st;
 }

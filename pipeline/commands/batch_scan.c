@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/batch/out_folder.h"
 #include "pipeline/commands/batch_parts.h"
+#include "pipeline/commands/closing.h"
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/inputs.h"
 #include "pipeline/commands/out_place.h"
@@ -130,7 +130,7 @@ static tm_status print_json(const struct tm_manifest *m, const struct counts *co
     tm_add_uint(root, "not_fitting", m->not_fitting);
     st = tm_doc_status(doc);
     if (st == TM_OK)
-        st = tm_doc_print(doc, m->run, STDOUT_FILENO);
+        st = tm_print_document(m->run, doc);
     tm_doc_free(doc);
     return st;
 }
@@ -154,20 +154,11 @@ static tm_status write_file(const struct tm_manifest *m, const struct tm_file_pl
     return st == TM_OK ? tm_manifest_save(m, place->folder, place->name, NULL) : st;
 }
 
-static tm_status write_stdout(const struct tm_manifest *m)
-{
-    tm_status st = tm_manifest_write(m, stdout);
-
-    if (st == TM_OK && (fflush(stdout) != 0 || ferror(stdout)))
-        st = tm_fail(&m->run->error, TM_ERR_OUTPUT, -1, "cannot write to stdout: %s", strerror(errno));
-    return st;
-}
-
 static tm_status write_manifest(const struct tm_manifest *m, const struct tm_options *options, const char *path,
                                 const struct tm_file_place *place)
 {
     struct counts counts = { .jobs = 0 };
-    tm_status st = options->output ? write_file(m, place) : write_stdout(m);
+    tm_status st = options->output ? write_file(m, place) : tm_finish_stdout(m->run, tm_manifest_write(m, stdout));
 
     if (st == TM_OK)
         st = count_keys(m, &counts);

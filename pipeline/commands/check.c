@@ -11,7 +11,6 @@
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/out_place.h"
 #include "pipeline/commands/summaries.h"
-#include "pipeline/terminal.h"
 #include "reports/gates/gates.h"
 #include "reports/markdown/markdown.h"
 #include "reports/text/text.h"
@@ -115,26 +114,13 @@ static tm_status write_file(struct check *c, struct tm_atomic_file *file,
     return st == TM_OK ? tm_atomic_open(file, c->run, place->folder, place->name) : st;
 }
 
-/* What could not be printed is no failure where the reader went away: the verdict is the exit
- * status. */
-static tm_status finish_stdout(struct tm_run *run, tm_status st)
-{
-    if (st == TM_OK && fflush(stdout) != 0)
-        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write to stdout: %s", strerror(errno));
-    if (st == TM_ERR_OUTPUT && tm_terminal_reader_is_gone()) {
-        run->error = (struct tm_error){ .status = TM_OK };
-        return TM_OK;
-    }
-    return st;
-}
-
 static tm_status init(struct check *c)
 {
     struct tm_atomic_file file = { .stream = NULL };
     tm_status st = TM_OK;
 
     if (!c->options->gate)
-        return finish_stdout(c->run, tm_gates_init(c->run, c->runs[0].summary, stdout));
+        return tm_finish_stdout(c->run, tm_gates_init(c->run, c->runs[0].summary, stdout));
     st = write_file(c, &file, &c->gate_place);
     if (st == TM_OK)
         st = tm_gates_init(c->run, c->runs[0].summary, file.stream);
@@ -173,7 +159,7 @@ static tm_status print(struct check *c, const struct tm_doc *doc)
 {
     if (c->options->json)
         return tm_print_document(c->run, doc);
-    return finish_stdout(c->run, tm_text_write(c->run, doc, stdout));
+    return tm_finish_stdout(c->run, tm_text_write(c->run, doc, stdout));
 }
 
 /* --- the verb --- */

@@ -2,6 +2,7 @@
 /* From a document to its files, and the last words about them. */
 #include "pipeline/commands/closing.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -111,16 +112,24 @@ static void print_closing(const struct tm_value *root, const char *folder,
     (void)putchar('\n');
 }
 
-/* --json.  A reader that went away is no failure: the files are there. */
+static tm_status forgive_reader(struct tm_run *run, tm_status st)
+{
+    if (st != TM_ERR_OUTPUT || !tm_terminal_reader_is_gone())
+        return st;
+    run->error = (struct tm_error){ .status = TM_OK };
+    return TM_OK;
+}
+
+tm_status tm_finish_stdout(struct tm_run *run, tm_status st)
+{
+    if (st == TM_OK && (fflush(stdout) != 0 || ferror(stdout)))
+        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write to stdout: %s", strerror(errno));
+    return forgive_reader(run, st);
+}
+
 tm_status tm_print_document(struct tm_run *run, const struct tm_doc *doc)
 {
-    const tm_status st = tm_doc_print(doc, run, STDOUT_FILENO);
-
-    if (st == TM_ERR_OUTPUT && tm_terminal_reader_is_gone()) {
-        run->error = (struct tm_error){ .status = TM_OK };
-        return TM_OK;
-    }
-    return st;
+    return forgive_reader(run, tm_doc_print(doc, run, STDOUT_FILENO));
 }
 
 tm_status tm_document_deliver(struct tm_run *run, const struct tm_document_result *result,

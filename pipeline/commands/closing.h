@@ -14,6 +14,11 @@ tm_status tm_document_deliver(struct tm_run *run, const struct tm_document_resul
 /* A document on stdout as JSON.  A reader that went away is no failure. */
 tm_status tm_print_document(struct tm_run *run, const struct tm_doc *doc) TM_MUST_USE;
 
+/* The end of what was printed: what waits in a buffer goes out.  A reader that went away is no failure.
+ * in:     st  how printing it went
+ * errors: that; TM_ERR_OUTPUT */
+tm_status tm_finish_stdout(struct tm_run *run, tm_status st) TM_MUST_USE;
+
 /* A text of an input as words for a terminal, cut where it is long. */
 void tm_print_clean(FILE *to, const char *text);
 

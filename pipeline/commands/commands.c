@@ -187,7 +187,6 @@ const struct tm_verb tm_verb_table[] = {
             "tracemill batch scan /data/profiles -o manifest.jsonl    for batch run and batch submit\n"
             "tracemill batch scan logs --keys '{job}/{night}/{}' | head    see what the keys become\n",
         .bit = TM_FOR_BATCH_SCAN,
-        .flags = TM_VERB_PRINTS,
         .least = 1,
         .most = SIZE_MAX,
         .run = tm_command_batch_scan,
@@ -263,7 +262,6 @@ const struct tm_verb tm_verb_table[] = {
         .examples =
             "tracemill batch export perf > history.jsonl    everything\n",
         .bit = TM_FOR_BATCH_EXPORT,
-        .flags = TM_VERB_PRINTS,
         .least = 1,
         .most = 1,
         .run = tm_command_batch_export,

@@ -70,8 +70,12 @@ tm_status tm_find_place(struct tm_run *run, const char *path, struct tm_file_pla
         memcpy(place->folder, path, length ? length : 1);
         place->folder[length ? length : 1] = '\0';
     }
-    if (!place->name[0] || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
+    const bool is_there = stat(path, &info) == 0;
+
+    if (!place->name[0] || (is_there && S_ISDIR(info.st_mode)))
         return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': it is a folder", path);
+    if (is_there && !S_ISREG(info.st_mode)) /* a new file takes the name: of a device, too */
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': it is a device or a pipe, and no file", path);
     return tm_check_folder(run, place->folder);
 }
 

@@ -21,7 +21,7 @@ struct tm_file_place {
 };
 
 /* Split the path of a file that is to be written, and see early that it can be.
- * errors: TM_ERR_OUTPUT  too long, a folder, or as of tm_check_folder */
+ * errors: TM_ERR_OUTPUT  too long, a folder, a device, a pipe, or as of tm_check_folder */
 tm_status tm_find_place(struct tm_run *run, const char *path,
                         struct tm_file_place *place) TM_MUST_USE;
 

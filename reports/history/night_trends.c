@@ -46,7 +46,7 @@ size_t night_find_changes(const struct night *night, size_t figure, const uint16
                           struct tm_change_point points[TM_CHANGE_POINTS_MOST])
 {
     const struct tm_history_figure *kind = &tm_figure_table[figure];
-    uint16_t place[NIGHT_POINTS];
+    uint16_t place[NIGHT_POINTS] = { 0 };
     size_t values = 0, found;
 
     for (size_t i = 0; i < count; i++) {

@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from tap import Tap  # noqa: E402
-from tracemill import SANITIZED, Scratch, run  # noqa: E402
+from tracemill import BINARY, SANITIZED, Scratch, run  # noqa: E402
 
 WHEN = 1_795_204_800  # 2026-11-20, 20:00
 SAFE = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
@@ -95,6 +95,17 @@ def check_outputs(tap, root, folder, text):
     run("batch", "scan", root, "-o", folder / "new")
     tap.ok((folder / "new/manifest.jsonl").read_text() == text, "-o of a folder writes manifest.jsonl into it")
     tap.ok(run("batch", "scan", root, "-o", "/proc/nowhere/m").status == 5, "an output that cannot be written is told")
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    result = run("batch", "scan", root, "-o", pipe)
+    tap.ok(result.status == 5 and pipe.is_fifo() and "no file" in result.err, "a pipe is not replaced by a file", result)
+    for name, more, wanted in (("of a list on stdout is no failure", (), 0),
+                               ("hides no file that could not be written", ("-o", folder / "limited"), 5)):
+        done = subprocess.run(["sh", "-c", '(sleep 0.2; "$@"; echo $? >"$0") | true', str(folder / "status"), "prlimit",
+                               "--fsize=64", str(BINARY), "batch", "scan", str(root), "--quiet", *map(str, more)],
+                              stderr=subprocess.PIPE, check=False)
+        status = (folder / "status").read_text().strip()
+        tap.ok(status == str(wanted), f"a reader that went away {name}", status, done.stderr.decode())
     ids = []
     for index in range(4):
         part = run("batch", "run", "--manifest", out, "-o", folder / "out", "--dry-run", "--shard", f"{index}/4")
