@@ -213,3 +213,19 @@ void tm_give(struct tm_budget *budget, enum tm_account account, void *block, siz
     note_given(budget, account, bytes);
     give(block, bytes);
 }
+
+char *tm_take_text(struct tm_budget *budget, enum tm_account account, const char *text, struct tm_error *error)
+{
+    const size_t bytes = strlen(text) + 1;
+    char *copy = tm_take(budget, account, bytes, error);
+
+    if (copy)
+        memcpy(copy, text, bytes);
+    return copy;
+}
+
+void tm_give_text(struct tm_budget *budget, enum tm_account account, const char *text)
+{
+    if (text)
+        tm_give(budget, account, (void *)(uintptr_t)text, strlen(text) + 1);
+}

@@ -74,5 +74,9 @@ void *tm_take(struct tm_budget *budget, enum tm_account account, size_t bytes, s
 void *tm_retake(struct tm_budget *budget, enum tm_account account, void *block, size_t old_bytes,
                 size_t new_bytes, struct tm_error *error) TM_MUST_USE; /* new part not zeroed */
 void tm_give(struct tm_budget *budget, enum tm_account account, void *block, size_t bytes);
+/* A copy of a text, and its end, which tolerates NULL. */
+char *tm_take_text(struct tm_budget *budget, enum tm_account account, const char *text,
+                   struct tm_error *error) TM_MUST_USE;
+void tm_give_text(struct tm_budget *budget, enum tm_account account, const char *text);
 
 #endif

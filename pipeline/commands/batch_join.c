@@ -12,20 +12,9 @@
 
 /* --- parts of a run --- */
 
-static char *copy_text(struct tm_run *run, const char *text)
+static char *keep_text(struct tm_batch_parts *parts, const char *text)
 {
-    const size_t bytes = strlen(text) + 1;
-    char *copy = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
-
-    if (copy)
-        memcpy(copy, text, bytes);
-    return copy;
-}
-
-static void give_text(struct tm_run *run, const char *text)
-{
-    if (text)
-        tm_give(&run->budget, TM_ACCOUNT_MODEL, (void *)(uintptr_t)text, strlen(text) + 1);
+    return tm_take_text(&parts->run->budget, TM_ACCOUNT_MODEL, text, &parts->run->error);
 }
 
 static tm_status add_path(struct tm_batch_parts *parts, const char *folder)
@@ -35,7 +24,7 @@ static tm_status add_path(struct tm_batch_parts *parts, const char *folder)
 
     if (st != TM_OK)
         return st;
-    parts->paths[parts->path_count] = copy_text(parts->run, path);
+    parts->paths[parts->path_count] = keep_text(parts, path);
     if (!parts->paths[parts->path_count])
         return parts->run->error.status;
     parts->path_count++;
@@ -65,9 +54,9 @@ static tm_status add_missing(struct tm_batch_parts *parts, const struct tm_batch
     if (st == TM_OK && !parts->missing_count)
         (void)snprintf(parts->message, sizeof(parts->message), "'%.128s': %.800s", file->host, problem);
     *missing = (struct tm_missing_input){ .bytes = file->bytes };
-    if (st == TM_OK && !(missing->path = copy_text(parts->run, path)))
+    if (st == TM_OK && !(missing->path = keep_text(parts, path)))
         st = parts->run->error.status;
-    if (st == TM_OK && !(missing->problem = copy_text(parts->run, problem)))
+    if (st == TM_OK && !(missing->problem = keep_text(parts, problem)))
         st = parts->run->error.status;
     parts->missing_count++;
     if (parts->missing_count == 1 || status > parts->worst)
@@ -127,10 +116,10 @@ void tm_batch_parts_free(struct tm_batch_parts *parts)
     if (!run)
         return;
     for (size_t i = 0; i < parts->path_count; i++)
-        give_text(run, parts->paths[i]);
+        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->paths[i]);
     for (size_t i = 0; i < parts->missing_count; i++) {
-        give_text(run, parts->missing[i].path);
-        give_text(run, parts->missing[i].problem);
+        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->missing[i].path);
+        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->missing[i].problem);
     }
     tm_give(&run->budget, TM_ACCOUNT_MODEL, parts->paths, parts->paths ? parts->files * sizeof(*parts->paths) : 0);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, parts->missing,

@@ -96,22 +96,6 @@ static tm_status find_files(struct tm_inputs *inputs, const struct tm_options *o
 
 /* --- hosts --- */
 
-static char *copy_text(struct tm_run *run, const char *text)
-{
-    const size_t bytes = strlen(text) + 1;
-    char *copy = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
-
-    if (copy)
-        memcpy(copy, text, bytes);
-    return copy;
-}
-
-static void give_text(struct tm_run *run, char *text)
-{
-    if (text)
-        tm_give(&run->budget, TM_ACCOUNT_MODEL, text, strlen(text) + 1);
-}
-
 static tm_status add_loaded(struct tm_inputs *inputs, const char *host)
 {
     struct tm_run *run = inputs->run;
@@ -128,7 +112,7 @@ static tm_status add_loaded(struct tm_inputs *inputs, const char *host)
         inputs->loaded = loaded;
         inputs->loaded_most = most;
     }
-    copy = copy_text(run, host);
+    copy = tm_take_text(&run->budget, TM_ACCOUNT_MODEL, host, &run->error);
     if (!copy)
         return run->error.status;
     inputs->loaded[inputs->loaded_count++] = (struct tm_found_file){ .host = copy };
@@ -256,7 +240,7 @@ static tm_status name_hosts(struct tm_inputs *inputs)
         for (uint32_t k = 0; k < inputs->parts[i].host_count; k++)
             inputs->hosts[n++] = inputs->parts[i].kind == TM_PART_PARTIAL ? loaded++ : inputs->files[i];
     for (uint32_t i = 0; i < n; i++) {
-        inputs->plain_hosts[i] = copy_text(run, inputs->hosts[i]->host);
+        inputs->plain_hosts[i] = tm_take_text(&run->budget, TM_ACCOUNT_MODEL, inputs->hosts[i]->host, &run->error);
         if (!inputs->plain_hosts[i])
             return run->error.status;
     }
@@ -284,9 +268,9 @@ void tm_inputs_free(struct tm_inputs *inputs)
     if (!run)
         return;
     for (uint32_t i = 0; inputs->plain_hosts && i < inputs->host_count; i++)
-        give_text(run, inputs->plain_hosts[i]);
+        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, inputs->plain_hosts[i]);
     for (uint32_t i = 0; i < inputs->loaded_count; i++)
-        give_text(run, inputs->loaded[i].host);
+        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, inputs->loaded[i].host);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->plain_hosts, hosts_bytes);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->hosts, hosts_bytes);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->loaded, inputs->loaded_most * sizeof(*inputs->loaded));

@@ -32,9 +32,6 @@ bool tm_baseline_is_word(const char *text);
 tm_status tm_baseline_choice_read(struct tm_run *run, const struct tm_texts *baseline,
                                   struct tm_baseline_choice *choice) TM_MUST_USE;
 
-/* Whether a text of --baseline names runs of the history, and no path. */
-bool tm_baseline_is_word(const char *text);
-
 /* --- the past of one job at a time --- */
 
 struct tm_past_run {
