@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """An XSpace in the official reader of protobuf: its schema, with texts as bytes, which is the same on the wire."""
 
+import re
+
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
@@ -64,7 +66,7 @@ def timelines(space):
     for plane in space.planes:
         names = {}
         for entry in plane.event_metadata:
-            shown = plane.name.startswith(b"/device:TPU:") and entry.value.display_name
+            shown = re.match(rb"/device:TPU:\d", plane.name) and entry.value.display_name
             names[entry.key] = shown or entry.value.name
         for line in plane.lines:
             events = lines.setdefault((plane.name.hex(), line.id, line.name.hex()), [])

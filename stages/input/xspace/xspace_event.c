@@ -73,6 +73,33 @@ static inline bool read_plain_stat(struct tm_wire bytes, const uint8_t *end, str
     }
 }
 
+/* Whether a field of a statistic has the wire type that the format gives it; later fields may have any.  What is none of
+ * these may be an event: both are field 4 of what is around them, so that a length which is wrong makes an event's
+ * neighbours statistics of it. */
+static inline bool has_type_of_field(uint64_t key)
+{
+    const uint64_t known = UINT64_C(1) << TM_WIRE_KEY(TM_XSTAT_ID, TM_WIRE_VARINT) |
+                           UINT64_C(1) << TM_WIRE_KEY(TM_XSTAT_DOUBLE, TM_WIRE_64) |
+                           UINT64_C(1) << TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT) |
+                           UINT64_C(1) << TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT) |
+                           UINT64_C(1) << TM_WIRE_KEY(TM_XSTAT_STR, TM_WIRE_LEN) |
+                           UINT64_C(1) << TM_WIRE_KEY(TM_XSTAT_BYTES, TM_WIRE_LEN) |
+                           UINT64_C(1) << TM_WIRE_KEY(TM_XSTAT_REF, TM_WIRE_VARINT);
+
+    return key >= TM_WIRE_KEY(TM_XSTAT_REF + 1, 0) || (known >> key & 1);
+}
+
+static bool has_types_of_fields(struct tm_wire bytes)
+{
+    struct tm_field field;
+
+    while (tm_wire_next(&bytes, &field)) {
+        if (!has_type_of_field(field.key))
+            return false;
+    }
+    return true;
+}
+
 /* in: field  the statistic; end  of the event */
 static tm_status read_stat(struct tm_xspace *x, const struct tm_plane *plane, uint64_t plane_number,
                            const struct tm_field *field, const uint8_t *end, struct tm_xevent *event, bool *damaged)
@@ -82,11 +109,9 @@ static tm_status read_stat(struct tm_xspace *x, const struct tm_plane *plane, ui
     enum tm_stat stat;
     tm_status st;
 
-    /* Nearly all begin with a small id: those of no meaning to us are done with here. */
-    if (field->value > 2 && w.at[0] == TM_XSTAT_ID << 3 && w.at[1] < 0x80 && !plane->small_stats[w.at[1]])
-        return TM_OK;
     if (!read_plain_stat((struct tm_wire){ w.at, end }, w.end, &read)) {
         read = (struct tm_xstat){ .id = 0 };
+        *damaged |= !has_types_of_fields(w);
         tm_xstat_read(&w, &read);
         *damaged |= w.at != w.end;
     }

@@ -94,7 +94,7 @@ static tm_status enter_value(struct tm_reader *w, int64_t *key, bool *found, boo
 
         if (st != TM_OK)
             return st;
-        *is_damaged |= damaged || (more && is_misfit_of_entry(&head));
+        *is_damaged |= damaged || (more && is_misfit_of_entry(&head)) || (more && *found && head.number == ENTRY_VALUE);
         if (more && head.number == ENTRY_KEY && head.type == TM_WIRE_VARINT && !damaged) {
             *key = (int64_t)head.value;
             has_key = true;
@@ -113,6 +113,7 @@ static tm_status enter_value(struct tm_reader *w, int64_t *key, bool *found, boo
         tm_reader_init(w, w->input, w->buffer, w->buffer_bytes, begin, end);
     else if (*found)
         tm_reader_end_at(w, end);
+    *is_damaged |= !*found; /* writers give each entry a value, and one */
     return TM_OK;
 }
 
@@ -475,6 +476,15 @@ static tm_status put_fact(struct tm_xspace *x, uint64_t plane, const Tracemill__
     return TM_OK;
 }
 
+static bool is_message(struct tm_wire bytes)
+{
+    struct tm_field field;
+
+    while (tm_wire_next(&bytes, &field))
+        ;
+    return bytes.at == bytes.end;
+}
+
 tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane_number, const struct tm_wire *bytes)
 {
     const struct tm_plane *plane = tm_rows_at(x->planes, plane_number);
@@ -493,8 +503,11 @@ tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane_number, const
 
     if (!plane)
         return trace->run->error.status;
-    if (!is_device && !plane->is_environment && !plane->is_metadata && plane->side != TM_SIDE_HOST)
+    if (!is_device && !plane->is_environment && !plane->is_metadata && plane->side != TM_SIDE_HOST) {
+        if (!is_message(*bytes)) /* of no use here, but the plane is damaged */
+            tm_tally_add(&trace->run->tallies, TM_TALLY_BAD_FIELD, 1);
         return TM_OK;
+    }
     if (bytes->end - bytes->at > LARGEST_STAT) {
         tm_tally_add(&trace->run->tallies, TM_TALLY_LONG_VALUE, 1);
         return TM_OK;
