@@ -218,7 +218,7 @@ static void warn(const struct merge *m)
     char text[256] = "";
     size_t used = 0;
 
-    if (m->run->quiet || without + c->partial == 0)
+    if (without + c->partial == 0)
         return;
     tell(text, sizeof(text), &used, c->refused, "cannot be read");
     tell(text, sizeof(text), &used, c->failed, "failed");

@@ -226,7 +226,7 @@ tm_status tm_batch_pool_work(struct tm_batch_pool *pool)
     if (st == TM_OK)
         st = tm_work_all(pool->run, &work);
     tm_progress_end(&pool->run->progress);
-    if (pool->failures && !o->quiet)
+    if (pool->failures)
         (void)fprintf(stderr, "tracemill: warning: %zu of %zu %s failed; %s\n", pool->failures, pool->count, pool->what,
                       pool->first_failure);
     return st;
