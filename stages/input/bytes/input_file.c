@@ -291,6 +291,31 @@ tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got
     return st;
 }
 
+/* What the content was packed into, as far as it is known by now: the file, or what came through the pipe. */
+static uint64_t packed_bytes(const struct tm_input *in)
+{
+    struct tm_unwrapped all = { .disk_bytes = 0 };
+    struct stat info;
+
+    if ((in->fd >= 0 ? fstat(in->fd, &info) : stat(in->path, &info)) == 0 && S_ISREG(info.st_mode))
+        return (uint64_t)info.st_size; /* of an archive: all of it */
+    tm_unwrap_tell(in->unwrap, &all);
+    return all.disk_bytes;
+}
+
+/* A few bytes can claim any number of them, and all would be written to the disk. */
+static tm_status check_growth(const struct tm_input *in)
+{
+    const uint64_t held = in->content.bytes;
+
+    if (held <= TM_HELD_FREE_BYTES || held / TM_HELD_TIMES_MOST <= packed_bytes(in))
+        return TM_OK;
+    (void)tm_fail(error_of(in), TM_ERR_LIMIT, -1, "%s holds more than %d times the bytes that it has", in->name,
+                  TM_HELD_TIMES_MOST);
+    tm_hint(error_of(in), "where you trust it, unpack it first: plain files have no such limit");
+    return TM_ERR_LIMIT;
+}
+
 /* Read all of it, into the spill file if there is one. */
 static tm_status hold_all(struct tm_input *in, uint8_t *block)
 {
@@ -301,6 +326,8 @@ static tm_status hold_all(struct tm_input *in, uint8_t *block)
         st = tm_unwrap_next(in->unwrap, block, TM_RAW_BLOCK_BYTES, &got);
         if (st == TM_OK && got > 0 && in->spilled)
             st = tm_spill_append(&in->content, block, got, NULL);
+        if (st == TM_OK && in->spilled)
+            st = check_growth(in);
     } while (st == TM_OK && got > 0);
     return st;
 }

@@ -38,6 +38,10 @@ struct tm_input {
     struct tm_spill content;
 };
 
+/* What is packed may hold this many times its bytes where it has to be held on the disk: real profiles have up to 50.
+ * Up to TM_HELD_FREE_BYTES any number. */
+enum { TM_HELD_TIMES_MOST = 256, TM_HELD_FREE_BYTES = 256 << 20 };
+
 /* How an input is opened.  Zeroed = the defaults. */
 struct tm_input_options {
     const char *member;            /* of the archive at `path`, by its name there; NULL = the file itself */
@@ -71,7 +75,8 @@ tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got
  * a spill file.  A plain file is not read now: who goes through it in order reads it for its fingerprint, too.  Not
  * after tm_input_next.
  * out:    bytes is known; everything else when it is finished
- * errors: as tm_input_next; TM_ERR_OUTPUT the spill file could not be written */
+ * errors: as tm_input_next; TM_ERR_OUTPUT the spill file could not be written; TM_ERR_LIMIT it holds more than
+ *         TM_HELD_TIMES_MOST times its bytes */
 tm_status tm_input_hold(struct tm_input *in) TM_MUST_USE;
 /* The first byte that the fingerprint has not; `bytes` where it has all.  Reading from there on keeps tm_input_finish
  * from reading it again. */
