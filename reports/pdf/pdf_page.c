@@ -62,7 +62,12 @@ static void load_font(struct tm_pdf *pdf, enum tm_pdf_face face)
                               "cannot make the PDF report: no file for its font: %s", strerror(errno));
     } else {
         (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-        const char *name = HPDF_LoadTTFontFromFile(pdf->doc, path, HPDF_TRUE);
+        if (access(path, R_OK) != 0) {
+            pdf->status = tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1,
+                                  "cannot make the PDF report: no file for its font: '%s': %s", path, strerror(errno));
+            tm_hint(&pdf->run->error, "mount /proc, or choose the other reports with --format html,json,text");
+        }
+        const char *name = pdf->status ? NULL : HPDF_LoadTTFontFromFile(pdf->doc, path, HPDF_TRUE);
 
         if (name)
             tm_pdf_spread_map(pdf->doc, name);
