@@ -28,10 +28,14 @@ WARNINGS += -Werror
 endif
 # The fortified string functions hide errors from the address sanitizer and need optimisation.
 FORTIFY := $(if $(SANITIZE)$(filter -O0,$(OPT)),,-D_FORTIFY_SOURCE=2)
-HARDENING := -fstack-protector-strong $(FORTIFY) -fPIE
+# Those that the compiler has for this machine: large frames touch each page of theirs, and jumps and returns lead only
+# where the code says (Intel CET; on ARM, branch protection).
+compiler_has = $(if $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo yes),$(1))
+HARDENING := -fstack-protector-strong $(FORTIFY) -fPIE $(call compiler_has,-fstack-clash-protection) \
+	$(call compiler_has,-fcf-protection=full) $(call compiler_has,-mbranch-protection=standard)
 CPPFLAGS += -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I. -I$(BUILD)/gen
 CFLAGS += -std=c11 $(OPT) $(WARNINGS) $(HARDENING) $(SANITIZE) -MMD -MP
-LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANITIZE)
+LDFLAGS += -pie -Wl,-z,relro,-z,now,-z,noexecstack $(SANITIZE)
 
 have = $(shell pkg-config --exists $(1) 2>/dev/null && echo yes)
 LIBS := -lz -lzstd -larchive -lprotobuf-c -lcjson -lhpdf -lxxhash -lsqlite3 -lm
@@ -61,7 +65,7 @@ UNIT_SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/support/
 BENCH_TOOLS := $(BUILD)/bench/decode $(BUILD)/bench/measure $(BUILD)/bench/units
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 
-.PHONY: all help deps demo test check unit golden accept property faults faults-full test-slurm peers truth-full asan valgrind fuzz \
+.PHONY: all help deps demo test check unit golden accept property damage bombs faults faults-full test-slurm peers truth-full asan valgrind fuzz \
 	lint format bench install uninstall dist clean
 all: $(BUILD)/tracemill ## build build/tracemill
 
@@ -113,7 +117,7 @@ $(BUILD)/obj/%.o: %.c
 $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c
 	@mkdir -p $(@D)
 	$(call say,cc)
-	$(Q)$(CC) $(CPPFLAGS) -std=c11 $(OPT) -fPIE $(SANITIZE) -w -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) -std=c11 $(OPT) $(HARDENING) $(SANITIZE) -w -MMD -MP -c -o $@ $<
 
 $(BUILD)/unit/%: tests/unit/%.c $(UNIT_SUPPORT) $(LIBRARY)
 	@mkdir -p $(@D)
@@ -186,6 +190,10 @@ test-slurm: ## batches on a real Slurm of two emulated nodes, GNU parallel, Kube
 .PHONY: run-test-slurm
 run-test-slurm: $(NEEDS)
 	@$(RUN_TESTS) slurm
+damage: $(NEEDS) ## files of every kind cut at every byte, 100,000 bytes changed (half an hour)
+	@BUILD=$(BUILD) $(PYTHON) tests/faults/test_damage.py --full
+bombs: $(NEEDS) ## files that claim far more than they are, in full size: gigabytes, ten million tracks (some minutes)
+	@BUILD=$(BUILD) $(PYTHON) tests/faults/test_bombs.py --full
 faults-full: $(NEEDS) ## each allocation and each system call of each verb fails once (an hour)
 	@BUILD=$(BUILD) $(PYTHON) tests/faults/test_failing_calls.py --full
 peers: $(NEEDS) ## exact truth, and what xprof says (needs TM_SHARED, else skipped)

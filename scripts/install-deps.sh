@@ -13,7 +13,7 @@ packages_of() {
         build) echo build-essential pkg-config zlib1g-dev libisal-dev libprotobuf-c-dev protobuf-c-compiler \
             libcjson-dev libhpdf-dev fonts-dejavu-core libjemalloc-dev libxxhash-dev libzstd-dev libarchive-dev \
             libsqlite3-dev ;;
-        test) echo libcmocka-dev python3-venv zstd qpdf poppler-utils chromium fonts-dejavu-core nodejs cmark-gfm strace ;;
+        test) echo libcmocka-dev python3-venv zstd qpdf poppler-utils chromium fonts-dejavu-core nodejs cmark-gfm strace bubblewrap ;;
         slurm) echo slurm-wlm slurm-wlm-basic-plugins munge parallel ;;
         lint) echo cppcheck clang-tidy-14 clang-format-14 shellcheck codespell pmccabe ;;
         fuzz) echo clang-14 libclang-rt-14-dev ;;

@@ -10,30 +10,18 @@ quadratic costs sixteen times as much.  Memory stays within its limit, and the s
 """
 
 import argparse
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import hard_shapes  # noqa: E402
+from cost import Cost  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import BINARY, SANITIZED, UNDER, Scratch  # noqa: E402
 
 EVENTS, TIMES, MOST_TIMES, LEAST_S = 20_000, 4, 7, 0.15
-MEMORY_MIB, MUCH_MIB, OVERHEAD_MIB, SECONDS = 32, 256, 16, 120
+MEMORY_MIB, MUCH_MIB, OVERHEAD_MIB = 32, 256, 16
 STATUSES = (0, 4, 6)  # done; done, and what is left out is told; more than a limit allows
-
-
-class Cost:
-    def __init__(self, command):
-        with open(os.devnull, "wb") as nothing:
-            process = subprocess.Popen(["timeout", str(SECONDS), *map(str, command)], stdin=subprocess.DEVNULL,
-                                       stdout=nothing, stderr=subprocess.PIPE)
-            self.said = process.stderr.read().decode("utf-8", "replace")
-            _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = self.status = os.waitstatus_to_exitcode(status)
-        self.seconds, self.mib = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def commands(path, folder, verbs):
