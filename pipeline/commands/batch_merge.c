@@ -211,22 +211,6 @@ static void tell(char *to, size_t bytes, size_t *used, uint64_t number, const ch
         *used += (size_t)snprintf(to + *used, bytes - *used, "%s%" PRIu64 " %s", *used ? ", " : "", number, what);
 }
 
-static void warn(const struct merge *m)
-{
-    const struct tm_batch_counts *const c = &m->counts;
-    const uint64_t without = c->refused + c->failed + c->missing;
-    char text[256] = "";
-    size_t used = 0;
-
-    if (without + c->partial == 0)
-        return;
-    tell(text, sizeof(text), &used, c->refused, "cannot be read");
-    tell(text, sizeof(text), &used, c->failed, "failed");
-    tell(text, sizeof(text), &used, c->missing, "not worked yet");
-    tell(text, sizeof(text), &used, c->partial, "of damaged input");
-    (void)fprintf(stderr, "tracemill: warning: of %" PRIu64 " run%s %s\n", c->runs, c->runs == 1 ? "" : "s", text);
-}
-
 /* What is damaged for good is told by the status in the night that it came; what failed, until it is done. */
 static tm_status final_status(const struct merge *m)
 {
@@ -235,6 +219,22 @@ static tm_status final_status(const struct merge *m)
     if (m->verdict == TM_GATE)
         return TM_GATE;
     return m->verdict != TM_OK || c->last_night_troubled + c->failed + c->missing ? TM_PARTIAL : TM_OK;
+}
+
+static void warn(const struct merge *m)
+{
+    const struct tm_batch_counts *const c = &m->counts;
+    const uint64_t without = c->refused + c->failed + c->missing;
+    char text[256] = "";
+    size_t used = 0;
+
+    if (without + c->partial == 0 || (m->run->quiet && final_status(m) == TM_OK)) /* no status without its reason */
+        return;
+    tell(text, sizeof(text), &used, c->refused, "cannot be read");
+    tell(text, sizeof(text), &used, c->failed, "failed");
+    tell(text, sizeof(text), &used, c->missing, "not worked yet");
+    tell(text, sizeof(text), &used, c->partial, "of damaged input");
+    (void)fprintf(stderr, "tracemill: warning: of %" PRIu64 " run%s %s\n", c->runs, c->runs == 1 ? "" : "s", text);
 }
 
 tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, const char *out)
