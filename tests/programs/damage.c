@@ -260,5 +260,7 @@ int main(int argc, char **argv)
         arguments[job.argument_count] = argv[optind + 1 + job.argument_count];
     optind = 0; /* the program reads a command line of its own */
     play_cases(&job);
+    free(job.whole.at);
+    free(job.text.at);
     return 0;
 }
