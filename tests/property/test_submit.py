@@ -232,11 +232,6 @@ def own_options(tap, folder):
            "an array and a dependency are for the array job", result, array)
     tap.ok(merge[2:-1] == ["--mem-per-cpu=1G", "--dependency=afterany:17"], "the merge waits for it, and is one job", merge)
     tap.ok("--mem=" not in (out / "slurm/0001/run.sh").read_text(), "memory is asked for in one way")
-    for word in ("night:2026-05-10", "label:old", "median:3", "last-good", "./old"):
-        result = fake.submit(root, "-o", folder / word.replace("/", "_"), "--tasks", "2", "--baseline", word, cwd=folder)
-        wanted = f"{folder}/./old" if word == "./old" else word
-        text = (folder / word.replace("/", "_") / "slurm/0001/merge.sh").read_text() if result.status == 0 else ""
-        tap.ok(f"--baseline={wanted}\n" in text.replace("'", "").replace(" \\\n", "\n"), f"--baseline {word} means the same later", result, text)
     result = fake.submit(root, "-o", out, "--sbatch=--dependency=afterok:5")
     tap.ok("--dependency=afterany:17:18,afterok:5" in fake.calls()[0], "a dependency beside an earlier submission", fake.calls())
 
