@@ -74,7 +74,8 @@ tm_status tm_find_place(struct tm_run *run, const char *path, struct tm_file_pla
 
     if (!place->name[0] || (is_there && S_ISDIR(info.st_mode)))
         return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': it is a folder", path);
-    if (is_there && !S_ISREG(info.st_mode)) /* a new file takes the name: of a device, too */
+    /* A new file takes the name, of a device too; of a link the link alone. */
+    if (lstat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
         return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': it is a device or a pipe, and no file", path);
     return tm_check_folder(run, place->folder);
 }
