@@ -175,6 +175,8 @@ static tm_status check(struct tm_history *history)
         return refuse(history, version > TM_HISTORY_VERSION ? "use the newer tracemill that wrote it, or move it away" : hint,
                       "its tables have version %lld, and %d is read", (long long)version, TM_HISTORY_VERSION);
     if (!history_has_tables(history, extra)) {
+        if (sqlite3_errcode(history->db) != SQLITE_OK) /* they could not be looked at */
+            return history_fail(history, history->db);
         return *extra ? refuse(history, "remove what was added; what others put into the file does not last",
                                "'%s' in it was not made by tracemill", extra)
                       : refuse(history, hint, "tables are missing");
