@@ -195,9 +195,7 @@ static tm_status count_entry(struct search *s)
  * ends the search. */
 static tm_status refuse_folder(struct search *s, const struct pending *folder, int reason)
 {
-    const bool lacks_room = reason == ENOMEM || reason == EMFILE || reason == ENFILE;
-
-    if (folder->depth > 0 && !lacks_room) {
+    if (folder->depth > 0 && !tm_lacks_room(reason)) {
         s->found->unreadable++;
         return TM_OK;
     }

@@ -80,10 +80,14 @@ tm_status tm_fail(struct tm_error *error, tm_status status, int64_t at, const ch
     return status;
 }
 
+bool tm_lacks_room(int problem)
+{
+    return problem == ENOMEM || problem == EMFILE || problem == ENFILE;
+}
+
 tm_status tm_fail_system(struct tm_error *error, tm_status status, int64_t at, int problem, const char *format, ...)
 {
-    const bool lacks_room = problem == ENOMEM || problem == EMFILE || problem == ENFILE;
-    const tm_status st = lacks_room ? TM_ERR_LIMIT : status;
+    const tm_status st = tm_lacks_room(problem) ? TM_ERR_LIMIT : status;
     char text[TM_ERROR_TEXT];
     va_list args;
 

@@ -2,6 +2,7 @@
 #ifndef TM_ERROR_H
 #define TM_ERROR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -39,8 +40,11 @@ struct tm_error {
 tm_status tm_fail(struct tm_error *error, tm_status status, int64_t at, const char *format, ...)
     TM_PRINTF(4, 5);
 
+/* Does an errno say that this process or machine lacks memory or descriptors?  (ENOMEM, EMFILE, ENFILE) */
+bool tm_lacks_room(int problem);
+
 /* The same of a system call that failed with the errno `problem`: what the system says of it is added to the text.  The
- * status is TM_ERR_LIMIT where this process or machine lacks memory or descriptors (ENOMEM, EMFILE, ENFILE). */
+ * status is TM_ERR_LIMIT where room is lacking. */
 tm_status tm_fail_system(struct tm_error *error, tm_status status, int64_t at, int problem, const char *format, ...)
     TM_PRINTF(5, 6);
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `batch merge`: from the results in OUT to the history, the gates of the night and the index page.  Each file that it
  * writes appears whole, the history first; ended at any moment, it is run again. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "pipeline/atomic_file.h"
 #include "pipeline/batch/out_folder.h"
 #include "pipeline/batch/result.h"
 #include "pipeline/commands/batch_parts.h"
@@ -16,7 +14,7 @@
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/night_baseline.h"
 #include "pipeline/commands/night_index.h"
-#include "pipeline/commands/out_place.h"
+#include "pipeline/commands/side_files.h"
 #include "reports/gates/gates.h"
 #include "reports/gates/night_junit.h"
 #include "reports/markdown/night_markdown.h"
@@ -32,22 +30,26 @@ struct merge {
     tm_status verdict;    /* of the gates */
 };
 
-/* --- files beside OUT that options name --- */
+/* --- files that options name --- */
 
-typedef tm_status write_what(struct merge *m, FILE *to);
-
-static tm_status write_junit(struct merge *m, FILE *to)
+static tm_status write_junit(const void *of, FILE *to)
 {
+    const struct merge *m = of;
+
     return tm_night_junit_write(m->run, tm_doc_root(m->gates), to);
 }
 
-static tm_status write_markdown(struct merge *m, FILE *to)
+static tm_status write_markdown(const void *of, FILE *to)
 {
+    const struct merge *m = of;
+
     return tm_night_markdown_write(m->run, tm_doc_root(m->gates), m->options->title, to);
 }
 
-static tm_status write_metrics(struct merge *m, FILE *to)
+static tm_status write_metrics(const void *of, FILE *to)
 {
+    const struct merge *m = of;
+
     return tm_openmetrics_write(m->run, m->history, to);
 }
 
@@ -57,52 +59,19 @@ enum {
     GATES_TOLD = 10,
 };
 
-static const char *file_path(const struct merge *m, int i, write_what **write)
+static void list_files(struct tm_side_file files[FILES], const struct tm_options *options)
 {
-    const struct {
-        const char *path;
-        write_what *write;
-    } files[FILES] = { { m->options->junit, write_junit },
-                       { m->options->markdown, write_markdown },
-                       { m->options->openmetrics, write_metrics } };
-
-    *write = files[i].write;
-    return files[i].path;
+    files[0] = (struct tm_side_file){ options->junit, write_junit };
+    files[1] = (struct tm_side_file){ options->markdown, write_markdown };
+    files[2] = (struct tm_side_file){ options->openmetrics, write_metrics };
 }
 
-static tm_status write_one(struct merge *m, const char *path, write_what *write, struct tm_atomic_file *file)
+static tm_status write_files(const struct merge *m)
 {
-    struct tm_file_place place;
-    tm_status st = tm_find_place(m->run, path, &place);
+    struct tm_side_file files[FILES];
 
-    if (st == TM_OK)
-        st = tm_make_folder(m->run, place.folder);
-    if (st == TM_OK)
-        st = tm_atomic_open(file, m->run, place.folder, place.name);
-    if (st == TM_OK)
-        st = write(m, file->stream);
-    if (st == TM_OK && fflush(file->stream) != 0)
-        st = tm_fail(&m->run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': %s", file->path, strerror(errno));
-    return st;
-}
-
-/* All are written before the first gets its name. */
-static tm_status write_files(struct merge *m)
-{
-    struct tm_atomic_file file[FILES] = { { .stream = NULL } };
-    write_what *write;
-    tm_status st = TM_OK;
-
-    for (int i = 0; i < FILES && st == TM_OK; i++) {
-        const char *const path = file_path(m, i, &write);
-
-        st = path ? write_one(m, path, write, &file[i]) : TM_OK;
-    }
-    for (int i = 0; i < FILES && st == TM_OK; i++)
-        st = file[i].stream ? tm_atomic_commit(&file[i]) : TM_OK;
-    for (int i = 0; i < FILES; i++)
-        tm_atomic_abort(&file[i]);
-    return st;
+    list_files(files, m->options);
+    return tm_side_files_write(m->run, files, FILES, m);
 }
 
 /* --- the parts --- */
@@ -114,22 +83,34 @@ static bool wants_gates(const struct tm_options *options)
 
 tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *options)
 {
-    const struct merge asked = { .run = run, .options = options };
     struct tm_baseline_choice choice;
+    struct tm_side_file files[FILES];
     struct tm_gates *gates = NULL;
-    struct tm_file_place place;
-    write_what *write;
     tm_status st = options->gate ? tm_gates_read(run, &gates, options->gate) : TM_OK;
 
     tm_gates_free(gates);
     if (st == TM_OK)
         st = tm_baseline_choice_read(run, &options->baseline, &choice);
-    for (int i = 0; i < FILES && st == TM_OK; i++) {
-        const char *const path = file_path(&asked, i, &write);
+    list_files(files, options);
+    return st == TM_OK ? tm_side_files_check(run, files, FILES) : st;
+}
 
-        st = path ? tm_find_place(run, path, &place) : TM_OK;
-    }
-    return st;
+static tm_status count_troubled(void *to, const struct tm_history_run *row)
+{
+    struct tm_batch_counts *const counts = to;
+    const enum tm_result_status status = tm_result_status_of(row->status);
+
+    counts->last_night_troubled += status == TM_RESULT_PARTIAL || status == TM_RESULT_REFUSED;
+    return TM_OK;
+}
+
+static tm_status count_last_night(struct merge *m)
+{
+    char night[11];
+    const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .night = night };
+    const tm_status st = tm_history_last_night(m->history, night);
+
+    return st == TM_OK && night[0] ? tm_history_visit(m->history, &query, count_troubled, &m->counts) : st;
 }
 
 /* The results, as rows: from here on the manifest is not needed. */
@@ -150,6 +131,8 @@ static tm_status take_results(struct merge *m)
         st = tm_history_renew(&m->history, m->run, path);
     if (st == TM_OK)
         st = tm_batch_rows(m->run, &m->manifest, m->out, m->history, &m->counts);
+    if (st == TM_OK)
+        st = count_last_night(m);
     tm_manifest_free(&m->manifest);
     return st;
 }

@@ -12,7 +12,7 @@ struct tm_batch_counts {
     uint64_t done, partial, refused, failed, missing; /* how they stand now */
     uint64_t worked;                                /* items that were not done before */
     uint64_t troubled;                              /* of these: not done, or partial */
-    uint64_t last_night_troubled;                   /* of merging: partial and refused runs of the newest night */
+    uint64_t last_night_troubled;                   /* of merging: partial and refused runs of the history's last night */
 };
 
 /* Find the runs below options->inputs (tm_manifest_scan), and tell on stderr what was left out.

@@ -90,7 +90,7 @@ static tm_status is_of_now(struct tm_run *run, const struct tm_batch_run *batch_
     return st;
 }
 
-static void count(struct tm_batch_counts *counts, enum tm_result_status status, bool is_last_night)
+static void count(struct tm_batch_counts *counts, enum tm_result_status status)
 {
     uint64_t *const of[] = { [TM_RESULT_DONE] = &counts->done,       [TM_RESULT_PARTIAL] = &counts->partial,
                              [TM_RESULT_REFUSED] = &counts->refused, [TM_RESULT_FAILED] = &counts->failed,
@@ -98,11 +98,10 @@ static void count(struct tm_batch_counts *counts, enum tm_result_status status, 
 
     counts->runs++;
     ++*of[status];
-    counts->last_night_troubled += is_last_night && (status == TM_RESULT_PARTIAL || status == TM_RESULT_REFUSED);
 }
 
 static tm_status take(struct tm_run *run, const struct tm_batch_run *batch_run, const char *out,
-                      struct tm_history *history, const char *last_night, struct tm_batch_counts *counts)
+                      struct tm_history *history, struct tm_batch_counts *counts)
 {
     struct tm_doc *const doc = tm_doc_new(run), *const texts = doc ? tm_doc_new(run) : NULL;
     char folder[TM_OUT_PATH_BYTES], fingerprint[TM_FINGERPRINT_BYTES];
@@ -134,7 +133,7 @@ static tm_status take(struct tm_run *run, const struct tm_batch_run *batch_run, 
     row.of.summary = row.summary;
     tm_batch_keys_copy(&row.of.keys, &batch_run->keys);
     fill(&row, result, status);
-    count(counts, status, strcmp(batch_run->keys.night, last_night) == 0);
+    count(counts, status);
     if (st == TM_OK)
         st = tm_history_put(history, &row.of);
 out:
@@ -146,13 +145,9 @@ out:
 tm_status tm_batch_rows(struct tm_run *run, const struct tm_manifest *manifest, const char *out,
                         struct tm_history *history, struct tm_batch_counts *counts)
 {
-    const char *last_night = "";
     tm_status st = TM_OK;
 
-    for (size_t i = 0; i < manifest->count; i++)
-        if (strcmp(manifest->runs[i].keys.night, last_night) > 0)
-            last_night = manifest->runs[i].keys.night;
     for (size_t i = 0; i < manifest->count && st == TM_OK; i++)
-        st = take(run, &manifest->runs[i], out, history, last_night, counts);
+        st = take(run, &manifest->runs[i], out, history, counts);
     return st;
 }

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `check`: a run against a gate file.  The verdict goes to stdout, and into files for those who
  * look at files. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "pipeline/atomic_file.h"
 #include "pipeline/commands/closing.h"
 #include "pipeline/commands/commands.h"
-#include "pipeline/commands/out_place.h"
+#include "pipeline/commands/side_files.h"
 #include "pipeline/commands/summaries.h"
 #include "reports/gates/gates.h"
 #include "reports/markdown/markdown.h"
 #include "reports/text/text.h"
 
 enum { FILES_MOST = 2, RUNS_MOST = TM_TEXTS_MOST + 1 };
-
-typedef tm_status write_result(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
 struct check {
     struct tm_run *run;
@@ -27,23 +23,31 @@ struct check {
     struct tm_compared_run runs[RUNS_MOST];
     size_t count;
     struct tm_summaries summaries;
-    struct tm_file_place gate_place;
-    struct {
-        struct tm_file_place place;
-        write_result *write;
-        struct tm_atomic_file file;
-    } file[FILES_MOST];
-    size_t files;
+    const struct tm_doc *result;
+    struct tm_side_file file[FILES_MOST];
 };
 
 /* --- before any work --- */
 
-static tm_status add_file(struct check *c, const char *path, write_result *write)
+static tm_status write_gate_file(const void *of, FILE *to)
 {
-    if (!path)
-        return TM_OK;
-    c->file[c->files].write = write;
-    return tm_find_place(c->run, path, &c->file[c->files++].place);
+    const struct check *c = of;
+
+    return tm_gates_init(c->run, c->runs[0].summary, to);
+}
+
+static tm_status write_junit(const void *of, FILE *to)
+{
+    const struct check *c = of;
+
+    return tm_junit_write(c->run, c->result, to);
+}
+
+static tm_status write_markdown(const void *of, FILE *to)
+{
+    const struct check *c = of;
+
+    return tm_markdown_write(c->run, c->result, to);
 }
 
 static tm_status refuse(const struct check *c, const char *reason, const char *hint)
@@ -69,7 +73,8 @@ static tm_status prepare_init(struct check *c)
         tm_hint(&c->run->error, "replace it with --force, or name another file with --gate");
         return TM_ERR_OUTPUT;
     }
-    return tm_find_place(c->run, options->gate, &c->gate_place);
+    c->file[0] = (struct tm_side_file){ options->gate, write_gate_file };
+    return TM_OK;
 }
 
 static tm_status prepare_gates(struct check *c)
@@ -84,9 +89,9 @@ static tm_status prepare_gates(struct check *c)
     if (st == TM_OK && !options->baseline.count && tm_gates_want_baseline(c->gates))
         return refuse(c, "the gates compare with a baseline, and none is named",
                       "name one with --baseline, or put \"required\": false into those gates");
-    if (st == TM_OK)
-        st = add_file(c, options->junit, tm_junit_write);
-    return st == TM_OK ? add_file(c, options->markdown, tm_markdown_write) : st;
+    c->file[0] = (struct tm_side_file){ options->junit, write_junit };
+    c->file[1] = (struct tm_side_file){ options->markdown, write_markdown };
+    return st;
 }
 
 static tm_status prepare(struct check *c)
@@ -96,6 +101,8 @@ static tm_status prepare(struct check *c)
 
     if (st == TM_OK)
         st = options->init ? prepare_init(c) : prepare_gates(c);
+    if (st == TM_OK)
+        st = tm_side_files_check(c->run, c->file, FILES_MOST);
     if (st != TM_OK)
         return st;
     tm_run_operand_read(&c->operand[c->count++], options->inputs[0]);
@@ -106,52 +113,18 @@ static tm_status prepare(struct check *c)
 
 /* --- outputs --- */
 
-static tm_status write_file(struct check *c, struct tm_atomic_file *file,
-                            const struct tm_file_place *place)
-{
-    tm_status st = tm_make_folder(c->run, place->folder);
-
-    return st == TM_OK ? tm_atomic_open(file, c->run, place->folder, place->name) : st;
-}
-
 static tm_status init(struct check *c)
 {
-    struct tm_atomic_file file = { .stream = NULL };
-    tm_status st = TM_OK;
+    tm_status st;
 
     if (!c->options->gate)
         return tm_finish_stdout(c->run, tm_gates_init(c->run, c->runs[0].summary, stdout));
-    st = write_file(c, &file, &c->gate_place);
-    if (st == TM_OK)
-        st = tm_gates_init(c->run, c->runs[0].summary, file.stream);
-    if (st == TM_OK)
-        st = tm_atomic_commit(&file);
-    tm_atomic_abort(&file);
+    st = tm_side_files_write(c->run, c->file, FILES_MOST, c);
     if (st == TM_OK && !c->options->quiet) {
         (void)fputs("written to ", stdout);
         tm_print_clean(stdout, c->options->gate);
         (void)putchar('\n');
     }
-    return st;
-}
-
-/* All are written before the first gets its name. */
-static tm_status write_files(struct check *c, const struct tm_doc *doc)
-{
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < c->files && st == TM_OK; i++) {
-        st = write_file(c, &c->file[i].file, &c->file[i].place);
-        if (st == TM_OK)
-            st = c->file[i].write(c->run, doc, c->file[i].file.stream);
-        if (st == TM_OK && fflush(c->file[i].file.stream) != 0)
-            st = tm_fail(&c->run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': %s",
-                         c->file[i].file.path, strerror(errno));
-    }
-    for (size_t i = 0; i < c->files && st == TM_OK; i++)
-        st = tm_atomic_commit(&c->file[i].file);
-    for (size_t i = 0; i < c->files; i++)
-        tm_atomic_abort(&c->file[i].file);
     return st;
 }
 
@@ -187,8 +160,9 @@ static tm_status judge(struct check *c, struct tm_doc *doc)
     if (st == TM_OK)
         st = tm_doc_status(doc);
     tm_summaries_free(&c->summaries);
+    c->result = doc;
     if (st == TM_OK)
-        st = write_files(c, doc);
+        st = tm_side_files_write(c->run, c->file, FILES_MOST, c);
     if (st == TM_OK)
         st = print(c, doc);
     if (st != TM_OK || failed)

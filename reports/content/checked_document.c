@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The result of a check. */
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "reports/content/document.h"
@@ -12,23 +11,13 @@ static const struct tm_section *const sections[] = {
     &tm_definitions_section,
 };
 
-static void TM_PRINTF(3, 4)
-    add_fact(struct tm_front *front, const char *title, const char *format, ...)
-{
-    va_list values;
-
-    va_start(values, format);
-    (void)vsnprintf(tm_front_add_fact(front, title), TM_FRONT_BYTES, format, values);
-    va_end(values);
-}
-
 static void add_baseline(struct tm_front *front, const struct tm_value *baseline)
 {
     const size_t runs = tm_length(tm_get(baseline, "runs"));
     const char *label = tm_text(tm_get(baseline, "label"));
 
     if (tm_has(baseline))
-        add_fact(front, "Baseline", "%.300s, %zu run%s", *label ? label : "given", runs,
+        tm_front_say_fact(front, "Baseline", "%.300s, %zu run%s", *label ? label : "given", runs,
                  runs == 1 ? "" : "s");
 }
 
@@ -44,15 +33,15 @@ static void make_front(struct tm_front *front, const struct tm_value *check)
     (void)snprintf(front->subtitle, sizeof(front->subtitle), "%zu gate%s",
                    tm_length(tm_get(check, "gates")),
                    tm_length(tm_get(check, "gates")) == 1 ? "" : "s");
-    add_fact(
+    tm_front_say_fact(
         front, "Result", "%lld failed, %lld not known, %lld skipped, %lld passed",
         (long long)tm_int(tm_get(counts, "failed")), (long long)tm_int(tm_get(counts, "unknown")),
         (long long)tm_int(tm_get(counts, "skipped")), (long long)tm_int(tm_get(counts, "passed")));
     add_baseline(front, tm_get(check, "baseline"));
     if (tm_has(file))
-        add_fact(front, "Gate file", "%.400s", tm_text(file));
+        tm_front_say_fact(front, "Gate file", "%.400s", tm_text(file));
     if (tm_has(tm_get(input, "path")))
-        add_fact(front, "Input", "%.400s", tm_text(tm_get(input, "path")));
+        tm_front_say_fact(front, "Input", "%.400s", tm_text(tm_get(input, "path")));
 }
 
 const struct tm_document tm_check_document = {

@@ -33,6 +33,15 @@ char *tm_front_add_fact(struct tm_front *front, const char *title)
     return front->fact[front->facts++].text;
 }
 
+void tm_front_say_fact(struct tm_front *front, const char *title, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    (void)vsnprintf(tm_front_add_fact(front, title), TM_FRONT_BYTES, format, list);
+    va_end(list);
+}
+
 /* --- facts --- */
 
 static void add_hosts(struct tm_front *front, const struct tm_value *summary)

@@ -36,6 +36,8 @@ void tm_front_make(struct tm_front *front, const struct tm_value *summary);
 void tm_front_begin(struct tm_front *front, const struct tm_value *summary, const char *title);
 /* The room for a fact, TM_FRONT_BYTES, empty.  in: title  lives as long as the program */
 char *tm_front_add_fact(struct tm_front *front, const char *title);
+/* A fact of so many words; what does not fit is cut. */
+void tm_front_say_fact(struct tm_front *front, const char *title, const char *format, ...) TM_PRINTF(3, 4);
 void tm_front_of_report(struct tm_front *front, const struct tm_value *summary);
 
 /* What to do first: the findings with time at stake, or all where none has any.

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The last night of a batch. */
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "reports/content/document.h"
@@ -22,15 +21,6 @@ static const char *plural(long long count)
     return count == 1 ? "" : "s";
 }
 
-static void TM_PRINTF(3, 4) add_fact(struct tm_front *front, const char *title, const char *format, ...)
-{
-    va_list values;
-
-    va_start(values, format);
-    (void)vsnprintf(tm_front_add_fact(front, title), TM_FRONT_BYTES, format, values);
-    va_end(values);
-}
-
 static void make_front(struct tm_front *front, const struct tm_value *night)
 {
     const char *date = tm_text(tm_get(night, "night"));
@@ -46,14 +36,14 @@ static void make_front(struct tm_front *front, const struct tm_value *night)
                    *tm_text(tm_path(night, "report.title")) ? date : "", *tm_text(tm_path(night, "report.title")) ? ": " : "",
                    count_of(night, "runs"), plural(count_of(night, "runs")), count_of(night, "jobs"),
                    plural(count_of(night, "jobs")));
-    add_fact(front, "Runs", "%lld done, %lld partial, %lld refused, %lld failed, %lld missing", count_of(night, "done"),
+    tm_front_say_fact(front, "Runs", "%lld done, %lld partial, %lld refused, %lld failed, %lld missing", count_of(night, "done"),
              count_of(night, "partial"), count_of(night, "refused"), count_of(night, "failed"), count_of(night, "missing"));
-    add_fact(front, "Jobs", "%lld worse, %lld better, %lld as before, %lld not compared", count_of(night, "worse"),
+    tm_front_say_fact(front, "Jobs", "%lld worse, %lld better, %lld as before, %lld not compared", count_of(night, "worse"),
              count_of(night, "better"), count_of(night, "same"), count_of(night, "new") + count_of(night, "not_judged"));
-    add_fact(front, "History", "%lld run%s of %lld job%s", count_of(night, "history_runs"),
+    tm_front_say_fact(front, "History", "%lld run%s of %lld job%s", count_of(night, "history_runs"),
              plural(count_of(night, "history_runs")), count_of(night, "history_jobs"), plural(count_of(night, "history_jobs")));
     if (tm_has(counts))
-        add_fact(front, "Runs by their gates", "%lld failed, %lld not known, %lld passed", (long long)tm_int(tm_get(counts, "failed")),
+        tm_front_say_fact(front, "Runs by their gates", "%lld failed, %lld not known, %lld passed", (long long)tm_int(tm_get(counts, "failed")),
                  (long long)tm_int(tm_get(counts, "unknown")), (long long)tm_int(tm_get(counts, "passed")));
 }
 

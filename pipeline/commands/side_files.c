@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/commands/side_files.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline/atomic_file.h"
+#include "pipeline/commands/out_place.h"
+
+tm_status tm_side_files_check(struct tm_run *run, const struct tm_side_file *files, size_t count)
+{
+    struct tm_file_place place;
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < count && st == TM_OK; i++)
+        st = files[i].path ? tm_find_place(run, files[i].path, &place) : TM_OK;
+    return st;
+}
+
+static tm_status write_one(struct tm_run *run, const struct tm_side_file *side, const void *of,
+                           struct tm_atomic_file *file)
+{
+    struct tm_file_place place;
+    tm_status st = tm_find_place(run, side->path, &place);
+
+    if (st == TM_OK)
+        st = tm_make_folder(run, place.folder);
+    if (st == TM_OK)
+        st = tm_atomic_open(file, run, place.folder, place.name);
+    if (st == TM_OK)
+        st = side->write(of, file->stream);
+    if (st == TM_OK && fflush(file->stream) != 0)
+        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': %s", file->path, strerror(errno));
+    return st;
+}
+
+tm_status tm_side_files_write(struct tm_run *run, const struct tm_side_file *files, size_t count, const void *of)
+{
+    struct tm_atomic_file file[TM_SIDE_FILES_MOST] = { { .stream = NULL } };
+    tm_status st = TM_OK;
+
+    assert(count <= TM_SIDE_FILES_MOST);
+    for (size_t i = 0; i < count && st == TM_OK; i++)
+        st = files[i].path ? write_one(run, &files[i], of, &file[i]) : TM_OK;
+    for (size_t i = 0; i < count && st == TM_OK; i++)
+        st = file[i].stream ? tm_atomic_commit(&file[i]) : TM_OK;
+    for (size_t i = 0; i < count; i++)
+        tm_atomic_abort(&file[i]);
+    return st;
+}
