@@ -22,11 +22,14 @@ struct tm_atomic_folder {
     char part[PART_BYTES]; /* while it is written; the older folder after the exchange */
     bool is_made;          /* there is something to remove */
     struct tm_guarded_folder made;
+    int older_fd;          /* -1 = there is none: opened before the exchange, after which nothing may be lacking */
+    int older_count;       /* files of the older folder: what its index lists */
+    char older[TM_FOLDER_FILES][TM_FOLDER_NAME_BYTES];
 };
 
 static tm_status fail(struct tm_run *run, const char *path, int problem)
 {
-    return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': %s", path, strerror(problem));
+    return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot write '%s'", path);
 }
 
 /* --- names --- */
@@ -89,7 +92,7 @@ struct tm_atomic_folder *tm_atomic_folder_open(struct tm_run *run, const char *f
     to->run = run;
     to->index = index;
     to->header = header;
-    to->made.fd = -1;
+    to->made.fd = to->older_fd = -1;
     n = snprintf(to->path, sizeof(to->path), "%s/%s", folder, name);
     if (n < 0 || (size_t)n >= sizeof(to->path))
         (void)fail(run, name, ENAMETOOLONG);
@@ -142,31 +145,58 @@ tm_status tm_atomic_folder_close(struct tm_atomic_folder *to, FILE *file)
 
 /* --- the older one --- */
 
-/* Remove what its index lists, and the index. */
+static void note_older(struct tm_atomic_folder *to, const char *name)
+{
+    if (is_name(name) && to->older_count < TM_FOLDER_FILES)
+        memcpy(to->older[to->older_count++], name, strlen(name) + 1);
+}
+
+static void read_index(struct tm_atomic_folder *to, FILE *index)
+{
+    char line[LINE_BYTES];
+
+    if (!fgets(line, sizeof(line), index))
+        return;
+    line[strcspn(line, "\n")] = 0;
+    if (strcmp(line, to->header) != 0)
+        return; /* not ours */
+    while (fgets(line, sizeof(line), index)) {
+        line[strcspn(line, ",\n")] = 0;
+        note_older(to, line);
+    }
+    note_older(to, to->index);
+}
+
+/* Note what the older folder's index lists, and the index, before anything is exchanged.  out: 0, or errno */
+static int note_listed(struct tm_atomic_folder *to)
+{
+    FILE *index;
+    int fd, problem = 0;
+
+    to->older_fd = open(to->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (to->older_fd < 0)
+        return errno;
+    fd = openat(to->older_fd, to->index, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return errno == ENOENT || errno == ELOOP ? 0 : errno;
+    index = fdopen(fd, "r");
+    if (!index) {
+        problem = errno;
+        (void)close(fd);
+        return problem;
+    }
+    errno = 0;
+    read_index(to, index);
+    if (ferror(index))
+        problem = errno ? errno : EIO;
+    (void)fclose(index);
+    return problem == EISDIR ? 0 : problem;
+}
+
 static void remove_listed(const struct tm_atomic_folder *to, int old)
 {
-    const int fd = openat(old, to->index, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    FILE *index = fd < 0 ? NULL : fdopen(fd, "r");
-    char line[LINE_BYTES];
-    bool is_ours = false;
-
-    if (!index) {
-        if (fd >= 0)
-            (void)close(fd);
-        return;
-    }
-    if (fgets(line, sizeof(line), index)) {
-        line[strcspn(line, "\n")] = 0;
-        is_ours = strcmp(line, to->header) == 0;
-    }
-    while (is_ours && fgets(line, sizeof(line), index)) {
-        line[strcspn(line, ",\n")] = 0;
-        if (is_name(line))
-            (void)unlinkat(old, line, 0);
-    }
-    if (is_ours)
-        (void)unlinkat(old, to->index, 0);
-    (void)fclose(index);
+    for (int i = 0; i < to->older_count; i++)
+        (void)unlinkat(old, to->older[i], 0);
 }
 
 /* What is left in it is somebody else's; a name that is in the new folder too is replaced, as that of any output. */
@@ -194,13 +224,8 @@ static void move_others(const struct tm_atomic_folder *to, int old)
 
 static void clear_older(const struct tm_atomic_folder *to)
 {
-    const int old = open(to->part, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-
-    if (old < 0)
-        return;
-    remove_listed(to, old);
-    move_others(to, old);
-    (void)close(old);
+    remove_listed(to, to->older_fd);
+    move_others(to, to->older_fd);
     (void)rmdir(to->part);
 }
 
@@ -230,8 +255,10 @@ static int give_name(struct tm_atomic_folder *to)
 {
     struct stat info;
     const bool has_older = lstat(to->path, &info) == 0;
-    const int problem = has_older ? exchange(to) : rename(to->part, to->path) == 0 ? 0 : errno;
+    int problem = has_older ? note_listed(to) : 0;
 
+    if (!problem)
+        problem = has_older ? exchange(to) : rename(to->part, to->path) == 0 ? 0 : errno;
     if (problem)
         return problem;
     to->is_made = false;
@@ -266,5 +293,7 @@ void tm_atomic_folder_free(struct tm_atomic_folder *to)
         tm_guarded_folder_remove(&to->made);
     if (to->made.fd >= 0)
         (void)close(to->made.fd);
+    if (to->older_fd >= 0)
+        (void)close(to->older_fd);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, to, sizeof(*to));
 }

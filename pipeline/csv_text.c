@@ -5,16 +5,40 @@
 
 #include "pipeline/utf8.h"
 
+enum { WIDE_BYTES = 3 };
+
+/* The sign of a formula, behind characters that do not count. */
+static bool has_sign(const char *text, size_t length, const char *before)
+{
+    static const char *const wide[] = { "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0" }; /* = + - @ */
+
+    for (; length && text[0] && strchr(before, text[0]); length--)
+        text++;
+    for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+        if (length >= WIDE_BYTES && memcmp(text, wide[i], WIDE_BYTES) == 0)
+            return true;
+    return length && memchr("=+-@", text[0], 4);
+}
+
+/* A formula begins behind a separator.  Blanks do not count there: "; -x" is what sentences have. */
+static bool begins_another(const char *text, size_t length)
+{
+    const char c = text[0];
+
+    return (c == ';' || c == '\t' || c == '\r' || c == '\n') && length > 1 && has_sign(text + 1, length - 1, "\"'");
+}
+
 /* What a spreadsheet takes for the begin of a formula. */
 static bool is_formula(const char *text, size_t length)
 {
-    return length && memchr("=+-@\t\r", text[0], 6);
+    return length && (memchr("\t\r\n", text[0], 3) || has_sign(text, length, " \t\r\n\"'"));
 }
 
 bool tm_csv_is_plain(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (text[i] < ' ' || text[i] > '~' || text[i] == '"' || text[i] == ',')
+        if (text[i] < ' ' || text[i] > '~' || text[i] == '"' || text[i] == ',' ||
+            begins_another(text + i, length - i))
             return false;
     return !is_formula(text, length);
 }
@@ -34,10 +58,9 @@ static void put_valid(tm_csv_put *put, void *to, const char *text, size_t length
     }
 }
 
-void tm_csv_put_quoted(tm_csv_put *put, void *to, const char *text, size_t length)
+/* Any bytes, with quotes twice. */
+static void put_any(tm_csv_put *put, void *to, const char *text, size_t length)
 {
-    if (is_formula(text, length))
-        put(to, "'", 1);
     for (;;) {
         const size_t n = tm_utf8_head(text, length);
 
@@ -47,6 +70,30 @@ void tm_csv_put_quoted(tm_csv_put *put, void *to, const char *text, size_t lengt
         put(to, TM_UTF8_REPLACEMENT, TM_UTF8_REPLACEMENT_BYTES);
         text += n + 1;
         length -= n + 1;
+    }
+}
+
+/* How many bytes stand before the next place that needs an apostrophe; all where there is none. */
+static size_t until_formula(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (begins_another(text + i, length - i))
+            return i + 1;
+    return length;
+}
+
+void tm_csv_put_quoted(tm_csv_put *put, void *to, const char *text, size_t length)
+{
+    if (is_formula(text, length))
+        put(to, "'", 1);
+    while (length) {
+        const size_t n = until_formula(text, length);
+
+        put_any(put, to, text, n);
+        if (n < length)
+            put(to, "'", 1);
+        text += n;
+        length -= n;
     }
 }
 

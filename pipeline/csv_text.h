@@ -5,9 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Texts as cells of CSV files.  A text that a spreadsheet would take for a formula gets an apostrophe before it: names
- * are somebody else's words.  U+FFFD takes the place of bytes that are not UTF-8.
- * source: RFC 4180, with LF at the end of a line */
+/* Texts as cells of CSV files.  What a spreadsheet would take for a formula gets an apostrophe before it: names are somebody
+ * else's words.  A formula begins with = + - @, as ASCII or of full width, which blanks and quotes may precede, at the begin
+ * of a cell; and directly or behind quotes where some spreadsheets begin another cell: they take ';' or a tab for the comma, depending on the country,
+ * and then a line's end inside of a cell for one of the table.  U+FFFD takes the place of bytes that are not UTF-8.
+ * source: RFC 4180, with LF at the end of a line; OWASP, CSV Injection */
 typedef void tm_csv_put(void *to, const char *bytes, size_t length);
 
 /* Needs no quotes: can be written as it is. */

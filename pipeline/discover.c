@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "pipeline/file_time.h"
+#include "pipeline/limits.h"
 
 struct pending {
     char *path;
@@ -158,6 +160,19 @@ static tm_status add_file(struct search *s, char *path, char *host, const struct
     return tm_run_add(s->run, &s->here, &file);
 }
 
+/* A folder that cannot be read hides what is in it, and is counted; one for which this process lacks memory or descriptors
+ * ends the search. */
+static tm_status refuse_folder(struct search *s, const struct pending *folder, int reason)
+{
+    if (folder->depth > 0 && !tm_lacks_room(reason)) {
+        s->found->unreadable++;
+        return TM_OK;
+    }
+    if (reason == EACCES)
+        tm_hint(&s->run->error, "check who may read it: 'ls -ld' shows its owner and permissions");
+    return tm_fail_system(&s->run->error, TM_ERR_INPUT, -1, reason, "cannot read the folder '%s'", folder->path);
+}
+
 /* One entry of a folder: a trace file is kept, a folder is put off. */
 static tm_status take_entry(struct search *s, const struct pending *folder, int fd, const struct dirent *entry)
 {
@@ -168,8 +183,14 @@ static tm_status take_entry(struct search *s, const struct pending *folder, int 
     if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK && entry->d_type != DT_DIR &&
         (entry->d_type != DT_REG || !trace))
         return TM_OK;
-    if (fstatat(fd, entry->d_name, &info, 0) != 0)
-        return TM_OK; /* a link to nowhere, or gone meanwhile */
+    if (fstatat(fd, entry->d_name, &info, 0) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
+            return TM_OK; /* a link to nowhere, or gone meanwhile */
+        if (!trace)
+            return refuse_folder(s, &(struct pending){ .path = folder->path, .depth = folder->depth + 1 }, errno);
+        s->found->unreadable++;
+        info = (struct stat){ .st_mode = S_IFREG }; /* who opens it tells why */
+    }
     if (S_ISREG(info.st_mode) && trace)
         return add_file(s, join_path(s->run, folder->path, entry->d_name),
                         tm_find_host(s->run, entry->d_name, told.host_length), &info, told.kind);
@@ -183,25 +204,14 @@ static tm_status take_entry(struct search *s, const struct pending *folder, int 
 
 static tm_status count_entry(struct search *s)
 {
-    if (++s->entries <= TM_DISCOVER_ENTRIES_MOST)
-        return TM_OK;
-    (void)tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "there are more than %d files and folders below '%s'",
-                  (int)TM_DISCOVER_ENTRIES_MOST, s->root);
-    tm_hint(&s->run->error, "name a folder further down");
-    return TM_ERR_LIMIT;
-}
+    const uint64_t most = tm_limit(s->run, TM_DISCOVER_ENTRIES_MOST);
 
-/* A folder that cannot be read hides what is in it, and is counted; one for which this process lacks memory or descriptors
- * ends the search. */
-static tm_status refuse_folder(struct search *s, const struct pending *folder, int reason)
-{
-    if (folder->depth > 0 && !tm_lacks_room(reason)) {
-        s->found->unreadable++;
+    if (++s->entries <= most)
         return TM_OK;
-    }
-    if (reason == EACCES)
-        tm_hint(&s->run->error, "check who may read it: 'ls -ld' shows its owner and permissions");
-    return tm_fail_system(&s->run->error, TM_ERR_INPUT, -1, reason, "cannot read the folder '%s'", folder->path);
+    (void)tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "there are more than %" PRIu64 " files and folders below '%s'",
+                  most, s->root);
+    tm_limit_hint(s->run, "name a folder further down");
+    return TM_ERR_LIMIT;
 }
 
 static tm_status read_folder(struct search *s, const struct pending *folder, DIR *dir)

@@ -51,7 +51,7 @@ struct tm_found {
     struct tm_found_run *runs; /* oldest first */
     size_t run_count;
     uint64_t folders;    /* that were searched */
-    uint64_t unreadable; /* folders that could not be */
+    uint64_t unreadable; /* folders that could not be, and files */
     uint64_t too_deep;   /* folders below TM_DISCOVER_DEPTH_MOST, which were not searched */
     uint64_t unnamed;    /* members of archives whose names are too long or cannot be told */
     uint64_t damaged;    /* archives of which only the begin could be read */

@@ -7,9 +7,10 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "pipeline/hash.h"
 #include "pipeline/utf8.h"
@@ -21,6 +22,7 @@ enum {
     BLOCKS_MOST = 30,
     HASHED_FROM = 32, /* objects with more members get a table */
     DEPTH_MOST = 64,  /* containers in one another: printing goes down by recursion */
+    PRINTED_BYTES = 1024, /* of a text that is made by a format */
 };
 
 struct container;
@@ -71,6 +73,7 @@ struct tm_doc {
     struct word **words;
     size_t word_count;
     uint32_t word_bits;
+    uint64_t seed; /* of the hashes of words */
     tm_status status;
     struct tm_value *root;
 };
@@ -170,9 +173,9 @@ static bool widen_words(struct tm_doc *doc)
     return true;
 }
 
-static uint32_t hash_text(const char *text)
+static uint32_t hash_text(const struct tm_doc *doc, const char *text)
 {
-    return (uint32_t)XXH3_64bits(text, strlen(text));
+    return (uint32_t)(tm_hash_text(text, strlen(text), doc->seed) >> 32);
 }
 
 /* The stored copy of a text, or NULL. */
@@ -180,7 +183,7 @@ static const char *known_word(const struct tm_doc *doc, const char *text)
 {
     if (!doc->words)
         return NULL;
-    const struct word *word = doc->words[find_word(doc, text, hash_text(text))];
+    const struct word *word = doc->words[find_word(doc, text, hash_text(doc, text))];
 
     return word ? word->text : NULL;
 }
@@ -223,7 +226,7 @@ static const char *store_word(struct tm_doc *doc, const char *text)
         text = mend_word(doc, text);
     if (!text)
         return NULL;
-    const uint32_t hash = hash_text(text);
+    const uint32_t hash = hash_text(doc, text);
 
     if (2 * (doc->word_count + 1) > (size_t)1 << doc->word_bits && !widen_words(doc))
         return NULL;
@@ -425,6 +428,7 @@ struct tm_doc *tm_doc_new(struct tm_run *run)
     if (!doc)
         return NULL;
     doc->run = run;
+    doc->seed = tm_hash_seed(doc);
     doc->held_bytes = sizeof(*doc);
     doc->most_bytes = tm_budget_share(&run->budget, TM_ACCOUNT_MODEL);
     struct container *c = widen_words(doc) ? new_container(doc, 1) : NULL;
@@ -531,6 +535,17 @@ void tm_add_bool(struct tm_value *to, const char *key, bool value)
 void tm_add_string(struct tm_value *to, const char *key, const char *text)
 {
     tm_add_text(to, key, text ? text : "", text ? strlen(text) : 0);
+}
+
+void tm_add_printed(struct tm_value *to, const char *key, const char *format, ...)
+{
+    char text[PRINTED_BYTES];
+    va_list list;
+
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof(text), format, list);
+    va_end(list);
+    tm_add_string(to, key, text);
 }
 
 void tm_add_text(struct tm_value *to, const char *key, const char *text, size_t length)

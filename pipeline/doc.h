@@ -33,6 +33,7 @@ void tm_add_uint(struct tm_value *to, const char *key, uint64_t value); /* past 
 void tm_add_double(struct tm_value *to, const char *key, double value); /* not finite: null */
 void tm_add_bool(struct tm_value *to, const char *key, bool value);
 void tm_add_string(struct tm_value *to, const char *key, const char *text);
+void tm_add_printed(struct tm_value *to, const char *key, const char *format, ...) TM_PRINTF(3, 4); /* up to 1 KiB */
 void tm_add_text(struct tm_value *to, const char *key, const char *text, size_t length); /* any bytes; made
                                                                valid UTF-8 (U+FFFD) when it goes in */
 /* A text of any bytes, or where it is NULL or "" null with that reason. */

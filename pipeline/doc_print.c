@@ -8,6 +8,7 @@
 
 #include "pipeline/doc.h"
 #include "pipeline/double_text.h"
+#include "pipeline/utf8.h"
 
 struct printer {
     FILE *stream; /* NULL = to fd, over several lines; else all on one line */
@@ -70,36 +71,37 @@ static void put_comma(struct printer *p)
     put_text(p, p->stream ? ", " : ",");
 }
 
-/* How many bytes at `text` have to be escaped: a control character, DEL, a quote or a backslash
- * (1), or U+2028 and U+2029 (3), which end a line in JavaScript. */
-static size_t special_bytes(const char *text)
+/* How many bytes at `text` have to be escaped: a quote, a backslash, or a character that is not seen, ends a line in
+ * JavaScript, or that a terminal obeys (utf8.h); 0 = none. */
+static size_t special_bytes(const char *text, uint32_t *code)
 {
-    const unsigned char c = (unsigned char)text[0];
+    if (*text >= ' ' && *text <= '~') {
+        *code = (uint32_t)*text;
+        return *text == '"' || *text == '\\';
+    }
+    const size_t n = tm_utf8_next(text, strnlen(text, TM_UTF8_LONGEST), code);
 
-    if (c < 0x20 || c == 0x7f || c == '"' || c == '\\')
-        return 1;
-    return c == 0xe2 && text[1] == '\x80' && (text[2] == '\xa8' || text[2] == '\xa9') ? 3 : 0;
+    return tm_utf8_is_hidden(*code) ? n : 0;
 }
 
-static void put_special(struct printer *p, const char *text)
+static void put_special(struct printer *p, uint32_t code)
 {
     static const char named[] =
         "\"\"\\\\\bb\ff\nn\rr\tt"; /* pairs: character, letter of its escape */
-    char escape[8];
+    char escape[16];
 
-    if ((unsigned char)text[0] == 0xe2) {
-        put_text(p, text[2] == '\xa8' ? "\\u2028" : "\\u2029");
-        return;
-    }
     for (size_t i = 0; i + 1 < sizeof(named); i += 2) {
-        if (named[i] == text[0]) {
+        if ((unsigned char)named[i] == code) {
             const char pair[2] = { '\\', named[i + 1] };
 
             put(p, pair, 2);
             return;
         }
     }
-    (void)snprintf(escape, sizeof(escape), "\\u%04x", (unsigned)(unsigned char)text[0]);
+    if (code <= 0xffff)
+        (void)snprintf(escape, sizeof(escape), "\\u%04" PRIx32, code);
+    else /* two halves: RFC 8259, section 7 */
+        (void)snprintf(escape, sizeof(escape), "\\u%04" PRIx32 "\\u%04" PRIx32, 0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
     put_text(p, escape);
 }
 
@@ -109,14 +111,15 @@ static void put_string(struct printer *p, const char *text)
 
     put(p, "\"", 1);
     while (*text != '\0') {
-        const size_t n = special_bytes(text);
+        uint32_t code = 0;
+        const size_t n = special_bytes(text, &code);
 
         if (n == 0) {
             text++;
             continue;
         }
         put(p, plain, (size_t)(text - plain));
-        put_special(p, text);
+        put_special(p, code);
         text += n;
         plain = text;
     }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "pipeline/utf8.h"
+#include "pipeline/whole_read.h"
 
 enum { WINDOW_BYTES = 16 << 10, TEXT_FIRST = 256, PAST_END = -1 };
 
@@ -56,22 +57,21 @@ static tm_status refuse_size(const struct reading *r, const char *what, unsigned
 static bool fill(struct reading *r)
 {
     const size_t room = r->most < WINDOW_BYTES ? (size_t)r->most : WINDOW_BYTES;
-    ssize_t n = 0;
+    size_t got;
+    int problem;
 
     if (r->fd < 0 || !room)
         return false;
     if (r->passed >= TM_DOC_BYTES_MOST)
         return refuse_size(r, "it has", TM_DOC_BYTES_MOST >> 20, "MiB") == TM_OK;
-    do
-        n = read(r->fd, r->window, room);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return refuse(r, strerror(errno)) == TM_OK;
+    problem = tm_read_on(r->fd, r->window, room, &got);
+    if (problem)
+        return refuse(r, strerror(problem)) == TM_OK;
     r->at = r->window;
-    r->end = r->window + n;
-    r->passed += (uint64_t)n;
-    r->most -= (uint64_t)n;
-    return n > 0;
+    r->end = r->window + got;
+    r->passed += got;
+    r->most -= got;
+    return got > 0;
 }
 
 /* The next byte, which stays; or PAST_END. */
@@ -603,7 +603,7 @@ tm_status tm_doc_read_from(struct tm_doc *doc, struct tm_value *to, int fd, uint
 
 tm_status tm_doc_read_file(struct tm_doc *doc, struct tm_value *to, const char *path)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = tm_open_to_read(path, 0);
     tm_status st;
 
     if (fd < 0)

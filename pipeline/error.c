@@ -13,13 +13,8 @@
 #include "pipeline/utf8.h"
 
 /* Long enough that a text which does not fit here is cut at TM_ERROR_TEXT too, even if each of its
- * characters shrinks from two bytes to one '?' (C1 controls). */
+ * characters shrinks from four bytes to one '?' (hidden ones). */
 enum { FORMAT_BYTES = 4 * TM_ERROR_TEXT };
-
-static bool is_control(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7f && code <= 0x9f);
-}
 
 void tm_clean_text(char *out, size_t out_bytes, const char *text, size_t length)
 {
@@ -31,7 +26,7 @@ void tm_clean_text(char *out, size_t out_bytes, const char *text, size_t length)
     for (size_t i = 0; i < length;) {
         uint32_t code = 0;
         const size_t step = tm_utf8_next(text + i, length - i, &code);
-        const bool as_is = step != 0 && !is_control(code);
+        const bool as_is = step != 0 && !tm_utf8_is_hidden(code);
         const size_t put = as_is ? step : 1;
 
         if (used + put >= out_bytes) {

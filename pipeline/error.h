@@ -23,7 +23,7 @@ typedef enum {
 enum { TM_ERROR_TEXT = 512, TM_ERROR_CAUSES = 6 };
 
 /* What went wrong, told once.  Fixed size: the failing path allocates nothing.  Zeroed = no error.
- * Texts of traces are cleaned when they are put in: control characters become '?'. */
+ * Texts of traces are cleaned when they are put in: hidden characters become '?'. */
 struct tm_error {
     tm_status status;
     int64_t at;                                    /* byte offset in the inflated input, or -1 */
@@ -57,8 +57,8 @@ void tm_hint(struct tm_error *error, const char *format, ...) TM_PRINTF(2, 3);
 /* Print the error as the user sees it: "tracemill: WHAT (byte N)", "  while ...", "hint: ...". */
 void tm_error_print(const struct tm_error *error, FILE *to);
 
-/* Copy text for a terminal: control characters (C0, DEL, C1 in UTF-8) become '?', invalid UTF-8
- * becomes '?'; cut with "..." to fit.  out: a string, always terminated. */
+/* Copy text for a terminal: hidden characters (utf8.h: controls, marks of direction, of no width) and
+ * what is no UTF-8 become '?'; cut with "..." to fit.  out: a string, always terminated. */
 void tm_clean_text(char *out, size_t out_bytes, const char *text, size_t length);
 
 #endif

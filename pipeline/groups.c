@@ -113,7 +113,7 @@ static uint64_t prefix_of(const void *row)
 
 static inline uint64_t hash_of(const struct tm_groups *groups, struct tm_key key)
 {
-    return tm_hash_mix(key.low ^ (key.high << 29 | key.high >> 35), groups->seed);
+    return tm_hash_pair(key.high, key.low, groups->seed);
 }
 
 /* The slot of the key: its own, or the empty one where it belongs. */

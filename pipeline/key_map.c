@@ -63,7 +63,7 @@ static const struct slot *find(const struct tm_key_map *map, struct tm_rows *slo
 {
     const uint64_t mask = (UINT64_C(1) << bits) - 1;
 
-    for (*at = tm_hash_mix(key.low ^ key.high, map->seed) >> (64 - bits);; *at = (*at + 1) & mask) {
+    for (*at = tm_hash_pair(key.high, key.low, map->seed) >> (64 - bits);; *at = (*at + 1) & mask) {
         const struct slot *slot = tm_rows_at(slots, *at);
 
         if (!slot || !slot->number || tm_is_same_key(slot->key, key))

@@ -10,8 +10,8 @@ enum { HUGE_PAGE = 2 << 20, PAGE = 4096 };
 
 bool tm_is_large_block(size_t bytes)
 {
-#ifdef __SANITIZE_ADDRESS__
-    (void)bytes; /* it watches the borders of what it gave itself */
+#ifdef TM_HEAP_BLOCKS
+    (void)bytes; /* sanitizers and valgrind watch the borders of what they gave themselves */
     return false;
 #else
     return bytes >= HUGE_PAGE;

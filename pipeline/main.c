@@ -16,6 +16,7 @@
 #include "pipeline/signals.h"
 #include "pipeline/spill.h"
 #include "pipeline/terminal.h"
+#include "stages/input/bytes/archive.h"
 
 static bool is_there(const char *path)
 {
@@ -160,6 +161,7 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run,
     tm_status st = TM_OK;
 
     run->strict = options->strict;
+    run->limit_times = options->limit_times;
     run->quiet = options->quiet;
     tm_budget_init(&run->budget, options->memory_bytes);
     tm_progress_init(&run->progress, options->quiet);
@@ -168,6 +170,7 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run,
                                  is_folder(options->output) ? options->output : ".");
     if (!st)
         st = verb->run(run, options);
+    tm_archive_end(run);
     /* The first failure wins: this one is seen only where none was told. */
     if (st != TM_OK && st != TM_PARTIAL && st != TM_GATE)
         (void)tm_fail(&run->error, st, -1, "cannot finish '%s'", verb->name);

@@ -20,13 +20,16 @@ struct entry {
 };
 static_assert(sizeof(struct entry) == 32, "two to a cache line");
 
+/* Half of what a text is found by is a hash that nobody can choose: two texts of one XXH3-128, which can be made, do not
+ * pass for one. */
 struct slot {
-    struct tm_key hash;
+    uint64_t low;   /* of its XXH3-128 */
+    uint64_t check; /* tm_hash_text of it */
     uint32_t length : 30, is_invalid : 1, is_tallied : 1; /* not UTF-8; tallied for the present host */
     tm_strid id; /* 0 = empty */
 };
 
-enum { LENGTH_MOST = (1 << 30) - 1 };
+enum { LENGTH_MOST = (1 << 30) - 1, HALVES_MOST = 16 };
 #define AT_MOST ((UINT64_C(1) << 56) - 1)
 
 /* A text that came lately, by a quick hash with a seed of this process: names that come for every event are few. */
@@ -111,19 +114,29 @@ void tm_names_free(struct tm_names *names)
     tm_give(budget, TM_ACCOUNT_NAMES, names, sizeof(*names));
 }
 
-/* The slot of the text: its own, or the empty one where it belongs. */
-static inline struct slot *find_slot(const struct tm_names *names, struct tm_key hash,
-                                     uint32_t length)
+static inline size_t first_slot(const struct tm_names *names, uint64_t low)
+{
+    return tm_hash_mix(low, names->seed) >> (64 - names->bits);
+}
+
+/* The slot of the text: its own, or the empty one where it belongs.
+ * out: *is_near  set where another text with the same half of its hash was met */
+static inline struct slot *find_slot(const struct tm_names *names, uint64_t low, uint64_t check,
+                                     uint32_t length, bool *is_near)
 {
     const size_t mask = ((size_t)1 << names->bits) - 1;
-    size_t i = tm_hash_mix(hash.low, names->seed) >> (64 - names->bits);
+    size_t i = first_slot(names, low);
 
     for (;; i = (i + 1) & mask) {
         struct slot *slot = &names->slots[i];
 
-        if (slot->id == 0 ||
-            (tm_is_same_key(slot->hash, hash) && slot->length == length))
+        if (slot->id == 0)
             return slot;
+        if (slot->low != low)
+            continue;
+        if (slot->check == check && slot->length == length)
+            return slot;
+        *is_near = true;
     }
 }
 
@@ -133,6 +146,7 @@ static tm_status widen_table(struct tm_names *names)
     struct tm_run *run = names->run;
     struct slot *old = names->slots;
     const size_t old_count = (size_t)1 << names->bits;
+    bool is_near;
 
     if (names->bits == names->bits_most) {
         memset(old, 0, old_count * sizeof(*old));
@@ -150,7 +164,7 @@ static tm_status widen_table(struct tm_names *names)
     names->bits++;
     for (size_t i = 0; i < old_count; i++) {
         if (old[i].id != 0)
-            *find_slot(names, old[i].hash, old[i].length) = old[i];
+            *find_slot(names, old[i].low, old[i].check, old[i].length, &is_near) = old[i];
     }
     tm_give(&run->budget, TM_ACCOUNT_NAMES, old, old_count * sizeof(*old));
     return TM_OK;
@@ -191,7 +205,34 @@ static void tally_text(struct tm_names *names, struct slot *slot)
     tm_tally_add(&names->run->tallies, TM_TALLY_INVALID_UTF8, 1);
 }
 
-tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, tm_strid *id)
+/* Everything behind the names goes by their hashes.  Another text that has the hash of a new one was made so, and what the
+ * two have done could not be told apart: that is refused, while the table has both.  More texts of half a hash than chance
+ * gives are refused as well, for they make the table slow. */
+static tm_status refuse_alike(struct tm_names *names, struct tm_key hash)
+{
+    const size_t mask = ((size_t)1 << names->bits) - 1;
+    struct tm_error *const error = &names->run->error;
+    unsigned halves = 0;
+
+    for (size_t i = first_slot(names, hash.low); names->slots[i].id; i = (i + 1) & mask) {
+        const struct entry *entry;
+
+        if (names->slots[i].low != hash.low)
+            continue;
+        entry = tm_rows_at(names->entries, names->slots[i].id);
+        if (!entry)
+            return error->status;
+        if (!tm_is_same_key(entry->name.hash, hash) && ++halves < HALVES_MOST)
+            continue;
+        (void)tm_fail(error, TM_ERR_INPUT, -1, "cannot tell two different names apart: they have the same hash");
+        tm_hint(error, "no program comes upon such names by chance: the input was made to mislead");
+        return TM_ERR_INPUT;
+    }
+    return TM_OK;
+}
+
+/* check: tm_hash_text of it */
+static tm_status put(struct tm_names *names, const char *text, size_t length, uint64_t check, tm_strid *id)
 {
     *id = 0;
     if (length == 0)
@@ -200,26 +241,34 @@ tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, 
         return tm_fail(&names->run->error, TM_ERR_LIMIT, -1, "cannot hold a name of %zu bytes",
                        length);
     const struct tm_key hash = tm_hash_key(text, length);
-    struct slot *slot = find_slot(names, hash, (uint32_t)length);
+    bool is_near = false;
+    struct slot *slot = find_slot(names, hash.low, check, (uint32_t)length, &is_near);
 
     if (slot->id != 0) {
         *id = slot->id;
         tally_text(names, slot);
         return TM_OK;
     }
-    tm_status status = store(names, text, length, hash, id);
+    tm_status status = is_near ? refuse_alike(names, hash) : TM_OK;
 
+    if (status == TM_OK)
+        status = store(names, text, length, hash, id);
     if (status == TM_OK && 3 * (names->used + 1) > (size_t)2 << names->bits) {
         status = widen_table(names);
-        slot = find_slot(names, hash, (uint32_t)length);
+        slot = find_slot(names, hash.low, check, (uint32_t)length, &is_near);
     }
     if (status != TM_OK)
         return status;
-    *slot = (struct slot){ .hash = hash, .length = (uint32_t)length & LENGTH_MOST,
+    *slot = (struct slot){ .low = hash.low, .check = check, .length = (uint32_t)length & LENGTH_MOST,
                            .is_invalid = !tm_utf8_is_valid(text, length), .id = *id };
     tally_text(names, slot);
     names->used++;
     return TM_OK;
+}
+
+tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, tm_strid *id)
+{
+    return put(names, text, length, tm_hash_text(text, length, names->seed), id);
 }
 
 tm_status tm_names_put_often(struct tm_names *names, const char *text, size_t length, tm_strid *id, uint32_t *traits)
@@ -234,7 +283,7 @@ tm_status tm_names_put_often(struct tm_names *names, const char *text, size_t le
         *traits = near->traits;
         return TM_OK;
     }
-    st = tm_names_put(names, text, length, id);
+    st = put(names, text, length, hash, id);
     if (st == TM_OK)
         st = tm_names_info(names, *id, &info);
     if (st != TM_OK)

@@ -273,6 +273,11 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "TRACEMILL_MEMORY", "memory", "256M",
         "what may be held in memory, at least 32M; more than that goes to spill files",
         offsetof(struct tm_options, memory_bytes) },
+    [TM_OPTION_RAISE_LIMITS] = {
+        "raise-limits", 0, TM_KIND_COUNT, "TIMES", NULL, JOBS,
+        "TRACEMILL_RAISE_LIMITS", "raise_limits", "1",
+        "take so many times what files may otherwise claim to hold, unpack to, or be in number",
+        offsetof(struct tm_options, limit_times) },
     [TM_OPTION_TMP] = {
         "tmp", 0, TM_KIND_TEXT, "DIR", NULL, JOBS,
         "TRACEMILL_TMP", "tmp", NULL,

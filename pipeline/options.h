@@ -96,6 +96,7 @@ struct tm_options {
     const char *config;     /* --config: a file */
     uint32_t formats;       /* enum tm_format */
     size_t memory_bytes;    /* --memory, at least TM_MEMORY_LEAST_MIB MiB */
+    uint64_t limit_times;   /* --raise-limits */
     uint64_t rows;          /* cap of tables */
     int64_t gap_min_ps;     /* shown gaps */
 
@@ -236,6 +237,7 @@ enum tm_option_index {
     TM_OPTION_JSON,
     TM_OPTION_STRICT,
     TM_OPTION_MEMORY,
+    TM_OPTION_RAISE_LIMITS,
     TM_OPTION_TMP,
     TM_OPTION_STATS,
     TM_OPTION_QUIET,

@@ -14,6 +14,8 @@
 
 #include "pipeline/index.h"
 #include "pipeline/rows.h"
+#include "pipeline/unchanged.h"
+#include "pipeline/whole_read.h"
 
 enum { BUFFER_BYTES = 64 << 10, CHECKSUM_BYTES = 8, SECTION_NAME_MOST = 63, NUMBERS_PAGE_BYTES = 8 << 10,
        ANY_VERSION_BYTES = 18 };
@@ -355,6 +357,8 @@ struct tm_partial_reader {
     const void *of;
     uint32_t first_host, host_count;
     int fd;
+    struct tm_unchanged opened;
+    uint64_t sum;            /* of the content */
     uint64_t end;            /* of the sections */
     uint8_t *buffer;
     uint64_t base;           /* of the buffer in the file */
@@ -398,24 +402,18 @@ static void refill(struct tm_partial_reader *r)
     const uint64_t at = r->base + r->have;
     const uint64_t left = r->end - at;
     const size_t wanted = left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES;
-    size_t got = 0;
+    size_t got;
 
     r->base = at;
     r->have = r->used = 0;
-    while (got < wanted) {
-        const ssize_t n = pread(r->fd, r->buffer + got, wanted - got, (off_t)(at + got));
+    const int problem = tm_read_at(r->fd, r->buffer, wanted, at, &got);
 
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            r->status = tm_fail(&r->run->error, TM_ERR_INPUT, (int64_t)(at + got), "cannot read %s: %s", r->name,
-                                strerror(errno));
-        else if (n == 0)
-            (void)tm_partial_damaged(r, "it became shorter while it was read");
-        if (n <= 0)
-            return;
-        got += (size_t)n;
-    }
+    if (problem)
+        r->status = tm_fail_system(&r->run->error, TM_ERR_INPUT, (int64_t)(at + got), problem, "cannot read %s", r->name);
+    else if (got < wanted)
+        (void)tm_partial_damaged(r, "it became shorter while it was read");
+    if (r->status != TM_OK)
+        return;
     r->have = got;
     tm_progress_add(&r->run->progress, got);
 }
@@ -456,13 +454,13 @@ bool tm_partial_is(const char *path)
     char magic[TM_PARTIAL_MAGIC_BYTES];
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat info;
+    size_t got;
     bool is;
 
     if (fd < 0)
         return false;
-    is = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-         pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
-         memcmp(magic, TM_PARTIAL_MAGIC, ANY_VERSION_BYTES) == 0;
+    is = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && tm_read_at(fd, magic, sizeof(magic), 0, &got) == 0 &&
+         got == sizeof(magic) && memcmp(magic, TM_PARTIAL_MAGIC, ANY_VERSION_BYTES) == 0;
     (void)close(fd);
     return is;
 }
@@ -479,6 +477,7 @@ static tm_status open_file(struct tm_partial_reader *r, const char *path)
     if (info.st_size < TM_PARTIAL_MAGIC_BYTES + CHECKSUM_BYTES)
         return tm_partial_damaged(r, "it is cut short");
     r->end = (uint64_t)info.st_size;
+    r->opened = tm_unchanged_since(&info);
     tm_progress_phase(&r->run->progress, "opening", 2 * r->end);
     return TM_OK;
 }
@@ -517,7 +516,8 @@ static tm_status check_sum(struct tm_partial_reader *r)
     r->base = end;
     r->have = r->used = 0;
     take_bytes(r, checksum, sizeof(checksum));
-    if (r->status == TM_OK && decode(checksum, CHECKSUM_BYTES) != XXH3_64bits_digest(hash)) {
+    r->sum = XXH3_64bits_digest(hash);
+    if (r->status == TM_OK && decode(checksum, CHECKSUM_BYTES) != r->sum) {
         r->used = 0; /* where the checksum is */
         (void)tm_partial_damaged(r, "its checksum does not fit its content");
     }
@@ -558,6 +558,11 @@ tm_status tm_partial_open(struct tm_partial_reader **reader, struct tm_run *run,
     }
     tm_partial_close(r);
     return run->error.status;
+}
+
+uint64_t tm_partial_sum(const struct tm_partial_reader *r)
+{
+    return r->sum;
 }
 
 void tm_partial_close(struct tm_partial_reader *r)
@@ -642,6 +647,8 @@ tm_status tm_partial_finish(struct tm_partial_reader *r)
 {
     if (r->status == TM_OK && place(r) != r->end)
         return tm_partial_damaged(r, "there is more behind the last section");
+    if (r->status == TM_OK)
+        r->status = tm_unchanged_check(r->opened, r->fd, false, r->run, r->name);
     return r->status;
 }
 

@@ -68,6 +68,9 @@ bool tm_partial_is(const char *path);
  * owns:   the caller owns the result, tm_partial_close releases it (NULL allowed)
  * errors: TM_ERR_INPUT  cannot be read, of another version, damaged; TM_ERR_LIMIT */
 tm_status tm_partial_open(struct tm_partial_reader **reader, struct tm_run *run, const char *path) TM_MUST_USE;
+
+/* The checksum of its content: the same file has the same. */
+uint64_t tm_partial_sum(const struct tm_partial_reader *r);
 void tm_partial_close(struct tm_partial_reader *r);
 
 /* Where names go, and which hosts of the run the partial holds: `first` and the ones after it. */

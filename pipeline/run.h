@@ -20,11 +20,16 @@ struct tm_run {
     struct tm_progress progress;
     const char *spill_dir; /* chosen folder, set by tm_spill_choose_dir */
     struct tm_redactor *redactor; /* --redact: names are written as pseudonyms; NULL = as they are */
+    uint64_t limit_times;         /* --raise-limits (pipeline/limits.h); 0 = 1 */
     bool strict;
     bool quiet;
     uint64_t last_site; /* number given last (pipeline/sites.h) */
     uint64_t events_read;
     uint64_t bytes_read; /* of the input as it lies on disk */
+    /* of stages/input/bytes/archive.h: an archive that is still open behind the member that was read last, NULL = none, and
+     * what all passes over archives came by to get at members: headers, and bytes that were unpacked for it */
+    struct tm_archive_member *archive_left;
+    uint64_t archive_again_members, archive_again_bytes;
 };
 
 #endif

@@ -401,15 +401,13 @@ static tm_status take_config_file(struct tm_setting_set *set, const char *path,
     FILE *const file = fopen(path, "rbe");
 
     if (!file)
-        return tm_fail(error, TM_ERR_USAGE, -1, "cannot open the settings in '%s': %s", path,
-                       strerror(errno));
+        return tm_fail_system(error, TM_ERR_USAGE, -1, errno, "cannot open the settings in '%s'", path);
     const size_t length = fread(text, 1, sizeof(text) - 1, file);
     const int failed = ferror(file) ? errno : 0;
 
     (void)fclose(file);
     if (failed)
-        return tm_fail(error, TM_ERR_USAGE, -1, "cannot read the settings in '%s': %s", path,
-                       strerror(failed));
+        return tm_fail_system(error, TM_ERR_USAGE, -1, failed, "cannot read the settings in '%s'", path);
     text[length] = '\0';
     return tm_settings_take_config(set, path, text, length, error);
 }

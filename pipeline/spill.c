@@ -13,6 +13,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "pipeline/signals.h"
+#include "pipeline/whole_read.h"
+
 /* One system call moves at most this much, so that a signal is noticed in time. */
 enum { CALL_BYTES = 1 << 26 };
 
@@ -31,10 +34,16 @@ static int open_nameless(const char *folder)
         errno = ENAMETOOLONG;
         return -1;
     }
-    const int named = mkostemp(path, O_CLOEXEC);
+    sigset_t before;
+    int named, problem;
 
+    tm_signals_hold(&before); /* none comes while it has a name */
+    named = mkostemp(path, O_CLOEXEC);
+    problem = errno;
     if (named >= 0)
         (void)unlink(path);
+    tm_signals_let(&before);
+    errno = problem;
     return named;
 }
 
@@ -184,23 +193,14 @@ tm_status tm_spill_write(struct tm_spill *spill, const void *data, size_t bytes,
 
 tm_status tm_spill_read(const struct tm_spill *spill, void *data, size_t bytes, uint64_t at)
 {
-    char *to = data;
-    size_t left = bytes;
+    size_t got;
 
     assert(at <= spill->bytes && bytes <= spill->bytes - at);
-    while (left > 0) {
-        const ssize_t n = pread(spill->fd, to, left < CALL_BYTES ? left : CALL_BYTES, (off_t)at);
+    const int problem = tm_read_at(spill->fd, data, bytes, at, &got);
 
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return tm_fail(&spill->run->error, TM_ERR_OUTPUT, -1,
-                           "cannot read %zu bytes back from a spill file: %s", bytes,
-                           n < 0 ? strerror(errno) : "it is shorter than what was written");
-        to += n;
-        at += (uint64_t)n;
-        left -= (size_t)n;
-    }
+    if (problem || got < bytes)
+        return tm_fail(&spill->run->error, TM_ERR_OUTPUT, -1, "cannot read %zu bytes back from a spill file: %s", bytes,
+                       problem ? strerror(problem) : "it is shorter than what was written");
     return TM_OK;
 }
 

@@ -56,6 +56,27 @@ size_t tm_utf8_next(const char *text, size_t length, uint32_t *code)
     return n;
 }
 
+bool tm_utf8_is_hidden(uint32_t code)
+{
+    static const struct {
+        uint32_t from, to;
+    } range[] = {
+        { 0, 0x1f },          { 0x7f, 0x9f },       { 0xad, 0xad },         { 0x34f, 0x34f },   { 0x61c, 0x61c },
+        { 0x115f, 0x1160 },   { 0x17b4, 0x17b5 },   { 0x180b, 0x180f },     { 0x200b, 0x200f }, { 0x2028, 0x202e },
+        { 0x2060, 0x206f },   { 0x3164, 0x3164 },   { 0xfdd0, 0xfdef },     { 0xfe00, 0xfe0f }, { 0xfeff, 0xfeff },
+        { 0xffa0, 0xffa0 },   { 0xfff0, 0xfffb },   { 0x1bca0, 0x1bca3 },   { 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
+    };
+
+    if (code >= ' ' && code <= '~')
+        return false;
+    if ((code & 0xfffe) == 0xfffe)
+        return true;
+    for (size_t i = 0; i < sizeof(range) / sizeof(range[0]) && code >= range[i].from; i++)
+        if (code <= range[i].to)
+            return true;
+    return false;
+}
+
 bool tm_utf8_is_valid(const char *text, size_t length)
 {
     size_t i = 0;

@@ -14,6 +14,12 @@
 enum { TM_UTF8_LONGEST = 4 };
 size_t tm_utf8_next(const char *text, size_t length, uint32_t *code);
 
+/* Is a character not seen, or does it change how others are seen, or make a terminal act?  Controls (C0, DEL, C1), separators
+ * of lines, marks of direction, what is ignored where it is shown, and what is no character.  Everywhere such a one is
+ * replaced by a sign, or by its escape.
+ * source: Unicode, DerivedCoreProperties.txt, Default_Ignorable_Code_Point, without what has a shape of its own */
+bool tm_utf8_is_hidden(uint32_t code);
+
 /* What takes the place of bytes that are not UTF-8: U+FFFD. */
 #define TM_UTF8_REPLACEMENT "\xef\xbf\xbd"
 enum { TM_UTF8_REPLACEMENT_BYTES = 3 };

@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "pipeline/file_time.h"
+#include "pipeline/whole_read.h"
 
 enum { END_BYTES = 64 << 10 };
 
@@ -57,40 +58,23 @@ static void end(const struct hashing *h, char fingerprint[TM_FINGERPRINT_BYTES])
 
 /* --- files --- */
 
-/* Read up to `bytes` bytes at an offset.  Returns how many, or -1 with errno. */
-static ssize_t read_at(int fd, void *to, size_t bytes, off_t offset)
-{
-    size_t done = 0;
-
-    while (done < bytes) {
-        const ssize_t n = pread(fd, (uint8_t *)to + done, bytes - done, offset + (off_t)done);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        if (n == 0)
-            break;
-        done += (size_t)n;
-    }
-    return (ssize_t)done;
-}
-
-/* Both ends of a file; the whole of a small one.  false with errno */
-static bool add_ends(struct hashing *h, int fd, uint64_t bytes)
+/* Both ends of a file; the whole of a small one.  out: 0, or errno */
+static int add_ends(struct hashing *h, int fd, uint64_t bytes)
 {
     uint8_t buffer[END_BYTES];
     const uint64_t last = bytes > END_BYTES ? bytes - END_BYTES : 0;
-    ssize_t n = read_at(fd, buffer, sizeof(buffer), 0);
+    size_t got;
+    int problem = tm_read_at(fd, buffer, sizeof(buffer), 0, &got);
 
-    if (n < 0)
-        return false;
-    add_bytes(h, buffer, (size_t)n);
-    n = last > 0 ? read_at(fd, buffer, sizeof(buffer), (off_t)last) : 0;
-    if (n < 0)
-        return false;
-    add_bytes(h, buffer, (size_t)n);
-    return true;
+    if (problem)
+        return problem;
+    add_bytes(h, buffer, got);
+    if (!last)
+        return 0;
+    problem = tm_read_at(fd, buffer, sizeof(buffer), last, &got);
+    if (!problem)
+        add_bytes(h, buffer, got);
+    return problem;
 }
 
 tm_status tm_file_fingerprint(struct tm_run *run, const char *path, uint64_t *bytes, int64_t *mtime_ns,
@@ -111,11 +95,9 @@ tm_status tm_file_fingerprint(struct tm_run *run, const char *path, uint64_t *by
         begin(&h);
         add_number(&h, *bytes);
         add_number(&h, (uint64_t)*mtime_ns);
-        errno = 0;
-        if (add_ends(&h, fd, *bytes))
+        problem = add_ends(&h, fd, *bytes);
+        if (!problem)
             end(&h, fingerprint);
-        else
-            problem = errno;
     }
     if (fd >= 0)
         (void)close(fd);
@@ -145,20 +127,17 @@ static tm_status add_file(struct tm_run *run, struct hashing *h, const char *pat
 {
     uint8_t buffer[16 << 10];
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    off_t at = 0;
-    ssize_t n = fd < 0 ? -1 : 1;
+    int problem = fd < 0 ? errno : 0;
+    size_t got = 1;
 
-    while (n > 0) {
-        n = read_at(fd, buffer, sizeof(buffer), at);
-        if (n > 0)
-            add_bytes(h, buffer, (size_t)n);
-        at += n;
+    while (!problem && got) {
+        problem = tm_read_on(fd, buffer, sizeof(buffer), &got);
+        if (!problem)
+            add_bytes(h, buffer, got);
     }
-    const int problem = errno;
-
     if (fd >= 0)
         (void)close(fd);
-    if (n < 0)
+    if (problem)
         return tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot read the thresholds '%s': %s", path, strerror(problem));
     return TM_OK;
 }

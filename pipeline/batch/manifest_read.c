@@ -9,7 +9,9 @@
 
 #include "pipeline/batch/manifest_store.h"
 #include "pipeline/doc_read.h"
+#include "pipeline/limits.h"
 #include "pipeline/utf8.h"
+#include "pipeline/whole_read.h"
 
 enum { BUFFER_FIRST = 256 << 10, ROOTS_MOST = 100000 };
 
@@ -37,7 +39,8 @@ static tm_status refuse(const struct reading *r, const char *reason)
 static tm_status fill(struct reading *r)
 {
     const size_t used = r->end - r->begin;
-    ssize_t n;
+    size_t got;
+    int problem;
 
     memmove(r->buffer, r->buffer + r->begin, used);
     r->begin = 0;
@@ -54,13 +57,11 @@ static tm_status fill(struct reading *r)
         r->buffer = grown;
         r->capacity *= 2;
     }
-    do
-        n = read(r->fd, r->buffer + r->end, r->capacity - r->end);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot read '%s': %s", r->path, strerror(errno));
-    r->end += (size_t)n;
-    r->is_at_end = n == 0;
+    problem = tm_read_on(r->fd, r->buffer + r->end, r->capacity - r->end, &got);
+    if (problem)
+        return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot read '%s': %s", r->path, strerror(problem));
+    r->end += got;
+    r->is_at_end = got == 0;
     return TM_OK;
 }
 
@@ -214,7 +215,7 @@ static tm_status read_files(struct reading *r, const struct tm_value *from, stru
     to->files = tm_length(from);
     if (tm_type_of(from) != TM_ARRAY || to->files == 0)
         return refuse(r, "a run has no traces");
-    if (to->files > TM_MANIFEST_FILES_MOST)
+    if (to->files > tm_limit(r->run, TM_MANIFEST_FILES_MOST))
         return refuse(r, "a run has too many traces");
     to->file = tm_manifest_take(r->manifest, to->files * sizeof(*to->file));
     if (!to->file)
@@ -364,7 +365,7 @@ tm_status tm_manifest_read(struct tm_manifest *manifest, struct tm_run *run, con
     tm_status st;
 
     tm_manifest_begin(manifest, run);
-    r.fd = open(path, O_RDONLY | O_CLOEXEC);
+    r.fd = tm_open_to_read(path, 0);
     if (r.fd < 0)
         return tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot open '%s': %s", path, strerror(errno));
     r.buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, r.capacity, &run->error);

@@ -3,8 +3,11 @@
  * grows.  All of it is of the account `model`, to which the ledger is dedicated meanwhile. */
 #include "pipeline/batch/manifest_store.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "pipeline/limits.h"
 
 enum { CHUNK_BYTES = 64 << 10, RUNS_FIRST = 64 };
 
@@ -116,10 +119,11 @@ tm_status tm_manifest_add(struct tm_manifest *manifest, const struct tm_batch_ru
 {
     struct tm_run *run = manifest->run;
     const size_t row = sizeof(*manifest->runs);
+    const uint64_t most = tm_limit(run, TM_MANIFEST_FILES_MOST);
 
-    if (batch_run->files > TM_MANIFEST_FILES_MOST - manifest->files) {
-        (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "there are more than %d traces", TM_MANIFEST_FILES_MOST);
-        tm_hint(&run->error, "make batches of folders further down");
+    if (batch_run->files > most - manifest->files) {
+        (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "there are more than %" PRIu64 " traces", most);
+        tm_limit_hint(run, "make batches of folders further down");
         return TM_ERR_LIMIT;
     }
     if (manifest->count == manifest->capacity) {

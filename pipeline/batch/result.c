@@ -17,6 +17,7 @@
 #include "pipeline/doc_read.h"
 #include "pipeline/signals.h"
 #include "pipeline/version.h"
+#include "pipeline/whole_read.h"
 
 enum { VERSION = 1, READ_BYTES = 64 << 10, HASH_BYTES = 17 };
 static const char schema[] = "tracemill.result";
@@ -163,21 +164,16 @@ static int hash_file(int fd, uint64_t *bytes, uint64_t *hash)
     uint8_t buffer[READ_BYTES];
     XXH3_state_t *state = XXH3_createState();
     int problem = state ? 0 : ENOMEM;
-    ssize_t n = 1;
+    size_t got = 1;
 
     *bytes = 0;
     if (state)
         (void)XXH3_64bits_reset(state);
-    while (!problem && n != 0) {
-        n = read(fd, buffer, sizeof(buffer));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            problem = errno;
-            break;
-        }
-        (void)XXH3_64bits_update(state, buffer, (size_t)n);
-        *bytes += (uint64_t)n;
+    while (!problem && got) {
+        problem = tm_read_on(fd, buffer, sizeof(buffer), &got);
+        if (!problem)
+            (void)XXH3_64bits_update(state, buffer, got);
+        *bytes += got;
     }
     *hash = state ? XXH3_64bits_digest(state) : 0;
     (void)XXH3_freeState(state);
@@ -202,7 +198,7 @@ static tm_status list_file(struct tm_doc *doc, const char *folder, const char *n
         return tm_fail(&run->error, TM_ERR_LIMIT, -1, "'%s' has more than %d files", folder, (int)TM_RESULT_FILES_MOST);
     if (!join(path, folder, name))
         return fail_long(run, folder, name);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    fd = tm_open_to_read(path, O_NOFOLLOW);
     problem = fd < 0 ? errno : hash_file(fd, &bytes, &hash);
     if (fd >= 0)
         (void)close(fd);

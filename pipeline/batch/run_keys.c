@@ -43,18 +43,18 @@ static void join(struct joined *to, struct tm_part part)
     to->length += slash + part.length;
 }
 
-/* A text of any bytes as a key.  One that is too long is cut, and stays distinct by a hash of all of it. */
+/* A text of any bytes as a key.  One that is too long, or is not shown as it is, stays distinct by a hash of all of it. */
 static void set_key(char key[TM_KEY_BYTES], const char *text, size_t length)
 {
     enum { HASH_BYTES = 17 };
     char clean[TEXT_BYTES];
 
     tm_clean_text(clean, sizeof(clean), text, length);
-    if (strlen(clean) < TM_KEY_BYTES) {
-        memcpy(key, clean, strlen(clean) + 1);
+    if (strlen(clean) == length && length < TM_KEY_BYTES && memcmp(clean, text, length) == 0) {
+        memcpy(key, clean, length + 1);
         return;
     }
-    tm_clean_text(key, TM_KEY_BYTES - HASH_BYTES, text, length); /* ends with "..." */
+    tm_clean_text(key, TM_KEY_BYTES - HASH_BYTES, text, length); /* may end with "..." */
     (void)snprintf(key + strlen(key), TM_KEY_BYTES - strlen(key), "-%016" PRIx64,
                    (uint64_t)XXH3_64bits(text, length));
 }

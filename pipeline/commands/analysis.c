@@ -248,8 +248,11 @@ static tm_status load_partial(struct analysis *a, const struct tm_found_file *fo
     if (st != TM_OK)
         return st;
     run->bytes_read += found->bytes;
+    if (tm_partial_sum(r) != part->sum)
+        st = tm_partial_damaged(r, "it has changed since it was opened");
     tm_partial_bind(r, a->names, name_of_host, a->inputs, part->first_host, part->host_count);
-    st = tm_partial_load_settings(r, run, found->path, a->options, run_name, sizeof(run_name));
+    if (st == TM_OK)
+        st = tm_partial_load_settings(r, run, found->path, a->options, run_name, sizeof(run_name));
     if (st == TM_OK)
         st = load_files(a, r, part);
     if (st == TM_OK)

@@ -9,6 +9,7 @@
 #include "pipeline/commands/document_files.h"
 #include "pipeline/commands/inputs.h"
 #include "pipeline/commands/report_job.h"
+#include "stages/input/bytes/archive.h"
 
 struct task {
     const struct tm_batch_pool *pool;
@@ -181,12 +182,14 @@ int tm_batch_pool_task(const struct tm_batch_pool *pool, const struct tm_batch_t
     static struct task t;
     tm_status st;
 
-    run = (struct tm_run){ .spill_dir = pool->run->spill_dir, .strict = pool->options->strict, .quiet = true };
+    run = (struct tm_run){ .spill_dir = pool->run->spill_dir, .limit_times = pool->options->limit_times,
+                            .strict = pool->options->strict, .quiet = true };
     tm_budget_init(&run.budget, pool->options->memory_bytes);
     run.progress = (struct tm_progress){ .phase = "" };
     t = (struct task){ .pool = pool, .task = task, .run = &run };
     st = work(&t);
     tm_batch_parts_free(&t.parts);
+    tm_archive_end(&run);
     if (st == TM_OK || st == TM_PARTIAL)
         return tm_tally_losses(&run.tallies) > 0 ? TM_PARTIAL : (int)st;
     tm_error_print(&run.error, stderr);

@@ -2,42 +2,53 @@
 /* Copies the trace files of one run out of a log directory or an archive, each as a whole or not at all. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/inputs.h"
+#include "pipeline/unchanged.h"
 #include "pipeline/utf8.h"
+#include "pipeline/whole_read.h"
 #include "reports/format/format.h"
 #include "stages/input/bytes/archive.h"
 
-enum { COPY_BYTES = 256 * 1024, NAME_BYTES = 1024, PATH_BYTES = 4096 + NAME_BYTES };
+enum {
+    COPY_BYTES = 256 * 1024,
+    PART_BYTES = 32, /* what the name of a file that is not whole yet has more */
+    NAME_BYTES = NAME_MAX - PART_BYTES + 1,
+    PATH_BYTES = 4096 + NAME_BYTES,
+    ENDING_MOST = 24, /* of a name, from a dot on: ".trace.json.gz" */
+    HASH_DIGITS = 16
+};
 
 static bool is_plain(uint32_t code, bool first)
 {
-    const bool control = code < ' ' || (code >= 0x7f && code < 0xa0);
-
-    return !control && code != '%' && code != '/' && code != '\\' && !(first && code == '-');
+    return !tm_utf8_is_hidden(code) && code != '%' && code != '/' && code != '\\' && !(first && code == '-');
 }
 
-/* The name for the copy: what a terminal or a script could stumble over becomes %XX, and '%' itself as well,
- * so that two names never become one.
- * in: length  at most NAME_MAX, so three times that fits */
-static void clean_name(char *out, const char *name, size_t length)
+/* What is not seen, and what a terminal or a script could stumble over, becomes %XX, and '%' itself as well, so that two
+ * names never become one.
+ * out: false  not all of it fits into the room */
+static bool clean_name(char *out, size_t room, const char *name, size_t length)
 {
     static const char digits[] = "0123456789ABCDEF";
-    size_t used = 0;
+    size_t used = 0, at = 0;
 
-    for (size_t at = 0; at < length;) {
+    while (at < length) {
         uint32_t code = 0;
         const size_t bytes = tm_utf8_next(name + at, length - at, &code);
+        const bool plain = bytes > 0 && is_plain(code, at == 0);
 
-        if (used + 4 >= NAME_BYTES)
+        if (used + (plain ? bytes : 3) >= room)
             break;
-        if (bytes > 0 && is_plain(code, at == 0)) {
+        if (plain) {
             memcpy(out + used, name + at, bytes);
             used += bytes;
             at += bytes;
@@ -49,14 +60,26 @@ static void clean_name(char *out, const char *name, size_t length)
         }
     }
     out[used] = '\0';
+    return at == length;
 }
 
-static void name_copy(char *out, const struct tm_found_file *file)
+/* The name for the copy.  One that is longer than a name may be keeps its begin and its ending, and has a hash of the whole
+ * between them. */
+static void name_copy(char out[NAME_BYTES], const struct tm_found_file *file)
 {
     size_t length;
     const char *const last = tm_last_part(file->member ? file->member : file->path, &length);
+    const size_t ending_most = length < ENDING_MOST ? length : ENDING_MOST;
+    const char *const dot = memchr(last + length - ending_most, '.', ending_most);
+    const size_t ending_bytes = dot ? (size_t)(last + length - dot) : 0;
+    char ending[3 * ENDING_MOST + 1] = "";
 
-    clean_name(out, last, length);
+    if (clean_name(out, NAME_BYTES, last, length))
+        return;
+    if (dot)
+        (void)clean_name(ending, sizeof(ending), dot, ending_bytes);
+    (void)clean_name(out, NAME_BYTES - 1 - HASH_DIGITS - strlen(ending), last, length - ending_bytes);
+    tm_format_append(out, NAME_BYTES, "-%016" PRIx64 "%s", (uint64_t)XXH3_64bits(last, length), ending);
 }
 
 /* Nothing is copied unless everything can be. */
@@ -84,6 +107,7 @@ struct original {
     struct tm_run *run;
     const char *name;                 /* for messages */
     int fd;                           /* -1 = not open */
+    struct tm_unchanged opened;
     struct tm_archive_member *member; /* NULL = not of an archive */
     uint64_t at;                      /* bytes read so far */
 };
@@ -100,6 +124,7 @@ static tm_status open_original(struct original *o, const struct tm_found_file *f
         return tm_fail(error, TM_ERR_INPUT, -1, "cannot open '%s': %s", o->name, strerror(errno));
     if (fstat(o->fd, &info) != 0 || !S_ISREG(info.st_mode))
         return tm_fail(error, TM_ERR_INPUT, -1, "'%s' is no file any more", o->name);
+    o->opened = tm_unchanged_since(&info);
     (void)posix_fadvise(o->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     return TM_OK;
 }
@@ -125,18 +150,23 @@ static tm_status read_member(struct original *o, char *buffer, size_t *got)
 
 static tm_status read_original(struct original *o, char *buffer, size_t *got)
 {
-    ssize_t n;
-
     if (o->member)
         return read_member(o, buffer, got);
-    do
-        n = read(o->fd, buffer, COPY_BYTES);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return tm_fail(&o->run->error, TM_ERR_INPUT, (int64_t)o->at, "cannot read '%s': %s", o->name,
-                       strerror(errno));
-    *got = (size_t)n;
-    return TM_OK;
+    const int problem = tm_read_on(o->fd, buffer, COPY_BYTES, got);
+
+    return !problem ? TM_OK :
+                      tm_fail(&o->run->error, TM_ERR_INPUT, (int64_t)o->at, "cannot read '%s': %s", o->name, strerror(problem));
+}
+
+/* A copy of two files would look whole. */
+static tm_status check_original(const struct original *o)
+{
+    char name[TM_FOUND_NAME_BYTES + 3];
+
+    if (o->member) /* the archive was looked at */
+        return TM_OK;
+    (void)snprintf(name, sizeof(name), "'%s'", o->name);
+    return tm_unchanged_check(o->opened, o->fd, false, o->run, name);
 }
 
 static tm_status copy_bytes(struct original *o, FILE *to, char *buffer)
@@ -146,7 +176,7 @@ static tm_status copy_bytes(struct original *o, FILE *to, char *buffer)
         const tm_status st = read_original(o, buffer, &got);
 
         if (st != TM_OK || got == 0)
-            return st;
+            return st == TM_OK ? check_original(o) : st;
         if (fwrite(buffer, 1, got, to) != got)
             return tm_fail(&o->run->error, TM_ERR_OUTPUT, (int64_t)o->at, "cannot write the copy of '%s': %s", o->name,
                            strerror(errno));
@@ -156,7 +186,7 @@ static tm_status copy_bytes(struct original *o, FILE *to, char *buffer)
 }
 
 static tm_status copy_file(struct tm_run *run, const struct tm_found_file *file, const char *folder,
-                           const char *name, char *buffer)
+                           const char *name, char *buffer, uint64_t *bytes)
 {
     char text[TM_FOUND_NAME_BYTES];
     struct original original = { .run = run, .name = tm_found_name(file, text), .fd = -1 };
@@ -171,6 +201,7 @@ static tm_status copy_file(struct tm_run *run, const struct tm_found_file *file,
         st = tm_atomic_commit(&copy);
     tm_atomic_abort(&copy);
     close_original(&original);
+    *bytes = original.at;
     return st;
 }
 
@@ -182,13 +213,14 @@ static tm_status copy_files(struct tm_run *run, const struct tm_found_run *chose
     tm_progress_phase(&run->progress, "copying", chosen->bytes);
     for (size_t i = 0; i < chosen->all_count && st == TM_OK; i++) {
         char name[NAME_BYTES], shown[PATH_BYTES], bytes[TM_FORMAT_BYTES];
+        uint64_t copied;
 
         name_copy(name, &chosen->files[i]);
-        st = copy_file(run, &chosen->files[i], folder, name, buffer);
+        st = copy_file(run, &chosen->files[i], folder, name, buffer, &copied);
         if (st != TM_OK)
             break;
         (void)tm_format_visible(shown, sizeof(shown), folder, strlen(folder));
-        (void)printf("%s/%s  %s\n", shown, name, tm_format_bytes(bytes, (double)chosen->files[i].bytes));
+        (void)printf("%s/%s  %s\n", shown, name, tm_format_bytes(bytes, (double)copied));
     }
     tm_give(&run->budget, TM_ACCOUNT_INPUT, buffer, COPY_BYTES);
     return st;
@@ -219,6 +251,8 @@ tm_status tm_command_extract(struct tm_run *run, const struct tm_options *option
 
     if (st == TM_OK)
         st = tm_discover_all(run, options->inputs, options->input_count, tm_find_operand, &found);
+    if (st == TM_OK)
+        tm_warn_left_out(run, &found);
     if (st == TM_OK)
         st = tm_choose_run(run, &found, options->run_name, options->latest, &chosen);
     if (st == TM_OK && !options->force)

@@ -115,6 +115,8 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
     }
     if (st == TM_OK)
         st = tm_survey(host->source, &options->steps, host->census, &host->resolver);
+    if (st == TM_OK)
+        st = tm_input_check(host->input);
     host->events = run->events_read - events_before;
     return st == TM_OK ? st : tm_while(&run->error, "reading '%s'", tm_found_name(found, name));
 }
@@ -172,7 +174,9 @@ static tm_status give_events(struct tm_host_run *host, bool gives_own, tm_take_e
     struct resolved resolved = { host, take, to };
 
     tm_survey_rewind(&host->resolver);
-    return tm_order(host->source, gives_own, expect_record, take_record, &resolved);
+    const tm_status st = tm_order(host->source, gives_own, expect_record, take_record, &resolved);
+
+    return st == TM_OK ? tm_input_check(host->input) : st;
 }
 
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to)

@@ -2,9 +2,12 @@
 /* From operands to the files of one run, and from files to its hosts. */
 #include "pipeline/commands/inputs.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "pipeline/commands/partial_run.h"
+#include "pipeline/limits.h"
 #include "stages/input/bytes/archive.h"
 #include "stages/input/bytes/input_file.h"
 
@@ -21,14 +24,37 @@ tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found
     return is_archive ? tm_discover_members(run, input, tm_archive_list, found) : tm_discover(run, input, found);
 }
 
+void tm_warn_left_out(const struct tm_run *run, const struct tm_found *found)
+{
+    if (run->quiet)
+        return;
+    if (found->unreadable > 0)
+        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " %s could not be read\n", found->unreadable,
+                      found->unreadable == 1 ? "folder or file" : "folders or files");
+    if (found->too_deep > 0)
+        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " folder%s deeper than %d levels not searched\n",
+                      found->too_deep, found->too_deep == 1 ? " is" : "s are", (int)TM_DISCOVER_DEPTH_MOST);
+    if (found->unnamed > 0)
+        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " member%s left out, whose names cannot be used\n",
+                      found->unnamed, found->unnamed == 1 ? " is" : "s are");
+}
+
+static tm_status refuse_count(struct tm_run *run)
+{
+    (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "the run has more than %" PRIu64 " files",
+                  tm_limit(run, TM_INPUT_FILES_MOST));
+    tm_limit_hint(run, "give a part of it");
+    return TM_ERR_LIMIT;
+}
+
 static tm_status add_files(struct tm_inputs *inputs, struct tm_found_file *found, size_t count)
 {
     struct tm_run *run = inputs->run;
     const size_t row = sizeof(*inputs->files);
     struct tm_found_file **files;
 
-    if (count > TM_INPUT_FILES_MOST - inputs->file_count)
-        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "the run has more than %d files", TM_INPUT_FILES_MOST);
+    if (count > tm_limit(run, TM_INPUT_FILES_MOST) - inputs->file_count)
+        return refuse_count(run);
     files = tm_retake(&run->budget, TM_ACCOUNT_MODEL, inputs->files, inputs->file_count * row,
                       (inputs->file_count + count) * row, &run->error);
     if (!files)
@@ -88,6 +114,8 @@ static tm_status find_files(struct tm_inputs *inputs, const struct tm_options *o
     for (size_t i = 0; i < inputs->found_count && st == TM_OK; i++) {
         st = tm_find_operand(run, options->inputs[i], &inputs->found[i]);
         if (st == TM_OK)
+            tm_warn_left_out(run, &inputs->found[i]);
+        if (st == TM_OK)
             st = choice && choice->path ? add_chosen(inputs, &inputs->found[i], choice)
                                         : add_run(inputs, &inputs->found[i], options, i == 0);
     }
@@ -139,8 +167,8 @@ static tm_status look_into(struct tm_inputs *inputs, size_t at, const struct tm_
         st = tm_partial_load_file_count(r, &count);
     for (uint32_t i = 0; i < count && st == TM_OK; i++) {
         st = tm_partial_load_file(r, file);
-        if (st == TM_OK && inputs->loaded_count >= TM_INPUT_FILES_MOST)
-            st = tm_fail(&run->error, TM_ERR_LIMIT, -1, "the run has more than %d files", TM_INPUT_FILES_MOST);
+        if (st == TM_OK && inputs->loaded_count >= tm_limit(run, TM_INPUT_FILES_MOST))
+            st = refuse_count(run);
         if (st == TM_OK && file->host[0]) {
             st = add_loaded(inputs, file->host);
             inputs->parts[at].host_count++;
@@ -151,6 +179,7 @@ static tm_status look_into(struct tm_inputs *inputs, size_t at, const struct tm_
         inputs->run_name = inputs->partial_run_name;
     }
     inputs->parts[at].file_count = count;
+    inputs->parts[at].sum = r ? tm_partial_sum(r) : 0;
     tm_partial_close(r);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, file, sizeof(*file));
     return st;

@@ -11,6 +11,7 @@ enum tm_part_kind { TM_PART_TRACE, TM_PART_PARTIAL, TM_PART_MEMORY };
 struct tm_input_part {
     enum tm_part_kind kind;
     uint32_t first_host, host_count; /* in tm_inputs.hosts */
+    uint64_t sum;                    /* of a partial's content */
     uint32_t file_count;             /* files that it stands for: 1, of a partial those that it was made of */
 };
 
@@ -54,6 +55,9 @@ struct tm_input_choice {
  * owns:   the caller; tm_found_free releases it, also after a failure
  * errors: as of tm_discover, tm_discover_members, tm_archive_is and tm_archive_list */
 tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found *found) TM_MUST_USE;
+
+/* What was left out of the search is said, so that a run that is missing is no riddle. */
+void tm_warn_left_out(const struct tm_run *run, const struct tm_found *found);
 
 /* Every operand is the run, a host of it, a partial of some of its hosts, or a folder or archive to choose a run
  * from by options->run_name and latest.

@@ -24,20 +24,10 @@ static const char *kind_word(enum tm_found_kind kind)
     }
 }
 
-/* What was left out is said, so that a missing run is no riddle. */
-static void warn_left_out(const struct tm_run *run, const struct tm_found *found)
+static void warn_damaged(const struct tm_run *run, const struct tm_found *found)
 {
     if (run->quiet)
         return;
-    if (found->unreadable > 0)
-        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " folder%s could not be read\n", found->unreadable,
-                      found->unreadable == 1 ? "" : "s");
-    if (found->too_deep > 0)
-        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " folder%s deeper than %d levels not searched\n",
-                      found->too_deep, found->too_deep == 1 ? " is" : "s are", (int)TM_DISCOVER_DEPTH_MOST);
-    if (found->unnamed > 0)
-        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " member%s left out, whose names cannot be used\n",
-                      found->unnamed, found->unnamed == 1 ? " is" : "s are");
     if (found->damaged > 0)
         (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " archive%s damaged: runs and files may be missing\n",
                       found->damaged, found->damaged == 1 ? " is" : "s are");
@@ -107,7 +97,8 @@ tm_status tm_command_list(struct tm_run *run, const struct tm_options *options)
         const size_t first = options->latest ? found.run_count - 1 : 0;
         const size_t count = found.run_count - first;
 
-        warn_left_out(run, &found);
+        tm_warn_left_out(run, &found);
+        warn_damaged(run, &found);
         if (options->json)
             st = print_json(run, &found, found.runs + first, count);
         else

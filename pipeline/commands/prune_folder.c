@@ -66,7 +66,7 @@ static enum place place_below(const struct prune *p, enum place place, const cha
 
 static tm_status fail(const struct prune *p, const char *name, int problem)
 {
-    return tm_fail(&p->run->error, TM_ERR_OUTPUT, -1, "cannot remove '%s' in '%s': %s", name, p->folder, strerror(problem));
+    return tm_fail_system(&p->run->error, TM_ERR_OUTPUT, -1, problem, "cannot remove '%s' in '%s'", name, p->folder);
 }
 
 static tm_status sweep(struct prune *p, int fd, enum place place);

@@ -11,6 +11,7 @@
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/commands/submission.h"
+#include "pipeline/whole_read.h"
 
 /* KEPT: a month of nights; jobs of an older one are hardly waiting still. */
 enum { NUMBERS_MOST = 1000000, JOBS_TEXT_BYTES = 4096, KEPT = 30 };
@@ -51,11 +52,13 @@ static void find_before(struct tm_submission *submission, unsigned number)
 
     while (--number > 0 && !submission->after.merge[0] && !submission->after.array[0]) {
         const int fd = path_of(path, submission->out, number, "/jobs") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-        const ssize_t length = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
+        size_t length = 0;
 
-        if (fd >= 0)
+        if (fd >= 0) {
+            (void)tm_read_on(fd, text, sizeof(text) - 1, &length);
             (void)close(fd);
-        text[length > 0 ? length : 0] = '\0';
+        }
+        text[length] = '\0';
         tm_slurm_jobs_read(&submission->after, text);
     }
 }

@@ -123,7 +123,7 @@ tm_status tm_submission_send(struct tm_run *run, const struct tm_submission *sub
     const int problem = start(script, &out, &error, &pid);
 
     if (problem)
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot run '%s': %s", script, strerror(problem));
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot run '%s'", script);
     take_all(&out, &error);
     while (waitpid(pid, &ended, 0) < 0 && errno == EINTR)
         ;

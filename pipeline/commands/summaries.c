@@ -17,6 +17,7 @@
 #include "pipeline/commands/run_labels.h"
 #include "pipeline/doc_read.h"
 #include "pipeline/spill.h"
+#include "pipeline/whole_read.h"
 
 /* What all summaries together may take of the limit, in percent: the rest is for what is made of
  * them. */
@@ -107,17 +108,15 @@ static bool is_document(const char *path)
 {
     char head[HEAD_BYTES];
     struct stat info;
-    ssize_t n = -1;
+    size_t got;
     const int fd =
-        stat(path, &info) == 0 && S_ISREG(info.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        stat(path, &info) == 0 && S_ISREG(info.st_mode) ? tm_open_to_read(path, 0) : -1;
 
     if (fd < 0)
         return false;
-    do
-        n = read(fd, head, sizeof(head) - 1);
-    while (n < 0 && errno == EINTR);
+    (void)tm_read_on(fd, head, sizeof(head) - 1, &got);
     (void)close(fd);
-    head[n > 0 ? n : 0] = '\0';
+    head[got] = '\0';
     return past(past(past(past(head, "{"), "\"schema\""), ":"), "\"tracemill.") != NULL;
 }
 

@@ -150,8 +150,9 @@ static const char *cause_stake(char *out, const struct tm_value *finding)
 {
     char time[TM_FORMAT_BYTES], part[TM_FORMAT_BYTES];
 
-    tm_finding_part(part, finding);
-    (void)snprintf(out, TM_FINDING_BYTES, "%s%s%s%s", tm_finding_time(time, finding), *time ? " in a step and device" : "",
+    (void)tm_finding_part(part, finding);
+    (void)tm_finding_time(time, finding);
+    (void)snprintf(out, TM_FINDING_BYTES, "%s%s%s%s", time, *time ? " in a step and device" : "",
                    *time && *part ? ", " : "", *time ? part : "");
     return out;
 }

@@ -15,17 +15,6 @@ enum { LISTED_HOSTS = 4 };
 
 /* --- texts --- */
 
-/* Append to a text of TM_FRONT_BYTES; what does not fit is cut. */
-static void TM_PRINTF(2, 3) append(char *text, const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list list;
-
-    va_start(list, format);
-    (void)vsnprintf(text + used, TM_FRONT_BYTES - used, format, list);
-    va_end(list);
-}
-
 char *tm_front_add_fact(struct tm_front *front, const char *title)
 {
     assert(front->facts < TM_FRONT_FACTS_MOST);
@@ -54,13 +43,13 @@ static void add_hosts(struct tm_front *front, const struct tm_value *summary)
         return;
     text = tm_front_add_fact(front, n == 1 ? "Host" : "Hosts");
     if (n > 1)
-        append(text, "%zu: ", n);
+        tm_format_append(text, TM_FRONT_BYTES, "%zu: ", n);
     for (size_t i = 0; i < n && i < LISTED_HOSTS; i++)
-        append(text, "%s%.80s", i ? ", " : "", tm_shown_host(summary, tm_text(tm_at(hosts, i))));
+        tm_format_append(text, TM_FRONT_BYTES, "%s%.80s", i ? ", " : "", tm_shown_host(summary, tm_text(tm_at(hosts, i))));
     if (n > LISTED_HOSTS)
-        append(text, " and %zu more", n - LISTED_HOSTS);
+        tm_format_append(text, TM_FRONT_BYTES, " and %zu more", n - LISTED_HOSTS);
     if (n == 0)
-        append(text, "not recorded");
+        tm_format_append(text, TM_FRONT_BYTES, "not recorded");
 }
 
 /* "AMD GPU", of a device whose model is not recorded. */
@@ -72,7 +61,7 @@ static void append_kind(char *text, const struct tm_value *model)
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(kind, kinds[i][0]) == 0)
             kind = kinds[i][1];
-    append(text, "%.60s%s%.60s", vendor, *vendor ? " " : "", kind);
+    tm_format_append(text, TM_FRONT_BYTES, "%.60s%s%.60s", vendor, *vendor ? " " : "", kind);
 }
 
 /* "2 × NVIDIA H100 (of 4)" */
@@ -81,13 +70,13 @@ static void append_model(char *text, const struct tm_value *model)
     const struct tm_value *used = tm_get(model, "used"), *all = tm_get(model, "count"), *name = tm_get(model, "model");
     char count[TM_FORMAT_BYTES];
 
-    append(text, "%s%s × ", *text ? ", " : "", tm_format_count(count, tm_int(tm_has(used) ? used : all)));
+    tm_format_append(text, TM_FRONT_BYTES, "%s%s × ", *text ? ", " : "", tm_format_count(count, tm_int(tm_has(used) ? used : all)));
     if (tm_has(name))
-        append(text, "%.80s", tm_text(name));
+        tm_format_append(text, TM_FRONT_BYTES, "%.80s", tm_text(name));
     else
         append_kind(text, model);
     if (tm_has(used) && tm_has(all) && tm_int(used) != tm_int(all))
-        append(text, " (of %s)", tm_format_count(count, tm_int(all)));
+        tm_format_append(text, TM_FRONT_BYTES, " (of %s)", tm_format_count(count, tm_int(all)));
 }
 
 /* None of that model did anything. */
@@ -122,13 +111,13 @@ static void add_devices(struct tm_front *front, const struct tm_value *summary)
         if (!is_unused(tm_at(models, i)) && used++ < LISTED_HOSTS)
             append_model(text, tm_at(models, i));
     if (used > LISTED_HOSTS)
-        append(text, " and %zu more models", used - LISTED_HOSTS);
+        tm_format_append(text, TM_FRONT_BYTES, " and %zu more models", used - LISTED_HOSTS);
     if (n == 0 && devices > 0)
-        append(text, "%zu", devices);
+        tm_format_append(text, TM_FRONT_BYTES, "%zu", devices);
     else if (used == 0)
-        append(text, "none with activity");
+        tm_format_append(text, TM_FRONT_BYTES, "none with activity");
     if (unused > 0)
-        append(text, "; %s not used", tm_format_count(count, unused));
+        tm_format_append(text, TM_FRONT_BYTES, "; %s not used", tm_format_count(count, unused));
 }
 
 static void add_versions(struct tm_front *front, const struct tm_value *summary)
@@ -142,15 +131,16 @@ static void add_versions(struct tm_front *front, const struct tm_value *summary)
     char *text = tm_front_add_fact(front, "Versions"), value[TM_FORMAT_BYTES];
 
     if (strcmp(tm_text(tm_get(host, "framework")), "pytorch") == 0)
-        append(text, "PyTorch (its version is not recorded)");
+        tm_format_append(text, TM_FRONT_BYTES, "PyTorch (its version is not recorded)");
     for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
         const struct tm_cell version = tm_cell_of_value(TM_CELL_WORD, tm_get(host, versions[i][0]));
 
         if (!tm_cell_is_empty(&version))
-            append(text, "%s%s %.60s", *text ? ", " : "", versions[i][1], tm_cell_shown(&version, summary, value));
+            tm_format_append(text, TM_FRONT_BYTES, "%s%s %.60s",
+                             *text ? ", " : "", versions[i][1], tm_cell_shown(&version, summary, value));
     }
     if (!*text)
-        append(text, "not recorded");
+        tm_format_append(text, TM_FRONT_BYTES, "not recorded");
 }
 
 static void add_window(struct tm_front *front, const struct tm_value *summary)
@@ -163,16 +153,16 @@ static void add_window(struct tm_front *front, const struct tm_value *summary)
     char *text = tm_front_add_fact(front, "Window"), begin[TM_FORMAT_BYTES], span[TM_FORMAT_BYTES];
 
     if (!tm_has(tm_get(first, "span_ps"))) {
-        append(text, "not recorded");
+        tm_format_append(text, TM_FRONT_BYTES, "not recorded");
         return;
     }
-    append(text, "%s", tm_format_time(span, tm_int(tm_get(first, "span_ps"))));
+    tm_format_append(text, TM_FRONT_BYTES, "%s", tm_format_time(span, tm_int(tm_get(first, "span_ps"))));
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
         if (strcmp(mode, modes[i][0]) == 0)
-            append(text, ", %s", modes[i][1]);
-    append(text, ", beginning at %s", tm_format_time(begin, tm_int(tm_get(first, "begin_ps"))));
+            tm_format_append(text, TM_FRONT_BYTES, ", %s", modes[i][1]);
+    tm_format_append(text, TM_FRONT_BYTES, ", beginning at %s", tm_format_time(begin, tm_int(tm_get(first, "begin_ps"))));
     if (tm_length(hosts) > 1)
-        append(text, " (first of %zu hosts)", tm_length(hosts));
+        tm_format_append(text, TM_FRONT_BYTES, " (first of %zu hosts)", tm_length(hosts));
 }
 
 static void add_steps(struct tm_front *front, const struct tm_value *summary)
@@ -181,18 +171,18 @@ static void add_steps(struct tm_front *front, const struct tm_value *summary)
     char *text = tm_front_add_fact(front, "Steps"), number[TM_FORMAT_BYTES];
 
     if (!tm_has(tm_get(steps, "count"))) {
-        append(text, "not recorded");
+        tm_format_append(text, TM_FRONT_BYTES, "not recorded");
         return;
     }
     if (strcmp(tm_text(tm_get(steps, "source")), "session") == 0) {
-        append(text, "none marked");
+        tm_format_append(text, TM_FRONT_BYTES, "none marked");
         return;
     }
-    append(text, "%s", tm_format_count(number, tm_int(tm_get(steps, "chosen"))));
+    tm_format_append(text, TM_FRONT_BYTES, "%s", tm_format_count(number, tm_int(tm_get(steps, "chosen"))));
     if (tm_int(tm_get(steps, "chosen")) != tm_int(tm_get(steps, "count")))
-        append(text, " chosen of %s", tm_format_count(number, tm_int(tm_get(steps, "count"))));
+        tm_format_append(text, TM_FRONT_BYTES, " chosen of %s", tm_format_count(number, tm_int(tm_get(steps, "count"))));
     if (tm_has(median))
-        append(text, ", %s%s", tm_int(tm_get(steps, "chosen")) > 1 ? "median " : "",
+        tm_format_append(text, TM_FRONT_BYTES, ", %s%s", tm_int(tm_get(steps, "chosen")) > 1 ? "median " : "",
                tm_format_time(number, tm_int(median)));
 }
 
@@ -212,7 +202,7 @@ static void add_date(struct tm_front *front, const struct tm_value *summary)
     char date[TM_FORMAT_BYTES];
 
     if (tm_has(begin) && *tm_format_date(date, tm_int(begin)))
-        append(tm_front_add_fact(front, "Profiled"), "%s", date);
+        tm_format_append(tm_front_add_fact(front, "Profiled"), TM_FRONT_BYTES, "%s", date);
 }
 
 static void add_files(struct tm_front *front, const struct tm_value *summary)
@@ -221,9 +211,9 @@ static void add_files(struct tm_front *front, const struct tm_value *summary)
     char *text = tm_front_add_fact(front, tm_length(files) == 1 ? "File" : "Files");
 
     if (tm_length(files) == 1)
-        append(text, "%.400s", tm_text(tm_get(tm_at(files, 0), "path")));
+        tm_format_append(text, TM_FRONT_BYTES, "%.400s", tm_text(tm_get(tm_at(files, 0), "path")));
     else
-        append(text, "%zu (listed under data quality)", tm_length(files));
+        tm_format_append(text, TM_FRONT_BYTES, "%zu (listed under data quality)", tm_length(files));
 }
 
 /* --- the rest --- */
@@ -269,10 +259,10 @@ static void make_partial(struct tm_front *front, const struct tm_value *summary)
     front->is_partial = tm_is(tm_path(summary, "input.partial"));
     for (size_t i = 0; i < tm_length(files); i++)
         partial += tm_is(tm_get(tm_at(files, i), "partial"));
-    append(front->partial, "The input is damaged or cut short. The figures cover what could be read");
+    tm_format_append(front->partial, TM_FRONT_BYTES, "The input is damaged or cut short. The figures cover what could be read");
     if (partial > 0)
-        append(front->partial, "; partial files: %zu of %zu", partial, tm_length(files));
-    append(front->partial, ".");
+        tm_format_append(front->partial, TM_FRONT_BYTES, "; partial files: %zu of %zu", partial, tm_length(files));
+    tm_format_append(front->partial, TM_FRONT_BYTES, ".");
 }
 
 void tm_front_begin(struct tm_front *front, const struct tm_value *summary, const char *title)
@@ -299,7 +289,7 @@ void tm_front_of_report(struct tm_front *front, const struct tm_value *summary)
     add_date(front, summary);
     add_files(front, summary);
     if (tm_is(tm_path(summary, "report.redacted")))
-        append(tm_front_add_fact(front, "Names"),
+        tm_format_append(tm_front_add_fact(front, "Names"), TM_FRONT_BYTES,
                "pseudonyms, but for words of JAX, of libraries and of compilers");
 }
 

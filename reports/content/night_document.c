@@ -16,11 +16,6 @@ static long long count_of(const struct tm_value *night, const char *key)
     return (long long)tm_int(tm_get(tm_get(night, "counts"), key));
 }
 
-static const char *plural(long long count)
-{
-    return count == 1 ? "" : "s";
-}
-
 static void make_front(struct tm_front *front, const struct tm_value *night)
 {
     const char *date = tm_text(tm_get(night, "night"));
@@ -34,14 +29,15 @@ static void make_front(struct tm_front *front, const struct tm_value *night)
     (void)snprintf(front->subtitle, sizeof(front->subtitle), "%s%.32s%s%lld run%s of %lld job%s",
                    *tm_text(tm_path(night, "report.title")) ? "Night of " : "",
                    *tm_text(tm_path(night, "report.title")) ? date : "", *tm_text(tm_path(night, "report.title")) ? ": " : "",
-                   count_of(night, "runs"), plural(count_of(night, "runs")), count_of(night, "jobs"),
-                   plural(count_of(night, "jobs")));
+                   count_of(night, "runs"), tm_format_plural(count_of(night, "runs")), count_of(night, "jobs"),
+                   tm_format_plural(count_of(night, "jobs")));
     tm_front_say_fact(front, "Runs", "%lld done, %lld partial, %lld refused, %lld failed, %lld missing", count_of(night, "done"),
              count_of(night, "partial"), count_of(night, "refused"), count_of(night, "failed"), count_of(night, "missing"));
     tm_front_say_fact(front, "Jobs", "%lld worse, %lld better, %lld as before, %lld not compared", count_of(night, "worse"),
              count_of(night, "better"), count_of(night, "same"), count_of(night, "new") + count_of(night, "not_judged"));
     tm_front_say_fact(front, "History", "%lld run%s of %lld job%s", count_of(night, "history_runs"),
-             plural(count_of(night, "history_runs")), count_of(night, "history_jobs"), plural(count_of(night, "history_jobs")));
+                      tm_format_plural(count_of(night, "history_runs")), count_of(night, "history_jobs"),
+                      tm_format_plural(count_of(night, "history_jobs")));
     if (tm_has(counts))
         tm_front_say_fact(front, "Runs by their gates", "%lld failed, %lld not known, %lld passed", (long long)tm_int(tm_get(counts, "failed")),
                  (long long)tm_int(tm_get(counts, "unknown")), (long long)tm_int(tm_get(counts, "passed")));

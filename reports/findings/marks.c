@@ -3,7 +3,6 @@
  * that may be wrong for it.  Definitions: docs/metrics.md, "Marks". */
 #include "reports/findings/marks.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,16 +65,6 @@ static const unsigned kpi_groups[TM_KPI_COUNT] = {
     [TM_KPI_STEP_TIME] = DEVICE | HOST,
 };
 
-static void TM_PRINTF(2, 3) append(char text[TEXT_BYTES], const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(text + used, TEXT_BYTES - used, format, args);
-    va_end(args);
-}
-
 /* --- how the summary tells a loss --- */
 
 static int64_t tally_of(const struct tm_value *summary, const char *name)
@@ -86,7 +75,8 @@ static int64_t tally_of(const struct tm_value *summary, const char *name)
 static void tell_event_cap(const struct tm_value *summary, char text[TEXT_BYTES])
 {
     if (tally_of(summary, "event-cap") > 0)
-        append(text, "a JSON file holds exactly as many events as its writer stops at: what came later is missing");
+        tm_format_append(text, TEXT_BYTES,
+                         "a JSON file holds exactly as many events as its writer stops at: what came later is missing");
 }
 
 static void tell_device_cap(const struct tm_value *summary, char text[TEXT_BYTES])
@@ -95,7 +85,8 @@ static void tell_device_cap(const struct tm_value *summary, char text[TEXT_BYTES
     char count[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
 
     if (host)
-        append(text, "%s has exactly %s device events, where the profiler stops: what came later is missing and looks "
+        tm_format_append(text, TEXT_BYTES,
+                         "%s has exactly %s device events, where the profiler stops: what came later is missing and looks "
                      "idle",
                tm_short_name(name, tm_text(tm_get(host, "host"))),
                tm_format_count(count, tm_int(tm_get(host, "device_events"))));
@@ -119,9 +110,9 @@ static void tell_warning(const struct tm_value *summary, bool of_drops, const ch
     }
     if (!first)
         return;
-    append(text, "%s: '%s'", words, tm_short_name(shown, first));
+    tm_format_append(text, TEXT_BYTES, "%s: '%s'", words, tm_short_name(shown, first));
     if (count > 1)
-        append(text, " (and %zu more)", count - 1);
+        tm_format_append(text, TEXT_BYTES, " (and %zu more)", count - 1);
 }
 
 static void tell_dropped(const struct tm_value *summary, char text[TEXT_BYTES])
@@ -142,7 +133,8 @@ static void tell_graphs(const struct tm_value *summary, char text[TEXT_BYTES])
     for (size_t i = 0; i < tm_length(devices); i++)
         count += !strcmp(tm_text(tm_get(tm_at(devices, i), "reliability")), "graph");
     if (count)
-        append(text, "graphs on %zu device%s were recorded as one event each: their kernels, and the pauses between "
+        tm_format_append(text, TEXT_BYTES,
+                         "graphs on %zu device%s were recorded as one event each: their kernels, and the pauses between "
                      "them, count as computing",
                count, count == 1 ? "" : "s");
 }
@@ -159,13 +151,13 @@ static void tell_damage(const struct tm_value *summary, char text[TEXT_BYTES])
         damaged += problems ? (int64_t)problems : tm_is(tm_get(tm_at(files, i), "partial"));
     }
     if (damaged > 0)
-        append(text, "the input is damaged or cut short: this is of what could be read");
+        tm_format_append(text, TEXT_BYTES, "the input is damaged or cut short: this is of what could be read");
 }
 
 static void tell_copy(const struct tm_value *summary, char text[TEXT_BYTES])
 {
     if (tm_ask_copy_note(summary))
-        append(text, "read from JAX's JSON, a copy of the profile that lacks a part of it");
+        tm_format_append(text, TEXT_BYTES, "read from JAX's JSON, a copy of the profile that lacks a part of it");
 }
 
 static bool is_loss_of_events(const struct tm_value *tallies, size_t at)
@@ -186,7 +178,7 @@ static void tell_losses(const struct tm_value *summary, char text[TEXT_BYTES])
 
     for (size_t i = 0; i < tm_length(tallies); i++)
         if (is_loss_of_events(tallies, i))
-            append(text, "%s%s (%s)", text[0] ? ", " : "events with losses: ",
+            tm_format_append(text, TEXT_BYTES, "%s%s (%s)", text[0] ? ", " : "events with losses: ",
                    tm_format_count(count, tm_int(tm_get(tm_value_at(tallies, i), "count"))), tm_key_at(tallies, i));
 }
 
@@ -195,7 +187,8 @@ static void tell_nesting(const struct tm_value *summary, char text[TEXT_BYTES])
     char count[TM_FORMAT_BYTES];
 
     if (tally_of(summary, "deep-nesting") > 0)
-        append(text, "%s spans lay too deep in others to be followed: causes and self times may be of those around "
+        tm_format_append(text, TEXT_BYTES,
+                         "%s spans lay too deep in others to be followed: causes and self times may be of those around "
                      "them",
                tm_format_count(count, tally_of(summary, "deep-nesting")));
 }

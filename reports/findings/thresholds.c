@@ -392,8 +392,7 @@ tm_status tm_thresholds_read(struct tm_thresholds *t, const char *path, struct t
         length = fread(text, 1, sizeof(text), file);
     }
     if (!file || ferror(file))
-        st = tm_fail(error, TM_ERR_USAGE, -1, "cannot read thresholds of '%s': %s", path,
-                     strerror(errno));
+        st = tm_fail_system(error, TM_ERR_USAGE, -1, errno, "cannot read thresholds of '%s'", path);
     else if (length == sizeof(text))
         st = tm_fail(error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': larger than %d KiB",
                      path, TM_THRESHOLDS_FILE_MOST >> 10);

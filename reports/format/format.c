@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -247,26 +248,6 @@ char *tm_format_unit(char *out, double value, const char *unit)
     return out;
 }
 
-/* Characters that are not seen, that change how others are seen, or that XML and HTML refuse. */
-static bool is_invisible(uint32_t c)
-{
-    static const struct {
-        uint32_t from, to;
-    } range[] = {
-        { 0, 0x1f },        { 0x7f, 0x9f },     { 0xad, 0xad },       { 0x61c, 0x61c },
-        { 0x115f, 0x1160 }, { 0x180e, 0x180e }, { 0x200b, 0x200f },   { 0x2028, 0x202e },
-        { 0x2060, 0x206f }, { 0x3164, 0x3164 }, { 0xfe00, 0xfe0f },   { 0xfeff, 0xfeff },
-        { 0xfdd0, 0xfdef }, { 0xfff0, 0xfffb }, { 0xe0000, 0xe0fff },
-    };
-
-    if ((c & 0xfffe) == 0xfffe)
-        return true;
-    for (size_t i = 0; i < sizeof(range) / sizeof(range[0]); i++)
-        if (c >= range[i].from && c <= range[i].to)
-            return true;
-    return false;
-}
-
 /* Most characters: of one byte, and seen as they are. */
 static bool is_plain(char c)
 {
@@ -295,7 +276,7 @@ static size_t show_character(char *piece, const char *text, size_t length, size_
         *taken = 1;
         return (size_t)snprintf(piece, PIECE_BYTES, "\\x%02x", (unsigned)(uint8_t)text[0]);
     }
-    if (is_invisible(c))
+    if (tm_utf8_is_hidden(c))
         return escape(piece, PIECE_BYTES, c);
     memcpy(piece, text, *taken);
     return *taken;
@@ -414,4 +395,21 @@ char *tm_format_limit(char *out, double limit, const char *unit)
 
     (void)snprintf(out, TM_FORMAT_BYTES, "%.6g%s%.16s", limit, plain ? "" : " ", plain ? "" : unit);
     return out;
+}
+
+/* --- texts of several parts --- */
+
+void tm_format_append(char *text, size_t text_bytes, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list list;
+
+    va_start(list, format);
+    (void)vsnprintf(text + used, text_bytes - used, format, list);
+    va_end(list);
+}
+
+const char *tm_format_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
 }

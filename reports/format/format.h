@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pipeline/attributes.h"
+
 /* Figures as people read them, the same in every report.  Three significant digits unless said
  * otherwise, rounded to the nearest; decimals as in the C locale, which the program never leaves.
  * Every function writes a terminated string of at most TM_FORMAT_BYTES bytes and returns `out`. The
@@ -47,6 +49,12 @@ void tm_format_text(char *out, size_t out_bytes, const char *text);
  * "fusion_…_42". Never cuts inside a character.  The ellipsis is U+2026. out:    out   at least 4 *
  * most + 1 bytes (returns) true when something was cut */
 bool tm_format_middle(char *out, size_t out_bytes, const char *text, size_t most);
+
+/* Put more at the end of a text; what does not fit into its text_bytes is cut. */
+void tm_format_append(char *text, size_t text_bytes, const char *format, ...) TM_PRINTF(3, 4);
+
+/* What a noun ends with: "1 job", "2 jobs". */
+const char *tm_format_plural(uint64_t count);
 
 /* Number of characters (code points) of a valid UTF-8 text. */
 size_t tm_format_length(const char *text);

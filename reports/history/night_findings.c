@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the morning has to know first: what failed, what got worse, what is missing. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,17 +11,6 @@ enum { WORSE_MOST = 48, LISTED = 8, NAMED = 4, NAME_CHARS = 48, TEXT_BYTES = 102
 static const double bad_pct = 10; /* of a step */
 
 /* --- writing one --- */
-
-static void TM_PRINTF(3, 4) say(struct tm_value *to, const char *key, const char *format, ...)
-{
-    char text[TEXT_BYTES];
-    va_list values;
-
-    va_start(values, format);
-    (void)vsnprintf(text, sizeof(text), format, values);
-    va_end(values);
-    tm_add_text(to, key, text, strlen(text));
-}
 
 static struct tm_value *begin(struct night *night, const char *id, const char *severity)
 {
@@ -81,12 +69,11 @@ static const char *short_name(char out[4 * NAME_CHARS + 1], const char *name)
 static void add_name(char *names, size_t number, size_t of, const char *name)
 {
     char shown[4 * NAME_CHARS + 1];
-    const size_t used = strlen(names);
 
     if (number < NAMED)
-        (void)snprintf(names + used, TEXT_BYTES - used, "%s%s", used ? ", " : "", short_name(shown, name));
+        tm_format_append(names, TEXT_BYTES, "%s%s", *names ? ", " : "", short_name(shown, name));
     else if (number == NAMED)
-        (void)snprintf(names + used, TEXT_BYTES - used, " and %zu more", of - number);
+        tm_format_append(names, TEXT_BYTES, " and %zu more", of - number);
 }
 
 /* --- failed --- */
@@ -105,13 +92,13 @@ void night_add_failed_finding(struct night *night)
     for (size_t i = 0; i < tm_length(failures); i++)
         if (tm_result_status_of(tm_text(tm_get(tm_at(failures, i), "status"))) != TM_RESULT_PARTIAL)
             add_name(names, number++, (size_t)failed, tm_text(tm_get(tm_at(failures, i), "job")));
-    say(to, "title", "%llu of %llu runs failed: %s", (unsigned long long)failed, (unsigned long long)night->of_night, names);
+    tm_add_printed(to, "title", "%llu of %llu runs failed: %s", (unsigned long long)failed, (unsigned long long)night->of_night, names);
     evidence = add_value(to, (double)failed, "count", NAN);
     for (size_t i = 0; i < tm_length(failures) && tm_length(evidence) < LISTED; i++) {
         const struct tm_value *row = tm_at(failures, i);
 
         if (tm_result_status_of(tm_text(tm_get(row, "status"))) != TM_RESULT_PARTIAL)
-            say(evidence, NULL, "%s: %s: %.600s", short_name(name, tm_text(tm_get(row, "job"))), tm_text(tm_get(row, "status")),
+            tm_add_printed(evidence, NULL, "%s: %s: %.600s", short_name(name, tm_text(tm_get(row, "job"))), tm_text(tm_get(row, "status")),
                 tm_has(tm_get(row, "message")) ? tm_text(tm_get(row, "message")) : "no reason is known");
     }
     tm_add_string(end(to, 0), NULL,
@@ -134,7 +121,7 @@ static void say_gates(struct tm_value *evidence, const struct tm_value *row)
         const struct tm_value *gate = tm_at(gates, i), *title = tm_get(gate, "title");
 
         if (strcmp(tm_text(tm_get(gate, "status")), "failed") == 0)
-            say(evidence, NULL, "%s: %.200s %.100s, limit %.100s", short_name(name, tm_text(tm_get(row, "job"))),
+            tm_add_printed(evidence, NULL, "%s: %.200s %.100s, limit %.100s", short_name(name, tm_text(tm_get(row, "job"))),
                 tm_text(tm_has(title) ? title : tm_get(gate, "figure")), tm_text(tm_get(gate, "value_text")),
                 tm_text(tm_get(gate, "limit_text")));
     }
@@ -154,7 +141,7 @@ void night_add_gates_finding(struct night *night)
     for (size_t i = 0; i < tm_length(rows); i++)
         if (has_failed(tm_at(rows, i)))
             add_name(names, number++, (size_t)failed, tm_text(tm_get(tm_at(rows, i), "job")));
-    say(to, "title", "%llu run%s failed %s gates: %s", (unsigned long long)failed, failed == 1 ? "" : "s",
+    tm_add_printed(to, "title", "%llu run%s failed %s gates: %s", (unsigned long long)failed, tm_format_plural(failed),
         failed == 1 ? "its" : "their", names);
     evidence = add_value(to, (double)failed, "count", NAN);
     for (size_t i = 0; i < tm_length(rows); i++)
@@ -177,11 +164,11 @@ void night_add_absent_finding(struct night *night)
     for (size_t i = 0; i < night->jobs; i++)
         if (night->job[i].state == NIGHT_ABSENT)
             add_name(names, number++, absent, night->job[i].job);
-    say(to, "title", "%zu job%s used to run and did not: %s", absent, absent == 1 ? "" : "s", names);
+    tm_add_printed(to, "title", "%zu job%s used to run and did not: %s", absent, tm_format_plural(absent), names);
     evidence = add_value(to, (double)absent, "count", NAN);
     for (size_t i = 0; i < night->jobs && tm_length(evidence) < LISTED; i++)
         if (night->job[i].state == NIGHT_ABSENT)
-            say(evidence, NULL, "%s: the last run is of %s", short_name(name, night->job[i].job), night->job[i].nights[0]);
+            tm_add_printed(evidence, NULL, "%s: the last run is of %s", short_name(name, night->job[i].job), night->job[i].nights[0]);
     tm_add_string(end(to, 0), NULL,
                   "Look whether the job ran, whether it was profiled, and whether its profiles lie where the batch looks for them.");
     add_report(to, "", "");
@@ -195,7 +182,7 @@ static void say_figure(struct tm_value *to, const char *key, const char *prefix,
     char before[TM_FORMAT_BYTES], value[TM_FORMAT_BYTES], change[TM_FORMAT_BYTES];
 
     night_change(change, judged->change, figure);
-    say(to, key, "%s%s %s \xe2\x86\x92 %s%s%s%s", prefix, figure->title, night_value(before, judged->before, figure),
+    tm_add_printed(to, key, "%s%s %s \xe2\x86\x92 %s%s%s%s", prefix, figure->title, night_value(before, judged->before, figure),
         night_value(value, judged->value, figure), *change ? " (" : "", change, *change ? ")" : "");
 }
 
@@ -231,7 +218,7 @@ static void say_since(struct tm_value *evidence, const struct night *night, cons
     char before[TM_FORMAT_BYTES], after[TM_FORMAT_BYTES];
 
     if (last)
-        say(evidence, NULL, "The last change of its level before: on %s%s%s, %s \xe2\x86\x92 %s", point->night,
+        tm_add_printed(evidence, NULL, "The last change of its level before: on %s%s%s, %s \xe2\x86\x92 %s", point->night,
             *point->revision ? ", revision " : "", point->revision,
             night_value(before, last->before, &tm_figure_table[judged->worst]),
             night_value(after, last->after, &tm_figure_table[judged->worst]));
@@ -250,17 +237,17 @@ static const struct night_point *last_good(const struct night_history *history, 
 static void say_revisions(struct tm_value *evidence, const struct night_point *before, const struct night_point *now)
 {
     if (before && *before->revision && *now->revision && strcmp(before->revision, now->revision) != 0)
-        say(evidence, NULL, "Revision %s; the good run before it, of %s, has %s", now->revision, before->night, before->revision);
+        tm_add_printed(evidence, NULL, "Revision %s; the good run before it, of %s, has %s", now->revision, before->night, before->revision);
     else if (before && *now->revision && *before->revision)
-        say(evidence, NULL, "The same revision as the good run before it, %s", now->revision);
+        tm_add_printed(evidence, NULL, "The same revision as the good run before it, %s", now->revision);
 }
 
 static void add_compare(struct tm_value *fix, const struct night_point *before, const struct night_point *now)
 {
     if (!before)
         return;
-    say(fix, NULL, "Compare it with the good run before it, of %s.", before->night);
-    say(fix, NULL, "`tracemill compare runs/%s/summary.json runs/%s/summary.json` tells what changed, and what the causes are.",
+    tm_add_printed(fix, NULL, "Compare it with the good run before it, of %s.", before->night);
+    tm_add_printed(fix, NULL, "`tracemill compare runs/%s/summary.json runs/%s/summary.json` tells what changed, and what the causes are.",
         before->id, now->id);
 }
 
@@ -281,13 +268,13 @@ void night_add_worse_finding(struct night *night, const struct night_judgement *
     (void)snprintf(prefix, sizeof(prefix), "%s: ", short_name(name, night->history->job));
     say_figure(to, "title", prefix, worst, figure);
     evidence = add_value(to, worst->value, *figure->unit ? figure->unit : "count", NAN);
-    say(evidence, NULL, "Median of the %zu good runs before: %s; changes up to %s are not told", worst->runs,
+    tm_add_printed(evidence, NULL, "Median of the %zu good runs before: %s; changes up to %s are not told", worst->runs,
         night_value(text, worst->before, figure), night_value(band, worst->band, figure));
     say_others(evidence, judged);
     say_since(evidence, night, judged);
     say_revisions(evidence, before, judged->newest);
     if (*night->history->texts.finding)
-        say(evidence, NULL, "First finding of its report: %s", night->history->texts.finding);
+        tm_add_printed(evidence, NULL, "First finding of its report: %s", night->history->texts.finding);
     add_compare(end(to, judged->worst == 0 ? tm_whole(worst->value - worst->before) : 0), before, judged->newest);
     add_report(to, "Report of this run",
                tm_text(tm_get(tm_at(tm_get(night->root, "jobs"), tm_length(tm_get(night->root, "jobs")) - 1), "report")));

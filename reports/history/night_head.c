@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The night in figures and in a sentence. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -177,21 +176,6 @@ void night_add_left_out(struct night *night)
     tm_add_uint(to, "jobs_without_trend", told - night->jobs_drawn);
 }
 
-static void TM_PRINTF(2, 3) append(char text[TEXT_BYTES], const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list list;
-
-    va_start(list, format);
-    (void)vsnprintf(text + used, TEXT_BYTES - used, format, list);
-    va_end(list);
-}
-
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 static const char *severity_of(const struct night *night)
 {
     if (failed_of(night) > 0 || night_gates_failed(night) > 0 || is_step_worse(night, bad_pct))
@@ -206,13 +190,13 @@ static void tell_runs(const struct night *night, char text[TEXT_BYTES])
     const unsigned long long failed = failed_of(night), runs = night->of_night, partial = night->status[TM_RESULT_PARTIAL];
 
     if (failed > 0)
-        append(text, "%llu of %llu runs failed", failed, runs);
+        tm_format_append(text, TEXT_BYTES, "%llu of %llu runs failed", failed, runs);
     else if (runs == 1)
-        append(text, "The run is done");
+        tm_format_append(text, TEXT_BYTES, "The run is done");
     else
-        append(text, "All %llu runs are done", runs);
+        tm_format_append(text, TEXT_BYTES, "All %llu runs are done", runs);
     if (partial > 0)
-        append(text, ", %llu of damaged input", partial);
+        tm_format_append(text, TEXT_BYTES, ", %llu of damaged input", partial);
 }
 
 static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
@@ -221,20 +205,21 @@ static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
                  absent = night->of_state[NIGHT_ABSENT], fresh = night->of_state[NIGHT_NEW];
 
     if (worse > 0)
-        append(text, "; %zu job%s got worse", worse, plural(worse));
+        tm_format_append(text, TEXT_BYTES, "; %zu job%s got worse", worse, tm_format_plural(worse));
     if (better > 0)
-        append(text, "%s %zu %sgot better", worse > 0 ? "," : ";", better, worse > 0 ? "" : better == 1 ? "job " : "jobs ");
+        tm_format_append(text, TEXT_BYTES, "%s %zu %sgot better",
+                         worse > 0 ? "," : ";", better, worse > 0 ? "" : better == 1 ? "job " : "jobs ");
     if (worse + better == 0)
-        append(text, judged_count(night) > 0 ? "; no job changed by more than runs differ otherwise" :
+        tm_format_append(text, TEXT_BYTES, judged_count(night) > 0 ? "; no job changed by more than runs differ otherwise" :
                                                "; no job has enough good runs before to compare with");
     if (night_gates_failed(night) > 0)
-        append(text, "; %llu failed %s gates", (unsigned long long)night_gates_failed(night),
+        tm_format_append(text, TEXT_BYTES, "; %llu failed %s gates", (unsigned long long)night_gates_failed(night),
                night_gates_failed(night) == 1 ? "its" : "their");
     if (absent > 0)
-        append(text, "; %zu job%s used to run and did not", absent, plural(absent));
+        tm_format_append(text, TEXT_BYTES, "; %zu job%s used to run and did not", absent, tm_format_plural(absent));
     if (fresh > 0)
-        append(text, "; %zu new job%s", fresh, plural(fresh));
-    append(text, ".");
+        tm_format_append(text, TEXT_BYTES, "; %zu new job%s", fresh, tm_format_plural(fresh));
+    tm_format_append(text, TEXT_BYTES, ".");
 }
 
 /* "bert got worse the most: step time 152 ms -> 171 ms (+12.4 %)." */
@@ -244,7 +229,7 @@ static void tell_worst(const struct night *night, char text[TEXT_BYTES])
 
     for (size_t i = 0; i < tm_length(findings); i++)
         if (strcmp(tm_text(tm_get(tm_at(findings, i), "id")), "night_worse") == 0) {
-            append(text, " The most: %.400s.", tm_text(tm_get(tm_at(findings, i), "title")));
+            tm_format_append(text, TEXT_BYTES, " The most: %.400s.", tm_text(tm_get(tm_at(findings, i), "title")));
             return;
         }
 }

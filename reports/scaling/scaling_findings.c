@@ -2,7 +2,6 @@
 /* What keeps the last point from being as fast as its devices would allow: parts of the step by the
  * efficiency that they cost, then facts. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "reports/compare/run_facts.h"
@@ -24,17 +23,6 @@ static struct tm_value *begin(struct scaling_study *s, const char *id, const cha
     tm_add_string(to, "id", id);
     tm_add_string(to, "severity", severity);
     return to;
-}
-
-static void TM_PRINTF(3, 4) say(struct tm_value *to, const char *key, const char *format, ...)
-{
-    char text[TEXT_BYTES];
-    va_list values;
-
-    va_start(values, format);
-    (void)vsnprintf(text, sizeof(text), format, values);
-    va_end(values);
-    tm_add_string(to, key, text);
 }
 
 /* NaN = none */
@@ -79,7 +67,7 @@ static void say_by_points(const struct scaling_study *s, struct tm_value *eviden
             (size_t)snprintf(text + used, sizeof(text) - used, "%s%s: %s", used ? ", " : "",
                              devices, isfinite(value) ? tm_format_pct(number, value) : "not known");
     }
-    say(evidence, NULL, "%s, by devices: %s", what, text);
+    tm_add_printed(evidence, NULL, "%s, by devices: %s", what, text);
 }
 
 static double share_of_step(const struct point_facts *facts, int part)
@@ -111,7 +99,7 @@ static void say_times(const struct scaling_study *s, struct tm_value *evidence,
     const struct point_facts *first = &s->facts[0], *last = last_point(s);
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], n[DEVICES_TEXT], m[DEVICES_TEXT];
 
-    say(evidence, NULL, "Per step and device %s of %s with %s, %s with %s",
+    tm_add_printed(evidence, NULL, "Per step and device %s of %s with %s, %s with %s",
         tm_format_time(a, tm_whole(last->part_ps[part])), scaling_part_title(part),
         devices_text(n, last->devices), tm_format_time(b, tm_whole(first->part_ps[part])),
         devices_text(m, first->devices));
@@ -126,7 +114,7 @@ static void say_grown_rows(const struct scaling_study *s, struct tm_value *evide
     for (size_t i = 0; i < count; i++) {
         char name[TM_SHORT_NAME_BYTES], last[TM_FORMAT_BYTES], ideal[TM_FORMAT_BYTES];
 
-        say(evidence, NULL, "%s: %s of a step, %s if it scaled", tm_short_name(name, row[i].name),
+        tm_add_printed(evidence, NULL, "%s: %s of a step, %s if it scaled", tm_short_name(name, row[i].name),
             tm_format_time(last, tm_whole(row[i].last_ps)),
             tm_format_time(ideal, tm_whole(row[i].ideal_ps)));
     }
@@ -197,7 +185,7 @@ static void add_loss(struct scaling_study *s, enum scaling_part part)
     struct tm_value *to = begin(s, loss->id, severity_of(lost_pct)), *evidence;
     char devices[DEVICES_TEXT], pct[TM_FORMAT_BYTES], share[64];
 
-    say(to, "title", "%s: %s of the efficiency lost on %s",
+    tm_add_printed(to, "title", "%s: %s of the efficiency lost on %s",
         s->mode == SCALING_WEAK ? loss->weak_title : loss->title, tm_format_pct(pct, lost_pct),
         devices_text(devices, last_point(s)->devices));
     add_value(to, lost_pct, "%", least_pct);
@@ -254,7 +242,7 @@ static void add_imbalance(struct scaling_study *s)
         return;
     to = begin(s, "scaling_imbalance",
                s->facts[worst].imbalance_pct >= imbalance_bad_pct ? "bad" : "warning");
-    say(to, "title", "Of %s the slowest computes %s longer than the mean",
+    tm_add_printed(to, "title", "Of %s the slowest computes %s longer than the mean",
         devices_text(devices, s->facts[worst].devices),
         tm_format_pct(pct, s->facts[worst].imbalance_pct));
     add_value(to, s->facts[worst].imbalance_pct, "%", imbalance_pct);
@@ -275,10 +263,10 @@ static void add_slower(struct scaling_study *s)
     if (best == last || !(last->speedup < best->speedup * 0.98))
         return;
     to = begin(s, "scaling_slower", "bad");
-    say(to, "title", "%s do less per time than %s", devices_text(n, last->devices),
+    tm_add_printed(to, "title", "%s do less per time than %s", devices_text(n, last->devices),
         devices_text(m, best->devices));
     add_value(to, last->speedup / best->speedup * 100, "%", NAN);
-    say(tm_member(to, "evidence"), NULL, "A step takes %s with %s, %s with %s",
+    tm_add_printed(tm_member(to, "evidence"), NULL, "A step takes %s with %s, %s with %s",
         tm_format_time(a, tm_whole(last->step_ps)), n, tm_format_time(b, tm_whole(best->step_ps)),
         m);
     end(to, "", NULL);
@@ -294,12 +282,12 @@ static void add_efficiency(struct scaling_study *s)
     if (s->mode == SCALING_UNCLEAR || !(last->efficiency_pct < SCALING_GOOD_PCT))
         return;
     to = begin(s, "scaling_efficiency", last->efficiency_pct < SCALING_BAD_PCT ? "bad" : "warning");
-    say(to, "title", "%s work at %s efficiency", devices_text(devices, last->devices),
+    tm_add_printed(to, "title", "%s work at %s efficiency", devices_text(devices, last->devices),
         tm_format_pct(pct, last->efficiency_pct));
     add_value(to, last->efficiency_pct, "%", SCALING_GOOD_PCT);
     say_by_points(s, tm_member(to, "evidence"), "Efficiency", efficiency_of, 0);
     if (!interval->why)
-        say(tm_member(to, "evidence"), NULL, "95 %% interval of the last one: %s to %s",
+        tm_add_printed(tm_member(to, "evidence"), NULL, "95 %% interval of the last one: %s to %s",
             tm_format_pct(low, 100 * interval->low / last->ideal),
             tm_format_pct(high, 100 * interval->high / last->ideal));
     end(to, "", NULL);
@@ -319,16 +307,16 @@ static void add_best_point(struct scaling_study *s)
         return;
     to = begin(s, "scaling_best", "info");
     if (best == last_point(s))
-        say(to, "title", "%s work at %s efficiency: more of them may pay",
+        tm_add_printed(to, "title", "%s work at %s efficiency: more of them may pay",
             devices_text(devices, best->devices), tm_format_pct(pct, best->efficiency_pct));
     else
-        say(to, "title", "%s are the most that work at %d %% efficiency or more",
+        tm_add_printed(to, "title", "%s are the most that work at %d %% efficiency or more",
             devices_text(devices, best->devices), SCALING_GOOD_PCT);
     add_value(to, best->efficiency_pct, "%", NAN);
-    say(tm_member(to, "evidence"), NULL, "Speed-up %s, efficiency %s",
+    tm_add_printed(tm_member(to, "evidence"), NULL, "Speed-up %s, efficiency %s",
         tm_format_number(speedup, best->speedup), tm_format_pct(pct, best->efficiency_pct));
     if (s->has_fit)
-        say(tm_member(to, "evidence"), NULL,
+        tm_add_printed(tm_member(to, "evidence"), NULL,
             "Twice as many as the last point has are predicted to reach a speed-up of %s",
             tm_format_number(speedup, fitted_speedup(s, 2 * last_point(s)->devices)));
     end(to, "", NULL);
@@ -345,16 +333,16 @@ static void add_work(struct scaling_study *s)
     to = begin(s, s->mode == SCALING_WEAK ? "scaling_work_grows" : "scaling_work_unclear",
                s->mode == SCALING_WEAK ? "info" : "warning");
     if (s->mode == SCALING_WEAK)
-        say(to, "title",
+        tm_add_printed(to, "title",
             "Each of %s computes as much as one did: the problem grew, or its work is repeated",
             devices_text(devices, last_point(s)->devices));
     else
-        say(to, "title", "Neither the computing of all devices nor that of each stays the same");
+        tm_add_printed(to, "title", "Neither the computing of all devices nor that of each stays the same");
     add_value(to, NAN, "", NAN);
-    say(tm_member(to, "evidence"), NULL,
+    tm_add_printed(tm_member(to, "evidence"), NULL,
         "Computing of all devices together: %s times that of the first point",
         tm_format_number(total, last_point(s)->work_ps / s->facts[0].work_ps));
-    say(tm_member(to, "evidence"), NULL,
+    tm_add_printed(tm_member(to, "evidence"), NULL,
         "Computing of each device: %s times that of the first point",
         tm_format_number(total,
                          last_point(s)->work_ps / s->facts[0].work_ps / last_point(s)->ideal));
@@ -376,7 +364,7 @@ static void add_superlinear(struct scaling_study *s)
     if (s->mode == SCALING_UNCLEAR || !(last_point(s)->efficiency_pct > superlinear_pct))
         return;
     to = begin(s, "scaling_superlinear", "info");
-    say(to, "title", "%s are faster than ideal: %s efficiency",
+    tm_add_printed(to, "title", "%s are faster than ideal: %s efficiency",
         devices_text(devices, last_point(s)->devices),
         tm_format_pct(pct, last_point(s)->efficiency_pct));
     add_value(to, last_point(s)->efficiency_pct, "%", superlinear_pct);

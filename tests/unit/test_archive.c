@@ -154,11 +154,18 @@ static tm_status list(void)
     return tm_archive_list(&run, path, take, NULL, &listing);
 }
 
+/* Not even what is left open for the next member, once that is ended. */
+static void assert_nothing_is_held(void)
+{
+    tm_archive_end(&run);
+    assert_ledger_is_even(&run);
+}
+
 static void listed(void)
 {
     if (list() != TM_OK)
         fail_msg("%s", run.error.what);
-    assert_ledger_is_even(&run);
+    assert_nothing_is_held();
 }
 
 static bool is_archive(void)
@@ -167,7 +174,7 @@ static bool is_archive(void)
 
     test_run_init(&run);
     assert_int_equal(tm_archive_is(&run, path, &is), TM_OK);
-    assert_ledger_is_even(&run);
+    assert_nothing_is_held();
     return is;
 }
 
@@ -192,7 +199,7 @@ static size_t read_member(const char *name, uint64_t position, uint8_t *to, size
     }
     *problem = tm_archive_problem(m) != NULL;
     tm_archive_close(m);
-    assert_ledger_is_even(&run);
+    assert_nothing_is_held();
     return all;
 }
 
@@ -371,6 +378,28 @@ static void what_is_not_there_is_said(void **state)
     assert_non_null(strstr(run.error.what, "has changed"));
     test_run_init(&run);
     assert_int_equal(read_member("run/a.xplane.pb", 9, content, 10, &problem), SIZE_MAX);
+    assert_nothing_is_held();
+}
+
+/* An lzma says how large a dictionary it needs, whatever it holds: 2 GiB for these few bytes.  Found by fuzzing. */
+static void a_member_packed_by_anything_but_deflate_is_refused(void **state)
+{
+    struct archive *const a = begin(&forms[ZIP]);
+    FILE *file;
+    bool problem;
+
+    (void)state;
+    assert_int_equal(archive_write_set_options(a, "zip:compression=store"), ARCHIVE_OK);
+    open_it(a);
+    put(a, "run/a.xplane.pb", "\x10\x02\x05\0\x5d\0\0\0\x80 packed", 16);
+    end(a);
+    file = fopen(path, "r+b");
+    assert_true(file && fseek(file, 8, SEEK_SET) == 0 && fputc(14, file) == 14 && fclose(file) == 0);
+    listed();
+    assert_int_equal(count, 1);
+    test_run_init(&run);
+    assert_int_equal(read_member("run/a.xplane.pb", 1, content, 1000, &problem), SIZE_MAX);
+    assert_non_null(strstr(run.error.what, "is packed by 'lzma', and only deflate is read"));
     assert_ledger_is_even(&run);
 }
 
@@ -405,7 +434,7 @@ static size_t check_rest(void)
 
     if (list() != TM_OK) {
         assert_true(run.error.status == TM_ERR_INPUT);
-        assert_ledger_is_even(&run);
+        assert_nothing_is_held();
         return 0;
     }
     assert_true(count <= 3);
@@ -488,7 +517,7 @@ static void damage_is_no_crash(void **state)
                 (void)read_member(rows[i].name, rows[i].position, content, sizeof(content), &problem);
             }
         }
-        assert_ledger_is_even(&run);
+        assert_nothing_is_held();
     }
 }
 
@@ -587,7 +616,7 @@ static void a_long_directory_is_a_limit(void **state)
     end(a);
     assert_int_equal(list(), TM_ERR_LIMIT);
     assert_true(run.error.hint[0] != '\0');
-    assert_ledger_is_even(&run);
+    assert_nothing_is_held();
 }
 
 /* A million members and one more, of 512 bytes each, as a gzip of many equal members. */
@@ -623,7 +652,7 @@ static void more_members_than_the_most_are_a_limit(void **state)
     assert_non_null(strstr(run.error.what, "more than 1000000 members"));
     assert_true(run.error.hint[0] != '\0');
     assert_int_equal(count, TM_ARCHIVE_MEMBERS_MOST);
-    assert_ledger_is_even(&run);
+    assert_nothing_is_held();
 }
 
 /* ---- members as inputs ---- */
@@ -642,7 +671,7 @@ static void open_member(const char *name, uint64_t position)
 static void close_input(void)
 {
     tm_input_close(&in);
-    assert_ledger_is_even(&run);
+    assert_nothing_is_held();
 }
 
 /* A gzip of `big` in packed; out: its length */
@@ -774,6 +803,7 @@ static tm_status hold_member(struct tm_run *one)
     if (st == TM_OK)
         st = tm_input_hold(&in);
     tm_input_close(&in);
+    tm_archive_end(one);
     return st;
 }
 
@@ -796,7 +826,7 @@ static void who_takes_members_may_stop(void **state)
     make_usual(&forms[GZIP]);
     test_run_init(&run);
     assert_int_equal(tm_archive_list(&run, path, refuse_third, NULL, &listing), TM_ERR_LIMIT);
-    assert_ledger_is_even(&run);
+    assert_nothing_is_held();
 }
 
 static tm_status use_all(struct tm_run *one)
@@ -812,7 +842,75 @@ static tm_status use_all(struct tm_run *one)
         return st;
     st = tm_archive_read(m, content, sizeof(content), &got);
     tm_archive_close(m);
+    tm_archive_end(one);
     return st;
+}
+
+enum { MANY = 50 };
+
+/* Read member `number` of `MANY`, or only its first byte. */
+static tm_status read_one(unsigned number, bool to_the_end)
+{
+    struct tm_archive_member *m;
+    char name[32], text[8];
+    size_t got;
+    tm_status st;
+
+    (void)snprintf(name, sizeof(name), "run/%u.xplane.pb", number);
+    st = tm_archive_open(&m, &run, path, name, number);
+    if (st != TM_OK)
+        return st;
+    assert_int_equal(tm_archive_read(m, text, to_the_end ? sizeof(text) : 1, &got), TM_OK);
+    assert_memory_equal(text, name + 4, to_the_end ? 2 : 1);
+    tm_archive_close(m);
+    return TM_OK;
+}
+
+static void make_many(const struct form *form)
+{
+    struct archive *const a = begin(form);
+    char name[32];
+
+    open_it(a);
+    for (unsigned i = 1; i <= MANY; i++) {
+        (void)snprintf(name, sizeof(name), "run/%u.xplane.pb", i);
+        put(a, name, name + 4, 2);
+    }
+    end(a);
+}
+
+static void members_in_order_take_one_pass(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FORMS; i++) {
+        make_many(&forms[i]);
+        test_run_init(&run);
+        for (unsigned number = 1; number <= MANY; number++)
+            assert_int_equal(read_one(number, number % 3 > 0), TM_OK);
+        assert_in_range(run.archive_again_members, 1, 5 * MANY); /* of a zip its directory is counted, too */
+        for (unsigned number = MANY; number > 7; number -= 7)
+            assert_int_equal(read_one(number, number % 3 > 0), TM_OK);
+        assert_nothing_is_held();
+    }
+}
+
+static void too_many_passes_are_a_limit(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FORMS; i++) {
+        tm_status st = TM_OK;
+
+        make_many(&forms[i]);
+        test_run_init(&run);
+        run.archive_again_members = TM_ARCHIVE_AGAIN_MEMBERS_MOST - 10 * MANY;
+        assert_int_equal(read_one(MANY, true), TM_OK);
+        for (unsigned number = MANY - 1; st == TM_OK && number > MANY - 20; number--)
+            st = read_one(number, true);
+        assert_int_equal(st, TM_ERR_LIMIT);
+        run.limit_times = 2;
+        assert_int_equal(read_one(1, true), TM_OK);
+        assert_nothing_is_held();
+    }
 }
 
 static void refused_memory_is_a_clean_error(void **state)
@@ -835,6 +933,7 @@ int main(void)
         cmocka_unit_test(of_one_name_the_last_counts),
         cmocka_unit_test(what_is_not_there_is_said),
         cmocka_unit_test(an_encrypted_member_is_refused),
+        cmocka_unit_test(a_member_packed_by_anything_but_deflate_is_refused),
         cmocka_unit_test(a_cut_archive_gives_what_lies_before_the_cut),
         cmocka_unit_test(a_zip_without_its_directory_is_read_in_order),
         cmocka_unit_test(damage_is_no_crash),
@@ -850,6 +949,8 @@ int main(void)
         cmocka_unit_test(memory_refused_for_a_member_is_a_clean_error),
         cmocka_unit_test(who_takes_members_may_stop),
         cmocka_unit_test(refused_memory_is_a_clean_error),
+        cmocka_unit_test(members_in_order_take_one_pass),
+        cmocka_unit_test(too_many_passes_are_a_limit),
     };
 
     return cmocka_run_group_tests(tests, make_path, remove_path);

@@ -735,6 +735,57 @@ static void an_event_may_outgrow_the_window(void **state)
     close_reading(&r);
 }
 
+/* Arguments that fit are lost, too, where a member before them has filled the window: that is told as well. */
+static void arguments_behind_a_long_member_are_lost_with_a_word(void **state)
+{
+    const struct tm_chrome_options options = { .window_bytes = 256 };
+
+    (void)state;
+    for (int length = 0; length < 600; length++) {
+        struct reading r;
+        const struct tm_chrome_event *e;
+        char text[1024];
+
+        (void)snprintf(text, sizeof(text), "[{\"long\":\"%0*d\",\"ts\":1,\"args\":{\"hlo_op\":\"op\"},\"tid\":\"b\"}]", length, 0);
+        open_reading(&r, text, strlen(text), &options);
+        e = next(&r);
+        assert_true(e->has & TM_CHROME_ARGS);
+        assert_text(e->tid.text, "b");
+        assert_memory_equal(e->facts.texts[TM_STAT_HLO_OP].bytes, "op", 2);
+        assert_int_equal(tally(&r, TM_TALLY_LONG_VALUE), e->args.length == 0);
+        assert_null(next(&r));
+        assert_no_problem(&r);
+        close_reading(&r);
+    }
+}
+
+/* Letters and whole numbers that come again and again take none of the room that is left for texts, wherever reads end. */
+static void members_that_repeat_behind_a_long_one_leave_room(void **state)
+{
+    enum { TIMES = 900 };
+    struct tm_chrome_options options = { .window_bytes = 256 };
+    static char text[32 * TIMES];
+    int at = snprintf(text, sizeof(text), "[{\"long\":\"%0*d\"", 300, 0);
+
+    (void)state;
+    for (int i = 0; i < TIMES; i++)
+        at += snprintf(text + at, sizeof(text) - (size_t)at, i % 2 ? ",\"s\":\"g\"" : ",\"pid\":%d", 1000 + i);
+    (void)snprintf(text + at, sizeof(text) - (size_t)at, ",\"name\":\"the last\"}]");
+    for (size_t read = 1; read <= 256; read++) {
+        const struct tm_chrome_event *e;
+        struct reading r;
+
+        options.read_bytes = read;
+        open_reading(&r, text, strlen(text), &options);
+        e = next(&r);
+        assert_int_equal(e->scope, 'g');
+        assert_int_equal(e->pid.number, 1000 + TIMES - 2);
+        assert_text(e->name, "the last");
+        assert_int_equal(tally(&r, TM_TALLY_LONG_VALUE), 0);
+        close_reading(&r);
+    }
+}
+
 /* What a text of so many letters becomes in a window of 256 bytes. */
 static void long_texts_are_cut(void **state)
 {
@@ -763,6 +814,28 @@ static void long_texts_are_cut(void **state)
         assert_null(next(&r));
         assert_no_problem(&r);
         close_reading(&r);
+    }
+}
+
+/* An event may have it twice, which nobody sees then. */
+static void a_key_that_is_cut_is_told(void **state)
+{
+    const struct tm_chrome_options options = { .window_bytes = 256 };
+    static const char *const places[] = { "", "\"args\":{", "\"id2\":{" };
+    char text[512];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        for (int length = 100; length < 160; length++) {
+            struct reading r;
+
+            (void)snprintf(text, sizeof(text), "[{\"ph\":\"X\",%s\"%0*d\":1%s}]", places[i], length, 0, places[i][0] ? "}" : "");
+            open_reading(&r, text, strlen(text), &options);
+            assert_int_equal(next(&r)->phase, 'X');
+            assert_int_equal(tally(&r, TM_TALLY_LONG_VALUE), length > 128);
+            assert_null(next(&r));
+            close_reading(&r);
+        }
     }
 }
 
@@ -993,7 +1066,10 @@ int main(void)
         cmocka_unit_test(a_header_without_members_has_its_defaults),
         cmocka_unit_test(many_devices_and_long_names_are_bounded),
         cmocka_unit_test(an_event_may_outgrow_the_window),
+        cmocka_unit_test(arguments_behind_a_long_member_are_lost_with_a_word),
+        cmocka_unit_test(members_that_repeat_behind_a_long_one_leave_room),
         cmocka_unit_test(long_texts_are_cut),
+        cmocka_unit_test(a_key_that_is_cut_is_told),
         cmocka_unit_test(a_cut_text_ends_with_a_whole_character),
         cmocka_unit_test(what_is_skipped_may_have_any_size),
         cmocka_unit_test(nesting_has_a_limit),

@@ -233,7 +233,9 @@ static void texts_are_escaped_and_made_valid(void **state)
     static const struct { const char *in; size_t length; const char *out; } table[] = {
         { "a\"b\\c/", 6, "a\\\"b\\\\c/" },
         { "\b\f\n\r\t\x01\x1f\x7f", 8, "\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f" },
-        { "\xe2\x80\xa8|\xe2\x80\xa9|\xe2\x80\xaa", 11, "\\u2028|\\u2029|\xe2\x80\xaa" },
+        { "\xe2\x80\xa8|\xe2\x80\xa9|\xe2\x80\xaa", 11, "\\u2028|\\u2029|\\u202a" },
+        { "\xc2\x9b" "31m\xc2\xa0\xe2\x80\x8b", 10, "\\u009b31m\xc2\xa0\\u200b" }, /* what a terminal obeys, what is not seen */
+        { "\xf3\xa0\x81\x81", 4, "\\udb40\\udc41" },
         { "a\0b", 3, "a\xef\xbf\xbd" "b" },
         { "\xff\xc3\xa9\xc3", 4, "\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd" },
         { "\xed\xa0\x80", 3, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },

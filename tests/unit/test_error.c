@@ -74,6 +74,8 @@ static void texts_are_cleaned_for_a_terminal(void **state)
         { "\xc2\x9b" "31m", "?31m" },      /* C1 in UTF-8 */
         { "\xc2\xa0 \xc3\xa9", "\xc2\xa0 \xc3\xa9" },
         { "\xff\xc3", "??" },
+        { "\xe2\x80\xae" "gnp.\xe2\x81\xa6\xe2\x80\xa8", "?gnp.??" }, /* direction, a separator of lines */
+        { "a\xe2\x80\x8b" "b\xf3\xa0\x81\x81", "a?b?" },             /* of no width */
         { "\xe2\x82", "??" },
         { "", "" },
     };

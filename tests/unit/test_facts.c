@@ -553,6 +553,39 @@ static void each_refused_request_ends_clean(void **state)
     refuse_each_request(make_many);
 }
 
+/* Numbers whose differences cancel out where the hash is only multiplied by what everybody knows: the highest bit of one, and
+ * what becomes of it in the next; and the same number as another statistic, with the difference of the two in its highest
+ * byte. */
+static void facts_that_were_made_to_have_one_hash_are_told_apart(void **state)
+{
+    static const struct {
+        enum tm_stat stats[2];
+        uint64_t numbers[2];
+    } pairs[][2] = {
+        { { { TM_STAT_PROGRAM_ID, TM_STAT_BYTES }, { 7, 4096 } },
+          { { TM_STAT_PROGRAM_ID, TM_STAT_BYTES }, { 7 | UINT64_C(1) << 63, 4096 ^ UINT64_C(1) << 63 ^ UINT64_C(1) << 31 } } },
+        { { { TM_STAT_PROGRAM_ID, TM_STAT_REGISTERS }, { 7, 32 } },
+          { { TM_STAT_PROGRAM_ID, TM_STAT_BYTES },
+            { 7, 32 ^ (uint64_t)(TM_STAT_REGISTERS ^ TM_STAT_BYTES) << 56 } } },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        uint32_t rows[2];
+        struct bed b;
+
+        bed_make(&b);
+        for (size_t n = 0; n < 2; n++) {
+            tm_facts_begin(&b.facts, 0);
+            for (size_t k = 0; k < 2; k++)
+                tm_facts_put_int(&b.facts, pairs[i][n].stats[k], (int64_t)pairs[i][n].numbers[k]);
+            assert_int_equal(tm_facts_config(&b.maker, &b.facts, 0, &rows[n]), TM_OK);
+        }
+        assert_int_not_equal(rows[0], rows[1]);
+        bed_free(&b);
+    }
+}
+
 static void what_falls_out_of_the_cache_is_made_again(void **state)
 {
     enum { CONFIGS = 300000 };
@@ -596,6 +629,7 @@ int main(void)
         cmocka_unit_test(a_block_of_pytorch_tells_its_allocator),
         cmocka_unit_test(older_blocks_tell_only_their_size),
         cmocka_unit_test(each_refused_request_ends_clean),
+        cmocka_unit_test(facts_that_were_made_to_have_one_hash_are_told_apart),
         cmocka_unit_test(what_falls_out_of_the_cache_is_made_again),
     };
 

@@ -871,6 +871,28 @@ static void what_is_damaged_says_so(void **state)
     finish(&f);
 }
 
+/* Its last field runs into the computation that follows, which is read all the same. */
+static void a_damaged_table_leaves_what_follows_whole(void **state)
+{
+    static const uint32_t tables[] = { 4, 15, 17 }; /* shapes, devices, frames */
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        for (size_t before = 0; before < 3; before++) {
+            static const uint8_t unfinished[] = { 0x50, 0x01, 0x50, 0x01, 0x50, 0xff };
+            struct xb_bytes module = { .length = 0 }, c = { .length = 0 };
+            struct fixture f;
+
+            xb_chunk(&module, tables[i], unfinished + 2 * before, sizeof(unfinished) - 2 * before);
+            add(&c, array_op(10, "negate.1", "negate", ARRAY(F32, 10), NO_IDS));
+            end(&module, &c, 1, 10, false);
+            scan_module(&f, &module);
+            FLOPS(&f, "negate.1", 10);
+            finish(&f);
+        }
+    }
+}
+
 static void large_constants_are_stepped_over(void **state)
 {
     struct xb_bytes module = { .length = 0 }, c = { .length = 0 }, in;
@@ -998,6 +1020,7 @@ int main(void)
         cmocka_unit_test(programs_keep_their_ids_apart),
         cmocka_unit_test(damaged_programs_do_no_harm),
         cmocka_unit_test(what_is_damaged_says_so),
+        cmocka_unit_test(a_damaged_table_leaves_what_follows_whole),
         cmocka_unit_test(large_constants_are_stepped_over),
         cmocka_unit_test(instructions_without_measure_are_cut),
         cmocka_unit_test(programs_past_the_budget_are_not_read),

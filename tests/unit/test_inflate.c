@@ -321,6 +321,33 @@ static tm_status make_one(struct tm_run *run)
     return d ? TM_OK : run->error.status;
 }
 
+/* Tables that zlib refuses, of no data.  Found by fuzzing. */
+static void an_empty_member_is_confirmed_by_its_bytes(void **state)
+{
+    static uint8_t odd[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 7, 0, 0x13, 0xed, 0xc1, 0x31, 1, 0, 0, 0, 0xc2, 0xa0, 0xf5,
+                             0x4f, 0x6d, 0x89, 0x5b, 0xa5, [94] = 0 };
+    static uint8_t usual[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, [19] = 0 };
+    static const struct {
+        struct bytes file;
+        bool is_sound;
+    } cases[] = { { { odd, sizeof(odd) }, false }, { { usual, sizeof(usual) }, true } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (enum tm_inflate_engine engine = TM_INFLATE_ZLIB; engine <= TM_INFLATE_ISAL; engine++) {
+            for (size_t step = 1; step < 100 && tm_inflate_has(engine); step++) {
+                const struct outcome o = inflate_in_steps(engine, &cases[i].file, step, step);
+
+                assert_int_equal(o.out.length, 0);
+                if (!o.doubtful)
+                    assert_int_equal(!o.problem[0], cases[i].is_sound);
+                assert_int_equal(o.doubtful, engine == TM_INFLATE_ISAL && !cases[i].is_sound);
+                free(o.out.at);
+            }
+        }
+    }
+}
+
 /* A distance too far back, where ISA-L says that it has read more than it was given.  Found by fuzzing. */
 static void damage_at_the_end_of_a_chunk_is_inside_the_file(void **state)
 {
@@ -359,6 +386,7 @@ int main(void)
         cmocka_unit_test(a_wrong_check_is_told_and_the_data_are_kept),
         cmocka_unit_test(a_file_cut_anywhere_gives_what_came_before),
         cmocka_unit_test(a_file_damaged_anywhere_is_read_without_harm),
+        cmocka_unit_test(an_empty_member_is_confirmed_by_its_bytes),
         cmocka_unit_test(damage_at_the_end_of_a_chunk_is_inside_the_file),
         cmocka_unit_test(refused_memory_is_a_clean_error),
     };

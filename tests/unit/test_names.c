@@ -362,6 +362,44 @@ static void each_refused_request_ends_clean(void **state)
     refuse_each_request(use_names);
 }
 
+/* What a text of 256 bytes may hold so that XXH3-128 takes no notice of it: where four bytes of a lane are those of its
+ * secret, the product of the two halves is 0, and of the other half only the sum over all stripes counts. */
+static void make_alike(char text[256], char first, char second)
+{
+    static const uint8_t secret[] = { 0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe, 0x7c, 0x01, 0x81, 0x2c };
+
+    memset(text, 'x', 256);
+    memcpy(text, secret, 4);
+    memcpy(text + 64, secret + 8, 4);
+    text[4] = first;
+    text[68] = second;
+}
+
+static void texts_that_were_made_to_have_one_hash_are_refused(void **state)
+{
+    char text[256], alike[256];
+    struct tm_key hashes[2];
+    struct tm_run run;
+    struct tm_names *names;
+    tm_strid id, again;
+
+    (void)state;
+    make_alike(text, 1, 5);
+    make_alike(alike, 2, 4);
+    hashes[0] = tm_hash_key(text, sizeof(text));
+    hashes[1] = tm_hash_key(alike, sizeof(alike));
+    assert_true(tm_is_same_key(hashes[0], hashes[1]));
+    test_run_init(&run);
+    names = tm_names_new(&run, 1 << 20, NULL);
+    assert_non_null(names);
+    assert_int_equal(tm_names_put(names, text, sizeof(text), &id), TM_OK);
+    assert_int_equal(tm_names_put(names, text, sizeof(text), &again), TM_OK);
+    assert_int_equal(id, again);
+    assert_int_equal(tm_names_put(names, alike, sizeof(alike), &again), TM_ERR_INPUT);
+    tm_names_free(names);
+    assert_ledger_is_even(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +415,7 @@ int main(void)
         cmocka_unit_test(a_text_too_long_for_the_memory_can_be_read_in_part),
         cmocka_unit_test(a_text_stays_while_others_are_put_in),
         cmocka_unit_test(each_refused_request_ends_clean),
+        cmocka_unit_test(texts_that_were_made_to_have_one_hash_are_refused),
     };
 
     return cmocka_run_group_tests_name("names", tests, NULL, NULL);

@@ -377,6 +377,8 @@ static void damage_is_told(void **state)
         { "wire type 6", "\x0e\x01", 2 },
         { "wire type 7", "\x0f\x01", 2 },
         { "a key of 11 bytes", "\x88\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00\x01", 12 },
+        { "a key of 33 bits", "\x80\x80\x80\x80\x10\x01", 6 },
+        { "a key of 33 bits inside a group", "\x0b\x80\x80\x80\x80\x10\x01\x0c", 8 },
         { "a key of more than 35 bits", "\x88\x80\x80\x80\x80\x01\x01", 7 },
         { "a number of 11 bytes", "\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", 12 },
         { "a number without an end", "\x08\x80", 2 },

@@ -91,9 +91,9 @@ static const struct {
       NULL, "", "", -1 },
     { "llama/3f2a91cx", "llama/3f2a91cx", "2026-11-20", NULL, "", "", -1 },
     { "llama/rev-", "llama/rev-", "2026-11-20", NULL, "", "", -1 },
-    /* any bytes */
-    { "a\nb/c\x7f", "a?b/c?", "2026-11-20", NULL, "", "", -1 },
-    { "\xff\xfe/x", "?" "?/x", "2026-11-20", NULL, "", "", -1 },
+    /* any bytes: what is not shown stays distinct by a hash */
+    { "a\nb/c\x7f", "a?b/c?-46171ebe38492823", "2026-11-20", NULL, "", "", -1 },
+    { "\xff\xfe/x", "?" "?/x-4c213c1aff8968e8", "2026-11-20", NULL, "", "", -1 },
     { "caf\xc3\xa9", "caf\xc3\xa9", "2026-11-20", NULL, "", "", -1 },
     { "//a///b//", "a/b", "2026-11-20", NULL, "", "", -1 },
     /* clang-format on */
@@ -239,6 +239,26 @@ static void long_paths_stay_distinct(void **state)
     assert_string_not_equal(keys[0].job, keys[1].job);
 }
 
+static void what_is_not_shown_stays_distinct(void **state)
+{
+    static const char *const paths[] = { "job",      "job?",         "job\x01",         "job\x02", "job\xe2\x80\x8b", "job\xe2\x80\x8c",
+                                         "job\xff",  "job\xfe",      "Job",             "job ",    "j\xe2\x80\xaeob",  "job\xc2\x9b" };
+    enum { COUNT = sizeof(paths) / sizeof(paths[0]) };
+    const struct tm_options options = { .inputs = NULL };
+    struct tm_run_keys keys[COUNT];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_true(tm_run_keys_read(&keys[i], "/data", paths[i], FOUND_NS, &options));
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(keys[i].job, keys[j].job);
+    }
+    assert_string_equal(keys[0].job, "job");
+    assert_string_equal(keys[1].job, "job?");
+    assert_memory_equal(keys[2].job, "job?-", 5);
+    assert_int_equal(strlen(keys[2].job), 4 + 17);
+}
+
 static void times_are_told_apart_from_times_of_copying(void **state)
 {
     const struct tm_options options = { .inputs = NULL };
@@ -266,6 +286,7 @@ int main(void)
         cmocka_unit_test(labels_win),
         cmocka_unit_test(what_cannot_be_used_is_refused_with_a_hint),
         cmocka_unit_test(long_paths_stay_distinct),
+        cmocka_unit_test(what_is_not_shown_stays_distinct),
         cmocka_unit_test(times_are_told_apart_from_times_of_copying),
     };
 

@@ -263,6 +263,41 @@ static void a_file_damaged_anywhere_gives_what_came_before(void **state)
     free(file.at);
 }
 
+/* Only at the end of the last block it shows that there is less than the header says, and the block is stored: all of it
+ * but the last byte comes out, however the chunks are cut.  Found by fuzzing. */
+static void a_stored_end_that_is_too_short_comes_out_the_same(void **state)
+{
+    (void)state;
+    for (uint8_t length = 1; length < 20; length++) {
+        const uint8_t head[] = { 0x28, 0xb5, 0x2f, 0xfd, 0x60, 6, 0, (uint8_t)(length << 3 | 1), 0, 0 };
+        struct bytes file = new_bytes();
+
+        append(&file, head, sizeof(head));
+        append(&file, "all that was stored in here", length);
+        assert_as_bytewise(&file);
+        assert_problem(&file, "the compressed data of frame 1 are damaged", file.length - (length < 3 ? length : 3),
+                       length - 1u);
+        free(file.at);
+    }
+}
+
+/* Two stored blocks, of which the second holds more than its frame says to have left: what there is room for comes out. */
+static void stored_blocks_past_the_end_of_their_frame_come_out_the_same(void **state)
+{
+    (void)state;
+    for (uint8_t length = 1; length < 24; length++) {
+        const uint8_t head[] = { 0x28, 0xb5, 0x2f, 0xfd, 0x20, 12, 8 << 3, 0, 0 }, next[] = { (uint8_t)(length << 3), 0, 0 };
+        struct bytes file = new_bytes();
+
+        append(&file, head, sizeof(head));
+        append(&file, "eight of", 8);
+        append(&file, next, sizeof(next));
+        append(&file, "twelve that it says to hold", length);
+        assert_as_bytewise(&file);
+        free(file.at);
+    }
+}
+
 /* Decode a frame of a window under a limit. */
 static tm_status decode_window(struct tm_run *run, int window_log, size_t memory_mib)
 {
@@ -339,6 +374,8 @@ int main(void)
         cmocka_unit_test(a_wrong_check_is_told_and_the_data_are_kept),
         cmocka_unit_test(a_file_cut_anywhere_gives_what_came_before),
         cmocka_unit_test(a_file_damaged_anywhere_gives_what_came_before),
+        cmocka_unit_test(a_stored_end_that_is_too_short_comes_out_the_same),
+        cmocka_unit_test(stored_blocks_past_the_end_of_their_frame_come_out_the_same),
         cmocka_unit_test(a_window_that_does_not_fit_is_refused),
         cmocka_unit_test(refused_memory_is_a_clean_error),
     };

@@ -82,12 +82,28 @@ static void a_long_sequence_crosses_the_quick_path(void **state)
     }
 }
 
+static void what_is_not_seen_is_told(void **state)
+{
+    static const uint32_t hidden[] = { 0,      0x1f,   0x7f,   0x85,   0x9f,   0xad,   0x34f,  0x61c,   0x115f,  0x17b5,  0x180e,
+                                       0x200b, 0x200f, 0x2028, 0x202e, 0x2060, 0x2069, 0x3164, 0xfdd0,  0xfe0f,  0xfeff,  0xffa0,
+                                       0xfff9, 0xfffe, 0xffff, 0x1bca0, 0x1d17a, 0x1fffe, 0xe0001, 0xe0fff, 0x10ffff };
+    static const uint32_t seen[] = { ' ', '~', 0xa0, 0xac, 0xae, 0xe9, 0x34e, 0x350, 0x600, 0x5d0, 0x200a, 0x2010, 0x2027, 0x202f,
+                                     0x205f, 0x2070, 0x3000, 0xfdcf, 0xfe10, 0xfffd, 0x1d172, 0x1f600, 0xdfffd, 0xe1000 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+        assert_true(tm_utf8_is_hidden(hidden[i]));
+    for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++)
+        assert_false(tm_utf8_is_hidden(seen[i]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sequences_are_taken_by_rfc_3629),
         cmocka_unit_test(a_bad_byte_is_seen_at_every_place),
         cmocka_unit_test(a_long_sequence_crosses_the_quick_path),
+        cmocka_unit_test(what_is_not_seen_is_told),
     };
 
     return cmocka_run_group_tests_name("utf8", tests, NULL, NULL);

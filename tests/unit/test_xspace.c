@@ -1039,6 +1039,81 @@ static void each_refused_request_ends_clean(void **state)
     refuse_each_request(scan_job);
 }
 
+/* Where a byte changed, an event may pass as a field of a line that nothing is made of. */
+static void a_field_of_a_line_has_its_type(void **state)
+{
+    static const struct {
+        const char *bytes;
+        uint64_t told;
+    } rows[] = { { "\x48\x01", 0 }, { "\x50\x01", 0 }, { "\x5a\x01x", 0 },
+                 { "\x4a\x01x", 1 }, { "\x52\x01x", 1 }, { "\x58\x01", 1 }, { "\x20\x01", 1 }, { "\x0a\x01x", 1 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct xb_bytes plane = { .length = 0 }, space = { .length = 0 };
+        struct xspace_run x;
+
+        xb_chunk(&plane, 2, "/host:CPU", 9);
+        xb_chunk(&plane, 3, rows[i].bytes, strlen(rows[i].bytes));
+        xb_chunk(&space, 1, plane.at, plane.length);
+        assert_int_equal(xspace_scan(&x, &space, TM_MEMORY_LEAST_MIB), TM_OK);
+        assert_int_equal(x.run.tallies.count[TM_TALLY_UNKNOWN_FIELD], rows[i].told);
+        xspace_close(&x);
+        xb_free(&plane);
+        xb_free(&space);
+    }
+}
+
+/* A profile of one plane whose event metadata, or which itself, has a statistic of these bytes. */
+static void put_space_with_stat(struct xb_bytes *space, const char *plane_name, bool is_of_event, const void *stat, size_t length)
+{
+    struct xb_bytes plane = { .length = 0 }, entry = { .length = 0 }, metadata = { .length = 0 };
+
+    xb_number(&metadata, 1, 7);
+    if (is_of_event)
+        xb_chunk(&metadata, 5, stat, length);
+    xb_number(&entry, 1, 7);
+    xb_chunk(&entry, 2, metadata.at, metadata.length);
+    xb_chunk(&plane, 2, plane_name, strlen(plane_name));
+    xb_chunk(&plane, 4, entry.at, entry.length);
+    if (!is_of_event)
+        xb_chunk(&plane, 6, stat, length);
+    xb_chunk(space, 1, plane.at, plane.length);
+    xb_free(&plane);
+    xb_free(&entry);
+    xb_free(&metadata);
+}
+
+/* Also of planes, and by readers, that have no use for it. */
+static void a_damaged_statistic_is_told_wherever_it_stands(void **state)
+{
+    static const char *const planes[] = { "/host:CPU", "/device:GPU:0", "/device:TPU:0", "/host:metadata", "Task Environment", "x" };
+    static const struct {
+        const char *bytes;
+        size_t length;
+        uint64_t told;
+    } rows[] = {
+        { "\x08\x01\x20\x05", 4, 0 },
+        { "\x08\x01\x62\x61x", 5, 1 },             /* a length past the end */
+        { "\x08\x01\x0c", 3, 1 },                  /* the end of no group */
+        { "\x08\x01\x80\x80\x80\x80\x10\x01", 8, 1 }, /* a key of 33 bits */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) * 2 * 6; i++) {
+        const size_t row = i / 12;
+        struct xb_bytes space = { .length = 0 };
+        struct xspace_run x;
+
+        put_space_with_stat(&space, planes[i % 6], i / 6 % 2, rows[row].bytes, rows[row].length);
+        assert_int_equal(xspace_scan(&x, &space, TM_MEMORY_LEAST_MIB), TM_OK);
+        if (x.run.tallies.count[TM_TALLY_BAD_FIELD] != rows[row].told)
+            fail_msg("statistic %zu of %s of '%s'", row, i / 6 % 2 ? "an event" : "the plane", planes[i % 6]);
+        xspace_close(&x);
+        xb_free(&space);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1064,6 +1139,8 @@ int main(void)
         cmocka_unit_test(groups_in_groups_are_read_in_little_time),
         cmocka_unit_test(too_many_devices_are_a_limit),
         cmocka_unit_test(each_refused_request_ends_clean),
+        cmocka_unit_test(a_field_of_a_line_has_its_type),
+        cmocka_unit_test(a_damaged_statistic_is_told_wherever_it_stands),
     };
 
     return cmocka_run_group_tests_name("xspace", tests, NULL, NULL);

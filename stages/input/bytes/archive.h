@@ -12,6 +12,14 @@
  * source: POSIX pax (ustar, pax interchange), GNU tar manual (long names), PKWARE APPNOTE 6.3 (zip) */
 enum { TM_ARCHIVE_MEMBERS_MOST = 1000000, TM_ARCHIVE_DIRECTORY_MOST = 16 << 20, TM_MEMBER_NAME_MOST = 4095 };
 
+/* Members that are read in the order in which they lie are read in one pass.  What lies before the one that was read last
+ * takes another pass from the begin; all passes of a run pass over so much at most: some minutes. */
+enum { TM_ARCHIVE_AGAIN_MEMBERS_MOST = 16 << 20 };
+#define TM_ARCHIVE_AGAIN_BYTES_MOST (UINT64_C(256) << 30) /* unpacked */
+
+/* A member may have holes, which are zeros; where they make it longer than this many times the archive, it is refused. */
+enum { TM_ARCHIVE_HOLES_TIMES_MOST = 256, TM_ARCHIVE_HOLES_FREE_BYTES = 256 << 20 };
+
 /* Whether a file is an archive, told by its content: a tar, perhaps wrapped, or a zip.
  * out:    is_archive  false also for what is no file or cannot be opened: whoever reads it says so
  * errors: TM_ERR_LIMIT where there is no memory */
@@ -33,20 +41,21 @@ struct tm_archive_member;
  *         name      as tm_archive_list gave it
  *         position  as well; 0 = not known: the last one of that name, for which the archive is read twice
  * owns:   the caller owns *member, tm_archive_close releases it; NULL after a failure
- * errors: TM_ERR_INPUT  no such member, not a regular file, encrypted, or the archive cannot be read so far;
- *         TM_ERR_LIMIT */
+ * errors: TM_ERR_INPUT  no such member, not a regular file, encrypted, of a zip and neither stored nor deflated, or the
+ *         archive cannot be read so far; TM_ERR_LIMIT  of memory, and of what is passed over again */
 tm_status tm_archive_open(struct tm_archive_member **member, struct tm_run *run, const char *path, const char *name,
                           uint64_t position) TM_MUST_USE;
 
 /* The next bytes of the member, as they were put into the archive.
  * out:    got     1 to `bytes`; 0 at the end, which damage may bring early: see tm_archive_problem
- * errors: TM_ERR_INPUT  the archive cannot be read, or packs the member in a way that is not known */
+ * errors: TM_ERR_INPUT  the archive cannot be read, or packs the member in a way that is not known; TM_ERR_LIMIT of holes */
 tm_status tm_archive_read(struct tm_archive_member *member, void *to, size_t bytes, size_t *got) TM_MUST_USE;
 
 /* What is wrong with the member, known at its end; NULL = nothing. */
 const char *tm_archive_problem(const struct tm_archive_member *member);
 int64_t tm_archive_modified_ns(const struct tm_archive_member *member);
 uint64_t tm_archive_bytes(const struct tm_archive_member *member); /* as the archive tells, which may be wrong */
-void tm_archive_close(struct tm_archive_member *member);           /* NULL allowed */
+void tm_archive_close(struct tm_archive_member *member);           /* NULL allowed; the archive stays open for the next member */
+void tm_archive_end(struct tm_run *run);                           /* closes what was left open, if anything */
 
 #endif

@@ -36,7 +36,7 @@ struct tm_decoder {
     char problem[256];   /* what is wrong with the data, the first thing; "" = nothing */
     uint64_t problem_at; /* byte of the file: of its end where it is cut short, of the check where one fails, near
                             the damage elsewhere */
-    bool doubtful;       /* the problem was found by an engine that may have stopped elsewhere than zlib does */
+    bool doubtful;       /* what was found, or not, rests on an engine that may see it otherwise than zlib does */
 };
 
 /* Note what is wrong; the first problem is the one that is told. */

@@ -7,7 +7,8 @@
 /* Inflate of gzip.  Several members follow one another; zero bytes after the last one are padding; a member whose
  * check fails is given out as it is, and the next one is read.  Both engines give the same bytes of sound data;
  * where the data of a member are damaged or end too early, the fast one may stop a few symbols sooner or later than
- * zlib, and says so (`doubtful`): whoever must have the same result everywhere reads such a file with zlib. */
+ * zlib, and says so (`doubtful`), as it does of a member without data, which has no check to speak of: whoever must have
+ * the same result everywhere reads such a file with zlib. */
 enum tm_inflate_engine {
     TM_INFLATE_DEFAULT, /* ISA-L where it was built in, else zlib */
     TM_INFLATE_ZLIB,

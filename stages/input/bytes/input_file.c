@@ -7,12 +7,15 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "pipeline/file_time.h"
+#include "pipeline/limits.h"
+#include "stages/input/bytes/archive.h"
 #include "stages/input/bytes/raw_member.h"
 #include "stages/input/bytes/unwrap.h"
 
@@ -97,6 +100,7 @@ static tm_status take_file(struct tm_input *in, const struct stat *info)
 {
     in->disk_bytes = (uint64_t)info->st_size;
     in->modified_ns = tm_file_time_ns(info);
+    in->opened = tm_unchanged_since(info);
     if (in->disk_bytes == 0)
         return refuse_empty(in);
     (void)posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* only advice */
@@ -175,8 +179,13 @@ static void note_growth(struct tm_input *in)
                    (unsigned long long)in->disk_bytes, (unsigned long long)info.st_size);
 }
 
+tm_status tm_input_check(const struct tm_input *in)
+{
+    return tm_unchanged_check(in->opened, in->fd, true, in->run, in->name);
+}
+
 /* All of it has been read. */
-static void end_content(struct tm_input *in)
+static tm_status end_content(struct tm_input *in)
 {
     struct tm_unwrapped all;
 
@@ -194,6 +203,7 @@ static void end_content(struct tm_input *in)
         in->bytes -= all.surplus;
     tm_unwrap_free(in->unwrap);
     in->unwrap = NULL;
+    return tm_input_check(in);
 }
 
 /* The first bytes tell the wrapping and, unwrapped, the kind. */
@@ -259,7 +269,10 @@ tm_status tm_input_open_with(struct tm_input *in, struct tm_run *run, const char
     make_name(in);
     if (strlen(path) >= sizeof(in->path) || strlen(member) >= sizeof(in->member))
         return refuse_open(in, ENAMETOOLONG);
-    return in->member[0] ? open_member(in, options) : open_file(in, options);
+    if (in->member[0])
+        return open_member(in, options);
+    tm_archive_end(run); /* its memory is for what comes now */
+    return open_file(in, options);
 }
 
 tm_status tm_input_open(struct tm_input *in, struct tm_run *run, const char *path)
@@ -286,9 +299,7 @@ tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got
     if (!in->unwrap) /* the end was reached before */
         return TM_OK;
     st = tm_unwrap_next(in->unwrap, to, bytes, got);
-    if (st == TM_OK && *got == 0)
-        end_content(in);
-    return st;
+    return st == TM_OK && *got == 0 ? end_content(in) : st;
 }
 
 /* What the content was packed into, as far as it is known by now: the file, or what came through the pipe. */
@@ -306,13 +317,13 @@ static uint64_t packed_bytes(const struct tm_input *in)
 /* A few bytes can claim any number of them, and all would be written to the disk. */
 static tm_status check_growth(const struct tm_input *in)
 {
-    const uint64_t held = in->content.bytes;
+    const uint64_t held = in->content.bytes, times = tm_limit(in->run, TM_HELD_TIMES_MOST);
 
-    if (held <= TM_HELD_FREE_BYTES || held / TM_HELD_TIMES_MOST <= packed_bytes(in))
+    if (held <= TM_HELD_FREE_BYTES || held / times <= packed_bytes(in))
         return TM_OK;
-    (void)tm_fail(error_of(in), TM_ERR_LIMIT, -1, "%s holds more than %d times the bytes that it has", in->name,
-                  TM_HELD_TIMES_MOST);
-    tm_hint(error_of(in), "where you trust it, unpack it first: plain files have no such limit");
+    (void)tm_fail(error_of(in), TM_ERR_LIMIT, -1, "%s holds more than %" PRIu64 " times the bytes that it has", in->name,
+                  times);
+    tm_limit_hint(in->run, "unpack it first, plain files have no such limit");
     return TM_ERR_LIMIT;
 }
 
@@ -342,9 +353,7 @@ static tm_status read_rest(struct tm_input *in)
         return error_of(in)->status;
     st = hold_all(in, block);
     tm_give(&in->run->budget, TM_ACCOUNT_INPUT, block, TM_RAW_BLOCK_BYTES);
-    if (st == TM_OK)
-        end_content(in);
-    return st;
+    return st == TM_OK ? end_content(in) : st;
 }
 
 tm_status tm_input_hold(struct tm_input *in)
@@ -396,7 +405,7 @@ tm_status tm_input_read(const struct tm_input *in, void *to, size_t bytes, uint6
     }
     st = tm_raw_read_at(in->run, in->name, in->fd, to, want, at, got);
     if (st == TM_OK && *got < want)
-        st = tm_raw_refuse_short(in->run, in->name, in->disk_bytes, at + *got);
+        st = tm_unchanged_refuse_short(in->run, in->name, in->disk_bytes, at + *got);
     return st == TM_OK && in->unwrap ? tm_unwrap_note(in->unwrap, at, to, *got) : st;
 }
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "pipeline/spill.h"
+#include "pipeline/unchanged.h"
 #include "stages/input/bytes/inflate.h"
 #include "stages/input/bytes/kind.h"
 
@@ -34,6 +35,7 @@ struct tm_input {
     /* private */
     int fd;                   /* -1 = not open; the file itself, or the archive */
     struct tm_unwrap *unwrap; /* while the content is streamed, or a file is held that has not all been read */
+    struct tm_unchanged opened; /* the file when it was opened */
     bool held, spilled;       /* spilled: the content lies in `content`, not in `fd` */
     struct tm_spill content;
 };
@@ -90,6 +92,10 @@ tm_status tm_input_finish(struct tm_input *in) TM_MUST_USE;
  * errors: TM_ERR_INPUT with the path and the byte where the file cannot be read or has become shorter;
  *         TM_ERR_OUTPUT where the spill file cannot */
 tm_status tm_input_read(const struct tm_input *in, void *to, size_t bytes, uint64_t at, size_t *got) TM_MUST_USE;
+
+/* Whether the file is still what it was when it was opened: for whoever has read of it after it was finished.
+ * errors: TM_ERR_INPUT  it was written; one that only grew is fine */
+tm_status tm_input_check(const struct tm_input *in) TM_MUST_USE;
 
 void tm_input_close(struct tm_input *in); /* tolerates a zeroed or closed one */
 

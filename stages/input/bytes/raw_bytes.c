@@ -3,35 +3,20 @@
  * the state of the fingerprint (576 bytes of xxHash). */
 #include "stages/input/bytes/raw_bytes.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <xxhash.h>
+
+#include "pipeline/unchanged.h"
+#include "pipeline/whole_read.h"
 
 tm_status tm_raw_read_at(struct tm_run *run, const char *name, int fd, void *to, size_t bytes, uint64_t at,
                          size_t *got)
 {
-    *got = 0;
-    while (*got < bytes) {
-        const ssize_t n = pread(fd, (uint8_t *)to + *got, bytes - *got, (off_t)(at + *got));
+    const int problem = tm_read_at(fd, to, bytes, at, got);
 
-        if (n == 0)
-            return TM_OK;
-        if (n > 0)
-            *got += (size_t)n;
-        else if (errno != EINTR)
-            return tm_fail_system(&run->error, TM_ERR_INPUT, (int64_t)(at + *got), errno, "cannot read %s", name);
-    }
-    return TM_OK;
-}
-
-tm_status tm_raw_refuse_short(struct tm_run *run, const char *name, uint64_t size, uint64_t at)
-{
-    (void)tm_fail(&run->error, TM_ERR_INPUT, (int64_t)at, "%s became shorter while it was read (it had %llu bytes)",
-                  name, (unsigned long long)size);
-    tm_hint(&run->error, "wait until the profiler has finished writing, or copy the file first");
-    return TM_ERR_INPUT;
+    return !problem ? TM_OK :
+                      tm_fail_system(&run->error, TM_ERR_INPUT, (int64_t)(at + *got), problem, "cannot read %s", name);
 }
 
 static tm_status read_file(struct tm_raw *raw, uint8_t *to, size_t bytes, size_t *got)
@@ -42,7 +27,7 @@ static tm_status read_file(struct tm_raw *raw, uint8_t *to, size_t bytes, size_t
 
     if (st != TM_OK || *got == want)
         return st;
-    return tm_raw_refuse_short(raw->run, raw->name, raw->size, raw->at + *got);
+    return tm_unchanged_refuse_short(raw->run, raw->name, raw->size, raw->at + *got);
 }
 
 static tm_status restart_file(struct tm_raw *raw)
@@ -53,19 +38,11 @@ static tm_status restart_file(struct tm_raw *raw)
 
 static tm_status read_stream(struct tm_raw *raw, uint8_t *to, size_t bytes, size_t *got)
 {
-    *got = 0;
-    while (*got < bytes) {
-        const ssize_t n = read(raw->fd, to + *got, bytes - *got);
+    const int problem = tm_read_on(raw->fd, to, bytes, got);
 
-        if (n == 0)
-            return TM_OK;
-        if (n > 0)
-            *got += (size_t)n;
-        else if (errno != EINTR)
-            return tm_fail_system(&raw->run->error, TM_ERR_INPUT, (int64_t)(raw->at + *got), errno, "cannot read %s",
-                                  raw->name);
-    }
-    return TM_OK;
+    return !problem ? TM_OK :
+                      tm_fail_system(&raw->run->error, TM_ERR_INPUT, (int64_t)(raw->at + *got), problem,
+                                     "cannot read %s", raw->name);
 }
 
 const struct tm_raw_type tm_raw_file = { .read = read_file, .restart = restart_file };

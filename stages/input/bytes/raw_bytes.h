@@ -64,7 +64,5 @@ void tm_raw_close(struct tm_raw *raw); /* tolerates a zeroed or closed one */
  * errors: TM_ERR_INPUT */
 tm_status tm_raw_read_at(struct tm_run *run, const char *name, int fd, void *to, size_t bytes, uint64_t at,
                          size_t *got) TM_MUST_USE;
-/* The error of a file that ends at a place inside its first size. */
-tm_status tm_raw_refuse_short(struct tm_run *run, const char *name, uint64_t size, uint64_t at);
 
 #endif

@@ -35,6 +35,8 @@ struct unzstd {
     uint64_t skip_left;
     size_t piece_left;  /* of what libzstd asked for */
     uint64_t piece_at;
+    bool is_stored;     /* the block of that piece */
+    uint64_t content_left; /* of what the frame says to hold */
     bool has_more;      /* libzstd holds bytes that had no room yet */
 };
 
@@ -190,7 +192,8 @@ static tm_status begin_body(struct unzstd *z, const ZSTD_frameHeader *header)
     z->part = BODY;
     z->piece_left = BLOCK_HEAD_BYTES;
     z->piece_at = z->base.at;
-    z->has_more = false;
+    z->has_more = z->is_stored = false;
+    z->content_left = header->frameContentSize; /* where it is not told, the most that a number can be */
     if (!ZSTD_isError(result))
         return TM_OK;
     if (header->dictID)
@@ -276,10 +279,27 @@ static void begin_piece(struct unzstd *z, size_t result)
     z->piece_left = result > BLOCK_HEAD_BYTES ? result - BLOCK_HEAD_BYTES : result;
 }
 
+/* How much libzstd gets at once, so that the same comes out of damaged data wherever the parts end.  The header of a block
+ * goes byte by byte; the first one tells its type (RFC 8878, 3.1.1.2).  A stored block comes out as it goes in: its last
+ * byte, with which it may turn out to be damaged, goes by itself, and so does each byte where it is longer than what its
+ * frame says to have left. */
+static size_t next_part(struct unzstd *z, const struct tm_flow *flow)
+{
+    size_t most = z->piece_left;
+
+    if (flow->in_left && most == BLOCK_HEAD_BYTES)
+        z->is_stored = (*flow->in >> 1 & 3) == 0;
+    if (most <= BLOCK_HEAD_BYTES || (z->is_stored && most > z->content_left))
+        most = most > 0;
+    else if (z->is_stored)
+        most--;
+    return most < flow->in_left ? most : flow->in_left;
+}
+
 /* Give libzstd a part of the piece it asked for; nothing as long as it has bytes for which there was no room. */
 static tm_status take_body(struct unzstd *z, struct tm_flow *flow)
 {
-    const size_t whole = z->piece_left < flow->in_left ? z->piece_left : flow->in_left;
+    const size_t whole = next_part(z, flow);
     ZSTD_inBuffer in = { .src = flow->in, .size = z->has_more ? 0 : whole };
     ZSTD_outBuffer out = { .dst = flow->out, .size = flow->out_left };
     const size_t result = ZSTD_decompressStream(z->zstd, &out, &in);
@@ -290,6 +310,7 @@ static tm_status take_body(struct unzstd *z, struct tm_flow *flow)
     z->piece_left -= in.pos;
     flow->in += in.pos;
     flow->in_left -= in.pos;
+    z->content_left -= out.pos < z->content_left ? out.pos : z->content_left;
     flow->out += out.pos;
     flow->out_left -= out.pos;
     z->has_more = flow->out_left == 0;

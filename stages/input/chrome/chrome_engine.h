@@ -139,6 +139,17 @@ static inline const uint8_t *read_optional_text(struct tm_chrome_reader *r, cons
     return *has ? read_text(r, at, text) : skip_value(r, at);
 }
 
+/* A text that is looked at once: it needs no place behind the event's window, where room may be short. */
+static inline const uint8_t *read_passing_text(struct tm_chrome_reader *r, const uint8_t *at, bool *has,
+                                               struct tm_json_text *text)
+{
+    r->text_most = (uint32_t)tm_json_longest(&r->window);
+    at = read_optional_text(r, at, has, text);
+    if (r->is_outgrown)
+        r->text_most = 0;
+    return at;
+}
+
 /* A text of one character of ASCII: that; another text: '?'; no text: 0. */
 static inline const uint8_t *read_letter(struct tm_chrome_reader *r, const uint8_t *at, char *letter)
 {
@@ -149,7 +160,7 @@ static inline const uint8_t *read_letter(struct tm_chrome_reader *r, const uint8
         *letter = (char)at[1];
         return at + 3;
     }
-    at = read_optional_text(r, at, &has, &text);
+    at = read_passing_text(r, at, &has, &text);
     *letter = 0;
     if (at && has) /* a byte above 0x7f is no character */
         *letter = text.length == 1 && (uint8_t)(text.at[0] - 1) < 0x7f ? text.at[0] : '?';
@@ -261,15 +272,16 @@ static inline struct tm_json_text take_written(struct tm_chrome_reader *r, const
 static inline const uint8_t *read_long_id(struct tm_chrome_reader *r, const uint8_t *at, struct tm_json_id *id)
 {
     const uint64_t not_numbers = r->not_numbers;
-    struct tm_json_text text;
 
     r->window.token = at;
     at = tm_chrome_number(r, at);
     if (!at)
         return NULL;
-    text = take_written(r, at);
     if (r->not_numbers == not_numbers)
-        tm_json_id_of_number(&r->decimal, text, id);
+        tm_json_id_of_number(&r->decimal, (struct tm_json_text){ .at = NULL }, id);
+    if (id->kind == TM_JSON_TEXT) /* a whole number needs no place behind the event's window */
+        id->text = take_written(r, at);
+    r->window.token = NULL;
     return at;
 }
 
@@ -468,10 +480,12 @@ static inline const uint8_t *read_args(struct tm_chrome_reader *r, const uint8_t
     }
     if (!at)
         return NULL;
-    if (r->is_outgrown)
+    if (r->is_outgrown) {
         r->event.args.at = NULL;
-    else
+        r->has_long_value = true; /* also where what came before them filled the window */
+    } else {
         r->event.args.length = (uint32_t)(at - (const uint8_t *)r->event.args.at);
+    }
     return at;
 }
 

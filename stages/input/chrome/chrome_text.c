@@ -203,7 +203,7 @@ const uint8_t *tm_chrome_escaped_key(struct tm_chrome_reader *reader, uint32_t *
     uint32_t traits;
 
     if (*length > tm_json_longest(&reader->window) || *length > reader->window.capacity - reader->side_used) {
-        reader->key_is_cut = true;
+        reader->key_is_cut = reader->has_long_value = true;
         return reader->window.token;
     }
     *length = (uint32_t)tm_json_unescape(to, reader->window.token, *length, &traits);

@@ -196,7 +196,7 @@ static bool json_dims(struct tm_text json, const char *key, struct dims *dims)
 {
     const size_t length = strlen(key);
     const char *at = json.length ? memmem(json.at, json.length, key, length) : NULL;
-    const char *const end = json.at + json.length;
+    const char *const end = at ? json.at + json.length : NULL;
     uint64_t dim = 0;
     bool in_number = false;
 
@@ -205,7 +205,7 @@ static bool json_dims(struct tm_text json, const char *key, struct dims *dims)
     for (at += length; at < end && *at != '['; at++)
         if (*at != ' ' && *at != ':' && *at != '"')
             return false;
-    for (at++; at < end; at++) {
+    for (at += at < end; at < end; at++) {
         if (*at >= '0' && *at <= '9') {
             dim = (in_number ? dim * 10 : 0) + (uint64_t)(*at - '0');
             in_number = dim < 1000; /* more digits end in a dimension that there is not */

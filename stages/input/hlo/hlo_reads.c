@@ -22,13 +22,18 @@ struct value {
 struct hlo_reads {
     struct value values[VALUES_MOST];
     uint16_t slots[SLOTS]; /* by id: number of a value, plus one */
+    uint64_t seed;
     uint32_t count;
     bool overflows;
 };
 
 struct hlo_reads *tm_hlo_reads_new(struct tm_run *run)
 {
-    return tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(struct hlo_reads), &run->error);
+    struct hlo_reads *const reads = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*reads), &run->error);
+
+    if (reads)
+        reads->seed = tm_hash_seed(reads);
+    return reads;
 }
 
 void tm_hlo_reads_free(struct tm_run *run, struct hlo_reads *reads)
@@ -47,7 +52,7 @@ void tm_hlo_reads_begin(struct hlo_reads *reads)
 /* The slot of an id: that of its value, or an empty one. */
 static uint16_t *slot_of(struct hlo_reads *reads, int64_t id)
 {
-    size_t at = (size_t)tm_hash_mix((uint64_t)id, UINT64_C(0x9e3779b97f4a7c15)) & (SLOTS - 1);
+    size_t at = (size_t)tm_hash_mix((uint64_t)id, reads->seed) & (SLOTS - 1);
 
     while (reads->slots[at] && reads->values[reads->slots[at] - 1].id != id)
         at = (at + 1) & (SLOTS - 1);

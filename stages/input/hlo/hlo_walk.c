@@ -50,11 +50,13 @@ static tm_status next_field(struct walk *k, uint64_t end, struct tm_head *head, 
     return TM_OK;
 }
 
-/* Go on behind a message, wherever the window stands in it. */
+/* Go on behind a message, wherever the window stands: a damaged field in it may have led past its end. */
 static void leave(struct walk *k, uint64_t end)
 {
     if (tm_reader_offset(&k->w) < end)
         tm_reader_skip(&k->w, end - tm_reader_offset(&k->w));
+    else
+        tm_reader_return(&k->w, end);
 }
 
 /* --- an instruction --- */

@@ -89,6 +89,7 @@ struct tm_facts {
     uint64_t has;                              /* bit 1 << enum tm_stat */
     uint16_t flags;                            /* enum tm_record_flag */
     uint64_t config_hash;                      /* of the statistics that make a config, in their order */
+    uint64_t secret;                           /* of this process: of config_hash, which nobody can choose */
     int64_t ints[TM_STAT_COUNT];               /* of those that are numbers */
     double doubles[TM_STAT_COUNT];             /* occupancy and fragmentation */
     struct tm_fact_text texts[TM_STAT_COUNT];  /* of those that are texts */
@@ -116,6 +117,13 @@ static const uint64_t tm_config_facts =
     TM_FACT_BIT(TM_STAT_GROUP_SIZE) | TM_FACT_BIT(TM_STAT_ELEMENT_TYPE) | TM_FACT_BIT(TM_STAT_GROUP_NAME) |
     TM_FACT_BIT(TM_STAT_GROUP_RANKS) | TM_FACT_BIT(TM_STAT_SOURCE);
 
+/* The hash of what a config is made from alone tells whether there is one already: each number is multiplied by a secret,
+ * another one for each kind of number, so that no two lists of them can be made to have the same hash. */
+static inline uint64_t tm_facts_mix(const struct tm_facts *facts, uint64_t hash, uint32_t kind, uint64_t value)
+{
+    return tm_hash_fold(hash ^ value, facts->secret + kind * UINT64_C(0xd1342543de82ef95));
+}
+
 static inline uint64_t tm_fact_mix(uint64_t hash, uint64_t value)
 {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
@@ -125,14 +133,18 @@ static inline uint64_t tm_fact_mix(uint64_t hash, uint64_t value)
 extern const uint16_t tm_fact_flags[TM_STAT_COUNT]; /* of a record, that a fact sets */
 enum tm_fact_kind { TM_FACT_INT, TM_FACT_DOUBLE, TM_FACT_TEXT, TM_FACT_TEXT_REF }; /* 5 and "5" are told apart */
 
+/* What else goes into the hash of a config, beside statistics: where their texts are, the op, the category, the name. */
+enum tm_fact_beside {
+    TM_FACT_OF_PLACE = TM_STAT_COUNT << 2, TM_FACT_OF_OP, TM_FACT_OF_CATEGORY, TM_FACT_OF_NAME
+};
+
 /* That a fact is there.  hashed: what it says, as a number. */
 static inline void tm_facts_note(struct tm_facts *facts, enum tm_stat stat, enum tm_fact_kind kind, uint64_t hashed)
 {
     facts->has |= TM_FACT_BIT(stat);
     facts->flags |= tm_fact_flags[stat];
     if (tm_config_facts >> stat & 1)
-        facts->config_hash =
-            tm_fact_mix(facts->config_hash, hashed ^ (uint64_t)stat << 56 ^ (uint64_t)kind << 48);
+        facts->config_hash = tm_facts_mix(facts, facts->config_hash, (uint32_t)stat << 2 | kind, hashed);
 }
 
 /* Put one in; the same again replaces what was there.  text may be borrowed until the facts are used. */
@@ -161,7 +173,7 @@ TM_INLINE void tm_facts_put_text_of(struct tm_facts *facts, enum tm_stat stat, c
     facts->doubles[stat] = (double)number;
     facts->texts[stat] =
         (struct tm_fact_text){ .kind = TM_FACT_BYTES, .bytes = (const uint8_t *)text, .length = length };
-    tm_facts_note(facts, stat, TM_FACT_TEXT, tm_config_facts >> stat & 1 ? tm_hash_text(text, length, 0) : 0);
+    tm_facts_note(facts, stat, TM_FACT_TEXT, tm_config_facts >> stat & 1 ? tm_hash_text(text, length, facts->secret) : 0);
 }
 
 static inline void tm_facts_put_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length)

@@ -235,14 +235,15 @@ static tm_status take_tpu_op(const struct tm_fact_maker *maker, const struct tm_
 /* What a config is made from, as one number. */
 static uint64_t hash_of_facts(const struct tm_fact_maker *maker, const struct tm_facts *facts, uint32_t op_config)
 {
-    const uint64_t hash = tm_fact_mix(facts->config_hash, op_config);
+    uint64_t hash = tm_facts_mix(facts, facts->config_hash, TM_FACT_OF_OP, op_config);
 
     if (!maker->given && !maker->name_length)
         return hash;
     /* A name tells something only of a copy, and where it is an HLO text. */
     if (maker->given == TM_CLASS_COPY || (maker->name_length && *maker->name == '%'))
-        return tm_fact_mix(hash, XXH3_64bits(maker->name, maker->name_length) + (uint64_t)maker->given);
-    return tm_fact_mix(hash, (uint64_t)maker->given);
+        hash = tm_facts_mix(facts, hash, TM_FACT_OF_NAME,
+                            tm_hash_text(maker->name, maker->name_length, facts->secret));
+    return tm_facts_mix(facts, hash, TM_FACT_OF_CATEGORY, (uint64_t)maker->given);
 }
 
 static bool is_made_of(const struct tm_fact_maker *maker, const struct tm_facts *facts)

@@ -91,6 +91,16 @@ void tm_reader_skip(struct tm_reader *w, uint64_t bytes)
     w->base = bytes > w->end - w->base ? w->end : w->base + bytes;
 }
 
+void tm_reader_return(struct tm_reader *w, uint64_t offset)
+{
+    if (offset >= w->base) {
+        w->used = (size_t)(offset - w->base);
+        return;
+    }
+    w->base = offset;
+    w->have = w->used = 0;
+}
+
 /* A head as it stands there: of a group the first or last key alone. */
 static tm_status read_head(struct tm_reader *w, struct tm_head *head, bool *more, bool *damaged)
 {
@@ -105,7 +115,7 @@ static tm_status read_head(struct tm_reader *w, struct tm_head *head, bool *more
     if (!*more)
         return st;
     first = view.at;
-    *damaged = !tm_wire_varint(&view, &key) || key >> 35 || !(key >> 3);
+    *damaged = !tm_wire_varint(&view, &key) || key > TM_WIRE_KEY_MOST || !(key >> 3);
     if (*damaged)
         return TM_OK;
     head->number = (uint32_t)(key >> 3);

@@ -28,7 +28,7 @@ static bool skip_group(struct tm_wire *w, uint32_t number)
 {
     uint64_t depth = 1, key, value;
 
-    while (tm_wire_varint(w, &key) && !(key >> 35) && key >> 3) {
+    while (tm_wire_varint(w, &key) && key <= TM_WIRE_KEY_MOST && key >> 3) {
         const size_t left = (size_t)(w->end - w->at);
 
         switch (key & 7) {
@@ -96,7 +96,7 @@ bool tm_wire_any(struct tm_wire *w, struct tm_field *field)
 
     if (w->at == w->end)
         return false;
-    if (tm_wire_varint(w, &field->key) && !(field->key >> 35) && field->key >= TM_WIRE_KEY(1, 0) && take_value(w, field))
+    if (tm_wire_varint(w, &field->key) && field->key <= TM_WIRE_KEY_MOST && field->key >= TM_WIRE_KEY(1, 0) && take_value(w, field))
         return true;
     w->at = first;
     return false;

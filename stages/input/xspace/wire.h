@@ -25,6 +25,7 @@ struct tm_field {
 };
 
 enum { TM_WIRE_TYPE_BITS = 3 };
+#define TM_WIRE_KEY_MOST UINT32_MAX /* numbers have 29 bits; what is larger, the official reader refuses as well */
 #define TM_WIRE_KEY(number, type) ((uint64_t)(number) << TM_WIRE_TYPE_BITS | (type))
 
 /* A number of any length.

@@ -252,6 +252,31 @@ static tm_status take_op_stat(struct tm_xspace *x, uint64_t plane, const Tracemi
     return TM_OK;
 }
 
+static bool is_message(struct tm_wire bytes)
+{
+    struct tm_field field;
+
+    while (tm_wire_next(&bytes, &field))
+        ;
+    return bytes.at == bytes.end;
+}
+
+/* Tell it of one that is no message, whether or not anything here looks at it.  A large one is looked at where it lies,
+ * by who has use for it. */
+static tm_status check_stat(struct tm_xspace *x, struct tm_reader *w, uint64_t length, bool *is_whole)
+{
+    struct tm_wire view;
+    tm_status st;
+
+    if (length > LARGEST_STAT || length > w->buffer_bytes)
+        return TM_OK;
+    st = tm_reader_peek(w, (size_t)length, &view);
+    *is_whole = st != TM_OK || is_message(view);
+    if (!*is_whole)
+        tm_tally_add(&x->source.trace->run->tallies, TM_TALLY_BAD_FIELD, 1);
+    return st;
+}
+
 static tm_status unpack_op_stat(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, uint64_t length,
                                 struct op_facts *facts)
 {
@@ -308,9 +333,12 @@ static tm_status take_entry_stat(struct tm_xspace *x, struct tm_reader *w, uint6
                                  struct event_entry *e)
 {
     const uint64_t plane = e->row.plane, end = is_cut ? w->end : tm_reader_offset(w) + length;
-    tm_status st = TM_OK;
+    bool is_whole = true;
+    tm_status st = is_cut ? TM_OK : check_stat(x, w, length, &is_whole);
 
-    if (e->is_tpu && !is_cut)
+    if (st != TM_OK)
+        return st;
+    if (e->is_tpu && !is_cut && is_whole)
         st = unpack_op_stat(x, plane, w, length, &e->facts);
     else if (e->holds_programs)
         st = tm_xspace_program_stat(x, plane, tm_reader_offset(w), end, &e->program);
@@ -476,15 +504,6 @@ static tm_status put_fact(struct tm_xspace *x, uint64_t plane, const Tracemill__
     return TM_OK;
 }
 
-static bool is_message(struct tm_wire bytes)
-{
-    struct tm_field field;
-
-    while (tm_wire_next(&bytes, &field))
-        ;
-    return bytes.at == bytes.end;
-}
-
 tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane_number, const struct tm_wire *bytes)
 {
     const struct tm_plane *plane = tm_rows_at(x->planes, plane_number);
@@ -503,11 +522,12 @@ tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane_number, const
 
     if (!plane)
         return trace->run->error.status;
-    if (!is_device && !plane->is_environment && !plane->is_metadata && plane->side != TM_SIDE_HOST) {
-        if (!is_message(*bytes)) /* of no use here, but the plane is damaged */
-            tm_tally_add(&trace->run->tallies, TM_TALLY_BAD_FIELD, 1);
+    if (!is_message(*bytes)) { /* also where it is of no use: the plane is damaged */
+        tm_tally_add(&trace->run->tallies, TM_TALLY_BAD_FIELD, 1);
         return TM_OK;
     }
+    if (!is_device && !plane->is_environment && !plane->is_metadata && plane->side != TM_SIDE_HOST)
+        return TM_OK;
     if (bytes->end - bytes->at > LARGEST_STAT) {
         tm_tally_add(&trace->run->tallies, TM_TALLY_LONG_VALUE, 1);
         return TM_OK;

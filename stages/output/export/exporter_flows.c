@@ -13,14 +13,14 @@
 
 enum { PLACES = 2 * TM_LOST_FLOWS_MOST };
 
-static size_t home_of(uint64_t id)
+static size_t home_of(const struct tm_lost_flows *lost, uint64_t id)
 {
-    return (size_t)tm_hash_mix(id, 0) & (PLACES - 1);
+    return (size_t)tm_hash_mix(id, lost->seed) & (PLACES - 1);
 }
 
 static size_t find_place(const struct tm_lost_flows *lost, uint64_t id)
 {
-    size_t at = home_of(id);
+    size_t at = home_of(lost, id);
 
     while (lost->ids[at] && lost->ids[at] != id)
         at = (at + 1) & (PLACES - 1);
@@ -37,8 +37,10 @@ static tm_status lose(struct tm_exporter *e, uint64_t id)
     struct tm_lost_flows *const lost = &e->lost;
     size_t at;
 
-    if (!lost->ids)
+    if (!lost->ids) {
         lost->ids = tm_take(&e->run->budget, TM_ACCOUNT_TABLES, PLACES * sizeof(*lost->ids), &e->run->error);
+        lost->seed = tm_hash_seed(lost);
+    }
     if (!lost->ids)
         return e->run->error.status;
     at = find_place(lost, id);
@@ -58,7 +60,7 @@ static void find_again(struct tm_lost_flows *lost, uint64_t id)
     hole = find_place(lost, id);
     lost->count--;
     for (size_t at = (hole + 1) & (PLACES - 1); lost->ids[at]; at = (at + 1) & (PLACES - 1)) {
-        const size_t home = home_of(lost->ids[at]);
+        const size_t home = home_of(lost, lost->ids[at]);
 
         /* What lies behind the hole moves into it, unless its home is between them. */
         if (((at - home) & (PLACES - 1)) >= ((at - hole) & (PLACES - 1))) {

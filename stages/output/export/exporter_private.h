@@ -22,11 +22,13 @@ struct tm_series_table {
     struct tm_rows *rows;  /* struct tm_series: exporter_series.c */
     uint32_t *slots;       /* number of a row, plus 1; slot_count: a power of two */
     size_t slot_count;
+    uint64_t seed;
 };
 
 struct tm_lost_flows {
     uint64_t *ids;         /* 2 * TM_LOST_FLOWS_MOST places, 0 = free; NULL = none yet */
     size_t count;
+    uint64_t seed;
 };
 
 enum { TM_KNOWN_KEYS = 256 };

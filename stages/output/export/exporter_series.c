@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "pipeline/hash.h"
+
 enum { SLOTS_FIRST = 256, ROWS_BYTES = 64 << 10, PAGE_BYTES = 4096, NAME_MOST = 1024 };
 
 struct tm_series {
@@ -31,7 +33,7 @@ static tm_status make_slots(struct tm_exporter *e, size_t count)
             tm_give(&e->run->budget, TM_ACCOUNT_MODEL, slots, count * sizeof(*slots));
             return e->run->error.status;
         }
-        at = (size_t)series->row.hash & (count - 1);
+        at = (size_t)tm_hash_mix(series->row.hash, t->seed) & (count - 1);
         while (slots[at])
             at = (at + 1) & (count - 1);
         slots[at] = (uint32_t)i + 1;
@@ -45,6 +47,7 @@ static tm_status make_slots(struct tm_exporter *e, size_t count)
 tm_status tm_exporter_begin_counters(struct tm_exporter *e)
 {
     tm_exporter_end_counters(e);
+    e->series.seed = tm_hash_seed(&e->series);
     e->series.rows = tm_rows_new_paged(e->run, TM_ACCOUNT_MODEL, sizeof(struct tm_series), ROWS_BYTES, PAGE_BYTES);
     return e->series.rows ? make_slots(e, SLOTS_FIRST) : e->run->error.status;
 }
@@ -61,7 +64,7 @@ static tm_status find_slot(struct tm_exporter *e, uint64_t hash, size_t *slot)
 {
     const struct tm_series_table *const t = &e->series;
 
-    for (*slot = (size_t)hash & (t->slot_count - 1); t->slots[*slot]; *slot = (*slot + 1) & (t->slot_count - 1)) {
+    for (*slot = (size_t)tm_hash_mix(hash, t->seed) & (t->slot_count - 1); t->slots[*slot]; *slot = (*slot + 1) & (t->slot_count - 1)) {
         const struct tm_series *const series = tm_rows_at(t->rows, t->slots[*slot] - 1);
 
         if (!series)

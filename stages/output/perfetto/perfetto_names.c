@@ -4,6 +4,7 @@
  * source: https://perfetto.dev/docs/reference/synthetic-track-event, interning */
 #include "stages/output/perfetto/perfetto_names.h"
 
+#include "pipeline/hash.h"
 #include "stages/output/text/out_text.h"
 
 static const uint8_t table_bits[TM_PERFETTO_TABLES] = {
@@ -35,6 +36,7 @@ enum { ENTRY_IID = 1, ENTRY_TEXT = 2 };
 void tm_perfetto_names_open(struct tm_perfetto_names *n, struct tm_names *names)
 {
     n->names = names;
+    n->seed = tm_hash_seed(n);
 }
 
 void tm_perfetto_names_clear(struct tm_perfetto_names *n)
@@ -147,7 +149,7 @@ static struct tm_perfetto_slot *find_slot(struct tm_perfetto_names *n, enum tm_p
     const size_t mask = ((size_t)1 << table_bits[table]) - 1;
     struct tm_perfetto_slot *slots = n->slots + table_at[table];
 
-    for (size_t i = key.low & mask;; i = (i + 1) & mask) {
+    for (size_t i = tm_hash_mix(key.low, n->seed) & mask;; i = (i + 1) & mask) {
         if (!slots[i].iid || tm_is_same_key(slots[i].key, key))
             return &slots[i];
     }

@@ -50,6 +50,7 @@ struct tm_perfetto_guess {
 struct tm_perfetto_names {
     struct tm_names *names;
     uint32_t count[TM_PERFETTO_TABLES];
+    uint64_t seed;
     uint32_t tables; /* counts up whenever they begin anew */
     bool is_full;  /* some table has no room for a text of this packet: clear, and make the packet anew */
     bool is_cut;   /* some text of this packet is not whole, or not there */

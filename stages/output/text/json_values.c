@@ -55,10 +55,11 @@ static size_t escape(const struct tm_json_text *json, char *to, char byte)
 static size_t escape_run(const struct tm_json_text *json, char *to, const char *text, size_t length)
 {
     static const char last_backslash[] = "\\u005c";
+    const char apart = json->quote_bytes == 2 ? ';' : '"'; /* in a cell a spreadsheet may begin another one there (csv_text.h) */
     size_t used = 0;
 
     for (size_t i = 0; i < length; i++) {
-        if (is_plain(text[i])) {
+        if (is_plain(text[i]) && text[i] != apart) {
             to[used++] = text[i];
         } else if (text[i] == '\\' && i + 1 == length) {
             memcpy(to + used, last_backslash, sizeof(last_backslash) - 1);
