@@ -34,6 +34,8 @@ compiler_has = $(if $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>
 HARDENING := -fstack-protector-strong $(FORTIFY) -fPIE $(call compiler_has,-fstack-clash-protection) \
 	$(call compiler_has,-fcf-protection=full) $(call compiler_has,-mbranch-protection=standard)
 CPPFLAGS += -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I. -I$(BUILD)/gen
+# What watches memory sees the borders of blocks that come from the heap, and of no others.
+CPPFLAGS += $(if $(SANITIZE),-DTM_HEAP_BLOCKS)
 CFLAGS += -std=c11 $(OPT) $(WARNINGS) $(HARDENING) $(SANITIZE) -MMD -MP
 LDFLAGS += -pie -Wl,-z,relro,-z,now,-z,noexecstack $(SANITIZE)
 
@@ -64,8 +66,9 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/
 UNIT_SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/support/*.c)))
 BENCH_TOOLS := $(BUILD)/bench/decode $(BUILD)/bench/measure $(BUILD)/bench/units
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+REPLAYS := $(patsubst $(BUILD)/fuzz/%,$(BUILD)/replay/%,$(FUZZERS))
 
-.PHONY: all help deps demo test check unit golden accept property damage bombs faults faults-full test-slurm peers truth-full asan valgrind fuzz \
+.PHONY: all help deps demo test check unit golden accept property damage bombs faults faults-full soak test-slurm peers truth-full asan valgrind fuzz \
 	lint format bench install uninstall dist clean
 all: $(BUILD)/tracemill ## build build/tracemill
 
@@ -124,9 +127,9 @@ $(BUILD)/unit/%: tests/unit/%.c $(UNIT_SUPPORT) $(LIBRARY)
 	$(call say,link)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(UNIT_SUPPORT) $(LIBRARY) $(LIBS) -lcmocka
 
-# A library that tests preload.
-FAIL_ALLOCATION := $(BUILD)/tests/fail_allocation.so
-$(FAIL_ALLOCATION): tests/faults/fail_allocation.c
+# Libraries that tests preload.
+PRELOADED := $(patsubst tests/faults/%.c,$(BUILD)/tests/%.so,$(sort $(wildcard tests/faults/*.c)))
+$(PRELOADED): $(BUILD)/tests/%.so: tests/faults/%.c
 	@mkdir -p $(@D)
 	$(call say,link)
 	$(Q)$(CC) -D_GNU_SOURCE -std=c11 -O2 $(WARNINGS) -fPIC -shared -o $@ $<
@@ -134,10 +137,11 @@ $(FAIL_ALLOCATION): tests/faults/fail_allocation.c
 # Programs that tests run.
 TEST_PROGRAMS := $(patsubst tests/programs/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/programs/*.c)))
 $(TEST_PROGRAMS): $(BUILD)/flags
+$(BUILD)/tests/mutate: $(patsubst %,$(BUILD)/obj/tests/support/%.o,mutate_json mutate_protobuf)
 $(BUILD)/tests/%: tests/programs/%.c $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,link)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(LIBRARY) $(LIBS)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(LIBRARY) $(LIBS)
 
 clean: ## remove the build folder
 	rm -rf $(BUILD)
@@ -171,7 +175,7 @@ $(BUILD)/venv/.made: tests/requirements.txt
 	@touch $@
 
 RUN_TESTS = $(PYTHON) tests/run.py --build $(BUILD)
-NEEDS := $(BUILD)/tracemill $(BUILD)/venv/.made $(TEST_PROGRAMS) $(FAIL_ALLOCATION)
+NEEDS := $(BUILD)/tracemill $(BUILD)/venv/.made $(TEST_PROGRAMS) $(PRELOADED) $(REPLAYS)
 check: $(NEEDS) $(UNIT_TESTS) # what `test` runs, where everything is installed
 	@$(RUN_TESTS)
 unit: $(BUILD)/venv/.made $(UNIT_TESTS) ## the unit tests (cmocka)
@@ -194,8 +198,11 @@ damage: $(NEEDS) ## files of every kind cut at every byte, 100,000 bytes changed
 	@BUILD=$(BUILD) $(PYTHON) tests/faults/test_damage.py --full
 bombs: $(NEEDS) ## files that claim far more than they are, in full size: gigabytes, ten million tracks (some minutes)
 	@BUILD=$(BUILD) $(PYTHON) tests/faults/test_bombs.py --full
-faults-full: $(NEEDS) ## each allocation and each system call of each verb fails once (an hour)
-	@BUILD=$(BUILD) $(PYTHON) tests/faults/test_failing_calls.py --full
+faults-full: $(NEEDS) ## each allocation and each call of each verb fails once, signals, no room, changing input (two hours)
+	@status=0; for part in failing_calls signals no_room changing_input; do \
+		BUILD=$(BUILD) $(PYTHON) tests/faults/test_$$part.py --full || status=1; done; exit $$status
+soak: $(NEEDS) ## 10,000 reports in one process, and a batch of 10,000 items: nothing grows (ten minutes)
+	@BUILD=$(BUILD) $(PYTHON) tests/faults/test_soak.py --reports 10000 --items 10000 --show
 peers: $(NEEDS) ## exact truth, and what xprof says (needs TM_SHARED, else skipped)
 	@$(RUN_TESTS) peers
 truth-full: $(NEEDS) ## the whole matrix of generated profiles with exact truth (an hour)
@@ -208,31 +215,55 @@ asan: $(BUILD)/venv/.made ## every test under the address and undefined-behaviou
 	@mkdir -p $(BUILD)/asan && ln -sfn ../venv $(BUILD)/asan/venv
 	@$(MAKE) --no-print-directory $(ASAN) check-asan
 .PHONY: check-asan
-check-asan: $(BUILD)/tracemill $(UNIT_TESTS) $(TEST_PROGRAMS)
+check-asan: $(BUILD)/tracemill $(UNIT_TESTS) $(TEST_PROGRAMS) $(REPLAYS)
 	@$(RUN_TESTS) --sanitized
 
-valgrind: $(BUILD)/venv/.made ## unit tests and a few reports under valgrind
+# Blocks of megabytes come from the heap there: valgrind 3.19 takes what mremap adds to a block for memory that nobody has,
+# in the same message in which it calls it 'a rw- anonymous segment'; and so it sees their borders.
+valgrind: $(BUILD)/venv/.made ## unit tests, goldens and every verb under valgrind: errors and leaks
 	@scripts/install-deps.sh valgrind
 	@mkdir -p $(BUILD)/libc && ln -sfn ../venv $(BUILD)/libc/venv
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/libc WERROR=0 ALLOC=libc OPT='-O1 -g' check-valgrind
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/libc WERROR=0 ALLOC=libc OPT='-O1 -g -DTM_HEAP_BLOCKS' check-valgrind
 .PHONY: check-valgrind
 check-valgrind: $(BUILD)/tracemill $(UNIT_TESTS)
 	@$(RUN_TESTS) --valgrind unit golden
+	@$(RUN_TESTS) --valgrind --only faults/test_every_verb faults
 
 ifneq ($(FUZZERS),)
+# FUZZ_TARGETS='fuzz_hlo fuzz_pprof': only these.  FUZZ_TOTAL=120: all of them together so many seconds.
 FUZZ_SECONDS ?= 60
-fuzz: ## the fuzz targets, FUZZ_SECONDS each (60), from the seeds of tests/fuzz/make_seeds.py
+FUZZ_TARGETS ?= $(notdir $(FUZZERS))
+FUZZ_BUILD = $(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz WERROR=0 CC=clang-14 ALLOC=libc OPT='-O1 -g' \
+	SANITIZE='-fsanitize=address,undefined,fuzzer-no-link'
+fuzz: ## the fuzz targets, FUZZ_SECONDS each (60) or FUZZ_TOTAL together, from seeds that are made
 	@scripts/install-deps.sh build fuzz
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz WERROR=0 CC=clang-14 ALLOC=libc OPT='-O1 -g' \
-		SANITIZE='-fsanitize=address,undefined,fuzzer-no-link' run-fuzz
-.PHONY: run-fuzz
-run-fuzz: $(FUZZERS)
-	@set -e; for fuzzer in $(FUZZERS); do scripts/run-fuzzer.sh $$fuzzer $(FUZZ_SECONDS); done
-FUZZ_SUPPORT := $(patsubst %,$(BUILD)/obj/tests/support/%.o,xspace_builder schema_sample)
+	@$(FUZZ_BUILD) run-fuzz FUZZ_HOW='$(if $(FUZZ_TOTAL),--total $(FUZZ_TOTAL),--seconds $(FUZZ_SECONDS))'
+# The parsers of bytes from anywhere, and the others.
+FUZZ_PARSERS := fuzz_archive fuzz_chrome fuzz_xspace
+fuzz-full: ## 30 minutes of CPU for each parser of foreign bytes, 5 for each other target (hours)
+	@scripts/install-deps.sh build fuzz
+	@$(FUZZ_BUILD) run-fuzz FUZZ_HOW='--cpu 1800' FUZZ_TARGETS='$(FUZZ_PARSERS)'
+	@$(FUZZ_BUILD) run-fuzz FUZZ_HOW='--cpu 300' FUZZ_TARGETS='$(filter-out $(FUZZ_PARSERS),$(notdir $(FUZZERS)))'
+# What the corpora of the last runs reach, in the files that read what comes from outside.
+fuzz-coverage: ## lines, regions and branches of the readers that the corpora of `fuzz` reach
+	@scripts/install-deps.sh build fuzz
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/cover WERROR=0 CC=clang-14 ALLOC=libc OPT='-O1 -g' \
+		SANITIZE='-fprofile-instr-generate -fcoverage-mapping' FUZZ_CORPORA=$(BUILD)/fuzz/fuzz run-fuzz-coverage
+.PHONY: run-fuzz fuzz-full fuzz-coverage run-fuzz-coverage
+run-fuzz: $(addprefix $(BUILD)/fuzz/,$(FUZZ_TARGETS))
+	@python3 tests/fuzz/run.py $(FUZZ_HOW) $^
+run-fuzz-coverage: $(REPLAYS)
+	@python3 tests/fuzz/coverage.py $(FUZZ_CORPORA) $(REPLAYS)
+FUZZ_SUPPORT := $(patsubst %,$(BUILD)/obj/tests/support/%.o,xspace_builder schema_sample mutate_json mutate_protobuf)
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZ_SUPPORT) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,link)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_SUPPORT) $(LIBRARY) $(LIBS) -lcmocka
+# The same targets without the fuzzer: for inputs that are there.
+$(BUILD)/replay/%: tests/fuzz/%.c tests/fuzz/replay_main.c $(FUZZ_SUPPORT) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,link)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< tests/fuzz/replay_main.c $(FUZZ_SUPPORT) $(LIBRARY) $(LIBS) -lcmocka
 endif
 
 # --- reading the code -----------------------------------------------------------------------------------
@@ -297,4 +328,4 @@ dist: ## a source archive of the last commit: build/tracemill-VERSION.tar.gz
 	@ls -l $(BUILD)/tracemill-$(VERSION).tar.gz
 
 -include $(OBJECTS:.o=.d) $(BUILD)/obj/pipeline/main.d $(UNIT_SUPPORT:.o=.d) $(UNIT_TESTS:=.d) \
-	$(TEST_PROGRAMS:=.d) $(BENCH_TOOLS:=.d) $(FUZZERS:=.d)
+	$(TEST_PROGRAMS:=.d) $(BENCH_TOOLS:=.d) $(FUZZERS:=.d) $(REPLAYS:=.d)

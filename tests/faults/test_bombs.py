@@ -9,9 +9,13 @@ that names the limit, or a report.
 import argparse
 import concurrent.futures
 import gzip
+import io
+import sqlite3
+import struct
 import subprocess
 import sys
 import tarfile
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -19,7 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
 import make_profile  # noqa: E402
 import make_seeds  # noqa: E402
+import many_records  # noqa: E402
 from cost import Cost  # noqa: E402
+from made_batch import Template  # noqa: E402
 from make_profile import chunk, number, varint  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import BINARY, SANITIZED, UNDER, Scratch  # noqa: E402
@@ -149,13 +155,14 @@ def claims(folder, count):
     path = folder / "planes.xplane.pb"
     path.write_bytes(SMALL + chunk(1, number(1, 1)) * count)
     yield f"{count} planes", path, (6,) if count > 65536 else (0,), "more than 65536 planes" if count > 65536 else ""
+    line = chunk(3, b"\x08\0\0\0\0" + chunk(4, number(1, 1) + b"\x10\0\0\0\0" + number(3, 1)))
     path = folder / "lines.xplane.pb"
-    path.write_bytes(chunk(1, chunk(2, "/host:CPU") + b"".join(
-        chunk(3, number(1, i) + chunk(4, number(1, 1) + number(2, i) + number(3, 1))) for i in range(count))))
+    path.write_bytes(chunk(1, chunk(2, "/host:CPU") + bytes(many_records.with_varints(line, [3, 12], count))))
     yield f"{count} lines", path, (0, 4, 6), ""
+    entry = chunk(4, b"\x08\0\0\0\0" + chunk(2, b"\x08\0\0\0\0" + chunk(2, "n0000000")))
+    names = many_records.put_digits(many_records.with_varints(entry, [3, 10], count), len(entry), len(entry) - 7, count, 7)
     path = folder / "ids.xplane.pb"
-    path.write_bytes(chunk(1, chunk(2, "/host:CPU") + b"".join(
-        chunk(4, number(1, i) + chunk(2, number(1, i) + chunk(2, f"n{i}"))) for i in range(count)) + chunk(3, chunk(4, number(2, 1)))))
+    path.write_bytes(chunk(1, chunk(2, "/host:CPU") + bytes(names) + chunk(3, chunk(4, number(2, 1)))))
     yield f"{count} names of events", path, (0, 4, 6), ""
     for length in HUGE:
         path = folder / f"length-{length}.xplane.pb"
@@ -167,6 +174,237 @@ def claims(folder, count):
         path = folder / f"{length}.prof"
         path.write_bytes(make_seeds.make_pprof.encode(make_seeds.make_pprof.some(samples=2)) + tag(2) + varint(length) + b"abc")
         yield f"a sample of {length} bytes", path, (3, 4), ""
+
+
+def planes(folder, count):
+    """Planes that are there, two bytes each, plain and packed."""
+    path, packed = folder / "empty.xplane.pb", folder / "empty.xplane.pb.gz"
+    block = b"\x0a\x00" * (MIB // 2)
+    with open(path, "wb") as file, Packed(packed) as put:
+        file.write(SMALL)
+        put(SMALL)
+        for _ in range(count * 2 // MIB):
+            file.write(block)
+            put(block)
+    yield f"{count} planes without a byte", path, (0,), ""
+    is_long = count * 2 > 256 * MIB
+    yield f"{count} planes without a byte, packed", packed, (6,) if is_long else (0,), "256 times" if is_long else ""
+
+
+def strewn(folder, count):
+    """Many of what a profile has few of."""
+    stat = chunk(4, number(1, 1) + number(3, 5))
+    event = chunk(4, number(1, 1) + number(2, 5) + number(3, 5))
+    path = folder / "stats.xplane.pb"
+    path.write_bytes(chunk(1, chunk(2, "/host:CPU") + chunk(3, chunk(4, number(1, 1) + number(2, 5) + number(3, 5) + stat * count))))
+    yield f"{count} statistics of an event", path, (4,), "long-value"
+    path = folder / "plane-stats.xplane.pb"
+    path.write_bytes(chunk(1, chunk(2, "/device:GPU:0") + chunk(6, number(1, 1) + number(3, 5)) * count + chunk(3, event)))
+    yield f"{count} statistics of a plane", path, (4,), ""
+    entry = chunk(5, b"\x08\0\0\0\0" + chunk(2, b"\x08\0\0\0\0" + chunk(2, "s")))
+    path = folder / "stat-names.xplane.pb"
+    path.write_bytes(chunk(1, chunk(2, "/host:CPU") + bytes(many_records.with_varints(entry, [3, 10], count)) + chunk(3, event)))
+    yield f"{count} names of statistics", path, (4, 6), ""
+    path = folder / "devices.xplane.pb"
+    path.write_bytes(SMALL + b"".join(chunk(1, chunk(2, f"/device:GPU:{i}") + chunk(3, number(1, 1) + event)) for i in range(2000)))
+    yield "2000 devices", path, (6,), "1024 devices"
+    for name, open_, close in (("open", b"\x0b", b""), ("closed", b"\x0b", b"\x0c")):
+        path = folder / f"groups-{name}.xplane.pb"
+        path.write_bytes(SMALL + open_ * count + close * count)
+        yield f"{count} groups in each other, {name}", path, (0,) if close else (4,), ""
+    for field in (1, 3, 6):
+        path = folder / f"nested-{field}.xplane.pb"
+        path.write_bytes(SMALL + nested(field, count))
+        yield f"{count} messages in each other, field {field}", path, (0, 4), ""
+    path = folder / "shapes.xplane.pb"
+    path.write_bytes(shape_in_shape(count // 10) + SMALL)
+    yield f"{count // 10} shapes of a program in each other", path, (0, 4), ""
+
+
+def nested(field, count):
+    heads, length = [], 0
+    for _ in range(count):
+        heads.append(tag(field) + varint(length))
+        length += len(heads[-1])
+    return b"".join(reversed(heads))
+
+
+def shape_in_shape(count):
+    """A program of one instruction, whose result is a tuple of a tuple of..."""
+    instruction = chunk(2, chunk(1, "p") + chunk(2, "parameter") + chunk(3, nested(4, count)) + number(35, 1))
+    module = chunk(1, "jit_f") + chunk(3, instruction + number(5, 1) + number(6, 1)) + number(5, 7)
+    value = number(1, 7) + chunk(2, "jit_f(7)") + chunk(5, number(1, 1) + chunk(6, chunk(1, module)))
+    names = chunk(5, number(1, 1) + chunk(2, number(1, 1) + chunk(2, "Hlo Proto")))
+    return chunk(1, chunk(2, "/host:metadata") + chunk(4, number(1, 7) + chunk(2, value)) + names)
+
+
+def many_in_json(folder, count):
+    span = SPAN.decode()
+
+    def put(name, rows, before="", after=""):
+        path = folder / f"{name}.trace.json"
+        with open(path, "w", encoding="ascii") as file:
+            file.write("{" + before + '"traceEvents":[' + span)
+            file.writelines("," + row for row in rows)
+            file.write("]" + after + "}")
+        return path
+
+    numbers = range(count)
+    yield f"{count} arguments of an event", put(
+        "arguments", [span[:-1] + ',"args":{' + ",".join(f'"k{i}":{i}' for i in numbers) + "}}"]), (4,), "long-value"
+    yield f"{count} steps", put("steps", (f'{{"ph":"X","pid":1,"tid":1,"ts":{10 * i},"dur":9,"name":"ProfilerStep#{i}",'
+                                          '"cat":"user_annotation"}' for i in numbers)), (0, 4, 6), ""
+    yield f"{count} devices", put("devices", (f'{{"ph":"X","pid":{i},"tid":7,"ts":{10 * i},"dur":9,"name":"k","cat":"kernel",'
+                                              f'"args":{{"device":{i},"stream":7}}}}' for i in numbers)), (6,), "1024 devices"
+    yield f"{count} names of processes", put("processes", (f'{{"ph":"M","pid":{i},"name":"process_name","args":{{"name":"p{i}"}}}}'
+                                                           for i in numbers)), (0, 4, 6), ""
+    yield f"{count} begins without an end", put("begins", (f'{{"ph":"B","pid":1,"tid":1,"ts":{i},"name":"b"}}' for i in numbers)), (0, 4, 6), ""
+    yield f"{count} flows without an end", put("flows", (f'{{"ph":"s","pid":1,"tid":1,"ts":{i},"id":{i},"name":"f","cat":"c"}}'
+                                                         for i in numbers)), (0, 4, 6), ""
+    for number_ in ("NaN", "Infinity", "1e308", "1e309", "1E+99999999999999999999", "1" + "0" * 100_000):
+        path = put(f"times-{number_[:9]}", [f'{{"ph":"X","pid":1,"tid":1,"ts":{number_},"dur":{number_},"name":"a"}}'])
+        yield f"a ts and a dur of {number_[:24]}", path, (4,), "bad-number"
+
+
+RUN = "logs/plugins/profile/2026_01_02_03_04_05/"
+
+
+def hosts_in(folder, count):
+    """A run of many hosts in an archive, in the order of their names and against it."""
+    trace = json_with(SPAN)
+    for name, numbers in (("in order", range(count)), ("against it", range(count - 1, -1, -1))):
+        members = [(f"{RUN}h{i:06}.trace.json", trace) for i in numbers]
+        few = members if name == "in order" else members[:count // 4]
+        path = folder / f"hosts-{numbers.step}.tar.gz"
+        path.write_bytes(gzip.compress(make_seeds.tar_of(few)))
+        yield f"a tar.gz of {len(few)} hosts, {name}", path, (0, 6), ""
+        if name == "in order" or count > 10_000:
+            path = folder / f"hosts-{numbers.step}.zip"
+            path.write_bytes(make_seeds.zip_of(members, zipfile.ZIP_DEFLATED))
+            yield f"a zip of {count} hosts, {name}", path, (0,) if name == "in order" else (6,), "" if name == "in order" else "order of their names"
+
+
+def pax_records(*records):
+    text = b""
+    for key, value in records:
+        body = f" {key}={value}\n".encode()
+        length = len(body) + 1
+        while len(str(length)) + len(body) != length:
+            length += 1
+        text += str(length).encode() + body
+    return text
+
+
+def tar_member(name, data, kind=tarfile.REGTYPE, size=None):
+    info = tarfile.TarInfo(name)
+    info.type, info.size = kind, len(data) if size is None else size
+    return info.tobuf(tarfile.GNU_FORMAT) + data + bytes(-len(data) % 512)
+
+
+def holes(folder, _):
+    """Members of a sparse tar: a few bytes, and zeros up to a length that is only claimed."""
+    for length in (1 << 33, 1 << 62):
+        for ending, data in (("trace.json", json_with(SPAN)), ("xplane.pb", SMALL)):
+            claimed = pax_records(("GNU.sparse.major", 0), ("GNU.sparse.minor", 1), ("GNU.sparse.name", f"{RUN}a.{ending}"),
+                                  ("GNU.sparse.numblocks", 2), ("GNU.sparse.map", f"0,{len(data)},{length - 1},1"),
+                                  ("GNU.sparse.size", length))
+            path = folder / f"{length}-{ending}.tar"
+            path.write_bytes(tar_member("p", claimed, tarfile.XHDTYPE) + tar_member(f"f/a.{ending}", data + b" ") + bytes(1024))
+            yield f"a sparse {ending} of {length} bytes", path, (6,), "in holes"
+
+
+def headers(folder, size):
+    """Headers of a tar that are as long as a disk, and sizes past any number."""
+    for kind in (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK):
+        path = folder / f"header-{kind.decode()}.tar.gz"
+        with Packed(path) as put:
+            put(tar_member("p", b"", kind, size) + (f"{size} path=".encode() if kind in (tarfile.XHDTYPE, tarfile.XGLTYPE) else b""))
+            put(b"x" * MIB, size // MIB)
+            put(tar_member(f"{RUN}a.xplane.pb", SMALL) + bytes(1024))
+        yield f"a header '{kind.decode()}' of {size >> 20} MiB", path, (3, 6), ""
+    for bits in (63, 64, 87):
+        head = bytearray(tar_member(f"{RUN}a.xplane.pb", b""))
+        head[124:136] = b"\x80" + ((1 << bits) - 1).to_bytes(11, "big")
+        head[148:156] = b" " * 8
+        head[148:156] = b"%06o\0 " % sum(head)
+        path = folder / f"size-{bits}.tar"
+        path.write_bytes(bytes(head) + SMALL + bytes(2048))
+        yield f"a member of 2^{bits} - 1 bytes", path, (3,), ""
+
+
+def directory_of(entries, at):
+    """The end of a zip.  entries: (name, where its header lies, its crc, bytes packed, bytes)"""
+    rows = b"".join(struct.pack("<IHHHHHHIIIHHHHHII", 0x02014B50, 20, 20, 0, 8, 0, 0x21, crc, packed, size, len(name), 0, 0, 0, 0, 0,
+                                begin) + name for name, begin, crc, packed, size in entries)
+    return rows + struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, len(entries), len(entries), len(rows), at, 0)
+
+
+def head_of(name, crc, packed, size):
+    return struct.pack("<IHHHHHIIIHH", 0x04034B50, 20, 0, 8, 0, 0x21, crc, packed, size, len(name), 0) + name
+
+
+def overlaps(folder, size):
+    """Zips whose members lie on each other.  `quoted`: each quotes the header of the next one in its own data (D. Fifield, "A
+    better zip bomb", 2019); `same`: all are the same bytes."""
+    text = json_with(SPAN + b"," + b" " * size + SPAN)
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = deflate.compress(text) + deflate.flush()
+    names = [f"{RUN}h{i:05}.trace.json".encode() for i in range(200)]
+    head = head_of(names[0], zlib.crc32(text), len(packed), len(text))
+    path = folder / "same.zip"
+    path.write_bytes(head + packed + directory_of([(name, 0, zlib.crc32(text), len(packed), len(text)) for name in names],
+                                                  len(head) + len(packed)))
+    yield f"{len(names)} members of the same {len(text)} bytes", path, (4,), "200 members, of which 1 "
+    before, heads, sizes = b"", [], (len(packed), len(text))
+    for name in reversed(names):
+        head = head_of(name, zlib.crc32(text, zlib.crc32(before)), *sizes)
+        heads.append((name, head, sizes))
+        before = head + before
+        quote = struct.pack("<BHH", 0, len(head), len(head) ^ 0xFFFF)
+        sizes = (sizes[0] + len(quote) + len(head), sizes[1] + len(head))
+    data, entries = io.BytesIO(), []
+    for i, (name, head, (in_zip, whole)) in enumerate(reversed(heads)):
+        entries.append((name, data.tell(), struct.unpack("<I", head[14:18])[0], in_zip, whole))
+        data.write(head)
+        if i < len(heads) - 1:
+            quoted = heads[len(heads) - 2 - i][1]
+            data.write(struct.pack("<BHH", 0, len(quoted), len(quoted) ^ 0xFFFF))
+    data.write(packed)
+    path = folder / "quoted.zip"
+    path.write_bytes(data.getvalue() + directory_of(entries, data.tell()))
+    assert zipfile.ZipFile(path).open(names[-2].decode()).read() == heads[0][1] + text
+    yield f"{len(names)} members that quote each other, {len(text)} bytes each", path, (3,), "zip"
+
+
+def write_histories(folder, size):
+    batch = Template(folder / "batch")
+    good = (folder / "batch" / "template" / "history.db").read_bytes()
+    changes = {
+        "a view without an end": ["ALTER TABLE runs RENAME TO old", "CREATE VIEW runs AS WITH RECURSIVE r(x) AS "
+                                  "(SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT x AS id, x AS job, x AS when_ns FROM r"],
+        "a trigger": ["CREATE TRIGGER t AFTER INSERT ON runs BEGIN SELECT randomblob(500000000); END"],
+        f"a text of {size >> 20} MiB": [f"UPDATE runs SET message = zeroblob({size})"]}
+    for number_, statements in enumerate(changes.values()):
+        path = folder / f"{number_}.db"
+        path.write_bytes(good)
+        with sqlite3.connect(path) as database:
+            for statement in statements:
+                database.execute(statement)
+        database.close()
+    assert batch.folder.exists()
+    return list(changes)
+
+
+def histories(tap, folder, size):
+    """A history that does more than hold rows is not used, and nothing of it runs."""
+    out = folder / "batch" / "template"
+    for number_, name in enumerate(made(write_histories, folder, size)):
+        for verb in (["batch", "export", out], ["batch", "merge", out, "-q"]):
+            (out / "history.db").write_bytes((folder / f"{number_}.db").read_bytes())
+            cost = Cost([BINARY, *verb, "--memory", f"{MEMORY_MIB}M"], 60)
+            within = SANITIZED or UNDER or (cost.mib <= MEMORY_MIB + OVERHEAD_MIB and cost.seconds <= SECONDS)
+            tap.ok(cost.status in (3, 6) and "tracemill: " in cost.said and within, f"{verb[1]}: a history with {name}",
+                   f"status {cost.status}, {cost.seconds:.1f} s, {cost.mib:.0f} MiB", cost.said[:600])
 
 
 def times(folder, _):
@@ -277,6 +515,7 @@ def check(tap, cases, folder, seconds):
             within = SANITIZED or UNDER or (cost.mib <= MEMORY_MIB + OVERHEAD_MIB and cost.seconds <= seconds)
             said = cost.status == 0 or "tracemill: " in cost.said or (verb == "inspect" and cost.status == 4)  # on stdout
             is_right = cost.status in statuses and word in cost.said if verb == "report" else cost.status in (0, 3, 4, 6)
+            print(f"# status {cost.status}, {cost.seconds:.2f} s, {cost.mib:.0f} MiB: {verb}: {name}", flush=True)
             tap.ok(is_right and said and within, f"{verb}: {name}, {packed} bytes", f"status {cost.status}, {cost.seconds:.1f} s, "
                    f"{cost.mib:.0f} MiB", cost.said[:600])
         path.unlink()
@@ -284,7 +523,10 @@ def check(tap, cases, folder, seconds):
 
 BOMBS = {  # how large: in the tests, in full
     "gzips": (gzips, 64 * MIB, 4096 * MIB), "zstandard": (zstandard, 0, 0), "archives": (archives, 20_000, 1_100_000),
-    "claims": (claims, 100_000, 4_000_000), "times": (times, 0, 0), "nesting": (nesting, 1_000_000, 10_000_000),
+    "claims": (claims, 100_000, 4_000_000), "planes": (planes, 4_000_000, 1_000_000_000), "strewn": (strewn, 100_000, 10_000_000),
+    "json": (many_in_json, 20_000, 5_000_000), "hosts": (hosts_in, 2_000, 20_000), "holes": (holes, 0, 0),
+    "headers": (headers, 16 * MIB, 1024 * MIB), "overlaps": (overlaps, MIB, 64 * MIB),
+    "times": (times, 0, 0), "nesting": (nesting, 1_000_000, 10_000_000),
     "tracks": (many_tracks, 50_000, 10_000_000), "names": (sparse_names, 64 * MIB, 1024 * MIB)}
 SECONDS, FULL_SECONDS = 15, 300
 
@@ -310,8 +552,10 @@ def main():
             continue
         with Scratch() as folder:
             check(tap, made(make, folder, full if options.full else size), folder, FULL_SECONDS if options.full else SECONDS)
-    with Scratch() as folder:
-        nested_documents(tap, folder, 10_000_000 if options.full else 1_000_000)
+    for word, test, size, full in (("documents", nested_documents, 1_000_000, 10_000_000), ("histories", histories, 16 * MIB, 512 * MIB)):
+        if options.only in (None, word):
+            with Scratch() as folder:
+                test(tap, folder, full if options.full else size)
     tap.done()
 
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a Chrome trace, read twice: by the fastest engine at once, and byte by byte in small reads.  The window
- * follows from the length.  Each event's arguments become a list, which is read again.  Beside what the sanitizers see:
- * two results, times and texts that cannot be, lists that do not end, and memory that is not given back.
+/* Any bytes as a Chrome trace, read twice: with engines, windows and lengths of reads that the fuzzer chooses (see
+ * fuzz_choices.h).  Each event's arguments become a list, which is read again.  Beside what the sanitizers see: two
+ * results, times and texts that cannot be, lists that do not end, and memory that is not given back.
  * Seeds: small documents, written into the folder $TM_FUZZ_SEEDS before the first input. */
 #include <string.h>
 
 #include "stages/input/chrome/chrome_arguments.h"
 #include "tests/fuzz/fuzz_job.h"
+#include "tests/fuzz/fuzz_mutate.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 /* --- seeds --- */
@@ -21,8 +22,8 @@ static const char *const seeds[] = {
     "\"ts\": 1623143093498246, \"dur\": 78,\n \"args\": {\n \"device\": 0, \"grid\": [1, 2, 3], \"Input Dims\": [[3], []], "
     "\"est. achieved occupancy %\": 12.5}\n  }\n], \"traceName\": \"t\"}",
     "[{\"ph\":\"b\",\"id2\":{\"local\":\"0x1\"},\"ts\":\"1.5\",\"name\":\"\\ud83d\\ude00\\ud83d\\n\"},null,{\"s\":\"g\",\"bp\":\"e\",\"bind_id\":1e3},",
-    "[{\"ph\":\"f\",\"bp\":\"e\",\"id\":18446744073709551615,\"ts\":1,\"args\":{\"a\\u0041\":{\"k\":[[],{\"\":-0}]},\"a\":1.5,\"b\":"
-    "\"a text that does not stay in place \\n\",\"c\":-9223372036854775808,\"d\":18446744073709551616}}]",
+    ("[{\"ph\":\"f\",\"bp\":\"e\",\"id\":18446744073709551615,\"ts\":1,\"args\":{\"a\\u0041\":{\"k\":[[],{\"\":-0}]},\"a\":1.5,\"b\":"
+    "\"a text that does not stay in place \\n\",\"c\":-9223372036854775808,\"d\":18446744073709551616}}]"),
     "[{\"args\":{\"a\":[NaN,-Infinity,true,false,null,-1.5E+10,{}],\"bytes\":-5,\"bytes\":null},\"args\":{}}]\0\0",
 };
 
@@ -47,6 +48,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 }
 
 /* --- one input --- */
+
+static struct fuzz_choices choices;
 
 static uint64_t mix_text(uint64_t hash, struct tm_json_text text)
 {
@@ -109,12 +112,12 @@ static void walk_list(struct tm_arguments list)
     }
 }
 
-static uint64_t mix_arguments(uint64_t hash, struct tm_chrome_arguments *arguments, const struct tm_chrome_event *event)
+static uint64_t mix_arguments(uint64_t hash, struct tm_chrome_arguments *arguments, const struct tm_chrome_event *event,
+                              struct tm_chrome_words words)
 {
-    const struct tm_chrome_words words = { .has_category = event->has & TM_CHROME_CAT, .has_id = true,
-                                           .has_place = true, .place = 9 };
     struct tm_arguments list;
 
+    words.has_category = words.has_category && event->has & TM_CHROME_CAT;
     if (tm_chrome_arguments_take(arguments, event, &words, &list) != TM_OK)
         return hash;
     if (tm_arguments_fitting(list, SIZE_MAX) != list.length)
@@ -123,51 +126,127 @@ static uint64_t mix_arguments(uint64_t hash, struct tm_chrome_arguments *argumen
     return tm_fact_mix(hash, XXH3_64bits(list.bytes, list.length));
 }
 
-static uint64_t read_trace(const char *path, const struct tm_chrome_options *options)
+/* What one reading made of a file. */
+struct reading {
+    uint64_t hash; /* of all but the header */
+    struct tm_chrome_header header;
+    bool is_cut; /* something outgrew the window */
+};
+
+static struct tm_chrome_words chosen_words(void)
+{
+    const uint8_t flags = choices.bytes[5];
+
+    return (struct tm_chrome_words){ .has_category = flags & 1, .has_id = flags & 2, .has_place = flags & 4,
+                                     .is_enclosed = flags & 16, .has_texts_only = flags & 32, .place = 9 };
+}
+
+/* names: of the run; what each reading tells of them is told anew */
+static struct reading read_trace(struct tm_run *run, struct tm_names *names, struct tm_chrome_arguments *arguments,
+                                 const char *path, const struct tm_chrome_options *options)
 {
     struct tm_input input = { .fd = -1 };
     struct tm_chrome_reader *reader = NULL;
+    const struct tm_chrome_event *event = NULL;
+    const struct tm_chrome_words words = chosen_words();
+    struct reading reading = { .hash = 0 };
+    uint64_t at;
+
+    memset(&run->tallies, 0, sizeof(run->tallies));
+    tm_names_begin_host(names);
+    if (tm_input_open(&input, run, path) == TM_OK)
+        reader = tm_chrome_reader_new(run, &input, options);
+    while (reader && tm_chrome_next(reader, &event) == TM_OK && event)
+        reading.hash = mix_arguments(mix_event(reading.hash, event), arguments, event, words);
+    if (reader) {
+        reading.header = *tm_chrome_header(reader);
+        reading.hash = tm_fact_mix(reading.hash, tm_chrome_problem(reader, &at) ? at : UINT64_MAX);
+        reading.hash = tm_fact_mix(reading.hash, XXH3_64bits(&run->tallies, sizeof(run->tallies)));
+        reading.is_cut = run->tallies.count[TM_TALLY_LONG_VALUE] > 0;
+    }
+    tm_chrome_reader_free(reader);
+    tm_input_close(&input);
+    return reading;
+}
+
+/* 0 = the default: seldom, since it takes long */
+static size_t window_bytes(uint8_t choice, uint8_t more)
+{
+    return choice % 16 == 0 ? (more % 8 ? 16384 : 0) : 256 + (size_t)(choice / 16) * 64 + more;
+}
+
+static bool begins_alike(const char *one, const char *other, size_t room, size_t longest)
+{
+    return strncmp(one, other, longest < room ? longest : room) == 0;
+}
+
+/* Texts of a header have their first bytes where they outgrow a window: a sixth of a half, since \u0061 becomes a byte. */
+static bool is_same_header(const struct tm_chrome_header *a, const struct tm_chrome_header *b, size_t window)
+{
+    const size_t longest = (window ? window : sizeof(a->trace_name) * 12) / 12;
+
+    return a->is_list == b->is_list && a->has_events == b->has_events && a->has_highres_ticks == b->has_highres_ticks &&
+           a->has_schema_version == b->has_schema_version && a->is_converted == b->is_converted &&
+           a->base_time_ns == b->base_time_ns && a->rank == b->rank && a->world_size == b->world_size &&
+           a->cuda_driver == b->cuda_driver && a->cuda_runtime == b->cuda_runtime && a->hip_driver == b->hip_driver &&
+           a->hip_runtime == b->hip_runtime && a->device_count == b->device_count &&
+           begins_alike(a->backend, b->backend, sizeof(a->backend), longest) &&
+           begins_alike(a->host, b->host, sizeof(a->host), longest) &&
+           begins_alike(a->trace_name, b->trace_name, sizeof(a->trace_name), longest);
+}
+
+/* 0 = as many as there is room for */
+static size_t read_bytes(uint8_t choice)
+{
+    return choice < 192 ? choice : (size_t)(choice - 191) * 67;
+}
+
+static size_t smaller(size_t a, size_t b) /* of windows */
+{
+    return b == 0 || (a != 0 && a < b) ? a : b;
+}
+
+/* Where both readings have the same window, they tell the same; and where nothing outgrew either one, too. */
+static void use_file(const char *path, size_t size)
+{
+    const uint8_t *const chosen = choices.bytes;
+    const bool is_same_window = chosen[5] & 8;
+    const struct tm_chrome_options first = { .window_bytes = window_bytes(chosen[1], chosen[2]), .read_bytes = read_bytes(chosen[3]),
+                                             .engine = chosen[0] % 4 };
+    const struct tm_chrome_options second = {
+        .window_bytes = is_same_window ? first.window_bytes : window_bytes(chosen[2], chosen[1]),
+        .read_bytes = read_bytes(chosen[4]), .engine = chosen[0] / 4 % 4 };
     struct tm_chrome_arguments *arguments = NULL;
     struct tm_names *names;
-    const struct tm_chrome_event *event = NULL;
-    uint64_t hash = 0, at;
     struct tm_run run;
 
+    (void)size;
     fuzz_run_init(&run);
     names = tm_names_new(&run, 1 << 20, NULL);
     if (names)
         arguments = tm_chrome_arguments_new(&run, names);
-    if (arguments && tm_input_open(&input, &run, path) == TM_OK)
-        reader = tm_chrome_reader_new(&run, &input, options);
-    while (reader && tm_chrome_next(reader, &event) == TM_OK && event)
-        hash = mix_arguments(mix_event(hash, event), arguments, event);
-    if (reader) {
-        const struct tm_chrome_header *const header = tm_chrome_header(reader);
+    if (arguments) {
+        const struct reading a = read_trace(&run, names, arguments, path, &first);
 
-        hash = tm_fact_mix(hash, tm_chrome_problem(reader, &at) ? at : UINT64_MAX);
-        hash = tm_fact_mix(hash, XXH3_64bits(&run.tallies, sizeof(run.tallies)));
-        hash = tm_fact_mix(hash, XXH3_64bits(header, offsetof(struct tm_chrome_header, devices)));
+        tm_chrome_arguments_free(arguments); /* it knows the keys of one host: those that are no UTF-8 are tallied once */
+        arguments = tm_chrome_arguments_new(&run, names);
+        if (!arguments)
+            abort();
+        const struct reading b = read_trace(&run, names, arguments, path, &second);
+
+        if (a.hash != b.hash && (is_same_window || (!a.is_cut && !b.is_cut)))
+            abort(); /* two results */
+        if (!is_same_header(&a.header, &b.header, is_same_window ? 0 : smaller(first.window_bytes, second.window_bytes)))
+            abort(); /* two headers */
     }
-    tm_chrome_reader_free(reader);
     tm_chrome_arguments_free(arguments);
     tm_names_free(names);
-    tm_input_close(&input);
-    fuzz_abort_unless_given_back(&run);
-    return hash;
-}
-
-static void use_file(const char *path, size_t size)
-{
-    const struct tm_chrome_options fast = { .window_bytes = size % 3 ? 256 + size % 200 : 0 };
-    const struct tm_chrome_options slow = { .window_bytes = fast.window_bytes, .read_bytes = 1 + size % 61,
-                                            .engine = TM_JSON_PLAIN };
-
-    if (read_trace(path, &fast) != read_trace(path, &slow))
-        abort(); /* two results */
+    fuzz_run_end(&run);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    choices = fuzz_choices_take(data, &size);
     fuzz_with_file(data, size, use_file);
     return 0;
 }

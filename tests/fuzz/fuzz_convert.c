@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes through `convert` and `split`: open with arguments, analysis (of some), the exporter with
- * every writer, as a whole and in parts of a few slices.  What is written never gets a name; what is looked for are
+ * a writer, as a whole or in parts of a few slices: all of that as the fuzzer chooses (see fuzz_choices.h).  What is written never gets a name; what is looked for are
  * errors that the sanitizers see, endless loops, parts without an end, and memory that is kept.
  * Seeds: the recorded profiles, and what tests/fuzz/make_seeds.py makes. */
 
 #include "pipeline/commands/conversion.h"
 #include "pipeline/commands/convert.h"
 #include "tests/fuzz/fuzz_job.h"
+#include "tests/fuzz/fuzz_mutate.h"
 
 enum { PARTS_MOST = 100000 /* an input of 16 KiB has fewer slices and values */ };
+
+static struct fuzz_choices choices;
 
 /* Where parts end, and the one that is being written. */
 struct parts {
@@ -82,20 +85,22 @@ static tm_status write_trace(struct tm_conversion *c, const struct tm_trace_writ
     return st;
 }
 
-static void convert(struct tm_run *run, const struct tm_options *options, bool is_plain)
+/* A table of slices has no parts. */
+static void convert(struct tm_run *run, struct tm_options *options)
 {
     static const struct tm_trace_writer_type *const types[] = { &tm_perfetto_writer, &tm_chrome_json_writer,
                                                                 &tm_csv_writer };
+    const uint8_t *const chosen = choices.bytes;
+    const struct tm_trace_writer_type *const type = types[chosen[0] % 3];
     struct tm_conversion c = { .run = NULL };
-    tm_status st = tm_conversion_open(&c, run, options, "convert", is_plain);
+    tm_status st;
 
+    options->args = (enum tm_args_level)(chosen[1] % 3);
+    st = tm_conversion_open(&c, run, options, "convert", chosen[2] % 4);
     if (st == TM_OK)
         st = tm_conversion_prepare(&c);
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]) && st == TM_OK; i++) {
-        st = write_trace(&c, types[i], 0);
-        if (st == TM_OK && types[i] != &tm_csv_writer)
-            st = write_trace(&c, types[i], 3);
-    }
+    if (st == TM_OK)
+        (void)!write_trace(&c, type, type == &tm_csv_writer || chosen[3] % 2 ? 0 : 1 + chosen[3] / 2 % 16);
     tm_conversion_close(&c);
 }
 
@@ -105,15 +110,17 @@ static void use_file(const char *path, size_t size)
     struct tm_options options;
     struct tm_run run;
 
+    (void)size;
     (void)snprintf(text, sizeof(text), "%s", path);
     fuzz_run_init(&run);
     if (fuzz_options(&options, inputs, &run.error) == TM_OK)
-        convert(&run, &options, size % 4 != 0);
-    fuzz_abort_unless_given_back(&run);
+        convert(&run, &options);
+    fuzz_run_end(&run);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    choices = fuzz_choices_take(data, &size);
     fuzz_with_file(data, size, use_file);
     return 0;
 }

@@ -138,7 +138,7 @@ static void use_file(const char *path, size_t size)
     const tm_status st = tm_gates_read(&run, &gates, path);
 
     judge(&run, st, gates);
-    fuzz_abort_unless_given_back(&run);
+    fuzz_run_end(&run);
 }
 
 static void use_lines(const uint8_t *data, size_t size)
@@ -159,7 +159,7 @@ static void use_lines(const uint8_t *data, size_t size)
         const tm_status st = tm_gates_parse(&run, &gates, &expression, 1);
 
         judge(&run, st, gates);
-        fuzz_abort_unless_given_back(&run);
+        fuzz_run_end(&run);
         data += whole + (end != NULL);
         size -= whole + (end != NULL);
     }

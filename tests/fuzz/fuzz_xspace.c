@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as an XSpace: scanned, surveyed, put in order, resolved, and through the stage that works out device time.
- * The choice of steps follows from the length, and whether arguments are kept.  Beside what the sanitizers see: parts
+ * The fuzzer chooses which steps, and whether arguments are kept (see fuzz_choices.h).  Beside what the sanitizers see: parts
  * that do not add up, events out of order, arguments that cannot be read, and memory that is not given back.
  * Seeds: profiles of the builder, written into the folder $TM_FUZZ_SEEDS before the first input. */
 #include <string.h>
@@ -9,9 +9,13 @@
 #include "stages/diagnose/time/device_time.h"
 #include "stages/resolve/classes.h"
 #include "tests/fuzz/fuzz_job.h"
+#include "tests/fuzz/fuzz_mutate.h"
 #include "tests/support/xspace_builder.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+static uint64_t events_read; /* since the target began */
+
 /* --- seeds --- */
 
 static void put_gpu_work(struct xb_plane *gpu, struct xb_line *driver, int64_t stream, int kernels)
@@ -101,15 +105,22 @@ static void put_cpu_seed(struct xb_space *space)
     xb_warning(space, "a warning");
 }
 
-static void write_seed(const char *folder, const char *name, void (*put)(struct xb_space *space), struct xb_style style)
+static void make_seed(struct xb_bytes *bytes, void (*put)(struct xb_space *space), struct xb_style style)
 {
     struct xb_space *const space = xb_space_new();
+
+    put(space);
+    xb_encode(space, &style, bytes);
+    xb_space_free(space);
+}
+
+static void write_seed(const char *folder, const char *name, void (*put)(struct xb_space *space), struct xb_style style)
+{
     struct xb_bytes bytes = { .length = 0 };
     char path[4096];
     FILE *to;
 
-    put(space);
-    xb_encode(space, &style, &bytes);
+    make_seed(&bytes, put, style);
     (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
     to = fopen(path, "wb");
     if (to) {
@@ -117,7 +128,19 @@ static void write_seed(const char *folder, const char *name, void (*put)(struct 
         (void)fclose(to);
     }
     xb_free(&bytes);
-    xb_space_free(space);
+}
+
+/* A target that reads nothing finds nothing. */
+static void abort_unless_a_seed_has_events(void)
+{
+    struct xb_bytes bytes = { .length = 0 };
+    const uint64_t before = events_read;
+
+    make_seed(&bytes, put_gpu_seed, (struct xb_style){ .shuffle = 0 });
+    (void)LLVMFuzzerTestOneInput(bytes.at, bytes.length);
+    if (events_read == before)
+        abort();
+    xb_free(&bytes);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -126,6 +149,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
     (void)argc;
     (void)argv;
+    abort_unless_a_seed_has_events();
     if (!folder)
         return 0;
     write_seed(folder, "built-gpu", put_gpu_seed, (struct xb_style){ .shuffle = 0 });
@@ -138,6 +162,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 }
 
 /* --- one input --- */
+
+static struct fuzz_choices choices;
 
 struct way {
     struct tm_stage stage;
@@ -180,6 +206,7 @@ static tm_status take_event(void *to, const struct tm_event *event)
     if (way->events++ && (b->start_ps < a->start_ps || (b->start_ps == a->start_ps && b->dur_ps > a->dur_ps)))
         abort(); /* out of order */
     way->before = *b;
+    events_read++;
     check_own_and_common(way, event);
     return way->stage.type->take(&way->stage, event);
 }
@@ -230,19 +257,21 @@ static void ignore_warning(void *to, const char *text, size_t length)
 
 static void read_profile(struct tm_run *run, const char *path, size_t size)
 {
+    const uint8_t *const chosen = choices.bytes;
     const struct tm_host_options options = {
-        .steps = { .all = size % 4 == 1, .has_range = size % 4 == 2, .begin = size % 3, .end = 3,
-                   .has_skip = size % 4 == 3, .skip = size % 5 },
-        .keeps_arguments = size / 4 % 2,
+        .steps = { .all = chosen[0] % 4 == 1, .has_range = chosen[0] % 4 == 2, .begin = chosen[1] % 4, .end = chosen[1] % 4 + chosen[1] / 4 % 8,
+                   .has_skip = chosen[0] % 4 == 3, .skip = chosen[1] % 6 },
+        .keeps_arguments = chosen[2] % 2,
         .warn = ignore_warning,
     };
-    const struct tm_settings settings = { .gap_min_ps = 1000, .table_rows = 50, .session_window = size % 7 == 1 };
+    const struct tm_settings settings = { .gap_min_ps = 1000, .table_rows = 50, .session_window = chosen[2] / 2 % 4 == 1 };
     struct tm_names *const names = tm_names_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES), tm_traits_of);
     struct tm_host_run host = { .run = NULL };
     struct way way = { .stage = { .type = &tm_device_time_stage, .run = run, .settings = &settings }, .host = &host };
     char file[64];
     const struct tm_found_file found = { .path = file, .host = (char[]){ "host" }, .bytes = size };
 
+    (void)snprintf(file, sizeof(file), "%s", path);
     way.stage.state = tm_take(&run->budget, TM_ACCOUNT_MODEL, way.stage.type->state_bytes, &run->error);
     if (names && way.stage.state) {
         if (tm_host_open(&host, run, names, &found, 0, &options) == TM_OK)
@@ -259,11 +288,12 @@ static void use_file(const char *path, size_t size)
 
     fuzz_run_init(&run);
     read_profile(&run, path, size);
-    fuzz_abort_unless_given_back(&run);
+    fuzz_run_end(&run);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    choices = fuzz_choices_take(data, &size);
     fuzz_with_file(data, size, use_file);
     return 0;
 }

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The seeds of the fuzz targets: small profiles and Chrome traces, as they are, compressed, and in archives.
+"""The seeds of the fuzz targets: small profiles and Chrome traces, as they are, compressed, and in archives; for a target
+that takes something else what its seeds_NAME.py makes; and what once broke a target (found/TARGET-WHAT.hex: hexadecimal,
+a comment first).
 
-    make_seeds.py FOLDER
+    make_seeds.py FOLDER [TARGET]
 """
 
 import gzip
+import importlib
+import importlib.util
 import io
 import json
 import sys
@@ -166,8 +170,7 @@ def batch_files():
             "result": json.dumps(result, indent=2).encode(), "failure": json.dumps(failed, indent=2).encode()}
 
 
-def main():
-    folder = Path(sys.argv[1])
+def common_seeds():
     seeds = {kind: make(steps=2, devices=2, per_step=6).encode() for kind, make in make_profile.ALL_MAKERS.items()}
     seeds["pprof"] = make_pprof.encode(make_pprof.some(samples=8))
     seeds["program"] = program() + seeds["gpu"]
@@ -183,8 +186,23 @@ def main():
     seeds["zip"] = zip_of(members, zipfile.ZIP_DEFLATED)
     seeds["stored.zip"] = zip_of([("a/worker0.pt.trace.json", seeds["pytorch.json"])], zipfile.ZIP_STORED)
     seeds.update(batch_files())
-    for name, data in {**seeds, **{f"summary-{name}": data for name, data in summary_changes().items()}}.items():
+    return {**seeds, **{f"summary-{name}": data for name, data in summary_changes().items()}}
+
+
+def found(target):
+    for path in sorted((Path(__file__).resolve().parent / "found").glob(f"{target}-*.hex")):
+        lines = path.read_text().splitlines()
+        yield path.stem, bytes.fromhex("".join(line for line in lines if not line.startswith("#")))
+
+
+def main():
+    folder, target = Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "none"
+    own = target.replace("fuzz_", "seeds_")
+    seeds = importlib.import_module(own).seeds() if importlib.util.find_spec(own) else common_seeds()
+    for name, data in seeds.items():
         (folder / f"made-{name}").write_bytes(data[:LARGEST])
+    for name, data in found(target):
+        (folder / f"found-{name}").write_bytes(data)
 
 
 if __name__ == "__main__":

@@ -2,16 +2,19 @@
 /* The program on one file with damage after damage: a process per case, forked from this one, so that a hundred thousand
  * cases take minutes, and a crash, an endless loop or memory without end are those of one case.
  *
- *   damage [-s SUMMARY] [-c SECONDS] FILE -- ARGUMENTS <CASES     arguments as of tracemill, which name FILE
+ *   damage [-s SUMMARY] [-w WRITTEN] [-c SECONDS] FILE -- ARGUMENTS <CASES     arguments as of tracemill, which name FILE
  *
  * FILE is damaged in place and whole again at the end.  Each line of CASES is a case: "cut LENGTH", "set PLACE BYTE",
  * "whole".  Each gives a line of JSON:
+ *   wrote    whether WRITTEN was there
  *   status   the exit status; 128 + N: ended by signal N (SIGXCPU, SIGALRM: it did not end)
  *   events, partial, digest, tallies   of SUMMARY, which goes away: events_read and input.partial, a hash of all members
  *            but `tool`, `input` and `coverage`, a hash of the tallies; null where there is none
- *   out      a hash of what was printed
+ *   devices  of SUMMARY: a hash of each device's row, without what refers to the window that all devices share
+ *   out      a hash of what was printed, and of WRITTEN, a file or a folder of files, which go away
  *   rss_kib, cpu_ms   what the process took at most
  *   said     the first line on stderr; "sanitizer": true where one spoke */
+#include <dirent.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
@@ -38,7 +41,7 @@ struct text {
 
 struct job {
     int fd, out, err; /* FILE, what is printed */
-    const char *summary;
+    const char *summary, *written;
     unsigned seconds;
     struct text whole, text; /* FILE as it was; what is looked at, again and again */
     int argument_count;
@@ -124,6 +127,55 @@ static bool is_member(const char *member, const char *key)
     return strncmp(member + 4, key, length) == 0 && member[4 + length] == '"';
 }
 
+/* Figures of a device that depend on when others were active. */
+static bool is_of_window(const char *member, size_t length)
+{
+    static const char *const keys[] = { "\"lead_idle_ps\"", "\"trail_idle_ps\"", "\"utilization_pct\"", "\"utilization\"" };
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+        if (length > strlen(keys[i]) && strncmp(member, keys[i], strlen(keys[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The hash of one row, which begins behind its brace.  out: where it ends */
+static const char *hash_row(const char *at, XXH64_hash_t *hash)
+{
+    static const char indent[] = "\n      \"";
+
+    *hash = 0;
+    while (strncmp(at, indent, sizeof(indent) - 1) == 0) {
+        const char *const member = at + sizeof(indent) - 2;
+        const char *end = member;
+
+        do
+            end = strchr(end, '\n');
+        while (end && strncmp(end, "\n    }", 6) != 0 && strncmp(end, indent, sizeof(indent) - 1) != 0 && end++);
+        if (!end)
+            break;
+        if (!is_of_window(member, (size_t)(end - member))) /* a comma at the end is there with every key but the last */
+            *hash ^= XXH3_64bits(member, (size_t)(end - member));
+        at = end;
+    }
+    return at;
+}
+
+static void print_devices(const char *member, size_t length)
+{
+    const char *const after = member + length, *at = member;
+    const char *separator = "";
+
+    (void)fputs("\"devices\":[", stdout);
+    while ((at = strstr(at, "\n    {")) && at < after) {
+        XXH64_hash_t hash;
+
+        at = hash_row(at + 6, &hash);
+        (void)printf("%s\"%016" PRIx64 "\"", separator, (uint64_t)hash);
+        separator = ",";
+    }
+    (void)fputs("],", stdout);
+}
+
 static void print_summary(struct job *job)
 {
     FILE *const file = job->summary ? fopen(job->summary, "r") : NULL;
@@ -148,6 +200,8 @@ static void print_summary(struct job *job)
             events = strtoull(found + 15, NULL, 10);
         if (is_coverage && (found = strstr(member, "\"tallies\": ")) && found < member + length)
             tallies = XXH3_64bits(found, length - (size_t)(found - member));
+        if (is_member(member, "devices"))
+            print_devices(member, length);
         if (!is_input && !is_coverage && !is_member(member, "tool"))
             digest ^= XXH3_64bits(member, length);
     }
@@ -172,6 +226,34 @@ static void print_said(struct job *job)
     (void)fputs("\"}\n", stdout);
 }
 
+/* The hash of a file, which goes away; 0 = there is none. */
+static XXH64_hash_t take_file(struct job *job, int folder, const char *name)
+{
+    const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return 0;
+    read_all(fd, &job->text);
+    (void)close(fd);
+    (void)unlinkat(folder, name, 0);
+    return XXH3_64bits_withSeed(job->text.at, job->text.length, XXH3_64bits(name, strlen(name)));
+}
+
+/* The hash of WRITTEN, a file or a folder of them; 0 = there is none. */
+static XXH64_hash_t take_written(struct job *job)
+{
+    DIR *const folder = job->written ? opendir(job->written) : NULL;
+    XXH64_hash_t hash = 0;
+
+    if (!folder)
+        return job->written ? take_file(job, AT_FDCWD, job->written) : 0;
+    for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
+        if (entry->d_type == DT_REG)
+            hash ^= take_file(job, dirfd(folder), entry->d_name);
+    (void)closedir(folder);
+    return hash;
+}
+
 static void print_case(struct job *job)
 {
     struct rusage usage;
@@ -179,11 +261,13 @@ static void print_case(struct job *job)
     const long cpu_ms = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
                         (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
 
-    (void)printf("{\"status\":%d,", status);
+    const XXH64_hash_t written = take_written(job);
+
+    (void)printf("{\"status\":%d,\"wrote\":%s,", status, written ? "true" : "false");
     print_summary(job);
     read_all(job->out, &job->text);
     (void)printf("\"out\":\"%016" PRIx64 "\",\"rss_kib\":%ld,\"cpu_ms\":%ld,",
-                 (uint64_t)XXH3_64bits(job->text.at, job->text.length), usage.ru_maxrss, cpu_ms);
+                 (uint64_t)(XXH3_64bits(job->text.at, job->text.length) ^ written), usage.ru_maxrss, cpu_ms);
     print_said(job);
 }
 
@@ -239,9 +323,11 @@ int main(int argc, char **argv)
     struct job job = { .seconds = 20, .arguments = arguments };
     int option;
 
-    while ((option = getopt(argc, argv, "+s:c:")) != -1) {
+    while ((option = getopt(argc, argv, "+s:w:c:")) != -1) {
         if (option == 's')
             job.summary = optarg;
+        else if (option == 'w')
+            job.written = optarg;
         else if (option == 'c')
             job.seconds = (unsigned)strtoul(optarg, NULL, 10);
         else

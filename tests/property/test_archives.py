@@ -163,6 +163,19 @@ def hostile(tap):
             tap.ok(ok, f"{label}: the copy is the profile, in its folder", result, copies)
 
 
+def long_names(tap):
+    """Copies of names that are longer than a name may be, as they are or with what a terminal obeys spelled out."""
+    data = PROFILE.read_bytes()
+    names = [f"{c * n}{end}.xplane.pb" for c, n in (("\x1b", 200), ("a", 400), ("\u20ac", 150)) for end in ("1", "2")]
+    with Scratch() as folder:
+        (folder / "x.tar").write_bytes(tar_of([(f"run/{name}", data) for name in names]))
+        result = run("extract", folder / "x.tar", "-o", folder / "copies")
+        copies = sorted((folder / "copies").iterdir()) if result.status == 0 else []
+        tap.ok(len(copies) == len(names) and all(p.name.endswith(".xplane.pb") and p.read_bytes() == data for p in copies),
+               "long names: each has its copy, with its ending", result, [p.name[-40:] for p in copies])
+        tap.ok("\x1b" not in result.out and len({p.name for p in copies}) == len(names), "long names: no two are one", result)
+
+
 def damaged(tap):
     data = make_profile.gpu(seed=1).encode()
     members = [("run/a.xplane.pb", data), ("run/b.xplane.pb", data), ("run/c.xplane.pb", data)]
@@ -229,6 +242,7 @@ def main():
     same_as_the_folder(tap)
     several_hosts(tap)
     hostile(tap)
+    long_names(tap)
     damaged(tap)
     refused(tap)
     one_file(tap)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reader of Chrome traces against Python's own reader of JSON: the same events, or both refuse.
 
-Real files, generated ones with every oddity that we know of, and mutated ones; with every engine, windows and reads
+Real files, generated ones with every oddity that we know of, and mutated ones, by bytes and by values; with every engine, windows and reads
 of many sizes.  Python's reader gives values, and what they mean is worked out here a second time, slowly: times with
 Decimal, texts as bytes."""
 
@@ -18,11 +18,15 @@ from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
+import make_seeds  # noqa: E402
+from mutants import mutants  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import BUILD, SANITIZED, SANITIZER, SHARED, Scratch  # noqa: E402
 
 PROGRAM = BUILD / "tests" / "chrome_events"
 DAMAGED = int(os.environ.get("TM_MUTATIONS", "2400"))
+MUTANT_SEED = int(os.environ.get("TM_MUTANT_SEED", "1"))
 GENERATED = 600
 INT64 = range(-(2**63), 2**63)
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
@@ -183,7 +187,7 @@ def exact(text):
     value = EXACT.create_decimal(text)
     if value and value.adjusted() > 400:
         return decimal.Decimal("1e400").copy_sign(value)
-    return decimal.Decimal(0) if value and value.adjusted() < -20000 else value
+    return decimal.Decimal("1e-400").copy_sign(value) if value and value.adjusted() < -20000 else value
 
 
 def whole(text):
@@ -713,6 +717,12 @@ def main():
         small = [d for d in made if 0 < len(d) < 3000]
         damaged = [dice.damage(dice.one(small)) for _ in range(DAMAGED)]
         compare(tap, "mutated", damaged, folder, ways)
+        seeds = [json.dumps(make(), indent=i).encode() for i, make in enumerate((make_seeds.jax_trace, make_seeds.pytorch_trace,
+                                                                                 make_seeds.other_trace))]
+        for part in mutants("json", MUTANT_SEED, DAMAGED, small + seeds * 50, folder):
+            for data in part:
+                learn_keys_in(data)
+            compare(tap, "values mutated", part, folder, [way[:3] + [way[3] and max(map(len, part))] + way[4:] for way in ways])
         larger = sorted(small, key=len)[-3:]
         for i, data in enumerate(larger if not SANITIZED else larger[:1]):
             sweep(tap, f"document {i}", data, folder, engine_names)

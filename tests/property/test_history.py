@@ -117,7 +117,8 @@ def readers(tap, template, folder):
     rows, told = rows_of(out), [json.loads(text) for text in export.out.splitlines()]
     known = [{key: row[key] for key in row.keys() if row[key] is not None} for row in rows]
     tap.ok(export.status == 0 and told == known, "the export has what SQL has, in its order", export.err)
-    tap.ok(sum(row["label"] == odd for row in rows) == 1, "a text that means harm is a text")
+    seen = odd.replace("\u202e", "?")  # what turns text is not taken over
+    tap.ok(sum(row["label"] == seen for row in rows) == 1, "a text that means harm is a text", {row["label"] for row in rows})
     validator = schemas.validator_of(tap, "history")
     wrong = [problem for row in told for problem in schemas.problems(validator, row)]
     tap.ok(not wrong, "every line fits the schema", *wrong[:3])

@@ -92,8 +92,13 @@ def check_markdown(folder, stem="report"):
 
 # --- the others -----------------------------------------------------------------------------------------------
 
+# At the begin of a cell, and where a spreadsheet may begin another one; an apostrophe before it makes it a text.
+SIGN = "[=+\\-@\uff1d\uff0b\uff0d\uff20]"
+FORMULA = re.compile(rf"^[\t\r\n]|^[ \t\r\n\"]*{SIGN}|[;\t\r\n]\"*{SIGN}")
+
+
 def is_formula(field):
-    return bool(re.match(r"[=+\-@\t\r]", field)) and not NUMBER.fullmatch(field)
+    return bool(FORMULA.search(field)) and not NUMBER.fullmatch(field)
 
 
 def check_csv(folder, _="report"):

@@ -11,7 +11,11 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import hostile_fields as fields  # noqa: E402
+import hostile_texts as texts  # noqa: E402
+import make_history  # noqa: E402
 import make_profile  # noqa: E402
+import nights  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import DEMO, Scratch, run  # noqa: E402
 
@@ -80,6 +84,48 @@ def check(tap, name, source, folder):
     tap.ok(len(text) < COMMENT_MOST, f"{name}: fits a comment", len(text))
 
 
+# What GitHub makes more of than text, beside what begins a block.
+LIVELY = (f"{texts.TOKEN}|x|\n\n# h\n\n|a|b|\n|-|-|\n- [ ] task\n> quote\n``` \n[a](javascript:1) ![i](http://x.invalid/i) <http://x.invalid> www.x.invalid "
+          "a@x.invalid @everyone #12 GH-3 org/r#4 :tada: ~~s~~ [^1]: x &lt;b&gt; <b onclick=1>x</b> </details> $a$ \\| \\`x` deadbeef1234567").encode()
+HARMS = {"markdown": texts.MARKDOWN, "what GitHub links": LIVELY, "markup": texts.MARKUP, "controls": texts.CONTROLS.replace(b"\0", b""),
+         "an address": texts.ADDRESS}
+
+
+def check_harm(tap, name, path, must_be_in=True):
+    text = path.read_text(encoding="utf-8")
+    tree = parse(text)
+    wrong = [*check_tables(tree), *(w for w in check_html(tree) if not w.startswith("there is a link")), *check_mentions(tree)]
+    for link in tree.iter(SPACE + "link"):
+        if not re.fullmatch(r"runs/[\w.-]+/report\.html", link.get("destination") or ""):
+            wrong.append(f"a link to {link.get('destination')[:80]}")
+    if must_be_in and texts.TOKEN not in text:
+        wrong.append("the text is nowhere in it")
+    tap.ok(not wrong, name, *wrong[:6])
+
+
+def check_hostile(tap, folder):
+    """Texts that mean harm: reports, comparisons, checks and nights."""
+    source, plain = folder / "hostile.xplane.pb", folder / "plain.xplane.pb"
+    plain.write_bytes(fields.space_bytes(fields.base_space()))
+    (folder / "gates.json").write_text('{"gates": [{"figure": "ops.rows[0].self_ps", "max": "1ps"}, {"figure": "steps.median_ps", "max": "1ps"}]}')
+    for how, harm in HARMS.items():
+        said = harm.decode("utf-8", "surrogateescape")
+        source.write_bytes(fields.full_space(lambda old, new=harm: new + old))
+        out = folder / f"of {how}"
+        run("report", source, "-o", out, "--format", "markdown", "--title", said, "--note", said)
+        check_harm(tap, f"{how}: report", out / "report.md")
+        run("compare", plain, source, "-o", out, "--format", "markdown", "--title", said, "--note", said)
+        check_harm(tap, f"{how}: comparison", out / "compare.md")
+        run("check", source, "--gate", folder / "gates.json", "--markdown", out / "check.md")
+        check_harm(tap, f"{how}: check", out / "check.md", must_be_in=False)
+        text = harm.decode("utf-8", "replace")
+        words = dict.fromkeys(("name", "revision", "label", "platform", "model", "verdict", "severity", "finding", "gates"), text)
+        rows = [make_history.run_of("job", ago, 100 if ago else 130, **words) | {"job": text} for ago in range(12)]
+        rows.append(make_history.failed(make_history.run_of("other", 0), text) | {"job": f"{text}!"})
+        nights.tell(folder / "night", rows)
+        check_harm(tap, f"{how}: night", folder / "night" / "index.md")
+
+
 def main():
     tap = Tap()
     if not shutil.which("cmark-gfm"):
@@ -91,6 +137,7 @@ def main():
             path = folder / f"{kind}.xplane.pb"
             path.write_bytes(make(seed=5, steps=8).encode())
             check(tap, kind, path, folder / kind)
+        check_hostile(tap, folder)
     tap.done()
 
 

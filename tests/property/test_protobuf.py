@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reader of XSpace profiles against the official reader of protobuf: the same events, or both refuse.
 
-    test_protobuf.py [--mutations N]
+    test_protobuf.py [--mutations N] [--seed N]
 
-Generated profiles in every encoding, recorded ones, and mutated ones. Where the official reader refuses a file as a
+Generated profiles in every encoding, recorded ones, and mutated ones: by bytes, and by fields, so that what is wrong
+lies deep in what can be read. Where the official reader refuses a file as a
 whole, ours goes on with what came before the damage, and says so: a file that is refused there is never read here
 without a word. Where it takes a field of another wire type for one of a later version, ours says so, too."""
 
@@ -22,6 +23,7 @@ import make_profile  # noqa: E402
 import make_seeds  # noqa: E402
 import upb_xspace  # noqa: E402
 from damaged_kinds import whole_fields  # noqa: E402
+from mutants import mutants  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import BUILD, ROOT, SANITIZED, SANITIZER, UNDER, Scratch  # noqa: E402
 
@@ -165,14 +167,18 @@ def compare(tap, name, documents, folder, counts):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--mutations", type=int, default=MUTATIONS)
+    parser.add_argument("--seed", type=int, default=11)
     options = parser.parse_args()
     tap, counts = Tap(), collections.Counter()
     whole = list(sources())
     with Scratch() as folder:
         compare(tap, "whole", whole, folder, counts)
-        dice = random.Random(11)
+        dice = random.Random(options.seed)
         small = [(data, places(data)) for data in whole if len(data) < 20000]
         compare(tap, "mutated", [mutated(*dice.choice(small), dice) for _ in range(options.mutations)], folder, counts)
+        documents = [data for data, _ in small]
+        for part in mutants("message", options.seed, options.mutations, documents, folder):
+            compare(tap, "fields mutated", part, folder, counts)
     print(f"# {dict(counts)}")
     tap.done()
 

@@ -17,7 +17,7 @@ from tap import Tap  # noqa: E402
 from tracemill import DEMO, Scratch, run  # noqa: E402
 
 TEXTS = ["plain", "\u00e9\u20ac\U0001f600", "a\"b\\c/d", "line\nfeed\r\t", "\x01\x1f\x7f", "=1+1", "+a", "-b", "@c", "a,b", "",
-         "n" * 500, "\ud83d", "x (2)", "x", "true", "NaN"]
+         "n" * 500, "\ud83d", "x (2)", "x", "true", "NaN", "x;=1", "x;\"-1"]
 NUMBERS = ["0", "-1", "1.5", "-0.0", "9223372036854775807", "18446744073709551615", "1e5", "1e999", "12345678901234567890.5",
            "123456789012345678901234567890", "NaN", "-Infinity", "0.1"]
 
@@ -68,6 +68,7 @@ def as_written(text):
 
 
 def as_cell(text):
+    text = re.sub("([;\t\r\n])(?=[\"']*[=+@-])", r"\1'", text)
     return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") and text else text
 
 
@@ -94,6 +95,7 @@ def check(source, folder, names):
     cells = [row for row in table[1:] if row[4] == "span"]
     assert len(spans) == len(cells) and len(spans) > 0, "spans in both"
     assert [as_cell(event["name"]) for event in spans] == [row[6] for row in cells], "names in both"
+    assert not any(";" in row[14] for row in cells), "a separator of other countries in the arguments"
     assert [event.get("args", {}) for event in spans] == [strict(row[14]) if row[14] else {} for row in cells], "arguments"
     if names is not None:
         origin = document["otherData"]["origin_us"]

@@ -62,7 +62,6 @@ struct outcome decode_in_steps(struct tm_run *run, struct tm_decoder *decoder, c
     o.at = decoder->problem_at;
     o.members = decoder->members;
     o.doubtful = decoder->doubtful;
-    assert_true(o.problem[0] || !o.doubtful);
     assert_in_range(o.at, 0, file->length);
     tm_decoder_free(decoder);
     assert_ledger_is_even(run);

@@ -17,7 +17,8 @@ CONTROLS = (f"{TOKEN}\x00\x01\x07\x08\t\n\r\x0b\x0c\x1b[31mred\x1b]0;title\x07\x
             "\u202ertl\u202c\u2066in\u2069\u200e\u200f\u061c\u200b\u200c\u200d\u2060\ufeff\u00ad\u2028\u2029"
             "\ufff9\U000e0041\ufffe").encode() + b"\xff\xfe\xc0\xaf\xed\xa0\x80\xed\xb0\x80\xf8\x88\x80\x80\x80\xe2\x82"
 FORMULAS = [text.encode() for text in (f"=cmd|'/c calc'!{TOKEN}", f"+1+{TOKEN}", f"-1+{TOKEN}", f"@SUM({TOKEN})",
-                                       f"\t={TOKEN}", f"\r={TOKEN}", f"=\"{TOKEN}\",1\n2")]
+                                       f"\t={TOKEN}", f"\r={TOKEN}", f"=\"{TOKEN}\",1\n2",
+                                       f" \"={TOKEN}", f"\uff1d{TOKEN}", f"{TOKEN};=1;\"+1;\uff20x\n-1\t@1")]
 LONG = f"{TOKEN}<".encode() * (1 << 18)  # 1 MiB
 
 # What no text output may hold: controls of C0 but the line's end, C1, direction marks, and what has no width.

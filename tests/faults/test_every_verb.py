@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every verb, with every format, on whole input, damaged input and what it refuses: it ends as it should, and begins no
+thread.  In `make asan` and `make valgrind`, which see what is not given back, that is an error.
+
+    test_every_verb.py [--only PATTERN]
+"""
+
+import argparse
+import fnmatch
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import every_verb  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import BINARY, BUILD, SANITIZED, UNDER, Result, Scratch  # noqa: E402
+
+# A library that is preloaded, and ends who begins a thread: a sanitizer and valgrind bring their own.
+NO_THREADS = BUILD / "tests" / "no_threads.so"
+IS_WATCHED = not SANITIZED and not UNDER
+
+
+def play(folder, case):
+    shutil.rmtree(folder / "out", ignore_errors=True)
+    (folder / "out").mkdir()
+    settings = dict(os.environ, SOURCE_DATE_EPOCH="1790000000", TMPDIR=str(folder))
+    if IS_WATCHED:
+        settings["LD_PRELOAD"] = str(NO_THREADS)
+    with open(case.printed or folder / "printed", "wb") as printed:
+        done = subprocess.run([*UNDER, BINARY, *case.words], cwd=folder, env=settings, stdin=subprocess.DEVNULL,
+                              stdout=printed, stderr=subprocess.PIPE, check=False)
+    return Result(done.returncode, b"", done.stderr)
+
+
+def judge(tap, case, result):
+    statuses = case.status if isinstance(case.status, tuple) else (case.status,)
+    tap.ok(result.status in statuses and not result.crashed, case.name, f"wanted: {statuses}", result)
+
+
+def imports_threads(path):
+    done = subprocess.run(["nm", "-D", "--undefined-only", path], stdout=subprocess.PIPE, text=True, check=True)
+    return [line.split()[-1] for line in done.stdout.splitlines() if "pthread_create" in line or "thrd_create" in line]
+
+
+def watch_works(tap, folder):
+    """The library ends who begins a thread."""
+    program = "import threading; t = threading.Thread(target=print); t.start(); t.join()"
+    done = subprocess.run([sys.executable, "-c", program], env=dict(os.environ, LD_PRELOAD=str(NO_THREADS)), cwd=folder,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    tap.ok(done.returncode < 0 and b"began a thread" in done.stderr, "who begins a thread is noticed", done.returncode)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="*", metavar="PATTERN")
+    options = parser.parse_args()
+    tap = Tap()
+    if IS_WATCHED:
+        tap.ok(not imports_threads(BINARY), "the program calls nothing that begins a thread", imports_threads(BINARY))
+    with Scratch() as folder:
+        every_verb.prepare(folder)
+        if IS_WATCHED:
+            watch_works(tap, folder)
+        for case in every_verb.cases():
+            if fnmatch.fnmatch(case.name, options.only):
+                judge(tap, case, play(folder, case))
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JSON documents of the program with texts that mean harm in place of theirs."""
+
+import copy
+
+
+def text_places(value, place=()):
+    """Places of texts; all elements of a list are one place, "*"."""
+    if isinstance(value, str):
+        return {place}
+    inner = value.items() if isinstance(value, dict) else (("*", item) for item in value) if isinstance(value, list) else ()
+    return set().union(*(text_places(item, (*place, key)) for key, item in inner))
+
+
+def changed(document, places, change):
+    """The document with change(text) at these places."""
+    def at(value, place):
+        if isinstance(value, dict):
+            return {key: at(item, (*place, key)) for key, item in value.items()}
+        if isinstance(value, list):
+            return [at(item, (*place, "*")) for item in value]
+        return change(value) if isinstance(value, str) and place in places else value
+
+    return at(copy.deepcopy(document), ())
+
+
+def free_places(document, is_taken):
+    """Places whose texts may be any: is_taken(document) tells whether it is read with another text there."""
+    return {place for place in sorted(text_places(document)) if is_taken(changed(document, {place}, lambda old: old + "Zq7"))}
