@@ -16,7 +16,7 @@ packages_of() {
         test) echo libcmocka-dev python3-venv zstd qpdf poppler-utils chromium fonts-dejavu-core nodejs cmark-gfm strace bubblewrap ;;
         slurm) echo slurm-wlm slurm-wlm-basic-plugins munge parallel ;;
         lint) echo cppcheck clang-tidy-14 clang-format-14 shellcheck codespell pmccabe ;;
-        fuzz) echo clang-14 libclang-rt-14-dev ;;
+        fuzz) echo clang-14 libclang-rt-14-dev llvm-14 zstd ;;
         valgrind) echo valgrind libc6-dbg ;;
         bench) echo isal zstd ;;
         *)

@@ -3,16 +3,18 @@
 """Texts that mean harm, in one text field of every input after the other, in the page and in a real browser: nothing
 of them runs, nothing is asked for, no element comes of them, and no sign that turns a line round or hides it."""
 
+import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import hostile_documents as documents  # noqa: E402
 import hostile_fields as fields  # noqa: E402
 import hostile_texts as texts  # noqa: E402
 import make_profile  # noqa: E402
 from devtools import BROWSER, Browser  # noqa: E402
 from tap import Tap  # noqa: E402
-from tracemill import SANITIZED, Scratch, run  # noqa: E402
+from tracemill import SANITIZED, Scratch, run, summary_of  # noqa: E402
 
 PAGE_BYTES = 5 << 20
 FIELDS_SHOWN = 40  # at least so many fields reach the page, or the test looks at nothing
@@ -186,6 +188,45 @@ def check_studies(tap, page, folder):
         bad.unlink()
 
 
+# How many elements of each kind there are.
+COUNTS = """(() => { const counts = {};
+    for (const e of document.querySelectorAll('*')) counts[e.localName] = (counts[e.localName] ?? 0) + 1;
+    return counts; })()"""
+
+
+def check_summaries(tap, page, folder):
+    """A summary of somebody else in which every text that may be any means harm: nothing runs, and as many elements of each kind as with
+    harmless texts of the same length."""
+    source, other = folder / "plain.xplane.pb", folder / "other.json"
+    source.write_bytes(fields.space_bytes(fields.base_space()))
+    _, summary = summary_of(source, folder / "plain")
+
+    def write(document):
+        other.write_text(json.dumps(document), encoding="utf-8")
+        return other
+
+    (folder / "gates.json").write_text(json.dumps({"gates": [{"figure": "steps.median_ps", "max": "1s"}]}))
+    free = documents.free_places(summary, lambda d: run("check", write(d), "--gate", folder / "gates.json").status in (0, 1, 4))
+    harms = {"markup": texts.MARKUP, "controls": texts.CONTROLS.replace(b"\0", b""), "an address": texts.ADDRESS}
+    for how, raw in harms.items():
+        harm = raw.decode("utf-8", "replace")
+        for verb in ("compare", "scaling"):
+            counts = []
+            for text in (texts.TOKEN + "-" * (len(harm) - len(texts.TOKEN)), harm):
+                write(documents.changed(summary, free, lambda old, new=text: old + new))
+                result = run(verb, folder / "plain" / "summary.json", other, "-o", folder / "study", "--format", "html", "--force")
+                path = folder / "study" / f"{verb}.html"
+                if not tap.ok(result.status in (0, 4) and path.exists(), f"{how} in all texts of a summary: {verb} writes a page", result):
+                    return
+                wrong, is_shown = wrong_with(page, path)
+                counts.append(page.js(COUNTS))
+                path.unlink()
+            strange = {name for name in counts[0] | counts[1] if counts[0].get(name) != counts[1].get(name)}
+            tap.ok(is_shown and not wrong, f"{how} in all texts of a summary: {verb}", *wrong, is_shown)
+            tap.ok(not strange, f"{how} in all texts of a summary: {verb}, no element more or less",
+                   *[f"{name}: {counts[0].get(name)}, then {counts[1].get(name)}" for name in strange])
+
+
 def main():
     tap = Tap()
     if BROWSER is None:
@@ -199,6 +240,7 @@ def main():
         check_long(tap, inputs)
         check_outside(tap, inputs)
         check_studies(tap, page, folder)
+        check_summaries(tap, page, folder)
     tap.done()
 
 

@@ -4,6 +4,8 @@
 runs nothing that a row says."""
 
 import html
+import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -11,12 +13,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import hostile_texts as texts  # noqa: E402
 import make_history  # noqa: E402
+import make_profile  # noqa: E402
 import nights  # noqa: E402
 from devtools import Browser  # noqa: E402
 from tap import Tap  # noqa: E402
 from test_hostile import wrong_with  # noqa: E402
 from test_page import BROWSER, Balance, Reading, browse, shown  # noqa: E402
-from tracemill import Scratch  # noqa: E402
+from tracemill import Scratch, run  # noqa: E402
 
 CONTRAST = """(() => { const part = (c) => { c /= 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
     const light = (c) => { const [r, g, b] = c.match(/[\\d.]+/g).map(Number); return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b); };
@@ -98,6 +101,40 @@ def check_hostile(tap, browser, folder):
         tap.ok(is_shown and not wrong, f"{how}: shown, and nothing runs", *wrong, is_shown)
 
 
+# Names of folders and files: what an address, a shell, a path, a terminal and a page take for more; some that differ in little.
+NAMES = [b"javascript:alert(1)", b"%2e%2e%2f%2e%2e", b"-rf", b"file:", b"\\\\host\\x", b"a\nb\rc\tz", b"\x1b]52;c;aGk=\x07", b"Job", b"job",
+         "job\u200b".encode(), "job\u200c".encode(), "\u202egnp.exe".encode(), b"\xff\xfe\x9b31m", b"x" * 240, b"<img src=x onerror=window.__hit=1>",
+         b"=cmd|' C calc'!A0", b"a?b#c&d=e", b"CON", b"a b", b"|a|`b`", b"x" * 100 + b"\xc3"]
+
+
+def check_folders(tap, browser, folder):
+    """A batch of folders and files of such names: every file that it writes has a plain name, each run has its own, and links lead to them."""
+    root = os.fsencode(folder / "logs")
+    good = make_profile.gpu(seed=1, steps=3).encode()
+    for at, name in enumerate(NAMES):
+        place = os.path.join(root, name[:200], b"2026-11-2%d" % (at % 2), name[:200])
+        os.makedirs(place)
+        with open(os.path.join(place, name[:200] + b".xplane.pb"), "wb") as file:
+            file.write(good[:500] if name.startswith(b"<img") else good)
+    out = folder / "batch"
+    result = run("batch", folder / "logs", "-o", out, "--format", "html,json,text,markdown,csv")
+    made = [os.path.join(at, name) for at, _, names in os.walk(os.fsencode(out)) for name in names]
+    odd = [path for path in made if not re.fullmatch(rb"[\w./-]+", path[len(os.fsencode(out)):])]
+    tap.ok(result.status == 4 and not odd, "folders of all names: files of plain names", result, *odd[:5])
+    pages = sorted(out.glob("runs/*/report.html"))
+    tap.ok(len(pages) == len(NAMES), "folders of all names: each has its report", len(pages))
+    jobs = {json.loads(line).get("job") for line in run("batch", "export", out).out.splitlines()} - {None}
+    tap.ok(len(jobs) == len(NAMES), "folders of all names: jobs that differ in little stay apart", len(jobs), *sorted(jobs))
+    with browser.open_page() as view:
+        wrong, _ = wrong_with(view, out / "index.html")
+        links = set(view.js("[...document.querySelectorAll('a:not([href^=\"#\"])')].map((a) => a.getAttribute('href'))"))
+        wrong = [w for w in wrong if not w.startswith("links")] + [link for link in links if not re.fullmatch(r"runs/[\w.-]+/report\.html", link)]
+        wrong += [f"{link} is not there" for link in links if not (out / link).exists()]
+        tap.ok(links and not wrong, "folders of all names: links lead to reports, and nothing runs", *wrong[:5])
+        wrong = [f"{page.parent.name}: {word}" for page in pages[::4] for word in wrong_with(view, page)[0]]
+        tap.ok(not wrong, "folders of all names: nothing runs in the reports", *wrong[:5])
+
+
 def main():
     tap = Tap()
     if BROWSER is None:
@@ -112,6 +149,7 @@ def main():
         check_forms(tap, browser, page)
         check_links(tap, browser, page, document)
         check_hostile(tap, browser, folder)
+        check_folders(tap, browser, folder)
     tap.done()
 
 
