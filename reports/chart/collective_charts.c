@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/chart/makers.h"
 #include "reports/chart/parts.h"
 #include "reports/format/format.h"
@@ -301,7 +302,7 @@ void tm_draw_balance(struct tm_chart *chart, const struct tm_value *summary, siz
     tm_chart_column(chart, "beside the mean", true);
     for (int i = 0; i < r.count; i++)
         fill_balance_bar(chart, &bars[i], summary, r.row[i], r.mean_ps);
-    (void)snprintf(name, sizeof(name), "mean %s", tm_format_time(time, (int64_t)r.mean_ps));
+    (void)snprintf(name, sizeof(name), "mean %s", tm_format_time(time, tm_whole(r.mean_ps)));
     tm_plain_rows(chart, bars, r.count, r.mean_ps, name);
     (void)snprintf(chart->title, sizeof(chart->title), "How long each device computes");
     (void)snprintf(chart->caption, sizeof(chart->caption),

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/chart/makers.h"
 #include "reports/format/format.h"
 
@@ -259,7 +260,7 @@ static double draw_part(struct tm_chart *chart, const struct rows *rows, size_t 
     tm_chart_close(chart);
     tm_chart_cell(chart, title);
     tm_chart_cell(chart, text);
-    tm_chart_cell(chart, tm_format_time(sum, (int64_t)to));
+    tm_chart_cell(chart, tm_format_time(sum, tm_whole(to)));
     return to;
 }
 

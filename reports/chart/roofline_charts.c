@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/chart/spots.h"
 #include "reports/format/format.h"
 
@@ -132,7 +133,7 @@ static void intensity_label(char out[TM_FORMAT_BYTES], int decade)
     if (decade < 0)
         (void)snprintf(out, TM_FORMAT_BYTES, "%.*f", -decade, pow(10, decade));
     else
-        tm_format_count(out, (int64_t)pow(10, decade));
+        tm_format_count(out, tm_whole(pow(10, decade)));
 }
 
 static void draw_scales(struct tm_chart *chart, const struct roof *r)

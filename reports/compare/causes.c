@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/findings/ask.h"
+#include "pipeline/bounded_sum.h"
 #include "reports/format/format.h"
 
 static const double least_tested_pct = 0.5, least_untested_pct = 1; /* of the base's step */

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/compare/causes.h"
 #include "reports/compare/comparison.h"
-#include "reports/findings/ask.h"
 #include "reports/format/format.h"
 
 enum { LABEL_BYTES = 128, VERDICT_BYTES = 1024 };

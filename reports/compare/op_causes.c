@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/compare/causes.h"
 #include "reports/compare/row_table.h"
 #include "reports/findings/ask.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "pipeline/version.h"
 #include "reports/findings/ask.h"
 
@@ -50,11 +51,19 @@ bool tm_step_parts(const struct tm_value *summary, double part[TM_PARTS], double
 {
     const struct tm_value *parts = tm_path(summary, "steps.parts");
     const double device_steps = tm_device_steps(summary);
+    const int64_t total_ps = tm_int(tm_get(parts, "total_ps"));
+    int64_t left_ps = total_ps;
 
-    *total = (double)tm_int(tm_get(parts, "total_ps")) / device_steps;
-    for (int i = 0; i < TM_PARTS; i++)
-        part[i] = (double)tm_int(tm_path(parts, tm_part_kind[i].path)) / device_steps;
-    return tm_length(parts) > 0 && *total > 0;
+    *total = (double)total_ps / device_steps;
+    for (int i = 0; i < TM_PARTS; i++) {
+        const int64_t part_ps = tm_int(tm_path(parts, tm_part_kind[i].path));
+
+        if (part_ps < 0 || part_ps > left_ps)
+            return false;
+        left_ps -= part_ps;
+        part[i] = (double)part_ps / device_steps;
+    }
+    return total_ps > 0;
 }
 
 const char *tm_device_model(const struct tm_value *summary)

@@ -38,7 +38,8 @@ extern const struct tm_part_kind tm_part_kind[TM_PARTS];
 double tm_device_steps(const struct tm_value *summary);
 /* Steps were found: the session does not stand for one. */
 bool tm_has_steps(const struct tm_value *summary);
-/* steps.parts.total_ps and the parts, per step and device.  false: no device activity */
+/* steps.parts.total_ps and the parts, per step and device.
+ * out: false: no device activity, or parts that are more than their total, as a summary from elsewhere may have */
 bool tm_step_parts(const struct tm_value *summary, double part[TM_PARTS], double *total);
 
 /* The model of the devices; "" where there are several, or it is not known. */

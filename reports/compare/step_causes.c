@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/compare/causes.h"
 #include "reports/compare/row_table.h"
-#include "reports/findings/ask.h"
 #include "reports/format/format.h"
 
 static double part_change(const struct causes *k, enum tm_part part)

@@ -4,15 +4,16 @@
  * that rounding down leaves go to the parts with the largest fractions. */
 #include <math.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/compare/comparison.h"
 
 static int64_t round_parts(const double part[TM_PARTS], double total, int64_t rounded[TM_PARTS])
 {
-    const int64_t whole = llround(total);
+    const int64_t whole = tm_whole(round(total));
     int64_t left = whole;
 
     for (int i = 0; i < TM_PARTS; i++) {
-        rounded[i] = (int64_t)floor(part[i]);
+        rounded[i] = tm_whole(part[i]);
         left -= rounded[i];
     }
     for (bool is_taken[TM_PARTS] = { false }; left > 0;) {

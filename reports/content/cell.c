@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "pipeline/double_text.h"
 #include "reports/chart/palette.h"
 #include "reports/format/shown_names.h"
@@ -68,7 +69,7 @@ static int64_t whole_of(const struct tm_cell *cell)
 {
     return cell->from == TM_FROM_VALUE ? tm_int(cell->value) :
            cell->from == TM_FROM_INT   ? cell->whole :
-                                         (int64_t)cell->number;
+                                         tm_whole(cell->number);
 }
 
 struct titled {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "pipeline/options.h"
 #include "pipeline/shell_text.h"
 #include "reports/content/say.h"
@@ -34,7 +35,7 @@ static void put_input(char *out, const struct tm_value *files)
     }
     (void)snprintf(out, TEXT_BYTES, "%s file%s, %s, %s events", tm_format_count(count, (int64_t)tm_length(files)),
                    tm_length(files) == 1 ? "" : "s", tm_format_bytes(bytes, size),
-                   tm_format_count(events, number < 9e18 ? (int64_t)number : INT64_MAX));
+                   tm_format_count(events, tm_whole(number)));
 }
 
 static void say_program(const struct tm_content *content)

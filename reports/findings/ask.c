@@ -39,13 +39,6 @@ double tm_share_pct(int64_t part_ps, int64_t whole_ps)
     return part_ps >= whole_ps ? 100 : 100.0 * (double)part_ps / (double)whole_ps;
 }
 
-int64_t tm_whole(double value)
-{
-    if (!(value > -9e18))
-        return INT64_MIN;
-    return value < 9e18 ? (int64_t)value : INT64_MAX;
-}
-
 bool tm_ask_is_session(const struct tm_value *summary)
 {
     return strcmp(tm_text(tm_path(summary, "steps.source")), "session") == 0;

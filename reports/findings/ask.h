@@ -25,8 +25,6 @@ bool tm_ask_is_platform(const struct tm_value *summary, const char *platform);
 const char *tm_ask_framework(const struct tm_value *summary);
 /* All files are Chrome JSON, which JAX writes as a lossy copy of the profile. */
 bool tm_ask_is_json(const struct tm_value *summary);
-/* A number without its fraction; what is past the range of whole numbers ends at its ends. */
-int64_t tm_whole(double value);
 
 /* Events of a class in the input; names are those of coverage.classes. */
 int64_t tm_ask_class_count(const struct tm_value *summary, const char *class);

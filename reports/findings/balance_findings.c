@@ -3,6 +3,7 @@
  * work. */
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
 
 /* Compute times of the devices that compute. */

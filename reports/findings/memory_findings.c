@@ -3,6 +3,7 @@
  * stake before memory ends, so these have severities of their own. */
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
 
 #define PS_PER_MS 1000000000LL

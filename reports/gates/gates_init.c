@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/format/format.h"
 #include "reports/gates/figure.h"
 #include "reports/gates/gate.h"
@@ -112,7 +113,7 @@ static void add_step_time(struct init *init)
     if (!find(init, &figure, "steps.median_ps") || !(figure.value > 0) ||
         strcmp(tm_text(tm_path(init->summary, "steps.source")), "session") == 0)
         return;
-    (void)tm_format_time(value, (int64_t)figure.value);
+    (void)tm_format_time(value, tm_whole(figure.value));
     (void)snprintf(note, sizeof(note),
                    "It was %s here. On another device it is another: then leave this gate out.",
                    value);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reports/findings/ask.h"
+#include "pipeline/bounded_sum.h"
 #include "reports/history/night.h"
 
 enum { WORSE_MOST = 48, LISTED = 8, NAMED = 4, NAME_CHARS = 48, TEXT_BYTES = 1024 };

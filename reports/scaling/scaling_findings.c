@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/compare/run_facts.h"
 #include "reports/findings/ask.h"
 #include "reports/format/format.h"

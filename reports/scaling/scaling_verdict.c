@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "reports/findings/ask.h"
+#include "pipeline/bounded_sum.h"
 #include "reports/format/format.h"
 #include "reports/scaling/study.h"
 

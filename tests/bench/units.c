@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <valgrind/callgrind.h>
 
 #include "pipeline/commands/host_run.h"
@@ -23,6 +24,14 @@
 #include "stages/resolve/classes.h"
 
 enum { ITEMS = 100000, NAMES = 1000, NAME_BYTES = 64, KEYS = 5000 };
+
+/* In the place of the C library's: with the same seeds the tables of every run lie alike, and counts of instructions can
+ * be compared to a percent.  Chance alone moves them by 8 %. */
+int getentropy(void *bytes, size_t length)
+{
+    memset(bytes, 0x5a, length);
+    return 0;
+}
 
 struct units {
     struct tm_run *run;

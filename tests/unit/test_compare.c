@@ -283,6 +283,28 @@ static void a_side_without_devices_has_no_waterfall(void **state)
     test_compared_free(&t);
 }
 
+static void parts_that_are_more_than_their_total_are_none(void **state)
+{
+    static const int64_t wrong[][2] = { { INT64_C(9000000000000000000), INT64_C(9000000000000000000) },
+                                        { INT64_MIN, 0 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct test_compared t;
+        struct tm_value *parts;
+
+        test_compared_init(&t);
+        (void)test_add_run(&t, "a", &plain, NULL);
+        parts = tm_member(tm_member(test_add_run(&t, "b", &plain, NULL), "steps"), "parts");
+        tm_add_int(parts, "total_ps", INT64_MAX);
+        tm_add_int(parts, "compute_ps", wrong[i][0]);
+        tm_add_int(parts, "exposed_collective_ps", wrong[i][1]);
+        assert_int_equal(test_compare(&t), TM_OK);
+        assert_int_equal(tm_type_of(test_at(&t, "waterfalls[0].change_ps")), TM_NULL);
+        test_compared_free(&t);
+    }
+}
+
 /* --- figures --- */
 
 static void figures_that_are_sums_are_told_per_step_and_device(void **state)
@@ -391,6 +413,7 @@ int main(void)
         cmocka_unit_test(a_group_against_one_run_is_not_tested),
         cmocka_unit_test(the_waterfall_adds_up_to_the_picosecond),
         cmocka_unit_test(a_side_without_devices_has_no_waterfall),
+        cmocka_unit_test(parts_that_are_more_than_their_total_are_none),
         cmocka_unit_test(figures_that_are_sums_are_told_per_step_and_device),
         cmocka_unit_test(the_geomean_is_of_times_that_all_sides_have),
         cmocka_unit_test(memory_may_end_at_any_request),

@@ -80,6 +80,21 @@ static void numbers_have_the_form_of_their_kind(void **state)
     assert_shown(tm_cell_of_int(TM_CELL_TIME, 0), "0 s");
 }
 
+/* A summary from elsewhere may hold any number; the size of the least one is past those of 64 bits. */
+static void numbers_at_the_ends_of_the_range_are_shown(void **state)
+{
+    struct tm_cell change = tm_cell_of_int(TM_CELL_TIME, INT64_MIN);
+    char most[TM_FORMAT_BYTES], shown[TM_FORMAT_BYTES + 1];
+
+    (void)state;
+    (void)tm_format_time(most, INT64_MAX);
+    (void)snprintf(shown, sizeof(shown), "-%s", most);
+    change.is_change = true;
+    assert_shown(change, shown);
+    assert_shown(tm_cell_of_double(TM_CELL_TIME, 1e300), most);
+    assert_shown(tm_cell_of_double(TM_CELL_TIME, -1e300), shown);
+}
+
 static void values_of_the_summary_have_it_too(void **state)
 {
     (void)state;
@@ -191,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_have_the_form_of_their_kind),
+        cmocka_unit_test(numbers_at_the_ends_of_the_range_are_shown),
         cmocka_unit_test(values_of_the_summary_have_it_too),
         cmocka_unit_test(texts_have_the_words_of_their_kind),
         cmocka_unit_test(what_is_not_there_is_empty),
