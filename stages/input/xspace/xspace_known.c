@@ -91,7 +91,7 @@ struct tm_xknown *tm_xknown_new(struct tm_xspace *x)
     if (!known)
         return NULL;
     known->x = x;
-    known->seed = tm_hash_seed(known) | 1;
+    known->seed = tm_hash_seed(known);
     known->shape_bits = bits_for(share, sizeof(struct shape));
     known->slot_bits = bits_for(share, sizeof(struct slot));
     known->shapes =
@@ -119,30 +119,22 @@ void tm_xknown_free(struct tm_xknown *known)
 
 /* --- hashing --- */
 
-/* Both halves of the product, so that every bit of the result depends on all bits of both. */
-static inline uint64_t fold(uint64_t a, uint64_t b)
-{
-    const unsigned __int128 product = (unsigned __int128)a * b;
-
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
 /* in: 8 bytes can be read behind `at`; secret: nobody who writes a trace knows it */
 static inline uint64_t hash_bytes(uint64_t secret, uint64_t hash, const uint8_t *at, size_t length)
 {
     hash ^= length;
     for (; length > 16; at += 16, length -= 16)
-        hash = fold(tm_wire_fixed64(at) ^ secret, tm_wire_fixed64(at + 8) ^ hash);
+        hash = tm_hash_fold(tm_wire_fixed64(at) ^ secret, tm_wire_fixed64(at + 8) ^ hash);
     if (length >= 8)
-        return fold(tm_wire_fixed64(at) ^ secret, tm_wire_fixed64(at + length - 8) ^ hash);
-    return fold((length ? tm_wire_fixed64(at) << (64 - 8 * length) : 0) ^ secret, hash);
+        return tm_hash_fold(tm_wire_fixed64(at) ^ secret, tm_wire_fixed64(at + length - 8) ^ hash);
+    return tm_hash_fold((length ? tm_wire_fixed64(at) << (64 - 8 * length) : 0) ^ secret, hash);
 }
 
 /* --- finding --- */
 
 static inline uint64_t hash_of(const struct tm_xknown *known, const struct tm_xkin *kin)
 {
-    return ((uint64_t)kin->metadata_id ^ kin->plane << 40) * known->seed;
+    return tm_hash_mix((uint64_t)kin->metadata_id ^ kin->plane << 40, known->seed);
 }
 
 static inline uint32_t mark_of(uint64_t hash)
