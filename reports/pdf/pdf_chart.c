@@ -40,7 +40,7 @@ static void set_pen(const struct frame *f, const struct tm_mark *mark)
     const double thickness = mark->thickness > 0 ? mark->thickness : 1;
 
     tm_pdf_stroke(f->pdf, mark->role, thickness * f->scale);
-    (void)HPDF_Page_SetDash(f->pdf->page, mark->dashed ? dashes : NULL, mark->dashed ? 2 : 0, 0);
+    TM_PDF_CALL(f->pdf, HPDF_Page_SetDash(f->pdf->page, mark->dashed ? dashes : NULL, mark->dashed ? 2 : 0, 0));
 }
 
 static void draw_line(const struct frame *f, const struct tm_mark *mark)
@@ -48,10 +48,9 @@ static void draw_line(const struct frame *f, const struct tm_mark *mark)
     HPDF_Page page = f->pdf->page;
 
     set_pen(f, mark);
-    (void)HPDF_Page_MoveTo(page, page_x(f, mark->x), page_y(f, mark->y));
-    (void)HPDF_Page_LineTo(page, page_x(f, mark->x + mark->width),
-                           page_y(f, mark->y + mark->height));
-    (void)HPDF_Page_Stroke(page);
+    TM_PDF_CALL(f->pdf, HPDF_Page_MoveTo(page, page_x(f, mark->x), page_y(f, mark->y)));
+    TM_PDF_CALL(f->pdf, HPDF_Page_LineTo(page, page_x(f, mark->x + mark->width), page_y(f, mark->y + mark->height)));
+    TM_PDF_CALL(f->pdf, HPDF_Page_Stroke(page));
 }
 
 static void draw_path(const struct frame *f, const struct tm_mark *mark)
@@ -65,13 +64,13 @@ static void draw_path(const struct frame *f, const struct tm_mark *mark)
         tm_pdf_fill(f->pdf, mark->role);
     else
         set_pen(f, mark);
-    (void)HPDF_Page_MoveTo(page, page_x(f, point[0].x), page_y(f, point[0].y));
+    TM_PDF_CALL(f->pdf, HPDF_Page_MoveTo(page, page_x(f, point[0].x), page_y(f, point[0].y)));
     for (uint32_t i = 1; i < mark->point_count; i++)
-        (void)HPDF_Page_LineTo(page, page_x(f, point[i].x), page_y(f, point[i].y));
+        TM_PDF_CALL(f->pdf, HPDF_Page_LineTo(page, page_x(f, point[i].x), page_y(f, point[i].y)));
     if (mark->kind == TM_MARK_POLYGON)
-        (void)HPDF_Page_Fill(page);
+        TM_PDF_CALL(f->pdf, HPDF_Page_Fill(page));
     else
-        (void)HPDF_Page_Stroke(page);
+        TM_PDF_CALL(f->pdf, HPDF_Page_Stroke(page));
 }
 
 static void draw_dot(const struct frame *f, const struct tm_mark *mark)
@@ -79,9 +78,9 @@ static void draw_dot(const struct frame *f, const struct tm_mark *mark)
     if (mark->width <= 0)
         return;
     tm_pdf_fill(f->pdf, mark->role);
-    (void)HPDF_Page_Circle(f->pdf->page, page_x(f, mark->x), page_y(f, mark->y),
-                           (HPDF_REAL)(mark->width * f->scale));
-    (void)HPDF_Page_Fill(f->pdf->page);
+    TM_PDF_CALL(f->pdf, HPDF_Page_Circle(f->pdf->page, page_x(f, mark->x), page_y(f, mark->y),
+                (HPDF_REAL)(mark->width * f->scale)));
+    TM_PDF_CALL(f->pdf, HPDF_Page_Fill(f->pdf->page));
 }
 
 /* Points of the drawing that a text may take before it leaves it. */
@@ -191,7 +190,7 @@ void tm_pdf_chart(struct tm_pdf *pdf, const struct tm_chart *chart)
         if (is_drawable(chart, &chart->mark[i]))
             draw_mark(&f, &chart->mark[i]);
     if (tm_pdf_is_drawing(pdf))
-        (void)HPDF_Page_SetDash(pdf->page, NULL, 0, 0);
+        TM_PDF_CALL(pdf, HPDF_Page_SetDash(pdf->page, NULL, 0, 0));
     pdf->y = f.y + chart->height * f.scale + above_caption;
     tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), chart->caption);
     tm_pdf_wrapped(pdf, &tm_pdf_quiet, 0, pdf->text);

@@ -7,18 +7,25 @@
 
 enum { ROWS_BEFORE = 256, ROWS_OF_BLOCK = 64, CODES = 1 << 16, SEGMENT_FORMAT = 4 };
 
+/* Nothing after what could not be written: as TM_PDF_CALL. */
+static void write_text(HPDF_Stream to, const char *text)
+{
+    if (HPDF_Error_GetCode(to->error) == HPDF_OK)
+        (void)HPDF_Stream_WriteStr(to, text);
+}
+
 static void write_ranges(HPDF_Stream to)
 {
     char row[64];
 
     for (int high = 0; high < ROWS_BEFORE; high++) {
         if (high % ROWS_OF_BLOCK == 0)
-            (void)HPDF_Stream_WriteStr(to, "64 beginbfrange\n");
+            write_text(to, "64 beginbfrange\n");
         (void)snprintf(row, sizeof(row), "<%02X00> <%02XFF> <%02X00>\n", (unsigned)high, (unsigned)high,
                        (unsigned)high);
-        (void)HPDF_Stream_WriteStr(to, row);
+        write_text(to, row);
         if (high % ROWS_OF_BLOCK == ROWS_OF_BLOCK - 1)
-            (void)HPDF_Stream_WriteStr(to, "endbfrange\n");
+            write_text(to, "endbfrange\n");
     }
 }
 
@@ -29,15 +36,15 @@ void tm_pdf_map_characters(HPDF_Font font)
     if (!map || !map->stream)
         return;
     HPDF_MemStream_FreeData(map->stream);
-    (void)HPDF_Stream_WriteStr(map->stream, "/CIDInit /ProcSet findresource begin\n"
-                                            "12 dict begin\n"
-                                            "begincmap\n"
-                                            "/CIDSystemInfo << /Registry (Adobe) /Ordering (UCS) /Supplement 0 >> def\n"
-                                            "/CMapName /Adobe-Identity-UCS def\n"
-                                            "/CMapType 2 def\n"
-                                            "1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n");
+    write_text(map->stream, "/CIDInit /ProcSet findresource begin\n"
+                            "12 dict begin\n"
+                            "begincmap\n"
+                            "/CIDSystemInfo << /Registry (Adobe) /Ordering (UCS) /Supplement 0 >> def\n"
+                            "/CMapName /Adobe-Identity-UCS def\n"
+                            "/CMapType 2 def\n"
+                            "1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n");
     write_ranges(map->stream);
-    (void)HPDF_Stream_WriteStr(map->stream, "endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend\n");
+    write_text(map->stream, "endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend\n");
 }
 
 /* As libharu reads it: a list's entries are shifted, also those of 0. */

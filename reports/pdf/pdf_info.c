@@ -35,15 +35,15 @@ static void set_date(struct tm_pdf *pdf)
     to.hour = date.tm_hour;
     to.minutes = date.tm_min;
     to.seconds = date.tm_sec;
-    (void)HPDF_SetInfoDateAttr(pdf->doc, HPDF_INFO_CREATION_DATE, to);
-    (void)HPDF_SetInfoDateAttr(pdf->doc, HPDF_INFO_MOD_DATE, to);
+    TM_PDF_CALL(pdf, HPDF_SetInfoDateAttr(pdf->doc, HPDF_INFO_CREATION_DATE, to));
+    TM_PDF_CALL(pdf, HPDF_SetInfoDateAttr(pdf->doc, HPDF_INFO_MOD_DATE, to));
 }
 
 static void set_text(struct tm_pdf *pdf, HPDF_InfoType type, const char *text)
 {
     tm_pdf_encode_outside(pdf, pdf->text, TM_PDF_CELL_BYTES, text);
-    if (*pdf->text && pdf->status == TM_OK)
-        (void)HPDF_SetInfoAttr(pdf->doc, type, pdf->text);
+    if (*pdf->text)
+        TM_PDF_CALL(pdf, HPDF_SetInfoAttr(pdf->doc, type, pdf->text));
 }
 
 /* "tracemill 0.3.0" of the program that made the summary. */
@@ -64,7 +64,7 @@ void tm_pdf_set_info(struct tm_pdf *pdf)
     (void)snprintf(text, sizeof(text), "performance, profile, XLA%s%.16s", *platform ? ", " : "", platform);
     set_text(pdf, HPDF_INFO_KEYWORDS, text);
     set_date(pdf);
-    (void)HPDF_SetPageMode(pdf->doc, HPDF_PAGE_MODE_USE_OUTLINE);
+    TM_PDF_CALL(pdf, HPDF_SetPageMode(pdf->doc, HPDF_PAGE_MODE_USE_OUTLINE));
     tm_pdf_set_language(pdf->doc);
 }
 

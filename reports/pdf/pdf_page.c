@@ -153,8 +153,8 @@ void tm_pdf_new_page(struct tm_pdf *pdf)
     pdf->page = HPDF_AddPage(pdf->doc);
     if (pdf->status != TM_OK)
         return;
-    (void)HPDF_Page_SetWidth(pdf->page, (HPDF_REAL)pdf->page_width);
-    (void)HPDF_Page_SetHeight(pdf->page, (HPDF_REAL)pdf->page_height);
+    TM_PDF_CALL(pdf, HPDF_Page_SetWidth(pdf->page, (HPDF_REAL)pdf->page_width));
+    TM_PDF_CALL(pdf, HPDF_Page_SetHeight(pdf->page, (HPDF_REAL)pdf->page_height));
     pdf->page_at = pdf->pages++;
     pdf->y = pdf->edge_y = pdf->top;
 }
@@ -228,7 +228,8 @@ static float part_of(enum tm_role role, int shift, double share)
 
 void tm_pdf_tint(struct tm_pdf *pdf, enum tm_role role, double share)
 {
-    (void)HPDF_Page_SetRGBFill(pdf->page, part_of(role, 16, share), part_of(role, 8, share), part_of(role, 0, share));
+    TM_PDF_CALL(pdf, HPDF_Page_SetRGBFill(pdf->page, part_of(role, 16, share), part_of(role, 8, share), part_of(role,
+                0, share)));
 }
 
 void tm_pdf_fill(struct tm_pdf *pdf, enum tm_role role)
@@ -238,8 +239,9 @@ void tm_pdf_fill(struct tm_pdf *pdf, enum tm_role role)
 
 void tm_pdf_stroke(struct tm_pdf *pdf, enum tm_role role, double thickness)
 {
-    (void)HPDF_Page_SetRGBStroke(pdf->page, part_of(role, 16, 1), part_of(role, 8, 1), part_of(role, 0, 1));
-    (void)HPDF_Page_SetLineWidth(pdf->page, (HPDF_REAL)thickness);
+    TM_PDF_CALL(pdf, HPDF_Page_SetRGBStroke(pdf->page, part_of(role, 16, 1), part_of(role, 8, 1), part_of(role, 0,
+                1)));
+    TM_PDF_CALL(pdf, HPDF_Page_SetLineWidth(pdf->page, (HPDF_REAL)thickness));
 }
 
 /* --- shapes --- */
@@ -249,9 +251,9 @@ void tm_pdf_tinted_rect(struct tm_pdf *pdf, enum tm_role role, double share, con
     if (!tm_pdf_is_drawing(pdf))
         return;
     tm_pdf_tint(pdf, role, share);
-    (void)HPDF_Page_Rectangle(pdf->page, (HPDF_REAL)box->x, (HPDF_REAL)(pdf->page_height - box->y - box->height),
-                              (HPDF_REAL)box->width, (HPDF_REAL)box->height);
-    (void)HPDF_Page_Fill(pdf->page);
+    TM_PDF_CALL(pdf, HPDF_Page_Rectangle(pdf->page, (HPDF_REAL)box->x,
+                (HPDF_REAL)(pdf->page_height - box->y - box->height), (HPDF_REAL)box->width, (HPDF_REAL)box->height));
+    TM_PDF_CALL(pdf, HPDF_Page_Fill(pdf->page));
 }
 
 void tm_pdf_rect(struct tm_pdf *pdf, enum tm_role role, const struct tm_pdf_box *box)
@@ -264,7 +266,7 @@ void tm_pdf_rule(struct tm_pdf *pdf, enum tm_role role, double thickness, double
     if (!tm_pdf_is_drawing(pdf))
         return;
     tm_pdf_stroke(pdf, role, thickness);
-    (void)HPDF_Page_MoveTo(pdf->page, (HPDF_REAL)pdf->left, (HPDF_REAL)(pdf->page_height - y));
-    (void)HPDF_Page_LineTo(pdf->page, (HPDF_REAL)right, (HPDF_REAL)(pdf->page_height - y));
-    (void)HPDF_Page_Stroke(pdf->page);
+    TM_PDF_CALL(pdf, HPDF_Page_MoveTo(pdf->page, (HPDF_REAL)pdf->left, (HPDF_REAL)(pdf->page_height - y)));
+    TM_PDF_CALL(pdf, HPDF_Page_LineTo(pdf->page, (HPDF_REAL)right, (HPDF_REAL)(pdf->page_height - y)));
+    TM_PDF_CALL(pdf, HPDF_Page_Stroke(pdf->page));
 }

@@ -88,6 +88,10 @@ void tm_pdf_begin(struct tm_pdf *pdf, enum tm_paper paper);
 void tm_pdf_complete_fonts(struct tm_pdf *pdf);
 void tm_pdf_end(struct tm_pdf *pdf);
 
+/* A call of libharu, none after one that failed: where there was no memory for a buffer, what is written next goes
+ * nowhere and ends the process (libharu 2.3.0, HPDF_MemStream_InWrite).  The handler of errors has set the status. */
+#define TM_PDF_CALL(pdf, call) ((void)((pdf)->status == TM_OK && (call) == HPDF_OK))
+
 /* Is there something to draw on? */
 bool tm_pdf_is_drawing(const struct tm_pdf *pdf);
 

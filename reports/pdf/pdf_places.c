@@ -92,7 +92,7 @@ static void make_file_link(struct tm_pdf *pdf, const struct tm_pdf_link *file)
     HPDF_Annotation link = page ? HPDF_Page_CreateURILinkAnnot(page, rect_of(pdf, &file->box), file->path) : NULL;
 
     if (link)
-        (void)HPDF_LinkAnnot_SetBorderStyle(link, 0, 0, 0);
+        TM_PDF_CALL(pdf, HPDF_LinkAnnot_SetBorderStyle(link, 0, 0, 0));
 }
 
 static void make_link(struct tm_pdf *pdf, int page, const struct tm_pdf_box *box, const struct tm_pdf_place *place)
@@ -103,7 +103,7 @@ static void make_link(struct tm_pdf *pdf, int page, const struct tm_pdf_box *box
         to ? HPDF_Page_CreateLinkAnnot(HPDF_GetPageByIndex(pdf->doc, (HPDF_UINT)page), rect, to) : NULL;
 
     if (link)
-        (void)HPDF_LinkAnnot_SetBorderStyle(link, 0, 0, 0);
+        TM_PDF_CALL(pdf, HPDF_LinkAnnot_SetBorderStyle(link, 0, 0, 0));
 }
 
 /* A tree of two levels, its branches folded. */
@@ -119,8 +119,8 @@ static void make_bookmarks(struct tm_pdf *pdf)
 
         if (!mark || !to)
             return; /* the handler of errors was told */
-        (void)HPDF_Outline_SetDestination(mark, to);
-        (void)HPDF_Outline_SetOpened(mark, HPDF_FALSE);
+        TM_PDF_CALL(pdf, HPDF_Outline_SetDestination(mark, to));
+        TM_PDF_CALL(pdf, HPDF_Outline_SetOpened(mark, HPDF_FALSE));
         if (place->level == 0)
             parent = mark;
     }
@@ -149,11 +149,11 @@ static void draw_dots(struct tm_pdf *pdf, double from, double to, double y)
     if (to - from < 2 * dot_gap)
         return;
     tm_pdf_stroke(pdf, TM_ROLE_GRID, 0.7);
-    (void)HPDF_Page_SetDash(pdf->page, dots, 2, 0);
-    (void)HPDF_Page_MoveTo(pdf->page, (HPDF_REAL)from, (HPDF_REAL)(pdf->page_height - y));
-    (void)HPDF_Page_LineTo(pdf->page, (HPDF_REAL)to, (HPDF_REAL)(pdf->page_height - y));
-    (void)HPDF_Page_Stroke(pdf->page);
-    (void)HPDF_Page_SetDash(pdf->page, NULL, 0, 0);
+    TM_PDF_CALL(pdf, HPDF_Page_SetDash(pdf->page, dots, 2, 0));
+    TM_PDF_CALL(pdf, HPDF_Page_MoveTo(pdf->page, (HPDF_REAL)from, (HPDF_REAL)(pdf->page_height - y)));
+    TM_PDF_CALL(pdf, HPDF_Page_LineTo(pdf->page, (HPDF_REAL)to, (HPDF_REAL)(pdf->page_height - y)));
+    TM_PDF_CALL(pdf, HPDF_Page_Stroke(pdf->page));
+    TM_PDF_CALL(pdf, HPDF_Page_SetDash(pdf->page, NULL, 0, 0));
 }
 
 static void draw_entry(struct tm_pdf *pdf, const struct tm_pdf_place *place, double height)

@@ -262,10 +262,10 @@ static double draw_run(struct tm_pdf *pdf, const struct tm_pdf_style *style, dou
         return x;
     memcpy(line, text, bytes);
     line[bytes] = 0;
-    (void)HPDF_Page_BeginText(pdf->page);
-    (void)HPDF_Page_SetFontAndSize(pdf->page, pdf->face[face], (HPDF_REAL)size);
-    (void)HPDF_Page_TextOut(pdf->page, (HPDF_REAL)x, (HPDF_REAL)(pdf->page_height - y), line);
-    (void)HPDF_Page_EndText(pdf->page);
+    TM_PDF_CALL(pdf, HPDF_Page_BeginText(pdf->page));
+    TM_PDF_CALL(pdf, HPDF_Page_SetFontAndSize(pdf->page, pdf->face[face], (HPDF_REAL)size));
+    TM_PDF_CALL(pdf, HPDF_Page_TextOut(pdf->page, (HPDF_REAL)x, (HPDF_REAL)(pdf->page_height - y), line));
+    TM_PDF_CALL(pdf, HPDF_Page_EndText(pdf->page));
     return x + tm_pdf_width(pdf, style, text, bytes);
 }
 
