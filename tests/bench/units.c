@@ -378,8 +378,8 @@ static void unit_stages(struct units *u, struct tm_host_run *host)
 {
     struct kept_events kept = { .capacity = host->events };
 
-    kept.events = calloc(kept.capacity, sizeof(*kept.events));
-    kept.args = calloc(kept.capacity, sizeof(*kept.args));
+    kept.events = calloc(kept.capacity + 1, sizeof(*kept.events));
+    kept.args = calloc(kept.capacity + 1, sizeof(*kept.args));
     if (!kept.events || !kept.args)
         die(u, "stages");
     need(u, tm_host_bare_events(host, keep_event, &kept), "stages");

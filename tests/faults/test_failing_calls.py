@@ -88,8 +88,8 @@ def allocations(tap, rig, is_full):
             continue
         said = rig.judge(rig.verb.no_memory, result)
         now = kept(told) if told.exists() else (0, 0, 0)  # a process that is killed does not say
-        spare = rig.verb.no_memory == faulted_verbs.ARCHIVE_MEMORY  # newlocale() keeps a block where a locale cannot be loaded
-        if not said and (now[1] > blocks + spare or now[2] > descriptors):
+        spare = rig.verb.keeps
+        if not said and (now[1] > blocks + spare[0] or now[2] > descriptors + spare[1]):
             said = f"it keeps {now[1]} blocks and {now[2]} descriptors in place of {blocks} and {descriptors}"
         if said:
             wrong.append(f"allocation {number} of {count}: {said}\n{result}")

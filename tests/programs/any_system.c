@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "pipeline/hash.h"
-#include "pipeline/main.c"
+#include "pipeline/main.c" /* NOLINT(bugprone-suspicious-include): the program, with its main() */
 
 /* Numbers of one kind do not depend on how many there were of another. */
 struct numbers {

@@ -407,11 +407,11 @@ static char **take_options(char **words)
         else if (strcmp(option, "--at") == 0)
             wish.at = strtoull(*words, NULL, 10);
         else if (strcmp(option, "--fail") == 0)
-            wish.fails_with = atoi(*words);
+            wish.fails_with = (int)strtol(*words, NULL, 10);
         else if (strcmp(option, "--torn") == 0)
-            wish.torn_with = atoi(*words);
+            wish.torn_with = (int)strtol(*words, NULL, 10);
         else if (strcmp(option, "--signal") == 0)
-            wish.signal = atoi(*words);
+            wish.signal = (int)strtol(*words, NULL, 10);
         else if (strcmp(option, "--run") == 0)
             wish.run = *words;
         else if (strcmp(option, "--short") == 0)

@@ -29,10 +29,10 @@
 /* The program's own, called by another name: this one is `main`. */
 int tracemill_main(int argc, char **argv);
 #define main tracemill_main
-#include "pipeline/main.c"
+#include "pipeline/main.c" /* NOLINT(bugprone-suspicious-include) */
 #undef main
 
-enum { SAID_BYTES = 240, CASE_BYTES = 128, ARGUMENTS_MOST = 32 };
+enum { SAID_BYTES = 240, CASE_BYTES = 128, WORD_BYTES = 4, ARGUMENTS_MOST = 32 };
 
 struct text {
     char *at;
@@ -305,15 +305,16 @@ static void play_cases(struct job *job)
     char line[CASE_BYTES];
 
     while (fgets(line, sizeof(line), stdin)) {
-        size_t place = 0;
-        unsigned value = 0;
+        if (strncmp(line, "cut ", WORD_BYTES) == 0) {
+            cut(job, strtoull(line + WORD_BYTES, NULL, 10));
+        } else if (strncmp(line, "set ", WORD_BYTES) == 0) {
+            char *value;
+            const size_t place = strtoull(line + WORD_BYTES, &value, 10);
 
-        if (sscanf(line, "cut %zu", &place) == 1)
-            cut(job, place);
-        else if (sscanf(line, "set %zu %u", &place, &value) == 2)
-            set_byte(job, place, value);
-        else
+            set_byte(job, place, (unsigned)strtoul(value, NULL, 10));
+        } else {
             print_case(job);
+        }
     }
 }
 

@@ -57,12 +57,13 @@ static uint64_t allocated_bytes(void)
 static uint64_t resident_kib(void)
 {
     FILE *const file = fopen("/proc/self/statm", "r");
-    unsigned long whole = 0, resident = 0;
+    char line[128], *rest;
 
-    if (!file || fscanf(file, "%lu %lu", &whole, &resident) != 2)
+    if (!file || !fgets(line, sizeof(line), file))
         give_up("soak: statm");
     (void)fclose(file);
-    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
+    (void)strtoull(line, &rest, 10); /* the whole */
+    return strtoull(rest, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
 }
 
 /* Entries of a folder of /proc. */

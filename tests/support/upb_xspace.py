@@ -66,7 +66,7 @@ def timelines(space):
     for plane in space.planes:
         names = {}
         for entry in plane.event_metadata:
-            shown = re.match(rb"/device:TPU:\d", plane.name) and entry.value.display_name
+            shown = re.fullmatch(rb"/device:TPU:\d+", plane.name) and entry.value.display_name
             names[entry.key] = shown or entry.value.name
         for line in plane.lines:
             events = lines.setdefault((plane.name.hex(), line.id, line.name.hex()), [])

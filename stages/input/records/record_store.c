@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store: blocks of 2 KiB, chained per track, in one array that spills; a table with the ends of each chain.  The
- * chain and the last block of the track that was added to last are at hand, since formats write runs of events of
- * one track.  Pages are small enough that a thousand tracks can grow side by side, whatever --memory is. */
+/* The store: blocks, chained per track, in one array that spills; a table with the ends of each chain.  The first block
+ * of a track has 256 bytes, each further one twice as many up to 2 KiB, so that millions of tracks with an event each
+ * take a few times the room of their file.  The chain and the last block of the track that was added to last are at
+ * hand, since formats write runs of events of one track.  Pages are small enough that a thousand tracks can grow side
+ * by side, whatever --memory is. */
 #include "stages/input/records/record_store.h"
 
 #include <string.h>
@@ -9,7 +11,9 @@
 #include "stages/input/records/packed_record.h"
 
 enum {
-    BLOCK_ROWS = TM_RECORD_PLACE_BYTES / sizeof(union tm_packed),
+    UNIT_BYTES = 256,
+    CLASSES = 4, /* of blocks: 1, 2, 4, 8 units */
+    LARGEST = CLASSES - 1,
     PAGES_WANTED = 1024,
     OTHERS_BYTES = 2 << 20, /* of the share: windows, decoders, places */
     SHAPE_BITS = 13,
@@ -24,11 +28,12 @@ struct block {
     int64_t start_ps; /* of the record before its first */
     uint64_t id;      /* of the last one before that has any */
     uint32_t count;   /* of rows, of which a record has one, three or five */
-    uint32_t unused;
-    union tm_packed rows[BLOCK_ROWS];
+    uint32_t room;    /* for so many */
+    union tm_packed rows[];
 };
 static_assert(SHAPE_BITS + TM_PACKED_FORM_BITS <= 16, "a small row has room for the number of a shape");
-static_assert(sizeof(struct block) == 2048, "a power of two, so that pages hold blocks without a rest");
+static_assert((UNIT_BYTES << LARGEST) - sizeof(struct block) == TM_RECORD_PLACE_BYTES, "a place holds any block");
+static_assert(LEAST_PAGE_BYTES % (UNIT_BYTES << LARGEST) == 0, "pages hold the largest blocks without a rest");
 
 /* The blocks of one track, and what is known of its records. */
 struct chain {
@@ -37,18 +42,18 @@ struct chain {
     int64_t start_ps, dur_ps; /* of the record added last */
     uint64_t id;              /* of the last one that has any: its correlation */
     uint32_t traits;
-    uint32_t unused;
+    uint32_t class;           /* of the last block; of all before it: their place in the chain, or the largest */
 };
 
 static const uint64_t NO_TRACK = UINT64_MAX;
 
 struct tm_record_store {
     struct tm_run *run;
-    struct tm_rows *blocks;  /* struct block */
+    struct tm_rows *blocks;  /* units; a block is known by its first one */
     struct tm_rows *chains;  /* struct chain; row = track */
     struct tm_kept_args args;
     struct tm_shape *shapes; /* 1 << SHAPE_BITS, by hash; zero = a number that no shape has yet */
-    uint64_t spare;          /* plus one: first of a chain of blocks that tracks gave up */
+    uint64_t spare[CLASSES]; /* plus one: first of a chain of blocks that no track has */
     uint64_t track;          /* whose chain is at hand, or NO_TRACK; its row of `chains` is older */
     struct chain chain;
     struct block *block;     /* the last one of that chain, or NULL; valid until the next call on `blocks` */
@@ -72,7 +77,7 @@ struct tm_record_store *tm_record_store_new(struct tm_trace *trace)
     store->run = run;
     store->args = (struct tm_kept_args){ .account = TM_ACCOUNT_INPUT, .own_bytes = own };
     store->track = NO_TRACK;
-    store->blocks = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(struct block), blocks, page);
+    store->blocks = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, UNIT_BYTES, blocks, page);
     store->chains = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(struct chain), memory / 8, CHAIN_PAGE_BYTES);
     store->shapes = tm_take(&run->budget, TM_ACCOUNT_INPUT, SHAPES_BYTES, &run->error);
     if (store->blocks && store->chains && store->shapes)
@@ -120,20 +125,41 @@ static tm_status turn_to(struct tm_record_store *store, uint64_t track)
     return TM_OK;
 }
 
-/* A block that nobody uses; its contents are whatever they were.  out: *number plus one */
-static tm_status find_block(struct tm_record_store *store, uint64_t *number)
+static struct block *block_at(const struct tm_record_store *store, uint64_t number)
 {
+    return tm_rows_change(store->blocks, number - 1);
+}
+
+/* Put a largest block behind all others, and make spare ones of a class of it. */
+static tm_status split_block(struct tm_record_store *store, uint32_t class)
+{
+    const uint64_t first = tm_rows_count(store->blocks) + 1, end = first + (1 << LARGEST);
+    tm_status st = tm_rows_resize(store->blocks, end - 1);
+
+    for (uint64_t number = first; st == TM_OK && number < end; number += UINT64_C(1) << class) {
+        struct block *const block = block_at(store, number);
+
+        if (!block)
+            return store->run->error.status;
+        block->next = store->spare[class];
+        store->spare[class] = number;
+    }
+    return st;
+}
+
+/* A block that no track has; its contents are whatever they were.  out: *number plus one */
+static tm_status find_block(struct tm_record_store *store, uint32_t class, uint64_t *number)
+{
+    const tm_status st = store->spare[class] ? TM_OK : split_block(store, class);
     const struct block *spare;
 
-    if (!store->spare) {
-        *number = tm_rows_count(store->blocks) + 1;
-        return tm_rows_resize(store->blocks, *number);
-    }
-    *number = store->spare;
+    if (st != TM_OK)
+        return st;
+    *number = store->spare[class];
     spare = tm_rows_at(store->blocks, *number - 1);
     if (!spare)
         return store->run->error.status;
-    store->spare = spare->next;
+    store->spare[class] = spare->next;
     return TM_OK;
 }
 
@@ -141,12 +167,13 @@ static tm_status find_block(struct tm_record_store *store, uint64_t *number)
 static tm_status lengthen_chain(struct tm_record_store *store)
 {
     struct chain *const chain = &store->chain;
+    const uint32_t class = !chain->last ? 0 : chain->class < LARGEST ? chain->class + 1 : LARGEST;
     uint64_t number;
-    tm_status st = find_block(store, &number);
+    tm_status st = find_block(store, class, &number);
 
     store->block = NULL;
     if (st == TM_OK && chain->last) {
-        struct block *last = tm_rows_change(store->blocks, chain->last - 1);
+        struct block *last = block_at(store, chain->last);
 
         if (last)
             last->next = number;
@@ -154,13 +181,15 @@ static tm_status lengthen_chain(struct tm_record_store *store)
     }
     if (st != TM_OK)
         return st;
-    store->block = tm_rows_change(store->blocks, number - 1);
+    store->block = block_at(store, number);
     if (!store->block)
         return store->run->error.status;
     store->block->next = 0;
     store->block->start_ps = chain->start_ps;
     store->block->id = chain->id;
     store->block->count = 0;
+    store->block->room = (uint32_t)(((UNIT_BYTES << class) - sizeof(struct block)) / sizeof(union tm_packed));
+    chain->class = class;
     chain->first = chain->first ? chain->first : number;
     chain->last = number;
     return TM_OK;
@@ -170,17 +199,17 @@ static tm_status lengthen_chain(struct tm_record_store *store)
 static tm_status open_block(struct tm_record_store *store, uint32_t rows)
 {
     if (!store->block && store->chain.last) {
-        store->block = tm_rows_change(store->blocks, store->chain.last - 1);
+        store->block = block_at(store, store->chain.last);
         if (!store->block)
             return store->run->error.status;
     }
-    return store->block && store->block->count + rows <= BLOCK_ROWS ? TM_OK : lengthen_chain(store);
+    return store->block && store->block->count + rows <= store->block->room ? TM_OK : lengthen_chain(store);
 }
 
 /* Room for the rows of a record at the end of the chain at hand. */
 static inline tm_status make_room(struct tm_record_store *store, uint32_t rows)
 {
-    return store->block && store->block->count + rows <= BLOCK_ROWS ? TM_OK : open_block(store, rows);
+    return store->block && store->block->count + rows <= store->block->room ? TM_OK : open_block(store, rows);
 }
 
 /* The number of a shape; two places are tried, so that whatever there is the search is short.  False: it gets none. */
@@ -315,14 +344,19 @@ uint64_t tm_record_store_count(const struct tm_record_store *store, uint64_t tra
 tm_status tm_record_store_clear(struct tm_record_store *store, uint64_t track)
 {
     tm_status st = track == store->track ? TM_OK : turn_to(store, track);
+    uint64_t number, next;
 
-    if (st == TM_OK && store->chain.last) {
-        struct block *last = tm_rows_change(store->blocks, store->chain.last - 1);
+    number = st == TM_OK ? store->chain.first : 0;
+    for (uint32_t class = 0; number; class++) {
+        const uint64_t last = class < LARGEST ? number : store->chain.last; /* all behind the third are largest ones */
+        struct block *const block = block_at(store, last);
 
-        if (!last)
+        if (!block)
             return store->run->error.status;
-        last->next = store->spare;
-        store->spare = store->chain.first;
+        next = block->next;
+        block->next = store->spare[class];
+        store->spare[class] = number;
+        number = next;
     }
     if (st == TM_OK)
         store->chain = (struct chain){ .count = 0 };
