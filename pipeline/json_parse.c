@@ -38,7 +38,8 @@ cJSON *tm_json_parse(const char *text, size_t length, const char *act, const cha
 
     size_t stopped = end ? (size_t)(end - text) : 0;
 
-    stopped += whole ? strspn(text + stopped, " \t\r\n") : 0;
+    while (whole && stopped < length && memchr(" \t\r\n", text[stopped], 4))
+        stopped++;
     if (whole && stopped >= length)
         return whole;
     cJSON_Delete(whole);

@@ -262,7 +262,7 @@ static void make(struct tm_pdf *pdf)
         tm_content_say(&content);
     tm_pdf_finish_places(pdf);
     tm_pdf_head_pages(pdf);
-    tm_pdf_complete_fonts(pdf);
+    tm_pdf_complete(pdf);
 }
 
 tm_status tm_pdf_write(struct tm_run *run, const struct tm_doc *doc, enum tm_paper paper, FILE *to)

@@ -3,7 +3,10 @@
 #include "reports/pdf/pdf_extras.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "pipeline/utf8.h"
 
 enum { ROWS_BEFORE = 256, ROWS_OF_BLOCK = 64, CODES = 1 << 16, SEGMENT_FORMAT = 4 };
 
@@ -45,6 +48,30 @@ void tm_pdf_map_characters(HPDF_Font font)
                             "1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n");
     write_ranges(map->stream);
     write_text(map->stream, "endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend\n");
+}
+
+/* owns: who calls it frees the text */
+static char *encode(HPDF_Encoder encoder, const char *text, HPDF_UINT length, HPDF_UINT *bytes)
+{
+    char *const to = malloc(2 * (size_t)length + 1);
+
+    *bytes = 0;
+    if (!to)
+        (void)HPDF_SetError(encoder->error, HPDF_FAILD_TO_ALLOC_MEM, 0);
+    for (size_t i = 0; to && i < length; *bytes += 2) {
+        uint32_t code = '?';
+        const size_t taken = tm_utf8_next(text + i, length - i, &code);
+
+        i += taken ? taken : 1;
+        to[*bytes] = (char)(code >> 8);
+        to[*bytes + 1] = (char)code;
+    }
+    return to;
+}
+
+void tm_pdf_set_encoding(HPDF_Encoder encoder)
+{
+    encoder->encode_text_fn = encode;
 }
 
 /* As libharu reads it: a list's entries are shifted, also those of 0. */

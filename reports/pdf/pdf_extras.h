@@ -12,6 +12,10 @@
  * there that is none of that kind. */
 void tm_pdf_map_characters(HPDF_Font font);
 
+/* UTF-16 of what is drawn in UTF-8.  libharu's own function takes memory for it without a look whether there is some; where
+ * there is none, this one leaves HPDF_FAILD_TO_ALLOC_MEM as the error of the document, and nothing is drawn. */
+void tm_pdf_set_encoding(HPDF_Encoder encoder);
+
 /* Put the map of a font's characters into a form that libharu finds glyphs in at once; it says the same.  Where that
  * cannot be done the map stays.
  * in: name  as of HPDF_LoadTTFontFromFile */

@@ -103,12 +103,16 @@ void tm_pdf_begin(struct tm_pdf *pdf, enum tm_paper paper)
     (void)HPDF_UseUTFEncodings(pdf->doc);
     (void)HPDF_SetCurrentEncoder(pdf->doc, "UTF-8"); /* of document information */
     pdf->encoder = pdf->status == TM_OK ? HPDF_GetEncoder(pdf->doc, "UTF-8") : NULL;
+    if (pdf->encoder)
+        tm_pdf_set_encoding(pdf->encoder);
     for (int face = 0; face < TM_PDF_FACES && pdf->status == TM_OK; face++)
         load_font(pdf, (enum tm_pdf_face)face);
 }
 
-void tm_pdf_complete_fonts(struct tm_pdf *pdf)
+void tm_pdf_complete(struct tm_pdf *pdf)
 {
+    if (HPDF_GetError(pdf->doc) != HPDF_NOERROR)
+        on_error(HPDF_GetError(pdf->doc), 0, pdf);
     for (int face = 0; face < TM_PDF_FACES && pdf->status == TM_OK; face++) {
         size_t glyphs;
         uint8_t *used = tm_pdf_used_glyphs(pdf->face[face], &glyphs);

@@ -85,7 +85,7 @@ struct tm_pdf {
 /* Start and end the document: fonts, the size of its pages. */
 void tm_pdf_begin(struct tm_pdf *pdf, enum tm_paper paper);
 /* To be called when everything is drawn, before the document is saved. */
-void tm_pdf_complete_fonts(struct tm_pdf *pdf);
+void tm_pdf_complete(struct tm_pdf *pdf);
 void tm_pdf_end(struct tm_pdf *pdf);
 
 /* A call of libharu, none after one that failed: where there was no memory for a buffer, what is written next goes

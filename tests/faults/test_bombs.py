@@ -512,7 +512,7 @@ def check(tap, cases, folder, seconds):
     for name, path, statuses, word in cases:
         packed = path.stat().st_size
         for verb, command in (("report", report(path, folder)), ("inspect", inspect(path))):
-            cost = Cost(command, 600)
+            cost = Cost(command, 900)
             within = SANITIZED or UNDER or (cost.mib <= MEMORY_MIB + OVERHEAD_MIB and cost.seconds <= seconds)
             said = cost.status == 0 or "tracemill: " in cost.said or (verb == "inspect" and cost.status == 4)  # on stdout
             is_right = cost.status in statuses and word in cost.said if verb == "report" else cost.status in (0, 3, 4, 6)
@@ -529,7 +529,7 @@ BOMBS = {  # how large: in the tests, in full
     "headers": (headers, 16 * MIB, 1024 * MIB), "overlaps": (overlaps, MIB, 64 * MIB),
     "times": (times, 0, 0), "nesting": (nesting, 1_000_000, 10_000_000),
     "tracks": (many_tracks, 50_000, 10_000_000), "names": (sparse_names, 64 * MIB, 1024 * MIB)}
-SECONDS, FULL_SECONDS = 15, 300
+SECONDS, FULL_SECONDS = 15, 450
 
 
 def made(make, folder, size):

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "stages/input/records/configs.h"
 #include "stages/resolve/classes.h"
 
 void bench_devices(struct bench *b, uint32_t count, enum tm_device_kind kind, int64_t begin_ps,
@@ -176,7 +177,7 @@ struct tm_event bench_event(tm_strid name, enum tm_class class, const struct tm_
 static uint64_t site_of(struct bench *b, const struct tm_event *event)
 {
     const struct tm_record *record = &event->record;
-    const uint32_t config = record->config ^ (uint32_t)tm_hash_key(event->config, sizeof(*event->config)).low;
+    const uint32_t config = record->config ^ (uint32_t)tm_config_hash(event->config);
     const struct tm_site site = {
         .name_and_config = (uint64_t)record->name << 32 | config,
         .rest = (uint64_t)event->device << 32 | (uint64_t)record->flags << 16 | (uint64_t)record->class << 8 |

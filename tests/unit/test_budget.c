@@ -123,7 +123,7 @@ static void what_the_system_cannot_give_is_a_limit(void **state)
 
     (void)state;
     tm_budget_init(&budget, TM_MIB);
-    assert_null(tm_take(&budget, TM_ACCOUNT_MODEL, SIZE_MAX / 2 + 1, &error));
+    assert_null(tm_take(&budget, TM_ACCOUNT_MODEL, SIZE_MAX / 4, &error));
     assert_int_equal(error.status, TM_ERR_LIMIT);
     assert_non_null(strstr(error.what, "'model'"));
     assert_int_equal(budget.used_bytes[TM_ACCOUNT_MODEL], 0);
@@ -132,7 +132,7 @@ static void what_the_system_cannot_give_is_a_limit(void **state)
     void *block = tm_take(&budget, TM_ACCOUNT_MODEL, 10, &second);
 
     assert_non_null(block);
-    assert_null(tm_retake(&budget, TM_ACCOUNT_MODEL, block, 10, SIZE_MAX / 2 + 1, &second));
+    assert_null(tm_retake(&budget, TM_ACCOUNT_MODEL, block, 10, SIZE_MAX / 4, &second));
     assert_int_equal(second.status, TM_ERR_LIMIT);
     tm_give(&budget, TM_ACCOUNT_MODEL, block, 10); /* the old block is still there */
     assert_int_equal(budget.used_bytes[TM_ACCOUNT_MODEL], 0);

@@ -234,6 +234,8 @@ static void data_of_a_process_has_a_bound(void **state)
     struct seen seen = { .work = take_memory };
 
     (void)state;
+    if (getenv("TM_UNDER"))
+        skip(); /* the checker's own memory counts, too */
     assert_int_equal(work_all(&seen, 2, 1, 0), TM_OK);
     assert_int_equal(seen.outcome[0].number, 0);
     assert_int_equal(seen.outcome[1].number, 6);

@@ -31,6 +31,7 @@ struct report {
 /* What the category of a kernel rests on, and what it adds. */
 struct work {
     struct tm_category_question question;
+    uint32_t unused; /* rows that spill have no holes */
     uint64_t count;
     int64_t total_ps;
 };

@@ -44,6 +44,7 @@ struct kernel_name_row {
     int64_t total_ps, min_ps, max_ps;
     struct tm_wide squares;
     tm_strid name;
+    uint32_t unused; /* rows that spill have no holes */
 };
 
 struct kernels {

@@ -13,7 +13,7 @@ struct family {
     struct tm_key key, outer;
     uint64_t members;
     int64_t total_ps;
-    uint32_t depth;
+    uint32_t depth, unused; /* rows that spill have no holes */
 };
 
 /* A layer with the place of its family in the table. */
