@@ -43,13 +43,14 @@ class Verb:
 # libarchive takes memory that ends here and there for damage, and once it ends the process itself; newlocale(), which it
 # calls, keeps a block where a locale cannot be loaded.
 ARCHIVE = {"no_memory": (6, 3), "keeps": (1, 0)}
+# Fonts lie in files in memory: what fails there is memory (status 6).  libharu keeps the file of one that it cannot load, and
+# objects that it cannot add to the document.
+PDF_KEEPS = (25, 1)
 # An item of a batch is a process of its own, whose status is a row of the batch.
 ITEMS = {"more": (2, 3, 4, 6), "no_memory": (4, 6), "resumes": True}
 VERBS = (
     Verb("report", "report", "input", "-o", "out/r", "--format", "html,json,text,markdown,csv,collapsed,partial"),
-    # Fonts lie in files in memory: what fails there is memory.  libharu keeps the file of one that it cannot load, and objects
-    # that it cannot add to the document.
-    Verb("report-pdf", "report", "input", "-o", "out/r", "--format", "pdf", more=(6,), keeps=(25, 1)),
+    Verb("report-pdf", "report", "input", "-o", "out/r", "--format", "pdf", more=(6,), keeps=PDF_KEEPS),
     Verb("report-json", "report", "run.json", "-o", "out/r", "--format", "json"),
     Verb("report-spill", "report", "long.json.gz", "-o", "out/r", "--format", "json", "--memory", "32M"),
     Verb("report-gzip", "report", "run.xplane.pb.gz", "-o", "out/r", "--format", "json"),
@@ -75,7 +76,7 @@ VERBS = (
          "--openmetrics", "out/m.prom", **ITEMS),
     Verb("scan", "batch", "scan", "input", "-o", "out/m.jsonl", warns=True),
     Verb("run", "batch", "run", "--manifest", "manifest.jsonl", "-o", "out/b", "--format", "json", "--jobs", "1", **ITEMS),
-    Verb("merge", "batch", "merge", "out", given="worked", **ITEMS),
+    Verb("merge", "batch", "merge", "out", given="worked", keeps=PDF_KEEPS, **ITEMS),
     Verb("prune", "batch", "prune", "out", "--keep", "1", given="nights", resumes=True),
     Verb("submit", "batch", "submit", "--slurm", "--manifest", "manifest.jsonl", "-o", "out/b",
          more=(3,), cuts=("jobs",)),
