@@ -79,7 +79,7 @@ static void draw_dot(const struct frame *f, const struct tm_mark *mark)
         return;
     tm_pdf_fill(f->pdf, mark->role);
     TM_PDF_CALL(f->pdf, HPDF_Page_Circle(f->pdf->page, page_x(f, mark->x), page_y(f, mark->y),
-                (HPDF_REAL)(mark->width * f->scale)));
+                                        (HPDF_REAL)(mark->width * f->scale)));
     TM_PDF_CALL(f->pdf, HPDF_Page_Fill(f->pdf->page));
 }
 

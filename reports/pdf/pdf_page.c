@@ -232,8 +232,8 @@ static float part_of(enum tm_role role, int shift, double share)
 
 void tm_pdf_tint(struct tm_pdf *pdf, enum tm_role role, double share)
 {
-    TM_PDF_CALL(pdf, HPDF_Page_SetRGBFill(pdf->page, part_of(role, 16, share), part_of(role, 8, share), part_of(role,
-                0, share)));
+    TM_PDF_CALL(pdf, HPDF_Page_SetRGBFill(pdf->page, part_of(role, 16, share), part_of(role, 8, share),
+                                          part_of(role, 0, share)));
 }
 
 void tm_pdf_fill(struct tm_pdf *pdf, enum tm_role role)
@@ -243,8 +243,8 @@ void tm_pdf_fill(struct tm_pdf *pdf, enum tm_role role)
 
 void tm_pdf_stroke(struct tm_pdf *pdf, enum tm_role role, double thickness)
 {
-    TM_PDF_CALL(pdf, HPDF_Page_SetRGBStroke(pdf->page, part_of(role, 16, 1), part_of(role, 8, 1), part_of(role, 0,
-                1)));
+    TM_PDF_CALL(pdf, HPDF_Page_SetRGBStroke(pdf->page, part_of(role, 16, 1), part_of(role, 8, 1),
+                                            part_of(role, 0, 1)));
     TM_PDF_CALL(pdf, HPDF_Page_SetLineWidth(pdf->page, (HPDF_REAL)thickness));
 }
 
@@ -256,7 +256,8 @@ void tm_pdf_tinted_rect(struct tm_pdf *pdf, enum tm_role role, double share, con
         return;
     tm_pdf_tint(pdf, role, share);
     TM_PDF_CALL(pdf, HPDF_Page_Rectangle(pdf->page, (HPDF_REAL)box->x,
-                (HPDF_REAL)(pdf->page_height - box->y - box->height), (HPDF_REAL)box->width, (HPDF_REAL)box->height));
+                                          (HPDF_REAL)(pdf->page_height - box->y - box->height), (HPDF_REAL)box->width,
+                                          (HPDF_REAL)box->height));
     TM_PDF_CALL(pdf, HPDF_Page_Fill(pdf->page));
 }
 
