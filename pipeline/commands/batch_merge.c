@@ -15,6 +15,7 @@
 #include "pipeline/commands/night_baseline.h"
 #include "pipeline/commands/night_index.h"
 #include "pipeline/commands/side_files.h"
+#include "reports/format/format.h"
 #include "reports/gates/gates.h"
 #include "reports/gates/night_junit.h"
 #include "reports/markdown/night_markdown.h"
@@ -217,7 +218,7 @@ static void warn(const struct merge *m)
     tell(text, sizeof(text), &used, c->failed, "failed");
     tell(text, sizeof(text), &used, c->missing, "not worked yet");
     tell(text, sizeof(text), &used, c->partial, "of damaged input");
-    (void)fprintf(stderr, "tracemill: warning: of %" PRIu64 " run%s %s\n", c->runs, c->runs == 1 ? "" : "s", text);
+    (void)fprintf(stderr, "tracemill: warning: of %" PRIu64 " run%s %s\n", c->runs, tm_format_plural(c->runs), text);
 }
 
 tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, const char *out)

@@ -324,7 +324,7 @@ static void say(const struct prune *p)
     if (p->run->quiet || (!p->options->dry_run && !isatty(STDOUT_FILENO)))
         return;
     (void)printf("%s of %" PRIu64 " run%s %s\n", tm_format_bytes(bytes, (double)p->pruned.bytes), p->runs,
-                 p->runs == 1 ? "" : "s", p->options->dry_run ? "would go" : "removed; the next merge renews the index page");
+                 tm_format_plural(p->runs), p->options->dry_run ? "would go" : "removed; the next merge renews the index page");
 }
 
 tm_status tm_command_batch_prune(struct tm_run *run, const struct tm_options *options)

@@ -101,9 +101,9 @@ static void print_words(const struct tm_manifest *m, const struct counts *counts
 {
     char bytes[TM_FORMAT_BYTES];
 
-    (void)fprintf(stderr, "%zu run%s, %zu trace%s, %s; %zu job%s, %zu night%s\n", m->count, m->count == 1 ? "" : "s",
-                  m->files, m->files == 1 ? "" : "s", tm_format_bytes(bytes, (double)m->bytes), counts->jobs,
-                  counts->jobs == 1 ? "" : "s", counts->nights, counts->nights == 1 ? "" : "s");
+    (void)fprintf(stderr, "%zu run%s, %zu trace%s, %s; %zu job%s, %zu night%s\n", m->count, tm_format_plural(m->count),
+                  m->files, tm_format_plural(m->files), tm_format_bytes(bytes, (double)m->bytes), counts->jobs,
+                  tm_format_plural(counts->jobs), counts->nights, tm_format_plural(counts->nights));
 }
 
 static tm_status print_json(const struct tm_manifest *m, const struct counts *counts, const char *path)

@@ -15,6 +15,7 @@
 #include "pipeline/commands/closing.h"
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/submission.h"
+#include "reports/format/format.h"
 
 /* A task is about five minutes of work, at 100 MB of plain XSpace a second and process with the reading from a file server
  * in it (docs/performance.md): long beside what Slurm takes to begin one, short beside what a lost one costs. */
@@ -220,8 +221,8 @@ static tm_status print_json(struct tm_run *run, const struct tm_submission *subm
 static void print_words(const struct tm_submission *submission, const struct tm_slurm_jobs *jobs)
 {
     (void)printf("%" PRIu64 " trace%s of %" PRIu64 " run%s to work, %" PRIu64 " task%s\n", submission->items,
-                 submission->items == 1 ? "" : "s", submission->runs, submission->runs == 1 ? "" : "s", submission->tasks,
-                 submission->tasks == 1 ? "" : "s");
+                 tm_format_plural(submission->items), submission->runs, tm_format_plural(submission->runs), submission->tasks,
+                 tm_format_plural(submission->tasks));
     if (jobs->array[0])
         (void)printf("array job %s\n", jobs->array);
     if (jobs->merge[0])

@@ -221,7 +221,7 @@ static void print_lines(FILE *to, const struct tm_value *host)
         (void)fprintf(to, "  and %lld more lines with %s events\n", (long long)more,
                       tm_format_count(text, tm_int(tm_path(host, "more_lines.events"))));
     if (empty)
-        (void)fprintf(to, "  and %lld line%s without events\n", (long long)empty, empty == 1 ? "" : "s");
+        (void)fprintf(to, "  and %lld line%s without events\n", (long long)empty, tm_format_plural(empty));
 }
 
 static void print_names(FILE *to, const struct tm_value *host)
@@ -291,7 +291,7 @@ void tm_inspect_print(const struct tm_value *found, FILE *to)
     for (size_t i = 0; i < tm_length(files); i++)
         print_file(to, found, tm_at(files, i));
     if (more)
-        (void)fprintf(to, "and %zu more file%s\n", more, more == 1 ? "" : "s");
+        (void)fprintf(to, "and %zu more file%s\n", more, tm_format_plural(more));
     for (size_t i = 0; i < tm_length(tm_get(found, "contents")); i++)
         print_host(to, found, i);
     print_coverage(to, tm_get(found, "coverage"));

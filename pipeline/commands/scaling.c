@@ -7,6 +7,7 @@
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/study.h"
 #include "pipeline/quantity.h"
+#include "reports/format/format.h"
 #include "reports/scaling/scaling.h"
 
 enum { DEVICES_MOST = 10000000 };
@@ -80,7 +81,7 @@ static tm_status order_runs(struct scaling *s)
 static void label_point(const struct scaling *s, struct point *point, uint32_t devices)
 {
     (void)snprintf(point->label, sizeof(point->label), "%u device%s", devices,
-                   devices == 1 ? "" : "s");
+                   tm_format_plural(devices));
     for (size_t i = point->first; i < point->first + point->runs; i++) {
         const size_t number = s->order[i].number;
         const struct tm_loaded_run *run = &s->study.summaries.run[number];

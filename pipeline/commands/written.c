@@ -66,7 +66,7 @@ static void print_count(FILE *to, uint64_t count, const char *what)
 {
     char text[TM_FORMAT_BYTES];
 
-    (void)fprintf(to, "%s%s%s, ", tm_format_count(text, (int64_t)count), what, count == 1 ? "" : "s");
+    (void)fprintf(to, "%s%s%s, ", tm_format_count(text, (int64_t)count), what, tm_format_plural(count));
 }
 
 void tm_written_print(const struct tm_written *w, const char *folder, FILE *to)
@@ -87,5 +87,5 @@ void tm_written_print_page(const char *folder, const char *name, uint64_t parts,
     char text[TM_FORMAT_BYTES];
 
     print_place(to, folder, name);
-    (void)fprintf(to, "lists %s part%s\n", tm_format_count(text, (int64_t)parts), parts == 1 ? "" : "s");
+    (void)fprintf(to, "lists %s part%s\n", tm_format_count(text, (int64_t)parts), tm_format_plural(parts));
 }

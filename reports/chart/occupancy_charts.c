@@ -174,5 +174,5 @@ void tm_draw_occupancy(struct tm_chart *chart, const struct tm_value *summary, s
     (void)snprintf(chart->caption, sizeof(chart->caption),
                    "%d kernel%s with a recorded occupancy, larger dots for more time in all. Large dots that lie low "
                    "are worth a look. The dashed lines are the limits of the key figure.",
-                   s.spots.dots, s.spots.dots == 1 ? "" : "s");
+                   s.spots.dots, tm_format_plural(s.spots.dots));
 }

@@ -267,5 +267,5 @@ void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary, si
                    "%d operation%s whose cost is known, larger dots for more time; the roof is "
                    "what a device can do: left of its "
                    "corner the memory limits it, right of it computing.",
-                   marks.spots.dots, marks.spots.dots == 1 ? "" : "s");
+                   marks.spots.dots, tm_format_plural(marks.spots.dots));
 }

@@ -356,7 +356,7 @@ static void write_caption(struct tm_chart *chart, const struct trend *t)
     if (bad > 0)
         tm_chart_add_caption(chart, " %zu of them failed.", bad);
     if (changes > 0)
-        tm_chart_add_caption(chart, " %zu change%s of the level.", changes, changes == 1 ? "" : "s");
+        tm_chart_add_caption(chart, " %zu change%s of the level.", changes, tm_format_plural(changes));
     if (t->is_cut)
         tm_chart_add_caption(chart, " Dots at the top are beyond the scale.");
     if (t->count > ROWS_MOST)

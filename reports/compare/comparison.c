@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reports/findings/ask.h"
+#include "reports/format/format.h"
 
 static bool is_same_run(const struct tm_compared_run *a, const struct tm_compared_run *b)
 {
@@ -61,7 +62,7 @@ tm_status tm_compare_check(struct tm_run *run, const struct tm_side *side, size_
     if (sides < 2 || sides > TM_SIDES_MOST)
         return tm_fail(&run->error, TM_ERR_USAGE, -1,
                        "cannot compare %zu run%s: 2 to %d are possible", sides,
-                       sides == 1 ? "" : "s", TM_SIDES_MOST);
+                       tm_format_plural(sides), TM_SIDES_MOST);
     for (size_t i = 0; i < sides; i++) {
         if (side[i].runs < 1 || side[i].runs > TM_SIDE_RUNS_MOST)
             return tm_fail(&run->error, TM_ERR_USAGE, -1,

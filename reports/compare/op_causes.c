@@ -314,7 +314,7 @@ static void tell_exchange(struct causes *k, const struct exchange *x, double cha
     else
         cause_title(cause, "%zu %s operation%s, most of it %s: %s a step",
                     x->added ? x->added : x->removed, x->added ? "new" : "removed",
-                    x->added + x->removed == 1 ? "" : "s", x->added ? added : removed, time);
+                    tm_format_plural(x->added + x->removed), x->added ? added : removed, time);
     cause_say(cause, "new: %s per step and device in %zu operations, %s executions",
               tm_format_time(b, tm_whole(x->added_ps)), x->added, a);
     (void)tm_format_number(a, x->removed_count);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "reports/compare/comparison.h"
+#include "reports/format/format.h"
 
 enum { SAMPLES_WRITTEN_MOST = 4096 };
 
@@ -71,7 +72,7 @@ const char *no_test_reason(const struct comparison *c, size_t side, char *out, s
             "no significance: one side has a single run with steps, two are needed on both");
     else
         (void)snprintf(out, out_bytes, "no significance: %zu step%s, %d are needed on both sides",
-                       steps, steps == 1 ? "" : "s", STEPS_FOR_TEST);
+                       steps, tm_format_plural(steps), STEPS_FOR_TEST);
     return out;
 }
 

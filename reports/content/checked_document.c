@@ -18,7 +18,7 @@ static void add_baseline(struct tm_front *front, const struct tm_value *baseline
 
     if (tm_has(baseline))
         tm_front_say_fact(front, "Baseline", "%.300s, %zu run%s", *label ? label : "given", runs,
-                 runs == 1 ? "" : "s");
+                 tm_format_plural(runs));
 }
 
 static void make_front(struct tm_front *front, const struct tm_value *check)
@@ -32,7 +32,7 @@ static void make_front(struct tm_front *front, const struct tm_value *check)
     tm_front_begin(front, check, title);
     (void)snprintf(front->subtitle, sizeof(front->subtitle), "%zu gate%s",
                    tm_length(tm_get(check, "gates")),
-                   tm_length(tm_get(check, "gates")) == 1 ? "" : "s");
+                   tm_format_plural(tm_length(tm_get(check, "gates"))));
     tm_front_say_fact(
         front, "Result", "%lld failed, %lld not known, %lld skipped, %lld passed",
         (long long)tm_int(tm_get(counts, "failed")), (long long)tm_int(tm_get(counts, "unknown")),

@@ -33,7 +33,7 @@ static void tell_side(char *out, const struct tm_value *comparison, size_t at)
         (void)snprintf(out + used, TM_FRONT_BYTES - used, ", %zu runs", tm_length(runs));
     else if (tm_has(chosen))
         (void)snprintf(out + used, TM_FRONT_BYTES - used, ", %lld step%s", (long long)tm_int(chosen),
-                       tm_int(chosen) == 1 ? "" : "s");
+                       tm_format_plural(tm_int(chosen)));
     used = strlen(out);
     if (tm_has(median))
         (void)snprintf(out + used, TM_FRONT_BYTES - used, ", median %s", tm_format_time(time, tm_int(median)));

@@ -228,10 +228,10 @@ static void make_subtitle(struct tm_front *front, const struct tm_value *summary
         (void)snprintf(front->subtitle, sizeof(front->subtitle), "%.120s", *title ? run : "");
     else if (devices == 0)
         (void)snprintf(front->subtitle, sizeof(front->subtitle), "%.120s%s%zu host%s, no device activity",
-                       *title ? run : "", *title ? ": " : "", hosts, hosts == 1 ? "" : "s");
+                       *title ? run : "", *title ? ": " : "", hosts, tm_format_plural(hosts));
     else
         (void)snprintf(front->subtitle, sizeof(front->subtitle), "%.120s%s%zu host%s, %zu device%s", *title ? run : "",
-                       *title ? ": " : "", hosts, hosts == 1 ? "" : "s", devices, devices == 1 ? "" : "s");
+                       *title ? ": " : "", hosts, tm_format_plural(hosts), devices, tm_format_plural(devices));
 }
 
 static bool has_stake(const struct tm_value *finding)

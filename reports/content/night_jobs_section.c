@@ -37,7 +37,7 @@ static void say_jobs(const struct tm_content *content)
                                               .rows = tm_of(content, "jobs"),
                                               .paper_rows = 60 });
     if (left_out > 0)
-        tm_say(content, TM_TONE_QUIET, "%lld more job%s %s not listed.", left_out, left_out == 1 ? "" : "s",
+        tm_say(content, TM_TONE_QUIET, "%lld more job%s %s not listed.", left_out, tm_format_plural(left_out),
                left_out == 1 ? "is" : "are");
 }
 

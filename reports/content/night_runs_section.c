@@ -30,7 +30,7 @@ static void say_runs(const struct tm_content *content)
                                               .rows = tm_of(content, "runs"),
                                               .paper_rows = 40 });
     if (left_out > 0)
-        tm_say(content, TM_TONE_QUIET, "%lld more run%s %s not listed.", left_out, left_out == 1 ? "" : "s",
+        tm_say(content, TM_TONE_QUIET, "%lld more run%s %s not listed.", left_out, tm_format_plural(left_out),
                left_out == 1 ? "is" : "are");
 }
 

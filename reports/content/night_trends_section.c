@@ -39,7 +39,7 @@ static void say_trends(const struct tm_content *content)
                "behind it.");
     tm_say_charts(content, TM_CHART_TRENDS);
     if (jobs > 0 && content->medium->has_charts)
-        tm_say(content, TM_TONE_QUIET, "%lld other job%s %s no chart here.", jobs, jobs == 1 ? "" : "s",
+        tm_say(content, TM_TONE_QUIET, "%lld other job%s %s no chart here.", jobs, tm_format_plural(jobs),
                jobs == 1 ? "has" : "have");
     tm_say(content, TM_TONE_QUIET, "%s", tm_length(tm_of(content, "change_points")) > 0 ?
                                              "Changes of the level are told from 20 good runs on." :

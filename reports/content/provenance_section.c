@@ -34,7 +34,7 @@ static void put_input(char *out, const struct tm_value *files)
         number += tm_double(tm_get(tm_at(files, i), "events"));
     }
     (void)snprintf(out, TEXT_BYTES, "%s file%s, %s, %s events", tm_format_count(count, (int64_t)tm_length(files)),
-                   tm_length(files) == 1 ? "" : "s", tm_format_bytes(bytes, size),
+                   tm_format_plural(tm_length(files)), tm_format_bytes(bytes, size),
                    tm_format_count(events, tm_whole(number)));
 }
 

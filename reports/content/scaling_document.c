@@ -48,7 +48,7 @@ static void tell_steps(char *out, const struct tm_value *points)
         (void)snprintf(out, TM_FRONT_BYTES, "%s with %lld device%s, %s with %lld",
                        tm_format_time(a, tm_int(tm_get(first, "step_ps"))),
                        (long long)tm_int(tm_get(first, "devices")),
-                       tm_int(tm_get(first, "devices")) == 1 ? "" : "s",
+                       tm_format_plural(tm_int(tm_get(first, "devices"))),
                        tm_format_time(b, tm_int(tm_get(last, "step_ps"))),
                        (long long)tm_int(tm_get(last, "devices")));
     else

@@ -300,6 +300,6 @@ const char *tm_layout_rest_title(const struct tm_layout *layout, char *out)
     char count[TM_FORMAT_BYTES];
 
     (void)snprintf(out, TM_FORMAT_BYTES, "%.24s further row%s", tm_format_count(count, layout->rows_left_out),
-                   layout->rows_left_out == 1 ? "" : "s");
+                   tm_format_plural(layout->rows_left_out));
     return out;
 }

@@ -136,7 +136,7 @@ static void tell_graphs(const struct tm_value *summary, char text[TEXT_BYTES])
         tm_format_append(text, TEXT_BYTES,
                          "graphs on %zu device%s were recorded as one event each: their kernels, and the pauses between "
                      "them, count as computing",
-               count, count == 1 ? "" : "s");
+               count, tm_format_plural(count));
 }
 
 /* A file that its writer's cap ended is partial too, and has a mark of its own. */

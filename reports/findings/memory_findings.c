@@ -98,7 +98,7 @@ static void find_spikes(struct tm_findings *all, const struct tm_value *allocato
                "decides what fits.");
     tm_finding_say(f, "'%s' rises %lld time%s by more than a tenth of its capacity within 1 ms.",
                    tm_short_name(name, tm_text(tm_get(allocator, "name"))), (long long)count,
-                   count == 1 ? "" : "s");
+                   tm_format_plural(count));
     for (size_t i = 0; i < tm_length(spikes) && i < TM_WHERE_MOST; i++) {
         const struct tm_value *spike = tm_at(spikes, i);
 
@@ -339,7 +339,7 @@ static void say_site(struct tm_finding *f, const struct tm_value *site)
                    tm_format_pct(share, tm_double(tm_get(site, "share_pct"))),
                    tm_format_count(count, tm_int(tm_get(site, "count"))),
                    strcmp(tm_text(tm_get(site, "kind")), "executable") ? "buffer" : "program",
-                   tm_int(tm_get(site, "count")) == 1 ? "" : "s",
+                   tm_format_plural(tm_int(tm_get(site, "count"))),
                    tm_short_name(name, tm_text(tm_get(site, "function"))),
                    tm_short_name(place, tm_text(tm_get(site, "source"))));
 }

@@ -87,7 +87,7 @@ static void find_nothing_on_device(struct tm_findings *all)
     if (unused)
         tm_finding_say(
             f, "%zu device%s without any activity, the first is '%s'.", unused,
-            unused == 1 ? "" : "s",
+            tm_format_plural(unused),
             tm_short_name(name, tm_text(tm_get(tm_at(tm_get(all->summary, "unused"), 0), "name"))));
     tm_finding_fixes(f, record_device);
 }
@@ -253,7 +253,7 @@ static void find_collapsed_graphs(struct tm_findings *all)
     tm_finding_cause(f, "The profiler recorded graphs as one event each. What runs inside, kernels, "
                "copies, collectives and pauses, counts as compute.");
     tm_finding_say(f, "%s graph launches on %lld device%s take %s.", tm_format_count(count, graphs),
-                   (long long)marked, marked == 1 ? "" : "s", tm_format_time(time, total_ps));
+                   (long long)marked, tm_format_plural(marked), tm_format_time(time, total_ps));
     tm_finding_fix(
         f,
         "jax|For one profile, run without graphs: `XLA_FLAGS=--xla_gpu_enable_command_buffer=`.");

@@ -98,7 +98,7 @@ static void note_steps(const struct scaling_study *s, size_t at, const char *lab
         }
     if (point->side.runs == 1 && s->facts[at].steps.count < SCALING_STEPS_LEAST) {
         (void)snprintf(text, sizeof(text), "%s: %zu step%s; an interval wants %d", label,
-                       s->facts[at].steps.count, s->facts[at].steps.count == 1 ? "" : "s",
+                       s->facts[at].steps.count, tm_format_plural(s->facts[at].steps.count),
                        SCALING_STEPS_LEAST);
         add_note(notes, "few_steps", text);
     }
@@ -124,7 +124,7 @@ static void note_devices(const struct tm_scaling_point *point, const char *label
             (void)snprintf(text, sizeof(text),
                            "%s: the profile has %u device%s of a job of %lld ranks; N=PATH tells "
                            "the whole number",
-                           label, recorded, recorded == 1 ? "" : "s", (long long)ranks);
+                           label, recorded, tm_format_plural(recorded), (long long)ranks);
         else
             continue;
         add_note(notes, "devices", text);
