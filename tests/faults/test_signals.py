@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A signal at any moment of any verb: just before one of its system calls, and just after it, which are the moments that differ
-to what others see.  It ends by that signal, or had done its work; nothing is there under a final name that is not
-whole, what was there before is as it was, and no temporary file and no spill file is left.  What SIGKILL leaves has
-a hidden name; the same batch again completes what a signal ended.
+to what others see, and at random ones between them.  It ends by that signal, or had done its work; nothing is there
+under a final name that is not whole, what was there before is as it was, and no temporary file and no spill file is
+left.  What SIGKILL leaves has a hidden name; the same batch again completes what a signal ended.
 
-    test_signals.py [--full] [--verb PATTERN]
+    test_signals.py [--full] [--verb PATTERN] [--random N]
 
-Without --full some moments of each verb.
+Without --full some moments of each verb; N at random of each (3; 100 with --full).
 """
 
 import random
 import signal
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -53,6 +54,23 @@ def one_verb(tap, rig, is_full):
            f"{len(wrong)} in all")
 
 
+def at_random(tap, rig, count):
+    """At moments between its begin and a little after its usual end, wherever it is then."""
+    chance = random.Random(rig.verb.name)
+    begin = time.monotonic()
+    rig.run()
+    usual = time.monotonic() - begin
+    wrong, ended = [], 0
+    for number in chance.choices((signal.SIGTERM, signal.SIGINT), k=count):
+        moment = chance.uniform(0, 1.2 * usual)
+        result = rig.run(ended=(number, moment))
+        said = rig.judge_signal(number, result)
+        ended += result.status == -number
+        if said:
+            wrong.append(f"signal {int(number)} after {moment:.6f} s: {said}\n{result}")
+    tap.ok(not wrong, f"{rig.verb.name}: {count} signals at random, {ended} of them end it", *wrong[:3], f"{len(wrong)} in all")
+
+
 def ignored(tap, folder):
     """What nohup had ignored stays ignored; a reader that goes away is no signal."""
     rig = faulted_verbs.Rig(next(v for v in faulted_verbs.VERBS if v.name == "inspect"), folder)
@@ -86,7 +104,9 @@ def named_spill_files(tap, folder):
 
 
 def main():
-    options = faulted_verbs.options_of(__doc__).parse_args()
+    parser = faulted_verbs.options_of(__doc__)
+    parser.add_argument("--random", type=int)
+    options = parser.parse_args()
     tap = Tap()
     faulted_verbs.require_tracing(tap, "signals")
     with Scratch() as folder:
@@ -95,6 +115,7 @@ def main():
         named_spill_files(tap, folder)
         for rig in faulted_verbs.rigs(folder, options.verb):
             one_verb(tap, rig, options.full)
+            at_random(tap, rig, options.random or (100 if options.full else 3))
     tap.done()
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -36,17 +37,23 @@ class Result:
         return f"exit status {self.status}\nstdout: {self.out[-800:]}\nstderr: {self.err[-2000:]}"
 
 
-def run(*arguments, stdin=None, cwd=None, seconds=300, binary=BINARY, user=None, under=UNDER, **environment):
-    """Run `tracemill ARGUMENTS`, under: as the last words of another command.  out: Result; a run that does not end is
-    status 124."""
+def run(*arguments, stdin=None, cwd=None, seconds=300, binary=BINARY, user=None, under=UNDER, ended=None, **environment):
+    """Run `tracemill ARGUMENTS`, under: as the last words of another command.  ended: (signal, after so many seconds).
+    out: Result; a run that does not end is status 124."""
     settings = dict(os.environ, **{k: str(v) for k, v in environment.items()})
     settings.setdefault("SOURCE_DATE_EPOCH", "1790000000")
-    try:
-        done = subprocess.run([*under, str(binary), *map(str, arguments)], input=stdin or b"", cwd=cwd, env=settings,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=seconds, check=False, user=user)
-    except subprocess.TimeoutExpired as late:
-        return Result(124, late.stdout or b"", (late.stderr or b"") + b"\nno end")
-    return Result(done.returncode, done.stdout, done.stderr)
+    with subprocess.Popen([*under, str(binary), *map(str, arguments)], cwd=cwd, env=settings, user=user, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        given = stdin or b""
+        for number, wait in ([ended] if ended else []) + [(signal.SIGKILL, seconds)]:
+            try:
+                out, err = process.communicate(given, wait)
+                return Result(process.returncode, out, err)
+            except subprocess.TimeoutExpired:
+                process.send_signal(number)
+                given = None
+        out, err = process.communicate()
+        return Result(124, out, err + b"\nno end")
 
 
 class Scratch:
