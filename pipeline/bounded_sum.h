@@ -24,9 +24,9 @@ static inline int64_t tm_sum_times(int64_t a, int64_t b)
 /* A number without its fraction; what is no number is at the lower end. */
 static inline int64_t tm_whole(double value)
 {
-    if (!(value > -9e18))
+    if (!(value >= -0x1p63))
         return INT64_MIN;
-    return value < 9e18 ? (int64_t)value : INT64_MAX;
+    return value < 0x1p63 ? (int64_t)value : INT64_MAX;
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "pipeline/hash.h"
 #include "pipeline/utf8.h"
 
@@ -658,11 +659,7 @@ int64_t tm_int(const struct tm_value *v)
 {
     if (v && v->type == TM_INT)
         return v->as.integer;
-    if (!v || v->type != TM_DOUBLE)
-        return 0;
-    if (v->as.number >= 9223372036854775807.0) /* 2^63: the first double past the range */
-        return INT64_MAX;
-    return v->as.number <= -9223372036854775808.0 ? INT64_MIN : llround(v->as.number);
+    return v && v->type == TM_DOUBLE ? tm_whole(round(v->as.number)) : 0;
 }
 
 double tm_double(const struct tm_value *v)

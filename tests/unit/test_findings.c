@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/findings/findings.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -1148,6 +1149,8 @@ static void sums_of_times_end_at_the_largest(void **state)
     assert_true(tm_sum_times(INT64_MAX, 1) == INT64_MAX);
     assert_true(tm_sum_times(INT64_MIN, -1) == INT64_MIN);
     assert_true(tm_whole(1e300) == INT64_MAX && tm_whole(-1e300) == INT64_MIN);
+    assert_true(tm_whole(0x1p63) == INT64_MAX && tm_whole(-0x1p63) == INT64_MIN && tm_whole(NAN) == INT64_MIN);
+    assert_true(tm_whole(0x1.fffffffffffffp62) == 0x7ffffffffffffc00);
     assert_int_equal(tm_whole(41.9), 41);
     assert_true(tm_share_pct(INT64_MAX, INT64_MAX) == 100 && tm_share_pct(-1, 5) == 0);
 }
