@@ -4,10 +4,12 @@
  * (signal-safety(7)). */
 #include "pipeline/signals.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct {
@@ -16,6 +18,7 @@ static struct {
 } guarded[TM_SIGNAL_PATHS];
 
 static struct tm_guarded_folder *volatile guarded_folder;
+static volatile sig_atomic_t guarded_group;
 
 void tm_guarded_folder_remove(const struct tm_guarded_folder *folder)
 {
@@ -26,6 +29,10 @@ void tm_guarded_folder_remove(const struct tm_guarded_folder *folder)
 
 static void end_by_signal(int number)
 {
+    if (guarded_group && kill(-guarded_group, number) == 0) {
+        while (waitpid(guarded_group, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
     for (size_t i = 0; i < TM_SIGNAL_PATHS; i++) {
         if (guarded[i].used)
             (void)unlink(guarded[i].path);
@@ -96,6 +103,11 @@ void tm_signals_release(const char *path)
         if (guarded[i].used && strcmp(guarded[i].path, path) == 0)
             guarded[i].used = 0;
     }
+}
+
+void tm_signals_guard_group(pid_t group)
+{
+    guarded_group = group;
 }
 
 void tm_signals_guard_folder(struct tm_guarded_folder *folder)

@@ -3,6 +3,7 @@
 #define TM_SIGNALS_H
 
 #include <signal.h>
+#include <sys/types.h>
 
 /* What signals do: SIGINT, SIGTERM and SIGHUP remove the outputs that are not complete and end the
  * process by the same signal (128 + n for a shell); a closed pipe and a file size limit are errors
@@ -17,6 +18,10 @@ enum { TM_SIGNAL_PATHS = 16, TM_SIGNAL_PATH_BYTES = 4224 };
  * file stays behind under its temporary name. */
 void tm_signals_guard(const char *path);
 void tm_signals_release(const char *path); /* tolerates a path that is not guarded */
+
+/* A process group that ends with this process: it gets the signal too, and its first process is waited for.  One at a time;
+ * 0 = there is none any more. */
+void tm_signals_guard_group(pid_t group);
 
 /* Signals that end the process wait from here to there: what is made in between is guarded before they come.
  * out: before  what to go back to; the two do not nest */

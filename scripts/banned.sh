@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 # function | files where it is right, or - | instead
 table='
-malloc      | pipeline/budget.c pipeline/json_parse.c stages/input/bytes/unpacking.c | tm_take: memory belongs to a named account
+malloc      | pipeline/budget.c pipeline/json_parse.c reports/pdf/pdf_extras.c stages/input/bytes/unpacking.c | tm_take: memory belongs to a named account
 calloc      | pipeline/budget.c    | tm_take
 realloc     | pipeline/budget.c    | tm_retake
 free        | pipeline/budget.c stages/input/bytes/unpacking.c | tm_give

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "pipeline/commands/submission.h"
+#include "pipeline/signals.h"
 
 extern char **environ;
 
@@ -52,10 +53,32 @@ static void take_all(struct said *out, struct said *error)
     }
 }
 
+/* Run it in a group of its own, which a signal ends as a whole.  out: number of the error, 0 = it runs */
+static int spawn(const char *script, const posix_spawn_file_actions_t *actions, pid_t *pid)
+{
+    char *const argv[] = { (char[]){ "sh" }, (char *)(uintptr_t)script, NULL };
+    posix_spawnattr_t how;
+    sigset_t before;
+    int problem = posix_spawnattr_init(&how);
+
+    if (problem)
+        return problem;
+    tm_signals_hold(&before);
+    problem = posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    if (!problem)
+        problem = posix_spawnattr_setsigmask(&how, &before);
+    if (!problem)
+        problem = posix_spawn(pid, "/bin/sh", actions, &how, argv, environ);
+    if (!problem)
+        tm_signals_guard_group(*pid);
+    tm_signals_let(&before);
+    (void)posix_spawnattr_destroy(&how);
+    return problem;
+}
+
 /* out: number of the error, 0 = it runs */
 static int start(const char *script, struct said *out, struct said *error, pid_t *pid)
 {
-    char *const argv[] = { (char[]){ "sh" }, (char *)(uintptr_t)script, NULL };
     posix_spawn_file_actions_t actions;
     int pipes[2][2] = { { -1, -1 }, { -1, -1 } };
     int problem = posix_spawn_file_actions_init(&actions);
@@ -71,7 +94,7 @@ static int start(const char *script, struct said *out, struct said *error, pid_t
     if (!problem)
         problem = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (!problem)
-        problem = posix_spawn(pid, "/bin/sh", &actions, NULL, argv, environ);
+        problem = spawn(script, &actions, pid);
     (void)posix_spawn_file_actions_destroy(&actions);
     for (size_t i = 0; i < 2; i++) {
         if (pipes[i][1] >= 0)
@@ -125,6 +148,7 @@ tm_status tm_submission_send(struct tm_run *run, const struct tm_submission *sub
     if (problem)
         return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot run '%s'", script);
     take_all(&out, &error);
+    tm_signals_guard_group(0); /* before its number may be that of another */
     while (waitpid(pid, &ended, 0) < 0 && errno == EINTR)
         ;
     const int code = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128;

@@ -5,8 +5,10 @@ options that a shell would take apart.  What Slurm itself makes of them: tests/s
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -220,6 +222,29 @@ def refusals(tap, folder):
     tap.ok(gone.status == 3 and len(list((other / "slurm").iterdir())) == count, "a ROOT that is not there", gone)
 
 
+def ended(tap, folder):
+    """A signal that tracemill alone gets ends the script and sbatch too: nothing is submitted afterwards."""
+    fake = Fake(folder)
+    small(folder / "root")
+    out = folder / "out"
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        result = fake.submit(folder / "root", "-o", out, ended=(number, 2), ANSWER_0="sleep 20; echo 17")
+        time.sleep(0.2)
+        tap.ok(result.status == -number and len(fake.calls()) == 1, f"signal {int(number)} ends a submission", result, fake.calls())
+        left = [p.name for p in Path("/proc").glob("[0-9]*") if str(folder).encode() in words_of(p)]
+        tap.ok(not left, f"signal {int(number)} leaves no process", left)
+    result = fake.submit(folder / "root", "-o", out)
+    tap.ok(result.status == 0 and len(fake.calls()) == 2, "the next submission is whole", result)
+
+
+def words_of(process):
+    """The command line of a process; b"" = it is gone."""
+    try:
+        return (process / "cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
 def own_options(tap, folder):
     """Options of sbatch that would be wrong for both jobs, or beside those of the scripts."""
     fake = Fake(folder)
@@ -251,7 +276,7 @@ def sizes(tap, folder):
 
 def main():
     tap = Tap()
-    for part in (strange_paths, baselines, again, old_ones, refusals, own_options, sizes):
+    for part in (strange_paths, baselines, again, old_ones, refusals, ended, own_options, sizes):
         with Scratch() as folder:
             part(tap, folder)
     tap.done()
