@@ -128,7 +128,8 @@ def lost_node(tap, slurm, root, folder, truth):
     pid = caught(slurm, "a task runs on n1", SLURM_ARRAY_JOB_ID=told["array_job"], SLURMD_NODENAME="n1")
     task = environment_of(pid)[b"SLURM_ARRAY_TASK_ID"].decode()
     slurm.kill_node("n1")
-    tap.ok(not driver(slurm, SLURMD_NODENAME="n1"), "a node dies, and its processes")
+    tap.ok(wait_until(lambda: not driver(slurm, SLURMD_NODENAME="n1"), 10, "the processes of n1 are gone", every=0.01),
+           "a node dies, and its processes")  # which takes a moment
     second = submit(slurm, root, "-o", out, "--sbatch=--mem-per-cpu=600M")
     tasks, merge = ended(slurm, told)
     of = tasks.get(f"{told['array_job']}_{task}", {})
