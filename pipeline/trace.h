@@ -87,7 +87,8 @@ struct tm_device {
     /* from the survey */
     uint64_t activities;
     int64_t first_ps, last_ps;             /* of all its activities */
-    int64_t chosen_begin_ps, chosen_end_ps; /* [first, last] cut to the chosen periods; equal = nothing chosen */
+    uint32_t group;                        /* devices of one group are active at the same time; they share steps and window */
+    int64_t chosen_begin_ps, chosen_end_ps; /* its window: what is analyzed; equal = no activity in the analyzed steps */
     uint64_t first_step_row;               /* its rows in tm_steps.rows */
     bool has_collapsed_graphs;             /* graphs whose kernels were not recorded: figures are unreliable */
 };
@@ -98,9 +99,10 @@ enum tm_step_source {
 
 /* One step of one device. */
 struct tm_step_row {
-    int64_t begin_ps, end_ps;  /* its period on the device: from the end of the step before to its own last
-                                  activity's end; equal bounds = no activity or overtaken */
-    int64_t first_ps, last_ps; /* of its activities */
+    int64_t begin_ps, end_ps;  /* of the step on all devices of the group, E(n-1) and E(n): the latest end of an activity
+                                  of that step or an earlier one; equal = the step takes no time of its own */
+    int64_t first_ps, last_ps; /* of the device's own activities */
+    int64_t own_ps;            /* the device's own period: from the end of its steps before to the end of this one */
     uint64_t activities;
 };
 
@@ -158,6 +160,7 @@ struct tm_trace {
     struct tm_rows *common_bytes; /* their bytes */
     struct tm_device *devices;  /* those with an activity come to the figures; the others are `unused` */
     uint32_t device_count;
+    uint32_t group_count;       /* groups of devices that are active at the same time: tm_device.group; set by the survey */
     struct tm_steps steps;
     struct tm_environment environment;
     uint32_t main_track;        /* the host's main thread, TM_NONE = no host events */

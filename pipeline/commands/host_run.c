@@ -14,7 +14,8 @@ struct tm_chosen_steps tm_host_steps(const struct tm_options *options)
     return (struct tm_chosen_steps){ .all = options->steps == TM_CHOOSE_ALL,
                                      .has_range = options->steps == TM_CHOOSE_RANGE,
                                      .begin = options->steps_begin, .end = options->steps_end,
-                                     .has_skip = options->skip_steps >= 0, .skip = (uint64_t)options->skip_steps };
+                                     .has_skip = options->skip_steps >= 0, .skip = (uint64_t)options->skip_steps,
+                                     .session = options->window == TM_WINDOW_SESSION };
 }
 
 static tm_status make_tables(struct tm_trace *trace)

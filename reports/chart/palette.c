@@ -28,7 +28,6 @@ const struct tm_colour tm_palette[TM_ROLE_COUNT] = {
     [TM_ROLE_IDLE_PROFILER] = { "profiler", 0x6b6bb5, 0x9c9ce6, "idle: profiler" },
     [TM_ROLE_IDLE_HOST] = { "host", 0xb3263a, 0xf0707f, "idle: host code" },
     [TM_ROLE_IDLE_UNRECORDED] = { "unrecorded", 0x757575, 0x9a9a9a, "idle: not recorded" },
-    [TM_ROLE_IDLE_OUTSIDE] = { "outside", 0x929292, 0x6f6f6f, "idle: before and after" },
     [TM_ROLE_IDLE] = { "idle", 0x8a94a3, 0x77839a, "idle" },
     [TM_ROLE_GOOD] = { "good", 0x0b6e4f, 0x4cc79b, "good" },
     [TM_ROLE_WARNING] = { "warning", 0x8a5a00, 0xf0b429, "warning" },

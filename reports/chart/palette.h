@@ -27,7 +27,6 @@ enum tm_role {
     TM_ROLE_IDLE_PROFILER,
     TM_ROLE_IDLE_HOST,
     TM_ROLE_IDLE_UNRECORDED,
-    TM_ROLE_IDLE_OUTSIDE, /* before the first and after the last activity of a device */
     TM_ROLE_IDLE,         /* idle that is not split */
     /* Judgements. */
     TM_ROLE_GOOD,

@@ -93,8 +93,6 @@ void tm_parts_of_device(struct tm_parts *parts, const struct tm_value *device)
     add_part(parts, TM_ROLE_COLLECTIVE, tm_get(device, "exposed_collective_ps"));
     add_directions(parts, tm_has(directions) ? directions : tm_get(device, "exposed_copy_ps"));
     add_idle(parts, tm_path(device, "gaps.by_cause"), tm_get(device, "idle_ps"));
-    add_part(parts, TM_ROLE_IDLE_OUTSIDE, tm_get(device, "lead_idle_ps"));
-    add_part(parts, TM_ROLE_IDLE_OUTSIDE, tm_get(device, "trail_idle_ps"));
 }
 
 static void find_used(const struct tm_bar *bars, int count, bool *used)

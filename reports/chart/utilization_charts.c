@@ -181,8 +181,8 @@ static void choose_strips(struct strips *s, const struct tm_value *summary)
                                       .begin_ps = tm_int(tm_get(use, "begin_ps")),
                                       .end_ps = tm_int(tm_get(use, "end_ps")),
                                       .bin_ps = tm_int(tm_get(use, "bin_ps")) };
-        s->has_window |= tm_int(tm_get(found[i], "first_ps")) > s->strip[i].begin_ps ||
-                         tm_int(tm_get(found[i], "last_ps")) < s->strip[i].end_ps;
+        s->has_window |= tm_int(tm_get(found[i], "window_begin_ps")) > s->strip[i].begin_ps ||
+                         tm_int(tm_get(found[i], "window_end_ps")) < s->strip[i].end_ps;
     }
     s->has_window &= strcmp(tm_text(tm_path(summary, "window.mode")), "steps") == 0;
     shift_strips(s);
@@ -229,16 +229,18 @@ static void draw_strip(struct tm_chart *chart, const struct strips *s, const str
     }
 }
 
-/* A line below the strip where the chosen steps are. */
+/* A line below the strip where the analyzed steps are; the window may start before the first activity. */
 static void draw_window(struct tm_chart *chart, const struct strips *s, const struct strip *strip, double y)
 {
-    const int64_t first_ps = tm_int(tm_get(strip->device, "first_ps")),
-                  last_ps = tm_int(tm_get(strip->device, "last_ps"));
+    int64_t begin_ps = tm_int(tm_get(strip->device, "window_begin_ps")),
+            end_ps = tm_int(tm_get(strip->device, "window_end_ps"));
 
-    if (!s->has_window || last_ps <= first_ps || first_ps < strip->begin_ps || last_ps > strip->end_ps)
+    begin_ps = begin_ps > strip->begin_ps ? begin_ps : strip->begin_ps;
+    end_ps = end_ps < strip->end_ps ? end_ps : strip->end_ps;
+    if (!s->has_window || end_ps <= begin_ps)
         return;
-    tm_chart_rect(chart, TM_ROLE_TEXT, place_of(s, strip, first_ps), y,
-                  fmax(place_of(s, strip, last_ps) - place_of(s, strip, first_ps), 0.5), window_height);
+    tm_chart_rect(chart, TM_ROLE_TEXT, place_of(s, strip, begin_ps), y,
+                  fmax(place_of(s, strip, end_ps) - place_of(s, strip, begin_ps), 0.5), window_height);
 }
 
 static double draw_legend(struct tm_chart *chart, const struct strips *s)
@@ -247,7 +249,7 @@ static double draw_legend(struct tm_chart *chart, const struct strips *s)
 
     for (int i = 0; i < STEPS; i++)
         entries[i] = (struct tm_legend_entry){ (enum tm_role)(TM_ROLE_USE_0 + i), tm_palette[TM_ROLE_USE_0 + i].label };
-    entries[STEPS] = (struct tm_legend_entry){ TM_ROLE_TEXT, "line below: the chosen steps" };
+    entries[STEPS] = (struct tm_legend_entry){ TM_ROLE_TEXT, "line below: the analyzed steps" };
     return tm_legend_draw(chart, entries, STEPS + s->has_window, 0);
 }
 

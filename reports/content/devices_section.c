@@ -34,8 +34,8 @@ static void say_time(const struct tm_content *content, const struct tm_value *de
         { "Exposed collectives", "exposed_collective_ps", TM_CELL_TIME | TM_RARE },
         { "Exposed copies", "exposed_copy_ps", TM_CELL_TIME | TM_RARE },
         { "Idle", "idle_ps", TM_CELL_TIME },
-        { "Before its first activity", "lead_idle_ps", TM_CELL_TIME | TM_WIDE | TM_RARE },
-        { "After its last", "trail_idle_ps", TM_CELL_TIME | TM_WIDE | TM_RARE },
+        { "Idle before first activity", "lead_ps", TM_CELL_TIME | TM_WIDE | TM_RARE },
+        { "Idle after last activity", "trail_ps", TM_CELL_TIME | TM_WIDE | TM_RARE },
         { "Seen as", "reliability", TM_CELL_TERM | TM_WIDE },
     };
     const size_t all = sizeof(columns) / sizeof(columns[0]);

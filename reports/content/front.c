@@ -146,13 +146,20 @@ static void add_versions(struct tm_front *front, const struct tm_value *summary)
 static void add_window(struct tm_front *front, const struct tm_value *summary)
 {
     static const char *const modes[][2] = {
-        { "steps", "the chosen steps" }, { "all", "all activity" }, { "session", "the session" }
+        { "steps", "the analyzed steps" }, { "all", "all activity" }, { "session", "the session" }
     };
-    const struct tm_value *hosts = tm_path(summary, "window.hosts"), *first = tm_at(hosts, 0);
+    const struct tm_value *windows = tm_path(summary, "window.hosts"), *first = NULL;
     const char *mode = tm_text(tm_path(summary, "window.mode"));
     char *text = tm_front_add_fact(front, "Window"), begin[TM_FORMAT_BYTES], span[TM_FORMAT_BYTES];
+    size_t count = 0;
 
-    if (!tm_has(tm_get(first, "span_ps"))) {
+    for (size_t i = 0; i < tm_length(windows); i++) {
+        if (!tm_has(tm_get(tm_at(windows, i), "span_ps")))
+            continue;
+        first = first ? first : tm_at(windows, i);
+        count++;
+    }
+    if (!first) {
         tm_format_append(text, TM_FRONT_BYTES, "not recorded");
         return;
     }
@@ -160,9 +167,9 @@ static void add_window(struct tm_front *front, const struct tm_value *summary)
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
         if (strcmp(mode, modes[i][0]) == 0)
             tm_format_append(text, TM_FRONT_BYTES, ", %s", modes[i][1]);
-    tm_format_append(text, TM_FRONT_BYTES, ", beginning at %s", tm_format_time(begin, tm_int(tm_get(first, "begin_ps"))));
-    if (tm_length(hosts) > 1)
-        tm_format_append(text, TM_FRONT_BYTES, " (first of %zu hosts)", tm_length(hosts));
+    tm_format_append(text, TM_FRONT_BYTES, ", starting at %s", tm_format_time(begin, tm_int(tm_get(first, "begin_ps"))));
+    if (count > 1)
+        tm_format_append(text, TM_FRONT_BYTES, " (first of %zu windows)", count);
 }
 
 static void add_steps(struct tm_front *front, const struct tm_value *summary)

@@ -16,6 +16,7 @@ struct tm_chosen_steps {
     uint64_t begin, end;     /* of the range, ordinals */
     bool has_skip;           /* --skip-steps N */
     uint64_t skip;
+    bool session;            /* --window session: the window is the whole profiling session */
 };
 
 /* Survey a scanned trace: fills track facts, devices, steps and the main track of source->trace.

@@ -169,6 +169,47 @@ tm_status tm_survey_make_rows(struct tm_survey *s)
     return tm_rows_resize(steps->rows, s->trace->device_count * steps->count);
 }
 
+/* --- devices that are active at the same time --- */
+
+/* Whether two devices overlap by half or more of the shorter one's extent. */
+static bool overlap(const struct tm_device *a, const struct tm_device *b)
+{
+    const int64_t first_ps = a->first_ps > b->first_ps ? a->first_ps : b->first_ps;
+    const int64_t last_ps = a->last_ps < b->last_ps ? a->last_ps : b->last_ps;
+    const int64_t a_ps = a->last_ps - a->first_ps, b_ps = b->last_ps - b->first_ps;
+    const int64_t shorter_ps = a_ps < b_ps ? a_ps : b_ps;
+
+    return first_ps <= last_ps && last_ps - first_ps >= shorter_ps - shorter_ps / 2;
+}
+
+/* Groups are numbered from 0 in the order of their first devices.  Each device takes the number of its group's first
+ * device; the numbers are closed up afterwards. */
+static void group_devices(struct tm_trace *trace)
+{
+    struct tm_device *devices = trace->devices;
+    uint32_t groups = 0;
+
+    for (uint32_t i = 0; i < trace->device_count; i++)
+        devices[i].group = i;
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        for (uint32_t k = 0; k < i && devices[i].activities; k++) {
+            const uint32_t from = devices[i].group, to = devices[k].group;
+
+            if (!devices[k].activities || from == to || !overlap(&devices[i], &devices[k]))
+                continue;
+            for (uint32_t n = 0; n <= i; n++)
+                if (devices[n].group == (from > to ? from : to))
+                    devices[n].group = from > to ? to : from;
+        }
+    }
+    for (uint32_t i = 0; i < trace->device_count; i++)
+        if (!devices[i].activities)
+            devices[i].group = TM_NONE;
+        else
+            devices[i].group = devices[i].group == i ? groups++ : devices[devices[i].group].group;
+    trace->group_count = groups;
+}
+
 /* --- how long they took --- */
 
 /* Where the first step of a device begins: at its marker or execution, if that is earlier than its activity. */
@@ -192,42 +233,116 @@ static tm_status first_begin(struct tm_survey *s, const struct tm_device *device
     return st;
 }
 
-/* A period reaches from the end of the last activity of the steps before to that of its own: periods follow each
- * other without a hole, so that what is summed over them adds up. */
-static tm_status make_periods(struct tm_survey *s, const struct tm_device *device)
+/* A device's own periods reach from the end of the last activity of the steps before to that of its own. */
+static tm_status make_own_periods(struct tm_survey *s, const struct tm_device *device)
 {
     bool has_before = false;
     int64_t before_ps = 0;
 
     for (uint64_t k = 0; k < s->trace->steps.count; k++) {
-        struct tm_step_row *row = tm_rows_change(s->trace->steps.rows, device->first_step_row + k);
-        int64_t begin_ps = before_ps;
+        const struct tm_step_row *row = tm_rows_at(s->trace->steps.rows, device->first_step_row + k);
+        struct tm_step_row *changed;
+        int64_t last_ps;
         tm_status st;
 
         if (!row)
             return s->run->error.status;
         if (!row->activities)
             continue;
+        last_ps = row->last_ps;
         if (!has_before) {
-            const int64_t first_ps = row->first_ps, last_ps = row->last_ps;
-
-            st = first_begin(s, device, k, first_ps, &begin_ps);
+            st = first_begin(s, device, k, row->first_ps, &before_ps);
             if (st != TM_OK)
                 return st;
-            row = tm_rows_change(s->trace->steps.rows, device->first_step_row + k);
-            if (!row)
-                return s->run->error.status;
-            row->last_ps = last_ps;
         }
-        row->begin_ps = begin_ps;
-        row->end_ps = row->last_ps > begin_ps ? row->last_ps : begin_ps;
-        before_ps = row->end_ps;
+        changed = tm_rows_change(s->trace->steps.rows, device->first_step_row + k);
+        if (!changed)
+            return s->run->error.status;
+        changed->own_ps = last_ps > before_ps ? last_ps - before_ps : 0;
+        before_ps = last_ps > before_ps ? last_ps : before_ps;
         has_before = true;
     }
     return TM_OK;
 }
 
-/* One step over all devices: its longest period, its activities, where it begins. */
+/* The extent of a step's activities on the devices of a group; last < first = there are none. */
+static tm_status extent_in_group(struct tm_survey *s, uint32_t group, uint64_t ordinal, int64_t *first_ps,
+                                 int64_t *last_ps)
+{
+    *first_ps = INT64_MAX;
+    *last_ps = INT64_MIN;
+    for (uint32_t i = 0; i < s->trace->device_count; i++) {
+        const struct tm_device *device = &s->trace->devices[i];
+        const struct tm_step_row *row;
+
+        if (device->group != group)
+            continue;
+        row = tm_rows_at(s->trace->steps.rows, device->first_step_row + ordinal);
+        if (!row)
+            return s->run->error.status;
+        if (!row->activities)
+            continue;
+        *first_ps = row->first_ps < *first_ps ? row->first_ps : *first_ps;
+        *last_ps = row->last_ps > *last_ps ? row->last_ps : *last_ps;
+    }
+    return TM_OK;
+}
+
+static tm_status set_period(struct tm_survey *s, uint32_t group, uint64_t ordinal, int64_t begin_ps, int64_t end_ps)
+{
+    for (uint32_t i = 0; i < s->trace->device_count; i++) {
+        const struct tm_device *device = &s->trace->devices[i];
+        struct tm_step_row *row;
+
+        if (device->group != group)
+            continue;
+        row = tm_rows_change(s->trace->steps.rows, device->first_step_row + ordinal);
+        if (!row)
+            return s->run->error.status;
+        row->begin_ps = begin_ps;
+        row->end_ps = end_ps;
+    }
+    return TM_OK;
+}
+
+/* Step n of a group reaches from E(n-1) to E(n), the latest end of the activities of step n or an earlier one on any of
+ * its devices, so step times add up to the window however the devices jitter.  The first one begins at its marker or
+ * its first activity, whichever is earlier.
+ * source: docs/metrics.md, "Steps" */
+static tm_status make_periods(struct tm_survey *s, uint32_t group)
+{
+    const struct tm_steps *steps = &s->trace->steps;
+    bool has_before = false;
+    int64_t reached_ps = 0;
+
+    for (uint64_t k = 0; k < steps->count; k++) {
+        int64_t first_ps, last_ps, begin_ps = reached_ps;
+        tm_status st = extent_in_group(s, group, k, &first_ps, &last_ps);
+
+        if (st != TM_OK)
+            return st;
+        if (last_ps < first_ps)
+            continue;
+        if (!has_before) {
+            begin_ps = first_ps;
+            if (steps->source == TM_STEPS_HOST) {
+                const struct tm_span *span = tm_spans_at(s->resolver->steps, k);
+
+                if (!span)
+                    return s->run->error.status;
+                begin_ps = span->begin_ps < begin_ps ? span->begin_ps : begin_ps;
+            }
+        }
+        reached_ps = last_ps > begin_ps ? last_ps : begin_ps;
+        has_before = true;
+        st = set_period(s, group, k, begin_ps, reached_ps);
+        if (st != TM_OK)
+            return st;
+    }
+    return TM_OK;
+}
+
+/* One step over all devices: its length (the longest one of the groups), its activities, where it begins. */
 struct step_facts {
     int64_t begin_ps, end_ps, period_ps;
     uint64_t activities;
@@ -333,7 +448,7 @@ static tm_status mark_incomplete(struct tm_survey *s)
     return TM_OK;
 }
 
-/* The length by which steps are judged: the longest period, on runs without device time the marker's. */
+/* The length by which steps are judged: the step time, on runs without device time the marker's. */
 static tm_status length_of(struct tm_survey *s, uint64_t ordinal, int64_t *length_ps)
 {
     const struct tm_step_mark *mark = tm_rows_at(s->trace->steps.marks, ordinal);
@@ -479,29 +594,64 @@ static tm_status mark_choice(struct tm_survey *s)
     return TM_OK;
 }
 
-/* The stretch of a device that counts: its activity, cut to the chosen periods. */
-static tm_status choose_window(struct tm_survey *s, struct tm_device *device)
+/* The whole profiling session, as recorded, else from the first event to the end of the last one. */
+static void session_window(const struct tm_trace *trace, int64_t *begin_ps, int64_t *end_ps)
+{
+    const struct tm_environment *e = &trace->environment;
+    const uint64_t longest_ns = 8640000000000000; /* 100 days */
+
+    *begin_ps = trace->first_ps;
+    *end_ps = trace->last_ps;
+    if (e->end_ns > e->begin_ns && e->end_ns - e->begin_ns < longest_ns) {
+        *begin_ps = 0;
+        *end_ps = (int64_t)(e->end_ns - e->begin_ns) * 1000;
+    }
+}
+
+/* From the first to the last activity of a group. */
+static void activity_window(const struct tm_trace *trace, uint32_t group, int64_t *begin_ps, int64_t *end_ps)
+{
+    *begin_ps = INT64_MAX;
+    *end_ps = INT64_MIN;
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        const struct tm_device *device = &trace->devices[i];
+
+        if (device->group != group)
+            continue;
+        *begin_ps = device->first_ps < *begin_ps ? device->first_ps : *begin_ps;
+        *end_ps = device->last_ps > *end_ps ? device->last_ps : *end_ps;
+    }
+}
+
+/* The window of a device: the analyzed steps of its group, so idle time before its first and after its last activity
+ * counts.  A device without activity in them has none. */
+static tm_status choose_window(struct tm_survey *s, const struct tm_chosen_steps *choice, struct tm_device *device)
 {
     const struct tm_steps *steps = &s->trace->steps;
-    bool found = false;
+    bool is_active = steps->all, has_window = false;
 
-    device->chosen_begin_ps = device->activities ? device->first_ps : 0;
-    device->chosen_end_ps = device->activities ? device->last_ps : 0;
-    if (steps->all || !device->activities)
+    device->chosen_begin_ps = device->chosen_end_ps = 0;
+    if (device->group == TM_NONE)
         return TM_OK;
-    device->chosen_end_ps = device->chosen_begin_ps;
-    for (uint64_t k = steps->chosen_begin; k < steps->chosen_end; k++) {
+    for (uint64_t k = steps->chosen_begin; k < steps->chosen_end && !steps->all; k++) {
         const struct tm_step_row *row = tm_rows_at(steps->rows, device->first_step_row + k);
 
         if (!row)
             return s->run->error.status;
-        if (!row->activities)
+        is_active |= row->activities > 0;
+        if (row->end_ps <= row->begin_ps)
             continue;
-        if (!found && row->begin_ps > device->chosen_begin_ps)
+        if (!has_window)
             device->chosen_begin_ps = row->begin_ps;
         device->chosen_end_ps = row->end_ps;
-        found = true;
+        has_window = true;
     }
+    if (!is_active)
+        device->chosen_end_ps = device->chosen_begin_ps = 0;
+    else if (choice->session)
+        session_window(s->trace, &device->chosen_begin_ps, &device->chosen_end_ps);
+    else if (steps->all)
+        activity_window(s->trace, device->group, &device->chosen_begin_ps, &device->chosen_end_ps);
     return TM_OK;
 }
 
@@ -524,9 +674,12 @@ tm_status tm_survey_finish_steps(struct tm_survey *s, const struct tm_chosen_ste
 {
     tm_status st = TM_OK;
 
+    group_devices(s->trace);
     for (uint32_t i = 0; i < s->trace->device_count && st == TM_OK; i++)
         if (s->trace->devices[i].activities)
-            st = make_periods(s, &s->trace->devices[i]);
+            st = make_own_periods(s, &s->trace->devices[i]);
+    for (uint32_t group = 0; group < s->trace->group_count && st == TM_OK; group++)
+        st = make_periods(s, group);
     for (uint64_t k = 0; k < s->trace->steps.count && st == TM_OK; k++)
         st = make_mark(s, k);
     if (st == TM_OK)
@@ -538,7 +691,7 @@ tm_status tm_survey_finish_steps(struct tm_survey *s, const struct tm_chosen_ste
     if (st == TM_OK)
         st = mark_choice(s);
     for (uint32_t i = 0; i < s->trace->device_count && st == TM_OK; i++)
-        st = choose_window(s, &s->trace->devices[i]);
+        st = choose_window(s, choice, &s->trace->devices[i]);
     name_cpu_device(s->trace);
     s->resolver->knows_steps = true;
     return st;

@@ -22,7 +22,7 @@ from differences import MISSING, Differences, at, tell_unused  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
 from slow_figures import Run, is_activity, scope_of, self_times, spans_of  # noqa: E402
 from slow_sections import compare_fusion, compare_kept, compare_occupancy  # noqa: E402
-from slow_steps import chosen_steps, chosen_time, device_steps, forget, whole_time  # noqa: E402
+from slow_steps import chosen_steps, chosen_time, device_steps, forget, samples, whole_time, whole_window  # noqa: E402
 from slow_time import DIRECTIONS, gaps, over_time, pauses, union  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, summary_of  # noqa: E402
@@ -47,7 +47,7 @@ def compare_time(d, where, want, got):
 
 
 def compare_gaps(d, where, run, device, row):
-    found = gaps([(b, e) for _, b, e in run.ranked(device)])
+    found = gaps([(b, e) for _, b, e in run.ranked(device)], whole_window(run, device))
     d.equal(f"{where}.gaps.count", len(found), row["gaps"]["count"])
     d.equal(f"{where}.gaps.total_ps", sum(length for _, length in found), row["gaps"]["total_ps"])
     longest = sorted(found, key=lambda g: (-g[1], g[0]))[:20]
@@ -269,6 +269,8 @@ def compare_default(d, run, summary):
         time = chosen_time(run, device)
         if time:
             compare_time(d, f"chosen {row['id']}", time, row)
+    if run.steps:
+        d.lists("steps.samples_ps", samples(run), summary["steps"]["samples_ps"])
     d.part(check_invariants, summary)
 
 

@@ -24,7 +24,7 @@ from deviation import stddev_of  # noqa: E402
 from differences import MISSING, Differences, at  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
 from slow_sections import compare_fusion, compare_occupancy  # noqa: E402
-from slow_steps import chosen_steps, chosen_time, device_steps, forget, whole_time  # noqa: E402
+from slow_steps import chosen_steps, chosen_time, device_steps, forget, periods, whole_time, whole_window  # noqa: E402
 from slow_time import gaps  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, summary_of  # noqa: E402
@@ -170,7 +170,7 @@ def compare_device(d, profile, device, summary_device, mode):
         d.equal(f"{where}.first_ps", begin, summary_device["first_ps"])
         d.equal(f"{where}.last_ps", end, summary_device["last_ps"])
         compare_time(d, where, whole_time(profile, device), summary_device)
-        compare_gaps(d, where, gaps([(a.begin, a.end) for a in mine]), summary_device["gaps"])
+        compare_gaps(d, where, gaps([(a.begin, a.end) for a in mine], whole_window(profile, device)), summary_device["gaps"])
         compare_sorts(d, where, mine, summary_device)
     if profile.steps:
         for name, want in device_steps(profile, device).items():
@@ -347,8 +347,9 @@ def compare_steps(d, profile, summary):
             [[r["number"], r["begin_ps"], r["host_span_ps"]] for r in rows])
     if len(profile.devices) == 1:
         lists = device_steps(profile, profile.devices[0])
-        for name in ("device_span_ps", "period_ps"):
-            d.lists(f"steps.list: {name}", lists[name], [r[name] for r in rows])
+        d.lists("steps.list: device_span_ps", lists["device_span_ps"], [r["device_span_ps"] for r in rows])
+        d.lists("steps.list: period_ps", [p and p[1] - p[0] for p in periods(profile, profile.devices[0])],
+                [r["period_ps"] for r in rows])
 
 
 def memory_of(profile):

@@ -38,9 +38,7 @@ KNOWN = ()
 DEVICE = (
     ("first_ps", "first_ps"),
     ("last_ps", "last_ps"),
-    ("span_ps", "span_ps"),
     ("busy_ps", "busy_ps"),
-    ("idle_ps", "idle_ps"),
     ("compute_busy_ps", "compute_ps"),
     ("collective.busy_ps", "collective_ps"),
     ("collective.exposed_ps", "exposed_collective_ps"),
@@ -61,15 +59,13 @@ DEVICE = (
     ("graph.total_ps", "graphs.total_ps"),
     ("kernels.count", "kernels.count"),
     ("kernels.total_ps", "kernels.total_ps"),
-    ("gaps.count", "gaps.count"),
-    ("gaps.total_ps", "gaps.total_ps"),
     ("tpu.waits.copy.total_ps", "wait_copy_ps"),
     ("tpu.waits.collective.total_ps", "wait_collective_ps"),
     ("tpu.in_flight.busy_ps", "in_flight_ps"),
     ("tpu.in_flight.hidden_ps", "hidden_ps"),
 )
 CAUSES = ("compile", "input", "sync", "gc", "profiler", "host", "launch", "device_wait", "unrecorded")
-STEP_LISTS = ("activities", "first_ps", "last_ps", "period_ps", "device_span_ps", "busy_ps")
+STEP_LISTS = ("activities", "first_ps", "last_ps", "period_ps", "device_span_ps")
 ALLOCATOR = (("allocations", "allocations"), ("deallocations", "deallocations"),
              ("allocated_bytes", "allocated_bytes"), ("peak_bytes", "peak_bytes"), ("peak_last_ps", "peak_at_ps"))
 # Damage that the generator plants on a plane of its own, and the tally that must name it.
@@ -198,7 +194,7 @@ def matrix(full):
 
 # --- comparing ------------------------------------------------------------------------------------------------
 
-def compare_device(d, where, truth, ours, case):
+def compare_device(d, where, truth, ours, case, group):
     is_json = case.is_json
     for theirs, mine in DEVICE:
         want = at(truth, theirs)
@@ -206,43 +202,82 @@ def compare_device(d, where, truth, ours, case):
             d.equal(f"{where}.{mine}", want, at(ours, mine))
     for name in NOT_IN_JSON if is_json else ():
         null_with_reason(d, f"{where}.", ours, name)
-    longest = [[g["start_ps"], g["dur_ps"]] for g in truth["gaps"]["longest"]]
-    mine = at(ours, "gaps.longest")
-    if isinstance(mine, list):
-        mine = [[g["begin_ps"], g["dur_ps"]] for g in mine]
-    d.lists(f"{where}.gaps.longest", longest, mine)
-    if truth["gaps"]["by_cause"] is not None:
-        for cause in CAUSES:
-            for figure in ("count", "total_ps"):
-                d.equal(f"{where}.gaps.by_cause.{cause}.{figure}", truth["gaps"]["by_cause"][cause][figure],
-                        at(ours, f"gaps.by_cause.{cause}.{figure}"))
+    compare_window(d, where, truth, ours, group)
     for name in STEP_LISTS:
         want = truth["steps"][name][:1000]
         d.lists(f"{where}.steps.{name}", want, at(ours, f"steps.{name}"))
+    compare_busy_by_step(d, where, truth, ours, group)
     d.equal(f"{where}: compute and exposed collectives", truth["kernel_busy_ps"],
             ours["compute_ps"] + ours["exposed_collective_ps"])
     d.equal(f"{where}.utilization adds up", truth["busy_ps"] - (ours["wait_ps"] or 0),
             sum(ours["utilization"]["busy_ps"]))
     if truth["tpu"]:
-        compare_waits(d, where, truth, ours, case)
+        compare_waits(d, where, truth, ours, case, group)
         d.equal(f"{where}.wait_ps", truth["tpu"]["waits"]["copy"]["total_ps"]
                 + truth["tpu"]["waits"]["collective"]["total_ps"], at(ours, "wait_ps"))
 
 
-def compare_waits(d, where, truth, ours, case):
-    """Host waits: the truth knows all of them; what lies before the first activity or behind the last one is no part
-    of the device's span."""
-    inside = case.facts.host_waits_ps(*where.split("/", 1), truth["first_ps"], truth["last_ps"])
+def compare_window(d, where, truth, ours, group):
+    """The truth is of the time between a device's own first and last activity.  Its window is that of its group: what lies
+    before and after is idle time, too, and a gap each."""
+    begin, end = min(v["first_ps"] for v in group), max(v["last_ps"] for v in group)
+    lead, trail = truth["first_ps"] - begin, end - truth["last_ps"]
+    edges = [g for g in ([begin, lead], [truth["last_ps"], trail]) if g[1]]
+    for figure, want in (("window_begin_ps", begin), ("window_end_ps", end), ("span_ps", end - begin), ("lead_ps", lead),
+                         ("trail_ps", trail), ("idle_ps", truth["idle_ps"] + lead + trail),
+                         ("gaps.count", truth["gaps"]["count"] + len(edges)),
+                         ("gaps.total_ps", truth["gaps"]["total_ps"] + lead + trail)):
+        d.equal(f"{where}.{figure}", want, at(ours, figure))
+    longest = sorted([[g["start_ps"], g["dur_ps"]] for g in truth["gaps"]["longest"]] + edges, key=lambda g: (-g[1], g[0]))
+    d.lists(f"{where}.gaps.longest", longest[:20], [[g["begin_ps"], g["dur_ps"]] for g in at(ours, "gaps.longest")])
+    if truth["gaps"]["by_cause"] is not None:
+        compare_causes(d, where, truth["gaps"]["by_cause"], ours["gaps"]["by_cause"], edges)
+
+
+def compare_causes(d, where, want, got, edges):
+    """The truth does not know the causes of what lies before the first and after the last activity."""
+    for figure, more in (("count", len(edges)), ("total_ps", sum(length for _, length in edges))):
+        over = [got[cause][figure] - want[cause][figure] for cause in CAUSES]
+        for cause, extra in zip(CAUSES, over):
+            d.equal(f"{where}.gaps.by_cause.{cause}.{figure} at least", True, 0 <= extra <= more)
+        d.equal(f"{where}.gaps.by_cause: {figure} of all", more, sum(over))
+
+
+def compare_busy_by_step(d, where, truth, ours, group):
+    """The truth cuts each device's time at the ends of its own steps.  Where it is alone in its group these are the ends
+    of the steps; else the steps of all of them hold the same busy time together."""
+    want, got = truth["steps"]["busy_ps"], at(ours, "steps.busy_ps")
+    if len(group) == 1:
+        d.lists(f"{where}.steps.busy_ps", want[:1000], got)
+    elif len(want) <= 1000:
+        d.equal(f"{where}.steps.busy_ps in all", sum(b or 0 for b in want), sum(b or 0 for b in got))
+
+
+def compare_waits(d, where, truth, ours, case, group):
+    """Host waits: the truth knows all of them; what lies outside of the window is no part of it."""
+    inside = case.facts.host_waits_ps(*where.split("/", 1), min(v["first_ps"] for v in group),
+                                      max(v["last_ps"] for v in group))
     d.equal(f"{where}: host waits inside of its span", True, inside <= truth["wait_host_ps"])
     d.equal(f"{where}.wait_host_ps", inside, ours["wait_host_ps"])
 
 
 def compare_devices(d, truth, summary, case):
     mine = {(v["host"], v["name"]): v for v in summary["devices"]}
-    theirs = {(h["host"], v["name"]): v for h in truth["hosts"] for v in h["devices"]}
+    theirs = {(h["host"], v["name"]): (v, groups_of(h["devices"])) for h in truth["hosts"] for v in h["devices"]}
     d.equal("devices", sorted(theirs), sorted(mine))
     for key in sorted(set(theirs) & set(mine)):
-        compare_device(d, "/".join(key), theirs[key], mine[key], case)
+        device, groups = theirs[key]
+        compare_device(d, "/".join(key), device, mine[key], case, next(g for g in groups if device in g))
+
+
+def groups_of(devices):
+    """Those that are active at the same time: the extents of two overlap by half or more of the shorter one."""
+    groups = []
+    for device in devices:
+        beside = [g for g in groups if any(2 * (min(v["last_ps"], device["last_ps"]) - max(v["first_ps"], device["first_ps"]))
+                                           >= min(v["span_ps"], device["span_ps"]) for v in g)]
+        groups = [g for g in groups if g not in beside] + [[device, *(v for g in beside for v in g)]]
+    return groups
 
 
 def compare_unused(d, truth, summary, case):
@@ -307,12 +342,11 @@ def compare_transfers(d, truth, summary, _):
 
 def compare_steps(d, truth, summary, _):
     listed = {(r["host"], r["number"]): r for r in summary["steps"]["list"]}
-    several = len(truth["hosts"]) > 1
+    numbers = {number for host in truth["hosts"] for number in host["steps"]["step_num"]}
+    d.equal("steps.count", len(numbers), summary["steps"]["count"])
+    d.equal("steps.chosen", len(numbers), summary["steps"]["chosen"])
     for host in truth["hosts"]:
         steps = host["steps"]
-        if not several:
-            d.equal("steps.count", steps["count"], summary["steps"]["count"])
-            d.equal("steps.chosen", steps["count"], summary["steps"]["chosen"])
         for number, begin, length in list(zip(steps["step_num"], steps["begin_ps"], steps["dur_ps"]))[:1000]:
             row = listed.get((host["host"], number))
             if row is None:
@@ -320,20 +354,33 @@ def compare_steps(d, truth, summary, _):
                 continue
             d.equal(f"steps.list[{host['host']} {number}].begin_ps", begin, row["begin_ps"])
             d.equal(f"steps.list[{host['host']} {number}].host_span_ps", length, row["host_span_ps"])
-    if not several:
-        d.lists("steps.samples_ps", samples_of(truth), summary["steps"]["samples_ps"])
+    d.lists("steps.samples_ps", samples_of(truth)[:4096], summary["steps"]["samples_ps"])
+
+
+def step_times(host, platform):
+    """Step number -> its times, E(n) - E(n-1) of each group of devices; on a CPU-only run the marker's duration."""
+    found = {number: [] for number in host["steps"]["step_num"]}
+    if platform == "cpu":
+        return {number: [length] for number, length in zip(host["steps"]["step_num"], host["steps"]["dur_ps"])}
+    for group in groups_of(host["devices"]):
+        reached = None
+        for index, (number, begin) in enumerate(zip(host["steps"]["step_num"], host["steps"]["begin_ps"])):
+            steps = [v["steps"] for v in group if v["steps"]["activities"][index]]
+            if not steps:
+                continue
+            start = min(begin, *(s["first_ps"][index] for s in steps)) if reached is None else reached
+            reached = max(start, *(s["last_ps"][index] for s in steps))
+            found[number].append(reached - start)
+    return found
 
 
 def samples_of(truth):
-    """The lengths that the statistics of the steps rest on: the slowest device's period of each step, without
-    the first one, which has no step before it, where there are three or more; on a CPU-only run the markers' own
-    lengths, all of them."""
-    host = truth["hosts"][0]
-    if truth["options"]["platform"] == "cpu":
-        return list(host["steps"]["dur_ps"])
-    periods = zip(*(v["steps"]["period_ps"] for v in host["devices"]))
-    samples = [max(p for p in step if p is not None) for step in periods if any(p is not None for p in step)]
-    return samples[1:] if len(samples) >= 3 else samples
+    """A sample for each step number: the mean over the groups and hosts that ran it."""
+    found = {}
+    for host in truth["hosts"]:
+        for number, lengths in step_times(host, truth["options"]["platform"]).items():
+            found.setdefault(number, []).extend(lengths)
+    return [(sum(of) + len(of) // 2) // len(of) for _, of in sorted(found.items()) if of]
 
 
 def compare_compiles(d, truth, summary, _):

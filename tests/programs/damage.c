@@ -130,7 +130,9 @@ static bool is_member(const char *member, const char *key)
 /* Figures of a device that depend on when others were active. */
 static bool is_of_window(const char *member, size_t length)
 {
-    static const char *const keys[] = { "\"lead_idle_ps\"", "\"trail_idle_ps\"", "\"utilization_pct\"", "\"utilization\"" };
+    static const char *const keys[] = { "\"window_begin_ps\"", "\"window_end_ps\"", "\"span_ps\"", "\"idle_ps\"",
+                                        "\"lead_ps\"", "\"trail_ps\"", "\"utilization_pct\"", "\"utilization\"",
+                                        "\"gaps\"", "\"steps\"", "\"aliases\"" };
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         if (length > strlen(keys[i]) && strncmp(member, keys[i], strlen(keys[i])) == 0)

@@ -40,9 +40,20 @@ def compare_range(d, every, summary, first, last):
         d.equal(f"{part['id']}.busy_ps", sum(wanted[0]), part["busy_ps"])
         d.equal(f"{part['id']}.activities", sum(wanted[1]), part["activities"])
         d.equal(f"{part['id']}.last_ps", max(wanted[3]), part["last_ps"])
-    begin = min(device["first_ps"] for device in summary["devices"])
-    d.equal("window.begin_ps", begin, summary["window"]["hosts"][0]["begin_ps"])
+    compare_window(d, every, summary, first, last)
     d.equal("window.mode", "steps", summary["window"]["mode"])
+
+
+def compare_window(d, every, summary, first, last):
+    """From the end of the step before, or the start of the first one, to the end of the last one; the steps fill it."""
+    ends = [max(device["steps"]["last_ps"][k] for device in every["devices"]) for k in range(STEPS)]
+    start = min([every["steps"]["list"][0]["begin_ps"]] + [device["steps"]["first_ps"][0] for device in every["devices"]])
+    window = [ends[first - 1] if first else start, ends[last - 1]]
+    row = summary["window"]["hosts"][0]
+    d.equal("window", window, [row["begin_ps"], row["end_ps"]])
+    d.equal("the steps add up to the window", row["span_ps"], row["steps_ps"])
+    for part in summary["devices"]:
+        d.equal(f"{part['id']}: busy and idle", window[1] - window[0], part["busy_ps"] + part["idle_ps"])
 
 
 def compare_session(d, every, summary, begin, end):
@@ -53,8 +64,8 @@ def compare_session(d, every, summary, begin, end):
     d.equal("window.total_ps", len(summary["devices"]) * (end - begin), summary["window"]["total_ps"])
     for whole, part in zip(every["devices"], summary["devices"]):
         d.equal(f"{part['id']}.busy_ps", whole["busy_ps"], part["busy_ps"])
-        d.equal(f"{part['id']}.lead_idle_ps", part["first_ps"] - begin, part["lead_idle_ps"])
-        d.equal(f"{part['id']}.trail_idle_ps", end - part["last_ps"], part["trail_idle_ps"])
+        d.equal(f"{part['id']}.lead_ps", whole["first_ps"] - begin, part["lead_ps"])
+        d.equal(f"{part['id']}.trail_ps", end - whole["last_ps"], part["trail_ps"])
         share = 100 * (part["busy_ps"] - (part["wait_ps"] or 0)) / (end - begin)
         d.equal(f"{part['id']}.utilization_pct", round(share, 9), round(part["utilization_pct"], 9))
 

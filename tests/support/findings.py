@@ -37,7 +37,7 @@ def _severity(findings, window_ps):
 def _most(findings, summary):
     """What is at stake is there: no more than the time that the finding is about."""
     total, gaps = summary["total"] or {}, summary["gaps"] or {"by_cause": {}}
-    edges = sum((d["lead_idle_ps"] or 0) + (d["trail_idle_ps"] or 0) for d in summary["devices"])
+    edges = sum((d["lead_ps"] or 0) + (d["trail_ps"] or 0) for d in summary["devices"])
     copies = {}
     for device in summary["devices"]:
         for direction, ps in (device["exposed_by_direction_ps"] or {}).items():

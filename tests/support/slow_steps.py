@@ -25,54 +25,100 @@ def step_at(run, moment):
 
 
 @functools.cache
-def whole_time(run, device):
+def extent(run, device):
     """From the first to the last activity of the device."""
     spans = run.ranked(device)
-    return device_time(spans, min(b for _, b, _ in spans), max(e for _, _, e in spans))
+    return min(b for _, b, _ in spans), max(e for _, _, e in spans)
+
+
+@functools.cache
+def group_of(run, device):
+    """The devices that are active at the same time: those whose extents overlap by half or more of the shorter one."""
+    found, new = set(), {device}
+    while new:
+        found |= new
+        new = set()
+        for a in found:
+            for b in set(run.devices) - found:
+                (first, last), (begin, end) = extent(run, a), extent(run, b)
+                if 2 * (min(last, end) - max(first, begin)) >= min(last - first, end - begin):
+                    new.add(b)
+    return tuple(sorted(found))
+
+
+def whole_window(run, device):
+    """From the first to the last activity of the devices of its group."""
+    extents = [extent(run, other) for other in group_of(run, device)]
+    return min(e[0] for e in extents), max(e[1] for e in extents)
+
+
+@functools.cache
+def whole_time(run, device):
+    """Of the time from the first to the last activity of its group."""
+    return device_time(run.ranked(device), *whole_window(run, device))
+
+
+@functools.cache
+def by_step(run, device):
+    """Index of a step -> its activities on the device."""
+    inside = defaultdict(list)
+    for a in run.of(device):
+        inside[step_at(run, run.moment_of(a))].append(a)
+    return inside
+
+
+@functools.cache
+def periods(run, device):
+    """(begin, end) of each step on the devices of its group, E(n-1) and E(n); None where none of them has an activity."""
+    found, reached = [], None
+    for index, (_, begin, _) in enumerate(run.steps):
+        mine = [a for other in group_of(run, device) for a in by_step(run, other)[index]]
+        if not mine:
+            found.append(None)
+            continue
+        start = min(begin, min(a.begin for a in mine)) if reached is None else reached
+        reached = max(start, max(a.end for a in mine))
+        found.append((start, reached))
+    return found
 
 
 @functools.cache
 def device_steps(run, device):
     """Lists over the steps, as devices[].steps; null where a step has no activity on the device."""
-    inside = defaultdict(list)
-    for a in run.of(device):
-        inside[step_at(run, run.moment_of(a))].append(a)
     lists = {name: [] for name in STEP_LISTS}
     reached = None
     for index, (_, begin, _) in enumerate(run.steps):
-        mine = inside[index]
+        mine = by_step(run, device)[index]
         row = {"activities": len(mine)}
         if mine:
             first, last = min(a.begin for a in mine), max(a.end for a in mine)
             start = min(begin, first) if reached is None else reached
             reached = max(last, start)
             row.update(first_ps=first, last_ps=last, device_span_ps=last - first, period_ps=reached - start,
-                       busy_ps=union([(b, e) for _, b, e in cut(run.ranked(device), start, reached)]))
+                       busy_ps=union([(b, e) for _, b, e in cut(run.ranked(device), *periods(run, device)[index])]))
         for name, values in lists.items():
             values.append(row.get(name))
     return lists
 
 
-def periods(run, device):
-    """(begin, end) of each step's period on the device."""
-    lists = device_steps(run, device)
-    reached, found = None, []
-    for length, last in zip(lists["period_ps"], lists["last_ps"]):
-        if length is None:
-            found.append(None)
-            continue
-        end = last if reached is None else max(last, reached)
-        found.append((end - length, end))
-        reached = end
-    return found
+def samples(run):
+    """The step times of the run: of each analyzed step the mean over the groups that ran it; the marker's length where
+    the host is the device."""
+    chosen = chosen_steps(run)
+    if run.is_cpu or not run.devices:
+        return [length for (_, _, length), is_chosen in zip(run.steps, chosen) if is_chosen]
+    groups = sorted({group_of(run, device) for device in run.devices})
+    steps = zip(*(periods(run, group[0]) for group in groups))
+    lengths = [[p[1] - p[0] for p in step if p] for step in steps]
+    return [(sum(of) + len(of) // 2) // len(of) for of, is_chosen in zip(lengths, chosen) if of and is_chosen]
 
 
 def lengths_of(run):
-    """Of each step: the slowest device's period; the marker's length where the host is the device."""
+    """Of each step: its time, the longest one of the groups; the marker's length where the host is the device."""
     if run.is_cpu or not run.devices:
         return [length for _, _, length in run.steps]
-    lists = [device_steps(run, device)["period_ps"] for device in run.devices]
-    return [max((p or 0) for p in step) for step in zip(*lists)]
+    lists = [periods(run, device) for device in run.devices]
+    return [max((p[1] - p[0] if p else 0) for p in step) for step in zip(*lists)]
 
 
 def chosen_steps(run):
@@ -93,16 +139,16 @@ def chosen_steps(run):
 
 
 def chosen_time(run, device):
-    """The time of the device from the first to the last chosen period; None where it has none."""
-    spans = [p for p, is_chosen in zip(periods(run, device), chosen_steps(run)) if p and is_chosen]
-    if not spans:
+    """The time of the device in its window, from the start of the first to the end of the last analyzed step; None where
+    it has no activity in them."""
+    chosen = chosen_steps(run)
+    spans = [p for p, is_chosen in zip(periods(run, device), chosen) if p and is_chosen]
+    if not any(is_chosen and by_step(run, device)[i] for i, is_chosen in enumerate(chosen)):
         return None
-    ranked = run.ranked(device)
-    begin = max(spans[0][0], min(b for _, b, _ in ranked))
-    return device_time(ranked, begin, min(spans[-1][1], max(e for _, _, e in ranked)))
+    return device_time(run.ranked(device), spans[0][0], spans[-1][1])
 
 
 def forget():
     """A profile is large."""
-    for cached in (whole_time, device_steps):
+    for cached in (extent, group_of, whole_time, by_step, periods, device_steps):
         cached.cache_clear()

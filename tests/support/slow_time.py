@@ -32,10 +32,11 @@ def merged(spans):
     return found
 
 
-def gaps(spans):
-    """(begin, length) of the maximal stretches without a span, in the order of time."""
-    found, reached = [], None
-    for begin, end in sorted(spans):
+def gaps(spans, window=None):
+    """(begin, length) of the maximal stretches without a span, in the order of time; between the spans, or in a window that
+    holds them."""
+    found, reached = [], window and window[0]
+    for begin, end in [*sorted(spans), *([(window[1], window[1])] if window else [])]:
         if reached is not None and begin > reached:
             found.append((reached, begin - reached))
         reached = end if reached is None else max(reached, end)

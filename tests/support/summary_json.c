@@ -106,9 +106,10 @@ void test_summary_load(struct tm_value *to, const char *json)
 #define DEVICE(n)                                                                                  \
     "{'id': 'vm/gpu:" n "', 'host': 'vm', 'name': '/device:GPU:" n                                 \
     "', 'kind': 'gpu', 'model': 'GPU',"                                                            \
+    " 'window_begin_ps': 20000000000, 'window_end_ps': 120000000000,"                              \
     " 'first_ps': 20000000000, 'last_ps': 120000000000, 'span_ps': 100000000000, 'busy_ps': "      \
     "95000000000,"                                                                                 \
-    " 'idle_ps': 5000000000, 'lead_idle_ps': 0, 'trail_idle_ps': 0, 'compute_ps': 93000000000,"    \
+    " 'idle_ps': 5000000000, 'lead_ps': 0, 'trail_ps': 0, 'compute_ps': 93000000000,"              \
     " 'collective_ps': 4000000000, 'exposed_collective_ps': 800000000, 'copy_ps': 2500000000,"     \
     " 'exposed_copy_ps': 1200000000, 'exposed_by_direction_ps': {'h2d': 700000000, 'd2h': "        \
     "500000000, 'p2p': 0,"                                                                         \

@@ -239,7 +239,10 @@ static void a_gap_is_cut_at_the_begin_of_what_counts(void **state)
     xb_int(stream, "correlation_id", 1);
     xb_event(stream, "k", 300, 10); /* its launch is not known */
     work_out(&t, space, NULL);
-    assert_number(&t, "devices[0].first_ps", 150);
+    assert_number(&t, "devices[0].window_begin_ps", 150);
+    assert_number(&t, "devices[0].first_ps", 200);
+    assert_number(&t, "devices[0].lead_ps", 50);
+    assert_number(&t, "devices[0].trail_ps", 0);
     assert_number(&t, "devices[0].span_ps", 160);
     assert_number(&t, "devices[0].busy_ps", 50);
     assert_number(&t, "devices[0].idle_ps", 110);
@@ -252,7 +255,7 @@ static void a_gap_is_cut_at_the_begin_of_what_counts(void **state)
     tear_down(&t);
 }
 
-/* The first step of a device begins at its marker: its parts add up to its period all the same. */
+/* A marked step whose first launch comes late: the time before it is idle time of the window, with its causes. */
 static void the_time_before_the_first_activity_belongs_to_the_first_step(void **state)
 {
     struct xb_space *const space = xb_space_new();
@@ -274,10 +277,15 @@ static void the_time_before_the_first_activity_belongs_to_the_first_step(void **
     assert_number(&t, "steps.list[0].idle_ps.compile", 300);
     assert_number(&t, "steps.list[0].idle_ps.host", 50);
     assert_number(&t, "steps.list[0].idle_ps.launch", 50);
-    /* Before the device's first activity there is no gap. */
-    assert_number(&t, "devices[0].span_ps", 200);
-    assert_number(&t, "devices[0].idle_ps", 0);
-    assert_number(&t, "gaps.count", 0);
+    assert_number(&t, "devices[0].span_ps", 600);
+    assert_number(&t, "devices[0].idle_ps", 400);
+    assert_number(&t, "devices[0].lead_ps", 400);
+    assert_number(&t, "devices[0].gaps.by_cause.compile.total_ps", 300);
+    assert_number(&t, "gaps.count", 1);
+    assert_number(&t, "gaps.longest[0].begin_ps", 100);
+    assert_number(&t, "gaps.longest[0].step", 0);
+    assert_number(&t, "window.hosts[0].span_ps", 600);
+    assert_number(&t, "window.hosts[0].steps_ps", 600);
     tear_down(&t);
 }
 
@@ -300,11 +308,81 @@ static void the_log_of_the_host_reaches_back_to_the_begin_of_a_step(void **state
     }
     xb_event(late, "k", 100 * CALLS - 50, 400);
     work_out(&t, space, NULL);
-    assert_number(&t, "steps.list[0].period_ps", 100 * CALLS + 350);
-    assert_string_equal(tm_text(value_at(&t, "steps.list[0].device")), "host/gpu:1");
-    assert_number(&t, "steps.list[0].idle_ps.sync", 60 * (CALLS - 1) + 40);
-    assert_number(&t, "steps.list[0].idle_ps.host", 40 * (CALLS - 1) + 10);
-    assert_number(&t, "steps.list[0].compute_ps", 400);
+    /* They are not active at the same time: a window for each. */
+    assert_number(&t, "steps.list[0].period_ps", 100 * CALLS - 90);
+    assert_string_equal(tm_text(value_at(&t, "steps.list[0].device")), "host/gpu:0");
+    assert_number(&t, "steps.list[1].period_ps", 100 * CALLS + 350);
+    assert_string_equal(tm_text(value_at(&t, "steps.list[1].device")), "host/gpu:1");
+    assert_number(&t, "steps.list[1].idle_ps.sync", 60 * (CALLS - 1) + 40);
+    assert_number(&t, "steps.list[1].idle_ps.host", 40 * (CALLS - 1) + 10);
+    assert_number(&t, "steps.list[1].compute_ps", 400);
+    assert_number(&t, "devices[1].idle_ps", 100 * CALLS - 50);
+    tear_down(&t);
+}
+
+/* Steps of exactly 1000, at the end of which one device or the other is later: the steps of the job are as long as the
+ * slowest device makes them, not the sum of both jitters, and they add up to the window. */
+static void step_times_of_the_job_add_up_to_the_window(void **state)
+{
+    enum { STEPS_OF_JOB = 40, DEVICES = 2 };
+    struct xb_space *const space = xb_space_new();
+    struct xb_line *const python = xb_line(xb_plane(space, "/host:CPU"), 1, "python", 0);
+    struct xb_line *streams[DEVICES];
+    int64_t sum_ps = 0, own_ps = 0;
+    struct timed t;
+    char path[80];
+
+    (void)state;
+    for (int i = 0; i < DEVICES; i++) {
+        (void)snprintf(path, sizeof(path), "/device:GPU:%d", i);
+        streams[i] = xb_line(xb_plane(space, path), 7, "Stream #7", 0);
+    }
+    for (int k = 0; k < STEPS_OF_JOB; k++) {
+        xb_event(python, "train", 1000 * k, 990);
+        xb_int(python, "_r", 1);
+        for (int i = 0; i < DEVICES; i++)
+            xb_event(streams[i], "k", 1000 * k + 5, k % DEVICES == i ? 985 : 985 - 7 * (k % 11));
+    }
+    work_out(&t, space, NULL);
+    assert_number(&t, "steps.samples", STEPS_OF_JOB);
+    assert_number(&t, "steps.count", STEPS_OF_JOB);
+    for (int k = 0; k < STEPS_OF_JOB; k++) {
+        (void)snprintf(path, sizeof(path), "steps.samples_ps[%d]", k);
+        assert_number(&t, path, k ? 1000 : 990);
+        sum_ps += number_at(&t, path);
+        (void)snprintf(path, sizeof(path), "devices[%d].steps.period_ps[%d]", k % DEVICES, k);
+        own_ps += number_at(&t, path);
+    }
+    assert_number(&t, "window.hosts[0].span_ps", sum_ps);
+    assert_number(&t, "window.hosts[0].steps_ps", sum_ps);
+    assert_true(own_ps > sum_ps); /* what the largest of each device's own periods would say */
+    tear_down(&t);
+}
+
+/* Two hosts are the same steps once more: tests/property/test_choices.py.  Here the groups of one host. */
+static void devices_that_do_not_overlap_have_a_window_each(void **state)
+{
+    struct xb_space *const space = xb_space_new();
+    struct xb_line *const python = xb_line(xb_plane(space, "/host:CPU"), 1, "python", 0);
+    struct xb_line *const first = xb_line(xb_plane(space, "/device:GPU:0"), 7, "Stream #7", 0);
+    struct xb_line *const second = xb_line(xb_plane(space, "/device:GPU:1"), 7, "Stream #7", 0);
+    struct timed t;
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        xb_event(python, "train", 10000 * k, 1000);
+        xb_int(python, "_r", 1);
+        xb_event(k ? second : first, "k", 10000 * k + 100, 700);
+    }
+    work_out(&t, space, NULL);
+    assert_number(&t, "devices[0].span_ps", 800);
+    assert_number(&t, "devices[1].span_ps", 800);
+    assert_number(&t, "devices[0].busy_ps", 700);
+    assert_number(&t, "devices[1].idle_ps", 100);
+    assert_number(&t, "window.total_ps", 1600);
+    assert_int_equal(tm_length(value_at(&t, "window.hosts")), 2);
+    assert_number(&t, "steps.count", 2);
+    assert_number(&t, "steps.samples_ps[1]", 800);
     tear_down(&t);
 }
 
@@ -324,10 +402,14 @@ static void the_window_of_a_host_holds_all_its_devices(void **state)
     assert_number(&t, "window.hosts[0].begin_ps", 40);
     assert_number(&t, "window.hosts[0].end_ps", 300);
     assert_number(&t, "window.total_ps", 520);
-    assert_number(&t, "devices[0].lead_idle_ps", 60);
-    assert_number(&t, "devices[0].trail_idle_ps", 0);
-    assert_number(&t, "devices[1].lead_idle_ps", 0);
-    assert_number(&t, "devices[1].trail_idle_ps", 10);
+    assert_number(&t, "devices[0].lead_ps", 60);
+    assert_number(&t, "devices[0].trail_ps", 0);
+    assert_number(&t, "devices[0].first_ps", 100);
+    assert_number(&t, "devices[1].lead_ps", 0);
+    assert_number(&t, "devices[1].trail_ps", 10);
+    assert_number(&t, "devices[1].last_ps", 290);
+    assert_number(&t, "devices[1].idle_ps", 220);
+    assert_number(&t, "gaps.total_ps", 160 + 220);
     assert_number(&t, "total.window_ps", 520);
     assert_number(&t, "total.busy_ps", 140);
     assert_true(tm_double(value_at(&t, "total.utilization_pct")) > 26.9);
@@ -337,7 +419,7 @@ static void the_window_of_a_host_holds_all_its_devices(void **state)
 
 /* --- any profile, against the plainest calculation --- */
 
-enum { LENGTH = 1500, HOST_EVENTS = 60, ACTIVITIES = 60, STEPS = 6, HOST_LINES = 3 };
+enum { LENGTH = 1500, HOST_EVENTS = 60, ACTIVITIES = 60, STEPS = 6, HOST_LINES = 3, DEVICES = 3 };
 
 struct made_host_event {
     int line;
@@ -351,10 +433,12 @@ struct made_activity {
     int launch_line; /* -1 = no launch known */
     int step;        /* -1 = none */
     int level;       /* 0 compute, 1 collective, 2 copy to the device */
+    int device;
 };
 
-/* A host with a line of markers and two of driver calls, and one GPU with two streams. */
+/* A host with a line of markers and two of driver calls, and GPUs with two streams each. */
 struct made {
+    int devices;
     struct made_host_event host[HOST_EVENTS];
     int host_count;
     struct made_activity activities[ACTIVITIES];
@@ -363,10 +447,12 @@ struct made {
     int marker_count;
 };
 
-/* What the figures are, by looking at every picosecond. */
+/* What the figures of a group of devices are, by looking at every picosecond. */
 struct plain {
+    bool has[DEVICES];        /* which devices are in it */
     struct { int64_t begin_ps, end_ps; bool has_activity; } periods[STEPS];
-    int64_t begin_ps, end_ps; /* of what counts */
+    int64_t begin_ps, end_ps; /* of its window */
+    int64_t from_ps, until_ps; /* of its steps and its window */
 };
 
 static int64_t below(uint64_t *seed, int64_t limit)
@@ -415,7 +501,9 @@ static void make_activities(struct made *m, uint64_t *seed)
         struct made_activity *const a = &m->activities[m->activity_count];
 
         *a = (struct made_activity){ .begin_ps = below(seed, LENGTH - 200), .launch_line = -1,
-                                     .level = (int)below(seed, 3) };
+                                     .level = (int)below(seed, 3), .device = (int)below(seed, m->devices) };
+        if (m->devices == DEVICES && a->device == 1) /* sometimes one is done before the others begin */
+            a->begin_ps /= 10;
         a->end_ps = a->begin_ps + 1 + below(seed, longest_ps);
         if (below(seed, 4)) {
             a->launch_line = 1 + (int)below(seed, 2);
@@ -469,8 +557,8 @@ static void put_activity(struct xb_line *stream, const struct made_activity *a, 
 static struct xb_space *space_of_made(const struct made *m)
 {
     struct xb_space *const space = xb_space_new();
-    struct xb_plane *const host = xb_plane(space, "/host:CPU"), *const gpu = xb_plane(space, "/device:GPU:0");
-    struct xb_line *lines[HOST_LINES], *streams[2];
+    struct xb_plane *const host = xb_plane(space, "/host:CPU");
+    struct xb_line *lines[HOST_LINES], *streams[2 * DEVICES];
 
     for (int i = 0; i < HOST_LINES; i++)
         lines[i] = xb_line(host, i + 1, i ? i == 1 ? "driver 1" : "driver 2" : "main", 0);
@@ -491,10 +579,17 @@ static struct xb_space *space_of_made(const struct made *m)
                      m->activities[i].launch_end_ps - m->activities[i].launch_ps);
             xb_int(lines[m->activities[i].launch_line], "correlation_id", i + 1);
         }
-    for (int i = 0; i < 2; i++)
-        streams[i] = xb_line(gpu, i + 7, i ? "Stream #8" : "Stream #7", 0);
+    for (int device = 0; device < m->devices; device++) {
+        struct xb_plane *gpu;
+        char name[32];
+
+        (void)snprintf(name, sizeof(name), "/device:GPU:%d", device);
+        gpu = xb_plane(space, name);
+        for (int i = 0; i < 2; i++)
+            streams[2 * device + i] = xb_line(gpu, i + 7, i ? "Stream #8" : "Stream #7", 0);
+    }
     for (int i = 0; i < m->activity_count; i++)
-        put_activity(streams[i % 2], &m->activities[i], i);
+        put_activity(streams[2 * m->activities[i].device + i % 2], &m->activities[i], i);
     return space;
 }
 
@@ -527,18 +622,20 @@ static enum tm_cause doing(const struct made *m, int line, int64_t at_ps)
     return TM_CAUSE_UNRECORDED;
 }
 
-static int level_at(const struct made *m, int64_t at_ps)
+static int level_at(const struct made *m, int device, int64_t at_ps)
 {
     int level = 3;
 
     for (int i = 0; i < m->activity_count; i++)
-        if (m->activities[i].begin_ps <= at_ps && m->activities[i].end_ps > at_ps && m->activities[i].level < level)
+        if (m->activities[i].device == device && m->activities[i].begin_ps <= at_ps &&
+            m->activities[i].end_ps > at_ps && m->activities[i].level < level)
             level = m->activities[i].level;
     return level;
 }
 
-/* The rules of docs/metrics.md for the part of a gap from a time on. */
-static void cost_plainly(const struct made *m, int64_t begin_ps, int64_t end_ps, int64_t from_ps, int64_t parts[TM_CAUSE_COUNT])
+/* The rules of docs/metrics.md for the part [from, to) of a gap. */
+static void cost_plainly(const struct made *m, int device, int64_t begin_ps, int64_t end_ps, int64_t from_ps,
+                         int64_t to_ps, int64_t parts[TM_CAUSE_COUNT])
 {
     const struct made_activity *ends = NULL;
     int64_t until_ps = end_ps, recorded_ps = 0;
@@ -547,30 +644,30 @@ static void cost_plainly(const struct made *m, int64_t begin_ps, int64_t end_ps,
     for (int i = 0; i < m->activity_count; i++) {
         const struct made_activity *const a = &m->activities[i];
 
-        if (a->begin_ps == end_ps && a->launch_line >= 0 && (!ends || a->launch_ps < ends->launch_ps))
+        if (a->device == device && a->begin_ps == end_ps && a->launch_line >= 0 &&
+            (!ends || a->launch_ps < ends->launch_ps))
             ends = a;
     }
     if (ends && ends->launch_ps < begin_ps) {
-        parts[ends->launch_end_ps <= begin_ps ? TM_CAUSE_DEVICE_WAIT : TM_CAUSE_LAUNCH] += end_ps - from_ps;
+        parts[ends->launch_end_ps <= begin_ps ? TM_CAUSE_DEVICE_WAIT : TM_CAUSE_LAUNCH] += to_ps - from_ps;
         return;
     }
     if (ends && ends->launch_ps < end_ps)
-        until_ps = ends->launch_ps > from_ps ? ends->launch_ps : from_ps;
-    for (int64_t at = from_ps; ends && at < until_ps; at++)
+        until_ps = ends->launch_ps;
+    for (int64_t at = begin_ps; ends && at < until_ps; at++)
         recorded_ps += doing(m, ends->launch_line, at) != TM_CAUSE_UNRECORDED;
-    if (ends && 2 * recorded_ps >= until_ps - from_ps)
+    if (ends && 2 * recorded_ps >= until_ps - begin_ps)
         line = ends->launch_line;
-    for (int64_t at = from_ps; at < until_ps; at++)
-        parts[doing(m, line, at)]++;
-    parts[TM_CAUSE_LAUNCH] += end_ps - until_ps;
+    for (int64_t at = from_ps; at < to_ps; at++)
+        parts[at < until_ps ? doing(m, line, at) : TM_CAUSE_LAUNCH]++;
 }
 
-/* Parts of [from, to): busy by level, idle by cause. */
-static void parts_plainly(const struct made *m, int64_t from_ps, int64_t to_ps, int64_t levels[3],
-                          int64_t causes[TM_CAUSE_COUNT])
+/* Parts of [from, to) of a device: busy by level, idle by cause. */
+static void parts_plainly(const struct made *m, const struct plain *p, int device, int64_t from_ps, int64_t to_ps,
+                          int64_t levels[3], int64_t causes[TM_CAUSE_COUNT])
 {
     for (int64_t at = from_ps; at < to_ps;) {
-        const int level = level_at(m, at);
+        const int level = level_at(m, device, at);
         int64_t begin_ps = at, end_ps = at;
 
         if (level < 3) {
@@ -578,13 +675,13 @@ static void parts_plainly(const struct made *m, int64_t from_ps, int64_t to_ps, 
             at++;
             continue;
         }
-        while (level_at(m, end_ps) == 3 && end_ps < LENGTH)
+        while (level_at(m, device, end_ps) == 3 && end_ps < LENGTH)
             end_ps++;
-        while (begin_ps > -1000 && level_at(m, begin_ps - 1) == 3)
+        while (begin_ps > -1000 && level_at(m, device, begin_ps - 1) == 3)
             begin_ps--;
-        if (begin_ps <= -1000) /* before the first activity: from the marker on */
-            begin_ps = from_ps;
-        cost_plainly(m, begin_ps, end_ps, at, causes);
+        begin_ps = begin_ps > -1000 ? begin_ps : p->from_ps; /* before the first activity */
+        end_ps = end_ps < LENGTH ? end_ps : p->until_ps;     /* after the last one */
+        cost_plainly(m, device, begin_ps, end_ps, at, end_ps < to_ps ? end_ps : to_ps, causes);
         at = end_ps;
     }
 }
@@ -593,12 +690,11 @@ static void periods_plainly(const struct made *m, struct plain *p)
 {
     int64_t before_ps = INT64_MIN;
 
-    memset(p, 0, sizeof(*p));
     for (int k = 0; k < (m->marker_count ? m->marker_count : 1); k++) {
         int64_t first_ps = INT64_MAX, last_ps = INT64_MIN;
 
         for (int i = 0; i < m->activity_count; i++) {
-            if (m->activities[i].step != k)
+            if (m->activities[i].step != k || !p->has[m->activities[i].device])
                 continue;
             first_ps = m->activities[i].begin_ps < first_ps ? m->activities[i].begin_ps : first_ps;
             last_ps = m->activities[i].end_ps > last_ps ? m->activities[i].end_ps : last_ps;
@@ -614,91 +710,193 @@ static void periods_plainly(const struct made *m, struct plain *p)
     }
 }
 
-static void check_device(const struct timed *t, const struct made *m, const struct plain *p)
+/* The extent of a device's activities; end < begin = it has none. */
+static void extent_plainly(const struct made *m, int device, int64_t *first_ps, int64_t *last_ps)
 {
-    int64_t levels[3] = { 0 }, causes[TM_CAUSE_COUNT] = { 0 }, idle_ps = 0;
-    char path[80];
+    *first_ps = INT64_MAX;
+    *last_ps = INT64_MIN;
+    for (int i = 0; i < m->activity_count; i++) {
+        const struct made_activity *const a = &m->activities[i];
 
-    parts_plainly(m, p->begin_ps, p->end_ps, levels, causes);
-    assert_number(t, "devices[0].first_ps", p->begin_ps);
-    assert_number(t, "devices[0].last_ps", p->end_ps);
-    assert_number(t, "devices[0].compute_ps", levels[0]);
-    assert_number(t, "devices[0].exposed_collective_ps", levels[1]);
-    assert_number(t, "devices[0].exposed_copy_ps", levels[2]);
-    assert_number(t, "devices[0].busy_ps", levels[0] + levels[1] + levels[2]);
-    for (int i = 0; i < TM_CAUSE_COUNT; i++) {
-        (void)snprintf(path, sizeof(path), "devices[0].gaps.by_cause.%s.total_ps", tm_cause_name[i]);
-        assert_number(t, path, causes[i]);
-        idle_ps += causes[i];
+        if (a->device != device)
+            continue;
+        *first_ps = a->begin_ps < *first_ps ? a->begin_ps : *first_ps;
+        *last_ps = a->end_ps > *last_ps ? a->end_ps : *last_ps;
     }
-    assert_number(t, "devices[0].idle_ps", idle_ps);
-    assert_number(t, "devices[0].gaps.total_ps", idle_ps);
-    assert_int_equal(number_at(t, "devices[0].busy_ps") + idle_ps, p->end_ps - p->begin_ps);
-    assert_number(t, "steps.parts.total_ps", p->end_ps - p->begin_ps);
 }
 
-/* The parts of every step's period, and that periods follow each other. */
-static void check_steps(const struct timed *t, const struct made *m, const struct plain *p)
+static bool overlap_plainly(const struct made *m, int a, int b)
+{
+    int64_t a_first, a_last, b_first, b_last, both = 0;
+
+    extent_plainly(m, a, &a_first, &a_last);
+    extent_plainly(m, b, &b_first, &b_last);
+    for (int64_t at = 0; at < LENGTH; at++)
+        both += at >= a_first && at < a_last && at >= b_first && at < b_last;
+    return 2 * both >= (a_last - a_first < b_last - b_first ? a_last - a_first : b_last - b_first);
+}
+
+/* The group of a device that has activities: those that overlap it, and those that overlap these. */
+static void group_plainly(const struct made *m, int device, struct plain *p)
+{
+    int64_t first_ps, last_ps;
+
+    memset(p, 0, sizeof(*p));
+    p->has[device] = true;
+    for (int round = 0; round < DEVICES; round++)
+        for (int a = 0; a < m->devices; a++)
+            for (int b = 0; b < m->devices; b++) {
+                extent_plainly(m, b, &first_ps, &last_ps);
+                p->has[b] |= p->has[a] && last_ps >= first_ps && overlap_plainly(m, a, b);
+            }
+}
+
+static void window_plainly(const struct made *m, const struct tm_chosen_steps *choice, struct plain *p)
+{
+    bool found = false;
+
+    p->begin_ps = INT64_MAX;
+    p->end_ps = INT64_MIN;
+    for (int device = 0; choice->all && device < m->devices; device++) {
+        int64_t first_ps, last_ps;
+
+        extent_plainly(m, device, &first_ps, &last_ps);
+        if (!p->has[device] || last_ps < first_ps)
+            continue;
+        p->begin_ps = first_ps < p->begin_ps ? first_ps : p->begin_ps;
+        p->end_ps = last_ps > p->end_ps ? last_ps : p->end_ps;
+    }
+    for (int k = (int)choice->begin; !choice->all && k < m->marker_count; k++) {
+        if (p->periods[k].end_ps <= p->periods[k].begin_ps)
+            continue;
+        p->begin_ps = found ? p->begin_ps : p->periods[k].begin_ps;
+        p->end_ps = p->periods[k].end_ps;
+        found = true;
+    }
+    p->from_ps = p->begin_ps;
+    p->until_ps = p->end_ps;
+    for (int k = 0; k < STEPS; k++) {
+        if (p->periods[k].end_ps <= p->periods[k].begin_ps)
+            continue;
+        p->from_ps = p->periods[k].begin_ps < p->from_ps ? p->periods[k].begin_ps : p->from_ps;
+        p->until_ps = p->periods[k].end_ps > p->until_ps ? p->periods[k].end_ps : p->until_ps;
+    }
+}
+
+static bool is_analyzed(const struct made *m, const struct tm_chosen_steps *choice, int device)
+{
+    for (int i = 0; i < m->activity_count; i++)
+        if (m->activities[i].device == device && (choice->all || m->activities[i].step >= (int)choice->begin))
+            return true;
+    return false;
+}
+
+/* Where a device stands in the summary; -1 = not there. */
+static int row_of_device(const struct timed *t, int device)
+{
+    const struct tm_value *const devices = value_at(t, "devices");
+    char id[32];
+
+    (void)snprintf(id, sizeof(id), "host/gpu:%d", device);
+    for (size_t i = 0; i < tm_length(devices); i++)
+        if (strcmp(tm_text(tm_get(tm_at(devices, i), "id")), id) == 0)
+            return (int)i;
+    return -1;
+}
+
+static void check_device(const struct timed *t, const struct made *m, const struct plain *p, int device)
+{
+    int64_t levels[3] = { 0 }, causes[TM_CAUSE_COUNT] = { 0 }, idle_ps = 0;
+    const struct tm_value *const row = tm_at(value_at(t, "devices"), (size_t)row_of_device(t, device));
+
+    parts_plainly(m, p, device, p->begin_ps, p->end_ps, levels, causes);
+    assert_int_equal(tm_int(tm_get(row, "window_begin_ps")), p->begin_ps);
+    assert_int_equal(tm_int(tm_get(row, "window_end_ps")), p->end_ps);
+    assert_int_equal(tm_int(tm_get(row, "compute_ps")), levels[0]);
+    assert_int_equal(tm_int(tm_get(row, "exposed_collective_ps")), levels[1]);
+    assert_int_equal(tm_int(tm_get(row, "exposed_copy_ps")), levels[2]);
+    assert_int_equal(tm_int(tm_get(row, "busy_ps")), levels[0] + levels[1] + levels[2]);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++) {
+        assert_int_equal(tm_int(tm_get(tm_get(tm_path(row, "gaps.by_cause"), tm_cause_name[i]), "total_ps")), causes[i]);
+        idle_ps += causes[i];
+    }
+    assert_int_equal(tm_int(tm_get(row, "idle_ps")), idle_ps);
+    assert_int_equal(tm_int(tm_path(row, "gaps.total_ps")), idle_ps);
+    assert_int_equal(tm_int(tm_get(row, "busy_ps")) + idle_ps, p->end_ps - p->begin_ps);
+    assert_int_equal(level_at(m, device, tm_int(tm_get(row, "first_ps"))) < 3, true);
+    assert_int_equal(level_at(m, device, tm_int(tm_get(row, "last_ps")) - 1) < 3, true);
+}
+
+/* The parts of a step on the device that speaks for it; they add up to the step time. */
+static void check_step(const struct made *m, const struct plain *p, const struct tm_value *step, int device, int k)
+{
+    int64_t levels[3] = { 0 }, causes[TM_CAUSE_COUNT] = { 0 }, sum_ps = 0;
+
+    parts_plainly(m, p, device, p->periods[k].begin_ps, p->periods[k].end_ps, levels, causes);
+    assert_int_equal(tm_int(tm_get(step, "period_ps")), p->periods[k].end_ps - p->periods[k].begin_ps);
+    assert_int_equal(tm_int(tm_get(step, "end_ps")), p->periods[k].end_ps);
+    assert_int_equal(tm_int(tm_get(step, "compute_ps")), levels[0]);
+    assert_int_equal(tm_int(tm_get(step, "exposed_collective_ps")), levels[1]);
+    assert_int_equal(tm_int(tm_path(step, "exposed_copy_ps.h2d")), levels[2]);
+    assert_int_equal(tm_int(tm_get(step, "busy_ps")), levels[0] + levels[1] + levels[2]);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++) {
+        assert_int_equal(tm_int(tm_get(tm_get(step, "idle_ps"), tm_cause_name[i])), causes[i]);
+        sum_ps += causes[i];
+    }
+    assert_int_equal(tm_int(tm_get(step, "busy_ps")) + sum_ps, tm_int(tm_get(step, "period_ps")));
+}
+
+static void check_steps(const struct timed *t, const struct made *m, const struct plain groups[DEVICES])
 {
     const struct tm_value *const list = value_at(t, "steps.list");
 
-    assert_int_equal(tm_length(list), m->marker_count ? m->marker_count : 1);
-    for (size_t k = 0; k < tm_length(list); k++) {
-        const struct tm_value *const step = tm_at(list, k);
-        int64_t levels[3] = { 0 }, causes[TM_CAUSE_COUNT] = { 0 }, sum_ps = 0;
+    for (size_t i = 0; i < tm_length(list); i++) {
+        const struct tm_value *const step = tm_at(list, i);
+        const int k = (int)tm_int(tm_get(step, "number"));
+        int device;
 
-        assert_int_equal(tm_has(tm_get(step, "period_ps")), p->periods[k].has_activity);
-        if (!p->periods[k].has_activity)
+        if (!tm_has(tm_get(step, "device")))
             continue;
-        parts_plainly(m, p->periods[k].begin_ps, p->periods[k].end_ps, levels, causes);
-        assert_int_equal(tm_int(tm_get(step, "period_ps")), p->periods[k].end_ps - p->periods[k].begin_ps);
-        assert_int_equal(tm_int(tm_get(step, "compute_ps")), levels[0]);
-        assert_int_equal(tm_int(tm_get(step, "exposed_collective_ps")), levels[1]);
-        assert_int_equal(tm_int(tm_path(step, "exposed_copy_ps.h2d")), levels[2]);
-        assert_int_equal(tm_int(tm_get(step, "busy_ps")), levels[0] + levels[1] + levels[2]);
-        for (int i = 0; i < TM_CAUSE_COUNT; i++) {
-            assert_int_equal(tm_int(tm_get(tm_get(step, "idle_ps"), tm_cause_name[i])), causes[i]);
-            sum_ps += causes[i];
-        }
-        assert_int_equal(tm_int(tm_get(step, "busy_ps")) + sum_ps, tm_int(tm_get(step, "period_ps")));
+        device = tm_text(tm_get(step, "device"))[strlen("host/gpu:")] - '0';
+        assert_true(groups[device].periods[k].has_activity);
+        check_step(m, &groups[device], step, device, k);
     }
 }
 
 static void check_random(uint64_t seed)
 {
     const uint64_t number = seed;
-    struct made m = { .host_count = 0 };
-    struct plain p;
+    struct made m = { .devices = 1 + (int)(number % DEVICES) };
+    struct plain groups[DEVICES];
     struct timed t;
     struct tm_chosen_steps choice;
-    int64_t first_ps = INT64_MAX, last_ps = INT64_MIN;
-    bool is_all, found = false;
+    int64_t window_ps = 0;
 
     make_markers(&m, &seed);
     make_activities(&m, &seed);
     make_host(&m, &seed);
-    is_all = !m.marker_count || number % 2;
-    choice = (struct tm_chosen_steps){ .all = is_all, .has_range = !is_all, .begin = number % 3 ? 0 : 1, .end = UINT64_MAX };
-    if (!is_all && (int)choice.begin >= m.marker_count)
+    choice = (struct tm_chosen_steps){ .all = !m.marker_count || number % 2, .has_range = m.marker_count && number % 2 == 0,
+                                       .begin = number % 5 ? 0 : 1, .end = UINT64_MAX };
+    if (!choice.all && (int)choice.begin >= m.marker_count)
         choice.begin = 0;
-    periods_plainly(&m, &p);
-    for (int i = 0; i < m.activity_count; i++) {
-        first_ps = m.activities[i].begin_ps < first_ps ? m.activities[i].begin_ps : first_ps;
-        last_ps = m.activities[i].end_ps > last_ps ? m.activities[i].end_ps : last_ps;
-    }
-    p.begin_ps = first_ps;
-    p.end_ps = is_all ? last_ps : first_ps;
-    for (int k = (int)choice.begin; !is_all && k < m.marker_count; k++) {
-        if (!p.periods[k].has_activity)
-            continue;
-        if (!found && p.periods[k].begin_ps > first_ps)
-            p.begin_ps = p.periods[k].begin_ps;
-        p.end_ps = p.periods[k].end_ps;
-        found = true;
-    }
     work_out(&t, space_of_made(&m), &choice);
-    check_device(&t, &m, &p);
-    check_steps(&t, &m, &p);
+    for (int device = 0; device < m.devices; device++) {
+        group_plainly(&m, device, &groups[device]);
+        periods_plainly(&m, &groups[device]);
+        window_plainly(&m, &choice, &groups[device]);
+        if (!is_analyzed(&m, &choice, device))
+            continue;
+        check_device(&t, &m, &groups[device], device);
+        window_ps += groups[device].end_ps - groups[device].begin_ps;
+    }
+    check_steps(&t, &m, groups);
+    assert_number(&t, "steps.parts.total_ps", window_ps);
+    assert_number(&t, "window.total_ps", window_ps);
+    for (size_t i = 0; i < tm_length(value_at(&t, "window.hosts")) && !choice.all; i++) {
+        const struct tm_value *const group = tm_at(value_at(&t, "window.hosts"), i);
+
+        assert_int_equal(tm_int(tm_get(group, "steps_ps")), tm_int(tm_get(group, "span_ps")));
+    }
     tear_down(&t);
 }
 
@@ -904,6 +1102,8 @@ int main(void)
         cmocka_unit_test(a_gap_is_cut_at_the_begin_of_what_counts),
         cmocka_unit_test(the_time_before_the_first_activity_belongs_to_the_first_step),
         cmocka_unit_test(the_log_of_the_host_reaches_back_to_the_begin_of_a_step),
+        cmocka_unit_test(step_times_of_the_job_add_up_to_the_window),
+        cmocka_unit_test(devices_that_do_not_overlap_have_a_window_each),
         cmocka_unit_test(the_window_of_a_host_holds_all_its_devices),
         cmocka_unit_test(any_profile_adds_up_as_calculated_plainly),
         cmocka_unit_test(sums_hold_for_any_devices_and_times),

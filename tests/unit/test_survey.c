@@ -124,12 +124,14 @@ static void activities_belong_to_the_marker_of_their_launch(void **state)
     survey(&f);
     assert_int_equal(steps_of(&f)->source, TM_STEPS_HOST);
     assert_int_equal(steps_of(&f)->count, 3);
-    /* The first step begins at its marker; each next period where the last activity of the one before ended. */
+    /* The first step begins at its marker; each next one where the last activity of the one before ended, on any device. */
     assert_row(&f, 0, 0, (struct tm_step_row){ .activities = 2, .first_ps = 150, .last_ps = 250, .begin_ps = 100, .end_ps = 250 });
     assert_row(&f, 0, 1, (struct tm_step_row){ .activities = 1, .first_ps = 260, .last_ps = 290, .begin_ps = 250, .end_ps = 290 });
     assert_row(&f, 0, 2, (struct tm_step_row){ .activities = 2, .first_ps = 340, .last_ps = 500, .begin_ps = 290, .end_ps = 500 });
-    assert_row(&f, 1, 0, (struct tm_step_row){ .activities = 0 });
-    assert_row(&f, 1, 1, (struct tm_step_row){ .activities = 1, .first_ps = 280, .last_ps = 285, .begin_ps = 200, .end_ps = 285 });
+    assert_row(&f, 1, 0, (struct tm_step_row){ .activities = 0, .begin_ps = 100, .end_ps = 250 });
+    assert_row(&f, 1, 1, (struct tm_step_row){ .activities = 1, .first_ps = 280, .last_ps = 285, .begin_ps = 250, .end_ps = 290 });
+    assert_int_equal(row_of(&f, 0, 0).own_ps, 150); /* the device's own period */
+    assert_int_equal(row_of(&f, 1, 1).own_ps, 85);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(mark_of(&f, i).number, 10 + i);
         assert_int_equal(mark_of(&f, i).begin_ps, 100 * (i + 1));
@@ -268,7 +270,7 @@ static void steps_of_a_tpu_are_steps(void **state)
         const int64_t at = 1000 * device;
 
         assert_row(&f, device, 0, (struct tm_step_row){ .activities = 4, .first_ps = at + 5, .last_ps = at + 170,
-                                                        .begin_ps = at, .end_ps = at + 170 });
+                                                        .begin_ps = at + 5, .end_ps = at + 170 });
         assert_row(&f, device, 1, (struct tm_step_row){ .activities = 2, .first_ps = at + 205, .last_ps = at + 270,
                                                         .begin_ps = at + 170, .end_ps = at + 270 });
     }
@@ -525,12 +527,12 @@ static void the_choice_of_the_user_is_taken(void **state)
         { .choice = { .all = false }, .begin = 1, .end = 5, .from_ps = 1900, .to_ps = 2300 },
         { .choice = { .all = true }, .begin = 0, .end = 5, .from_ps = 1450, .to_ps = 2300 },
         { .choice = { .has_range = true, .begin = 2, .end = 4 }, .begin = 2, .end = 4, .from_ps = 2000, .to_ps = 2200 },
-        { .choice = { .has_range = true, .begin = 0, .end = 1 }, .begin = 0, .end = 1, .from_ps = 1450, .to_ps = 1900 },
+        { .choice = { .has_range = true, .begin = 0, .end = 1 }, .begin = 0, .end = 1, .from_ps = 1000, .to_ps = 1900 },
         { .choice = { .has_range = true, .begin = 3, .end = UINT64_MAX }, .begin = 3, .end = 5, .from_ps = 2100, .to_ps = 2300 },
         { .choice = { .has_range = true, .begin = 5, .end = 9 }, .status = TM_ERR_USAGE },
         { .choice = { .has_range = true, .begin = 3, .end = 3 }, .status = TM_ERR_USAGE },
         { .choice = { .has_range = true, .begin = UINT64_MAX, .end = UINT64_MAX }, .status = TM_ERR_USAGE },
-        { .choice = { .has_skip = true, .skip = 0 }, .begin = 0, .end = 5, .from_ps = 1450, .to_ps = 2300 },
+        { .choice = { .has_skip = true, .skip = 0 }, .begin = 0, .end = 5, .from_ps = 1000, .to_ps = 2300 },
         { .choice = { .has_skip = true, .skip = 4 }, .begin = 4, .end = 5, .from_ps = 2200, .to_ps = 2300 },
         { .choice = { .has_skip = true, .skip = 5 }, .status = TM_ERR_USAGE },
         { .choice = { .has_skip = true, .skip = UINT64_MAX }, .status = TM_ERR_USAGE },

@@ -56,8 +56,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
     h->trace = trace;
     h->names = trace->names;
-    if (trace->steps.source != TM_STEPS_SESSION)
-        h->chosen_steps = tm_sum_counts(h->chosen_steps, trace->steps.chosen_end - trace->steps.chosen_begin);
+    h->has_steps |= trace->steps.source != TM_STEPS_SESSION;
     st = host_begin_launches(h);
     return st == TM_OK ? host_begin_calls(h) : st;
 }

@@ -90,7 +90,7 @@ static void save_sums(const struct host *h, struct tm_partial_writer *w)
     tm_partial_put_u64(w, h->launch_count);
     tm_partial_put_u64(w, h->negative_delays);
     tm_partial_put_u64(w, h->unlaunched);
-    tm_partial_put_u64(w, h->chosen_steps);
+    tm_partial_put_u8(w, h->has_steps);
     tm_partial_put_u64(w, h->sync_count);
     tm_partial_put_i64(w, h->sync_ps);
     tm_partial_put_u8(w, h->has_accelerator);
@@ -127,7 +127,7 @@ static void load_sums(struct host *h, struct tm_partial_reader *r)
     h->launch_count = tm_sum_counts(h->launch_count, tm_partial_u64(r));
     h->negative_delays = tm_sum_counts(h->negative_delays, tm_partial_u64(r));
     h->unlaunched = tm_sum_counts(h->unlaunched, tm_partial_u64(r));
-    h->chosen_steps = tm_sum_counts(h->chosen_steps, tm_partial_u64(r));
+    h->has_steps |= tm_partial_bool(r);
     h->sync_count = tm_sum_counts(h->sync_count, tm_partial_u64(r));
     h->sync_ps = tm_sum_times(h->sync_ps, tm_partial_time(r));
     h->has_accelerator |= tm_partial_bool(r);

@@ -112,7 +112,7 @@ struct host {
     int64_t empty_ps;
     uint64_t launch_count, negative_delays;
     uint64_t unlaunched;       /* chosen activities whose launch is not known */
-    uint64_t chosen_steps;     /* of the hosts whose steps are marked */
+    bool has_steps;            /* some host's steps are marked or told from its programs */
     uint64_t sync_count;
     int64_t sync_ps;
     bool has_accelerator, has_cpu_device;

@@ -19,13 +19,14 @@ static const char *why_no_launches(const struct host *h)
 
 /* --- launches --- */
 
-static void add_launches(const struct host *h, struct tm_value *section)
+/* in:     steps  of the run; its hosts run each of them together */
+static void add_launches(const struct host *h, struct tm_value *section, int64_t steps)
 {
     struct tm_value *launches = tm_add_object(section, "launches");
 
     tm_add_uint(launches, "count", h->launch_count);
-    if (h->chosen_steps)
-        tm_add_double(launches, "per_step", (double)h->launch_count / (double)h->chosen_steps);
+    if (h->has_steps && steps > 0)
+        tm_add_double(launches, "per_step", (double)h->launch_count / (double)steps);
     else
         tm_add_null(launches, "per_step", "no steps are marked");
     tm_add_uint(launches, "unknown_count", h->unlaunched);
@@ -122,7 +123,7 @@ static tm_status add_device_side(struct host *h, const struct tm_value *summary,
         tm_add_null(section, "queue_empty", why);
         return TM_OK;
     }
-    add_launches(h, section);
+    add_launches(h, section, tm_int(tm_path(summary, "steps.chosen")));
     st = add_delay(h, section);
     add_queue_empty(h, summary, section);
     return st;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Device time, the stage: sweeps every device's activities in order, cuts the time at the borders of its steps, and
  * hands idle stretches to idle_gaps.c.  Memory: fixed per device; rows per step spill.
- * What counts is [begin, end) of a lane, its activity within the chosen periods; the rows per step are kept for all. */
+ * The window of a lane is [begin, end), the analyzed steps of its group; the rows per step are kept for all steps. */
 #include "stages/diagnose/time/device_time.h"
 
 #include <string.h>
@@ -33,71 +33,82 @@ struct host_facts *new_host(struct device_time *d)
     if (!hosts)
         return NULL;
     d->hosts = hosts;
-    d->hosts[d->host_count] = (struct host_facts){ .begin_ps = INT64_MAX, .end_ps = INT64_MIN };
+    d->hosts[d->host_count] = (struct host_facts){ .is_json_copy = false };
     return &d->hosts[d->host_count++];
 }
 
-static void widen_window(struct host_facts *host, int64_t begin_ps, int64_t end_ps)
+struct group_facts *new_group(struct device_time *d)
 {
-    host->has_window = true;
-    host->begin_ps = begin_ps < host->begin_ps ? begin_ps : host->begin_ps;
-    host->end_ps = end_ps > host->end_ps ? end_ps : host->end_ps;
-}
+    if (d->group_count == d->group_most) {
+        const uint32_t most = d->group_most ? d->group_most * 2 : 8;
+        struct group_facts *groups = tm_retake(&d->run->budget, TM_ACCOUNT_MODEL, d->groups,
+                                               d->group_most * sizeof(*groups), most * sizeof(*groups), &d->run->error);
 
-/* A session whose begin and end are not recorded reaches from the first event to the end of the last one. */
-static void end_session(struct device_time *d)
-{
-    const struct host_facts *host = &d->hosts[d->host_count - 1];
-
-    for (uint32_t i = d->first_lane; i < d->lane_count && d->measures_session; i++) {
-        if (d->lanes[i].begin_ps >= d->lanes[i].end_ps)
-            continue;
-        d->lanes[i].window_begin_ps = host->begin_ps;
-        d->lanes[i].window_end_ps = host->end_ps;
+        if (!groups)
+            return NULL;
+        d->groups = groups;
+        d->group_most = most;
     }
+    d->groups[d->group_count] = (struct group_facts){ .host = 0 };
+    return &d->groups[d->group_count++];
 }
 
 static tm_status add_host(struct device_time *d, const struct tm_trace *trace)
 {
     struct host_facts *host = new_host(d);
-    const struct tm_environment *e = &trace->environment;
 
     if (!host)
         return d->run->error.status;
     memcpy(host->name, trace->host_name, sizeof(host->name));
     host->is_json_copy = trace->origin == TM_ORIGIN_JSON_COPY;
-    for (uint32_t i = 0; i < trace->device_count; i++) {
-        const struct tm_device *device = &trace->devices[i];
+    d->first_group = d->group_count;
+    for (uint32_t i = 0; i == 0 || i < trace->group_count; i++) {
+        struct group_facts *group = new_group(d);
 
-        if (!device->activities || device->chosen_begin_ps >= device->chosen_end_ps)
-            continue;
-        host->has_device = host->has_window = true;
-        host->begin_ps = device->chosen_begin_ps < host->begin_ps ? device->chosen_begin_ps : host->begin_ps;
-        host->end_ps = device->chosen_end_ps > host->end_ps ? device->chosen_end_ps : host->end_ps;
+        if (!group)
+            return d->run->error.status;
+        group->host = d->host_count - 1;
     }
     d->session |= d->settings->session_window;
-    d->measures_session = d->settings->session_window;
-    if (d->settings->session_window && e->end_ns > e->begin_ns && e->end_ns - e->begin_ns < 8640000000000000u) {
-        widen_window(host, 0, (int64_t)(e->end_ns - e->begin_ns) * 1000);
-        d->measures_session = false;
+    return TM_OK;
+}
+
+tm_status find_period(struct device_time *d, const struct lane *lane, struct period *period)
+{
+    const struct tm_steps *steps = &d->trace->steps;
+
+    period->exists = false;
+    for (; period->ordinal < steps->count; period->ordinal++) {
+        const struct tm_step_row *row = tm_rows_at(steps->rows, lane->first_step_row + period->ordinal);
+
+        if (!row)
+            return d->run->error.status;
+        if (row->end_ps > row->begin_ps) {
+            *period = (struct period){ period->ordinal, row->begin_ps, row->end_ps, true };
+            return TM_OK;
+        }
     }
     return TM_OK;
 }
 
-static tm_status find_period(struct device_time *d, struct lane *lane)
+/* What the time of a lane is swept over: all of its steps, and its window. */
+static tm_status find_extent(struct device_time *d, struct lane *lane)
 {
     const struct tm_steps *steps = &d->trace->steps;
+    tm_status st = find_period(d, lane, &lane->period);
 
-    lane->has_period = false;
-    for (; lane->period < steps->count; lane->period++) {
-        const struct tm_step_row *row = tm_rows_at(steps->rows, lane->first_step_row + lane->period);
+    lane->from_ps = has_window(lane) ? lane->begin_ps : lane->device.first_ps;
+    lane->until_ps = has_window(lane) ? lane->end_ps : lane->device.last_ps;
+    if (st != TM_OK || !lane->period.exists)
+        return st;
+    lane->from_ps = lane->period.begin_ps < lane->from_ps ? lane->period.begin_ps : lane->from_ps;
+    for (uint64_t k = steps->count; k > 0; k--) {
+        const struct tm_step_row *row = tm_rows_at(steps->rows, lane->first_step_row + k - 1);
 
         if (!row)
             return d->run->error.status;
-        if (row->activities && row->end_ps > row->begin_ps) {
-            lane->has_period = true;
-            lane->period_begin_ps = row->begin_ps;
-            lane->period_end_ps = row->end_ps;
+        if (row->end_ps > row->begin_ps) {
+            lane->until_ps = row->end_ps > lane->until_ps ? row->end_ps : lane->until_ps;
             return TM_OK;
         }
     }
@@ -139,28 +150,28 @@ static void begin_bins(const struct tm_trace *trace, struct lane *lane)
 
 static tm_status add_lane(struct device_time *d, const struct tm_device *device)
 {
-    const struct host_facts *host = &d->hosts[d->host_count - 1];
     struct lane *lane = new_lane(d);
+    struct group_facts *group;
 
     if (!lane)
         return d->run->error.status;
     lane->device = *device;
     lane->host = d->host_count - 1;
+    lane->group = d->first_group + device->group;
     begin_bins(d->trace, lane);
     lane->begin_ps = device->chosen_begin_ps;
     lane->end_ps = device->chosen_end_ps;
-    /* A device without activity in what counts takes no part in shares. */
-    lane->window_begin_ps = lane->begin_ps;
-    lane->window_end_ps = lane->end_ps;
-    if (host->has_window && lane->begin_ps < lane->end_ps) {
-        lane->window_begin_ps = host->begin_ps;
-        lane->window_end_ps = host->end_ps;
+    if (has_window(lane)) {
+        group = &d->groups[lane->group];
+        group->devices++;
+        group->begin_ps = lane->begin_ps;
+        group->end_ps = lane->end_ps;
     }
     lane->first_step_row = device->first_step_row;
     lane->first_parts_row = (d->lane_count - 1 - d->first_lane) * d->trace->steps.count;
     lane->kernels.min_ps = INT64_MAX;
     lane->last_end_ps = INT64_MIN;
-    return find_period(d, lane);
+    return find_extent(d, lane);
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
@@ -214,31 +225,33 @@ static void add_part(struct time_parts *parts, enum tm_level level, int64_t leng
     }
 }
 
-/* Put a stretch into the rows of the steps whose periods it lies in. */
+/* Put a stretch into the rows of the steps in whose periods it lies; TM_LEVEL_NONE: only find the period. */
 static tm_status add_to_periods(struct device_time *d, struct lane *lane, enum tm_level level, int64_t begin_ps,
                                 int64_t end_ps)
 {
-    while (begin_ps < end_ps && lane->has_period) {
+    struct period *period = &lane->period;
+
+    while (begin_ps < end_ps && period->exists) {
         struct time_parts *row;
         int64_t to_ps = end_ps;
 
-        if (begin_ps >= lane->period_end_ps) {
+        if (begin_ps >= period->end_ps) {
             tm_status st;
 
-            lane->period++;
-            st = find_period(d, lane);
+            period->ordinal++;
+            st = find_period(d, lane, period);
             if (st != TM_OK)
                 return st;
             continue;
         }
-        if (begin_ps < lane->period_begin_ps) {
-            begin_ps = lane->period_begin_ps;
+        if (begin_ps < period->begin_ps) {
+            begin_ps = period->begin_ps;
             continue;
         }
-        if (lane->period_end_ps < to_ps)
-            to_ps = lane->period_end_ps;
+        if (period->end_ps < to_ps)
+            to_ps = period->end_ps;
         if (level != TM_LEVEL_NONE) {
-            row = tm_rows_change(d->parts, lane->first_parts_row + lane->period);
+            row = tm_rows_change(d->parts, lane->first_parts_row + period->ordinal);
             if (!row)
                 return d->run->error.status;
             add_part(row, level, to_ps - begin_ps);
@@ -254,16 +267,17 @@ struct told {
 };
 
 /* in:     the lane's period is the one in which the gap begins, or the first one after that */
-static void open_gap(struct device_time *d, struct lane *lane, int64_t begin_ps, int64_t end_ps)
+static void open_gap(struct lane *lane, int64_t begin_ps, int64_t end_ps)
 {
-    lane->gap = (struct open_gap){ .is_open = true, .begin_ps = begin_ps, .end_ps = end_ps, .step = TM_NONE,
+    lane->gap = (struct open_gap){ .is_open = true, .begin_ps = begin_ps, .end_ps = end_ps, .period = lane->period,
                                    .before = lane->last_name, .launch_thread = TM_NONE };
-    if (lane->has_period && end_ps > lane->period_begin_ps && begin_ps < lane->period_end_ps) {
-        lane->gap.step = lane->period;
-        lane->gap.step_begin_ps = begin_ps > lane->period_begin_ps ? begin_ps : lane->period_begin_ps;
-    }
+}
+
+/* It is closed when everything that begins at its end has come. */
+static void await_gap_end(struct device_time *d, const struct lane *lane)
+{
     d->open_lanes[d->open_gaps++] = (uint32_t)(lane - d->lanes);
-    d->open_gap_end_ps = end_ps;
+    d->open_gap_end_ps = lane->gap.end_ps;
 }
 
 static tm_status take_stretch(void *to, enum tm_level level, int64_t begin_ps, int64_t end_ps)
@@ -278,11 +292,11 @@ static tm_status take_stretch(void *to, enum tm_level level, int64_t begin_ps, i
         add_part(&lane->parts, level, to_ps - from_ps);
     if (level != TM_LEVEL_NONE)
         tm_busy_bins_add(&lane->bins, begin_ps, end_ps, 1);
-    /* A border between periods is the end of an activity: a gap begins at one at the earliest, and is in one period;
-     * only the first one may begin in the middle of a gap. */
     st = add_to_periods(told->d, lane, level, begin_ps, level == TM_LEVEL_NONE ? begin_ps + 1 : end_ps);
-    if (st == TM_OK && level == TM_LEVEL_NONE)
-        open_gap(told->d, lane, begin_ps, end_ps);
+    if (st == TM_OK && level == TM_LEVEL_NONE) {
+        open_gap(lane, begin_ps, end_ps);
+        await_gap_end(told->d, lane);
+    }
     return st;
 }
 
@@ -406,9 +420,10 @@ static tm_status take_activity(struct device_time *d, struct lane *lane, const s
 
     if (st != TM_OK)
         return st;
-    /* The device's first step may begin at its marker: until the first activity it is idle. */
-    if (!lane->sweep.has_begun && lane->has_period && lane->period_begin_ps < r->start_ps)
-        open_gap(d, lane, lane->period_begin_ps, r->start_ps);
+    if (!lane->sweep.has_begun && lane->from_ps < r->start_ps) {
+        open_gap(lane, lane->from_ps, r->start_ps);
+        await_gap_end(d, lane);
+    }
     if (lane->gap.is_open)
         note_activity_at_gap(lane, event);
     tm_sweep_add(&lane->sweep, (enum tm_level)event->level, r->start_ps, end_ps);
@@ -437,12 +452,12 @@ static int64_t find_horizon(const struct device_time *d, int64_t now_ps)
     for (uint32_t i = d->first_lane; i < d->lane_count; i++) {
         const struct lane *lane = &d->lanes[i];
 
-        if (lane->sweep.has_begun && tm_sweep_busy_until(&lane->sweep) < lane->device.last_ps) {
+        if (lane->sweep.has_begun && tm_sweep_busy_until(&lane->sweep) < lane->until_ps) {
             const int64_t from_ps = lane->gap.is_open ? lane->gap.begin_ps : lane->sweep.at_ps;
 
             horizon_ps = from_ps < horizon_ps ? from_ps : horizon_ps;
-        } else if (!lane->sweep.has_begun && lane->has_period && lane->period_begin_ps < horizon_ps) {
-            horizon_ps = lane->period_begin_ps;
+        } else if (!lane->sweep.has_begun && lane->from_ps < horizon_ps) {
+            horizon_ps = lane->from_ps;
         }
     }
     return horizon_ps;
@@ -472,9 +487,6 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     struct lane *lane;
     tm_status st = TM_OK;
 
-    if (d->measures_session)
-        widen_window(&d->hosts[d->host_count - 1], event->record.start_ps,
-                     event->record.start_ps + event->record.dur_ps);
     if (d->open_gaps && event->record.start_ps > d->open_gap_end_ps)
         st = close_gaps(d, event->record.start_ps);
     if (st == TM_OK && event->thread != TM_NONE)
@@ -514,20 +526,45 @@ static tm_status keep_device_steps(struct device_time *d, struct lane *lane)
 
         if (!row || !parts)
             return d->run->error.status;
-        step = (struct device_step){ row->activities, row->first_ps, row->last_ps, row->end_ps - row->begin_ps,
-                                     busy_of(parts) };
+        step = (struct device_step){ row->activities, row->first_ps, row->last_ps, row->own_ps, busy_of(parts) };
         st = tm_rows_append(d->device_steps, &step);
     }
     lane->device_steps_end = tm_rows_count(d->device_steps);
     return st;
 }
 
-/* A step of the host: the device with the longest period speaks for it. */
-static tm_status keep_step(struct device_time *d, uint64_t ordinal)
+/* A step of a group: the device that is busiest in it speaks for it. */
+static tm_status find_busiest(struct device_time *d, uint32_t group, uint64_t ordinal, struct step_line *line)
+{
+    for (uint32_t i = d->first_lane; i < d->lane_count; i++) {
+        const struct lane *lane = &d->lanes[i];
+        const struct tm_step_row *row;
+        const struct time_parts *parts;
+
+        if (lane->group != group)
+            continue;
+        row = tm_rows_at(d->trace->steps.rows, lane->first_step_row + ordinal);
+        parts = row ? tm_rows_at(d->parts, lane->first_parts_row + ordinal) : NULL;
+        if (!parts)
+            return d->run->error.status;
+        if (!row->activities || (line->has_activity && busy_of(parts) <= busy_of(&line->parts)))
+            continue;
+        line->has_activity = 1;
+        line->lane = i;
+        line->end_ps = row->end_ps;
+        line->period_ps = row->end_ps - row->begin_ps;
+        line->device_span_ps = row->last_ps - row->first_ps;
+        line->parts = *parts;
+    }
+    return TM_OK;
+}
+
+static tm_status keep_step(struct device_time *d, uint32_t group, uint64_t ordinal)
 {
     const struct tm_steps *steps = &d->trace->steps;
     const struct tm_step_mark *mark = tm_rows_at(steps->marks, ordinal);
-    struct step_line line = { .host = d->host_count - 1, .lane = TM_NONE };
+    struct step_line line = { .ordinal = ordinal, .host = d->host_count - 1, .lane = TM_NONE };
+    tm_status st;
 
     if (!mark)
         return d->run->error.status;
@@ -539,29 +576,35 @@ static tm_status keep_step(struct device_time *d, uint64_t ordinal)
     line.warmup = mark->warmup;
     line.complete = mark->complete;
     line.chosen = mark->chosen;
-    line.is_first = ordinal == 0 && steps->chosen_end - steps->chosen_begin >= 3;
-    d->chosen_count += mark->chosen;
-    for (uint32_t i = d->first_lane; i < d->lane_count; i++) {
-        const struct lane *lane = &d->lanes[i];
-        const struct tm_step_row *row = tm_rows_at(steps->rows, lane->first_step_row + ordinal);
+    line.is_cut = ordinal == 0 && steps->source != TM_STEPS_HOST && steps->chosen_end - steps->chosen_begin >= 3;
+    st = find_busiest(d, group, ordinal, &line);
+    if (st != TM_OK)
+        return st;
+    if (line.chosen)
+        d->groups[group].steps_ps = tm_sum_times(d->groups[group].steps_ps, line.period_ps);
+    /* Where a host has several groups, each has only the steps in which it is active. */
+    return line.has_activity || d->trace->group_count < 2 ? tm_rows_append(d->steps, &line) : TM_OK;
+}
 
-        if (!row)
-            return d->run->error.status;
-        if (!row->activities || (line.has_activity && row->end_ps - row->begin_ps <= line.period_ps))
-            continue;
-        line.has_activity = 1;
-        line.lane = i;
-        line.period_ps = row->end_ps - row->begin_ps;
-        line.device_span_ps = row->last_ps - row->first_ps;
-    }
-    if (line.has_activity) {
-        const struct time_parts *parts = tm_rows_at(d->parts, d->lanes[line.lane].first_parts_row + ordinal);
+/* What is left of a lane's time after its last activity: the rest of it, and idle time until its group is done. */
+static tm_status finish_lane(struct device_time *d, struct lane *lane)
+{
+    struct told told = { d, lane };
+    tm_status st = TM_OK;
 
-        if (!parts)
-            return d->run->error.status;
-        line.parts = *parts;
+    if (lane->gap.is_open)
+        st = close_gap(d, lane);
+    if (st == TM_OK)
+        st = tm_sweep_to(&lane->sweep, lane->device.last_ps, take_stretch, &told);
+    if (st == TM_OK && lane->gap.is_open) /* only before a last activity without length */
+        st = close_gap(d, lane);
+    if (st == TM_OK && lane->device.last_ps < lane->until_ps) {
+        st = add_to_periods(d, lane, TM_LEVEL_NONE, lane->device.last_ps, lane->device.last_ps + 1);
+        open_gap(lane, lane->device.last_ps, lane->until_ps);
+        if (st == TM_OK)
+            st = close_gap(d, lane);
     }
-    return tm_rows_append(d->steps, &line);
+    return st == TM_OK ? keep_device_steps(d, lane) : st;
 }
 
 static tm_status end_host(struct tm_stage *s)
@@ -569,28 +612,12 @@ static tm_status end_host(struct tm_stage *s)
     struct device_time *d = s->state;
     tm_status st = TM_OK;
 
-    for (uint32_t i = d->first_lane; i < d->lane_count && st == TM_OK; i++) {
-        struct told told = { d, &d->lanes[i] };
-
-        if (d->lanes[i].gap.is_open) {
-            st = close_gap(d, &d->lanes[i]);
-            d->open_gaps--;
-        }
-        if (st == TM_OK)
-            st = tm_sweep_to(&d->lanes[i].sweep, d->lanes[i].device.last_ps, take_stretch, &told);
-        if (st == TM_OK && d->lanes[i].gap.is_open) { /* only before a last activity without length */
-            st = close_gap(d, &d->lanes[i]);
-            d->open_gaps--;
-        }
-        if (st == TM_OK)
-            st = keep_device_steps(d, &d->lanes[i]);
-    }
-    end_session(d);
-    d->step_count += d->trace->steps.count;
-    d->warmup_count += d->trace->steps.warmup;
-    d->incomplete_count += d->trace->steps.incomplete;
+    for (uint32_t i = d->first_lane; i < d->lane_count && st == TM_OK; i++)
+        st = finish_lane(d, &d->lanes[i]);
+    d->open_gaps = 0;
     for (uint64_t k = 0; k < d->trace->steps.count && st == TM_OK; k++)
-        st = keep_step(d, k);
+        for (uint32_t group = d->first_group; group < d->group_count && st == TM_OK; group++)
+            st = keep_step(d, group, k);
     tm_host_threads_free(d->threads);
     d->threads = NULL;
     tm_rows_free(d->parts);
@@ -618,6 +645,7 @@ static void close_stage(struct tm_stage *s)
     tm_rows_free(d->device_steps);
     tm_give(&s->run->budget, TM_ACCOUNT_MODEL, d->lanes, d->lane_most * sizeof(*d->lanes));
     tm_give(&s->run->budget, TM_ACCOUNT_MODEL, d->hosts, d->host_count * sizeof(*d->hosts));
+    tm_give(&s->run->budget, TM_ACCOUNT_MODEL, d->groups, d->group_most * sizeof(*d->groups));
 }
 
 const struct tm_stage_type tm_device_time_stage = {

@@ -50,8 +50,9 @@ static void save_device(struct tm_partial_writer *w, const struct lane *lane)
     tm_partial_put_u8(w, device->has_collapsed_graphs);
     tm_partial_put_i64(w, lane->begin_ps);
     tm_partial_put_i64(w, lane->end_ps);
-    tm_partial_put_i64(w, lane->window_begin_ps);
-    tm_partial_put_i64(w, lane->window_end_ps);
+    tm_partial_put_u32(w, lane->group);
+    tm_partial_put_i64(w, lane->lead_ps);
+    tm_partial_put_i64(w, lane->trail_ps);
 }
 
 static void save_bins(struct tm_partial_writer *w, const struct tm_busy_bins *bins)
@@ -111,6 +112,8 @@ static void save_step(struct tm_partial_writer *w, const struct step_line *line)
     tm_partial_put_i64(w, line->host_span_ps);
     tm_partial_put_i64(w, line->device_span_ps);
     tm_partial_put_i64(w, line->period_ps);
+    tm_partial_put_i64(w, line->end_ps);
+    tm_partial_put_u64(w, line->ordinal);
     tm_partial_put_u32(w, line->host);
     tm_partial_put_u32(w, line->lane);
     tm_partial_put_u8(w, line->has_host_span);
@@ -119,7 +122,7 @@ static void save_step(struct tm_partial_writer *w, const struct step_line *line)
     tm_partial_put_u8(w, line->complete);
     tm_partial_put_u8(w, line->chosen);
     tm_partial_put_u8(w, line->has_activity);
-    tm_partial_put_u8(w, line->is_first);
+    tm_partial_put_u8(w, line->is_cut);
     tm_partial_put_words(w, &line->parts, PARTS_WORDS);
 }
 
@@ -172,16 +175,15 @@ tm_status save_device_time(struct tm_stage *s, struct tm_partial_writer *w)
     tm_partial_put_u8(w, d->all);
     tm_partial_put_u8(w, d->session);
     tm_partial_put_name(w, d->module);
-    tm_partial_put_u64(w, d->step_count);
-    tm_partial_put_u64(w, d->chosen_count);
-    tm_partial_put_u64(w, d->warmup_count);
-    tm_partial_put_u64(w, d->incomplete_count);
-    for (uint32_t i = 0; i < d->host_count; i++) {
-        tm_partial_put_i64(w, d->hosts[i].begin_ps);
-        tm_partial_put_i64(w, d->hosts[i].end_ps);
-        tm_partial_put_u8(w, d->hosts[i].has_device);
-        tm_partial_put_u8(w, d->hosts[i].has_window);
+    for (uint32_t i = 0; i < d->host_count; i++)
         tm_partial_put_u8(w, d->hosts[i].is_json_copy);
+    tm_partial_put_u32(w, d->group_count);
+    for (uint32_t i = 0; i < d->group_count; i++) {
+        tm_partial_put_u32(w, d->groups[i].host);
+        tm_partial_put_u32(w, d->groups[i].devices);
+        tm_partial_put_i64(w, d->groups[i].begin_ps);
+        tm_partial_put_i64(w, d->groups[i].end_ps);
+        tm_partial_put_i64(w, d->groups[i].steps_ps);
     }
     st = save_lanes(d, w);
     if (st == TM_OK)
@@ -196,7 +198,7 @@ tm_status save_device_time(struct tm_stage *s, struct tm_partial_writer *w)
 struct loading {
     struct device_time *d;
     struct tm_partial_reader *r;
-    uint32_t first_host, first_lane, lanes;
+    uint32_t first_host, first_group, groups, first_lane, lanes;
 };
 
 static void load_parts(struct tm_partial_reader *r, struct time_parts *parts)
@@ -225,15 +227,29 @@ static tm_status load_hosts(struct device_time *d, struct tm_partial_reader *r)
         if (!host)
             return d->run->error.status;
         tm_partial_copy_host(r, i, host->name, sizeof(host->name));
-        host->begin_ps = tm_partial_i64(r);
-        host->end_ps = tm_partial_i64(r);
-        host->has_device = tm_partial_bool(r);
-        host->has_window = tm_partial_bool(r);
         host->is_json_copy = tm_partial_bool(r);
-        if (host->has_window)
-            check_span(r, host->begin_ps, host->end_ps);
         if (!tm_partial_is_ok(r))
             break;
+    }
+    return tm_partial_status(r);
+}
+
+static tm_status load_groups(struct loading *l)
+{
+    struct tm_partial_reader *r = l->r;
+
+    l->groups = tm_partial_below_u32(r, TM_NONE - (uint64_t)l->first_group);
+    for (uint32_t i = 0; i < l->groups && tm_partial_is_ok(r); i++) {
+        struct group_facts *group = new_group(l->d);
+
+        if (!group)
+            return l->d->run->error.status;
+        group->host = l->first_host + tm_partial_below_u32(r, tm_partial_host_count(r));
+        group->devices = tm_partial_u32(r);
+        group->begin_ps = tm_partial_i64(r);
+        group->end_ps = tm_partial_i64(r);
+        group->steps_ps = tm_partial_time(r);
+        check_span(r, group->begin_ps, group->end_ps);
     }
     return tm_partial_status(r);
 }
@@ -252,12 +268,12 @@ static void load_device(const struct loading *l, struct lane *lane)
     device->has_collapsed_graphs = tm_partial_bool(r);
     lane->begin_ps = tm_partial_i64(r);
     lane->end_ps = tm_partial_i64(r);
-    lane->window_begin_ps = tm_partial_i64(r);
-    lane->window_end_ps = tm_partial_i64(r);
+    lane->group = l->first_group + tm_partial_below_u32(r, l->groups);
+    lane->lead_ps = tm_partial_time(r);
+    lane->trail_ps = tm_partial_time(r);
     check_span(r, lane->begin_ps, lane->end_ps);
-    check_span(r, lane->window_begin_ps, lane->window_end_ps);
-    check_span(r, lane->window_begin_ps, lane->begin_ps);
-    check_span(r, lane->end_ps, lane->window_end_ps);
+    if (has_window(lane) && tm_sum_times(lane->lead_ps, lane->trail_ps) > lane->end_ps - lane->begin_ps)
+        (void)tm_partial_damaged(r, "a device that is idle for longer than its window");
 }
 
 /* How many there are and how wide they are follows from the time that they span. */
@@ -355,6 +371,8 @@ static tm_status load_steps(const struct loading *l)
         line.host_span_ps = tm_partial_time(r);
         line.device_span_ps = tm_partial_time(r);
         line.period_ps = tm_partial_time(r);
+        line.end_ps = tm_partial_i64(r);
+        line.ordinal = tm_partial_u64(r);
         line.host = l->first_host + tm_partial_below_u32(r, tm_partial_host_count(r));
         line.lane = load_lane_number(l, true);
         line.has_host_span = tm_partial_bool(r);
@@ -363,7 +381,7 @@ static tm_status load_steps(const struct loading *l)
         line.complete = tm_partial_bool(r);
         line.chosen = tm_partial_bool(r);
         line.has_activity = tm_partial_bool(r);
-        line.is_first = tm_partial_bool(r);
+        line.is_cut = tm_partial_bool(r);
         load_parts(r, &line.parts);
         if (tm_partial_is_ok(r) && line.has_activity != (line.lane != TM_NONE))
             (void)tm_partial_damaged(r, "a step with activity needs a device");
@@ -406,7 +424,8 @@ static tm_status load_gaps(const struct loading *l)
 tm_status load_device_time(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct device_time *d = s->state;
-    struct loading l = { .d = d, .r = r, .first_host = d->host_count, .first_lane = d->lane_count };
+    struct loading l = { .d = d, .r = r, .first_host = d->host_count, .first_group = d->group_count,
+                         .first_lane = d->lane_count };
     tm_status st;
 
     d->names = tm_partial_names(r);
@@ -414,11 +433,9 @@ tm_status load_device_time(struct tm_stage *s, struct tm_partial_reader *r)
     d->all = tm_partial_bool(r);
     d->session |= tm_partial_bool(r);
     d->module = tm_partial_name(r);
-    d->step_count += tm_partial_u64(r);
-    d->chosen_count += tm_partial_u64(r);
-    d->warmup_count += tm_partial_u64(r);
-    d->incomplete_count += tm_partial_u64(r);
     st = load_hosts(d, r);
+    if (st == TM_OK)
+        st = load_groups(&l);
     if (st == TM_OK)
         st = load_lanes(&l);
     if (st == TM_OK)

@@ -33,12 +33,18 @@ struct sum {
     int64_t total_ps, min_ps, max_ps;
 };
 
+/* A step of a lane that takes time: the one at `ordinal` or the next one after it. */
+struct period {
+    uint64_t ordinal;
+    int64_t begin_ps, end_ps;
+    bool exists;
+};
+
 /* A gap that waits until everything that begins at its end has been seen. */
 struct open_gap {
     bool is_open;
     int64_t begin_ps, end_ps;
-    uint64_t step;            /* in whose period it ends; TM_NONE = in none */
-    int64_t step_begin_ps;    /* its part in that period: of a device's first period it may begin before it */
+    struct period period;     /* the one in which it begins, or the first one after that */
     bool is_inside_run;       /* CPU: the same execution goes on behind it */
     bool has_launch;
     int64_t launch_start_ps, launch_dur_ps;
@@ -64,11 +70,12 @@ struct short_gap {
 /* One device of the run. */
 struct lane {
     struct tm_device device;
-    uint32_t host;
+    uint32_t host, group;               /* group: row of device_time.groups */
     struct tm_sweep sweep;
-    int64_t begin_ps, end_ps;           /* what counts of it */
-    int64_t window_begin_ps, window_end_ps; /* of its host */
-    struct time_parts parts;            /* of what counts */
+    int64_t from_ps, until_ps;          /* its steps and its window lie in here */
+    int64_t begin_ps, end_ps;           /* its window; equal = no activity in the analyzed steps */
+    int64_t lead_ps, trail_ps;          /* idle time in the window before the first and after the last activity */
+    struct time_parts parts;            /* of the window */
     struct cover compute, collective, copy;
     struct cover wait, wait_copy, wait_collective, wait_host, flight, flight_or_compute;
     struct sum kernels, collectives, copies, memsets, graphs, activities;
@@ -83,23 +90,23 @@ struct lane {
     uint64_t cause_counts[TM_CAUSE_COUNT];
     struct short_gap longest[LANE_GAPS];
     uint32_t longest_count;
-    /* periods */
-    uint64_t first_step_row, period, first_parts_row;
-    int64_t period_begin_ps, period_end_ps;
-    bool has_period;
+    uint64_t first_step_row, first_parts_row;
+    struct period period;               /* the one that the sweep is in, or the next one */
     uint64_t device_steps_end;          /* of its rows in device_time.device_steps */
     /* over its host's recorded time, whatever counts */
     struct tm_busy_bins bins;           /* busy time without waits */
     int64_t waited_until_ps;            /* waits up to there are taken out of the bins */
 };
 
-/* One step of one host, for the list and the statistics. */
+/* One step of one group of devices, for the list and the statistics. */
 struct step_line {
     int64_t number, begin_ps, host_span_ps, device_span_ps, period_ps;
-    uint32_t host, lane;                /* lane: of the longest period; TM_NONE = no activity */
+    int64_t end_ps;                     /* of the period: E(n) */
+    uint64_t ordinal;                   /* of the host's steps */
+    uint32_t host, lane;                /* lane: the busiest one of the group in it; TM_NONE = no activity */
     uint8_t has_host_span, has_compile, warmup, complete, chosen, has_activity;
-    uint8_t is_first;                   /* of its host, which has three or more chosen ones: it has no step before it */
-    struct time_parts parts;
+    uint8_t is_cut;                     /* the profile began after it did: no sample where there are three or more */
+    struct time_parts parts;            /* of that lane */
 };
 
 /* A step of a device as the summary lists it. */
@@ -110,8 +117,14 @@ struct device_step {
 
 struct host_facts {
     char name[128];
-    int64_t begin_ps, end_ps;
-    bool has_device, has_window, is_json_copy;
+    bool is_json_copy;
+};
+
+/* Devices of a host that are active at the same time; a host without one has a group without a window. */
+struct group_facts {
+    uint32_t host, devices;             /* devices: that have a window */
+    int64_t begin_ps, end_ps;           /* the window; equal = none */
+    int64_t steps_ps;                   /* of the analyzed steps: they add up to the window where it is theirs */
 };
 
 struct device_time {
@@ -129,6 +142,8 @@ struct device_time {
     struct tm_host_threads *threads;
     struct host_facts *hosts;
     uint32_t host_count;
+    struct group_facts *groups;
+    uint32_t group_count, group_most, first_group; /* first_group: of the present host */
     /* rows of the present host */
     struct tm_rows *parts;              /* struct time_parts, by lane and step */
     /* of the run */
@@ -141,9 +156,7 @@ struct device_time {
     /* what the steps were */
     enum tm_step_source source;
     bool all, session;
-    bool measures_session;              /* of the present host: its begin and end are not recorded */
     tm_strid module;
-    uint64_t step_count, chosen_count, warmup_count, incomplete_count;
 };
 
 static inline int64_t idle_of(const struct time_parts *parts)
@@ -180,6 +193,14 @@ static inline void add_all_parts(struct time_parts *to, const struct time_parts 
         to->idle_ps[i] = tm_sum_times(to->idle_ps[i], more->idle_ps[i]);
 }
 
+static inline bool has_window(const struct lane *lane)
+{
+    return lane->end_ps > lane->begin_ps;
+}
+
+/* device_time.c: the period at `ordinal` of a lane of the present host, or the next one that takes time */
+tm_status find_period(struct device_time *d, const struct lane *lane, struct period *period) TM_MUST_USE;
+
 /* idle_gaps.c */
 void note_activity_at_gap(struct lane *lane, const struct tm_event *event);
 tm_status close_gap(struct device_time *d, struct lane *lane) TM_MUST_USE;
@@ -188,6 +209,7 @@ void list_gap(struct device_time *d, const struct listed_gap *gap); /* among the
 /* device_time.c */
 struct lane *new_lane(struct device_time *d);       /* zeroed; NULL: error in run->error */
 struct host_facts *new_host(struct device_time *d); /* the same */
+struct group_facts *new_group(struct device_time *d); /* the same */
 
 /* device_time_partial.c */
 tm_status save_device_time(struct tm_stage *s, struct tm_partial_writer *w) TM_MUST_USE;

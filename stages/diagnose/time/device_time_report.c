@@ -5,6 +5,7 @@
 enum { STRETCHES_MOST = 65536 /* of utilization, listed over all devices */ };
 
 static const char no_device[] = "no device activity was recorded";
+static const char not_analyzed[] = "no activity in the analyzed steps";
 
 /* What share of a whole, in percent; null where the whole is nothing. */
 static void add_share(struct tm_value *to, const char *key, int64_t part, int64_t whole)
@@ -158,7 +159,22 @@ static void add_utilization(const struct device_time *d, struct tm_value *to, co
 
 static int64_t window_of(const struct lane *lane)
 {
-    return lane->window_end_ps - lane->window_begin_ps;
+    return lane->end_ps - lane->begin_ps;
+}
+
+/* The window of a device, and its first start and last end of an activity in it. */
+static void add_extent(struct tm_value *to, const struct lane *lane)
+{
+    static const char *const keys[] = { "window_begin_ps", "window_end_ps", "first_ps", "last_ps" };
+    const int64_t values[] = { lane->begin_ps, lane->end_ps, lane->begin_ps + lane->lead_ps,
+                               lane->end_ps - lane->trail_ps };
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (has_window(lane))
+            tm_add_int(to, keys[i], values[i]);
+        else
+            tm_add_null(to, keys[i], not_analyzed);
+    tm_add_int(to, "span_ps", window_of(lane));
 }
 
 static tm_status add_device(struct device_time *d, struct lane *lane, struct tm_value *devices)
@@ -174,13 +190,11 @@ static tm_status add_device(struct device_time *d, struct lane *lane, struct tm_
         tm_add_string(to, "model", lane->device.model);
     else
         tm_add_null(to, "model", "the profiler did not record it");
-    tm_add_int(to, "first_ps", lane->begin_ps);
-    tm_add_int(to, "last_ps", lane->end_ps);
-    tm_add_int(to, "span_ps", lane->end_ps - lane->begin_ps);
+    add_extent(to, lane);
     tm_add_int(to, "busy_ps", busy_ps);
     tm_add_int(to, "idle_ps", idle_of(&lane->parts));
-    tm_add_int(to, "lead_idle_ps", lane->begin_ps - lane->window_begin_ps);
-    tm_add_int(to, "trail_idle_ps", lane->window_end_ps - lane->end_ps);
+    tm_add_int(to, "lead_ps", lane->lead_ps);
+    tm_add_int(to, "trail_ps", lane->trail_ps);
     tm_add_int(to, "compute_ps", lane->parts.compute_ps);
     tm_add_int(to, "collective_ps", lane->collective.total_ps);
     tm_add_int(to, "exposed_collective_ps", lane->parts.exposed_collective_ps);
@@ -209,19 +223,19 @@ static void add_window(struct device_time *d, struct tm_value *summary)
 
     tm_add_string(window, "mode", d->session ? "session" : d->all ? "all" : "steps");
     hosts = tm_add_array(window, "hosts");
-    for (uint32_t i = 0; i < d->host_count; i++) {
+    for (uint32_t i = 0; i < d->group_count; i++) {
+        static const char *const keys[] = { "begin_ps", "end_ps", "span_ps", "steps_ps" };
+        const struct group_facts *group = &d->groups[i];
+        const int64_t values[] = { group->begin_ps, group->end_ps, group->end_ps - group->begin_ps, group->steps_ps };
         struct tm_value *host = tm_add_object(hosts, NULL);
 
-        tm_add_string(host, "host", d->hosts[i].name);
-        if (d->hosts[i].has_window) {
-            tm_add_int(host, "begin_ps", d->hosts[i].begin_ps);
-            tm_add_int(host, "end_ps", d->hosts[i].end_ps);
-            tm_add_int(host, "span_ps", d->hosts[i].end_ps - d->hosts[i].begin_ps);
-        } else {
-            tm_add_null(host, "begin_ps", no_device);
-            tm_add_null(host, "end_ps", no_device);
-            tm_add_null(host, "span_ps", no_device);
-        }
+        tm_add_string(host, "host", d->hosts[group->host].name);
+        tm_add_uint(host, "devices", group->devices);
+        for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+            if (group->devices)
+                tm_add_int(host, keys[k], values[k]);
+            else
+                tm_add_null(host, keys[k], d->lane_count ? not_analyzed : no_device);
     }
     for (uint32_t i = 0; i < d->lane_count; i++)
         total_ps = tm_sum_times(total_ps, window_of(&d->lanes[i]));
@@ -234,7 +248,7 @@ static void add_window(struct device_time *d, struct tm_value *summary)
 /* Sums over all devices. */
 struct totals {
     struct time_parts parts;
-    int64_t window_ps, span_ps, collective_ps, copy_ps, wait_ps;
+    int64_t window_ps, collective_ps, copy_ps, wait_ps;
     const struct lane *worst;
 };
 
@@ -252,7 +266,6 @@ static struct totals add_up(const struct device_time *d)
 
         add_all_parts(&t.parts, &lane->parts);
         t.window_ps = tm_sum_times(t.window_ps, window_of(lane));
-        t.span_ps = tm_sum_times(t.span_ps, lane->end_ps - lane->begin_ps);
         t.collective_ps = tm_sum_times(t.collective_ps, lane->collective.total_ps);
         t.copy_ps = tm_sum_times(t.copy_ps, lane->copy.total_ps);
         t.wait_ps = tm_sum_times(t.wait_ps, lane->wait.total_ps);
@@ -307,7 +320,7 @@ static void add_host_section(const struct device_time *d, const struct totals *t
         return;
     }
     tm_add_int(host, "overhead_ps", overhead_ps);
-    add_share(host, "overhead_pct", overhead_ps, t->span_ps);
+    add_share(host, "overhead_pct", overhead_ps, t->window_ps);
 }
 
 /* Balance is of the compute time: a device that waits inside a collective for a slower one is busy, too. */

@@ -25,24 +25,20 @@ void note_activity_at_gap(struct lane *lane, const struct tm_event *event)
     gap->after = event->record.name;
 }
 
-/* The stretch before the launch belongs to what the launching thread did; where it recorded less than half of it,
- * or no launch is known, to what the main thread did. */
-static tm_status split_before(struct device_time *d, const struct open_gap *gap, int64_t from_ps, int64_t until_ps,
-                              int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT])
+/* Whom to ask for what happened in a gap before its launch: the launching thread; where it recorded less than half of
+ * the stretch, or no launch is known, the main thread. */
+static tm_status find_thread(struct device_time *d, const struct open_gap *gap, int64_t until_ps, uint32_t *thread)
 {
-    const int64_t length_ps = until_ps - from_ps;
+    int64_t parts[TM_CAUSE_COUNT] = { 0 };
     tm_status st;
 
-    if (gap->has_launch) {
-        st = tm_host_threads_ask(d->threads, gap->launch_thread, from_ps, until_ps, parts, names);
-        if (st != TM_OK || parts[TM_CAUSE_UNRECORDED] <= length_ps - parts[TM_CAUSE_UNRECORDED])
-            return st;
-        for (int i = 0; i < TM_CAUSE_COUNT; i++) {
-            parts[i] = 0;
-            names[i] = 0;
-        }
-    }
-    return tm_host_threads_ask(d->threads, d->trace->main_thread, from_ps, until_ps, parts, names);
+    *thread = d->trace->main_thread;
+    if (!gap->has_launch)
+        return TM_OK;
+    st = tm_host_threads_ask(d->threads, gap->launch_thread, gap->begin_ps, until_ps, parts, NULL);
+    if (parts[TM_CAUSE_UNRECORDED] <= until_ps - gap->begin_ps - parts[TM_CAUSE_UNRECORDED])
+        *thread = gap->launch_thread;
+    return st;
 }
 
 /* The cause of all of a gap that has but one, which no thread has to be asked for; TM_CAUSE_COUNT = none such. */
@@ -53,20 +49,6 @@ static enum tm_cause sole_cause(const struct open_gap *gap)
     if (!gap->has_launch || gap->launch_start_ps >= gap->begin_ps)
         return TM_CAUSE_COUNT;
     return gap->launch_start_ps + gap->launch_dur_ps <= gap->begin_ps ? TM_CAUSE_DEVICE_WAIT : TM_CAUSE_LAUNCH;
-}
-
-/* The causes of a gap from a time in it on. */
-static tm_status split(struct device_time *d, const struct open_gap *gap, int64_t from_ps,
-                       int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT])
-{
-    int64_t until_ps = gap->end_ps;
-    tm_status st;
-
-    if (gap->has_launch && gap->launch_start_ps < until_ps)
-        until_ps = gap->launch_start_ps > from_ps ? gap->launch_start_ps : from_ps;
-    st = split_before(d, gap, from_ps, until_ps, parts, names);
-    parts[TM_CAUSE_LAUNCH] += gap->end_ps - until_ps;
-    return st;
 }
 
 static bool is_longer(int64_t dur_a, int64_t begin_a, int64_t dur_b, int64_t begin_b)
@@ -164,116 +146,122 @@ static tm_status list_long_gap(struct device_time *d, struct lane *lane, const s
     return st == TM_OK && d->settings->take_gap ? show_gap(d, lane, gap) : st;
 }
 
-/* A gap inside what counts of the device.
- * in: cause    of the largest part
- *     wait_ps  the part in which launched work waited */
-static void count_gap(struct device_time *d, struct lane *lane, int64_t from_ps, enum tm_cause cause, int64_t wait_ps)
+/* What the causes of a gap are told from: one cause for all of it, or a thread for what comes before the launch. */
+struct gap_causes {
+    enum tm_cause sole;       /* TM_CAUSE_COUNT: several, as follows */
+    uint32_t thread;
+    int64_t until_ps;         /* from there on it is the launch */
+};
+
+static tm_status find_causes(struct device_time *d, const struct open_gap *gap, struct gap_causes *causes)
 {
-    const int64_t dur_ps = lane->gap.end_ps - from_ps;
+    *causes = (struct gap_causes){ .sole = sole_cause(gap), .until_ps = gap->end_ps };
+    if (causes->sole != TM_CAUSE_COUNT)
+        return TM_OK;
+    if (gap->has_launch && gap->launch_start_ps < gap->end_ps)
+        causes->until_ps = gap->launch_start_ps > gap->begin_ps ? gap->launch_start_ps : gap->begin_ps;
+    return find_thread(d, gap, causes->until_ps, &causes->thread);
+}
+
+/* The causes of a piece of a gap: those of its pieces add up to those of the gap.
+ * out: names  as of tm_host_threads_ask; may be NULL */
+static tm_status split(struct device_time *d, const struct gap_causes *causes, int64_t begin_ps, int64_t end_ps,
+                       int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT])
+{
+    const int64_t launch_ps = causes->until_ps > begin_ps ? causes->until_ps : begin_ps;
+    tm_status st = TM_OK;
+
+    if (causes->sole != TM_CAUSE_COUNT) {
+        parts[causes->sole] += end_ps - begin_ps;
+        return TM_OK;
+    }
+    if (begin_ps < causes->until_ps)
+        st = tm_host_threads_ask(d->threads, causes->thread, begin_ps,
+                                 end_ps < causes->until_ps ? end_ps : causes->until_ps, parts, names);
+    if (end_ps > launch_ps)
+        parts[TM_CAUSE_LAUNCH] += end_ps - launch_ps;
+    return st;
+}
+
+/* Each step in which a part of the gap lies has that part.
+ * out: step  the one in which it ends; TM_NONE = in none */
+static tm_status add_to_steps(struct device_time *d, const struct lane *lane, const struct gap_causes *causes,
+                              uint64_t *step)
+{
+    const struct open_gap *gap = &lane->gap;
+    struct period period = gap->period;
+    tm_status st = TM_OK;
+
+    *step = TM_NONE;
+    while (st == TM_OK && period.exists && period.begin_ps < gap->end_ps) {
+        const int64_t begin_ps = gap->begin_ps > period.begin_ps ? gap->begin_ps : period.begin_ps;
+        const int64_t end_ps = gap->end_ps < period.end_ps ? gap->end_ps : period.end_ps;
+        int64_t parts[TM_CAUSE_COUNT] = { 0 };
+
+        if (end_ps > begin_ps) {
+            struct time_parts *row;
+
+            st = split(d, causes, begin_ps, end_ps, parts, NULL);
+            row = st == TM_OK ? tm_rows_change(d->parts, lane->first_parts_row + period.ordinal) : NULL;
+            if (!row)
+                return d->run->error.status;
+            for (int i = 0; i < TM_CAUSE_COUNT; i++)
+                row->idle_ps[i] += parts[i];
+        }
+        *step = end_ps == gap->end_ps ? period.ordinal : TM_NONE;
+        if (period.end_ps >= gap->end_ps)
+            break;
+        period.ordinal++;
+        st = find_period(d, lane, &period);
+    }
+    return st;
+}
+
+static void count_gap(struct device_time *d, struct lane *lane, const struct listed_gap *gap)
+{
+    const int64_t wait_ps = gap->parts[TM_CAUSE_DEVICE_WAIT];
 
     lane->gap_count++;
-    lane->gap_total_ps += dur_ps;
-    lane->cause_counts[cause]++;
-    list_of_lane(lane, from_ps, dur_ps);
-    if (dur_ps < PAUSE_BELOW_PS && wait_ps) {
+    lane->gap_total_ps += gap->dur_ps;
+    lane->cause_counts[gap->cause]++;
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        lane->parts.idle_ps[i] += gap->parts[i];
+    list_of_lane(lane, gap->begin_ps, gap->dur_ps);
+    if (gap->begin_ps == lane->begin_ps)
+        lane->lead_ps = gap->dur_ps;
+    else if (gap->begin_ps + gap->dur_ps == lane->end_ps)
+        lane->trail_ps = gap->dur_ps;
+    if (gap->dur_ps < PAUSE_BELOW_PS && wait_ps) {
         d->pauses.count++;
         d->pauses.total_ps = tm_sum_times(d->pauses.total_ps, wait_ps);
     }
 }
 
-static struct listed_gap listed_from(const struct device_time *d, const struct lane *lane, int64_t from_ps)
-{
-    const struct open_gap *gap = &lane->gap;
-
-    return (struct listed_gap){ .begin_ps = from_ps, .dur_ps = gap->end_ps - from_ps, .step = gap->step,
-                                .lane = (uint32_t)(lane - d->lanes), .before = gap->before, .after = gap->after };
-}
-
 /* --- a gap is over --- */
-
-/* Most gaps have one cause.
- * in: from_ps  from when on it counts of the device; its end or later = nothing of it */
-static tm_status close_whole(struct device_time *d, struct lane *lane, int64_t from_ps, enum tm_cause cause)
-{
-    const struct open_gap *gap = &lane->gap;
-    const int64_t dur_ps = gap->end_ps - from_ps;
-    struct listed_gap listed;
-
-    if (gap->step != TM_NONE) {
-        struct time_parts *row = tm_rows_change(d->parts, lane->first_parts_row + gap->step);
-
-        if (!row)
-            return d->run->error.status;
-        row->idle_ps[cause] += gap->end_ps - gap->step_begin_ps;
-    }
-    if (dur_ps <= 0)
-        return TM_OK;
-    lane->parts.idle_ps[cause] += dur_ps;
-    count_gap(d, lane, from_ps, cause, cause == TM_CAUSE_DEVICE_WAIT ? dur_ps : 0);
-    if (dur_ps < d->settings->gap_min_ps)
-        return TM_OK;
-    listed = listed_from(d, lane, from_ps);
-    listed.cause = cause;
-    listed.parts[cause] = dur_ps;
-    return list_long_gap(d, lane, &listed);
-}
-
-/* What a gap costs from a time in it on. */
-static tm_status cost_from(struct device_time *d, const struct lane *lane, int64_t from_ps, struct listed_gap *listed)
-{
-    tm_strid names[TM_CAUSE_COUNT] = { 0 };
-    tm_status st;
-
-    *listed = listed_from(d, lane, from_ps);
-    st = split(d, &lane->gap, from_ps, listed->parts, names);
-    listed->cause = largest(listed->parts);
-    listed->host_event = names[listed->cause];
-    return st;
-}
-
-static tm_status add_to_step(struct device_time *d, const struct lane *lane, const struct listed_gap *part)
-{
-    struct time_parts *row = tm_rows_change(d->parts, lane->first_parts_row + part->step);
-
-    if (!row)
-        return d->run->error.status;
-    for (int i = 0; i < TM_CAUSE_COUNT; i++)
-        row->idle_ps[i] += part->parts[i];
-    return TM_OK;
-}
-
-/* The same of one whose causes the threads tell. */
-static tm_status close_split(struct device_time *d, struct lane *lane, int64_t from_ps)
-{
-    const struct open_gap *gap = &lane->gap;
-    const bool counts = from_ps < gap->end_ps, has_step = gap->step != TM_NONE;
-    struct listed_gap listed;
-    tm_status st = TM_OK;
-
-    if (has_step)
-        st = cost_from(d, lane, gap->step_begin_ps, &listed);
-    if (st == TM_OK && has_step)
-        st = add_to_step(d, lane, &listed);
-    if (st == TM_OK && counts && (!has_step || gap->step_begin_ps != from_ps))
-        st = cost_from(d, lane, from_ps, &listed);
-    if (st != TM_OK || !counts)
-        return st;
-    for (int i = 0; i < TM_CAUSE_COUNT; i++)
-        lane->parts.idle_ps[i] += listed.parts[i];
-    count_gap(d, lane, from_ps, listed.cause, listed.parts[TM_CAUSE_DEVICE_WAIT]);
-    return listed.dur_ps < d->settings->gap_min_ps ? TM_OK : list_long_gap(d, lane, &listed);
-}
 
 tm_status close_gap(struct device_time *d, struct lane *lane)
 {
     struct open_gap *gap = &lane->gap;
-    const enum tm_cause cause = sole_cause(gap);
-    int64_t from_ps = gap->begin_ps > lane->begin_ps ? gap->begin_ps : lane->begin_ps;
+    const int64_t begin_ps = gap->begin_ps > lane->begin_ps ? gap->begin_ps : lane->begin_ps;
+    const int64_t end_ps = gap->end_ps < lane->end_ps ? gap->end_ps : lane->end_ps;
+    struct listed_gap listed = { .begin_ps = begin_ps, .dur_ps = end_ps - begin_ps, .lane = (uint32_t)(lane - d->lanes),
+                                 .before = gap->before, .after = gap->after };
+    tm_strid names[TM_CAUSE_COUNT] = { 0 };
+    struct gap_causes causes;
+    tm_status st = find_causes(d, gap, &causes);
 
     gap->is_open = false;
-    if (gap->end_ps > lane->end_ps)
-        from_ps = gap->end_ps;
     if (gap->has_launch && gap->launch_start_ps > gap->end_ps)
         tm_tally_add(&d->run->tallies, TM_TALLY_WRONG_CLOCK, 1);
-    return cause == TM_CAUSE_COUNT ? close_split(d, lane, from_ps) : close_whole(d, lane, from_ps, cause);
+    if (st == TM_OK)
+        st = add_to_steps(d, lane, &causes, &listed.step);
+    if (st != TM_OK || end_ps <= begin_ps)
+        return st;
+    st = split(d, &causes, begin_ps, end_ps, listed.parts, names);
+    if (st != TM_OK)
+        return st;
+    listed.cause = largest(listed.parts);
+    listed.host_event = names[listed.cause];
+    count_gap(d, lane, &listed);
+    return listed.dur_ps < d->settings->gap_min_ps ? TM_OK : list_long_gap(d, lane, &listed);
 }

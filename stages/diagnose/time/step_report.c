@@ -99,6 +99,7 @@ struct statistics {
     int64_t min_ps, max_ps;
     int64_t median_ps, p90_ps, p95_ps;
     double mean_ps, stddev_ps;
+    double lag1;                        /* autocorrelation of neighbors */
 };
 
 static int by_value(const void *a, const void *b)
@@ -114,17 +115,143 @@ static bool uses_host_span(const struct device_time *d)
     return d->source == TM_STEPS_HOST && (!d->lane_count || d->lanes[0].device.kind == TM_DEVICE_CPU);
 }
 
-/* The length of a step if it is a sample: chosen, with activity, not the first one of a host with three or more,
- * which has no step before it to count from. */
-static bool sample_of(const struct device_time *d, const struct step_line *line, int64_t *length_ps)
+/* The length of a step of a group if it counts for the statistics: analyzed, with activity, and seen from its start. */
+static bool has_length(const struct device_time *d, const struct step_line *line, int64_t *length_ps)
 {
     const bool by_host = uses_host_span(d);
 
     *length_ps = by_host ? line->host_span_ps : line->period_ps;
-    if (!line->chosen || (!by_host && !line->has_activity))
-        return false;
-    return by_host || !line->is_first;
+    return line->chosen && (by_host || (line->has_activity && !line->is_cut));
 }
+
+/* --- the steps of the run --- */
+
+/* The groups of devices and the hosts of one program run a step together: all lines of one step number are one step, and
+ * its time is the mean over those that have one. */
+struct run_steps {
+    uint64_t count, chosen, warmup, incomplete;
+    struct tm_rows *lengths;            /* int64_t, in the order of the steps: the samples */
+    double total_ps;                    /* of the lengths */
+};
+
+/* A line, to be put together with the others of its number. */
+struct numbered {
+    int64_t number, length_ps;
+    uint8_t has_length, chosen, warmup, incomplete;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Whether each host counts its steps up, so that a number says which step it is; else their order does. */
+static tm_status are_counted_up(struct device_time *d, bool *counted_up)
+{
+    struct { uint32_t host; uint64_t ordinal; int64_t number; } before = { .host = TM_NONE };
+
+    *counted_up = true;
+    for (uint64_t i = 0; i < tm_rows_count(d->steps); i++) {
+        const struct step_line *line = tm_rows_at(d->steps, i);
+
+        if (!line)
+            return d->run->error.status;
+        if (line->host == before.host && line->ordinal != before.ordinal && line->number <= before.number)
+            *counted_up = false;
+        before.host = line->host;
+        before.ordinal = line->ordinal;
+        before.number = line->number;
+    }
+    return TM_OK;
+}
+
+static tm_status sort_lines(struct device_time *d, struct tm_sorter *sorter)
+{
+    bool counted_up;
+    tm_status st = are_counted_up(d, &counted_up);
+
+    for (uint64_t i = 0; i < tm_rows_count(d->steps) && st == TM_OK; i++) {
+        const struct step_line *line = tm_rows_at(d->steps, i);
+        struct numbered row = { .number = 0 };
+
+        if (!line)
+            return d->run->error.status;
+        row.number = counted_up ? line->number : (int64_t)line->ordinal;
+        row.has_length = has_length(d, line, &row.length_ps);
+        row.chosen = line->chosen;
+        row.warmup = line->warmup;
+        row.incomplete = !line->complete;
+        st = tm_sorter_push(sorter, &row);
+    }
+    return st == TM_OK ? tm_sorter_finish(sorter) : st;
+}
+
+/* A step of the run, while its lines come. */
+struct gathered {
+    bool has_line, chosen, warmup, incomplete;
+    int64_t number;
+    __int128 total_ps;
+    int64_t lengths;
+};
+
+static tm_status count_step(struct run_steps *steps, const struct gathered *step)
+{
+    int64_t length_ps;
+
+    if (!step->has_line)
+        return TM_OK;
+    steps->count++;
+    steps->chosen += step->chosen;
+    steps->warmup += step->warmup;
+    steps->incomplete += step->incomplete;
+    if (!step->lengths)
+        return TM_OK;
+    length_ps = (int64_t)((step->total_ps + step->lengths / 2) / step->lengths);
+    steps->total_ps += (double)length_ps;
+    return tm_rows_append(steps->lengths, &length_ps);
+}
+
+static tm_status gather_steps(struct tm_sorter *sorter, struct run_steps *steps)
+{
+    struct gathered step = { .has_line = false };
+    const void *row;
+    tm_status st;
+
+    while ((st = tm_sorter_next(sorter, &row)) == TM_OK && row) {
+        const struct numbered *line = row;
+
+        if (!step.has_line || line->number != step.number) {
+            st = count_step(steps, &step);
+            if (st != TM_OK)
+                return st;
+            step = (struct gathered){ .has_line = true, .number = line->number };
+        }
+        step.chosen |= line->chosen;
+        step.warmup |= line->warmup;
+        step.incomplete |= line->incomplete;
+        step.total_ps += line->has_length ? line->length_ps : 0;
+        step.lengths += line->has_length;
+    }
+    return st == TM_OK ? count_step(steps, &step) : st;
+}
+
+static tm_status make_run_steps(struct device_time *d, struct run_steps *steps)
+{
+    const size_t share = tm_budget_share(&d->run->budget, TM_ACCOUNT_STEPS) / 8;
+    struct tm_sorter *sorter = tm_sorter_new(d->run, TM_ACCOUNT_STEPS, sizeof(struct numbered), share, by_number);
+    tm_status st;
+
+    *steps = (struct run_steps){ .lengths = tm_rows_new(d->run, TM_ACCOUNT_STEPS, sizeof(int64_t), share) };
+    st = sorter && steps->lengths ? sort_lines(d, sorter) : d->run->error.status;
+    if (st == TM_OK)
+        st = gather_steps(sorter, steps);
+    tm_sorter_free(sorter);
+    return st;
+}
+
+/* --- statistics --- */
 
 /* The smallest value that at least `per_mille` of the values do not pass (nearest rank). */
 static uint64_t rank(uint64_t count, uint64_t per_mille)
@@ -134,35 +261,40 @@ static uint64_t rank(uint64_t count, uint64_t per_mille)
     return at ? at - 1 : 0;
 }
 
-static tm_status fill_sorter(struct device_time *d, struct tm_sorter *sorter, double *sum_ps)
+/* Into a sorter for quantiles, and how much neighbors depend on each other.
+ * out: products  sum of the products of neighbors' distances from the mean */
+static tm_status fill_sorter(struct device_time *d, const struct run_steps *steps, double mean_ps,
+                             struct tm_sorter *sorter, double *products)
 {
+    double before = 0;
     tm_status st = TM_OK;
 
-    *sum_ps = 0;
-    for (uint64_t i = 0; i < tm_rows_count(d->steps) && st == TM_OK; i++) {
-        const struct step_line *line = tm_rows_at(d->steps, i);
-        int64_t length_ps;
+    *products = 0;
+    for (uint64_t i = 0; i < tm_rows_count(steps->lengths) && st == TM_OK; i++) {
+        const int64_t *length_ps = tm_rows_at(steps->lengths, i);
+        double distance;
 
-        if (!line)
+        if (!length_ps)
             return d->run->error.status;
-        if (!sample_of(d, line, &length_ps))
-            continue;
-        *sum_ps += (double)length_ps;
-        st = tm_sorter_push(sorter, &length_ps);
+        distance = (double)*length_ps - mean_ps;
+        *products += i ? before * distance : 0;
+        before = distance;
+        st = tm_sorter_push(sorter, length_ps);
     }
     return st == TM_OK ? tm_sorter_finish(sorter) : st;
 }
 
-static tm_status compute(struct device_time *d, struct statistics *s)
+static tm_status compute(struct device_time *d, const struct run_steps *steps, struct statistics *s)
 {
     struct tm_sorter *sorter = tm_sorter_new(d->run, TM_ACCOUNT_STEPS, sizeof(int64_t),
                                              tm_budget_share(&d->run->budget, TM_ACCOUNT_STEPS) / 8, by_value);
-    double sum_ps = 0, squares = 0;
+    double products = 0, squares = 0;
     int64_t before_ps = 0;
-    tm_status st = sorter ? fill_sorter(d, sorter, &sum_ps) : d->run->error.status;
+    tm_status st;
 
-    *s = (struct statistics){ .count = sorter ? tm_sorter_count(sorter) : 0 };
-    s->mean_ps = s->count ? sum_ps / (double)s->count : 0;
+    *s = (struct statistics){ .count = tm_rows_count(steps->lengths) };
+    s->mean_ps = s->count ? steps->total_ps / (double)s->count : 0;
+    st = sorter ? fill_sorter(d, steps, s->mean_ps, sorter, &products) : d->run->error.status;
     for (uint64_t i = 0; i < s->count && st == TM_OK; i++) {
         const void *row;
         int64_t value;
@@ -183,8 +315,25 @@ static tm_status compute(struct device_time *d, struct statistics *s)
         s->max_ps = before_ps = value;
     }
     s->stddev_ps = s->count > 1 ? sqrt(squares / (double)(s->count - 1)) : 0;
+    s->lag1 = squares > 0 ? products / squares : 0;
     tm_sorter_free(sorter);
     return st;
+}
+
+/* Steps that depend on the ones before say less than independent ones.
+ * source: docs/metrics.md, "Steps" */
+static void add_dependence(struct tm_value *steps, const struct statistics *s)
+{
+    const double most = 0.99;
+    const double r = s->lag1 < 0 ? 0 : s->lag1 > most ? most : s->lag1;
+
+    if (s->count < 3) {
+        tm_add_null(steps, "lag1", "fewer than three steps have a length");
+        tm_add_null(steps, "effective_samples", "fewer than three steps have a length");
+        return;
+    }
+    tm_add_double(steps, "lag1", s->lag1);
+    tm_add_double(steps, "effective_samples", (double)s->count * (1 - r) / (1 + r));
 }
 
 static void add_statistics(struct tm_value *steps, const struct statistics *s)
@@ -199,23 +348,19 @@ static void add_statistics(struct tm_value *steps, const struct statistics *s)
             tm_add_int(steps, keys[i], values[i]);
         else
             tm_add_null(steps, keys[i], "no step has a length");
+    add_dependence(steps, s);
 }
 
-static tm_status add_samples(struct device_time *d, struct tm_value *steps)
+static tm_status add_samples(struct device_time *d, const struct run_steps *run, struct tm_value *steps)
 {
     struct tm_value *samples = tm_add_array(steps, "samples_ps");
-    uint64_t added = 0;
 
-    for (uint64_t i = 0; i < tm_rows_count(d->steps) && added < SAMPLES_MOST; i++) {
-        const struct step_line *line = tm_rows_at(d->steps, i);
-        int64_t length_ps;
+    for (uint64_t i = 0; i < tm_rows_count(run->lengths) && i < SAMPLES_MOST; i++) {
+        const int64_t *length_ps = tm_rows_at(run->lengths, i);
 
-        if (!line)
+        if (!length_ps)
             return d->run->error.status;
-        if (!sample_of(d, line, &length_ps))
-            continue;
-        tm_add_int(samples, NULL, length_ps);
-        added++;
+        tm_add_int(samples, NULL, *length_ps);
     }
     return TM_OK;
 }
@@ -300,10 +445,11 @@ static void add_line(const struct device_time *d, const struct step_line *line, 
         tm_add_string(to, "device", d->lanes[line->lane].device.id);
         tm_add_int(to, "device_span_ps", line->device_span_ps);
         tm_add_int(to, "period_ps", line->period_ps);
+        tm_add_int(to, "end_ps", line->end_ps);
         tm_add_int(to, "busy_ps", busy_of(&line->parts));
         add_parts(to, &line->parts);
     } else {
-        static const char *const keys[] = { "device", "device_span_ps", "period_ps", "busy_ps", "compute_ps",
+        static const char *const keys[] = { "device", "device_span_ps", "period_ps", "end_ps", "busy_ps", "compute_ps",
                                             "exposed_collective_ps", "exposed_copy_ps", "idle_ps" };
 
         for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -393,23 +539,29 @@ static void add_parts_of_run(const struct device_time *d, struct tm_value *steps
 tm_status report_steps(struct device_time *d, struct tm_value *summary)
 {
     struct tm_value *steps = tm_add_object(summary, "steps");
+    struct run_steps run;
     struct statistics statistics;
-    tm_status st = compute(d, &statistics);
+    tm_status st = make_run_steps(d, &run);
 
-    if (st != TM_OK)
-        return st;
-    tm_add_string(steps, "source", source_name[d->source]);
-    st = add_module(d, steps);
-    tm_add_uint(steps, "count", d->step_count);
-    tm_add_uint(steps, "chosen", d->chosen_count);
-    tm_add_uint(steps, "warmup", d->warmup_count);
-    tm_add_uint(steps, "incomplete", d->incomplete_count);
     if (st == TM_OK)
+        st = compute(d, &run, &statistics);
+    if (st == TM_OK) {
+        tm_add_string(steps, "source", source_name[d->source]);
+        st = add_module(d, steps);
+    }
+    if (st == TM_OK) {
+        tm_add_uint(steps, "count", run.count);
+        tm_add_uint(steps, "chosen", run.chosen);
+        tm_add_uint(steps, "warmup", run.warmup);
+        tm_add_uint(steps, "incomplete", run.incomplete);
         st = add_skipped(d, steps);
-    tm_add_string(steps, "basis", uses_host_span(d) ? "host_span" : "period");
-    add_statistics(steps, &statistics);
-    if (st == TM_OK)
-        st = add_samples(d, steps);
+    }
+    if (st == TM_OK) {
+        tm_add_string(steps, "basis", uses_host_span(d) ? "host_span" : "period");
+        add_statistics(steps, &statistics);
+        st = add_samples(d, &run, steps);
+    }
+    tm_rows_free(run.lengths);
     add_parts_of_run(d, steps);
     return st == TM_OK ? add_list(d, steps) : st;
 }
