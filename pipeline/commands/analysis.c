@@ -29,7 +29,7 @@ enum { STAGES_MOST = 24, SETTING_BYTES = 256 };
 static const char *const sections[] = {
     "report", "settings", "input", "environment", "coverage", "window", "steps", "devices", "unused", "total", "gaps",
     "kernels", "fusion", "occupancy", "programs", "transfers", "ops", "scopes", "collectives", "host", "compile",
-    "memory", "roofline", "balance", "fallback", "kpis", "verdict", "findings", "thresholds",
+    "memory", "roofline", "balance", "fallback", "kpis", "verdict", "findings", "checks", "thresholds",
 };
 
 /* A stage that gets events; take is NULL behind the last one. */

@@ -9,6 +9,7 @@
 #include "pipeline/commands/document_files.h"
 #include "pipeline/commands/inputs.h"
 #include "pipeline/commands/report_job.h"
+#include "reports/findings/ask.h"
 #include "stages/input/bytes/archive.h"
 
 struct task {
@@ -123,7 +124,8 @@ static void tell_partial(const struct task *t, const struct tm_value *summary, c
 
 static tm_status write_result(struct task *t, const struct tm_value *summary)
 {
-    const bool is_partial = tm_is(tm_path(summary, "input.partial")) || tm_tally_losses(&t->run->tallies) > 0;
+    const bool is_partial = tm_is(tm_path(summary, "input.partial")) || !tm_ask_checks_hold(summary) ||
+                            tm_tally_losses(&t->run->tallies) > 0;
     struct tm_result_about about = { .batch_run = t->task->batch_run, .file = t->task->part,
                                      .fingerprint = t->task->fingerprint,
                                      .options = tm_batch_pool_options_of(t->pool, t->task->part),

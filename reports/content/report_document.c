@@ -10,7 +10,8 @@ static const struct tm_section *const sections[] = {
     &tm_occupancy_section,   &tm_roofline_section,   &tm_transfers_section,
     &tm_collectives_section, &tm_balance_section,    &tm_host_section,
     &tm_fallback_section,    &tm_compile_section,    &tm_memory_section,
-    &tm_environment_section, &tm_coverage_section,   &tm_missing_section,
+    &tm_environment_section, &tm_coverage_section,   &tm_checks_section,
+    &tm_missing_section,
     &tm_definitions_section, &tm_provenance_section,
 };
 

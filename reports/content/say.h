@@ -42,7 +42,7 @@ extern const struct tm_section tm_findings_section, tm_steps_section, tm_devices
     tm_ops_section, tm_scopes_section, tm_kernels_section, tm_fusion_section, tm_programs_section,
     tm_occupancy_section, tm_roofline_section, tm_transfers_section, tm_collectives_section, tm_balance_section,
     tm_host_section, tm_fallback_section, tm_compile_section, tm_memory_section, tm_environment_section,
-    tm_coverage_section, tm_missing_section, tm_definitions_section, tm_provenance_section;
+    tm_coverage_section, tm_checks_section, tm_missing_section, tm_definitions_section, tm_provenance_section;
 
 /* Those of a comparison. */
 extern const struct tm_section tm_causes_section, tm_change_section, tm_waterfall_section, tm_compared_figures_section,

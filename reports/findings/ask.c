@@ -44,6 +44,19 @@ bool tm_ask_is_session(const struct tm_value *summary)
     return strcmp(tm_text(tm_path(summary, "steps.source")), "session") == 0;
 }
 
+bool tm_ask_checks_hold(const struct tm_value *summary)
+{
+    const struct tm_value *list = tm_get(summary, "checks");
+
+    for (size_t i = 0; i < tm_length(list); i++) {
+        const struct tm_value *holds = tm_get(tm_at(list, i), "holds");
+
+        if (tm_has(holds) && !tm_is(holds))
+            return false;
+    }
+    return true;
+}
+
 bool tm_ask_has_trace(const struct tm_value *summary)
 {
     return tm_length(tm_path(summary, "input.hosts")) > 0 ||

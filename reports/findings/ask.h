@@ -15,6 +15,8 @@ int64_t tm_ask_window_ps(const struct tm_value *summary); /* all devices; 0 = no
 double tm_share_pct(int64_t part_ps, int64_t whole_ps);
 /* No steps were marked: the whole session, or the chosen part of it, stands for one. */
 bool tm_ask_is_session(const struct tm_value *summary);
+/* No identity of summary.checks is broken; those that cannot be checked on this input do not count. */
+bool tm_ask_checks_hold(const struct tm_value *summary);
 /* A trace was read, and not a device memory profile alone. */
 bool tm_ask_has_trace(const struct tm_value *summary);
 /* "gpu", "tpu", "cpu" or "none" */

@@ -51,6 +51,7 @@ struct tm_findings {
     int64_t window_ps; /* of all devices; 0 = no device activity */
     unsigned audience; /* of the run */
     int64_t told_ps[TM_WAITS];         /* what other findings have at stake already */
+    struct tm_value *checks;           /* the list of the summary */
     const struct tm_value *dominant_op; /* a row of ops that a finding is about; NULL = none */
     int count;
     struct tm_finding *list; /* TM_FINDINGS_MOST and one more, which takes what does not fit and is not printed */
@@ -72,6 +73,7 @@ extern tm_rules_fn tm_find_fusion;
 extern tm_rules_fn tm_find_occupancy;
 extern tm_rules_fn tm_find_precision;
 extern tm_rules_fn tm_find_scopes;
+extern tm_rules_fn tm_find_broken_checks; /* after all others: it looks at what they claim, and fills summary.checks */
 
 /* Begin a finding with the time that could be won by mending this one thing: the window is the most, and severity
  * follows from the share. out:    never NULL; title, cause, evidence and fixes are still to be given */

@@ -286,12 +286,14 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
         tm_find_occupancy,
         tm_find_precision,
         tm_find_scopes,
+        tm_find_broken_checks,
     };
     /* clang-format on */
     const size_t list_bytes = (TM_FINDINGS_MOST + 1) * sizeof(struct tm_finding);
     struct tm_findings all = { .summary = summary, .thresholds = t };
     struct tm_value *list;
 
+    all.checks = tm_add_array(summary, "checks");
     all.list = tm_take(&run->budget, TM_ACCOUNT_MODEL, list_bytes, &run->error);
     if (!all.list)
         return TM_ERR_LIMIT;

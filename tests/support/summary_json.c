@@ -102,7 +102,7 @@ void test_summary_load(struct tm_value *to, const char *json)
 
 /* One of two devices that are alike: 93 ms compute, 0.8 ms exposed collectives, 1.2 ms exposed
  * copies. */
-#define NOTHING "{'device_wait': {'count': 0, 'total_ps': 0}}"
+#define WAITS "{'device_wait': {'count': 2000, 'total_ps': 5000000000}}"
 #define DEVICE(n)                                                                                  \
     "{'id': 'vm/gpu:" n "', 'host': 'vm', 'name': '/device:GPU:" n                                 \
     "', 'kind': 'gpu', 'model': 'GPU',"                                                            \
@@ -117,7 +117,7 @@ void test_summary_load(struct tm_value *to, const char *json)
     "'wait_host_ps': 0,"                                                                           \
     " 'in_flight_ps': 0, 'hidden_ps': null, 'tpu': null, 'utilization_pct': 95, 'activities': "    \
     "10030,"                                                                                       \
-    " 'gaps': {'count': 2000, 'count_min': 50, 'total_ps': 5000000000, 'by_cause': " NOTHING       \
+    " 'gaps': {'count': 2000, 'count_min': 50, 'total_ps': 5000000000, 'by_cause': " WAITS       \
     ", 'longest': []},"                                                                            \
     " 'kernels': {'count': 10000, 'total_ps': 93000000000, 'min_ps': 9000000, 'max_ps': "          \
     "11000000},"                                                                                   \
@@ -162,7 +162,7 @@ const char test_healthy_summary[] =
     " 'warnings': []},"
     "'window': {'mode': 'steps', 'hosts': [{'host': 'vm', 'begin_ps': 20000000000, 'end_ps': "
     "120000000000,"
-    " 'span_ps': 100000000000}], 'total_ps': 200000000000},"
+    " 'devices': 2, 'span_ps': 100000000000, 'steps_ps': 100000000000}], 'total_ps': 200000000000},"
     "'steps': {'source': 'host', 'module': null, 'count': 12, 'chosen': 10, 'warmup': 2, "
     "'incomplete': 0,"
     " 'skipped': [{'number': 0, 'reason': 'warm-up'}, {'number': 1, 'reason': 'warm-up'}], "
@@ -202,8 +202,8 @@ const char test_healthy_summary[] =
              " 'unrecorded': {'count': 0, 'total_ps': 1500000000, 'share_pct': 15}}, 'histogram': "
              "[], 'longest': []},"
              "'kernels': {'count': 20000, 'total_ps': 186000000000, 'distinct': 3, 'rows': [], "
-             "'rest': {'rows': 0, 'count': 0,"
-             " 'total_ps': 0}, 'weighted_mean_ps': 1500000000, 'mean_ps': 9300000, 'by_category': "
+             "'rest': {'rows': 3, 'count': 20000,"
+             " 'total_ps': 186000000000}, 'weighted_mean_ps': 1500000000, 'mean_ps': 9300000, 'by_category': "
              "[], 'by_name': ["
              " {'name': 'gemm_a', 'count': 5000, 'total_ps': 50000000000, 'min_ps': 9000000, "
              "'max_ps': 11000000},"

@@ -469,6 +469,13 @@ static void check_all(const struct judged *j)
     assert_true(*tm_text(tm_path(j->summary, "verdict.severity")));
 }
 
+/* A patch that changes a figure and not what it is made of makes a summary that contradicts itself, which is a finding of
+ * its own (test_checks.c): it comes last. */
+static size_t findings_of_rules(const struct judged *j)
+{
+    return tm_length(tm_get(j->summary, "findings")) - (test_finding(j, "check_failed") ? 1 : 0);
+}
+
 static void check_rule(const struct rule *rule)
 {
     struct judged j;
@@ -477,7 +484,7 @@ static void check_rule(const struct rule *rule)
     test_judge(&j, rule->patch, NULL);
     check_all(&j);
     if (!rule->id) {
-        if (tm_length(tm_get(j.summary, "findings")) != 0)
+        if (findings_of_rules(&j) != 0)
             fail_msg("%s gives '%s'", rule->patch, tm_text(tm_path(j.summary, "findings[0].id")));
         test_judged_free(&j);
         return;
@@ -485,7 +492,7 @@ static void check_rule(const struct rule *rule)
     f = test_finding(&j, rule->id);
     if (!f)
         fail_msg("%s gives no '%s'", rule->patch, rule->id);
-    if (tm_length(tm_get(j.summary, "findings")) != 1)
+    if (findings_of_rules(&j) != 1)
         fail_msg("%s gives more than '%s': '%s', '%s'", rule->patch, rule->id,
                  tm_text(tm_path(j.summary, "findings[0].id")), tm_text(tm_path(j.summary, "findings[1].id")));
     if (strcmp(tm_text(tm_get(f, "severity")), rule->severity) != 0 ||

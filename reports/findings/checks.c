@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The identities that the figures of any run satisfy, checked on this one: parts add up to their whole, and steps fill the
+ * window.  A broken one is a defect of the program or of the profile.
+ * To add one: 1. a function that compares, 2. its row in the table, 3. its row in docs/metrics.md, "Checks".
+ * source: docs/metrics.md, "Checks" */
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline/bounded_sum.h"
+#include "reports/findings/finding.h"
+
+enum { WHERE_BYTES = 192 };
+
+struct check {
+    bool is_known, is_broken;
+    int64_t expected, found;     /* of all rows together; where one is broken, of the first such row */
+    char where[WHERE_BYTES];     /* that row */
+    const char *why;             /* is_known is false: why there is nothing to compare */
+};
+
+/* --- comparing --- */
+
+/* A sum past 64 bits stays at the largest number: nothing can be said of it. */
+static bool is_number(int64_t value)
+{
+    return value != INT64_MAX;
+}
+
+/* where: what the row is; printed only where it is the first that is broken */
+static void record(struct check *c, int64_t expected, int64_t found, bool holds, const char *where)
+{
+    if (!is_number(expected) || !is_number(found) || c->is_broken)
+        return;
+    c->is_known = true;
+    if (!holds) {
+        c->is_broken = true;
+        c->expected = expected;
+        c->found = found;
+        (void)snprintf(c->where, sizeof(c->where), "%s", where);
+        return;
+    }
+    c->expected = tm_sum_times(c->expected, expected);
+    c->found = tm_sum_times(c->found, found);
+}
+
+static void compare(struct check *c, int64_t expected, int64_t found, const char *where)
+{
+    record(c, expected, found, expected == found, where);
+}
+
+static void compare_most(struct check *c, int64_t most, int64_t found, const char *where)
+{
+    record(c, most, found, found <= most, where);
+}
+
+/* The sum of the elements of an array or the members of an object, or of the member `key` of each of them. */
+static int64_t sum_of(const struct tm_value *container, const char *key)
+{
+    const bool is_object = tm_type_of(container) == TM_OBJECT;
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < tm_length(container); i++) {
+        const struct tm_value *part = is_object ? tm_get(container, tm_key_at(container, i)) : tm_at(container, i);
+
+        sum = tm_sum_times(sum, tm_int(key ? tm_get(part, key) : part));
+    }
+    return sum;
+}
+
+static int64_t ps_of(const struct tm_value *row, const char *key)
+{
+    return tm_int(tm_get(row, key));
+}
+
+/* --- the identities --- */
+
+static void check_steps_fill_window(const struct tm_findings *all, struct check *c)
+{
+    const struct tm_value *windows = tm_path(all->summary, "window.hosts");
+
+    c->why = "the window is not that of the analyzed steps";
+    if (strcmp(tm_text(tm_path(all->summary, "window.mode")), "steps") != 0)
+        return;
+    for (size_t i = 0; i < tm_length(windows); i++) {
+        const struct tm_value *row = tm_at(windows, i);
+
+        if (tm_has(tm_get(row, "span_ps")))
+            compare(c, ps_of(row, "span_ps"), ps_of(row, "steps_ps"), tm_text(tm_get(row, "host")));
+    }
+}
+
+static void check_busy_and_idle(const struct tm_findings *all, struct check *c)
+{
+    const struct tm_value *devices = tm_get(all->summary, "devices");
+
+    for (size_t i = 0; i < tm_length(devices); i++) {
+        const struct tm_value *row = tm_at(devices, i);
+
+        compare(c, ps_of(row, "span_ps"), tm_sum_times(ps_of(row, "busy_ps"), ps_of(row, "idle_ps")),
+                tm_text(tm_get(row, "id")));
+    }
+}
+
+static void check_busy_within_window(const struct tm_findings *all, struct check *c)
+{
+    const struct tm_value *devices = tm_get(all->summary, "devices");
+
+    for (size_t i = 0; i < tm_length(devices); i++) {
+        const struct tm_value *row = tm_at(devices, i);
+
+        compare_most(c, ps_of(row, "span_ps"), ps_of(row, "busy_ps"), tm_text(tm_get(row, "id")));
+    }
+}
+
+static void check_step_parts(const struct tm_findings *all, struct check *c)
+{
+    const struct tm_value *list = tm_path(all->summary, "steps.list");
+
+    c->why = "no step has device activity";
+    for (size_t i = 0; i < tm_length(list); i++) {
+        const struct tm_value *row = tm_at(list, i);
+        char where[WHERE_BYTES];
+        int64_t parts_ps;
+
+        if (!tm_has(tm_get(row, "period_ps")))
+            continue;
+        parts_ps = tm_sum_times(ps_of(row, "compute_ps"), ps_of(row, "exposed_collective_ps"));
+        parts_ps = tm_sum_times(parts_ps, sum_of(tm_get(row, "exposed_copy_ps"), NULL));
+        parts_ps = tm_sum_times(parts_ps, sum_of(tm_get(row, "idle_ps"), NULL));
+        (void)snprintf(where, sizeof(where), "step %lld on %.120s", (long long)ps_of(row, "number"),
+                       tm_text(tm_get(row, "device")));
+        compare(c, ps_of(row, "period_ps"), parts_ps, where);
+    }
+}
+
+static void check_idle_by_cause(const struct tm_findings *all, struct check *c)
+{
+    const struct tm_value *devices = tm_get(all->summary, "devices");
+
+    for (size_t i = 0; i < tm_length(devices); i++) {
+        const struct tm_value *row = tm_at(devices, i);
+
+        compare(c, ps_of(row, "idle_ps"), sum_of(tm_path(row, "gaps.by_cause"), "total_ps"),
+                tm_text(tm_get(row, "id")));
+    }
+}
+
+static void check_gaps_are_idle(const struct tm_findings *all, struct check *c)
+{
+    const struct tm_value *devices = tm_get(all->summary, "devices");
+
+    for (size_t i = 0; i < tm_length(devices); i++) {
+        const struct tm_value *row = tm_at(devices, i);
+
+        compare(c, ps_of(row, "idle_ps"), tm_int(tm_path(row, "gaps.total_ps")), tm_text(tm_get(row, "id")));
+    }
+}
+
+static void check_idle_savings(const struct tm_findings *all, struct check *c)
+{
+    int64_t claimed_ps = 0;
+
+    c->why = "no device activity was recorded";
+    if (!tm_has(tm_path(all->summary, "gaps.total_ps")))
+        return;
+    for (int wait = TM_WAIT_DEVICE; wait < TM_WAITS; wait++)
+        claimed_ps = tm_sum_times(claimed_ps, all->told_ps[wait]);
+    compare_most(c, sum_of(tm_path(all->summary, "gaps.by_cause"), "total_ps"), claimed_ps, "findings");
+}
+
+static void check_exposed_rows(const struct tm_value *rows, const char *exposed, const char *total, const char *name,
+                               struct check *c)
+{
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const struct tm_value *row = tm_at(rows, i);
+
+        if (tm_has(tm_get(row, exposed)) && tm_has(tm_get(row, total)))
+            compare_most(c, ps_of(row, total), ps_of(row, exposed), tm_text(tm_get(row, name)));
+    }
+}
+
+static void check_exposed(const struct tm_findings *all, struct check *c)
+{
+    const struct tm_value *devices = tm_get(all->summary, "devices");
+
+    check_exposed_rows(devices, "exposed_collective_ps", "collective_ps", "id", c);
+    check_exposed_rows(devices, "exposed_copy_ps", "copy_ps", "id", c);
+    check_exposed_rows(tm_path(all->summary, "transfers.by_direction"), "exposed_ps", "total_ps", "direction", c);
+    check_exposed_rows(tm_path(all->summary, "collectives.rows"), "exposed_ps", "total_ps", "kind", c);
+}
+
+/* The mean is rounded to a picosecond. */
+static void check_mean(const struct tm_findings *all, struct check *c)
+{
+    const struct tm_value *steps = tm_get(all->summary, "steps"), *samples = tm_get(steps, "samples_ps");
+    const int64_t count = ps_of(steps, "samples"), mean_ps = ps_of(steps, "mean_ps");
+    int64_t elapsed_ps = 0, found_ps, apart_ps;
+
+    c->why = "fewer steps are listed than were measured";
+    if (!count || (uint64_t)count != tm_length(samples))
+        return;
+    for (size_t i = 0; i < tm_length(samples); i++)
+        elapsed_ps = tm_sum_times(elapsed_ps, tm_int(tm_at(samples, i)));
+    if (__builtin_mul_overflow(count, mean_ps, &found_ps) || __builtin_sub_overflow(found_ps, elapsed_ps, &apart_ps))
+        return;
+    record(c, elapsed_ps, found_ps, apart_ps <= count && apart_ps >= -count, "steps");
+}
+
+static void check_rows_and_rest(const struct tm_findings *all, struct check *c)
+{
+    static const struct { const char *rows, *rest, *total, *figure; } tables[] = {
+        { "kernels.rows", "kernels.rest", "kernels.total_ps", "total_ps" },
+        { "ops.rows", "ops.rest", "ops.self_ps", "self_ps" },
+    };
+
+    c->why = "no kernel and no operation was recorded";
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        const struct tm_value *total = tm_path(all->summary, tables[i].total);
+
+        if (tm_has(total))
+            compare(c, tm_int(total),
+                    tm_sum_times(sum_of(tm_path(all->summary, tables[i].rows), tables[i].figure),
+                                 ps_of(tm_path(all->summary, tables[i].rest), tables[i].figure)),
+                    tables[i].rows);
+    }
+}
+
+/* Work that is launched in a step cannot be done before the step starts: else host and device do not share a clock. */
+static void check_one_clock(const struct tm_findings *all, struct check *c)
+{
+    const struct tm_value *list = tm_path(all->summary, "steps.list");
+
+    c->why = "no step is marked on the host";
+    for (size_t i = 0; i < tm_length(list); i++) {
+        const struct tm_value *row = tm_at(list, i);
+        char where[WHERE_BYTES];
+
+        if (!tm_has(tm_get(row, "host_span_ps")) || !tm_has(tm_get(row, "end_ps")))
+            continue;
+        (void)snprintf(where, sizeof(where), "step %lld on %.120s", (long long)ps_of(row, "number"),
+                       tm_text(tm_get(row, "device")));
+        record(c, 0, ps_of(row, "end_ps") < ps_of(row, "begin_ps"), ps_of(row, "end_ps") >= ps_of(row, "begin_ps"),
+               where);
+    }
+}
+
+/* clang-format off */
+static const struct {
+    const char *id, *title, *unit;
+    void (*check)(const struct tm_findings *all, struct check *c);
+} checks[] = {
+    { "steps_fill_window", "Step times add up to the window", "ps", check_steps_fill_window },
+    { "busy_and_idle", "Busy and idle time of each device add up to its window", "ps", check_busy_and_idle },
+    { "busy_within_window", "No device is busy for longer than its window", "ps", check_busy_within_window },
+    { "step_parts", "The parts of each step add up to the step time", "ps", check_step_parts },
+    { "idle_by_cause", "Idle time by cause adds up to the idle time", "ps", check_idle_by_cause },
+    { "gaps_are_idle", "Idle gaps add up to the idle time", "ps", check_gaps_are_idle },
+    { "idle_savings", "Findings claim no more than the idle time", "ps", check_idle_savings },
+    { "exposed_within_total", "Exposed time is at most the total, in each row", "ps", check_exposed },
+    { "mean_of_samples", "Number of steps times the mean is the elapsed time", "ps", check_mean },
+    { "rows_and_rest", "Rows of kernels and operations and the rest add up to their totals", "ps", check_rows_and_rest },
+    { "one_clock", "No step ends on the device before it starts on the host", "count", check_one_clock },
+};
+/* clang-format on */
+enum { CHECKS = sizeof(checks) / sizeof(checks[0]) };
+
+static void write_check(struct tm_value *list, size_t i, const struct check *c)
+{
+    struct tm_value *row = tm_add_object(list, NULL);
+    const char *why = c->why ? c->why : "no device activity was recorded";
+
+    tm_add_string(row, "id", checks[i].id);
+    tm_add_string(row, "title", checks[i].title);
+    tm_add_string(row, "unit", checks[i].unit);
+    if (!c->is_known) {
+        tm_add_null(row, "holds", why);
+        tm_add_null(row, "expected", why);
+        tm_add_null(row, "found", why);
+        tm_add_null(row, "where", why);
+        return;
+    }
+    tm_add_bool(row, "holds", !c->is_broken);
+    tm_add_int(row, "expected", c->expected);
+    tm_add_int(row, "found", c->found);
+    if (c->is_broken)
+        tm_add_string(row, "where", c->where);
+    else
+        tm_add_null(row, "where", "it holds everywhere");
+}
+
+static void tell_broken(struct tm_findings *all, size_t i, const struct check *c)
+{
+    struct tm_finding *f = tm_finding_of_profile(all, "check_failed", TM_WARNING);
+
+    tm_finding_title(f, "A check failed: %s", checks[i].title);
+    tm_finding_say(f, "Expected %lld %s, found %lld (%s).", (long long)c->expected, checks[i].unit,
+                   (long long)c->found, c->where);
+    tm_finding_cause(f, "The profile contradicts itself, or this program has a defect. Figures that depend on this "
+                        "identity are not reliable.");
+    tm_finding_fix(f, "Run `tracemill inspect` on the profile to see whether it is damaged.");
+    tm_finding_fix(f, "If the profile is not damaged, please report the defect with the numbers above.");
+}
+
+void tm_find_broken_checks(struct tm_findings *all)
+{
+    struct check results[CHECKS];
+    bool is_told = false;
+
+    for (size_t i = 0; i < CHECKS; i++) {
+        results[i] = (struct check){ .is_known = false };
+        checks[i].check(all, &results[i]);
+        if (results[i].is_broken && !is_told)
+            tell_broken(all, i, &results[i]);
+        is_told |= results[i].is_broken;
+    }
+    for (size_t i = 0; i < CHECKS; i++)
+        write_check(all->checks, i, &results[i]);
+}
