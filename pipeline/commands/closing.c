@@ -53,6 +53,23 @@ void tm_print_gate(const struct tm_value *gate, const char *label)
     (void)fputc('\n', stderr);
 }
 
+void tm_print_failed_checks(const struct tm_value *root)
+{
+    const struct tm_value *const checks = tm_get(root, "checks");
+
+    for (size_t i = 0; i < tm_length(checks); i++) {
+        const struct tm_value *const check = tm_at(checks, i), *const holds = tm_get(check, "holds");
+
+        if (!tm_has(holds) || tm_is(holds))
+            continue;
+        (void)fprintf(stderr, "tracemill: warning: check '%s' failed: expected %lld %s, found %lld (",
+                      tm_text(tm_get(check, "id")), (long long)tm_int(tm_get(check, "expected")),
+                      tm_text(tm_get(check, "unit")), (long long)tm_int(tm_get(check, "found")));
+        tm_print_clean(stderr, tm_text(tm_get(check, "where")));
+        (void)fputs(")\n", stderr);
+    }
+}
+
 static const char *color_of(const char *severity)
 {
     static const struct {

@@ -27,4 +27,7 @@ void tm_print_clean(FILE *to, const char *text);
 void tm_print_gate(const struct tm_value *gate, const char *label);
 bool tm_gate_is_noteworthy(const struct tm_value *gate); /* it failed, or could not be judged */
 
+/* One warning for each failed check of a summary or an inspection, on stderr. */
+void tm_print_failed_checks(const struct tm_value *root);
+
 #endif

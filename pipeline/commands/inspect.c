@@ -8,11 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pipeline/commands/closing.h"
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/host_run.h"
 #include "pipeline/commands/inputs.h"
 #include "pipeline/commands/memory_file.h"
 #include "pipeline/version.h"
+#include "reports/findings/ask.h"
+#include "reports/findings/findings.h"
 #include "stages/diagnose/run/contents.h"
 #include "stages/diagnose/run/overview.h"
 #include "stages/resolve/classes.h"
@@ -152,9 +155,11 @@ static tm_status gather(struct inspection *n)
     if (st == TM_OK)
         st = tm_device_profiles_report(n->profiles, n->root);
     tm_add_bool(n->root, "partial", n->is_partial);
-    if (st == TM_OK)
-        tm_inspect_advise(n->root);
-    return st;
+    if (st != TM_OK)
+        return st;
+    tm_check_inspection(n->root);
+    tm_inspect_advise(n->root);
+    return TM_OK;
 }
 
 /* --strict: what was found is printed, and is an error nevertheless. */
@@ -165,7 +170,8 @@ static tm_status judge(const struct inspection *n)
     if (n->run->strict && (losses || n->is_partial))
         return tm_fail(&n->run->error, TM_ERR_INPUT, -1, "the input is not whole: %llu losses%s",
                        (unsigned long long)losses, n->is_partial ? ", and it is partial" : "");
-    return n->is_partial ? TM_PARTIAL : TM_OK;
+    tm_print_failed_checks(n->root);
+    return n->is_partial || !tm_ask_checks_hold(n->root) ? TM_PARTIAL : TM_OK;
 }
 
 tm_status tm_command_inspect(struct tm_run *run, const struct tm_options *options)
@@ -186,6 +192,8 @@ tm_status tm_command_inspect(struct tm_run *run, const struct tm_options *option
         st = tm_doc_print(doc, run, STDOUT_FILENO);
     else if (st == TM_OK)
         tm_inspect_print(n.root, stdout);
+    if (st == TM_OK)
+        st = judge(&n);
     tm_doc_free(doc);
-    return st == TM_OK ? judge(&n) : st;
+    return st;
 }

@@ -282,6 +282,21 @@ static void print_coverage(FILE *to, const struct tm_value *coverage)
     }
 }
 
+/* How many hold; a failed one is a warning, too (tm_print_failed_checks). */
+static void print_checks(FILE *to, const struct tm_value *checks)
+{
+    size_t held = 0, failed = 0;
+
+    for (size_t i = 0; i < tm_length(checks); i++) {
+        const struct tm_value *holds = tm_get(tm_at(checks, i), "holds");
+
+        held += tm_has(holds) && tm_is(holds);
+        failed += tm_has(holds) && !tm_is(holds);
+    }
+    if (held + failed)
+        (void)fprintf(to, "  checks: %zu of %zu hold\n", held, held + failed);
+}
+
 void tm_inspect_print(const struct tm_value *found, FILE *to)
 {
     const struct tm_value *files = tm_get(found, "files"), *warnings = tm_get(found, "warnings");
@@ -300,6 +315,7 @@ void tm_inspect_print(const struct tm_value *found, FILE *to)
         print_whole(to, tm_text(tm_at(warnings, i)));
         (void)fputc('\n', to);
     }
+    print_checks(to, tm_get(found, "checks"));
     if (!tm_length(tm_get(found, "contents")))
         return;
     (void)fputs(tm_length(advice) ? "\nwhat to change in the profiling\n"

@@ -44,23 +44,6 @@ static void warn_partial(const struct tm_value *summary)
     (void)fputs("every figure rests only on what could be read\n", stderr);
 }
 
-static void warn_broken(const struct tm_value *summary)
-{
-    const struct tm_value *const checks = tm_get(summary, "checks");
-
-    for (size_t i = 0; i < tm_length(checks); i++) {
-        const struct tm_value *const check = tm_at(checks, i), *const holds = tm_get(check, "holds");
-
-        if (!tm_has(holds) || tm_is(holds))
-            continue;
-        (void)fprintf(stderr, "tracemill: warning: check '%s' failed: expected %lld %s, found %lld (",
-                      tm_text(tm_get(check, "id")), (long long)tm_int(tm_get(check, "expected")),
-                      tm_text(tm_get(check, "unit")), (long long)tm_int(tm_get(check, "found")));
-        tm_print_clean(stderr, tm_text(tm_get(check, "where")));
-        (void)fputs(")\n", stderr);
-    }
-}
-
 /* ---- the job ---- */
 
 static tm_status deliver(struct tm_run *run, const struct tm_options *options, const struct tm_document_result *result,
@@ -82,7 +65,7 @@ static tm_status deliver(struct tm_run *run, const struct tm_options *options, c
     if (!st && taker)
         st = taker->take(taker->to, summary);
     if (!st && !tm_ask_checks_hold(summary)) {
-        warn_broken(summary);
+        tm_print_failed_checks(summary);
         st = TM_PARTIAL;
     }
     if (!is_partial || (st && st != TM_PARTIAL))

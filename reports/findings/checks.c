@@ -8,6 +8,7 @@
 
 #include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
+#include "reports/findings/findings.h"
 
 enum { WHERE_BYTES = 192 };
 
@@ -16,6 +17,17 @@ struct check {
     int64_t expected, found;     /* of all rows together; where one is broken, of the first such row */
     char where[WHERE_BYTES];     /* that row */
     const char *why;             /* is_known is false: why there is nothing to compare */
+};
+
+/* What is checked: a summary with its findings, or what `inspect` found. */
+struct subject {
+    const struct tm_value *root;
+    const struct tm_findings *findings; /* NULL: none */
+};
+
+struct identity {
+    const char *id, *title, *unit;
+    void (*check)(const struct subject *of, struct check *c);
 };
 
 /* --- comparing --- */
@@ -60,7 +72,7 @@ static int64_t sum_of(const struct tm_value *container, const char *key)
     int64_t sum = 0;
 
     for (size_t i = 0; i < tm_length(container); i++) {
-        const struct tm_value *part = is_object ? tm_get(container, tm_key_at(container, i)) : tm_at(container, i);
+        const struct tm_value *part = is_object ? tm_value_at(container, i) : tm_at(container, i);
 
         sum = tm_sum_times(sum, tm_int(key ? tm_get(part, key) : part));
     }
@@ -74,12 +86,12 @@ static int64_t ps_of(const struct tm_value *row, const char *key)
 
 /* --- the identities --- */
 
-static void check_steps_fill_window(const struct tm_findings *all, struct check *c)
+static void check_steps_fill_window(const struct subject *of, struct check *c)
 {
-    const struct tm_value *windows = tm_path(all->summary, "window.hosts");
+    const struct tm_value *windows = tm_path(of->root, "window.hosts");
 
     c->why = "the window is not that of the analyzed steps";
-    if (strcmp(tm_text(tm_path(all->summary, "window.mode")), "steps") != 0)
+    if (strcmp(tm_text(tm_path(of->root, "window.mode")), "steps") != 0)
         return;
     for (size_t i = 0; i < tm_length(windows); i++) {
         const struct tm_value *row = tm_at(windows, i);
@@ -89,9 +101,9 @@ static void check_steps_fill_window(const struct tm_findings *all, struct check 
     }
 }
 
-static void check_busy_and_idle(const struct tm_findings *all, struct check *c)
+static void check_busy_and_idle(const struct subject *of, struct check *c)
 {
-    const struct tm_value *devices = tm_get(all->summary, "devices");
+    const struct tm_value *devices = tm_get(of->root, "devices");
 
     for (size_t i = 0; i < tm_length(devices); i++) {
         const struct tm_value *row = tm_at(devices, i);
@@ -101,9 +113,9 @@ static void check_busy_and_idle(const struct tm_findings *all, struct check *c)
     }
 }
 
-static void check_busy_within_window(const struct tm_findings *all, struct check *c)
+static void check_busy_within_window(const struct subject *of, struct check *c)
 {
-    const struct tm_value *devices = tm_get(all->summary, "devices");
+    const struct tm_value *devices = tm_get(of->root, "devices");
 
     for (size_t i = 0; i < tm_length(devices); i++) {
         const struct tm_value *row = tm_at(devices, i);
@@ -112,9 +124,9 @@ static void check_busy_within_window(const struct tm_findings *all, struct check
     }
 }
 
-static void check_step_parts(const struct tm_findings *all, struct check *c)
+static void check_step_parts(const struct subject *of, struct check *c)
 {
-    const struct tm_value *list = tm_path(all->summary, "steps.list");
+    const struct tm_value *list = tm_path(of->root, "steps.list");
 
     c->why = "no step has device activity";
     for (size_t i = 0; i < tm_length(list); i++) {
@@ -133,9 +145,9 @@ static void check_step_parts(const struct tm_findings *all, struct check *c)
     }
 }
 
-static void check_idle_by_cause(const struct tm_findings *all, struct check *c)
+static void check_idle_by_cause(const struct subject *of, struct check *c)
 {
-    const struct tm_value *devices = tm_get(all->summary, "devices");
+    const struct tm_value *devices = tm_get(of->root, "devices");
 
     for (size_t i = 0; i < tm_length(devices); i++) {
         const struct tm_value *row = tm_at(devices, i);
@@ -145,9 +157,9 @@ static void check_idle_by_cause(const struct tm_findings *all, struct check *c)
     }
 }
 
-static void check_gaps_are_idle(const struct tm_findings *all, struct check *c)
+static void check_gaps_are_idle(const struct subject *of, struct check *c)
 {
-    const struct tm_value *devices = tm_get(all->summary, "devices");
+    const struct tm_value *devices = tm_get(of->root, "devices");
 
     for (size_t i = 0; i < tm_length(devices); i++) {
         const struct tm_value *row = tm_at(devices, i);
@@ -156,16 +168,16 @@ static void check_gaps_are_idle(const struct tm_findings *all, struct check *c)
     }
 }
 
-static void check_idle_savings(const struct tm_findings *all, struct check *c)
+static void check_idle_savings(const struct subject *of, struct check *c)
 {
     int64_t claimed_ps = 0;
 
     c->why = "no device activity was recorded";
-    if (!tm_has(tm_path(all->summary, "gaps.total_ps")))
+    if (!tm_has(tm_path(of->root, "gaps.total_ps")))
         return;
     for (int wait = TM_WAIT_DEVICE; wait < TM_WAITS; wait++)
-        claimed_ps = tm_sum_times(claimed_ps, all->told_ps[wait]);
-    compare_most(c, sum_of(tm_path(all->summary, "gaps.by_cause"), "total_ps"), claimed_ps, "findings");
+        claimed_ps = tm_sum_times(claimed_ps, of->findings->told_ps[wait]);
+    compare_most(c, sum_of(tm_path(of->root, "gaps.by_cause"), "total_ps"), claimed_ps, "findings");
 }
 
 static void check_exposed_rows(const struct tm_value *rows, const char *exposed, const char *total, const char *name,
@@ -179,20 +191,20 @@ static void check_exposed_rows(const struct tm_value *rows, const char *exposed,
     }
 }
 
-static void check_exposed(const struct tm_findings *all, struct check *c)
+static void check_exposed(const struct subject *of, struct check *c)
 {
-    const struct tm_value *devices = tm_get(all->summary, "devices");
+    const struct tm_value *devices = tm_get(of->root, "devices");
 
     check_exposed_rows(devices, "exposed_collective_ps", "collective_ps", "id", c);
     check_exposed_rows(devices, "exposed_copy_ps", "copy_ps", "id", c);
-    check_exposed_rows(tm_path(all->summary, "transfers.by_direction"), "exposed_ps", "total_ps", "direction", c);
-    check_exposed_rows(tm_path(all->summary, "collectives.rows"), "exposed_ps", "total_ps", "kind", c);
+    check_exposed_rows(tm_path(of->root, "transfers.by_direction"), "exposed_ps", "total_ps", "direction", c);
+    check_exposed_rows(tm_path(of->root, "collectives.rows"), "exposed_ps", "total_ps", "kind", c);
 }
 
 /* The mean is rounded to a picosecond. */
-static void check_mean(const struct tm_findings *all, struct check *c)
+static void check_mean(const struct subject *of, struct check *c)
 {
-    const struct tm_value *steps = tm_get(all->summary, "steps"), *samples = tm_get(steps, "samples_ps");
+    const struct tm_value *steps = tm_get(of->root, "steps"), *samples = tm_get(steps, "samples_ps");
     const int64_t count = ps_of(steps, "samples"), mean_ps = ps_of(steps, "mean_ps");
     int64_t elapsed_ps = 0, found_ps, apart_ps;
 
@@ -206,7 +218,7 @@ static void check_mean(const struct tm_findings *all, struct check *c)
     record(c, elapsed_ps, found_ps, apart_ps <= count && apart_ps >= -count, "steps");
 }
 
-static void check_rows_and_rest(const struct tm_findings *all, struct check *c)
+static void check_rows_and_rest(const struct subject *of, struct check *c)
 {
     static const struct { const char *rows, *rest, *total, *figure; } tables[] = {
         { "kernels.rows", "kernels.rest", "kernels.total_ps", "total_ps" },
@@ -215,20 +227,20 @@ static void check_rows_and_rest(const struct tm_findings *all, struct check *c)
 
     c->why = "no kernel and no operation was recorded";
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-        const struct tm_value *total = tm_path(all->summary, tables[i].total);
+        const struct tm_value *total = tm_path(of->root, tables[i].total);
 
         if (tm_has(total))
             compare(c, tm_int(total),
-                    tm_sum_times(sum_of(tm_path(all->summary, tables[i].rows), tables[i].figure),
-                                 ps_of(tm_path(all->summary, tables[i].rest), tables[i].figure)),
+                    tm_sum_times(sum_of(tm_path(of->root, tables[i].rows), tables[i].figure),
+                                 ps_of(tm_path(of->root, tables[i].rest), tables[i].figure)),
                     tables[i].rows);
     }
 }
 
 /* Work that is launched in a step cannot be done before the step starts: else host and device do not share a clock. */
-static void check_one_clock(const struct tm_findings *all, struct check *c)
+static void check_one_clock(const struct subject *of, struct check *c)
 {
-    const struct tm_value *list = tm_path(all->summary, "steps.list");
+    const struct tm_value *list = tm_path(of->root, "steps.list");
 
     c->why = "no step is marked on the host";
     for (size_t i = 0; i < tm_length(list); i++) {
@@ -244,11 +256,35 @@ static void check_one_clock(const struct tm_findings *all, struct check *c)
     }
 }
 
+/* A pair of begin and end events is one event of a class. */
+static void check_classes(const struct subject *of, struct check *c)
+{
+    const struct tm_value *coverage = tm_get(of->root, "coverage");
+
+    compare_most(c, ps_of(coverage, "events_read"), sum_of(tm_get(coverage, "classes"), NULL), "coverage.classes");
+}
+
+static void check_files(const struct subject *of, struct check *c)
+{
+    c->why = "not all files are listed";
+    if (tm_length(tm_get(of->root, "files")) == (uint64_t)ps_of(of->root, "file_count"))
+        compare(c, tm_int(tm_path(of->root, "coverage.events_read")), sum_of(tm_get(of->root, "files"), "events"), "files");
+}
+
+static void check_lines(const struct subject *of, struct check *c)
+{
+    const struct tm_value *hosts = tm_get(of->root, "contents");
+    int64_t events = 0;
+
+    for (size_t i = 0; i < tm_length(hosts); i++) {
+        events = tm_sum_times(events, sum_of(tm_get(tm_at(hosts, i), "lines"), "events"));
+        events = tm_sum_times(events, tm_int(tm_path(tm_at(hosts, i), "more_lines.events")));
+    }
+    compare(c, events, sum_of(tm_path(of->root, "coverage.classes"), NULL), "lines");
+}
+
 /* clang-format off */
-static const struct {
-    const char *id, *title, *unit;
-    void (*check)(const struct tm_findings *all, struct check *c);
-} checks[] = {
+static const struct identity of_summary[] = {
     { "steps_fill_window", "Step times add up to the window", "ps", check_steps_fill_window },
     { "busy_and_idle", "Busy and idle time of each device add up to its window", "ps", check_busy_and_idle },
     { "busy_within_window", "No device is busy for longer than its window", "ps", check_busy_within_window },
@@ -260,18 +296,25 @@ static const struct {
     { "mean_of_samples", "Number of steps times the mean is the elapsed time", "ps", check_mean },
     { "rows_and_rest", "Rows of kernels and operations and the rest add up to their totals", "ps", check_rows_and_rest },
     { "one_clock", "No step ends on the device before it starts on the host", "count", check_one_clock },
+    { "events_in_classes", "Events of all classes are at most the events read", "count", check_classes },
+};
+static const struct identity of_inspection[] = {
+    { "files_and_events", "Events of the files add up to the events read", "count", check_files },
+    { "lines_and_classes", "Events of the lines and of the classes are the same", "count", check_lines },
+    { "events_in_classes", "Events of all classes are at most the events read", "count", check_classes },
 };
 /* clang-format on */
-enum { CHECKS = sizeof(checks) / sizeof(checks[0]) };
+enum { SUMMARY_CHECKS = sizeof(of_summary) / sizeof(of_summary[0]),
+       INSPECTION_CHECKS = sizeof(of_inspection) / sizeof(of_inspection[0]) };
 
-static void write_check(struct tm_value *list, size_t i, const struct check *c)
+static void write_check(struct tm_value *list, const struct identity *identity, const struct check *c)
 {
     struct tm_value *row = tm_add_object(list, NULL);
     const char *why = c->why ? c->why : "no device activity was recorded";
 
-    tm_add_string(row, "id", checks[i].id);
-    tm_add_string(row, "title", checks[i].title);
-    tm_add_string(row, "unit", checks[i].unit);
+    tm_add_string(row, "id", identity->id);
+    tm_add_string(row, "title", identity->title);
+    tm_add_string(row, "unit", identity->unit);
     if (!c->is_known) {
         tm_add_null(row, "holds", why);
         tm_add_null(row, "expected", why);
@@ -288,12 +331,12 @@ static void write_check(struct tm_value *list, size_t i, const struct check *c)
         tm_add_null(row, "where", "it holds everywhere");
 }
 
-static void tell_broken(struct tm_findings *all, size_t i, const struct check *c)
+static void tell_broken(struct tm_findings *all, const struct identity *identity, const struct check *c)
 {
     struct tm_finding *f = tm_finding_of_profile(all, "check_failed", TM_WARNING);
 
-    tm_finding_title(f, "A check failed: %s", checks[i].title);
-    tm_finding_say(f, "Expected %lld %s, found %lld (%s).", (long long)c->expected, checks[i].unit,
+    tm_finding_title(f, "A check failed: %s", identity->title);
+    tm_finding_say(f, "Expected %lld %s, found %lld (%s).", (long long)c->expected, identity->unit,
                    (long long)c->found, c->where);
     tm_finding_cause(f, "The profile contradicts itself, or this program has a defect. Figures that depend on this "
                         "identity are not reliable.");
@@ -303,16 +346,30 @@ static void tell_broken(struct tm_findings *all, size_t i, const struct check *c
 
 void tm_find_broken_checks(struct tm_findings *all)
 {
-    struct check results[CHECKS];
+    const struct subject of = { all->summary, all };
+    struct check results[SUMMARY_CHECKS];
     bool is_told = false;
 
-    for (size_t i = 0; i < CHECKS; i++) {
+    for (size_t i = 0; i < SUMMARY_CHECKS; i++) {
         results[i] = (struct check){ .is_known = false };
-        checks[i].check(all, &results[i]);
+        of_summary[i].check(&of, &results[i]);
         if (results[i].is_broken && !is_told)
-            tell_broken(all, i, &results[i]);
+            tell_broken(all, &of_summary[i], &results[i]);
         is_told |= results[i].is_broken;
     }
-    for (size_t i = 0; i < CHECKS; i++)
-        write_check(all->checks, i, &results[i]);
+    for (size_t i = 0; i < SUMMARY_CHECKS; i++)
+        write_check(all->checks, &of_summary[i], &results[i]);
+}
+
+void tm_check_inspection(struct tm_value *root)
+{
+    const struct subject of = { root, NULL };
+    struct tm_value *list = tm_add_array(root, "checks");
+
+    for (size_t i = 0; i < INSPECTION_CHECKS; i++) {
+        struct check result = { .is_known = false };
+
+        of_inspection[i].check(&of, &result);
+        write_check(list, &of_inspection[i], &result);
+    }
 }

@@ -7,7 +7,9 @@
 #include <cmocka.h>
 
 #include "reports/findings/ask.h"
+#include "reports/findings/findings.h"
 #include "tests/support/judged.h"
+#include "tests/support/summary_json.h"
 
 #define STEP(period, idle)                                                                               \
     "{'steps': {'list': [{'number': 7, 'device': 'vm/gpu:0', 'begin_ps': 100, 'host_span_ps': 50, 'end_ps': 160, " \
@@ -99,12 +101,48 @@ static void what_does_not_fit_contradicts_nothing(void **state)
     test_judged_free(&j);
 }
 
+#define INSPECTION(events, lines, classes)                                                                       \
+    "{'file_count': 1, 'files': [{'events': 10}], 'contents': [{'lines': [{'events': " lines "}], 'more_lines': " \
+    "{'events': 2}}], 'coverage': {'events_read': " events ", 'classes': {'kernel': " classes ", 'copy': 1}}}"
+
+static void an_inspection_is_checked_too(void **state)
+{
+    static const struct {
+        const char *found, *failed; /* failed: NULL = none */
+    } cases[] = {
+        { INSPECTION("10", "8", "9"), NULL },
+        { INSPECTION("12", "8", "9"), "files_and_events" },
+        { INSPECTION("10", "7", "9"), "lines_and_classes" },
+        { INSPECTION("10", "9", "10"), "events_in_classes" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct judged j = { .run = { .strict = false } };
+        size_t failed = 0;
+
+        tm_budget_init(&j.run.budget, (size_t)TM_MEMORY_LEAST_MIB * TM_MIB);
+        j.doc = tm_doc_new(&j.run);
+        test_summary_load(tm_doc_root(j.doc), cases[i].found);
+        tm_check_inspection(tm_doc_root(j.doc));
+        j.summary = tm_doc_root(j.doc);
+        assert_int_equal(tm_ask_checks_hold(j.summary), !cases[i].failed);
+        for (size_t k = 0; k < tm_length(tm_get(j.summary, "checks")); k++)
+            failed += !tm_is(tm_get(tm_at(tm_get(j.summary, "checks"), k), "holds"));
+        assert_int_equal(failed, cases[i].failed ? 1 : 0);
+        if (cases[i].failed)
+            assert_false(tm_is(tm_get(check_of(&j, cases[i].failed), "holds")));
+        test_judged_free(&j);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_contradiction_is_found),
         cmocka_unit_test(a_healthy_run_keeps_all_of_them),
         cmocka_unit_test(what_does_not_fit_contradicts_nothing),
+        cmocka_unit_test(an_inspection_is_checked_too),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
