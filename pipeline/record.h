@@ -91,6 +91,7 @@ enum tm_record_flag {
     TM_FLAG_GROUP = 1 << 10,      /* args hold its group_id: the file was grouped by a viewer */
     TM_FLAG_PLACED = 1 << 11,     /* a flow: its PLACE is known to be right; only inside an input */
     TM_FLAG_INSTANT = 1 << 12,    /* the input calls it an instant; other spans may have no length, too */
+    TM_FLAG_TIMED = 1 << 13,      /* only inside a record store: times of the device stand in place of the correlation */
 };
 
 /* One event, the same for every input.  A resolver fills what the input does not say. */

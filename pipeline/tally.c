@@ -59,6 +59,12 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
     [TM_TALLY_UNSORTED_LINE] = {
         "unsorted-line", TM_TALLY_NOTE,
         "The events of a line were not in the order of time and were sorted." },
+    [TM_TALLY_CLOCK_MAPPING_JUMP] = {
+        "clock-mapping-jump", TM_TALLY_NOTE,
+        "The recorded times of a TPU jump by over 1 ms against its own clock; figures are by its own clock." },
+    [TM_TALLY_DEVICE_CLOCK_UNUSED] = {
+        "device-clock-unused", TM_TALLY_NOTE,
+        "Ops of a TPU have a time by its own clock, but most of them have none; figures are by the recorded times." },
     [TM_TALLY_EMPTY_OBJECT] = {
         "empty-object", TM_TALLY_NOTE, "An object without any member stood among the events." },
     [TM_TALLY_CLOSING_OBJECT] = {

@@ -84,6 +84,10 @@ struct tm_device {
     uint64_t core_count, memory_bandwidth_bytes, memory_bytes, clock_khz;
     uint32_t capability_major, capability_minor;
     double peak_tflops;
+    /* from the input: stages/input/records/device_clock.h */
+    bool has_device_clock;                 /* its times are its own, not those that the profiler worked out */
+    uint64_t clock_jumps;                  /* changes of over 1 ms between them from one op to the next */
+    int64_t largest_clock_jump_ps;
     /* from the survey */
     uint64_t activities;
     int64_t first_ps, last_ps;             /* of all its activities */

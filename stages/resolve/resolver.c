@@ -201,31 +201,52 @@ static inline tm_status find_told(struct tm_resolver *r, const struct tm_track *
     return TM_OK;
 }
 
+/* The launch of the execution that a TPU's op lies in. */
+static tm_status find_run_launch(struct tm_resolver *r, const struct tm_event *event, const struct tm_run_launch **found)
+{
+    struct tm_run_launch *const last = &r->run_launches[event->device & (TM_RUN_LAUNCHES - 1)];
+    const struct tm_span *program;
+    tm_status st = tm_spans_find(r->programs, event->device, event->record.start_ps, &program);
+
+    *found = NULL;
+    if (st != TM_OK || !program || !program->value)
+        return st;
+    if (last->key != program->value) {
+        last->key = program->value;
+        st = tm_launches_find(r->launches, last->key, &last->launch, &last->number);
+    }
+    *found = last->number ? last : NULL;
+    return st;
+}
+
 /* The launch of an activity: by its own id, on a TPU by the execution that it lies in.
  * out: *direction  that its name tells; as it was where no launch is known */
 static tm_status find_launch(struct tm_resolver *r, const struct tm_track *track, struct tm_event *event,
                              uint8_t *direction)
 {
-    uint64_t key = event->record.correlation;
-    struct tm_launch launch;
+    const uint64_t key = event->record.correlation;
+    const struct tm_launch *launch;
+    struct tm_launch own;
     tm_status st = TM_OK;
 
     if (track->line == TM_LINE_TPU_OPS) {
-        const struct tm_span *program;
+        const struct tm_run_launch *run;
 
-        st = tm_spans_find(r->programs, event->device, event->record.start_ps, &program);
-        key = program ? program->value : 0;
+        st = find_run_launch(r, event, &run);
+        event->launch = run ? run->number : 0;
+        launch = run ? &run->launch : NULL;
+    } else {
+        if (key)
+            st = tm_launches_find(r->launches, key, &own, &event->launch);
+        launch = &own;
     }
-    if (st != TM_OK || !key)
-        return st;
-    st = tm_launches_find(r->launches, key, &launch, &event->launch);
     if (st != TM_OK || !event->launch)
         return st;
-    event->launch_track = launch.track;
-    event->launch_thread = launch.thread;
-    event->launch_start_ps = launch.start_ps;
-    event->launch_dur_ps = launch.dur_ps;
-    *direction = launch.direction;
+    event->launch_track = launch->track;
+    event->launch_thread = launch->thread;
+    event->launch_start_ps = launch->start_ps;
+    event->launch_dur_ps = launch->dur_ps;
+    *direction = launch->direction;
     return TM_OK;
 }
 

@@ -18,6 +18,14 @@ struct tm_id {
     uint64_t key;
 };
 
+/* The launch of a TPU's execution, which all ops in it share. */
+struct tm_run_launch {
+    uint64_t key;    /* 0 = none yet */
+    uint64_t number; /* 0 = nobody launched it */
+    struct tm_launch launch;
+};
+enum { TM_RUN_LAUNCHES = 16 /* a power of two */ };
+
 struct tm_resolver {
     struct tm_run *run;
     struct tm_trace *trace;
@@ -25,6 +33,7 @@ struct tm_resolver {
     struct tm_index *launched;        /* struct tm_id: uncertain launches that a device activity bears the id of */
     struct tm_index *expanded_graphs; /* struct tm_id: correlation ids of graphs whose kernels were recorded */
     struct tm_spans *programs;        /* TPU: executions by device; value = tm_run_key */
+    struct tm_run_launch run_launches[TM_RUN_LAUNCHES]; /* looked up last: of devices by the lowest bits of their number */
     struct tm_spans *steps;           /* markers or executions; the lane is by the source of the steps: host 0,
                                          TPU the device, GPU executions the launching track,
                                          and TM_NONE for executions on any track */

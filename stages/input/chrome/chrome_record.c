@@ -262,6 +262,7 @@ static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *
     enum tm_chrome_sort sort = (enum tm_chrome_sort)phase_rows[phase].sort;
     const bool on_thread = sort == TM_CHROME_THREAD;
     struct tm_record *r = &raw.record;
+    struct tm_device_times times;
     tm_status st;
 
     if (on_thread)
@@ -285,7 +286,11 @@ static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *
         st = tm_chrome_track_of(m->tracks, e, sort, ordinal_of(e), &r->track);
     if (st == TM_OK && m->arguments)
         st = tm_chrome_take_own(m, e, sort, &raw);
-    return st == TM_OK ? tm_record_store_add(m->store, &raw) : st;
+    if (st != TM_OK)
+        return st;
+    return phase == PHASE_COMPLETE && r->class == TM_CLASS_UNRESOLVED && tm_device_times_of(&e->facts, &times)
+               ? tm_record_store_add_timed(m->store, &raw, &times)
+               : tm_record_store_add(m->store, &raw);
 }
 
 tm_status tm_chrome_take_event(struct tm_chrome_maker *m, const struct tm_chrome_event *event)

@@ -129,6 +129,18 @@ void tm_facts_put_number_text(struct tm_facts *facts, enum tm_stat stat, const c
         facts->doubles[stat] = 0;
 }
 
+bool tm_facts_whole(const struct tm_facts *facts, enum tm_stat stat, int64_t *number)
+{
+    const struct tm_fact_text *const text = &facts->texts[stat];
+
+    if (!tm_facts_have(facts, stat) || text->kind == TM_FACT_REF)
+        return false;
+    *number = facts->ints[stat];
+    if (text->kind == TM_FACT_BYTES && !*number) /* what is no number counts as 0 */
+        return whole_number((const char *)text->bytes, text->length, number);
+    return facts->doubles[stat] == (double)*number;
+}
+
 uint16_t tm_facts_flags(const struct tm_facts *facts, enum tm_class given)
 {
     switch (given) {

@@ -47,6 +47,8 @@ enum tm_stat {
     TM_STAT_INDEX_ON_HOST,
     TM_STAT_SOURCE,        /* "file.py:12" */
     TM_STAT_COUNTER_VALUE,
+    TM_STAT_DEVICE_OFFSET,   /* of a TPU's op: by its own clock */
+    TM_STAT_DEVICE_DURATION,
     /* Chrome JSON only */
     TM_STAT_LONG_NAME,     /* JAX: the name where `name` is the short one (TPU: the HLO text) */
     TM_STAT_LABELS,        /* of metadata: process_labels */
@@ -185,6 +187,9 @@ void tm_facts_put_double(struct tm_facts *facts, enum tm_stat stat, double value
 /* A number that is written as text (JAX's JSON has only texts): both are kept, the number where it is one.
  * A decimal fraction goes to doubles, and cut to ints. */
 void tm_facts_put_number_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length);
+
+/* A fact that is a whole number, or a text of one.  false: it is not there, or something else */
+bool tm_facts_whole(const struct tm_facts *facts, enum tm_stat stat, int64_t *number);
 
 /* The flags of a record whose category says that it is a kernel, a copy or a memset: as if its statistics did. */
 uint16_t tm_facts_flags(const struct tm_facts *facts, enum tm_class given);

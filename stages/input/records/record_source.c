@@ -8,12 +8,14 @@ struct record_source {
     struct tm_source source; /* first: a tm_source is cast to it */
     struct tm_record_store *store;
     struct tm_record_finish finish;
+    struct tm_device_clock *clock; /* NULL: recorded times hold */
 };
 
 struct record_cursor {
     struct tm_cursor base; /* first */
     struct tm_record_place place;
     struct tm_track track;
+    struct tm_clock_place clock;
     struct tm_span_order *order; /* NULL until it is known that the cursor counts */
 };
 
@@ -44,7 +46,8 @@ static struct tm_cursor *open_track(struct tm_source *source, uint64_t track, si
     row = tm_rows_at(source->trace->tracks, track);
     if (row)
         c->track = *row;
-    if (row && tm_record_store_begin(s->store, track, &c->place) == TM_OK)
+    if (row && tm_clock_place_begin(s->clock, &c->track, &c->clock) == TM_OK &&
+        tm_record_store_begin(s->store, track, &c->place) == TM_OK)
         return &c->base;
     close_track(&c->base);
     return NULL;
@@ -59,17 +62,65 @@ static tm_status count(struct record_cursor *c, const struct tm_record *record)
     return c->order ? tm_span_order_take(c->order, trace, record) : trace->run->error.status;
 }
 
+static bool is_op(const struct tm_record *record)
+{
+    return (record->kind == TM_SPAN || record->kind == TM_INSTANT) && !(record->flags & TM_FLAG_INSTANT);
+}
+
+/* Put a record on the clock of its device.  *kept false: it has no place in time there, and is in a tally. */
+static tm_status take_device_times(struct record_cursor *c, struct tm_record *record, bool *kept)
+{
+    const struct tm_device_times *const times = c->place.has_times && is_op(record) ? &c->place.times : NULL;
+    const tm_status st = tm_clock_place_record(&c->clock, times, record, kept);
+
+    if (is_op(record))
+        record->kind = record->dur_ps ? TM_SPAN : TM_INSTANT;
+    if (st == TM_OK && !*kept && c->base.counts)
+        tm_tally_add(&c->base.source->trace->run->tallies, TM_TALLY_CLOCK_OUTLIER, 1);
+    return st;
+}
+
 static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool *more)
 {
     struct record_cursor *const c = (struct record_cursor *)cursor;
     const struct record_source *const s = (const struct record_source *)cursor->source;
-    const tm_status st = tm_record_store_next(&c->place, raw, more);
+    bool kept = false;
+    tm_status st = TM_OK;
 
-    if (st != TM_OK || !*more)
-        return st;
-    if (s->finish.record)
-        s->finish.record(s->finish.to, &c->track, raw);
-    return cursor->counts ? count(c, &raw->record) : TM_OK;
+    while (st == TM_OK && !kept) {
+        st = tm_record_store_next(&c->place, raw, more);
+        if (st != TM_OK || !*more)
+            return st;
+        kept = true;
+        if (s->finish.record)
+            s->finish.record(s->finish.to, &c->track, raw);
+        if (cursor->counts) /* by the recorded times, which the track is in the order of */
+            st = count(c, &raw->record);
+        if (st == TM_OK && c->clock.clock)
+            st = take_device_times(c, &raw->record, &kept);
+    }
+    return st;
+}
+
+/* A tm_read_clock. */
+static tm_status read_clock(void *from, struct tm_device_clock *clock, uint64_t track)
+{
+    const struct record_source *const s = from;
+    struct tm_record_place place;
+    tm_status st = tm_record_store_begin(s->store, track, &place);
+
+    while (st == TM_OK) {
+        struct tm_raw raw;
+        bool more;
+
+        st = tm_record_store_next(&place, &raw, &more);
+        if (st != TM_OK || !more)
+            break;
+        if (is_op(&raw.record))
+            st = tm_device_clock_take(clock, raw.record.start_ps, place.has_times ? &place.times : NULL);
+    }
+    tm_record_store_end(&place);
+    return st;
 }
 
 static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw *raw)
@@ -87,6 +138,7 @@ static void free_source(struct tm_source *source)
 {
     struct record_source *const s = (struct record_source *)source;
 
+    tm_device_clock_free(s->clock);
     tm_record_store_free(s->store);
     tm_give(&source->trace->run->budget, TM_ACCOUNT_INPUT, s, sizeof(*s));
 }
@@ -112,6 +164,10 @@ tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *s
         return run->error.status;
     }
     *s = (struct record_source){ .source = { &record_source_type, trace }, .store = store, .finish = *finish };
+    if (tm_device_clock_read(trace, read_clock, s, &s->clock) != TM_OK) {
+        free_source(&s->source);
+        return run->error.status;
+    }
     *source = &s->source;
     return TM_OK;
 }

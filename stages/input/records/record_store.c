@@ -21,6 +21,23 @@ enum {
     LEAST_PAGE_BYTES = 2 << 10,
     MOST_PAGE_BYTES = 64 << 10,
     CHAIN_PAGE_BYTES = 4 << 10,
+    TIMED_BYTES = 64 << 10, /* of timed arguments that lie in memory */
+    TIMED_PAGE_BYTES = 8 << 10,
+};
+
+/* An op's own times that differ from the recorded ones by less than this (5 hours in begin, 128 ps in length) stand
+ * where other records have an id, so that a step of up to 127 ps from one op to the next fits a small row. */
+#define TIMED_AHEAD_MOST (INT64_C(1) << 54)
+enum { TIMED_LONGER_MOST = 128 };
+
+/* Where the arguments of an op with a time of its own are: what its record has for arguments, in a length that nothing
+ * else has. */
+typedef uint32_t timed_row;
+
+struct timed_args {
+    struct tm_device_times times;
+    struct tm_number number; /* its arguments */
+    bool has_number;
 };
 
 struct block {
@@ -52,6 +69,7 @@ struct tm_record_store {
     struct tm_rows *blocks;  /* units; a block is known by its first one */
     struct tm_rows *chains;  /* struct chain; row = track */
     struct tm_kept_args args;
+    struct tm_rows *timed;   /* struct timed_args; NULL = none */
     struct tm_shape *shapes; /* 1 << SHAPE_BITS, by hash; zero = a number that no shape has yet */
     uint64_t spare[CLASSES]; /* plus one: first of a chain of blocks that no track has */
     uint64_t track;          /* whose chain is at hand, or NO_TRACK; its row of `chains` is older */
@@ -93,6 +111,7 @@ void tm_record_store_free(struct tm_record_store *store)
     tm_rows_free(store->blocks);
     tm_rows_free(store->chains);
     tm_kept_args_free(&store->args);
+    tm_rows_free(store->timed);
     tm_give(&store->run->budget, TM_ACCOUNT_INPUT, store->shapes, SHAPES_BYTES);
     tm_give(&store->run->budget, TM_ACCOUNT_INPUT, store, sizeof(*store));
 }
@@ -307,6 +326,61 @@ tm_status tm_record_store_add(struct tm_record_store *store, const struct tm_raw
     return st == TM_OK ? tm_record_store_add_row(store, &row) : st;
 }
 
+/* Times that lie near the recorded ones, in place of an id: so most records stay short. */
+static bool pack_times(const struct tm_record *r, const struct tm_device_times *times, uint64_t *packed)
+{
+    const int64_t ahead_ps = r->start_ps - times->offset_ps, longer_ps = r->dur_ps - times->duration_ps; /* they fit */
+
+    if (ahead_ps < -TIMED_AHEAD_MOST || ahead_ps >= TIMED_AHEAD_MOST || longer_ps < -TIMED_LONGER_MOST ||
+        longer_ps >= TIMED_LONGER_MOST)
+        return false;
+    *packed = (uint64_t)(ahead_ps + TIMED_AHEAD_MOST) * (2 * TIMED_LONGER_MOST) + (uint64_t)(longer_ps + TIMED_LONGER_MOST);
+    return *packed && !r->correlation && !r->args_length;
+}
+
+static void unpack_times(struct tm_record *r, struct tm_device_times *times)
+{
+    times->offset_ps = r->start_ps + TIMED_AHEAD_MOST - (int64_t)(r->correlation / (2 * TIMED_LONGER_MOST));
+    times->duration_ps = r->dur_ps + TIMED_LONGER_MOST - (int64_t)(r->correlation % (2 * TIMED_LONGER_MOST));
+    r->correlation = 0;
+    r->flags &= (uint16_t)~TM_FLAG_TIMED;
+}
+
+/* In the table, and the row is what the record has for arguments. */
+static tm_status add_timed_row(struct tm_record_store *store, const struct tm_raw *raw, const struct tm_device_times *times)
+{
+    const bool has_number = raw->record.args_length == sizeof(struct tm_number);
+    const struct timed_args args = { *times, has_number ? *(const struct tm_number *)raw->args : (struct tm_number){ 0 },
+                                     has_number };
+    struct tm_raw timed = *raw;
+    timed_row row;
+    tm_status st;
+
+    if (!store->timed)
+        store->timed = tm_rows_new_paged(store->run, TM_ACCOUNT_INPUT, sizeof(args), TIMED_BYTES, TIMED_PAGE_BYTES);
+    if (!store->timed)
+        return store->run->error.status;
+    if (tm_rows_count(store->timed) > UINT32_MAX)
+        return tm_fail(&store->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u ops with times of a device's clock",
+                       UINT32_MAX);
+    row = (timed_row)tm_rows_count(store->timed);
+    st = tm_rows_append(store->timed, &args);
+    timed.args = &row;
+    timed.record.args_length = sizeof(row);
+    return st == TM_OK ? tm_record_store_add(store, &timed) : st;
+}
+
+tm_status tm_record_store_add_timed(struct tm_record_store *store, const struct tm_raw *raw,
+                                    const struct tm_device_times *times)
+{
+    struct tm_raw timed = *raw;
+
+    if (!pack_times(&raw->record, times, &timed.record.correlation))
+        return add_timed_row(store, raw, times);
+    timed.record.flags |= TM_FLAG_TIMED;
+    return tm_record_store_add(store, &timed);
+}
+
 /* --- what is there --- */
 
 static tm_status find_chain(const struct tm_record_store *store, uint64_t track, struct chain *chain)
@@ -459,6 +533,42 @@ tm_status tm_record_store_next_row(struct tm_record_place *place, const struct t
     return TM_OK;
 }
 
+/* The arguments and times of an op that has a time of its own. */
+static tm_status give_timed(struct tm_record_place *place, struct tm_raw *raw)
+{
+    const struct timed_args *args;
+    timed_row row;
+
+    memcpy(&row, &place->args, sizeof(row));
+    args = tm_rows_at(place->store->timed, row);
+    if (!args)
+        return place->store->run->error.status;
+    place->times = args->times;
+    place->has_times = true;
+    memcpy(&place->args, &args->number, sizeof(args->number));
+    raw->record.args_length = args->has_number ? sizeof(args->number) : 0;
+    return TM_OK;
+}
+
+static void give_packed_times(struct tm_record_place *place, struct tm_record *record)
+{
+    unpack_times(record, &place->times);
+    place->has_times = true;
+}
+
+static tm_status give_long(struct tm_record_place *place, const union tm_packed *rows, struct tm_raw *raw)
+{
+    tm_status st;
+
+    unpack_row(place, rows);
+    st = tm_unkeep_record(&place->store->args, &place->row, &place->args, raw);
+    if (st != TM_OK)
+        return st;
+    if (raw->record.flags & TM_FLAG_TIMED)
+        give_packed_times(place, &raw->record);
+    return raw->record.args_length == sizeof(timed_row) ? give_timed(place, raw) : TM_OK;
+}
+
 tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw *raw, bool *more)
 {
     const union tm_packed *rows;
@@ -467,12 +577,13 @@ tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw *raw
     *more = st == TM_OK && rows;
     if (!*more)
         return st;
-    if (tm_packed_form(rows) == TM_PACKED_LONG) {
-        unpack_row(place, rows);
-        return tm_unkeep_record(&place->store->args, &place->row, &place->args, raw);
-    }
+    place->has_times = false;
+    if (tm_packed_form(rows) == TM_PACKED_LONG)
+        return give_long(place, rows, raw);
     place->row.own_length = 0;
     unpack(place, rows, &raw->record, &raw->traits);
+    if (raw->record.flags & TM_FLAG_TIMED)
+        give_packed_times(place, &raw->record);
     raw->args = &place->args;
     raw->own = (struct tm_arguments){ .length = 0 };
     return TM_OK;

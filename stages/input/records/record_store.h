@@ -3,7 +3,7 @@
 #define TM_RECORD_STORE_H
 
 #include "pipeline/kept_record.h"
-#include "pipeline/source.h"
+#include "stages/input/records/device_clock.h"
 
 /* Records by track, for formats that are read in one go with the events of all tracks mixed: they are put in as
  * they come, and read again track by track, in the order in which they were put in.  A chain of blocks per track,
@@ -18,6 +18,10 @@ void tm_record_store_free(struct tm_record_store *store); /* tolerates NULL */
 
 /* Put a record at the end of its track (raw->record.track, a row of trace->tracks or one that will be). */
 tm_status tm_record_store_add(struct tm_record_store *store, const struct tm_raw *raw) TM_MUST_USE;
+
+/* The same of an op that has a time of its own, which its place gives out beside the record. */
+tm_status tm_record_store_add_timed(struct tm_record_store *store, const struct tm_raw *raw,
+                                    const struct tm_device_times *times) TM_MUST_USE;
 
 /* What is known of a track without reading it. */
 enum tm_stored_trait {
@@ -52,6 +56,8 @@ struct tm_record_place {
     uint64_t next_block;         /* plus one; 0 = these rows are the last */
     struct tm_kept_record row;   /* given out last; of a short record only its own_length is set */
     struct tm_allocation args;   /* of the record given out last, or what it has instead */
+    struct tm_device_times times;
+    bool has_times;              /* of the record given out last */
 };
 enum { TM_RECORD_PLACE_BYTES = 2016 };
 

@@ -3,12 +3,16 @@
 #include "stages/input/xspace/xspace_arguments.h"
 #include "stages/input/xspace/xspace_event.h"
 #include "stages/input/xspace/xspace_known.h"
+#include "stages/input/xspace/xspace_stat.h"
 #include "stages/resolve/classes.h"
 
 enum {
     LINE_EVENT = 4,
     LEAST_BUFFER = 64,
+    CLOCK_BUFFER = 64 << 10,
 };
+
+static const uint64_t device_facts = TM_FACT_BIT(TM_STAT_DEVICE_OFFSET) | TM_FACT_BIT(TM_STAT_DEVICE_DURATION);
 
 struct xspace_cursor {
     struct tm_cursor base; /* first: a tm_cursor is cast to it */
@@ -28,6 +32,7 @@ struct xspace_cursor {
     bool has_metadata;     /* of the event that was read */
     struct tm_xkin kin;    /* the same */
     struct tm_fact_maker maker;
+    struct tm_clock_place clock;
     union tm_args args;
 };
 
@@ -94,7 +99,9 @@ static tm_status set_up(struct xspace_cursor *c, uint64_t track)
     if (c->buffer_bytes > line.longest)
         c->buffer_bytes = line.longest > LEAST_BUFFER ? (size_t)line.longest : LEAST_BUFFER;
     c->buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, c->buffer_bytes, &run->error);
-    return c->buffer ? open_part(c, &line) : run->error.status;
+    if (!c->buffer || tm_clock_place_begin(c->x->clock, &c->track, &c->clock) != TM_OK)
+        return run->error.status;
+    return open_part(c, &line);
 }
 
 static void close_cursor(struct tm_cursor *cursor)
@@ -187,8 +194,8 @@ static tm_status take_stats(struct xspace_cursor *c, uint32_t op_config, struct 
     return tm_facts_config(&c->maker, facts, op_config, &r->config);
 }
 
-/* Place the event in time.  false: it has no place, and is in a tally. */
-static inline bool take_times(struct xspace_cursor *c, struct tm_record *r)
+/* The recorded times of an event.  false: it has none, and is in a tally. */
+static inline bool take_recorded_times(struct xspace_cursor *c, struct tm_record *r)
 {
     if (c->event.is_aggregated) {
         count(c, TM_TALLY_AGGREGATED_EVENT);
@@ -204,10 +211,29 @@ static inline bool take_times(struct xspace_cursor *c, struct tm_record *r)
         count(c, TM_TALLY_CLOCK_OUTLIER);
         return false;
     }
+    return true;
+}
+
+/* Place the event in time.  in: times  its own; NULL = none
+ * out: *kept false: it has no place, and is in a tally */
+static inline tm_status take_times(struct xspace_cursor *c, const struct tm_device_times *times, struct tm_record *r,
+                                   bool *kept)
+{
+    *kept = take_recorded_times(c, r);
+    if (*kept && c->clock.clock) {
+        const tm_status st = tm_clock_place_record(&c->clock, times, r, kept);
+
+        if (st != TM_OK)
+            return st;
+        if (!*kept)
+            count(c, TM_TALLY_CLOCK_OUTLIER);
+    }
+    if (!*kept)
+        return TM_OK;
     if (r->start_ps < 0)
         count(c, TM_TALLY_NEGATIVE_START);
     r->kind = r->dur_ps ? TM_SPAN : TM_INSTANT;
-    return true;
+    return TM_OK;
 }
 
 /* A value of a counter.  A host's events are told apart by their kind, and stay what they are. */
@@ -222,13 +248,15 @@ static tm_status make_record(struct xspace_cursor *c, struct tm_raw *raw, bool *
 {
     const void *row;
     const struct tm_event_row *metadata;
+    struct tm_device_times times;
+    const bool has_times = c->clock.is_ops && tm_device_times_of(&c->event.facts, &times);
     uint32_t op_config = 0;
     tm_status st;
 
     *raw = (struct tm_raw){ .record = { .track = (uint32_t)c->base.track } };
-    *kept = take_times(c, &raw->record);
-    if (!*kept)
-        return TM_OK;
+    st = take_times(c, has_times ? &times : NULL, &raw->record, kept);
+    if (st != TM_OK || !*kept)
+        return st;
     st = tm_index_get(c->x->events, tm_metadata_key(c->plane_number, c->event.metadata_id), &row);
     if (st != TM_OK)
         return st;
@@ -254,16 +282,19 @@ static tm_status make_record(struct xspace_cursor *c, struct tm_raw *raw, bool *
 
 /* Make the record of an event from what was made of one like it and from its numbers, which are in the facts.
  * out:    *kept  as of make_record */
-static void make_known_record(struct xspace_cursor *c, const struct tm_xresult *result, struct tm_raw *raw, bool *kept)
+static tm_status make_known_record(struct xspace_cursor *c, const struct tm_xresult *result, struct tm_raw *raw,
+                                   bool *kept)
 {
     struct tm_facts *const facts = &c->event.facts;
+    const struct tm_device_times times = { facts->ints[TM_STAT_DEVICE_OFFSET], facts->ints[TM_STAT_DEVICE_DURATION] };
+    tm_status st;
 
     *raw = (struct tm_raw){ .record = { .name = result->name, .track = (uint32_t)c->base.track,
                                         .config = result->config, .common = result->common, .flags = result->flags },
                             .traits = result->traits };
-    *kept = take_times(c, &raw->record);
-    if (!*kept)
-        return;
+    st = take_times(c, result->has_device_times && tm_device_times_fit(&times) ? &times : NULL, &raw->record, kept);
+    if (st != TM_OK || !*kept)
+        return st;
     if (result->is_counter)
         raw->record.kind = TM_COUNTER;
     facts->has = (uint64_t)result->has_step_num << TM_STAT_STEP_NUM | (uint64_t)result->has_size << TM_STAT_SIZE |
@@ -272,6 +303,7 @@ static void make_known_record(struct xspace_cursor *c, const struct tm_xresult *
     facts->ints[TM_STAT_DEVICE_ORDINAL] = result->ordinal;
     if (facts->flags || facts->has)
         take_numbers(c, raw);
+    return TM_OK;
 }
 
 /* Remember what was made of the event that was read. */
@@ -291,6 +323,7 @@ static tm_status learn_record(struct xspace_cursor *c, const struct tm_wire *sta
         .has_step_num = tm_facts_have(facts, TM_STAT_STEP_NUM),
         .has_size = tm_facts_have(facts, TM_STAT_SIZE),
         .has_ordinal = has_ordinal,
+        .has_device_times = (facts->has & device_facts) == device_facts,
     };
 
     if (!c->has_metadata || is_allocation(c, raw) || ordinal != result.ordinal)
@@ -301,7 +334,7 @@ static tm_status learn_record(struct xspace_cursor *c, const struct tm_wire *sta
 /* The times of an event if it is written as usual: each field once, in order.
  * in:     bytes  TM_READER_SLACK more can be read behind them
  * out:    *stats  what follows the times */
-static bool read_times(const struct tm_wire *bytes, struct tm_xevent *event, struct tm_wire *stats)
+TM_INLINE bool read_times(const struct tm_wire *bytes, struct tm_xevent *event, struct tm_wire *stats)
 {
     struct tm_wire w = { bytes->at, bytes->end + TM_READER_SLACK };
     uint64_t id, offset, duration = 0;
@@ -401,10 +434,8 @@ static tm_status take_event(struct xspace_cursor *c, const struct tm_wire *bytes
     c->kin.metadata_id = c->event.metadata_id;
     if (is_usual)
         known = tm_xknown_find(c->x->known, &c->kin, &stats, c->event.facts.ints);
-    if (known) {
-        make_known_record(c, known, raw, kept);
-        return TM_OK;
-    }
+    if (known)
+        return make_known_record(c, known, raw, kept);
     st = tm_xevent_read(c->x, &c->plane, c->plane_number, *bytes, &c->event, &damaged);
     if (damaged)
         count(c, TM_TALLY_BAD_FIELD);
@@ -492,6 +523,102 @@ static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw *raw)
     return st;
 }
 
+/* --- the clock of a device --- */
+
+/* What an event says of its own times. */
+enum device_times { NO_DEVICE_TIMES, HAS_DEVICE_TIMES, MAYBE_DEVICE_TIMES };
+
+/* The device's times of an event whose statistics are written as usual: each one number after its id, or what can be
+ * stepped over by its length.
+ * in:     stats  what follows the times, with TM_READER_SLACK readable bytes behind it
+ * out:    MAYBE_DEVICE_TIMES  it is to be read as a whole */
+TM_INLINE enum device_times read_device_times(const uint8_t *small_stats, const struct tm_wire *stats,
+                                              struct tm_device_times *times)
+{
+    const uint8_t *at = stats->at;
+    uint64_t values[2] = { 0, 0 };
+    unsigned has = 0;
+
+    while (at < stats->end) {
+        const uint8_t *const end = at + 2 + at[1];
+        struct tm_wire w = { at + 3, stats->end + TM_READER_SLACK };
+        uint64_t id;
+        unsigned which;
+
+        if (*at != TM_WIRE_KEY(TM_XEVENT_STATS, TM_WIRE_LEN) || at[1] >= 0x80 || at[1] < 3 || end > stats->end ||
+            at[2] != TM_WIRE_KEY(TM_XSTAT_ID, TM_WIRE_VARINT) || !tm_wire_varint(&w, &id) || id >= TM_SMALL_STATS)
+            return MAYBE_DEVICE_TIMES;
+        at = end;
+        if (!(device_facts >> small_stats[id] & 1))
+            continue;
+        which = small_stats[id] == TM_STAT_DEVICE_DURATION;
+        if ((*w.at != TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT) && *w.at != TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT)) ||
+            ++w.at >= end || !tm_wire_varint(&w, &values[which]) || w.at != end)
+            return MAYBE_DEVICE_TIMES;
+        has |= 1u << which;
+    }
+    *times = (struct tm_device_times){ (int64_t)values[0], (int64_t)values[1] };
+    return at != stats->end ? MAYBE_DEVICE_TIMES : has == 3 && tm_device_times_fit(times) ? HAS_DEVICE_TIMES : NO_DEVICE_TIMES;
+}
+
+/* The next event of the line, of which nothing is wanted but its times.  *found false: there was something else */
+static tm_status next_times(struct xspace_cursor *c, struct tm_device_times *times, enum device_times *has, bool *more,
+                            bool *found)
+{
+    struct tm_wire bytes, stats;
+    struct tm_head head;
+    bool damaged;
+    tm_status st;
+
+    *found = *more = true;
+    *has = MAYBE_DEVICE_TIMES;
+    if (tm_reader_take(&c->window, TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN), &bytes)) {
+        if (read_times(&bytes, &c->event, &stats))
+            *has = read_device_times(c->plane.small_stats, &stats, times);
+        if (*has != MAYBE_DEVICE_TIMES)
+            return TM_OK;
+        return tm_xevent_read(c->x, &c->plane, c->plane_number, bytes, &c->event, &damaged);
+    }
+    st = tm_reader_head(&c->window, &head, more, &damaged);
+    *found = st == TM_OK && *more && !damaged && head.type == TM_WIRE_LEN && head.number == LINE_EVENT;
+    if (st != TM_OK)
+        return st;
+    if (!*more || damaged) {
+        *more = c->next_part != 0;
+        return *more ? open_next_part(c) : TM_OK;
+    }
+    if (*found)
+        st = read_event(c, head.value);
+    if (head.type == TM_WIRE_LEN)
+        tm_reader_skip(&c->window, head.value);
+    return st;
+}
+
+tm_status tm_xspace_read_clock(void *from, struct tm_device_clock *clock, uint64_t track)
+{
+    struct tm_xspace *const x = from;
+    struct tm_cursor *const cursor = open_cursor(&x->source, track, CLOCK_BUFFER);
+    struct xspace_cursor *const c = (struct xspace_cursor *)cursor;
+    tm_status st = cursor ? TM_OK : x->source.trace->run->error.status;
+    bool more = true;
+
+    while (st == TM_OK && more) {
+        struct tm_device_times times;
+        struct tm_record r = { .dur_ps = 0 };
+        enum device_times has;
+        bool found;
+
+        st = next_times(c, &times, &has, &more, &found);
+        if (st != TM_OK || !found || !take_recorded_times(c, &r))
+            continue;
+        if (has == MAYBE_DEVICE_TIMES && tm_device_times_of(&c->event.facts, &times))
+            has = HAS_DEVICE_TIMES;
+        st = tm_device_clock_take(clock, r.start_ps, has == HAS_DEVICE_TIMES ? &times : NULL);
+    }
+    close_cursor(cursor);
+    return st;
+}
+
 static void free_source(struct tm_source *source)
 {
     struct tm_xspace *x = (struct tm_xspace *)source;
@@ -507,6 +634,7 @@ static void free_source(struct tm_source *source)
     tm_index_free(x->stats);
     tm_index_free(x->events);
     tm_xknown_free(x->known);
+    tm_device_clock_free(x->clock);
     tm_configs_free(x->configs);
     tm_hlo_free(x->hlo);
     tm_xarguments_free(x);

@@ -29,7 +29,8 @@ enum {
 /* Numbers of which a record is made. */
 static const uint64_t used_numbers = TM_FACT_BIT(TM_STAT_CORRELATION_ID) | TM_FACT_BIT(TM_STAT_RUN_ID) |
                                      TM_FACT_BIT(TM_STAT_STEP_NUM) | TM_FACT_BIT(TM_STAT_GROUP_ID) |
-                                     TM_FACT_BIT(TM_STAT_SIZE);
+                                     TM_FACT_BIT(TM_STAT_SIZE) | TM_FACT_BIT(TM_STAT_DEVICE_OFFSET) |
+                                     TM_FACT_BIT(TM_STAT_DEVICE_DURATION);
 
 struct hole {
     uint64_t head;      /* the bytes before the number: key, length (here 0), key and value of the id, key */

@@ -26,6 +26,7 @@ struct tm_xresult {
     int16_t ordinal; /* TM_STAT_DEVICE_ORDINAL */
     bool is_counter : 1;
     bool has_step_num : 1, has_size : 1, has_ordinal : 1; /* a size that is a text is none */
+    bool has_device_times : 1;
 };
 
 /* owns:   the caller frees it; x must outlive it

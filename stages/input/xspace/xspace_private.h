@@ -4,7 +4,7 @@
 
 #include "pipeline/index.h"
 #include "stages/input/hlo/hlo.h"
-#include "stages/input/records/facts.h"
+#include "stages/input/records/device_clock.h"
 #include "stages/input/xspace/reader.h"
 #include "stages/input/xspace/xspace.h"
 
@@ -75,6 +75,7 @@ struct tm_xspace {
     struct tm_index *stats;  /* struct tm_stat_row */
     struct tm_index *events; /* struct tm_event_row */
     struct tm_xknown *known; /* events that were met before: xspace_known.h */
+    struct tm_device_clock *clock; /* NULL: recorded times hold */
     struct tm_configs *configs;
     struct tm_hlo *hlo;      /* the programs that the file holds */
     int64_t origin_ns;       /* subtracted from line times from it on: 0 where lines count from the profile's start */
@@ -120,6 +121,7 @@ tm_status tm_xspace_program_stat(struct tm_xspace *x, uint64_t plane, uint64_t b
 tm_status tm_xspace_add_program(struct tm_xspace *x, tm_strid name, struct tm_program_entry *entry) TM_MUST_USE;
 
 /* xspace_cursor.c */
+tm_read_clock tm_xspace_read_clock; /* in: from  struct tm_xspace */
 extern const struct tm_source_type tm_xspace_source_type;
 
 #endif

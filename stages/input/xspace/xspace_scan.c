@@ -587,6 +587,8 @@ tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,
         st = tm_hlo_read(x->hlo);
     if (st == TM_OK)
         st = tm_hlo_join_all(x->hlo);
+    if (st == TM_OK)
+        st = tm_device_clock_read(trace, tm_xspace_read_clock, x, &x->clock);
     if (st == TM_OK && trace->environment.jax[0])
         (void)snprintf(trace->environment.framework, sizeof(trace->environment.framework), "jax");
     if (st == TM_OK && !tm_rows_count(x->planes))

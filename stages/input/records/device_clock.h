@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_DEVICE_CLOCK_H
+#define TM_DEVICE_CLOCK_H
+
+#include "pipeline/source.h"
+#include "stages/input/records/facts.h"
+
+/* The clock of a TPU.  A trace gives each event a time on the host's clock, which the profiler works out, and ops the
+ * device's own time as well (device_offset_ps, device_duration_ps).  The profiler's mapping from one to the other jumps,
+ * by up to hundreds of milliseconds; the device's own clock does not.  So ops take their own times, everything else
+ * of the device is carried over by the pairs of times of the ops around it, and all of it is placed on the host's time
+ * by one constant, the median of the differences (METRICS.md 1, docs/metrics.md).
+ *
+ * Both inputs ask here wherever they make a record, so that every reading sees the same times.
+ * Memory: two points for each stretch in which the difference stays the same; they spill. */
+struct tm_device_clock;
+
+/* What an op says of its own time. */
+struct tm_device_times {
+    int64_t offset_ps, duration_ps;
+};
+
+static inline bool tm_device_times_fit(const struct tm_device_times *times)
+{
+    return times->duration_ps >= 0 && tm_time_fits(times->offset_ps, times->duration_ps);
+}
+
+/* out:    false  an event with these facts has no time of its own, or none that can be: not both, no whole numbers, below
+ *                zero, out of every range */
+bool tm_device_times_of(const struct tm_facts *facts, struct tm_device_times *times);
+
+/* The two times of an op; one that has no time of its own is told with times NULL.
+ * in:     recorded_ps  on the host's clock, which fits (tm_time_fits) */
+tm_status tm_device_clock_take(struct tm_device_clock *clock, int64_t recorded_ps,
+                               const struct tm_device_times *times) TM_MUST_USE;
+
+/* Reads a line of ops and takes each that has a place in time. */
+typedef tm_status tm_read_clock(void *from, struct tm_device_clock *clock, uint64_t track);
+
+/* Work out the clocks of all TPUs of a trace whose tracks and devices stand; what they are is told in trace->devices.
+ * in:     read    may be called twice for a track
+ * out:    *clock  NULL where every device keeps the recorded times
+ * owns:   *clock is the caller's
+ * errors: TM_ERR_LIMIT, TM_ERR_OUTPUT from the tables, and those of read */
+tm_status tm_device_clock_read(struct tm_trace *trace, tm_read_clock *read, void *from,
+                               struct tm_device_clock **clock) TM_MUST_USE;
+void tm_device_clock_free(struct tm_device_clock *clock); /* tolerates NULL */
+
+struct tm_clock_point {
+    int64_t recorded_ps, device_ps;
+};
+
+/* Where a reader of a track is on the clock. */
+struct tm_clock_place {
+    struct tm_device_clock *clock; /* NULL = the recorded times hold */
+    uint64_t first, count;         /* rows of its device */
+    int64_t shift_ps;              /* from the device's time to the host's */
+    bool is_ops;
+    /* The stretch that was asked for last: before.recorded_ps < t <= after.recorded_ps */
+    uint64_t next;                 /* of `after`, counted from the first */
+    struct tm_clock_point before, after;
+    bool has_before, has_after;
+};
+
+/* out: *place  of a track; clock may be NULL */
+tm_status tm_clock_place_begin(struct tm_device_clock *clock, const struct tm_track *track,
+                               struct tm_clock_place *place) TM_MUST_USE;
+
+/* Carry a record over from its recorded times, which fit, by the ops around it.
+ * out:    *fits  false: 64 bits have no room for it */
+tm_status tm_clock_place_carry(struct tm_clock_place *place, struct tm_record *record, bool *fits) TM_MUST_USE;
+
+/* Put a record with recorded times, which fit, on the clock.  Not where place->clock is NULL.
+ * in:     times  its own, which fit; NULL = none.  They count on a line of ops only
+ * out:    *fits  false: it has no place in time */
+static inline tm_status tm_clock_place_record(struct tm_clock_place *place, const struct tm_device_times *times,
+                                              struct tm_record *record, bool *fits)
+{
+    tm_status st = TM_OK;
+
+    *fits = true;
+    if (times && place->is_ops) {
+        record->start_ps = times->offset_ps;
+        record->dur_ps = times->duration_ps;
+    } else {
+        st = tm_clock_place_carry(place, record, fits);
+    }
+    *fits = *fits && !__builtin_add_overflow(record->start_ps, place->shift_ps, &record->start_ps) &&
+            tm_time_fits(record->start_ps, record->dur_ps);
+    return st;
+}
+
+#endif
