@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Environment: versions of what ran, and the devices that it had. */
+#include <inttypes.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/content/say.h"
 
 enum { COLUMNS_MOST = 16 };
@@ -78,6 +80,30 @@ static void say_dates(const struct tm_content *content, const struct tm_value *h
         tm_say(content, TM_TONE_PLAIN, "The profile was taken at %s.", begin);
 }
 
+/* By which clock the times of TPUs are. */
+static void say_clocks(const struct tm_content *content, const struct tm_value *hosts)
+{
+    int64_t devices = 0, own = 0, jumps = 0, largest_ps = 0;
+    char jump[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
+
+    for (size_t i = 0; i < tm_length(hosts); i++) {
+        const struct tm_value *const clock = tm_get(tm_at(hosts, i), "tpu_clock");
+        const int64_t host_largest_ps = tm_int(tm_get(clock, "largest_jump_ps"));
+
+        devices = tm_sum_times(devices, tm_int(tm_get(clock, "devices")));
+        own = tm_sum_times(own, tm_int(tm_get(clock, "own")));
+        jumps = tm_sum_times(jumps, tm_int(tm_get(clock, "jumps")));
+        largest_ps = host_largest_ps > largest_ps ? host_largest_ps : largest_ps;
+    }
+    if (devices > own)
+        tm_say(content, TM_TONE_QUIET, "Times of %" PRId64 " of %" PRId64 " TPUs are the recorded ones: times by their own "
+               "clock are missing.", devices - own, devices);
+    if (jumps)
+        tm_say(content, TM_TONE_QUIET,
+               "Times of TPUs are by their own clock. The recorded times jump against it %s times, by up to %s.",
+               tm_format_count(count, jumps), tm_format_time(jump, largest_ps));
+}
+
 static void say_devices(const struct tm_content *content, const struct tm_value *devices)
 {
     static const struct tm_column columns[] = {
@@ -110,6 +136,7 @@ static void say_environment(const struct tm_content *content)
 
     say_hosts(content, hosts);
     say_dates(content, hosts);
+    say_clocks(content, hosts);
     say_devices(content, devices);
 }
 

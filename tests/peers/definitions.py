@@ -68,13 +68,11 @@ def compare_sorts(d, where, run, device, row):
 
 def compare_waits(d, where, run, device, row):
     """TPU: how long the core waits, and what is in flight beside it."""
-    waits = Counter()
-    for a in run.of(device):
-        if a.op_is_wait:
-            waits[a.sort] += a.length
-    d.equal(f"{where}.wait_copy_ps", waits["copy"], row["wait_copy_ps"])
-    d.equal(f"{where}.wait_collective_ps", waits["collective"], row["wait_collective_ps"])
-    d.equal(f"{where}.wait_ps", waits["copy"] + waits["collective"], row["wait_ps"])
+    waits = {sort: [(a.begin, a.end) for a in run.of(device) if a.op_is_wait and a.sort == sort and a.length]
+             for sort in ("copy", "collective")}
+    d.equal(f"{where}.wait_copy_ps", union(waits["copy"]), row["wait_copy_ps"])
+    d.equal(f"{where}.wait_collective_ps", union(waits["collective"]), row["wait_collective_ps"])
+    d.equal(f"{where}.wait_ps", union(waits["copy"] + waits["collective"]), row["wait_ps"])
     first, last = row["first_ps"], row["last_ps"]
     host = [(max(a.begin, first), min(a.end, last)) for a in run.of(device) if a.sort == "wait_host"]
     d.equal(f"{where}.wait_host_ps", union([s for s in host if s[1] > s[0]]), row["wait_host_ps"])
@@ -88,7 +86,7 @@ def compare_waits(d, where, run, device, row):
 def compare_over_time(d, run, device, row):
     """Of all that was recorded on the devices of the host, in stretches."""
     spans = [(b, e) for other in run.devices for _, b, e in run.ranked(other)]
-    waits = [piece for a in run.of(device) if run.kind == "tpu" and a.op_is_wait for piece in a.pieces]
+    waits = [piece for a in run.of(device) if run.kind == "tpu" and a.op_is_wait for piece in a.swept]
     busy = [(b, e) for _, b, e in run.ranked(device)]
     want = over_time(busy, waits, min(b for b, _ in spans), max(e for _, e in spans))
     for figure in ("begin_ps", "end_ps", "bin_ps"):
@@ -113,6 +111,23 @@ def compare_pauses(d, run, summary):
     of_devices = [pauses(run.launched(device), PAUSE_PS) for device in run.devices]
     for figure in ("count", "total_ps"):
         d.equal(f"gaps.pauses.{figure}", sum(p[figure] for p in of_devices), at(summary, f"gaps.pauses.{figure}"))
+
+
+def compare_clocks(d, run, summary):
+    """TPUs: by which clock their times are."""
+    clocks = [clock for clock in run.clocks.values() if clock.ops]
+    row = summary["environment"]["hosts"][0]["tpu_clock"]
+    if not clocks:
+        d.equal("environment.hosts[0].tpu_clock", None, row)
+        return
+    jumps = [jump for clock in clocks for jump in clock.jumps]
+    used = sum(clock.is_used for clock in clocks)
+    d.equal("tpu_clock.devices", len(clocks), row["devices"])
+    d.equal("tpu_clock.own", used, row["own"])
+    d.equal("tpu_clock.jumps", len(jumps) if used else None, row["jumps"])
+    d.equal("tpu_clock.largest_jump_ps", max(jumps, default=0) if used else None, row["largest_jump_ps"])
+    tallies = summary["coverage"]["tallies"]
+    d.equal("tallies.clock-mapping-jump", len(jumps), tallies.get("clock-mapping-jump", {"count": 0})["count"])
 
 
 # --- over all devices -----------------------------------------------------------------------------------------
@@ -245,6 +260,7 @@ def devices_of(run, summary):
 
 
 def compare_all(d, run, summary):
+    compare_clocks(d, run, summary)
     d.equal("devices", sorted(run.devices), sorted(r["id"].rsplit("/", 1)[1] for r in summary["devices"]))
     for device, row in devices_of(run, summary):
         d.part(compare_device, run, device, row)

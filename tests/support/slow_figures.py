@@ -11,6 +11,7 @@ from collections import defaultdict
 from decimal import ROUND_HALF_EVEN, Decimal
 
 from chrome_json import content_of, document_of
+from slow_clock import put_on_device_clocks
 from slow_time import RANKS
 from xspace import fields, planes_of, text_of
 
@@ -55,12 +56,13 @@ class Span:
 
 class Activity:
     """What takes a device's time.  `rank`: its place in the sweep, None where it only waits for the host.  `pieces`: the
-    stretches in which nothing that lies in it runs."""
+    stretches in which nothing that began in it runs; `swept`: those in which nothing that lies in it does, which differ
+    where ops overlap without lying in each other (times by a device's clock are whole ticks)."""
 
     def __init__(self, span, sort, rank, op="", path=""):
         self.name, self.begin, self.length, self.end = span.name, span.begin, span.length, span.end
         self.sort, self.rank, self.op, self.path = sort, rank, op, path
-        self.pieces = [(span.begin, span.end)]
+        self.pieces, self.swept = [(span.begin, span.end)], [(span.begin, span.end)]
         self.part = ""  # of an asynchronous operation of a TPU: start, done
         self.span = span
 
@@ -268,6 +270,11 @@ def of_tpu(span):
     return found
 
 
+def take_out(pieces, inner):
+    begin, end = pieces.pop()
+    pieces += [piece for piece in ((begin, inner.begin), (inner.end, end)) if piece[0] < piece[1]] or [(inner.end, inner.end)]
+
+
 def split_nested(activities):
     """Takes from each activity what those that lie in it take: at every moment the innermost one runs."""
     stack = []
@@ -275,9 +282,9 @@ def split_nested(activities):
         while stack and stack[-1].end <= a.begin:
             stack.pop()
         if stack and a.length:
-            outer = stack[-1]
-            begin, end = outer.pieces.pop()
-            outer.pieces += [piece for piece in ((begin, a.begin), (a.end, end)) if piece[0] < piece[1]] or [(a.end, a.end)]
+            take_out(stack[-1].pieces, a)
+            if a.end <= stack[-1].end:
+                take_out(stack[-1].swept, a)
         if a.length:
             stack.append(a)
 
@@ -290,6 +297,7 @@ class Run:
     def __init__(self, path):
         self.is_json = ".json" in path.name
         self.tracks = list(tracks_of_json(path) if self.is_json else tracks_of_profile(path))
+        self.clocks = put_on_device_clocks(self.tracks)
         self.launch_names, self.launches = self._launches()
         self.devices = {}
         self.modules, self.flights = {}, {}  # of a TPU's core: its executions, what is in flight beside it
@@ -421,7 +429,7 @@ class Run:
 
     def ranked(self, device):
         """For the sweep: every stretch with its rank."""
-        return [(a.rank, begin, end) for a in self.of(device) if is_activity(a) for begin, end in a.pieces]
+        return [(a.rank, begin, end) for a in self.of(device) if is_activity(a) for begin, end in a.swept]
 
     def moment_of(self, activity):
         """Which step it is of: the one in which its launch began, without one the activity."""

@@ -33,12 +33,21 @@ struct model {
     uint64_t count, used;
 };
 
+/* The times of a host's TPUs: see stages/input/records/device_clock.h. */
+struct tpu_clocks {
+    uint64_t devices;           /* that were active */
+    uint64_t own;               /* of them, those by their own clock */
+    uint64_t jumps;             /* of the recorded times of these against it */
+    int64_t largest_jump_ps;
+};
+
 struct host_row {
     char name[128];
     struct tm_environment environment;
     enum tm_origin origin;
     enum tm_backward backward;
     uint64_t device_events; /* of its devices' lines, those that repeat others left out: what profilers cap */
+    struct tpu_clocks clocks;
 };
 
 struct unused_row {
@@ -190,6 +199,24 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     return take_alike(s, event, 1);
 }
 
+static struct tpu_clocks clocks_of(const struct tm_trace *trace)
+{
+    struct tpu_clocks clocks = { .devices = 0 };
+
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        const struct tm_device *const device = &trace->devices[i];
+
+        if (device->kind != TM_DEVICE_TPU || !device->activities)
+            continue;
+        clocks.devices++;
+        clocks.own += device->has_device_clock;
+        clocks.jumps += device->clock_jumps;
+        if (device->largest_clock_jump_ps > clocks.largest_jump_ps)
+            clocks.largest_jump_ps = device->largest_clock_jump_ps;
+    }
+    return clocks;
+}
+
 static tm_status end_host(struct tm_stage *s)
 {
     struct overview *o = s->state;
@@ -202,6 +229,7 @@ static tm_status end_host(struct tm_stage *s)
         return o->run->error.status;
     host->backward = o->backward == TM_BACKWARD_UNKNOWN && has_operators ? TM_BACKWARD_NO : o->backward;
     host->device_events = o->device_events;
+    host->clocks = clocks_of(o->trace);
     return tm_backward_in_paths(o->trace, &host->backward);
 }
 
@@ -232,6 +260,26 @@ static void add_rank_or(struct tm_value *to, const char *key, int64_t value)
         tm_add_int(to, key, value);
     else
         tm_add_null(to, key, "no distributed job is recorded");
+}
+
+static void add_clocks(struct tm_value *to, const struct tpu_clocks *clocks)
+{
+    struct tm_value *row;
+
+    if (!clocks->devices) {
+        tm_add_null(to, "tpu_clock", "no TPU was active");
+        return;
+    }
+    row = tm_add_object(to, "tpu_clock");
+    tm_add_uint(row, "devices", clocks->devices);
+    tm_add_uint(row, "own", clocks->own);
+    if (clocks->own) {
+        tm_add_uint(row, "jumps", clocks->jumps);
+        tm_add_int(row, "largest_jump_ps", clocks->largest_jump_ps);
+    } else {
+        tm_add_null(row, "jumps", "no times by the devices' own clocks are recorded");
+        tm_add_null(row, "largest_jump_ps", "no times by the devices' own clocks are recorded");
+    }
 }
 
 static tm_status add_hosts(struct overview *o, struct tm_value *environment)
@@ -273,6 +321,7 @@ static tm_status add_hosts(struct overview *o, struct tm_value *environment)
         add_number_or(to, "end_ns", e->end_ns, why);
         add_text_or(to, "profile_options", e->profile_options, why);
         tm_add_uint(to, "device_events", host->device_events);
+        add_clocks(to, &host->clocks);
     }
     return TM_OK;
 }
@@ -456,6 +505,10 @@ static tm_status save(struct tm_stage *s, struct tm_partial_writer *w)
         tm_partial_put_u8(w, (uint8_t)host->origin);
         tm_partial_put_u8(w, (uint8_t)host->backward);
         tm_partial_put_u64(w, host->device_events);
+        tm_partial_put_u64(w, host->clocks.devices);
+        tm_partial_put_u64(w, host->clocks.own);
+        tm_partial_put_u64(w, host->clocks.jumps);
+        tm_partial_put_i64(w, host->clocks.largest_jump_ps);
     }
     st = save_devices(o, w);
     return st == TM_OK ? save_unused(o, w) : st;
@@ -533,6 +586,10 @@ static tm_status load(struct tm_stage *s, struct tm_partial_reader *r)
         host.origin = (enum tm_origin)tm_partial_below_u8(r, TM_ORIGIN_COUNT);
         host.backward = (enum tm_backward)tm_partial_below_u8(r, TM_BACKWARD_COUNT);
         host.device_events = tm_partial_u64(r);
+        host.clocks.devices = tm_partial_u64(r);
+        host.clocks.own = tm_partial_u64(r);
+        host.clocks.jumps = tm_partial_u64(r);
+        host.clocks.largest_jump_ps = tm_partial_time(r);
         st = tm_partial_is_ok(r) ? tm_rows_append(o->hosts, &host) : tm_partial_status(r);
     }
     if (st == TM_OK)
