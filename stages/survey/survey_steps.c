@@ -171,9 +171,12 @@ tm_status tm_survey_make_rows(struct tm_survey *s)
 
 /* --- devices that are active at the same time --- */
 
-/* Whether two devices overlap by half or more of the shorter one's extent. */
+/* Whether two devices overlap by half or more of the shorter one's extent.  A device whose clock could only be placed
+ * roughly (its recorded mapping jumps) is compared with no other: on a v6e the step time would be the fastest clock's. */
 static bool overlap(const struct tm_device *a, const struct tm_device *b)
 {
+    if (a->clock_jumps || b->clock_jumps)
+        return false;
     const int64_t first_ps = a->first_ps > b->first_ps ? a->first_ps : b->first_ps;
     const int64_t last_ps = a->last_ps < b->last_ps ? a->last_ps : b->last_ps;
     const int64_t a_ps = a->last_ps - a->first_ps, b_ps = b->last_ps - b->first_ps;

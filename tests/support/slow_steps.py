@@ -31,15 +31,23 @@ def extent(run, device):
     return min(b for _, b, _ in spans), max(e for _, _, e in spans)
 
 
+def is_placed_roughly(run, device):
+    """Its clock jumps against the recorded times: it is compared with no other."""
+    return any(clock.jumps for process, clock in getattr(run, "clocks", {}).items()
+               if process.lower() == f"/device:{device}")
+
+
 @functools.cache
 def group_of(run, device):
     """The devices that are active at the same time: those whose extents overlap by half or more of the shorter one."""
+    if is_placed_roughly(run, device):
+        return (device,)
     found, new = set(), {device}
     while new:
         found |= new
         new = set()
         for a in found:
-            for b in set(run.devices) - found:
+            for b in (b for b in set(run.devices) - found if not is_placed_roughly(run, b)):
                 (first, last), (begin, end) = extent(run, a), extent(run, b)
                 if 2 * (min(last, end) - max(first, begin)) >= min(last - first, end - begin):
                     new.add(b)
