@@ -80,7 +80,7 @@ static void add_verdict(struct gated_night *n, struct tm_value *verdict)
     (void)snprintf(text + used, sizeof(text) - used, "%s", used ? "." : "There are no runs.");
     tm_add_string(verdict, "text", text);
     tm_add_string(verdict, "severity",
-                  v[RUN_FAILED]                            ? "bad"
+                  v[RUN_FAILED]                            ? "critical"
                   : v[RUN_UNKNOWN] + v[RUN_WITHOUT_REPORT] ? "warning"
                                                            : "info");
 }

@@ -74,7 +74,7 @@ static const char *color_of(const char *severity)
 {
     static const struct {
         const char *severity, *escape;
-    } colors[] = { { "bad", "\033[31m" }, { "warning", "\033[33m" }, { "good", "\033[32m" } };
+    } colors[] = { { "critical", "\033[31m" }, { "warning", "\033[33m" }, { "good", "\033[32m" } };
 
     for (size_t i = 0; i < sizeof(colors) / sizeof(colors[0]); i++) {
         if (strcmp(colors[i].severity, severity) == 0)

@@ -156,7 +156,7 @@ static const char *severity_of(const struct causes *k, const struct cause *cause
         return cause->is_warning ? "warning" : "info";
     if (pct < 0)
         return "good";
-    return pct >= 10 ? "bad" : pct >= 3 ? "warning" : "info";
+    return pct >= 10 ? "critical" : pct >= 3 ? "warning" : "info";
 }
 
 static void add_explained(const struct causes *k, struct tm_value *to, const struct cause *cause)

@@ -116,7 +116,7 @@ static const char *severity_of(const struct comparison *c)
     if (is_faster)
         severity = "good";
     if (c->sides == 2 && worst > 0)
-        severity = worst >= 10 ? "bad" : "warning";
+        severity = worst >= 10 ? "critical" : "warning";
     return severity;
 }
 

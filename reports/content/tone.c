@@ -10,7 +10,7 @@ enum tm_tone tm_tone_of(const char *word)
         const char *word;
         enum tm_tone tone;
     } tones[] = {
-        { "good", TM_TONE_GOOD }, { "warning", TM_TONE_WARNING }, { "bad", TM_TONE_BAD }, { "info", TM_TONE_INFO },
+        { "good", TM_TONE_GOOD }, { "warning", TM_TONE_WARNING }, { "bad", TM_TONE_BAD }, { "critical", TM_TONE_CRITICAL }, { "info", TM_TONE_INFO },
     };
 
     for (size_t i = 0; i < sizeof(tones) / sizeof(tones[0]); i++)

@@ -22,7 +22,7 @@ enum {
     TM_STAKE_LEAST_PS = 10000000, /* 10 us: less is no loss, however short the profile is */
 };
 
-enum tm_severity { TM_INFO, TM_WARNING, TM_BAD };
+enum tm_severity { TM_INFO, TM_WARNING, TM_CRITICAL };
 
 /* A finding is made and filled in by the functions below; nothing else of it can be reached, so that no rule gives one
  * with time at stake a severity of its own. */

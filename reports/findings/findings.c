@@ -35,7 +35,7 @@ struct tm_finding {
 };
 
 static const char *const severity_name[] = {
-    [TM_INFO] = "info", [TM_WARNING] = "warning", [TM_BAD] = "bad"
+    [TM_INFO] = "info", [TM_WARNING] = "warning", [TM_CRITICAL] = "critical"
 };
 
 double tm_limit_of(const struct tm_findings *all, enum tm_limit which)
@@ -62,7 +62,7 @@ static enum tm_severity severity_of(const struct tm_findings *all, int64_t at_st
 
     if (at_stake_ps <= 0 || share < tm_limit_of(all, TM_LIMIT_WARNING_SHARE))
         return TM_INFO;
-    return share < tm_limit_of(all, TM_LIMIT_BAD_SHARE) ? TM_WARNING : TM_BAD;
+    return share < tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE) ? TM_WARNING : TM_CRITICAL;
 }
 
 struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id,

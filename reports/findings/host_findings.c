@@ -125,7 +125,7 @@ void tm_find_empty_queue(struct tm_findings *all)
     const struct tm_value *empty = tm_path(all->summary, "host.queue_empty");
     const int64_t empty_ps = tm_clamp_to_window(all, tm_int(tm_get(empty, "total_ps")));
     const int64_t idle_ps = tm_int(tm_path(all->summary, "total.idle_ps"));
-    const double share = tm_share_pct(empty_ps, all->window_ps), limit = tm_limit_of(all, TM_LIMIT_BAD_SHARE);
+    const double share = tm_share_pct(empty_ps, all->window_ps), limit = tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE);
     char time[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES], of_idle[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
     struct tm_finding *f;
 

@@ -336,7 +336,7 @@ static void say_pauses(struct tm_findings *all, struct tm_finding *f)
 /* Facts: what the device waited for is not in the profile, and what the profiler costs no other run has. */
 static struct tm_finding *begin(struct tm_findings *all, const char *id, enum tm_wait wait, int64_t left_ps)
 {
-    const bool is_large = tm_share_pct(left_ps, all->window_ps) >= tm_limit_of(all, TM_LIMIT_BAD_SHARE);
+    const bool is_large = tm_share_pct(left_ps, all->window_ps) >= tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE);
 
     if (wait == TM_WAIT_DEVICE)
         return is_large ? tm_finding_of_share(all, id, TM_INFO, left_ps) : NULL;

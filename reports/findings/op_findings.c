@@ -476,7 +476,7 @@ static void find_low_intensity(struct tm_findings *all)
     struct tm_finding *f;
 
     if (compute_ps <= 0 || share < tm_limit_of(all, TM_LIMIT_MEMORY_BOUND) || !(bytes > 0) || !(bandwidth > 0) ||
-        tm_share_pct(memory_ps, all->window_ps) < tm_limit_of(all, TM_LIMIT_BAD_SHARE)) /* other things limit it */
+        tm_share_pct(memory_ps, all->window_ps) < tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE)) /* other things limit it */
         return;
     f = tm_finding_of_fact(all, "low_intensity", TM_INFO); /* how many of the bytes are needed is not known */
     tm_finding_title(f, "Memory limits the run: few operations for each byte");

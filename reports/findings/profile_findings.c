@@ -72,7 +72,7 @@ static void find_nothing_on_device(struct tm_findings *all)
 
     if (has_device_activity(all))
         return;
-    f = tm_finding_of_profile(all, "no_device_activity", unused ? TM_BAD : TM_WARNING);
+    f = tm_finding_of_profile(all, "no_device_activity", unused ? TM_CRITICAL : TM_WARNING);
     tm_finding_title(f, "No device activity was recorded");
     tm_finding_cause(f, "jax|JAX returns before the device has worked: a profile that is stopped at "
                         "once holds launches only. Or the program ran elsewhere, or the device "

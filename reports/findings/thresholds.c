@@ -33,7 +33,7 @@ const char *const tm_kpi_id[TM_KPI_COUNT] = {
 };
 
 const char *const tm_limit_id[TM_LIMIT_COUNT] = {
-    [TM_LIMIT_BAD_SHARE] = "bad_share",         [TM_LIMIT_WARNING_SHARE] = "warning_share",
+    [TM_LIMIT_CRITICAL_SHARE] = "critical_share",         [TM_LIMIT_WARNING_SHARE] = "warning_share",
     [TM_LIMIT_MENTION_SHARE] = "mention_share", [TM_LIMIT_DOMINANT_KERNEL] = "dominant_kernel",
     [TM_LIMIT_TARGET_OP] = "target_op",         [TM_LIMIT_TARGET_OP_LONG] = "target_op_long",
     [TM_LIMIT_ROOF_FAR] = "roof_far",           [TM_LIMIT_ROOF_REACH] = "roof_reach",
@@ -273,6 +273,12 @@ static tm_status take_limit(const struct reading *r, const cJSON *row, int index
     return st;
 }
 
+/* A name that a limit had before. */
+static const char *id_now(const char *id)
+{
+    return strcmp(id, "bad_share") == 0 ? tm_limit_id[TM_LIMIT_CRITICAL_SHARE] : id;
+}
+
 /* One of the two tables: an array of rows, each with a known id that is not named twice. */
 static tm_status take_rows(const struct reading *r, const cJSON *root, const char *key,
                            const char *what, const char *const *ids, int count,
@@ -293,7 +299,7 @@ static tm_status take_rows(const struct reading *r, const cJSON *root, const cha
 
         if (!cJSON_IsObject(row) || !cJSON_IsString(id))
             return refuse(r, key, "has a row without an 'id'");
-        index = expect_word(r, what, id->valuestring, ids, count);
+        index = expect_word(r, what, id_now(id->valuestring), ids, count);
         if (index < 0)
             return TM_ERR_USAGE;
         if (seen & 1u << index)
@@ -319,15 +325,15 @@ static tm_status check_schema(const struct reading *r, const cJSON *root)
     return TM_OK;
 }
 
-/* A warning must not begin after bad does. */
+/* A warning must not begin after critical does. */
 static tm_status check_shares(const struct reading *r)
 {
     const struct tm_threshold *limit = r->table->limit;
 
     if (limit[TM_LIMIT_MENTION_SHARE].value > limit[TM_LIMIT_WARNING_SHARE].value ||
-        limit[TM_LIMIT_WARNING_SHARE].value > limit[TM_LIMIT_BAD_SHARE].value)
+        limit[TM_LIMIT_WARNING_SHARE].value > limit[TM_LIMIT_CRITICAL_SHARE].value)
         return refuse(r, "the limits",
-                      "must rise from mention_share over warning_share to bad_share");
+                      "must rise from mention_share over warning_share to critical_share");
     return TM_OK;
 }
 

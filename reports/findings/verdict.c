@@ -82,7 +82,7 @@ static bool is_fact(const struct tm_value *f)
 }
 
 struct facts {
-    const struct tm_value *first; /* a bad one, else a warning; NULL = none */
+    const struct tm_value *first; /* a critical one, else a warning; NULL = none */
     int count;
 };
 
@@ -92,13 +92,13 @@ static struct facts facts_of(const struct tm_value *findings)
 
     for (size_t i = 0; i < tm_length(findings); i++) {
         const struct tm_value *f = tm_at(findings, i);
-        const bool is_bad = strcmp(tm_text(tm_get(f, "severity")), "bad") == 0;
+        const bool is_critical = strcmp(tm_text(tm_get(f, "severity")), "critical") == 0;
 
         if (!is_fact(f))
             continue;
         facts.count++;
         if (!facts.first ||
-            (is_bad && strcmp(tm_text(tm_get(facts.first, "severity")), "bad") != 0))
+            (is_critical && strcmp(tm_text(tm_get(facts.first, "severity")), "critical") != 0))
             facts.first = f;
     }
     return facts;
@@ -184,7 +184,7 @@ static void tell_facts(struct verdict *v, const struct facts *facts)
     append(v, tm_text(tm_get(facts->first, "title")));
     append(v, more);
     append(v, ".");
-    if (strcmp(v->severity, "bad") != 0)
+    if (strcmp(v->severity, "critical") != 0)
         v->severity = tm_text(tm_get(facts->first, "severity"));
 }
 

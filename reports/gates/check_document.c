@@ -153,7 +153,7 @@ static void add_verdict(struct tm_value *to, const struct tm_judging *j,
                        first_name(rows, worst), count[worst] > 1 ? " and others" : "");
     tm_add_string(to, "text", text);
     tm_add_string(to, "severity",
-                  worst == TM_GATE_FAILED    ? "bad"
+                  worst == TM_GATE_FAILED    ? "critical"
                   : worst == TM_GATE_UNKNOWN ? "warning"
                                              : "info");
 }

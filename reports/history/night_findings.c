@@ -88,7 +88,7 @@ void night_add_failed_finding(struct night *night)
 
     if (failed == 0)
         return;
-    to = begin(night, "night_failed", "bad");
+    to = begin(night, "night_failed", "critical");
     for (size_t i = 0; i < tm_length(failures); i++)
         if (tm_result_status_of(tm_text(tm_get(tm_at(failures, i), "status"))) != TM_RESULT_PARTIAL)
             add_name(names, number++, (size_t)failed, tm_text(tm_get(tm_at(failures, i), "job")));
@@ -137,7 +137,7 @@ void night_add_gates_finding(struct night *night)
 
     if (failed == 0)
         return;
-    to = begin(night, "night_gates", "bad");
+    to = begin(night, "night_gates", "critical");
     for (size_t i = 0; i < tm_length(rows); i++)
         if (has_failed(tm_at(rows, i)))
             add_name(names, number++, (size_t)failed, tm_text(tm_get(tm_at(rows, i), "job")));
@@ -264,7 +264,7 @@ void night_add_worse_finding(struct night *night, const struct night_judgement *
     night->worse_told++;
     before = last_good(night->history, judged->newest);
     to = begin(night, "night_worse",
-               (judged->worst == 0 || figure->parts) && judged->figure[0].change >= bad_pct ? "bad" : "warning");
+               (judged->worst == 0 || figure->parts) && judged->figure[0].change >= bad_pct ? "critical" : "warning");
     (void)snprintf(prefix, sizeof(prefix), "%s: ", short_name(name, night->history->job));
     say_figure(to, "title", prefix, worst, figure);
     evidence = add_value(to, worst->value, *figure->unit ? figure->unit : "count", NAN);

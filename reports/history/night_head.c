@@ -179,7 +179,7 @@ void night_add_left_out(struct night *night)
 static const char *severity_of(const struct night *night)
 {
     if (failed_of(night) > 0 || night_gates_failed(night) > 0 || is_step_worse(night, bad_pct))
-        return "bad";
+        return "critical";
     if (night->of_state[NIGHT_WORSE] > 0 || night->of_state[NIGHT_ABSENT] > 0 || night->status[TM_RESULT_PARTIAL] > 0)
         return "warning";
     return judged_count(night) > 0 ? "good" : "info";

@@ -147,6 +147,7 @@ static const struct {
     [TM_TONE_GOOD] = { "good", "● good" },
     [TM_TONE_WARNING] = { "warning", "▲ warning" },
     [TM_TONE_BAD] = { "bad", "■ bad" },
+    [TM_TONE_CRITICAL] = { "critical", "■ critical" },
     [TM_TONE_INFO] = { "info", "○ info" },
     [TM_TONE_UNKNOWN] = { "unknown", "○ not judged" },
     [TM_TONE_QUIET] = { "", "" },

@@ -24,7 +24,7 @@ void tm_page_label(struct tm_page *page, const char *label);
 
 /* A judgement: the word with a sign of its own shape, in its colour. */
 void tm_page_band(struct tm_page *page, enum tm_tone tone);
-/* "good", "warning", "bad", "info", "unknown": the class of a tone, and "" of one that is no judgement. */
+/* "good", "warning", "bad", "critical", "info", "unknown": the class of a tone, and "" of one that is no judgement. */
 const char *tm_tone_class(enum tm_tone tone);
 
 /* Letters of the marks of a section, or of a key figure: each a link to where they are told, its text being its title.

@@ -113,8 +113,8 @@ static void put_paragraph(void *to, enum tm_tone tone, const char *text)
 {
     struct markdown *m = to;
 
-    if (tone == TM_TONE_BAD || tone == TM_TONE_WARNING)
-        tm_mdw_raw(&m->w, tone == TM_TONE_BAD ? "**bad**: " : "**warning**: ");
+    if (tone == TM_TONE_CRITICAL || tone == TM_TONE_WARNING)
+        tm_mdw_raw(&m->w, tone == TM_TONE_CRITICAL ? "**critical**: " : "**warning**: ");
     tm_mdw_prose(&m->w, text, false);
     tm_mdw_raw(&m->w, "\n\n");
 }
@@ -315,6 +315,7 @@ static const char *tone_word(enum tm_tone tone)
            tone == TM_TONE_WARNING ? "warning" :
            tone == TM_TONE_BAD     ? "bad" :
            tone == TM_TONE_INFO    ? "info" :
+           tone == TM_TONE_CRITICAL ? "critical" :
                                      "unknown";
 }
 

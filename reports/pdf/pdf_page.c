@@ -212,6 +212,7 @@ enum tm_role tm_pdf_role_of_tone(enum tm_tone tone)
     case TM_TONE_WARNING:
         return TM_ROLE_WARNING;
     case TM_TONE_BAD:
+    case TM_TONE_CRITICAL:
         return TM_ROLE_BAD;
     case TM_TONE_INFO:
     case TM_TONE_UNKNOWN:

@@ -176,7 +176,7 @@ static const struct loss {
 
 static const char *severity_of(double lost_pct)
 {
-    return lost_pct >= bad_pct ? "bad" : lost_pct >= warning_pct ? "warning" : "info";
+    return lost_pct >= bad_pct ? "critical" : lost_pct >= warning_pct ? "warning" : "info";
 }
 
 static void add_loss(struct scaling_study *s, enum scaling_part part)
@@ -242,7 +242,7 @@ static void add_imbalance(struct scaling_study *s)
     if (!(s->facts[worst].imbalance_pct >= imbalance_pct))
         return;
     to = begin(s, "scaling_imbalance",
-               s->facts[worst].imbalance_pct >= imbalance_bad_pct ? "bad" : "warning");
+               s->facts[worst].imbalance_pct >= imbalance_bad_pct ? "critical" : "warning");
     tm_add_printed(to, "title", "Of %s the slowest computes %s longer than the mean",
         devices_text(devices, s->facts[worst].devices),
         tm_format_pct(pct, s->facts[worst].imbalance_pct));
@@ -263,7 +263,7 @@ static void add_slower(struct scaling_study *s)
             best = &s->facts[i];
     if (best == last || !(last->speedup < best->speedup * 0.98))
         return;
-    to = begin(s, "scaling_slower", "bad");
+    to = begin(s, "scaling_slower", "critical");
     tm_add_printed(to, "title", "%s do less per time than %s", devices_text(n, last->devices),
         devices_text(m, best->devices));
     add_value(to, last->speedup / best->speedup * 100, "%", NAN);
@@ -282,7 +282,7 @@ static void add_efficiency(struct scaling_study *s)
 
     if (s->mode == SCALING_UNCLEAR || !(last->efficiency_pct < SCALING_GOOD_PCT))
         return;
-    to = begin(s, "scaling_efficiency", last->efficiency_pct < SCALING_BAD_PCT ? "bad" : "warning");
+    to = begin(s, "scaling_efficiency", last->efficiency_pct < SCALING_BAD_PCT ? "critical" : "warning");
     tm_add_printed(to, "title", "%s work at %s efficiency", devices_text(devices, last->devices),
         tm_format_pct(pct, last->efficiency_pct));
     add_value(to, last->efficiency_pct, "%", SCALING_GOOD_PCT);

@@ -89,7 +89,7 @@ static const char *severity_of(const struct scaling_study *s)
 
     if (s->mode == SCALING_UNCLEAR || !isfinite(pct))
         return "info";
-    return pct >= SCALING_GOOD_PCT ? "good" : pct >= SCALING_BAD_PCT ? "warning" : "bad";
+    return pct >= SCALING_GOOD_PCT ? "good" : pct >= SCALING_BAD_PCT ? "warning" : "critical";
 }
 
 void add_scaling_verdict(struct scaling_study *s)

@@ -51,7 +51,7 @@ def first(*ids):
 
 def raised(least, *ids):
     """One of these is among the findings, of this severity or worse."""
-    worse = ("info", "warning", "bad")
+    worse = ("info", "warning", "critical")
 
     def ask(summary):
         found = {f["id"]: f["severity"] for f in summary["findings"] if f["id"] in ids}
@@ -62,7 +62,7 @@ def raised(least, *ids):
 def nothing_else(*ids):
     """No other finding about the run is bad."""
     def ask(summary):
-        others = [f["id"] for f in about_the_run(summary["findings"]) if f["severity"] == "bad" and f["id"] not in ids]
+        others = [f["id"] for f in about_the_run(summary["findings"]) if f["severity"] == "critical" and f["id"] not in ids]
         return not others or f"bad: {others}"
     return f"nothing is bad{' but ' + ', '.join(ids) if ids else ''}", ask
 
@@ -171,7 +171,7 @@ FACTS = {
              figure("only all-reduce", ["all-reduce"], lambda s: sorted({r["kind"] for r in s["collectives"]["rows"]})),
              never("^transfer|straggler")),
     # ranks 0 to 3 of 8; rank 0 comes late and waits least: 241 ms in NCCL, the others 413 to 481 ms
-    "megatron": (raised("bad", "straggler"),
+    "megatron": (raised("critical", "straggler"),
                  holds("the wait for it is no exposed collective once more", lambda s: stake_of(s, "straggler") +
                        stake_of(s, "collective_exposed") <= device_pct("exposed_collective_ps")(s) + 0.1),
                  holds("the straggler is rank 0", lambda s: "kineto_0/gpu:0" in said_of(s, "straggler")),
@@ -205,7 +205,7 @@ FACTS = {
                  figure("an inference has no backward pass", 0, lambda s: s["scopes"]["passes"]["backward"]),
                  holds("a scope has one name", names_of_scopes), PROCESSES),
     # a sum of arrays that lie in the host's memory: 5 GiB each way and again, at some 60 GB/s
-    "v6e": (first("transfer_h2d"), raised("bad", "transfer_d2h"), nothing_else("transfer_h2d", "transfer_d2h"),
+    "v6e": (first("transfer_h2d"), raised("critical", "transfer_d2h"), nothing_else("transfer_h2d", "transfer_d2h"),
             figure("4 chips", 4, lambda s: len(s["devices"])),
             holds("they compute for 3 %", lambda s: 2 < device_pct("compute_ps")(s) < 4),
             holds("nothing is faster than the memory", no_faster_than(1638e9)),

@@ -122,10 +122,10 @@ def settings(tap):
 def thresholds(tap, folder):
     path = folder / "mine.json"
     path.write_text(json.dumps({"kpis": [{"id": "step_time", "good": 100, "bad": 150}],
-                                "limits": [{"id": "bad_share", "value": 12}]}), encoding="utf-8")
+                                "limits": [{"id": "critical_share", "value": 12}]}), encoding="utf-8")
     plain = json.loads(run("config", "show", "--json").out)["threshold_table"]
     changed = json.loads(run("config", "show", "--json", "--thresholds", path).out)["threshold_table"]
-    for table, key in (("kpis", "step_time"), ("limits", "bad_share")):
+    for table, key in (("kpis", "step_time"), ("limits", "critical_share")):
         was = {row["id"]: row for row in plain[table]}
         now = {row["id"]: row for row in changed[table]}
         tap.ok({r for r in now if now[r]["from"] != "default"} == {key}, f"config show tells what a file changes: {table}")

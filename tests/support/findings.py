@@ -28,7 +28,7 @@ def _severity(findings, window_ps):
         if not f["at_stake_ps"] or not window_ps:
             continue  # a fact has a severity of its own
         share = 100 * f["at_stake_ps"] / window_ps
-        want = "bad" if share >= BAD_PCT else "warning" if share >= WARNING_PCT else "info"
+        want = "critical" if share >= BAD_PCT else "warning" if share >= WARNING_PCT else "info"
         if f["severity"] != want:
             bad.append(f"{f['id']} with {share:.1f} % at stake is '{f['severity']}', not '{want}'")
     return bad

@@ -184,7 +184,7 @@ static const char gpu_tail[] =
     "own'],'where':[{'begin_ps':288000000000,'end_ps':291100000000,"
     "'device':'trainer-7/"
     "gpu:0'},{'begin_ps':301000000000,'end_ps':303900000500,'device':'trainer-7/gpu:1'}]},{'id':"
-    "'compile_in_step','severity':'bad','title':'A step compiles "
+    "'compile_in_step','severity':'critical','title':'A step compiles "
     "again','value':1,'unit':'count','limit':0,'evidence':"
     "['jit_train_step was compiled again in step 21: 48.0 "
     "ms'],'at_stake_ps':48000000000,'share_pct':5.45,'cause':'The "
@@ -705,7 +705,7 @@ static void fill_empty(struct tm_value *root)
                             "'warnings':[]},'steps':null,'devices':[],"
                             "'kernels':null,'why':{'steps':'the profile holds no "
                             "events','kernels':'no device activity'},'verdict':{'text':"
-                            "'Nothing was recorded on a device.','severity':'bad'},'findings':[]}");
+                            "'Nothing was recorded on a device.','severity':'critical'},'findings':[]}");
 }
 
 struct tm_doc *tm_sample_summary(struct tm_run *run, enum tm_sample which)

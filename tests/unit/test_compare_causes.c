@@ -76,7 +76,7 @@ static void a_slower_operation(void **state)
     assert_first(&t, "op_slower", 1200000000);
     assert_non_null(strstr(tm_text(test_at(&t, "findings[0].title")), "dot.2 takes 60.0 % longer"));
     assert_true(fabs(explained(&t) - 100) < 1);
-    assert_string_equal(tm_text(test_at(&t, "findings[0].severity")), "bad");
+    assert_string_equal(tm_text(test_at(&t, "findings[0].severity")), "critical");
     assert_true(tm_length(test_at(&t, "findings[0].fix")) > 0);
     assert_string_equal(tm_text(test_at(&t, "findings[0].side")), "new");
     test_compared_free(&t);

@@ -196,6 +196,7 @@ static void a_tone_is_that_of_its_word(void **state)
     assert_int_equal(tm_tone_of("good"), TM_TONE_GOOD);
     assert_int_equal(tm_tone_of("warning"), TM_TONE_WARNING);
     assert_int_equal(tm_tone_of("bad"), TM_TONE_BAD);
+    assert_int_equal(tm_tone_of("critical"), TM_TONE_CRITICAL);
     assert_int_equal(tm_tone_of("info"), TM_TONE_INFO);
     assert_int_equal(tm_tone_of("unknown"), TM_TONE_UNKNOWN);
     assert_int_equal(tm_tone_of(""), TM_TONE_UNKNOWN);

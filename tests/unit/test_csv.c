@@ -113,7 +113,7 @@ static void tables_have_exact_numbers_and_whole_names(void **state)
     test_summary_load(tm_doc_root(doc),
                       "{'steps': {'count': 2, 'median_ps': 1234567890123, 'module': null},"
                       " 'gaps': {'count': 3, 'longest': [{'device': 'host/gpu:0', 'cause': 'device_wait', 'dur_ps': 7}]},"
-                      " 'findings': [{'id': 'idle_input', 'severity': 'bad', 'title': '=x', 'fix': ['one', '@two \\\"q\\\"']}],"
+                      " 'findings': [{'id': 'idle_input', 'severity': 'critical', 'title': '=x', 'fix': ['one', '@two \\\"q\\\"']}],"
                       " 'kpis': [{'id': 'a', 'title': 'High', 'value': 0.1, 'unit': '%', 'band': 'bad'}]}");
     assert_int_equal(write_tables(&run, doc), TM_OK);
     read_table("gaps-longest.csv", text, sizeof(text));

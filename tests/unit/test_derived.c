@@ -593,7 +593,7 @@ static void steps_are_those_of_the_host_and_of_each_device(void **state)
     "'hosts': [{'host': 'vm', 'jax': '0.4.1', 'framework': 'jax', 'rank': 0, 'rocm': null}, {'host': 'h1', 'jax': "  \
     "'0.4.2'}]}, 'devices': [{'id': 'vm/gpu:0', 'host': 'vm', 'model': 'H200'}], 'verdict': {'text': 'Well done.'}, " \
     "'kpis': [{'id': 'u', 'title': 'Utilization', 'value': 92.5, 'unit': '%'}, {'id': 'v', 'title': 'None', "        \
-    "'value': null, 'unit': '%'}], 'findings': [{'id': 'idle_input', 'severity': 'bad', 'title': 'It waits', "       \
+    "'value': null, 'unit': '%'}], 'findings': [{'id': 'idle_input', 'severity': 'critical', 'title': 'It waits', "       \
     "'value': 21.5, 'unit': '%', 'limit': null, 'evidence': ['one', 'a text that is longer than twenty-four bytes'], " \
     "'at_stake_ps': 7000000, 'share_pct': 21.5, 'cause': 'because', 'fix': ['do it'], 'where': [{'begin_ps': "       \
     "30000000, 'end_ps': 32000000, 'device': 'vm/gpu:1'}, {'begin_ps': 50000000, 'end_ps': 50000001, 'device': "     \
@@ -669,7 +669,7 @@ static void findings_stand_at_their_places(void **state)
     assert_true(row->begin_ps == 30 * US && row->end_ps == 30 * US);
     assert_string_equal(text_of(r.names, row->name), "It waits");
     assert_string_equal(argument_text(r.names, row->arguments, "id"), "idle_input");
-    assert_string_equal(argument_text(r.names, row->arguments, "severity"), "bad");
+    assert_string_equal(argument_text(r.names, row->arguments, "severity"), "critical");
     assert_string_equal(argument_text(r.names, row->arguments, "unit"), "%");
     assert_string_equal(argument_text(r.names, row->arguments, "device"), "vm/gpu:1");
     assert_string_equal(argument_text(r.names, row->arguments, "cause"), "because");

@@ -116,16 +116,16 @@ static const struct rule rules[] = {
     { IDLE("input", "6000000000"), "idle_input", "warning", 6000000000, "in step 4" },
     { IDLE("input", "6000000000"), "idle_input", "warning", 6000000000, "what_the_host_did" },
     { IDLE("input", "19990000000"), "idle_input", "warning", 19990000000, "on gpu:1" },
-    { IDLE("input", "20000000000"), "idle_input", "bad", 20000000000, "gemm_a" },
-    { IDLE("input", "900000000000"), "idle_input", "bad", 200000000000, "100.0 %" },
-    { IDLE("sync", "30000000000"), "idle_sync", "bad", 30000000000, "15.0 %" },
-    { IDLE("compile", "30000000000"), "idle_compile", "bad", 30000000000, "15.0 %" },
-    { IDLE("launch", "30000000000"), "idle_launch", "bad", 30000000000, "15.0 %" },
-    { IDLE("gc", "30000000000"), "idle_gc", "bad", 30000000000, "15.0 %" },
+    { IDLE("input", "20000000000"), "idle_input", "critical", 20000000000, "gemm_a" },
+    { IDLE("input", "900000000000"), "idle_input", "critical", 200000000000, "100.0 %" },
+    { IDLE("sync", "30000000000"), "idle_sync", "critical", 30000000000, "15.0 %" },
+    { IDLE("compile", "30000000000"), "idle_compile", "critical", 30000000000, "15.0 %" },
+    { IDLE("launch", "30000000000"), "idle_launch", "critical", 30000000000, "15.0 %" },
+    { IDLE("gc", "30000000000"), "idle_gc", "critical", 30000000000, "15.0 %" },
     { IDLE("profiler", "30000000000"), "idle_profiler", "warning", 0, "15.0 %" }, /* no loss without a profile */
     { IDLE("profiler", "10000000000"), "idle_profiler", "info", 0, "5.0 %" },
-    { IDLE("host", "30000000000"), "idle_host", "bad", 30000000000, "15.0 %" },
-    { IDLE("unrecorded", "30000000000"), "idle_unrecorded", "bad", 30000000000, "15.0 %" },
+    { IDLE("host", "30000000000"), "idle_host", "critical", 30000000000, "15.0 %" },
+    { IDLE("unrecorded", "30000000000"), "idle_unrecorded", "critical", 30000000000, "15.0 %" },
     { IDLE("device_wait", "19990000000"), NULL, NULL, 0, NULL },
     { IDLE("device_wait", "30000000000"), "idle_device_wait", "info", 0, "15.0 %" },
     { "{'devices': [{'id': 'vm/gpu:0', 'lead_idle_ps': 1000000000, 'trail_idle_ps': 9000000000}]}",
@@ -139,19 +139,19 @@ static const struct rule rules[] = {
 
     /* copies */
     { COPIES("h2d", "5990000000"), NULL, NULL, 0, NULL },
-    { COPIES("h2d", "30000000000"), "transfer_h2d", "bad", 30000000000, "2.00 GiB, 102 MiB each" },
+    { COPIES("h2d", "30000000000"), "transfer_h2d", "critical", 30000000000, "2.00 GiB, 102 MiB each" },
     { COPIES("d2h", "10000000000"), "transfer_d2h", "warning", 10000000000, "12.0 GB/s" },
     { COPIES("p2p", "10000000000"), "transfer_p2p", "warning", 10000000000, "20 copies take 50.0 ms" },
     { COPIES("d2d", "10000000000"), "transfer_d2d", "warning", 10000000000, "10.0 ms of 200 ms of device time (5.0 %)" },
     { COPIES("other", "10000000000"), "transfer_other", "warning", 10000000000, "20 copies" },
     { "{'total': {'exposed_by_direction_ps': {'h2d': 30000000000}}, 'transfers': {'by_direction': "
       "[{'direction': 'h2d', 'count': 20, 'bytes': null, 'total_ps': 1}]}}",
-      "transfer_h2d", "bad", 30000000000, "sizes are not recorded" },
-    { "{'total': {'exposed_by_direction_ps': {'h2d': 30000000000}}, 'transfers': null}", "transfer_h2d", "bad",
+      "transfer_h2d", "critical", 30000000000, "sizes are not recorded" },
+    { "{'total': {'exposed_by_direction_ps': {'h2d': 30000000000}}, 'transfers': null}", "transfer_h2d", "critical",
       30000000000, "30.0 ms of 200 ms" },
     { "{'total': {'exposed_by_direction_ps': null}, 'transfers': {'by_direction': [{'direction': "
       "'h2d', 'exposed_ps': 30000000000}]}}",
-      "transfer_h2d", "bad", 30000000000, "30.0 ms of 200 ms" },
+      "transfer_h2d", "critical", 30000000000, "30.0 ms of 200 ms" },
 
     /* kernels */
     { "{'kernels': {'by_name': [{'name': 'big', 'count': 100, 'total_ps': 93000000000}, {'name': "
@@ -162,11 +162,11 @@ static const struct rule rules[] = {
       "'psum'}]}}", NULL, NULL, 0, NULL }, /* told where it belongs */
     { "{'kernels': {'by_name': [{'name': 'only one', 'count': 9, 'total_ps': 186000000000}]}}", NULL, NULL, 0,
       NULL },
-    { SHORT("100", "30000000000", "70000000000"), "kernel_short", "bad", 20000000000,
+    { SHORT("100", "30000000000", "70000000000"), "kernel_short", "critical", 20000000000,
       "19,000 of 100 kernels are shorter than 100" },
-    { SHORT("20000", "30000000000", "70000000000"), "kernel_short", "bad", 20000000000,
+    { SHORT("20000", "30000000000", "70000000000"), "kernel_short", "critical", 20000000000,
       "12,000 pauses of 2.50" },
-    { SHORT("20000", "30000000000", "70000000000"), "kernel_short", "bad", 20000000000, "Run of 80 kernels over 900" },
+    { SHORT("20000", "30000000000", "70000000000"), "kernel_short", "critical", 20000000000, "Run of 80 kernels over 900" },
     { SHORT("20000", "18000000000", "100000000000"), "kernel_short", "warning", 6200000000,
       "15.3 % of work and pauses; up to 10.0 % are ordinary" },
     { SHORT("20000", "18000000000", "170000000000"), NULL, NULL, 0, NULL }, /* 9.6 %: as in every run */
@@ -175,17 +175,17 @@ static const struct rule rules[] = {
       "9000, 'total_ps': 36000000000}, 'gaps': {'by_cause': {'device_wait': {'total_ps': 30000000000}}, 'pauses': "
       "{'below_ps': 10000000, 'count': 8000, 'total_ps': 30000000000}}, 'ops': {'basis': 'hlo_op', 'rows': [{'name': 'add.1', 'count': "
       "900, 'mean_ps': 4000000, 'self_ps': 3600000000}]}}",
-      "op_short", "bad", 20000000000, "'add.1': 900 times, 4.00" },
+      "op_short", "critical", 20000000000, "'add.1': 900 times, 4.00" },
 
     /* chains of eager kernels */
     { "{'fusion': {'eager_chains': {'count': 50, 'kernels': 300, 'total_ps': 60000000000, 'saved_ps': 40000000000, "
       "'share_pct': 40}}, 'ops': {'rows': [{'name': 'void at::native::unrolled_elementwise_kernel<at::native::(anonymous "
       "namespace)::silu_kernel(at::TensorIteratorBase&)>(int)', 'count': 34, 'mean_ps': 4000000}]}}",
-      "elementwise_unfused", "bad", 40000000000, "'silu_kernel': 34 times" },
+      "elementwise_unfused", "critical", 40000000000, "'silu_kernel': 34 times" },
     { "{'fusion': {'eager_chains': {'count': 50, 'saved_ps': 5990000000}}}", NULL, NULL, 0, NULL },
 
     /* programs */
-    { PROGRAMS("10", "20000000000"), "op_short", "bad", 20000000000, "of 1.5 operations each, which take 10.0" },
+    { PROGRAMS("10", "20000000000"), "op_short", "critical", 20000000000, "of 1.5 operations each, which take 10.0" },
     { PROGRAMS("17", "6000000000"), "op_short", "warning", 6000000000, "between 'jit_add' and 'jit_tanh'" },
     { PROGRAMS("17", "5990000000"), NULL, NULL, 0, NULL },
     { PROGRAMS("9.9", "20000000000"), NULL, NULL, 0, NULL },
@@ -207,9 +207,9 @@ static const struct rule rules[] = {
     /* precision and occupancy */
     { "{'fusion': {'kernels': {'total_ps': 100000000000}, 'matrix': {'f32': {'count': 9, 'total_ps': 40000000000, "
       "'rows': [{'name': 'sgemm', 'op': null, 'count': 9, 'total_ps': 40000000000}]}}}}",
-      "precision_f32", "bad", 20000000000, "40.0 ms, 40.0 % of the kernel time" },
+      "precision_f32", "critical", 20000000000, "40.0 ms, 40.0 % of the kernel time" },
     { "{'fusion': {'matrix': {'f32': {'count': 9, 'total_ps': 11980000000}}}}", NULL, NULL, 0, NULL },
-    { LOW("reduction", "registers", "25"), "occupancy_low", "bad", 20000000000,
+    { LOW("reduction", "registers", "25"), "occupancy_low", "critical", 20000000000,
       "limited by its registers (block 256,1,1" },
     { LOW("reduction", "unknown", "40"), "occupancy_low", "warning", 8000000000, "'slow' of jit(f)/sum" },
     { LOW("reduction", "unknown", "43"), NULL, NULL, 0, NULL },
@@ -219,18 +219,18 @@ static const struct rule rules[] = {
       "1.10 waves of blocks (grid 9,1,1)" },
     { TAIL("5.1", "19.9", "6000000000", "0"), NULL, NULL, 0, NULL },
     { TAIL("0.1", "90", "6000000000", "0"), NULL, NULL, 0, NULL },
-    { TAIL("0.1", "90", "6000000000", "20000000000"), "occupancy_small_grid", "bad", 20000000000, "0.10 waves" },
+    { TAIL("0.1", "90", "6000000000", "20000000000"), "occupancy_small_grid", "critical", 20000000000, "0.10 waves" },
 
     /* operations: compute_ps of the healthy run is the sum that shares are of */
     { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "50000000000", "unknown", "null") ", "
           OP("fusion.2", "30000000000", "unknown", "null")),
-      "op_dominant", "bad", 37200000000, "'fusion.1' takes 50.0 ms of 100 ms" },
+      "op_dominant", "critical", 37200000000, "'fusion.1' takes 50.0 ms of 100 ms" },
     { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "50000000000", "unknown", "null") ", "
           OP("fusion.2", "30000000000", "unknown", "null")),
-      "op_dominant", "bad", 37200000000, "It comes from model.py:12, jit(f)/mlp/dot." },
+      "op_dominant", "critical", 37200000000, "It comes from model.py:12, jit(f)/mlp/dot." },
     { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "50000000000", "unknown", "null") ", "
           OP("fusion.2", "30000000000", "unknown", "null")),
-      "op_dominant", "bad", 37200000000, "50 ms or more: 1; of 10 ms or more: 2" },
+      "op_dominant", "critical", 37200000000, "50 ms or more: 1; of 10 ms or more: 2" },
     /* near its roof nothing is known to be won; on the way to it what it lacks of 80 % */
     { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "40000000000", "memory", "70") ", "
           OP("fusion.2", "30000000000", "unknown", "null")),
@@ -246,7 +246,7 @@ static const struct rule rules[] = {
     /* far from its roof: what would be saved at 80 % of it */
     { OPS("'roofline': {'compute_ps': 500000000000, 'far': [" OP("fusion.3", "40000000000", "memory", "20") "]}",
           OP("fusion.4", "1", "unknown", "null")),
-      "op_memory_far", "bad", 30000000000, "40.0 ms at 500 GB/s, 20.0 % of its roof" },
+      "op_memory_far", "critical", 30000000000, "40.0 ms at 500 GB/s, 20.0 % of its roof" },
     { OPS("'roofline': {'compute_ps': 500000000000, 'far': [" OP("fusion.3", "8000000000", "compute", "20") "]}",
           OP("fusion.4", "1", "unknown", "null")),
       "op_compute_far", "warning", 6000000000, "8.00 ms at 90.0 TFLOP/s" },
@@ -256,7 +256,7 @@ static const struct rule rules[] = {
     /* the dominant one is told of once, with what it could save */
     { OPS("'roofline': {'compute_ps': 100000000000, 'far': [" OP("fusion.1", "60000000000", "memory", "10") "]}",
           OP("fusion.1", "60000000000", "memory", "10") ", " OP("fusion.2", "30000000000", "unknown", "null")),
-      "op_dominant", "bad", 52500000000, "10.0 % of what the device can do" },
+      "op_dominant", "critical", 52500000000, "10.0 % of what the device can do" },
     /* near the roof of the memory: fewer bytes, not a better kernel */
     { OPS("'roofline': {'compute_ps': 400000000000, 'bytes': 1000, 'flops': 2000, 'devices': [{'peak_flops': 100, "
           "'peak_bandwidth': 10, 'peak_precision': 'bf16'}]}",
@@ -271,7 +271,7 @@ static const struct rule rules[] = {
     { "{'compile': {'count': 30, 'inside_steps': {'count': 20, 'total_ps': 60000000000}, "
       "'recompiled': [{'module': 'jit_step', 'count': 21}]}, 'gaps': {'by_cause': {'compile': "
       "{'count': 20, 'total_ps': 50000000000}}}}",
-      "compile_in_steps", "bad", 50000000000, "'jit_step' is compiled 21 times" },
+      "compile_in_steps", "critical", 50000000000, "'jit_step' is compiled 21 times" },
     { "{'compile': {'count': 4, 'recompiled': [{'module': 'jit_f', 'count': 3}]}}", "compile_again", "info",
       0, "2 compiles are of a module that was compiled before" },
     { "{'compile': {'count': 4, 'recompiled': [{'module': 'f', 'count': 4}], 'events': [{'module': 'f', 'shapes': "
@@ -314,13 +314,13 @@ static const struct rule rules[] = {
 
     /* several devices */
     { "{'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000}}",
-      "collective_exposed", "bad", 30000000000, "30.0 ms of 40.0 ms" },
+      "collective_exposed", "critical", 30000000000, "30.0 ms of 40.0 ms" },
     { "{'total': {'exposed_collective_ps': 9990000000, 'collective_ps': 40000000000}}", NULL, NULL, 0, NULL },
     { "{'total': {'exposed_collective_ps': 10000000000, 'collective_ps': 40000000000}}", "collective_exposed", "warning",
       10000000000, "10.0 ms of 40.0 ms" },
     { EXPOSED("'rows': [{'kind': 'all-gather', 'message_bytes': 8388608, 'count': 4, 'exposed_ps': 20000000000, "
               "'mean_ps': 6000000000, 'overlap_pct': 16.7, 'bus_bandwidth': 20000000000}]"),
-      "collective_exposed", "bad", 30000000000,
+      "collective_exposed", "critical", 30000000000,
       "Most in all-gather of 8.00 MiB: 20.0 ms exposed in 4, 6.00 ms each, 16.7 % overlap, 20.0 GB/s on the bus." },
     { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 262143, 'count': 600, 'exposed_ps': 30000000000, "
                   "'total_ps': 40000000000, 'mean_ps': 66000000}]"),
@@ -335,30 +335,30 @@ static const struct rule rules[] = {
     { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 1048576, 'count': 6, 'exposed_ps': 40000000000, "
                   "'bus_bandwidth': 10000000000}]"),
       NULL, NULL, 0, NULL },
-    { STRAGGLER("30000000000", "9000000000"), "straggler", "bad", 30000000000,
+    { STRAGGLER("30000000000", "9000000000"), "straggler", "critical", 30000000000,
       "a comes last in 60 of 80 collectives, in all 30.0 ms after the first one; the others 9.00 ms on average." },
-    { STRAGGLER("30000000000", "9000000000"), "straggler", "bad", 30000000000,
+    { STRAGGLER("30000000000", "9000000000"), "straggler", "critical", 30000000000,
       "It spends 1.00 ms in collectives, the others 70.0 ms to 70.0 ms: who comes last waits least." },
-    { STRAGGLER("30000000000", "9000000000"), "straggler", "bad", 30000000000,
+    { STRAGGLER("30000000000", "9000000000"), "straggler", "critical", 30000000000,
       "all-reduce 'psum' number 2 in step 7: 2.00 ms after b, at 0.005000000 s." },
-    { STRAGGLER("90000000000", "9000000000"), "straggler", "bad", 40000000000, "" }, /* no more than is exposed */
+    { STRAGGLER("90000000000", "9000000000"), "straggler", "critical", 40000000000, "" }, /* no more than is exposed */
     { STRAGGLER("30000000000", "16000000000"), NULL, NULL, 0, NULL },                /* not twice as late */
     { "{'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
       "'b', 'compute_ps': 60000000000, 'kernels': {'count': 600}}], 'balance': {'same_work': {'ops': 9, 'devices': "
       "[{'device': 'a', 'total_ps': 9000000000}, {'device': 'b', 'total_ps': 5000000000}], 'spread_pct': 28, "
       "'slowest': 'a'}}}",
-      "slow_device", "bad", 30000000000,
+      "slow_device", "critical", 30000000000,
       "For the 9 operations that all devices run equally often a needs 9.00 ms, the fastest one 5.00 ms." },
     { "{'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
       "'b', 'compute_ps': 60000000000, 'kernels': {'count': 600}}], 'balance': {'ops': [{'name': 'dot', 'max_ps': "
       "9000000000, 'mean_ps': 5000000000, 'slowest': 'a', 'excess_ps': 8000000000}]}}",
-      "imbalance", "bad", 30000000000, "Most in 'dot': 9.00 ms on a, 5.00 ms on average." },
+      "imbalance", "critical", 30000000000, "Most in 'dot': 9.00 ms on a, 5.00 ms on average." },
     { "{'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
       "'b', 'compute_ps': 60000000000, 'kernels': {'count': 600}}]}",
-      "imbalance", "bad", 30000000000, "a computes for 90.0 ms, with 900 kernels" },
+      "imbalance", "critical", 30000000000, "a computes for 90.0 ms, with 900 kernels" },
     { "{'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
       "'b', 'compute_ps': 60000000000, 'kernels': {'count': 900}}]}",
-      "slow_device", "bad", 30000000000, "b computes for 60.0 ms" },
+      "slow_device", "critical", 30000000000, "b computes for 60.0 ms" },
     { "{'devices': [{'id': 'a', 'compute_ps': 62900000000}, {'id': 'b', 'compute_ps': 57100000000}]}",
       NULL, NULL, 0, NULL },
 
@@ -366,7 +366,7 @@ static const struct rule rules[] = {
     { "{'devices': [], 'window': {'total_ps': 0}, 'total': {'utilization_pct': null}, 'unused': "
       "[{'host': 'vm', 'name': '/device:GPU:0'}], 'gaps': null, 'kernels': null, 'transfers': "
       "null}",
-      "no_device_activity", "bad", 0, "/device:GPU:0" },
+      "no_device_activity", "critical", 0, "/device:GPU:0" },
     { "{'devices': [], 'window': {'total_ps': 0}, 'total': {'utilization_pct': null}, 'gaps': "
       "null, 'kernels': null, 'transfers': null, 'environment': {'platform': 'none'}}",
       "no_device_activity", "warning", 0, "100,000 events were read" },
@@ -409,14 +409,14 @@ static const struct rule rules[] = {
       NULL, 0, NULL },
     { LAYERS("10000000000", "10000000000", "16000000000", "10000000000"), "layer_slow", "warning", 6000000000,
       "'step/layer_2' takes 16.0 ms (forward 16.0 ms" },
-    { LAYERS("10000000000", "9000000000", "11000000000", "40000000000"), "layer_slow", "bad", 29000000000,
+    { LAYERS("10000000000", "9000000000", "11000000000", "40000000000"), "layer_slow", "critical", 29000000000,
       "The median of the 4 layers 'step/layer_#' takes 11.0 ms" },
     { LAYERS("10000000000", "10000000000", "15000000000", "10000000000"), NULL, NULL, 0, NULL },
     { LAYERS("10000000000", "10000000000", "10000000000", "19000000000"), NULL, NULL, 0, NULL }, /* the last one */
     { LAYERS("10000000000", "20000000000", "40000000000", "80000000000"), NULL, NULL, 0, NULL }, /* no equals */
     { LAYERS("0", "0", "0", "40000000000"), NULL, NULL, 0, NULL },
     { LAYERS("100000000", "100000000", "100000000", "1000000000"), NULL, NULL, 0, NULL }, /* not worth it */
-    { RECOMPUTED("20000000000", "{'allocators': [{'name': 'a', 'peak_pct': 40}]}"), "recomputed", "bad", 20000000000,
+    { RECOMPUTED("20000000000", "{'allocators': [{'name': 'a', 'peak_pct': 40}]}"), "recomputed", "critical", 20000000000,
       "used up to 40.0 %" },
     { RECOMPUTED("20000000000", "{'allocators': [{'name': 'a', 'peak_pct': 40}, {'name': 'b', 'peak_pct': 80}]}"),
       "memory_near_limit", "info", 0, "" },
@@ -454,7 +454,7 @@ static void check_all(const struct judged *j)
         assert_true(tm_double(tm_get(f, "share_pct")) <= 100);
         if (stake_ps > 0)
             assert_string_equal(tm_text(tm_get(f, "severity")),
-                                stake_ps >= window_ps / 10 ? "bad" : "warning"); /* below 3 % none is told */
+                                stake_ps >= window_ps / 10 ? "critical" : "warning"); /* below 3 % none is told */
         for (size_t k = 0; k < tm_length(where); k++)
             assert_true(tm_int(tm_get(tm_at(where, k), "end_ps")) >=
                         tm_int(tm_get(tm_at(where, k), "begin_ps")));
@@ -1038,7 +1038,7 @@ static void limits_of_the_user_decide(void **state)
     (void)state;
     test_judge(
         &j, IDLE("input", "30000000000"),
-        "{'limits': [{'id': 'bad_share', 'value': 40}, {'id': 'warning_share', 'value': 20}]}");
+        "{'limits': [{'id': 'critical_share', 'value': 40}, {'id': 'warning_share', 'value': 20}]}");
     assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_input"), "severity")), "info");
     test_judged_free(&j);
 }
@@ -1058,7 +1058,7 @@ static void the_verdict_names_the_largest_loss(void **state)
           "{'count': 9, 'total_ps': 62000000000}}}}",
           "The device is busy 42.0 % of the time; the largest loss is waiting for input (31.0 % "
           "of the window).",
-          "bad" },
+          "critical" },
         { "{'total': {'utilization_pct': 90}, 'gaps': {'by_cause': {'sync': {'count': 9, "
           "'total_ps': 8000000000}}}}",
           "The 2 devices are busy 90.0 % of the time; the largest loss is the host waiting for "
@@ -1073,17 +1073,17 @@ static void the_verdict_names_the_largest_loss(void **state)
           "'total_ps': 70000000000}, 'gc': {'count': 9, 'total_ps': 30000000000}}}}",
           "The 2 devices are busy 50.0 % of the time; the largest loss is garbage collection (15.0 % of the window). In "
           "35.0 % of the window launched work waits on the device; how much of that can be won is not known.",
-          "bad" },
+          "critical" },
         { "{'total': {'utilization_pct': 50}, 'gaps': {'by_cause': {'device_wait': {'count': 9, "
           "'total_ps': 30000000000}, 'gc': {'count': 9, 'total_ps': 30000000000}}}}",
           "The 2 devices are busy 50.0 % of the time; the largest loss is garbage collection "
           "(15.0 % of the window).",
-          "bad" },
+          "critical" },
         { "{'roofline': {'compute_ps': 100000000000}, 'ops': {'basis': 'hlo_op', 'rows': [{'name': 'dot', 'self_ps': "
           "60000000000}, {'name': 'b', 'self_ps': 1}]}}",
           "The 2 devices are busy 95.0 % of the time; the largest loss is one operation that takes most of the time "
           "(27.9 % of the window).",
-          "bad" },
+          "critical" },
         { "{'total': {'utilization_pct': 70}}",
           "The 2 devices are busy 70.0 % of the time, and no single avoidable loss reaches 3.0 % "
           "of the window.",
@@ -1100,7 +1100,7 @@ static void the_verdict_names_the_largest_loss(void **state)
           "{'by_cause': {'gc': {'count': 1, 'total_ps': 30000000000}}}}",
           "The 2 devices are busy 95.0 % of the time; the largest loss is garbage collection "
           "(15.0 % of the window). The input is damaged: this is what could be read.",
-          "bad" },
+          "critical" },
         { "{'devices': [], 'window': {'total_ps': null}, 'total': {'utilization_pct': null}, "
           "'gaps': null, 'transfers': null, 'kernels': null}",
           "No device activity was recorded, so that there are no device figures.", "warning" },

@@ -174,7 +174,7 @@ static void what_was_not_recorded_is_said_so(void **state)
     tm_front_make(&front, tm_doc_root(s.doc));
     assert_int_equal(front.facts, 1); /* a run without hosts has nothing but its files */
     assert_string_equal(fact_of(&front, "Files"), "0 (listed under data quality)");
-    assert_int_equal(front.tone, TM_TONE_BAD);
+    assert_int_equal(front.tone, TM_TONE_CRITICAL);
     end(&s);
 }
 

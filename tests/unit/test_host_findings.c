@@ -46,30 +46,30 @@ static const struct rule rules[] = {
     { "{" IDLE("sync", "30000000000") ", 'host': {'sync': {'rows': [{'name': 'Buffer::Await', 'caller': "
       "'$train.py:7 log', 'annotation': 'logging', 'count': 3, 'total_ps': 5000000000, 'longest_ps': 2000000000, "
       "'longest_begin_ps': 1000000000}]}}}",
-      "idle_sync", "bad", 30000000000,
+      "idle_sync", "critical", 30000000000,
       "Waits in 'Buffer::Await', called in '$train.py:7 log', inside 'logging': 5.00 ms in 3 calls, the longest 2.00 "
       "ms at 0.001000000 s" },
-    { "{" IDLE("launch", "30000000000") "}", "idle_launch", "bad", 30000000000, "20,000 launches, 1,000 per step" },
-    { "{" IDLE("launch", "30000000000") "}", "idle_launch", "bad", 30000000000, "100 \xc2\xb5s in the median" },
+    { "{" IDLE("launch", "30000000000") "}", "idle_launch", "critical", 30000000000, "20,000 launches, 1,000 per step" },
+    { "{" IDLE("launch", "30000000000") "}", "idle_launch", "critical", 30000000000, "100 \xc2\xb5s in the median" },
     { "{" IDLE("host", "30000000000") ", 'host': {'python': [{'name': '$a.py:1 f', 'self_ps': 2000000000}, {'name': "
       "'$a.py:2 g', 'self_ps': 1000000000}]}}",
-      "idle_host", "bad", 30000000000, "'$a.py:1 f' 2.00 ms, '$a.py:2 g' 1.00 ms." },
+      "idle_host", "critical", 30000000000, "'$a.py:1 f' 2.00 ms, '$a.py:2 g' 1.00 ms." },
 
     { "{" IDLE("host", "30000000000") ", 'host': {'python': [{'name': 'threading.py(359): wait', 'self_ps': 9000000000}"
       ", {'name': '$time sleep', 'self_ps': 8000000000}, {'name': '$queue.py:154 get', 'self_ps': 7000000000}"
       ", {'name': '$api.py:3165 try_to_block', 'self_ps': 6500000000}"
       ", {'name': '<built-in method poll of select.epoll object at 0x7f>', 'self_ps': 6000000000}, {'name': '<built-in "
       "function sleep>', 'self_ps': 5000000000}, {'name': '$request_queue.py:9 get', 'self_ps': 2000000000}]}}",
-      "idle_host", "bad", 30000000000, "of their own: '$request_queue.py:9 get' 2.00 ms." },
+      "idle_host", "critical", 30000000000, "of their own: '$request_queue.py:9 get' 2.00 ms." },
     { "{" IDLE("input", "30000000000") ", 'host': {'python': [{'name': '$<unknown> acquire', 'self_ps': 9000000000}, "
       "{'name': '$time sleep', 'self_ps': 8000000000}, {'name': '$selectors.py:451 select', 'self_ps': 7000000000}]}}",
-      "idle_input", "bad", 30000000000, "of their own: '$time sleep' 8.00 ms." },
+      "idle_input", "critical", 30000000000, "of their own: '$time sleep' 8.00 ms." },
 
     /* work on the host: no more than the devices were idle */
     { CALLS("callbacks", "5900000000"), NULL, NULL, 0, NULL },
     { CALLS("callbacks", "6000000000"), "fallback_callbacks", "warning", 6000000000,
       "'$train.py:40 host_fn', by pure_callback: 6.00 ms in 20 calls" },
-    { CALLS("callbacks", "90000000000"), "fallback_callbacks", "bad", 30000000000, "20 calls back to the host take 90.0" },
+    { CALLS("callbacks", "90000000000"), "fallback_callbacks", "critical", 30000000000, "20 calls back to the host take 90.0" },
     { CALLS("cpu_ops", "5900000000"), NULL, NULL, 0, NULL },
     { CALLS("cpu_ops", "6000000000"), "fallback_cpu_ops", "warning", 6000000000, "ran on the host for 6.00 ms" },
     { TRIPS("5900000000", ""), NULL, NULL, 0, NULL },

@@ -699,7 +699,7 @@ static char *page_with_findings(int count, int with_stake)
     assert_non_null(to);
     (void)fprintf(to, "{'findings': [");
     for (int i = 0; i < count; i++)
-        (void)fprintf(to, "%s{'id': 'idle_sync', 'severity': 'bad', 'title': 'no %d', 'at_stake_ps': %d}",
+        (void)fprintf(to, "%s{'id': 'idle_sync', 'severity': 'critical', 'title': 'no %d', 'at_stake_ps': %d}",
                       i ? "," : "", i, i < with_stake ? 5000000 : 0);
     (void)fprintf(to, "], 'gaps': {}}");
     assert_int_equal(fclose(to), 0);
@@ -715,7 +715,7 @@ static void many_findings_without_time_at_stake_are_folded(void **state)
 
     (void)state;
     assert_has(page, "<details class=\"lower\"><summary>5 more without time at stake</summary>\n"
-                     "<article class=\"finding bad\" "
+                     "<article class=\"finding critical\" "
                      "id=\"finding-5\">");
     assert_int_equal(count(page, "<article"), 9);
     assert_has(page, "All 9 findings");

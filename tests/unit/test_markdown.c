@@ -48,18 +48,18 @@ static void the_top_is_open_and_sections_are_folded(void **state)
 
     (void)state;
     open_json(&f, "{'report': {'title': 'Night run', 'note': 'With the new loader.'}, 'input': {'run': 'vm'},"
-                  " 'verdict': {'text': 'It waits.', 'severity': 'bad'},"
+                  " 'verdict': {'text': 'It waits.', 'severity': 'critical'},"
                   " 'kpis': [{'id': 'a', 'title': 'High', 'value': 75, 'unit': '%', 'band': 'warning', 'good': 80,"
                   " 'bad': 50}, {'id': 'b', 'title': 'Low', 'value': null, 'unit': 's', 'band': 'unknown', 'why': "
                   "'nobody looked'}],"
-                  " 'findings': [{'severity': 'bad', 'title': 'The device waits', 'at_stake_ps': 2000000000000,"
+                  " 'findings': [{'severity': 'critical', 'title': 'The device waits', 'at_stake_ps': 2000000000000,"
                   " 'share_pct': 20, 'cause': 'Why.', 'fix': ['Do `f(x, y)`.'], 'evidence': ['Seen in a_b.']}],"
                   " 'kernels': {'count': 3, 'total_ps': 5000, 'rows': [{'name': 'k|1', 'count': 1, 'total_ps': 2000}],"
                   " 'rest': {'rows': 2, 'count': 2, 'total_ps': 3000}}}");
-    assert_says(&f, "# Night run\n\nvm\n\n> With the new loader.\n\n**bad**: It waits.\n");
+    assert_says(&f, "# Night run\n\nvm\n\n> With the new loader.\n\n**critical**: It waits.\n");
     assert_says(&f, "| High | 75.0 % | **warning** | \\> 80 % |  |\n| Low | not recorded |  |  | nobody looked |\n");
     assert_says(&f, "## Findings\n");
-    assert_says(&f, "### 1. The device waits\n\n**bad**: 2.00 s of device time at stake, 20.0 % of the window\n\nWhy.\n\nWhat to do:\n\n"
+    assert_says(&f, "### 1. The device waits\n\n**critical**: 2.00 s of device time at stake, 20.0 % of the window\n\nWhy.\n\nWhat to do:\n\n"
                     "- Do `f(x, y)`.\n\nWhat shows it:\n\n- Seen in `a_b`.\n");
     assert_says(&f, "<details>\n<summary>Kernels</summary>\n\n");
     assert_says(&f, "| Kernel | Total | Count |\n| --- | ---: | ---: |\n| `k\\|1` | 2.00 ns | 1 |\n"
@@ -143,7 +143,7 @@ static void names_that_attack_stay_code(void **state)
 
     (void)state;
     open_json(&f, "{'report': {'title': '<script>@all', 'note': '</details>\\n# x'}, 'input': {'run': '[a](b)', 'hosts': "
-                  "['@you']}, 'findings': [{'severity': 'bad', 'title': '#1 \\u202e\\u001b[2J', 'fix': ['<img>']}],"
+                  "['@you']}, 'findings': [{'severity': 'critical', 'title': '#1 \\u202e\\u001b[2J', 'fix': ['<img>']}],"
                   " 'kernels': {'rows': [{'name': '</summary>|`', 'count': 1}]}}");
     assert_says(&f, "# `<script>@all`\n");
     assert_says(&f, "> `</details>\\n#` x\n");

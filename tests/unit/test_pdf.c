@@ -240,7 +240,7 @@ static void characters_that_the_fonts_lack_are_escaped(void **state)
 
     (void)state;
     open_json(&f, "{'input': {'run': 'run-\\u00e9\\u0436\\u03c9\\u2192\\u4e2d\\ud83d\\ude00\\u05d0\\u202e\\u0007'},"
-                  " 'verdict': {'text': 'a (b) \\\\ %% end', 'severity': 'bad'}}");
+                  " 'verdict': {'text': 'a (b) \\\\ %% end', 'severity': 'critical'}}");
     assert_int_equal(ask(&f, "pdftotext", "", text, sizeof(text)), 0);
     assert_shows(text, "run-\xc3\xa9\xd0\xb6\xcf\x89\xe2\x86\x92\\u4e2d\\u{1f600}\\u05d0\\u202e\\u0007");
     assert_shows(text, "a (b) \\ %% end");
@@ -266,7 +266,7 @@ static void words_of_code_lose_their_quotes(void **state)
     struct fixture f;
 
     (void)state;
-    open_json(&f, "{'verdict': {'text': 'Call `jax.jit(f)` once, and ` stays.', 'severity': 'bad'}}");
+    open_json(&f, "{'verdict': {'text': 'Call `jax.jit(f)` once, and ` stays.', 'severity': 'critical'}}");
     assert_int_equal(ask(&f, "pdftotext", "", text, sizeof(text)), 0);
     assert_shows(text, "Call jax.jit(f) once, and ` stays.");
     finish(&f);

@@ -312,7 +312,7 @@ static void findings_are_ordered_by_what_they_cost(void **state)
     root = made_study_fill(&study);
     first = tm_path(root, "findings[0]");
     assert_string_equal(tm_text(tm_get(first, "id")), "scaling_communication");
-    assert_string_equal(tm_text(tm_get(first, "severity")), "bad");
+    assert_string_equal(tm_text(tm_get(first, "severity")), "critical");
     assert_near(first, "value", 100 * 30.0 / 140);
     assert_non_null(
         strstr(tm_text(tm_path(first, "evidence[1]")), "1: 0.0 %, 2: 4.8 %, 4: 10.9 %, 8: 21.4 %"));
@@ -364,7 +364,7 @@ static void a_slow_device_and_more_devices_that_are_slower_are_told(void **state
     root = made_study_fill(&study);
     finding = found(root, "findings", "scaling_imbalance");
     assert_near(finding, "value", 20);
-    assert_string_equal(tm_text(tm_get(finding, "severity")), "bad");
+    assert_string_equal(tm_text(tm_get(finding, "severity")), "critical");
     assert_non_null(strstr(tm_text(tm_get(finding, "title")),
                            "Of 2 devices the slowest computes 20.0 % longer"));
     finding = found(root, "findings", "scaling_slower");

@@ -143,13 +143,13 @@ static void the_top_stands_in_few_lines(void **state)
 
     (void)state;
     open_json(&f, "{'report': {'title': 'Night run', 'note': 'With the new loader.'}, 'input': {'run': 'vm', 'hosts': "
-                  "['vm']}, 'verdict': {'text': 'It waits.', 'severity': 'bad'}, 'findings': [{'severity': 'bad', "
+                  "['vm']}, 'verdict': {'text': 'It waits.', 'severity': 'critical'}, 'findings': [{'severity': 'critical', "
                   "'title': 'The device waits', 'at_stake_ps': 2000000000000, 'share_pct': 20, 'cause': 'Why.', 'fix': "
                   "['Do.'], 'evidence': ['Seen.'], 'where': [{'begin_ps': 0, 'end_ps': 1000000, 'device': 'vm/gpu:0'}]}]}");
     assert_says(&f, "Night run\n=========\nvm: 1 host, no device activity\n\nWith the new loader.\n");
     assert_says(&f, "Verdict\n-------\nIt waits.\n");
-    assert_says(&f, "1  bad  The device waits  2.00 s, 20.0 %\n");
-    assert_says(&f, "\n\n1. [bad] The device waits\n"
+    assert_says(&f, "1  critical  The device waits  2.00 s, 20.0 %\n");
+    assert_says(&f, "\n\n1. [critical] The device waits\n"
                     "  how much     2.00 s of device time at stake, 20.0 % of the window\n"
                     "  cause        Why.\n"
                     "  fix          Do.\n"
@@ -267,9 +267,9 @@ static void names_that_attack_a_terminal_are_escaped(void **state)
     (void)state;
     open_json(
         &f, "{'input': {'run': 'a\\u001b[31mb\\u202ec\\n', 'hosts': ['\\u0007'], 'partial': true},"
-            " 'findings': [{'severity': 'bad', 'title': '\\u009b2J', 'fix': ['\\u2066']}]}");
+            " 'findings': [{'severity': 'critical', 'title': '\\u009b2J', 'fix': ['\\u2066']}]}");
     assert_says(&f, "a\\u001b[31mb\\u202ec\\n");
-    assert_says(&f, "1. [bad] \\u009b2J\n");
+    assert_says(&f, "1. [critical] \\u009b2J\n");
     assert_says(&f, "\n*** PARTIAL ***\n");
     assert_lines_are_clean(&f, "names with controls");
     test_written_report_free(&f);

@@ -73,8 +73,21 @@ static void the_default_values_are_those_of_the_definition(void **state)
         assert_int_equal(k->higher_is_better, rows[i].higher);
         assert_true(k->good == rows[i].good && k->bad == rows[i].bad);
     }
-    assert_true(t.limit[TM_LIMIT_BAD_SHARE].value == 10);
+    assert_true(t.limit[TM_LIMIT_CRITICAL_SHARE].value == 10);
     assert_true(t.limit[TM_LIMIT_WARNING_SHARE].value == 3);
+}
+
+static void an_old_name_of_a_limit_is_read(void **state)
+{
+    struct tm_thresholds t = defaults();
+    struct tm_error error;
+
+    (void)state;
+    assert_int_equal(apply(&t, "{'limits': [{'id': 'bad_share', 'value': 20}]}", &error), TM_OK);
+    assert_true(t.limit[TM_LIMIT_CRITICAL_SHARE].value == 20);
+    assert_int_equal(apply(&t, "{'limits': [{'id': 'bad_share', 'value': 20}, {'id': 'critical_share', 'value': 30}]}",
+                           &error),
+                     TM_ERR_USAGE);
 }
 
 static void a_file_replaces_only_what_it_names(void **state)
@@ -86,14 +99,14 @@ static void a_file_replaces_only_what_it_names(void **state)
     (void)state;
     assert_int_equal(apply(&t,
                            "{'kpis': [{'id': 'step_time', 'good': 12.5, 'bad': 15}, {'id': "
-                           "'compile_time', 'bad': 30}], 'limits': [{'id': 'bad_share', 'value': "
+                           "'compile_time', 'bad': 30}], 'limits': [{'id': 'critical_share', 'value': "
                            "20}]}",
                            &error),
                      TM_OK);
     assert_true(t.kpi[TM_KPI_STEP_TIME].has_bands);
     assert_true(t.kpi[TM_KPI_STEP_TIME].good == 12.5 && t.kpi[TM_KPI_STEP_TIME].bad == 15);
     assert_true(t.kpi[TM_KPI_COMPILE_TIME].good == 2 && t.kpi[TM_KPI_COMPILE_TIME].bad == 30);
-    assert_true(t.limit[TM_LIMIT_BAD_SHARE].value == 20);
+    assert_true(t.limit[TM_LIMIT_CRITICAL_SHARE].value == 20);
     assert_true(t.limit[TM_LIMIT_WARNING_SHARE].value ==
                 before.limit[TM_LIMIT_WARNING_SHARE].value);
     assert_memory_equal(&t.kpi[TM_KPI_OCCUPANCY], &before.kpi[TM_KPI_OCCUPANCY], sizeof(t.kpi[0]));
@@ -162,11 +175,11 @@ static void wrong_files_are_refused_and_change_nothing(void **state)
         { "{'kpis': [{'id': 'step_time', 'title': ''}]}", "title is empty", "" },
         { "{'kpis': [{'id': 'step_time', 'title': 'a\\u0007b'}]}", "control character", "" },
         { "{'kpis': [{'id': 'step_time', 'title': 7}]}", "title is not a text", "" },
-        { "{'limits': [{'id': 'bad_shares', 'value': 7}]}", "unknown limit 'bad_shares'",
-          "bad_share" },
-        { "{'limits': [{'id': 'bad_share', 'good': 7}]}", "unknown key 'good'", "" },
-        { "{'limits': [{'id': 'bad_share', 'value': 2}]}", "must rise", "" },
-        { "{'limits': [{'id': 'bad_share', 'value': 101}]}", "outside 0 to 100", "" },
+        { "{'limits': [{'id': 'critical_shares', 'value': 7}]}", "unknown limit 'critical_shares'",
+          "critical_share" },
+        { "{'limits': [{'id': 'critical_share', 'good': 7}]}", "unknown key 'good'", "" },
+        { "{'limits': [{'id': 'critical_share', 'value': 2}]}", "must rise", "" },
+        { "{'limits': [{'id': 'critical_share', 'value': 101}]}", "outside 0 to 100", "" },
         { "{'schema': 'tracemill.summary'}", "'schema' is not", "" },
         { "{'schema_version': 2}", "'schema_version' is not 1", "" },
     };
@@ -270,6 +283,7 @@ int main(void)
         cmocka_unit_test(the_default_table_is_complete_and_in_order),
         cmocka_unit_test(the_default_values_are_those_of_the_definition),
         cmocka_unit_test(a_file_replaces_only_what_it_names),
+        cmocka_unit_test(an_old_name_of_a_limit_is_read),
         cmocka_unit_test(null_takes_the_bands_away),
         cmocka_unit_test(the_default_file_may_be_applied_to_itself),
         cmocka_unit_test(wrong_files_are_refused_and_change_nothing),
