@@ -266,8 +266,8 @@ static void put_places(struct csv *c, const struct tm_value *finding, size_t num
 
 static void put_finding(void *to, const struct tm_value *finding, size_t number)
 {
-    static const char *const keys[] = { "id",    "severity", "title", "at_stake_ps", "share_pct",
-                                        "value", "unit",     "limit", "cause" };
+    static const char *const keys[] = { "id",    "severity", "title", "at_stake_ps", "idle_ps", "share_pct",
+                                        "window_ps", "value", "unit", "limit", "cause" };
     struct csv *c = to;
     const struct tm_section *section = tm_section_of_finding(c->summary, finding);
 
@@ -323,7 +323,7 @@ tm_status tm_csv_write(struct tm_run *run, const struct tm_doc *doc, struct tm_a
     c.index = open_with_header(&c, TM_CSV_INDEX, TM_CSV_INDEX_HEADER);
     c.columns = open_with_header(&c, "columns.csv", "file,column,title,unit");
     c.findings = open_with_header(&c, "findings.csv",
-                                  "number,id,severity,title,at_stake_ps,share_pct,value,unit,limit,cause,section,"
+                                  "number,id,severity,title,at_stake_ps,idle_ps,share_pct,window_ps,value,unit,limit,cause,section,"
                                   "evidence,fix");
     c.places = open_with_header(&c, "finding-places.csv", "number,id,begin_ps,end_ps,device");
     write_kpis(&c);

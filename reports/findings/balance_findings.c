@@ -147,11 +147,12 @@ static void fix_uneven(struct tm_finding *f)
 static void find_uneven(struct tm_findings *all)
 {
     /* where a device is that has less to do */
-    static const enum tm_wait waits[] = { TM_WAIT_COLLECTIVE, TM_WAIT_EDGES, TM_WAIT_DEVICE };
+    static const enum tm_wait busy[] = { TM_WAIT_COLLECTIVE };
+    static const enum tm_wait idle[] = { TM_WAIT_DEVICE, TM_WAIT_SYNC, TM_WAIT_HOST, TM_WAIT_LAUNCH, TM_WAIT_UNRECORDED };
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_IMBALANCE];
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     double pct;
-    int64_t stake_ps;
+    int64_t stake_ps, busy_ps, idle_ps;
     bool is_slow;
     struct tm_finding *f;
     struct loads l;
@@ -164,8 +165,11 @@ static void find_uneven(struct tm_findings *all)
     if (pct < kpi->good || !tm_is_worth_mention(all, stake_ps))
         return;
     is_slow = is_same_work(&l) || is_slow_at_same_work(all->summary, &l, pct);
-    f = tm_finding_of_time(all, is_slow ? "slow_device" : "imbalance", stake_ps);
-    (void)tm_wait_explain(all, waits, sizeof(waits) / sizeof(waits[0]), stake_ps);
+    busy_ps = tm_wait_explain(all, busy, sizeof(busy) / sizeof(busy[0]), stake_ps);
+    idle_ps = tm_wait_explain(all, idle, sizeof(idle) / sizeof(idle[0]), stake_ps - busy_ps);
+    if (!tm_is_worth_mention(all, busy_ps + idle_ps))
+        return; /* the others have nothing to wait for */
+    f = tm_finding_of_idle(all, is_slow ? "slow_device" : "imbalance", busy_ps + idle_ps, idle_ps, NULL);
     tm_finding_title(f, is_slow ? "One device needs longer for the same work" : "The devices have unequal work");
     tm_finding_value(f, pct, "%");
     tm_finding_limit(f, kpi->good);

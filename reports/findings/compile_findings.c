@@ -127,8 +127,9 @@ static void find_inside_steps(struct tm_findings *all)
         return;
     idle_ps = tm_wait_explain(all, &wait, 1, all->window_ps);
     traced_ps = tm_wait_explain(all, &host, 1, tracing_ps(all));
-    f = tm_is_worth_mention(all, tm_sum_times(idle_ps, traced_ps))
-            ? tm_finding_of_time(all, "compile_in_steps", tm_sum_times(idle_ps, traced_ps))
+    f = tm_is_worth_mention_on(all, tm_sum_times(idle_ps, traced_ps), "gaps.by_cause.compile.total_ps")
+            ? tm_finding_of_idle(all, "compile_in_steps", tm_sum_times(idle_ps, traced_ps),
+                                 tm_sum_times(idle_ps, traced_ps), "gaps.by_cause.compile.total_ps")
             : tm_finding_of_fact(all, "compile_in_steps", TM_WARNING);
     tm_finding_title(f, count == 1 ? "A program is compiled inside the steps"
                                    : "Programs are compiled inside the steps");

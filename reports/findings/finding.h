@@ -29,10 +29,10 @@ enum tm_severity { TM_INFO, TM_WARNING, TM_CRITICAL };
 struct tm_finding;
 
 /* Waits of the devices that findings share out among each other: the causes of idle time, as in gaps.by_cause, and
- * what is no gap. */
+ * what is no gap.  They are a budget: a finding that saves idle time draws it from there (tm_wait_explain), so that the
+ * sum of what findings have at stake of it is never more than there is. */
 enum tm_wait {
     TM_WAIT_COLLECTIVE, /* exposed collectives */
-    TM_WAIT_EDGES,      /* before the first and after the last activity of a device */
     TM_WAIT_DEVICE,
     TM_WAIT_LAUNCH,
     TM_WAIT_COMPILE,
@@ -78,6 +78,11 @@ extern tm_rules_fn tm_find_broken_checks; /* after all others: it looks at what 
 /* Begin a finding with the time that could be won by mending this one thing: the window is the most, and severity
  * follows from the share. out:    never NULL; title, cause, evidence and fixes are still to be given */
 struct tm_finding *tm_finding_of_time(struct tm_findings *all, const char *id, int64_t at_stake_ps);
+/* The same with idle time, which was drawn from the waits: idle_ps of what is at stake.  The share is of the windows of
+ * the devices that the finding is about: of those of which `path`, a time in the row of a device, takes at least half
+ * the share that it has of the worst; NULL = of all. */
+struct tm_finding *tm_finding_of_idle(struct tm_findings *all, const char *id, int64_t at_stake_ps, int64_t idle_ps,
+                                      const char *path);
 /* Begin a finding of time of which nobody knows how much could be won, or which is at stake in another finding: no time
  * at stake, the share of the window as its value. */
 struct tm_finding *tm_finding_of_share(struct tm_findings *all, const char *id,
@@ -119,8 +124,12 @@ char *tm_finding_device(const struct tm_finding *f, char *out, const struct tm_v
 
 /* Shorthand. */
 double tm_limit_of(const struct tm_findings *all, enum tm_limit which);
+/* Of how many devices the finding is, where that is not all of them. */
+void tm_finding_say_scope(const struct tm_findings *all, struct tm_finding *f, const char *path);
 /* Is this time, as a share of the window, worth a finding? */
 bool tm_is_worth_mention(const struct tm_findings *all, int64_t ps);
+/* The same as a share of the windows of those devices that it is about, see tm_finding_of_idle. */
+bool tm_is_worth_mention_on(const struct tm_findings *all, int64_t ps, const char *path);
 /* Cut a time to what the window holds. */
 int64_t tm_clamp_to_window(const struct tm_findings *all, int64_t ps);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
 #include "reports/format/shown_names.h"
 
@@ -26,7 +27,9 @@ struct tm_finding {
     bool has_value, has_limit;
     double value, limit;
     const char *unit; /* of value and limit */
-    int64_t at_stake_ps, measured_ps;
+    int64_t at_stake_ps, idle_ps, measured_ps;
+    int64_t window_ps; /* of the devices that it is about */
+    double share_pct;  /* of it */
     const char *cause;
     int evidence_count, fix_count, where_count;
     char evidence[TM_EVIDENCE_MOST][TM_EVIDENCE_BYTES];
@@ -50,16 +53,70 @@ int64_t tm_clamp_to_window(const struct tm_findings *all, int64_t ps)
     return ps > all->window_ps ? all->window_ps : ps;
 }
 
-bool tm_is_worth_mention(const struct tm_findings *all, int64_t ps)
+/* The devices that a finding is about: their windows, and what part of the time is theirs. */
+struct scope {
+    int64_t window_ps;
+    double part;
+    size_t devices;
+};
+
+static double share_on(const struct tm_value *device, const char *path)
 {
-    return ps >= TM_STAKE_LEAST_PS && all->window_ps > 0 &&
-           tm_share_pct(ps, all->window_ps) >= tm_limit_of(all, TM_LIMIT_MENTION_SHARE);
+    return tm_share_pct(tm_int(tm_path(device, path)), tm_int(tm_get(device, "span_ps")));
 }
 
-static enum tm_severity severity_of(const struct tm_findings *all, int64_t at_stake_ps)
+static struct scope scope_of(const struct tm_findings *all, const char *path)
 {
-    const double share = tm_share_pct(at_stake_ps, all->window_ps);
+    const struct tm_value *devices = tm_get(all->summary, "devices");
+    struct scope scope = { .window_ps = 0 };
+    int64_t all_ps = 0, ps = 0;
+    double most = 0;
 
+    for (size_t i = 0; path && i < tm_length(devices); i++)
+        if (share_on(tm_at(devices, i), path) > most)
+            most = share_on(tm_at(devices, i), path);
+    for (size_t i = 0; most > 0 && i < tm_length(devices); i++) {
+        const struct tm_value *device = tm_at(devices, i);
+
+        all_ps = tm_sum_times(all_ps, tm_int(tm_path(device, path)));
+        if (share_on(device, path) < most / 2)
+            continue;
+        ps = tm_sum_times(ps, tm_int(tm_path(device, path)));
+        scope.window_ps = tm_sum_times(scope.window_ps, tm_int(tm_get(device, "span_ps")));
+        scope.devices++;
+    }
+    if (ps <= 0 || scope.window_ps > all->window_ps)
+        return (struct scope){ .window_ps = all->window_ps, .part = 1, .devices = tm_length(devices) };
+    scope.part = (double)ps / (double)all_ps;
+    return scope;
+}
+
+void tm_finding_say_scope(const struct tm_findings *all, struct tm_finding *f, const char *path)
+{
+    const size_t devices = tm_length(tm_get(all->summary, "devices")), about = scope_of(all, path).devices;
+
+    if (about < devices)
+        tm_finding_say(f, "Mostly on %zu of %zu devices; the share is of their windows.", about, devices);
+}
+
+static double share_in(struct scope scope, int64_t ps)
+{
+    return tm_share_pct(tm_whole((double)ps * scope.part), scope.window_ps);
+}
+
+bool tm_is_worth_mention_on(const struct tm_findings *all, int64_t ps, const char *path)
+{
+    return ps >= TM_STAKE_LEAST_PS && all->window_ps > 0 &&
+           share_in(scope_of(all, path), ps) >= tm_limit_of(all, TM_LIMIT_MENTION_SHARE);
+}
+
+bool tm_is_worth_mention(const struct tm_findings *all, int64_t ps)
+{
+    return tm_is_worth_mention_on(all, ps, NULL);
+}
+
+static enum tm_severity severity_of(const struct tm_findings *all, int64_t at_stake_ps, double share)
+{
     if (at_stake_ps <= 0 || share < tm_limit_of(all, TM_LIMIT_WARNING_SHARE))
         return TM_INFO;
     return share < tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE) ? TM_WARNING : TM_CRITICAL;
@@ -75,6 +132,7 @@ struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id,
     memset(f, 0, sizeof(*f));
     f->id = id;
     f->severity = severity;
+    f->window_ps = all->window_ps;
     f->summary = all->summary;
     f->audience = all->audience;
     f->unit = "";
@@ -106,15 +164,26 @@ struct tm_finding *tm_finding_of_share(struct tm_findings *all, const char *id,
     return f;
 }
 
-struct tm_finding *tm_finding_of_time(struct tm_findings *all, const char *id, int64_t at_stake_ps)
+struct tm_finding *tm_finding_of_idle(struct tm_findings *all, const char *id, int64_t at_stake_ps, int64_t idle_ps,
+                                      const char *path)
 {
     const int64_t stake_ps = tm_clamp_to_window(all, at_stake_ps);
-    struct tm_finding *f = tm_finding_of_fact(all, id, severity_of(all, stake_ps));
+    const struct scope scope = scope_of(all, path);
+    const double share = share_in(scope, stake_ps);
+    struct tm_finding *f = tm_finding_of_fact(all, id, severity_of(all, stake_ps, share));
 
-    f->at_stake_ps = stake_ps;
-    tell_share(all, f, stake_ps);
+    f->at_stake_ps = f->measured_ps = stake_ps;
+    f->idle_ps = idle_ps < stake_ps ? idle_ps : stake_ps;
+    f->window_ps = scope.window_ps;
+    f->share_pct = share;
+    tm_finding_value(f, share, "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_WARNING_SHARE));
     return f;
+}
+
+struct tm_finding *tm_finding_of_time(struct tm_findings *all, const char *id, int64_t at_stake_ps)
+{
+    return tm_finding_of_idle(all, id, at_stake_ps, 0, NULL);
 }
 
 bool tm_is_found(const struct tm_findings *all, const char *id)
@@ -242,8 +311,7 @@ static void write_where(const struct tm_finding *f, struct tm_value *to)
     }
 }
 
-static void write_finding(const struct tm_findings *all, const struct tm_finding *f,
-                          struct tm_value *to)
+static void write_finding(const struct tm_finding *f, struct tm_value *to)
 {
     struct tm_value *list;
 
@@ -257,8 +325,9 @@ static void write_finding(const struct tm_findings *all, const struct tm_finding
     for (int i = 0; i < f->evidence_count; i++)
         tm_add_string(list, NULL, f->evidence[i]);
     tm_add_int(to, "at_stake_ps", f->at_stake_ps);
-    add_number_or_null(to, "share_pct", all->window_ps > 0,
-                       tm_share_pct(f->at_stake_ps, all->window_ps));
+    tm_add_int(to, "idle_ps", f->idle_ps);
+    add_number_or_null(to, "share_pct", f->window_ps > 0, f->share_pct);
+    tm_add_int(to, "window_ps", f->window_ps);
     tm_add_string(to, "cause", f->cause);
     list = tm_add_array(to, "fix");
     for (int i = 0; i < f->fix_count; i++)
@@ -305,7 +374,7 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
     qsort(all.list, (size_t)all.count, sizeof(all.list[0]), by_stake);
     list = tm_add_array(summary, "findings");
     for (int i = 0; i < all.count; i++)
-        write_finding(&all, &all.list[i], tm_add_object(list, NULL));
+        write_finding(&all.list[i], tm_add_object(list, NULL));
     tm_give(&run->budget, TM_ACCOUNT_MODEL, all.list, list_bytes);
     return run->error.status;
 }

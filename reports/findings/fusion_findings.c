@@ -168,8 +168,8 @@ static void find_short(struct tm_findings *all)
     if (time_at(all, "kernels.count") < SHORT_KERNELS_LEAST || !tm_is_worth_mention(all, stake_ps) ||
         tm_is_found(all, "op_short"))
         return;
-    (void)tm_wait_explain(all, &wait, 1, stake_ps);
-    f = tm_finding_of_time(all, has_kernels ? "kernel_short" : "op_short", stake_ps);
+    f = tm_finding_of_idle(all, has_kernels ? "kernel_short" : "op_short", stake_ps,
+                           tm_wait_explain(all, &wait, 1, stake_ps), NULL);
     tm_finding_title(f, has_kernels ? "Very many short kernels, with pauses between them"
                                     : "Very many short operations, with pauses between them");
     tm_finding_causes(f, has_kernels ? short_causes : short_op_causes);

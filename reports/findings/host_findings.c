@@ -154,24 +154,23 @@ void tm_find_empty_queue(struct tm_findings *all)
 
 /* --- work on the host --- */
 
-/* Time that was spent on the host: where it is not the device, no more than the devices' idle time can be won. */
-static int64_t stake_of(const struct tm_findings *all, int64_t host_ps)
-{
-    const struct tm_value *idle = tm_path(all->summary, "total.idle_ps");
-
-    if (!tm_ask_is_platform(all->summary, "cpu") && tm_has(idle) && tm_int(idle) < host_ps)
-        return tm_clamp_to_window(all, tm_int(idle));
-    return tm_clamp_to_window(all, host_ps);
-}
-
-/* Lay the time to the idle time that it makes; where the CPU is the device, it is no idle time. */
-static void explain_idle(struct tm_findings *all, int64_t ps)
+/* A finding with the idle time that work on the host makes, as far as no other has it; where the CPU is the device, the
+ * work itself is at stake.  NULL = what is left is not worth one. */
+static struct tm_finding *begin_host(struct tm_findings *all, const char *id, int64_t host_ps)
 {
     static const enum tm_wait waits[] = { TM_WAIT_DEVICE, TM_WAIT_HOST, TM_WAIT_SYNC, TM_WAIT_LAUNCH,
                                           TM_WAIT_UNRECORDED };
+    const size_t count = sizeof(waits) / sizeof(waits[0]);
+    int64_t left_ps = 0;
 
-    if (!tm_ask_is_platform(all->summary, "cpu"))
-        (void)tm_wait_explain(all, waits, sizeof(waits) / sizeof(waits[0]), ps);
+    if (tm_ask_is_platform(all->summary, "cpu"))
+        return tm_is_worth_mention(all, host_ps) ? tm_finding_of_time(all, id, host_ps) : NULL;
+    for (size_t i = 0; i < count; i++)
+        left_ps = tm_sum_times(left_ps, tm_wait_left(all, waits[i]));
+    if (!tm_is_worth_mention(all, host_ps < left_ps ? host_ps : left_ps))
+        return NULL;
+    left_ps = tm_wait_explain(all, waits, count, host_ps);
+    return tm_finding_of_idle(all, id, left_ps, left_ps, NULL);
 }
 
 static void say_rows(struct tm_finding *f, const struct tm_value *rows)
@@ -196,14 +195,12 @@ static void say_rows(struct tm_finding *f, const struct tm_value *rows)
 static void find_callbacks(struct tm_findings *all)
 {
     const struct tm_value *calls = tm_path(all->summary, "fallback.callbacks");
-    const int64_t total_ps = tm_int(tm_get(calls, "total_ps")), stake_ps = stake_of(all, total_ps);
+    const int64_t total_ps = tm_int(tm_get(calls, "total_ps"));
     char time[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
-    struct tm_finding *f;
+    struct tm_finding *f = begin_host(all, "fallback_callbacks", total_ps);
 
-    if (!tm_is_worth_mention(all, stake_ps))
+    if (!f)
         return;
-    explain_idle(all, stake_ps);
-    f = tm_finding_of_time(all, "fallback_callbacks", stake_ps);
     tm_finding_title(f, "The program calls back to Python");
     tm_finding_say(f, "%s calls back to the host take %s.", tm_format_count(count, tm_int(tm_get(calls, "count"))),
                    tm_format_time(time, total_ps));
@@ -221,14 +218,12 @@ static void find_callbacks(struct tm_findings *all)
 static void find_cpu_ops(struct tm_findings *all)
 {
     const struct tm_value *ops = tm_path(all->summary, "fallback.cpu_ops");
-    const int64_t total_ps = tm_int(tm_get(ops, "total_ps")), stake_ps = stake_of(all, total_ps);
+    const int64_t total_ps = tm_int(tm_get(ops, "total_ps"));
     char time[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
-    struct tm_finding *f;
+    struct tm_finding *f = begin_host(all, "fallback_cpu_ops", total_ps);
 
-    if (!tm_is_worth_mention(all, stake_ps))
+    if (!f)
         return;
-    explain_idle(all, stake_ps);
-    f = tm_finding_of_time(all, "fallback_cpu_ops", stake_ps);
     tm_finding_title(f, "Compiled operations run on the CPU although a device is there");
     tm_finding_say(f, "%s operations of compiled programs ran on the host for %s.",
                    tm_format_count(count, tm_int(tm_get(ops, "count"))), tm_format_time(time, total_ps));
@@ -251,10 +246,11 @@ static void find_round_trips(struct tm_findings *all)
         device[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
 
-    if (count < 2 || !tm_is_worth_mention(all, stake_of(all, host_ps)) || tm_is_found(all, "transfer_ping_pong"))
+    if (count < 2 || tm_is_found(all, "transfer_ping_pong"))
         return;
-    explain_idle(all, stake_of(all, host_ps));
-    f = tm_finding_of_time(all, "round_trips", stake_of(all, host_ps));
+    f = begin_host(all, "round_trips", host_ps);
+    if (!f)
+        return;
     tm_finding_title(f, "The device waits while the host works on its data");
     tm_finding_say(f,
                    "%s times in the chosen steps a copy to the host is followed by nothing but a copy back, launched "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why the devices had nothing to do: one finding per cause of idle time (summary.gaps.by_cause),
- * and one for devices that begin late or end early.  Of each only what no other finding explains: what compiling inside
+ * and a note on devices that start late or finish early, whose idle time has a cause like any other.  Of each only what no other finding explains: what compiling inside
  * steps costs, pauses between short kernels or programs, waits for a device with more work. */
 #include "reports/findings/idle.h"
 
@@ -334,7 +334,8 @@ static void say_pauses(struct tm_findings *all, struct tm_finding *f)
 }
 
 /* Facts: what the device waited for is not in the profile, and what the profiler costs no other run has. */
-static struct tm_finding *begin(struct tm_findings *all, const char *id, enum tm_wait wait, int64_t left_ps)
+static struct tm_finding *begin(struct tm_findings *all, const char *id, enum tm_wait wait, int64_t left_ps,
+                                const char *path)
 {
     const bool is_large = tm_share_pct(left_ps, all->window_ps) >= tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE);
 
@@ -342,7 +343,7 @@ static struct tm_finding *begin(struct tm_findings *all, const char *id, enum tm
         return is_large ? tm_finding_of_share(all, id, TM_INFO, left_ps) : NULL;
     if (wait == TM_WAIT_PROFILER)
         return tm_finding_of_share(all, id, is_large ? TM_WARNING : TM_INFO, left_ps);
-    return tm_finding_of_time(all, id, left_ps);
+    return tm_finding_of_idle(all, id, left_ps, tm_wait_explain(all, &wait, 1, left_ps), path);
 }
 
 /* Do few launches that took long make up the idle time by launches, so that fewer launches would not help? */
@@ -372,78 +373,81 @@ static void find_cause(struct tm_findings *all, const struct advice *rule)
     const enum tm_wait wait = tm_wait_of_cause(advice->cause);
     const struct tm_value *cause = tm_get(tm_path(all->summary, "gaps.by_cause"), advice->cause);
     const int64_t left_ps = tm_wait_left(all, wait), told_ps = all->told_ps[wait];
-    char time[TM_FORMAT_BYTES];
+    char time[TM_FORMAT_BYTES], path[64];
     struct tm_finding *f;
 
-    if (!tm_is_worth_mention(all, left_ps) || is_told_elsewhere(all, wait))
+    (void)snprintf(path, sizeof(path), "gaps.by_cause.%s.total_ps", advice->cause);
+    if (!tm_is_worth_mention_on(all, left_ps, path) || is_told_elsewhere(all, wait))
         return;
-    f = begin(all, advice->id, wait, left_ps);
+    f = begin(all, advice->id, wait, left_ps, path);
     if (!f)
         return;
     tm_finding_title(f, "%s", advice->title);
     tm_finding_causes(f, advice->why);
     say_share(all, f, advice->cause, cause);
     if (told_ps > 0)
-        tm_finding_say(f, "%s of it belong to other findings and are not counted here.", tm_format_time(time, told_ps));
+        tm_finding_say(f, "%s of it is part of other findings and not counted here.", tm_format_time(time, told_ps));
     if (wait == TM_WAIT_DEVICE)
         say_pauses(all, f);
     tm_idle_say_gaps(all, f, advice->cause);
     say_host(all, f, advice->cause);
+    tm_finding_say_scope(all, f, path);
     tm_finding_fixes(f, advice->fix);
 }
 
-/* The worst device of those that begin later or end earlier than the host's window. */
-static const struct tm_value *worst_edges(const struct tm_value *devices, int64_t *total_ps)
+static int64_t lead_of(const struct tm_value *device)
 {
-    const struct tm_value *worst = NULL;
-    int64_t worst_ps = 0;
+    const struct tm_value *lead = tm_get(device, "lead_ps");
 
-    *total_ps = 0;
-    for (size_t i = 0; i < tm_length(devices); i++) {
-        const struct tm_value *device = tm_at(devices, i);
-        const int64_t lead_ps = tm_int(tm_get(device, "lead_idle_ps"));
-        const int64_t trail_ps = tm_int(tm_get(device, "trail_idle_ps"));
-        const int64_t edges_ps = tm_sum_times(lead_ps, trail_ps);
-
-        *total_ps = tm_sum_times(*total_ps, edges_ps);
-        if (edges_ps > worst_ps) {
-            worst = device;
-            worst_ps = edges_ps;
-        }
-    }
-    return worst;
+    return tm_int(tm_has(lead) ? lead : tm_get(device, "lead_idle_ps"));
 }
 
+static int64_t trail_of(const struct tm_value *device)
+{
+    const struct tm_value *trail = tm_get(device, "trail_ps");
+
+    return tm_int(tm_has(trail) ? trail : tm_get(device, "trail_idle_ps"));
+}
+
+/* A note: what the devices waited for until then is the finding of its cause. */
 static void find_edges(struct tm_findings *all)
 {
-    const int64_t left_ps = tm_wait_left(all, TM_WAIT_EDGES);
-    int64_t total_ps;
-    const struct tm_value *device = worst_edges(tm_get(all->summary, "devices"), &total_ps);
-    char time[TM_FORMAT_BYTES], lead[TM_FORMAT_BYTES], trail[TM_FORMAT_BYTES],
-        name[TM_SHORT_NAME_BYTES];
+    const struct tm_value *devices = tm_get(all->summary, "devices"), *worst = NULL;
+    const double limit = tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE);
+    double most = 0, least = 100;
+    char lead[TM_FORMAT_BYTES], trail[TM_FORMAT_BYTES], span[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
 
-    if (!device || !tm_is_worth_mention(all, left_ps))
-        return;
-    f = tm_finding_of_time(all, "idle_edges", left_ps);
-    tm_finding_title(f, "Some devices begin late or end early");
-    tm_finding_cause(f, "The window lasts from the first to the last activity of all devices of a host; a "
-               "device that has work for a part of it only is idle for the rest.");
-    tm_finding_say(
-        f, "Before their first and after their last activity the devices are idle for %s in all.",
-        tm_format_time(time, tm_clamp_to_window(all, total_ps)));
-    tm_finding_say(f, "Most on %s: %s before, %s after.",
-                   tm_finding_device(f, name, tm_get(device, "id")),
-                   tm_format_time(lead, tm_int(tm_get(device, "lead_idle_ps"))),
-                   tm_format_time(trail, tm_int(tm_get(device, "trail_idle_ps"))));
-    tm_finding_fix(f, "jax|See whether all devices are meant to take part: `jax.devices()`, and the "
-                      "sharding of inputs and parameters "
-                      "(`jax.debug.visualize_array_sharding(x)`).");
-    tm_finding_fix(f, "torch|See whether all devices are meant to take part, and whether all ranks "
-                      "record the same steps: give `torch.profiler.schedule(...)` the same numbers "
-                      "on each.");
-    tm_finding_fix(f, "Where some devices have other work (pipeline stages), compare "
-                      "each device by its own row of the device table instead.");
+    for (size_t i = 0; i < tm_length(devices); i++) {
+        const struct tm_value *device = tm_at(devices, i);
+        const double share =
+            tm_share_pct(tm_sum_times(lead_of(device), trail_of(device)), tm_int(tm_get(device, "span_ps")));
+
+        if (tm_int(tm_get(device, "busy_ps")) <= 0)
+            continue;
+        least = share < least ? share : least;
+        if (share > most) {
+            most = share;
+            worst = device;
+        }
+    }
+    if (!worst || most - least < limit)
+        return; /* none, or all of them alike: that is the host's doing */
+    f = tm_finding_of_fact(all, "idle_edges", TM_INFO);
+    tm_finding_value(f, most, "%");
+    tm_finding_limit(f, limit);
+    tm_finding_title(f, "Some devices start late or finish early");
+    tm_finding_cause(f, "A device that has work for only a part of the window is idle for the rest of it. That idle time "
+                        "is attributed to its causes like any other.");
+    tm_finding_say(f, "%s is idle for %s before its first and %s after its last activity, of %s.",
+                   tm_finding_device(f, name, tm_get(worst, "id")), tm_format_time(lead, lead_of(worst)),
+                   tm_format_time(trail, trail_of(worst)), tm_format_time(span, tm_int(tm_get(worst, "span_ps"))));
+    tm_finding_fix(f, "jax|Check that all devices are meant to take part: `jax.devices()`, and the sharding of inputs and "
+                      "parameters (`jax.debug.visualize_array_sharding(x)`).");
+    tm_finding_fix(f, "torch|Check that all devices are meant to take part, and that all ranks record the same steps: "
+                      "give `torch.profiler.schedule(...)` the same numbers on each.");
+    tm_finding_fix(f, "Where some devices have other work (pipeline stages), compare each device by its own row of the "
+                      "device table instead.");
 }
 
 void tm_find_idle(struct tm_findings *all)

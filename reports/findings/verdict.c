@@ -21,7 +21,6 @@ static const struct {
     { "fallback_callbacks", "calls back to Python" },
     { "fallback_cpu_ops", "compiled operations on the CPU" },
     { "idle_compile", "compiling" },
-    { "idle_edges", "devices that begin late or end early" },
     { "idle_gc", "garbage collection" },
     { "idle_host", "Python and other host code between launches" },
     { "idle_input", "waiting for input" },

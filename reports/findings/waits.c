@@ -3,7 +3,6 @@
  * and not once more as idle time or as a collective. */
 #include <string.h>
 
-#include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
 
 static const char *const cause_of[TM_WAITS] = {
@@ -20,25 +19,10 @@ enum tm_wait tm_wait_of_cause(const char *cause)
     return TM_WAITS;
 }
 
-static int64_t edges_of(const struct tm_value *devices)
-{
-    int64_t sum_ps = 0;
-
-    for (size_t i = 0; i < tm_length(devices); i++) {
-        const struct tm_value *d = tm_at(devices, i);
-
-        sum_ps = tm_sum_times(sum_ps, tm_int(tm_get(d, "lead_idle_ps")));
-        sum_ps = tm_sum_times(sum_ps, tm_int(tm_get(d, "trail_idle_ps")));
-    }
-    return sum_ps;
-}
-
 static int64_t measured(const struct tm_findings *all, enum tm_wait wait)
 {
     if (wait == TM_WAIT_COLLECTIVE)
         return tm_int(tm_path(all->summary, "total.exposed_collective_ps"));
-    if (wait == TM_WAIT_EDGES)
-        return edges_of(tm_get(all->summary, "devices"));
     return tm_int(tm_get(tm_get(tm_path(all->summary, "gaps.by_cause"), cause_of[wait]), "total_ps"));
 }
 

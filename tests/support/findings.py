@@ -27,7 +27,9 @@ def _severity(findings, window_ps):
     for f in about_the_run(findings):
         if not f["at_stake_ps"] or not window_ps:
             continue  # a fact has a severity of its own
-        share = 100 * f["at_stake_ps"] / window_ps
+        share = f["share_pct"]  # of the windows of the devices that it is about
+        if share < 100 * f["at_stake_ps"] / window_ps - 1e-6 or not 0 < f["window_ps"] <= window_ps:
+            bad.append(f"{f['id']}: {share} % of {f['window_ps']} for {f['at_stake_ps']} of {window_ps}")
         want = "critical" if share >= BAD_PCT else "warning" if share >= WARNING_PCT else "info"
         if f["severity"] != want:
             bad.append(f"{f['id']} with {share:.1f} % at stake is '{f['severity']}', not '{want}'")
@@ -37,13 +39,12 @@ def _severity(findings, window_ps):
 def _most(findings, summary):
     """What is at stake is there: no more than the time that the finding is about."""
     total, gaps = summary["total"] or {}, summary["gaps"] or {"by_cause": {}}
-    edges = sum((d["lead_ps"] or 0) + (d["trail_ps"] or 0) for d in summary["devices"])
     copies = {}
     for device in summary["devices"]:
         for direction, ps in (device["exposed_by_direction_ps"] or {}).items():
             copies[direction] = copies.get(direction, 0) + (ps or 0)
-    limits = {"straggler": total.get("exposed_collective_ps"), "collective_exposed": total.get("exposed_collective_ps"), "idle_edges": edges}
-    limits.update({f"idle_{cause}": row["total_ps"] + edges for cause, row in gaps["by_cause"].items()})
+    limits = {"straggler": total.get("exposed_collective_ps"), "collective_exposed": total.get("exposed_collective_ps")}
+    limits.update({f"idle_{cause}": row["total_ps"] for cause, row in gaps["by_cause"].items()})
     limits.update({f"transfer_{way}": ps for way, ps in copies.items()})
     limits.update({f"transfer_repeated_{way}": ps for way, ps in copies.items()})
     bad = []
@@ -51,6 +52,27 @@ def _most(findings, summary):
         limit = limits.get(f["id"], summary["window"]["total_ps"])
         if f["at_stake_ps"] and limit is not None and f["at_stake_ps"] > limit:
             bad.append(f"{f['id']}: {f['at_stake_ps']} at stake, {limit} there")
+    return bad
+
+
+def _disjoint(findings, summary):
+    """No idle time is in two findings, and what is at stake beyond it was not idle."""
+    idle, busy = (summary["total"] or {}).get("idle_ps") or 0, (summary["total"] or {}).get("busy_ps") or 0
+    claimed = sum(f["idle_ps"] for f in findings)
+    bad = [f"{claimed} of {idle} is claimed"] if claimed > idle else []
+    return bad + [f"{f['id']}: {f}" for f in findings
+                  if f["at_stake_ps"] - f["idle_ps"] > busy and not f["id"].startswith("fallback")]
+
+
+def first_screen(summary):
+    """A figure outside its band has a finding, or says why it costs nothing."""
+    ids = {f["id"] for f in summary["findings"]}
+    bad = []
+    for kpi in summary["kpis"]:
+        if kpi["band"] in ("warning", "bad") and not kpi["finding"] and not kpi["why"]:
+            bad.append(f"{kpi['id']} is {kpi['band']}, and nothing says why")
+        if kpi["finding"] and kpi["finding"] not in ids:
+            bad.append(f"{kpi['id']}: no finding {kpi['finding']}")
     return bad
 
 
@@ -77,6 +99,7 @@ def problems_of(summary):
         "findings are in the order of their time at stake": _order(findings, window_ps),
         "severity follows from the time at stake": _severity(findings, window_ps),
         "no more is at stake than there is": _most(findings, summary),
+        "no idle time is at stake twice": _disjoint(findings, summary),
         "every finding has a title, a cause, evidence and something to do": _evidence(findings, window_ps),
         "where to look is a time of a device or a host of the run": _where(findings, summary),
     }

@@ -128,8 +128,12 @@ static const struct rule rules[] = {
     { IDLE("unrecorded", "30000000000"), "idle_unrecorded", "critical", 30000000000, "15.0 %" },
     { IDLE("device_wait", "19990000000"), NULL, NULL, 0, NULL },
     { IDLE("device_wait", "30000000000"), "idle_device_wait", "info", 0, "15.0 %" },
-    { "{'devices': [{'id': 'vm/gpu:0', 'lead_idle_ps': 1000000000, 'trail_idle_ps': 9000000000}]}",
-      "idle_edges", "warning", 10000000000, "1.00 ms before, 9.00 ms after" },
+    { "{'devices': [{'id': 'vm/gpu:0', 'busy_ps': 1, 'span_ps': 100000000000, 'lead_ps': 1000000000, 'trail_ps': "
+      "9000000000}, {'id': 'vm/gpu:1', 'busy_ps': 1, 'span_ps': 100000000000}]}",
+      "idle_edges", "info", 0, "idle for 1.00 ms before its first and 9.00 ms after its last activity" },
+    { "{'devices': [{'id': 'vm/gpu:0', 'busy_ps': 1, 'span_ps': 100000000000, 'lead_ps': 50000000000}, {'id': "
+      "'vm/gpu:1', 'busy_ps': 1, 'span_ps': 100000000000, 'lead_ps': 41000000000}]}",
+      NULL, NULL, 0, NULL }, /* both alike */
 
     { "{'window': {'total_ps': 50000000}, 'gaps': {'by_cause': {'gc': {'count': 1, 'total_ps': "
       "9999999}, 'device_wait': null, 'launch': null, 'input': null, 'sync': null, 'host': null, "
@@ -343,20 +347,20 @@ static const struct rule rules[] = {
       "all-reduce 'psum' number 2 in step 7: 2.00 ms after b, at 0.005000000 s." },
     { STRAGGLER("90000000000", "9000000000"), "straggler", "critical", 40000000000, "" }, /* no more than is exposed */
     { STRAGGLER("30000000000", "16000000000"), NULL, NULL, 0, NULL },                /* not twice as late */
-    { "{'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
+    { "{'total': {'exposed_collective_ps': 30000000000}, 'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
       "'b', 'compute_ps': 60000000000, 'kernels': {'count': 600}}], 'balance': {'same_work': {'ops': 9, 'devices': "
       "[{'device': 'a', 'total_ps': 9000000000}, {'device': 'b', 'total_ps': 5000000000}], 'spread_pct': 28, "
       "'slowest': 'a'}}}",
       "slow_device", "critical", 30000000000,
       "For the 9 operations that all devices run equally often a needs 9.00 ms, the fastest one 5.00 ms." },
-    { "{'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
+    { "{'total': {'exposed_collective_ps': 30000000000}, 'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
       "'b', 'compute_ps': 60000000000, 'kernels': {'count': 600}}], 'balance': {'ops': [{'name': 'dot', 'max_ps': "
       "9000000000, 'mean_ps': 5000000000, 'slowest': 'a', 'excess_ps': 8000000000}]}}",
       "imbalance", "critical", 30000000000, "Most in 'dot': 9.00 ms on a, 5.00 ms on average." },
-    { "{'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
+    { "{'total': {'exposed_collective_ps': 30000000000}, 'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
       "'b', 'compute_ps': 60000000000, 'kernels': {'count': 600}}]}",
       "imbalance", "critical", 30000000000, "a computes for 90.0 ms, with 900 kernels" },
-    { "{'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
+    { "{'total': {'exposed_collective_ps': 30000000000}, 'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
       "'b', 'compute_ps': 60000000000, 'kernels': {'count': 900}}]}",
       "slow_device", "critical", 30000000000, "b computes for 60.0 ms" },
     { "{'devices': [{'id': 'a', 'compute_ps': 62900000000}, {'id': 'b', 'compute_ps': 57100000000}]}",
@@ -593,7 +597,7 @@ static void long_waits_are_no_pauses_between_short_kernels(void **state)
 /* Two devices of which one has more work: where the other one waits for it is not at stake again. */
 #define UNEVEN                                                                                     \
     "'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': 'b', "  \
-    "'compute_ps': 60000000000, 'kernels': {'count': 600}, 'trail_idle_ps': 8000000000}]"
+    "'compute_ps': 60000000000, 'kernels': {'count': 600}}]"
 
 static void a_wait_is_at_stake_where_its_reason_is(void **state)
 {
@@ -604,7 +608,6 @@ static void a_wait_is_at_stake_where_its_reason_is(void **state)
                "{" UNEVEN ", 'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000}}", NULL);
     expect_stake(&j, "imbalance", 30000000000);
     assert_null(test_finding(&j, "collective_exposed"));
-    expect_stake(&j, "idle_edges", 8000000000);
     test_judged_free(&j);
 
     test_judge(&j,
@@ -612,9 +615,34 @@ static void a_wait_is_at_stake_where_its_reason_is(void **state)
                "{'by_cause': {'device_wait': {'total_ps': 20000000000}, 'host': {'total_ps': 7000000000}}}}",
                NULL);
     assert_null(test_finding(&j, "collective_exposed"));
-    assert_null(test_finding(&j, "idle_edges"));
     assert_null(test_finding(&j, "idle_device_wait"));
     expect_stake(&j, "idle_host", 7000000000);
+    assert_int_equal(tm_int(tm_get(test_finding(&j, "imbalance"), "idle_ps")), 10000000000);
+    test_judged_free(&j);
+
+    /* no more than the others wait */
+    test_judge(&j, "{" UNEVEN ", 'gaps': {'by_cause': {'device_wait': {'total_ps': 20000000000}}}}", NULL);
+    expect_stake(&j, "imbalance", 27600000000); /* and what the healthy run is idle for otherwise */
+    test_judged_free(&j);
+}
+
+/* Two devices, one of which waits for 5 % of its window: 2.5 % of both, under what is mentioned. */
+static void a_share_is_of_the_devices_that_a_finding_is_about(void **state)
+{
+    const struct tm_value *f;
+    struct judged j;
+
+    (void)state;
+    test_judge(&j,
+               "{'devices': [{'id': 'a', 'span_ps': 100000000000, 'gaps': {'by_cause': {'input': {'total_ps': "
+               "5000000000}}}}, {'id': 'b', 'span_ps': 100000000000}], 'gaps': {'by_cause': {'input': {'total_ps': "
+               "5000000000}}}}",
+               NULL);
+    f = test_finding(&j, "idle_input");
+    assert_non_null(f);
+    assert_true(tm_double(tm_get(f, "share_pct")) == 5);
+    assert_int_equal(tm_int(tm_get(f, "window_ps")), 100000000000);
+    assert_int_equal(tm_int(tm_get(f, "idle_ps")), 5000000000);
     test_judged_free(&j);
 }
 
@@ -1237,6 +1265,7 @@ int main(void)
         cmocka_unit_test(one_wait_of_several_devices_is_told_once),
         cmocka_unit_test(long_waits_are_no_pauses_between_short_kernels),
         cmocka_unit_test(a_wait_is_at_stake_where_its_reason_is),
+        cmocka_unit_test(a_share_is_of_the_devices_that_a_finding_is_about),
         cmocka_unit_test(the_wait_for_a_straggler_is_no_exposed_collective),
         cmocka_unit_test(pauses_between_programs_are_no_host_work),
         cmocka_unit_test(a_layer_is_not_slow_for_what_a_dominant_operation_takes),
