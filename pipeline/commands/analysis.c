@@ -451,9 +451,9 @@ static tm_status finish_summary(struct analysis *a)
     if (st == TM_OK)
         st = tm_marks_add(a->run, a->root);
     if (st == TM_OK)
-        st = tm_kpis_add(a->run, a->root, &a->thresholds);
-    if (st == TM_OK)
         st = tm_findings_add(a->run, a->root, &a->thresholds);
+    if (st == TM_OK)
+        st = tm_kpis_add(a->run, a->root, &a->thresholds);
     if (st == TM_OK)
         st = tm_verdict_add(a->run, a->root, &a->thresholds);
     tm_thresholds_add(&a->thresholds, a->root);

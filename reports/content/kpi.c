@@ -2,6 +2,7 @@
 #include "reports/content/kpi.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "reports/format/platforms.h"
 
@@ -17,14 +18,42 @@ size_t tm_kpi_count(const struct tm_value *summary)
     return known > 0 ? n : 0;
 }
 
+/* The throughput of the run comes before what it is made of. */
+static int rank_of(const struct tm_value *kpi)
+{
+    const char *id = tm_text(tm_get(kpi, "id"));
+
+    if (strcmp(id, "model_flop_utilization") == 0)
+        return tm_has(tm_get(kpi, "value")) ? 0 : 2;
+    return strcmp(id, "step_time") == 0 ? 1 : 2;
+}
+
 static const struct tm_value *kpi_of(const struct tm_value *summary, size_t index)
 {
     const struct tm_value *kpis = tm_get(summary, "kpis");
 
-    for (size_t i = 0; i < tm_length(kpis); i++)
-        if (tm_kpi_is_for_run(tm_at(kpis, i)) && index-- == 0)
-            return tm_at(kpis, i);
+    for (int rank = 0; rank <= 2; rank++)
+        for (size_t i = 0; i < tm_length(kpis); i++)
+            if (tm_kpi_is_for_run(tm_at(kpis, i)) && rank_of(tm_at(kpis, i)) == rank && index-- == 0)
+                return tm_at(kpis, i);
     return NULL;
+}
+
+static size_t finding_of(const struct tm_value *summary, const struct tm_value *kpi)
+{
+    const char *id = tm_text(tm_get(kpi, "finding"));
+    const struct tm_value *findings = tm_get(summary, "findings");
+
+    for (size_t i = 0; *id && i < tm_length(findings); i++)
+        if (strcmp(tm_text(tm_get(tm_at(findings, i), "id")), id) == 0)
+            return i + 1;
+    return 0;
+}
+
+/* Outside its band, without a finding, and the reason is known: such a figure is drawn neutral. */
+static bool is_neutral(const struct tm_kpi *kpi)
+{
+    return kpi->finding == 0 && *kpi->why && (strcmp(kpi->band, "warning") == 0 || strcmp(kpi->band, "bad") == 0);
 }
 
 /* "> 80 %" where more is better, "< 25 %" where less is; where both limits meet, that of good stands alone. */
@@ -75,6 +104,9 @@ void tm_kpi_at(struct tm_kpi *out, const struct tm_value *summary, size_t index)
         out->title = out->id;
     if (out->has_value)
         (void)tm_format_unit(out->value, tm_double(value), tm_text(tm_get(kpi, "unit")));
+    out->finding = finding_of(summary, kpi);
+    if (is_neutral(out))
+        out->band = "";
     make_limit(out->good, kpi, true);
     make_limit(out->bad, kpi, false);
 }

@@ -287,9 +287,9 @@ static void put_finding(void *to, const struct tm_value *finding, size_t number)
 
 static void write_kpis(struct csv *c)
 {
-    static const char *const keys[] = { "value", "unit", "band", "good", "bad" };
+    static const char *const keys[] = { "value", "unit", "band", "good", "bad", "finding" };
     const size_t count = tm_kpi_count(c->summary);
-    FILE *file = open_with_header(c, "kpis.csv", "id,title,value,unit,band,good,bad,why,definition");
+    FILE *file = open_with_header(c, "kpis.csv", "id,title,value,unit,band,good,bad,finding,why,definition");
     struct tm_kpi kpi;
 
     for (size_t k = 0; file && k < count; k++) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/bounded_sum.h"
 #include "reports/format/format.h"
 
 const char *tm_reason_of(const struct tm_value *summary, const char *path)
@@ -55,6 +56,32 @@ bool tm_ask_checks_hold(const struct tm_value *summary)
             return false;
     }
     return true;
+}
+
+int64_t tm_ask_activities(const struct tm_value *summary)
+{
+    static const char *const classes[] = { "kernel", "copy", "memset", "collective", "graph", "tpu_op", "cpu_op" };
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+        sum = tm_sum_times(sum, tm_ask_class_count(summary, classes[i]));
+    return sum;
+}
+
+bool tm_ask_is_too_little(const struct tm_value *summary)
+{
+    enum { LEAST_ACTIVITIES = 20, LEAST_BUSY_PS = 1000000000 };
+    const struct tm_value *devices = tm_get(summary, "devices");
+    const bool is_marked =
+        !tm_ask_is_session(summary) && strcmp(tm_text(tm_path(summary, "steps.source")), "module") != 0;
+    int64_t most_ps = 0;
+
+    if (tm_length(devices) == 0 || !tm_has(tm_path(summary, "coverage.classes")))
+        return false; /* nothing at all is told as such */
+    for (size_t i = 0; i < tm_length(devices); i++)
+        if (tm_int(tm_get(tm_at(devices, i), "busy_ps")) > most_ps)
+            most_ps = tm_int(tm_get(tm_at(devices, i), "busy_ps"));
+    return tm_ask_activities(summary) < LEAST_ACTIVITIES || (most_ps < LEAST_BUSY_PS && !is_marked);
 }
 
 bool tm_ask_has_trace(const struct tm_value *summary)

@@ -17,6 +17,9 @@ double tm_share_pct(int64_t part_ps, int64_t whole_ps);
 bool tm_ask_is_session(const struct tm_value *summary);
 /* No identity of summary.checks is broken; those that cannot be checked on this input do not count. */
 bool tm_ask_checks_hold(const struct tm_value *summary);
+int64_t tm_ask_activities(const struct tm_value *summary); /* of devices, in the input */
+/* Fewer than 20 activities, or busy for less than 1 ms on every device without a step marked: nothing is judged. */
+bool tm_ask_is_too_little(const struct tm_value *summary);
 /* A trace was read, and not a device memory profile alone. */
 bool tm_ask_has_trace(const struct tm_value *summary);
 /* "gpu", "tpu", "cpu" or "none" */

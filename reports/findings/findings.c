@@ -335,6 +335,16 @@ static void write_finding(const struct tm_finding *f, struct tm_value *to)
     write_where(f, to);
 }
 
+static void keep_of_profile(struct tm_findings *all)
+{
+    int kept = 0;
+
+    for (int i = 0; i < all->count; i++)
+        if (all->list[i].is_of_profile)
+            all->list[kept++] = all->list[i];
+    all->count = kept;
+}
+
 tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
                           const struct tm_thresholds *t)
 {
@@ -371,6 +381,8 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         if (rules[i] == tm_find_memory || tm_ask_has_trace(summary))
             rules[i](&all);
+    if (tm_ask_is_too_little(summary))
+        keep_of_profile(&all);
     qsort(all.list, (size_t)all.count, sizeof(all.list[0]), by_stake);
     list = tm_add_array(summary, "findings");
     for (int i = 0; i < all.count; i++)

@@ -298,7 +298,7 @@ static void add_marks(struct tm_value *to, const char *id, bool is_known, const 
 static void add_kpi(struct tm_value *to, const char *id, const struct tm_threshold *kpi,
                     struct figure *f, const struct tm_value *marks)
 {
-    if (f->is_known && !kpi->has_bands)
+    if (f->is_known && !kpi->has_bands && !*f->why)
         unknown(f, "no limit is set; --thresholds takes one");
     tm_add_string(to, "id", id);
     tm_add_string(to, "title", kpi->title);
@@ -310,12 +310,31 @@ static void add_kpi(struct tm_value *to, const char *id, const struct tm_thresho
     else
         tm_add_double(to, "value", f->value);
     tm_add_string(to, "unit", kpi->unit);
-    tm_add_string(to, "band", f->is_known ? tm_kpi_band(kpi, f->value) : "unknown");
+    tm_add_string(to, "band", f->is_known && !*f->why ? tm_kpi_band(kpi, f->value) : "unknown");
     tm_add_known(to, "why", f->why, NULL);
     tm_add_known(to, "note", f->note, NULL);
     add_bands(to, kpi);
     add_marks(to, id, f->is_known, marks);
     tm_add_string(to, "definition", kpi->definition);
+}
+
+/* What a run does not have is not shown: collectives and imbalance of one device, compiling where nothing was compiled. */
+static bool does_apply(const struct tm_value *s, int kpi)
+{
+    const bool is_alone = tm_length(tm_get(s, "devices")) == 1;
+    const struct tm_value *compiles = tm_path(s, "compile.count");
+
+    switch (kpi) {
+    case TM_KPI_EXPOSED_COLLECTIVE:
+        return !is_alone || tm_int(tm_path(s, "total.collective_ps")) > 0;
+    case TM_KPI_IMBALANCE:
+        return !is_alone;
+    case TM_KPI_COMPILE_TIME:
+    case TM_KPI_UNEXPECTED_COMPILES:
+        return !tm_has(compiles) || tm_int(compiles) > 0;
+    default:
+        return true;
+    }
 }
 
 tm_status tm_kpis_add(struct tm_run *run, struct tm_value *summary, const struct tm_thresholds *t)
@@ -328,8 +347,11 @@ tm_status tm_kpis_add(struct tm_run *run, struct tm_value *summary, const struct
         struct tm_value *to = tm_add_object(kpis, NULL);
 
         figures[i].measure(summary, &f);
+        if (tm_ask_is_too_little(summary) && f.is_known)
+            unknown(&f, "too little was recorded to judge");
         add_kpi(to, tm_kpi_id[i], &t->kpi[i], &f, tm_path(summary, "coverage.marks"));
-        tm_add_bool(to, "applies", tm_is_for(figures[i].platforms, summary));
+        tm_add_bool(to, "applies", tm_is_for(figures[i].platforms, summary) && does_apply(summary, i));
+        tm_kpi_link(to, summary, t);
     }
     return run->error.status;
 }

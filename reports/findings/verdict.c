@@ -208,7 +208,7 @@ static void list_bad(const struct tm_value *kpis, char *out, size_t out_bytes)
     for (size_t i = 0; i < tm_length(kpis) && used < out_bytes; i++) {
         const struct tm_value *kpi = tm_at(kpis, i);
 
-        if (tm_is(tm_get(kpi, "applies")) && strcmp(tm_text(tm_get(kpi, "band")), "bad") == 0)
+        if (tm_is(tm_get(kpi, "applies")) && tm_has(tm_get(kpi, "finding")) && strcmp(tm_text(tm_get(kpi, "band")), "bad") == 0)
             used += (size_t)snprintf(out + used, out_bytes - used, ", %.48s", tm_text(tm_get(kpi, "title")));
     }
 }
@@ -259,6 +259,17 @@ static void tell_busy(struct verdict *v, const struct tm_value *summary,
         tell_facts(v, &facts);
 }
 
+static void tell_too_little(struct verdict *v, const struct tm_value *summary)
+{
+    const int64_t activities = tm_ask_activities(summary);
+    char count[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], text[200];
+
+    (void)snprintf(text, sizeof(text), "Too little was recorded to judge: %s device activit%s, %s of busy time.",
+                   tm_format_count(count, activities), activities == 1 ? "y" : "ies",
+                   tm_format_time(time, tm_int(tm_path(summary, "total.busy_ps"))));
+    append(v, text);
+}
+
 static void tell_no_device(struct verdict *v, const struct tm_value *summary)
 {
     const struct tm_value *f = finding_of(tm_get(summary, "findings"), "no_device_activity");
@@ -297,6 +308,8 @@ tm_status tm_verdict_add(struct tm_run *run, struct tm_value *summary,
         tell_memory(&v, summary);
     else if (tm_ask_window_ps(summary) == 0 || !tm_has(tm_path(summary, "total.utilization_pct")))
         tell_no_device(&v, summary);
+    else if (tm_ask_is_too_little(summary))
+        tell_too_little(&v, summary);
     else
         tell_busy(&v, summary, t);
     if (tm_is(tm_path(summary, "input.partial")))

@@ -93,11 +93,19 @@ static void put_card(struct tm_page *page, const struct tm_kpi *kpi, size_t inde
     tm_htmlw_element(&page->w, "span", "value", kpi->value);
     tm_page_kpi_marks(page, kpi->kpi);
     tm_htmlw_text(&page->w, " ");
-    tm_page_band(page, tone);
+    if (kpi->finding) {
+        tm_page_open_link(page, "finding", (int)kpi->finding);
+        tm_page_band(page, tone);
+        tm_htmlw_close(&page->w);
+    } else if (*kpi->band) {
+        tm_page_band(page, tone);
+    }
     tm_htmlw_close(&page->w);
     if (kpi->place >= 0)
         put_scale(page, kpi);
     put_limits(page, kpi);
+    if (!*kpi->band)
+        tm_htmlw_element(&page->w, "p", "why", kpi->why);
     tm_htmlw_close_line(&page->w);
 }
 
@@ -113,7 +121,7 @@ static void put_cards(struct tm_page *page, struct tm_missing *missing, struct t
             tm_missing_add(missing, kpi.title, kpi.why);
             continue;
         }
-        if (*kpi.why)
+        if (*kpi.why && *kpi.band)
             tm_missing_add(unjudged, kpi.title, kpi.why);
         if (cards++ == 0)
             tm_htmlw_class(&page->w, "ul", "kpis");

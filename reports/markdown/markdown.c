@@ -351,7 +351,7 @@ static void put_kpi(struct markdown *m, size_t index)
     tm_mdw_raw(&m->w, " | ");
     tm_mdw_prose(&m->w, kpi.has_value ? kpi.value : "not recorded", true);
     tm_mdw_raw(&m->w, " | ");
-    if (strcmp(kpi.band, "unknown") != 0) {
+    if (*kpi.band && strcmp(kpi.band, "unknown") != 0) {
         tm_mdw_raw(&m->w, "**");
         tm_mdw_prose(&m->w, kpi.band, true);
         tm_mdw_raw(&m->w, "**");
@@ -359,9 +359,12 @@ static void put_kpi(struct markdown *m, size_t index)
     tm_mdw_raw(&m->w, " | ");
     tm_mdw_prose(&m->w, kpi.good, true);
     tm_mdw_raw(&m->w, " | ");
-    tm_mdw_prose(&m->w, kpi.why, true);
+    if (kpi.finding)
+        tm_mdw_rawf(&m->w, "finding %zu", kpi.finding);
+    else
+        tm_mdw_prose(&m->w, kpi.why, true);
     if (*tm_sign_of_kpi(sign, m->summary, kpi.kpi))
-        tm_mdw_raw(&m->w, *kpi.why ? "; affected by losses of the input" : "affected by losses of the input");
+        tm_mdw_raw(&m->w, kpi.finding || *kpi.why ? "; affected by losses of the input" : "affected by losses of the input");
     tm_mdw_raw(&m->w, " |\n");
 }
 

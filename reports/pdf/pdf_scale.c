@@ -37,15 +37,17 @@ static void draw_words(struct tm_pdf *pdf, const struct tm_kpi *kpi, double base
 {
     struct tm_pdf_style word = tm_pdf_strong;
     const double width = tm_pdf_column(pdf);
-    char limits[3 * TM_FORMAT_BYTES] = "";
+    char limits[4 * TM_FORMAT_BYTES] = "", see[TM_FORMAT_BYTES] = "";
 
+    if (kpi->finding)
+        (void)snprintf(see, sizeof(see), "; finding %zu", kpi->finding);
     word.role = tm_pdf_role_of_tone(tm_tone_of(kpi->band));
     tm_pdf_encode(pdf, pdf->cell[0], TM_PDF_CELL_BYTES, kpi->band);
     tm_pdf_fit(pdf, &word, pdf->cell[0], (rest_begin - word_begin) * width - 4, 1);
     tm_pdf_text_at(pdf, &word, pdf->left + word_begin * width, baseline, pdf->cell[0]);
     if (*kpi->good || *kpi->bad)
-        (void)snprintf(limits, sizeof(limits), "%s%s%s%s%s", *kpi->good ? "good " : "", kpi->good,
-                       *kpi->good && *kpi->bad ? ", " : "", *kpi->bad ? "bad " : "", kpi->bad);
+        (void)snprintf(limits, sizeof(limits), "%s%s%s%s%s%s", *kpi->good ? "good " : "", kpi->good,
+                       *kpi->good && *kpi->bad ? ", " : "", *kpi->bad ? "bad " : "", kpi->bad, see);
     tm_pdf_encode(pdf, pdf->cell[0], TM_PDF_CELL_BYTES, limits);
     tm_pdf_fit(pdf, &tm_pdf_quiet, pdf->cell[0], (1 - rest_begin) * width, 1);
     tm_pdf_text_at(pdf, &tm_pdf_quiet, pdf->left + rest_begin * width, baseline, pdf->cell[0]);
@@ -74,9 +76,9 @@ void tm_pdf_kpi(struct tm_pdf *pdf, const struct tm_kpi *kpi)
                value_end * width - tm_pdf_width(pdf, value_style, pdf->cell[0], strlen(pdf->cell[0])) - 6, 1);
     tm_pdf_text_at(pdf, &tm_pdf_body, pdf->left, baseline, pdf->cell[1]);
     tm_pdf_text_right(pdf, value_style, pdf->left + value_end * width, baseline, pdf->cell[0]);
-    if (kpi->place >= 0)
+    if (kpi->place >= 0 && *kpi->band)
         draw_scale(pdf, kpi, baseline - scale_height - 0.6);
-    if (kpi->place >= 0 || (kpi->has_value && !*kpi->why))
+    if (*kpi->band && (kpi->place >= 0 || (kpi->has_value && !*kpi->why)))
         draw_words(pdf, kpi, baseline);
     else
         draw_why(pdf, kpi, baseline);

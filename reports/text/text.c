@@ -220,7 +220,10 @@ static void add_kpi(struct text *t, size_t index)
     tm_sheet_text(&t->sheet, strcmp(kpi.band, "unknown") == 0 ? "" : kpi.band);
     (void)snprintf(tm_sheet_room(&t->sheet), TM_SHEET_CELL_BYTES, "%s", kpi.good);
     (void)snprintf(tm_sheet_room(&t->sheet), TM_SHEET_CELL_BYTES, "%s", kpi.bad);
-    tm_sheet_text(&t->sheet, kpi.why);
+    if (kpi.finding)
+        (void)snprintf(tm_sheet_room(&t->sheet), TM_SHEET_CELL_BYTES, "finding %zu", kpi.finding);
+    else
+        tm_sheet_text(&t->sheet, kpi.why);
 }
 
 static void put_kpis(struct text *t)

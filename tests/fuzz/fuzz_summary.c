@@ -25,9 +25,9 @@ static tm_status conclude(struct tm_run *run, struct tm_value *summary)
     if (st == TM_OK)
         st = tm_marks_add(run, summary);
     if (st == TM_OK)
-        st = tm_kpis_add(run, summary, &thresholds);
-    if (st == TM_OK)
         st = tm_findings_add(run, summary, &thresholds);
+    if (st == TM_OK)
+        st = tm_kpis_add(run, summary, &thresholds);
     return st == TM_OK ? tm_verdict_add(run, summary, &thresholds) : st;
 }
 

@@ -37,8 +37,8 @@ void test_judge(struct judged *j, const char *patch, const char *thresholds)
     assert_non_null(j->doc);
     summary = tm_doc_root(j->doc);
     test_summary_load_changed(summary, test_healthy_summary, patch);
-    assert_int_equal(tm_kpis_add(&j->run, summary, &j->thresholds), TM_OK);
     assert_int_equal(tm_findings_add(&j->run, summary, &j->thresholds), TM_OK);
+    assert_int_equal(tm_kpis_add(&j->run, summary, &j->thresholds), TM_OK);
     assert_int_equal(tm_verdict_add(&j->run, summary, &j->thresholds), TM_OK);
     tm_thresholds_add(&j->thresholds, summary);
     assert_int_equal(tm_doc_status(j->doc), TM_OK);

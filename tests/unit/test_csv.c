@@ -123,9 +123,9 @@ static void tables_have_exact_numbers_and_whole_names(void **state)
     read_table("step-facts.csv", text, sizeof(text));
     assert_string_equal(text, "count,module,median_ps\n2,,1234567890123\n");
     read_table("findings.csv", text, sizeof(text));
-    assert_non_null(strstr(text, "\n1,idle_input,bad,\"'=x\",,,,,,,gaps,,\"one\n'@two \"\"q\"\"\"\n"));
+    assert_non_null(strstr(text, "\n1,idle_input,critical,\"'=x\",,,,,,,,,gaps,,\"one\n'@two \"\"q\"\"\"\n"));
     read_table("kpis.csv", text, sizeof(text));
-    assert_non_null(strstr(text, "\na,High,0.1,%,bad,,,,\n"));
+    assert_non_null(strstr(text, "\na,High,0.1,%,bad,,,,,\n"));
     read_table("index.csv", text, sizeof(text));
     assert_non_null(strstr(text, "\nstep-facts.csv,steps,Steps: single figures,1,0\n"));
     remove_tables();

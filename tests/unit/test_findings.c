@@ -1117,8 +1117,7 @@ static void the_verdict_names_the_largest_loss(void **state)
           "of the window.",
           "info" },
         { "{'occupancy': {'mean_pct': 12, 'known_ps': 1, 'unknown_ps': 0}}",
-          "The 2 devices are busy 95.0 % of the time, and no single avoidable loss reaches 3.0 % "
-          "of the window. But key figures are bad: Occupancy.",
+          "Healthy: the 2 devices are busy 95.0 % of the time, and no single avoidable loss reaches 3.0 % of the window.",
           "info" },
         { "{'compile': {'total_ps': 11000000000000}}",
           "The 2 devices are busy 95.0 % of the time, and no single avoidable loss reaches 3.0 % "
@@ -1241,9 +1240,9 @@ static tm_status judge_all(struct tm_run *run)
     test_summary_load_changed(tm_doc_root(doc), test_healthy_summary, IDLE("input", "30000000000"));
     st = tm_thresholds_init(&t, &run->error);
     if (st == TM_OK)
-        st = tm_kpis_add(run, tm_doc_root(doc), &t);
-    if (st == TM_OK)
         st = tm_findings_add(run, tm_doc_root(doc), &t);
+    if (st == TM_OK)
+        st = tm_kpis_add(run, tm_doc_root(doc), &t);
     if (st == TM_OK)
         st = tm_verdict_add(run, tm_doc_root(doc), &t);
     tm_doc_free(doc);

@@ -86,6 +86,80 @@ static void bandwidth_is_told_where_most_costs_are_known(void **state)
     test_judged_free(&j);
 }
 
+static void expect_link(const struct judged *j, const char *id, const char *finding, const char *why)
+{
+    const struct tm_value *kpi = kpi_of(j, id);
+
+    assert_string_equal(tm_text(tm_get(kpi, "finding")), finding);
+    if (!strstr(tm_text(tm_get(kpi, "why")), why) || (!*why && *tm_text(tm_get(kpi, "why"))))
+        fail_msg("%s says '%s', not '%s'", id, tm_text(tm_get(kpi, "why")), why);
+}
+
+/* What is outside its band has a finding with its savings, or says why it costs nothing. */
+static void a_figure_outside_its_band_has_a_finding_or_a_reason(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j,
+               "{'total': {'utilization_pct': 40}, 'gaps': {'by_cause': {'input': {'count': 9, 'total_ps': 60000000000}}}, "
+               "'host': {'overhead_pct': 30}, 'occupancy': {'mean_pct': 12, 'known_ps': 1, 'unknown_ps': 0}, 'roofline': "
+               "{'memory_pct': 5, 'known_pct': 100, 'bound_ps': {'compute': 9, 'memory': 1, 'latency': 2}}}",
+               NULL);
+    expect_link(&j, "device_utilization", "idle_input", "");
+    expect_link(&j, "host_overhead", "idle_input", "");
+    expect_link(&j, "memory_bandwidth", "", "compute-bound: memory bandwidth is not the limit");
+    expect_link(&j, "occupancy", "", "no kernel but matrix products and attention");
+    expect_link(&j, "peak_memory", "", "");
+    test_judged_free(&j);
+}
+
+static void what_a_run_does_not_have_does_not_apply(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, "{}", NULL);
+    assert_true(tm_is(tm_get(kpi_of(&j, "imbalance"), "applies")));
+    assert_true(tm_is(tm_get(kpi_of(&j, "compile_time"), "applies")));
+    test_judged_free(&j);
+    test_judge(&j, "{'devices': [{'id': 'a'}], 'total': {'collective_ps': 0}, 'compile': {'count': 0}}", NULL);
+    assert_false(tm_is(tm_get(kpi_of(&j, "imbalance"), "applies")));
+    assert_false(tm_is(tm_get(kpi_of(&j, "exposed_collective"), "applies")));
+    assert_false(tm_is(tm_get(kpi_of(&j, "compile_time"), "applies")));
+    test_judged_free(&j);
+}
+
+#define RECORDED(kernels, busy, source)                                                            \
+    "{'coverage': {'classes': {'kernel': " kernels ", 'copy': 0, 'memset': 0, 'collective': 0}}, 'steps': {'source': '" source "'}, 'devices': [{'id': 'a', "  \
+    "'busy_ps': " busy "}, {'id': 'b', 'busy_ps': 5}], 'total': {'utilization_pct': 40, 'busy_ps': " busy "}, "       \
+    "'gaps': {'by_cause': {'input': {'count': 9, 'total_ps': 60000000000}}}}"
+
+static void too_little_is_not_judged(void **state)
+{
+    static const struct {
+        const char *patch;
+        bool is_judged;
+    } rows[] = {
+        { RECORDED("19", "9000000000", "host"), false },  { RECORDED("20", "9000000000", "host"), true },
+        { RECORDED("20", "999999999", "session"), false }, { RECORDED("20", "1000000000", "session"), true },
+        { RECORDED("20", "999999999", "module"), false },  { RECORDED("20", "999999999", "host"), true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct judged j;
+        const char *text;
+
+        test_judge(&j, rows[i].patch, NULL);
+        text = tm_text(tm_path(j.summary, "verdict.text"));
+        assert_true((strstr(text, "Too little was recorded to judge: ") != NULL) == !rows[i].is_judged);
+        assert_true((test_finding(&j, "idle_input") != NULL) == rows[i].is_judged);
+        expect(&j, "device_utilization", 40, rows[i].is_judged ? "bad" : "unknown");
+        test_judged_free(&j);
+    }
+}
+
 static void they_stand_in_the_order_of_the_definition(void **state)
 {
     const struct tm_value *kpis;
@@ -281,6 +355,9 @@ int main(void)
         cmocka_unit_test(kernels_tell_their_share_and_occupancy),
         cmocka_unit_test(a_healthy_run_has_every_figure_of_this_version),
         cmocka_unit_test(bandwidth_is_told_where_most_costs_are_known),
+        cmocka_unit_test(a_figure_outside_its_band_has_a_finding_or_a_reason),
+        cmocka_unit_test(what_a_run_does_not_have_does_not_apply),
+        cmocka_unit_test(too_little_is_not_judged),
         cmocka_unit_test(they_stand_in_the_order_of_the_definition),
         cmocka_unit_test(the_plain_mean_and_idle_time_stand_beside),
         cmocka_unit_test(bands_follow_the_direction),
