@@ -170,14 +170,9 @@ static void check_gaps_are_idle(const struct subject *of, struct check *c)
 
 static void check_idle_savings(const struct subject *of, struct check *c)
 {
-    int64_t claimed_ps = 0;
-
-    c->why = "no device activity was recorded";
-    if (!tm_has(tm_path(of->root, "gaps.total_ps")))
-        return;
-    for (int wait = TM_WAIT_DEVICE; wait < TM_WAITS; wait++)
-        claimed_ps = tm_sum_times(claimed_ps, of->findings->told_ps[wait]);
-    compare_most(c, sum_of(tm_path(of->root, "gaps.by_cause"), "total_ps"), claimed_ps, "findings");
+    if (tm_has(tm_path(of->root, "gaps.total_ps")))
+        compare_most(c, sum_of(tm_path(of->root, "gaps.by_cause"), "total_ps"), tm_findings_idle_ps(of->findings),
+                     "findings");
 }
 
 static void check_exposed_rows(const struct tm_value *rows, const char *exposed, const char *total, const char *name,

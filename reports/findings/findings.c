@@ -247,6 +247,15 @@ void tm_finding_fixes(struct tm_finding *f, const char *const texts[TM_FIXES_OFF
         tm_finding_fix(f, texts[i]);
 }
 
+int64_t tm_findings_idle_ps(const struct tm_findings *all)
+{
+    int64_t sum_ps = 0;
+
+    for (int i = 0; i < all->count; i++)
+        sum_ps = tm_sum_times(sum_ps, all->list[i].idle_ps);
+    return sum_ps;
+}
+
 void tm_finding_cause(struct tm_finding *f, const char *text)
 {
     const char *fit = tm_text_for(f->audience, text);
