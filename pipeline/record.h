@@ -231,7 +231,8 @@ enum tm_allocation_has {
     TM_HAS_ALLOCATION = 32, TM_HAS_ADDRESS = 64, TM_HAS_FRAGMENTATION = 128, TM_HAS_INDEX_ON_HOST = 256,
 };
 
-/* args of everything else that has some: one number (step_num of a marker, size of a TPU transfer). */
+/* args of everything else that has some: one number (step_num of a marker, size of a TPU transfer, sequence number of a
+ * collective in its process group). */
 struct tm_number {
     int64_t value;
 };

@@ -4,7 +4,6 @@
 
 #include "stages/diagnose/collectives/balance.h"
 #include "stages/diagnose/collectives/collectives.h"
-#include "stages/diagnose/collectives/skew.h"
 #include "stages/diagnose/compile/compile.h"
 #include "stages/diagnose/host/fallback.h"
 #include "stages/diagnose/host/host.h"
@@ -34,7 +33,6 @@ const struct tm_stage_type *const tm_registry[] = {
     &tm_fusion_stage,
     &tm_occupancy_stage,
     &tm_programs_stage,
-    &tm_skew_stage,
     &tm_balance_stage,
     &tm_scopes_stage,
 };

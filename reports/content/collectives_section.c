@@ -4,16 +4,25 @@
 
 static void say_totals(const struct tm_content *content, const struct tm_value *collectives)
 {
+    const int64_t outside_ps = tm_int(tm_path(collectives, "outside.exposed_ps"));
+    char time[TM_FORMAT_BYTES];
     static const struct tm_column facts[] = {
         { "Collectives", "total.count", TM_CELL_COUNT },
         { "Time in them", "total.total_ps", TM_CELL_TIME },
         { "Exposed time", "total.exposed_ps", TM_CELL_TIME },
+        { "Exposed, waiting for late devices", "total.exposed_wait_ps", TM_CELL_TIME },
+        { "Exposed, moving data", "total.exposed_move_ps", TM_CELL_TIME },
+        { "Exposed, without a counterpart", "total.exposed_unmatched_ps", TM_CELL_TIME | TM_RARE },
         { "Overlapped with compute", "total.overlap_pct", TM_CELL_PCT },
         { "Data", "total.bytes", TM_CELL_BYTES },
         { "Of unknown size", "total.unknown_bytes_count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
     };
 
     tm_say_facts(content, "collective-facts", TM_FACTS(facts), collectives);
+    if (outside_ps > 0)
+        tm_say(content, TM_TONE_QUIET,
+               "Collectives of steps that do not count take %s more of the devices' exposed collective time.",
+               tm_format_time(time, outside_ps));
 }
 
 static void say_kinds(const struct tm_content *content, const struct tm_value *collectives)
@@ -28,9 +37,13 @@ static void say_kinds(const struct tm_content *content, const struct tm_value *c
         { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
         { "Mean", "mean_ps", TM_CELL_TIME },
         { "Exposed", "exposed_ps", TM_CELL_TIME | TM_SUMS },
+        { "Waiting", "exposed_wait_ps", TM_CELL_TIME | TM_SUMS },
+        { "Moving", "exposed_move_ps", TM_CELL_TIME | TM_SUMS },
+        { "No counterpart", "exposed_unmatched_ps", TM_CELL_TIME | TM_SUMS | TM_WIDE },
         { "Overlap", "overlap_pct", TM_CELL_PCT },
         { "Algorithm bandwidth", "algorithm_bandwidth", TM_CELL_RATE | TM_WIDE },
         { "Bus bandwidth", "bus_bandwidth", TM_CELL_RATE },
+        { "Bandwidth over", "bandwidth_over", TM_CELL_WORD | TM_WIDE },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "collectives",
@@ -71,7 +84,9 @@ static void say_members(const struct tm_content *content, const struct tm_value 
         { "Late", "late_ps", TM_CELL_TIME },
         { "Late at most", "late_max_ps", TM_CELL_TIME },
         { "Waits for others", "wait_ps", TM_CELL_TIME },
-        { "Others wait for it", "caused_ps", TM_CELL_TIME },
+        { "Causes waiting", "caused_ps", TM_CELL_TIME },
+        { "Share", "caused_pct", TM_CELL_PCT },
+        { "If it alone were in time", "alone_ps", TM_CELL_TIME | TM_WIDE },
         { "In collectives", "collective_ps", TM_CELL_TIME | TM_WIDE },
     };
 
@@ -92,9 +107,9 @@ static void say_worst(const struct tm_content *content, const struct tm_value *s
         { "Number in the step", "ordinal", TM_CELL_COUNT | TM_WIDE },
         { "Late by", "skew_ps", TM_CELL_TIME },
         { "Last", "last", TM_CELL_DEVICE },
-        { "Begin of the last", "begin_ps", TM_CELL_MOMENT },
+        { "Start of the last", "begin_ps", TM_CELL_MOMENT },
         { "First", "first", TM_CELL_DEVICE },
-        { "Begin of the first", "first_begin_ps", TM_CELL_MOMENT | TM_WIDE },
+        { "Start of the first", "first_begin_ps", TM_CELL_MOMENT | TM_WIDE },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "collectives-latest",

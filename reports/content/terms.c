@@ -171,16 +171,26 @@ const struct tm_term tm_terms[] = {
     { "collectives", "Exposed|Exposed time|Overlap|Overlapped with compute",
       "Time in which the same device computes nothing; and the share of the time in which it does." },
     { "collectives", "Algorithm bandwidth|Bus bandwidth",
-      "Bytes over time, waiting included; and what the links carry, comparable between kinds and sizes (as NCCL's "
+      "Bytes over the time in which data move; and what the links carry, comparable between kinds and sizes (as NCCL's "
       "tests define it)." },
+    { "collectives", "Bandwidth over",
+      "moving: from the last device's start on; flight: as a TPU records it; duration: no counterpart is known, and the "
+      "time holds what the devices wait." },
+    { "collectives", "Exposed, waiting for late devices|Exposed, moving data|Waiting|Moving",
+      "Exposed time before the last device starts the collective, and from then on." },
+    { "collectives", "Exposed, without a counterpart|No counterpart",
+      "Exposed time of collectives that no other device in the profile has: waiting or moving, nobody knows." },
     { "collectives", "Matched collectives|Without a counterpart|Matched",
-      "The n-th collective of a group of devices in a step belongs with the n-th of the others." },
+      "Collectives of a group of devices with the same recorded number belong together; where none is recorded, the n-th "
+      "in a step belongs with the n-th of the others." },
     { "collectives",
       "Last after first, median|Last after first, 95th percentile|Last after first, at most|Late|Late by|Late at most",
-      "Begin of the last device minus begin of the first; of one device, of its own." },
-    { "collectives", "Waits for others|Others wait for it",
-      "Begin of the last device minus its own; and what the others would have waited less had it come with the "
-      "last but one." },
+      "Start of the last device minus start of the first; of one device, of its own." },
+    { "collectives", "Waits for others|Causes waiting|Share",
+      "Start of the last device minus its own; and its part of what the others wait: while some wait, those that have not "
+      "come yet cause it, in equal parts." },
+    { "collectives", "If it alone were in time",
+      "What the others would have waited less had it come with the last but one." },
     { "collectives", "Mostly late",
       "The device that is late twice as much as the others or more, and last more often than in turn." },
     { "collectives", "Of unknown size", "Collectives of which the profile tells no bytes; they are in no bandwidth." },

@@ -6,8 +6,18 @@
 
 #include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
+#include "reports/findings/parallelism.h"
 
 enum { SMALL_PER_STEP = 10, SLOW_FROM_BYTES = 1 << 20, PLACES = 3 };
+
+/* Advice is for kinds of collectives that have so much of the exposed time. */
+enum { KIND_LEAST_PCT = 10 };
+
+/* Exposed time of a row or a device without what is waiting for late devices. */
+static int64_t own_exposed_of(const struct tm_value *of, const char *exposed)
+{
+    return tm_int(tm_get(of, exposed)) - tm_int(tm_get(of, "exposed_wait_ps"));
+}
 
 static void say_worst_exposed(struct tm_findings *all, struct tm_finding *f)
 {
@@ -17,54 +27,80 @@ static void say_worst_exposed(struct tm_findings *all, struct tm_finding *f)
     for (size_t i = 0; i < tm_length(devices); i++) {
         const struct tm_value *d = tm_at(devices, i);
 
-        if (!worst || tm_int(tm_get(d, "exposed_collective_ps")) >
-                          tm_int(tm_get(worst, "exposed_collective_ps")))
+        if (!worst || own_exposed_of(d, "exposed_collective_ps") > own_exposed_of(worst, "exposed_collective_ps"))
             worst = d;
     }
     if (worst && tm_length(devices) > 1)
         tm_finding_say(f, "Most on %s: %s in %s collectives.",
                        tm_finding_device(f, name, tm_get(worst, "id")),
-                       tm_format_time(a, tm_int(tm_get(worst, "exposed_collective_ps"))),
+                       tm_format_time(a, own_exposed_of(worst, "exposed_collective_ps")),
                        tm_format_count(b, tm_int(tm_path(worst, "collectives.count"))));
 }
 
-static const char *const overlap[TM_FIXES_OFFERED] = {
-    "tpu,jax|Let products begin with the parts that are there: "
-    "`LIBTPU_INIT_ARGS=\"--xla_tpu_enable_async_collective_fusion="
-    "true --xla_tpu_overlap_compute_collective_tc=true\"`.",
-    "tpu,jax|See in the compiled program whether the collectives are asynchronous (pairs of -start "
-    "and -done) and what stands between the two: `compiled.as_text()`.",
-    "gpu,jax|Let XLA put compute between begin and end of collectives: "
-    "`XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true`.",
-    "gpu,jax|Join small collectives: "
-    "`XLA_FLAGS=\"--xla_gpu_all_reduce_combine_threshold_bytes=134217728 "
-    "--xla_gpu_all_gather_combine_threshold_bytes=134217728 "
-    "--xla_gpu_reduce_scatter_combine_threshold_bytes=134217728\"`.",
-    "train,jax|Exchange less often: accumulate gradients over micro-batches (`optax.MultiSteps`), or "
-    "reduce them in bfloat16.",
-    "torch|Tensor parallelism (collectives inside each layer): split their work so that one part computes while the "
-    "other "
-    "is on its way: Megatron's `--sequence-parallel` and `--tp-comm-overlap`, vLLM's sequence parallelism and fused "
-    "all-reduces.",
-    "train,torch|DDP sends gradients in buckets while the backward pass runs: try other sizes, "
-    "`DistributedDataParallel(model, bucket_cap_mb=100)` (25 if not given), and "
-    "`gradient_as_bucket_view=True`.",
-    "train,torch|FSDP: fetch parameters ahead, `FullyShardedDataParallel(model, forward_prefetch=True, "
-    "backward_prefetch=BackwardPrefetch.BACKWARD_PRE)`; with `fully_shard`: "
-    "`layer.set_modules_to_forward_prefetch([next_layer])`.",
-    "torch|Begin your own collectives early and wait late: `work = dist.all_reduce(x, "
-    "async_op=True)`, other work, then `work.wait()`.",
-    "train,torch|Exchange less: accumulate gradients under `with model.no_sync():`, or send them in "
-    "bfloat16: `model.register_comm_hook(None, default_hooks.bf16_compress_hook)`.",
-    "Compare the devices: where one is late, the others wait in the collective.",
+/* What to do, by what the collectives are for and their kinds; 0 = whatever it is. */
+static const struct {
+    unsigned parallelism, kinds;
+    const char *text;
+} overlap[] = {
+    { 0, 0,
+      "tpu,jax|Let products begin with the parts that are there: "
+      "`LIBTPU_INIT_ARGS=\"--xla_tpu_enable_async_collective_fusion="
+      "true --xla_tpu_overlap_compute_collective_tc=true\"`." },
+    { 0, 0,
+      "tpu,jax|See in the compiled program whether the collectives are asynchronous (pairs of -start "
+      "and -done) and what stands between the two: `compiled.as_text()`." },
+    { 0, 0,
+      "gpu,jax|Let XLA put compute between start and end of collectives: "
+      "`XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true`." },
+    { 0, TM_BIT_ALL_REDUCE | TM_BIT_ALL_GATHER | TM_BIT_REDUCE_SCATTER,
+      "gpu,jax|Join small collectives: "
+      "`XLA_FLAGS=\"--xla_gpu_all_reduce_combine_threshold_bytes=134217728 "
+      "--xla_gpu_all_gather_combine_threshold_bytes=134217728 "
+      "--xla_gpu_reduce_scatter_combine_threshold_bytes=134217728\"`." },
+    { 0, TM_BIT_ALL_REDUCE | TM_BIT_REDUCE_SCATTER,
+      "train,jax|If these are gradients, exchange them less often: accumulate over micro-batches (`optax.MultiSteps`), "
+      "or reduce them in bfloat16." },
+    { TM_EMBEDDING_PARALLEL, TM_BIT_ALL_TO_ALL,
+      "torch|Sharded embeddings: fetch the lookups of the next batch while this one computes "
+      "(TorchRec's `TrainPipelineSparseDist`), and send them in fewer bits (`QCommsConfig`)." },
+    { TM_EMBEDDING_PARALLEL, TM_BIT_ALL_TO_ALL,
+      "torch|Sharded embeddings: let the planner balance the tables (`EmbeddingShardingPlanner` with measured costs), and "
+      "keep small tables on every device (`data_parallel`), so that less is exchanged." },
+    { TM_EXPERT_PARALLEL, TM_BIT_ALL_TO_ALL,
+      "Expert parallelism: split the tokens into chunks, so that one chunk is exchanged while another one computes, and keep "
+      "the experts of one token inside a node where the router allows it." },
+    { TM_EXPERT_PARALLEL, TM_BIT_ALL_TO_ALL,
+      "gpu,torch|Expert parallelism: use kernels made for it (DeepEP; Megatron's `--moe-token-dispatcher-type flex`), and "
+      "overlap the dispatch with the shared expert." },
+    { TM_PIPELINE_PARALLEL, TM_BIT_ALL_TO_ALL,
+      "Pipeline parallelism: use more micro-batches, or an interleaved schedule, so that a stage computes while it "
+      "receives." },
+    { TM_TENSOR_PARALLEL, TM_BIT_ALL_REDUCE | TM_BIT_ALL_GATHER | TM_BIT_REDUCE_SCATTER | TM_BIT_OTHER,
+      "torch|Tensor parallelism (collectives inside each layer): split their work so that one part computes while the "
+      "other is under way: Megatron's `--sequence-parallel` and `--tp-comm-overlap`, vLLM's sequence parallelism and fused "
+      "all-reduces." },
+    { TM_SHARDED_PARALLEL, TM_BIT_ALL_GATHER | TM_BIT_REDUCE_SCATTER | TM_BIT_OTHER,
+      "train,torch|FSDP: fetch parameters ahead, `FullyShardedDataParallel(model, forward_prefetch=True, "
+      "backward_prefetch=BackwardPrefetch.BACKWARD_PRE)`; with `fully_shard`: "
+      "`layer.set_modules_to_forward_prefetch([next_layer])`." },
+    { TM_DATA_PARALLEL, TM_BIT_ALL_REDUCE | TM_BIT_OTHER,
+      "train,torch|DDP sends gradients in buckets while the backward pass runs: try other sizes, "
+      "`DistributedDataParallel(model, bucket_cap_mb=100)` (25 if not given), and "
+      "`gradient_as_bucket_view=True`." },
+    { TM_DATA_PARALLEL, TM_BIT_ALL_REDUCE | TM_BIT_OTHER,
+      "train,torch|Exchange gradients less often: accumulate them under `with model.no_sync():`, or send them in "
+      "bfloat16: `model.register_comm_hook(None, default_hooks.bf16_compress_hook)`." },
+    { 0, 0,
+      "torch|Start your own collectives early and wait late: `work = dist.all_reduce(x, "
+      "async_op=True)`, other work, then `work.wait()`." },
+    { 0, 0,
+      "other|Start collectives as soon as their data are ready and wait for them where the result is needed, so that "
+      "compute runs beside them." },
 };
 
 static const char *const near_mesh[TM_FIXES_OFFERED] = {
     "jax|Lay the mesh so that the axis with most traffic lies inside one node: the last axes of "
     "`jax.make_mesh((nodes, per_node), ('data', 'model'))`.",
-    "torch|Lay the mesh so that the group with most traffic lies inside one node: the last "
-    "dimension of `init_device_mesh('cuda', (nodes, per_node), mesh_dim_names=('data', "
-    "'model'))`.",
 };
 
 /* The row with the most exposed time: what it is, how large, how fast. */
@@ -77,10 +113,10 @@ static void say_worst_row(struct tm_findings *all, struct tm_finding *f)
     for (size_t i = 0; i < tm_length(rows); i++) {
         const struct tm_value *row = tm_at(rows, i);
 
-        if (!worst || tm_int(tm_get(row, "exposed_ps")) > tm_int(tm_get(worst, "exposed_ps")))
+        if (!worst || own_exposed_of(row, "exposed_ps") > own_exposed_of(worst, "exposed_ps"))
             worst = row;
     }
-    if (!worst || tm_int(tm_get(worst, "exposed_ps")) <= 0)
+    if (!worst || own_exposed_of(worst, "exposed_ps") <= 0)
         return;
     if (tm_has(tm_get(worst, "message_bytes")))
         (void)snprintf(size, sizeof(size), " of %s", tm_format_bytes(a, tm_double(tm_get(worst, "message_bytes"))));
@@ -88,8 +124,7 @@ static void say_worst_row(struct tm_findings *all, struct tm_finding *f)
         (void)snprintf(rate, sizeof(rate), ", %s on the bus",
                        tm_format_rate(a, tm_double(tm_get(worst, "bus_bandwidth"))));
     tm_finding_say(f, "Most in %s%s: %s exposed in %s, %s each, %s overlap%s.", tm_text(tm_get(worst, "kind")), size,
-                   tm_format_time(a, tm_int(tm_get(worst, "exposed_ps"))),
-                   tm_format_count(b, tm_int(tm_get(worst, "count"))),
+                   tm_format_time(a, own_exposed_of(worst, "exposed_ps")), tm_format_count(b, tm_int(tm_get(worst, "count"))),
                    tm_format_time(c, tm_int(tm_get(worst, "mean_ps"))),
                    tm_format_pct(d, tm_double(tm_get(worst, "overlap_pct"))), rate);
 }
@@ -120,11 +155,49 @@ static void point_at_steps(struct tm_findings *all, struct tm_finding *f)
     }
 }
 
+/* Exposed time of collectives of which no counterpart is known. */
+static int64_t unmatched_of(const struct tm_findings *all)
+{
+    const struct tm_value *total = tm_get(all->summary, "total"), *unmatched = tm_get(total, "exposed_unmatched_ps");
+
+    return tm_int(tm_has(unmatched) ? unmatched : tm_get(total, "exposed_collective_ps"));
+}
+
+/* What they are for, as far as names tell, and what to do about that. */
+static void advise(struct tm_findings *all, struct tm_finding *f)
+{
+    const unsigned parallelism = tm_parallelism_of(all->summary), kinds = tm_exposed_kinds(all->summary, KIND_LEAST_PCT);
+    char names[TM_PARALLELISM_BYTES];
+
+    if (parallelism)
+        tm_finding_say(f, "Names in the profile tell of %s.", tm_parallelism_names(names, parallelism));
+    else if (kinds)
+        tm_finding_say(f, "No name in the profile tells what they are for.");
+    for (size_t i = 0; i < sizeof(overlap) / sizeof(overlap[0]); i++)
+        if ((!overlap[i].parallelism || overlap[i].parallelism & parallelism) &&
+            (!overlap[i].kinds || overlap[i].kinds & kinds))
+            tm_finding_fix(f, overlap[i].text);
+    if (unmatched_of(all) > 0)
+        tm_finding_fix(f, "Profile all devices of the job at once: only then waiting for a late one can be told from moving "
+                          "data.");
+    if (tm_length(tm_path(all->summary, "input.hosts")) > 1)
+        tm_finding_fixes(f, near_mesh);
+}
+
+/* Time in which data move, and what is not known to be waiting: what devices wait for late ones is told by itself. */
+static int64_t left_of_exposed(const struct tm_findings *all)
+{
+    const int64_t unmatched_ps = unmatched_of(all), left_ps = tm_wait_left(all, TM_WAIT_COLLECTIVE);
+
+    return tm_sum_times(left_ps < unmatched_ps ? left_ps : unmatched_ps, tm_wait_left(all, TM_WAIT_MOVE));
+}
+
 static void find_exposed(struct tm_findings *all)
 {
     const int64_t exposed_ps = tm_int(tm_path(all->summary, "total.exposed_collective_ps"));
+    const int64_t wait_ps = tm_int(tm_path(all->summary, "total.exposed_wait_ps"));
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_EXPOSED_COLLECTIVE];
-    const int64_t left_ps = tm_wait_left(all, TM_WAIT_COLLECTIVE), told_ps = all->told_ps[TM_WAIT_COLLECTIVE];
+    const int64_t left_ps = left_of_exposed(all);
     const int64_t total_ps = tm_int(tm_path(all->summary, "total.collective_ps"));
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
     struct tm_finding *f;
@@ -132,23 +205,23 @@ static void find_exposed(struct tm_findings *all)
     if (!tm_is_worth_mention(all, left_ps) || (kpi->has_bands && tm_share_pct(left_ps, all->window_ps) < kpi->good))
         return; /* some are in every run of several devices */
     f = tm_finding_of_time(all, "collective_exposed", left_ps);
-    tm_finding_title(f, "Collectives run with nothing beside them");
-    tm_finding_cause(f, "The devices exchange data and have no other "
-               "work meanwhile; or they wait in the collective for the last one to arrive.");
+    tm_finding_title(f, "Collectives run with no compute beside them");
+    tm_finding_causes(f, (const char *const[TM_CAUSES_OFFERED]){
+        wait_ps > 0 || tm_has(tm_path(all->summary, "total.exposed_move_ps"))
+            ? "The devices exchange data and have no other work meanwhile."
+            : "The devices exchange data and have no other work meanwhile; or they wait in the collective for the last one "
+              "to arrive: where the counterparts on the other devices are not known, nobody can tell." });
     tm_finding_say(f, "%s of %s of collective time has no compute beside it; %s overlap.",
                    tm_format_time(a, exposed_ps), tm_format_time(b, total_ps),
                    tm_format_pct(c, 100 - tm_share_pct(exposed_ps, total_ps)));
-    if (told_ps > 0)
-        tm_finding_say(f,
-                       "%s of it are waits for a device that comes late; they are told by themselves and not counted "
-                       "here.",
-                       tm_format_time(a, told_ps));
+    if (wait_ps > 0)
+        tm_finding_say(f, "%s of it is waiting for late devices, which is not counted here; in %s data move.",
+                       tm_format_time(a, wait_ps),
+                       tm_format_time(b, tm_int(tm_path(all->summary, "total.exposed_move_ps"))));
     say_worst_row(all, f);
     say_worst_exposed(all, f);
     point_at_steps(all, f);
-    tm_finding_fixes(f, overlap);
-    if (tm_length(tm_path(all->summary, "input.hosts")) > 1)
-        tm_finding_fixes(f, near_mesh);
+    advise(all, f);
 }
 
 /* --- small messages --- */
@@ -218,8 +291,6 @@ static void find_small(struct tm_findings *all)
 /* --- slow links --- */
 
 static const char *const links[TM_FIXES_OFFERED] = {
-    "Look at the late arrivals first: a device that waits inside a collective makes it look slow. Profile all ranks at "
-    "once, so that it can be told.",
     "gpu|See which way the data go: `NCCL_DEBUG=INFO` prints the transport of each pair (P2P, SHM, NET), `nvidia-smi "
     "topo -m` the links; PCIe or TCP in place of NVLink or InfiniBand is 5 to 50 times slower.",
     "gpu|Measure the links alone with nccl-tests (`all_reduce_perf -b 1M -e 1G -f 2`): is it the same without the "
@@ -235,6 +306,7 @@ static void find_slow(struct tm_findings *all)
     const double limit = tm_limit_of(all, TM_LIMIT_BUS_BANDWIDTH) * 1e9;
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
     int64_t stake_ps = 0, worst_ps = 0;
+    bool is_moving;
     struct tm_finding *f;
 
     for (size_t i = 0; i < tm_length(rows); i++) {
@@ -245,20 +317,28 @@ static void find_slow(struct tm_findings *all)
         if (!tm_has(tm_get(row, "bus_bandwidth")) || rate >= limit ||
             tm_double(tm_get(row, "message_bytes")) < SLOW_FROM_BYTES)
             continue;
-        lost_ps = tm_whole((double)tm_int(tm_get(row, "exposed_ps")) * (1 - rate / limit));
+        lost_ps = tm_whole((double)own_exposed_of(row, "exposed_ps") * (1 - rate / limit));
         stake_ps = tm_sum_times(stake_ps, lost_ps);
         if (!worst || lost_ps > worst_ps) {
             worst = row;
             worst_ps = lost_ps;
         }
     }
-    if (!worst || tm_has(tm_path(all->summary, "collectives.skew.straggler")) || !tm_is_worth_mention(all, stake_ps) ||
+    if (!worst || !tm_is_worth_mention(all, stake_ps) ||
         tm_ask_is_platform(all->summary, "cpu")) /* threads of one process have no links */
         return;
+    is_moving = strcmp(tm_text(tm_get(worst, "bandwidth_over")), "duration") != 0;
+    if (!is_moving && tm_has(tm_path(all->summary, "collectives.skew.straggler")))
+        return; /* its own waits are not known, and others wait */
     f = tm_finding_of_share(all, "collective_slow", TM_INFO, stake_ps); /* at stake as exposed time */
     tm_finding_title(f, "Large collectives move their data slowly");
-    tm_finding_cause(f, "The links between the devices are slow, or a device comes late and the others wait inside the "
-               "collective: its time counts as theirs.");
+    tm_finding_cause(f, is_moving ? "The links between the devices are slow, or the data take a slow way. What devices wait for a "
+                                    "late one is not in this rate."
+                                  : "The links between the devices are slow, or a device comes late and the others wait inside "
+                                    "the collective: its time counts as theirs.");
+    if (!is_moving)
+        tm_finding_fix(f, "Profile all devices of the job at once first: a device that waits inside a collective makes it look "
+                          "slow, and only then it can be told.");
     tm_finding_say(f, "%s of %s: %s on the bus, in %s of them.", tm_text(tm_get(worst, "kind")),
                    tm_format_bytes(a, tm_double(tm_get(worst, "message_bytes"))),
                    tm_format_rate(b, tm_double(tm_get(worst, "bus_bandwidth"))),
@@ -270,135 +350,170 @@ static void find_slow(struct tm_findings *all)
 /* --- stragglers --- */
 
 static const char *const hurry[TM_FIXES_OFFERED] = {
-    "Look at what the late device does before these collectives (the times below, in its own profile): input, host "
+    "Look at what the late devices do before these collectives (the times below, in their own profiles): input, host "
     "code, launches.",
     "torch|Take work that only one rank does out of the step (logging, `x.item()`, files, progress bars): all "
     "others wait for it.",
     "jax|Take work that only one process does out of the step (`if jax.process_index() == 0`: logging, files, "
     "`float(x)`): all others wait for it.",
-    "If it computes longer for the same kernels (see Balance), look at its clocks, power and temperature.",
-    "If it has more work (longer sequences, more examples, a larger pipeline stage), balance the data.",
+    "If one computes longer for the same kernels (see Balance), look at its clocks, power and temperature.",
+    "If one has more work (longer sequences, more examples, a larger pipeline stage), balance the data.",
 };
 
-/* What the other members have, of which `late` is not one. */
-struct others {
-    int64_t count, late_ps, late_max_ps, collective_least_ps, collective_most_ps;
+/* Devices that cause 3 % of the waiting or more: there are at most 33, most first. */
+enum { LATE_LEAST_PCT = 3, LATE_MOST = 33, LATE_PER_LINE = 8, LATE_IN_TITLE = 3 };
+
+struct late_devices {
+    const struct tm_value *rows[LATE_MOST]; /* of collectives.skew.members */
+    size_t count, members;                  /* members: that were compared */
 };
 
-static const struct tm_value *find_members(const struct tm_value *skew, const char *straggler, struct others *o)
+static struct late_devices find_late(const struct tm_value *skew)
 {
-    const struct tm_value *members = tm_get(skew, "members"), *late = NULL;
+    const struct tm_value *members = tm_get(skew, "members");
+    struct late_devices late = { .count = 0 };
 
-    *o = (struct others){ .collective_least_ps = INT64_MAX };
     for (size_t i = 0; i < tm_length(members); i++) {
-        const struct tm_value *m = tm_at(members, i);
-        const int64_t late_ps = tm_int(tm_get(m, "late_ps")), own_ps = tm_int(tm_get(m, "collective_ps"));
+        const struct tm_value *row = tm_at(members, i);
+        size_t at = late.count;
 
-        if (strcmp(tm_text(tm_get(m, "device")), straggler) == 0) {
-            late = m;
+        late.members += tm_int(tm_get(row, "count")) > 0;
+        if (tm_double(tm_get(row, "caused_pct")) < LATE_LEAST_PCT || late.count == LATE_MOST)
             continue;
-        }
-        if (!tm_int(tm_get(m, "count")))
-            continue;
-        o->count++;
-        o->late_ps = tm_sum_times(o->late_ps, late_ps);
-        o->late_max_ps = late_ps > o->late_max_ps ? late_ps : o->late_max_ps;
-        o->collective_least_ps = own_ps < o->collective_least_ps ? own_ps : o->collective_least_ps;
-        o->collective_most_ps = own_ps > o->collective_most_ps ? own_ps : o->collective_most_ps;
+        for (; at && tm_int(tm_get(late.rows[at - 1], "caused_ps")) < tm_int(tm_get(row, "caused_ps")); at--)
+            late.rows[at] = late.rows[at - 1];
+        late.rows[at] = row;
+        late.count++;
     }
-    return o->count ? late : NULL;
+    return late;
 }
 
-/* What the others would wait less, as far as nothing else runs there meanwhile.  Where it comes late as it has more
- * work, that is told as imbalance, the first to explain exposed collectives. */
-static int64_t stake_of(const struct tm_findings *all, const struct tm_value *late)
+static void name_late(struct tm_finding *f, const struct late_devices *late)
 {
-    const struct tm_value *summary = all->summary, *devices = tm_get(summary, "devices");
-    const int64_t caused_ps = tm_int(tm_get(late, "caused_ps"));
-    int64_t exposed_ps = 0;
+    char title[TM_TITLE_BYTES] = "", name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES];
+    size_t length = 0;
 
-    for (size_t i = 0; i < tm_length(devices); i++) {
-        const struct tm_value *d = tm_at(devices, i);
-
-        if (strcmp(tm_text(tm_get(d, "id")), tm_text(tm_get(late, "device"))) != 0)
-            exposed_ps = tm_sum_times(exposed_ps, tm_int(tm_get(d, "exposed_collective_ps")));
+    if (!late->count || late->count > LATE_IN_TITLE) {
+        tm_finding_title(f, late->count && late->count < late->members
+                                ? "Devices wait in collectives for %zu that come late" : "Devices wait for each other in collectives",
+                         late->count);
+        return;
     }
-    exposed_ps = caused_ps < exposed_ps ? caused_ps : exposed_ps;
-    if (strcmp(tm_text(tm_path(summary, "balance.slowest")), tm_text(tm_get(late, "device"))) == 0)
-        exposed_ps -= all->told_ps[TM_WAIT_COLLECTIVE];
-    return exposed_ps > 0 ? exposed_ps : 0;
+    for (size_t i = 0; i < late->count && length < sizeof(title); i++)
+        length += (size_t)snprintf(title + length, sizeof(title) - length, "%s%s (%s)",
+                                   !i ? "" : i + 1 < late->count ? ", " : " and ",
+                                   tm_finding_device(f, name, tm_get(late->rows[i], "device")),
+                                   tm_format_pct(a, tm_double(tm_get(late->rows[i], "caused_pct"))));
+    tm_finding_title(f, "The others wait for %s", title);
 }
 
-static void say_lateness(struct tm_finding *f, const struct tm_value *late, const struct others *o)
+/* Each of them with its share. */
+static void say_late(struct tm_finding *f, const struct late_devices *late)
 {
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
 
-    tm_finding_say(f, "%s comes last in %s of %s collectives, in all %s after the first one; the others %s on average.",
-                   tm_finding_device(f, name, tm_get(late, "device")),
-                   tm_format_count(a, tm_int(tm_get(late, "last_count"))),
-                   tm_format_count(b, tm_int(tm_get(late, "count"))),
-                   tm_format_time(c, tm_int(tm_get(late, "late_ps"))), tm_format_time(d, o->late_ps / o->count));
-    tm_finding_say(f, "The others would wait %s less had it come with the last but one.",
-                   tm_format_time(a, tm_int(tm_get(late, "caused_ps"))));
-    tm_finding_say(f, "It spends %s in collectives, the others %s to %s: who comes last waits least.",
-                   tm_format_time(a, tm_int(tm_get(late, "collective_ps"))),
-                   tm_format_time(b, o->collective_least_ps), tm_format_time(c, o->collective_most_ps));
+    for (size_t i = 0; i < late->count; i += LATE_PER_LINE) {
+        char line[TM_EVIDENCE_BYTES] = "";
+        size_t length = 0;
+
+        for (size_t k = i; k < late->count && k < i + LATE_PER_LINE && length < sizeof(line); k++) {
+            const struct tm_value *row = late->rows[k];
+
+            length += (size_t)snprintf(line + length, sizeof(line) - length, late->count > LATE_IN_TITLE ? "%s%s %s" :
+                                       "%s%s causes %s (%s; it comes last in %s of %s)", k > i ? ", " : "",
+                                       tm_finding_device(f, name, tm_get(row, "device")),
+                                       tm_format_pct(a, tm_double(tm_get(row, "caused_pct"))),
+                                       tm_format_time(b, tm_int(tm_get(row, "caused_ps"))),
+                                       tm_format_count(c, tm_int(tm_get(row, "last_count"))),
+                                       tm_format_count(d, tm_int(tm_get(row, "count"))));
+        }
+        tm_finding_say(f, "Of the waiting: %s.", line);
+    }
 }
 
-/* Its latest arrivals: what it did until then. */
-static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst, const char *straggler)
+/* What mending one of them alone would win: little where another one comes nearly as late. */
+static void say_alone(const struct tm_findings *all, struct tm_finding *f, const struct late_devices *late)
+{
+    const struct tm_value *members = tm_path(all->summary, "collectives.skew.members");
+    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES];
+    double others_ps = 0;
+
+    if (!late->count || late->members < 2)
+        return;
+    for (size_t i = 0; i < tm_length(members); i++)
+        others_ps += tm_at(members, i) == late->rows[0] ? 0 : tm_double(tm_get(tm_at(members, i), "late_ps"));
+    if (tm_double(tm_get(late->rows[0], "late_ps")) * (double)(late->members - 1) >=
+        others_ps * tm_limit_of(all, TM_LIMIT_STRAGGLER))
+        tm_finding_say(f, "Had %s alone come with the last but one, the others would wait %s less.",
+                       tm_finding_device(f, name, tm_get(late->rows[0], "device")),
+                       tm_format_time(a, tm_int(tm_get(late->rows[0], "alone_ps"))));
+}
+
+static bool is_late(const struct late_devices *late, const char *device)
+{
+    for (size_t i = 0; i < late->count; i++)
+        if (strcmp(tm_text(tm_get(late->rows[i], "device")), device) == 0)
+            return true;
+    return false;
+}
+
+/* The latest arrivals: what the device did until then. */
+static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst, const struct late_devices *late)
 {
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], first[TM_SHORT_NAME_BYTES], step[40] = "";
+    char last[TM_SHORT_NAME_BYTES];
     int said = 0;
 
     for (size_t i = 0; i < tm_length(worst); i++) {
         const struct tm_value *row = tm_at(worst, i);
         const int64_t skew_ps = tm_int(tm_get(row, "skew_ps")), begin_ps = tm_int(tm_get(row, "begin_ps"));
 
-        if (strcmp(tm_text(tm_get(row, "last")), straggler) != 0)
+        if (!is_late(late, tm_text(tm_get(row, "last"))))
             continue;
         if (tm_has(tm_get(row, "step")))
             (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(row, "step")));
-        if (said++ < 2)
-            tm_finding_say(f, "%s '%s' number %lld%s: %s after %s, at %s.", tm_text(tm_get(row, "kind")),
+        if (said++ < 1)
+            tm_finding_say(f, "%s '%s' number %lld%s: %s comes %s after %s, at %s.", tm_text(tm_get(row, "kind")),
                            tm_short_name(name, tm_text(tm_get(row, "name"))),
-                           (long long)tm_int(tm_get(row, "ordinal")), step, tm_format_time(a, skew_ps),
+                           (long long)tm_int(tm_get(row, "ordinal")), step,
+                           tm_finding_device(f, last, tm_get(row, "last")), tm_format_time(a, skew_ps),
                            tm_finding_device(f, first, tm_get(row, "first")), tm_format_moment(b, begin_ps));
-        tm_finding_where(f, begin_ps < INT64_MIN + skew_ps ? INT64_MIN : begin_ps - skew_ps, skew_ps, straggler);
+        tm_finding_where(f, begin_ps < INT64_MIN + skew_ps ? INT64_MIN : begin_ps - skew_ps, skew_ps,
+                         tm_text(tm_get(row, "last")));
     }
 }
 
-static void find_straggler(struct tm_findings *all)
+/* What devices wait in collectives, as far as they do nothing else meanwhile.  Where one comes late as it has more work,
+ * that is told as imbalance, the first to explain such waits. */
+static void find_waiting(struct tm_findings *all)
 {
     static const enum tm_wait wait = TM_WAIT_COLLECTIVE;
-    const struct tm_value *skew = tm_path(all->summary, "collectives.skew");
-    const char *straggler = tm_text(tm_get(skew, "straggler"));
-    struct others others;
-    const struct tm_value *late = find_members(skew, straggler, &others);
-    char name[TM_SHORT_NAME_BYTES];
-    double times;
-    int64_t stake_ps;
+    const struct tm_value *skew = tm_path(all->summary, "collectives.skew"), *total = tm_get(all->summary, "total");
+    const int64_t wait_ps = tm_int(tm_get(total, "exposed_wait_ps")), told_ps = all->told_ps[wait];
+    const int64_t stake_ps = wait_ps > told_ps ? wait_ps - told_ps : 0;
+    const struct late_devices late = find_late(skew);
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (!*straggler || !late)
-        return;
-    stake_ps = stake_of(all, late);
-    times = (double)tm_int(tm_get(late, "late_ps")) * (double)others.count / (double)(others.late_ps + 1);
-    if (times < tm_limit_of(all, TM_LIMIT_STRAGGLER) || !tm_is_worth_mention(all, stake_ps))
+    if (!tm_is_worth_mention(all, stake_ps))
         return;
     (void)tm_wait_explain(all, &wait, 1, stake_ps);
     f = tm_finding_of_time(all, "straggler", stake_ps);
-    tm_finding_title(f, "The others wait for %s", tm_finding_device(f, name, tm_get(skew, "straggler")));
+    name_late(f, &late);
     tm_finding_cause(f, "Nobody can leave a collective before the last one has come. The others wait in it, and their "
                "collectives look long although their links are not slow.");
-    say_lateness(f, late, &others);
-    point_at_arrivals(f, tm_get(skew, "worst"), straggler);
+    tm_finding_say(f, "%s of %s of exposed collective time is waiting for devices that come late.",
+                   tm_format_time(a, wait_ps),
+                   tm_format_time(b, tm_int(tm_get(total, "exposed_collective_ps"))));
+    say_late(f, &late);
+    say_alone(all, f, &late);
+    point_at_arrivals(f, tm_get(skew, "worst"), &late);
     tm_finding_fixes(f, hurry);
 }
 
 void tm_find_collectives(struct tm_findings *all)
 {
-    find_straggler(all);
+    find_waiting(all);
     find_exposed(all);
     find_small(all);
     find_slow(all);

@@ -32,7 +32,8 @@ struct tm_finding;
  * what is no gap.  They are a budget: a finding that saves idle time draws it from there (tm_wait_explain), so that the
  * sum of what findings have at stake of it is never more than there is. */
 enum tm_wait {
-    TM_WAIT_COLLECTIVE, /* exposed collectives */
+    TM_WAIT_COLLECTIVE, /* exposed collectives: for a late device, or nobody knows for what */
+    TM_WAIT_MOVE,       /* exposed collectives in which data move */
     TM_WAIT_DEVICE,
     TM_WAIT_LAUNCH,
     TM_WAIT_COMPILE,

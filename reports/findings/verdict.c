@@ -42,7 +42,7 @@ static const struct {
     { "recomputed", "forward values that are computed again" },
     { "round_trips", "the device waiting while the host works on its data" },
     { "slow_device", "one device that is slower than the others" },
-    { "straggler", "the wait for one late device" },
+    { "straggler", "waiting in collectives for late devices" },
     { "transfer_d2d", "copies inside the device" },
     { "transfer_d2h", "copies to the host" },
     { "transfer_h2d", "copies to the device" },

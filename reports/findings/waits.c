@@ -22,7 +22,10 @@ enum tm_wait tm_wait_of_cause(const char *cause)
 static int64_t measured(const struct tm_findings *all, enum tm_wait wait)
 {
     if (wait == TM_WAIT_COLLECTIVE)
-        return tm_int(tm_path(all->summary, "total.exposed_collective_ps"));
+        return tm_int(tm_path(all->summary, "total.exposed_collective_ps")) -
+               tm_int(tm_path(all->summary, "total.exposed_move_ps"));
+    if (wait == TM_WAIT_MOVE)
+        return tm_int(tm_path(all->summary, "total.exposed_move_ps"));
     return tm_int(tm_get(tm_get(tm_path(all->summary, "gaps.by_cause"), cause_of[wait]), "total_ps"));
 }
 

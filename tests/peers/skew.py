@@ -4,8 +4,8 @@
 
     skew.py [--case PATTERN]
 
-Late arrivals of ranks that are one run, and whose the exposed time of each device is, from the raw JSON after the
-definitions of docs/metrics.md.  Ranks by a generator here; PyTorch's profiles and the ranks of one Megatron job of
+Late arrivals of ranks that are one run, whose the exposed time of each device is, and what of it is waiting for a late
+rank and what moving data, from the raw JSON after the definitions of docs/metrics.md.  Ranks by a generator here; PyTorch's profiles and the ranks of one Megatron job of
 $TM_SHARED, and profiles of its generator with their truth.  Without the folder these are skipped.
 """
 
@@ -65,13 +65,17 @@ class Event:
         self.group = (args.get("Process Group Name", ""), args.get("Process Group Ranks", ""))
         self.size = args.get("Group size") or None
         elements = max(int(args.get("In msg nelems", 0)), int(args.get("Out msg nelems", 0)))
+        self.sequence = args.get("Seq")
         self.bytes = elements * ELEMENT_BYTES.get(args.get("dtype", ""), 0) or None
         self.kind = next((kind for text in (self.operation, self.name) for kind, words in KINDS
                           if re.search(words, text, re.IGNORECASE)), "other")
 
     def communicator(self):
+        """What it is matched by: its number in its group, else its place among those of the same group and message."""
         if not self.operation:
             return self.kind, self.name
+        if self.sequence is not None:
+            return self.kind, self.operation, str(self.group), "number", self.sequence
         return self.kind, self.operation, str(self.group), None if self.kind == "all-to-all" else self.bytes
 
 
@@ -127,9 +131,17 @@ def skew_of(ranks):
         if begins[-1] > begins[0]:
             last = next(rank for rank, e in instance if e.begin == begins[-1])
             members[last]["last_count"] += 1
-            members[last]["caused_ps"] += (begins[-1] - begins[-2]) * (len(begins) - 1)
+            members[last]["alone_ps"] += (begins[-1] - begins[-2]) * (len(begins) - 1)
+            for moment, after in zip(sorted(set(begins)), sorted(set(begins))[1:]):
+                missing = [rank for rank, e in instance if e.begin > moment]
+                waited = (after - moment) * (len(instance) - len(missing))
+                for rank in missing:
+                    members[rank]["caused_ps"] += waited // len(missing)
+                members[last]["caused_ps"] += waited % len(missing)
+    waited = sum(m["wait_ps"] for m in members)
     for member, events in zip(members, ranks):
         member["collective_ps"] = sum(e.end - e.begin for e in events if e.is_collective)
+        member["caused_pct"] = 100 * member["caused_ps"] / waited if waited else None
     lengths.sort()
     rank_of = lambda pct: lengths[-(-len(lengths) * pct // 100) - 1]  # noqa: E731
     return {"matched": len(instances), "unmatched": unmatched, "late_ps": sum(lengths),
@@ -147,7 +159,11 @@ def check_skew(tap, name, paths, folder, *options):
     wrong = [f"{key} is {skew[key]}, not {value}" for key, value in whole.items() if skew[key] != value]
     for row, member in zip(skew["members"], members):
         wrong += [f"{key} of {row['device']} is {row[key]}, not {member[key]}" for key in row
-                  if key != "device" and row[key] != member[key]]
+                  if key not in ("device", "why") and row[key] != member[key] and
+                  not (key == "caused_pct" and row[key] is not None and abs(row[key] - member[key]) < 1e-9)]
+    caused = sum(row["caused_ps"] for row in skew["members"])
+    if caused != skew["wait_ps"]:
+        wrong.append(f"the devices cause {caused} of {skew['wait_ps']}")
     tap.ok(not wrong and len(skew["members"]) == len(members), f"{name}: late arrivals", *wrong[:8])
     return skew
 
@@ -155,9 +171,9 @@ def check_skew(tap, name, paths, folder, *options):
 # --- exposed time ---------------------------------------------------------------------------------------------
 
 
-def exposed_by_row(events):
-    """Exposed time by row of one device, instant by instant."""
-    rows, owner = Counter(), None
+def exposed_of(events):
+    """(collective, begin, end) of the exposed time of one device, instant by instant."""
+    found, owner = [], None
     collectives = sorted((e for e in events if e.is_collective and e.end > e.begin), key=lambda e: (e.begin, -e.end))
     compute = [e for e in events if not e.is_collective and e.end > e.begin]
     borders = sorted({t for e in collectives + compute for t in (e.begin, e.end)})
@@ -176,8 +192,74 @@ def exposed_by_row(events):
             owner = max(old, key=lambda e: (e.end, -collectives.index(e))) if old else \
                 min(now, key=collectives.index)
         if len(now) == len(running):
-            rows[owner.kind, owner.bytes, owner.size] += end - begin
+            found.append((owner, begin, end))
+    return found
+
+
+def exposed_by_row(events):
+    rows = Counter()
+    for owner, begin, end in exposed_of(events):
+        rows[owner.kind, owner.bytes, owner.size] += end - begin
     return rows
+
+
+PARTS = ("exposed_wait_ps", "exposed_move_ps", "exposed_unmatched_ps")
+
+
+def split_of(ranks):
+    """The exposed time of each rank and of each row as (waiting, moving, without a counterpart)."""
+    last = {}
+    for instance in match(ranks)[0]:
+        for _, event in instance:
+            last[event] = max(e.begin for _, e in instance)
+    by_rank, by_row = [Counter() for _ in ranks], defaultdict(Counter)
+    for rank, events in enumerate(ranks):
+        for owner, begin, end in exposed_of(events):
+            if owner not in last:
+                parts = {"exposed_unmatched_ps": end - begin}
+            else:
+                border = min(max(last[owner], begin), end)
+                parts = {"exposed_wait_ps": border - begin, "exposed_move_ps": end - border}
+            for to in (by_rank[rank], by_row[owner.kind, owner.bytes, owner.size]):
+                to.update(parts)
+    return by_rank, by_row, last
+
+
+def check_split(tap, name, paths, folder, *options):
+    """Of ranks whose profiles are of one device each, all of it chosen."""
+    result, summary = summary_of(paths, folder / "split", "--steps", "all", "--rows", "10000", *options)
+    if summary is None:
+        tap.ok(False, f"{name}: a report is made", result)
+        return
+    ranks = [events_of(p) for p in paths]
+    by_rank, by_row, last = split_of(ranks)
+    wrong, rows = [], defaultdict(Counter)
+    for device, wanted in zip(summary["devices"], by_rank):
+        wrong += [f"{part} of {device['id']} is {device[part]}, not {wanted[part]}" for part in PARTS
+                  if (device[part] or 0) != wanted[part]]
+        if sum(device[part] or 0 for part in PARTS) != device["exposed_collective_ps"]:
+            wrong.append(f"the parts of {device['id']} do not add up")
+    for row in summary["collectives"]["rows"]:
+        rows[row["kind"], row["message_bytes"], row["group_size"]].update({part: row[part] or 0 for part in PARTS})
+        if sum(row[part] or 0 for part in PARTS) != row["exposed_ps"] or row["exposed_ps"] > row["total_ps"]:
+            wrong.append(f"the parts of {row['kind']} do not add up")
+    wrong += [f"{part} of {key} is {rows[key][part]}, not {by_row[key][part]}" for key in set(rows) | set(by_row)
+              for part in PARTS if rows[key][part] != by_row[key][part]]
+    for place in (summary["total"], summary["collectives"]["total"]):
+        wrong += [f"{part} of all is {place[part]}" for part in PARTS
+                  if (place[part] or 0) != sum(r[part] for r in by_rank)]
+    moved = defaultdict(list)
+    for rank in ranks:
+        for event in (e for e in rank if e in last):
+            moved[event.kind, event.bytes, event.size].append(max(event.end - last[event], 0))
+    for row in summary["collectives"]["rows"]:
+        lengths = moved.get((row["kind"], row["message_bytes"], row["group_size"]))
+        if not lengths or not row["message_bytes"] or not sum(lengths):
+            continue
+        rate = len(lengths) * row["message_bytes"] / (sum(lengths) * 1e-12)
+        if row["bandwidth_over"] != "moving" or abs(row["algorithm_bandwidth"] - rate) > 1e-9 * rate:
+            wrong.append(f"{row['kind']} of {row['message_bytes']}: {row['algorithm_bandwidth']}, not {rate}")
+    tap.ok(not wrong, f"{name}: waiting and moving", *wrong[:8])
 
 
 def check_exposed(tap, name, path, folder):
@@ -204,8 +286,15 @@ def check_sums(tap, name, summary):
     collectives = summary["collectives"]
     rows = sum(r["exposed_ps"] for r in collectives["rows"]) + collectives["rest"]["exposed_ps"]
     devices = sum(d["exposed_collective_ps"] for d in summary["devices"])
-    tap.ok(rows == devices == collectives["total"]["exposed_ps"], f"{name}: rows add up to the devices",
-           f"{rows} of rows, {devices} of devices")
+    tap.ok(rows == collectives["total"]["exposed_ps"] and rows + collectives["outside"]["exposed_ps"] == devices,
+           f"{name}: rows add up to the devices", f"{rows} of rows, {devices} of devices")
+    wrong = [f"{r['kind']}: {r['exposed_ps']} of {r['total_ps']}" for r in collectives["rows"]
+             if r["exposed_ps"] > r["total_ps"]]
+    wrong += [f"the parts of {place.get('id') or place.get('kind')}" for place, whole in
+              [(d, "exposed_collective_ps") for d in (*summary["devices"], summary["total"])] +
+              [(r, "exposed_ps") for r in (*collectives["rows"], *(collectives[k] for k in ("rest", "total", "outside")))]
+              if sum(place[part] or 0 for part in PARTS) != place[whole]]
+    tap.ok(not wrong, f"{name}: exposed is part of the time, and waiting, moving and the rest of it", *wrong[:4])
     wrong = []
     for row in collectives["rows"]:
         n, rate = row["group_size"], row["algorithm_bandwidth"]
@@ -215,6 +304,8 @@ def check_sums(tap, name, summary):
                   "reduce-scatter": lambda: (n - 1) / n, "all-to-all": lambda: (n - 1) / n}
         bus = rate * factor.get(row["kind"], lambda: 1)()
         right = row["bytes"] / (row["total_ps"] * 1e-12)
+        if row["bandwidth_over"] != "duration":
+            right = rate  # of matched ones: check_split
         if abs(rate - right) > 1e-9 * right or abs(row["bus_bandwidth"] - bus) > 1e-9 * bus:
             wrong.append(f"{row['kind']} of {row['message_bytes']}: {rate}, {row['bus_bandwidth']}")
     if summary["environment"]["platform"] == "gpu":
@@ -224,18 +315,25 @@ def check_sums(tap, name, summary):
 # --- made-up ranks --------------------------------------------------------------------------------------------
 
 
-def make_ranks(folder, seed, count=4, shift_us=0):
-    """Ranks of one job that come to their collectives at different times, and leave together."""
+def make_ranks(folder, seed, count=4, shift_us=0, numbered=False):
+    """Ranks of one job that come to their collectives at different times, and leave together.  numbered: with sequence
+    numbers, and of rank 2 the profile begins late."""
+    numbers = Counter()
     dice, events, now = random.Random(seed), [[] for _ in range(count)], 1_700_000_000_000_000
     groups = [list(range(count)), list(range(count // 2)), list(range(count // 2, count))]
     for i in range(120):
         group, kind = dice.choice(groups), dice.choice(("allreduce", "_allgather_base", "_reduce_scatter_base"))
         arrivals = {rank: now + dice.randrange(0, 400) + (200 if rank == 1 else 0) for rank in group}
         end = max(arrivals.values()) + dice.randrange(20, 90)
+        numbers[str(group)] += 1
         for rank, begin in arrivals.items():
             args = {"device": 0, "stream": 20, "Collective name": kind, "In msg nelems": 1 << (16 + i % 3), "dtype": "Float",
                     "Out msg nelems": 1 << 16, "Group size": len(group), "Process Group Name": str(group[0]),
                     "Process Group Ranks": str(group)}
+            if numbered:
+                args["Seq"] = numbers[str(group)]
+                if rank == 2 and i < 25:
+                    continue
             events[rank].append({"ph": "X", "cat": "kernel", "name": "ncclDevKernel_Generic", "pid": 0, "tid": 20,
                                  "ts": begin + Decimal(dice.randrange(1000)) / 1000, "dur": end - begin + 1, "args": args})
             events[rank].append({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7,
@@ -263,7 +361,17 @@ def check_made(tap, folder):
         if skew:
             tap.ok(skew["clock"]["aligned"] is True and skew["straggler"] == "rank1/gpu:0",
                    f"made-up ranks, seed {seed}: rank 1 is the straggler", skew["straggler"], skew["clock"])
+        check_split(tap, f"made-up ranks, seed {seed}", paths, place)
+        check_split(tap, f"made-up ranks, seed {seed}, little memory", paths, place, "--memory", "32M")
         check_exposed(tap, f"made-up rank, seed {seed}", paths[0], place)
+    for seed in (5, 6):
+        place = folder / f"numbered-{seed}"
+        place.mkdir()
+        paths = make_ranks(place, seed, numbered=True)
+        skew = check_skew(tap, f"ranks with sequence numbers, seed {seed}", paths, place)
+        tap.ok(skew and skew["unmatched"] < 20 and skew["matched"] > 90,
+               f"ranks with sequence numbers, seed {seed}: those of the late profile are matched", skew and skew["matched"])
+        check_split(tap, f"ranks with sequence numbers, seed {seed}", paths, place)
     place = folder / "shifted"
     place.mkdir()
     _, summary = summary_of(make_ranks(place, 4, shift_us=700_000), place / "out")
@@ -287,6 +395,9 @@ def check_megatron(tap, folder):
                "Megatron: the others wait for rank 0", skew["straggler"], skew["clock"])
         least = min(skew["members"], key=lambda m: m["collective_ps"])
         tap.ok(least["device"] == skew["straggler"], "Megatron: who comes last is the shortest inside", least)
+        late = {m["device"].split("/")[0][-1]: round(m["caused_pct"]) for m in skew["members"] if m["caused_pct"] >= 3}
+        tap.ok(late == {"0": 77, "2": 18, "3": 5}, "Megatron: three ranks cause 3 % of the waiting or more", late)
+    check_split(tap, "Megatron, four ranks", paths, folder)
     check_exposed(tap, "Megatron, rank 1", paths[1], folder)
 
 

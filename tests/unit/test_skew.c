@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/collectives/skew.h"
+#include "stages/diagnose/collectives/collectives.h"
 
 #include <stdio.h>
 
@@ -32,7 +32,7 @@ static tm_status try_rig(struct rig *r, uint32_t devices)
     const struct tm_message none = { .group_size = 0 };
     const struct tm_hlo_op no_op = { .group_size = 0 };
     struct bench *b = &r->bench;
-    tm_status st = bench_open(b, &r->run, &tm_skew_stage);
+    tm_status st = bench_open(b, &r->run, &tm_collectives_stage);
 
     r->devices = devices;
     if (st != TM_OK)
@@ -68,7 +68,6 @@ static void close_rig(struct rig *r)
 
 static tm_status try_report(struct rig *r)
 {
-    (void)tm_add_object(tm_doc_root(r->bench.doc), "collectives");
     return bench_report(&r->bench);
 }
 
@@ -155,7 +154,11 @@ static void the_last_one_is_late_and_the_others_wait(void **state)
     assert_int_equal(integer(&r, "members[2].late_ps"), 100 * US);
     assert_int_equal(integer(&r, "members[2].late_max_ps"), 90 * US);
     assert_int_equal(integer(&r, "members[2].wait_ps"), 0);
-    assert_int_equal(integer(&r, "members[2].caused_ps"), (2 * 80 + 2 * 5) * US);
+    /* while one waits for two, each of them causes half of it */
+    assert_int_equal(integer(&r, "members[2].caused_ps"), (10 + 5) * US / 2 + (2 * 80 + 2 * 5) * US);
+    assert_int_equal(integer(&r, "members[1].caused_ps"), 10 * US / 2);
+    assert_int_equal(integer(&r, "members[0].caused_ps"), 5 * US / 2);
+    assert_int_equal(integer(&r, "members[2].alone_ps"), (2 * 80 + 2 * 5) * US);
     assert_int_equal(integer(&r, "members[2].collective_ps"), 20 * US);
     assert_int_equal(integer(&r, "members[0].wait_ps"), 95 * US);
     assert_int_equal(integer(&r, "members[0].late_ps"), 5 * US);
@@ -480,6 +483,187 @@ static void an_asynchronous_one_counts_by_its_start(void **state)
     end_rig(&r);
 }
 
+/* --- waiting and moving --- */
+
+static void take_kernel(struct rig *r, uint32_t device, int64_t begin_us, int64_t end_us)
+{
+    struct tm_event event = collective(r, "gemm", device, begin_us, end_us);
+
+    event.record.class = TM_CLASS_KERNEL;
+    event.level = TM_LEVEL_COMPUTE;
+    OK(bench_take(&r->bench, &event));
+}
+
+static int64_t section(const struct rig *r, const char *path)
+{
+    char whole[128];
+
+    (void)snprintf(whole, sizeof(whole), "collectives.%s", path);
+    if (!tm_has(bench_get(&r->bench, whole)))
+        fail_msg("%s is missing", whole);
+    return tm_int(bench_get(&r->bench, whole));
+}
+
+static void exposed_time_is_split_where_the_last_device_comes(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 3);
+    take(&r, "all-reduce", 0, 0, 100); /* waits [0, 10) and [30, 60), moves [60, 100) */
+    take_kernel(&r, 0, 10, 30);
+    take(&r, "all-reduce", 1, 40, 100); /* waits [40, 60) */
+    take(&r, "all-reduce", 2, 60, 100); /* moves [60, 70) and [80, 100) */
+    take_kernel(&r, 2, 70, 80);
+    take(&r, "broadcast", 1, 200, 230); /* nobody else has it */
+    report_rig(&r);
+    assert_int_equal(section(&r, "total.exposed_wait_ps"), 60 * US);
+    assert_int_equal(section(&r, "total.exposed_move_ps"), 110 * US);
+    assert_int_equal(section(&r, "total.exposed_unmatched_ps"), 30 * US);
+    assert_int_equal(section(&r, "total.exposed_ps"), 200 * US);
+    assert_int_equal(section(&r, "rows[0].exposed_wait_ps"), 60 * US);
+    assert_int_equal(section(&r, "rows[0].exposed_move_ps"), 110 * US);
+    assert_int_equal(section(&r, "rows[0].exposed_unmatched_ps"), 0);
+    assert_int_equal(section(&r, "rows[1].exposed_unmatched_ps"), 30 * US);
+    assert_string_equal(tm_why(bench_get(&r.bench, "collectives.rows[1].exposed_wait_ps")),
+                        "none of these collectives has its counterpart on another device");
+    end_rig(&r);
+}
+
+/* What a device does in another step may be what others wait for. */
+static void steps_that_do_not_count_are_matched_too(void **state)
+{
+    struct tm_event event;
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 2);
+    event = collective(&r, "all-reduce", 0, 0, 50);
+    event.chosen = false;
+    OK(bench_take(&r.bench, &event));
+    event = collective(&r, "all-reduce", 1, 30, 50);
+    event.chosen = false;
+    OK(bench_take(&r.bench, &event));
+    for (uint32_t device = 0; device < 2; device++) {
+        event = collective(&r, "all-reduce", device, 100 + 5 * device, 120);
+        event.step = 1;
+        OK(bench_take(&r.bench, &event));
+    }
+    report_rig(&r);
+    assert_int_equal(integer(&r, "matched"), 1);
+    assert_int_equal(integer(&r, "wait_ps"), 5 * US);
+    assert_int_equal(section(&r, "total.exposed_ps"), 35 * US);
+    assert_int_equal(section(&r, "total.exposed_wait_ps"), 5 * US);
+    assert_int_equal(section(&r, "outside.exposed_wait_ps"), 30 * US);
+    assert_int_equal(section(&r, "outside.exposed_move_ps"), 40 * US);
+    assert_int_equal(section(&r, "outside.exposed_ps"), 70 * US);
+    end_rig(&r);
+}
+
+/* A collective of a process group, with a message of `elements` of 4 bytes and its number there. */
+static void take_numbered(struct rig *r, uint32_t device, uint64_t elements, int64_t sequence, int64_t begin_us,
+                          int64_t end_us)
+{
+    const struct tm_message message = { .elements_in = elements,
+                                        .element_bytes = 4,
+                                        .group_size = 2,
+                                        .operation = bench_name(&r->bench, "allreduce"),
+                                        .group = bench_name(&r->bench, "7") };
+    const struct tm_number number = { sequence };
+    struct tm_config config = no_config;
+    struct tm_event event = collective(r, "ncclDevKernel_Generic", device, begin_us, end_us);
+
+    config.message = (uint32_t)tm_rows_count(r->bench.trace.messages);
+    OK(tm_rows_append(r->bench.trace.messages, &message));
+    event.config = &config;
+    event.record.config = config.message;
+    event.args = &number;
+    event.record.args_length = sizeof(number);
+    event.step = (uint32_t)device; /* numbers hold across steps */
+    OK(bench_take(&r->bench, &event));
+}
+
+static void recorded_numbers_tell_what_belongs_together(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 2);
+    take_numbered(&r, 0, 8, 5, 0, 30); /* the other device was not being profiled yet */
+    take_numbered(&r, 0, 8, 6, 100, 150);
+    take_numbered(&r, 1, 8, 6, 140, 150);
+    take_numbered(&r, 1, 8, 7, 200, 260);
+    take_numbered(&r, 0, 8, 7, 220, 260);
+    report_rig(&r);
+    assert_int_equal(integer(&r, "matched"), 2);
+    assert_int_equal(integer(&r, "unmatched"), 1);
+    assert_int_equal(integer(&r, "late_ps"), (40 + 20) * US);
+    assert_int_equal(integer(&r, "communicators"), 1);
+    assert_int_equal(section(&r, "total.exposed_unmatched_ps"), 30 * US);
+    end_rig(&r);
+}
+
+static void expect_rate(const struct rig *r, const char *path, double rate)
+{
+    const double found = tm_double(bench_get(&r->bench, path));
+
+    assert_true(found > rate - 1 && found < rate + 1);
+}
+
+static void bandwidth_is_over_the_time_in_which_data_move(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 2);
+    take_numbered(&r, 0, 1000000, 1, 0, 110); /* 4 MB in 10 us */
+    take_numbered(&r, 1, 1000000, 1, 100, 110);
+    take_numbered(&r, 1, 2000000, 2, 200, 220); /* alone: 8 MB in 20 us, or less */
+    report_rig(&r);
+    assert_string_equal(tm_text(bench_get(&r.bench, "collectives.rows[0].bandwidth_over")), "moving");
+    expect_rate(&r, "collectives.rows[0].algorithm_bandwidth", 4e11);
+    assert_string_equal(tm_text(bench_get(&r.bench, "collectives.rows[1].bandwidth_over")), "duration");
+    expect_rate(&r, "collectives.rows[1].algorithm_bandwidth", 4e11);
+    end_rig(&r);
+}
+
+/* Of a TPU the core waits at the -done for what the -start began. */
+static void the_wait_for_an_asynchronous_one_is_split_where_the_last_one_starts_it(void **state)
+{
+    static const char *const texts[] = {
+        "%all-reduce-start.3 = f32[8]{0} all-reduce-start(f32[8]{0} %x), replica_groups={{0,1}}",
+        "%all-reduce-done.3 = f32[8]{0} all-reduce-done(f32[8]{0} %all-reduce-start.3)",
+    };
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 2);
+    for (uint32_t device = 0; device < 2; device++) {
+        for (uint32_t part = 0; part < 2; part++) {
+            const struct tm_config config = { .level = TM_LEVEL_COLLECTIVE,
+                                              .ordinal = TM_NONE,
+                                              .tpu_part = part ? TM_TPU_WAIT : TM_TPU_START,
+                                              .hlo_op = bench_name(&r.bench, "all-reduce-start.3"),
+                                              .details = bench_name(&r.bench, texts[part]) };
+            struct tm_event event = collective(&r, texts[part], device, part ? 20 + 2 * device : 25 * device,
+                                               part ? 60 : 25 * device + 1);
+
+            if (part && device)
+                event = collective(&r, texts[part], device, 30, 60);
+            event.config = &config;
+            event.record.config = 1 + part;
+            OK(bench_take(&r.bench, &event));
+        }
+    }
+    report_rig(&r);
+    assert_int_equal(integer(&r, "matched"), 1);
+    /* device 0: its start [0, 1), its wait [20, 60); device 1 starts at 25, waits [30, 60) */
+    assert_int_equal(section(&r, "total.exposed_wait_ps"), (1 + 5) * US);
+    assert_int_equal(section(&r, "total.exposed_move_ps"), (35 + 1 + 30) * US);
+    assert_int_equal(section(&r, "total.exposed_unmatched_ps"), 0);
+    end_rig(&r);
+}
+
 /* --- partials --- */
 
 static void partials_of_two_hosts_are_compared(void **state)
@@ -501,16 +685,17 @@ static void partials_of_two_hosts_are_compared(void **state)
     end_rig(&r);
 
     test_run_init(&run);
-    OK(bench_open(&again, &run, &tm_skew_stage));
+    OK(bench_open(&again, &run, &tm_collectives_stage));
     again.tells_hosts = true;
     load_kept_bench(&again, path, 1); /* another host of the same */
-    (void)tm_add_object(tm_doc_root(again.doc), "collectives");
     OK(bench_report(&again));
     assert_int_equal(tm_int(bench_get(&again, "collectives.skew.matched")), 1);
     assert_int_equal(tm_int(bench_get(&again, "collectives.skew.late_ps")), 20 * US);
     assert_int_equal(tm_int(bench_get(&again, "collectives.skew.wait_ps")), 40 * US);
     assert_int_equal(tm_length(bench_get(&again, "collectives.skew.members")), 4);
     assert_string_equal(tm_text(bench_get(&again, "collectives.skew.members[3].device")), "h1/gpu:1");
+    assert_int_equal(tm_int(bench_get(&again, "collectives.total.exposed_wait_ps")), 40 * US);
+    assert_int_equal(tm_int(bench_get(&again, "collectives.total.exposed_move_ps")), 4 * 30 * US);
     bench_close(&again);
     assert_ledger_is_even(&run);
 }
@@ -546,7 +731,7 @@ static void many_collectives_keep_to_the_memory(void **state)
     assert_int_equal(integer(&r, "late_ps"), (int64_t)20000 * 3 * US);
     assert_int_equal(integer(&r, "members[0].last_count"), 5000);
     assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <=
-                tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 16);
+                tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 64 * TM_TABLES_COLLECTIVES);
     end_rig(&r);
 }
 
@@ -584,6 +769,11 @@ int main(void)
         cmocka_unit_test(hosts_without_a_clock_are_not_compared),
         cmocka_unit_test(devices_of_a_host_are_compared_where_hosts_are_not),
         cmocka_unit_test(an_asynchronous_one_counts_by_its_start),
+        cmocka_unit_test(exposed_time_is_split_where_the_last_device_comes),
+        cmocka_unit_test(steps_that_do_not_count_are_matched_too),
+        cmocka_unit_test(recorded_numbers_tell_what_belongs_together),
+        cmocka_unit_test(bandwidth_is_over_the_time_in_which_data_move),
+        cmocka_unit_test(the_wait_for_an_asynchronous_one_is_split_where_the_last_one_starts_it),
         cmocka_unit_test(partials_of_two_hosts_are_compared),
         cmocka_unit_test(many_collectives_keep_to_the_memory),
         cmocka_unit_test(each_refused_request_ends_clean),

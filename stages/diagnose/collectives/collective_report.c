@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The section collectives out of the groups. */
+#include <string.h>
+
 #include "stages/diagnose/collectives/collectives_private.h"
 #include "stages/diagnose/top_rows.h"
 
 static const char not_recorded[] = "the profile does not tell what its collectives move";
+static const char no_counterpart[] = "none of these collectives has its counterpart on another device";
 static const char not_timed[] = "the profile does not tell how long they are in flight";
 
 static int longest_first(const void *a, const void *b)
@@ -57,13 +60,31 @@ static double bus_factor(const struct collective_row *row)
     }
 }
 
+/* Messages and the time in which they move: without what devices wait, as far as that is known. */
+struct movement {
+    const char *over;
+    uint64_t count;
+    int64_t ps;
+};
+
+static struct movement movement_of(const struct collective_row *row)
+{
+    if (row->flight_count) /* of asynchronous ones, and the others beside them */
+        return (struct movement){ "flight", tm_sum_counts(row->flight_count, row->plain_count),
+                                  tm_sum_times(row->flight_ps, row->plain_ps) };
+    if (row->moved_count)
+        return (struct movement){ "moving", row->moved_count, row->moved_ps };
+    return (struct movement){ "duration", row->plain_count, row->plain_ps };
+}
+
 static void add_bandwidths(const struct collective_row *row, struct tm_value *to)
 {
-    const double bytes = (double)row->moved_count * (double)row->message_bytes, factor = bus_factor(row);
-    const char *why = !row->message_bytes ? not_recorded : row->moved_count && row->moved_ps ? NULL : not_timed;
+    const struct movement movement = movement_of(row);
+    const double bytes = (double)movement.count * (double)row->message_bytes, factor = bus_factor(row);
+    const char *why = !row->message_bytes ? not_recorded : movement.count && movement.ps ? NULL : not_timed;
     const char *no_factor = row->kind == TM_OTHER_COLLECTIVE ? "not known for this kind of collective"
                                                              : "the profile does not tell the size of the group";
-    const double rate = why ? 0 : bytes / ((double)row->moved_ps * 1e-12);
+    const double rate = why ? 0 : bytes / ((double)movement.ps * 1e-12);
 
     if (why)
         tm_add_null(to, "algorithm_bandwidth", why);
@@ -73,13 +94,31 @@ static void add_bandwidths(const struct collective_row *row, struct tm_value *to
         tm_add_null(to, "bus_bandwidth", why ? why : no_factor);
     else
         tm_add_double(to, "bus_bandwidth", rate * factor);
+    if (why)
+        tm_add_null(to, "bandwidth_over", why);
+    else
+        tm_add_string(to, "bandwidth_over", movement.over);
 }
 
-/* Of what lies outside the chosen steps only the exposed time counts, as in the devices' figures: it may be more than
- * the time of the row. */
-static void add_exposed(struct tm_value *to, int64_t exposed_ps, int64_t total_ps)
+/* Its parts add up to the exposed time: of none both are none. */
+static void add_split(struct tm_value *to, const struct exposed_parts *parts, const char *why)
 {
+    if (parts->matched || !parts->unmatched_ps) {
+        tm_add_int(to, "exposed_wait_ps", parts->wait_ps);
+        tm_add_int(to, "exposed_move_ps", parts->move_ps);
+    } else {
+        tm_add_null(to, "exposed_wait_ps", why);
+        tm_add_null(to, "exposed_move_ps", why);
+    }
+    tm_add_int(to, "exposed_unmatched_ps", parts->unmatched_ps);
+}
+
+static void add_exposed(struct tm_value *to, const struct exposed_parts *parts, int64_t total_ps, const char *why)
+{
+    const int64_t exposed_ps = exposed_of(parts);
+
     tm_add_int(to, "exposed_ps", exposed_ps);
+    add_split(to, parts, why);
     if (!total_ps)
         tm_add_null(to, "overlap_pct", "no time in the chosen steps");
     else
@@ -87,8 +126,16 @@ static void add_exposed(struct tm_value *to, int64_t exposed_ps, int64_t total_p
                       exposed_ps < total_ps ? 100.0 * (1.0 - (double)exposed_ps / (double)total_ps) : 0);
 }
 
-static tm_status add_row(struct collectives *c, const struct collective_row *row, struct tm_value *list)
+/* What the report is made of. */
+struct reporting {
+    struct collectives *c;
+    struct exposed_sums exposed;
+    const char *why;     /* nothing is matched; NULL = something is */
+};
+
+static tm_status add_row(const struct reporting *r, const struct collective_row *row, struct tm_value *list)
 {
+    struct collectives *c = r->c;
     struct tm_value *to = tm_add_object(list, NULL);
     const char *type = NULL;
     size_t length;
@@ -112,20 +159,19 @@ static tm_status add_row(struct collectives *c, const struct collective_row *row
     } else {
         tm_add_null(to, "data_type", not_recorded);
     }
-    add_exposed(to, row->exposed_ps, row->total_ps);
+    add_exposed(to, &row->exposed, row->total_ps, r->why ? r->why : no_counterpart);
     add_bandwidths(row, to);
     return TM_OK;
 }
 
 /* Put the rows that take longest in order.  out: *distinct rows there are */
-static tm_status choose_rows(struct collectives *c, struct tm_top_rows *top, uint64_t *distinct)
+static tm_status choose_rows(struct reporting *r, struct tm_top_rows *top, uint64_t *distinct)
 {
     const void *row = NULL;
-    tm_status st = tm_groups_finish(c->groups);
+    tm_status st = tm_groups_finish(r->exposed.rows);
 
     *distinct = 0;
-    while (st == TM_OK && (st = tm_groups_next(c->groups, &row)) == TM_OK && row) {
-        c->exposed_ps = tm_sum_times(c->exposed_ps, ((const struct collective_row *)row)->exposed_ps);
+    while (st == TM_OK && (st = tm_groups_next(r->exposed.rows, &row)) == TM_OK && row) {
         ++*distinct;
         st = tm_top_rows_add(top, row);
     }
@@ -134,44 +180,94 @@ static tm_status choose_rows(struct collectives *c, struct tm_top_rows *top, uin
     return st;
 }
 
-static tm_status add_rows(struct collectives *c, struct tm_value *section)
+static tm_status add_rows(struct reporting *r, struct tm_value *section)
 {
+    struct collectives *c = r->c;
     struct tm_top_rows *top =
         tm_listed_rows_new(c->run, sizeof(struct collective_row), c->settings->table_rows, longest_first);
     struct tm_value *list = tm_add_array(section, "rows"), *rest;
+    struct exposed_parts left = r->exposed.chosen;
     uint64_t distinct = 0, listed = 0;
-    int64_t listed_ps = 0, listed_exposed_ps = 0;
-    tm_status st = top ? choose_rows(c, top, &distinct) : c->run->error.status;
+    int64_t listed_ps = 0;
+    tm_status st = top ? choose_rows(r, top, &distinct) : c->run->error.status;
 
     for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(top); i++) {
         const struct collective_row *row = tm_top_rows_at(top, i);
 
         listed = tm_sum_counts(listed, row->count);
         listed_ps = tm_sum_times(listed_ps, row->total_ps);
-        listed_exposed_ps = tm_sum_times(listed_exposed_ps, row->exposed_ps);
-        st = add_row(c, row, list);
+        left.wait_ps -= row->exposed.wait_ps;
+        left.move_ps -= row->exposed.move_ps;
+        left.unmatched_ps -= row->exposed.unmatched_ps;
+        left.matched -= row->exposed.matched;
+        st = add_row(r, row, list);
     }
     rest = tm_add_object(section, "rest");
     tm_add_uint(rest, "rows", st == TM_OK ? distinct - tm_top_rows_count(top) : 0);
     tm_add_uint(rest, "count", c->count > listed ? c->count - listed : 0);
     tm_add_int(rest, "total_ps", c->total_ps > listed_ps ? c->total_ps - listed_ps : 0);
-    tm_add_int(rest, "exposed_ps", c->exposed_ps - listed_exposed_ps);
+    tm_add_int(rest, "exposed_ps", exposed_of(&left));
+    add_split(rest, &left, r->why ? r->why : no_counterpart);
     tm_top_rows_free(top);
     return st;
 }
 
-tm_status tm_collectives_report(struct tm_stage *s, struct tm_value *summary)
+/* What other steps' collectives take of the window: with the rows it adds up to what the devices have. */
+static void add_outside(const struct reporting *r, struct tm_value *section)
 {
-    struct collectives *c = s->state;
-    struct tm_value *section, *total;
-    tm_status st;
+    struct exposed_parts outside = r->exposed.total;
+    struct tm_value *to = tm_add_object(section, "outside");
 
-    if (!c->has_device) {
-        tm_add_null(summary, "collectives", "no device activity was recorded");
-        return TM_OK;
+    outside.wait_ps -= r->exposed.chosen.wait_ps;
+    outside.move_ps -= r->exposed.chosen.move_ps;
+    outside.unmatched_ps -= r->exposed.chosen.unmatched_ps;
+    outside.matched -= r->exposed.chosen.matched;
+    tm_add_int(to, "exposed_ps", exposed_of(&outside));
+    add_split(to, &outside, r->why ? r->why : no_counterpart);
+}
+
+/* The same where the exposed time may be unknown. */
+static void add_split_of(struct tm_value *to, const struct exposed_parts *parts, const char *why)
+{
+    const struct tm_value *exposed = tm_get(to, "exposed_collective_ps");
+
+    if (tm_has(exposed)) {
+        add_split(to, parts, why);
+        return;
     }
-    section = tm_add_object(summary, "collectives");
-    total = tm_add_object(section, "total");
+    tm_add_null(to, "exposed_wait_ps", tm_why(exposed));
+    tm_add_null(to, "exposed_move_ps", tm_why(exposed));
+    tm_add_null(to, "exposed_unmatched_ps", tm_why(exposed));
+}
+
+/* What the stage device-time wrote of the devices and of all of them gets the split of its exposed collectives. */
+static void add_to_devices(const struct reporting *r, struct tm_value *summary)
+{
+    const struct tm_members *members = &r->c->skew.members;
+    struct tm_value *devices = tm_member(summary, "devices"), *total = tm_member(summary, "total");
+    const char *why = r->why ? r->why : no_counterpart;
+    uint32_t at = 0;
+
+    for (size_t i = 0; i < tm_length(devices) && members->count; i++) {
+        struct tm_value *device = tm_element(devices, i);
+        const char *id = tm_text(tm_get(device, "id"));
+
+        for (uint32_t tries = 0; tries < members->count && strcmp(members->rows[at].device, id) != 0; tries++)
+            at = (at + 1) % members->count;
+        if (strcmp(members->rows[at].device, id) == 0)
+            add_split_of(device, &r->exposed.members[at], why);
+    }
+    if (tm_type_of(total) == TM_OBJECT)
+        add_split_of(total, &r->exposed.total, why);
+}
+
+static tm_status add_section(struct reporting *r, struct tm_value *summary, struct tm_value **section)
+{
+    struct collectives *c = r->c;
+    struct tm_value *total;
+
+    *section = tm_add_object(summary, "collectives");
+    total = tm_add_object(*section, "total");
     tm_add_uint(total, "count", c->count);
     tm_add_int(total, "total_ps", c->total_ps);
     if (c->sized_count || !c->count)
@@ -179,8 +275,49 @@ tm_status tm_collectives_report(struct tm_stage *s, struct tm_value *summary)
     else
         tm_add_null(total, "bytes", not_recorded);
     tm_add_uint(total, "unknown_bytes_count", c->count - c->sized_count);
-    c->exposed_ps = 0;
-    st = add_rows(c, section);
-    add_exposed(total, c->exposed_ps, c->total_ps);
+    add_exposed(total, &r->exposed.chosen, c->total_ps, r->why ? r->why : no_counterpart);
+    add_outside(r, *section);
+    add_to_devices(r, summary);
+    return add_rows(r, *section);
+}
+
+/* Who belongs together comes first: without it nobody knows what the devices wait for. */
+static tm_status report_all(struct reporting *r, struct tm_value *summary)
+{
+    struct skew *k = &r->c->skew;
+    const char *why = why_no_skew(k);
+    struct skew_sums sums = { .members = NULL };
+    struct matches m = { .joined = NULL };
+    struct tm_value *section;
+    tm_status st = TM_OK;
+
+    if (!why) {
+        st = match_arrivals(k, &m);
+        if (st == TM_OK)
+            st = add_up_skew(k, &m, &sums);
+    }
+    if (st == TM_OK)
+        st = split_exposed(r->c, sums.rows, &r->exposed);
+    r->why = st != TM_OK || r->exposed.total.matched ? NULL : why ? why : why_not_matched(k, &sums);
+    if (st == TM_OK)
+        st = add_section(r, summary, &section);
+    if (st == TM_OK && why)
+        tm_add_null(section, "skew", why);
+    else if (st == TM_OK)
+        st = report_skew(k, &m, &sums, section);
+    free_skew_sums(k, &sums);
+    free_matches(&m);
+    free_exposed_sums(r->c, &r->exposed);
     return st;
+}
+
+tm_status tm_collectives_report(struct tm_stage *s, struct tm_value *summary)
+{
+    struct collectives *c = s->state;
+    struct reporting r = { .c = c };
+
+    if (c->has_device)
+        return report_all(&r, summary);
+    tm_add_null(summary, "collectives", "no device activity was recorded");
+    return TM_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Skew, the stage: keeps the begin of every collective in a chosen step, with the communicator that it belongs to.
- * What belongs together is found out at the end, when all hosts are read.  Memory: a table of fixed size remembers what
+/* Skew: keeps the start of every collective, with the communicator that it belongs to.  Those of steps that are not
+ * chosen have to be known too: they may run in the window, and a device may wait for them.  What belongs together is found out at the end, when all hosts are read.  Memory: a table of fixed size remembers what
  * names and configurations tell; arrivals and communicators spill; fixed per device and host. */
 #include <string.h>
 
@@ -14,15 +14,17 @@ static int by_place(const void *a, const void *b)
 
     if (communicators)
         return communicators;
-    if (x->step != y->step)
-        return x->step < y->step ? -1 : 1;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
     if (x->member != y->member)
         return x->member < y->member ? -1 : 1;
     if (x->start_ps != y->start_ps)
         return x->start_ps < y->start_ps ? -1 : 1;
     if (x->dur_ps != y->dur_ps)
         return x->dur_ps > y->dur_ps ? -1 : 1;
-    return (x->is_start > y->is_start) - (x->is_start < y->is_start);
+    if (x->is_start != y->is_start)
+        return x->is_start < y->is_start ? -1 : 1;
+    return (x->serial > y->serial) - (x->serial < y->serial);
 }
 
 /* Hosts may differ in what their profiles tell of the same program. */
@@ -37,17 +39,15 @@ static void merge_communicators(void *into, const void *from)
     }
 }
 
-static tm_status open_stage(struct tm_stage *s)
+tm_status open_skew(struct skew *k, struct tm_run *run)
 {
-    struct skew *k = s->state;
-
-    k->run = s->run;
-    k->front = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, SKEW_FRONT * sizeof(*k->front), &s->run->error);
-    k->arrivals = tm_sorter_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct arrival),
-                                skew_memory(s->run, SKEW_ARRIVALS), by_place);
-    k->communicators = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct communicator),
-                                     skew_memory(s->run, SKEW_COMMUNICATORS), merge_communicators);
-    return k->front && k->arrivals && k->communicators ? TM_OK : s->run->error.status;
+    k->run = run;
+    k->front = tm_take(&run->budget, TM_ACCOUNT_TABLES, SKEW_FRONT * sizeof(*k->front), &run->error);
+    k->arrivals = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct arrival), collectives_memory(run, SKEW_ARRIVALS),
+                                by_place);
+    k->communicators = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct communicator),
+                                     collectives_memory(run, SKEW_COMMUNICATORS), merge_communicators);
+    return k->front && k->arrivals && k->communicators ? TM_OK : run->error.status;
 }
 
 /* --- a host begins --- */
@@ -95,9 +95,8 @@ static struct host_clock clock_of(const struct tm_trace *trace)
     return (struct host_clock){ 0, CLOCK_UNKNOWN };
 }
 
-static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+tm_status begin_skew_host(struct skew *k, const struct tm_trace *trace)
 {
-    struct skew *k = s->state;
     tm_status st = tm_members_begin_host(&k->members, k->run, trace);
 
     k->trace = trace;
@@ -114,8 +113,9 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 struct key_text {
     struct tm_key name, group, ranks;
     uint64_t message_bytes, kind;
+    uint64_t is_numbered; /* its collectives have sequence numbers */
 };
-static_assert(sizeof(struct key_text) == 64, "hashed as bytes");
+static_assert(sizeof(struct key_text) == 72, "hashed as bytes");
 
 static tm_status hash_of(const struct skew *k, tm_strid id, struct tm_key *hash)
 {
@@ -126,7 +126,8 @@ static tm_status hash_of(const struct skew *k, tm_strid id, struct tm_key *hash)
     return st;
 }
 
-/* PyTorch tells the group and the operation.  Ranks may send messages of different sizes in an all-to-all. */
+/* PyTorch tells the group and the operation.  Ranks may send messages of different sizes in an all-to-all, and a
+ * sequence number says which belong together whatever their sizes. */
 static tm_status name_by_message(const struct skew *k, const struct tm_collective_facts *facts, struct key_text *text,
                                  struct communicator *c)
 {
@@ -136,7 +137,7 @@ static tm_status name_by_message(const struct skew *k, const struct tm_collectiv
         st = hash_of(k, facts->group, &text->group);
     if (st == TM_OK)
         st = hash_of(k, facts->group_ranks, &text->ranks);
-    text->message_bytes = facts->kind == TM_ALL_TO_ALL ? 0 : facts->message_bytes;
+    text->message_bytes = facts->kind == TM_ALL_TO_ALL || text->is_numbered ? 0 : facts->message_bytes;
     c->name = facts->operation;
     c->group = facts->group_ranks ? facts->group_ranks : facts->group;
     return st;
@@ -157,11 +158,24 @@ static tm_status name_by_op(const struct skew *k, const struct tm_event *event,
     return st;
 }
 
+/* The sequence number that the event has in its process group. */
+static bool has_sequence(const struct tm_event *event, int64_t *sequence)
+{
+    struct tm_number number;
+
+    if (event->record.class != TM_CLASS_COLLECTIVE || !event->args || event->record.args_length != sizeof(number) ||
+        !event->config->message)
+        return false;
+    memcpy(&number, event->args, sizeof(number));
+    *sequence = number.value;
+    return number.value >= 0;
+}
+
 /* in: front  its communicator is put among the others */
-static tm_status fill_front(struct skew *k, const struct tm_event *event, struct skew_front *front)
+static tm_status fill_front(struct skew *k, const struct tm_event *event, bool is_numbered, struct skew_front *front)
 {
     struct tm_collective_facts facts;
-    struct key_text text = { .message_bytes = 0 };
+    struct key_text text = { .is_numbered = is_numbered };
     struct communicator c = { .name = 0 };
     tm_status st = tm_collective_facts(k->trace, event, &facts);
 
@@ -182,65 +196,61 @@ static tm_status fill_front(struct skew *k, const struct tm_event *event, struct
                                   .name = event->record.name,
                                   .config = event->record.config,
                                   .is_used = true,
+                                  .is_numbered = is_numbered,
                                   .can_match = facts.kind != TM_SEND_RECV };
     return tm_groups_add(k->communicators, &c);
 }
 
 /* --- events --- */
 
-static tm_status keep_arrival(struct skew *k, const struct tm_event *event, uint32_t member)
+static tm_status keep_arrival(struct skew *k, const struct tm_event *event, struct arrival *arrival)
 {
     const uint64_t mixed = tm_hash_mix((uint64_t)event->record.name << 32 | event->record.config, 0);
     struct skew_front *front = &k->front[mixed & (SKEW_FRONT - 1)];
-    struct arrival arrival = { .start_ps = event->record.start_ps,
-                               .dur_ps = event->record.dur_ps,
-                               .member = member,
-                               .is_start = event->config->tpu_part == TM_TPU_START };
-    tm_status st = TM_OK;
+    bool is_numbered;
+    tm_status st = tm_step_number(k->trace, event->step, &arrival->step);
 
-    if (!front->is_used || front->name != event->record.name || front->config != event->record.config)
-        st = fill_front(k, event, front);
-    if (st == TM_OK)
-        st = tm_step_number(k->trace, event->step, &arrival.step);
+    arrival->place = arrival->step;
+    is_numbered = has_sequence(event, &arrival->place);
+    if (st == TM_OK && (!front->is_used || front->name != event->record.name ||
+                        front->config != event->record.config || front->is_numbered != is_numbered))
+        st = fill_front(k, event, is_numbered, front);
     if (st != TM_OK)
         return st;
     if (!front->can_match) {
-        k->unmatchable = tm_sum_counts(k->unmatchable, 1);
+        k->unmatchable = tm_sum_counts(k->unmatchable, event->chosen);
         return TM_OK;
     }
-    arrival.communicator = front->communicator;
-    return tm_sorter_push(k->arrivals, &arrival);
+    arrival->communicator = front->communicator;
+    return tm_sorter_push(k->arrivals, arrival);
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
+/* Which events: those of CPUs are threads of one process, of which nothing tells who takes part. */
+tm_status take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row, uint64_t serial)
 {
-    struct skew *k = s->state;
-    struct presence *presence;
-    uint32_t member;
+    const struct tm_record *r = &event->record;
+    const uint32_t member = k->members.by_device[event->device];
+    struct arrival arrival = { .row = row,
+                               .serial = serial,
+                               .start_ps = r->start_ps,
+                               .dur_ps = r->dur_ps,
+                               .member = member,
+                               .is_start = event->config->tpu_part == TM_TPU_START,
+                               .is_chosen = event->chosen };
 
-    if (!event->chosen || event->level != TM_LEVEL_COLLECTIVE || event->device >= k->trace->device_count)
+    if (member == TM_NONE || (r->class != TM_CLASS_COLLECTIVE && r->class != TM_CLASS_TPU_OP))
         return TM_OK;
-    member = k->members.by_device[event->device];
-    if (member == TM_NONE)
-        return TM_OK;
-    presence = &k->presences[member];
-    presence->count += event->config->tpu_part != TM_TPU_START;
-    presence->collective_ps = tm_sum_times(presence->collective_ps, event->record.dur_ps);
-    return event->config->tpu_part == TM_TPU_WAIT ? TM_OK : keep_arrival(k, event, member);
+    if (event->chosen) {
+        struct presence *presence = &k->presences[member];
+
+        presence->count += event->config->tpu_part != TM_TPU_START;
+        presence->collective_ps = tm_sum_times(presence->collective_ps, r->dur_ps);
+    }
+    return event->config->tpu_part == TM_TPU_WAIT ? TM_OK : keep_arrival(k, event, &arrival);
 }
 
-static tm_status end_host(struct tm_stage *s)
+void close_skew(struct skew *k)
 {
-    struct skew *k = s->state;
-
-    k->trace = NULL;
-    return TM_OK;
-}
-
-static void close_stage(struct tm_stage *s)
-{
-    struct skew *k = s->state;
-
     if (!k->run)
         return;
     tm_give(&k->run->budget, TM_ACCOUNT_TABLES, k->front, k->front ? SKEW_FRONT * sizeof(*k->front) : 0);
@@ -250,18 +260,3 @@ static void close_stage(struct tm_stage *s)
     tm_sorter_free(k->arrivals);
     tm_groups_free(k->communicators);
 }
-
-const struct tm_stage_type tm_skew_stage = {
-    .name = "skew",
-    .summary = "late arrivals at collectives",
-    .state_bytes = sizeof(struct skew),
-    .classes = TM_CLASS_BIT(TM_CLASS_COLLECTIVE) | TM_CLASS_BIT(TM_CLASS_TPU_OP),
-    .open = open_stage,
-    .begin_host = begin_host,
-    .take = take,
-    .end_host = end_host,
-    .report = report_skew,
-    .save = save_skew,
-    .load = load_skew,
-    .close = close_stage,
-};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which collectives of several devices are one.  Arrivals are read twice in the order of communicator, step, device and
- * begin.  First the devices that ran a communicator's collectives equally often in a step are found: of several such
- * sets the largest one.  Then these devices' arrivals get their ordinals, and are sorted by them.  What stays alone is
+/* Which collectives of several devices are one.  Arrivals are read twice in the order of communicator, place, device and
+ * start; a place is a recorded sequence number, or a step where there is none.  First the devices that ran a
+ * communicator's collectives equally often in a place are found: of several such sets the largest one.  Then these devices' arrivals get their ordinals, and are sorted by them.  What stays alone is
  * unmatched: where the numbers differ nobody can say which one is missing.
  * Memory: fixed per device; runs of arrivals, blocks and joined arrivals spill. */
 #include <stdlib.h>
@@ -37,7 +37,7 @@ struct matching {
 
 static bool is_same_block(const struct arrival *a, const struct arrival *b)
 {
-    return tm_is_same_key(a->communicator, b->communicator) && a->step == b->step;
+    return tm_is_same_key(a->communicator, b->communicator) && a->place == b->place;
 }
 
 /* --- first reading: who takes part --- */
@@ -158,11 +158,14 @@ static tm_status join(struct matching *g, const struct arrival *arrival)
                                    .member = arrival->member,
                                    .start_ps = arrival->start_ps,
                                    .end_ps = arrival->start_ps + arrival->dur_ps,
-                                   .is_start = arrival->is_start };
+                                   .row = arrival->row,
+                                   .serial = arrival->serial,
+                                   .is_start = arrival->is_start,
+                                   .is_chosen = arrival->is_chosen };
 
     if (g->takes_part && joined.subgroup != TM_NONE)
         return tm_sorter_push(g->m->joined, &joined);
-    g->m->unmatched = tm_sum_counts(g->m->unmatched, 1);
+    g->m->unmatched = tm_sum_counts(g->m->unmatched, arrival->is_chosen);
     return TM_OK;
 }
 
@@ -215,10 +218,10 @@ tm_status match_arrivals(struct skew *k, struct matches *m)
     tm_status st;
 
     *m = (struct matches){ .unmatched = k->unmatchable };
-    m->joined = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct joined), skew_memory(run, SKEW_JOINED), by_ordinal);
-    m->blocks = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct block), skew_memory(run, SKEW_ROWS),
+    m->joined = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct joined), collectives_memory(run, SKEW_JOINED), by_ordinal);
+    m->blocks = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct block), collectives_memory(run, SKEW_ROWS),
                                   SKEW_ROWS_PAGE);
-    g.runs = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(uint8_t), skew_memory(run, SKEW_ROWS), SKEW_ROWS_PAGE);
+    g.runs = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(uint8_t), collectives_memory(run, SKEW_ROWS), SKEW_ROWS_PAGE);
     g.counts = tm_take(&run->budget, TM_ACCOUNT_MODEL, counts_bytes, &run->error);
     g.sorted = g.counts ? g.counts + k->members.count : NULL;
     g.subgroups = tm_take(&run->budget, TM_ACCOUNT_MODEL, subgroups_bytes, &run->error);

@@ -26,18 +26,21 @@ static tm_status save_arrivals(struct skew *k, struct tm_partial_writer *w)
         const struct arrival *arrival = row;
 
         tm_partial_put_words(w, &arrival->communicator, 2);
+        tm_partial_put_words(w, &arrival->row, 2);
+        tm_partial_put_i64(w, arrival->place);
         tm_partial_put_i64(w, arrival->step);
         tm_partial_put_i64(w, arrival->start_ps);
         tm_partial_put_i64(w, arrival->dur_ps);
+        tm_partial_put_u64(w, arrival->serial);
         tm_partial_put_u32(w, arrival->member);
-        tm_partial_put_u8(w, arrival->is_start != 0);
+        tm_partial_put_u8(w, arrival->is_start);
+        tm_partial_put_u8(w, arrival->is_chosen);
     }
     return st;
 }
 
-tm_status save_skew(struct tm_stage *s, struct tm_partial_writer *w)
+tm_status save_skew(struct skew *k, struct tm_partial_writer *w)
 {
-    struct skew *k = s->state;
     tm_status st;
 
     tm_members_save(&k->members, w);
@@ -97,11 +100,15 @@ static tm_status load_arrivals(struct skew *k, struct tm_partial_reader *r, uint
         struct arrival arrival = { .member = 0 };
 
         tm_partial_words(r, &arrival.communicator, 2);
+        tm_partial_words(r, &arrival.row, 2);
+        arrival.place = tm_partial_i64(r);
         arrival.step = tm_partial_i64(r);
         arrival.start_ps = tm_partial_i64(r);
         arrival.dur_ps = tm_partial_time(r);
+        arrival.serial = tm_partial_u64(r);
         arrival.member = first + tm_partial_below_u32(r, k->members.count - first);
         arrival.is_start = tm_partial_bool(r);
+        arrival.is_chosen = tm_partial_bool(r);
         if (tm_partial_is_ok(r) && !tm_time_fits(arrival.start_ps, arrival.dur_ps))
             (void)tm_partial_damaged(r, "a time is out of its range");
         st = tm_partial_is_ok(r) ? tm_sorter_push(k->arrivals, &arrival) : tm_partial_status(r);
@@ -109,17 +116,15 @@ static tm_status load_arrivals(struct skew *k, struct tm_partial_reader *r, uint
     return st;
 }
 
-tm_status load_skew(struct tm_stage *s, struct tm_partial_reader *r)
+tm_status load_skew(struct skew *k, struct tm_partial_reader *r, uint32_t *first)
 {
-    struct skew *k = s->state;
     struct communicator communicator;
-    uint32_t first = 0;
-    tm_status st = load_devices(k, r, &first);
+    tm_status st = load_devices(k, r, first);
 
     k->names = tm_partial_names(r);
     if (st == TM_OK) {
         k->unmatchable = tm_sum_counts(k->unmatchable, tm_partial_u64(r));
         st = tm_partial_take_groups(r, k->communicators, load_communicator, &communicator);
     }
-    return st == TM_OK ? load_arrivals(k, r, first) : st;
+    return st == TM_OK ? load_arrivals(k, r, *first) : st;
 }

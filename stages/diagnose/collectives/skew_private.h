@@ -4,19 +4,25 @@
 
 #include "pipeline/groups.h"
 #include "stages/diagnose/collectives/collective_facts.h"
-#include "stages/diagnose/collectives/skew.h"
 #include "stages/diagnose/run/members.h"
 #include "stages/diagnose/shares.h"
 #include "stages/diagnose/sums.h"
 #include "stages/diagnose/top_rows.h"
 
-/* One collective of one device in a chosen step. */
+/* Late arrivals: what of the stage collectives compares devices with each other.  source: docs/metrics.md, "Late
+ * arrivals" */
+
+/* One collective of one device. */
 struct arrival {
     struct tm_key communicator;
+    struct tm_key row;         /* of struct collective_row */
+    int64_t place;             /* its recorded sequence number, else its step */
     int64_t step;              /* as its marker says; TM_NO_STEP = in none */
     int64_t start_ps, dur_ps;  /* in the time of its host */
+    uint64_t serial;           /* among the collectives of its device */
     uint32_t member;
-    uint32_t is_start;         /* begins an asynchronous one: its end is not the collective's */
+    uint8_t is_start;          /* starts an asynchronous one: its end is not the collective's */
+    uint8_t is_chosen;
 };
 
 /* Collectives that are told apart by their order only: those of the same key on several devices belong together, the
@@ -54,7 +60,7 @@ struct skew_front {
     struct tm_key communicator;
     tm_strid name;
     uint32_t config;
-    bool is_used, can_match;
+    bool is_used, can_match, is_numbered;
 };
 
 struct skew {
@@ -72,22 +78,22 @@ struct skew {
     uint64_t unmatchable;           /* collectives of which nothing tells who took part */
 };
 
-enum { SKEW_FRONT = 256 /* a power of two */, SKEW_ROWS_PAGE = 4 << 10 };
+enum { SKEW_FRONT = 128 /* a power of two */, SKEW_ROWS_PAGE = 4 << 10 };
 
-/* Parts of what the tables of collectives may take, in 32nds.  The last three are needed for the report only. */
-enum { SKEW_ARRIVALS = 5, SKEW_COMMUNICATORS = 2, SKEW_JOINED = 4, SKEW_LENGTHS = 1, SKEW_ROWS = 1 };
+/* Parts of what the tables of collectives may take, in 32nds.  All but the first two are needed for the report only. */
+enum { SKEW_ARRIVALS = 5, SKEW_COMMUNICATORS = 2, SKEW_JOINED = 3, SKEW_LENGTHS = 1, SKEW_ROWS = 1, SKEW_MATCHED = 3 };
 
-static inline size_t skew_memory(struct tm_run *run, int parts)
+static inline size_t collectives_memory(struct tm_run *run, int parts)
 {
     return tm_tables_memory(run, TM_TABLES_COLLECTIVES, 32, (unsigned)parts);
 }
 
 /* --- matching: skew_match.c --- */
 
-/* All collectives of a communicator in one step. */
+/* All collectives of a communicator in one place: with one sequence number, or in one step. */
 struct block {
     tm_strid name, group;
-    int64_t step;
+    int64_t step; /* of the first device */
     uint8_t kind;
 };
 
@@ -96,7 +102,19 @@ struct joined {
     uint64_t block, ordinal;
     uint32_t subgroup, member;
     int64_t start_ps, end_ps;
-    uint64_t is_start;
+    struct tm_key row;
+    uint64_t serial;
+    uint8_t is_start, is_chosen;
+};
+
+/* A collective of a device of which the counterparts on the other devices are known. */
+struct matched {
+    uint64_t serial;
+    int64_t last_ps;  /* start of the last device, in the time of this one's host */
+    int64_t end_ps;
+    struct tm_key row;
+    uint32_t member;
+    uint8_t is_start, is_chosen;
 };
 
 struct matches {
@@ -134,9 +152,10 @@ struct clock_check {
 /* What a device did in the collectives that were matched. */
 struct member_sums {
     uint64_t count, last_count;
-    int64_t late_ps, late_max_ps; /* own begin minus the earliest */
-    int64_t wait_ps;           /* last begin minus own */
-    int64_t caused_ps;         /* where it came last: what the others would have waited less with the one before it */
+    int64_t late_ps, late_max_ps; /* own start minus the earliest */
+    int64_t wait_ps;           /* last start minus own */
+    int64_t caused_ps;         /* of what the others wait: its part while it had not come; adds up to wait_ps of all */
+    int64_t alone_ps;          /* where it came last: what the others would wait less had it come with the one before */
 };
 
 /* One of the collectives with the latest arrivals. */
@@ -153,6 +172,7 @@ struct skew_sums {
     struct overlap overlap;      /* of all that were put together */
     struct member_sums *members; /* by member */
     struct tm_sorter *lengths;   /* int64_t, the skew of each */
+    struct tm_sorter *rows;      /* struct matched, in the order (member, serial) */
     struct tm_top_rows *worst;   /* struct late_row */
     uint64_t matched, unmatched;
     int64_t late_ps, wait_ps, max_ps;
@@ -167,10 +187,20 @@ static inline bool is_believed(const struct overlap *o)
 tm_status add_up_skew(struct skew *k, struct matches *m, struct skew_sums *sums) TM_MUST_USE;
 void free_skew_sums(struct skew *k, struct skew_sums *sums);
 
-/* --- skew_report.c, skew_partial.c --- */
-tm_status report_skew(struct tm_stage *s, struct tm_value *summary) TM_MUST_USE;
-tm_status save_skew(struct tm_stage *s, struct tm_partial_writer *w) TM_MUST_USE;
-tm_status load_skew(struct tm_stage *s, struct tm_partial_reader *r) TM_MUST_USE;
+/* --- the stage's calls: skew.c, skew_report.c, skew_partial.c --- */
+tm_status open_skew(struct skew *k, struct tm_run *run) TM_MUST_USE;
+tm_status begin_skew_host(struct skew *k, const struct tm_trace *trace) TM_MUST_USE;
+/* A collective, chosen or not.  row, serial: as in struct arrival */
+tm_status take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row, uint64_t serial) TM_MUST_USE;
+void close_skew(struct skew *k);
+/* Why nothing can be compared; NULL = it can. */
+const char *why_no_skew(const struct skew *k);
+/* Why none of the collectives that count was matched. */
+const char *why_not_matched(const struct skew *k, const struct skew_sums *sums);
+tm_status report_skew(struct skew *k, struct matches *m, struct skew_sums *sums, struct tm_value *section) TM_MUST_USE;
+tm_status save_skew(struct skew *k, struct tm_partial_writer *w) TM_MUST_USE;
+/* out: first  number of the first device that was loaded */
+tm_status load_skew(struct skew *k, struct tm_partial_reader *r, uint32_t *first) TM_MUST_USE;
 
 /* skew.c */
 tm_status grow_presences(struct skew *k) TM_MUST_USE; /* as many as there are members */

@@ -7,7 +7,7 @@
  * if they took turns. */
 enum { STANDS_OUT = 2 };
 
-static const char *why_nothing(const struct skew *k)
+const char *why_no_skew(const struct skew *k)
 {
     uint32_t devices = 0;
 
@@ -18,7 +18,7 @@ static const char *why_nothing(const struct skew *k)
     return devices == 1 ? "one device ran collectives" : NULL;
 }
 
-static const char *why_not_matched(const struct skew *k, const struct skew_sums *sums)
+const char *why_not_matched(const struct skew *k, const struct skew_sums *sums)
 {
     const struct clock_check *clock = &sums->clock;
 
@@ -94,6 +94,11 @@ static void add_members(const struct skew *k, const struct skew_sums *sums, stru
         tm_add_int(to, "late_max_ps", m->late_max_ps);
         tm_add_int(to, "wait_ps", m->wait_ps);
         tm_add_int(to, "caused_ps", m->caused_ps);
+        if (sums->wait_ps > 0)
+            tm_add_double(to, "caused_pct", 100.0 * (double)m->caused_ps / (double)sums->wait_ps);
+        else
+            tm_add_null(to, "caused_pct", "no device waits for another");
+        tm_add_int(to, "alone_ps", m->alone_ps);
         tm_add_int(to, "collective_ps", k->presences[i].collective_ps);
     }
 }
@@ -187,45 +192,16 @@ static void add_nothing(const struct skew *k, const struct skew_sums *sums, stru
     (void)tm_add_array(skew, "worst");
 }
 
-static tm_status add_skew(struct skew *k, struct matches *m, struct tm_value *section)
+tm_status report_skew(struct skew *k, struct matches *m, struct skew_sums *sums, struct tm_value *section)
 {
-    struct skew_sums sums;
-    struct tm_value *skew;
-    tm_status st = add_up_skew(k, m, &sums);
+    struct tm_value *skew = tm_add_object(section, "skew");
 
-    if (st == TM_OK) {
-        skew = tm_add_object(section, "skew");
-        tm_add_uint(skew, "communicators", m->communicators);
-        tm_add_uint(skew, "matched", sums.matched);
-        tm_add_uint(skew, "unmatched", sums.unmatched);
-        add_overlap(&sums.overlap, "no collective in which all devices have to be at once", skew);
-        if (sums.matched)
-            st = add_figures(k, m, &sums, skew);
-        else
-            add_nothing(k, &sums, skew);
-    }
-    free_skew_sums(k, &sums);
-    return st;
-}
-
-tm_status report_skew(struct tm_stage *s, struct tm_value *summary)
-{
-    struct skew *k = s->state;
-    struct tm_value *section = tm_member(summary, "collectives");
-    struct matches m;
-    const char *why;
-    tm_status st;
-
-    if (tm_type_of(section) != TM_OBJECT)
-        return TM_OK;
-    why = why_nothing(k);
-    if (why) {
-        tm_add_null(section, "skew", why);
-        return TM_OK;
-    }
-    st = match_arrivals(k, &m);
-    if (st == TM_OK)
-        st = add_skew(k, &m, section);
-    free_matches(&m);
-    return st;
+    tm_add_uint(skew, "communicators", m->communicators);
+    tm_add_uint(skew, "matched", sums->matched);
+    tm_add_uint(skew, "unmatched", sums->unmatched);
+    add_overlap(&sums->overlap, "no collective in which all devices have to be at once", skew);
+    if (sums->matched)
+        return add_figures(k, m, sums, skew);
+    add_nothing(k, sums, skew);
+    return TM_OK;
 }

@@ -3,6 +3,7 @@
  * come: collectives of this sort that do not overlap on all their devices are not the same one, or the clocks differ.
  * By that the clocks of several hosts are checked first; where they do not agree, only devices of one host are
  * compared.  Where these do not overlap either, nothing is said of them. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "stages/diagnose/collectives/skew_private.h"
@@ -15,12 +16,15 @@ struct instance {
     uint32_t count;
 };
 
+struct coming;
+
 struct adding {
     struct skew *k;
     struct matches *m;
     struct skew_sums *sums;
     int64_t *offsets_ps;     /* by host: what its time 0 is in that of the earliest one */
     struct instance instance;
+    struct coming *order;    /* of the instance, in which they came */
     struct joined next;      /* the first row of the next instance */
     bool has_next;
 };
@@ -54,6 +58,15 @@ static const char *find_offsets(const struct skew *k, int64_t *offsets_ps)
 static bool is_same(const struct joined *a, const struct joined *b)
 {
     return a->block == b->block && a->subgroup == b->subgroup && a->ordinal == b->ordinal;
+}
+
+/* Does anything of it count? */
+static bool has_chosen(const struct instance *it)
+{
+    for (uint32_t i = 0; i < it->count; i++)
+        if (it->rows[i].is_chosen)
+            return true;
+    return false;
 }
 
 static uint32_t host_of(const struct adding *a, const struct joined *row)
@@ -138,7 +151,7 @@ static tm_status count_overlap(struct adding *a, bool is_across, bool only_hosts
         const bool has_hosts = host_of(a, &it->rows[0]) != host_of(a, &it->rows[it->count - 1]);
         bool has_to, does;
 
-        if (it->count == 1 || (only_hosts && !has_hosts))
+        if (it->count == 1 || (only_hosts && !has_hosts) || !has_chosen(it))
             continue;
         st = look_at_overlap(a, &has_to, &does);
         if (st == TM_OK && has_to) {
@@ -151,86 +164,134 @@ static tm_status count_overlap(struct adding *a, bool is_across, bool only_hosts
 
 /* --- sums --- */
 
-/* Who came first, last and last but one; the one with the smaller number where two came at once. */
-struct order {
-    const struct joined *first, *last;
-    int64_t first_ps, last_ps, second_last_ps;
+/* One device of an instance, in the order in which they came; those with the smaller number first where two came at
+ * once. */
+struct coming {
+    int64_t start_ps;          /* as all hosts count it */
+    const struct joined *row;
 };
 
-static struct order order_of(const struct adding *a)
+static int by_start(const void *a, const void *b)
 {
-    struct order o = { .first_ps = INT64_MAX, .last_ps = INT64_MIN, .second_last_ps = INT64_MIN };
+    const struct coming *x = a, *y = b;
 
-    for (uint32_t i = 0; i < a->instance.count; i++) {
-        const struct joined *row = &a->instance.rows[i];
-        const int64_t start_ps = shared(a, row, row->start_ps);
-
-        if (start_ps < o.first_ps) {
-            o.first_ps = start_ps;
-            o.first = row;
-        }
-        if (start_ps > o.last_ps) {
-            o.second_last_ps = o.last_ps;
-            o.last_ps = start_ps;
-            o.last = row;
-        } else if (start_ps > o.second_last_ps) {
-            o.second_last_ps = start_ps;
-        }
-    }
-    return o;
+    if (x->start_ps != y->start_ps)
+        return x->start_ps < y->start_ps ? -1 : 1;
+    return (x->row->member > y->row->member) - (x->row->member < y->row->member);
 }
 
-static void add_members(struct adding *a, const struct order *o)
+/* The last one is the first by number of those that came last. */
+static const struct coming *put_in_order(struct adding *a)
+{
+    const struct instance *it = &a->instance;
+    uint32_t last = it->count - 1;
+
+    for (uint32_t i = 0; i < it->count; i++)
+        a->order[i] = (struct coming){ shared(a, &it->rows[i], it->rows[i].start_ps), &it->rows[i] };
+    qsort(a->order, it->count, sizeof(*a->order), by_start);
+    while (last && a->order[last - 1].start_ps == a->order[last].start_ps)
+        last--;
+    return &a->order[last];
+}
+
+static tm_status add_members(struct adding *a, int64_t last_ps)
 {
     struct skew_sums *sums = a->sums;
+    tm_status st = TM_OK;
 
-    for (uint32_t i = 0; i < a->instance.count; i++) {
-        const struct joined *row = &a->instance.rows[i];
+    for (uint32_t i = 0; i < a->instance.count && st == TM_OK; i++) {
+        const struct joined *row = a->order[i].row;
         struct member_sums *member = &sums->members[row->member];
-        const int64_t start_ps = shared(a, row, row->start_ps), late_ps = start_ps - o->first_ps;
+        const int64_t late_ps = a->order[i].start_ps - a->order[0].start_ps, wait_ps = last_ps - a->order[i].start_ps;
+        const struct matched matched = { .serial = row->serial,
+                                         .last_ps = tm_sum_times(row->start_ps, wait_ps),
+                                         .end_ps = row->end_ps,
+                                         .row = row->row,
+                                         .member = row->member,
+                                         .is_start = row->is_start,
+                                         .is_chosen = row->is_chosen };
 
+        st = tm_sorter_push(sums->rows, &matched);
+        if (!row->is_chosen)
+            continue;
         member->count++;
         member->late_ps = tm_sum_times(member->late_ps, late_ps);
         member->late_max_ps = late_ps > member->late_max_ps ? late_ps : member->late_max_ps;
-        member->wait_ps = tm_sum_times(member->wait_ps, o->last_ps - start_ps);
-        sums->wait_ps = tm_sum_times(sums->wait_ps, o->last_ps - start_ps);
+        member->wait_ps = tm_sum_times(member->wait_ps, wait_ps);
+        sums->wait_ps = tm_sum_times(sums->wait_ps, wait_ps);
     }
+    return st;
 }
 
-static void add_last(struct adding *a, const struct order *o)
+/* While some wait, those that have not come yet cause it, in equal parts: what several late devices cause adds up to
+ * what the others wait.  What does not divide evenly is the last one's. */
+static void add_causes(struct adding *a, const struct coming *last)
 {
-    struct member_sums *last = &a->sums->members[o->last->member];
-    int64_t caused_ps;
+    const uint32_t count = a->instance.count;
+    struct member_sums *members = a->sums->members;
+    uint64_t waiting = 0;
+    int64_t caused_ps = 0, rest_ps = 0;
 
-    if (__builtin_mul_overflow(o->last_ps - o->second_last_ps, (int64_t)a->instance.count - 1, &caused_ps))
-        caused_ps = INT64_MAX;
-    last->last_count++;
-    last->caused_ps = tm_sum_times(last->caused_ps, caused_ps);
+    for (uint32_t i = 1; i < count; i++) {
+        const int64_t gap_ps = a->order[i].start_ps - a->order[i - 1].start_ps;
+        int64_t wait_ps;
+
+        waiting += a->order[i - 1].row->is_chosen;
+        if (__builtin_mul_overflow(gap_ps, (int64_t)waiting, &wait_ps))
+            wait_ps = INT64_MAX;
+        caused_ps = tm_sum_times(caused_ps, wait_ps / (count - i));
+        rest_ps = tm_sum_times(rest_ps, wait_ps % (count - i));
+        members[a->order[i].row->member].caused_ps =
+            tm_sum_times(members[a->order[i].row->member].caused_ps, caused_ps);
+    }
+    members[last->row->member].caused_ps = tm_sum_times(members[last->row->member].caused_ps, rest_ps);
+}
+
+/* Where two came last, neither is the only cause. */
+static void add_last(struct adding *a, const struct coming *last)
+{
+    const uint32_t count = a->instance.count;
+    struct member_sums *sums = &a->sums->members[last->row->member];
+    int64_t alone_ps;
+
+    if (__builtin_mul_overflow(a->order[count - 1].start_ps - a->order[count - 2].start_ps, (int64_t)count - 1, &alone_ps))
+        alone_ps = INT64_MAX;
+    sums->last_count++;
+    sums->alone_ps = tm_sum_times(sums->alone_ps, alone_ps);
 }
 
 static tm_status add_instance(struct adding *a)
 {
     struct skew_sums *sums = a->sums;
-    const struct order o = order_of(a);
-    const int64_t skew_ps = o.last_ps - o.first_ps;
+    const struct coming *last = put_in_order(a), *first = a->order;
+    const int64_t skew_ps = last->start_ps - first->start_ps;
     const struct late_row row = { .skew_ps = skew_ps,
-                                  .begin_ps = o.last->start_ps,
-                                  .first_begin_ps = o.first->start_ps,
-                                  .block = o.last->block,
-                                  .ordinal = o.last->ordinal,
-                                  .subgroup = o.last->subgroup,
-                                  .last = o.last->member,
-                                  .first = o.first->member };
-    tm_status st = tm_sorter_push(sums->lengths, &skew_ps);
+                                  .begin_ps = last->row->start_ps,
+                                  .first_begin_ps = first->row->start_ps,
+                                  .block = last->row->block,
+                                  .ordinal = last->row->ordinal,
+                                  .subgroup = last->row->subgroup,
+                                  .last = last->row->member,
+                                  .first = first->row->member };
+    tm_status st = add_members(a, last->start_ps);
 
+    if (st != TM_OK || !has_chosen(&a->instance))
+        return st;
     sums->matched++;
     sums->late_ps = tm_sum_times(sums->late_ps, skew_ps);
     sums->max_ps = skew_ps > sums->max_ps ? skew_ps : sums->max_ps;
-    add_members(a, &o);
+    st = tm_sorter_push(sums->lengths, &skew_ps);
     if (!skew_ps || st != TM_OK)
         return st;
-    add_last(a, &o);
+    add_causes(a, last);
+    add_last(a, last);
     return tm_top_rows_add(sums->worst, &row);
+}
+
+static void leave_unmatched(struct adding *a)
+{
+    for (uint32_t i = 0; i < a->instance.count; i++)
+        a->sums->unmatched = tm_sum_counts(a->sums->unmatched, a->instance.rows[i].is_chosen);
 }
 
 static tm_status add_instances(struct adding *a)
@@ -247,7 +308,7 @@ static tm_status add_instances(struct adding *a)
         if (a->instance.count > 1 && (does || !has_to))
             st = add_instance(a);
         else
-            a->sums->unmatched = tm_sum_counts(a->sums->unmatched, a->instance.count);
+            leave_unmatched(a);
     }
     if (st == TM_OK)
         st = tm_sorter_finish(a->sums->lengths);
@@ -270,6 +331,15 @@ static int latest_first(const void *a, const void *b)
     if (x->ordinal != y->ordinal)
         return x->ordinal < y->ordinal ? -1 : 1;
     return (x->last > y->last) - (x->last < y->last);
+}
+
+static int by_serial(const void *a, const void *b)
+{
+    const struct matched *x = a, *y = b;
+
+    if (x->member != y->member)
+        return x->member < y->member ? -1 : 1;
+    return (x->serial > y->serial) - (x->serial < y->serial);
 }
 
 static int by_length(const void *a, const void *b)
@@ -321,8 +391,9 @@ static tm_status read_matches(struct adding *a)
         return st;
     if (is_believed(&sums->overlap))
         return add_instances(a);
-    sums->unmatched = tm_sum_counts(sums->unmatched, tm_sorter_count(a->m->joined));
-    return TM_OK;
+    for (st = rewind_instances(a); st == TM_OK && (st = next_instance(a, false)) == TM_OK && a->instance.count;)
+        leave_unmatched(a);
+    return st;
 }
 
 tm_status add_up_skew(struct skew *k, struct matches *m, struct skew_sums *sums)
@@ -331,19 +402,26 @@ tm_status add_up_skew(struct skew *k, struct matches *m, struct skew_sums *sums)
     struct adding a = { .k = k, .m = m, .sums = sums };
     const size_t rows_bytes = k->members.count * sizeof(*a.instance.rows);
     const size_t offsets_bytes = k->clock_count * sizeof(*a.offsets_ps);
+    const size_t order_bytes = k->members.count * sizeof(*a.order);
     tm_status st;
 
     *sums = (struct skew_sums){ .unmatched = m->unmatched };
     sums->members = tm_take(&run->budget, TM_ACCOUNT_MODEL, k->members.count * sizeof(*sums->members), &run->error);
-    sums->lengths = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(int64_t), skew_memory(run, SKEW_LENGTHS), by_length);
+    sums->lengths = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(int64_t), collectives_memory(run, SKEW_LENGTHS), by_length);
+    sums->rows = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct matched), collectives_memory(run, SKEW_MATCHED), by_serial);
     sums->worst = tm_top_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct late_row), SKEW_WORST,
-                                  skew_memory(run, SKEW_ROWS), latest_first);
+                                  collectives_memory(run, SKEW_ROWS), latest_first);
     a.instance.rows = tm_take(&run->budget, TM_ACCOUNT_MODEL, rows_bytes, &run->error);
     a.offsets_ps = tm_take(&run->budget, TM_ACCOUNT_MODEL, offsets_bytes, &run->error);
-    st = sums->members && sums->lengths && sums->worst && a.instance.rows && a.offsets_ps ? read_matches(&a)
-                                                                                         : run->error.status;
+    a.order = tm_take(&run->budget, TM_ACCOUNT_MODEL, order_bytes, &run->error);
+    st = sums->members && sums->lengths && sums->rows && sums->worst && a.instance.rows && a.offsets_ps && a.order
+             ? read_matches(&a)
+             : run->error.status;
+    if (st == TM_OK)
+        st = tm_sorter_finish(sums->rows);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a.instance.rows, a.instance.rows ? rows_bytes : 0);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a.offsets_ps, a.offsets_ps ? offsets_bytes : 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, a.order, a.order ? order_bytes : 0);
     return st;
 }
 
@@ -352,5 +430,6 @@ void free_skew_sums(struct skew *k, struct skew_sums *sums)
     tm_give(&k->run->budget, TM_ACCOUNT_MODEL, sums->members,
             sums->members ? k->members.count * sizeof(*sums->members) : 0);
     tm_sorter_free(sums->lengths);
+    tm_sorter_free(sums->rows);
     tm_top_rows_free(sums->worst);
 }

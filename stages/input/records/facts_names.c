@@ -10,7 +10,7 @@
 enum { SLOTS = 256, LONGEST_NAME = 25 };
 /* The factors were searched for: any that part all names will do. */
 #define SLOT(length, first, quarter, later, last) \
-    (((length) * 166u + (first) * 170u + (quarter) * 205u + (later) * 139u + (last) * 29u) % SLOTS)
+    (((length) * 228u + (first) * 84u + (quarter) * 42u + (later) * 230u + (last) * 161u) % SLOTS)
 
 struct known {
     const char *name;
@@ -89,6 +89,7 @@ static const struct known known_names[SLOTS] = {
     [SLOT(5, 'd', 't', 'p', 'e')] = { "dtype", 5, TM_STAT_ELEMENT_TYPE, false },
     [SLOT(18, 'P', 'e', 'u', 'e')] = { "Process Group Name", 18, TM_STAT_GROUP_NAME, false },
     [SLOT(19, 'P', 'e', 'u', 's')] = { "Process Group Ranks", 19, TM_STAT_GROUP_RANKS, false },
+    [SLOT(3, 'S', 'S', 'e', 'q')] = { "Seq", 3, TM_STAT_SEQUENCE, false },
 };
 
 static const struct known *find(const char *name, size_t length)
