@@ -235,7 +235,7 @@ static enum tm_class classify_host(const struct tm_class_question *q)
     const uint32_t compile = TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA;
     const uint32_t execute = TM_TRAIT_EXECUTE_THUNKS | TM_TRAIT_EXECUTE;
     const uint32_t runtime = TM_TRAIT_RUNTIME | TM_TRAIT_PJIT | TM_TRAIT_DRIVER_CALL | TM_TRAIT_COLLECTIVE_TOKEN |
-                             TM_TRAIT_TPU_TO_DEVICE | TM_TRAIT_TPU_FROM_DEVICE;
+                             TM_TRAIT_TPU_TRANSFER;
 
     if (q->line == TM_LINE_DERIVED)
         return TM_CLASS_DERIVED;

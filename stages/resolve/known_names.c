@@ -10,6 +10,7 @@
 #define WHOLE(text, traits) { text, sizeof(text) - 1, TM_KNOWN_WHOLE, traits }
 #define PREFIX(text, traits) { text, sizeof(text) - 1, TM_KNOWN_PREFIX, traits }
 #define SUFFIX(text, traits) { text, sizeof(text) - 1, TM_KNOWN_SUFFIX, traits }
+#define DIRECTION(which) ((uint32_t)((which) + 1) << TM_TRAIT_DIRECTION_SHIFT)
 
 const struct tm_known_name tm_known_names[] = {
     /* device: copies, memsets, graphs */
@@ -49,8 +50,8 @@ const struct tm_known_name tm_known_names[] = {
     WHOLE("Event Sync", TM_TRAIT_SYNC),
 
     WHOLE("DoEnqueueProgram", TM_TRAIT_LAUNCH | TM_TRAIT_ENQUEUE),
-    WHOLE("tpu::System::TransferToDevice", TM_TRAIT_TPU_TO_DEVICE),
-    WHOLE("tpu::System::TransferFromDevice", TM_TRAIT_TPU_FROM_DEVICE),
+    WHOLE("tpu::System::TransferToDevice", TM_TRAIT_TPU_TRANSFER | DIRECTION(TM_H2D)),
+    WHOLE("tpu::System::TransferFromDevice", TM_TRAIT_TPU_TRANSFER | DIRECTION(TM_D2H)),
 
     WHOLE("backend_compile", TM_TRAIT_COMPILE_WHOLE),
     WHOLE("backend_compile_and_load", TM_TRAIT_COMPILE_WHOLE),
@@ -99,15 +100,17 @@ const struct tm_known_name tm_known_names[] = {
     PREFIX("PJRT_", TM_TRAIT_RUNTIME),
     PREFIX("PjRt", TM_TRAIT_RUNTIME),
     PREFIX("IFRT", TM_TRAIT_RUNTIME),
-    PREFIX("Wait for ", TM_TRAIT_RUNTIME),
-    PREFIX("Wait: pending_threads=", TM_TRAIT_RUNTIME),
+    PREFIX("Wait for ", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
+    PREFIX("Wait: pending_threads=", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
     WHOLE("RecordUsage", TM_TRAIT_RUNTIME),
     WHOLE("MakeOutputBuffers", TM_TRAIT_RUNTIME),
     WHOLE("ThenExecuteCallback", TM_TRAIT_RUNTIME),
     WHOLE("Build buffer allocations", TM_TRAIT_RUNTIME),
     WHOLE("Resolve constant globals", TM_TRAIT_RUNTIME),
-    WHOLE("ComputeSemaphoreAcquire", TM_TRAIT_RUNTIME),
-    WHOLE("Acquire semaphore", TM_TRAIT_RUNTIME),
+    WHOLE("ComputeSemaphoreAcquire", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
+    WHOLE("Acquire semaphore", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
+    SUFFIX("::Await", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
+    SUFFIX(" (wait for completion)", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
     WHOLE("Release semaphore", TM_TRAIT_RUNTIME),
     PREFIX("AllocateOutputBuffer", TM_TRAIT_RUNTIME),
     PREFIX("AllocateDestinationBuffer", TM_TRAIT_RUNTIME),
@@ -116,10 +119,25 @@ const struct tm_known_name tm_known_names[] = {
     WHOLE("H2D Dispatch", TM_TRAIT_RUNTIME),
     WHOLE("D2H Dispatch", TM_TRAIT_RUNTIME),
     WHOLE("PCIe/Memcpy Dispatch", TM_TRAIT_RUNTIME),
-    WHOLE("InvokeRendezvous", TM_TRAIT_RUNTIME),
-    WHOLE("Rendezvous", TM_TRAIT_RUNTIME),
+    WHOLE("InvokeRendezvous", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
+    WHOLE("Rendezvous", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
     PREFIX("ThreadpoolListener", TM_TRAIT_RUNTIME),
     PREFIX("end: ", TM_TRAIT_RUNTIME | TM_TRAIT_END_MARKER),
+
+    /* of any program: the thread is blocked */
+    WHOLE("pthread_cond_wait", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
+    WHOLE("pthread_cond_timedwait", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
+    WHOLE("pthread_mutex_lock", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
+    WHOLE("sem_wait", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
+    WHOLE("epoll_wait", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
+    WHOLE("futex", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
+    PREFIX("hsa_signal_wait", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
+    /* PyTorch's names of built-in functions; a CUDA event's own `wait` blocks nobody */
+    PREFIX("<built-in method acquire of ", TM_TRAIT_WAIT),
+    PREFIX("<built-in method poll of ", TM_TRAIT_WAIT),
+    PREFIX("<built-in method get of _queue.", TM_TRAIT_WAIT),
+    PREFIX("<built-in method wait of _thread.", TM_TRAIT_WAIT),
+    WHOLE("<built-in function select>", TM_TRAIT_WAIT),
 
     /* TPU runtime */
     WHOLE("EnqueueContinuationProgram", TM_TRAIT_RUNTIME),
@@ -184,6 +202,21 @@ const struct tm_known_name tm_known_names[] = {
     SUFFIX("-legalizer", TM_TRAIT_RUNTIME),
 };
 const size_t tm_known_name_count = sizeof(tm_known_names) / sizeof(tm_known_names[0]);
+
+/* Python's own library, zmq, and built-in functions as JAX names them: by their module, `<unknown>` = it has none. */
+const struct tm_waiting_function tm_waiting_functions[] = {
+    { "threading.py", "wait" },        { "threading.py", "wait_for" },   { "threading.py", "acquire" },
+    { "threading.py", "join" },        { "threading.py", "_acquire_restore" },
+    { "threading.py", "_wait_for_tstate_lock" }, { "queue.py", "get" },  { "queue.py", "put" },
+    { "queue.py", "join" },            { "queues.py", "get" },           { "queues.py", "put" },
+    { "synchronize.py", "wait" },      { "synchronize.py", "acquire" },  { "selectors.py", "select" },
+    { "connection.py", "wait" },       { "connection.py", "poll" },      { "connection.py", "_poll" },
+    { "connection.py", "_recv" },      { "popen_fork.py", "poll" },      { "popen_fork.py", "wait" },
+    { "subprocess.py", "_try_wait" },  { "_base.py", "result" },         { "_base.py", "wait" },
+    { "poll.py", "poll" },             { "<unknown>", "acquire" },       { "<unknown>", "poll" },
+    { "_thread", "acquire" },          { "select", "select" },           { "select", "poll" },
+};
+const size_t tm_waiting_function_count = sizeof(tm_waiting_functions) / sizeof(tm_waiting_functions[0]);
 
 const char *const tm_input_words[] = {
     "data_loading", "data_load", "dataloader", "next_batch", "fetch_batch", "load_batch",

@@ -178,20 +178,41 @@ static bool tells_input(struct tm_text text)
     return false;
 }
 
+/* Of a frame the function tells; of an iterator, whose function is called alike everywhere, its file. */
+static bool frame_tells_input(struct tm_text file, struct tm_text function)
+{
+    return tells_input(function) || (tm_text_is(function, "__next__") && tells_input(file));
+}
+
+static bool frame_waits(struct tm_text file, struct tm_text function)
+{
+    for (size_t i = 0; i < tm_waiting_function_count; i++) {
+        if (tm_text_is(function, tm_waiting_functions[i].function) && tm_text_is(file, tm_waiting_functions[i].file))
+            return true;
+    }
+    return false;
+}
+
 /* "$file.py:12 function", "$<frozen file>:12 function", "$module function": what the function tells. */
 static uint32_t python_traits(struct tm_text text)
 {
     const char *space = memrchr(text.at, ' ', text.length);
     const struct tm_text function = tm_text_from(text, space ? (size_t)(space - text.at) + 1 : 1);
+    struct tm_text file = { text.at + 1, space ? (size_t)(space - text.at) - 1 : 0 };
+    const char *colon = file.length ? memrchr(file.at, ':', file.length) : NULL;
     uint32_t traits = TM_TRAIT_PYTHON;
 
+    if (colon)
+        file.length = (size_t)(colon - file.at);
     if (tm_text_ends(function, "block_until_ready") &&
         (function.length == 17 || function.at[function.length - 18] == '.'))
         traits |= TM_TRAIT_SYNC;
     if (tm_text_is(text, "$gc collect") || tm_text_ends(function, "_gc_callback"))
         traits |= TM_TRAIT_GC;
-    if (tells_input(function))
+    if (frame_tells_input(file, function))
         traits |= TM_TRAIT_INPUT;
+    if (frame_waits(file, function))
+        traits |= TM_TRAIT_WAIT;
     return traits;
 }
 
@@ -212,17 +233,11 @@ static bool is_python_frame(struct tm_text text, struct tm_text *file, struct tm
     if (!n || !tm_text_begins(*function, "): "))
         return false;
     *function = tm_text_from(*function, 3);
-    *file = (struct tm_text){ text.at, (size_t)(at - text.at) };
+    *file = (struct tm_text){ text.at, (size_t)(at - text.at) + 3 };
     slash = memrchr(file->at, '/', file->length);
     if (slash)
         *file = tm_text_from(*file, (size_t)(slash - file->at) + 1);
     return true;
-}
-
-/* Of a frame the function tells; of an iterator, whose function is called alike everywhere, its file. */
-static bool frame_tells_input(struct tm_text file, struct tm_text function)
-{
-    return tells_input(function) || (tm_text_is(function, "__next__") && tells_input(file));
 }
 
 /* "cuMemcpyHtoDAsync_v2", "cudaGraphLaunch_v10000", "cuLaunchKernel_ptsz": without the version. */
@@ -382,11 +397,21 @@ static bool is_backward(struct tm_text name)
            tm_text_begins(name, "Optimizer.step#");
 }
 
+/* What a frame of PyTorch's tells, else what `told` does of any other name. */
+static uint32_t told_traits(struct tm_text name, struct tm_text told)
+{
+    struct tm_text file, function;
+
+    if (!is_python_frame(name, &file, &function))
+        return tells_input(told) ? TM_TRAIT_INPUT : 0;
+    return (frame_tells_input(file, function) ? TM_TRAIT_INPUT : 0) | (frame_waits(file, function) ? TM_TRAIT_WAIT : 0);
+}
+
 uint32_t tm_traits_of(const char *text, size_t length)
 {
     const struct tm_text name = { text, length };
     enum tm_direction direction;
-    struct tm_text told, file, function;
+    struct tm_text told;
     uint32_t traits;
 
     if (!length || *text == '%') /* "%name = shape opcode(...)": an HLO line says what it is elsewhere */
@@ -402,8 +427,7 @@ uint32_t tm_traits_of(const char *text, size_t length)
         traits |= TM_TRAIT_COLLECTIVE_NAME;
     if (tm_is_collective_op(text, length))
         traits |= TM_TRAIT_COLLECTIVE_TOKEN;
-    if (is_python_frame(name, &file, &function) ? frame_tells_input(file, function) : tells_input(told))
-        traits |= TM_TRAIT_INPUT;
+    traits |= told_traits(name, told);
     if (!(traits & (TM_TRAIT_COPY_NAME | TM_TRAIT_DRIVER_CALL)))
         return traits;
     direction = tm_direction_in(text, length);

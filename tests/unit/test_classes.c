@@ -266,6 +266,16 @@ static void gpu_lines_hold_more_than_kernels(void **state)
         { stream, "void vllm::cross_device_reduce_1stage<float>(float*)", "kernel_details", TM_CLASS_COLLECTIVE },
         { stream, "one_shot_all_reduce_kernel", "kernel_details", TM_CLASS_COLLECTIVE },
         { stream, "MultimemAllGather", "kernel_details", TM_CLASS_COLLECTIVE },
+        { stream, "multimem_one_shot_kernel", "kernel_details", TM_CLASS_COLLECTIVE },
+        { stream, "void nvshmemi_barrier_on_stream(int)", "kernel_details", TM_CLASS_COLLECTIVE },
+        { stream, "rcclGenericKernel_4(ncclDevComm*)", "kernel_details", TM_CLASS_COLLECTIVE },
+        { stream, "MSCCL_AllToAll", "kernel_details", TM_CLASS_COLLECTIVE },
+        { stream, "ReduceScatter_ring", "kernel_details", TM_CLASS_COLLECTIVE },
+        { stream, "reduce_then_scatter", "kernel_details", TM_CLASS_KERNEL },
+        { stream, "fusion.3", "kernel_details;hlo_op=ragged-all-to-all-start.2", TM_CLASS_COLLECTIVE },
+        { stream, "fusion.3", "kernel_details;hlo_op=collective-broadcast", TM_CLASS_COLLECTIVE },
+        { stream, "fusion.3", "kernel_details;hlo_op=send-done.1", TM_CLASS_COLLECTIVE },
+        { stream, "fusion.3", "kernel_details;hlo_op=sender.1", TM_CLASS_KERNEL },
         { stream, "MemcpyP2P", "copy_details;hlo_op=collective-permute-start.1", TM_CLASS_COLLECTIVE },
         { stream, "MemcpyD2D", "copy_details;hlo_op=while.2::all-gather.7", TM_CLASS_COLLECTIVE },
         { stream, "MemcpyH2D", "copy_details;hlo_op=recv-done.3", TM_CLASS_COPY },
@@ -334,6 +344,17 @@ static void host_rules_hold_in_their_order(void **state)
         { python, "$gc collect", "user", TM_CLASS_GC },
         { python, "BUFFER_FLUSH", "user", TM_CLASS_PROFILER },
         { python, "Data_Loading", "user", TM_CLASS_INPUT },
+        { python, "data_load: shard 3", "user", TM_CLASS_INPUT },
+        { python, "## wait_for_training_batch ##", "user", TM_CLASS_INPUT },
+        { python, "FETCH_BATCH", "user", TM_CLASS_INPUT },
+        { python, "io/load_batch", "user", TM_CLASS_INPUT },
+        { python, "load_batch-2", "user", TM_CLASS_ANNOTATION },
+        { python, "infeed.3", "user", TM_CLASS_INPUT },
+        { python, "x.to_device()", "user", TM_CLASS_INPUT },
+        { python, "$api.py:2600 device_put", "user", TM_CLASS_INPUT },
+        { python, "$dataloader.py:629 __next__", "user", TM_CLASS_INPUT },
+        { python, "$iterators.py:12 __next__", "user", TM_CLASS_PYTHON },
+        { python, "$dataloader.py:629 __iter__", "user", TM_CLASS_PYTHON },
         { python, "train/next_batch (3)", "user", TM_CLASS_INPUT },
         { python, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "user", TM_CLASS_INPUT },
         { python, "Iterator::Root::Prefetch", "-", TM_CLASS_INPUT },
@@ -440,6 +461,57 @@ static void devices_that_nobody_knows_are_told_by_their_categories(void **state)
         assert_true(tm_category_of(rows[i].name, strlen(rows[i].name), &category));
         assert_int_equal(category.is_unknown_device, rows[i].is_unknown);
     }
+}
+
+/* A thread that is blocked does nothing, and its name does not tell what it waits for.  Of their class they stay. */
+static void names_of_blocked_threads_are_waits(void **state)
+{
+    static const struct { const char *name; bool waits; } rows[] = {
+        { "Wait for donation holds", true },
+        { "Wait for usage holds", true },
+        { "Wait: pending_threads=2/4", true },
+        { "SlinkyThreadPool::Await", true },
+        { "ThunkExecutor::Execute (wait for completion)", true },
+        { "InvokeRendezvous", true },
+        { "ComputeSemaphoreAcquire", true },
+        { "Acquire semaphore", true },
+        { "hsa_signal_wait_scacquire", true },
+        { "pthread_cond_timedwait", true },
+        { "epoll_wait", true },
+        { "$threading.py:323 wait", true },
+        { "$threading.py:1169 _wait_for_tstate_lock", true },
+        { "$queue.py:154 get", true },
+        { "$selectors.py:451 select", true },
+        { "$<unknown> acquire", true },
+        { "$select poll", true },
+        { "threading.py(655): wait", true },
+        { "lib/python3.11/queue.py(180): get", true },
+        { "multiprocessing/connection.py(1136): wait", true },
+        { "<built-in method acquire of _thread.lock object at 0x7f3a>", true },
+        { "<built-in method acquire of _multiprocessing.SemLock object at 0x7f3a>", true },
+        { "<built-in method poll of select.epoll object at 0x7f3a>", true },
+        { "<built-in function select>", true },
+        /* they block nobody, or do other things as well */
+        { "torch/cuda/streams.py(193): wait", false },
+        { "torch/cuda/streams.py(59): wait_stream", false },
+        { "<built-in method wait of Event object at 0x7f3a>", false },
+        { "cudaStreamWaitEvent", false },
+        { "$request_queue.py:91 get", false },
+        { "$<unknown> get", false },
+        { "$<unknown> join", false },
+        { "$queue.py:209 _qsize", false },
+        { "$time sleep", false },
+        { "<built-in method join of str object at 0x7f3a>", false },
+        { "aten::select", false },
+        { "select", false },
+        { "Release semaphore", false },
+        { "await_me", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (((traits(rows[i].name) & TM_TRAIT_WAIT) != 0) != rows[i].waits)
+            fail_msg("'%s' is %sa wait", rows[i].name, rows[i].waits ? "" : "not ");
 }
 
 static void names_tell_the_direction_of_a_copy(void **state)
@@ -549,6 +621,7 @@ int main(void)
         cmocka_unit_test(what_a_category_gives_decides),
         cmocka_unit_test(flows_and_the_unknown_are_no_categories),
         cmocka_unit_test(devices_that_nobody_knows_are_told_by_their_categories),
+        cmocka_unit_test(names_of_blocked_threads_are_waits),
         cmocka_unit_test(names_tell_the_direction_of_a_copy),
         cmocka_unit_test(hlo_names_tell_collectives),
         cmocka_unit_test(classes_have_their_levels),

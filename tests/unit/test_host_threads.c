@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "stages/resolve/classes.h"
 #include "tests/support/test_run.h"
 
 /* Against the plainest calculation: for every picosecond the events that are open, from the innermost one out. */
@@ -12,6 +13,7 @@ struct plain_event {
     int64_t start_ps, end_ps;
     uint32_t thread;
     enum tm_class class;
+    uint32_t traits;
     tm_strid name;
 };
 
@@ -36,22 +38,29 @@ static int in_stream_order(const void *a, const void *b)
     return (x->name > y->name) - (x->name < y->name);
 }
 
+/* METRICS section 4: the innermost event that has a cause; an input event around a launch or a sync call wins, unless
+ * something else with a cause lies between; then the innermost blocked wait; then the innermost event. */
 static struct moment moment_of(const struct plain *plain, uint32_t thread, int64_t at_ps)
 {
-    struct moment moment = { TM_CAUSE_UNRECORDED, 0 };
+    struct moment caused = { TM_CAUSE_UNRECORDED, 0 }, blocked = caused, other = caused;
 
     for (size_t i = plain->count; i-- > 0;) { /* the innermost one began last */
         const struct plain_event *const e = &plain->events[i];
         const enum tm_cause cause = tm_cause_of_class(e->class);
+        const bool may_yield = cause == TM_CAUSE_LAUNCH || cause == TM_CAUSE_SYNC;
 
         if (e->thread != thread || e->start_ps > at_ps || e->end_ps <= at_ps)
             continue;
-        if (cause != TM_CAUSE_HOST)
-            return (struct moment){ cause, e->name };
-        if (moment.cause == TM_CAUSE_UNRECORDED)
-            moment = (struct moment){ TM_CAUSE_HOST, e->name };
+        if (cause != TM_CAUSE_HOST && (caused.cause == TM_CAUSE_UNRECORDED || cause == TM_CAUSE_INPUT))
+            caused = (struct moment){ cause, e->name };
+        if (cause != TM_CAUSE_HOST && !may_yield)
+            return caused;
+        if (cause == TM_CAUSE_HOST && e->traits & TM_TRAIT_WAIT && blocked.cause == TM_CAUSE_UNRECORDED)
+            blocked = (struct moment){ TM_CAUSE_SYNC, e->name };
+        if (other.cause == TM_CAUSE_UNRECORDED)
+            other = (struct moment){ TM_CAUSE_HOST, e->name };
     }
-    return moment;
+    return caused.cause != TM_CAUSE_UNRECORDED ? caused : blocked.cause != TM_CAUSE_UNRECORDED ? blocked : other;
 }
 
 static void ask_plainly(const struct plain *plain, uint32_t thread, int64_t begin_ps, int64_t end_ps,
@@ -93,6 +102,7 @@ static void make_events(struct plain *plain, uint64_t *seed, bool nested)
         e->thread = (uint32_t)(next_number(seed) % THREADS);
         e->class = classes[next_number(seed) % (sizeof(classes) / sizeof(classes[0]))];
         e->name = (tm_strid)plain->count + 1;
+        e->traits = next_number(seed) % 4 ? 0 : TM_TRAIT_WAIT;
         if (nested) { /* halves of halves */
             const int64_t size = LENGTH >> next_number(seed) % 7;
 
@@ -110,6 +120,7 @@ static struct tm_event event_of(const struct plain_event *e)
 {
     return (struct tm_event){ .record = { .start_ps = e->start_ps, .dur_ps = e->end_ps - e->start_ps, .name = e->name,
                                           .class = (uint8_t)e->class },
+                              .traits = e->traits,
                               .thread = e->thread };
 }
 
@@ -388,6 +399,65 @@ static void what_nobody_recorded_is_unrecorded(void **state)
     assert_ledger_is_even(&run);
 }
 
+/* --- what the causes rest on --- */
+
+static void waits_and_input_are_told_from_work(void **state)
+{
+    static const char hold[] = "Wait for usage holds", lock[] = "$<unknown> acquire", get[] = "$queue.py:154 get",
+                      next[] = "$dataloader.py:629 __next__", load[] = "next_batch", run[] = "$train.py:7 run",
+                      sync[] = "cudaStreamSynchronize", copy[] = "cudaMemcpyAsync", compile[] = "backend_compile";
+    static const struct {
+        const char *stack[4]; /* from the outermost one in */
+        enum tm_cause cause;
+        int of;               /* of the stack */
+    } rows[] = {
+        { { run }, TM_CAUSE_HOST, 0 },
+        { { hold }, TM_CAUSE_SYNC, 0 },
+        { { run, hold }, TM_CAUSE_SYNC, 1 },
+        { { run, get, lock }, TM_CAUSE_SYNC, 2 },
+        { { run, get, run }, TM_CAUSE_SYNC, 1 },
+        { { run, next, get, lock }, TM_CAUSE_INPUT, 1 },
+        { { load, sync }, TM_CAUSE_INPUT, 0 },
+        { { load, run, copy }, TM_CAUSE_INPUT, 0 },
+        { { run, load, run }, TM_CAUSE_INPUT, 1 },
+        { { run, sync, hold }, TM_CAUSE_SYNC, 1 },
+        { { compile, hold }, TM_CAUSE_COMPILE, 0 },
+        { { load, compile }, TM_CAUSE_COMPILE, 1 },
+        { { load, compile, sync }, TM_CAUSE_SYNC, 2 },
+        { { hold, compile }, TM_CAUSE_COMPILE, 1 },
+    };
+    const struct tm_trace trace = { .thread_count = 1 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        int64_t parts[TM_CAUSE_COUNT] = { 0 };
+        tm_strid names[TM_CAUSE_COUNT] = { 0 };
+        struct tm_host_threads *threads;
+        struct tm_run run_of;
+
+        test_run_init(&run_of);
+        threads = tm_host_threads_new(&run_of, &trace);
+        assert_non_null(threads);
+        for (int k = 0; k < 4 && rows[i].stack[k]; k++) {
+            const char *const name = rows[i].stack[k];
+            const uint32_t traits = tm_traits_of(name, strlen(name));
+            const struct tm_class_question question = { .traits = traits, .side = TM_SIDE_HOST,
+                                                        .line = TM_LINE_HOST, .line_is_user = true };
+            const struct tm_event event = { .record = { .start_ps = k, .dur_ps = 100 - 2 * k, .name = (tm_strid)k + 1,
+                                                        .class = (uint8_t)tm_classify(&question) },
+                                            .traits = traits };
+
+            assert_int_equal(tm_host_threads_take(threads, &event), TM_OK);
+        }
+        assert_int_equal(tm_host_threads_ask(threads, 0, 10, 20, parts, names), TM_OK);
+        if (parts[rows[i].cause] != 10 || names[rows[i].cause] != (tm_strid)rows[i].of + 1)
+            fail_msg("stack %zu: %s is %lld of event %u", i, tm_cause_name[rows[i].cause],
+                     (long long)parts[rows[i].cause], names[rows[i].cause]);
+        tm_host_threads_free(threads);
+        assert_ledger_is_even(&run_of);
+    }
+}
+
 static tm_status job(struct tm_run *run)
 {
     const struct tm_trace trace = { .thread_count = 2 };
@@ -428,6 +498,7 @@ int main(void)
         cmocka_unit_test(events_nested_too_deeply_count_as_their_parents),
         cmocka_unit_test(all_stacks_together_are_bounded),
         cmocka_unit_test(what_nobody_recorded_is_unrecorded),
+        cmocka_unit_test(waits_and_input_are_told_from_work),
         cmocka_unit_test(each_refused_request_ends_clean),
     };
 

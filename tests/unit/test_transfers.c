@@ -423,7 +423,7 @@ static void a_tpu_host_tells_sizes_only(void **state)
 
         event.device = TM_NONE;
         event.level = TM_LEVEL_NONE;
-        event.traits = i < 2 ? TM_TRAIT_TPU_TO_DEVICE : TM_TRAIT_TPU_FROM_DEVICE;
+        event.traits = TM_TRAIT_TPU_TRANSFER | (uint32_t)((i < 2 ? TM_H2D : TM_D2H) + 1) << TM_TRAIT_DIRECTION_SHIFT;
         event.args = &numbers[i];
         event.record.args_length = i < 3 ? sizeof(numbers[i]) : 4; /* the last one is cut */
         OK(bench_take(&b, &event));

@@ -23,4 +23,24 @@ extern const char *const tm_cause_name[TM_CAUSE_COUNT];
 /* What a host event says of the time in which it is the innermost one: its cause, or TM_CAUSE_HOST. */
 enum tm_cause tm_cause_of_class(enum tm_class class);
 
+/* Why a thread did not launch: what an event says of it, or what a stack of open events does. */
+struct tm_cause_reason {
+    uint8_t cause; /* enum tm_cause */
+    bool is_weak;   /* a blocked wait whose name does not tell for what: TM_CAUSE_SYNC, where nothing around it tells more */
+};
+
+/* in: traits  of the event's name */
+struct tm_cause_reason tm_cause_reason_of(enum tm_class class, uint32_t traits);
+
+/* Whether what the events around an event say holds in place of what it says itself: those of any cause, where it has
+ * none; those of any but a blocked wait, where it is a blocked wait; an input event around a launch or a sync call. */
+static inline bool tm_cause_yields(struct tm_cause_reason own, struct tm_cause_reason around)
+{
+    if (around.cause == TM_CAUSE_HOST)
+        return false;
+    if (own.cause == TM_CAUSE_HOST || own.is_weak)
+        return own.cause == TM_CAUSE_HOST || !around.is_weak;
+    return around.cause == TM_CAUSE_INPUT && (own.cause == TM_CAUSE_SYNC || own.cause == TM_CAUSE_LAUNCH);
+}
+
 #endif

@@ -36,11 +36,11 @@ struct spilled {
     struct stretch stretches[CHUNK_STRETCHES];
 };
 
-/* An open event.  Cause and name are those of the innermost event with a cause, seen from here. */
+/* An open event.  Reason and name are those of the event that gives the cause, seen from here. */
 struct open_event {
     int64_t end_ps, cause_end_ps; /* own end, and that of the event that gave the cause */
     tm_strid own_name, name;      /* name: of the event that gave the cause */
-    uint32_t cause;
+    struct tm_cause_reason own, reason;
 };
 
 struct thread {
@@ -212,29 +212,45 @@ static inline tm_status settle(struct tm_host_threads *t, struct thread *thread,
 {
     const struct open_event *top = thread->depth ? &thread->stack[thread->depth - 1] : NULL;
 
-    return begin_stretch(t, thread, at_ps, top ? top->cause : TM_CAUSE_UNRECORDED, top ? top->name : 0);
+    return begin_stretch(t, thread, at_ps, top ? top->reason.cause : TM_CAUSE_UNRECORDED, top ? top->name : 0);
 }
 
-/* An event whose cause came from another that has ended looks for it anew among those below it. */
-static void inherit(struct thread *thread, uint32_t from)
+/* What holds for an event above another one, or above none. */
+static inline void inherit(struct open_event *event, const struct open_event *below)
 {
-    struct open_event *event = &thread->stack[from];
-    const int64_t at_ps = thread->at_ps;
-
-    event->cause = TM_CAUSE_HOST;
-    event->cause_end_ps = event->end_ps;
-    event->name = event->own_name;
-    for (uint32_t i = from; i-- > 0;) {
-        const struct open_event *below = &thread->stack[i];
-
-        if (below->cause == TM_CAUSE_HOST) /* it found none below itself either, and none has begun there since */
-            break;
-        if (below->cause_end_ps <= at_ps)
-            continue;
-        event->cause = below->cause;
+    if (below && tm_cause_yields(event->own, below->reason)) {
+        event->reason = below->reason;
         event->cause_end_ps = below->cause_end_ps;
         event->name = below->name;
-        break;
+        return;
+    }
+    event->reason = event->own;
+    event->cause_end_ps = event->end_ps;
+    event->name = event->own_name;
+    /* when that one ends before its time, the one below it may be one to yield to */
+    if (below && below->reason.cause != TM_CAUSE_HOST && below->cause_end_ps < event->end_ps)
+        event->cause_end_ps = below->cause_end_ps;
+}
+
+/* An event that began last, or whose cause came from another that has ended, looks for it among those below it.  Of
+ * those, the ones for which the same holds come first; the others know already what is below them. */
+static void find_reason(struct thread *thread, uint32_t from)
+{
+    const int64_t at_ps = thread->at_ps;
+    const struct open_event *below = NULL;
+    uint32_t at = from;
+
+    while (at > 0 && thread->stack[at - 1].cause_end_ps <= at_ps)
+        at--;
+    if (at > 0)
+        below = &thread->stack[at - 1];
+    for (; at <= from; at++) {
+        struct open_event *const event = &thread->stack[at];
+
+        if (event->end_ps <= at_ps) /* below another one that lasts longer */
+            continue;
+        inherit(event, below);
+        below = event;
     }
 }
 
@@ -254,7 +270,7 @@ static tm_status advance(struct tm_host_threads *t, struct thread *thread, int64
             thread->depth--;
         /* What is on top now may have inherited from an event that has ended in the meantime. */
         if (thread->depth && thread->stack[thread->depth - 1].cause_end_ps <= thread->at_ps)
-            inherit(thread, thread->depth - 1);
+            find_reason(thread, thread->depth - 1);
         st = settle(t, thread, thread->at_ps);
     }
     if (to_ps > thread->at_ps)
@@ -290,8 +306,8 @@ tm_status tm_host_threads_take(struct tm_host_threads *t, const struct tm_event 
 {
     const struct tm_record *r = &event->record;
     const int64_t end_ps = r->start_ps + r->dur_ps;
-    const struct open_event open = { .end_ps = end_ps, .cause_end_ps = end_ps, .own_name = r->name, .name = r->name,
-                                     .cause = tm_cause_of_class((enum tm_class)r->class) };
+    const struct open_event open = { .end_ps = end_ps, .own_name = r->name,
+                                     .own = tm_cause_reason_of((enum tm_class)r->class, event->traits) };
     struct thread *thread;
     bool found;
     tm_status st;
@@ -307,8 +323,7 @@ tm_status tm_host_threads_take(struct tm_host_threads *t, const struct tm_event 
     if (st != TM_OK || !found)
         return st;
     thread->stack[thread->depth++] = open;
-    if (open.cause == TM_CAUSE_HOST)
-        inherit(thread, thread->depth - 1);
+    inherit(&thread->stack[thread->depth - 1], thread->depth > 1 ? &thread->stack[thread->depth - 2] : NULL);
     return settle(t, thread, r->start_ps);
 }
 

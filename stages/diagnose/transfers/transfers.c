@@ -301,7 +301,7 @@ static void add_activity(struct copy_lane *lane, const struct tm_event *event)
  * events belong to no step. */
 static void take_tpu_host(struct transfers *t, const struct tm_event *event)
 {
-    struct copy_sum *sum = &t->tpu_host[event->traits & TM_TRAIT_TPU_FROM_DEVICE ? 1 : 0];
+    struct copy_sum *sum = &t->tpu_host[tm_direction_of(event->traits) == TM_D2H ? 1 : 0];
     struct tm_number number = { .value = -1 };
 
     if (event->args && event->record.args_length == sizeof(number))
@@ -336,8 +336,7 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     struct copy_lane *lane;
     tm_status st = TM_OK;
 
-    if (event->traits & (TM_TRAIT_TPU_TO_DEVICE | TM_TRAIT_TPU_FROM_DEVICE) &&
-        event->device == TM_NONE) {
+    if (event->traits & TM_TRAIT_TPU_TRANSFER && event->device == TM_NONE) {
         take_tpu_host(t, event);
         return TM_OK;
     }
