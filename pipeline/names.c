@@ -15,8 +15,8 @@ enum { FIRST_BITS = 8, TEXT_FIRST_BYTES = 256, TEXT_LEAST_BYTES = 64 << 10 };
 
 struct entry {
     struct tm_name name;
-    uint64_t at : 56, /* of its bytes */
-        note : 8;
+    uint64_t at : 48, /* of its bytes */
+        note : 16;
 };
 static_assert(sizeof(struct entry) == 32, "two to a cache line");
 
@@ -30,7 +30,7 @@ struct slot {
 };
 
 enum { LENGTH_MOST = (1 << 30) - 1, HALVES_MOST = 16 };
-#define AT_MOST ((UINT64_C(1) << 56) - 1)
+#define AT_MOST ((UINT64_C(1) << 48) - 1)
 
 /* A text that came lately, by a quick hash with a seed of this process: names that come for every event are few. */
 struct near {
@@ -339,7 +339,7 @@ tm_status tm_names_hashes(struct tm_names *names, const tm_strid *ids, size_t co
     return TM_OK;
 }
 
-tm_status tm_names_note(struct tm_names *names, tm_strid id, uint8_t *note)
+tm_status tm_names_note(struct tm_names *names, tm_strid id, uint16_t *note)
 {
     const struct entry *entry = tm_rows_at(names->entries, id);
 
@@ -349,7 +349,7 @@ tm_status tm_names_note(struct tm_names *names, tm_strid id, uint8_t *note)
     return TM_OK;
 }
 
-tm_status tm_names_set_note(struct tm_names *names, tm_strid id, uint8_t note)
+tm_status tm_names_set_note(struct tm_names *names, tm_strid id, uint16_t note)
 {
     struct entry *entry = tm_rows_change(names->entries, id);
 

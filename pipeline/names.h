@@ -54,8 +54,8 @@ tm_status tm_names_text(struct tm_names *names, tm_strid id, size_t most, const 
 
 /* What a reader worked out from a text, remembered with it for all who ask again; 0 until it is set.  Its meaning is that
  * of stages/diagnose/kernel_category.c. */
-tm_status tm_names_note(struct tm_names *names, tm_strid id, uint8_t *note) TM_MUST_USE;
-tm_status tm_names_set_note(struct tm_names *names, tm_strid id, uint8_t note) TM_MUST_USE;
+tm_status tm_names_note(struct tm_names *names, tm_strid id, uint16_t *note) TM_MUST_USE;
+tm_status tm_names_set_note(struct tm_names *names, tm_strid id, uint16_t note) TM_MUST_USE;
 
 /* Handles go from 0 to count - 1.  Without twins every text has one handle. */
 uint64_t tm_names_count(const struct tm_names *names);

@@ -183,7 +183,9 @@ static const char *const *fixes_of(const struct tm_value *op)
     } rows[] = {
         { "gemm/dot", faster_products },       { "convolution", faster_convolutions },
         { "attention", faster_attention },     { "elementwise fusion", fewer_bytes },
-        { "reduction", fewer_bytes },          { "copy/transpose", fewer_bytes },
+        { "elementwise", fewer_bytes },        { "normalization", fewer_bytes },
+        { "softmax", fewer_bytes },            { "reduction", fewer_bytes },
+        { "quantization", fewer_bytes },       { "copy/transpose", fewer_bytes },
     };
     const char *category = tm_text(tm_get(op, "category"));
 

@@ -12,10 +12,24 @@
 enum { LOOKED_AT_BYTES = 1024, PAIR_BITS = 1024 };
 
 const char *const tm_category_name[TM_CATEGORY_COUNT] = {
-    [TM_CATEGORY_GEMM] = "gemm/dot",         [TM_CATEGORY_CONVOLUTION] = "convolution",
-    [TM_CATEGORY_ATTENTION] = "attention",   [TM_CATEGORY_ELEMENTWISE] = "elementwise fusion",
-    [TM_CATEGORY_REDUCTION] = "reduction",   [TM_CATEGORY_COPY] = "copy/transpose",
-    [TM_CATEGORY_COLLECTIVE] = "collective", [TM_CATEGORY_CUSTOM] = "custom",
+    [TM_CATEGORY_GEMM] = "gemm/dot",
+    [TM_CATEGORY_CONVOLUTION] = "convolution",
+    [TM_CATEGORY_ATTENTION] = "attention",
+    [TM_CATEGORY_NORMALIZATION] = "normalization",
+    [TM_CATEGORY_SOFTMAX] = "softmax",
+    [TM_CATEGORY_REDUCTION] = "reduction",
+    [TM_CATEGORY_ELEMENTWISE] = "elementwise fusion",
+    [TM_CATEGORY_ELEMENTWISE_ALONE] = "elementwise",
+    [TM_CATEGORY_GATHER] = "gather/scatter",
+    [TM_CATEGORY_SORT] = "sort/top-k",
+    [TM_CATEGORY_RANDOM] = "random numbers",
+    [TM_CATEGORY_QUANTIZATION] = "quantization",
+    [TM_CATEGORY_OPTIMIZER] = "optimizer",
+    [TM_CATEGORY_ROUTING] = "moe routing",
+    [TM_CATEGORY_COPY] = "copy/transpose",
+    [TM_CATEGORY_MEMSET] = "memset",
+    [TM_CATEGORY_COLLECTIVE] = "collective",
+    [TM_CATEGORY_CUSTOM] = "custom",
     [TM_CATEGORY_OTHER] = "other",
 };
 
@@ -116,6 +130,91 @@ static inline bool has(const struct lowered *lowered, const char *part, enum whe
     return may_have(lowered, part) && stands_in(lowered->text, part, where);
 }
 
+/* The same in a part of it. */
+static inline bool has_in(const struct lowered *lowered, struct tm_text part_of, const char *part, enum where where)
+{
+    return may_have(lowered, part) && stands_in(part_of, part, where);
+}
+
+/* --- the parts of a name --- */
+
+/* "std::enable_if<...>::type void vllm::(anonymous namespace)::rms_norm_kernel<c10::BFloat16, 8>(long*)": a function is
+ * told by its own name, and types that it is instantiated with say nothing of what it does; of a wrapper
+ * ("cutlass::Kernel2<...>") the template arguments alone tell. */
+struct parts {
+    struct tm_text function;  /* rms_norm_kernel; of what is no C++ name all of it */
+    struct tm_text scopes;    /* vllm::(anonymous namespace):: */
+    struct tm_text arguments; /* of the function's template: up to the end, with what comes behind them */
+};
+
+/* Itanium mangling: _ZN5aiter24add_rmsnorm_quant_kernelIDF16bLi64EEEvPT0_ */
+static struct parts parts_of_mangled(struct tm_text name)
+{
+    struct tm_text rest = tm_text_from(name, 2);
+    struct parts parts = { .function = name, .scopes = { name.at, 0 }, .arguments = { name.at, 0 } };
+
+    while (rest.length) {
+        size_t n = 0, digits = 0;
+
+        if (*rest.at == 'n' || *rest.at == 'k' || *rest.at == 'l') {
+            rest = tm_text_from(rest, 1);
+            continue;
+        }
+        for (; digits < rest.length && digits < 4 && is_digit(rest.at[digits]); digits++)
+            n = 10 * n + (size_t)(rest.at[digits] - '0');
+        if (!digits)
+            break;
+        rest = tm_text_from(rest, digits);
+        parts.scopes.length = (size_t)(rest.at - name.at);
+        parts.function = (struct tm_text){ rest.at, n < rest.length ? n : rest.length };
+        rest = tm_text_from(rest, n);
+    }
+    parts.arguments = rest;
+    return parts;
+}
+
+static struct parts parts_of(struct tm_text name)
+{
+    static const char anonymous[] = "(anonymous namespace)";
+    struct parts parts = { .function = name, .scopes = { name.at, 0 }, .arguments = { name.at, 0 } };
+    size_t begin = 0, function = 0, end = name.length, template = name.length;
+    int angles = 0, parens = 0;
+
+    if (tm_text_begins(name, "_z"))
+        return parts_of_mangled(name);
+    if (!memmem(name.at, name.length, "::", 2) && !memchr(name.at, '<', name.length) &&
+        !memchr(name.at, '(', name.length))
+        return parts; /* an op, a category, a plain C name: "loop fusion" has two words */
+    for (size_t i = 0; i < name.length; i++) {
+        const char c = name.at[i];
+
+        if (c == '(' && !angles && !parens && tm_text_begins(tm_text_from(name, i), anonymous)) {
+            i += sizeof(anonymous) - 2;
+        } else if (c == '(' && !angles && !parens) {
+            end = i;
+            break;
+        } else if (c == '(' || c == ')') {
+            parens += c == '(' ? 1 : parens > 0 ? -1 : 0;
+        } else if (parens) {
+            continue;
+        } else if (c == '<' || c == '>') {
+            if (c == '<' && !angles)
+                template = i;
+            angles += c == '<' ? 1 : angles > 0 ? -1 : 0;
+        } else if (!angles && c == ' ') { /* a type stood before */
+            begin = function = i + 1;
+            template = name.length;
+        } else if (!angles && c == ':') {
+            function = i + 1;
+            template = name.length;
+        }
+    }
+    parts.scopes = (struct tm_text){ name.at + begin, function - begin };
+    parts.function = (struct tm_text){ name.at + function, (template < end ? template : end) - function };
+    parts.arguments = tm_text_from(name, template);
+    return parts;
+}
+
 /* --- category --- */
 
 struct pattern {
@@ -124,29 +223,85 @@ struct pattern {
     enum tm_kernel_category category;
 };
 
-/* In this order: a convolution as implicit GEMM is a convolution, attention is made of both. */
+/* Of a function's own name, an HLO op, a primitive.  In this order: a convolution as implicit GEMM is a convolution,
+ * attention is made of both, and a normalization that also quantizes is a normalization. */
 /* clang-format off */
-static const struct pattern kernel_patterns[] = {
-    { "flash", ANYWHERE, TM_CATEGORY_ATTENTION },
+static const struct pattern function_patterns[] = {
+    { "combined_routing", ANYWHERE, TM_CATEGORY_ROUTING },
+    { "finalize_matmul_scatter", ANYWHERE, TM_CATEGORY_ROUTING },
+    { "sum_bitmatrix_rows", ANYWHERE, TM_CATEGORY_ROUTING },
+    { "routing", ANYWHERE, TM_CATEGORY_ROUTING },
+    { "moe_align", ANYWHERE, TM_CATEGORY_ROUTING },
+    { "moe_sum", ANYWHERE, TM_CATEGORY_ROUTING },
+    { "moe_permute", ANYWHERE, TM_CATEGORY_ROUTING },
+    { "expandinputrows", ANYWHERE, TM_CATEGORY_ROUTING },
+    { "finalizemoe", ANYWHERE, TM_CATEGORY_ROUTING },
+    { "topkgating", ANYWHERE, TM_CATEGORY_ROUTING },
+    { "topk_gating", ANYWHERE, TM_CATEGORY_ROUTING },
+    { "topk_softmax", ANYWHERE, TM_CATEGORY_ROUTING },
+    { "sort_expert", ANYWHERE, TM_CATEGORY_ROUTING },
+    { "reshape_and_cache", ANYWHERE, TM_CATEGORY_GATHER },
+    { "concat_and_cache", ANYWHERE, TM_CATEGORY_GATHER },
+    { "store_kvcache", ANYWHERE, TM_CATEGORY_GATHER },
+    { "kv_indices", ANYWHERE, TM_CATEGORY_GATHER },
     { "fmha", ANYWHERE, TM_CATEGORY_ATTENTION },
+    { "flash", ANYWHERE, TM_CATEGORY_ATTENTION },
     { "attention", ANYWHERE, TM_CATEGORY_ATTENTION },
     { "attn", ANYWHERE, TM_CATEGORY_ATTENTION },
     { "sdpa", ANYWHERE, TM_CATEGORY_ATTENTION },
+    { "rpa-", BEGINS, TM_CATEGORY_ATTENTION }, /* ragged paged attention, as vLLM names its Pallas kernels */
+    { "scudnn", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "884cudnn", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "1688cudnn", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "16816cudnn", ANYWHERE, TM_CATEGORY_CONVOLUTION },
     { "implicit_gemm", ANYWHERE, TM_CATEGORY_CONVOLUTION },
-    { "igemm", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "implicitgemm", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "igemm", BEGINS, TM_CATEGORY_CONVOLUTION },
     { "convolution", ANYWHERE, TM_CATEGORY_CONVOLUTION },
     { "convolve", ANYWHERE, TM_CATEGORY_CONVOLUTION },
     { "conv", WORD, TM_CATEGORY_CONVOLUTION },
+    { "depthwise", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "asmconv", ANYWHERE, TM_CATEGORY_CONVOLUTION },
     { "wgrad", ANYWHERE, TM_CATEGORY_CONVOLUTION },
     { "dgrad", ANYWHERE, TM_CATEGORY_CONVOLUTION },
     { "fprop", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "bwd_weight", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "bwd_data", ANYWHERE, TM_CATEGORY_CONVOLUTION },
     { "winograd", ANYWHERE, TM_CATEGORY_CONVOLUTION },
     { "im2col", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "col2im", ANYWHERE, TM_CATEGORY_CONVOLUTION },
     { "im2d2col", ANYWHERE, TM_CATEGORY_CONVOLUTION },
     { "im3d2col", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "fft1d_", BEGINS, TM_CATEGORY_CONVOLUTION }, /* cuDNN's engines by transforms; cuFFT's own have other names */
+    { "fft2d_", BEGINS, TM_CATEGORY_CONVOLUTION },
+    { "flip_filter", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "computeoffsetskernel", ANYWHERE, TM_CATEGORY_CONVOLUTION }, /* cuDNN's, before an engine */
+    { "computeboffsetskernel", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "layer_norm", ANYWHERE, TM_CATEGORY_NORMALIZATION },
+    { "layernorm", ANYWHERE, TM_CATEGORY_NORMALIZATION },
+    { "rms_norm", ANYWHERE, TM_CATEGORY_NORMALIZATION },
+    { "rmsnorm", ANYWHERE, TM_CATEGORY_NORMALIZATION },
+    { "batch_norm", ANYWHERE, TM_CATEGORY_NORMALIZATION },
+    { "batch-norm", ANYWHERE, TM_CATEGORY_NORMALIZATION },
+    { "batchnorm", ANYWHERE, TM_CATEGORY_NORMALIZATION },
+    { "group_norm", ANYWHERE, TM_CATEGORY_NORMALIZATION },
+    { "groupnorm", ANYWHERE, TM_CATEGORY_NORMALIZATION },
+    { "instance_norm", ANYWHERE, TM_CATEGORY_NORMALIZATION },
+    { "instancenorm", ANYWHERE, TM_CATEGORY_NORMALIZATION },
+    { "bn_fw", BEGINS, TM_CATEGORY_NORMALIZATION },
+    { "bn_bw", BEGINS, TM_CATEGORY_NORMALIZATION },
+    { "ln_fwd", ANYWHERE, TM_CATEGORY_NORMALIZATION },
+    { "ln_bwd", ANYWHERE, TM_CATEGORY_NORMALIZATION },
+    { "rowwisemoments", ANYWHERE, TM_CATEGORY_NORMALIZATION },
+    { "gammabeta", ANYWHERE, TM_CATEGORY_NORMALIZATION },
+    { "cucomputegradinput", ANYWHERE, TM_CATEGORY_NORMALIZATION }, /* Apex */
+    { "softmax", ANYWHERE, TM_CATEGORY_SOFTMAX },
+    { "cross_entropy", ANYWHERE, TM_CATEGORY_SOFTMAX },
     { "gemm", ANYWHERE, TM_CATEGORY_GEMM },
     { "gemv", ANYWHERE, TM_CATEGORY_GEMM },
+    { "fused_moe", ANYWHERE, TM_CATEGORY_GEMM },
     { "cijk_", BEGINS, TM_CATEGORY_GEMM },
+    { "bmm", WORD, TM_CATEGORY_GEMM },
     { "nvjet", ANYWHERE, TM_CATEGORY_GEMM },
     { "cutlass", ANYWHERE, TM_CATEGORY_GEMM },
     { "xmma", ANYWHERE, TM_CATEGORY_GEMM },
@@ -155,17 +310,69 @@ static const struct pattern kernel_patterns[] = {
     { "matmul", ANYWHERE, TM_CATEGORY_GEMM },
     { "dot", WORD, TM_CATEGORY_GEMM },
     { "einsum", WORD, TM_CATEGORY_GEMM },
-    { "reduce-precision", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
-    { "reduce_precision", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
+    { "quantize", ANYWHERE, TM_CATEGORY_QUANTIZATION },
+    { "quantization", ANYWHERE, TM_CATEGORY_QUANTIZATION },
+    { "quant", WORD, TM_CATEGORY_QUANTIZATION },
+    { "dequant", ANYWHERE, TM_CATEGORY_QUANTIZATION },
+    { "fp8rowwise", ANYWHERE, TM_CATEGORY_QUANTIZATION }, /* FBGEMM */
+    { "fp8_qparam", ANYWHERE, TM_CATEGORY_QUANTIZATION },
+    { "topk", ANYWHERE, TM_CATEGORY_SORT },
+    { "top_k", ANYWHERE, TM_CATEGORY_SORT },
+    { "top-k", ANYWHERE, TM_CATEGORY_SORT },
+    { "sort", ANYWHERE, TM_CATEGORY_SORT },
+    { "kthvalue", ANYWHERE, TM_CATEGORY_SORT },
+    { "radixfindkth", ANYWHERE, TM_CATEGORY_SORT },
+    { "philox", ANYWHERE, TM_CATEGORY_RANDOM },
+    { "threefry", ANYWHERE, TM_CATEGORY_RANDOM },
+    { "random", ANYWHERE, TM_CATEGORY_RANDOM },
+    { "curand", ANYWHERE, TM_CATEGORY_RANDOM },
+    { "rocrand", ANYWHERE, TM_CATEGORY_RANDOM },
+    { "rng", BEGINS, TM_CATEGORY_RANDOM },
+    { "distribution_elementwise", ANYWHERE, TM_CATEGORY_RANDOM },
+    { "dropout", ANYWHERE, TM_CATEGORY_RANDOM },
+    { "rotary", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
+    { "rope", WORD, TM_CATEGORY_ELEMENTWISE },
+    { "act_and_mul", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
+    { "silu_and_mul", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
+    { "gelu_and_mul", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
+    { "swiglu", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
+    { "select-and-scatter", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "select_and_scatter", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "reduce-scatter", ANYWHERE, TM_CATEGORY_COLLECTIVE },
+    { "embedding", ANYWHERE, TM_CATEGORY_GATHER },
+    { "embs", WORD, TM_CATEGORY_GATHER },
+    { "gather", ANYWHERE, TM_CATEGORY_GATHER },
+    { "scatter", ANYWHERE, TM_CATEGORY_GATHER },
+    { "index_", ANYWHERE, TM_CATEGORY_GATHER },
+    { "indexing", ANYWHERE, TM_CATEGORY_GATHER },
+    { "indexselect", ANYWHERE, TM_CATEGORY_GATHER },
+    { "indexfunc", ANYWHERE, TM_CATEGORY_GATHER },
+    { "lookup", ANYWHERE, TM_CATEGORY_GATHER },
+    { "permute_1d", ANYWHERE, TM_CATEGORY_GATHER }, /* FBGEMM: of sparse features */
+    { "permute_2d", ANYWHERE, TM_CATEGORY_GATHER },
+    { "multi_tensor_apply", ANYWHERE, TM_CATEGORY_OPTIMIZER },
+    { "adam", WORD, TM_CATEGORY_OPTIMIZER },
+    { "adamw", WORD, TM_CATEGORY_OPTIMIZER },
+    { "adagrad", WORD, TM_CATEGORY_OPTIMIZER },
+    { "sgd", WORD, TM_CATEGORY_OPTIMIZER },
+    { "lamb", WORD, TM_CATEGORY_OPTIMIZER },
+    { "adafactor", WORD, TM_CATEGORY_OPTIMIZER },
+    { "reduce-precision", ANYWHERE, TM_CATEGORY_ELEMENTWISE_ALONE },
+    { "reduce_precision", ANYWHERE, TM_CATEGORY_ELEMENTWISE_ALONE },
     { "reduce", ANYWHERE, TM_CATEGORY_REDUCTION },
     { "reduction", ANYWHERE, TM_CATEGORY_REDUCTION },
-    { "softmax", ANYWHERE, TM_CATEGORY_REDUCTION },
-    { "layer_norm", ANYWHERE, TM_CATEGORY_REDUCTION },
-    { "layernorm", ANYWHERE, TM_CATEGORY_REDUCTION },
-    { "rms_norm", ANYWHERE, TM_CATEGORY_REDUCTION },
-    { "rmsnorm", ANYWHERE, TM_CATEGORY_REDUCTION },
     { "argmax", WORD, TM_CATEGORY_REDUCTION },
     { "argmin", WORD, TM_CATEGORY_REDUCTION },
+    { "devicescan", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "cumsum", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "cumprod", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "scan_kernel", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "max_pool", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "avg_pool", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "average_pool", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "pooling", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "nll_loss", ANYWHERE, TM_CATEGORY_REDUCTION },
+    { "classnllcriterion", ANYWHERE, TM_CATEGORY_REDUCTION },
 };
 /* clang-format on */
 
@@ -177,15 +384,60 @@ static const struct pattern plain_patterns[] = {
     { "custom fusion", ANYWHERE, TM_CATEGORY_CUSTOM },
     { "pallas", ANYWHERE, TM_CATEGORY_CUSTOM },
     { "ffi", WORD, TM_CATEGORY_CUSTOM },
+    { "triton__", BEGINS, TM_CATEGORY_CUSTOM }, /* Inductor's older names, without an op */
     { "transpose", ANYWHERE, TM_CATEGORY_COPY },
+    { "permute", ANYWHERE, TM_CATEGORY_COPY },
     { "copy", ANYWHERE, TM_CATEGORY_COPY },
     { "shuffling", ANYWHERE, TM_CATEGORY_COPY },
     { "data formatting", BEGINS, TM_CATEGORY_COPY },
     { "concat", ANYWHERE, TM_CATEGORY_COPY },
-    { "elementwise", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
-    { "pointwise", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
-    { "cwise", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
-    { "eigenmetakernel", ANYWHERE, TM_CATEGORY_ELEMENTWISE },
+    { "catarray", ANYWHERE, TM_CATEGORY_COPY },
+    { "nchwtonhwc", ANYWHERE, TM_CATEGORY_COPY },
+    { "nhwctonchw", ANYWHERE, TM_CATEGORY_COPY },
+    { "memset", ANYWHERE, TM_CATEGORY_MEMSET },
+    { "non-fusion elementwise", BEGINS, TM_CATEGORY_ELEMENTWISE_ALONE },
+    { "elementwise", ANYWHERE, TM_CATEGORY_ELEMENTWISE_ALONE },
+    { "pointwise", ANYWHERE, TM_CATEGORY_ELEMENTWISE_ALONE },
+    { "cwise", ANYWHERE, TM_CATEGORY_ELEMENTWISE_ALONE },
+    { "eigenmetakernel", ANYWHERE, TM_CATEGORY_ELEMENTWISE_ALONE },
+    { "subtensorop", ANYWHERE, TM_CATEGORY_ELEMENTWISE_ALONE }, /* MIOpen */
+    { "scalepackedtensor", ANYWHERE, TM_CATEGORY_ELEMENTWISE_ALONE }, /* cuDNN */
+    { "triu_tril", ANYWHERE, TM_CATEGORY_ELEMENTWISE_ALONE },
+    { "upsample", ANYWHERE, TM_CATEGORY_ELEMENTWISE_ALONE },
+    { "clamp", ANYWHERE, TM_CATEGORY_ELEMENTWISE_ALONE },
+};
+/* clang-format on */
+
+/* Of the namespaces around a function that does not tell itself. */
+/* clang-format off */
+static const struct pattern scope_patterns[] = {
+    { "moe", WORD, TM_CATEGORY_ROUTING },
+    { "fused_attn", ANYWHERE, TM_CATEGORY_ATTENTION },
+    { "flash", ANYWHERE, TM_CATEGORY_ATTENTION },
+    { "fmha", ANYWHERE, TM_CATEGORY_ATTENTION },
+    { "attention", ANYWHERE, TM_CATEGORY_ATTENTION },
+    { "winograd", ANYWHERE, TM_CATEGORY_CONVOLUTION },
+    { "conv", WORD, TM_CATEGORY_CONVOLUTION },
+    { "epilogue::", BEGINS, TM_CATEGORY_GEMM }, /* cuBLASLt's */
+    { "cutlass", BEGINS, TM_CATEGORY_GEMM },
+};
+/* clang-format on */
+
+/* Functions that run what they are instantiated with. */
+/* clang-format off */
+static const char *const wrappers[] = {
+    "kernel", "kernel2", "device_kernel", "kentry", "kernel_entry", "trampoline_kernel",
+};
+/* clang-format on */
+
+/* What the arguments of one that works on each element may make of it. */
+/* clang-format off */
+static const struct pattern element_patterns[] = {
+    { "direct_copy_kernel", ANYWHERE, TM_CATEGORY_COPY },
+    { "tofloat32_copy_kernel", ANYWHERE, TM_CATEGORY_COPY },
+    { "_copy_kernel_cuda", ANYWHERE, TM_CATEGORY_COPY },
+    { "copy_device_to_device", ANYWHERE, TM_CATEGORY_COPY },
+    { "copyfunctor", ANYWHERE, TM_CATEGORY_COPY },
 };
 /* clang-format on */
 
@@ -208,14 +460,16 @@ static const char *const element_words[] = {
 };
 /* clang-format on */
 
-static enum tm_kernel_category first_match(const struct lowered *text, const struct pattern *patterns,
-                                    size_t count)
+static enum tm_kernel_category first_match(const struct lowered *text, struct tm_text part_of,
+                                    const struct pattern *patterns, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (has(text, patterns[i].part, patterns[i].where))
+        if (has_in(text, part_of, patterns[i].part, patterns[i].where))
             return patterns[i].category;
     return TM_CATEGORY_SILENT;
 }
+#define FIRST_MATCH(text, part_of, patterns) \
+    first_match(text, part_of, patterns, sizeof(patterns) / sizeof((patterns)[0]))
 
 static bool is_one_of(struct tm_text word, const char *const *words, size_t count)
 {
@@ -241,15 +495,16 @@ static struct tm_text take_word(struct tm_text *rest)
 }
 
 /* Of XLA's fusions: "loop_add_multiply_fusion.3", "input_transpose_fusion", "wrapped_convert".  One
- * of kind input with a transpose in it is a transpose through shared memory, whatever else it does.  One that the CPU
- * leaves to a library ("ynn_fusion.7") may hold products or none: its name does not tell.
+ * of kind input with a transpose in it is a transpose through shared memory, whatever else it does.  "wrapped" is one
+ * op alone.  A fusion that the CPU leaves to a library ("ynn_fusion.7") may hold products or none: its name does not
+ * tell.
  */
 static enum tm_kernel_category category_of_fusion(struct tm_text name)
 {
-    static const char *const frame[] = { "loop",  "input", "wrapped", "fusion",
-                                         "fused", "kd",    "dynamic", "update" };
+    static const char *const frame[] = { "loop",  "input", "wrapped", "fusion", "fused", "kd",
+                                         "dynamic", "update", "triton", "poi" };
     static const char *const libraries[] = { "ynn", "xnn", "onednn" };
-    const bool is_input = tm_text_begins(name, "input_");
+    const bool is_input = tm_text_begins(name, "input_"), is_alone = tm_text_begins(name, "wrapped_");
     bool moves = false, works = false;
 
     for (struct tm_text word = take_word(&name); word.length; word = take_word(&name)) {
@@ -262,7 +517,9 @@ static enum tm_kernel_category category_of_fusion(struct tm_text name)
         else if (!is_one_of(word, frame, sizeof(frame) / sizeof(frame[0])))
             works = true;
     }
-    return moves && !works ? TM_CATEGORY_COPY : TM_CATEGORY_ELEMENTWISE;
+    if (moves && !works)
+        return TM_CATEGORY_COPY;
+    return is_alone ? TM_CATEGORY_ELEMENTWISE_ALONE : TM_CATEGORY_ELEMENTWISE;
 }
 
 static bool is_fusion(const struct lowered *lowered)
@@ -272,6 +529,30 @@ static bool is_fusion(const struct lowered *lowered)
     return tm_text_begins(name, "loop_") || tm_text_begins(name, "input_") ||
            tm_text_begins(name, "wrapped_") || has(lowered, "fusion", WORD) ||
            has(lowered, "fused", WORD);
+}
+
+/* Inductor's kernels: their shape, and the ops that they hold, of which those of a product are only what surrounds it.
+ * "triton_poi_fused_addmm_gelu_view_15", "triton_red_fused_add_mean_mul_pow_rsqrt_1", "triton_tem_fused_mm_3" */
+static enum tm_kernel_category category_of_triton(const struct lowered *lowered)
+{
+    const struct tm_text name = lowered->text;
+
+    if (tm_text_begins(name, "triton_tem_")) {
+        if (has(lowered, "attention", ANYWHERE))
+            return TM_CATEGORY_ATTENTION;
+        return has(lowered, "convolution", ANYWHERE) ? TM_CATEGORY_CONVOLUTION : TM_CATEGORY_GEMM;
+    }
+    if (tm_text_begins(name, "triton_poi_"))
+        return has(lowered, "embedding", WORD) || has(lowered, "index", WORD) || has(lowered, "gather", WORD)
+                   ? TM_CATEGORY_GATHER
+                   : category_of_fusion(name);
+    if (!tm_text_begins(name, "triton_red_") && !tm_text_begins(name, "triton_per_"))
+        return TM_CATEGORY_SILENT;
+    if (has(lowered, "softmax", ANYWHERE))
+        return TM_CATEGORY_SOFTMAX;
+    return has(lowered, "_norm", ANYWHERE) || (has(lowered, "rsqrt", WORD) && has(lowered, "mean", WORD))
+               ? TM_CATEGORY_NORMALIZATION
+               : TM_CATEGORY_REDUCTION;
 }
 
 /* An HLO op or a primitive alone: "add.17", "dynamic-slice.2", "select_n". */
@@ -287,7 +568,7 @@ static enum tm_kernel_category category_of_op(const struct lowered *lowered)
         n++;
     if (is_one_of((struct tm_text){ name.at, n }, element_words,
                   sizeof(element_words) / sizeof(element_words[0])))
-        return TM_CATEGORY_ELEMENTWISE;
+        return TM_CATEGORY_ELEMENTWISE_ALONE;
     word = take_word(&rest);
     if (word.at != name.at ||
         has(lowered, " ", ANYWHERE)) /* a function with its arguments is not an op */
@@ -296,27 +577,51 @@ static enum tm_kernel_category category_of_op(const struct lowered *lowered)
         is_one_of(word, movers, sizeof(movers) / sizeof(movers[0])))
         return TM_CATEGORY_COPY;
     return is_one_of(word, element_words, sizeof(element_words) / sizeof(element_words[0]))
-               ? TM_CATEGORY_ELEMENTWISE
+               ? TM_CATEGORY_ELEMENTWISE_ALONE
                : TM_CATEGORY_SILENT;
+}
+
+static bool is_wrapper(struct tm_text function)
+{
+    return is_one_of(function, wrappers, sizeof(wrappers) / sizeof(wrappers[0]));
+}
+
+/* What a function of C++ is told by: itself, or what it runs, or where it stands. */
+static enum tm_kernel_category category_of_function(const struct lowered *lowered, const struct parts *parts)
+{
+    enum tm_kernel_category category = FIRST_MATCH(lowered, parts->function, function_patterns);
+
+    if (is_wrapper(parts->function))
+        category = FIRST_MATCH(lowered, parts->arguments, function_patterns);
+    if (category == TM_CATEGORY_OPTIMIZER || has_in(lowered, parts->function, "elementwise", ANYWHERE)) {
+        const enum tm_kernel_category moved = FIRST_MATCH(lowered, parts->arguments, element_patterns);
+
+        category = moved == TM_CATEGORY_SILENT ? category : moved;
+    }
+    return category == TM_CATEGORY_SILENT ? FIRST_MATCH(lowered, parts->scopes, scope_patterns) : category;
 }
 
 enum tm_kernel_category tm_category_in(const char *text, size_t length)
 {
     struct lowered lowered;
     enum tm_kernel_category category;
+    struct parts parts;
 
     lower(&lowered, text, length);
     if (tm_text_begins(lowered.text, "%"))
         lowered.text = tm_text_from(lowered.text, 1);
-    category =
-        first_match(&lowered, kernel_patterns, sizeof(kernel_patterns) / sizeof(kernel_patterns[0]));
+    category = category_of_triton(&lowered);
     if (category != TM_CATEGORY_SILENT)
         return category;
+    parts = parts_of(lowered.text);
+    category = category_of_function(&lowered, &parts);
+    if (category != TM_CATEGORY_SILENT)
+        return category;
+    lowered.text = parts.function;
     if (is_fusion(&lowered) && !has(&lowered, "custom", WORD))
         return category_of_fusion(lowered.text);
-    category =
-        first_match(&lowered, plain_patterns, sizeof(plain_patterns) / sizeof(plain_patterns[0]));
-    return category != TM_CATEGORY_SILENT ? category : category_of_op(&lowered);
+    category = FIRST_MATCH(&lowered, lowered.text, plain_patterns);
+    return category != TM_CATEGORY_SILENT || parts.arguments.length ? category : category_of_op(&lowered);
 }
 
 /* A text of the names, read by tm_category_in; only its last part behind '/' where it is a path. */
@@ -338,14 +643,14 @@ static tm_status read_text(struct tm_names *names, tm_strid id, bool is_path, en
 }
 
 /* The note of a name holds what read_text made of it, plus one: as a whole, and above that as a path. */
-enum { NOTE_BITS = 4, NOTE_MASK = (1 << NOTE_BITS) - 1 };
+enum { NOTE_BITS = 5, NOTE_MASK = (1 << NOTE_BITS) - 1 };
 static_assert((int)TM_CATEGORY_SILENT < (int)NOTE_MASK, "fits");
 
 /* The same, read once for all who ask. */
 static tm_status ask(struct tm_names *names, tm_strid id, bool is_path, enum tm_kernel_category *category)
 {
     const unsigned shift = is_path ? NOTE_BITS : 0;
-    uint8_t note = 0;
+    uint16_t note = 0;
     tm_status st;
 
     *category = TM_CATEGORY_SILENT;
@@ -358,7 +663,7 @@ static tm_status ask(struct tm_names *names, tm_strid id, bool is_path, enum tm_
     }
     if (st == TM_OK)
         st = read_text(names, id, is_path, category);
-    return st == TM_OK ? tm_names_set_note(names, id, (uint8_t)(note | ((unsigned)*category + 1) << shift)) : st;
+    return st == TM_OK ? tm_names_set_note(names, id, (uint16_t)(note | ((unsigned)*category + 1) << shift)) : st;
 }
 
 /* What the class and the level decide without any text. */
@@ -368,8 +673,9 @@ static enum tm_kernel_category category_of_class(const struct tm_category_questi
     case TM_CLASS_COLLECTIVE:
         return TM_CATEGORY_COLLECTIVE;
     case TM_CLASS_COPY:
-    case TM_CLASS_MEMSET:
         return TM_CATEGORY_COPY;
+    case TM_CLASS_MEMSET:
+        return TM_CATEGORY_MEMSET;
     case TM_CLASS_TPU_OP:
         if (q->level == TM_LEVEL_CONTAINER ||
             q->level == TM_LEVEL_NONE) /* or it waits for the host */
@@ -383,8 +689,47 @@ static enum tm_kernel_category category_of_class(const struct tm_category_questi
 /* Whether it may be the product of its op, for all that its name tells. */
 static bool may_be_product(const struct tm_category_question *q, enum tm_kernel_category category)
 {
-    return category == TM_CATEGORY_OTHER || category == TM_CATEGORY_CUSTOM ||
-           (q->is_op && (category == TM_CATEGORY_ELEMENTWISE || category == TM_CATEGORY_REDUCTION));
+    switch (category) {
+    case TM_CATEGORY_OTHER:
+    case TM_CATEGORY_CUSTOM:
+        return true;
+    case TM_CATEGORY_ELEMENTWISE:
+    case TM_CATEGORY_ELEMENTWISE_ALONE:
+    case TM_CATEGORY_REDUCTION:
+    case TM_CATEGORY_NORMALIZATION:
+    case TM_CATEGORY_SOFTMAX:
+    case TM_CATEGORY_QUANTIZATION:
+        return q->is_op;
+    default:
+        return false;
+    }
+}
+
+/* Of a kernel that no text tells anything of: one of a library that is known, which has all sorts, is of another sort;
+ * one of no library is somebody's own. */
+static tm_status category_of_stranger(struct tm_names *names, const struct tm_category_question *q,
+                               enum tm_kernel_category *category)
+{
+    static const char *const libraries[] = {
+        "at::native", "at_cuda_detail", "cub::", "cudnn", "rocprim", "thrust::", "eigen::", "tensorflow::", "miopen",
+    };
+    struct lowered lowered;
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    *category = TM_CATEGORY_OTHER;
+    if (q->class != TM_CLASS_KERNEL || !q->name)
+        return TM_OK;
+    st = tm_names_text(names, q->name, LOOKED_AT_BYTES, &text, &length);
+    if (st != TM_OK || !length)
+        return st;
+    lower(&lowered, text, length);
+    *category = TM_CATEGORY_CUSTOM;
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+        if (has(&lowered, libraries[i], ANYWHERE))
+            *category = TM_CATEGORY_OTHER;
+    return TM_OK;
 }
 
 tm_status tm_kernel_category_of(struct tm_names *names, const struct tm_category_question *q,
@@ -416,7 +761,13 @@ tm_status tm_kernel_category_of(struct tm_names *names, const struct tm_category
             *category = told;
     }
     if (*category == TM_CATEGORY_SILENT)
-        *category = weak == TM_CATEGORY_SILENT ? TM_CATEGORY_OTHER : weak;
+        *category = weak;
+    if (*category == TM_CATEGORY_SILENT) {
+        const tm_status st = category_of_stranger(names, q, category);
+
+        if (st != TM_OK)
+            return st;
+    }
     if (q->has_matrix && may_be_product(q, *category))
         *category = TM_CATEGORY_GEMM;
     return TM_OK;
@@ -441,7 +792,7 @@ static const struct precision precisions[] = {
     { "int8", ANYWHERE, "s8" },     { "i8816", ANYWHERE, "s8" },     { "i16832", ANYWHERE, "s8" },
     { "f64", ANYWHERE, "f64" },     { "fp64", ANYWHERE, "f64" },     { "dgemm", ANYWHERE, "f64" },
     { "double", WORD, "f64" },      { "f32", ANYWHERE, "f32" },      { "fp32", ANYWHERE, "f32" },
-    { "sgemm", ANYWHERE, "f32" },   { "float", WORD, "f32" },
+    { "sgemm", ANYWHERE, "f32" },   { "scudnn", ANYWHERE, "f32" },  { "float", WORD, "f32" },
 };
 /* clang-format on */
 
@@ -544,7 +895,7 @@ int tm_tensor_core_in(const char *text, size_t length)
         enum where where;
     } parts[] = {
         { "gemm_fusion_dot", ANYWHERE }, { "nvjet", ANYWHERE }, { "wgmma", ANYWHERE },
-        { "tensorop", ANYWHERE }, { "cijk_", BEGINS }, { "flash", ANYWHERE }, { "fmha", ANYWHERE },
+        { "tensorop", ANYWHERE }, { "cijk_", BEGINS }, { "bmm_", BEGINS }, { "flash", ANYWHERE }, { "fmha", ANYWHERE },
         { "xmma", ANYWHERE }, { "hmma", ANYWHERE }, { "imma", WORD }, { "dmma", WORD },
         { "mma", WORD }, { "16816", ANYWHERE }, { "16832", ANYWHERE }, { "s1688", ANYWHERE },
         { "h1688", ANYWHERE }, { "s884", ANYWHERE }, { "h884", ANYWHERE }, { "i8816", ANYWHERE },
@@ -558,7 +909,7 @@ int tm_tensor_core_in(const char *text, size_t length)
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (has(&lowered, parts[i].part, parts[i].where))
             return 1;
-    if (has(&lowered, "sgemm", ANYWHERE) || has(&lowered, "simt", ANYWHERE))
+    if (has(&lowered, "sgemm", ANYWHERE) || has(&lowered, "scudnn", ANYWHERE) || has(&lowered, "simt", ANYWHERE))
         return 0;
     return tm_text_begins(name, "loop_") || tm_text_begins(name, "input_") ||
                    tm_text_begins(name, "wrapped_")

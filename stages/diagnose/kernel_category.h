@@ -10,11 +10,21 @@ enum tm_kernel_category {
     TM_CATEGORY_GEMM,
     TM_CATEGORY_CONVOLUTION,
     TM_CATEGORY_ATTENTION,
-    TM_CATEGORY_ELEMENTWISE,
+    TM_CATEGORY_NORMALIZATION,
+    TM_CATEGORY_SOFTMAX,
     TM_CATEGORY_REDUCTION,
-    TM_CATEGORY_COPY,
+    TM_CATEGORY_ELEMENTWISE,       /* more than one op, fused */
+    TM_CATEGORY_ELEMENTWISE_ALONE, /* one op */
+    TM_CATEGORY_GATHER,            /* embedding, gather, scatter, index */
+    TM_CATEGORY_SORT,
+    TM_CATEGORY_RANDOM,
+    TM_CATEGORY_QUANTIZATION,
+    TM_CATEGORY_OPTIMIZER,
+    TM_CATEGORY_ROUTING,           /* of a mixture of experts */
+    TM_CATEGORY_COPY,              /* and layout */
+    TM_CATEGORY_MEMSET,
     TM_CATEGORY_COLLECTIVE,
-    TM_CATEGORY_CUSTOM,
+    TM_CATEGORY_CUSTOM,            /* of no library that is known, or opaque */
     TM_CATEGORY_OTHER,
     TM_CATEGORY_COUNT,
     TM_CATEGORY_SILENT = TM_CATEGORY_COUNT /* the text does not tell */
@@ -33,7 +43,8 @@ struct tm_category_question {
 
 /* Decide by the class, then by the first text that tells: hlo_category (of the compiler, so it is
  * asked first), the name, the HLO op, the last part of the framework path.  An op that holds a product
- * is one, whatever it is called; of the kernels that such an op runs as, those are whose names tell nothing. */
+ * is one, whatever it is called; of the kernels that such an op runs as, those are whose names tell nothing.  A kernel that
+ * no text tells anything of is custom, unless it is of a library that is known. */
 tm_status tm_kernel_category_of(struct tm_names *names, const struct tm_category_question *question,
                          enum tm_kernel_category *category) TM_MUST_USE;
 

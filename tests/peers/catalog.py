@@ -6,7 +6,8 @@
 
 For each file of $TM_SHARED/traces: `inspect` and `report` end as the table says, from the file and from stdin; JSON
 also out of zstd and out of a gzip of two members, with the same summary, and with as many events of each phase as
-Python's reader finds.  Without the folder: skipped.
+Python's reader finds.  Kernels of which no category is told take under 10 % of the kernel time of each.  Without the
+folder: skipped.
 """
 
 import argparse
@@ -38,6 +39,7 @@ ENDS = (
     ("chrome/*simple_trace*", PARTIAL, ""),  # ends of spans that never began
     ("*", READ, ""),
 )
+OTHER_BELOW_PCT = 10
 NOT_FILES = ("reference/*", "CATALOG.md")
 
 
@@ -111,6 +113,12 @@ def problem(result, status, words, summary):
     return None
 
 
+def other_pct(summary):
+    """The share of kernel time that the category "other" takes."""
+    rows = (summary["kernels"] or {}).get("by_category", [])
+    return next((row["share_pct"] for row in rows if row["category"] == "other"), 0)
+
+
 def run_file(tap, name, path, with_zstd):
     status, words = next((s, w) for pattern, s, w in ENDS if fnmatchcase(name, pattern))
     data = path.read_bytes()
@@ -127,6 +135,8 @@ def run_file(tap, name, path, with_zstd):
         path = linked(path, folder)
         result, whole = report(path, folder / "file")
         check("report", result, whole)
+        if whole and other_pct(whole) >= OTHER_BELOW_PCT:
+            bad.append(f"no category is told of {other_pct(whole):.1f} % of the kernel time")
         ways = {"stdin": report("-", folder / "stdin", data)}
         content = content_of(path)
         if whole and is_json(content):

@@ -34,10 +34,11 @@ GENERATED = (("unfused",), ("lowocc",), ("steady",), ("mixed",), ("steady", "--g
 US = 10**6
 SMALL, TINY, PAUSE, LAUNCH = 100 * US, 10 * US, 10 * US, 5 * US
 CHAIN_MOST = 8
-OTHER_WORK = re.compile(r"flash|fmha|attention|attn|sdpa|conv(?![a-z])|convol|gemm|gemv|cutlass|splitk|matmul|im2col",
-                        re.IGNORECASE)
-EAGER = re.compile(r"elementwise|pointwise|dropout|reduce|reduction|softmax|layer_?norm|rms_?norm|copy|transpose|"
-                   r"concat|cat", re.IGNORECASE)
+OTHER_WORK = re.compile(r"flash|fmha|attention|attn|sdpa|conv(?![a-z])|convol|(?<!fb)gemm|gemv|cutlass|splitk|matmul|im2col|"
+                        r"topk|sort", re.IGNORECASE)
+EAGER = re.compile(r"elementwise|pointwise|dropout|reduce|reduction|softmax|(layer|rms|batch)_?norm|copy|transpose|"
+                   r"concat|cat|GammaBeta|RowwiseMoments|pool|nll_loss|index|gather|scatter|embedding|triu_tril|upsample",
+                   re.IGNORECASE)
 NUMBER = re.compile(r"(?<=.)[_.][0-9]+$", re.DOTALL)
 
 
@@ -142,7 +143,7 @@ def compare_repeated(d, profile, summary):
 
 
 def is_eager(kernel):
-    """A kernel of ATen that does pointwise work, copies or reduces: its functions are named so, or the kernel is."""
+    """A kernel of ATen that does pointwise work, normalizes, indexes, copies or reduces: its functions are named so, or the kernel is."""
     name = kernel.name[:1024]
     return "at::native" in name and "multi_tensor_apply" not in name and not OTHER_WORK.search(name) and \
         bool(EAGER.search(name))

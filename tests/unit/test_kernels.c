@@ -84,7 +84,7 @@ static void the_hlo_tells_precision_matrix_units_and_products(void **state)
         { { .precision = TM_F32, .has_matrix = 1 }, "sm80_xmma_gemm_tf32f32_tn_n", "tf32", 1, "gemm/dot" },
         { { .precision = TM_BF16, .has_matrix = 1 }, "ampere_sgemm_128x64_tn", "bf16", 0, "gemm/dot" },
         { { .precision = TM_F16 }, "flash_lookalike", "f16", 0, "attention" },
-        { { .precision = TM_F16, .target = 1 }, "custom_kernel_2", NULL, -1, "other" }, /* a custom call: anything */
+        { { .precision = TM_F16, .target = 1 }, "custom_kernel_2", NULL, -1, "custom" }, /* a custom call: anything */
         { { .precision = TM_BF16, .has_matrix = 1 }, "input_reduce_fusion", "bf16", 0, "reduction" }, /* beside it */
         { { .precision = TM_OTHER_PRECISION }, "loop_select_fusion", "other", 0, "elementwise fusion" },
     };
@@ -687,16 +687,16 @@ static void names_tell_the_category(void **state)
         { "loop_add_fusion", "elementwise fusion" },
         { "loop_convert_fusion_3", "elementwise fusion" },
         { "input_concatenate_add_fusion", "elementwise fusion" },
-        { "wrapped_convert.kd", "elementwise fusion" },
-        { "loop_reduce-precision_fusion", "elementwise fusion" },
+        { "wrapped_convert.kd", "elementwise" },
+        { "loop_reduce-precision_fusion", "elementwise" },
         { "broadcast_add_fusion.2", "elementwise fusion" },
         { "loop fusion", "elementwise fusion" },
-        { "tanh.5", "elementwise fusion" },
-        { "void at::native::vectorized_elementwise_kernel<4>", "elementwise fusion" },
+        { "tanh.5", "elementwise" },
+        { "void at::native::vectorized_elementwise_kernel<4>", "elementwise" },
         { "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<TensorCwiseBinaryOp<...",
-          "elementwise fusion" },
+          "elementwise" },
         { "input_reduce_fusion_1.kd", "reduction" },
-        { "triton_softmax_3", "reduction" },
+        { "triton_softmax_3", "softmax" },
         { "void cub::DeviceReduceKernel<...>", "reduction" },
         { "reduce-window.1", "reduction" },
         { "input_transpose_fusion_1.kd", "copy/transpose" },
@@ -709,12 +709,137 @@ static void names_tell_the_category(void **state)
         { "dynamic-slice.9", "copy/transpose" },
         { "__amd_rocclr_copyBuffer.kd", "copy/transpose" },
         { "custom-call.12", "custom" },
+        /* of real profiles, some cut at the end */
+        { "bmm_MxE4m3_MxE2m1MxE4m3_Fp32_t128x16x256u2_s3_et128x16_m128x16x32_cga1x1x1_16dp256b_rM_TN_transOut_s"
+          "wiGlu_sm100f",
+          "gemm/dot" },
+        { "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_256x64_16x4_nn_align4>(cutlass_80_tensorop_s1688g"
+          "emm::Params)",
+          "gemm/dot" },
+        { "_matmul_ogs_NNT_bf16xbf16xmxfp4_128x128x128x1_swiglu", "gemm/dot" },
+        { "void epilogue::impl::globalKernel<float, float, float, true, true>(int, int, long, float*, "
+          "cublasLtEpilogue_t)",
+          "gemm/dot" },
+        { "cudnn_ampere_scudnn_128x64_relu_xregs_large_nn_v1", "convolution" },
+        { "volta_scudnn_128x128_stridedB_splitK_small_nn_v1", "convolution" },
+        { "void fft2d_r2c_32x32<float, false, 0u, false>(float2*, float const*, int, int, "
+          "cudnn::reduced_divisor, bool)",
+          "convolution" },
+        { "_ZN2ck16tensor_operation6device37kernel_batched_gemm_xdlops_bwd_weightINS_47GridwiseGemm_bk0mk1",
+          "convolution" },
+        { "_ZN19cutlass_cudnn_train6KernelINS_4conv6kernel23ImplicitGemmConvolutionINS1_11threadblock",
+          "convolution" },
+        { "void cudnn::winograd_nonfused::winogradForwardData4x4<float, "
+          "float>(cudnn::winograd_nonfused::WinogradDataParams<float>)",
+          "convolution" },
+        { "void paged_attention_ll4mi_reduce_kernel<__hip_bfloat16, __hip_bfloat16, 128>(__hip_bfloat16*)",
+          "attention" },
+        { "fmhaSm100aKernel_QkvE4m3OBfloat16H64PagedKvCausalP16VarSeqQ128Kv128PersistentContext",
+          "attention" },
+        { "kernel_unified_attention_2d", "attention" },
+        { "void my_kernel<ck_tile::ComposedAttention<0u, false>>(float*)",
+          NULL },
+        { "void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16, unsigned char, "
+          "(vllm::Fp8KVCacheDataType)1>(__nv_bfloat16 const*)",
+          "gather/scatter" },
+        { "triton_poi_fused__scaled_dot_product_flash_attention_cat_transpose_view_10",
+          "elementwise fusion" },
+        { "std::enable_if<(((8)>(0)))&&vllm::_typeConvert<c10::BFloat16>::exists, void>::type "
+          "vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>(c10::BFloat16*, long)",
+          "normalization" },
+        { "_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi256ELi16ELb0ELb0ELb1ELi1EEEvPT0_PT_PfS4_S4_S4_diiiiiiib",
+          "normalization" },
+        { "_ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdINS_27Rmsnorm2dFwdPipelineOnePassINS_27Rmsnorm2dFwdPipelineP"
+          "roblem",
+          "normalization" },
+        { "void cudnn::bn_bw_1C11_kernel_new<float, float, float2, 512, true, 1>(float, float, cudnnTensorStruct)",
+          "normalization" },
+        { "triton_per_fused__to_copy_add_addmm_mean_mul_pow_rsqrt_transpose_view_8",
+          "normalization" },
+        { "void at::native::(anonymous namespace)::GammaBetaBackwardCUDAKernel<float, float>(long, long, float "
+          "const*)",
+          "normalization" },
+        { "void (anonymous namespace)::softmax_warp_forward<float, float, float, 8, false, false>(float*, "
+          "float const*, int)",
+          "softmax" },
+        { "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float> > >",
+          "reduction" },
+        { "void at::native::(anonymous namespace)::max_pool_forward_nchw<float, float>(int, float const*, long)",
+          "reduction" },
+        { "triton_poi_fused__unsafe_view_mul_silu_2", "elementwise fusion" },
+        { "_ZN7sgl_hip10activation18act_and_mul_kernelI14__hip_bfloat16TnPFT_RKS3_EXadL_Z4siluIS2_ES3_S5_EEEEvP"
+          "S3_PS4_i",
+          "elementwise fusion" },
+        { "void vllm::rotary_embedding_kernel<c10::BFloat16, true>(long const*, c10::BFloat16*)",
+          "elementwise fusion" },
+        { "void at::native::elementwise_kernel<128, 2, "
+          "at::native::gpu_kernel_impl<at::native::CUDAFunctor_add<float> >(int)",
+          "elementwise" },
+        { "void at::native::elementwise_kernel<128, 4, "
+          "at::native::gpu_kernel_impl_nocast<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda}>",
+          "copy/transpose" },
+        { "void at::native::vectorized_gather_kernel<16, long>(char*, char*, long*, int, long, long, long, "
+          "long, bool)",
+          "gather/scatter" },
+        { "void split_embedding_backward_codegen_rowwise_adagrad_unweighted_kernel_cta_per_row_1<c10::Half, "
+          "float>(int)",
+          "gather/scatter" },
+        { "void at::native::(anonymous namespace)::indexSelectLargeIndex<c10::Half, long, unsigned int, 2, 2, "
+          "-2, true>(int)",
+          "gather/scatter" },
+        { "void at::native::sbtopk::gatherTopK<c10::BFloat16, unsigned int, 2, false>(int)",
+          "sort/top-k" },
+        { "void at::native::bitonicSortKVInPlace<2, -1, 16, 16, c10::BFloat16, long>(int)",
+          "sort/top-k" },
+        { "void cub::DeviceRadixSortOnesweepKernel<cub::DeviceRadixSortPolicy<long, int, int>::Policy800, "
+          "false>(int*)",
+          "sort/top-k" },
+        { "void tensorflow::functor::FillPhiloxRandomKernelLaunch<tensorflow::random::UniformDistribution<tenso"
+          "rflow::random::PhiloxRandom>>(int)",
+          "random numbers" },
+        { "void at::native::(anonymous namespace)::distribution_elementwise_grid_stride_kernel<float, 4>(long)",
+          "random numbers" },
+        { "void tensorrt_llm::kernels::quantize_with_block_size<(tensorrt_llm::BlockScaleQuantizationType)2, "
+          "__nv_bfloat16>(flashinfer::QuantizationSFLayout)",
+          "quantization" },
+        { "void vllm::scaled_fp8_quant_kernel_strided<c10::BFloat16, c10::Float8_e4m3fn>(c10::Float8_e4m3fn*)",
+          "quantization" },
+        { "void fbgemm_gpu::(anonymous namespace)::_compute_FP8_quantize_cuda_kernel<float>(float const*, int)",
+          "quantization" },
+        { "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+          "namespace)::TensorListMetadata<2>, at::native::(anonymous namespace)::BinaryOpListAlphaFunctor<float>>(int)",
+          "optimizer" },
+        { "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+          "namespace)::TensorListMetadata<2>, at::native::(anonymous namespace)::CopyFunctor<float>>(int)",
+          "copy/transpose" },
+        { "void moe::dev::routing::routingIndicesHistogramKernel<moe::dev::routing::routingRenormalize::KernelP"
+          "arams<__nv_bfloat16>>(int)",
+          "moe routing" },
+        { "void moe::dev::finalize::finalizeKernelVecLoad<moe::dev::finalize::KernelParams<cutlass::bfloat16_t,"
+          " 4, true> >(int)",
+          "moe routing" },
+        { "_combined_routing_memset", "moe routing" },
+        { "void fbgemm_gpu::permute_2D_data_kernel<false, int, int, decltype(nullptr)>(int, int, int)",
+          "gather/scatter" },
+        { "void transpose_readWrite_alignment_kernel<float2, float2, 1, false, 6, 4, "
+          "4>(cublasTransposeParams<float2>, float2 const*)",
+          "copy/transpose" },
+        { "void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true, (cudnnKernelDataType_t)2>(int)",
+          "copy/transpose" },
+        { "void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, unsigned int, 1, 128, 1>(float*)",
+          "copy/transpose" },
+        { "triton__0d1d2d3d4de", "custom" },
+        { "at::cuda::(anonymous namespace)::spin_kernel(long)", NULL },
+        { "Kernel", NULL },
+        { "gather.3", "gather/scatter" },
+        { "sort.12", "sort/top-k" },
+        { "rng-bit-generator.1", "random numbers" },
         { "summarize", NULL },
         { "ynn_fusion.7", NULL },
         { "", NULL },
         { "%", NULL },
         { "void my_kernel(float*)", NULL },
-        { "convert_to_magic_numbers_we_do_not_know", "elementwise fusion" },
+        { "convert_to_magic_numbers_we_do_not_know", "elementwise" },
     };
     /* clang-format on */
 
@@ -747,7 +872,14 @@ static void other_texts_help_where_the_name_does_not_tell(void **state)
         { "k", "", "jit(f)/transpose(jvp(x))/reduce_sum", "", TM_CLASS_KERNEL, TM_LEVEL_COMPUTE,
           TM_CATEGORY_REDUCTION },
         { "k", "", "", "", TM_CLASS_KERNEL, TM_LEVEL_COMPUTE,
+          TM_CATEGORY_CUSTOM }, /* of no library that is known */
+        { "void cub::DeviceCompactInitKernel<int*>(int*)", "", "", "", TM_CLASS_KERNEL, TM_LEVEL_COMPUTE,
           TM_CATEGORY_OTHER },
+        { "Memset (Device)", "", "", "", TM_CLASS_MEMSET, TM_LEVEL_COMPUTE,
+          TM_CATEGORY_MEMSET },
+        { "RPA-bq_32-bkvp_64-p_64-.17", "", "jit(ragged_paged_attention)/RPA-bq_32-bkvp_64-p_64-/pallas_call",
+          "custom-call", TM_CLASS_TPU_OP, TM_LEVEL_COMPUTE,
+          TM_CATEGORY_ATTENTION },
         { "gemm", "", "", "", TM_CLASS_COPY, TM_LEVEL_D2D,
           TM_CATEGORY_COPY },
         { "ncclKernel", "", "", "", TM_CLASS_COLLECTIVE, TM_LEVEL_COLLECTIVE,

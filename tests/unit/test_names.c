@@ -228,7 +228,7 @@ static void a_note_stays_with_its_text_in_every_memory(void **state)
     (void)state;
     for (size_t m = 0; m < MEMORIES; m++) {
         struct tm_run run;
-        uint8_t note;
+        uint16_t note;
 
         test_run_init(&run);
         struct tm_names *names = tm_names_new(&run, memories[m], NULL);
@@ -243,13 +243,13 @@ static void a_note_stays_with_its_text_in_every_memory(void **state)
             assert_int_equal(tm_names_note(names, id, &note), TM_OK);
             assert_int_equal(note, 0);
             if (i % 3)
-                assert_int_equal(tm_names_set_note(names, id, (uint8_t)i), TM_OK);
+                assert_int_equal(tm_names_set_note(names, id, (uint16_t)i), TM_OK);
         }
         for (tm_strid i = 1; i <= NAMES; i++) {
             write_name(name, i);
             assert_text(names, i, name);
             assert_int_equal(tm_names_note(names, i, &note), TM_OK);
-            assert_int_equal(note, i % 3 ? (uint8_t)i : 0);
+            assert_int_equal(note, i % 3 ? (uint16_t)i : 0);
         }
         tm_names_free(names);
         assert_ledger_is_even(&run);

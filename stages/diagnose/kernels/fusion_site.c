@@ -179,6 +179,24 @@ static tm_status find_f32(struct fusion *f, const struct tm_event *event, const 
     return TM_OK;
 }
 
+/* What a compiler would fuse with what stands around it. */
+static bool is_light(enum tm_kernel_category category)
+{
+    switch (category) {
+    case TM_CATEGORY_ELEMENTWISE:
+    case TM_CATEGORY_ELEMENTWISE_ALONE:
+    case TM_CATEGORY_NORMALIZATION:
+    case TM_CATEGORY_SOFTMAX:
+    case TM_CATEGORY_REDUCTION:
+    case TM_CATEGORY_GATHER:
+    case TM_CATEGORY_RANDOM:
+    case TM_CATEGORY_COPY:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* An operation of its own of PyTorch's eager mode: pointwise, a copy or a reduction, by a kernel of ATen.  Kernels that
  * a compiler made (XLA, Triton) are as large as it could make them. */
 static tm_status find_eager(struct fusion *f, const struct tm_event *event, enum tm_kernel_category category,
@@ -189,7 +207,7 @@ static tm_status find_eager(struct fusion *f, const struct tm_event *event, enum
     tm_status st;
 
     *is_eager = false;
-    if (category != TM_CATEGORY_ELEMENTWISE && category != TM_CATEGORY_REDUCTION && category != TM_CATEGORY_COPY)
+    if (!is_light(category))
         return TM_OK;
     st = tm_names_text(f->names, event->record.name, TEXT_MOST, &text, &length);
     if (st == TM_OK)
