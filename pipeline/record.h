@@ -159,6 +159,7 @@ struct tm_config {
     uint8_t direction;              /* enum tm_direction, where has_copy */
     uint8_t has_copy, has_copy_bytes, pageable;
     uint8_t has_kernel, has_flops, has_bytes_accessed;
+    uint8_t has_achieved;           /* occupancy_milli is PyTorch's estimate, in whole percents, of which 0 is one */
     uint8_t tpu_part;               /* enum tm_tpu_part */
     uint8_t level;                  /* enum tm_level of a TPU op; TM_LEVEL_NONE elsewhere */
 };

@@ -196,10 +196,6 @@ def compare_kept_buffers(d, profile, summary):
 
 # --- occupancy ------------------------------------------------------------------------------------------------
 
-def occupancy_of(a):
-    return round(1000 * float(a.args.get("est. achieved occupancy %") or 0))
-
-
 def blocks_of(a):
     x, y, z = a.args["grid"]
     return x * y * z
@@ -207,7 +203,7 @@ def blocks_of(a):
 
 def compare_occupancy(d, profile, summary):
     kernels = kernels_of(profile)
-    known = [a for a in kernels if occupancy_of(a)]
+    known = [a for a in kernels if profile.occupancy_of(a) is not None]
     got = summary["occupancy"]
     if not known:
         d.equal("occupancy.known_ps", 0, got["known_ps"] if got else 0)
@@ -215,10 +211,11 @@ def compare_occupancy(d, profile, summary):
     known_ps = sum(a.length for a in known)
     d.equal("occupancy.known_ps", known_ps, got["known_ps"])
     d.equal("occupancy.unknown_ps", sum(a.length for a in kernels) - known_ps, got["unknown_ps"])
-    d.equal("occupancy.mean_pct", sum(a.length * occupancy_of(a) for a in known) / known_ps / 1000, got["mean_pct"])
+    d.equal("occupancy.mean_pct", sum(a.length * profile.occupancy_of(a) for a in known) / known_ps / 1000,
+            got["mean_pct"])
     bins = [[0, 0] for _ in range(10)]
     for a in known:
-        row = bins[min(9, occupancy_of(a) // 10000)]
+        row = bins[min(9, profile.occupancy_of(a) // 10000)]
         row[0], row[1] = row[0] + 1, row[1] + a.length
     d.equal("occupancy.histogram", bins, [[r["count"], r["total_ps"]] for r in got["histogram"]])
     d.equal("occupancy.limiters: all together", known_ps, sum(got["limiters"].values()))
@@ -229,8 +226,9 @@ def compare_grids(d, profile, summary):
     properties = {p["id"]: p.get("numSms") for p in profile.document.get("deviceProperties", [])}
     launches = defaultdict(int)
     for a in kernels_of(profile):
-        if occupancy_of(a) and properties.get(a.device):
-            launches[short(a.name), a.launch_facts, occupancy_of(a), blocks_of(a), properties[a.device]] += a.length
+        told = profile.occupancy_of(a)
+        if told is not None and properties.get(a.device):
+            launches[short(a.name), a.launch_facts, told, blocks_of(a), properties[a.device]] += a.length
     want = sum(ps * (sms - blocks) // sms for (_, _, _, blocks, sms), ps in launches.items() if blocks < sms)
     d.equal("occupancy.tail.idle_multiprocessors_ps", want, at(summary, "occupancy.tail.idle_multiprocessors_ps"))
 

@@ -23,7 +23,7 @@ from chrome_json import compare_phases, content_of, document_of  # noqa: E402
 from deviation import stddev_of  # noqa: E402
 from differences import MISSING, Differences, at  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
-from slow_sections import compare_fusion, compare_occupancy  # noqa: E402
+from slow_sections import achieved_thousandths, compare_fusion, compare_occupancy  # noqa: E402
 from slow_steps import chosen_steps, chosen_time, device_steps, forget, periods, whole_time, whole_window  # noqa: E402
 from slow_time import gaps  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -131,6 +131,14 @@ class Profile:
 
     def ranked(self, device):
         return [(a.rank, a.begin, a.end) for a in self.of(device)]
+
+    def occupancy_of(self, activity):
+        """In thousandths of a percent; None = unknown."""
+        return achieved_thousandths(activity.args, self.properties.get(activity.device))
+
+    @functools.cached_property
+    def properties(self):
+        return {row["id"]: row for row in self.document.get("deviceProperties", [])}
 
     @functools.cache
     def of(self, device):
@@ -270,9 +278,10 @@ def compare_row_facts(d, profiles, summary):
             continue
         where = f"kernels.rows[{key[0][:50]} {key[1:]}]"
         d.equal(f"{where}.device_count", len({(host, a.device) for host, a in mine}), r["device_count"])
-        told = {a.args.get("est. achieved occupancy %") or None for _, a in mine}
+        told = {profiles[host].occupancy_of(a) for host, a in mine}
         if len(told) == 1 and r["total_ps"] > 0:  # it is weighted by time
-            d.equal(f"{where}.occupancy_pct", told.pop(), r["occupancy_pct"])
+            value = told.pop()
+            d.near(f"{where}.occupancy_pct", value if value is None else value / 1000, r["occupancy_pct"])
 
 
 def message_of(a):
@@ -307,9 +316,9 @@ def compare_collectives(d, profiles, summary):
 
 def compare_plain_kernels(d, profiles, summary):
     """Short ones and occupancy; a collective is no plain kernel."""
-    kernels = [a for p in profiles for a in p.activities if a.sort == KERNEL and not a.is_collective]
-    d.part(compare_fusion, [(a.name, a.length) for a in kernels], "gpu", summary)
-    d.part(compare_occupancy, [(a.length, a.args.get("est. achieved occupancy %")) for a in kernels], summary)
+    kernels = [(p, a) for p in profiles for a in p.activities if a.sort == KERNEL and not a.is_collective]
+    d.part(compare_fusion, [(a.name, a.length) for _, a in kernels], "gpu", summary)
+    d.part(compare_occupancy, [(a.length, p.occupancy_of(a)) for p, a in kernels], summary)
 
 
 def compare_transfers(d, profiles, summary):

@@ -26,17 +26,63 @@ def compare_fusion(d, kernels, kind, summary):
                    fusion[name]["share_pct"])
 
 
-def thousandths(percent):
-    """A recorded occupancy, to the nearest thousandth of a percent; None where it is 0, over 100, or not there."""
+def thousandths(percent, zero_is_told=False):
+    """A recorded occupancy, to the nearest thousandth of a percent; None where it is over 100, or not there.  A
+    statistic of 0 is not there either."""
     if percent is None:
         return None
     value = round(Fraction(str(percent)) * 1000)
-    return value if 0 < value <= 100000 else None
+    return value if (0 if zero_is_told else 1) <= value <= 100000 else None
+
+
+# Of a multiprocessor by compute capability: threads, blocks, shared memory, and what each block costs beside its own.
+# The CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+KIB = 1024
+MULTIPROCESSORS = {(7, 0): (2048, 32, 96 * KIB, 0, 256), (7, 5): (1024, 16, 64 * KIB, 0, 256),
+                   (8, 0): (2048, 32, 164 * KIB, KIB, 128), (8, 6): (1536, 16, 100 * KIB, KIB, 128),
+                   (8, 9): (1536, 24, 100 * KIB, KIB, 128), (9, 0): (2048, 32, 228 * KIB, KIB, 128),
+                   (10, 0): (2048, 32, 228 * KIB, KIB, 128), (10, 3): (2048, 32, 228 * KIB, KIB, 128)}
+REGISTERS, REGISTER_UNIT, WARP, WARP_UNIT = 65536, 256, 32, 4
+
+
+def fitting_blocks(threads, registers, shared, limits):
+    """Blocks at once on a multiprocessor, by CUDA's occupancy calculator; None where it cannot be told."""
+    most_threads, most_blocks, most_shared, reserved, unit = limits
+    warps = -(-threads // WARP)
+    of_warp = -(-registers * WARP // REGISTER_UNIT) * REGISTER_UNIT
+    blocks = min(most_threads // WARP // warps, most_blocks)
+    if registers:
+        blocks = min(blocks, REGISTERS // of_warp // WARP_UNIT * WARP_UNIT // warps)
+    of_block = -(-(shared + reserved) // unit) * unit
+    if shared <= most_shared and of_block:
+        blocks = min(blocks, most_shared // of_block)
+    return blocks or None
+
+
+def achieved_thousandths(args, properties):
+    """PyTorch's estimate in thousandths of a percent: whole percents, of which 0 is one; warps of the grid over what the
+    multiprocessors hold where that is less; where no block is said to fit, what CUDA's rules give.  None = unknown."""
+    told = thousandths(args.get("est. achieved occupancy %"), True)
+    if told is None or not args.get("grid") or not args.get("block") or not properties:
+        return told
+    blocks, threads = (a * b * c for a, b, c in (args["grid"], args["block"]))
+    sms, limits = properties.get("numSms"), MULTIPROCESSORS.get((properties.get("computeMajor"),
+                                                                 properties.get("computeMinor")))
+    if not sms or not limits:
+        return told
+    of_grid = Fraction(blocks * threads * 100000, sms * limits[0])
+    of_grid = int(of_grid + Fraction(1, 2))
+    if of_grid < told + 1000:
+        return min(of_grid, 100000)
+    if told:
+        return told
+    fitting = fitting_blocks(threads, args["registers per thread"], args["shared memory"], limits)
+    return min(of_grid, fitting * threads * 100000 // limits[0]) if fitting and args["registers per thread"] else None
 
 
 def compare_occupancy(d, kernels, summary):
-    """kernels: (length, occupancy in percent or None) of each event of class kernel."""
-    known = [(length, thousandths(percent)) for length, percent in kernels if thousandths(percent)]
+    """kernels: (length, occupancy in thousandths of a percent or None) of each event of class kernel."""
+    known = [(length, value) for length, value in kernels if value is not None]
     if not known:
         d.equal("occupancy is null, or nothing is known", True,
                 summary["occupancy"] is None or summary["occupancy"]["mean_pct"] is None)

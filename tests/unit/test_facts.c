@@ -252,9 +252,11 @@ static void a_kernel_of_pytorch_has_its_launch(void **state)
     row = config_row(&b);
     assert_int_equal(tm_rows_count(b.trace.configs), 2); /* found again, not made again */
 
+    assert_int_equal(c.has_achieved, 1);
     tm_facts_put_int(&b.facts, TM_STAT_OCCUPANCY, 0);
     c = config_of(&b);
     assert_int_equal(c.occupancy_milli, 0);
+    assert_int_equal(c.has_achieved, 1); /* of PyTorch 0 is a value */
     assert_int_not_equal(config_row(&b), row);
     bed_free(&b);
 }
@@ -462,6 +464,7 @@ static void jax_writes_details_as_text(void **state)
     assert_int_equal(c.registers, 32);
     assert_int_equal(c.grid[0], 3);
     assert_int_equal(c.occupancy_milli, 62500);
+    assert_int_equal(c.has_achieved, 0);
     assert_name(&b, c.hlo_op, "loop_fusion.2");
     assert_name(&b, c.module, "jit_step");
     assert_int_equal(c.op, 0);

@@ -59,6 +59,51 @@ static void limits_are_those_of_the_calculator(void **state)
     }
 }
 
+/* What real profiles of PyTorch record, and what it is. */
+static void an_estimate_of_0_is_a_value(void **state)
+{
+    static const struct {
+        struct tm_config config;
+        uint32_t core_count, major, minor, milli;
+        bool is_known;
+    } rows[] = {
+        /* H100: one thread in all */
+        { { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .has_achieved = 1 }, 132, 9, 0, 0, true },
+        /* A100: 16 blocks of 128 threads, rounded to 1 %; one of 512, rounded to 0 */
+        { { .grid = { 16, 1, 1 }, .block = { 128, 1, 1 }, .registers = 22, .occupancy_milli = 1000, .has_achieved = 1 },
+          108, 8, 0, 926, true },
+        { { .grid = { 1, 1, 1 }, .block = { 512, 1, 1 }, .registers = 22, .has_achieved = 1 }, 108, 8, 0, 231, true },
+        /* registers limit it, not the grid: as recorded */
+        { { .grid = { 1280, 1, 1 }, .block = { 128, 1, 1 }, .registers = 255, .occupancy_milli = 13000,
+            .has_achieved = 1 }, 132, 9, 0, 13000, true },
+        /* 96 KiB of shared memory: the estimate has no block fit; one does */
+        { { .grid = { 1024, 1, 1 }, .block = { 256, 1, 1 }, .registers = 128, .shared_bytes = 96 << 10,
+            .has_achieved = 1 }, 108, 8, 0, 12500, true },
+        { { .grid = { 1024, 1, 1 }, .block = { 256, 1, 1 }, .shared_bytes = 96 << 10, .has_achieved = 1 }, 108, 8, 0, 0,
+          false },
+        /* a device that is not known */
+        { { .grid = { 1, 1, 1 }, .block = { 512, 1, 1 }, .has_achieved = 1 }, 0, 0, 0, 0, true },
+        { { .grid = { 1, 1, 1 }, .block = { 512, 1, 1 }, .has_achieved = 1 }, 10, 2, 0, 0, true },
+        { { .grid = { UINT32_MAX, UINT32_MAX, UINT32_MAX }, .block = { UINT32_MAX, UINT32_MAX, 1 },
+            .occupancy_milli = 50000, .has_achieved = 1 }, 108, 8, 0, 50000, true },
+        /* of JAX and of a statistic 0 is not recorded, and what is recorded stays */
+        { { .grid = { 16, 1, 1 }, .block = { 128, 1, 1 } }, 108, 8, 0, 0, false },
+        { { .grid = { 16, 1, 1 }, .block = { 128, 1, 1 }, .occupancy_milli = 62500 }, 108, 8, 0, 62500, true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct tm_device device = { .core_count = rows[i].core_count,
+                                          .capability_major = rows[i].major,
+                                          .capability_minor = rows[i].minor };
+        uint32_t milli;
+        const bool is_known = tm_recorded_occupancy(&rows[i].config, &device, &milli);
+
+        if (is_known != rows[i].is_known || (is_known && milli != rows[i].milli))
+            fail_msg("row %zu: %d, %u", i, is_known, milli);
+    }
+}
+
 /* --- the stage --- */
 
 struct rig {
@@ -329,6 +374,25 @@ static tm_status whole_job(struct tm_run *run)
     return st == TM_OK ? run->error.status : st;
 }
 
+static void an_occupancy_of_0_counts(void **state)
+{
+    struct rig r;
+    struct tm_config none = wave_config(320, 0), one = wave_config(1, 0);
+
+    (void)state;
+    open_rig(&r);
+    one.has_achieved = 1; /* 512 of 80 x 2048 threads */
+    take(&r, "not_recorded", TM_CLASS_KERNEL, &none, 50);
+    take(&r, "one_block", TM_CLASS_KERNEL, &one, 100);
+    report_rig(&r);
+    assert_true(number(&r, "occupancy.mean_pct") == 0.313);
+    assert_int_equal(integer(&r, "occupancy.known_ps"), 100 * US);
+    assert_int_equal(integer(&r, "occupancy.unknown_ps"), 50 * US);
+    assert_int_equal(integer(&r, "occupancy.histogram[0].count"), 1);
+    assert_string_equal(tm_text(bench_get(&r.bench, "occupancy.low[0].limiter")), "grid");
+    end_rig(&r);
+}
+
 static void each_refused_request_ends_clean(void **state)
 {
     (void)state;
@@ -339,6 +403,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits_are_those_of_the_calculator),
+        cmocka_unit_test(an_estimate_of_0_is_a_value),
+        cmocka_unit_test(an_occupancy_of_0_counts),
         cmocka_unit_test(the_mean_is_weighted_by_time),
         cmocka_unit_test(variants_of_a_kernel_are_one_low_row),
         cmocka_unit_test(the_last_wave_loses_what_it_leaves_empty),

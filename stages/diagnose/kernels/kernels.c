@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "stages/diagnose/kernels/kernels_private.h"
+#include "stages/diagnose/kernels/sm_limits.h"
 
 /* --- folding --- */
 
@@ -54,10 +55,11 @@ static tm_status hand_on(void *to, void *row)
 {
     struct kernels *k = to;
     struct kernel_row whole = *(const struct kernel_row *)row;
-    const uint64_t occupancy_milli = whole.occupancy.low;
+    const bool has_occupancy = whole.occupancy.low != 0;
+    const uint64_t occupancy_milli = whole.occupancy.low - has_occupancy;
 
     whole.occupancy = tm_sum_wide((struct tm_wide){ 0, 0 }, (unsigned __int128)whole.total_ps * occupancy_milli);
-    whole.occupancy_ps = occupancy_milli ? whole.total_ps : 0;
+    whole.occupancy_ps = has_occupancy ? whole.total_ps : 0;
     whole.place = 0;
     k->count += whole.count;
     k->total_ps = tm_sum_times(k->total_ps, whole.total_ps);
@@ -182,6 +184,8 @@ static tm_status begin_row(struct kernels *k, const struct tm_event *event, stru
 {
     const struct tm_config *c = event->config;
     const uint32_t number = k->numbers[event->device];
+    uint32_t milli;
+    const bool has_occupancy = tm_recorded_occupancy(c, &k->trace->devices[event->device], &milli);
     tm_status st;
 
     *row = (struct kernel_row){
@@ -203,7 +207,7 @@ static tm_status begin_row(struct kernels *k, const struct tm_event *event, stru
         .block = { c->block[0], c->block[1], c->block[2] },
         .registers = c->registers,
         .shared_bytes = c->shared_bytes,
-        .occupancy = { 0, c->occupancy_milli },
+        .occupancy = { 0, has_occupancy ? (uint64_t)milli + 1 : 0 },
     };
     st = find_key(k, event, row);
     return st == TM_OK ? find_hlo(k, c, row) : st;

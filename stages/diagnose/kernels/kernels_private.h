@@ -19,7 +19,8 @@ struct kernel_row {
     tm_length_place place;    /* in the front: of its lengths */
     struct tm_wide squares;   /* sum of squared lengths */
     int64_t occupancy_ps;     /* of the launches where it is known */
-    struct tm_wide occupancy; /* thousandths of a percent times ps, of those; in the front thousandths of a percent */
+    struct tm_wide occupancy; /* thousandths of a percent times ps, of those; in the front thousandths of a percent and
+                                 one more, 0 = not known */
     struct tm_key name_hash;
     uint64_t devices; /* bit n: a device with the number n modulo 64 */
     /* of the first launch: of the first host that has one, there the earliest one */

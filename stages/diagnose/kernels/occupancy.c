@@ -7,6 +7,7 @@
 
 #include "stages/diagnose/kernels/occupancy_private.h"
 #include "stages/diagnose/kernels/short_name.h"
+#include "stages/diagnose/kernels/sm_limits.h"
 
 static void merge_rows(void *into, const void *from)
 {
@@ -87,7 +88,7 @@ static tm_status find_key(struct occupancy *o, struct occupancy_row *row)
 }
 
 /* The row of a site that is new: of no launch yet. */
-static tm_status begin_row(struct occupancy *o, const struct tm_event *event, struct occupancy_row *row)
+static tm_status begin_row(struct occupancy *o, const struct tm_event *event, uint32_t milli, struct occupancy_row *row)
 {
     const struct tm_config *config = event->config;
     const struct tm_device *device = &o->trace->devices[event->device];
@@ -112,7 +113,7 @@ static tm_status begin_row(struct occupancy *o, const struct tm_event *event, st
                                    .grid = { config->grid[0], config->grid[1], config->grid[2] },
                                    .block = { config->block[0], config->block[1], config->block[2] },
                                    .registers = config->registers,
-                                   .occupancy_milli = config->occupancy_milli,
+                                   .occupancy_milli = milli,
                                    .major = device->capability_major,
                                    .minor = device->capability_minor,
                                    .category = (uint8_t)category,
@@ -129,9 +130,10 @@ static inline void add_launch(struct occupancy_row *row, int64_t dur_ps)
 static tm_status take_kernel(struct occupancy *o, const struct tm_event *event)
 {
     struct occupancy_row *row;
+    uint32_t milli;
     bool is_new;
 
-    if (!event->config->occupancy_milli) {
+    if (!tm_recorded_occupancy(event->config, &o->trace->devices[event->device], &milli)) {
         if (event->record.class != TM_CLASS_KERNEL)
             return TM_OK;
         o->unknown_count = tm_sum_counts(o->unknown_count, 1);
@@ -139,7 +141,7 @@ static tm_status take_kernel(struct occupancy *o, const struct tm_event *event)
         return TM_OK;
     }
     row = tm_front_at(&o->front, event->site, &is_new);
-    if (!row || (is_new && begin_row(o, event, row) != TM_OK))
+    if (!row || (is_new && begin_row(o, event, milli, row) != TM_OK))
         return o->run->error.status;
     add_launch(row, event->record.dur_ps);
     return TM_OK;

@@ -42,34 +42,21 @@ struct tables {
 
 /* --- one variant --- */
 
-static uint64_t product(const uint32_t size[3])
-{
-    uint64_t all = 1;
-
-    for (int i = 0; i < 3; i++) {
-        if (__builtin_mul_overflow(all, (uint64_t)(size[i] ? size[i] : 1), &all))
-            return UINT64_MAX;
-    }
-    return all;
-}
-
 static uint64_t blocks_of(const struct occupancy_row *row)
 {
-    return row->grid[0] ? product(row->grid) : 0;
+    return tm_launch_shape_of(row->grid, row->block).blocks;
 }
 
 static struct tm_occupancy fill(const struct occupancy_row *row)
 {
-    const uint64_t threads = row->block[0] ? product(row->block) : 0;
-    const struct tm_launch_shape shape = { .blocks = blocks_of(row),
-                                           .threads = threads < UINT32_MAX ? (uint32_t)threads : UINT32_MAX,
-                                           .registers = row->registers,
-                                           .shared_bytes = row->shared_bytes,
-                                           .multiprocessors = row->multiprocessors,
-                                           .major = row->major,
-                                           .minor = row->minor,
-                                           .recorded_milli = row->occupancy_milli };
+    struct tm_launch_shape shape = tm_launch_shape_of(row->grid, row->block);
 
+    shape.registers = row->registers;
+    shape.shared_bytes = row->shared_bytes;
+    shape.multiprocessors = row->multiprocessors;
+    shape.major = row->major;
+    shape.minor = row->minor;
+    shape.recorded_milli = row->occupancy_milli;
     return tm_occupancy_of(&shape);
 }
 

@@ -127,25 +127,34 @@ static bool is_grid(const struct tm_launch_shape *shape, const struct tm_sm_limi
            agrees(shape->recorded_milli, milli_of(shape, sm, blocks_milli));
 }
 
-struct tm_occupancy tm_occupancy_of(const struct tm_launch_shape *shape)
+/* By what a block needs, whatever the grid has; resident 0 = it cannot be told. */
+static struct tm_occupancy resident_of(const struct tm_launch_shape *shape, struct tm_sm_limits *sm)
 {
     const uint32_t warps = (shape->threads + WARP - 1) / WARP;
     const struct tm_occupancy unknown = { TM_LIMITER_UNKNOWN, 0 };
     struct tm_occupancy answer = { TM_LIMITER_UNKNOWN, UINT32_MAX };
-    struct tm_sm_limits sm;
     struct fit fits[3];
 
-    if (!shape->recorded_milli || !shape->threads || shape->threads > 1024 ||
-        !tm_sm_limits_of(shape->major, shape->minor, &sm))
+    if (!shape->threads || shape->threads > 1024 || !tm_sm_limits_of(shape->major, shape->minor, sm))
         return unknown;
-    fits[0] = fit_registers(shape, &sm, warps);
-    fits[1] = fit_shared(shape, &sm);
-    fits[2] = fit_threads(&sm, warps);
+    fits[0] = fit_registers(shape, sm, warps);
+    fits[1] = fit_shared(shape, sm);
+    fits[2] = fit_threads(sm, warps);
     for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
         if (fits[i].blocks < answer.resident)
             answer = (struct tm_occupancy){ fits[i].limiter, fits[i].blocks };
     }
-    if (!answer.resident)
+    return answer.resident ? answer : unknown;
+}
+
+struct tm_occupancy tm_occupancy_of(const struct tm_launch_shape *shape)
+{
+    const uint32_t warps = (shape->threads + WARP - 1) / WARP;
+    const struct tm_occupancy unknown = { TM_LIMITER_UNKNOWN, 0 };
+    struct tm_sm_limits sm;
+    struct tm_occupancy answer = resident_of(shape, &sm);
+
+    if (!shape->recorded_milli || !answer.resident)
         return unknown;
     if (agrees(shape->recorded_milli, milli_of(shape, &sm, (uint64_t)answer.resident * 1000))) {
         if ((uint64_t)answer.resident * warps * WARP >= sm.threads)
@@ -156,4 +165,76 @@ struct tm_occupancy tm_occupancy_of(const struct tm_launch_shape *shape)
         return unknown;
     answer.limiter = TM_LIMITER_GRID;
     return answer;
+}
+
+/* --- what a profile records --- */
+
+enum { ONE_PCT_MILLI = 1000, FULL_MILLI = 100000 };
+
+/* All in one; UINT64_MAX = too many. */
+static uint64_t product(const uint32_t size[3])
+{
+    uint64_t all = 1;
+
+    for (int i = 0; i < 3; i++)
+        if (__builtin_mul_overflow(all, (uint64_t)(size[i] ? size[i] : 1), &all))
+            return UINT64_MAX;
+    return all;
+}
+
+struct tm_launch_shape tm_launch_shape_of(const uint32_t grid[3], const uint32_t block[3])
+{
+    const uint64_t threads = block[0] ? product(block) : 0;
+
+    return (struct tm_launch_shape){ .blocks = grid[0] ? product(grid) : 0,
+                                     .threads = threads < UINT32_MAX ? (uint32_t)threads : UINT32_MAX };
+}
+
+/* The occupancy that all warps of the grid together make up, if they are spread evenly; over FULL_MILLI for many. */
+static uint64_t milli_of_grid(const struct tm_launch_shape *shape, const struct tm_sm_limits *sm)
+{
+    const unsigned __int128 threads = (unsigned __int128)shape->blocks * shape->threads;
+    const unsigned __int128 room = (unsigned __int128)shape->multiprocessors * sm->threads;
+    const unsigned __int128 milli = (threads * FULL_MILLI + room / 2) / room;
+
+    return milli > UINT32_MAX ? UINT32_MAX : (uint64_t)milli;
+}
+
+/* in: grid_milli  one percent or more: what no block fits for has another reason than rounding */
+static bool settle_none_fits(const struct tm_launch_shape *shape, uint64_t grid_milli, uint32_t *milli)
+{
+    struct tm_sm_limits sm;
+    const struct tm_occupancy fits = resident_of(shape, &sm);
+    uint64_t of_blocks;
+
+    if (!fits.resident || !shape->registers)
+        return false;
+    of_blocks = (uint64_t)fits.resident * shape->threads * FULL_MILLI / sm.threads;
+    *milli = (uint32_t)(of_blocks < grid_milli ? of_blocks : grid_milli);
+    return true;
+}
+
+bool tm_recorded_occupancy(const struct tm_config *config, const struct tm_device *device, uint32_t *milli)
+{
+    struct tm_launch_shape shape = tm_launch_shape_of(config->grid, config->block);
+    struct tm_sm_limits sm;
+    uint64_t grid_milli;
+
+    *milli = config->occupancy_milli;
+    if (!config->has_achieved)
+        return config->occupancy_milli != 0;
+    if (!shape.blocks || !shape.threads || shape.threads > 1024 || !device->core_count ||
+        !tm_sm_limits_of(device->capability_major, device->capability_minor, &sm))
+        return true;
+    shape.multiprocessors = device->core_count;
+    shape.registers = config->registers;
+    shape.shared_bytes = config->shared_bytes;
+    shape.major = device->capability_major;
+    shape.minor = device->capability_minor;
+    grid_milli = milli_of_grid(&shape, &sm);
+    if (grid_milli < (uint64_t)config->occupancy_milli + ONE_PCT_MILLI)
+        *milli = (uint32_t)(grid_milli < FULL_MILLI ? grid_milli : FULL_MILLI);
+    else if (!config->occupancy_milli)
+        return settle_none_fits(&shape, grid_milli, milli);
+    return true;
 }

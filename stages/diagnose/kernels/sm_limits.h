@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pipeline/trace.h"
+
 /* What one multiprocessor of an NVIDIA GPU holds, and how many blocks of a kernel fit on it by that. */
 struct tm_sm_limits {
     uint32_t threads, blocks, registers; /* at most, resident at once */
@@ -45,8 +47,18 @@ struct tm_occupancy {
 /* The limits of a compute capability.  out: false where the table does not have it */
 bool tm_sm_limits_of(uint32_t major, uint32_t minor, struct tm_sm_limits *limits);
 
+/* Blocks and threads of a grid; nothing else. */
+struct tm_launch_shape tm_launch_shape_of(const uint32_t grid[3], const uint32_t block[3]);
+
 /* Work the occupancy out by the rules of CUDA's occupancy calculator, and hold it against what was recorded: where
  * the two differ, neither limiter nor resident blocks are claimed. */
 struct tm_occupancy tm_occupancy_of(const struct tm_launch_shape *shape);
+
+/* The occupancy of a launch as the profile records it.  PyTorch's estimate is in whole percents and knows nothing of
+ * shared memory beyond 48 KiB, for which it writes 0: where the multiprocessors of the device are known, a launch that
+ * does not fill them has the occupancy that its warps make up, and one of which the estimate says that no block fits is
+ * worked out by CUDA's rules.
+ * out: *milli  thousandths of a percent; returns false where it is not known */
+bool tm_recorded_occupancy(const struct tm_config *config, const struct tm_device *device, uint32_t *milli);
 
 #endif

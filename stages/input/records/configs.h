@@ -28,7 +28,7 @@ static inline uint64_t tm_config_hash(const struct tm_config *config)
 {
     return XXH3_64bits(config, offsetof(struct tm_config, level) + sizeof(config->level));
 }
-static_assert(offsetof(struct tm_config, level) == offsetof(struct tm_config, ordinal) + sizeof(uint32_t) + 8,
+static_assert(offsetof(struct tm_config, level) == offsetof(struct tm_config, ordinal) + sizeof(uint32_t) + 9,
               "the members lie side by side: what is hashed has no holes");
 
 #endif

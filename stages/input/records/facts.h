@@ -19,7 +19,7 @@ enum tm_stat {
     TM_STAT_PROGRAM_ID,
     TM_STAT_NAME,
     TM_STAT_TF_OP,
-    TM_STAT_OCCUPANCY, /* PyTorch: est. achieved occupancy %, where 0 is not recorded */
+    TM_STAT_OCCUPANCY, /* PyTorch: est. achieved occupancy %, where 0 is a value; of a statistic it is not recorded */
     TM_STAT_GRAPH_EXEC,
     TM_STAT_GRAPH_NODE,
     TM_STAT_STEP_NUM,

@@ -97,6 +97,8 @@ static void take_numbers(const struct tm_facts *facts, struct tm_config *config)
         config->program_id = facts->ints[TM_STAT_PROGRAM_ID];
     if (!config->occupancy_milli && occupancy > 0 && occupancy <= 100)
         config->occupancy_milli = (uint32_t)(occupancy * 1000 + 0.5);
+    config->has_achieved = tm_facts_have(facts, TM_STAT_OCCUPANCY) && tm_facts_have(facts, TM_STAT_GRID) &&
+                           occupancy >= 0 && occupancy <= 100;
     if (tm_facts_have(facts, TM_STAT_GRAPH_EXEC))
         config->graph_exec = (uint32_t)facts->ints[TM_STAT_GRAPH_EXEC];
     if (tm_facts_have(facts, TM_STAT_DEVICE_ORDINAL) && facts->ints[TM_STAT_DEVICE_ORDINAL] >= 0 &&
