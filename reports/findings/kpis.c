@@ -90,9 +90,9 @@ static void measure_kernel_duration(const struct tm_value *s, struct figure *f)
     }
     take(s, "kernels.weighted_mean_ps", PS_PER_MS, f);
     if (f->is_known && tm_has(plain))
-        (void)snprintf(f->note, sizeof(f->note), "plain mean %s of %s kernels",
+        (void)snprintf(f->note, sizeof(f->note), "plain mean %s of %s compute kernels",
                        tm_format_time(mean, tm_int(plain)),
-                       tm_format_count(count, tm_int(tm_path(s, "kernels.count"))));
+                       tm_format_count(count, tm_int(tm_path(s, "kernels.compute_count"))));
 }
 
 static void measure_host_overhead(const struct tm_value *s, struct figure *f)

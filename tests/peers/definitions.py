@@ -21,7 +21,7 @@ from deviation import stddev_ps  # noqa: E402
 from differences import MISSING, Differences, at, tell_unused  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
 from slow_figures import Run, is_activity, scope_of, self_times, spans_of  # noqa: E402
-from slow_sections import compare_fusion, compare_kept, compare_occupancy, thousandths  # noqa: E402
+from slow_sections import compare_fusion, compare_kept, compare_kernel_means, compare_occupancy, thousandths  # noqa: E402
 from slow_steps import chosen_steps, chosen_time, device_steps, forget, samples, whole_time, whole_window  # noqa: E402
 from slow_time import DIRECTIONS, gaps, over_time, pauses, union  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -271,6 +271,7 @@ def compare_all(d, run, summary):
         d.part(compare_fusion, [(a.name, a.length) for a in kernels], run.kind, summary)
         d.part(compare_occupancy, [(a.length, thousandths(a.occupancy)) for a in kernels] if run.kind == "gpu" else [], summary)
     if run.kind == "gpu":
+        d.part(compare_kernel_means, [a.length for a in kernels], summary)
         d.part(compare_pauses, run, summary)
     d.part(compare_kept, run.memory_events(), summary)
     d.part(compare_steps, run, summary)

@@ -23,7 +23,7 @@ from chrome_json import compare_phases, content_of, document_of  # noqa: E402
 from deviation import stddev_of  # noqa: E402
 from differences import MISSING, Differences, at  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
-from slow_sections import achieved_thousandths, compare_fusion, compare_occupancy  # noqa: E402
+from slow_sections import achieved_thousandths, compare_fusion, compare_kernel_means, compare_occupancy, rank_of  # noqa: E402
 from slow_steps import chosen_steps, chosen_time, device_steps, forget, periods, whole_time, whole_window  # noqa: E402
 from slow_time import gaps  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -261,6 +261,28 @@ def compare_kernels(d, profiles, summary):
             d.equal(f"kernels.{where}[{k[0][:50]} {k[1:]}]: {figures}", sorted(want.get(k, [])), sorted(got.get(k, [])))
 
 
+def compare_names(d, profiles, summary):
+    """Of names that no other row shows: devices, variants and quantiles over all variants."""
+    table, want = summary["kernels"], defaultdict(list)
+    if not table:
+        return
+    shown_rows = Counter(r["name"] for r in table["by_name"])
+    for host, p in enumerate(profiles):
+        for a in p.activities:
+            if a.sort == KERNEL:
+                want[shown(a.name, shown_rows)].append((host, a))
+    for r in table["by_name"]:
+        mine = want[r["name"]]
+        if shown_rows[r["name"]] != 1 or r["count"] != len(mine):
+            continue
+        where, lengths = f"kernels.by_name[{r['name'][:50]}]", [a.length for _, a in mine]
+        d.equal(f"{where}.variants", len({a.launch_facts for _, a in mine}), r["variants"])
+        d.equal(f"{where}.device_count", len({(host, a.device) for host, a in mine}), r["device_count"])
+        d.equal(f"{where}.p50_ps", rank_of(lengths, 500), r["p50_ps"])
+        d.equal(f"{where}.p95_ps", rank_of(lengths, 950), r["p95_ps"])
+        d.near(f"{where}.share_pct", 100 * sum(lengths) / table["total_ps"] if table["total_ps"] else 0, r["share_pct"])
+
+
 def compare_row_facts(d, profiles, summary):
     """Occupancy and devices of the rows whose name and launch facts no other row shows."""
     rows, want = Counter(), defaultdict(list)
@@ -318,6 +340,7 @@ def compare_plain_kernels(d, profiles, summary):
     """Short ones and occupancy; a collective is no plain kernel."""
     kernels = [(p, a) for p in profiles for a in p.activities if a.sort == KERNEL and not a.is_collective]
     d.part(compare_fusion, [(a.name, a.length) for _, a in kernels], "gpu", summary)
+    d.part(compare_kernel_means, [a.length for _, a in kernels], summary)
     d.part(compare_occupancy, [(a.length, p.occupancy_of(a)) for p, a in kernels], summary)
 
 
@@ -455,6 +478,7 @@ def compare_all(d, profiles, summary):
         d.part(compare_total, profiles, summary)
         d.part(compare_kernels, profiles, summary)
         d.part(compare_row_facts, profiles, summary)
+        d.part(compare_names, profiles, summary)
         d.part(compare_transfers, profiles, summary)
         d.part(compare_collectives, profiles, summary)
         d.part(compare_plain_kernels, profiles, summary)

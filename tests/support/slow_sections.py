@@ -80,6 +80,24 @@ def achieved_thousandths(args, properties):
     return min(of_grid, fitting * threads * 100000 // limits[0]) if fitting and args["registers per thread"] else None
 
 
+def rank_of(lengths, share):
+    """The smallest that at least so large a share of them do not pass."""
+    return sorted(lengths)[-(-len(lengths) * share // 1000) - 1]
+
+
+def compare_kernel_means(d, lengths, summary):
+    """lengths: of each kernel that computes."""
+    table = summary["kernels"]
+    if not table:
+        return
+    total, squares = sum(lengths), sum(n * n for n in lengths)
+    d.equal("kernels.compute_count", len(lengths), table["compute_count"])
+    d.equal("kernels.compute_ps", total, table["compute_ps"])
+    d.equal("kernels.weighted_mean_ps", (2 * squares + total) // (2 * total) if total else 0 if lengths else None,
+            table["weighted_mean_ps"])
+    d.equal("kernels.mean_ps", (2 * total + len(lengths)) // (2 * len(lengths)) if lengths else None, table["mean_ps"])
+
+
 def compare_occupancy(d, kernels, summary):
     """kernels: (length, occupancy in thousandths of a percent or None) of each event of class kernel."""
     known = [(length, value) for length, value in kernels if value is not None]

@@ -117,6 +117,34 @@ static void the_hlo_tells_precision_matrix_units_and_products(void **state)
     close_bench(&b);
 }
 
+static void means_are_of_kernels_that_compute(void **state)
+{
+    static const struct tm_config config = { .has_kernel = 1 };
+    struct tm_run run;
+    struct tm_event event;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, &run);
+    OK(bench_begin(&b));
+    take_kernel(&b, "small", &config, 1 * US);
+    take_kernel(&b, "large", &config, 3 * US);
+    event = kernel(bench_name(&b, "ncclDevKernel_AllReduce"), &config, 0, 1000 * US);
+    event.record.class = TM_CLASS_COLLECTIVE;
+    event.level = TM_LEVEL_COLLECTIVE;
+    OK(bench_take(&b, &event));
+    event = kernel(bench_name(&b, "Memset"), &config, 0, 100 * US);
+    event.record.class = TM_CLASS_MEMSET;
+    OK(bench_take(&b, &event));
+    report_bench(&b);
+    assert_int_equal(integer(&b, "kernels.count"), 4);
+    assert_int_equal(integer(&b, "kernels.compute_count"), 2);
+    assert_int_equal(integer(&b, "kernels.compute_ps"), 4 * US);
+    assert_int_equal(integer(&b, "kernels.mean_ps"), 2 * US);
+    assert_int_equal(integer(&b, "kernels.weighted_mean_ps"), 10 * US / 4);
+    close_bench(&b);
+}
+
 static void launches_of_one_configuration_are_a_row(void **state)
 {
     static const struct tm_config small = { .grid = { 132, 1, 1 },
@@ -169,6 +197,16 @@ static void launches_of_one_configuration_are_a_row(void **state)
     assert_int_equal(tm_length(bench_get(&b, "kernels.by_name")), 2);
     assert_string_equal(text(&b, "kernels.by_name[0].name"), "loop_add_fusion");
     assert_int_equal(integer(&b, "kernels.by_name[0].total_ps"), 14 * US);
+    assert_string_equal(text(&b, "kernels.by_name[0].category"), "elementwise fusion");
+    assert_int_equal(integer(&b, "kernels.by_name[0].variants"), 2);
+    assert_int_equal(integer(&b, "kernels.by_name[0].mean_ps"), 4666667);
+    assert_int_equal(integer(&b, "kernels.by_name[0].p50_ps"), 3 * US); /* of 1, 3 and 10, in two variants */
+    assert_int_equal(integer(&b, "kernels.by_name[0].p95_ps"), 10 * US);
+    assert_int_equal(integer(&b, "kernels.by_name[0].device_count"), 1);
+    assert_true(tm_double(bench_get(&b, "kernels.by_name[0].share_pct")) == 87.5);
+    assert_int_equal(integer(&b, "kernels.by_name[1].variants"), 1);
+    assert_int_equal(integer(&b, "kernels.by_name[1].p50_ps"), 2 * US);
+    assert_int_equal(integer(&b, "kernels.distinct_names"), 2);
     assert_int_equal(integer(&b, "kernels.by_name[0].min_ps"), 1 * US);
     assert_int_equal(integer(&b, "kernels.by_name[0].max_ps"), 10 * US);
     assert_int_equal(integer(&b, "kernels.by_name[0].stddev_ps"), 4725816); /* sqrt(67 / 3) */
@@ -1036,6 +1074,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_hlo_tells_precision_matrix_units_and_products),
+        cmocka_unit_test(means_are_of_kernels_that_compute),
         cmocka_unit_test(launches_of_one_configuration_are_a_row),
         cmocka_unit_test(equal_names_of_two_handles_are_one_kernel),
         cmocka_unit_test(what_counts_is_what_the_devices_count),

@@ -67,7 +67,9 @@ tm_status tm_kernels_save(struct tm_stage *s, struct tm_partial_writer *w)
     tm_partial_put_u32(w, k->active_devices);
     tm_partial_put_u64(w, k->count);
     tm_partial_put_i64(w, k->total_ps);
-    tm_partial_put_words(w, &k->squares, 2);
+    tm_partial_put_u64(w, k->compute_count);
+    tm_partial_put_i64(w, k->compute_ps);
+    tm_partial_put_words(w, &k->compute_squares, 2);
     st = tm_partial_put_groups(w, k->by_key, save_row);
     return st == TM_OK ? save_lengths(w, k->lengths) : st;
 }
@@ -158,8 +160,10 @@ tm_status tm_kernels_load(struct tm_stage *s, struct tm_partial_reader *r)
     k->names = tm_partial_names(r);
     k->count = tm_sum_counts(k->count, tm_partial_u64(r));
     k->total_ps = tm_sum_times(k->total_ps, tm_partial_time(r));
+    k->compute_count = tm_sum_counts(k->compute_count, tm_partial_u64(r));
+    k->compute_ps = tm_sum_times(k->compute_ps, tm_partial_time(r));
     tm_partial_words(r, &squares, 2);
-    k->squares = tm_sum_wide(k->squares, tm_wide_value(squares));
+    k->compute_squares = tm_sum_wide(k->compute_squares, tm_wide_value(squares));
     st = load_rows(k, r, devices);
     k->active_devices += devices;
     return st == TM_OK ? load_lengths(k, r) : st;

@@ -2,7 +2,7 @@
 /* The section kernels out of the groups.  One pass over the kernels picks the longest ones, folds
  * them by name, and sets down what categories need in the order of the names, so that texts which
  * were spilled are read one after the other.  A second pass, over the lengths, finds the quantiles
- * of the rows that are listed. */
+ * of the rows that are listed.  Lengths are kept by variant: those of a name with several are sorted once more. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +25,11 @@ struct report {
     struct tm_groups *by_name;    /* struct kernel_name_row */
     struct tm_top_rows *names;    /* struct kernel_name_row */
     struct tm_sorter *categories; /* struct work */
+    struct tm_sorter *variants;   /* struct variant */
+    struct tm_lengths *of_names;  /* of names with several variants */
+    const struct variant *variant; /* where the lengths are, in variants */
+    struct quantile_row *several;  /* of listed names with several variants */
+    uint64_t several_count;
     uint64_t distinct, distinct_names;
 };
 
@@ -36,10 +41,15 @@ struct work {
     int64_t total_ps;
 };
 
-/* Quantiles of one listed kernel. */
+/* Whose lengths those of a variant are. */
+struct variant {
+    uint64_t key, name; /* low halves */
+};
+
+/* Quantiles of one listed kernel, or name. */
 struct quantile_row {
     uint64_t key;   /* low half */
-    uint64_t index; /* of the listed row */
+    uint64_t index; /* of the listed row; names come behind the kernels */
     uint64_t seen, p50_rank, p95_rank;
     int64_t p50_ps, p95_ps;
 };
@@ -74,6 +84,15 @@ static int longest_name_first(const void *a, const void *b)
     if (x->total_ps != y->total_ps)
         return x->total_ps > y->total_ps ? -1 : 1;
     return tm_key_order(x->key, y->key);
+}
+
+static int by_variant(const void *a, const void *b)
+{
+    const struct variant *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->name > y->name) - (x->name < y->name);
 }
 
 static int by_text_number(const void *a, const void *b)
@@ -144,10 +163,22 @@ static void merge_names(void *into, const void *from)
     const struct kernel_name_row *b = from;
 
     a->count += b->count;
+    a->variants += b->variants;
     a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
     a->min_ps = b->min_ps < a->min_ps ? b->min_ps : a->min_ps;
     a->max_ps = b->max_ps > a->max_ps ? b->max_ps : a->max_ps;
     a->squares = tm_sum_wide(a->squares, tm_wide_value(b->squares));
+    a->devices |= b->devices;
+    if (b->top_ps < a->top_ps || (b->top_ps == a->top_ps && tm_key_order(b->top, a->top) >= 0))
+        return;
+    a->top = b->top;
+    a->top_ps = b->top_ps;
+    a->hlo_op = b->hlo_op;
+    a->op = b->op;
+    a->category = b->category;
+    a->class = b->class;
+    a->level = b->level;
+    a->matrix = b->matrix;
 }
 
 static tm_status open_tables(struct report *r)
@@ -158,18 +189,31 @@ static tm_status open_tables(struct report *r)
                                kernels_memory(run, KERNELS_NAMES), merge_names);
     r->categories = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct work),
                                   kernels_memory(run, KERNELS_SORT), by_text_number);
-    return r->rows && r->by_name && r->categories ? TM_OK : run->error.status;
+    r->variants = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct variant), kernels_memory(run, KERNELS_VARIANTS),
+                                by_variant);
+    return r->rows && r->by_name && r->categories && r->variants ? TM_OK : run->error.status;
 }
 
 static tm_status add_row(struct report *r, const struct kernel_row *row)
 {
     const struct kernel_name_row name = { .key = row->name_hash,
                                           .count = row->count,
+                                          .variants = 1,
                                           .total_ps = row->total_ps,
                                           .min_ps = row->min_ps,
                                           .max_ps = row->max_ps,
                                           .squares = row->squares,
-                                          .name = row->name };
+                                          .devices = row->devices,
+                                          .top = row->key,
+                                          .top_ps = row->total_ps,
+                                          .name = row->name,
+                                          .hlo_op = row->hlo_op,
+                                          .op = row->op,
+                                          .category = row->category,
+                                          .class = row->class,
+                                          .level = row->level,
+                                          .matrix = row->matrix };
+    const struct variant variant = { row->key.low, row->name_hash.low };
     const struct work work = {
         .question = question_of(row),
         .count = row->count,
@@ -180,6 +224,8 @@ static tm_status add_row(struct report *r, const struct kernel_row *row)
     r->distinct++;
     if (st == TM_OK)
         st = tm_groups_add(r->by_name, &name);
+    if (st == TM_OK)
+        st = tm_sorter_push(r->variants, &variant);
     return st == TM_OK ? tm_sorter_push(r->categories, &work) : st;
 }
 
@@ -217,6 +263,12 @@ static tm_status read_names(struct report *r)
     } while (st == TM_OK);
     return st == TM_OK ? list_in_order(r, r->names, sizeof(struct kernel_name_row), name_as_listed)
                        : st;
+}
+
+static tm_status open_lengths_of_names(struct report *r)
+{
+    r->of_names = tm_lengths_new(r->run, TM_ACCOUNT_TABLES, kernels_memory(r->run, KERNELS_OF_NAMES));
+    return r->of_names ? TM_OK : r->run->error.status;
 }
 
 /* --- values --- */
@@ -378,7 +430,7 @@ static tm_status add_kernel(struct report *r, struct tm_value *rows, const struc
 
 /* --- quantiles --- */
 
-static int by_row_key(const void *a, const void *b)
+static int compare_keys(const void *a, const void *b)
 {
     const struct quantile_row *x = a, *y = b;
 
@@ -410,41 +462,102 @@ static void count_length(struct quantile_row *q, const struct tm_length *length)
     q->seen = until;
 }
 
-/* Both the lengths and the listed rows come in the order of the key. */
+static void count_in(struct quantile_row *q, uint64_t count, uint64_t *at, const struct tm_length *length)
+{
+    while (*at < count && q[*at].key < length->group)
+        ++*at;
+    for (uint64_t i = *at; i < count && q[i].key == length->group; i++)
+        count_length(&q[i], length);
+}
+
+/* A length of a variant, handed on if it is one of several that a listed name has.  Lengths and variants both come in
+ * the order of the key. */
+static tm_status hand_on_length(struct report *r, const struct tm_length *length)
+{
+    struct quantile_row wanted = { .key = 0 };
+    const void *row;
+    tm_status st = TM_OK;
+
+    while (st == TM_OK && r->variant && r->variant->key < length->group) {
+        st = tm_sorter_next(r->variants, &row);
+        r->variant = st == TM_OK ? row : NULL;
+    }
+    if (!r->variant || r->variant->key != length->group)
+        return st;
+    wanted.key = r->variant->name;
+    return bsearch(&wanted, r->several, r->several_count, sizeof(wanted), compare_keys)
+               ? tm_lengths_add(r->of_names, wanted.key, length->value, length->count)
+               : TM_OK;
+}
+
+/* Of the kernels and of the names with one variant; lengths of the others are handed on. */
 static tm_status read_lengths(struct report *r, struct quantile_row *q, uint64_t count)
 {
+    const struct tm_length *length = NULL;
+    const void *row = NULL;
     uint64_t at = 0;
-    tm_status st = tm_lengths_finish(r->k->lengths);
+    tm_status st = tm_sorter_finish(r->variants);
 
-    while (st == TM_OK) {
-        const struct tm_length *length;
-
-        st = tm_lengths_next(r->k->lengths, &length);
-        if (st != TM_OK || !length)
-            break;
-        while (at < count && q[at].key < length->group)
-            at++;
-        for (uint64_t i = at; i < count && q[i].key == length->group; i++)
-            count_length(&q[i], length);
+    if (st == TM_OK)
+        st = tm_sorter_next(r->variants, &row);
+    r->variant = st == TM_OK ? row : NULL;
+    if (st == TM_OK)
+        st = tm_lengths_finish(r->k->lengths);
+    while (st == TM_OK && (st = tm_lengths_next(r->k->lengths, &length)) == TM_OK && length) {
+        count_in(q, count, &at, length);
+        if (r->several_count)
+            st = hand_on_length(r, length);
     }
     return st;
 }
 
-static tm_status find_quantiles(struct report *r, struct quantile_row *q, uint64_t count)
+static tm_status read_lengths_of_names(struct report *r)
 {
+    const struct tm_length *length = NULL;
+    uint64_t at = 0;
+    tm_status st = tm_lengths_finish(r->of_names);
+
+    while (st == TM_OK && (st = tm_lengths_next(r->of_names, &length)) == TM_OK && length)
+        count_in(r->several, r->several_count, &at, length);
+    return st;
+}
+
+static struct quantile_row begin_quantiles(uint64_t key, uint64_t index, uint64_t count)
+{
+    return (struct quantile_row){ .key = key,
+                                  .index = index,
+                                  .p50_rank = rank_of(count, 500),
+                                  .p95_rank = rank_of(count, 950) };
+}
+
+/* Of the listed kernels, and behind them of the listed names.  A name with one variant has the lengths of that. */
+static tm_status find_quantiles(struct report *r, struct quantile_row *q)
+{
+    const uint64_t kernels = tm_top_rows_count(r->rows), names = tm_top_rows_count(r->names);
+    uint64_t first = 0, last = kernels + names;
     tm_status st;
 
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = 0; i < kernels; i++) {
         const struct kernel_row *row = tm_top_rows_at(r->rows, i);
 
-        q[i] = (struct quantile_row){ .key = row->key.low,
-                                      .index = i,
-                                      .p50_rank = rank_of(row->count, 500),
-                                      .p95_rank = rank_of(row->count, 950) };
+        q[first++] = begin_quantiles(row->key.low, i, row->count);
     }
-    qsort(q, count, sizeof(*q), by_row_key);
-    st = read_lengths(r, q, count);
-    qsort(q, count, sizeof(*q), by_index);
+    for (uint64_t i = 0; i < names; i++) {
+        const struct kernel_name_row *row = tm_top_rows_at(r->names, i);
+
+        if (row->variants > 1)
+            q[--last] = begin_quantiles(row->key.low, kernels + i, row->count);
+        else
+            q[first++] = begin_quantiles(row->top.low, kernels + i, row->count);
+    }
+    r->several = q + first;
+    r->several_count = kernels + names - first;
+    qsort(q, first, sizeof(*q), compare_keys);
+    qsort(r->several, r->several_count, sizeof(*q), compare_keys);
+    st = read_lengths(r, q, first);
+    if (st == TM_OK && r->several_count)
+        st = read_lengths_of_names(r);
+    qsort(q, kernels + names, sizeof(*q), by_index);
     return st;
 }
 
@@ -458,19 +571,14 @@ static void add_rest(struct tm_value *kernels, const char *key, uint64_t rows, u
     tm_add_int(rest, "total_ps", total_ps);
 }
 
-static tm_status add_rows(struct report *r, struct tm_value *kernels)
+static tm_status add_rows(struct report *r, struct tm_value *kernels, const struct quantile_row *q)
 {
     const uint64_t count = tm_top_rows_count(r->rows);
-    const size_t bytes = count * sizeof(struct quantile_row);
-    struct quantile_row *q = tm_take(&r->run->budget, TM_ACCOUNT_TABLES, bytes, &r->run->error);
     struct tm_value *rows = tm_add_array(kernels, "rows");
     uint64_t listed = 0;
     int64_t listed_ps = 0;
-    tm_status st;
+    tm_status st = TM_OK;
 
-    if (!q)
-        return r->run->error.status;
-    st = find_quantiles(r, q, count);
     for (uint64_t i = 0; i < count && st == TM_OK; i++) {
         const struct kernel_row *row = tm_top_rows_at(r->rows, i);
 
@@ -478,7 +586,6 @@ static tm_status add_rows(struct report *r, struct tm_value *kernels)
         listed_ps = tm_sum_times(listed_ps, row->total_ps);
         st = add_kernel(r, rows, row, &q[i]);
     }
-    tm_give(&r->run->budget, TM_ACCOUNT_TABLES, q, bytes);
     add_rest(kernels, "rest", r->distinct - count, r->k->count - listed,
              r->k->total_ps - listed_ps);
     return st;
@@ -486,30 +593,31 @@ static tm_status add_rows(struct report *r, struct tm_value *kernels)
 
 /* --- the other tables --- */
 
-/* The mean length of the moments of kernel time: squares over the sum. */
+/* The mean length of the moments of computing: squares over the sum. */
 static int64_t weighted_mean_of(const struct kernels *k)
 {
-    unsigned __int128 mean = tm_wide_value(k->squares);
+    unsigned __int128 mean = tm_wide_value(k->compute_squares);
 
-    if (!k->total_ps)
+    if (!k->compute_ps)
         return 0;
-    mean =
-        mean / (uint64_t)k->total_ps + (mean % (uint64_t)k->total_ps * 2 >= (uint64_t)k->total_ps);
+    mean = mean / (uint64_t)k->compute_ps + (mean % (uint64_t)k->compute_ps * 2 >= (uint64_t)k->compute_ps);
     return mean > INT64_MAX ? INT64_MAX : (int64_t)mean;
 }
 
 static void add_means(struct report *r, struct tm_value *kernels)
 {
     const struct kernels *k = r->k;
-    static const char none[] = "no kernels in the chosen steps";
+    static const char none[] = "no kernels that compute in the chosen steps";
 
-    if (!k->count) {
+    tm_add_uint(kernels, "compute_count", k->compute_count);
+    tm_add_int(kernels, "compute_ps", k->compute_ps);
+    if (!k->compute_count) {
         tm_add_null(kernels, "weighted_mean_ps", none);
         tm_add_null(kernels, "mean_ps", none);
         return;
     }
     tm_add_int(kernels, "weighted_mean_ps", weighted_mean_of(k));
-    tm_add_int(kernels, "mean_ps", mean_of(k->total_ps, k->count));
+    tm_add_int(kernels, "mean_ps", mean_of(k->compute_ps, k->compute_count));
 }
 
 struct category_sum {
@@ -572,7 +680,42 @@ static tm_status add_categories(struct report *r, struct tm_value *kernels)
     return st;
 }
 
-static tm_status add_names(struct report *r, struct tm_value *kernels)
+static tm_status add_name_row(struct report *r, struct tm_value *to, const struct kernel_name_row *row,
+                              const struct quantile_row *q)
+{
+    const struct tm_category_question question = {
+        .name = row->name,
+        .hlo_op = row->hlo_op,
+        .op = row->op,
+        .category = row->category,
+        .class = row->class,
+        .level = row->level,
+        .has_matrix = row->matrix == KERNEL_WITH_MATRIX,
+        .is_op = row->class == TM_CLASS_TPU_OP || row->class == TM_CLASS_CPU_OP,
+    };
+    enum tm_kernel_category category;
+    tm_status st = add_name(r, to, "name", row->name);
+
+    if (st == TM_OK)
+        st = tm_kernel_category_of(r->k->names, &question, &category);
+    if (st != TM_OK)
+        return st;
+    tm_add_string(to, "category", tm_category_name[category]);
+    tm_add_uint(to, "variants", row->variants);
+    tm_add_uint(to, "count", row->count);
+    tm_add_int(to, "total_ps", row->total_ps);
+    tm_add_double(to, "share_pct", share_of(row->total_ps, r->k->total_ps));
+    tm_add_int(to, "min_ps", row->min_ps);
+    tm_add_int(to, "max_ps", row->max_ps);
+    tm_add_int(to, "mean_ps", mean_of(row->total_ps, row->count));
+    tm_add_stddev(to, "stddev_ps", row->count, row->total_ps, row->squares);
+    add_quantiles(to, q, row->count);
+    tm_add_uint(to, "device_count", (uint64_t)__builtin_popcountll(row->devices));
+    return TM_OK;
+}
+
+/* in: q  of the names */
+static tm_status add_names(struct report *r, struct tm_value *kernels, const struct quantile_row *q)
 {
     struct tm_value *list = tm_add_array(kernels, "by_name");
     const uint64_t rows = tm_top_rows_count(r->names);
@@ -582,38 +725,48 @@ static tm_status add_names(struct report *r, struct tm_value *kernels)
 
     for (uint64_t i = 0; i < rows && st == TM_OK; i++) {
         const struct kernel_name_row *row = tm_top_rows_at(r->names, i);
-        struct tm_value *to = tm_add_object(list, NULL);
 
-        st = add_name(r, to, "name", row->name);
-        tm_add_uint(to, "count", row->count);
-        tm_add_int(to, "total_ps", row->total_ps);
-        tm_add_int(to, "min_ps", row->min_ps);
-        tm_add_int(to, "max_ps", row->max_ps);
-        tm_add_stddev(to, "stddev_ps", row->count, row->total_ps, row->squares);
+        st = add_name_row(r, tm_add_object(list, NULL), row, &q[i]);
         listed += row->count;
         listed_ps = tm_sum_times(listed_ps, row->total_ps);
     }
+    tm_add_uint(kernels, "distinct_names", r->distinct_names);
     add_rest(kernels, "by_name_rest", r->distinct_names - rows, r->k->count - listed,
              r->k->total_ps - listed_ps);
     return st;
 }
 
-static tm_status add_section(struct report *r, struct tm_value *summary)
+static tm_status add_tables(struct report *r, struct tm_value *kernels, const struct quantile_row *q)
 {
-    struct tm_value *kernels = tm_add_object(summary, "kernels");
     tm_status st;
 
-    tm_add_uint(kernels, "count", r->k->count);
-    tm_add_int(kernels, "total_ps", r->k->total_ps);
-    tm_add_uint(kernels, "distinct", r->distinct);
     r->texts = tm_listed_texts(r->k->names, r->table_rows);
-    st = add_rows(r, kernels);
+    st = add_rows(r, kernels, q);
     add_means(r, kernels);
     if (st == TM_OK)
         st = add_categories(r, kernels);
     r->texts = tm_listed_texts(r->k->names, r->table_rows);
     r->texts.room_bytes /= 2;
-    return st == TM_OK ? add_names(r, kernels) : st;
+    return st == TM_OK ? add_names(r, kernels, q + tm_top_rows_count(r->rows)) : st;
+}
+
+static tm_status add_section(struct report *r, struct tm_value *summary)
+{
+    struct tm_value *kernels = tm_add_object(summary, "kernels");
+    const size_t bytes = (tm_top_rows_count(r->rows) + tm_top_rows_count(r->names)) * sizeof(struct quantile_row);
+    struct quantile_row *q = tm_take(&r->run->budget, TM_ACCOUNT_TABLES, bytes, &r->run->error);
+    tm_status st;
+
+    if (!q)
+        return r->run->error.status;
+    tm_add_uint(kernels, "count", r->k->count);
+    tm_add_int(kernels, "total_ps", r->k->total_ps);
+    tm_add_uint(kernels, "distinct", r->distinct);
+    st = find_quantiles(r, q);
+    if (st == TM_OK)
+        st = add_tables(r, kernels, q);
+    tm_give(&r->run->budget, TM_ACCOUNT_TABLES, q, bytes);
+    return st;
 }
 
 tm_status tm_kernels_report(struct tm_stage *s, struct tm_value *summary)
@@ -631,10 +784,14 @@ tm_status tm_kernels_report(struct tm_stage *s, struct tm_value *summary)
     if (st == TM_OK)
         st = read_names(&r);
     if (st == TM_OK)
+        st = open_lengths_of_names(&r);
+    if (st == TM_OK)
         st = add_section(&r, summary);
     tm_top_rows_free(r.rows);
     tm_top_rows_free(r.names);
     tm_groups_free(r.by_name);
     tm_sorter_free(r.categories);
+    tm_sorter_free(r.variants);
+    tm_lengths_free(r.of_names);
     return st;
 }

@@ -63,7 +63,11 @@ static tm_status hand_on(void *to, void *row)
     whole.place = 0;
     k->count += whole.count;
     k->total_ps = tm_sum_times(k->total_ps, whole.total_ps);
-    k->squares = tm_sum_wide(k->squares, tm_wide_value(whole.squares));
+    if (whole.level == TM_LEVEL_COMPUTE && whole.class != TM_CLASS_MEMSET) {
+        k->compute_count += whole.count;
+        k->compute_ps = tm_sum_times(k->compute_ps, whole.total_ps);
+        k->compute_squares = tm_sum_wide(k->compute_squares, tm_wide_value(whole.squares));
+    }
     return tm_groups_add(k->by_key, &whole);
 }
 

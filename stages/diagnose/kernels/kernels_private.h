@@ -41,12 +41,18 @@ struct kernel_row {
 /* Launches of one name. */
 struct kernel_name_row {
     struct tm_key key; /* hash of the name */
-    uint64_t count;
+    uint64_t count, variants;
     int64_t total_ps, min_ps, max_ps;
     struct tm_wide squares;
-    tm_strid name;
-    uint32_t unused; /* rows that spill have no holes */
+    uint64_t devices;
+    /* of the variant with the most time, which tells the category */
+    struct tm_key top;
+    int64_t top_ps;
+    tm_strid name, hlo_op, op, category;
+    uint8_t class, level, matrix;
+    uint8_t unused[5]; /* rows that spill have no holes */
 };
+static_assert(sizeof(struct kernel_name_row) == 128, "no holes");
 
 struct kernels {
     const struct tm_trace *trace; /* of the present host */
@@ -61,7 +67,10 @@ struct kernels {
     /* of rows that have left the front */
     uint64_t count;
     int64_t total_ps;
-    struct tm_wide squares; /* sum of squared lengths */
+    /* of those that compute: no collectives, copies and fills */
+    uint64_t compute_count;
+    int64_t compute_ps;
+    struct tm_wide compute_squares; /* sum of squared lengths */
 };
 
 /* Parts of what the tables of this stage may take, in thirty-seconds. */
@@ -70,7 +79,9 @@ enum {
     KERNELS_LENGTHS = 10,
     KERNELS_FRONT = 3,
     KERNELS_NAMES = 3,
-    KERNELS_SORT = 2
+    KERNELS_SORT = 2,
+    KERNELS_VARIANTS = 2,
+    KERNELS_OF_NAMES = 6 /* in the place of KERNELS_BY_KEY */
 };
 
 static inline size_t kernels_memory(struct tm_run *run, int parts)
