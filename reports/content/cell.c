@@ -87,6 +87,7 @@ static const struct titled sources[] = {
 static const struct titled terms[] = {
     { "compute", "computing" }, /* bounds */
     { "none", "nothing" },
+    { "latency", "latency" },
     { "unknown", "not known" },
     { "shared_memory", "shared memory" }, /* limits of the occupancy */
     { "block_size", "size of blocks" },

@@ -213,6 +213,20 @@ static void measure_bandwidth(const struct tm_value *s, struct figure *f)
                    f->value > 100 ? "; over 100 %: caches serve part of them, or the cost model counts too much" : "");
 }
 
+/* The costs of most of the computing time are known where the roofline has it. */
+static void measure_mfu(const struct tm_value *s, struct figure *f)
+{
+    const struct tm_value *device = tm_path(s, "roofline.devices[0]");
+    char rate[TM_FORMAT_BYTES], peak[TM_FORMAT_BYTES];
+
+    take(s, "roofline.mfu_pct", 1, f);
+    if (f->is_known && tm_has(tm_get(device, "peak_flops")))
+        (void)snprintf(f->note, sizeof(f->note), "%s per device while busy; peak %s (%s)",
+                       tm_format_flop_rate(rate, tm_double(tm_path(s, "roofline.flop_rate"))),
+                       tm_format_flop_rate(peak, tm_double(tm_get(device, "peak_flops"))),
+                       tm_text(tm_get(device, "peak_precision")));
+}
+
 static void measure_occupancy(const struct tm_value *s, struct figure *f)
 {
     const int64_t known_ps = tm_int(tm_path(s, "occupancy.known_ps"));
@@ -242,6 +256,7 @@ static const struct {
     measure_fn *measure;
     const char *platforms;
 } figures[TM_KPI_COUNT] = {
+    [TM_KPI_MODEL_FLOP_UTILIZATION] = { measure_mfu, "gpu,tpu" },
     [TM_KPI_DEVICE_UTILIZATION] = { measure_utilization, NULL },
     [TM_KPI_KERNEL_DURATION] = { measure_kernel_duration, "gpu" },
     [TM_KPI_SMALL_KERNEL_SHARE] = { measure_small_kernels, "gpu" },

@@ -82,7 +82,11 @@ static void say_roof(struct tm_finding *f, const struct tm_value *op)
     const struct tm_value *pct = tm_get(op, "roof_pct");
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
-    if (tm_has(pct))
+    if (tm_has(pct) && strcmp(tm_text(tm_get(op, "bound")), "latency") == 0)
+        tm_finding_say(f, "Neither compute nor memory limits it: it reaches only %s of its roofline%s%s.",
+                       tm_format_pct(a, tm_double(pct)), tm_has(tm_get(op, "precision")) ? ", in " : "",
+                       tm_text(tm_get(op, "precision")));
+    else if (tm_has(pct))
         tm_finding_say(f, "%s limits it, and it reaches %s of what the device can do there%s%s.",
                        strcmp(tm_text(tm_get(op, "bound")), "compute") == 0 ? "Computing" : "Memory",
                        tm_format_pct(a, tm_double(pct)), tm_has(tm_get(op, "precision")) ? ", in " : "",
@@ -404,10 +408,16 @@ static bool is_same_op(const struct tm_value *a, const struct tm_value *b)
            strcmp(tm_text(tm_get(a, "module")), tm_text(tm_get(b, "module"))) == 0;
 }
 
+/* The roof that it comes nearer to, whether or not that one limits it. */
+static const char *roof_of(const struct tm_value *op)
+{
+    return tm_text(tm_get(op, tm_has(tm_get(op, "roof")) ? "roof" : "bound"));
+}
+
 /* But for the dominant operation, whose finding tells how far it is. */
 static void find_far(struct tm_findings *all, const char *id, bool is_memory)
 {
-    const char *bound = is_memory ? "memory" : "compute";
+    const char *roof = is_memory ? "memory" : "compute";
     const struct tm_value *rows = tm_path(all->summary, "roofline.far");
     const struct tm_value *found[LISTED_OPS] = { NULL };
     int64_t stake_ps = 0;
@@ -418,7 +428,7 @@ static void find_far(struct tm_findings *all, const char *id, bool is_memory)
     for (size_t i = 0; i < tm_length(rows); i++) {
         const struct tm_value *op = tm_at(rows, i);
 
-        if (!is_far(all, op) || is_same_op(all->dominant_op, op) || strcmp(tm_text(tm_get(op, "bound")), bound) != 0)
+        if (!is_far(all, op) || is_same_op(all->dominant_op, op) || strcmp(roof_of(op), roof) != 0)
             continue;
         stake_ps = tm_sum_times(stake_ps, within_reach(all, op));
         if (count < LISTED_OPS)

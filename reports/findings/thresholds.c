@@ -16,6 +16,8 @@
 #include "pipeline/utf8.h"
 
 const char *const tm_kpi_id[TM_KPI_COUNT] = {
+    [TM_KPI_MODEL_FLOP_UTILIZATION] = "model_flop_utilization",
+    [TM_KPI_STEP_TIME] = "step_time",
     [TM_KPI_DEVICE_UTILIZATION] = "device_utilization",
     [TM_KPI_KERNEL_DURATION] = "kernel_duration",
     [TM_KPI_SMALL_KERNEL_SHARE] = "small_kernel_share",
@@ -29,7 +31,6 @@ const char *const tm_kpi_id[TM_KPI_COUNT] = {
     [TM_KPI_TOP_OP_SHARE] = "top_op_share",
     [TM_KPI_EXPOSED_COLLECTIVE] = "exposed_collective",
     [TM_KPI_IMBALANCE] = "imbalance",
-    [TM_KPI_STEP_TIME] = "step_time",
 };
 
 const char *const tm_limit_id[TM_LIMIT_COUNT] = {

@@ -12,6 +12,8 @@
 
 /* In the order of the reports. */
 enum tm_kpi {
+    TM_KPI_MODEL_FLOP_UTILIZATION,
+    TM_KPI_STEP_TIME,
     TM_KPI_DEVICE_UTILIZATION,
     TM_KPI_KERNEL_DURATION,
     TM_KPI_SMALL_KERNEL_SHARE,
@@ -25,7 +27,6 @@ enum tm_kpi {
     TM_KPI_TOP_OP_SHARE,
     TM_KPI_EXPOSED_COLLECTIVE,
     TM_KPI_IMBALANCE,
-    TM_KPI_STEP_TIME,
     TM_KPI_COUNT
 };
 

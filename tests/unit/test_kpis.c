@@ -56,10 +56,28 @@ static void a_healthy_run_has_every_figure_of_this_version(void **state)
     expect(&j, "exposed_collective", 0.8, "good");
     expect(&j, "imbalance", 0, "good");
     expect(&j, "step_time", 10, "unknown");
+    expect_unknown(&j, "model_flop_utilization", "not worked out by this version");
     expect_unknown(&j, "small_kernel_share", "not worked out by this version");
     expect_unknown(&j, "memory_bandwidth", "not worked out by this version");
     expect_unknown(&j, "occupancy", "not worked out by this version");
     expect_unknown(&j, "top_op_share", "not worked out by this version");
+    test_judged_free(&j);
+}
+
+static void model_flop_utilization_comes_first_where_it_is_known(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, "{'roofline': {'mfu_pct': 41.5, 'flop_rate': 4e14, 'devices': [{'peak_flops': 8e14, 'peak_precision': "
+                   "'bf16'}]}}", NULL);
+    expect(&j, "model_flop_utilization", 41.5, "unknown"); /* without a band */
+    assert_string_equal(tm_text(tm_path(j.summary, "kpis[0].id")), "model_flop_utilization");
+    assert_string_equal(tm_text(tm_path(j.summary, "kpis[1].id")), "step_time");
+    assert_non_null(strstr(tm_text(tm_path(j.summary, "kpis[0].note")), "(bf16)"));
+    test_judged_free(&j);
+    test_judge(&j, "{'roofline': {'mfu_pct': null, 'why': {'mfu_pct': 'custom calls do not tell theirs'}}}", NULL);
+    expect_unknown(&j, "model_flop_utilization", "custom calls");
     test_judged_free(&j);
 }
 
@@ -354,6 +372,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_tell_their_share_and_occupancy),
         cmocka_unit_test(a_healthy_run_has_every_figure_of_this_version),
+        cmocka_unit_test(model_flop_utilization_comes_first_where_it_is_known),
         cmocka_unit_test(bandwidth_is_told_where_most_costs_are_known),
         cmocka_unit_test(a_figure_outside_its_band_has_a_finding_or_a_reason),
         cmocka_unit_test(what_a_run_does_not_have_does_not_apply),

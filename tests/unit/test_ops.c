@@ -349,11 +349,12 @@ static void each_operation_is_measured_by_its_lower_roof(void **state)
     product.details = bench_name(&r.bench, "%fusion.1 = bf16[8]{0} fusion(bf16[8] %p), kind=kOutput");
     take(&r, &product, add_config(&r, &product), &(struct span){ "fusion.1", TM_CLASS_TPU_OP, 0, 0, 0, 10 });
     take(&r, &stream, add_config(&r, &stream), &(struct span){ "fusion.2", TM_CLASS_TPU_OP, 0, 0, 10, 8 });
-    take(&r, &silent, add_config(&r, &silent), &(struct span){ "fusion.3", TM_CLASS_TPU_OP, 0, 0, 18, 6 });
-    take(&r, &wait, add_config(&r, &wait), &(struct span){ "copy-done.4", TM_CLASS_TPU_OP, 0, 0, 24, 1 });
-    take(&r, &start, add_config(&r, &start), &(struct span){ "copy-start.4", TM_CLASS_TPU_OP, 0, 0, 25, 0 });
+    take(&r, &silent, add_config(&r, &silent), &(struct span){ "fusion.3", TM_CLASS_TPU_OP, 0, 0, 18, 4 });
+    take(&r, &wait, add_config(&r, &wait), &(struct span){ "copy-done.4", TM_CLASS_TPU_OP, 0, 0, 22, 1 });
+    take(&r, &start, add_config(&r, &start), &(struct span){ "copy-start.4", TM_CLASS_TPU_OP, 0, 0, 23, 0 });
     report_rig(&r);
     assert_string_equal(text(&r, "ops.rows[0].bound"), "compute");
+    assert_string_equal(text(&r, "ops.rows[0].roof"), "compute");
     near(&r, "ops.rows[0].roof_pct", 50);
     near(&r, "ops.rows[0].intensity", 500);
     assert_string_equal(text(&r, "ops.rows[1].bound"), "memory");
@@ -365,15 +366,15 @@ static void each_operation_is_measured_by_its_lower_roof(void **state)
     assert_int_equal(integer(&r, "ops.rows[3].bytes"), 7);
     assert_false(has(&r, "ops.rows[3].bandwidth")); /* they moved in another time */
     assert_string_equal(text(&r, "roofline.source"), "stats");
-    assert_int_equal(integer(&r, "roofline.compute_ps"), 24 * US);
+    assert_int_equal(integer(&r, "roofline.compute_ps"), 22 * US);
     assert_int_equal(integer(&r, "roofline.known_ps"), 18 * US);
-    near(&r, "roofline.known_pct", 75);
+    near(&r, "roofline.known_pct", 1800.0 / 22);
     assert_int_equal(integer(&r, "roofline.bound_ps.compute"), 10 * US);
     assert_int_equal(integer(&r, "roofline.bound_ps.memory"), 8 * US);
-    assert_int_equal(integer(&r, "roofline.bound_ps.unknown"), 6 * US);
+    assert_int_equal(integer(&r, "roofline.bound_ps.unknown"), 4 * US);
     assert_string_equal(text(&r, "roofline.bound"), "compute");
-    near(&r, "roofline.devices[0].flops_pct", 100 * 502e6 / (25 * 1e8));
-    near(&r, "roofline.devices[0].memory_pct", 100 * 3000007 / (25 * 1e6));
+    near(&r, "roofline.devices[0].flops_pct", 100 * 502e6 / (23 * 1e8));
+    near(&r, "roofline.devices[0].memory_pct", 100 * 3000007 / (23 * 1e6));
     near(&r, "roofline.mfu_pct", 100 * 502e6 / (2000 * 1e8)); /* both devices have a span of 1 ms */
     assert_string_equal(text(&r, "roofline.devices[0].peak_precision"), "bf16");
     assert_string_equal(text(&r, "roofline.precisions[1].precision"), "bf16");
@@ -382,6 +383,69 @@ static void each_operation_is_measured_by_its_lower_roof(void **state)
     assert_int_equal(tm_length(bench_get(&r.bench, "roofline.far")), 1);
     assert_string_equal(text(&r, "roofline.far[0].name"), "fusion.2");
     assert_int_equal(integer(&r, "roofline.far[0].lost_ps"), 6 * US);
+    end_rig(&r);
+}
+
+static void what_reaches_neither_roof_is_bound_by_latency(void **state)
+{
+    struct rig r;
+    struct tm_config op = { .level = TM_LEVEL_COMPUTE, .has_flops = 1, .flops = 1, .has_bytes_accessed = 1,
+                            .bytes_accessed = 1999999 }; /* of 2 MB are 20 % of 10 us */
+    struct tm_config more = op;
+
+    (void)state;
+    more.bytes_accessed = 2000000;
+    open_rig(&r, TM_DEVICE_TPU);
+    take(&r, &op, add_config(&r, &op), &(struct span){ "fusion.1", TM_CLASS_TPU_OP, 0, 0, 0, 10 });
+    take(&r, &more, add_config(&r, &more), &(struct span){ "fusion.2", TM_CLASS_TPU_OP, 0, 0, 10, 10 });
+    take(&r, &op, add_config(&r, &op), &(struct span){ "fusion.1", TM_CLASS_TPU_OP, 0, 0, 20, 10 });
+    report_rig(&r);
+    assert_string_equal(text(&r, "ops.rows[0].bound"), "latency");
+    assert_string_equal(text(&r, "ops.rows[0].roof"), "memory");
+    assert_true(has(&r, "ops.rows[0].roof_pct"));
+    assert_string_equal(text(&r, "ops.rows[1].bound"), "memory");
+    assert_int_equal(integer(&r, "roofline.bound_ps.latency"), 20 * US);
+    assert_string_equal(text(&r, "roofline.bound"), "latency");
+    end_rig(&r);
+}
+
+static void a_recorded_0_of_a_custom_call_is_not_known(void **state)
+{
+    struct rig r;
+    struct tm_config known = { .level = TM_LEVEL_COMPUTE, .has_flops = 1, .flops = 1000, .has_bytes_accessed = 1,
+                               .bytes_accessed = 1000 };
+    struct tm_config zero = { .level = TM_LEVEL_COMPUTE, .has_flops = 1, .has_bytes_accessed = 1 };
+    struct tm_config told, named = zero;
+
+    (void)state;
+    open_rig(&r, TM_DEVICE_TPU);
+    zero.category = bench_name(&r.bench, "custom-call");
+    named.details = bench_name(&r.bench, "%attention.2 = bf16[8]{0} custom-call(bf16[8] %p), custom_call_target=\"x\"");
+    told = zero;
+    told.flops = 500;
+    take(&r, &known, add_config(&r, &known), &(struct span){ "fusion.1", TM_CLASS_TPU_OP, 0, 0, 0, 39 });
+    take(&r, &zero, add_config(&r, &zero), &(struct span){ "RPA.1", TM_CLASS_TPU_OP, 0, 0, 39, 6 });
+    take(&r, &named, add_config(&r, &named), &(struct span){ "attention.2", TM_CLASS_TPU_OP, 0, 0, 45, 5 });
+    take(&r, &told, add_config(&r, &told), &(struct span){ "RPA.3", TM_CLASS_TPU_OP, 0, 0, 50, 1 });
+    report_rig(&r);
+    for (int i = 1; i < 3; i++) {
+        char path[32];
+
+        (void)snprintf(path, sizeof(path), "ops.rows[%d].flops", i);
+        assert_false(has(&r, path));
+        (void)snprintf(path, sizeof(path), "ops.rows[%d].bytes", i);
+        assert_false(has(&r, path));
+        (void)snprintf(path, sizeof(path), "ops.rows[%d].bound", i);
+        assert_string_equal(text(&r, path), "unknown");
+    }
+    assert_int_equal(integer(&r, "ops.rows[3].flops"), 500); /* the compiler recorded it */
+    assert_int_equal(integer(&r, "roofline.known_ps"), 39 * US);
+    assert_int_equal(integer(&r, "roofline.flops_known_ps"), 40 * US);
+    assert_int_equal(integer(&r, "roofline.flops"), 1500);
+    assert_false(has(&r, "roofline.flop_rate")); /* 40 of 51 are 78 % */
+    assert_false(has(&r, "roofline.mfu_pct"));
+    assert_false(has(&r, "roofline.devices[0].bandwidth"));
+    assert_non_null(strstr(tm_why(bench_get(&r.bench, "roofline.flop_rate")), "only 78.4 %"));
     end_rig(&r);
 }
 
@@ -430,6 +494,7 @@ static void what_the_hlo_says_of_an_operation_is_used(void **state)
     assert_string_equal(text(&r, "ops.rows[0].precision"), "tf32"); /* f32 on tensor cores */
     assert_string_equal(text(&r, "roofline.source"), "hlo");
     assert_string_equal(text(&r, "ops.rows[1].bound"), "unknown"); /* its operations are its library's secret */
+    assert_false(has(&r, "ops.rows[1].bytes"));
     end_rig(&r);
 }
 
@@ -600,6 +665,8 @@ int main(void)
         cmocka_unit_test(deviations_are_of_self_times),
         cmocka_unit_test(an_operation_of_several_kernels_costs_once),
         cmocka_unit_test(each_operation_is_measured_by_its_lower_roof),
+        cmocka_unit_test(what_reaches_neither_roof_is_bound_by_latency),
+        cmocka_unit_test(a_recorded_0_of_a_custom_call_is_not_known),
         cmocka_unit_test(more_than_the_peak_is_shown),
         cmocka_unit_test(what_the_hlo_says_of_an_operation_is_used),
         cmocka_unit_test(what_is_not_chosen_does_not_count),

@@ -7,6 +7,7 @@
 
 #include "stages/diagnose/kernel_category.h"
 #include "stages/diagnose/ops/ops_private.h"
+#include "stages/resolve/classes.h"
 
 enum { TEXT_MOST = 4096 }; /* bytes of a text that are looked at */
 
@@ -151,10 +152,11 @@ static bool has_cost(const struct op_row *row, const struct tm_config *config)
     return row->level != TM_LEVEL_CONTAINER && config->tpu_part != TM_TPU_START;
 }
 
+/* Compilers record 0 of a custom call where they do not know it. */
 static void take_stats(const struct tm_config *config, struct op_front *front)
 {
-    front->has_flops = config->has_flops;
-    front->has_bytes = config->has_bytes_accessed;
+    front->has_flops = config->has_flops && (config->flops || !front->row.is_opaque);
+    front->has_bytes = config->has_bytes_accessed && (config->bytes_accessed || !front->row.is_opaque);
     front->flops = front->has_flops ? config->flops : 0;
     front->bytes = front->has_bytes ? config->bytes_accessed : 0;
     front->has_stats = front->has_flops || front->has_bytes;
@@ -171,14 +173,35 @@ static void take_hlo(const struct tm_hlo_op *op, bool is_own, struct op_front *f
     row->source = row->source ? row->source : op->source;
     row->precision = op->precision < TM_PRECISION_COUNT ? op->precision : TM_OTHER_PRECISION;
     row->has_matrix = op->has_matrix;
-    row->is_opaque = op->target != 0;
-    if (!is_own || front->has_stats)
+    row->is_opaque |= op->target != 0;
+    if (!is_own || front->has_stats || (op->target && !op->has_flops)) /* its operands are not all that it moves */
         return;
     front->has_flops = op->has_flops;
     front->has_bytes = op->has_bytes;
     front->flops = op->has_flops ? op->flops : 0;
     front->bytes = op->has_bytes ? op->bytes : 0;
     front->has_hlo = front->has_flops || front->has_bytes;
+}
+
+/* Whether an operation is a custom call, by what the profile itself says. */
+static tm_status find_custom_call(struct ops *o, const struct tm_config *config, struct op_row *row)
+{
+    static const char custom_call[] = "custom-call";
+    const char *text, *opcode = NULL;
+    size_t length, opcode_length = 0;
+    tm_status st = TM_OK;
+
+    if (config->category) {
+        st = tm_names_text(o->names, config->category, TEXT_MOST, &text, &length);
+        row->is_opaque = st == TM_OK && length == sizeof(custom_call) - 1 && !memcmp(text, custom_call, length);
+    }
+    if (st != TM_OK || row->is_opaque || !row->details)
+        return st;
+    st = tm_names_text(o->names, row->details, TEXT_MOST, &text, &length);
+    if (st == TM_OK)
+        tm_hlo_opcode(text, length, &opcode, &opcode_length);
+    row->is_opaque = opcode_length == sizeof(custom_call) - 1 && !memcmp(opcode, custom_call, opcode_length);
+    return st;
 }
 
 tm_status tm_op_facts(struct ops *o, const struct op_span *span, const struct tm_config *config,
@@ -208,6 +231,9 @@ tm_status tm_op_facts(struct ops *o, const struct op_span *span, const struct tm
         .lane = span->lane,
     };
     row->is_wait = config->tpu_part == TM_TPU_WAIT;
+    st = find_custom_call(o, config, row);
+    if (st != TM_OK)
+        return st;
     if (has_cost(row, config))
         take_stats(config, front);
     st = tm_trace_hlo(o->trace, config, &op);

@@ -8,6 +8,7 @@
 const char *const tm_op_bound_name[OP_BOUND_COUNT] = {
     [OP_BOUND_COMPUTE] = "compute",
     [OP_BOUND_MEMORY] = "memory",
+    [OP_BOUND_LATENCY] = "latency",
     [OP_BOUND_NONE] = "none",
     [OP_BOUND_UNKNOWN] = "unknown",
 };
@@ -50,8 +51,9 @@ void tm_op_roof_of(const struct op_row *row, const struct tm_peaks *peaks, struc
         return;
     of_compute = roof->flops > 0 ? roof->flop_rate / peak : 0;
     of_memory = roof->bandwidth / peaks->bandwidth;
-    roof->bound = of_compute > of_memory ? OP_BOUND_COMPUTE : OP_BOUND_MEMORY;
+    roof->roof = of_compute > of_memory ? OP_BOUND_COMPUTE : OP_BOUND_MEMORY;
     roof->roof_pct = 100 * (of_compute > of_memory ? of_compute : of_memory);
+    roof->bound = roof->roof_pct < OPS_BOUND_LEAST_PCT ? OP_BOUND_LATENCY : roof->roof;
     roof->has_roof = true;
 }
 

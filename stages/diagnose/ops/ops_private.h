@@ -161,7 +161,9 @@ tm_status tm_op_facts(struct ops *o, const struct op_span *span, const struct tm
 
 /* --- op_roof.c: how near an operation comes to what its device can do --- */
 
-enum op_bound { OP_BOUND_COMPUTE, OP_BOUND_MEMORY, OP_BOUND_NONE, OP_BOUND_UNKNOWN, OP_BOUND_COUNT };
+/* Latency: it reaches less than OPS_BOUND_LEAST_PCT of both roofs. */
+enum op_bound { OP_BOUND_COMPUTE, OP_BOUND_MEMORY, OP_BOUND_LATENCY, OP_BOUND_NONE, OP_BOUND_UNKNOWN, OP_BOUND_COUNT };
+enum { OPS_BOUND_LEAST_PCT = 20 };
 extern const char *const tm_op_bound_name[OP_BOUND_COUNT];
 
 struct op_roof {
@@ -169,6 +171,7 @@ struct op_roof {
     double flops, bytes;             /* of all executions */
     double flop_rate, bandwidth;     /* per second of self time */
     double roof_pct;                 /* of the lower one of its two roofs; may pass 100 */
+    enum op_bound roof;              /* which one that is: compute or memory */
     enum op_bound bound;
 };
 /* in: peaks  of its device */

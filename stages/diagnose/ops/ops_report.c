@@ -181,10 +181,13 @@ static void add_roof(struct tm_value *to, const struct op_row *row, const struct
     else
         tm_add_null(to, "intensity", no_cost);
     tm_add_string(to, "bound", tm_op_bound_name[roof->bound]);
-    if (roof->has_roof)
+    if (roof->has_roof) {
+        tm_add_string(to, "roof", tm_op_bound_name[roof->roof]);
         tm_add_double(to, "roof_pct", roof->roof_pct);
-    else
+    } else {
+        tm_add_null(to, "roof", why_no_roof(roof));
         tm_add_null(to, "roof_pct", why_no_roof(roof));
+    }
 }
 
 static void add_times(struct tm_value *to, const struct op_row *row)

@@ -14,6 +14,15 @@ enum { FAR_LEAST_PER_MILLE = 10 }; /* of the computing time: less is not listed 
 
 static const char no_cost[] = "no operation's cost is known";
 
+/* Of less of the computing time there is no rate: what is known would pass for the whole. */
+enum { COSTS_KNOWN_LEAST_PCT = 80 };
+
+/* Whether a rate of a whole device may be told, and else why not. */
+struct known_rates {
+    bool flops, bytes;
+    char no_flops[WHY_BYTES], no_bytes[WHY_BYTES];
+};
+
 /* --- the pass over the operations --- */
 
 static int most_lost_first(const void *a, const void *b)
@@ -157,12 +166,42 @@ static void note_why(struct sums *sums, const char *no_flops, const char *no_ban
         (void)snprintf(sums->no_bandwidth, sizeof(sums->no_bandwidth), "%s", no_bandwidth);
 }
 
+static bool is_known_enough(int64_t known_ps, int64_t compute_ps)
+{
+    return known_ps > 0 && (unsigned __int128)(uint64_t)known_ps * 100 >=
+                               (unsigned __int128)(uint64_t)compute_ps * COSTS_KNOWN_LEAST_PCT;
+}
+
+static void say_unknown(char *why, size_t bytes, const char *what, int64_t known_ps, int64_t compute_ps)
+{
+    (void)snprintf(why, bytes, "the %s of only %.1f %% of the computing time are known; custom calls do not tell theirs",
+                   what, compute_ps > 0 ? 100 * (double)known_ps / (double)compute_ps : 0.0);
+}
+
+/* in: why  nothing is known of any cost */
+static struct known_rates find_known(const struct ops *o, const char *why)
+{
+    struct known_rates known = { .flops = is_known_enough(o->cost.flops_ps, o->compute_ps),
+                                 .bytes = is_known_enough(o->cost.bytes_ps, o->compute_ps) };
+
+    if (o->cost.flops_ps > 0)
+        say_unknown(known.no_flops, sizeof(known.no_flops), "operations", o->cost.flops_ps, o->compute_ps);
+    else
+        (void)snprintf(known.no_flops, sizeof(known.no_flops), "%s", why);
+    if (o->cost.bytes_ps > 0)
+        say_unknown(known.no_bytes, sizeof(known.no_bytes), "bytes", o->cost.bytes_ps, o->compute_ps);
+    else
+        (void)snprintf(known.no_bytes, sizeof(known.no_bytes), "%s", why);
+    return known;
+}
+
 static void add_device(const struct ops *o, const struct op_device *device, const struct tm_peaks *peaks,
                        struct tm_value *list, struct sums *sums)
 {
+    const struct known_rates known = find_known(o, no_cost);
     const double busy_s = (double)device->busy_ps / PS_PER_S, span_s = (double)device->span_ps / PS_PER_S;
     const double flops = op_number(device->flops), bytes = op_number(device->bytes);
-    const bool has_flops = o->cost.flops_ps > 0 && busy_s > 0, has_bytes = o->cost.bytes_ps > 0 && busy_s > 0;
+    const bool has_flops = known.flops && busy_s > 0, has_bytes = known.bytes && busy_s > 0;
     struct tm_value *to = tm_add_object(list, NULL);
     const char *type, *why;
     const double peak = peak_of(device, peaks, &type, &why);
@@ -173,12 +212,12 @@ static void add_device(const struct ops *o, const struct op_device *device, cons
     add_number(to, "flops", flops, o->cost.flops_ps > 0, no_cost);
     add_number(to, "bytes", bytes, o->cost.bytes_ps > 0, no_cost);
     tm_add_int(to, "busy_ps", device->busy_ps);
-    add_number(to, "flop_rate", has_flops ? flops / busy_s : 0, has_flops, no_cost);
-    add_number(to, "bandwidth", has_bytes ? bytes / busy_s : 0, has_bytes, no_cost);
+    add_number(to, "flop_rate", has_flops ? flops / busy_s : 0, has_flops, known.no_flops);
+    add_number(to, "bandwidth", has_bytes ? bytes / busy_s : 0, has_bytes, known.no_bytes);
     add_number(to, "flops_pct", has_flops && peak > 0 ? share_of(flops / busy_s, peak) : 0, has_flops && peak > 0,
-               has_flops ? why : no_cost);
+               has_flops ? why : known.no_flops);
     add_number(to, "memory_pct", has_bytes && peaks->bandwidth > 0 ? share_of(bytes / busy_s, peaks->bandwidth) : 0,
-               has_bytes && peaks->bandwidth > 0, has_bytes ? peaks->bandwidth_source : no_cost);
+               has_bytes && peaks->bandwidth > 0, has_bytes ? peaks->bandwidth_source : known.no_bytes);
     sums->busy_ps = tm_sum_times(sums->busy_ps, device->busy_ps);
     sums->all_flops = tm_sum_wide(sums->all_flops, tm_wide_value(device->flops));
     sums->all_bytes = tm_sum_wide(sums->all_bytes, tm_wide_value(device->bytes));
@@ -223,19 +262,20 @@ static void add_rates(const struct ops *o, struct tm_value *to, const struct sum
 {
     const double flops = op_number(sums->all_flops), bytes = op_number(sums->all_bytes);
     const double busy_s = (double)sums->busy_ps / PS_PER_S;
-    const bool has_flops = o->cost.flops_ps > 0 && busy_s > 0, has_bytes = o->cost.bytes_ps > 0 && busy_s > 0;
+    const struct known_rates known = find_known(o, why);
+    const bool has_flops = known.flops && busy_s > 0, has_bytes = known.bytes && busy_s > 0;
 
     add_number(to, "flops", flops, o->cost.flops_ps > 0, why);
     add_number(to, "bytes", bytes, o->cost.bytes_ps > 0, why);
     tm_add_int(to, "busy_ps", sums->busy_ps);
-    add_number(to, "flop_rate", has_flops ? flops / busy_s : 0, has_flops, why);
-    add_number(to, "bandwidth", has_bytes ? bytes / busy_s : 0, has_bytes, why);
+    add_number(to, "flop_rate", has_flops ? flops / busy_s : 0, has_flops, known.no_flops);
+    add_number(to, "bandwidth", has_bytes ? bytes / busy_s : 0, has_bytes, known.no_bytes);
     add_number(to, "flops_pct", share_of(sums->flops, sums->flops_in_busy), has_flops && sums->flops_in_busy > 0,
-               has_flops ? sums->no_flops : why);
+               has_flops ? sums->no_flops : known.no_flops);
     add_number(to, "memory_pct", share_of(sums->bytes, sums->bytes_in_busy), has_bytes && sums->bytes_in_busy > 0,
-               has_bytes ? sums->no_bandwidth : why);
+               has_bytes ? sums->no_bandwidth : known.no_bytes);
     add_number(to, "mfu_pct", share_of(sums->flops, sums->flops_in_span), has_flops && sums->flops_in_span > 0,
-               has_flops ? sums->no_flops : why);
+               has_flops ? sums->no_flops : known.no_flops);
 }
 
 static double pct_of(int64_t part, int64_t whole)
@@ -255,11 +295,16 @@ static void add_known(const struct ops *o, struct tm_value *to)
 /* What limits the greater part of the time, where that is known of half of it. */
 static enum op_bound main_bound(const struct op_roofs *roofs, int64_t compute_ps)
 {
-    const int64_t compute = roofs->bound_ps[OP_BOUND_COMPUTE], memory = roofs->bound_ps[OP_BOUND_MEMORY];
+    const enum op_bound bounds[] = { OP_BOUND_MEMORY, OP_BOUND_COMPUTE, OP_BOUND_LATENCY };
+    enum op_bound most = OP_BOUND_MEMORY;
+    int64_t known_ps = 0;
 
-    if (tm_sum_times(compute, memory) < compute_ps / 2 || tm_sum_times(compute, memory) == 0)
-        return OP_BOUND_UNKNOWN;
-    return compute > memory ? OP_BOUND_COMPUTE : OP_BOUND_MEMORY;
+    for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+        known_ps = tm_sum_times(known_ps, roofs->bound_ps[bounds[i]]);
+        if (roofs->bound_ps[bounds[i]] > roofs->bound_ps[most])
+            most = bounds[i];
+    }
+    return known_ps < compute_ps / 2 || known_ps == 0 ? OP_BOUND_UNKNOWN : most;
 }
 
 static void add_bounds(const struct ops *o, const struct op_roofs *roofs, struct tm_value *to)
