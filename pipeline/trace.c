@@ -9,6 +9,12 @@
 
 const char *const tm_device_kind_name[] = { [TM_DEVICE_GPU] = "gpu", [TM_DEVICE_TPU] = "tpu", [TM_DEVICE_CPU] = "cpu" };
 
+const char *const tm_accelerator_name[TM_ACCELERATOR_COUNT] = {
+    [TM_ACCELERATOR_NONE] = "none",         [TM_ACCELERATOR_ASCEND] = "Ascend NPU", [TM_ACCELERATOR_MTIA] = "MTIA",
+    [TM_ACCELERATOR_GAUDI] = "Gaudi HPU",   [TM_ACCELERATOR_AIU] = "IBM AIU",
+    [TM_ACCELERATOR_OTHER] = "another kind of device",
+};
+
 tm_status tm_trace_device(struct tm_trace *trace, enum tm_device_kind kind, int64_t ordinal, const char *name,
                           size_t length, uint32_t *index)
 {

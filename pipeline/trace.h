@@ -15,6 +15,18 @@ enum tm_side { TM_SIDE_OTHER, TM_SIDE_HOST, TM_SIDE_DEVICE };
 enum tm_device_kind { TM_DEVICE_GPU, TM_DEVICE_TPU, TM_DEVICE_CPU };
 extern const char *const tm_device_kind_name[]; /* "gpu", "tpu", "cpu" */
 
+/* Whose devices there are that no figure is made of: their events are counted (coverage.unknown_devices). */
+enum tm_accelerator {
+    TM_ACCELERATOR_NONE,
+    TM_ACCELERATOR_ASCEND,
+    TM_ACCELERATOR_MTIA,
+    TM_ACCELERATOR_GAUDI,
+    TM_ACCELERATOR_AIU,
+    TM_ACCELERATOR_OTHER,
+    TM_ACCELERATOR_COUNT
+};
+extern const char *const tm_accelerator_name[TM_ACCELERATOR_COUNT]; /* "Ascend NPU", ... */
+
 /* What sort of line a track is; decides classes together with the name. */
 enum tm_line {
     TM_LINE_HOST,      /* a host thread */
@@ -60,6 +72,7 @@ struct tm_track {
     uint32_t device;       /* index into tm_trace.devices, or TM_NONE */
     uint8_t side;          /* enum tm_side */
     uint8_t line;          /* enum tm_line */
+    uint8_t accelerator;   /* enum tm_accelerator: its events are in no figure, because nobody here knows the device */
     uint8_t has_python;    /* set by the survey */
     uint8_t is_user;       /* set by the survey: has python, step markers or PjitFunction; annotations are told apart
                               from the runtime's own events by it */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What to change in the way of profiling, from what a trace holds and what it lacks. */
+#include <stdio.h>
 #include <string.h>
 
 #include "pipeline/commands/inspect.h"
 #include "reports/findings/ask.h"
 #include "reports/findings/audience.h"
+#include "reports/format/format.h"
 
 enum { TEXTS_MOST = 3 };
 
@@ -27,14 +29,18 @@ static const char *first_for(unsigned audience, const char *const texts[TEXTS_MO
     return "";
 }
 
-static void advise(const struct tm_value *found, struct tm_value *list, const struct advice *advice)
+static void advise_that(const struct tm_value *found, struct tm_value *list, const struct advice *advice, const char *what)
 {
-    const unsigned audience = tm_audience_of(found);
     struct tm_value *row = tm_add_object(list, NULL);
 
     tm_add_string(row, "id", advice->id);
-    tm_add_string(row, "what", first_for(audience, advice->what));
-    tm_add_string(row, "fix", first_for(audience, advice->fix));
+    tm_add_string(row, "what", what);
+    tm_add_string(row, "fix", first_for(tm_audience_of(found), advice->fix));
+}
+
+static void advise(const struct tm_value *found, struct tm_value *list, const struct advice *advice)
+{
+    advise_that(found, list, advice, first_for(tm_audience_of(found), advice->what));
 }
 
 static int64_t count_of(const struct tm_value *found, const char *const *classes, size_t count)
@@ -105,7 +111,8 @@ static const struct advice idle_devices = {
 
 static const struct advice no_device = {
     "no-device-activity",
-    { "jax|no device was recorded, and no operation of XLA on the CPU", "no device was recorded" },
+    { "jax|no device was recorded, and no operation of XLA on the CPU",
+      "torch|the program ran on the CPU: nothing was launched on a device", "no device was recorded" },
     { "jax|call jax.block_until_ready(out) inside the profile, and see with jax.devices() where the program runs",
       "torch|record the device: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] in torch.profiler.profile();"
       " of a program on the CPU only the host can be told",
@@ -182,9 +189,55 @@ static const struct advice warned = {
     { "profile fewer steps, and not the first ones" },
 };
 
+static const struct advice lost_kernels = {
+    "kernels-lost",
+    { NULL },
+    { "jax|call jax.block_until_ready(out) inside the profile; profile fewer steps; and see that the device tracer may run"
+      " (CUPTI of the right version, CAP_SYS_ADMIN in containers, no other profiler)",
+      "torch|call torch.cuda.synchronize() before the profile ends; profile fewer steps; and see that its tracer may run"
+      " (CUPTI of the right version, CAP_SYS_ADMIN in containers, no other profiler)",
+      "take the trace again with the events of the device, and until its work has ended" },
+};
+
+static const struct advice unknown_device = {
+    "unknown-device",
+    { NULL },
+    { "read the device's own time in a viewer or with the tools of its vendor; what the host did is analyzed" },
+};
+
+/* out: whether the host launched kernels that were not recorded */
+static bool advise_lost(const struct tm_value *found, struct tm_value *list)
+{
+    char launches[TM_FORMAT_BYTES], recorded[TM_FORMAT_BYTES], what[160];
+    struct tm_ask_kernels kernels;
+
+    if (!tm_ask_lost_kernels(found, &kernels))
+        return false;
+    (void)snprintf(what, sizeof(what), "kernels were lost: %s calls that launch kernels were recorded, and %s kernel%s",
+                   tm_format_count(launches, kernels.launches), tm_format_count(recorded, kernels.recorded),
+                   tm_format_plural((size_t)kernels.recorded));
+    advise_that(found, list, &lost_kernels, what);
+    return true;
+}
+
+static bool advise_unknown(const struct tm_value *found, struct tm_value *list)
+{
+    char names[80], count[TM_FORMAT_BYTES], what[200];
+    int64_t events;
+
+    if (!tm_ask_unknown_devices(found, names, sizeof(names), &events))
+        return false;
+    (void)snprintf(what, sizeof(what), "device events of %s are not analyzed: %s were left out", names,
+                   tm_format_count(count, events));
+    advise_that(found, list, &unknown_device, what);
+    return true;
+}
+
 static void advise_device(const struct tm_value *found, struct tm_value *list)
 {
-    if (is_platform(found, "none"))
+    const bool is_unknown = advise_unknown(found, list), is_lost = advise_lost(found, list);
+
+    if (is_platform(found, "none") && !is_unknown && !is_lost)
         advise(found, list, tm_length(tm_get(found, "unused")) ? &idle_devices : &no_device);
     if (has_collapsed_graphs(found))
         advise(found, list, &collapsed_graphs);
@@ -196,6 +249,8 @@ static bool has_host_events(const struct tm_value *found)
 {
     if (tm_audience_of(found) & TM_FOR_TORCH) /* calls of CUDA are recorded with the device */
         return COUNT(found, "python", "annotation", "step_marker", "framework_op", "input") > 0;
+    if (is_platform(found, "gpu") && tm_audience_of(found) & TM_FOR_OTHER)
+        return COUNT(found, "python", "annotation", "step_marker", "runtime", "launch", "sync", "input") > 0;
     if (is_platform(found, "gpu"))
         return COUNT(found, "python", "annotation", "step_marker", "module", "compile", "input") > 0;
     return COUNT(found, "python", "annotation", "step_marker", "runtime", "launch", "compile", "module", "input",

@@ -136,6 +136,43 @@ int64_t tm_ask_class_count(const struct tm_value *summary, const char *class)
     return tm_int(tm_get(tm_path(summary, "coverage.classes"), class));
 }
 
+bool tm_ask_unknown_devices(const struct tm_value *summary, char *out, size_t room, int64_t *events)
+{
+    const struct tm_value *list = tm_path(summary, "coverage.unknown_devices");
+    size_t used = 0;
+
+    *events = 0;
+    *out = '\0';
+    for (size_t i = 0; i < tm_length(list) && used < room; i++) {
+        const struct tm_value *device = tm_at(list, i);
+        const int length = snprintf(out + used, room - used, "%s%s", i ? " and " : "", tm_text(tm_get(device, "name")));
+
+        used += length > 0 ? (size_t)length : 0;
+        *events = tm_sum_times(*events, tm_int(tm_get(device, "events")));
+    }
+    return tm_length(list) > 0;
+}
+
+enum { LOST_LEAST = 20, LOST_SHARE = 10 }; /* launches; one in so many */
+
+bool tm_ask_lost_kernels(const struct tm_value *summary, struct tm_ask_kernels *kernels)
+{
+    static const char *const work[] = { "kernel", "collective", "graph" }, *const others[] = { "copy", "memset" };
+    int64_t lost, all;
+
+    kernels->launches = tm_int(tm_path(summary, "coverage.kernel_launches"));
+    kernels->recorded = 0;
+    for (size_t i = 0; i < sizeof(work) / sizeof(work[0]); i++)
+        kernels->recorded = tm_sum_times(kernels->recorded, tm_ask_class_count(summary, work[i]));
+    all = kernels->recorded;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        all = tm_sum_times(all, tm_ask_class_count(summary, others[i]));
+    if (kernels->launches <= 0 || (kernels->recorded > 0 && all >= kernels->launches))
+        return false;
+    lost = kernels->launches - all;
+    return kernels->recorded == 0 || (lost >= LOST_LEAST && lost >= kernels->launches / LOST_SHARE);
+}
+
 bool tm_ask_is_without_fallback(const struct tm_value *summary)
 {
     static const char *const sorts[] = { "callbacks", "cpu_ops", "host_ops", "round_trips" };

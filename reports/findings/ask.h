@@ -31,6 +31,18 @@ const char *tm_ask_framework(const struct tm_value *summary);
 /* All files are Chrome JSON, which JAX writes as a lossy copy of the profile. */
 bool tm_ask_is_json(const struct tm_value *summary);
 
+/* Devices whose events are left out, by name: "Ascend NPU", "MTIA and IBM AIU".  out: out; *events  of all of them;
+ * false: there are none */
+bool tm_ask_unknown_devices(const struct tm_value *summary, char *out, size_t room, int64_t *events);
+
+/* Calls that launch kernels or graphs, and the kernels, collectives and graphs that were recorded.  Of a launch comes
+ * at least one of them; drivers copy and set memory by kernels, too.
+ * out:    whether kernels were lost: none was recorded, or with copies and memsets a tenth fewer than launches, 20 or more */
+struct tm_ask_kernels {
+    int64_t launches, recorded;
+};
+bool tm_ask_lost_kernels(const struct tm_value *summary, struct tm_ask_kernels *kernels);
+
 /* Events of a class in the input; names are those of coverage.classes. */
 int64_t tm_ask_class_count(const struct tm_value *summary, const char *class);
 

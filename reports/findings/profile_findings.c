@@ -37,6 +37,8 @@ bool tm_host_was_not_recorded(const struct tm_findings *all)
 
     if (!tm_has(tm_path(all->summary, "coverage.classes")))
         return false;
+    if (all->audience & TM_FOR_OTHER) /* of other writers: calls of the driver are of the host */
+        return sum_classes(all, on_tpu, sizeof(on_tpu) / sizeof(on_tpu[0])) == 0;
     if (tm_ask_is_platform(all->summary, "gpu"))
         return sum_classes(all, on_gpu, sizeof(on_gpu) / sizeof(on_gpu[0])) == 0;
     if (tm_ask_is_platform(all->summary, "tpu"))
@@ -47,6 +49,67 @@ bool tm_host_was_not_recorded(const struct tm_findings *all)
 static bool has_device_activity(const struct tm_findings *all)
 {
     return tm_length(tm_get(all->summary, "devices")) > 0;
+}
+
+/* What was recorded of devices that have no figures here. */
+static void find_unknown_device(struct tm_findings *all)
+{
+    char names[TM_SHORT_NAME_BYTES], count[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+    int64_t events;
+
+    if (!tm_ask_unknown_devices(all->summary, names, sizeof(names), &events))
+        return;
+    f = tm_finding_of_profile(all, "unknown_device", has_device_activity(all) ? TM_INFO : TM_WARNING);
+    tm_finding_title(f, "Device events of %s are not analyzed", names);
+    tm_finding_value(f, (double)events, "count");
+    tm_finding_cause(f, "Device figures are made for GPUs and TPUs. Of other accelerators the events are counted and left "
+                        "out; the figures of the host hold.");
+    tm_finding_say(f, events == 1 ? "%s event of %s was left out." : "%s events of %s were left out.",
+                   tm_format_count(count, events), names);
+    tm_finding_fix(f, "Read the device's own time in a viewer or with the tools of its vendor.");
+}
+
+static const char *const keep_kernels[TM_FIXES_OFFERED] = {
+    "jax|Wait for the device before the profile ends: `with jax.profiler.trace(logdir): out = step(state, batch); "
+    "jax.block_until_ready(out)`.",
+    "torch|Wait for the device before the profile ends: `torch.cuda.synchronize()`; and profile fewer steps.",
+    "jax,torch|On NVIDIA GPUs the profiler needs CUPTI of the CUDA version in use and the right to use it (in containers "
+    "CAP_SYS_ADMIN, or NVreg_RestrictProfilingToAdminUsers=0), and no other profiler may hold it (Nsight, DCGM: "
+    "`dcgmi dmon` with profiling fields). The program's log says when it fails.",
+    "jax|Give the profiler more room: `options.advanced_configuration = {'gpu_max_activity_api_events': 8388608, "
+    "'gpu_max_callback_api_events': 8388608}`.",
+    "other|Take the trace again with the events of the device, and until its work has ended.",
+};
+
+/* Calls of the host that launch kernels were recorded, and their kernels were not. */
+static void find_lost_kernels(struct tm_findings *all)
+{
+    const size_t unused = tm_length(tm_get(all->summary, "unused"));
+    char launches[TM_FORMAT_BYTES], recorded[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
+    struct tm_ask_kernels kernels;
+    struct tm_finding *f;
+    double lost_pct;
+
+    if (!tm_ask_lost_kernels(all->summary, &kernels))
+        return;
+    lost_pct = 100 * (double)(kernels.launches - kernels.recorded) / (double)kernels.launches;
+    f = tm_finding_of_profile(all, "kernels_lost", kernels.recorded ? TM_WARNING : TM_CRITICAL);
+    tm_finding_title(f, kernels.recorded ? "Some kernels were lost" : "The kernels were lost");
+    tm_finding_value(f, lost_pct, "%");
+    tm_finding_cause(f, "The program launched kernels, and the profiler did not record them: its buffers were full, the "
+                        "profile ended before the device had worked, or the profiler had no right to trace the device. "
+                        "What is missing looks like idle time.");
+    tm_finding_say(f, "%s calls that launch kernels were recorded, and %s kernel%s.",
+                   tm_format_count(launches, kernels.launches), tm_format_count(recorded, kernels.recorded),
+                   tm_format_plural((size_t)kernels.recorded));
+    if (kernels.recorded)
+        tm_finding_say(f, "Each of them starts one kernel or more: %s or more of the kernels are missing.",
+                       tm_format_pct(pct, lost_pct));
+    if (unused)
+        tm_finding_say(f, "%zu device%s without any activity, the first is '%s'.", unused, tm_format_plural(unused),
+                       tm_short_name(name, tm_text(tm_get(tm_at(tm_get(all->summary, "unused"), 0), "name"))));
+    tm_finding_fixes(f, keep_kernels);
 }
 
 static const char *const record_device[TM_FIXES_OFFERED] = {
@@ -67,13 +130,17 @@ static const char *const record_device[TM_FIXES_OFFERED] = {
 static void find_nothing_on_device(struct tm_findings *all)
 {
     const size_t unused = tm_length(tm_get(all->summary, "unused"));
+    const bool on_cpu = !unused && all->audience & TM_FOR_TORCH && tm_ask_class_count(all->summary, "framework_op") > 0;
     char name[TM_SHORT_NAME_BYTES], events[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (has_device_activity(all))
+    if (has_device_activity(all) || tm_is_found(all, "kernels_lost") || tm_is_found(all, "unknown_device"))
         return;
     f = tm_finding_of_profile(all, "no_device_activity", unused ? TM_CRITICAL : TM_WARNING);
-    tm_finding_title(f, "No device activity was recorded");
+    tm_finding_title(f, on_cpu ? "The program ran on the CPU" : "No device activity was recorded");
+    if (on_cpu)
+        tm_finding_cause(f, "Nothing was launched on a device. The operators ran on the CPU, or the profile was taken "
+                            "without the device's activities.");
     tm_finding_cause(f, "jax|JAX returns before the device has worked: a profile that is stopped at "
                         "once holds launches only. Or the program ran elsewhere, or the device "
                         "tracer could not start.");
@@ -82,7 +149,7 @@ static void find_nothing_on_device(struct tm_findings *all)
     tm_finding_cause(f, "The trace is one of the host alone, or of a program whose device events "
                         "are not known here.");
     tm_finding_say(
-        f, "%s events were read; none of them is a kernel, a copy or an operation of a device.",
+        f, "%s events were read; none of them is a kernel, a copy or an operation of a device, and none launches one.",
         tm_format_count(events, tm_int(tm_path(all->summary, "coverage.events_read"))));
     if (unused)
         tm_finding_say(
@@ -475,6 +542,8 @@ static void find_losses(struct tm_findings *all)
 
 void tm_find_profile(struct tm_findings *all)
 {
+    find_unknown_device(all);
+    find_lost_kernels(all);
     find_nothing_on_device(all);
     find_no_steps(all);
     find_one_step(all);

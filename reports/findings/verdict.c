@@ -272,9 +272,13 @@ static void tell_too_little(struct verdict *v, const struct tm_value *summary)
 
 static void tell_no_device(struct verdict *v, const struct tm_value *summary)
 {
-    const struct tm_value *f = finding_of(tm_get(summary, "findings"), "no_device_activity");
+    static const char *const reasons[] = { "unknown_device", "kernels_lost", "no_device_activity" };
+    const struct tm_value *f = NULL;
 
-    append(v, "No device activity was recorded, so that there are no device figures.");
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]) && !f; i++)
+        f = finding_of(tm_get(summary, "findings"), reasons[i]);
+    append(v, f ? tm_text(tm_get(f, "title")) : "No device activity was recorded");
+    append(v, ", so that there are no device figures.");
     v->severity = f ? tm_text(tm_get(f, "severity")) : "warning";
 }
 

@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-#define ROW(name, class, side) { name, sizeof(name) - 1, { TM_CLASS_##class, TM_SIDE_##side, false } }
-#define UNKNOWN_DEVICE(name) { name, sizeof(name) - 1, { TM_CLASS_DEVICE_OTHER, TM_SIDE_DEVICE, true } }
+#define ROW(name, class, side) { name, sizeof(name) - 1, { TM_CLASS_##class, TM_SIDE_##side, TM_ACCELERATOR_NONE } }
+#define UNKNOWN_DEVICE(name, accelerator) \
+    { name, sizeof(name) - 1, { TM_CLASS_DEVICE_OTHER, TM_SIDE_DEVICE, TM_ACCELERATOR_##accelerator } }
 
 /* The most frequent ones come first. */
 static const struct row {
@@ -43,11 +44,11 @@ static const struct row {
     ROW("glow_runtime", RUNTIME, HOST),
     ROW("privateuse1_runtime", RUNTIME, HOST),
     ROW("privateuse1_driver", RUNTIME, HOST),
-    UNKNOWN_DEVICE("mtia_ccp_events"),
-    UNKNOWN_DEVICE("mtia_insight"),
-    UNKNOWN_DEVICE("mtia_counters"),
-    UNKNOWN_DEVICE("hpu_op"),
-    UNKNOWN_DEVICE("collective_comm"),
+    UNKNOWN_DEVICE("mtia_ccp_events", MTIA),
+    UNKNOWN_DEVICE("mtia_insight", MTIA),
+    UNKNOWN_DEVICE("mtia_counters", MTIA),
+    UNKNOWN_DEVICE("hpu_op", GAUDI),
+    UNKNOWN_DEVICE("collective_comm", OTHER),
 };
 
 bool tm_category_of(const char *cat, size_t length, struct tm_category *out)

@@ -8,7 +8,7 @@
 struct tm_category {
     enum tm_class class;    /* goes into the record: see tm_class_question.given */
     enum tm_side side;      /* where such events are, whatever their process is called */
-    bool is_unknown_device; /* of an accelerator whose events nobody here can tell apart */
+    enum tm_accelerator accelerator; /* whose events nobody here can tell apart; NONE of others */
 };
 
 /* in:     cat  of the event, as the file has it

@@ -55,14 +55,41 @@ enum tm_side tm_side_of_plane(const char *name, size_t length, enum tm_device_ki
     return TM_SIDE_HOST;
 }
 
-bool tm_unknown_device_plane(const char *name, size_t length)
+enum tm_accelerator tm_accelerator_of_plane(const char *name, size_t length)
 {
     const struct tm_text plane = { name, length };
     enum tm_device_kind kind;
     int64_t ordinal;
 
-    return tm_text_begins(plane, "/device:") && !is_device(plane, &kind, &ordinal) &&
-           !tm_text_begins(plane, "/device:CUSTOM:") && !tm_text_begins(plane, "/device:TPU:");
+    if (!tm_text_begins(plane, "/device:") || is_device(plane, &kind, &ordinal) ||
+        tm_text_begins(plane, "/device:CUSTOM:") || tm_text_begins(plane, "/device:TPU:"))
+        return TM_ACCELERATOR_NONE;
+    if (tm_text_begins(plane, "/device:MTIA:"))
+        return TM_ACCELERATOR_MTIA;
+    return tm_text_begins(plane, "/device:NPU:") ? TM_ACCELERATOR_ASCEND : TM_ACCELERATOR_OTHER;
+}
+
+/* source: trace_view.json of torch_npu and msprof: processes "Ascend Hardware", "Communication" ("HCCL" before),
+ * "Overlap Analysis", counters, all labeled "NPU"; the host's are "Python" and "CANN", labeled "CPU".
+ * aiu-trace-analyzer: "AIU Device0"; the profiler of PyTorch for the AIU gives events the categories of GPUs. */
+enum tm_accelerator tm_accelerator_of_process(const char *name, size_t length, const char *labels, size_t labels_length,
+                                              bool beside_ascend)
+{
+    const struct tm_text process = { name, length }, label = { labels, labels_length };
+
+    if (tm_text_is(process, "Ascend Hardware") || tm_text_begins(process, "Ascend Hardware ("))
+        return TM_ACCELERATOR_ASCEND;
+    if (beside_ascend && (tm_text_is(label, "NPU") || tm_text_begins(label, "NPU ") || tm_text_begins(process, "HCCL") ||
+                          tm_text_begins(process, "Communication") || tm_text_begins(process, "Overlap Analysis")))
+        return TM_ACCELERATOR_ASCEND;
+    return tm_text_begins(process, "AIU Device") ? TM_ACCELERATOR_AIU : TM_ACCELERATOR_NONE;
+}
+
+bool tm_is_gpu_process(const char *name, size_t length, int64_t *ordinal)
+{
+    const struct tm_text process = { name, length };
+
+    return tm_text_begins(process, "GPU") && read_ordinal(tm_text_from(process, 3), ordinal);
 }
 
 /* Names of lines that a viewer derives from the others. */

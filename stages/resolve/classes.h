@@ -30,7 +30,7 @@ enum tm_trait {
     TM_TRAIT_STEP_NAME = 1 << 19,    /* ProfilerStep#N */
     TM_TRAIT_EXECUTE_THUNKS = 1 << 20, /* GpuExecutable::ExecuteThunks: an execution on a GPU */
     TM_TRAIT_EXECUTE = 1 << 21,      /* other module executions: ExecuteHelper, TfrtCpuExecutable ... */
-    TM_TRAIT_ENQUEUE = 1 << 22,      /* DoEnqueueProgram */
+    TM_TRAIT_KERNEL_LAUNCH = 1 << 22, /* a driver call that launches kernels: *Launch*Kernel*, *GraphLaunch */
     TM_TRAIT_TPU_TRANSFER = 1 << 23, /* tpu::System::TransferToDevice, TransferFromDevice, exactly; has a direction */
     TM_TRAIT_WAIT = 1 << 24,         /* the thread is blocked, the name does not tell for what: a lock, a queue, a hold */
     TM_TRAIT_END_MARKER = 1 << 25,   /* "end: op" */
@@ -42,6 +42,12 @@ enum tm_trait {
 
 /* Traits of any name.  in: any bytes, length bytes.  Never fails. */
 uint32_t tm_traits_of(const char *text, size_t length);
+
+/* DoEnqueueProgram: the only launch that is no driver call. */
+static inline bool tm_is_enqueue(uint32_t traits)
+{
+    return (traits & (TM_TRAIT_LAUNCH | TM_TRAIT_DRIVER_CALL)) == TM_TRAIT_LAUNCH;
+}
 
 /* The direction that a name tells (MemcpyH2D, CopyDeviceToHost, hipMemcpyDtoHAsync), else
  * TM_OTHER_DIRECTION. */
@@ -56,7 +62,14 @@ static inline enum tm_direction tm_direction_of(uint32_t traits)
  * out: side and, for device planes, kind and ordinal (unchanged elsewhere); TM_SIDE_OTHER for planes that
  *      are neither (metadata, Task Environment, Megascale, MOSAIC, #Chip, SparseCore) */
 enum tm_side tm_side_of_plane(const char *name, size_t length, enum tm_device_kind *kind, int64_t *ordinal);
-bool tm_unknown_device_plane(const char *name, size_t length); /* /device:MTIA:0 and the like */
+/* Whose device a plane is that no figure is made of: /device:MTIA:0 and the like. */
+enum tm_accelerator tm_accelerator_of_plane(const char *name, size_t length);
+/* The same of a process of a Chrome trace, by its name and its labels, each of which may be empty.
+ * in: beside_ascend  another process of the file is Ascend's hardware */
+enum tm_accelerator tm_accelerator_of_process(const char *name, size_t length, const char *labels, size_t labels_length,
+                                              bool beside_ascend);
+/* "GPU2": the queues of a GPU, as rocmProfileData and rocprof name such processes.  out: *ordinal  where true */
+bool tm_is_gpu_process(const char *name, size_t length, int64_t *ordinal);
 enum tm_line tm_line_of(enum tm_side side, enum tm_device_kind kind, const char *name, size_t length,
                         int64_t id);
 

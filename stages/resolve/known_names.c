@@ -21,6 +21,7 @@ const struct tm_known_name tm_known_names[] = {
     PREFIX("__amd_rocclr_copyBuffer", TM_TRAIT_COPY_NAME),
     PREFIX("Memset", TM_TRAIT_MEMSET_NAME),
     PREFIX("__amd_rocclr_fillBuffer", TM_TRAIT_MEMSET_NAME),
+    WHOLE("FillBuffer", TM_TRAIT_MEMSET_NAME),
     PREFIX("CudaGraphExec", TM_TRAIT_GRAPH_NAME),
     PREFIX("HipGraphExec", TM_TRAIT_GRAPH_NAME),
 
@@ -30,6 +31,9 @@ const struct tm_known_name tm_known_names[] = {
     PREFIX("MemoryAlloc", TM_TRAIT_BOOKKEEPING),
     PREFIX("MemoryFree", TM_TRAIT_BOOKKEEPING),
     PREFIX("MemoryResidency", TM_TRAIT_BOOKKEEPING),
+    WHOLE("Marker", TM_TRAIT_BOOKKEEPING), /* ROCm's queues */
+    WHOLE("InternalMarker", TM_TRAIT_BOOKKEEPING),
+    WHOLE("Barrier", TM_TRAIT_BOOKKEEPING),
     PREFIX("HostRegister", TM_TRAIT_BOOKKEEPING),
     PREFIX("HostUnregister", TM_TRAIT_BOOKKEEPING),
 
@@ -49,7 +53,7 @@ const struct tm_known_name tm_known_names[] = {
     WHOLE("Stream Sync", TM_TRAIT_SYNC),
     WHOLE("Event Sync", TM_TRAIT_SYNC),
 
-    WHOLE("DoEnqueueProgram", TM_TRAIT_LAUNCH | TM_TRAIT_ENQUEUE),
+    WHOLE("DoEnqueueProgram", TM_TRAIT_LAUNCH),
     WHOLE("tpu::System::TransferToDevice", TM_TRAIT_TPU_TRANSFER | DIRECTION(TM_H2D)),
     WHOLE("tpu::System::TransferFromDevice", TM_TRAIT_TPU_TRANSFER | DIRECTION(TM_D2H)),
 

@@ -293,8 +293,9 @@ static uint32_t driver_traits(struct tm_text text)
         return 0;
     if (tm_text_ends(call, "Synchronize"))
         return traits | TM_TRAIT_SYNC;
-    if (holds_in_order(call, "Memcpy", "Async") || holds_in_order(call, "Memset", "Async") ||
-        holds_in_order(call, "Launch", "Kernel") || tm_text_ends(call, "GraphLaunch"))
+    if (holds_in_order(call, "Launch", "Kernel") || tm_text_ends(call, "GraphLaunch"))
+        return traits | TM_TRAIT_LAUNCH | TM_TRAIT_KERNEL_LAUNCH;
+    if (holds_in_order(call, "Memcpy", "Async") || holds_in_order(call, "Memset", "Async"))
         return traits | TM_TRAIT_LAUNCH;
     if (tm_text_begins(tm_text_from(call, prefix), "Memcpy"))
         return traits | TM_TRAIT_SYNC;

@@ -178,7 +178,7 @@ static tm_status take_host(struct tm_survey *s, struct tm_track *track, const st
         h->markers++;
         st = keep_marker(s, raw);
     }
-    if (st == TM_OK && r->correlation && (r->flags & TM_FLAG_CORRELATION || traits & TM_TRAIT_ENQUEUE))
+    if (st == TM_OK && r->correlation && (r->flags & TM_FLAG_CORRELATION || tm_is_enqueue(traits)))
         st = keep_launch(s, track, raw);
     if (st == TM_OK && traits & (TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA))
         st = keep_compile(s, raw);
@@ -548,7 +548,7 @@ static tm_status take_other(struct tm_survey *s, struct tm_track *track, const s
     struct device_reading *d = (struct device_reading *)track;
 
     check_order(track, &d->before, &raw->record);
-    if (raw->record.class == TM_CLASS_UNRESOLVED) /* what its input knows has a tally there */
+    if (raw->record.class == TM_CLASS_UNRESOLVED && !track->accelerator) /* what its input knows has a tally there */
         tm_tally_add(&s->run->tallies, TM_TALLY_UNKNOWN_PLANE, 1);
     return TM_OK;
 }

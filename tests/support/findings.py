@@ -2,7 +2,7 @@
 """The findings of a summary: which are about the run, which comes first, and the rules that hold for all of them."""
 
 # About the profile: what it lacks, not what the run suffers from.
-OF_THE_PROFILE = ("no_device_activity", "no_steps", "one_step", "no_host_events", "graphs_collapsed", "profiler_warnings",
+OF_THE_PROFILE = ("unknown_device", "kernels_lost", "no_device_activity", "no_steps", "one_step", "no_host_events", "graphs_collapsed", "profiler_warnings",
                   "json_copy", "json_capped", "events_capped", "input_partial", "events_lost", "no_framework_paths")
 WARNING_PCT, BAD_PCT = 3.0, 10.0
 

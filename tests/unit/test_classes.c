@@ -63,7 +63,46 @@ static void planes_are_told_by_name(void **state)
         assert_int_equal(tm_side_of_plane(rows[i].name, strlen(rows[i].name), &kind, &ordinal), rows[i].side);
         assert_int_equal((int)kind, rows[i].kind);
         assert_int_equal(ordinal, rows[i].ordinal);
-        assert_int_equal(tm_unknown_device_plane(rows[i].name, strlen(rows[i].name)), rows[i].unknown);
+        assert_int_equal(tm_accelerator_of_plane(rows[i].name, strlen(rows[i].name)) != TM_ACCELERATOR_NONE, rows[i].unknown);
+    }
+}
+
+static void processes_of_others_are_told_by_name(void **state)
+{
+    static const struct {
+        const char *name, *labels;
+        bool beside;
+        enum tm_accelerator accelerator;
+    } rows[] = {
+        { "Ascend Hardware", "NPU", false, TM_ACCELERATOR_ASCEND },
+        { "Ascend Hardware (NPU)", "", false, TM_ACCELERATOR_ASCEND },
+        { "Ascend HardwareX", "", false, TM_ACCELERATOR_NONE },
+        { "Overlap Analysis", "NPU", true, TM_ACCELERATOR_ASCEND },
+        { "Overlap Analysis", "NPU", false, TM_ACCELERATOR_NONE },
+        { "Communication", "", true, TM_ACCELERATOR_ASCEND },
+        { "HCCL", "", true, TM_ACCELERATOR_ASCEND },
+        { "AI Core Freq", "NPU", true, TM_ACCELERATOR_ASCEND },
+        { "Python", "CPU", true, TM_ACCELERATOR_NONE },
+        { "CANN", "CPU", true, TM_ACCELERATOR_NONE },
+        { "AIU Device0", "AIU", false, TM_ACCELERATOR_AIU },
+        { "python", "AIU 0", false, TM_ACCELERATOR_NONE },
+        { "", "", true, TM_ACCELERATOR_NONE },
+    };
+    static const struct {
+        const char *name;
+        int64_t ordinal; /* -1 = none */
+    } queues[] = { { "GPU0", 0 }, { "GPU12", 12 }, { "GPU", -1 }, { "GPU 0", -1 }, { "GPU0x", -1 }, { "gpu0", -1 }, { "", -1 } };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (tm_accelerator_of_process(rows[i].name, strlen(rows[i].name), rows[i].labels, strlen(rows[i].labels),
+                                      rows[i].beside) != rows[i].accelerator)
+            fail_msg("'%s' (%s) is not told", rows[i].name, rows[i].labels);
+    for (size_t i = 0; i < COUNT(queues); i++) {
+        int64_t ordinal = -1;
+
+        assert_int_equal(tm_is_gpu_process(queues[i].name, strlen(queues[i].name), &ordinal), queues[i].ordinal >= 0);
+        assert_int_equal(ordinal, queues[i].ordinal);
     }
 }
 
@@ -284,6 +323,10 @@ static void gpu_lines_hold_more_than_kernels(void **state)
         { stream, "cuStreamWaitEvent", "-", TM_CLASS_DEVICE_OTHER },
         { stream, "UM_GPU_PAGE_FAULT", "-", TM_CLASS_DEVICE_OTHER },
         { stream, "Memory 2", "-", TM_CLASS_DEVICE_OTHER },
+        { stream, "InternalMarker", "-", TM_CLASS_DEVICE_OTHER },
+        { stream, "Barrier", "-", TM_CLASS_DEVICE_OTHER },
+        { stream, "BarrierFreeGemm", "-", TM_CLASS_KERNEL },
+        { stream, "FillBuffer", "-", TM_CLASS_MEMSET },
         { stream, "BUFFER_FLUSH", "-", TM_CLASS_PROFILER },
         { overhead, "COMPILER", "-", TM_CLASS_PROFILER },
         { overhead, "BUFFER_FLUSH", "-", TM_CLASS_PROFILER },
@@ -449,9 +492,11 @@ static void flows_and_the_unknown_are_no_categories(void **state)
 
 static void devices_that_nobody_knows_are_told_by_their_categories(void **state)
 {
-    static const struct { const char *name; bool is_unknown; } rows[] = {
-        { "mtia_ccp_events", true }, { "mtia_insight", true }, { "hpu_op", true }, { "collective_comm", true },
-        { "kernel", false }, { "mtia_runtime", false }, { "cuda_event", false },
+    static const struct { const char *name; enum tm_accelerator accelerator; } rows[] = {
+        { "mtia_ccp_events", TM_ACCELERATOR_MTIA },   { "mtia_insight", TM_ACCELERATOR_MTIA },
+        { "hpu_op", TM_ACCELERATOR_GAUDI },           { "collective_comm", TM_ACCELERATOR_OTHER },
+        { "kernel", TM_ACCELERATOR_NONE },            { "mtia_runtime", TM_ACCELERATOR_NONE },
+        { "cuda_event", TM_ACCELERATOR_NONE },
     };
 
     (void)state;
@@ -459,7 +504,7 @@ static void devices_that_nobody_knows_are_told_by_their_categories(void **state)
         struct tm_category category;
 
         assert_true(tm_category_of(rows[i].name, strlen(rows[i].name), &category));
-        assert_int_equal(category.is_unknown_device, rows[i].is_unknown);
+        assert_int_equal(category.accelerator, rows[i].accelerator);
     }
 }
 
@@ -614,6 +659,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planes_are_told_by_name),
+        cmocka_unit_test(processes_of_others_are_told_by_name),
         cmocka_unit_test(lines_are_told_by_name_and_id),
         cmocka_unit_test(names_of_real_profiles_have_their_classes),
         cmocka_unit_test(gpu_lines_hold_more_than_kernels),

@@ -142,8 +142,8 @@ static void every_name_that_means_something_is_known(void **state)
         JSON("Collective name", TM_STAT_COLLECTIVE), JSON("In msg nelems", TM_STAT_ELEMENTS_IN),
         JSON("Out msg nelems", TM_STAT_ELEMENTS_OUT), JSON("Group size", TM_STAT_GROUP_SIZE),
         JSON("dtype", TM_STAT_ELEMENT_TYPE), JSON("Process Group Name", TM_STAT_GROUP_NAME),
-        JSON("Process Group Ranks", TM_STAT_GROUP_RANKS),
-        JSON("Seq", TM_STAT_SEQUENCE),
+        JSON("Process Group Ranks", TM_STAT_GROUP_RANKS), JSON("Seq", TM_STAT_SEQUENCE), JSON("desc", TM_STAT_DESCRIPTION),
+        JSON("dev-id", TM_STAT_QUEUE_DEVICE),
 #undef JSON
     };
     uint64_t seen = 0;

@@ -239,6 +239,8 @@ static void events_are_counted_by_class_and_by_use(void **state)
     assert_int_equal(number(&f, "coverage.events_used"), used);
     assert_int_equal(number(&f, "coverage.classes.python"), 2);
     assert_int_equal(number(&f, "coverage.classes.kernel"), 1);
+    assert_int_equal(number(&f, "coverage.kernel_launches"), 0);
+    assert_int_equal(tm_length(bench_get(&f.b, "coverage.unknown_devices")), 0);
     assert_null(bench_get(&f.b, "coverage.classes.copy"));
     assert_int_equal(tm_length(bench_get(&f.b, "coverage.tallies")), 1);
     assert_int_equal(number(&f, "coverage.tallies.negative-duration.count"), 3);

@@ -65,6 +65,8 @@ struct overview {
     uint64_t used_devices[KIND_COUNT];
     uint64_t classes[TM_CLASS_COUNT];
     uint64_t used;
+    uint64_t kernel_launches;                   /* calls of the host */
+    uint64_t accelerators[TM_ACCELERATOR_COUNT]; /* events of devices that nobody here knows */
     const struct tm_trace *trace; /* of the present host */
     enum tm_backward backward;    /* what its events tell */
     uint64_t operators_before;    /* of the hosts before it */
@@ -118,11 +120,28 @@ static tm_status keep_device(struct overview *o, const struct tm_device *device)
     return tm_rows_append(o->devices, &row);
 }
 
+/* Whose events were left out, as the tally of them counts. */
+static tm_status count_accelerators(struct overview *o, const struct tm_trace *trace)
+{
+    for (uint64_t i = 0; i < tm_rows_count(trace->tracks); i++) {
+        const struct tm_track *track = tm_rows_at(trace->tracks, i);
+
+        if (!track)
+            return o->run->error.status;
+        if (track->accelerator)
+            o->accelerators[track->accelerator] += track->events;
+    }
+    return TM_OK;
+}
+
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 {
     struct overview *o = s->state;
     struct host_row host = { .environment = trace->environment, .origin = trace->origin };
-    tm_status st;
+    tm_status st = count_accelerators(o, trace);
+
+    if (st != TM_OK)
+        return st;
 
     o->trace = trace;
     o->backward = TM_BACKWARD_UNKNOWN;
@@ -191,6 +210,8 @@ static tm_status take_alike(struct tm_stage *s, const struct tm_event *event, ui
     if (event->traits & TM_TRAIT_BACKWARD)
         o->backward = TM_BACKWARD_YES;
     o->device_events += is_device_event(event->record.class) ? count : 0;
+    if (event->record.class == TM_CLASS_LAUNCH && event->traits & TM_TRAIT_KERNEL_LAUNCH)
+        o->kernel_launches += count;
     return TM_OK;
 }
 
@@ -362,7 +383,7 @@ static const char *platform_of(const struct overview *o)
 
 static void add_coverage(const struct overview *o, struct tm_value *summary)
 {
-    struct tm_value *coverage = tm_add_object(summary, "coverage"), *classes, *tallies;
+    struct tm_value *coverage = tm_add_object(summary, "coverage"), *classes, *tallies, *unknown;
 
     tm_add_uint(coverage, "events_read", o->run->events_read);
     tm_add_uint(coverage, "events_used", o->used);
@@ -370,6 +391,16 @@ static void add_coverage(const struct overview *o, struct tm_value *summary)
     for (int i = 0; i < TM_CLASS_COUNT; i++)
         if (o->classes[i])
             tm_add_uint(classes, tm_class_name[i], o->classes[i]);
+    tm_add_uint(coverage, "kernel_launches", o->kernel_launches);
+    unknown = tm_add_array(coverage, "unknown_devices");
+    for (int i = TM_ACCELERATOR_NONE + 1; i < TM_ACCELERATOR_COUNT; i++) {
+        struct tm_value *to = o->accelerators[i] ? tm_add_object(unknown, NULL) : NULL;
+
+        if (!to)
+            continue;
+        tm_add_string(to, "name", tm_accelerator_name[i]);
+        tm_add_uint(to, "events", o->accelerators[i]);
+    }
     tallies = tm_add_object(coverage, "tallies");
     for (int i = 0; i < TM_TALLY_COUNT; i++) {
         const struct tm_tally_info *info = &tm_tally_info[i];
@@ -496,6 +527,8 @@ static tm_status save(struct tm_stage *s, struct tm_partial_writer *w)
 
     tm_partial_put_u64(w, o->used);
     tm_partial_put_words(w, o->classes, TM_CLASS_COUNT);
+    tm_partial_put_u64(w, o->kernel_launches);
+    tm_partial_put_words(w, o->accelerators, TM_ACCELERATOR_COUNT);
     for (uint64_t i = 0; i < tm_rows_count(o->hosts); i++) {
         const struct host_row *host = tm_rows_at(o->hosts, i);
 
@@ -578,6 +611,9 @@ static tm_status load(struct tm_stage *s, struct tm_partial_reader *r)
     o->used += tm_partial_u64(r);
     for (int i = 0; i < TM_CLASS_COUNT; i++)
         o->classes[i] += tm_partial_u64(r);
+    o->kernel_launches += tm_partial_u64(r);
+    for (int i = 0; i < TM_ACCELERATOR_COUNT; i++)
+        o->accelerators[i] += tm_partial_u64(r);
     for (uint32_t i = 0; i < tm_partial_host_count(r) && st == TM_OK; i++) {
         struct host_row host = { .name = "" };
 

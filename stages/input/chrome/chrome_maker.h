@@ -28,7 +28,9 @@ struct tm_chrome_process {
     uint32_t device;      /* set at the end: index into trace.devices, or TM_NONE */
     uint8_t side;         /* set at the end: enum tm_side */
     uint8_t device_kind;  /* set at the end: enum tm_device_kind */
-    uint8_t is_unknown_device, is_plane; /* set at the end; is_plane: named like a plane of an XSpace */
+    uint8_t accelerator;  /* set at the end: enum tm_accelerator */
+    uint8_t is_plane;     /* set at the end: named like a plane of an XSpace */
+    uint8_t is_gpu;       /* set at the end: its threads are the queues of a GPU */
 };
 
 /* What belongs to a track beside its row in trace->tracks, which has the same number. */
@@ -42,6 +44,7 @@ struct tm_chrome_track {
     int64_t ordinal;      /* of the device */
     uint32_t stream;      /* of a thread: see tm_track.stream */
     uint8_t sort;         /* enum tm_chrome_sort */
+    uint8_t accelerator;  /* enum tm_accelerator, of TM_CHROME_UNKNOWN_DEVICE */
 };
 
 static inline bool tm_chrome_has_thread(enum tm_chrome_sort sort)
@@ -68,6 +71,7 @@ struct tm_chrome_tracks {
     struct tm_rows *processes;        /* struct tm_chrome_process */
     struct tm_rows *tracks;           /* struct tm_chrome_track */
     struct tm_near_track near[TM_CHROME_NEAR];
+    bool has_ascend;                  /* set at the end: a process has the name of Ascend's hardware */
     bool has_planes;                  /* set at the end: the file comes from JAX's or TensorFlow's writer */
 };
 

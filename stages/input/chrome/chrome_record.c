@@ -216,15 +216,39 @@ static tm_status take_facts(struct tm_chrome_maker *m, const struct tm_chrome_ev
 
 /* --- the event --- */
 
-/* Whose it is by its category; *sort stays where that says nothing. */
+static bool begins(const struct tm_json_text *text, const char *with)
+{
+    return text->length >= strlen(with) && !memcmp(text->at, with, strlen(with));
+}
+
+/* What rocmProfileData draws around the work of a queue: a graph as a whole, and the markers of the host again.
+ * source: rpd2tracing.py: "Graph 0x55d0c0", args.desc "UserMarker frame: 3 ops" */
+static bool is_drawn_around(const struct tm_chrome_event *e)
+{
+    const struct tm_fact_text *const about = &e->facts.texts[TM_STAT_DESCRIPTION];
+    const struct tm_json_text text = { (const char *)about->bytes, (uint32_t)about->length };
+
+    if (begins(&e->name, "Graph 0x"))
+        return true;
+    return tm_facts_have(&e->facts, TM_STAT_DESCRIPTION) && about->kind == TM_FACT_BYTES &&
+           begins(&text, "UserMarker frame: ");
+}
+
+/* Whose it is by its category; *sort stays where that says nothing.  ROCm's profilers give none: rocprof gives the
+ * device's number to what ran there alone. */
 static void take_category(const struct tm_chrome_event *e, struct tm_record *r, enum tm_chrome_sort *sort)
 {
     struct tm_category category;
 
-    if (!(e->has & TM_CHROME_CAT) || !tm_category_of(e->cat.at, e->cat.length, &category))
+    if (!(e->has & TM_CHROME_CAT) || !tm_category_of(e->cat.at, e->cat.length, &category)) {
+        if (is_drawn_around(e))
+            r->class = TM_CLASS_DERIVED;
+        if (tm_facts_have(&e->facts, TM_STAT_QUEUE_DEVICE))
+            *sort = TM_CHROME_DEVICE;
         return;
+    }
     r->class = (uint8_t)category.class;
-    if (category.is_unknown_device)
+    if (category.accelerator)
         *sort = TM_CHROME_UNKNOWN_DEVICE;
     else if (category.side == TM_SIDE_DEVICE)
         *sort = TM_CHROME_DEVICE;
@@ -236,6 +260,8 @@ static int64_t ordinal_of(const struct tm_chrome_event *e)
 {
     if (tm_facts_have(&e->facts, TM_STAT_DEVICE))
         return e->facts.ints[TM_STAT_DEVICE];
+    if (tm_facts_have(&e->facts, TM_STAT_QUEUE_DEVICE))
+        return e->facts.ints[TM_STAT_QUEUE_DEVICE];
     return e->pid.kind == TM_JSON_NUMBER ? e->pid.number : 0;
 }
 
@@ -335,7 +361,7 @@ void tm_chrome_finish_record(void *to, const struct tm_track *track, struct tm_r
 
     if ((r->flags & (TM_FLAG_RUN_ID | TM_FLAG_CORRELATION)) != TM_FLAG_RUN_ID)
         return;
-    if (track->line == TM_LINE_TPU_MODULES || raw->traits & TM_TRAIT_ENQUEUE || is_host_op)
+    if (track->line == TM_LINE_TPU_MODULES || tm_is_enqueue(raw->traits) || is_host_op)
         r->correlation = tm_run_key((int64_t)r->correlation, ordinal_of_run(to, track, r));
     else
         r->correlation = 0;

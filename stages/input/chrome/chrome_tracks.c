@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "stages/input/chrome/chrome_maker.h"
+#include "stages/resolve/categories.h"
 #include "stages/resolve/classes.h"
 
-enum { KEY_MOST = 512, NAME_MOST = 4096 };
+enum { KEY_MOST = 512, NAME_MOST = 4096, ACCELERATOR_MOST = 64 };
 
 tm_status tm_chrome_tracks_open(struct tm_chrome_tracks *t, struct tm_trace *trace)
 {
@@ -108,9 +109,12 @@ static tm_status make_track(struct tm_chrome_tracks *t, const struct tm_chrome_e
 {
     const struct tm_track track = { .device = TM_NONE, .thread = TM_NONE };
     struct tm_chrome_track row = { .ordinal = ordinal, .sort = (uint8_t)sort };
+    struct tm_category category;
     tm_status st = process_of(t, &event->pid, &row.process);
 
     row.number = row.process;
+    if (sort == TM_CHROME_UNKNOWN_DEVICE && tm_category_of(event->cat.at, event->cat.length, &category))
+        row.accelerator = (uint8_t)category.accelerator;
     if (st == TM_OK && has_device(sort))
         st = number_of_device(t, sort, ordinal, &row.number);
     if (st == TM_OK && tm_chrome_has_thread(sort)) {
@@ -299,6 +303,42 @@ tm_status tm_chrome_take_metadata(struct tm_chrome_tracks *t, const struct tm_ch
 
 /* --- the end: what is what --- */
 
+/* A device that is told by its process's name, of which no figure is made. */
+static tm_status tell_accelerator(struct tm_chrome_tracks *t, struct tm_chrome_process *process)
+{
+    char name[ACCELERATOR_MOST];
+    const char *text;
+    size_t length, labels_length;
+    tm_status st = tm_names_text(t->trace->names, process->name, sizeof(name), &text, &length);
+
+    if (st != TM_OK)
+        return st;
+    memcpy(name, text, length);
+    st = tm_names_text(t->trace->names, process->labels, sizeof(name), &text, &labels_length);
+    if (st == TM_OK)
+        process->accelerator = (uint8_t)tm_accelerator_of_process(name, length, text, labels_length, t->has_ascend);
+    return st;
+}
+
+/* Names of other processes mean something only where Ascend's hardware is one of them. */
+static tm_status look_for_ascend(struct tm_chrome_tracks *t)
+{
+    for (uint64_t i = 0; i < tm_rows_count(t->processes) && !t->has_ascend; i++) {
+        const struct tm_chrome_process *row = tm_rows_at(t->processes, i);
+        struct tm_chrome_process process;
+        tm_status st;
+
+        if (!row)
+            return t->run->error.status;
+        process = *row;
+        st = tell_accelerator(t, &process);
+        if (st != TM_OK)
+            return st;
+        t->has_ascend = process.accelerator == TM_ACCELERATOR_ASCEND;
+    }
+    return TM_OK;
+}
+
 static tm_status finish_process(struct tm_chrome_tracks *t, uint64_t number)
 {
     struct tm_chrome_process *row = tm_rows_change(t->processes, number);
@@ -312,14 +352,22 @@ static tm_status finish_process(struct tm_chrome_tracks *t, uint64_t number)
     if (!row)
         return t->run->error.status;
     process = *row;
-    st = tm_names_text(t->trace->names, process.name, NAME_MOST, &text, &length);
+    st = tell_accelerator(t, &process);
+    if (st == TM_OK)
+        st = tm_names_text(t->trace->names, process.name, NAME_MOST, &text, &length);
     if (st != TM_OK)
         return st;
     process.is_plane = length && (text[0] == '/' || text[0] == '#');
     process.side = (uint8_t)(process.is_plane ? tm_side_of_plane(text, length, &kind, &ordinal) : TM_SIDE_HOST);
     process.device_kind = (uint8_t)kind;
-    process.is_unknown_device = process.is_plane && tm_unknown_device_plane(text, length);
+    if (process.is_plane)
+        process.accelerator = (uint8_t)tm_accelerator_of_plane(text, length);
+    process.is_gpu = tm_is_gpu_process(text, length, &ordinal);
+    if (process.is_gpu)
+        process.side = TM_SIDE_DEVICE;
     t->has_planes |= process.is_plane && process.side != TM_SIDE_OTHER;
+    if (process.accelerator)
+        process.side = TM_SIDE_OTHER;
     if (process.side == TM_SIDE_DEVICE)
         st = tm_trace_device(t->trace, kind, ordinal, text, length, &process.device);
     row = st == TM_OK ? tm_rows_change(t->processes, number) : NULL;
@@ -372,15 +420,47 @@ static tm_status name_plane(struct tm_chrome_tracks *t, const struct tm_chrome_p
     return tm_names_put(t->trace->names, text, used + length + 1, name);
 }
 
-/* A stream of a device that is told by its events (PyTorch): "GPU 0", "stream 7". */
-static tm_status finish_stream(struct tm_chrome_tracks *t, const struct tm_chrome_track *row, struct tm_track *track)
+/* What the file calls a device that has the number of its process: "AIU 0", "XPU 1".
+ * out:    *found  false: it tells nothing of that form, and text is as it was */
+static tm_status name_device(struct tm_chrome_tracks *t, const struct tm_chrome_process *owner, int64_t ordinal, char *text,
+                             size_t room, bool *found)
+{
+    char number[32];
+    const size_t digits = (size_t)snprintf(number, sizeof(number), " %" PRId64, ordinal);
+    const char *label;
+    size_t length, letters = 0;
+    const tm_status st = tm_names_text(t->trace->names, owner->labels, room - 1, &label, &length);
+
+    *found = false;
+    if (st != TM_OK)
+        return st;
+    while (letters < length && label[letters] >= 'A' && label[letters] <= 'Z')
+        letters++;
+    *found = letters && length == letters + digits && !memcmp(label + letters, number, digits);
+    if (*found) {
+        memcpy(text, label, length);
+        text[length] = '\0';
+    }
+    return TM_OK;
+}
+
+/* A stream of a device that is told by its events (PyTorch, rocprof): "GPU 0", "stream 7". */
+static tm_status finish_stream(struct tm_chrome_tracks *t, const struct tm_chrome_track *row,
+                               const struct tm_chrome_process *owner, struct tm_track *track)
 {
     char text[64];
-    const int length = snprintf(text, sizeof(text), "GPU %" PRId64, row->ordinal);
-    tm_status st = tm_names_put(t->trace->names, text, (size_t)length, &track->plane_name);
+    bool found;
+    int length = snprintf(text, sizeof(text), "GPU %" PRId64, row->ordinal);
+    tm_status st = name_device(t, owner, row->ordinal, text, sizeof(text), &found);
+
+    if (found)
+        length = (int)strlen(text);
+    if (st == TM_OK)
+        st = tm_names_put(t->trace->names, text, (size_t)length, &track->plane_name);
 
     if (st == TM_OK)
         st = name_after_id(t, "stream", &row->thread, row->thread_text, &track->name);
+    track->accelerator = row->accelerator;
     if (row->sort == TM_CHROME_UNKNOWN_DEVICE)
         return st;
     track->side = TM_SIDE_DEVICE;
@@ -400,12 +480,15 @@ static tm_status finish_thread(struct tm_chrome_tracks *t, const struct tm_chrom
     track->name = row->name;
     track->side = t->has_planes && !process->is_plane ? TM_SIDE_OTHER : process->side;
     track->device = process->device;
+    track->accelerator = process->accelerator;
     st = name_after_id(t, "thread", &row->thread, row->thread_text, &track->name);
     if (st == TM_OK)
         st = tm_names_text(t->trace->names, track->name, NAME_MOST, &text, &length);
     if (st == TM_OK)
         track->line = (uint8_t)tm_line_of((enum tm_side)track->side, (enum tm_device_kind)process->device_kind, text,
                                           length, track->id);
+    if (st == TM_OK && process->is_gpu && track->side == TM_SIDE_DEVICE)
+        track->line = TM_LINE_STREAM;
     return st;
 }
 
@@ -452,7 +535,7 @@ static tm_status finish_track(struct tm_chrome_tracks *t, uint64_t number)
     owner = *process;
     place_track(&row, &owner, &track);
     if (has_device((enum tm_chrome_sort)row.sort))
-        st = finish_stream(t, &row, &track);
+        st = finish_stream(t, &row, &owner, &track);
     else
         st = name_plane(t, &owner, &track.plane_name);
     if (st == TM_OK && row.sort == TM_CHROME_THREAD)
@@ -464,7 +547,7 @@ static tm_status finish_track(struct tm_chrome_tracks *t, uint64_t number)
         return st == TM_OK ? t->run->error.status : st;
     track.events = to->events;
     *to = track;
-    if (row.sort == TM_CHROME_UNKNOWN_DEVICE || owner.is_unknown_device)
+    if (track.accelerator)
         tm_tally_add(&t->run->tallies, TM_TALLY_UNKNOWN_DEVICE, track.events);
     return TM_OK;
 }
@@ -510,7 +593,7 @@ static tm_status sort_devices(struct tm_chrome_tracks *t)
 
 tm_status tm_chrome_tracks_finish(struct tm_chrome_tracks *t, const struct tm_chrome_header *header)
 {
-    tm_status st = TM_OK;
+    tm_status st = look_for_ascend(t);
 
     for (uint64_t i = 0; i < tm_rows_count(t->processes) && st == TM_OK; i++)
         st = finish_process(t, i);

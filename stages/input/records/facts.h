@@ -71,6 +71,8 @@ enum tm_stat {
     TM_STAT_GROUP_NAME,    /* Process Group Name */
     TM_STAT_GROUP_RANKS,
     TM_STAT_SEQUENCE,      /* Seq: of a collective in its process group */
+    TM_STAT_DESCRIPTION,   /* rocmProfileData: desc */
+    TM_STAT_QUEUE_DEVICE,  /* rocprof: dev-id */
     TM_STAT_COUNT
 };
 static_assert(TM_STAT_COUNT <= 64, "statistics are bits of a 64-bit set");

@@ -146,7 +146,7 @@ static uint64_t correlation_of(const struct xspace_cursor *c, uint32_t traits)
         return 0;
     if (c->track.line == TM_LINE_TPU_MODULES)
         return tm_run_key(facts->ints[TM_STAT_RUN_ID], c->x->source.trace->devices[c->track.device].ordinal);
-    if (traits & TM_TRAIT_ENQUEUE)
+    if (tm_is_enqueue(traits))
         return tm_run_key(facts->ints[TM_STAT_RUN_ID], ordinal);
     if (c->track.side == TM_SIDE_HOST && facts->flags & TM_FLAG_HLO_OP) /* a CPU op: its execution */
         return tm_run_key(facts->ints[TM_STAT_RUN_ID], ordinal);

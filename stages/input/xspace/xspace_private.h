@@ -20,7 +20,7 @@ struct tm_plane {
     tm_strid name;
     uint8_t side;         /* enum tm_side */
     uint8_t device_kind;  /* enum tm_device_kind, device planes only */
-    uint8_t is_environment, is_metadata, is_unknown_device;
+    uint8_t is_environment, is_metadata, accelerator;
     uint32_t process;     /* the first plane of its name */
     uint64_t lines;       /* of that one: lines that its process has so far */
     uint32_t device;      /* index into trace.devices, or TM_NONE */

@@ -109,7 +109,7 @@ static tm_status read_plane_name(struct scan *s, struct tm_plane *plane)
         plane->device_kind = (uint8_t)kind;
         plane->is_environment = length == 16 && !memcmp(text, "Task Environment", 16);
         plane->is_metadata = length == 14 && !memcmp(text, "/host:metadata", 14);
-        plane->is_unknown_device = tm_unknown_device_plane(text, length);
+        plane->accelerator = (uint8_t)tm_accelerator_of_plane(text, length);
         if (plane->side == TM_SIDE_DEVICE)
             st = tm_trace_device(s->trace, kind, ordinal, text, length, &plane->device);
         tm_reader_skip(&w, head.value);
@@ -263,6 +263,7 @@ static tm_status scan_line(struct scan *s, uint64_t plane_number, struct tm_read
     track.plane_name = plane->name;
     track.side = plane->side;
     track.device = plane->device;
+    track.accelerator = plane->accelerator;
     for (;;) {
         struct tm_head head;
         struct tm_wire view;
@@ -291,6 +292,8 @@ static tm_status scan_line(struct scan *s, uint64_t plane_number, struct tm_read
         if (head.type == TM_WIRE_LEN)
             tm_reader_skip(w, head.value);
     }
+    if (track.accelerator)
+        tm_tally_add(&s->run->tallies, TM_TALLY_UNKNOWN_DEVICE, track.events);
     if (st == TM_OK)
         st = tell_line(s, plane, &track);
     if (st == TM_OK)
