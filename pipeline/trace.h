@@ -185,6 +185,7 @@ struct tm_trace {
     uint32_t thread_count;
     uint64_t launch_numbers;    /* no event has a larger number of a launch */
     enum tm_origin origin;
+    int64_t clock_ns;           /* of an XSpace: what the clock of its host read at time 0; 0 = it does not tell */
     int64_t origin_us;          /* what the file's clock reads at time 0; 0 where it counts from the profile's begin */
     bool partial;               /* the input was cut short or damaged */
     char problem[512];          /* the first damage, in words; "" = none */

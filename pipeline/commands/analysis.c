@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/commands/host_clocks.h"
 #include "pipeline/commands/host_run.h"
 #include "pipeline/commands/inputs.h"
 #include "pipeline/commands/memory_file.h"
@@ -408,6 +409,38 @@ static tm_status report_stages(struct analysis *a)
     return st == TM_OK ? report_profiles(a) : st;
 }
 
+/* Where the time 0 of each host is in the trace that `convert` writes of all of them. */
+static tm_status place_files(struct analysis *a)
+{
+    const size_t count = tm_length(a->file_list), bytes = (count ? count : 1) * sizeof(struct tm_host_clock);
+    struct tm_host_clock *const clocks = tm_take(&a->run->budget, TM_ACCOUNT_MODEL, bytes, &a->run->error);
+    uint32_t hosts = 0;
+
+    if (!clocks)
+        return a->run->error.status;
+    for (size_t i = 0; i < count; i++) {
+        const struct tm_value *file = tm_at(a->file_list, i);
+
+        if (tm_has(tm_get(file, "host")))
+            clocks[hosts++] = (struct tm_host_clock){ .base_ns = tm_int(tm_get(file, "clock_ns")),
+                                                      .first_ps = tm_int(tm_get(file, "first_ps")) };
+    }
+    (void)tm_host_clocks_place(clocks, hosts);
+    hosts = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct tm_value *const file = tm_element(a->file_list, i);
+
+        if (!tm_has(tm_get(file, "host")))
+            tm_add_null(file, "trace_ps", "it holds no events");
+        else if (clocks[hosts++].offset_ps == INT64_MAX)
+            tm_add_null(file, "trace_ps", "its clock does not fit beside those of the other hosts");
+        else
+            tm_add_int(file, "trace_ps", clocks[hosts - 1].offset_ps);
+    }
+    tm_give(&a->run->budget, TM_ACCOUNT_MODEL, clocks, bytes);
+    return TM_OK;
+}
+
 /* Files of the run that could not be read stand among those that were. */
 static void add_missing(struct analysis *a)
 {
@@ -425,6 +458,9 @@ static void add_missing(struct analysis *a)
         tm_add_null(file, "host", why);
         tm_add_int(file, "events", 0);
         tm_add_int(file, "origin_us", 0);
+        tm_add_int(file, "clock_ns", 0);
+        tm_add_int(file, "first_ps", 0);
+        tm_add_null(file, "trace_ps", why);
         tm_add_bool(file, "archived", false);
         tm_add_bool(file, "partial", true);
         tm_add_string(tm_add_array(file, "problems"), NULL, missing->problem);
@@ -439,9 +475,11 @@ static tm_status finish_summary(struct analysis *a)
     tm_status st;
 
     tm_doc_end_reading(a->summary);
+    st = place_files(a);
     add_missing(a);
     tm_add_bool(tm_member(a->root, "input"), "partial", a->partial);
-    st = report_stages(a);
+    if (st == TM_OK)
+        st = report_stages(a);
     coverage = tm_member(a->root, "coverage");
     warnings = tm_add_array(coverage, "warnings");
     for (uint32_t i = 0; i < a->warnings->count; i++)

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/commands/host_clocks.h"
+
 enum fact_kind { FACT_TEXT, FACT_TEXT_OR_NULL, FACT_COUNT, FACT_TIME, FACT_BOOL, FACT_TEXTS };
 
 /* A member of struct tm_file_facts. */
@@ -36,6 +38,8 @@ static const struct fact file_facts[] = {
     { "host", FACT_TEXT_OR_NULL, BOTH, TEXT(host) },
     { "events", FACT_COUNT, BOTH, MEMBER(events), 0, 0, 0 },
     { "origin_us", FACT_TIME, TM_FACTS_SUMMARY, MEMBER(origin_us), 0, 0, 0 },
+    { "clock_ns", FACT_TIME, TM_FACTS_SUMMARY, MEMBER(clock_ns), 0, 0, 0 },
+    { "first_ps", FACT_TIME, TM_FACTS_SUMMARY, MEMBER(first_ps), 0, 0, 0 },
     { "archived", FACT_BOOL, TM_FACTS_SUMMARY, MEMBER(is_archived), 0, 0, 0 },
     { "partial", FACT_BOOL, BOTH, MEMBER(is_partial), 0, 0, 0 },
     { "problems", FACT_TEXTS, BOTH, TEXTS(problems, problem_count) },
@@ -82,6 +86,8 @@ void tm_file_facts_take(struct tm_file_facts *facts, const struct tm_input *inpu
         return;
     (void)snprintf(facts->host, sizeof(facts->host), "%s", found->host);
     facts->origin_us = trace->origin_us;
+    facts->clock_ns = tm_host_clock_base(trace);
+    facts->first_ps = trace->first_ps;
     tm_file_facts_problem(facts, trace->problem);
     if (trace->note[0])
         memcpy(facts->notes[facts->note_count++], trace->note, sizeof(facts->notes[0]));

@@ -23,6 +23,8 @@ struct tm_file_facts {
     uint32_t problem_count, note_count;
     uint64_t bytes, inflated_bytes, events;
     int64_t origin_us;
+    int64_t clock_ns;    /* what the clock of its host read at time 0; 0 = not told, or of no host */
+    int64_t first_ps;    /* its first event, after time 0 */
     bool is_gzip, is_archived, is_partial; /* is_archived: a member of an archive; is_partial: cut short or damaged */
 };
 

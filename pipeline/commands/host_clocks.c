@@ -10,14 +10,12 @@ static int64_t floor_ns(int64_t ps)
     return ps / 1000 - (ps % 1000 < 0);
 }
 
-/* What the clock of a host read at its time 0; 0 = that is not told. */
-static int64_t base_of(const struct tm_trace *trace)
+int64_t tm_host_clock_base(const struct tm_trace *trace)
 {
-    const uint64_t begin_ns = trace->environment.begin_ns;
     int64_t base_ns;
 
     if (trace->origin == TM_ORIGIN_XSPACE)
-        return begin_ns <= INT64_MAX / 2 ? (int64_t)begin_ns : 0;
+        return trace->clock_ns <= INT64_MAX / 2 ? trace->clock_ns : 0;
     if (__builtin_mul_overflow(trace->origin_us, 1000, &base_ns) || base_ns > INT64_MAX / 2 || base_ns < 0)
         return 0;
     return base_ns;
@@ -25,7 +23,7 @@ static int64_t base_of(const struct tm_trace *trace)
 
 void tm_host_clock_note(struct tm_host_clock *clock, const struct tm_trace *trace)
 {
-    *clock = (struct tm_host_clock){ .base_ns = base_of(trace), .first_ps = trace->first_ps, .is_noted = true };
+    *clock = (struct tm_host_clock){ .base_ns = tm_host_clock_base(trace), .first_ps = trace->first_ps, .is_noted = true };
 }
 
 /* One clock for all hosts: that of the earliest.  One that does not tell when it began, or tells a time that cannot be,

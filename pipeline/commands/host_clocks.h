@@ -12,6 +12,8 @@ struct tm_host_clock {
     bool is_noted, is_written;
 };
 
+/* What the clock of a host read at its time 0; 0 = not told. */
+int64_t tm_host_clock_base(const struct tm_trace *trace);
 /* What a host tells of its clock.  in: trace  surveyed */
 void tm_host_clock_note(struct tm_host_clock *clock, const struct tm_trace *trace);
 /* One clock for all of them: fill offset_ps.

@@ -9,6 +9,7 @@
 #include "pipeline/commands/inputs.h"
 #include "pipeline/doc.h"
 #include "reports/format/format.h"
+#include "stages/input/bytes/input_file.h"
 
 static const char *kind_word(enum tm_found_kind kind)
 {
@@ -88,11 +89,29 @@ static tm_status print_json(struct tm_run *run, const struct tm_found *found, co
     return st;
 }
 
+/* A file that is named itself is a run only if its content can be read: its name says nothing. */
+static tm_status check_named_file(struct tm_run *run, const struct tm_found_run *found)
+{
+    const struct tm_found_file *file = found->files;
+    struct tm_input input;
+    tm_status st;
+
+    if (file->kind != TM_FOUND_FILE || file->member || strcmp(file->path, "-") == 0)
+        return TM_OK;
+    st = tm_input_open(&input, run, file->path);
+    if (st == TM_OK && input.kind != TM_FILE_PARTIAL)
+        st = tm_input_require_readable(&input);
+    tm_input_close(&input);
+    return st;
+}
+
 tm_status tm_command_list(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_found found;
     tm_status st = tm_discover_all(run, options->inputs, options->input_count, tm_find_operand, &found);
 
+    for (size_t i = 0; st == TM_OK && i < found.run_count; i++)
+        st = check_named_file(run, &found.runs[i]);
     if (st == TM_OK) {
         const size_t first = options->latest ? found.run_count - 1 : 0;
         const size_t count = found.run_count - first;

@@ -19,7 +19,8 @@ static bool is_one_of(const char *key, const char *const *keys, size_t count)
 
 bool tm_is_own_text(const char *key)
 {
-    static const char *const own[] = { "schema", "version", "help", "grid", "block" };
+    /* an address is a number of the profile that is written in hexadecimal digits */
+    static const char *const own[] = { "schema", "version", "help", "grid", "block", "address" };
 
     return is_one_of(key, own, sizeof(own) / sizeof(own[0]));
 }

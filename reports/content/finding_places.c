@@ -17,17 +17,56 @@ static int64_t to_ns(int64_t ps)
     return ps / 1000 - (ps % 1000 < 0);
 }
 
-/* What has to be added to times so that they are those of the file.  out: false: of files with clocks of their own */
-static bool clock_of(const struct tm_value *summary, int64_t *origin_ns)
+/* Whether a device, or a host, is of a file. */
+static bool is_of(const struct tm_value *file, const char *device)
 {
-    const struct tm_value *files = tm_path(summary, "input.files");
-    const int64_t first_us = tm_int(tm_get(tm_at(files, 0), "origin_us"));
-    const int64_t most_ns = INT64_MAX / 2; /* year 2116 */
+    const char *host = tm_text(tm_get(file, "host"));
+    const size_t length = strlen(host);
 
-    for (size_t i = 1; i < tm_length(files); i++)
-        if (tm_int(tm_get(tm_at(files, i), "origin_us")) != first_us)
-            return false;
-    return !__builtin_mul_overflow(first_us, (int64_t)1000, origin_ns) && *origin_ns < most_ns && *origin_ns > -most_ns;
+    return length && strncmp(device, host, length) == 0 && (!device[length] || device[length] == '/');
+}
+
+/* The file whose clock the times of a place are on: that of its host.  NULL: several could be meant */
+static const struct tm_value *file_of(const struct tm_value *summary, const char *device)
+{
+    const struct tm_value *files = tm_path(summary, "input.files"), *only = NULL;
+    size_t traces = 0;
+
+    for (size_t i = 0; i < tm_length(files); i++) {
+        const struct tm_value *file = tm_at(files, i);
+
+        if (!tm_has(tm_get(file, "trace_ps")))
+            continue;
+        if (is_of(file, device))
+            return file;
+        only = traces++ ? NULL : file;
+    }
+    return only;
+}
+
+/* The slices of a place.  In what `convert` writes the profile starts at 0, or where trace_ps says.  A Chrome trace as it was
+ * recorded may have a clock of its own: then that one reads more than any time of ours. */
+static void put_sql(struct tm_place *out, const struct tm_value *file, int64_t from_ps, int64_t to_ps)
+{
+    const int64_t shift_ps = tm_int(tm_get(file, "trace_ps")), origin_us = tm_int(tm_get(file, "origin_us"));
+    int64_t from, to, zero, origin;
+
+    if (__builtin_add_overflow(from_ps, shift_ps, &from) || __builtin_add_overflow(to_ps, shift_ps, &to) ||
+        __builtin_mul_overflow(origin_us, (int64_t)1000, &origin) || origin > INT64_MAX / 2 || origin < -INT64_MAX / 2)
+        return;
+    zero = origin - to_ns(shift_ps);
+    from = to_ns(from);
+    to = to_ns(to) + (to % 1000 != 0);
+    if (origin <= 0)
+        (void)snprintf(out->sql, sizeof(out->sql),
+                       "select id, ts, dur, track_id, name from slice where ts < %" PRId64 " and ts + dur > %" PRId64
+                       " order by dur desc", to, from);
+    else
+        (void)snprintf(out->sql, sizeof(out->sql),
+                       "with clock as (select iif(max(ts) < %" PRId64 ", 0, %" PRId64 ") as zero from slice)"
+                       " select id, ts, dur, track_id, name from slice, clock"
+                       " where ts - zero < %" PRId64 " and ts - zero + dur > %" PRId64 " order by dur desc",
+                       origin, zero, to, from);
 }
 
 void tm_place_make(struct tm_place *out, const struct tm_value *summary, const struct tm_value *where)
@@ -36,16 +75,13 @@ void tm_place_make(struct tm_place *out, const struct tm_value *summary, const s
     const bool has_length = to >= from && (from >= 0 || to < INT64_MAX + from);
     const char *device = tm_shown_device(summary, tm_text(tm_get(where, "device")));
     char begin[TM_FORMAT_BYTES], length[TM_FORMAT_BYTES];
-    int64_t origin_ns;
+    const struct tm_value *file = file_of(summary, tm_text(tm_get(where, "device")));
 
     *out = (struct tm_place){ .sql = "" };
     (void)snprintf(out->text, sizeof(out->text), "at %s, for %s%s%.200s", tm_format_moment(begin, from),
                    has_length ? tm_format_time(length, to - from) : "?", *device ? ", " : "", device);
-    if (clock_of(summary, &origin_ns))
-        (void)snprintf(out->sql, sizeof(out->sql),
-                       "select ts, dur, name from slice where ts < %" PRId64 " and ts + dur > %" PRId64
-                       " order by dur desc",
-                       origin_ns + to_ns(to) + (to % 1000 != 0), origin_ns + to_ns(from));
+    if (file)
+        put_sql(out, file, from, to);
 }
 
 /* --- more about it --- */

@@ -213,7 +213,24 @@ def other(tap):
             refused(tap, name, path, words)
         else:
             tap.skip(name, f"no file {path}")
+    own_traces(tap)
     real_damage(tap)
+
+
+def own_traces(tap):
+    """What `convert` and `split` wrote is recognized by its first bytes, and the message names what to give instead."""
+    with Scratch() as folder:
+        traces = [folder / "run.pftrace", folder / "run.pftrace.gz", folder / "parts" / "part-0001.pftrace", folder / "two.pftrace"]
+        done = [run("convert", TINY, "-o", traces[0], "--quiet"), run("convert", TINY, "-o", traces[1], "--quiet", "--plain"),
+                run("split", TINY, "-o", traces[2].parent, "--quiet")]
+        tap.ok(all(result.status == 0 for result in done), "traces of this program are written", *done)
+        traces[3].write_bytes(traces[2].read_bytes() * 2)
+        for trace in traces:
+            for verb in ("report", "inspect", "list", "convert"):
+                more = ["-o", folder / "out.json"] if verb == "convert" else []
+                result = run(verb, trace, *more, cwd=folder)
+                tap.ok(result.status == 3 and "is a Perfetto trace that tracemill wrote" in result.err
+                       and "give the profile that it was made from" in result.err, f"{verb} {trace.name}", result)
 
 
 def unreadable(tap, folder):

@@ -42,14 +42,14 @@ SOURCES = ("made/*", "generated/gpu-*", "generated/tpu-xplane", "logdir/train/*v
 class Piece:
     """A slice of a part with what its marks tell of the whole; all in ns on the input's clock."""
 
-    def __init__(self, label, one, offset, is_json):
+    def __init__(self, label, one, offset, clock_ns, is_json):
         marks = {key.removeprefix("debug.").removeprefix("args.").replace(".", "_"): text if kind == "string" else whole
                  for _, key, kind, whole, text, _ in one.args}
         # A piece that begins where it is cut has no length, and in a JSON no place either.
         self.label, self.name, self.depth = label, clean(one.name), 0 if is_json else one.depth
         self.begin, self.end = one.ts + offset, one.ts + one.dur + offset
         self.cut = marks.get("tracemill_cut")
-        self.whole_begin = marks["tracemill_begin_ns"] + offset if self.cut else self.begin
+        self.whole_begin = marks["tracemill_begin_ns"] + clock_ns + offset if self.cut else self.begin
         self.whole_end = self.whole_begin + marks["tracemill_dur_ns"] if self.cut else self.end
 
     @property
@@ -61,7 +61,7 @@ def pieces_of(held, offset=0, is_json=False):
     for one in held.slices.values():
         track = held.tracks[one.track]
         if not is_derived(track):
-            yield Piece(label_of_track(track), one, offset, is_json)
+            yield Piece(label_of_track(track), one, offset, held.clock_ns, is_json)
 
 
 def joined(pieces):

@@ -1,16 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every summary keeps to schemas/summary.schema.json."""
+"""Every summary keeps to schemas/summary.schema.json, redacted or not."""
 
 import sys
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_pprof  # noqa: E402
 import make_profile  # noqa: E402
+import make_pytorch  # noqa: E402
 from schemas import problems, validator_of  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import DEMO, SHARED, Scratch, summary_of  # noqa: E402
+
+
+FOLDERS = ("xspace", "jax-json", "logdir", "kineto", "chrome", "memory")
+NOT_READ = ("corrupt-*", "perfetto--*", "*rocprof-908*")
+
+
+def is_refused(path):
+    return any(fnmatchcase(path.name, pattern) for pattern in NOT_READ)
 
 
 def check(tap, validator, name, source, folder, *options, statuses=(0,)):
@@ -46,12 +56,20 @@ def main():
         prof = make_pprof.write(folder / "memory.prof", make_pprof.some())
         check(tap, validator, "a device memory profile alone", prof, folder)
         check(tap, validator, "a device memory profile beside the demo", [DEMO, prof], folder)
-        paths = sorted((SHARED / "traces" / "xspace").glob("*.xplane.pb"))
+        rank = folder / "rank0.pt.trace.json"
+        rank.write_bytes(make_pytorch.rank_of())
+        check(tap, validator, "pytorch", rank, folder)
+        check(tap, validator, "the demo, redacted", DEMO, folder, "--redact")
+        check(tap, validator, "pytorch, redacted", rank, folder, "--redact")
+        check(tap, validator, "a device memory profile, redacted", prof, folder, "--redact")
+        paths = sorted(p for f in FOLDERS for p in (SHARED / "traces" / f).rglob("*") if p.is_file() and not is_refused(p))
         if not paths:
             tap.skip("summaries of real profiles", f"no profiles at {SHARED}")
         for path in paths:
-            if not path.name.startswith("corrupt"):
-                check(tap, validator, path.name, path, folder)
+            name = path.relative_to(SHARED / "traces")
+            if path.parent.name == "xspace":
+                check(tap, validator, str(name).replace("/", " "), path, folder, statuses=(0, 4))
+            check(tap, validator, f"{name}, redacted".replace("/", " "), path, folder, "--redact", statuses=(0, 4))
     tap.done()
 
 

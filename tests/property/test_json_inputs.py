@@ -97,8 +97,10 @@ def ranges_are_of_the_file(tap, folder, name, data):
     path.write_bytes(data)
     result = run("report", path, "-o", folder / "clock", "--format", "html")
     page = (folder / "clock" / "report.html").read_text(encoding="utf-8")
-    found = re.findall(r"where ts < (-?\d+) and ts \+ dur > (-?\d+)", html.unescape(page))
-    ranges = [(int(begin), int(end)) for end, begin in found]
+    found = re.findall(r"iif\(max\(ts\) < \d+, 0, (\d+)\).*? where ts - zero < (-?\d+) and ts - zero \+ dur > (-?\d+)",
+                       html.unescape(page))
+    found += [("0", *ends) for ends in re.findall(r"where ts < (-?\d+) and ts \+ dur > (-?\d+)", html.unescape(page))]
+    ranges = [(int(zero) + int(begin), int(zero) + int(end)) for zero, end, begin in found]
     times = [event["ts"] for event in json.loads(data)["traceEvents"] if "dur" in event]
     first, last = min(times) * 1000 - 10**9, max(times) * 1000 + 10**9
     tap.ok(result.status == 0 and ranges and all(first <= a <= b <= last for a, b in ranges), f"{name}: ranges",

@@ -207,6 +207,23 @@ def memory_profiles(tap, folder):
     tap.ok(result.status in (0, 3) and not planted.found(out), "a device memory profile", result, planted.found(out))
 
 
+def addresses(tap, folder, validator):
+    """Addresses of buffers, as long as real ones are, are numbers: they stay, and so the summary keeps to its schema."""
+    space = make_profile.gpu(seed=3)
+    for event in (e for plane in space.planes for line in plane.lines for e in line.events if "addr" in e.stats):
+        event.stats["addr"] += 0x7f3a_1234_0000
+    source = folder / "addresses.xplane.pb"
+    source.write_bytes(space.encode())
+    seen = []
+    for name, more in (("names", []), ("pseudonyms", ["--redact"])):
+        result = run("report", source, "-o", folder / name, "--format", "json", *more)
+        summary = summary_of(folder / name)
+        tap.ok(result.status == 0 and not schemas.problems(validator, summary), f"addresses: the schema, with {name}", result,
+               *schemas.problems(validator, summary))
+        seen.append([h["address"] for a in summary["memory"]["allocators"] for h in a["holders"]])
+    tap.ok(seen[0] and seen[0] == seen[1], "addresses stay", seen)
+
+
 def choices(schema):
     """Words of which the schema of the summary lets a text be one."""
     if isinstance(schema, dict):
@@ -248,6 +265,7 @@ def main():
         one_map(tap, folder)
         memory_profiles(tap, folder)
         said_by_user(tap, folder)
+        addresses(tap, folder, validator)
         own_words(tap, folder, validator)
     tap.done()
 

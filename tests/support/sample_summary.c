@@ -23,7 +23,7 @@ static const char gpu_head[] =
     "'input':{'run':'2026_11_20_20_37_30','hosts':['trainer-7'],'partial':false,'files':[{'path':"
     "'plugins/profile/2026_11_20_20_37_30/"
     "trainer-7.xplane.pb','kind':'xspace','bytes':48211920,'xxh3':"
-    "'90f3c1d4a7be2210','host':'trainer-7','events':914233,'origin_us':0,'archived':false,'partial':false,'problems':[],'notes':[]}]},"
+    "'90f3c1d4a7be2210','host':'trainer-7','events':914233,'origin_us':0,'clock_ns':0,'first_ps':0,'trace_ps':0,'archived':false,'partial':false,'problems':[],'notes':[]}]},"
     "'environment':{'platform':'gpu','hosts':[{'host':'trainer-7','jax':'0.8.1','jaxlib':'0.8.1',"
     "'platform_version':'PJRT C "
     "API','cuda':'12.8','cuda_runtime':12080,'driver':'570.86.10','rocm':null,"

@@ -141,7 +141,7 @@ const char test_healthy_summary[] =
     "'run/vm.xplane.pb',"
     " 'kind': 'xspace', 'bytes': 1000000, 'xxh3': '0123456789abcdef', 'host': 'vm', 'events': "
     "100000,"
-    " 'origin_us': 0, 'archived': false, 'partial': false, 'problems': [], 'notes': []}]},"
+    " 'origin_us': 0, 'clock_ns': 0, 'first_ps': 0, 'trace_ps': 0, 'archived': false, 'partial': false, 'problems': [], 'notes': []}]},"
     "'environment': {'platform': 'gpu', 'hosts': [{'host': 'vm', 'jax': '0.10.2', 'jaxlib': "
     "'0.10.2',"
     " 'platform_version': null, 'cuda': '12.9', 'cuda_runtime': null, 'driver': null, 'rocm': "

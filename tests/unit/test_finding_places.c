@@ -166,27 +166,37 @@ static void check_place(const struct place *row)
     assert_ledger_is_even(&run);
 }
 
-#define SQL(before, after) \
-    "select ts, dur, name from slice where ts < " before " and ts + dur > " after " order by dur desc"
-#define ONE(origin) "{'input':{'hosts':['vm'],'files':[{'origin_us':" origin "}]}}"
+#define COLUMNS "select id, ts, dur, track_id, name from slice"
+#define SQL(before, after) COLUMNS " where ts < " before " and ts + dur > " after " order by dur desc"
+/* A Chrome trace with a clock of its own: as recorded it reads `origin` or more. */
+#define OWN(origin, zero, before, after) \
+    "with clock as (select iif(max(ts) < " origin ", 0, " zero ") as zero from slice) " COLUMNS \
+    ", clock where ts - zero < " before " and ts - zero + dur > " after " order by dur desc"
+#define FILE_OF(host, origin, shift) "{'host':'" host "','origin_us':" origin ",'trace_ps':" shift "}"
+#define ONE(origin) "{'input':{'hosts':['vm'],'files':[" FILE_OF("vm", origin, "0") "]}}"
+#define TWO(a, b) "{'input':{'hosts':['a','b'],'files':[" a "," b ",{'host':null,'trace_ps':null}]}}"
 
 static void places_tell_time_and_device_and_have_sql(void **state)
 {
     static const char at[] = "{'begin_ps':367214627000,'end_ps':1717214627500,'device':'vm/gpu:0'}";
+    static const char on_b[] = "{'begin_ps':1000,'end_ps':2000,'device':'b/gpu:1'}";
     static const struct place rows[] = {
         { ONE("0"), at, "at 0.367214627 s, for 1.35 s, gpu:0", SQL("1717214628", "367214627") },
-        { ONE("1000"), at, "at 0.367214627 s, for 1.35 s, gpu:0", SQL("1718214628", "368214627") },
-        { ONE("-1000"), at, "at 0.367214627 s, for 1.35 s, gpu:0", SQL("1716214628", "366214627") },
+        { ONE("1000"), at, "at 0.367214627 s, for 1.35 s, gpu:0", OWN("1000000", "1000000", "1717214628", "367214627") },
+        { ONE("-1000"), at, "at 0.367214627 s, for 1.35 s, gpu:0", SQL("1717214628", "367214627") },
         { ONE("0"), "{'begin_ps':-1500,'end_ps':-500,'device':'vm'}", "at -0.000000002 s, for 1.00 ns, vm",
           SQL("0", "-2") },
         { ONE("0"), "{'begin_ps':0,'end_ps':0}", "at 0.000000000 s, for 0 s", SQL("0", "0") },
-        { "{'input':{'hosts':['a','b'],'files':[{'origin_us':5},{'origin_us':5}]}}",
-          "{'begin_ps':1000,'end_ps':2000,'device':'b/gpu:1'}", "at 0.000000001 s, for 1.00 ns, b/gpu:1",
-          SQL("5002", "5001") },
-        { "{'input':{'hosts':['a','b'],'files':[{'origin_us':5},{'origin_us':6}]}}",
-          "{'begin_ps':1000,'end_ps':2000,'device':'b/gpu:1'}", "at 0.000000001 s, for 1.00 ns, b/gpu:1", "" },
+        { TWO(FILE_OF("a", "0", "7000000"), FILE_OF("b", "0", "5000")), on_b, "at 0.000000001 s, for 1.00 ns, b/gpu:1",
+          SQL("7", "6") },
+        { TWO(FILE_OF("a", "5", "0"), FILE_OF("b", "6", "1000000")), on_b, "at 0.000000001 s, for 1.00 ns, b/gpu:1",
+          OWN("6000", "5000", "1002", "1001") },
+        { TWO(FILE_OF("a", "0", "7000"), FILE_OF("b", "0", "5000")), "{'begin_ps':1000,'end_ps':2000,'device':'b2'}",
+          "at 0.000000001 s, for 1.00 ns, b2", "" },
+        { TWO(FILE_OF("a", "0", "7000"), FILE_OF("b", "0", "null")), "{'begin_ps':1000,'end_ps':2000}",
+          "at 0.000000001 s, for 1.00 ns", SQL("9", "8") },
         { ONE("9223372036854775807"), "{'begin_ps':1000,'end_ps':2000}", "at 0.000000001 s, for 1.00 ns", "" },
-        { "{}", "{'begin_ps':2000,'end_ps':1000}", "at 0.000000002 s, for ?", SQL("1", "2") },
+        { "{}", "{'begin_ps':2000,'end_ps':1000}", "at 0.000000002 s, for ?", "" },
     };
 
     (void)state;

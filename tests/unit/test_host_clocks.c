@@ -41,11 +41,10 @@ static void a_host_tells_what_its_clock_read(void **state)
 {
     const struct {
         uint8_t origin;
-        uint64_t begin_ns;
-        int64_t origin_us, base_ns;
+        int64_t clock_ns, origin_us, base_ns;
     } cases[] = {
-        { TM_ORIGIN_XSPACE, (uint64_t)epoch_ns, 17, epoch_ns },
-        { TM_ORIGIN_XSPACE, UINT64_MAX, 17, 0 },
+        { TM_ORIGIN_XSPACE, epoch_ns, 17, epoch_ns },
+        { TM_ORIGIN_XSPACE, INT64_MAX, 17, 0 },
         { TM_ORIGIN_PYTORCH, 5, epoch_ns / 1000, epoch_ns },
         { TM_ORIGIN_PYTORCH, 5, INT64_MAX, 0 },
         { TM_ORIGIN_PYTORCH, 5, -1, 0 },
@@ -53,10 +52,10 @@ static void a_host_tells_what_its_clock_read(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct tm_trace trace = { .origin = cases[i].origin, .origin_us = cases[i].origin_us, .first_ps = 42 };
+        struct tm_trace trace = { .origin = cases[i].origin, .origin_us = cases[i].origin_us, .first_ps = 42,
+                                  .clock_ns = cases[i].clock_ns };
         struct tm_host_clock clock;
 
-        trace.environment.begin_ns = cases[i].begin_ns;
         tm_host_clock_note(&clock, &trace);
         assert_int_equal(clock.base_ns, cases[i].base_ns);
         assert_int_equal(clock.first_ps, 42);

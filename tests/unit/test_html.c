@@ -369,7 +369,7 @@ static void findings_have_stake_evidence_fix_and_place(void **state)
     assert_has(page, "<li>the longest gap took 3.10 ms before step 12</li>");
     assert_has(page, "<li>load data in threads or processes of their own</li>");
     assert_has(page, "<span>at 0.288000000 s, for 3.10 ms, gpu:0</span><code class=\"copy\">"
-                     "select ts, dur, name from slice "
+                     "select id, ts, dur, track_id, name from slice "
                      "where ts &lt; 291100000 and ts + dur &gt; 288000000 order by dur desc</code>");
     assert_has(page, "ts &lt; 303900001 and"); /* the end is rounded up */
     assert_has(page, "<a href=\"#finding-1\">Devices wait for input data</a>"); /* among the first ones */

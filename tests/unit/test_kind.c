@@ -295,6 +295,28 @@ static void a_perfetto_trace_is_not_a_space(void **state)
     assert_int_equal(kind_of(&trace), TM_FILE_PERFETTO);
 }
 
+static void a_perfetto_trace_of_this_program_is_told(void **state)
+{
+    struct head attribute = { .length = 0 }, attributes = { .length = 0 }, packet = { .length = 0 }, trace = { .length = 0 };
+
+    (void)state;
+    put_text(&attribute, 1, "tracemill.version");
+    put_text(&attribute, 3, "0.1.0");
+    put_inside(&attributes, 1, &attribute);
+    put_number(&packet, 10, 1);
+    put_inside(&packet, 126, &attributes);
+    put_inside(&trace, 1, &packet);
+    packet.length = 0;
+    attribute.length = 0;
+    put_text(&attribute, 7, "x\x9c");
+    put_inside(&packet, 50, &attribute); /* a block of compressed packets, whatever is in it */
+    put_inside(&trace, 1, &packet);
+    assert_int_equal(kind_of(&trace), TM_FILE_OWN_PERFETTO);
+    trace.length = 0;
+    put_inside(&trace, 1, &packet);
+    assert_int_equal(kind_of(&trace), TM_FILE_PERFETTO);
+}
+
 static void a_memory_profile_is_not_a_space(void **state)
 {
     struct head profile = { .length = 0 }, type = { .length = 0 }, sample = { .length = 0 };
@@ -423,6 +445,7 @@ int main(void)
         cmocka_unit_test(a_damaged_space_is_still_a_space),
         cmocka_unit_test(a_space_that_went_through_a_text_filter_is_a_space),
         cmocka_unit_test(a_perfetto_trace_is_not_a_space),
+        cmocka_unit_test(a_perfetto_trace_of_this_program_is_told),
         cmocka_unit_test(a_memory_profile_is_not_a_space),
         cmocka_unit_test(a_program_is_not_a_space),
         cmocka_unit_test(any_bytes_are_told_without_harm),

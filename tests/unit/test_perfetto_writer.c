@@ -6,10 +6,11 @@
 #include <zlib.h>
 
 #include "perfetto.pb-c.h"
+#include "stages/input/bytes/kind.h"
 #include "stages/output/trace_writer.h"
 #include "tests/support/test_run.h"
 
-enum { PACKETS_MOST = 200000, BLOCKS_MOST = 200, IIDS_MOST = 20000, EPOCH_NS = 1000000 };
+enum { PACKETS_MOST = 200000, BLOCKS_MOST = 200, IIDS_MOST = 20000, EPOCH_NS = 1000000 /* less than a clock since 1970 reads */ };
 
 /* --- writing --- */
 
@@ -125,7 +126,7 @@ struct trace {
     size_t trace_count, block_count;
     Perfetto__TracePacket **packets;
     uint64_t *time_ns; /* of each packet: what the trace's clock reads */
-    size_t count, snapshots;
+    size_t count, snapshots, origins;
     ProtobufCBinaryData *text[TABLES]; /* by iid */
     size_t cleared;
 };
@@ -164,6 +165,12 @@ static void add_block(struct trace *t, ProtobufCBinaryData block)
     free(bytes);
 }
 
+/* What a file begins with: the program that wrote it.  It needs no state of the sequence, which is cleared after it. */
+static bool is_origin(const Perfetto__TracePacket *packet)
+{
+    return packet->trace_attributes && !packet->has_sequence_flags;
+}
+
 static void add_packets(struct trace *t, const uint8_t *bytes, size_t length)
 {
     Perfetto__Trace *trace = perfetto__trace__unpack(NULL, length, bytes);
@@ -177,17 +184,23 @@ static void add_packets(struct trace *t, const uint8_t *bytes, size_t length)
             add_block(t, trace->packet[i]->compressed_packets);
             continue;
         }
+        if (is_origin(trace->packet[i])) {
+            t->origins++;
+            continue;
+        }
         assert_true(t->count < PACKETS_MOST);
         t->packets[t->count++] = trace->packet[i];
     }
 }
 
-enum { SEQUENCE_CLOCK = 64, TRACE_CLOCK = 6 };
+enum { SEQUENCE_CLOCK = 64, TRACE_CLOCK = 6, REALTIME = 1, MONOTONIC = 3 };
 
-/* Both clocks read 0 at the same moment. */
+/* Both clocks of the trace read 0 at the same moment, and that of the recording what it read then. */
 static void check_snapshot(const Perfetto__ClockSnapshot *snapshot)
 {
-    assert_int_equal(snapshot->n_clocks, 2);
+    assert_int_equal(snapshot->n_clocks, 3);
+    assert_int_equal(snapshot->clocks[2]->clock_id, MONOTONIC);
+    assert_int_equal(snapshot->clocks[2]->timestamp, EPOCH_NS);
     for (size_t i = 0; i < 2; i++) {
         const Perfetto__Clock *clock = snapshot->clocks[i];
 
@@ -389,7 +402,7 @@ static void slices_instants_and_counters_are_packets_of_one_sequence(void **stat
     (void)packet_at(t, 1);
     const Perfetto__TracePacket *p = packet_at(t, 2);
 
-    assert_int_equal(t->time_ns[2], EPOCH_NS + 2);
+    assert_int_equal(t->time_ns[2], 2);
     assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN);
     assert_int_equal(p->track_event->track_uuid, 11);
     assert_is(name_of(t, p->track_event), "fusion.1");
@@ -398,20 +411,20 @@ static void slices_instants_and_counters_are_packets_of_one_sequence(void **stat
     assert_int_equal(p->track_event->n_flow_ids, 1);
     assert_true(p->track_event->flow_ids[0] == (UINT64_C(1) << 63 | 7));
     p = packet_at(t, 3);
-    assert_int_equal(t->time_ns[3], EPOCH_NS + 2); /* 2.499 ns */
+    assert_int_equal(t->time_ns[3], 2); /* 2.499 ns */
     assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__SLICE_END);
     assert_int_equal(p->track_event->track_uuid, 11);
     p = packet_at(t, 4);
     assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN); /* the instant */
-    assert_int_equal(t->time_ns[4], EPOCH_NS + 2);
+    assert_int_equal(t->time_ns[4], 2);
     assert_is(name_of(t, p->track_event), "fusion.1");
     assert_null(p->interned_data);
     assert_int_equal(p->track_event->n_flow_ids, 0);
     p = packet_at(t, 5);
-    assert_int_equal(t->time_ns[5], EPOCH_NS + 2);
+    assert_int_equal(t->time_ns[5], 2);
     assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__SLICE_END);
     p = packet_at(t, 6);
-    assert_int_equal(t->time_ns[6], EPOCH_NS + 4000);
+    assert_int_equal(t->time_ns[6], 4000);
     assert_int_equal(p->track_event->type, PERFETTO__TRACK_EVENT__TYPE__COUNTER);
     assert_true(p->track_event->track_uuid == UINT64_MAX);
     assert_int_equal(p->track_event->counter_value_field_case,
@@ -788,7 +801,7 @@ static void a_cut_slice_tells_of_the_whole(void **state)
     assert_is(key_of(t, a[0]), "tracemill_cut");
     assert_is(string_of(t, a[0]), "both");
     assert_is(key_of(t, a[1]), "tracemill_begin_ns");
-    assert_int_equal(a[1]->int_value, EPOCH_NS + 2);
+    assert_int_equal(a[1]->int_value, 2);
     assert_is(key_of(t, a[2]), "tracemill_dur_ns");
     assert_int_equal(a[2]->int_value, 7);
     assert_int_equal(slice->n_debug_annotations, 1);
@@ -827,7 +840,7 @@ static void ends_of_arrows_are_legacy_events(void **state)
         const Perfetto__TracePacket *p = packet_at(t, i + 2);
         const Perfetto__LegacyEvent *arrow = p->track_event->legacy_event;
 
-        assert_int_equal(t->time_ns[i + 2], EPOCH_NS + 5);
+        assert_int_equal(t->time_ns[i + 2], 5);
         assert_false(p->track_event->has_type);
         assert_int_equal(p->track_event->track_uuid, 11);
         assert_is(name_of(t, p->track_event), "ac2g");
@@ -869,7 +882,7 @@ static void check_many(struct trace *t, size_t count)
         skip_to(t, &i, PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN);
         const Perfetto__TrackEvent *event = t->packets[i]->track_event;
 
-        assert_int_equal(t->time_ns[i], EPOCH_NS + n);
+        assert_int_equal(t->time_ns[i], n);
         (void)snprintf(text, sizeof(text), "name %zu", n / 2);
         assert_is(name_of(t, event), text);
         (void)snprintf(text, sizeof(text), "category %zu", n % 700);
@@ -961,8 +974,8 @@ static void times_that_step_back_say_the_clock_again(void **state)
         }
         assert_int_equal(snapshots, cases[i].snapshots);
         assert_is(name_of(t, p->track_event), "op"); /* known from before */
-        assert_int_equal(t->time_ns[at], EPOCH_NS + cases[i].begin_ns);
-        assert_int_equal(t->time_ns[at + 1], EPOCH_NS + cases[i].end_ns);
+        assert_int_equal(t->time_ns[at], cases[i].begin_ns);
+        assert_int_equal(t->time_ns[at + 1], cases[i].end_ns);
     }
     assert_int_equal(at, t->count);
     assert_int_equal(t->cleared, 1);
@@ -1000,8 +1013,8 @@ static void files_one_behind_the_other_are_one_trace(void **state)
 
         if (!event || event->type != PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN)
             continue;
-        assert_int_equal(t->time_ns[i], EPOCH_NS + (3 - seen) * 1000);
-        assert_int_equal(t->time_ns[i + 1], EPOCH_NS + (3 - seen) * 1000 + 5);
+        assert_int_equal(t->time_ns[i], (3 - seen) * 1000);
+        assert_int_equal(t->time_ns[i + 1], (3 - seen) * 1000 + 5);
         seen++;
     }
     assert_int_equal(seen, 3);
@@ -1237,24 +1250,44 @@ static void no_list_breaks_the_packets(void **state)
     free_rig(r);
 }
 
-static void times_out_of_reach_are_refused(void **state)
+static void times_count_from_the_start_and_the_clock_of_the_recording_is_told(void **state)
 {
     static const struct {
         int64_t epoch_ns, time_ps;
-        tm_status status;
+        uint32_t clock; /* 0 = none is told */
     } cases[] = {
-        { INT64_MAX, 1000, TM_ERR_LIMIT }, { INT64_MAX - 1, 1000, TM_OK }, { -5, 4000, TM_ERR_LIMIT },
-        { -5, 5000, TM_OK },               { 1, INT64_MAX, TM_OK },
+        { INT64_MAX, 1000, REALTIME }, { INT64_C(1738771524325858254), INT64_MAX, REALTIME },
+        { 99999999999999999, 0, MONOTONIC }, { 100000000000000000, 0, REALTIME }, { 1, 5000, MONOTONIC }, { -5, 4000, 0 },
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct rig *r = new_rig((struct tm_writer_options){ .args = TM_ARGS_ALL, .epoch_ns = cases[i].epoch_ns });
         const struct tm_out_event event = event_of(r, "op", cases[i].time_ps, cases[i].time_ps);
+        size_t length;
 
         assert_int_equal(begin_file(r, 0), TM_OK);
-        assert_int_equal(tm_perfetto_writer.begin(r->w, &event), cases[i].status);
-        assert_int_equal(r->run.error.status, cases[i].status);
+        put_slice(r, &event);
+        assert_int_equal(end_file(r), TM_OK);
+        uint8_t *bytes = read_bytes(r, "0", &length);
+        struct trace *t = calloc(1, sizeof(*t));
+
+        assert_non_null(t);
+        t->packets = calloc(PACKETS_MOST, sizeof(*t->packets));
+        assert_non_null(t->packets);
+        add_packets(t, bytes, length);
+        const Perfetto__ClockSnapshot *snapshot = t->packets[0]->clock_snapshot;
+
+        assert_int_equal(t->origins, 1);
+        assert_int_equal(tm_kind_of(bytes, length), TM_FILE_OWN_PERFETTO);
+        assert_int_equal(snapshot->n_clocks, cases[i].clock ? 3 : 2);
+        if (cases[i].clock) {
+            assert_int_equal(snapshot->clocks[2]->clock_id, cases[i].clock);
+            assert_int_equal(snapshot->clocks[2]->timestamp, cases[i].epoch_ns);
+        }
+        assert_int_equal(t->packets[2]->timestamp, tm_out_ns(cases[i].time_ps));
+        free(bytes);
+        free_trace(t);
         free_rig(r);
     }
 }
@@ -1320,7 +1353,7 @@ int main(void)
         cmocka_unit_test(what_is_too_much_is_left_out_and_counted),
         cmocka_unit_test(nesting_without_end_is_cut),
         cmocka_unit_test(no_list_breaks_the_packets),
-        cmocka_unit_test(times_out_of_reach_are_refused),
+        cmocka_unit_test(times_count_from_the_start_and_the_clock_of_the_recording_is_told),
         cmocka_unit_test(every_refusal_of_memory_is_told),
         cmocka_unit_test(the_writer_fits_into_the_least_memory),
     };

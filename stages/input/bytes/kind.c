@@ -33,6 +33,7 @@ static const struct kind_row kind_rows[TM_FILE_KINDS] = {
     [TM_FILE_SUMMARY_JSON] = { "a summary of tracemill", "give the trace that it was made from" },
     [TM_FILE_PARTIAL] = { "a partial of tracemill", "give it to 'tracemill report', as a file that is not compressed" },
     [TM_FILE_PERFETTO] = { "a Perfetto trace", GIVE_XPLANE },
+    [TM_FILE_OWN_PERFETTO] = { "a Perfetto trace that tracemill wrote", "give the profile that it was made from" },
     [TM_FILE_PPROF] = { "a device memory profile (pprof)", "" },
     [TM_FILE_HLO] = { "an HLO module of XLA", "give the .xplane.pb file of the run, not the program" },
     [TM_FILE_HTML] = { "a web page (HTML)", "download the file itself, not the page that shows it" },
@@ -317,15 +318,18 @@ SHAPE(x_plane, { 1, VARINT, NULL }, { 2, LEN, NULL }, { 3, LEN, &x_line }, { 4, 
       { 5, LEN, &x_map_entry }, { 6, LEN, &x_stat });
 SHAPE(x_space, { 1, LEN, &x_plane }, { 2, TEXT, NULL }, { 3, TEXT, NULL }, { 4, TEXT, NULL });
 
+SHAPE(perfetto_attribute, { 1, TEXT, NULL }, { 2, VARINT, NULL }, { 3, TEXT, NULL });
+SHAPE(perfetto_attributes, { 1, LEN, &perfetto_attribute });
 SHAPE(perfetto_packet, { 1, LEN, NULL }, { 2, LEN, NULL }, { 3, VARINT, NULL }, { 5, LEN, NULL },
       { 6, LEN, NULL }, { 7, LEN, NULL }, { 8, VARINT, NULL }, { 9, LEN, NULL }, { 10, VARINT, NULL },
       { 11, LEN, NULL }, { 12, LEN, NULL }, { 13, VARINT, NULL }, { 33, LEN, NULL }, { 35, LEN, NULL },
       { 36, LEN, NULL }, { 37, LEN, NULL }, { 38, LEN, NULL }, { 39, LEN, NULL }, { 41, VARINT, NULL },
       { 42, VARINT, NULL }, { 43, LEN, NULL }, { 44, LEN, NULL }, { 45, LEN, NULL }, { 46, LEN, NULL },
-      { 48, LEN, NULL }, { 52, LEN, NULL }, { 53, LEN, NULL }, { 54, LEN, NULL }, { 56, LEN, NULL },
+      { 48, LEN, NULL }, { 50, LEN, NULL }, { 52, LEN, NULL }, { 53, LEN, NULL }, { 54, LEN, NULL }, { 56, LEN, NULL },
       { 58, VARINT, NULL }, { 59, LEN, NULL }, { 60, LEN, NULL }, { 64, LEN, NULL }, { 67, LEN, NULL },
       { 69, LEN, NULL }, { 73, LEN, NULL }, { 75, LEN, NULL }, { 76, VARINT, NULL }, { 79, VARINT, NULL },
-      { 87, VARINT, NULL }, { 89, LEN, NULL }, { 98, VARINT, NULL });
+      { 87, VARINT, NULL }, { 89, LEN, NULL }, { 98, VARINT, NULL },
+      { 126, LEN, &perfetto_attributes }, { 133, LEN, NULL });
 SHAPE(perfetto, { 1, LEN, &perfetto_packet });
 
 SHAPE(pprof_type, { 1, VARINT, NULL }, { 2, VARINT, NULL });
@@ -534,6 +538,14 @@ static enum tm_file_kind protobuf_kind(const uint8_t *first, size_t length)
     return !clean && has_plane_name(first, length) ? TM_FILE_XSPACE : kind;
 }
 
+/* The first packet of a trace that this program wrote is an attribute of this name (perfetto_writer.c). */
+static bool is_own_perfetto(const uint8_t *first, size_t length)
+{
+    static const char key[] = "tracemill.version";
+
+    return memmem(first, length < 64 ? length : 64, key, sizeof(key) - 1) != NULL;
+}
+
 enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length)
 {
     const size_t head = length < TM_KIND_HEAD_BYTES ? length : TM_KIND_HEAD_BYTES;
@@ -551,6 +563,8 @@ enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length)
     if (begins_with(first, head, begin, "<!doctype html") || begins_with(first, head, begin, "<html"))
         return TM_FILE_HTML;
     kind = protobuf_kind(first, head);
+    if (kind == TM_FILE_PERFETTO && is_own_perfetto(first, head))
+        return TM_FILE_OWN_PERFETTO;
     if (kind != TM_FILE_UNKNOWN)
         return kind;
     if (is_tensorboard(first, head))

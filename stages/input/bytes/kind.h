@@ -17,6 +17,7 @@ enum tm_file_kind {
     TM_FILE_SUMMARY_JSON,  /* a summary.json of this program */
     TM_FILE_PARTIAL,       /* a partial of this program, of any version */
     TM_FILE_PERFETTO,
+    TM_FILE_OWN_PERFETTO,  /* one that this program wrote */
     TM_FILE_PPROF,
     TM_FILE_HLO,           /* an HloProto or HloModuleProto */
     TM_FILE_HTML,

@@ -500,6 +500,7 @@ static tm_status find_origin(struct scan *s)
         s->x->origin_ns = begin_ns > epoch_ns && begin_ns <= earliest ? begin_ns : earliest - earliest % 1000000000;
     else if (begin_ns > 0 && begin_ns <= latest) /* a clock that does not count from the epoch */
         s->x->origin_ns = begin_ns;
+    s->trace->clock_ns = s->x->origin_ns ? s->x->origin_ns : begin_ns > 0 && begin_ns <= INT64_MAX / 2 ? begin_ns : 0;
     return st;
 }
 

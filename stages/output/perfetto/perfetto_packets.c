@@ -50,15 +50,19 @@ static void deflate_block(struct tm_packets *p)
                                      bytes) - p->block);
 }
 
-static tm_status write_block(struct tm_packets *p)
+tm_status tm_packets_write_plain(struct tm_packets *p)
 {
-    tm_status status;
+    const tm_status status = tm_out_file_write(p->file, p->block, p->used);
 
-    if (p->deflater && p->used > 0 && p->used <= TM_PACKETS_BLOCK_BYTES)
-        deflate_block(p);
-    status = tm_out_file_write(p->file, p->block, p->used);
     p->used = 0;
     return status;
+}
+
+static tm_status write_block(struct tm_packets *p)
+{
+    if (p->deflater && p->used > 0 && p->used <= TM_PACKETS_BLOCK_BYTES)
+        deflate_block(p);
+    return tm_packets_write_plain(p);
 }
 
 uint8_t *tm_packets_room(struct tm_packets *p, size_t bytes)

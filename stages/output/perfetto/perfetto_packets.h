@@ -33,6 +33,8 @@ void tm_packets_begin_file(struct tm_packets *packets, struct tm_out_file *file)
  * errors: NULL */
 uint8_t *tm_packets_room(struct tm_packets *packets, size_t bytes) TM_MUST_USE;
 tm_status tm_packets_put(struct tm_packets *packets, const Perfetto__TracePacket *packet) TM_MUST_USE;
+/* What is gathered goes into the file as it is, not deflated. */
+tm_status tm_packets_write_plain(struct tm_packets *packets) TM_MUST_USE;
 tm_status tm_packets_end_file(struct tm_packets *packets) TM_MUST_USE;
 
 #endif

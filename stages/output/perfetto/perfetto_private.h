@@ -41,6 +41,8 @@ struct tm_perfetto {
 tm_status tm_perfetto_put(struct tm_perfetto *w, Perfetto__TracePacket *packet) TM_MUST_USE;
 /* The clock of the sequence reads 0; begins_anew: the tables of names are empty, too. */
 tm_status tm_perfetto_put_clock(struct tm_perfetto *w, bool begins_anew) TM_MUST_USE;
+/* The first packet: the program that wrote the file.  It is never deflated, so that the first bytes tell. */
+tm_status tm_perfetto_put_origin(struct tm_perfetto *w) TM_MUST_USE;
 /* What the file says of itself and how rows are ordered; a row. */
 tm_status tm_perfetto_put_facts(struct tm_perfetto *w) TM_MUST_USE;
 tm_status tm_perfetto_put_row(struct tm_trace_writer *base, const struct tm_out_row *row) TM_MUST_USE;

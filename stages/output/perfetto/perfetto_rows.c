@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "pipeline/version.h"
+
 enum { FACTS_AT_ONCE = 64 };
 
 /* Texts of facts that come after the scratch memory is full are left out; they are short. */
@@ -35,6 +37,25 @@ static tm_status put_some_facts(struct tm_perfetto *w, const struct tm_out_fact 
     attributes.attribute = at;
     packet.trace_attributes = &attributes;
     return tm_perfetto_put(w, &packet);
+}
+
+tm_status tm_perfetto_put_origin(struct tm_perfetto *w)
+{
+    static char key[] = "tracemill.version", value[] = TM_VERSION;
+    Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+    Perfetto__TraceAttributes attributes = PERFETTO__TRACE_ATTRIBUTES__INIT;
+    Perfetto__TraceAttribute attribute = PERFETTO__TRACE_ATTRIBUTE__INIT, *at = &attribute;
+
+    attribute.has_key = true;
+    attribute.key = (ProtobufCBinaryData){ sizeof(key) - 1, (uint8_t *)key };
+    attribute.value_case = PERFETTO__TRACE_ATTRIBUTE__VALUE_STRING_VALUE;
+    attribute.string_value = (ProtobufCBinaryData){ sizeof(value) - 1, (uint8_t *)value };
+    attributes.n_attribute = 1;
+    attributes.attribute = &at;
+    packet.trace_attributes = &attributes;
+    packet.has_trusted_packet_sequence_id = true;
+    packet.trusted_packet_sequence_id = TM_PERFETTO_SEQUENCE;
+    return tm_packets_put(&w->packets, &packet); /* before the state of the sequence is cleared: it needs none */
 }
 
 /* The track with number 0 stands for the trace: processes and threads are in the order of their ranks. */

@@ -90,7 +90,11 @@ static tm_status begin_file(struct tm_trace_writer *base, struct tm_out_file *fi
     tm_status status;
 
     tm_packets_begin_file(&w->packets, file);
-    status = begin_anew(w);
+    status = tm_perfetto_put_origin(w);
+    if (status == TM_OK)
+        status = tm_packets_write_plain(&w->packets);
+    if (status == TM_OK)
+        status = begin_anew(w);
     return status == TM_OK ? tm_perfetto_put_facts(w) : status;
 }
 
@@ -102,16 +106,6 @@ static tm_status end_file(struct tm_trace_writer *base)
 static uint64_t raw_bytes(const struct tm_trace_writer *base)
 {
     return ((const struct tm_perfetto *)base)->packets.raw_bytes;
-}
-
-/* What the clock reads at a time. */
-static tm_status set_time(struct tm_perfetto *w, int64_t time_ps, int64_t *ns)
-{
-    if (__builtin_add_overflow(w->options.epoch_ns, tm_out_ns(time_ps), ns) || *ns < 0)
-        return tm_fail(&w->base.run->error, TM_ERR_LIMIT, -1,
-                       "cannot write times before 1970 or after 2262: the clock begins at %lld ns",
-                       (long long)w->options.epoch_ns);
-    return TM_OK;
 }
 
 /* --- packets of events --- */
@@ -146,11 +140,11 @@ static tm_status put_packet(struct tm_perfetto *w, uint64_t ns, const uint8_t *f
 /* The event that was made up to `to`, at a time. */
 static tm_status put_event(struct tm_perfetto *w, const uint8_t *to, int64_t time_ps)
 {
-    int64_t ns;
-    tm_status status = set_time(w, time_ps, &ns);
+    const int64_t ns = tm_out_ns(time_ps);
+    tm_status status = TM_OK;
     uint64_t passed;
 
-    if (status == TM_OK && ns < w->clock_ns) /* another host */
+    if (ns < w->clock_ns) /* another host */
         status = tm_perfetto_put_clock(w, false);
     if (status != TM_OK)
         return status;
@@ -240,13 +234,9 @@ static tm_status begin(struct tm_trace_writer *base, const struct tm_out_event *
 static tm_status put_cut(struct tm_perfetto *w, const struct tm_out_event *from)
 {
     struct tm_perfetto_arguments *const a = &w->arguments;
-    int64_t begin_ns, end_ns;
-    tm_status status = set_time(w, from->whole_begin_ps, &begin_ns);
+    const int64_t begin_ns = tm_out_ns(from->whole_begin_ps), end_ns = tm_out_ns(from->whole_end_ps);
+    tm_status status = tm_perfetto_put_literal(a, w->own_keys[TM_PERFETTO_KEY_CUT], tm_out_cut_text(from->marks));
 
-    if (status == TM_OK)
-        status = set_time(w, from->whole_end_ps, &end_ns);
-    if (status == TM_OK)
-        status = tm_perfetto_put_literal(a, w->own_keys[TM_PERFETTO_KEY_CUT], tm_out_cut_text(from->marks));
     if (status == TM_OK)
         status = tm_perfetto_put_int(a, w->own_keys[TM_PERFETTO_KEY_BEGIN], begin_ns);
     if (status == TM_OK)

@@ -15,6 +15,7 @@ left join process_counter_track pt on pt.id = ct.id left join process p on p.upi
 FLOWS = "select slice_out, slice_in from flow"
 ARGS = """select s.id, a.flat_key, a.key, a.value_type, a.int_value, a.string_value, a.real_value
 from slice s join args a on a.arg_set_id = s.arg_set_id order by s.id, a.id"""
+CLOCK = "select clock_value from clock_snapshot where clock_name in ('REALTIME', 'MONOTONIC') order by id limit 1"
 ORDERS = """select p.pid, p.name, a.int_value from process p join args a on a.arg_set_id = p.arg_set_id
 where a.key = 'process_sort_index_hint'"""
 
@@ -54,21 +55,27 @@ class Track:
 
 
 class Held:
-    """Of one file.  with_args: arguments too, which takes a while."""
+    """Of one file.  with_args: arguments too, which takes a while.
+
+    clock_ns: what the clock of the recording read at 0, where the file says so in a snapshot of its clocks.  It is added to
+    the times of slices and counters, so that these are the recording's own."""
 
     def __init__(self, path, with_args=True, seconds=importer.SECONDS):
-        queries = [importer.STATS, TRACKS, SLICES, COUNTERS, FLOWS, ORDERS] + [ARGS] * with_args
+        queries = [importer.STATS, TRACKS, SLICES, COUNTERS, FLOWS, ORDERS, CLOCK] + [ARGS] * with_args
         text = as_it_is if ".pftrace" in path.name else unescaped
         done = importer.load(path, *queries, seconds=seconds)
         self.error, self.seconds, self.heap = done.error, done.seconds, done.heap
-        rows = [[]] * 6 if done.error else done.rows[:6]
-        self.stats, tracks, slices, self.counters, self.flows, self.orders = rows
+        rows = [[]] * 7 if done.error else done.rows[:7]
+        self.stats, tracks, slices, self.counters, self.flows, self.orders, clock = rows
+        self.clock_ns = clock[0][0] if clock else 0
         self.tracks = {row[0]: Track(row, text) for row in tracks}
         self.slices = {row[0]: Slice(row, text) for row in slices}
-        self.counters = [[ts, value, text(name), pid, text(process)] for ts, value, name, pid, process in self.counters]
+        for one in self.slices.values():
+            one.ts += self.clock_ns
+        self.counters = [[ts + self.clock_ns, value, text(name), pid, text(process)] for ts, value, name, pid, process in self.counters]
         for one in self.slices.values():
             self.tracks[one.track].slices.append(one)
-        for row in done.rows[6] if with_args and not done.error else ():
+        for row in done.rows[7] if with_args and not done.error else ():
             _, flat, key, kind, whole, words, real = row
             self.slices[row[0]].args.append((text(flat), text(key), kind, whole, text(words), real))
 
