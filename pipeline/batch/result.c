@@ -56,6 +56,13 @@ bool tm_result_read(struct tm_doc *doc, struct tm_value *to, const char *folder)
     return false;
 }
 
+int64_t tm_result_definitions(const struct tm_value *result)
+{
+    const int64_t version = tm_int(tm_get(result, "definitions"));
+
+    return version > 0 ? version : 1; /* results of version 1 do not tell */
+}
+
 static bool files_are_there(const struct tm_value *root, const char *folder)
 {
     const struct tm_value *files = tm_get(root, "files");
@@ -83,7 +90,7 @@ static enum tm_result_status status_of(const struct tm_value *root, const char *
     const enum tm_result_status status = tm_result_status_of(tm_text(tm_get(root, "status")));
 
     if (!is_text(root, "fingerprint", fingerprint) || (options && !is_text(root, "options", options)) ||
-        !is_text(root, "tool.version", TM_VERSION))
+        !is_text(root, "tool.version", TM_VERSION) || tm_result_definitions(root) != TM_SUMMARY_VERSION)
         return TM_RESULT_MISSING;
     return tm_is(tm_get(root, "pruned")) || files_are_there(root, folder) ? status : TM_RESULT_MISSING;
 }
@@ -144,6 +151,7 @@ void tm_result_fill(struct tm_doc *doc, const struct tm_result_about *about)
     tool = tm_add_object(root, "tool");
     tm_add_string(tool, "name", "tracemill");
     tm_add_string(tool, "version", TM_VERSION);
+    tm_add_int(root, "definitions", TM_SUMMARY_VERSION);
     tm_add_string(root, "id", about->batch_run->id);
     add_clean(root, "host", about->file ? about->file->id : NULL);
     tm_add_string(root, "status", tm_result_status_words[about->status]);

@@ -41,6 +41,9 @@ enum tm_result_status tm_result_pruned(struct tm_run *run, const char *folder, c
 /* Read one.  out: to  gets its members; an absent or damaged one: false, without an error */
 bool tm_result_read(struct tm_doc *doc, struct tm_value *to, const char *folder);
 
+/* The version of the definitions that its figures keep to: TM_SUMMARY_VERSION, or that of an older program. */
+int64_t tm_result_definitions(const struct tm_value *result);
+
 /* What a result says of its item. */
 struct tm_result_about {
     const struct tm_batch_run *batch_run;

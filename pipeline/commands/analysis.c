@@ -366,7 +366,7 @@ static void begin_summary(struct analysis *a)
     struct tm_value *tool, *input;
 
     tm_add_string(a->root, "schema", "tracemill.summary");
-    tm_add_int(a->root, "schema_version", 1);
+    tm_add_int(a->root, "schema_version", TM_SUMMARY_VERSION);
     tool = tm_add_object(a->root, "tool");
     tm_add_string(tool, "name", "tracemill");
     tm_add_string(tool, "version", TM_VERSION);

@@ -10,6 +10,7 @@
 #include "pipeline/batch/out_folder.h"
 #include "pipeline/batch/result.h"
 #include "pipeline/commands/batch_pool.h"
+#include "pipeline/version.h"
 
 /* A path of a row has the id twice at most. */
 struct row {
@@ -67,6 +68,7 @@ static void fill(struct row *row, const struct tm_value *result, enum tm_result_
     row->of.finding = tm_text(tm_get(verdict, "finding"));
     row->of.options = tm_text(tm_get(result, "options"));
     row->of.version = tm_text(tm_path(result, "tool.version"));
+    row->of.definitions = result ? tm_result_definitions(result) : TM_SUMMARY_VERSION;
     set_figures(&row->of, tm_get(result, "figures"));
     if (status == TM_RESULT_DONE || status == TM_RESULT_PARTIAL)
         set_places(row, result);
@@ -133,7 +135,8 @@ static tm_status take(struct tm_run *run, const struct tm_batch_run *batch_run, 
     row.of.summary = row.summary;
     tm_batch_keys_copy(&row.of.keys, &batch_run->keys);
     fill(&row, result, status);
-    count(counts, status);
+    /* What an older program worked stays in the history as its own, until it is worked anew; a pruned run never is. */
+    count(counts, row.of.definitions == TM_SUMMARY_VERSION || tm_is(tm_get(result, "pruned")) ? status : TM_RESULT_MISSING);
     if (st == TM_OK)
         st = tm_history_put(history, &row.of);
 out:

@@ -20,7 +20,7 @@ struct machine {
     struct machine *next;
     int64_t hosts, devices;
     char model[TM_KEY_BYTES];
-    uint64_t reports, failed, pruned; /* runs that had a report; of them */
+    uint64_t reports, failed, older, pruned; /* runs that had a report; of them */
     struct ring ring[GRADES];
     struct tm_past_run room[]; /* for all rings */
 };
@@ -211,6 +211,8 @@ tm_status tm_job_past_add(struct tm_job_past *past, const struct tm_history_run 
     m->reports++;
     if (strcmp(gates, "failed") == 0)
         m->failed++;
+    else if (!tm_history_is_current(row))
+        m->older++;
     else if (!*row->summary)
         m->pruned++;
     else
@@ -251,6 +253,7 @@ static void tell_none(const struct tm_job_past *past, const struct machine *m, s
     (void)snprintf(none->why, sizeof(none->why), "%s", (none->is_new ? first : later)[past->choice.kind]);
     tell_count(none, m ? m->failed : 0, "failed their gates");
     tell_count(none, past->reports - (m ? m->reports : 0), "ran on other hosts or devices");
+    tell_count(none, m ? m->older : 0, "have figures that an older tracemill defined differently");
     tell_count(none, m ? m->pruned : 0, "were pruned");
 }
 

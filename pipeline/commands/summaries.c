@@ -16,16 +16,17 @@
 #include "pipeline/commands/out_place.h"
 #include "pipeline/commands/run_labels.h"
 #include "pipeline/doc_read.h"
+#include "pipeline/shell_text.h"
 #include "pipeline/spill.h"
+#include "pipeline/version.h"
 #include "pipeline/whole_read.h"
 #include "reports/findings/ask.h"
 
 /* What all summaries together may take of the limit, in percent: the rest is for what is made of
  * them. */
-enum { SUMMARIES_PCT = 60, PATH_BYTES = 4096, HEAD_BYTES = 256 };
+enum { SUMMARIES_PCT = 60, PATH_BYTES = 4096, HEAD_BYTES = 256, HINT_BYTES = 440 };
 
 static const char summary_schema[] = "tracemill.summary";
-enum { SUMMARY_VERSION = 1 };
 
 /* Where the printed summary of a run lies. */
 struct printed {
@@ -139,6 +140,74 @@ static bool find_summary(const char *path, char file[PATH_BYTES])
     return n > 0 && n < PATH_BYTES && is_document(file);
 }
 
+/* A command line that is put together. */
+struct command {
+    char text[HINT_BYTES];
+    size_t used;
+    bool is_cut;
+};
+
+static void put_word(void *to, const char *text, size_t length)
+{
+    struct command *c = to;
+
+    c->is_cut |= length >= sizeof(c->text) - c->used;
+    if (c->is_cut)
+        return;
+    memcpy(c->text + c->used, text, length);
+    c->used += length;
+    c->text[c->used] = '\0';
+}
+
+static void put_text(struct command *c, const char *text)
+{
+    put_word(c, text, strlen(text));
+}
+
+/* What the options of a summary were, where they are not the defaults: figures depend on them. */
+static void put_settings(struct command *c, const struct tm_value *settings)
+{
+    static const enum tm_option_index told[] = { TM_OPTION_STEPS, TM_OPTION_SKIP_STEPS, TM_OPTION_WINDOW,
+                                                 TM_OPTION_GAP_MIN };
+
+    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+        const struct tm_option *option = &tm_option_table[told[i]];
+        const char *text = tm_text(tm_get(settings, option->key));
+
+        if (!*text || (option->fallback && strcmp(text, option->fallback) == 0))
+            continue;
+        put_text(c, " --");
+        put_text(c, option->name);
+        put_text(c, " ");
+        tm_shell_word(put_word, c, text);
+    }
+}
+
+/* Name the command that makes a summary of now: of its own inputs, where it tells paths that can be given. */
+static void hint_anew(struct tm_run *run, const struct tm_value *root)
+{
+    const struct tm_value *files = tm_path(root, "input.files");
+    struct command c = { .used = 0 };
+    bool has_paths = tm_length(files) > 0 && !tm_is(tm_path(root, "report.redacted"));
+
+    put_text(&c, "tracemill report");
+    for (size_t i = 0; i < tm_length(files); i++) {
+        const struct tm_value *file = tm_at(files, i);
+        const char *path = tm_text(tm_get(file, "path"));
+
+        has_paths = has_paths && *path && strcmp(path, "-") != 0 && !tm_is(tm_get(file, "archived"));
+        put_text(&c, " ");
+        tm_shell_word(put_word, &c, path);
+    }
+    if (!has_paths || c.is_cut) {
+        c = (struct command){ .used = 0 };
+        put_text(&c, "tracemill report INPUT");
+    }
+    put_settings(&c, tm_get(root, "settings"));
+    put_text(&c, " --format json");
+    tm_hint(&run->error, "make a new one of the profile: %s", c.is_cut ? "tracemill report INPUT --format json" : c.text);
+}
+
 static tm_status check_schema(struct tm_run *run, const struct tm_value *root, const char *path)
 {
     const char *schema = tm_text(tm_get(root, "schema"));
@@ -150,11 +219,18 @@ static tm_status check_schema(struct tm_run *run, const struct tm_value *root, c
         tm_hint(&run->error, "'tracemill report --format json' writes the summary of a run");
         return TM_ERR_INPUT;
     }
-    if (version == SUMMARY_VERSION)
+    if (version == TM_SUMMARY_VERSION)
         return TM_OK;
+    if (version == 1) {
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
+                      "cannot use '%s': it is a summary of version 1, whose figures are defined differently; this "
+                      "program reads version %d", path, TM_SUMMARY_VERSION);
+        hint_anew(run, root);
+        return TM_ERR_INPUT;
+    }
     (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
                   "cannot use '%s': its schema has version %lld, this program knows %d", path,
-                  (long long)version, SUMMARY_VERSION);
+                  (long long)version, TM_SUMMARY_VERSION);
     tm_hint(&run->error, "make it again from the profile: 'tracemill report --format json'");
     return TM_ERR_INPUT;
 }

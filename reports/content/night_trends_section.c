@@ -26,12 +26,24 @@ static void say_changes(const struct tm_content *content)
                                               .paper_rows = 30 });
 }
 
+static void say_older(const struct tm_content *content)
+{
+    const long long older = (long long)tm_int(tm_path(content->summary, "counts.history_older_runs"));
+
+    if (older > 0)
+        tm_say(content, TM_TONE_PLAIN,
+               "Figures are defined anew since version 2: trends, baselines and change points begin anew. %lld run%s of "
+               "version 1 %s in history.db and %s never compared with newer ones.",
+               older, tm_format_plural(older), older == 1 ? "stays" : "stay", older == 1 ? "is" : "are");
+}
+
 static void say_trends(const struct tm_content *content)
 {
     const struct tm_value *left_out = tm_of(content, "left_out");
     const long long jobs = (long long)tm_int(tm_get(left_out, "jobs_without_trend")),
                     points = (long long)tm_int(tm_get(left_out, "change_points"));
 
+    say_older(content);
     if (content->medium->has_charts)
         tm_say(content, TM_TONE_QUIET,
                "Of the jobs that matter most tonight. The shaded part is what is usual for the newest run, a cross is a run "
@@ -51,7 +63,8 @@ static void say_trends(const struct tm_content *content)
 
 static const char *nothing(const struct tm_value *night)
 {
-    return tm_if_none(night, "trends", "no job has two runs with figures");
+    return tm_int(tm_path(night, "counts.history_older_runs")) > 0
+               ? "" : tm_if_none(night, "trends", "no job has two runs with figures");
 }
 
 const struct tm_section tm_night_trends_section = { "trends", "Trends", "trends", say_trends, nothing };

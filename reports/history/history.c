@@ -49,6 +49,7 @@ static tm_status begin(struct tm_history **to, struct tm_run *run, const char *p
     if (!history)
         return run->error.status;
     history->run = run;
+    history->tables = TM_HISTORY_VERSION; /* of one that is renewed; opening a file tells its own */
     history_limit_memory(run);
     return set_path(history, path);
 }
@@ -95,7 +96,7 @@ static tm_status make_tables(struct tm_history *history, const char *schema, siz
     char sql[HISTORY_SQL_BYTES];
     tm_status st = TM_OK;
 
-    for (size_t i = first; st == TM_OK && i < last && history_object(sql, schema, i); i++)
+    for (size_t i = first; st == TM_OK && i < last && history_object(sql, schema, TM_HISTORY_VERSION, i); i++)
         st = history_do(history, sql);
     return st;
 }

@@ -9,7 +9,7 @@
  * those who ask it by SQL).  Only merging writes it, and writes it anew each time: the old one is copied row by row into a
  * file beside it, which then takes its name.  So it needs no lock and no journal, is whole at any moment, and has the same
  * bytes for the same rows. */
-enum { TM_HISTORY_VERSION = 1 /* PRAGMA user_version */ };
+enum { TM_HISTORY_VERSION = 2 /* PRAGMA user_version; files of version 1 are read, and written anew as version 2 */ };
 
 /* One row.  Texts are valid UTF-8; "" = null in the table. */
 struct tm_history_run {
@@ -26,8 +26,13 @@ struct tm_history_run {
     const char *gates;      /* "passed", "failed", "unknown"; "" = never judged */
     const char *gates_text; /* the first that failed */
     const char *fingerprint, *version, *options;
+    int64_t definitions; /* version of the definitions of its figures: only those of TM_SUMMARY_VERSION are compared */
     double figure[TM_FIGURES_MOST]; /* NaN = null; tm_figure_count of them */
 };
+
+/* Whether its figures keep to the definitions of now.  Others stay in the history, for SQL, and are in no baseline, trend, change
+ * point or gate. */
+bool tm_history_is_current(const struct tm_history_run *row);
 
 struct tm_history;
 

@@ -171,7 +171,8 @@ static tm_status check(struct tm_history *history)
         return st;
     if (application != HISTORY_APPLICATION)
         return refuse(history, hint, "it is a database of another program");
-    if (version != TM_HISTORY_VERSION)
+    history->tables = version;
+    if (version != TM_HISTORY_VERSION && version != 1)
         return refuse(history, version > TM_HISTORY_VERSION ? "use the newer tracemill that wrote it, or move it away" : hint,
                       "its tables have version %lld, and %d is read", (long long)version, TM_HISTORY_VERSION);
     if (!history_has_tables(history, extra)) {

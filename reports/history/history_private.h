@@ -21,6 +21,7 @@ struct tm_history {
     sqlite3 *db;                     /* the file, read only; of a renewed one: a nameless file */
     sqlite3_stmt *put, *gates;       /* of a renewed one, once they were used */
     bool is_renewed, is_committed;
+    int64_t tables;                  /* their version: PRAGMA user_version */
     char path[HISTORY_PATH_BYTES];   /* as the caller has it: for messages */
     char folder[HISTORY_PATH_BYTES]; /* of it, without links */
     const char *name;                /* in that folder: the end of path */
@@ -36,14 +37,20 @@ struct history_column {
                                 COUNT: int64_t, -1 = null */
     size_t offset, bytes;    /* of an array */
     bool has_value;          /* NOT NULL */
+    bool is_new;             /* tables of version 1 have no such column: their rows are of definitions 1 */
 };
 extern const struct history_column history_column[];
 extern const size_t history_column_count; /* then come the figures */
 
+/* The figures of tables of a version, in the order of their columns.
+ * out: places in tm_figure_table; tm_figure_count = no figure of now;  their number */
+size_t history_figures(int64_t tables, size_t figure[TM_FIGURES_MOST]);
+
 /* CREATE statements, in the order in which they are run.
  * in:  schema  "main", or another: as it stands before the name in the statement; "" = as sqlite_schema has it
+ *      tables  their version
  * out: NULL = there are no more */
-const char *history_object(char sql[HISTORY_SQL_BYTES], const char *schema, size_t index);
+const char *history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index);
 /* INSERT of a row, all columns bound in order; in place of what has its id. */
 const char *history_put_sql(char sql[HISTORY_SQL_BYTES]);
 /* The tables that are there are these, and no others.

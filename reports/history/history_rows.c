@@ -8,6 +8,7 @@
 
 #include "pipeline/batch/result.h"
 #include "pipeline/utf8.h"
+#include "pipeline/version.h"
 #include "reports/history/history_private.h"
 
 enum { TEXT_BYTES_MOST = 4096 };
@@ -163,20 +164,41 @@ static bool is_status(const char *word)
     return strcmp(tm_result_status_words[tm_result_status_of(word)], word) == 0;
 }
 
+bool tm_history_is_current(const struct tm_history_run *row)
+{
+    return row->definitions == TM_SUMMARY_VERSION;
+}
+
 tm_status history_read_row(struct tm_history *history, sqlite3_stmt *statement, struct tm_history_run *row)
 {
+    size_t figure[TM_FIGURES_MOST];
+    const size_t figures = history_figures(history->tables, figure);
+    double value;
     const char *wrong = NULL;
     char what[TM_KEY_BYTES];
     int at = 0;
 
-    for (size_t i = 0; i < history_column_count && !wrong; i++, at++)
-        wrong = read_column(statement, at, &history_column[i], row) ? NULL : history_column[i].name;
-    for (size_t i = 0; i < tm_figure_count && !wrong; i++, at++)
-        wrong = read_figure(statement, at, &row->figure[i]) ? NULL : tm_figure_table[i].id;
+    row->definitions = 1;
+    for (size_t i = 0; i < tm_figure_count; i++)
+        row->figure[i] = NAN;
+    for (size_t i = 0; i < history_column_count && !wrong; i++) {
+        if (history->tables == 1 && history_column[i].is_new)
+            continue;
+        wrong = read_column(statement, at++, &history_column[i], row) ? NULL : history_column[i].name;
+    }
+    for (size_t i = 0; i < figures && !wrong; i++) {
+        wrong = read_figure(statement, at++, &value) ? NULL : "figure";
+        if (figure[i] < tm_figure_count)
+            row->figure[figure[i]] = value;
+        if (wrong && figure[i] < tm_figure_count)
+            wrong = tm_figure_table[figure[i]].id;
+    }
     if (!wrong && !tm_is_run_id(row->id))
         wrong = "id";
     if (!wrong && !tm_is_night(row->keys.night))
         wrong = "night";
+    if (!wrong && (row->definitions < 1 || row->definitions > TM_SUMMARY_VERSION))
+        wrong = "definitions";
     if (!wrong && !is_status(row->status))
         wrong = "status";
     if (!wrong && !is_at_its_place(row->report, row->id, ""))

@@ -18,32 +18,33 @@
 #define COUNT(member) COLUMN_COUNT, offsetof(struct tm_history_run, member), 0
 
 const struct history_column history_column[] = {
-    { "id", "TEXT PRIMARY KEY", TEXT(id), true },
-    { "name", "TEXT", TEXT(name), false },
-    { "path", "TEXT", TEXT(path), false },
-    { "job", "TEXT NOT NULL", ARRAY(keys.job), true },
-    { "night", "TEXT NOT NULL", ARRAY(keys.night), true },
-    { "when_ns", "INTEGER NOT NULL", NUMBER(keys.when_ns), true },
-    { "revision", "TEXT", ARRAY(keys.revision), false },
-    { "label", "TEXT", ARRAY(keys.label), false },
-    { "training", "TEXT", ARRAY(keys.training), false },
-    { "step", "INTEGER", COUNT(keys.step), false },
-    { "status", "TEXT NOT NULL", TEXT(status), true },
-    { "message", "TEXT", TEXT(message), false },
-    { "report", "TEXT", TEXT(report), false },
-    { "summary", "TEXT", TEXT(summary), false },
-    { "platform", "TEXT", TEXT(platform), false },
-    { "model", "TEXT", TEXT(model), false },
-    { "hosts", "INTEGER", COUNT(hosts), false },
-    { "devices", "INTEGER", COUNT(devices), false },
-    { "verdict", "TEXT", TEXT(verdict), false },
-    { "severity", "TEXT", TEXT(severity), false },
-    { "finding", "TEXT", TEXT(finding), false },
-    { "gates", "TEXT", TEXT(gates), false },
-    { "gates_text", "TEXT", TEXT(gates_text), false },
-    { "fingerprint", "TEXT", TEXT(fingerprint), false },
-    { "options", "TEXT", TEXT(options), false },
-    { "version", "TEXT", TEXT(version), false },
+    { "id", "TEXT PRIMARY KEY", TEXT(id), true, false },
+    { "name", "TEXT", TEXT(name), false, false },
+    { "path", "TEXT", TEXT(path), false, false },
+    { "job", "TEXT NOT NULL", ARRAY(keys.job), true, false },
+    { "night", "TEXT NOT NULL", ARRAY(keys.night), true, false },
+    { "when_ns", "INTEGER NOT NULL", NUMBER(keys.when_ns), true, false },
+    { "revision", "TEXT", ARRAY(keys.revision), false, false },
+    { "label", "TEXT", ARRAY(keys.label), false, false },
+    { "training", "TEXT", ARRAY(keys.training), false, false },
+    { "step", "INTEGER", COUNT(keys.step), false, false },
+    { "status", "TEXT NOT NULL", TEXT(status), true, false },
+    { "message", "TEXT", TEXT(message), false, false },
+    { "report", "TEXT", TEXT(report), false, false },
+    { "summary", "TEXT", TEXT(summary), false, false },
+    { "platform", "TEXT", TEXT(platform), false, false },
+    { "model", "TEXT", TEXT(model), false, false },
+    { "hosts", "INTEGER", COUNT(hosts), false, false },
+    { "devices", "INTEGER", COUNT(devices), false, false },
+    { "verdict", "TEXT", TEXT(verdict), false, false },
+    { "severity", "TEXT", TEXT(severity), false, false },
+    { "finding", "TEXT", TEXT(finding), false, false },
+    { "gates", "TEXT", TEXT(gates), false, false },
+    { "gates_text", "TEXT", TEXT(gates_text), false, false },
+    { "fingerprint", "TEXT", TEXT(fingerprint), false, false },
+    { "options", "TEXT", TEXT(options), false, false },
+    { "version", "TEXT", TEXT(version), false, false },
+    { "definitions", "INTEGER NOT NULL", NUMBER(definitions), true, true },
 };
 const size_t history_column_count = sizeof(history_column) / sizeof(history_column[0]);
 
@@ -67,11 +68,35 @@ static void TM_PRINTF(2, 3) add(struct words *w, const char *format, ...)
     w->used += (size_t)n;
 }
 
-const char *history_object(char sql[HISTORY_SQL_BYTES], const char *schema, size_t index)
+/* The figures of version 1, which never change: what is no figure any more is not read. */
+static const char *const first_figures[] = {
+    "step_time_ps", "step_p95_ps", "device_utilization_pct", "mfu_pct", "compute_ps", "exposed_collective_ps",
+    "exposed_copy_ps", "idle_ps", "idle_launch_ps", "idle_input_ps", "idle_sync_ps", "idle_compile_ps",
+    "idle_host_ps", "idle_device_wait_ps", "host_overhead_pct", "exposed_collective_pct", "transfer_share_pct",
+    "imbalance_pct", "memory_bandwidth_pct", "occupancy_pct", "kernel_duration_ps", "small_kernel_share_pct",
+    "top_op_share_pct", "compile_time_ps", "unexpected_compiles", "peak_memory_pct", "peak_memory_bytes",
+    "collective_overlap_pct", "kernels_per_step", "launches_per_step", "steps", "events_read",
+};
+
+size_t history_figures(int64_t tables, size_t figure[TM_FIGURES_MOST])
+{
+    const size_t first = sizeof(first_figures) / sizeof(first_figures[0]);
+
+    for (size_t i = 0; tables == 1 && i < first; i++)
+        for (figure[i] = 0; figure[i] < tm_figure_count; figure[i]++)
+            if (strcmp(first_figures[i], tm_figure_table[figure[i]].id) == 0)
+                break;
+    for (size_t i = 0; tables != 1 && i < tm_figure_count; i++)
+        figure[i] = i;
+    return tables == 1 ? first : tm_figure_count;
+}
+
+const char *history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index)
 {
     static const char *const by[][2] = { { "runs_by_job", "job, when_ns, id" }, { "runs_by_time", "when_ns, id" } };
     const char *const dot = *schema ? "." : "";
     struct words w = { sql, 0 };
+    size_t figure[TM_FIGURES_MOST];
 
     if (index > sizeof(by) / sizeof(by[0]))
         return NULL;
@@ -81,9 +106,10 @@ const char *history_object(char sql[HISTORY_SQL_BYTES], const char *schema, size
     }
     add(&w, "CREATE TABLE %s%sruns (", schema, dot);
     for (size_t i = 0; i < history_column_count; i++)
-        add(&w, "%s%s %s", i ? ", " : "", history_column[i].name, history_column[i].type);
-    for (size_t i = 0; i < tm_figure_count; i++)
-        add(&w, ", %s REAL", tm_figure_table[i].id);
+        if (tables > 1 || !history_column[i].is_new)
+            add(&w, "%s%s %s", i ? ", " : "", history_column[i].name, history_column[i].type);
+    for (size_t i = 0; i < history_figures(tables, figure); i++)
+        add(&w, ", %s REAL", tables == 1 ? first_figures[i] : tm_figure_table[i].id);
     add(&w, ") WITHOUT ROWID");
     return sql;
 }
@@ -108,7 +134,7 @@ const char *history_put_sql(char sql[HISTORY_SQL_BYTES])
         if (strcmp(name, "gates") == 0 || strcmp(name, "gates_text") == 0)
             add(&w,
                 "%s = CASE WHEN excluded.gates IS NULL AND fingerprint IS excluded.fingerprint"
-                " AND options IS excluded.options THEN %s ELSE excluded.%s END, ",
+                " AND options IS excluded.options AND definitions IS excluded.definitions THEN %s ELSE excluded.%s END, ",
                 name, name, name);
         else
             add(&w, "%s = excluded.%s, ", name, name);
@@ -131,7 +157,7 @@ bool history_has_tables(struct tm_history *history, char extra[TM_KEY_BYTES])
         SQLITE_OK)
         return false;
     for (size_t i = 0; is_same; i++) {
-        const char *const wanted = history_object(sql, "", i);
+        const char *const wanted = history_object(sql, "", history->tables, i);
         const bool is_there = sqlite3_step(statement) == SQLITE_ROW;
 
         if (!is_there && !wanted)

@@ -56,6 +56,7 @@ static tm_status take_run(void *to, const struct tm_history_run *row)
     struct night *night = to;
 
     night->runs++;
+    night->older += !tm_history_is_current(row);
     if (night->history->count == 0 || strcmp(night->history->job, row->keys.job) != 0) {
         if (end_job(night))
             return night->run->error.status;

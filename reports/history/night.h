@@ -25,6 +25,7 @@ enum {
 struct night_point {
     int64_t when_ns, step; /* step: -1 = not known */
     uint8_t status;        /* enum tm_result_status */
+    bool is_current;       /* its figures keep to the definitions of now; else they are all NaN */
     char night[NIGHT_DATE], revision[NIGHT_REVISION], id[NIGHT_ID];
     char training[TM_KEY_BYTES];
     double figure[TM_FIGURES_MOST]; /* NaN = null */
@@ -116,6 +117,7 @@ struct night {
     size_t jobs, room;
     size_t of_state[NIGHT_GONE + 1];
     uint64_t runs, nights;                        /* in the history */
+    uint64_t older;                               /* of the runs: of older definitions */
     uint64_t status[TM_RESULT_MISSING + 1], of_night; /* runs of the night */
     struct night_history *history; /* room for one */
     double *series, *scratch;      /* NIGHT_POINTS, 3 * NIGHT_POINTS + 1 */
@@ -152,7 +154,7 @@ uint64_t night_gates_failed(const struct night *night);
  * (returns) the number of changes; their `at` is a place in `index` */
 size_t night_find_changes(const struct night *night, size_t figure, const uint16_t *index, size_t count,
                           struct tm_change_point points[TM_CHANGE_POINTS_MOST]);
-/* All places in order of time.  out: their number */
+/* The places of runs whose figures can be compared, in order of time.  out: their number */
 size_t night_all_places(const struct night_history *history, uint16_t place[NIGHT_POINTS]);
 
 /* --- members --- */

@@ -74,6 +74,7 @@ static void add_counts(struct night *night)
     tm_add_uint(to, "absent", night->of_state[NIGHT_ABSENT]);
     tm_add_uint(to, "history_runs", night->runs);
     tm_add_uint(to, "history_jobs", night->jobs);
+    tm_add_uint(to, "history_older_runs", night->older);
 }
 
 /* --- key figures --- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The last runs of one job, in a ring. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,7 +71,9 @@ void night_history_add(struct night_history *history, const struct tm_history_ru
     (void)snprintf(point->revision, sizeof(point->revision), "%.*s", NIGHT_REVISION - 1, row->keys.revision);
     (void)snprintf(point->id, sizeof(point->id), "%s", row->id);
     (void)snprintf(point->training, sizeof(point->training), "%s", row->keys.training);
-    memcpy(point->figure, row->figure, tm_figure_count * sizeof(point->figure[0]));
+    point->is_current = tm_history_is_current(row);
+    for (size_t i = 0; i < tm_figure_count; i++)
+        point->figure[i] = point->is_current ? row->figure[i] : NAN;
 }
 
 const struct night_point *night_point_at(const struct night_history *history, size_t index)

@@ -38,7 +38,10 @@ static void add_details(struct tm_value *to, const struct tm_history_run *row)
     tm_add_known(to, "model", row->model, "it is not known");
     night_add_number(to, "hosts", row->hosts >= 0 ? (double)row->hosts : NAN, "it is not known");
     night_add_number(to, "devices", row->devices >= 0 ? (double)row->devices : NAN, "it is not known");
-    night_add_number(to, "step_time_ps", row->figure[0], "it has none");
+    if (tm_history_is_current(row))
+        night_add_number(to, "step_time_ps", row->figure[0], "it has none");
+    else
+        tm_add_null(to, "step_time_ps", "an older tracemill defined it differently");
     tm_add_known(to, "severity", row->severity, "it has no verdict");
     tm_add_known(to, "verdict", row->verdict, "it has no verdict");
     tm_add_known(to, "gates", row->gates, "it was not judged");

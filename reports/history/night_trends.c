@@ -17,9 +17,12 @@ struct axis {
 
 size_t night_all_places(const struct night_history *history, uint16_t place[NIGHT_POINTS])
 {
+    size_t count = 0;
+
     for (size_t i = 0; i < history->count; i++)
-        place[i] = (uint16_t)i;
-    return history->count;
+        if (night_point_at(history, i)->is_current)
+            place[count++] = (uint16_t)i;
+    return count;
 }
 
 static int by_step(const void *a, const void *b, void *of)
@@ -36,7 +39,7 @@ static void take_training(struct axis *to, struct night_history *history, const 
     for (size_t i = 0; i < history->count; i++) {
         const struct night_point *point = night_point_at(history, i);
 
-        if (point->step >= 0 && strcmp(point->training, training) == 0)
+        if (point->is_current && point->step >= 0 && strcmp(point->training, training) == 0)
             to->place[to->count++] = (uint16_t)i;
     }
     qsort_r(to->place, to->count, sizeof(to->place[0]), by_step, history);
@@ -229,12 +232,13 @@ static bool has_nights(const struct night_history *history)
 void night_add_trends(struct night *night, const struct night_judgement *judged, bool is_drawn)
 {
     struct night_history *history = night->history;
-    struct axis axis = { .name = "time", .left_out = history->runs - history->count };
+    struct axis axis = { .name = "time" };
     const char *training = judged->newest ? judged->newest->training : "";
 
     const size_t drawn = night->trends;
 
     axis.count = night_all_places(history, axis.place);
+    axis.left_out = history->runs - axis.count;
     if (has_nights(history) || !*training)
         add_axis(night, judged, &axis, is_drawn);
     if (*training) {

@@ -83,7 +83,8 @@ static struct newest *make(struct writing *w, const struct tm_history_run *row, 
                             .devices = row->devices,
                             .gates = verdict_of(row),
                             .has_figures = has_figures };
-    memcpy(job->figure, row->figure, tm_figure_count * sizeof(double));
+    for (size_t i = 0; i < tm_figure_count; i++)
+        job->figure[i] = tm_history_is_current(row) ? row->figure[i] : NAN;
     at = (char *)(job->figure + tm_figure_count);
     for (int i = 0; i < TEXTS; i++) {
         const size_t length = strlen(text[i]) + 1;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "pipeline/utf8.h"
+#include "pipeline/version.h"
 #include "reports/history/history.h"
 #include "tests/fuzz/fuzz_job.h"
 
@@ -23,7 +24,7 @@ static struct tm_history_run some_run(const char *id)
     struct tm_history_run row = { .id = id, .name = "run", .path = "a/b", .status = "done", .message = "", .report = "", .summary = "",
                                   .platform = "gpu", .model = "H100", .hosts = 1, .devices = 8, .verdict = "fine", .severity = "good",
                                   .finding = "", .gates = "passed", .gates_text = "", .fingerprint = "00000000000000f1",
-                                  .version = "0.1.0", .options = "00000000000000a1" };
+                                  .version = "0.1.0", .options = "00000000000000a1", .definitions = TM_SUMMARY_VERSION };
 
     (void)snprintf(row.keys.job, sizeof(row.keys.job), "train");
     (void)snprintf(row.keys.night, sizeof(row.keys.night), "2026-11-21");

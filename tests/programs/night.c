@@ -57,6 +57,7 @@ static tm_status put(struct tm_history *history, const struct tm_value *row)
         .fingerprint = text_of(row, "fingerprint"),
         .version = text_of(row, "version"),
         .options = text_of(row, "options"),
+        .definitions = tm_int(tm_get(row, "definitions")),
     };
 
     copy(run.keys.job, sizeof(run.keys.job), text_of(row, "job"));

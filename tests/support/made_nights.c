@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "pipeline/commands/batch_parts.h"
+#include "pipeline/version.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
 
@@ -63,7 +64,7 @@ static void fill_summary(struct made_nights *m, const struct made_night_run *of,
     char json[JSON_BYTES];
 
     (void)snprintf(json, sizeof(json),
-                   "{'schema': 'tracemill.summary', 'schema_version': 1, 'input': {'run': '%s', 'partial': %s,"
+                   "{'schema': 'tracemill.summary', 'schema_version': 2, 'input': {'run': '%s', 'partial': %s,"
                    " 'files': [{'xxh3': '%016llx'}]}, 'environment': {'devices': [{'model': 'GPU 1'}]},"
                    " 'steps': {'source': 'host', 'basis': 'period', 'median_ps': %.0f, 'mean_ps': %.0f, 'samples_ps': []},"
                    " 'ops': {'rows': [{'name': 'fusion.1', 'self_ps': 5}]}, 'memory': null,"
@@ -111,7 +112,7 @@ void made_nights_add(struct made_nights *m, const struct made_night_run *of, cha
         .id = name, .name = "run", .path = "run", .status = status, .message = or(of->message, ""), .report = report, .summary = summary,
         .platform = "gpu", .model = or(of->model, "H100"), .hosts = 1, .devices = of->devices ? of->devices : 8,
         .verdict = "", .severity = "", .finding = "", .gates = or(of->gates, ""), .gates_text = "",
-        .fingerprint = "f", .version = "v", .options = "o"
+        .fingerprint = "f", .version = "v", .options = "o", .definitions = TM_SUMMARY_VERSION
     };
 
     (void)snprintf(name, sizeof(name), "run-%016llx", (unsigned long long)next_number(&m->random));

@@ -31,7 +31,7 @@ def run_of(job, ago, step_ms=100.0, rng=None, **more):
         "when_ns": when_of(ago), "revision": f"{(400 - ago) // 3 * 2654435761 % 2**28:07x}", "status": "done",
         "report": f"runs/{name}", "platform": "gpu", "model": "NVIDIA H100", "hosts": 1, "devices": 8,
         "verdict": "The device computes most of the time.", "severity": "good", "finding": "Exposed collectives take 8 % of the window",
-        "fingerprint": "0" * 16, "options": "0" * 16, "version": "0.1.0",
+        "fingerprint": "0" * 16, "options": "0" * 16, "version": "0.1.0", "definitions": 2,
         "step_time_ps": round(step * MS), "step_p95_ps": round(noisy(step * 1.08) * MS), "device_utilization_pct": noisy(86, 0.004),
         "mfu_pct": noisy(30 + 1000 / step_ms, 0.004), "compute_ps": round(noisy(step * 0.74) * MS),
         "exposed_collective_ps": round(noisy(step * 0.12, 0.02) * MS), "exposed_copy_ps": round(noisy(step * 0.02, 0.05) * MS),
@@ -44,7 +44,7 @@ def run_of(job, ago, step_ms=100.0, rng=None, **more):
 
 
 def failed(row, message, status="failed"):
-    kept = ("id", "name", "path", "job", "night", "when_ns", "revision", "fingerprint", "options", "version", "training", "step")
+    kept = ("id", "name", "path", "job", "night", "when_ns", "revision", "fingerprint", "options", "version", "definitions", "training", "step")
     return {key: row[key] for key in kept if key in row} | {"status": status, "message": message}
 
 

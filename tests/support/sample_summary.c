@@ -18,7 +18,7 @@ const char *const tm_sample_name[TM_SAMPLES] = { "gpu", "tpu", "cpu", "empty", "
 /* --- the GPU run --- */
 
 static const char gpu_head[] =
-    "{'schema':'tracemill.summary','schema_version':1,'tool':{'name':'tracemill','version':'0.1.0'}"
+    "{'schema':'tracemill.summary','schema_version':2,'tool':{'name':'tracemill','version':'0.1.0'}"
     ","
     "'input':{'run':'2026_11_20_20_37_30','hosts':['trainer-7'],'partial':false,'files':[{'path':"
     "'plugins/profile/2026_11_20_20_37_30/"
@@ -697,7 +697,7 @@ static void fill_cpu(struct tm_value *root)
 
 static void fill_empty(struct tm_value *root)
 {
-    test_summary_load(root, "{'schema':'tracemill.summary','schema_version':1,'tool':{'name':'"
+    test_summary_load(root, "{'schema':'tracemill.summary','schema_version':2,'tool':{'name':'"
                             "tracemill','version':'0.1.0'},'input':{'run':"
                             "'empty','hosts':[],'partial':false,'files':[]},'environment':{'"
                             "platform':'none','hosts':[],'devices':[]},"

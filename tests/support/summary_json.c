@@ -135,7 +135,7 @@ void test_summary_load(struct tm_value *to, const char *json)
 
 /* 2 devices, each with a window of 10 steps of 10 ms: 200 ms of device time, 190 ms busy. */
 const char test_healthy_summary[] =
-    "{'schema': 'tracemill.summary', 'schema_version': 1, 'tool': {'name': 'tracemill', 'version': "
+    "{'schema': 'tracemill.summary', 'schema_version': 2, 'tool': {'name': 'tracemill', 'version': "
     "'0.1.0'},"
     "'input': {'run': 'run', 'hosts': ['vm'], 'partial': false, 'files': [{'path': "
     "'run/vm.xplane.pb',"

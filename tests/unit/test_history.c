@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "pipeline/doc_read.h"
+#include "pipeline/version.h"
 #include "tests/support/sample_summary.h"
 #include "tests/support/test_folder.h"
 
@@ -32,7 +33,8 @@ static struct tm_history_run plain_row(const char *id)
                                   .platform = "gpu", .model = "H100", .hosts = 1,
                                   .devices = 8,     .verdict = "fine", .severity = "good",
                                   .finding = "",    .gates = "",    .gates_text = "",
-                                  .fingerprint = "00000000000000f1", .version = "0.1.0", .options = "00000000000000a1" };
+                                  .fingerprint = "00000000000000f1", .version = "0.1.0", .options = "00000000000000a1",
+                                  .definitions = TM_SUMMARY_VERSION };
 
     strcpy(row.keys.job, "train");
     strcpy(row.keys.night, "2026-11-21");
@@ -463,12 +465,14 @@ static void other_files_are_refused_and_kept(void **state)
     run_sql("CREATE TABLE runs (id TEXT)");
     assert_is_refused("another program", "move it away");
     run_sql("PRAGMA application_id = 0x544d4842");
-    assert_is_refused("version 0, and 1 is read", "move it away");
-    run_sql("PRAGMA user_version = 2");
-    assert_is_refused("version 2, and 1 is read", "newer tracemill");
+    assert_is_refused("version 0, and 2 is read", "move it away");
+    run_sql("PRAGMA user_version = 3");
+    assert_is_refused("version 3, and 2 is read", "newer tracemill");
     run_sql("PRAGMA user_version = -1");
-    assert_is_refused("version -1, and 1 is read", "move it away");
+    assert_is_refused("version -1, and 2 is read", "move it away");
     run_sql("PRAGMA user_version = 1");
+    assert_is_refused("'runs' in it was not made by tracemill", "remove");
+    run_sql("PRAGMA user_version = 2");
     assert_is_refused("'runs' in it was not made by tracemill", "remove");
     run_sql("DROP TABLE runs");
     assert_is_refused("tables are missing", "move it away");
@@ -507,6 +511,9 @@ static void rows_that_we_would_not_write_are_refused(void **state)
         "when_ns = 'soon'",
         "hosts = 1.5",
         "devices = -7",
+        "definitions = 0",
+        "definitions = 3",
+        "definitions = 'two'",
         "step_time_ps = 'fast'",
         "step_time_ps = 9e999",
         "message = printf('%.*c', 5000, 'x')",

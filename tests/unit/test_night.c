@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "pipeline/version.h"
 #include "reports/history/night.h"
 #include "tests/support/test_folder.h"
 
@@ -22,7 +23,8 @@ static struct tm_history_run row_of(char id[NIGHT_ID], int number, double step_m
     struct tm_history_run row = { .id = id,         .name = "",     .path = "",        .status = status, .message = "why not",
                                   .report = "",     .platform = "", .model = "",       .hosts = 1,       .devices = 8,
                                   .verdict = "",    .severity = "", .finding = "",     .gates = "",      .gates_text = "",
-                                  .fingerprint = "", .version = "", .options = "",     .summary = "" };
+                                  .fingerprint = "", .version = "", .options = "",     .summary = "",
+                                  .definitions = TM_SUMMARY_VERSION };
 
     (void)snprintf(id, NIGHT_ID, "run-%02d", number);
     strcpy(row.keys.job, "job");

@@ -153,12 +153,14 @@ static void what_is_no_summary_is_refused(void **state)
     (void)state;
     assert_refused("{\"schema\":\"tracemill.comparison\",\"schema_version\":1}", TM_ERR_INPUT,
                    "not a summary");
-    assert_refused(" {\n\"schema\" : \"tracemill.summary\",\"schema_version\":2}", TM_ERR_INPUT,
-                   "version 2");
+    assert_refused(" {\n\"schema\" : \"tracemill.summary\",\"schema_version\":3}", TM_ERR_INPUT,
+                   "version 3");
+    assert_refused("{\"schema\":\"tracemill.summary\",\"schema_version\":1}", TM_ERR_INPUT,
+                   "it is a summary of version 1, whose figures are defined differently; this program reads version 2");
     assert_refused("{\"schema\":\"tracemill.summary\"}", TM_ERR_INPUT, "version 0");
-    assert_refused("{\"schema\":\"tracemill.summary\",\"schema_version\":1", TM_ERR_INPUT,
+    assert_refused("{\"schema\":\"tracemill.summary\",\"schema_version\":2", TM_ERR_INPUT,
                    "cut short");
-    assert_refused("{\"schema\":\"tracemill.summary\",\"schema_version\":1}{", TM_ERR_INPUT,
+    assert_refused("{\"schema\":\"tracemill.summary\",\"schema_version\":2}{", TM_ERR_INPUT,
                    "something follows");
     assert_refused("{\"schema\":\"other\"}", TM_ERR_INPUT,
                    "x.json"); /* for an analysis to refuse */
@@ -167,7 +169,7 @@ static void what_is_no_summary_is_refused(void **state)
 static void strictness_looks_at_summaries_too(void **state)
 {
     const char *const words[] = { put_file("x.json",
-                                           "{\"schema\":\"tracemill.summary\",\"schema_version\":1,"
+                                           "{\"schema\":\"tracemill.summary\",\"schema_version\":2,"
                                            "\"input\":{\"partial\":true,\"run\":\"r\"}}") };
     struct tm_summaries s;
     struct tm_run run;
@@ -195,7 +197,7 @@ static void summaries_share_what_the_limit_gives(void **state)
 
     (void)state;
     assert_non_null(file);
-    (void)fputs("{\"schema\":\"tracemill.summary\",\"schema_version\":1,\"rows\":[0", file);
+    (void)fputs("{\"schema\":\"tracemill.summary\",\"schema_version\":2,\"rows\":[0", file);
     for (int i = 1; i < ROWS; i++)
         (void)fputs(",1", file);
     (void)fputs("]}", file);
@@ -320,7 +322,7 @@ static void results_without_their_traces_are_refused(void **state)
 static tm_status load_all(struct tm_run *run)
 {
     static const char summary[] =
-        "{\"schema\":\"tracemill.summary\",\"schema_version\":1,\"n\":[1,{\"a\":null}]}";
+        "{\"schema\":\"tracemill.summary\",\"schema_version\":2,\"n\":[1,{\"a\":null}]}";
     const char *const words[] = { put_file("x.json", summary), put_file("y.json", summary) };
     struct tm_summaries s;
     const tm_status st = load(run, &s, words, 2);
